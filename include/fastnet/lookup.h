@@ -1,0 +1,97 @@
+/* Numbers to names. Everything here is built before the first row and then only read. */
+#ifndef FASTNET_LOOKUP_H
+#define FASTNET_LOOKUP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct report;
+
+/* A process that holds a socket open. Strings are owned by the struct owners it came from. */
+struct owner {
+    pid_t pid;
+    int fd;
+    const char *name; /* comm (proc(5)), at most 15 bytes, may hold any byte but NUL */
+    /* argv[0] with the directories of an absolute path cut off, empty when there is none; the name
+     * where it cannot be read; NULL unless asked for. */
+    const char *command;
+};
+
+struct owners;
+
+struct owners_options {
+    const char *proc_root; /* "/proc", or a captured tree; borrowed */
+    bool commands;         /* fill owner.command */
+    unsigned threads;      /* 0: as many as pay */
+};
+
+/*
+ * Walks PROC_ROOT/PID/fd once. Returns 0, or -errno when not even the list of processes could be
+ * read. Processes and descriptors that vanish meanwhile are normal and silent.
+ */
+int owners_create(struct owners **owners, const struct owners_options *options);
+void owners_destroy(struct owners *owners);
+
+/*
+ * Walks again and adds what is new; for sockets that changed hands during the first walk. What was
+ * found before stays, but not at its place: owners got from owners_find() are no longer valid.
+ * Returns 0, or -errno when there is nothing new or owners are missing for want of memory.
+ */
+int owners_refresh(struct owners *owners);
+
+/* All owners of a socket, lowest pid first, then lowest descriptor; returns how many. */
+size_t owners_find(const struct owners *owners, uint64_t inode, const struct owner **first);
+
+/* Processes whose descriptors this user may not see; and whether any owner was found at all. */
+size_t owners_denied(const struct owners *owners);
+bool owners_any(const struct owners *owners);
+
+/*
+ * The first errno (EMFILE, ENOMEM, EIO ...) for which descriptors were left out of a walk, 0 when
+ * all was read: permissions and vanishing processes are not errors.
+ */
+int owners_error(const struct owners *owners);
+
+/* Whether PROC_ROOT is a proc mount that does not even list all processes (hidepid=, proc(5)). */
+bool owners_hidden(const struct owners *owners);
+
+/* Users: getpwuid(3), each uid once. NULL when it has no name. */
+struct users;
+struct users *users_create(void);
+void users_destroy(struct users *users);
+const char *users_name(struct users *users, uint32_t uid);
+
+/*
+ * Services by port and protocol (IPPROTO_TCP, _UDP, _UDPLITE as UDP; _RAW: protocol names). Of
+ * several entries the last is taken, as netstat does. NULL when a port has no name.
+ */
+struct services;
+struct services *services_create(void);
+void services_destroy(struct services *services);
+const char *services_name(const struct services *services, uint8_t protocol, uint16_t port);
+
+/* Interface names, each index asked for once. NULL when it has none (any more). */
+struct interfaces;
+struct interfaces *interfaces_create(void);
+void interfaces_destroy(struct interfaces *interfaces);
+const char *interfaces_name(struct interfaces *interfaces, uint32_t index);
+
+/*
+ * Hosts: getnameinfo(3), each distinct address once, many at a time. Addresses are added first,
+ * then resolved together within a total time, after which those without an answer have no name.
+ */
+struct hosts;
+struct hosts *hosts_create(void);
+void hosts_destroy(struct hosts *hosts); /* what is still being asked then is left behind */
+/* The unspecified address has no name and is left out. Returns 0 or -errno. */
+int hosts_add(struct hosts *hosts, uint8_t family, const uint8_t *address);
+/*
+ * Asks for what was added since the last time; what got no answer is not asked for again. Returns
+ * how many addresses were still unanswered when the time was up, or -errno.
+ */
+int hosts_resolve(struct hosts *hosts, unsigned milliseconds);
+const char *hosts_name(const struct hosts *hosts, uint8_t family, const uint8_t *address);
+
+#endif

@@ -1,0 +1,51 @@
+/* What the engine asks a backend for, and the contract of a backend. */
+#ifndef FASTNET_QUERY_H
+#define FASTNET_QUERY_H
+
+#include <stdbool.h>
+
+#include "fastnet/record.h"
+
+struct report;
+struct netlink;
+
+/* A kernel table: what one dump lists. Tables are constants, compared by address. */
+struct table {
+    const char *name; /* as its file below /proc/net: "tcp6" */
+    enum record_kind kind;
+    uint8_t family;   /* AF_* */
+    uint8_t protocol; /* IPPROTO_*, 0 where the family has but one table */
+};
+
+extern const struct table table_tcp, table_tcp6, table_udp, table_udp6, table_udplite,
+    table_udplite6, table_raw, table_raw6, table_unix;
+
+struct query {
+    const struct table *table;
+    uint64_t needs;          /* fields that will be looked at; the others need not be asked for */
+    uint32_t states;         /* one bit (1 << TCP_*) a state that is wanted */
+    const char *proc_root;   /* "/proc", or a captured tree */
+    struct netlink *netlink; /* for the netlink backends; lives as long as the engine */
+    struct report *report;   /* where skipped lines and lost rows are told */
+    bool exclusive;          /* no other backend may be asked, not even for a detail */
+};
+
+#define STATES_ALL UINT32_MAX
+
+/* Takes one row. Returns 0 to go on, negative to stop the dump, which then returns that value. */
+typedef int (*record_fn)(const struct record *record, void *arg);
+
+/*
+ * A way to read tables. dump() hands every row of query->table that matches query->states to fn;
+ * it may hand on rows that do not match. Returns 0 when the whole table was read, -errno when it
+ * was not, or what fn returned. It never prints, sorts or looks anything up.
+ */
+struct backend {
+    const char *name;                              /* as --backend names it */
+    uint64_t (*fields)(const struct table *table); /* what its rows can have; 0: not its table */
+    int (*dump)(const struct query *query, record_fn fn, void *arg);
+};
+
+extern const struct backend backend_sock_diag, backend_proc_net;
+
+#endif

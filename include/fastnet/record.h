@@ -1,0 +1,113 @@
+/*
+ * What backends hand on: one record a row, whatever it was read from.
+ *
+ * A record lives on the stack of the decoder that fills it. Its strings borrow from the receive
+ * buffer and die when the callback that got the record returns.
+ */
+#ifndef FASTNET_RECORD_H
+#define FASTNET_RECORD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum record_kind {
+    RECORD_SOCKET,
+    RECORD_COUNT, /* made by the engine for --count-by; no backend hands one on */
+};
+
+/* Borrowed bytes, not terminated; they may hold anything, NUL included. */
+struct text {
+    const char *data;
+    size_t length;
+};
+
+/*
+ * Presence bits: record.has says which fields the backend could fill, column.needs and query.needs
+ * which of them are wanted. The low 48 bits belong to the record kind, the high 16 to what is
+ * looked up for a row (NEED_*), whatever its kind.
+ */
+#define SOCKET_ADDRESSES   (UINT64_C(1) << 0) /* local and remote, and for unix nothing */
+#define SOCKET_STATE       (UINT64_C(1) << 1)
+#define SOCKET_QUEUES      (UINT64_C(1) << 2) /* recv_q and send_q */
+#define SOCKET_UID         (UINT64_C(1) << 3)
+#define SOCKET_INODE       (UINT64_C(1) << 4)
+#define SOCKET_TIMER       (UINT64_C(1) << 5) /* timer and timer_ms */
+#define SOCKET_RETRANSMITS (UINT64_C(1) << 6)
+#define SOCKET_PROBES      (UINT64_C(1) << 7)
+#define SOCKET_INTERFACE   (UINT64_C(1) << 8)
+#define SOCKET_TYPE        (UINT64_C(1) << 9)  /* unix: type */
+#define SOCKET_REFCOUNT    (UINT64_C(1) << 10) /* unix: reference count */
+#define SOCKET_PATH        (UINT64_C(1) << 11) /* unix: path */
+#define SOCKET_UNIX_FLAGS  (UINT64_C(1) << 12) /* unix: flags and unix_state */
+#define SOCKET_COOKIE      (UINT64_C(1) << 15) /* identity is the socket cookie (sock_diag(7)) */
+#define SOCKET_BACKLOG     (UINT64_C(1) << 13) /* TCP listeners: backlog */
+/* Not a field: unix connections that nobody has accepted yet are among the rows. */
+#define SOCKET_PENDING (UINT64_C(1) << 14)
+
+#define NEED_OWNERS     (UINT64_C(1) << 48) /* inode -> processes: /proc is walked */
+#define NEED_COMMANDS   (UINT64_C(1) << 49) /* ... and their argv[0] is read */
+#define NEED_USERS      (UINT64_C(1) << 50) /* uid -> name */
+#define NEED_SERVICES   (UINT64_C(1) << 51) /* port -> name */
+#define NEED_HOSTS      (UINT64_C(1) << 52) /* address -> name */
+#define NEED_INTERFACES (UINT64_C(1) << 53) /* index -> name */
+#define NEED_LOOKUPS    (UINT64_C(0xffff) << 48)
+
+enum { SOCKET_PATH_MAX = 108 }; /* UNIX_PATH_MAX of linux/un.h */
+
+/* One end of a socket. */
+struct endpoint {
+    uint8_t address[16]; /* network byte order; IPv4 in the first four bytes */
+    uint16_t port;       /* host byte order; 0 is the wildcard */
+};
+
+/* Timer kinds of inet_diag_msg.idiag_timer and of /proc/net/tcp (net/ipv4/tcp_ipv4.c). */
+enum socket_timer {
+    TIMER_OFF = 0,
+    TIMER_RETRANSMIT = 1,
+    TIMER_KEEPALIVE = 2,
+    TIMER_TIME_WAIT = 3,
+    TIMER_PROBE = 4,
+};
+
+struct socket_record {
+    uint8_t family;    /* AF_INET, AF_INET6, AF_UNIX */
+    uint8_t protocol;  /* IPPROTO_TCP, _UDP, _UDPLITE, _RAW; 0 for unix */
+    uint8_t state;     /* TCP_ESTABLISHED ... of netinet/tcp.h, for every family */
+    uint8_t timer;     /* enum socket_timer, or what the kernel said */
+    uint64_t timer_ms; /* until the timer fires, milliseconds */
+    uint32_t retransmits;
+    uint32_t probes;
+    uint32_t recv_q;    /* bytes; for a TCP listener, connections waiting to be accepted */
+    uint32_t send_q;    /* bytes; for a TCP listener, unknown to netstat: see backlog */
+    uint32_t backlog;   /* TCP listeners by sock_diag: the limit of the accept queue */
+    uint32_t interface; /* index of the bound device or of the scope, 0 for none */
+    uint32_t uid;
+    uint64_t inode; /* 0: no file (TIME_WAIT, SYN_RECV, orphaned, not yet accepted) */
+    struct endpoint local, remote;
+
+    /* AF_UNIX only. */
+    uint16_t type;      /* SOCK_STREAM ... */
+    uint8_t unix_state; /* SS_FREE ... of linux/net.h */
+    uint32_t flags;     /* __SO_ACCEPTCON (1 << 16) and its kin, as in /proc/net/unix */
+    uint32_t refcount;
+    struct text path; /* as bound: an abstract name starts with NUL; empty when unnamed;
+                         at most SOCKET_PATH_MAX bytes */
+};
+
+/* A group of --count-by. */
+struct count_record {
+    const struct value *values; /* one for each column that was counted by, borrowed */
+    uint64_t count;
+};
+
+struct record {
+    enum record_kind kind;
+    uint64_t has;      /* which fields are filled */
+    uint64_t identity; /* the same in two rows for one object (the socket cookie); 0: unknown */
+    union {
+        struct socket_record socket;
+        struct count_record count;
+    };
+};
+
+#endif

@@ -1,0 +1,71 @@
+/* Where rows go. A sink knows columns and bytes; it knows no protocol, backend or personality. */
+#ifndef FASTNET_SINK_H
+#define FASTNET_SINK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "fastnet/column.h"
+#include "fastnet/query.h"
+#include "fastnet/writer.h"
+
+struct sink;
+
+struct sink_ops {
+    /* Called once before anything else of a listing. */
+    void (*begin)(struct sink *sink);
+    /* Called before the rows of each section; NULL where sections mean nothing to the sink. */
+    void (*section)(struct sink *sink, unsigned section);
+    void (*row)(struct sink *sink, const struct record *record);
+    /* Called once at the end, whatever happened. */
+    void (*end)(struct sink *sink);
+    void (*destroy)(struct sink *sink);
+};
+
+/* The common start of every sink. Errors are sticky in the writer. */
+struct sink {
+    const struct sink_ops *ops;
+    struct writer *writer;         /* borrowed */
+    const struct context *context; /* borrowed */
+};
+
+/* What the column-driven sinks are told. */
+struct sink_options {
+    struct writer *writer;
+    const struct context *context;
+    const struct column *const *columns; /* borrowed for the sink's life */
+    size_t count;
+    bool header; /* a heading line, CSV's header line */
+    bool colour; /* states may be coloured */
+};
+
+/* Each returns NULL when memory is short. */
+struct sink *sink_json_create(const struct sink_options *options);
+struct sink *sink_ndjson_create(const struct sink_options *options);
+struct sink *sink_csv_create(const struct sink_options *options);
+struct sink *sink_table_create(const struct sink_options *options); /* fitted widths */
+
+/* Accepts NULL. */
+void sink_destroy(struct sink *sink);
+
+/* Which sockets a netstat listing shows, and so how it is titled. */
+enum show { SHOW_CONNECTED, SHOW_LISTENING, SHOW_ALL };
+
+/* The sections of a netstat listing. */
+enum { SECTION_INTERNET, SECTION_UNIX };
+
+/* The layout of net-tools 2.10 netstat -W. */
+struct netstat_layout {
+    enum show show;
+    bool extended; /* -ee and -e: user and inode */
+    bool programs; /* -p */
+    bool timers;   /* -o */
+    bool numeric_hosts, numeric_ports, numeric_users;
+    bool header;
+    bool colour;
+};
+
+struct sink *sink_netstat_create(const struct netstat_layout *layout, struct writer *writer,
+                                 const struct context *context);
+
+#endif
