@@ -1,0 +1,9 @@
+/* The column tables, one a record kind. */
+#ifndef FASTNET_FORMAT_COLUMNS_H
+#define FASTNET_FORMAT_COLUMNS_H
+
+#include "fastnet/column.h"
+
+extern const struct column_table columns_socket;
+
+#endif

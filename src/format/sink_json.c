@@ -1,0 +1,201 @@
+/* JSON (RFC 8259): one array, or one object a line. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fastnet/lookup.h"
+#include "fastnet/sink.h"
+#include "fastnet/text.h"
+#include "format/value.h"
+
+/* A member's name with what surrounds it: ,"proto": */
+struct key {
+    const char *text;
+    size_t length;
+};
+
+struct json {
+    struct sink sink;
+    const struct column *const *columns;
+    size_t count;
+    bool array; /* else one object a line */
+    bool empty; /* no row yet */
+    struct key *keys;
+    char *names; /* what the keys borrow from */
+};
+
+static struct json *json_of(struct sink *sink)
+{
+    return (struct json *)sink;
+}
+
+static void put_string(struct writer *writer, struct text text)
+{
+    writer_put(writer, "\"", 1);
+    while (text.length > 0) {
+        const size_t size = escape_piece(text.data, text.length, TEXT_PIECE);
+        char *dst = writer_reserve(writer, ESCAPE_JSON_FACTOR * size);
+        writer_commit(writer, escape_json(dst, text.data, size));
+        text.data += size;
+        text.length -= size;
+    }
+    writer_put(writer, "\"", 1);
+}
+
+static void put_number(struct writer *writer, const char *key, uint64_t number)
+{
+    writer_puts(writer, key);
+    char *dst = writer_reserve(writer, TEXT_U64_MAX);
+    writer_commit(writer, text_u64(dst, number));
+}
+
+static void put_owners(struct writer *writer, const struct value *value)
+{
+    writer_put(writer, "[", 1);
+    for (size_t i = 0; i < value->owners.count; i++) {
+        const struct owner *owner = &value->owners.first[i];
+        put_number(writer, i > 0 ? ",{\"pid\":" : "{\"pid\":", (uint64_t)owner->pid);
+        put_number(writer, ",\"fd\":", (uint64_t)owner->fd);
+        writer_puts(writer, ",\"name\":");
+        put_string(writer, (struct text){owner->name, strlen(owner->name)});
+        writer_put(writer, "}", 1);
+    }
+    writer_put(writer, "]", 1);
+}
+
+static void put_address(struct writer *writer, const struct value *value)
+{
+    char *dst = writer_reserve(writer, TEXT_ADDRESS_MAX + 2);
+
+    *dst++ = '"';
+    dst = text_address(dst, value->family, value->address);
+    *dst++ = '"';
+    writer_commit(writer, dst);
+}
+
+static void put_value(struct writer *writer, const struct value *value)
+{
+    char digits[TEXT_U64_MAX];
+
+    switch (value->type) {
+    case VALUE_UNKNOWN:
+        writer_put(writer, "null", 4);
+        break;
+    case VALUE_NUMBER:
+    case VALUE_SECONDS:
+        value_put(writer, value, NULL);
+        break;
+    case VALUE_TEXT:
+    case VALUE_SOCKET_NAME:
+    case VALUE_NAME:
+        put_string(writer, value_text(value, digits));
+        break;
+    case VALUE_ADDRESS:
+        put_address(writer, value);
+        break;
+    case VALUE_OWNERS:
+        put_owners(writer, value);
+        break;
+    }
+}
+
+static void json_begin(struct sink *sink)
+{
+    struct json *json = json_of(sink);
+
+    json->empty = true;
+    if (json->array)
+        writer_put(sink->writer, "[", 1);
+}
+
+/* What stands between the rows of an array is written when the next one comes. */
+static void put_separator(struct json *json)
+{
+    if (json->array)
+        writer_puts(json->sink.writer, json->empty ? "\n" : ",\n");
+    json->empty = false;
+}
+
+static void json_row(struct sink *sink, const struct record *record)
+{
+    struct json *json = json_of(sink);
+
+    put_separator(json);
+    writer_put(sink->writer, "{", 1);
+    for (size_t i = 0; i < json->count; i++) {
+        const struct column *column = json->columns[i];
+        const struct value value = column->value(column, record, sink->context);
+        writer_put(sink->writer, json->keys[i].text, json->keys[i].length);
+        put_value(sink->writer, &value);
+    }
+    writer_puts(sink->writer, json->array ? "}" : "}\n");
+}
+
+static void json_end(struct sink *sink)
+{
+    const struct json *json = json_of(sink);
+
+    if (json->array)
+        writer_puts(sink->writer, json->empty ? "]\n" : "\n]\n");
+}
+
+static void json_destroy(struct sink *sink)
+{
+    struct json *json = json_of(sink);
+
+    free(json->names);
+    free(json->keys);
+    free(json);
+}
+
+static const struct sink_ops json_ops = {
+    .begin = json_begin, .row = json_row, .end = json_end, .destroy = json_destroy};
+
+/* Column names need no escaping: they are ours. */
+static bool make_keys(struct json *json)
+{
+    size_t size = 1;
+
+    for (size_t i = 0; i < json->count; i++)
+        size += strlen(json->columns[i]->name) + sizeof(",\"\":");
+    json->keys = calloc(json->count + 1, sizeof(*json->keys));
+    json->names = malloc(size);
+    if (json->keys == NULL || json->names == NULL)
+        return false;
+
+    char *end = json->names;
+    for (size_t i = 0; i < json->count; i++) {
+        const char *start = end;
+        end = stpcpy(end, i > 0 ? ",\"" : "\"");
+        end = stpcpy(end, json->columns[i]->name);
+        end = stpcpy(end, "\":");
+        json->keys[i] = (struct key){start, (size_t)(end - start)};
+    }
+    return true;
+}
+
+static struct sink *create(const struct sink_options *options, bool array)
+{
+    struct json *json = calloc(1, sizeof(*json));
+
+    if (json == NULL)
+        return NULL;
+    json->sink = (struct sink){&json_ops, options->writer, options->context};
+    json->columns = options->columns;
+    json->count = options->count;
+    json->array = array;
+    if (!make_keys(json)) {
+        json_destroy(&json->sink);
+        return NULL;
+    }
+    return &json->sink;
+}
+
+struct sink *sink_json_create(const struct sink_options *options)
+{
+    return create(options, true);
+}
+
+struct sink *sink_ndjson_create(const struct sink_options *options)
+{
+    return create(options, false);
+}
