@@ -1,0 +1,305 @@
+/*
+ * Hosts: addresses are gathered, then asked for by several threads. A resolver cannot be
+ * interrupted, so a thread that is still waiting for one when the time is up is left behind; all it
+ * touches after that is the round it works on, which the last one to leave frees.
+ */
+#include "fastnet/lookup.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/socket.h>
+#include <time.h>
+
+enum { THREADS_MAX = 32, ADDRESS_MAX = 16, ENTRIES_FIRST = 64 };
+
+struct host {
+    uint8_t family;
+    uint8_t address[ADDRESS_MAX];
+    char *name; /* NULL: not answered, or has none */
+};
+
+struct hosts {
+    struct host *entries;
+    size_t count, capacity;
+    size_t asked;    /* entries before this one have been asked for */
+    uint32_t *slots; /* 1 + index of an entry; twice the capacity; 0 is empty */
+    uint64_t seed;
+};
+
+/* Addresses that are asked for together. */
+struct round {
+    pthread_mutex_t lock;
+    pthread_cond_t answered;
+    unsigned users; /* threads, and the one that waits for them */
+    size_t count, next, pending;
+    struct host hosts[];
+};
+
+/* A peer chooses its addresses: without the seed it could choose where they collide, too. */
+static uint64_t random_seed(void)
+{
+    uint64_t seed = 0;
+    const unsigned long bytes = getauxval(AT_RANDOM);
+    if (bytes != 0)
+        memcpy(&seed, (const void *)bytes, sizeof(seed));
+    return seed;
+}
+
+struct hosts *hosts_create(void)
+{
+    struct hosts *hosts = calloc(1, sizeof(*hosts));
+    if (hosts != NULL)
+        hosts->seed = random_seed();
+    return hosts;
+}
+
+void hosts_destroy(struct hosts *hosts)
+{
+    if (hosts == NULL)
+        return;
+    for (size_t i = 0; i < hosts->count; i++)
+        free(hosts->entries[i].name);
+    free(hosts->entries);
+    free(hosts->slots);
+    free(hosts);
+}
+
+static uint64_t mix(uint64_t value)
+{
+    value = (value ^ value >> 32) * UINT64_C(0xd6e8feb86659fd93);
+    return value ^ value >> 32;
+}
+
+static size_t address_size(uint8_t family)
+{
+    return family == AF_INET ? sizeof(struct in_addr) : sizeof(struct in6_addr);
+}
+
+static struct host host_of(uint8_t family, const uint8_t *address)
+{
+    struct host host = {.family = family};
+    memcpy(host.address, address, address_size(family));
+    return host;
+}
+
+/* The slot that holds the address, or the empty one where it belongs. */
+static uint32_t *slot_of(const struct hosts *hosts, const struct host *host)
+{
+    const size_t mask = 2 * hosts->capacity - 1;
+    uint64_t words[2];
+    memcpy(words, host->address, sizeof(words));
+    const uint64_t hash = mix(mix(mix(hosts->seed ^ words[0]) ^ words[1]) ^ host->family);
+    size_t slot = (size_t)hash & mask;
+    for (; hosts->slots[slot] != 0; slot = (slot + 1) & mask) {
+        const struct host *entry = &hosts->entries[hosts->slots[slot] - 1];
+        if (entry->family == host->family &&
+            memcmp(entry->address, host->address, ADDRESS_MAX) == 0)
+            break;
+    }
+    return &hosts->slots[slot];
+}
+
+static int grow(struct hosts *hosts)
+{
+    const size_t wanted = hosts->capacity == 0 ? ENTRIES_FIRST : 2 * hosts->capacity;
+    if (wanted >= UINT32_MAX)
+        return -EOVERFLOW;
+    uint32_t *slots = calloc(2 * wanted, sizeof(*slots));
+    struct host *entries = reallocarray(hosts->entries, wanted, sizeof(*entries));
+    if (entries != NULL)
+        hosts->entries = entries;
+    if (slots == NULL || entries == NULL) {
+        free(slots);
+        return -ENOMEM;
+    }
+    free(hosts->slots);
+    hosts->slots = slots;
+    hosts->capacity = wanted;
+    for (size_t i = 0; i < hosts->count; i++)
+        *slot_of(hosts, &entries[i]) = (uint32_t)i + 1;
+    return 0;
+}
+
+static bool is_unspecified(const struct host *host)
+{
+    static const uint8_t none[ADDRESS_MAX];
+    return memcmp(host->address, none, sizeof(none)) == 0;
+}
+
+int hosts_add(struct hosts *hosts, uint8_t family, const uint8_t *address)
+{
+    if (family != AF_INET && family != AF_INET6)
+        return -EAFNOSUPPORT;
+    const struct host host = host_of(family, address);
+    if (is_unspecified(&host))
+        return 0;
+    if (hosts->count == hosts->capacity) {
+        const int status = grow(hosts);
+        if (status < 0)
+            return status;
+    }
+    uint32_t *slot = slot_of(hosts, &host);
+    if (*slot == 0) {
+        hosts->entries[hosts->count++] = host;
+        *slot = (uint32_t)hosts->count;
+    }
+    return 0;
+}
+
+const char *hosts_name(const struct hosts *hosts, uint8_t family, const uint8_t *address)
+{
+    if (hosts->slots == NULL || (family != AF_INET && family != AF_INET6))
+        return NULL;
+    const struct host host = host_of(family, address);
+    const uint32_t slot = *slot_of(hosts, &host);
+    return slot != 0 ? hosts->entries[slot - 1].name : NULL;
+}
+
+/* An IPv4-mapped address is asked for as it is, by an IPv6 address, as netstat does. */
+static char *ask(const struct host *host)
+{
+    char name[NI_MAXHOST];
+    union {
+        struct sockaddr any;
+        struct sockaddr_in in;
+        struct sockaddr_in6 in6;
+    } address = {.any.sa_family = host->family};
+    socklen_t length = sizeof(address.in);
+
+    if (host->family == AF_INET) {
+        memcpy(&address.in.sin_addr, host->address, sizeof(address.in.sin_addr));
+    } else {
+        memcpy(&address.in6.sin6_addr, host->address, sizeof(address.in6.sin6_addr));
+        length = sizeof(address.in6);
+    }
+    if (getnameinfo(&address.any, length, name, sizeof(name), NULL, 0, NI_NAMEREQD) != 0)
+        return NULL;
+    return strdup(name);
+}
+
+/* With the lock held, which it gives back. */
+static void round_leave(struct round *round)
+{
+    const bool last = --round->users == 0;
+    pthread_mutex_unlock(&round->lock);
+    if (!last)
+        return;
+    for (size_t i = 0; i < round->count; i++)
+        free(round->hosts[i].name);
+    pthread_cond_destroy(&round->answered);
+    pthread_mutex_destroy(&round->lock);
+    free(round);
+}
+
+static void *work(void *arg)
+{
+    struct round *round = arg;
+    pthread_mutex_lock(&round->lock);
+    while (round->next < round->count) {
+        struct host *host = &round->hosts[round->next++];
+        pthread_mutex_unlock(&round->lock);
+        char *name = ask(host);
+        pthread_mutex_lock(&round->lock);
+        host->name = name;
+        if (--round->pending == 0)
+            pthread_cond_signal(&round->answered);
+    }
+    round_leave(round);
+    return NULL;
+}
+
+static struct round *round_create(const struct host *hosts, size_t count)
+{
+    pthread_condattr_t monotonic;
+    struct round *round = calloc(1, sizeof(*round) + count * sizeof(round->hosts[0]));
+    if (round == NULL)
+        return NULL;
+    round->users = 1;
+    round->count = round->pending = count;
+    memcpy(round->hosts, hosts, count * sizeof(*hosts));
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&round->answered, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    pthread_mutex_init(&round->lock, NULL);
+    return round;
+}
+
+/* With the round's lock held. Returns 0 when at least one thread is at work, or -errno. */
+static int round_start(struct round *round)
+{
+    pthread_attr_t detached;
+    sigset_t all, before;
+    int error = 0;
+
+    pthread_attr_init(&detached);
+    pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+    /* Signals are the caller's: his system calls are the ones to be interrupted. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    while (error == 0 && round->users <= THREADS_MAX && round->users <= round->count) {
+        pthread_t thread;
+        error = pthread_create(&thread, &detached, work, round);
+        if (error == 0)
+            round->users++;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&detached);
+    return round->users > 1 ? 0 : -error;
+}
+
+static struct timespec deadline_after(unsigned milliseconds)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    time.tv_sec += (time_t)(milliseconds / 1000);
+    time.tv_nsec += (long)(milliseconds % 1000) * 1000000;
+    if (time.tv_nsec >= 1000000000) {
+        time.tv_sec++;
+        time.tv_nsec -= 1000000000;
+    }
+    return time;
+}
+
+/* With the round's lock held: takes what has been answered, lets nothing more be asked. */
+static int round_take(struct round *round, struct host *hosts)
+{
+    for (size_t i = 0; i < round->count; i++) {
+        hosts[i].name = round->hosts[i].name;
+        round->hosts[i].name = NULL;
+    }
+    round->next = round->count;
+    return (int)round->pending;
+}
+
+int hosts_resolve(struct hosts *hosts, unsigned milliseconds)
+{
+    const struct timespec deadline = deadline_after(milliseconds);
+    const size_t count = hosts->count - hosts->asked;
+    if (count == 0)
+        return 0;
+    struct host *fresh = hosts->entries + hosts->asked;
+    hosts->asked = hosts->count;
+    if (milliseconds == 0)
+        return (int)count;
+    struct round *round = round_create(fresh, count);
+    if (round == NULL)
+        return -ENOMEM;
+
+    pthread_mutex_lock(&round->lock);
+    int status = round_start(round);
+    if (status == 0) {
+        int waited = 0;
+        while (round->pending > 0 && waited != ETIMEDOUT)
+            waited = pthread_cond_timedwait(&round->answered, &round->lock, &deadline);
+        status = round_take(round, fresh);
+    }
+    round_leave(round);
+    return status;
+}

@@ -1,0 +1,336 @@
+/* Owners of sockets, found by their inode: the walk's findings, sorted and indexed. */
+#include "fastnet/lookup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "owners_walk.h"
+
+struct owners {
+    struct walk_options walk;
+    struct processes processes;
+    struct holdings holdings; /* sorted by inode, then holder */
+    struct owner *items;      /* one for each holding */
+    uint32_t *slots;          /* hash of the inode -> 1 + its first holding; 0 is empty */
+    unsigned slot_bits;
+    int error;
+    bool hidden;
+};
+
+/* One pass of a radix sort by eight bits of either word. */
+static void sort_pass(struct holding *to, const struct holding *from, size_t count, bool by_inode,
+                      unsigned shift)
+{
+    size_t place[257] = {0};
+    for (size_t i = 0; i < count; i++)
+        place[1 + ((by_inode ? from[i].inode : from[i].holder) >> shift & 0xff)]++;
+    for (size_t digit = 1; digit < 256; digit++)
+        place[digit] += place[digit - 1];
+    for (size_t i = 0; i < count; i++)
+        to[place[(by_inode ? from[i].inode : from[i].holder) >> shift & 0xff]++] = from[i];
+}
+
+/* Bits in which the words differ: where they do not, there is nothing to sort by. */
+static struct holding differences(const struct holdings *holdings)
+{
+    struct holding bits = {0};
+    for (size_t i = 1; i < holdings->count; i++) {
+        bits.inode |= holdings->items[i].inode ^ holdings->items[0].inode;
+        bits.holder |= holdings->items[i].holder ^ holdings->items[0].holder;
+    }
+    return bits;
+}
+
+static int sort_holdings(struct holdings *holdings)
+{
+    const struct holding bits = differences(holdings);
+    const size_t count = holdings->count;
+    struct holding *from = holdings->items;
+    struct holding *to = reallocarray(NULL, count, sizeof(*to));
+    if (to == NULL)
+        return -ENOMEM;
+
+    for (unsigned pass = 0; pass < 16; pass++) {
+        const bool by_inode = pass >= 8;
+        const unsigned shift = pass % 8 * 8;
+        if (((by_inode ? bits.inode : bits.holder) >> shift & 0xff) == 0)
+            continue;
+        sort_pass(to, from, count, by_inode, shift);
+        struct holding *const swap = from;
+        from = to;
+        to = swap;
+    }
+    free(to);
+    holdings->items = from;
+    holdings->capacity = count;
+    return 0;
+}
+
+static void drop_repeats(struct holdings *holdings)
+{
+    struct holding *items = holdings->items;
+    size_t kept = 1;
+    for (size_t i = 1; i < holdings->count; i++)
+        if (items[i].inode != items[kept - 1].inode || items[i].holder != items[kept - 1].holder)
+            items[kept++] = items[i];
+    holdings->count = kept;
+}
+
+/* Fibonacci hashing: inodes come in runs. */
+static size_t slot_of(const struct owners *owners, uint64_t inode)
+{
+    return (size_t)(inode * UINT64_C(0x9e3779b97f4a7c15) >> (64 - owners->slot_bits));
+}
+
+static void index_inodes(struct owners *owners)
+{
+    const size_t mask = ((size_t)1 << owners->slot_bits) - 1;
+    const struct holding *items = owners->holdings.items;
+    for (size_t i = 0; i < owners->holdings.count; i++) {
+        if (i > 0 && items[i].inode == items[i - 1].inode)
+            continue;
+        size_t slot = slot_of(owners, items[i].inode);
+        while (owners->slots[slot] != 0)
+            slot = (slot + 1) & mask;
+        owners->slots[slot] = (uint32_t)i + 1;
+    }
+}
+
+static void fill_owners(struct owners *owners)
+{
+    for (size_t i = 0; i < owners->holdings.count; i++) {
+        const uint64_t holder = owners->holdings.items[i].holder;
+        const struct process *process = &owners->processes.items[holder >> HOLDER_PROCESS_SHIFT];
+        const char *command = process->command != NULL ? process->command : process->name;
+        owners->items[i] = (struct owner){
+            .pid = process->pid,
+            .fd = (int)(uint32_t)holder,
+            .name = process->name,
+            .command = owners->walk.commands ? command : NULL,
+        };
+    }
+}
+
+static void forget_index(struct owners *owners)
+{
+    free(owners->items);
+    free(owners->slots);
+    owners->items = NULL;
+    owners->slots = NULL;
+}
+
+static int build_index(struct owners *owners)
+{
+    const size_t count = owners->holdings.count;
+    if (count == 0)
+        return 0;
+    if (count >= UINT32_MAX)
+        return -EOVERFLOW;
+    const int status = sort_holdings(&owners->holdings);
+    if (status < 0)
+        return status;
+    drop_repeats(&owners->holdings);
+
+    owners->slot_bits = 4;
+    while (((size_t)1 << owners->slot_bits) < 2 * owners->holdings.count)
+        owners->slot_bits++;
+    owners->items = reallocarray(NULL, owners->holdings.count, sizeof(*owners->items));
+    owners->slots = calloc((size_t)1 << owners->slot_bits, sizeof(*owners->slots));
+    if (owners->items == NULL || owners->slots == NULL) {
+        forget_index(owners);
+        return -ENOMEM;
+    }
+    fill_owners(owners);
+    index_inodes(owners);
+    return 0;
+}
+
+/* Moves what is known of a process into its new place. */
+static void inherit(struct process *heir, struct process *process)
+{
+    const pid_t pid = heir->pid;
+    *heir = *process;
+    heir->pid = pid;
+    heir->gone = false;
+    process->command = NULL;
+}
+
+/*
+ * Both lists, each process once, lowest pid first; places[i] is where the old list's i went. The
+ * memory is there before anything is moved.
+ */
+static void merge_lists(struct process *merged, size_t *count, struct processes *old,
+                        const struct processes *fresh, size_t *places)
+{
+    size_t i = 0, j = 0, n = 0;
+    while (i < old->count || j < fresh->count) {
+        const bool is_old =
+            i < old->count && (j == fresh->count || old->items[i].pid <= fresh->items[j].pid);
+        const pid_t pid = is_old ? old->items[i].pid : fresh->items[j].pid;
+        merged[n] = (struct process){.pid = pid};
+        if (is_old) {
+            places[i] = n;
+            inherit(&merged[n], &old->items[i++]);
+        }
+        if (j < fresh->count && fresh->items[j].pid == pid)
+            j++;
+        n++;
+    }
+    *count = n;
+}
+
+static void renumber(struct holdings *holdings, const size_t *places)
+{
+    for (size_t i = 0; i < holdings->count; i++) {
+        const uint64_t holder = holdings->items[i].holder;
+        const uint64_t place = places[holder >> HOLDER_PROCESS_SHIFT];
+        holdings->items[i].holder = place << HOLDER_PROCESS_SHIFT | (uint32_t)holder;
+    }
+}
+
+static int merge_processes(struct owners *owners, struct processes *fresh)
+{
+    struct processes *old = &owners->processes;
+    if (old->count == 0) {
+        processes_finish(old);
+        *old = *fresh;
+        *fresh = (struct processes){0};
+        return 0;
+    }
+    struct processes merged = {0};
+    size_t *places = reallocarray(NULL, old->count, sizeof(*places));
+    merged.items = reallocarray(NULL, old->count + fresh->count, sizeof(*merged.items));
+    if (places == NULL || merged.items == NULL) {
+        free(places);
+        free(merged.items);
+        return -ENOMEM;
+    }
+    merge_lists(merged.items, &merged.count, old, fresh, places);
+    renumber(&owners->holdings, places);
+    free(places);
+    processes_finish(old);
+    *old = merged;
+    return 0;
+}
+
+/* Adds what a walk found, but for processes that were gone at its end. */
+static int absorb(struct owners *owners, const struct holdings *found)
+{
+    for (size_t i = 0; i < found->count; i++) {
+        const size_t process = (size_t)(found->items[i].holder >> HOLDER_PROCESS_SHIFT);
+        if (owners->processes.items[process].gone)
+            continue;
+        const int status = holdings_add(&owners->holdings, found->items[i]);
+        if (status < 0)
+            return status;
+    }
+    return 0;
+}
+
+/* Process 1 is in every pid namespace: if it is not listed, hidepid= has hidden others too. */
+static bool list_is_cut(const struct owners *owners)
+{
+    struct statfs system;
+    return (owners->processes.count == 0 || owners->processes.items[0].pid != 1) &&
+           fstatfs(owners->walk.root, &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
+}
+
+int owners_refresh(struct owners *owners)
+{
+    struct processes fresh = {0};
+    struct holdings found = {0};
+
+    int status = processes_list(owners->walk.root, &fresh);
+    if (status < 0)
+        return status;
+    forget_index(owners);
+    status = merge_processes(owners, &fresh);
+    processes_finish(&fresh);
+    if (status == 0) {
+        const int error = owners_walk(&owners->walk, &owners->processes, &found);
+        if (owners->error == 0)
+            owners->error = -error;
+        owners->hidden = list_is_cut(owners);
+        status = absorb(owners, &found);
+        free(found.items);
+    }
+    const int built = build_index(owners);
+    return status < 0 ? status : built;
+}
+
+int owners_create(struct owners **owners, const struct owners_options *options)
+{
+    struct owners *created = calloc(1, sizeof(*created));
+    if (created == NULL)
+        return -ENOMEM;
+    created->walk.commands = options->commands;
+    created->walk.threads = options->threads;
+    created->walk.root = directory_open(AT_FDCWD, options->proc_root);
+    const int status = created->walk.root < 0 ? created->walk.root : owners_refresh(created);
+    if (status < 0) {
+        owners_destroy(created);
+        return status;
+    }
+    *owners = created;
+    return 0;
+}
+
+void owners_destroy(struct owners *owners)
+{
+    if (owners == NULL)
+        return;
+    if (owners->walk.root >= 0)
+        close(owners->walk.root);
+    processes_finish(&owners->processes);
+    free(owners->holdings.items);
+    forget_index(owners);
+    free(owners);
+}
+
+size_t owners_find(const struct owners *owners, uint64_t inode, const struct owner **first)
+{
+    if (owners->slots == NULL || inode == 0)
+        return 0;
+    const size_t mask = ((size_t)1 << owners->slot_bits) - 1;
+    const struct holding *items = owners->holdings.items;
+    size_t slot = slot_of(owners, inode);
+    while (owners->slots[slot] != 0 && items[owners->slots[slot] - 1].inode != inode)
+        slot = (slot + 1) & mask;
+    if (owners->slots[slot] == 0)
+        return 0;
+
+    const size_t start = owners->slots[slot] - 1;
+    size_t end = start + 1;
+    while (end < owners->holdings.count && items[end].inode == inode)
+        end++;
+    *first = &owners->items[start];
+    return end - start;
+}
+
+size_t owners_denied(const struct owners *owners)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < owners->processes.count; i++)
+        count += owners->processes.items[i].denied;
+    return count;
+}
+
+bool owners_any(const struct owners *owners)
+{
+    return owners->holdings.count > 0;
+}
+
+int owners_error(const struct owners *owners)
+{
+    return owners->error;
+}
+
+bool owners_hidden(const struct owners *owners)
+{
+    return owners->hidden;
+}

@@ -1,0 +1,372 @@
+/*
+ * Threads take processes from one list. When that has run out they join in with the directories of
+ * processes that hold very many descriptors: threads that call getdents64(2) on one open directory
+ * get successive pieces of it, so that even a single crowded process is shared.
+ */
+#include "owners_walk.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    THREADS_MAX = 8,
+    DIRECTORY_BUFFER = 32 * 1024,
+    DIRECTORY_SHARED = DIRECTORY_BUFFER / 2, /* a first piece of this size means there is more */
+    DIRENT_TYPICAL = 24,                     /* bytes a descriptor takes there */
+    LINK_MAX_LENGTH = 64,
+
+    /*
+     * Costs in readlinks of 3 microseconds: a process takes four system calls before its first
+     * descriptor, a thread about 50 microseconds. After some milliseconds others are called in.
+     */
+    COST_PROCESS = 3,
+    COST_ALONE = 1024,
+};
+
+/* The descriptor directory of one process while it is read. */
+struct directory {
+    int fd;
+    size_t process;
+    /* Under the walk's lock. */
+    unsigned readers;
+    bool denied;
+    size_t sockets;
+};
+
+struct worker {
+    struct walk *walk;
+    struct directory own;
+    struct holdings found;
+    pthread_t thread;
+    _Alignas(8) char buffer[DIRECTORY_BUFFER];
+};
+
+struct walk {
+    const struct walk_options *options;
+    struct processes *processes;
+    atomic_size_t next;
+    atomic_int error;
+
+    /* Of the first worker alone. */
+    size_t cost; /* of what it did so far */
+    size_t worker_count;
+    struct worker *workers[THREADS_MAX];
+
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    unsigned busy; /* workers that may still open a directory to others */
+    size_t shared_count;
+    struct directory *shared[THREADS_MAX]; /* at most one of each worker */
+};
+
+int holdings_add(struct holdings *holdings, struct holding holding)
+{
+    if (holdings->count == holdings->capacity) {
+        const size_t wanted = holdings->capacity == 0 ? 64 : holdings->capacity * 2;
+        struct holding *items = reallocarray(holdings->items, wanted, sizeof(*items));
+        if (items == NULL)
+            return -ENOMEM;
+        holdings->items = items;
+        holdings->capacity = wanted;
+    }
+    holdings->items[holdings->count++] = holding;
+    return 0;
+}
+
+static void note_error(struct walk *walk, int error)
+{
+    int none = 0;
+    if (error != 0)
+        atomic_compare_exchange_strong(&walk->error, &none, error);
+}
+
+static void *work(void *arg);
+
+static unsigned threads_that_pay(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof(set), &set) < 0)
+        return THREADS_MAX; /* more processors than the set has room for */
+    const int count = CPU_COUNT(&set);
+    return count < 1 ? 1 : (unsigned)count;
+}
+
+static struct worker *worker_create(struct walk *walk)
+{
+    struct worker *worker = malloc(sizeof(*worker));
+    if (worker != NULL) {
+        worker->walk = walk;
+        worker->found = (struct holdings){0};
+    }
+    return worker;
+}
+
+static void add_busy(struct walk *walk, int change)
+{
+    pthread_mutex_lock(&walk->lock);
+    walk->busy += (unsigned)change;
+    pthread_mutex_unlock(&walk->lock);
+}
+
+static bool start_worker(struct walk *walk)
+{
+    struct worker *worker = worker_create(walk);
+    if (worker == NULL)
+        return false;
+    add_busy(walk, 1);
+    if (pthread_create(&worker->thread, NULL, work, worker) != 0) {
+        add_busy(walk, -1);
+        free(worker);
+        return false;
+    }
+    walk->workers[walk->worker_count++] = worker;
+    return true;
+}
+
+/* By the first worker. Where no thread is to be had the walk only takes longer. */
+static void start_workers(struct walk *walk, unsigned threads)
+{
+    sigset_t all, before;
+    if (threads > THREADS_MAX)
+        threads = THREADS_MAX;
+    if (walk->worker_count >= threads)
+        return;
+    /* Signals are the caller's: his system calls are the ones to be interrupted. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    while (walk->worker_count < threads && start_worker(walk))
+        ;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* Adds to what the first worker has done; calls in the others once they would have paid. */
+static void account(struct worker *worker, size_t cost)
+{
+    struct walk *walk = worker->walk;
+    if (worker != walk->workers[0] || walk->cost > COST_ALONE)
+        return;
+    walk->cost += cost;
+    if (walk->cost > COST_ALONE && walk->options->threads == 0)
+        start_workers(walk, threads_that_pay());
+}
+
+/* Only a worker that found no process left joins another's directory: none opens one after that. */
+static void offer(struct walk *walk, struct directory *directory)
+{
+    pthread_mutex_lock(&walk->lock);
+    walk->shared[walk->shared_count++] = directory;
+    pthread_cond_broadcast(&walk->changed);
+    pthread_mutex_unlock(&walk->lock);
+}
+
+/* With the lock held: at its end a directory is of no more use to others. */
+static void withdraw(struct walk *walk, const struct directory *directory)
+{
+    for (size_t i = 0; i < walk->shared_count; i++)
+        if (walk->shared[i] == directory)
+            walk->shared[i] = walk->shared[--walk->shared_count];
+}
+
+struct tally {
+    bool denied;
+    size_t sockets;
+};
+
+static int read_link(struct worker *worker, const struct directory *directory, const char *name,
+                     struct tally *tally)
+{
+    char target[LINK_MAX_LENGTH];
+    uint64_t inode;
+    int fd;
+
+    if (!number_parse(name, &fd))
+        return 0;
+    const ssize_t length = link_read(directory->fd, name, target, sizeof(target));
+    if (length < 0) {
+        const int error = (int)-length;
+        tally->denied |= error_is_denial(error);
+        /* EINVAL: in a captured tree something that is no link. */
+        if (!error_is_absence(error) && !error_is_denial(error) && error != EINVAL)
+            note_error(worker->walk, error);
+        return 0;
+    }
+    if (!link_inode(target, (size_t)length, &inode))
+        return 0;
+    tally->sockets++;
+    const uint64_t process = directory->process;
+    return holdings_add(&worker->found,
+                        (struct holding){inode, process << HOLDER_PROCESS_SHIFT | (unsigned)fd});
+}
+
+static int read_piece(struct worker *worker, const struct directory *directory, size_t length,
+                      struct tally *tally)
+{
+    const char *name;
+    for (size_t at = 0; (name = directory_next(worker->buffer, length, &at)) != NULL;) {
+        const int status = read_link(worker, directory, name, tally);
+        if (status < 0)
+            return status;
+    }
+    return 0;
+}
+
+/* Reads pieces until there are no more. */
+static struct tally read_pieces(struct worker *worker, struct directory *directory)
+{
+    struct tally tally = {0};
+    bool shared = directory != &worker->own;
+    for (;;) {
+        ssize_t status = directory_read(directory->fd, worker->buffer, sizeof(worker->buffer));
+        if (status > 0) {
+            const size_t length = (size_t)status;
+            if (!shared && length >= DIRECTORY_SHARED) {
+                offer(worker->walk, directory);
+                shared = true;
+            }
+            account(worker, length / DIRENT_TYPICAL);
+            status = read_piece(worker, directory, length, &tally);
+            if (status == 0)
+                continue;
+        }
+        if (status < 0 && !error_is_absence((int)-status))
+            note_error(worker->walk, (int)-status);
+        return tally;
+    }
+}
+
+/* The last reader closes the directory and reads the names of a process that has sockets. */
+static void leave(struct walk *walk, struct directory *directory, struct tally tally)
+{
+    pthread_mutex_lock(&walk->lock);
+    directory->denied |= tally.denied;
+    directory->sockets += tally.sockets;
+    withdraw(walk, directory);
+    const bool last = --directory->readers == 0;
+    pthread_mutex_unlock(&walk->lock);
+    if (!last)
+        return;
+
+    struct process *process = &walk->processes->items[directory->process];
+    process->denied = directory->denied;
+    close(directory->fd);
+    if (directory->sockets > 0)
+        note_error(walk,
+                   -process_read_names(walk->options->root, process, walk->options->commands));
+}
+
+static void read_process(struct worker *worker, size_t index)
+{
+    struct walk *walk = worker->walk;
+    struct process *process = &walk->processes->items[index];
+
+    account(worker, COST_PROCESS);
+    const int fd = process_open_descriptors(walk->options->root, process->pid);
+    if (fd < 0) {
+        process->denied |= error_is_denial(-fd);
+        if (!error_is_denial(-fd) && !error_is_absence(-fd))
+            note_error(walk, -fd);
+        return;
+    }
+    worker->own = (struct directory){.fd = fd, .process = index, .readers = 1};
+    leave(walk, &worker->own, read_pieces(worker, &worker->own));
+}
+
+/* The directory with the fewest readers of those that are open to others. */
+static struct directory *shared_directory(const struct walk *walk)
+{
+    struct directory *best = NULL;
+    for (size_t i = 0; i < walk->shared_count; i++)
+        if (best == NULL || walk->shared[i]->readers < best->readers)
+            best = walk->shared[i];
+    return best;
+}
+
+/* Waits for something to help with. NULL when the walk is over. */
+static struct directory *join(struct walk *walk)
+{
+    pthread_mutex_lock(&walk->lock);
+    if (--walk->busy == 0)
+        pthread_cond_broadcast(&walk->changed);
+    struct directory *directory;
+    while ((directory = shared_directory(walk)) == NULL && walk->busy > 0)
+        pthread_cond_wait(&walk->changed, &walk->lock);
+    if (directory != NULL) {
+        directory->readers++;
+        walk->busy++;
+    }
+    pthread_mutex_unlock(&walk->lock);
+    return directory;
+}
+
+static void *work(void *arg)
+{
+    struct worker *worker = arg;
+    struct walk *walk = worker->walk;
+    struct directory *directory;
+    size_t index;
+
+    while ((index = atomic_fetch_add(&walk->next, 1)) < walk->processes->count)
+        read_process(worker, index);
+    while ((directory = join(walk)) != NULL)
+        leave(walk, directory, read_pieces(worker, directory));
+    return NULL;
+}
+
+static int append(struct holdings *found, struct holdings *more)
+{
+    if (found->count == 0) {
+        free(found->items);
+        *found = *more;
+        return 0;
+    }
+    if (more->count == 0)
+        return 0;
+    struct holding *items = reallocarray(found->items, found->count + more->count, sizeof(*items));
+    if (items == NULL) {
+        free(more->items);
+        return -ENOMEM;
+    }
+    memcpy(items + found->count, more->items, more->count * sizeof(*items));
+    found->items = items;
+    found->count += more->count;
+    found->capacity = found->count;
+    free(more->items);
+    return 0;
+}
+
+/* Puts together what the workers found; they have all ended. */
+static void collect(struct walk *walk, struct holdings *found)
+{
+    for (size_t i = 0; i < walk->worker_count; i++) {
+        note_error(walk, -append(found, &walk->workers[i]->found));
+        free(walk->workers[i]);
+    }
+}
+
+int owners_walk(const struct walk_options *options, struct processes *processes,
+                struct holdings *found)
+{
+    struct walk walk = {.options = options, .processes = processes, .busy = 1};
+    walk.workers[0] = worker_create(&walk);
+    if (walk.workers[0] == NULL)
+        return -ENOMEM;
+    walk.worker_count = 1;
+    pthread_mutex_init(&walk.lock, NULL);
+    pthread_cond_init(&walk.changed, NULL);
+
+    start_workers(&walk, options->threads);
+    work(walk.workers[0]);
+    for (size_t i = 1; i < walk.worker_count; i++)
+        pthread_join(walk.workers[i]->thread, NULL);
+    collect(&walk, found);
+
+    pthread_cond_destroy(&walk.changed);
+    pthread_mutex_destroy(&walk.lock);
+    return -atomic_load(&walk.error);
+}

@@ -1,0 +1,62 @@
+/* Reading a tree of processes laid out as proc(5): who is there, what they hold, their names. */
+#ifndef FASTNET_LOOKUP_PROCESSES_H
+#define FASTNET_LOOKUP_PROCESSES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* TASK_COMM_LEN of the kernel's linux/sched.h is 16, the NUL counted. */
+enum { PROCESS_NAME_MAX = 15, PROCESS_PATH_MAX = 32 };
+
+struct process {
+    pid_t pid;
+    bool denied;   /* its descriptors, or some of them, may not be seen */
+    bool gone;     /* it vanished before its name was read */
+    char *command; /* argv[0] without directories; NULL when unknown or not asked for */
+    char name[PROCESS_NAME_MAX + 1];
+};
+
+struct processes {
+    struct process *items; /* lowest pid first */
+    size_t count;
+};
+
+/* Fills an empty list from the directory root. Returns 0 or -errno. */
+int processes_list(int root, struct processes *processes);
+void processes_finish(struct processes *processes);
+
+/* Opens PID/fd below root. Returns a descriptor or -errno. */
+int process_open_descriptors(int root, pid_t pid);
+
+/*
+ * Reads comm, and when command is set argv[0] as netstat cuts it: of the first 511 bytes of
+ * cmdline; where that cannot be read, process->command stays NULL. A process that has vanished is
+ * marked as gone. Returns 0, or -errno of an error that permissions and vanishing do not explain.
+ */
+int process_read_names(int root, struct process *process, bool command);
+
+/* Opens a directory below parent (or AT_FDCWD). Returns a descriptor or -errno. */
+int directory_open(int parent, const char *path);
+
+/* getdents64(2). Returns the bytes read, 0 at the end, or -errno. */
+ssize_t directory_read(int fd, char *buffer, size_t size);
+
+/* The name at *offset, which moves on; NULL at the end of the length bytes read. */
+const char *directory_next(const char *buffer, size_t length, size_t *offset);
+
+/* A name made of nothing but digits, as a number that fits an int. */
+bool number_parse(const char *name, int *number);
+
+/* readlinkat(2) again while it is interrupted. Returns the length or -errno. */
+ssize_t link_read(int directory, const char *name, char *target, size_t size);
+
+/* The inode of "socket:[N]", or of "[0000]:N" as kernels before 2.6 wrote it; never 0. */
+bool link_inode(const char *target, size_t length, uint64_t *inode);
+
+/* What a process does that ends during the walk, and a tree that is not quite one of processes. */
+bool error_is_absence(int error);
+bool error_is_denial(int error);
+
+#endif

@@ -1,0 +1,57 @@
+/* Users: each uid is asked for once, also when the answer is that it has no name. */
+#include "fastnet/lookup.h"
+
+#include <errno.h>
+#include <pwd.h>
+#include <stdlib.h>
+
+#include "number_map.h"
+
+enum { BUFFER_FIRST = 1024, BUFFER_MAX = 1024 * 1024 };
+
+struct users {
+    struct number_map names;
+};
+
+struct users *users_create(void)
+{
+    return calloc(1, sizeof(struct users));
+}
+
+void users_destroy(struct users *users)
+{
+    if (users == NULL)
+        return;
+    number_map_finish(&users->names);
+    free(users);
+}
+
+/* Entries of directory services can be longer than any buffer one would guess. */
+static int ask(uint32_t uid, struct passwd *entry, char **buffer, struct passwd **found)
+{
+    int error = ERANGE;
+    for (size_t size = BUFFER_FIRST; error == ERANGE && size <= BUFFER_MAX; size *= 2) {
+        char *larger = realloc(*buffer, size);
+        if (larger == NULL)
+            return ENOMEM;
+        *buffer = larger;
+        do
+            error = getpwuid_r(uid, entry, *buffer, size, found);
+        while (error == EINTR);
+    }
+    return error;
+}
+
+const char *users_name(struct users *users, uint32_t uid)
+{
+    const struct number_name *known = number_map_find(&users->names, uid);
+    if (known == NULL) {
+        struct passwd entry, *found = NULL;
+        char *buffer = NULL;
+        const int error = ask(uid, &entry, &buffer, &found);
+        const char *name = error == 0 && found != NULL ? found->pw_name : NULL;
+        known = number_map_put(&users->names, uid, name);
+        free(buffer);
+    }
+    return known != NULL ? known->name : NULL;
+}
