@@ -1,0 +1,95 @@
+#include "backend/half_open.h"
+
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct entry {
+    struct endpoint local, remote;
+    uint32_t uid, retransmits, probes;
+};
+
+struct half_open {
+    struct entry *entries; /* sorted by the two ends */
+    size_t count, capacity;
+};
+
+static int compare_ends(const struct endpoint *a, const struct endpoint *b)
+{
+    int order = memcmp(a->address, b->address, sizeof a->address);
+
+    return order ? order : (int)a->port - (int)b->port;
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+    int order = compare_ends(&x->remote, &y->remote);
+
+    return order ? order : compare_ends(&x->local, &y->local);
+}
+
+static int keep(const struct record *record, void *arg)
+{
+    struct half_open *half_open = arg;
+    const struct socket_record *sock = &record->socket;
+
+    if (sock->state != TCP_SYN_RECV)
+        return 0;
+    if (half_open->count == half_open->capacity) {
+        size_t capacity = half_open->capacity ? half_open->capacity * 2 : 64;
+        struct entry *entries = reallocarray(half_open->entries, capacity, sizeof *entries);
+        if (!entries)
+            return -ENOMEM;
+        half_open->entries = entries;
+        half_open->capacity = capacity;
+    }
+    half_open->entries[half_open->count++] = (struct entry){.local = sock->local,
+                                                            .remote = sock->remote,
+                                                            .uid = sock->uid,
+                                                            .retransmits = sock->retransmits,
+                                                            .probes = sock->probes};
+    return 0;
+}
+
+struct half_open *half_open_create(const struct query *query)
+{
+    struct half_open *half_open = calloc(1, sizeof *half_open);
+    struct query half = *query;
+
+    if (!half_open)
+        return NULL;
+    half.states = 1u << TCP_SYN_RECV;
+    if (backend_proc_net.dump(&half, keep, half_open) < 0) {
+        half_open_destroy(half_open);
+        return NULL;
+    }
+    if (half_open->count)
+        qsort(half_open->entries, half_open->count, sizeof *half_open->entries, compare_entries);
+    return half_open;
+}
+
+void half_open_destroy(struct half_open *half_open)
+{
+    if (!half_open)
+        return;
+    free(half_open->entries);
+    free(half_open);
+}
+
+void half_open_complete(const struct half_open *half_open, struct record *record)
+{
+    struct entry key = {.local = record->socket.local, .remote = record->socket.remote};
+    const struct entry *found;
+
+    if (!half_open || !half_open->count)
+        return;
+    found = bsearch(&key, half_open->entries, half_open->count, sizeof key, compare_entries);
+    if (!found)
+        return;
+    record->socket.uid = found->uid;
+    record->socket.retransmits = found->retransmits;
+    record->socket.probes = found->probes;
+    record->has |= SOCKET_UID | SOCKET_RETRANSMITS | SOCKET_PROBES;
+}

@@ -1,0 +1,316 @@
+#include "backend/netlink.h"
+
+#include <errno.h>
+#include <libmnl/libmnl.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "fastnet/report.h"
+#include "fastnet/text.h"
+
+/*
+ * The kernel fills a dump's datagrams up to 32 KiB (net/netlink/af_netlink.c); a buffer of twice
+ * that is never the reason for a cut one.
+ */
+enum { BUFFER_SIZE = 64 * 1024, PROTOCOLS = 32, RESTARTS_MAX = 4 };
+
+struct channel {
+    int fd; /* -1: not open */
+    uint32_t port;
+};
+
+struct netlink {
+    const struct netlink_peer *peer; /* NULL: the kernel */
+    uint32_t sequence;
+    struct channel channels[PROTOCOLS]; /* by netlink protocol */
+    char buffer[BUFFER_SIZE];
+};
+
+/* One dump under way. */
+struct dump {
+    struct netlink *netlink;
+    struct channel *channel;
+    netlink_fn fn;
+    void *arg;
+    struct report *report;
+    bool last_try;    /* hand on what comes, changed meanwhile or not */
+    bool handed_on;   /* fn was called */
+    bool interrupted; /* NLM_F_DUMP_INTR was seen */
+};
+
+static struct netlink *create(const struct netlink_peer *peer)
+{
+    struct netlink *netlink = malloc(sizeof *netlink);
+
+    if (!netlink)
+        return NULL;
+    netlink->peer = peer;
+    netlink->sequence = 0;
+    for (size_t i = 0; i < PROTOCOLS; i++)
+        netlink->channels[i] = (struct channel){.fd = -1, .port = 1};
+    return netlink;
+}
+
+struct netlink *netlink_create(void)
+{
+    return create(NULL);
+}
+
+struct netlink *netlink_create_with(const struct netlink_peer *peer)
+{
+    return create(peer);
+}
+
+static void channel_close(struct channel *channel)
+{
+    if (channel->fd >= 0)
+        close(channel->fd);
+    channel->fd = -1;
+}
+
+void netlink_destroy(struct netlink *netlink)
+{
+    if (!netlink)
+        return;
+    for (size_t i = 0; i < PROTOCOLS; i++)
+        channel_close(&netlink->channels[i]);
+    free(netlink);
+}
+
+/*
+ * Binding makes the kernel choose the port that its answers are addressed to. The two options are
+ * refinements that old kernels lack: strict checking of requests, and errors in words.
+ */
+static int channel_open(struct channel *channel, int protocol)
+{
+    struct sockaddr_nl address = {.nl_family = AF_NETLINK};
+    socklen_t length = sizeof address;
+    const int on = 1;
+    int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, protocol);
+
+    if (fd < 0)
+        return -errno;
+    if (bind(fd, (const struct sockaddr *)&address, sizeof address) < 0 ||
+        getsockname(fd, (struct sockaddr *)&address, &length) < 0) {
+        int error = -errno;
+        close(fd);
+        return error;
+    }
+    setsockopt(fd, SOL_NETLINK, NETLINK_GET_STRICT_CHK, &on, sizeof on);
+    setsockopt(fd, SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof on);
+    channel->fd = fd;
+    channel->port = address.nl_pid;
+    return 0;
+}
+
+/* Returns 0 when the call is worth another try, else -errno. */
+static int wait_again(int fd, short events)
+{
+    struct pollfd pollfd = {.fd = fd, .events = events};
+
+    if (errno == EINTR)
+        return 0;
+    if (errno != EAGAIN)
+        return -errno;
+    return poll(&pollfd, 1, -1) < 0 && errno != EINTR && errno != EAGAIN ? -errno : 0;
+}
+
+static int send_request(const struct dump *dump, const struct nlmsghdr *request)
+{
+    const struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
+    const struct netlink_peer *peer = dump->netlink->peer;
+    int fd = dump->channel->fd;
+
+    if (peer)
+        return peer->send(peer->arg, request, request->nlmsg_len);
+    while (sendto(fd, request, request->nlmsg_len, 0, (const struct sockaddr *)&kernel,
+                  sizeof kernel) < 0) {
+        int error = wait_again(fd, POLLOUT);
+        if (error)
+            return error;
+    }
+    return 0;
+}
+
+/* One datagram into the buffer; returns its length, or -errno. *port is who sent it. */
+static ssize_t receive(const struct dump *dump, uint32_t *port)
+{
+    const struct netlink_peer *peer = dump->netlink->peer;
+    struct sockaddr_nl from = {.nl_family = AF_NETLINK};
+    struct iovec vector = {.iov_base = dump->netlink->buffer, .iov_len = BUFFER_SIZE};
+    struct msghdr header = {
+        .msg_name = &from, .msg_namelen = sizeof from, .msg_iov = &vector, .msg_iovlen = 1};
+    ssize_t length;
+
+    if (peer)
+        return peer->receive(peer->arg, dump->netlink->buffer, BUFFER_SIZE, port);
+    while ((length = recvmsg(dump->channel->fd, &header, 0)) < 0) {
+        int error = wait_again(dump->channel->fd, POLLIN);
+        if (error)
+            return error;
+    }
+    if (header.msg_flags & MSG_TRUNC)
+        return -EMSGSIZE;
+    *port = from.nl_pid;
+    return length;
+}
+
+/* The first attribute of a type behind offset bytes of payload, or NULL. */
+static const struct nlattr *find_attribute(const struct nlmsghdr *message, size_t offset,
+                                           uint16_t type)
+{
+    const char *end = mnl_nlmsg_get_payload_tail(message);
+    const struct nlattr *attr = mnl_nlmsg_get_payload_offset(message, offset);
+
+    for (; mnl_attr_ok(attr, (int)(end - (const char *)attr)); attr = mnl_attr_next(attr))
+        if (mnl_attr_get_type(attr) == type)
+            return attr;
+    return NULL;
+}
+
+/* The kernel's own words about an error (NETLINK_EXT_ACK), where it has any. */
+static void note_kernel_words(const struct dump *dump, const struct nlmsghdr *message,
+                              size_t offset)
+{
+    enum { LENGTH = 128 };
+    char words[ESCAPE_FACTOR * LENGTH + 1];
+    const struct nlattr *attr;
+    size_t length;
+
+    if (!(message->nlmsg_flags & NLM_F_ACK_TLVS) || mnl_nlmsg_get_payload_len(message) < offset)
+        return;
+    attr = find_attribute(message, offset, NLMSGERR_ATTR_MSG);
+    if (!attr)
+        return;
+    length = mnl_attr_get_payload_len(attr);
+    length = strnlen(mnl_attr_get_payload(attr), length < LENGTH ? length : LENGTH);
+    *escape_text(words, mnl_attr_get_payload(attr), length, NULL) = 0;
+    report_note(dump->report, "the kernel says: %s", words);
+}
+
+/* NLMSG_ERROR: the request was refused (or, with 0, only acknowledged). */
+static int refusal(const struct dump *dump, const struct nlmsghdr *message)
+{
+    const struct nlmsgerr *error = mnl_nlmsg_get_payload(message);
+    size_t offset = sizeof *error;
+
+    if (mnl_nlmsg_get_payload_len(message) < sizeof *error)
+        return -EBADMSG;
+    if (error->error >= 0)
+        return 0;
+    if (!(message->nlmsg_flags & NLM_F_CAPPED) && error->msg.nlmsg_len >= sizeof error->msg)
+        offset += error->msg.nlmsg_len - sizeof error->msg;
+    note_kernel_words(dump, message, NLMSG_ALIGN(offset));
+    return error->error;
+}
+
+/* NLMSG_DONE: a dump can fail as late as here, as one for a protocol that is not built in does. */
+static int completion(const struct dump *dump, const struct nlmsghdr *message)
+{
+    int error = 0;
+
+    if (mnl_nlmsg_get_payload_len(message) >= sizeof error)
+        memcpy(&error, mnl_nlmsg_get_payload(message), sizeof error);
+    if (error < 0)
+        note_kernel_words(dump, message, sizeof error);
+    return error < 0 ? error : 0;
+}
+
+enum { MORE = 1 };
+
+/* Returns MORE, 0 when the dump is complete, or a negative value that ends it. */
+static int take_message(struct dump *dump, const struct nlmsghdr *message)
+{
+    if (message->nlmsg_seq != dump->netlink->sequence || message->nlmsg_pid != dump->channel->port)
+        return MORE; /* what is left of an earlier question */
+    if (message->nlmsg_flags & NLM_F_DUMP_INTR)
+        dump->interrupted = true;
+    switch (message->nlmsg_type) {
+    case NLMSG_NOOP:
+        return MORE;
+    case NLMSG_ERROR:
+        return refusal(dump, message);
+    case NLMSG_DONE:
+        return completion(dump, message);
+    case NLMSG_OVERRUN:
+        return -ENOBUFS;
+    default:
+        if (dump->interrupted && !dump->handed_on && !dump->last_try)
+            return MORE; /* asked again once the rest has come */
+        dump->handed_on = true;
+        int result = dump->fn(message, dump->arg);
+        return result < 0 ? result : MORE;
+    }
+}
+
+static int take_datagram(struct dump *dump, ssize_t length)
+{
+    const struct nlmsghdr *message = (const void *)dump->netlink->buffer;
+    int left = (int)length; /* signed: alignment can take it below zero */
+
+    while (mnl_nlmsg_ok(message, left)) {
+        int result = take_message(dump, message);
+        if (result != MORE)
+            return result;
+        message = mnl_nlmsg_next(message, &left);
+    }
+    return left > 0 ? -EBADMSG : MORE;
+}
+
+static int run_dump(struct dump *dump, struct nlmsghdr *request)
+{
+    int result;
+
+    request->nlmsg_seq = ++dump->netlink->sequence;
+    request->nlmsg_pid = dump->channel->port;
+    result = send_request(dump, request);
+    if (result < 0)
+        return result;
+    do {
+        uint32_t port = 0;
+        ssize_t length = receive(dump, &port);
+        if (length <= 0)
+            return length < 0 ? (int)length : -EPIPE;
+        if (port != 0) {
+            report_note(dump->report, "refused a netlink message that the kernel did not send");
+            result = MORE;
+            continue;
+        }
+        result = take_datagram(dump, length);
+    } while (result == MORE);
+    return result;
+}
+
+int netlink_dump(struct netlink *netlink, int protocol, struct nlmsghdr *request, netlink_fn fn,
+                 void *arg, struct report *report)
+{
+    struct dump dump = {.netlink = netlink,
+                        .channel = &netlink->channels[protocol],
+                        .fn = fn,
+                        .arg = arg,
+                        .report = report};
+    int result = 0;
+
+    if (!netlink->peer && dump.channel->fd < 0)
+        do
+            result = channel_open(dump.channel, protocol);
+        while (result == -EINTR);
+    if (result < 0)
+        return result;
+    for (int restarts = 0;; restarts++) {
+        dump.interrupted = false;
+        dump.last_try = restarts == RESTARTS_MAX;
+        result = run_dump(&dump, request);
+        if (result < 0 || !dump.interrupted || dump.handed_on || dump.last_try)
+            break;
+    }
+    if (result < 0) /* messages may still be queued, and one dump at a time is all a socket does */
+        channel_close(dump.channel);
+    else if (dump.interrupted)
+        report_loss(report, "the table changed while it was read: rows may be missing or repeated");
+    return result;
+}

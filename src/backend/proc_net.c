@@ -1,0 +1,324 @@
+/*
+ * Sockets from /proc/net, as proc(5) describes the files; written by net/ipv4/tcp_ipv4.c
+ * (tcp4_seq_show), net/ipv4/udp.c, net/ipv4/raw.c, their net/ipv6 kin and net/unix/af_unix.c.
+ */
+#include "backend/proc_net.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/net.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "backend/lines.h"
+#include "backend/scan.h"
+#include "backend/unix_details.h"
+#include "fastnet/report.h"
+
+enum {
+    FLAG_ACCEPTCON = 1 << 16, /* __SO_ACCEPTCON of linux/net.h */
+    MS_PER_TICK = 10,         /* timers are in USER_HZ, which is 100 on every machine */
+};
+
+#define FIELDS_INET                                                                                \
+    (SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_UID | SOCKET_INODE | SOCKET_TIMER |  \
+     SOCKET_RETRANSMITS | SOCKET_PROBES)
+#define FIELDS_UNIX                                                                                \
+    (SOCKET_STATE | SOCKET_INODE | SOCKET_TYPE | SOCKET_REFCOUNT | SOCKET_PATH | SOCKET_UNIX_FLAGS)
+
+static uint64_t fields(const struct table *table)
+{
+    if (table->kind != RECORD_SOCKET)
+        return 0;
+    return table->family == AF_UNIX ? FIELDS_UNIX | SOCKET_PENDING : FIELDS_INET;
+}
+
+/*
+ * An address is printed as words of the machine that prints them, so it is kept in words, too: a
+ * file that was captured on a machine of the other byte order is not told from one of this.
+ */
+static bool scan_address(struct scan *scan, uint8_t *address, size_t words)
+{
+    if ((size_t)(scan->end - scan->at) < words * 8)
+        return false;
+    for (size_t i = 0; i < words; i++) {
+        uint32_t word = 0;
+        unsigned invalid = 0;
+        for (int digit = 0; digit < 8; digit++) {
+            unsigned value = scan_digit(*scan->at++);
+            invalid |= value & 16;
+            word = word << 4 | value;
+        }
+        if (invalid)
+            return false;
+        memcpy(address + 4 * i, &word, sizeof word);
+    }
+    return true;
+}
+
+/* ADDRESS:PORT, the port in host byte order. */
+static bool scan_endpoint(struct scan *scan, struct endpoint *endpoint, int family)
+{
+    size_t words = family == AF_INET ? 1 : 4;
+    uint64_t port;
+
+    scan_blanks(scan);
+    if (!scan_address(scan, endpoint->address, words) || !scan_char(scan, ':') ||
+        !scan_hex(scan, &port, 4))
+        return false;
+    memset(endpoint->address + 4 * words, 0, sizeof endpoint->address - 4 * words);
+    endpoint->port = (uint16_t)port;
+    return true;
+}
+
+/* Two hexadecimal numbers with a colon between them. */
+static bool scan_pair(struct scan *scan, uint64_t *first, uint64_t *second, int digits)
+{
+    scan_blanks(scan);
+    return scan_hex(scan, first, digits) && scan_char(scan, ':') && scan_hex(scan, second, 16);
+}
+
+static bool scan_number(struct scan *scan, uint64_t *value, uint64_t max)
+{
+    scan_blanks(scan);
+    return scan_decimal(scan, value, max);
+}
+
+/* The number in front of each line of an inet table: "  12: " */
+static bool scan_slot(struct scan *scan)
+{
+    uint64_t slot;
+
+    return scan_number(scan, &slot, UINT64_MAX) && scan_char(scan, ':');
+}
+
+/* Makes one number of what tells two sockets apart (FNV-1a). */
+static uint64_t mix(uint64_t hash, const void *data, size_t size)
+{
+    const unsigned char *bytes = data;
+    uint64_t word;
+
+    for (; size >= sizeof word; size -= sizeof word, bytes += sizeof word) {
+        memcpy(&word, bytes, sizeof word);
+        hash = (hash ^ word) * UINT64_C(0x100000001b3);
+        hash ^= hash >> 29;
+    }
+    for (; size; size--)
+        hash = (hash ^ *bytes++) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+/*
+ * The kernel address (hashed, and 0 under kptr_restrict) can be that of a new socket in the place
+ * of one that just went: only with its ends and inode it stands for one socket.
+ */
+static uint64_t identity(const struct socket_record *sock, uint64_t address)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    if (!address)
+        return 0;
+    hash = mix(hash, &address, sizeof address);
+    hash = mix(hash, &sock->inode, sizeof sock->inode);
+    if (sock->family != AF_UNIX) {
+        hash = mix(hash, &sock->local, sizeof sock->local);
+        hash = mix(hash, &sock->remote, sizeof sock->remote);
+    }
+    return hash ? hash : 1;
+}
+
+/* st tx:rx tr:when retrnsmt uid timeout inode, which every inet table has. */
+static bool scan_inet_numbers(struct scan *scan, struct socket_record *sock)
+{
+    uint64_t state, send_q, recv_q, timer, ticks, retransmits, uid, probes;
+
+    scan_blanks(scan);
+    if (!scan_hex(scan, &state, 2) || !scan_pair(scan, &send_q, &recv_q, 8) ||
+        recv_q > UINT32_MAX || !scan_pair(scan, &timer, &ticks, 2))
+        return false;
+    scan_blanks(scan);
+    if (!scan_hex(scan, &retransmits, 8) || !scan_number(scan, &uid, UINT32_MAX) ||
+        !scan_number(scan, &probes, UINT32_MAX) || !scan_number(scan, &sock->inode, UINT64_MAX) ||
+        (scan->at < scan->end && *scan->at != ' '))
+        return false;
+    sock->state = (uint8_t)state;
+    sock->send_q = (uint32_t)send_q;
+    sock->recv_q = (uint32_t)recv_q;
+    sock->timer = (uint8_t)timer;
+    sock->timer_ms = ticks > UINT64_MAX / MS_PER_TICK ? UINT64_MAX : ticks * MS_PER_TICK;
+    sock->retransmits = (uint32_t)retransmits;
+    sock->uid = (uint32_t)uid;
+    sock->probes = (uint32_t)probes;
+    return true;
+}
+
+int proc_net_decode_inet(const struct line *line, const struct table *table, struct record *record)
+{
+    struct scan scan = {line->data, line->data + line->length};
+    struct socket_record *sock = &record->socket;
+    uint64_t references, address = 0;
+
+    if (line->cut || !scan_slot(&scan) || !scan_endpoint(&scan, &sock->local, table->family) ||
+        !scan_endpoint(&scan, &sock->remote, table->family) || !scan_inet_numbers(&scan, sock))
+        return -EBADMSG;
+    sock->family = table->family;
+    sock->protocol = table->protocol;
+    sock->interface = 0;
+    if (table->protocol != IPPROTO_TCP)
+        sock->retransmits = 0; /* the field is always 0, and net-tools prints it so */
+    if (scan_number(&scan, &references, UINT64_MAX)) {
+        scan_blanks(&scan);
+        scan_hex(&scan, &address, 16);
+    }
+    record->kind = RECORD_SOCKET;
+    record->has = FIELDS_INET;
+    record->identity = identity(sock, address);
+    return 0;
+}
+
+/* The states of /proc/net/unix (SS_*, linux/net.h), in those of every other socket. */
+static uint8_t state_of_unix(uint64_t unix_state, uint64_t flags)
+{
+    if (unix_state == SS_CONNECTED || unix_state == SS_CONNECTING)
+        return TCP_ESTABLISHED;
+    return flags & FLAG_ACCEPTCON ? TCP_LISTEN : TCP_CLOSE;
+}
+
+static int scan_unix_numbers(struct scan *scan, struct socket_record *sock, uint64_t *address)
+{
+    uint64_t references, protocol, flags, type, state;
+
+    if (!scan_hex(scan, address, 16) || !scan_char(scan, ':') || !scan_char(scan, ' ') ||
+        !scan_hex(scan, &references, 8) || !scan_char(scan, ' ') || !scan_hex(scan, &protocol, 8) ||
+        !scan_char(scan, ' ') || !scan_hex(scan, &flags, 8) || !scan_char(scan, ' ') ||
+        !scan_hex(scan, &type, 4) || !scan_char(scan, ' ') || !scan_hex(scan, &state, 2) ||
+        !scan_number(scan, &sock->inode, UINT64_MAX))
+        return -EBADMSG;
+    if (scan->at < scan->end && !scan_char(scan, ' '))
+        return -EBADMSG;
+    sock->refcount = (uint32_t)references;
+    sock->flags = (uint32_t)flags;
+    sock->type = (uint16_t)type;
+    sock->unix_state = (uint8_t)state;
+    sock->state = state_of_unix(state, flags);
+    return 0;
+}
+
+/*
+ * The name, which ends the line. That of an abstract socket is written with '@' for its NULs; an
+ * '@' that was one in the name looks the same here.
+ */
+static struct text scan_path(const struct line *line, size_t offset)
+{
+    char *path = line->data + offset;
+    char *end = line->data + line->length;
+
+    if (path < end && *path == '@')
+        for (char *at = path; at && at < end; at = memchr(at, '@', (size_t)(end - at)))
+            *at++ = '\0';
+    return (struct text){path, (size_t)(end - path)};
+}
+
+int proc_net_decode_unix(const struct line *line, struct record *record)
+{
+    struct scan scan = {line->data, line->data + line->length};
+    struct socket_record *sock = &record->socket;
+    uint64_t address;
+
+    memset(record, 0, sizeof *record);
+    if (line->cut || scan_unix_numbers(&scan, sock, &address) < 0)
+        return -EBADMSG;
+    sock->family = AF_UNIX;
+    sock->path = scan_path(line, (size_t)(scan.at - line->data));
+    if (sock->path.length > SOCKET_PATH_MAX)
+        return -EBADMSG;
+    record->kind = RECORD_SOCKET;
+    record->has = FIELDS_UNIX;
+    record->identity = identity(sock, address);
+    return 0;
+}
+
+/* A listing of one file. */
+struct listing {
+    const struct query *query;
+    record_fn fn;
+    void *arg;
+    struct unix_details *details; /* unix: what netlink knows better; may be NULL */
+    size_t skipped;               /* malformed lines ... */
+    size_t first_skipped;         /* ... and the number of the first */
+};
+
+static int take_line(struct listing *listing, const struct lines *lines, const struct line *line)
+{
+    const struct table *table = listing->query->table;
+    struct record record;
+    int error;
+
+    if (table->family == AF_UNIX) {
+        if (unix_details_continue(listing->details, line))
+            return 0;
+        error = proc_net_decode_unix(line, &record);
+    } else {
+        error = proc_net_decode_inet(line, table, &record);
+    }
+    if (error) {
+        if (lines->number == 1 || line->length == 0)
+            return 0; /* the heading; a file that was cut there lacks nothing */
+        if (!listing->skipped++)
+            listing->first_skipped = lines->number;
+        return 0;
+    }
+    if (table->family == AF_UNIX)
+        unix_details_complete(listing->details, &record);
+    return listing->fn(&record, listing->arg);
+}
+
+/* A file that is not there: does the kernel lack the table, or is nothing of /proc/net there? */
+static int not_there(const struct query *query)
+{
+    char path[PATH_MAX];
+    int length = snprintf(path, sizeof path, "%s/net", query->proc_root);
+
+    if (length > 0 && (size_t)length < sizeof path && access(path, F_OK) < 0)
+        report_loss(query->report, "%s is not there (is it mounted with subset=pid?)", path);
+    return -ENOENT;
+}
+
+static int read_lines(struct listing *listing, struct lines *lines)
+{
+    struct line line;
+    int result;
+
+    while ((result = lines_next(lines, &line)) > 0) {
+        result = take_line(listing, lines, &line);
+        if (result < 0)
+            break;
+    }
+    return result;
+}
+
+static int dump(const struct query *query, record_fn fn, void *arg)
+{
+    struct listing listing = {.query = query, .fn = fn, .arg = arg};
+    struct lines lines;
+    int result = lines_open(&lines, query->proc_root, query->table->name);
+
+    if (result < 0)
+        return result == -ENOENT ? not_there(query) : result;
+    if (query->table->family == AF_UNIX && query->netlink && !query->exclusive)
+        listing.details = unix_details_create(query);
+    result = read_lines(&listing, &lines);
+    if (listing.skipped)
+        report_loss(query->report, "%s/net/%s: skipped %zu malformed line%s, the first is line %zu",
+                    query->proc_root, query->table->name, listing.skipped,
+                    listing.skipped == 1 ? "" : "s", listing.first_skipped);
+    unix_details_destroy(listing.details);
+    lines_close(&lines);
+    return result;
+}
+
+const struct backend backend_proc_net = {"proc", fields, dump};
