@@ -1,0 +1,23 @@
+/* --count-by: how many records there are of each distinct combination of values. */
+#ifndef ENGINE_GROUPS_H
+#define ENGINE_GROUPS_H
+
+#include "engine/rows.h"
+
+struct groups;
+
+/* columns are borrowed for the life of the groups. NULL when memory is short. */
+struct groups *groups_create(const struct column *const *columns, size_t count);
+void groups_destroy(struct groups *groups);
+
+/* Counts one record. Returns 0 or -ENOMEM. What its values borrow from the context stays borrowed.
+ */
+int groups_add(struct groups *groups, const struct record *record, const struct context *context);
+
+/*
+ * Adds a RECORD_COUNT for each group to rows, the largest first, equal ones by their values. They
+ * borrow from the groups.
+ */
+int groups_finish(struct groups *groups, struct rows *rows);
+
+#endif

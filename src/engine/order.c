@@ -1,0 +1,74 @@
+#include "engine/order.h"
+
+#include <string.h>
+#include <sys/socket.h>
+
+#include "fastnet/lookup.h"
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_bytes(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+    size_t common = a_length < b_length ? a_length : b_length;
+    int order = common ? memcmp(a, b, common) : 0;
+
+    return order ? order : compare_numbers(a_length, b_length);
+}
+
+/* IPv4 before IPv6. */
+static int compare_addresses(const struct value *a, const struct value *b)
+{
+    if (a->family != b->family)
+        return a->family == AF_INET ? -1 : 1;
+    return memcmp(a->address, b->address, a->family == AF_INET ? 4 : 16);
+}
+
+/* Names before the numbers of what has none. */
+static int compare_names(const struct value *a, const struct value *b)
+{
+    if (a->name.string && b->name.string)
+        return strcmp(a->name.string, b->name.string);
+    if (!a->name.string && !b->name.string)
+        return compare_numbers(a->name.number, b->name.number);
+    return a->name.string ? -1 : 1;
+}
+
+static int compare_owners(const struct value *a, const struct value *b)
+{
+    size_t common = a->owners.count < b->owners.count ? a->owners.count : b->owners.count;
+
+    for (size_t i = 0; i < common; i++) {
+        const struct owner *x = &a->owners.first[i], *y = &b->owners.first[i];
+        if (x->pid != y->pid)
+            return x->pid < y->pid ? -1 : 1;
+        if (x->fd != y->fd)
+            return x->fd < y->fd ? -1 : 1;
+    }
+    return compare_numbers(a->owners.count, b->owners.count);
+}
+
+int value_compare(const struct value *a, const struct value *b)
+{
+    if (a->type != b->type)
+        return a->type == VALUE_UNKNOWN ? 1 : b->type == VALUE_UNKNOWN ? -1 : 0;
+    switch (a->type) {
+    case VALUE_NUMBER:
+    case VALUE_SECONDS:
+        return compare_numbers(a->number, b->number);
+    case VALUE_TEXT:
+    case VALUE_SOCKET_NAME:
+        return compare_bytes(a->text.data, a->text.length, b->text.data, b->text.length);
+    case VALUE_NAME:
+        return compare_names(a, b);
+    case VALUE_ADDRESS:
+        return compare_addresses(a, b);
+    case VALUE_OWNERS:
+        return compare_owners(a, b);
+    case VALUE_UNKNOWN:
+        break;
+    }
+    return 0;
+}
