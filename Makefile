@@ -1,0 +1,241 @@
+# fastnet, with GNU make. `make help` lists the targets.
+
+VERSION = 0.1.0
+
+# What may be set by whoever builds, on the command line or in the environment.
+CFLAGS     ?= -O2 -g
+PKG_CONFIG ?= pkg-config
+BUILD      ?= build
+PREFIX     ?= /usr/local
+BINDIR     ?= $(PREFIX)/bin
+DATADIR    ?= $(PREFIX)/share
+MANDIR     ?= $(DATADIR)/man
+# Further names for the program, as symlinks: LINKS="netstat arp".
+LINKS      ?=
+# WERROR=1: warnings are errors. V=1: show the commands. SANITIZE: the sanitizers to build with.
+WERROR     ?=
+V          ?=
+SANITIZE   ?=
+# Patterns of the tests to run (TESTS='unit/* faults/*'), and how long each fuzz target runs.
+TESTS      ?=
+FUZZ_SECONDS ?= 60
+
+# A build directory of its own has a program of its own.
+PROGRAM = $(if $(filter build,$(BUILD)),fastnet,$(BUILD)/fastnet)
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+
+# --- Flags ------------------------------------------------------------------------------------
+
+WARNINGS = -Wall -Wextra -Wshadow -Wconversion -Wsign-conversion -Wstrict-prototypes \
+	-Wmissing-prototypes -Wold-style-definition -Wpointer-arith -Wcast-qual -Wwrite-strings \
+	-Wformat=2 -Wundef -Wvla -Wnull-dereference $(if $(filter 1,$(WERROR)),-Werror)
+
+# glibc checks what it can of buffers, but only when it is optimising, and ASan does it better.
+optimised = $(filter-out -O0,$(filter -O%,$(CFLAGS)))
+FORTIFY   = $(if $(SANITIZE),,$(if $(optimised),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
+SANITIZER = $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all \
+	-fno-omit-frame-pointer)
+
+# Run when first needed and then remembered: `make deps check` may have installed it by then.
+lazily  = $(eval $(1) := $$(shell $(PKG_CONFIG) $(2) 2>/dev/null))$($(1))
+PACKAGE_CFLAGS = $(call lazily,PACKAGE_CFLAGS,--cflags libmnl libcap)
+PACKAGE_LIBS   = $(call lazily,PACKAGE_LIBS,--libs libmnl libcap)
+CMOCKA_LIBS    = $(call lazily,CMOCKA_LIBS,--libs cmocka)
+
+all_cppflags = -D_GNU_SOURCE -DFASTNET_VERSION='"$(VERSION)"' -Iinclude -Isrc $(FORTIFY) $(CPPFLAGS)
+all_cflags   = -std=c11 -pthread -fPIE -fstack-protector-strong $(WARNINGS) $(SANITIZER) \
+	$(PACKAGE_CFLAGS) $(CFLAGS)
+all_ldflags  = -pthread -pie -Wl,-O1 -Wl,--as-needed -Wl,--hash-style=gnu \
+	-Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack $(SANITIZER) $(CFLAGS) $(LDFLAGS)
+all_libs     = $(PACKAGE_LIBS) $(LDLIBS)
+
+# --- What there is ----------------------------------------------------------------------------
+
+object  = $(patsubst %.c,$(BUILD)/%.o,$(1))
+program = $(patsubst %.c,$(BUILD)/%,$(1))
+
+MAIN  := $(call object,src/main.c)
+ROOMS := $(call object,$(filter-out src/main.c,$(sort $(wildcard src/*.c src/*/*.c))))
+
+UNIT_SOURCES := $(wildcard tests/unit/*.c)
+UNIT_TESTS   := $(call program,$(filter tests/unit/test_%,$(UNIT_SOURCES)))
+UNIT_SHARED  := $(call object,$(filter-out tests/unit/test_%,$(UNIT_SOURCES)))
+
+# A fuzz target has libFuzzer's main(), or one that replays files. What others share is linked too.
+FUZZ_SOURCES := $(wildcard tests/fuzz/*.c)
+FUZZ_TARGETS := $(call program,$(filter tests/fuzz/fuzz_%,$(FUZZ_SOURCES)))
+FUZZING      := $(findstring fuzzer,$(SANITIZE))
+FUZZ_SHARED  := $(call object,$(filter-out tests/fuzz/fuzz_% \
+	$(if $(FUZZING),tests/fuzz/replay.c),$(FUZZ_SOURCES)))
+
+HELPERS := $(call program,$(wildcard tests/helpers/*.c))
+BENCH   := $(call program,$(wildcard tests/bench/*.c))
+
+C_SOURCES  := $(sort $(wildcard src/*.c src/*/*.c tests/*/*.c))
+C_FILES    := $(C_SOURCES) $(sort $(wildcard include/*/*.h src/*.h src/*/*.h tests/*/*.h))
+MAN_PAGES  := $(wildcard man/*.[1-9])
+SCRIPTS     = $(shell grep -rlIE '^\#!.*[/ ](ba)?sh$$' .ci tests) $(wildcard tests/*/*.sh)
+PROGRAMS   := $(PROGRAM) $(UNIT_TESTS) $(FUZZ_TARGETS) $(HELPERS) $(BENCH)
+
+# --- Building ---------------------------------------------------------------------------------
+
+ifeq ($(V),1)
+Q   =
+say =
+else
+Q   = @
+say = $(info $()  $(1)	$(2))
+endif
+
+all: $(PROGRAM) ## build ./fastnet (the default)
+
+$(PROGRAM): $(MAIN) $(ROOMS)
+$(UNIT_TESTS): $(BUILD)/%: $(BUILD)/%.o $(UNIT_SHARED) $(ROOMS)
+$(UNIT_TESTS): extra = $(CMOCKA_LIBS)
+$(FUZZ_TARGETS): $(BUILD)/%: $(BUILD)/%.o $(FUZZ_SHARED) $(ROOMS)
+$(FUZZ_TARGETS): extra = $(if $(FUZZING),-fsanitize=fuzzer)
+$(HELPERS) $(BENCH): $(BUILD)/%: $(BUILD)/%.o
+
+$(PROGRAMS):
+	$(call say,LINK,$@)$(Q)$(CC) $(all_ldflags) -o $@ $(filter %.o,$^) $(extra) $(all_libs)
+
+$(BUILD)/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)$(Q)$(CC) $(all_cppflags) $(all_cflags) -MMD -MP -c -o $@ $<
+
+# Holds the compiler and its flags; touched only when they change, and then everything is rebuilt.
+flags  = $(CC) $(all_cppflags) $(all_cflags) $(all_ldflags) $(all_libs)
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D)
+	@$(PKG_CONFIG) --exists libmnl libcap || \
+		{ echo 'libmnl, libcap or pkg-config is missing: run "make deps"' >&2; exit 1; }
+	@printf '%s\n' '$(subst ','\'',$(flags))' >$@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+# An object that no longer has a source must not keep a program looking up to date.
+$(PROGRAM) $(UNIT_TESTS) $(FUZZ_TARGETS): $(BUILD)/rooms
+$(BUILD)/rooms: FORCE | $(BUILD)/flags
+	@printf '%s\n' '$(ROOMS)' >$@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+.SECONDARY:
+-include $(wildcard $(BUILD)/src/*.d $(BUILD)/src/*/*.d $(BUILD)/tests/*/*.d)
+
+# --- Dependencies -----------------------------------------------------------------------------
+
+deps: ## install what building and testing needs
+	@PKG_CONFIG='$(PKG_CONFIG)' tests/deps
+
+deps-dev: deps ## ... and what linting and fuzzing need
+	@PKG_CONFIG='$(PKG_CONFIG)' tests/deps dev
+
+# Named together with other goals they come first, whatever -j says.
+asked := $(filter deps deps-dev,$(MAKECMDGOALS))
+ifneq ($(asked),)
+$(BUILD)/flags $(filter-out deps deps-dev FORCE,$(MAKECMDGOALS)): | $(asked)
+endif
+
+# --- Testing ----------------------------------------------------------------------------------
+
+check: $(PROGRAM) $(UNIT_TESTS) $(FUZZ_TARGETS) $(HELPERS) ## run all tests (TESTS='unit/*': some)
+	@BUILD='$(BUILD)' PROGRAM='$(PROGRAM)' SANITIZE='$(SANITIZE)' tests/run $(TESTS)
+
+asan: ## the same, built with the address and undefined behaviour sanitizers
+	@$(MAKE) BUILD=$(BUILD)/asan SANITIZE=address,undefined CFLAGS='-O1 -g' check
+
+bench: $(PROGRAM) $(BENCH) ## measure against ss, netstat and the kernel (QUICK=1, ONLY=name)
+	@BUILD='$(BUILD)' PROGRAM='$(PROGRAM)' tests/bench/bench
+
+fuzz: ## fuzz each target (FUZZ_SECONDS=60); what is found goes to build/fuzz/corpus
+	@$(MAKE) BUILD=$(BUILD)/fuzz SANITIZE=fuzzer-no-link,address,undefined CC=clang \
+		CFLAGS='-O1 -g' fuzz-run
+
+fuzz-run: $(patsubst $(BUILD)/tests/fuzz/fuzz_%,fuzz-run-%,$(FUZZ_TARGETS))
+fuzz-run-%: $(BUILD)/tests/fuzz/fuzz_%
+	@mkdir -p $(BUILD)/corpus/$*
+	$(call say,FUZZ,$* for $(FUZZ_SECONDS) s)$(Q)$< -max_total_time=$(FUZZ_SECONDS) -timeout=10 \
+		-artifact_prefix=$(BUILD)/$*- $(BUILD)/corpus/$* $(wildcard tests/fuzz/corpus/$*) \
+		>$(BUILD)/$*.log 2>&1 </dev/null || { tail -n 60 $(BUILD)/$*.log >&2; exit 1; }
+
+# --- Style ------------------------------------------------------------------------------------
+
+LINTERS = lint-gcc lint-clang lint-format lint-cppcheck lint-tidy lint-shell lint-man
+lint: $(LINTERS) ## compilers, cppcheck, clang-tidy, clang-format, shellcheck, mandoc: all silent
+
+programs: $(PROGRAMS)
+
+lint-gcc lint-clang: lint-%:
+	@$(MAKE) BUILD=$(BUILD)/lint-$* CC=$* WERROR=1 programs >/dev/null
+
+lint-format:
+	$(call say,LINT,clang-format)$(Q)clang-format --dry-run -Werror $(C_FILES)
+
+lint-cppcheck:
+	$(call say,LINT,cppcheck)$(Q)cppcheck --quiet --error-exitcode=1 --std=c11 --inline-suppr \
+		--enable=warning,style,performance,portability --suppress=missingIncludeSystem \
+		-D_GNU_SOURCE -Iinclude -Isrc $(C_SOURCES)
+
+# clang-tidy counts suppressed warnings aloud: it is heard only when it found something.
+tidy = out=$$(clang-tidy --quiet "$$1" -- -std=c11 $(all_cppflags) $(PACKAGE_CFLAGS) 2>&1) || \
+	{ printf "%s\n" "$$out"; exit 1; }
+lint-tidy:
+	$(call say,LINT,clang-tidy)$(Q)printf '%s\n' $(C_SOURCES) | \
+		xargs -n 1 -P "$$(nproc)" sh -c '$(subst ','\'',$(tidy))' tidy
+
+# SC2317: it does not see that a function is called by the name given to another.
+lint-shell:
+	$(call say,LINT,shellcheck)$(Q)shellcheck -x -P SCRIPTDIR -e SC2317 $(SCRIPTS)
+
+lint-man:
+	$(call say,LINT,man pages)$(Q)out=$$(mandoc -T lint $(MAN_PAGES); for page in $(MAN_PAGES); do \
+		LC_ALL=C.UTF-8 MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 -Z $$page 2>&1 >/dev/null; \
+		done); test -z "$$out" || { printf '%s\n' "$$out" >&2; exit 1; }
+
+format: ## lay out the C files as .clang-format says
+	clang-format -i $(C_FILES)
+
+# --- Installing -------------------------------------------------------------------------------
+
+bin := $(DESTDIR)$(BINDIR)
+man := $(DESTDIR)$(MANDIR)
+BASH_COMPLETION = $(DESTDIR)$(DATADIR)/bash-completion/completions/fastnet
+ZSH_COMPLETION  = $(DESTDIR)$(DATADIR)/zsh/site-functions/_fastnet
+FISH_COMPLETION = $(DESTDIR)$(DATADIR)/fish/vendor_completions.d/fastnet.fish
+COMPLETIONS     = $(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION)
+PERSONALITIES   = netstat arp conntrack ss
+
+run = $(if $(findstring /,$(PROGRAM)),,./)$(PROGRAM)
+section = $(subst .,,$(suffix $(1)))
+is_ours = [ "$$(readlink '$(bin)'/$$name)" = fastnet ]
+
+install: $(PROGRAM) ## install to DESTDIR and PREFIX, with symlinks for LINKS="netstat arp"
+	@for name in $(LINKS); do [ ! -e '$(bin)'/$$name ] || $(is_ours) || \
+		{ echo "$(bin)/$$name exists and is not fastnet's: left alone" >&2; exit 1; }; done
+	install -D -m 755 $(PROGRAM) '$(bin)/fastnet'
+	$(foreach page,$(MAN_PAGES),install -D -m 644 $(page) \
+		'$(man)/man$(call section,$(page))/$(notdir $(page))' &&) :
+	$(foreach file,$(COMPLETIONS),install -D -m 644 /dev/null '$(file)' &&) :
+	$(run) --completion=bash >'$(BASH_COMPLETION)'
+	$(run) --completion=zsh >'$(ZSH_COMPLETION)'
+	$(run) --completion=fish >'$(FISH_COMPLETION)'
+	@for name in $(LINKS); do ln -sfn fastnet '$(bin)'/$$name; done
+
+uninstall: ## take back what install put there
+	rm -f '$(bin)/fastnet' $(foreach file,$(COMPLETIONS),'$(file)') $(foreach page,$(MAN_PAGES), \
+		'$(man)/man$(call section,$(page))/$(notdir $(page))')
+	@for name in $(PERSONALITIES) $(LINKS); do \
+		if $(is_ours); then rm -f '$(bin)'/$$name; fi; done
+
+clean: ## remove what was built
+	rm -rf $(BUILD) $(PROGRAM)
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' Makefile
+
+FORCE:
+.PHONY: all deps deps-dev check asan bench fuzz fuzz-run lint $(LINTERS) programs format install \
+	uninstall clean help FORCE

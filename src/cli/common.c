@@ -1,0 +1,288 @@
+#include "cli/common.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/personality.h"
+#include "fastnet/text.h"
+
+enum {
+    OPTION_JSON = 1000,
+    OPTION_NDJSON,
+    OPTION_CSV,
+    OPTION_COLUMNS,
+    OPTION_NO_HEADER,
+    OPTION_SORT,
+    OPTION_COUNT_BY,
+    OPTION_EXACT,
+    OPTION_BACKEND,
+    OPTION_PROC_ROOT,
+    OPTION_COMPLETION,
+};
+
+enum { GROUP_OUTPUT, GROUP_SOURCE };
+static const char *const groups[] = {"Output", "Source"};
+
+static const struct option options[] = {
+    {OPTION_JSON, 0, "json", ARGUMENT_NONE, NULL, NULL, "one JSON array of objects", GROUP_OUTPUT},
+    {OPTION_NDJSON, 0, "ndjson", ARGUMENT_NONE, NULL, NULL, "one JSON object a line", GROUP_OUTPUT},
+    {OPTION_CSV, 0, "csv", ARGUMENT_NONE, NULL, NULL, "RFC 4180, with a header line", GROUP_OUTPUT},
+    {OPTION_COLUMNS, 0, "columns", ARGUMENT_REQUIRED, "A,B,...", "help",
+     "show these columns; help lists them", GROUP_OUTPUT},
+    {OPTION_NO_HEADER, 0, "no-header", ARGUMENT_NONE, NULL, NULL, "no titles and no heading line",
+     GROUP_OUTPUT},
+    {OPTION_SORT, 0, "sort", ARGUMENT_REQUIRED, "[-]COLUMN", NULL,
+     "sort by a column, with - downwards", GROUP_OUTPUT},
+    {OPTION_COUNT_BY, 0, "count-by", ARGUMENT_REQUIRED, "A,B,...", NULL,
+     "count the rows of each value, largest first", GROUP_OUTPUT},
+    {OPTION_EXACT, 0, "exact", ARGUMENT_NONE, NULL, NULL,
+     "two passes: miss nothing that stood still", GROUP_SOURCE},
+    {OPTION_BACKEND, 0, "backend", ARGUMENT_REQUIRED, "NAME", "auto netlink proc",
+     "auto, netlink or proc", GROUP_SOURCE},
+    {OPTION_PROC_ROOT, 0, "proc-root", ARGUMENT_REQUIRED, "DIR", NULL,
+     "read DIR/net/tcp ... in place of /proc", GROUP_SOURCE},
+    {OPTION_COMPLETION, 0, "completion", ARGUMENT_REQUIRED, "SHELL", "bash zsh fish",
+     "print a completion script", GROUP_OUTPUT},
+};
+
+const struct option_table common_options = {groups, sizeof groups / sizeof *groups, options,
+                                            sizeof options / sizeof *options};
+
+/* Says what was wrong with an argument; what was typed is shown escaped. */
+static int misuse(const char *program, const char *option, const char *what, const char *typed,
+                  size_t length)
+{
+    enum { SHOWN = 80 };
+    char escaped[ESCAPE_FACTOR * SHOWN + 1];
+
+    *escape_text(escaped, typed, length < SHOWN ? length : SHOWN, NULL) = '\0';
+    fprintf(stderr, "%s: %s: %s '%s'\n", program, option, what, escaped);
+    return STATUS_MISUSE;
+}
+
+static int take_backend(struct common *common, const char *name, const char *program)
+{
+    if (strcmp(name, "auto") == 0)
+        common->backend = BACKEND_AUTO;
+    else if (strcmp(name, "netlink") == 0)
+        common->backend = BACKEND_NETLINK;
+    else if (strcmp(name, "proc") == 0)
+        common->backend = BACKEND_PROC;
+    else
+        return misuse(program, "--backend", "no backend named", name, strlen(name));
+    return 0;
+}
+
+int common_take(struct common *common, const struct option *option, const char *argument,
+                const char *program, bool *taken)
+{
+    *taken = true;
+    switch (option->id) {
+    case OPTION_JSON:
+        common->format = FORMAT_JSON;
+        return 0;
+    case OPTION_NDJSON:
+        common->format = FORMAT_NDJSON;
+        return 0;
+    case OPTION_CSV:
+        common->format = FORMAT_CSV;
+        return 0;
+    case OPTION_COLUMNS:
+        common->columns = argument;
+        return 0;
+    case OPTION_NO_HEADER:
+        common->no_header = true;
+        return 0;
+    case OPTION_SORT:
+        common->sort = argument;
+        return 0;
+    case OPTION_COUNT_BY:
+        common->count_by = argument;
+        return 0;
+    case OPTION_EXACT:
+        common->exact = true;
+        return 0;
+    case OPTION_BACKEND:
+        return take_backend(common, argument, program);
+    case OPTION_PROC_ROOT:
+        common->proc_root = argument;
+        return 0;
+    case OPTION_COMPLETION:
+        common->completion = argument;
+        return 0;
+    default:
+        *taken = false;
+        return 0;
+    }
+}
+
+static void print_columns(enum record_kind kind)
+{
+    const struct column_table *table = columns_of(kind);
+
+    for (size_t i = 0; i < table->count; i++)
+        printf("%-16s %s\n", table->columns[i].name, table->columns[i].help);
+}
+
+/* A comma-separated list of column names. */
+static int find_columns(const char *names, enum record_kind kind,
+                        const struct column *columns[LISTING_COLUMNS_MAX], size_t *count,
+                        const char *program, const char *option)
+{
+    *count = 0;
+    for (;;) {
+        size_t length = strcspn(names, ",");
+        const struct column *column = column_find(kind, names, length);
+        if (!column)
+            return misuse(program, option, "no such column (--columns=help lists them):", names,
+                          length);
+        if (*count == LISTING_COLUMNS_MAX)
+            return misuse(program, option, "too many columns from", names, length);
+        columns[(*count)++] = column;
+        if (!names[length])
+            return 0;
+        names += length + 1;
+    }
+}
+
+/* The columns of a --count-by listing: what was counted by, and the count. */
+static int resolve_counting(struct common *common, enum record_kind kind, struct listing *listing,
+                            const char *program)
+{
+    int status = find_columns(common->count_by, kind, listing->count_by, &listing->count_by_count,
+                              program, "--count-by");
+
+    if (status)
+        return status;
+    if (listing->count_by_count == LISTING_COLUMNS_MAX)
+        return misuse(program, "--count-by", "too many columns in", common->count_by,
+                      strlen(common->count_by));
+    common->shown_count = 0;
+    for (size_t i = 0; i < listing->count_by_count; i++) {
+        column_counted(&common->counted[i], listing->count_by[i], i);
+        common->shown[common->shown_count++] = &common->counted[i];
+        listing->needs |= listing->count_by[i]->needs;
+    }
+    common->shown[common->shown_count++] = &column_count;
+    return 0;
+}
+
+/* After --count-by only what was counted can be sorted by. */
+static int resolve_sort(const struct common *common, enum record_kind kind, struct listing *listing,
+                        const char *program)
+{
+    const char *name = common->sort;
+
+    if (!name)
+        return 0;
+    listing->descending = *name == '-';
+    name += listing->descending;
+    if (!common->count_by) {
+        listing->sort = column_find(kind, name, strlen(name));
+    } else {
+        for (size_t i = 0; i < common->shown_count; i++)
+            if (strcmp(common->shown[i]->name, name) == 0)
+                listing->sort = common->shown[i];
+    }
+    if (!listing->sort)
+        return misuse(program, "--sort", "no such column:", name, strlen(name));
+    listing->needs |= listing->sort->needs;
+    return 0;
+}
+
+static int resolve_shown(struct common *common, enum record_kind kind,
+                         const struct column *const *defaults, size_t default_count,
+                         struct listing *listing, const char *program)
+{
+    int status = 0;
+
+    if (common->count_by)
+        return resolve_counting(common, kind, listing, program);
+    if (common->columns) {
+        status = find_columns(common->columns, kind, common->shown, &common->shown_count, program,
+                              "--columns");
+    } else {
+        memcpy(common->shown, defaults, default_count * sizeof(const struct column *));
+        common->shown_count = default_count;
+    }
+    for (size_t i = 0; !status && common_uses_columns(common) && i < common->shown_count; i++)
+        listing->needs |= common->shown[i]->needs;
+    return status;
+}
+
+static int resolve_source(const struct common *common, struct listing *listing, const char *program)
+{
+    listing->exact = common->exact;
+    listing->backend = common->backend;
+    listing->proc_root = common->proc_root ? common->proc_root : "/proc";
+    if (!common->proc_root)
+        return 0;
+    if (access(common->proc_root, F_OK) < 0 || strlen(common->proc_root) > PATH_MAX / 2)
+        return misuse(program, "--proc-root", "no such directory:", common->proc_root,
+                      strlen(common->proc_root));
+    if (common->backend == BACKEND_NETLINK)
+        return misuse(program, "--proc-root", "has no netlink:", common->proc_root,
+                      strlen(common->proc_root));
+    listing->backend = BACKEND_PROC; /* a captured tree says nothing of this machine's sockets */
+    return 0;
+}
+
+int common_resolve(struct common *common, enum record_kind kind,
+                   const struct column *const *defaults, size_t default_count,
+                   struct listing *listing, const char *program, bool *done)
+{
+    int status;
+
+    if (common->columns && strcmp(common->columns, "help") == 0) {
+        print_columns(kind);
+        *done = true;
+        return STATUS_OK;
+    }
+    if (common->columns && common->count_by) {
+        fprintf(stderr, "%s: --columns and --count-by exclude each other\n", program);
+        return STATUS_MISUSE;
+    }
+    status = resolve_shown(common, kind, defaults, default_count, listing, program);
+    if (!status)
+        status = resolve_sort(common, kind, listing, program);
+    return status ? status : resolve_source(common, listing, program);
+}
+
+bool common_uses_columns(const struct common *common)
+{
+    return common->format != FORMAT_PLAIN || common->columns || common->count_by;
+}
+
+bool common_colour(void)
+{
+    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+
+    return isatty(STDOUT_FILENO) && !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
+}
+
+struct sink *common_sink(const struct common *common, struct writer *writer,
+                         const struct context *context)
+{
+    const struct sink_options sink_options = {
+        .writer = writer,
+        .context = context,
+        .columns = common->shown,
+        .count = common->shown_count,
+        .header = !common->no_header,
+        .colour = common->format == FORMAT_PLAIN && common_colour(),
+    };
+
+    switch (common->format) {
+    case FORMAT_JSON:
+        return sink_json_create(&sink_options);
+    case FORMAT_NDJSON:
+        return sink_ndjson_create(&sink_options);
+    case FORMAT_CSV:
+        return sink_csv_create(&sink_options);
+    default:
+        return sink_table_create(&sink_options);
+    }
+}

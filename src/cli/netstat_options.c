@@ -1,0 +1,316 @@
+#include "cli/netstat_options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/personality.h"
+#include "fastnet/text.h"
+
+enum {
+    OPTION_FAMILY = 256, /* --inet and its kin: the option's name is the family's */
+    OPTION_NOTRIM,
+    OPTION_NUMERIC_HOSTS,
+    OPTION_NUMERIC_PORTS,
+    OPTION_NUMERIC_USERS,
+};
+
+enum { GROUP_WHICH, GROUP_SHOW, GROUP_TABLES, GROUP_OTHER };
+static const char *const groups[] = {"Which sockets", "What is shown of them", "Other tables",
+                                     "About fastnet"};
+
+/* In net-tools' order: it shows in the message about an ambiguous abbreviation. */
+static const struct option options_table[] = {
+    {OPTION_FAMILY, 0, "ax25", ARGUMENT_NONE, NULL, NULL, NULL, 0},
+    {OPTION_FAMILY, 0, "x25", ARGUMENT_NONE, NULL, NULL, NULL, 0},
+    {OPTION_FAMILY, 0, "ip", ARGUMENT_NONE, NULL, NULL, NULL, 0},
+    {OPTION_FAMILY, 0, "ipx", ARGUMENT_NONE, NULL, NULL, NULL, 0},
+    {OPTION_FAMILY, 0, "appletalk", ARGUMENT_NONE, NULL, NULL, NULL, 0},
+    {OPTION_FAMILY, 0, "netrom", ARGUMENT_NONE, NULL, NULL, NULL, 0},
+    {OPTION_FAMILY, 0, "inet", ARGUMENT_NONE, NULL, NULL, NULL, 0},
+    {OPTION_FAMILY, 0, "inet6", ARGUMENT_NONE, NULL, NULL, NULL, 0},
+    {OPTION_FAMILY, 0, "ddp", ARGUMENT_NONE, NULL, NULL, NULL, 0},
+    {OPTION_FAMILY, 0, "rose", ARGUMENT_NONE, NULL, NULL, NULL, 0},
+    {OPTION_FAMILY, 0, "unix", ARGUMENT_NONE, NULL, NULL, NULL, 0},
+    {OPTION_FAMILY, 0, "bluetooth", ARGUMENT_NONE, NULL, NULL, NULL, 0},
+    {OPTION_FAMILY, 0, "tcpip", ARGUMENT_NONE, NULL, NULL, NULL, 0},
+    {'V', 'V', "version", ARGUMENT_NONE, NULL, NULL, "version and build options", GROUP_OTHER},
+    {'i', 'i', "interfaces", ARGUMENT_NONE, NULL, NULL, "interfaces (not in this version)",
+     GROUP_TABLES},
+    {'h', 'h', "help", ARGUMENT_NONE, NULL, NULL, "this help", GROUP_OTHER},
+    {'r', 'r', "route", ARGUMENT_NONE, NULL, NULL, "routing tables (not in this version)",
+     GROUP_TABLES},
+    {'M', 'M', "masquerade", ARGUMENT_NONE, NULL, NULL,
+     "masqueraded connections (not in this version)", GROUP_TABLES},
+    {'A', 'A', "protocol", ARGUMENT_REQUIRED, "FAMILY,...", "inet inet6 unix",
+     "families by name; --FAMILY does it, too", GROUP_WHICH},
+    {'4', '4', NULL, ARGUMENT_NONE, NULL, NULL, "IPv4 only", GROUP_WHICH},
+    {'6', '6', NULL, ARGUMENT_NONE, NULL, NULL, "IPv6 only", GROUP_WHICH},
+    {'t', 't', "tcp", ARGUMENT_NONE, NULL, NULL, "TCP", GROUP_WHICH},
+    {'S', 'S', "sctp", ARGUMENT_NONE, NULL, NULL, "SCTP", GROUP_WHICH},
+    {'u', 'u', "udp", ARGUMENT_NONE, NULL, NULL, "UDP", GROUP_WHICH},
+    {'U', 'U', "udplite", ARGUMENT_NONE, NULL, NULL, "UDP-Lite", GROUP_WHICH},
+    {'w', 'w', "raw", ARGUMENT_NONE, NULL, NULL, "raw sockets", GROUP_WHICH},
+    {'x', 'x', "unix", ARGUMENT_NONE, NULL, NULL, "unix sockets", GROUP_WHICH},
+    {'2', '2', "l2cap", ARGUMENT_NONE, NULL, NULL, "Bluetooth L2CAP", GROUP_WHICH},
+    {'f', 'f', "rfcomm", ARGUMENT_NONE, NULL, NULL, "Bluetooth RFCOMM", GROUP_WHICH},
+    {'l', 'l', "listening", ARGUMENT_NONE, NULL, NULL, "listening ones (default: connected ones)",
+     GROUP_WHICH},
+    {'a', 'a', "all", ARGUMENT_NONE, NULL, NULL, "both", GROUP_WHICH},
+    {'o', 'o', "timers", ARGUMENT_NONE, NULL, NULL, "timers", GROUP_SHOW},
+    {'c', 'c', "continuous", ARGUMENT_INTERVAL, "[SECONDS]", NULL,
+     "again and again, each second or SECONDS", GROUP_SHOW},
+    {'e', 'e', "extend", ARGUMENT_NONE, NULL, NULL, "user and inode", GROUP_SHOW},
+    {'p', 'p', "programs", ARGUMENT_NONE, NULL, NULL, "process and program name", GROUP_SHOW},
+    {'v', 'v', "verbose", ARGUMENT_NONE, NULL, NULL, "say which families the kernel lacks",
+     GROUP_SHOW},
+    {'s', 's', "statistics", ARGUMENT_NONE, NULL, NULL, "counters (not in this version)",
+     GROUP_TABLES},
+    {OPTION_NOTRIM, 0, "notrim", ARGUMENT_NONE, NULL, NULL, NULL, 0},
+    {'W', 'W', "wide", ARGUMENT_NONE, NULL, NULL, "addresses in full, as they always are",
+     GROUP_SHOW},
+    {'n', 'n', "numeric", ARGUMENT_NONE, NULL, NULL, "no names for hosts, ports and users",
+     GROUP_SHOW},
+    {OPTION_NUMERIC_HOSTS, 0, "numeric-hosts", ARGUMENT_NONE, NULL, NULL, "no names for hosts",
+     GROUP_SHOW},
+    {OPTION_NUMERIC_PORTS, 0, "numeric-ports", ARGUMENT_NONE, NULL, NULL, "no names for ports",
+     GROUP_SHOW},
+    {OPTION_NUMERIC_USERS, 0, "numeric-users", ARGUMENT_NONE, NULL, NULL, "no names for users",
+     GROUP_SHOW},
+    {'N', 'N', "symbolic", ARGUMENT_NONE, NULL, NULL, "of interfaces: hardware names",
+     GROUP_TABLES},
+    {'C', 'C', "cache", ARGUMENT_NONE, NULL, NULL, "of routes: the cache", GROUP_TABLES},
+    {'F', 'F', "fib", ARGUMENT_NONE, NULL, NULL, "of routes: the forwarding table", GROUP_TABLES},
+    {'g', 'g', "groups", ARGUMENT_NONE, NULL, NULL, "multicast groups (not in this version)",
+     GROUP_TABLES},
+    {'Z', 'Z', "context", ARGUMENT_NONE, NULL, NULL, "SELinux contexts, which are not supported",
+     GROUP_SHOW},
+    {'d', 'd', NULL, ARGUMENT_NONE, NULL, NULL, NULL, 0},
+};
+
+static const struct option_table netstat_table = {groups, sizeof groups / sizeof *groups,
+                                                  options_table,
+                                                  sizeof options_table / sizeof *options_table};
+
+static const struct option_table *const tables[] = {&netstat_table, &common_options};
+enum { TABLE_COUNT = sizeof tables / sizeof *tables };
+
+struct parsing {
+    struct netstat_options *options;
+    const char *program;
+};
+
+/* What net-tools calls the families; each name stands for what is counted under it. */
+static void take_family_bit(struct netstat_options *options, enum netstat_family family)
+{
+    options->families |= 1u << family;
+}
+
+static bool take_family(struct netstat_options *options, const char *name, size_t length)
+{
+    static const struct {
+        const char *name;
+        int family; /* enum netstat_family, or one of these */
+    } families[] = {
+        {"inet", -1},          {"ip", -1},          {"tcpip", -1},
+        {"inet6", -2},         {"ip6", -2},         {"unix", -3},
+        {"bluetooth", -4},     {"appletalk", -5},   {"ddp", -5},
+        {"econet", -5},        {"ash", -5},         {"ipx", FAMILY_IPX},
+        {"ax25", FAMILY_AX25}, {"x25", FAMILY_X25}, {"netrom", FAMILY_NETROM},
+        {"rose", FAMILY_ROSE},
+    };
+
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        if (strlen(families[i].name) != length || memcmp(families[i].name, name, length) != 0)
+            continue;
+        options->inet |= families[i].family == -1;
+        options->inet6 |= families[i].family == -2;
+        options->unix_sockets |= families[i].family == -3;
+        options->bluetooth |= families[i].family == -4;
+        if (families[i].family >= 0) /* -5: netstat knows the name, and lists nothing under it */
+            take_family_bit(options, (enum netstat_family)families[i].family);
+        return true;
+    }
+    return false;
+}
+
+static int take_families(struct netstat_options *options, const char *names)
+{
+    enum { SHOWN = 80 };
+    char escaped[ESCAPE_FACTOR * SHOWN + 1];
+
+    for (;;) {
+        size_t length = strcspn(names, ",");
+        if (!take_family(options, names, length)) {
+            *escape_text(escaped, names, length < SHOWN ? length : SHOWN, NULL) = '\0';
+            fprintf(stderr, "Unknown address family `%s'.\n", escaped);
+            return STATUS_FAILURE;
+        }
+        if (!names[length])
+            return 0;
+        names += length + 1;
+    }
+}
+
+static int take_interval(struct netstat_options *options, const char *seconds, const char *program)
+{
+    double interval = seconds ? strtod(seconds, NULL) : 1;
+
+    options->continuous = true;
+    if (interval < 0.001 || interval > 1000000) {
+        fprintf(stderr, "%s: -c: an interval is 0.001 to 1000000 seconds, not '%s'\n", program,
+                seconds);
+        return STATUS_MISUSE;
+    }
+    options->interval_ms = (unsigned)(interval * 1000);
+    return 0;
+}
+
+static void print_help(const char *program)
+{
+    printf("Usage: %s [OPTION]...\n"
+           "What this machine is talking to: its sockets, as netstat lists them.\n",
+           program);
+    for (size_t i = 0; i < TABLE_COUNT; i++)
+        options_help(tables[i], stdout);
+    printf("\nSee fastnet(8) for more, fastnet-output(5) for the columns.\n");
+}
+
+static void print_version(void)
+{
+    printf("fastnet " FASTNET_VERSION "\n"
+           "lists as netstat of net-tools 2.10 does; backends: sock_diag netlink, /proc/net\n"
+           "built with libmnl and libcap\n");
+}
+
+static int take_other_table(struct netstat_options *options, const struct option *option)
+{
+    options->other_tables += option->id != 'g';
+    options->other_table = option->name;
+    return 0;
+}
+
+static void take_numeric(struct netstat_options *options, int id)
+{
+    options->numeric_hosts |= id == 'n' || id == OPTION_NUMERIC_HOSTS;
+    options->numeric_ports |= id == 'n' || id == OPTION_NUMERIC_PORTS;
+    options->numeric_users |= id == 'n' || id == OPTION_NUMERIC_USERS;
+}
+
+/* Options that only set something. */
+static void take_flag(struct netstat_options *options, int id)
+{
+    options->all |= id == 'a';
+    options->listening |= id == 'l';
+    options->tcp |= id == 't';
+    options->udp |= id == 'u';
+    options->udplite |= id == 'U';
+    options->raw |= id == 'w';
+    options->sctp |= id == 'S';
+    options->unix_sockets |= id == 'x';
+    options->bluetooth |= id == '2' || id == 'f';
+    options->inet |= id == '4';
+    options->inet6 |= id == '6';
+    options->extended |= id == 'e';
+    options->timers |= id == 'o';
+    options->programs |= id == 'p';
+    options->verbose |= id == 'v';
+    take_numeric(options, id);
+}
+
+static int take_option(const struct option *option, const char *argument, void *arg)
+{
+    struct parsing *parsing = arg;
+    struct netstat_options *options = parsing->options;
+    bool taken;
+    int status = common_take(&options->common, option, argument, parsing->program, &taken);
+
+    if (taken)
+        return status;
+    switch (option->id) {
+    case OPTION_FAMILY:
+        return take_families(options, option->name);
+    case 'A':
+        return take_families(options, argument);
+    case 'c':
+        return take_interval(options, argument, parsing->program);
+    case 'g':
+    case 'i':
+    case 'M':
+    case 'r':
+    case 's':
+        return take_other_table(options, option);
+    case 'Z':
+        fprintf(stderr, "SELinux is not enabled on this machine.\n");
+        return STATUS_FAILURE;
+    case 'h':
+        print_help(parsing->program);
+        return OPTIONS_ANSWERED;
+    case 'V':
+        print_version();
+        return OPTIONS_ANSWERED;
+    default:
+        take_flag(options, option->id);
+        return 0; /* the others change nothing that is listed here */
+    }
+}
+
+/* A family without a protocol means all of its protocols, a protocol without one both families. */
+static void complete(struct netstat_options *options)
+{
+    bool protocols =
+        options->tcp || options->sctp || options->udp || options->udplite || options->raw;
+
+    if ((options->inet || options->inet6) && !protocols) {
+        options->all_protocols = protocols = true;
+        options->tcp = options->sctp = options->udp = options->udplite = options->raw = true;
+    }
+    if (protocols && !options->inet && !options->inet6)
+        options->inet = options->inet6 = true;
+    options->named_protocols =
+        (unsigned)(options->tcp + options->sctp + options->udp + options->udplite + options->raw +
+                   options->unix_sockets + options->bluetooth) +
+        (unsigned)__builtin_popcount(options->families);
+}
+
+static int refuse_other_tables(const struct netstat_options *options, const char *program)
+{
+    if (options->other_tables > 1) {
+        fprintf(stderr, "%s: -r, -i, -M and -s exclude one another\n", program);
+        return STATUS_MISUSE;
+    }
+    if (options->other_table) {
+        fprintf(stderr, "%s: --%s is not part of this version\n", program, options->other_table);
+        return STATUS_FAILURE;
+    }
+    return 0;
+}
+
+static int print_completion(const char *shell, const char *program)
+{
+    if (options_completion(tables, TABLE_COUNT, shell, stdout) == 0)
+        return STATUS_OK;
+    fprintf(stderr, "%s: --completion: bash, zsh or fish\n", program);
+    return STATUS_MISUSE;
+}
+
+int netstat_parse(struct netstat_options *options, int argc, char *const argv[], bool *done)
+{
+    struct parsing parsing = {options, argv[0]};
+    char message[OPTIONS_MESSAGE];
+    int status = options_parse(tables, TABLE_COUNT, argc, argv, take_option, &parsing, message);
+
+    if (status == OPTIONS_MISUSE) {
+        fprintf(stderr, "%s: %s\n", argv[0], message);
+        return STATUS_MISUSE;
+    }
+    *done = status == OPTIONS_ANSWERED;
+    if (status)
+        return *done ? STATUS_OK : status;
+    if (options->common.completion) {
+        *done = true;
+        return print_completion(options->common.completion, argv[0]);
+    }
+    complete(options);
+    return refuse_other_tables(options, argv[0]);
+}

@@ -1,0 +1,39 @@
+/* netstat's command line, parsed. */
+#ifndef CLI_NETSTAT_OPTIONS_H
+#define CLI_NETSTAT_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "cli/common.h"
+
+/* Address families that -A names beside inet, inet6 and unix. */
+enum netstat_family {
+    FAMILY_IPX,
+    FAMILY_AX25,
+    FAMILY_X25,
+    FAMILY_NETROM,
+    FAMILY_ROSE,
+};
+
+struct netstat_options {
+    struct common common;
+    bool all, listening, extended, programs, timers, verbose;
+    bool numeric_hosts, numeric_ports, numeric_users;
+    bool continuous;
+    unsigned interval_ms;
+    bool tcp, udp, udplite, raw, sctp; /* protocols */
+    bool inet, inet6, unix_sockets, bluetooth;
+    unsigned families;        /* bits (1 << enum netstat_family) */
+    unsigned named_protocols; /* how many tables were asked for by name; 0: all there are */
+    bool all_protocols;       /* of a family that was named: those that are missing are no matter */
+    unsigned other_tables;    /* how many of -r -i -M -s were given */
+    const char *other_table;  /* the last of them, and -g */
+};
+
+/*
+ * Returns 0, or an exit status after a line on stderr. *done is set when the answer was printed
+ * already (--help, --version, --completion).
+ */
+int netstat_parse(struct netstat_options *options, int argc, char *const argv[], bool *done);
+
+#endif

@@ -1,0 +1,199 @@
+#include "cli/options.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "fastnet/text.h"
+
+struct parser {
+    const struct option_table *const *tables;
+    size_t table_count;
+    int argc, at; /* the word at hand */
+    char *const *argv;
+    option_fn fn;
+    void *arg;
+    char *message;
+};
+
+/* What the user typed goes into a message escaped, and cut when it is very long. */
+static int misuse(struct parser *parser, const char *before, const char *typed, size_t length,
+                  const char *after)
+{
+    enum { SHOWN = 80 };
+    char escaped[ESCAPE_FACTOR * SHOWN + 1];
+
+    *escape_text(escaped, typed, length < SHOWN ? length : SHOWN, NULL) = '\0';
+    snprintf(parser->message, OPTIONS_MESSAGE, "%s '%s'%s", before, escaped, after);
+    return OPTIONS_MISUSE;
+}
+
+static int misuse_name(struct parser *parser, const struct option *option, const char *what)
+{
+    snprintf(parser->message, OPTIONS_MESSAGE, "option '--%s'%s", option->name, what);
+    return OPTIONS_MISUSE;
+}
+
+static const struct option *find_letter(const struct parser *parser, char letter)
+{
+    for (size_t t = 0; t < parser->table_count; t++)
+        for (size_t i = 0; i < parser->tables[t]->count; i++)
+            if (letter && parser->tables[t]->options[i].letter == letter)
+                return &parser->tables[t]->options[i];
+    return NULL;
+}
+
+static bool begins_with(const struct option *option, const char *name, size_t length)
+{
+    return option->name && strncmp(option->name, name, length) == 0;
+}
+
+static const struct option *find_exact(const struct parser *parser, const char *name, size_t length)
+{
+    for (size_t t = 0; t < parser->table_count; t++)
+        for (size_t i = 0; i < parser->tables[t]->count; i++) {
+            const struct option *option = &parser->tables[t]->options[i];
+            if (begins_with(option, name, length) && !option->name[length])
+                return option;
+        }
+    return NULL;
+}
+
+/* Options of one id mean the same, so an abbreviation of several is of the first. */
+static const struct option *find_abbreviated(const struct option_table *table, const char *name,
+                                             size_t length, bool *ambiguous)
+{
+    const struct option *found = NULL;
+
+    for (size_t i = 0; i < table->count; i++) {
+        const struct option *option = &table->options[i];
+        if (!begins_with(option, name, length))
+            continue;
+        if (found && found->id != option->id)
+            *ambiguous = true;
+        if (!found)
+            found = option;
+    }
+    return found;
+}
+
+static int report_ambiguous(struct parser *parser, const struct option_table *table,
+                            const char *word, size_t length)
+{
+    size_t used;
+
+    misuse(parser, "option", word, strlen(word), " is ambiguous; possibilities:");
+    used = strlen(parser->message);
+    for (size_t i = 0; i < table->count; i++) {
+        const char *name = table->options[i].name;
+        if (!begins_with(&table->options[i], word + 2, length) ||
+            used + strlen(name) + 6 > OPTIONS_MESSAGE)
+            continue;
+        used += (size_t)snprintf(parser->message + used, OPTIONS_MESSAGE - used, " '--%s'", name);
+    }
+    return OPTIONS_MISUSE;
+}
+
+static bool is_number(const char *word)
+{
+    size_t digits = strspn(word, "0123456789");
+    size_t fraction = word[digits] == '.' ? 1 + strspn(word + digits + 1, "0123456789") : 0;
+
+    return digits > 0 && word[digits + fraction] == '\0';
+}
+
+/* Hands on an option; its argument may be the next word. */
+static int take(struct parser *parser, const struct option *option, const char *argument)
+{
+    bool has_next = parser->at + 1 < parser->argc;
+
+    if (!argument && has_next &&
+        (option->argument == ARGUMENT_REQUIRED ||
+         (option->argument == ARGUMENT_INTERVAL && is_number(parser->argv[parser->at + 1]))))
+        argument = parser->argv[++parser->at];
+    return parser->fn(option, argument, parser->arg);
+}
+
+static int parse_long(struct parser *parser)
+{
+    const char *word = parser->argv[parser->at];
+    size_t length = strcspn(word + 2, "=");
+    const char *argument = word[2 + length] ? word + length + 3 : NULL;
+    const struct option *option = find_exact(parser, word + 2, length);
+
+    for (size_t t = 0; !option && t < parser->table_count; t++) {
+        bool ambiguous = false;
+        option = find_abbreviated(parser->tables[t], word + 2, length, &ambiguous);
+        if (ambiguous)
+            return report_ambiguous(parser, parser->tables[t], word, length);
+    }
+    if (!option)
+        return misuse(parser, "unrecognized option", word, strlen(word), "");
+    if (argument && option->argument != ARGUMENT_REQUIRED)
+        return misuse_name(parser, option, " doesn't allow an argument");
+    if (!argument && option->argument == ARGUMENT_REQUIRED && parser->at + 1 == parser->argc)
+        return misuse_name(parser, option, " requires an argument");
+    return take(parser, option, argument);
+}
+
+static int parse_letters(struct parser *parser)
+{
+    const char *letters = parser->argv[parser->at] + 1;
+    int result = 0;
+
+    for (; *letters && result == 0; letters++) {
+        const struct option *option = find_letter(parser, *letters);
+        bool last = letters[1] == '\0';
+        if (!option)
+            return misuse(parser, "invalid option --", letters, 1, "");
+        if (option->argument == ARGUMENT_REQUIRED && last && parser->at + 1 == parser->argc)
+            return misuse(parser, "option requires an argument --", letters, 1, "");
+        if (option->argument == ARGUMENT_REQUIRED)
+            return take(parser, option, last ? NULL : letters + 1);
+        if (last)
+            return take(parser, option, NULL);
+        result = parser->fn(option, NULL, parser->arg);
+    }
+    return result;
+}
+
+int options_parse(const struct option_table *const tables[], size_t table_count, int argc,
+                  char *const argv[], option_fn fn, void *arg, char message[OPTIONS_MESSAGE])
+{
+    struct parser parser = {tables, table_count, argc, 1, argv, fn, arg, message};
+    int result = 0;
+
+    for (; parser.at < argc && result == 0; parser.at++) {
+        const char *word = argv[parser.at];
+        if (strcmp(word, "--") == 0)
+            break;
+        if (strncmp(word, "--", 2) == 0)
+            result = parse_long(&parser);
+        else if (word[0] == '-' && word[1])
+            result = parse_letters(&parser);
+    }
+    return result;
+}
+
+static void help_line(const struct option *option, FILE *stream)
+{
+    enum { HELP_COLUMN = 30 };
+    char synopsis[80];
+
+    snprintf(synopsis, sizeof synopsis, "  %s%c%s%s%s%s%s", option->letter ? "-" : " ",
+             option->letter ? option->letter : ' ', option->name ? "" : " ",
+             option->name ? (option->letter ? ", --" : "  --") : "",
+             option->name ? option->name : "",
+             option->metavar ? (option->argument == ARGUMENT_REQUIRED ? "=" : " ") : "",
+             option->metavar ? option->metavar : "");
+    fprintf(stream, "%-*s%s\n", HELP_COLUMN, synopsis, option->help);
+}
+
+void options_help(const struct option_table *table, FILE *stream)
+{
+    for (size_t group = 0; group < table->group_count; group++) {
+        fprintf(stream, "\n%s:\n", table->groups[group]);
+        for (size_t i = 0; i < table->count; i++)
+            if (table->options[i].help && table->options[i].group == group)
+                help_line(&table->options[i], stream);
+    }
+}

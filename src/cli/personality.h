@@ -1,0 +1,17 @@
+/* The programs that this one can be. */
+#ifndef CLI_PERSONALITY_H
+#define CLI_PERSONALITY_H
+
+/* Exit statuses. Misuse is net-tools' E_OPTERR, which its users' scripts know. */
+enum { STATUS_OK = 0, STATUS_FAILURE = 1, STATUS_REFUSED = 2, STATUS_MISUSE = 3 };
+
+struct personality {
+    const char *name; /* matched exactly, as the name it was run by or as the first argument */
+    /* NULL: reserved for a personality that this version lacks. argv[0] is the name for messages.
+     */
+    int (*run)(int argc, char *const argv[]);
+};
+
+int netstat_run(int argc, char *const argv[]);
+
+#endif

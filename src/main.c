@@ -1,0 +1,65 @@
+/* Which personality was asked for; run it; its status is the exit status. */
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/personality.h"
+#include "fastnet/descriptors.h"
+#include "fastnet/rights.h"
+
+static const struct personality personalities[] = {
+    {"netstat", netstat_run}, {"arp", NULL}, {"neigh", NULL}, {"conntrack", NULL}, {"ss", NULL},
+};
+
+static const struct personality *find_personality(const char *name)
+{
+    for (size_t i = 0; i < sizeof personalities / sizeof *personalities; i++)
+        if (strcmp(personalities[i].name, name) == 0)
+            return &personalities[i];
+    return NULL;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+static int run(const struct personality *personality, int argc, char *argv[])
+{
+    if (personality->run)
+        return personality->run(argc, argv);
+    fprintf(stderr, "fastnet: %s is not part of this version\n", personality->name);
+    return STATUS_REFUSED;
+}
+
+int main(int argc, char *argv[])
+{
+    static char program[] = "fastnet", *no_arguments[] = {program, NULL};
+    const struct personality *personality;
+
+    if (descriptors_fill() < 0 || rights_init() < 0) {
+        fprintf(stderr, "fastnet: cannot set up descriptors and capabilities\n");
+        return STATUS_FAILURE;
+    }
+    signal(SIGPIPE, SIG_IGN); /* a reader that leaves early is seen as EPIPE */
+    if (argc < 1) {
+        argc = 1;
+        argv = no_arguments;
+    }
+    personality = find_personality(base_name(argv[0]));
+    if (personality) {
+        static char names[16];
+        snprintf(names, sizeof names, "%s", personality->name);
+        argv[0] = names;
+        return run(personality, argc, argv);
+    }
+    argv[0] = program;
+    personality = argc > 1 ? find_personality(argv[1]) : NULL;
+    if (!personality)
+        return netstat_run(argc, argv);
+    argv[1] = program;
+    return run(personality, argc - 1, argv + 1);
+}
