@@ -1,0 +1,153 @@
+# shellcheck shell=bash
+# Functions of the system tests; each script sources this first.
+#
+# A script gets FASTNET and HELPERS as absolute paths. It prints "ok NAME", "not ok NAME" with
+# lines "# ..." after it, or "skip NAME: reason", and ends with lib_end.
+
+set -u
+export LC_ALL=C
+unset POSIXLY_CORRECT NO_COLOR FASTNET_COLORS COLUMNS
+
+: "${FASTNET:?path of the program under test}" "${HELPERS:?directory of the test helpers}"
+FASTNET=$(realpath -m "$FASTNET")
+HELPERS=$(realpath -m "$HELPERS")
+export FASTNET HELPERS
+
+failures=0
+helper_said=
+work= # a private directory that other users can read
+
+ok() # NAME
+{
+    printf 'ok %s\n' "$1"
+}
+
+not_ok() # NAME [DETAIL...]
+{
+    printf 'not ok %s\n' "$1"
+    shift
+    [ $# -eq 0 ] || printf '# %s\n' "$@"
+    failures=$((failures + 1))
+}
+
+skip() # NAME REASON
+{
+    printf 'skip %s: %s\n' "$1" "$2"
+}
+
+details() # FILE: its first lines as details of a failure
+{
+    sed -n -e 's/^/#   /' -e '1,15p' "$1"
+}
+
+# Passes when both are equal.
+is() # NAME EXPECTED ACTUAL
+{
+    if [ "$2" = "$3" ]; then
+        ok "$1"
+    else
+        not_ok "$1" "expected: $2" "     got: $3"
+    fi
+}
+
+lib_begin()
+{
+    work=$(mktemp -d) || exit 1
+    chmod 755 "$work"
+    trap 'zoo_stop; rm -rf "$work"' EXIT
+    trap 'exit 130' INT TERM HUP
+}
+
+lib_end()
+{
+    [ "$failures" -eq 0 ]
+    exit
+}
+
+# Goes on in fresh network, mount and process namespaces, or says why that cannot be. What runs
+# there dies with the script. Outside of them FASTNET_TEST_NAMESPACE is not set.
+enter_namespace() # NAME SCRIPT [ARGUMENT...]
+{
+    local name=$1 script=$2 reason
+    shift 2
+    local enter=(unshare --net --mount --pid --fork --kill-child --mount-proc)
+    if [ -n "${FASTNET_TEST_NAMESPACE-}" ]; then
+        ip link set lo up
+        return
+    fi
+    [ "$(id -u)" -eq 0 ] || enter+=(--user --map-root-user)
+    if ! reason=$("${enter[@]}" ip link set lo up 2>&1); then
+        skip "$name" "no namespace: ${reason:-unshare failed}"
+        exit 0
+    fi
+    FASTNET_TEST_NAMESPACE=1 exec "${enter[@]}" bash "$script" "$@"
+}
+
+# Makes the names that lookups find the same everywhere: only these hosts and users, no server.
+private_names()
+{
+    printf '%s\n' 'hosts: files' 'passwd: files' 'group: files' 'services: files' \
+        'protocols: files' >"$work/nsswitch.conf"
+    printf '%s\n' '127.0.0.1 localhost' '::1 ip6-localhost' 'fe80::1 link.example.test' \
+        '127.0.0.2 a-host.with-quite-a-long-name.in.the.example.test' >"$work/hosts"
+    printf '%s\n' 'root:x:0:0:root:/root:/bin/sh' 'nobody:x:65534:65534::/:/bin/false' \
+        'a-user-with-a-long-name:x:12346:12346::/:/bin/false' >"$work/passwd"
+    cp /etc/services "$work/services" 2>/dev/null
+    printf '%s\n' 'a-service-with-a-long-name 54321/tcp' >>"$work/services"
+    local file
+    for file in nsswitch.conf hosts passwd services; do
+        chmod 644 "$work/$file"
+        [ ! -e "/etc/$file" ] || mount --bind "$work/$file" "/etc/$file" || return
+    done
+}
+
+# Interfaces zoo0 and zoo1 with link-local addresses, and waits of TCP that outlast the tests.
+zoo_network()
+{
+    ip link add zoo0 type veth peer name zoo1 || return
+    ip addr add fe80::1/64 dev zoo0 nodad
+    ip link set zoo0 up
+    ip link set zoo1 up
+    echo 10 >/proc/sys/net/ipv4/tcp_synack_retries
+    echo 10 >/proc/sys/net/ipv4/tcp_syn_retries
+} 2>/dev/null
+
+# Starts a helper that says "ready" when it is, and ends when its input does.
+helper_start() # HELPER [ARGUMENT...]
+{
+    local line=
+    coproc HELPER { exec "$HELPERS/$1" "${@:2}"; }
+    read -r -t 30 line <&"${HELPER[0]}"
+    [ "$line" = ready ]
+}
+
+# What the helper says last is left in helper_said.
+helper_stop()
+{
+    [ -n "${HELPER_PID-}" ] || return 0
+    local pid=$HELPER_PID input=${HELPER[1]} output=${HELPER[0]}
+    exec {input}>&-
+    # shellcheck disable=SC2034 # for the caller
+    read -r -t 30 helper_said <&"$output"
+    wait "$pid" 2>/dev/null
+    unset HELPER_PID
+}
+
+zoo_start() # plain|awkward
+{
+    local plain=()
+    [ "$1" = awkward ] || plain=(--plain)
+    mkdir -p "$work/sockets"
+    zoo_network && helper_start zoo "${plain[@]}" "$work/sockets" zoo0
+}
+
+zoo_stop()
+{
+    helper_stop
+}
+
+# The program, where every user may run it.
+program_for_everybody()
+{
+    cp "$FASTNET" "$work/fastnet" && chmod 755 "$work/fastnet" && FASTNET=$work/fastnet
+}

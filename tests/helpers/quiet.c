@@ -1,0 +1,151 @@
+/*
+ * Holds sockets that stand still.
+ *
+ *     quiet COUNT [UID]
+ *
+ * For each of COUNT: a TCP connection to port 7100 (127.0.0.1 and ::1 by turns), a UDP socket and
+ * an abstract unix socket; further a unix connection that is not accepted. With UID all of them,
+ * and the process, are that user's. A second process holds them too. Prints "ready" when all are
+ * there, and ends when stdin does.
+ */
+#include <arpa/inet.h>
+#include <err.h>
+#include <netinet/in.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { PORT = 7100, BACKLOG = 64 };
+
+static socklen_t loopback(struct sockaddr_storage *address, int family, uint16_t port)
+{
+    memset(address, 0, sizeof *address);
+    if (family == AF_INET) {
+        struct sockaddr_in *inet = (struct sockaddr_in *)address;
+        inet->sin_family = AF_INET;
+        inet->sin_port = htons(port);
+        inet->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        return sizeof *inet;
+    }
+    struct sockaddr_in6 *inet6 = (struct sockaddr_in6 *)address;
+    inet6->sin6_family = AF_INET6;
+    inet6->sin6_port = htons(port);
+    inet6->sin6_addr = in6addr_loopback;
+    return sizeof *inet6;
+}
+
+static int open_socket(int family, int type)
+{
+    int fd = socket(family, type, 0);
+    if (fd < 0)
+        err(1, "socket");
+    return fd;
+}
+
+static void bind_to(int fd, const struct sockaddr_storage *address, socklen_t length)
+{
+    if (bind(fd, (const struct sockaddr *)address, length) < 0)
+        err(1, "bind");
+}
+
+static int listen_on(int family)
+{
+    struct sockaddr_storage address;
+    int fd = open_socket(family, SOCK_STREAM);
+    bind_to(fd, &address, loopback(&address, family, PORT));
+    if (listen(fd, BACKLOG) < 0)
+        err(1, "listen");
+    return fd;
+}
+
+static void connect_pair(int listener, int family)
+{
+    struct sockaddr_storage address;
+    socklen_t length = loopback(&address, family, PORT);
+    int fd = open_socket(family, SOCK_STREAM);
+    if (connect(fd, (const struct sockaddr *)&address, length) < 0)
+        err(1, "connect");
+    if (accept(listener, NULL, NULL) < 0)
+        err(1, "accept");
+}
+
+static void bind_udp(int family)
+{
+    struct sockaddr_storage address;
+    bind_to(open_socket(family, SOCK_DGRAM), &address, loopback(&address, family, 0));
+}
+
+static socklen_t abstract(struct sockaddr_storage *storage, const char *name)
+{
+    struct sockaddr_un *address = (struct sockaddr_un *)storage;
+    memset(storage, 0, sizeof *storage);
+    address->sun_family = AF_UNIX;
+    int length = snprintf(address->sun_path + 1, sizeof address->sun_path - 1, "%s", name);
+    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
+}
+
+static void bind_unix(unsigned number)
+{
+    struct sockaddr_storage address;
+    char name[32];
+    snprintf(name, sizeof name, "quiet-%u", number);
+    bind_to(open_socket(AF_UNIX, SOCK_DGRAM), &address, abstract(&address, name));
+}
+
+static void connect_unaccepted(void)
+{
+    struct sockaddr_storage address;
+    socklen_t length = abstract(&address, "quiet-listener");
+    int listener = open_socket(AF_UNIX, SOCK_STREAM);
+    bind_to(listener, &address, length);
+    if (listen(listener, BACKLOG) < 0 ||
+        connect(open_socket(AF_UNIX, SOCK_STREAM), (const struct sockaddr *)&address, length) < 0)
+        err(1, "unix connection");
+}
+
+static void allow_descriptors(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+        err(1, "getrlimit");
+    limit.rlim_cur = limit.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
+        err(1, "setrlimit");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2 || argc > 3)
+        errx(2, "usage: quiet COUNT [UID]");
+    unsigned count = (unsigned)strtoul(argv[1], NULL, 10);
+    uid_t uid = argc > 2 ? (uid_t)strtoul(argv[2], NULL, 10) : geteuid();
+    if (uid != geteuid() && setresuid(uid, uid, uid) < 0)
+        err(1, "user %u", (unsigned)uid);
+
+    allow_descriptors();
+    int listeners[] = {listen_on(AF_INET), listen_on(AF_INET6)};
+    for (unsigned i = 0; i < count; i++) {
+        int family = i % 2 ? AF_INET6 : AF_INET;
+        connect_pair(listeners[i % 2], family);
+        bind_udp(family);
+        bind_unix(i);
+    }
+    connect_unaccepted();
+    pid_t second = fork();
+    if (second < 0)
+        err(1, "fork");
+    if (second > 0) {
+        puts("ready");
+        fflush(stdout);
+    }
+    char byte;
+    while (read(STDIN_FILENO, &byte, 1) > 0)
+        ;
+    return 0;
+}

@@ -1,0 +1,76 @@
+/*
+ * Runs a program for which netlink sockets cannot be made.
+ *
+ *     refuse ERROR PROGRAM [ARGUMENT...]
+ *
+ * ERROR is a name such as EPERM. A seccomp filter (seccomp(2)) answers socket(AF_NETLINK, ...) with
+ * it; everything else is as it was.
+ */
+#include <err.h>
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* The half of an argument that a number of 32 bits is in. */
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+enum { LOW_HALF = 4 };
+#else
+enum { LOW_HALF = 0 };
+#endif
+
+static uint32_t error_named(const char *name)
+{
+    static const struct {
+        const char *name;
+        uint32_t number;
+    } errors[] = {
+        {"EPERM", EPERM},
+        {"EACCES", EACCES},
+        {"ENOENT", ENOENT},
+        {"ENOSYS", ENOSYS},
+        {"EOPNOTSUPP", EOPNOTSUPP},
+        {"EPROTONOSUPPORT", EPROTONOSUPPORT},
+        {"EAFNOSUPPORT", EAFNOSUPPORT},
+        {"ESOCKTNOSUPPORT", ESOCKTNOSUPPORT},
+        {"EMFILE", EMFILE},
+        {"ENOBUFS", ENOBUFS},
+    };
+
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
+        if (strcmp(errors[i].name, name) == 0)
+            return errors[i].number;
+    errx(2, "no error is named %s", name);
+}
+
+static void refuse_netlink(uint32_t error)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args) + LOW_HALF),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_NETLINK, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = {.len = sizeof filter / sizeof *filter, .filter = filter};
+
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0)
+        err(2, "seccomp");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 3)
+        errx(2, "usage: refuse ERROR PROGRAM [ARGUMENT...]");
+    refuse_netlink(error_named(argv[1]));
+    execvp(argv[2], argv + 2);
+    err(2, "%s", argv[2]);
+}

@@ -1,0 +1,447 @@
+/* The columns of sockets, and values as text. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fastnet/column.h"
+#include "fastnet/lookup.h"
+#include "fastnet/text.h"
+
+#define ALL_FIELDS (~NEED_LOOKUPS)
+
+static const struct context no_names;
+
+static struct value value_of(const char *name, const struct record *record,
+                             const struct context *context)
+{
+    const struct column *column = column_find(RECORD_SOCKET, name, strlen(name));
+
+    assert_non_null(column);
+    const struct value value = column->value(column, record, context);
+    if (value.type != VALUE_UNKNOWN)
+        assert_int_equal(value.type, column->type);
+    return value;
+}
+
+static void assert_value(const struct value *value, const char *what, const char *expected)
+{
+    char text[4096];
+
+    assert_in_range(value_bound(value), 1, sizeof(text));
+    const size_t length = (size_t)(value_write(text, value, " ") - text);
+    assert_in_range(length, 1, value_bound(value));
+    if (length != strlen(expected) || memcmp(text, expected, length) != 0)
+        fail_msg("%s: \"%.*s\" should be \"%s\"", what, (int)length, text, expected);
+}
+
+static void assert_column(const char *name, const struct record *record, const char *expected)
+{
+    const struct value value = value_of(name, record, &no_names);
+
+    assert_value(&value, name, expected);
+}
+
+static void assert_columns(const struct record *record, const char *const (*expected)[2])
+{
+    for (; (*expected)[0] != NULL; expected++)
+        assert_column((*expected)[0], record, (*expected)[1]);
+}
+
+static struct record tcp_record(void)
+{
+    struct record record = {.kind = RECORD_SOCKET, .has = ALL_FIELDS, .identity = 4711};
+    struct socket_record *socket = &record.socket;
+
+    socket->family = AF_INET;
+    socket->protocol = IPPROTO_TCP;
+    socket->state = TCP_ESTABLISHED;
+    socket->timer = TIMER_KEEPALIVE;
+    socket->timer_ms = 7199250;
+    socket->retransmits = 2;
+    socket->probes = 3;
+    socket->recv_q = 17;
+    socket->send_q = 4294967295U;
+    socket->backlog = 128;
+    socket->uid = 1000;
+    socket->inode = 123456;
+    inet_pton(AF_INET, "192.0.2.1", socket->local.address);
+    inet_pton(AF_INET, "198.51.100.2", socket->remote.address);
+    socket->local.port = 22;
+    socket->remote.port = 65535;
+    return record;
+}
+
+static struct record unix_record(void)
+{
+    struct record record = {.kind = RECORD_SOCKET, .has = ALL_FIELDS};
+    struct socket_record *socket = &record.socket;
+
+    socket->family = AF_UNIX;
+    socket->state = TCP_LISTEN;
+    socket->type = SOCK_SEQPACKET;
+    socket->refcount = 2;
+    socket->flags = 1U << 16;
+    socket->path = (struct text){"/run/a b", 8};
+    return record;
+}
+
+/* The names of the manual: once released they stay. */
+static void the_promised_names_are_there_in_order(void **state)
+{
+    static const char *const names[] = {
+        "proto",          "family",        "state",       "recv_q",
+        "send_q",         "local_address", "local_port",  "remote_address",
+        "remote_port",    "local_host",    "remote_host", "local_service",
+        "remote_service", "interface",     "user",        "uid",
+        "inode",          "pid",           "process",     "processes",
+        "timer",          "expires",       "retransmits", "probes",
+        "type",           "refcount",      "flags",       "path",
+        "backlog",        "cookie",
+    };
+    const struct column_table *table = columns_of(RECORD_SOCKET);
+
+    (void)state;
+    assert_int_equal(table->kind, RECORD_SOCKET);
+    assert_int_equal(table->count, sizeof(names) / sizeof(names[0]));
+    for (size_t i = 0; i < table->count; i++) {
+        assert_string_equal(table->columns[i].name, names[i]);
+        assert_ptr_equal(column_find(RECORD_SOCKET, names[i], strlen(names[i])),
+                         &table->columns[i]);
+        assert_non_null(table->columns[i].heading);
+        assert_non_null(table->columns[i].help);
+        assert_null(strchr(table->columns[i].heading, ' '));
+    }
+}
+
+static void only_whole_names_are_found(void **state)
+{
+    (void)state;
+    assert_null(column_find(RECORD_SOCKET, "prot", 4));
+    assert_null(column_find(RECORD_SOCKET, "protocol", 8));
+    assert_null(column_find(RECORD_SOCKET, "", 0));
+    assert_non_null(column_find(RECORD_SOCKET, "proto,family", 5));
+    assert_null(column_find(RECORD_COUNT, "proto", 5));
+}
+
+static void a_tcp_connection_shows_what_it_holds(void **state)
+{
+    static const char *const expected[][2] = {
+        {"proto", "tcp"},         {"family", "inet"},
+        {"state", "ESTABLISHED"}, {"recv_q", "17"},
+        {"send_q", "4294967295"}, {"local_address", "192.0.2.1"},
+        {"local_port", "22"},     {"remote_address", "198.51.100.2"},
+        {"remote_port", "65535"}, {"uid", "1000"},
+        {"inode", "123456"},      {"timer", "keepalive"},
+        {"expires", "7199.250"},  {"retransmits", "2"},
+        {"probes", "3"},          {"backlog", "128"},
+        {"cookie", "4711"},       {NULL, NULL},
+    };
+    const struct record record = tcp_record();
+
+    (void)state;
+    assert_columns(&record, expected);
+}
+
+static void a_unix_socket_has_no_addresses_and_ports(void **state)
+{
+    static const char *const expected[][2] = {
+        {"proto", "unix"},        {"family", "unix"},  {"state", "LISTEN"},
+        {"local_address", "-"},   {"local_port", "-"}, {"remote_address", "-"},
+        {"remote_port", "-"},     {"local_host", "-"}, {"remote_service", "-"},
+        {"type", "seqpacket"},    {"refcount", "2"},   {"flags", "ACC"},
+        {"path", "/run/a\\x20b"}, {NULL, NULL},
+    };
+    const struct record record = unix_record();
+
+    (void)state;
+    assert_columns(&record, expected);
+}
+
+static void fields_that_nobody_filled_are_unknown(void **state)
+{
+    const struct column_table *table = columns_of(RECORD_SOCKET);
+    const struct record full = tcp_record();
+
+    (void)state;
+    for (size_t i = 0; i < table->count; i++) {
+        const struct column *column = &table->columns[i];
+        struct record record = full;
+        record.has &= ~column->needs;
+        if (column->needs == 0)
+            continue;
+        if (column->value(column, &record, &no_names).type != VALUE_UNKNOWN)
+            fail_msg("%s is made up", column->name);
+    }
+}
+
+static void states_have_their_kernel_names(void **state)
+{
+    static const char *const names[] = {
+        "-",         "ESTABLISHED", "SYN_SENT",     "SYN_RECV",       "FIN_WAIT1",
+        "FIN_WAIT2", "TIME_WAIT",   "CLOSE",        "CLOSE_WAIT",     "LAST_ACK",
+        "LISTEN",    "CLOSING",     "NEW_SYN_RECV", "BOUND_INACTIVE", "-",
+    };
+    struct record record = tcp_record();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        record.socket.state = (uint8_t)i;
+        assert_column("state", &record, names[i]);
+    }
+    record.socket.state = 255;
+    assert_column("state", &record, "-");
+}
+
+static void timers_have_names_and_only_a_running_one_expires(void **state)
+{
+    static const char *const names[] = {"off",       "retransmit", "keepalive",
+                                        "time_wait", "probe",      "-"};
+    struct record record = tcp_record();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        record.socket.timer = (uint8_t)i;
+        assert_column("timer", &record, names[i]);
+        assert_column("expires", &record, i == TIMER_OFF ? "-" : "7199.250");
+    }
+}
+
+static void protocols_and_unix_types_have_names(void **state)
+{
+    struct record record = tcp_record();
+    struct record local = unix_record();
+
+    (void)state;
+    record.socket.protocol = IPPROTO_UDP;
+    assert_column("proto", &record, "udp");
+    record.socket.protocol = IPPROTO_UDPLITE;
+    assert_column("proto", &record, "udplite");
+    record.socket.protocol = IPPROTO_RAW;
+    assert_column("proto", &record, "raw");
+    record.socket.protocol = 200;
+    assert_column("proto", &record, "-");
+    local.socket.type = SOCK_STREAM;
+    assert_column("type", &local, "stream");
+    local.socket.type = SOCK_DGRAM;
+    assert_column("type", &local, "dgram");
+    local.socket.type = 77;
+    assert_column("type", &local, "-");
+    local.socket.flags = 7U << 16;
+    assert_column("flags", &local, "ACC,W,N");
+    local.socket.flags = 0;
+    assert_column("flags", &local, "-");
+}
+
+static void a_mapped_address_is_the_ipv4_address(void **state)
+{
+    struct record record = tcp_record();
+
+    (void)state;
+    record.socket.family = AF_INET6;
+    inet_pton(AF_INET6, "::ffff:192.0.2.1", record.socket.local.address);
+    inet_pton(AF_INET6, "2001:db8::1", record.socket.remote.address);
+    assert_column("family", &record, "inet6");
+    assert_column("local_address", &record, "192.0.2.1");
+    assert_column("remote_address", &record, "2001:db8::1");
+    assert_int_equal(value_of("local_address", &record, &no_names).family, AF_INET);
+    assert_int_equal(value_of("remote_address", &record, &no_names).family, AF_INET6);
+}
+
+static void without_lookups_numbers_stand_for_names(void **state)
+{
+    struct record record = tcp_record();
+
+    (void)state;
+    assert_column("user", &record, "1000");
+    assert_column("interface", &record, "-");
+    record.socket.interface = 4294967295U;
+    assert_column("interface", &record, "4294967295");
+    assert_column("local_host", &record, "-");
+    assert_column("local_service", &record, "-");
+    assert_column("pid", &record, "-");
+    assert_column("process", &record, "-");
+    assert_column("processes", &record, "-");
+}
+
+static void users_and_interfaces_are_shown_by_name(void **state)
+{
+    struct context context = {.users = users_create(), .interfaces = interfaces_create()};
+    struct record record = tcp_record();
+
+    (void)state;
+    assert_non_null(context.users);
+    assert_non_null(context.interfaces);
+    record.socket.uid = 0;
+    struct value value = value_of("user", &record, &context);
+    assert_value(&value, "user", "root");
+    record.socket.uid = 4294967293U;
+    value = value_of("user", &record, &context);
+    assert_value(&value, "user", "4294967293");
+    record.socket.interface = 1; /* the first of every namespace */
+    value = value_of("interface", &record, &context);
+    assert_value(&value, "interface", "lo");
+    users_destroy(context.users);
+    interfaces_destroy(context.interfaces);
+}
+
+/* A captured tree in which one process holds the socket 123456 twice and another once. */
+static const char *const tree[][2] = {
+    {"17", NULL},
+    {"17/fd", NULL},
+    {"17/comm", "one,/ \"x\n"},
+    {"17/fd/3", "socket:[123456]"},
+    {"17/fd/12", "socket:[123456]"},
+    {"204", NULL},
+    {"204/fd", NULL},
+    {"204/comm", "two\n"},
+    {"204/fd/3", "socket:[123456]"},
+};
+
+static void make_entry(const char *path, const char *content)
+{
+    if (content == NULL) {
+        assert_int_equal(mkdir(path, 0700), 0);
+    } else if (strncmp(content, "socket:", 7) == 0) {
+        assert_int_equal(symlink(content, path), 0);
+    } else {
+        const int fd = open(path, O_CREAT | O_WRONLY, 0600);
+        assert_int_equal(write(fd, content, strlen(content)), strlen(content));
+        close(fd);
+    }
+}
+
+static struct owners *owners_of_tree(void)
+{
+    char root[] = "/tmp/fastnet-columns-XXXXXX", path[sizeof(root) + 32];
+    const size_t count = sizeof(tree) / sizeof(tree[0]);
+    struct owners *owners = NULL;
+
+    assert_non_null(mkdtemp(root));
+    for (size_t i = 0; i < count; i++) {
+        snprintf(path, sizeof(path), "%s/%s", root, tree[i][0]);
+        make_entry(path, tree[i][1]);
+    }
+    const struct owners_options options = {.proc_root = root};
+    assert_int_equal(owners_create(&owners, &options), 0);
+    for (size_t i = count; i-- > 0;) {
+        snprintf(path, sizeof(path), "%s/%s", root, tree[i][0]);
+        assert_int_equal(remove(path), 0);
+    }
+    assert_int_equal(rmdir(root), 0);
+    return owners;
+}
+
+static void all_owners_of_a_socket_are_shown(void **state)
+{
+    const struct context context = {.owners = owners_of_tree()};
+    struct record record = tcp_record();
+
+    (void)state;
+    struct value value = value_of("pid", &record, &context);
+    assert_value(&value, "pid", "17");
+    value = value_of("process", &record, &context);
+    assert_value(&value, "process", "one,/\\x20\"x");
+    value = value_of("processes", &record, &context);
+    assert_value(&value, "processes",
+                 "one\\x2c\\x2f\\x20\\x22x/17/3,one\\x2c\\x2f\\x20\\x22x/17/12,two/204/3");
+    owners_destroy(context.owners);
+}
+
+static void a_socket_without_owners_has_none_and_no_first(void **state)
+{
+    const struct context context = {.owners = owners_of_tree()};
+    struct record record = tcp_record();
+
+    (void)state;
+    for (uint64_t inode = 0; inode < 2; inode++) {
+        record.socket.inode = inode;
+        assert_int_equal(value_of("pid", &record, &context).type, VALUE_UNKNOWN);
+        assert_int_equal(value_of("process", &record, &context).type, VALUE_UNKNOWN);
+        const struct value value = value_of("processes", &record, &context);
+        assert_int_equal(value.type, VALUE_OWNERS);
+        assert_int_equal(value.owners.count, 0);
+    }
+    record.has &= ~SOCKET_INODE;
+    assert_int_equal(value_of("processes", &record, &context).type, VALUE_UNKNOWN);
+    owners_destroy(context.owners);
+}
+
+static void a_cell_is_never_empty_and_a_dash_is_unknown(void **state)
+{
+    struct value value = {.type = VALUE_UNKNOWN};
+
+    (void)state;
+    assert_value(&value, "unknown", "-");
+    value = (struct value){.type = VALUE_TEXT, .text = {"", 0}};
+    assert_value(&value, "empty", "-");
+    value = (struct value){.type = VALUE_TEXT, .text = {"-", 1}};
+    assert_value(&value, "dash", "\\x2d");
+    value = (struct value){.type = VALUE_NAME, .name = {"-", 1}};
+    assert_value(&value, "dash", "\\x2d");
+    value = (struct value){.type = VALUE_TEXT, .text = {"--", 2}};
+    assert_value(&value, "dashes", "--");
+    value = (struct value){.type = VALUE_OWNERS};
+    assert_value(&value, "no owners", "-");
+    value = (struct value){.type = VALUE_SOCKET_NAME, .text = {"\0a b", 4}};
+    assert_value(&value, "abstract", "@a\\x20b");
+}
+
+static void counted_columns_show_the_values_of_a_group(void **state)
+{
+    const struct value values[] = {
+        {.type = VALUE_TEXT, .text = {"LISTEN", 6}},
+        {.type = VALUE_NUMBER, .number = 443},
+    };
+    const struct record record = {.kind = RECORD_COUNT, .count = {values, 12}};
+    struct column first, second;
+
+    (void)state;
+    column_counted(&first, column_find(RECORD_SOCKET, "state", 5), 0);
+    column_counted(&second, column_find(RECORD_SOCKET, "local_port", 10), 1);
+    struct value value = first.value(&first, &record, &no_names);
+    assert_value(&value, "state", "LISTEN");
+    value = second.value(&second, &record, &no_names);
+    assert_value(&value, "local_port", "443");
+    value = column_count.value(&column_count, &record, &no_names);
+    assert_value(&value, "count", "12");
+    assert_string_equal(second.name, "local_port");
+    assert_int_equal(second.needs, 0);
+    assert_int_equal(columns_of(RECORD_COUNT)->count, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_promised_names_are_there_in_order),
+        cmocka_unit_test(only_whole_names_are_found),
+        cmocka_unit_test(a_tcp_connection_shows_what_it_holds),
+        cmocka_unit_test(a_unix_socket_has_no_addresses_and_ports),
+        cmocka_unit_test(fields_that_nobody_filled_are_unknown),
+        cmocka_unit_test(states_have_their_kernel_names),
+        cmocka_unit_test(timers_have_names_and_only_a_running_one_expires),
+        cmocka_unit_test(protocols_and_unix_types_have_names),
+        cmocka_unit_test(a_mapped_address_is_the_ipv4_address),
+        cmocka_unit_test(without_lookups_numbers_stand_for_names),
+        cmocka_unit_test(users_and_interfaces_are_shown_by_name),
+        cmocka_unit_test(all_owners_of_a_socket_are_shown),
+        cmocka_unit_test(a_socket_without_owners_has_none_and_no_first),
+        cmocka_unit_test(a_cell_is_never_empty_and_a_dash_is_unknown),
+        cmocka_unit_test(counted_columns_show_the_values_of_a_group),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,490 @@
+/* Names of users, services, hosts and interfaces, from databases made for the purpose. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <net/if.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <pwd.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fastnet/lookup.h"
+
+/* What follows stands in for the C library's own, and counts. */
+
+static atomic_uint asked;
+
+static int users_error;
+
+int getpwuid_r(uid_t uid, struct passwd *entry, char *buffer, size_t size, struct passwd **found)
+{
+    asked++;
+    *found = NULL;
+    if (users_error != 0) {
+        const int error = users_error;
+        users_error = 0;
+        return error;
+    }
+    if (uid != 0 && uid != 1000 && uid != 4000000000)
+        return 0;
+    if (uid == 1000 && size < 5000) /* an entry with a very long field */
+        return ERANGE;
+    snprintf(buffer, size, "user%u", uid);
+    *entry = (struct passwd){.pw_name = buffer, .pw_uid = uid};
+    *found = entry;
+    return 0;
+}
+
+char *if_indextoname(unsigned index, char name[IF_NAMESIZE])
+{
+    asked++;
+    if (index > 3)
+        return NULL;
+    snprintf(name, IF_NAMESIZE, "eth%u", index);
+    return name;
+}
+
+static struct service_entry {
+    char name[8], protocol[8];
+    uint16_t port;
+} service_entries[] = {
+    {"first", "tcp", 80},    {"last", "tcp", 80}, {"dns", "udp", 53},    {"", "tcp", 81},
+    {"stream", "sctp", 82},  {"early", "raw", 1}, {"other", "raw", 200}, {"high", "tcp", 65535},
+    {"lite", "udplite", 54}, {"none", "tcp", 0},
+};
+static size_t service_next;
+
+void setservent(int stay_open)
+{
+    (void)stay_open;
+    service_next = 0;
+}
+
+void endservent(void)
+{
+}
+
+struct servent *getservent(void)
+{
+    static struct servent entry;
+    if (service_next == sizeof(service_entries) / sizeof(service_entries[0]))
+        return NULL;
+    struct service_entry *next = &service_entries[service_next++];
+    entry.s_name = next->name;
+    entry.s_proto = next->protocol;
+    entry.s_port = htons(next->port);
+    return &entry;
+}
+
+static const int protocol_numbers[] = {0, 1, 299};
+static size_t protocol_next;
+
+void setprotoent(int stay_open)
+{
+    (void)stay_open;
+    protocol_next = 0;
+}
+
+void endprotoent(void)
+{
+}
+
+struct protoent *getprotoent(void)
+{
+    static char name[16];
+    static struct protoent entry = {.p_name = name};
+    if (protocol_next == sizeof(protocol_numbers) / sizeof(protocol_numbers[0]))
+        return NULL;
+    entry.p_proto = protocol_numbers[protocol_next++];
+    snprintf(name, sizeof(name), "proto%d", entry.p_proto);
+    return &entry;
+}
+
+/*
+ * Addresses of 10/8 have names, but those of 10.9/16 wait until the gate is opened. IPv6 addresses
+ * are named by their last byte when that is not zero.
+ */
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+static atomic_uint at_work, most_at_work, gone_through;
+static atomic_bool slow, asked_wrongly;
+
+static int name_ipv4(const struct sockaddr_in *address, char *host, socklen_t size)
+{
+    const uint32_t number = ntohl(address->sin_addr.s_addr);
+    if (number >> 16 == 0x0a09) {
+        pthread_mutex_lock(&gate);
+        pthread_mutex_unlock(&gate);
+        gone_through++;
+    }
+    if (number >> 24 != 10)
+        return EAI_NONAME;
+    snprintf(host, size, "host-%u", number & 0xffffff);
+    return 0;
+}
+
+int getnameinfo(const struct sockaddr *restrict address, socklen_t length, char *restrict host,
+                socklen_t host_size, char *restrict service, socklen_t service_size, int flags)
+{
+    (void)service;
+    (void)service_size;
+    asked++;
+    const unsigned now = ++at_work;
+    if (now > most_at_work)
+        most_at_work = now;
+    if (slow)
+        usleep(20000);
+    at_work--;
+    const bool is_ipv4 = address->sa_family == AF_INET;
+    if (flags != NI_NAMEREQD ||
+        length != (is_ipv4 ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6)))
+        asked_wrongly = true; /* an assertion belongs to the thread of the tests */
+    if (is_ipv4)
+        return name_ipv4((const struct sockaddr_in *)(const void *)address, host, host_size);
+    const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)(const void *)address;
+    if (in6->sin6_addr.s6_addr[15] == 0)
+        return EAI_AGAIN;
+    snprintf(host, host_size, "%s%u", IN6_IS_ADDR_V4MAPPED(&in6->sin6_addr) ? "mapped" : "six",
+             in6->sin6_addr.s6_addr[15]);
+    return 0;
+}
+
+static int forget(void **state)
+{
+    (void)state;
+    asked = most_at_work = gone_through = 0;
+    slow = asked_wrongly = false;
+    users_error = 0;
+    return 0;
+}
+
+static int was_asked_rightly(void **state)
+{
+    (void)state;
+    return asked_wrongly ? -1 : 0;
+}
+
+/* The tests. */
+
+static void user_is_asked_for_once(void **state)
+{
+    (void)state;
+    struct users *users = users_create();
+    assert_string_equal(users_name(users, 0), "user0");
+    assert_string_equal(users_name(users, 0), "user0");
+    assert_string_equal(users_name(users, 4000000000), "user4000000000");
+    assert_int_equal(asked, 2);
+    users_destroy(users);
+    users_destroy(NULL);
+}
+
+static void unknown_user_has_no_name_and_is_asked_for_once(void **state)
+{
+    (void)state;
+    struct users *users = users_create();
+    assert_null(users_name(users, 77));
+    assert_null(users_name(users, 77));
+    assert_int_equal(asked, 1);
+    users_destroy(users);
+}
+
+static void long_user_entry_is_read(void **state)
+{
+    (void)state;
+    struct users *users = users_create();
+    assert_string_equal(users_name(users, 1000), "user1000");
+    users_destroy(users);
+}
+
+static void interrupted_user_lookup_is_repeated(void **state)
+{
+    (void)state;
+    struct users *users = users_create();
+    users_error = EINTR;
+    assert_string_equal(users_name(users, 0), "user0");
+    users_error = EIO;
+    assert_null(users_name(users, 4000000000));
+    users_destroy(users);
+}
+
+static void many_users_are_kept_apart(void **state)
+{
+    (void)state;
+    struct users *users = users_create();
+    assert_string_equal(users_name(users, 0), "user0");
+    for (uint32_t uid = 2000; uid < 12000; uid++)
+        assert_null(users_name(users, uid));
+    assert_string_equal(users_name(users, 0), "user0");
+    for (uint32_t uid = 2000; uid < 12000; uid++)
+        assert_null(users_name(users, uid));
+    assert_int_equal(asked, 10001);
+    users_destroy(users);
+}
+
+static void interface_is_asked_for_once(void **state)
+{
+    (void)state;
+    struct interfaces *interfaces = interfaces_create();
+    for (int i = 0; i < 2; i++) {
+        assert_string_equal(interfaces_name(interfaces, 1), "eth1");
+        assert_string_equal(interfaces_name(interfaces, 3), "eth3");
+        assert_null(interfaces_name(interfaces, 4));
+        assert_null(interfaces_name(interfaces, 0));
+    }
+    assert_int_equal(asked, 3);
+    interfaces_destroy(interfaces);
+    interfaces_destroy(NULL);
+}
+
+static void last_entry_for_a_port_wins_as_in_netstat(void **state)
+{
+    (void)state;
+    struct services *services = services_create();
+    assert_string_equal(services_name(services, IPPROTO_TCP, 80), "last");
+    assert_string_equal(services_name(services, IPPROTO_TCP, 65535), "high");
+    services_destroy(services);
+    services_destroy(NULL);
+}
+
+static void services_are_told_apart_by_protocol(void **state)
+{
+    (void)state;
+    struct services *services = services_create();
+    assert_string_equal(services_name(services, IPPROTO_UDP, 53), "dns");
+    assert_null(services_name(services, IPPROTO_TCP, 53));
+    assert_null(services_name(services, IPPROTO_UDP, 80));
+    assert_null(services_name(services, IPPROTO_SCTP, 82));
+    services_destroy(services);
+}
+
+static void udplite_ports_have_the_names_of_udp(void **state)
+{
+    (void)state;
+    struct services *services = services_create();
+    assert_string_equal(services_name(services, IPPROTO_UDPLITE, 53), "dns");
+    assert_null(services_name(services, IPPROTO_UDPLITE, 54));
+    services_destroy(services);
+}
+
+static void raw_ports_are_protocols_before_services(void **state)
+{
+    (void)state;
+    struct services *services = services_create();
+    assert_string_equal(services_name(services, IPPROTO_RAW, 1), "proto1");
+    assert_string_equal(services_name(services, IPPROTO_RAW, 200), "other");
+    assert_string_equal(services_name(services, IPPROTO_RAW, 299), "proto299");
+    services_destroy(services);
+}
+
+static void port_without_a_name_has_none(void **state)
+{
+    (void)state;
+    struct services *services = services_create();
+    assert_null(services_name(services, IPPROTO_TCP, 0));
+    assert_null(services_name(services, IPPROTO_TCP, 81));
+    assert_null(services_name(services, IPPROTO_RAW, 0));
+    services_destroy(services);
+}
+
+static void add_ipv4(struct hosts *hosts, uint32_t number)
+{
+    const uint32_t address = htonl(number);
+    assert_int_equal(hosts_add(hosts, AF_INET, (const uint8_t *)&address), 0);
+}
+
+static const char *name_of_ipv4(const struct hosts *hosts, uint32_t number)
+{
+    const uint32_t address = htonl(number);
+    return hosts_name(hosts, AF_INET, (const uint8_t *)&address);
+}
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void address_is_asked_for_once(void **state)
+{
+    (void)state;
+    struct hosts *hosts = hosts_create();
+    for (int i = 0; i < 3; i++) {
+        add_ipv4(hosts, 0x0a000001);
+        add_ipv4(hosts, 0x0b000001);
+    }
+    assert_null(name_of_ipv4(hosts, 0x0a000001));
+    assert_int_equal(hosts_resolve(hosts, 10000), 0);
+    assert_int_equal(asked, 2);
+    assert_string_equal(name_of_ipv4(hosts, 0x0a000001), "host-1");
+    assert_null(name_of_ipv4(hosts, 0x0b000001));
+    assert_null(name_of_ipv4(hosts, 0x0a000002));
+    hosts_destroy(hosts);
+    hosts_destroy(NULL);
+}
+
+static void second_round_asks_only_the_new(void **state)
+{
+    (void)state;
+    struct hosts *hosts = hosts_create();
+    add_ipv4(hosts, 0x0a000001);
+    assert_int_equal(hosts_resolve(hosts, 10000), 0);
+    add_ipv4(hosts, 0x0a000001);
+    add_ipv4(hosts, 0x0a000002);
+    assert_int_equal(hosts_resolve(hosts, 10000), 0);
+    assert_int_equal(hosts_resolve(hosts, 10000), 0);
+    assert_int_equal(asked, 2);
+    assert_string_equal(name_of_ipv4(hosts, 0x0a000001), "host-1");
+    assert_string_equal(name_of_ipv4(hosts, 0x0a000002), "host-2");
+    hosts_destroy(hosts);
+}
+
+static void mapped_address_is_asked_for_as_ipv6(void **state)
+{
+    (void)state;
+    static const uint8_t mapped[16] = {[10] = 0xff, 0xff, 10, 0, 0, 5};
+    static const uint8_t six[16] = {0x20, 0x01, [15] = 7};
+    static const uint8_t unnamed[16] = {0x20, 0x01, [14] = 7};
+    struct hosts *hosts = hosts_create();
+    assert_int_equal(hosts_add(hosts, AF_INET6, mapped), 0);
+    assert_int_equal(hosts_add(hosts, AF_INET6, six), 0);
+    assert_int_equal(hosts_add(hosts, AF_INET6, unnamed), 0);
+    assert_int_equal(hosts_resolve(hosts, 10000), 0);
+    assert_string_equal(hosts_name(hosts, AF_INET6, mapped), "mapped5");
+    assert_string_equal(hosts_name(hosts, AF_INET6, six), "six7");
+    assert_null(hosts_name(hosts, AF_INET6, unnamed));
+    assert_null(hosts_name(hosts, AF_INET, six));
+    hosts_destroy(hosts);
+}
+
+static void unspecified_address_is_never_asked_for(void **state)
+{
+    (void)state;
+    static const uint8_t none[16];
+    struct hosts *hosts = hosts_create();
+    assert_int_equal(hosts_add(hosts, AF_INET, none), 0);
+    assert_int_equal(hosts_add(hosts, AF_INET6, none), 0);
+    assert_int_equal(hosts_add(hosts, AF_UNIX, none), -EAFNOSUPPORT);
+    assert_int_equal(hosts_resolve(hosts, 10000), 0);
+    assert_int_equal(asked, 0);
+    assert_null(hosts_name(hosts, AF_INET, none));
+    hosts_destroy(hosts);
+}
+
+static void thousands_are_asked_for_many_at_a_time(void **state)
+{
+    (void)state;
+    struct hosts *hosts = hosts_create();
+    slow = true;
+    for (uint32_t i = 1; i <= 320; i++)
+        add_ipv4(hosts, 0x0a000000 + i);
+    const double start = seconds();
+    assert_int_equal(hosts_resolve(hosts, 60000), 0);
+    assert_true(seconds() - start < 320 * 0.020 / 2);
+    assert_in_range(most_at_work, 2, 32);
+    slow = false;
+    for (uint32_t i = 321; i <= 5000; i++)
+        add_ipv4(hosts, 0x0a000000 + i);
+    assert_int_equal(hosts_resolve(hosts, 60000), 0);
+    assert_int_equal(asked, 5000);
+    for (uint32_t i = 1; i <= 5000; i++) {
+        char name[32];
+        snprintf(name, sizeof(name), "host-%u", i);
+        assert_string_equal(name_of_ipv4(hosts, 0x0a000000 + i), name);
+    }
+    hosts_destroy(hosts);
+}
+
+static void no_time_asks_for_nothing(void **state)
+{
+    (void)state;
+    struct hosts *hosts = hosts_create();
+    add_ipv4(hosts, 0x0a000001);
+    add_ipv4(hosts, 0x0a000002);
+    assert_int_equal(hosts_resolve(hosts, 0), 2);
+    assert_int_equal(asked, 0);
+    assert_null(name_of_ipv4(hosts, 0x0a000001));
+    hosts_destroy(hosts);
+}
+
+static void late_answers_are_left_behind(void **state)
+{
+    (void)state;
+    struct hosts *hosts = hosts_create();
+    pthread_mutex_lock(&gate);
+    for (uint32_t i = 1; i <= 40; i++)
+        add_ipv4(hosts, 0x0a090000 + i);
+    add_ipv4(hosts, 0x0a000001);
+    const double start = seconds();
+    assert_int_equal(hosts_resolve(hosts, 150),
+                     41); /* 32 threads wait, the rest is never reached */
+    const double took = seconds() - start;
+    assert_true(took > 0.140 && took < 5);
+    assert_null(name_of_ipv4(hosts, 0x0a090001));
+    hosts_destroy(hosts);
+    pthread_mutex_unlock(&gate);
+    /* They end by themselves, with nothing of ours left to touch. */
+    while (gone_through < 32)
+        usleep(1000);
+    usleep(50000);
+    assert_int_equal(asked, 32);
+}
+
+static void answers_in_time_are_kept_when_others_are_late(void **state)
+{
+    (void)state;
+    struct hosts *hosts = hosts_create();
+    pthread_mutex_lock(&gate);
+    add_ipv4(hosts, 0x0a090001);
+    add_ipv4(hosts, 0x0a000001);
+    add_ipv4(hosts, 0x0a000002);
+    assert_int_equal(hosts_resolve(hosts, 300), 1);
+    assert_string_equal(name_of_ipv4(hosts, 0x0a000001), "host-1");
+    assert_string_equal(name_of_ipv4(hosts, 0x0a000002), "host-2");
+    assert_null(name_of_ipv4(hosts, 0x0a090001));
+    pthread_mutex_unlock(&gate);
+    while (gone_through < 1)
+        usleep(1000);
+    assert_null(name_of_ipv4(hosts, 0x0a090001));
+    hosts_destroy(hosts);
+}
+
+#define A_LOOKUP(test) cmocka_unit_test_setup_teardown(test, forget, was_asked_rightly)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        A_LOOKUP(user_is_asked_for_once),
+        A_LOOKUP(unknown_user_has_no_name_and_is_asked_for_once),
+        A_LOOKUP(long_user_entry_is_read),
+        A_LOOKUP(interrupted_user_lookup_is_repeated),
+        A_LOOKUP(many_users_are_kept_apart),
+        A_LOOKUP(interface_is_asked_for_once),
+        A_LOOKUP(last_entry_for_a_port_wins_as_in_netstat),
+        A_LOOKUP(services_are_told_apart_by_protocol),
+        A_LOOKUP(udplite_ports_have_the_names_of_udp),
+        A_LOOKUP(raw_ports_are_protocols_before_services),
+        A_LOOKUP(port_without_a_name_has_none),
+        A_LOOKUP(address_is_asked_for_once),
+        A_LOOKUP(second_round_asks_only_the_new),
+        A_LOOKUP(mapped_address_is_asked_for_as_ipv6),
+        A_LOOKUP(unspecified_address_is_never_asked_for),
+        A_LOOKUP(thousands_are_asked_for_many_at_a_time),
+        A_LOOKUP(no_time_asks_for_nothing),
+        A_LOOKUP(late_answers_are_left_behind),
+        A_LOOKUP(answers_in_time_are_kept_when_others_are_late),
+    };
+    return cmocka_run_group_tests_name("lookup", tests, NULL, NULL);
+}

@@ -1,0 +1,565 @@
+/* Owners of sockets, over trees of processes made for the purpose. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <grp.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fastnet/lookup.h"
+
+enum { PATH_LENGTH = 256, NOBODY = 65534 };
+
+static char root[PATH_LENGTH];
+
+static int make_tree(void **state)
+{
+    (void)state;
+    const char *directory = getenv("TMPDIR");
+    snprintf(root, sizeof(root), "%.200s/fastnet-owners-XXXXXX",
+             directory != NULL ? directory : "/tmp");
+    if (mkdtemp(root) == NULL)
+        return -1;
+    return chmod(root, 0755);
+}
+
+static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *where)
+{
+    (void)status;
+    (void)type;
+    (void)where;
+    return remove(path);
+}
+
+static int remove_tree(void **state)
+{
+    (void)state;
+    return nftw(root, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static void add_file(int pid, const char *name, const char *data, size_t size)
+{
+    char path[PATH_LENGTH + 64];
+    snprintf(path, sizeof(path), "%s/%d/%s", root, pid, name);
+    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, data, size), (ssize_t)size);
+    close(fd);
+}
+
+static void add_process(int pid, const char *comm)
+{
+    char path[PATH_LENGTH + 64];
+    snprintf(path, sizeof(path), "%s/%d", root, pid);
+    assert_int_equal(mkdir(path, 0755), 0);
+    snprintf(path, sizeof(path), "%s/%d/fd", root, pid);
+    assert_int_equal(mkdir(path, 0755), 0);
+    if (comm != NULL)
+        add_file(pid, "comm", comm, strlen(comm));
+}
+
+static void add_link(int pid, int fd, const char *target)
+{
+    char path[PATH_LENGTH + 64];
+    snprintf(path, sizeof(path), "%s/%d/fd/%d", root, pid, fd);
+    assert_int_equal(symlink(target, path), 0);
+}
+
+static void add_socket(int pid, int fd, uint64_t inode)
+{
+    char target[64];
+    snprintf(target, sizeof(target), "socket:[%llu]", (unsigned long long)inode);
+    add_link(pid, fd, target);
+}
+
+static struct owners *walk(bool commands, unsigned threads)
+{
+    struct owners *owners = NULL;
+    const struct owners_options options = {root, commands, threads};
+    assert_int_equal(owners_create(&owners, &options), 0);
+    assert_int_equal(owners_error(owners), 0);
+    return owners;
+}
+
+static void assert_owner(const struct owner *owner, int pid, int fd, const char *name)
+{
+    assert_int_equal(owner->pid, pid);
+    assert_int_equal(owner->fd, fd);
+    assert_string_equal(owner->name, name);
+}
+
+static void assert_single_name(int pid, uint64_t inode, const char *name)
+{
+    const struct owner *first;
+    struct owners *owners = walk(false, 1);
+    assert_int_equal(owners_find(owners, inode, &first), 1);
+    assert_int_equal(first->pid, pid);
+    assert_string_equal(first->name, name);
+    assert_null(first->command);
+    owners_destroy(owners);
+}
+
+static void socket_is_found_by_its_inode(void **state)
+{
+    (void)state;
+    const struct owner *first = NULL;
+    add_process(42, "sshd\n");
+    add_socket(42, 3, 123);
+    add_socket(42, 7, UINT64_MAX);
+    struct owners *owners = walk(false, 0);
+    assert_int_equal(owners_find(owners, 123, &first), 1);
+    assert_owner(first, 42, 3, "sshd");
+    assert_int_equal(owners_find(owners, UINT64_MAX, &first), 1);
+    assert_owner(first, 42, 7, "sshd");
+    assert_int_equal(owners_find(owners, 124, &first), 0);
+    assert_int_equal(owners_find(owners, 0, &first), 0);
+    assert_true(owners_any(owners));
+    assert_int_equal(owners_denied(owners), 0);
+    owners_destroy(owners);
+}
+
+static void old_kernels_link_is_understood(void **state)
+{
+    (void)state;
+    add_process(5, "old\n");
+    add_link(5, 3, "[0000]:77");
+    assert_single_name(5, 77, "old");
+}
+
+static void only_sockets_count(void **state)
+{
+    (void)state;
+    static const char *const others[] = {
+        "/dev/null",
+        "pipe:[123]",
+        "anon_inode:[eventpoll]",
+        "socket:[123",
+        "socket:123]",
+        "socket:[]",
+        "socket:[0]",
+        "socket:[12x]",
+        "xsocket:[123]",
+        "socket:[-1]",
+        "[0000]:",
+        "socket:[18446744073709551616]",
+        "socket:[123] (deleted)",
+    };
+    const struct owner *first;
+    add_process(6, "other\n");
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        add_link(6, (int)i, others[i]);
+    struct owners *owners = walk(false, 0);
+    assert_false(owners_any(owners));
+    assert_int_equal(owners_find(owners, 123, &first), 0);
+    assert_int_equal(owners_find(owners, 12, &first), 0);
+    owners_destroy(owners);
+}
+
+static void names_that_are_no_numbers_are_passed_over(void **state)
+{
+    (void)state;
+    char path[PATH_LENGTH + 64];
+    const struct owner *first;
+    add_process(8, "eight\n");
+    add_socket(8, 1, 80);
+    snprintf(path, sizeof(path), "%s/8/fd/2x", root);
+    assert_int_equal(symlink("socket:[81]", path), 0);
+    snprintf(path, sizeof(path), "%s/8/fd/99999999999", root);
+    assert_int_equal(symlink("socket:[82]", path), 0);
+    snprintf(path, sizeof(path), "%s/8/fd/5", root);
+    assert_int_equal(mkdir(path, 0755), 0);
+    snprintf(path, sizeof(path), "%s/99", root);
+    assert_int_equal(symlink("8", path), 0);
+    snprintf(path, sizeof(path), "%s/self", root);
+    assert_int_equal(symlink("8", path), 0);
+    snprintf(path, sizeof(path), "%s/77", root);
+    close(open(path, O_WRONLY | O_CREAT, 0644));
+    struct owners *owners = walk(false, 0);
+    assert_int_equal(owners_find(owners, 80, &first), 2); /* as 8 and as 99 */
+    assert_int_equal(owners_find(owners, 81, &first), 0);
+    assert_int_equal(owners_find(owners, 82, &first), 0);
+    owners_destroy(owners);
+}
+
+static void owners_come_by_pid_then_descriptor(void **state)
+{
+    (void)state;
+    static const int pids[] = {1000, 9, 100000, 55};
+    const struct owner *first = NULL;
+    for (size_t i = 0; i < 4; i++) {
+        add_process(pids[i], "worker\n");
+        add_socket(pids[i], 12, 500);
+        add_socket(pids[i], 9, 500);
+        add_socket(pids[i], 300, 500);
+        add_socket(pids[i], 4, 501 + i);
+    }
+    struct owners *owners = walk(false, 0);
+    assert_int_equal(owners_find(owners, 500, &first), 12);
+    static const int sorted[] = {9, 55, 1000, 100000}, fds[] = {9, 12, 300};
+    for (size_t i = 0; i < 12; i++)
+        assert_owner(&first[i], sorted[i / 3], fds[i % 3], "worker");
+    owners_destroy(owners);
+}
+
+static void name_keeps_all_but_the_files_newline(void **state)
+{
+    (void)state;
+    add_process(10, "a) (b\n");
+    add_socket(10, 1, 100);
+    add_process(11, "x\ny\n\n");
+    add_socket(11, 1, 101);
+    add_process(12, "\033[31m\",pid=1\n");
+    add_socket(12, 1, 102);
+    add_process(13, "\n");
+    add_socket(13, 1, 103);
+    add_process(14, "123456789012345\n");
+    add_socket(14, 1, 104);
+    assert_single_name(10, 100, "a) (b");
+    assert_single_name(11, 101, "x\ny\n");
+    assert_single_name(12, 102, "\033[31m\",pid=1");
+    assert_single_name(13, 103, "");
+    assert_single_name(14, 104, "123456789012345");
+}
+
+static void overlong_name_is_cut_at_what_is_promised(void **state)
+{
+    (void)state;
+    add_process(15, "1234567890123456789\n");
+    add_socket(15, 1, 105);
+    assert_single_name(15, 105, "123456789012345");
+}
+
+static void process_without_a_name_keeps_its_sockets(void **state)
+{
+    (void)state;
+    add_process(16, NULL);
+    add_socket(16, 1, 106);
+    assert_single_name(16, 106, "");
+}
+
+static void assert_command(uint64_t inode, const char *command)
+{
+    const struct owner *first;
+    struct owners *owners = walk(true, 1);
+    assert_int_equal(owners_find(owners, inode, &first), 1);
+    assert_string_equal(first->command, command);
+    owners_destroy(owners);
+}
+
+static void command_is_cut_as_netstat_cuts_it(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *data;
+        size_t size;
+        const char *command;
+    } cases[] = {
+        {"/usr/sbin/nginx\0-g\0daemon off;", 31, "nginx"},
+        {"sshd: root@pts/0", 17, "sshd: root@pts/0"},
+        {"./a/b", 6, "./a/b"},
+        {"/bin/", 6, ""},
+        {"", 0, ""},
+        {"/x/no end", 9, "no end"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        add_process(20 + (int)i, "comm\n");
+        add_socket(20 + (int)i, 1, 200 + i);
+        add_file(20 + (int)i, "cmdline", cases[i].data, cases[i].size);
+        assert_command(200 + i, cases[i].command);
+    }
+}
+
+static void command_is_the_first_511_bytes(void **state)
+{
+    (void)state;
+    char data[600];
+    memset(data, 'x', sizeof(data));
+    data[0] = data[500] = data[520] = '/';
+    add_process(30, "long\n");
+    add_socket(30, 1, 300);
+    add_file(30, "cmdline", data, sizeof(data));
+    assert_command(300, "xxxxxxxxxx");
+}
+
+static void command_that_cannot_be_read_is_the_name(void **state)
+{
+    (void)state;
+    add_process(31, "kept\n");
+    add_socket(31, 1, 301);
+    assert_command(301, "kept");
+}
+
+static void missing_tree_is_an_error(void **state)
+{
+    (void)state;
+    struct owners *owners = NULL;
+    const struct owners_options options = {"/nonexistent/proc", false, 0};
+    assert_int_equal(owners_create(&owners, &options), -ENOENT);
+    assert_null(owners);
+}
+
+static void empty_tree_has_no_owners(void **state)
+{
+    (void)state;
+    const struct owner *first;
+    struct owners *owners = walk(true, 0);
+    assert_false(owners_any(owners));
+    assert_false(owners_hidden(owners));
+    assert_int_equal(owners_find(owners, 1, &first), 0);
+    assert_int_equal(owners_refresh(owners), 0);
+    owners_destroy(owners);
+    owners_destroy(NULL);
+}
+
+static void refresh_adds_and_keeps(void **state)
+{
+    (void)state;
+    const struct owner *first;
+    char path[PATH_LENGTH + 64];
+    add_process(50, "fifty\n");
+    add_file(50, "cmdline", "fifty", 6);
+    add_socket(50, 3, 700);
+    add_socket(50, 4, 701);
+    struct owners *owners = walk(true, 0);
+    snprintf(path, sizeof(path), "%s/50/fd/3", root);
+    assert_int_equal(unlink(path), 0);
+    add_process(7, "seven\n");
+    add_socket(7, 1, 701);
+    add_process(60, "sixty\n");
+    add_socket(60, 1, 702);
+    assert_int_equal(owners_refresh(owners), 0);
+
+    assert_int_equal(owners_find(owners, 700, &first), 1);
+    assert_owner(first, 50, 3, "fifty");
+    assert_int_equal(owners_find(owners, 701, &first), 2);
+    assert_owner(&first[0], 7, 1, "seven");
+    assert_owner(&first[1], 50, 4, "fifty");
+    assert_string_equal(first[1].command, "fifty");
+    assert_int_equal(owners_find(owners, 702, &first), 1);
+    assert_owner(first, 60, 1, "sixty");
+    assert_int_equal(owners_refresh(owners), 0);
+    assert_int_equal(owners_find(owners, 701, &first), 2);
+    owners_destroy(owners);
+}
+
+/* Runs a check as a user who is not root; a failure there is a failure here. */
+static void run_as_nobody(int (*check)(void))
+{
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (geteuid() == 0 &&
+            (setgroups(0, NULL) != 0 || setgid(NOBODY) != 0 || setuid(NOBODY) != 0))
+            _exit(100);
+        _exit(check());
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static int check_denied(void)
+{
+    struct owners *owners = NULL;
+    const struct owner *first;
+    const struct owners_options options = {root, false, 0};
+    if (owners_create(&owners, &options) != 0)
+        return 1;
+    if (owners_denied(owners) != 2 || owners_error(owners) != 0)
+        return 2;
+    if (owners_find(owners, 800, &first) != 1 || owners_find(owners, 801, &first) != 0)
+        return 3;
+    if (owners_refresh(owners) != 0 || owners_denied(owners) != 2)
+        return 4;
+    owners_destroy(owners);
+    return 0;
+}
+
+static void denied_processes_are_counted_once(void **state)
+{
+    (void)state;
+    char path[PATH_LENGTH + 64];
+    add_process(70, "open\n");
+    add_socket(70, 1, 800);
+    add_process(71, "closed\n");
+    add_socket(71, 1, 801);
+    snprintf(path, sizeof(path), "%s/71/fd", root);
+    assert_int_equal(chmod(path, 0), 0);
+    add_process(72, "unlisted\n"); /* its links can be listed but not read */
+    add_socket(72, 1, 802);
+    add_socket(72, 2, 803);
+    snprintf(path, sizeof(path), "%s/72/fd", root);
+    assert_int_equal(chmod(path, 0444), 0);
+    run_as_nobody(check_denied);
+    snprintf(path, sizeof(path), "%s/71/fd", root);
+    assert_int_equal(chmod(path, 0755), 0);
+    snprintf(path, sizeof(path), "%s/72/fd", root);
+    assert_int_equal(chmod(path, 0755), 0);
+}
+
+/* More processes and descriptors than one thread is left alone with. */
+static void assert_crowd(unsigned threads)
+{
+    enum { PROCESSES = 40, SOCKETS = 60, CROWDED = 4000 };
+    const struct owner *first;
+    for (int pid = 1; pid <= PROCESSES; pid++) {
+        add_process(pid, "crowd\n");
+        for (int fd = 0; fd < SOCKETS; fd++)
+            add_socket(pid, fd, (uint64_t)(1000 + fd));
+    }
+    add_process(PROCESSES + 1, "crowded\n");
+    for (int fd = 0; fd < CROWDED; fd++)
+        add_socket(PROCESSES + 1, fd, (uint64_t)(100000 + fd));
+
+    struct owners *owners = walk(false, threads);
+    for (int fd = 0; fd < SOCKETS; fd++) {
+        assert_int_equal(owners_find(owners, (uint64_t)(1000 + fd), &first), PROCESSES);
+        for (int pid = 1; pid <= PROCESSES; pid++)
+            assert_owner(&first[pid - 1], pid, fd, "crowd");
+    }
+    for (int fd = 0; fd < CROWDED; fd++) {
+        assert_int_equal(owners_find(owners, (uint64_t)(100000 + fd), &first), 1);
+        assert_owner(first, PROCESSES + 1, fd, "crowded");
+    }
+    owners_destroy(owners);
+}
+
+static void crowd_is_found_by_one_thread(void **state)
+{
+    (void)state;
+    assert_crowd(1);
+}
+
+static void crowd_is_found_by_many_threads(void **state)
+{
+    (void)state;
+    assert_crowd(8);
+}
+
+static void crowd_is_found_by_as_many_threads_as_pay(void **state)
+{
+    (void)state;
+    assert_crowd(0);
+}
+
+static void want_of_descriptors_is_an_error(void **state)
+{
+    (void)state;
+    struct rlimit before, none;
+    add_process(90, "starved\n");
+    add_socket(90, 1, 900);
+    struct owners *owners = walk(false, 1);
+    const int free_fd = open("/dev/null", O_RDONLY);
+    assert_true(free_fd >= 0);
+    close(free_fd);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none = before;
+    none.rlim_cur = (rlim_t)free_fd;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    const int status = owners_refresh(owners);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_int_equal(status, 0);
+    assert_int_equal(owners_error(owners), EMFILE);
+    owners_destroy(owners);
+}
+
+static void own_socket_is_found_in_the_real_tree(void **state)
+{
+    (void)state;
+    struct stat status;
+    const struct owner *first = NULL;
+    struct owners *owners = NULL;
+    const struct owners_options options = {"/proc", true, 0};
+    const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    assert_int_equal(fstat(fd, &status), 0);
+    assert_int_equal(owners_create(&owners, &options), 0);
+    assert_int_equal(owners_find(owners, status.st_ino, &first), 1);
+    assert_int_equal(first->pid, getpid());
+    assert_int_equal(first->fd, fd);
+    assert_true(strlen(first->command) > 0);
+    owners_destroy(owners);
+    close(fd);
+}
+
+/* Children that open sockets and are gone at once. */
+static void come_and_go(void)
+{
+    for (;;) {
+        const pid_t child = fork();
+        if (child == 0) {
+            for (int i = 0; i < 8; i++)
+                (void)socket(AF_UNIX, SOCK_STREAM, 0);
+            _exit(0);
+        }
+        waitpid(child, NULL, 0);
+    }
+}
+
+static void vanishing_processes_are_silent(void **state)
+{
+    (void)state;
+    const struct owners_options options = {"/proc", true, 2};
+    pid_t parents[2];
+    for (size_t i = 0; i < 2; i++) {
+        parents[i] = fork();
+        if (parents[i] == 0)
+            come_and_go();
+    }
+    for (int i = 0; i < 30; i++) {
+        struct owners *owners = NULL;
+        assert_int_equal(owners_create(&owners, &options), 0);
+        assert_int_equal(owners_refresh(owners), 0);
+        assert_int_equal(owners_error(owners), 0);
+        owners_destroy(owners);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        kill(parents[i], SIGKILL);
+        waitpid(parents[i], NULL, 0);
+    }
+}
+
+#define OVER_TREE(test) cmocka_unit_test_setup_teardown(test, make_tree, remove_tree)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        OVER_TREE(socket_is_found_by_its_inode),
+        OVER_TREE(old_kernels_link_is_understood),
+        OVER_TREE(only_sockets_count),
+        OVER_TREE(names_that_are_no_numbers_are_passed_over),
+        OVER_TREE(owners_come_by_pid_then_descriptor),
+        OVER_TREE(name_keeps_all_but_the_files_newline),
+        OVER_TREE(overlong_name_is_cut_at_what_is_promised),
+        OVER_TREE(process_without_a_name_keeps_its_sockets),
+        OVER_TREE(command_is_cut_as_netstat_cuts_it),
+        OVER_TREE(command_is_the_first_511_bytes),
+        OVER_TREE(command_that_cannot_be_read_is_the_name),
+        OVER_TREE(missing_tree_is_an_error),
+        OVER_TREE(empty_tree_has_no_owners),
+        OVER_TREE(refresh_adds_and_keeps),
+        OVER_TREE(denied_processes_are_counted_once),
+        OVER_TREE(crowd_is_found_by_one_thread),
+        OVER_TREE(crowd_is_found_by_many_threads),
+        OVER_TREE(crowd_is_found_by_as_many_threads_as_pay),
+        OVER_TREE(want_of_descriptors_is_an_error),
+        cmocka_unit_test(vanishing_processes_are_silent),
+        cmocka_unit_test(own_socket_is_found_in_the_real_tree),
+    };
+    return cmocka_run_group_tests_name("owners", tests, NULL, NULL);
+}

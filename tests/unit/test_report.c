@@ -1,0 +1,119 @@
+/* What could not be had: each matter once, in one line. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fastnet/report.h"
+
+static void assert_printed(struct report *report, const char *expected)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+
+    report_print(report, stream, "fastnet");
+    fclose(stream);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void a_matter_is_said_once(void **state)
+{
+    struct report report = {0};
+
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        report_note(&report, "%s: line %d skipped", "tcp", 7);
+        report_note(&report, "%s: line %d skipped", "tcp", 8);
+    }
+    assert_printed(&report, "fastnet: tcp: line 7 skipped\nfastnet: tcp: line 8 skipped\n");
+}
+
+static void only_a_loss_makes_a_listing_partial(void **state)
+{
+    struct report report = {0};
+
+    (void)state;
+    report_note(&report, "owners not visible");
+    report_verbatim(&report, "(No info could be read)");
+    assert_false(report.partial);
+    report_loss(&report, "table changed");
+    assert_true(report.partial);
+    assert_printed(&report, "fastnet: owners not visible\n(No info could be read)\n"
+                            "fastnet: table changed\n");
+}
+
+static void a_loss_told_twice_is_still_a_loss(void **state)
+{
+    struct report report = {0};
+
+    (void)state;
+    report_note(&report, "table changed");
+    report_loss(&report, "table changed");
+    assert_true(report.partial);
+    assert_printed(&report, "fastnet: table changed\n");
+}
+
+static void printing_forgets_the_lines_and_keeps_partial(void **state)
+{
+    struct report report = {0};
+
+    (void)state;
+    report_loss(&report, "once");
+    assert_printed(&report, "fastnet: once\n");
+    assert_printed(&report, "");
+    assert_true(report.partial);
+    report_note(&report, "once");
+    assert_printed(&report, "fastnet: once\n");
+}
+
+static void lines_beyond_the_first_are_counted(void **state)
+{
+    struct report report = {0};
+    char expected[REPORT_LINES * 16 + 64];
+    size_t length = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < REPORT_LINES + 3; i++) {
+        report_note(&report, "matter %u", i);
+        if (i < REPORT_LINES)
+            length += (size_t)snprintf(expected + length, sizeof(expected) - length,
+                                       "fastnet: matter %u\n", i);
+    }
+    snprintf(expected + length, sizeof(expected) - length, "fastnet: and 3 more\n");
+    assert_printed(&report, expected);
+}
+
+static void overlong_lines_are_cut_and_end_there(void **state)
+{
+    struct report report = {0};
+    char name[2 * REPORT_LENGTH], expected[2 * REPORT_LENGTH];
+
+    (void)state;
+    memset(name, 'x', sizeof(name) - 1);
+    name[sizeof(name) - 1] = '\0';
+    report_note(&report, "%s", name);
+    snprintf(expected, sizeof(expected), "fastnet: %.*s\n", REPORT_LENGTH - 1, name);
+    assert_printed(&report, expected);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_matter_is_said_once),
+        cmocka_unit_test(only_a_loss_makes_a_listing_partial),
+        cmocka_unit_test(a_loss_told_twice_is_still_a_loss),
+        cmocka_unit_test(printing_forgets_the_lines_and_keeps_partial),
+        cmocka_unit_test(lines_beyond_the_first_are_counted),
+        cmocka_unit_test(overlong_lines_are_cut_and_end_there),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,222 @@
+/* Capabilities and the standard descriptors; each test changes a process of its own. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/capability.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fastnet/descriptors.h"
+#include "fastnet/rights.h"
+
+/* cmocka's assertions would jump back into the parent's tests: a child says where it failed. */
+#define REQUIRE(condition)                                                                         \
+    if (!(condition))                                                                              \
+    return __LINE__ % 250 + 1
+
+static void run_child(int (*body)(void))
+{
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(body());
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static bool has(cap_value_t value, cap_flag_t set)
+{
+    cap_flag_value_t flag = CAP_CLEAR;
+    cap_t caps = cap_get_proc();
+    cap_get_flag(caps, value, set, &flag);
+    cap_free(caps);
+    return flag == CAP_SET;
+}
+
+static unsigned count(cap_flag_t set)
+{
+    unsigned held = 0;
+    for (cap_value_t value = 0; value < cap_max_bits(); value++)
+        held += has(value, set);
+    return held;
+}
+
+/* What the user who runs the tests can be given: nothing, unless that is root. */
+static bool can_trace(void)
+{
+    return has(CAP_SYS_PTRACE, CAP_PERMITTED) && has(CAP_DAC_READ_SEARCH, CAP_PERMITTED);
+}
+
+static int init_body(void)
+{
+    const unsigned permitted = count(CAP_PERMITTED);
+    REQUIRE(rights_init() == 0);
+    REQUIRE(count(CAP_EFFECTIVE) == 0);
+    REQUIRE(count(CAP_PERMITTED) == permitted);
+    REQUIRE(rights_any() == (permitted > 0));
+    return 0;
+}
+
+static void init_empties_the_effective_set_only(void **state)
+{
+    (void)state;
+    run_child(init_body);
+}
+
+static int raise_body(void)
+{
+    const unsigned expected = can_trace() ? 2 : 0;
+    REQUIRE(rights_init() == 0);
+    rights_raise(RIGHT_OWNERS);
+    REQUIRE(count(CAP_EFFECTIVE) == expected);
+    REQUIRE(has(CAP_SYS_PTRACE, CAP_EFFECTIVE) == (expected == 2));
+    REQUIRE(has(CAP_DAC_READ_SEARCH, CAP_EFFECTIVE) == (expected == 2));
+    rights_lower();
+    REQUIRE(count(CAP_EFFECTIVE) == 0);
+    rights_raise(RIGHT_READ);
+    REQUIRE(count(CAP_EFFECTIVE) == expected / 2);
+    REQUIRE(has(CAP_DAC_READ_SEARCH, CAP_EFFECTIVE) == (expected == 2));
+    rights_lower();
+    REQUIRE(count(CAP_EFFECTIVE) == 0);
+    return 0;
+}
+
+static void raise_gives_exactly_what_is_needed(void **state)
+{
+    (void)state;
+    run_child(raise_body);
+}
+
+static int partly_permitted_body(void)
+{
+    const bool traces = can_trace();
+    const cap_value_t missing = CAP_SYS_PTRACE;
+    cap_t caps = cap_get_proc();
+    cap_set_flag(caps, CAP_EFFECTIVE, 1, &missing, CAP_CLEAR);
+    cap_set_flag(caps, CAP_PERMITTED, 1, &missing, CAP_CLEAR);
+    REQUIRE(cap_set_proc(caps) == 0);
+    cap_free(caps);
+    REQUIRE(rights_init() == 0);
+    rights_raise(RIGHT_OWNERS);
+    REQUIRE(count(CAP_EFFECTIVE) == (traces ? 1 : 0));
+    return 0;
+}
+
+static void what_is_not_permitted_is_left_out(void **state)
+{
+    (void)state;
+    run_child(partly_permitted_body);
+}
+
+static void *count_in_thread(void *arg)
+{
+    unsigned *held = arg;
+    *held = count(CAP_EFFECTIVE) + count(CAP_PERMITTED) + count(CAP_INHERITABLE);
+    return NULL;
+}
+
+static int drop_body(void)
+{
+    pthread_t thread;
+    unsigned held = 1;
+    const cap_value_t kept = CAP_DAC_READ_SEARCH;
+    cap_t caps = cap_get_proc();
+    if (can_trace())
+        cap_set_flag(caps, CAP_INHERITABLE, 1, &kept, CAP_SET);
+    REQUIRE(cap_set_proc(caps) == 0);
+    cap_free(caps);
+    if (can_trace())
+        REQUIRE(cap_set_ambient(kept, CAP_SET) == 0);
+
+    REQUIRE(rights_init() == 0);
+    REQUIRE(rights_drop() == 0);
+    REQUIRE(!rights_any());
+    REQUIRE(count(CAP_PERMITTED) + count(CAP_INHERITABLE) == 0);
+    REQUIRE(cap_get_ambient(kept) == CAP_CLEAR);
+    rights_raise(RIGHT_OWNERS);
+    rights_raise(RIGHT_READ);
+    REQUIRE(count(CAP_EFFECTIVE) == 0);
+    REQUIRE(pthread_create(&thread, NULL, count_in_thread, &held) == 0);
+    pthread_join(thread, NULL);
+    REQUIRE(held == 0);
+    return 0;
+}
+
+static void drop_is_for_good(void **state)
+{
+    (void)state;
+    run_child(drop_body);
+}
+
+static void tests_do_not_run_with_elevated_rights(void **state)
+{
+    (void)state;
+    assert_false(rights_elevated());
+}
+
+static int fill_body(void)
+{
+    close(STDIN_FILENO);
+    close(STDOUT_FILENO);
+    close(STDERR_FILENO);
+    REQUIRE(descriptors_fill() == 0);
+    for (int fd = 0; fd <= 2; fd++)
+        REQUIRE(fcntl(fd, F_GETFD) == 0);
+    char byte = 'x';
+    REQUIRE(read(STDIN_FILENO, &byte, 1) == 0);
+    REQUIRE(write(STDOUT_FILENO, &byte, 1) == -1 && errno == EBADF);
+    REQUIRE(write(STDERR_FILENO, &byte, 1) == -1 && errno == EBADF);
+    REQUIRE(socket(AF_UNIX, SOCK_STREAM, 0) > 2);
+    return 0;
+}
+
+static void closed_descriptors_are_filled_and_not_writable(void **state)
+{
+    (void)state;
+    run_child(fill_body);
+}
+
+static int keep_body(void)
+{
+    char byte = 0;
+    int ends[2];
+    REQUIRE(pipe(ends) == 0);
+    REQUIRE(dup2(ends[1], STDOUT_FILENO) == STDOUT_FILENO);
+    close(STDIN_FILENO);
+    REQUIRE(descriptors_fill() == 0);
+    REQUIRE(write(STDOUT_FILENO, "y", 1) == 1);
+    REQUIRE(read(ends[0], &byte, 1) == 1 && byte == 'y');
+    return 0;
+}
+
+static void open_descriptors_are_kept(void **state)
+{
+    (void)state;
+    run_child(keep_body);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(init_empties_the_effective_set_only),
+        cmocka_unit_test(raise_gives_exactly_what_is_needed),
+        cmocka_unit_test(what_is_not_permitted_is_left_out),
+        cmocka_unit_test(drop_is_for_good),
+        cmocka_unit_test(tests_do_not_run_with_elevated_rights),
+        cmocka_unit_test(closed_descriptors_are_filled_and_not_writable),
+        cmocka_unit_test(open_descriptors_are_kept),
+    };
+    return cmocka_run_group_tests_name("rights", tests, NULL, NULL);
+}

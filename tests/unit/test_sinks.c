@@ -1,0 +1,551 @@
+/* The sinks that are driven by columns, over rows of any kind. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "fastnet/column.h"
+#include "fastnet/lookup.h"
+#include "fastnet/sink.h"
+#include "fastnet/text.h"
+
+enum { COLUMNS = 7, MANY_OWNERS = 3000, LONG_TEXT = 50000 };
+
+static const struct context no_names;
+
+/* --- Columns and rows of the tests' own --------------------------------------------------------
+ */
+
+static struct value given_value(const struct column *column, const struct record *record,
+                                const struct context *context)
+{
+    (void)context;
+    return record->count.values[column->index];
+}
+
+#define COLUMN(n, column_name, column_heading, column_type)                                        \
+    {                                                                                              \
+        .name = (column_name), .heading = (column_heading), .help = "", .type = (column_type),     \
+        .index = (n), .value = given_value                                                         \
+    }
+
+static const struct column name_column = COLUMN(0, "name", "NAME", VALUE_TEXT);
+static const struct column size_column = COLUMN(1, "size", "SIZE", VALUE_NUMBER);
+static const struct column age_column = COLUMN(2, "age", "AGE", VALUE_SECONDS);
+static const struct column address_column = COLUMN(3, "address", "ADDRESS", VALUE_ADDRESS);
+static const struct column path_column = COLUMN(4, "path", "PATH", VALUE_SOCKET_NAME);
+static const struct column user_column = COLUMN(5, "user", "USER", VALUE_NAME);
+static const struct column holders_column = COLUMN(6, "holders", "HOLDERS", VALUE_OWNERS);
+
+/* The same values as name_column. */
+static const struct column state_column = {
+    .name = "state",
+    .heading = "STATE",
+    .help = "",
+    .type = VALUE_TEXT,
+    .coloured = true,
+    .value = given_value,
+};
+
+static const struct column *const all_columns[COLUMNS] = {
+    &name_column, &size_column, &age_column,     &address_column,
+    &path_column, &user_column, &holders_column,
+};
+
+static struct value text_value(const char *data, size_t length)
+{
+    return (struct value){.type = VALUE_TEXT, .text = {data, length}};
+}
+
+static struct value string_value(const char *string)
+{
+    return text_value(string, strlen(string));
+}
+
+static struct value number_value(uint64_t number)
+{
+    return (struct value){.type = VALUE_NUMBER, .number = number};
+}
+
+static const struct owner two_owners[] = {
+    {.pid = 17, .fd = 3, .name = "sshd"},
+    {.pid = 204, .fd = 12, .name = "a \"b\",/\n"},
+};
+
+/* One of each. */
+static void fill_values(struct value *values)
+{
+    values[0] = string_value("tcp");
+    values[1] = number_value(UINT64_MAX);
+    values[2] = (struct value){.type = VALUE_SECONDS, .number = 1250};
+    values[3] = (struct value){.type = VALUE_ADDRESS, .family = AF_INET6};
+    inet_pton(AF_INET6, "2001:db8::1", values[3].address);
+    values[4] = (struct value){.type = VALUE_SOCKET_NAME, .text = {"\0a@,b", 5}};
+    values[5] = (struct value){.type = VALUE_NAME, .name = {NULL, 1000}};
+    values[6] = (struct value){.type = VALUE_OWNERS, .owners = {two_owners, 2}};
+}
+
+/* --- A listing into a file in memory -----------------------------------------------------------
+ */
+
+typedef struct sink *(*create_fn)(const struct sink_options *options);
+
+struct listing {
+    struct writer writer;
+    struct sink *sink;
+};
+
+static void listing_begin(struct listing *listing, create_fn create,
+                          const struct column *const *columns, size_t count, bool header,
+                          bool colour)
+{
+    assert_int_equal(writer_init(&listing->writer, memfd_create("listing", 0)), 0);
+    const struct sink_options options = {.writer = &listing->writer,
+                                         .context = &no_names,
+                                         .columns = columns,
+                                         .count = count,
+                                         .header = header,
+                                         .colour = colour};
+    listing->sink = create(&options);
+    assert_non_null(listing->sink);
+    listing->sink->ops->begin(listing->sink);
+}
+
+static void listing_row(struct listing *listing, const struct value *values)
+{
+    const struct record record = {.kind = RECORD_COUNT, .count = {values, 1}};
+
+    listing->sink->ops->row(listing->sink, &record);
+}
+
+/* Ends it and returns what was written, to be freed. */
+static char *listing_text(struct listing *listing)
+{
+    listing->sink->ops->end(listing->sink);
+    assert_int_equal(writer_flush(&listing->writer), 0);
+    const int fd = listing->writer.fd;
+    const off_t size = lseek(fd, 0, SEEK_END);
+    char *text = calloc(1, (size_t)size + 1);
+    assert_non_null(text);
+    assert_int_equal(pread(fd, text, (size_t)size, 0), size);
+    sink_destroy(listing->sink);
+    writer_finish(&listing->writer);
+    close(fd);
+    return text;
+}
+
+static void assert_listing(struct listing *listing, const char *expected)
+{
+    char *text = listing_text(listing);
+
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+/* --- JSON --------------------------------------------------------------------------------------
+ */
+
+static void an_empty_json_listing_is_an_empty_array(void **state)
+{
+    struct listing listing;
+
+    (void)state;
+    listing_begin(&listing, sink_json_create, all_columns, COLUMNS, true, false);
+    assert_listing(&listing, "[]\n");
+    listing_begin(&listing, sink_ndjson_create, all_columns, COLUMNS, true, false);
+    assert_listing(&listing, "");
+}
+
+static void json_is_one_array_with_an_object_a_line(void **state)
+{
+    struct listing listing;
+    struct value values[COLUMNS] = {string_value("a"), number_value(1)};
+
+    (void)state;
+    listing_begin(&listing, sink_json_create, all_columns, 2, true, false);
+    listing_row(&listing, values);
+    values[1] = (struct value){.type = VALUE_UNKNOWN};
+    listing_row(&listing, values);
+    assert_listing(&listing,
+                   "[\n{\"name\":\"a\",\"size\":1},\n{\"name\":\"a\",\"size\":null}\n]\n");
+}
+
+static void ndjson_is_an_object_a_line(void **state)
+{
+    struct listing listing;
+    struct value values[COLUMNS] = {string_value("a"), number_value(1)};
+
+    (void)state;
+    listing_begin(&listing, sink_ndjson_create, all_columns, 2, true, false);
+    listing_row(&listing, values);
+    listing_row(&listing, values);
+    assert_listing(&listing, "{\"name\":\"a\",\"size\":1}\n{\"name\":\"a\",\"size\":1}\n");
+}
+
+static void json_has_numbers_as_numbers_and_owners_as_objects(void **state)
+{
+    struct listing listing;
+    struct value values[COLUMNS];
+
+    (void)state;
+    fill_values(values);
+    listing_begin(&listing, sink_ndjson_create, all_columns, COLUMNS, true, true);
+    listing_row(&listing, values);
+    values[5].name.string = "r\"oot";
+    values[6].owners.count = 0;
+    listing_row(&listing, values);
+    assert_listing(&listing,
+                   "{\"name\":\"tcp\",\"size\":18446744073709551615,\"age\":1.250,"
+                   "\"address\":\"2001:db8::1\",\"path\":\"\\u0000a@,b\",\"user\":\"1000\","
+                   "\"holders\":[{\"pid\":17,\"fd\":3,\"name\":\"sshd\"},"
+                   "{\"pid\":204,\"fd\":12,\"name\":\"a \\\"b\\\",/\\u000a\"}]}\n"
+                   "{\"name\":\"tcp\",\"size\":18446744073709551615,\"age\":1.250,"
+                   "\"address\":\"2001:db8::1\",\"path\":\"\\u0000a@,b\",\"user\":\"r\\\"oot\","
+                   "\"holders\":[]}\n");
+}
+
+/* --- CSV ---------------------------------------------------------------------------------------
+ */
+
+static void csv_has_a_header_unless_told_not_to(void **state)
+{
+    struct listing listing;
+
+    (void)state;
+    listing_begin(&listing, sink_csv_create, all_columns, 3, true, false);
+    assert_listing(&listing, "name,size,age\r\n");
+    listing_begin(&listing, sink_csv_create, all_columns, 3, false, false);
+    assert_listing(&listing, "");
+}
+
+static void csv_writes_every_type(void **state)
+{
+    struct listing listing;
+    struct value values[COLUMNS];
+
+    (void)state;
+    fill_values(values);
+    listing_begin(&listing, sink_csv_create, all_columns, COLUMNS, false, true);
+    listing_row(&listing, values);
+    assert_listing(&listing, "tcp,18446744073709551615,1.250,2001:db8::1,\"@a\\x40,b\",1000,"
+                             "\"sshd/17/3,a\\x20\\x22b\\x22\\x2c\\x2f\\x0a/204/12\"\r\n");
+}
+
+static void csv_tells_unknown_from_empty(void **state)
+{
+    struct listing listing;
+    const struct value values[COLUMNS] = {string_value(""),
+                                          {.type = VALUE_UNKNOWN},
+                                          {.type = VALUE_UNKNOWN},
+                                          {.type = VALUE_UNKNOWN},
+                                          {.type = VALUE_SOCKET_NAME, .text = {NULL, 0}},
+                                          {.type = VALUE_NAME, .name = {"-", 0}},
+                                          {.type = VALUE_OWNERS}};
+
+    (void)state;
+    listing_begin(&listing, sink_csv_create, all_columns, COLUMNS, false, false);
+    listing_row(&listing, values);
+    assert_listing(&listing, "\"\",,,,\"\",-,\"\"\r\n");
+}
+
+static void csv_quotes_what_a_reader_would_stumble_over(void **state)
+{
+    static const char *const cases[][2] = {
+        {"a,b", "\"a,b\"\r\n"},
+        {"a\"b\"", "\"a\"\"b\"\"\"\r\n"},
+        {"\"", "\"\"\"\"\r\n"},
+        {" a", "\" a\"\r\n"},
+        {"a ", "\"a \"\r\n"},
+        {"a b", "a b\r\n"},
+        {"a\r\nb", "a\\x0d\\x0ab\r\n"},
+        {"\\", "\\\\\r\n"},
+        {"@a", "@a\r\n"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct listing listing;
+        const struct value value = string_value(cases[i][0]);
+        listing_begin(&listing, sink_csv_create, all_columns, 1, false, false);
+        listing_row(&listing, &value);
+        assert_listing(&listing, cases[i][1]);
+    }
+}
+
+static void csv_quotes_do_not_hide_where_a_socket_name_starts(void **state)
+{
+    struct listing listing;
+    const struct column *const columns[] = {&path_column};
+    struct value values[COLUMNS] = {{.type = VALUE_UNKNOWN}};
+
+    (void)state;
+    listing_begin(&listing, sink_csv_create, columns, 1, false, false);
+    values[4] = (struct value){.type = VALUE_SOCKET_NAME, .text = {"@\"@\0", 4}};
+    listing_row(&listing, values);
+    values[4] = (struct value){.type = VALUE_SOCKET_NAME, .text = {"\0\"@\0", 4}};
+    listing_row(&listing, values);
+    values[4] = (struct value){.type = VALUE_SOCKET_NAME, .text = {"\"@", 2}};
+    listing_row(&listing, values);
+    assert_listing(&listing, "\"\\x40\"\"@\\x00\"\r\n\"@\"\"\\x40@\"\r\n\"\"\"@\"\r\n");
+}
+
+/* --- The table ---------------------------------------------------------------------------------
+ */
+
+static void a_table_is_as_wide_as_what_is_in_it(void **state)
+{
+    struct listing listing;
+    const struct column *const columns[] = {&name_column, &size_column, &path_column};
+    struct value values[COLUMNS] = {string_value("a b"), number_value(7)};
+
+    (void)state;
+    values[4] = (struct value){.type = VALUE_UNKNOWN};
+    listing_begin(&listing, sink_table_create, columns, 3, true, false);
+    listing_row(&listing, values);
+    values[0] = string_value("longer");
+    values[1] = number_value(123456);
+    values[4] = (struct value){.type = VALUE_SOCKET_NAME, .text = {"/run/x", 6}};
+    listing_row(&listing, values);
+    assert_listing(&listing, "NAME      SIZE  PATH\n"
+                             "a\\x20b       7  -\n"
+                             "longer  123456  /run/x\n");
+}
+
+static void a_table_without_header_has_no_headings_and_no_room_for_them(void **state)
+{
+    struct listing listing;
+    const struct value values[COLUMNS] = {string_value("a"), number_value(7)};
+
+    (void)state;
+    listing_begin(&listing, sink_table_create, all_columns, 2, false, false);
+    listing_row(&listing, values);
+    assert_listing(&listing, "a  7\n");
+    listing_begin(&listing, sink_table_create, all_columns, 2, false, false);
+    assert_listing(&listing, "");
+    listing_begin(&listing, sink_table_create, all_columns, 2, true, false);
+    assert_listing(&listing, "NAME  SIZE\n");
+}
+
+static void a_table_counts_characters_and_not_bytes(void **state)
+{
+    struct listing listing;
+    struct value values[COLUMNS] = {string_value("\xc3\xa4\xc3\xb6\xc3\xbc"), number_value(1)};
+
+    (void)state;
+    listing_begin(&listing, sink_table_create, all_columns, 2, false, false);
+    listing_row(&listing, values);
+    values[0] = string_value("four");
+    listing_row(&listing, values);
+    assert_listing(&listing, "\xc3\xa4\xc3\xb6\xc3\xbc   1\nfour  1\n");
+}
+
+static void only_states_are_coloured_and_only_when_asked_for(void **state)
+{
+    const struct column *const columns[] = {&state_column, &name_column, &size_column};
+    struct value values[COLUMNS] = {string_value("LISTEN"), number_value(1)};
+    struct listing listing;
+
+    (void)state;
+    listing_begin(&listing, sink_table_create, columns, 3, false, true);
+    listing_row(&listing, values);
+    values[0] = string_value("ESTABLISHED");
+    listing_row(&listing, values);
+    values[0] = string_value("SYN_SENT");
+    listing_row(&listing, values);
+    values[0] = string_value("FIN_WAIT2");
+    listing_row(&listing, values);
+    assert_listing(&listing, "\033[32mLISTEN\033[0m       LISTEN       1\n"
+                             "ESTABLISHED  ESTABLISHED  1\n"
+                             "\033[36mSYN_SENT\033[0m     SYN_SENT     1\n"
+                             "\033[33mFIN_WAIT2\033[0m    FIN_WAIT2    1\n");
+    listing_begin(&listing, sink_table_create, columns, 3, false, false);
+    listing_row(&listing, values);
+    assert_listing(&listing, "FIN_WAIT2  FIN_WAIT2  1\n");
+}
+
+/* What stands in row i of a long table: longer and longer, but short now and then. */
+static size_t number_of_row(size_t i)
+{
+    return i % 7 == 0 ? i % 100 : i;
+}
+
+static void a_long_table_streams_with_the_widths_of_its_first_rows(void **state)
+{
+    enum { ROWS = 12000 };
+    struct listing listing;
+    char name[32], line[80];
+    struct value values[COLUMNS];
+
+    (void)state;
+    listing_begin(&listing, sink_table_create, all_columns, 2, true, false);
+    for (size_t i = 0; i < ROWS; i++) {
+        const size_t number = number_of_row(i);
+        values[0] = text_value(name, (size_t)snprintf(name, sizeof(name), "row%zu", number));
+        values[1] = number_value(number);
+        listing_row(&listing, values);
+    }
+    char *text = listing_text(&listing);
+    const char *at = text;
+    assert_memory_equal(at, "NAME    SIZE\n", 13);
+    at += 13;
+    for (size_t i = 0; i < ROWS; i++) {
+        /* The first thousand rows have names of at most six characters; later ones push. */
+        const size_t number = number_of_row(i);
+        snprintf(name, sizeof(name), "row%zu", number);
+        const size_t length = (size_t)snprintf(line, sizeof(line), "%-6s  %4zu\n", name, number);
+        assert_memory_equal(at, line, length);
+        at += length;
+    }
+    assert_string_equal(at, "");
+    free(text);
+}
+
+static void rows_too_large_to_keep_come_out_in_order(void **state)
+{
+    struct listing listing;
+    char *data = malloc(LONG_TEXT);
+    struct value values[COLUMNS] = {string_value("first"), number_value(1)};
+
+    (void)state;
+    assert_non_null(data);
+    memset(data, 'x', LONG_TEXT);
+    listing_begin(&listing, sink_table_create, all_columns, 2, false, false);
+    listing_row(&listing, values);
+    for (unsigned i = 2; i < 9; i++) {
+        values[0] = text_value(data, LONG_TEXT);
+        values[1] = number_value(i);
+        listing_row(&listing, values);
+    }
+    char *text = listing_text(&listing);
+    unsigned lines = 0;
+    for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+        lines++;
+        assert_int_equal(line[strlen(line) - 1], '0' + lines);
+        assert_int_equal(strspn(line, "x"), lines == 1 ? 0 : LONG_TEXT);
+    }
+    assert_int_equal(lines, 8);
+    free(text);
+    free(data);
+}
+
+/* --- All of them -------------------------------------------------------------------------------
+ */
+
+static const create_fn creators[] = {sink_json_create, sink_ndjson_create, sink_csv_create,
+                                     sink_table_create};
+
+static void thousands_of_owners_are_all_listed(void **state)
+{
+    struct owner *owners = calloc(MANY_OWNERS, sizeof(*owners));
+    struct value values[COLUMNS] = {string_value("x")};
+    const struct column *const columns[] = {&name_column, &holders_column};
+
+    (void)state;
+    assert_non_null(owners);
+    for (int i = 0; i < MANY_OWNERS; i++)
+        owners[i] = (struct owner){.pid = 100000 + i, .fd = i, .name = "work\ner"};
+    values[6] = (struct value){.type = VALUE_OWNERS, .owners = {owners, MANY_OWNERS}};
+    for (size_t i = 0; i < sizeof(creators) / sizeof(creators[0]); i++) {
+        struct listing listing;
+        listing_begin(&listing, creators[i], columns, 2, true, false);
+        listing_row(&listing, values);
+        char *text = listing_text(&listing);
+        const char *at = text;
+        for (int j = 0; j < MANY_OWNERS; j++) {
+            char owner[64];
+            if (i < 2)
+                snprintf(owner, sizeof(owner), "{\"pid\":%d,\"fd\":%d,", 100000 + j, j);
+            else
+                snprintf(owner, sizeof(owner), "/%d/%d", 100000 + j, j);
+            at = strstr(at, owner);
+            assert_non_null(at);
+        }
+        free(text);
+    }
+    free(owners);
+}
+
+static void long_socket_names_are_written_whole(void **state)
+{
+    char *data = malloc(LONG_TEXT), *expected = malloc((size_t)ESCAPE_FACTOR * LONG_TEXT);
+    struct value values[COLUMNS] = {{.type = VALUE_UNKNOWN}};
+    const struct column *const columns[] = {&path_column};
+
+    (void)state;
+    assert_non_null(data);
+    assert_non_null(expected);
+    for (size_t i = 0; i < LONG_TEXT; i++)
+        data[i] = i % 3 == 0 ? '\0' : i % 3 == 1 ? '@' : (char)('a' + i / 3 % 25);
+    values[4] = (struct value){.type = VALUE_SOCKET_NAME, .text = {data, LONG_TEXT}};
+    const char *end = escape_socket_name(expected, data, LONG_TEXT, NULL);
+    const size_t length = (size_t)(end - expected);
+    for (size_t i = 2; i < sizeof(creators) / sizeof(creators[0]); i++) {
+        struct listing listing;
+        listing_begin(&listing, creators[i], columns, 1, false, false);
+        listing_row(&listing, values);
+        char *text = listing_text(&listing);
+        assert_memory_equal(text, expected, length);
+        assert_string_equal(text + length, creators[i] == sink_csv_create ? "\r\n" : "\n");
+        free(text);
+    }
+    free(expected);
+    free(data);
+}
+
+static void a_sink_lists_again_from_the_start(void **state)
+{
+    static const char *const expected[] = {
+        "[\n{\"name\":\"a\"}\n]\n[\n{\"name\":\"b\"}\n]\n",
+        "{\"name\":\"a\"}\n{\"name\":\"b\"}\n",
+        "name\r\na\r\nname\r\nb\r\n",
+        "NAME\na\nNAME\nb\n",
+    };
+    const struct value first = string_value("a"), second = string_value("b");
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(creators) / sizeof(creators[0]); i++) {
+        struct listing listing;
+        listing_begin(&listing, creators[i], all_columns, 1, true, false);
+        listing_row(&listing, &first);
+        listing.sink->ops->end(listing.sink);
+        listing.sink->ops->begin(listing.sink);
+        listing_row(&listing, &second);
+        assert_listing(&listing, expected[i]);
+    }
+    sink_destroy(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_empty_json_listing_is_an_empty_array),
+        cmocka_unit_test(json_is_one_array_with_an_object_a_line),
+        cmocka_unit_test(ndjson_is_an_object_a_line),
+        cmocka_unit_test(json_has_numbers_as_numbers_and_owners_as_objects),
+        cmocka_unit_test(csv_has_a_header_unless_told_not_to),
+        cmocka_unit_test(csv_writes_every_type),
+        cmocka_unit_test(csv_tells_unknown_from_empty),
+        cmocka_unit_test(csv_quotes_what_a_reader_would_stumble_over),
+        cmocka_unit_test(csv_quotes_do_not_hide_where_a_socket_name_starts),
+        cmocka_unit_test(a_table_is_as_wide_as_what_is_in_it),
+        cmocka_unit_test(a_table_without_header_has_no_headings_and_no_room_for_them),
+        cmocka_unit_test(a_table_counts_characters_and_not_bytes),
+        cmocka_unit_test(only_states_are_coloured_and_only_when_asked_for),
+        cmocka_unit_test(a_long_table_streams_with_the_widths_of_its_first_rows),
+        cmocka_unit_test(rows_too_large_to_keep_come_out_in_order),
+        cmocka_unit_test(thousands_of_owners_are_all_listed),
+        cmocka_unit_test(long_socket_names_are_written_whole),
+        cmocka_unit_test(a_sink_lists_again_from_the_start),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

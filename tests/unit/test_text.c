@@ -1,0 +1,211 @@
+/* Numbers and addresses as text, against the C library. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fastnet/text.h"
+
+enum { RANDOM_ADDRESSES = 1000000 };
+
+/* A generator of its own (xorshift64), so that a failure comes again. */
+static uint64_t random_next(uint64_t *seed)
+{
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    return *seed;
+}
+
+static void assert_text(const char *text, const char *end, const char *expected)
+{
+    const size_t length = (size_t)(end - text);
+
+    if (length != strlen(expected) || memcmp(text, expected, length) != 0)
+        fail_msg("\"%.*s\" should be \"%s\"", (int)length, text, expected);
+}
+
+static void assert_number(uint64_t number)
+{
+    char text[TEXT_U64_MAX] = "", expected[TEXT_U64_MAX + 1];
+
+    snprintf(expected, sizeof(expected), "%llu", (unsigned long long)number);
+    assert_text(text, text_u64(text, number), expected);
+}
+
+static void numbers_are_written_as_printf_writes_them(void **state)
+{
+    uint64_t seed = 1;
+
+    (void)state;
+    for (uint64_t power = 1; power < UINT64_C(1000000000000000000); power *= 10) {
+        assert_number(power - 1);
+        assert_number(power);
+        assert_number(power + 1);
+    }
+    for (uint64_t number = 0; number < 20000; number++)
+        assert_number(number);
+    for (unsigned i = 0; i < 100000; i++) {
+        const uint64_t number = random_next(&seed);
+        assert_number(number >> (number & 63));
+    }
+    assert_number(UINT64_MAX);
+}
+
+static void seconds_have_three_decimals(void **state)
+{
+    static const struct {
+        uint64_t milliseconds;
+        const char *text;
+    } cases[] = {
+        {0, "0.000"},
+        {7, "0.007"},
+        {1250, "1.250"},
+        {60099, "60.099"},
+        {UINT64_MAX, "18446744073709551.615"},
+    };
+    char text[TEXT_SECONDS_MAX] = "";
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        assert_text(text, text_seconds(text, cases[i].milliseconds), cases[i].text);
+}
+
+/* Whether inet_ntop() may write it otherwise: ::1.2.3.4 is glibc's form, musl's is ::102:304. */
+static bool is_disputed(int family, const uint8_t *address)
+{
+#ifdef __GLIBC__
+    (void)family;
+    (void)address;
+    return false;
+#else
+    static const uint8_t zeros[12];
+    return family == AF_INET6 && memcmp(address, zeros, sizeof(zeros)) == 0;
+#endif
+}
+
+static void assert_address(int family, const uint8_t *address)
+{
+    char text[TEXT_ADDRESS_MAX + 1], expected[INET6_ADDRSTRLEN];
+
+    if (is_disputed(family, address))
+        return;
+    text[TEXT_ADDRESS_MAX] = '#';
+    assert_non_null(inet_ntop(family, address, expected, sizeof(expected)));
+    char *end = family == AF_INET ? text_ipv4(text, address) : text_ipv6(text, address);
+    assert_text(text, end, expected);
+    assert_int_equal(text[TEXT_ADDRESS_MAX], '#');
+}
+
+static void every_octet_in_every_place_is_written_as_inet_ntop_writes_it(void **state)
+{
+    (void)state;
+    for (size_t place = 0; place < 4; place++) {
+        for (unsigned octet = 0; octet < 256; octet++) {
+            uint8_t address[4] = {10, 200, 0, 99};
+            address[place] = (uint8_t)octet;
+            assert_address(AF_INET, address);
+        }
+    }
+}
+
+static void special_ipv6_addresses_are_written_as_inet_ntop_writes_them(void **state)
+{
+    static const char *const cases[] = {
+        "::",
+        "::1",
+        "1::",
+        "::ffff:0:0",
+        "::ffff:1.2.3.4",
+        "::1.2.3.4",
+        "::0.1.0.0",
+        "::fffe:1.2.3.4",
+        "64:ff9b::1.2.3.4",
+        "0:1::",
+        "1:0:0:2::3",
+        "1:0:0:2:0:0:0:3",
+        "0:0:1:0:0:1:0:0",
+        "1:0:2:0:3:0:4:0",
+        "fe80::1:2:3:4",
+        "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff",
+    };
+    uint8_t address[16];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_int_equal(inet_pton(AF_INET6, cases[i], address), 1);
+        assert_address(AF_INET6, address);
+    }
+}
+
+static void random_ipv6_addresses_are_written_as_inet_ntop_writes_them(void **state)
+{
+    uint64_t seed = 2;
+
+    (void)state;
+    for (unsigned i = 0; i < RANDOM_ADDRESSES; i++) {
+        const uint64_t random = random_next(&seed);
+        uint8_t address[16] = {0};
+        for (size_t word = 0; word < 8; word++) {
+            /* Half of the words are zero, the others of any length or all ones. */
+            const uint64_t bits = random_next(&seed);
+            unsigned value = (unsigned)(bits >> 16 & 0xffff) >> (bits & 15);
+            if ((random >> word & 1) != 0)
+                value = 0;
+            else if ((random >> (8 + 3 * word) & 7) == 0)
+                value = 0xffff;
+            address[2 * word] = (uint8_t)(value >> 8);
+            address[2 * word + 1] = (uint8_t)value;
+        }
+        assert_address(AF_INET6, address);
+    }
+}
+
+static void mapped_addresses_are_written_as_ipv4(void **state)
+{
+    uint8_t address[16];
+    char text[TEXT_ADDRESS_MAX] = "";
+
+    (void)state;
+    inet_pton(AF_INET6, "::ffff:192.0.2.1", address);
+    assert_true(address_is_mapped(address));
+    assert_text(text, text_address(text, AF_INET6, address), "192.0.2.1");
+    inet_pton(AF_INET6, "::fffe:192.0.2.1", address);
+    assert_false(address_is_mapped(address));
+    assert_text(text, text_address(text, AF_INET6, address), "::fffe:c000:201");
+    inet_pton(AF_INET, "192.0.2.1", address);
+    assert_text(text, text_address(text, AF_INET, address), "192.0.2.1");
+}
+
+static void padding_fills_up_to_the_width_and_cuts_nothing(void **state)
+{
+    char text[8] = "abc";
+
+    (void)state;
+    assert_text(text, text_pad(text + 3, text, 6), "abc   ");
+    assert_text(text, text_pad(text + 3, text, 3), "abc");
+    assert_text(text, text_pad(text + 3, text, 2), "abc");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_are_written_as_printf_writes_them),
+        cmocka_unit_test(seconds_have_three_decimals),
+        cmocka_unit_test(every_octet_in_every_place_is_written_as_inet_ntop_writes_it),
+        cmocka_unit_test(special_ipv6_addresses_are_written_as_inet_ntop_writes_them),
+        cmocka_unit_test(random_ipv6_addresses_are_written_as_inet_ntop_writes_them),
+        cmocka_unit_test(mapped_addresses_are_written_as_ipv4),
+        cmocka_unit_test(padding_fills_up_to_the_width_and_cuts_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
