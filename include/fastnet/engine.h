@@ -44,6 +44,8 @@ struct engine;
 
 /* Returns 0 or -errno. The engine keeps its sockets and buffers from one run to the next. */
 int engine_create(struct engine **engine);
+/* The same with a conversation of the caller's, for tests; it becomes the engine's, always. */
+int engine_create_with(struct engine **engine, struct netlink *netlink);
 void engine_destroy(struct engine *engine);
 
 /* The names of the running listing; what sinks are created with. */

@@ -20,6 +20,13 @@ struct table {
 extern const struct table table_tcp, table_tcp6, table_udp, table_udp6, table_udplite,
     table_udplite6, table_raw, table_raw6, table_unix;
 
+/*
+ * Asked by a backend that would hand on rows from several threads at once: fills lanes with an arg
+ * for each of up to wanted threads, lanes[0] being the arg of the dump, and returns how many. With
+ * fewer than two the rows are to come from one thread, as ever.
+ */
+typedef size_t (*fan_out_fn)(void *arg, size_t wanted, void *lanes[]);
+
 struct query {
     const struct table *table;
     uint64_t needs;          /* fields that will be looked at; the others need not be asked for */
@@ -28,6 +35,8 @@ struct query {
     struct netlink *netlink; /* for the netlink backends; lives as long as the engine */
     struct report *report;   /* where skipped lines and lost rows are told */
     bool exclusive;          /* no other backend may be asked, not even for a detail */
+    fan_out_fn fan_out;      /* NULL: rows from one thread only; called with fan_out_arg */
+    void *fan_out_arg;
 };
 
 #define STATES_ALL UINT32_MAX

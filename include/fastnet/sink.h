@@ -20,6 +20,12 @@ struct sink_ops {
     /* Called once at the end, whatever happened. */
     void (*end)(struct sink *sink);
     void (*destroy)(struct sink *sink);
+    /*
+     * Another sink for rows of the same listing, from another thread and into another writer; only
+     * its row() is called, and each row is whole lines. NULL where rows depend on each other.
+     * Returns NULL when memory is short.
+     */
+    struct sink *(*clone)(const struct sink *sink, struct writer *writer);
 };
 
 /* The common start of every sink. Errors are sticky in the writer. */

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <libmnl/libmnl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -153,17 +154,15 @@ static ssize_t receive(const struct dump *dump, uint32_t *port)
         if (error)
             return error;
     }
-    if (header.msg_flags & MSG_TRUNC)
-        return -EMSGSIZE;
     *port = from.nl_pid;
-    return length;
+    return header.msg_flags & MSG_TRUNC && from.nl_pid == 0 ? -EMSGSIZE : length;
 }
 
 /* The first attribute of a type behind offset bytes of payload, or NULL. */
 static const struct nlattr *find_attribute(const struct nlmsghdr *message, size_t offset,
                                            uint16_t type)
 {
-    const char *end = mnl_nlmsg_get_payload_tail(message);
+    const char *end = (const char *)message + message->nlmsg_len;
     const struct nlattr *attr = mnl_nlmsg_get_payload_offset(message, offset);
 
     for (; mnl_attr_ok(attr, (int)(end - (const char *)attr)); attr = mnl_attr_next(attr))
@@ -220,9 +219,9 @@ static int completion(const struct dump *dump, const struct nlmsghdr *message)
     return error < 0 ? error : 0;
 }
 
-enum { MORE = 1 };
+enum { MORE = INT_MAX };
 
-/* Returns MORE, 0 when the dump is complete, or a negative value that ends it. */
+/* Returns MORE, 0 when the dump is complete, or another value that ends it. */
 static int take_message(struct dump *dump, const struct nlmsghdr *message)
 {
     if (message->nlmsg_seq != dump->netlink->sequence || message->nlmsg_pid != dump->channel->port)
@@ -247,12 +246,19 @@ static int take_message(struct dump *dump, const struct nlmsghdr *message)
     }
 }
 
+/* Not mnl_nlmsg_ok(): it takes a length of 2 GiB and more for a negative one, which always fits. */
+static bool fits(const struct nlmsghdr *message, int left)
+{
+    return left >= (int)sizeof *message && message->nlmsg_len >= sizeof *message &&
+           message->nlmsg_len <= (uint32_t)left;
+}
+
 static int take_datagram(struct dump *dump, ssize_t length)
 {
     const struct nlmsghdr *message = (const void *)dump->netlink->buffer;
     int left = (int)length; /* signed: alignment can take it below zero */
 
-    while (mnl_nlmsg_ok(message, left)) {
+    while (fits(message, left)) {
         int result = take_message(dump, message);
         if (result != MORE)
             return result;
@@ -273,14 +279,14 @@ static int run_dump(struct dump *dump, struct nlmsghdr *request)
     do {
         uint32_t port = 0;
         ssize_t length = receive(dump, &port);
-        if (length <= 0)
-            return length < 0 ? (int)length : -EPIPE;
+        if (length < 0)
+            return (int)length;
         if (port != 0) {
             report_note(dump->report, "refused a netlink message that the kernel did not send");
             result = MORE;
             continue;
         }
-        result = take_datagram(dump, length);
+        result = length ? take_datagram(dump, length) : -EPIPE;
     } while (result == MORE);
     return result;
 }
@@ -313,4 +319,9 @@ int netlink_dump(struct netlink *netlink, int protocol, struct nlmsghdr *request
     else if (dump.interrupted)
         report_loss(report, "the table changed while it was read: rows may be missing or repeated");
     return result;
+}
+
+bool netlink_is_kernel(const struct netlink *netlink)
+{
+    return !netlink->peer;
 }

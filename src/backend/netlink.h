@@ -3,6 +3,7 @@
 #define BACKEND_NETLINK_H
 
 #include <linux/netlink.h>
+#include <stdbool.h>
 
 #include "fastnet/netlink.h"
 
@@ -19,5 +20,8 @@ typedef int (*netlink_fn)(const struct nlmsghdr *message, void *arg);
  */
 int netlink_dump(struct netlink *netlink, int protocol, struct nlmsghdr *request, netlink_fn fn,
                  void *arg, struct report *report);
+
+/* Whether messages come from the kernel, and not from a test's peer. */
+bool netlink_is_kernel(const struct netlink *netlink);
 
 #endif

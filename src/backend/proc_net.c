@@ -45,15 +45,9 @@ static bool scan_address(struct scan *scan, uint8_t *address, size_t words)
 {
     if ((size_t)(scan->end - scan->at) < words * 8)
         return false;
-    for (size_t i = 0; i < words; i++) {
-        uint32_t word = 0;
-        unsigned invalid = 0;
-        for (int digit = 0; digit < 8; digit++) {
-            unsigned value = scan_digit(*scan->at++);
-            invalid |= value & 16;
-            word = word << 4 | value;
-        }
-        if (invalid)
+    for (size_t i = 0; i < words; i++, scan->at += 8) {
+        uint32_t word;
+        if (!scan_eight(scan->at, &word))
             return false;
         memcpy(address + 4 * i, &word, sizeof word);
     }
@@ -143,7 +137,7 @@ static bool scan_inet_numbers(struct scan *scan, struct socket_record *sock)
     scan_blanks(scan);
     if (!scan_hex(scan, &retransmits, 8) || !scan_number(scan, &uid, UINT32_MAX) ||
         !scan_number(scan, &probes, UINT32_MAX) || !scan_number(scan, &sock->inode, UINT64_MAX) ||
-        (scan->at < scan->end && *scan->at != ' '))
+        !scan_char(scan, ' ')) /* more follows, or else this may be half a number */
         return false;
     sock->state = (uint8_t)state;
     sock->send_q = (uint32_t)send_q;
@@ -252,6 +246,14 @@ struct listing {
     size_t first_skipped;         /* ... and the number of the first */
 };
 
+/* The first line; a file that was cut there lacks nothing. */
+static bool is_heading(const struct lines *lines, const struct line *line)
+{
+    return line->length == 0 ||
+           (lines->number == 1 && (memmem(line->data, line->length, "rem", 3) ||
+                                   memmem(line->data, line->length, "RefCount", 8)));
+}
+
 static int take_line(struct listing *listing, const struct lines *lines, const struct line *line)
 {
     const struct table *table = listing->query->table;
@@ -266,8 +268,8 @@ static int take_line(struct listing *listing, const struct lines *lines, const s
         error = proc_net_decode_inet(line, table, &record);
     }
     if (error) {
-        if (lines->number == 1 || line->length == 0)
-            return 0; /* the heading; a file that was cut there lacks nothing */
+        if (is_heading(lines, line))
+            return 0;
         if (!listing->skipped++)
             listing->first_skipped = lines->number;
         return 0;
@@ -288,12 +290,21 @@ static int not_there(const struct query *query)
     return -ENOENT;
 }
 
+/* The kernel ends every line, so what has none was cut; that may show in its last field, or not. */
+static void report_unended(const struct query *query)
+{
+    report_loss(query->report, "%s/net/%s is cut: its last line has no end", query->proc_root,
+                query->table->name);
+}
+
 static int read_lines(struct listing *listing, struct lines *lines)
 {
     struct line line;
     int result;
 
     while ((result = lines_next(lines, &line)) > 0) {
+        if (line.unended)
+            report_unended(listing->query);
         result = take_line(listing, lines, &line);
         if (result < 0)
             break;

@@ -12,11 +12,16 @@
 #include <linux/unix_diag.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <pthread.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "backend/half_open.h"
+#include "backend/lines.h"
 #include "backend/netlink.h"
+#include "backend/scan.h"
+#include "backend/shards.h"
 #include "fastnet/report.h"
 
 const struct table table_tcp = {"tcp", RECORD_SOCKET, AF_INET, IPPROTO_TCP};
@@ -32,6 +37,9 @@ const struct table table_unix = {"unix", RECORD_SOCKET, AF_UNIX, 0};
 enum {
     FLAG_ACCEPTCON = 1 << 16,       /* __SO_ACCEPTCON of linux/net.h, as /proc/net/unix has it */
     STATE_BOUND_INACTIVE = 1 << 13, /* TCP_BOUND_INACTIVE: no netstat lists these; since 6.8 */
+    FULL_DATAGRAM =
+        16 * 1024,    /* bytes; the kernel fills one to nearly 32 KiB while there is more */
+    PARTS_PAY = 8000, /* sockets from which on two threads are faster than one */
 };
 
 #define FIELDS_INET                                                                                \
@@ -57,6 +65,11 @@ struct listing {
     void *arg;
     struct half_open *half_open; /* read when the first such row needs it */
     bool half_open_read;
+    size_t rows; /* that were decoded */
+    /* Of a table that is read in parts. */
+    struct shard shards[SHARDS_MAX];
+    void *lanes[SHARDS_MAX];
+    size_t shard_count;
 };
 
 static void decode_endpoint(struct endpoint *endpoint, const __be32 *address, __be16 port)
@@ -77,14 +90,21 @@ static void decode_tcp_info(struct record *record, const struct nlattr *attr)
     record->has |= SOCKET_RETRANSMITS | SOCKET_PROBES;
 }
 
-static void decode_inet_attributes(struct record *record, const struct nlmsghdr *message)
+/* Where the message ends, which is not always where the next one may begin. */
+static const char *end_of(const struct nlmsghdr *message)
 {
-    const char *end = mnl_nlmsg_get_payload_tail(message);
+    return (const char *)message + message->nlmsg_len;
+}
+
+static int decode_inet_attributes(struct record *record, const struct nlmsghdr *message)
+{
+    const char *end = end_of(message);
     const struct nlattr *attr = mnl_nlmsg_get_payload_offset(message, sizeof(struct inet_diag_msg));
 
     for (; mnl_attr_ok(attr, (int)(end - (const char *)attr)); attr = mnl_attr_next(attr))
         if (mnl_attr_get_type(attr) == INET_DIAG_INFO)
             decode_tcp_info(record, attr);
+    return (const char *)attr < end ? -EBADMSG : 0;
 }
 
 /* What the numbers mean depends on the state and the protocol. */
@@ -131,8 +151,9 @@ int sock_diag_decode_inet(const struct nlmsghdr *message, const struct table *ta
     sock->inode = diag->idiag_inode;
     decode_endpoint(&sock->local, diag->id.idiag_src, diag->id.idiag_sport);
     decode_endpoint(&sock->remote, diag->id.idiag_dst, diag->id.idiag_dport);
-    if (message->nlmsg_len > NLMSG_LENGTH(sizeof *diag))
-        decode_inet_attributes(record, message);
+    if (message->nlmsg_len > NLMSG_LENGTH(sizeof *diag) &&
+        decode_inet_attributes(record, message) < 0)
+        return -EBADMSG;
     settle_inet(record, diag->idiag_wqueue);
     return 0;
 }
@@ -173,7 +194,7 @@ static void decode_unix_attribute(struct record *record, const struct nlattr *at
 int sock_diag_decode_unix(const struct nlmsghdr *message, struct record *record)
 {
     const struct unix_diag_msg *diag = mnl_nlmsg_get_payload(message);
-    const char *end = mnl_nlmsg_get_payload_tail(message);
+    const char *end = end_of(message);
     const struct nlattr *attr = mnl_nlmsg_get_payload_offset(message, sizeof *diag);
     struct socket_record *sock = &record->socket;
 
@@ -192,7 +213,7 @@ int sock_diag_decode_unix(const struct nlmsghdr *message, struct record *record)
     sock->unix_state = sock->state == TCP_ESTABLISHED ? SS_CONNECTED : SS_UNCONNECTED;
     for (; mnl_attr_ok(attr, (int)(end - (const char *)attr)); attr = mnl_attr_next(attr))
         decode_unix_attribute(record, attr);
-    return sock->path.length > SOCKET_PATH_MAX ? -EBADMSG : 0;
+    return (const char *)attr < end || sock->path.length > SOCKET_PATH_MAX ? -EBADMSG : 0;
 }
 
 /* Fills in what only /proc knows of a half-open connection, unless this backend must stay alone. */
@@ -223,6 +244,7 @@ static int take_inet(const struct nlmsghdr *message, void *arg)
     }
     if (record.socket.state == TCP_SYN_RECV)
         complete_half_open(listing, &record);
+    listing->rows++;
     return listing->fn(&record, listing->arg);
 }
 
@@ -240,26 +262,186 @@ static int take_unix(const struct nlmsghdr *message, void *arg)
     return listing->fn(&record, listing->arg);
 }
 
-static int dump_inet(struct listing *listing)
+/* A request for an inet table, or with a filter for a part of it. */
+struct inet_request {
+    struct nlmsghdr header;
+    struct inet_diag_req_v2 diag;
+    struct shard_filter filter;
+};
+
+static void inet_request_init(struct inet_request *request, const struct query *query,
+                              const struct shard *shard)
 {
-    const struct query *query = listing->query;
-    struct {
-        struct nlmsghdr header;
-        struct inet_diag_req_v2 diag;
-    } request = {
-        .header = {.nlmsg_len = sizeof request,
+    size_t length = shard ? sizeof *request : offsetof(struct inet_request, filter);
+
+    *request = (struct inet_request){
+        .header = {.nlmsg_len = (uint32_t)length,
                    .nlmsg_type = SOCK_DIAG_BY_FAMILY,
                    .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP},
         .diag = {.sdiag_family = query->table->family,
                  .sdiag_protocol = query->table->protocol,
                  .idiag_states = query->states & ~(uint32_t)STATE_BOUND_INACTIVE},
     };
-
     if (query->table->protocol == IPPROTO_TCP &&
         (query->needs & (SOCKET_RETRANSMITS | SOCKET_PROBES)))
-        request.diag.idiag_ext = 1 << (INET_DIAG_INFO - 1);
+        request->diag.idiag_ext = 1 << (INET_DIAG_INFO - 1);
+    if (shard)
+        shard_filter_init(&request->filter, shard);
+}
+
+/* The whole table, or a part of it, from this thread. */
+static int dump_inet_from_here(struct listing *listing, const struct shard *shard)
+{
+    const struct query *query = listing->query;
+    struct inet_request request;
+
+    inet_request_init(&request, query, shard);
     return netlink_dump(query->netlink, NETLINK_SOCK_DIAG, &request.header, take_inet, listing,
                         query->report);
+}
+
+/* One of several parts of a dump, with all that its thread needs to itself. */
+struct part {
+    struct query query;
+    struct report report;
+    struct listing listing;
+    const struct shard *shard;
+    pthread_t thread;
+    bool threaded;
+    int result;
+};
+
+static void *run_part(void *arg)
+{
+    struct part *part = arg;
+
+    part->result = dump_inet_from_here(&part->listing, part->shard);
+    return NULL;
+}
+
+static int start_part(struct part *part, const struct listing *listing, const struct shard *shard,
+                      void *lane)
+{
+    part->query = *listing->query;
+    part->query.netlink = netlink_create();
+    part->query.report = &part->report;
+    part->listing = (struct listing){.query = &part->query, .fn = listing->fn, .arg = lane};
+    part->shard = shard;
+    if (!part->query.netlink)
+        return -ENOMEM;
+    part->threaded = pthread_create(&part->thread, NULL, run_part, part) == 0;
+    return 0;
+}
+
+/* A part whose thread could not be started is read by this one. */
+static void finish_part(struct part *part, struct listing *listing)
+{
+    if (part->threaded)
+        pthread_join(part->thread, NULL);
+    else
+        run_part(part);
+    listing->rows += part->listing.rows;
+    report_merge(listing->query->report, &part->report);
+    half_open_destroy(part->listing.half_open);
+    netlink_destroy(part->query.netlink);
+}
+
+static int dump_inet_in_parts(struct listing *listing)
+{
+    struct part parts[SHARDS_MAX] = {0};
+    size_t started = 1;
+    int result = 0;
+
+    while (result == 0 && started < listing->shard_count) {
+        result = start_part(&parts[started], listing, &listing->shards[started],
+                            listing->lanes[started]);
+        started += result == 0;
+    }
+    if (result == 0)
+        result = dump_inet_from_here(listing, &listing->shards[0]);
+    for (size_t i = 1; i < started; i++) {
+        finish_part(&parts[i], listing);
+        if (result == 0)
+            result = parts[i].result;
+    }
+    return result;
+}
+
+/* How many sockets a table of TCP has, about; 0 when that is not known. */
+static uint64_t count_sockets(const struct query *query)
+{
+    bool ipv6 = query->table->family == AF_INET6;
+    const char *label = ipv6 ? "TCP6: inuse " : "TCP: inuse ";
+    struct lines lines;
+    struct line line;
+    uint64_t count = 0;
+
+    if (lines_open(&lines, query->proc_root, ipv6 ? "sockstat6" : "sockstat") < 0)
+        return 0;
+    while (!count && lines_next(&lines, &line) > 0) {
+        struct scan scan = {line.data, line.data + line.length};
+        if (line.length > strlen(label) && memcmp(line.data, label, strlen(label)) == 0) {
+            scan.at += strlen(label);
+            scan_decimal(&scan, &count, UINT64_MAX);
+        }
+    }
+    lines_close(&lines);
+    return count;
+}
+
+static size_t count_processors(void)
+{
+    cpu_set_t processors;
+
+    if (sched_getaffinity(0, sizeof processors, &processors) < 0)
+        return 1;
+    return (size_t)CPU_COUNT(&processors);
+}
+
+/* Listeners come first in a dump and say nothing of the connections behind them. */
+static int take_sample(const struct nlmsghdr *message, void *arg)
+{
+    const struct inet_diag_msg *diag = mnl_nlmsg_get_payload(message);
+    struct sample *sample = arg;
+
+    if (mnl_nlmsg_get_payload_len(message) < sizeof *diag || diag->idiag_state == TCP_LISTEN)
+        return 0;
+    sample->local[sample->count] = ntohs(diag->id.idiag_sport);
+    sample->remote[sample->count++] = ntohs(diag->id.idiag_dport);
+    return sample->count < SAMPLE_MAX ? 0 : -ECANCELED;
+}
+
+/* Divides a table of TCP that is large enough; the beginning of a dump shows how. */
+static bool divide(struct listing *listing)
+{
+    const struct query *query = listing->query;
+    size_t wanted = query->fan_out ? count_processors() : 1;
+    struct report unheard = {0};
+    struct inet_request request;
+    struct sample sample = {.count = 0};
+
+    if (wanted < 2 || query->table->protocol != IPPROTO_TCP || !netlink_is_kernel(query->netlink) ||
+        query->states == 1u << TCP_LISTEN || count_sockets(query) < PARTS_PAY)
+        return false;
+    inet_request_init(&request, query, NULL);
+    netlink_dump(query->netlink, NETLINK_SOCK_DIAG, &request.header, take_sample, &sample,
+                 &unheard);
+    wanted = wanted < SHARDS_MAX ? wanted : SHARDS_MAX;
+    listing->shard_count = shards_choose(&sample, wanted, listing->shards);
+    return listing->shard_count > 1 && query->fan_out(query->fan_out_arg, listing->shard_count,
+                                                      listing->lanes) == listing->shard_count;
+}
+
+static int dump_inet(struct listing *listing)
+{
+    int result;
+
+    if (!divide(listing))
+        return dump_inet_from_here(listing, NULL);
+    result = dump_inet_in_parts(listing);
+    if (result < 0 && listing->rows == 0) /* a kernel that refuses the filter */
+        result = dump_inet_from_here(listing, NULL);
+    return result;
 }
 
 static int dump_unix(struct listing *listing)
@@ -275,6 +457,8 @@ static int dump_unix(struct listing *listing)
         .diag = {.sdiag_family = AF_UNIX, .udiag_states = query->states},
     };
 
+    if (query->needs & SOCKET_PENDING)
+        report_loss(query->report, "unix: netlink does not list connections not yet accepted");
     if (query->needs & SOCKET_PATH)
         request.diag.udiag_show |= UDIAG_SHOW_NAME;
     if (query->needs & SOCKET_QUEUES)

@@ -430,10 +430,17 @@ static void destroy(struct sink *sink)
     free(sink);
 }
 
+static struct sink *make_clone(const struct sink *sink, struct writer *writer)
+{
+    const struct netstat_sink *netstat = (const struct netstat_sink *)sink;
+
+    return sink_netstat_create(&netstat->layout, writer, sink->context);
+}
+
 struct sink *sink_netstat_create(const struct netstat_layout *layout, struct writer *writer,
                                  const struct context *context)
 {
-    static const struct sink_ops ops = {nothing, section, row, nothing, destroy};
+    static const struct sink_ops ops = {nothing, section, row, nothing, destroy, make_clone};
     struct netstat_sink *netstat = malloc(sizeof *netstat);
 
     if (!netstat)

@@ -1,0 +1,136 @@
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "engine/run.h"
+#include "fastnet/lookup.h"
+#include "fastnet/rights.h"
+
+/* How long all reverse lookups of a listing may take together. */
+enum { HOSTS_MILLISECONDS = 5000 };
+
+static void raise_for_owners(const struct run *run)
+{
+    rights_raise(strcmp(run->listing->proc_root, "/proc") == 0 ? RIGHT_OWNERS : RIGHT_READ);
+}
+
+void run_walk_owners(struct run *run)
+{
+    struct owners_options options = {.proc_root = run->listing->proc_root,
+                                     .commands = run->listing->needs & NEED_COMMANDS};
+    struct owners *owners = NULL;
+    int error;
+
+    owners_destroy(run->engine->context.owners);
+    run->engine->context.owners = NULL;
+    raise_for_owners(run);
+    error = owners_create(&owners, &options);
+    rights_lower();
+    if (error < 0)
+        report_note(run->report, "owners: %s: %s", options.proc_root, strerror(-error));
+    run->engine->context.owners = owners;
+}
+
+void run_look_again_for_owners(struct run *run)
+{
+    struct owners *owners = run->engine->context.owners;
+    int error;
+
+    raise_for_owners(run);
+    error = owners ? owners_refresh(owners) : 0;
+    rights_lower();
+    if (error < 0)
+        report_note(run->report, "owners: the second look: %s", strerror(-error));
+}
+
+/* What netstat says, word for word: scripts know it. */
+void run_report_owners(struct run *run)
+{
+    const struct owners *owners = run->engine->context.owners;
+
+    if (!owners)
+        return;
+    if (owners_error(owners))
+        report_note(run->report, "owners: not all could be read: %s",
+                    strerror(owners_error(owners)));
+    if (owners_hidden(owners))
+        report_note(run->report, "owners: %s does not list all processes (hidepid, proc(5))",
+                    run->listing->proc_root);
+    if (!owners_denied(owners))
+        return;
+    if (owners_any(owners))
+        report_verbatim(run->report,
+                        "(Not all processes could be identified, non-owned process info\n"
+                        " will not be shown, you would have to be root to see it all.)");
+    else
+        report_verbatim(run->report,
+                        "(No info could be read for \"-p\": geteuid()=%u but you should be root.)",
+                        (unsigned)geteuid());
+}
+
+static bool is_wildcard(const struct endpoint *endpoint, int family)
+{
+    static const uint8_t zeros[16];
+
+    return memcmp(endpoint->address, zeros, family == AF_INET ? 4 : 16) == 0;
+}
+
+static int add_hosts(struct hosts *hosts, const struct rows *rows)
+{
+    int error = 0;
+
+    for (size_t i = 0; i < rows->count && !error; i++) {
+        const struct socket_record *sock = &rows->records[i]->socket;
+        if (rows->records[i]->kind != RECORD_SOCKET || sock->family == AF_UNIX)
+            continue;
+        if (!is_wildcard(&sock->local, sock->family))
+            error = hosts_add(hosts, sock->family, sock->local.address);
+        if (!error && !is_wildcard(&sock->remote, sock->family))
+            error = hosts_add(hosts, sock->family, sock->remote.address);
+    }
+    return error;
+}
+
+static int resolve_hosts(struct run *run)
+{
+    struct hosts *hosts = run->engine->context.hosts;
+    int unanswered = 0;
+
+    for (size_t i = 0; i < run->section_count && unanswered >= 0; i++)
+        unanswered = add_hosts(hosts, &run->sections[i]);
+    if (unanswered == 0)
+        unanswered = hosts_resolve(hosts, HOSTS_MILLISECONDS);
+    if (unanswered > 0)
+        report_note(run->report, "%d addresses had no name after %d seconds", unanswered,
+                    HOSTS_MILLISECONDS / 1000);
+    return unanswered < 0 ? unanswered : 0;
+}
+
+/* Everything but owners is looked up with no rights left. */
+int run_prepare_names(struct run *run)
+{
+    struct context *context = &run->engine->context;
+    uint64_t needs = run->listing->needs;
+
+    if (!(needs & (NEED_USERS | NEED_SERVICES | NEED_HOSTS)))
+        return 0;
+    rights_drop();
+    if ((needs & NEED_USERS) && !context->users && !(context->users = users_create()))
+        return -ENOMEM;
+    if ((needs & NEED_SERVICES) && !context->services && !(context->services = services_create()))
+        return -ENOMEM;
+    if ((needs & NEED_HOSTS) && !context->hosts && !(context->hosts = hosts_create()))
+        return -ENOMEM;
+    return needs & NEED_HOSTS ? resolve_hosts(run) : 0;
+}
+
+int run_prepare_interfaces(struct run *run)
+{
+    struct context *context = &run->engine->context;
+
+    if ((run->listing->needs & NEED_INTERFACES) && !context->interfaces)
+        context->interfaces = interfaces_create();
+    return (run->listing->needs & NEED_INTERFACES) && !context->interfaces ? -ENOMEM : 0;
+}

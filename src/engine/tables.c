@@ -1,0 +1,159 @@
+#include <errno.h>
+#include <string.h>
+
+#include "engine/run.h"
+#include "fastnet/rights.h"
+
+enum { BACKENDS = 2 };
+
+/* Answers that mean "not by this way"; anything else is a fault and is told. */
+static bool is_refusal(int error)
+{
+    switch (-error) {
+    case EPERM:
+    case EACCES:
+    case ENOENT:
+    case ENOSYS:
+    case EOPNOTSUPP:
+    case EPROTONOSUPPORT:
+    case EAFNOSUPPORT:
+    case ESOCKTNOSUPPORT:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The backends that may be asked for a table, in order; returns how many. */
+static size_t choose_backends(const struct run *run, const struct table *table,
+                              const struct backend *chosen[BACKENDS])
+{
+    const struct backend *netlink = &backend_sock_diag, *proc = &backend_proc_net;
+    enum backend_choice choice = run->listing->backend;
+    uint64_t only_proc = proc->fields(table) & ~netlink->fields(table);
+    bool proc_first = choice == BACKEND_AUTO && (run->listing->needs & only_proc);
+    size_t count = 0;
+
+    if (proc_first)
+        chosen[count++] = proc;
+    if (choice != BACKEND_PROC && netlink->fields(table))
+        chosen[count++] = netlink;
+    if (!proc_first && choice != BACKEND_NETLINK && proc->fields(table))
+        chosen[count++] = proc;
+    return count;
+}
+
+static void report_missing(struct run *run, const struct listing_table *table)
+{
+    if (table->missing)
+        report_note(run->report, "%s", table->missing);
+    run->report->partial |= table->required;
+    run->ended = table->required;
+}
+
+/* Tells why none of the backends had the table. */
+static void report_failure(struct run *run, const struct listing_table *table,
+                           const struct backend *const *backends, const int *errors, size_t count)
+{
+    bool kernel_lacks_it = run->listing->backend != BACKEND_NETLINK;
+
+    for (size_t i = 0; i < count; i++)
+        if (backends[i] == &backend_proc_net && errors[i] != -ENOENT)
+            kernel_lacks_it = false;
+    if (kernel_lacks_it) {
+        report_missing(run, table);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        report_loss(run->report, "%s: not to be had by %s: %s", table->table->name,
+                    backends[i]->name, strerror(-errors[i]));
+}
+
+/* Asks one backend for a table; *handed is how many rows it handed on. */
+static int ask(struct run *run, const struct listing_table *table, const struct backend *backend,
+               size_t *handed)
+{
+    const struct listing *listing = run->listing;
+    struct lanes lanes;
+    struct query query = {
+        .table = table->table,
+        .needs = listing->needs,
+        .states = table->states,
+        .proc_root = listing->proc_root,
+        .netlink = listing->backend == BACKEND_PROC ? NULL : run->engine->netlink,
+        .report = run->report,
+        .exclusive = listing->backend != BACKEND_AUTO,
+        .fan_out = lanes_possible(run) ? lanes_open : NULL,
+        .fan_out_arg = &lanes,
+    };
+    bool captured = strcmp(listing->proc_root, "/proc") != 0;
+    int result;
+
+    lanes_init(&lanes, run, &run->sections[table->section]);
+    if (captured)
+        rights_raise(RIGHT_READ);
+    result = backend->dump(&query, lane_take, &lanes.lane[0]);
+    if (captured)
+        rights_lower();
+    *handed = lanes_finish(&lanes);
+    return result;
+}
+
+/* --exact: what came and went between rows is found by looking again. */
+static void ask_again(struct run *run, const struct listing_table *table,
+                      const struct backend *backend)
+{
+    size_t handed;
+    int result;
+
+    run->second_pass = true;
+    result = ask(run, table, backend, &handed);
+    run->second_pass = false;
+    if (result < 0 && !run->stopped)
+        report_loss(run->report, "%s: the second pass by %s failed: %s", table->table->name,
+                    backend->name, strerror(-result));
+}
+
+/* Of what the backend that should have been asked lists, the one that was may lack some rows. */
+static void report_lacking(struct run *run, const struct table *table,
+                           const struct backend *const *backends, size_t answered)
+{
+    uint64_t wanted = run->listing->needs & backends[0]->fields(table) & SOCKET_PENDING;
+
+    if (wanted & ~backends[answered]->fields(table))
+        report_loss(run->report, "%s: connections nobody has accepted yet are not listed by %s",
+                    table->name, backends[answered]->name);
+}
+
+void run_table(struct run *run, const struct listing_table *table)
+{
+    const struct backend *backends[BACKENDS];
+    int errors[BACKENDS];
+    size_t handed, count = table->table ? choose_backends(run, table->table, backends) : 0;
+
+    if (!table->table) {
+        report_missing(run, table);
+        return;
+    }
+    seen_start(run->engine->seen, run->listing->exact);
+    for (size_t i = 0; i < count; i++) {
+        errors[i] = ask(run, table, backends[i], &handed);
+        if (run->stopped)
+            return;
+        if (errors[i] < 0 && handed) {
+            report_loss(run->report, "%s: %s ended after %zu rows: %s", table->table->name,
+                        backends[i]->name, handed, strerror(-errors[i]));
+            return;
+        }
+        if (errors[i] == 0) {
+            report_lacking(run, table->table, backends, i);
+            if (run->listing->exact)
+                ask_again(run, table, backends[i]);
+            return;
+        }
+        if (!is_refusal(errors[i]) && i + 1 < count)
+            report_note(run->report, "%s: %s failed: %s", table->table->name, backends[i]->name,
+                        strerror(-errors[i]));
+    }
+    report_failure(run, table, backends, errors, count);
+}
