@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fastnet/report.h"
+
 struct entry {
     struct endpoint local, remote;
     uint32_t uid, retransmits, probes;
@@ -57,10 +59,12 @@ struct half_open *half_open_create(const struct query *query)
 {
     struct half_open *half_open = calloc(1, sizeof *half_open);
     struct query half = *query;
+    struct report unheard = {0};
 
     if (!half_open)
         return NULL;
     half.states = 1u << TCP_SYN_RECV;
+    half.report = &unheard; /* netlink still has every row */
     if (backend_proc_net.dump(&half, keep, half_open) < 0) {
         half_open_destroy(half_open);
         return NULL;

@@ -93,6 +93,7 @@ int lines_next(struct lines *lines, struct line *line)
         left = lines->to - lines->from;
         newline = left > searched ? memchr(start + searched, '\n', left - searched) : NULL;
         line->cut = !newline && left == LINES_CAPACITY;
+        line->unended = false;
         if (newline || line->cut) {
             size_t length = newline ? (size_t)(newline - start) : left;
             lines->overlong = line->cut;
@@ -100,6 +101,7 @@ int lines_next(struct lines *lines, struct line *line)
             return 1;
         }
         if (lines->ended) {
+            line->unended = true;
             if (left)
                 hand_out(lines, line, left, left);
             return left > 0;

@@ -25,7 +25,8 @@ struct lines {
 struct line {
     char *data;
     size_t length;
-    bool cut; /* longer than the buffer: only its beginning */
+    bool cut;     /* longer than the buffer: only its beginning */
+    bool unended; /* the last one, and no newline behind it */
 };
 
 /* Opens PROC_ROOT/net/NAME. Returns 0 or -errno. */

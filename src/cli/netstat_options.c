@@ -9,7 +9,6 @@
 
 enum {
     OPTION_FAMILY = 256, /* --inet and its kin: the option's name is the family's */
-    OPTION_NOTRIM,
     OPTION_NUMERIC_HOSTS,
     OPTION_NUMERIC_PORTS,
     OPTION_NUMERIC_USERS,
@@ -66,7 +65,6 @@ static const struct option options_table[] = {
      GROUP_SHOW},
     {'s', 's', "statistics", ARGUMENT_NONE, NULL, NULL, "counters (not in this version)",
      GROUP_TABLES},
-    {OPTION_NOTRIM, 0, "notrim", ARGUMENT_NONE, NULL, NULL, NULL, 0},
     {'W', 'W', "wide", ARGUMENT_NONE, NULL, NULL, "addresses in full, as they always are",
      GROUP_SHOW},
     {'n', 'n', "numeric", ARGUMENT_NONE, NULL, NULL, "no names for hosts, ports and users",

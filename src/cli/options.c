@@ -76,19 +76,23 @@ static const struct option *find_abbreviated(const struct option_table *table, c
     return found;
 }
 
+/* What would have been an answer; of those that mean the same as the first, the first alone. */
 static int report_ambiguous(struct parser *parser, const struct option_table *table,
                             const char *word, size_t length)
 {
+    const struct option *first = NULL;
     size_t used;
 
     misuse(parser, "option", word, strlen(word), " is ambiguous; possibilities:");
     used = strlen(parser->message);
     for (size_t i = 0; i < table->count; i++) {
-        const char *name = table->options[i].name;
-        if (!begins_with(&table->options[i], word + 2, length) ||
-            used + strlen(name) + 6 > OPTIONS_MESSAGE)
+        const struct option *option = &table->options[i];
+        if (!begins_with(option, word + 2, length) || (first && option->id == first->id) ||
+            used + strlen(option->name) + 6 > OPTIONS_MESSAGE)
             continue;
-        used += (size_t)snprintf(parser->message + used, OPTIONS_MESSAGE - used, " '--%s'", name);
+        first = first ? first : option;
+        used += (size_t)snprintf(parser->message + used, OPTIONS_MESSAGE - used, " '--%s'",
+                                 option->name);
     }
     return OPTIONS_MISUSE;
 }
