@@ -47,7 +47,8 @@ typedef int (*record_fn)(const struct record *record, void *arg);
 /*
  * A way to read tables. dump() hands every row of query->table that matches query->states to fn;
  * it may hand on rows that do not match. Returns 0 when the whole table was read, -errno when it
- * was not, or what fn returned. It never prints, sorts or looks anything up.
+ * was not (-ENOENT: there is no such table, -ENOTDIR: nothing that it could be in), or what fn
+ * returned. It never prints, sorts or looks anything up.
  */
 struct backend {
     const char *name;                              /* as --backend names it */

@@ -13,6 +13,7 @@ enum { REPORT_LINES = 16, REPORT_LENGTH = 256 };
 
 struct report {
     bool partial; /* rows may be missing: exit status 1 */
+    bool ended;   /* what was asked for is not there: no use in asking again */
     size_t count;
     bool verbatim[REPORT_LINES];
     char lines[REPORT_LINES][REPORT_LENGTH];

@@ -10,8 +10,8 @@ enum { WRITER_CAPACITY = 64 * 1024, WRITER_RESERVE_MAX = 16 * 1024 };
 
 struct writer {
     int fd;
-    int error;         /* errno of the first write that failed; nothing is written after it */
-    bool line_flushed; /* hand on at once what ends a line (-c, events) */
+    int error;             /* errno of the first write that failed; nothing is written after it */
+    bool line_flushed;     /* hand on at once what ends a line (-c, events) */
     pthread_mutex_t *turn; /* held while writing, when several writers share fd; NULL: alone */
     size_t length;
     char *buffer; /* WRITER_CAPACITY bytes, owned */

@@ -279,14 +279,14 @@ static int take_line(struct listing *listing, const struct lines *lines, const s
     return listing->fn(&record, listing->arg);
 }
 
-/* A file that is not there: does the kernel lack the table, or is nothing of /proc/net there? */
+/* A file that is not there: -ENOENT when the kernel lacks the table, -ENOTDIR without any net. */
 static int not_there(const struct query *query)
 {
     char path[PATH_MAX];
     int length = snprintf(path, sizeof path, "%s/net", query->proc_root);
 
     if (length > 0 && (size_t)length < sizeof path && access(path, F_OK) < 0)
-        report_loss(query->report, "%s is not there (is it mounted with subset=pid?)", path);
+        return -ENOTDIR;
     return -ENOENT;
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/personality.h"
@@ -213,6 +214,14 @@ static int resolve_shown(struct common *common, enum record_kind kind,
     return status;
 }
 
+static bool is_directory(const char *path)
+{
+    struct stat status;
+
+    /* access(2) goes by the real user: lent rights do not tell him what is hidden from him. */
+    return access(path, F_OK) == 0 && stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
 static int resolve_source(const struct common *common, struct listing *listing, const char *program)
 {
     listing->exact = common->exact;
@@ -220,11 +229,12 @@ static int resolve_source(const struct common *common, struct listing *listing, 
     listing->proc_root = common->proc_root ? common->proc_root : "/proc";
     if (!common->proc_root)
         return 0;
-    if (access(common->proc_root, F_OK) < 0 || strlen(common->proc_root) > PATH_MAX / 2)
+    if (!is_directory(common->proc_root) || strlen(common->proc_root) > PATH_MAX / 2)
         return misuse(program, "--proc-root", "no such directory:", common->proc_root,
                       strlen(common->proc_root));
     if (common->backend == BACKEND_NETLINK)
-        return misuse(program, "--proc-root", "has no netlink:", common->proc_root,
+        return misuse(program, "--proc-root",
+                      "does not go with --backend=netlink:", common->proc_root,
                       strlen(common->proc_root));
     listing->backend = BACKEND_PROC; /* a captured tree says nothing of this machine's sockets */
     return 0;

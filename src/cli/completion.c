@@ -33,6 +33,8 @@ static void bash_word(const struct option *option, FILE *stream)
 
 static void bash_case(const struct option *option, FILE *stream)
 {
+    if (option->choices && option->letter)
+        fprintf(stream, "    -%c)\n        ;&\n", option->letter);
     if (option->choices)
         fprintf(stream,
                 "    --%s)\n"

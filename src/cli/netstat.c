@@ -2,22 +2,17 @@
  * net-tools netstat: its options, what they list, its exit statuses. What its tables look like is
  * format/layout_netstat.c's matter.
  */
-#include <errno.h>
 #include <limits.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/common.h"
 #include "cli/netstat_options.h"
 #include "cli/personality.h"
-#include "fastnet/rights.h"
-#include "fastnet/text.h"
+#include "cli/run.h"
 
 enum { TABLES_MAX = 12, DEFAULT_COLUMNS_MAX = 32 };
 
@@ -200,6 +195,7 @@ static int prepare(struct netstat *netstat, bool *done)
 {
     struct common *common = &netstat->options.common;
     struct listing *listing = &netstat->listing;
+    int status;
 
     set_layout(netstat);
     choose_tables(netstat);
@@ -215,8 +211,13 @@ static int prepare(struct netstat *netstat, bool *done)
         listing->needs |= SOCKET_PENDING;
     if (!common_uses_columns(common))
         listing->needs |= layout_needs(netstat);
-    return common_resolve(common, RECORD_SOCKET, netstat->defaults, netstat->default_count, listing,
-                          netstat->program, done);
+    status = common_resolve(common, RECORD_SOCKET, netstat->defaults, netstat->default_count,
+                            listing, netstat->program, done);
+    /* -n: only a column asked for by its own name shows names then. */
+    if (netstat->options.numeric_users && !common->columns && !common->count_by &&
+        !(listing->sort && listing->sort->needs & NEED_USERS))
+        listing->needs &= ~NEED_USERS;
+    return status;
 }
 
 /* Families that no kernel of today has, or few, or that Debian's netstat was built without */
@@ -253,14 +254,15 @@ static bool check_old_family(const struct netstat *netstat, const struct old_fam
 
 static void check_old_families(const struct netstat *netstat, struct report *report)
 {
-    for (size_t i = 0; i < sizeof old_families / sizeof *old_families && !report->partial; i++)
-        report->partial |= check_old_family(netstat, &old_families[i], report);
-    if (!report->partial && netstat->options.bluetooth) {
+    for (size_t i = 0; i < sizeof old_families / sizeof *old_families && !report->ended; i++)
+        report->ended |= check_old_family(netstat, &old_families[i], report);
+    if (!report->ended && netstat->options.bluetooth) {
         report_note(report, "feature `AF BLUETOOTH' not supported.");
         report_verbatim(report, "Please recompile `net-tools' with newer kernel source or full "
                                 "configuration.");
-        report->partial = true;
+        report->ended = true;
     }
+    report->partial |= report->ended;
 }
 
 /* SCTP is told apart only by its files, which fastnet does not read yet. */
@@ -274,119 +276,41 @@ static void check_sctp(const struct netstat *netstat, struct report *report)
         report_loss(report, "SCTP sockets are not listed: see %s", path);
 }
 
-/* Listing */
-
-/* Says what a write to stdout met; a reader that has gone is not an error. */
-static int check_output(const struct netstat *netstat, int error)
+static struct sink *make_sink(const void *arg, struct writer *writer, const struct context *context)
 {
-    if (error == 0 || error == -EPIPE)
-        return STATUS_OK;
-    fprintf(stderr, "%s: write error: %s\n", netstat->program, strerror(-error));
-    return STATUS_FAILURE;
+    const struct netstat *netstat = arg;
+
+    if (common_uses_columns(&netstat->options.common))
+        return common_sink(&netstat->options.common, writer, context);
+    return sink_netstat_create(&netstat->layout, writer, context);
 }
 
-static int finish_pass(const struct netstat *netstat, struct writer *writer, int result,
-                       struct report *report)
+/* What netstat looks for besides its tables. */
+static void check_other_tables(const void *arg, struct report *report)
 {
-    int error = writer_flush(writer);
+    const struct netstat *netstat = arg;
 
-    if (result < 0 && !error)
-        report_loss(report, "%s", strerror(-result));
-    report_print(report, stderr, netstat->program);
-    if (error)
-        return check_output(netstat, error);
-    return report->partial ? STATUS_FAILURE : STATUS_OK;
-}
-
-static int list_once(const struct netstat *netstat, struct engine *engine, struct sink *sink)
-{
-    struct report report = {0};
-    int result = engine_run(engine, &netstat->listing, sink, &report);
-
-    check_sctp(netstat, &report);
-    if (!report.partial)
-        check_old_families(netstat, &report);
-    return finish_pass(netstat, sink->writer, result, &report);
-}
-
-/*
- * Names are looked up with no rights left, but the owners of the next pass need them: then each
- * pass is a child's.
- */
-static int list_in_child(const struct netstat *netstat, struct engine *engine, struct sink *sink)
-{
-    int status = 0;
-    pid_t child = fork();
-
-    if (child == 0)
-        _exit(list_once(netstat, engine, sink));
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-        continue;
-    if (child < 0 || !WIFEXITED(status)) {
-        fprintf(stderr, "%s: a pass of the listing failed\n", netstat->program);
-        return STATUS_FAILURE;
-    }
-    return WEXITSTATUS(status);
-}
-
-static void wait_interval(unsigned milliseconds)
-{
-    struct timespec left = {.tv_sec = milliseconds / 1000,
-                            .tv_nsec = (long)(milliseconds % 1000) * 1000000};
-
-    while (nanosleep(&left, &left) < 0 && errno == EINTR)
-        continue;
-}
-
-static int list(const struct netstat *netstat, struct engine *engine, struct sink *sink)
-{
-    const struct netstat_options *options = &netstat->options;
-    uint64_t names = NEED_USERS | NEED_SERVICES | NEED_HOSTS;
-    bool in_child = options->continuous && (netstat->listing.needs & names) &&
-                    (netstat->listing.needs & NEED_OWNERS) && rights_any();
-    int status;
-
-    for (;;) {
-        status = in_child ? list_in_child(netstat, engine, sink) : list_once(netstat, engine, sink);
-        if (!options->continuous || sink->writer->error || status)
-            return status;
-        wait_interval(options->interval_ms);
-    }
-}
-
-static int run_listing(const struct netstat *netstat)
-{
-    const struct common *common = &netstat->options.common;
-    struct engine *engine = NULL;
-    struct writer writer = {0};
-    struct sink *sink = NULL;
-    int status = STATUS_FAILURE;
-
-    if (engine_create(&engine) == 0 && writer_init(&writer, STDOUT_FILENO) == 0)
-        sink = common_uses_columns(common)
-                   ? common_sink(common, &writer, engine_context(engine))
-                   : sink_netstat_create(&netstat->layout, &writer, engine_context(engine));
-    if (sink)
-        status = list(netstat, engine, sink);
-    else
-        fprintf(stderr, "%s: out of memory\n", netstat->program);
-    sink_destroy(sink);
-    writer_finish(&writer);
-    engine_destroy(engine);
-    return status;
+    check_sctp(netstat, report);
+    if (!report->ended)
+        check_old_families(netstat, report);
 }
 
 int netstat_run(int argc, char *const argv[])
 {
     struct netstat netstat = {.program = argv[0]};
+    const struct netstat_options *options = &netstat.options;
     bool done = false;
     int status = netstat_parse(&netstat.options, argc, argv, &done);
 
     if (!status && !done)
         status = prepare(&netstat, &done);
-    if (!status && !done)
-        return run_listing(&netstat);
-    if (fflush(stdout) != 0 || ferror(stdout))
-        return check_output(&netstat, -errno);
-    return status;
+    if (status || done)
+        return run_finish_stdout(netstat.program, status);
+    return run_listing(&(struct run_options){.program = netstat.program,
+                                             .listing = &netstat.listing,
+                                             .make_sink = make_sink,
+                                             .amend = check_other_tables,
+                                             .arg = &netstat,
+                                             .continuous = options->continuous,
+                                             .interval_ms = options->interval_ms});
 }

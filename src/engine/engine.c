@@ -96,19 +96,31 @@ static int emit_groups(struct run *run)
     return error;
 }
 
+/* Whether the section of table i starts, or ends, with it. */
+static bool starts_section(const struct run *run, size_t i)
+{
+    const struct listing_table *table = &run->listing->tables[i];
+
+    return i == 0 || run_section(run, &table[-1]) != run_section(run, table);
+}
+
+static bool ends_section(const struct run *run, size_t i)
+{
+    return run->ended || i + 1 == run->listing->table_count || starts_section(run, i + 1);
+}
+
 /* Rows go to the sink as they come; at the end of a section those that waited. */
 static int stream(struct run *run)
 {
     const struct listing *listing = run->listing;
 
     for (size_t i = 0; i < listing->table_count && !run->stopped && !run->ended; i++) {
-        const struct listing_table *table = &listing->tables[i];
-        bool last = i + 1 == listing->table_count || table[1].section != table->section;
-        if (i == 0 || table[-1].section != table->section)
-            begin_section(run, table->section);
-        run_table(run, table);
-        if (!run->stopped && (last || run->ended))
-            run->stopped = finish_ownerless(run, table->section);
+        unsigned section = run_section(run, &listing->tables[i]);
+        if (starts_section(run, i))
+            begin_section(run, section);
+        run_table(run, &listing->tables[i]);
+        if (!run->stopped && ends_section(run, i))
+            run->stopped = finish_ownerless(run, section);
     }
     return run->stopped;
 }
@@ -117,21 +129,19 @@ static int stream(struct run *run)
 static int gather(struct run *run)
 {
     const struct listing *listing = run->listing;
-    size_t kept = 0, listed;
+    size_t listed;
     int error;
 
     for (listed = 0; listed < listing->table_count && !run->stopped && !run->ended; listed++)
         run_table(run, &listing->tables[listed]);
     if (run->stopped)
         return run->stopped;
-    for (size_t i = 0; i < run->section_count; i++)
-        kept += run->sections[i].count;
-    if (run->engine->context.owners && kept)
+    if (run->ownerless)
         run_look_again_for_owners(run);
     error = run_prepare_names(run);
     for (size_t i = 0; i < listed && !error; i++) {
-        unsigned section = listing->tables[i].section;
-        if (i > 0 && listing->tables[i - 1].section == section)
+        unsigned section = run_section(run, &listing->tables[i]);
+        if (!starts_section(run, i))
             continue;
         begin_section(run, section);
         error = emit_kept(run, section);

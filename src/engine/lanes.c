@@ -37,13 +37,16 @@ int lane_take(const struct record *record, void *arg)
 {
     struct lane *lane = arg;
     const struct listing *listing = lane->run->listing;
+    bool ownerless;
     int result;
 
     lane->handed++;
     if (listing->keep && !listing->keep(record, listing->keep_arg))
         return 0;
     result = is_listed(lane, record);
-    if (result == 0 && (lane->run->keep_all || is_ownerless(lane, record)))
+    ownerless = result == 0 && is_ownerless(lane, record);
+    lane->ownerless |= ownerless;
+    if (result == 0 && (lane->run->keep_all || ownerless))
         result = rows_add(lane->kept, record);
     else if (result == 0)
         result = run_emit(lane->run, lane->sink, record);
@@ -121,6 +124,7 @@ static void hand_over(struct lane *first, struct lane *lane)
     for (size_t i = 0; i < lane->own_kept.count && !lane->stopped; i++)
         lane->stopped = rows_add(first->kept, lane->own_kept.records[i]);
     first->handed += lane->handed;
+    first->ownerless |= lane->ownerless;
     if (!first->stopped)
         first->stopped = lane->stopped ? lane->stopped : error;
 }
@@ -137,6 +141,7 @@ size_t lanes_finish(struct lanes *lanes)
         }
         pthread_mutex_destroy(&lanes->turn);
     }
+    first->run->ownerless |= first->ownerless;
     first->run->stopped = first->stopped;
     return first->handed;
 }

@@ -20,12 +20,19 @@ struct run {
     struct report *report;
     bool keep_all;         /* rows are kept and handed on when all are there */
     bool second_pass;      /* --exact: only what the first pass missed */
+    bool ownerless;        /* a socket had no owner at the first look */
     int stopped;           /* why rows are no longer wanted: -errno */
     bool ended;            /* a table that is required is not there */
     struct rows *sections; /* kept rows, by section */
     size_t section_count;
     struct groups *groups; /* --count-by, or NULL */
 };
+
+/* Where a sink has no use for sections, all rows are of one. */
+static inline unsigned run_section(const struct run *run, const struct listing_table *table)
+{
+    return run->sink->ops->section ? table->section : 0;
+}
 
 /* tables.c: one table, by the first backend that has it. */
 void run_table(struct run *run, const struct listing_table *table);
@@ -43,6 +50,7 @@ struct lane {
     struct seen *seen;
     struct rows *kept;    /* where rows go that wait */
     size_t handed;        /* rows that the backend handed on */
+    bool ownerless;       /* one of them had no owner */
     int stopped;          /* why this lane takes no more rows: -errno */
     struct writer writer; /* further lanes: their own */
     struct rows own_kept;

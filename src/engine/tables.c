@@ -13,6 +13,7 @@ static bool is_refusal(int error)
     case EPERM:
     case EACCES:
     case ENOENT:
+    case ENOTDIR:
     case ENOSYS:
     case EOPNOTSUPP:
     case EPROTONOSUPPORT:
@@ -48,6 +49,7 @@ static void report_missing(struct run *run, const struct listing_table *table)
     if (table->missing)
         report_note(run->report, "%s", table->missing);
     run->report->partial |= table->required;
+    run->report->ended |= table->required;
     run->ended = table->required;
 }
 
@@ -65,8 +67,12 @@ static void report_failure(struct run *run, const struct listing_table *table,
         return;
     }
     for (size_t i = 0; i < count; i++)
-        report_loss(run->report, "%s: not to be had by %s: %s", table->table->name,
-                    backends[i]->name, strerror(-errors[i]));
+        if (errors[i] == -ENOTDIR)
+            report_loss(run->report, "%s/net is not there (is it mounted with subset=pid?)",
+                        run->listing->proc_root);
+        else
+            report_loss(run->report, "%s: not to be had by %s: %s", table->table->name,
+                        backends[i]->name, strerror(-errors[i]));
 }
 
 /* Asks one backend for a table; *handed is how many rows it handed on. */
@@ -89,7 +95,7 @@ static int ask(struct run *run, const struct listing_table *table, const struct 
     bool captured = strcmp(listing->proc_root, "/proc") != 0;
     int result;
 
-    lanes_init(&lanes, run, &run->sections[table->section]);
+    lanes_init(&lanes, run, &run->sections[run_section(run, table)]);
     if (captured)
         rights_raise(RIGHT_READ);
     result = backend->dump(&query, lane_take, &lanes.lane[0]);
@@ -114,17 +120,6 @@ static void ask_again(struct run *run, const struct listing_table *table,
                     backend->name, strerror(-result));
 }
 
-/* Of what the backend that should have been asked lists, the one that was may lack some rows. */
-static void report_lacking(struct run *run, const struct table *table,
-                           const struct backend *const *backends, size_t answered)
-{
-    uint64_t wanted = run->listing->needs & backends[0]->fields(table) & SOCKET_PENDING;
-
-    if (wanted & ~backends[answered]->fields(table))
-        report_loss(run->report, "%s: connections nobody has accepted yet are not listed by %s",
-                    table->name, backends[answered]->name);
-}
-
 void run_table(struct run *run, const struct listing_table *table)
 {
     const struct backend *backends[BACKENDS];
@@ -146,7 +141,6 @@ void run_table(struct run *run, const struct listing_table *table)
             return;
         }
         if (errors[i] == 0) {
-            report_lacking(run, table->table, backends, i);
             if (run->listing->exact)
                 ask_again(run, table, backends[i]);
             return;

@@ -1,0 +1,116 @@
+#include "cli/run.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/personality.h"
+#include "fastnet/rights.h"
+
+/* Says what a write to stdout met; a reader that has gone is not an error. */
+static int output_status(const char *program, int error)
+{
+    if (error == 0 || error == -EPIPE)
+        return STATUS_OK;
+    fprintf(stderr, "%s: write error: %s\n", program, strerror(-error));
+    return STATUS_FAILURE;
+}
+
+int run_finish_stdout(const char *program, int status)
+{
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return output_status(program, -errno);
+    return status;
+}
+
+/* *last is set when there is no use in another pass. */
+static int list_once(const struct run_options *options, struct engine *engine, struct sink *sink,
+                     bool *last)
+{
+    struct report report = {0};
+    int result = engine_run(engine, options->listing, sink, &report);
+    int error = writer_flush(sink->writer);
+
+    if (options->amend)
+        options->amend(options->arg, &report);
+    if (result < 0 && !error)
+        report_loss(&report, "%s", strerror(-result));
+    report_print(&report, stderr, options->program);
+    *last = error || report.ended;
+    if (error)
+        return output_status(options->program, error);
+    return report.partial ? STATUS_FAILURE : STATUS_OK;
+}
+
+/*
+ * Names are looked up with no rights left, but the owners of the next pass need them: then each
+ * pass is a child's. A bit of its status says that there is no use in another.
+ */
+static int list_in_child(const struct run_options *options, struct engine *engine,
+                         struct sink *sink, bool *last)
+{
+    enum { LAST = 64 };
+    int status = 0;
+    pid_t child = fork();
+
+    if (child == 0) {
+        status = list_once(options, engine, sink, last);
+        _exit(status | (*last ? LAST : 0));
+    }
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    if (child < 0 || !WIFEXITED(status)) {
+        fprintf(stderr, "%s: a pass of the listing failed\n", options->program);
+        *last = true;
+        return STATUS_FAILURE;
+    }
+    *last = WEXITSTATUS(status) & LAST;
+    return WEXITSTATUS(status) & ~LAST;
+}
+
+static void wait_interval(unsigned milliseconds)
+{
+    struct timespec left = {.tv_sec = milliseconds / 1000,
+                            .tv_nsec = (long)(milliseconds % 1000) * 1000000};
+
+    while (nanosleep(&left, &left) < 0 && errno == EINTR)
+        continue;
+}
+
+static int list(const struct run_options *options, struct engine *engine, struct sink *sink)
+{
+    const uint64_t names = NEED_USERS | NEED_SERVICES | NEED_HOSTS;
+    uint64_t needs = options->listing->needs;
+    bool in_child = options->continuous && (needs & names) && (needs & NEED_OWNERS) && rights_any();
+
+    for (;;) {
+        bool last = false;
+        int status = in_child ? list_in_child(options, engine, sink, &last)
+                              : list_once(options, engine, sink, &last);
+        if (!options->continuous || last)
+            return status;
+        wait_interval(options->interval_ms);
+    }
+}
+
+int run_listing(const struct run_options *options)
+{
+    struct engine *engine = NULL;
+    struct writer writer = {0};
+    struct sink *sink = NULL;
+    int status = STATUS_FAILURE;
+
+    if (engine_create(&engine) == 0 && writer_init(&writer, STDOUT_FILENO) == 0)
+        sink = options->make_sink(options->arg, &writer, engine_context(engine));
+    if (sink)
+        status = list(options, engine, sink);
+    else
+        fprintf(stderr, "%s: out of memory\n", options->program);
+    sink_destroy(sink);
+    writer_finish(&writer);
+    engine_destroy(engine);
+    return status;
+}

@@ -1,0 +1,27 @@
+/* A listing from the command line: once or again and again, its output, its exit status. */
+#ifndef CLI_RUN_H
+#define CLI_RUN_H
+
+#include <stdbool.h>
+
+#include "fastnet/engine.h"
+
+struct run_options {
+    const char *program; /* for messages */
+    const struct listing *listing;
+    /* Returns NULL when memory is short. arg is the member below. */
+    struct sink *(*make_sink)(const void *arg, struct writer *writer,
+                              const struct context *context);
+    void (*amend)(const void *arg, struct report *report); /* after each pass; may be NULL */
+    const void *arg;
+    bool continuous;
+    unsigned interval_ms; /* between two passes */
+};
+
+/* Returns the exit status. */
+int run_listing(const struct run_options *options);
+
+/* For what was printed with stdio: status, or failure when it could not be written. */
+int run_finish_stdout(const char *program, int status);
+
+#endif
