@@ -5,8 +5,9 @@
  *
  * For each of COUNT: a TCP connection to port 7100 (127.0.0.1 and ::1 by turns), a UDP socket and
  * an abstract unix socket; further a unix connection that is not accepted. With UID all of them,
- * and the process, are that user's. A second process holds them too. Prints "ready" when all are
- * there, and ends when stdin does.
+ * and the process, are that user's. A second process holds them too. A third, always of the user
+ * who started it, listens on port 7200. Prints "ready" when all are there, and ends when stdin
+ * does.
  */
 #include <arpa/inet.h>
 #include <err.h>
@@ -16,12 +17,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { PORT = 7100, BACKLOG = 64 };
+enum { PORT = 7100, OTHER_PORT = 7200, BACKLOG = 64 };
 
 static socklen_t loopback(struct sockaddr_storage *address, int family, uint16_t port)
 {
@@ -54,11 +56,11 @@ static void bind_to(int fd, const struct sockaddr_storage *address, socklen_t le
         err(1, "bind");
 }
 
-static int listen_on(int family)
+static int listen_on(int family, uint16_t port)
 {
     struct sockaddr_storage address;
     int fd = open_socket(family, SOCK_STREAM);
-    bind_to(fd, &address, loopback(&address, family, PORT));
+    bind_to(fd, &address, loopback(&address, family, port));
     if (listen(fd, BACKLOG) < 0)
         err(1, "listen");
     return fd;
@@ -119,17 +121,39 @@ static void allow_descriptors(void)
         err(1, "setrlimit");
 }
 
-int main(int argc, char **argv)
+static void wait_for_end(void)
 {
-    if (argc < 2 || argc > 3)
-        errx(2, "usage: quiet COUNT [UID]");
-    unsigned count = (unsigned)strtoul(argv[1], NULL, 10);
-    uid_t uid = argc > 2 ? (uid_t)strtoul(argv[2], NULL, 10) : geteuid();
-    if (uid != geteuid() && setresuid(uid, uid, uid) < 0)
-        err(1, "user %u", (unsigned)uid);
+    char byte;
+    while (read(STDIN_FILENO, &byte, 1) > 0)
+        ;
+}
 
-    allow_descriptors();
-    int listeners[] = {listen_on(AF_INET), listen_on(AF_INET6)};
+/* Returns in the parent only, which does not keep the sockets. */
+static void leave_to_other_process(void)
+{
+    int listeners[] = {listen_on(AF_INET, OTHER_PORT), listen_on(AF_INET6, OTHER_PORT)};
+    pid_t other = fork();
+    if (other < 0)
+        err(1, "fork");
+    if (other == 0) {
+        wait_for_end();
+        exit(0);
+    }
+    close(listeners[0]);
+    close(listeners[1]);
+}
+
+/* The descriptors of a process that changed its user are hidden from that user unless it says so.
+ */
+static void become(uid_t uid)
+{
+    if (setresuid(uid, uid, uid) < 0 || prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
+        err(1, "user %u", (unsigned)uid);
+}
+
+static void open_all(unsigned count)
+{
+    int listeners[] = {listen_on(AF_INET, PORT), listen_on(AF_INET6, PORT)};
     for (unsigned i = 0; i < count; i++) {
         int family = i % 2 ? AF_INET6 : AF_INET;
         connect_pair(listeners[i % 2], family);
@@ -137,6 +161,17 @@ int main(int argc, char **argv)
         bind_unix(i);
     }
     connect_unaccepted();
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2 || argc > 3)
+        errx(2, "usage: quiet COUNT [UID]");
+    allow_descriptors();
+    leave_to_other_process();
+    if (argc > 2)
+        become((uid_t)strtoul(argv[2], NULL, 10));
+    open_all((unsigned)strtoul(argv[1], NULL, 10));
     pid_t second = fork();
     if (second < 0)
         err(1, "fork");
@@ -144,8 +179,6 @@ int main(int argc, char **argv)
         puts("ready");
         fflush(stdout);
     }
-    char byte;
-    while (read(STDIN_FILENO, &byte, 1) > 0)
-        ;
+    wait_for_end();
     return 0;
 }

@@ -1,0 +1,61 @@
+/* A netlink peer that answers from memory: messages made by hand, or a recorded dump. */
+#ifndef UNIT_PEER_H
+#define UNIT_PEER_H
+
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fastnet/netlink.h"
+
+/* Messages of one datagram, one behind the other. */
+struct wire {
+    _Alignas(struct nlmsghdr) char data[16384];
+    size_t length;
+    size_t last; /* where the last message begins */
+};
+
+enum { PEER_DATAGRAMS = 32, PEER_REQUESTS = 32 };
+
+/* Begins a message to port 1. */
+void wire_message(struct wire *wire, uint16_t type, uint16_t flags, uint32_t sequence);
+/* Adds payload to the message begun last. */
+void wire_put(struct wire *wire, const void *data, size_t size);
+void wire_attribute(struct wire *wire, uint16_t type, const void *data, size_t size);
+struct nlmsghdr *wire_last(struct wire *wire);
+
+/* NLMSG_DONE with its errno. */
+void wire_done(struct wire *wire, uint16_t flags, uint32_t sequence, int error);
+/* A TCP socket in state ESTABLISHED with this local port and cookie. */
+void wire_tcp(struct wire *wire, uint16_t flags, uint32_t sequence, uint16_t port, uint64_t cookie);
+struct inet_diag_msg tcp_message(uint16_t port, uint64_t cookie);
+
+struct datagram {
+    char *data;
+    size_t length;
+    uint32_t port; /* of the sender: 0 is the kernel */
+};
+
+struct peer {
+    struct netlink_peer netlink; /* for netlink_create_with() */
+    struct datagram datagrams[PEER_DATAGRAMS];
+    size_t count, next;
+    size_t request_count;
+    char requests[PEER_REQUESTS][256];
+    int refusal;    /* what send() returns */
+    int last_error; /* what receive() returns when the datagrams are used up; 0: nothing comes */
+    bool replays;   /* answers every request with all datagrams, numbered as the request is */
+};
+
+void peer_init(struct peer *peer);
+void peer_finish(struct peer *peer);
+
+/* Queues one datagram; the bytes are copied. */
+void peer_add(struct peer *peer, const void *data, size_t length, uint32_t port);
+void peer_add_wire(struct peer *peer, const struct wire *wire);
+/* Queues a recorded dump, or only its first bytes. Returns how many bytes it has in all. */
+size_t peer_add_recorded(struct peer *peer, const char *path, size_t most);
+
+#endif

@@ -1,0 +1,153 @@
+#include "scene.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const char tcp_heading[] =
+    "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout "
+    "inode                                                     \n";
+const char tcp6_heading[] =
+    "  sl  local_address                         remote_address                        st tx_queue "
+    "rx_queue tr tm->when retrnsmt   uid  timeout inode\n";
+const char unix_heading[] = "Num       RefCount Protocol Flags    Type St Inode Path\n";
+
+void tree_make(struct tree *tree)
+{
+    char path[96];
+
+    strcpy(tree->root, "/tmp/fastnet-test-XXXXXX");
+    assert_non_null(mkdtemp(tree->root));
+    snprintf(path, sizeof path, "%s/net", tree->root);
+    assert_int_equal(mkdir(path, 0755), 0);
+}
+
+static int remove_one(const char *path, const struct stat *status, int type, struct FTW *walk)
+{
+    (void)status;
+    (void)type;
+    (void)walk;
+    return remove(path);
+}
+
+void tree_remove(struct tree *tree)
+{
+    assert_int_equal(nftw(tree->root, remove_one, 8, FTW_DEPTH | FTW_PHYS), 0);
+}
+
+void tree_put(const struct tree *tree, const char *name, const void *data, size_t size)
+{
+    char path[96];
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/net/%s", tree->root, name);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(data, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+void tree_puts(const struct tree *tree, const char *name, const char *text)
+{
+    tree_put(tree, name, text, strlen(text));
+}
+
+int tcp_line(char line[TCP_LINE_MAX], unsigned port, unsigned inode)
+{
+    return snprintf(line, TCP_LINE_MAX,
+                    "   0: 0100007F:%04X 00000000:0000 0A 00000000:00000000 00:00000000 00000000  "
+                    "1000        0 %u 1 %016x 100 0 0 10 0\n",
+                    port, inode, 0x1000u + inode);
+}
+
+char *read_whole(const char *path, size_t *size)
+{
+    FILE *file = fopen(path, "r");
+    char *data = NULL;
+    size_t capacity = 0, length = 0, got;
+
+    assert_non_null(file);
+    do {
+        capacity += 65536;
+        data = realloc(data, capacity + 1);
+        assert_non_null(data);
+        got = fread(data + length, 1, capacity - length, file);
+        length += got;
+    } while (got > 0 && length == capacity);
+    fclose(file);
+    data[length] = '\0';
+    *size = length;
+    return data;
+}
+
+int keep_record(const struct record *record, void *arg)
+{
+    struct kept *kept = arg;
+    struct record *copy;
+
+    if (kept->stop_after && kept->count == kept->stop_after)
+        return STOPPED;
+    kept->records = reallocarray(kept->records, kept->count + 1, sizeof *kept->records);
+    assert_non_null(kept->records);
+    copy = &kept->records[kept->count++];
+    *copy = *record;
+    if (!(record->has & SOCKET_PATH))
+        return 0;
+    char *path = malloc(record->socket.path.length + 1);
+    assert_non_null(path);
+    if (record->socket.path.length)
+        memcpy(path, record->socket.path.data, record->socket.path.length);
+    copy->socket.path.data = path;
+    return 0;
+}
+
+void kept_finish(struct kept *kept)
+{
+    for (size_t i = 0; i < kept->count; i++)
+        if (kept->records[i].has & SOCKET_PATH)
+            free((void *)(uintptr_t)kept->records[i].socket.path.data);
+    free(kept->records);
+    *kept = (struct kept){0};
+}
+
+const struct record *kept_port(const struct kept *kept, unsigned port)
+{
+    for (size_t i = 0; i < kept->count; i++)
+        if (kept->records[i].socket.local.port == port)
+            return &kept->records[i];
+    return NULL;
+}
+
+const struct record *kept_inode(const struct kept *kept, uint64_t inode)
+{
+    for (size_t i = 0; i < kept->count; i++)
+        if (kept->records[i].socket.inode == inode)
+            return &kept->records[i];
+    return NULL;
+}
+
+bool report_says(const struct report *report, const char *words)
+{
+    for (size_t i = 0; i < report->count && i < REPORT_LINES; i++)
+        if (strstr(report->lines[i], words))
+            return true;
+    return false;
+}
+
+void assert_text(const struct text *text, const char *expected, size_t length)
+{
+    assert_int_equal(text->length, length);
+    if (length)
+        assert_memory_equal(text->data, expected, length);
+}

@@ -1,0 +1,572 @@
+/* A listing carried out: which backend is asked, which rows come, what is told. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <linux/sock_diag.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fastnet/engine.h"
+#include "peer.h"
+#include "scene.h"
+
+enum { SECTIONS_MAX = 8 };
+
+/* A sink that keeps what it gets. */
+struct collector {
+    struct sink sink;
+    struct writer writer;
+    struct kept kept;
+    unsigned sections[SECTIONS_MAX];
+    size_t section_count, begun, ended;
+    size_t fail_after; /* writing fails at the row after so many */
+};
+
+struct scene {
+    struct tree tree;
+    struct peer peer;
+    struct wire wire;
+    struct engine *engine;
+    struct collector sink;
+    struct report report;
+    struct listing_table tables[4];
+    struct listing listing;
+};
+
+static void collect_begin(struct sink *sink)
+{
+    ((struct collector *)sink)->begun++;
+}
+
+static void collect_section(struct sink *sink, unsigned section)
+{
+    struct collector *collector = (struct collector *)sink;
+
+    assert_in_range(collector->section_count, 0, SECTIONS_MAX - 1);
+    collector->sections[collector->section_count++] = section;
+}
+
+static void collect_row(struct sink *sink, const struct record *record)
+{
+    struct collector *collector = (struct collector *)sink;
+
+    if (collector->fail_after && collector->kept.count == collector->fail_after)
+        sink->writer->error = ENOSPC;
+    else
+        assert_int_equal(keep_record(record, &collector->kept), 0);
+}
+
+static void collect_end(struct sink *sink)
+{
+    ((struct collector *)sink)->ended++;
+}
+
+static int run(struct scene *scene)
+{
+    static const struct sink_ops ops = {
+        .begin = collect_begin, .section = collect_section, .row = collect_row, .end = collect_end};
+    struct collector *sink = &scene->sink;
+    int result;
+
+    if (!scene->engine) {
+        struct netlink *netlink = netlink_create_with(&scene->peer.netlink);
+        assert_non_null(netlink);
+        assert_int_equal(engine_create_with(&scene->engine, netlink), 0);
+    }
+    sink->sink = (struct sink){&ops, &sink->writer, engine_context(scene->engine)};
+    sink->begun = sink->ended = 0;
+    if (scene->wire.length) {
+        peer_add_wire(&scene->peer, &scene->wire);
+        scene->wire.length = 0;
+    }
+    scene->listing.proc_root = scene->tree.root;
+    result = engine_run(scene->engine, &scene->listing, &sink->sink, &scene->report);
+    assert_int_equal(sink->begun, 1);
+    assert_int_equal(sink->ended, 1);
+    return result;
+}
+
+/* net/tcp with so many rows, on ports from 1000 on. */
+static void put_tcp(struct scene *scene, unsigned rows)
+{
+    char text[8192], line[TCP_LINE_MAX];
+
+    strcpy(text, tcp_heading);
+    for (unsigned i = 0; i < rows; i++) {
+        tcp_line(line, 1000 + i, 1 + i);
+        strcat(text, line);
+    }
+    tree_puts(&scene->tree, "tcp", text);
+}
+
+static void done(struct scene *scene, uint32_t sequence, int error)
+{
+    wire_done(&scene->wire, NLM_F_MULTI, sequence, error);
+    peer_add_wire(&scene->peer, &scene->wire);
+    scene->wire.length = 0;
+}
+
+static void assert_ports(const struct scene *scene, const unsigned *ports, size_t count)
+{
+    assert_int_equal(scene->sink.kept.count, count);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(scene->sink.kept.records[i].socket.local.port, ports[i]);
+}
+
+#define ASSERT_PORTS(scene, ...)                                                                   \
+    assert_ports(scene, (const unsigned[]){__VA_ARGS__},                                           \
+                 sizeof(const unsigned[]){__VA_ARGS__} / sizeof(unsigned))
+
+static void assert_silent(const struct scene *scene)
+{
+    assert_int_equal(scene->report.count, 0);
+    assert_false(scene->report.partial);
+}
+
+/* --- Which backend ---------------------------------------------------------------------------- */
+
+static void netlink_comes_first_and_proc_is_left_alone(void **state)
+{
+    struct scene *scene = *state;
+
+    put_tcp(scene, 2);
+    wire_tcp(&scene->wire, NLM_F_MULTI, 1, 80, 1);
+    done(scene, 1, 0);
+    assert_int_equal(run(scene), 0);
+    ASSERT_PORTS(scene, 80);
+    assert_silent(scene);
+}
+
+static void a_refusal_falls_back_to_proc_in_silence(void **state)
+{
+    static const int refusals[] = {EPERM,      EACCES,       ENOENT,          ENOSYS,
+                                   EOPNOTSUPP, EAFNOSUPPORT, EPROTONOSUPPORT, ESOCKTNOSUPPORT};
+    struct scene *scene = *state;
+
+    put_tcp(scene, 2);
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+        scene->peer.refusal = -refusals[i];
+        kept_finish(&scene->sink.kept);
+        assert_int_equal(run(scene), 0);
+        ASSERT_PORTS(scene, 1000, 1001);
+        assert_silent(scene);
+    }
+}
+
+static void a_missing_protocol_falls_back_to_proc(void **state)
+{
+    struct scene *scene = *state;
+
+    put_tcp(scene, 1);
+    done(scene, 1, -ENOENT);
+    assert_int_equal(run(scene), 0);
+    ASSERT_PORTS(scene, 1000);
+    assert_silent(scene);
+}
+
+static void a_fault_before_the_first_row_falls_back_and_is_told(void **state)
+{
+    struct scene *scene = *state;
+
+    put_tcp(scene, 1);
+    scene->peer.last_error = -ENOBUFS;
+    assert_int_equal(run(scene), 0);
+    ASSERT_PORTS(scene, 1000);
+    assert_true(report_says(&scene->report, "tcp: netlink failed: No buffer space available"));
+    assert_false(scene->report.partial);
+}
+
+/* Or else sockets were listed twice. */
+static void after_the_first_row_there_is_no_falling_back(void **state)
+{
+    struct scene *scene = *state;
+
+    put_tcp(scene, 5);
+    wire_tcp(&scene->wire, NLM_F_MULTI, 1, 80, 1);
+    wire_tcp(&scene->wire, NLM_F_MULTI, 1, 81, 2);
+    done(scene, 1, -ENOENT);
+    assert_int_equal(run(scene), 0);
+    ASSERT_PORTS(scene, 80, 81);
+    assert_true(scene->report.partial);
+    assert_int_equal(scene->report.count, 1);
+    assert_true(report_says(&scene->report, "tcp: netlink ended after 2 rows: No such file"));
+}
+
+static bool keep_nothing(const struct record *record, const void *arg)
+{
+    (void)record;
+    (void)arg;
+    return false;
+}
+
+static void rows_that_were_filtered_out_count_as_handed_on(void **state)
+{
+    struct scene *scene = *state;
+
+    put_tcp(scene, 5);
+    scene->listing.keep = keep_nothing;
+    wire_tcp(&scene->wire, NLM_F_MULTI, 1, 80, 1);
+    assert_int_equal(run(scene), 0);
+    assert_int_equal(scene->sink.kept.count, 0);
+    assert_true(report_says(&scene->report, "ended after 1 rows"));
+}
+
+static void a_backend_that_was_named_is_the_only_one(void **state)
+{
+    struct scene *scene = *state;
+
+    put_tcp(scene, 1);
+    scene->listing.backend = BACKEND_NETLINK;
+    scene->peer.refusal = -EPERM;
+    assert_int_equal(run(scene), 0);
+    assert_int_equal(scene->sink.kept.count, 0);
+    assert_true(scene->report.partial);
+    assert_true(report_says(&scene->report, "tcp: not to be had by netlink: Operation not"));
+    scene->report = (struct report){.partial = false};
+    scene->listing.backend = BACKEND_PROC;
+    scene->peer.request_count = 0;
+    assert_int_equal(run(scene), 0);
+    ASSERT_PORTS(scene, 1000);
+    assert_int_equal(scene->peer.request_count, 0);
+    assert_silent(scene);
+}
+
+static void a_table_that_nobody_has_is_missing(void **state)
+{
+    struct scene *scene = *state;
+
+    scene->peer.refusal = -ENOENT;
+    assert_int_equal(run(scene), 0);
+    assert_silent(scene);
+    scene->tables[0].missing = "no support for TCP";
+    assert_int_equal(run(scene), 0);
+    assert_true(report_says(&scene->report, "no support for TCP"));
+    assert_false(scene->report.partial);
+}
+
+static void a_required_table_that_is_missing_ends_the_listing(void **state)
+{
+    struct scene *scene = *state;
+
+    put_tcp(scene, 1);
+    scene->tables[0] = (struct listing_table){.table = &table_udp,
+                                              .states = STATES_ALL,
+                                              .missing = "no support for UDP",
+                                              .required = true};
+    scene->tables[1] = (struct listing_table){.table = &table_tcp, .states = STATES_ALL};
+    scene->listing.table_count = 2;
+    scene->peer.refusal = -ENOENT;
+    assert_int_equal(run(scene), 0);
+    assert_int_equal(scene->sink.kept.count, 0);
+    assert_true(scene->report.partial);
+    scene->tables[0].required = false;
+    assert_int_equal(run(scene), 0);
+    ASSERT_PORTS(scene, 1000);
+}
+
+static void a_table_that_no_backend_knows_is_missing(void **state)
+{
+    struct scene *scene = *state;
+
+    scene->tables[0] = (struct listing_table){.missing = "no support for SCTP"};
+    assert_int_equal(run(scene), 0);
+    assert_true(report_says(&scene->report, "no support for SCTP"));
+}
+
+static void the_choice_is_made_for_each_table(void **state)
+{
+    struct scene *scene = *state;
+
+    put_tcp(scene, 1);
+    tree_puts(&scene->tree, "udp",
+              "    0: 0100007F:0035 00000000:0000 07 00000000:00000000 00:00000000 00000000     0  "
+              "      0 77 2 000000008554a4fd 0\n");
+    scene->tables[1] = (struct listing_table){.table = &table_udp, .states = STATES_ALL};
+    scene->listing.table_count = 2;
+    wire_tcp(&scene->wire, NLM_F_MULTI, 1, 80, 1);
+    done(scene, 1, 0);
+    done(scene, 2, -ENOENT);
+    assert_int_equal(run(scene), 0);
+    ASSERT_PORTS(scene, 80, 53);
+    assert_silent(scene);
+}
+
+static void proc_is_asked_first_for_what_only_it_knows(void **state)
+{
+    struct scene *scene = *state;
+
+    scene->tables[0].table = &table_unix;
+    scene->listing.needs = SOCKET_REFCOUNT | SOCKET_PENDING;
+    tree_puts(&scene->tree, "unix", "1000: 00000007 00000000 00000000 0001 01 5 /run/a\n");
+    done(scene, 1, 0); /* of the names; there is none that the file could not say */
+    assert_int_equal(run(scene), 0);
+    assert_int_equal(scene->sink.kept.count, 1);
+    assert_int_equal(scene->sink.kept.records[0].socket.refcount, 7);
+    assert_silent(scene);
+}
+
+static void rows_that_netlink_does_not_list_are_told_as_lost(void **state)
+{
+    struct scene *scene = *state;
+
+    scene->tables[0].table = &table_unix;
+    scene->listing.needs = SOCKET_REFCOUNT | SOCKET_PENDING;
+    done(scene, 1, 0);
+    assert_int_equal(run(scene), 0);
+    assert_true(scene->report.partial);
+}
+
+/* --- Which rows ------------------------------------------------------------------------------- */
+
+static void a_socket_that_comes_again_is_listed_once(void **state)
+{
+    struct scene *scene = *state;
+
+    for (uint16_t i = 0; i < 100; i++)
+        wire_tcp(&scene->wire, NLM_F_MULTI, 1, (uint16_t)(2000 + i), 1 + i);
+    peer_add_wire(&scene->peer, &scene->wire);
+    scene->wire.length = 0;
+    for (uint16_t i = 90; i < 110; i++)
+        wire_tcp(&scene->wire, NLM_F_MULTI, 1, (uint16_t)(2000 + i), 1 + i);
+    done(scene, 1, 0);
+    assert_int_equal(run(scene), 0);
+    assert_int_equal(scene->sink.kept.count, 110);
+    assert_silent(scene);
+}
+
+static void twins_and_rows_without_identity_are_all_listed(void **state)
+{
+    struct scene *scene = *state;
+
+    wire_tcp(&scene->wire, NLM_F_MULTI, 1, 80, 1);
+    wire_tcp(&scene->wire, NLM_F_MULTI, 1, 80, 2);
+    wire_tcp(&scene->wire, NLM_F_MULTI, 1, 81, 0);
+    wire_tcp(&scene->wire, NLM_F_MULTI, 1, 81, 0);
+    done(scene, 1, 0);
+    assert_int_equal(run(scene), 0);
+    ASSERT_PORTS(scene, 80, 80, 81, 81);
+}
+
+static void two_passes_list_what_either_saw_once(void **state)
+{
+    struct scene *scene = *state;
+
+    scene->listing.exact = true;
+    wire_tcp(&scene->wire, NLM_F_MULTI, 1, 80, 1);
+    wire_tcp(&scene->wire, NLM_F_MULTI, 1, 81, 2);
+    wire_tcp(&scene->wire, NLM_F_MULTI, 1, 82, 0);
+    done(scene, 1, 0);
+    wire_tcp(&scene->wire, NLM_F_MULTI, 2, 83, 3); /* missed by the first pass */
+    wire_tcp(&scene->wire, NLM_F_MULTI, 2, 80, 1);
+    wire_tcp(&scene->wire, NLM_F_MULTI, 2, 82, 0); /* of no identity: only from one pass */
+    done(scene, 2, 0);
+    assert_int_equal(run(scene), 0);
+    assert_int_equal(scene->peer.request_count, 2);
+    ASSERT_PORTS(scene, 80, 81, 82, 83);
+    assert_silent(scene);
+}
+
+static void two_passes_of_proc_are_merged_too(void **state)
+{
+    struct scene *scene = *state;
+
+    put_tcp(scene, 3);
+    scene->listing.exact = true;
+    scene->listing.backend = BACKEND_PROC;
+    assert_int_equal(run(scene), 0);
+    ASSERT_PORTS(scene, 1000, 1001, 1002);
+    assert_silent(scene);
+}
+
+static void a_second_pass_that_fails_is_a_loss(void **state)
+{
+    struct scene *scene = *state;
+
+    scene->listing.exact = true;
+    wire_tcp(&scene->wire, NLM_F_MULTI, 1, 80, 1);
+    done(scene, 1, 0);
+    done(scene, 2, -EIO);
+    assert_int_equal(run(scene), 0);
+    ASSERT_PORTS(scene, 80);
+    assert_true(scene->report.partial);
+    assert_true(report_says(&scene->report, "tcp: the second pass by netlink failed"));
+}
+
+static void one_run_after_another_lists_everything_again(void **state)
+{
+    struct scene *scene = *state;
+
+    scene->peer.replays = true;
+    wire_tcp(&scene->wire, NLM_F_MULTI, 1, 80, 1);
+    done(scene, 1, 0);
+    for (int i = 0; i < 3; i++) {
+        kept_finish(&scene->sink.kept);
+        assert_int_equal(run(scene), 0);
+        ASSERT_PORTS(scene, 80);
+    }
+}
+
+static bool is_odd(const struct record *record, const void *arg)
+{
+    assert_non_null(arg);
+    return record->socket.local.port % 2;
+}
+
+static void only_rows_that_the_filter_keeps_come(void **state)
+{
+    struct scene *scene = *state;
+
+    put_tcp(scene, 5);
+    scene->peer.refusal = -EPERM;
+    scene->listing.keep = is_odd;
+    scene->listing.keep_arg = scene;
+    assert_int_equal(run(scene), 0);
+    ASSERT_PORTS(scene, 1001, 1003);
+}
+
+static void sections_are_announced_before_their_rows(void **state)
+{
+    struct scene *scene = *state;
+
+    put_tcp(scene, 1);
+    tree_puts(&scene->tree, "unix", unix_heading);
+    scene->peer.refusal = -EPERM;
+    scene->tables[1] = (struct listing_table){.table = &table_tcp6, .states = STATES_ALL};
+    scene->tables[2] =
+        (struct listing_table){.table = &table_unix, .states = STATES_ALL, .section = 1};
+    scene->listing.table_count = 3;
+    assert_int_equal(run(scene), 0);
+    assert_int_equal(scene->sink.section_count, 2);
+    assert_int_equal(scene->sink.sections[0], 0);
+    assert_int_equal(scene->sink.sections[1], 1);
+    scene->listing.sort = column_find(RECORD_SOCKET, "inode", 5);
+    assert_int_equal(run(scene), 0);
+    assert_int_equal(scene->sink.section_count, 4);
+    assert_int_equal(scene->sink.sections[3], 1);
+}
+
+static void rows_are_sorted_across_tables_of_a_section(void **state)
+{
+    struct scene *scene = *state;
+
+    put_tcp(scene, 3);
+    scene->peer.refusal = -EPERM;
+    tree_puts(&scene->tree, "udp",
+              "    0: 0100007F:03E9 00000000:0000 07 00000000:00000000 00:00000000 00000000     0  "
+              "      0 77 2 000000008554a4fd 0\n");
+    scene->tables[1] = (struct listing_table){.table = &table_udp, .states = STATES_ALL};
+    scene->listing.table_count = 2;
+    scene->listing.sort = column_find(RECORD_SOCKET, "local_port", 10);
+    scene->listing.descending = true;
+    assert_int_equal(run(scene), 0);
+    ASSERT_PORTS(scene, 1002, 1001, 1001, 1000);
+}
+
+static void rows_are_counted_by_a_column(void **state)
+{
+    struct scene *scene = *state;
+
+    put_tcp(scene, 3);
+    scene->peer.refusal = -EPERM;
+    scene->listing.count_by[0] = column_find(RECORD_SOCKET, "state", 5);
+    scene->listing.count_by_count = 1;
+    assert_int_equal(run(scene), 0);
+    assert_int_equal(scene->sink.kept.count, 1);
+    assert_int_equal(scene->sink.kept.records[0].kind, RECORD_COUNT);
+    assert_int_equal(scene->sink.kept.records[0].count.count, 3);
+    assert_int_equal(scene->sink.section_count, 0);
+}
+
+static void a_failing_write_ends_the_listing_at_once(void **state)
+{
+    struct scene *scene = *state;
+
+    put_tcp(scene, 5);
+    scene->peer.refusal = -EPERM;
+    scene->sink.fail_after = 2;
+    scene->tables[1] = scene->tables[0];
+    scene->listing.table_count = 2;
+    assert_int_equal(run(scene), -ENOSPC);
+    assert_int_equal(scene->sink.kept.count, 2);
+}
+
+static void a_cut_dump_is_partial_whatever_the_listing(void **state)
+{
+    struct scene *scene = *state;
+
+    scene->listing.sort = column_find(RECORD_SOCKET, "local_port", 10);
+    wire_tcp(&scene->wire, NLM_F_MULTI, 1, 81, 1);
+    wire_tcp(&scene->wire, NLM_F_MULTI, 1, 80, 2);
+    assert_int_equal(run(scene), 0);
+    ASSERT_PORTS(scene, 80, 81);
+    assert_true(scene->report.partial);
+}
+
+static int begin(void **state)
+{
+    struct scene *scene = calloc(1, sizeof *scene);
+
+    assert_non_null(scene);
+    tree_make(&scene->tree);
+    peer_init(&scene->peer);
+    scene->tables[0] = (struct listing_table){.table = &table_tcp, .states = STATES_ALL};
+    scene->listing.tables = scene->tables;
+    scene->listing.table_count = 1;
+    *state = scene;
+    return 0;
+}
+
+static int end(void **state)
+{
+    struct scene *scene = *state;
+
+    engine_destroy(scene->engine);
+    peer_finish(&scene->peer);
+    kept_finish(&scene->sink.kept);
+    tree_remove(&scene->tree);
+    free(scene);
+    return 0;
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(netlink_comes_first_and_proc_is_left_alone),
+        TEST(a_refusal_falls_back_to_proc_in_silence),
+        TEST(a_missing_protocol_falls_back_to_proc),
+        TEST(a_fault_before_the_first_row_falls_back_and_is_told),
+        TEST(after_the_first_row_there_is_no_falling_back),
+        TEST(rows_that_were_filtered_out_count_as_handed_on),
+        TEST(a_backend_that_was_named_is_the_only_one),
+        TEST(a_table_that_nobody_has_is_missing),
+        TEST(a_required_table_that_is_missing_ends_the_listing),
+        TEST(a_table_that_no_backend_knows_is_missing),
+        TEST(the_choice_is_made_for_each_table),
+        TEST(proc_is_asked_first_for_what_only_it_knows),
+        TEST(rows_that_netlink_does_not_list_are_told_as_lost),
+        TEST(a_socket_that_comes_again_is_listed_once),
+        TEST(twins_and_rows_without_identity_are_all_listed),
+        TEST(two_passes_list_what_either_saw_once),
+        TEST(two_passes_of_proc_are_merged_too),
+        TEST(a_second_pass_that_fails_is_a_loss),
+        TEST(one_run_after_another_lists_everything_again),
+        TEST(only_rows_that_the_filter_keeps_come),
+        TEST(sections_are_announced_before_their_rows),
+        TEST(rows_are_sorted_across_tables_of_a_section),
+        TEST(rows_are_counted_by_a_column),
+        TEST(a_failing_write_ends_the_listing_at_once),
+        TEST(a_cut_dump_is_partial_whatever_the_listing),
+    };
+
+    return cmocka_run_group_tests_name("engine", tests, NULL, NULL);
+}

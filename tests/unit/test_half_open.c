@@ -1,0 +1,191 @@
+/* Half-open connections: what netlink does not know of them comes from /proc. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <linux/sock_diag.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "peer.h"
+#include "scene.h"
+
+#define NUMBERS (SOCKET_UID | SOCKET_RETRANSMITS | SOCKET_PROBES)
+
+struct scene {
+    struct tree tree;
+    struct peer peer;
+    struct netlink *netlink;
+    struct wire wire;
+    struct kept kept;
+    struct report report;
+    char file[8192];
+};
+
+/* A half-open connection as netlink tells of it: to local port 80 from this port. */
+static void tell(struct scene *scene, uint16_t remote_port)
+{
+    struct inet_diag_msg diag = tcp_message(80, remote_port);
+
+    diag.idiag_state = TCP_SYN_RECV;
+    diag.idiag_uid = 0;
+    diag.idiag_inode = 0;
+    diag.id.idiag_dport = (uint16_t)(remote_port << 8 | remote_port >> 8);
+    wire_message(&scene->wire, SOCK_DIAG_BY_FAMILY, NLM_F_MULTI, 1);
+    wire_put(&scene->wire, &diag, sizeof diag);
+}
+
+/* The same as the file has it, in any state. */
+static void show(struct scene *scene, unsigned state, uint16_t remote_port, unsigned uid)
+{
+    size_t length = strlen(scene->file);
+
+    snprintf(
+        scene->file + length, sizeof scene->file - length,
+        "   0: 0100007F:0050 010200C0:%04X %02X 00000000:00000000 01:00000023 %08X %5u %8u 0 0 "
+        "00000000e4e9b2ea\n",
+        remote_port, state, uid % 7, uid, uid % 5);
+}
+
+static int list(struct scene *scene, uint64_t needs, bool exclusive)
+{
+    struct query query = {.table = &table_tcp,
+                          .needs = needs,
+                          .states = STATES_ALL,
+                          .proc_root = scene->tree.root,
+                          .netlink = scene->netlink,
+                          .report = &scene->report,
+                          .exclusive = exclusive};
+
+    wire_done(&scene->wire, NLM_F_MULTI, 1, 0);
+    peer_add_wire(&scene->peer, &scene->wire);
+    if (*scene->file)
+        tree_puts(&scene->tree, "tcp", scene->file);
+    return backend_sock_diag.dump(&query, keep_record, &scene->kept);
+}
+
+static void their_numbers_come_from_proc_by_the_two_ends(void **state)
+{
+    struct scene *scene = *state;
+
+    for (uint16_t i = 0; i < 40; i++) {
+        tell(scene, (uint16_t)(1000 + i));
+        show(scene, TCP_SYN_RECV, (uint16_t)(1000 + (i * 7) % 40), 500u + (i * 7u) % 40);
+    }
+    assert_int_equal(list(scene, NUMBERS, false), 0);
+    assert_int_equal(scene->kept.count, 40);
+    for (unsigned i = 0; i < 40; i++) {
+        const struct record *record = &scene->kept.records[i];
+        assert_true((record->has & NUMBERS) == NUMBERS);
+        assert_int_equal(record->socket.uid, 500 + i);
+        assert_int_equal(record->socket.retransmits, (500 + i) % 7);
+        assert_int_equal(record->socket.probes, (500 + i) % 5);
+    }
+    assert_int_equal(scene->report.count, 0);
+}
+
+static void one_that_proc_does_not_have_any_more_stays_without(void **state)
+{
+    struct scene *scene = *state;
+
+    tell(scene, 1000);
+    tell(scene, 1001);
+    show(scene, TCP_SYN_RECV, 1001, 501);
+    show(scene, TCP_ESTABLISHED, 1000, 7); /* it is whole by now: another row's numbers */
+    assert_int_equal(list(scene, NUMBERS, false), 0);
+    assert_int_equal(scene->kept.records[0].has & NUMBERS, 0);
+    assert_int_equal(scene->kept.records[1].socket.uid, 501);
+}
+
+static void without_proc_they_stay_without_and_no_row_is_lost(void **state)
+{
+    struct scene *scene = *state;
+
+    tell(scene, 1000);
+    tree_remove(&scene->tree);
+    assert_int_equal(list(scene, NUMBERS, false), 0);
+    assert_int_equal(scene->kept.count, 1);
+    assert_int_equal(scene->kept.records[0].has & NUMBERS, 0);
+    assert_false(scene->report.partial);
+    tree_make(&scene->tree);
+}
+
+static void a_malformed_line_in_proc_is_no_loss_of_rows(void **state)
+{
+    struct scene *scene = *state;
+
+    tell(scene, 1000);
+    show(scene, TCP_SYN_RECV, 1000, 500);
+    strcat(scene->file, "rubbish\n");
+    assert_int_equal(list(scene, NUMBERS, false), 0);
+    assert_int_equal(scene->kept.records[0].socket.uid, 500);
+    assert_false(scene->report.partial);
+}
+
+static void netlink_alone_means_netlink_alone(void **state)
+{
+    struct scene *scene = *state;
+
+    tell(scene, 1000);
+    show(scene, TCP_SYN_RECV, 1000, 500);
+    assert_int_equal(list(scene, NUMBERS, true), 0);
+    assert_int_equal(scene->kept.records[0].has & NUMBERS, 0);
+}
+
+static void what_is_not_needed_is_not_read(void **state)
+{
+    struct scene *scene = *state;
+
+    tell(scene, 1000);
+    show(scene, TCP_SYN_RECV, 1000, 500);
+    assert_int_equal(list(scene, SOCKET_ADDRESSES, false), 0);
+    assert_int_equal(scene->kept.records[0].has & NUMBERS, 0);
+}
+
+static int begin(void **state)
+{
+    struct scene *scene = calloc(1, sizeof *scene);
+
+    assert_non_null(scene);
+    tree_make(&scene->tree);
+    peer_init(&scene->peer);
+    scene->netlink = netlink_create_with(&scene->peer.netlink);
+    assert_non_null(scene->netlink);
+    *state = scene;
+    return 0;
+}
+
+static int end(void **state)
+{
+    struct scene *scene = *state;
+
+    netlink_destroy(scene->netlink);
+    peer_finish(&scene->peer);
+    kept_finish(&scene->kept);
+    tree_remove(&scene->tree);
+    free(scene);
+    return 0;
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(their_numbers_come_from_proc_by_the_two_ends),
+        TEST(one_that_proc_does_not_have_any_more_stays_without),
+        TEST(without_proc_they_stay_without_and_no_row_is_lost),
+        TEST(a_malformed_line_in_proc_is_no_loss_of_rows),
+        TEST(netlink_alone_means_netlink_alone),
+        TEST(what_is_not_needed_is_not_read),
+    };
+
+    return cmocka_run_group_tests_name("half_open", tests, NULL, NULL);
+}

@@ -1,0 +1,317 @@
+/* Lines out of files, wherever the reads cut them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "backend/lines.h"
+#include "scene.h"
+
+static struct lines open_text(const struct tree *tree, const void *data, size_t size)
+{
+    struct lines lines;
+
+    tree_put(tree, "tcp", data, size);
+    assert_int_equal(lines_open(&lines, tree->root, "tcp"), 0);
+    return lines;
+}
+
+static void assert_line(struct lines *lines, const char *expected)
+{
+    struct line line;
+
+    assert_int_equal(lines_next(lines, &line), 1);
+    assert_int_equal(line.length, strlen(expected));
+    assert_memory_equal(line.data, expected, line.length);
+    assert_false(line.cut);
+}
+
+static void assert_end(struct lines *lines)
+{
+    struct line line;
+
+    assert_int_equal(lines_next(lines, &line), 0);
+    assert_int_equal(lines_next(lines, &line), 0);
+}
+
+static void lines_come_without_their_newline_and_are_numbered(void **state)
+{
+    struct lines lines = open_text(*state, "one\n\nthree\n", 11);
+
+    assert_line(&lines, "one");
+    assert_int_equal(lines.number, 1);
+    assert_line(&lines, "");
+    assert_line(&lines, "three");
+    assert_int_equal(lines.number, 3);
+    assert_end(&lines);
+    lines_close(&lines);
+}
+
+static void a_last_line_needs_no_newline_but_is_marked(void **state)
+{
+    struct lines lines = open_text(*state, "one\ntwo", 7);
+    struct line line;
+
+    assert_int_equal(lines_next(&lines, &line), 1);
+    assert_false(line.unended);
+    assert_int_equal(lines_next(&lines, &line), 1);
+    assert_int_equal(line.length, 3);
+    assert_memory_equal(line.data, "two", 3);
+    assert_true(line.unended);
+    assert_end(&lines);
+    lines_close(&lines);
+}
+
+static void an_empty_file_has_no_line(void **state)
+{
+    struct lines lines = open_text(*state, "", 0);
+
+    assert_end(&lines);
+    lines_close(&lines);
+}
+
+static void bytes_of_any_kind_stay_as_they_are(void **state)
+{
+    char every[257];
+    struct lines lines;
+    struct line line;
+
+    for (int i = 0; i < 256; i++)
+        every[i] = (char)(i == '\n' ? ' ' : i);
+    every[256] = '\n';
+    lines = open_text(*state, every, sizeof every);
+    assert_int_equal(lines_next(&lines, &line), 1);
+    assert_int_equal(line.length, 256);
+    assert_memory_equal(line.data, every, 256);
+    lines_close(&lines);
+}
+
+static void a_missing_file_is_an_error_and_leaves_nothing_to_close(void **state)
+{
+    const struct tree *tree = *state;
+    struct lines lines;
+
+    assert_int_equal(lines_open(&lines, tree->root, "dccp"), -ENOENT);
+    lines_close(&lines);
+    assert_int_equal(lines.fd, -1);
+}
+
+static void a_root_longer_than_any_path_is_an_error(void **state)
+{
+    char *root = malloc(8192);
+    struct lines lines;
+
+    (void)state;
+    memset(root, 'x', 8191);
+    root[8191] = '\0';
+    assert_int_equal(lines_open(&lines, root, "tcp"), -ENAMETOOLONG);
+    lines_close(&lines);
+    free(root);
+}
+
+static void a_failing_read_is_an_error_not_the_end(void **state)
+{
+    const struct tree *tree = *state;
+    struct lines lines;
+    struct line line;
+    char path[96];
+
+    snprintf(path, sizeof path, "%s/net/tcp", tree->root);
+    assert_int_equal(mkdir(path, 0755), 0); /* opens, but read(2) says EISDIR */
+    assert_int_equal(lines_open(&lines, tree->root, "tcp"), 0);
+    assert_int_equal(lines_next(&lines, &line), -EISDIR);
+    lines_close(&lines);
+    assert_int_equal(rmdir(path), 0);
+}
+
+/* "before", a line of so many bytes, "after"; the middle one may not fit. */
+static void read_around_a_long_line(const struct tree *tree, size_t length, bool fits)
+{
+    size_t size = length + sizeof "before\n\nafter\n" - 1;
+    char *text = malloc(size);
+    struct lines lines;
+    struct line line;
+
+    memcpy(text, "before\n", 7);
+    memset(text + 7, 'x', length);
+    memcpy(text + 7 + length, "\nafter\n", 7);
+    lines = open_text(tree, text, size);
+    assert_line(&lines, "before");
+    assert_int_equal(lines_next(&lines, &line), 1);
+    assert_int_equal(line.cut, !fits);
+    assert_int_equal(lines.number, 2);
+    if (fits)
+        assert_int_equal(line.length, length);
+    assert_line(&lines, "after");
+    assert_int_equal(lines.number, 3);
+    assert_end(&lines);
+    lines_close(&lines);
+    free(text);
+}
+
+static void an_overlong_line_is_one_cut_line_and_the_next_is_whole(void **state)
+{
+    read_around_a_long_line(*state, LINES_CAPACITY - 1, true);
+    for (size_t length = LINES_CAPACITY; length < LINES_CAPACITY + 20; length++)
+        read_around_a_long_line(*state, length, false);
+    read_around_a_long_line(*state, 2 * LINES_CAPACITY - 7, false);
+    read_around_a_long_line(*state, 3 * LINES_CAPACITY, false);
+    read_around_a_long_line(*state, 10 * LINES_CAPACITY + 1, false);
+}
+
+static void an_overlong_last_line_without_newline_ends_the_file(void **state)
+{
+    static char text[2 * LINES_CAPACITY + 5];
+    struct lines lines;
+    struct line line;
+
+    memset(text, 'x', sizeof text);
+    lines = open_text(*state, text, sizeof text);
+    assert_int_equal(lines_next(&lines, &line), 1);
+    assert_true(line.cut);
+    assert_end(&lines);
+    lines_close(&lines);
+}
+
+/* More than the buffer holds, so that lines lie across its end. */
+static void lines_across_the_buffers_end_are_whole(void **state)
+{
+    enum { LINES = 20000 };
+    char *text = malloc((size_t)LINES * 32), expected[32];
+    size_t size = 0;
+    struct lines lines;
+
+    for (int i = 0; i < LINES; i++)
+        size += (size_t)sprintf(text + size, "line %d of %d\n", i, i % 7 * 1000);
+    lines = open_text(*state, text, size);
+    for (int i = 0; i < LINES; i++) {
+        snprintf(expected, sizeof expected, "line %d of %d", i, i % 7 * 1000);
+        assert_line(&lines, expected);
+    }
+    assert_end(&lines);
+    lines_close(&lines);
+    free(text);
+}
+
+/* A FIFO hands out what was written piece by piece. */
+struct writing {
+    char path[96];
+    const char *text;
+    size_t size, piece;
+};
+
+static void *write_in_pieces(void *arg)
+{
+    const struct writing *writing = arg;
+    int fd = open(writing->path, O_WRONLY);
+
+    for (size_t at = 0; at < writing->size; at += writing->piece) {
+        size_t left = writing->size - at;
+        size_t size = left < writing->piece ? left : writing->piece;
+        if (write(fd, writing->text + at, size) != (ssize_t)size)
+            break;
+        if (writing->size < 200)
+            usleep(300); /* so that the reader gets it on its own */
+    }
+    close(fd);
+    return NULL;
+}
+
+static void lines_may_be_cut_anywhere_between_two_reads(void **state)
+{
+    const struct tree *tree = *state;
+    static const char text[] = "a\nbc\n\ndef g\nlast";
+    struct writing writing = {.text = text, .size = sizeof text - 1};
+
+    snprintf(writing.path, sizeof writing.path, "%s/net/fifo", tree->root);
+    assert_int_equal(mkfifo(writing.path, 0600), 0);
+    for (writing.piece = 1; writing.piece < sizeof text; writing.piece++) {
+        struct lines lines;
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, NULL, write_in_pieces, &writing), 0);
+        assert_int_equal(lines_open(&lines, tree->root, "fifo"), 0);
+        assert_line(&lines, "a");
+        assert_line(&lines, "bc");
+        assert_line(&lines, "");
+        assert_line(&lines, "def g");
+        assert_line(&lines, "last");
+        assert_end(&lines);
+        lines_close(&lines);
+        pthread_join(thread, NULL);
+    }
+}
+
+static void an_overlong_line_may_come_in_pieces(void **state)
+{
+    const struct tree *tree = *state;
+    size_t size = 2 * LINES_CAPACITY + 14;
+    char *text = malloc(size);
+    struct writing writing = {.text = text, .size = size, .piece = 4050};
+    struct lines lines;
+    struct line line;
+    pthread_t thread;
+
+    memset(text, 'x', size);
+    memcpy(text, "before\n", 7);
+    memcpy(text + size - 7, "\nafter\n", 7);
+    snprintf(writing.path, sizeof writing.path, "%s/net/fifo", tree->root);
+    assert_int_equal(mkfifo(writing.path, 0600), 0);
+    assert_int_equal(pthread_create(&thread, NULL, write_in_pieces, &writing), 0);
+    assert_int_equal(lines_open(&lines, tree->root, "fifo"), 0);
+    assert_line(&lines, "before");
+    assert_int_equal(lines_next(&lines, &line), 1);
+    assert_true(line.cut);
+    assert_line(&lines, "after");
+    assert_end(&lines);
+    lines_close(&lines);
+    pthread_join(thread, NULL);
+    free(text);
+}
+
+static int make_tree(void **state)
+{
+    static struct tree tree;
+
+    tree_make(&tree);
+    *state = &tree;
+    return 0;
+}
+
+static int remove_tree(void **state)
+{
+    tree_remove(*state);
+    return 0;
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, make_tree, remove_tree)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(lines_come_without_their_newline_and_are_numbered),
+        TEST(a_last_line_needs_no_newline_but_is_marked),
+        TEST(an_empty_file_has_no_line),
+        TEST(bytes_of_any_kind_stay_as_they_are),
+        TEST(a_missing_file_is_an_error_and_leaves_nothing_to_close),
+        TEST(a_root_longer_than_any_path_is_an_error),
+        TEST(a_failing_read_is_an_error_not_the_end),
+        TEST(an_overlong_line_is_one_cut_line_and_the_next_is_whole),
+        TEST(an_overlong_last_line_without_newline_ends_the_file),
+        TEST(lines_across_the_buffers_end_are_whole),
+        TEST(lines_may_be_cut_anywhere_between_two_reads),
+        TEST(an_overlong_line_may_come_in_pieces),
+    };
+
+    return cmocka_run_group_tests_name("lines", tests, NULL, NULL);
+}

@@ -1,0 +1,375 @@
+/* How values compare, and rows that are kept, sorted and counted by them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "engine/groups.h"
+#include "engine/order.h"
+#include "engine/rows.h"
+#include "fastnet/column.h"
+#include "fastnet/lookup.h"
+
+static const struct context no_names;
+
+static struct value number(uint64_t n)
+{
+    return (struct value){.type = VALUE_NUMBER, .number = n};
+}
+
+static struct value text(const char *data, size_t length)
+{
+    return (struct value){.type = VALUE_TEXT, .text = {data, length}};
+}
+
+static struct value name(const char *string, uint64_t n)
+{
+    return (struct value){.type = VALUE_NAME, .name = {string, n}};
+}
+
+static struct value address(int family, const char *string)
+{
+    struct value value = {.type = VALUE_ADDRESS, .family = (uint8_t)family};
+
+    assert_int_equal(inet_pton(family, string, value.address), 1);
+    return value;
+}
+
+/* Each is less than those behind it, and equal to itself. */
+static void assert_ascending(const struct value *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < count; j++) {
+            int order = value_compare(&values[i], &values[j]);
+            assert_int_equal((order > 0) - (order < 0), (i > j) - (i < j));
+        }
+}
+
+static void numbers_compare_as_numbers(void **state)
+{
+    const struct value values[] = {number(0),
+                                   number(9),
+                                   number(10),
+                                   number(443),
+                                   number(1000),
+                                   number(UINT64_MAX),
+                                   {.type = VALUE_UNKNOWN}};
+
+    (void)state;
+    assert_ascending(values, sizeof values / sizeof *values);
+}
+
+static void addresses_compare_as_numbers_and_ipv4_is_first(void **state)
+{
+    const struct value values[] = {
+        address(AF_INET, "0.0.0.0"),   address(AF_INET, "9.0.0.1"),
+        address(AF_INET, "10.0.0.9"),  address(AF_INET, "10.0.0.10"),
+        address(AF_INET, "200.0.0.1"), address(AF_INET6, "::"),
+        address(AF_INET6, "::1"),      address(AF_INET6, "2001:db8::9"),
+        address(AF_INET6, "fe80::1"),  {.type = VALUE_UNKNOWN},
+    };
+
+    (void)state;
+    assert_ascending(values, sizeof values / sizeof *values);
+}
+
+static void text_compares_by_its_bytes(void **state)
+{
+    const struct value values[] = {text(NULL, 0),   text("\0", 1),          text("A", 1),
+                                   text("a", 1),    text("a\0b", 3),        text("ab", 2),
+                                   text("\xc3", 1), {.type = VALUE_UNKNOWN}};
+
+    (void)state;
+    assert_ascending(values, sizeof values / sizeof *values);
+}
+
+static void names_come_before_numbers_without_one(void **state)
+{
+    const struct value values[] = {name("nobody", 65534),
+                                   name("root", 0),
+                                   name(NULL, 9),
+                                   name(NULL, 10),
+                                   {.type = VALUE_UNKNOWN}};
+
+    (void)state;
+    assert_ascending(values, sizeof values / sizeof *values);
+}
+
+static void owners_compare_by_pid_then_descriptor_then_how_many(void **state)
+{
+    static const struct owner owners[] = {
+        {.pid = 9, .fd = 3, .name = "z"},
+        {.pid = 10, .fd = 3, .name = "a"},
+        {.pid = 10, .fd = 20, .name = "a"},
+        {.pid = 11, .fd = 0, .name = "a"},
+    };
+    const struct value values[] = {
+        {.type = VALUE_OWNERS, .owners = {owners, 0}},
+        {.type = VALUE_OWNERS, .owners = {owners, 1}},
+        {.type = VALUE_OWNERS, .owners = {owners, 2}},
+        {.type = VALUE_OWNERS, .owners = {owners + 1, 1}},
+        {.type = VALUE_OWNERS, .owners = {owners + 2, 1}},
+        {.type = VALUE_OWNERS, .owners = {owners + 3, 1}},
+        {.type = VALUE_UNKNOWN},
+    };
+
+    (void)state;
+    assert_ascending(values, sizeof values / sizeof *values);
+}
+
+/* --- Rows ------------------------------------------------------------------------------------- */
+
+/* A row's inode is where it came in the order; its backlog, when it has one, is sorted by. */
+static struct value backlog(const struct column *column, const struct record *record,
+                            const struct context *context)
+{
+    (void)context;
+    if (!(record->has & column->needs))
+        return (struct value){.type = VALUE_UNKNOWN};
+    return number(record->socket.backlog);
+}
+
+static const struct column backlog_column = {
+    .name = "backlog", .needs = SOCKET_BACKLOG, .type = VALUE_NUMBER, .value = backlog};
+
+static void add_rows(struct rows *rows, size_t count)
+{
+    srand(1);
+    for (size_t i = 0; i < count; i++) {
+        struct record record = {.kind = RECORD_SOCKET,
+                                .has = rand() % 5 ? SOCKET_BACKLOG : 0,
+                                .socket = {.inode = i, .backlog = (uint32_t)(rand() % 50)}};
+        assert_int_equal(rows_add(rows, &record), 0);
+    }
+}
+
+static void check_sorted(size_t count, bool descending)
+{
+    struct rows rows = {0};
+
+    add_rows(&rows, count);
+    assert_int_equal(rows_sort(&rows, &backlog_column, descending, &no_names), 0);
+    assert_int_equal(rows.count, count);
+    for (size_t i = 1; i < count; i++) {
+        const struct record *a = rows.records[i - 1], *b = rows.records[i];
+        if (!a->has)
+            assert_int_equal(b->has, 0); /* unknown ones come last either way */
+        if (a->has == b->has && (!a->has || a->socket.backlog == b->socket.backlog))
+            assert_true(a->socket.inode < b->socket.inode); /* equal ones stay in order */
+        else if (a->has && b->has)
+            assert_true(descending ? a->socket.backlog > b->socket.backlog
+                                   : a->socket.backlog < b->socket.backlog);
+    }
+    rows_clear(&rows);
+}
+
+static void rows_are_sorted_and_equal_ones_stay_in_order(void **state)
+{
+    (void)state;
+    for (size_t count = 0; count < 70; count++) {
+        check_sorted(count, false);
+        check_sorted(count, true);
+    }
+    check_sorted(5000, false);
+    check_sorted(5000, true);
+}
+
+static void a_kept_row_has_its_name_to_itself(void **state)
+{
+    struct rows rows = {0};
+    char name_of_many[SOCKET_PATH_MAX];
+
+    (void)state;
+    for (size_t i = 0; i < 5000; i++) {
+        int length = snprintf(name_of_many, sizeof name_of_many, "/run/%zu", i);
+        struct record record = {.kind = RECORD_SOCKET,
+                                .has = SOCKET_PATH,
+                                .socket = {.path = {name_of_many, (size_t)length}}};
+        assert_int_equal(rows_add(&rows, &record), 0);
+    }
+    for (size_t i = 0; i < 5000; i++) {
+        int length = snprintf(name_of_many, sizeof name_of_many, "/run/%zu", i);
+        assert_int_equal(rows.records[i]->socket.path.length, length);
+        assert_memory_equal(rows.records[i]->socket.path.data, name_of_many, (size_t)length);
+    }
+    rows_clear(&rows);
+    assert_int_equal(rows.count, 0);
+    rows_clear(&rows);
+}
+
+static void memory_of_rows_is_of_any_size_and_aligned(void **state)
+{
+    static const size_t sizes[] = {0, 1, 7, 16, 300 * 1024, 3, 256 * 1024, 5};
+    struct rows rows = {0};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        char *memory = rows_allocate(&rows, sizes[i]);
+        assert_non_null(memory);
+        assert_int_equal((uintptr_t)memory % _Alignof(max_align_t), 0);
+        memset(memory, 0xa5, sizes[i]);
+    }
+    rows_clear(&rows);
+}
+
+/* --- Counting --------------------------------------------------------------------------------- */
+
+static struct value path(const struct column *column, const struct record *record,
+                         const struct context *context)
+{
+    (void)column;
+    (void)context;
+    return text(record->socket.path.data, record->socket.path.length);
+}
+
+static const struct column path_column = {
+    .name = "path", .needs = SOCKET_PATH, .type = VALUE_TEXT, .value = path};
+
+static void count(struct groups *groups, const char *string, size_t length, int number_or_none)
+{
+    char dying[64]; /* as in a receive buffer */
+    struct record record = {.kind = RECORD_SOCKET, .has = SOCKET_PATH};
+
+    memcpy(dying, string, length);
+    record.socket.path = (struct text){dying, length};
+    if (number_or_none >= 0) {
+        record.has |= SOCKET_BACKLOG;
+        record.socket.backlog = (uint32_t)number_or_none;
+    }
+    assert_int_equal(groups_add(groups, &record, &no_names), 0);
+    memset(dying, 0, sizeof dying);
+}
+
+static void assert_group(const struct rows *rows, size_t i, uint64_t times, const char *string,
+                         size_t length)
+{
+    const struct count_record *group = &rows->records[i]->count;
+
+    assert_int_equal(rows->records[i]->kind, RECORD_COUNT);
+    assert_int_equal(group->count, times);
+    assert_int_equal(group->values[0].text.length, length);
+    if (length)
+        assert_memory_equal(group->values[0].text.data, string, length);
+}
+
+static void groups_come_largest_first_and_equal_ones_by_value(void **state)
+{
+    const struct column *const columns[] = {&path_column};
+    struct groups *groups = groups_create(columns, 1);
+    struct rows rows = {0};
+
+    (void)state;
+    assert_non_null(groups);
+    for (int i = 0; i < 3; i++) {
+        count(groups, "LISTEN", 6, 0);
+        count(groups, "b", 1, 0);
+        count(groups, "LISTEN", 6, 0);
+        count(groups, "a\0", 2, 0);
+        count(groups, "", 0, 0);
+    }
+    assert_int_equal(groups_finish(groups, &rows), 0);
+    assert_int_equal(rows.count, 4);
+    assert_group(&rows, 0, 6, "LISTEN", 6);
+    assert_group(&rows, 1, 3, "", 0);
+    assert_group(&rows, 2, 3, "a\0", 2);
+    assert_group(&rows, 3, 3, "b", 1);
+    rows_clear(&rows);
+    groups_destroy(groups);
+}
+
+static void several_columns_make_a_group_of_each_combination(void **state)
+{
+    const struct column *const columns[] = {&path_column, &backlog_column};
+    struct groups *groups = groups_create(columns, 2);
+    struct rows rows = {0};
+
+    (void)state;
+    assert_non_null(groups);
+    count(groups, "a", 1, 1);
+    count(groups, "a", 1, -1);
+    count(groups, "a", 1, 2);
+    count(groups, "a", 1, 1);
+    count(groups, "a", 1, -1);
+    count(groups, "a", 1, -1);
+    count(groups, "b", 1, 1);
+    assert_int_equal(groups_finish(groups, &rows), 0);
+    assert_int_equal(rows.count, 4);
+    assert_group(&rows, 0, 3, "a", 1);
+    assert_int_equal(rows.records[0]->count.values[1].type, VALUE_UNKNOWN);
+    assert_group(&rows, 1, 2, "a", 1);
+    assert_int_equal(rows.records[1]->count.values[1].number, 1);
+    assert_group(&rows, 2, 1, "a", 1);
+    assert_group(&rows, 3, 1, "b", 1);
+    rows_clear(&rows);
+    groups_destroy(groups);
+}
+
+static void many_groups_are_all_counted(void **state)
+{
+    const struct column *const columns[] = {&path_column};
+    struct groups *groups = groups_create(columns, 1);
+    struct rows rows = {0};
+    uint64_t total = 0;
+    char string[16];
+
+    (void)state;
+    assert_non_null(groups);
+    for (int round = 0; round < 3; round++)
+        for (int i = 0; i < 20000; i += round + 1) {
+            int length = snprintf(string, sizeof string, "%d", i);
+            count(groups, string, (size_t)length, 0);
+            total++;
+        }
+    assert_int_equal(groups_finish(groups, &rows), 0);
+    assert_int_equal(rows.count, 20000);
+    for (size_t i = 0; i < rows.count; i++) {
+        total -= rows.records[i]->count.count;
+        if (i > 0)
+            assert_true(rows.records[i]->count.count <= rows.records[i - 1]->count.count);
+    }
+    assert_int_equal(total, 0);
+    rows_clear(&rows);
+    groups_destroy(groups);
+}
+
+static void no_rows_make_no_groups(void **state)
+{
+    const struct column *const columns[] = {&path_column};
+    struct groups *groups = groups_create(columns, 1);
+    struct rows rows = {0};
+
+    (void)state;
+    assert_int_equal(groups_finish(groups, &rows), 0);
+    assert_int_equal(rows.count, 0);
+    rows_clear(&rows);
+    groups_destroy(groups);
+    groups_destroy(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_compare_as_numbers),
+        cmocka_unit_test(addresses_compare_as_numbers_and_ipv4_is_first),
+        cmocka_unit_test(text_compares_by_its_bytes),
+        cmocka_unit_test(names_come_before_numbers_without_one),
+        cmocka_unit_test(owners_compare_by_pid_then_descriptor_then_how_many),
+        cmocka_unit_test(rows_are_sorted_and_equal_ones_stay_in_order),
+        cmocka_unit_test(a_kept_row_has_its_name_to_itself),
+        cmocka_unit_test(memory_of_rows_is_of_any_size_and_aligned),
+        cmocka_unit_test(groups_come_largest_first_and_equal_ones_by_value),
+        cmocka_unit_test(several_columns_make_a_group_of_each_combination),
+        cmocka_unit_test(many_groups_are_all_counted),
+        cmocka_unit_test(no_rows_make_no_groups),
+    };
+
+    return cmocka_run_group_tests_name("order", tests, NULL, NULL);
+}

@@ -1,0 +1,671 @@
+/* Sockets out of /proc/net: whole lines, cut ones, forged ones, and what is told of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <linux/net.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "backend/lines.h"
+#include "backend/proc_net.h"
+#include "scene.h"
+
+#define TCP_FIELDS                                                                                 \
+    (SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_UID | SOCKET_INODE | SOCKET_TIMER |  \
+     SOCKET_RETRANSMITS | SOCKET_PROBES)
+
+static const char established[] =
+    "  52: 0100007F:CB74 0200007F:0016 01 0000000F:00000003 01:0000002A 00000002  1000        3 "
+    "3999703 2 0000000041f7f540 81 0 0 1 -1                    ";
+
+/* --- One line --------------------------------------------------------------------------------- */
+
+/* The line is decoded where nothing lies behind it, so that a sanitizer sees a byte too many. */
+static int decode(const char *data, size_t length, const struct table *table, struct record *record,
+                  char path[SOCKET_PATH_MAX])
+{
+    char *exact = malloc(length + 1);
+    struct line line = {.data = exact, .length = length};
+    int result;
+
+    memmove(exact, data, length);
+    exact = realloc(exact, length ? length : 1);
+    line.data = exact;
+    memset(record, 0xa5, sizeof *record);
+    result = table->family == AF_UNIX ? proc_net_decode_unix(&line, record)
+                                      : proc_net_decode_inet(&line, table, record);
+    if (result == 0 && table->family == AF_UNIX && path) {
+        assert_in_range(record->socket.path.length, 0, SOCKET_PATH_MAX);
+        memcpy(path, record->socket.path.data, record->socket.path.length);
+        record->socket.path.data = path;
+    }
+    free(exact);
+    return result;
+}
+
+static struct record decoded(const char *line, const struct table *table)
+{
+    struct record record;
+
+    assert_int_equal(decode(line, strlen(line), table, &record, NULL), 0);
+    return record;
+}
+
+static void refuse(const char *line, const struct table *table)
+{
+    struct record record;
+
+    assert_int_equal(decode(line, strlen(line), table, &record, NULL), -EBADMSG);
+}
+
+static void a_tcp_line_has_all_that_stands_in_it(void **state)
+{
+    struct record record = decoded(established, &table_tcp);
+
+    (void)state;
+    assert_int_equal(record.kind, RECORD_SOCKET);
+    assert_int_equal(record.has, TCP_FIELDS);
+    assert_true(record.identity != 0);
+    assert_int_equal(record.socket.family, AF_INET);
+    assert_int_equal(record.socket.protocol, IPPROTO_TCP);
+    assert_int_equal(record.socket.state, TCP_ESTABLISHED);
+    assert_memory_equal(record.socket.local.address, "\x7f\0\0\1\0\0\0\0\0\0\0\0\0\0\0\0", 16);
+    assert_memory_equal(record.socket.remote.address, "\x7f\0\0\2", 4);
+    assert_int_equal(record.socket.local.port, 0xcb74);
+    assert_int_equal(record.socket.remote.port, 22);
+    assert_int_equal(record.socket.send_q, 15);
+    assert_int_equal(record.socket.recv_q, 3);
+    assert_int_equal(record.socket.timer, TIMER_RETRANSMIT);
+    assert_int_equal(record.socket.timer_ms, 420);
+    assert_int_equal(record.socket.retransmits, 2);
+    assert_int_equal(record.socket.uid, 1000);
+    assert_int_equal(record.socket.probes, 3);
+    assert_int_equal(record.socket.inode, 3999703);
+}
+
+static void a_tcp6_address_is_in_network_byte_order(void **state)
+{
+    struct record record = decoded(
+        "   1: 0000000000000000FFFF00000100007F:01BB 000080FE000000000000000001000000:E308 06 "
+        "00000000:00000000 03:0000176C 00000000     0        0 0 3 0000000000000000",
+        &table_tcp6);
+
+    (void)state;
+    assert_memory_equal(record.socket.local.address, "\0\0\0\0\0\0\0\0\0\0\xff\xff\x7f\0\0\1", 16);
+    assert_memory_equal(record.socket.remote.address, "\xfe\x80\0\0\0\0\0\0\0\0\0\0\0\0\0\1", 16);
+    assert_int_equal(record.socket.state, TCP_TIME_WAIT);
+    assert_int_equal(record.socket.timer, TIMER_TIME_WAIT);
+    assert_int_equal(record.socket.timer_ms, 59960);
+    assert_int_equal(record.socket.inode, 0);
+}
+
+static void udp_and_raw_have_no_retransmits(void **state)
+{
+    static const char line[] = " 4542: 0100007F:14E9 00000000:0000 07 00000000:00000340 "
+                               "00:00000000 00000007     0        0 4002569 2 000000008554a4fd 9";
+
+    (void)state;
+    assert_int_equal(decoded(line, &table_udp).socket.retransmits, 0);
+    assert_int_equal(decoded(line, &table_udp).socket.recv_q, 0x340);
+    assert_int_equal(decoded(line, &table_raw).socket.protocol, IPPROTO_RAW);
+}
+
+static void twins_differ_in_identity_and_a_hidden_address_is_none(void **state)
+{
+    static const char line[] = "   4: 00000000:1F90 00000000:0000 0A 00000000:00000000 00:00000000 "
+                               "00000000     0        0 3999696 1 %s 100 0 0 10 0";
+    static const char *const hidden[] = {"0000000000000000", "(____ptrval____)", "00000000",
+                                         "(null)"};
+    char text[256];
+    uint64_t first, second;
+
+    (void)state;
+    snprintf(text, sizeof text, line, "00000000d88872be");
+    first = decoded(text, &table_tcp).identity;
+    assert_true(decoded(text, &table_tcp).identity == first);
+    snprintf(text, sizeof text, line, "00000000946296f4");
+    second = decoded(text, &table_tcp).identity;
+    assert_true(first != 0 && second != 0 && first != second);
+    for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++) {
+        snprintf(text, sizeof text, line, hidden[i]);
+        assert_true(decoded(text, &table_tcp).identity == 0);
+    }
+}
+
+/* The kernel reuses the memory of a socket that went for one that comes. */
+static void another_socket_in_the_same_place_is_not_the_same(void **state)
+{
+    static const char line[] = "   4: 00000000:%04X 0100007F:%04X 01 00000000:00000000 00:00000000 "
+                               "00000000     0        0 %d 1 00000000d88872be 20 0 0 10 0";
+    char one[256], other[256];
+
+    (void)state;
+    snprintf(one, sizeof one, line, 80, 40000, 0);
+    snprintf(other, sizeof other, line, 80, 40001, 0);
+    assert_true(decoded(one, &table_tcp).identity != decoded(other, &table_tcp).identity);
+    snprintf(other, sizeof other, line, 80, 40000, 5);
+    assert_true(decoded(one, &table_tcp).identity != decoded(other, &table_tcp).identity);
+}
+
+static void states_that_nobody_knows_stay_as_they_are(void **state)
+{
+    static const unsigned states[] = {0, 0x0d, 0x63, 0xff};
+    char text[256];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
+        snprintf(text, sizeof text, "%.34s%02X%s", established, states[i], established + 36);
+        assert_int_equal(decoded(text, &table_tcp).socket.state, states[i]);
+    }
+}
+
+static void numbers_are_taken_up_to_their_bounds(void **state)
+{
+    struct record record = decoded(
+        "   0: 0100007F:FFFF FFFFFFFF:0000 01 FFFFFFFF:FFFFFFFF 02:FFFFFFFFFFFFFFFF FFFFFFFF "
+        "4294967295 4294967295 18446744073709551615 1 ffffffffffffffff",
+        &table_tcp);
+
+    (void)state;
+    assert_int_equal(record.socket.uid, UINT32_MAX);
+    assert_int_equal(record.socket.send_q, UINT32_MAX);
+    assert_int_equal(record.socket.recv_q, UINT32_MAX);
+    assert_int_equal(record.socket.probes, UINT32_MAX);
+    assert_true(record.socket.inode == UINT64_MAX);
+    assert_true(record.socket.timer_ms == UINT64_MAX);
+}
+
+#define GOOD_ENDS "   0: 0100007F:0050 00000000:0000 0A "
+
+static void a_line_that_is_none_of_the_kernels_is_refused(void **state)
+{
+    static const char *const lines[] = {
+        "",
+        " ",
+        "x",
+        "0:",
+        "   0",
+        "   0: 0100007F",
+        "   0: 0100007G:0050 00000000:0000 0A",
+        "   x: 0100007F:0050 00000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 1 1",
+        "   0: 0100007F:00050 00000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 1 1",
+        "   0: 0100007F0050 00000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 1 1",
+        "   0: 0100007F:0050 00000000:0000 0AA 00000000:00000000 00:00000000 00000000 0 0 1 1",
+        GOOD_ENDS "000000000:00000000 00:00000000 00000000     0        0 1 1",
+        GOOD_ENDS "00000000:100000000 00:00000000 00000000     0        0 1 1",
+        GOOD_ENDS "00000000:00000000 000:00000000 00000000     0        0 1 1",
+        GOOD_ENDS "00000000:00000000 00:00000000 000000000     0        0 1 1",
+        GOOD_ENDS "00000000:00000000 00:00000000 00000000    -1        0 1 1",
+        GOOD_ENDS "00000000:00000000 00:00000000 00000000 4294967296  0 1 1",
+        GOOD_ENDS "00000000:00000000 00:00000000 00000000     0        0 18446744073709551616 1",
+        GOOD_ENDS "00000000:00000000 00:00000000 00000000     0        0 12x 1",
+        GOOD_ENDS "00000000:00000000 00:00000000 00000000     0        0 12\0011",
+        GOOD_ENDS "00000000:00000000 00:00000000\t00000000     0        0 1 1",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        refuse(lines[i], &table_tcp);
+    refuse(established, &table_tcp6);
+}
+
+/* Above all a number that was cut is not taken for a smaller one. */
+static void a_line_cut_at_any_byte_is_refused_or_right(void **state)
+{
+    const struct record whole = decoded(established, &table_tcp);
+    const size_t inode_ends = (size_t)(strstr(established, "3999703") - established) + 7;
+    struct record record;
+
+    (void)state;
+    for (size_t length = 0; length < strlen(established); length++) {
+        int result = decode(established, length, &table_tcp, &record, NULL);
+        if (length <= inode_ends) {
+            assert_int_equal(result, -EBADMSG);
+            continue;
+        }
+        assert_int_equal(result, 0);
+        assert_int_equal(record.has, whole.has);
+        assert_int_equal(record.socket.inode, whole.socket.inode);
+        assert_int_equal(record.socket.uid, whole.socket.uid);
+    }
+}
+
+static void a_line_with_any_byte_changed_is_refused_or_a_row(void **state)
+{
+    char line[sizeof established];
+    struct record record;
+
+    (void)state;
+    for (size_t at = 0; at < sizeof established - 1; at++)
+        for (int byte = 0; byte < 256; byte++) {
+            memcpy(line, established, sizeof line);
+            line[at] = (char)byte;
+            if (decode(line, sizeof line - 1, &table_tcp, &record, NULL) == 0)
+                assert_int_equal(record.has, TCP_FIELDS);
+        }
+}
+
+static void an_overlong_line_is_refused(void **state)
+{
+    char text[sizeof established];
+    struct line line = {.data = text, .length = sizeof established - 1, .cut = true};
+    struct record record;
+
+    (void)state;
+    memcpy(text, established, sizeof text);
+    assert_int_equal(proc_net_decode_inet(&line, &table_tcp, &record), -EBADMSG);
+    assert_int_equal(proc_net_decode_unix(&line, &record), -EBADMSG);
+}
+
+/* --- One line of unix sockets ----------------------------------------------------------------- */
+
+#define UNIX_NUMBERS "0000000080ab2f27: 00000003 00000000 00010000 0005 01 "
+
+static void a_unix_line_has_all_that_stands_in_it(void **state)
+{
+    char path[SOCKET_PATH_MAX];
+    struct record record;
+    static const char line[] = UNIX_NUMBERS "4002605 /run/a b";
+
+    (void)state;
+    assert_int_equal(decode(line, sizeof line - 1, &table_unix, &record, path), 0);
+    assert_int_equal(record.has, SOCKET_STATE | SOCKET_INODE | SOCKET_TYPE | SOCKET_REFCOUNT |
+                                     SOCKET_PATH | SOCKET_UNIX_FLAGS);
+    assert_int_equal(record.socket.family, AF_UNIX);
+    assert_int_equal(record.socket.refcount, 3);
+    assert_int_equal(record.socket.flags, 1 << 16);
+    assert_int_equal(record.socket.type, SOCK_SEQPACKET);
+    assert_int_equal(record.socket.unix_state, SS_UNCONNECTED);
+    assert_int_equal(record.socket.state, TCP_LISTEN);
+    assert_int_equal(record.socket.inode, 4002605);
+    assert_text(&record.socket.path, "/run/a b", 8);
+}
+
+static void a_unix_socket_may_have_no_name(void **state)
+{
+    (void)state;
+    assert_int_equal(decoded(UNIX_NUMBERS "    7", &table_unix).socket.path.length, 0);
+    assert_int_equal(decoded(UNIX_NUMBERS "    7", &table_unix).socket.inode, 7);
+}
+
+static void an_abstract_name_has_nuls_where_the_file_has_at_signs(void **state)
+{
+    char path[SOCKET_PATH_MAX];
+    struct record record;
+    static const char line[] = UNIX_NUMBERS "    7 @NULs@in@side@@";
+    static const char plain[] = UNIX_NUMBERS "    7 /a@b";
+    static const char only[] = UNIX_NUMBERS "    7 @";
+
+    (void)state;
+    assert_int_equal(decode(line, sizeof line - 1, &table_unix, &record, path), 0);
+    assert_text(&record.socket.path, "\0NULs\0in\0side\0\0", 15);
+    assert_int_equal(decode(plain, sizeof plain - 1, &table_unix, &record, path), 0);
+    assert_text(&record.socket.path, "/a@b", 4);
+    assert_int_equal(decode(only, sizeof only - 1, &table_unix, &record, path), 0);
+    assert_text(&record.socket.path, "\0", 1);
+}
+
+static void a_unix_name_is_at_most_as_long_as_the_kernel_has_them(void **state)
+{
+    char path[SOCKET_PATH_MAX], line[256];
+    struct record record;
+    int length = snprintf(line, sizeof line, UNIX_NUMBERS "    7 %108s", "x");
+
+    (void)state;
+    assert_int_equal(decode(line, (size_t)length, &table_unix, &record, path), 0);
+    assert_int_equal(record.socket.path.length, 108);
+    length = snprintf(line, sizeof line, UNIX_NUMBERS "    7 %109s", "x");
+    assert_int_equal(decode(line, (size_t)length, &table_unix, &record, path), -EBADMSG);
+}
+
+static void a_unix_line_that_is_none_of_the_kernels_is_refused(void **state)
+{
+    static const char *const lines[] = {
+        "",
+        "break",
+        "Num       RefCount Protocol Flags    Type St Inode Path",
+        "0000000080ab2f27: 00000003 00000000 00010000 0005 01",
+        "0000000080ab2f27: 00000003 00000000 00010000 0005 01 ",
+        "0000000080ab2f27: 00000003 00000000 00010000 0005 01 x",
+        "0000000080ab2f27: 00000003 00000000 00010000 0005 01 12x",
+        "0000000080ab2f27  00000003 00000000 00010000 0005 01 12",
+        "0000000080ab2f27: 00000003 00000000 00010000 00005 01 12",
+        "0000000080ab2f27: 00000003 00000000 00010000 0005 001 12",
+        "00000000080ab2f27: 00000003 00000000 00010000 0005 01 12",
+        "0000000080ab2f27: 00000003 00000000 00010000 0005 01 99999999999999999999",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        refuse(lines[i], &table_unix);
+}
+
+/* --- Whole files ------------------------------------------------------------------------------ */
+
+struct scene {
+    struct tree tree;
+    struct kept kept;
+    struct report report;
+};
+
+static int list(struct scene *scene, const struct table *table)
+{
+    struct query query = {.table = table,
+                          .needs = TCP_FIELDS,
+                          .states = STATES_ALL,
+                          .proc_root = scene->tree.root,
+                          .report = &scene->report,
+                          .exclusive = true};
+
+    kept_finish(&scene->kept);
+    scene->report.count = 0;
+    scene->report.partial = false;
+    return backend_proc_net.dump(&query, keep_record, &scene->kept);
+}
+
+/* Three rows, with this between the first and the second. */
+static void put_around(struct scene *scene, const void *middle, size_t size)
+{
+    char *text = malloc(1024 + size), line[TCP_LINE_MAX];
+    size_t length = strlen(tcp_heading);
+
+    memcpy(text, tcp_heading, length);
+    tcp_line(line, 80, 1);
+    memcpy(text + length, line, strlen(line));
+    length += strlen(line);
+    memcpy(text + length, middle, size);
+    length += size;
+    for (unsigned i = 2; i <= 3; i++) {
+        tcp_line(line, 80, i);
+        memcpy(text + length, line, strlen(line));
+        length += strlen(line);
+    }
+    tree_put(&scene->tree, "tcp", text, length);
+    free(text);
+}
+
+static void assert_three_rows(struct scene *scene)
+{
+    assert_int_equal(list(scene, &table_tcp), 0);
+    assert_int_equal(scene->kept.count, 3);
+    for (unsigned i = 1; i <= 3; i++)
+        assert_int_equal(scene->kept.records[i - 1].socket.inode, i);
+}
+
+#define BYTES(literal) (literal), sizeof(literal) - 1
+
+static void a_malformed_line_never_loses_the_rows_around_it(void **state)
+{
+    static const struct {
+        const char *data;
+        size_t size;
+    } middles[] = {
+        {BYTES("rubbish\n")},
+        {BYTES("\0\0\0\0\n")},
+        {BYTES("   1: 0100007F:0050 00000000:00\n")},
+        {BYTES("\xff\xfe\x80\x1b[2J\r\n")},
+        {BYTES("   0: \0"
+               "0100007F:0050 00000000:0000 0A\n")},
+    };
+    struct scene *scene = *state;
+
+    for (size_t i = 0; i < sizeof middles / sizeof *middles; i++) {
+        put_around(scene, middles[i].data, middles[i].size);
+        assert_three_rows(scene);
+        assert_true(scene->report.partial);
+        assert_int_equal(scene->report.count, 1);
+        assert_true(report_says(&scene->report, "/net/tcp: skipped 1 malformed line, the first "
+                                                "is line 3"));
+    }
+}
+
+static void malformed_lines_are_counted_and_told_in_one_line(void **state)
+{
+    struct scene *scene = *state;
+
+    put_around(scene, "x\ny\nz\n", 6);
+    assert_three_rows(scene);
+    assert_int_equal(scene->report.count, 1);
+    assert_true(report_says(&scene->report, "skipped 3 malformed lines, the first is line 3"));
+}
+
+static void an_overlong_line_never_loses_the_rows_around_it(void **state)
+{
+    struct scene *scene = *state;
+    size_t size = 3 * LINES_CAPACITY;
+    char *middle = malloc(size);
+
+    memset(middle, '7', size);
+    middle[size - 1] = '\n';
+    put_around(scene, middle, size);
+    assert_three_rows(scene);
+    assert_true(scene->report.partial);
+    assert_true(report_says(&scene->report, "skipped 1 malformed line, the first is line 3"));
+    free(middle);
+}
+
+static void blank_lines_are_nothing(void **state)
+{
+    struct scene *scene = *state;
+
+    put_around(scene, "\n\n", 2);
+    assert_three_rows(scene);
+    assert_int_equal(scene->report.count, 0);
+    assert_false(scene->report.partial);
+}
+
+static void an_empty_file_is_an_empty_table(void **state)
+{
+    struct scene *scene = *state;
+
+    tree_puts(&scene->tree, "tcp", "");
+    assert_int_equal(list(scene, &table_tcp), 0);
+    tree_puts(&scene->tree, "tcp", tcp_heading);
+    assert_int_equal(list(scene, &table_tcp), 0);
+    tree_puts(&scene->tree, "tcp6", tcp6_heading);
+    assert_int_equal(list(scene, &table_tcp6), 0);
+    tree_puts(&scene->tree, "unix", unix_heading);
+    assert_int_equal(list(scene, &table_unix), 0);
+    assert_int_equal(scene->kept.count, 0);
+    assert_int_equal(scene->report.count, 0);
+}
+
+static void a_first_row_without_a_heading_is_a_row(void **state)
+{
+    struct scene *scene = *state;
+    char line[TCP_LINE_MAX];
+
+    tcp_line(line, 80, 1);
+    tree_puts(&scene->tree, "tcp", line);
+    assert_int_equal(list(scene, &table_tcp), 0);
+    assert_int_equal(scene->kept.count, 1);
+    assert_false(scene->report.partial);
+}
+
+static void a_first_line_that_is_no_heading_is_told(void **state)
+{
+    struct scene *scene = *state;
+    char line[TCP_LINE_MAX];
+
+    tcp_line(line, 80, 1);
+    line[20] = '!';
+    tree_puts(&scene->tree, "tcp", line);
+    assert_int_equal(list(scene, &table_tcp), 0);
+    assert_int_equal(scene->kept.count, 0);
+    assert_true(scene->report.partial);
+    assert_true(report_says(&scene->report, "skipped 1 malformed line, the first is line 1"));
+}
+
+static void a_last_line_without_newline_is_a_row_and_told(void **state)
+{
+    struct scene *scene = *state;
+    char text[1024], line[TCP_LINE_MAX];
+
+    tcp_line(line, 80, 1);
+    snprintf(text, sizeof text, "%s%s%s", tcp_heading, line, line);
+    text[strlen(text) - 1] = '\0';
+    tree_puts(&scene->tree, "tcp", text);
+    assert_int_equal(list(scene, &table_tcp), 0);
+    assert_int_equal(scene->kept.count, 2);
+    assert_true(scene->report.partial);
+    assert_int_equal(scene->report.count, 1);
+    assert_true(report_says(&scene->report, "is cut"));
+}
+
+/* A captured file that breaks off: no row is invented, and unless it is between lines, it is told.
+ */
+static void a_file_cut_at_any_byte_gives_right_rows_only(void **state)
+{
+    struct scene *scene = *state;
+    size_t size;
+    char *whole = read_whole("tests/fixtures/zoo/net/tcp", &size);
+    size_t start = strcspn(whole, "\n") - 20;
+
+    for (size_t cut = start; cut < start + 500; cut++) {
+        size_t lines = 0;
+        for (size_t i = 0; i < cut; i++)
+            lines += whole[i] == '\n';
+        tree_put(&scene->tree, "tcp", whole, cut);
+        assert_int_equal(list(scene, &table_tcp), 0);
+        assert_in_range(scene->kept.count, lines ? lines - 1 : 0, lines);
+        assert_int_equal(scene->report.partial, whole[cut - 1] != '\n');
+        static const uint64_t inodes[] = {3999691, 4002065, 3999693, 4002067};
+        for (size_t i = 0; i < scene->kept.count; i++)
+            assert_int_equal(scene->kept.records[i].socket.inode, inodes[i]);
+    }
+    free(whole);
+}
+
+static void a_missing_file_and_a_missing_directory_are_told_apart(void **state)
+{
+    struct scene *scene = *state;
+    char path[96];
+
+    assert_int_equal(list(scene, &table_udplite), -ENOENT);
+    assert_int_equal(scene->report.count, 0);
+    snprintf(path, sizeof path, "%s/net", scene->tree.root);
+    assert_int_equal(rmdir(path), 0);
+    assert_int_equal(list(scene, &table_udplite), -ENOTDIR);
+}
+
+static void a_refusing_callback_ends_the_dump(void **state)
+{
+    struct scene *scene = *state;
+    struct query query = {.table = &table_tcp,
+                          .states = STATES_ALL,
+                          .proc_root = "tests/fixtures/zoo",
+                          .report = &scene->report};
+
+    scene->kept.stop_after = 5;
+    assert_int_equal(backend_proc_net.dump(&query, keep_record, &scene->kept), STOPPED);
+    assert_int_equal(scene->kept.count, 5);
+    assert_int_equal(scene->report.count, 0);
+}
+
+static void captured_files_give_all_their_rows(void **state)
+{
+    static const struct {
+        const struct table *table;
+        size_t rows;
+    } captured[] = {
+        {&table_tcp, 67},    {&table_tcp6, 46},    {&table_udp, 4}, {&table_udp6, 7},
+        {&table_udplite, 4}, {&table_udplite6, 4}, {&table_raw, 4}, {&table_raw6, 4},
+    };
+    struct scene *scene = *state;
+
+    for (size_t i = 0; i < sizeof captured / sizeof *captured; i++) {
+        struct query query = {.table = captured[i].table,
+                              .states = STATES_ALL,
+                              .proc_root = "tests/fixtures/zoo",
+                              .report = &scene->report};
+        kept_finish(&scene->kept);
+        assert_int_equal(backend_proc_net.dump(&query, keep_record, &scene->kept), 0);
+        assert_int_equal(scene->kept.count, captured[i].rows);
+        assert_int_equal(scene->report.count, 0);
+    }
+}
+
+/* Without netlink nobody knows that a name goes on in the next line: that is skipped and told. */
+static void a_newline_in_a_name_is_a_malformed_line_when_the_file_is_all_there_is(void **state)
+{
+    struct scene *scene = *state;
+    struct query query = {.table = &table_unix,
+                          .states = STATES_ALL,
+                          .proc_root = "tests/fixtures/zoo",
+                          .report = &scene->report,
+                          .exclusive = true};
+
+    assert_int_equal(backend_proc_net.dump(&query, keep_record, &scene->kept), 0);
+    assert_int_equal(scene->kept.count, 38);
+    assert_true(report_says(&scene->report, "skipped 2 malformed lines, the first is line 11"));
+    assert_true(scene->report.partial);
+}
+
+static int make_scene(void **state)
+{
+    struct scene *scene = calloc(1, sizeof *scene);
+
+    assert_non_null(scene);
+    tree_make(&scene->tree);
+    *state = scene;
+    return 0;
+}
+
+static int end_scene(void **state)
+{
+    struct scene *scene = *state;
+
+    kept_finish(&scene->kept);
+    tree_remove(&scene->tree);
+    free(scene);
+    return 0;
+}
+
+#define FILE_TEST(function) cmocka_unit_test_setup_teardown(function, make_scene, end_scene)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_tcp_line_has_all_that_stands_in_it),
+        cmocka_unit_test(a_tcp6_address_is_in_network_byte_order),
+        cmocka_unit_test(udp_and_raw_have_no_retransmits),
+        cmocka_unit_test(twins_differ_in_identity_and_a_hidden_address_is_none),
+        cmocka_unit_test(another_socket_in_the_same_place_is_not_the_same),
+        cmocka_unit_test(states_that_nobody_knows_stay_as_they_are),
+        cmocka_unit_test(numbers_are_taken_up_to_their_bounds),
+        cmocka_unit_test(a_line_that_is_none_of_the_kernels_is_refused),
+        cmocka_unit_test(a_line_cut_at_any_byte_is_refused_or_right),
+        cmocka_unit_test(a_line_with_any_byte_changed_is_refused_or_a_row),
+        cmocka_unit_test(an_overlong_line_is_refused),
+        cmocka_unit_test(a_unix_line_has_all_that_stands_in_it),
+        cmocka_unit_test(a_unix_socket_may_have_no_name),
+        cmocka_unit_test(an_abstract_name_has_nuls_where_the_file_has_at_signs),
+        cmocka_unit_test(a_unix_name_is_at_most_as_long_as_the_kernel_has_them),
+        cmocka_unit_test(a_unix_line_that_is_none_of_the_kernels_is_refused),
+        FILE_TEST(a_malformed_line_never_loses_the_rows_around_it),
+        FILE_TEST(malformed_lines_are_counted_and_told_in_one_line),
+        FILE_TEST(an_overlong_line_never_loses_the_rows_around_it),
+        FILE_TEST(blank_lines_are_nothing),
+        FILE_TEST(an_empty_file_is_an_empty_table),
+        FILE_TEST(a_first_row_without_a_heading_is_a_row),
+        FILE_TEST(a_first_line_that_is_no_heading_is_told),
+        FILE_TEST(a_last_line_without_newline_is_a_row_and_told),
+        FILE_TEST(a_file_cut_at_any_byte_gives_right_rows_only),
+        FILE_TEST(a_missing_file_and_a_missing_directory_are_told_apart),
+        FILE_TEST(a_refusing_callback_ends_the_dump),
+        FILE_TEST(captured_files_give_all_their_rows),
+        FILE_TEST(a_newline_in_a_name_is_a_malformed_line_when_the_file_is_all_there_is),
+    };
+
+    return cmocka_run_group_tests_name("proc_net", tests, NULL, NULL);
+}

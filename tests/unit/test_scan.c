@@ -1,0 +1,158 @@
+/* The fields of a line of /proc. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/scan.h"
+
+static struct scan scan_of(const char *text)
+{
+    return (struct scan){text, text + strlen(text)};
+}
+
+static bool hex(const char *text, int digits, uint64_t *value, size_t *taken)
+{
+    struct scan scan = scan_of(text);
+    bool found = scan_hex(&scan, value, digits);
+
+    *taken = (size_t)(scan.at - text);
+    return found;
+}
+
+static void a_hexadecimal_number_ends_where_its_digits_do(void **state)
+{
+    uint64_t value = 0;
+    size_t taken;
+
+    (void)state;
+    assert_true(hex("1aF:", 8, &value, &taken));
+    assert_int_equal(value, 0x1af);
+    assert_int_equal(taken, 3);
+    assert_true(hex("ffffffffffffffff", 16, &value, &taken));
+    assert_true(value == UINT64_MAX);
+    assert_true(hex("00000000fe5709aB rest", 16, &value, &taken));
+    assert_int_equal(value, 0xfe5709ab);
+    assert_int_equal(taken, 16);
+}
+
+static void a_hexadecimal_number_has_no_more_digits_than_asked_for(void **state)
+{
+    uint64_t value = 4711;
+    size_t taken;
+
+    (void)state;
+    assert_false(hex("0A0", 2, &value, &taken));
+    assert_int_equal(taken, 0);
+    assert_false(hex("123456789", 8, &value, &taken));
+    assert_false(hex("10000000000000000", 16, &value, &taken));
+    assert_int_equal(value, 4711);
+}
+
+static void nothing_and_no_digit_are_no_number(void **state)
+{
+    static const char *const others[] = {"", " 1", "g", "-1", "x1", "+1"};
+    uint64_t value = 4711;
+    size_t taken;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        struct scan scan = scan_of(others[i]);
+        assert_false(hex(others[i], 8, &value, &taken));
+        assert_false(scan_decimal(&scan, &value, UINT64_MAX));
+        assert_ptr_equal(scan.at, others[i]);
+    }
+    assert_int_equal(value, 4711);
+}
+
+static void nothing_is_read_behind_the_end(void **state)
+{
+    char *text = malloc(3); /* a sanitizer sees a fourth byte being read */
+    struct scan scan = {text, text + 3};
+    uint64_t value;
+
+    (void)state;
+    memcpy(text, "123", 3);
+    assert_true(scan_decimal(&scan, &value, UINT64_MAX));
+    assert_int_equal(value, 123);
+    scan.at = text;
+    assert_true(scan_hex(&scan, &value, 16));
+    assert_int_equal(value, 0x123);
+    assert_false(scan_char(&scan, ' '));
+    scan_blanks(&scan);
+    assert_ptr_equal(scan.at, scan.end);
+    free(text);
+}
+
+static void a_decimal_number_is_refused_above_its_bound(void **state)
+{
+    struct scan scan = scan_of("4294967295");
+    uint64_t value;
+
+    (void)state;
+    assert_true(scan_decimal(&scan, &value, UINT32_MAX));
+    assert_int_equal(value, UINT32_MAX);
+    scan = scan_of("4294967296");
+    assert_false(scan_decimal(&scan, &value, UINT32_MAX));
+    scan = scan_of("18446744073709551615");
+    assert_true(scan_decimal(&scan, &value, UINT64_MAX));
+    assert_true(value == UINT64_MAX);
+    scan = scan_of("18446744073709551616");
+    assert_false(scan_decimal(&scan, &value, UINT64_MAX));
+    scan = scan_of("99999999999999999999999");
+    assert_false(scan_decimal(&scan, &value, UINT64_MAX));
+}
+
+/* Every byte at every place among eight digits. */
+static void eight_digits_at_once_are_what_they_are_one_by_one(void **state)
+{
+    char text[9] = "", digit[2] = "";
+
+    (void)state;
+    for (int place = 0; place < 8; place++)
+        for (int byte = 0; byte < 256; byte++) {
+            uint32_t value = 0, expected;
+            bool is_digit = byte && strchr("0123456789abcdefABCDEF", byte);
+            memcpy(text, "9fA0c3B7", 8);
+            text[place] = digit[0] = (char)byte;
+            assert_int_equal(scan_eight(text, &value), is_digit);
+            if (!is_digit)
+                continue;
+            expected = (uint32_t)strtoul(text, NULL, 16);
+            assert_int_equal(value, expected);
+            assert_int_equal(scan_digit(digit[0]), strtoul(digit, NULL, 16));
+        }
+}
+
+static void blanks_are_skipped_and_nothing_else(void **state)
+{
+    static const char text[] = "  \t1";
+    struct scan scan = scan_of(text);
+
+    (void)state;
+    scan_blanks(&scan);
+    assert_ptr_equal(scan.at, text + 2);
+    assert_false(scan_char(&scan, ' '));
+    assert_true(scan_char(&scan, '\t'));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_hexadecimal_number_ends_where_its_digits_do),
+        cmocka_unit_test(a_hexadecimal_number_has_no_more_digits_than_asked_for),
+        cmocka_unit_test(nothing_and_no_digit_are_no_number),
+        cmocka_unit_test(nothing_is_read_behind_the_end),
+        cmocka_unit_test(a_decimal_number_is_refused_above_its_bound),
+        cmocka_unit_test(eight_digits_at_once_are_what_they_are_one_by_one),
+        cmocka_unit_test(blanks_are_skipped_and_nothing_else),
+    };
+
+    return cmocka_run_group_tests_name("scan", tests, NULL, NULL);
+}

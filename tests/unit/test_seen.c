@@ -1,0 +1,115 @@
+/* Which rows were listed already: the last ones in constant memory, or all. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <malloc.h>
+
+#include "engine/seen.h"
+
+/* Two datagrams hold at most so many rows (32 KiB, 72 bytes and more a row). */
+enum { TWO_DATAGRAMS = 900 };
+
+static void a_repeat_is_noticed(void **state)
+{
+    struct seen *seen = *state;
+
+    assert_int_equal(seen_before(seen, 1), 0);
+    assert_int_equal(seen_before(seen, UINT64_MAX), 0);
+    assert_int_equal(seen_before(seen, 1), 1);
+    assert_int_equal(seen_before(seen, UINT64_MAX), 1);
+    assert_int_equal(seen_before(seen, 2), 0);
+}
+
+/* Cookies are consecutive numbers, kernel addresses are multiples of large ones. */
+static void what_came_within_two_datagrams_is_remembered_whatever_the_numbers(void **state)
+{
+    static const uint64_t steps[] = {
+        1, 64, 4096, UINT64_C(1) << 32, UINT64_C(1) << 48, UINT64_C(0x9e3779b97f4a7c15)};
+    struct seen *seen = *state;
+
+    for (size_t s = 0; s < sizeof steps / sizeof *steps; s++) {
+        seen_start(seen, false);
+        for (uint64_t i = 1; i < 20000; i++) {
+            assert_int_equal(seen_before(seen, i * steps[s]), 0);
+            if (i > TWO_DATAGRAMS)
+                assert_int_equal(seen_before(seen, (i - TWO_DATAGRAMS) * steps[s]), 1);
+        }
+    }
+}
+
+static void the_last_rows_take_constant_memory(void **state)
+{
+    struct seen *seen = *state;
+    size_t before;
+
+    for (uint64_t i = 1; i < 5000; i++)
+        seen_before(seen, i);
+    before = mallinfo2().uordblks;
+    for (uint64_t i = 5000; i < 500000; i++)
+        assert_int_equal(seen_before(seen, i), 0);
+    assert_int_equal(mallinfo2().uordblks, before);
+}
+
+static void two_passes_remember_everything(void **state)
+{
+    struct seen *seen = *state;
+
+    seen_start(seen, true);
+    for (uint64_t i = 1; i <= 100000; i++)
+        assert_int_equal(seen_before(seen, i * 8), 0);
+    for (uint64_t i = 1; i <= 100000; i++)
+        assert_int_equal(seen_before(seen, i * 8), 1);
+}
+
+static void a_new_start_forgets(void **state)
+{
+    struct seen *seen = *state;
+
+    for (int all = 0; all < 2; all++) {
+        seen_start(seen, all);
+        for (uint64_t i = 1; i <= 3000; i++)
+            assert_int_equal(seen_before(seen, i), 0);
+    }
+    seen_start(seen, false);
+    assert_int_equal(seen_before(seen, 3000), 0);
+}
+
+static void nothing_can_be_destroyed(void **state)
+{
+    (void)state;
+    seen_destroy(NULL);
+}
+
+static int begin(void **state)
+{
+    *state = seen_create();
+    assert_non_null(*state);
+    seen_start(*state, false);
+    return 0;
+}
+
+static int end(void **state)
+{
+    seen_destroy(*state);
+    return 0;
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_repeat_is_noticed),
+        TEST(what_came_within_two_datagrams_is_remembered_whatever_the_numbers),
+        TEST(the_last_rows_take_constant_memory),
+        TEST(two_passes_remember_everything),
+        TEST(a_new_start_forgets),
+        cmocka_unit_test(nothing_can_be_destroyed),
+    };
+
+    return cmocka_run_group_tests_name("seen", tests, NULL, NULL);
+}

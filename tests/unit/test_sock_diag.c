@@ -1,0 +1,678 @@
+/* Sockets out of sock_diag messages: made by hand, recorded, cut and twisted. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/net.h>
+#include <linux/sock_diag.h>
+#include <linux/unix_diag.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "backend/sock_diag.h"
+#include "peer.h"
+#include "scene.h"
+
+#define RECORDED "tests/fixtures/zoo/netlink/"
+
+/* --- Decoding one message --------------------------------------------------------------------- */
+
+static int decode_last(struct wire *wire, const struct table *table, struct record *record)
+{
+    const struct nlmsghdr *header = wire_last(wire);
+    struct nlmsghdr *exact = malloc(header->nlmsg_len); /* not a byte more, for the sanitizers */
+    int result;
+
+    assert_non_null(exact);
+    memcpy(exact, header, header->nlmsg_len);
+    memset(record, 0xa5, sizeof *record);
+    result = table->family == AF_UNIX ? sock_diag_decode_unix(exact, record)
+                                      : sock_diag_decode_inet(exact, table, record);
+    if (result == 0 && record->has & SOCKET_PATH)
+        record->socket.path.data = NULL; /* it died with the message */
+    free(exact);
+    return result;
+}
+
+static struct record decode_tcp(const struct inet_diag_msg *diag)
+{
+    struct wire wire = {.length = 0};
+    struct record record;
+
+    wire_message(&wire, SOCK_DIAG_BY_FAMILY, NLM_F_MULTI, 1);
+    wire_put(&wire, diag, sizeof *diag);
+    assert_int_equal(decode_last(&wire, &table_tcp, &record), 0);
+    return record;
+}
+
+static void an_established_connection_has_all_that_its_message_says(void **state)
+{
+    struct inet_diag_msg diag = tcp_message(22, UINT64_C(0x100000002));
+    struct record record;
+
+    (void)state;
+    diag.idiag_timer = TIMER_KEEPALIVE;
+    diag.idiag_expires = 7199250;
+    diag.idiag_rqueue = 17;
+    diag.idiag_wqueue = UINT32_MAX;
+    diag.id.idiag_if = 3;
+    record = decode_tcp(&diag);
+    assert_int_equal(record.kind, RECORD_SOCKET);
+    assert_true(record.identity == UINT64_C(0x100000002));
+    assert_int_equal(record.socket.family, AF_INET);
+    assert_int_equal(record.socket.protocol, IPPROTO_TCP);
+    assert_int_equal(record.socket.state, TCP_ESTABLISHED);
+    assert_memory_equal(record.socket.local.address, "\x7f\0\0\1", 4);
+    assert_memory_equal(record.socket.remote.address, "\xc0\0\2\1", 4);
+    assert_int_equal(record.socket.local.port, 22);
+    assert_int_equal(record.socket.remote.port, 443);
+    assert_int_equal(record.socket.timer, TIMER_KEEPALIVE);
+    assert_int_equal(record.socket.timer_ms, 7199250);
+    assert_int_equal(record.socket.recv_q, 17);
+    assert_int_equal(record.socket.send_q, UINT32_MAX);
+    assert_int_equal(record.socket.interface, 3);
+    assert_int_equal(record.socket.uid, 1000);
+    assert_int_equal(record.socket.inode, 50022);
+    assert_int_equal(record.has, SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_UID |
+                                     SOCKET_INODE | SOCKET_TIMER | SOCKET_INTERFACE |
+                                     SOCKET_COOKIE);
+}
+
+static void a_listeners_queue_limit_is_its_backlog_and_its_send_queue_is_zero(void **state)
+{
+    struct inet_diag_msg diag = tcp_message(80, 1);
+    struct record record;
+
+    (void)state;
+    diag.idiag_state = TCP_LISTEN;
+    diag.idiag_rqueue = 2;
+    diag.idiag_wqueue = 128;
+    record = decode_tcp(&diag);
+    assert_int_equal(record.socket.recv_q, 2);
+    assert_int_equal(record.socket.send_q, 0);
+    assert_int_equal(record.socket.backlog, 128);
+    assert_true(record.has & SOCKET_BACKLOG);
+}
+
+static void a_half_open_connection_does_not_claim_its_listeners_numbers(void **state)
+{
+    struct inet_diag_msg diag = tcp_message(80, 1);
+
+    (void)state;
+    diag.idiag_state = TCP_SYN_RECV;
+    assert_int_equal(decode_tcp(&diag).has & (SOCKET_UID | SOCKET_RETRANSMITS | SOCKET_PROBES), 0);
+}
+
+static void what_waits_out_its_time_has_no_retransmits(void **state)
+{
+    const uint64_t counts = SOCKET_RETRANSMITS | SOCKET_PROBES;
+    struct inet_diag_msg diag = tcp_message(80, 1);
+    struct record record;
+
+    (void)state;
+    diag.idiag_state = TCP_FIN_WAIT2; /* it ends as one, too */
+    diag.idiag_timer = TIMER_TIME_WAIT;
+    record = decode_tcp(&diag);
+    assert_true((record.has & counts) == counts);
+    assert_int_equal(record.socket.retransmits, 0);
+    assert_int_equal(record.socket.probes, 0);
+}
+
+static void states_that_nobody_knows_stay_as_they_are(void **state)
+{
+    static const uint8_t states[] = {0, 13, 0x63, 0xff};
+    struct inet_diag_msg diag = tcp_message(80, 1);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof states; i++) {
+        diag.idiag_state = states[i];
+        assert_int_equal(decode_tcp(&diag).socket.state, states[i]);
+    }
+}
+
+static void retransmits_and_probes_come_from_tcp_info_of_any_length(void **state)
+{
+    const struct inet_diag_msg diag = tcp_message(80, 1);
+    const uint64_t counts = SOCKET_RETRANSMITS | SOCKET_PROBES;
+    char info[600] = "";
+    struct record record;
+
+    (void)state;
+    info[offsetof(struct tcp_info, tcpi_retransmits)] = 7;
+    info[offsetof(struct tcp_info, tcpi_probes)] = (char)200;
+    for (size_t size = 0; size < sizeof info; size++) {
+        struct wire wire = {.length = 0};
+        wire_message(&wire, SOCK_DIAG_BY_FAMILY, 0, 1);
+        wire_put(&wire, &diag, sizeof diag);
+        wire_attribute(&wire, 4711, "unknown", 7);
+        wire_attribute(&wire, INET_DIAG_INFO, info, size);
+        wire_attribute(&wire, UINT16_MAX & NLA_TYPE_MASK, "", 0);
+        assert_int_equal(decode_last(&wire, &table_tcp, &record), 0);
+        assert_int_equal(record.has & counts, size > 3 ? counts : 0);
+        if (size <= 3)
+            continue;
+        assert_int_equal(record.socket.retransmits, 7);
+        assert_int_equal(record.socket.probes, 200);
+    }
+}
+
+static void raw_sockets_have_no_remote_port(void **state)
+{
+    struct inet_diag_msg diag = tcp_message(1, 1);
+    struct wire wire = {.length = 0};
+    struct record record;
+
+    (void)state;
+    wire_message(&wire, SOCK_DIAG_BY_FAMILY, 0, 1);
+    wire_put(&wire, &diag, sizeof diag);
+    assert_int_equal(decode_last(&wire, &table_raw, &record), 0);
+    assert_int_equal(record.socket.remote.port, 0);
+    assert_int_equal(record.socket.local.port, 1);
+}
+
+static void a_message_too_short_or_of_another_family_is_malformed(void **state)
+{
+    const struct inet_diag_msg diag = tcp_message(80, 1);
+    const struct unix_diag_msg unix_diag = {.udiag_family = AF_UNIX};
+    struct record record;
+
+    (void)state;
+    for (size_t size = 0; size < sizeof diag; size++) {
+        struct wire wire = {.length = 0};
+        wire_message(&wire, SOCK_DIAG_BY_FAMILY, 0, 1);
+        wire_put(&wire, &diag, size);
+        assert_int_equal(decode_last(&wire, &table_tcp, &record), -EBADMSG);
+        wire.length = 0;
+        wire_message(&wire, SOCK_DIAG_BY_FAMILY, 0, 1);
+        wire_put(&wire, &unix_diag, size < sizeof unix_diag ? size : 0);
+        assert_int_equal(decode_last(&wire, &table_unix, &record), -EBADMSG);
+    }
+    struct wire wire = {.length = 0};
+    wire_message(&wire, SOCK_DIAG_BY_FAMILY, 0, 1);
+    wire_put(&wire, &diag, sizeof diag);
+    assert_int_equal(decode_last(&wire, &table_tcp6, &record), -EBADMSG);
+    assert_int_equal(decode_last(&wire, &table_unix, &record), -EBADMSG);
+}
+
+/* An attribute that is longer than what is left, or shorter than its own header. */
+static void attributes_that_do_not_fill_their_message_make_it_malformed(void **state)
+{
+    static const uint16_t lengths[] = {0, 1, 3, 9, 100, UINT16_MAX};
+    const struct inet_diag_msg diag = tcp_message(80, 1);
+    const struct unix_diag_msg unix_diag = {.udiag_family = AF_UNIX, .udiag_ino = 5};
+    struct record record;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        const struct nlattr attribute = {lengths[i], UNIX_DIAG_NAME};
+        struct wire wire = {.length = 0};
+        wire_message(&wire, SOCK_DIAG_BY_FAMILY, 0, 1);
+        wire_put(&wire, &diag, sizeof diag);
+        wire_put(&wire, &attribute, sizeof attribute);
+        wire_put(&wire, "name", 4);
+        assert_int_equal(decode_last(&wire, &table_tcp, &record), -EBADMSG);
+        wire.length = 0;
+        wire_message(&wire, SOCK_DIAG_BY_FAMILY, 0, 1);
+        wire_put(&wire, &unix_diag, sizeof unix_diag);
+        wire_put(&wire, &attribute, sizeof attribute);
+        wire_put(&wire, "name", 4);
+        assert_int_equal(decode_last(&wire, &table_unix, &record), -EBADMSG);
+    }
+}
+
+/* --- Unix sockets ----------------------------------------------------------------------------- */
+
+static void begin_unix(struct wire *wire, uint8_t state)
+{
+    const struct unix_diag_msg diag = {.udiag_family = AF_UNIX,
+                                       .udiag_type = SOCK_STREAM,
+                                       .udiag_state = state,
+                                       .udiag_ino = 4711,
+                                       .udiag_cookie = {3, 4}};
+
+    wire->length = 0;
+    wire_message(wire, SOCK_DIAG_BY_FAMILY, 0, 1);
+    wire_put(wire, &diag, sizeof diag);
+}
+
+static struct text name_of(const char *data, size_t size)
+{
+    static struct wire wire; /* the name borrows from it */
+    struct record record;
+
+    begin_unix(&wire, TCP_CLOSE);
+    wire_attribute(&wire, UNIX_DIAG_NAME, data, size);
+    assert_int_equal(sock_diag_decode_unix(wire_last(&wire), &record), 0);
+    assert_true(record.has & SOCKET_PATH);
+    return record.socket.path;
+}
+
+static void a_unix_sockets_name_is_as_it_was_bound(void **state)
+{
+    char longest[SOCKET_PATH_MAX + 1];
+    struct text name;
+
+    (void)state;
+    name = name_of("/run/a\nb", 9);
+    assert_text(&name, "/run/a\nb", 8);
+    name = name_of("\0abstract\0", 10);
+    assert_text(&name, "\0abstract\0", 10);
+    name = name_of("\0", 1);
+    assert_text(&name, "\0", 1);
+    memset(longest, 'l', sizeof longest);
+    name = name_of(longest, SOCKET_PATH_MAX);
+    assert_text(&name, longest, SOCKET_PATH_MAX);
+    longest[SOCKET_PATH_MAX] = '\0';
+    name = name_of(longest, SOCKET_PATH_MAX + 1);
+    assert_text(&name, longest, SOCKET_PATH_MAX);
+    name = name_of("", 0);
+    assert_int_equal(name.length, 0);
+}
+
+static void a_name_longer_than_any_is_malformed(void **state)
+{
+    char data[200];
+    struct wire wire;
+    struct record record;
+
+    (void)state;
+    memset(data, 'x', sizeof data);
+    begin_unix(&wire, TCP_CLOSE);
+    wire_attribute(&wire, UNIX_DIAG_NAME, data, SOCKET_PATH_MAX + 1);
+    assert_int_equal(decode_last(&wire, &table_unix, &record), -EBADMSG);
+}
+
+static void a_unix_socket_claims_what_its_message_has_and_no_more(void **state)
+{
+    const struct unix_diag_rqlen queues = {5, 6};
+    const uint32_t uid = 1000;
+    const uint64_t always =
+        SOCKET_STATE | SOCKET_INODE | SOCKET_TYPE | SOCKET_PATH | SOCKET_UNIX_FLAGS | SOCKET_COOKIE;
+    struct wire wire;
+    struct record record;
+
+    (void)state;
+    begin_unix(&wire, TCP_ESTABLISHED);
+    assert_int_equal(decode_last(&wire, &table_unix, &record), 0);
+    assert_int_equal(record.has, always);
+    assert_int_equal(record.socket.unix_state, SS_CONNECTED);
+    assert_int_equal(record.socket.path.length, 0);
+    assert_true(record.identity == (UINT64_C(4) << 32 | 3));
+    wire_attribute(&wire, UNIX_DIAG_RQLEN, &queues, sizeof queues - 1);
+    wire_attribute(&wire, UNIX_DIAG_UID, &uid, sizeof uid - 1);
+    wire_attribute(&wire, 99, "?", 1);
+    assert_int_equal(decode_last(&wire, &table_unix, &record), 0);
+    assert_int_equal(record.has, always);
+    wire_attribute(&wire, UNIX_DIAG_RQLEN, &queues, sizeof queues);
+    wire_attribute(&wire, UNIX_DIAG_UID, &uid, sizeof uid);
+    assert_int_equal(decode_last(&wire, &table_unix, &record), 0);
+    assert_int_equal(record.has, always | SOCKET_QUEUES | SOCKET_UID);
+    assert_int_equal(record.socket.recv_q, 5);
+    assert_int_equal(record.socket.send_q, 6);
+    assert_int_equal(record.socket.uid, 1000);
+}
+
+static void a_unix_listener_accepts_connections_and_sends_nothing(void **state)
+{
+    const struct unix_diag_rqlen queues = {1, 128};
+    struct wire wire;
+    struct record record;
+
+    (void)state;
+    begin_unix(&wire, TCP_LISTEN);
+    wire_attribute(&wire, UNIX_DIAG_RQLEN, &queues, sizeof queues);
+    assert_int_equal(decode_last(&wire, &table_unix, &record), 0);
+    assert_int_equal(record.socket.flags, 1 << 16);
+    assert_int_equal(record.socket.unix_state, SS_UNCONNECTED);
+    assert_int_equal(record.socket.recv_q, 1);
+    assert_int_equal(record.socket.send_q, 0);
+}
+
+/* --- Whole dumps ------------------------------------------------------------------------------ */
+
+struct listing {
+    struct kept kept;
+    struct report report;
+    int result;
+};
+
+static struct listing list(struct peer *peer, const struct table *table, uint64_t needs)
+{
+    struct netlink *netlink = netlink_create_with(&peer->netlink);
+    struct listing listing = {.result = 0};
+    struct query query = {.table = table,
+                          .needs = needs,
+                          .states = STATES_ALL,
+                          .proc_root = "/nonexistent",
+                          .netlink = netlink,
+                          .report = &listing.report,
+                          .exclusive = true};
+
+    assert_non_null(netlink);
+    listing.result = backend_sock_diag.dump(&query, keep_record, &listing.kept);
+    netlink_destroy(netlink);
+    return listing;
+}
+
+static const struct {
+    const char *file;
+    const struct table *table;
+    size_t rows;
+} recorded[] = {
+    {RECORDED "tcp", &table_tcp, 67},   {RECORDED "tcp6", &table_tcp6, 46},
+    {RECORDED "udp", &table_udp, 4},    {RECORDED "udp6", &table_udp6, 7},
+    {RECORDED "unix", &table_unix, 36},
+};
+
+enum { RECORDED_COUNT = sizeof recorded / sizeof *recorded };
+
+static struct listing list_recorded(size_t i, size_t most)
+{
+    struct peer peer;
+    struct listing listing;
+
+    peer_init(&peer);
+    peer_add_recorded(&peer, recorded[i].file, most);
+    listing = list(&peer, recorded[i].table, 0);
+    peer_finish(&peer);
+    return listing;
+}
+
+static void recorded_dumps_give_all_their_rows(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < RECORDED_COUNT; i++) {
+        struct listing listing = list_recorded(i, SIZE_MAX);
+        assert_int_equal(listing.result, 0);
+        assert_int_equal(listing.kept.count, recorded[i].rows);
+        assert_int_equal(listing.report.count, 0);
+        kept_finish(&listing.kept);
+    }
+}
+
+/* Whatever the connection breaks off at, it is seen; and the rows before that are right. */
+static void a_dump_cut_at_any_byte_is_never_a_success(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < RECORDED_COUNT; i++) {
+        struct listing whole = list_recorded(i, SIZE_MAX);
+        struct peer peer;
+        peer_init(&peer);
+        size_t total = peer_add_recorded(&peer, recorded[i].file, SIZE_MAX);
+        peer_finish(&peer);
+        size_t step = total > 4096 ? 7 : 1; /* not a multiple of the alignment */
+        for (size_t cut = 0; cut<total; cut += cut + 64> total ? 1 : step) {
+            struct listing listing = list_recorded(i, cut);
+            assert_true(listing.result < 0 || listing.report.partial);
+            assert_true(listing.kept.count <= whole.kept.count);
+            for (size_t row = 0; row < listing.kept.count; row++) {
+                assert_true(listing.kept.records[row].identity == whole.kept.records[row].identity);
+                assert_int_equal(listing.kept.records[row].has, whole.kept.records[row].has);
+            }
+            kept_finish(&listing.kept);
+        }
+        kept_finish(&whole.kept);
+    }
+}
+
+static bool same_text(const struct text *a, const struct text *b)
+{
+    return a->length == b->length && (!a->length || memcmp(a->data, b->data, a->length) == 0);
+}
+
+/* Whether a claims nothing that b does not have, too. */
+static bool claims_no_more(const struct record *a, const struct record *b)
+{
+    const struct socket_record *x = &a->socket, *y = &b->socket;
+    uint64_t has = a->has;
+
+    if (has & ~b->has || x->family != y->family || x->state != y->state || x->inode != y->inode)
+        return false;
+    if (has & SOCKET_QUEUES && (x->recv_q != y->recv_q || x->send_q != y->send_q))
+        return false;
+    if (has & SOCKET_UID && x->uid != y->uid)
+        return false;
+    if (has & SOCKET_RETRANSMITS && (x->retransmits != y->retransmits || x->probes != y->probes))
+        return false;
+    return !(has & SOCKET_PATH) || !x->path.length || same_text(&x->path, &y->path);
+}
+
+/* Cuts one message at every byte: what is left is malformed, or says nothing that was not there. */
+static void cut_message(const struct nlmsghdr *message, const struct table *table)
+{
+    struct record whole, record;
+    bool is_unix = table->family == AF_UNIX;
+
+    assert_int_equal(is_unix ? sock_diag_decode_unix(message, &whole)
+                             : sock_diag_decode_inet(message, table, &whole),
+                     0);
+    for (uint32_t length = sizeof *message; length < message->nlmsg_len; length++) {
+        struct nlmsghdr *cut = malloc(length);
+        memcpy(cut, message, length);
+        cut->nlmsg_len = length;
+        int result = is_unix ? sock_diag_decode_unix(cut, &record)
+                             : sock_diag_decode_inet(cut, table, &record);
+        if (result == 0)
+            assert_true(claims_no_more(&record, &whole));
+        else
+            assert_int_equal(result, -EBADMSG);
+        free(cut);
+    }
+}
+
+static void a_message_cut_at_any_byte_invents_nothing(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < RECORDED_COUNT; i++) {
+        struct peer peer;
+        peer_init(&peer);
+        peer_add_recorded(&peer, recorded[i].file, SIZE_MAX);
+        for (size_t d = 0; d < peer.count; d++) {
+            for (size_t at = 0; at < peer.datagrams[d].length;) {
+                const struct nlmsghdr *message = (const void *)(peer.datagrams[d].data + at);
+                if (message->nlmsg_type == SOCK_DIAG_BY_FAMILY)
+                    cut_message(message, recorded[i].table);
+                at += NLMSG_ALIGN(message->nlmsg_len);
+            }
+        }
+        peer_finish(&peer);
+    }
+}
+
+/* What the zoo has of each kind, as the kernel said it. */
+static void recorded_sockets_are_what_they_were(void **state)
+{
+    struct listing tcp = list_recorded(0, SIZE_MAX), tcp6 = list_recorded(1, SIZE_MAX);
+    struct listing local = list_recorded(4, SIZE_MAX);
+    const struct record *record = kept_inode(&tcp.kept, 4002067);
+
+    (void)state;
+    assert_int_equal(record->socket.state, TCP_LISTEN);
+    assert_int_equal(record->socket.local.port, 0x9c19);
+    assert_int_equal(record->socket.recv_q, 2);
+    assert_int_equal(record->socket.backlog, 1);
+    assert_int_equal(kept_inode(&tcp.kept, 4002644)->socket.uid, 4000000000);
+    record = kept_inode(&tcp6.kept, 4002557);
+    assert_memory_equal(record->socket.local.address, "\0\0\0\0\0\0\0\0\0\0\xff\xff\x7f\0\0\1", 16);
+    record = kept_inode(&tcp6.kept, 4002563);
+    assert_memory_equal(record->socket.local.address, "\xfe\x80\0\0\0\0\0\0\0\0\0\0\0\0\0\1", 16);
+    assert_int_not_equal(record->socket.interface, 0);
+    record = kept_inode(&local.kept, 4002623);
+    assert_text(&record->socket.path, "line\nbreak", 10);
+    record = kept_inode(&local.kept, 4002631);
+    assert_text(&record->socket.path, "\0abstract @ with\0\033\n\xff\\", 21);
+    record = kept_inode(&local.kept, 4002617);
+    assert_text(&record->socket.path, "\0NULs\0in\0side\0\0", 15);
+    record = kept_inode(&local.kept, 4002628);
+    assert_text(&record->socket.path, "@not-abstract", 13);
+    kept_finish(&tcp.kept);
+    kept_finish(&tcp6.kept);
+    kept_finish(&local.kept);
+}
+
+/* Twins of SO_REUSEPORT and rows without a file look alike; all of them are rows. */
+static void rows_that_look_alike_are_all_handed_on(void **state)
+{
+    struct listing tcp = list_recorded(0, SIZE_MAX);
+    size_t twins = 0, without_inode = 0;
+
+    (void)state;
+    for (size_t i = 0; i < tcp.kept.count; i++) {
+        twins += tcp.kept.records[i].socket.local.port == 8080;
+        without_inode += tcp.kept.records[i].socket.inode == 0;
+    }
+    assert_int_equal(twins, 2);
+    assert_int_equal(without_inode, 7);
+    kept_finish(&tcp.kept);
+}
+
+static void a_malformed_message_is_told_and_the_rows_around_it_are_kept(void **state)
+{
+    static struct wire wire;
+    struct peer peer;
+    struct listing listing;
+
+    (void)state;
+    peer_init(&peer);
+    wire.length = 0;
+    wire_tcp(&wire, NLM_F_MULTI, 1, 80, 1);
+    for (int i = 0; i < 3; i++) {
+        wire_message(&wire, SOCK_DIAG_BY_FAMILY, NLM_F_MULTI, 1);
+        wire_put(&wire, "short", 5);
+    }
+    wire_message(&wire, 99, NLM_F_MULTI, 1); /* of an unknown type: not ours to judge */
+    wire_put(&wire, "whatever", 8);
+    wire_tcp(&wire, NLM_F_MULTI, 1, 81, 2);
+    wire_done(&wire, NLM_F_MULTI, 1, 0);
+    peer_add_wire(&peer, &wire);
+    listing = list(&peer, &table_tcp, 0);
+    assert_int_equal(listing.result, 0);
+    assert_int_equal(listing.kept.count, 2);
+    assert_true(listing.report.partial);
+    assert_int_equal(listing.report.count, 1);
+    assert_true(report_says(&listing.report, "tcp: skipped a netlink message that is malformed"));
+    kept_finish(&listing.kept);
+    peer_finish(&peer);
+}
+
+static void a_missing_protocol_is_an_error_and_no_empty_table(void **state)
+{
+    struct peer peer;
+    struct listing listing;
+
+    (void)state;
+    peer_init(&peer);
+    peer_add_recorded(&peer, RECORDED "raw", SIZE_MAX);
+    listing = list(&peer, &table_raw, 0);
+    assert_int_equal(listing.result, -ENOENT);
+    assert_int_equal(listing.kept.count, 0);
+    peer_finish(&peer);
+}
+
+static void a_refusing_callback_ends_the_dump(void **state)
+{
+    struct peer peer;
+    struct kept kept = {.stop_after = 3};
+    struct report report = {0};
+
+    (void)state;
+    peer_init(&peer);
+    peer_add_recorded(&peer, RECORDED "tcp", SIZE_MAX);
+    struct netlink *netlink = netlink_create_with(&peer.netlink);
+    struct query query = {.table = &table_tcp,
+                          .states = STATES_ALL,
+                          .proc_root = "/nonexistent",
+                          .netlink = netlink,
+                          .report = &report};
+    assert_int_equal(backend_sock_diag.dump(&query, keep_record, &kept), STOPPED);
+    assert_int_equal(kept.count, 3);
+    netlink_destroy(netlink);
+    kept_finish(&kept);
+    peer_finish(&peer);
+}
+
+/* --- What is asked ---------------------------------------------------------------------------- */
+
+static void ask(const struct table *table, uint64_t needs, uint32_t states, void *request,
+                size_t size)
+{
+    struct peer peer;
+    struct report report = {0};
+    struct kept kept = {.count = 0};
+
+    peer_init(&peer);
+    struct netlink *netlink = netlink_create_with(&peer.netlink);
+    struct query query = {.table = table,
+                          .needs = needs,
+                          .states = states,
+                          .proc_root = "/nonexistent",
+                          .netlink = netlink,
+                          .report = &report};
+    assert_int_equal(backend_sock_diag.dump(&query, keep_record, &kept), -EPIPE);
+    assert_int_equal(peer.request_count, 1);
+    memcpy(request, peer.requests[0] + sizeof(struct nlmsghdr), size);
+    netlink_destroy(netlink);
+}
+
+static void only_what_is_needed_is_asked_for(void **state)
+{
+    struct inet_diag_req_v2 inet;
+    struct unix_diag_req local;
+
+    (void)state;
+    ask(&table_tcp6, SOCKET_ADDRESSES, 1u << TCP_LISTEN, &inet, sizeof inet);
+    assert_int_equal(inet.sdiag_family, AF_INET6);
+    assert_int_equal(inet.sdiag_protocol, IPPROTO_TCP);
+    assert_int_equal(inet.idiag_states, 1u << TCP_LISTEN);
+    assert_int_equal(inet.idiag_ext, 0);
+    ask(&table_tcp, SOCKET_PROBES, STATES_ALL, &inet, sizeof inet);
+    assert_int_equal(inet.idiag_ext, 1 << (INET_DIAG_INFO - 1));
+    assert_false(inet.idiag_states & 1u << 13); /* TCP_BOUND_INACTIVE */
+    ask(&table_udp, SOCKET_PROBES, STATES_ALL, &inet, sizeof inet);
+    assert_int_equal(inet.idiag_ext, 0);
+    ask(&table_unix, 0, STATES_ALL, &local, sizeof local);
+    assert_int_equal(local.udiag_show, 0);
+    ask(&table_unix, SOCKET_PATH | SOCKET_UID, STATES_ALL, &local, sizeof local);
+    assert_int_equal(local.udiag_show, UDIAG_SHOW_NAME | UDIAG_SHOW_UID);
+    ask(&table_unix, SOCKET_QUEUES, STATES_ALL, &local, sizeof local);
+    assert_int_equal(local.udiag_show, UDIAG_SHOW_RQLEN);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_established_connection_has_all_that_its_message_says),
+        cmocka_unit_test(a_listeners_queue_limit_is_its_backlog_and_its_send_queue_is_zero),
+        cmocka_unit_test(a_half_open_connection_does_not_claim_its_listeners_numbers),
+        cmocka_unit_test(what_waits_out_its_time_has_no_retransmits),
+        cmocka_unit_test(states_that_nobody_knows_stay_as_they_are),
+        cmocka_unit_test(retransmits_and_probes_come_from_tcp_info_of_any_length),
+        cmocka_unit_test(raw_sockets_have_no_remote_port),
+        cmocka_unit_test(a_message_too_short_or_of_another_family_is_malformed),
+        cmocka_unit_test(attributes_that_do_not_fill_their_message_make_it_malformed),
+        cmocka_unit_test(a_unix_sockets_name_is_as_it_was_bound),
+        cmocka_unit_test(a_name_longer_than_any_is_malformed),
+        cmocka_unit_test(a_unix_socket_claims_what_its_message_has_and_no_more),
+        cmocka_unit_test(a_unix_listener_accepts_connections_and_sends_nothing),
+        cmocka_unit_test(recorded_dumps_give_all_their_rows),
+        cmocka_unit_test(a_dump_cut_at_any_byte_is_never_a_success),
+        cmocka_unit_test(a_message_cut_at_any_byte_invents_nothing),
+        cmocka_unit_test(recorded_sockets_are_what_they_were),
+        cmocka_unit_test(rows_that_look_alike_are_all_handed_on),
+        cmocka_unit_test(a_malformed_message_is_told_and_the_rows_around_it_are_kept),
+        cmocka_unit_test(a_missing_protocol_is_an_error_and_no_empty_table),
+        cmocka_unit_test(a_refusing_callback_ends_the_dump),
+        cmocka_unit_test(only_what_is_needed_is_asked_for),
+    };
+
+    return cmocka_run_group_tests_name("sock_diag", tests, NULL, NULL);
+}
