@@ -46,6 +46,8 @@ size_t owners_find(const struct owners *owners, uint64_t inode, const struct own
 
 /* Processes whose descriptors this user may not see; and whether any owner was found at all. */
 size_t owners_denied(const struct owners *owners);
+/* Whether for one of them not even the directory could be opened, which is what netstat goes by. */
+bool owners_shut_out(const struct owners *owners);
 bool owners_any(const struct owners *owners);
 
 /*

@@ -236,8 +236,8 @@ int proc_net_decode_unix(const struct line *line, struct record *record)
     return 0;
 }
 
-/* A listing of one file. */
-struct listing {
+/* A reading of one file. */
+struct reading {
     const struct query *query;
     record_fn fn;
     void *arg;
@@ -254,14 +254,14 @@ static bool is_heading(const struct lines *lines, const struct line *line)
                                    memmem(line->data, line->length, "RefCount", 8)));
 }
 
-static int take_line(struct listing *listing, const struct lines *lines, const struct line *line)
+static int take_line(struct reading *reading, const struct lines *lines, const struct line *line)
 {
-    const struct table *table = listing->query->table;
+    const struct table *table = reading->query->table;
     struct record record;
     int error;
 
     if (table->family == AF_UNIX) {
-        if (unix_details_continue(listing->details, line))
+        if (unix_details_continue(reading->details, line))
             return 0;
         error = proc_net_decode_unix(line, &record);
     } else {
@@ -270,13 +270,13 @@ static int take_line(struct listing *listing, const struct lines *lines, const s
     if (error) {
         if (is_heading(lines, line))
             return 0;
-        if (!listing->skipped++)
-            listing->first_skipped = lines->number;
+        if (!reading->skipped++)
+            reading->first_skipped = lines->number;
         return 0;
     }
     if (table->family == AF_UNIX)
-        unix_details_complete(listing->details, &record);
-    return listing->fn(&record, listing->arg);
+        unix_details_complete(reading->details, &record);
+    return reading->fn(&record, reading->arg);
 }
 
 /* A file that is not there: -ENOENT when the kernel lacks the table, -ENOTDIR without any net. */
@@ -297,15 +297,15 @@ static void report_unended(const struct query *query)
                 query->table->name);
 }
 
-static int read_lines(struct listing *listing, struct lines *lines)
+static int read_lines(struct reading *reading, struct lines *lines)
 {
     struct line line;
     int result;
 
     while ((result = lines_next(lines, &line)) > 0) {
         if (line.unended)
-            report_unended(listing->query);
-        result = take_line(listing, lines, &line);
+            report_unended(reading->query);
+        result = take_line(reading, lines, &line);
         if (result < 0)
             break;
     }
@@ -314,20 +314,20 @@ static int read_lines(struct listing *listing, struct lines *lines)
 
 static int dump(const struct query *query, record_fn fn, void *arg)
 {
-    struct listing listing = {.query = query, .fn = fn, .arg = arg};
+    struct reading reading = {.query = query, .fn = fn, .arg = arg};
     struct lines lines;
     int result = lines_open(&lines, query->proc_root, query->table->name);
 
     if (result < 0)
         return result == -ENOENT ? not_there(query) : result;
     if (query->table->family == AF_UNIX && query->netlink && !query->exclusive)
-        listing.details = unix_details_create(query);
-    result = read_lines(&listing, &lines);
-    if (listing.skipped)
+        reading.details = unix_details_create(query);
+    result = read_lines(&reading, &lines);
+    if (reading.skipped)
         report_loss(query->report, "%s/net/%s: skipped %zu malformed line%s, the first is line %zu",
-                    query->proc_root, query->table->name, listing.skipped,
-                    listing.skipped == 1 ? "" : "s", listing.first_skipped);
-    unix_details_destroy(listing.details);
+                    query->proc_root, query->table->name, reading.skipped,
+                    reading.skipped == 1 ? "" : "s", reading.first_skipped);
+    unix_details_destroy(reading.details);
     lines_close(&lines);
     return result;
 }

@@ -58,8 +58,8 @@ static uint64_t fields(const struct table *table)
     return table->family == AF_UNIX ? FIELDS_UNIX : FIELDS_INET;
 }
 
-/* One listing of one table. */
-struct listing {
+/* One reading of one table. */
+struct reading {
     const struct query *query;
     record_fn fn;
     void *arg;
@@ -217,49 +217,49 @@ int sock_diag_decode_unix(const struct nlmsghdr *message, struct record *record)
 }
 
 /* Fills in what only /proc knows of a half-open connection, unless this backend must stay alone. */
-static void complete_half_open(struct listing *listing, struct record *record)
+static void complete_half_open(struct reading *reading, struct record *record)
 {
-    const struct query *query = listing->query;
+    const struct query *query = reading->query;
 
     if (query->exclusive || !(query->needs & FIELDS_NOT_HALF_OPEN & ~record->has))
         return;
-    if (!listing->half_open_read) {
-        listing->half_open_read = true;
-        listing->half_open = half_open_create(query);
+    if (!reading->half_open_read) {
+        reading->half_open_read = true;
+        reading->half_open = half_open_create(query);
     }
-    half_open_complete(listing->half_open, record);
+    half_open_complete(reading->half_open, record);
 }
 
 static int take_inet(const struct nlmsghdr *message, void *arg)
 {
-    struct listing *listing = arg;
+    struct reading *reading = arg;
     struct record record;
 
     if (message->nlmsg_type != SOCK_DIAG_BY_FAMILY)
         return 0;
-    if (sock_diag_decode_inet(message, listing->query->table, &record) < 0) {
-        report_loss(listing->query->report, "%s: skipped a netlink message that is malformed",
-                    listing->query->table->name);
+    if (sock_diag_decode_inet(message, reading->query->table, &record) < 0) {
+        report_loss(reading->query->report, "%s: skipped a netlink message that is malformed",
+                    reading->query->table->name);
         return 0;
     }
     if (record.socket.state == TCP_SYN_RECV)
-        complete_half_open(listing, &record);
-    listing->rows++;
-    return listing->fn(&record, listing->arg);
+        complete_half_open(reading, &record);
+    reading->rows++;
+    return reading->fn(&record, reading->arg);
 }
 
 static int take_unix(const struct nlmsghdr *message, void *arg)
 {
-    struct listing *listing = arg;
+    struct reading *reading = arg;
     struct record record;
 
     if (message->nlmsg_type != SOCK_DIAG_BY_FAMILY)
         return 0;
     if (sock_diag_decode_unix(message, &record) < 0) {
-        report_loss(listing->query->report, "unix: skipped a netlink message that is malformed");
+        report_loss(reading->query->report, "unix: skipped a netlink message that is malformed");
         return 0;
     }
-    return listing->fn(&record, listing->arg);
+    return reading->fn(&record, reading->arg);
 }
 
 /* A request for an inet table, or with a filter for a part of it. */
@@ -290,13 +290,13 @@ static void inet_request_init(struct inet_request *request, const struct query *
 }
 
 /* The whole table, or a part of it, from this thread. */
-static int dump_inet_from_here(struct listing *listing, const struct shard *shard)
+static int dump_inet_from_here(struct reading *reading, const struct shard *shard)
 {
-    const struct query *query = listing->query;
+    const struct query *query = reading->query;
     struct inet_request request;
 
     inet_request_init(&request, query, shard);
-    return netlink_dump(query->netlink, NETLINK_SOCK_DIAG, &request.header, take_inet, listing,
+    return netlink_dump(query->netlink, NETLINK_SOCK_DIAG, &request.header, take_inet, reading,
                         query->report);
 }
 
@@ -304,7 +304,7 @@ static int dump_inet_from_here(struct listing *listing, const struct shard *shar
 struct part {
     struct query query;
     struct report report;
-    struct listing listing;
+    struct reading reading;
     const struct shard *shard;
     pthread_t thread;
     bool threaded;
@@ -315,17 +315,17 @@ static void *run_part(void *arg)
 {
     struct part *part = arg;
 
-    part->result = dump_inet_from_here(&part->listing, part->shard);
+    part->result = dump_inet_from_here(&part->reading, part->shard);
     return NULL;
 }
 
-static int start_part(struct part *part, const struct listing *listing, const struct shard *shard,
+static int start_part(struct part *part, const struct reading *reading, const struct shard *shard,
                       void *lane)
 {
-    part->query = *listing->query;
+    part->query = *reading->query;
     part->query.netlink = netlink_create();
     part->query.report = &part->report;
-    part->listing = (struct listing){.query = &part->query, .fn = listing->fn, .arg = lane};
+    part->reading = (struct reading){.query = &part->query, .fn = reading->fn, .arg = lane};
     part->shard = shard;
     if (!part->query.netlink)
         return -ENOMEM;
@@ -334,33 +334,33 @@ static int start_part(struct part *part, const struct listing *listing, const st
 }
 
 /* A part whose thread could not be started is read by this one. */
-static void finish_part(struct part *part, struct listing *listing)
+static void finish_part(struct part *part, struct reading *reading)
 {
     if (part->threaded)
         pthread_join(part->thread, NULL);
     else
         run_part(part);
-    listing->rows += part->listing.rows;
-    report_merge(listing->query->report, &part->report);
-    half_open_destroy(part->listing.half_open);
+    reading->rows += part->reading.rows;
+    report_merge(reading->query->report, &part->report);
+    half_open_destroy(part->reading.half_open);
     netlink_destroy(part->query.netlink);
 }
 
-static int dump_inet_in_parts(struct listing *listing)
+static int dump_inet_in_parts(struct reading *reading)
 {
     struct part parts[SHARDS_MAX] = {0};
     size_t started = 1;
     int result = 0;
 
-    while (result == 0 && started < listing->shard_count) {
-        result = start_part(&parts[started], listing, &listing->shards[started],
-                            listing->lanes[started]);
+    while (result == 0 && started < reading->shard_count) {
+        result = start_part(&parts[started], reading, &reading->shards[started],
+                            reading->lanes[started]);
         started += result == 0;
     }
     if (result == 0)
-        result = dump_inet_from_here(listing, &listing->shards[0]);
+        result = dump_inet_from_here(reading, &reading->shards[0]);
     for (size_t i = 1; i < started; i++) {
-        finish_part(&parts[i], listing);
+        finish_part(&parts[i], reading);
         if (result == 0)
             result = parts[i].result;
     }
@@ -412,9 +412,9 @@ static int take_sample(const struct nlmsghdr *message, void *arg)
 }
 
 /* Divides a table of TCP that is large enough; the beginning of a dump shows how. */
-static bool divide(struct listing *listing)
+static bool divide(struct reading *reading)
 {
-    const struct query *query = listing->query;
+    const struct query *query = reading->query;
     size_t wanted = query->fan_out ? count_processors() : 1;
     struct report unheard = {0};
     struct inet_request request;
@@ -427,26 +427,26 @@ static bool divide(struct listing *listing)
     netlink_dump(query->netlink, NETLINK_SOCK_DIAG, &request.header, take_sample, &sample,
                  &unheard);
     wanted = wanted < SHARDS_MAX ? wanted : SHARDS_MAX;
-    listing->shard_count = shards_choose(&sample, wanted, listing->shards);
-    return listing->shard_count > 1 && query->fan_out(query->fan_out_arg, listing->shard_count,
-                                                      listing->lanes) == listing->shard_count;
+    reading->shard_count = shards_choose(&sample, wanted, reading->shards);
+    return reading->shard_count > 1 && query->fan_out(query->fan_out_arg, reading->shard_count,
+                                                      reading->lanes) == reading->shard_count;
 }
 
-static int dump_inet(struct listing *listing)
+static int dump_inet(struct reading *reading)
 {
     int result;
 
-    if (!divide(listing))
-        return dump_inet_from_here(listing, NULL);
-    result = dump_inet_in_parts(listing);
-    if (result < 0 && listing->rows == 0) /* a kernel that refuses the filter */
-        result = dump_inet_from_here(listing, NULL);
+    if (!divide(reading))
+        return dump_inet_from_here(reading, NULL);
+    result = dump_inet_in_parts(reading);
+    if (result < 0 && reading->rows == 0) /* a kernel that refuses the filter */
+        result = dump_inet_from_here(reading, NULL);
     return result;
 }
 
-static int dump_unix(struct listing *listing)
+static int dump_unix(struct reading *reading)
 {
-    const struct query *query = listing->query;
+    const struct query *query = reading->query;
     struct {
         struct nlmsghdr header;
         struct unix_diag_req diag;
@@ -465,16 +465,16 @@ static int dump_unix(struct listing *listing)
         request.diag.udiag_show |= UDIAG_SHOW_RQLEN;
     if (query->needs & SOCKET_UID)
         request.diag.udiag_show |= UDIAG_SHOW_UID;
-    return netlink_dump(query->netlink, NETLINK_SOCK_DIAG, &request.header, take_unix, listing,
+    return netlink_dump(query->netlink, NETLINK_SOCK_DIAG, &request.header, take_unix, reading,
                         query->report);
 }
 
 static int dump(const struct query *query, record_fn fn, void *arg)
 {
-    struct listing listing = {.query = query, .fn = fn, .arg = arg};
-    int result = query->table->family == AF_UNIX ? dump_unix(&listing) : dump_inet(&listing);
+    struct reading reading = {.query = query, .fn = fn, .arg = arg};
+    int result = query->table->family == AF_UNIX ? dump_unix(&reading) : dump_inet(&reading);
 
-    half_open_destroy(listing.half_open);
+    half_open_destroy(reading.half_open);
     return result;
 }
 

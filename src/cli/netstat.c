@@ -305,12 +305,12 @@ int netstat_run(int argc, char *const argv[])
     if (!status && !done)
         status = prepare(&netstat, &done);
     if (status || done)
-        return run_finish_stdout(netstat.program, status);
-    return run_listing(&(struct run_options){.program = netstat.program,
-                                             .listing = &netstat.listing,
-                                             .make_sink = make_sink,
-                                             .amend = check_other_tables,
-                                             .arg = &netstat,
-                                             .continuous = options->continuous,
-                                             .interval_ms = options->interval_ms});
+        return cli_finish_stdout(netstat.program, status);
+    return cli_run_listing(&(struct cli_listing){.program = netstat.program,
+                                                 .listing = &netstat.listing,
+                                                 .make_sink = make_sink,
+                                                 .amend = check_other_tables,
+                                                 .arg = &netstat,
+                                                 .continuous = options->continuous,
+                                                 .interval_ms = options->interval_ms});
 }

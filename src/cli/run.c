@@ -19,7 +19,7 @@ static int output_status(const char *program, int error)
     return STATUS_FAILURE;
 }
 
-int run_finish_stdout(const char *program, int status)
+int cli_finish_stdout(const char *program, int status)
 {
     if (fflush(stdout) != 0 || ferror(stdout))
         return output_status(program, -errno);
@@ -27,7 +27,7 @@ int run_finish_stdout(const char *program, int status)
 }
 
 /* *last is set when there is no use in another pass. */
-static int list_once(const struct run_options *options, struct engine *engine, struct sink *sink,
+static int list_once(const struct cli_listing *options, struct engine *engine, struct sink *sink,
                      bool *last)
 {
     struct report report = {0};
@@ -49,7 +49,7 @@ static int list_once(const struct run_options *options, struct engine *engine, s
  * Names are looked up with no rights left, but the owners of the next pass need them: then each
  * pass is a child's. A bit of its status says that there is no use in another.
  */
-static int list_in_child(const struct run_options *options, struct engine *engine,
+static int list_in_child(const struct cli_listing *options, struct engine *engine,
                          struct sink *sink, bool *last)
 {
     enum { LAST = 64 };
@@ -80,7 +80,7 @@ static void wait_interval(unsigned milliseconds)
         continue;
 }
 
-static int list(const struct run_options *options, struct engine *engine, struct sink *sink)
+static int list(const struct cli_listing *options, struct engine *engine, struct sink *sink)
 {
     const uint64_t names = NEED_USERS | NEED_SERVICES | NEED_HOSTS;
     uint64_t needs = options->listing->needs;
@@ -96,7 +96,7 @@ static int list(const struct run_options *options, struct engine *engine, struct
     }
 }
 
-int run_listing(const struct run_options *options)
+int cli_run_listing(const struct cli_listing *options)
 {
     struct engine *engine = NULL;
     struct writer writer = {0};

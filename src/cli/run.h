@@ -6,7 +6,7 @@
 
 #include "fastnet/engine.h"
 
-struct run_options {
+struct cli_listing {
     const char *program; /* for messages */
     const struct listing *listing;
     /* Returns NULL when memory is short. arg is the member below. */
@@ -19,9 +19,9 @@ struct run_options {
 };
 
 /* Returns the exit status. */
-int run_listing(const struct run_options *options);
+int cli_run_listing(const struct cli_listing *options);
 
 /* For what was printed with stdio: status, or failure when it could not be written. */
-int run_finish_stdout(const char *program, int status);
+int cli_finish_stdout(const char *program, int status);
 
 #endif

@@ -66,8 +66,10 @@ static int emit_kept(struct run *run, unsigned section)
     if (run->listing->sort && !run->groups)
         error =
             rows_sort(rows, run->listing->sort, run->listing->descending, &run->engine->context);
-    for (size_t i = 0; i < rows->count && !error; i++)
+    for (size_t i = 0; i < rows->count && !error; i++) {
+        run->unowned |= run_is_ownerless(run, rows->records[i]);
         error = run_emit(run, run->sink, rows->records[i]);
+    }
     rows_clear(rows);
     return error;
 }
@@ -149,7 +151,7 @@ static int gather(struct run *run)
     return error;
 }
 
-static int run_listing(struct run *run)
+static int carry_out(struct run *run)
 {
     const struct listing *listing = run->listing;
     bool owners = listing->needs & NEED_OWNERS;
@@ -197,7 +199,7 @@ int engine_run(struct engine *engine, const struct listing *listing, struct sink
     if (listing->count_by_count)
         run.groups = groups_create(listing->count_by, listing->count_by_count);
     if (run.sections && (run.groups || !listing->count_by_count))
-        result = run_listing(&run);
+        result = carry_out(&run);
     for (size_t i = 0; run.sections && i < run.section_count; i++)
         rows_clear(&run.sections[i]);
     free(run.sections);

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "engine/run.h"
-#include "fastnet/lookup.h"
 
 int run_emit(const struct run *run, struct sink *sink, const struct record *record)
 {
@@ -10,19 +9,6 @@ int run_emit(const struct run *run, struct sink *sink, const struct record *reco
         return groups_add(run->groups, record, &run->engine->context);
     sink->ops->row(sink, record);
     return -sink->writer->error;
-}
-
-/*
- * A socket that someone must hold, but nobody was seen with: it may have changed hands while /proc
- * was walked, so it waits for a second look.
- */
-static bool is_ownerless(const struct lane *lane, const struct record *record)
-{
-    const struct owners *owners = lane->run->engine->context.owners;
-    const struct owner *first;
-
-    return owners && record->kind == RECORD_SOCKET && record->socket.inode != 0 &&
-           owners_find(owners, record->socket.inode, &first) == 0;
 }
 
 /* Whether this row is a repeat; -ENOMEM when that cannot be remembered. */
@@ -44,7 +30,7 @@ int lane_take(const struct record *record, void *arg)
     if (listing->keep && !listing->keep(record, listing->keep_arg))
         return 0;
     result = is_listed(lane, record);
-    ownerless = result == 0 && is_ownerless(lane, record);
+    ownerless = result == 0 && run_is_ownerless(lane->run, record);
     lane->ownerless |= ownerless;
     if (result == 0 && (lane->run->keep_all || ownerless))
         result = rows_add(lane->kept, record);

@@ -31,6 +31,20 @@ void run_walk_owners(struct run *run)
     if (error < 0)
         report_note(run->report, "owners: %s: %s", options.proc_root, strerror(-error));
     run->engine->context.owners = owners;
+    run->any_owner = owners && owners_any(owners);
+}
+
+/*
+ * A socket that someone must hold, but nobody was seen with: it may have changed hands while /proc
+ * was walked, so it waits for a second look.
+ */
+bool run_is_ownerless(const struct run *run, const struct record *record)
+{
+    const struct owners *owners = run->engine->context.owners;
+    const struct owner *first;
+
+    return owners && record->kind == RECORD_SOCKET && record->socket.inode != 0 &&
+           owners_find(owners, record->socket.inode, &first) == 0;
 }
 
 void run_look_again_for_owners(struct run *run)
@@ -58,9 +72,9 @@ void run_report_owners(struct run *run)
     if (owners_hidden(owners))
         report_note(run->report, "owners: %s does not list all processes (hidepid, proc(5))",
                     run->listing->proc_root);
-    if (!owners_denied(owners))
+    if (!owners_denied(owners) || !(owners_shut_out(owners) || run->unowned))
         return;
-    if (owners_any(owners))
+    if (run->any_owner)
         report_verbatim(run->report,
                         "(Not all processes could be identified, non-owned process info\n"
                         " will not be shown, you would have to be root to see it all.)");

@@ -20,9 +20,11 @@ struct run {
     struct report *report;
     bool keep_all;         /* rows are kept and handed on when all are there */
     bool second_pass;      /* --exact: only what the first pass missed */
-    bool ownerless;        /* a socket had no owner at the first look */
+    bool ownerless;        /* a socket had no owner at the first look ... */
+    bool unowned;          /* ... nor at the second */
     int stopped;           /* why rows are no longer wanted: -errno */
     bool ended;            /* a table that is required is not there */
+    bool any_owner;        /* found by the first walk; the second sees fastnet's own socket */
     struct rows *sections; /* kept rows, by section */
     size_t section_count;
     struct groups *groups; /* --count-by, or NULL */
@@ -80,6 +82,7 @@ bool lanes_possible(const struct run *run);
 int run_emit(const struct run *run, struct sink *sink, const struct record *record);
 
 /* names.c: numbers to names. */
+bool run_is_ownerless(const struct run *run, const struct record *record);
 void run_walk_owners(struct run *run);
 void run_look_again_for_owners(struct run *run);
 void run_report_owners(struct run *run);

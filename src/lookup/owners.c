@@ -294,7 +294,7 @@ void owners_destroy(struct owners *owners)
 
 size_t owners_find(const struct owners *owners, uint64_t inode, const struct owner **first)
 {
-    if (owners->slots == NULL || inode == 0)
+    if (owners->slots == NULL)
         return 0;
     const size_t mask = ((size_t)1 << owners->slot_bits) - 1;
     const struct holding *items = owners->holdings.items;
@@ -310,6 +310,14 @@ size_t owners_find(const struct owners *owners, uint64_t inode, const struct own
         end++;
     *first = &owners->items[start];
     return end - start;
+}
+
+bool owners_shut_out(const struct owners *owners)
+{
+    for (size_t i = 0; i < owners->processes.count; i++)
+        if (owners->processes.items[i].shut)
+            return true;
+    return false;
 }
 
 size_t owners_denied(const struct owners *owners)

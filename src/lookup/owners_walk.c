@@ -269,6 +269,7 @@ static void read_process(struct worker *worker, size_t index)
     const int fd = process_open_descriptors(walk->options->root, process->pid);
     if (fd < 0) {
         process->denied |= error_is_denial(-fd);
+        process->shut |= error_is_denial(-fd);
         if (!error_is_denial(-fd) && !error_is_absence(-fd))
             note_error(walk, -fd);
         return;

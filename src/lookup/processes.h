@@ -13,6 +13,7 @@ enum { PROCESS_NAME_MAX = 15, PROCESS_PATH_MAX = 32 };
 struct process {
     pid_t pid;
     bool denied;   /* its descriptors, or some of them, may not be seen */
+    bool shut;     /* not even how many there are */
     bool gone;     /* it vanished before its name was read */
     char *command; /* argv[0] without directories; NULL when unknown or not asked for */
     char name[PROCESS_NAME_MAX + 1];

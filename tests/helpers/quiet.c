@@ -2,16 +2,19 @@
  * Holds sockets that stand still.
  *
  *     quiet COUNT [UID]
+ *     quiet --tcp COUNT
  *
  * For each of COUNT: a TCP connection to port 7100 (127.0.0.1 and ::1 by turns), a UDP socket and
  * an abstract unix socket; further a unix connection that is not accepted. With UID all of them,
- * and the process, are that user's. A second process holds them too. A third, always of the user
- * who started it, listens on port 7200. Prints "ready" when all are there, and ends when stdin
- * does.
+ * and the process, are that user's (and group's). A second process holds them too. A third, always
+ * of the user who started it, listens on port 7200. Prints "ready" when all are there, and ends
+ * when stdin does.
  */
 #include <arpa/inet.h>
 #include <err.h>
+#include <grp.h>
 #include <netinet/in.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -136,6 +139,7 @@ static void leave_to_other_process(void)
     if (other < 0)
         err(1, "fork");
     if (other == 0) {
+        close(STDOUT_FILENO);
         wait_for_end();
         exit(0);
     }
@@ -147,7 +151,8 @@ static void leave_to_other_process(void)
  */
 static void become(uid_t uid)
 {
-    if (setresuid(uid, uid, uid) < 0 || prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
+    if (setgroups(0, NULL) < 0 || setresgid(uid, uid, uid) < 0 || setresuid(uid, uid, uid) < 0 ||
+        prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
         err(1, "user %u", (unsigned)uid);
 }
 
@@ -163,15 +168,26 @@ static void open_all(unsigned count)
     connect_unaccepted();
 }
 
+static void open_connections(unsigned count)
+{
+    int listener = listen_on(AF_INET, PORT);
+    for (unsigned i = 0; i < count; i++)
+        connect_pair(listener, AF_INET);
+}
+
 int main(int argc, char **argv)
 {
+    bool only_tcp = argc == 3 && strcmp(argv[1], "--tcp") == 0;
     if (argc < 2 || argc > 3)
-        errx(2, "usage: quiet COUNT [UID]");
+        errx(2, "usage: quiet COUNT [UID], or quiet --tcp COUNT");
     allow_descriptors();
     leave_to_other_process();
-    if (argc > 2)
+    if (argc > 2 && !only_tcp)
         become((uid_t)strtoul(argv[2], NULL, 10));
-    open_all((unsigned)strtoul(argv[1], NULL, 10));
+    if (only_tcp)
+        open_connections((unsigned)strtoul(argv[2], NULL, 10));
+    else
+        open_all((unsigned)strtoul(argv[1], NULL, 10));
     pid_t second = fork();
     if (second < 0)
         err(1, "fork");

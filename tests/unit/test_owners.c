@@ -219,6 +219,38 @@ static void owners_come_by_pid_then_descriptor(void **state)
     owners_destroy(owners);
 }
 
+static void many_descriptors_come_in_order(void **state)
+{
+    (void)state;
+    const struct owner *first = NULL;
+    add_process(5, "many\n");
+    for (int i = 0; i < 200; i++)
+        add_socket(5, i * 7 % 200 * 5, 500);
+    struct owners *owners = walk(false, 0);
+    assert_int_equal(owners_find(owners, 500, &first), 200);
+    for (int i = 0; i < 200; i++)
+        assert_int_equal(first[i].fd, i * 5);
+    owners_destroy(owners);
+}
+
+static void inodes_are_told_apart_by_every_byte(void **state)
+{
+    (void)state;
+    const struct owner *first = NULL;
+    for (int pid = 1; pid <= 3; pid++) {
+        add_process(pid, "wide\n");
+        for (int byte = 0; byte < 8; byte++)
+            add_socket(pid, byte, UINT64_C(1) << 8 * byte);
+    }
+    struct owners *owners = walk(false, 0);
+    for (int byte = 0; byte < 8; byte++) {
+        assert_int_equal(owners_find(owners, UINT64_C(1) << 8 * byte, &first), 3);
+        for (int pid = 1; pid <= 3; pid++)
+            assert_owner(&first[pid - 1], pid, byte, "wide");
+    }
+    owners_destroy(owners);
+}
+
 static void name_keeps_all_but_the_files_newline(void **state)
 {
     (void)state;
@@ -360,6 +392,25 @@ static void refresh_adds_and_keeps(void **state)
     owners_destroy(owners);
 }
 
+static void process_that_ended_keeps_its_sockets_and_name_when_refreshed(void **state)
+{
+    (void)state;
+    const struct owner *first;
+    char path[PATH_LENGTH + 64], away[PATH_LENGTH + 64];
+    add_process(50, "ended\n");
+    add_file(50, "cmdline", "/bin/ended", 11);
+    add_socket(50, 3, 700);
+    struct owners *owners = walk(true, 0);
+    snprintf(path, sizeof(path), "%s/50", root);
+    snprintf(away, sizeof(away), "%s/away", root);
+    assert_int_equal(rename(path, away), 0);
+    assert_int_equal(owners_refresh(owners), 0);
+    assert_int_equal(owners_find(owners, 700, &first), 1);
+    assert_owner(first, 50, 3, "ended");
+    assert_string_equal(first->command, "ended");
+    owners_destroy(owners);
+}
+
 /* Runs a check as a user who is not root; a failure there is a failure here. */
 static void run_as_nobody(int (*check)(void))
 {
@@ -416,28 +467,36 @@ static void denied_processes_are_counted_once(void **state)
     assert_int_equal(chmod(path, 0755), 0);
 }
 
+/* Scattered, so that some meet in the index. */
+static uint64_t crowded_inode(int fd)
+{
+    const uint64_t number = (unsigned)fd;
+    return 100000 + number * number * 31;
+}
+
 /* More processes and descriptors than one thread is left alone with. */
 static void assert_crowd(unsigned threads)
 {
     enum { PROCESSES = 40, SOCKETS = 60, CROWDED = 4000 };
+    static const uint64_t common = 1000;
     const struct owner *first;
     for (int pid = 1; pid <= PROCESSES; pid++) {
         add_process(pid, "crowd\n");
         for (int fd = 0; fd < SOCKETS; fd++)
-            add_socket(pid, fd, (uint64_t)(1000 + fd));
+            add_socket(pid, fd, common + (unsigned)fd);
     }
     add_process(PROCESSES + 1, "crowded\n");
     for (int fd = 0; fd < CROWDED; fd++)
-        add_socket(PROCESSES + 1, fd, (uint64_t)(100000 + fd));
+        add_socket(PROCESSES + 1, fd, crowded_inode(fd));
 
     struct owners *owners = walk(false, threads);
     for (int fd = 0; fd < SOCKETS; fd++) {
-        assert_int_equal(owners_find(owners, (uint64_t)(1000 + fd), &first), PROCESSES);
+        assert_int_equal(owners_find(owners, common + (unsigned)fd, &first), PROCESSES);
         for (int pid = 1; pid <= PROCESSES; pid++)
             assert_owner(&first[pid - 1], pid, fd, "crowd");
     }
     for (int fd = 0; fd < CROWDED; fd++) {
-        assert_int_equal(owners_find(owners, (uint64_t)(100000 + fd), &first), 1);
+        assert_int_equal(owners_find(owners, crowded_inode(fd), &first), 1);
         assert_owner(first, PROCESSES + 1, fd, "crowded");
     }
     owners_destroy(owners);
@@ -563,6 +622,8 @@ int main(void)
         OVER_TREE(only_sockets_count),
         OVER_TREE(names_that_are_no_numbers_are_passed_over),
         OVER_TREE(owners_come_by_pid_then_descriptor),
+        OVER_TREE(many_descriptors_come_in_order),
+        OVER_TREE(inodes_are_told_apart_by_every_byte),
         OVER_TREE(name_keeps_all_but_the_files_newline),
         OVER_TREE(overlong_name_is_cut_at_what_is_promised),
         OVER_TREE(process_without_a_name_keeps_its_sockets),
@@ -572,6 +633,7 @@ int main(void)
         OVER_TREE(missing_tree_is_an_error),
         OVER_TREE(empty_tree_has_no_owners),
         OVER_TREE(refresh_adds_and_keeps),
+        OVER_TREE(process_that_ended_keeps_its_sockets_and_name_when_refreshed),
         OVER_TREE(denied_processes_are_counted_once),
         OVER_TREE(crowd_is_found_by_one_thread),
         OVER_TREE(crowd_is_found_by_many_threads),

@@ -1,0 +1,124 @@
+/*
+ * Files of /proc/net: the lines, however the reads cut them, and both decoders. The first byte says
+ * which table it is; one in two is read through a pipe, in pieces of a size that it says, too.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "backend/lines.h"
+#include "backend/proc_net.h"
+#include "fuzz.h"
+
+/* The lines that memchr() finds in the whole, to compare with. */
+struct expected {
+    const char *at, *end;
+    size_t number;
+};
+
+static void expect_line(struct expected *expected, const struct line *line)
+{
+    size_t left = (size_t)(expected->end - expected->at);
+    const char *newline = memchr(expected->at, '\n', left);
+    size_t length = newline ? (size_t)(newline - expected->at) : left;
+
+    require(line->cut == (length >= LINES_CAPACITY));
+    require(line->unended == (!newline && !line->cut));
+    require(line->length == (line->cut ? LINES_CAPACITY : length));
+    require(memcmp(line->data, expected->at, line->length) == 0);
+    expected->at += length + (newline != NULL);
+    expected->number++;
+}
+
+/* What a row says must be within what its table can have, and have been in the line. */
+static void check_record(const struct record *record, const struct table *table,
+                         const struct line *line)
+{
+    const struct socket_record *sock = &record->socket;
+
+    require(record->kind == RECORD_SOCKET);
+    require(!(record->has & ~backend_proc_net.fields(table)));
+    require(sock->family == table->family && sock->protocol == table->protocol);
+    if (!(record->has & SOCKET_PATH))
+        return;
+    require(sock->path.length <= SOCKET_PATH_MAX);
+    require(!sock->path.length ||
+            (sock->path.data >= line->data &&
+             sock->path.data + sock->path.length <= line->data + line->length));
+}
+
+static void decode(const struct line *line, const struct table *table)
+{
+    struct record record;
+    int result;
+
+    memset(&record, 0xa5, sizeof record);
+    if (table->family == AF_UNIX)
+        result = proc_net_decode_unix(line, &record);
+    else
+        result = proc_net_decode_inet(line, table, &record);
+    require(result == 0 || result == -EBADMSG);
+    require(result < 0 || !line->cut);
+    if (result == 0)
+        check_record(&record, table, line);
+}
+
+/* Into a pipe, so that each read gets what one write was. */
+static void write_in_pieces(int fd, const char *data, size_t size, size_t piece)
+{
+    for (size_t at = 0; at < size; at += piece) {
+        size_t now = size - at < piece ? size - at : piece;
+        require(write(fd, data + at, now) == (ssize_t)now);
+    }
+}
+
+/* A file in memory, or with pieces a pipe that holds all of it. */
+static int open_input(const char *data, size_t size, size_t piece)
+{
+    int ends[2], fd;
+
+    if (piece) {
+        require(pipe2(ends, O_DIRECT) == 0);
+        write_in_pieces(ends[1], data, size, piece);
+        close(ends[1]);
+        return ends[0];
+    }
+    fd = memfd_create("file", 0);
+    require(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+    require(lseek(fd, 0, SEEK_SET) == 0);
+    return fd;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const struct table *const tables[] = {&table_tcp, &table_tcp6, &table_unix, &table_udp};
+    enum { PIPE_PIECES = 12 }; /* a pipe has 16 buffers */
+    struct lines lines = {.fd = -1};
+    struct line line;
+    size_t piece = 0;
+    int result;
+
+    if (size == 0)
+        return 0;
+    const char *text = (const char *)data + 1;
+    struct expected expected = {text, text + size - 1, 0};
+    if (data[0] & 0x80) {
+        piece = 1 + (data[0] >> 2 & 31);
+        piece = size / piece < PIPE_PIECES ? piece : size / PIPE_PIECES + 1;
+        piece = piece < 4096 ? piece : 0;
+    }
+    lines.fd = open_input(text, size - 1, piece);
+    lines.buffer = malloc(LINES_CAPACITY);
+    require(lines.buffer != NULL);
+    while ((result = lines_next(&lines, &line)) > 0) {
+        expect_line(&expected, &line);
+        require(lines.number == expected.number);
+        decode(&line, tables[data[0] & 3]);
+    }
+    require(result == 0 && expected.at == expected.end);
+    lines_close(&lines);
+    return 0;
+}

@@ -1,0 +1,459 @@
+/* netstat's command line: what is asked for, and what net-tools 2.10 would say to it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/netstat_options.h"
+#include "cli/personality.h"
+#include "reference.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+enum { WORDS_MAX = 16 };
+
+struct parsed {
+    struct netstat_options options;
+    int status;
+    bool done;
+    char said[CAPTURE_MAX], printed[CAPTURE_MAX];
+};
+
+static void parse_words(struct parsed *parsed, int argc, char *const argv[])
+{
+    struct capture out, err;
+
+    memset(parsed, 0, sizeof *parsed);
+    capture_begin(&out, STDOUT_FILENO);
+    capture_begin(&err, STDERR_FILENO);
+    parsed->status = netstat_parse(&parsed->options, argc, argv, &parsed->done);
+    capture_end(&err);
+    capture_end(&out);
+    memcpy(parsed->said, err.text, sizeof parsed->said);
+    memcpy(parsed->printed, out.text, sizeof parsed->printed);
+}
+
+static struct parsed parse(const char *const words[])
+{
+    char *argv[WORDS_MAX + 1] = {(char *)(uintptr_t) "netstat"};
+    struct parsed parsed;
+    int argc = 1;
+
+    for (; words[argc - 1]; argc++)
+        argv[argc] = (char *)(uintptr_t)words[argc - 1];
+    parse_words(&parsed, argc, argv);
+    return parsed;
+}
+
+#define PARSE(...) parse((const char *const[]){__VA_ARGS__, NULL})
+
+static struct netstat_options accept(const char *const words[])
+{
+    struct parsed parsed = parse(words);
+
+    assert_int_equal(parsed.status, 0);
+    assert_false(parsed.done);
+    assert_string_equal(parsed.said, "");
+    return parsed.options;
+}
+
+#define ACCEPT(...) accept((const char *const[]){__VA_ARGS__, NULL})
+
+static void assert_refused(const struct parsed *parsed, int status, const char *said)
+{
+    assert_int_equal(parsed->status, status);
+    assert_string_equal(parsed->said, said);
+    assert_string_equal(parsed->printed, "");
+}
+
+/* --- What is asked for ------------------------------------------------------------------------ */
+
+static void without_options_every_table_is_listed(void **state)
+{
+    struct netstat_options options = accept((const char *const[]){NULL});
+
+    (void)state;
+    assert_int_equal(options.named_protocols, 0);
+    assert_false(options.all || options.listening || options.tcp || options.unix_sockets);
+}
+
+static void a_bundle_is_all_of_its_letters(void **state)
+{
+    struct netstat_options options = ACCEPT("-tulpenva");
+
+    (void)state;
+    assert_true(options.tcp && options.udp && options.listening && options.programs);
+    assert_true(options.extended && options.verbose && options.all);
+    assert_true(options.numeric_hosts && options.numeric_ports && options.numeric_users);
+    assert_true(options.inet && options.inet6);
+    assert_int_equal(options.named_protocols, 2);
+    assert_false(options.all_protocols);
+}
+
+static void a_family_without_a_protocol_means_all_of_its_protocols(void **state)
+{
+    struct netstat_options options = ACCEPT("-4");
+
+    (void)state;
+    assert_true(options.inet && !options.inet6 && options.all_protocols);
+    assert_true(options.tcp && options.udp && options.udplite && options.raw && options.sctp);
+    options = ACCEPT("-6t");
+    assert_true(!options.inet && options.inet6 && options.tcp && !options.udp);
+    assert_false(options.all_protocols);
+}
+
+static void families_are_named_in_several_ways(void **state)
+{
+    static const char *const inet[] = {"--inet", "--ip", "--tcpip", "-Ainet", "-Aip", "-Atcpip"};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(inet); i++) {
+        struct netstat_options options = ACCEPT(inet[i]);
+        assert_true(options.inet && !options.inet6);
+    }
+    struct netstat_options options = ACCEPT("--protocol=inet,inet6,unix", "--ipx");
+    assert_true(options.inet && options.inet6 && options.unix_sockets);
+    assert_int_equal(options.families, 1u << FAMILY_IPX);
+}
+
+static void numeric_can_be_asked_for_in_parts(void **state)
+{
+    struct netstat_options options = ACCEPT("--numeric-ports", "--numeric-u");
+
+    (void)state;
+    assert_true(options.numeric_ports && options.numeric_users && !options.numeric_hosts);
+}
+
+static void it_repeats_each_second_or_at_an_interval(void **state)
+{
+    (void)state;
+    assert_int_equal(ACCEPT("-c").interval_ms, 1000);
+    assert_int_equal(ACCEPT("-tc", "5").interval_ms, 5000);
+    assert_int_equal(ACCEPT("--conti", "0.25").interval_ms, 250);
+    assert_int_equal(ACCEPT("-c", "junk").interval_ms, 1000);
+    assert_true(ACCEPT("-c", "5").continuous);
+}
+
+static void operands_are_ignored(void **state)
+{
+    struct netstat_options options = ACCEPT("junk", "-t", "5", "more", "--", "-l");
+
+    (void)state;
+    assert_true(options.tcp);
+    assert_false(options.listening);
+}
+
+static void what_fastnet_has_besides_is_understood(void **state)
+{
+    struct netstat_options options =
+        ACCEPT("--json", "--columns=pid,inode", "--sort", "-inode", "--count-by=state",
+               "--no-header", "--exact", "--backend=proc", "--proc-root", "/captured");
+
+    (void)state;
+    assert_int_equal(options.common.format, FORMAT_JSON);
+    assert_string_equal(options.common.columns, "pid,inode");
+    assert_string_equal(options.common.sort, "-inode");
+    assert_string_equal(options.common.count_by, "state");
+    assert_string_equal(options.common.proc_root, "/captured");
+    assert_true(options.common.no_header && options.common.exact);
+    assert_int_equal(options.common.backend, BACKEND_PROC);
+    assert_int_equal(ACCEPT("--ndjson").common.format, FORMAT_NDJSON);
+    assert_int_equal(ACCEPT("--csv").common.format, FORMAT_CSV);
+    assert_int_equal(ACCEPT("--backend", "auto").common.backend, BACKEND_AUTO);
+    assert_int_equal(ACCEPT("--backend", "netlink").common.backend, BACKEND_NETLINK);
+}
+
+/* They were clear before there were --exact, --csv, --sort, --columns and --no-header. */
+static void abbreviations_of_netstats_mean_what_they_meant(void **state)
+{
+    struct netstat_options options = ACCEPT("--ex", "--e", "--sy", "--ti", "--al", "--lis");
+
+    (void)state;
+    assert_true(options.extended && options.timers && options.listening);
+    assert_false(options.common.exact);
+    assert_true(ACCEPT("--contin").continuous);
+    assert_true(PARSE("--sta").options.other_table != NULL);
+}
+
+/* --- What is refused -------------------------------------------------------------------------- */
+
+static void mistakes_are_told_in_one_line_and_exit_3(void **state)
+{
+    static const struct {
+        const char *word, *said;
+    } mistakes[] = {
+        {"-X", "netstat: invalid option -- 'X'\n"},
+        {"-aA", "netstat: option requires an argument -- 'A'\n"},
+        {"--bogus", "netstat: unrecognized option '--bogus'\n"},
+        {"--tcp=1", "netstat: option '--tcp' doesn't allow an argument\n"},
+        {"--proto", "netstat: option '--protocol' requires an argument\n"},
+        {"--i", "netstat: option '--i' is ambiguous; possibilities: '--ip' '--interfaces'\n"},
+        {"--nu=3", "netstat: option '--nu=3' is ambiguous; possibilities: '--numeric' "
+                   "'--numeric-hosts' '--numeric-ports' '--numeric-users'\n"},
+        {"--backend=ss", "netstat: --backend: no backend named 'ss'\n"},
+        {"--completion=csh", "netstat: --completion: bash, zsh or fish\n"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(mistakes); i++) {
+        struct parsed parsed = PARSE(mistakes[i].word);
+        assert_refused(&parsed, STATUS_MISUSE, mistakes[i].said);
+    }
+}
+
+static void an_interval_beyond_reason_is_refused(void **state)
+{
+    static const char *const intervals[] = {"0", "0.0", "0.0001", "1000001",
+                                            "99999999999999999999999999999999999999"};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(intervals); i++) {
+        struct parsed parsed = PARSE("-c", intervals[i]);
+        assert_int_equal(parsed.status, STATUS_MISUSE);
+        assert_non_null(strstr(parsed.said, "interval"));
+    }
+}
+
+static void a_family_that_nobody_knows_is_refused_as_netstat_does(void **state)
+{
+    struct parsed parsed = PARSE("-A", "inet,bo\033gus");
+
+    (void)state;
+    assert_refused(&parsed, STATUS_FAILURE, "Unknown address family `bo\\x1bgus'.\n");
+    parsed = PARSE("-A", "");
+    assert_refused(&parsed, STATUS_FAILURE, "Unknown address family `'.\n");
+}
+
+static void other_tables_are_not_here_yet(void **state)
+{
+    struct parsed parsed = PARSE("-r");
+
+    (void)state;
+    assert_refused(&parsed, STATUS_FAILURE, "netstat: --route is not part of this version\n");
+    parsed = PARSE("-i", "-s");
+    assert_int_equal(parsed.status, STATUS_MISUSE);
+    parsed = PARSE("-Z");
+    assert_refused(&parsed, STATUS_FAILURE, "SELinux is not enabled on this machine.\n");
+}
+
+static void help_version_and_completion_are_answered_on_stdout(void **state)
+{
+    static const char *const questions[] = {"-h", "--help", "-V", "--version", "--completion=fish"};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(questions); i++) {
+        struct parsed parsed = PARSE("-t", questions[i], "-n");
+        assert_int_equal(parsed.status, STATUS_OK);
+        assert_true(parsed.done);
+        assert_string_equal(parsed.said, "");
+        assert_true(strlen(parsed.printed) > 30);
+    }
+}
+
+/* --- Against getopt_long itself, with the table of net-tools 2.10 ----------------------------- */
+
+static const char letters[] = "A:CFMacdeghilnNoprsStuUvVWw2fx64?Z";
+
+static const struct reference_option options_of_netstat[] = {
+    {"ax25", 1, false},
+    {"x25", 1, false},
+    {"ip", 1, false},
+    {"ipx", 1, false},
+    {"appletalk", 1, false},
+    {"netrom", 1, false},
+    {"inet", 1, false},
+    {"inet6", 1, false},
+    {"ddp", 1, false},
+    {"rose", 1, false},
+    {"unix", 1, false},
+    {"bluetooth", 1, false},
+    {"tcpip", 1, false},
+    {"version", 'V', false},
+    {"interfaces", 'i', false},
+    {"help", 'h', false},
+    {"route", 'r', false},
+    {"masquerade", 'M', false},
+    {"protocol", 'A', true},
+    {"tcp", 't', false},
+    {"sctp", 'S', false},
+    {"udp", 'u', false},
+    {"udplite", 'U', false},
+    {"raw", 'w', false},
+    {"unix", 'x', false},
+    {"l2cap", '2', false},
+    {"rfcomm", 'f', false},
+    {"listening", 'l', false},
+    {"all", 'a', false},
+    {"timers", 'o', false},
+    {"continuous", 'c', false},
+    {"extend", 'e', false},
+    {"programs", 'p', false},
+    {"verbose", 'v', false},
+    {"statistics", 's', false},
+    {"wide", 'W', false},
+    {"numeric", 'n', false},
+    {"numeric-hosts", '!', false},
+    {"numeric-ports", '@', false},
+    {"numeric-users", '#', false},
+    {"symbolic", 'N', false},
+    {"cache", 'C', false},
+    {"fib", 'F', false},
+    {"groups", 'g', false},
+    {"context", 'Z', false},
+};
+
+/* Options that are answered, or refused, whatever comes behind them. */
+static bool ends_there(int id)
+{
+    return id == 'h' || id == 'V' || id == 'Z';
+}
+
+static bool is_other_table(int id)
+{
+    return strchr("risMg", id) != NULL;
+}
+
+static void assert_flags(const struct netstat_options *options, const struct reference *reference)
+{
+    bool seen[256] = {false};
+
+    for (size_t i = 0; i < reference->count; i++)
+        seen[reference->ids[i]] = true;
+    assert_int_equal(options->all, seen['a']);
+    assert_int_equal(options->listening, seen['l']);
+    assert_int_equal(options->extended, seen['e']);
+    assert_int_equal(options->timers, seen['o']);
+    assert_int_equal(options->programs, seen['p']);
+    assert_int_equal(options->verbose, seen['v']);
+    assert_int_equal(options->continuous, seen['c']);
+    assert_int_equal(options->numeric_hosts, seen['n'] || seen['!']);
+    assert_int_equal(options->numeric_ports, seen['n'] || seen['@']);
+    assert_int_equal(options->numeric_users, seen['n'] || seen['#']);
+    assert_int_equal(options->bluetooth && !seen[1] && !seen['A'],
+                     (seen['2'] || seen['f']) && !seen[1] && !seen['A']);
+    if (seen['t'])
+        assert_true(options->tcp);
+    if (seen['u'])
+        assert_true(options->udp);
+    if (seen['x'])
+        assert_true(options->unix_sockets);
+}
+
+/* Returns whether the line was one that can be compared. */
+static bool compare(int argc, char *const argv[])
+{
+    struct reference reference;
+    struct capture capture;
+    struct parsed parsed;
+
+    capture_begin(&capture, STDERR_FILENO);
+    reference_parse(&reference, options_of_netstat, COUNT(options_of_netstat), letters, argc, argv);
+    capture_end(&capture);
+    for (size_t i = 0; i < reference.count; i++)
+        if (ends_there(reference.ids[i]))
+            return false;
+    parse_words(&parsed, argc, argv);
+    if (reference.misused) {
+        assert_int_equal(parsed.status, STATUS_MISUSE);
+        assert_string_equal(parsed.said, capture.text);
+        return true;
+    }
+    for (size_t i = 0; i < reference.count; i++)
+        if (is_other_table(reference.ids[i])) {
+            assert_int_not_equal(parsed.status, 0);
+            return true;
+        }
+    assert_int_equal(parsed.status, 0);
+    assert_flags(&parsed.options, &reference);
+    return true;
+}
+
+static void every_abbreviation_means_what_it_means_to_netstat(void **state)
+{
+    size_t compared = 0;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(options_of_netstat); i++) {
+        const char *name = options_of_netstat[i].name;
+        for (int length = 0; length <= (int)strlen(name); length++) {
+            char word[32];
+            char *argv[] = {(char *)(uintptr_t) "netstat", word, (char *)(uintptr_t) "inet", NULL};
+            snprintf(word, sizeof word, "--%.*s", length, name);
+            if (length > 0)
+                compared += compare(3, argv);
+            snprintf(word, sizeof word, "--%.*s=inet", length, name);
+            compared += compare(3, argv);
+        }
+    }
+    assert_true(compared > 500);
+}
+
+static void make_word(char *word, size_t size)
+{
+    static const char *const pieces[] = {"junk", "5", "-", "-Ainet", "-A", "inet6", "-q", "-tc"};
+    const char *name = options_of_netstat[(size_t)rand() % COUNT(options_of_netstat)].name;
+    const char *plain = "aelnoptuvwxU46WNSCFd";
+
+    if (rand() % 4 == 0)
+        snprintf(word, size, "%s", pieces[(size_t)rand() % COUNT(pieces)]);
+    else if (rand() % 2)
+        snprintf(word, size, "-%c%c%c", plain[(size_t)rand() % 20], plain[(size_t)rand() % 20],
+                 plain[(size_t)rand() % 20]);
+    else
+        snprintf(word, size, "--%.*s", 1 + rand() % 12, name);
+}
+
+static void command_lines_mean_what_they_mean_to_netstat(void **state)
+{
+    size_t compared = 0;
+
+    (void)state;
+    srand(1);
+    for (int round = 0; round < 10000; round++) {
+        char words[5][64];
+        char *argv[7] = {(char *)(uintptr_t) "netstat"};
+        int argc = 1;
+        for (; argc < 2 + rand() % 5; argc++) {
+            make_word(words[argc - 1], sizeof words[0]);
+            if (argc > 1 && strncmp(argv[argc - 1], "-A", 3) == 0)
+                strcpy(words[argc - 1], "inet"); /* a family, or else that is told */
+            if (argc > 1 && strncmp(argv[argc - 1], "--p", 3) == 0)
+                strcpy(words[argc - 1], "unix");
+            argv[argc] = words[argc - 1];
+        }
+        compared += compare(argc, argv);
+    }
+    assert_true(compared > 5000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_options_every_table_is_listed),
+        cmocka_unit_test(a_bundle_is_all_of_its_letters),
+        cmocka_unit_test(a_family_without_a_protocol_means_all_of_its_protocols),
+        cmocka_unit_test(families_are_named_in_several_ways),
+        cmocka_unit_test(numeric_can_be_asked_for_in_parts),
+        cmocka_unit_test(it_repeats_each_second_or_at_an_interval),
+        cmocka_unit_test(operands_are_ignored),
+        cmocka_unit_test(what_fastnet_has_besides_is_understood),
+        cmocka_unit_test(abbreviations_of_netstats_mean_what_they_meant),
+        cmocka_unit_test(mistakes_are_told_in_one_line_and_exit_3),
+        cmocka_unit_test(an_interval_beyond_reason_is_refused),
+        cmocka_unit_test(a_family_that_nobody_knows_is_refused_as_netstat_does),
+        cmocka_unit_test(other_tables_are_not_here_yet),
+        cmocka_unit_test(help_version_and_completion_are_answered_on_stdout),
+        cmocka_unit_test(every_abbreviation_means_what_it_means_to_netstat),
+        cmocka_unit_test(command_lines_mean_what_they_mean_to_netstat),
+    };
+
+    unsetenv("POSIXLY_CORRECT");
+    return cmocka_run_group_tests_name("netstat_options", tests, NULL, NULL);
+}

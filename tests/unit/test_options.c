@@ -1,0 +1,394 @@
+/* The option parser, which is to understand what getopt_long(3) does, and say what it says. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/options.h"
+#include "reference.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+enum { EXACT = 1000, NO_HEADER, SORT, JSON };
+
+static const struct option old_options[] = {
+    {'f', 0, "inet", ARGUMENT_NONE, NULL, NULL, NULL, 0},
+    {'f', 0, "inet6", ARGUMENT_NONE, NULL, NULL, NULL, 0},
+    {'i', 'i', "interfaces", ARGUMENT_NONE, NULL, NULL, NULL, 0},
+    {'a', 'a', "all", ARGUMENT_NONE, NULL, NULL, "everything", 0},
+    {'e', 'e', "extend", ARGUMENT_NONE, NULL, NULL, NULL, 0},
+    {'A', 'A', "protocol", ARGUMENT_REQUIRED, "FAMILY", NULL, NULL, 0},
+    {'p', 'p', "programs", ARGUMENT_NONE, NULL, NULL, NULL, 0},
+    {'n', 'n', "numeric", ARGUMENT_NONE, NULL, NULL, NULL, 0},
+    {'h', 0, "numeric-hosts", ARGUMENT_NONE, NULL, NULL, NULL, 0},
+    {'T', 'T', "notrim", ARGUMENT_NONE, NULL, NULL, NULL, 0},
+    {'4', '4', NULL, ARGUMENT_NONE, NULL, NULL, NULL, 0},
+    {'c', 'c', "continuous", ARGUMENT_INTERVAL, NULL, NULL, NULL, 0},
+};
+
+static const struct option new_options[] = {
+    {EXACT, 0, "exact", ARGUMENT_NONE, NULL, NULL, NULL, 0},
+    {NO_HEADER, 0, "no-header", ARGUMENT_NONE, NULL, NULL, NULL, 0},
+    {SORT, 0, "sort", ARGUMENT_REQUIRED, NULL, NULL, NULL, 0},
+    {JSON, 0, "json", ARGUMENT_NONE, NULL, NULL, NULL, 0},
+};
+
+static const struct option_table old_table = {.options = old_options, .count = COUNT(old_options)};
+static const struct option_table new_table = {.options = new_options, .count = COUNT(new_options)};
+static const struct option_table *const both[] = {&old_table, &new_table};
+
+static const char letters[] = "iaeA:pnT4c";
+
+enum { TAKEN_MAX = 64, WORDS_MAX = 16, STOP_AT = 'T', STOPPED = 99 };
+
+struct parsed {
+    int ids[TAKEN_MAX];
+    const char *arguments[TAKEN_MAX];
+    size_t count;
+    int result;
+    char message[OPTIONS_MESSAGE];
+};
+
+static int take(const struct option *option, const char *argument, void *arg)
+{
+    struct parsed *parsed = arg;
+
+    assert_in_range(parsed->count, 0, TAKEN_MAX - 1);
+    parsed->ids[parsed->count] = option->id;
+    parsed->arguments[parsed->count++] = argument;
+    return 0;
+}
+
+static int take_or_stop(const struct option *option, const char *argument, void *arg)
+{
+    take(option, argument, arg);
+    return option->id == STOP_AT ? STOPPED : 0;
+}
+
+/* The words up to NULL, behind the program's name. */
+static struct parsed parse(option_fn fn, const char *const words[])
+{
+    struct parsed parsed = {.count = 0};
+    char *argv[WORDS_MAX + 1] = {(char *)(uintptr_t) "prog"};
+    int argc = 1;
+
+    for (; words[argc - 1]; argc++)
+        argv[argc] = (char *)(uintptr_t)words[argc - 1];
+    parsed.result = options_parse(both, COUNT(both), argc, argv, fn, &parsed, parsed.message);
+    return parsed;
+}
+
+#define PARSE(...) parse(take, (const char *const[]){__VA_ARGS__, NULL})
+
+static void assert_taken(const struct parsed *parsed, const int *ids, size_t count)
+{
+    assert_int_equal(parsed->result, 0);
+    assert_int_equal(parsed->count, count);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(parsed->ids[i], ids[i]);
+}
+
+#define ASSERT_TAKEN(parsed, ...)                                                                  \
+    assert_taken(parsed, (const int[]){__VA_ARGS__}, COUNT(((const int[]){__VA_ARGS__})))
+
+static void assert_misuse(const struct parsed *parsed, const char *message)
+{
+    assert_int_equal(parsed->result, OPTIONS_MISUSE);
+    assert_string_equal(parsed->message, message);
+}
+
+static void letters_may_be_bundled_and_operands_anywhere(void **state)
+{
+    struct parsed parsed = PARSE("junk", "-an4", "more", "-", "-e", "rest");
+
+    (void)state;
+    ASSERT_TAKEN(&parsed, 'a', 'n', '4', 'e');
+}
+
+static void an_argument_is_the_rest_of_the_word_or_the_next_one(void **state)
+{
+    struct parsed parsed =
+        PARSE("-aAinet", "-A", "-n", "--protocol", "--all", "--protocol=a=b", "--protocol=");
+
+    (void)state;
+    ASSERT_TAKEN(&parsed, 'a', 'A', 'A', 'A', 'A', 'A');
+    assert_string_equal(parsed.arguments[1], "inet");
+    assert_string_equal(parsed.arguments[2], "-n");
+    assert_string_equal(parsed.arguments[3], "--all");
+    assert_string_equal(parsed.arguments[4], "a=b");
+    assert_string_equal(parsed.arguments[5], "");
+}
+
+static void two_dashes_end_the_options(void **state)
+{
+    struct parsed parsed = PARSE("-a", "--", "-n", "--bogus");
+
+    (void)state;
+    ASSERT_TAKEN(&parsed, 'a');
+}
+
+static void an_interval_is_taken_when_a_number_follows(void **state)
+{
+    struct parsed parsed = PARSE("-c", "5", "-ac", "0.5", "--continuous", "2");
+
+    (void)state;
+    ASSERT_TAKEN(&parsed, 'c', 'a', 'c', 'c');
+    assert_string_equal(parsed.arguments[0], "5");
+    assert_string_equal(parsed.arguments[2], "0.5");
+    assert_string_equal(parsed.arguments[3], "2");
+}
+
+static void anything_else_behind_it_is_no_interval(void **state)
+{
+    static const char *const others[] = {"-a", "x", "5s", ".5", "-5", "", "1.2.3", "1e3", "0x10"};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(others); i++) {
+        struct parsed parsed = PARSE("-c", others[i]);
+        if (strcmp(others[i], "-5") == 0) {
+            assert_misuse(&parsed, "invalid option -- '5'");
+            continue;
+        }
+        assert_null(parsed.arguments[0]);
+    }
+    struct parsed parsed = PARSE("-ca", "5"); /* not the last letter */
+    ASSERT_TAKEN(&parsed, 'c', 'a');
+    assert_null(parsed.arguments[0]);
+}
+
+static void an_abbreviation_may_be_as_short_as_it_is_clear(void **state)
+{
+    struct parsed parsed = PARSE("--al", "--prog", "--prot=x", "--numeric", "--numeric-", "--j");
+
+    (void)state;
+    ASSERT_TAKEN(&parsed, 'a', 'p', 'A', 'n', 'h', JSON);
+}
+
+static void names_of_one_meaning_make_no_abbreviation_ambiguous(void **state)
+{
+    struct parsed parsed = PARSE("--ine");
+
+    (void)state;
+    ASSERT_TAKEN(&parsed, 'f');
+}
+
+/* --ex was --extend before there was --exact, --no was --notrim before --no-header. */
+static void newer_options_do_not_make_older_abbreviations_ambiguous(void **state)
+{
+    struct parsed parsed = PARSE("--ex", "--e", "--no", "--exa", "--no-", "--exact", "--no-header");
+
+    (void)state;
+    ASSERT_TAKEN(&parsed, 'e', 'e', 'T', EXACT, NO_HEADER, EXACT, NO_HEADER);
+}
+
+static void mistakes_are_told_in_getopts_words(void **state)
+{
+    struct parsed parsed;
+
+    (void)state;
+    parsed = PARSE("-aXn");
+    assert_misuse(&parsed, "invalid option -- 'X'");
+    parsed = PARSE("-A");
+    assert_misuse(&parsed, "option requires an argument -- 'A'");
+    parsed = PARSE("--bogus=1");
+    assert_misuse(&parsed, "unrecognized option '--bogus=1'");
+    parsed = PARSE("--al=1");
+    assert_misuse(&parsed, "option '--all' doesn't allow an argument");
+    parsed = PARSE("--prot");
+    assert_misuse(&parsed, "option '--protocol' requires an argument");
+    parsed = PARSE("--pro=x");
+    assert_misuse(&parsed,
+                  "option '--pro=x' is ambiguous; possibilities: '--protocol' '--programs'");
+    parsed = PARSE("--in");
+    assert_misuse(&parsed, "option '--in' is ambiguous; possibilities: '--inet' '--interfaces'");
+}
+
+static void what_was_typed_is_escaped_in_messages(void **state)
+{
+    struct parsed parsed;
+    char longest[3000];
+
+    (void)state;
+    parsed = PARSE("--\033[2J\n");
+    assert_misuse(&parsed, "unrecognized option '--\\x1b[2J\\x0a'");
+    parsed = PARSE("-\377");
+    assert_misuse(&parsed, "invalid option -- '\\xff'");
+    memset(longest, '\001', sizeof longest);
+    longest[0] = longest[1] = '-';
+    longest[sizeof longest - 1] = '\0';
+    parsed = PARSE(longest);
+    assert_int_equal(parsed.result, OPTIONS_MISUSE);
+    assert_in_range(strlen(parsed.message), 1, OPTIONS_MESSAGE - 1);
+    longest[2] = 'p';
+    longest[3] = '=';
+    parsed = PARSE(longest);
+    assert_int_equal(parsed.result, OPTIONS_MISUSE);
+    assert_in_range(strlen(parsed.message), 1, OPTIONS_MESSAGE - 1);
+}
+
+static void what_the_callback_returns_ends_the_parsing(void **state)
+{
+    static const char *const words[] = {"-aTn", "--bogus", NULL};
+    static const char *const long_words[] = {"--notrim", "--bogus", NULL};
+    struct parsed parsed = parse(take_or_stop, words);
+
+    (void)state;
+    assert_int_equal(parsed.result, STOPPED);
+    assert_int_equal(parsed.count, 2);
+    parsed = parse(take_or_stop, long_words);
+    assert_int_equal(parsed.result, STOPPED);
+}
+
+static void no_words_are_no_options(void **state)
+{
+    char *argv[] = {NULL};
+    struct parsed parsed = {.count = 0};
+
+    (void)state;
+    assert_int_equal(options_parse(both, 2, 0, argv, take, &parsed, parsed.message), 0);
+    assert_int_equal(parsed.count, 0);
+}
+
+/* --- Against getopt_long itself --------------------------------------------------------------- */
+
+/* One word, made of pieces that are likely to matter. */
+static void make_word(char *word, size_t size)
+{
+    static const char *const pieces[] = {
+        "-a", "-n", "-p", "-A", "-c", "-X", "--", "-", "junk", "", "-4e", "-:", "-A=", "-W",
+    };
+    const struct option *option = &old_options[(size_t)rand() % COUNT(old_options)];
+    const char *name = option->name ? option->name : "four";
+    int length = 1 + rand() % (int)strlen(name);
+
+    switch (rand() % 6) {
+    case 0:
+        snprintf(word, size, "%s", pieces[(size_t)rand() % COUNT(pieces)]);
+        break;
+    case 1:
+        snprintf(word, size, "-%c%c%c", letters[(size_t)rand() % (COUNT(letters) - 1)],
+                 letters[(size_t)rand() % (COUNT(letters) - 1)], "aA?x"[rand() % 4]);
+        break;
+    case 2:
+        snprintf(word, size, "--%s", name);
+        break;
+    case 3:
+        snprintf(word, size, "--%.*s=%s", length, name, rand() % 2 ? "" : "x=y");
+        break;
+    case 4:
+        snprintf(word, size, "--%.*s%s", length, name, rand() % 3 ? "" : "x");
+        break;
+    default:
+        snprintf(word, size, "--%.*s", length, name);
+    }
+}
+
+static void compare(const struct parsed *parsed, const struct reference *reference,
+                    const char *said)
+{
+    char expected[CAPTURE_MAX];
+
+    snprintf(expected, sizeof expected, "prog: %s\n", parsed->message);
+    assert_int_equal(parsed->result == OPTIONS_MISUSE, reference->misused);
+    assert_string_equal(reference->misused ? expected : "", said);
+    assert_int_equal(parsed->count, reference->count);
+    for (size_t i = 0; i < parsed->count; i++) {
+        const char *mine = parsed->arguments[i], *theirs = reference->arguments[i];
+        assert_int_equal(parsed->ids[i], reference->ids[i]);
+        assert_int_equal(mine != NULL, theirs != NULL);
+        if (mine)
+            assert_string_equal(mine, theirs);
+    }
+}
+
+static void command_lines_mean_what_they_mean_to_getopt(void **state)
+{
+    static const struct option_table *const old[] = {&old_table};
+    struct reference_option options[COUNT(old_options)];
+    size_t count = 0;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(old_options); i++)
+        if (old_options[i].name)
+            options[count++] =
+                (struct reference_option){old_options[i].name, old_options[i].id,
+                                          old_options[i].argument == ARGUMENT_REQUIRED};
+    srand(1);
+    for (int round = 0; round < 20000; round++) {
+        char words[5][64];
+        char *argv[7] = {(char *)(uintptr_t) "prog"};
+        int argc = 1;
+        struct parsed parsed = {.count = 0};
+        struct reference reference;
+        struct capture capture;
+        for (; argc < 2 + rand() % 5; argc++) {
+            make_word(words[argc - 1], sizeof words[0]);
+            argv[argc] = words[argc - 1];
+        }
+        parsed.result = options_parse(old, 1, argc, argv, take, &parsed, parsed.message);
+        capture_begin(&capture, STDERR_FILENO);
+        reference_parse(&reference, options, count, letters, argc, argv);
+        capture_end(&capture);
+        compare(&parsed, &reference, capture.text);
+    }
+}
+
+/* --- The table's other uses ------------------------------------------------------------------- */
+
+static void a_shell_that_nobody_knows_has_no_completion(void **state)
+{
+    struct capture capture;
+
+    (void)state;
+    capture_begin(&capture, STDOUT_FILENO);
+    assert_int_equal(options_completion(both, 2, "csh", stdout), -1);
+    assert_int_equal(options_completion(both, 2, "", stdout), -1);
+    capture_end(&capture);
+    assert_string_equal(capture.text, "");
+}
+
+static void completions_hold_what_is_advertised(void **state)
+{
+    static const char *const shells[] = {"bash", "zsh", "fish"};
+    struct capture capture;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(shells); i++) {
+        capture_begin(&capture, STDOUT_FILENO);
+        assert_int_equal(options_completion(both, 2, shells[i], stdout), 0);
+        capture_end(&capture);
+        assert_non_null(strstr(capture.text, "all"));
+        assert_null(strstr(capture.text, "notrim")); /* no help: understood, not advertised */
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(letters_may_be_bundled_and_operands_anywhere),
+        cmocka_unit_test(an_argument_is_the_rest_of_the_word_or_the_next_one),
+        cmocka_unit_test(two_dashes_end_the_options),
+        cmocka_unit_test(an_interval_is_taken_when_a_number_follows),
+        cmocka_unit_test(anything_else_behind_it_is_no_interval),
+        cmocka_unit_test(an_abbreviation_may_be_as_short_as_it_is_clear),
+        cmocka_unit_test(names_of_one_meaning_make_no_abbreviation_ambiguous),
+        cmocka_unit_test(newer_options_do_not_make_older_abbreviations_ambiguous),
+        cmocka_unit_test(mistakes_are_told_in_getopts_words),
+        cmocka_unit_test(what_was_typed_is_escaped_in_messages),
+        cmocka_unit_test(what_the_callback_returns_ends_the_parsing),
+        cmocka_unit_test(no_words_are_no_options),
+        cmocka_unit_test(command_lines_mean_what_they_mean_to_getopt),
+        cmocka_unit_test(a_shell_that_nobody_knows_has_no_completion),
+        cmocka_unit_test(completions_hold_what_is_advertised),
+    };
+
+    unsetenv("POSIXLY_CORRECT");
+    return cmocka_run_group_tests_name("options", tests, NULL, NULL);
+}
