@@ -72,8 +72,12 @@ void run_report_owners(struct run *run)
     if (owners_hidden(owners))
         report_note(run->report, "owners: %s does not list all processes (hidepid, proc(5))",
                     run->listing->proc_root);
-    if (!owners_denied(owners) || !(owners_shut_out(owners) || run->unowned))
+    if (!owners_shut_out(owners)) {
+        if (owners_denied(owners) && run->unowned)
+            report_note(run->report, "owners: %zu processes do not show what they hold open",
+                        owners_denied(owners));
         return;
+    }
     if (run->any_owner)
         report_verbatim(run->report,
                         "(Not all processes could be identified, non-owned process info\n"
