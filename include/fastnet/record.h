@@ -7,8 +7,10 @@
 #ifndef FASTNET_RECORD_H
 #define FASTNET_RECORD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum record_kind {
     RECORD_SOCKET,
@@ -52,13 +54,24 @@ struct text {
 #define NEED_INTERFACES (UINT64_C(1) << 53) /* index -> name */
 #define NEED_LOOKUPS    (UINT64_C(0xffff) << 48)
 
+/* Flags of a unix socket: __SO_ACCEPTCON, __SO_WAITDATA, __SO_NOSPACE (linux/net.h). */
+enum { UNIX_ACCEPTCON = 1 << 16, UNIX_WAITDATA = 1 << 17, UNIX_NOSPACE = 1 << 18 };
+
 enum { SOCKET_PATH_MAX = 108 }; /* UNIX_PATH_MAX of linux/un.h */
 
 /* One end of a socket. */
 struct endpoint {
-    uint8_t address[16]; /* network byte order; IPv4 in the first four bytes */
+    uint8_t address[16]; /* network byte order; IPv4 in the first four bytes, then 0 */
     uint16_t port;       /* host byte order; 0 is the wildcard */
 };
+
+/* 0.0.0.0 or :: */
+static inline bool endpoint_is_wildcard(const struct endpoint *endpoint)
+{
+    static const uint8_t wildcard[16];
+
+    return memcmp(endpoint->address, wildcard, sizeof wildcard) == 0;
+}
 
 /* Timer kinds of inet_diag_msg.idiag_timer and of /proc/net/tcp (net/ipv4/tcp_ipv4.c). */
 enum socket_timer {
@@ -88,7 +101,7 @@ struct socket_record {
     /* AF_UNIX only. */
     uint16_t type;      /* SOCK_STREAM ... */
     uint8_t unix_state; /* SS_FREE ... of linux/net.h */
-    uint32_t flags;     /* __SO_ACCEPTCON (1 << 16) and its kin, as in /proc/net/unix */
+    uint32_t flags;     /* UNIX_ACCEPTCON ..., as in /proc/net/unix */
     uint32_t refcount;
     struct text path; /* as bound: an abstract name starts with NUL; empty when unnamed;
                          at most SOCKET_PATH_MAX bytes */

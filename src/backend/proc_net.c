@@ -20,8 +20,7 @@
 #include "fastnet/report.h"
 
 enum {
-    FLAG_ACCEPTCON = 1 << 16, /* __SO_ACCEPTCON of linux/net.h */
-    MS_PER_TICK = 10,         /* timers are in USER_HZ, which is 100 on every machine */
+    MS_PER_TICK = 10, /* timers are in USER_HZ, which is 100 on every machine */
 };
 
 #define FIELDS_INET                                                                                \
@@ -179,7 +178,7 @@ static uint8_t state_of_unix(uint64_t unix_state, uint64_t flags)
 {
     if (unix_state == SS_CONNECTED || unix_state == SS_CONNECTING)
         return TCP_ESTABLISHED;
-    return flags & FLAG_ACCEPTCON ? TCP_LISTEN : TCP_CLOSE;
+    return flags & UNIX_ACCEPTCON ? TCP_LISTEN : TCP_CLOSE;
 }
 
 static int scan_unix_numbers(struct scan *scan, struct socket_record *sock, uint64_t *address)

@@ -35,7 +35,6 @@ const struct table table_raw6 = {"raw6", RECORD_SOCKET, AF_INET6, IPPROTO_RAW};
 const struct table table_unix = {"unix", RECORD_SOCKET, AF_UNIX, 0};
 
 enum {
-    FLAG_ACCEPTCON = 1 << 16,       /* __SO_ACCEPTCON of linux/net.h, as /proc/net/unix has it */
     STATE_BOUND_INACTIVE = 1 << 13, /* TCP_BOUND_INACTIVE: no netstat lists these; since 6.8 */
     FULL_DATAGRAM =
         16 * 1024,    /* bytes; the kernel fills one to nearly 32 KiB while there is more */
@@ -209,7 +208,7 @@ int sock_diag_decode_unix(const struct nlmsghdr *message, struct record *record)
     sock->state = diag->udiag_state;
     sock->type = diag->udiag_type;
     sock->inode = diag->udiag_ino;
-    sock->flags = sock->state == TCP_LISTEN ? FLAG_ACCEPTCON : 0;
+    sock->flags = sock->state == TCP_LISTEN ? UNIX_ACCEPTCON : 0;
     sock->unix_state = sock->state == TCP_ESTABLISHED ? SS_CONNECTED : SS_UNCONNECTED;
     for (; mnl_attr_ok(attr, (int)(end - (const char *)attr)); attr = mnl_attr_next(attr))
         decode_unix_attribute(record, attr);
@@ -456,17 +455,19 @@ static int dump_unix(struct reading *reading)
                    .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP},
         .diag = {.sdiag_family = AF_UNIX, .udiag_states = query->states},
     };
+    int result;
 
-    if (query->needs & SOCKET_PENDING)
-        report_loss(query->report, "unix: netlink does not list connections not yet accepted");
     if (query->needs & SOCKET_PATH)
         request.diag.udiag_show |= UDIAG_SHOW_NAME;
     if (query->needs & SOCKET_QUEUES)
         request.diag.udiag_show |= UDIAG_SHOW_RQLEN;
     if (query->needs & SOCKET_UID)
         request.diag.udiag_show |= UDIAG_SHOW_UID;
-    return netlink_dump(query->netlink, NETLINK_SOCK_DIAG, &request.header, take_unix, reading,
-                        query->report);
+    result = netlink_dump(query->netlink, NETLINK_SOCK_DIAG, &request.header, take_unix, reading,
+                          query->report);
+    if (result == 0 && (query->needs & SOCKET_PENDING))
+        report_loss(query->report, "unix: netlink does not list connections not yet accepted");
+    return result;
 }
 
 static int dump(const struct query *query, record_fn fn, void *arg)

@@ -97,17 +97,13 @@ static void choose_tables(struct netstat *netstat)
 
 /* Which rows: netstat goes by the remote end, not by the state */
 
-enum { FLAG_ACCEPTCON = 1 << 16 }; /* __SO_ACCEPTCON of linux/net.h */
-
 static bool is_listening(const struct socket_record *sock)
 {
-    static const uint8_t wildcard[16];
-
     if (sock->family == AF_UNIX)
-        return sock->state == TCP_LISTEN && (sock->flags & FLAG_ACCEPTCON);
+        return sock->state == TCP_LISTEN && (sock->flags & UNIX_ACCEPTCON);
     if (sock->protocol == IPPROTO_TCP)
         return sock->remote.port == 0;
-    return memcmp(sock->remote.address, wildcard, sock->family == AF_INET ? 4 : 16) == 0;
+    return endpoint_is_wildcard(&sock->remote);
 }
 
 static bool keep(const struct record *record, const void *arg)

@@ -171,6 +171,7 @@ static int carry_out(struct run *run)
     if (!result && run->groups)
         result = emit_groups(run);
     run->sink->ops->end(run->sink);
+    run_report_failures(run);
     run_report_owners(run);
     return result;
 }

@@ -88,13 +88,6 @@ void run_report_owners(struct run *run)
                         (unsigned)geteuid());
 }
 
-static bool is_wildcard(const struct endpoint *endpoint, int family)
-{
-    static const uint8_t zeros[16];
-
-    return memcmp(endpoint->address, zeros, family == AF_INET ? 4 : 16) == 0;
-}
-
 static int add_hosts(struct hosts *hosts, const struct rows *rows)
 {
     int error = 0;
@@ -103,9 +96,8 @@ static int add_hosts(struct hosts *hosts, const struct rows *rows)
         const struct socket_record *sock = &rows->records[i]->socket;
         if (rows->records[i]->kind != RECORD_SOCKET || sock->family == AF_UNIX)
             continue;
-        if (!is_wildcard(&sock->local, sock->family))
-            error = hosts_add(hosts, sock->family, sock->local.address);
-        if (!error && !is_wildcard(&sock->remote, sock->family))
+        error = hosts_add(hosts, sock->family, sock->local.address);
+        if (!error)
             error = hosts_add(hosts, sock->family, sock->remote.address);
     }
     return error;

@@ -13,6 +13,13 @@ struct engine {
     struct context context;
 };
 
+/* Tables that could not be had for one reason are told together. */
+enum { FAILURES_MAX = 4 };
+struct failure {
+    char reason[160];
+    char tables[96]; /* "tcp, tcp6" */
+};
+
 struct run {
     struct engine *engine;
     const struct listing *listing;
@@ -28,6 +35,8 @@ struct run {
     struct rows *sections; /* kept rows, by section */
     size_t section_count;
     struct groups *groups; /* --count-by, or NULL */
+    struct failure failures[FAILURES_MAX];
+    size_t failure_count;
 };
 
 /* Where a sink has no use for sections, all rows are of one. */
@@ -38,6 +47,7 @@ static inline unsigned run_section(const struct run *run, const struct listing_t
 
 /* tables.c: one table, by the first backend that has it. */
 void run_table(struct run *run, const struct listing_table *table);
+void run_report_failures(struct run *run);
 
 /*
  * lanes.c: the way of a row from a backend's thread to the sink. The first lane writes to the

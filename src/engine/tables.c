@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "engine/run.h"
@@ -53,6 +54,46 @@ static void report_missing(struct run *run, const struct listing_table *table)
     run->ended = table->required;
 }
 
+/* The failure of this reason; when there are too many reasons, the last one stands for all. */
+static struct failure *find_failure(struct run *run, const char *reason)
+{
+    struct failure *failure;
+
+    for (size_t i = 0; i < run->failure_count; i++)
+        if (strcmp(run->failures[i].reason, reason) == 0)
+            return &run->failures[i];
+    if (run->failure_count == FAILURES_MAX)
+        return &run->failures[FAILURES_MAX - 1];
+    failure = &run->failures[run->failure_count++];
+    snprintf(failure->reason, sizeof failure->reason, "%s", reason);
+    return failure;
+}
+
+static void add_failure(struct run *run, const struct table *table, const struct backend *backend,
+                        int error)
+{
+    char reason[sizeof run->failures->reason];
+    struct failure *failure;
+    size_t length;
+
+    if (error == -ENOTDIR)
+        snprintf(reason, sizeof reason, "%s/net is not there (is it mounted with subset=pid?)",
+                 run->listing->proc_root);
+    else
+        snprintf(reason, sizeof reason, "not to be had by %s: %s", backend->name, strerror(-error));
+    failure = find_failure(run, reason);
+    length = strlen(failure->tables);
+    snprintf(failure->tables + length, sizeof failure->tables - length, "%s%s", length ? ", " : "",
+             table->name);
+    run->report->partial = true;
+}
+
+void run_report_failures(struct run *run)
+{
+    for (size_t i = 0; i < run->failure_count; i++)
+        report_loss(run->report, "%s: %s", run->failures[i].tables, run->failures[i].reason);
+}
+
 /* Tells why none of the backends had the table. */
 static void report_failure(struct run *run, const struct listing_table *table,
                            const struct backend *const *backends, const int *errors, size_t count)
@@ -67,12 +108,7 @@ static void report_failure(struct run *run, const struct listing_table *table,
         return;
     }
     for (size_t i = 0; i < count; i++)
-        if (errors[i] == -ENOTDIR)
-            report_loss(run->report, "%s/net is not there (is it mounted with subset=pid?)",
-                        run->listing->proc_root);
-        else
-            report_loss(run->report, "%s: not to be had by %s: %s", table->table->name,
-                        backends[i]->name, strerror(-errors[i]));
+        add_failure(run, table->table, backends[i], errors[i]);
 }
 
 /* Asks one backend for a table; *handed is how many rows it handed on. */

@@ -7,14 +7,7 @@
 #include "fastnet/lookup.h"
 #include "fastnet/text.h"
 #include "format/columns.h"
-
-/* States of include/net/tcp_states.h that netinet/tcp.h does not name. */
-enum { STATE_NEW_SYN_RECV = 12, STATE_BOUND_INACTIVE = 13 };
-
-/* Flags of a unix socket, include/linux/net.h: listening, a reader or a writer waits. */
-#define UNIX_ACCEPTCON (UINT32_C(1) << 16)
-#define UNIX_WAITDATA  (UINT32_C(1) << 17)
-#define UNIX_NOSPACE   (UINT32_C(1) << 18)
+#include "format/states.h"
 
 static const struct value unknown = {.type = VALUE_UNKNOWN};
 
@@ -89,26 +82,10 @@ static struct value family(const struct column *column, const struct record *rec
 static struct value state(const struct column *column, const struct record *record,
                           const struct context *context)
 {
-    static const char *const names[] = {
-        [TCP_ESTABLISHED] = "ESTABLISHED",
-        [TCP_SYN_SENT] = "SYN_SENT",
-        [TCP_SYN_RECV] = "SYN_RECV",
-        [TCP_FIN_WAIT1] = "FIN_WAIT1",
-        [TCP_FIN_WAIT2] = "FIN_WAIT2",
-        [TCP_TIME_WAIT] = "TIME_WAIT",
-        [TCP_CLOSE] = "CLOSE",
-        [TCP_CLOSE_WAIT] = "CLOSE_WAIT",
-        [TCP_LAST_ACK] = "LAST_ACK",
-        [TCP_LISTEN] = "LISTEN",
-        [TCP_CLOSING] = "CLOSING",
-        [STATE_NEW_SYN_RECV] = "NEW_SYN_RECV",
-        [STATE_BOUND_INACTIVE] = "BOUND_INACTIVE",
-    };
-
     (void)context;
     if (!is_filled(column, record))
         return unknown;
-    return string(NAME_AT(names, record->socket.state));
+    return string(state_name(record->socket.state));
 }
 
 static struct value type(const struct column *column, const struct record *record,

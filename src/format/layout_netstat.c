@@ -12,6 +12,7 @@
 #include "fastnet/sink.h"
 #include "fastnet/text.h"
 #include "format/colour.h"
+#include "format/states.h"
 
 enum {
     PROTO_WIDTH = 6,
@@ -92,12 +93,11 @@ static const char *proto_name(const struct socket_record *sock)
 static char *put_host(char *dst, const struct netstat_sink *netstat, int family,
                       const struct endpoint *endpoint)
 {
-    static const uint8_t wildcard[16];
     const char *name;
 
     if (netstat->layout.numeric_hosts)
         return text_address(dst, family, endpoint->address);
-    if (memcmp(endpoint->address, wildcard, family == AF_INET ? 4 : 16) == 0)
+    if (endpoint_is_wildcard(endpoint))
         return put(dst, family == AF_INET ? "0.0.0.0" : "[::]");
     name = hosts_name(netstat->sink.context->hosts, (uint8_t)family, endpoint->address);
     return name ? put_name(dst, name) : text_address(dst, family, endpoint->address);
@@ -128,26 +128,12 @@ static char *put_endpoint(char *dst, const struct netstat_sink *netstat,
     return text_pad(dst, start, ADDRESS_WIDTH);
 }
 
-static const char *const tcp_states[] = {
-    [0] = "",
-    [TCP_ESTABLISHED] = "ESTABLISHED",
-    [TCP_SYN_SENT] = "SYN_SENT",
-    [TCP_SYN_RECV] = "SYN_RECV",
-    [TCP_FIN_WAIT1] = "FIN_WAIT1",
-    [TCP_FIN_WAIT2] = "FIN_WAIT2",
-    [TCP_TIME_WAIT] = "TIME_WAIT",
-    [TCP_CLOSE] = "CLOSE",
-    [TCP_CLOSE_WAIT] = "CLOSE_WAIT",
-    [TCP_LAST_ACK] = "LAST_ACK",
-    [TCP_LISTEN] = "LISTEN",
-    [TCP_CLOSING] = "CLOSING",
-};
-
 static const char *inet_state(const struct socket_record *sock)
 {
+    const char *name = state_name(sock->state);
+
     if (sock->protocol == IPPROTO_TCP)
-        return sock->state < sizeof tcp_states / sizeof *tcp_states ? tcp_states[sock->state]
-                                                                    : "UNKNOWN";
+        return name ? name : sock->state ? "UNKNOWN" : "";
     if (sock->state == TCP_CLOSE)
         return "";
     return sock->state == TCP_ESTABLISHED ? "ESTABLISHED" : "UNKNOWN";
@@ -307,8 +293,6 @@ static const char *unix_type(uint16_t type)
     }
 }
 
-enum { FLAG_ACCEPTCON = 1 << 16, FLAG_WAITDATA = 1 << 17, FLAG_NOSPACE = 1 << 18 };
-
 /* The states of linux/net.h: SS_FREE, SS_UNCONNECTED ... SS_DISCONNECTING. */
 static const char *unix_state(const struct socket_record *sock)
 {
@@ -316,7 +300,7 @@ static const char *unix_state(const struct socket_record *sock)
 
     if (sock->unix_state >= sizeof states / sizeof *states)
         return "UNKNOWN";
-    if (!*states[sock->unix_state] && (sock->flags & FLAG_ACCEPTCON))
+    if (!*states[sock->unix_state] && (sock->flags & UNIX_ACCEPTCON))
         return "LISTENING";
     return states[sock->unix_state];
 }
@@ -326,11 +310,11 @@ static char *put_unix_flags(char *dst, uint32_t flags)
     char *start = dst;
 
     dst = put(dst, "[ ");
-    if (flags & FLAG_ACCEPTCON)
+    if (flags & UNIX_ACCEPTCON)
         dst = put(dst, "ACC ");
-    if (flags & FLAG_WAITDATA)
+    if (flags & UNIX_WAITDATA)
         dst = put(dst, "W ");
-    if (flags & FLAG_NOSPACE)
+    if (flags & UNIX_NOSPACE)
         dst = put(dst, "N ");
     *dst++ = ']';
     return text_pad(dst, start, UNIX_FLAGS_WIDTH);

@@ -75,18 +75,20 @@ static void write_in_pieces(int fd, const char *data, size_t size, size_t piece)
     }
 }
 
-/* A file in memory, or with pieces a pipe that holds all of it. */
-static int open_input(const char *data, size_t size, size_t piece)
+static int open_pipe(const char *data, size_t size, size_t piece)
 {
-    int ends[2], fd;
+    int ends[2];
 
-    if (piece) {
-        require(pipe2(ends, O_DIRECT) == 0);
-        write_in_pieces(ends[1], data, size, piece);
-        close(ends[1]);
-        return ends[0];
-    }
-    fd = memfd_create("file", 0);
+    require(pipe2(ends, O_DIRECT) == 0);
+    write_in_pieces(ends[1], data, size, piece);
+    close(ends[1]);
+    return ends[0];
+}
+
+static int open_memory(const char *data, size_t size)
+{
+    int fd = memfd_create("file", 0);
+
     require(fd >= 0 && write(fd, data, size) == (ssize_t)size);
     require(lseek(fd, 0, SEEK_SET) == 0);
     return fd;
@@ -110,7 +112,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         piece = size / piece < PIPE_PIECES ? piece : size / PIPE_PIECES + 1;
         piece = piece < 4096 ? piece : 0;
     }
-    lines.fd = open_input(text, size - 1, piece);
+    lines.fd = piece ? open_pipe(text, size - 1, piece) : open_memory(text, size - 1);
     lines.buffer = malloc(LINES_CAPACITY);
     require(lines.buffer != NULL);
     while ((result = lines_next(&lines, &line)) > 0) {

@@ -74,20 +74,17 @@ int tcp_line(char line[TCP_LINE_MAX], unsigned port, unsigned inode)
 char *read_whole(const char *path, size_t *size)
 {
     FILE *file = fopen(path, "r");
-    char *data = NULL;
-    size_t capacity = 0, length = 0, got;
+    struct stat status;
+    char *data;
 
     assert_non_null(file);
-    do {
-        capacity += 65536;
-        data = realloc(data, capacity + 1);
-        assert_non_null(data);
-        got = fread(data + length, 1, capacity - length, file);
-        length += got;
-    } while (got > 0 && length == capacity);
+    assert_int_equal(fstat(fileno(file), &status), 0);
+    *size = (size_t)status.st_size;
+    data = malloc(*size + 1);
+    assert_non_null(data);
+    assert_int_equal(fread(data, 1, *size, file), *size);
+    data[*size] = '\0';
     fclose(file);
-    data[length] = '\0';
-    *size = length;
     return data;
 }
 

@@ -98,11 +98,12 @@ static int run(struct scene *scene)
 static void put_tcp(struct scene *scene, unsigned rows)
 {
     char text[8192], line[TCP_LINE_MAX];
+    int length = snprintf(text, sizeof text, "%s", tcp_heading);
 
-    strcpy(text, tcp_heading);
     for (unsigned i = 0; i < rows; i++) {
         tcp_line(line, 1000 + i, 1 + i);
-        strcat(text, line);
+        length += snprintf(text + length, sizeof text - (size_t)length, "%s", line);
+        assert_in_range(length, 1, sizeof text - 1);
     }
     tree_puts(&scene->tree, "tcp", text);
 }

@@ -165,9 +165,9 @@ static void an_overlong_line_is_one_cut_line_and_the_next_is_whole(void **state)
     read_around_a_long_line(*state, LINES_CAPACITY - 1, true);
     for (size_t length = LINES_CAPACITY; length < LINES_CAPACITY + 20; length++)
         read_around_a_long_line(*state, length, false);
-    read_around_a_long_line(*state, 2 * LINES_CAPACITY - 7, false);
-    read_around_a_long_line(*state, 3 * LINES_CAPACITY, false);
-    read_around_a_long_line(*state, 10 * LINES_CAPACITY + 1, false);
+    read_around_a_long_line(*state, (size_t)2 * LINES_CAPACITY - 7, false);
+    read_around_a_long_line(*state, (size_t)3 * LINES_CAPACITY, false);
+    read_around_a_long_line(*state, (size_t)10 * LINES_CAPACITY + 1, false);
 }
 
 static void an_overlong_last_line_without_newline_ends_the_file(void **state)
@@ -255,7 +255,7 @@ static void lines_may_be_cut_anywhere_between_two_reads(void **state)
 static void an_overlong_line_may_come_in_pieces(void **state)
 {
     const struct tree *tree = *state;
-    size_t size = 2 * LINES_CAPACITY + 14;
+    size_t size = (size_t)2 * LINES_CAPACITY + 14;
     char *text = malloc(size);
     struct writing writing = {.text = text, .size = size, .piece = 4050};
     struct lines lines;

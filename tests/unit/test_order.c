@@ -44,10 +44,10 @@ static struct value address(int family, const char *string)
 }
 
 /* Each is less than those behind it, and equal to itself. */
-static void assert_ascending(const struct value *values, size_t count)
+static void assert_ascending(const struct value *values, size_t value_count)
 {
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < count; j++) {
+    for (size_t i = 0; i < value_count; i++)
+        for (size_t j = 0; j < value_count; j++) {
             int order = value_compare(&values[i], &values[j]);
             assert_int_equal((order > 0) - (order < 0), (i > j) - (i < j));
         }
@@ -55,13 +55,10 @@ static void assert_ascending(const struct value *values, size_t count)
 
 static void numbers_compare_as_numbers(void **state)
 {
-    const struct value values[] = {number(0),
-                                   number(9),
-                                   number(10),
-                                   number(443),
-                                   number(1000),
-                                   number(UINT64_MAX),
-                                   {.type = VALUE_UNKNOWN}};
+    const struct value values[] = {number(0),          number(9),
+                                   number(10),         number(443),
+                                   number(1000),       number(UINT64_C(1) << 32),
+                                   number(UINT64_MAX), {.type = VALUE_UNKNOWN}};
 
     (void)state;
     assert_ascending(values, sizeof values / sizeof *values);
@@ -140,10 +137,10 @@ static struct value backlog(const struct column *column, const struct record *re
 static const struct column backlog_column = {
     .name = "backlog", .needs = SOCKET_BACKLOG, .type = VALUE_NUMBER, .value = backlog};
 
-static void add_rows(struct rows *rows, size_t count)
+static void add_rows(struct rows *rows, size_t row_count)
 {
     srand(1);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < row_count; i++) {
         struct record record = {.kind = RECORD_SOCKET,
                                 .has = rand() % 5 ? SOCKET_BACKLOG : 0,
                                 .socket = {.inode = i, .backlog = (uint32_t)(rand() % 50)}};
@@ -151,14 +148,14 @@ static void add_rows(struct rows *rows, size_t count)
     }
 }
 
-static void check_sorted(size_t count, bool descending)
+static void check_sorted(size_t row_count, bool descending)
 {
     struct rows rows = {0};
 
-    add_rows(&rows, count);
+    add_rows(&rows, row_count);
     assert_int_equal(rows_sort(&rows, &backlog_column, descending, &no_names), 0);
-    assert_int_equal(rows.count, count);
-    for (size_t i = 1; i < count; i++) {
+    assert_int_equal(rows.count, row_count);
+    for (size_t i = 1; i < row_count; i++) {
         const struct record *a = rows.records[i - 1], *b = rows.records[i];
         if (!a->has)
             assert_int_equal(b->has, 0); /* unknown ones come last either way */
@@ -174,9 +171,9 @@ static void check_sorted(size_t count, bool descending)
 static void rows_are_sorted_and_equal_ones_stay_in_order(void **state)
 {
     (void)state;
-    for (size_t count = 0; count < 70; count++) {
-        check_sorted(count, false);
-        check_sorted(count, true);
+    for (size_t i = 0; i < 70; i++) {
+        check_sorted(i, false);
+        check_sorted(i, true);
     }
     check_sorted(5000, false);
     check_sorted(5000, true);
@@ -185,7 +182,7 @@ static void rows_are_sorted_and_equal_ones_stay_in_order(void **state)
 static void a_kept_row_has_its_name_to_itself(void **state)
 {
     struct rows rows = {0};
-    char name_of_many[SOCKET_PATH_MAX];
+    char name_of_many[SOCKET_PATH_MAX], expected[SOCKET_PATH_MAX];
 
     (void)state;
     for (size_t i = 0; i < 5000; i++) {
@@ -196,9 +193,9 @@ static void a_kept_row_has_its_name_to_itself(void **state)
         assert_int_equal(rows_add(&rows, &record), 0);
     }
     for (size_t i = 0; i < 5000; i++) {
-        int length = snprintf(name_of_many, sizeof name_of_many, "/run/%zu", i);
+        int length = snprintf(expected, sizeof expected, "/run/%zu", i);
         assert_int_equal(rows.records[i]->socket.path.length, length);
-        assert_memory_equal(rows.records[i]->socket.path.data, name_of_many, (size_t)length);
+        assert_memory_equal(rows.records[i]->socket.path.data, expected, (size_t)length);
     }
     rows_clear(&rows);
     assert_int_equal(rows.count, 0);
@@ -207,7 +204,7 @@ static void a_kept_row_has_its_name_to_itself(void **state)
 
 static void memory_of_rows_is_of_any_size_and_aligned(void **state)
 {
-    static const size_t sizes[] = {0, 1, 7, 16, 300 * 1024, 3, 256 * 1024, 5};
+    static const size_t sizes[] = {0, 1, 7, 16, 300000, 3, 262144, 5};
     struct rows rows = {0};
 
     (void)state;

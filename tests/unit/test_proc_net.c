@@ -34,13 +34,12 @@ static const char established[] =
 static int decode(const char *data, size_t length, const struct table *table, struct record *record,
                   char path[SOCKET_PATH_MAX])
 {
-    char *exact = malloc(length + 1);
+    char *exact = malloc(length ? length : 1);
     struct line line = {.data = exact, .length = length};
     int result;
 
-    memmove(exact, data, length);
-    exact = realloc(exact, length ? length : 1);
-    line.data = exact;
+    assert_non_null(exact);
+    memcpy(exact, data, length);
     memset(record, 0xa5, sizeof *record);
     result = table->family == AF_UNIX ? proc_net_decode_unix(&line, record)
                                       : proc_net_decode_inet(&line, table, record);
@@ -442,7 +441,7 @@ static void malformed_lines_are_counted_and_told_in_one_line(void **state)
 static void an_overlong_line_never_loses_the_rows_around_it(void **state)
 {
     struct scene *scene = *state;
-    size_t size = 3 * LINES_CAPACITY;
+    size_t size = (size_t)3 * LINES_CAPACITY;
     char *middle = malloc(size);
 
     memset(middle, '7', size);

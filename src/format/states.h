@@ -1,0 +1,10 @@
+/* The kernel's names of the states that all sockets share. */
+#ifndef FORMAT_STATES_H
+#define FORMAT_STATES_H
+
+#include <stdint.h>
+
+/* "ESTABLISHED" for TCP_ESTABLISHED ...; NULL for a state that the kernel does not have. */
+const char *state_name(uint8_t state);
+
+#endif
