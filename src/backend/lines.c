@@ -9,10 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
-int lines_open(struct lines *lines, const char *proc_root, const char *name)
+/* PROC_ROOT/FOLDER NAME; the folder ends with a slash, or is empty. */
+static int open_below(struct lines *lines, const char *proc_root, const char *folder,
+                      const char *name)
 {
     char path[PATH_MAX];
-    int length = snprintf(path, sizeof path, "%s/net/%s", proc_root, name);
+    int length = snprintf(path, sizeof path, "%s/%s%s", proc_root, folder, name);
 
     *lines = (struct lines){.fd = -1};
     if (length < 0 || (size_t)length >= sizeof path)
@@ -28,6 +30,16 @@ int lines_open(struct lines *lines, const char *proc_root, const char *name)
         return -ENOMEM;
     }
     return 0;
+}
+
+int lines_open(struct lines *lines, const char *proc_root, const char *name)
+{
+    return open_below(lines, proc_root, "net/", name);
+}
+
+int lines_open_path(struct lines *lines, const char *proc_root, const char *path)
+{
+    return open_below(lines, proc_root, "", path);
 }
 
 void lines_close(struct lines *lines)

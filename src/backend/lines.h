@@ -31,6 +31,9 @@ struct line {
 
 /* Opens PROC_ROOT/net/NAME. Returns 0 or -errno. */
 int lines_open(struct lines *lines, const char *proc_root, const char *name);
+
+/* Opens PROC_ROOT/PATH. */
+int lines_open_path(struct lines *lines, const char *proc_root, const char *path);
 void lines_close(struct lines *lines);
 
 /* Returns 1 with a line, 0 at the end, -errno. A last line needs no newline. */

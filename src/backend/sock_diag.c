@@ -13,14 +13,12 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
-#include <sched.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "backend/half_open.h"
-#include "backend/lines.h"
 #include "backend/netlink.h"
-#include "backend/scan.h"
+#include "backend/parts.h"
 #include "backend/shards.h"
 #include "fastnet/report.h"
 
@@ -37,8 +35,7 @@ const struct table table_unix = {"unix", RECORD_SOCKET, AF_UNIX, 0};
 enum {
     STATE_BOUND_INACTIVE = 1 << 13, /* TCP_BOUND_INACTIVE: no netstat lists these; since 6.8 */
     FULL_DATAGRAM =
-        16 * 1024,    /* bytes; the kernel fills one to nearly 32 KiB while there is more */
-    PARTS_PAY = 8000, /* sockets from which on two threads are faster than one */
+        16 * 1024, /* bytes; the kernel fills one to nearly 32 KiB while there is more */
 };
 
 #define FIELDS_INET                                                                                \
@@ -318,14 +315,15 @@ static void *run_part(void *arg)
     return NULL;
 }
 
-static int start_part(struct part *part, const struct reading *reading, const struct shard *shard,
-                      void *lane)
+/* The first part, number 0, is the caller's own. */
+static int start_part(struct part *part, const struct reading *reading, size_t number)
 {
     part->query = *reading->query;
-    part->query.netlink = netlink_create();
+    part->query.netlink = netlink_sibling(reading->query->netlink, number);
     part->query.report = &part->report;
-    part->reading = (struct reading){.query = &part->query, .fn = reading->fn, .arg = lane};
-    part->shard = shard;
+    part->reading =
+        (struct reading){.query = &part->query, .fn = reading->fn, .arg = reading->lanes[number]};
+    part->shard = &reading->shards[number];
     if (!part->query.netlink)
         return -ENOMEM;
     part->threaded = pthread_create(&part->thread, NULL, run_part, part) == 0;
@@ -342,7 +340,6 @@ static void finish_part(struct part *part, struct reading *reading)
     reading->rows += part->reading.rows;
     report_merge(reading->query->report, &part->report);
     half_open_destroy(part->reading.half_open);
-    netlink_destroy(part->query.netlink);
 }
 
 static int dump_inet_in_parts(struct reading *reading)
@@ -352,8 +349,7 @@ static int dump_inet_in_parts(struct reading *reading)
     int result = 0;
 
     while (result == 0 && started < reading->shard_count) {
-        result = start_part(&parts[started], reading, &reading->shards[started],
-                            reading->lanes[started]);
+        result = start_part(&parts[started], reading, started);
         started += result == 0;
     }
     if (result == 0)
@@ -364,37 +360,6 @@ static int dump_inet_in_parts(struct reading *reading)
             result = parts[i].result;
     }
     return result;
-}
-
-/* How many sockets a table of TCP has, about; 0 when that is not known. */
-static uint64_t count_sockets(const struct query *query)
-{
-    bool ipv6 = query->table->family == AF_INET6;
-    const char *label = ipv6 ? "TCP6: inuse " : "TCP: inuse ";
-    struct lines lines;
-    struct line line;
-    uint64_t count = 0;
-
-    if (lines_open(&lines, query->proc_root, ipv6 ? "sockstat6" : "sockstat") < 0)
-        return 0;
-    while (!count && lines_next(&lines, &line) > 0) {
-        struct scan scan = {line.data, line.data + line.length};
-        if (line.length > strlen(label) && memcmp(line.data, label, strlen(label)) == 0) {
-            scan.at += strlen(label);
-            scan_decimal(&scan, &count, UINT64_MAX);
-        }
-    }
-    lines_close(&lines);
-    return count;
-}
-
-static size_t count_processors(void)
-{
-    cpu_set_t processors;
-
-    if (sched_getaffinity(0, sizeof processors, &processors) < 0)
-        return 1;
-    return (size_t)CPU_COUNT(&processors);
 }
 
 /* Listeners come first in a dump and say nothing of the connections behind them. */
@@ -410,22 +375,20 @@ static int take_sample(const struct nlmsghdr *message, void *arg)
     return sample->count < SAMPLE_MAX ? 0 : -ECANCELED;
 }
 
-/* Divides a table of TCP that is large enough; the beginning of a dump shows how. */
+/* Divides a table that is large enough; the beginning of a dump shows how. */
 static bool divide(struct reading *reading)
 {
     const struct query *query = reading->query;
-    size_t wanted = query->fan_out ? count_processors() : 1;
+    size_t wanted = query->fan_out && netlink_is_kernel(query->netlink) ? parts_that_pay(query) : 1;
     struct report unheard = {0};
     struct inet_request request;
     struct sample sample = {.count = 0};
 
-    if (wanted < 2 || query->table->protocol != IPPROTO_TCP || !netlink_is_kernel(query->netlink) ||
-        query->states == 1u << TCP_LISTEN || count_sockets(query) < PARTS_PAY)
+    if (wanted < 2)
         return false;
     inet_request_init(&request, query, NULL);
     netlink_dump(query->netlink, NETLINK_SOCK_DIAG, &request.header, take_sample, &sample,
                  &unheard);
-    wanted = wanted < SHARDS_MAX ? wanted : SHARDS_MAX;
     reading->shard_count = shards_choose(&sample, wanted, reading->shards);
     return reading->shard_count > 1 && query->fan_out(query->fan_out_arg, reading->shard_count,
                                                       reading->lanes) == reading->shard_count;

@@ -8,8 +8,8 @@
 
 /*
  * Fill the record from one message of a dump; unknown attributes and ones of unknown length are
- * skipped. Return 0, or -EBADMSG when the message is too short or of another family. The unix
- * record borrows its path from the message.
+ * skipped. Return 0, or -EBADMSG when the message is too short, of another family, or its
+ * attributes do not end where it does. The unix record borrows its path from the message.
  */
 int sock_diag_decode_inet(const struct nlmsghdr *message, const struct table *table,
                           struct record *record);

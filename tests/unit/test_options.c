@@ -248,11 +248,13 @@ static void what_the_callback_returns_ends_the_parsing(void **state)
 
 static void no_words_are_no_options(void **state)
 {
-    char *argv[] = {NULL};
+    char name[] = "-a"; /* of the program, which is no option */
+    char *argv[] = {name, NULL};
     struct parsed parsed = {.count = 0};
 
     (void)state;
     assert_int_equal(options_parse(both, 2, 0, argv, take, &parsed, parsed.message), 0);
+    assert_int_equal(options_parse(both, 2, 1, argv, take, &parsed, parsed.message), 0);
     assert_int_equal(parsed.count, 0);
 }
 

@@ -1,0 +1,153 @@
+/* Both backends tell the same of the same sockets, recorded and captured at one time. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "peer.h"
+#include "scene.h"
+
+#define CAPTURED "tests/fixtures/zoo"
+
+static struct kept list(const struct backend *backend, const struct table *table,
+                        const char *recorded)
+{
+    struct report report = {.partial = false};
+    struct kept kept = {.count = 0};
+    struct peer peer;
+    struct query query = {.table = table,
+                          .needs = ~NEED_LOOKUPS,
+                          .states = STATES_ALL,
+                          .proc_root = CAPTURED,
+                          .report = &report};
+
+    peer_init(&peer);
+    peer_add_recorded(&peer, recorded, SIZE_MAX);
+    query.netlink = netlink_create_with(&peer.netlink);
+    assert_non_null(query.netlink);
+    assert_int_equal(backend->dump(&query, keep_record, &kept), 0);
+    assert_int_equal(report.count, 0);
+    netlink_destroy(query.netlink);
+    peer_finish(&peer);
+    return kept;
+}
+
+static bool same_end(const struct endpoint *a, const struct endpoint *b)
+{
+    return a->port == b->port && memcmp(a->address, b->address, sizeof a->address) == 0;
+}
+
+static bool same_socket(const struct socket_record *a, const struct socket_record *b)
+{
+    return a->inode == b->inode && a->state == b->state && same_end(&a->local, &b->local) &&
+           same_end(&a->remote, &b->remote);
+}
+
+static bool find(const struct kept *kept, const struct socket_record *sock, struct record *found)
+{
+    for (size_t i = 0; i < kept->count; i++)
+        if (same_socket(&kept->records[i].socket, sock)) {
+            *found = kept->records[i];
+            return true;
+        }
+    return false;
+}
+
+/* Timers went on between the two, so they are not compared; nor what only one of them says. */
+static void assert_alike(const struct record *netlink, const struct record *proc)
+{
+    const struct socket_record *a = &netlink->socket, *b = &proc->socket;
+    const uint64_t both = netlink->has & proc->has;
+
+    assert_int_equal(a->family, b->family);
+    assert_int_equal(a->protocol, b->protocol);
+    assert_int_equal(a->timer, b->timer);
+    assert_int_equal(a->recv_q, b->recv_q);
+    assert_int_equal(a->send_q, b->send_q);
+    assert_true(both & SOCKET_UID);
+    assert_int_equal(a->uid, b->uid);
+    assert_true(both & SOCKET_PROBES);
+    assert_int_equal(a->probes, b->probes);
+}
+
+static void assert_same_table(const struct table *table, const char *recorded)
+{
+    struct kept netlink = list(&backend_sock_diag, table, recorded);
+    struct kept proc = list(&backend_proc_net, table, recorded);
+
+    assert_int_equal(netlink.count, proc.count);
+    for (size_t i = 0; i < netlink.count; i++) {
+        struct record other = {.has = 0};
+        assert_true(find(&proc, &netlink.records[i].socket, &other));
+        assert_alike(&netlink.records[i], &other);
+    }
+    kept_finish(&netlink);
+    kept_finish(&proc);
+}
+
+static void they_tell_the_same_of_tcp(void **state)
+{
+    (void)state;
+    assert_same_table(&table_tcp, CAPTURED "/netlink/tcp");
+    assert_same_table(&table_tcp6, CAPTURED "/netlink/tcp6");
+}
+
+static void they_tell_the_same_of_udp(void **state)
+{
+    (void)state;
+    assert_same_table(&table_udp, CAPTURED "/netlink/udp");
+    assert_same_table(&table_udp6, CAPTURED "/netlink/udp6");
+    assert_same_table(&table_udplite, CAPTURED "/netlink/udplite");
+    assert_same_table(&table_udplite6, CAPTURED "/netlink/udplite6");
+}
+
+/* All but the connections that wait to be accepted, which unix_diag does not list. */
+static void they_tell_the_same_of_unix_sockets(void **state)
+{
+    struct kept proc = list(&backend_proc_net, &table_unix, CAPTURED "/netlink/unix");
+    struct peer peer;
+    struct kept netlink = {.count = 0};
+    struct report report = {.partial = false};
+
+    (void)state;
+    peer_init(&peer);
+    peer_add_recorded(&peer, CAPTURED "/netlink/unix", SIZE_MAX);
+    struct query query = {.table = &table_unix,
+                          .needs = SOCKET_PATH,
+                          .states = STATES_ALL,
+                          .proc_root = CAPTURED,
+                          .netlink = netlink_create_with(&peer.netlink),
+                          .report = &report};
+    assert_int_equal(backend_sock_diag.dump(&query, keep_record, &netlink), 0);
+    for (size_t i = 0; i < netlink.count; i++) {
+        const struct socket_record *a = &netlink.records[i].socket;
+        const struct record *other = kept_inode(&proc, a->inode);
+        assert_non_null(other);
+        assert_int_equal(a->state, other->socket.state);
+        assert_int_equal(a->unix_state, other->socket.unix_state);
+        assert_int_equal(a->type, other->socket.type);
+        assert_int_equal(a->flags, other->socket.flags);
+        assert_text(&a->path, other->socket.path.data, other->socket.path.length);
+    }
+    netlink_destroy(query.netlink);
+    peer_finish(&peer);
+    kept_finish(&netlink);
+    kept_finish(&proc);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(they_tell_the_same_of_tcp),
+        cmocka_unit_test(they_tell_the_same_of_udp),
+        cmocka_unit_test(they_tell_the_same_of_unix_sockets),
+    };
+
+    return cmocka_run_group_tests_name("backends", tests, NULL, NULL);
+}
