@@ -15,17 +15,13 @@ struct table {
     enum record_kind kind;
     uint8_t family;   /* AF_* */
     uint8_t protocol; /* IPPROTO_*, 0 where the family has but one table */
+    /* Where a backend can read this and another table in one dump: that other, and the two as one.
+     */
+    const struct table *other, *both;
 };
 
 extern const struct table table_tcp, table_tcp6, table_udp, table_udp6, table_udplite,
-    table_udplite6, table_raw, table_raw6, table_unix;
-
-/*
- * Asked by a backend that would hand on rows from several threads at once: fills lanes with an arg
- * for each of up to wanted threads, lanes[0] being the arg of the dump, and returns how many. With
- * fewer than two the rows are to come from one thread, as ever.
- */
-typedef size_t (*fan_out_fn)(void *arg, size_t wanted, void *lanes[]);
+    table_udplite6, table_raw, table_raw6, table_unix, table_tcp_both;
 
 struct query {
     const struct table *table;
@@ -35,8 +31,6 @@ struct query {
     struct netlink *netlink; /* for the netlink backends; lives as long as the engine */
     struct report *report;   /* where skipped lines and lost rows are told */
     bool exclusive;          /* no other backend may be asked, not even for a detail */
-    fan_out_fn fan_out;      /* NULL: rows from one thread only; called with fan_out_arg */
-    void *fan_out_arg;
 };
 
 #define STATES_ALL UINT32_MAX

@@ -31,9 +31,6 @@ void report_loss(struct report *report, const char *format, ...)
 void report_verbatim(struct report *report, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Adds what another report gathered. */
-void report_merge(struct report *report, const struct report *other);
-
 /* Writes what was gathered as "PROGRAM: line" and forgets it; partial stays. */
 void report_print(struct report *report, FILE *stream, const char *program);
 

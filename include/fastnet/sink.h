@@ -21,9 +21,9 @@ struct sink_ops {
     void (*end)(struct sink *sink);
     void (*destroy)(struct sink *sink);
     /*
-     * Another sink for rows of the same listing, from another thread and into another writer; only
-     * its row() is called, and each row is whole lines. NULL where rows depend on each other.
-     * Returns NULL when memory is short.
+     * Another sink for rows of the same listing, into another writer; only its row() is called, and
+     * each row is whole lines. It shares nothing that changes with the first, so that it may run
+     * beside it. NULL where rows depend on each other. Returns NULL when memory is short.
      */
     struct sink *(*clone)(const struct sink *sink, struct writer *writer);
 };

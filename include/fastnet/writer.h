@@ -2,7 +2,6 @@
 #ifndef FASTNET_WRITER_H
 #define FASTNET_WRITER_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -10,9 +9,8 @@ enum { WRITER_CAPACITY = 64 * 1024, WRITER_RESERVE_MAX = 16 * 1024 };
 
 struct writer {
     int fd;
-    int error;             /* errno of the first write that failed; nothing is written after it */
-    bool line_flushed;     /* hand on at once what ends a line (-c, events) */
-    pthread_mutex_t *turn; /* held while writing, when several writers share fd; NULL: alone */
+    int error;         /* errno of the first write that failed; nothing is written after it */
+    bool line_flushed; /* hand on at once what ends a line (-c, events) */
     size_t length;
     char *buffer; /* WRITER_CAPACITY bytes, owned */
 };

@@ -55,17 +55,30 @@ static int keep(const struct record *record, void *arg)
     return 0;
 }
 
+static int read_table(struct half_open *half_open, const struct query *query,
+                      const struct table *table)
+{
+    struct report unheard = {0}; /* netlink still has every row */
+    struct query half = *query;
+
+    half.table = table;
+    half.states = 1u << TCP_SYN_RECV;
+    half.report = &unheard;
+    return backend_proc_net.dump(&half, keep, half_open);
+}
+
 struct half_open *half_open_create(const struct query *query)
 {
     struct half_open *half_open = calloc(1, sizeof *half_open);
-    struct query half = *query;
-    struct report unheard = {0};
+    bool both = query->table == &table_tcp_both;
+    int error;
 
     if (!half_open)
         return NULL;
-    half.states = 1u << TCP_SYN_RECV;
-    half.report = &unheard; /* netlink still has every row */
-    if (backend_proc_net.dump(&half, keep, half_open) < 0) {
+    error = read_table(half_open, query, both ? &table_tcp : query->table);
+    if (both && error != -ENOMEM)
+        error = read_table(half_open, query, &table_tcp6) < 0 ? error : 0;
+    if (error < 0) {
         half_open_destroy(half_open);
         return NULL;
     }

@@ -28,7 +28,6 @@ struct netlink {
     const struct netlink_peer *peer; /* NULL: the kernel */
     uint32_t sequence;
     struct channel channels[PROTOCOLS]; /* by netlink protocol */
-    struct netlink *siblings[NETLINK_SIBLINGS];
     char buffer[BUFFER_SIZE];
 };
 
@@ -52,7 +51,6 @@ static struct netlink *create(const struct netlink_peer *peer)
         return NULL;
     netlink->peer = peer;
     netlink->sequence = 0;
-    memset(netlink->siblings, 0, sizeof netlink->siblings);
     for (size_t i = 0; i < PROTOCOLS; i++)
         netlink->channels[i] = (struct channel){.fd = -1, .port = 1};
     return netlink;
@@ -81,8 +79,6 @@ void netlink_destroy(struct netlink *netlink)
         return;
     for (size_t i = 0; i < PROTOCOLS; i++)
         channel_close(&netlink->channels[i]);
-    for (size_t i = 0; i < NETLINK_SIBLINGS; i++)
-        netlink_destroy(netlink->siblings[i]);
     free(netlink);
 }
 
@@ -323,16 +319,4 @@ int netlink_dump(struct netlink *netlink, int protocol, struct nlmsghdr *request
     else if (dump.interrupted)
         report_loss(report, "the table changed while it was read: rows may be missing or repeated");
     return result;
-}
-
-struct netlink *netlink_sibling(struct netlink *netlink, size_t number)
-{
-    if (!netlink->siblings[number])
-        netlink->siblings[number] = create(netlink->peer);
-    return netlink->siblings[number];
-}
-
-bool netlink_is_kernel(const struct netlink *netlink)
-{
-    return !netlink->peer;
 }

@@ -3,7 +3,6 @@
 #define BACKEND_NETLINK_H
 
 #include <linux/netlink.h>
-#include <stdbool.h>
 
 #include "fastnet/netlink.h"
 
@@ -20,15 +19,5 @@ typedef int (*netlink_fn)(const struct nlmsghdr *message, void *arg);
  */
 int netlink_dump(struct netlink *netlink, int protocol, struct nlmsghdr *request, netlink_fn fn,
                  void *arg, struct report *report);
-
-/*
- * Another conversation, to be had at the same time from another thread: the same one for the same
- * number (from 1). It lives as long as the first. NULL when memory is short.
- */
-enum { NETLINK_SIBLINGS = 8 };
-struct netlink *netlink_sibling(struct netlink *netlink, size_t number);
-
-/* Whether messages come from the kernel, and not from a test's peer. */
-bool netlink_is_kernel(const struct netlink *netlink);
 
 #endif

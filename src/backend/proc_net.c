@@ -31,7 +31,7 @@ enum {
 
 static uint64_t fields(const struct table *table)
 {
-    if (table->kind != RECORD_SOCKET)
+    if (table->kind != RECORD_SOCKET || table->family == AF_UNSPEC)
         return 0;
     return table->family == AF_UNIX ? FIELDS_UNIX | SOCKET_PENDING : FIELDS_INET;
 }

@@ -12,25 +12,37 @@
 #include <linux/unix_diag.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <pthread.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "backend/half_open.h"
 #include "backend/netlink.h"
-#include "backend/parts.h"
-#include "backend/shards.h"
 #include "fastnet/report.h"
 
-const struct table table_tcp = {"tcp", RECORD_SOCKET, AF_INET, IPPROTO_TCP};
-const struct table table_tcp6 = {"tcp6", RECORD_SOCKET, AF_INET6, IPPROTO_TCP};
-const struct table table_udp = {"udp", RECORD_SOCKET, AF_INET, IPPROTO_UDP};
-const struct table table_udp6 = {"udp6", RECORD_SOCKET, AF_INET6, IPPROTO_UDP};
-const struct table table_udplite = {"udplite", RECORD_SOCKET, AF_INET, IPPROTO_UDPLITE};
-const struct table table_udplite6 = {"udplite6", RECORD_SOCKET, AF_INET6, IPPROTO_UDPLITE};
-const struct table table_raw = {"raw", RECORD_SOCKET, AF_INET, IPPROTO_RAW};
-const struct table table_raw6 = {"raw6", RECORD_SOCKET, AF_INET6, IPPROTO_RAW};
-const struct table table_unix = {"unix", RECORD_SOCKET, AF_UNIX, 0};
+const struct table table_tcp = {.name = "tcp",
+                                .kind = RECORD_SOCKET,
+                                .family = AF_INET,
+                                .protocol = IPPROTO_TCP,
+                                .other = &table_tcp6,
+                                .both = &table_tcp_both};
+const struct table table_tcp6 = {
+    .name = "tcp6", .kind = RECORD_SOCKET, .family = AF_INET6, .protocol = IPPROTO_TCP};
+const struct table table_tcp_both = {
+    .name = "tcp and tcp6", .kind = RECORD_SOCKET, .family = AF_UNSPEC, .protocol = IPPROTO_TCP};
+const struct table table_udp = {
+    .name = "udp", .kind = RECORD_SOCKET, .family = AF_INET, .protocol = IPPROTO_UDP};
+const struct table table_udp6 = {
+    .name = "udp6", .kind = RECORD_SOCKET, .family = AF_INET6, .protocol = IPPROTO_UDP};
+const struct table table_udplite = {
+    .name = "udplite", .kind = RECORD_SOCKET, .family = AF_INET, .protocol = IPPROTO_UDPLITE};
+const struct table table_udplite6 = {
+    .name = "udplite6", .kind = RECORD_SOCKET, .family = AF_INET6, .protocol = IPPROTO_UDPLITE};
+const struct table table_raw = {
+    .name = "raw", .kind = RECORD_SOCKET, .family = AF_INET, .protocol = IPPROTO_RAW};
+const struct table table_raw6 = {
+    .name = "raw6", .kind = RECORD_SOCKET, .family = AF_INET6, .protocol = IPPROTO_RAW};
+const struct table table_unix = {
+    .name = "unix", .kind = RECORD_SOCKET, .family = AF_UNIX, .protocol = 0};
 
 enum {
     STATE_BOUND_INACTIVE = 1 << 13, /* TCP_BOUND_INACTIVE: no netstat lists these; since 6.8 */
@@ -54,18 +66,13 @@ static uint64_t fields(const struct table *table)
     return table->family == AF_UNIX ? FIELDS_UNIX : FIELDS_INET;
 }
 
-/* One reading of one table. */
+/* One reading of one table, or of two as one. */
 struct reading {
     const struct query *query;
     record_fn fn;
     void *arg;
     struct half_open *half_open; /* read when the first such row needs it */
     bool half_open_read;
-    size_t rows; /* that were decoded */
-    /* Of a table that is read in parts. */
-    struct shard shards[SHARDS_MAX];
-    void *lanes[SHARDS_MAX];
-    size_t shard_count;
 };
 
 static void decode_endpoint(struct endpoint *endpoint, const __be32 *address, __be16 port)
@@ -122,13 +129,20 @@ static void settle_inet(struct record *record, uint32_t queue_limit)
         sock->remote.port = 0; /* raw sockets have a protocol for a local port, and no other */
 }
 
+static bool is_of(const struct table *table, uint8_t family)
+{
+    if (table->family == AF_UNSPEC)
+        return family == AF_INET || family == AF_INET6;
+    return family == table->family;
+}
+
 int sock_diag_decode_inet(const struct nlmsghdr *message, const struct table *table,
                           struct record *record)
 {
     const struct inet_diag_msg *diag = mnl_nlmsg_get_payload(message);
     struct socket_record *sock = &record->socket;
 
-    if (mnl_nlmsg_get_payload_len(message) < sizeof *diag || diag->idiag_family != table->family)
+    if (mnl_nlmsg_get_payload_len(message) < sizeof *diag || !is_of(table, diag->idiag_family))
         return -EBADMSG;
     record->kind = RECORD_SOCKET;
     record->has = SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_UID | SOCKET_INODE |
@@ -231,7 +245,7 @@ static int take_inet(const struct nlmsghdr *message, void *arg)
     struct reading *reading = arg;
     struct record record;
 
-    if (message->nlmsg_type != SOCK_DIAG_BY_FAMILY)
+    if (message->nlmsg_type != SOCK_DIAG_BY_FAMILY && message->nlmsg_type != TCPDIAG_GETSOCK)
         return 0;
     if (sock_diag_decode_inet(message, reading->query->table, &record) < 0) {
         report_loss(reading->query->report, "%s: skipped a netlink message that is malformed",
@@ -240,7 +254,6 @@ static int take_inet(const struct nlmsghdr *message, void *arg)
     }
     if (record.socket.state == TCP_SYN_RECV)
         complete_half_open(reading, &record);
-    reading->rows++;
     return reading->fn(&record, reading->arg);
 }
 
@@ -258,152 +271,48 @@ static int take_unix(const struct nlmsghdr *message, void *arg)
     return reading->fn(&record, reading->arg);
 }
 
-/* A request for an inet table, or with a filter for a part of it. */
-struct inet_request {
-    struct nlmsghdr header;
-    struct inet_diag_req_v2 diag;
-    struct shard_filter filter;
-};
-
-static void inet_request_init(struct inet_request *request, const struct query *query,
-                              const struct shard *shard)
+/*
+ * The request that knows no family is older than sock_diag and about TCP only: it lists IPv4 and
+ * IPv6 in one walk of the kernel's table, where two requests make two (inet_diag_dump_compat).
+ */
+static void put_request_for_both(struct nlmsghdr *message, const struct query *query, uint8_t ext)
 {
-    size_t length = shard ? sizeof *request : offsetof(struct inet_request, filter);
+    struct inet_diag_req *request = mnl_nlmsg_put_extra_header(message, sizeof *request);
 
-    *request = (struct inet_request){
-        .header = {.nlmsg_len = (uint32_t)length,
-                   .nlmsg_type = SOCK_DIAG_BY_FAMILY,
-                   .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP},
-        .diag = {.sdiag_family = query->table->family,
-                 .sdiag_protocol = query->table->protocol,
-                 .idiag_states = query->states & ~(uint32_t)STATE_BOUND_INACTIVE},
-    };
-    if (query->table->protocol == IPPROTO_TCP &&
-        (query->needs & (SOCKET_RETRANSMITS | SOCKET_PROBES)))
-        request->diag.idiag_ext = 1 << (INET_DIAG_INFO - 1);
-    if (shard)
-        shard_filter_init(&request->filter, shard);
+    message->nlmsg_type = TCPDIAG_GETSOCK;
+    request->idiag_ext = ext;
+    request->idiag_states = query->states & ~(uint32_t)STATE_BOUND_INACTIVE;
 }
 
-/* The whole table, or a part of it, from this thread. */
-static int dump_inet_from_here(struct reading *reading, const struct shard *shard)
+static void put_request(struct nlmsghdr *message, const struct query *query, uint8_t ext)
 {
-    const struct query *query = reading->query;
-    struct inet_request request;
+    struct inet_diag_req_v2 *request = mnl_nlmsg_put_extra_header(message, sizeof *request);
 
-    inet_request_init(&request, query, shard);
-    return netlink_dump(query->netlink, NETLINK_SOCK_DIAG, &request.header, take_inet, reading,
-                        query->report);
+    message->nlmsg_type = SOCK_DIAG_BY_FAMILY;
+    request->sdiag_family = query->table->family;
+    request->sdiag_protocol = query->table->protocol;
+    request->idiag_ext = ext;
+    request->idiag_states = query->states & ~(uint32_t)STATE_BOUND_INACTIVE;
 }
 
-/* One of several parts of a dump, with all that its thread needs to itself. */
-struct part {
-    struct query query;
-    struct report report;
-    struct reading reading;
-    const struct shard *shard;
-    pthread_t thread;
-    bool threaded;
-    int result;
-};
-
-static void *run_part(void *arg)
-{
-    struct part *part = arg;
-
-    part->result = dump_inet_from_here(&part->reading, part->shard);
-    return NULL;
-}
-
-/* The first part, number 0, is the caller's own. */
-static int start_part(struct part *part, const struct reading *reading, size_t number)
-{
-    part->query = *reading->query;
-    part->query.netlink = netlink_sibling(reading->query->netlink, number);
-    part->query.report = &part->report;
-    part->reading =
-        (struct reading){.query = &part->query, .fn = reading->fn, .arg = reading->lanes[number]};
-    part->shard = &reading->shards[number];
-    if (!part->query.netlink)
-        return -ENOMEM;
-    part->threaded = pthread_create(&part->thread, NULL, run_part, part) == 0;
-    return 0;
-}
-
-/* A part whose thread could not be started is read by this one. */
-static void finish_part(struct part *part, struct reading *reading)
-{
-    if (part->threaded)
-        pthread_join(part->thread, NULL);
-    else
-        run_part(part);
-    reading->rows += part->reading.rows;
-    report_merge(reading->query->report, &part->report);
-    half_open_destroy(part->reading.half_open);
-}
-
-static int dump_inet_in_parts(struct reading *reading)
-{
-    struct part parts[SHARDS_MAX] = {0};
-    size_t started = 1;
-    int result = 0;
-
-    while (result == 0 && started < reading->shard_count) {
-        result = start_part(&parts[started], reading, started);
-        started += result == 0;
-    }
-    if (result == 0)
-        result = dump_inet_from_here(reading, &reading->shards[0]);
-    for (size_t i = 1; i < started; i++) {
-        finish_part(&parts[i], reading);
-        if (result == 0)
-            result = parts[i].result;
-    }
-    return result;
-}
-
-/* Listeners come first in a dump and say nothing of the connections behind them. */
-static int take_sample(const struct nlmsghdr *message, void *arg)
-{
-    const struct inet_diag_msg *diag = mnl_nlmsg_get_payload(message);
-    struct sample *sample = arg;
-
-    if (mnl_nlmsg_get_payload_len(message) < sizeof *diag || diag->idiag_state == TCP_LISTEN)
-        return 0;
-    sample->local[sample->count] = ntohs(diag->id.idiag_sport);
-    sample->remote[sample->count++] = ntohs(diag->id.idiag_dport);
-    return sample->count < SAMPLE_MAX ? 0 : -ECANCELED;
-}
-
-/* Divides a table that is large enough; the beginning of a dump shows how. */
-static bool divide(struct reading *reading)
-{
-    const struct query *query = reading->query;
-    size_t wanted = query->fan_out && netlink_is_kernel(query->netlink) ? parts_that_pay(query) : 1;
-    struct report unheard = {0};
-    struct inet_request request;
-    struct sample sample = {.count = 0};
-
-    if (wanted < 2)
-        return false;
-    inet_request_init(&request, query, NULL);
-    netlink_dump(query->netlink, NETLINK_SOCK_DIAG, &request.header, take_sample, &sample,
-                 &unheard);
-    reading->shard_count = shards_choose(&sample, wanted, reading->shards);
-    return reading->shard_count > 1 && query->fan_out(query->fan_out_arg, reading->shard_count,
-                                                      reading->lanes) == reading->shard_count;
-}
+enum { REQUEST_MAX = 128 }; /* bytes; the largest is 76 */
 
 static int dump_inet(struct reading *reading)
 {
-    int result;
+    const struct query *query = reading->query;
+    bool counts = query->table->protocol == IPPROTO_TCP &&
+                  (query->needs & (SOCKET_RETRANSMITS | SOCKET_PROBES));
+    uint8_t ext = counts ? 1 << (INET_DIAG_INFO - 1) : 0;
+    _Alignas(struct nlmsghdr) char buffer[REQUEST_MAX];
+    struct nlmsghdr *message = mnl_nlmsg_put_header(buffer);
 
-    if (!divide(reading))
-        return dump_inet_from_here(reading, NULL);
-    result = dump_inet_in_parts(reading);
-    if (result < 0 && reading->rows == 0) /* a kernel that refuses the filter */
-        result = dump_inet_from_here(reading, NULL);
-    return result;
+    message->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+    if (query->table->family == AF_UNSPEC)
+        put_request_for_both(message, query, ext);
+    else
+        put_request(message, query, ext);
+    return netlink_dump(query->netlink, NETLINK_SOCK_DIAG, message, take_inet, reading,
+                        query->report);
 }
 
 static int dump_unix(struct reading *reading)

@@ -116,12 +116,12 @@ static int stream(struct run *run)
 {
     const struct listing *listing = run->listing;
 
-    for (size_t i = 0; i < listing->table_count && !run->stopped && !run->ended; i++) {
+    for (size_t i = 0; i < listing->table_count && !run->stopped && !run->ended;) {
         unsigned section = run_section(run, &listing->tables[i]);
         if (starts_section(run, i))
             begin_section(run, section);
-        run_table(run, &listing->tables[i]);
-        if (!run->stopped && ends_section(run, i))
+        i += run_tables(run, i);
+        if (!run->stopped && ends_section(run, i - 1))
             run->stopped = finish_ownerless(run, section);
     }
     return run->stopped;
@@ -134,8 +134,8 @@ static int gather(struct run *run)
     size_t listed;
     int error;
 
-    for (listed = 0; listed < listing->table_count && !run->stopped && !run->ended; listed++)
-        run_table(run, &listing->tables[listed]);
+    for (listed = 0; listed < listing->table_count && !run->stopped && !run->ended;)
+        listed += run_tables(run, listed);
     if (run->stopped)
         return run->stopped;
     if (run->ownerless)

@@ -45,48 +45,46 @@ static inline unsigned run_section(const struct run *run, const struct listing_t
     return run->sink->ops->section ? table->section : 0;
 }
 
-/* tables.c: one table, by the first backend that has it. */
-void run_table(struct run *run, const struct listing_table *table);
+/*
+ * tables.c: the table at index i of the listing, by the first backend that has it; perhaps together
+ * with the next one. Returns how many tables that were.
+ */
+size_t run_tables(struct run *run, size_t i);
 void run_report_failures(struct run *run);
 
 /*
- * lanes.c: the way of a row from a backend's thread to the sink. The first lane writes to the
- * listing's own sink; those that are opened for further threads have a sink and a writer of their
- * own, whose buffer is written whole.
+ * lane.c: the way of a row from a backend to the sink, with all the state that it needs. A lane
+ * shares nothing that changes with another: each has a sink and a writer of its own.
  */
-enum { LANES_MAX = 8 };
-
 struct lane {
     struct run *run;
     struct sink *sink;
     struct seen *seen;
-    struct rows *kept;    /* where rows go that wait */
-    size_t handed;        /* rows that the backend handed on */
-    bool ownerless;       /* one of them had no owner */
-    int stopped;          /* why this lane takes no more rows: -errno */
-    struct writer writer; /* further lanes: their own */
-    struct rows own_kept;
+    struct rows *kept;  /* where rows go that wait */
+    size_t handed;      /* rows that the backend handed on */
+    bool ownerless;     /* one of them had no owner */
+    int stopped;        /* why this lane takes no more rows: -errno */
+    struct lane *later; /* where rows of the second of two tables go, or NULL */
 };
 
-struct lanes {
-    struct lane lane[LANES_MAX];
-    size_t count;
-    pthread_mutex_t turn; /* of the writers */
-};
+/* The lane to the listing's own sink. */
+void lane_init(struct lane *lane, struct run *run, struct rows *kept);
 
-void lanes_init(struct lanes *lanes, struct run *run, struct rows *kept);
+/*
+ * For two tables that are read as one: rows of the second go through a lane of their own, so that
+ * they come behind those of the first as long as they fit into a buffer. Does nothing where that
+ * cannot be.
+ */
+void lane_keep_order(struct lane *lane);
 
-/* A fan_out_fn; arg is a struct lanes. */
-size_t lanes_open(void *arg, size_t wanted, void *opened[]);
+/* Whether lane_keep_order() can do that for this listing. */
+bool lane_can_keep_order(const struct run *run);
 
 /* A record_fn; arg is a struct lane. */
 int lane_take(const struct record *record, void *arg);
 
-/* Closes the further lanes and writes what they hold. Returns how many rows came over all. */
-size_t lanes_finish(struct lanes *lanes);
-
-/* Whether rows of this listing may come from several threads. */
-bool lanes_possible(const struct run *run);
+/* Hands over what the later lane holds. Returns how many rows came over both. */
+size_t lane_finish(struct lane *lane);
 
 /* Hands a row to a sink, or to the groups of the listing where it has some. Returns 0 or -errno. */
 int run_emit(const struct run *run, struct sink *sink, const struct record *record);

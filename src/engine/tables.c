@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "engine/run.h"
 #include "fastnet/rights.h"
@@ -116,7 +117,7 @@ static int ask(struct run *run, const struct listing_table *table, const struct 
                size_t *handed)
 {
     const struct listing *listing = run->listing;
-    struct lanes lanes;
+    struct lane lane;
     struct query query = {
         .table = table->table,
         .needs = listing->needs,
@@ -125,19 +126,19 @@ static int ask(struct run *run, const struct listing_table *table, const struct 
         .netlink = listing->backend == BACKEND_PROC ? NULL : run->engine->netlink,
         .report = run->report,
         .exclusive = listing->backend != BACKEND_AUTO,
-        .fan_out = lanes_possible(run) ? lanes_open : NULL,
-        .fan_out_arg = &lanes,
     };
     bool captured = strcmp(listing->proc_root, "/proc") != 0;
     int result;
 
-    lanes_init(&lanes, run, &run->sections[run_section(run, table)]);
+    lane_init(&lane, run, &run->sections[run_section(run, table)]);
+    if (table->table->family == AF_UNSPEC)
+        lane_keep_order(&lane);
     if (captured)
         rights_raise(RIGHT_READ);
-    result = backend->dump(&query, lane_take, &lanes.lane[0]);
+    result = backend->dump(&query, lane_take, &lane);
     if (captured)
         rights_lower();
-    *handed = lanes_finish(&lanes);
+    *handed = lane_finish(&lane);
     return result;
 }
 
@@ -156,7 +157,7 @@ static void ask_again(struct run *run, const struct listing_table *table,
                     backend->name, strerror(-result));
 }
 
-void run_table(struct run *run, const struct listing_table *table)
+static void run_table(struct run *run, const struct listing_table *table)
 {
     const struct backend *backends[BACKENDS];
     int errors[BACKENDS];
@@ -186,4 +187,47 @@ void run_table(struct run *run, const struct listing_table *table)
                         strerror(-errors[i]));
     }
     report_failure(run, table, backends, errors, count);
+}
+
+/* Two tables as one: where the order of their rows is kept anyhow, or is no matter. */
+static bool may_be_joined(const struct run *run, size_t i)
+{
+    const struct listing *listing = run->listing;
+    const struct listing_table *table = &listing->tables[i];
+
+    return listing->backend != BACKEND_PROC && i + 1 < listing->table_count && table->table &&
+           table->table->both && table[1].table == table->table->other &&
+           table[1].states == table->states &&
+           (lane_can_keep_order(run) || listing->sort || run->groups);
+}
+
+/* Returns false when nothing was read, and each table is to be read by itself. */
+static bool run_joined(struct run *run, const struct listing_table *table)
+{
+    const struct backend *backend = &backend_sock_diag;
+    struct listing_table both = *table;
+    size_t handed;
+    int error;
+
+    both.table = table->table->both;
+    seen_start(run->engine->seen, run->listing->exact);
+    error = ask(run, &both, backend, &handed);
+    if (error < 0 && !handed && !run->stopped)
+        return false;
+    if (error < 0 && !run->stopped)
+        report_loss(run->report, "%s: %s ended after %zu rows: %s", both.table->name, backend->name,
+                    handed, strerror(-error));
+    else if (error == 0 && run->listing->exact)
+        ask_again(run, &both, backend);
+    return true;
+}
+
+size_t run_tables(struct run *run, size_t i)
+{
+    const struct listing_table *table = &run->listing->tables[i];
+
+    if (may_be_joined(run, i) && run_joined(run, table))
+        return 2;
+    run_table(run, table);
+    return 1;
 }

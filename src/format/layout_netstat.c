@@ -30,6 +30,8 @@ enum {
     UNIX_STATE_WIDTH = 14,
     UNIX_INODE_WIDTH = 8,
     NUMERIC_ROW_MAX = 512, /* the longest row without names */
+    /* Two hosts (NI_MAXHOST), two services and a user, escaped, fit into WRITER_RESERVE_MAX. */
+    NAME_MAX_SHOWN = 512,
 };
 
 struct netstat_sink {
@@ -48,6 +50,12 @@ static char *put(char *dst, const char *string)
 static char *put_padded(char *dst, const char *string, size_t width)
 {
     return text_pad(put(dst, string), dst, width);
+}
+
+/* A name that is longer than any database should have is none: a row has its bounds. */
+static const char *bounded(const char *name)
+{
+    return name && strnlen(name, NAME_MAX_SHOWN + 1) <= NAME_MAX_SHOWN ? name : NULL;
 }
 
 /* A name from a database, with nothing in it that a terminal obeys. */
@@ -113,7 +121,7 @@ static char *put_port(char *dst, const struct netstat_sink *netstat, uint8_t pro
         return dst + 1;
     }
     if (!netstat->layout.numeric_ports)
-        name = services_name(netstat->sink.context->services, protocol, port);
+        name = bounded(services_name(netstat->sink.context->services, protocol, port));
     return name ? put_name(dst, name) : text_u64(dst, port);
 }
 
@@ -177,7 +185,7 @@ static char *put_user_and_inode(char *dst, const struct netstat_sink *netstat,
     if (!(record->has & SOCKET_UID))
         name = "-";
     else if (!netstat->layout.numeric_users)
-        name = users_name(netstat->sink.context->users, sock->uid);
+        name = bounded(users_name(netstat->sink.context->users, sock->uid));
     dst = name ? put_name(dst, name) : text_u64(dst, sock->uid);
     dst = text_pad(dst, start, USER_WIDTH);
     *dst++ = ' ';

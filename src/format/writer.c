@@ -57,12 +57,8 @@ static int write_all(int fd, const char *data, size_t size)
 
 int writer_flush(struct writer *writer)
 {
-    if (writer->turn && writer->length)
-        pthread_mutex_lock(writer->turn);
     if (writer->error == 0)
         writer->error = -write_all(writer->fd, writer->buffer, writer->length);
-    if (writer->turn && writer->length)
-        pthread_mutex_unlock(writer->turn);
     writer->length = 0;
     return -writer->error;
 }

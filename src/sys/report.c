@@ -57,20 +57,6 @@ void report_verbatim(struct report *report, const char *format, ...)
     va_end(arguments);
 }
 
-void report_merge(struct report *report, const struct report *other)
-{
-    size_t kept = other->count < REPORT_LINES ? other->count : REPORT_LINES;
-
-    for (size_t i = 0; i < kept; i++) {
-        if (other->verbatim[i])
-            report_verbatim(report, "%s", other->lines[i]);
-        else
-            report_note(report, "%s", other->lines[i]);
-    }
-    report->count += other->count - kept;
-    report->partial |= other->partial;
-}
-
 void report_print(struct report *report, FILE *stream, const char *program)
 {
     for (size_t i = 0; i < report->count && i < REPORT_LINES; i++) {

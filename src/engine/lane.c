@@ -1,0 +1,131 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include "engine/run.h"
+
+int run_emit(const struct run *run, struct sink *sink, const struct record *record)
+{
+    if (run->groups)
+        return groups_add(run->groups, record, &run->engine->context);
+    sink->ops->row(sink, record);
+    return -sink->writer->error;
+}
+
+/* Whether this row is a repeat; -ENOMEM when that cannot be remembered. */
+static int is_listed(const struct lane *lane, const struct record *record)
+{
+    if (!record->identity)
+        return lane->run->second_pass;
+    return seen_before(lane->seen, record->identity);
+}
+
+/* Of two tables read as one the second is shown behind the first, as far as a buffer reaches. */
+static bool goes_later(const struct record *record)
+{
+    return record->kind == RECORD_SOCKET && record->socket.family == AF_INET6;
+}
+
+/* What is written first stays first: the heading, and as many rows of the first table as came. */
+static void make_room(const struct lane *first, const struct lane *later)
+{
+    if (later->sink->writer->length > WRITER_CAPACITY - WRITER_RESERVE_MAX)
+        writer_flush(first->sink->writer);
+}
+
+int lane_take(const struct record *record, void *arg)
+{
+    struct lane *first = arg;
+    struct lane *lane = first->later && goes_later(record) ? first->later : first;
+    const struct listing *listing = lane->run->listing;
+    bool ownerless;
+    int result;
+
+    lane->handed++;
+    if (lane != first)
+        make_room(first, lane);
+    if (listing->keep && !listing->keep(record, listing->keep_arg))
+        return 0;
+    result = is_listed(lane, record);
+    ownerless = result == 0 && run_is_ownerless(lane->run, record);
+    lane->ownerless |= ownerless;
+    if (result == 0 && (lane->run->keep_all || ownerless))
+        result = rows_add(lane->kept, record);
+    else if (result == 0)
+        result = run_emit(lane->run, lane->sink, record);
+    if (result < 0)
+        lane->stopped = result;
+    return result < 0 ? result : 0;
+}
+
+void lane_init(struct lane *lane, struct run *run, struct rows *kept)
+{
+    *lane = (struct lane){.run = run, .sink = run->sink, .seen = run->engine->seen, .kept = kept};
+}
+
+bool lane_can_keep_order(const struct run *run)
+{
+    return run->sink->ops->clone && !run->keep_all && !run->groups && !run->listing->exact;
+}
+
+/* A later lane and what it does not share with the first. */
+struct later {
+    struct lane lane;
+    struct writer writer;
+    struct rows kept;
+};
+
+static void destroy_later(struct later *later)
+{
+    sink_destroy(later->lane.sink);
+    writer_finish(&later->writer);
+    seen_destroy(later->lane.seen);
+    rows_clear(&later->kept);
+    free(later);
+}
+
+void lane_keep_order(struct lane *lane)
+{
+    struct later *later = lane_can_keep_order(lane->run) ? calloc(1, sizeof *later) : NULL;
+
+    if (!later)
+        return;
+    lane_init(&later->lane, lane->run, &later->kept);
+    later->lane.seen = seen_create();
+    later->lane.sink = NULL;
+    if (writer_init(&later->writer, lane->sink->writer->fd) == 0)
+        later->lane.sink = lane->sink->ops->clone(lane->sink, &later->writer);
+    if (later->lane.seen && later->lane.sink)
+        lane->later = &later->lane;
+    else
+        destroy_later(later);
+}
+
+static void hand_over(struct lane *lane, struct later *later)
+{
+    struct writer *writer = lane->sink->writer;
+
+    writer_put(writer, later->writer.buffer, later->writer.length);
+    if (!writer->error)
+        writer->error = later->writer.error;
+    for (size_t i = 0; i < later->kept.count && !later->lane.stopped; i++)
+        later->lane.stopped = rows_add(lane->kept, later->kept.records[i]);
+    lane->handed += later->lane.handed;
+    lane->ownerless |= later->lane.ownerless;
+    if (!lane->stopped)
+        lane->stopped = later->lane.stopped ? later->lane.stopped : -writer->error;
+}
+
+size_t lane_finish(struct lane *lane)
+{
+    struct later *later = (struct later *)lane->later; /* its first member */
+
+    if (later) {
+        hand_over(lane, later);
+        destroy_later(later);
+        lane->later = NULL;
+    }
+    lane->run->ownerless |= lane->ownerless;
+    lane->run->stopped = lane->stopped;
+    return lane->handed;
+}
