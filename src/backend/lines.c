@@ -7,39 +7,52 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-/* PROC_ROOT/FOLDER NAME; the folder ends with a slash, or is empty. */
-static int open_below(struct lines *lines, const char *proc_root, const char *folder,
-                      const char *name)
+/* Whatever a captured tree has in a file's place, a listing does not wait for it. */
+static int open_regular(const char *path)
 {
-    char path[PATH_MAX];
-    int length = snprintf(path, sizeof path, "%s/%s%s", proc_root, folder, name);
+    struct stat status;
+    int fd, error = 0;
 
-    *lines = (struct lines){.fd = -1};
-    if (length < 0 || (size_t)length >= sizeof path)
-        return -ENAMETOOLONG;
     do
-        lines->fd = open(path, O_RDONLY | O_CLOEXEC);
-    while (lines->fd < 0 && errno == EINTR);
-    if (lines->fd < 0)
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    while (fd < 0 && errno == EINTR);
+    if (fd < 0)
         return -errno;
-    lines->buffer = malloc(LINES_CAPACITY);
-    if (!lines->buffer) {
-        lines_close(lines);
-        return -ENOMEM;
-    }
-    return 0;
+    if (fstat(fd, &status) < 0)
+        error = -errno;
+    else if (S_ISDIR(status.st_mode))
+        error = -EISDIR;
+    else if (!S_ISREG(status.st_mode))
+        error = -EINVAL;
+    if (!error)
+        return fd;
+    close(fd);
+    return error;
+}
+
+int lines_init(struct lines *lines, int fd)
+{
+    *lines = (struct lines){.fd = fd, .buffer = malloc(LINES_CAPACITY)};
+    if (lines->buffer)
+        return 0;
+    lines_close(lines);
+    return -ENOMEM;
 }
 
 int lines_open(struct lines *lines, const char *proc_root, const char *name)
 {
-    return open_below(lines, proc_root, "net/", name);
-}
+    char path[PATH_MAX];
+    int length = snprintf(path, sizeof path, "%s/net/%s", proc_root, name);
+    int fd;
 
-int lines_open_path(struct lines *lines, const char *proc_root, const char *path)
-{
-    return open_below(lines, proc_root, "", path);
+    *lines = (struct lines){.fd = -1};
+    if (length < 0 || (size_t)length >= sizeof path)
+        return -ENAMETOOLONG;
+    fd = open_regular(path);
+    return fd < 0 ? fd : lines_init(lines, fd);
 }
 
 void lines_close(struct lines *lines)

@@ -29,11 +29,11 @@ struct line {
     bool unended; /* the last one, and no newline behind it */
 };
 
-/* Opens PROC_ROOT/net/NAME. Returns 0 or -errno. */
+/* Opens PROC_ROOT/net/NAME, a regular file. Returns 0 or -errno. */
 int lines_open(struct lines *lines, const char *proc_root, const char *name);
 
-/* Opens PROC_ROOT/PATH. */
-int lines_open_path(struct lines *lines, const char *proc_root, const char *path);
+/* The same over an open descriptor, which lines_close() closes; also where this fails. */
+int lines_init(struct lines *lines, int fd);
 void lines_close(struct lines *lines);
 
 /* Returns 1 with a line, 0 at the end, -errno. A last line needs no newline. */

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "fastnet/report.h"
-#include "fastnet/text.h"
 
 /*
  * The kernel fills a dump's datagrams up to 32 KiB (net/netlink/af_netlink.c); a buffer of twice
@@ -175,8 +174,6 @@ static const struct nlattr *find_attribute(const struct nlmsghdr *message, size_
 static void note_kernel_words(const struct dump *dump, const struct nlmsghdr *message,
                               size_t offset)
 {
-    enum { LENGTH = 128 };
-    char words[ESCAPE_FACTOR * LENGTH + 1];
     const struct nlattr *attr;
     size_t length;
 
@@ -186,9 +183,8 @@ static void note_kernel_words(const struct dump *dump, const struct nlmsghdr *me
     if (!attr)
         return;
     length = mnl_attr_get_payload_len(attr);
-    length = strnlen(mnl_attr_get_payload(attr), length < LENGTH ? length : LENGTH);
-    *escape_text(words, mnl_attr_get_payload(attr), length, NULL) = 0;
-    report_note(dump->report, "the kernel says: %s", words);
+    report_note(dump->report, "the kernel says: %.*s", (int)length,
+                (const char *)mnl_attr_get_payload(attr));
 }
 
 /* NLMSG_ERROR: the request was refused (or, with 0, only acknowledged). */
@@ -200,7 +196,7 @@ static int refusal(const struct dump *dump, const struct nlmsghdr *message)
     if (mnl_nlmsg_get_payload_len(message) < sizeof *error)
         return -EBADMSG;
     if (error->error >= 0)
-        return 0;
+        return error->error ? -EBADMSG : 0;
     if (!(message->nlmsg_flags & NLM_F_CAPPED) && error->msg.nlmsg_len >= sizeof error->msg)
         offset += error->msg.nlmsg_len - sizeof error->msg;
     note_kernel_words(dump, message, NLMSG_ALIGN(offset));

@@ -11,12 +11,14 @@
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "backend/lines.h"
 #include "backend/scan.h"
-#include "backend/unix_details.h"
+#include "backend/unix_rows.h"
+#include "backend/unix_sockets.h"
 #include "fastnet/report.h"
 
 enum {
@@ -109,7 +111,7 @@ static uint64_t mix(uint64_t hash, const void *data, size_t size)
  * The kernel address (hashed, and 0 under kptr_restrict) can be that of a new socket in the place
  * of one that just went: only with its ends and inode it stands for one socket.
  */
-static uint64_t identity(const struct socket_record *sock, uint64_t address)
+static uint64_t inet_identity(const struct socket_record *sock, uint64_t address)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
@@ -117,10 +119,8 @@ static uint64_t identity(const struct socket_record *sock, uint64_t address)
         return 0;
     hash = mix(hash, &address, sizeof address);
     hash = mix(hash, &sock->inode, sizeof sock->inode);
-    if (sock->family != AF_UNIX) {
-        hash = mix(hash, &sock->local, sizeof sock->local);
-        hash = mix(hash, &sock->remote, sizeof sock->remote);
-    }
+    hash = mix(hash, &sock->local, sizeof sock->local);
+    hash = mix(hash, &sock->remote, sizeof sock->remote);
     return hash ? hash : 1;
 }
 
@@ -169,7 +169,7 @@ int proc_net_decode_inet(const struct line *line, const struct table *table, str
     }
     record->kind = RECORD_SOCKET;
     record->has = FIELDS_INET;
-    record->identity = identity(sock, address);
+    record->identity = inet_identity(sock, address);
     return 0;
 }
 
@@ -216,6 +216,42 @@ static struct text scan_path(const struct line *line, size_t offset)
     return (struct text){path, (size_t)(end - path)};
 }
 
+/* Takes one more word, so that all bits of the result depend on all that went before. */
+static uint64_t stir(uint64_t hash, uint64_t word)
+{
+    hash += word;
+    hash = (hash ^ hash >> 33) * UINT64_C(0xff51afd7ed558ccd);
+    hash = (hash ^ hash >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
+    return hash ^ hash >> 33;
+}
+
+/*
+ * A row can be forged (unix_sockets.h), also one with the address and inode of another socket. It
+ * must not pass for that one come again, so that all of it counts, under a secret of this process
+ * (AT_RANDOM, getauxval(3)): nobody can look for rows that come to the same.
+ */
+static uint64_t unix_identity(const struct socket_record *sock, uint64_t address)
+{
+    const void *random = (const void *)(uintptr_t)getauxval(AT_RANDOM);
+    uint64_t secret[2] = {0, 0}, hash, word;
+
+    if (!address)
+        return 0;
+    if (random)
+        memcpy(secret, random, sizeof secret);
+    hash = stir(secret[0], address);
+    hash = stir(hash, sock->inode);
+    hash = stir(hash, (uint64_t)sock->flags << 32 | (uint64_t)sock->type << 8 | sock->unix_state);
+    hash = stir(hash, secret[1] ^ sock->path.length);
+    for (size_t at = 0; at < sock->path.length; at += sizeof word) {
+        size_t left = sock->path.length - at;
+        word = 0;
+        memcpy(&word, sock->path.data + at, left < sizeof word ? left : sizeof word);
+        hash = stir(hash, word);
+    }
+    return hash ? hash : 1;
+}
+
 int proc_net_decode_unix(const struct line *line, struct record *record)
 {
     struct scan scan = {line->data, line->data + line->length};
@@ -231,7 +267,7 @@ int proc_net_decode_unix(const struct line *line, struct record *record)
         return -EBADMSG;
     record->kind = RECORD_SOCKET;
     record->has = FIELDS_UNIX;
-    record->identity = identity(sock, address);
+    record->identity = unix_identity(sock, address);
     return 0;
 }
 
@@ -240,42 +276,64 @@ struct reading {
     const struct query *query;
     record_fn fn;
     void *arg;
-    struct unix_details *details; /* unix: what netlink knows better; may be NULL */
-    size_t skipped;               /* malformed lines ... */
-    size_t first_skipped;         /* ... and the number of the first */
+    size_t number;  /* of the line taken last */
+    size_t skipped; /* malformed lines ... */
+    size_t first;   /* ... and the number of the first */
+    /* unix: the file in memory, and what netlink says; NULL: the file is all there is */
+    struct unix_rows rows;
+    struct unix_sockets *sockets;
 };
 
 /* The first line; a file that was cut there lacks nothing. */
-static bool is_heading(const struct lines *lines, const struct line *line)
+static bool is_heading(const struct reading *reading, const struct line *line)
 {
     return line->length == 0 ||
-           (lines->number == 1 && (memmem(line->data, line->length, "rem", 3) ||
-                                   memmem(line->data, line->length, "RefCount", 8)));
+           (reading->number == 1 && (memmem(line->data, line->length, "rem", 3) ||
+                                     memmem(line->data, line->length, "RefCount", 8)));
 }
 
-static int take_line(struct reading *reading, const struct lines *lines, const struct line *line)
+static void take_malformed(struct reading *reading, const struct line *line)
 {
-    const struct table *table = reading->query->table;
-    struct record record;
-    int error;
+    if (is_heading(reading, line))
+        return;
+    if (reading->sockets && unix_sockets_have_newlines(reading->sockets))
+        return; /* it is of a name */
+    if (!reading->skipped++)
+        reading->first = reading->number;
+}
 
-    if (table->family == AF_UNIX) {
-        if (unix_details_continue(reading->details, line))
-            return 0;
-        error = proc_net_decode_unix(line, &record);
-    } else {
-        error = proc_net_decode_inet(line, table, &record);
-    }
-    if (error) {
-        if (is_heading(lines, line))
-            return 0;
-        if (!reading->skipped++)
-            reading->first_skipped = lines->number;
+static int take_inet_line(struct reading *reading, const struct line *line)
+{
+    struct record record;
+
+    if (proc_net_decode_inet(line, reading->query->table, &record) == 0)
+        return reading->fn(&record, reading->arg);
+    take_malformed(reading, line);
+    return 0;
+}
+
+static int take_unix_line(struct reading *reading, const struct line *line)
+{
+    struct unix_rows *rows = &reading->rows;
+    const char *name_end = NULL;
+    struct record record;
+    int result;
+
+    if (proc_net_decode_unix(line, &record) < 0) {
+        take_malformed(reading, line);
         return 0;
     }
-    if (table->family == AF_UNIX)
-        unix_details_complete(reading->details, &record);
-    return reading->fn(&record, reading->arg);
+    if (!reading->sockets)
+        return reading->fn(&record, reading->arg);
+    result = unix_sockets_take_row(reading->sockets, &record, unix_rows_end(rows), &name_end);
+    if (name_end)
+        unix_rows_go_on(rows, name_end);
+    return result;
+}
+
+static int keep_line(struct reading *reading, const struct line *line)
+{
+    return unix_rows_add(&reading->rows, line);
 }
 
 /* A file that is not there: -ENOENT when the kernel lacks the table, -ENOTDIR without any net. */
@@ -296,19 +354,54 @@ static void report_unended(const struct query *query)
                 query->table->name);
 }
 
-static int read_lines(struct reading *reading, struct lines *lines)
+static int read_lines(struct reading *reading, struct lines *lines,
+                      int (*take)(struct reading *, const struct line *))
 {
     struct line line;
     int result;
 
     while ((result = lines_next(lines, &line)) > 0) {
+        reading->number = lines->number;
         if (line.unended)
             report_unended(reading->query);
-        result = take_line(reading, lines, &line);
+        result = take(reading, &line);
         if (result < 0)
             break;
     }
+    if (result == 0 && !lines->number)
+        report_loss(reading->query->report, "%s/net/%s is empty: not even a heading",
+                    reading->query->proc_root, reading->query->table->name);
     return result;
+}
+
+/* The file first, then netlink, then the rows: what unix_sockets.h says why. */
+static int read_unix(struct reading *reading, struct lines *lines)
+{
+    struct line line;
+    int result = read_lines(reading, lines, keep_line);
+
+    if (result < 0)
+        return result;
+    reading->sockets = unix_sockets_create(reading->query);
+    for (reading->number = 1; unix_rows_next(&reading->rows, &line); reading->number++) {
+        result = take_unix_line(reading, &line);
+        if (result < 0)
+            return result;
+    }
+    if (!reading->sockets)
+        return 0;
+    return unix_sockets_hand_on(reading->sockets, reading->fn, reading->arg);
+}
+
+static int read_table(struct reading *reading, struct lines *lines)
+{
+    const struct query *query = reading->query;
+
+    if (query->table->family != AF_UNIX)
+        return read_lines(reading, lines, take_inet_line);
+    if (!query->netlink || query->exclusive)
+        return read_lines(reading, lines, take_unix_line);
+    return read_unix(reading, lines);
 }
 
 static int dump(const struct query *query, record_fn fn, void *arg)
@@ -319,14 +412,13 @@ static int dump(const struct query *query, record_fn fn, void *arg)
 
     if (result < 0)
         return result == -ENOENT ? not_there(query) : result;
-    if (query->table->family == AF_UNIX && query->netlink && !query->exclusive)
-        reading.details = unix_details_create(query);
-    result = read_lines(&reading, &lines);
+    result = read_table(&reading, &lines);
     if (reading.skipped)
         report_loss(query->report, "%s/net/%s: skipped %zu malformed line%s, the first is line %zu",
                     query->proc_root, query->table->name, reading.skipped,
-                    reading.skipped == 1 ? "" : "s", reading.first_skipped);
-    unix_details_destroy(reading.details);
+                    reading.skipped == 1 ? "" : "s", reading.first);
+    unix_sockets_destroy(reading.sockets);
+    unix_rows_finish(&reading.rows);
     lines_close(&lines);
     return result;
 }

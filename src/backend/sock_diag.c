@@ -273,13 +273,15 @@ static int take_unix(const struct nlmsghdr *message, void *arg)
 
 /*
  * The request that knows no family is older than sock_diag and about TCP only: it lists IPv4 and
- * IPv6 in one walk of the kernel's table, where two requests make two (inet_diag_dump_compat).
+ * IPv6 in one walk of the kernel's table, where two requests make two. The family in it is for who
+ * reads a trace: the kernel does not look at it (inet_diag_dump_compat).
  */
 static void put_request_for_both(struct nlmsghdr *message, const struct query *query, uint8_t ext)
 {
     struct inet_diag_req *request = mnl_nlmsg_put_extra_header(message, sizeof *request);
 
     message->nlmsg_type = TCPDIAG_GETSOCK;
+    request->idiag_family = AF_INET;
     request->idiag_ext = ext;
     request->idiag_states = query->states & ~(uint32_t)STATE_BOUND_INACTIVE;
 }

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <linux/sock_diag.h>
+#include <linux/unix_diag.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -302,12 +303,19 @@ static void the_choice_is_made_for_each_table(void **state)
 
 static void proc_is_asked_first_for_what_only_it_knows(void **state)
 {
+    const struct unix_diag_msg diag = {.udiag_family = AF_UNIX,
+                                       .udiag_type = SOCK_STREAM,
+                                       .udiag_state = TCP_CLOSE,
+                                       .udiag_ino = 5};
     struct scene *scene = *state;
 
     scene->tables[0].table = &table_unix;
     scene->listing.needs = SOCKET_REFCOUNT | SOCKET_PENDING;
     tree_puts(&scene->tree, "unix", "1000: 00000007 00000000 00000000 0001 01 5 /run/a\n");
-    done(scene, 1, 0); /* of the names; there is none that the file could not say */
+    wire_message(&scene->wire, SOCK_DIAG_BY_FAMILY, NLM_F_MULTI, 1);
+    wire_put(&scene->wire, &diag, sizeof diag);
+    wire_attribute(&scene->wire, UNIX_DIAG_NAME, "/run/a", 6);
+    done(scene, 1, 0);
     assert_int_equal(run(scene), 0);
     assert_int_equal(scene->sink.kept.count, 1);
     assert_int_equal(scene->sink.kept.records[0].socket.refcount, 7);

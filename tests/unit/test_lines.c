@@ -129,7 +129,8 @@ static void a_failing_read_is_an_error_not_the_end(void **state)
 
     snprintf(path, sizeof path, "%s/net/tcp", tree->root);
     assert_int_equal(mkdir(path, 0755), 0); /* opens, but read(2) says EISDIR */
-    assert_int_equal(lines_open(&lines, tree->root, "tcp"), 0);
+    assert_int_equal(lines_open(&lines, tree->root, "tcp"), -EISDIR);
+    assert_int_equal(lines_init(&lines, open(path, O_RDONLY)), 0);
     assert_int_equal(lines_next(&lines, &line), -EISDIR);
     lines_close(&lines);
     assert_int_equal(rmdir(path), 0);
@@ -240,7 +241,7 @@ static void lines_may_be_cut_anywhere_between_two_reads(void **state)
         struct lines lines;
         pthread_t thread;
         assert_int_equal(pthread_create(&thread, NULL, write_in_pieces, &writing), 0);
-        assert_int_equal(lines_open(&lines, tree->root, "fifo"), 0);
+        assert_int_equal(lines_init(&lines, open(writing.path, O_RDONLY)), 0);
         assert_line(&lines, "a");
         assert_line(&lines, "bc");
         assert_line(&lines, "");
@@ -250,6 +251,20 @@ static void lines_may_be_cut_anywhere_between_two_reads(void **state)
         lines_close(&lines);
         pthread_join(thread, NULL);
     }
+}
+
+static void a_file_that_is_none_is_not_waited_for(void **state)
+{
+    const struct tree *tree = *state;
+    char path[160];
+    struct lines lines;
+
+    snprintf(path, sizeof path, "%s/net/pipe", tree->root);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(lines_open(&lines, tree->root, "pipe"), -EINVAL);
+    snprintf(path, sizeof path, "%s/net/zeros", tree->root);
+    assert_int_equal(symlink("/dev/zero", path), 0);
+    assert_int_equal(lines_open(&lines, tree->root, "zeros"), -EINVAL);
 }
 
 static void an_overlong_line_may_come_in_pieces(void **state)
@@ -268,7 +283,7 @@ static void an_overlong_line_may_come_in_pieces(void **state)
     snprintf(writing.path, sizeof writing.path, "%s/net/fifo", tree->root);
     assert_int_equal(mkfifo(writing.path, 0600), 0);
     assert_int_equal(pthread_create(&thread, NULL, write_in_pieces, &writing), 0);
-    assert_int_equal(lines_open(&lines, tree->root, "fifo"), 0);
+    assert_int_equal(lines_init(&lines, open(writing.path, O_RDONLY)), 0);
     assert_line(&lines, "before");
     assert_int_equal(lines_next(&lines, &line), 1);
     assert_true(line.cut);
@@ -310,6 +325,7 @@ int main(void)
         TEST(an_overlong_last_line_without_newline_ends_the_file),
         TEST(lines_across_the_buffers_end_are_whole),
         TEST(lines_may_be_cut_anywhere_between_two_reads),
+        TEST(a_file_that_is_none_is_not_waited_for),
         TEST(an_overlong_line_may_come_in_pieces),
     };
 

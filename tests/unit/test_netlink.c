@@ -198,7 +198,7 @@ static void a_refusal_is_an_error_in_the_kernels_words(void **state)
     wire_attribute(&talk->wire, NLMSGERR_ATTR_MSG, words, sizeof words);
     send_wire(talk);
     assert_int_equal(dump(talk), -EINVAL);
-    assert_true(report_says(&talk->report, "Unsupported \\x1b[31mfilter"));
+    assert_true(report_says(&talk->report, words));
 }
 
 static void a_capped_refusal_has_its_words_right_behind_the_header(void **state)

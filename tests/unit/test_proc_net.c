@@ -290,6 +290,33 @@ static void a_unix_line_has_all_that_stands_in_it(void **state)
     assert_text(&record.socket.path, "/run/a b", 8);
 }
 
+/* Where the file is all there is, a forged row must not pass for a real one come again. */
+static void a_unix_row_is_another_when_anything_but_refcnt_differs(void **state)
+{
+    static const char *const others[] = {
+        "0000000080ab2f27: 00000003 00000000 00010000 0005 01 7",
+        "0000000080ab2f27: 00000003 00000000 00010000 0005 01 7 /run/b",
+        "0000000080ab2f27: 00000003 00000000 00010000 0005 01 7 /run/a ",
+        "0000000080ab2f27: 00000003 00000000 00010000 0005 01 8 /run/a",
+        "0000000080ab2f27: 00000003 00000000 00010000 0005 03 7 /run/a",
+        "0000000080ab2f27: 00000003 00000000 00010000 0001 01 7 /run/a",
+        "0000000080ab2f27: 00000003 00000000 00000000 0005 01 7 /run/a",
+        "0000000080ab2f28: 00000003 00000000 00010000 0005 01 7 /run/a",
+    };
+    uint64_t identity = decoded(UNIX_NUMBERS "7 /run/a", &table_unix).identity;
+
+    (void)state;
+    assert_true(identity != 0);
+    assert_true(
+        decoded("0000000080ab2f27: 00000009 00000000 00010000 0005 01 7 /run/a", &table_unix)
+            .identity == identity);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_true(decoded(others[i], &table_unix).identity != identity);
+    assert_true(
+        decoded("0000000000000000: 00000003 00000000 00010000 0005 01 7", &table_unix).identity ==
+        0);
+}
+
 static void a_unix_socket_may_have_no_name(void **state)
 {
     (void)state;
@@ -463,12 +490,25 @@ static void blank_lines_are_nothing(void **state)
     assert_false(scene->report.partial);
 }
 
-static void an_empty_file_is_an_empty_table(void **state)
+static void an_empty_file_is_a_cut_one(void **state)
+{
+    static const struct table *const tables[] = {&table_tcp, &table_udp6, &table_unix};
+    struct scene *scene = *state;
+    char told[64];
+
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        tree_puts(&scene->tree, tables[i]->name, "");
+        assert_int_equal(list(scene, tables[i]), 0);
+        snprintf(told, sizeof told, "net/%s is empty: not even a heading", tables[i]->name);
+        assert_true(report_says(&scene->report, told));
+        assert_true(scene->report.partial);
+    }
+}
+
+static void a_file_with_just_a_heading_is_an_empty_table(void **state)
 {
     struct scene *scene = *state;
 
-    tree_puts(&scene->tree, "tcp", "");
-    assert_int_equal(list(scene, &table_tcp), 0);
     tree_puts(&scene->tree, "tcp", tcp_heading);
     assert_int_equal(list(scene, &table_tcp), 0);
     tree_puts(&scene->tree, "tcp6", tcp6_heading);
@@ -647,6 +687,7 @@ int main(void)
         cmocka_unit_test(a_line_with_any_byte_changed_is_refused_or_a_row),
         cmocka_unit_test(an_overlong_line_is_refused),
         cmocka_unit_test(a_unix_line_has_all_that_stands_in_it),
+        cmocka_unit_test(a_unix_row_is_another_when_anything_but_refcnt_differs),
         cmocka_unit_test(a_unix_socket_may_have_no_name),
         cmocka_unit_test(an_abstract_name_has_nuls_where_the_file_has_at_signs),
         cmocka_unit_test(a_unix_name_is_at_most_as_long_as_the_kernel_has_them),
@@ -655,7 +696,8 @@ int main(void)
         FILE_TEST(malformed_lines_are_counted_and_told_in_one_line),
         FILE_TEST(an_overlong_line_never_loses_the_rows_around_it),
         FILE_TEST(blank_lines_are_nothing),
-        FILE_TEST(an_empty_file_is_an_empty_table),
+        FILE_TEST(an_empty_file_is_a_cut_one),
+        FILE_TEST(a_file_with_just_a_heading_is_an_empty_table),
         FILE_TEST(a_first_row_without_a_heading_is_a_row),
         FILE_TEST(a_first_line_that_is_no_heading_is_told),
         FILE_TEST(a_last_line_without_newline_is_a_row_and_told),
