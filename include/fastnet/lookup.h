@@ -56,6 +56,9 @@ bool owners_any(const struct owners *owners);
  */
 int owners_error(const struct owners *owners);
 
+/* Whether PROC_ROOT shows no process at all, as a captured tree may. */
+bool owners_none(const struct owners *owners);
+
 /* Whether PROC_ROOT is a proc mount that does not even list all processes (hidepid=, proc(5)). */
 bool owners_hidden(const struct owners *owners);
 

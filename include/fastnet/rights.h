@@ -14,7 +14,7 @@ enum right {
     RIGHT_READ,   /* files of a captured tree: CAP_DAC_READ_SEARCH */
 };
 
-/* Empties the effective set. Returns 0 or -errno. */
+/* Becomes the real user for good, and empties the effective set. Returns 0 or -errno. */
 int rights_init(void);
 
 /* Raises what is needed, as far as the permitted set has it; silently nothing otherwise. */

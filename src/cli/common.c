@@ -31,22 +31,22 @@ static const struct option options[] = {
     {OPTION_JSON, 0, "json", ARGUMENT_NONE, NULL, NULL, "one JSON array of objects", GROUP_OUTPUT},
     {OPTION_NDJSON, 0, "ndjson", ARGUMENT_NONE, NULL, NULL, "one JSON object a line", GROUP_OUTPUT},
     {OPTION_CSV, 0, "csv", ARGUMENT_NONE, NULL, NULL, "RFC 4180, with a header line", GROUP_OUTPUT},
-    {OPTION_COLUMNS, 0, "columns", ARGUMENT_REQUIRED, "A,B,...", "help",
-     "show these columns; help lists them", GROUP_OUTPUT},
+    {OPTION_COLUMNS, 0, "columns", ARGUMENT_REQUIRED, "A,B,...", CHOICES_COLUMNS,
+     "show these columns (--columns=help lists them)", GROUP_OUTPUT},
     {OPTION_NO_HEADER, 0, "no-header", ARGUMENT_NONE, NULL, NULL, "no titles and no heading line",
      GROUP_OUTPUT},
-    {OPTION_SORT, 0, "sort", ARGUMENT_REQUIRED, "[-]COLUMN", NULL,
-     "sort by a column, with - downwards", GROUP_OUTPUT},
-    {OPTION_COUNT_BY, 0, "count-by", ARGUMENT_REQUIRED, "A,B,...", NULL,
+    {OPTION_SORT, 0, "sort", ARGUMENT_REQUIRED, "[-]COLUMN", CHOICES_COLUMNS,
+     "sort by one column, with - downwards", GROUP_OUTPUT},
+    {OPTION_COUNT_BY, 0, "count-by", ARGUMENT_REQUIRED, "A,B,...", CHOICES_COLUMNS,
      "count the rows of each value, largest first", GROUP_OUTPUT},
     {OPTION_EXACT, 0, "exact", ARGUMENT_NONE, NULL, NULL,
-     "two passes: miss nothing that stood still", GROUP_SOURCE},
+     "read twice, to list all that is there throughout", GROUP_SOURCE},
     {OPTION_BACKEND, 0, "backend", ARGUMENT_REQUIRED, "NAME", "auto netlink proc",
-     "auto, netlink or proc", GROUP_SOURCE},
+     "ask this one only: netlink, proc; or auto", GROUP_SOURCE},
     {OPTION_PROC_ROOT, 0, "proc-root", ARGUMENT_REQUIRED, "DIR", NULL,
      "read DIR/net/tcp ... in place of /proc", GROUP_SOURCE},
     {OPTION_COMPLETION, 0, "completion", ARGUMENT_REQUIRED, "SHELL", "bash zsh fish",
-     "print a completion script", GROUP_OUTPUT},
+     "print completions for bash, zsh or fish", GROUP_OUTPUT},
 };
 
 const struct option_table common_options = {groups, sizeof groups / sizeof *groups, options,
@@ -73,7 +73,7 @@ static int take_backend(struct common *common, const char *name, const char *pro
     else if (strcmp(name, "proc") == 0)
         common->backend = BACKEND_PROC;
     else
-        return misuse(program, "--backend", "no backend named", name, strlen(name));
+        return misuse(program, "--backend", "auto, netlink or proc, not", name, strlen(name));
     return 0;
 }
 
@@ -128,6 +128,17 @@ static void print_columns(enum record_kind kind)
         printf("%-16s %s\n", table->columns[i].name, table->columns[i].help);
 }
 
+void common_column_names(enum record_kind kind, char *names, size_t size)
+{
+    const struct column_table *table = columns_of(kind);
+    size_t length = 0;
+
+    names[0] = '\0';
+    for (size_t i = 0; i < table->count && length < size; i++)
+        length += (size_t)snprintf(names + length, size - length, "%s%s", i ? " " : "",
+                                   table->columns[i].name);
+}
+
 /* A comma-separated list of column names. */
 static int find_columns(const char *names, enum record_kind kind,
                         const struct column *columns[LISTING_COLUMNS_MAX], size_t *count,
@@ -140,6 +151,9 @@ static int find_columns(const char *names, enum record_kind kind,
         if (!column)
             return misuse(program, option, "no such column (--columns=help lists them):", names,
                           length);
+        for (size_t i = 0; i < *count; i++)
+            if (columns[i] == column)
+                return misuse(program, option, "named twice:", names, length);
         if (*count == LISTING_COLUMNS_MAX)
             return misuse(program, option, "too many columns from", names, length);
         columns[(*count)++] = column;
@@ -189,7 +203,10 @@ static int resolve_sort(const struct common *common, enum record_kind kind, stru
                 listing->sort = common->shown[i];
     }
     if (!listing->sort)
-        return misuse(program, "--sort", "no such column:", name, strlen(name));
+        return misuse(program, "--sort",
+                      common->count_by ? "neither count nor one of the columns counted by:"
+                                       : "no such column (--columns=help lists them):",
+                      name, strlen(name));
     listing->needs |= listing->sort->needs;
     return 0;
 }
@@ -270,7 +287,8 @@ bool common_colour(void)
 {
     const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
 
-    return isatty(STDOUT_FILENO) && !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
+    return isatty(STDOUT_FILENO) && !(no_color && *no_color) && term && *term &&
+           strcmp(term, "dumb") != 0;
 }
 
 struct sink *common_sink(const struct common *common, struct writer *writer,

@@ -44,6 +44,9 @@ int common_resolve(struct common *common, enum record_kind kind,
                    const struct column *const *defaults, size_t default_count,
                    struct listing *listing, const char *program, bool *done);
 
+/* The names of a kind's columns, separated by blanks. */
+void common_column_names(enum record_kind kind, char *names, size_t size);
+
 /* Whether rows go through columns, and not through the personality's own layout. */
 bool common_uses_columns(const struct common *common);
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/personality.h"
 #include "fastnet/text.h"
@@ -14,9 +15,9 @@ enum {
     OPTION_NUMERIC_USERS,
 };
 
-enum { GROUP_WHICH, GROUP_SHOW, GROUP_TABLES, GROUP_OTHER };
-static const char *const groups[] = {"Which sockets", "What is shown of them", "Other tables",
-                                     "About fastnet"};
+enum { GROUP_WHICH, GROUP_SHOW, GROUP_OTHER, GROUP_TABLES };
+static const char *const groups[] = {"Which sockets", "What is shown of them", "About fastnet",
+                                     "Other tables of netstat (not in this version)"};
 
 /* In net-tools' order: it shows in the message about an ambiguous abbreviation. */
 static const struct option options_table[] = {
@@ -34,15 +35,12 @@ static const struct option options_table[] = {
     {OPTION_FAMILY, 0, "bluetooth", ARGUMENT_NONE, NULL, NULL, NULL, 0},
     {OPTION_FAMILY, 0, "tcpip", ARGUMENT_NONE, NULL, NULL, NULL, 0},
     {'V', 'V', "version", ARGUMENT_NONE, NULL, NULL, "version and build options", GROUP_OTHER},
-    {'i', 'i', "interfaces", ARGUMENT_NONE, NULL, NULL, "interfaces (not in this version)",
-     GROUP_TABLES},
+    {'i', 'i', "interfaces", ARGUMENT_NONE, NULL, NULL, "interfaces", GROUP_TABLES},
     {'h', 'h', "help", ARGUMENT_NONE, NULL, NULL, "this help", GROUP_OTHER},
-    {'r', 'r', "route", ARGUMENT_NONE, NULL, NULL, "routing tables (not in this version)",
-     GROUP_TABLES},
-    {'M', 'M', "masquerade", ARGUMENT_NONE, NULL, NULL,
-     "masqueraded connections (not in this version)", GROUP_TABLES},
+    {'r', 'r', "route", ARGUMENT_NONE, NULL, NULL, "routing tables", GROUP_TABLES},
+    {'M', 'M', "masquerade", ARGUMENT_NONE, NULL, NULL, "masqueraded connections", GROUP_TABLES},
     {'A', 'A', "protocol", ARGUMENT_REQUIRED, "FAMILY,...", "inet inet6 unix",
-     "families by name; --FAMILY does it, too", GROUP_WHICH},
+     "by address family: inet, inet6, unix ...", GROUP_WHICH},
     {'4', '4', NULL, ARGUMENT_NONE, NULL, NULL, "IPv4 only", GROUP_WHICH},
     {'6', '6', NULL, ARGUMENT_NONE, NULL, NULL, "IPv6 only", GROUP_WHICH},
     {'t', 't', "tcp", ARGUMENT_NONE, NULL, NULL, "TCP", GROUP_WHICH},
@@ -59,13 +57,12 @@ static const struct option options_table[] = {
      GROUP_WHICH},
     {'o', 'o', "timers", ARGUMENT_NONE, NULL, NULL, "timers", GROUP_SHOW},
     {'c', 'c', "continuous", ARGUMENT_INTERVAL, "[SECONDS]", NULL,
-     "again and again, each second or SECONDS", GROUP_SHOW},
+     "repeat every second, or every SECONDS", GROUP_SHOW},
     {'e', 'e', "extend", ARGUMENT_NONE, NULL, NULL, "user and inode", GROUP_SHOW},
     {'p', 'p', "programs", ARGUMENT_NONE, NULL, NULL, "process and program name", GROUP_SHOW},
     {'v', 'v', "verbose", ARGUMENT_NONE, NULL, NULL, "say which families the kernel lacks",
      GROUP_SHOW},
-    {'s', 's', "statistics", ARGUMENT_NONE, NULL, NULL, "counters (not in this version)",
-     GROUP_TABLES},
+    {'s', 's', "statistics", ARGUMENT_NONE, NULL, NULL, "counters", GROUP_TABLES},
     {'W', 'W', "wide", ARGUMENT_NONE, NULL, NULL, "addresses in full, as they always are",
      GROUP_SHOW},
     {'n', 'n', "numeric", ARGUMENT_NONE, NULL, NULL, "no names for hosts, ports and users",
@@ -80,9 +77,8 @@ static const struct option options_table[] = {
      GROUP_TABLES},
     {'C', 'C', "cache", ARGUMENT_NONE, NULL, NULL, "of routes: the cache", GROUP_TABLES},
     {'F', 'F', "fib", ARGUMENT_NONE, NULL, NULL, "of routes: the forwarding table", GROUP_TABLES},
-    {'g', 'g', "groups", ARGUMENT_NONE, NULL, NULL, "multicast groups (not in this version)",
-     GROUP_TABLES},
-    {'Z', 'Z', "context", ARGUMENT_NONE, NULL, NULL, "SELinux contexts, which are not supported",
+    {'g', 'g', "groups", ARGUMENT_NONE, NULL, NULL, "multicast groups", GROUP_TABLES},
+    {'Z', 'Z', "context", ARGUMENT_NONE, NULL, NULL, "SELinux contexts (not supported)",
      GROUP_SHOW},
     {'d', 'd', NULL, ARGUMENT_NONE, NULL, NULL, NULL, 0},
 };
@@ -217,6 +213,16 @@ static void take_flag(struct netstat_options *options, int id)
     take_numeric(options, id);
 }
 
+/* netstat's words where it would say them; where it would show contexts, these cannot be had. */
+static int refuse_contexts(const char *program)
+{
+    if (access("/sys/fs/selinux/enforce", F_OK) == 0)
+        fprintf(stderr, "%s: --context is not supported\n", program);
+    else
+        fprintf(stderr, "SELinux is not enabled on this machine.\n");
+    return STATUS_FAILURE;
+}
+
 static int take_option(const struct option *option, const char *argument, void *arg)
 {
     struct parsing *parsing = arg;
@@ -240,8 +246,7 @@ static int take_option(const struct option *option, const char *argument, void *
     case 's':
         return take_other_table(options, option);
     case 'Z':
-        fprintf(stderr, "SELinux is not enabled on this machine.\n");
-        return STATUS_FAILURE;
+        return refuse_contexts(parsing->program);
     case 'h':
         print_help(parsing->program);
         return OPTIONS_ANSWERED;
@@ -287,7 +292,10 @@ static int refuse_other_tables(const struct netstat_options *options, const char
 
 static int print_completion(const char *shell, const char *program)
 {
-    if (options_completion(tables, TABLE_COUNT, shell, stdout) == 0)
+    char columns[1024];
+
+    common_column_names(RECORD_SOCKET, columns, sizeof columns);
+    if (options_completion(tables, TABLE_COUNT, columns, shell, stdout) == 0)
         return STATUS_OK;
     fprintf(stderr, "%s: --completion: bash, zsh or fish\n", program);
     return STATUS_MISUSE;

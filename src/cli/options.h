@@ -25,6 +25,9 @@ struct option {
     size_t group;        /* where --help shows it: index into the table's groups */
 };
 
+/* For choices: the columns of what is listed. */
+#define CHOICES_COLUMNS "COLUMNS"
+
 struct option_table {
     const char *const *groups; /* titles in --help */
     size_t group_count;
@@ -50,8 +53,11 @@ int options_parse(const struct option_table *const tables[], size_t table_count,
 /* The options' part of --help. */
 void options_help(const struct option_table *table, FILE *stream);
 
-/* A completion script for "bash", "zsh" or "fish"; returns -1 for another shell. */
+/*
+ * A completion script for "bash", "zsh" or "fish"; returns -1 for another shell. columns, separated
+ * by blanks, are offered where an option's choices are CHOICES_COLUMNS.
+ */
 int options_completion(const struct option_table *const tables[], size_t table_count,
-                       const char *shell, FILE *stream);
+                       const char *columns, const char *shell, FILE *stream);
 
 #endif

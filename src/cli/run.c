@@ -46,8 +46,8 @@ static int list_once(const struct cli_listing *options, struct engine *engine, s
 }
 
 /*
- * Names are looked up with no rights left, but the owners of the next pass need them: then each
- * pass is a child's. A bit of its status says that there is no use in another.
+ * Names are looked up with no rights left, but the owners or the captured files of the next pass
+ * need them: then each pass is a child's. A bit of its status says that there is no use in another.
  */
 static int list_in_child(const struct cli_listing *options, struct engine *engine,
                          struct sink *sink, bool *last)
@@ -84,7 +84,8 @@ static int list(const struct cli_listing *options, struct engine *engine, struct
 {
     const uint64_t names = NEED_USERS | NEED_SERVICES | NEED_HOSTS;
     uint64_t needs = options->listing->needs;
-    bool in_child = options->continuous && (needs & names) && (needs & NEED_OWNERS) && rights_any();
+    bool rights = (needs & NEED_OWNERS) || strcmp(options->listing->proc_root, "/proc") != 0;
+    bool in_child = options->continuous && (needs & names) && rights && rights_any();
 
     for (;;) {
         bool last = false;

@@ -158,8 +158,9 @@ static int carry_out(struct run *run)
     bool names = listing->needs & (NEED_USERS | NEED_SERVICES | NEED_HOSTS);
     int result;
 
-    run->keep_all =
-        listing->sort || (listing->needs & NEED_HOSTS) || (owners && (names || run->groups));
+    /* what is read with rights is read before names are looked up, for which they are given up */
+    run->keep_all = listing->sort || (listing->needs & NEED_HOSTS) ||
+                    (owners && (names || run->groups)) || (names && run_is_captured(run));
     if (owners)
         run_walk_owners(run);
     result = run_prepare_interfaces(run);

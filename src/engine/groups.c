@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/socket.h>
 
 #include "engine/order.h"
@@ -16,6 +17,7 @@ struct group {
 struct groups {
     const struct column *const *columns;
     size_t column_count;
+    uint64_t seed;        /* peers choose addresses: they shall not choose slots */
     struct group **slots; /* open addressing */
     size_t mask, count;
     struct rows memory;    /* of groups, values and text */
@@ -30,6 +32,7 @@ struct groups *groups_create(const struct column *const *columns, size_t count)
 
     if (!groups)
         return NULL;
+    memcpy(&groups->seed, (const void *)getauxval(AT_RANDOM), sizeof groups->seed);
     groups->columns = columns;
     groups->column_count = count;
     groups->mask = FIRST_SLOTS - 1;
@@ -163,7 +166,7 @@ static struct group *create_group(struct groups *groups, uint64_t hash)
 
 int groups_add(struct groups *groups, const struct record *record, const struct context *context)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    uint64_t hash = groups->seed;
     struct group **slot;
 
     if (2 * groups->count > groups->mask && grow(groups) < 0)

@@ -13,7 +13,20 @@ enum { HOSTS_MILLISECONDS = 5000 };
 
 static void raise_for_owners(const struct run *run)
 {
-    rights_raise(strcmp(run->listing->proc_root, "/proc") == 0 ? RIGHT_OWNERS : RIGHT_READ);
+    rights_raise(run_is_captured(run) ? RIGHT_READ : RIGHT_OWNERS);
+}
+
+/* What netstat says, word for word: scripts know it. */
+static void report_shut_out(struct run *run, bool any_owner)
+{
+    if (any_owner)
+        report_verbatim(run->report,
+                        "(Not all processes could be identified, non-owned process info\n"
+                        " will not be shown, you would have to be root to see it all.)");
+    else
+        report_verbatim(run->report,
+                        "(No info could be read for \"-p\": geteuid()=%u but you should be root.)",
+                        (unsigned)geteuid());
 }
 
 void run_walk_owners(struct run *run)
@@ -30,8 +43,14 @@ void run_walk_owners(struct run *run)
     rights_lower();
     if (error < 0)
         report_note(run->report, "owners: %s: %s", options.proc_root, strerror(-error));
+    if (owners && owners_none(owners)) {
+        report_note(run->report, "owners: %s shows no processes", options.proc_root);
+        owners_destroy(owners);
+        owners = NULL;
+    }
     run->engine->context.owners = owners;
-    run->any_owner = owners && owners_any(owners);
+    if (owners && owners_shut_out(owners))
+        report_shut_out(run, owners_any(owners));
 }
 
 /*
@@ -59,7 +78,6 @@ void run_look_again_for_owners(struct run *run)
         report_note(run->report, "owners: the second look: %s", strerror(-error));
 }
 
-/* What netstat says, word for word: scripts know it. */
 void run_report_owners(struct run *run)
 {
     const struct owners *owners = run->engine->context.owners;
@@ -72,20 +90,9 @@ void run_report_owners(struct run *run)
     if (owners_hidden(owners))
         report_note(run->report, "owners: %s does not list all processes (hidepid, proc(5))",
                     run->listing->proc_root);
-    if (!owners_shut_out(owners)) {
-        if (owners_denied(owners) && run->unowned)
-            report_note(run->report, "owners: %zu processes do not show what they hold open",
-                        owners_denied(owners));
-        return;
-    }
-    if (run->any_owner)
-        report_verbatim(run->report,
-                        "(Not all processes could be identified, non-owned process info\n"
-                        " will not be shown, you would have to be root to see it all.)");
-    else
-        report_verbatim(run->report,
-                        "(No info could be read for \"-p\": geteuid()=%u but you should be root.)",
-                        (unsigned)geteuid());
+    if (!owners_shut_out(owners) && owners_denied(owners) && run->unowned)
+        report_note(run->report, "owners: %zu processes do not show what they hold open",
+                    owners_denied(owners));
 }
 
 static int add_hosts(struct hosts *hosts, const struct rows *rows)
@@ -103,7 +110,8 @@ static int add_hosts(struct hosts *hosts, const struct rows *rows)
     return error;
 }
 
-static int resolve_hosts(struct run *run)
+/* Rows are worth more than names: without these they come with addresses. */
+static void resolve_hosts(struct run *run)
 {
     struct hosts *hosts = run->engine->context.hosts;
     int unanswered = 0;
@@ -115,7 +123,8 @@ static int resolve_hosts(struct run *run)
     if (unanswered > 0)
         report_note(run->report, "%d addresses had no name after %d seconds", unanswered,
                     HOSTS_MILLISECONDS / 1000);
-    return unanswered < 0 ? unanswered : 0;
+    if (unanswered < 0)
+        report_note(run->report, "hosts: not looked up: %s", strerror(-unanswered));
 }
 
 /* Everything but owners is looked up with no rights left. */
@@ -133,7 +142,9 @@ int run_prepare_names(struct run *run)
         return -ENOMEM;
     if ((needs & NEED_HOSTS) && !context->hosts && !(context->hosts = hosts_create()))
         return -ENOMEM;
-    return needs & NEED_HOSTS ? resolve_hosts(run) : 0;
+    if (needs & NEED_HOSTS)
+        resolve_hosts(run);
+    return 0;
 }
 
 int run_prepare_interfaces(struct run *run)

@@ -2,6 +2,8 @@
 #ifndef ENGINE_RUN_H
 #define ENGINE_RUN_H
 
+#include <string.h>
+
 #include "engine/groups.h"
 #include "engine/rows.h"
 #include "engine/seen.h"
@@ -31,7 +33,6 @@ struct run {
     bool unowned;          /* ... nor at the second */
     int stopped;           /* why rows are no longer wanted: -errno */
     bool ended;            /* a table that is required is not there */
-    bool any_owner;        /* found by the first walk; the second sees fastnet's own socket */
     struct rows *sections; /* kept rows, by section */
     size_t section_count;
     struct groups *groups; /* --count-by, or NULL */
@@ -43,6 +44,12 @@ struct run {
 static inline unsigned run_section(const struct run *run, const struct listing_table *table)
 {
     return run->sink->ops->section ? table->section : 0;
+}
+
+/* Whether the listing is of a tree that was captured, and not of this machine. */
+static inline bool run_is_captured(const struct run *run)
+{
+    return strcmp(run->listing->proc_root, "/proc") != 0;
 }
 
 /*

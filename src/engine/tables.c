@@ -78,8 +78,8 @@ static void add_failure(struct run *run, const struct table *table, const struct
     size_t length;
 
     if (error == -ENOTDIR)
-        snprintf(reason, sizeof reason, "%s/net is not there (is it mounted with subset=pid?)",
-                 run->listing->proc_root);
+        snprintf(reason, sizeof reason, "%s/net is not there%s", run->listing->proc_root,
+                 run_is_captured(run) ? "" : " (is it mounted with subset=pid?)");
     else
         snprintf(reason, sizeof reason, "not to be had by %s: %s", backend->name, strerror(-error));
     failure = find_failure(run, reason);
@@ -127,16 +127,15 @@ static int ask(struct run *run, const struct listing_table *table, const struct 
         .report = run->report,
         .exclusive = listing->backend != BACKEND_AUTO,
     };
-    bool captured = strcmp(listing->proc_root, "/proc") != 0;
     int result;
 
     lane_init(&lane, run, &run->sections[run_section(run, table)]);
     if (table->table->family == AF_UNSPEC)
         lane_keep_order(&lane);
-    if (captured)
+    if (run_is_captured(run))
         rights_raise(RIGHT_READ);
     result = backend->dump(&query, lane_take, &lane);
-    if (captured)
+    if (run_is_captured(run))
         rights_lower();
     *handed = lane_finish(&lane);
     return result;

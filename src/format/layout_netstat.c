@@ -24,7 +24,7 @@ enum {
     PROGRAM_WIDTH = 20,
     PROGRAM_MAX = 19, /* bytes of "PID/name" that are shown */
     UNIX_PROTO_WIDTH = 6,
-    UNIX_REFCOUNT_WIDTH = 7,
+    UNIX_REFCOUNT_WIDTH = 6,
     UNIX_FLAGS_WIDTH = 12,
     UNIX_TYPE_WIDTH = 11,
     UNIX_STATE_WIDTH = 14,
@@ -335,6 +335,7 @@ static char *put_unix(char *dst, const struct netstat_sink *netstat, const struc
     dst = put_padded(dst, "unix", UNIX_PROTO_WIDTH);
     dst = text_pad(put_count(dst, record->has & SOCKET_REFCOUNT, sock->refcount), dst,
                    UNIX_REFCOUNT_WIDTH);
+    *dst++ = ' ';
     dst = put_unix_flags(dst, sock->flags);
     dst = put_padded(dst, unix_type(sock->type), UNIX_TYPE_WIDTH);
     dst = put_state(dst, netstat, unix_state(sock), UNIX_STATE_WIDTH);

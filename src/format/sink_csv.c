@@ -111,7 +111,10 @@ static void csv_row(struct sink *sink, const struct record *record)
         const struct value value = column->value(column, record, sink->context);
         if (i > 0)
             writer_put(sink->writer, ",", 1);
-        put_value(sink->writer, &value);
+        if (value.type == VALUE_UNKNOWN && options->count == 1)
+            writer_puts(sink->writer, "\"\""); /* a blank line would be no record to many readers */
+        else
+            put_value(sink->writer, &value);
     }
     writer_put(sink->writer, "\r\n", 2);
 }

@@ -312,6 +312,11 @@ size_t owners_find(const struct owners *owners, uint64_t inode, const struct own
     return end - start;
 }
 
+bool owners_none(const struct owners *owners)
+{
+    return owners->processes.count == 0;
+}
+
 bool owners_shut_out(const struct owners *owners)
 {
     for (size_t i = 0; i < owners->processes.count; i++)

@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "fastnet/text.h"
+
 static bool is_known(const struct report *report, const char *line)
 {
     for (size_t i = 0; i < report->count && i < REPORT_LINES; i++) {
@@ -57,13 +59,22 @@ void report_verbatim(struct report *report, const char *format, ...)
     va_end(arguments);
 }
 
+/* Lines hold names of files and words of the kernel: a terminal obeys none of them. */
+static void print_line(FILE *stream, const char *program, const char *line)
+{
+    char escaped[ESCAPE_FACTOR * REPORT_LENGTH + 1];
+
+    *escape_text(escaped, line, strlen(line), NULL) = '\0';
+    fprintf(stream, "%s: %s\n", program, escaped);
+}
+
 void report_print(struct report *report, FILE *stream, const char *program)
 {
     for (size_t i = 0; i < report->count && i < REPORT_LINES; i++) {
         if (report->verbatim[i])
             fprintf(stream, "%s\n", report->lines[i]);
         else
-            fprintf(stream, "%s: %s\n", program, report->lines[i]);
+            print_line(stream, program, report->lines[i]);
     }
     if (report->count > REPORT_LINES)
         fprintf(stream, "%s: and %zu more\n", program, report->count - REPORT_LINES);

@@ -4,8 +4,26 @@
 #include <sys/auxv.h>
 #include <sys/capability.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
-int rights_init(void)
+/*
+ * Installed set-user-ID, the program would read files as their owner whatever its capabilities
+ * are: it becomes the user who started it, and keeps the capabilities for where they are raised.
+ */
+static int become_user(void)
+{
+    const uid_t user = getuid();
+    const gid_t group = getgid();
+
+    if (user == geteuid() && group == getegid())
+        return 0;
+    if (prctl(PR_SET_KEEPCAPS, 1L, 0L, 0L, 0L) < 0 || setresgid(group, group, group) < 0 ||
+        setresuid(user, user, user) < 0)
+        return -errno;
+    return 0;
+}
+
+static int lower(void)
 {
     cap_t caps = cap_get_proc();
     if (caps == NULL)
@@ -15,6 +33,13 @@ int rights_init(void)
         status = -errno;
     cap_free(caps);
     return status;
+}
+
+int rights_init(void)
+{
+    const int status = become_user();
+
+    return status < 0 ? status : lower();
 }
 
 static bool is_permitted(cap_t caps, cap_value_t value)
@@ -54,7 +79,7 @@ void rights_raise(enum right right)
 
 void rights_lower(void)
 {
-    (void)rights_init();
+    (void)lower();
 }
 
 int rights_drop(void)

@@ -376,7 +376,7 @@ static void unix_flags_types_and_states_have_netstats_names(void **state)
     record.socket.refcount = 1234567;
     record.socket.inode = 0;
     assert_string_equal(row(&numeric, &record),
-                        "unix  1234567[ ]         UNKNOWN    CONNECTING    0        \n");
+                        "unix  1234567 [ ]         UNKNOWN    CONNECTING    0        \n");
     record.socket.type = SOCK_DGRAM;
     record.socket.unix_state = 255;
     record.has &= ~SOCKET_REFCOUNT;

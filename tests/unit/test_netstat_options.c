@@ -197,7 +197,7 @@ static void mistakes_are_told_in_one_line_and_exit_3(void **state)
         {"--i", "netstat: option '--i' is ambiguous; possibilities: '--ip' '--interfaces'\n"},
         {"--nu=3", "netstat: option '--nu=3' is ambiguous; possibilities: '--numeric' "
                    "'--numeric-hosts' '--numeric-ports' '--numeric-users'\n"},
-        {"--backend=ss", "netstat: --backend: no backend named 'ss'\n"},
+        {"--backend=ss", "netstat: --backend: auto, netlink or proc, not 'ss'\n"},
         {"--completion=csh", "netstat: --completion: bash, zsh or fish\n"},
     };
 

@@ -36,6 +36,15 @@ static void a_matter_is_said_once(void **state)
     assert_printed(&report, "fastnet: tcp: line 7 skipped\nfastnet: tcp: line 8 skipped\n");
 }
 
+static void what_others_chose_is_printed_escaped(void **state)
+{
+    struct report report = {0};
+
+    (void)state;
+    report_note(&report, "%s: not there", "cap\033[31m\nture");
+    assert_printed(&report, "fastnet: cap\\x1b[31m\\x0ature: not there\n");
+}
+
 static void only_a_loss_makes_a_listing_partial(void **state)
 {
     struct report report = {0};
@@ -108,6 +117,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_matter_is_said_once),
+        cmocka_unit_test(what_others_chose_is_printed_escaped),
         cmocka_unit_test(only_a_loss_makes_a_listing_partial),
         cmocka_unit_test(a_loss_told_twice_is_still_a_loss),
         cmocka_unit_test(printing_forgets_the_lines_and_keeps_partial),

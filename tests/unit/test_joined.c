@@ -1,0 +1,211 @@
+/* Two tables of TCP that are read in one dump: what is asked, in which order rows come. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <linux/sock_diag.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "fastnet/engine.h"
+#include "peer.h"
+#include "scene.h"
+
+struct joined {
+    struct peer peer;
+    struct wire wire;
+    struct report report;
+    char *output; /* what was written, terminated */
+};
+
+static int make_joined(void **state)
+{
+    struct joined *joined = calloc(1, sizeof *joined);
+
+    assert_non_null(joined);
+    peer_init(&joined->peer);
+    *state = joined;
+    return 0;
+}
+
+static int remove_joined(void **state)
+{
+    struct joined *joined = *state;
+
+    peer_finish(&joined->peer);
+    free(joined->output);
+    free(joined);
+    return 0;
+}
+
+static void put_row(struct joined *joined, uint8_t family, uint16_t port, uint32_t sequence)
+{
+    struct inet_diag_msg message = tcp_message(port, port);
+
+    message.idiag_family = family;
+    wire_message(&joined->wire, TCPDIAG_GETSOCK, NLM_F_MULTI, sequence);
+    wire_put(&joined->wire, &message, sizeof message);
+}
+
+static void send_datagram(struct joined *joined)
+{
+    peer_add_wire(&joined->peer, &joined->wire);
+    joined->wire.length = 0;
+}
+
+static void put_end(struct joined *joined, uint32_t sequence, int error)
+{
+    wire_done(&joined->wire, NLM_F_MULTI, sequence, error);
+    send_datagram(joined);
+}
+
+static char *read_back(FILE *file)
+{
+    long length = ftell(file);
+    char *text = calloc(1, (size_t)length + 1);
+
+    assert_non_null(text);
+    rewind(file);
+    assert_int_equal(fread(text, 1, (size_t)length, file), length);
+    return text;
+}
+
+/* netstat -tan, by netlink alone. */
+static void list(struct joined *joined, const char *proc_root)
+{
+    static const struct netstat_layout layout = {.show = SHOW_ALL,
+                                                 .numeric_hosts = true,
+                                                 .numeric_ports = true,
+                                                 .numeric_users = true,
+                                                 .header = true};
+    static const struct listing_table tables[] = {
+        {.table = &table_tcp, .section = SECTION_INTERNET, .states = STATES_ALL},
+        {.table = &table_tcp6, .section = SECTION_INTERNET, .states = STATES_ALL},
+    };
+    const struct listing listing = {
+        .tables = tables, .table_count = 2, .proc_root = proc_root, .backend = BACKEND_NETLINK};
+    FILE *file = tmpfile();
+    struct engine *engine = NULL;
+    struct writer writer;
+    struct sink *sink;
+
+    assert_non_null(file);
+    assert_int_equal(writer_init(&writer, fileno(file)), 0);
+    assert_int_equal(engine_create_with(&engine, netlink_create_with(&joined->peer.netlink)), 0);
+    sink = sink_netstat_create(&layout, &writer, engine_context(engine));
+    assert_int_equal(engine_run(engine, &listing, sink, &joined->report), 0);
+    assert_int_equal(writer_flush(&writer), 0);
+    sink_destroy(sink);
+    writer_finish(&writer);
+    engine_destroy(engine);
+    fseek(file, 0, SEEK_END);
+    joined->output = read_back(file);
+    fclose(file);
+}
+
+static uint16_t type_of_request(const struct joined *joined, size_t number)
+{
+    struct nlmsghdr header;
+
+    memcpy(&header, joined->peer.requests[number], sizeof header);
+    return header.nlmsg_type;
+}
+
+static void assert_order(const char *text, const char *first, const char *second)
+{
+    const char *one = strstr(text, first), *other = strstr(text, second);
+
+    assert_non_null(one);
+    assert_non_null(other);
+    assert_true(one < other);
+}
+
+static void one_request_lists_both_families_in_netstats_order(void **state)
+{
+    struct joined *joined = *state;
+
+    put_row(joined, AF_INET6, 1006, 1);
+    put_row(joined, AF_INET, 1004, 1);
+    put_end(joined, 1, 0);
+    list(joined, "/proc");
+    assert_int_equal(joined->peer.request_count, 1);
+    assert_int_equal(type_of_request(joined, 0), TCPDIAG_GETSOCK);
+    assert_order(joined->output, "Active Internet", ":1004 ");
+    assert_order(joined->output, ":1004 ", ":1006 ");
+    assert_false(joined->report.partial);
+}
+
+static void the_heading_stays_first_when_the_second_table_is_large(void **state)
+{
+    enum { DATAGRAMS = 20, ROWS = 100 }; /* of 100 bytes: three buffers of the writer */
+    struct joined *joined = *state;
+
+    for (unsigned datagram = 0; datagram < DATAGRAMS; datagram++) {
+        for (unsigned row = 0; row < ROWS; row++)
+            put_row(joined, AF_INET6, (uint16_t)(10000 + datagram * ROWS + row), 1);
+        send_datagram(joined);
+    }
+    put_row(joined, AF_INET, 1004, 1);
+    put_end(joined, 1, 0);
+    list(joined, "/proc");
+    assert_ptr_equal(strstr(joined->output, "Active Internet"), joined->output);
+    assert_non_null(strstr(joined->output, ":1004 "));
+    for (unsigned port = 10000; port < 10000 + DATAGRAMS * ROWS; port++) {
+        char text[16];
+        snprintf(text, sizeof text, ":%u ", port);
+        assert_non_null(strstr(joined->output, text));
+    }
+}
+
+static void a_kernel_that_refuses_is_asked_for_each_family(void **state)
+{
+    struct joined *joined = *state;
+
+    put_end(joined, 1, -EINVAL);
+    wire_tcp(&joined->wire, NLM_F_MULTI, 2, 1004, 4);
+    put_end(joined, 2, 0);
+    put_end(joined, 3, 0);
+    list(joined, "/proc");
+    assert_int_equal(joined->peer.request_count, 3);
+    assert_int_equal(type_of_request(joined, 1), SOCK_DIAG_BY_FAMILY);
+    assert_int_equal(type_of_request(joined, 2), SOCK_DIAG_BY_FAMILY);
+    assert_non_null(strstr(joined->output, ":1004 "));
+    assert_false(joined->report.partial);
+}
+
+static void a_failure_after_rows_is_told_and_nothing_is_asked_again(void **state)
+{
+    struct joined *joined = *state;
+
+    put_row(joined, AF_INET6, 1006, 1);
+    put_row(joined, AF_INET, 1004, 1);
+    put_end(joined, 1, -ENOBUFS);
+    list(joined, "/proc");
+    assert_int_equal(joined->peer.request_count, 1);
+    assert_non_null(strstr(joined->output, ":1004 "));
+    assert_non_null(strstr(joined->output, ":1006 "));
+    assert_true(joined->report.partial);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, make_joined, remove_joined)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(one_request_lists_both_families_in_netstats_order),
+        TEST(the_heading_stays_first_when_the_second_table_is_large),
+        TEST(a_kernel_that_refuses_is_asked_for_each_family),
+        TEST(a_failure_after_rows_is_told_and_nothing_is_asked_again),
+    };
+
+    return cmocka_run_group_tests_name("joined", tests, NULL, NULL);
+}
