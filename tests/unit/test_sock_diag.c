@@ -409,8 +409,7 @@ static void a_dump_cut_at_any_byte_is_never_a_success(void **state)
         peer_init(&peer);
         size_t total = peer_add_recorded(&peer, recorded[i].file, SIZE_MAX);
         peer_finish(&peer);
-        size_t step = total > 4096 ? 7 : 1; /* not a multiple of the alignment */
-        for (size_t cut = 0; cut<total; cut += cut + 64> total ? 1 : step) {
+        for (size_t cut = 0; cut < total; cut++) {
             struct listing listing = list_recorded(i, cut);
             assert_true(listing.result < 0 || listing.report.partial);
             assert_true(listing.kept.count <= whole.kept.count);
