@@ -216,8 +216,12 @@ section = $(subst .,,$(suffix $(1)))
 is_ours = [ "$$(readlink '$(bin)'/$$name)" = fastnet ]
 
 install: $(PROGRAM) ## install to DESTDIR and PREFIX, with symlinks for LINKS="netstat arp"
-	@for name in $(LINKS); do [ ! -e '$(bin)'/$$name ] || $(is_ours) || \
-		{ echo "$(bin)/$$name exists and is not fastnet's: left alone" >&2; exit 1; }; done
+	@for name in $(LINKS); do \
+		case $$name in */* | . | .. | fastnet) \
+			echo "LINKS: '$$name' is no name for a link; nothing was installed" >&2; exit 1 ;; \
+		esac; \
+		[ ! -e '$(bin)'/$$name ] && [ ! -L '$(bin)'/$$name ] || $(is_ours) || { \
+			echo "$(bin)/$$name exists and is not fastnet's; nothing was installed" >&2; exit 1; }; done
 	install -D -m 755 $(PROGRAM) '$(bin)/fastnet'
 	$(foreach page,$(MAN_PAGES),install -D -m 644 $(page) \
 		'$(man)/man$(call section,$(page))/$(notdir $(page))' &&) :
@@ -227,7 +231,7 @@ install: $(PROGRAM) ## install to DESTDIR and PREFIX, with symlinks for LINKS="n
 	$(run) --completion=fish >'$(FISH_COMPLETION)'
 	@for name in $(LINKS); do ln -sfn fastnet '$(bin)'/$$name; done
 
-uninstall: ## take back what install put there
+uninstall: ## take back what install put there, with the same variables
 	rm -f '$(bin)/fastnet' $(foreach file,$(COMPLETIONS),'$(file)') $(foreach page,$(MAN_PAGES), \
 		'$(man)/man$(call section,$(page))/$(notdir $(page))')
 	@for name in $(PERSONALITIES) $(LINKS); do \
