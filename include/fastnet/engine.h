@@ -11,8 +11,6 @@
 #include "fastnet/report.h"
 #include "fastnet/sink.h"
 
-enum backend_choice { BACKEND_AUTO, BACKEND_NETLINK, BACKEND_PROC };
-
 /* One table of a listing. */
 struct listing_table {
     const struct table *table; /* NULL: one that no backend knows, always missing */

@@ -38,6 +38,9 @@ struct query {
 /* Takes one row. Returns 0 to go on, negative to stop the dump, which then returns that value. */
 typedef int (*record_fn)(const struct record *record, void *arg);
 
+/* What a backend asks, and what --backend allows; BACKEND_AUTO is no backend's own. */
+enum backend_choice { BACKEND_AUTO, BACKEND_NETLINK, BACKEND_PROC };
+
 /*
  * A way to read tables. dump() hands every row of query->table that matches query->states to fn;
  * it may hand on rows that do not match. Returns 0 when the whole table was read, -errno when it
@@ -45,11 +48,16 @@ typedef int (*record_fn)(const struct record *record, void *arg);
  * returned. It never prints, sorts or looks anything up.
  */
 struct backend {
-    const char *name;                              /* as --backend names it */
+    const char *name; /* as --backend names it */
+    enum backend_choice source;
     uint64_t (*fields)(const struct table *table); /* what its rows can have; 0: not its table */
     int (*dump)(const struct query *query, record_fn fn, void *arg);
 };
 
 extern const struct backend backend_sock_diag, backend_proc_net;
+
+/* All of them, those that are rather asked first. */
+extern const struct backend *const backends[];
+extern const size_t backend_count;
 
 #endif

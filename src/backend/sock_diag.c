@@ -353,4 +353,4 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     return result;
 }
 
-const struct backend backend_sock_diag = {"netlink", fields, dump};
+const struct backend backend_sock_diag = {"netlink", BACKEND_NETLINK, fields, dump};

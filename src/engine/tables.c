@@ -6,7 +6,7 @@
 #include "engine/run.h"
 #include "fastnet/rights.h"
 
-enum { BACKENDS = 2 };
+enum { BACKENDS_MAX = 4 }; /* that know one table */
 
 /* Answers that mean "not by this way"; anything else is a fault and is told. */
 static bool is_refusal(int error)
@@ -27,22 +27,31 @@ static bool is_refusal(int error)
     }
 }
 
-/* The backends that may be asked for a table, in order; returns how many. */
-static size_t choose_backends(const struct run *run, const struct table *table,
-                              const struct backend *chosen[BACKENDS])
+static bool may_be_asked(const struct run *run, const struct backend *backend,
+                         const struct table *table)
 {
-    const struct backend *netlink = &backend_sock_diag, *proc = &backend_proc_net;
     enum backend_choice choice = run->listing->backend;
-    uint64_t only_proc = proc->fields(table) & ~netlink->fields(table);
-    bool proc_first = choice == BACKEND_AUTO && (run->listing->needs & only_proc);
+
+    return backend->fields(table) && (choice == BACKEND_AUTO || choice == backend->source);
+}
+
+/*
+ * The backends that may be asked for a table, in order; returns how many. One that can tell what is
+ * needed and what the one before it cannot goes first.
+ */
+static size_t choose_backends(const struct run *run, const struct table *table,
+                              const struct backend *chosen[BACKENDS_MAX])
+{
     size_t count = 0;
 
-    if (proc_first)
-        chosen[count++] = proc;
-    if (choice != BACKEND_PROC && netlink->fields(table))
-        chosen[count++] = netlink;
-    if (!proc_first && choice != BACKEND_NETLINK && proc->fields(table))
-        chosen[count++] = proc;
+    for (size_t i = 0; i < backend_count && count < BACKENDS_MAX; i++)
+        if (may_be_asked(run, backends[i], table))
+            chosen[count++] = backends[i];
+    if (count > 1 && run->listing->needs & chosen[1]->fields(table) & ~chosen[0]->fields(table)) {
+        const struct backend *first = chosen[1];
+        chosen[1] = chosen[0];
+        chosen[0] = first;
+    }
     return count;
 }
 
@@ -97,19 +106,19 @@ void run_report_failures(struct run *run)
 
 /* Tells why none of the backends had the table. */
 static void report_failure(struct run *run, const struct listing_table *table,
-                           const struct backend *const *backends, const int *errors, size_t count)
+                           const struct backend *const *asked, const int *errors, size_t count)
 {
     bool kernel_lacks_it = run->listing->backend != BACKEND_NETLINK;
 
     for (size_t i = 0; i < count; i++)
-        if (backends[i] == &backend_proc_net && errors[i] != -ENOENT)
+        if (asked[i]->source == BACKEND_PROC && errors[i] != -ENOENT)
             kernel_lacks_it = false;
     if (kernel_lacks_it) {
         report_missing(run, table);
         return;
     }
     for (size_t i = 0; i < count; i++)
-        add_failure(run, table->table, backends[i], errors[i]);
+        add_failure(run, table->table, asked[i], errors[i]);
 }
 
 /* Asks one backend for a table; *handed is how many rows it handed on. */
@@ -158,9 +167,9 @@ static void ask_again(struct run *run, const struct listing_table *table,
 
 static void run_table(struct run *run, const struct listing_table *table)
 {
-    const struct backend *backends[BACKENDS];
-    int errors[BACKENDS];
-    size_t handed, count = table->table ? choose_backends(run, table->table, backends) : 0;
+    const struct backend *asked[BACKENDS_MAX];
+    int errors[BACKENDS_MAX];
+    size_t handed, count = table->table ? choose_backends(run, table->table, asked) : 0;
 
     if (!table->table) {
         report_missing(run, table);
@@ -168,24 +177,24 @@ static void run_table(struct run *run, const struct listing_table *table)
     }
     seen_start(run->engine->seen, run->listing->exact);
     for (size_t i = 0; i < count; i++) {
-        errors[i] = ask(run, table, backends[i], &handed);
+        errors[i] = ask(run, table, asked[i], &handed);
         if (run->stopped)
             return;
         if (errors[i] < 0 && handed) {
             report_loss(run->report, "%s: %s ended after %zu rows: %s", table->table->name,
-                        backends[i]->name, handed, strerror(-errors[i]));
+                        asked[i]->name, handed, strerror(-errors[i]));
             return;
         }
         if (errors[i] == 0) {
             if (run->listing->exact)
-                ask_again(run, table, backends[i]);
+                ask_again(run, table, asked[i]);
             return;
         }
         if (!is_refusal(errors[i]) && i + 1 < count)
-            report_note(run->report, "%s: %s failed: %s", table->table->name, backends[i]->name,
+            report_note(run->report, "%s: %s failed: %s", table->table->name, asked[i]->name,
                         strerror(-errors[i]));
     }
-    report_failure(run, table, backends, errors, count);
+    report_failure(run, table, asked, errors, count);
 }
 
 /* Two tables as one: where the order of their rows is kept anyhow, or is no matter. */
@@ -194,21 +203,23 @@ static bool may_be_joined(const struct run *run, size_t i)
     const struct listing *listing = run->listing;
     const struct listing_table *table = &listing->tables[i];
 
-    return listing->backend != BACKEND_PROC && i + 1 < listing->table_count && table->table &&
-           table->table->both && table[1].table == table->table->other &&
-           table[1].states == table->states &&
+    return i + 1 < listing->table_count && table->table && table->table->both &&
+           table[1].table == table->table->other && table[1].states == table->states &&
            (lane_can_keep_order(run) || listing->sort || run->groups);
 }
 
 /* Returns false when nothing was read, and each table is to be read by itself. */
 static bool run_joined(struct run *run, const struct listing_table *table)
 {
-    const struct backend *backend = &backend_sock_diag;
+    const struct backend *asked[BACKENDS_MAX], *backend;
     struct listing_table both = *table;
     size_t handed;
     int error;
 
     both.table = table->table->both;
+    if (choose_backends(run, both.table, asked) == 0)
+        return false;
+    backend = asked[0];
     seen_start(run->engine->seen, run->listing->exact);
     error = ask(run, &both, backend, &handed);
     if (error < 0 && !handed && !run->stopped)

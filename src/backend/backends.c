@@ -1,0 +1,4 @@
+#include "fastnet/query.h"
+
+const struct backend *const backends[] = {&backend_sock_diag, &backend_proc_net};
+const size_t backend_count = sizeof backends / sizeof *backends;
