@@ -44,7 +44,8 @@ int owners_refresh(struct owners *owners);
 /* All owners of a socket, lowest pid first, then lowest descriptor; returns how many. */
 size_t owners_find(const struct owners *owners, uint64_t inode, const struct owner **first);
 
-/* Processes whose descriptors this user may not see; and whether any owner was found at all. */
+/* Processes whose descriptors this user may not see; whether any owner but this process was found.
+ */
 size_t owners_denied(const struct owners *owners);
 /* Whether for one of them not even the directory could be opened, which is what netstat goes by. */
 bool owners_shut_out(const struct owners *owners);

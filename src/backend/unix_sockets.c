@@ -61,6 +61,7 @@ struct unix_sockets {
     size_t listener_count;
     struct pending *pending;
     size_t pending_count, pending_capacity;
+    const char *doubt_end; /* up to here the file may be a name of a socket that has gone */
 };
 
 /* The array with room for `needed` elements, or NULL, when it stays as it was. */
@@ -380,7 +381,7 @@ static int add_pending(struct unix_sockets *sockets, const struct record *row,
  * than its queue is long: further ones were accepted meanwhile, or are forged.
  */
 static int take_pending(struct unix_sockets *sockets, const struct record *row, const char *end,
-                        const char **name_end)
+                        const char **name_end, bool in_doubt)
 {
     const struct socket_record *sock = &row->socket;
     struct unix_socket *listener;
@@ -388,7 +389,7 @@ static int take_pending(struct unix_sockets *sockets, const struct record *row, 
     if (sock->flags || sock->type == SOCK_DGRAM)
         return 0;
     if (sock->unix_state == SS_DISCONNECTING && *sock->path.data == '\n')
-        return add_pending(sockets, row, NULL);
+        return in_doubt ? 0 : add_pending(sockets, row, NULL);
     listener = find_longest(sockets, sock, end, name_end);
     if (!listener || sock->unix_state != SS_CONNECTING)
         return 0;
@@ -399,10 +400,17 @@ static int take_pending(struct unix_sockets *sockets, const struct record *row, 
 int unix_sockets_take_row(struct unix_sockets *sockets, const struct record *row, const char *end,
                           const char **name_end)
 {
-    if (!row->socket.inode)
-        return take_pending(sockets, row, end, name_end);
-    take_socket(sockets, &row->socket, end, name_end);
-    return 0;
+    const char *name = row->socket.path.data;
+    bool in_doubt = sockets->doubt_end && name <= sockets->doubt_end;
+    int result = 0;
+
+    if (row->socket.inode)
+        take_socket(sockets, &row->socket, end, name_end);
+    else
+        result = take_pending(sockets, row, end, name_end, in_doubt);
+    if (!*name_end && name[-1] == ' ') /* it has a name */
+        sockets->doubt_end = end - name > SOCKET_PATH_MAX ? name + SOCKET_PATH_MAX : end;
+    return result;
 }
 
 /* --- Handing on ------------------------------------------------------------------------------- */

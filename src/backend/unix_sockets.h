@@ -5,8 +5,8 @@
  *
  * So the sockets that are listed are netlink's. The file adds what only it knows: how often each
  * is referred to (RefCnt), and the connections that nobody has accepted yet. What it says is taken
- * only where it agrees with netlink, which is asked after the file was read: no name can then
- * have been in the file that is unknown here and still there.
+ * only where it agrees with netlink, which is asked after the file was read: a name that was in the
+ * file is then known here, or its socket has gone, and what stands behind such a name is in doubt.
  */
 #ifndef BACKEND_UNIX_SOCKETS_H
 #define BACKEND_UNIX_SOCKETS_H

@@ -60,9 +60,11 @@ static int list_in_child(const struct cli_listing *options, struct engine *engin
         status = list_once(options, engine, sink, last);
         _exit(status | (*last ? LAST : 0));
     }
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+    if (child < 0) /* rows are worth more than the owners of later passes */
+        return list_once(options, engine, sink, last);
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         continue;
-    if (child < 0 || !WIFEXITED(status)) {
+    if (!WIFEXITED(status)) {
         fprintf(stderr, "%s: a pass of the listing failed\n", options->program);
         *last = true;
         return STATUS_FAILURE;

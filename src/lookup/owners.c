@@ -335,7 +335,12 @@ size_t owners_denied(const struct owners *owners)
 
 bool owners_any(const struct owners *owners)
 {
-    return owners->holdings.count > 0;
+    const pid_t self = getpid(); /* the netlink socket of an earlier pass is none of the user's */
+
+    for (size_t i = 0; i < owners->holdings.count; i++)
+        if (owners->items[i].pid != self)
+            return true;
+    return false;
 }
 
 int owners_error(const struct owners *owners)

@@ -446,6 +446,20 @@ static void a_connection_that_waits_for_a_place_in_the_queue_has_no_name(void **
     assert_int_equal(count_name(scene, 0, NAME("")), 1);
 }
 
+static void what_stands_behind_the_name_of_a_socket_that_has_gone_may_be_its_name(void **state)
+{
+    struct scene *scene = *state;
+
+    show(scene, 9, NAME("gone\n1: 1 0 0 1 4 0"));
+    both_listen(scene, 2, NAME("/a-name-that-is-known-takes-the-doubt-no-further"), 0);
+    both_listen(scene, 3, NAME("/and-the-longest-that-a-name-can-be-is-108-bytes-which-is-past"),
+                0);
+    show_line(scene, 1, "00000002 00000000 00000000 0000 04     0", NAME(""));
+    list(scene);
+    assert_silent(scene, 3);
+    assert_int_equal(count_name(scene, 0, NAME("")), 1);
+}
+
 static void queues_users_and_cookies_come_when_they_are_needed(void **state)
 {
     const uint64_t wanted = SOCKET_QUEUES | SOCKET_UID | SOCKET_COOKIE;
@@ -595,6 +609,7 @@ int main(void)
         TEST(listeners_that_look_alike_have_each_as_many_as_wait),
         TEST(a_forged_connection_does_not_pass_for_another_come_again),
         TEST(a_connection_that_waits_for_a_place_in_the_queue_has_no_name),
+        TEST(what_stands_behind_the_name_of_a_socket_that_has_gone_may_be_its_name),
         TEST(queues_users_and_cookies_come_when_they_are_needed),
         TEST(nothing_is_claimed_that_was_not_needed),
         TEST(without_unix_diag_the_file_is_all_there_is),
