@@ -41,10 +41,10 @@ struct text {
 #define SOCKET_REFCOUNT    (UINT64_C(1) << 10) /* unix: reference count */
 #define SOCKET_PATH        (UINT64_C(1) << 11) /* unix: path */
 #define SOCKET_UNIX_FLAGS  (UINT64_C(1) << 12) /* unix: flags and unix_state */
-#define SOCKET_COOKIE      (UINT64_C(1) << 15) /* identity is the socket cookie (sock_diag(7)) */
 #define SOCKET_BACKLOG     (UINT64_C(1) << 13) /* TCP listeners: backlog */
 /* Not a field: unix connections that nobody has accepted yet are among the rows. */
 #define SOCKET_PENDING (UINT64_C(1) << 14)
+#define SOCKET_COOKIE  (UINT64_C(1) << 15) /* identity is the socket cookie (sock_diag(7)) */
 
 #define NEED_OWNERS     (UINT64_C(1) << 48) /* inode -> processes: /proc is walked */
 #define NEED_COMMANDS   (UINT64_C(1) << 49) /* ... and their argv[0] is read */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/array.h"
 #include "fastnet/report.h"
 
 struct entry {
@@ -36,22 +37,20 @@ static int keep(const struct record *record, void *arg)
 {
     struct half_open *half_open = arg;
     const struct socket_record *sock = &record->socket;
+    struct entry *entries;
 
     if (sock->state != TCP_SYN_RECV)
         return 0;
-    if (half_open->count == half_open->capacity) {
-        size_t capacity = half_open->capacity ? half_open->capacity * 2 : 64;
-        struct entry *entries = reallocarray(half_open->entries, capacity, sizeof *entries);
-        if (!entries)
-            return -ENOMEM;
-        half_open->entries = entries;
-        half_open->capacity = capacity;
-    }
-    half_open->entries[half_open->count++] = (struct entry){.local = sock->local,
-                                                            .remote = sock->remote,
-                                                            .uid = sock->uid,
-                                                            .retransmits = sock->retransmits,
-                                                            .probes = sock->probes};
+    entries = array_with_room(half_open->entries, &half_open->capacity, half_open->count + 1,
+                              sizeof *entries);
+    if (!entries)
+        return -ENOMEM;
+    half_open->entries = entries;
+    entries[half_open->count++] = (struct entry){.local = sock->local,
+                                                 .remote = sock->remote,
+                                                 .uid = sock->uid,
+                                                 .retransmits = sock->retransmits,
+                                                 .probes = sock->probes};
     return 0;
 }
 

@@ -91,20 +91,29 @@ static bool scan_slot(struct scan *scan)
     return scan_number(scan, &slot, UINT64_MAX) && scan_char(scan, ':');
 }
 
-/* Makes one number of what tells two sockets apart (FNV-1a). */
-static uint64_t mix(uint64_t hash, const void *data, size_t size)
+/* Takes one more word, so that all bits of the result depend on all that went before. */
+static uint64_t stir(uint64_t hash, uint64_t word)
 {
-    const unsigned char *bytes = data;
+    hash += word;
+    hash = (hash ^ hash >> 33) * UINT64_C(0xff51afd7ed558ccd);
+    hash = (hash ^ hash >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
+    return hash ^ hash >> 33;
+}
+
+static uint64_t stir_bytes(uint64_t hash, const void *data, size_t size)
+{
+    const char *bytes = data;
     uint64_t word;
 
     for (; size >= sizeof word; size -= sizeof word, bytes += sizeof word) {
         memcpy(&word, bytes, sizeof word);
-        hash = (hash ^ word) * UINT64_C(0x100000001b3);
-        hash ^= hash >> 29;
+        hash = stir(hash, word);
     }
-    for (; size; size--)
-        hash = (hash ^ *bytes++) * UINT64_C(0x100000001b3);
-    return hash;
+    if (!size)
+        return hash;
+    word = 0;
+    memcpy(&word, bytes, size);
+    return stir(hash, word);
 }
 
 /*
@@ -113,14 +122,15 @@ static uint64_t mix(uint64_t hash, const void *data, size_t size)
  */
 static uint64_t inet_identity(const struct socket_record *sock, uint64_t address)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    size_t length = sock->family == AF_INET ? 4 : 16;
+    uint64_t hash;
 
     if (!address)
         return 0;
-    hash = mix(hash, &address, sizeof address);
-    hash = mix(hash, &sock->inode, sizeof sock->inode);
-    hash = mix(hash, &sock->local, sizeof sock->local);
-    hash = mix(hash, &sock->remote, sizeof sock->remote);
+    hash = stir(stir(0, address), sock->inode);
+    hash = stir_bytes(hash, sock->local.address, length);
+    hash = stir_bytes(hash, sock->remote.address, length);
+    hash = stir(hash, (uint64_t)sock->local.port << 16 | sock->remote.port);
     return hash ? hash : 1;
 }
 
@@ -216,15 +226,6 @@ static struct text scan_path(const struct line *line, size_t offset)
     return (struct text){path, (size_t)(end - path)};
 }
 
-/* Takes one more word, so that all bits of the result depend on all that went before. */
-static uint64_t stir(uint64_t hash, uint64_t word)
-{
-    hash += word;
-    hash = (hash ^ hash >> 33) * UINT64_C(0xff51afd7ed558ccd);
-    hash = (hash ^ hash >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
-    return hash ^ hash >> 33;
-}
-
 /*
  * A row can be forged (unix_sockets.h), also one with the address and inode of another socket. It
  * must not pass for that one come again, so that all of it counts, under a secret of this process
@@ -233,7 +234,7 @@ static uint64_t stir(uint64_t hash, uint64_t word)
 static uint64_t unix_identity(const struct socket_record *sock, uint64_t address)
 {
     const void *random = (const void *)(uintptr_t)getauxval(AT_RANDOM);
-    uint64_t secret[2] = {0, 0}, hash, word;
+    uint64_t secret[2] = {0, 0}, hash;
 
     if (!address)
         return 0;
@@ -243,12 +244,7 @@ static uint64_t unix_identity(const struct socket_record *sock, uint64_t address
     hash = stir(hash, sock->inode);
     hash = stir(hash, (uint64_t)sock->flags << 32 | (uint64_t)sock->type << 8 | sock->unix_state);
     hash = stir(hash, secret[1] ^ sock->path.length);
-    for (size_t at = 0; at < sock->path.length; at += sizeof word) {
-        size_t left = sock->path.length - at;
-        word = 0;
-        memcpy(&word, sock->path.data + at, left < sizeof word ? left : sizeof word);
-        hash = stir(hash, word);
-    }
+    hash = stir_bytes(hash, sock->path.data, sock->path.length);
     return hash ? hash : 1;
 }
 

@@ -44,11 +44,7 @@ const struct table table_raw6 = {
 const struct table table_unix = {
     .name = "unix", .kind = RECORD_SOCKET, .family = AF_UNIX, .protocol = 0};
 
-enum {
-    STATE_BOUND_INACTIVE = 1 << 13, /* TCP_BOUND_INACTIVE: no netstat lists these; since 6.8 */
-    FULL_DATAGRAM =
-        16 * 1024, /* bytes; the kernel fills one to nearly 32 KiB while there is more */
-};
+enum { STATE_BOUND_INACTIVE = 1 << 13 }; /* TCP_BOUND_INACTIVE: no netstat lists these; since 6.8 */
 
 #define FIELDS_INET                                                                                \
     (SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_UID | SOCKET_INODE | SOCKET_TIMER |  \
@@ -122,7 +118,7 @@ static void settle_inet(struct record *record, uint32_t queue_limit)
         record->has |= SOCKET_BACKLOG;
     }
     if (tcp && sock->state == TCP_SYN_RECV)
-        record->has &= ~(FIELDS_NOT_HALF_OPEN);
+        record->has &= ~FIELDS_NOT_HALF_OPEN;
     else if (!tcp || sock->timer == TIMER_TIME_WAIT) /* FIN_WAIT2 ends as one, too */
         record->has |= SOCKET_RETRANSMITS | SOCKET_PROBES;
     if (sock->protocol == IPPROTO_RAW)

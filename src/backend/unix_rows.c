@@ -4,36 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/array.h"
 #include "backend/lines.h"
 
 enum {
-    FIRST_CAPACITY = 16 * 1024,
-    LINE_MAX_KEPT = 512, /* bytes; the kernel's longest, numbers and name, have less than 200 */
-};
-
-static int make_room(struct unix_rows *rows, size_t needed)
-{
-    size_t capacity = rows->capacity ? rows->capacity : FIRST_CAPACITY;
-    char *text;
-
-    if (needed <= rows->capacity)
-        return 0;
-    while (capacity < needed)
-        capacity *= 2;
-    text = realloc(rows->text, capacity);
-    if (!text)
-        return -ENOMEM;
-    rows->text = text;
-    rows->capacity = capacity;
-    return 0;
-}
+    LINE_MAX_KEPT = 512
+}; /* bytes; the kernel's longest, numbers and name, have less than 200 */
 
 int unix_rows_add(struct unix_rows *rows, const struct line *line)
 {
     size_t length = line->length < LINE_MAX_KEPT ? line->length : LINE_MAX_KEPT;
+    char *text = array_with_room(rows->text, &rows->capacity, rows->length + length + 1, 1);
 
-    if (make_room(rows, rows->length + length + 1) < 0)
+    if (!text)
         return -ENOMEM;
+    rows->text = text;
     memcpy(rows->text + rows->length, line->data, length);
     rows->length += length;
     rows->text[rows->length++] = '\n';

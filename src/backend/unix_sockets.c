@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "backend/array.h"
 #include "fastnet/report.h"
 
 /* What the file says of a socket. */
@@ -64,22 +65,6 @@ struct unix_sockets {
     const char *doubt_end; /* up to here the file may be a name of a socket that has gone */
 };
 
-/* The array with room for `needed` elements, or NULL, when it stays as it was. */
-static void *with_room(void *array, size_t *capacity, size_t needed, size_t size)
-{
-    size_t larger = *capacity ? *capacity * 2 : 64;
-    void *moved;
-
-    if (needed <= *capacity)
-        return array;
-    if (larger < needed)
-        larger = needed;
-    moved = reallocarray(array, larger, size);
-    if (moved)
-        *capacity = larger;
-    return moved;
-}
-
 /* --- What netlink says ------------------------------------------------------------------------ */
 
 static int keep_name(struct unix_sockets *sockets, struct unix_socket *socket,
@@ -92,7 +77,7 @@ static int keep_name(struct unix_sockets *sockets, struct unix_socket *socket,
     socket->length = name->length;
     if (!name->length)
         return 0;
-    names = with_room(sockets->names, &sockets->names_capacity, needed, 1);
+    names = array_with_room(sockets->names, &sockets->names_capacity, needed, 1);
     if (!names)
         return -ENOMEM;
     sockets->names = names;
@@ -116,7 +101,7 @@ static int keep(const struct record *record, void *arg)
                                  .type = sock->type,
                                  .state = sock->state};
     struct unix_socket *array =
-        with_room(sockets->array, &sockets->capacity, sockets->count + 1, sizeof socket);
+        array_with_room(sockets->array, &sockets->capacity, sockets->count + 1, sizeof socket);
 
     if (!array)
         return -ENOMEM;
@@ -190,7 +175,7 @@ static int index_listeners(struct unix_sockets *sockets)
         if (socket->state != TCP_LISTEN || !socket->length || !socket->waiting ||
             socket->rows == REPEATED)
             continue;
-        larger = with_room(listeners, &capacity, count + 1, sizeof *listeners);
+        larger = array_with_room(listeners, &capacity, count + 1, sizeof *listeners);
         if (!larger) {
             free(listeners);
             return -ENOMEM;
@@ -216,7 +201,7 @@ struct unix_sockets *unix_sockets_create(const struct query *query)
 
     if (!sockets)
         return NULL;
-    sockets->names = with_room(NULL, &sockets->names_capacity, 1, 1);
+    sockets->names = array_with_room(NULL, &sockets->names_capacity, 1, 1);
     sockets->wanted = query->needs & (SOCKET_QUEUES | SOCKET_UID);
     all.needs = (query->needs & ~SOCKET_PENDING) | SOCKET_PATH | SOCKET_QUEUES;
     all.states = STATES_ALL;
@@ -360,8 +345,8 @@ static int add_pending(struct unix_sockets *sockets, const struct record *row,
                        const struct unix_socket *listener)
 {
     const struct socket_record *sock = &row->socket;
-    struct pending *pending = with_room(sockets->pending, &sockets->pending_capacity,
-                                        sockets->pending_count + 1, sizeof *pending);
+    struct pending *pending = array_with_room(sockets->pending, &sockets->pending_capacity,
+                                              sockets->pending_count + 1, sizeof *pending);
 
     if (!pending)
         return -ENOMEM;

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "cli/personality.h"
-#include "fastnet/text.h"
 
 enum {
     OPTION_JSON = 1000,
@@ -56,11 +55,9 @@ const struct option_table common_options = {groups, sizeof groups / sizeof *grou
 static int misuse(const char *program, const char *option, const char *what, const char *typed,
                   size_t length)
 {
-    enum { SHOWN = 80 };
-    char escaped[ESCAPE_FACTOR * SHOWN + 1];
+    char text[TYPED_MAX];
 
-    *escape_text(escaped, typed, length < SHOWN ? length : SHOWN, NULL) = '\0';
-    fprintf(stderr, "%s: %s: %s '%s'\n", program, option, what, escaped);
+    fprintf(stderr, "%s: %s: %s '%s'\n", program, option, what, options_typed(text, typed, length));
     return STATUS_MISUSE;
 }
 

@@ -115,17 +115,24 @@ static bool keep(const struct record *record, const void *arg)
 
 /* What has to be known of each row */
 
+static bool lists(const struct netstat *netstat, unsigned section)
+{
+    for (size_t i = 0; i < netstat->table_count; i++)
+        if (netstat->tables[i].section == section)
+            return true;
+    return false;
+}
+
 static uint64_t layout_needs(const struct netstat *netstat)
 {
     const struct netstat_layout *layout = &netstat->layout;
     const struct netstat_options *options = &netstat->options;
-    bool internet = netstat->tables[0].section == SECTION_INTERNET && netstat->table_count;
     uint64_t needs = SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_INODE | SOCKET_TYPE |
                      SOCKET_REFCOUNT | SOCKET_PATH | SOCKET_UNIX_FLAGS;
 
     if (layout->programs)
         needs |= NEED_OWNERS | NEED_COMMANDS;
-    if (!internet)
+    if (!lists(netstat, SECTION_INTERNET))
         return needs;
     needs |= options->timers ? SOCKET_TIMER | SOCKET_RETRANSMITS | SOCKET_PROBES : 0;
     needs |= layout->extended ? SOCKET_UID : 0;
@@ -150,13 +157,8 @@ static void add_defaults(struct netstat *netstat, bool wanted, const char *names
 static void choose_defaults(struct netstat *netstat)
 {
     const struct netstat_layout *layout = &netstat->layout;
-    bool internet = false, unix_sockets = false;
+    bool internet = lists(netstat, SECTION_INTERNET);
 
-    for (size_t i = 0; i < netstat->table_count; i++)
-        if (netstat->tables[i].section == SECTION_UNIX)
-            unix_sockets = true;
-        else
-            internet = true;
     add_defaults(netstat, true, "proto family state");
     add_defaults(netstat, internet,
                  "recv_q send_q local_address local_port remote_address remote_port");
@@ -164,7 +166,7 @@ static void choose_defaults(struct netstat *netstat)
     add_defaults(netstat, internet, "uid");
     add_defaults(netstat, true, "inode");
     add_defaults(netstat, internet && layout->timers, "timer expires retransmits probes");
-    add_defaults(netstat, unix_sockets, "type refcount flags path");
+    add_defaults(netstat, lists(netstat, SECTION_UNIX), "type refcount flags path");
     add_defaults(netstat, layout->programs, "pid process processes");
 }
 

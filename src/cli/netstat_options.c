@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "cli/personality.h"
-#include "fastnet/text.h"
 
 enum {
     OPTION_FAMILY = 256, /* --inet and its kin: the option's name is the family's */
@@ -131,14 +130,12 @@ static bool take_family(struct netstat_options *options, const char *name, size_
 
 static int take_families(struct netstat_options *options, const char *names)
 {
-    enum { SHOWN = 80 };
-    char escaped[ESCAPE_FACTOR * SHOWN + 1];
+    char text[TYPED_MAX];
 
     for (;;) {
         size_t length = strcspn(names, ",");
         if (!take_family(options, names, length)) {
-            *escape_text(escaped, names, length < SHOWN ? length : SHOWN, NULL) = '\0';
-            fprintf(stderr, "Unknown address family `%s'.\n", escaped);
+            fprintf(stderr, "Unknown address family `%s'.\n", options_typed(text, names, length));
             return STATUS_FAILURE;
         }
         if (!names[length])

@@ -15,15 +15,21 @@ struct parser {
     char *message;
 };
 
-/* What the user typed goes into a message escaped, and cut when it is very long. */
+const char *options_typed(char text[TYPED_MAX], const char *typed, size_t length)
+{
+    const size_t most = (TYPED_MAX - 1) / ESCAPE_FACTOR;
+
+    *escape_text(text, typed, length < most ? length : most, NULL) = '\0';
+    return text;
+}
+
 static int misuse(struct parser *parser, const char *before, const char *typed, size_t length,
                   const char *after)
 {
-    enum { SHOWN = 80 };
-    char escaped[ESCAPE_FACTOR * SHOWN + 1];
+    char text[TYPED_MAX];
 
-    *escape_text(escaped, typed, length < SHOWN ? length : SHOWN, NULL) = '\0';
-    snprintf(parser->message, OPTIONS_MESSAGE, "%s '%s'%s", before, escaped, after);
+    snprintf(parser->message, OPTIONS_MESSAGE, "%s '%s'%s", before,
+             options_typed(text, typed, length), after);
     return OPTIONS_MISUSE;
 }
 

@@ -40,6 +40,10 @@ typedef int (*option_fn)(const struct option *option, const char *argument, void
 
 enum { OPTIONS_MESSAGE = 512 };
 
+/* What the user typed, as a message shows it: escaped, and cut when it is very long. Terminated. */
+enum { TYPED_MAX = 4 * 80 + 1 };
+const char *options_typed(char text[TYPED_MAX], const char *typed, size_t length);
+
 /*
  * Parses as getopt_long(3) does: bundled letters, --name=value, unambiguous abbreviations, operands
  * anywhere (they are ignored), "--" ends it. An abbreviation is looked up in the first table before
