@@ -15,6 +15,8 @@ struct users;
 struct services;
 struct hosts;
 struct interfaces;
+struct labels;
+struct senders;
 
 /* The names that were built for a listing; a member is NULL when nobody needs it. */
 struct context {
@@ -23,18 +25,29 @@ struct context {
     struct services *services;
     struct hosts *hosts;
     struct interfaces *interfaces;
+    struct labels *labels;
+    struct senders *senders;
 };
 
 enum value_type {
     VALUE_UNKNOWN, /* null in JSON, "-" in a table, empty in CSV */
     VALUE_NUMBER,
-    VALUE_SECONDS,     /* held as milliseconds */
+    VALUE_DECIMAL,     /* three decimals, held as thousandths: seconds as milliseconds */
     VALUE_TEXT,        /* to be escaped */
     VALUE_SOCKET_NAME, /* text too; escape_socket_name() writes it, JSON has the bytes themselves */
     VALUE_NAME,        /* a name, or the number's digits where it has none; text in JSON */
     VALUE_ADDRESS,     /* an IPv4-mapped one is yielded as AF_INET */
     VALUE_OWNERS,
+    VALUE_FLAGS, /* names of set bits: joined by commas, an array in JSON */
 };
+
+/* The names of bits; one that has none (NULL, or past the count) is shown as its number. */
+struct flag_names {
+    const char *const *names;
+    size_t count;
+};
+
+enum { VALUE_FLAG_BITS = 128 };
 
 struct value {
     enum value_type type;
@@ -51,6 +64,10 @@ struct value {
             const struct owner *first;
             size_t count;
         } owners;
+        struct {
+            const struct flag_names *names;
+            uint64_t bits[VALUE_FLAG_BITS / 64]; /* bit n is bit n % 64 of word n / 64 */
+        } flags;
     };
 };
 

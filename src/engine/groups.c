@@ -69,7 +69,7 @@ static uint64_t hash_value(uint64_t hash, const struct value *value)
     hash = hash_bytes(hash, &value->type, sizeof value->type);
     switch (value->type) {
     case VALUE_NUMBER:
-    case VALUE_SECONDS:
+    case VALUE_DECIMAL:
         return hash_bytes(hash, &value->number, sizeof value->number);
     case VALUE_TEXT:
     case VALUE_SOCKET_NAME:
@@ -84,6 +84,8 @@ static uint64_t hash_value(uint64_t hash, const struct value *value)
         for (size_t i = 0; i < value->owners.count; i++)
             hash = hash_bytes(hash, &value->owners.first[i].pid, sizeof(pid_t));
         return hash;
+    case VALUE_FLAGS:
+        return hash_bytes(hash, value->flags.bits, sizeof value->flags.bits);
     case VALUE_UNKNOWN:
         break;
     }

@@ -50,13 +50,23 @@ static int compare_owners(const struct value *a, const struct value *b)
     return compare_numbers(a->owners.count, b->owners.count);
 }
 
+/* As one large number. */
+static int compare_flags(const struct value *a, const struct value *b)
+{
+    int order = 0;
+
+    for (size_t i = VALUE_FLAG_BITS / 64; i-- > 0 && !order;)
+        order = compare_numbers(a->flags.bits[i], b->flags.bits[i]);
+    return order;
+}
+
 int value_compare(const struct value *a, const struct value *b)
 {
     if (a->type != b->type)
         return a->type == VALUE_UNKNOWN ? 1 : b->type == VALUE_UNKNOWN ? -1 : 0;
     switch (a->type) {
     case VALUE_NUMBER:
-    case VALUE_SECONDS:
+    case VALUE_DECIMAL:
         return compare_numbers(a->number, b->number);
     case VALUE_TEXT:
     case VALUE_SOCKET_NAME:
@@ -67,6 +77,8 @@ int value_compare(const struct value *a, const struct value *b)
         return compare_addresses(a, b);
     case VALUE_OWNERS:
         return compare_owners(a, b);
+    case VALUE_FLAGS:
+        return compare_flags(a, b);
     case VALUE_UNKNOWN:
         break;
     }

@@ -279,7 +279,7 @@ static struct value expires(const struct column *column, const struct record *re
     (void)context;
     if (!is_filled(column, record) || record->socket.timer == TIMER_OFF)
         return unknown;
-    return (struct value){.type = VALUE_SECONDS, .number = record->socket.timer_ms};
+    return (struct value){.type = VALUE_DECIMAL, .number = record->socket.timer_ms};
 }
 
 static struct value retransmits(const struct column *column, const struct record *record,
@@ -528,7 +528,7 @@ static const struct column columns[] = {
      .heading = "EXPIRES",
      .help = "seconds until that timer fires",
      .needs = SOCKET_TIMER,
-     .type = VALUE_SECONDS,
+     .type = VALUE_DECIMAL,
      .value = expires},
     {.name = "retransmits",
      .heading = "RETRANSMITS",

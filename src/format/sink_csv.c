@@ -59,10 +59,10 @@ static void put_text(struct writer *writer, const struct value *value)
 }
 
 /* Always quoted: commas stand between them, and quotes in their names are escaped. */
-static void put_owners(struct writer *writer, const struct value *value)
+static void put_list(struct writer *writer, const struct value *value, bool empty)
 {
     writer_put(writer, "\"", 1);
-    if (value->owners.count > 0)
+    if (!empty)
         value_put(writer, value, NULL);
     writer_put(writer, "\"", 1);
 }
@@ -73,7 +73,7 @@ static void put_value(struct writer *writer, const struct value *value)
     case VALUE_UNKNOWN:
         break;
     case VALUE_NUMBER:
-    case VALUE_SECONDS:
+    case VALUE_DECIMAL:
     case VALUE_ADDRESS:
         value_put(writer, value, NULL);
         break;
@@ -83,7 +83,10 @@ static void put_value(struct writer *writer, const struct value *value)
         put_text(writer, value);
         break;
     case VALUE_OWNERS:
-        put_owners(writer, value);
+        put_list(writer, value, value->owners.count == 0);
+        break;
+    case VALUE_FLAGS:
+        put_list(writer, value, value_next_flag(value, 0) == VALUE_FLAG_BITS);
         break;
     }
 }

@@ -62,6 +62,20 @@ static void put_owners(struct writer *writer, const struct value *value)
     writer_put(writer, "]", 1);
 }
 
+static void put_flags(struct writer *writer, const struct value *value)
+{
+    const char *before = "[";
+
+    for (unsigned bit = value_next_flag(value, 0); bit < VALUE_FLAG_BITS;
+         bit = value_next_flag(value, bit + 1)) {
+        char digits[TEXT_U64_MAX];
+        writer_puts(writer, before);
+        put_string(writer, value_flag_name(value, bit, digits));
+        before = ",";
+    }
+    writer_puts(writer, *before == '[' ? "[]" : "]");
+}
+
 static void put_address(struct writer *writer, const struct value *value)
 {
     char *dst = writer_reserve(writer, TEXT_ADDRESS_MAX + 2);
@@ -81,7 +95,7 @@ static void put_value(struct writer *writer, const struct value *value)
         writer_put(writer, "null", 4);
         break;
     case VALUE_NUMBER:
-    case VALUE_SECONDS:
+    case VALUE_DECIMAL:
         value_put(writer, value, NULL);
         break;
     case VALUE_TEXT:
@@ -94,6 +108,9 @@ static void put_value(struct writer *writer, const struct value *value)
         break;
     case VALUE_OWNERS:
         put_owners(writer, value);
+        break;
+    case VALUE_FLAGS:
+        put_flags(writer, value);
         break;
     }
 }

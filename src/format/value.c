@@ -11,6 +11,9 @@ _Static_assert(TEXT_PIECE *ESCAPE_JSON_FACTOR <= WRITER_RESERVE_MAX, "a piece fi
 /* In name/pid/fd,name/pid/fd; the quote so that CSV has nothing to double. */
 static const char owner_delimiters[] = " ,/\"";
 
+/* Between the names of bits; the quote as above. */
+static const char flag_delimiters[] = " ,\"";
+
 struct text value_text(const struct value *value, char *digits)
 {
     if (value->type != VALUE_NAME)
@@ -34,6 +37,37 @@ static size_t owners_bound(const struct value *value)
     return bound;
 }
 
+unsigned value_next_flag(const struct value *value, unsigned bit)
+{
+    for (; bit < VALUE_FLAG_BITS; bit = (bit / 64 + 1) * 64) {
+        const uint64_t left = value->flags.bits[bit / 64] >> bit % 64;
+        if (left != 0)
+            return bit + (unsigned)__builtin_ctzll(left);
+    }
+    return VALUE_FLAG_BITS;
+}
+
+struct text value_flag_name(const struct value *value, unsigned bit, char *digits)
+{
+    const struct flag_names *names = value->flags.names;
+    const char *name = bit < names->count ? names->names[bit] : NULL;
+
+    if (name != NULL)
+        return (struct text){name, strlen(name)};
+    return (struct text){digits, (size_t)(text_u64(digits, bit) - digits)};
+}
+
+static size_t flags_bound(const struct value *value)
+{
+    char digits[TEXT_U64_MAX];
+    size_t bound = 1;
+
+    for (unsigned bit = value_next_flag(value, 0); bit < VALUE_FLAG_BITS;
+         bit = value_next_flag(value, bit + 1))
+        bound += 1 + ESCAPE_FACTOR * value_flag_name(value, bit, digits).length;
+    return bound;
+}
+
 size_t value_bound(const struct value *value)
 {
     char digits[TEXT_U64_MAX];
@@ -43,7 +77,7 @@ size_t value_bound(const struct value *value)
         return 1;
     case VALUE_NUMBER:
         return TEXT_U64_MAX;
-    case VALUE_SECONDS:
+    case VALUE_DECIMAL:
         return TEXT_SECONDS_MAX;
     case VALUE_TEXT:
     case VALUE_SOCKET_NAME:
@@ -53,6 +87,8 @@ size_t value_bound(const struct value *value)
         return TEXT_ADDRESS_MAX;
     case VALUE_OWNERS:
         return owners_bound(value);
+    case VALUE_FLAGS:
+        return flags_bound(value);
     }
     return 0;
 }
@@ -101,6 +137,23 @@ static char *write_owners(char *dst, const struct value *value)
     return dst;
 }
 
+static char *write_flags(char *dst, const struct value *value)
+{
+    const char *start = dst;
+
+    for (unsigned bit = value_next_flag(value, 0); bit < VALUE_FLAG_BITS;
+         bit = value_next_flag(value, bit + 1)) {
+        char digits[TEXT_U64_MAX];
+        const struct text name = value_flag_name(value, bit, digits);
+        if (dst > start)
+            *dst++ = ',';
+        dst = escape_text(dst, name.data, name.length, flag_delimiters);
+    }
+    if (dst == start)
+        *dst++ = '-';
+    return dst;
+}
+
 char *value_write(char *dst, const struct value *value, const char *delimiters)
 {
     switch (value->type) {
@@ -109,7 +162,7 @@ char *value_write(char *dst, const struct value *value, const char *delimiters)
         return dst;
     case VALUE_NUMBER:
         return text_u64(dst, value->number);
-    case VALUE_SECONDS:
+    case VALUE_DECIMAL:
         return text_seconds(dst, value->number);
     case VALUE_TEXT:
     case VALUE_SOCKET_NAME:
@@ -119,6 +172,8 @@ char *value_write(char *dst, const struct value *value, const char *delimiters)
         return text_address(dst, value->family, value->address);
     case VALUE_OWNERS:
         return write_owners(dst, value);
+    case VALUE_FLAGS:
+        return write_flags(dst, value);
     }
     return dst;
 }

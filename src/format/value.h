@@ -22,4 +22,10 @@ void text_put(struct writer *writer, struct text text, const char *delimiters,
  */
 struct text value_text(const struct value *value, char *digits);
 
+/* The first set bit of VALUE_FLAGS from this one on; VALUE_FLAG_BITS when there is none. */
+unsigned value_next_flag(const struct value *value, unsigned bit);
+
+/* The name of a bit, or its number in digits (TEXT_U64_MAX bytes). */
+struct text value_flag_name(const struct value *value, unsigned bit, char *digits);
+
 #endif

@@ -40,7 +40,7 @@ static struct value given_value(const struct column *column, const struct record
 
 static const struct column name_column = COLUMN(0, "name", "NAME", VALUE_TEXT);
 static const struct column size_column = COLUMN(1, "size", "SIZE", VALUE_NUMBER);
-static const struct column age_column = COLUMN(2, "age", "AGE", VALUE_SECONDS);
+static const struct column age_column = COLUMN(2, "age", "AGE", VALUE_DECIMAL);
 static const struct column address_column = COLUMN(3, "address", "ADDRESS", VALUE_ADDRESS);
 static const struct column path_column = COLUMN(4, "path", "PATH", VALUE_SOCKET_NAME);
 static const struct column user_column = COLUMN(5, "user", "USER", VALUE_NAME);
@@ -86,7 +86,7 @@ static void fill_values(struct value *values)
 {
     values[0] = string_value("tcp");
     values[1] = number_value(UINT64_MAX);
-    values[2] = (struct value){.type = VALUE_SECONDS, .number = 1250};
+    values[2] = (struct value){.type = VALUE_DECIMAL, .number = 1250};
     values[3] = (struct value){.type = VALUE_ADDRESS, .family = AF_INET6};
     inet_pton(AF_INET6, "2001:db8::1", values[3].address);
     values[4] = (struct value){.type = VALUE_SOCKET_NAME, .text = {"\0a@,b", 5}};
