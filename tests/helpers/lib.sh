@@ -50,11 +50,21 @@ is() # NAME EXPECTED ACTUAL
     fi
 }
 
+# What is mounted below it would be removed as well, and that may be the machine's own.
+remove_work()
+{
+    if grep -qF " $work/" /proc/self/mountinfo; then
+        echo "$work is left behind: something is mounted below it" >&2
+        return 1
+    fi
+    rm -rf "$work"
+}
+
 lib_begin()
 {
     work=$(mktemp -d) || exit 1
     chmod 755 "$work"
-    trap 'zoo_stop; rm -rf "$work"' EXIT
+    trap 'zoo_stop; remove_work' EXIT
     trap 'exit 130' INT TERM HUP
 }
 
