@@ -28,6 +28,11 @@ struct listing {
     size_t table_count;
     bool (*keep)(const struct record *record, const void *arg); /* row filter, or NULL for all */
     const void *keep_arg;
+    const struct flow_filter *flow;    /* for the backends of flows, or NULL */
+    const struct query_events *events; /* of endless tables; idle is the engine's own */
+    /* Endless tables: called after what was listed so far was written, with what was lost. */
+    void (*pause)(const void *arg, struct report *report);
+    const void *pause_arg;
     uint64_t needs; /* of everything that will be shown */
     enum backend_choice backend;
     const char *proc_root;

@@ -100,4 +100,28 @@ int hosts_add(struct hosts *hosts, uint8_t family, const uint8_t *address);
 int hosts_resolve(struct hosts *hosts, unsigned milliseconds);
 const char *hosts_name(const struct hosts *hosts, uint8_t family, const uint8_t *address);
 
+/*
+ * Connection labels: connlabel.conf(5), /etc/xtables/connlabel.conf. Lines that are malformed, and
+ * names of other characters than letters, digits, blank and '-', are left out.
+ */
+struct labels;
+struct flag_names;
+/* Returns 0 or -errno: the file cannot be read. path NULL: the usual one. */
+int labels_create(struct labels **labels, const char *path);
+void labels_destroy(struct labels *labels);
+/* The bit of a name (length bytes), -1 when there is none. */
+int labels_bit(const struct labels *labels, const char *name, size_t length);
+/* The names by bit; of no labels (NULL): none. */
+const struct flag_names *labels_names(const struct labels *labels);
+
+/*
+ * Processes by the netlink port of their socket, for NETLINK_NETFILTER: /proc/net/netlink names
+ * the socket, the descriptors of processes its owner. Asked while events come: the answer for a
+ * port is kept until another is asked for. NULL when there is none (any more).
+ */
+struct senders;
+struct senders *senders_create(void);
+void senders_destroy(struct senders *senders);
+const char *senders_name(struct senders *senders, uint32_t port);
+
 #endif

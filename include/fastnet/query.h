@@ -8,6 +8,7 @@
 
 struct report;
 struct netlink;
+struct flow_filter;
 
 /* A kernel table: what one dump lists. Tables are constants, compared by address. */
 struct table {
@@ -18,10 +19,20 @@ struct table {
     /* Where a backend can read this and another table in one dump: that other, and the two as one.
      */
     const struct table *other, *both;
+    /* A stream of events: it has no end of its own, and no two rows of it are one object. */
+    bool endless;
+    /* The kernel may move all of its rows while they are read, and a dump lose and repeat some. */
+    bool resizes;
 };
 
 extern const struct table table_tcp, table_tcp6, table_udp, table_udp6, table_udplite,
     table_udplite6, table_raw, table_raw6, table_unix, table_tcp_both;
+
+/* Connection tracking. One by its tuple: query.flow says which. */
+extern const struct table table_flows, table_flows_zeroed, table_flows_dying,
+    table_flows_unconfirmed, table_flow_one, table_flow_events, table_flow_count, table_flow_usage,
+    table_flow_statistics, table_expectations, table_expectation_one, table_expectation_events,
+    table_expectation_count, table_expectation_statistics;
 
 struct query {
     const struct table *table;
@@ -31,6 +42,20 @@ struct query {
     struct netlink *netlink; /* for the netlink backends; lives as long as the engine */
     struct report *report;   /* where skipped lines and lost rows are told */
     bool exclusive;          /* no other backend may be asked, not even for a detail */
+    bool remembers;          /* repeats are dropped over the whole table: it may be read again */
+    /* Flows: rows that it does not match may be left out; NULL: none. */
+    const struct flow_filter *flow;
+    const struct query_events *events; /* for endless tables */
+};
+
+/* How a stream of events is read. */
+struct query_events {
+    int stop;           /* a descriptor: when it can be read, the dump returns 0 */
+    size_t buffer_size; /* bytes of the socket's receive buffer, 0: as it is */
+    unsigned kinds;     /* one bit (1 << enum flow_event) a kind that is wanted */
+    /* Called when there is nothing to read for now: what was handed on may be shown. */
+    void (*idle)(void *arg);
+    void *idle_arg;
 };
 
 #define STATES_ALL UINT32_MAX
@@ -52,9 +77,12 @@ struct backend {
     enum backend_choice source;
     uint64_t (*fields)(const struct table *table); /* what its rows can have; 0: not its table */
     int (*dump)(const struct query *query, record_fn fn, void *arg);
+    /* What is missing when dump() failed so: a right, a module; NULL: the error says it. */
+    const char *(*remedy)(const struct table *table, int error);
 };
 
-extern const struct backend backend_sock_diag, backend_proc_net;
+extern const struct backend backend_sock_diag, backend_proc_net, backend_ctnetlink,
+    backend_proc_conntrack;
 
 /* All of them, those that are rather asked first. */
 extern const struct backend *const backends[];

@@ -14,6 +14,10 @@
 
 enum record_kind {
     RECORD_SOCKET,
+    RECORD_FLOW,
+    RECORD_EXPECTATION,
+    RECORD_FLOW_STATISTICS,
+    RECORD_FLOW_USAGE,
     RECORD_COUNT, /* made by the engine for --count-by; no backend hands one on */
 };
 
@@ -52,6 +56,8 @@ struct text {
 #define NEED_SERVICES   (UINT64_C(1) << 51) /* port -> name */
 #define NEED_HOSTS      (UINT64_C(1) << 52) /* address -> name */
 #define NEED_INTERFACES (UINT64_C(1) << 53) /* index -> name */
+#define NEED_LABELS     (UINT64_C(1) << 54) /* bit of a connection label -> name */
+#define NEED_SENDERS    (UINT64_C(1) << 55) /* netlink port of who made a change -> process */
 #define NEED_LOOKUPS    (UINT64_C(0xffff) << 48)
 
 /* Flags of a unix socket: __SO_ACCEPTCON, __SO_WAITDATA, __SO_NOSPACE (linux/net.h). */
@@ -107,6 +113,111 @@ struct socket_record {
                          at most SOCKET_PATH_MAX bytes */
 };
 
+/*
+ * Connection tracking: linux/netfilter/nfnetlink_conntrack.h, nf_conntrack_common.h. Some fields
+ * are of flows only, some of expectations.
+ */
+#define FLOW_ORIG           (UINT64_C(1) << 0) /* the tuple of the original direction */
+#define FLOW_REPLY          (UINT64_C(1) << 1) /* ... and of the reply */
+#define FLOW_STATE          (UINT64_C(1) << 2) /* TCP, SCTP, DCCP */
+#define FLOW_TIMEOUT        (UINT64_C(1) << 3)
+#define FLOW_STATUS         (UINT64_C(1) << 4)
+#define FLOW_MARK           (UINT64_C(1) << 5)
+#define FLOW_SECMARK        (UINT64_C(1) << 6)
+#define FLOW_SECCTX         (UINT64_C(1) << 7)
+#define FLOW_ORIG_COUNTERS  (UINT64_C(1) << 8) /* only with nf_conntrack_acct */
+#define FLOW_REPLY_COUNTERS (UINT64_C(1) << 9)
+#define FLOW_ZONE           (UINT64_C(1) << 10) /* absent: zone 0, of both directions */
+#define FLOW_ORIG_ZONE      (UINT64_C(1) << 11)
+#define FLOW_REPLY_ZONE     (UINT64_C(1) << 12)
+#define FLOW_START          (UINT64_C(1) << 13) /* only with nf_conntrack_timestamp */
+#define FLOW_STOP           (UINT64_C(1) << 14)
+#define FLOW_HELPER         (UINT64_C(1) << 15)
+#define FLOW_LABELS         (UINT64_C(1) << 16)
+#define FLOW_USE            (UINT64_C(1) << 17)
+#define FLOW_ID             (UINT64_C(1) << 18)
+#define FLOW_ORIG_VTAG      (UINT64_C(1) << 19) /* SCTP */
+#define FLOW_REPLY_VTAG     (UINT64_C(1) << 20)
+#define FLOW_ROLE           (UINT64_C(1) << 21) /* DCCP */
+#define FLOW_EVENT          (UINT64_C(1) << 22) /* event and received */
+#define FLOW_SENDER         (UINT64_C(1) << 23) /* events that a process brought about */
+#define FLOW_MASK           (UINT64_C(1) << 24) /* expectations: mask */
+#define FLOW_MASTER         (UINT64_C(1) << 25) /* expectations: master */
+#define FLOW_FLAGS          (UINT64_C(1) << 26) /* expectations: flags */
+#define FLOW_CLASS          (UINT64_C(1) << 27) /* expectations: class */
+
+/* One direction of a flow: who sends, to whom. */
+struct flow_tuple {
+    uint8_t src[16], dst[16];    /* network byte order; IPv4 in the first four bytes, then 0 */
+    uint16_t src_port, dst_port; /* host byte order; GRE: keys; ICMP: src_port is the id */
+    uint8_t icmp_type, icmp_code;
+    uint8_t protocol; /* IPPROTO_* */
+};
+
+/* The numbers of -e and of a kernel message's flags are neither of these. */
+enum flow_event { FLOW_NEW, FLOW_UPDATE, FLOW_DESTROY };
+
+enum { FLOW_LABEL_WORDS = 4, FLOW_LABEL_BITS = 128 }; /* XT_CONNLABEL_MAXBIT + 1 */
+
+struct flow_record {
+    uint8_t family; /* AF_INET, AF_INET6 */
+    uint8_t state;  /* enum tcp_conntrack, sctp_conntrack, or DCCP's, by the protocol */
+    uint8_t role;   /* DCCP: 0 client, 1 server */
+    uint8_t event;  /* enum flow_event */
+    uint16_t zone, orig_zone, reply_zone;
+    uint32_t status;  /* IPS_* */
+    uint32_t timeout; /* seconds until it is forgotten */
+    uint32_t mark, secmark, use, id;
+    uint32_t orig_vtag, reply_vtag;
+    uint32_t sender; /* netlink port */
+    struct flow_tuple orig, reply;
+    uint64_t orig_packets, orig_bytes, reply_packets, reply_bytes;
+    uint64_t start, stop;              /* nanoseconds since 1970 */
+    uint64_t received;                 /* an event: when it was read, nanoseconds since 1970 */
+    uint32_t labels[FLOW_LABEL_WORDS]; /* bit n is bit n % 32 of word n / 32 */
+    struct text helper, secctx;
+};
+
+/* What a helper waits for (nf_conntrack_expect.h); it has bits of FLOW_*. */
+struct expectation_record {
+    uint8_t family;
+    uint8_t event; /* enum flow_event */
+    uint16_t zone;
+    uint32_t timeout; /* seconds */
+    uint32_t flags;   /* NF_CT_EXPECT_* */
+    uint32_t class;   /* of the helper's expectations */
+    uint32_t id;
+    struct flow_tuple orig, mask, master; /* FLOW_ORIG: what is expected */
+    uint64_t received;                    /* nanoseconds since 1970 */
+    struct text helper;
+};
+
+/* The counters of one processor: has is a bit (1 << CTA_STATS_*) for each that is there. */
+enum { FLOW_COUNTERS = 24 };
+struct flow_statistics_record {
+    uint32_t cpu;
+    bool expectations; /* counters are CTA_STATS_EXP_* */
+    uint32_t counters[FLOW_COUNTERS];
+};
+
+/* How full the table is. */
+#define USAGE_ENTRIES    (UINT64_C(1) << 0)
+#define USAGE_MAXIMUM    (UINT64_C(1) << 1) /* nf_conntrack_max; 0: no limit */
+#define USAGE_BUCKETS    (UINT64_C(1) << 2)
+#define USAGE_DROPS      (UINT64_C(1) << 3) /* drop and early_drop */
+#define USAGE_ENTRY_SIZE (UINT64_C(1) << 4) /* from slabinfo(5); else FLOW_ENTRY_ESTIMATE */
+
+enum {
+    FLOW_ENTRY_ESTIMATE = 320, /* bytes: struct nf_conn and its extensions on 64-bit kernels */
+    FLOW_BUCKET_SIZE = sizeof(void *), /* struct hlist_nulls_head */
+};
+
+struct flow_usage_record {
+    uint64_t entries, maximum, buckets;
+    uint64_t entry_size;       /* bytes */
+    uint64_t drop, early_drop; /* sums over the processors, since start or reset */
+};
+
 /* A group of --count-by. */
 struct count_record {
     const struct value *values; /* one for each column that was counted by, borrowed */
@@ -119,6 +230,10 @@ struct record {
     uint64_t identity; /* the same in two rows for one object (the socket cookie); 0: unknown */
     union {
         struct socket_record socket;
+        struct flow_record flow;
+        struct expectation_record expectation;
+        struct flow_statistics_record statistics;
+        struct flow_usage_record usage;
         struct count_record count;
     };
 };

@@ -7,13 +7,15 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
-enum { REPORT_LINES = 16, REPORT_LENGTH = 256 };
+enum { REPORT_LINES = 16, REPORT_LENGTH = 384 };
 
 struct report {
-    bool partial; /* rows may be missing: exit status 1 */
-    bool ended;   /* what was asked for is not there: no use in asking again */
+    bool partial;    /* rows may be missing: exit status 1 */
+    bool ended;      /* what was asked for is not there: no use in asking again */
+    uint64_t listed; /* rows that were handed to the sink, or counted */
     size_t count;
     bool verbatim[REPORT_LINES];
     char lines[REPORT_LINES][REPORT_LENGTH];

@@ -10,8 +10,10 @@
 #include <stddef.h>
 
 enum right {
-    RIGHT_OWNERS, /* other users' descriptors: CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH */
-    RIGHT_READ,   /* files of a captured tree: CAP_DAC_READ_SEARCH */
+    RIGHT_OWNERS,          /* other users' descriptors: CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH */
+    RIGHT_READ,            /* files of a captured tree: CAP_DAC_READ_SEARCH */
+    RIGHT_NETFILTER,       /* asking nfnetlink: CAP_NET_ADMIN */
+    RIGHT_NETFILTER_FILES, /* files of netfilter in /proc: CAP_DAC_READ_SEARCH */
 };
 
 /* Becomes the real user for good, and empties the effective set. Returns 0 or -errno. */

@@ -74,4 +74,18 @@ struct netstat_layout {
 struct sink *sink_netstat_create(const struct netstat_layout *layout, struct writer *writer,
                                  const struct context *context);
 
+/* How conntrack prints flows and expectations (conntrack-tools 1.4.7, -o). */
+struct conntrack_layout {
+    bool extended; /* the network layer's protocol in front */
+    bool id;
+    bool timestamp;  /* of events: when they were received */
+    bool ktimestamp; /* start and stop */
+    bool labels;
+    bool xml, save;
+};
+
+/* A line, or an XML element, a record of any kind of connection tracking. */
+struct sink *sink_conntrack_create(const struct conntrack_layout *layout, struct writer *writer,
+                                   const struct context *context);
+
 #endif

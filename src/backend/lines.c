@@ -42,10 +42,11 @@ int lines_init(struct lines *lines, int fd)
     return -ENOMEM;
 }
 
-int lines_open(struct lines *lines, const char *proc_root, const char *name)
+static int open_below(struct lines *lines, const char *proc_root, const char *directory,
+                      const char *name)
 {
     char path[PATH_MAX];
-    int length = snprintf(path, sizeof path, "%s/net/%s", proc_root, name);
+    int length = snprintf(path, sizeof path, "%s/%s%s", proc_root, directory, name);
     int fd;
 
     *lines = (struct lines){.fd = -1};
@@ -53,6 +54,16 @@ int lines_open(struct lines *lines, const char *proc_root, const char *name)
         return -ENAMETOOLONG;
     fd = open_regular(path);
     return fd < 0 ? fd : lines_init(lines, fd);
+}
+
+int lines_open(struct lines *lines, const char *proc_root, const char *name)
+{
+    return open_below(lines, proc_root, "net/", name);
+}
+
+int lines_open_path(struct lines *lines, const char *proc_root, const char *path)
+{
+    return open_below(lines, proc_root, "", path);
 }
 
 void lines_close(struct lines *lines)

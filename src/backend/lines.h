@@ -32,6 +32,9 @@ struct line {
 /* Opens PROC_ROOT/net/NAME, a regular file. Returns 0 or -errno. */
 int lines_open(struct lines *lines, const char *proc_root, const char *name);
 
+/* The same for PROC_ROOT/PATH: what is not below net. */
+int lines_open_path(struct lines *lines, const char *proc_root, const char *path);
+
 /* The same over an open descriptor, which lines_close() closes; also where this fails. */
 int lines_init(struct lines *lines, int fd);
 void lines_close(struct lines *lines);

@@ -11,12 +11,16 @@
 #include <unistd.h>
 
 #include "fastnet/report.h"
+#include "fastnet/rights.h"
 
 /*
  * The kernel fills a dump's datagrams up to 32 KiB (net/netlink/af_netlink.c); a buffer of twice
  * that is never the reason for a cut one.
  */
 enum { BUFFER_SIZE = 64 * 1024, PROTOCOLS = 32, RESTARTS_MAX = 4 };
+
+/* Under a stream of events without a pause, how many are read between two looks at the end. */
+enum { EVENTS_AT_ONCE = 256 };
 
 struct channel {
     int fd; /* -1: not open */
@@ -34,6 +38,7 @@ struct netlink {
 struct dump {
     struct netlink *netlink;
     struct channel *channel;
+    int protocol;
     netlink_fn fn;
     void *arg;
     struct report *report;
@@ -81,24 +86,43 @@ void netlink_destroy(struct netlink *netlink)
     free(netlink);
 }
 
+/* nfnetlink answers, and sends events to, only who has CAP_NET_ADMIN at that moment. */
+static void raise_for(int protocol)
+{
+    if (protocol == NETLINK_NETFILTER)
+        rights_raise(RIGHT_NETFILTER);
+}
+
+static void lower_for(int protocol)
+{
+    if (protocol == NETLINK_NETFILTER)
+        rights_lower();
+}
+
 /*
  * Binding makes the kernel choose the port that its answers are addressed to. The two options are
  * refinements that old kernels lack: strict checking of requests, and errors in words.
  */
-static int channel_open(struct channel *channel, int protocol)
+static int channel_open(struct channel *channel, int protocol, uint32_t groups)
 {
-    struct sockaddr_nl address = {.nl_family = AF_NETLINK};
+    struct sockaddr_nl address = {.nl_family = AF_NETLINK, .nl_groups = groups};
     socklen_t length = sizeof address;
     const int on = 1;
     int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, protocol);
+    int result;
 
     if (fd < 0)
         return -errno;
-    if (bind(fd, (const struct sockaddr *)&address, sizeof address) < 0 ||
-        getsockname(fd, (struct sockaddr *)&address, &length) < 0) {
-        int error = -errno;
+    raise_for(protocol);
+    result = bind(fd, (const struct sockaddr *)&address, sizeof address);
+    if (result == 0)
+        result = getsockname(fd, (struct sockaddr *)&address, &length);
+    if (result < 0)
+        result = -errno;
+    lower_for(protocol);
+    if (result < 0) {
         close(fd);
-        return error;
+        return result;
     }
     setsockopt(fd, SOL_NETLINK, NETLINK_GET_STRICT_CHK, &on, sizeof on);
     setsockopt(fd, SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof on);
@@ -124,32 +148,35 @@ static int send_request(const struct dump *dump, const struct nlmsghdr *request)
     const struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
     const struct netlink_peer *peer = dump->netlink->peer;
     int fd = dump->channel->fd;
+    int error = 0;
 
     if (peer)
         return peer->send(peer->arg, request, request->nlmsg_len);
-    while (sendto(fd, request, request->nlmsg_len, 0, (const struct sockaddr *)&kernel,
-                  sizeof kernel) < 0) {
-        int error = wait_again(fd, POLLOUT);
-        if (error)
-            return error;
-    }
-    return 0;
+    raise_for(dump->protocol);
+    while (!error && sendto(fd, request, request->nlmsg_len, 0, (const struct sockaddr *)&kernel,
+                            sizeof kernel) < 0)
+        error = wait_again(fd, POLLOUT);
+    lower_for(dump->protocol);
+    return error;
 }
 
-/* One datagram into the buffer; returns its length, or -errno. *port is who sent it. */
-static ssize_t receive(const struct dump *dump, uint32_t *port)
+/*
+ * One datagram into the buffer; returns its length, or -errno: -EAGAIN when there is none and flags
+ * say not to wait. *port is who sent it.
+ */
+static ssize_t receive(struct netlink *netlink, int fd, int flags, uint32_t *port)
 {
-    const struct netlink_peer *peer = dump->netlink->peer;
+    const struct netlink_peer *peer = netlink->peer;
     struct sockaddr_nl from = {.nl_family = AF_NETLINK};
-    struct iovec vector = {.iov_base = dump->netlink->buffer, .iov_len = BUFFER_SIZE};
+    struct iovec vector = {.iov_base = netlink->buffer, .iov_len = BUFFER_SIZE};
     struct msghdr header = {
         .msg_name = &from, .msg_namelen = sizeof from, .msg_iov = &vector, .msg_iovlen = 1};
     ssize_t length;
 
     if (peer)
-        return peer->receive(peer->arg, dump->netlink->buffer, BUFFER_SIZE, port);
-    while ((length = recvmsg(dump->channel->fd, &header, 0)) < 0) {
-        int error = wait_again(dump->channel->fd, POLLIN);
+        return peer->receive(peer->arg, netlink->buffer, BUFFER_SIZE, port);
+    while ((length = recvmsg(fd, &header, flags)) < 0) {
+        int error = flags & MSG_DONTWAIT && errno == EAGAIN ? -EAGAIN : wait_again(fd, POLLIN);
         if (error)
             return error;
     }
@@ -263,6 +290,11 @@ static int take_datagram(struct dump *dump, ssize_t length)
     return left > 0 ? -EBADMSG : MORE;
 }
 
+static void note_stranger(struct report *report)
+{
+    report_note(report, "refused a netlink message that the kernel did not send");
+}
+
 static int run_dump(struct dump *dump, struct nlmsghdr *request)
 {
     int result;
@@ -274,11 +306,11 @@ static int run_dump(struct dump *dump, struct nlmsghdr *request)
         return result;
     do {
         uint32_t port = 0;
-        ssize_t length = receive(dump, &port);
+        ssize_t length = receive(dump->netlink, dump->channel->fd, 0, &port);
         if (length < 0)
             return (int)length;
         if (port != 0) {
-            report_note(dump->report, "refused a netlink message that the kernel did not send");
+            note_stranger(dump->report);
             result = MORE;
             continue;
         }
@@ -292,6 +324,7 @@ int netlink_dump(struct netlink *netlink, int protocol, struct nlmsghdr *request
 {
     struct dump dump = {.netlink = netlink,
                         .channel = &netlink->channels[protocol],
+                        .protocol = protocol,
                         .fn = fn,
                         .arg = arg,
                         .report = report};
@@ -299,7 +332,7 @@ int netlink_dump(struct netlink *netlink, int protocol, struct nlmsghdr *request
 
     if (!netlink->peer && dump.channel->fd < 0)
         do
-            result = channel_open(dump.channel, protocol);
+            result = channel_open(dump.channel, protocol, 0);
         while (result == -EINTR);
     if (result < 0)
         return result;
@@ -315,4 +348,90 @@ int netlink_dump(struct netlink *netlink, int protocol, struct nlmsghdr *request
     else if (dump.interrupted)
         report_loss(report, "the table changed while it was read: rows may be missing or repeated");
     return result;
+}
+
+/* Events */
+
+/* What was sent to a group has no question that it would answer. */
+static int hand_on_events(const struct netlink *netlink, const struct netlink_listening *listening,
+                          ssize_t length)
+{
+    const struct nlmsghdr *message = (const void *)netlink->buffer;
+    int left = (int)length; /* signed: alignment can take it below zero */
+
+    while (fits(message, left)) {
+        int result =
+            message->nlmsg_type >= NLMSG_MIN_TYPE ? listening->fn(message, listening->arg) : 0;
+        if (result < 0)
+            return result;
+        message = mnl_nlmsg_next(message, &left);
+    }
+    return 0;
+}
+
+/* Waits for something to read, at most for a while; returns 1 when listening shall end. */
+static int wait_for_event(int fd, int stop, int milliseconds)
+{
+    struct pollfd pollfds[] = {{.fd = fd, .events = POLLIN}, {.fd = stop, .events = POLLIN}};
+
+    if (poll(pollfds, 2, milliseconds) < 0)
+        return errno == EINTR || errno == EAGAIN ? 0 : -errno;
+    return pollfds[1].revents != 0;
+}
+
+/* Returns 0 to go on, 1 at the end, -errno. */
+static int listen_once(struct netlink *netlink, int fd, const struct netlink_listening *listening,
+                       struct report *report)
+{
+    uint32_t port = 0;
+    ssize_t length = receive(netlink, fd, MSG_DONTWAIT, &port);
+
+    if (length == -EAGAIN) {
+        listening->idle(listening->arg);
+        return netlink->peer ? 0 : wait_for_event(fd, listening->stop, -1);
+    }
+    if (length == -ENOBUFS) {
+        report_loss(report, "events were lost: they came faster than they were read "
+                            "(--buffer-size takes a larger buffer)");
+        return 0;
+    }
+    if (length <= 0)
+        return length < 0 ? (int)length : 1;
+    if (port != 0) {
+        note_stranger(report);
+        return 0;
+    }
+    return hand_on_events(netlink, listening, length);
+}
+
+/* Past the system's limit (net.core.rmem_max) where that is allowed. */
+static void set_buffer_size(int fd, size_t size, int protocol)
+{
+    const int bytes = size > INT_MAX / 2 ? INT_MAX / 2 : (int)size;
+
+    raise_for(protocol);
+    if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes) < 0)
+        setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+    lower_for(protocol);
+}
+
+int netlink_listen(struct netlink *netlink, const struct netlink_listening *listening,
+                   struct report *report)
+{
+    struct channel channel = {.fd = -1};
+    int result = 0;
+
+    if (!netlink->peer)
+        result = channel_open(&channel, listening->protocol, listening->groups);
+    if (result < 0)
+        return result;
+    if (listening->buffer_size && channel.fd >= 0)
+        set_buffer_size(channel.fd, listening->buffer_size, listening->protocol);
+    for (unsigned count = 1; result == 0; count++) {
+        result = listen_once(netlink, channel.fd, listening, report);
+        if (result == 0 && !netlink->peer && count % EVENTS_AT_ONCE == 0)
+            result = wait_for_event(channel.fd, listening->stop, 0);
+    }
+    channel_close(&channel);
+    return result < 0 ? result : 0;
 }

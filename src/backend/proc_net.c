@@ -419,4 +419,4 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     return result;
 }
 
-const struct backend backend_proc_net = {"proc", BACKEND_PROC, fields, dump};
+const struct backend backend_proc_net = {"proc", BACKEND_PROC, fields, dump, NULL};

@@ -349,4 +349,4 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     return result;
 }
 
-const struct backend backend_sock_diag = {"netlink", BACKEND_NETLINK, fields, dump};
+const struct backend backend_sock_diag = {"netlink", BACKEND_NETLINK, fields, dump, NULL};

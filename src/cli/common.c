@@ -125,6 +125,18 @@ static void print_columns(enum record_kind kind)
         printf("%-16s %s\n", table->columns[i].name, table->columns[i].help);
 }
 
+void common_add_columns(enum record_kind kind, const char *names,
+                        const struct column *columns[LISTING_COLUMNS_MAX], size_t *count)
+{
+    while (*names && *count < LISTING_COLUMNS_MAX) {
+        size_t length = strcspn(names, " ");
+        const struct column *column = column_find(kind, names, length);
+        if (column)
+            columns[(*count)++] = column;
+        names += length + (names[length] == ' ');
+    }
+}
+
 void common_column_names(enum record_kind kind, char *names, size_t size)
 {
     const struct column_table *table = columns_of(kind);

@@ -44,6 +44,10 @@ int common_resolve(struct common *common, enum record_kind kind,
                    const struct column *const *defaults, size_t default_count,
                    struct listing *listing, const char *program, bool *done);
 
+/* Appends the columns of these names, separated by blanks, to what is shown without --columns. */
+void common_add_columns(enum record_kind kind, const char *names,
+                        const struct column *columns[LISTING_COLUMNS_MAX], size_t *count);
+
 /* The names of a kind's columns, separated by blanks. */
 void common_column_names(enum record_kind kind, char *names, size_t size);
 

@@ -14,7 +14,7 @@
 #include "cli/personality.h"
 #include "cli/run.h"
 
-enum { TABLES_MAX = 12, DEFAULT_COLUMNS_MAX = 32 };
+enum { TABLES_MAX = 12 };
 
 struct netstat {
     const char *program;
@@ -23,7 +23,7 @@ struct netstat {
     size_t table_count;
     struct listing listing;
     struct netstat_layout layout;
-    const struct column *defaults[DEFAULT_COLUMNS_MAX];
+    const struct column *defaults[LISTING_COLUMNS_MAX];
     size_t default_count;
 };
 
@@ -144,13 +144,8 @@ static uint64_t layout_needs(const struct netstat *netstat)
 
 static void add_defaults(struct netstat *netstat, bool wanted, const char *names)
 {
-    while (wanted && *names) {
-        size_t length = strcspn(names, " ");
-        const struct column *column = column_find(RECORD_SOCKET, names, length);
-        if (column)
-            netstat->defaults[netstat->default_count++] = column;
-        names += length + (names[length] == ' ');
-    }
+    if (wanted)
+        common_add_columns(RECORD_SOCKET, names, netstat->defaults, &netstat->default_count);
 }
 
 /* Without --columns: what the layout would show, under the names that are a promise. */

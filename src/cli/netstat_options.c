@@ -292,7 +292,7 @@ static int print_completion(const char *shell, const char *program)
     char columns[1024];
 
     common_column_names(RECORD_SOCKET, columns, sizeof columns);
-    if (options_completion(tables, TABLE_COUNT, columns, shell, stdout) == 0)
+    if (options_completion(tables, TABLE_COUNT, "fastnet", columns, shell, stdout) == 0)
         return STATUS_OK;
     fprintf(stderr, "%s: --completion: bash, zsh or fish\n", program);
     return STATUS_MISUSE;

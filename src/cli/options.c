@@ -111,14 +111,32 @@ static bool is_number(const char *word)
     return digits > 0 && word[digits + fraction] == '\0';
 }
 
+static bool is_argument(const struct option *option, const char *word)
+{
+    switch (option->argument) {
+    case ARGUMENT_REQUIRED:
+        return true;
+    case ARGUMENT_INTERVAL:
+        return is_number(word);
+    case ARGUMENT_WORD:
+        return *word != '-' && *word != '!';
+    default:
+        return false;
+    }
+}
+
+/* Whether an argument may be part of the same word. */
+static bool takes_rest(const struct option *option)
+{
+    return option->argument == ARGUMENT_REQUIRED || option->argument == ARGUMENT_WORD;
+}
+
 /* Hands on an option; its argument may be the next word. */
 static int take(struct parser *parser, const struct option *option, const char *argument)
 {
     bool has_next = parser->at + 1 < parser->argc;
 
-    if (!argument && has_next &&
-        (option->argument == ARGUMENT_REQUIRED ||
-         (option->argument == ARGUMENT_INTERVAL && is_number(parser->argv[parser->at + 1]))))
+    if (!argument && has_next && is_argument(option, parser->argv[parser->at + 1]))
         argument = parser->argv[++parser->at];
     return parser->fn(option, argument, parser->arg);
 }
@@ -138,7 +156,7 @@ static int parse_long(struct parser *parser)
     }
     if (!option)
         return misuse(parser, "unrecognized option", word, strlen(word), "");
-    if (argument && option->argument != ARGUMENT_REQUIRED)
+    if (argument && !takes_rest(option))
         return misuse_name(parser, option, " doesn't allow an argument");
     if (!argument && option->argument == ARGUMENT_REQUIRED && parser->at + 1 == parser->argc)
         return misuse_name(parser, option, " requires an argument");
@@ -157,7 +175,7 @@ static int parse_letters(struct parser *parser)
             return misuse(parser, "invalid option --", letters, 1, "");
         if (option->argument == ARGUMENT_REQUIRED && last && parser->at + 1 == parser->argc)
             return misuse(parser, "option requires an argument --", letters, 1, "");
-        if (option->argument == ARGUMENT_REQUIRED)
+        if (takes_rest(option))
             return take(parser, option, last ? NULL : letters + 1);
         if (last)
             return take(parser, option, NULL);

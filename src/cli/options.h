@@ -12,6 +12,7 @@ enum option_argument {
     ARGUMENT_NONE,
     ARGUMENT_REQUIRED,
     ARGUMENT_INTERVAL, /* a number of seconds may be the next word of the command line */
+    ARGUMENT_WORD,     /* a word may follow, one that begins with neither '-' nor '!' */
 };
 
 struct option {
@@ -58,10 +59,10 @@ int options_parse(const struct option_table *const tables[], size_t table_count,
 void options_help(const struct option_table *table, FILE *stream);
 
 /*
- * A completion script for "bash", "zsh" or "fish"; returns -1 for another shell. columns, separated
- * by blanks, are offered where an option's choices are CHOICES_COLUMNS.
+ * A completion script of a command for "bash", "zsh" or "fish"; returns -1 for another shell.
+ * columns, separated by blanks, are offered where an option's choices are CHOICES_COLUMNS.
  */
 int options_completion(const struct option_table *const tables[], size_t table_count,
-                       const char *columns, const char *shell, FILE *stream);
+                       const char *command, const char *columns, const char *shell, FILE *stream);
 
 #endif

@@ -13,5 +13,6 @@ struct personality {
 };
 
 int netstat_run(int argc, char *const argv[]);
+int conntrack_run(int argc, char *const argv[]);
 
 #endif

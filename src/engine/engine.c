@@ -41,6 +41,8 @@ void engine_destroy(struct engine *engine)
     services_destroy(engine->context.services);
     hosts_destroy(engine->context.hosts);
     interfaces_destroy(engine->context.interfaces);
+    labels_destroy(engine->context.labels);
+    senders_destroy(engine->context.senders);
     free(engine);
 }
 
@@ -164,6 +166,8 @@ static int carry_out(struct run *run)
     if (owners)
         run_walk_owners(run);
     result = run_prepare_interfaces(run);
+    if (!result)
+        result = run_prepare_netfilter(run);
     if (!result && !run->keep_all)
         result = run_prepare_names(run);
     run->sink->ops->begin(run->sink);

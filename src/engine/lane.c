@@ -6,6 +6,7 @@
 
 int run_emit(const struct run *run, struct sink *sink, const struct record *record)
 {
+    run->report->listed++;
     if (run->groups)
         return groups_add(run->groups, record, &run->engine->context);
     sink->ops->row(sink, record);

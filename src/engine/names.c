@@ -154,3 +154,21 @@ int run_prepare_interfaces(struct run *run)
         context->interfaces = interfaces_create();
     return (run->listing->needs & NEED_INTERFACES) && !context->interfaces ? -ENOMEM : 0;
 }
+
+/* Without the file that names them labels are shown by their numbers. */
+int run_prepare_netfilter(struct run *run)
+{
+    struct context *context = &run->engine->context;
+    uint64_t needs = run->listing->needs;
+    int error;
+
+    if ((needs & NEED_SENDERS) && !context->senders && !(context->senders = senders_create()))
+        return -ENOMEM;
+    if (!(needs & NEED_LABELS) || context->labels)
+        return 0;
+    error = labels_create(&context->labels, NULL);
+    if (error < 0)
+        report_note(run->report, "labels have no names: /etc/xtables/connlabel.conf: %s",
+                    strerror(-error));
+    return 0;
+}

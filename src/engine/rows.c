@@ -31,31 +31,56 @@ void *rows_allocate(struct rows *rows, size_t size)
     return chunk->data + chunk->used - size;
 }
 
-/* The strings that a record of each kind borrows. */
-static struct text *borrowed_text(struct record *record)
+enum { TEXTS_MAX = 2 };
+
+/* The strings that a record of each kind borrows; returns how many. */
+static size_t borrowed_texts(struct record *record, struct text *texts[TEXTS_MAX])
 {
+    size_t count = 0;
+
     if (record->kind == RECORD_SOCKET && record->has & SOCKET_PATH)
-        return &record->socket.path;
-    return NULL;
+        texts[count++] = &record->socket.path;
+    if (record->kind == RECORD_FLOW && record->has & FLOW_HELPER)
+        texts[count++] = &record->flow.helper;
+    if (record->kind == RECORD_FLOW && record->has & FLOW_SECCTX)
+        texts[count++] = &record->flow.secctx;
+    if (record->kind == RECORD_EXPECTATION && record->has & FLOW_HELPER)
+        texts[count++] = &record->expectation.helper;
+    return count;
+}
+
+/* Records of a small kind need not take the room of a large one. */
+static size_t size_of(const struct record *record)
+{
+    size_t start = offsetof(struct record, socket);
+
+    switch (record->kind) {
+    case RECORD_SOCKET:
+        return start + sizeof record->socket;
+    case RECORD_COUNT:
+        return start + sizeof record->count;
+    default:
+        return sizeof *record;
+    }
 }
 
 static struct record *copy_record(struct rows *rows, const struct record *record)
 {
-    struct record *copy = rows_allocate(rows, sizeof *copy);
-    struct text *text;
-    char *bytes;
+    struct record *copy = rows_allocate(rows, size_of(record));
+    struct text *texts[TEXTS_MAX];
+    size_t count;
 
     if (!copy)
         return NULL;
-    *copy = *record;
-    text = borrowed_text(copy);
-    if (!text || !text->length)
-        return copy;
-    bytes = rows_allocate(rows, text->length);
-    if (!bytes)
-        return NULL;
-    memcpy(bytes, text->data, text->length);
-    text->data = bytes;
+    memcpy(copy, record, size_of(record));
+    count = borrowed_texts(copy, texts);
+    for (size_t i = 0; i < count; i++) {
+        char *bytes = texts[i]->length ? rows_allocate(rows, texts[i]->length) : NULL;
+        if (texts[i]->length && !bytes)
+            return NULL;
+        if (bytes)
+            texts[i]->data = memcpy(bytes, texts[i]->data, texts[i]->length);
+    }
     return copy;
 }
 

@@ -18,7 +18,7 @@ struct engine {
 /* Tables that could not be had for one reason are told together. */
 enum { FAILURES_MAX = 4 };
 struct failure {
-    char reason[160];
+    char reason[224];
     char tables[96]; /* "tcp, tcp6" */
 };
 
@@ -104,5 +104,6 @@ void run_report_owners(struct run *run);
 /* Gives up all rights when anything but owners and interfaces is to be looked up. */
 int run_prepare_names(struct run *run);
 int run_prepare_interfaces(struct run *run);
+int run_prepare_netfilter(struct run *run);
 
 #endif

@@ -79,18 +79,33 @@ static struct failure *find_failure(struct run *run, const char *reason)
     return failure;
 }
 
-static void add_failure(struct run *run, const struct table *table, const struct backend *backend,
-                        int error)
+/* What one backend's failure comes from: in its own words, where it has some. */
+static void put_reason(const struct run *run, const struct table *table,
+                       const struct backend *backend, int error, char *reason, size_t size)
 {
-    char reason[sizeof run->failures->reason];
-    struct failure *failure;
-    size_t length;
+    const char *remedy = backend->remedy ? backend->remedy(table, error) : NULL;
 
     if (error == -ENOTDIR)
-        snprintf(reason, sizeof reason, "%s/net is not there%s", run->listing->proc_root,
+        snprintf(reason, size, "%s/net is not there%s", run->listing->proc_root,
                  run_is_captured(run) ? "" : " (is it mounted with subset=pid?)");
     else
-        snprintf(reason, sizeof reason, "not to be had by %s: %s", backend->name, strerror(-error));
+        snprintf(reason, size, "not to be had by %s: %s", backend->name,
+                 remedy ? remedy : strerror(-error));
+}
+
+static void add_failure(struct run *run, const struct table *table,
+                        const struct backend *const *asked, const int *errors, size_t count)
+{
+    char reason[sizeof run->failures->reason] = "";
+    struct failure *failure;
+    size_t length = 0;
+
+    for (size_t i = 0; i < count && length + 2 < sizeof reason; i++) {
+        if (i)
+            length += (size_t)snprintf(reason + length, sizeof reason - length, "; ");
+        put_reason(run, table, asked[i], errors[i], reason + length, sizeof reason - length);
+        length = strlen(reason);
+    }
     failure = find_failure(run, reason);
     length = strlen(failure->tables);
     snprintf(failure->tables + length, sizeof failure->tables - length, "%s%s", length ? ", " : "",
@@ -104,21 +119,40 @@ void run_report_failures(struct run *run)
         report_loss(run->report, "%s: %s", run->failures[i].tables, run->failures[i].reason);
 }
 
-/* Tells why none of the backends had the table. */
+/* Tells why none of the backends had the table. Who lacks a right has not learnt what is there. */
 static void report_failure(struct run *run, const struct listing_table *table,
                            const struct backend *const *asked, const int *errors, size_t count)
 {
     bool kernel_lacks_it = run->listing->backend != BACKEND_NETLINK;
 
     for (size_t i = 0; i < count; i++)
-        if (asked[i]->source == BACKEND_PROC && errors[i] != -ENOENT)
+        if (errors[i] == -EPERM || (asked[i]->source == BACKEND_PROC && errors[i] != -ENOENT))
             kernel_lacks_it = false;
-    if (kernel_lacks_it) {
+    if (kernel_lacks_it)
         report_missing(run, table);
-        return;
-    }
-    for (size_t i = 0; i < count; i++)
-        add_failure(run, table->table, asked[i], errors[i]);
+    else
+        add_failure(run, table->table, asked, errors, count);
+}
+
+/*
+ * Whether a row that comes again is known as such, however many came between. Where rows of a table
+ * that moves are gathered anyhow, this is what lets it be read again.
+ */
+static bool remembers(const struct run *run, const struct table *table)
+{
+    return run->listing->exact || (table->resizes && (run->keep_all || run->groups));
+}
+
+/* Of a stream of events: all that came so far is shown, and what was lost is told. */
+static void pause_listing(void *arg)
+{
+    struct run *run = arg;
+    const struct listing *listing = run->listing;
+
+    if (!run->keep_all && !run->groups)
+        writer_flush(run->sink->writer);
+    if (listing->pause)
+        listing->pause(listing->pause_arg, run->report);
 }
 
 /* Asks one backend for a table; *handed is how many rows it handed on. */
@@ -135,8 +169,18 @@ static int ask(struct run *run, const struct listing_table *table, const struct 
         .netlink = listing->backend == BACKEND_PROC ? NULL : run->engine->netlink,
         .report = run->report,
         .exclusive = listing->backend != BACKEND_AUTO,
+        .remembers = remembers(run, table->table),
+        .flow = listing->flow,
     };
+    struct query_events events;
     int result;
+
+    if (listing->events) {
+        events = *listing->events;
+        events.idle = pause_listing;
+        events.idle_arg = run;
+        query.events = &events;
+    }
 
     lane_init(&lane, run, &run->sections[run_section(run, table)]);
     if (table->table->family == AF_UNSPEC)
@@ -175,7 +219,7 @@ static void run_table(struct run *run, const struct listing_table *table)
         report_missing(run, table);
         return;
     }
-    seen_start(run->engine->seen, run->listing->exact);
+    seen_start(run->engine->seen, remembers(run, table->table));
     for (size_t i = 0; i < count; i++) {
         errors[i] = ask(run, table, asked[i], &handed);
         if (run->stopped)
@@ -186,7 +230,7 @@ static void run_table(struct run *run, const struct listing_table *table)
             return;
         }
         if (errors[i] == 0) {
-            if (run->listing->exact)
+            if (run->listing->exact && !table->table->endless)
                 ask_again(run, table, asked[i]);
             return;
         }
@@ -220,7 +264,7 @@ static bool run_joined(struct run *run, const struct listing_table *table)
     if (choose_backends(run, both.table, asked) == 0)
         return false;
     backend = asked[0];
-    seen_start(run->engine->seen, run->listing->exact);
+    seen_start(run->engine->seen, remembers(run, both.table));
     error = ask(run, &both, backend, &handed);
     if (error < 0 && !handed && !run->stopped)
         return false;

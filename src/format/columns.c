@@ -8,6 +8,10 @@ static const struct column_table columns_counted = {.kind = RECORD_COUNT};
 
 static const struct column_table *const tables[] = {
     [RECORD_SOCKET] = &columns_socket,
+    [RECORD_FLOW] = &columns_flow,
+    [RECORD_EXPECTATION] = &columns_expectation,
+    [RECORD_FLOW_STATISTICS] = &columns_flow_statistics,
+    [RECORD_FLOW_USAGE] = &columns_flow_usage,
     [RECORD_COUNT] = &columns_counted,
 };
 

@@ -4,6 +4,7 @@
 
 #include "fastnet/column.h"
 
-extern const struct column_table columns_socket;
+extern const struct column_table columns_socket, columns_flow, columns_expectation,
+    columns_flow_statistics, columns_flow_usage;
 
 #endif

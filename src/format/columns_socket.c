@@ -5,32 +5,9 @@
 #include <sys/socket.h>
 
 #include "fastnet/lookup.h"
-#include "fastnet/text.h"
+#include "format/column_values.h"
 #include "format/columns.h"
 #include "format/states.h"
-
-static const struct value unknown = {.type = VALUE_UNKNOWN};
-
-static struct value number(uint64_t number)
-{
-    return (struct value){.type = VALUE_NUMBER, .number = number};
-}
-
-/* NULL is unknown. */
-static struct value string(const char *string)
-{
-    if (string == NULL)
-        return unknown;
-    return (struct value){.type = VALUE_TEXT, .text = {string, strlen(string)}};
-}
-
-/* Whether the backend filled all that the column is made from. */
-static bool is_filled(const struct column *column, const struct record *record)
-{
-    const uint64_t fields = column->needs & ~NEED_LOOKUPS;
-
-    return (record->has & fields) == fields;
-}
 
 static const char *name_at(const char *const *names, size_t count, size_t index)
 {
@@ -67,16 +44,7 @@ static struct value family(const struct column *column, const struct record *rec
 {
     (void)column;
     (void)context;
-    switch (record->socket.family) {
-    case AF_INET:
-        return string("inet");
-    case AF_INET6:
-        return string("inet6");
-    case AF_UNIX:
-        return string("unix");
-    default:
-        return unknown;
-    }
+    return family_name(record->socket.family);
 }
 
 static struct value state(const struct column *column, const struct record *record,
@@ -124,32 +92,26 @@ static bool has_endpoints(const struct column *column, const struct record *reco
     return is_filled(column, record) && record->socket.family != AF_UNIX;
 }
 
-static struct value address(const struct record *record, const struct endpoint *endpoint)
+static struct value endpoint_address(const struct column *column, const struct record *record,
+                                     const struct endpoint *endpoint)
 {
-    struct value value = {.type = VALUE_ADDRESS, .family = record->socket.family, .address = {0}};
-
-    /* So that a mapped address is the same value as the IPv4 address it is written as. */
-    if (value.family == AF_INET6 && address_is_mapped(endpoint->address)) {
-        value.family = AF_INET;
-        memcpy(value.address, endpoint->address + 12, 4);
-    } else {
-        memcpy(value.address, endpoint->address, value.family == AF_INET ? 4 : 16);
-    }
-    return value;
+    if (!has_endpoints(column, record))
+        return unknown;
+    return address(record->socket.family, endpoint->address);
 }
 
 static struct value local_address(const struct column *column, const struct record *record,
                                   const struct context *context)
 {
     (void)context;
-    return has_endpoints(column, record) ? address(record, &record->socket.local) : unknown;
+    return endpoint_address(column, record, &record->socket.local);
 }
 
 static struct value remote_address(const struct column *column, const struct record *record,
                                    const struct context *context)
 {
     (void)context;
-    return has_endpoints(column, record) ? address(record, &record->socket.remote) : unknown;
+    return endpoint_address(column, record, &record->socket.remote);
 }
 
 static struct value local_port(const struct column *column, const struct record *record,
@@ -279,7 +241,7 @@ static struct value expires(const struct column *column, const struct record *re
     (void)context;
     if (!is_filled(column, record) || record->socket.timer == TIMER_OFF)
         return unknown;
-    return (struct value){.type = VALUE_DECIMAL, .number = record->socket.timer_ms};
+    return decimal(record->socket.timer_ms);
 }
 
 static struct value retransmits(const struct column *column, const struct record *record,

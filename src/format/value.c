@@ -204,6 +204,20 @@ static void put_owners(struct writer *writer, const struct value *value)
     }
 }
 
+static void put_flags(struct writer *writer, const struct value *value)
+{
+    const char *before = "";
+
+    for (unsigned bit = value_next_flag(value, 0); bit < VALUE_FLAG_BITS;
+         bit = value_next_flag(value, bit + 1)) {
+        char digits[TEXT_U64_MAX];
+        enum text_part part = PART_TEXT;
+        writer_puts(writer, before);
+        text_put(writer, value_flag_name(value, bit, digits), flag_delimiters, &part);
+        before = ",";
+    }
+}
+
 void value_put(struct writer *writer, const struct value *value, const char *delimiters)
 {
     const size_t bound = value_bound(value);
@@ -213,6 +227,8 @@ void value_put(struct writer *writer, const struct value *value, const char *del
         writer_commit(writer, value_write(dst, value, delimiters));
     } else if (value->type == VALUE_OWNERS) {
         put_owners(writer, value);
+    } else if (value->type == VALUE_FLAGS) {
+        put_flags(writer, value);
     } else {
         char digits[TEXT_U64_MAX];
         enum text_part part = part_of(value);

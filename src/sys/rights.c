@@ -64,6 +64,7 @@ void rights_raise(enum right right)
 {
     static const cap_value_t owners[] = {CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH};
     static const cap_value_t files[] = {CAP_DAC_READ_SEARCH};
+    static const cap_value_t netfilter[] = {CAP_NET_ADMIN};
 
     switch (right) {
     case RIGHT_OWNERS:
@@ -73,6 +74,13 @@ void rights_raise(enum right right)
         /* Whoever was lent the capability shall not read any file through a path he names. */
         if (!rights_elevated())
             raise_permitted(files, sizeof(files) / sizeof(files[0]));
+        break;
+    case RIGHT_NETFILTER:
+        raise_permitted(netfilter, sizeof(netfilter) / sizeof(netfilter[0]));
+        break;
+    case RIGHT_NETFILTER_FILES:
+        /* Files that the program names, not who started it: it may be lent to anyone. */
+        raise_permitted(files, sizeof(files) / sizeof(files[0]));
         break;
     }
 }

@@ -350,8 +350,8 @@ static void a_shell_that_nobody_knows_has_no_completion(void **state)
 
     (void)state;
     capture_begin(&capture, STDOUT_FILENO);
-    assert_int_equal(options_completion(both, 2, "one two", "csh", stdout), -1);
-    assert_int_equal(options_completion(both, 2, "one two", "", stdout), -1);
+    assert_int_equal(options_completion(both, 2, "fastnet", "one two", "csh", stdout), -1);
+    assert_int_equal(options_completion(both, 2, "fastnet", "one two", "", stdout), -1);
     capture_end(&capture);
     assert_string_equal(capture.text, "");
 }
@@ -364,7 +364,7 @@ static void completions_hold_what_is_advertised(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(shells); i++) {
         capture_begin(&capture, STDOUT_FILENO);
-        assert_int_equal(options_completion(both, 2, "one two", shells[i], stdout), 0);
+        assert_int_equal(options_completion(both, 2, "fastnet", "one two", shells[i], stdout), 0);
         capture_end(&capture);
         assert_non_null(strstr(capture.text, "all"));
         assert_null(strstr(capture.text, "notrim")); /* no help: understood, not advertised */

@@ -99,6 +99,28 @@ static void raise_gives_exactly_what_is_needed(void **state)
     run_child(raise_body);
 }
 
+static int raise_netfilter_body(void)
+{
+    const bool admin = has(CAP_NET_ADMIN, CAP_PERMITTED);
+    const bool reads = has(CAP_DAC_READ_SEARCH, CAP_PERMITTED);
+    REQUIRE(rights_init() == 0);
+    rights_raise(RIGHT_NETFILTER);
+    REQUIRE(count(CAP_EFFECTIVE) == (admin ? 1 : 0));
+    REQUIRE(has(CAP_NET_ADMIN, CAP_EFFECTIVE) == admin);
+    rights_lower();
+    REQUIRE(count(CAP_EFFECTIVE) == 0);
+    rights_raise(RIGHT_NETFILTER_FILES);
+    REQUIRE(count(CAP_EFFECTIVE) == (reads ? 1 : 0));
+    REQUIRE(has(CAP_DAC_READ_SEARCH, CAP_EFFECTIVE) == reads);
+    return 0;
+}
+
+static void asking_netfilter_and_reading_its_files_are_rights_apart(void **state)
+{
+    (void)state;
+    run_child(raise_netfilter_body);
+}
+
 static int partly_permitted_body(void)
 {
     const bool traces = can_trace();
@@ -212,6 +234,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(init_empties_the_effective_set_only),
         cmocka_unit_test(raise_gives_exactly_what_is_needed),
+        cmocka_unit_test(asking_netfilter_and_reading_its_files_are_rights_apart),
         cmocka_unit_test(what_is_not_permitted_is_left_out),
         cmocka_unit_test(drop_is_for_good),
         cmocka_unit_test(tests_do_not_run_with_elevated_rights),

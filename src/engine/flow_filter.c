@@ -1,0 +1,140 @@
+#include "fastnet/flow_filter.h"
+
+#include <linux/netfilter/nf_conntrack_common.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+
+static bool is_in(const struct flow_network *network, const uint8_t *address)
+{
+    for (size_t i = 0; i < sizeof network->mask; i++)
+        if ((address[i] & network->mask[i]) != network->network[i])
+            return false;
+    return true;
+}
+
+/* Whether a field is asked for and not met. */
+static bool misses(const struct flow_filter *filter, uint32_t field, bool met)
+{
+    return (filter->fields & field) && !met;
+}
+
+static bool has_ports(uint8_t protocol)
+{
+    switch (protocol) {
+    case IPPROTO_TCP:
+    case IPPROTO_UDP:
+    case IPPROTO_UDPLITE:
+    case IPPROTO_SCTP:
+    case IPPROTO_DCCP:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool keeps_addresses(const struct flow_filter *filter, const struct flow_record *flow)
+{
+    return !misses(filter, FILTER_ORIG_SRC, is_in(&filter->orig_src, flow->orig.src)) &&
+           !misses(filter, FILTER_ORIG_DST, is_in(&filter->orig_dst, flow->orig.dst)) &&
+           !misses(filter, FILTER_REPLY_SRC, is_in(&filter->reply_src, flow->reply.src)) &&
+           !misses(filter, FILTER_REPLY_DST, is_in(&filter->reply_dst, flow->reply.dst));
+}
+
+static bool keeps_protocol(const struct flow_filter *filter, const struct record *record)
+{
+    const struct flow_record *flow = &record->flow;
+    const struct flow_tuple *orig = &flow->orig, *reply = &flow->reply;
+
+    return !misses(filter, FILTER_PROTOCOL, orig->protocol == filter->protocol) &&
+           !misses(filter, FILTER_ORIG_SRC_PORT, orig->src_port == filter->orig_src_port) &&
+           !misses(filter, FILTER_ORIG_DST_PORT, orig->dst_port == filter->orig_dst_port) &&
+           !misses(filter, FILTER_REPLY_SRC_PORT, reply->src_port == filter->reply_src_port) &&
+           !misses(filter, FILTER_REPLY_DST_PORT, reply->dst_port == filter->reply_dst_port) &&
+           !misses(filter, FILTER_ICMP_TYPE, orig->icmp_type == filter->icmp_type) &&
+           !misses(filter, FILTER_ICMP_CODE, orig->icmp_code == filter->icmp_code) &&
+           !misses(filter, FILTER_ICMP_ID, orig->src_port == filter->icmp_id) &&
+           !misses(filter, FILTER_STATE,
+                   record->has & FLOW_STATE && flow->state == filter->state) &&
+           !misses(filter, FILTER_ROLE, record->has & FLOW_ROLE && flow->role == filter->role) &&
+           !misses(filter, FILTER_ORIG_VTAG,
+                   record->has & FLOW_ORIG_VTAG && flow->orig_vtag == filter->orig_vtag) &&
+           !misses(filter, FILTER_REPLY_VTAG,
+                   record->has & FLOW_REPLY_VTAG && flow->reply_vtag == filter->reply_vtag);
+}
+
+static bool keeps_labels(const struct flow_filter *filter, const struct record *record)
+{
+    if (!(record->has & FLOW_LABELS))
+        return false;
+    for (size_t i = 0; i < FLOW_LABEL_WORDS; i++)
+        if ((record->flow.labels[i] & filter->labels[i]) != filter->labels[i])
+            return false;
+    return true;
+}
+
+/* Zones and security marks that a flow does not have are 0. */
+static bool keeps_marks(const struct flow_filter *filter, const struct record *record)
+{
+    const struct flow_record *flow = &record->flow;
+
+    return !misses(filter, FILTER_STATUS,
+                   record->has & FLOW_STATUS &&
+                       (flow->status & filter->status_mask) == filter->status) &&
+           !misses(filter, FILTER_MARK,
+                   record->has & FLOW_MARK && (flow->mark & filter->mark_mask) == filter->mark) &&
+           !misses(filter, FILTER_SECMARK, flow->secmark == filter->secmark) &&
+           !misses(filter, FILTER_ZONE, flow->zone == filter->zone) &&
+           !misses(filter, FILTER_ORIG_ZONE, flow->orig_zone == filter->orig_zone) &&
+           !misses(filter, FILTER_REPLY_ZONE, flow->reply_zone == filter->reply_zone) &&
+           !misses(filter, FILTER_ID, record->has & FLOW_ID && flow->id == filter->id) &&
+           !misses(filter, FILTER_LABELS, keeps_labels(filter, record));
+}
+
+/* One end of a tuple. */
+struct end {
+    const uint8_t *address;
+    uint16_t port;
+};
+
+/* Whether the end that was translated is what is asked for: an address, a port, or anything. */
+static bool is_translated(const struct record *record, uint32_t done, struct end from,
+                          struct end to, const struct flow_nat *nat)
+{
+    const struct flow_record *flow = &record->flow;
+    const size_t size = flow->family == AF_INET ? 4 : 16;
+    const bool address = memcmp(from.address, to.address, size) != 0;
+    const bool port = has_ports(flow->orig.protocol) && from.port != to.port;
+
+    if (record->has & FLOW_STATUS && !(flow->status & done))
+        return false;
+    if (!nat->has_address && !nat->has_port)
+        return address || port;
+    return (!nat->has_address || (address && memcmp(to.address, nat->address, size) == 0)) &&
+           (!nat->has_port || (port && to.port == nat->port));
+}
+
+static bool keeps_nat(const struct flow_filter *filter, const struct record *record)
+{
+    const struct flow_tuple *orig = &record->flow.orig, *reply = &record->flow.reply;
+    bool src = is_translated(record, IPS_SRC_NAT_DONE, (struct end){orig->src, orig->src_port},
+                             (struct end){reply->dst, reply->dst_port}, &filter->src_nat);
+    bool dst = is_translated(record, IPS_DST_NAT_DONE, (struct end){orig->dst, orig->dst_port},
+                             (struct end){reply->src, reply->src_port}, &filter->dst_nat);
+
+    return !misses(filter, FILTER_SRC_NAT, src) && !misses(filter, FILTER_DST_NAT, dst) &&
+           !misses(filter, FILTER_ANY_NAT, src || dst);
+}
+
+bool flow_filter_keeps(const struct record *record, const void *arg)
+{
+    const struct flow_filter *filter = arg;
+
+    if (record->kind == RECORD_EXPECTATION)
+        return filter->family == AF_UNSPEC || filter->family == record->expectation.family;
+    if (record->kind != RECORD_FLOW)
+        return true;
+    return (filter->family == AF_UNSPEC || filter->family == record->flow.family) &&
+           keeps_protocol(filter, record) && keeps_addresses(filter, &record->flow) &&
+           keeps_marks(filter, record) && keeps_nat(filter, record);
+}

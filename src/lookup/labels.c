@@ -1,0 +1,133 @@
+/*
+ * Names of connection labels, by the rules of libnetfilter_conntrack for connlabel.conf(5): a line
+ * is a bit and a name, of two lines for one bit or of one name the first counts.
+ */
+#include "fastnet/lookup.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fastnet/column.h"
+#include "fastnet/record.h"
+
+struct labels {
+    struct flag_names names;
+    const char *by_bit[FLOW_LABEL_BITS]; /* what names.names points to */
+    char *owned[FLOW_LABEL_BITS];
+};
+
+/* As isspace(3) in the C locale; others know another alphabet. */
+static bool is_blank(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static bool is_of_names(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == ' ' ||
+           c == '-';
+}
+
+/* Takes the blanks around a name off; returns its length, 0 when it is not a name. */
+static size_t trim(const char **name, const char *end)
+{
+    while (*name < end && is_blank(**name))
+        (*name)++;
+    while (end > *name && is_blank(end[-1]))
+        end--;
+    for (const char *at = *name; at < end; at++)
+        if (!is_of_names(*at))
+            return 0;
+    return (size_t)(end - *name);
+}
+
+/* The line is terminated. Returns 0, also for a line that is left out, or -ENOMEM. */
+static int take_line(struct labels *labels, const char *line, size_t length)
+{
+    char *number_end;
+
+    if (line[0] == '#')
+        return 0;
+    const unsigned long bit = strtoul(line, &number_end, 0);
+    if (number_end == line || bit >= FLOW_LABEL_BITS || labels->owned[bit] != NULL)
+        return 0;
+    const char *name = number_end;
+    const size_t name_length = trim(&name, line + length);
+    if (name_length == 0 || labels_bit(labels, name, name_length) >= 0)
+        return 0;
+    char *copy = strndup(name, name_length);
+    if (copy == NULL)
+        return -ENOMEM;
+    labels->owned[bit] = copy;
+    labels->by_bit[bit] = copy;
+    if (bit >= labels->names.count)
+        labels->names.count = bit + 1;
+    return 0;
+}
+
+static int read_lines(struct labels *labels, FILE *file)
+{
+    char *line = NULL;
+    size_t capacity = 0;
+    ssize_t length;
+    int status = 0;
+
+    errno = 0;
+    while (status == 0 && (length = getline(&line, &capacity, file)) >= 0)
+        status = take_line(labels, line, (size_t)length);
+    if (status == 0 && ferror(file))
+        status = errno != 0 ? -errno : -EIO;
+    free(line);
+    return status;
+}
+
+int labels_create(struct labels **labels, const char *path)
+{
+    struct labels *created = calloc(1, sizeof(*created));
+    if (created == NULL)
+        return -ENOMEM;
+    created->names.names = created->by_bit;
+
+    FILE *file = fopen(path != NULL ? path : "/etc/xtables/connlabel.conf", "re");
+    int status = -errno;
+    if (file != NULL) {
+        status = read_lines(created, file);
+        fclose(file);
+    }
+    if (status < 0) {
+        labels_destroy(created);
+        return status;
+    }
+    *labels = created;
+    return 0;
+}
+
+void labels_destroy(struct labels *labels)
+{
+    if (labels == NULL)
+        return;
+    for (size_t bit = 0; bit < FLOW_LABEL_BITS; bit++)
+        free(labels->owned[bit]);
+    free(labels);
+}
+
+int labels_bit(const struct labels *labels, const char *name, size_t length)
+{
+    if (labels == NULL)
+        return -1;
+    for (size_t bit = 0; bit < labels->names.count; bit++) {
+        const char *known = labels->by_bit[bit];
+        if (known != NULL && strlen(known) == length && memcmp(known, name, length) == 0)
+            return (int)bit;
+    }
+    return -1;
+}
+
+const struct flag_names *labels_names(const struct labels *labels)
+{
+    static const struct flag_names none;
+
+    return labels != NULL ? &labels->names : &none;
+}

@@ -1,0 +1,174 @@
+/*
+ * Who is behind a netlink port: PROC_ROOT/net/netlink (netlink_seq_show() of the kernel's
+ * af_netlink.c) has the inode of its socket, PROC_ROOT/PID/fd who holds that.
+ */
+#include "senders.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/netlink.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fastnet/rights.h"
+#include "processes.h"
+
+enum { DIRECTORY_BUFFER = 32 * 1024, LINK_MAX_LENGTH = 64 };
+
+/* The columns of net/netlink: sk Eth Pid Groups Rmem Wmem Dump Locks Drops Inode. */
+enum { COLUMN_PROTOCOL = 1, COLUMN_PORT = 2, COLUMN_INODE = 9, COLUMNS };
+
+struct senders {
+    const char *proc_root;
+    bool known; /* whether there is an answer: for this port it is */
+    bool named;
+    uint32_t port;
+    struct process process; /* its name */
+    _Alignas(8) char buffer[DIRECTORY_BUFFER];
+};
+
+struct senders *senders_create_below(const char *proc_root)
+{
+    struct senders *senders = malloc(sizeof(*senders));
+    if (senders != NULL) {
+        senders->proc_root = proc_root;
+        senders->known = false;
+    }
+    return senders;
+}
+
+struct senders *senders_create(void)
+{
+    return senders_create_below("/proc");
+}
+
+void senders_destroy(struct senders *senders)
+{
+    free(senders);
+}
+
+/* One column as a decimal number, false when it is none. */
+static bool column_number(const char *text, uint64_t *number)
+{
+    char *end;
+
+    if (text[0] < '0' || text[0] > '9')
+        return false;
+    *number = strtoull(text, &end, 10);
+    return *end == '\0' && *number != UINT64_MAX;
+}
+
+/* Whether the line is of NETLINK_NETFILTER's socket at that port. */
+static bool line_inode(char *line, uint32_t port, uint64_t *inode)
+{
+    char *columns[COLUMNS] = {NULL}, *rest = NULL;
+    uint64_t protocol, line_port;
+    size_t count = 0;
+
+    for (char *word = strtok_r(line, " \n", &rest); word != NULL && count < COLUMNS;
+         word = strtok_r(NULL, " \n", &rest))
+        columns[count++] = word;
+    return count == COLUMNS && column_number(columns[COLUMN_PROTOCOL], &protocol) &&
+           protocol == NETLINK_NETFILTER && column_number(columns[COLUMN_PORT], &line_port) &&
+           line_port == port && column_number(columns[COLUMN_INODE], inode) && *inode != 0;
+}
+
+static bool find_socket(const struct senders *senders, uint32_t port, uint64_t *inode)
+{
+    char path[PATH_MAX], *line = NULL;
+    size_t capacity = 0;
+    bool found = false;
+
+    snprintf(path, sizeof(path), "%s/net/netlink", senders->proc_root);
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return false;
+    while (!found && getline(&line, &capacity, file) >= 0)
+        found = line_inode(line, port, inode);
+    free(line);
+    fclose(file);
+    return found;
+}
+
+static bool is_socket(int directory, const char *name, uint64_t inode)
+{
+    char target[LINK_MAX_LENGTH];
+    uint64_t held;
+    const ssize_t length = link_read(directory, name, target, sizeof(target));
+
+    return length > 0 && link_inode(target, (size_t)length, &held) && held == inode;
+}
+
+static bool holds(struct senders *senders, int root, pid_t pid, uint64_t inode)
+{
+    const int directory = process_open_descriptors(root, pid);
+    bool found = false;
+    ssize_t length;
+
+    if (directory < 0)
+        return false;
+    while (!found &&
+           (length = directory_read(directory, senders->buffer, sizeof(senders->buffer))) > 0) {
+        const char *name;
+        for (size_t at = 0;
+             !found && (name = directory_next(senders->buffer, (size_t)length, &at)) != NULL;)
+            found = is_socket(directory, name, inode);
+    }
+    close(directory);
+    return found;
+}
+
+static bool take_process(struct senders *senders, int root, pid_t pid, uint64_t inode)
+{
+    if (!holds(senders, root, pid, inode))
+        return false;
+    senders->process = (struct process){.pid = pid};
+    return process_read_names(root, &senders->process, false) == 0 &&
+           senders->process.name[0] != '\0';
+}
+
+/* The lowest of the processes that hold the socket, the one that the port names apart. */
+static bool find_holder(struct senders *senders, int root, pid_t tried, uint64_t inode)
+{
+    struct processes processes = {0};
+    bool found = false;
+
+    if (processes_list(root, &processes) < 0)
+        return false;
+    for (size_t i = 0; !found && i < processes.count; i++)
+        if (processes.items[i].pid != tried)
+            found = take_process(senders, root, processes.items[i].pid, inode);
+    processes_finish(&processes);
+    return found;
+}
+
+/* The kernel gives a process its own number as its first port (netlink_autobind()). */
+static bool find_sender(struct senders *senders, uint32_t port)
+{
+    const pid_t likely = port <= INT_MAX ? (pid_t)port : 0;
+    uint64_t inode;
+
+    if (port == 0 || !find_socket(senders, port, &inode))
+        return false;
+    const int root = directory_open(AT_FDCWD, senders->proc_root);
+    if (root < 0)
+        return false;
+    const bool found = (likely != 0 && take_process(senders, root, likely, inode)) ||
+                       find_holder(senders, root, likely, inode);
+    close(root);
+    return found;
+}
+
+const char *senders_name(struct senders *senders, uint32_t port)
+{
+    if (!senders->known || senders->port != port) {
+        rights_raise(RIGHT_OWNERS);
+        senders->named = find_sender(senders, port);
+        rights_lower();
+        senders->known = true;
+        senders->port = port;
+    }
+    return senders->named ? senders->process.name : NULL;
+}
