@@ -19,10 +19,10 @@ static inline uint64_t flow_identity_stir(uint64_t hash, uint64_t word)
 
 static inline uint64_t flow_identity_address(uint64_t hash, const uint8_t address[16])
 {
-    uint64_t words[2];
+    uint64_t halves[2];
 
-    memcpy(words, address, sizeof words);
-    return flow_identity_stir(flow_identity_stir(hash, words[0]), words[1]);
+    memcpy(halves, address, sizeof halves);
+    return flow_identity_stir(flow_identity_stir(hash, halves[0]), halves[1]);
 }
 
 /*
@@ -34,7 +34,6 @@ static inline uint64_t flow_identity_address(uint64_t hash, const uint8_t addres
  */
 static inline uint64_t flow_identity(const struct record *record)
 {
-    const uint64_t zones = FLOW_ZONE | FLOW_ORIG_ZONE | FLOW_REPLY_ZONE;
     const struct flow_record *flow = &record->flow;
     const struct flow_tuple *tuple = &flow->orig;
     const void *random = (const void *)(uintptr_t)getauxval(AT_RANDOM);
@@ -48,14 +47,14 @@ static inline uint64_t flow_identity(const struct record *record)
         hash, secret[1] ^ ((uint64_t)tuple->src_port << 48 | (uint64_t)tuple->dst_port << 32 |
                            (uint64_t)tuple->icmp_type << 24 | (uint64_t)tuple->icmp_code << 16 |
                            (uint64_t)tuple->protocol << 8 | flow->family));
-    if (record->has & zones)
-        hash = flow_identity_stir(
-            hash, (record->has & zones) ^
-                      ((uint64_t)(record->has & FLOW_ZONE ? flow->zone : 0) << 48 |
-                       (uint64_t)(record->has & FLOW_ORIG_ZONE ? flow->orig_zone : 0) << 32 |
-                       (uint64_t)(record->has & FLOW_REPLY_ZONE ? flow->reply_zone : 0) << 16));
+    if (record->has & FLOW_ZONE)
+        hash = flow_identity_stir(hash, FLOW_ZONE << 16 | flow->zone);
+    if (record->has & FLOW_ORIG_ZONE)
+        hash = flow_identity_stir(hash, FLOW_ORIG_ZONE << 16 | flow->orig_zone);
+    if (record->has & FLOW_REPLY_ZONE)
+        hash = flow_identity_stir(hash, FLOW_REPLY_ZONE << 16 | flow->reply_zone);
     if (record->has & FLOW_ID)
-        hash = flow_identity_stir(hash, flow->id);
+        hash = flow_identity_stir(hash, FLOW_ID << 32 | flow->id);
     return hash ? hash : 1;
 }
 

@@ -126,7 +126,7 @@ int flow_counters_decode(const struct line *line, const struct flow_counter_colu
         const struct flow_counter_column *column = &columns->columns[i];
         uint64_t value;
         scan_blanks(&scan);
-        if (!scan_hex(&scan, &value, 8) || (scan.at < scan.end && *scan.at != ' '))
+        if (!scan_hex(&scan, &value, 8))
             return -EBADMSG;
         if (column->set == COUNTERS_SETS)
             continue;

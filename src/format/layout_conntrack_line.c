@@ -162,7 +162,7 @@ static char *put_reply(char *dst, const struct record *record)
 /* Two digits, the first of which may be another character. */
 static char *put_two(char *dst, int number, char first)
 {
-    *dst++ = number < 10 ? first : (char)('0' + number / 10);
+    *dst++ = (char)(number < 10 ? first : '0' + number / 10);
     *dst++ = (char)('0' + number % 10);
     return dst;
 }

@@ -92,14 +92,10 @@ static char *put_maximum(char *dst, const struct record *record)
     return put_number(dst, record->has & USAGE_MAXIMUM, record->usage.maximum);
 }
 
-/* What is to be done, and how much it matters. */
-static char *put_advice(char *dst, uint64_t percent)
+/* More than nine tenths of what there may be. */
+static bool is_nearly_full(const struct flow_usage_record *usage)
 {
-    dst = PUT(PUT_LABEL(dst, "sysctl"), USAGE_SYSCTL "\n");
-    if (percent <= UINT64_C(90) * 1000)
-        return dst;
-    dst = put_hundredths(PUT(dst, "The table is "), percent);
-    return PUT(dst, " % full: new connections will be dropped; raise the sysctl.\n");
+    return usage->entries > usage->maximum / 10 * 9 + usage->maximum % 10 * 9 / 10;
 }
 
 char *block_usage(char *dst, const struct record *record)
@@ -121,5 +117,9 @@ char *block_usage(char *dst, const struct record *record)
     dst = put_memory(dst, record);
     dst = put_number(PUT_LABEL(dst, "dropped"), record->has & USAGE_DROPS, usage->drop);
     dst = put_number(PUT_LABEL(dst, "dropped early"), record->has & USAGE_DROPS, usage->early_drop);
-    return put_advice(dst, percent);
+    dst = PUT(PUT_LABEL(dst, "sysctl"), USAGE_SYSCTL "\n");
+    if (!entries || !limited || !is_nearly_full(usage))
+        return dst;
+    dst = put_hundredths(PUT(dst, "The table is "), percent);
+    return PUT(dst, " % full: new connections will be dropped when it is; raise the sysctl.\n");
 }

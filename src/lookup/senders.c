@@ -72,7 +72,7 @@ static bool line_inode(char *line, uint32_t port, uint64_t *inode)
         columns[count++] = word;
     return count == COLUMNS && column_number(columns[COLUMN_PROTOCOL], &protocol) &&
            protocol == NETLINK_NETFILTER && column_number(columns[COLUMN_PORT], &line_port) &&
-           line_port == port && column_number(columns[COLUMN_INODE], inode) && *inode != 0;
+           line_port == port && column_number(columns[COLUMN_INODE], inode);
 }
 
 static bool find_socket(const struct senders *senders, uint32_t port, uint64_t *inode)
