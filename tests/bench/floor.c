@@ -4,12 +4,15 @@
  *
  *   floor tcp|udp [STATES]    both families; STATES is a mask of (1 << TCP_*), all by default
  *   floor unix                /proc/net/unix, too, which has what netlink does not tell
+ *   floor flows               the connection tracking table
  *   floor read FILE...        reads files and counts their lines
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <libmnl/libmnl.h>
 #include <linux/inet_diag.h>
+#include <linux/netfilter/nfnetlink.h>
+#include <linux/netfilter/nfnetlink_conntrack.h>
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
 #include <linux/unix_diag.h>
@@ -122,9 +125,21 @@ static int dump_unix(const struct mnl_socket *netlink, size_t *rows)
     return result ? result : dump(netlink, request, rows);
 }
 
+static int dump_flows(const struct mnl_socket *netlink, size_t *rows)
+{
+    char place[REQUEST_SIZE];
+    struct nlmsghdr *request = request_header(place);
+    struct nfgenmsg *body = mnl_nlmsg_put_extra_header(request, sizeof *body);
+
+    request->nlmsg_type = NFNL_SUBSYS_CTNETLINK << 8 | IPCTNL_MSG_CT_GET;
+    body->nfgen_family = AF_UNSPEC;
+    return dump(netlink, request, rows);
+}
+
 static int floor_of_netlink(const char *what, uint32_t states, size_t *rows)
 {
-    struct mnl_socket *netlink = mnl_socket_open(NETLINK_SOCK_DIAG);
+    const bool flows = strcmp(what, "flows") == 0;
+    struct mnl_socket *netlink = mnl_socket_open(flows ? NETLINK_NETFILTER : NETLINK_SOCK_DIAG);
     int on = 1;
     int result;
 
@@ -134,6 +149,8 @@ static int floor_of_netlink(const char *what, uint32_t states, size_t *rows)
     mnl_socket_setsockopt(netlink, NETLINK_EXT_ACK, &on, sizeof on);
     if (mnl_socket_bind(netlink, 0, MNL_SOCKET_AUTOPID) < 0)
         result = -errno;
+    else if (flows)
+        result = dump_flows(netlink, rows);
     else if (strcmp(what, "unix") == 0)
         result = dump_unix(netlink, rows);
     else if (strcmp(what, "udp") == 0)
