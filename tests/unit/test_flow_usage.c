@@ -1,0 +1,388 @@
+/* The counters of connection tracking and how full its table is, out of files below /proc. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/netfilter/nfnetlink_conntrack.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "backend/flow_usage.h"
+#include "backend/lines.h"
+#include "backend/netfilter_files.h"
+#include "flow_scene.h"
+
+/* As Linux 4.4 has it. */
+static const char statistics_then[] =
+    "entries  searched found new invalid ignore delete delete_list insert insert_failed drop "
+    "early_drop icmp_error  expect_new expect_create expect_delete search_restart\n"
+    "00000010  00000001 00000002 00000003 00000004 00000005 00000006 00000007 00000008 00000009 "
+    "0000000a 0000000b 0000000c  0000000d 0000000e 0000000f 00000010\n";
+
+static struct line line_of(char *text)
+{
+    return (struct line){.data = text, .length = strlen(text)};
+}
+
+static int decode_counters(const char *heading, const char *values, struct flow_counters *counters)
+{
+    struct flow_counter_columns columns;
+    char *copy = strdup(heading), *line_copy = strdup(values);
+    struct line line = line_of(copy), line_values = line_of(line_copy);
+    int result = flow_counters_heading(&line, &columns);
+
+    if (result == 0)
+        result = flow_counters_decode(&line_values, &columns, counters);
+    free(copy);
+    free(line_copy);
+    return result;
+}
+
+static void counters_are_known_by_their_names_in_any_order(void **state)
+{
+    struct flow_counters counters = {.has = {0}};
+
+    (void)state;
+    assert_int_equal(
+        decode_counters("icmp_error what expect_new entries", "9 ffffffff 00000002 3", &counters),
+        0);
+    assert_int_equal(counters.has[COUNTERS_FLOWS], 1 << CTA_STATS_ERROR);
+    assert_int_equal(counters.values[COUNTERS_FLOWS][CTA_STATS_ERROR], 9);
+    assert_int_equal(counters.has[COUNTERS_EXPECTATIONS], 1 << CTA_STATS_EXP_NEW);
+    assert_int_equal(counters.values[COUNTERS_EXPECTATIONS][CTA_STATS_EXP_NEW], 2);
+    assert_int_equal(counters.values[COUNTERS_GLOBAL][CTA_STATS_GLOBAL_ENTRIES], 3);
+}
+
+static void counters_that_are_none_of_the_kernels_are_refused(void **state)
+{
+    struct flow_counters counters;
+    char long_heading[FLOW_COLUMNS_MAX * 6 + 7];
+
+    (void)state;
+    assert_int_equal(decode_counters("", "", &counters), -EBADMSG);
+    assert_int_equal(decode_counters("00000010  00000001", "1 2", &counters), -EBADMSG);
+    assert_int_equal(decode_counters("found drop", "1", &counters), -EBADMSG);
+    assert_int_equal(decode_counters("found drop", "1 2 3", &counters), -EBADMSG);
+    assert_int_equal(decode_counters("found drop", "1x 2", &counters), -EBADMSG);
+    assert_int_equal(decode_counters("found drop", "1 123456789", &counters), -EBADMSG);
+    for (size_t i = 0; i <= FLOW_COLUMNS_MAX; i++)
+        memcpy(long_heading + 6 * i, "found ", 7);
+    assert_int_equal(decode_counters(long_heading, "1", &counters), -EBADMSG);
+}
+
+static int slab(const char *text, uint64_t *size)
+{
+    char *copy = strdup(text);
+    struct line line = line_of(copy);
+    int result = flow_slab_decode(&line, size);
+
+    free(copy);
+    return result;
+}
+
+static void the_slab_of_flows_says_the_size_of_one(void **state)
+{
+    static const char *const others[] = {
+        "nf_conntrack_expect    0      0    208   19    1 : tunables 0",
+        "nf_conntrack_          0      0    208   19    1 : tunables 0",
+        "nf_conntracks          0      0    208   19    1 : tunables 0",
+        "nf_conntrac            0      0    208   19    1 : tunables 0",
+        "# name            <active_objs> <num_objs> <objsize>",
+        "nf_conntrack           0      0    256",
+        "nf_conntrack           0      0      0   16",
+        "nf_conntrack           0      x    256   16",
+        "nf_conntrack",
+        "",
+    };
+    uint64_t size = 0;
+
+    (void)state;
+    assert_int_equal(slab("nf_conntrack           0      0    256   16    1 : tunables 0", &size),
+                     0);
+    assert_int_equal(size, 256);
+    assert_int_equal(slab("nf_conntrack_ffffffff81d39400     1     26    312   26    2 :", &size),
+                     0);
+    assert_int_equal(size, 312);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_int_equal(slab(others[i], &size), -EBADMSG);
+    assert_int_equal(size, 312);
+}
+
+static void an_overlong_line_is_refused(void **state)
+{
+    char found[] = "found", one[] = "1";
+    char slab_of_flows[] = "nf_conntrack           0      0    256   16    1 : tunables 0";
+    struct line heading = line_of(found), values = line_of(one), size_line = line_of(slab_of_flows);
+    struct flow_counter_columns columns;
+    struct flow_counters counters;
+    uint64_t size;
+
+    (void)state;
+    assert_int_equal(flow_counters_heading(&heading, &columns), 0);
+    assert_int_equal(flow_counters_decode(&values, &columns, &counters), 0);
+    assert_int_equal(flow_slab_decode(&size_line, &size), 0);
+    heading.cut = values.cut = size_line.cut = true;
+    assert_int_equal(flow_counters_decode(&values, &columns, &counters), -EBADMSG);
+    assert_int_equal(flow_counters_heading(&heading, &columns), -EBADMSG);
+    assert_int_equal(flow_slab_decode(&size_line, &size), -EBADMSG);
+}
+
+/* --- Whole trees ------------------------------------------------------------------------------ */
+
+static void each_processor_has_a_row_of_counters(void **state)
+{
+    struct flow_scene *scene = *state;
+    const struct flow_statistics_record *row = &scene->rows[0].statistics;
+
+    flow_scene_put(scene, "net/stat/nf_conntrack", flow_statistics_text);
+    assert_int_equal(flow_scene_list(scene, &table_flow_statistics), 0);
+    assert_int_equal(scene->count, 2);
+    assert_int_equal(scene->rows[0].kind, RECORD_FLOW_STATISTICS);
+    assert_int_equal(row->cpu, 0);
+    assert_false(row->expectations);
+    assert_int_equal(row->counters[CTA_STATS_CLASH_RESOLVE], 1);
+    assert_int_equal(row->counters[CTA_STATS_FOUND], 2);
+    assert_int_equal(row->counters[CTA_STATS_INVALID], 3);
+    assert_int_equal(row->counters[CTA_STATS_CHAIN_TOOLONG], 4);
+    assert_int_equal(row->counters[CTA_STATS_INSERT], 5);
+    assert_int_equal(row->counters[CTA_STATS_INSERT_FAILED], 6);
+    assert_int_equal(row->counters[CTA_STATS_DROP], 7);
+    assert_int_equal(row->counters[CTA_STATS_EARLY_DROP], 8);
+    assert_int_equal(row->counters[CTA_STATS_ERROR], 9);
+    assert_int_equal(row->counters[CTA_STATS_SEARCH_RESTART], UINT32_MAX);
+    assert_int_equal(scene->rows[1].statistics.cpu, 1);
+    assert_int_equal(scene->rows[1].statistics.counters[CTA_STATS_ERROR], 2);
+    assert_int_equal(flow_scene_list(scene, &table_expectation_statistics), 0);
+    assert_int_equal(scene->count, 2);
+    assert_true(row->expectations);
+    assert_int_equal(scene->rows[0].has, 1 << CTA_STATS_EXP_NEW | 1 << CTA_STATS_EXP_CREATE |
+                                             1 << CTA_STATS_EXP_DELETE);
+    assert_int_equal(row->counters[CTA_STATS_EXP_NEW], 10);
+    assert_int_equal(row->counters[CTA_STATS_EXP_CREATE], 11);
+    assert_int_equal(row->counters[CTA_STATS_EXP_DELETE], 12);
+}
+
+/* Which leaves just the counters that ctnetlink has of the same kernel. */
+static void counters_that_are_no_longer_used_are_absent(void **state)
+{
+    static const uint64_t unused = 1 << CTA_STATS_SEARCHED | 1 << CTA_STATS_NEW |
+                                   1 << CTA_STATS_IGNORE | 1 << CTA_STATS_DELETE |
+                                   1 << CTA_STATS_DELETE_LIST;
+    struct flow_scene *scene = *state;
+
+    flow_scene_put(scene, "net/stat/nf_conntrack", flow_statistics_text);
+    assert_int_equal(flow_scene_list(scene, &table_flow_statistics), 0);
+    assert_int_equal(scene->rows[0].has, (2u << CTA_STATS_MAX) - 2 - unused);
+    flow_scene_put(scene, "net/stat/nf_conntrack", statistics_then);
+    assert_int_equal(flow_scene_list(scene, &table_flow_statistics), 0);
+    assert_int_equal(scene->count, 1);
+    assert_int_equal(scene->rows[0].has & unused, unused);
+    assert_int_equal(scene->rows[0].statistics.counters[CTA_STATS_SEARCHED], 1);
+    assert_int_equal(scene->rows[0].statistics.counters[CTA_STATS_DELETE_LIST], 7);
+    assert_false(scene->rows[0].has & (1 << CTA_STATS_CLASH_RESOLVE));
+}
+
+static void malformed_counters_are_skipped_and_told(void **state)
+{
+    struct flow_scene *scene = *state;
+
+    flow_scene_put(scene, "net/stat/nf_conntrack", "found drop\n1 2\n1\n5 6\n");
+    assert_int_equal(flow_scene_list(scene, &table_flow_statistics), 0);
+    assert_int_equal(scene->count, 2);
+    assert_int_equal(scene->rows[1].statistics.cpu, 2);
+    assert_true(scene->report.partial);
+    assert_true(report_says(&scene->report, "net/stat/nf_conntrack: skipped 1 malformed line, the "
+                                            "first is line 3"));
+    flow_scene_put(scene, "net/stat/nf_conntrack", "");
+    assert_int_equal(flow_scene_list(scene, &table_flow_statistics), -EBADMSG);
+    flow_scene_put(scene, "net/stat/nf_conntrack", "1 2 3\n");
+    assert_int_equal(flow_scene_list(scene, &table_flow_statistics), -EBADMSG);
+}
+
+static void usage_is_put_together_from_several_files(void **state)
+{
+    struct flow_scene *scene = *state;
+    const struct record *row = &scene->rows[0];
+
+    flow_scene_put(scene, "net/stat/nf_conntrack", flow_statistics_text);
+    flow_scene_put(scene, "sys/net/netfilter/nf_conntrack_count", "17\n");
+    flow_scene_put(scene, "sys/net/netfilter/nf_conntrack_max", "262144\n");
+    flow_scene_put(scene, "sys/net/netfilter/nf_conntrack_buckets", "65536\n");
+    flow_scene_put(
+        scene, "slabinfo",
+        "slabinfo - version: 2.1\n"
+        "# name            <active_objs> <num_objs> <objsize> <objperslab> <pagesperslab>\n"
+        "nf_conntrack_expect      0      0    208   19    1 : tunables    0    0    0\n"
+        "nf_conntrack           0      0    256   16    1 : tunables    0    0    0\n");
+    assert_int_equal(flow_scene_list(scene, &table_flow_usage), 0);
+    assert_int_equal(scene->count, 1);
+    assert_int_equal(row->kind, RECORD_FLOW_USAGE);
+    assert_int_equal(row->has, backend_proc_conntrack.fields(&table_flow_usage));
+    assert_int_equal(row->usage.entries, 17);
+    assert_int_equal(row->usage.maximum, 262144);
+    assert_int_equal(row->usage.buckets, 65536);
+    assert_int_equal(row->usage.entry_size, 256);
+    assert_int_equal(row->usage.drop, 0x107);
+    assert_int_equal(row->usage.early_drop, 0x208);
+    assert_int_equal(flow_scene_list(scene, &table_flow_count), 0);
+    assert_int_equal(row->has, USAGE_ENTRIES);
+    assert_int_equal(row->usage.entries, 17);
+}
+
+static void usage_lacks_what_cannot_be_read(void **state)
+{
+    struct flow_scene *scene = *state;
+    const struct record *row = &scene->rows[0];
+
+    flow_scene_put(scene, "sys/net/netfilter/nf_conntrack_count", "17\n");
+    flow_scene_put(scene, "sys/net/netfilter/nf_conntrack_buckets", "many\n");
+    flow_scene_put(scene, "sys/net/nf_conntrack_max", "1000\n");
+    assert_int_equal(flow_scene_list(scene, &table_flow_usage), 0);
+    assert_int_equal(row->has, USAGE_ENTRIES | USAGE_MAXIMUM);
+    assert_int_equal(row->usage.maximum, 1000);
+}
+
+static void the_number_of_flows_may_come_from_the_counters(void **state)
+{
+    struct flow_scene *scene = *state;
+
+    flow_scene_put(scene, "net/stat/nf_conntrack", flow_statistics_text);
+    assert_int_equal(flow_scene_list(scene, &table_flow_count), 0);
+    assert_int_equal(scene->count, 1);
+    assert_int_equal(scene->rows[0].has, USAGE_ENTRIES);
+    assert_int_equal(scene->rows[0].usage.entries, 16);
+    assert_int_equal(flow_scene_list(scene, &table_flow_usage), 0);
+    assert_int_equal(scene->rows[0].has, USAGE_ENTRIES | USAGE_DROPS);
+    assert_int_equal(scene->rows[0].usage.entries, 16);
+}
+
+static void what_usage_has_already_stays(void **state)
+{
+    struct flow_scene *scene = *state;
+    struct record record = {.kind = RECORD_FLOW_USAGE, .has = USAGE_MAXIMUM};
+
+    record.usage.maximum = 5;
+    flow_scene_put(scene, "sys/net/netfilter/nf_conntrack_max", "262144\n");
+    flow_scene_put(scene, "sys/net/netfilter/nf_conntrack_buckets", "65536\n");
+    flow_usage_complete(scene->tree.root, &record);
+    assert_int_equal(record.has, USAGE_MAXIMUM | USAGE_BUCKETS);
+    assert_int_equal(record.usage.maximum, 5);
+    assert_int_equal(record.usage.buckets, 65536);
+}
+
+static void a_number_is_all_that_its_file_holds(void **state)
+{
+    static const char *const others[] = {"",        "\n",     "-1\n",
+                                         "12 13\n", "0x10\n", "18446744073709551616\n"};
+    struct flow_scene *scene = *state;
+    uint64_t number = 4711;
+
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        flow_scene_put(scene, "sys/number", others[i]);
+        assert_int_equal(netfilter_number(scene->tree.root, "sys/number", &number), -EBADMSG);
+    }
+    assert_int_equal(number, 4711);
+    flow_scene_put(scene, "sys/number", "18446744073709551615\n");
+    assert_int_equal(netfilter_number(scene->tree.root, "sys/number", &number), 0);
+    assert_true(number == UINT64_MAX);
+}
+
+/* --- Rights ----------------------------------------------------------------------------------- */
+
+static bool is_effective(void)
+{
+    cap_flag_value_t flag = CAP_SET;
+    cap_t caps = cap_get_proc();
+
+    cap_get_flag(caps, CAP_DAC_READ_SEARCH, CAP_EFFECTIVE, &flag);
+    cap_free(caps);
+    return flag == CAP_SET;
+}
+
+/* Becomes a user to whom nothing but one capability is permitted. */
+static bool become_nobody(void)
+{
+    const cap_value_t kept = CAP_DAC_READ_SEARCH, needed = CAP_SETUID;
+    cap_t caps = cap_init();
+    bool done;
+
+    cap_set_flag(caps, CAP_PERMITTED, 1, &kept, CAP_SET);
+    cap_set_flag(caps, CAP_PERMITTED, 1, &needed, CAP_SET);
+    cap_set_flag(caps, CAP_EFFECTIVE, 1, &needed, CAP_SET);
+    done = cap_set_proc(caps) == 0 && cap_setuid(65534) == 0;
+    cap_clear(caps);
+    cap_set_flag(caps, CAP_PERMITTED, 1, &kept, CAP_SET);
+    done = done && cap_set_proc(caps) == 0;
+    cap_free(caps);
+    return done;
+}
+
+/* 77: cannot be tried here; 0: as it must be; else where it failed. */
+static int open_as_nobody(const struct flow_scene *scene)
+{
+    char path[96];
+    struct lines lines;
+
+    flow_scene_put(scene, "slabinfo", "x\n");
+    snprintf(path, sizeof path, "%s/slabinfo", scene->tree.root);
+    chmod(path, 0);
+    chmod(scene->tree.root, 0755);
+    if (geteuid() != 0 || access("/proc/slabinfo", R_OK) != 0 || !become_nobody())
+        return 77;
+    if (open("/proc/slabinfo", O_RDONLY) >= 0)
+        return 77;
+    if (netfilter_open(&lines, "/proc", "slabinfo") != 0)
+        return 1;
+    lines_close(&lines);
+    if (is_effective())
+        return 2;
+    return netfilter_open(&lines, scene->tree.root, "slabinfo") == -EACCES ? 0 : 3;
+}
+
+static void the_right_is_lent_for_the_kernels_own_files_alone(void **state)
+{
+    const pid_t child = fork();
+    int status = 0;
+
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(open_as_nobody(*state));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == 77)
+        skip();
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, flow_scene_make, flow_scene_remove)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counters_are_known_by_their_names_in_any_order),
+        cmocka_unit_test(counters_that_are_none_of_the_kernels_are_refused),
+        cmocka_unit_test(the_slab_of_flows_says_the_size_of_one),
+        cmocka_unit_test(an_overlong_line_is_refused),
+        TEST(each_processor_has_a_row_of_counters),
+        TEST(counters_that_are_no_longer_used_are_absent),
+        TEST(malformed_counters_are_skipped_and_told),
+        TEST(usage_is_put_together_from_several_files),
+        TEST(usage_lacks_what_cannot_be_read),
+        TEST(the_number_of_flows_may_come_from_the_counters),
+        TEST(what_usage_has_already_stays),
+        TEST(a_number_is_all_that_its_file_holds),
+        TEST(the_right_is_lent_for_the_kernels_own_files_alone),
+    };
+
+    return cmocka_run_group_tests_name("flow_usage", tests, NULL, NULL);
+}
