@@ -352,6 +352,8 @@ static int take_flow_event(const struct nlmsghdr *message, void *arg)
     int decoded = ctnetlink_decode_flow(message, record);
 
     record->identity = 0; /* the next event of the same flow is no repeat */
+    if (!record->has)
+        return hand_on(reading, decoded);
     record->has |= FLOW_EVENT;
     record->flow.event = event_of(message);
     record->flow.received = now();
@@ -368,6 +370,8 @@ static int take_expectation_event(const struct nlmsghdr *message, void *arg)
     struct record *record = &reading->record;
     int decoded = ctnetlink_decode_expectation(message, record);
 
+    if (!record->has)
+        return hand_on(reading, decoded);
     record->has |= FLOW_EVENT;
     record->expectation.event = event_of(message);
     record->expectation.received = now();
