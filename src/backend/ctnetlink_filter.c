@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "fastnet/flow_names.h"
+
 /* What of a tuple is compared (CTA_FILTER_*_FLAGS): net/netfilter/nf_internals.h. */
 enum {
     COMPARE_SRC = 1 << 0,
@@ -84,11 +86,6 @@ static void compare_icmp(struct comparison *comparison, const struct flow_filter
         comparison->flags |= v6 ? COMPARE_ICMPV6_ID : COMPARE_ICMP_ID;
 }
 
-static bool is_icmp(const struct flow_filter *filter)
-{
-    return filter->protocol == IPPROTO_ICMP || filter->protocol == IPPROTO_ICMPV6;
-}
-
 static struct comparison compare_orig(const struct flow_filter *filter, uint8_t family)
 {
     struct comparison comparison = {.family = family};
@@ -103,7 +100,7 @@ static struct comparison compare_orig(const struct flow_filter *filter, uint8_t 
     comparison.flags |= COMPARE_PROTOCOL;
     compare_ports(&comparison, filter, FILTER_ORIG_SRC_PORT, filter->orig_src_port,
                   FILTER_ORIG_DST_PORT, filter->orig_dst_port);
-    if (is_icmp(filter))
+    if (flow_is_icmp(filter->protocol))
         compare_icmp(&comparison, filter);
     return comparison;
 }
@@ -240,7 +237,7 @@ static struct flow_tuple tuple_of(const struct flow_filter *filter, bool reply)
         .icmp_code = filter->icmp_code,
     };
 
-    if (is_icmp(filter))
+    if (flow_is_icmp(filter->protocol))
         tuple.src_port = filter->icmp_id;
     memcpy(tuple.src, reply ? filter->reply_src.network : filter->orig_src.network,
            sizeof tuple.src);

@@ -1,9 +1,10 @@
 #include "fastnet/flow_filter.h"
 
 #include <linux/netfilter/nf_conntrack_common.h>
-#include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
+
+#include "fastnet/flow_names.h"
 
 static bool is_in(const struct flow_network *network, const uint8_t *address)
 {
@@ -17,20 +18,6 @@ static bool is_in(const struct flow_network *network, const uint8_t *address)
 static bool misses(const struct flow_filter *filter, uint32_t field, bool met)
 {
     return (filter->fields & field) && !met;
-}
-
-static bool has_ports(uint8_t protocol)
-{
-    switch (protocol) {
-    case IPPROTO_TCP:
-    case IPPROTO_UDP:
-    case IPPROTO_UDPLITE:
-    case IPPROTO_SCTP:
-    case IPPROTO_DCCP:
-        return true;
-    default:
-        return false;
-    }
 }
 
 static bool keeps_addresses(const struct flow_filter *filter, const struct flow_record *flow)
@@ -104,7 +91,7 @@ static bool is_translated(const struct record *record, uint32_t done, struct end
     const struct flow_record *flow = &record->flow;
     const size_t size = flow->family == AF_INET ? 4 : 16;
     const bool address = memcmp(from.address, to.address, size) != 0;
-    const bool port = has_ports(flow->orig.protocol) && from.port != to.port;
+    const bool port = flow_has_ports(flow->orig.protocol) && from.port != to.port;
 
     if (record->has & FLOW_STATUS && !(flow->status & done))
         return false;

@@ -1,7 +1,7 @@
 /* The columns of expectations: the flows that helpers wait for. */
+#include "fastnet/flow_names.h"
 #include "format/column_values.h"
 #include "format/columns.h"
-#include "format/flow_states.h"
 
 static struct value proto(const struct column *column, const struct record *record,
                           const struct context *context)

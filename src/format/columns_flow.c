@@ -2,10 +2,10 @@
 #include <netinet/in.h>
 #include <time.h>
 
+#include "fastnet/flow_names.h"
 #include "fastnet/lookup.h"
 #include "format/column_values.h"
 #include "format/columns.h"
-#include "format/flow_states.h"
 
 /* --- What kind of flow ------------------------------------------------------------------------ */
 
@@ -294,7 +294,7 @@ static struct value age(const struct column *column, const struct record *record
 
     if (!(record->has & FLOW_START))
         return unknown;
-    const uint64_t end = record->has & FLOW_STOP ? flow->stop : now();
+    const uint64_t end = (record->has & FLOW_STOP) ? flow->stop : now();
     return decimal(end > flow->start ? milliseconds(end - flow->start) : 0);
 }
 
@@ -315,7 +315,7 @@ static struct value zone(const struct column *column, const struct record *recor
     (void)context;
     if (!(record->has & FLOW_ORIG))
         return unknown;
-    return number(record->has & FLOW_ZONE ? record->flow.zone : 0);
+    return number((record->has & FLOW_ZONE) ? record->flow.zone : 0);
 }
 
 static struct value orig_zone(const struct column *column, const struct record *record,

@@ -56,7 +56,7 @@ static struct value entry_size_estimated(const struct column *column, const stru
 {
     (void)column;
     (void)context;
-    return number(record->has & USAGE_ENTRY_SIZE ? 0 : 1);
+    return number((record->has & USAGE_ENTRY_SIZE) ? 0 : 1);
 }
 
 static struct value memory(const struct column *column, const struct record *record,

@@ -4,8 +4,8 @@
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <netinet/in.h>
 
+#include "fastnet/flow_names.h"
 #include "fastnet/lookup.h"
-#include "format/flow_states.h"
 
 /* The ends of a tuple; prefix is a literal. */
 #define PUT_ADDRESSES(dst, prefix, family, tuple)                                                  \
@@ -186,7 +186,7 @@ static char *put_date(char *dst, uint64_t moment)
     *dst++ = ':';
     dst = put_two(dst, tm.tm_sec, '0');
     *dst++ = ' ';
-    return text_u64(dst, (uint64_t)(tm.tm_year + 1900));
+    return text_u64(dst, (uint64_t)tm.tm_year + 1900);
 }
 
 /* Seconds are cut before they are subtracted. */

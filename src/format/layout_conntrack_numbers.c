@@ -81,7 +81,7 @@ static char *put_memory(char *dst, const struct record *record)
     if ((record->has & fields) != fields)
         return PUT(dst, "-\n");
     dst = put_size(dst, usage_memory(record));
-    return record->has & USAGE_ENTRY_SIZE ? PUT(dst, "\n") : PUT(dst, ", estimated\n");
+    return (record->has & USAGE_ENTRY_SIZE) ? PUT(dst, "\n") : PUT(dst, ", estimated\n");
 }
 
 static char *put_maximum(char *dst, const struct record *record)

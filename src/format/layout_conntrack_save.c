@@ -5,7 +5,7 @@
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <netinet/in.h>
 
-#include "format/flow_states.h"
+#include "fastnet/flow_names.h"
 #include "format/layout_conntrack.h"
 
 static char *put_number(char *dst, uint64_t number)
@@ -120,6 +120,21 @@ static char *put_ports(char *dst, const struct record *record)
     return dst;
 }
 
+/*
+ * conntrack takes the bytes of a tag on the wire for a number of this machine, here and in the
+ * options that it reads them from: only so does the same tag come of them again.
+ */
+static char *put_vtags(char *dst, const struct record *record)
+{
+    const struct flow_record *flow = &record->flow;
+
+    if (record->has & FLOW_ORIG_VTAG)
+        dst = put_number(PUT(dst, "--orig-vtag "), htonl(flow->orig_vtag));
+    if (record->has & FLOW_REPLY_VTAG)
+        dst = put_number(PUT(dst, "--reply-vtag "), htonl(flow->reply_vtag));
+    return dst;
+}
+
 static char *put_state(char *dst, const struct record *record)
 {
     const struct flow_record *flow = &record->flow;
@@ -130,10 +145,7 @@ static char *put_state(char *dst, const struct record *record)
         dst = name.data != NULL ? put_name(dst, name) : PUT(dst, "NONE");
         *dst++ = ' ';
     }
-    if (record->has & FLOW_ORIG_VTAG)
-        dst = put_number(PUT(dst, "--orig-vtag "), flow->orig_vtag);
-    if (record->has & FLOW_REPLY_VTAG)
-        dst = put_number(PUT(dst, "--reply-vtag "), flow->reply_vtag);
+    dst = put_vtags(dst, record);
     if (record->has & FLOW_ROLE)
         dst = flow->role == 0 ? PUT(dst, "--role client ") : PUT(dst, "--role server ");
     return dst;

@@ -4,8 +4,8 @@
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <netinet/in.h>
 
+#include "fastnet/flow_names.h"
 #include "fastnet/lookup.h"
-#include "format/flow_states.h"
 
 /* What XML (5th edition, 2.4) would take for itself. */
 static const char delimiters[] = "<>&\"";
@@ -240,10 +240,10 @@ static char *put_when(char *dst, uint64_t moment)
     dst = PUT_ELEMENT(PUT(dst, "<when>"), "hour", (uint64_t)tm.tm_hour);
     dst = PUT(put_two(PUT(dst, "<min>"), tm.tm_min), "</min>");
     dst = PUT(put_two(PUT(dst, "<sec>"), tm.tm_sec), "</sec>");
-    dst = PUT_ELEMENT(dst, "wday", (uint64_t)(tm.tm_wday + 1));
+    dst = PUT_ELEMENT(dst, "wday", (uint64_t)tm.tm_wday + 1);
     dst = PUT_ELEMENT(dst, "day", (uint64_t)tm.tm_mday);
-    dst = PUT_ELEMENT(dst, "month", (uint64_t)(tm.tm_mon + 1));
-    dst = PUT_ELEMENT(dst, "year", (uint64_t)(tm.tm_year + 1900));
+    dst = PUT_ELEMENT(dst, "month", (uint64_t)tm.tm_mon + 1);
+    dst = PUT_ELEMENT(dst, "year", (uint64_t)tm.tm_year + 1900);
     return PUT(dst, "</when>");
 }
 
@@ -300,7 +300,7 @@ static char *put_expectation_ports(char *dst, const struct record *record)
 
 static char *put_expectation_flags(char *dst, const struct record *record)
 {
-    const uint32_t flags = record->has & FLOW_FLAGS ? record->expectation.flags : 0;
+    const uint32_t flags = (record->has & FLOW_FLAGS) ? record->expectation.flags : 0;
 
     if (flags & NF_CT_EXPECT_PERMANENT)
         dst = PUT(dst, "<permanent/>");

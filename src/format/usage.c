@@ -18,7 +18,7 @@ uint64_t usage_average_chain(const struct record *record)
 
 uint64_t usage_entry_size(const struct record *record)
 {
-    return record->has & USAGE_ENTRY_SIZE ? record->usage.entry_size : FLOW_ENTRY_ESTIMATE;
+    return (record->has & USAGE_ENTRY_SIZE) ? record->usage.entry_size : FLOW_ENTRY_ESTIMATE;
 }
 
 uint64_t usage_memory(const struct record *record)

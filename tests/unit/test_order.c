@@ -122,6 +122,32 @@ static void owners_compare_by_pid_then_descriptor_then_how_many(void **state)
     assert_ascending(values, sizeof values / sizeof *values);
 }
 
+static struct value flags(uint64_t low, uint64_t high)
+{
+    static const char *const names[] = {"z", "a"};
+    static const struct flag_names two = {names, 2};
+
+    return (struct value){.type = VALUE_FLAGS, .flags = {&two, {low, high}}};
+}
+
+static void sets_of_bits_compare_as_one_large_number(void **state)
+{
+    const struct value values[] = {
+        flags(0, 0),
+        flags(1, 0),
+        flags(2, 0),
+        flags(3, 0),
+        flags(UINT64_C(1) << 63, 0),
+        flags(0, 1),
+        flags(1, 1),
+        flags(0, UINT64_C(1) << 63),
+        {.type = VALUE_UNKNOWN},
+    };
+
+    (void)state;
+    assert_ascending(values, sizeof values / sizeof *values);
+}
+
 /* --- Rows ------------------------------------------------------------------------------------- */
 
 /* A row's inode is where it came in the order; its backlog, when it has one, is sorted by. */
@@ -337,6 +363,52 @@ static void many_groups_are_all_counted(void **state)
     groups_destroy(groups);
 }
 
+/* The backlog's low and high half are the words of a set of bits. */
+static struct value bits(const struct column *column, const struct record *record,
+                         const struct context *context)
+{
+    const uint32_t halves = record->socket.backlog;
+
+    (void)column;
+    (void)context;
+    return flags(halves & 0xffff, halves >> 16);
+}
+
+static const struct column bits_column = {
+    .name = "bits", .needs = SOCKET_BACKLOG, .type = VALUE_FLAGS, .value = bits};
+
+static void equal_sets_of_bits_are_one_group(void **state)
+{
+    static const struct {
+        uint64_t count, low, high;
+    } expected[] = {{3, 5, 0}, {2, 0, 5}, {1, 0, 0}, {1, 5, 5}};
+    const struct column *const columns[] = {&bits_column};
+    struct groups *groups = groups_create(columns, 1);
+    struct rows rows = {0};
+
+    (void)state;
+    assert_non_null(groups);
+    count(groups, "", 0, 5);
+    count(groups, "", 0, 5 << 16);
+    count(groups, "", 0, 5 << 16 | 5);
+    count(groups, "", 0, 0);
+    count(groups, "", 0, 5);
+    count(groups, "", 0, 5 << 16);
+    count(groups, "", 0, 5);
+    assert_int_equal(groups_finish(groups, &rows), 0);
+    assert_int_equal(rows.count, sizeof expected / sizeof *expected);
+    for (size_t i = 0; i < rows.count; i++) {
+        const struct value *value = &rows.records[i]->count.values[0];
+        assert_int_equal(rows.records[i]->count.count, expected[i].count);
+        assert_int_equal(value->type, VALUE_FLAGS);
+        assert_int_equal(value->flags.bits[0], expected[i].low);
+        assert_int_equal(value->flags.bits[1], expected[i].high);
+        assert_string_equal(value->flags.names->names[1], "a");
+    }
+    rows_clear(&rows);
+    groups_destroy(groups);
+}
+
 static void no_rows_make_no_groups(void **state)
 {
     const struct column *const columns[] = {&path_column};
@@ -359,12 +431,14 @@ int main(void)
         cmocka_unit_test(text_compares_by_its_bytes),
         cmocka_unit_test(names_come_before_numbers_without_one),
         cmocka_unit_test(owners_compare_by_pid_then_descriptor_then_how_many),
+        cmocka_unit_test(sets_of_bits_compare_as_one_large_number),
         cmocka_unit_test(rows_are_sorted_and_equal_ones_stay_in_order),
         cmocka_unit_test(a_kept_row_has_its_name_to_itself),
         cmocka_unit_test(memory_of_rows_is_of_any_size_and_aligned),
         cmocka_unit_test(groups_come_largest_first_and_equal_ones_by_value),
         cmocka_unit_test(several_columns_make_a_group_of_each_combination),
         cmocka_unit_test(many_groups_are_all_counted),
+        cmocka_unit_test(equal_sets_of_bits_are_one_group),
         cmocka_unit_test(no_rows_make_no_groups),
     };
 

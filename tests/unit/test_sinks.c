@@ -18,7 +18,7 @@
 #include "fastnet/sink.h"
 #include "fastnet/text.h"
 
-enum { COLUMNS = 7, MANY_OWNERS = 3000, LONG_TEXT = 50000 };
+enum { COLUMNS = 8, MANY_OWNERS = 3000, LONG_TEXT = 50000 };
 
 static const struct context no_names;
 
@@ -45,6 +45,7 @@ static const struct column address_column = COLUMN(3, "address", "ADDRESS", VALU
 static const struct column path_column = COLUMN(4, "path", "PATH", VALUE_SOCKET_NAME);
 static const struct column user_column = COLUMN(5, "user", "USER", VALUE_NAME);
 static const struct column holders_column = COLUMN(6, "holders", "HOLDERS", VALUE_OWNERS);
+static const struct column marks_column = COLUMN(7, "marks", "MARKS", VALUE_FLAGS);
 
 /* The same values as name_column. */
 static const struct column state_column = {
@@ -58,7 +59,7 @@ static const struct column state_column = {
 
 static const struct column *const all_columns[COLUMNS] = {
     &name_column, &size_column, &age_column,     &address_column,
-    &path_column, &user_column, &holders_column,
+    &path_column, &user_column, &holders_column, &marks_column,
 };
 
 static struct value text_value(const char *data, size_t length)
@@ -81,6 +82,14 @@ static const struct owner two_owners[] = {
     {.pid = 204, .fd = 12, .name = "a \"b\",/\n"},
 };
 
+static const char *const bit_names[] = {"first", NULL, "a \"b\",\n"};
+static const struct flag_names three_bits = {bit_names, 3};
+
+static struct value flags_value(uint64_t low, uint64_t high)
+{
+    return (struct value){.type = VALUE_FLAGS, .flags = {&three_bits, {low, high}}};
+}
+
 /* One of each. */
 static void fill_values(struct value *values)
 {
@@ -92,6 +101,7 @@ static void fill_values(struct value *values)
     values[4] = (struct value){.type = VALUE_SOCKET_NAME, .text = {"\0a@,b", 5}};
     values[5] = (struct value){.type = VALUE_NAME, .name = {NULL, 1000}};
     values[6] = (struct value){.type = VALUE_OWNERS, .owners = {two_owners, 2}};
+    values[7] = flags_value(1 << 0 | 1 << 1 | 1 << 2, UINT64_C(1) << 63);
 }
 
 /* --- A listing into a file in memory -----------------------------------------------------------
@@ -191,7 +201,7 @@ static void ndjson_is_an_object_a_line(void **state)
     assert_listing(&listing, "{\"name\":\"a\",\"size\":1}\n{\"name\":\"a\",\"size\":1}\n");
 }
 
-static void json_has_numbers_as_numbers_and_owners_as_objects(void **state)
+static void json_has_numbers_as_numbers_owners_as_objects_and_bits_as_names(void **state)
 {
     struct listing listing;
     struct value values[COLUMNS];
@@ -202,15 +212,17 @@ static void json_has_numbers_as_numbers_and_owners_as_objects(void **state)
     listing_row(&listing, values);
     values[5].name.string = "r\"oot";
     values[6].owners.count = 0;
+    values[7] = flags_value(0, 0);
     listing_row(&listing, values);
     assert_listing(&listing,
                    "{\"name\":\"tcp\",\"size\":18446744073709551615,\"age\":1.250,"
                    "\"address\":\"2001:db8::1\",\"path\":\"\\u0000a@,b\",\"user\":\"1000\","
                    "\"holders\":[{\"pid\":17,\"fd\":3,\"name\":\"sshd\"},"
-                   "{\"pid\":204,\"fd\":12,\"name\":\"a \\\"b\\\",/\\u000a\"}]}\n"
+                   "{\"pid\":204,\"fd\":12,\"name\":\"a \\\"b\\\",/\\u000a\"}],"
+                   "\"marks\":[\"first\",\"1\",\"a \\\"b\\\",\\u000a\",\"127\"]}\n"
                    "{\"name\":\"tcp\",\"size\":18446744073709551615,\"age\":1.250,"
                    "\"address\":\"2001:db8::1\",\"path\":\"\\u0000a@,b\",\"user\":\"r\\\"oot\","
-                   "\"holders\":[]}\n");
+                   "\"holders\":[],\"marks\":[]}\n");
 }
 
 /* --- CSV ---------------------------------------------------------------------------------------
@@ -237,7 +249,8 @@ static void csv_writes_every_type(void **state)
     listing_begin(&listing, sink_csv_create, all_columns, COLUMNS, false, true);
     listing_row(&listing, values);
     assert_listing(&listing, "tcp,18446744073709551615,1.250,2001:db8::1,\"@a\\x40,b\",1000,"
-                             "\"sshd/17/3,a\\x20\\x22b\\x22\\x2c\\x2f\\x0a/204/12\"\r\n");
+                             "\"sshd/17/3,a\\x20\\x22b\\x22\\x2c\\x2f\\x0a/204/12\","
+                             "\"first,1,a\\x20\\x22b\\x22\\x2c\\x0a,127\"\r\n");
 }
 
 static void csv_tells_unknown_from_empty(void **state)
@@ -249,12 +262,13 @@ static void csv_tells_unknown_from_empty(void **state)
                                           {.type = VALUE_UNKNOWN},
                                           {.type = VALUE_SOCKET_NAME, .text = {NULL, 0}},
                                           {.type = VALUE_NAME, .name = {"-", 0}},
-                                          {.type = VALUE_OWNERS}};
+                                          {.type = VALUE_OWNERS},
+                                          flags_value(0, 0)};
 
     (void)state;
     listing_begin(&listing, sink_csv_create, all_columns, COLUMNS, false, false);
     listing_row(&listing, values);
-    assert_listing(&listing, "\"\",,,,\"\",-,\"\"\r\n");
+    assert_listing(&listing, "\"\",,,,\"\",-,\"\",\"\"\r\n");
 }
 
 static void csv_quotes_what_a_reader_would_stumble_over(void **state)
@@ -318,6 +332,29 @@ static void a_table_is_as_wide_as_what_is_in_it(void **state)
     assert_listing(&listing, "NAME      SIZE  PATH\n"
                              "a\\x20b       7  -\n"
                              "longer  123456  /run/x\n");
+}
+
+static void bits_are_joined_by_commas_in_a_table_and_none_is_a_dash(void **state)
+{
+    struct listing listing;
+    const struct column *const columns[] = {&marks_column, &size_column};
+    struct value values[COLUMNS] = {{.type = VALUE_UNKNOWN}, number_value(7)};
+
+    (void)state;
+    listing_begin(&listing, sink_table_create, columns, 2, true, false);
+    values[7] = flags_value(1 << 0 | UINT64_C(1) << 63, 1);
+    listing_row(&listing, values);
+    values[7] = flags_value(1 << 2, 0);
+    listing_row(&listing, values);
+    values[7] = flags_value(0, 0);
+    listing_row(&listing, values);
+    values[7] = (struct value){.type = VALUE_UNKNOWN};
+    listing_row(&listing, values);
+    assert_listing(&listing, "MARKS                   SIZE\n"
+                             "first,63,64                7\n"
+                             "a\\x20\\x22b\\x22\\x2c\\x0a     7\n"
+                             "-                          7\n"
+                             "-                          7\n");
 }
 
 static void a_table_without_header_has_no_headings_and_no_room_for_them(void **state)
@@ -474,6 +511,35 @@ static void thousands_of_owners_are_all_listed(void **state)
     free(owners);
 }
 
+/* More than the writer has room for at once. */
+static void long_names_of_many_bits_are_written_whole(void **state)
+{
+    enum { LONG_NAME = 300 };
+    char name[LONG_NAME + 1];
+    const char *names[VALUE_FLAG_BITS];
+    const struct flag_names all = {names, VALUE_FLAG_BITS};
+    struct value values[COLUMNS] = {{.type = VALUE_UNKNOWN}};
+    const struct column *const columns[] = {&marks_column};
+
+    (void)state;
+    memset(name, 'n', LONG_NAME);
+    name[LONG_NAME] = '\0';
+    for (size_t i = 0; i < VALUE_FLAG_BITS; i++)
+        names[i] = name;
+    values[7] = (struct value){.type = VALUE_FLAGS, .flags = {&all, {UINT64_MAX, UINT64_MAX}}};
+    for (size_t i = 0; i < sizeof(creators) / sizeof(creators[0]); i++) {
+        struct listing listing;
+        size_t count = 0;
+        listing_begin(&listing, creators[i], columns, 1, false, false);
+        listing_row(&listing, values);
+        char *text = listing_text(&listing);
+        for (const char *at = text; (at = strstr(at, name)) != NULL; at += LONG_NAME)
+            count++;
+        assert_int_equal(count, VALUE_FLAG_BITS);
+        free(text);
+    }
+}
+
 static void long_socket_names_are_written_whole(void **state)
 {
     char *data = malloc(LONG_TEXT), *expected = malloc((size_t)ESCAPE_FACTOR * LONG_TEXT);
@@ -530,19 +596,21 @@ int main(void)
         cmocka_unit_test(an_empty_json_listing_is_an_empty_array),
         cmocka_unit_test(json_is_one_array_with_an_object_a_line),
         cmocka_unit_test(ndjson_is_an_object_a_line),
-        cmocka_unit_test(json_has_numbers_as_numbers_and_owners_as_objects),
+        cmocka_unit_test(json_has_numbers_as_numbers_owners_as_objects_and_bits_as_names),
         cmocka_unit_test(csv_has_a_header_unless_told_not_to),
         cmocka_unit_test(csv_writes_every_type),
         cmocka_unit_test(csv_tells_unknown_from_empty),
         cmocka_unit_test(csv_quotes_what_a_reader_would_stumble_over),
         cmocka_unit_test(csv_quotes_do_not_hide_where_a_socket_name_starts),
         cmocka_unit_test(a_table_is_as_wide_as_what_is_in_it),
+        cmocka_unit_test(bits_are_joined_by_commas_in_a_table_and_none_is_a_dash),
         cmocka_unit_test(a_table_without_header_has_no_headings_and_no_room_for_them),
         cmocka_unit_test(a_table_counts_characters_and_not_bytes),
         cmocka_unit_test(only_states_are_coloured_and_only_when_asked_for),
         cmocka_unit_test(a_long_table_streams_with_the_widths_of_its_first_rows),
         cmocka_unit_test(rows_too_large_to_keep_come_out_in_order),
         cmocka_unit_test(thousands_of_owners_are_all_listed),
+        cmocka_unit_test(long_names_of_many_bits_are_written_whole),
         cmocka_unit_test(long_socket_names_are_written_whole),
         cmocka_unit_test(a_sink_lists_again_from_the_start),
     };

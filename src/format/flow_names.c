@@ -1,4 +1,4 @@
-#include "format/flow_states.h"
+#include "fastnet/flow_names.h"
 
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <linux/netfilter/nf_conntrack_tcp.h>

@@ -1,0 +1,173 @@
+#include "flow_rows.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <linux/netfilter/nf_conntrack_common.h>
+#include <linux/netfilter/nf_conntrack_tcp.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fastnet/lookup.h"
+
+enum { OUTPUT_MAX = 256 * 1024 };
+
+const struct context no_names;
+const struct conntrack_layout plain;
+const struct conntrack_layout xml = {.xml = true};
+const struct conntrack_layout save = {.save = true};
+
+/* All that is written for these rows, from the beginning to the end. */
+const char *written(const struct conntrack_layout *layout, const struct context *context,
+                    const struct record *records, size_t count)
+{
+    static char text[OUTPUT_MAX];
+    struct writer writer = {.length = 0};
+    const int fd = memfd_create("layout", 0);
+
+    assert_int_equal(writer_init(&writer, fd), 0);
+    struct sink *sink = sink_conntrack_create(layout, &writer, context);
+    assert_non_null(sink);
+    sink->ops->begin(sink);
+    for (size_t i = 0; i < count; i++)
+        sink->ops->row(sink, &records[i]);
+    sink->ops->end(sink);
+    assert_int_equal(writer_flush(&writer), 0);
+    const ssize_t length = pread(fd, text, sizeof text - 1, 0);
+    assert_true(length >= 0);
+    text[length] = '\0';
+    sink_destroy(sink);
+    writer_finish(&writer);
+    close(fd);
+    return text;
+}
+
+const char *written_row(const struct conntrack_layout *layout, const struct record *record)
+{
+    return written(layout, &no_names, record, 1);
+}
+
+/* A flow as `conntrack -L` gets it, not translated; the reply mirrors it. */
+struct record flow_of(uint8_t protocol, uint32_t timeout, const char *src, const char *dst,
+                      uint16_t src_port, uint16_t dst_port)
+{
+    struct record record = {.kind = RECORD_FLOW,
+                            .has = FLOW_ORIG | FLOW_REPLY | FLOW_TIMEOUT | FLOW_STATUS | FLOW_MARK |
+                                   FLOW_USE | FLOW_ID};
+    struct flow_record *made = &record.flow;
+
+    made->family = strchr(src, ':') != NULL ? AF_INET6 : AF_INET;
+    made->timeout = timeout;
+    made->use = 1;
+    made->id = 3645521714;
+    made->status = IPS_CONFIRMED;
+    made->orig =
+        (struct flow_tuple){.src_port = src_port, .dst_port = dst_port, .protocol = protocol};
+    inet_pton(made->family, src, made->orig.src);
+    inet_pton(made->family, dst, made->orig.dst);
+    made->reply =
+        (struct flow_tuple){.src_port = dst_port, .dst_port = src_port, .protocol = protocol};
+    inet_pton(made->family, dst, made->reply.src);
+    inet_pton(made->family, src, made->reply.dst);
+    return record;
+}
+
+struct record flow_with_state(struct record record, uint8_t state, uint32_t status)
+{
+    record.has |= FLOW_STATE;
+    record.flow.state = state;
+    record.flow.status |= status;
+    return record;
+}
+
+struct record tcp_flow(void)
+{
+    struct record record = flow_of(IPPROTO_TCP, 43199, "192.0.2.1", "198.51.100.2", 40000, 443);
+
+    record.flow.mark = 7;
+    return flow_with_state(record, TCP_CONNTRACK_ESTABLISHED, IPS_ASSURED | IPS_SEEN_REPLY);
+}
+
+struct record udp_flow(void)
+{
+    return flow_of(IPPROTO_UDP, 29, "192.0.2.1", "192.0.2.53", 5353, 53);
+}
+
+struct record icmp_flow(void)
+{
+    struct record record = flow_of(IPPROTO_ICMP, 29, "192.0.2.1", "192.0.2.2", 4711, 0);
+
+    record.flow.orig.icmp_type = 8;
+    record.flow.reply.src_port = 4711;
+    return record;
+}
+
+struct record icmpv6_flow(void)
+{
+    struct record record = flow_of(IPPROTO_ICMPV6, 59, "::1", "::ffff:1.2.3.4", 9, 0);
+
+    record.flow.orig.icmp_type = 128;
+    record.flow.reply.icmp_type = 129;
+    record.flow.reply.src_port = 9;
+    return record;
+}
+
+struct record gre_flow(void)
+{
+    return flow_of(IPPROTO_GRE, 299, "192.0.2.1", "192.0.2.2", 0x10, 0xabcd);
+}
+
+struct record sctp_flow(void)
+{
+    struct record record = flow_of(IPPROTO_SCTP, 299, "192.0.2.1", "192.0.2.2", 1000, 36412);
+
+    record.has |= FLOW_ORIG_VTAG | FLOW_REPLY_VTAG;
+    record.flow.orig_vtag = htonl(111); /* what conntrack calls 111 */
+    record.flow.reply_vtag = htonl(222);
+    return flow_with_state(record, SCTP_ESTABLISHED, IPS_ASSURED | IPS_SEEN_REPLY);
+}
+
+struct record as_event(struct record record, uint8_t event, uint64_t received)
+{
+    record.has |= FLOW_EVENT;
+    if (record.kind == RECORD_EXPECTATION) {
+        record.expectation.event = event;
+        record.expectation.received = received;
+    } else {
+        record.flow.event = event;
+        record.flow.received = received;
+    }
+    return record;
+}
+
+struct labels *make_labels(void)
+{
+    char path[] = "/tmp/fastnet-labels-XXXXXX";
+    static const char lines[] = "0 zero\n1 with blank\n64 far-off\n127 last\n";
+    const int fd = mkstemp(path);
+    struct labels *labels = NULL;
+
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, lines, sizeof lines - 1), sizeof lines - 1);
+    close(fd);
+    assert_int_equal(labels_create(&labels, path), 0);
+    unlink(path);
+    return labels;
+}
+
+int set_time_zone(void **state)
+{
+    (void)state;
+    setenv("TZ", "UTC0", 1);
+    tzset();
+    return 0;
+}

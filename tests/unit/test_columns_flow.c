@@ -1,0 +1,546 @@
+/* The columns of flows, expectations, and their counters. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <linux/netfilter/nf_conntrack_common.h>
+#include <linux/netfilter/nfnetlink_conntrack.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "fastnet/column.h"
+#include "fastnet/lookup.h"
+#include "flow_rows.h"
+
+static struct value value_of(const char *name, const struct record *record,
+                             const struct context *context)
+{
+    const struct column *column = column_find(record->kind, name, strlen(name));
+
+    assert_non_null(column);
+    const struct value value = column->value(column, record, context);
+    if (value.type != VALUE_UNKNOWN)
+        assert_int_equal(value.type, column->type);
+    return value;
+}
+
+static void assert_column_in(const char *name, const struct record *record,
+                             const struct context *context, const char *expected)
+{
+    const struct value value = value_of(name, record, context);
+    char text[4096];
+
+    assert_in_range(value_bound(&value), 1, sizeof text);
+    const size_t length = (size_t)(value_write(text, &value, " ") - text);
+    if (length != strlen(expected) || memcmp(text, expected, length) != 0)
+        fail_msg("%s: \"%.*s\" should be \"%s\"", name, (int)length, text, expected);
+}
+
+static void assert_column(const char *name, const struct record *record, const char *expected)
+{
+    assert_column_in(name, record, &no_names, expected);
+}
+
+static void assert_columns(const struct record *record, const char *const (*expected)[2])
+{
+    for (; (*expected)[0] != NULL; expected++)
+        assert_column((*expected)[0], record, (*expected)[1]);
+}
+
+static void assert_names(enum record_kind kind, const char *const *names, size_t count)
+{
+    const struct column_table *table = columns_of(kind);
+
+    assert_int_equal(table->kind, kind);
+    assert_int_equal(table->count, count);
+    for (size_t i = 0; i < count; i++) {
+        assert_string_equal(table->columns[i].name, names[i]);
+        assert_non_null(table->columns[i].heading);
+        assert_null(strchr(table->columns[i].heading, ' '));
+        assert_non_null(table->columns[i].help);
+    }
+}
+
+#define ASSERT_NAMES(kind, names) assert_names(kind, names, sizeof(names) / sizeof((names)[0]))
+
+/* The names of the manual: once released they stay. */
+static void the_promised_names_are_there_in_order(void **state)
+{
+    static const char *const flows[] = {
+        "proto",         "protonum",     "family",       "state",       "timeout",
+        "orig_src",      "orig_dst",     "orig_sport",   "orig_dport",  "orig_packets",
+        "orig_bytes",    "reply_src",    "reply_dst",    "reply_sport", "reply_dport",
+        "reply_packets", "reply_bytes",  "status",       "mark",        "zone",
+        "orig_zone",     "reply_zone",   "secmark",      "secctx",      "helper",
+        "labels",        "id",           "use",          "start",       "stop",
+        "age",           "icmp_type",    "icmp_code",    "icmp_id",     "orig_srckey",
+        "orig_dstkey",   "reply_srckey", "reply_dstkey", "orig_vtag",   "reply_vtag",
+        "role",          "event",        "received",     "sender",      "program",
+    };
+    static const char *const expectations[] = {
+        "proto",      "family",       "timeout",      "src",        "dst",        "sport",
+        "dport",      "mask_src",     "mask_dst",     "mask_sport", "mask_dport", "master_src",
+        "master_dst", "master_sport", "master_dport", "zone",       "flags",      "class",
+        "helper",     "id",           "event",        "received",
+    };
+    static const char *const statistics[] = {
+        "cpu",        "searched",       "found",         "new",
+        "invalid",    "ignore",         "delete",        "delete_list",
+        "insert",     "insert_failed",  "drop",          "early_drop",
+        "error",      "search_restart", "clash_resolve", "chaintoolong",
+        "expect_new", "expect_create",  "expect_delete",
+    };
+    static const char *const usage[] = {
+        "entries",
+        "maximum",
+        "percent_full",
+        "buckets",
+        "average_chain",
+        "entry_size",
+        "entry_size_estimated",
+        "memory",
+        "drop",
+        "early_drop",
+        "sysctl",
+    };
+
+    (void)state;
+    ASSERT_NAMES(RECORD_FLOW, flows);
+    ASSERT_NAMES(RECORD_EXPECTATION, expectations);
+    ASSERT_NAMES(RECORD_FLOW_STATISTICS, statistics);
+    ASSERT_NAMES(RECORD_FLOW_USAGE, usage);
+}
+
+static void only_states_are_coloured(void **state)
+{
+    static const enum record_kind kinds[] = {RECORD_FLOW, RECORD_EXPECTATION,
+                                             RECORD_FLOW_STATISTICS, RECORD_FLOW_USAGE};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const struct column_table *table = columns_of(kinds[i]);
+        for (size_t j = 0; j < table->count; j++)
+            assert_int_equal(table->columns[j].coloured,
+                             strcmp(table->columns[j].name, "state") == 0);
+    }
+}
+
+/* --- Flows ------------------------------------------------------------------------------------ */
+
+static struct record full_flow(void)
+{
+    struct record record = tcp_flow();
+    struct flow_record *flow = &record.flow;
+
+    record.has = ~NEED_LOOKUPS;
+    flow->orig_packets = 1;
+    flow->orig_bytes = UINT64_MAX;
+    flow->reply_packets = 3;
+    flow->reply_bytes = 4;
+    flow->zone = flow->orig_zone = flow->reply_zone = 0;
+    flow->secmark = 5;
+    flow->use = 6;
+    flow->orig_vtag = 7;
+    flow->reply_vtag = 4294967295;
+    flow->sender = 8;
+    flow->role = 1;
+    flow->start = 1795180878 * SECOND + 848635998;
+    flow->stop = 1795180880 * SECOND;
+    flow->received = 1795180881 * SECOND;
+    flow->event = FLOW_DESTROY;
+    flow->helper = (struct text){"a b", 3};
+    flow->secctx = (struct text){"u:r:t", 5};
+    return record;
+}
+
+static void a_flow_shows_what_it_holds(void **state)
+{
+    static const char *const expected[][2] = {
+        {"proto", "tcp"},
+        {"protonum", "6"},
+        {"family", "inet"},
+        {"state", "ESTABLISHED"},
+        {"timeout", "43199"},
+        {"orig_src", "192.0.2.1"},
+        {"orig_dst", "198.51.100.2"},
+        {"orig_sport", "40000"},
+        {"orig_dport", "443"},
+        {"orig_packets", "1"},
+        {"orig_bytes", "18446744073709551615"},
+        {"reply_src", "198.51.100.2"},
+        {"reply_dst", "192.0.2.1"},
+        {"reply_sport", "443"},
+        {"reply_dport", "40000"},
+        {"reply_packets", "3"},
+        {"reply_bytes", "4"},
+        {"status", "SEEN_REPLY,ASSURED,CONFIRMED"},
+        {"mark", "7"},
+        {"secmark", "5"},
+        {"secctx", "u:r:t"},
+        {"helper", "a\\x20b"},
+        {"labels", "-"},
+        {"id", "3645521714"},
+        {"use", "6"},
+        {"start", "1795180878.848"},
+        {"stop", "1795180880.000"},
+        {"age", "1.151"},
+        {"orig_vtag", "7"},
+        {"reply_vtag", "4294967295"},
+        {"role", "server"},
+        {"event", "DESTROY"},
+        {"received", "1795180881.000"},
+        {"sender", "8"},
+        {"program", "-"},
+        {NULL, NULL},
+    };
+    const struct record record = full_flow();
+
+    (void)state;
+    assert_columns(&record, expected);
+}
+
+static void fields_that_nobody_filled_are_unknown(void **state)
+{
+    static const enum record_kind kinds[] = {RECORD_FLOW, RECORD_EXPECTATION,
+                                             RECORD_FLOW_STATISTICS};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const struct column_table *table = columns_of(kinds[i]);
+        for (size_t j = 0; j < table->count; j++) {
+            const struct column *column = &table->columns[j];
+            const struct record record = {.kind = kinds[i], .has = ~column->needs};
+            if (column->needs == 0)
+                continue;
+            if (column->value(column, &record, &no_names).type != VALUE_UNKNOWN)
+                fail_msg("%s is made up", column->name);
+        }
+    }
+}
+
+static void protocols_without_a_name_are_numbers(void **state)
+{
+    struct record record = flow_of(50, 599, "192.0.2.1", "192.0.2.4", 1, 2);
+
+    (void)state;
+    assert_column("proto", &record, "50");
+    assert_column("protonum", &record, "50");
+    assert_column("state", &record, "-");
+    assert_column("orig_sport", &record, "-");
+    assert_column("reply_dport", &record, "-");
+    record.flow.orig.protocol = 255;
+    assert_column("proto", &record, "255");
+    record.flow.orig.protocol = IPPROTO_ICMPV6;
+    assert_column("proto", &record, "icmpv6");
+    record.flow.orig.protocol = IPPROTO_UDPLITE;
+    assert_column("proto", &record, "udplite");
+}
+
+static void only_protocols_with_ports_have_some(void **state)
+{
+    const struct record icmp = icmp_flow(), gre = gre_flow();
+    const struct record dccp = flow_of(IPPROTO_DCCP, 1, "192.0.2.1", "192.0.2.2", 0, 0);
+    const struct record sctp = sctp_flow();
+
+    (void)state;
+    assert_column("orig_sport", &icmp, "-");
+    assert_column("icmp_type", &icmp, "8");
+    assert_column("icmp_code", &icmp, "0");
+    assert_column("icmp_id", &icmp, "4711");
+    assert_column("orig_srckey", &icmp, "-");
+    assert_column("reply_sport", &gre, "-");
+    assert_column("orig_srckey", &gre, "16");
+    assert_column("orig_dstkey", &gre, "43981");
+    assert_column("reply_srckey", &gre, "43981");
+    assert_column("reply_dstkey", &gre, "16");
+    assert_column("icmp_id", &gre, "-");
+    assert_column("orig_dport", &dccp, "-"); /* a kernel that does not track it by ports */
+    assert_column("orig_dport", &sctp, "36412");
+    assert_column("state", &sctp, "ESTABLISHED");
+}
+
+static void states_have_the_names_of_their_protocol(void **state)
+{
+    static const char *const tcp[] = {"NONE",     "SYN_SENT",   "SYN_RECV", "ESTABLISHED",
+                                      "FIN_WAIT", "CLOSE_WAIT", "LAST_ACK", "TIME_WAIT",
+                                      "CLOSE",    "SYN_SENT2",  "-"};
+    static const char *const sctp[] = {"NONE",
+                                       "CLOSED",
+                                       "COOKIE_WAIT",
+                                       "COOKIE_ECHOED",
+                                       "ESTABLISHED",
+                                       "SHUTDOWN_SENT",
+                                       "SHUTDOWN_RECD",
+                                       "SHUTDOWN_ACK_SENT",
+                                       "HEARTBEAT_SENT",
+                                       "HEARTBEAT_ACKED",
+                                       "-"};
+    static const char *const dccp[] = {"NONE",   "REQUEST",  "RESPOND", "PARTOPEN",
+                                       "OPEN",   "CLOSEREQ", "CLOSING", "TIMEWAIT",
+                                       "IGNORE", "INVALID",  "-"};
+    struct record record = full_flow();
+
+    (void)state;
+    for (uint8_t number = 0; number < 11; number++) {
+        record.flow.state = number;
+        record.flow.orig.protocol = IPPROTO_TCP;
+        assert_column("state", &record, tcp[number]);
+        record.flow.orig.protocol = IPPROTO_SCTP;
+        assert_column("state", &record, sctp[number]);
+        record.flow.orig.protocol = IPPROTO_DCCP;
+        assert_column("state", &record, dccp[number]);
+        record.flow.orig.protocol = IPPROTO_UDP;
+        assert_column("state", &record, "-");
+    }
+}
+
+static void status_bits_have_their_kernel_names(void **state)
+{
+    struct record record = udp_flow();
+
+    (void)state;
+    record.flow.status = 0xffff | 1U << 31;
+    assert_column("status", &record,
+                  "EXPECTED,SEEN_REPLY,ASSURED,CONFIRMED,SRC_NAT,DST_NAT,SEQ_ADJUST,SRC_NAT_DONE,"
+                  "DST_NAT_DONE,DYING,FIXED_TIMEOUT,TEMPLATE,NAT_CLASH,HELPER,OFFLOAD,HW_OFFLOAD,"
+                  "31");
+    record.flow.status = 0;
+    assert_int_equal(value_of("status", &record, &no_names).type, VALUE_FLAGS);
+}
+
+static void a_zone_is_zero_unless_the_kernel_says_otherwise(void **state)
+{
+    struct record record = udp_flow();
+
+    (void)state;
+    record.flow.zone = 3;
+    record.flow.orig_zone = 4;
+    record.flow.reply_zone = 5;
+    assert_column("zone", &record, "0");
+    assert_column("orig_zone", &record, "0");
+    record.has |= FLOW_ZONE;
+    assert_column("zone", &record, "3");
+    assert_column("orig_zone", &record, "3");
+    assert_column("reply_zone", &record, "3");
+    record.has = FLOW_ORIG | FLOW_ORIG_ZONE;
+    assert_column("zone", &record, "0");
+    assert_column("orig_zone", &record, "4");
+    assert_column("reply_zone", &record, "0");
+    record.has = FLOW_ORIG | FLOW_REPLY_ZONE;
+    assert_column("orig_zone", &record, "0");
+    assert_column("reply_zone", &record, "5");
+}
+
+static void a_mapped_address_is_the_ipv4_address(void **state)
+{
+    const struct record record = icmpv6_flow();
+
+    (void)state;
+    assert_column("family", &record, "inet6");
+    assert_column("orig_src", &record, "::1");
+    assert_column("orig_dst", &record, "1.2.3.4");
+    assert_int_equal(value_of("orig_dst", &record, &no_names).family, AF_INET);
+}
+
+static void the_age_of_a_flow_that_goes_on_is_until_now(void **state)
+{
+    struct record record = udp_flow();
+
+    (void)state;
+    record.has |= FLOW_START;
+    record.flow.start = (uint64_t)(time(NULL) - 1000) * SECOND;
+    assert_in_range(value_of("age", &record, &no_names).number, 1000000, 1060000);
+    record.flow.start = (uint64_t)(time(NULL) + 1000) * SECOND; /* the clock was set back */
+    assert_column("age", &record, "0.000");
+}
+
+static void labels_are_names_or_bits(void **state)
+{
+    const struct context context = {.labels = make_labels()};
+    struct record record = udp_flow();
+
+    (void)state;
+    assert_column("labels", &record, "-");
+    record.has |= FLOW_LABELS;
+    record.flow.labels[0] = 1U << 0 | 1U << 1 | 1U << 31;
+    record.flow.labels[1] = 1;
+    record.flow.labels[2] = 1;
+    record.flow.labels[3] = 1U << 31;
+    assert_column("labels", &record, "0,1,31,32,64,127");
+    assert_column_in("labels", &record, &context, "zero,with\\x20blank,31,32,far-off,last");
+    labels_destroy(context.labels);
+}
+
+static void events_and_roles_out_of_range_are_unknown(void **state)
+{
+    struct record record = full_flow();
+
+    (void)state;
+    record.flow.event = FLOW_NEW;
+    assert_column("event", &record, "NEW");
+    record.flow.event = FLOW_UPDATE;
+    assert_column("event", &record, "UPDATE");
+    record.flow.event = 3;
+    assert_column("event", &record, "-");
+    record.flow.role = 0;
+    assert_column("role", &record, "client");
+    record.flow.role = 2;
+    assert_column("role", &record, "-");
+}
+
+/* --- Expectations, counters, usage ------------------------------------------------------------ */
+
+static void an_expectation_shows_what_it_holds(void **state)
+{
+    static const char *const expected[][2] = {
+        {"proto", "tcp"},
+        {"family", "inet"},
+        {"timeout", "299"},
+        {"src", "127.0.0.1"},
+        {"dst", "127.0.0.2"},
+        {"sport", "0"},
+        {"dport", "51210"},
+        {"mask_src", "255.255.255.255"},
+        {"mask_dst", "255.255.255.0"},
+        {"mask_sport", "0"},
+        {"mask_dport", "65535"},
+        {"master_src", "127.0.0.3"},
+        {"master_dst", "127.0.0.4"},
+        {"master_sport", "48534"},
+        {"master_dport", "2121"},
+        {"zone", "-"},
+        {"flags", "PERMANENT,INACTIVE,USERSPACE,3"},
+        {"class", "2"},
+        {"helper", "ftp"},
+        {"id", "99"},
+        {"event", "NEW"},
+        {"received", "1795180881.000"},
+        {NULL, NULL},
+    };
+    struct record record = {.kind = RECORD_EXPECTATION, .has = ~(NEED_LOOKUPS | FLOW_ZONE)};
+    struct expectation_record *expectation = &record.expectation;
+
+    (void)state;
+    expectation->family = AF_INET;
+    expectation->timeout = 299;
+    expectation->flags = 15;
+    expectation->class = 2;
+    expectation->id = 99;
+    expectation->helper = (struct text){"ftp", 3};
+    expectation->received = 1795180881 * SECOND;
+    expectation->orig = (struct flow_tuple){.dst_port = 51210, .protocol = IPPROTO_TCP};
+    expectation->mask = (struct flow_tuple){.dst_port = 65535, .protocol = IPPROTO_TCP};
+    expectation->master =
+        (struct flow_tuple){.src_port = 48534, .dst_port = 2121, .protocol = IPPROTO_TCP};
+    inet_pton(AF_INET, "127.0.0.1", expectation->orig.src);
+    inet_pton(AF_INET, "127.0.0.2", expectation->orig.dst);
+    inet_pton(AF_INET, "255.255.255.255", expectation->mask.src);
+    inet_pton(AF_INET, "255.255.255.0", expectation->mask.dst);
+    inet_pton(AF_INET, "127.0.0.3", expectation->master.src);
+    inet_pton(AF_INET, "127.0.0.4", expectation->master.dst);
+    assert_columns(&record, expected);
+    record.has |= FLOW_ZONE;
+    assert_column("zone", &record, "0");
+}
+
+static void counters_belong_to_flows_or_to_expectations(void **state)
+{
+    struct record record = {.kind = RECORD_FLOW_STATISTICS};
+
+    (void)state;
+    record.statistics.cpu = 3;
+    for (uint32_t i = 0; i < FLOW_COUNTERS; i++)
+        record.statistics.counters[i] = 100 + i;
+    record.has = UINT32_MAX & ~(UINT64_C(1) << CTA_STATS_NEW);
+    assert_column("cpu", &record, "3");
+    assert_column("searched", &record, "101");
+    assert_column("new", &record, "-");
+    assert_column("drop", &record, "110");
+    assert_column("early_drop", &record, "111");
+    assert_column("chaintoolong", &record, "115");
+    assert_column("expect_new", &record, "-");
+    record.statistics.expectations = true;
+    assert_column("searched", &record, "-");
+    assert_column("expect_new", &record, "101");
+    assert_column("expect_create", &record, "102");
+    assert_column("expect_delete", &record, "-"); /* the bit of "new", above */
+}
+
+static void usage_shows_what_follows_from_it(void **state)
+{
+    struct record record = {.kind = RECORD_FLOW_USAGE,
+                            .has = USAGE_ENTRIES | USAGE_MAXIMUM | USAGE_BUCKETS | USAGE_DROPS,
+                            .usage = {.entries = 100000,
+                                      .maximum = 262144,
+                                      .buckets = 65536,
+                                      .entry_size = 256,
+                                      .drop = 12,
+                                      .early_drop = 3}};
+
+    (void)state;
+    assert_column("entries", &record, "100000");
+    assert_column("maximum", &record, "262144");
+    assert_column("percent_full", &record, "38.146");
+    assert_column("buckets", &record, "65536");
+    assert_column("average_chain", &record, "3.051");
+    assert_column("entry_size", &record, "320");
+    assert_column("entry_size_estimated", &record, "1");
+    assert_column("memory", &record, "32524288");
+    assert_column("drop", &record, "12");
+    assert_column("early_drop", &record, "3");
+    assert_column("sysctl", &record, "net.netfilter.nf_conntrack_max");
+    record.has |= USAGE_ENTRY_SIZE;
+    assert_column("entry_size", &record, "256");
+    assert_column("entry_size_estimated", &record, "0");
+    assert_column("memory", &record, "26124288");
+}
+
+static void usage_that_cannot_be_known_is_unknown(void **state)
+{
+    static const char *const names[] = {"maximum",       "percent_full", "buckets",
+                                        "average_chain", "memory",       "drop"};
+    struct record record = {.kind = RECORD_FLOW_USAGE, .has = USAGE_ENTRIES};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_column(names[i], &record, "-");
+    record.has |= USAGE_MAXIMUM | USAGE_BUCKETS;
+    assert_column("maximum", &record, "0"); /* no limit */
+    assert_column("percent_full", &record, "-");
+    assert_column("average_chain", &record, "-");
+    record.usage.maximum = record.usage.entries = UINT64_MAX; /* as a captured tree may have it */
+    assert_column("percent_full", &record, "100.000");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_promised_names_are_there_in_order),
+        cmocka_unit_test(only_states_are_coloured),
+        cmocka_unit_test(a_flow_shows_what_it_holds),
+        cmocka_unit_test(fields_that_nobody_filled_are_unknown),
+        cmocka_unit_test(protocols_without_a_name_are_numbers),
+        cmocka_unit_test(only_protocols_with_ports_have_some),
+        cmocka_unit_test(states_have_the_names_of_their_protocol),
+        cmocka_unit_test(status_bits_have_their_kernel_names),
+        cmocka_unit_test(a_zone_is_zero_unless_the_kernel_says_otherwise),
+        cmocka_unit_test(a_mapped_address_is_the_ipv4_address),
+        cmocka_unit_test(the_age_of_a_flow_that_goes_on_is_until_now),
+        cmocka_unit_test(labels_are_names_or_bits),
+        cmocka_unit_test(events_and_roles_out_of_range_are_unknown),
+        cmocka_unit_test(an_expectation_shows_what_it_holds),
+        cmocka_unit_test(counters_belong_to_flows_or_to_expectations),
+        cmocka_unit_test(usage_shows_what_follows_from_it),
+        cmocka_unit_test(usage_that_cannot_be_known_is_unknown),
+    };
+
+    return cmocka_run_group_tests_name("columns_flow", tests, set_time_zone, NULL);
+}
