@@ -53,8 +53,9 @@ struct query_events {
     int stop;           /* a descriptor: when it can be read, the dump returns 0 */
     size_t buffer_size; /* bytes of the socket's receive buffer, 0: as it is */
     unsigned kinds;     /* one bit (1 << enum flow_event) a kind that is wanted */
-    /* Called when there is nothing to read for now: what was handed on may be shown. */
-    void (*idle)(void *arg);
+    /* Called when there is nothing to read for now: what was handed on may be shown. Negative ends
+     * the dump, which returns it. */
+    int (*idle)(void *arg);
     void *idle_arg;
 };
 

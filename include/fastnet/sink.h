@@ -17,6 +17,8 @@ struct sink_ops {
     /* Called before the rows of each section; NULL where sections mean nothing to the sink. */
     void (*section)(struct sink *sink, unsigned section);
     void (*row)(struct sink *sink, const struct record *record);
+    /* No more rows for now: what is held back is written. NULL where nothing is held back. */
+    void (*pause)(struct sink *sink);
     /* Called once at the end, whatever happened. */
     void (*end)(struct sink *sink);
     void (*destroy)(struct sink *sink);

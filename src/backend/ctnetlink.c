@@ -151,42 +151,49 @@ static bool is_refused_filter(int error)
     return error == -EINVAL || error == -EOPNOTSUPP || error == -ERANGE || error == -EAFNOSUPPORT;
 }
 
-static int dump_family(struct reading *reading, unsigned type, uint8_t family)
+static int dump_family(struct reading *reading, uint8_t family)
 {
     const struct flow_filter *filter = reading->query->flow;
     struct report *report = reading->query->report;
     const size_t said = report->count;
     const uint64_t count = reading->count;
-    struct nlmsghdr *message = put_request(reading, type, NLM_F_DUMP, family);
+    struct nlmsghdr *message = put_request(reading, IPCTNL_MSG_CT_GET, NLM_F_DUMP, family);
     bool filtered = filter && ctnetlink_put_filter(message, filter, family);
     int result = send_request(reading, message, take_flow);
 
     if (filtered && is_refused_filter(result) && reading->count == count) {
         report->count = said; /* its words about a refinement are of no interest */
-        message = put_request(reading, type, NLM_F_DUMP, family);
+        message = put_request(reading, IPCTNL_MSG_CT_GET, NLM_F_DUMP, family);
         result = send_request(reading, message, take_flow);
     }
     return result;
 }
 
 /* Once over the table: a family after the other where the kernel can leave out more that way. */
-static int dump_flows_once(struct reading *reading, unsigned type)
+static int dump_flows_once(struct reading *reading)
 {
     const struct flow_filter *filter = reading->query->flow;
     int result;
 
     if (!filter || !ctnetlink_filters_by_family(filter))
-        return dump_family(reading, type, filter ? filter->family : AF_UNSPEC);
-    result = dump_family(reading, type, AF_INET);
-    return result < 0 ? result : dump_family(reading, type, AF_INET6);
+        return dump_family(reading, filter ? filter->family : AF_UNSPEC);
+    result = dump_family(reading, AF_INET);
+    return result < 0 ? result : dump_family(reading, AF_INET6);
+}
+
+/* Not told by the kernel: it resumes a dump by the number of a bucket, resized or not. */
+static void report_resize(const struct query *query)
+{
+    report_loss(query->report,
+                "%s: the table was resized while it was read: rows may be missing or repeated",
+                query->table->name);
 }
 
 /*
- * The kernel resumes a dump by the number of a bucket, so one during which the table is resized
- * loses flows and repeats others without a word. Read again it can be while no row was handed on,
- * or where repeats are dropped.
+ * A dump during which the table is resized loses flows and repeats others without a word. Read
+ * again it can be while no row was handed on, or where repeats are dropped.
  */
-static int dump_flows(struct reading *reading, unsigned type)
+static int dump_flows(struct reading *reading)
 {
     enum { AGAIN_MAX = 4 };
     const struct query *query = reading->query;
@@ -195,7 +202,7 @@ static int dump_flows(struct reading *reading, unsigned type)
 
     before = flow_buckets(query->proc_root);
     for (int again = 0;; again++) {
-        result = dump_flows_once(reading, type);
+        result = dump_flows_once(reading);
         after = flow_buckets(query->proc_root);
         if (result < 0 || before == after)
             return result;
@@ -203,22 +210,28 @@ static int dump_flows(struct reading *reading, unsigned type)
             break;
         before = after;
     }
-    report_loss(query->report,
-                "%s: the table was resized while it was read: rows may be missing or repeated",
-                query->table->name);
+    report_resize(query);
     return result;
 }
 
-/*
- * Other than a dump of flows, these are not filtered, and counters are only set to 0 where the row
- * is shown: a second reading would show zeroes.
- */
 static int dump_list(struct reading *reading, unsigned type, netlink_fn fn)
 {
     const struct flow_filter *filter = reading->query->flow;
     uint8_t family = filter ? filter->family : AF_UNSPEC;
 
     return send_request(reading, put_request(reading, type, NLM_F_DUMP, family), fn);
+}
+
+/* Once and no more: a second reading would show the zeroes that the first one left. */
+static int dump_and_zero(struct reading *reading)
+{
+    const struct query *query = reading->query;
+    const uint64_t before = flow_buckets(query->proc_root);
+    int result = dump_list(reading, IPCTNL_MSG_CT_GET_CTRZERO, take_flow);
+
+    if (result == 0 && before != flow_buckets(query->proc_root))
+        report_resize(query);
+    return result;
 }
 
 static int get_one_flow(struct reading *reading)
@@ -370,6 +383,7 @@ static int take_expectation_event(const struct nlmsghdr *message, void *arg)
     struct record *record = &reading->record;
     int decoded = ctnetlink_decode_expectation(message, record);
 
+    record->identity = 0;
     if (!record->has)
         return hand_on(reading, decoded);
     record->has |= FLOW_EVENT;
@@ -378,12 +392,11 @@ static int take_expectation_event(const struct nlmsghdr *message, void *arg)
     return hand_on(reading, decoded);
 }
 
-static void idle(void *arg)
+static int idle(void *arg)
 {
     const struct query_events *events = ((const struct reading *)arg)->query->events;
 
-    if (events->idle)
-        events->idle(events->idle_arg);
+    return events->idle ? events->idle(events->idle_arg) : 0;
 }
 
 /* The groups of an event's kinds, whose numbers follow each other (enum nfnetlink_groups). */
@@ -417,14 +430,14 @@ static int dump_flow_table(struct reading *reading)
     const struct table *table = reading->query->table;
 
     if (table == &table_flows_zeroed)
-        return dump_list(reading, IPCTNL_MSG_CT_GET_CTRZERO, take_flow);
+        return dump_and_zero(reading);
     if (table == &table_flows_dying)
         return dump_list(reading, IPCTNL_MSG_CT_GET_DYING, take_flow);
     if (table == &table_flows_unconfirmed)
         return dump_list(reading, IPCTNL_MSG_CT_GET_UNCONFIRMED, take_flow);
     if (table == &table_flow_one)
         return get_one_flow(reading);
-    return dump_flows(reading, IPCTNL_MSG_CT_GET);
+    return dump_flows(reading);
 }
 
 static int dump_usage_table(struct reading *reading)

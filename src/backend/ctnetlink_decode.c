@@ -423,6 +423,24 @@ static void decode_expectation_attribute(struct decoding *decoding,
     }
 }
 
+/* Its id is a hash of 32 bits, too few to be trusted alone. Never 0. */
+static uint64_t expectation_identity(const struct record *record)
+{
+    const struct expectation_record *expectation = &record->expectation;
+    const struct flow_tuple *tuples[] = {&expectation->orig, &expectation->mask,
+                                         &expectation->master};
+    uint64_t hash = flow_identity_stir(expectation->family, expectation->id);
+
+    for (size_t i = 0; i < sizeof tuples / sizeof *tuples; i++) {
+        hash = flow_identity_address(hash, tuples[i]->src);
+        hash = flow_identity_address(hash, tuples[i]->dst);
+        hash =
+            flow_identity_stir(hash, (uint64_t)tuples[i]->src_port << 32 |
+                                         (uint64_t)tuples[i]->dst_port << 16 | tuples[i]->protocol);
+    }
+    return hash ? hash : 1;
+}
+
 int ctnetlink_decode_expectation(const struct nlmsghdr *message, struct record *record)
 {
     struct expectation_record *expectation = &record->expectation;
@@ -442,6 +460,7 @@ int ctnetlink_decode_expectation(const struct nlmsghdr *message, struct record *
         decode_expectation_attribute(&decoding, &attribute, expectation);
     finish(&decoding, &attributes);
     record->has = decoding.has;
+    record->identity = expectation_identity(record);
     return decoding.malformed ? -EBADMSG : 0;
 }
 

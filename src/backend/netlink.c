@@ -387,8 +387,8 @@ static int listen_once(struct netlink *netlink, int fd, const struct netlink_lis
     ssize_t length = receive(netlink, fd, MSG_DONTWAIT, &port);
 
     if (length == -EAGAIN) {
-        listening->idle(listening->arg);
-        return netlink->peer ? 0 : wait_for_event(fd, listening->stop, -1);
+        int result = listening->idle(listening->arg);
+        return result < 0 || netlink->peer ? result : wait_for_event(fd, listening->stop, -1);
     }
     if (length == -ENOBUFS) {
         report_loss(report, "events were lost: they came faster than they were read "

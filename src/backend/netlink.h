@@ -30,8 +30,8 @@ struct netlink_listening {
     size_t buffer_size; /* of the receive buffer, bytes; 0: as the kernel sets it */
     int stop;           /* a descriptor; when it can be read, listening ends */
     netlink_fn fn;
-    void (*idle)(void *arg); /* nothing more to be read for now */
-    void *arg;               /* of both */
+    int (*idle)(void *arg); /* nothing more to be read for now; negative ends it, too */
+    void *arg;              /* of both */
 };
 
 /*

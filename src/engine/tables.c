@@ -125,6 +125,11 @@ static void report_failure(struct run *run, const struct listing_table *table,
 {
     bool kernel_lacks_it = run->listing->backend != BACKEND_NETLINK;
 
+    if (!count) {
+        report_loss(run->report, "%s: not to be had by %s: it has no such table",
+                    table->table->name, run->listing->backend == BACKEND_PROC ? "proc" : "netlink");
+        return;
+    }
     for (size_t i = 0; i < count; i++)
         if (errors[i] == -EPERM || (asked[i]->source == BACKEND_PROC && errors[i] != -ENOENT))
             kernel_lacks_it = false;
@@ -144,15 +149,21 @@ static bool remembers(const struct run *run, const struct table *table)
 }
 
 /* Of a stream of events: all that came so far is shown, and what was lost is told. */
-static void pause_listing(void *arg)
+static int pause_listing(void *arg)
 {
     struct run *run = arg;
     const struct listing *listing = run->listing;
+    struct sink *sink = run->sink;
+    int error = 0;
 
-    if (!run->keep_all && !run->groups)
-        writer_flush(run->sink->writer);
+    if (!run->keep_all && !run->groups) {
+        if (sink->ops->pause)
+            sink->ops->pause(sink);
+        error = writer_flush(sink->writer);
+    }
     if (listing->pause)
         listing->pause(listing->pause_arg, run->report);
+    return error;
 }
 
 /* Asks one backend for a table; *handed is how many rows it handed on. */

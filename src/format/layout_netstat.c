@@ -433,7 +433,12 @@ static struct sink *make_clone(const struct sink *sink, struct writer *writer)
 struct sink *sink_netstat_create(const struct netstat_layout *layout, struct writer *writer,
                                  const struct context *context)
 {
-    static const struct sink_ops ops = {nothing, section, row, nothing, destroy, make_clone};
+    static const struct sink_ops ops = {.begin = nothing,
+                                        .section = section,
+                                        .row = row,
+                                        .end = nothing,
+                                        .destroy = destroy,
+                                        .clone = make_clone};
     struct netstat_sink *netstat = malloc(sizeof *netstat);
 
     if (!netstat)

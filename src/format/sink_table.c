@@ -237,6 +237,13 @@ static void table_end(struct sink *sink)
         put_kept(table);
 }
 
+/* The widths are those of the rows that have come, once there are any. */
+static void table_pause(struct sink *sink)
+{
+    if (fitted_of(sink)->rows > 0)
+        table_end(sink);
+}
+
 static void table_destroy(struct sink *sink)
 {
     struct fitted *table = fitted_of(sink);
@@ -246,7 +253,12 @@ static void table_destroy(struct sink *sink)
 }
 
 static const struct sink_ops table_ops = {
-    .begin = table_begin, .row = table_row, .end = table_end, .destroy = table_destroy};
+    .begin = table_begin,
+    .row = table_row,
+    .pause = table_pause,
+    .end = table_end,
+    .destroy = table_destroy,
+};
 
 struct sink *sink_table_create(const struct sink_options *options)
 {
