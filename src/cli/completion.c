@@ -5,6 +5,7 @@
 /* Where a script goes, and what it offers for columns. */
 struct script {
     FILE *stream;
+    const char *command;
     const char *columns;
 };
 
@@ -61,9 +62,9 @@ static void bash_case(const struct option *option, const struct script *script)
 static void print_bash(const struct option_table *const tables[], size_t count,
                        const struct script *script)
 {
-    fputs("# bash completion for fastnet\n"
-          "_fastnet() {\n"
-          "    local word=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD-1]}\n"
+    fprintf(script->stream, "# bash completion for %s\n_%s() {\n", script->command,
+            script->command);
+    fputs("    local word=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD-1]}\n"
           "    if [[ $option == '=' ]]; then\n"
           "        option=${COMP_WORDS[COMP_CWORD-2]}\n"
           "    elif [[ $word == '=' ]]; then\n"
@@ -80,11 +81,12 @@ static void print_bash(const struct option_table *const tables[], size_t count,
           "    mapfile -t COMPREPLY < <(compgen -W '",
           script->stream);
     each_option(tables, count, bash_word, script);
-    fputs("' -- \"$word\")\n"
-          "    [[ ${COMPREPLY[0]-} == *= ]] && compopt -o nospace\n"
-          "}\n"
-          "complete -F _fastnet fastnet\n",
-          script->stream);
+    fprintf(script->stream,
+            "' -- \"$word\")\n"
+            "    [[ ${COMPREPLY[0]-} == *= ]] && compopt -o nospace\n"
+            "}\n"
+            "complete -F _%s %s\n",
+            script->command, script->command);
 }
 
 static void zsh_argument(const struct option *option, const struct script *script)
@@ -121,14 +123,14 @@ static void zsh_spec(const struct option *option, const struct script *script)
 static void print_zsh(const struct option_table *const tables[], size_t count,
                       const struct script *script)
 {
-    fputs("#compdef fastnet\n_arguments -s \\\n", script->stream);
+    fprintf(script->stream, "#compdef %s\n_arguments -s \\\n", script->command);
     each_option(tables, count, zsh_spec, script);
     fputs("    '*: :'\n", script->stream);
 }
 
 static void fish_line(const struct option *option, const struct script *script)
 {
-    fputs("complete -c fastnet", script->stream);
+    fprintf(script->stream, "complete -c %s", script->command);
     if (option->letter)
         fprintf(script->stream, " -s %c", option->letter);
     if (option->name)
@@ -145,14 +147,15 @@ static void fish_line(const struct option *option, const struct script *script)
 static void print_fish(const struct option_table *const tables[], size_t count,
                        const struct script *script)
 {
-    fputs("# fish completion for fastnet\ncomplete -c fastnet -f\n", script->stream);
+    fprintf(script->stream, "# fish completion for %s\ncomplete -c %s -f\n", script->command,
+            script->command);
     each_option(tables, count, fish_line, script);
 }
 
 int options_completion(const struct option_table *const tables[], size_t table_count,
-                       const char *columns, const char *shell, FILE *stream)
+                       const char *command, const char *columns, const char *shell, FILE *stream)
 {
-    const struct script script = {stream, columns};
+    const struct script script = {stream, command, columns};
 
     if (strcmp(shell, "bash") == 0)
         print_bash(tables, table_count, &script);
