@@ -78,11 +78,13 @@ struct services *services_create(void);
 void services_destroy(struct services *services);
 const char *services_name(const struct services *services, uint8_t protocol, uint16_t port);
 
-/* Interface names, each index asked for once. NULL when it has none (any more). */
+/* Interfaces, each index asked for once. NULL when it has no name (any more). */
 struct interfaces;
 struct interfaces *interfaces_create(void);
 void interfaces_destroy(struct interfaces *interfaces);
 const char *interfaces_name(struct interfaces *interfaces, uint32_t index);
+/* The hardware type, ARPHRD_* of linux/if_arp.h; -1 when it is not known. */
+int interfaces_hardware(struct interfaces *interfaces, uint32_t index);
 
 /*
  * Hosts: getnameinfo(3), each distinct address once, many at a time. Addresses are added first,
