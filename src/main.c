@@ -9,7 +9,8 @@
 #include "fastnet/rights.h"
 
 static const struct personality personalities[] = {
-    {"netstat", netstat_run}, {"arp", NULL}, {"neigh", NULL}, {"conntrack", NULL}, {"ss", NULL},
+    {"netstat", netstat_run}, {"arp", arp_run}, {"neigh", neigh_run},
+    {"conntrack", NULL},      {"ss", NULL},
 };
 
 static const struct personality *find_personality(const char *name)

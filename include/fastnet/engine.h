@@ -28,7 +28,8 @@ struct listing {
     size_t table_count;
     bool (*keep)(const struct record *record, const void *arg); /* row filter, or NULL for all */
     const void *keep_arg;
-    uint64_t needs; /* of everything that will be shown */
+    const struct neighbour_filter *neighbours; /* for the backends of neighbours, or NULL */
+    uint64_t needs;                            /* of everything that will be shown */
     enum backend_choice backend;
     const char *proc_root;
     bool exact;

@@ -23,6 +23,20 @@ struct table {
 extern const struct table table_tcp, table_tcp6, table_udp, table_udp6, table_udplite,
     table_udplite6, table_raw, table_raw6, table_unix, table_tcp_both;
 
+/*
+ * Neighbours: IPv4 and IPv6, with those that this machine answers for (proxies). table_arp is what
+ * /proc/net/arp has: IPv4, the proxies last.
+ */
+extern const struct table table_neighbours, table_neighbours4, table_neighbours6, table_arp;
+
+/* Which neighbours are wanted; a kernel that cannot tell them by the first two hands on more. */
+struct neighbour_filter {
+    uint32_t interface; /* of this interface only, 0: of all */
+    uint32_t master;    /* of interfaces that belong to this one, 0: of all */
+    bool entries;       /* what is not a proxy */
+    bool proxies;
+};
+
 struct query {
     const struct table *table;
     uint64_t needs;          /* fields that will be looked at; the others need not be asked for */
@@ -31,6 +45,7 @@ struct query {
     struct netlink *netlink; /* for the netlink backends; lives as long as the engine */
     struct report *report;   /* where skipped lines and lost rows are told */
     bool exclusive;          /* no other backend may be asked, not even for a detail */
+    const struct neighbour_filter *neighbours; /* NULL: all of them */
 };
 
 #define STATES_ALL UINT32_MAX
@@ -54,7 +69,8 @@ struct backend {
     int (*dump)(const struct query *query, record_fn fn, void *arg);
 };
 
-extern const struct backend backend_sock_diag, backend_proc_net;
+extern const struct backend backend_sock_diag, backend_proc_net, backend_neighbour,
+    backend_proc_arp;
 
 /* All of them, those that are rather asked first. */
 extern const struct backend *const backends[];

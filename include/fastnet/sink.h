@@ -74,4 +74,24 @@ struct netstat_layout {
 struct sink *sink_netstat_create(const struct netstat_layout *layout, struct writer *writer,
                                  const struct context *context);
 
+/* What net-tools' arp says below its rows; whoever chooses rows counts them. */
+struct arp_totals {
+    size_t entries, found; /* rows that there are, rows that are wanted */
+};
+
+/* The layouts of net-tools 2.10 arp, but that nothing is cut short. */
+struct arp_layout {
+    bool bsd; /* -a: a line of words; else a table with a heading */
+    bool numeric, header;
+    bool verbose; /* -v: the totals */
+    /* Said when nothing was found: of a host (as typed, not NULL), or of rows chosen otherwise. */
+    bool chosen;
+    const char *host;
+    uint8_t host_address[4];
+    const struct arp_totals *totals; /* borrowed; read when the listing ends */
+};
+
+struct sink *sink_arp_create(const struct arp_layout *layout, struct writer *writer,
+                             const struct context *context);
+
 #endif

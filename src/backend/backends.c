@@ -1,4 +1,5 @@
 #include "fastnet/query.h"
 
-const struct backend *const backends[] = {&backend_sock_diag, &backend_proc_net};
+const struct backend *const backends[] = {&backend_sock_diag, &backend_proc_net, &backend_neighbour,
+                                          &backend_proc_arp};
 const size_t backend_count = sizeof backends / sizeof *backends;

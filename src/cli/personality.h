@@ -13,5 +13,7 @@ struct personality {
 };
 
 int netstat_run(int argc, char *const argv[]);
+int arp_run(int argc, char *const argv[]);
+int neigh_run(int argc, char *const argv[]);
 
 #endif

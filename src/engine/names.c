@@ -94,18 +94,26 @@ void run_report_owners(struct run *run)
                     owners_denied(owners));
 }
 
+/* The addresses of one row. */
+static int add_hosts_of(struct hosts *hosts, const struct record *record)
+{
+    const struct socket_record *sock = &record->socket;
+    int error;
+
+    if (record->kind == RECORD_NEIGHBOUR)
+        return hosts_add(hosts, record->neighbour.family, record->neighbour.address);
+    if (record->kind != RECORD_SOCKET || sock->family == AF_UNIX)
+        return 0;
+    error = hosts_add(hosts, sock->family, sock->local.address);
+    return error ? error : hosts_add(hosts, sock->family, sock->remote.address);
+}
+
 static int add_hosts(struct hosts *hosts, const struct rows *rows)
 {
     int error = 0;
 
-    for (size_t i = 0; i < rows->count && !error; i++) {
-        const struct socket_record *sock = &rows->records[i]->socket;
-        if (rows->records[i]->kind != RECORD_SOCKET || sock->family == AF_UNIX)
-            continue;
-        error = hosts_add(hosts, sock->family, sock->local.address);
-        if (!error)
-            error = hosts_add(hosts, sock->family, sock->remote.address);
-    }
+    for (size_t i = 0; i < rows->count && !error; i++)
+        error = add_hosts_of(hosts, rows->records[i]);
     return error;
 }
 

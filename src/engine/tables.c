@@ -108,11 +108,11 @@ void run_report_failures(struct run *run)
 static void report_failure(struct run *run, const struct listing_table *table,
                            const struct backend *const *asked, const int *errors, size_t count)
 {
-    bool kernel_lacks_it = run->listing->backend != BACKEND_NETLINK;
+    bool kernel_lacks_it = count == 0;
 
     for (size_t i = 0; i < count; i++)
-        if (asked[i]->source == BACKEND_PROC && errors[i] != -ENOENT)
-            kernel_lacks_it = false;
+        if (asked[i]->source == BACKEND_PROC)
+            kernel_lacks_it = errors[i] == -ENOENT;
     if (kernel_lacks_it) {
         report_missing(run, table);
         return;
@@ -135,6 +135,7 @@ static int ask(struct run *run, const struct listing_table *table, const struct 
         .netlink = listing->backend == BACKEND_PROC ? NULL : run->engine->netlink,
         .report = run->report,
         .exclusive = listing->backend != BACKEND_AUTO,
+        .neighbours = listing->neighbours,
     };
     int result;
 

@@ -8,6 +8,7 @@ static const struct column_table columns_counted = {.kind = RECORD_COUNT};
 
 static const struct column_table *const tables[] = {
     [RECORD_SOCKET] = &columns_socket,
+    [RECORD_NEIGHBOUR] = &columns_neighbour,
     [RECORD_COUNT] = &columns_counted,
 };
 

@@ -4,6 +4,6 @@
 
 #include "fastnet/column.h"
 
-extern const struct column_table columns_socket;
+extern const struct column_table columns_socket, columns_neighbour;
 
 #endif
