@@ -85,6 +85,8 @@ void interfaces_destroy(struct interfaces *interfaces);
 const char *interfaces_name(struct interfaces *interfaces, uint32_t index);
 /* The hardware type, ARPHRD_* of linux/if_arp.h; -1 when it is not known. */
 int interfaces_hardware(struct interfaces *interfaces, uint32_t index);
+/* The first errno for which one was not found, 0 when all were: that one is gone is no error. */
+int interfaces_error(const struct interfaces *interfaces);
 
 /*
  * Hosts: getnameinfo(3), each distinct address once, many at a time. Addresses are added first,

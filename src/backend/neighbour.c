@@ -4,7 +4,6 @@
  */
 #include "backend/neighbour.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <libmnl/libmnl.h>
 #include <linux/neighbour.h>
@@ -12,6 +11,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "backend/attributes.h"
 #include "backend/neighbour_identity.h"
 #include "backend/netlink.h"
 #include "fastnet/report.h"
@@ -41,25 +41,17 @@ static uint64_t fields(const struct table *table)
 /* What is to be known of a filter when there is none. */
 static const struct neighbour_filter no_filter = {.entries = true, .proxies = true};
 
-/* Takes a number of 1, 2 or 4 bytes where the attribute is long enough. */
-static bool take_number(const struct nlattr *attr, void *number, size_t size)
-{
-    if (mnl_attr_get_payload_len(attr) < size)
-        return false;
-    memcpy(number, mnl_attr_get_payload(attr), size);
-    return true;
-}
-
 static uint64_t bit_if(bool taken, uint64_t bit)
 {
     return taken ? bit : 0;
 }
 
-static uint64_t decode_cacheinfo(struct neighbour_record *neighbour, const struct nlattr *attr)
+static uint64_t decode_cacheinfo(struct neighbour_record *neighbour,
+                                 const struct attribute *attribute)
 {
     struct nda_cacheinfo info;
 
-    if (!take_number(attr, &info, sizeof info))
+    if (!attribute_bytes(attribute, &info, sizeof info))
         return 0;
     neighbour->used_ms = (uint64_t)info.ndm_used * MS_PER_TICK;
     neighbour->confirmed_ms = (uint64_t)info.ndm_confirmed * MS_PER_TICK;
@@ -68,123 +60,135 @@ static uint64_t decode_cacheinfo(struct neighbour_record *neighbour, const struc
     return NEIGHBOUR_CACHEINFO;
 }
 
-static uint64_t decode_lladdr(struct neighbour_record *neighbour, const struct nlattr *attr)
+static uint64_t decode_lladdr(struct neighbour_record *neighbour, const struct attribute *attribute)
 {
-    const size_t length = mnl_attr_get_payload_len(attr);
-
-    if (length > LLADDR_MAX)
+    if (attribute->length > LLADDR_MAX)
         return 0;
-    memcpy(neighbour->lladdr, mnl_attr_get_payload(attr), length);
-    neighbour->lladdr_length = (uint8_t)length;
+    memcpy(neighbour->lladdr, attribute->data, attribute->length);
+    neighbour->lladdr_length = (uint8_t)attribute->length;
     return NEIGHBOUR_LLADDR;
 }
 
-static uint64_t decode_port(struct neighbour_record *neighbour, const struct nlattr *attr)
-{
-    if (!take_number(attr, &neighbour->port, sizeof neighbour->port))
-        return 0;
-    neighbour->port = ntohs(neighbour->port);
-    return NEIGHBOUR_PORT;
-}
-
-static uint64_t decode_flags_ext(struct neighbour_record *neighbour, const struct nlattr *attr)
+static void decode_flags_ext(struct neighbour_record *neighbour, const struct attribute *attribute)
 {
     uint32_t flags;
 
-    if (take_number(attr, &flags, sizeof flags))
+    if (attribute_bytes(attribute, &flags, sizeof flags))
         neighbour->flags |= flags << NEIGHBOUR_FLAGS_EXT_SHIFT;
-    return 0; /* flags are there without them, too */
 }
 
 /* Attributes that an entry has rarely or never. */
-static uint64_t decode_rare_attribute(struct neighbour_record *neighbour, const struct nlattr *attr)
+static uint64_t decode_rare_attribute(struct neighbour_record *neighbour,
+                                      const struct attribute *attribute)
 {
-    switch (mnl_attr_get_type(attr)) {
+    switch (attribute->type) {
     case NDA_MASTER:
-        return bit_if(take_number(attr, &neighbour->master, sizeof neighbour->master),
+        return bit_if(attribute_bytes(attribute, &neighbour->master, sizeof neighbour->master),
                       NEIGHBOUR_MASTER);
     case NDA_LINK_NETNSID:
-        return bit_if(take_number(attr, &neighbour->namespace, sizeof neighbour->namespace),
-                      NEIGHBOUR_NAMESPACE);
+        return bit_if(
+            attribute_bytes(attribute, &neighbour->namespace, sizeof neighbour->namespace),
+            NEIGHBOUR_NAMESPACE);
     case NDA_VLAN:
-        return bit_if(take_number(attr, &neighbour->vlan, sizeof neighbour->vlan), NEIGHBOUR_VLAN);
+        return bit_if(attribute_bytes(attribute, &neighbour->vlan, sizeof neighbour->vlan),
+                      NEIGHBOUR_VLAN);
     case NDA_VNI:
-        return bit_if(take_number(attr, &neighbour->vni, sizeof neighbour->vni), NEIGHBOUR_VNI);
+        return bit_if(attribute_bytes(attribute, &neighbour->vni, sizeof neighbour->vni),
+                      NEIGHBOUR_VNI);
     case NDA_PORT:
-        return decode_port(neighbour, attr);
+        return bit_if(attribute_be16(attribute, &neighbour->port), NEIGHBOUR_PORT);
     default:
         return 0;
     }
 }
 
 /* Returns the presence bits of what was taken. */
-static uint64_t decode_attribute(struct neighbour_record *neighbour, const struct nlattr *attr)
+static uint64_t decode_attribute(struct neighbour_record *neighbour,
+                                 const struct attribute *attribute)
 {
-    switch (mnl_attr_get_type(attr)) {
+    switch (attribute->type) {
     case NDA_LLADDR:
-        return decode_lladdr(neighbour, attr);
+        return decode_lladdr(neighbour, attribute);
     case NDA_CACHEINFO:
-        return decode_cacheinfo(neighbour, attr);
+        return decode_cacheinfo(neighbour, attribute);
     case NDA_PROBES:
-        return bit_if(take_number(attr, &neighbour->probes, sizeof neighbour->probes),
+        return bit_if(attribute_bytes(attribute, &neighbour->probes, sizeof neighbour->probes),
                       NEIGHBOUR_PROBES);
     case NDA_PROTOCOL:
-        return bit_if(take_number(attr, &neighbour->protocol, sizeof neighbour->protocol),
-                      NEIGHBOUR_PROTOCOL);
+        return bit_if(attribute_u8(attribute, &neighbour->protocol), NEIGHBOUR_PROTOCOL);
     case NDA_FLAGS_EXT:
-        return decode_flags_ext(neighbour, attr);
+        decode_flags_ext(neighbour, attribute);
+        return 0; /* flags are there without them, too */
     default:
-        return decode_rare_attribute(neighbour, attr);
+        return decode_rare_attribute(neighbour, attribute);
     }
 }
 
 /* An address of another length than its family's is none. */
-static bool decode_address(struct neighbour_record *neighbour, const struct nlattr *attr)
+static bool decode_address(struct neighbour_record *neighbour, const struct attribute *attribute)
 {
     const size_t length = neighbour->family == AF_INET ? 4 : 16;
 
-    if (mnl_attr_get_payload_len(attr) != length)
+    if (attribute->length != length)
         return false;
-    memcpy(neighbour->address, mnl_attr_get_payload(attr), length);
+    memcpy(neighbour->address, attribute->data, length);
     return true;
 }
 
-static int decode_attributes(struct record *record, const struct nlmsghdr *message)
+static int decode_attributes(struct record *record, struct attributes attributes)
 {
-    const char *end = (const char *)message + message->nlmsg_len;
-    const struct nlattr *attr = mnl_nlmsg_get_payload_offset(message, sizeof(struct ndmsg));
     struct neighbour_record *neighbour = &record->neighbour;
+    struct attribute attribute;
     bool has_address = false;
 
-    for (; mnl_attr_ok(attr, (int)(end - (const char *)attr)); attr = mnl_attr_next(attr))
-        if (mnl_attr_get_type(attr) == NDA_DST)
-            has_address = decode_address(neighbour, attr);
+    while (attributes_next(&attributes, &attribute))
+        if (attribute.type == NDA_DST)
+            has_address = decode_address(neighbour, &attribute);
         else
-            record->has |= decode_attribute(neighbour, attr);
-    return (const char *)attr < end || !has_address ? -EBADMSG : 0;
+            record->has |= decode_attribute(neighbour, &attribute);
+    return attributes_ended(&attributes) && has_address ? 0 : -EBADMSG;
+}
+
+/* What stands behind the header of a message. */
+static struct attributes attributes_of(const struct nlmsghdr *message)
+{
+    const char *start = (const char *)message;
+
+    return (struct attributes){start + NLMSG_LENGTH(sizeof(struct ndmsg)),
+                               start + message->nlmsg_len};
+}
+
+/* What no presence bit tells of; to clear the whole record would take longer than to decode it. */
+static void begin(struct neighbour_record *neighbour, const struct ndmsg *header)
+{
+    neighbour->family = header->ndm_family;
+    neighbour->type = header->ndm_type;
+    neighbour->state = header->ndm_state;
+    neighbour->flags = header->ndm_flags;
+    neighbour->interface = 0;
+    neighbour->lladdr_length = 0;
+    memset(neighbour->address, 0, sizeof neighbour->address);
+    memset(neighbour->interface_name, 0, sizeof neighbour->interface_name);
 }
 
 int neighbour_decode(const struct nlmsghdr *message, struct record *record)
 {
-    const struct ndmsg *header = mnl_nlmsg_get_payload(message);
+    const struct ndmsg *header = (const void *)(message + 1);
     struct neighbour_record *neighbour = &record->neighbour;
 
-    if (mnl_nlmsg_get_payload_len(message) < sizeof *header)
+    if (message->nlmsg_len < NLMSG_LENGTH(sizeof *header))
         return -EBADMSG;
     if (header->ndm_family != AF_INET && header->ndm_family != AF_INET6)
         return -EAFNOSUPPORT;
     record->kind = RECORD_NEIGHBOUR;
     record->has = NEIGHBOUR_FLAGS | NEIGHBOUR_TYPE;
-    *neighbour = (struct neighbour_record){.family = header->ndm_family,
-                                           .type = header->ndm_type,
-                                           .state = header->ndm_state,
-                                           .flags = header->ndm_flags};
+    begin(neighbour, header);
     if (header->ndm_ifindex > 0) {
         neighbour->interface = (uint32_t)header->ndm_ifindex;
         record->has |= NEIGHBOUR_INTERFACE;
     }
     record->has |= bit_if(!(header->ndm_flags & NTF_PROXY), NEIGHBOUR_STATE);
-    if (decode_attributes(record, message) < 0)
+    if (decode_attributes(record, attributes_of(message)) < 0)
         return -EBADMSG;
     record->identity = neighbour_identity(neighbour);
     return 0;

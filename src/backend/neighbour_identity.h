@@ -20,42 +20,32 @@ static inline uint64_t neighbour_identity_stir(uint64_t hash, uint64_t word)
     return hash ^ hash >> 33;
 }
 
-/* IPv4 fits: address, index, and whether it is a proxy. */
-static inline uint64_t neighbour_identity_exact(const struct neighbour_record *neighbour)
-{
-    uint32_t address;
-
-    memcpy(&address, neighbour->address, sizeof address);
-    return (uint64_t)address << 32 | (uint64_t)neighbour->interface << 1 |
-           ((neighbour->flags & NTF_PROXY) != 0);
-}
-
 /*
  * For struct record.identity: over address, interface, and whether it is a proxy, of which the
- * kernel has but one (net/core/neighbour.c). Never 0.
+ * kernel has but one (net/core/neighbour.c). For IPv4 these fit into the 64 bits, and no two are
+ * alike: stirring loses nothing.
  *
  * Who is on the link chooses his addresses. A secret of this process (AT_RANDOM, getauxval(3))
  * keeps him from choosing them so that one passes for another come again.
  */
 static inline uint64_t neighbour_identity(const struct neighbour_record *neighbour)
 {
-    const void *random;
+    const void *random = (const void *)(uintptr_t)getauxval(AT_RANDOM);
+    const uint64_t which =
+        (uint64_t)neighbour->interface << 1 | ((neighbour->flags & NTF_PROXY) != 0);
     uint64_t secret[2] = {0, 0}, words[2], hash;
+    uint32_t ipv4;
 
-    if (neighbour->family == AF_INET && neighbour->interface)
-        return neighbour_identity_exact(neighbour);
-    random = (const void *)(uintptr_t)getauxval(AT_RANDOM);
     if (random)
         memcpy(secret, random, sizeof secret);
+    memcpy(&ipv4, neighbour->address, sizeof ipv4);
+    if (neighbour->family == AF_INET && neighbour->interface)
+        return neighbour_identity_stir(secret[0], (uint64_t)ipv4 << 32 | which);
     memcpy(words, neighbour->address, sizeof words);
-    hash = neighbour_identity_stir(secret[0], words[0]);
-    hash = neighbour_identity_stir(hash, words[1]);
-    hash = neighbour_identity_stir(
-        hash, secret[1] ^ ((uint64_t)neighbour->interface << 32 |
-                           (uint64_t)(neighbour->flags & NTF_PROXY) << 8 | neighbour->family));
+    hash = neighbour_identity_stir(neighbour_identity_stir(secret[0], words[0]), words[1]);
+    hash = neighbour_identity_stir(hash, secret[1] ^ (which << 8 | neighbour->family));
     memcpy(words, neighbour->interface_name, sizeof words);
-    hash = neighbour_identity_stir(neighbour_identity_stir(hash, words[0]), words[1]);
-    return hash ? hash : 1;
+    return neighbour_identity_stir(neighbour_identity_stir(hash, words[0]), words[1]);
 }
 
 #endif

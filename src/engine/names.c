@@ -162,3 +162,12 @@ int run_prepare_interfaces(struct run *run)
         context->interfaces = interfaces_create();
     return (run->listing->needs & NEED_INTERFACES) && !context->interfaces ? -ENOMEM : 0;
 }
+
+void run_report_interfaces(struct run *run)
+{
+    const struct interfaces *interfaces = run->engine->context.interfaces;
+
+    if (interfaces && interfaces_error(interfaces))
+        report_note(run->report, "interfaces: not all could be looked up: %s",
+                    strerror(interfaces_error(interfaces)));
+}

@@ -104,5 +104,6 @@ void run_report_owners(struct run *run);
 /* Gives up all rights when anything but owners and interfaces is to be looked up. */
 int run_prepare_names(struct run *run);
 int run_prepare_interfaces(struct run *run);
+void run_report_interfaces(struct run *run);
 
 #endif

@@ -27,9 +27,6 @@ _Static_assert(NUMERIC_ROW_MAX + ESCAPE_FACTOR * HOST_MAX <= WRITER_RESERVE_MAX,
 /* States in which the link-layer address holds (NUD_VALID of include/net/neighbour.h). */
 enum {
     STATES_VALID = NUD_PERMANENT | NUD_NOARP | NUD_REACHABLE | NUD_PROBE | NUD_STALE | NUD_DELAY,
-    /* newer than some net/if_arp.h has them */
-    FLAG_MAGIC = 0x40,
-    FLAG_DONTPUB = 0x80,
 };
 
 struct arp_sink {
@@ -46,9 +43,12 @@ struct entry {
     unsigned flags; /* ATF_* */
 };
 
-static char *put(char *dst, const char *string)
+static inline char *put(char *dst, const char *string)
 {
-    return stpcpy(dst, string);
+    size_t length = strlen(string); /* mostly known to the compiler */
+
+    memcpy(dst, string, length);
+    return dst + length;
 }
 
 static char *put_padded(char *dst, const char *string, size_t width)
@@ -122,7 +122,7 @@ static char *put_device(char *dst, const struct record *record, const struct con
         name = interfaces_name(context->interfaces, neighbour->interface);
     if (!name)
         return text_u64(dst, neighbour->interface); /* gone since */
-    return put_escaped(dst, name, INTERFACE_NAME_SIZE);
+    return escape_text(dst, name, strlen(name), NULL);
 }
 
 /* A letter or a word for each flag that is set. */
@@ -142,8 +142,8 @@ static char *put_flags(char *dst, unsigned flags, const struct flag *names, size
 static char *put_bsd(char *dst, const struct arp_sink *arp, const struct entry *entry)
 {
     static const struct flag words[] = {
-        {ATF_NETMASK, "netmask * "}, {ATF_PERM, "PERM "},        {ATF_PUBL, "PUB "},
-        {FLAG_MAGIC, "AUTO "},       {FLAG_DONTPUB, "DONTPUB "}, {ATF_USETRAILERS, "TRAIL "},
+        {ATF_NETMASK, "netmask * "}, {ATF_PERM, "PERM "},       {ATF_PUBL, "PUB "},
+        {ATF_MAGIC, "AUTO "},        {ATF_DONTPUB, "DONTPUB "}, {ATF_USETRAILERS, "TRAIL "},
     };
 
     dst = put_escaped(dst, entry->host ? entry->host : "?", HOST_MAX);
@@ -182,8 +182,8 @@ static char *put_table_lladdr(char *dst, const struct entry *entry)
 static char *put_table(char *dst, const struct arp_sink *arp, const struct entry *entry)
 {
     static const struct flag letters[] = {
-        {ATF_COM, "C"},    {ATF_PERM, "M"},     {ATF_PUBL, "P"},
-        {FLAG_MAGIC, "A"}, {FLAG_DONTPUB, "!"}, {ATF_USETRAILERS, "T"},
+        {ATF_COM, "C"},   {ATF_PERM, "M"},    {ATF_PUBL, "P"},
+        {ATF_MAGIC, "A"}, {ATF_DONTPUB, "!"}, {ATF_USETRAILERS, "T"},
     };
     char *start = dst;
 

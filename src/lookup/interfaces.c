@@ -20,6 +20,7 @@ enum { HARDWARE_UNKNOWN = -1 };
 struct interfaces {
     struct number_map names; /* with the hardware type as detail */
     int fd;                  /* any socket will do */
+    int error;               /* errno, or 0 */
 };
 
 struct interfaces *interfaces_create(void)
@@ -53,20 +54,23 @@ static bool open_socket(struct interfaces *interfaces)
     return interfaces->fd >= 0;
 }
 
-static bool ask(const struct interfaces *interfaces, unsigned long what, struct ifreq *request)
+static bool ask(struct interfaces *interfaces, unsigned long what, struct ifreq *request)
 {
-    int result;
+    int result = -1;
 
-    do
-        result = ioctl(interfaces->fd, what, request);
-    while (result < 0 && errno == EINTR);
+    if (open_socket(interfaces))
+        do
+            result = ioctl(interfaces->fd, what, request);
+        while (result < 0 && errno == EINTR);
+    if (result < 0 && errno != ENODEV && errno != ENXIO && interfaces->error == 0)
+        interfaces->error = errno;
     return result == 0;
 }
 
 static const struct number_name *look_up(struct interfaces *interfaces, uint32_t index)
 {
     struct ifreq request = {.ifr_ifindex = (int)index};
-    const bool found = open_socket(interfaces) && ask(interfaces, SIOCGIFNAME, &request);
+    const bool found = ask(interfaces, SIOCGIFNAME, &request);
     struct number_name *known;
 
     request.ifr_name[IFNAMSIZ - 1] = '\0';
@@ -101,4 +105,9 @@ int interfaces_hardware(struct interfaces *interfaces, uint32_t index)
     const struct number_name *known = find(interfaces, index);
 
     return known != NULL ? known->detail : HARDWARE_UNKNOWN;
+}
+
+int interfaces_error(const struct interfaces *interfaces)
+{
+    return interfaces->error;
 }
