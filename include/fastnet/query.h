@@ -8,6 +8,7 @@
 
 struct report;
 struct netlink;
+struct interface;
 
 /* A kernel table: what one dump lists. Tables are constants, compared by address. */
 struct table {
@@ -71,6 +72,13 @@ struct backend {
 
 extern const struct backend backend_sock_diag, backend_proc_net, backend_neighbour,
     backend_proc_arp;
+
+/*
+ * Not rows, but what rows are completed with: hands every interface to fn, by one dump over netlink
+ * (RTM_GETLINK, rtnetlink(7)). Returns 0, -errno, or what fn returned if that is negative.
+ */
+typedef int (*interface_fn)(const struct interface *interface, void *arg);
+int links_dump(struct netlink *netlink, interface_fn fn, void *arg, struct report *report);
 
 /* All of them, those that are rather asked first. */
 extern const struct backend *const backends[];

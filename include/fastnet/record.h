@@ -53,6 +53,7 @@ struct text {
 #define NEED_SERVICES   (UINT64_C(1) << 51) /* port -> name */
 #define NEED_HOSTS      (UINT64_C(1) << 52) /* address -> name */
 #define NEED_INTERFACES (UINT64_C(1) << 53) /* index -> name */
+#define NEED_LINKS      (UINT64_C(1) << 56) /* index -> what it belongs to, where its peer is */
 #define NEED_LOOKUPS    (UINT64_C(0xffff) << 48)
 
 /* Flags of a unix socket: __SO_ACCEPTCON, __SO_WAITDATA, __SO_NOSPACE (linux/net.h). */

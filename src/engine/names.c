@@ -154,13 +154,34 @@ int run_prepare_names(struct run *run)
     return 0;
 }
 
+static int add_interface(const struct interface *interface, void *arg)
+{
+    return interfaces_add(arg, interface);
+}
+
+/* What this misses, names included, is asked for one by one, or not known: no row is lost. */
+static void add_links(struct run *run)
+{
+    struct report details = {.partial = false};
+    int error =
+        links_dump(run->engine->netlink, add_interface, run->engine->context.interfaces, &details);
+
+    if (error < 0)
+        report_note(run->report, "interfaces: not all is known of them: %s", strerror(-error));
+}
+
 int run_prepare_interfaces(struct run *run)
 {
     struct context *context = &run->engine->context;
 
-    if ((run->listing->needs & NEED_INTERFACES) && !context->interfaces)
-        context->interfaces = interfaces_create();
-    return (run->listing->needs & NEED_INTERFACES) && !context->interfaces ? -ENOMEM : 0;
+    if (!(run->listing->needs & NEED_INTERFACES) || context->interfaces)
+        return 0;
+    context->interfaces = interfaces_create();
+    if (!context->interfaces)
+        return -ENOMEM;
+    if ((run->listing->needs & NEED_LINKS) && run->listing->backend != BACKEND_PROC)
+        add_links(run);
+    return 0;
 }
 
 void run_report_interfaces(struct run *run)

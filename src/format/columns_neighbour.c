@@ -265,21 +265,35 @@ static struct value references(const struct column *column, const struct record 
     return is_filled(column, record) ? number(record->neighbour.references) : unknown;
 }
 
+static bool has_index(const struct record *record)
+{
+    return record->has & NEIGHBOUR_INTERFACE && record->neighbour.interface != 0;
+}
+
 static struct value namespace(const struct column *column, const struct record *record,
                               const struct context *context)
 {
-    (void)context;
-    if (!is_filled(column, record) || record->neighbour.namespace < 0)
-        return unknown;
-    return number((uint64_t)record->neighbour.namespace);
+    int32_t namespace = -1;
+
+    (void)column;
+    if (record->has & NEIGHBOUR_NAMESPACE)
+    namespace = record->neighbour.namespace;
+    else if (has_index(record) && context->interfaces != NULL) namespace =
+        interfaces_namespace(context->interfaces, record->neighbour.interface);
+    return namespace >= 0 ? number((uint64_t) namespace) : unknown;
 }
 
 static struct value master(const struct column *column, const struct record *record,
                            const struct context *context)
 {
-    if (!is_filled(column, record))
-        return unknown;
-    return interface(record->neighbour.master, context);
+    uint32_t index = 0;
+
+    (void)column;
+    if (record->has & NEIGHBOUR_MASTER)
+        index = record->neighbour.master;
+    else if (has_index(record) && context->interfaces != NULL)
+        index = interfaces_master(context->interfaces, record->neighbour.interface);
+    return index != 0 ? interface(index, context) : unknown;
 }
 
 static struct value vlan(const struct column *column, const struct record *record,
@@ -396,14 +410,14 @@ static const struct column columns[] = {
      .value = references},
     {.name = "master",
      .heading = "MASTER",
-     .help = "device that the interface belongs to, where the entry says so",
-     .needs = NEIGHBOUR_MASTER | NEED_INTERFACES,
+     .help = "device that the interface belongs to: bridge, bond, VRF, ...",
+     .needs = NEIGHBOUR_INTERFACE | NEED_INTERFACES | NEED_LINKS,
      .type = VALUE_NAME,
      .value = master},
     {.name = "namespace",
      .heading = "NAMESPACE",
-     .help = "number of the network namespace on the other side of the link",
-     .needs = NEIGHBOUR_NAMESPACE,
+     .help = "number of the network namespace that the interface's other end is in",
+     .needs = NEIGHBOUR_INTERFACE | NEED_INTERFACES | NEED_LINKS,
      .type = VALUE_NUMBER,
      .value = namespace},
     {.name = "type",

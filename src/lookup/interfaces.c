@@ -1,11 +1,12 @@
 /*
- * Interfaces: each index is asked for once, also when it is gone. By ioctl(2), see netdevice(7):
- * an answer costs less than a microsecond, so that even thousands of interfaces cost less than the
- * dump of all of them over netlink, which tells a kilobyte of each.
+ * Interfaces: each index that was not added is asked for once, also when it is gone. By ioctl(2),
+ * see netdevice(7): an answer costs less than a microsecond, so that even thousands of interfaces
+ * cost less than the dump of all of them over netlink, which tells a kilobyte of each.
  */
 #include "fastnet/lookup.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,12 +16,21 @@
 
 #include "number_map.h"
 
-enum { HARDWARE_UNKNOWN = -1 };
+enum { HARDWARE_UNKNOWN = -1, NAMESPACE_NONE = -1 };
+
+/* What is known of an interface besides its name. */
+struct properties {
+    int hardware;
+    uint32_t master;
+    int32_t namespace;
+};
 
 struct interfaces {
-    struct number_map names; /* with the hardware type as detail */
-    int fd;                  /* any socket will do */
-    int error;               /* errno, or 0 */
+    struct number_map names; /* with the place of the properties as detail */
+    struct properties *properties;
+    size_t count, capacity;
+    int fd;    /* any socket will do */
+    int error; /* errno, or 0 */
 };
 
 struct interfaces *interfaces_create(void)
@@ -37,6 +47,7 @@ void interfaces_destroy(struct interfaces *interfaces)
     if (interfaces == NULL)
         return;
     number_map_finish(&interfaces->names);
+    free(interfaces->properties);
     if (interfaces->fd >= 0)
         close(interfaces->fd);
     free(interfaces);
@@ -67,20 +78,54 @@ static bool ask(struct interfaces *interfaces, unsigned long what, struct ifreq 
     return result == 0;
 }
 
+/* Returns the place of new properties, -1 without memory. */
+static int add_properties(struct interfaces *interfaces, struct properties properties)
+{
+    if (interfaces->count == interfaces->capacity) {
+        const size_t wanted = interfaces->capacity == 0 ? 32 : 2 * interfaces->capacity;
+        struct properties *moved = NULL;
+        if (wanted <= INT_MAX)
+            moved = reallocarray(interfaces->properties, wanted, sizeof(*moved));
+        if (moved == NULL)
+            return -1;
+        interfaces->properties = moved;
+        interfaces->capacity = wanted;
+    }
+    interfaces->properties[interfaces->count] = properties;
+    return (int)interfaces->count++;
+}
+
+static const struct number_name *put(struct interfaces *interfaces, uint32_t index,
+                                     const char *name, struct properties properties)
+{
+    const int place = add_properties(interfaces, properties);
+    struct number_name *known = NULL;
+
+    if (place >= 0)
+        known = number_map_put(&interfaces->names, index, name);
+    if (known != NULL)
+        known->detail = place;
+    return known;
+}
+
 static const struct number_name *look_up(struct interfaces *interfaces, uint32_t index)
 {
     struct ifreq request = {.ifr_ifindex = (int)index};
+    struct properties properties = {.hardware = HARDWARE_UNKNOWN, .namespace = NAMESPACE_NONE};
     const bool found = ask(interfaces, SIOCGIFNAME, &request);
-    struct number_name *known;
 
     request.ifr_name[IFNAMSIZ - 1] = '\0';
-    known = number_map_put(&interfaces->names, index, found ? request.ifr_name : NULL);
-    if (known == NULL)
-        return NULL;
-    known->detail = HARDWARE_UNKNOWN;
     if (found && ask(interfaces, SIOCGIFHWADDR, &request))
-        known->detail = request.ifr_hwaddr.sa_family;
-    return known;
+        properties.hardware = request.ifr_hwaddr.sa_family;
+    return put(interfaces, index, found ? request.ifr_name : NULL, properties);
+}
+
+int interfaces_add(struct interfaces *interfaces, const struct interface *interface)
+{
+    const struct properties properties = {interface->hardware, interface->master,
+                                          interface->namespace};
+
+    return put(interfaces, interface->index, interface->name, properties) != NULL ? 0 : -ENOMEM;
 }
 
 static const struct number_name *find(struct interfaces *interfaces, uint32_t index)
@@ -104,7 +149,21 @@ int interfaces_hardware(struct interfaces *interfaces, uint32_t index)
 {
     const struct number_name *known = find(interfaces, index);
 
-    return known != NULL ? known->detail : HARDWARE_UNKNOWN;
+    return known != NULL ? interfaces->properties[known->detail].hardware : HARDWARE_UNKNOWN;
+}
+
+uint32_t interfaces_master(const struct interfaces *interfaces, uint32_t index)
+{
+    const struct number_name *known = number_map_find(&interfaces->names, index);
+
+    return known != NULL ? interfaces->properties[known->detail].master : 0;
+}
+
+int32_t interfaces_namespace(const struct interfaces *interfaces, uint32_t index)
+{
+    const struct number_name *known = number_map_find(&interfaces->names, index);
+
+    return known != NULL ? interfaces->properties[known->detail].namespace : NAMESPACE_NONE;
 }
 
 int interfaces_error(const struct interfaces *interfaces)

@@ -51,6 +51,7 @@ int getpwuid_r(uid_t uid, struct passwd *entry, char *buffer, size_t size, struc
 }
 
 static int interrupted; /* so many times ioctl() fails at first */
+static bool broken;     /* ... or every time */
 
 int ioctl(int fd, unsigned long what, ...)
 {
@@ -63,6 +64,10 @@ int ioctl(int fd, unsigned long what, ...)
     if (interrupted > 0) {
         interrupted--;
         errno = EINTR;
+        return -1;
+    }
+    if (broken) {
+        errno = EIO;
         return -1;
     }
     if (what == SIOCGIFNAME) {
@@ -293,6 +298,41 @@ static void interface_has_a_hardware_type_asked_for_with_its_name(void **state)
         assert_int_equal(interfaces_hardware(interfaces, 0), -1);
     }
     assert_int_equal(asked, 4);
+    interfaces_destroy(interfaces);
+}
+
+static void interface_that_was_added_is_not_asked_for(void **state)
+{
+    (void)state;
+    struct interfaces *interfaces = interfaces_create();
+    for (uint32_t index = 10; index < 100; index++) {
+        const struct interface interface = {index, 778, index + 1, (int32_t)index - 12, "added"};
+        assert_int_equal(interfaces_add(interfaces, &interface), 0);
+    }
+    assert_string_equal(interfaces_name(interfaces, 99), "added");
+    assert_int_equal(interfaces_hardware(interfaces, 10), 778);
+    assert_int_equal(interfaces_master(interfaces, 10), 11);
+    assert_int_equal(interfaces_namespace(interfaces, 99), 87);
+    assert_int_equal(interfaces_namespace(interfaces, 10), -2);
+    assert_int_equal(asked, 0);
+    assert_string_equal(interfaces_name(interfaces, 1), "eth1");
+    assert_int_equal(interfaces_master(interfaces, 1), 0);
+    assert_int_equal(interfaces_namespace(interfaces, 1), -1);
+    assert_int_equal(interfaces_master(interfaces, 4711), 0);
+    interfaces_destroy(interfaces);
+}
+
+static void interface_that_cannot_be_asked_for_is_told(void **state)
+{
+    (void)state;
+    struct interfaces *interfaces = interfaces_create();
+    assert_null(interfaces_name(interfaces, 4));
+    assert_int_equal(interfaces_error(interfaces), 0); /* it has gone */
+    broken = true;
+    assert_null(interfaces_name(interfaces, 1));
+    broken = false;
+    assert_int_equal(interfaces_error(interfaces), EIO);
+    assert_string_equal(interfaces_name(interfaces, 3), "eth3");
     interfaces_destroy(interfaces);
 }
 
@@ -539,6 +579,8 @@ int main(void)
         A_LOOKUP(many_users_are_kept_apart),
         A_LOOKUP(interface_is_asked_for_once),
         A_LOOKUP(interface_has_a_hardware_type_asked_for_with_its_name),
+        A_LOOKUP(interface_that_was_added_is_not_asked_for),
+        A_LOOKUP(interface_that_cannot_be_asked_for_is_told),
         A_LOOKUP(interrupted_interface_lookup_is_repeated),
         A_LOOKUP(last_entry_for_a_port_wins_as_in_netstat),
         A_LOOKUP(services_are_told_apart_by_protocol),
