@@ -5,10 +5,10 @@
 #include <stdbool.h>
 
 struct hardware {
-    int type;         /* ARPHRD_* */
     const char *name; /* as ip-link(8) writes it behind "link/" */
     /* As net-tools 2.10 (Debian's) writes it; NULL where it does not know the type. */
     const char *arp_name;
+    int type; /* ARPHRD_* */
     bool arp; /* has addresses that arp(8) would resolve */
 };
 

@@ -148,7 +148,7 @@ static bool is_wanted(const struct query *query, const struct record *record)
 
     if (!filter)
         return true;
-    return record->neighbour.flags & NTF_PROXY ? filter->proxies : filter->entries;
+    return (record->neighbour.flags & NTF_PROXY) ? filter->proxies : filter->entries;
 }
 
 static int take_line(struct reading *reading, const struct lines *lines, const struct line *line)

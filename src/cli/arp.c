@@ -59,11 +59,11 @@ static int resolve_host(struct arp *arp)
 {
     const char *name = arp->options.host;
     struct in_addr address = {.s_addr = INADDR_ANY};
-    char text[TYPED_MAX];
 
     if (!name)
         return 0;
     if (strcmp(name, "default") != 0 && !inet_aton(name, &address) && !find_host(name, &address)) {
+        char text[TYPED_MAX];
         fprintf(stderr, "%s: %s\n", options_typed(text, name, strlen(name)), hstrerror(h_errno));
         return STATUS_ARP_FAILURE;
     }
@@ -99,7 +99,7 @@ static bool is_of_device(const struct arp *arp, const struct record *record)
         return true;
     if (record->neighbour.interface)
         return record->neighbour.interface == arp->device_index;
-    return strcmp(record->has & NEIGHBOUR_INTERFACE ? record->neighbour.interface_name : "*",
+    return strcmp((record->has & NEIGHBOUR_INTERFACE) ? record->neighbour.interface_name : "*",
                   arp->device) == 0;
 }
 

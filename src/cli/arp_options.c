@@ -67,10 +67,9 @@ static int take_family(const char *name)
 
 static int take_hardware(struct arp_options *options, const char *name)
 {
-    char text[TYPED_MAX];
-
     options->hardware = hardware_by_arp_name(name);
     if (!options->hardware) {
+        char text[TYPED_MAX];
         fprintf(stderr, "arp: %s: unknown hardware type.\n",
                 options_typed(text, name, strlen(name)));
         return STATUS_ARP_FAILURE;

@@ -72,7 +72,7 @@ static unsigned flags_of(const struct record *record)
         return ATF_PUBL | ATF_PERM;
     if (neighbour->state & NUD_PERMANENT)
         return ATF_PERM | ATF_COM;
-    return neighbour->state & STATES_VALID ? ATF_COM : 0;
+    return (neighbour->state & STATES_VALID) ? ATF_COM : 0;
 }
 
 /* A type that arp does not know is Ethernet to it. */

@@ -158,7 +158,7 @@ static void link_layer_addresses_of_0_to_32_bytes_are_in_full(void **state)
                  "eth0\n");
     record = entry(NUD_STALE, bytes, LLADDR_MAX);
     assert_int_equal(strlen(written(&bsd_style, &no_names, &record)),
-                     strlen("? (192.0.2.10) at  [ether] on eth0\n") + 3 * LLADDR_MAX - 1);
+                     strlen("? (192.0.2.10) at  [ether] on eth0\n") + 3 * (size_t)LLADDR_MAX - 1);
 }
 
 static void an_awkward_interface_breaks_no_line(void **state)
@@ -214,7 +214,7 @@ static void hosts_are_named_escaped_and_not_cut_short(void **state)
     context.hosts = hosts_create();
     assert_int_equal(hosts_add(context.hosts, AF_INET, record.neighbour.address), 0);
     assert_int_equal(hosts_resolve(context.hosts, 5000), 0);
-    assert_true(strlen(written(&layout, &context, &record)) >= 4 * 1024);
+    assert_true(strlen(written(&layout, &context, &record)) >= 4096);
     hosts_destroy(context.hosts);
 }
 

@@ -10,6 +10,7 @@
 #include <linux/if_arp.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "fastnet/lookup.h"
@@ -32,7 +33,7 @@ static int keep(const struct interface *interface, void *arg)
 
     assert_in_range(links->count, 0, LINKS_MAX - 1);
     links->interfaces[links->count] = *interface;
-    strcpy(links->names[links->count++], interface->name);
+    snprintf(links->names[links->count++], sizeof links->names[0], "%s", interface->name);
     return links->answer;
 }
 

@@ -46,7 +46,7 @@ int ioctl(int fd, unsigned long what, ...)
     if (what == SIOCGIFNAME)
         snprintf(request->ifr_name, IFNAMSIZ, "if%d", request->ifr_ifindex);
     else
-        request->ifr_hwaddr.sa_family = (unsigned short)atoi(request->ifr_name + 2);
+        request->ifr_hwaddr.sa_family = (unsigned short)strtoul(request->ifr_name + 2, NULL, 10);
     return 0;
 }
 

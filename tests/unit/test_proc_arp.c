@@ -116,6 +116,9 @@ static void names_of_interfaces_hold_any_byte_but_blanks(void **state)
 
 static void what_is_not_of_that_form_is_malformed(void **state)
 {
+    static const char too_long[] =
+        "192.0.2.1 0x1 0x2 00:11:22:33:44:55:66:77:88:99:aa:bb:cc:dd:ee:ff:00:11:22:33:44:55:66:77:"
+        "88:99:aa:bb:cc:dd:ee:ff:00 * near0";
     static const char *const lines[] = {
         "",
         "garbage",
@@ -131,8 +134,7 @@ static void what_is_not_of_that_form_is_malformed(void **state)
         "192.0.2.1 0x1 0x2 02-00-5e-00-00-10 * near0",
         "192.0.2.1 0x1 0x2 02:00:5e:00:00:10 * long-device-0123",
         "192.0.2.1 0x1 0x2 02:00:5e:00:00:10 * two words",
-        "192.0.2.1 0x1 0x2 00:11:22:33:44:55:66:77:88:99:aa:bb:cc:dd:ee:ff:00:11:22:33:44:55:66:77:"
-        "88:99:aa:bb:cc:dd:ee:ff:00 * near0",
+        too_long,
         "IP address       HW type     Flags       HW address            Mask     Device",
     };
     struct record record;
