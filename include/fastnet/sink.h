@@ -74,9 +74,10 @@ struct netstat_layout {
 struct sink *sink_netstat_create(const struct netstat_layout *layout, struct writer *writer,
                                  const struct context *context);
 
-/* What net-tools' arp says below its rows; whoever chooses rows counts them. */
+/* For what net-tools' arp says below its rows: whoever chooses rows counts those left out. */
 struct arp_totals {
-    size_t entries, found; /* rows that there are, rows that are wanted */
+    size_t skipped; /* in all passes together */
+    size_t passes;  /* 2 with --exact, for each row that is left out is met twice */
 };
 
 /* The layouts of net-tools 2.10 arp, but that nothing is cut short. */

@@ -118,17 +118,15 @@ static bool is_of_hardware(const struct arp *arp, const struct record *record)
 static bool keep(const struct record *record, const void *arg)
 {
     const struct arp *arp = arg;
-    struct arp_totals *totals = &arp->progress->totals;
 
     if (!is_entry(record))
         return false;
-    totals->entries++;
-    if ((arp->options.host &&
-         memcmp(record->neighbour.address, arp->host, sizeof arp->host) != 0) ||
-        !is_of_device(arp, record) || !is_of_hardware(arp, record))
-        return false;
-    totals->found++;
-    return true;
+    if ((!arp->options.host ||
+         memcmp(record->neighbour.address, arp->host, sizeof arp->host) == 0) &&
+        is_of_device(arp, record) && is_of_hardware(arp, record))
+        return true;
+    arp->progress->totals.skipped++;
+    return false;
 }
 
 /* What is listed, and how */
@@ -184,6 +182,7 @@ static struct sink *make_sink(const void *arg, struct writer *writer, const stru
     };
 
     arp->progress->context = context;
+    arp->progress->totals.passes = options->common.exact ? 2 : 1;
     if (common_uses_columns(&options->common))
         return common_sink(&options->common, writer, context);
     memcpy(layout.host_address, arp->host, sizeof layout.host_address);

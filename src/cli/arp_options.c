@@ -101,9 +101,9 @@ static int take_flag(struct arp_options *options, int id)
 
 static void print_help(const char *program)
 {
-    printf("Usage: %s [OPTION]... [HOST]\n"
+    printf("Usage: %sarp [OPTION]... [HOST]\n"
            "The IPv4 neighbours of this machine, as arp lists them. 'fastnet neigh' lists all.\n",
-           program);
+           strcmp(program, "arp") == 0 ? "" : "fastnet ");
     for (size_t i = 0; i < TABLE_COUNT; i++)
         options_help(tables[i], stdout);
     printf("\nSee fastnet-arp(8) for more, fastnet-output(5) for the columns.\n");

@@ -80,9 +80,9 @@ static int take_states(struct neigh_options *options, const char *names, const c
 
 static void print_help(const char *program)
 {
-    printf("Usage: %s neigh [OPTION]...\n"
+    printf("Usage: %sneigh [OPTION]...\n"
            "The neighbours of this machine, IPv4 and IPv6, in every state.\n",
-           program);
+           strcmp(program, "neigh") == 0 ? "" : "fastnet ");
     for (size_t i = 0; i < TABLE_COUNT; i++)
         options_help(tables[i], stdout);
     printf("\nSee fastnet-neigh(8) for more, fastnet-output(5) for the columns.\n");

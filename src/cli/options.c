@@ -197,7 +197,9 @@ static void help_line(const struct option *option, FILE *stream)
              option->letter ? option->letter : ' ', option->name ? "" : " ",
              option->name ? (option->letter ? ", --" : "  --") : "",
              option->name ? option->name : "",
-             option->metavar ? (option->argument == ARGUMENT_REQUIRED ? "=" : " ") : "",
+             !option->metavar || !option->name       ? ""
+             : option->argument == ARGUMENT_REQUIRED ? "="
+                                                     : " ",
              option->metavar ? option->metavar : "");
     fprintf(stream, "%-*s%s\n", HELP_COLUMN, synopsis, option->help);
 }

@@ -32,7 +32,7 @@ enum {
 struct arp_sink {
     struct sink sink;
     struct arp_layout layout;
-    bool titled;
+    size_t found; /* rows so far */
 };
 
 /* What is said of one entry. */
@@ -202,12 +202,11 @@ static char *put_table(char *dst, const struct arp_sink *arp, const struct entry
     return put_device(dst, entry->record, arp->sink.context);
 }
 
-static void put_title(struct arp_sink *arp)
+static void put_title(const struct arp_sink *arp)
 {
-    if (!arp->titled && !arp->layout.bsd && arp->layout.header)
+    if (!arp->found && !arp->layout.bsd && arp->layout.header)
         writer_puts(arp->sink.writer, "Address                  HWtype  HWaddress           Flags "
                                       "Mask            Iface\n");
-    arp->titled = true;
 }
 
 static void row(struct sink *sink, const struct record *record)
@@ -220,6 +219,7 @@ static void row(struct sink *sink, const struct record *record)
     char *dst;
 
     put_title(arp);
+    arp->found++;
     dst = writer_reserve(sink->writer, entry.host ? WRITER_RESERVE_MAX : NUMERIC_ROW_MAX);
     dst = arp->layout.bsd ? put_bsd(dst, arp, &entry) : put_table(dst, arp, &entry);
     *dst++ = '\n';
@@ -232,11 +232,11 @@ static void put_number(struct writer *writer, const char *before, size_t number)
     writer_commit(writer, text_u64(writer_reserve(writer, TEXT_U64_MAX), number));
 }
 
-static void put_totals(struct writer *writer, const struct arp_totals *totals)
+static void put_totals(struct writer *writer, size_t skipped, size_t found)
 {
-    put_number(writer, "Entries: ", totals->entries);
-    put_number(writer, "\tSkipped: ", totals->entries - totals->found);
-    put_number(writer, "\tFound: ", totals->found);
+    put_number(writer, "Entries: ", skipped + found);
+    put_number(writer, "\tSkipped: ", skipped);
+    put_number(writer, "\tFound: ", found);
     writer_puts(writer, "\n");
 }
 
@@ -254,21 +254,23 @@ static void put_no_entry(struct writer *writer, const struct arp_layout *layout)
 
 static void begin(struct sink *sink)
 {
-    ((struct arp_sink *)sink)->titled = false;
+    ((struct arp_sink *)sink)->found = 0;
 }
 
 static void end(struct sink *sink)
 {
-    const struct arp_layout *layout = &((const struct arp_sink *)sink)->layout;
+    const struct arp_sink *arp = (const struct arp_sink *)sink;
+    const struct arp_layout *layout = &arp->layout;
+    const size_t skipped = layout->totals->skipped / layout->totals->passes;
 
     if (layout->verbose)
-        put_totals(sink->writer, layout->totals);
-    if (layout->totals->found)
+        put_totals(sink->writer, skipped, arp->found);
+    if (arp->found)
         return;
     if (layout->host) {
         put_no_entry(sink->writer, layout);
     } else if (layout->chosen) {
-        put_number(sink->writer, "arp: in ", layout->totals->entries);
+        put_number(sink->writer, "arp: in ", skipped);
         writer_puts(sink->writer, " entries no match found.\n");
     }
 }

@@ -18,7 +18,7 @@
 #include "fastnet/lookup.h"
 #include "fastnet/sink.h"
 
-static const struct arp_totals nothing;
+static const struct arp_totals nothing = {.passes = 1};
 static const struct arp_layout linux_style = {.numeric = true, .totals = &nothing};
 static const struct arp_layout bsd_style = {.numeric = true, .bsd = true, .totals = &nothing};
 static const struct context no_names;
@@ -220,8 +220,9 @@ static void hosts_are_named_escaped_and_not_cut_short(void **state)
 
 static void what_was_not_found_is_said_as_arp_says_it(void **state)
 {
-    struct arp_totals totals = {.entries = 4};
+    struct arp_totals totals = {.skipped = 4, .passes = 1};
     struct arp_layout layout = linux_style;
+    const struct record record = proxy();
 
     (void)state;
     layout.totals = &totals;
@@ -234,8 +235,12 @@ static void what_was_not_found_is_said_as_arp_says_it(void **state)
     layout.verbose = true;
     assert_string_equal(written(&layout, &no_names, NULL),
                         "Entries: 4\tSkipped: 4\tFound: 0\na\\x1bz (192.0.2.10) -- no entry\n");
-    totals.found = 1;
-    assert_string_equal(written(&layout, &no_names, NULL), "Entries: 4\tSkipped: 3\tFound: 1\n");
+    totals.passes = 2; /* in each of which the same four were left out, but for one that came */
+    totals.skipped = 9;
+    layout.bsd = true;
+    assert_string_equal(written(&layout, &no_names, &record),
+                        "? (192.0.2.10) at <from_interface> PERM PUB on eth0\n"
+                        "Entries: 5\tSkipped: 4\tFound: 1\n");
 }
 
 int main(void)
