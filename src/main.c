@@ -9,7 +9,7 @@
 #include "fastnet/rights.h"
 
 static const struct personality personalities[] = {
-    {"netstat", netstat_run},     {"arp", NULL}, {"neigh", NULL},
+    {"netstat", netstat_run},     {"arp", arp_run}, {"neigh", neigh_run},
     {"conntrack", conntrack_run}, {"ss", NULL},
 };
 

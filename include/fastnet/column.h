@@ -38,7 +38,8 @@ enum value_type {
     VALUE_NAME,        /* a name, or the number's digits where it has none; text in JSON */
     VALUE_ADDRESS,     /* an IPv4-mapped one is yielded as AF_INET */
     VALUE_OWNERS,
-    VALUE_FLAGS, /* names of set bits: joined by commas, an array in JSON */
+    VALUE_LLADDR, /* a link-layer address: as IP where family says so, else its bytes */
+    VALUE_FLAGS,  /* names of set bits: joined by commas, an array in JSON */
 };
 
 /* The names of bits; one that has none (NULL, or past the count) is shown as its number. */
@@ -51,10 +52,10 @@ enum { VALUE_FLAG_BITS = 128 };
 
 struct value {
     enum value_type type;
-    uint8_t family; /* of an address */
+    uint8_t family; /* of an address; of a link-layer address AF_UNSPEC, if it is not one of IP */
     union {
         uint64_t number;
-        struct text text;
+        struct text text; /* and the bytes of a VALUE_LLADDR, at most LLADDR_MAX */
         struct {
             const char *string; /* or NULL */
             uint64_t number;

@@ -33,7 +33,8 @@ struct listing {
     /* Endless tables: called after what was listed so far was written, with what was lost. */
     void (*pause)(const void *arg, struct report *report);
     const void *pause_arg;
-    uint64_t needs; /* of everything that will be shown */
+    const struct neighbour_filter *neighbours; /* for the backends of neighbours, or NULL */
+    uint64_t needs;                            /* of everything that will be shown */
     enum backend_choice backend;
     const char *proc_root;
     bool exact;

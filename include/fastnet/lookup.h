@@ -78,11 +78,30 @@ struct services *services_create(void);
 void services_destroy(struct services *services);
 const char *services_name(const struct services *services, uint8_t protocol, uint16_t port);
 
-/* Interface names, each index asked for once. NULL when it has none (any more). */
+/* Interfaces, each index asked for once. NULL when it has no name (any more). */
 struct interfaces;
 struct interfaces *interfaces_create(void);
 void interfaces_destroy(struct interfaces *interfaces);
 const char *interfaces_name(struct interfaces *interfaces, uint32_t index);
+/* The hardware type, ARPHRD_* of linux/if_arp.h; -1 when it is not known. */
+int interfaces_hardware(struct interfaces *interfaces, uint32_t index);
+/* The first errno for which one was not found, 0 when all were: that one is gone is no error. */
+int interfaces_error(const struct interfaces *interfaces);
+
+/* An interface, from a source that tells more than its name. */
+struct interface {
+    uint32_t index;
+    int hardware;      /* ARPHRD_* */
+    uint32_t master;   /* index of the device it belongs to, 0: none */
+    int32_t namespace; /* number of the network namespace of its other end, -1: none */
+    const char *name;  /* terminated, borrowed */
+};
+
+/* Adds one, which is then not asked for. Returns 0 or -ENOMEM. */
+int interfaces_add(struct interfaces *interfaces, const struct interface *interface);
+/* Of one that was added; 0 and -1 of all others. */
+uint32_t interfaces_master(const struct interfaces *interfaces, uint32_t index);
+int32_t interfaces_namespace(const struct interfaces *interfaces, uint32_t index);
 
 /*
  * Hosts: getnameinfo(3), each distinct address once, many at a time. Addresses are added first,

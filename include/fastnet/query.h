@@ -9,6 +9,7 @@
 struct report;
 struct netlink;
 struct flow_filter;
+struct interface;
 
 /* A kernel table: what one dump lists. Tables are constants, compared by address. */
 struct table {
@@ -34,6 +35,20 @@ extern const struct table table_flows, table_flows_zeroed, table_flows_dying,
     table_flow_statistics, table_expectations, table_expectation_one, table_expectation_events,
     table_expectation_count, table_expectation_statistics;
 
+/*
+ * Neighbours: IPv4 and IPv6, with those that this machine answers for (proxies). table_arp is what
+ * /proc/net/arp has: IPv4, the proxies last.
+ */
+extern const struct table table_neighbours, table_neighbours4, table_neighbours6, table_arp;
+
+/* Which neighbours are wanted; a kernel that cannot tell them by the first two hands on more. */
+struct neighbour_filter {
+    uint32_t interface; /* of this interface only, 0: of all */
+    uint32_t master;    /* of interfaces that belong to this one, 0: of all */
+    bool entries;       /* what is not a proxy */
+    bool proxies;
+};
+
 struct query {
     const struct table *table;
     uint64_t needs;          /* fields that will be looked at; the others need not be asked for */
@@ -45,7 +60,8 @@ struct query {
     bool remembers;          /* repeats are dropped over the whole table: it may be read again */
     /* Flows: rows that it does not match may be left out; NULL: none. */
     const struct flow_filter *flow;
-    const struct query_events *events; /* for endless tables */
+    const struct query_events *events;         /* for endless tables */
+    const struct neighbour_filter *neighbours; /* NULL: all of them */
 };
 
 /* How a stream of events is read. */
@@ -83,7 +99,14 @@ struct backend {
 };
 
 extern const struct backend backend_sock_diag, backend_proc_net, backend_ctnetlink,
-    backend_proc_conntrack;
+    backend_proc_conntrack, backend_neighbour, backend_proc_arp;
+
+/*
+ * Not rows, but what rows are completed with: hands every interface to fn, by one dump over netlink
+ * (RTM_GETLINK, rtnetlink(7)). Returns 0, -errno, or what fn returned if that is negative.
+ */
+typedef int (*interface_fn)(const struct interface *interface, void *arg);
+int links_dump(struct netlink *netlink, interface_fn fn, void *arg, struct report *report);
 
 /* All of them, those that are rather asked first. */
 extern const struct backend *const backends[];

@@ -89,5 +89,25 @@ struct conntrack_layout {
 /* A line, or an XML element, a record of any kind of connection tracking. */
 struct sink *sink_conntrack_create(const struct conntrack_layout *layout, struct writer *writer,
                                    const struct context *context);
+/* For what net-tools' arp says below its rows: whoever chooses rows counts those left out. */
+struct arp_totals {
+    size_t skipped; /* in all passes together */
+    size_t passes;  /* 2 with --exact, for each row that is left out is met twice */
+};
+
+/* The layouts of net-tools 2.10 arp, but that nothing is cut short. */
+struct arp_layout {
+    bool bsd; /* -a: a line of words; else a table with a heading */
+    bool numeric, header;
+    bool verbose; /* -v: the totals */
+    /* Said when nothing was found: of a host (as typed, not NULL), or of rows chosen otherwise. */
+    bool chosen;
+    const char *host;
+    uint8_t host_address[4];
+    const struct arp_totals *totals; /* borrowed; read when the listing ends */
+};
+
+struct sink *sink_arp_create(const struct arp_layout *layout, struct writer *writer,
+                             const struct context *context);
 
 #endif

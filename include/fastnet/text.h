@@ -13,6 +13,7 @@ enum {
     TEXT_U64_MAX = 20,
     TEXT_SECONDS_MAX = 24,
     TEXT_ADDRESS_MAX = 45, /* INET6_ADDRSTRLEN - 1 */
+    TEXT_LLADDR_MAX = 95,  /* 32 bytes, the most that linux/netdevice.h has room for */
 };
 
 char *text_u64(char *dst, uint64_t number);
@@ -28,6 +29,9 @@ char *text_ipv6(char *dst, const uint8_t *address);
 
 /* AF_INET or AF_INET6; an IPv4-mapped address (RFC 4291, 2.5.5.2) is written as IPv4. */
 char *text_address(char *dst, int family, const uint8_t *address);
+
+/* The bytes of a link-layer address as 02:00:5e:10:00:ff; at most 32 of them. */
+char *text_lladdr(char *dst, const uint8_t *bytes, size_t length);
 
 bool address_is_mapped(const uint8_t *address);
 

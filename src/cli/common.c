@@ -148,6 +148,19 @@ void common_column_names(enum record_kind kind, char *names, size_t size)
                                    table->columns[i].name);
 }
 
+int common_complete(const struct common *common, enum record_kind kind,
+                    const struct option_table *const tables[], size_t table_count,
+                    const char *command, const char *program)
+{
+    char columns[1024];
+
+    common_column_names(kind, columns, sizeof columns);
+    if (options_completion(tables, table_count, command, columns, common->completion, stdout) == 0)
+        return STATUS_OK;
+    fprintf(stderr, "%s: --completion: bash, zsh or fish\n", program);
+    return STATUS_MISUSE;
+}
+
 /* A comma-separated list of column names. */
 static int find_columns(const char *names, enum record_kind kind,
                         const struct column *columns[LISTING_COLUMNS_MAX], size_t *count,

@@ -48,6 +48,11 @@ int common_resolve(struct common *common, enum record_kind kind,
 void common_add_columns(enum record_kind kind, const char *names,
                         const struct column *columns[LISTING_COLUMNS_MAX], size_t *count);
 
+/* What --completion=SHELL asks for. Returns an exit status. */
+int common_complete(const struct common *common, enum record_kind kind,
+                    const struct option_table *const tables[], size_t table_count,
+                    const char *command, const char *program);
+
 /* The names of a kind's columns, separated by blanks. */
 void common_column_names(enum record_kind kind, char *names, size_t size);
 

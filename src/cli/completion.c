@@ -81,11 +81,12 @@ static void print_bash(const struct option_table *const tables[], size_t count,
           "    mapfile -t COMPREPLY < <(compgen -W '",
           script->stream);
     each_option(tables, count, bash_word, script);
-    fputs("' -- \"$word\")\n"
-          "    [[ ${COMPREPLY[0]-} == *= ]] && compopt -o nospace\n"
-          "}\n",
-          script->stream);
-    fprintf(script->stream, "complete -F _%s %s\n", script->command, script->command);
+    fprintf(script->stream,
+            "' -- \"$word\")\n"
+            "    [[ ${COMPREPLY[0]-} == *= ]] && compopt -o nospace\n"
+            "}\n"
+            "complete -F _%s %s\n",
+            script->command, script->command);
 }
 
 static void zsh_argument(const struct option *option, const struct script *script)

@@ -209,6 +209,8 @@ static int take_option(const struct option *option, const char *argument, void *
 
     if (taken)
         return status == STATUS_MISUSE ? STATUS_PARAMETER : status;
+    if (option->id == OPTION_OPERAND)
+        return 0; /* conntrack takes no notice of them */
     if (!is_given(parsing, option->id))
         parsing->given[parsing->given_count++] = option;
     switch (option->id) {
@@ -297,17 +299,6 @@ static int check(struct conntrack_parsing *parsing)
     return status;
 }
 
-static int print_completion(const char *shell, const char *program)
-{
-    char columns[1024];
-
-    common_column_names(RECORD_FLOW, columns, sizeof columns);
-    if (options_completion(tables, TABLE_COUNT, "conntrack", columns, shell, stdout) == 0)
-        return STATUS_OK;
-    fprintf(stderr, "%s: --completion: bash, zsh or fish\n", program);
-    return STATUS_PARAMETER;
-}
-
 int conntrack_parse(struct conntrack_options *options, int argc, char *const argv[], bool *done)
 {
     struct conntrack_parsing parsing = {.options = options, .program = argv[0]};
@@ -322,7 +313,9 @@ int conntrack_parse(struct conntrack_options *options, int argc, char *const arg
         return *done ? STATUS_OK : status;
     if (options->common.completion) {
         *done = true;
-        return print_completion(options->common.completion, argv[0]);
+        status = common_complete(&options->common, RECORD_FLOW, tables, TABLE_COUNT, "conntrack",
+                                 argv[0]);
+        return status == STATUS_MISUSE ? STATUS_PARAMETER : status;
     }
     return check(&parsing);
 }

@@ -288,17 +288,6 @@ static int refuse_other_tables(const struct netstat_options *options, const char
     return 0;
 }
 
-static int print_completion(const char *shell, const char *program)
-{
-    char columns[1024];
-
-    common_column_names(RECORD_SOCKET, columns, sizeof columns);
-    if (options_completion(tables, TABLE_COUNT, "fastnet", columns, shell, stdout) == 0)
-        return STATUS_OK;
-    fprintf(stderr, "%s: --completion: bash, zsh or fish\n", program);
-    return STATUS_MISUSE;
-}
-
 int netstat_parse(struct netstat_options *options, int argc, char *const argv[], bool *done)
 {
     struct parsing parsing = {options, argv[0]};
@@ -314,7 +303,8 @@ int netstat_parse(struct netstat_options *options, int argc, char *const argv[],
         return *done ? STATUS_OK : status;
     if (options->common.completion) {
         *done = true;
-        return print_completion(options->common.completion, argv[0]);
+        return common_complete(&options->common, RECORD_SOCKET, tables, TABLE_COUNT, "fastnet",
+                               argv[0]);
     }
     complete(options);
     return refuse_other_tables(options, argv[0]);

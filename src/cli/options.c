@@ -187,16 +187,20 @@ static int parse_letters(struct parser *parser)
 int options_parse(const struct option_table *const tables[], size_t table_count, int argc,
                   char *const argv[], option_fn fn, void *arg, char message[OPTIONS_MESSAGE])
 {
+    static const struct option operand = {.id = OPTION_OPERAND};
     struct parser parser = {tables, table_count, argc, 1, argv, fn, arg, message};
+    bool ended = false;
     int result = 0;
 
     for (; parser.at < argc && result == 0; parser.at++) {
         const char *word = argv[parser.at];
-        if (strcmp(word, "--") == 0)
-            break;
-        if (strncmp(word, "--", 2) == 0)
+        if (ended || word[0] != '-' || !word[1])
+            result = fn(&operand, word, arg);
+        else if (strcmp(word, "--") == 0)
+            ended = true;
+        else if (strncmp(word, "--", 2) == 0)
             result = parse_long(&parser);
-        else if (word[0] == '-' && word[1])
+        else
             result = parse_letters(&parser);
     }
     return result;
@@ -211,7 +215,9 @@ static void help_line(const struct option *option, FILE *stream)
              option->letter ? option->letter : ' ', option->name ? "" : " ",
              option->name ? (option->letter ? ", --" : "  --") : "",
              option->name ? option->name : "",
-             option->metavar ? (option->argument == ARGUMENT_REQUIRED ? "=" : " ") : "",
+             !option->metavar || !option->name       ? ""
+             : option->argument == ARGUMENT_REQUIRED ? "="
+                                                     : " ",
              option->metavar ? option->metavar : "");
     fprintf(stream, "%-*s%s\n", HELP_COLUMN, synopsis, option->help);
 }

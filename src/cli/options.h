@@ -36,7 +36,11 @@ struct option_table {
     size_t count;
 };
 
-/* Takes one option with its argument (NULL: none). Returns 0 to go on, another value to stop. */
+/*
+ * Takes one option with its argument (NULL: none), or an operand: that is the argument of an option
+ * whose id is OPTION_OPERAND. Returns 0 to go on, another value to stop.
+ */
+enum { OPTION_OPERAND = 0 };
 typedef int (*option_fn)(const struct option *option, const char *argument, void *arg);
 
 enum { OPTIONS_MESSAGE = 512 };
@@ -47,7 +51,7 @@ const char *options_typed(char text[TYPED_MAX], const char *typed, size_t length
 
 /*
  * Parses as getopt_long(3) does: bundled letters, --name=value, unambiguous abbreviations, operands
- * anywhere (they are ignored), "--" ends it. An abbreviation is looked up in the first table before
+ * anywhere, "--" before the last of them. An abbreviation is looked up in the first table before
  * the second, so that a newer option never makes an older abbreviation ambiguous. Returns 0, what
  * fn returned, or OPTIONS_MISUSE with a line in message, in getopt's words and escaped.
  */

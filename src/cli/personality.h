@@ -14,5 +14,7 @@ struct personality {
 
 int netstat_run(int argc, char *const argv[]);
 int conntrack_run(int argc, char *const argv[]);
+int arp_run(int argc, char *const argv[]);
+int neigh_run(int argc, char *const argv[]);
 
 #endif

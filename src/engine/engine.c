@@ -178,6 +178,7 @@ static int carry_out(struct run *run)
     run->sink->ops->end(run->sink);
     run_report_failures(run);
     run_report_owners(run);
+    run_report_interfaces(run);
     return result;
 }
 

@@ -73,6 +73,7 @@ static uint64_t hash_value(uint64_t hash, const struct value *value)
         return hash_bytes(hash, &value->number, sizeof value->number);
     case VALUE_TEXT:
     case VALUE_SOCKET_NAME:
+    case VALUE_LLADDR:
         return hash_bytes(hash, value->text.data, value->text.length);
     case VALUE_NAME:
         if (value->name.string)
@@ -134,19 +135,32 @@ static int grow(struct groups *groups)
     return 0;
 }
 
-/* The text of a value dies with its record; a group keeps its own. */
+static char *keep_bytes(struct groups *groups, const char *data, size_t length)
+{
+    char *bytes = rows_allocate(&groups->memory, length);
+
+    return bytes ? memcpy(bytes, data, length) : NULL;
+}
+
+/* The text of a value dies with its record, and so may a name; a group keeps its own. */
 static int keep_value(struct groups *groups, struct value *value)
 {
-    char *bytes;
-
-    if ((value->type != VALUE_TEXT && value->type != VALUE_SOCKET_NAME) || !value->text.length)
+    switch (value->type) {
+    case VALUE_TEXT:
+    case VALUE_SOCKET_NAME:
+    case VALUE_LLADDR:
+        if (!value->text.length)
+            return 0;
+        value->text.data = keep_bytes(groups, value->text.data, value->text.length);
+        return value->text.data ? 0 : -ENOMEM;
+    case VALUE_NAME:
+        if (!value->name.string)
+            return 0;
+        value->name.string = keep_bytes(groups, value->name.string, strlen(value->name.string) + 1);
+        return value->name.string ? 0 : -ENOMEM;
+    default:
         return 0;
-    bytes = rows_allocate(&groups->memory, value->text.length);
-    if (!bytes)
-        return -ENOMEM;
-    memcpy(bytes, value->text.data, value->text.length);
-    value->text.data = bytes;
-    return 0;
+    }
 }
 
 static struct group *create_group(struct groups *groups, uint64_t hash)

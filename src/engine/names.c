@@ -94,18 +94,26 @@ void run_report_owners(struct run *run)
                     owners_denied(owners));
 }
 
+/* The addresses of one row. */
+static int add_hosts_of(struct hosts *hosts, const struct record *record)
+{
+    const struct socket_record *sock = &record->socket;
+    int error;
+
+    if (record->kind == RECORD_NEIGHBOUR)
+        return hosts_add(hosts, record->neighbour.family, record->neighbour.address);
+    if (record->kind != RECORD_SOCKET || sock->family == AF_UNIX)
+        return 0;
+    error = hosts_add(hosts, sock->family, sock->local.address);
+    return error ? error : hosts_add(hosts, sock->family, sock->remote.address);
+}
+
 static int add_hosts(struct hosts *hosts, const struct rows *rows)
 {
     int error = 0;
 
-    for (size_t i = 0; i < rows->count && !error; i++) {
-        const struct socket_record *sock = &rows->records[i]->socket;
-        if (rows->records[i]->kind != RECORD_SOCKET || sock->family == AF_UNIX)
-            continue;
-        error = hosts_add(hosts, sock->family, sock->local.address);
-        if (!error)
-            error = hosts_add(hosts, sock->family, sock->remote.address);
-    }
+    for (size_t i = 0; i < rows->count && !error; i++)
+        error = add_hosts_of(hosts, rows->records[i]);
     return error;
 }
 
@@ -146,13 +154,43 @@ int run_prepare_names(struct run *run)
     return 0;
 }
 
+static int add_interface(const struct interface *interface, void *arg)
+{
+    return interfaces_add(arg, interface);
+}
+
+/* What this misses, names included, is asked for one by one, or not known: no row is lost. */
+static void add_links(struct run *run)
+{
+    struct report details = {.partial = false};
+    int error =
+        links_dump(run->engine->netlink, add_interface, run->engine->context.interfaces, &details);
+
+    if (error < 0)
+        report_note(run->report, "interfaces: not all is known of them: %s", strerror(-error));
+}
+
 int run_prepare_interfaces(struct run *run)
 {
     struct context *context = &run->engine->context;
 
-    if ((run->listing->needs & NEED_INTERFACES) && !context->interfaces)
-        context->interfaces = interfaces_create();
-    return (run->listing->needs & NEED_INTERFACES) && !context->interfaces ? -ENOMEM : 0;
+    if (!(run->listing->needs & NEED_INTERFACES) || context->interfaces)
+        return 0;
+    context->interfaces = interfaces_create();
+    if (!context->interfaces)
+        return -ENOMEM;
+    if ((run->listing->needs & NEED_LINKS) && run->listing->backend != BACKEND_PROC)
+        add_links(run);
+    return 0;
+}
+
+void run_report_interfaces(struct run *run)
+{
+    const struct interfaces *interfaces = run->engine->context.interfaces;
+
+    if (interfaces && interfaces_error(interfaces))
+        report_note(run->report, "interfaces: not all could be looked up: %s",
+                    strerror(interfaces_error(interfaces)));
 }
 
 /* Without the file that names them labels are shown by their numbers. */

@@ -75,6 +75,8 @@ int value_compare(const struct value *a, const struct value *b)
         return compare_names(a, b);
     case VALUE_ADDRESS:
         return compare_addresses(a, b);
+    case VALUE_LLADDR:
+        return compare_bytes(a->text.data, a->text.length, b->text.data, b->text.length);
     case VALUE_OWNERS:
         return compare_owners(a, b);
     case VALUE_FLAGS:

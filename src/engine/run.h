@@ -105,5 +105,6 @@ void run_report_owners(struct run *run);
 int run_prepare_names(struct run *run);
 int run_prepare_interfaces(struct run *run);
 int run_prepare_netfilter(struct run *run);
+void run_report_interfaces(struct run *run);
 
 #endif

@@ -100,6 +100,8 @@ static void add_failure(struct run *run, const struct table *table,
     struct failure *failure;
     size_t length = 0;
 
+    if (!count)
+        return;
     for (size_t i = 0; i < count && length + 2 < sizeof reason; i++) {
         if (i)
             length += (size_t)snprintf(reason + length, sizeof reason - length, "; ");
@@ -123,17 +125,20 @@ void run_report_failures(struct run *run)
 static void report_failure(struct run *run, const struct listing_table *table,
                            const struct backend *const *asked, const int *errors, size_t count)
 {
-    bool kernel_lacks_it = run->listing->backend != BACKEND_NETLINK;
+    bool kernel_lacks_it = count == 0 && !table->required;
+    bool refused = false;
 
-    if (!count) {
+    if (count == 0 && table->required)
         report_loss(run->report, "%s: not to be had by %s: it has no such table",
                     table->table->name, run->listing->backend == BACKEND_PROC ? "proc" : "netlink");
-        return;
+    for (size_t i = 0; i < count; i++) {
+        refused |= errors[i] == -EPERM;
+        if (asked[i]->source == BACKEND_PROC)
+            kernel_lacks_it = errors[i] == -ENOENT;
+        else if (errors[i] == -ENOENT && count == 1)
+            kernel_lacks_it = run->listing->backend == BACKEND_AUTO;
     }
-    for (size_t i = 0; i < count; i++)
-        if (errors[i] == -EPERM || (asked[i]->source == BACKEND_PROC && errors[i] != -ENOENT))
-            kernel_lacks_it = false;
-    if (kernel_lacks_it)
+    if (kernel_lacks_it && !refused)
         report_missing(run, table);
     else
         add_failure(run, table->table, asked, errors, count);
@@ -182,6 +187,7 @@ static int ask(struct run *run, const struct listing_table *table, const struct 
         .exclusive = listing->backend != BACKEND_AUTO,
         .remembers = remembers(run, table->table),
         .flow = listing->flow,
+        .neighbours = listing->neighbours,
     };
     struct query_events events;
     int result;

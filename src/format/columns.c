@@ -12,6 +12,7 @@ static const struct column_table *const tables[] = {
     [RECORD_EXPECTATION] = &columns_expectation,
     [RECORD_FLOW_STATISTICS] = &columns_flow_statistics,
     [RECORD_FLOW_USAGE] = &columns_flow_usage,
+    [RECORD_NEIGHBOUR] = &columns_neighbour,
     [RECORD_COUNT] = &columns_counted,
 };
 

@@ -6,5 +6,6 @@
 
 extern const struct column_table columns_socket, columns_flow, columns_expectation,
     columns_flow_statistics, columns_flow_usage;
+extern const struct column_table columns_socket, columns_neighbour;
 
 #endif

@@ -175,6 +175,7 @@ static void row(struct sink *sink, const struct record *record)
         dst = block_usage(dst, record);
         break;
     case RECORD_SOCKET:
+    case RECORD_NEIGHBOUR:
     case RECORD_COUNT:
         break;
     }

@@ -77,6 +77,12 @@ static void put_value(struct writer *writer, const struct value *value)
     case VALUE_ADDRESS:
         value_put(writer, value, NULL);
         break;
+    case VALUE_LLADDR:
+        if (value->text.length == 0)
+            put_list(writer, value, true);
+        else
+            value_put(writer, value, NULL);
+        break;
     case VALUE_TEXT:
     case VALUE_SOCKET_NAME:
     case VALUE_NAME:

@@ -86,6 +86,16 @@ static void put_address(struct writer *writer, const struct value *value)
     writer_commit(writer, dst);
 }
 
+static void put_lladdr(struct writer *writer, const struct value *value)
+{
+    char *dst = writer_reserve(writer, TEXT_LLADDR_MAX + 2);
+
+    *dst++ = '"';
+    dst = value_lladdr(dst, value);
+    *dst++ = '"';
+    writer_commit(writer, dst);
+}
+
 static void put_value(struct writer *writer, const struct value *value)
 {
     char digits[TEXT_U64_MAX];
@@ -105,6 +115,9 @@ static void put_value(struct writer *writer, const struct value *value)
         break;
     case VALUE_ADDRESS:
         put_address(writer, value);
+        break;
+    case VALUE_LLADDR:
+        put_lladdr(writer, value);
         break;
     case VALUE_OWNERS:
         put_owners(writer, value);

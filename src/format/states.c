@@ -1,5 +1,6 @@
 #include "format/states.h"
 
+#include <linux/neighbour.h>
 #include <netinet/tcp.h>
 #include <stddef.h>
 
@@ -25,4 +26,30 @@ const char *state_name(uint8_t state)
     };
 
     return state < sizeof names / sizeof *names ? names[state] : NULL;
+}
+
+const char *neighbour_state_name(uint16_t state)
+{
+    switch (state) {
+    case NUD_NONE:
+        return "NONE";
+    case NUD_INCOMPLETE:
+        return "INCOMPLETE";
+    case NUD_REACHABLE:
+        return "REACHABLE";
+    case NUD_STALE:
+        return "STALE";
+    case NUD_DELAY:
+        return "DELAY";
+    case NUD_PROBE:
+        return "PROBE";
+    case NUD_FAILED:
+        return "FAILED";
+    case NUD_NOARP:
+        return "NOARP";
+    case NUD_PERMANENT:
+        return "PERMANENT";
+    default:
+        return NULL;
+    }
 }

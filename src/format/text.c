@@ -33,6 +33,8 @@ static const char octets[] =
     HUNDRED("1") HUNDRED("2"); /* up to 299, so that the table needs no ragged end */
 /* clang-format on */
 
+static const char hex[] = "0123456789abcdef";
+
 enum { WORDS = 8 }; /* of an IPv6 address, 16 bits each */
 
 static size_t digits_of(uint64_t number)
@@ -97,8 +99,6 @@ char *text_ipv4(char *dst, const uint8_t *address)
 /* Lower case, no leading zeros (RFC 5952, 4.1 and 4.3). */
 static char *text_word(char *dst, unsigned word)
 {
-    static const char hex[] = "0123456789abcdef";
-
     if (word >= 0x1000)
         *dst++ = hex[word >> 12];
     if (word >= 0x100)
@@ -164,6 +164,17 @@ char *text_ipv6(char *dst, const uint8_t *address)
         return dst;
     *dst++ = ':';
     return text_ipv4(dst, address + 12);
+}
+
+char *text_lladdr(char *dst, const uint8_t *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        if (i > 0)
+            *dst++ = ':';
+        *dst++ = hex[bytes[i] >> 4];
+        *dst++ = hex[bytes[i] & 15];
+    }
+    return dst;
 }
 
 bool address_is_mapped(const uint8_t *address)

@@ -2,6 +2,7 @@
 #include "format/value.h"
 
 #include <string.h>
+#include <sys/socket.h>
 
 #include "fastnet/lookup.h"
 #include "fastnet/text.h"
@@ -85,6 +86,8 @@ size_t value_bound(const struct value *value)
         return 1 + ESCAPE_FACTOR * value_text(value, digits).length;
     case VALUE_ADDRESS:
         return TEXT_ADDRESS_MAX;
+    case VALUE_LLADDR:
+        return TEXT_LLADDR_MAX;
     case VALUE_OWNERS:
         return owners_bound(value);
     case VALUE_FLAGS:
@@ -98,17 +101,33 @@ static enum text_part part_of(const struct value *value)
     return value->type == VALUE_SOCKET_NAME ? PART_SOCKET_NAME : PART_TEXT;
 }
 
-/* No cell is empty, and "-" is left to the unknown. */
+char *value_lladdr(char *dst, const struct value *value)
+{
+    const uint8_t *bytes = (const uint8_t *)value->text.data;
+
+    if (value->family == AF_INET)
+        return text_ipv4(dst, bytes);
+    if (value->family == AF_INET6)
+        return text_ipv6(dst, bytes);
+    return text_lladdr(dst, bytes, value->text.length);
+}
+
+/* No cell is empty. */
+static char *write_empty(char *dst)
+{
+    *dst++ = '-';
+    return dst;
+}
+
+/* "-" is left to the unknown. */
 static char *write_text(char *dst, const struct value *value, const char *delimiters)
 {
     char digits[TEXT_U64_MAX];
     const struct text text = value_text(value, digits);
     enum text_part part = part_of(value);
 
-    if (text.length == 0) {
-        *dst++ = '-';
-        return dst;
-    }
+    if (text.length == 0)
+        return write_empty(dst);
     if (text.length == 1 && text.data[0] == '-')
         return escape_text(dst, "-", 1, "-");
     return escape_part(dst, text.data, text.length, delimiters, &part);
@@ -170,6 +189,8 @@ char *value_write(char *dst, const struct value *value, const char *delimiters)
         return write_text(dst, value, delimiters);
     case VALUE_ADDRESS:
         return text_address(dst, value->family, value->address);
+    case VALUE_LLADDR:
+        return value->text.length ? value_lladdr(dst, value) : write_empty(dst);
     case VALUE_OWNERS:
         return write_owners(dst, value);
     case VALUE_FLAGS:

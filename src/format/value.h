@@ -22,6 +22,9 @@ void text_put(struct writer *writer, struct text text, const char *delimiters,
  */
 struct text value_text(const struct value *value, char *digits);
 
+/* A VALUE_LLADDR, which may be empty; at most TEXT_LLADDR_MAX bytes. Returns the end. */
+char *value_lladdr(char *dst, const struct value *value);
+
 /* The first set bit of VALUE_FLAGS from this one on; VALUE_FLAG_BITS when there is none. */
 unsigned value_next_flag(const struct value *value, unsigned bit);
 

@@ -39,7 +39,7 @@ const struct number_name *number_map_find(const struct number_map *map, uint32_t
     return slot->used ? slot : NULL;
 }
 
-const struct number_name *number_map_put(struct number_map *map, uint32_t number, const char *name)
+struct number_name *number_map_put(struct number_map *map, uint32_t number, const char *name)
 {
     const bool full = map->slots == NULL || 2 * (map->count + 1) > (size_t)1 << map->bits;
     if (full && !grow(map))

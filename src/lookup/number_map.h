@@ -9,6 +9,7 @@
 struct number_name {
     uint32_t number;
     bool used;
+    int detail; /* whatever else is kept with the number, 0 at first */
     char *name; /* owned; NULL: has none */
 };
 
@@ -24,7 +25,7 @@ const struct number_name *number_map_find(const struct number_map *map, uint32_t
 
 /* Copies the name (or NULL), in place of an earlier one. Returns what is kept, NULL without memory.
  */
-const struct number_name *number_map_put(struct number_map *map, uint32_t number, const char *name);
+struct number_name *number_map_put(struct number_map *map, uint32_t number, const char *name);
 
 void number_map_finish(struct number_map *map);
 

@@ -5,15 +5,19 @@
  *   floor tcp|udp [STATES]    both families; STATES is a mask of (1 << TCP_*), all by default
  *   floor unix                /proc/net/unix, too, which has what netlink does not tell
  *   floor flows               the connection tracking table
+ *   floor arp                 IPv4 neighbours, then the addresses that are answered for
+ *   floor neigh               the same of both families
  *   floor read FILE...        reads files and counts their lines
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <libmnl/libmnl.h>
 #include <linux/inet_diag.h>
+#include <linux/neighbour.h>
 #include <linux/netfilter/nfnetlink.h>
 #include <linux/netfilter/nfnetlink_conntrack.h>
 #include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <linux/sock_diag.h>
 #include <linux/unix_diag.h>
 #include <netinet/in.h>
@@ -136,10 +140,30 @@ static int dump_flows(const struct mnl_socket *netlink, size_t *rows)
     return dump(netlink, request, rows);
 }
 
+static int dump_neighbours(const struct mnl_socket *netlink, uint8_t family, size_t *rows)
+{
+    static const uint8_t flags[] = {0, NTF_PROXY};
+    char place[REQUEST_SIZE];
+    int result = 0;
+
+    for (size_t i = 0; i < sizeof flags && result == 0; i++) {
+        struct nlmsghdr *request = request_header(place);
+        struct ndmsg *body = mnl_nlmsg_put_extra_header(request, sizeof *body);
+        request->nlmsg_type = RTM_GETNEIGH;
+        body->ndm_family = family;
+        body->ndm_flags = flags[i];
+        result = dump(netlink, request, rows);
+    }
+    return result;
+}
+
 static int floor_of_netlink(const char *what, uint32_t states, size_t *rows)
 {
     const bool flows = strcmp(what, "flows") == 0;
-    struct mnl_socket *netlink = mnl_socket_open(flows ? NETLINK_NETFILTER : NETLINK_SOCK_DIAG);
+    const bool arp = strcmp(what, "arp") == 0, neigh = strcmp(what, "neigh") == 0;
+    struct mnl_socket *netlink = mnl_socket_open(flows          ? NETLINK_NETFILTER
+                                                 : arp || neigh ? NETLINK_ROUTE
+                                                                : NETLINK_SOCK_DIAG);
     int on = 1;
     int result;
 
@@ -151,6 +175,8 @@ static int floor_of_netlink(const char *what, uint32_t states, size_t *rows)
         result = -errno;
     else if (flows)
         result = dump_flows(netlink, rows);
+    else if (arp || neigh)
+        result = dump_neighbours(netlink, arp ? AF_INET : AF_UNSPEC, rows);
     else if (strcmp(what, "unix") == 0)
         result = dump_unix(netlink, rows);
     else if (strcmp(what, "udp") == 0)

@@ -2,15 +2,16 @@
  * Times several commands side by side: they are run in turn, A B C A B C ..., so that whatever
  * else the machine does meanwhile meets all of them.
  *
- *   runner [-t SECONDS] [-r RUNS] -- COMMAND ARG... [-- COMMAND ARG...]...
+ *   runner [-o] [-t SECONDS] [-r RUNS] -- COMMAND ARG... [-- COMMAND ARG...]...
  *
  * Each command is run once to warm up, then as often as SECONDS allow for all of them together, at
- * least 5 and at most RUNS times. A line a command: median and minimum of the wall time in
- * milliseconds, the largest peak memory in KiB, the number of runs, the last exit status. Output
- * goes to /dev/null.
+ * least 5 and at most RUNS times; with -o the last of them but once, for it takes long. A line a
+ * command: median and minimum of the wall time in milliseconds, the largest peak memory in KiB, the
+ * number of runs, the last exit status. Output goes to /dev/null.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,15 +115,29 @@ static int clamp(double value, int low, int high)
     return value > high ? high : (int)value;
 }
 
+/* Runs each command once; returns the milliseconds of all that will be run again. */
+static double warm_up(int count, int again, int null)
+{
+    double round = 0;
+
+    for (int i = 0; i < count; i++) {
+        commands[i].times[0] = run(&commands[i], null);
+        round += i < again ? commands[i].times[0] : 0;
+    }
+    return round;
+}
+
 int main(int argc, char **argv)
 {
     double seconds = 10;
     int runs = 31;
-    double round = 0;
+    bool last_once = false;
     int option;
 
-    while ((option = getopt(argc, argv, "+t:r:")) != -1) {
-        if (option == 't')
+    while ((option = getopt(argc, argv, "+ot:r:")) != -1) {
+        if (option == 'o')
+            last_once = true;
+        else if (option == 't')
             seconds = strtod(optarg, NULL);
         else if (option == 'r')
             runs = clamp(strtod(optarg, NULL), RUNS_MIN, RUNS_MAX);
@@ -130,16 +145,15 @@ int main(int argc, char **argv)
             return 2;
     }
     int count = split(argv + optind);
+    int again = count - last_once;
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (null < 0)
         die("/dev/null");
-    for (int i = 0; i < count; i++)
-        round += run(&commands[i], null);
-    runs = clamp(seconds * 1e3 / round, RUNS_MIN, runs);
+    runs = clamp(seconds * 1e3 / warm_up(count, again, null), RUNS_MIN, runs);
     for (int i = 0; i < runs; i++)
-        for (int j = 0; j < count; j++)
+        for (int j = 0; j < again; j++)
             commands[j].times[i] = run(&commands[j], null);
     for (int i = 0; i < count; i++)
-        print(&commands[i], runs);
+        print(&commands[i], i < again ? runs : 1);
     return EXIT_SUCCESS;
 }

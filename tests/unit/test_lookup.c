@@ -9,6 +9,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <net/if.h>
+#include <net/if_arp.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -17,6 +18,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -48,13 +50,42 @@ int getpwuid_r(uid_t uid, struct passwd *entry, char *buffer, size_t size, struc
     return 0;
 }
 
-char *if_indextoname(unsigned index, char name[IF_NAMESIZE])
+static int interrupted; /* so many times ioctl() fails at first */
+static bool broken;     /* ... or every time */
+
+int ioctl(int fd, unsigned long what, ...)
 {
-    asked++;
-    if (index > 3)
-        return NULL;
-    snprintf(name, IF_NAMESIZE, "eth%u", index);
-    return name;
+    va_list arguments;
+    va_start(arguments, what);
+    struct ifreq *request = va_arg(arguments, struct ifreq *);
+    va_end(arguments);
+
+    assert_true(fd >= 0);
+    if (interrupted > 0) {
+        interrupted--;
+        errno = EINTR;
+        return -1;
+    }
+    if (broken) {
+        errno = EIO;
+        return -1;
+    }
+    if (what == SIOCGIFNAME) {
+        asked++;
+        if (request->ifr_ifindex > 3) {
+            errno = ENODEV;
+            return -1;
+        }
+        snprintf(request->ifr_name, IFNAMSIZ, "eth%d", request->ifr_ifindex);
+        return 0;
+    }
+    assert_int_equal(what, SIOCGIFHWADDR);
+    if (strcmp(request->ifr_name, "eth2") == 0) {
+        errno = ENODEV; /* gone since */
+        return -1;
+    }
+    request->ifr_hwaddr.sa_family = strcmp(request->ifr_name, "eth1") == 0 ? ARPHRD_ETHER : 32;
+    return 0;
 }
 
 static struct service_entry {
@@ -252,6 +283,67 @@ static void interface_is_asked_for_once(void **state)
     assert_int_equal(asked, 3);
     interfaces_destroy(interfaces);
     interfaces_destroy(NULL);
+}
+
+static void interface_has_a_hardware_type_asked_for_with_its_name(void **state)
+{
+    (void)state;
+    struct interfaces *interfaces = interfaces_create();
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(interfaces_hardware(interfaces, 1), ARPHRD_ETHER);
+        assert_int_equal(interfaces_hardware(interfaces, 3), 32);
+        assert_int_equal(interfaces_hardware(interfaces, 2), -1);
+        assert_string_equal(interfaces_name(interfaces, 2), "eth2");
+        assert_int_equal(interfaces_hardware(interfaces, 4), -1);
+        assert_int_equal(interfaces_hardware(interfaces, 0), -1);
+    }
+    assert_int_equal(asked, 4);
+    interfaces_destroy(interfaces);
+}
+
+static void interface_that_was_added_is_not_asked_for(void **state)
+{
+    (void)state;
+    struct interfaces *interfaces = interfaces_create();
+    for (uint32_t index = 10; index < 100; index++) {
+        const struct interface interface = {index, 778, index + 1, (int32_t)index - 12, "added"};
+        assert_int_equal(interfaces_add(interfaces, &interface), 0);
+    }
+    assert_string_equal(interfaces_name(interfaces, 99), "added");
+    assert_int_equal(interfaces_hardware(interfaces, 10), 778);
+    assert_int_equal(interfaces_master(interfaces, 10), 11);
+    assert_int_equal(interfaces_namespace(interfaces, 99), 87);
+    assert_int_equal(interfaces_namespace(interfaces, 10), -2);
+    assert_int_equal(asked, 0);
+    assert_string_equal(interfaces_name(interfaces, 1), "eth1");
+    assert_int_equal(interfaces_master(interfaces, 1), 0);
+    assert_int_equal(interfaces_namespace(interfaces, 1), -1);
+    assert_int_equal(interfaces_master(interfaces, 4711), 0);
+    interfaces_destroy(interfaces);
+}
+
+static void interface_that_cannot_be_asked_for_is_told(void **state)
+{
+    (void)state;
+    struct interfaces *interfaces = interfaces_create();
+    assert_null(interfaces_name(interfaces, 4));
+    assert_int_equal(interfaces_error(interfaces), 0); /* it has gone */
+    broken = true;
+    assert_null(interfaces_name(interfaces, 1));
+    broken = false;
+    assert_int_equal(interfaces_error(interfaces), EIO);
+    assert_string_equal(interfaces_name(interfaces, 3), "eth3");
+    interfaces_destroy(interfaces);
+}
+
+static void interrupted_interface_lookup_is_repeated(void **state)
+{
+    (void)state;
+    struct interfaces *interfaces = interfaces_create();
+    interrupted = 2;
+    assert_string_equal(interfaces_name(interfaces, 1), "eth1");
+    assert_int_equal(interrupted, 0);
+    interfaces_destroy(interfaces);
 }
 
 static void last_entry_for_a_port_wins_as_in_netstat(void **state)
@@ -486,6 +578,10 @@ int main(void)
         A_LOOKUP(interrupted_user_lookup_is_repeated),
         A_LOOKUP(many_users_are_kept_apart),
         A_LOOKUP(interface_is_asked_for_once),
+        A_LOOKUP(interface_has_a_hardware_type_asked_for_with_its_name),
+        A_LOOKUP(interface_that_was_added_is_not_asked_for),
+        A_LOOKUP(interface_that_cannot_be_asked_for_is_told),
+        A_LOOKUP(interrupted_interface_lookup_is_repeated),
         A_LOOKUP(last_entry_for_a_port_wins_as_in_netstat),
         A_LOOKUP(services_are_told_apart_by_protocol),
         A_LOOKUP(udplite_ports_have_the_names_of_udp),

@@ -52,6 +52,8 @@ struct parsed {
     int ids[TAKEN_MAX];
     const char *arguments[TAKEN_MAX];
     size_t count;
+    const char *operands[WORDS_MAX];
+    size_t operand_count;
     int result;
     char message[OPTIONS_MESSAGE];
 };
@@ -60,6 +62,10 @@ static int take(const struct option *option, const char *argument, void *arg)
 {
     struct parsed *parsed = arg;
 
+    if (option->id == OPTION_OPERAND) {
+        parsed->operands[parsed->operand_count++] = argument;
+        return 0;
+    }
     assert_in_range(parsed->count, 0, TAKEN_MAX - 1);
     parsed->ids[parsed->count] = option->id;
     parsed->arguments[parsed->count++] = argument;
@@ -110,6 +116,20 @@ static void letters_may_be_bundled_and_operands_anywhere(void **state)
 
     (void)state;
     ASSERT_TAKEN(&parsed, 'a', 'n', '4', 'e');
+}
+
+static void operands_are_handed_on_in_their_order(void **state)
+{
+    struct parsed parsed = PARSE("junk", "-A", "inet", "-", "-n", "--", "-a", "--", "rest");
+
+    (void)state;
+    ASSERT_TAKEN(&parsed, 'A', 'n');
+    assert_int_equal(parsed.operand_count, 5);
+    assert_string_equal(parsed.operands[0], "junk");
+    assert_string_equal(parsed.operands[1], "-");
+    assert_string_equal(parsed.operands[2], "-a");
+    assert_string_equal(parsed.operands[3], "--");
+    assert_string_equal(parsed.operands[4], "rest");
 }
 
 static void an_argument_is_the_rest_of_the_word_or_the_next_one(void **state)
@@ -375,6 +395,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(letters_may_be_bundled_and_operands_anywhere),
+        cmocka_unit_test(operands_are_handed_on_in_their_order),
         cmocka_unit_test(an_argument_is_the_rest_of_the_word_or_the_next_one),
         cmocka_unit_test(two_dashes_end_the_options),
         cmocka_unit_test(an_interval_is_taken_when_a_number_follows),

@@ -1,0 +1,27 @@
+/* neigh's command line, parsed. */
+#ifndef CLI_NEIGH_OPTIONS_H
+#define CLI_NEIGH_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/common.h"
+
+struct neigh_options {
+    struct common common;
+    bool inet, inet6;
+    bool proxies;       /* nothing but proxies */
+    bool has_states;    /* --state was given */
+    uint16_t states;    /* NUD_*, or-ed */
+    bool none;          /* NUD_NONE, which has no bit */
+    const char *device; /* as typed, or NULL */
+    const char *master;
+};
+
+/*
+ * Returns 0, or an exit status after a line on stderr. *done is set when the answer was printed
+ * already (--help, --version, --completion).
+ */
+int neigh_parse(struct neigh_options *options, int argc, char *const argv[], bool *done);
+
+#endif

@@ -1,0 +1,150 @@
+/*
+ * Neighbours by both backends, and what is made of them. The first byte says how they come: as
+ * datagrams of a netlink peer, each behind two bytes of length, or as lines of /proc/net/arp. Each
+ * row goes through every column and both layouts of arp.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/neighbour.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "backend/lines.h"
+#include "backend/proc_arp.h"
+#include "fastnet/lookup.h"
+#include "fastnet/netlink.h"
+#include "fastnet/report.h"
+#include "fastnet/sink.h"
+#include "fuzz.h"
+
+struct input {
+    const uint8_t *data;
+    size_t size, next;
+    struct sink *sinks[2];
+    const struct context *context;
+    uint64_t fields;
+};
+
+static int take_request(void *arg, const void *message, size_t size)
+{
+    struct input *input = arg;
+
+    (void)message;
+    require(size >= 16);
+    input->next = 0; /* asked again, the peer says the same again */
+    return 0;
+}
+
+static ssize_t give_datagram(void *arg, void *buffer, size_t size, uint32_t *port)
+{
+    struct input *input = arg;
+    size_t left = input->size - input->next, length;
+
+    if (left < 2)
+        return 0;
+    length = (size_t)input->data[input->next] | (size_t)input->data[input->next + 1] << 8;
+    *port = (uint32_t)(length >> 15); /* the kernel, or somebody else */
+    length &= 0x7fff;
+    length = length < left - 2 ? length : left - 2;
+    require(length <= size);
+    memcpy(buffer, input->data + input->next + 2, length);
+    input->next += 2 + length;
+    return (ssize_t)length;
+}
+
+/* Every column yields a value of its type that fits its bound. */
+static void check_columns(const struct record *record, const struct context *context)
+{
+    const struct column_table *table = columns_of(RECORD_NEIGHBOUR);
+    char text[1024];
+
+    for (size_t i = 0; i < table->count; i++) {
+        const struct column *column = &table->columns[i];
+        const struct value value = column->value(column, record, context);
+        size_t bound = value_bound(&value);
+        require(value.type == column->type || value.type == VALUE_UNKNOWN);
+        require(bound <= sizeof text);
+        require((size_t)(value_write(text, &value, " ") - text) <= bound);
+    }
+}
+
+static int check_record(const struct record *record, void *arg)
+{
+    const struct input *input = arg;
+    const struct neighbour_record *neighbour = &record->neighbour;
+
+    require(record->kind == RECORD_NEIGHBOUR);
+    require(!(record->has & ~input->fields));
+    require(neighbour->family == AF_INET || neighbour->family == AF_INET6);
+    require(neighbour->lladdr_length <= LLADDR_MAX);
+    require(memchr(neighbour->interface_name, 0, INTERFACE_NAME_SIZE) != NULL);
+    check_columns(record, input->context);
+    for (size_t i = 0; i < 2 && neighbour->family == AF_INET; i++)
+        input->sinks[i]->ops->row(input->sinks[i], record);
+    return 0;
+}
+
+static void take_datagrams(struct input *input, const struct neighbour_filter *filter)
+{
+    const struct netlink_peer peer = {take_request, give_datagram, input};
+    struct report report = {.partial = false};
+    struct query query = {.table = &table_neighbours,
+                          .states = STATES_ALL,
+                          .proc_root = "/nonexistent",
+                          .netlink = netlink_create_with(&peer),
+                          .report = &report,
+                          .neighbours = filter};
+
+    require(query.netlink != NULL);
+    input->fields = backend_neighbour.fields(query.table);
+    require(backend_neighbour.dump(&query, check_record, input) <= 0);
+    netlink_destroy(query.netlink);
+}
+
+static void take_lines(struct input *input)
+{
+    const char *at = (const char *)input->data, *end = at + input->size;
+
+    input->fields = backend_proc_arp.fields(&table_arp);
+    while (at < end) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        size_t length = (size_t)((newline ? newline : end) - at);
+        struct line line = {.data = malloc(length + 1), .length = length};
+        struct record record;
+        require(line.data != NULL);
+        memcpy(line.data, at, length);
+        if (proc_arp_decode(&line, &record) == 0)
+            check_record(&record, input);
+        free(line.data);
+        at += length + 1;
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const struct neighbour_filter filters[] = {
+        {.entries = true}, {.proxies = true}, {.entries = true, .interface = 3, .master = 2}};
+    static const struct arp_totals totals = {.passes = 1};
+    const struct arp_layout layouts[] = {{.numeric = true, .totals = &totals},
+                                         {.numeric = true, .bsd = true, .totals = &totals}};
+    struct context context = {.interfaces = interfaces_create()};
+    struct writer writer = {.fd = -1};
+    struct input input = {.data = size ? data + 1 : data, .size = size ? size - 1 : 0};
+
+    require(context.interfaces != NULL && writer_init(&writer, -1) == 0);
+    input.context = &context;
+    for (size_t i = 0; i < 2; i++) {
+        input.sinks[i] = sink_arp_create(&layouts[i], &writer, &context);
+        require(input.sinks[i] != NULL);
+    }
+    if (size && data[0] % 4 == 3)
+        take_lines(&input);
+    else if (size)
+        take_datagrams(&input, &filters[data[0] % 4]);
+    for (size_t i = 0; i < 2; i++)
+        sink_destroy(input.sinks[i]);
+    writer_finish(&writer);
+    interfaces_destroy(context.interfaces);
+    return 0;
+}

@@ -1,0 +1,259 @@
+/* The lines of net-tools' arp, and where they differ on purpose. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <linux/if_arp.h>
+#include <linux/neighbour.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "fastnet/lookup.h"
+#include "fastnet/sink.h"
+
+static const struct arp_totals nothing = {.passes = 1};
+static const struct arp_layout linux_style = {.numeric = true, .totals = &nothing};
+static const struct arp_layout bsd_style = {.numeric = true, .bsd = true, .totals = &nothing};
+static const struct context no_names;
+
+static const char *host_name; /* of every address */
+
+int getnameinfo(const struct sockaddr *address, socklen_t length, char *host, socklen_t host_size,
+                char *service, socklen_t service_size, int flags)
+{
+    (void)address;
+    (void)length;
+    (void)service;
+    (void)service_size;
+    (void)flags;
+    snprintf(host, host_size, "%s", host_name);
+    return 0;
+}
+
+static struct record entry(uint16_t state, const char *lladdr, size_t length)
+{
+    struct record record = {.kind = RECORD_NEIGHBOUR,
+                            .has = NEIGHBOUR_INTERFACE | NEIGHBOUR_HARDWARE | NEIGHBOUR_STATE};
+
+    record.neighbour.family = AF_INET;
+    memcpy(record.neighbour.address, "\xc0\0\2\x0a", 4);
+    strcpy(record.neighbour.interface_name, "eth0");
+    record.neighbour.hardware = ARPHRD_ETHER;
+    record.neighbour.state = state;
+    record.neighbour.lladdr_length = (uint8_t)length;
+    if (lladdr) {
+        memcpy(record.neighbour.lladdr, lladdr, length);
+        record.has |= NEIGHBOUR_LLADDR;
+    }
+    return record;
+}
+
+static struct record proxy(void)
+{
+    struct record record = entry(0, NULL, 0);
+
+    record.has &= ~NEIGHBOUR_STATE;
+    record.neighbour.flags = NTF_PROXY;
+    return record;
+}
+
+/* What is written of a row, or of none. */
+static const char *written(const struct arp_layout *layout, const struct context *context,
+                           const struct record *record)
+{
+    static char text[8192];
+    struct writer writer = {.length = 0};
+    struct sink *sink;
+    ssize_t length;
+    int fd = memfd_create("layout", 0);
+
+    assert_int_equal(writer_init(&writer, fd), 0);
+    sink = sink_arp_create(layout, &writer, context);
+    assert_non_null(sink);
+    sink->ops->begin(sink);
+    if (record)
+        sink->ops->row(sink, record);
+    sink->ops->end(sink);
+    assert_int_equal(writer_flush(&writer), 0);
+    length = pread(fd, text, sizeof text - 1, 0);
+    assert_true(length >= 0);
+    text[length] = '\0';
+    sink_destroy(sink);
+    writer_finish(&writer);
+    close(fd);
+    return text;
+}
+
+static void assert_lines(const struct record *record, const char *bsd, const char *table)
+{
+    assert_string_equal(written(&bsd_style, &no_names, record), bsd);
+    assert_string_equal(written(&linux_style, &no_names, record), table);
+}
+
+static void states_become_the_flags_of_arp(void **state)
+{
+    static const uint16_t complete[] = {NUD_REACHABLE, NUD_STALE, NUD_DELAY, NUD_PROBE};
+    struct record record;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof complete / sizeof *complete; i++) {
+        record = entry(complete[i], "\x02\0\x5e\x10\0\xff", 6);
+        assert_lines(&record, "? (192.0.2.10) at 02:00:5e:10:00:ff [ether] on eth0\n",
+                     "192.0.2.10               ether   02:00:5e:10:00:ff   C                     "
+                     "eth0\n");
+    }
+    record = entry(NUD_PERMANENT, "\x02\0\x5e\x10\0\xff", 6);
+    assert_lines(&record, "? (192.0.2.10) at 02:00:5e:10:00:ff [ether] PERM on eth0\n",
+                 "192.0.2.10               ether   02:00:5e:10:00:ff   CM                    "
+                 "eth0\n");
+    record = entry(NUD_FAILED, NULL, 0);
+    assert_lines(&record, "? (192.0.2.10) at <incomplete> on eth0\n",
+                 "192.0.2.10                       (incomplete)                              "
+                 "eth0\n");
+    record = entry(NUD_INCOMPLETE, NULL, 0);
+    assert_lines(&record, "? (192.0.2.10) at <incomplete> on eth0\n",
+                 "192.0.2.10                       (incomplete)                              "
+                 "eth0\n");
+}
+
+static void a_proxy_answers_from_its_interface_or_from_all(void **state)
+{
+    struct record record = proxy();
+
+    (void)state;
+    assert_lines(&record, "? (192.0.2.10) at <from_interface> PERM PUB on eth0\n",
+                 "192.0.2.10               *       <from_interface>    MP                    "
+                 "eth0\n");
+    record.has &= ~NEIGHBOUR_INTERFACE;
+    assert_lines(&record, "? (192.0.2.10) at <from_interface> PERM PUB on *\n",
+                 "192.0.2.10               *       <from_interface>    MP                    *\n");
+}
+
+static void link_layer_addresses_of_0_to_32_bytes_are_in_full(void **state)
+{
+    static const char bytes[LLADDR_MAX + 1] = "\x80\0\0\x48\xfe\x80\0\0\0\0\0\0\x02\0\x5e\x10\0\xff"
+                                              "\x11\x22";
+    struct record record = entry(NUD_STALE, bytes, 20); /* InfiniBand */
+
+    (void)state;
+    record.neighbour.hardware = ARPHRD_INFINIBAND; /* which Debian's arp takes for Ethernet */
+    assert_lines(
+        &record,
+        "? (192.0.2.10) at 80:00:00:48:fe:80:00:00:00:00:00:00:02:00:5e:10:00:ff:11:22 "
+        "[ether] on eth0\n",
+        "192.0.2.10               ether   "
+        "80:00:00:48:fe:80:00:00:00:00:00:00:02:00:5e:10:00:ff:11:22 C                     "
+        "eth0\n");
+    record = entry(NUD_STALE, "", 0);
+    record.neighbour.hardware = ARPHRD_TUNNEL;
+    assert_lines(&record, "? (192.0.2.10) at  [tunnel] on eth0\n",
+                 "192.0.2.10               tunnel                      C                     "
+                 "eth0\n");
+    record = entry(NUD_STALE, bytes, LLADDR_MAX);
+    assert_int_equal(strlen(written(&bsd_style, &no_names, &record)),
+                     strlen("? (192.0.2.10) at  [ether] on eth0\n") + 3 * (size_t)LLADDR_MAX - 1);
+}
+
+static void an_awkward_interface_breaks_no_line(void **state)
+{
+    struct record record = entry(NUD_FAILED, NULL, 0);
+
+    (void)state;
+    strcpy(record.neighbour.interface_name, "a\x1b[1m\n\\\xff");
+    assert_string_equal(written(&bsd_style, &no_names, &record),
+                        "? (192.0.2.10) at <incomplete> on a\\x1b[1m\\x0a\\\\\\xff\n");
+}
+
+static void a_heading_stands_over_the_first_row_only(void **state)
+{
+    struct arp_layout layout = linux_style;
+    const struct record record = proxy();
+
+    (void)state;
+    layout.header = true;
+    assert_string_equal(written(&layout, &no_names, NULL), "");
+    assert_string_equal(
+        written(&layout, &no_names, &record),
+        "Address                  HWtype  HWaddress           Flags Mask            Iface\n"
+        "192.0.2.10               *       <from_interface>    MP                    eth0\n");
+    layout.bsd = true;
+    assert_int_equal(*written(&layout, &no_names, &record), '?');
+}
+
+static void hosts_are_named_escaped_and_not_cut_short(void **state)
+{
+    struct context context = {.hosts = hosts_create()};
+    struct arp_layout layout = bsd_style;
+    const struct record record = proxy();
+    char longest[1200];
+
+    (void)state;
+    layout.numeric = false;
+    host_name = "\x1b]0;a-host.with-more-than-23-characters.example.test";
+    assert_int_equal(hosts_add(context.hosts, AF_INET, record.neighbour.address), 0);
+    assert_int_equal(hosts_resolve(context.hosts, 5000), 0);
+    assert_string_equal(written(&layout, &context, &record),
+                        "\\x1b]0;a-host.with-more-than-23-characters.example.test (192.0.2.10) at "
+                        "<from_interface> PERM PUB on eth0\n");
+    layout.bsd = false;
+    assert_string_equal(written(&layout, &context, &record),
+                        "\\x1b]0;a-host.with-more-than-23-characters.example.test  *       "
+                        "<from_interface>    MP                    eth0\n");
+    hosts_destroy(context.hosts);
+
+    memset(longest, '\x1b', sizeof longest);
+    longest[sizeof longest - 1] = '\0';
+    host_name = longest;
+    context.hosts = hosts_create();
+    assert_int_equal(hosts_add(context.hosts, AF_INET, record.neighbour.address), 0);
+    assert_int_equal(hosts_resolve(context.hosts, 5000), 0);
+    assert_true(strlen(written(&layout, &context, &record)) >= 4096);
+    hosts_destroy(context.hosts);
+}
+
+static void what_was_not_found_is_said_as_arp_says_it(void **state)
+{
+    struct arp_totals totals = {.skipped = 4, .passes = 1};
+    struct arp_layout layout = linux_style;
+    const struct record record = proxy();
+
+    (void)state;
+    layout.totals = &totals;
+    assert_string_equal(written(&layout, &no_names, NULL), "");
+    layout.chosen = true;
+    assert_string_equal(written(&layout, &no_names, NULL), "arp: in 4 entries no match found.\n");
+    layout.host = "a\x1bz";
+    memcpy(layout.host_address, "\xc0\0\2\x0a", 4);
+    assert_string_equal(written(&layout, &no_names, NULL), "a\\x1bz (192.0.2.10) -- no entry\n");
+    layout.verbose = true;
+    assert_string_equal(written(&layout, &no_names, NULL),
+                        "Entries: 4\tSkipped: 4\tFound: 0\na\\x1bz (192.0.2.10) -- no entry\n");
+    totals.passes = 2; /* in each of which the same four were left out, but for one that came */
+    totals.skipped = 9;
+    layout.bsd = true;
+    assert_string_equal(written(&layout, &no_names, &record),
+                        "? (192.0.2.10) at <from_interface> PERM PUB on eth0\n"
+                        "Entries: 5\tSkipped: 4\tFound: 1\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(states_become_the_flags_of_arp),
+        cmocka_unit_test(a_proxy_answers_from_its_interface_or_from_all),
+        cmocka_unit_test(link_layer_addresses_of_0_to_32_bytes_are_in_full),
+        cmocka_unit_test(an_awkward_interface_breaks_no_line),
+        cmocka_unit_test(a_heading_stands_over_the_first_row_only),
+        cmocka_unit_test(hosts_are_named_escaped_and_not_cut_short),
+        cmocka_unit_test(what_was_not_found_is_said_as_arp_says_it),
+    };
+
+    return cmocka_run_group_tests_name("layout of arp", tests, NULL, NULL);
+}
