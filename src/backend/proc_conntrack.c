@@ -2,12 +2,14 @@
 #include "backend/proc_conntrack.h"
 
 #include <errno.h>
+#include <linux/netfilter/nf_conntrack_common.h>
 #include <linux/netfilter/nfnetlink_conntrack.h>
 #include <string.h>
 
 #include "backend/flow_usage.h"
 #include "backend/lines.h"
 #include "backend/netfilter_files.h"
+#include "fastnet/flow_filter.h"
 #include "fastnet/report.h"
 
 #define FIELDS_FLOW                                                                                \
@@ -108,6 +110,30 @@ static int read_rows(struct reading *reading)
     return result;
 }
 
+/* What a filter may ask for and the file does not say: such rows are left out, and that is told. */
+static void report_unanswerable(const struct query *query)
+{
+    static const struct {
+        uint32_t field;
+        const char *what;
+    } missing[] = {
+        {FILTER_LABELS, "labels"},         {FILTER_ID, "ids"},
+        {FILTER_ORIG_VTAG, "SCTP's tags"}, {FILTER_REPLY_VTAG, "SCTP's tags"},
+        {FILTER_ROLE, "DCCP's roles"},
+    };
+    const uint32_t told = IPS_SEEN_REPLY | IPS_ASSURED | IPS_CONFIRMED | IPS_OFFLOAD |
+                          IPS_HW_OFFLOAD | IPS_SRC_NAT | IPS_DST_NAT;
+    const struct flow_filter *filter = query->flow;
+
+    for (size_t i = 0; filter && i < sizeof missing / sizeof *missing; i++)
+        if (filter->fields & missing[i].field)
+            report_loss(query->report, "%s: %s/%s has no %s: rows may be missing",
+                        query->table->name, query->proc_root, FLOWS_PATH, missing[i].what);
+    if (filter && (filter->fields & FILTER_STATUS) && (filter->status_mask & ~told))
+        report_loss(query->report, "%s: %s/%s does not tell that status: rows may be wrong",
+                    query->table->name, query->proc_root, FLOWS_PATH);
+}
+
 /* The file is read on by position: when the table is made anew meanwhile, any row may be lost. */
 static int dump_flows(const struct query *query, record_fn fn, void *arg)
 {
@@ -116,6 +142,8 @@ static int dump_flows(const struct query *query, record_fn fn, void *arg)
     uint64_t before = flow_buckets(query->proc_root);
     int result = read_rows(&reading);
 
+    if (result >= 0)
+        report_unanswerable(query);
     if (result >= 0 && flow_buckets(query->proc_root) != before)
         report_loss(query->report,
                     "%s: the table was resized while it was read: rows may be missing or repeated",
