@@ -209,7 +209,7 @@ BASH_COMPLETION = $(DESTDIR)$(DATADIR)/bash-completion/completions/fastnet
 ZSH_COMPLETION  = $(DESTDIR)$(DATADIR)/zsh/site-functions/_fastnet
 FISH_COMPLETION = $(DESTDIR)$(DATADIR)/fish/vendor_completions.d/fastnet.fish
 COMPLETIONS     = $(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION)
-PERSONALITIES   = netstat arp conntrack ss
+PERSONALITIES   = netstat arp neigh conntrack ss
 
 run = $(if $(findstring /,$(PROGRAM)),,./)$(PROGRAM)
 section = $(subst .,,$(suffix $(1)))

@@ -26,6 +26,7 @@ const struct table table_arp = {.name = "arp", .kind = RECORD_NEIGHBOUR, .family
 
 enum {
     MS_PER_TICK = 10, /* times are in USER_HZ, which is 100 on every machine */
+    FLAGS_EXT = 15,   /* NDA_FLAGS_EXT: newer than some linux/neighbour.h */
 };
 
 #define FIELDS                                                                                     \
@@ -116,7 +117,7 @@ static uint64_t decode_attribute(struct neighbour_record *neighbour,
                       NEIGHBOUR_PROBES);
     case NDA_PROTOCOL:
         return bit_if(attribute_u8(attribute, &neighbour->protocol), NEIGHBOUR_PROTOCOL);
-    case NDA_FLAGS_EXT:
+    case FLAGS_EXT:
         decode_flags_ext(neighbour, attribute);
         return 0; /* flags are there without them, too */
     default:

@@ -148,36 +148,24 @@ static struct value flags(const struct column *column, const struct record *reco
     };
 }
 
-/* As ip-neighbour(8) writes them, from etc/iproute2/rt_protos. */
+/*
+ * As ip-neighbour(8) writes them, from etc/iproute2/rt_protos. Those without a name here are newer
+ * than some linux/rtnetlink.h.
+ */
 static const char *protocol_name(uint8_t protocol)
 {
     static const struct {
         uint8_t protocol;
         const char *name;
     } names[] = {
-        {RTPROT_UNSPEC, "unspec"},
-        {RTPROT_REDIRECT, "redirect"},
-        {RTPROT_KERNEL, "kernel"},
-        {RTPROT_BOOT, "boot"},
-        {RTPROT_STATIC, "static"},
-        {RTPROT_GATED, "gated"},
-        {RTPROT_RA, "ra"},
-        {RTPROT_MRT, "mrt"},
-        {RTPROT_ZEBRA, "zebra"},
-        {RTPROT_BIRD, "bird"},
-        {RTPROT_DNROUTED, "dnrouted"},
-        {RTPROT_XORP, "xorp"},
-        {RTPROT_NTK, "ntk"},
-        {RTPROT_DHCP, "dhcp"},
-        {RTPROT_MROUTED, "mrouted"},
-        {RTPROT_KEEPALIVED, "keepalived"},
-        {RTPROT_BABEL, "babel"},
-        {RTPROT_OPENR, "openr"},
-        {RTPROT_BGP, "bgp"},
-        {RTPROT_ISIS, "isis"},
-        {RTPROT_OSPF, "ospf"},
-        {RTPROT_RIP, "rip"},
-        {RTPROT_EIGRP, "eigrp"},
+        {RTPROT_UNSPEC, "unspec"}, {RTPROT_REDIRECT, "redirect"}, {RTPROT_KERNEL, "kernel"},
+        {RTPROT_BOOT, "boot"},     {RTPROT_STATIC, "static"},     {RTPROT_GATED, "gated"},
+        {RTPROT_RA, "ra"},         {RTPROT_MRT, "mrt"},           {RTPROT_ZEBRA, "zebra"},
+        {RTPROT_BIRD, "bird"},     {RTPROT_DNROUTED, "dnrouted"}, {RTPROT_XORP, "xorp"},
+        {RTPROT_NTK, "ntk"},       {RTPROT_DHCP, "dhcp"},         {RTPROT_MROUTED, "mrouted"},
+        {18, "keepalived"},        {RTPROT_BABEL, "babel"},       {99, "openr"},
+        {RTPROT_BGP, "bgp"},       {RTPROT_ISIS, "isis"},         {RTPROT_OSPF, "ospf"},
+        {RTPROT_RIP, "rip"},       {RTPROT_EIGRP, "eigrp"},
     };
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)

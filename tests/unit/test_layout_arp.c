@@ -161,6 +161,19 @@ static void link_layer_addresses_of_0_to_32_bytes_are_in_full(void **state)
                      strlen("? (192.0.2.10) at  [ether] on eth0\n") + 3 * (size_t)LLADDR_MAX - 1);
 }
 
+static void an_interface_that_has_gone_is_its_index(void **state)
+{
+    struct context context = {.interfaces = interfaces_create()};
+    struct record record = proxy();
+
+    (void)state;
+    record.neighbour.interface = 2000000001;
+    record.has &= ~NEIGHBOUR_HARDWARE;
+    assert_string_equal(written(&bsd_style, &context, &record),
+                        "? (192.0.2.10) at <from_interface> PERM PUB on 2000000001\n");
+    interfaces_destroy(context.interfaces);
+}
+
 static void an_awkward_interface_breaks_no_line(void **state)
 {
     struct record record = entry(NUD_FAILED, NULL, 0);
@@ -249,6 +262,7 @@ int main(void)
         cmocka_unit_test(states_become_the_flags_of_arp),
         cmocka_unit_test(a_proxy_answers_from_its_interface_or_from_all),
         cmocka_unit_test(link_layer_addresses_of_0_to_32_bytes_are_in_full),
+        cmocka_unit_test(an_interface_that_has_gone_is_its_index),
         cmocka_unit_test(an_awkward_interface_breaks_no_line),
         cmocka_unit_test(a_heading_stands_over_the_first_row_only),
         cmocka_unit_test(hosts_are_named_escaped_and_not_cut_short),
