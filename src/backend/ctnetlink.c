@@ -308,6 +308,8 @@ static int dump_usage(struct reading *reading)
     struct nlmsghdr *message;
     int result = get_usage(reading);
 
+    if (result == 0 && !reading->record.has)
+        result = -ENOENT;
     if (result < 0)
         return result;
     message = put_request(reading, IPCTNL_MSG_CT_GET_STATS_CPU, NLM_F_DUMP, AF_UNSPEC);
@@ -368,7 +370,7 @@ static int take_flow_event(const struct nlmsghdr *message, void *arg)
     if (!record->has)
         return hand_on(reading, decoded);
     record->has |= FLOW_EVENT;
-    record->flow.event = event_of(message);
+    record->flow.event = (uint8_t)event_of(message);
     record->flow.received = now();
     if (message->nlmsg_pid) {
         record->has |= FLOW_SENDER;
@@ -387,7 +389,7 @@ static int take_expectation_event(const struct nlmsghdr *message, void *arg)
     if (!record->has)
         return hand_on(reading, decoded);
     record->has |= FLOW_EVENT;
-    record->expectation.event = event_of(message);
+    record->expectation.event = (uint8_t)event_of(message);
     record->expectation.received = now();
     return hand_on(reading, decoded);
 }

@@ -42,29 +42,32 @@ static struct text text_of(const struct attribute *attribute)
 
 /* --- Tuples ----------------------------------------------------------------------------------- */
 
-static void decode_addresses(struct decoding *decoding, struct attributes attributes,
+/* Returns whether both are there. */
+static bool decode_addresses(struct decoding *decoding, struct attributes attributes,
                              struct flow_tuple *tuple)
 {
     struct attribute attribute;
+    bool src = false, dst = false;
 
     while (attributes_next(&attributes, &attribute))
         switch (attribute.type) {
         case CTA_IP_V4_SRC:
-            attribute_bytes(&attribute, tuple->src, 4);
+            src |= attribute_bytes(&attribute, tuple->src, 4);
             break;
         case CTA_IP_V4_DST:
-            attribute_bytes(&attribute, tuple->dst, 4);
+            dst |= attribute_bytes(&attribute, tuple->dst, 4);
             break;
         case CTA_IP_V6_SRC:
-            attribute_bytes(&attribute, tuple->src, 16);
+            src |= attribute_bytes(&attribute, tuple->src, 16);
             break;
         case CTA_IP_V6_DST:
-            attribute_bytes(&attribute, tuple->dst, 16);
+            dst |= attribute_bytes(&attribute, tuple->dst, 16);
             break;
         default:
             break;
         }
     finish(decoding, &attributes);
+    return src && dst;
 }
 
 static void decode_protocol(struct decoding *decoding, struct attributes attributes,
@@ -109,8 +112,8 @@ static void decode_tuple(struct decoding *decoding, const struct attribute *tupl
     while (attributes_next(&attributes, &attribute))
         switch (attribute.type) {
         case CTA_TUPLE_IP:
-            decode_addresses(decoding, attribute_nested(&attribute), tuple);
-            decoding->has |= bit;
+            if (decode_addresses(decoding, attribute_nested(&attribute), tuple))
+                decoding->has |= bit;
             break;
         case CTA_TUPLE_PROTO:
             decode_protocol(decoding, attribute_nested(&attribute), tuple);
@@ -429,7 +432,8 @@ static uint64_t expectation_identity(const struct record *record)
     const struct expectation_record *expectation = &record->expectation;
     const struct flow_tuple *tuples[] = {&expectation->orig, &expectation->mask,
                                          &expectation->master};
-    uint64_t hash = flow_identity_stir(expectation->family, expectation->id);
+    uint64_t hash =
+        flow_identity_stir(flow_identity_secret(0) ^ expectation->family, expectation->id);
 
     for (size_t i = 0; i < sizeof tuples / sizeof *tuples; i++) {
         hash = flow_identity_address(hash, tuples[i]->src);

@@ -26,27 +26,36 @@ static inline uint64_t flow_identity_address(uint64_t hash, const uint8_t addres
 }
 
 /*
+ * Who sends packets chooses addresses and ports. A secret of this process (AT_RANDOM, getauxval(3),
+ * of which there are two words) keeps anyone from choosing them so that his flow passes for another
+ * one come again.
+ */
+static inline uint64_t flow_identity_secret(size_t word)
+{
+    const char *random = (const char *)(uintptr_t)getauxval(AT_RANDOM);
+    uint64_t secret = 0;
+
+    if (random)
+        memcpy(&secret, random + word * sizeof secret, sizeof secret);
+    return secret;
+}
+
+/*
  * For struct record.identity of a flow: over family, original tuple and zones, of which the table
  * has but one flow at a time (nf_conntrack_core.c), and its id where that is known. Never 0.
- *
- * Who sends packets chooses addresses and ports. A secret of this process (AT_RANDOM, getauxval(3))
- * keeps anyone from choosing them so that his flow passes for another one come again.
  */
 static inline uint64_t flow_identity(const struct record *record)
 {
     const struct flow_record *flow = &record->flow;
     const struct flow_tuple *tuple = &flow->orig;
-    const void *random = (const void *)(uintptr_t)getauxval(AT_RANDOM);
-    uint64_t secret[2] = {0, 0}, hash;
+    uint64_t hash = flow_identity_address(flow_identity_secret(0), tuple->src);
 
-    if (random)
-        memcpy(secret, random, sizeof secret);
-    hash = flow_identity_address(secret[0], tuple->src);
     hash = flow_identity_address(hash, tuple->dst);
     hash = flow_identity_stir(
-        hash, secret[1] ^ ((uint64_t)tuple->src_port << 48 | (uint64_t)tuple->dst_port << 32 |
-                           (uint64_t)tuple->icmp_type << 24 | (uint64_t)tuple->icmp_code << 16 |
-                           (uint64_t)tuple->protocol << 8 | flow->family));
+        hash, flow_identity_secret(1) ^
+                  ((uint64_t)tuple->src_port << 48 | (uint64_t)tuple->dst_port << 32 |
+                   (uint64_t)tuple->icmp_type << 24 | (uint64_t)tuple->icmp_code << 16 |
+                   (uint64_t)tuple->protocol << 8 | flow->family));
     if (record->has & FLOW_ZONE)
         hash = flow_identity_stir(hash, FLOW_ZONE << 16 | flow->zone);
     if (record->has & FLOW_ORIG_ZONE)

@@ -354,7 +354,7 @@ int netlink_dump(struct netlink *netlink, int protocol, struct nlmsghdr *request
 
 /* What was sent to a group has no question that it would answer. */
 static int hand_on_events(const struct netlink *netlink, const struct netlink_listening *listening,
-                          ssize_t length)
+                          ssize_t length, struct report *report)
 {
     const struct nlmsghdr *message = (const void *)netlink->buffer;
     int left = (int)length; /* signed: alignment can take it below zero */
@@ -366,6 +366,8 @@ static int hand_on_events(const struct netlink *netlink, const struct netlink_li
             return result;
         message = mnl_nlmsg_next(message, &left);
     }
+    if (left > 0)
+        report_loss(report, "events were lost: a netlink message is malformed");
     return 0;
 }
 
@@ -401,7 +403,7 @@ static int listen_once(struct netlink *netlink, int fd, const struct netlink_lis
         note_stranger(report);
         return 0;
     }
-    return hand_on_events(netlink, listening, length);
+    return hand_on_events(netlink, listening, length, report);
 }
 
 /* Past the system's limit (net.core.rmem_max) where that is allowed. */
@@ -422,7 +424,9 @@ int netlink_listen(struct netlink *netlink, const struct netlink_listening *list
     int result = 0;
 
     if (!netlink->peer)
-        result = channel_open(&channel, listening->protocol, listening->groups);
+        do
+            result = channel_open(&channel, listening->protocol, listening->groups);
+        while (result == -EINTR);
     if (result < 0)
         return result;
     if (listening->buffer_size && channel.fd >= 0)

@@ -461,8 +461,9 @@ static int check_tuple(const struct conntrack_parsing *parsing)
             parsing, "You need to supply the `--protonum' option for this command", "", "");
     if (!by_orig && (options->table == TABLE_EXPECT || (fields & reply) != reply))
         return conntrack_fail(parsing,
-                              fields & reply ? "you have to specify `--reply-src' and `--reply-dst'"
-                                             : "you have to specify `--src' and `--dst'",
+                              fields & reply && options->table != TABLE_EXPECT
+                                  ? "you have to specify `--reply-src' and `--reply-dst'"
+                                  : "you have to specify `--src' and `--dst'",
                               "", "");
     if (protocol_bits(options->filter.protocol) & P_PORTS) {
         const uint32_t ports = by_orig ? FILTER_ORIG_SRC_PORT | FILTER_ORIG_DST_PORT

@@ -85,6 +85,14 @@ static void set_mask(struct flow_network *network, unsigned prefix)
     }
 }
 
+/* Decimal, whatever it begins with. */
+static int parse_prefix(const char *text, uint64_t most, uint64_t *prefix)
+{
+    while (text[0] == '0' && text[1] >= '0' && text[1] <= '9')
+        text++;
+    return strpbrk(text, "xX") ? -EINVAL : conntrack_number(text, most, prefix);
+}
+
 int conntrack_network(const char *text, uint8_t *family, struct flow_network *network)
 {
     const size_t length = strcspn(text, "/");
@@ -95,7 +103,7 @@ int conntrack_network(const char *text, uint8_t *family, struct flow_network *ne
     if (parse_address(text, length, &result_family, result.network) < 0)
         return -EINVAL;
     prefix = most = result_family == AF_INET ? 32 : 128;
-    if (text[length] && conntrack_number(text + length + 1, most, &prefix) < 0)
+    if (text[length] && parse_prefix(text + length + 1, most, &prefix) < 0)
         return -EINVAL;
     set_mask(&result, (unsigned)prefix);
     *family = result_family;
@@ -104,22 +112,26 @@ int conntrack_network(const char *text, uint8_t *family, struct flow_network *ne
 }
 
 /* What stands before the port: between brackets, up to the only colon, or all of it. */
-static const char *split_port(const char *text, const char **address, size_t *length)
+static int split_port(const char *text, const char **address, size_t *length, const char **port)
 {
     const char *end;
 
     if (*text == '[') {
         end = strchr(text, ']');
+        if (!end || end == text + 1 || (end[1] && end[1] != ':'))
+            return -EINVAL;
         *address = text + 1;
-        *length = end ? (size_t)(end - text) - 1 : 0;
-        return end && end[1] == ':' ? end + 2 : end && !end[1] ? NULL : "";
+        *length = (size_t)(end - text) - 1;
+        *port = end[1] ? end + 2 : NULL;
+        return 0;
     }
     end = strchr(text, ':');
     if (end && strchr(end + 1, ':'))
         end = NULL; /* IPv6 without brackets has no port */
     *address = text;
     *length = end ? (size_t)(end - text) : strlen(text);
-    return end ? end + 1 : NULL;
+    *port = end ? end + 1 : NULL;
+    return 0;
 }
 
 int conntrack_nat(const char *text, uint8_t *family, struct flow_nat *nat)
@@ -130,7 +142,8 @@ int conntrack_nat(const char *text, uint8_t *family, struct flow_nat *nat)
     uint64_t number = 0;
     size_t length;
 
-    port = split_port(text, &address, &length);
+    if (split_port(text, &address, &length, &port) < 0)
+        return -EINVAL;
     result.has_address = length || !port;
     result.has_port = port != NULL;
     if (result.has_address && parse_address(address, length, &result_family, result.address) < 0)

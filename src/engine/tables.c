@@ -79,11 +79,17 @@ static struct failure *find_failure(struct run *run, const char *reason)
     return failure;
 }
 
+/* What the backend knows to be missing, or NULL. */
+static const char *remedy_of(const struct backend *backend, const struct table *table, int error)
+{
+    return backend->remedy ? backend->remedy(table, error) : NULL;
+}
+
 /* What one backend's failure comes from: in its own words, where it has some. */
 static void put_reason(const struct run *run, const struct table *table,
                        const struct backend *backend, int error, char *reason, size_t size)
 {
-    const char *remedy = backend->remedy ? backend->remedy(table, error) : NULL;
+    const char *remedy = remedy_of(backend, table, error);
 
     if (error == -ENOTDIR)
         snprintf(reason, size, "%s/net is not there%s", run->listing->proc_root,
@@ -251,7 +257,8 @@ static void run_table(struct run *run, const struct listing_table *table)
                 ask_again(run, table, asked[i]);
             return;
         }
-        if (!is_refusal(errors[i]) && i + 1 < count)
+        if (!is_refusal(errors[i]) && !remedy_of(asked[i], table->table, errors[i]) &&
+            i + 1 < count)
             report_note(run->report, "%s: %s failed: %s", table->table->name, asked[i]->name,
                         strerror(-errors[i]));
     }

@@ -1,12 +1,14 @@
 /*
- * Command lines: words, each up to a NUL byte, go through netstat's parser and what comes of it.
- * What it prints is thrown away.
+ * Command lines: words, each up to a NUL byte, go through the parsers of netstat and of conntrack,
+ * and what comes of it. What they print is thrown away.
  */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include "cli/conntrack_options.h"
 #include "cli/netstat_options.h"
 #include "cli/personality.h"
 #include "fuzz.h"
@@ -47,40 +49,86 @@ static void check(const struct netstat_options *options, int status, int done)
     require(!options->tcp || options->inet || options->inet6);
 }
 
-static void resolve(struct netstat_options *options)
+static void resolve(struct common *common, enum record_kind kind)
 {
-    const struct column *defaults[] = {column_find(RECORD_SOCKET, "proto", 5)};
+    const struct column *defaults[] = {column_find(kind, "proto", 5)};
     struct listing listing = {.tables = NULL};
     bool done = false;
     int status;
 
-    status =
-        common_resolve(&options->common, RECORD_SOCKET, defaults, 1, &listing, "netstat", &done);
+    status = common_resolve(common, kind, defaults, 1, &listing, "program", &done);
     require(status == STATUS_OK || status == STATUS_MISUSE || status == STATUS_FAILURE);
     if (status != STATUS_OK || done)
         return;
-    require(options->common.shown_count > 0 && options->common.shown_count <= LISTING_COLUMNS_MAX);
-    for (size_t i = 0; i < options->common.shown_count; i++)
-        require(options->common.shown[i] != NULL);
+    require(common->shown_count > 0 && common->shown_count <= LISTING_COLUMNS_MAX);
+    for (size_t i = 0; i < common->shown_count; i++)
+        require(common->shown[i] != NULL);
     require(listing.proc_root != NULL);
+}
+
+static void parse_netstat(int count, char *const words[])
+{
+    struct netstat_options options = {.all = false};
+    bool done = false;
+    int status = netstat_parse(&options, count, words, &done);
+
+    check(&options, status, done);
+    if (status == STATUS_OK && !done)
+        resolve(&options.common, RECORD_SOCKET);
+}
+
+/* Nothing of an address is outside of its mask, or no flow would be in it. */
+static void check_network(const struct flow_network *network)
+{
+    for (size_t i = 0; i < sizeof network->mask; i++)
+        require(!(network->network[i] & ~network->mask[i]));
+}
+
+static void check_conntrack(const struct conntrack_options *options)
+{
+    const uint32_t of_protocols = FILTER_ORIG_SRC_PORT | FILTER_ORIG_DST_PORT | FILTER_STATE |
+                                  FILTER_REPLY_SRC_PORT | FILTER_REPLY_DST_PORT | FILTER_ROLE |
+                                  FILTER_ICMP_TYPE | FILTER_ICMP_CODE | FILTER_ICMP_ID |
+                                  FILTER_ORIG_VTAG | FILTER_REPLY_VTAG;
+    const struct flow_filter *filter = &options->filter;
+
+    require(options->command <= COMMAND_USAGE && options->table <= TABLE_UNCONFIRMED);
+    require(options->table < TABLE_DYING || options->command == COMMAND_LIST);
+    require(filter->family == AF_UNSPEC || filter->family == AF_INET || filter->family == AF_INET6);
+    require(!(filter->fields & of_protocols) || filter->fields & FILTER_PROTOCOL);
+    require(!(filter->status & ~filter->status_mask));
+    check_network(&filter->orig_src);
+    check_network(&filter->orig_dst);
+    check_network(&filter->reply_src);
+    check_network(&filter->reply_dst);
+}
+
+static void parse_conntrack(int count, char *const words[])
+{
+    struct conntrack_options options = {.zero = false};
+    bool done = false;
+    int status = conntrack_parse(&options, count, words, &done);
+
+    require(status >= STATUS_OK && status <= STATUS_PARAMETER);
+    if (status != STATUS_OK || done)
+        return;
+    check_conntrack(&options);
+    resolve(&options.common, RECORD_FLOW);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static char program[] = "netstat";
+    static char program[] = "program";
     char *words[WORDS_MAX + 1] = {program}, *text = malloc(size + 1);
-    struct netstat_options options = {.all = false};
-    bool done = false;
-    int status;
+    int count;
 
     require(text != NULL);
     silence();
     memcpy(text, data, size);
     text[size] = '\0';
-    status = netstat_parse(&options, split(text, size, words), words, &done);
-    check(&options, status, done);
-    if (status == STATUS_OK && !done)
-        resolve(&options);
+    count = split(text, size, words);
+    parse_netstat(count, words);
+    parse_conntrack(count, words);
     free(text);
     return 0;
 }

@@ -121,6 +121,8 @@ static ssize_t give_answer(void *arg, void *buffer, size_t size, uint32_t *port)
     if (peer->next == peer->count)
         return peer->last_error;
     peer->next++;
+    if (datagram->error)
+        return datagram->error;
     assert_in_range(datagram->length, 0, size);
     memcpy(buffer, datagram->data, datagram->length);
     if (peer->replays)
@@ -147,7 +149,7 @@ void peer_add(struct peer *peer, const void *data, size_t length, uint32_t port)
     struct datagram *datagram = &peer->datagrams[peer->count];
 
     assert_in_range(peer->count, 0, PEER_DATAGRAMS - 1);
-    *datagram = (struct datagram){malloc(length + 1), length, port};
+    *datagram = (struct datagram){.data = malloc(length + 1), .length = length, .port = port};
     assert_non_null(datagram->data);
     memcpy(datagram->data, data, length);
     peer->count++;
@@ -156,6 +158,12 @@ void peer_add(struct peer *peer, const void *data, size_t length, uint32_t port)
 void peer_add_wire(struct peer *peer, const struct wire *wire)
 {
     peer_add(peer, wire->data, wire->length, 0);
+}
+
+void peer_add_error(struct peer *peer, int error)
+{
+    peer_add(peer, "", 0, 0);
+    peer->datagrams[peer->count - 1].error = error;
 }
 
 size_t peer_add_recorded(struct peer *peer, const char *path, size_t most)

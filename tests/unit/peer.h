@@ -36,6 +36,7 @@ struct datagram {
     char *data;
     size_t length;
     uint32_t port; /* of the sender: 0 is the kernel */
+    int error;     /* what receive() returns in its place, when not 0 */
 };
 
 struct peer {
@@ -43,7 +44,7 @@ struct peer {
     struct datagram datagrams[PEER_DATAGRAMS];
     size_t count, next;
     size_t request_count;
-    char requests[PEER_REQUESTS][256];
+    _Alignas(struct nlmsghdr) char requests[PEER_REQUESTS][512];
     int refusal;    /* what send() returns */
     int last_error; /* what receive() returns when the datagrams are used up; 0: nothing comes */
     bool replays;   /* answers every request with all datagrams, numbered as the request is */
@@ -55,6 +56,8 @@ void peer_finish(struct peer *peer);
 /* Queues one datagram; the bytes are copied. */
 void peer_add(struct peer *peer, const void *data, size_t length, uint32_t port);
 void peer_add_wire(struct peer *peer, const struct wire *wire);
+/* One receive() fails so, the next one goes on. */
+void peer_add_error(struct peer *peer, int error);
 /* Queues a recorded dump, or only its first bytes. Returns how many bytes it has in all. */
 size_t peer_add_recorded(struct peer *peer, const char *path, size_t most);
 

@@ -401,6 +401,84 @@ static void a_datagram_smaller_than_a_header_is_malformed(void **state)
     }
 }
 
+/* A question about one object: its answer, and that this was all. */
+static int ask_for_one(struct talk *talk)
+{
+    struct nlmsghdr request = {.nlmsg_len = sizeof request,
+                               .nlmsg_type = SOCK_DIAG_BY_FAMILY,
+                               .nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK};
+
+    return netlink_dump(talk->netlink, NETLINK_SOCK_DIAG, &request, count_message, talk,
+                        &talk->report);
+}
+
+static void one_answer_is_complete_with_its_acknowledgement(void **state)
+{
+    struct talk *talk = *state;
+    struct nlmsghdr request;
+
+    wire_tcp(&talk->wire, 0, 1, 80, 1);
+    send_wire(talk);
+    put_error(&talk->wire, NLM_F_CAPPED, 0, "");
+    send_wire(talk);
+    assert_int_equal(ask_for_one(talk), 0);
+    assert_int_equal(talk->messages, 1);
+    assert_int_equal(talk->ports[0], 80);
+    memcpy(&request, talk->peer.requests[0], sizeof request);
+    assert_int_equal(request.nlmsg_flags, NLM_F_REQUEST | NLM_F_ACK);
+}
+
+static void one_answer_without_an_acknowledgement_is_not_complete(void **state)
+{
+    struct talk *talk = *state;
+
+    wire_tcp(&talk->wire, 0, 1, 80, 1);
+    send_wire(talk);
+    assert_int_equal(ask_for_one(talk), -EPIPE);
+    assert_int_equal(talk->messages, 1);
+}
+
+static void what_is_not_there_is_an_error_and_no_empty_answer(void **state)
+{
+    struct talk *talk = *state;
+
+    put_error(&talk->wire, NLM_F_CAPPED, -ENOENT, "");
+    send_wire(talk);
+    assert_int_equal(ask_for_one(talk), -ENOENT);
+    assert_int_equal(talk->messages, 0);
+    assert_int_equal(talk->report.count, 0);
+}
+
+static void an_error_above_zero_is_malformed(void **state)
+{
+    struct talk *talk = *state;
+
+    put_error(&talk->wire, NLM_F_CAPPED, 1, "");
+    send_wire(talk);
+    assert_int_equal(ask_for_one(talk), -EBADMSG);
+}
+
+/* The second question finds nothing of the first. */
+static void what_is_left_of_an_earlier_answer_is_passed_over(void **state)
+{
+    struct talk *talk = *state;
+
+    talk->answer = -ECANCELED;
+    wire_tcp(&talk->wire, 0, 1, 80, 1);
+    send_wire(talk);
+    assert_int_equal(ask_for_one(talk), -ECANCELED);
+    talk->answer = 0;
+    put_error(&talk->wire, NLM_F_CAPPED, -EIO, "");
+    send_wire(talk);
+    wire_tcp(&talk->wire, 0, 2, 81, 2);
+    put_error(&talk->wire, NLM_F_CAPPED, 0, "");
+    wire_last(&talk->wire)->nlmsg_seq = 2;
+    send_wire(talk);
+    assert_int_equal(ask_for_one(talk), 0);
+    assert_int_equal(talk->messages, 2);
+    assert_int_equal(talk->ports[1], 81);
+}
+
 static void recorded_dumps_are_complete(void **state)
 {
     static const char *const names[] = {"tcp", "tcp6", "udp", "udp6", "udplite", "udplite6"};
@@ -476,6 +554,11 @@ int main(void)
         TEST(a_length_that_alignment_takes_past_the_end_is_no_trouble),
         TEST(a_message_of_an_impossible_length_ends_the_dump),
         TEST(a_datagram_smaller_than_a_header_is_malformed),
+        TEST(one_answer_is_complete_with_its_acknowledgement),
+        TEST(one_answer_without_an_acknowledgement_is_not_complete),
+        TEST(what_is_not_there_is_an_error_and_no_empty_answer),
+        TEST(an_error_above_zero_is_malformed),
+        TEST(what_is_left_of_an_earlier_answer_is_passed_over),
         TEST(recorded_dumps_are_complete),
         TEST(a_missing_protocol_is_an_error_and_no_empty_table),
     };

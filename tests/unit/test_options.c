@@ -33,6 +33,13 @@ static const struct option old_options[] = {
     {'c', 'c', "continuous", ARGUMENT_INTERVAL, NULL, NULL, NULL, 0},
 };
 
+/* As conntrack has them. */
+static const struct option word_options[] = {
+    {'L', 'L', "dump", ARGUMENT_WORD, "[TABLE]", "conntrack expect", "list", 0},
+    {'n', 'n', "src-nat", ARGUMENT_WORD, NULL, NULL, NULL, 0},
+    {'z', 'z', "zero", ARGUMENT_NONE, NULL, NULL, NULL, 0},
+};
+
 static const struct option new_options[] = {
     {EXACT, 0, "exact", ARGUMENT_NONE, NULL, NULL, NULL, 0},
     {NO_HEADER, 0, "no-header", ARGUMENT_NONE, NULL, NULL, NULL, 0},
@@ -42,6 +49,10 @@ static const struct option new_options[] = {
 
 static const struct option_table old_table = {.options = old_options, .count = COUNT(old_options)};
 static const struct option_table new_table = {.options = new_options, .count = COUNT(new_options)};
+static const char *const word_groups[] = {"Commands"};
+static const struct option_table word_table = {
+    .groups = word_groups, .group_count = 1, .options = word_options, .count = COUNT(word_options)};
+static const struct option_table *const words_only[] = {&word_table};
 static const struct option_table *const both[] = {&old_table, &new_table};
 
 static const char letters[] = "iaeA:pnT4c";
@@ -79,7 +90,8 @@ static int take_or_stop(const struct option *option, const char *argument, void 
 }
 
 /* The words up to NULL, behind the program's name. */
-static struct parsed parse(option_fn fn, const char *const words[])
+static struct parsed parse_by(const struct option_table *const *tables, size_t count, option_fn fn,
+                              const char *const words[])
 {
     struct parsed parsed = {.count = 0};
     char *argv[WORDS_MAX + 1] = {(char *)(uintptr_t) "prog"};
@@ -87,11 +99,17 @@ static struct parsed parse(option_fn fn, const char *const words[])
 
     for (; words[argc - 1]; argc++)
         argv[argc] = (char *)(uintptr_t)words[argc - 1];
-    parsed.result = options_parse(both, COUNT(both), argc, argv, fn, &parsed, parsed.message);
+    parsed.result = options_parse(tables, count, argc, argv, fn, &parsed, parsed.message);
     return parsed;
 }
 
-#define PARSE(...) parse(take, (const char *const[]){__VA_ARGS__, NULL})
+static struct parsed parse(option_fn fn, const char *const words[])
+{
+    return parse_by(both, COUNT(both), fn, words);
+}
+
+#define PARSE(...)       parse(take, (const char *const[]){__VA_ARGS__, NULL})
+#define PARSE_WORDS(...) parse_by(words_only, 1, take, (const char *const[]){__VA_ARGS__, NULL})
 
 static void assert_taken(const struct parsed *parsed, const int *ids, size_t count)
 {
@@ -181,6 +199,70 @@ static void anything_else_behind_it_is_no_interval(void **state)
     struct parsed parsed = PARSE("-ca", "5"); /* not the last letter */
     ASSERT_TAKEN(&parsed, 'c', 'a');
     assert_null(parsed.arguments[0]);
+}
+
+static void assert_arguments(const struct parsed *parsed, const char *first, const char *second)
+{
+    const char *const expected[] = {first, second};
+
+    assert_int_equal(parsed->result, 0);
+    for (size_t i = 0; i < 2 && expected[i]; i++) {
+        assert_non_null(parsed->arguments[i]);
+        assert_string_equal(parsed->arguments[i], expected[i]);
+    }
+}
+
+static void a_word_is_the_rest_of_the_word_or_the_next_one(void **state)
+{
+    struct parsed parsed;
+
+    (void)state;
+    parsed = PARSE_WORDS("-L", "expect", "-n", ":80");
+    assert_arguments(&parsed, "expect", ":80");
+    parsed = PARSE_WORDS("-Lexpect", "-n1.2.3.4");
+    assert_arguments(&parsed, "expect", "1.2.3.4");
+    parsed = PARSE_WORDS("--dump", "expect", "--src-nat=:80");
+    assert_arguments(&parsed, "expect", ":80");
+    parsed = PARSE_WORDS("--dump=", "--du", "x");
+    assert_arguments(&parsed, "", "x");
+    parsed = PARSE_WORDS("-Lnz"); /* what follows the letter is its argument, no letters */
+    assert_arguments(&parsed, "nz", NULL);
+    assert_int_equal(parsed.count, 1);
+    parsed = PARSE_WORDS("-zL", "expect");
+    assert_int_equal(parsed.count, 2);
+    assert_string_equal(parsed.arguments[1], "expect");
+}
+
+/* As conntrack takes the next word of its optional arguments. */
+static void a_word_may_be_left_out(void **state)
+{
+    static const char *const others[] = {"-z", "--zero", "-", "--", "!ASSURED", "!"};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(others); i++) {
+        struct parsed parsed = PARSE_WORDS("-L", others[i]);
+        assert_int_equal(parsed.result, 0);
+        assert_null(parsed.arguments[0]);
+        parsed = PARSE_WORDS("--dump", others[i]);
+        assert_int_equal(parsed.result, 0);
+        assert_null(parsed.arguments[0]);
+    }
+    struct parsed parsed = PARSE_WORDS("-n");
+    ASSERT_TAKEN(&parsed, 'n');
+    assert_null(parsed.arguments[0]);
+    parsed = PARSE_WORDS("-L", "expect", "more");
+    assert_int_equal(parsed.count, 1);
+}
+
+static void help_shows_a_word_behind_a_blank(void **state)
+{
+    struct capture capture;
+
+    (void)state;
+    capture_begin(&capture, STDOUT_FILENO);
+    options_help(&word_table, stdout);
+    capture_end(&capture);
+    assert_string_equal(capture.text, "\nCommands:\n  -L, --dump [TABLE]          list\n");
 }
 
 static void an_abbreviation_may_be_as_short_as_it_is_clear(void **state)
@@ -400,6 +482,9 @@ int main(void)
         cmocka_unit_test(two_dashes_end_the_options),
         cmocka_unit_test(an_interval_is_taken_when_a_number_follows),
         cmocka_unit_test(anything_else_behind_it_is_no_interval),
+        cmocka_unit_test(a_word_is_the_rest_of_the_word_or_the_next_one),
+        cmocka_unit_test(a_word_may_be_left_out),
+        cmocka_unit_test(help_shows_a_word_behind_a_blank),
         cmocka_unit_test(an_abbreviation_may_be_as_short_as_it_is_clear),
         cmocka_unit_test(names_of_one_meaning_make_no_abbreviation_ambiguous),
         cmocka_unit_test(newer_options_do_not_make_older_abbreviations_ambiguous),

@@ -1,0 +1,503 @@
+/* ctnetlink's backend: what is asked for, which rows come of the answers, what is told. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <linux/netfilter/nf_conntrack_common.h>
+#include <linux/netfilter/nfnetlink.h>
+#include <linux/netfilter/nfnetlink_conntrack.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "ct_scene.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define RECORDED     "tests/fixtures/flows"
+
+/* --- Requests --------------------------------------------------------------------------------- */
+
+static const struct {
+    const struct table *table;
+    uint8_t subsystem, type;
+    uint16_t flags;
+} questions[] = {
+    {&table_flows, NFNL_SUBSYS_CTNETLINK, IPCTNL_MSG_CT_GET, NLM_F_DUMP},
+    {&table_flows_zeroed, NFNL_SUBSYS_CTNETLINK, IPCTNL_MSG_CT_GET_CTRZERO, NLM_F_DUMP},
+    {&table_flows_dying, NFNL_SUBSYS_CTNETLINK, IPCTNL_MSG_CT_GET_DYING, NLM_F_DUMP},
+    {&table_flows_unconfirmed, NFNL_SUBSYS_CTNETLINK, IPCTNL_MSG_CT_GET_UNCONFIRMED, NLM_F_DUMP},
+    {&table_flow_statistics, NFNL_SUBSYS_CTNETLINK, IPCTNL_MSG_CT_GET_STATS_CPU, NLM_F_DUMP},
+    {&table_flow_count, NFNL_SUBSYS_CTNETLINK, IPCTNL_MSG_CT_GET_STATS, NLM_F_ACK},
+    {&table_flow_usage, NFNL_SUBSYS_CTNETLINK, IPCTNL_MSG_CT_GET_STATS, NLM_F_ACK},
+    {&table_flow_one, NFNL_SUBSYS_CTNETLINK, IPCTNL_MSG_CT_GET, NLM_F_ACK},
+    {&table_expectations, NFNL_SUBSYS_CTNETLINK_EXP, IPCTNL_MSG_EXP_GET, NLM_F_DUMP},
+    {&table_expectation_one, NFNL_SUBSYS_CTNETLINK_EXP, IPCTNL_MSG_EXP_GET, NLM_F_ACK},
+    {&table_expectation_count, NFNL_SUBSYS_CTNETLINK_EXP, IPCTNL_MSG_EXP_GET, NLM_F_DUMP},
+    {&table_expectation_statistics, NFNL_SUBSYS_CTNETLINK_EXP, IPCTNL_MSG_EXP_GET_STATS_CPU,
+     NLM_F_DUMP},
+};
+
+static void each_table_is_asked_for_by_a_message_of_its_own(void **state)
+{
+    struct ct_scene *scene = *state;
+
+    for (size_t i = 0; i < COUNT(questions); i++) {
+        scene->peer.request_count = 0;
+        scene->query.flow = NULL;
+        ct_list(scene, questions[i].table);
+        const struct nlmsghdr *request = ct_request(&scene->peer, 0);
+        assert_int_equal(request->nlmsg_type, questions[i].subsystem << 8 | questions[i].type);
+        assert_int_equal(request->nlmsg_flags, NLM_F_REQUEST | questions[i].flags);
+        assert_int_equal(request->nlmsg_len, NLMSG_LENGTH(sizeof(struct nfgenmsg)));
+        assert_int_equal(ct_family(request), AF_UNSPEC);
+    }
+}
+
+static void nothing_is_asked_for_that_changes_the_table(void **state)
+{
+    struct ct_scene *scene = *state;
+
+    for (size_t i = 0; i < COUNT(questions); i++) {
+        scene->peer.request_count = 0;
+        ct_list(scene, questions[i].table);
+        for (size_t n = 0; n < scene->peer.request_count; n++) {
+            const unsigned type = ct_request(&scene->peer, n)->nlmsg_type & 0xff;
+            assert_true(type == IPCTNL_MSG_CT_GET || type >= IPCTNL_MSG_CT_GET_CTRZERO);
+        }
+    }
+}
+
+static void a_family_that_is_named_is_the_only_one_asked_for(void **state)
+{
+    static const struct table *const tables[] = {&table_flows, &table_flows_dying, &table_flow_one,
+                                                 &table_expectations};
+    struct ct_scene *scene = *state;
+
+    scene->filter.family = AF_INET6;
+    for (size_t i = 0; i < COUNT(tables); i++) {
+        scene->peer.request_count = 0;
+        ct_list(scene, tables[i]);
+        assert_int_equal(ct_family(ct_request(&scene->peer, 0)), AF_INET6);
+    }
+}
+
+/* --- Rows ------------------------------------------------------------------------------------- */
+
+static void every_flow_of_a_dump_is_handed_on(void **state)
+{
+    struct ct_scene *scene = *state;
+
+    ct_flow(&scene->wire, 1, AF_INET, 1000, 1);
+    ct_flow(&scene->wire, 1, AF_INET6, 1001, 2);
+    ct_send(scene);
+    ct_flow(&scene->wire, 1, AF_INET, 1002, 3);
+    ct_send_done(scene, 1, 0);
+    assert_int_equal(ct_list(scene, &table_flows), 0);
+    assert_int_equal(scene->count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(scene->rows[i].flow.orig.src_port, 1000 + i);
+        assert_true(scene->rows[i].identity != 0);
+        assert_false(scene->rows[i].has & ~backend_ctnetlink.fields(&table_flows));
+    }
+    assert_int_equal(scene->rows[1].flow.family, AF_INET6);
+    assert_int_equal(scene->report.count, 0);
+    assert_false(scene->report.partial);
+}
+
+static void recorded_tables_are_read_to_their_end(void **state)
+{
+    static const struct {
+        const struct table *table;
+        const char *path;
+        size_t rows;
+    } recorded[] = {
+        {&table_flows, RECORDED "/netlink/flows", 105},
+        {&table_expectations, RECORDED "/netlink/expectations", 2},
+        {&table_flow_statistics, RECORDED "/netlink/flow_statistics", 2},
+        {&table_expectation_statistics, RECORDED "/netlink/expectation_statistics", 2},
+        {&table_expectation_count, RECORDED "/netlink/expectations", 1},
+        {&table_flow_count, RECORDED "/netlink/usage", 1},
+    };
+    struct ct_scene *scene = *state;
+
+    scene->peer.replays = true;
+    for (size_t i = 0; i < COUNT(recorded); i++) {
+        peer_finish(&scene->peer);
+        peer_add_recorded(&scene->peer, recorded[i].path, SIZE_MAX);
+        assert_int_equal(ct_list(scene, recorded[i].table), 0);
+        assert_int_equal(scene->count, recorded[i].rows);
+        for (size_t n = 0; n < scene->count; n++) {
+            assert_int_equal(scene->rows[n].kind, recorded[i].table->kind);
+            assert_false(scene->rows[n].has & ~backend_ctnetlink.fields(recorded[i].table));
+        }
+    }
+    assert_int_equal(scene->report.count, 0);
+}
+
+static bool is_same_tuple(const struct flow_tuple *a, const struct flow_tuple *b)
+{
+    return memcmp(a->src, b->src, sizeof a->src) == 0 &&
+           memcmp(a->dst, b->dst, sizeof a->dst) == 0 && a->src_port == b->src_port &&
+           a->dst_port == b->dst_port && a->protocol == b->protocol &&
+           a->icmp_type == b->icmp_type && a->icmp_code == b->icmp_code;
+}
+
+static int find_same(const struct record *row, void *arg)
+{
+    struct ct_scene *scene = arg;
+    const uint64_t same = FLOW_STATE | FLOW_MARK | FLOW_ORIG_COUNTERS | FLOW_REPLY_COUNTERS |
+                          FLOW_ZONE | FLOW_ORIG_ZONE | FLOW_REPLY_ZONE;
+    const uint32_t shown = IPS_ASSURED | IPS_SEEN_REPLY;
+
+    for (size_t i = 0; i < scene->count; i++) {
+        const struct record *other = &scene->rows[i];
+        const struct flow_record *a = &row->flow, *b = &other->flow;
+        if (a->family != b->family || !is_same_tuple(&a->orig, &b->orig) || a->zone != b->zone ||
+            a->orig_zone != b->orig_zone)
+            continue;
+        assert_true(is_same_tuple(&a->reply, &b->reply));
+        assert_int_equal(row->has & same, other->has & same);
+        assert_int_equal(a->state, b->state);
+        assert_int_equal(a->mark, b->mark);
+        assert_int_equal(a->status & shown, b->status & shown);
+        assert_in_range(a->timeout + 1 - b->timeout, 0, 2);
+        assert_true(a->orig_packets == b->orig_packets && a->orig_bytes == b->orig_bytes);
+        assert_true(a->reply_packets == b->reply_packets && a->reply_bytes == b->reply_bytes);
+        return 0;
+    }
+    return -ESRCH;
+}
+
+/* The same table, recorded at the same time in two ways. */
+static void netlink_and_proc_say_the_same_of_recorded_flows(void **state)
+{
+    struct ct_scene *scene = *state;
+
+    peer_add_recorded(&scene->peer, RECORDED "/netlink/flows", SIZE_MAX);
+    assert_int_equal(ct_list(scene, &table_flows), 0);
+    assert_int_equal(scene->count, 105);
+    scene->query.proc_root = RECORDED;
+    assert_int_equal(backend_proc_conntrack.dump(&scene->query, find_same, scene), 0);
+    assert_int_equal(scene->report.count, 0);
+}
+
+static void recorded_flows_may_end_anywhere(void **state)
+{
+    struct ct_scene *scene = *state;
+    size_t total = peer_add_recorded(&scene->peer, RECORDED "/netlink/flows", SIZE_MAX);
+
+    scene->peer.replays = true;
+    for (size_t most = 0; most < total; most += most < 4000 ? 1 : 251) {
+        peer_finish(&scene->peer);
+        scene->peer.request_count = 0;
+        peer_add_recorded(&scene->peer, RECORDED "/netlink/flows", most);
+        assert_true(ct_list(scene, &table_flows) < 0);
+        assert_in_range(scene->count, 0, 105);
+    }
+}
+
+static void a_dump_that_fails_in_the_middle_is_an_error(void **state)
+{
+    struct ct_scene *scene = *state;
+
+    ct_flow(&scene->wire, 1, AF_INET, 1000, 1);
+    ct_send_done(scene, 1, -EIO);
+    assert_int_equal(ct_list(scene, &table_flows), -EIO);
+    assert_int_equal(scene->count, 1);
+}
+
+static void a_datagram_that_was_cut_is_an_error(void **state)
+{
+    struct ct_scene *scene = *state;
+
+    ct_flow(&scene->wire, 1, AF_INET, 1000, 1);
+    ct_send(scene);
+    peer_add_error(&scene->peer, -EMSGSIZE);
+    assert_int_equal(ct_list(scene, &table_flows), -EMSGSIZE);
+    assert_int_equal(scene->count, 1);
+}
+
+static void who_may_not_ask_is_told_so(void **state)
+{
+    struct ct_scene *scene = *state;
+
+    for (size_t i = 0; i < COUNT(questions); i++) {
+        scene->peer.refusal = -EPERM;
+        assert_int_equal(ct_list(scene, questions[i].table), -EPERM);
+        assert_int_equal(scene->count, 0);
+    }
+}
+
+static void what_the_callback_returns_ends_the_dump(void **state)
+{
+    struct ct_scene *scene = *state;
+
+    scene->answer = -ECANCELED;
+    ct_flow(&scene->wire, 1, AF_INET, 1000, 1);
+    ct_flow(&scene->wire, 1, AF_INET, 1001, 2);
+    ct_send_done(scene, 1, 0);
+    assert_int_equal(ct_list(scene, &table_flows), -ECANCELED);
+    assert_int_equal(scene->count, 1);
+}
+
+/* What could be understood is a row all the same; what could not is none. */
+static void malformed_messages_are_told_and_the_rest_is_listed(void **state)
+{
+    struct ct_scene *scene = *state;
+
+    wire_message(&scene->wire, NFNL_SUBSYS_CTNETLINK << 8 | IPCTNL_MSG_CT_NEW, NLM_F_MULTI, 1);
+    wire_put(&scene->wire, "\2\0", 2);
+    ct_flow(&scene->wire, 1, AF_INET, 1000, 1);
+    ct_flow(&scene->wire, 1, AF_INET, 1001, 2);
+    wire_put(&scene->wire, "\377\377\2\0", 4);
+    ct_flow(&scene->wire, 1, AF_INET, 1002, 3);
+    ct_send_done(scene, 1, 0);
+    assert_int_equal(ct_list(scene, &table_flows), 0);
+    assert_int_equal(scene->count, 3);
+    assert_int_equal(scene->rows[1].flow.orig.src_port, 1001);
+    assert_int_equal(scene->report.count, 1);
+    assert_true(report_says(&scene->report, "flows: a netlink message is malformed"));
+    assert_true(scene->report.partial);
+}
+
+/* --- One by its tuple ------------------------------------------------------------------------- */
+
+static void one_flow_is_answered_and_acknowledged(void **state)
+{
+    struct ct_scene *scene = *state;
+
+    scene->filter =
+        (struct flow_filter){.fields = FILTER_PROTOCOL | FILTER_ORIG_SRC | FILTER_ORIG_DST,
+                             .family = AF_INET,
+                             .protocol = IPPROTO_TCP};
+    ct_flow(&scene->wire, 1, AF_INET, 1000, 1);
+    ct_send(scene);
+    ct_send_error(scene, 1, 0);
+    assert_int_equal(ct_list(scene, &table_flow_one), 0);
+    assert_int_equal(scene->count, 1);
+    assert_non_null(ct_find(ct_request(&scene->peer, 0), CTA_TUPLE_ORIG));
+    assert_null(ct_find(ct_request(&scene->peer, 0), CTA_FILTER));
+}
+
+static void a_flow_that_is_not_there_is_an_error(void **state)
+{
+    struct ct_scene *scene = *state;
+
+    ct_send_error(scene, 1, -ENOENT);
+    assert_int_equal(ct_list(scene, &table_flow_one), -ENOENT);
+    assert_int_equal(scene->count, 0);
+    ct_send_error(scene, 2, -ENOENT);
+    assert_int_equal(ct_list(scene, &table_expectation_one), -ENOENT);
+}
+
+static void one_expectation_is_answered(void **state)
+{
+    struct ct_scene *scene = *state;
+
+    ct_expectation(&scene->wire, 1, 20000);
+    ct_send(scene);
+    ct_send_error(scene, 1, 0);
+    assert_int_equal(ct_list(scene, &table_expectation_one), 0);
+    assert_int_equal(scene->count, 1);
+    assert_int_equal(scene->rows[0].expectation.orig.dst_port, 20000);
+    assert_non_null(ct_find(ct_request(&scene->peer, 0), CTA_EXPECT_TUPLE));
+}
+
+/* --- How many --------------------------------------------------------------------------------- */
+
+static void put_usage(struct ct_scene *scene, bool entries)
+{
+    ct_message(&scene->wire, NFNL_SUBSYS_CTNETLINK, IPCTNL_MSG_CT_GET_STATS, 0, 1, AF_UNSPEC);
+    if (entries)
+        ct_be32(&scene->wire, CTA_STATS_GLOBAL_ENTRIES, 12345);
+    ct_be32(&scene->wire, CTA_STATS_GLOBAL_MAX_ENTRIES, 65536);
+    ct_send(scene);
+    ct_send_error(scene, 1, 0);
+}
+
+static void put_drops(struct ct_scene *scene, uint16_t cpu, uint32_t drop, uint32_t early)
+{
+    const struct nfgenmsg general = {.version = NFNETLINK_V0, .res_id = htons(cpu)};
+
+    wire_message(&scene->wire, NFNL_SUBSYS_CTNETLINK << 8 | IPCTNL_MSG_CT_GET_STATS_CPU,
+                 NLM_F_MULTI, 2);
+    wire_put(&scene->wire, &general, sizeof general);
+    ct_be32(&scene->wire, CTA_STATS_DROP, drop);
+    ct_be32(&scene->wire, CTA_STATS_EARLY_DROP, early);
+}
+
+static void the_number_of_flows_is_asked_for_and_nothing_else(void **state)
+{
+    struct ct_scene *scene = *state;
+
+    put_usage(scene, true);
+    assert_int_equal(ct_list(scene, &table_flow_count), 0);
+    assert_int_equal(scene->count, 1);
+    assert_true(scene->rows[0].has == USAGE_ENTRIES);
+    assert_int_equal(scene->rows[0].usage.entries, 12345);
+    assert_int_equal(scene->peer.request_count, 1);
+}
+
+static void a_number_that_the_kernel_does_not_say_is_no_zero(void **state)
+{
+    struct ct_scene *scene = *state;
+
+    put_usage(scene, false);
+    assert_int_equal(ct_list(scene, &table_flow_count), -ENOENT);
+    assert_int_equal(scene->count, 0);
+}
+
+static void the_number_of_expectations_is_counted(void **state)
+{
+    struct ct_scene *scene = *state;
+
+    for (uint16_t i = 0; i < 3; i++)
+        ct_expectation(&scene->wire, 1, 20000 + i);
+    ct_send_done(scene, 1, 0);
+    assert_int_equal(ct_list(scene, &table_expectation_count), 0);
+    assert_int_equal(scene->count, 1);
+    assert_int_equal(scene->rows[0].kind, RECORD_FLOW_USAGE);
+    assert_true(scene->rows[0].has == USAGE_ENTRIES);
+    assert_int_equal(scene->rows[0].usage.entries, 3);
+}
+
+static void usage_sums_up_the_drops_of_all_processors(void **state)
+{
+    struct ct_scene *scene = *state;
+
+    put_usage(scene, true);
+    put_drops(scene, 0, UINT32_MAX, 1);
+    put_drops(scene, 1, UINT32_MAX, 2);
+    ct_send_done(scene, 2, 0);
+    ct_put_buckets(scene, "16384\n");
+    assert_int_equal(ct_list(scene, &table_flow_usage), 0);
+    assert_int_equal(scene->count, 1);
+    const struct flow_usage_record *usage = &scene->rows[0].usage;
+    assert_true(scene->rows[0].has ==
+                (USAGE_ENTRIES | USAGE_MAXIMUM | USAGE_DROPS | USAGE_BUCKETS));
+    assert_int_equal(usage->entries, 12345);
+    assert_int_equal(usage->maximum, 65536);
+    assert_int_equal(usage->buckets, 16384);
+    assert_true(usage->drop == UINT64_C(2) * UINT32_MAX);
+    assert_int_equal(usage->early_drop, 3);
+    assert_int_equal(ct_request(&scene->peer, 1)->nlmsg_type,
+                     NFNL_SUBSYS_CTNETLINK << 8 | IPCTNL_MSG_CT_GET_STATS_CPU);
+    assert_int_equal(ct_request(&scene->peer, 1)->nlmsg_flags, NLM_F_REQUEST | NLM_F_DUMP);
+}
+
+static void usage_that_is_not_answered_is_no_row(void **state)
+{
+    struct ct_scene *scene = *state;
+
+    ct_send_error(scene, 1, 0);
+    ct_send_done(scene, 2, 0);
+    assert_true(ct_list(scene, &table_flow_usage) < 0);
+    assert_int_equal(scene->count, 0);
+}
+
+static void drops_that_nobody_counted_are_not_0(void **state)
+{
+    struct ct_scene *scene = *state;
+
+    put_usage(scene, true);
+    ct_send_done(scene, 2, -EOPNOTSUPP);
+    assert_int_equal(ct_list(scene, &table_flow_usage), 0);
+    assert_true(scene->rows[0].has == (USAGE_ENTRIES | USAGE_MAXIMUM));
+}
+
+static void a_backend_that_was_named_looks_into_no_file(void **state)
+{
+    struct ct_scene *scene = *state;
+
+    scene->query.exclusive = true;
+    ct_put_buckets(scene, "16384\n");
+    put_usage(scene, true);
+    ct_send_done(scene, 2, 0);
+    assert_int_equal(ct_list(scene, &table_flow_usage), 0);
+    assert_false(scene->rows[0].has & USAGE_BUCKETS);
+}
+
+static void statistics_are_a_row_for_each_processor(void **state)
+{
+    static const struct table *const tables[] = {&table_flow_statistics,
+                                                 &table_expectation_statistics};
+    struct ct_scene *scene = *state;
+
+    scene->peer.replays = true;
+    put_drops(scene, 0, 7, 8);
+    put_drops(scene, 3, 9, 0);
+    ct_send_done(scene, 1, 0);
+    for (size_t i = 0; i < COUNT(tables); i++) {
+        assert_int_equal(ct_list(scene, tables[i]), 0);
+        assert_int_equal(scene->count, 2);
+        assert_int_equal(scene->rows[1].statistics.cpu, 3);
+        assert_int_equal(scene->rows[1].statistics.counters[CTA_STATS_DROP], 9);
+        assert_int_equal(scene->rows[1].statistics.expectations, i);
+    }
+}
+
+/* --- Words ------------------------------------------------------------------------------------ */
+
+static void what_is_missing_has_a_name(void **state)
+{
+    const char *(*remedy)(const struct table *table, int error) = backend_ctnetlink.remedy;
+
+    (void)state;
+    assert_non_null(strstr(remedy(&table_flows, -EPERM), "CAP_NET_ADMIN"));
+    assert_non_null(strstr(remedy(&table_flows, -EINVAL), "module nf_conntrack_netlink"));
+    assert_non_null(strstr(remedy(&table_flows, -EPROTONOSUPPORT), "nf_conntrack_netlink"));
+    assert_null(remedy(&table_flows, -EIO));
+}
+
+static void it_has_no_other_tables(void **state)
+{
+    static const struct table *const others[] = {&table_tcp, &table_udp6, &table_unix,
+                                                 &table_tcp_both};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(others); i++)
+        assert_true(backend_ctnetlink.fields(others[i]) == 0);
+    for (size_t i = 0; i < COUNT(questions); i++)
+        assert_true(backend_ctnetlink.fields(questions[i].table) != 0);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, ct_scene_make, ct_scene_remove)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(each_table_is_asked_for_by_a_message_of_its_own),
+        TEST(nothing_is_asked_for_that_changes_the_table),
+        TEST(a_family_that_is_named_is_the_only_one_asked_for),
+        TEST(every_flow_of_a_dump_is_handed_on),
+        TEST(recorded_tables_are_read_to_their_end),
+        TEST(netlink_and_proc_say_the_same_of_recorded_flows),
+        TEST(recorded_flows_may_end_anywhere),
+        TEST(a_dump_that_fails_in_the_middle_is_an_error),
+        TEST(a_datagram_that_was_cut_is_an_error),
+        TEST(who_may_not_ask_is_told_so),
+        TEST(what_the_callback_returns_ends_the_dump),
+        TEST(malformed_messages_are_told_and_the_rest_is_listed),
+        TEST(one_flow_is_answered_and_acknowledged),
+        TEST(a_flow_that_is_not_there_is_an_error),
+        TEST(one_expectation_is_answered),
+        TEST(the_number_of_flows_is_asked_for_and_nothing_else),
+        TEST(a_number_that_the_kernel_does_not_say_is_no_zero),
+        TEST(the_number_of_expectations_is_counted),
+        TEST(usage_sums_up_the_drops_of_all_processors),
+        TEST(usage_that_is_not_answered_is_no_row),
+        TEST(drops_that_nobody_counted_are_not_0),
+        TEST(a_backend_that_was_named_looks_into_no_file),
+        TEST(statistics_are_a_row_for_each_processor),
+        TEST(what_is_missing_has_a_name),
+        TEST(it_has_no_other_tables),
+    };
+
+    return cmocka_run_group_tests_name("ctnetlink", tests, NULL, NULL);
+}

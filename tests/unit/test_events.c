@@ -1,0 +1,411 @@
+/* Flows in a listing: how many, read again, told of; and streams of events, which have no end. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <linux/netfilter/nfnetlink.h>
+#include <linux/netfilter/nfnetlink_conntrack.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "ct_scene.h"
+#include "fastnet/engine.h"
+
+/* A sink that writes a byte a row, and what happened in which order. */
+struct collector {
+    struct sink sink;
+    struct writer writer;
+    size_t rows, paused;
+    uint16_t ports[16];
+    bool breaks; /* what is written has nowhere to go */
+};
+
+struct stage {
+    struct ct_scene *scene;
+    struct engine *engine;
+    struct collector sink;
+    struct report report;
+    struct listing_table table;
+    struct listing listing;
+    struct query_events events;
+    size_t pauses;
+    off_t written; /* at the last pause */
+    bool lost;     /* told at a pause */
+};
+
+static void do_nothing(struct sink *sink)
+{
+    (void)sink;
+}
+
+static void put_row(struct sink *sink, const struct record *record)
+{
+    struct collector *collector = (struct collector *)sink;
+
+    assert_in_range(collector->rows, 0, 15);
+    if (record->kind == RECORD_FLOW)
+        collector->ports[collector->rows] = record->flow.orig.src_port;
+    collector->rows++;
+    writer_put(sink->writer, "x", 1);
+}
+
+static void count_pause(struct sink *sink)
+{
+    struct collector *collector = (struct collector *)sink;
+
+    collector->paused++;
+    if (collector->breaks)
+        sink->writer->error = EPIPE;
+}
+
+static const struct sink_ops ops = {
+    .begin = do_nothing, .row = put_row, .end = do_nothing, .pause = count_pause};
+
+/* Lists once, as the kernel and PROC_ROOT have it. */
+static int run(struct stage *stage)
+{
+    stage->sink.rows = 0;
+    stage->report = (struct report){.partial = false};
+    stage->listing.proc_root = stage->scene->tree.root;
+    stage->sink.sink = (struct sink){&ops, &stage->sink.writer, engine_context(stage->engine)};
+    return engine_run(stage->engine, &stage->listing, &stage->sink.sink, &stage->report);
+}
+
+/* --- Listings --------------------------------------------------------------------------------- */
+
+static bool is_odd(const struct record *record, const void *arg)
+{
+    (void)arg;
+    return record->flow.orig.src_port % 2;
+}
+
+/* Repeats are no rows, nor is what the filter leaves out. */
+static void rows_are_counted_that_are_shown(void **state)
+{
+    struct stage *stage = *state;
+    struct ct_scene *scene = stage->scene;
+
+    for (uint16_t i = 0; i < 6; i++)
+        ct_flow(&scene->wire, 1, AF_INET, (uint16_t)(1000 + i), i);
+    ct_flow(&scene->wire, 1, AF_INET, 1001, 1);
+    ct_send_done(scene, 1, 0);
+    stage->listing.keep = is_odd;
+    assert_int_equal(run(stage), 0);
+    assert_int_equal(stage->sink.rows, 3);
+    assert_int_equal(stage->report.listed, 3);
+}
+
+static void rows_are_counted_that_are_sorted_or_grouped(void **state)
+{
+    struct stage *stage = *state;
+    struct ct_scene *scene = stage->scene;
+
+    scene->peer.replays = true;
+    ct_flow(&scene->wire, 1, AF_INET, 1001, 1);
+    ct_flow(&scene->wire, 1, AF_INET, 1000, 2);
+    ct_send_done(scene, 1, 0);
+    stage->listing.sort = column_find(RECORD_FLOW, "orig_sport", 10);
+    assert_int_equal(run(stage), 0);
+    assert_int_equal(stage->report.listed, 2);
+    assert_int_equal(stage->sink.ports[0], 1000);
+    stage->listing.sort = NULL;
+    stage->listing.count_by[0] = column_find(RECORD_FLOW, "orig_dst", 8);
+    stage->listing.count_by_count = 1;
+    assert_int_equal(run(stage), 0);
+    assert_int_equal(stage->sink.rows, 1);
+    assert_int_equal(stage->report.listed, 2);
+}
+
+/* --- A table that is resized ------------------------------------------------------------------ */
+
+static void answer_each(struct ct_scene *scene, const char *const *after)
+{
+    scene->peer.replays = true;
+    ct_flow(&scene->wire, 1, AF_INET, 1000, 1);
+    ct_flow(&scene->wire, 1, AF_INET, 1001, 2);
+    ct_send_done(scene, 1, 0);
+    ct_put_buckets(scene, "1024\n");
+    scene->after = after;
+}
+
+static const char *const once[] = {"2048\n", NULL};
+
+static void rows_that_are_on_their_way_cannot_be_read_again(void **state)
+{
+    struct stage *stage = *state;
+
+    answer_each(stage->scene, once);
+    assert_int_equal(run(stage), 0);
+    assert_int_equal(stage->scene->peer.request_count, 1);
+    assert_int_equal(stage->sink.rows, 2);
+    assert_true(stage->report.partial);
+    assert_true(report_says(&stage->report, "resized while it was read"));
+}
+
+static void rows_that_are_gathered_are_read_again_and_come_once(void **state)
+{
+    struct stage *stage = *state;
+
+    answer_each(stage->scene, once);
+    stage->listing.sort = column_find(RECORD_FLOW, "orig_sport", 10);
+    assert_int_equal(run(stage), 0);
+    assert_int_equal(stage->scene->peer.request_count, 2);
+    assert_int_equal(stage->sink.rows, 2);
+    assert_int_equal(stage->report.count, 0);
+    assert_false(stage->report.partial);
+}
+
+static void rows_that_are_counted_are_read_again_and_counted_once(void **state)
+{
+    struct stage *stage = *state;
+
+    answer_each(stage->scene, once);
+    stage->listing.count_by[0] = column_find(RECORD_FLOW, "orig_dst", 8);
+    stage->listing.count_by_count = 1;
+    assert_int_equal(run(stage), 0);
+    assert_int_equal(stage->scene->peer.request_count, 2);
+    assert_int_equal(stage->report.listed, 2);
+    assert_false(stage->report.partial);
+}
+
+static void two_passes_read_again_what_was_resized(void **state)
+{
+    struct stage *stage = *state;
+
+    answer_each(stage->scene, once);
+    stage->listing.exact = true;
+    assert_int_equal(run(stage), 0);
+    assert_int_equal(stage->scene->peer.request_count, 3);
+    assert_int_equal(stage->sink.rows, 2);
+    assert_int_equal(stage->report.count, 0);
+}
+
+/* --- Why there is nothing --------------------------------------------------------------------- */
+
+static void one_who_may_ask_neither_is_told_of_both(void **state)
+{
+    struct stage *stage = *state;
+
+    stage->scene->peer.refusal = -EPERM;
+    assert_int_equal(run(stage), 0);
+    assert_int_equal(stage->sink.rows, 0);
+    assert_true(stage->report.partial);
+    assert_int_equal(stage->report.count, 1);
+    assert_true(report_says(&stage->report, "flows: not to be had by netlink: ctnetlink needs "
+                                            "CAP_NET_ADMIN; not to be had by proc: "));
+}
+
+static void a_module_that_is_missing_is_told_in_one_line(void **state)
+{
+    static const int errors[] = {-EINVAL, -EPROTONOSUPPORT};
+    struct stage *stage = *state;
+
+    stage->table.missing = "the kernel has no connection tracking";
+    stage->table.required = true;
+    for (size_t i = 0; i < 2; i++) {
+        stage->scene->peer.refusal = errors[i];
+        assert_int_equal(run(stage), 0);
+        assert_true(report_says(&stage->report, "the kernel has no connection tracking"));
+        assert_true(stage->report.partial);
+        assert_int_equal(stage->report.count, 1);
+    }
+}
+
+static void a_backend_that_was_named_tells_what_it_lacks(void **state)
+{
+    struct stage *stage = *state;
+
+    stage->listing.backend = BACKEND_NETLINK;
+    stage->scene->peer.refusal = -EPERM;
+    assert_int_equal(run(stage), 0);
+    assert_int_equal(stage->report.count, 1);
+    assert_true(report_says(&stage->report,
+                            "flows: not to be had by netlink: ctnetlink needs CAP_NET_ADMIN"));
+    stage->scene->peer.refusal = -EINVAL;
+    assert_int_equal(run(stage), 0);
+    assert_int_equal(stage->report.count, 1);
+    assert_true(report_says(&stage->report, "module nf_conntrack_netlink"));
+    assert_true(stage->report.partial);
+}
+
+static void a_table_that_the_named_backend_has_not_is_told(void **state)
+{
+    struct stage *stage = *state;
+
+    stage->listing.backend = BACKEND_PROC;
+    stage->table.table = &table_flows_dying;
+    assert_int_equal(run(stage), 0);
+    assert_int_equal(stage->report.count, 1);
+    assert_true(report_says(&stage->report, "dying flows: not to be had by proc"));
+    assert_true(stage->report.partial);
+    assert_int_equal(stage->scene->peer.request_count, 0);
+}
+
+/* --- Events ----------------------------------------------------------------------------------- */
+
+static void look_at_pause(const void *arg, struct report *report)
+{
+    struct stage *stage = (struct stage *)(uintptr_t)arg;
+
+    stage->pauses++;
+    stage->written = lseek(stage->sink.writer.fd, 0, SEEK_END);
+    stage->lost |= report_says(report, "events were lost");
+}
+
+static void listen_to(struct stage *stage)
+{
+    stage->table.table = &table_flow_events;
+    stage->events = (struct query_events){.stop = -1, .kinds = 7};
+    stage->listing.events = &stage->events;
+    stage->listing.pause = look_at_pause;
+    stage->listing.pause_arg = stage;
+}
+
+static void send_event(struct ct_scene *scene, uint16_t port)
+{
+    ct_flow_event(&scene->wire, IPCTNL_MSG_CT_NEW, 0, 0, port);
+    ct_send(scene);
+}
+
+static void at_a_pause_all_that_came_has_been_written(void **state)
+{
+    struct stage *stage = *state;
+
+    listen_to(stage);
+    send_event(stage->scene, 1000);
+    send_event(stage->scene, 1001);
+    peer_add_error(&stage->scene->peer, -EAGAIN);
+    assert_int_equal(run(stage), 0);
+    assert_int_equal(stage->pauses, 1);
+    assert_int_equal(stage->sink.paused, 1);
+    assert_int_equal(stage->written, 2);
+}
+
+static void a_stream_may_have_nobody_who_watches_it(void **state)
+{
+    struct stage *stage = *state;
+
+    listen_to(stage);
+    stage->listing.pause = NULL;
+    send_event(stage->scene, 1000);
+    peer_add_error(&stage->scene->peer, -EAGAIN);
+    assert_int_equal(run(stage), 0);
+    assert_int_equal(stage->sink.paused, 1);
+    assert_int_equal(stage->report.listed, 1);
+}
+
+static void what_was_lost_is_told_at_the_next_pause(void **state)
+{
+    struct stage *stage = *state;
+
+    listen_to(stage);
+    peer_add_error(&stage->scene->peer, -ENOBUFS);
+    peer_add_error(&stage->scene->peer, -EAGAIN);
+    send_event(stage->scene, 1000);
+    assert_int_equal(run(stage), 0);
+    assert_true(stage->lost);
+    assert_true(stage->report.partial);
+    assert_int_equal(stage->sink.rows, 1);
+}
+
+static void events_of_one_flow_are_all_shown(void **state)
+{
+    struct stage *stage = *state;
+
+    listen_to(stage);
+    for (int i = 0; i < 3; i++)
+        send_event(stage->scene, 1000);
+    assert_int_equal(run(stage), 0);
+    assert_int_equal(stage->sink.rows, 3);
+    assert_int_equal(stage->report.listed, 3);
+}
+
+static void a_stream_is_not_read_twice(void **state)
+{
+    struct stage *stage = *state;
+
+    listen_to(stage);
+    stage->listing.exact = true;
+    send_event(stage->scene, 1000);
+    peer_add(&stage->scene->peer, "", 0, 0); /* here the stream ends */
+    send_event(stage->scene, 1001);
+    assert_int_equal(run(stage), 0);
+    assert_int_equal(stage->scene->peer.next, 2);
+    assert_int_equal(stage->sink.rows, 1);
+    assert_int_equal(stage->report.count, 0);
+}
+
+/* Or else it went on until the next event, for nobody. */
+static void a_reader_that_left_ends_the_stream_at_a_pause(void **state)
+{
+    struct stage *stage = *state;
+
+    listen_to(stage);
+    stage->sink.breaks = true;
+    peer_add_error(&stage->scene->peer, -EAGAIN);
+    send_event(stage->scene, 1000);
+    run(stage);
+    assert_int_equal(stage->sink.rows, 0);
+}
+
+static int begin(void **state)
+{
+    struct stage *stage = calloc(1, sizeof *stage);
+    struct netlink *netlink;
+
+    assert_non_null(stage);
+    ct_scene_make((void **)&stage->scene);
+    netlink = netlink_create_with(&stage->scene->hooked);
+    assert_non_null(netlink);
+    assert_int_equal(engine_create_with(&stage->engine, netlink), 0);
+    assert_int_equal(writer_init(&stage->sink.writer, memfd_create("rows", MFD_CLOEXEC)), 0);
+    stage->table = (struct listing_table){.table = &table_flows, .states = STATES_ALL};
+    stage->listing = (struct listing){.tables = &stage->table, .table_count = 1};
+    *state = stage;
+    return 0;
+}
+
+static int end(void **state)
+{
+    struct stage *stage = *state;
+
+    engine_destroy(stage->engine);
+    close(stage->sink.writer.fd);
+    writer_finish(&stage->sink.writer);
+    ct_scene_remove((void **)&stage->scene);
+    free(stage);
+    return 0;
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(rows_are_counted_that_are_shown),
+        TEST(rows_are_counted_that_are_sorted_or_grouped),
+        TEST(rows_that_are_on_their_way_cannot_be_read_again),
+        TEST(rows_that_are_gathered_are_read_again_and_come_once),
+        TEST(rows_that_are_counted_are_read_again_and_counted_once),
+        TEST(two_passes_read_again_what_was_resized),
+        TEST(one_who_may_ask_neither_is_told_of_both),
+        TEST(a_module_that_is_missing_is_told_in_one_line),
+        TEST(a_backend_that_was_named_tells_what_it_lacks),
+        TEST(a_table_that_the_named_backend_has_not_is_told),
+        TEST(at_a_pause_all_that_came_has_been_written),
+        TEST(a_stream_may_have_nobody_who_watches_it),
+        TEST(what_was_lost_is_told_at_the_next_pause),
+        TEST(events_of_one_flow_are_all_shown),
+        TEST(a_stream_is_not_read_twice),
+        TEST(a_reader_that_left_ends_the_stream_at_a_pause),
+    };
+
+    return cmocka_run_group_tests_name("events", tests, NULL, NULL);
+}
