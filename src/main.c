@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/options.h"
 #include "cli/personality.h"
 #include "fastnet/descriptors.h"
 #include "fastnet/rights.h"
@@ -36,6 +37,20 @@ static int run(const struct personality *personality, int argc, char *argv[])
     return STATUS_REFUSED;
 }
 
+/* netstat takes no notice of operands; who mistyped the name of a program shall get some. */
+static void note_operand(const char *word)
+{
+    char text[TYPED_MAX];
+
+    if (*word == '-' || !*word)
+        return;
+    fprintf(stderr, "fastnet: '%s' is ignored: it is none of",
+            options_typed(text, word, strlen(word)));
+    for (size_t i = 0; i < sizeof personalities / sizeof *personalities; i++)
+        fprintf(stderr, " %s", personalities[i].name);
+    fputs(", and netstat, which lists sockets, takes no operands\n", stderr);
+}
+
 int main(int argc, char *argv[])
 {
     static char program[] = "fastnet", *no_arguments[] = {program, NULL};
@@ -59,8 +74,10 @@ int main(int argc, char *argv[])
     }
     argv[0] = program;
     personality = argc > 1 ? find_personality(argv[1]) : NULL;
-    if (!personality)
+    if (!personality) {
+        note_operand(argc > 1 ? argv[1] : "-");
         return netstat_run(argc, argv);
+    }
     argv[1] = program;
     return run(personality, argc - 1, argv + 1);
 }

@@ -43,7 +43,7 @@ static const struct option options[] = {
     {OPTION_BACKEND, 0, "backend", ARGUMENT_REQUIRED, "NAME", "auto netlink proc",
      "ask this one only: netlink, proc; or auto", GROUP_SOURCE},
     {OPTION_PROC_ROOT, 0, "proc-root", ARGUMENT_REQUIRED, "DIR", NULL,
-     "read DIR/net/tcp ... in place of /proc", GROUP_SOURCE},
+     "read a captured tree in place of /proc", GROUP_SOURCE},
     {OPTION_COMPLETION, 0, "completion", ARGUMENT_REQUIRED, "SHELL", "bash zsh fish",
      "print completions for bash, zsh or fish", GROUP_OUTPUT},
 };

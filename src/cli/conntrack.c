@@ -117,7 +117,10 @@ static uint64_t layout_needs(const struct conntrack *conntrack)
 static const char *missing_words(const struct conntrack_options *options)
 {
     if (options->command == COMMAND_GET)
-        return "Operation failed: such conntrack doesn't exist";
+        return options->table == TABLE_EXPECT ? "Operation failed: such expectation doesn't exist"
+                                              : "Operation failed: such conntrack doesn't exist";
+    if (options->common.proc_root)
+        return "the captured tree has no such file of connection tracking";
     return "the kernel has no connection tracking (modules nf_conntrack, nf_conntrack_netlink)";
 }
 

@@ -4,7 +4,6 @@
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/socket.h>
 
 #include "cli/conntrack_parsing.h"
@@ -129,20 +128,6 @@ static int take_nat(struct conntrack_parsing *parsing, int id, const char *argum
     return take_family(parsing, family);
 }
 
-/* NAT is told from addresses: the bits say more about rules than about what was translated. */
-static bool is_nat_status(const char *word, size_t length)
-{
-    static const char *const words[] = {"SRC_NAT", "DST_NAT"};
-
-    for (size_t i = 0; i < 2; i++)
-        if (length > 1 && strncasecmp(words[i], word, length) == 0) {
-            fprintf(stderr, "WARNING: ignoring %s, use --%s-nat instead\n", words[i],
-                    i ? "dst" : "src");
-            return true;
-        }
-    return false;
-}
-
 static int take_status_word(const char *word, size_t length, void *arg)
 {
     struct flow_filter *filter = arg;
@@ -151,8 +136,6 @@ static int take_status_word(const char *word, size_t length, void *arg)
 
     word += negated;
     length -= negated;
-    if (is_nat_status(word, length))
-        return 0;
     if (length == strlen("UNREPLIED") && strncmp(word, "UNREPLIED", length) == 0) {
         filter->status_mask |= bit;
         filter->status |= negated ? bit : 0;
@@ -171,7 +154,9 @@ static int take_status(struct conntrack_parsing *parsing, const char *argument)
 
     filter->fields |= FILTER_STATUS;
     if (conntrack_words(argument, take_status_word, filter) < 0)
-        return conntrack_fail(parsing, "Bad parameter `", argument, "'");
+        return conntrack_fail(parsing, "Bad parameter `", argument,
+                              "': ASSURED, SEEN_REPLY, UNREPLIED, SRC_NAT, DST_NAT, EXPECTED, "
+                              "FIXED_TIMEOUT, OFFLOAD, HW_OFFLOAD, UNSET");
     return 0;
 }
 
@@ -352,7 +337,8 @@ static int take_value(struct conntrack_parsing *parsing, const struct option *op
     switch (option->id) {
     case 'e':
         return conntrack_words(argument, take_event_word, &options->events) < 0
-                   ? conntrack_fail(parsing, "Bad parameter `", argument, "'")
+                   ? conntrack_fail(parsing, "Bad parameter `", argument,
+                                    "': NEW, UPDATES, DESTROY, ALL")
                    : 0;
     case 'b':
         status = take_number(parsing, option, argument, INT32_MAX, &number);
@@ -415,7 +401,7 @@ static int check_protocol(struct conntrack_parsing *parsing)
         const struct protocol_option *about = find_protocol_option(option->id);
         if (about && !named)
             return conntrack_fail(parsing, "--", option->name,
-                                  " needs -p with a protocol that has it");
+                                  " needs a protocol: -p tcp, for example");
         if (about && !(about->protocols & protocol_bits(filter->protocol)))
             return conntrack_fail(parsing, "--", option->name, " is not of that protocol");
     }

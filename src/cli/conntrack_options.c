@@ -172,7 +172,9 @@ static int take_output(struct conntrack_parsing *parsing, const char *argument)
     struct conntrack_layout *layout = &parsing->options->layout;
 
     if (conntrack_words(argument, take_output_word, layout) < 0)
-        return conntrack_fail(parsing, "Bad parameter `", argument, "'");
+        return conntrack_fail(
+            parsing, "Bad parameter `", argument,
+            "': extended, id, timestamp, ktimestamp, labels, xml, save, userspace");
     if (layout->save && (layout->xml || layout->extended || layout->timestamp || layout->id ||
                          layout->ktimestamp || layout->labels)) {
         fprintf(stderr,
@@ -210,7 +212,8 @@ static int take_option(const struct option *option, const char *argument, void *
     if (taken)
         return status == STATUS_MISUSE ? STATUS_PARAMETER : status;
     if (option->id == OPTION_OPERAND)
-        return 0; /* conntrack takes no notice of them */
+        return conntrack_fail(parsing, "`", argument,
+                              "' is no option: tables follow -L, -G, -E ...");
     if (!is_given(parsing, option->id))
         parsing->given[parsing->given_count++] = option;
     switch (option->id) {

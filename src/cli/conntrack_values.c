@@ -192,13 +192,14 @@ int conntrack_state(const char *text, uint8_t protocol, uint8_t *state)
 {
     for (unsigned i = 0; i < UINT8_MAX; i++) {
         const struct text name = flow_state_name(protocol, (uint8_t)i);
-        if (name.data && strlen(text) == name.length && memcmp(text, name.data, name.length) == 0) {
+        if (name.data && strlen(text) == name.length &&
+            strncasecmp(text, name.data, name.length) == 0) {
             *state = (uint8_t)i;
             return 0;
         }
     }
     /* what SYN_SENT2 was before Linux 2.6.31 */
-    return protocol == IPPROTO_TCP && strcmp(text, "LISTEN") == 0
+    return protocol == IPPROTO_TCP && strcasecmp(text, "LISTEN") == 0
                ? conntrack_state("SYN_SENT2", protocol, state)
                : -EINVAL;
 }
@@ -223,10 +224,12 @@ int conntrack_mark(const char *text, uint32_t *mark, uint32_t *mask)
 
 int conntrack_status(const char *word, size_t length, uint32_t *bit)
 {
-    static const char *const words[] = {"ASSURED",  "SEEN_REPLY", "UNSET",     "FIXED_TIMEOUT",
-                                        "EXPECTED", "OFFLOAD",    "HW_OFFLOAD"};
-    static const uint32_t bits[] = {IPS_ASSURED, IPS_SEEN_REPLY, 0, IPS_FIXED_TIMEOUT, IPS_EXPECTED,
-                                    IPS_OFFLOAD, IPS_HW_OFFLOAD};
+    static const char *const words[] = {"ASSURED",       "SEEN_REPLY", "UNSET",
+                                        "FIXED_TIMEOUT", "EXPECTED",   "OFFLOAD",
+                                        "HW_OFFLOAD",    "SRC_NAT",    "DST_NAT"};
+    static const uint32_t bits[] = {IPS_ASSURED,       IPS_SEEN_REPLY, 0,
+                                    IPS_FIXED_TIMEOUT, IPS_EXPECTED,   IPS_OFFLOAD,
+                                    IPS_HW_OFFLOAD,    IPS_SRC_NAT,    IPS_DST_NAT};
     const int found = find_word(words, sizeof words / sizeof *words, word, length);
 
     if (found < 0)

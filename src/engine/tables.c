@@ -131,10 +131,9 @@ void run_report_failures(struct run *run)
 static void report_failure(struct run *run, const struct listing_table *table,
                            const struct backend *const *asked, const int *errors, size_t count)
 {
-    bool kernel_lacks_it = count == 0 && !table->required;
-    bool refused = false;
+    bool kernel_lacks_it = false, refused = false;
 
-    if (count == 0 && table->required)
+    if (!count)
         report_loss(run->report, "%s: not to be had by %s: it has no such table",
                     table->table->name, run->listing->backend == BACKEND_PROC ? "proc" : "netlink");
     for (size_t i = 0; i < count; i++) {
@@ -162,7 +161,8 @@ static bool remembers(const struct run *run, const struct table *table)
 /* Of a stream of events: all that came so far is shown, and what was lost is told. */
 static int pause_listing(void *arg)
 {
-    struct run *run = arg;
+    struct lane *lane = arg;
+    struct run *run = lane->run;
     const struct listing *listing = run->listing;
     struct sink *sink = run->sink;
     int error = 0;
@@ -171,6 +171,7 @@ static int pause_listing(void *arg)
         if (sink->ops->pause)
             sink->ops->pause(sink);
         error = writer_flush(sink->writer);
+        lane->stopped = error;
     }
     if (listing->pause)
         listing->pause(listing->pause_arg, run->report);
@@ -201,7 +202,7 @@ static int ask(struct run *run, const struct listing_table *table, const struct 
     if (listing->events) {
         events = *listing->events;
         events.idle = pause_listing;
-        events.idle_arg = run;
+        events.idle_arg = &lane;
         query.events = &events;
     }
 

@@ -120,6 +120,8 @@ char *block_usage(char *dst, const struct record *record)
     dst = PUT(PUT_LABEL(dst, "sysctl"), USAGE_SYSCTL "\n");
     if (!entries || !limited || !is_nearly_full(usage))
         return dst;
+    if (record->usage.entries >= record->usage.maximum)
+        return PUT(dst, "The table is full: new connections are dropped; raise the sysctl.\n");
     dst = put_hundredths(PUT(dst, "The table is "), percent);
     return PUT(dst, " % full: new connections will be dropped when it is; raise the sysctl.\n");
 }
