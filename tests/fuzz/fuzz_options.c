@@ -1,12 +1,14 @@
 /*
- * Command lines: words, each up to a NUL byte, go through netstat's parser and what comes of it.
- * What it prints is thrown away.
+ * Command lines: words, each up to a NUL byte, go through each program's parser, and of netstat's
+ * what comes of it. What they print is thrown away.
  */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/arp_options.h"
+#include "cli/neigh_options.h"
 #include "cli/netstat_options.h"
 #include "cli/personality.h"
 #include "fuzz.h"
@@ -65,19 +67,36 @@ static void resolve(struct netstat_options *options)
     require(listing.proc_root != NULL);
 }
 
+static void take_by_others(int count, char *const words[])
+{
+    struct arp_options arp = {.all = false};
+    struct neigh_options neigh = {.inet = false};
+    bool done = false;
+    int status = arp_parse(&arp, count, words, &done);
+
+    require((status >= STATUS_OK && status <= STATUS_MISUSE) || status == STATUS_ARP_FAILURE);
+    require(!arp.hardware || arp.hardware->arp || status == STATUS_ARP_FAILURE);
+    done = false;
+    status = neigh_parse(&neigh, count, words, &done);
+    require(status >= STATUS_OK && status <= STATUS_MISUSE);
+    require(status || done || !neigh.proxies || !neigh.has_states);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static char program[] = "netstat";
     char *words[WORDS_MAX + 1] = {program}, *text = malloc(size + 1);
     struct netstat_options options = {.all = false};
     bool done = false;
-    int status;
+    int status, count;
 
     require(text != NULL);
     silence();
     memcpy(text, data, size);
     text[size] = '\0';
-    status = netstat_parse(&options, split(text, size, words), words, &done);
+    count = split(text, size, words);
+    take_by_others(count, words);
+    status = netstat_parse(&options, count, words, &done);
     check(&options, status, done);
     if (status == STATUS_OK && !done)
         resolve(&options);
