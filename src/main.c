@@ -38,17 +38,15 @@ static int run(const struct personality *personality, int argc, char *argv[])
 }
 
 /* netstat takes no notice of operands; who mistyped the name of a program shall get some. */
-static void note_operand(const char *word)
+static void note_mistyped(const char *word)
 {
+    enum { ALIKE = 3 }; /* letters that begin both */
     char text[TYPED_MAX];
 
-    if (*word == '-' || !*word)
-        return;
-    fprintf(stderr, "fastnet: '%s' is ignored: it is none of",
-            options_typed(text, word, strlen(word)));
     for (size_t i = 0; i < sizeof personalities / sizeof *personalities; i++)
-        fprintf(stderr, " %s", personalities[i].name);
-    fputs(", and netstat, which lists sockets, takes no operands\n", stderr);
+        if (strncmp(personalities[i].name, word, ALIKE) == 0)
+            fprintf(stderr, "fastnet: '%s' is ignored, as netstat ignores operands: is it %s?\n",
+                    options_typed(text, word, strlen(word)), personalities[i].name);
 }
 
 int main(int argc, char *argv[])
@@ -75,7 +73,7 @@ int main(int argc, char *argv[])
     argv[0] = program;
     personality = argc > 1 ? find_personality(argv[1]) : NULL;
     if (!personality) {
-        note_operand(argc > 1 ? argv[1] : "-");
+        note_mistyped(argc > 1 ? argv[1] : "");
         return netstat_run(argc, argv);
     }
     argv[1] = program;

@@ -1,6 +1,6 @@
 /*
- * Command lines: words, each up to a NUL byte, go through the parsers of netstat and of conntrack,
- * and what comes of it. What they print is thrown away.
+ * Command lines: words, each up to a NUL byte, go through each program's parser, and what comes of
+ * it. What they print is thrown away.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,7 +8,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "cli/arp_options.h"
 #include "cli/conntrack_options.h"
+#include "cli/neigh_options.h"
 #include "cli/netstat_options.h"
 #include "cli/personality.h"
 #include "fuzz.h"
@@ -116,6 +118,21 @@ static void parse_conntrack(int count, char *const words[])
     resolve(&options.common, RECORD_FLOW);
 }
 
+static void take_by_others(int count, char *const words[])
+{
+    struct arp_options arp = {.all = false};
+    struct neigh_options neigh = {.inet = false};
+    bool done = false;
+    int status = arp_parse(&arp, count, words, &done);
+
+    require((status >= STATUS_OK && status <= STATUS_MISUSE) || status == STATUS_ARP_FAILURE);
+    require(!arp.hardware || arp.hardware->arp || status == STATUS_ARP_FAILURE);
+    done = false;
+    status = neigh_parse(&neigh, count, words, &done);
+    require(status >= STATUS_OK && status <= STATUS_MISUSE);
+    require(status || done || !neigh.proxies || !neigh.has_states);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static char program[] = "program";
@@ -129,6 +146,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     count = split(text, size, words);
     parse_netstat(count, words);
     parse_conntrack(count, words);
+    take_by_others(count, words);
     free(text);
     return 0;
 }

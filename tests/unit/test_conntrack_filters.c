@@ -16,6 +16,10 @@
 #include "cli/personality.h"
 #include "ct_line.h"
 
+#define STATUSES                                                                                   \
+    "': ASSURED, SEEN_REPLY, UNREPLIED, SRC_NAT, DST_NAT, EXPECTED, FIXED_TIMEOUT, OFFLOAD, "      \
+    "HW_OFFLOAD, UNSET"
+
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static void assert_address(const struct flow_network *network, const char *bytes, size_t size)
@@ -133,20 +137,19 @@ static void a_status_is_what_is_set_and_what_is_not(void **state)
         assert_int_equal(options.filter.status, statuses[i].status);
         assert_int_equal(options.filter.status_mask, statuses[i].mask);
     }
-    WRONG("Bad parameter `FOO'", "-u", "FOO");
-    WRONG("Bad parameter `ASSURED,'", "--status=ASSURED,");
-    WRONG("Bad parameter `!'", "-u", "!");
+    WRONG("Bad parameter `FOO" STATUSES, "-u", "FOO");
+    WRONG("Bad parameter `ASSURED," STATUSES, "--status=ASSURED,");
+    WRONG("Bad parameter `!" STATUSES, "-u", "!");
 }
 
-static void nat_is_no_matter_of_the_status(void **state)
+static void translation_is_a_status_too(void **state)
 {
-    const struct ct_parsed parsed = PARSE("-u", "SRC_NAT,ASSURED,DST_NAT");
+    const struct ct_parsed parsed = PARSE("-u", "SRC_NAT,ASSURED,!DST_NAT");
 
     (void)state;
     assert_int_equal(parsed.status, 0);
-    assert_int_equal(parsed.options.filter.status, IPS_ASSURED);
-    assert_string_equal(parsed.said, "WARNING: ignoring SRC_NAT, use --src-nat instead\n"
-                                     "WARNING: ignoring DST_NAT, use --dst-nat instead\n");
+    assert_int_equal(parsed.options.filter.status, IPS_ASSURED | IPS_SRC_NAT);
+    assert_int_equal(parsed.options.filter.status_mask, IPS_ASSURED | IPS_SRC_NAT | IPS_DST_NAT);
 }
 
 static void marks_zones_and_the_like_are_numbers(void **state)
@@ -340,7 +343,7 @@ static void an_option_of_another_protocol_is_named(void **state)
         snprintf(option, sizeof option, "--%s", others[i].option);
         snprintf(said, sizeof said, "%s is not of that protocol", option);
         WRONG(said, "-p", others[i].protocol, option, others[i].argument);
-        snprintf(said, sizeof said, "%s needs -p with a protocol that has it", option);
+        snprintf(said, sizeof said, "%s needs a protocol: -p tcp, for example", option);
         WRONG(said, option, others[i].argument);
     }
 }
@@ -403,7 +406,7 @@ int main(void)
         cmocka_unit_test(an_address_that_is_none_is_named),
         cmocka_unit_test(masks_are_of_the_original_ends),
         cmocka_unit_test(a_status_is_what_is_set_and_what_is_not),
-        cmocka_unit_test(nat_is_no_matter_of_the_status),
+        cmocka_unit_test(translation_is_a_status_too),
         cmocka_unit_test(marks_zones_and_the_like_are_numbers),
         cmocka_unit_test(numbers_that_are_none_are_named_with_their_option),
         cmocka_unit_test(labels_without_a_name_are_numbers),

@@ -283,9 +283,10 @@ static void states_of_another_protocol_are_none(void **state)
         const char *text;
         uint8_t protocol;
     } states[] = {
-        {"OPEN", IPPROTO_TCP},        {"SYN_SENT", IPPROTO_SCTP},  {"LISTEN", IPPROTO_SCTP},
-        {"ESTABLISHED", IPPROTO_UDP}, {"ESTABLISHE", IPPROTO_TCP}, {"ESTABLISHEDX", IPPROTO_TCP},
-        {"established", IPPROTO_TCP}, {"", IPPROTO_TCP},
+        {"OPEN", IPPROTO_TCP},       {"SYN_SENT", IPPROTO_SCTP},
+        {"LISTEN", IPPROTO_SCTP},    {"ESTABLISHED", IPPROTO_UDP},
+        {"ESTABLISHE", IPPROTO_TCP}, {"ESTABLISHEDX", IPPROTO_TCP},
+        {"", IPPROTO_TCP},
     };
 
     (void)state;
