@@ -34,7 +34,7 @@ static int list_once(const struct cli_listing *options, struct engine *engine, s
     int result = engine_run(engine, options->listing, sink, &report);
     int error = writer_flush(sink->writer);
 
-    if (options->amend)
+    if (options->amend && !error)
         options->amend(options->arg, &report);
     if (result < 0 && !error)
         report_loss(&report, "%s", strerror(-result));

@@ -12,7 +12,8 @@ struct cli_listing {
     /* Returns NULL when memory is short. arg is the member below. */
     struct sink *(*make_sink)(const void *arg, struct writer *writer,
                               const struct context *context);
-    void (*amend)(const void *arg, struct report *report); /* after each pass; may be NULL */
+    /* After each pass whose output could be written; may be NULL. */
+    void (*amend)(const void *arg, struct report *report);
     const void *arg;
     bool continuous;
     unsigned interval_ms; /* between two passes */
