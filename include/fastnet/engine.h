@@ -31,8 +31,8 @@ struct listing {
     const struct flow_filter *flow;    /* for the backends of flows, or NULL */
     const struct query_events *events; /* of endless tables; idle is the engine's own */
     /* Endless tables: called after what was listed so far was written, with what was lost. */
-    void (*pause)(const void *arg, struct report *report);
-    const void *pause_arg;
+    void (*pause)(void *arg, struct report *report);
+    void *pause_arg;
     const struct neighbour_filter *neighbours; /* for the backends of neighbours, or NULL */
     uint64_t needs;                            /* of everything that will be shown */
     enum backend_choice backend;

@@ -204,7 +204,7 @@ static int dump_flows(struct reading *reading)
     for (int again = 0;; again++) {
         result = dump_flows_once(reading);
         after = flow_buckets(query->proc_root);
-        if (result < 0 || before == after)
+        if (result < 0 || !flow_resized(before, after))
             return result;
         if (again == AGAIN_MAX || (reading->count && !query->remembers))
             break;
@@ -229,7 +229,7 @@ static int dump_and_zero(struct reading *reading)
     const uint64_t before = flow_buckets(query->proc_root);
     int result = dump_list(reading, IPCTNL_MSG_CT_GET_CTRZERO, take_flow);
 
-    if (result == 0 && before != flow_buckets(query->proc_root))
+    if (result == 0 && flow_resized(before, flow_buckets(query->proc_root)))
         report_resize(query);
     return result;
 }

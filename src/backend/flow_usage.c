@@ -158,7 +158,7 @@ static int read_counters(struct lines *lines, const char *proc_root, struct repo
     if (result <= 0 || flow_counters_heading(&line, &columns) < 0)
         return result < 0 ? result : -EBADMSG;
     while ((result = lines_next(lines, &line)) > 0) {
-        if (flow_counters_decode(&line, &columns, &counters) == 0)
+        if (!line.unended && flow_counters_decode(&line, &columns, &counters) == 0)
             result = fn(&counters, (uint32_t)(lines->number - 2), arg);
         else if (!skipped++)
             first = lines->number;

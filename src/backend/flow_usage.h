@@ -63,6 +63,12 @@ int flow_entries(const char *proc_root, uint64_t *entries);
 /* The buckets of the table they are in; 0: cannot be read. It differs after a resize. */
 uint64_t flow_buckets(const char *proc_root);
 
+/* Whether the table has another size now; where one of them is not known, nobody can say. */
+static inline bool flow_resized(uint64_t before, uint64_t now)
+{
+    return before && now && before != now;
+}
+
 /*
  * Fills of a RECORD_FLOW_USAGE what it has not yet and /proc knows: USAGE_MAXIMUM, USAGE_BUCKETS,
  * USAGE_ENTRY_SIZE. What cannot be read stays absent. Rights that are raised may be lowered by it.

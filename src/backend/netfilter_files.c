@@ -43,8 +43,8 @@ static int first_number(struct lines *lines, uint64_t *number)
     if (result == 0)
         return -EBADMSG;
     struct scan scan = {line.data, line.data + line.length};
-    if (!scan_decimal(&scan, &value, UINT64_MAX) || scan.at != scan.end)
-        return -EBADMSG;
+    if (line.unended || !scan_decimal(&scan, &value, UINT64_MAX) || scan.at != scan.end)
+        return -EBADMSG; /* one that has no end may have lost digits */
     *number = value;
     return 0;
 }

@@ -144,7 +144,7 @@ static int dump_flows(const struct query *query, record_fn fn, void *arg)
 
     if (result >= 0)
         report_unanswerable(query);
-    if (result >= 0 && flow_buckets(query->proc_root) != before)
+    if (result >= 0 && flow_resized(before, flow_buckets(query->proc_root)))
         report_loss(query->report,
                     "%s: the table was resized while it was read: rows may be missing or repeated",
                     query->table->name);
@@ -239,7 +239,8 @@ static int dump_flow_count(const struct query *query, record_fn fn, void *arg)
         record.has = USAGE_ENTRIES;
         return fn(&record, arg);
     }
-    if (flow_counters_read(query->proc_root, query->report, add_usage, &record) < 0 ||
+    if (result == -EBADMSG ||
+        flow_counters_read(query->proc_root, query->report, add_usage, &record) < 0 ||
         !(record.has & USAGE_ENTRIES))
         return result;
     record.has = USAGE_ENTRIES;
@@ -254,6 +255,8 @@ static int dump_flow_usage(const struct query *query, record_fn fn, void *arg)
 
     if (entries == 0)
         record.has |= USAGE_ENTRIES;
+    if (entries == -EBADMSG)
+        return entries;
     flow_usage_complete(query->proc_root, &record);
     if (!(record.has & USAGE_ENTRIES))
         return drops < 0 ? drops : entries;

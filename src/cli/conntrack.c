@@ -2,11 +2,13 @@
  * conntrack-tools conntrack, its reading side: what its options list, its exit statuses. How flows
  * look is format/layout_conntrack.c's matter.
  */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/signalfd.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/common.h"
@@ -22,6 +24,7 @@ struct conntrack {
     struct listing listing;
     const struct column *defaults[LISTING_COLUMNS_MAX];
     size_t default_count;
+    time_t said; /* when losses were told last */
 };
 
 static const struct table *table_of(const struct conntrack_options *options)
@@ -124,27 +127,46 @@ static const char *missing_words(const struct conntrack_options *options)
     return "the kernel has no connection tracking (modules nf_conntrack, nf_conntrack_netlink)";
 }
 
-/* A descriptor that can be read when the user has had enough. */
+/* All that a signal handler can reach is at file scope. */
+static int stop_descriptor = -1;
+
+static void stop(int number)
+{
+    const uint64_t one = 1;
+    const int error = errno;
+
+    (void)number;
+    if (write(stop_descriptor, &one, sizeof one) < 0)
+        errno = error;
+}
+
+/*
+ * A descriptor that can be read when the user has had enough. A second signal ends the program as
+ * it would any other: it may stand at a pipe that nobody reads.
+ */
 static int open_stop(void)
 {
-    sigset_t signals;
+    const struct sigaction action = {.sa_handler = stop, .sa_flags = (int)SA_RESETHAND};
 
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGINT);
-    sigaddset(&signals, SIGTERM);
-    if (sigprocmask(SIG_BLOCK, &signals, NULL) < 0)
+    stop_descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (stop_descriptor < 0 || sigaction(SIGINT, &action, NULL) < 0 ||
+        sigaction(SIGTERM, &action, NULL) < 0)
         return -1;
-    return signalfd(-1, &signals, SFD_CLOEXEC);
+    return stop_descriptor;
 }
 
 /* Enough for a burst of some thousand events; the kernel's usual 208 KiB holds a few hundred. */
 enum { EVENT_BUFFER_SIZE = 4 * 1024 * 1024 };
 
-/* What was lost is said while the listing goes on. */
-static void say_losses(const void *arg, struct report *report)
+/* What was lost is said while the listing goes on, at most once a second; the rest at its end. */
+static void say_losses(void *arg, struct report *report)
 {
-    const struct conntrack *conntrack = arg;
+    struct conntrack *conntrack = arg;
+    const time_t now = time(NULL);
 
+    if (!report->count || now == conntrack->said)
+        return;
+    conntrack->said = now;
     report_print(report, stderr, conntrack->program);
 }
 

@@ -250,7 +250,7 @@ static void a_table_that_the_named_backend_has_not_is_told(void **state)
 
 /* --- Events ----------------------------------------------------------------------------------- */
 
-static void look_at_pause(const void *arg, struct report *report)
+static void look_at_pause(void *arg, struct report *report)
 {
     struct stage *stage = (struct stage *)(uintptr_t)arg;
 
