@@ -34,6 +34,9 @@ extern const struct table table_flows, table_flows_zeroed, table_flows_dying,
     table_flow_statistics, table_expectations, table_expectation_one, table_expectation_events,
     table_expectation_count, table_expectation_statistics;
 
+/* Counters of the protocols, over IPv4 and over IPv6, and multicast groups. */
+extern const struct table table_counters, table_counters6, table_groups, table_groups6;
+
 struct query {
     const struct table *table;
     uint64_t needs;          /* fields that will be looked at; the others need not be asked for */
@@ -83,7 +86,7 @@ struct backend {
 };
 
 extern const struct backend backend_sock_diag, backend_proc_net, backend_ctnetlink,
-    backend_proc_conntrack;
+    backend_proc_conntrack, backend_proc_snmp, backend_proc_igmp;
 
 /* All of them, those that are rather asked first. */
 extern const struct backend *const backends[];

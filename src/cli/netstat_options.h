@@ -41,7 +41,7 @@ struct netstat_options {
     const char *table_option; /* its long name, or NULL */
     unsigned extend;          /* how often -e was given */
     bool cache, fib, symbolic, wide;
-    const char *afname; /* the family named last, as net-tools keeps it; NULL: none */
+    char afname[256]; /* the families that were named, joined by commas, as net-tools keeps them */
 };
 
 /* Lists a table other than the sockets'; returns the exit status. */

@@ -94,18 +94,34 @@ void run_report_owners(struct run *run)
                     owners_denied(owners));
 }
 
+static int add_two_hosts(struct hosts *hosts, uint8_t family, const uint8_t *one,
+                         const uint8_t *other)
+{
+    int error = hosts_add(hosts, family, one);
+
+    return error ? error : hosts_add(hosts, family, other);
+}
+
+static int add_hosts_of(struct hosts *hosts, const struct record *record)
+{
+    const struct socket_record *sock = &record->socket;
+    const struct flow_record *flow = &record->flow;
+
+    if (record->kind == RECORD_SOCKET && sock->family != AF_UNIX)
+        return add_two_hosts(hosts, sock->family, sock->local.address, sock->remote.address);
+    if (record->kind == RECORD_FLOW)
+        return add_two_hosts(hosts, flow->family, flow->orig.src, flow->orig.dst);
+    if (record->kind == RECORD_GROUP)
+        return hosts_add(hosts, record->group.family, record->group.address);
+    return 0;
+}
+
 static int add_hosts(struct hosts *hosts, const struct rows *rows)
 {
     int error = 0;
 
-    for (size_t i = 0; i < rows->count && !error; i++) {
-        const struct socket_record *sock = &rows->records[i]->socket;
-        if (rows->records[i]->kind != RECORD_SOCKET || sock->family == AF_UNIX)
-            continue;
-        error = hosts_add(hosts, sock->family, sock->local.address);
-        if (!error)
-            error = hosts_add(hosts, sock->family, sock->remote.address);
-    }
+    for (size_t i = 0; i < rows->count && !error; i++)
+        error = add_hosts_of(hosts, rows->records[i]);
     return error;
 }
 

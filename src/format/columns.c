@@ -12,6 +12,8 @@ static const struct column_table *const tables[] = {
     [RECORD_EXPECTATION] = &columns_expectation,
     [RECORD_FLOW_STATISTICS] = &columns_flow_statistics,
     [RECORD_FLOW_USAGE] = &columns_flow_usage,
+    [RECORD_COUNTER] = &columns_counter,
+    [RECORD_GROUP] = &columns_group,
     [RECORD_COUNT] = &columns_counted,
 };
 
