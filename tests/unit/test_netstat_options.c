@@ -243,6 +243,45 @@ static void other_tables_exclude_one_another(void **state)
     assert_refused(&parsed, STATUS_FAILURE, "SELinux is not enabled on this machine.\n");
 }
 
+static void groups_are_listed_with_sockets_but_after_all_other_tables(void **state)
+{
+    struct netstat_options options = ACCEPT("-s", "-g");
+
+    (void)state;
+    assert_int_equal(options.table, NETSTAT_STATISTICS);
+    options = ACCEPT("-g", "-M");
+    assert_int_equal(options.table, NETSTAT_MASQUERADE);
+    options = ACCEPT("-g");
+    assert_int_equal(options.table, NETSTAT_GROUPS);
+    assert_int_equal(options.named_protocols, 1);
+    assert_true(options.inet && options.inet6 && !options.tcp);
+    options = ACCEPT("-gt");
+    assert_int_equal(options.named_protocols, 2);
+    options = ACCEPT("-g6");
+    assert_true(options.inet6 && !options.inet && options.tcp && options.all_protocols);
+}
+
+static void names_of_families_are_kept_together_as_net_tools_keeps_them(void **state)
+{
+    (void)state;
+    assert_string_equal(ACCEPT("-s").afname, "");
+    assert_string_equal(ACCEPT("-s4").afname, "inet");
+    assert_string_equal(ACCEPT("-s", "-A", "tcpip,ip6", "-x").afname, "inet,inet6,unix");
+    assert_string_equal(ACCEPT("-s", "--appletalk").afname, "ddp");
+}
+
+static void too_many_families_are_told_and_left_out(void **state)
+{
+    char names[512], *end = names;
+
+    (void)state;
+    for (int i = 0; i < 30; i++)
+        end = stpcpy(end, i ? ",bluetooth" : "bluetooth");
+    const struct parsed parsed = PARSE("-A", names);
+    assert_int_equal(parsed.status, STATUS_OK);
+    assert_true(strlen(parsed.options.afname) < sizeof parsed.options.afname);
+}
+
 static void help_version_and_completion_are_answered_on_stdout(void **state)
 {
     static const char *const questions[] = {"-h", "--help", "-V", "--version", "--completion=fish"};
@@ -451,6 +490,9 @@ int main(void)
         cmocka_unit_test(an_interval_beyond_reason_is_refused),
         cmocka_unit_test(a_family_that_nobody_knows_is_refused_as_netstat_does),
         cmocka_unit_test(other_tables_exclude_one_another),
+        cmocka_unit_test(groups_are_listed_with_sockets_but_after_all_other_tables),
+        cmocka_unit_test(names_of_families_are_kept_together_as_net_tools_keeps_them),
+        cmocka_unit_test(too_many_families_are_told_and_left_out),
         cmocka_unit_test(help_version_and_completion_are_answered_on_stdout),
         cmocka_unit_test(every_abbreviation_means_what_it_means_to_netstat),
         cmocka_unit_test(command_lines_mean_what_they_mean_to_netstat),
