@@ -99,7 +99,7 @@ struct sink *sink_statistics_create(const struct statistics_layout *layout, stru
 /* The masqueraded connections of net-tools 2.10 netstat -M. */
 struct masquerade_layout {
     bool numeric_hosts, numeric_ports;
-    unsigned extend; /* how often -e was given */
+    bool extended; /* -e: how sequence numbers are changed */
     bool header;
 };
 

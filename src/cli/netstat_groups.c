@@ -1,5 +1,7 @@
 /* net-tools netstat: multicast memberships (-g). Beside sockets they are netstat.c's matter. */
+#include <limits.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "cli/netstat_options.h"
 #include "cli/personality.h"
@@ -14,14 +16,10 @@ struct groups {
     size_t default_count;
 };
 
-static void add_table(struct groups *groups, const struct table *table, const char *missing)
+static void add_table(struct groups *groups, const struct table *table)
 {
     groups->tables[groups->listing.table_count++] =
-        (struct listing_table){.table = table,
-                               .section = SECTION_GROUPS,
-                               .states = STATES_ALL,
-                               .missing = missing,
-                               .required = missing != NULL};
+        (struct listing_table){.table = table, .section = SECTION_GROUPS, .states = STATES_ALL};
 }
 
 static int prepare(struct groups *groups, const char *program, bool *done)
@@ -32,11 +30,9 @@ static int prepare(struct groups *groups, const char *program, bool *done)
     groups->layout = (struct netstat_layout){.numeric_hosts = options->numeric_hosts,
                                              .header = !options->common.no_header};
     if (options->inet)
-        add_table(groups, &table_groups,
-                  options->all_protocols ? NULL
-                                         : "no support for `AF INET (igmp)' on this system.");
+        add_table(groups, &table_groups);
     if (options->inet6)
-        add_table(groups, &table_groups6, NULL);
+        add_table(groups, &table_groups6);
     listing->tables = groups->tables;
     if (!common_uses_columns(&options->common) && !options->numeric_hosts)
         listing->needs = NEED_HOSTS;
@@ -44,6 +40,20 @@ static int prepare(struct groups *groups, const char *program, bool *done)
                        &groups->default_count);
     return common_resolve(&options->common, RECORD_GROUP, groups->defaults, groups->default_count,
                           listing, program, done);
+}
+
+/* Without IPv4 those of IPv6 are listed all the same. */
+static void check_ipv4(const void *arg, struct report *report)
+{
+    const struct groups *groups = arg;
+    const struct netstat_options *options = groups->options;
+    char path[PATH_MAX];
+
+    snprintf(path, sizeof path, "%s/net/%s", groups->listing.proc_root, table_groups.name);
+    if (!options->inet || options->all_protocols || report->partial || access(path, F_OK) == 0)
+        return;
+    report_note(report, "no support for `AF INET (igmp)' on this system.");
+    report->partial = report->ended = true;
 }
 
 static struct sink *make_sink(const void *arg, struct writer *writer, const struct context *context)
@@ -72,6 +82,7 @@ int netstat_groups(struct netstat_options *options, const char *program)
     return cli_run_listing(&(struct cli_listing){.program = program,
                                                  .listing = &groups.listing,
                                                  .make_sink = make_sink,
+                                                 .amend = check_ipv4,
                                                  .arg = &groups,
                                                  .continuous = options->continuous,
                                                  .interval_ms = options->interval_ms});

@@ -27,7 +27,7 @@ static uint8_t family_of(const struct netstat_options *options)
 
 static uint64_t layout_needs(const struct masquerade_layout *layout)
 {
-    return FLOW_ORIG | FLOW_REPLY | FLOW_TIMEOUT | FLOW_STATUS |
+    return FLOW_ORIG | FLOW_REPLY | FLOW_TIMEOUT | FLOW_STATUS | FLOW_ID |
            (layout->numeric_hosts ? 0 : NEED_HOSTS) | (layout->numeric_ports ? 0 : NEED_SERVICES);
 }
 
@@ -38,7 +38,7 @@ static int prepare(struct masquerade *masquerade, const char *program, bool *don
 
     masquerade->layout = (struct masquerade_layout){.numeric_hosts = options->numeric_hosts,
                                                     .numeric_ports = options->numeric_ports,
-                                                    .extend = options->extend,
+                                                    .extended = options->extend > 0,
                                                     .header = !options->common.no_header};
     masquerade->table =
         (struct listing_table){.table = &table_flows,

@@ -38,7 +38,6 @@ static void begin(struct sink *sink)
     masquerade_of(sink)->headed = false;
 }
 
-/* As netstat has it: the heading names what only -ee shows, unless -e is given just once. */
 static void put_heading(struct masquerade_sink *masquerade)
 {
     struct writer *writer = masquerade->sink.writer;
@@ -47,7 +46,7 @@ static void put_heading(struct masquerade_sink *masquerade)
         return;
     masquerade->headed = true;
     writer_puts(writer, "IP masquerading entries\nprot   expire ");
-    if (masquerade->layout.extend != 1)
+    if (masquerade->layout.extended)
         writer_puts(writer, "   initseq delta prevd ");
     writer_puts(writer, "source               destination          ports\n");
 }
@@ -109,11 +108,14 @@ static char *put_expiry(char *dst, const struct record *record)
 
 /*
  * From where on sequence numbers are changed, and by how much: nothing, unless the kernel says that
- * it changes them, and then only it knows.
+ * it changes them, and then only it knows. Who cannot tell an id has read /proc, where that is not
+ * said either way.
  */
 static char *put_sequence(char *dst, const struct record *record)
 {
-    const bool unchanged = record->has & FLOW_STATUS && !(record->flow.status & IPS_SEQ_ADJUST);
+    const uint64_t known = FLOW_STATUS | FLOW_ID;
+    const bool unchanged =
+        (record->has & known) == known && !(record->flow.status & IPS_SEQ_ADJUST);
     const char *text = unchanged ? "0" : "-";
 
     dst = put_right(dst, text, 1, SEQUENCE_WIDTH);
@@ -178,7 +180,7 @@ static void row(struct sink *sink, const struct record *record)
     dst = writer_reserve(sink->writer, WRITER_RESERVE_MAX);
     dst = put_protocol(dst, protocol);
     dst = put_expiry(dst, record);
-    if (masquerade->layout.extend > 1)
+    if (masquerade->layout.extended)
         dst = put_sequence(dst, record);
     dst = put_host(dst, masquerade, flow->family, flow->orig.src);
     dst = put_host(dst, masquerade, flow->family, flow->orig.dst);
