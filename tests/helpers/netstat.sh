@@ -1,4 +1,5 @@
 # shellcheck shell=bash
+# shellcheck disable=SC2154 # work is of lib.sh
 # What tests beside the real netstat share; lib.sh comes first.
 
 # A netstat that reads net/ in the directory it is run in, in place of /proc/net: a path of equal

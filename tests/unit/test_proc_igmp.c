@@ -155,8 +155,6 @@ static void malformed_lines_are_skipped(void **state)
         "1 lo ff020000000000000000000000000001\n",
         "1 lo ff020000000000000000000000000001 x\n",
         "x lo ff020000000000000000000000000001 1\n",
-        "1 aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffggggg "
-        "ff020000000000000000000000000001 1\n",
     };
     struct scene *scene = *state;
     char text[256];
@@ -172,6 +170,21 @@ static void malformed_lines_are_skipped(void **state)
         assert_string_equal(scene->text, "");
         assert_true(report_says(&scene->report, "skipped 1 malformed line, the first is line 1"));
     }
+}
+
+static void an_interface_with_an_endless_name_is_malformed(void **state)
+{
+    struct scene *scene = *state;
+    char name[GROUP_INTERFACE_MAX + 2] = {0}, text[256];
+
+    memset(name, 'x', GROUP_INTERFACE_MAX + 1);
+    snprintf(text, sizeof text, "1 %s ff020000000000000000000000000001 1 0\n", name);
+    assert_int_equal(list(scene, &table_groups6, text), 0);
+    assert_string_equal(scene->text, "");
+    snprintf(text, sizeof text, "1\t%s: 1 V3\n\t010000E0 1 0\n", name);
+    assert_int_equal(list_igmp(scene, text), 0);
+    assert_string_equal(scene->text, "");
+    assert_true(report_says(&scene->report, "skipped 2 malformed lines"));
 }
 
 static void a_file_that_ends_in_a_line_is_cut(void **state)
@@ -218,6 +231,7 @@ int main(void)
         IN_TREE(a_heading_alone_and_an_empty_file_are_empty_tables),
         IN_TREE(a_group_without_a_known_interface_is_malformed),
         IN_TREE(malformed_lines_are_skipped),
+        IN_TREE(an_interface_with_an_endless_name_is_malformed),
         IN_TREE(a_file_that_ends_in_a_line_is_cut),
         IN_TREE(what_is_not_there_is_told_apart),
         IN_TREE(a_row_that_is_refused_ends_the_dump),

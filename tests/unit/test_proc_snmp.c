@@ -289,10 +289,10 @@ static void malformed_lines_are_skipped_counted_and_told(void **state)
 static void a_protocol_with_an_endless_name_is_malformed(void **state)
 {
     struct scene *scene = *state;
-    char text[2 * SNMP_PROTOCOL_MAX] = {0};
+    char name[SNMP_PROTOCOL_MAX + 2] = {0}, text[256];
 
-    memset(text, 'x', SNMP_PROTOCOL_MAX + 1);
-    strcat(text, " 1\nIp6B 2\n");
+    memset(name, 'x', SNMP_PROTOCOL_MAX + 1);
+    snprintf(text, sizeof text, "%s 1\nIp6B 2\n", name);
     tree_puts(&scene->tree, "snmp", "Tcp: A\nTcp: 1\n");
     tree_puts(&scene->tree, "snmp6", text);
     assert_int_equal(list(scene, &table_counters6), 0);
