@@ -281,9 +281,8 @@ static int read_file(struct reading *reading, const char *file,
     if (result == 0 && !reading->lines.number)
         report_loss(query->report, "%s/net/%s is empty", query->proc_root, file);
     if (reading->skipped)
-        report_loss(query->report,
-                    "%s/net/%s: skipped %zu malformed %s, the first in line %zu", query->proc_root,
-                    file, reading->skipped,
+        report_loss(query->report, "%s/net/%s: skipped %zu malformed %s, the first in line %zu",
+                    query->proc_root, file, reading->skipped,
                     reading->skipped == 1 ? "line or counter" : "lines or counters",
                     reading->first);
     lines_close(&reading->lines);
