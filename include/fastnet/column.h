@@ -31,7 +31,9 @@ struct context {
 
 enum value_type {
     VALUE_UNKNOWN, /* null in JSON, "-" in a table, empty in CSV */
+    VALUE_ABSENT,  /* unknown for want of meaning: JSON leaves the member out */
     VALUE_NUMBER,
+    VALUE_SIGNED,      /* a number that may be negative */
     VALUE_DECIMAL,     /* three decimals, held as thousandths: seconds as milliseconds */
     VALUE_TEXT,        /* to be escaped */
     VALUE_SOCKET_NAME, /* text too; escape_socket_name() writes it, JSON has the bytes themselves */
@@ -55,6 +57,10 @@ struct value {
     uint8_t family; /* of an address; of a link-layer address AF_UNSPEC, if it is not one of IP */
     union {
         uint64_t number;
+        struct {
+            uint64_t magnitude;
+            bool negative; /* of 0 it is false */
+        } integer;
         struct text text; /* and the bytes of a VALUE_LLADDR, at most LLADDR_MAX */
         struct {
             const char *string; /* or NULL */
@@ -80,7 +86,8 @@ struct column {
     enum value_type type;
     bool coloured; /* its values are states: a table may colour them */
     size_t index;  /* RECORD_COUNT: which of the counted values */
-    /* Borrows from the record and the context. The value's type is column->type, or unknown. */
+    /* Borrows from the record and the context. The value's type is column->type, unknown or absent.
+     */
     struct value (*value)(const struct column *column, const struct record *record,
                           const struct context *context);
 };

@@ -48,6 +48,8 @@ struct neighbour_filter {
     bool entries;       /* what is not a proxy */
     bool proxies;
 };
+/* Counters of the protocols, over IPv4 and over IPv6, and multicast groups. */
+extern const struct table table_counters, table_counters6, table_groups, table_groups6;
 
 struct query {
     const struct table *table;
@@ -99,7 +101,8 @@ struct backend {
 };
 
 extern const struct backend backend_sock_diag, backend_proc_net, backend_ctnetlink,
-    backend_proc_conntrack, backend_neighbour, backend_proc_arp;
+    backend_proc_conntrack, backend_neighbour, backend_proc_arp, backend_proc_snmp,
+    backend_proc_igmp;
 
 /*
  * Not rows, but what rows are completed with: hands every interface to fn, by one dump over netlink

@@ -19,6 +19,8 @@ enum record_kind {
     RECORD_FLOW_STATISTICS,
     RECORD_FLOW_USAGE,
     RECORD_NEIGHBOUR,
+    RECORD_COUNTER,
+    RECORD_GROUP,
     RECORD_COUNT, /* made by the engine for --count-by; no backend hands one on */
 };
 
@@ -266,6 +268,34 @@ struct neighbour_record {
 /* Bits of flags that NDA_FLAGS_EXT begins at. */
 enum { NEIGHBOUR_FLAGS_EXT_SHIFT = 8 };
 
+/* A counter of a protocol: /proc/net/snmp and its kin. */
+#define COUNTER_PROTOCOL (UINT64_C(1) << 0)
+#define COUNTER_NAME     (UINT64_C(1) << 1)
+#define COUNTER_VALUE    (UINT64_C(1) << 2) /* magnitude and negative */
+
+struct counter_record {
+    struct text protocol; /* "Tcp", "TcpExt", "Ip6" */
+    struct text name;     /* as the file has it; of IPv6 and SCTP it begins with the protocol */
+    uint64_t magnitude;
+    bool negative; /* the value is -magnitude: some are limits, where -1 is none (MaxConn) */
+    bool first;    /* the protocol's heading, or what stands for one, is just before it */
+};
+
+/* A multicast group that an interface is in: /proc/net/igmp, /proc/net/igmp6. */
+#define GROUP_INTERFACE (UINT64_C(1) << 0) /* its name and index */
+#define GROUP_ADDRESS   (UINT64_C(1) << 1)
+#define GROUP_USERS     (UINT64_C(1) << 2)
+
+enum { GROUP_INTERFACE_MAX = 64 }; /* more than IFNAMSIZ of linux/if.h */
+
+struct group_record {
+    uint8_t family;        /* AF_INET, AF_INET6 */
+    uint8_t address[16];   /* network byte order; IPv4 in the first four bytes, then 0 */
+    uint32_t index;        /* of the interface */
+    uint32_t users;        /* sockets and parts of the kernel that joined it */
+    struct text interface; /* its name, at most GROUP_INTERFACE_MAX bytes */
+};
+
 /* A group of --count-by. */
 struct count_record {
     const struct value *values; /* one for each column that was counted by, borrowed */
@@ -283,6 +313,8 @@ struct record {
         struct flow_statistics_record statistics;
         struct flow_usage_record usage;
         struct neighbour_record neighbour;
+        struct counter_record counter;
+        struct group_record group;
         struct count_record count;
     };
 };

@@ -53,6 +53,14 @@ struct sink *sink_ndjson_create(const struct sink_options *options);
 struct sink *sink_csv_create(const struct sink_options *options);
 struct sink *sink_table_create(const struct sink_options *options); /* fitted widths */
 
+/*
+ * Rows of three columns (what the row is of, a name, a number) as objects: those of one thing that
+ * follow each other are one row of the sink that `create` makes, with a column of each name. It is
+ * made when all rows are there. A name that comes twice in an object counts once.
+ */
+typedef struct sink *(*sink_create_fn)(const struct sink_options *options);
+struct sink *sink_objects_create(const struct sink_options *options, sink_create_fn create);
+
 /* Accepts NULL. */
 void sink_destroy(struct sink *sink);
 
@@ -60,7 +68,7 @@ void sink_destroy(struct sink *sink);
 enum show { SHOW_CONNECTED, SHOW_LISTENING, SHOW_ALL };
 
 /* The sections of a netstat listing. */
-enum { SECTION_INTERNET, SECTION_UNIX };
+enum { SECTION_INTERNET, SECTION_UNIX, SECTION_GROUPS };
 
 /* The layout of net-tools 2.10 netstat -W. */
 struct netstat_layout {
@@ -75,6 +83,28 @@ struct netstat_layout {
 
 struct sink *sink_netstat_create(const struct netstat_layout *layout, struct writer *writer,
                                  const struct context *context);
+
+/* The counters of net-tools 2.10 netstat -s. */
+struct statistics_layout {
+    bool header;
+    /* Whether a counter is shown. All are to be handed to the sink: what is not shown of them can
+     * be seen in how the next ones are indented. */
+    bool (*shows)(const struct record *record, const void *arg);
+    const void *arg;
+};
+
+struct sink *sink_statistics_create(const struct statistics_layout *layout, struct writer *writer,
+                                    const struct context *context);
+
+/* The masqueraded connections of net-tools 2.10 netstat -M. */
+struct masquerade_layout {
+    bool numeric_hosts, numeric_ports;
+    bool extended; /* -e: how sequence numbers are changed */
+    bool header;
+};
+
+struct sink *sink_masquerade_create(const struct masquerade_layout *layout, struct writer *writer,
+                                    const struct context *context);
 
 /* How conntrack prints flows and expectations (conntrack-tools 1.4.7, -o). */
 struct conntrack_layout {

@@ -18,6 +18,9 @@ enum {
 
 char *text_u64(char *dst, uint64_t number);
 
+/* With a minus before it; dst takes 1 + TEXT_U64_MAX. */
+char *text_signed(char *dst, uint64_t magnitude, bool negative);
+
 /* Milliseconds as seconds with three decimals: 1.250 */
 char *text_seconds(char *dst, uint64_t milliseconds);
 

@@ -1,7 +1,7 @@
 #include "fastnet/query.h"
 
 const struct backend *const backends[] = {
-    &backend_sock_diag,      &backend_proc_net,  &backend_ctnetlink,
-    &backend_proc_conntrack, &backend_neighbour, &backend_proc_arp,
+    &backend_sock_diag, &backend_proc_net, &backend_ctnetlink, &backend_proc_conntrack,
+    &backend_neighbour, &backend_proc_arp, &backend_proc_snmp, &backend_proc_igmp,
 };
 const size_t backend_count = sizeof backends / sizeof *backends;

@@ -61,6 +61,17 @@ int lines_open(struct lines *lines, const char *proc_root, const char *name)
     return open_below(lines, proc_root, "net/", name);
 }
 
+int lines_open_table(struct lines *lines, const char *proc_root, const char *name)
+{
+    int error = lines_open(lines, proc_root, name);
+    char path[PATH_MAX];
+
+    if (error != -ENOENT)
+        return error;
+    snprintf(path, sizeof path, "%s/net", proc_root); /* it fits, for the longer one did */
+    return access(path, F_OK) < 0 ? -ENOTDIR : -ENOENT;
+}
+
 int lines_open_path(struct lines *lines, const char *proc_root, const char *path)
 {
     return open_below(lines, proc_root, "", path);

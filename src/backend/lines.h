@@ -32,6 +32,9 @@ struct line {
 /* Opens PROC_ROOT/net/NAME, a regular file. Returns 0 or -errno. */
 int lines_open(struct lines *lines, const char *proc_root, const char *name);
 
+/* The same, but -ENOTDIR where nothing can be there, for there is no PROC_ROOT/net. */
+int lines_open_table(struct lines *lines, const char *proc_root, const char *name);
+
 /* The same for PROC_ROOT/PATH: what is not below net. */
 int lines_open_path(struct lines *lines, const char *proc_root, const char *path);
 

@@ -73,6 +73,19 @@ static uint32_t states_of(enum show show, uint32_t listening)
     }
 }
 
+static void choose_groups(struct netstat *netstat)
+{
+    const struct netstat_options *options = &netstat->options;
+
+    if (options->table != NETSTAT_GROUPS)
+        return;
+    if (options->inet)
+        add_table(netstat, &table_groups, SECTION_GROUPS, STATES_ALL,
+                  "no support for `AF INET (igmp)' on this system.");
+    if (options->inet6)
+        add_table(netstat, &table_groups6, SECTION_GROUPS, STATES_ALL, NULL);
+}
+
 static void choose_tables(struct netstat *netstat)
 {
     const struct netstat_options *options = &netstat->options;
@@ -90,6 +103,7 @@ static void choose_tables(struct netstat *netstat)
                  "no support for `AF INET (udplite)' on this system.");
     add_protocol(netstat, options->raw, &table_raw, &table_raw6, STATES_ALL,
                  "no support for `AF INET (raw)' on this system.");
+    choose_groups(netstat);
     if (options->unix_sockets || options->named_protocols == 0)
         add_table(netstat, &table_unix, SECTION_UNIX, listening ? 1u << TCP_LISTEN : STATES_ALL,
                   "no support for `AF UNIX' on this system.");
@@ -110,6 +124,8 @@ static bool keep(const struct record *record, const void *arg)
 {
     const enum show *show = arg;
 
+    if (record->kind != RECORD_SOCKET)
+        return true;
     return is_listening(&record->socket) == (*show == SHOW_LISTENING);
 }
 
@@ -132,6 +148,7 @@ static uint64_t layout_needs(const struct netstat *netstat)
 
     if (layout->programs)
         needs |= NEED_OWNERS | NEED_COMMANDS;
+    needs |= lists(netstat, SECTION_GROUPS) && !layout->numeric_hosts ? NEED_HOSTS : 0;
     if (!lists(netstat, SECTION_INTERNET))
         return needs;
     needs |= options->timers ? SOCKET_TIMER | SOCKET_RETRANSMITS | SOCKET_PROBES : 0;
@@ -288,6 +305,19 @@ static void check_other_tables(const void *arg, struct report *report)
         check_old_families(netstat, report);
 }
 
+static const netstat_table_fn other_tables[] = {
+    [NETSTAT_ROUTES] = netstat_routes,         [NETSTAT_INTERFACES] = netstat_interfaces,
+    [NETSTAT_GROUPS] = netstat_groups,         [NETSTAT_STATISTICS] = netstat_statistics,
+    [NETSTAT_MASQUERADE] = netstat_masquerade,
+};
+
+/* Groups beside sockets are a section among theirs, but only columns of one kind can be shown. */
+static bool lists_sockets(const struct netstat_options *options)
+{
+    return options->table == NETSTAT_GROUPS && options->named_protocols > 1 &&
+           !common_uses_columns(&options->common) && !options->common.sort;
+}
+
 int netstat_run(int argc, char *const argv[])
 {
     struct netstat netstat = {.program = argv[0]};
@@ -295,6 +325,8 @@ int netstat_run(int argc, char *const argv[])
     bool done = false;
     int status = netstat_parse(&netstat.options, argc, argv, &done);
 
+    if (!status && !done && options->table != NETSTAT_SOCKETS && !lists_sockets(options))
+        return other_tables[options->table](&netstat.options, netstat.program);
     if (!status && !done)
         status = prepare(&netstat, &done);
     if (status || done)

@@ -16,7 +16,7 @@ enum {
 
 enum { GROUP_WHICH, GROUP_SHOW, GROUP_OTHER, GROUP_TABLES };
 static const char *const groups[] = {"Which sockets", "What is shown of them", "About fastnet",
-                                     "Other tables of netstat (not in this version)"};
+                                     "Other tables of netstat"};
 
 /* In net-tools' order: it shows in the message about an ambiguous abbreviation. */
 static const struct option options_table[] = {
@@ -37,7 +37,8 @@ static const struct option options_table[] = {
     {'i', 'i', "interfaces", ARGUMENT_NONE, NULL, NULL, "interfaces", GROUP_TABLES},
     {'h', 'h', "help", ARGUMENT_NONE, NULL, NULL, "this help", GROUP_OTHER},
     {'r', 'r', "route", ARGUMENT_NONE, NULL, NULL, "routing tables", GROUP_TABLES},
-    {'M', 'M', "masquerade", ARGUMENT_NONE, NULL, NULL, "masqueraded connections", GROUP_TABLES},
+    {'M', 'M', "masquerade", ARGUMENT_NONE, NULL, NULL,
+     "masqueraded connections, from connection tracking", GROUP_TABLES},
     {'A', 'A', "protocol", ARGUMENT_REQUIRED, "FAMILY,...", "inet inet6 unix",
      "by address family: inet, inet6, unix ...", GROUP_WHICH},
     {'4', '4', NULL, ARGUMENT_NONE, NULL, NULL, "IPv4 only", GROUP_WHICH},
@@ -61,7 +62,7 @@ static const struct option options_table[] = {
     {'p', 'p', "programs", ARGUMENT_NONE, NULL, NULL, "process and program name", GROUP_SHOW},
     {'v', 'v', "verbose", ARGUMENT_NONE, NULL, NULL, "say which families the kernel lacks",
      GROUP_SHOW},
-    {'s', 's', "statistics", ARGUMENT_NONE, NULL, NULL, "counters", GROUP_TABLES},
+    {'s', 's', "statistics", ARGUMENT_NONE, NULL, NULL, "counters of the protocols", GROUP_TABLES},
     {'W', 'W', "wide", ARGUMENT_NONE, NULL, NULL, "addresses in full, as they always are",
      GROUP_SHOW},
     {'n', 'n', "numeric", ARGUMENT_NONE, NULL, NULL, "no names for hosts, ports and users",
@@ -76,7 +77,8 @@ static const struct option options_table[] = {
      GROUP_TABLES},
     {'C', 'C', "cache", ARGUMENT_NONE, NULL, NULL, "of routes: the cache", GROUP_TABLES},
     {'F', 'F', "fib", ARGUMENT_NONE, NULL, NULL, "of routes: the forwarding table", GROUP_TABLES},
-    {'g', 'g', "groups", ARGUMENT_NONE, NULL, NULL, "multicast groups", GROUP_TABLES},
+    {'g', 'g', "groups", ARGUMENT_NONE, NULL, NULL, "multicast groups that interfaces are in",
+     GROUP_TABLES},
     {'Z', 'Z', "context", ARGUMENT_NONE, NULL, NULL, "SELinux contexts (not supported)",
      GROUP_SHOW},
     {'d', 'd', NULL, ARGUMENT_NONE, NULL, NULL, NULL, 0},
@@ -100,23 +102,36 @@ static void take_family_bit(struct netstat_options *options, enum netstat_family
     options->families |= 1u << family;
 }
 
+/* Routes and counters go by all the names together. */
+static void remember_family(struct netstat_options *options, const char *name)
+{
+    size_t length = strlen(options->afname), room = sizeof options->afname;
+
+    if (length + strlen(name) + 1 >= room)
+        fprintf(stderr, "Too much address family arguments.\n");
+    else
+        snprintf(options->afname + length, room - length, "%s%s", length ? "," : "", name);
+}
+
 static bool take_family(struct netstat_options *options, const char *name, size_t length)
 {
     static const struct {
         const char *name;
-        int family; /* enum netstat_family, or one of these */
+        int family;         /* enum netstat_family, or one of these */
+        const char *afname; /* what it is an alias of, or NULL */
     } families[] = {
-        {"inet", -1},          {"ip", -1},          {"tcpip", -1},
-        {"inet6", -2},         {"ip6", -2},         {"unix", -3},
-        {"bluetooth", -4},     {"appletalk", -5},   {"ddp", -5},
-        {"econet", -5},        {"ash", -5},         {"ipx", FAMILY_IPX},
-        {"ax25", FAMILY_AX25}, {"x25", FAMILY_X25}, {"netrom", FAMILY_NETROM},
-        {"rose", FAMILY_ROSE},
+        {"inet", -1, NULL},          {"ip", -1, "inet"},        {"tcpip", -1, "inet"},
+        {"inet6", -2, NULL},         {"ip6", -2, "inet6"},      {"unix", -3, NULL},
+        {"bluetooth", -4, NULL},     {"appletalk", -5, "ddp"},  {"ddp", -5, NULL},
+        {"econet", -5, "ec"},        {"ash", -5, NULL},         {"ipx", FAMILY_IPX, NULL},
+        {"ax25", FAMILY_AX25, NULL}, {"x25", FAMILY_X25, NULL}, {"netrom", FAMILY_NETROM, NULL},
+        {"rose", FAMILY_ROSE, NULL},
     };
 
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
         if (strlen(families[i].name) != length || memcmp(families[i].name, name, length) != 0)
             continue;
+        remember_family(options, families[i].afname ? families[i].afname : families[i].name);
         options->inet |= families[i].family == -1;
         options->inet6 |= families[i].family == -2;
         options->unix_sockets |= families[i].family == -3;
@@ -178,8 +193,21 @@ static void print_version(void)
 
 static int take_other_table(struct netstat_options *options, const struct option *option)
 {
+    static const struct {
+        int id;
+        enum netstat_table table;
+    } tables_of[] = {
+        {'r', NETSTAT_ROUTES},     {'i', NETSTAT_INTERFACES}, {'g', NETSTAT_GROUPS},
+        {'s', NETSTAT_STATISTICS}, {'M', NETSTAT_MASQUERADE},
+    };
+
+    if (option->id == 'g' && options->other_tables) /* it goes with sockets, and after all others */
+        return 0;
     options->other_tables += option->id != 'g';
-    options->other_table = option->name;
+    options->table_option = option->name;
+    for (size_t i = 0; i < sizeof tables_of / sizeof *tables_of; i++)
+        if (tables_of[i].id == option->id)
+            options->table = tables_of[i].table;
     return 0;
 }
 
@@ -200,11 +228,13 @@ static void take_flag(struct netstat_options *options, int id)
     options->udplite |= id == 'U';
     options->raw |= id == 'w';
     options->sctp |= id == 'S';
-    options->unix_sockets |= id == 'x';
     options->bluetooth |= id == '2' || id == 'f';
-    options->inet |= id == '4';
-    options->inet6 |= id == '6';
     options->extended |= id == 'e';
+    options->extend += id == 'e';
+    options->cache |= id == 'C';
+    options->fib |= id == 'F';
+    options->symbolic |= id == 'N';
+    options->wide |= id == 'W';
     options->timers |= id == 'o';
     options->programs |= id == 'p';
     options->verbose |= id == 'v';
@@ -235,6 +265,12 @@ static int take_option(const struct option *option, const char *argument, void *
         return take_families(options, option->name);
     case 'A':
         return take_families(options, argument);
+    case '4':
+        return take_families(options, "inet");
+    case '6':
+        return take_families(options, "inet6");
+    case 'x':
+        return take_families(options, "unix");
     case 'c':
         return take_interval(options, argument, parsing->program);
     case 'g':
@@ -262,30 +298,24 @@ static void complete(struct netstat_options *options)
 {
     bool protocols =
         options->tcp || options->sctp || options->udp || options->udplite || options->raw;
+    bool multicast = options->table == NETSTAT_GROUPS;
 
     if ((options->inet || options->inet6) && !protocols) {
         options->all_protocols = protocols = true;
         options->tcp = options->sctp = options->udp = options->udplite = options->raw = true;
     }
-    if (protocols && !options->inet && !options->inet6)
+    if ((protocols || multicast) && !options->inet && !options->inet6)
         options->inet = options->inet6 = true;
     options->named_protocols =
         (unsigned)(options->tcp + options->sctp + options->udp + options->udplite + options->raw +
-                   options->unix_sockets + options->bluetooth) +
+                   options->unix_sockets + options->bluetooth + multicast) +
         (unsigned)__builtin_popcount(options->families);
 }
 
-static int refuse_other_tables(const struct netstat_options *options, const char *program)
+int netstat_refuse_table(const struct netstat_options *options, const char *program)
 {
-    if (options->other_tables > 1) {
-        fprintf(stderr, "%s: -r, -i, -M and -s exclude one another\n", program);
-        return STATUS_MISUSE;
-    }
-    if (options->other_table) {
-        fprintf(stderr, "%s: --%s is not part of this version\n", program, options->other_table);
-        return STATUS_FAILURE;
-    }
-    return 0;
+    fprintf(stderr, "%s: --%s is not part of this version\n", program, options->table_option);
+    return STATUS_FAILURE;
 }
 
 int netstat_parse(struct netstat_options *options, int argc, char *const argv[], bool *done)
@@ -306,6 +336,10 @@ int netstat_parse(struct netstat_options *options, int argc, char *const argv[],
         return common_complete(&options->common, RECORD_SOCKET, tables, TABLE_COUNT, "fastnet",
                                argv[0]);
     }
+    if (options->other_tables > 1) {
+        fprintf(stderr, "%s: -r, -i, -M and -s exclude one another\n", argv[0]);
+        return STATUS_MISUSE;
+    }
     complete(options);
-    return refuse_other_tables(options, argv[0]);
+    return 0;
 }

@@ -71,6 +71,9 @@ static uint64_t hash_value(uint64_t hash, const struct value *value)
     case VALUE_NUMBER:
     case VALUE_DECIMAL:
         return hash_bytes(hash, &value->number, sizeof value->number);
+    case VALUE_SIGNED:
+        hash = hash_bytes(hash, &value->integer.negative, sizeof value->integer.negative);
+        return hash_bytes(hash, &value->integer.magnitude, sizeof value->integer.magnitude);
     case VALUE_TEXT:
     case VALUE_SOCKET_NAME:
     case VALUE_LLADDR:
@@ -88,6 +91,7 @@ static uint64_t hash_value(uint64_t hash, const struct value *value)
     case VALUE_FLAGS:
         return hash_bytes(hash, value->flags.bits, sizeof value->flags.bits);
     case VALUE_UNKNOWN:
+    case VALUE_ABSENT:
         break;
     }
     return hash;

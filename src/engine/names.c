@@ -94,18 +94,28 @@ void run_report_owners(struct run *run)
                     owners_denied(owners));
 }
 
-/* The addresses of one row. */
+static int add_two_hosts(struct hosts *hosts, uint8_t family, const uint8_t *one,
+                         const uint8_t *other)
+{
+    int error = hosts_add(hosts, family, one);
+
+    return error ? error : hosts_add(hosts, family, other);
+}
+
 static int add_hosts_of(struct hosts *hosts, const struct record *record)
 {
     const struct socket_record *sock = &record->socket;
-    int error;
+    const struct flow_record *flow = &record->flow;
 
+    if (record->kind == RECORD_SOCKET && sock->family != AF_UNIX)
+        return add_two_hosts(hosts, sock->family, sock->local.address, sock->remote.address);
+    if (record->kind == RECORD_FLOW)
+        return add_two_hosts(hosts, flow->family, flow->orig.src, flow->orig.dst);
+    if (record->kind == RECORD_GROUP)
+        return hosts_add(hosts, record->group.family, record->group.address);
     if (record->kind == RECORD_NEIGHBOUR)
         return hosts_add(hosts, record->neighbour.family, record->neighbour.address);
-    if (record->kind != RECORD_SOCKET || sock->family == AF_UNIX)
-        return 0;
-    error = hosts_add(hosts, sock->family, sock->local.address);
-    return error ? error : hosts_add(hosts, sock->family, sock->remote.address);
+    return 0;
 }
 
 static int add_hosts(struct hosts *hosts, const struct rows *rows)

@@ -10,6 +10,16 @@ static int compare_numbers(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
+/* Below zero the larger magnitude is the smaller number. */
+static int compare_signed(const struct value *a, const struct value *b)
+{
+    int order = compare_numbers(a->integer.magnitude, b->integer.magnitude);
+
+    if (a->integer.negative != b->integer.negative)
+        return a->integer.negative ? -1 : 1;
+    return a->integer.negative ? -order : order;
+}
+
 static int compare_bytes(const char *a, size_t a_length, const char *b, size_t b_length)
 {
     size_t common = a_length < b_length ? a_length : b_length;
@@ -60,14 +70,21 @@ static int compare_flags(const struct value *a, const struct value *b)
     return order;
 }
 
+static int is_unknown(const struct value *value)
+{
+    return value->type == VALUE_UNKNOWN || value->type == VALUE_ABSENT;
+}
+
 int value_compare(const struct value *a, const struct value *b)
 {
     if (a->type != b->type)
-        return a->type == VALUE_UNKNOWN ? 1 : b->type == VALUE_UNKNOWN ? -1 : 0;
+        return is_unknown(a) - is_unknown(b);
     switch (a->type) {
     case VALUE_NUMBER:
     case VALUE_DECIMAL:
         return compare_numbers(a->number, b->number);
+    case VALUE_SIGNED:
+        return compare_signed(a, b);
     case VALUE_TEXT:
     case VALUE_SOCKET_NAME:
         return compare_bytes(a->text.data, a->text.length, b->text.data, b->text.length);
@@ -82,6 +99,7 @@ int value_compare(const struct value *a, const struct value *b)
     case VALUE_FLAGS:
         return compare_flags(a, b);
     case VALUE_UNKNOWN:
+    case VALUE_ABSENT:
         break;
     }
     return 0;

@@ -46,6 +46,12 @@ static size_t borrowed_texts(struct record *record, struct text *texts[TEXTS_MAX
         texts[count++] = &record->flow.secctx;
     if (record->kind == RECORD_EXPECTATION && record->has & FLOW_HELPER)
         texts[count++] = &record->expectation.helper;
+    if (record->kind == RECORD_COUNTER && record->has & COUNTER_PROTOCOL)
+        texts[count++] = &record->counter.protocol;
+    if (record->kind == RECORD_COUNTER && record->has & COUNTER_NAME)
+        texts[count++] = &record->counter.name;
+    if (record->kind == RECORD_GROUP && record->has & GROUP_INTERFACE)
+        texts[count++] = &record->group.interface;
     return count;
 }
 
@@ -124,7 +130,7 @@ static int compare_records(const struct record *a, const struct record *b,
     struct value y = column->value(column, b, ordering->context);
     int order = value_compare(&x, &y);
 
-    if (x.type == VALUE_UNKNOWN || y.type == VALUE_UNKNOWN)
+    if (x.type != y.type) /* unknown ones are last either way */
         return order;
     return ordering->descending ? -order : order;
 }

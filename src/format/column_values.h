@@ -16,6 +16,11 @@ static inline struct value number(uint64_t number)
     return (struct value){.type = VALUE_NUMBER, .number = number};
 }
 
+static inline struct value integer(uint64_t magnitude, bool negative)
+{
+    return (struct value){.type = VALUE_SIGNED, .integer = {magnitude, negative && magnitude != 0}};
+}
+
 /* Three decimals, given as thousandths. */
 static inline struct value decimal(uint64_t thousandths)
 {

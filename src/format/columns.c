@@ -13,6 +13,8 @@ static const struct column_table *const tables[] = {
     [RECORD_FLOW_STATISTICS] = &columns_flow_statistics,
     [RECORD_FLOW_USAGE] = &columns_flow_usage,
     [RECORD_NEIGHBOUR] = &columns_neighbour,
+    [RECORD_COUNTER] = &columns_counter,
+    [RECORD_GROUP] = &columns_group,
     [RECORD_COUNT] = &columns_counted,
 };
 

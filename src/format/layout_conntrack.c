@@ -176,6 +176,8 @@ static void row(struct sink *sink, const struct record *record)
         break;
     case RECORD_SOCKET:
     case RECORD_NEIGHBOUR:
+    case RECORD_COUNTER:
+    case RECORD_GROUP:
     case RECORD_COUNT:
         break;
     }

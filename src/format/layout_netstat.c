@@ -12,6 +12,7 @@
 #include "fastnet/sink.h"
 #include "fastnet/text.h"
 #include "format/colour.h"
+#include "format/layout_group.h"
 #include "format/states.h"
 
 enum {
@@ -353,7 +354,10 @@ static void row(struct sink *sink, const struct record *record)
     bool plain = layout->numeric_hosts && layout->numeric_ports && !layout->extended;
     char *dst;
 
-    if (record->socket.family == AF_UNIX) {
+    if (record->kind == RECORD_GROUP) {
+        dst = writer_reserve(sink->writer, WRITER_RESERVE_MAX);
+        dst = layout_group(dst, record, layout->numeric_hosts ? NULL : sink->context->hosts);
+    } else if (record->socket.family == AF_UNIX) {
         dst = writer_reserve(sink->writer, NUMERIC_ROW_MAX + ESCAPE_FACTOR * SOCKET_PATH_MAX);
         dst = put_unix(dst, netstat, record);
     } else {
@@ -407,7 +411,9 @@ static void section(struct sink *sink, unsigned section_number)
 
     if (!layout->header)
         return;
-    if (section_number == SECTION_UNIX)
+    if (section_number == SECTION_GROUPS)
+        writer_puts(sink->writer, layout_group_heading);
+    else if (section_number == SECTION_UNIX)
         put_unix_heading(sink->writer, layout);
     else
         put_internet_heading(sink->writer, layout);

@@ -7,7 +7,7 @@
 #include "fastnet/text.h"
 #include "format/value.h"
 
-/* A member's name with what surrounds it: ,"proto": */
+/* A member's name with what surrounds it: ,"proto": and the first goes without the comma. */
 struct key {
     const char *text;
     size_t length;
@@ -102,9 +102,11 @@ static void put_value(struct writer *writer, const struct value *value)
 
     switch (value->type) {
     case VALUE_UNKNOWN:
+    case VALUE_ABSENT:
         writer_put(writer, "null", 4);
         break;
     case VALUE_NUMBER:
+    case VALUE_SIGNED:
     case VALUE_DECIMAL:
         value_put(writer, value, NULL);
         break;
@@ -148,14 +150,18 @@ static void put_separator(struct json *json)
 static void json_row(struct sink *sink, const struct record *record)
 {
     struct json *json = json_of(sink);
+    size_t comma = 1; /* to be left out */
 
     put_separator(json);
     writer_put(sink->writer, "{", 1);
     for (size_t i = 0; i < json->count; i++) {
         const struct column *column = json->columns[i];
         const struct value value = column->value(column, record, sink->context);
-        writer_put(sink->writer, json->keys[i].text, json->keys[i].length);
+        if (value.type == VALUE_ABSENT)
+            continue;
+        writer_put(sink->writer, json->keys[i].text + comma, json->keys[i].length - comma);
         put_value(sink->writer, &value);
+        comma = 0;
     }
     writer_puts(sink->writer, json->array ? "}" : "}\n");
 }
@@ -180,13 +186,13 @@ static void json_destroy(struct sink *sink)
 static const struct sink_ops json_ops = {
     .begin = json_begin, .row = json_row, .end = json_end, .destroy = json_destroy};
 
-/* Column names need no escaping: they are ours. */
+/* Most column names are ours; those of counters come from the kernel, or out of a file. */
 static bool make_keys(struct json *json)
 {
     size_t size = 1;
 
     for (size_t i = 0; i < json->count; i++)
-        size += strlen(json->columns[i]->name) + sizeof(",\"\":");
+        size += ESCAPE_JSON_FACTOR * strlen(json->columns[i]->name) + sizeof(",\"\":");
     json->keys = calloc(json->count + 1, sizeof(*json->keys));
     json->names = malloc(size);
     if (json->keys == NULL || json->names == NULL)
@@ -194,9 +200,9 @@ static bool make_keys(struct json *json)
 
     char *end = json->names;
     for (size_t i = 0; i < json->count; i++) {
-        const char *start = end;
-        end = stpcpy(end, i > 0 ? ",\"" : "\"");
-        end = stpcpy(end, json->columns[i]->name);
+        const char *start = end, *name = json->columns[i]->name;
+        end = stpcpy(end, ",\"");
+        end = escape_json(end, name, strlen(name));
         end = stpcpy(end, "\":");
         json->keys[i] = (struct key){start, (size_t)(end - start)};
     }

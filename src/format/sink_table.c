@@ -48,7 +48,8 @@ static size_t width_of(const char *text, size_t length)
 
 static bool is_right_aligned(const struct column *column)
 {
-    return column->type == VALUE_NUMBER || column->type == VALUE_DECIMAL;
+    return column->type == VALUE_NUMBER || column->type == VALUE_SIGNED ||
+           column->type == VALUE_DECIMAL;
 }
 
 static void put_blanks(struct writer *writer, size_t count)

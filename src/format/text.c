@@ -65,6 +65,13 @@ char *text_u64(char *dst, uint64_t number)
     return end;
 }
 
+char *text_signed(char *dst, uint64_t magnitude, bool negative)
+{
+    if (negative)
+        *dst++ = '-';
+    return text_u64(dst, magnitude);
+}
+
 char *text_seconds(char *dst, uint64_t milliseconds)
 {
     const unsigned rest = (unsigned)(milliseconds % 1000);

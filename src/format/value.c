@@ -75,9 +75,12 @@ size_t value_bound(const struct value *value)
 
     switch (value->type) {
     case VALUE_UNKNOWN:
+    case VALUE_ABSENT:
         return 1;
     case VALUE_NUMBER:
         return TEXT_U64_MAX;
+    case VALUE_SIGNED:
+        return 1 + TEXT_U64_MAX;
     case VALUE_DECIMAL:
         return TEXT_SECONDS_MAX;
     case VALUE_TEXT:
@@ -177,10 +180,13 @@ char *value_write(char *dst, const struct value *value, const char *delimiters)
 {
     switch (value->type) {
     case VALUE_UNKNOWN:
+    case VALUE_ABSENT:
         *dst++ = '-';
         return dst;
     case VALUE_NUMBER:
         return text_u64(dst, value->number);
+    case VALUE_SIGNED:
+        return text_signed(dst, value->integer.magnitude, value->integer.negative);
     case VALUE_DECIMAL:
         return text_seconds(dst, value->number);
     case VALUE_TEXT:

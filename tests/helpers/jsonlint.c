@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEPTH_MAX = 16, MEMBERS_MAX = 64 };
+enum { DEPTH_MAX = 16, MEMBERS_MAX = 512 };
 
 struct span {
     const char *data;

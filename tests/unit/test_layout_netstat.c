@@ -462,6 +462,54 @@ static void a_coloured_state_is_as_wide_as_a_plain_one(void **state)
     assert_non_null(strchr(row(&layout, &record), '\033'));
 }
 
+/* --- Multicast groups ------------------------------------------------------------------------- */
+
+static struct record group_record(int family, const char *address, const char *interface)
+{
+    struct record record = {.kind = RECORD_GROUP,
+                            .has = GROUP_INTERFACE | GROUP_ADDRESS | GROUP_USERS,
+                            .group = {.family = (uint8_t)family,
+                                      .users = 3,
+                                      .interface = {interface, strlen(interface)}}};
+
+    assert_int_equal(inet_pton(family, address, record.group.address), 1);
+    return record;
+}
+
+static void groups_have_a_section_with_a_heading_of_three_lines(void **state)
+{
+    struct record record = group_record(AF_INET, "224.0.0.251", "eth0");
+
+    (void)state;
+    assert_string_equal(written(&numeric, &no_names, SECTION_GROUPS, &record),
+                        "IPv6/IPv4 Group Memberships\n"
+                        "Interface       RefCnt Group\n"
+                        "--------------- ------ ---------------------\n"
+                        "eth0            3      224.0.0.251\n");
+}
+
+static void groups_are_never_cut_and_their_interfaces_escaped(void **state)
+{
+    struct record record = group_record(AF_INET6, "ff02::1:ff00:2", "\033abcdefghijklmn");
+
+    (void)state;
+    record.group.users = 12345678;
+    assert_string_equal(row(&numeric, &record), "\\x1babcdefghijklmn 12345678 ff02::1:ff00:2\n");
+}
+
+static void groups_without_a_name_are_addresses(void **state)
+{
+    const struct netstat_layout named = {.numeric_ports = true};
+    struct record record = group_record(AF_INET6, "ff02::1", "lo");
+    struct context context = {.hosts = hosts_create()};
+
+    (void)state;
+    assert_non_null(context.hosts);
+    assert_string_equal(written(&named, &context, SECTION_GROUPS, &record),
+                        "lo              3      ff02::1\n");
+    hosts_destroy(context.hosts);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -484,6 +532,9 @@ int main(void)
         cmocka_unit_test(the_longest_name_of_the_worst_bytes_fits),
         cmocka_unit_test(headings_say_what_is_shown),
         cmocka_unit_test(a_coloured_state_is_as_wide_as_a_plain_one),
+        cmocka_unit_test(groups_have_a_section_with_a_heading_of_three_lines),
+        cmocka_unit_test(groups_are_never_cut_and_their_interfaces_escaped),
+        cmocka_unit_test(groups_without_a_name_are_addresses),
     };
 
     return cmocka_run_group_tests_name("layout_netstat", tests, NULL, NULL);

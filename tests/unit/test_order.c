@@ -64,6 +64,27 @@ static void numbers_compare_as_numbers(void **state)
     assert_ascending(values, sizeof values / sizeof *values);
 }
 
+static struct value integer(uint64_t magnitude, bool negative)
+{
+    return (struct value){.type = VALUE_SIGNED, .integer = {magnitude, negative}};
+}
+
+static void numbers_below_zero_come_before_the_others(void **state)
+{
+    const struct value values[] = {
+        integer(UINT64_C(1) << 63, true),
+        integer(2, true),
+        integer(1, true),
+        integer(0, false),
+        integer(7, false),
+        integer(UINT64_MAX, false),
+        {.type = VALUE_ABSENT},
+    };
+
+    (void)state;
+    assert_ascending(values, sizeof values / sizeof *values);
+}
+
 static void addresses_compare_as_numbers_and_ipv4_is_first(void **state)
 {
     const struct value values[] = {
@@ -427,6 +448,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_compare_as_numbers),
+        cmocka_unit_test(numbers_below_zero_come_before_the_others),
         cmocka_unit_test(addresses_compare_as_numbers_and_ipv4_is_first),
         cmocka_unit_test(text_compares_by_its_bytes),
         cmocka_unit_test(names_come_before_numbers_without_one),

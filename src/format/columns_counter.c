@@ -1,0 +1,58 @@
+/* The columns of the protocols' counters. */
+#include "format/column_values.h"
+#include "format/columns.h"
+
+static struct value text(struct text text)
+{
+    return (struct value){.type = VALUE_TEXT, .text = text};
+}
+
+static struct value protocol(const struct column *column, const struct record *record,
+                             const struct context *context)
+{
+    (void)context;
+    return is_filled(column, record) ? text(record->counter.protocol) : unknown;
+}
+
+static struct value name(const struct column *column, const struct record *record,
+                         const struct context *context)
+{
+    (void)context;
+    return is_filled(column, record) ? text(record->counter.name) : unknown;
+}
+
+static struct value counter(const struct column *column, const struct record *record,
+                            const struct context *context)
+{
+    (void)context;
+    return is_filled(column, record) ? integer(record->counter.magnitude, record->counter.negative)
+                                     : unknown;
+}
+
+/* In the order in which --columns=help lists them. Names and meanings stay once released. */
+static const struct column columns[] = {
+    {.name = "protocol",
+     .heading = "PROTOCOL",
+     .help = "what the kernel counts under: Ip, Icmp, Tcp, TcpExt, Udp, Ip6 ...",
+     .needs = COUNTER_PROTOCOL,
+     .type = VALUE_TEXT,
+     .value = protocol},
+    {.name = "name",
+     .heading = "NAME",
+     .help = "the kernel's name of the counter: InSegs, Udp6InDatagrams ...",
+     .needs = COUNTER_NAME,
+     .type = VALUE_TEXT,
+     .value = name},
+    {.name = "value",
+     .heading = "VALUE",
+     .help = "its value; a limit may be -1 for none",
+     .needs = COUNTER_VALUE,
+     .type = VALUE_SIGNED,
+     .value = counter},
+};
+
+const struct column_table columns_counter = {
+    .kind = RECORD_COUNTER,
+    .columns = columns,
+    .count = sizeof(columns) / sizeof(columns[0]),
+};

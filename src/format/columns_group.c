@@ -1,0 +1,96 @@
+/* The columns of multicast groups. */
+#include "fastnet/lookup.h"
+#include "format/column_values.h"
+#include "format/columns.h"
+
+static struct value interface(const struct column *column, const struct record *record,
+                              const struct context *context)
+{
+    (void)context;
+    if (!is_filled(column, record))
+        return unknown;
+    return (struct value){.type = VALUE_TEXT, .text = record->group.interface};
+}
+
+static struct value interface_index(const struct column *column, const struct record *record,
+                                    const struct context *context)
+{
+    (void)context;
+    return is_filled(column, record) ? number(record->group.index) : unknown;
+}
+
+static struct value family(const struct column *column, const struct record *record,
+                           const struct context *context)
+{
+    (void)column;
+    (void)context;
+    return family_name(record->group.family);
+}
+
+static struct value group(const struct column *column, const struct record *record,
+                          const struct context *context)
+{
+    (void)context;
+    return is_filled(column, record) ? address(record->group.family, record->group.address)
+                                     : unknown;
+}
+
+static struct value group_host(const struct column *column, const struct record *record,
+                               const struct context *context)
+{
+    if (!is_filled(column, record) || !context->hosts)
+        return unknown;
+    return string(hosts_name(context->hosts, record->group.family, record->group.address));
+}
+
+static struct value users(const struct column *column, const struct record *record,
+                          const struct context *context)
+{
+    (void)context;
+    return is_filled(column, record) ? number(record->group.users) : unknown;
+}
+
+/* In the order in which --columns=help lists them. Names and meanings stay once released. */
+static const struct column columns[] = {
+    {.name = "interface",
+     .heading = "INTERFACE",
+     .help = "interface that is in the group",
+     .needs = GROUP_INTERFACE,
+     .type = VALUE_TEXT,
+     .value = interface},
+    {.name = "interface_index",
+     .heading = "INTERFACE_INDEX",
+     .help = "its number",
+     .needs = GROUP_INTERFACE,
+     .type = VALUE_NUMBER,
+     .value = interface_index},
+    {.name = "family",
+     .heading = "FAMILY",
+     .help = "inet or inet6",
+     .type = VALUE_TEXT,
+     .value = family},
+    {.name = "group",
+     .heading = "GROUP",
+     .help = "multicast address",
+     .needs = GROUP_ADDRESS,
+     .type = VALUE_ADDRESS,
+     .value = group},
+    {.name = "group_host",
+     .heading = "GROUP_HOST",
+     .help = "name of that address",
+     .needs = GROUP_ADDRESS | NEED_HOSTS,
+     .type = VALUE_TEXT,
+     .value = group_host},
+    {.name = "users",
+     .heading = "USERS",
+     .help = "how many joined it on that interface: sockets and the kernel itself",
+     .needs = GROUP_USERS,
+     .type = VALUE_NUMBER,
+     .value = users},
+};
+
+const struct column_table columns_group = {
+    .kind = RECORD_GROUP,
+    .columns = columns,
+    .count = sizeof(columns) / sizeof(columns[0]),
+};

@@ -1,0 +1,139 @@
+/*
+ * Other tables of /proc/net: snmp, snmp6, igmp, igmp6. The first byte says which of them the rest
+ * is.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "backend/proc_igmp.h"
+#include "backend/proc_snmp.h"
+#include "fuzz.h"
+
+static bool is_within(const struct text *text, const struct line *line)
+{
+    return text->data >= line->data && text->data + text->length <= line->data + line->length;
+}
+
+static void check_counter(const struct record *record)
+{
+    const struct counter_record *counter = &record->counter;
+
+    require(record->kind == RECORD_COUNTER && counter->name.length > 0);
+    require(!counter->negative || counter->magnitude);
+    require(!counter->negative || counter->magnitude <= UINT64_C(1) << 63);
+    require(!memchr(counter->name.data, ' ', counter->name.length));
+}
+
+static void decode_block(const struct line *names, const struct line *values)
+{
+    struct snmp_block block;
+    struct record record;
+    size_t count = 0;
+    int result = snmp_block_init(&block, names, values);
+
+    require(result == 0 || result == -EBADMSG);
+    while (result == 0) {
+        int found = snmp_block_next(&block, &record);
+        require(found == 0 || found == 1 || found == -EBADMSG);
+        require(++count <= SNMP_NAMES_MAX + 1);
+        if (found == 0)
+            return;
+        if (found < 0)
+            continue;
+        check_counter(&record);
+        require(is_within(&record.counter.name, names));
+        require(is_within(&record.counter.protocol, names));
+    }
+}
+
+static void decode_pair(const struct line *line)
+{
+    struct record record;
+
+    memset(&record, 0xa5, sizeof record);
+    if (snmp_pair_decode(line, &record) < 0)
+        return;
+    require(!line->cut && is_within(&record.counter.name, line));
+    check_counter(&record);
+    const struct text protocol = snmp_protocol_of(record.counter.name);
+    require(protocol.length > 0 && protocol.length <= record.counter.name.length);
+}
+
+static void check_group(const struct record *record, uint8_t family)
+{
+    const struct group_record *group = &record->group;
+
+    require(record->kind == RECORD_GROUP && group->family == family);
+    require(group->interface.length > 0 && group->interface.length <= GROUP_INTERFACE_MAX);
+    require(group->users <= INT32_MAX && group->index <= INT32_MAX);
+    for (size_t i = family == AF_INET ? 4 : 16; i < sizeof group->address; i++)
+        require(group->address[i] == 0);
+}
+
+static void decode_igmp(const struct line *line, struct igmp_interface *interface)
+{
+    struct record record;
+    int result;
+
+    memset(&record, 0xa5, sizeof record);
+    result = igmp_decode(line, interface, &record);
+    require(result == 0 || result == 1 || result == -EBADMSG);
+    require(interface->length <= sizeof interface->name);
+    if (result == 1)
+        check_group(&record, AF_INET);
+}
+
+static void decode_igmp6(const struct line *line)
+{
+    struct record record;
+
+    memset(&record, 0xa5, sizeof record);
+    if (igmp6_decode(line, &record) < 0)
+        return;
+    check_group(&record, AF_INET6);
+    require(is_within(&record.group.interface, line));
+}
+
+static void decode_lines(uint8_t which, struct lines *lines)
+{
+    struct igmp_interface interface = {.length = 0};
+    char *names = malloc(LINES_CAPACITY);
+    struct line line, heading;
+    int result;
+
+    require(names != NULL);
+    while ((result = lines_next(lines, &line)) > 0) {
+        if (which == 1)
+            decode_pair(&line);
+        else if (which == 2)
+            decode_igmp(&line, &interface);
+        else if (which == 3)
+            decode_igmp6(&line);
+        else {
+            heading = line;
+            heading.data = memcpy(names, line.data, line.length);
+            if (lines_next(lines, &line) > 0)
+                decode_block(&heading, &line);
+        }
+    }
+    require(result == 0);
+    free(names);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct lines lines;
+    int fd;
+
+    if (size == 0)
+        return 0;
+    fd = memfd_create("file", 0);
+    require(fd >= 0 && write(fd, data + 1, size - 1) == (ssize_t)(size - 1));
+    require(lseek(fd, 0, SEEK_SET) == 0 && lines_init(&lines, fd) == 0);
+    decode_lines(data[0] & 3, &lines);
+    lines_close(&lines);
+    return 0;
+}

@@ -1,0 +1,176 @@
+/* The lines of netstat -M, byte for byte. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <linux/netfilter/nf_conntrack_common.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "fastnet/sink.h"
+
+static const struct context no_names;
+
+static struct record flow_record(uint8_t protocol)
+{
+    struct record record = {
+        .kind = RECORD_FLOW,
+        .has = FLOW_ORIG | FLOW_REPLY | FLOW_TIMEOUT | FLOW_STATUS | FLOW_ID,
+        .flow = {.family = AF_INET,
+                 .timeout = 431,
+                 .status = IPS_SRC_NAT | IPS_SRC_NAT_DONE,
+                 .orig = {.protocol = protocol, .src_port = 40000, .dst_port = 80},
+                 .reply = {.protocol = protocol, .src_port = 80, .dst_port = 6000}},
+    };
+
+    inet_pton(AF_INET, "10.0.0.2", record.flow.orig.src);
+    inet_pton(AF_INET, "192.0.2.9", record.flow.orig.dst);
+    inet_pton(AF_INET, "192.0.2.9", record.flow.reply.src);
+    inet_pton(AF_INET, "203.0.113.1", record.flow.reply.dst);
+    return record;
+}
+
+/* The rows, so many times the same one. */
+static const char *written(const struct masquerade_layout *layout, const struct record *record,
+                           int rows)
+{
+    static char text[4096];
+    struct writer writer = {.length = 0};
+    struct sink *sink;
+    ssize_t length;
+    int fd = memfd_create("layout", 0);
+
+    assert_int_equal(writer_init(&writer, fd), 0);
+    sink = sink_masquerade_create(layout, &writer, &no_names);
+    assert_non_null(sink);
+    sink->ops->begin(sink);
+    for (; rows > 0; rows--)
+        sink->ops->row(sink, record);
+    sink->ops->end(sink);
+    assert_int_equal(writer_flush(&writer), 0);
+    length = pread(fd, text, sizeof text - 1, 0);
+    assert_true(length >= 0);
+    text[length] = '\0';
+    sink_destroy(sink);
+    writer_finish(&writer);
+    close(fd);
+    return text;
+}
+
+static const struct masquerade_layout numeric = {.numeric_hosts = true, .numeric_ports = true};
+
+static void a_connection_is_told_as_it_was_sent_and_by_the_port_it_left_from(void **state)
+{
+    struct record record = flow_record(IPPROTO_TCP);
+
+    (void)state;
+    assert_string_equal(written(&numeric, &record, 1),
+                        "tcp   7:11.00 10.0.0.2             192.0.2.9            "
+                        "40000 -> 80 (6000)\n");
+}
+
+static void the_heading_comes_with_the_first_row_and_not_without(void **state)
+{
+    struct masquerade_layout layout = numeric;
+    struct record record = flow_record(IPPROTO_UDP);
+
+    (void)state;
+    layout.header = true;
+    assert_string_equal(written(&layout, &record, 0), "");
+    assert_string_equal(
+        written(&layout, &record, 2),
+        "IP masquerading entries\n"
+        "prot   expire source               destination          ports\n"
+        "udp   7:11.00 10.0.0.2             192.0.2.9            40000 -> 80 (6000)\n"
+        "udp   7:11.00 10.0.0.2             192.0.2.9            40000 -> 80 (6000)\n");
+}
+
+static void sequence_numbers_are_0_unless_the_kernel_changes_them(void **state)
+{
+    struct masquerade_layout layout = numeric;
+    struct record record = flow_record(IPPROTO_TCP);
+
+    (void)state;
+    layout.extended = layout.header = true;
+    assert_string_equal(written(&layout, &record, 1),
+                        "IP masquerading entries\n"
+                        "prot   expire    initseq delta prevd source               "
+                        "destination          ports\n"
+                        "tcp   7:11.00          0     0     0 10.0.0.2             "
+                        "192.0.2.9            40000 -> 80 (6000)\n");
+    record.flow.status |= IPS_SEQ_ADJUST;
+    layout.header = false;
+    assert_string_equal(written(&layout, &record, 1),
+                        "tcp   7:11.00          -     -     - 10.0.0.2             "
+                        "192.0.2.9            40000 -> 80 (6000)\n");
+    record.flow.status = 0;
+    record.has &= ~FLOW_ID;
+    assert_non_null(strstr(written(&layout, &record, 1), " -     -     - 10."));
+}
+
+static void icmp_has_its_id_for_a_port_and_type_and_code_for_the_other(void **state)
+{
+    struct record record = flow_record(IPPROTO_ICMP);
+
+    (void)state;
+    record.flow.orig = (struct flow_tuple){
+        .protocol = IPPROTO_ICMP, .src_port = 77, .icmp_type = 8, .icmp_code = 1};
+    record.flow.reply =
+        (struct flow_tuple){.protocol = IPPROTO_ICMP, .src_port = 78, .icmp_type = 0};
+    assert_string_equal(written(&numeric, &record, 1),
+                        "icmp  7:11.00 0.0.0.0              0.0.0.0              "
+                        "77 -> 2049 (78)\n");
+}
+
+static void what_is_wide_pushes_the_rest_on_and_stays_apart(void **state)
+{
+    struct record record = flow_record(IPPROTO_UDPLITE);
+
+    (void)state;
+    record.flow.family = AF_INET6;
+    record.flow.timeout = 432000;
+    inet_pton(AF_INET6, "2001:db8:1111:2222::6666", record.flow.orig.src);
+    inet_pton(AF_INET6, "2001:db8::9", record.flow.orig.dst);
+    assert_string_equal(written(&numeric, &record, 1),
+                        "udplite 7200:00.00 2001:db8:1111:2222::6666 2001:db8::9          "
+                        "40000 -> 80 (6000)\n");
+    record.has &= ~FLOW_TIMEOUT;
+    record.flow.orig.protocol = 222;
+    record.flow.orig.src_port = 0;
+    assert_string_equal(written(&numeric, &record, 1),
+                        "222      -    2001:db8:1111:2222::6666 2001:db8::9          "
+                        "* -> 80 (6000)\n");
+}
+
+static void esp_has_its_name_and_no_ports(void **state)
+{
+    struct record record = flow_record(IPPROTO_ESP);
+
+    (void)state;
+    record.flow.timeout = 59;
+    record.flow.orig.src_port = record.flow.orig.dst_port = record.flow.reply.dst_port = 0;
+    assert_string_equal(written(&numeric, &record, 1),
+                        "esp   0:59.00 10.0.0.2             192.0.2.9            * -> * (*)\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_connection_is_told_as_it_was_sent_and_by_the_port_it_left_from),
+        cmocka_unit_test(the_heading_comes_with_the_first_row_and_not_without),
+        cmocka_unit_test(sequence_numbers_are_0_unless_the_kernel_changes_them),
+        cmocka_unit_test(icmp_has_its_id_for_a_port_and_type_and_code_for_the_other),
+        cmocka_unit_test(what_is_wide_pushes_the_rest_on_and_stays_apart),
+        cmocka_unit_test(esp_has_its_name_and_no_ports),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

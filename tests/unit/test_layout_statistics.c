@@ -1,0 +1,262 @@
+/* The counters of netstat -s, byte for byte. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "fastnet/sink.h"
+#include "format/statistics_texts.h"
+
+struct counter {
+    const char *protocol, *name;
+    uint64_t magnitude;
+    bool negative;
+};
+
+static bool shows_all(const struct record *record, const void *arg)
+{
+    (void)record;
+    (void)arg;
+    return true;
+}
+
+/* Leaves out one protocol. */
+static bool shows_others(const struct record *record, const void *arg)
+{
+    const char *name = arg;
+
+    return record->counter.protocol.length != strlen(name) ||
+           memcmp(record->counter.protocol.data, name, strlen(name)) != 0;
+}
+
+static struct record record_of(const struct counter *counter, const struct counter *before)
+{
+    return (struct record){
+        .kind = RECORD_COUNTER,
+        .has = COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE,
+        .counter = {.protocol = {counter->protocol, strlen(counter->protocol)},
+                    .name = {counter->name, strlen(counter->name)},
+                    .magnitude = counter->magnitude,
+                    .negative = counter->negative,
+                    .first = !before || strcmp(counter->protocol, before->protocol) != 0},
+    };
+}
+
+/* What the layout writes for counters, up to one without a protocol, so many times. */
+static const char *written(const struct statistics_layout *layout, const struct counter *counters,
+                           int times)
+{
+    static char text[4096];
+    struct writer writer = {.length = 0};
+    struct sink *sink;
+    ssize_t length;
+    int fd = memfd_create("layout", 0);
+
+    assert_int_equal(writer_init(&writer, fd), 0);
+    sink = sink_statistics_create(layout, &writer, &(struct context){.hosts = NULL});
+    assert_non_null(sink);
+    for (; times > 0; times--) {
+        sink->ops->begin(sink);
+        for (size_t i = 0; counters[i].protocol; i++) {
+            struct record record = record_of(&counters[i], i ? &counters[i - 1] : NULL);
+            sink->ops->row(sink, &record);
+        }
+        sink->ops->end(sink);
+    }
+    assert_int_equal(writer_flush(&writer), 0);
+    length = pread(fd, text, sizeof text - 1, 0);
+    assert_true(length >= 0);
+    text[length] = '\0';
+    sink_destroy(sink);
+    writer_finish(&writer);
+    close(fd);
+    return text;
+}
+
+static const struct statistics_layout everything = {.header = true, .shows = shows_all};
+
+static void known_counters_have_words_and_some_are_left_out_when_0(void **state)
+{
+    static const struct counter counters[] = {
+        {"Ip", "InReceives", 0, false},     {"Ip", "OutNoRoutes", 0, false},
+        {"Ip", "ReasmFails", 7, false},     {"Tcp", "ActiveOpens", 1, false},
+        {"Tcp", "RtoMin", 200, false},      {"TcpExt", "TCPHPHits", 0, false},
+        {"TcpExt", "TW", 0, false},         {"TcpExt", "DelayedACKLost", 3, false},
+        {"Sctp", "SctpAborteds", 2, false}, {NULL, NULL, 0, false},
+    };
+
+    (void)state;
+    assert_string_equal(written(&everything, counters, 1), "Ip:\n"
+                                                           "    0 total packets received\n"
+                                                           "    7 packet reassemblies failed\n"
+                                                           "Tcp:\n"
+                                                           "    1 active connection openings\n"
+                                                           "TcpExt:\n"
+                                                           "    0 packet headers predicted\n"
+                                                           "    Quick ack mode was activated 3 "
+                                                           "times\n"
+                                                           "Sctp:\n"
+                                                           "    2 Number of Aborteds \n");
+}
+
+static void unknown_counters_have_the_names_of_the_kernel_unless_they_are_0(void **state)
+{
+    static const struct counter counters[] = {
+        {"Ip", "Forwarding", 2, false},           {"Ip", "OutTransmits", 0, false},
+        {"IpExt", "InOctets", UINT64_MAX, false}, {"IpExt", "Strange", 1, true},
+        {"TcpExt", "TCPTimeouts", 4, false},      {NULL, NULL, 0, false},
+    };
+
+    (void)state;
+    assert_string_equal(written(&everything, counters, 1), "Ip:\n"
+                                                           "    Forwarding: 2\n"
+                                                           "IpExt:\n"
+                                                           "    InOctets: 18446744073709551615\n"
+                                                           "    Strange: 18446744073709551615\n"
+                                                           "TcpExt:\n"
+                                                           "    TCPTimeouts: 4\n");
+}
+
+static const struct counter icmp[] = {
+    {"Icmp", "InMsgs", 5, false},
+    {"Icmp", "InCsumErrors", 1, false},
+    {"Icmp", "InDestUnreachs", 4, false},
+    {"Icmp", "InTimeExcds", 0, false},
+    {"Icmp", "OutMsgs", 9, false},
+    {"Icmp", "InEchos", 0, false},
+    {"Icmp", "OutEchos", 0, false},
+    {"Icmp", "OutEchoReps", 2, false},
+    {"Icmp", "OutRateLimitHost", 1, false},
+    {"IcmpMsg", "InType3", 4, false},
+    {"Udp", "NoPorts", 6, false},
+    {"Udp", "IgnoredMulti", 1, false},
+    {NULL, NULL, 0, false},
+};
+
+static void histograms_have_titles_indented_like_what_is_before_them(void **state)
+{
+    (void)state;
+    assert_string_equal(written(&everything, icmp, 1), "Icmp:\n"
+                                                       "    5 ICMP messages received\n"
+                                                       "    InCsumErrors: 1\n"
+                                                       "    ICMP input histogram:\n"
+                                                       "        destination unreachable: 4\n"
+                                                       "    9 ICMP messages sent\n"
+                                                       "    ICMP input histogram:\n"
+                                                       "        ICMP output histogram:\n"
+                                                       "        echo replies: 2\n"
+                                                       "        OutRateLimitHost: 1\n"
+                                                       "IcmpMsg:\n"
+                                                       "        InType3: 4\n"
+                                                       "Udp:\n"
+                                                       "    6 packets to unknown port received\n"
+                                                       "    IgnoredMulti: 1\n");
+}
+
+static void a_protocol_that_is_not_shown_still_ends_a_histogram(void **state)
+{
+    static const struct counter counters[] = {
+        {"Icmp", "OutEchos", 1, false},
+        {"TcpExt", "TW", 1, false},
+        {"IpExt", "InOctets", 1, false},
+        {NULL, NULL, 0, false},
+    };
+    const struct statistics_layout layout = {
+        .header = true, .shows = shows_others, .arg = "TcpExt"};
+
+    (void)state;
+    assert_string_equal(written(&layout, counters, 1), "Icmp:\n"
+                                                       "    ICMP output histogram:\n"
+                                                       "        echo requests: 1\n"
+                                                       "IpExt:\n"
+                                                       "    InOctets: 1\n");
+}
+
+static void every_listing_starts_anew(void **state)
+{
+    static const struct counter counters[] = {
+        {"Other", "A", 1, false}, {"Icmp", "OutEchos", 1, false}, {NULL, NULL, 0, false}};
+    static const char once[] = "Other:\n    A: 1\nIcmp:\n    ICMP output histogram:\n"
+                               "        echo requests: 1\n";
+    char twice[2 * sizeof once];
+
+    (void)state;
+    snprintf(twice, sizeof twice, "%s%s", once, once);
+    assert_string_equal(written(&everything, counters, 2), twice);
+}
+
+static void without_header_there_are_no_titles_of_protocols(void **state)
+{
+    static const struct counter counters[] = {
+        {"Udp", "NoPorts", 6, false}, {"Other", "A", 1, false}, {NULL, NULL, 0, false}};
+    const struct statistics_layout layout = {.shows = shows_all};
+
+    (void)state;
+    assert_string_equal(written(&layout, counters, 1),
+                        "    6 packets to unknown port received\n    A: 1\n");
+}
+
+static void names_from_the_file_are_escaped(void **state)
+{
+    static const struct counter counters[] = {{"P\033", "A\x9b\\", 6, false},
+                                              {NULL, NULL, 0, false}};
+
+    (void)state;
+    assert_string_equal(written(&everything, counters, 1), "P\\x1b:\n    A\\x9b\\\\: 6\n");
+}
+
+/* What it looks for by halving an unsorted table. */
+static void what_netstat_does_not_find_is_not_in_the_tables(void **state)
+{
+    static const char *const missed[] = {
+        "TCPDirectCopyFromPrequeue",
+        "TCPDSACKOfoRecv",
+        "TCPDSACKOfoSent",
+        "TCPDSACKOldSent",
+        "TCPDSACKRecv",
+        "TCPDSackUndo",
+        "TCPDSACKUndo",
+        "TCPLoss",
+        "TCPPrequeueDropped",
+        "TCPRenoRecoveryFailed",
+        "TCPRenoRecoveryFail",
+        "TCPSackFailures",
+        "TCPSackRecoveryFail",
+        "TCPSackRecovery",
+        "TCPSACKReneging",
+        "TCPTimeouts",
+        "TWKilled",
+    };
+    const struct statistics_table *table = statistics_table_of((struct text){"TcpExt", 6});
+
+    (void)state;
+    assert_non_null(table);
+    assert_int_equal(table->count, 50);
+    for (size_t i = 0; i < sizeof missed / sizeof *missed; i++)
+        assert_null(statistics_text_of(table, (struct text){missed[i], strlen(missed[i])}));
+    assert_null(statistics_table_of((struct text){"UdpLite", 7}));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(known_counters_have_words_and_some_are_left_out_when_0),
+        cmocka_unit_test(unknown_counters_have_the_names_of_the_kernel_unless_they_are_0),
+        cmocka_unit_test(histograms_have_titles_indented_like_what_is_before_them),
+        cmocka_unit_test(a_protocol_that_is_not_shown_still_ends_a_histogram),
+        cmocka_unit_test(every_listing_starts_anew),
+        cmocka_unit_test(without_header_there_are_no_titles_of_protocols),
+        cmocka_unit_test(names_from_the_file_are_escaped),
+        cmocka_unit_test(what_netstat_does_not_find_is_not_in_the_tables),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,364 @@
+/* Counters of the protocols out of /proc/net: pairs of lines, lines of pairs, and whole files. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "backend/proc_snmp.h"
+#include "scene.h"
+
+/* --- Lines ------------------------------------------------------------------------------------ */
+
+static struct line line_of(char *text)
+{
+    return (struct line){.data = text, .length = strlen(text)};
+}
+
+/* The counters of a block as "Protocol.Name=value ...", a bad one as "?". */
+static const char *block(const char *names, const char *values)
+{
+    static char text[512];
+    char *one = strdup(names), *other = strdup(values);
+    struct line first = line_of(one), second = line_of(other);
+    struct snmp_block counters;
+    struct record record;
+    size_t length = 0;
+    int result = snmp_block_init(&counters, &first, &second);
+
+    text[0] = '\0';
+    while (result == 0 && (result = snmp_block_next(&counters, &record)) != 0) {
+        const struct counter_record *counter = &record.counter;
+        if (result < 0)
+            length += (size_t)snprintf(text + length, sizeof text - length, "? ");
+        else
+            length += (size_t)snprintf(text + length, sizeof text - length, "%s%.*s.%.*s=%s%llu ",
+                                       counter->first ? ":" : "", (int)counter->protocol.length,
+                                       counter->protocol.data, (int)counter->name.length,
+                                       counter->name.data, counter->negative ? "-" : "",
+                                       (unsigned long long)counter->magnitude);
+        result = 0;
+    }
+    free(one);
+    free(other);
+    return result < 0 ? "refused" : text;
+}
+
+static void names_and_values_are_paired_by_their_places(void **state)
+{
+    (void)state;
+    assert_string_equal(block("Tcp: MaxConn InSegs", "Tcp: -1 12"),
+                        ":Tcp.MaxConn=-1 Tcp.InSegs=12 ");
+    assert_string_equal(block("Ip:  A\tB ", "Ip: 1 \t 2\t"), ":Ip.A=1 Ip.B=2 ");
+    assert_string_equal(block("Ip:", "Ip:"), "");
+}
+
+static void values_have_64_bits_and_a_sign(void **state)
+{
+    (void)state;
+    assert_string_equal(block("Ip: A B C", "Ip: 18446744073709551615 -9223372036854775808 -0"),
+                        ":Ip.A=18446744073709551615 Ip.B=-9223372036854775808 Ip.C=0 ");
+}
+
+static void a_value_that_is_no_number_costs_only_its_counter(void **state)
+{
+    (void)state;
+    assert_string_equal(block("Ip: A B C", "Ip: x 2 3"), "? :Ip.B=2 Ip.C=3 ");
+    assert_string_equal(block("Ip: A B", "Ip: 18446744073709551616 2"), "? :Ip.B=2 ");
+    assert_string_equal(block("Ip: A B", "Ip: -9223372036854775809 2"), "? :Ip.B=2 ");
+    assert_string_equal(block("Ip: A B C D", "Ip: 1x - +1 --1"), "? ? ? ? ");
+}
+
+static void lines_that_do_not_belong_together_are_refused(void **state)
+{
+    (void)state;
+    assert_string_equal(block("Ip: A", "Icmp: 1"), "refused");
+    assert_string_equal(block("Ip: A", "Ip 1"), "refused");
+    assert_string_equal(block("Ip A", "Ip: 1"), "refused");
+    assert_string_equal(block("Ip: A B", "Ip: 1"), "refused");
+    assert_string_equal(block("Ip: A", "Ip: 1 2"), "refused");
+    assert_string_equal(block(": A", ": 1"), "refused");
+    assert_string_equal(block("", ""), "refused");
+}
+
+static void more_names_than_any_kernel_has_are_refused(void **state)
+{
+    char *names = malloc(8 + 2 * SNMP_NAMES_MAX), *end = stpcpy(names, "Ip:");
+
+    (void)state;
+    for (size_t i = 0; i <= SNMP_NAMES_MAX; i++)
+        end = stpcpy(end, " 1");
+    assert_string_equal(block(names, names), "refused");
+    free(names);
+}
+
+static int decode_pair(const char *text, struct record *record)
+{
+    static char copy[256];
+    struct line line = {.data = copy, .length = strlen(text)};
+
+    memcpy(copy, text, line.length);
+    return snmp_pair_decode(&line, record);
+}
+
+static void a_pair_is_a_name_and_a_value(void **state)
+{
+    static const char *const bad[] = {"", "Ip6A", "Ip6A x", "Ip6A 1 2", "Ip6A 1x", " "};
+    struct record record;
+
+    (void)state;
+    assert_int_equal(decode_pair("Ip6InReceives                   \t2", &record), 0);
+    assert_int_equal(record.kind, RECORD_COUNTER);
+    assert_int_equal(record.has, COUNTER_NAME | COUNTER_VALUE);
+    assert_text(&record.counter.name, "Ip6InReceives", 13);
+    assert_int_equal(record.counter.magnitude, 2);
+    assert_int_equal(decode_pair("SctpCurrEstab -3", &record), 0);
+    assert_true(record.counter.negative && record.counter.magnitude == 3);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(decode_pair(bad[i], &record), -EBADMSG);
+}
+
+static void the_protocol_of_a_name_of_ipv6_ends_with_the_6(void **state)
+{
+    struct text protocol = snmp_protocol_of((struct text){"Icmp6InType136", 14});
+
+    (void)state;
+    assert_text(&protocol, "Icmp6", 5);
+    protocol = snmp_protocol_of((struct text){"Other", 5});
+    assert_text(&protocol, "Other", 5);
+}
+
+/* --- Files ------------------------------------------------------------------------------------ */
+
+struct scene {
+    struct tree tree;
+    struct report report;
+    char text[4096]; /* of all rows, as block() has them */
+    size_t rows;
+    size_t refuse; /* the row that is refused, from 1 */
+};
+
+static int make(void **state)
+{
+    struct scene *scene = calloc(1, sizeof *scene);
+
+    tree_make(&scene->tree);
+    *state = scene;
+    return 0;
+}
+
+static int clear(void **state)
+{
+    struct scene *scene = *state;
+
+    tree_remove(&scene->tree);
+    free(scene);
+    return 0;
+}
+
+static int take(const struct record *record, void *arg)
+{
+    struct scene *scene = arg;
+    const struct counter_record *counter = &record->counter;
+    size_t length = strlen(scene->text);
+
+    assert_int_equal(record->has, COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE);
+    if (++scene->rows == scene->refuse)
+        return STOPPED;
+    snprintf(scene->text + length, sizeof scene->text - length, "%s%.*s.%.*s=%llu ",
+             counter->first ? ":" : "", (int)counter->protocol.length, counter->protocol.data,
+             (int)counter->name.length, counter->name.data, (unsigned long long)counter->magnitude);
+    return 0;
+}
+
+static int list(struct scene *scene, const struct table *table)
+{
+    struct query query = {.table = table,
+                          .states = STATES_ALL,
+                          .proc_root = scene->tree.root,
+                          .report = &scene->report};
+
+    scene->text[0] = '\0';
+    scene->rows = 0;
+    scene->report = (struct report){.count = 0};
+    return backend_proc_snmp.dump(&query, take, scene);
+}
+
+static void put_sctp(const struct scene *scene, const char *text)
+{
+    char path[96];
+
+    snprintf(path, sizeof path, "%s/net/sctp", scene->tree.root);
+    mkdir(path, 0755);
+    tree_puts(&scene->tree, "sctp/snmp", text);
+}
+
+static void remove_sctp(const struct scene *scene)
+{
+    char path[96];
+
+    snprintf(path, sizeof path, "%s/net/sctp/snmp", scene->tree.root);
+    unlink(path);
+    snprintf(path, sizeof path, "%s/net/sctp", scene->tree.root);
+    rmdir(path);
+}
+
+static void files_are_read_in_the_order_of_netstat(void **state)
+{
+    struct scene *scene = *state;
+
+    tree_puts(&scene->tree, "netstat", "TcpExt: C\nTcpExt: 3\n");
+    put_sctp(scene, "SctpD\t4\nSctpE\t5\n");
+    tree_puts(&scene->tree, "snmp", "Ip: A\nIp: 1\nTcp: B\nTcp: 2\n");
+    assert_int_equal(list(scene, &table_counters), 0);
+    assert_string_equal(scene->text, ":Ip.A=1 :Tcp.B=2 :TcpExt.C=3 :Sctp.SctpD=4 Sctp.SctpE=5 ");
+    assert_int_equal(scene->report.count, 0);
+    remove_sctp(scene);
+}
+
+static void ipv6_has_tcp_from_the_file_of_ipv4(void **state)
+{
+    struct scene *scene = *state;
+
+    tree_puts(&scene->tree, "snmp6",
+              "Ip6A\t1\nIp6B\t2\nIcmp6C\t3\nUdp6D\t4\nUdpLite6E\t5\nUdpLite6Udp6\t6\n");
+    tree_puts(&scene->tree, "snmp", "Ip: A\nIp: 1\nTcp: B\nTcp: 2\nUdp: C\nUdp: 3\n");
+    assert_int_equal(list(scene, &table_counters6), 0);
+    assert_string_equal(scene->text, ":Ip6.Ip6A=1 Ip6.Ip6B=2 :Icmp6.Icmp6C=3 :Udp6.Udp6D=4 "
+                                     ":UdpLite6.UdpLite6E=5 UdpLite6.UdpLite6Udp6=6 :Tcp.B=2 ");
+    assert_int_equal(scene->report.count, 0);
+}
+
+static void only_the_first_file_has_to_be_there(void **state)
+{
+    struct scene *scene = *state;
+    char net[96];
+
+    assert_int_equal(list(scene, &table_counters), -ENOENT);
+    tree_puts(&scene->tree, "snmp", "\nIp: A\nIp: 1\n");
+    assert_int_equal(list(scene, &table_counters), 0);
+    assert_string_equal(scene->text, ":Ip.A=1 ");
+    assert_int_equal(scene->report.count, 0);
+    assert_int_equal(list(scene, &table_counters6), -ENOENT);
+    assert_int_equal(scene->rows, 0);
+    snprintf(net, sizeof net, "%s/net/snmp", scene->tree.root);
+    assert_int_equal(unlink(net), 0);
+    snprintf(net, sizeof net, "%s/net", scene->tree.root);
+    assert_int_equal(rmdir(net), 0);
+    assert_int_equal(list(scene, &table_counters), -ENOTDIR);
+}
+
+static void a_further_file_that_cannot_be_read_is_told(void **state)
+{
+    struct scene *scene = *state;
+    char path[96];
+
+    tree_puts(&scene->tree, "snmp", "Ip: A\nIp: 1\n");
+    snprintf(path, sizeof path, "%s/net/netstat", scene->tree.root);
+    assert_int_equal(mkdir(path, 0755), 0);
+    assert_int_equal(list(scene, &table_counters), 0);
+    assert_string_equal(scene->text, ":Ip.A=1 ");
+    assert_true(report_says(&scene->report, "/net/netstat: Is a directory"));
+    assert_true(scene->report.partial);
+    rmdir(path);
+}
+
+static void malformed_lines_are_skipped_counted_and_told(void **state)
+{
+    struct scene *scene = *state;
+
+    tree_puts(&scene->tree, "snmp", "Ip: A B\nIp: 1\nTcp: B C\nTcp: 2 x\nUdp: D\n");
+    assert_int_equal(list(scene, &table_counters), 0);
+    assert_string_equal(scene->text, ":Tcp.B=2 ");
+    assert_true(report_says(&scene->report, "/net/snmp: skipped 3 malformed lines or counters, the "
+                                            "first in line 1"));
+    tree_puts(&scene->tree, "snmp6", "Ip6A 1\nbad\nIp6B 2\n");
+    assert_int_equal(list(scene, &table_counters6), 0);
+    assert_true(report_says(&scene->report, "/net/snmp6: skipped 1 malformed line or counter, "
+                                            "the first in line 2"));
+}
+
+static void a_protocol_with_an_endless_name_is_malformed(void **state)
+{
+    struct scene *scene = *state;
+    char name[SNMP_PROTOCOL_MAX + 2] = {0}, text[256];
+
+    memset(name, 'x', SNMP_PROTOCOL_MAX + 1);
+    snprintf(text, sizeof text, "%s 1\nIp6B 2\n", name);
+    tree_puts(&scene->tree, "snmp", "Tcp: A\nTcp: 1\n");
+    tree_puts(&scene->tree, "snmp6", text);
+    assert_int_equal(list(scene, &table_counters6), 0);
+    assert_string_equal(scene->text, ":Ip6.Ip6B=2 :Tcp.A=1 ");
+    assert_true(scene->report.partial);
+}
+
+static void files_that_are_cut_or_empty_are_told(void **state)
+{
+    struct scene *scene = *state;
+
+    tree_puts(&scene->tree, "snmp", "Ip: A\nIp: 1");
+    tree_puts(&scene->tree, "netstat", "");
+    assert_int_equal(list(scene, &table_counters), 0);
+    assert_string_equal(scene->text, ":Ip.A=1 ");
+    assert_true(report_says(&scene->report, "/net/snmp is cut: its last line has no end"));
+    assert_true(report_says(&scene->report, "/net/netstat is empty"));
+    assert_true(scene->report.partial);
+}
+
+static void a_row_that_is_refused_ends_the_dump(void **state)
+{
+    struct scene *scene = *state;
+
+    tree_puts(&scene->tree, "snmp", "Ip: A B\nIp: 1 2\n");
+    tree_puts(&scene->tree, "netstat", "TcpExt: A B\nTcpExt: 1 2\n");
+    tree_puts(&scene->tree, "snmp6", "Ip6A 1\nIp6B 2\n");
+    for (scene->refuse = 1; scene->refuse <= 4; scene->refuse++) {
+        assert_int_equal(list(scene, &table_counters), STOPPED);
+        assert_int_equal(scene->rows, scene->refuse);
+    }
+    scene->refuse = 2;
+    assert_int_equal(list(scene, &table_counters6), STOPPED);
+    assert_int_equal(scene->rows, 2);
+}
+
+static void it_knows_no_other_table(void **state)
+{
+    (void)state;
+    assert_int_equal(backend_proc_snmp.fields(&table_tcp), 0);
+    assert_int_equal(backend_proc_snmp.fields(&table_counters),
+                     COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE);
+}
+
+#define IN_TREE(test) cmocka_unit_test_setup_teardown(test, make, clear)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_and_values_are_paired_by_their_places),
+        cmocka_unit_test(values_have_64_bits_and_a_sign),
+        cmocka_unit_test(a_value_that_is_no_number_costs_only_its_counter),
+        cmocka_unit_test(lines_that_do_not_belong_together_are_refused),
+        cmocka_unit_test(more_names_than_any_kernel_has_are_refused),
+        cmocka_unit_test(a_pair_is_a_name_and_a_value),
+        cmocka_unit_test(the_protocol_of_a_name_of_ipv6_ends_with_the_6),
+        IN_TREE(files_are_read_in_the_order_of_netstat),
+        IN_TREE(ipv6_has_tcp_from_the_file_of_ipv4),
+        IN_TREE(only_the_first_file_has_to_be_there),
+        IN_TREE(a_further_file_that_cannot_be_read_is_told),
+        IN_TREE(malformed_lines_are_skipped_counted_and_told),
+        IN_TREE(a_protocol_with_an_endless_name_is_malformed),
+        IN_TREE(files_that_are_cut_or_empty_are_told),
+        IN_TREE(a_row_that_is_refused_ends_the_dump),
+        cmocka_unit_test(it_knows_no_other_table),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

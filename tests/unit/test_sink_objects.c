@@ -1,0 +1,234 @@
+/* Rows of a name and a value, made into objects; and the columns of counters and groups. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "fastnet/sink.h"
+
+static const struct context no_names;
+
+static const struct column *find(enum record_kind kind, const char *name)
+{
+    const struct column *column = column_find(kind, name, strlen(name));
+
+    assert_non_null(column);
+    return column;
+}
+
+static void put_row(struct sink *sink, const char *protocol, const char *name, uint64_t magnitude,
+                    bool negative)
+{
+    const struct record record = {
+        .kind = RECORD_COUNTER,
+        .has = COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE,
+        .counter = {.protocol = {protocol, strlen(protocol)},
+                    .name = {name, strlen(name)},
+                    .magnitude = magnitude,
+                    .negative = negative},
+    };
+
+    sink->ops->row(sink, &record);
+}
+
+static void put_nothing(struct sink *sink)
+{
+    (void)sink;
+}
+
+static void put_two(struct sink *sink)
+{
+    put_row(sink, "Tcp", "MaxConn", 1, true);
+    put_row(sink, "Tcp", "InSegs", UINT64_MAX, false);
+    put_row(sink, "Udp", "InSegs", 3, false);
+}
+
+static void put_awkward(struct sink *sink)
+{
+    put_row(sink, "a\"\\", "b\"\n", 1, false);
+    put_row(sink, "a\"\\", "protocol", 2, false);
+    put_row(sink, "a\"\\", "c", 3, false);
+    put_row(sink, "a\"\\", "c", 4, false);
+}
+
+static void put_many(struct sink *sink)
+{
+    char name[] = "aa";
+
+    for (name[0] = 'a'; name[0] <= 'z'; name[0]++)
+        for (name[1] = 'a'; name[1] <= 'z'; name[1]++)
+            put_row(sink, name, name, 1, false);
+}
+
+/* What comes of rows, twice when `again`. To be freed. */
+static char *written(sink_create_fn create, void (*rows)(struct sink *), bool again)
+{
+    const struct column *const columns[] = {find(RECORD_COUNTER, "protocol"),
+                                            find(RECORD_COUNTER, "name"),
+                                            find(RECORD_COUNTER, "value")};
+    struct writer writer;
+    int fd = memfd_create("objects", 0);
+
+    assert_int_equal(writer_init(&writer, fd), 0);
+    const struct sink_options options = {
+        .writer = &writer, .context = &no_names, .columns = columns, .count = 3};
+    struct sink *sink = sink_objects_create(&options, create);
+    assert_non_null(sink);
+    for (int pass = 0; pass <= again; pass++) {
+        sink->ops->begin(sink);
+        rows(sink);
+        sink->ops->end(sink);
+    }
+    assert_int_equal(writer_flush(&writer), 0);
+    const off_t size = lseek(fd, 0, SEEK_END);
+    char *text = calloc(1, (size_t)size + 1);
+    assert_int_equal(pread(fd, text, (size_t)size, 0), size);
+    sink_destroy(sink);
+    writer_finish(&writer);
+    close(fd);
+    return text;
+}
+
+static void assert_written(sink_create_fn create, void (*rows)(struct sink *), bool again,
+                           const char *expected)
+{
+    char *text = written(create, rows, again);
+
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void an_object_has_the_members_of_its_own_rows(void **state)
+{
+    (void)state;
+    assert_written(sink_json_create, put_two, false,
+                   "[\n{\"protocol\":\"Tcp\",\"MaxConn\":-1,\"InSegs\":18446744073709551615},\n"
+                   "{\"protocol\":\"Udp\",\"InSegs\":3}\n]\n");
+}
+
+static void each_listing_has_objects_of_its_own(void **state)
+{
+    (void)state;
+    assert_written(sink_ndjson_create, put_two, true,
+                   "{\"protocol\":\"Tcp\",\"MaxConn\":-1,\"InSegs\":18446744073709551615}\n"
+                   "{\"protocol\":\"Udp\",\"InSegs\":3}\n"
+                   "{\"protocol\":\"Tcp\",\"MaxConn\":-1,\"InSegs\":18446744073709551615}\n"
+                   "{\"protocol\":\"Udp\",\"InSegs\":3}\n");
+}
+
+static void no_rows_are_no_objects(void **state)
+{
+    (void)state;
+    assert_written(sink_json_create, put_nothing, false, "[]\n");
+}
+
+static void names_are_escaped_and_no_member_comes_twice(void **state)
+{
+    (void)state;
+    assert_written(sink_ndjson_create, put_awkward, false,
+                   "{\"protocol\":\"a\\\"\\\\\\\\\",\"b\\\"\\u000a\":1,\"c\":3}\n");
+}
+
+static void other_sinks_leave_empty_what_an_object_does_not_have(void **state)
+{
+    (void)state;
+    assert_written(sink_csv_create, put_two, false, "Tcp,-1,18446744073709551615,\r\nUdp,,,3\r\n");
+    assert_written(sink_table_create, put_two, false,
+                   "Tcp  -1  18446744073709551615  -\nUdp   -                     -  3\n");
+}
+
+static void many_objects_are_all_there(void **state)
+{
+    char *text = written(sink_ndjson_create, put_many, false);
+    size_t lines = 0;
+
+    (void)state;
+    for (const char *at = text; (at = strchr(at, '\n')) != NULL; at++)
+        lines++;
+    assert_int_equal(lines, 26 * 26);
+    assert_non_null(strstr(text, "{\"protocol\":\"zz\",\"zz\":1}\n"));
+    free(text);
+}
+
+static void objects_are_made_of_three_columns(void **state)
+{
+    const struct sink_options options = {.count = 2};
+
+    (void)state;
+    assert_null(sink_objects_create(&options, sink_json_create));
+}
+
+/* --- Columns ---------------------------------------------------------------------------------- */
+
+static void assert_value(const struct column *column, const struct record *record,
+                         const char *expected)
+{
+    const struct value value = column->value(column, record, &no_names);
+    char text[256];
+
+    assert_true(value.type == VALUE_UNKNOWN || value.type == column->type);
+    *value_write(text, &value, " ") = '\0';
+    assert_string_equal(text, expected);
+}
+
+static void columns_of_counters_and_groups_keep_their_names(void **state)
+{
+    static const char *const counters[] = {"protocol", "name", "value"};
+    static const char *const groups[] = {"interface", "interface_index", "family",
+                                         "group",     "group_host",      "users"};
+
+    (void)state;
+    assert_int_equal(columns_of(RECORD_COUNTER)->count, 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_string_equal(columns_of(RECORD_COUNTER)->columns[i].name, counters[i]);
+    assert_int_equal(columns_of(RECORD_GROUP)->count, 6);
+    for (size_t i = 0; i < 6; i++)
+        assert_string_equal(columns_of(RECORD_GROUP)->columns[i].name, groups[i]);
+}
+
+static void a_group_is_shown_by_its_columns(void **state)
+{
+    static const char *const expected[][2] = {
+        {"interface", "a\\x20b"}, {"interface_index", "7"}, {"family", "inet6"},
+        {"group", "ff02::fb"},    {"group_host", "-"},      {"users", "3"},
+    };
+    struct record record = {
+        .kind = RECORD_GROUP,
+        .has = GROUP_INTERFACE | GROUP_ADDRESS | GROUP_USERS,
+        .group = {.family = AF_INET6, .index = 7, .users = 3, .interface = {"a b", 3}},
+    };
+
+    (void)state;
+    inet_pton(AF_INET6, "ff02::fb", record.group.address);
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        assert_value(find(RECORD_GROUP, expected[i][0]), &record, expected[i][1]);
+    record.has = 0;
+    assert_value(find(RECORD_GROUP, "users"), &record, "-");
+    assert_value(find(RECORD_GROUP, "interface"), &record, "-");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_object_has_the_members_of_its_own_rows),
+        cmocka_unit_test(each_listing_has_objects_of_its_own),
+        cmocka_unit_test(no_rows_are_no_objects),
+        cmocka_unit_test(names_are_escaped_and_no_member_comes_twice),
+        cmocka_unit_test(other_sinks_leave_empty_what_an_object_does_not_have),
+        cmocka_unit_test(many_objects_are_all_there),
+        cmocka_unit_test(objects_are_made_of_three_columns),
+        cmocka_unit_test(columns_of_counters_and_groups_keep_their_names),
+        cmocka_unit_test(a_group_is_shown_by_its_columns),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
