@@ -288,6 +288,12 @@ static void check_other_tables(const void *arg, struct report *report)
         check_old_families(netstat, report);
 }
 
+static const netstat_table_fn other_tables[] = {
+    [NETSTAT_ROUTES] = netstat_routes,         [NETSTAT_INTERFACES] = netstat_interfaces,
+    [NETSTAT_GROUPS] = netstat_groups,         [NETSTAT_STATISTICS] = netstat_statistics,
+    [NETSTAT_MASQUERADE] = netstat_masquerade,
+};
+
 int netstat_run(int argc, char *const argv[])
 {
     struct netstat netstat = {.program = argv[0]};
@@ -295,6 +301,8 @@ int netstat_run(int argc, char *const argv[])
     bool done = false;
     int status = netstat_parse(&netstat.options, argc, argv, &done);
 
+    if (!status && !done && options->table != NETSTAT_SOCKETS)
+        return other_tables[options->table](&netstat.options, netstat.program);
     if (!status && !done)
         status = prepare(&netstat, &done);
     if (status || done)

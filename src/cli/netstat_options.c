@@ -178,8 +178,19 @@ static void print_version(void)
 
 static int take_other_table(struct netstat_options *options, const struct option *option)
 {
+    static const struct {
+        int id;
+        enum netstat_table table;
+    } tables_of[] = {
+        {'r', NETSTAT_ROUTES},     {'i', NETSTAT_INTERFACES}, {'g', NETSTAT_GROUPS},
+        {'s', NETSTAT_STATISTICS}, {'M', NETSTAT_MASQUERADE},
+    };
+
     options->other_tables += option->id != 'g';
-    options->other_table = option->name;
+    options->table_option = option->name;
+    for (size_t i = 0; i < sizeof tables_of / sizeof *tables_of; i++)
+        if (tables_of[i].id == option->id)
+            options->table = tables_of[i].table;
     return 0;
 }
 
@@ -205,6 +216,11 @@ static void take_flag(struct netstat_options *options, int id)
     options->inet |= id == '4';
     options->inet6 |= id == '6';
     options->extended |= id == 'e';
+    options->extend += id == 'e';
+    options->cache |= id == 'C';
+    options->fib |= id == 'F';
+    options->symbolic |= id == 'N';
+    options->wide |= id == 'W';
     options->timers |= id == 'o';
     options->programs |= id == 'p';
     options->verbose |= id == 'v';
@@ -275,17 +291,10 @@ static void complete(struct netstat_options *options)
         (unsigned)__builtin_popcount(options->families);
 }
 
-static int refuse_other_tables(const struct netstat_options *options, const char *program)
+int netstat_refuse_table(const struct netstat_options *options, const char *program)
 {
-    if (options->other_tables > 1) {
-        fprintf(stderr, "%s: -r, -i, -M and -s exclude one another\n", program);
-        return STATUS_MISUSE;
-    }
-    if (options->other_table) {
-        fprintf(stderr, "%s: --%s is not part of this version\n", program, options->other_table);
-        return STATUS_FAILURE;
-    }
-    return 0;
+    fprintf(stderr, "%s: --%s is not part of this version\n", program, options->table_option);
+    return STATUS_FAILURE;
 }
 
 static int print_completion(const char *shell, const char *program)
@@ -316,6 +325,10 @@ int netstat_parse(struct netstat_options *options, int argc, char *const argv[],
         *done = true;
         return print_completion(options->common.completion, argv[0]);
     }
+    if (options->other_tables > 1) {
+        fprintf(stderr, "%s: -r, -i, -M and -s exclude one another\n", argv[0]);
+        return STATUS_MISUSE;
+    }
     complete(options);
-    return refuse_other_tables(options, argv[0]);
+    return 0;
 }

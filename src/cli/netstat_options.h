@@ -15,6 +15,16 @@ enum netstat_family {
     FAMILY_ROSE,
 };
 
+/* What is listed: one of the options that name a table, or none of them. */
+enum netstat_table {
+    NETSTAT_SOCKETS,
+    NETSTAT_ROUTES,
+    NETSTAT_INTERFACES,
+    NETSTAT_GROUPS,
+    NETSTAT_STATISTICS,
+    NETSTAT_MASQUERADE,
+};
+
 struct netstat_options {
     struct common common;
     bool all, listening, extended, programs, timers, verbose;
@@ -27,8 +37,23 @@ struct netstat_options {
     unsigned named_protocols; /* how many tables were asked for by name; 0: all there are */
     bool all_protocols;       /* of a family that was named: those that are missing are no matter */
     unsigned other_tables;    /* how many of -r -i -M -s were given */
-    const char *other_table;  /* the last of them, and -g */
+    enum netstat_table table; /* the last of them, or -g */
+    const char *table_option; /* its long name, or NULL */
+    unsigned extend;          /* how often -e was given */
+    bool cache, fib, symbolic, wide;
+    const char *afname; /* the family named last, as net-tools keeps it; NULL: none */
 };
+
+/* Lists a table other than the sockets'; returns the exit status. */
+typedef int (*netstat_table_fn)(struct netstat_options *options, const char *program);
+int netstat_routes(struct netstat_options *options, const char *program);
+int netstat_interfaces(struct netstat_options *options, const char *program);
+int netstat_groups(struct netstat_options *options, const char *program);
+int netstat_statistics(struct netstat_options *options, const char *program);
+int netstat_masquerade(struct netstat_options *options, const char *program);
+
+/* What none of this version's files can list. */
+int netstat_refuse_table(const struct netstat_options *options, const char *program);
 
 /*
  * Returns 0, or an exit status after a line on stderr. *done is set when the answer was printed

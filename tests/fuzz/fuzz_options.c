@@ -43,7 +43,7 @@ static void check(const struct netstat_options *options, int status, int done)
     if (status != STATUS_OK || done)
         return;
     require(!options->continuous || (options->interval_ms > 0));
-    require(!options->other_table);
+    require(options->other_tables <= 1);
     require(!options->tcp || options->inet || options->inet6);
 }
 
