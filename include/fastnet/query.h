@@ -34,6 +34,13 @@ extern const struct table table_flows, table_flows_zeroed, table_flows_dying,
     table_flow_statistics, table_expectations, table_expectation_one, table_expectation_events,
     table_expectation_count, table_expectation_statistics;
 
+/*
+ * Routes as /proc/net/route and ipv6_route have them (IPv4: the main table; IPv6: all tables), the
+ * exceptions to them that the kernel has learnt, and interfaces.
+ */
+extern const struct table table_route, table_route6, table_route_cache, table_route6_cache,
+    table_interfaces;
+
 struct query {
     const struct table *table;
     uint64_t needs;          /* fields that will be looked at; the others need not be asked for */
@@ -83,7 +90,7 @@ struct backend {
 };
 
 extern const struct backend backend_sock_diag, backend_proc_net, backend_ctnetlink,
-    backend_proc_conntrack;
+    backend_proc_conntrack, backend_route, backend_proc_route, backend_link, backend_proc_dev;
 
 /* All of them, those that are rather asked first. */
 extern const struct backend *const backends[];

@@ -12,11 +12,12 @@ enum {
     OPTION_NUMERIC_HOSTS,
     OPTION_NUMERIC_PORTS,
     OPTION_NUMERIC_USERS,
+    OPTION_DELTA,
 };
 
 enum { GROUP_WHICH, GROUP_SHOW, GROUP_OTHER, GROUP_TABLES };
 static const char *const groups[] = {"Which sockets", "What is shown of them", "About fastnet",
-                                     "Other tables of netstat (not in this version)"};
+                                     "Other tables of netstat"};
 
 /* In net-tools' order: it shows in the message about an ambiguous abbreviation. */
 static const struct option options_table[] = {
@@ -34,10 +35,13 @@ static const struct option options_table[] = {
     {OPTION_FAMILY, 0, "bluetooth", ARGUMENT_NONE, NULL, NULL, NULL, 0},
     {OPTION_FAMILY, 0, "tcpip", ARGUMENT_NONE, NULL, NULL, NULL, 0},
     {'V', 'V', "version", ARGUMENT_NONE, NULL, NULL, "version and build options", GROUP_OTHER},
-    {'i', 'i', "interfaces", ARGUMENT_NONE, NULL, NULL, "interfaces", GROUP_TABLES},
+    {'i', 'i', NULL, ARGUMENT_NONE, NULL, NULL, "interfaces", GROUP_TABLES},
+    {'I', 'I', "interfaces", ARGUMENT_ATTACHED, "IF", NULL, "the same, or one of them",
+     GROUP_TABLES},
     {'h', 'h', "help", ARGUMENT_NONE, NULL, NULL, "this help", GROUP_OTHER},
     {'r', 'r', "route", ARGUMENT_NONE, NULL, NULL, "routing tables", GROUP_TABLES},
-    {'M', 'M', "masquerade", ARGUMENT_NONE, NULL, NULL, "masqueraded connections", GROUP_TABLES},
+    {'M', 'M', "masquerade", ARGUMENT_NONE, NULL, NULL,
+     "masqueraded connections, from connection tracking", GROUP_TABLES},
     {'A', 'A', "protocol", ARGUMENT_REQUIRED, "FAMILY,...", "inet inet6 unix",
      "by address family: inet, inet6, unix ...", GROUP_WHICH},
     {'4', '4', NULL, ARGUMENT_NONE, NULL, NULL, "IPv4 only", GROUP_WHICH},
@@ -61,7 +65,7 @@ static const struct option options_table[] = {
     {'p', 'p', "programs", ARGUMENT_NONE, NULL, NULL, "process and program name", GROUP_SHOW},
     {'v', 'v', "verbose", ARGUMENT_NONE, NULL, NULL, "say which families the kernel lacks",
      GROUP_SHOW},
-    {'s', 's', "statistics", ARGUMENT_NONE, NULL, NULL, "counters", GROUP_TABLES},
+    {'s', 's', "statistics", ARGUMENT_NONE, NULL, NULL, "counters of the protocols", GROUP_TABLES},
     {'W', 'W', "wide", ARGUMENT_NONE, NULL, NULL, "addresses in full, as they always are",
      GROUP_SHOW},
     {'n', 'n', "numeric", ARGUMENT_NONE, NULL, NULL, "no names for hosts, ports and users",
@@ -74,9 +78,11 @@ static const struct option options_table[] = {
      GROUP_SHOW},
     {'N', 'N', "symbolic", ARGUMENT_NONE, NULL, NULL, "of interfaces: hardware names",
      GROUP_TABLES},
-    {'C', 'C', "cache", ARGUMENT_NONE, NULL, NULL, "of routes: the cache", GROUP_TABLES},
+    {'C', 'C', "cache", ARGUMENT_NONE, NULL, NULL, "of routes: what was learnt of paths",
+     GROUP_TABLES},
     {'F', 'F', "fib", ARGUMENT_NONE, NULL, NULL, "of routes: the forwarding table", GROUP_TABLES},
-    {'g', 'g', "groups", ARGUMENT_NONE, NULL, NULL, "multicast groups", GROUP_TABLES},
+    {'g', 'g', "groups", ARGUMENT_NONE, NULL, NULL, "multicast groups that interfaces are in",
+     GROUP_TABLES},
     {'Z', 'Z', "context", ARGUMENT_NONE, NULL, NULL, "SELinux contexts (not supported)",
      GROUP_SHOW},
     {'d', 'd', NULL, ARGUMENT_NONE, NULL, NULL, NULL, 0},
@@ -86,7 +92,16 @@ static const struct option_table netstat_table = {groups, sizeof groups / sizeof
                                                   options_table,
                                                   sizeof options_table / sizeof *options_table};
 
-static const struct option_table *const tables[] = {&netstat_table, &common_options};
+/* What netstat has not got must not make an abbreviation of its own ambiguous. */
+static const char *const own_groups[] = {"Changes"};
+static const struct option own_options[] = {
+    {OPTION_DELTA, 0, "delta", ARGUMENT_NONE, NULL, NULL,
+     "of -i and -s with -c: the change a second", 0},
+};
+static const struct option_table own_table = {own_groups, 1, own_options,
+                                              sizeof own_options / sizeof *own_options};
+
+static const struct option_table *const tables[] = {&netstat_table, &own_table, &common_options};
 enum { TABLE_COUNT = sizeof tables / sizeof *tables };
 
 struct parsing {
@@ -100,23 +115,36 @@ static void take_family_bit(struct netstat_options *options, enum netstat_family
     options->families |= 1u << family;
 }
 
+/* Routes and counters go by all the names together. */
+static void remember_family(struct netstat_options *options, const char *name)
+{
+    size_t length = strlen(options->afname), room = sizeof options->afname;
+
+    if (length + strlen(name) + 1 >= room)
+        fprintf(stderr, "Too much address family arguments.\n");
+    else
+        snprintf(options->afname + length, room - length, "%s%s", length ? "," : "", name);
+}
+
 static bool take_family(struct netstat_options *options, const char *name, size_t length)
 {
     static const struct {
         const char *name;
-        int family; /* enum netstat_family, or one of these */
+        int family;         /* enum netstat_family, or one of these */
+        const char *afname; /* what it is an alias of, or NULL */
     } families[] = {
-        {"inet", -1},          {"ip", -1},          {"tcpip", -1},
-        {"inet6", -2},         {"ip6", -2},         {"unix", -3},
-        {"bluetooth", -4},     {"appletalk", -5},   {"ddp", -5},
-        {"econet", -5},        {"ash", -5},         {"ipx", FAMILY_IPX},
-        {"ax25", FAMILY_AX25}, {"x25", FAMILY_X25}, {"netrom", FAMILY_NETROM},
-        {"rose", FAMILY_ROSE},
+        {"inet", -1, NULL},          {"ip", -1, "inet"},        {"tcpip", -1, "inet"},
+        {"inet6", -2, NULL},         {"ip6", -2, "inet6"},      {"unix", -3, NULL},
+        {"bluetooth", -4, NULL},     {"appletalk", -5, "ddp"},  {"ddp", -5, NULL},
+        {"econet", -5, "ec"},        {"ash", -5, NULL},         {"ipx", FAMILY_IPX, NULL},
+        {"ax25", FAMILY_AX25, NULL}, {"x25", FAMILY_X25, NULL}, {"netrom", FAMILY_NETROM, NULL},
+        {"rose", FAMILY_ROSE, NULL},
     };
 
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
         if (strlen(families[i].name) != length || memcmp(families[i].name, name, length) != 0)
             continue;
+        remember_family(options, families[i].afname ? families[i].afname : families[i].name);
         options->inet |= families[i].family == -1;
         options->inet6 |= families[i].family == -2;
         options->unix_sockets |= families[i].family == -3;
@@ -182,16 +210,31 @@ static int take_other_table(struct netstat_options *options, const struct option
         int id;
         enum netstat_table table;
     } tables_of[] = {
-        {'r', NETSTAT_ROUTES},     {'i', NETSTAT_INTERFACES}, {'g', NETSTAT_GROUPS},
-        {'s', NETSTAT_STATISTICS}, {'M', NETSTAT_MASQUERADE},
+        {'r', NETSTAT_ROUTES}, {'i', NETSTAT_INTERFACES}, {'I', NETSTAT_INTERFACES},
+        {'g', NETSTAT_GROUPS}, {'s', NETSTAT_STATISTICS}, {'M', NETSTAT_MASQUERADE},
     };
 
+    if (option->id == 'g' && options->other_tables) /* it goes with sockets, and after all others */
+        return 0;
     options->other_tables += option->id != 'g';
     options->table_option = option->name;
     for (size_t i = 0; i < sizeof tables_of / sizeof *tables_of; i++)
         if (tables_of[i].id == option->id)
             options->table = tables_of[i].table;
     return 0;
+}
+
+/* -Ilo, -I=lo and --interfaces=lo name one; without a name all are listed. */
+static int take_interface(struct netstat_options *options, const struct option *option,
+                          const char *name)
+{
+    if (name && *name == '=')
+        name++;
+    if (name && *name) {
+        options->interface = name;
+        options->other_tables -= options->table == NETSTAT_INTERFACES; /* it may follow -i */
+    }
+    return take_other_table(options, option);
 }
 
 static void take_numeric(struct netstat_options *options, int id)
@@ -211,10 +254,7 @@ static void take_flag(struct netstat_options *options, int id)
     options->udplite |= id == 'U';
     options->raw |= id == 'w';
     options->sctp |= id == 'S';
-    options->unix_sockets |= id == 'x';
     options->bluetooth |= id == '2' || id == 'f';
-    options->inet |= id == '4';
-    options->inet6 |= id == '6';
     options->extended |= id == 'e';
     options->extend += id == 'e';
     options->cache |= id == 'C';
@@ -222,6 +262,7 @@ static void take_flag(struct netstat_options *options, int id)
     options->symbolic |= id == 'N';
     options->wide |= id == 'W';
     options->timers |= id == 'o';
+    options->delta |= id == OPTION_DELTA;
     options->programs |= id == 'p';
     options->verbose |= id == 'v';
     take_numeric(options, id);
@@ -251,8 +292,16 @@ static int take_option(const struct option *option, const char *argument, void *
         return take_families(options, option->name);
     case 'A':
         return take_families(options, argument);
+    case '4':
+        return take_families(options, "inet");
+    case '6':
+        return take_families(options, "inet6");
+    case 'x':
+        return take_families(options, "unix");
     case 'c':
         return take_interval(options, argument, parsing->program);
+    case 'I':
+        return take_interface(options, option, argument);
     case 'g':
     case 'i':
     case 'M':
@@ -278,16 +327,17 @@ static void complete(struct netstat_options *options)
 {
     bool protocols =
         options->tcp || options->sctp || options->udp || options->udplite || options->raw;
+    bool multicast = options->table == NETSTAT_GROUPS;
 
     if ((options->inet || options->inet6) && !protocols) {
         options->all_protocols = protocols = true;
         options->tcp = options->sctp = options->udp = options->udplite = options->raw = true;
     }
-    if (protocols && !options->inet && !options->inet6)
+    if ((protocols || multicast) && !options->inet && !options->inet6)
         options->inet = options->inet6 = true;
     options->named_protocols =
         (unsigned)(options->tcp + options->sctp + options->udp + options->udplite + options->raw +
-                   options->unix_sockets + options->bluetooth) +
+                   options->unix_sockets + options->bluetooth + multicast) +
         (unsigned)__builtin_popcount(options->families);
 }
 
@@ -324,6 +374,11 @@ int netstat_parse(struct netstat_options *options, int argc, char *const argv[],
     if (options->common.completion) {
         *done = true;
         return print_completion(options->common.completion, argv[0]);
+    }
+    if (options->delta && (!options->continuous || (options->table != NETSTAT_INTERFACES &&
+                                                    options->table != NETSTAT_STATISTICS))) {
+        fprintf(stderr, "%s: --delta is for -i and -s, and needs -c\n", argv[0]);
+        return STATUS_MISUSE;
     }
     if (options->other_tables > 1) {
         fprintf(stderr, "%s: -r, -i, -M and -s exclude one another\n", argv[0]);

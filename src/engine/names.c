@@ -6,6 +6,7 @@
 #include "engine/run.h"
 #include "fastnet/lookup.h"
 #include "fastnet/rights.h"
+#include "fastnet/route.h"
 
 /* How long all reverse lookups of a listing may take together. */
 enum { HOSTS_MILLISECONDS = 5000 };
@@ -94,17 +95,38 @@ void run_report_owners(struct run *run)
                     owners_denied(owners));
 }
 
+static int add_socket_hosts(struct hosts *hosts, const struct socket_record *sock)
+{
+    int error = 0;
+
+    if (sock->family == AF_UNIX)
+        return 0;
+    error = hosts_add(hosts, sock->family, sock->local.address);
+    return error ? error : hosts_add(hosts, sock->family, sock->remote.address);
+}
+
+static int add_route_hosts(struct hosts *hosts, const struct record *record)
+{
+    const struct route_record *route = &record->route;
+    int error = 0;
+
+    if (route_is_to_host(route))
+        error = hosts_add(hosts, route->family, route->destination);
+    if (!error && record->has & ROUTE_GATEWAY)
+        error = hosts_add(hosts, route->gateway_family, route->gateway);
+    return error;
+}
+
 static int add_hosts(struct hosts *hosts, const struct rows *rows)
 {
     int error = 0;
 
     for (size_t i = 0; i < rows->count && !error; i++) {
-        const struct socket_record *sock = &rows->records[i]->socket;
-        if (rows->records[i]->kind != RECORD_SOCKET || sock->family == AF_UNIX)
-            continue;
-        error = hosts_add(hosts, sock->family, sock->local.address);
-        if (!error)
-            error = hosts_add(hosts, sock->family, sock->remote.address);
+        const struct record *record = rows->records[i];
+        if (record->kind == RECORD_SOCKET)
+            error = add_socket_hosts(hosts, &record->socket);
+        else if (record->kind == RECORD_ROUTE)
+            error = add_route_hosts(hosts, record);
     }
     return error;
 }
@@ -132,9 +154,12 @@ int run_prepare_names(struct run *run)
     struct context *context = &run->engine->context;
     uint64_t needs = run->listing->needs;
 
-    if (!(needs & (NEED_USERS | NEED_SERVICES | NEED_HOSTS)))
+    if (!(needs & (NEED_USERS | NEED_SERVICES | NEED_HOSTS | NEED_NETWORKS)))
         return 0;
     rights_drop();
+    if ((needs & NEED_NETWORKS) && !context->networks &&
+        !(context->networks = networks_create(NULL)))
+        return -ENOMEM;
     if ((needs & NEED_USERS) && !context->users && !(context->users = users_create()))
         return -ENOMEM;
     if ((needs & NEED_SERVICES) && !context->services && !(context->services = services_create()))

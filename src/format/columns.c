@@ -12,6 +12,8 @@ static const struct column_table *const tables[] = {
     [RECORD_EXPECTATION] = &columns_expectation,
     [RECORD_FLOW_STATISTICS] = &columns_flow_statistics,
     [RECORD_FLOW_USAGE] = &columns_flow_usage,
+    [RECORD_ROUTE] = &columns_route,
+    [RECORD_INTERFACE] = &columns_interface,
     [RECORD_COUNT] = &columns_counted,
 };
 

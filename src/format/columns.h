@@ -5,6 +5,6 @@
 #include "fastnet/column.h"
 
 extern const struct column_table columns_socket, columns_flow, columns_expectation,
-    columns_flow_statistics, columns_flow_usage;
+    columns_flow_statistics, columns_flow_usage, columns_route, columns_interface;
 
 #endif

@@ -175,6 +175,8 @@ static void row(struct sink *sink, const struct record *record)
         dst = block_usage(dst, record);
         break;
     case RECORD_SOCKET:
+    case RECORD_ROUTE:
+    case RECORD_INTERFACE:
     case RECORD_COUNT:
         break;
     }
