@@ -368,7 +368,7 @@ static int take_flow_event(const struct nlmsghdr *message, void *arg)
     if (!record->has)
         return hand_on(reading, decoded);
     record->has |= FLOW_EVENT;
-    record->flow.event = event_of(message);
+    record->flow.event = (uint8_t)event_of(message);
     record->flow.received = now();
     if (message->nlmsg_pid) {
         record->has |= FLOW_SENDER;
@@ -387,7 +387,7 @@ static int take_expectation_event(const struct nlmsghdr *message, void *arg)
     if (!record->has)
         return hand_on(reading, decoded);
     record->has |= FLOW_EVENT;
-    record->expectation.event = event_of(message);
+    record->expectation.event = (uint8_t)event_of(message);
     record->expectation.received = now();
     return hand_on(reading, decoded);
 }
