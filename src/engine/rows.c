@@ -160,8 +160,8 @@ static int compare_records(const struct record *a, const struct record *b,
     struct value x, y;
     int order;
 
-    if (ordering->compare)
-        return ordering->compare(a, b);
+    if (ordering->compare || !column)
+        return ordering->compare ? ordering->compare(a, b) : 0;
     x = column->value(column, a, ordering->context);
     y = column->value(column, b, ordering->context);
     order = value_compare(&x, &y);

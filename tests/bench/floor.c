@@ -5,19 +5,22 @@
  *   floor tcp|udp [STATES]    both families; STATES is a mask of (1 << TCP_*), all by default
  *   floor unix                /proc/net/unix, too, which has what netlink does not tell
  *   floor flows               the connection tracking table
+ *   floor routes|routes6      the main table of IPv4, all of IPv6
+ *   floor interfaces          addresses, then interfaces
  *   floor read FILE...        reads files and counts their lines
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <libmnl/libmnl.h>
+#include <linux/if_addr.h>
 #include <linux/inet_diag.h>
 #include <linux/netfilter/nfnetlink.h>
 #include <linux/netfilter/nfnetlink_conntrack.h>
 #include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <linux/sock_diag.h>
 #include <linux/unix_diag.h>
 #include <netinet/in.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,10 +139,48 @@ static int dump_flows(const struct mnl_socket *netlink, size_t *rows)
     return dump(netlink, request, rows);
 }
 
+static int dump_routes(const struct mnl_socket *netlink, uint8_t family, size_t *rows)
+{
+    char place[REQUEST_SIZE];
+    struct nlmsghdr *request = request_header(place);
+    struct rtmsg *body = mnl_nlmsg_put_extra_header(request, sizeof *body);
+
+    request->nlmsg_type = RTM_GETROUTE;
+    body->rtm_family = family;
+    if (family == AF_INET)
+        mnl_attr_put_u32(request, RTA_TABLE, RT_TABLE_MAIN);
+    return dump(netlink, request, rows);
+}
+
+static int dump_interfaces(const struct mnl_socket *netlink, size_t *rows)
+{
+    char place[REQUEST_SIZE];
+    struct nlmsghdr *request = request_header(place);
+    int result;
+
+    request->nlmsg_type = RTM_GETADDR;
+    mnl_nlmsg_put_extra_header(request, sizeof(struct ifaddrmsg));
+    result = dump(netlink, request, rows);
+    if (result)
+        return result;
+    request = request_header(place);
+    request->nlmsg_type = RTM_GETLINK;
+    mnl_nlmsg_put_extra_header(request, sizeof(struct ifinfomsg));
+    return dump(netlink, request, rows);
+}
+
+static int protocol_of(const char *what)
+{
+    if (strcmp(what, "flows") == 0)
+        return NETLINK_NETFILTER;
+    if (strncmp(what, "routes", 6) == 0 || strcmp(what, "interfaces") == 0)
+        return NETLINK_ROUTE;
+    return NETLINK_SOCK_DIAG;
+}
+
 static int floor_of_netlink(const char *what, uint32_t states, size_t *rows)
 {
-    const bool flows = strcmp(what, "flows") == 0;
-    struct mnl_socket *netlink = mnl_socket_open(flows ? NETLINK_NETFILTER : NETLINK_SOCK_DIAG);
+    struct mnl_socket *netlink = mnl_socket_open(protocol_of(what));
     int on = 1;
     int result;
 
@@ -149,8 +190,12 @@ static int floor_of_netlink(const char *what, uint32_t states, size_t *rows)
     mnl_socket_setsockopt(netlink, NETLINK_EXT_ACK, &on, sizeof on);
     if (mnl_socket_bind(netlink, 0, MNL_SOCKET_AUTOPID) < 0)
         result = -errno;
-    else if (flows)
+    else if (strcmp(what, "flows") == 0)
         result = dump_flows(netlink, rows);
+    else if (strncmp(what, "routes", 6) == 0)
+        result = dump_routes(netlink, what[6] == '6' ? AF_INET6 : AF_INET, rows);
+    else if (strcmp(what, "interfaces") == 0)
+        result = dump_interfaces(netlink, rows);
     else if (strcmp(what, "unix") == 0)
         result = dump_unix(netlink, rows);
     else if (strcmp(what, "udp") == 0)
