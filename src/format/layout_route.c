@@ -25,11 +25,39 @@ enum {
     ROW_MAX = 1024, /* the longest row without names */
 };
 
+/* What rows that follow each other often have in common, as it was written last. */
+struct piece {
+    uint64_t key;
+    size_t length; /* 0: nothing was written */
+    char text[80];
+};
+
 struct route_sink {
     struct sink sink;
     struct route_layout layout;
     bool cache; /* of the section at hand */
+    struct piece mask_and_flags, device;
 };
+
+static bool is_known(const struct piece *piece, uint64_t key)
+{
+    return piece->length && piece->key == key;
+}
+
+static char *put_piece(char *dst, const struct piece *piece)
+{
+    return (char *)memcpy(dst, piece->text, piece->length) + piece->length;
+}
+
+/* Remembers what stands from start to end, if there is room for it. */
+static void remember(struct piece *piece, uint64_t key, const char *start, const char *end)
+{
+    const size_t length = (size_t)(end - start);
+
+    piece->key = key;
+    piece->length = length <= sizeof piece->text ? length : 0;
+    memcpy(piece->text, start, piece->length);
+}
 
 /* --- Parts of a row --------------------------------------------------------------------------- */
 
@@ -140,19 +168,31 @@ static char *put_flags(char *dst, uint32_t flags)
     return put_letters(dst, flags, letters, sizeof letters / sizeof *letters);
 }
 
-static char *put_device(char *dst, const struct route_sink *routes, const struct record *record)
+/* The name of an interface that netlink has the number of. */
+static char *put_interface(char *dst, struct route_sink *routes, uint32_t index)
 {
     struct interfaces *interfaces = routes->sink.context->interfaces;
-    const struct route_record *route = &record->route;
     const char *name = NULL;
+    char *end;
+
+    if (is_known(&routes->device, index))
+        return put_piece(dst, &routes->device);
+    if (interfaces)
+        name = interfaces_name(interfaces, index);
+    end = name ? escape_text(dst, name, strlen(name), " ") : text_u64(dst, index);
+    remember(&routes->device, index, dst, end);
+    return end;
+}
+
+static char *put_device(char *dst, struct route_sink *routes, const struct record *record)
+{
+    const struct route_record *route = &record->route;
 
     if (record->has & ROUTE_DEVICE)
         return escape_text(dst, route->device.data, route->device.length, " ");
     if (!(record->has & ROUTE_INTERFACE))
         return put_string(dst, route->family == AF_INET ? "*" : "");
-    if (interfaces)
-        name = interfaces_name(interfaces, route->interface);
-    return name ? escape_text(dst, name, strlen(name), " ") : text_u64(dst, route->interface);
+    return put_interface(dst, routes, route->interface);
 }
 
 /* MSS, window and irtt, which are 0 where they are not set. */
@@ -178,7 +218,7 @@ static char *put_usage(char *dst, const struct route_record *route, size_t width
     return put_number_right(dst, route->use, use_width);
 }
 
-static char *put_all(char *dst, const struct route_sink *routes, const struct record *record)
+static char *put_all(char *dst, struct route_sink *routes, const struct record *record)
 {
     const struct route_record *route = &record->route;
     char *start;
@@ -207,7 +247,7 @@ static char *put_rejected(char *dst, const struct route_sink *routes,
     return put_string(dst, routes->layout.extended == 1 ? " -" : " -        -     -      -");
 }
 
-static char *put_numbers(char *dst, const struct route_sink *routes, const struct record *record)
+static char *put_numbers(char *dst, struct route_sink *routes, const struct record *record)
 {
     const struct route_record *route = &record->route;
 
@@ -228,7 +268,23 @@ static char *put_mask(char *dst, uint8_t prefix)
     return text_ipv4(dst, mask);
 }
 
-static char *put_ipv4(char *dst, const struct route_sink *routes, const struct record *record)
+static char *put_mask_and_flags(char *dst, struct route_sink *routes,
+                                const struct route_record *route)
+{
+    const uint64_t key = (uint64_t)route->flags << 8 | route->prefix;
+    char *start = dst;
+
+    if (is_known(&routes->mask_and_flags, key))
+        return put_piece(dst, &routes->mask_and_flags);
+    dst = text_pad(put_mask(dst, route->prefix), start, ADDRESS_WIDTH);
+    *dst++ = ' ';
+    dst = text_pad(put_flags(dst, route->flags), dst, FLAGS_WIDTH);
+    *dst++ = ' ';
+    remember(&routes->mask_and_flags, key, start, dst);
+    return dst;
+}
+
+static char *put_ipv4(char *dst, struct route_sink *routes, const struct record *record)
 {
     const struct route_record *route = &record->route;
     char *start = dst;
@@ -239,16 +295,12 @@ static char *put_ipv4(char *dst, const struct route_sink *routes, const struct r
     dst = route->flags & RTF_REJECT ? put_string(dst, "-") : put_gateway(dst, routes, record);
     dst = text_pad(dst, start, ADDRESS_WIDTH);
     *dst++ = ' ';
-    dst = text_pad(put_mask(dst, route->prefix), dst, ADDRESS_WIDTH);
-    *dst++ = ' ';
-    dst = text_pad(put_flags(dst, route->flags), dst, FLAGS_WIDTH);
-    *dst++ = ' ';
+    dst = put_mask_and_flags(dst, routes, route);
     return put_numbers(dst, routes, record);
 }
 
 /* The cache's rows begin with the source, which is not known, and have no mask. */
-static char *put_cached_ipv4(char *dst, const struct route_sink *routes,
-                             const struct record *record)
+static char *put_cached_ipv4(char *dst, struct route_sink *routes, const struct record *record)
 {
     const struct route_record *route = &record->route;
     char *start;
@@ -289,7 +341,7 @@ static char *put_flags6(char *dst, uint32_t flags)
 }
 
 /* How often the kernel refers to a route is not known by netlink. */
-static char *put_ipv6(char *dst, const struct route_sink *routes, const struct record *record)
+static char *put_ipv6(char *dst, struct route_sink *routes, const struct record *record)
 {
     const struct route_record *route = &record->route;
     char *start = dst;
@@ -317,7 +369,7 @@ static char *put_ipv6(char *dst, const struct route_sink *routes, const struct r
 
 static void row(struct sink *sink, const struct record *record)
 {
-    const struct route_sink *routes = (const struct route_sink *)sink;
+    struct route_sink *routes = (struct route_sink *)sink;
     char *dst = writer_reserve(sink->writer, routes->layout.numeric ? ROW_MAX : WRITER_RESERVE_MAX);
 
     if (record->route.family == AF_INET6)
@@ -361,6 +413,7 @@ static void section(struct sink *sink, unsigned number)
     const struct route_section *of = &routes->layout.sections[number];
 
     routes->cache = of->cache;
+    routes->device.length = 0; /* a number can have got another name since the listing before */
     if (!routes->layout.header)
         return;
     if (of->family == AF_INET6)
