@@ -240,7 +240,7 @@ static int read_links(struct reading *reading)
 static int dump(const struct query *query, record_fn fn, void *arg)
 {
     struct reading reading = {.query = query, .fn = fn, .arg = arg};
-    int result = query->needs & INTERFACE_ADDRESSES ? read_addresses(&reading) : 0;
+    int result = (query->needs & INTERFACE_ADDRESSES) ? read_addresses(&reading) : 0;
 
     if (result == 0)
         result = read_links(&reading);

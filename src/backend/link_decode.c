@@ -28,10 +28,11 @@ static void take_lladdr(const struct attribute *attribute, struct record *record
 {
     static const char digits[] = "0123456789abcdef";
     struct interface_record *interface = &record->interface;
-    const size_t most = sizeof interface->lladdr;
-    const size_t length = attribute->length < most ? attribute->length : most;
+    size_t length = attribute->length;
     char *end = text;
 
+    if (length > sizeof interface->lladdr)
+        length = sizeof interface->lladdr;
     memcpy(interface->lladdr, attribute->data, length);
     interface->lladdr_length = (uint8_t)length;
     for (size_t i = 0; i < length; i++) {

@@ -181,7 +181,7 @@ int proc_route_decode_ipv6(const struct line *line, struct record *record)
         !next_hex(&scan, &route->metric) || !next_hex(&scan, &route->references) ||
         !next_hex(&scan, &route->use) || !next_hex(&scan, &route->flags))
         return -EBADMSG;
-    record->has |= route->flags & RTF_GATEWAY ? ROUTE_GATEWAY : 0;
+    record->has |= (route->flags & RTF_GATEWAY) ? ROUTE_GATEWAY : 0;
     record->has |= route->from_prefix ? ROUTE_FROM : 0;
     route->part = is_null_entry(route) ? ROUTE_NULL : ROUTE_WHOLE;
     set_device(record, next_word(&scan));

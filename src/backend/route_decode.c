@@ -179,7 +179,7 @@ static uint32_t flags_of_ipv4(const struct record *record)
     const struct route_record *route = &record->route;
 
     return RTF_UP | (is_rejected(route) ? RTF_REJECT : 0u) |
-           (record->has & ROUTE_GATEWAY ? RTF_GATEWAY : 0u) |
+           ((record->has & ROUTE_GATEWAY) ? RTF_GATEWAY : 0u) |
            (route->prefix == 32 ? RTF_HOST : 0u) | (route->cloned ? RTF_CACHE : 0u);
 }
 
@@ -193,8 +193,8 @@ static uint32_t flags_of_ipv6(const struct record *record)
     const bool local = route->type == RTN_LOCAL || route->type == RTN_ANYCAST;
     uint32_t flags = is_rejected(route) ? RTF_REJECT | RTF_NONEXTHOP : RTF_UP;
 
-    flags |= record->has & ROUTE_GATEWAY ? RTF_GATEWAY : 0u;
-    flags |= record->has & ROUTE_EXPIRES ? RTF_EXPIRES : 0u;
+    flags |= (record->has & ROUTE_GATEWAY) ? RTF_GATEWAY : 0u;
+    flags |= (record->has & ROUTE_EXPIRES) ? RTF_EXPIRES : 0u;
     flags |= route->type == RTN_LOCAL ? FLAG_LOCAL : 0u;
     flags |= route->cloned ? RTF_CACHE : 0u;
     if (route->protocol == RTPROT_RA)

@@ -65,47 +65,47 @@ static struct value interface(const struct column *column, const struct record *
 
 /* A name, or the number of what has none. */
 static struct value name_of(const struct column *column, const struct record *record,
-                            const char *name, uint32_t number)
+                            const char *name, uint32_t id)
 {
     if (!is_filled(column, record))
         return unknown;
-    return (struct value){.type = VALUE_NAME, .name = {name, number}};
+    return (struct value){.type = VALUE_NAME, .name = {name, id}};
 }
 
 static struct value table(const struct column *column, const struct record *record,
                           const struct context *context)
 {
     (void)context;
-    const uint32_t number = record->route.table;
+    const uint32_t id = record->route.table;
 
-    return name_of(column, record, route_table_name(number), number);
+    return name_of(column, record, route_table_name(id), id);
 }
 
 static struct value type(const struct column *column, const struct record *record,
                          const struct context *context)
 {
     (void)context;
-    const uint8_t number = record->route.type;
+    const uint8_t id = record->route.type;
 
-    return name_of(column, record, route_type_name(number), number);
+    return name_of(column, record, route_type_name(id), id);
 }
 
 static struct value protocol(const struct column *column, const struct record *record,
                              const struct context *context)
 {
     (void)context;
-    const uint8_t number = record->route.protocol;
+    const uint8_t id = record->route.protocol;
 
-    return name_of(column, record, route_protocol_name(number), number);
+    return name_of(column, record, route_protocol_name(id), id);
 }
 
 static struct value scope(const struct column *column, const struct record *record,
                           const struct context *context)
 {
     (void)context;
-    const uint8_t number = record->route.scope;
+    const uint8_t id = record->route.scope;
 
-    return name_of(column, record, route_scope_name(number), number);
+    return name_of(column, record, route_scope_name(id), id);
 }
 
 static struct value source(const struct column *column, const struct record *record,

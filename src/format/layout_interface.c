@@ -98,8 +98,8 @@ static char *put_letters(char *dst, const struct record *record)
 
 static char *put_mtu(char *dst, const struct record *record)
 {
-    return record->has & INTERFACE_MTU ? text_u64(dst, record->interface.mtu)
-                                       : put_string(dst, "-");
+    return (record->has & INTERFACE_MTU) ? text_u64(dst, record->interface.mtu)
+                                         : put_string(dst, "-");
 }
 
 static char *put_short(char *dst, const struct record *record)

@@ -199,7 +199,7 @@ static char *put_device(char *dst, struct route_sink *routes, const struct recor
 static char *put_path(char *dst, const struct record *record)
 {
     const struct route_record *route = &record->route;
-    const uint32_t mss = record->has & ROUTE_MSS ? route->mss + MSS_ADDED : 0;
+    const uint32_t mss = (record->has & ROUTE_MSS) ? route->mss + MSS_ADDED : 0;
 
     dst = put_number_right(dst, mss, 5);
     *dst++ = ' ';
@@ -228,7 +228,7 @@ static char *put_all(char *dst, struct route_sink *routes, const struct record *
     start = dst;
     dst = text_pad(put_device(dst, routes, record), start, 6);
     dst = put_string(dst, "   ");
-    dst = put_number(dst, record->has & ROUTE_MSS ? route->mss + MSS_ADDED : 0, 5);
+    dst = put_number(dst, (record->has & ROUTE_MSS) ? route->mss + MSS_ADDED : 0, 5);
     *dst++ = ' ';
     dst = put_number(dst, route->window, 6);
     *dst++ = ' ';
@@ -292,7 +292,7 @@ static char *put_ipv4(char *dst, struct route_sink *routes, const struct record 
     dst = text_pad(put_destination(dst, routes, route), start, ADDRESS_WIDTH);
     *dst++ = ' ';
     start = dst;
-    dst = route->flags & RTF_REJECT ? put_string(dst, "-") : put_gateway(dst, routes, record);
+    dst = (route->flags & RTF_REJECT) ? put_string(dst, "-") : put_gateway(dst, routes, record);
     dst = text_pad(dst, start, ADDRESS_WIDTH);
     *dst++ = ' ';
     dst = put_mask_and_flags(dst, routes, route);
@@ -313,7 +313,7 @@ static char *put_cached_ipv4(char *dst, struct route_sink *routes, const struct 
     start = dst;
     dst = text_pad(put_gateway(dst, routes, record), start, ADDRESS_WIDTH);
     *dst++ = ' ';
-    dst = put_padded(dst, record->has & ROUTE_GATEWAY ? "G" : "", FLAGS_WIDTH);
+    dst = put_padded(dst, (record->has & ROUTE_GATEWAY) ? "G" : "", FLAGS_WIDTH);
     *dst++ = ' ';
     return put_numbers(dst, routes, record);
 }
@@ -357,8 +357,8 @@ static char *put_ipv6(char *dst, struct route_sink *routes, const struct record 
     *dst++ = ' ';
     dst = put_number(dst, route->metric, 3);
     *dst++ = ' ';
-    dst = record->has & ROUTE_REFERENCES ? put_number(dst, route->references, 1)
-                                         : put_string(dst, "-");
+    dst = (record->has & ROUTE_REFERENCES) ? put_number(dst, route->references, 1)
+                                           : put_string(dst, "-");
     *dst++ = ' ';
     dst = put_number_right(dst, route->use, 6);
     *dst++ = ' ';

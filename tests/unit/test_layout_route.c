@@ -282,6 +282,8 @@ static void networks_have_names_and_everywhere_is_the_default(void **state)
     assert_memory_equal(written(&layout, &context, -1, &record), "short           0.0.0.0  ", 25);
     record = route_record(AF_INET, "192.0.2.0", 32, RTF_UP | RTF_HOST, NULL);
     assert_memory_equal(written(&layout, &context, -1, &record), "192.0.2.0       0.0.0.0  ", 25);
+    record = route_record(AF_INET, "44.1.0.0", 16, RTF_UP, NULL); /* 300 is 44 and a carry */
+    assert_memory_equal(written(&layout, &context, -1, &record), "44.1.0.0        0.0.0.0  ", 25);
     record = route_record(AF_INET6, "::", 0, RTF_UP, NULL);
     assert_memory_equal(written(&layout, &context, -1, &record), "[::]/0                  ", 24);
     networks_destroy(context.networks);

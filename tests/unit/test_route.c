@@ -188,7 +188,7 @@ static void metrics_are_taken_where_they_are_set(void **state)
     struct scene *scene = *state;
     struct {
         struct nlattr header;
-        uint32_t value;
+        uint32_t value; /* cppcheck-suppress unusedStructMember */
     } metrics[] = {{{8, RTAX_MTU}, 1400},
                    {{8, RTAX_ADVMSS}, 1000},
                    {{8, RTAX_WINDOW}, 0},
@@ -275,7 +275,7 @@ static void a_route_that_expires_says_when(void **state)
 static void an_ipv4_route_can_have_an_ipv6_gateway(void **state)
 {
     struct {
-        uint16_t family;
+        uint16_t family; /* cppcheck-suppress unusedStructMember */
         uint8_t address[16];
     } via = {.family = AF_INET6};
     struct scene *scene = *state;
@@ -300,7 +300,7 @@ static void put_nexthops(struct scene *scene)
     struct {
         struct rtnexthop first;
         struct nlattr header;
-        uint8_t gateway[4];
+        uint8_t gateway[4]; /* cppcheck-suppress unusedStructMember */
         struct rtnexthop second;
     } hops = {
         .first = {.rtnh_len = 16, .rtnh_hops = 0, .rtnh_ifindex = 4},
@@ -353,6 +353,17 @@ static void attributes_are_held_to_their_ends(void **state)
     }
 }
 
+static void a_nexthop_that_goes_on_behind_the_others_is_malformed(void **state)
+{
+    const struct rtnexthop hop = {.rtnh_len = 16, .rtnh_ifindex = 4};
+    struct scene *scene = *state;
+
+    begin(scene, AF_INET, 16, RTN_UNICAST);
+    wire_attribute(&scene->wire, RTA_MULTIPATH, &hop, sizeof hop);
+    put_u32(scene, RTA_PRIORITY, 1); /* which would be its attribute */
+    assert_int_equal(decode(scene), -EBADMSG);
+}
+
 static void a_prefix_longer_than_the_address_is_none(void **state)
 {
     struct scene *scene = *state;
@@ -372,7 +383,7 @@ static void the_main_table_is_asked_for_strictly(void **state)
 {
     struct scene *scene = *state;
     const struct nlmsghdr *request = (const void *)scene->peer.requests[0];
-    const struct rtmsg *body = NLMSG_DATA(request);
+    const struct rtmsg *body = (const void *)(request + 1);
 
     end(scene);
     assert_int_equal(list_by_netlink(scene, &table_route), 0);
@@ -405,7 +416,7 @@ static void what_netstat_does_not_show_is_left_out(void **state)
 static void the_cache_has_what_is_cloned(void **state)
 {
     struct scene *scene = *state;
-    const struct rtmsg *body = NLMSG_DATA((const void *)scene->peer.requests[0]);
+    const struct rtmsg *body = (const void *)(scene->peer.requests[0] + NLMSG_HDRLEN);
 
     begin(scene, AF_INET, 32, RTN_UNICAST);
     begin(scene, AF_INET, 32, RTN_UNICAST);
@@ -420,9 +431,11 @@ static void the_cache_has_what_is_cloned(void **state)
 
 static void a_table_that_was_never_made_is_empty(void **state)
 {
+    static const char words[] = "ipv4: FIB table does not exist";
     struct scene *scene = *state;
 
-    wire_done(&scene->wire, NLM_F_MULTI, 1, -ENOENT);
+    wire_done(&scene->wire, NLM_F_MULTI | NLM_F_ACK_TLVS, 1, -ENOENT);
+    wire_attribute(&scene->wire, NLMSGERR_ATTR_MSG, words, sizeof words);
     assert_int_equal(list_by_netlink(scene, &table_route), 0);
     assert_int_equal(scene->count, 0);
     assert_int_equal(scene->report.count, 0);
@@ -594,6 +607,7 @@ int main(void)
         TEST(an_ipv4_route_can_have_an_ipv6_gateway),
         TEST(each_nexthop_is_a_row_and_the_file_has_the_first),
         TEST(attributes_are_held_to_their_ends),
+        TEST(a_nexthop_that_goes_on_behind_the_others_is_malformed),
         TEST(a_prefix_longer_than_the_address_is_none),
         TEST(the_main_table_is_asked_for_strictly),
         TEST(what_netstat_does_not_show_is_left_out),
