@@ -17,6 +17,7 @@ struct hosts;
 struct interfaces;
 struct labels;
 struct senders;
+struct networks;
 
 /* The names that were built for a listing; a member is NULL when nobody needs it. */
 struct context {
@@ -27,6 +28,7 @@ struct context {
     struct interfaces *interfaces;
     struct labels *labels;
     struct senders *senders;
+    struct networks *networks;
 };
 
 enum value_type {
@@ -85,7 +87,7 @@ struct column {
     uint64_t needs;      /* fields and lookups */
     enum value_type type;
     bool coloured; /* its values are states: a table may colour them */
-    size_t index;  /* RECORD_COUNT: which of the counted values */
+    size_t index;  /* which of a record's numbers, where a function serves many columns */
     /* Borrows from the record and the context. The value's type is column->type, unknown or absent.
      */
     struct value (*value)(const struct column *column, const struct record *record,

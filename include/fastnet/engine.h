@@ -38,6 +38,14 @@ struct listing {
     enum backend_choice backend;
     const char *proc_root;
     bool exact;
+    /* How rows are ordered that are not sorted by a column; NULL: as they come. */
+    int (*compare)(const struct record *a, const struct record *b);
+    /*
+     * Counters are shown as their change a second since the run before, which is for rows of one
+     * key (delta.h). The first run shows nothing and writes nothing: it is what the second is
+     * compared with.
+     */
+    bool delta;
     const struct column *sort; /* or NULL */
     bool descending;
     const struct column *count_by[LISTING_COLUMNS_MAX];

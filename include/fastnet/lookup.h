@@ -120,6 +120,17 @@ int hosts_resolve(struct hosts *hosts, unsigned milliseconds);
 const char *hosts_name(const struct hosts *hosts, uint8_t family, const uint8_t *address);
 
 /*
+ * Networks: networks(5). Of several lines for one network the first counts. Lines that are
+ * malformed are left out.
+ */
+struct networks;
+/* path NULL: /etc/networks. A file that is not there names nothing. NULL when memory is short. */
+struct networks *networks_create(const char *path);
+void networks_destroy(struct networks *networks);
+/* address: 4 bytes, network byte order. NULL when it has no name; accepts NULL networks. */
+const char *networks_name(const struct networks *networks, const uint8_t *address);
+
+/*
  * Connection labels: connlabel.conf(5), /etc/xtables/connlabel.conf. Lines that are malformed, and
  * names of other characters than letters, digits, blank and '-', are left out.
  */

@@ -51,6 +51,13 @@ struct neighbour_filter {
 /* Counters of the protocols, over IPv4 and over IPv6, and multicast groups. */
 extern const struct table table_counters, table_counters6, table_groups, table_groups6;
 
+/*
+ * Routes as /proc/net/route and ipv6_route have them (IPv4: the main table; IPv6: all tables), the
+ * exceptions to them that the kernel has learnt, and interfaces.
+ */
+extern const struct table table_route, table_route6, table_route_cache, table_route6_cache,
+    table_interfaces;
+
 struct query {
     const struct table *table;
     uint64_t needs;          /* fields that will be looked at; the others need not be asked for */
@@ -102,7 +109,7 @@ struct backend {
 
 extern const struct backend backend_sock_diag, backend_proc_net, backend_ctnetlink,
     backend_proc_conntrack, backend_neighbour, backend_proc_arp, backend_proc_snmp,
-    backend_proc_igmp;
+    backend_proc_igmp, backend_route, backend_proc_route, backend_link, backend_proc_dev;
 
 /*
  * Not rows, but what rows are completed with: hands every interface to fn, by one dump over netlink

@@ -21,6 +21,8 @@ enum record_kind {
     RECORD_NEIGHBOUR,
     RECORD_COUNTER,
     RECORD_GROUP,
+    RECORD_ROUTE,
+    RECORD_INTERFACE,
     RECORD_COUNT, /* made by the engine for --count-by; no backend hands one on */
 };
 
@@ -62,6 +64,7 @@ struct text {
 #define NEED_LABELS     (UINT64_C(1) << 54) /* bit of a connection label -> name */
 #define NEED_SENDERS    (UINT64_C(1) << 55) /* netlink port of who made a change -> process */
 #define NEED_LINKS      (UINT64_C(1) << 56) /* index -> what it belongs to, where its peer is */
+#define NEED_NETWORKS   (UINT64_C(1) << 57) /* network's address -> name */
 #define NEED_LOOKUPS    (UINT64_C(0xffff) << 48)
 
 /* Flags of a unix socket: __SO_ACCEPTCON, __SO_WAITDATA, __SO_NOSPACE (linux/net.h). */
@@ -296,6 +299,128 @@ struct group_record {
     struct text interface; /* its name, at most GROUP_INTERFACE_MAX bytes */
 };
 
+/*
+ * Routes: linux/rtnetlink.h, linux/route.h and linux/ipv6_route.h. Destination and prefix are
+ * always there.
+ */
+#define ROUTE_FLAGS      (UINT64_C(1) << 0)
+#define ROUTE_GATEWAY    (UINT64_C(1) << 1)
+#define ROUTE_METRIC     (UINT64_C(1) << 2)
+#define ROUTE_REFERENCES (UINT64_C(1) << 3) /* in the files only */
+#define ROUTE_USE        (UINT64_C(1) << 4) /* in the files only */
+#define ROUTE_INTERFACE  (UINT64_C(1) << 5) /* interface */
+#define ROUTE_DEVICE     (UINT64_C(1) << 6) /* device: in the files, in place of its number */
+#define ROUTE_TABLE      (UINT64_C(1) << 7)
+#define ROUTE_TYPE       (UINT64_C(1) << 8)
+#define ROUTE_MSS        (UINT64_C(1) << 9) /* this and the next three: where they are set */
+#define ROUTE_WINDOW     (UINT64_C(1) << 10)
+#define ROUTE_IRTT       (UINT64_C(1) << 11)
+#define ROUTE_MTU        (UINT64_C(1) << 12)
+#define ROUTE_SOURCE     (UINT64_C(1) << 13) /* source */
+#define ROUTE_FROM       (UINT64_C(1) << 14) /* from and from_prefix */
+#define ROUTE_ORIGIN     (UINT64_C(1) << 15) /* protocol, scope and tos */
+#define ROUTE_EXPIRES    (UINT64_C(1) << 16)
+#define ROUTE_NEXTHOP    (UINT64_C(1) << 17) /* one of several: nexthop and weight */
+
+/* What the two ways to read the table have of rows that the other has not. */
+enum route_part {
+    ROUTE_WHOLE,
+    ROUTE_FURTHER, /* a nexthop after the first of a route that is one line of the file */
+    ROUTE_NULL,    /* where an IPv6 table has no default route, the kernel's own end of it */
+};
+
+struct route_record {
+    uint8_t family;              /* AF_INET, AF_INET6 */
+    uint8_t prefix, from_prefix; /* bits */
+    uint8_t gateway_family;      /* an IPv4 route can have an IPv6 gateway */
+    uint8_t type;                /* RTN_* */
+    uint8_t protocol, scope;     /* RTPROT_*, RT_SCOPE_* */
+    uint8_t tos;
+    uint8_t part;            /* enum route_part */
+    bool cloned;             /* of the routing cache: an exception to a route */
+    uint8_t destination[16]; /* this and the next three as in struct endpoint */
+    uint8_t gateway[16];
+    uint8_t source[16]; /* that packets are sent from, unless they have an address */
+    uint8_t from[16];   /* only packets from there */
+    uint32_t flags;     /* RTF_*: what the kernel's files have */
+    uint32_t metric, references, use, table, interface;
+    uint32_t mss;     /* bytes: advertised, without the 40 bytes that the file adds */
+    uint32_t window;  /* bytes */
+    uint32_t irtt;    /* milliseconds */
+    uint32_t mtu;     /* bytes */
+    uint32_t expires; /* seconds until it is gone */
+    uint32_t nexthop; /* which one of several, from 1 */
+    uint32_t weight;  /* its part of the packets */
+    struct text device;
+};
+
+/* Interfaces: linux/if_link.h, linux/if_addr.h. A name is always there. */
+#define INTERFACE_INDEX     (UINT64_C(1) << 0)
+#define INTERFACE_FLAGS     (UINT64_C(1) << 1)
+#define INTERFACE_MTU       (UINT64_C(1) << 2)
+#define INTERFACE_STATE     (UINT64_C(1) << 3)
+#define INTERFACE_TYPE      (UINT64_C(1) << 4)
+#define INTERFACE_LLADDR    (UINT64_C(1) << 5)
+#define INTERFACE_QUEUE     (UINT64_C(1) << 6)
+#define INTERFACE_MAP       (UINT64_C(1) << 7)
+#define INTERFACE_KIND      (UINT64_C(1) << 8)
+#define INTERFACE_MASTER    (UINT64_C(1) << 9)
+#define INTERFACE_COUNTERS  (UINT64_C(1) << 10)
+#define INTERFACE_ADDRESSES (UINT64_C(1) << 11)
+#define INTERFACE_ALIAS     (UINT64_C(1) << 12) /* alias */
+
+/* In the order of /proc/net/dev, and counted as there: rx_dropped has what was missed, too. */
+enum interface_counter {
+    RX_BYTES,
+    RX_PACKETS,
+    RX_ERRORS,
+    RX_DROPPED,
+    RX_OVERRUNS,
+    RX_FRAME,
+    RX_COMPRESSED,
+    RX_MULTICAST,
+    TX_BYTES,
+    TX_PACKETS,
+    TX_ERRORS,
+    TX_DROPPED,
+    TX_OVERRUNS,
+    TX_COLLISIONS,
+    TX_CARRIER,
+    TX_COMPRESSED,
+    INTERFACE_COUNTERS_MAX,
+};
+
+struct interface_address {
+    uint32_t interface; /* index */
+    uint8_t family;     /* AF_INET, AF_INET6 */
+    uint8_t prefix;     /* bits */
+    bool has_broadcast;
+    uint8_t local[16], peer[16], broadcast[16]; /* peer: local where there is none */
+    char label[16];                             /* IPv4; terminated: the interface, or "eth0:1" */
+};
+
+struct interface_record {
+    struct text name;
+    uint32_t index, master; /* 0: none */
+    uint32_t flags;         /* IFF_* */
+    uint32_t mtu, queue;
+    uint16_t type;         /* ARPHRD_* */
+    uint8_t state;         /* IF_OPER_* (RFC 2863) */
+    bool labelled;         /* a row for a label of an address, not for an interface of its own */
+    uint8_t lladdr[32];    /* zeroes behind its end */
+    uint8_t lladdr_length; /* bytes */
+    uint8_t irq, dma;      /* this and the next three: struct rtnl_link_ifmap */
+    uint16_t base_address;
+    uint64_t memory_start, memory_end;
+    struct text lladdr_text; /* as written: bytes in hexadecimal with colons */
+    struct text kind;        /* "veth"; absent for real devices */
+    struct text alias;       /* what the administrator says it is for */
+    uint64_t counters[INTERFACE_COUNTERS_MAX];
+    const struct interface_address *addresses; /* of a label: those that have it */
+    size_t address_count;
+    struct text addresses_text; /* 192.0.2.1/24,2001:db8::1/64 */
+};
+
 /* A group of --count-by. */
 struct count_record {
     const struct value *values; /* one for each column that was counted by, borrowed */
@@ -315,6 +440,8 @@ struct record {
         struct neighbour_record neighbour;
         struct counter_record counter;
         struct group_record group;
+        struct route_record route;
+        struct interface_record interface;
         struct count_record count;
     };
 };

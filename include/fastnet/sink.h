@@ -140,4 +140,31 @@ struct arp_layout {
 struct sink *sink_arp_create(const struct arp_layout *layout, struct writer *writer,
                              const struct context *context);
 
+/* The sections of a listing of routes: tables of a family, one behind the other. */
+enum { ROUTE_SECTIONS_MAX = 16 };
+struct route_section {
+    uint8_t family; /* AF_INET, AF_INET6 */
+    bool cache;
+};
+
+/* The layout of net-tools 2.10 netstat -r. */
+struct route_layout {
+    struct route_section sections[ROUTE_SECTIONS_MAX];
+    unsigned extended; /* 0: MSS, window and irtt; 1: metric, references and use; 2: all of them */
+    bool numeric;
+    bool header;
+};
+
+struct sink *sink_route_create(const struct route_layout *layout, struct writer *writer,
+                               const struct context *context);
+
+/* The layout of net-tools 2.10 netstat -i: a line an interface, or as ifconfig has it. */
+struct interface_layout {
+    bool extended;
+    bool header;
+};
+
+struct sink *sink_interface_create(const struct interface_layout *layout, struct writer *writer,
+                                   const struct context *context);
+
 #endif

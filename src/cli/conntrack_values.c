@@ -255,7 +255,7 @@ int conntrack_output(const char *word, size_t length, struct conntrack_layout *l
 {
     static const char *const words[] = {"xml",        "extended", "timestamp", "id",
                                         "ktimestamp", "labels",   "userspace", "save"};
-    bool ignored; /* who made a change is always shown */
+    bool ignored = false; /* who made a change is always shown */
     bool *const flags[] = {&layout->xml, &layout->extended,   &layout->timestamp,
                            &layout->id,  &layout->ktimestamp, &layout->labels,
                            &ignored,     &layout->save};

@@ -12,6 +12,7 @@ enum {
     OPTION_NUMERIC_HOSTS,
     OPTION_NUMERIC_PORTS,
     OPTION_NUMERIC_USERS,
+    OPTION_DELTA,
 };
 
 enum { GROUP_WHICH, GROUP_SHOW, GROUP_OTHER, GROUP_TABLES };
@@ -34,7 +35,9 @@ static const struct option options_table[] = {
     {OPTION_FAMILY, 0, "bluetooth", ARGUMENT_NONE, NULL, NULL, NULL, 0},
     {OPTION_FAMILY, 0, "tcpip", ARGUMENT_NONE, NULL, NULL, NULL, 0},
     {'V', 'V', "version", ARGUMENT_NONE, NULL, NULL, "version and build options", GROUP_OTHER},
-    {'i', 'i', "interfaces", ARGUMENT_NONE, NULL, NULL, "interfaces", GROUP_TABLES},
+    {'i', 'i', NULL, ARGUMENT_NONE, NULL, NULL, "interfaces", GROUP_TABLES},
+    {'I', 'I', "interfaces", ARGUMENT_ATTACHED, "IF", NULL, "the same, or one of them",
+     GROUP_TABLES},
     {'h', 'h', "help", ARGUMENT_NONE, NULL, NULL, "this help", GROUP_OTHER},
     {'r', 'r', "route", ARGUMENT_NONE, NULL, NULL, "routing tables", GROUP_TABLES},
     {'M', 'M', "masquerade", ARGUMENT_NONE, NULL, NULL,
@@ -75,7 +78,8 @@ static const struct option options_table[] = {
      GROUP_SHOW},
     {'N', 'N', "symbolic", ARGUMENT_NONE, NULL, NULL, "of interfaces: hardware names",
      GROUP_TABLES},
-    {'C', 'C', "cache", ARGUMENT_NONE, NULL, NULL, "of routes: the cache", GROUP_TABLES},
+    {'C', 'C', "cache", ARGUMENT_NONE, NULL, NULL, "of routes: what was learnt of paths",
+     GROUP_TABLES},
     {'F', 'F', "fib", ARGUMENT_NONE, NULL, NULL, "of routes: the forwarding table", GROUP_TABLES},
     {'g', 'g', "groups", ARGUMENT_NONE, NULL, NULL, "multicast groups that interfaces are in",
      GROUP_TABLES},
@@ -88,7 +92,16 @@ static const struct option_table netstat_table = {groups, sizeof groups / sizeof
                                                   options_table,
                                                   sizeof options_table / sizeof *options_table};
 
-static const struct option_table *const tables[] = {&netstat_table, &common_options};
+/* What netstat has not got must not make an abbreviation of its own ambiguous. */
+static const char *const own_groups[] = {"Changes"};
+static const struct option own_options[] = {
+    {OPTION_DELTA, 0, "delta", ARGUMENT_NONE, NULL, NULL,
+     "of -i and -s with -c: the change a second", 0},
+};
+static const struct option_table own_table = {own_groups, 1, own_options,
+                                              sizeof own_options / sizeof *own_options};
+
+static const struct option_table *const tables[] = {&netstat_table, &own_table, &common_options};
 enum { TABLE_COUNT = sizeof tables / sizeof *tables };
 
 struct parsing {
@@ -197,8 +210,8 @@ static int take_other_table(struct netstat_options *options, const struct option
         int id;
         enum netstat_table table;
     } tables_of[] = {
-        {'r', NETSTAT_ROUTES},     {'i', NETSTAT_INTERFACES}, {'g', NETSTAT_GROUPS},
-        {'s', NETSTAT_STATISTICS}, {'M', NETSTAT_MASQUERADE},
+        {'r', NETSTAT_ROUTES}, {'i', NETSTAT_INTERFACES}, {'I', NETSTAT_INTERFACES},
+        {'g', NETSTAT_GROUPS}, {'s', NETSTAT_STATISTICS}, {'M', NETSTAT_MASQUERADE},
     };
 
     if (option->id == 'g' && options->other_tables) /* it goes with sockets, and after all others */
@@ -209,6 +222,19 @@ static int take_other_table(struct netstat_options *options, const struct option
         if (tables_of[i].id == option->id)
             options->table = tables_of[i].table;
     return 0;
+}
+
+/* -Ilo, -I=lo and --interfaces=lo name one; without a name all are listed. */
+static int take_interface(struct netstat_options *options, const struct option *option,
+                          const char *name)
+{
+    if (name && *name == '=')
+        name++;
+    if (name && *name) {
+        options->interface = name;
+        options->other_tables -= options->table == NETSTAT_INTERFACES; /* it may follow -i */
+    }
+    return take_other_table(options, option);
 }
 
 static void take_numeric(struct netstat_options *options, int id)
@@ -236,6 +262,7 @@ static void take_flag(struct netstat_options *options, int id)
     options->symbolic |= id == 'N';
     options->wide |= id == 'W';
     options->timers |= id == 'o';
+    options->delta |= id == OPTION_DELTA;
     options->programs |= id == 'p';
     options->verbose |= id == 'v';
     take_numeric(options, id);
@@ -273,6 +300,8 @@ static int take_option(const struct option *option, const char *argument, void *
         return take_families(options, "unix");
     case 'c':
         return take_interval(options, argument, parsing->program);
+    case 'I':
+        return take_interface(options, option, argument);
     case 'g':
     case 'i':
     case 'M':
@@ -335,6 +364,15 @@ int netstat_parse(struct netstat_options *options, int argc, char *const argv[],
         *done = true;
         return common_complete(&options->common, RECORD_SOCKET, tables, TABLE_COUNT, "fastnet",
                                argv[0]);
+    }
+    if (options->other_tables > 1) {
+        fprintf(stderr, "%s: -r, -i, -M and -s exclude one another\n", argv[0]);
+        return STATUS_MISUSE;
+    }
+    if (options->delta && (!options->continuous || (options->table != NETSTAT_INTERFACES &&
+                                                    options->table != NETSTAT_STATISTICS))) {
+        fprintf(stderr, "%s: --delta is for -i and -s, and needs -c\n", argv[0]);
+        return STATUS_MISUSE;
     }
     if (options->other_tables > 1) {
         fprintf(stderr, "%s: -r, -i, -M and -s exclude one another\n", argv[0]);

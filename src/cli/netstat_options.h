@@ -40,7 +40,8 @@ struct netstat_options {
     enum netstat_table table; /* the last of them, or -g */
     const char *table_option; /* its long name, or NULL */
     unsigned extend;          /* how often -e was given */
-    bool cache, fib, symbolic, wide;
+    bool cache, fib, symbolic, wide, delta;
+    const char *interface; /* of -I, or NULL */
     char afname[256]; /* the families that were named, joined by commas, as net-tools keeps them */
 };
 

@@ -128,7 +128,8 @@ static bool is_argument(const struct option *option, const char *word)
 /* Whether an argument may be part of the same word. */
 static bool takes_rest(const struct option *option)
 {
-    return option->argument == ARGUMENT_REQUIRED || option->argument == ARGUMENT_WORD;
+    return option->argument == ARGUMENT_REQUIRED || option->argument == ARGUMENT_WORD ||
+           option->argument == ARGUMENT_ATTACHED;
 }
 
 /* Hands on an option; its argument may be the next word. */
@@ -206,6 +207,18 @@ int options_parse(const struct option_table *const tables[], size_t table_count,
     return result;
 }
 
+static const char *separator(const struct option *option)
+{
+    switch (option->argument) {
+    case ARGUMENT_REQUIRED:
+        return "=";
+    case ARGUMENT_ATTACHED:
+        return " [=";
+    default:
+        return " ";
+    }
+}
+
 static void help_line(const struct option *option, FILE *stream)
 {
     enum { HELP_COLUMN = 30 };
@@ -214,11 +227,10 @@ static void help_line(const struct option *option, FILE *stream)
     snprintf(synopsis, sizeof synopsis, "  %s%c%s%s%s%s%s", option->letter ? "-" : " ",
              option->letter ? option->letter : ' ', option->name ? "" : " ",
              option->name ? (option->letter ? ", --" : "  --") : "",
-             option->name ? option->name : "",
-             !option->metavar || !option->name       ? ""
-             : option->argument == ARGUMENT_REQUIRED ? "="
-                                                     : " ",
+             option->name ? option->name : "", option->metavar ? separator(option) : "",
              option->metavar ? option->metavar : "");
+    if (option->argument == ARGUMENT_ATTACHED)
+        strncat(synopsis, "]", sizeof synopsis - strlen(synopsis) - 1);
     fprintf(stream, "%-*s%s\n", HELP_COLUMN, synopsis, option->help);
 }
 

@@ -12,6 +12,7 @@ enum option_argument {
     ARGUMENT_NONE,
     ARGUMENT_REQUIRED,
     ARGUMENT_INTERVAL, /* a number of seconds may be the next word of the command line */
+    ARGUMENT_ATTACHED, /* what follows in the same word, if anything does */
     ARGUMENT_WORD,     /* a word may follow, one that begins with neither '-' nor '!' */
 };
 

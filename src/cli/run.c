@@ -87,7 +87,9 @@ static int list(const struct cli_listing *options, struct engine *engine, struct
     const uint64_t names = NEED_USERS | NEED_SERVICES | NEED_HOSTS;
     uint64_t needs = options->listing->needs;
     bool rights = (needs & NEED_OWNERS) || strcmp(options->listing->proc_root, "/proc") != 0;
-    bool in_child = options->continuous && (needs & names) && rights && rights_any();
+    /* what changes are counted from stays here */
+    bool in_child = options->continuous && (needs & names) && rights && rights_any() &&
+                    !options->listing->delta;
 
     for (;;) {
         bool last = false;

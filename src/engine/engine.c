@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "engine/delta.h"
 #include "engine/run.h"
 #include "fastnet/lookup.h"
 #include "fastnet/netlink.h"
@@ -43,6 +44,8 @@ void engine_destroy(struct engine *engine)
     interfaces_destroy(engine->context.interfaces);
     labels_destroy(engine->context.labels);
     senders_destroy(engine->context.senders);
+    networks_destroy(engine->context.networks);
+    delta_destroy(engine->delta);
     free(engine);
 }
 
@@ -53,9 +56,25 @@ const struct context *engine_context(const struct engine *engine)
 
 /* A listing from its beginning to its end */
 
+/* The first of several runs that show changes has nothing to show. */
+static int prepare_delta(struct run *run)
+{
+    struct engine *engine = run->engine;
+
+    if (!run->listing->delta)
+        return 0;
+    run->silent = !engine->delta;
+    if (!engine->delta)
+        engine->delta = delta_create();
+    if (!engine->delta)
+        return -ENOMEM;
+    delta_start(engine->delta);
+    return 0;
+}
+
 static void begin_section(struct run *run, unsigned section)
 {
-    if (run->sink->ops->section && !run->groups)
+    if (run->sink->ops->section && !run->groups && !run->silent)
         run->sink->ops->section(run->sink, section);
 }
 
@@ -68,6 +87,8 @@ static int emit_kept(struct run *run, unsigned section)
     if (run->listing->sort && !run->groups)
         error =
             rows_sort(rows, run->listing->sort, run->listing->descending, &run->engine->context);
+    else if (run->listing->compare && !run->groups)
+        error = rows_arrange(rows, run->listing->compare);
     for (size_t i = 0; i < rows->count && !error; i++) {
         run->unowned |= run_is_ownerless(run, rows->records[i]);
         error = run_emit(run, run->sink, rows->records[i]);
@@ -161,7 +182,7 @@ static int carry_out(struct run *run)
     int result;
 
     /* what is read with rights is read before names are looked up, for which they are given up */
-    run->keep_all = listing->sort || (listing->needs & NEED_HOSTS) ||
+    run->keep_all = listing->sort || listing->compare || (listing->needs & NEED_HOSTS) ||
                     (owners && (names || run->groups)) || (names && run_is_captured(run));
     if (owners)
         run_walk_owners(run);
@@ -170,12 +191,14 @@ static int carry_out(struct run *run)
         result = run_prepare_netfilter(run);
     if (!result && !run->keep_all)
         result = run_prepare_names(run);
-    run->sink->ops->begin(run->sink);
+    if (!run->silent)
+        run->sink->ops->begin(run->sink);
     if (!result)
         result = run->keep_all ? gather(run) : stream(run);
-    if (!result && run->groups)
+    if (!result && run->groups && !run->silent)
         result = emit_groups(run);
-    run->sink->ops->end(run->sink);
+    if (!run->silent)
+        run->sink->ops->end(run->sink);
     run_report_failures(run);
     run_report_owners(run);
     run_report_interfaces(run);
@@ -206,6 +229,8 @@ int engine_run(struct engine *engine, const struct listing *listing, struct sink
     if (listing->count_by_count)
         run.groups = groups_create(listing->count_by, listing->count_by_count);
     if (run.sections && (run.groups || !listing->count_by_count))
+        result = prepare_delta(&run);
+    if (result == 0)
         result = carry_out(&run);
     for (size_t i = 0; run.sections && i < run.section_count; i++)
         rows_clear(&run.sections[i]);

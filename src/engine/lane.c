@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
+#include "engine/delta.h"
 #include "engine/run.h"
 
 int run_emit(const struct run *run, struct sink *sink, const struct record *record)
@@ -34,6 +35,21 @@ static void make_room(const struct lane *first, const struct lane *later)
         writer_flush(first->sink->writer);
 }
 
+/* A row that is not a repeat, on its way: kept, or handed to the sink. */
+static int pass_on(struct lane *lane, const struct record *record, bool wait)
+{
+    struct run *run = lane->run;
+    struct record change;
+
+    if (run->listing->delta) {
+        int error = delta_take(run->engine->delta, record, &change);
+        if (error || run->silent)
+            return error;
+        record = &change;
+    }
+    return wait ? rows_add(lane->kept, record) : run_emit(run, lane->sink, record);
+}
+
 int lane_take(const struct record *record, void *arg)
 {
     struct lane *first = arg;
@@ -50,10 +66,8 @@ int lane_take(const struct record *record, void *arg)
     result = is_listed(lane, record);
     ownerless = result == 0 && run_is_ownerless(lane->run, record);
     lane->ownerless |= ownerless;
-    if (result == 0 && (lane->run->keep_all || ownerless))
-        result = rows_add(lane->kept, record);
-    else if (result == 0)
-        result = run_emit(lane->run, lane->sink, record);
+    if (result == 0)
+        result = pass_on(lane, record, lane->run->keep_all || ownerless);
     if (result < 0)
         lane->stopped = result;
     return result < 0 ? result : 0;

@@ -6,6 +6,7 @@
 #include "engine/run.h"
 #include "fastnet/lookup.h"
 #include "fastnet/rights.h"
+#include "fastnet/route.h"
 
 /* How long all reverse lookups of a listing may take together. */
 enum { HOSTS_MILLISECONDS = 5000 };
@@ -94,6 +95,28 @@ void run_report_owners(struct run *run)
                     owners_denied(owners));
 }
 
+static int add_socket_hosts(struct hosts *hosts, const struct socket_record *sock)
+{
+    int error = 0;
+
+    if (sock->family == AF_UNIX)
+        return 0;
+    error = hosts_add(hosts, sock->family, sock->local.address);
+    return error ? error : hosts_add(hosts, sock->family, sock->remote.address);
+}
+
+static int add_route_hosts(struct hosts *hosts, const struct record *record)
+{
+    const struct route_record *route = &record->route;
+    int error = 0;
+
+    if (route_is_to_host(route))
+        error = hosts_add(hosts, route->family, route->destination);
+    if (!error && record->has & ROUTE_GATEWAY)
+        error = hosts_add(hosts, route->gateway_family, route->gateway);
+    return error;
+}
+
 static int add_two_hosts(struct hosts *hosts, uint8_t family, const uint8_t *one,
                          const uint8_t *other)
 {
@@ -108,11 +131,13 @@ static int add_hosts_of(struct hosts *hosts, const struct record *record)
     const struct flow_record *flow = &record->flow;
 
     if (record->kind == RECORD_SOCKET && sock->family != AF_UNIX)
-        return add_two_hosts(hosts, sock->family, sock->local.address, sock->remote.address);
+        return add_socket_hosts(hosts, sock);
     if (record->kind == RECORD_FLOW)
         return add_two_hosts(hosts, flow->family, flow->orig.src, flow->orig.dst);
     if (record->kind == RECORD_GROUP)
         return hosts_add(hosts, record->group.family, record->group.address);
+    if (record->kind == RECORD_ROUTE)
+        return add_route_hosts(hosts, record);
     if (record->kind == RECORD_NEIGHBOUR)
         return hosts_add(hosts, record->neighbour.family, record->neighbour.address);
     return 0;
@@ -150,9 +175,12 @@ int run_prepare_names(struct run *run)
     struct context *context = &run->engine->context;
     uint64_t needs = run->listing->needs;
 
-    if (!(needs & (NEED_USERS | NEED_SERVICES | NEED_HOSTS)))
+    if (!(needs & (NEED_USERS | NEED_SERVICES | NEED_HOSTS | NEED_NETWORKS)))
         return 0;
     rights_drop();
+    if ((needs & NEED_NETWORKS) && !context->networks &&
+        !(context->networks = networks_create(NULL)))
+        return -ENOMEM;
     if ((needs & NEED_USERS) && !context->users && !(context->users = users_create()))
         return -ENOMEM;
     if ((needs & NEED_SERVICES) && !context->services && !(context->services = services_create()))

@@ -31,7 +31,21 @@ void *rows_allocate(struct rows *rows, size_t size)
     return chunk->data + chunk->used - size;
 }
 
-enum { TEXTS_MAX = 2 };
+enum { TEXTS_MAX = 6 };
+
+/* All of them, empty where there is none. */
+static size_t borrowed_by_interface(struct interface_record *interface,
+                                    struct text *texts[TEXTS_MAX])
+{
+    size_t count = 0;
+
+    texts[count++] = &interface->name;
+    texts[count++] = &interface->lladdr_text;
+    texts[count++] = &interface->kind;
+    texts[count++] = &interface->alias;
+    texts[count++] = &interface->addresses_text;
+    return count;
+}
 
 /* The strings that a record of each kind borrows; returns how many. */
 static size_t borrowed_texts(struct record *record, struct text *texts[TEXTS_MAX])
@@ -52,6 +66,10 @@ static size_t borrowed_texts(struct record *record, struct text *texts[TEXTS_MAX
         texts[count++] = &record->counter.name;
     if (record->kind == RECORD_GROUP && record->has & GROUP_INTERFACE)
         texts[count++] = &record->group.interface;
+    if (record->kind == RECORD_ROUTE && record->has & ROUTE_DEVICE)
+        texts[count++] = &record->route.device;
+    if (record->kind == RECORD_INTERFACE)
+        count = borrowed_by_interface(&record->interface, texts);
     return count;
 }
 
@@ -65,9 +83,24 @@ static size_t size_of(const struct record *record)
         return start + sizeof record->socket;
     case RECORD_COUNT:
         return start + sizeof record->count;
+    case RECORD_ROUTE:
+        return start + sizeof record->route;
     default:
         return sizeof *record;
     }
+}
+
+/* What an interface borrows besides. */
+static bool copy_addresses(struct rows *rows, struct interface_record *interface)
+{
+    const size_t size = interface->address_count * sizeof *interface->addresses;
+    void *copy = size ? rows_allocate(rows, size) : NULL;
+
+    if (size && !copy)
+        return false;
+    if (size)
+        interface->addresses = memcpy(copy, interface->addresses, size);
+    return true;
 }
 
 static struct record *copy_record(struct rows *rows, const struct record *record)
@@ -87,6 +120,8 @@ static struct record *copy_record(struct rows *rows, const struct record *record
         if (bytes)
             texts[i]->data = memcpy(bytes, texts[i]->data, texts[i]->length);
     }
+    if (copy->kind == RECORD_INTERFACE && !copy_addresses(rows, &copy->interface))
+        return NULL;
     return copy;
 }
 
@@ -116,7 +151,9 @@ void rows_clear(struct rows *rows)
     *rows = (struct rows){0};
 }
 
+/* By a column, or by a comparison of its own. */
 struct ordering {
+    int (*compare)(const struct record *a, const struct record *b);
     const struct column *column;
     const struct context *context;
     bool descending;
@@ -126,10 +163,14 @@ static int compare_records(const struct record *a, const struct record *b,
                            const struct ordering *ordering)
 {
     const struct column *column = ordering->column;
-    struct value x = column->value(column, a, ordering->context);
-    struct value y = column->value(column, b, ordering->context);
-    int order = value_compare(&x, &y);
+    struct value x, y;
+    int order;
 
+    if (ordering->compare || !column)
+        return ordering->compare ? ordering->compare(a, b) : 0;
+    x = column->value(column, a, ordering->context);
+    y = column->value(column, b, ordering->context);
+    order = value_compare(&x, &y);
     if (x.type != y.type) /* unknown ones are last either way */
         return order;
     return ordering->descending ? -order : order;
@@ -148,10 +189,8 @@ static void merge(const struct record **from, size_t left, size_t count, const s
             to[i] = from[b++];
 }
 
-int rows_sort(struct rows *rows, const struct column *column, bool descending,
-              const struct context *context)
+static int sort(struct rows *rows, const struct ordering *ordering)
 {
-    const struct ordering ordering = {column, context, descending};
     const struct record **other;
 
     if (rows->count < 2)
@@ -164,11 +203,27 @@ int rows_sort(struct rows *rows, const struct column *column, bool descending,
         for (size_t at = 0; at < rows->count; at += 2 * run) {
             size_t left = rows->count - at;
             size_t count = left < 2 * run ? left : 2 * run;
-            merge(rows->records + at, run < count ? run : count, count, other + at, &ordering);
+            merge(rows->records + at, run < count ? run : count, count, other + at, ordering);
         }
         other = rows->records;
         rows->records = sorted;
     }
     free(other);
     return 0;
+}
+
+int rows_sort(struct rows *rows, const struct column *column, bool descending,
+              const struct context *context)
+{
+    const struct ordering ordering = {
+        .column = column, .context = context, .descending = descending};
+
+    return sort(rows, &ordering);
+}
+
+int rows_arrange(struct rows *rows, int (*compare)(const struct record *, const struct record *))
+{
+    const struct ordering ordering = {.compare = compare};
+
+    return sort(rows, &ordering);
 }

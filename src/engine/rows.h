@@ -23,6 +23,9 @@ void rows_clear(struct rows *rows);
 int rows_sort(struct rows *rows, const struct column *column, bool descending,
               const struct context *context);
 
+/* By a comparison of records; equal ones stay in order. */
+int rows_arrange(struct rows *rows, int (*compare)(const struct record *, const struct record *));
+
 /* Memory that lives as long as the rows. NULL when short. */
 void *rows_allocate(struct rows *rows, size_t size);
 

@@ -12,6 +12,7 @@
 struct engine {
     struct netlink *netlink;
     struct seen *seen;
+    struct delta *delta; /* NULL until it is asked for */
     struct context context;
 };
 
@@ -27,6 +28,7 @@ struct run {
     const struct listing *listing;
     struct sink *sink;
     struct report *report;
+    bool silent;           /* the first run of several: what it reads is remembered */
     bool keep_all;         /* rows are kept and handed on when all are there */
     bool second_pass;      /* --exact: only what the first pass missed */
     bool ownerless;        /* a socket had no owner at the first look ... */

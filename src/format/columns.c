@@ -15,6 +15,8 @@ static const struct column_table *const tables[] = {
     [RECORD_NEIGHBOUR] = &columns_neighbour,
     [RECORD_COUNTER] = &columns_counter,
     [RECORD_GROUP] = &columns_group,
+    [RECORD_ROUTE] = &columns_route,
+    [RECORD_INTERFACE] = &columns_interface,
     [RECORD_COUNT] = &columns_counted,
 };
 

@@ -5,7 +5,8 @@
 #include "fastnet/column.h"
 
 extern const struct column_table columns_socket, columns_flow, columns_expectation,
-    columns_flow_statistics, columns_flow_usage, columns_counter, columns_group;
+    columns_flow_statistics, columns_flow_usage, columns_counter, columns_group, columns_route,
+    columns_interface;
 extern const struct column_table columns_socket, columns_neighbour;
 
 #endif

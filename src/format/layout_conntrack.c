@@ -178,6 +178,8 @@ static void row(struct sink *sink, const struct record *record)
     case RECORD_NEIGHBOUR:
     case RECORD_COUNTER:
     case RECORD_GROUP:
+    case RECORD_ROUTE:
+    case RECORD_INTERFACE:
     case RECORD_COUNT:
         break;
     }

@@ -7,11 +7,14 @@
  *   floor flows               the connection tracking table
  *   floor arp                 IPv4 neighbours, then the addresses that are answered for
  *   floor neigh               the same of both families
+ *   floor routes|routes6      the main table of IPv4, all of IPv6
+ *   floor interfaces          addresses, then interfaces
  *   floor read FILE...        reads files and counts their lines
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <libmnl/libmnl.h>
+#include <linux/if_addr.h>
 #include <linux/inet_diag.h>
 #include <linux/neighbour.h>
 #include <linux/netfilter/nfnetlink.h>
@@ -21,7 +24,6 @@
 #include <linux/sock_diag.h>
 #include <linux/unix_diag.h>
 #include <netinet/in.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,13 +159,49 @@ static int dump_neighbours(const struct mnl_socket *netlink, uint8_t family, siz
     return result;
 }
 
+static int dump_routes(const struct mnl_socket *netlink, uint8_t family, size_t *rows)
+{
+    char place[REQUEST_SIZE];
+    struct nlmsghdr *request = request_header(place);
+    struct rtmsg *body = mnl_nlmsg_put_extra_header(request, sizeof *body);
+
+    request->nlmsg_type = RTM_GETROUTE;
+    body->rtm_family = family;
+    if (family == AF_INET)
+        mnl_attr_put_u32(request, RTA_TABLE, RT_TABLE_MAIN);
+    return dump(netlink, request, rows);
+}
+
+static int dump_interfaces(const struct mnl_socket *netlink, size_t *rows)
+{
+    char place[REQUEST_SIZE];
+    struct nlmsghdr *request = request_header(place);
+    int result;
+
+    request->nlmsg_type = RTM_GETADDR;
+    mnl_nlmsg_put_extra_header(request, sizeof(struct ifaddrmsg));
+    result = dump(netlink, request, rows);
+    if (result)
+        return result;
+    request = request_header(place);
+    request->nlmsg_type = RTM_GETLINK;
+    mnl_nlmsg_put_extra_header(request, sizeof(struct ifinfomsg));
+    return dump(netlink, request, rows);
+}
+
+static int protocol_of(const char *what)
+{
+    if (strcmp(what, "flows") == 0)
+        return NETLINK_NETFILTER;
+    if (strncmp(what, "routes", 6) == 0 || strcmp(what, "interfaces") == 0 ||
+        strcmp(what, "arp") == 0 || strcmp(what, "neigh") == 0)
+        return NETLINK_ROUTE;
+    return NETLINK_SOCK_DIAG;
+}
+
 static int floor_of_netlink(const char *what, uint32_t states, size_t *rows)
 {
-    const bool flows = strcmp(what, "flows") == 0;
-    const bool arp = strcmp(what, "arp") == 0, neigh = strcmp(what, "neigh") == 0;
-    struct mnl_socket *netlink = mnl_socket_open(flows          ? NETLINK_NETFILTER
-                                                 : arp || neigh ? NETLINK_ROUTE
-                                                                : NETLINK_SOCK_DIAG);
+    struct mnl_socket *netlink = mnl_socket_open(protocol_of(what));
     int on = 1;
     int result;
 
@@ -173,10 +211,14 @@ static int floor_of_netlink(const char *what, uint32_t states, size_t *rows)
     mnl_socket_setsockopt(netlink, NETLINK_EXT_ACK, &on, sizeof on);
     if (mnl_socket_bind(netlink, 0, MNL_SOCKET_AUTOPID) < 0)
         result = -errno;
-    else if (flows)
+    else if (strcmp(what, "flows") == 0)
         result = dump_flows(netlink, rows);
-    else if (arp || neigh)
-        result = dump_neighbours(netlink, arp ? AF_INET : AF_UNSPEC, rows);
+    else if (strcmp(what, "arp") == 0 || strcmp(what, "neigh") == 0)
+        result = dump_neighbours(netlink, *what == 'a' ? AF_INET : AF_UNSPEC, rows);
+    else if (strncmp(what, "routes", 6) == 0)
+        result = dump_routes(netlink, what[6] == '6' ? AF_INET6 : AF_INET, rows);
+    else if (strcmp(what, "interfaces") == 0)
+        result = dump_interfaces(netlink, rows);
     else if (strcmp(what, "unix") == 0)
         result = dump_unix(netlink, rows);
     else if (strcmp(what, "udp") == 0)

@@ -435,7 +435,8 @@ static void above_ninety_percent_usage_warns(void **state)
     assert_string_equal(strstr(written_row(&plain, &record), "sysctl "),
                         "sysctl         net.netfilter.nf_conntrack_max\n");
     record.usage.entries = 262144;
-    assert_non_null(strstr(written_row(&plain, &record), "The table is full: new connections are dropped"));
+    assert_non_null(
+        strstr(written_row(&plain, &record), "The table is full: new connections are dropped"));
 }
 
 static void unknown_usage_is_a_dash_and_no_limit_is_said(void **state)

@@ -1,0 +1,20 @@
+/* What can be told of a route by its record. */
+#ifndef FASTNET_ROUTE_H
+#define FASTNET_ROUTE_H
+
+#include <sys/socket.h>
+
+#include "fastnet/record.h"
+
+/* Whether the destination is one host, and not a network: net-tools goes by the bits, too. */
+static inline bool route_is_to_host(const struct route_record *route)
+{
+    for (unsigned i = 0; i < 4 && route->family == AF_INET; i++) {
+        const unsigned bits = route->prefix > 8 * i ? route->prefix - 8 * i : 0;
+        if (bits < 8 && (route->destination[i] & 0xffu >> bits))
+            return true;
+    }
+    return route->family != AF_INET || route->prefix == 32;
+}
+
+#endif

@@ -1,0 +1,179 @@
+#include "engine/delta.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { FIRST_SLOTS = 64, KEY_MAX = 64, NANOSECONDS = 1000000000 };
+
+/* What a kind of record counts. */
+struct counters {
+    uint64_t *values;
+    size_t count;
+    uint64_t field; /* of record.has: they are there */
+    const void *key;
+    size_t key_size; /* at most KEY_MAX */
+};
+
+/* A row as it was last seen. */
+struct row {
+    unsigned run; /* in which run; 0: the slot is free */
+    uint64_t at;  /* when, nanoseconds */
+    char key[KEY_MAX];
+    size_t key_size;
+    uint64_t *values;
+};
+
+struct delta {
+    unsigned run;
+    struct row *rows; /* open addressing */
+    size_t mask, count;
+};
+
+/* Returns false for a kind, or a row, that has none. */
+static bool counters_of(struct record *record, struct counters *counters)
+{
+    struct interface_record *interface = &record->interface;
+
+    if (record->kind != RECORD_INTERFACE || !(record->has & INTERFACE_COUNTERS) ||
+        interface->name.length > KEY_MAX)
+        return false;
+    *counters = (struct counters){interface->counters, INTERFACE_COUNTERS_MAX, INTERFACE_COUNTERS,
+                                  interface->name.data, interface->name.length};
+    return true;
+}
+
+struct delta *delta_create(void)
+{
+    struct delta *delta = calloc(1, sizeof *delta);
+
+    if (!delta)
+        return NULL;
+    delta->mask = FIRST_SLOTS - 1;
+    delta->rows = calloc(FIRST_SLOTS, sizeof *delta->rows);
+    if (delta->rows)
+        return delta;
+    free(delta);
+    return NULL;
+}
+
+void delta_destroy(struct delta *delta)
+{
+    if (!delta)
+        return;
+    for (size_t i = 0; i <= delta->mask; i++)
+        free(delta->rows[i].values);
+    free(delta->rows);
+    free(delta);
+}
+
+void delta_start(struct delta *delta)
+{
+    delta->run++;
+}
+
+static uint64_t now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * NANOSECONDS + (uint64_t)time.tv_nsec;
+}
+
+static struct row *find(struct row *rows, size_t mask, const char *key, size_t size)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    size_t at;
+
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ (unsigned char)key[i]) * UINT64_C(0x100000001b3);
+    for (at = (size_t)(hash >> 32) & mask; rows[at].run; at = (at + 1) & mask)
+        if (rows[at].key_size == size && memcmp(rows[at].key, key, size) == 0)
+            break;
+    return &rows[at];
+}
+
+/* A row that was not there at the last run is forgotten: it may be another one that comes back. */
+static bool is_forgotten(const struct delta *delta, const struct row *row)
+{
+    return !row->run || row->run + 1 < delta->run;
+}
+
+static int grow(struct delta *delta)
+{
+    const size_t mask = 2 * delta->mask + 1;
+    struct row *rows = calloc(mask + 1, sizeof *rows);
+
+    if (!rows)
+        return -ENOMEM;
+    delta->count = 0;
+    for (size_t i = 0; i <= delta->mask; i++) {
+        struct row *row = &delta->rows[i];
+        if (is_forgotten(delta, row)) {
+            free(row->values);
+            continue;
+        }
+        *find(rows, mask, row->key, row->key_size) = *row;
+        delta->count++;
+    }
+    free(delta->rows);
+    delta->rows = rows;
+    delta->mask = mask;
+    return 0;
+}
+
+/* Rounded; the time is that from one look at the row to the next. */
+static uint64_t a_second(uint64_t change, uint64_t nanoseconds)
+{
+    const double rate = (double)change * NANOSECONDS / (double)nanoseconds;
+
+    return (uint64_t)(rate + 0.5);
+}
+
+/* Whether there are changes: the counters become these. */
+static bool subtract(const struct counters *counters, const struct row *before, uint64_t time)
+{
+    for (size_t i = 0; i < counters->count; i++)
+        if (counters->values[i] < before->values[i])
+            return false;
+    if (time <= before->at)
+        return false;
+    for (size_t i = 0; i < counters->count; i++)
+        counters->values[i] = a_second(counters->values[i] - before->values[i], time - before->at);
+    return true;
+}
+
+static int remember(struct delta *delta, struct row *row, const struct counters *counters,
+                    const uint64_t *totals, uint64_t time)
+{
+    if (!row->run) {
+        row->values = calloc(counters->count, sizeof *row->values);
+        if (!row->values)
+            return -ENOMEM;
+        memcpy(row->key, counters->key, counters->key_size);
+        row->key_size = counters->key_size;
+        delta->count++;
+    }
+    memcpy(row->values, totals, counters->count * sizeof *totals);
+    row->run = delta->run;
+    row->at = time;
+    return 0;
+}
+
+int delta_take(struct delta *delta, const struct record *record, struct record *change)
+{
+    struct record totals = *record;
+    struct counters counters, before;
+    uint64_t time = now();
+    struct row *row;
+
+    *change = *record;
+    if (!counters_of(&totals, &before) || !counters_of(change, &counters))
+        return 0;
+    if (2 * (delta->count + 1) > delta->mask && grow(delta) < 0)
+        return -ENOMEM;
+    row = find(delta->rows, delta->mask, counters.key, counters.key_size);
+    if (is_forgotten(delta, row) || !subtract(&counters, row, time))
+        change->has &= ~counters.field;
+    return remember(delta, row, &counters, before.values, time);
+}

@@ -1,0 +1,98 @@
+/*
+ * Networks, from networks(5) itself: of all sources that nsswitch.conf(5) can name, the file is the
+ * only one that is in use, and no other could be asked within a bounded time.
+ */
+#include "fastnet/lookup.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "number_map.h"
+
+struct networks {
+    struct number_map names; /* by the address, host byte order */
+};
+
+/* One to four numbers with dots between them: "127" and "127.0" are 127.0.0.0. */
+static bool parse_network(const char *text, uint32_t *address)
+{
+    uint32_t sum = 0;
+
+    for (unsigned shift = 24;; shift -= 8) {
+        char *end;
+        if (*text < '0' || *text > '9')
+            return false;
+        const unsigned long octet = strtoul(text, &end, 10);
+        if (octet > UINT8_MAX)
+            return false;
+        sum |= (uint32_t)octet << shift;
+        text = end;
+        if (*text == '\0')
+            break;
+        if (*text++ != '.' || shift == 0)
+            return false;
+    }
+    *address = sum;
+    return true;
+}
+
+/* Returns 0, also for a line that is left out, or -ENOMEM. */
+static int take_line(struct networks *networks, char *line)
+{
+    static const char blanks[] = " \t\r\n";
+    char *rest = NULL;
+    uint32_t address;
+
+    line[strcspn(line, "#")] = '\0';
+    const char *name = strtok_r(line, blanks, &rest);
+    const char *number = name != NULL ? strtok_r(NULL, blanks, &rest) : NULL;
+    if (number == NULL || !parse_network(number, &address) ||
+        number_map_find(&networks->names, address) != NULL)
+        return 0;
+    return number_map_put(&networks->names, address, name) != NULL ? 0 : -ENOMEM;
+}
+
+struct networks *networks_create(const char *path)
+{
+    struct networks *networks = calloc(1, sizeof(*networks));
+    if (networks == NULL)
+        return NULL;
+    FILE *file = fopen(path != NULL ? path : "/etc/networks", "re");
+    if (file == NULL)
+        return networks;
+
+    char *line = NULL;
+    size_t capacity = 0;
+    int status = 0;
+    while (status == 0 && getline(&line, &capacity, file) >= 0)
+        status = take_line(networks, line);
+    free(line);
+    fclose(file);
+    if (status < 0) {
+        networks_destroy(networks);
+        return NULL;
+    }
+    return networks;
+}
+
+void networks_destroy(struct networks *networks)
+{
+    if (networks == NULL)
+        return;
+    number_map_finish(&networks->names);
+    free(networks);
+}
+
+const char *networks_name(const struct networks *networks, const uint8_t *address)
+{
+    uint32_t number;
+
+    if (networks == NULL)
+        return NULL;
+    memcpy(&number, address, sizeof(number));
+    const struct number_name *known = number_map_find(&networks->names, ntohl(number));
+    return known != NULL ? known->name : NULL;
+}

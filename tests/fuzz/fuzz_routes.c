@@ -1,0 +1,151 @@
+/*
+ * Routes, interfaces and addresses: rtnetlink's messages, and lines of the kernel's files. The
+ * first byte says which of them the rest is.
+ */
+#include <errno.h>
+#include <linux/rtnetlink.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "backend/lines.h"
+#include "backend/link_decode.h"
+#include "backend/proc_dev.h"
+#include "backend/proc_route.h"
+#include "backend/route_decode.h"
+#include "fastnet/route.h"
+#include "fuzz.h"
+
+enum { MESSAGE_MAX = 4096 };
+
+static void check_text(const struct text *text, const char *start, const char *end)
+{
+    require(!text->length || (text->data >= start && text->data + text->length <= end));
+}
+
+static void check_route(const struct record *record)
+{
+    const struct route_record *route = &record->route;
+    const unsigned bits = route->family == AF_INET ? 32 : 128;
+
+    require(record->kind == RECORD_ROUTE && record->identity == 0);
+    require(!(record->has & ~backend_route.fields(&table_route)));
+    require(route->family == AF_INET || route->family == AF_INET6);
+    require(route->prefix <= bits && route->from_prefix <= bits);
+    require(route->gateway_family == AF_INET || route->gateway_family == AF_INET6 ||
+            !(record->has & ROUTE_GATEWAY));
+    require(!(record->has & ROUTE_MSS) == !route->mss);
+    (void)route_is_to_host(route);
+    (void)route_is_listed(record);
+}
+
+static void decode_route(const struct nlmsghdr *message)
+{
+    struct route_nexthops nexthops;
+    struct record record;
+    int result;
+
+    memset(&record, 0xa5, sizeof record);
+    result = route_decode(message, &record, &nexthops);
+    require(result == 0 || result == -EBADMSG || result == -EOPNOTSUPP);
+    if (!record.has)
+        return;
+    check_route(&record);
+    while ((result = route_decode_nexthop(&nexthops, &record)) > 0)
+        check_route(&record);
+    require(result == 0 || result == -EBADMSG);
+}
+
+static void decode_link(const struct nlmsghdr *message)
+{
+    const char *start = (const char *)message, *end = start + message->nlmsg_len;
+    const struct interface_record *interface;
+    char text[LLADDR_TEXT_MAX];
+    struct record record;
+
+    memset(&record, 0xa5, sizeof record);
+    link_decode(message, &record, text);
+    if (!record.has)
+        return;
+    interface = &record.interface;
+    require(interface->name.length > 0);
+    check_text(&interface->name, start, end);
+    check_text(&interface->kind, start, end);
+    check_text(&interface->alias, start, end);
+    check_text(&interface->lladdr_text, text, text + sizeof text);
+}
+
+static void decode_address(const struct nlmsghdr *message)
+{
+    struct interface_address address;
+
+    memset(&address, 0xa5, sizeof address);
+    if (address_decode(message, &address) < 0)
+        return;
+    require(address.family == AF_INET || address.family == AF_INET6);
+    require(address.prefix <= (address.family == AF_INET ? 32 : 128));
+    require(memchr(address.label, '\0', sizeof address.label) != NULL);
+}
+
+/* The whole input is one message, whose length says so. */
+static void decode_message(uint8_t kind, const uint8_t *data, size_t size)
+{
+    _Alignas(struct nlmsghdr) char place[MESSAGE_MAX];
+    struct nlmsghdr *message = (void *)place;
+    const size_t payload =
+        size < MESSAGE_MAX - sizeof *message ? size : MESSAGE_MAX - sizeof *message;
+
+    memset(message, 0, sizeof *message);
+    message->nlmsg_len = (uint32_t)(sizeof *message + payload);
+    memcpy(place + sizeof *message, data, payload);
+    if (kind == 0)
+        decode_route(message);
+    else if (kind == 1)
+        decode_link(message);
+    else
+        decode_address(message);
+}
+
+static void decode_line(uint8_t kind, const struct line *line)
+{
+    const char *end = line->data + line->length;
+    struct record record;
+    uint64_t routes = 0;
+
+    memset(&record, 0xa5, sizeof record);
+    if (kind == 3 && proc_route_decode_ipv4(line, &record) == 0)
+        require(!(record.has & ~backend_proc_route.fields(&table_route)));
+    else if (kind == 4 && proc_route_decode_ipv6(line, &record) == 0)
+        require(!(record.has & ~backend_proc_route.fields(&table_route6)));
+    else if (kind == 5 && proc_dev_decode(line, &record) == 0)
+        check_text(&record.interface.name, line->data, end);
+    else if (kind == 6 && proc_route_decode_statistics(line, &routes) == 0)
+        require(routes <= UINT32_MAX);
+    if ((kind == 3 || kind == 4) && record.kind == RECORD_ROUTE && record.has & ROUTE_DEVICE)
+        check_text(&record.route.device, line->data, end);
+}
+
+static void decode_file(uint8_t kind, const uint8_t *data, size_t size)
+{
+    struct lines lines;
+    struct line line;
+    int fd = memfd_create("file", 0);
+
+    require(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+    require(lseek(fd, 0, SEEK_SET) == 0 && lines_init(&lines, fd) == 0);
+    while (lines_next(&lines, &line) > 0)
+        decode_line(kind, &line);
+    lines_close(&lines);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const uint8_t kind = size ? data[0] & 7 : 7;
+
+    if (kind < 3)
+        decode_message(kind, data + 1, size - 1);
+    else if (kind < 7)
+        decode_file(kind, data + 1, size - 1);
+    return 0;
+}

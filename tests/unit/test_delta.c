@@ -1,0 +1,150 @@
+/* Changes in place of totals. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "engine/delta.h"
+
+static struct record interface(const char *name, uint64_t packets)
+{
+    struct record record = {.kind = RECORD_INTERFACE, .has = INTERFACE_COUNTERS | INTERFACE_MTU};
+
+    record.interface.name = (struct text){name, strlen(name)};
+    record.interface.mtu = 1500;
+    record.interface.counters[RX_PACKETS] = packets;
+    return record;
+}
+
+static struct record take(struct delta *delta, const char *name, uint64_t packets)
+{
+    const struct record record = interface(name, packets);
+    struct record change;
+
+    memset(&change, 0xa5, sizeof change);
+    assert_int_equal(delta_take(delta, &record, &change), 0);
+    return change;
+}
+
+static void wait(long milliseconds)
+{
+    nanosleep(&(struct timespec){.tv_nsec = milliseconds * 1000000}, NULL);
+}
+
+static bool has_changes(const struct record *record)
+{
+    return record->has & INTERFACE_COUNTERS;
+}
+
+/* 1000 in 50 ms and a little more are somewhat less than 20,000 a second. */
+static void a_counter_is_shown_by_its_change_a_second(void **state)
+{
+    struct delta *delta = delta_create();
+    struct record change;
+
+    (void)state;
+    delta_start(delta);
+    change = take(delta, "eth0", 5000);
+    assert_false(has_changes(&change));
+    wait(50);
+    delta_start(delta);
+    change = take(delta, "eth0", 6000);
+    assert_true(has_changes(&change));
+    assert_in_range(change.interface.counters[RX_PACKETS], 2000, 20000);
+    assert_int_equal(change.interface.counters[TX_PACKETS], 0);
+    assert_int_equal(change.interface.mtu, 1500);
+    wait(5);
+    delta_start(delta);
+    change = take(delta, "eth0", 6000);
+    assert_int_equal(change.interface.counters[RX_PACKETS], 0);
+    delta_destroy(delta);
+}
+
+static void what_was_reset_has_no_change(void **state)
+{
+    struct delta *delta = delta_create();
+    struct record change;
+
+    (void)state;
+    delta_start(delta);
+    take(delta, "eth0", 5000);
+    delta_start(delta);
+    change = take(delta, "eth0", 4999);
+    assert_false(has_changes(&change));
+    wait(5);
+    delta_start(delta);
+    change = take(delta, "eth0", 5000);
+    assert_true(has_changes(&change));
+    delta_destroy(delta);
+}
+
+static void what_was_away_is_new_when_it_comes_back(void **state)
+{
+    struct delta *delta = delta_create();
+    struct record change;
+
+    (void)state;
+    delta_start(delta);
+    take(delta, "eth0", 5000);
+    delta_start(delta);
+    wait(5);
+    delta_start(delta);
+    change = take(delta, "eth0", 6000);
+    assert_false(has_changes(&change));
+    delta_destroy(delta);
+}
+
+static void rows_belong_together_by_their_key(void **state)
+{
+    enum { ROWS = 1000 };
+    struct delta *delta = delta_create();
+    char name[16];
+
+    (void)state;
+    for (unsigned run = 0; run < 3; run++) {
+        delta_start(delta);
+        for (unsigned i = 0; i < ROWS; i++) {
+            snprintf(name, sizeof name, "eth%u", run % 2 ? ROWS - 1 - i : i);
+            struct record change = take(delta, name, strtoul(name + 3, NULL, 10) * 1000);
+            assert_int_equal(has_changes(&change), run > 0);
+            if (run)
+                assert_int_equal(change.interface.counters[RX_PACKETS], 0);
+        }
+    }
+    delta_destroy(delta);
+}
+
+static void a_kind_without_counters_stays_as_it_is(void **state)
+{
+    const struct record record = {.kind = RECORD_ROUTE, .has = ROUTE_METRIC, .route.metric = 7};
+    struct delta *delta = delta_create();
+    struct record change;
+
+    (void)state;
+    delta_start(delta);
+    assert_int_equal(delta_take(delta, &record, &change), 0);
+    assert_int_equal(change.has, ROUTE_METRIC);
+    assert_int_equal(change.route.metric, 7);
+    delta_destroy(delta);
+    delta_destroy(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_counter_is_shown_by_its_change_a_second),
+        cmocka_unit_test(what_was_reset_has_no_change),
+        cmocka_unit_test(what_was_away_is_new_when_it_comes_back),
+        cmocka_unit_test(rows_belong_together_by_their_key),
+        cmocka_unit_test(a_kind_without_counters_stays_as_it_is),
+    };
+
+    return cmocka_run_group_tests_name("delta", tests, NULL, NULL);
+}

@@ -1,0 +1,327 @@
+/* The lines of netstat -r, byte for byte, trailing blanks aside. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <linux/route.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "fastnet/lookup.h"
+#include "fastnet/sink.h"
+#include "scene.h"
+
+static const struct context no_names;
+
+enum { OUTPUT_MAX = 4096 };
+
+static const char *written(const struct route_layout *layout, const struct context *context,
+                           int section, const struct record *record)
+{
+    static char text[OUTPUT_MAX];
+    struct writer writer = {.length = 0};
+    struct sink *sink;
+    ssize_t length;
+    int fd = memfd_create("layout", 0);
+
+    assert_int_equal(writer_init(&writer, fd), 0);
+    sink = sink_route_create(layout, &writer, context);
+    assert_non_null(sink);
+    sink->ops->begin(sink);
+    if (section >= 0)
+        sink->ops->section(sink, (unsigned)section);
+    if (record)
+        sink->ops->row(sink, record);
+    sink->ops->end(sink);
+    assert_int_equal(writer_flush(&writer), 0);
+    length = pread(fd, text, sizeof text - 1, 0);
+    assert_true(length >= 0);
+    text[length] = '\0';
+    sink_destroy(sink);
+    writer_finish(&writer);
+    close(fd);
+    return text;
+}
+
+/* A row by the numbers -e was given, numeric. */
+static const char *row(unsigned extended, const struct record *record)
+{
+    const struct route_layout layout = {.extended = extended, .numeric = true};
+
+    return written(&layout, &no_names, -1, record);
+}
+
+static struct record route_record(int family, const char *destination, uint8_t prefix,
+                                  uint32_t flags, const char *gateway)
+{
+    struct record record = {.kind = RECORD_ROUTE, .has = ROUTE_FLAGS | ROUTE_METRIC | ROUTE_DEVICE};
+    struct route_record *route = &record.route;
+
+    route->family = route->gateway_family = (uint8_t)family;
+    route->prefix = prefix;
+    route->flags = flags;
+    route->device = (struct text){"eth0", 4};
+    assert_int_equal(inet_pton(family, destination, route->destination), 1);
+    if (gateway) {
+        assert_int_equal(inet_pton(family, gateway, route->gateway), 1);
+        record.has |= ROUTE_GATEWAY;
+    }
+    return record;
+}
+
+static struct record with_metrics(void)
+{
+    struct record record = route_record(AF_INET, "10.5.0.0", 16, RTF_UP | RTF_GATEWAY, "192.0.2.3");
+
+    record.has |= ROUTE_MSS | ROUTE_WINDOW | ROUTE_IRTT;
+    record.route.metric = 7;
+    record.route.mss = 1000;
+    record.route.window = 3000;
+    record.route.irtt = 12;
+    return record;
+}
+
+static void a_route_has_mss_window_and_irtt(void **state)
+{
+    struct record record = with_metrics();
+
+    (void)state;
+    assert_string_equal(
+        row(0, &record),
+        "10.5.0.0        192.0.2.3       255.255.0.0     UG     1040 3000      12 eth0\n");
+}
+
+static void extended_it_has_metric_references_and_use(void **state)
+{
+    struct record record = with_metrics();
+
+    (void)state;
+    assert_string_equal(
+        row(1, &record),
+        "10.5.0.0        192.0.2.3       255.255.0.0     UG    7      0        0 eth0\n");
+    record.route.metric = UINT32_MAX;
+    assert_string_equal(
+        row(1, &record),
+        "10.5.0.0        192.0.2.3       255.255.0.0     UG    -1     0        0 eth0\n");
+}
+
+static void twice_extended_it_has_all_and_the_interface_uncut(void **state)
+{
+    struct record record = with_metrics();
+
+    (void)state;
+    assert_string_equal(row(2, &record),
+                        "10.5.0.0        192.0.2.3       255.255.0.0     UG    7      0        0 "
+                        "eth0     1040  3000   12\n");
+    record.route.device = (struct text){"a-long-name-has", 15};
+    assert_string_equal(row(2, &record),
+                        "10.5.0.0        192.0.2.3       255.255.0.0     UG    7      0        0 "
+                        "a-long-name-has   1040  3000   12\n");
+}
+
+static void a_route_that_is_rejected_leads_nowhere(void **state)
+{
+    struct record record =
+        route_record(AF_INET, "10.2.0.1", 32, RTF_UP | RTF_HOST | RTF_REJECT, NULL);
+
+    (void)state;
+    assert_string_equal(
+        row(0, &record),
+        "10.2.0.1        -               255.255.255.255 !H        - -          - -\n");
+    assert_string_equal(
+        row(1, &record),
+        "10.2.0.1        -               255.255.255.255 !H    0      -        0 -\n");
+    assert_string_equal(row(2, &record),
+                        "10.2.0.1        -               255.255.255.255 !H    0      -        0 "
+                        "-        -     -      -\n");
+}
+
+static void without_an_interface_there_is_a_star(void **state)
+{
+    struct record record = route_record(AF_INET, "10.1.0.0", 16, RTF_UP, NULL);
+
+    (void)state;
+    record.has &= ~ROUTE_DEVICE;
+    assert_string_equal(
+        row(0, &record),
+        "10.1.0.0        0.0.0.0         255.255.0.0     U         0 0          0 *\n");
+}
+
+static void an_interface_without_a_name_has_its_number(void **state)
+{
+    struct record record = route_record(AF_INET, "10.1.0.0", 1, RTF_UP, NULL);
+
+    (void)state;
+    record.has = ROUTE_FLAGS | ROUTE_METRIC | ROUTE_INTERFACE;
+    record.route.interface = 4711;
+    assert_string_equal(
+        row(0, &record),
+        "10.1.0.0        0.0.0.0         128.0.0.0       U         0 0          0 4711\n");
+}
+
+static void an_ipv6_gateway_of_ipv4_is_a_flag_only(void **state)
+{
+    struct record record = route_record(AF_INET, "10.1.0.0", 16, RTF_UP | RTF_GATEWAY, NULL);
+
+    (void)state;
+    record.has |= ROUTE_GATEWAY;
+    record.route.gateway_family = AF_INET6;
+    record.route.gateway[0] = 0x20;
+    assert_string_equal(
+        row(0, &record),
+        "10.1.0.0        0.0.0.0         255.255.0.0     UG        0 0          0 eth0\n");
+}
+
+static void an_interface_cannot_forge_a_column(void **state)
+{
+    struct record record = route_record(AF_INET, "10.1.0.0", 16, RTF_UP, NULL);
+
+    (void)state;
+    record.route.device = (struct text){"a b\033", 4};
+    assert_non_null(strstr(row(0, &record), " a\\x20b\\x1b\n"));
+}
+
+static void a_route_of_ipv6_has_its_prefix_behind_it(void **state)
+{
+    struct record record = route_record(AF_INET6, "2001:db8:5::", 48, 0x00400003, "2001:db8::3");
+
+    (void)state;
+    record.has |= ROUTE_REFERENCES;
+    record.route.metric = 1024;
+    record.route.references = 2;
+    assert_string_equal(row(0, &record), "2001:db8:5::/48                2001:db8::3              "
+                                         "  UGe  1024 2      0 eth0\n");
+}
+
+static void references_that_are_not_known_are_no_number(void **state)
+{
+    struct record record = route_record(AF_INET6, "::1", 128, 0x80200001, NULL);
+
+    (void)state;
+    assert_string_equal(row(0, &record), "::1/128                        ::                       "
+                                         "  Un   0   -      0 eth0\n");
+}
+
+static void rejected_ipv6_routes_show_it_in_their_flags(void **state)
+{
+    struct record record = route_record(AF_INET6, "::", 0, 0x00200200, NULL);
+
+    (void)state;
+    record.route.metric = UINT32_MAX;
+    record.has |= ROUTE_REFERENCES;
+    record.route.references = 2;
+    record.route.device = (struct text){"lo", 2};
+    assert_string_equal(row(0, &record), "::/0                           ::                       "
+                                         "  !n   -1  2      0 lo\n");
+}
+
+static void each_section_has_its_heading(void **state)
+{
+    struct route_layout layout = {.sections = {{AF_INET, false}, {AF_INET6, true}, {AF_INET, true}},
+                                  .header = true};
+
+    (void)state;
+    assert_string_equal(written(&layout, &no_names, 0, NULL),
+                        "Kernel IP routing table\nDestination     Gateway         Genmask         "
+                        "Flags   MSS Window  irtt Iface\n");
+    assert_string_equal(written(&layout, &no_names, 1, NULL),
+                        "Kernel IPv6 routing cache\nDestination                    Next Hop       "
+                        "            Flag Met Ref  Use If\n");
+    layout.extended = 2;
+    assert_string_equal(written(&layout, &no_names, 2, NULL),
+                        "Kernel IP routing cache\nSource          Destination     Gateway         "
+                        "Flags Metric Ref    Use Iface    MSS   Window irtt  TOS HHRef HHUptod     "
+                        "SpecDst\n");
+    layout.header = false;
+    assert_string_equal(written(&layout, &no_names, 0, NULL), "");
+}
+
+static void a_cached_route_has_no_mask(void **state)
+{
+    const struct route_layout layout = {.sections = {{AF_INET, true}}, .numeric = true};
+    struct record record =
+        route_record(AF_INET, "203.0.113.9", 32, RTF_UP | RTF_HOST | RTF_GATEWAY, "192.0.2.3");
+
+    (void)state;
+    assert_string_equal(
+        written(&layout, &no_names, 0, &record),
+        "0.0.0.0         203.0.113.9     192.0.2.3       G         0 0          0 eth0\n");
+}
+
+/* --- Names ------------------------------------------------------------------------------------ */
+
+static void networks_have_names_and_everywhere_is_the_default(void **state)
+{
+    static const char lines[] =
+        "# nothing\nhome 192.0.2.0 lan\nshort 10\nbad 300.1\nhome2 192.0.2\n";
+    const struct route_layout layout = {.numeric = false};
+    struct context context = {0};
+    struct tree tree;
+    struct record record;
+    char path[128];
+
+    (void)state;
+    tree_make(&tree);
+    tree_puts(&tree, "networks", lines);
+    strcpy(stpcpy(path, tree.root), "/net/networks");
+    context.networks = networks_create(path);
+    assert_non_null(context.networks);
+    record = route_record(AF_INET, "0.0.0.0", 0, RTF_UP, NULL);
+    assert_memory_equal(written(&layout, &context, -1, &record), "default         0.0.0.0  ", 25);
+    record = route_record(AF_INET, "0.0.0.0", 1, RTF_UP, NULL);
+    assert_memory_equal(written(&layout, &context, -1, &record), "0.0.0.0         0.0.0.0  ", 25);
+    record = route_record(AF_INET, "192.0.2.0", 24, RTF_UP, NULL);
+    assert_memory_equal(written(&layout, &context, -1, &record), "home            0.0.0.0  ", 25);
+    record = route_record(AF_INET, "10.0.0.0", 8, RTF_UP, NULL);
+    assert_memory_equal(written(&layout, &context, -1, &record), "short           0.0.0.0  ", 25);
+    record = route_record(AF_INET, "192.0.2.0", 32, RTF_UP | RTF_HOST, NULL);
+    assert_memory_equal(written(&layout, &context, -1, &record), "192.0.2.0       0.0.0.0  ", 25);
+    record = route_record(AF_INET, "44.1.0.0", 16, RTF_UP, NULL); /* 300 is 44 and a carry */
+    assert_memory_equal(written(&layout, &context, -1, &record), "44.1.0.0        0.0.0.0  ", 25);
+    record = route_record(AF_INET6, "::", 0, RTF_UP, NULL);
+    assert_memory_equal(written(&layout, &context, -1, &record), "[::]/0                  ", 24);
+    networks_destroy(context.networks);
+    tree_remove(&tree);
+}
+
+static void a_file_of_networks_that_is_not_there_names_nothing(void **state)
+{
+    const uint8_t address[] = {127, 0, 0, 0};
+    struct networks *networks = networks_create("/nonexistent/networks");
+
+    (void)state;
+    assert_non_null(networks);
+    assert_null(networks_name(networks, address));
+    assert_null(networks_name(NULL, address));
+    networks_destroy(networks);
+    networks_destroy(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_route_has_mss_window_and_irtt),
+        cmocka_unit_test(extended_it_has_metric_references_and_use),
+        cmocka_unit_test(twice_extended_it_has_all_and_the_interface_uncut),
+        cmocka_unit_test(a_route_that_is_rejected_leads_nowhere),
+        cmocka_unit_test(without_an_interface_there_is_a_star),
+        cmocka_unit_test(an_interface_without_a_name_has_its_number),
+        cmocka_unit_test(an_ipv6_gateway_of_ipv4_is_a_flag_only),
+        cmocka_unit_test(an_interface_cannot_forge_a_column),
+        cmocka_unit_test(a_route_of_ipv6_has_its_prefix_behind_it),
+        cmocka_unit_test(references_that_are_not_known_are_no_number),
+        cmocka_unit_test(rejected_ipv6_routes_show_it_in_their_flags),
+        cmocka_unit_test(each_section_has_its_heading),
+        cmocka_unit_test(a_cached_route_has_no_mask),
+        cmocka_unit_test(networks_have_names_and_everywhere_is_the_default),
+        cmocka_unit_test(a_file_of_networks_that_is_not_there_names_nothing),
+    };
+
+    return cmocka_run_group_tests_name("layout_route", tests, NULL, NULL);
+}

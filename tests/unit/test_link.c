@@ -1,0 +1,418 @@
+/* Interfaces: from netlink messages with their addresses, and from /proc/net/dev. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/if_addr.h>
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "backend/lines.h"
+#include "backend/link_decode.h"
+#include "backend/proc_dev.h"
+#include "peer.h"
+#include "scene.h"
+
+enum { ROWS_MAX = 8, TEXT_MAX = 256 };
+
+struct row {
+    struct record record;
+    char name[TEXT_MAX], addresses[TEXT_MAX];
+};
+
+struct scene {
+    struct tree tree;
+    struct peer peer;
+    struct netlink *netlink;
+    struct wire wire;
+    struct report report;
+    struct row rows[ROWS_MAX];
+    size_t count;
+    struct record record; /* of a message or a line decoded by itself */
+    char lladdr[LLADDR_TEXT_MAX];
+};
+
+static int set_up(void **state)
+{
+    static struct scene scene;
+
+    memset(&scene, 0, sizeof scene);
+    tree_make(&scene.tree);
+    peer_init(&scene.peer);
+    scene.netlink = netlink_create_with(&scene.peer.netlink);
+    *state = &scene;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct scene *scene = *state;
+
+    netlink_destroy(scene->netlink);
+    peer_finish(&scene->peer);
+    tree_remove(&scene->tree);
+    return 0;
+}
+
+static void copy(char text[TEXT_MAX], struct text from)
+{
+    assert_in_range(from.length, 0, TEXT_MAX - 1);
+    if (from.length)
+        memcpy(text, from.data, from.length);
+    text[from.length] = '\0';
+}
+
+static int keep(const struct record *record, void *arg)
+{
+    struct scene *scene = arg;
+    struct row *row = &scene->rows[scene->count];
+
+    assert_in_range(scene->count, 0, ROWS_MAX - 1);
+    row->record = *record;
+    copy(row->name, record->interface.name);
+    copy(row->addresses, record->interface.addresses_text);
+    scene->count++;
+    return 0;
+}
+
+static int list(struct scene *scene, const struct backend *backend, uint64_t needs)
+{
+    const struct query query = {.table = &table_interfaces,
+                                .needs = needs,
+                                .proc_root = scene->tree.root,
+                                .netlink = scene->netlink,
+                                .report = &scene->report};
+
+    scene->count = 0;
+    return backend->dump(&query, keep, scene);
+}
+
+/* --- Messages --------------------------------------------------------------------------------- */
+
+static void put_string(struct scene *scene, uint16_t type, const char *string)
+{
+    wire_attribute(&scene->wire, type, string, strlen(string) + 1);
+}
+
+static void put_u32(struct scene *scene, uint16_t type, uint32_t number)
+{
+    wire_attribute(&scene->wire, type, &number, sizeof number);
+}
+
+static void begin_link(struct scene *scene, uint32_t sequence, int index, const char *name)
+{
+    const struct ifinfomsg body = {
+        .ifi_type = 1, .ifi_index = index, .ifi_flags = IFF_UP | IFF_RUNNING | 0x10000};
+
+    wire_message(&scene->wire, RTM_NEWLINK, NLM_F_MULTI, sequence);
+    wire_put(&scene->wire, &body, sizeof body);
+    put_string(scene, IFLA_IFNAME, name);
+}
+
+static void put_address(struct scene *scene, unsigned index, uint8_t family, uint8_t prefix,
+                        const char *local, const char *label)
+{
+    const struct ifaddrmsg body = {
+        .ifa_family = family, .ifa_prefixlen = prefix, .ifa_index = index};
+    uint8_t address[16];
+
+    wire_message(&scene->wire, RTM_NEWADDR, NLM_F_MULTI, 1);
+    wire_put(&scene->wire, &body, sizeof body);
+    assert_int_equal(inet_pton(family, local, address), 1);
+    if (family == AF_INET)
+        wire_attribute(&scene->wire, IFA_LOCAL, address, 4);
+    wire_attribute(&scene->wire, IFA_ADDRESS, address, family == AF_INET ? 4 : 16);
+    if (label)
+        put_string(scene, IFA_LABEL, label);
+}
+
+static void answer(struct scene *scene, uint32_t sequence)
+{
+    wire_done(&scene->wire, NLM_F_MULTI, sequence, 0);
+    peer_add_wire(&scene->peer, &scene->wire);
+    scene->wire.length = 0;
+}
+
+static int decode(struct scene *scene)
+{
+    memset(&scene->record, 0xa5, sizeof scene->record);
+    return link_decode(wire_last(&scene->wire), &scene->record, scene->lladdr);
+}
+
+static void an_interface_has_what_its_message_says(void **state)
+{
+    const struct rtnl_link_ifmap map = {
+        .mem_start = 0xf000, .mem_end = 0xffff, .base_addr = 0x300, .irq = 11, .dma = 3};
+    const uint8_t lladdr[] = {2, 0, 0, 0xab, 0xcd, 0xef};
+    const uint8_t operstate = 6;
+    struct scene *scene = *state;
+    const struct interface_record *interface = &scene->record.interface;
+
+    begin_link(scene, 1, 7, "eth0");
+    put_u32(scene, IFLA_MTU, 1500);
+    put_u32(scene, IFLA_TXQLEN, 1000);
+    put_u32(scene, IFLA_MASTER, 9);
+    wire_attribute(&scene->wire, IFLA_OPERSTATE, &operstate, 1);
+    wire_attribute(&scene->wire, IFLA_ADDRESS, lladdr, sizeof lladdr);
+    wire_attribute(&scene->wire, IFLA_MAP, &map, sizeof map);
+    put_string(scene, IFLA_IFALIAS, "up");
+    assert_int_equal(decode(scene), 0);
+    assert_int_equal(scene->record.has, INTERFACE_INDEX | INTERFACE_FLAGS | INTERFACE_TYPE |
+                                            INTERFACE_MTU | INTERFACE_QUEUE | INTERFACE_MASTER |
+                                            INTERFACE_STATE | INTERFACE_LLADDR | INTERFACE_MAP |
+                                            INTERFACE_ALIAS);
+    assert_text(&interface->name, "eth0", 4);
+    assert_text(&interface->lladdr_text, "02:00:00:ab:cd:ef", 17);
+    assert_text(&interface->alias, "up", 2);
+    assert_int_equal(interface->index, 7);
+    assert_int_equal(interface->mtu, 1500);
+    assert_int_equal(interface->queue, 1000);
+    assert_int_equal(interface->master, 9);
+    assert_int_equal(interface->state, 6);
+    assert_int_equal(interface->irq, 11);
+    assert_int_equal(interface->dma, 3);
+    assert_int_equal(interface->base_address, 0x300);
+    assert_int_equal(interface->memory_end, 0xffff);
+    assert_int_equal(interface->lladdr_length, 6);
+}
+
+/* dev_seq_printf_stats(), net/core/net-procfs.c */
+static void counters_are_added_up_as_in_the_file(void **state)
+{
+    struct rtnl_link_stats64 stats;
+    struct scene *scene = *state;
+    const uint64_t *counters = scene->record.interface.counters;
+    uint64_t number = 1;
+
+    memset(&stats, 0, sizeof stats);
+    for (size_t i = 0; i < sizeof stats / 8; i++, number *= 2)
+        memcpy((char *)&stats + 8 * i, &number, 8);
+    begin_link(scene, 1, 7, "eth0");
+    wire_attribute(&scene->wire, IFLA_STATS64, &stats, sizeof stats);
+    assert_int_equal(decode(scene), 0);
+    assert_true(scene->record.has & INTERFACE_COUNTERS);
+    assert_int_equal(counters[RX_BYTES], stats.rx_bytes);
+    assert_int_equal(counters[RX_DROPPED], stats.rx_dropped + stats.rx_missed_errors);
+    assert_int_equal(counters[RX_FRAME], stats.rx_length_errors + stats.rx_over_errors +
+                                             stats.rx_crc_errors + stats.rx_frame_errors);
+    assert_int_equal(counters[TX_CARRIER], stats.tx_carrier_errors + stats.tx_aborted_errors +
+                                               stats.tx_window_errors + stats.tx_heartbeat_errors);
+    assert_int_equal(counters[TX_COMPRESSED], stats.tx_compressed);
+    /* what an older kernel has less is enough, what is shorter still is not */
+    begin_link(scene, 1, 7, "eth0");
+    wire_attribute(&scene->wire, IFLA_STATS64, &stats, 23 * 8);
+    assert_int_equal(decode(scene), 0);
+    assert_true(scene->record.has & INTERFACE_COUNTERS);
+    begin_link(scene, 1, 7, "eth0");
+    wire_attribute(&scene->wire, IFLA_STATS64, &stats, 22 * 8);
+    assert_int_equal(decode(scene), 0);
+    assert_false(scene->record.has & INTERFACE_COUNTERS);
+}
+
+static void an_interface_without_a_name_is_none(void **state)
+{
+    struct scene *scene = *state;
+    struct nlmsghdr *message;
+
+    begin_link(scene, 1, 7, "");
+    assert_int_equal(decode(scene), -EBADMSG);
+    assert_int_equal(scene->record.has, 0);
+    begin_link(scene, 1, 7, "eth0");
+    message = wire_last(&scene->wire);
+    message->nlmsg_len -= 3; /* the padding of the name, which need not be there */
+    assert_int_equal(decode(scene), 0);
+    while (--message->nlmsg_len > sizeof *message)
+        assert_int_equal(decode(scene), -EBADMSG);
+}
+
+static void the_longest_lladdr_fits(void **state)
+{
+    uint8_t lladdr[64];
+    struct scene *scene = *state;
+
+    memset(lladdr, 0xff, sizeof lladdr);
+    begin_link(scene, 1, 7, "ib0");
+    wire_attribute(&scene->wire, IFLA_ADDRESS, lladdr, sizeof lladdr);
+    assert_int_equal(decode(scene), 0);
+    assert_int_equal(scene->record.interface.lladdr_length, 32);
+    assert_int_equal(scene->record.interface.lladdr_text.length, 95);
+}
+
+static void an_address_has_what_its_message_says(void **state)
+{
+    const struct ifaddrmsg body = {.ifa_family = AF_INET, .ifa_prefixlen = 24, .ifa_index = 3};
+    const uint8_t local[] = {10, 0, 0, 1}, peer[] = {10, 0, 0, 2}, broadcast[] = {10, 0, 0, 255};
+    struct interface_address address;
+    struct scene *scene = *state;
+
+    wire_message(&scene->wire, RTM_NEWADDR, 0, 1);
+    wire_put(&scene->wire, &body, sizeof body);
+    wire_attribute(&scene->wire, IFA_ADDRESS, peer, 4);
+    wire_attribute(&scene->wire, IFA_LOCAL, local, 4);
+    wire_attribute(&scene->wire, IFA_BROADCAST, broadcast, 4);
+    put_string(scene, IFA_LABEL, "a-label-longer-than-any-is");
+    assert_int_equal(address_decode(wire_last(&scene->wire), &address), 0);
+    assert_int_equal(address.interface, 3);
+    assert_memory_equal(address.local, local, 4);
+    assert_memory_equal(address.peer, peer, 4);
+    assert_memory_equal(address.broadcast, broadcast, 4);
+    assert_string_equal(address.label, "a-label-longer-");
+    assert_true(address.has_broadcast);
+    ((struct ifaddrmsg *)NLMSG_DATA(wire_last(&scene->wire)))->ifa_prefixlen = 33;
+    assert_int_equal(address_decode(wire_last(&scene->wire), &address), -EBADMSG);
+    ((struct ifaddrmsg *)NLMSG_DATA(wire_last(&scene->wire)))->ifa_family = 129;
+    assert_int_equal(address_decode(wire_last(&scene->wire), &address), -EAFNOSUPPORT);
+}
+
+/* --- The two dumps ---------------------------------------------------------------------------- */
+
+/* Two interfaces; their addresses as the kernel dumps them: IPv4 of all, then IPv6 of all. */
+static void put_two(struct scene *scene)
+{
+    put_address(scene, 1, AF_INET, 8, "127.0.0.1", "lo");
+    put_address(scene, 7, AF_INET, 24, "192.0.2.1", "eth0");
+    put_address(scene, 7, AF_INET, 25, "192.0.2.2", "eth0:1");
+    put_address(scene, 7, AF_INET, 26, "192.0.2.3", "eth0:1");
+    put_address(scene, 1, AF_INET6, 128, "::1", NULL);
+    put_address(scene, 7, AF_INET6, 64, "2001:db8::1", NULL);
+    answer(scene, 1);
+    begin_link(scene, 2, 7, "eth0");
+    begin_link(scene, 2, 9, "eth1");
+    begin_link(scene, 2, 1, "lo");
+    answer(scene, 2);
+}
+
+static void addresses_find_their_interface(void **state)
+{
+    struct scene *scene = *state;
+
+    put_two(scene);
+    assert_int_equal(list(scene, &backend_link, INTERFACE_ADDRESSES), 0);
+    assert_int_equal(scene->report.count, 0);
+    assert_int_equal(scene->count, 4);
+    assert_string_equal(scene->rows[0].name, "eth0");
+    assert_string_equal(scene->rows[0].addresses,
+                        "192.0.2.1/24,192.0.2.2/25,192.0.2.3/26,2001:db8::1/64");
+    assert_int_equal(scene->rows[0].record.interface.address_count, 4);
+    assert_string_equal(scene->rows[2].addresses, "");
+    assert_string_equal(scene->rows[3].addresses, "127.0.0.1/8,::1/128");
+}
+
+static void a_label_is_a_row_of_its_own_once(void **state)
+{
+    struct scene *scene = *state;
+
+    put_two(scene);
+    assert_int_equal(list(scene, &backend_link, INTERFACE_ADDRESSES), 0);
+    assert_string_equal(scene->rows[1].name, "eth0:1");
+    assert_true(scene->rows[1].record.interface.labelled);
+    assert_int_equal(scene->rows[1].record.interface.address_count, 1);
+    assert_false(scene->rows[0].record.interface.labelled);
+}
+
+static void addresses_are_not_asked_for_when_nobody_shows_them(void **state)
+{
+    struct scene *scene = *state;
+    const struct nlmsghdr *request = (const void *)scene->peer.requests[0];
+
+    begin_link(scene, 1, 7, "eth0");
+    answer(scene, 1);
+    assert_int_equal(list(scene, &backend_link, INTERFACE_MTU), 0);
+    assert_int_equal(scene->peer.request_count, 1);
+    assert_int_equal(request->nlmsg_type, RTM_GETLINK);
+    assert_int_equal(scene->count, 1);
+    assert_false(scene->rows[0].record.has & INTERFACE_ADDRESSES);
+}
+
+static void a_malformed_message_is_told_and_the_others_come(void **state)
+{
+    struct scene *scene = *state;
+
+    begin_link(scene, 1, 7, "");
+    begin_link(scene, 1, 8, "eth1");
+    answer(scene, 1);
+    assert_int_equal(list(scene, &backend_link, INTERFACE_MTU), 0);
+    assert_int_equal(scene->count, 1);
+    assert_true(report_says(&scene->report, "dev: a netlink message is malformed"));
+}
+
+/* --- The file --------------------------------------------------------------------------------- */
+
+static const char heading[] =
+    "Inter-|   Receive                                                |  Transmit\n"
+    " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs\n";
+
+static void names_and_counters_come_from_the_file(void **state)
+{
+    struct scene *scene = *state;
+    char text[1024];
+
+    snprintf(text, sizeof text, "%s%s%s", heading,
+             "    lo: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n",
+             "enp0:18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n");
+    tree_puts(&scene->tree, "dev", text);
+    assert_int_equal(list(scene, &backend_proc_dev, 0), 0);
+    assert_int_equal(scene->report.count, 0);
+    assert_int_equal(scene->count, 2);
+    assert_string_equal(scene->rows[0].name, "lo");
+    assert_int_equal(scene->rows[0].record.has, INTERFACE_COUNTERS);
+    for (size_t i = 0; i < INTERFACE_COUNTERS_MAX; i++)
+        assert_int_equal(scene->rows[0].record.interface.counters[i], i + 1);
+    assert_string_equal(scene->rows[1].name, "enp0");
+    assert_true(scene->rows[1].record.interface.counters[RX_BYTES] == UINT64_MAX);
+}
+
+static void malformed_lines_are_skipped_counted_and_told(void **state)
+{
+    struct scene *scene = *state;
+    char text[1024];
+
+    snprintf(text, sizeof text, "%s%s", heading,
+             "lo: 1 2 3\n: 1\n\neth0: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16");
+    tree_puts(&scene->tree, "dev", text);
+    assert_int_equal(list(scene, &backend_proc_dev, 0), 0);
+    assert_int_equal(scene->count, 1);
+    assert_true(report_says(&scene->report, "/net/dev: skipped 2 malformed lines"));
+    assert_true(report_says(&scene->report, "/net/dev is cut: its last line has no end"));
+    assert_true(scene->report.partial);
+}
+
+static void an_empty_file_is_a_loss(void **state)
+{
+    struct scene *scene = *state;
+
+    tree_puts(&scene->tree, "dev", "");
+    assert_int_equal(list(scene, &backend_proc_dev, 0), 0);
+    assert_true(report_says(&scene->report, "/net/dev is empty"));
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(an_interface_has_what_its_message_says),
+        TEST(counters_are_added_up_as_in_the_file),
+        TEST(an_interface_without_a_name_is_none),
+        TEST(the_longest_lladdr_fits),
+        TEST(an_address_has_what_its_message_says),
+        TEST(addresses_find_their_interface),
+        TEST(a_label_is_a_row_of_its_own_once),
+        TEST(addresses_are_not_asked_for_when_nobody_shows_them),
+        TEST(a_malformed_message_is_told_and_the_others_come),
+        TEST(names_and_counters_come_from_the_file),
+        TEST(malformed_lines_are_skipped_counted_and_told),
+        TEST(an_empty_file_is_a_loss),
+    };
+
+    return cmocka_run_group_tests_name("link", tests, NULL, NULL);
+}
