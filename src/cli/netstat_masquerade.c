@@ -2,6 +2,7 @@
  * net-tools netstat: masqueraded connections (-M). Its file is long gone from the kernel; here they
  * are the connections whose source was translated, as connection tracking knows them.
  */
+#include <string.h>
 #include <sys/socket.h>
 
 #include "cli/netstat_options.h"
@@ -17,6 +18,8 @@ struct masquerade {
     const struct column *defaults[LISTING_COLUMNS_MAX];
     size_t default_count;
 };
+
+static const char missing[] = "no support for `ip_masquerade' on this system.";
 
 static uint8_t family_of(const struct netstat_options *options)
 {
@@ -40,11 +43,8 @@ static int prepare(struct masquerade *masquerade, const char *program, bool *don
                                                     .numeric_ports = options->numeric_ports,
                                                     .extended = options->extend > 0,
                                                     .header = !options->common.no_header};
-    masquerade->table =
-        (struct listing_table){.table = &table_flows,
-                               .states = STATES_ALL,
-                               .missing = "no support for `ip_masquerade' on this system.",
-                               .required = true};
+    masquerade->table = (struct listing_table){
+        .table = &table_flows, .states = STATES_ALL, .missing = missing, .required = true};
     masquerade->filter =
         (struct flow_filter){.fields = FILTER_SRC_NAT, .family = family_of(options)};
     listing->tables = &masquerade->table;
@@ -71,6 +71,16 @@ static struct sink *make_sink(const void *arg, struct writer *writer, const stru
     return sink_masquerade_create(&masquerade->layout, writer, context);
 }
 
+/* Where it is there, but not to be had, netstat's words stand behind the reason, and -c ends. */
+static void say_missing(const void *arg, struct report *report)
+{
+    (void)arg;
+    for (size_t i = 0; i < report->count && !report->listed && !report->ended; i++)
+        report->ended = strstr(report->lines[i], ": not to be had by ") != NULL;
+    if (report->ended)
+        report_note(report, "%s", missing);
+}
+
 int netstat_masquerade(struct netstat_options *options, const char *program)
 {
     struct masquerade masquerade = {.options = options};
@@ -82,6 +92,7 @@ int netstat_masquerade(struct netstat_options *options, const char *program)
     return cli_run_listing(&(struct cli_listing){.program = program,
                                                  .listing = &masquerade.listing,
                                                  .make_sink = make_sink,
+                                                 .amend = say_missing,
                                                  .arg = &masquerade,
                                                  .continuous = options->continuous,
                                                  .interval_ms = options->interval_ms});

@@ -374,10 +374,6 @@ int netstat_parse(struct netstat_options *options, int argc, char *const argv[],
         fprintf(stderr, "%s: --delta is for -i and -s, and needs -c\n", argv[0]);
         return STATUS_MISUSE;
     }
-    if (options->other_tables > 1) {
-        fprintf(stderr, "%s: -r, -i, -M and -s exclude one another\n", argv[0]);
-        return STATUS_MISUSE;
-    }
     complete(options);
     return 0;
 }

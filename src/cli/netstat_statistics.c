@@ -77,6 +77,7 @@ static int prepare(struct statistics *statistics, const char *program, bool *don
                                                .states = STATES_ALL};
     listing->tables = &statistics->table;
     listing->table_count = 1;
+    listing->delta = options->delta;
     if (uses_columns(&options->common)) {
         listing->keep = keep;
         listing->keep_arg = options;

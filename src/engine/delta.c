@@ -11,8 +11,9 @@ struct counters {
     uint64_t *values;
     size_t count;
     uint64_t field; /* of record.has: they are there */
-    const void *key;
-    size_t key_size; /* at most KEY_MAX */
+    bool *negative; /* where a change can be one that goes down, or NULL */
+    char key[KEY_MAX];
+    size_t key_size;
 };
 
 /* A row as it was last seen. */
@@ -30,17 +31,38 @@ struct delta {
     size_t mask, count;
 };
 
-/* Returns false for a kind, or a row, that has none. */
+/* Appends to the key; returns false when it is too long. */
+static bool add_key(struct counters *counters, struct text text)
+{
+    if (text.length >= KEY_MAX - counters->key_size)
+        return false;
+    if (text.length)
+        memcpy(counters->key + counters->key_size, text.data, text.length);
+    counters->key_size += text.length;
+    counters->key[counters->key_size++] = '\0';
+    return true;
+}
+
+/* Returns false for a kind, or a row, that has none. What is negative is a limit, not a count. */
 static bool counters_of(struct record *record, struct counters *counters)
 {
     struct interface_record *interface = &record->interface;
+    struct counter_record *counter = &record->counter;
 
-    if (record->kind != RECORD_INTERFACE || !(record->has & INTERFACE_COUNTERS) ||
-        interface->name.length > KEY_MAX)
-        return false;
-    *counters = (struct counters){interface->counters, INTERFACE_COUNTERS_MAX, INTERFACE_COUNTERS,
-                                  interface->name.data, interface->name.length};
-    return true;
+    if (record->kind == RECORD_INTERFACE && record->has & INTERFACE_COUNTERS) {
+        *counters = (struct counters){.values = interface->counters,
+                                      .count = INTERFACE_COUNTERS_MAX,
+                                      .field = INTERFACE_COUNTERS};
+        return add_key(counters, interface->name);
+    }
+    if (record->kind == RECORD_COUNTER && record->has & COUNTER_VALUE && !counter->negative) {
+        *counters = (struct counters){.values = &counter->magnitude,
+                                      .count = 1,
+                                      .field = COUNTER_VALUE,
+                                      .negative = &counter->negative};
+        return add_key(counters, counter->protocol) && add_key(counters, counter->name);
+    }
+    return false;
 }
 
 struct delta *delta_create(void)
@@ -134,12 +156,18 @@ static uint64_t a_second(uint64_t change, uint64_t nanoseconds)
 static bool subtract(const struct counters *counters, const struct row *before, uint64_t time)
 {
     for (size_t i = 0; i < counters->count; i++)
-        if (counters->values[i] < before->values[i])
+        if (counters->values[i] < before->values[i] && !counters->negative)
             return false;
     if (time <= before->at)
         return false;
-    for (size_t i = 0; i < counters->count; i++)
-        counters->values[i] = a_second(counters->values[i] - before->values[i], time - before->at);
+    for (size_t i = 0; i < counters->count; i++) {
+        const bool down = counters->values[i] < before->values[i];
+        const uint64_t change = down ? before->values[i] - counters->values[i]
+                                     : counters->values[i] - before->values[i];
+        counters->values[i] = a_second(change, time - before->at);
+        if (counters->negative)
+            *counters->negative = down && counters->values[i];
+    }
     return true;
 }
 

@@ -114,8 +114,6 @@ static void add_failure(struct run *run, const struct table *table,
         put_reason(run, table, asked[i], errors[i], reason + length, sizeof reason - length);
         length = strlen(reason);
     }
-    if (count == 0)
-        snprintf(reason, sizeof reason, "not to be had by the backend that was named");
     failure = find_failure(run, reason);
     length = strlen(failure->tables);
     snprintf(failure->tables + length, sizeof failure->tables - length, "%s%s", length ? ", " : "",

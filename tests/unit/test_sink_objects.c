@@ -69,8 +69,8 @@ static void put_many(struct sink *sink)
             put_row(sink, name, name, 1, false);
 }
 
-/* What comes of rows, twice when `again`. To be freed. */
-static char *written(sink_create_fn create, void (*rows)(struct sink *), bool again)
+/* What comes of rows, so many times. To be freed. */
+static char *written(sink_create_fn create, void (*rows)(struct sink *), int times)
 {
     const struct column *const columns[] = {find(RECORD_COUNTER, "protocol"),
                                             find(RECORD_COUNTER, "name"),
@@ -83,7 +83,7 @@ static char *written(sink_create_fn create, void (*rows)(struct sink *), bool ag
         .writer = &writer, .context = &no_names, .columns = columns, .count = 3};
     struct sink *sink = sink_objects_create(&options, create);
     assert_non_null(sink);
-    for (int pass = 0; pass <= again; pass++) {
+    for (int pass = 0; pass < times; pass++) {
         sink->ops->begin(sink);
         rows(sink);
         sink->ops->end(sink);
@@ -98,10 +98,10 @@ static char *written(sink_create_fn create, void (*rows)(struct sink *), bool ag
     return text;
 }
 
-static void assert_written(sink_create_fn create, void (*rows)(struct sink *), bool again,
+static void assert_written(sink_create_fn create, void (*rows)(struct sink *), int times,
                            const char *expected)
 {
-    char *text = written(create, rows, again);
+    char *text = written(create, rows, times);
 
     assert_string_equal(text, expected);
     free(text);
@@ -110,7 +110,7 @@ static void assert_written(sink_create_fn create, void (*rows)(struct sink *), b
 static void an_object_has_the_members_of_its_own_rows(void **state)
 {
     (void)state;
-    assert_written(sink_json_create, put_two, false,
+    assert_written(sink_json_create, put_two, 1,
                    "[\n{\"protocol\":\"Tcp\",\"MaxConn\":-1,\"InSegs\":18446744073709551615},\n"
                    "{\"protocol\":\"Udp\",\"InSegs\":3}\n]\n");
 }
@@ -118,7 +118,7 @@ static void an_object_has_the_members_of_its_own_rows(void **state)
 static void each_listing_has_objects_of_its_own(void **state)
 {
     (void)state;
-    assert_written(sink_ndjson_create, put_two, true,
+    assert_written(sink_ndjson_create, put_two, 2,
                    "{\"protocol\":\"Tcp\",\"MaxConn\":-1,\"InSegs\":18446744073709551615}\n"
                    "{\"protocol\":\"Udp\",\"InSegs\":3}\n"
                    "{\"protocol\":\"Tcp\",\"MaxConn\":-1,\"InSegs\":18446744073709551615}\n"
@@ -128,27 +128,27 @@ static void each_listing_has_objects_of_its_own(void **state)
 static void no_rows_are_no_objects(void **state)
 {
     (void)state;
-    assert_written(sink_json_create, put_nothing, false, "[]\n");
+    assert_written(sink_json_create, put_nothing, 1, "[]\n");
 }
 
 static void names_are_escaped_and_no_member_comes_twice(void **state)
 {
     (void)state;
-    assert_written(sink_ndjson_create, put_awkward, false,
+    assert_written(sink_ndjson_create, put_awkward, 1,
                    "{\"protocol\":\"a\\\"\\\\\\\\\",\"b\\\"\\u000a\":1,\"c\":3}\n");
 }
 
 static void other_sinks_leave_empty_what_an_object_does_not_have(void **state)
 {
     (void)state;
-    assert_written(sink_csv_create, put_two, false, "Tcp,-1,18446744073709551615,\r\nUdp,,,3\r\n");
-    assert_written(sink_table_create, put_two, false,
+    assert_written(sink_csv_create, put_two, 1, "Tcp,-1,18446744073709551615,\r\nUdp,,,3\r\n");
+    assert_written(sink_table_create, put_two, 1,
                    "Tcp  -1  18446744073709551615  -\nUdp   -                     -  3\n");
 }
 
 static void many_objects_are_all_there(void **state)
 {
-    char *text = written(sink_ndjson_create, put_many, false);
+    char *text = written(sink_ndjson_create, put_many, 1);
     size_t lines = 0;
 
     (void)state;
