@@ -76,7 +76,6 @@ struct reading {
     void *arg;
     struct record record; /* that a message is decoded into */
     uint64_t count;       /* rows handed on, or counted */
-    bool filtered;        /* the kernel was asked to leave rows out */
     _Alignas(struct nlmsghdr) char request[REQUEST_MAX];
 };
 
@@ -197,11 +196,11 @@ static int dump_flows(struct reading *reading)
 {
     enum { AGAIN_MAX = 4 };
     const struct query *query = reading->query;
-    uint64_t before, after;
+    uint64_t before = flow_buckets(query->proc_root);
     int result;
 
-    before = flow_buckets(query->proc_root);
     for (int again = 0;; again++) {
+        uint64_t after;
         result = dump_flows_once(reading);
         after = flow_buckets(query->proc_root);
         if (result < 0 || !flow_resized(before, after))
@@ -357,7 +356,7 @@ static enum flow_event event_of(const struct nlmsghdr *message)
 {
     if ((message->nlmsg_type & 0xff) == IPCTNL_MSG_CT_DELETE)
         return FLOW_DESTROY;
-    return message->nlmsg_flags & NLM_F_CREATE ? FLOW_NEW : FLOW_UPDATE;
+    return (message->nlmsg_flags & NLM_F_CREATE) ? FLOW_NEW : FLOW_UPDATE;
 }
 
 static int take_flow_event(const struct nlmsghdr *message, void *arg)

@@ -164,11 +164,11 @@ static int take_label_word(const char *word, size_t length, void *arg)
 {
     struct conntrack_parsing *parsing = arg;
     struct flow_filter *filter = &parsing->options->filter;
-    char name[64];
-    uint64_t number = 0;
     int bit = parsing->labels ? labels_bit(parsing->labels, word, length) : -1;
 
     if (bit < 0) { /* those without a name have a number */
+        char name[64];
+        uint64_t number = 0;
         if (length >= sizeof name)
             return -EINVAL;
         memcpy(name, word, length);
