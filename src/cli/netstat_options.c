@@ -217,7 +217,6 @@ static int take_other_table(struct netstat_options *options, const struct option
     if (option->id == 'g' && options->other_tables) /* it goes with sockets, and after all others */
         return 0;
     options->other_tables += option->id != 'g';
-    options->table_option = option->name;
     for (size_t i = 0; i < sizeof tables_of / sizeof *tables_of; i++)
         if (tables_of[i].id == option->id)
             options->table = tables_of[i].table;
@@ -339,12 +338,6 @@ static void complete(struct netstat_options *options)
         (unsigned)(options->tcp + options->sctp + options->udp + options->udplite + options->raw +
                    options->unix_sockets + options->bluetooth + multicast) +
         (unsigned)__builtin_popcount(options->families);
-}
-
-int netstat_refuse_table(const struct netstat_options *options, const char *program)
-{
-    fprintf(stderr, "%s: --%s is not part of this version\n", program, options->table_option);
-    return STATUS_FAILURE;
 }
 
 int netstat_parse(struct netstat_options *options, int argc, char *const argv[], bool *done)

@@ -38,7 +38,6 @@ struct netstat_options {
     bool all_protocols;       /* of a family that was named: those that are missing are no matter */
     unsigned other_tables;    /* how many of -r -i -M -s were given */
     enum netstat_table table; /* the last of them, or -g */
-    const char *table_option; /* its long name, or NULL */
     unsigned extend;          /* how often -e was given */
     bool cache, fib, symbolic, wide, delta;
     const char *interface; /* of -I, or NULL */
@@ -52,9 +51,6 @@ int netstat_interfaces(struct netstat_options *options, const char *program);
 int netstat_groups(struct netstat_options *options, const char *program);
 int netstat_statistics(struct netstat_options *options, const char *program);
 int netstat_masquerade(struct netstat_options *options, const char *program);
-
-/* What none of this version's files can list. */
-int netstat_refuse_table(const struct netstat_options *options, const char *program);
 
 /*
  * Returns 0, or an exit status after a line on stderr. *done is set when the answer was printed
