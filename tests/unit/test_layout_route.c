@@ -8,6 +8,7 @@
 
 #include <arpa/inet.h>
 #include <linux/route.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -269,7 +270,7 @@ static void networks_have_names_and_everywhere_is_the_default(void **state)
     (void)state;
     tree_make(&tree);
     tree_puts(&tree, "networks", lines);
-    strcpy(stpcpy(path, tree.root), "/net/networks");
+    snprintf(path, sizeof path, "%s/net/networks", tree.root);
     context.networks = networks_create(path);
     assert_non_null(context.networks);
     record = route_record(AF_INET, "0.0.0.0", 0, RTF_UP, NULL);
