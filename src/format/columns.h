@@ -6,7 +6,6 @@
 
 extern const struct column_table columns_socket, columns_flow, columns_expectation,
     columns_flow_statistics, columns_flow_usage, columns_counter, columns_group, columns_route,
-    columns_interface;
-extern const struct column_table columns_socket, columns_neighbour;
+    columns_interface, columns_neighbour;
 
 #endif
