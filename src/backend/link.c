@@ -201,6 +201,7 @@ static int hand_on_labels(struct reading *reading)
         row.interface.labelled = true;
         row.interface.addresses = address;
         row.interface.address_count = 1;
+        row.interface.addresses_text = (struct text){0};
         result = reading->fn(&row, reading->arg);
     }
     return result;

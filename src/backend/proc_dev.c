@@ -38,6 +38,20 @@ int proc_dev_decode(const struct line *line, struct record *record)
 
 enum { HEADING_LINES = 2 };
 
+static bool is_heading(const struct line *line, size_t number)
+{
+    return number <= HEADING_LINES && !line->cut && memchr(line->data, '|', line->length);
+}
+
+/* What a listing lacks when this file is what it is made from. */
+static void report_missing(const struct query *query)
+{
+    if (query->needs & ~(uint64_t)INTERFACE_COUNTERS)
+        report_loss(query->report,
+                    "%s/net/dev is all that was read: it has names and counters, and nothing else",
+                    query->proc_root);
+}
+
 static int read_lines(const struct query *query, struct lines *lines, record_fn fn, void *arg)
 {
     struct record record;
@@ -51,7 +65,7 @@ static int read_lines(const struct query *query, struct lines *lines, record_fn 
                         query->proc_root);
         if (proc_dev_decode(&line, &record) == 0)
             result = fn(&record, arg);
-        else if (lines->number > HEADING_LINES && line.length)
+        else if (line.length && !is_heading(&line, lines->number))
             skipped++;
         if (result < 0)
             break;
@@ -69,8 +83,14 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     struct lines lines;
     int result = lines_open(&lines, query->proc_root, "dev");
 
+    if (result == -ENOENT) { /* every kernel with a network has it */
+        report_loss(query->report, "cannot open %s/net/dev: %s", query->proc_root,
+                    strerror(-result));
+        return 0;
+    }
     if (result < 0)
         return result;
+    report_missing(query);
     result = read_lines(query, &lines, fn, arg);
     lines_close(&lines);
     return result;

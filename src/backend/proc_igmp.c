@@ -143,6 +143,8 @@ static int read_lines(const struct query *query, struct lines *lines, record_fn 
         if (result > 0 && (result = fn(&record, arg)) < 0)
             break;
     }
+    if (result == 0 && !lines->number && query->table == &table_groups)
+        report_loss(query->report, "%s/net/igmp is empty: not even a heading", query->proc_root);
     if (skipped)
         report_loss(query->report, "%s/net/%s: skipped %zu malformed line%s, the first is line %zu",
                     query->proc_root, query->table->name, skipped, skipped == 1 ? "" : "s", first);

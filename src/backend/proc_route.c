@@ -279,6 +279,9 @@ static int read_lines(struct reading *reading, struct lines *lines)
         if (result < 0)
             break;
     }
+    if (result == 0 && !lines->number && query->table->family == AF_INET)
+        report_loss(query->report, "%s/net/%s is empty: not even a heading", query->proc_root,
+                    query->table->name);
     return result;
 }
 

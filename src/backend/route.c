@@ -4,6 +4,7 @@
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
+#include "backend/lines.h"
 #include "backend/netlink.h"
 #include "backend/route_decode.h"
 #include "fastnet/query.h"
@@ -49,9 +50,8 @@ static void report_malformed(const struct reading *reading)
                 reading->query->table->name);
 }
 
-/*
- * What /proc/net/route says of the route can be had from there, as long as nothing was handed on.
- * ipv6_route has the reverse case: a large table is read by netlink because the file is slow.
+/* What /proc/net/route says of such a route can be had from there, as long as nothing was handed
+ * on.
  */
 static int take_hidden(struct reading *reading)
 {
@@ -60,7 +60,7 @@ static int take_hidden(struct reading *reading)
     if (query->table->family == AF_INET && !reading->count && !query->exclusive)
         return -EOPNOTSUPP;
     reading->record.has &= ~ROUTE_FLAGS;
-    report_note(query->report,
+    report_loss(query->report,
                 "%s: the kernel does not say where routes by nexthop objects go "
                 "(net.ipv4.nexthop_compat_mode is 0)",
                 query->table->name);
@@ -126,14 +126,37 @@ static struct nlmsghdr *put_request(char *place, const struct table *table)
     return message;
 }
 
+/*
+ * The kernel leaves out where routes by nexthop objects go
+ * (Documentation/networking/ip-sysctl.rst). /proc/net/route has it. ipv6_route has the reverse
+ * case: a large table is read by netlink because the file is slow.
+ */
+static bool hides_nexthops(const struct query *query)
+{
+    struct lines lines;
+    struct line line;
+    bool hides;
+
+    if (query->table != &table_route || query->exclusive ||
+        lines_open_path(&lines, query->proc_root, "sys/net/ipv4/nexthop_compat_mode") < 0)
+        return false;
+    hides = lines_next(&lines, &line) > 0 && line.length == 1 && line.data[0] == '0';
+    lines_close(&lines);
+    return hides;
+}
+
 static int dump(const struct query *query, record_fn fn, void *arg)
 {
     enum { REQUEST_MAX = 128 };
     _Alignas(struct nlmsghdr) char request[REQUEST_MAX];
     struct reading reading = {.query = query, .fn = fn, .arg = arg};
     const size_t said = query->report->count;
-    int result = netlink_dump(query->netlink, NETLINK_ROUTE, put_request(request, query->table),
-                              take_route, &reading, query->report);
+    int result;
+
+    if (hides_nexthops(query))
+        return -EOPNOTSUPP;
+    result = netlink_dump(query->netlink, NETLINK_ROUTE, put_request(request, query->table),
+                          take_route, &reading, query->report);
 
     if (result == -ENOENT && query->table->family == AF_INET && !reading.count) {
         query->report->count = said; /* the table is made with its first route */

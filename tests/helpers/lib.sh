@@ -53,7 +53,8 @@ is() # NAME EXPECTED ACTUAL
 # What is mounted below it would be removed as well, and that may be the machine's own.
 remove_work()
 {
-    if grep -qF " $work/" /proc/self/mountinfo; then
+    if ! awk -v below="$work/" 'index($5, below) == 1 { found = 1 } END { exit found }' \
+        /proc/self/mountinfo; then
         echo "$work is left behind: something is mounted below it" >&2
         return 1
     fi

@@ -315,6 +315,7 @@ static void a_label_is_a_row_of_its_own_once(void **state)
     assert_int_equal(list(scene, &backend_link, INTERFACE_ADDRESSES), 0);
     assert_string_equal(scene->rows[1].name, "eth0:1");
     assert_true(scene->rows[1].record.interface.labelled);
+    assert_string_equal(scene->rows[1].addresses, "");
     assert_int_equal(scene->rows[1].record.interface.address_count, 1);
     assert_false(scene->rows[0].record.interface.labelled);
 }
@@ -395,6 +396,37 @@ static void an_empty_file_is_a_loss(void **state)
     assert_true(report_says(&scene->report, "/net/dev is empty"));
 }
 
+static void a_file_that_is_not_there_is_a_loss(void **state)
+{
+    struct scene *scene = *state;
+
+    assert_int_equal(list(scene, &backend_proc_dev, 0), 0);
+    assert_true(report_says(&scene->report, "cannot open"));
+    assert_true(scene->report.partial);
+}
+
+static void a_first_line_that_is_no_heading_is_malformed(void **state)
+{
+    struct scene *scene = *state;
+
+    tree_puts(&scene->tree, "dev", "what is this\nlo: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n");
+    assert_int_equal(list(scene, &backend_proc_dev, 0), 0);
+    assert_int_equal(scene->count, 1);
+    assert_true(report_says(&scene->report, "skipped 1 malformed line"));
+}
+
+static void what_the_file_lacks_is_told_when_it_was_asked_for(void **state)
+{
+    struct scene *scene = *state;
+
+    tree_puts(&scene->tree, "dev", "lo: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n");
+    assert_int_equal(list(scene, &backend_proc_dev, INTERFACE_COUNTERS), 0);
+    assert_false(scene->report.partial);
+    assert_int_equal(list(scene, &backend_proc_dev, INTERFACE_MTU), 0);
+    assert_true(report_says(&scene->report, "names and counters, and nothing else"));
+    assert_true(scene->report.partial);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
@@ -412,6 +444,9 @@ int main(void)
         TEST(names_and_counters_come_from_the_file),
         TEST(malformed_lines_are_skipped_counted_and_told),
         TEST(an_empty_file_is_a_loss),
+        TEST(a_file_that_is_not_there_is_a_loss),
+        TEST(a_first_line_that_is_no_heading_is_malformed),
+        TEST(what_the_file_lacks_is_told_when_it_was_asked_for),
     };
 
     return cmocka_run_group_tests_name("link", tests, NULL, NULL);

@@ -110,7 +110,7 @@ static void groups_of_ipv6_have_a_line_each(void **state)
     assert_int_equal(scene->report.count, 0);
 }
 
-static void a_heading_alone_and_an_empty_file_are_empty_tables(void **state)
+static void a_heading_alone_and_an_empty_file_of_ipv6_are_empty_tables(void **state)
 {
     struct scene *scene = *state;
 
@@ -118,6 +118,15 @@ static void a_heading_alone_and_an_empty_file_are_empty_tables(void **state)
     assert_int_equal(list(scene, &table_groups6, ""), 0);
     assert_string_equal(scene->text, "");
     assert_int_equal(scene->report.count, 0);
+}
+
+static void a_file_without_its_heading_is_a_loss(void **state)
+{
+    struct scene *scene = *state;
+
+    assert_int_equal(list(scene, &table_groups, ""), 0);
+    assert_true(report_says(&scene->report, "/net/igmp is empty: not even a heading"));
+    assert_true(scene->report.partial);
 }
 
 static void a_group_without_a_known_interface_is_malformed(void **state)
@@ -228,7 +237,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_TREE(groups_of_ipv4_follow_their_interface),
         IN_TREE(groups_of_ipv6_have_a_line_each),
-        IN_TREE(a_heading_alone_and_an_empty_file_are_empty_tables),
+        IN_TREE(a_heading_alone_and_an_empty_file_of_ipv6_are_empty_tables),
+        IN_TREE(a_file_without_its_heading_is_a_loss),
         IN_TREE(a_group_without_a_known_interface_is_malformed),
         IN_TREE(malformed_lines_are_skipped),
         IN_TREE(an_interface_with_an_endless_name_is_malformed),

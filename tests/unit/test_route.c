@@ -545,6 +545,19 @@ static void malformed_lines_are_skipped_counted_and_told(void **state)
     assert_int_equal(list_file(scene, &table_route6), -ENOENT);
 }
 
+static void a_file_without_its_heading_is_a_loss(void **state)
+{
+    struct scene *scene = *state;
+
+    tree_puts(&scene->tree, "route", "");
+    tree_puts(&scene->tree, "ipv6_route", "");
+    assert_int_equal(list_file(scene, &table_route6), 0);
+    assert_int_equal(scene->report.count, 0);
+    assert_int_equal(list_file(scene, &table_route), 0);
+    assert_true(report_says(&scene->report, "/net/route is empty: not even a heading"));
+    assert_true(scene->report.partial);
+}
+
 static void each_cut_of_a_line_is_malformed_or_whole(void **state)
 {
     static const char line4[] = "lo\t0100070A\t00000000\t0005\t0\t0\t0\tFFFFFFFF\t0\t0\t0";
@@ -618,6 +631,7 @@ int main(void)
         TEST(rows_of_ipv4_come_from_their_file),
         TEST(rows_of_ipv6_come_from_their_file),
         TEST(malformed_lines_are_skipped_counted_and_told),
+        TEST(a_file_without_its_heading_is_a_loss),
         TEST(each_cut_of_a_line_is_malformed_or_whole),
         TEST(a_large_table_of_ipv6_is_left_to_netlink),
         TEST(a_destination_with_bits_behind_its_prefix_is_a_host),
