@@ -105,10 +105,17 @@ private_names()
         'a-user-with-a-long-name:x:12346:12346::/:/bin/false' >"$work/passwd"
     cp /etc/services "$work/services" 2>/dev/null
     printf '%s\n' 'a-service-with-a-long-name 54321/tcp' >>"$work/services"
-    local file
+    # Where a file is missing there is nothing to mount upon: an empty one is laid beneath.
+    local file beneath=$work/beneath
+    mkdir "$beneath"
     for file in nsswitch.conf hosts passwd services; do
         chmod 644 "$work/$file"
-        [ ! -e "/etc/$file" ] || mount --bind "$work/$file" "/etc/$file" || return
+        [ -e "/etc/$file" ] || : >"$beneath/$file"
+    done
+    rmdir "$beneath" 2>/dev/null ||
+        mount -t overlay -o "lowerdir=$beneath:/etc" fastnet-test /etc || return
+    for file in nsswitch.conf hosts passwd services; do
+        mount --bind "$work/$file" "/etc/$file" || return
     done
 }
 
