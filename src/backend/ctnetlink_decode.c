@@ -432,15 +432,15 @@ static uint64_t expectation_identity(const struct record *record)
     const struct expectation_record *expectation = &record->expectation;
     const struct flow_tuple *tuples[] = {&expectation->orig, &expectation->mask,
                                          &expectation->master};
-    uint64_t hash =
-        flow_identity_stir(flow_identity_secret(0) ^ expectation->family, expectation->id);
+    uint64_t secret[2], hash;
 
+    hash_secret(secret);
+    hash = hash_word(secret[0] ^ expectation->family, expectation->id);
     for (size_t i = 0; i < sizeof tuples / sizeof *tuples; i++) {
-        hash = flow_identity_address(hash, tuples[i]->src);
-        hash = flow_identity_address(hash, tuples[i]->dst);
-        hash =
-            flow_identity_stir(hash, (uint64_t)tuples[i]->src_port << 32 |
-                                         (uint64_t)tuples[i]->dst_port << 16 | tuples[i]->protocol);
+        hash = hash_bytes(hash, tuples[i]->src, sizeof tuples[i]->src);
+        hash = hash_bytes(hash, tuples[i]->dst, sizeof tuples[i]->dst);
+        hash = hash_word(hash, (uint64_t)tuples[i]->src_port << 32 |
+                                   (uint64_t)tuples[i]->dst_port << 16 | tuples[i]->protocol);
     }
     return hash ? hash : 1;
 }

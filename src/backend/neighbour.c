@@ -128,12 +128,9 @@ static uint64_t decode_attribute(struct neighbour_record *neighbour,
 /* An address of another length than its family's is none. */
 static bool decode_address(struct neighbour_record *neighbour, const struct attribute *attribute)
 {
-    const size_t length = neighbour->family == AF_INET ? 4 : 16;
-
-    if (attribute->length != length)
-        return false;
-    memcpy(neighbour->address, attribute->data, length);
-    return true;
+    if (neighbour->family == AF_INET)
+        return attribute->length == 4 && attribute_bytes(attribute, neighbour->address, 4);
+    return attribute->length == 16 && attribute_bytes(attribute, neighbour->address, 16);
 }
 
 static int decode_attributes(struct record *record, struct attributes attributes)

@@ -11,7 +11,6 @@
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -19,6 +18,7 @@
 #include "backend/scan.h"
 #include "backend/unix_rows.h"
 #include "backend/unix_sockets.h"
+#include "fastnet/hash.h"
 #include "fastnet/report.h"
 
 enum {
@@ -91,31 +91,6 @@ static bool scan_slot(struct scan *scan)
     return scan_number(scan, &slot, UINT64_MAX) && scan_char(scan, ':');
 }
 
-/* Takes one more word, so that all bits of the result depend on all that went before. */
-static uint64_t stir(uint64_t hash, uint64_t word)
-{
-    hash += word;
-    hash = (hash ^ hash >> 33) * UINT64_C(0xff51afd7ed558ccd);
-    hash = (hash ^ hash >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
-    return hash ^ hash >> 33;
-}
-
-static uint64_t stir_bytes(uint64_t hash, const void *data, size_t size)
-{
-    const char *bytes = data;
-    uint64_t word;
-
-    for (; size >= sizeof word; size -= sizeof word, bytes += sizeof word) {
-        memcpy(&word, bytes, sizeof word);
-        hash = stir(hash, word);
-    }
-    if (!size)
-        return hash;
-    word = 0;
-    memcpy(&word, bytes, size);
-    return stir(hash, word);
-}
-
 /*
  * The kernel address (hashed, and 0 under kptr_restrict) can be that of a new socket in the place
  * of one that just went: only with its ends and inode it stands for one socket.
@@ -127,10 +102,10 @@ static uint64_t inet_identity(const struct socket_record *sock, uint64_t address
 
     if (!address)
         return 0;
-    hash = stir(stir(0, address), sock->inode);
-    hash = stir_bytes(hash, sock->local.address, length);
-    hash = stir_bytes(hash, sock->remote.address, length);
-    hash = stir(hash, (uint64_t)sock->local.port << 16 | sock->remote.port);
+    hash = hash_word(hash_word(0, address), sock->inode);
+    hash = hash_bytes(hash, sock->local.address, length);
+    hash = hash_bytes(hash, sock->remote.address, length);
+    hash = hash_word(hash, (uint64_t)sock->local.port << 16 | sock->remote.port);
     return hash ? hash : 1;
 }
 
@@ -228,23 +203,21 @@ static struct text scan_path(const struct line *line, size_t offset)
 
 /*
  * A row can be forged (unix_sockets.h), also one with the address and inode of another socket. It
- * must not pass for that one come again, so that all of it counts, under a secret of this process
- * (AT_RANDOM, getauxval(3)): nobody can look for rows that come to the same.
+ * must not pass for that one come again, so that all of it counts, under the secret.
  */
 static uint64_t unix_identity(const struct socket_record *sock, uint64_t address)
 {
-    const void *random = (const void *)(uintptr_t)getauxval(AT_RANDOM);
-    uint64_t secret[2] = {0, 0}, hash;
+    uint64_t secret[2], hash;
 
     if (!address)
         return 0;
-    if (random)
-        memcpy(secret, random, sizeof secret);
-    hash = stir(secret[0], address);
-    hash = stir(hash, sock->inode);
-    hash = stir(hash, (uint64_t)sock->flags << 32 | (uint64_t)sock->type << 8 | sock->unix_state);
-    hash = stir(hash, secret[1] ^ sock->path.length);
-    hash = stir_bytes(hash, sock->path.data, sock->path.length);
+    hash_secret(secret);
+    hash = hash_word(secret[0], address);
+    hash = hash_word(hash, sock->inode);
+    hash =
+        hash_word(hash, (uint64_t)sock->flags << 32 | (uint64_t)sock->type << 8 | sock->unix_state);
+    hash = hash_word(hash, secret[1] ^ sock->path.length);
+    hash = hash_bytes(hash, sock->path.data, sock->path.length);
     return hash ? hash : 1;
 }
 

@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/socket.h>
 
 #include "engine/order.h"
+#include "fastnet/hash.h"
 #include "fastnet/lookup.h"
 
 struct group {
@@ -29,10 +29,12 @@ enum { FIRST_SLOTS = 256 };
 struct groups *groups_create(const struct column *const *columns, size_t count)
 {
     struct groups *groups = calloc(1, sizeof *groups);
+    uint64_t secret[2];
 
     if (!groups)
         return NULL;
-    memcpy(&groups->seed, (const void *)getauxval(AT_RANDOM), sizeof groups->seed);
+    hash_secret(secret);
+    groups->seed = secret[0];
     groups->columns = columns;
     groups->column_count = count;
     groups->mask = FIRST_SLOTS - 1;
@@ -53,15 +55,6 @@ void groups_destroy(struct groups *groups)
     free(groups->slots);
     free(groups->scratch);
     free(groups);
-}
-
-static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size)
-{
-    const unsigned char *bytes = data;
-
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
-    return hash;
 }
 
 static uint64_t hash_value(uint64_t hash, const struct value *value)
@@ -196,7 +189,6 @@ int groups_add(struct groups *groups, const struct record *record, const struct 
         groups->scratch[i] = column->value(column, record, context);
         hash = hash_value(hash, &groups->scratch[i]);
     }
-    hash ^= hash >> 32;
     slot = find_slot(groups, hash);
     if (!*slot) {
         *slot = create_group(groups, hash);

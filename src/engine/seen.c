@@ -4,36 +4,47 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fastnet/hash.h"
+
 /*
  * A window is two sets: when the newer one holds WINDOW rows it becomes the older one, so the last
  * WINDOW to 2 * WINDOW rows are remembered, more than any two datagrams hold (32 KiB, 250 rows).
  */
-enum { WINDOW = 1024, WINDOW_SLOTS = 2 * WINDOW };
+enum { WINDOW = 1024, WINDOW_BITS = 11 };
 
 struct set {
-    uint64_t *slots; /* 0: free */
+    uint64_t *slots; /* keys; 0: free */
     size_t mask, count;
+    unsigned shift; /* of a key, to its slot */
 };
 
+/*
+ * A key is an identity times a secret odd number, which loses nothing and is not 0 either; its
+ * upper bits depend on all of the identity, and nobody can choose identities that crowd some slots.
+ */
 struct seen {
     bool all;
-    struct set newer, older; /* all: newer only */
+    uint64_t factor;
+    struct set newer, older; /* all: newer only; older has no slots before it is needed */
 };
 
-static int set_init(struct set *set, size_t slots)
+static int set_init(struct set *set, unsigned bits)
 {
+    const size_t slots = (size_t)1 << bits;
+
     set->slots = calloc(slots, sizeof *set->slots);
     set->mask = slots - 1;
+    set->shift = 64 - bits;
     set->count = 0;
     return set->slots ? 0 : -ENOMEM;
 }
 
-/* The slot of identity, or the free one where it belongs. */
-static uint64_t *set_find(const struct set *set, uint64_t identity)
+/* The slot of the key, or the free one where it belongs. */
+static uint64_t *set_find(const struct set *set, uint64_t key)
 {
-    size_t at = (size_t)((identity * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & set->mask;
+    size_t at = (size_t)(key >> set->shift);
 
-    while (set->slots[at] && set->slots[at] != identity)
+    while (set->slots[at] && set->slots[at] != key)
         at = (at + 1) & set->mask;
     return &set->slots[at];
 }
@@ -42,7 +53,7 @@ static int set_grow(struct set *set)
 {
     struct set larger;
 
-    if (set_init(&larger, 2 * (set->mask + 1)) < 0)
+    if (set_init(&larger, 64 - set->shift + 1) < 0)
         return -ENOMEM;
     for (size_t i = 0; i <= set->mask; i++)
         if (set->slots[i])
@@ -62,10 +73,13 @@ static void set_clear(struct set *set)
 struct seen *seen_create(void)
 {
     struct seen *seen = calloc(1, sizeof *seen);
+    uint64_t secret[2];
 
     if (!seen)
         return NULL;
-    if (set_init(&seen->newer, WINDOW_SLOTS) < 0 || set_init(&seen->older, WINDOW_SLOTS) < 0) {
+    hash_secret(secret);
+    seen->factor = (secret[0] ^ UINT64_C(0x9e3779b97f4a7c15)) | 1;
+    if (set_init(&seen->newer, WINDOW_BITS) < 0) {
         seen_destroy(seen);
         return NULL;
     }
@@ -90,32 +104,36 @@ void seen_start(struct seen *seen, bool all)
         set_clear(&seen->older);
 }
 
-static void slide(struct seen *seen)
+/* The newer set becomes the older one; returns 0 or -ENOMEM. */
+static int slide(struct seen *seen)
 {
     struct set oldest = seen->older;
 
+    if (oldest.slots)
+        set_clear(&oldest);
+    else if (set_init(&oldest, WINDOW_BITS) < 0)
+        return -ENOMEM;
     seen->older = seen->newer;
     seen->newer = oldest;
-    set_clear(&seen->newer);
+    return 0;
 }
 
 int seen_before(struct seen *seen, uint64_t identity)
 {
+    const uint64_t key = identity * seen->factor;
     uint64_t *slot;
 
-    if (seen->all) {
-        if (2 * seen->newer.count > seen->newer.mask && set_grow(&seen->newer) < 0)
+    if (seen->all && 2 * seen->newer.count > seen->newer.mask && set_grow(&seen->newer) < 0)
+        return -ENOMEM;
+    slot = set_find(&seen->newer, key);
+    if (*slot || (seen->older.count && *set_find(&seen->older, key)))
+        return 1;
+    if (!seen->all && seen->newer.count == WINDOW) {
+        if (slide(seen) < 0)
             return -ENOMEM;
-    } else if (*set_find(&seen->older, identity)) {
-        return 1;
-    } else if (seen->newer.count == WINDOW) {
-        slide(seen);
-        return seen_before(seen, identity);
+        slot = set_find(&seen->newer, key);
     }
-    slot = set_find(&seen->newer, identity);
-    if (*slot)
-        return 1;
-    *slot = identity;
+    *slot = key;
     seen->newer.count++;
     return 0;
 }

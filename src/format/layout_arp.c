@@ -20,6 +20,7 @@ enum {
     MASK_WIDTH = 15,
     NUMERIC_ROW_MAX = 512, /* the longest row without a host name */
     HOST_MAX = 1025,       /* NI_MAXHOST of netdb.h */
+    DEVICE_MAX = ESCAPE_FACTOR * INTERFACE_NAME_SIZE,
 };
 
 _Static_assert(NUMERIC_ROW_MAX + ESCAPE_FACTOR * HOST_MAX <= WRITER_RESERVE_MAX, "a row fits");
@@ -29,17 +30,26 @@ enum {
     STATES_VALID = NUD_PERMANENT | NUD_NOARP | NUD_REACHABLE | NUD_PROBE | NUD_STALE | NUD_DELAY,
 };
 
+/* What is said of an interface. */
+struct device {
+    uint32_t interface; /* its index, 0: none yet */
+    const char *hardware;
+    size_t length;
+    char name[DEVICE_MAX]; /* escaped */
+};
+
 struct arp_sink {
     struct sink sink;
     struct arp_layout layout;
-    size_t found; /* rows so far */
+    size_t found;       /* rows so far */
+    struct device last; /* neighbours of one interface mostly come together */
 };
 
 /* What is said of one entry. */
 struct entry {
     const struct record *record;
     const char *host; /* NULL: its address */
-    const char *hardware;
+    const struct device *device;
     unsigned flags; /* ATF_* */
 };
 
@@ -76,20 +86,49 @@ static unsigned flags_of(const struct record *record)
 }
 
 /* A type that arp does not know is Ethernet to it. */
-static const char *hardware_of(const struct record *record, const struct context *context)
+static const char *hardware_name(int type)
 {
-    const struct neighbour_record *neighbour = &record->neighbour;
-    int type = ARPHRD_ETHER;
     const struct hardware *hardware;
 
-    if (record->has & NEIGHBOUR_HARDWARE)
-        type = neighbour->hardware;
-    else if (record->has & NEIGHBOUR_INTERFACE)
-        type = interfaces_hardware(context->interfaces, neighbour->interface);
-    if (type == ARPHRD_ETHER)
+    if (type == ARPHRD_ETHER || type < 0)
         return "ether";
-    hardware = type < 0 ? NULL : hardware_by_type(type);
+    hardware = hardware_by_type(type);
     return hardware && hardware->arp_name ? hardware->arp_name : "ether";
+}
+
+/* By its name, or by its number when it is gone since. */
+static void look_up_device(struct device *device, uint32_t interface, struct interfaces *interfaces)
+{
+    const char *name = interfaces_name(interfaces, interface);
+    char *end = name ? put_escaped(device->name, name, INTERFACE_NAME_SIZE)
+                     : text_u64(device->name, interface);
+
+    device->interface = interface;
+    device->hardware = hardware_name(interfaces_hardware(interfaces, interface));
+    device->length = (size_t)(end - device->name);
+}
+
+/* What a file said is taken from there. A proxy for all interfaces has none. */
+static void read_device(struct device *device, const struct record *record)
+{
+    const struct neighbour_record *neighbour = &record->neighbour;
+    const char *name = (record->has & NEIGHBOUR_INTERFACE) ? neighbour->interface_name : "*";
+    const int type = (record->has & NEIGHBOUR_HARDWARE) ? neighbour->hardware : ARPHRD_ETHER;
+
+    device->interface = 0;
+    device->hardware = hardware_name(type);
+    device->length = (size_t)(put_escaped(device->name, name, INTERFACE_NAME_SIZE) - device->name);
+}
+
+static const struct device *device_of(struct arp_sink *arp, const struct record *record)
+{
+    const uint32_t interface = record->neighbour.interface;
+
+    if (!interface)
+        read_device(&arp->last, record);
+    else if (interface != arp->last.interface)
+        look_up_device(&arp->last, interface, arp->sink.context->interfaces);
+    return &arp->last;
 }
 
 static const char *host_of(const struct arp_sink *arp, const struct record *record)
@@ -108,21 +147,10 @@ static char *put_lladdr(char *dst, const struct record *record)
     return text_lladdr(dst, record->neighbour.lladdr, record->neighbour.lladdr_length);
 }
 
-/* A proxy for all interfaces has none. */
-static char *put_device(char *dst, const struct record *record, const struct context *context)
+static char *put_device(char *dst, const struct device *device)
 {
-    const struct neighbour_record *neighbour = &record->neighbour;
-    const char *name = neighbour->interface_name;
-
-    if (!(record->has & NEIGHBOUR_INTERFACE)) {
-        *dst++ = '*';
-        return dst;
-    }
-    if (neighbour->interface)
-        name = interfaces_name(context->interfaces, neighbour->interface);
-    if (!name)
-        return text_u64(dst, neighbour->interface); /* gone since */
-    return escape_text(dst, name, strlen(name), NULL);
+    memcpy(dst, device->name, device->length);
+    return dst + device->length;
 }
 
 /* A letter or a word for each flag that is set. */
@@ -139,27 +167,27 @@ static char *put_flags(char *dst, unsigned flags, const struct flag *names, size
     return dst;
 }
 
-static char *put_bsd(char *dst, const struct arp_sink *arp, const struct entry *entry)
+static char *put_bsd(char *dst, const struct entry *entry)
 {
     static const struct flag words[] = {
         {ATF_NETMASK, "netmask * "}, {ATF_PERM, "PERM "},       {ATF_PUBL, "PUB "},
         {ATF_MAGIC, "AUTO "},        {ATF_DONTPUB, "DONTPUB "}, {ATF_USETRAILERS, "TRAIL "},
     };
 
-    dst = put_escaped(dst, entry->host ? entry->host : "?", HOST_MAX);
+    dst = entry->host ? put_escaped(dst, entry->host, HOST_MAX) : put(dst, "?");
     dst = put(dst, " (");
     dst = text_ipv4(dst, entry->record->neighbour.address);
     dst = put(dst, ") at ");
     if (entry->flags & ATF_COM) {
         dst = put_lladdr(dst, entry->record);
         dst = put(dst, " [");
-        dst = put(dst, entry->hardware);
+        dst = put(dst, entry->device->hardware);
         dst = put(dst, "] ");
     } else {
         dst = put(dst, entry->flags & ATF_PUBL ? "<from_interface> " : "<incomplete> ");
     }
     dst = put_flags(dst, entry->flags, words, sizeof words / sizeof *words);
-    return put_device(put(dst, "on "), entry->record, arp->sink.context);
+    return put_device(put(dst, "on "), entry->device);
 }
 
 /* An address that fills its column still has a blank behind it. */
@@ -172,14 +200,14 @@ static char *put_table_lladdr(char *dst, const struct entry *entry)
         dst = put_padded(dst, proxy ? "*" : "", HARDWARE_WIDTH);
         return put_padded(dst, proxy ? "<from_interface>" : "(incomplete)", LLADDR_WIDTH);
     }
-    start = dst = put_padded(dst, entry->hardware, HARDWARE_WIDTH);
+    start = dst = put_padded(dst, entry->device->hardware, HARDWARE_WIDTH);
     dst = text_pad(put_lladdr(dst, entry->record), start, LLADDR_WIDTH);
     if (dst[-1] != ' ')
         *dst++ = ' ';
     return dst;
 }
 
-static char *put_table(char *dst, const struct arp_sink *arp, const struct entry *entry)
+static char *put_table(char *dst, const struct entry *entry)
 {
     static const struct flag letters[] = {
         {ATF_COM, "C"},   {ATF_PERM, "M"},    {ATF_PUBL, "P"},
@@ -199,7 +227,7 @@ static char *put_table(char *dst, const struct arp_sink *arp, const struct entry
     dst = text_pad(dst, start, FLAGS_WIDTH);
     dst = put_padded(dst, entry->flags & ATF_NETMASK ? "*" : "", MASK_WIDTH);
     *dst++ = ' ';
-    return put_device(dst, entry->record, arp->sink.context);
+    return put_device(dst, entry->device);
 }
 
 static void put_title(const struct arp_sink *arp)
@@ -214,14 +242,14 @@ static void row(struct sink *sink, const struct record *record)
     struct arp_sink *arp = (struct arp_sink *)sink;
     const struct entry entry = {.record = record,
                                 .host = host_of(arp, record),
-                                .hardware = hardware_of(record, sink->context),
+                                .device = device_of(arp, record),
                                 .flags = flags_of(record)};
     char *dst;
 
     put_title(arp);
     arp->found++;
     dst = writer_reserve(sink->writer, entry.host ? WRITER_RESERVE_MAX : NUMERIC_ROW_MAX);
-    dst = arp->layout.bsd ? put_bsd(dst, arp, &entry) : put_table(dst, arp, &entry);
+    dst = arp->layout.bsd ? put_bsd(dst, &entry) : put_table(dst, &entry);
     *dst++ = '\n';
     writer_commit(sink->writer, dst);
 }
@@ -254,7 +282,10 @@ static void put_no_entry(struct writer *writer, const struct arp_layout *layout)
 
 static void begin(struct sink *sink)
 {
-    ((struct arp_sink *)sink)->found = 0;
+    struct arp_sink *arp = (struct arp_sink *)sink;
+
+    arp->found = 0;
+    arp->last.interface = 0;
 }
 
 static void end(struct sink *sink)

@@ -173,15 +173,22 @@ char *text_ipv6(char *dst, const uint8_t *address)
     return text_ipv4(dst, address + 12);
 }
 
+static char *put_hex_byte(char *dst, uint8_t byte)
+{
+    dst[0] = hex[byte >> 4];
+    dst[1] = hex[byte & 15];
+    return dst + 2;
+}
+
 char *text_lladdr(char *dst, const uint8_t *bytes, size_t length)
 {
-    for (size_t i = 0; i < length; i++) {
-        if (i > 0)
-            *dst++ = ':';
-        *dst++ = hex[bytes[i] >> 4];
-        *dst++ = hex[bytes[i] & 15];
+    if (length == 0)
+        return dst;
+    for (size_t i = 0; i + 1 < length; i++) {
+        dst = put_hex_byte(dst, bytes[i]);
+        *dst++ = ':';
     }
-    return dst;
+    return put_hex_byte(dst, bytes[length - 1]);
 }
 
 bool address_is_mapped(const uint8_t *address)

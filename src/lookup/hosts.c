@@ -12,9 +12,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/socket.h>
 #include <time.h>
+
+#include "fastnet/hash.h"
 
 enum { THREADS_MAX = 32, ADDRESS_MAX = 16, ENTRIES_FIRST = 64 };
 
@@ -27,9 +28,9 @@ struct host {
 struct hosts {
     struct host *entries;
     size_t count, capacity;
-    size_t asked;    /* entries before this one have been asked for */
-    uint32_t *slots; /* 1 + index of an entry; twice the capacity; 0 is empty */
-    uint64_t seed;
+    size_t asked;       /* entries before this one have been asked for */
+    uint32_t *slots;    /* 1 + index of an entry; twice the capacity; 0 is empty */
+    uint64_t secret[2]; /* a peer chooses its addresses, but not where they collide */
 };
 
 /* Addresses that are asked for together. */
@@ -41,21 +42,11 @@ struct round {
     struct host hosts[];
 };
 
-/* A peer chooses its addresses: without the seed it could choose where they collide, too. */
-static uint64_t random_seed(void)
-{
-    uint64_t seed = 0;
-    const unsigned long bytes = getauxval(AT_RANDOM);
-    if (bytes != 0)
-        memcpy(&seed, (const void *)bytes, sizeof(seed));
-    return seed;
-}
-
 struct hosts *hosts_create(void)
 {
     struct hosts *hosts = calloc(1, sizeof(*hosts));
     if (hosts != NULL)
-        hosts->seed = random_seed();
+        hash_secret(hosts->secret);
     return hosts;
 }
 
@@ -68,12 +59,6 @@ void hosts_destroy(struct hosts *hosts)
     free(hosts->entries);
     free(hosts->slots);
     free(hosts);
-}
-
-static uint64_t mix(uint64_t value)
-{
-    value = (value ^ value >> 32) * UINT64_C(0xd6e8feb86659fd93);
-    return value ^ value >> 32;
 }
 
 static size_t address_size(uint8_t family)
@@ -92,9 +77,8 @@ static struct host host_of(uint8_t family, const uint8_t *address)
 static uint32_t *slot_of(const struct hosts *hosts, const struct host *host)
 {
     const size_t mask = 2 * hosts->capacity - 1;
-    uint64_t words[2];
-    memcpy(words, host->address, sizeof(words));
-    const uint64_t hash = mix(mix(mix(hosts->seed ^ words[0]) ^ words[1]) ^ host->family);
+    const uint64_t hash = hash_word(hash_bytes(hosts->secret[0], host->address, ADDRESS_MAX),
+                                    hosts->secret[1] ^ host->family);
     size_t slot = (size_t)hash & mask;
     for (; hosts->slots[slot] != 0; slot = (slot + 1) & mask) {
         const struct host *entry = &hosts->entries[hosts->slots[slot] - 1];
