@@ -100,12 +100,12 @@ static const char *hardware_name(int type)
 static void look_up_device(struct device *device, uint32_t interface, struct interfaces *interfaces)
 {
     const char *name = interfaces_name(interfaces, interface);
-    char *end = name ? put_escaped(device->name, name, INTERFACE_NAME_SIZE)
-                     : text_u64(device->name, interface);
+    const char *stop = name ? put_escaped(device->name, name, INTERFACE_NAME_SIZE)
+                            : text_u64(device->name, interface);
 
     device->interface = interface;
     device->hardware = hardware_name(interfaces_hardware(interfaces, interface));
-    device->length = (size_t)(end - device->name);
+    device->length = (size_t)(stop - device->name);
 }
 
 /* What a file said is taken from there. A proxy for all interfaces has none. */
