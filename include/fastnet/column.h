@@ -80,6 +80,17 @@ struct value {
     };
 };
 
+/* The type of a record's member that a column is made from. */
+enum member_type {
+    MEMBER_NONE,
+    MEMBER_UINT8, /* this and the next three: host byte order */
+    MEMBER_UINT16,
+    MEMBER_UINT32,
+    MEMBER_UINT64,
+    MEMBER_TEXT,    /* struct text */
+    MEMBER_ADDRESS, /* 16 bytes, as in struct endpoint */
+};
+
 struct column {
     const char *name;    /* in --columns, JSON and CSV */
     const char *heading; /* over a table */
@@ -87,7 +98,9 @@ struct column {
     uint64_t needs;      /* fields and lookups */
     enum value_type type;
     bool coloured; /* its values are states: a table may colour them */
-    size_t index;  /* which of a record's numbers, where a function serves many columns */
+    /* What a function that serves many columns is to look at in this one. */
+    enum member_type member;
+    size_t place; /* bytes from the record to that member; if counted: which of count.values */
     /* Borrows from the record and the context. The value's type is column->type, unknown or absent.
      */
     struct value (*value)(const struct column *column, const struct record *record,

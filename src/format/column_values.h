@@ -1,8 +1,9 @@
-/* What the functions of columns share: making values. */
+/* What columns share: making values, and reading the member of a record that a value is. */
 #ifndef FASTNET_FORMAT_COLUMN_VALUES_H
 #define FASTNET_FORMAT_COLUMN_VALUES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -72,5 +73,45 @@ static inline bool is_filled(const struct column *column, const struct record *r
 
     return (record->has & fields) == fields;
 }
+
+/*
+ * In a column: the member of struct record that it is made from, as in MEMBER(flow.timeout). What
+ * type it has is the compiler's word, so that it is read as wide as it is and a member of any other
+ * type does not compile. The record's kind must be the table's.
+ */
+#define MEMBER(path) .member = MEMBER_TYPE(path), .place = offsetof(struct record, path)
+/* clang-format off */
+#define MEMBER_TYPE(path)                                                                          \
+    _Generic(&((struct record *)NULL)->path,                                                       \
+        uint8_t *: MEMBER_UINT8,                                                                   \
+        uint16_t *: MEMBER_UINT16,                                                                 \
+        uint32_t *: MEMBER_UINT32,                                                                 \
+        uint64_t *: MEMBER_UINT64,                                                                 \
+        struct text *: MEMBER_TEXT,                                                                \
+        uint8_t (*)[16]: MEMBER_ADDRESS)
+/* clang-format on */
+
+/*
+ * For column->value, or to be called by a function that has more conditions: the column's member as
+ * a value. Unknown if it is not filled, or is of a type that the function does not read.
+ */
+struct value member_number(const struct column *column, const struct record *record,
+                           const struct context *context);
+struct value member_text(const struct column *column, const struct record *record,
+                         const struct context *context);
+
+/* Numbers that are times, as seconds with three decimals. */
+struct value member_milliseconds(const struct column *column, const struct record *record,
+                                 const struct context *context);
+struct value member_nanoseconds(const struct column *column, const struct record *record,
+                                const struct context *context);
+
+/* An 8-bit AF_INET, AF_INET6 or AF_UNIX by name; others are unknown. */
+struct value member_family(const struct column *column, const struct record *record,
+                           const struct context *context);
+
+/* The same for an address, of a family that the caller knows: AF_INET or AF_INET6. */
+struct value member_address(const struct column *column, const struct record *record,
+                            uint8_t family);
 
 #endif

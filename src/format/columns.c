@@ -41,14 +41,15 @@ static struct value counted_value(const struct column *column, const struct reco
                                   const struct context *context)
 {
     (void)context;
-    return record->count.values[column->index];
+    return record->count.values[column->place];
 }
 
 void column_counted(struct column *dst, const struct column *of, size_t index)
 {
     *dst = *of;
     dst->needs = 0;
-    dst->index = index;
+    dst->member = MEMBER_NONE;
+    dst->place = index;
     dst->value = counted_value;
 }
 

@@ -1,44 +1,16 @@
 /* The columns of interfaces. */
-#include <stddef.h>
-#include <string.h>
-
 #include "fastnet/lookup.h"
 #include "format/column_values.h"
 #include "format/columns.h"
 #include "format/interface_names.h"
 
-static struct value name(const struct column *column, const struct record *record,
-                         const struct context *context)
-{
-    (void)column;
-    (void)context;
-    return (struct value){.type = VALUE_TEXT, .text = record->interface.name};
-}
-
-/* The number at column->index bytes in the record. */
-static struct value field(const struct column *column, const struct record *record,
-                          const struct context *context)
-{
-    (void)context;
-    uint32_t value;
-
-    if (!is_filled(column, record))
-        return unknown;
-    memcpy(&value, (const char *)&record->interface + column->index, sizeof(value));
-    return number(value);
-}
-
-/* The text that is there. */
+/* The text that is there: an empty one is none. */
 static struct value text(const struct column *column, const struct record *record,
                          const struct context *context)
 {
-    (void)context;
-    struct value value = {.type = VALUE_TEXT, .text = {NULL, 0}};
+    const struct value value = member_text(column, record, context);
 
-    if (!is_filled(column, record))
-        return unknown;
-    memcpy(&value.text, (const char *)&record->interface + column->index, sizeof(value.text));
-    return value.text.length > 0 ? value : unknown;
+    return value.type == VALUE_TEXT && value.text.length > 0 ? value : unknown;
 }
 
 static struct value state(const struct column *column, const struct record *record,
@@ -108,30 +80,28 @@ static struct value address6(const struct column *column, const struct record *r
     return first_address(column, record, AF_INET6);
 }
 
-static struct value counter(const struct column *column, const struct record *record,
-                            const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? number(record->interface.counters[column->index]) : unknown;
-}
-
 /* In the order in which --columns=help lists them. Names and meanings stay once released. */
 static const struct column columns[] = {
-    {.name = "name", .heading = "NAME", .help = "its name", .type = VALUE_TEXT, .value = name},
+    {.name = "name",
+     .heading = "NAME",
+     .help = "its name",
+     .type = VALUE_TEXT,
+     MEMBER(interface.name),
+     .value = member_text},
     {.name = "index",
      .heading = "INDEX",
      .help = "the kernel's number for it",
      .needs = INTERFACE_INDEX,
      .type = VALUE_NUMBER,
-     .index = offsetof(struct interface_record, index),
-     .value = field},
+     MEMBER(interface.index),
+     .value = member_number},
     {.name = "mtu",
      .heading = "MTU",
      .help = "size of packets, bytes",
      .needs = INTERFACE_MTU,
      .type = VALUE_NUMBER,
-     .index = offsetof(struct interface_record, mtu),
-     .value = field},
+     MEMBER(interface.mtu),
+     .value = member_number},
     {.name = "state",
      .heading = "STATE",
      .help = "UP, DOWN, DORMANT ... (RFC 2863)",
@@ -155,14 +125,14 @@ static const struct column columns[] = {
      .help = "how it was made: veth, bridge, vlan ...; none: a device",
      .needs = INTERFACE_KIND,
      .type = VALUE_TEXT,
-     .index = offsetof(struct interface_record, kind),
+     MEMBER(interface.kind),
      .value = text},
     {.name = "lladdr",
      .heading = "LLADDR",
      .help = "address on the link",
      .needs = INTERFACE_LLADDR,
      .type = VALUE_TEXT,
-     .index = offsetof(struct interface_record, lladdr_text),
+     MEMBER(interface.lladdr_text),
      .value = text},
     {.name = "master",
      .heading = "MASTER",
@@ -175,14 +145,14 @@ static const struct column columns[] = {
      .help = "packets that may wait to be sent",
      .needs = INTERFACE_QUEUE,
      .type = VALUE_NUMBER,
-     .index = offsetof(struct interface_record, queue),
-     .value = field},
+     MEMBER(interface.queue),
+     .value = member_number},
     {.name = "alias",
      .heading = "ALIAS",
      .help = "what it is for, as someone wrote",
      .needs = INTERFACE_ALIAS,
      .type = VALUE_TEXT,
-     .index = offsetof(struct interface_record, alias),
+     MEMBER(interface.alias),
      .value = text},
     {.name = "address",
      .heading = "ADDRESS",
@@ -201,120 +171,120 @@ static const struct column columns[] = {
      .help = "all of them with their prefixes, by commas",
      .needs = INTERFACE_ADDRESSES,
      .type = VALUE_TEXT,
-     .index = offsetof(struct interface_record, addresses_text),
+     MEMBER(interface.addresses_text),
      .value = text},
     {.name = "rx_packets",
      .heading = "RX_PACKETS",
      .help = "packets received",
      .needs = INTERFACE_COUNTERS,
      .type = VALUE_NUMBER,
-     .index = RX_PACKETS,
-     .value = counter},
+     MEMBER(interface.counters[RX_PACKETS]),
+     .value = member_number},
     {.name = "rx_bytes",
      .heading = "RX_BYTES",
      .help = "bytes received",
      .needs = INTERFACE_COUNTERS,
      .type = VALUE_NUMBER,
-     .index = RX_BYTES,
-     .value = counter},
+     MEMBER(interface.counters[RX_BYTES]),
+     .value = member_number},
     {.name = "rx_errors",
      .heading = "RX_ERRORS",
      .help = "packets received with errors",
      .needs = INTERFACE_COUNTERS,
      .type = VALUE_NUMBER,
-     .index = RX_ERRORS,
-     .value = counter},
+     MEMBER(interface.counters[RX_ERRORS]),
+     .value = member_number},
     {.name = "rx_dropped",
      .heading = "RX_DROPPED",
      .help = "received, but dropped or missed for want of room",
      .needs = INTERFACE_COUNTERS,
      .type = VALUE_NUMBER,
-     .index = RX_DROPPED,
-     .value = counter},
+     MEMBER(interface.counters[RX_DROPPED]),
+     .value = member_number},
     {.name = "rx_overruns",
      .heading = "RX_OVERRUNS",
      .help = "lost since the device's own buffer was full",
      .needs = INTERFACE_COUNTERS,
      .type = VALUE_NUMBER,
-     .index = RX_OVERRUNS,
-     .value = counter},
+     MEMBER(interface.counters[RX_OVERRUNS]),
+     .value = member_number},
     {.name = "rx_frame",
      .heading = "RX_FRAME",
      .help = "with a wrong length, checksum or frame",
      .needs = INTERFACE_COUNTERS,
      .type = VALUE_NUMBER,
-     .index = RX_FRAME,
-     .value = counter},
+     MEMBER(interface.counters[RX_FRAME]),
+     .value = member_number},
     {.name = "rx_compressed",
      .heading = "RX_COMPRESSED",
      .help = "compressed packets received",
      .needs = INTERFACE_COUNTERS,
      .type = VALUE_NUMBER,
-     .index = RX_COMPRESSED,
-     .value = counter},
+     MEMBER(interface.counters[RX_COMPRESSED]),
+     .value = member_number},
     {.name = "rx_multicast",
      .heading = "RX_MULTICAST",
      .help = "multicast packets received",
      .needs = INTERFACE_COUNTERS,
      .type = VALUE_NUMBER,
-     .index = RX_MULTICAST,
-     .value = counter},
+     MEMBER(interface.counters[RX_MULTICAST]),
+     .value = member_number},
     {.name = "tx_packets",
      .heading = "TX_PACKETS",
      .help = "packets sent",
      .needs = INTERFACE_COUNTERS,
      .type = VALUE_NUMBER,
-     .index = TX_PACKETS,
-     .value = counter},
+     MEMBER(interface.counters[TX_PACKETS]),
+     .value = member_number},
     {.name = "tx_bytes",
      .heading = "TX_BYTES",
      .help = "bytes sent",
      .needs = INTERFACE_COUNTERS,
      .type = VALUE_NUMBER,
-     .index = TX_BYTES,
-     .value = counter},
+     MEMBER(interface.counters[TX_BYTES]),
+     .value = member_number},
     {.name = "tx_errors",
      .heading = "TX_ERRORS",
      .help = "packets that could not be sent",
      .needs = INTERFACE_COUNTERS,
      .type = VALUE_NUMBER,
-     .index = TX_ERRORS,
-     .value = counter},
+     MEMBER(interface.counters[TX_ERRORS]),
+     .value = member_number},
     {.name = "tx_dropped",
      .heading = "TX_DROPPED",
      .help = "dropped before they were sent",
      .needs = INTERFACE_COUNTERS,
      .type = VALUE_NUMBER,
-     .index = TX_DROPPED,
-     .value = counter},
+     MEMBER(interface.counters[TX_DROPPED]),
+     .value = member_number},
     {.name = "tx_overruns",
      .heading = "TX_OVERRUNS",
      .help = "lost in the device's own buffer",
      .needs = INTERFACE_COUNTERS,
      .type = VALUE_NUMBER,
-     .index = TX_OVERRUNS,
-     .value = counter},
+     MEMBER(interface.counters[TX_OVERRUNS]),
+     .value = member_number},
     {.name = "tx_collisions",
      .heading = "TX_COLLISIONS",
      .help = "collisions while sending",
      .needs = INTERFACE_COUNTERS,
      .type = VALUE_NUMBER,
-     .index = TX_COLLISIONS,
-     .value = counter},
+     MEMBER(interface.counters[TX_COLLISIONS]),
+     .value = member_number},
     {.name = "tx_carrier",
      .heading = "TX_CARRIER",
      .help = "lost for want of a carrier",
      .needs = INTERFACE_COUNTERS,
      .type = VALUE_NUMBER,
-     .index = TX_CARRIER,
-     .value = counter},
+     MEMBER(interface.counters[TX_CARRIER]),
+     .value = member_number},
     {.name = "tx_compressed",
      .heading = "TX_COMPRESSED",
      .help = "compressed packets sent",
      .needs = INTERFACE_COUNTERS,
      .type = VALUE_NUMBER,
-     .index = TX_COMPRESSED,
-     .value = counter},
+     MEMBER(interface.counters[TX_COMPRESSED]),
+     .value = member_number},
 };
 
 const struct column_table columns_interface = {

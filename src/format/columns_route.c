@@ -1,43 +1,21 @@
 /* The columns of routes. */
-#include <stddef.h>
-#include <string.h>
-
 #include "fastnet/lookup.h"
 #include "format/column_values.h"
 #include "format/columns.h"
 #include "format/route_names.h"
 
-static struct value family(const struct column *column, const struct record *record,
-                           const struct context *context)
-{
-    (void)column;
-    (void)context;
-    return family_name(record->route.family);
-}
-
-static struct value destination(const struct column *column, const struct record *record,
+static struct value own_address(const struct column *column, const struct record *record,
                                 const struct context *context)
 {
-    (void)column;
     (void)context;
-    return address(record->route.family, record->route.destination);
-}
-
-static struct value prefix(const struct column *column, const struct record *record,
-                           const struct context *context)
-{
-    (void)column;
-    (void)context;
-    return number(record->route.prefix);
+    return member_address(column, record, record->route.family);
 }
 
 static struct value gateway(const struct column *column, const struct record *record,
                             const struct context *context)
 {
     (void)context;
-    if (!is_filled(column, record))
-        return unknown;
-    return address(record->route.gateway_family, record->route.gateway);
+    return member_address(column, record, record->route.gateway_family);
 }
 
 static struct value flags(const struct column *column, const struct record *record,
@@ -108,71 +86,32 @@ static struct value scope(const struct column *column, const struct record *reco
     return name_of(column, record, route_scope_name(id), id);
 }
 
-static struct value source(const struct column *column, const struct record *record,
-                           const struct context *context)
-{
-    (void)context;
-    if (!is_filled(column, record))
-        return unknown;
-    return address(record->route.family, record->route.source);
-}
-
-static struct value from(const struct column *column, const struct record *record,
-                         const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? address(record->route.family, record->route.from) : unknown;
-}
-
-static struct value from_prefix(const struct column *column, const struct record *record,
-                                const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? number(record->route.from_prefix) : unknown;
-}
-
-static struct value tos(const struct column *column, const struct record *record,
-                        const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? number(record->route.tos) : unknown;
-}
-
-/* The number at column->index bytes in the record. */
-static struct value field(const struct column *column, const struct record *record,
-                          const struct context *context)
-{
-    (void)context;
-    uint32_t value;
-
-    if (!is_filled(column, record))
-        return unknown;
-    memcpy(&value, (const char *)&record->route + column->index, sizeof(value));
-    return number(value);
-}
-
 /* In the order in which --columns=help lists them. Names and meanings stay once released. */
 static const struct column columns[] = {
     {.name = "family",
      .heading = "FAMILY",
      .help = "inet or inet6",
      .type = VALUE_TEXT,
-     .value = family},
+     MEMBER(route.family),
+     .value = member_family},
     {.name = "destination",
      .heading = "DESTINATION",
      .help = "network or host",
      .type = VALUE_ADDRESS,
-     .value = destination},
+     MEMBER(route.destination),
+     .value = own_address},
     {.name = "prefix",
      .heading = "PREFIX",
      .help = "bits of the destination that count",
      .type = VALUE_NUMBER,
-     .value = prefix},
+     MEMBER(route.prefix),
+     .value = member_number},
     {.name = "gateway",
      .heading = "GATEWAY",
      .help = "next hop; none when it is reached directly",
      .needs = ROUTE_GATEWAY,
      .type = VALUE_ADDRESS,
+     MEMBER(route.gateway),
      .value = gateway},
     {.name = "flags",
      .heading = "FLAGS",
@@ -185,22 +124,22 @@ static const struct column columns[] = {
      .help = "the lowest is taken first",
      .needs = ROUTE_METRIC,
      .type = VALUE_NUMBER,
-     .index = offsetof(struct route_record, metric),
-     .value = field},
+     MEMBER(route.metric),
+     .value = member_number},
     {.name = "ref",
      .heading = "REF",
      .help = "references in the kernel (only in its files)",
      .needs = ROUTE_REFERENCES,
      .type = VALUE_NUMBER,
-     .index = offsetof(struct route_record, references),
-     .value = field},
+     MEMBER(route.references),
+     .value = member_number},
     {.name = "use",
      .heading = "USE",
      .help = "lookups, no longer counted (only in its files)",
      .needs = ROUTE_USE,
      .type = VALUE_NUMBER,
-     .index = offsetof(struct route_record, use),
-     .value = field},
+     MEMBER(route.use),
+     .value = member_number},
     {.name = "interface",
      .heading = "INTERFACE",
      .help = "interface packets are sent by",
@@ -224,47 +163,50 @@ static const struct column columns[] = {
      .help = "advertised segment size, bytes",
      .needs = ROUTE_MSS,
      .type = VALUE_NUMBER,
-     .index = offsetof(struct route_record, mss),
-     .value = field},
+     MEMBER(route.mss),
+     .value = member_number},
     {.name = "window",
      .heading = "WINDOW",
      .help = "largest window advertised, bytes",
      .needs = ROUTE_WINDOW,
      .type = VALUE_NUMBER,
-     .index = offsetof(struct route_record, window),
-     .value = field},
+     MEMBER(route.window),
+     .value = member_number},
     {.name = "irtt",
      .heading = "IRTT",
      .help = "initial round trip time, milliseconds",
      .needs = ROUTE_IRTT,
      .type = VALUE_NUMBER,
-     .index = offsetof(struct route_record, irtt),
-     .value = field},
+     MEMBER(route.irtt),
+     .value = member_number},
     {.name = "mtu",
      .heading = "MTU",
      .help = "size of packets, bytes",
      .needs = ROUTE_MTU,
      .type = VALUE_NUMBER,
-     .index = offsetof(struct route_record, mtu),
-     .value = field},
+     MEMBER(route.mtu),
+     .value = member_number},
     {.name = "source",
      .heading = "SOURCE",
      .help = "address that packets are sent from",
      .needs = ROUTE_SOURCE,
      .type = VALUE_ADDRESS,
-     .value = source},
+     MEMBER(route.source),
+     .value = own_address},
     {.name = "from",
      .heading = "FROM",
      .help = "only packets from this network (IPv6)",
      .needs = ROUTE_FROM,
      .type = VALUE_ADDRESS,
-     .value = from},
+     MEMBER(route.from),
+     .value = own_address},
     {.name = "from_prefix",
      .heading = "FROM_PREFIX",
      .help = "bits of it that count",
      .needs = ROUTE_FROM,
      .type = VALUE_NUMBER,
-     .value = from_prefix},
+     MEMBER(route.from_prefix),
+     .value = member_number},
     {.name = "protocol",
      .heading = "PROTOCOL",
      .help = "who made it: kernel, boot, static, ra ...",
@@ -282,28 +224,29 @@ static const struct column columns[] = {
      .help = "only packets of this type of service",
      .needs = ROUTE_ORIGIN,
      .type = VALUE_NUMBER,
-     .value = tos},
+     MEMBER(route.tos),
+     .value = member_number},
     {.name = "expires",
      .heading = "EXPIRES",
      .help = "seconds until it is gone",
      .needs = ROUTE_EXPIRES,
      .type = VALUE_NUMBER,
-     .index = offsetof(struct route_record, expires),
-     .value = field},
+     MEMBER(route.expires),
+     .value = member_number},
     {.name = "nexthop",
      .heading = "NEXTHOP",
      .help = "of several next hops which one, from 1",
      .needs = ROUTE_NEXTHOP,
      .type = VALUE_NUMBER,
-     .index = offsetof(struct route_record, nexthop),
-     .value = field},
+     MEMBER(route.nexthop),
+     .value = member_number},
     {.name = "weight",
      .heading = "WEIGHT",
      .help = "... and its share of the packets",
      .needs = ROUTE_NEXTHOP,
      .type = VALUE_NUMBER,
-     .index = offsetof(struct route_record, weight),
-     .value = field},
+     MEMBER(route.weight),
+     .value = member_number},
 };
 
 const struct column_table columns_route = {

@@ -29,13 +29,13 @@ static struct value given_value(const struct column *column, const struct record
                                 const struct context *context)
 {
     (void)context;
-    return record->count.values[column->index];
+    return record->count.values[column->place];
 }
 
 #define COLUMN(n, column_name, column_heading, column_type)                                        \
     {                                                                                              \
         .name = (column_name), .heading = (column_heading), .help = "", .type = (column_type),     \
-        .index = (n), .value = given_value                                                         \
+        .place = (n), .value = given_value                                                         \
     }
 
 static const struct column name_column = COLUMN(0, "name", "NAME", VALUE_TEXT);
