@@ -62,7 +62,7 @@ struct value member_nanoseconds(const struct column *column, const struct record
 {
     const struct value value = member_number(column, record, context);
 
-    return value.type == VALUE_NUMBER ? decimal(value.number / 1000000) : unknown;
+    return value.type == VALUE_NUMBER ? decimal(milliseconds(value.number)) : unknown;
 }
 
 struct value member_family(const struct column *column, const struct record *record,
@@ -71,7 +71,16 @@ struct value member_family(const struct column *column, const struct record *rec
     (void)context;
     if (column->member != MEMBER_UINT8 || !is_filled(column, record))
         return unknown;
-    return family_name(*bytes_of(column, record));
+    switch (*bytes_of(column, record)) {
+    case AF_INET:
+        return string("inet");
+    case AF_INET6:
+        return string("inet6");
+    case AF_UNIX:
+        return string("unix");
+    default:
+        return unknown;
+    }
 }
 
 struct value member_address(const struct column *column, const struct record *record,

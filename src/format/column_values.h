@@ -28,27 +28,18 @@ static inline struct value decimal(uint64_t thousandths)
     return (struct value){.type = VALUE_DECIMAL, .number = thousandths};
 }
 
+/* From nanoseconds to the thousandths of a second that decimal() takes. */
+static inline uint64_t milliseconds(uint64_t nanoseconds)
+{
+    return nanoseconds / 1000000;
+}
+
 /* NULL is unknown. */
 static inline struct value string(const char *string)
 {
     if (string == NULL)
         return unknown;
     return (struct value){.type = VALUE_TEXT, .text = {string, strlen(string)}};
-}
-
-/* AF_INET, AF_INET6 or AF_UNIX. */
-static inline struct value family_name(uint8_t family)
-{
-    switch (family) {
-    case AF_INET:
-        return string("inet");
-    case AF_INET6:
-        return string("inet6");
-    case AF_UNIX:
-        return string("unix");
-    default:
-        return unknown;
-    }
 }
 
 /* bytes: 4 or 16 by the family, network byte order. */

@@ -2,25 +2,6 @@
 #include "format/column_values.h"
 #include "format/columns.h"
 
-static struct value text(struct text text)
-{
-    return (struct value){.type = VALUE_TEXT, .text = text};
-}
-
-static struct value protocol(const struct column *column, const struct record *record,
-                             const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? text(record->counter.protocol) : unknown;
-}
-
-static struct value name(const struct column *column, const struct record *record,
-                         const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? text(record->counter.name) : unknown;
-}
-
 static struct value counter(const struct column *column, const struct record *record,
                             const struct context *context)
 {
@@ -36,13 +17,15 @@ static const struct column columns[] = {
      .help = "what the kernel counts under: Ip, Icmp, Tcp, TcpExt, Udp, Ip6 ...",
      .needs = COUNTER_PROTOCOL,
      .type = VALUE_TEXT,
-     .value = protocol},
+     MEMBER(counter.protocol),
+     .value = member_text},
     {.name = "name",
      .heading = "NAME",
      .help = "the kernel's name of the counter: InSegs, Udp6InDatagrams ...",
      .needs = COUNTER_NAME,
      .type = VALUE_TEXT,
-     .value = name},
+     MEMBER(counter.name),
+     .value = member_text},
     {.name = "value",
      .heading = "VALUE",
      .help = "its value; a limit may be -1 for none",

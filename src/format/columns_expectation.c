@@ -15,138 +15,38 @@ static struct value proto(const struct column *column, const struct record *reco
                           .name = {flow_protocol_name(protocol).data, protocol}};
 }
 
-static struct value family(const struct column *column, const struct record *record,
-                           const struct context *context)
-{
-    (void)column;
-    (void)context;
-    return family_name(record->expectation.family);
-}
-
-static struct value timeout(const struct column *column, const struct record *record,
-                            const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? number(record->expectation.timeout) : unknown;
-}
-
 static struct value end_address(const struct column *column, const struct record *record,
-                                const uint8_t *bytes)
+                                const struct context *context)
 {
-    return is_filled(column, record) ? address(record->expectation.family, bytes) : unknown;
+    (void)context;
+    return member_address(column, record, record->expectation.family);
 }
 
 /* A port may be 0 here: it is not known yet, and its mask is 0 too. */
 static struct value end_port(const struct column *column, const struct record *record,
-                             const struct flow_tuple *tuple, uint16_t port)
+                             const struct context *context, const struct flow_tuple *tuple)
 {
     if (!is_filled(column, record) || !flow_has_ports(tuple->protocol))
         return unknown;
-    return number(port);
+    return member_number(column, record, context);
 }
 
-static struct value src(const struct column *column, const struct record *record,
-                        const struct context *context)
+static struct value orig_port(const struct column *column, const struct record *record,
+                              const struct context *context)
 {
-    (void)context;
-    return end_address(column, record, record->expectation.orig.src);
+    return end_port(column, record, context, &record->expectation.orig);
 }
 
-static struct value dst(const struct column *column, const struct record *record,
-                        const struct context *context)
+static struct value mask_port(const struct column *column, const struct record *record,
+                              const struct context *context)
 {
-    (void)context;
-    return end_address(column, record, record->expectation.orig.dst);
+    return end_port(column, record, context, &record->expectation.mask);
 }
 
-static struct value sport(const struct column *column, const struct record *record,
-                          const struct context *context)
+static struct value master_port(const struct column *column, const struct record *record,
+                                const struct context *context)
 {
-    (void)context;
-    const struct flow_tuple *tuple = &record->expectation.orig;
-
-    return end_port(column, record, tuple, tuple->src_port);
-}
-
-static struct value dport(const struct column *column, const struct record *record,
-                          const struct context *context)
-{
-    (void)context;
-    const struct flow_tuple *tuple = &record->expectation.orig;
-
-    return end_port(column, record, tuple, tuple->dst_port);
-}
-
-static struct value mask_src(const struct column *column, const struct record *record,
-                             const struct context *context)
-{
-    (void)context;
-    return end_address(column, record, record->expectation.mask.src);
-}
-
-static struct value mask_dst(const struct column *column, const struct record *record,
-                             const struct context *context)
-{
-    (void)context;
-    return end_address(column, record, record->expectation.mask.dst);
-}
-
-static struct value mask_sport(const struct column *column, const struct record *record,
-                               const struct context *context)
-{
-    (void)context;
-    const struct flow_tuple *tuple = &record->expectation.mask;
-
-    return end_port(column, record, tuple, tuple->src_port);
-}
-
-static struct value mask_dport(const struct column *column, const struct record *record,
-                               const struct context *context)
-{
-    (void)context;
-    const struct flow_tuple *tuple = &record->expectation.mask;
-
-    return end_port(column, record, tuple, tuple->dst_port);
-}
-
-static struct value master_src(const struct column *column, const struct record *record,
-                               const struct context *context)
-{
-    (void)context;
-    return end_address(column, record, record->expectation.master.src);
-}
-
-static struct value master_dst(const struct column *column, const struct record *record,
-                               const struct context *context)
-{
-    (void)context;
-    return end_address(column, record, record->expectation.master.dst);
-}
-
-static struct value master_sport(const struct column *column, const struct record *record,
-                                 const struct context *context)
-{
-    (void)context;
-    const struct flow_tuple *tuple = &record->expectation.master;
-
-    return end_port(column, record, tuple, tuple->src_port);
-}
-
-static struct value master_dport(const struct column *column, const struct record *record,
-                                 const struct context *context)
-{
-    (void)context;
-    const struct flow_tuple *tuple = &record->expectation.master;
-
-    return end_port(column, record, tuple, tuple->dst_port);
-}
-
-/* The kernel has not told the zone of any so far, so none is no zone 0. */
-static struct value zone(const struct column *column, const struct record *record,
-                         const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? number(record->expectation.zone) : unknown;
+    return end_port(column, record, context, &record->expectation.master);
 }
 
 static struct value flags(const struct column *column, const struct record *record,
@@ -159,41 +59,11 @@ static struct value flags(const struct column *column, const struct record *reco
                           .flags = {&expectation_flag_names, {record->expectation.flags, 0}}};
 }
 
-static struct value class(const struct column *column, const struct record *record,
-                          const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? number(record->expectation.class) : unknown;
-}
-
-static struct value helper(const struct column *column, const struct record *record,
-                           const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record)
-               ? ((struct value){.type = VALUE_TEXT, .text = record->expectation.helper})
-               : unknown;
-}
-
-static struct value id(const struct column *column, const struct record *record,
-                       const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? number(record->expectation.id) : unknown;
-}
-
 static struct value event(const struct column *column, const struct record *record,
                           const struct context *context)
 {
     (void)context;
     return is_filled(column, record) ? string(flow_event_name(record->expectation.event)) : unknown;
-}
-
-static struct value received(const struct column *column, const struct record *record,
-                             const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? decimal(record->expectation.received / 1000000) : unknown;
 }
 
 /* In the order in which --columns=help lists them. Names and meanings stay once released. */
@@ -208,91 +78,107 @@ static const struct column columns[] = {
      .heading = "FAMILY",
      .help = "inet or inet6",
      .type = VALUE_TEXT,
-     .value = family},
+     MEMBER(expectation.family),
+     .value = member_family},
     {.name = "timeout",
      .heading = "TIMEOUT",
      .help = "seconds until it is given up",
      .needs = FLOW_TIMEOUT,
      .type = VALUE_NUMBER,
-     .value = timeout},
+     MEMBER(expectation.timeout),
+     .value = member_number},
     {.name = "src",
      .heading = "SRC",
      .help = "who is expected to send",
      .needs = FLOW_ORIG,
      .type = VALUE_ADDRESS,
-     .value = src},
+     MEMBER(expectation.orig.src),
+     .value = end_address},
     {.name = "dst",
      .heading = "DST",
      .help = "to whom",
      .needs = FLOW_ORIG,
      .type = VALUE_ADDRESS,
-     .value = dst},
+     MEMBER(expectation.orig.dst),
+     .value = end_address},
     {.name = "sport",
      .heading = "SPORT",
      .help = "port of the sender",
      .needs = FLOW_ORIG,
      .type = VALUE_NUMBER,
-     .value = sport},
+     MEMBER(expectation.orig.src_port),
+     .value = orig_port},
     {.name = "dport",
      .heading = "DPORT",
      .help = "port that it will be sent to",
      .needs = FLOW_ORIG,
      .type = VALUE_NUMBER,
-     .value = dport},
+     MEMBER(expectation.orig.dst_port),
+     .value = orig_port},
     {.name = "mask_src",
      .heading = "MASK_SRC",
      .help = "the bits of src that count",
      .needs = FLOW_MASK,
      .type = VALUE_ADDRESS,
-     .value = mask_src},
+     MEMBER(expectation.mask.src),
+     .value = end_address},
     {.name = "mask_dst",
      .heading = "MASK_DST",
      .help = "the bits of dst that count",
      .needs = FLOW_MASK,
      .type = VALUE_ADDRESS,
-     .value = mask_dst},
+     MEMBER(expectation.mask.dst),
+     .value = end_address},
     {.name = "mask_sport",
      .heading = "MASK_SPORT",
      .help = "the bits of sport that count",
      .needs = FLOW_MASK,
      .type = VALUE_NUMBER,
-     .value = mask_sport},
+     MEMBER(expectation.mask.src_port),
+     .value = mask_port},
     {.name = "mask_dport",
      .heading = "MASK_DPORT",
      .help = "the bits of dport that count",
      .needs = FLOW_MASK,
      .type = VALUE_NUMBER,
-     .value = mask_dport},
+     MEMBER(expectation.mask.dst_port),
+     .value = mask_port},
     {.name = "master_src",
      .heading = "MASTER_SRC",
      .help = "the flow that it belongs to: its original direction",
      .needs = FLOW_MASTER,
      .type = VALUE_ADDRESS,
-     .value = master_src},
+     MEMBER(expectation.master.src),
+     .value = end_address},
     {.name = "master_dst",
      .heading = "MASTER_DST",
      .help = "... to whom",
      .needs = FLOW_MASTER,
      .type = VALUE_ADDRESS,
-     .value = master_dst},
+     MEMBER(expectation.master.dst),
+     .value = end_address},
     {.name = "master_sport",
      .heading = "MASTER_SPORT",
      .help = "... port of the sender",
      .needs = FLOW_MASTER,
      .type = VALUE_NUMBER,
-     .value = master_sport},
+     MEMBER(expectation.master.src_port),
+     .value = master_port},
     {.name = "master_dport",
      .heading = "MASTER_DPORT",
      .help = "... port that it was sent to",
      .needs = FLOW_MASTER,
      .type = VALUE_NUMBER,
-     .value = master_dport},
+     MEMBER(expectation.master.dst_port),
+     .value = master_port},
+    /* The kernel has not told the zone of any so far, so none is no zone 0. */
     {.name = "zone",
      .heading = "ZONE",
      .help = "its zone",
      .needs = FLOW_ZONE,
      .type = VALUE_NUMBER,
-     .value = zone},
+     MEMBER(expectation.zone),
+     .value = member_number},
     {.name = "flags",
      .heading = "FLAGS",
      .help = "PERMANENT, INACTIVE, USERSPACE; by commas",
@@ -304,19 +190,22 @@ static const struct column columns[] = {
      .help = "number of the helper's class of expectations",
      .needs = FLOW_CLASS,
      .type = VALUE_NUMBER,
-     .value = class},
+     MEMBER(expectation.class),
+     .value = member_number},
     {.name = "helper",
      .heading = "HELPER",
      .help = "the helper of the flow that it belongs to",
      .needs = FLOW_HELPER,
      .type = VALUE_TEXT,
-     .value = helper},
+     MEMBER(expectation.helper),
+     .value = member_text},
     {.name = "id",
      .heading = "ID",
      .help = "the kernel's own number for it",
      .needs = FLOW_ID,
      .type = VALUE_NUMBER,
-     .value = id},
+     MEMBER(expectation.id),
+     .value = member_number},
     {.name = "event",
      .heading = "EVENT",
      .help = "of an event: NEW or DESTROY",
@@ -328,7 +217,8 @@ static const struct column columns[] = {
      .help = "of an event: when it was read, seconds since 1970",
      .needs = FLOW_EVENT,
      .type = VALUE_DECIMAL,
-     .value = received},
+     MEMBER(expectation.received),
+     .value = member_nanoseconds},
 };
 
 const struct column_table columns_expectation = {

@@ -21,21 +21,6 @@ static struct value proto(const struct column *column, const struct record *reco
                           .name = {flow_protocol_name(protocol).data, protocol}};
 }
 
-static struct value protonum(const struct column *column, const struct record *record,
-                             const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? number(record->flow.orig.protocol) : unknown;
-}
-
-static struct value family(const struct column *column, const struct record *record,
-                           const struct context *context)
-{
-    (void)column;
-    (void)context;
-    return family_name(record->flow.family);
-}
-
 static struct value state(const struct column *column, const struct record *record,
                           const struct context *context)
 {
@@ -60,153 +45,56 @@ static struct value status(const struct column *column, const struct record *rec
 /* --- Its ends --------------------------------------------------------------------------------- */
 
 static struct value end_address(const struct column *column, const struct record *record,
-                                const uint8_t *bytes)
+                                const struct context *context)
 {
-    return is_filled(column, record) ? address(record->flow.family, bytes) : unknown;
+    (void)context;
+    return member_address(column, record, record->flow.family);
 }
 
 /* Flows without any port are of protocols that the kernel does not track by ports (any more). */
 static struct value end_port(const struct column *column, const struct record *record,
-                             const struct flow_tuple *tuple, uint16_t port)
+                             const struct context *context, const struct flow_tuple *tuple)
 {
     if (!is_filled(column, record) || !flow_has_ports(tuple->protocol) ||
         (tuple->src_port == 0 && tuple->dst_port == 0))
         return unknown;
-    return number(port);
+    return member_number(column, record, context);
 }
 
-static struct value key(const struct column *column, const struct record *record,
-                        const struct flow_tuple *tuple, uint16_t number_of_it)
+static struct value orig_port(const struct column *column, const struct record *record,
+                              const struct context *context)
 {
-    if (!is_filled(column, record) || tuple->protocol != IPPROTO_GRE)
-        return unknown;
-    return number(number_of_it);
+    return end_port(column, record, context, &record->flow.orig);
 }
 
-static struct value icmp(const struct column *column, const struct record *record, uint16_t field)
+static struct value reply_port(const struct column *column, const struct record *record,
+                               const struct context *context)
+{
+    return end_port(column, record, context, &record->flow.reply);
+}
+
+static struct value orig_key(const struct column *column, const struct record *record,
+                             const struct context *context)
+{
+    if (!is_filled(column, record) || record->flow.orig.protocol != IPPROTO_GRE)
+        return unknown;
+    return member_number(column, record, context);
+}
+
+static struct value reply_key(const struct column *column, const struct record *record,
+                              const struct context *context)
+{
+    if (!is_filled(column, record) || record->flow.reply.protocol != IPPROTO_GRE)
+        return unknown;
+    return member_number(column, record, context);
+}
+
+static struct value icmp(const struct column *column, const struct record *record,
+                         const struct context *context)
 {
     if (!is_filled(column, record) || !flow_is_icmp(record->flow.orig.protocol))
         return unknown;
-    return number(field);
-}
-
-static struct value orig_src(const struct column *column, const struct record *record,
-                             const struct context *context)
-{
-    (void)context;
-    return end_address(column, record, record->flow.orig.src);
-}
-
-static struct value orig_dst(const struct column *column, const struct record *record,
-                             const struct context *context)
-{
-    (void)context;
-    return end_address(column, record, record->flow.orig.dst);
-}
-
-static struct value reply_src(const struct column *column, const struct record *record,
-                              const struct context *context)
-{
-    (void)context;
-    return end_address(column, record, record->flow.reply.src);
-}
-
-static struct value reply_dst(const struct column *column, const struct record *record,
-                              const struct context *context)
-{
-    (void)context;
-    return end_address(column, record, record->flow.reply.dst);
-}
-
-static struct value orig_sport(const struct column *column, const struct record *record,
-                               const struct context *context)
-{
-    (void)context;
-    return end_port(column, record, &record->flow.orig, record->flow.orig.src_port);
-}
-
-static struct value orig_dport(const struct column *column, const struct record *record,
-                               const struct context *context)
-{
-    (void)context;
-    return end_port(column, record, &record->flow.orig, record->flow.orig.dst_port);
-}
-
-static struct value reply_sport(const struct column *column, const struct record *record,
-                                const struct context *context)
-{
-    (void)context;
-    return end_port(column, record, &record->flow.reply, record->flow.reply.src_port);
-}
-
-static struct value reply_dport(const struct column *column, const struct record *record,
-                                const struct context *context)
-{
-    (void)context;
-    return end_port(column, record, &record->flow.reply, record->flow.reply.dst_port);
-}
-
-static struct value orig_srckey(const struct column *column, const struct record *record,
-                                const struct context *context)
-{
-    (void)context;
-    return key(column, record, &record->flow.orig, record->flow.orig.src_port);
-}
-
-static struct value orig_dstkey(const struct column *column, const struct record *record,
-                                const struct context *context)
-{
-    (void)context;
-    return key(column, record, &record->flow.orig, record->flow.orig.dst_port);
-}
-
-static struct value reply_srckey(const struct column *column, const struct record *record,
-                                 const struct context *context)
-{
-    (void)context;
-    return key(column, record, &record->flow.reply, record->flow.reply.src_port);
-}
-
-static struct value reply_dstkey(const struct column *column, const struct record *record,
-                                 const struct context *context)
-{
-    (void)context;
-    return key(column, record, &record->flow.reply, record->flow.reply.dst_port);
-}
-
-static struct value icmp_type(const struct column *column, const struct record *record,
-                              const struct context *context)
-{
-    (void)context;
-    return icmp(column, record, record->flow.orig.icmp_type);
-}
-
-static struct value icmp_code(const struct column *column, const struct record *record,
-                              const struct context *context)
-{
-    (void)context;
-    return icmp(column, record, record->flow.orig.icmp_code);
-}
-
-static struct value icmp_id(const struct column *column, const struct record *record,
-                            const struct context *context)
-{
-    (void)context;
-    return icmp(column, record, record->flow.orig.src_port);
-}
-
-static struct value orig_vtag(const struct column *column, const struct record *record,
-                              const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? number(record->flow.orig_vtag) : unknown;
-}
-
-static struct value reply_vtag(const struct column *column, const struct record *record,
-                               const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? number(record->flow.reply_vtag) : unknown;
+    return member_number(column, record, context);
 }
 
 static struct value role(const struct column *column, const struct record *record,
@@ -220,61 +108,6 @@ static struct value role(const struct column *column, const struct record *recor
 }
 
 /* --- What it carried, and when ---------------------------------------------------------------- */
-
-static struct value orig_packets(const struct column *column, const struct record *record,
-                                 const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? number(record->flow.orig_packets) : unknown;
-}
-
-static struct value orig_bytes(const struct column *column, const struct record *record,
-                               const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? number(record->flow.orig_bytes) : unknown;
-}
-
-static struct value reply_packets(const struct column *column, const struct record *record,
-                                  const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? number(record->flow.reply_packets) : unknown;
-}
-
-static struct value reply_bytes(const struct column *column, const struct record *record,
-                                const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? number(record->flow.reply_bytes) : unknown;
-}
-
-static struct value timeout(const struct column *column, const struct record *record,
-                            const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? number(record->flow.timeout) : unknown;
-}
-
-/* From nanoseconds to the thousandths of VALUE_DECIMAL. */
-static uint64_t milliseconds(uint64_t nanoseconds)
-{
-    return nanoseconds / 1000000;
-}
-
-static struct value start(const struct column *column, const struct record *record,
-                          const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? decimal(milliseconds(record->flow.start)) : unknown;
-}
-
-static struct value stop(const struct column *column, const struct record *record,
-                         const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? decimal(milliseconds(record->flow.stop)) : unknown;
-}
 
 static uint64_t now(void)
 {
@@ -299,13 +132,6 @@ static struct value age(const struct column *column, const struct record *record
 }
 
 /* --- What else belongs to it ------------------------------------------------------------------ */
-
-static struct value mark(const struct column *column, const struct record *record,
-                         const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? number(record->flow.mark) : unknown;
-}
 
 /* A flow is in zone 0 unless the kernel says otherwise: for both directions, or for one of them. */
 static struct value zone(const struct column *column, const struct record *record,
@@ -334,31 +160,6 @@ static struct value reply_zone(const struct column *column, const struct record 
     return number(record->flow.reply_zone);
 }
 
-static struct value secmark(const struct column *column, const struct record *record,
-                            const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? number(record->flow.secmark) : unknown;
-}
-
-static struct value secctx(const struct column *column, const struct record *record,
-                           const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record)
-               ? ((struct value){.type = VALUE_TEXT, .text = record->flow.secctx})
-               : unknown;
-}
-
-static struct value helper(const struct column *column, const struct record *record,
-                           const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record)
-               ? ((struct value){.type = VALUE_TEXT, .text = record->flow.helper})
-               : unknown;
-}
-
 static struct value labels(const struct column *column, const struct record *record,
                            const struct context *context)
 {
@@ -372,20 +173,6 @@ static struct value labels(const struct column *column, const struct record *rec
                   {words[0] | (uint64_t)words[1] << 32, words[2] | (uint64_t)words[3] << 32}}};
 }
 
-static struct value id(const struct column *column, const struct record *record,
-                       const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? number(record->flow.id) : unknown;
-}
-
-static struct value use(const struct column *column, const struct record *record,
-                        const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? number(record->flow.use) : unknown;
-}
-
 /* --- What happened to it ---------------------------------------------------------------------- */
 
 static struct value event(const struct column *column, const struct record *record,
@@ -393,20 +180,6 @@ static struct value event(const struct column *column, const struct record *reco
 {
     (void)context;
     return is_filled(column, record) ? string(flow_event_name(record->flow.event)) : unknown;
-}
-
-static struct value received(const struct column *column, const struct record *record,
-                             const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? decimal(milliseconds(record->flow.received)) : unknown;
-}
-
-static struct value sender(const struct column *column, const struct record *record,
-                           const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? number(record->flow.sender) : unknown;
 }
 
 static struct value program(const struct column *column, const struct record *record,
@@ -430,12 +203,14 @@ static const struct column columns[] = {
      .help = "number of the protocol",
      .needs = FLOW_ORIG,
      .type = VALUE_NUMBER,
-     .value = protonum},
+     MEMBER(flow.orig.protocol),
+     .value = member_number},
     {.name = "family",
      .heading = "FAMILY",
      .help = "inet or inet6",
      .type = VALUE_TEXT,
-     .value = family},
+     MEMBER(flow.family),
+     .value = member_family},
     {.name = "state",
      .heading = "STATE",
      .help = "of TCP, SCTP and DCCP: ESTABLISHED, TIME_WAIT, SYN_SENT, ...",
@@ -448,79 +223,92 @@ static const struct column columns[] = {
      .help = "seconds until it is forgotten",
      .needs = FLOW_TIMEOUT,
      .type = VALUE_NUMBER,
-     .value = timeout},
+     MEMBER(flow.timeout),
+     .value = member_number},
     {.name = "orig_src",
      .heading = "ORIG_SRC",
      .help = "who sent the first packet",
      .needs = FLOW_ORIG,
      .type = VALUE_ADDRESS,
-     .value = orig_src},
+     MEMBER(flow.orig.src),
+     .value = end_address},
     {.name = "orig_dst",
      .heading = "ORIG_DST",
      .help = "to whom",
      .needs = FLOW_ORIG,
      .type = VALUE_ADDRESS,
-     .value = orig_dst},
+     MEMBER(flow.orig.dst),
+     .value = end_address},
     {.name = "orig_sport",
      .heading = "ORIG_SPORT",
      .help = "port of the sender",
      .needs = FLOW_ORIG,
      .type = VALUE_NUMBER,
-     .value = orig_sport},
+     MEMBER(flow.orig.src_port),
+     .value = orig_port},
     {.name = "orig_dport",
      .heading = "ORIG_DPORT",
      .help = "port that it was sent to",
      .needs = FLOW_ORIG,
      .type = VALUE_NUMBER,
-     .value = orig_dport},
+     MEMBER(flow.orig.dst_port),
+     .value = orig_port},
     {.name = "orig_packets",
      .heading = "ORIG_PACKETS",
      .help = "packets in that direction; only with nf_conntrack_acct",
      .needs = FLOW_ORIG_COUNTERS,
      .type = VALUE_NUMBER,
-     .value = orig_packets},
+     MEMBER(flow.orig_packets),
+     .value = member_number},
     {.name = "orig_bytes",
      .heading = "ORIG_BYTES",
      .help = "bytes in that direction; only with nf_conntrack_acct",
      .needs = FLOW_ORIG_COUNTERS,
      .type = VALUE_NUMBER,
-     .value = orig_bytes},
+     MEMBER(flow.orig_bytes),
+     .value = member_number},
     {.name = "reply_src",
      .heading = "REPLY_SRC",
      .help = "who answers; another than orig_dst where that was translated",
      .needs = FLOW_REPLY,
      .type = VALUE_ADDRESS,
-     .value = reply_src},
+     MEMBER(flow.reply.src),
+     .value = end_address},
     {.name = "reply_dst",
      .heading = "REPLY_DST",
      .help = "to whom; another than orig_src where that was translated",
      .needs = FLOW_REPLY,
      .type = VALUE_ADDRESS,
-     .value = reply_dst},
+     MEMBER(flow.reply.dst),
+     .value = end_address},
     {.name = "reply_sport",
      .heading = "REPLY_SPORT",
      .help = "port that is answered from",
      .needs = FLOW_REPLY,
      .type = VALUE_NUMBER,
-     .value = reply_sport},
+     MEMBER(flow.reply.src_port),
+     .value = reply_port},
     {.name = "reply_dport",
      .heading = "REPLY_DPORT",
      .help = "port that is answered to",
      .needs = FLOW_REPLY,
      .type = VALUE_NUMBER,
-     .value = reply_dport},
+     MEMBER(flow.reply.dst_port),
+     .value = reply_port},
     {.name = "reply_packets",
      .heading = "REPLY_PACKETS",
      .help = "packets of the answers; only with nf_conntrack_acct",
      .needs = FLOW_REPLY_COUNTERS,
      .type = VALUE_NUMBER,
-     .value = reply_packets},
+     MEMBER(flow.reply_packets),
+     .value = member_number},
     {.name = "reply_bytes",
      .heading = "REPLY_BYTES",
      .help = "bytes of the answers; only with nf_conntrack_acct",
      .needs = FLOW_REPLY_COUNTERS,
      .type = VALUE_NUMBER,
-     .value = reply_bytes},
+     MEMBER(flow.reply_bytes),
+     .value = member_number},
     {.name = "status",
      .heading = "STATUS",
      .help = "SEEN_REPLY, ASSURED, SRC_NAT ... joined by commas",
@@ -532,7 +320,8 @@ static const struct column columns[] = {
      .help = "its mark",
      .needs = FLOW_MARK,
      .type = VALUE_NUMBER,
-     .value = mark},
+     MEMBER(flow.mark),
+     .value = member_number},
     {.name = "zone",
      .heading = "ZONE",
      .help = "zone of both directions; 0 if each has its own",
@@ -556,19 +345,22 @@ static const struct column columns[] = {
      .help = "its security mark",
      .needs = FLOW_SECMARK,
      .type = VALUE_NUMBER,
-     .value = secmark},
+     MEMBER(flow.secmark),
+     .value = member_number},
     {.name = "secctx",
      .heading = "SECCTX",
      .help = "its security context",
      .needs = FLOW_SECCTX,
      .type = VALUE_TEXT,
-     .value = secctx},
+     MEMBER(flow.secctx),
+     .value = member_text},
     {.name = "helper",
      .heading = "HELPER",
      .help = "the helper that looks into it: ftp, sip, ...",
      .needs = FLOW_HELPER,
      .type = VALUE_TEXT,
-     .value = helper},
+     MEMBER(flow.helper),
+     .value = member_text},
     {.name = "labels",
      .heading = "LABELS",
      .help = "its labels by name, or by number; by commas",
@@ -580,25 +372,29 @@ static const struct column columns[] = {
      .help = "the kernel's own number for it",
      .needs = FLOW_ID,
      .type = VALUE_NUMBER,
-     .value = id},
+     MEMBER(flow.id),
+     .value = member_number},
     {.name = "use",
      .heading = "USE",
      .help = "references to it in the kernel",
      .needs = FLOW_USE,
      .type = VALUE_NUMBER,
-     .value = use},
+     MEMBER(flow.use),
+     .value = member_number},
     {.name = "start",
      .heading = "START",
      .help = "when it began, in seconds since 1970, where that is kept",
      .needs = FLOW_START,
      .type = VALUE_DECIMAL,
-     .value = start},
+     MEMBER(flow.start),
+     .value = member_nanoseconds},
     {.name = "stop",
      .heading = "STOP",
      .help = "when it ended, in seconds since 1970",
      .needs = FLOW_STOP,
      .type = VALUE_DECIMAL,
-     .value = stop},
+     MEMBER(flow.stop),
+     .value = member_nanoseconds},
     {.name = "age",
      .heading = "AGE",
      .help = "seconds from its beginning to its end or to now",
@@ -610,55 +406,64 @@ static const struct column columns[] = {
      .help = "of ICMP: type of the request",
      .needs = FLOW_ORIG,
      .type = VALUE_NUMBER,
-     .value = icmp_type},
+     MEMBER(flow.orig.icmp_type),
+     .value = icmp},
     {.name = "icmp_code",
      .heading = "ICMP_CODE",
      .help = "of ICMP: code of the request",
      .needs = FLOW_ORIG,
      .type = VALUE_NUMBER,
-     .value = icmp_code},
+     MEMBER(flow.orig.icmp_code),
+     .value = icmp},
     {.name = "icmp_id",
      .heading = "ICMP_ID",
      .help = "of ICMP: its identifier",
      .needs = FLOW_ORIG,
      .type = VALUE_NUMBER,
-     .value = icmp_id},
+     MEMBER(flow.orig.src_port),
+     .value = icmp},
     {.name = "orig_srckey",
      .heading = "ORIG_SRCKEY",
      .help = "of GRE: source key",
      .needs = FLOW_ORIG,
      .type = VALUE_NUMBER,
-     .value = orig_srckey},
+     MEMBER(flow.orig.src_port),
+     .value = orig_key},
     {.name = "orig_dstkey",
      .heading = "ORIG_DSTKEY",
      .help = "of GRE: destination key",
      .needs = FLOW_ORIG,
      .type = VALUE_NUMBER,
-     .value = orig_dstkey},
+     MEMBER(flow.orig.dst_port),
+     .value = orig_key},
     {.name = "reply_srckey",
      .heading = "REPLY_SRCKEY",
      .help = "of GRE: source key of the answers",
      .needs = FLOW_REPLY,
      .type = VALUE_NUMBER,
-     .value = reply_srckey},
+     MEMBER(flow.reply.src_port),
+     .value = reply_key},
     {.name = "reply_dstkey",
      .heading = "REPLY_DSTKEY",
      .help = "of GRE: destination key of the answers",
      .needs = FLOW_REPLY,
      .type = VALUE_NUMBER,
-     .value = reply_dstkey},
+     MEMBER(flow.reply.dst_port),
+     .value = reply_key},
     {.name = "orig_vtag",
      .heading = "ORIG_VTAG",
      .help = "of SCTP: verification tag",
      .needs = FLOW_ORIG_VTAG,
      .type = VALUE_NUMBER,
-     .value = orig_vtag},
+     MEMBER(flow.orig_vtag),
+     .value = member_number},
     {.name = "reply_vtag",
      .heading = "REPLY_VTAG",
      .help = "of SCTP: verification tag of the answers",
      .needs = FLOW_REPLY_VTAG,
      .type = VALUE_NUMBER,
-     .value = reply_vtag},
+     MEMBER(flow.reply_vtag),
+     .value = member_number},
     {.name = "role",
      .heading = "ROLE",
      .help = "of DCCP: client or server",
@@ -676,13 +481,15 @@ static const struct column columns[] = {
      .help = "of an event: when it was read, seconds since 1970",
      .needs = FLOW_EVENT,
      .type = VALUE_DECIMAL,
-     .value = received},
+     MEMBER(flow.received),
+     .value = member_nanoseconds},
     {.name = "sender",
      .heading = "SENDER",
      .help = "of an event: netlink port of the process that brought it about",
      .needs = FLOW_SENDER,
      .type = VALUE_NUMBER,
-     .value = sender},
+     MEMBER(flow.sender),
+     .value = member_number},
     {.name = "program",
      .heading = "PROGRAM",
      .help = "of an event: name of that process",

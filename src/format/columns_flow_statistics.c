@@ -4,14 +4,6 @@
 #include "format/column_values.h"
 #include "format/columns.h"
 
-static struct value cpu(const struct column *column, const struct record *record,
-                        const struct context *context)
-{
-    (void)column;
-    (void)context;
-    return number(record->statistics.cpu);
-}
-
 /* The counter whose bit the column needs; in the set that it belongs to. */
 static struct value counter_of(const struct column *column, const struct record *record,
                                bool expectations)
@@ -45,7 +37,8 @@ static const struct column columns[] = {
      .heading = "CPU",
      .help = "number of the processor",
      .type = VALUE_NUMBER,
-     .value = cpu},
+     MEMBER(statistics.cpu),
+     .value = member_number},
     {.name = "searched",
      .heading = "SEARCHED",
      .help = "lookups (no longer counted)",

@@ -3,20 +3,6 @@
 #include "format/columns.h"
 #include "format/usage.h"
 
-static struct value entries(const struct column *column, const struct record *record,
-                            const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? number(record->usage.entries) : unknown;
-}
-
-static struct value maximum(const struct column *column, const struct record *record,
-                            const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? number(record->usage.maximum) : unknown;
-}
-
 static struct value percent_full(const struct column *column, const struct record *record,
                                  const struct context *context)
 {
@@ -24,13 +10,6 @@ static struct value percent_full(const struct column *column, const struct recor
     if (!is_filled(column, record) || record->usage.maximum == 0)
         return unknown;
     return decimal(usage_percent(record));
-}
-
-static struct value buckets(const struct column *column, const struct record *record,
-                            const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? number(record->usage.buckets) : unknown;
 }
 
 static struct value average_chain(const struct column *column, const struct record *record,
@@ -69,20 +48,6 @@ static struct value memory(const struct column *column, const struct record *rec
     return (record->has & fields) == fields ? number(usage_memory(record)) : unknown;
 }
 
-static struct value drop(const struct column *column, const struct record *record,
-                         const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? number(record->usage.drop) : unknown;
-}
-
-static struct value early_drop(const struct column *column, const struct record *record,
-                               const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? number(record->usage.early_drop) : unknown;
-}
-
 static struct value limit(const struct column *column, const struct record *record,
                           const struct context *context)
 {
@@ -99,13 +64,15 @@ static const struct column columns[] = {
      .help = "flows in the table",
      .needs = USAGE_ENTRIES,
      .type = VALUE_NUMBER,
-     .value = entries},
+     MEMBER(usage.entries),
+     .value = member_number},
     {.name = "maximum",
      .heading = "MAXIMUM",
      .help = "how many there may be; 0 is no limit",
      .needs = USAGE_MAXIMUM,
      .type = VALUE_NUMBER,
-     .value = maximum},
+     MEMBER(usage.maximum),
+     .value = member_number},
     {.name = "percent_full",
      .heading = "PERCENT_FULL",
      .help = "entries in percent of the maximum",
@@ -117,7 +84,8 @@ static const struct column columns[] = {
      .help = "size of the hash table",
      .needs = USAGE_BUCKETS,
      .type = VALUE_NUMBER,
-     .value = buckets},
+     MEMBER(usage.buckets),
+     .value = member_number},
     {.name = "average_chain",
      .heading = "AVERAGE_CHAIN",
      .help = "entries in a bucket; each flow is in two, one a direction",
@@ -147,13 +115,15 @@ static const struct column columns[] = {
      .help = "packets dropped because no flow could be made for them",
      .needs = USAGE_DROPS,
      .type = VALUE_NUMBER,
-     .value = drop},
+     MEMBER(usage.drop),
+     .value = member_number},
     {.name = "early_drop",
      .heading = "EARLY_DROP",
      .help = "flows dropped to make room for new ones",
      .needs = USAGE_DROPS,
      .type = VALUE_NUMBER,
-     .value = early_drop},
+     MEMBER(usage.early_drop),
+     .value = member_number},
     {.name = "sysctl",
      .heading = "SYSCTL",
      .help = "what limits the entries",

@@ -3,36 +3,11 @@
 #include "format/column_values.h"
 #include "format/columns.h"
 
-static struct value interface(const struct column *column, const struct record *record,
-                              const struct context *context)
-{
-    (void)context;
-    if (!is_filled(column, record))
-        return unknown;
-    return (struct value){.type = VALUE_TEXT, .text = record->group.interface};
-}
-
-static struct value interface_index(const struct column *column, const struct record *record,
-                                    const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? number(record->group.index) : unknown;
-}
-
-static struct value family(const struct column *column, const struct record *record,
-                           const struct context *context)
-{
-    (void)column;
-    (void)context;
-    return family_name(record->group.family);
-}
-
 static struct value group(const struct column *column, const struct record *record,
                           const struct context *context)
 {
     (void)context;
-    return is_filled(column, record) ? address(record->group.family, record->group.address)
-                                     : unknown;
+    return member_address(column, record, record->group.family);
 }
 
 static struct value group_host(const struct column *column, const struct record *record,
@@ -43,13 +18,6 @@ static struct value group_host(const struct column *column, const struct record 
     return string(hosts_name(context->hosts, record->group.family, record->group.address));
 }
 
-static struct value users(const struct column *column, const struct record *record,
-                          const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? number(record->group.users) : unknown;
-}
-
 /* In the order in which --columns=help lists them. Names and meanings stay once released. */
 static const struct column columns[] = {
     {.name = "interface",
@@ -57,23 +25,27 @@ static const struct column columns[] = {
      .help = "interface that is in the group",
      .needs = GROUP_INTERFACE,
      .type = VALUE_TEXT,
-     .value = interface},
+     MEMBER(group.interface),
+     .value = member_text},
     {.name = "interface_index",
      .heading = "INTERFACE_INDEX",
      .help = "its number",
      .needs = GROUP_INTERFACE,
      .type = VALUE_NUMBER,
-     .value = interface_index},
+     MEMBER(group.index),
+     .value = member_number},
     {.name = "family",
      .heading = "FAMILY",
      .help = "inet or inet6",
      .type = VALUE_TEXT,
-     .value = family},
+     MEMBER(group.family),
+     .value = member_family},
     {.name = "group",
      .heading = "GROUP",
      .help = "multicast address",
      .needs = GROUP_ADDRESS,
      .type = VALUE_ADDRESS,
+     MEMBER(group.address),
      .value = group},
     {.name = "group_host",
      .heading = "GROUP_HOST",
@@ -86,7 +58,8 @@ static const struct column columns[] = {
      .help = "how many joined it on that interface: sockets and the kernel itself",
      .needs = GROUP_USERS,
      .type = VALUE_NUMBER,
-     .value = users},
+     MEMBER(group.users),
+     .value = member_number},
 };
 
 const struct column_table columns_group = {

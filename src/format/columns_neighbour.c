@@ -13,17 +13,8 @@
 static struct value neighbour_address(const struct column *column, const struct record *record,
                                       const struct context *context)
 {
-    (void)column;
     (void)context;
-    return address(record->neighbour.family, record->neighbour.address);
-}
-
-static struct value family(const struct column *column, const struct record *record,
-                           const struct context *context)
-{
-    (void)column;
-    (void)context;
-    return family_name(record->neighbour.family);
+    return member_address(column, record, record->neighbour.family);
 }
 
 static struct value host(const struct column *column, const struct record *record,
@@ -210,41 +201,6 @@ static struct value type(const struct column *column, const struct record *recor
     return string(is < sizeof(names) / sizeof(names[0]) ? names[is] : NULL);
 }
 
-static struct value used(const struct column *column, const struct record *record,
-                         const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? decimal(record->neighbour.used_ms) : unknown;
-}
-
-static struct value confirmed(const struct column *column, const struct record *record,
-                              const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? decimal(record->neighbour.confirmed_ms) : unknown;
-}
-
-static struct value updated(const struct column *column, const struct record *record,
-                            const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? decimal(record->neighbour.updated_ms) : unknown;
-}
-
-static struct value probes(const struct column *column, const struct record *record,
-                           const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? number(record->neighbour.probes) : unknown;
-}
-
-static struct value references(const struct column *column, const struct record *record,
-                               const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? number(record->neighbour.references) : unknown;
-}
-
 static bool has_index(const struct record *record)
 {
     return record->has & NEIGHBOUR_INTERFACE && record->neighbour.interface != 0;
@@ -276,39 +232,20 @@ static struct value master(const struct column *column, const struct record *rec
     return index != 0 ? interface(index, context) : unknown;
 }
 
-static struct value vlan(const struct column *column, const struct record *record,
-                         const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? number(record->neighbour.vlan) : unknown;
-}
-
-static struct value vni(const struct column *column, const struct record *record,
-                        const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? number(record->neighbour.vni) : unknown;
-}
-
-static struct value port(const struct column *column, const struct record *record,
-                         const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? number(record->neighbour.port) : unknown;
-}
-
 /* In the order in which --columns=help lists them. Names and meanings stay once released. */
 static const struct column columns[] = {
     {.name = "address",
      .heading = "ADDRESS",
      .help = "network address",
      .type = VALUE_ADDRESS,
+     MEMBER(neighbour.address),
      .value = neighbour_address},
     {.name = "family",
      .heading = "FAMILY",
      .help = "inet or inet6",
      .type = VALUE_TEXT,
-     .value = family},
+     MEMBER(neighbour.family),
+     .value = member_family},
     {.name = "host",
      .heading = "HOST",
      .help = "host name of the address, where it has one",
@@ -363,31 +300,36 @@ static const struct column columns[] = {
      .help = "seconds since it was last used",
      .needs = NEIGHBOUR_CACHEINFO,
      .type = VALUE_DECIMAL,
-     .value = used},
+     MEMBER(neighbour.used_ms),
+     .value = member_milliseconds},
     {.name = "confirmed",
      .heading = "CONFIRMED",
      .help = "seconds since it was last known to be reachable",
      .needs = NEIGHBOUR_CACHEINFO,
      .type = VALUE_DECIMAL,
-     .value = confirmed},
+     MEMBER(neighbour.confirmed_ms),
+     .value = member_milliseconds},
     {.name = "updated",
      .heading = "UPDATED",
      .help = "seconds since its state or link-layer address last changed",
      .needs = NEIGHBOUR_CACHEINFO,
      .type = VALUE_DECIMAL,
-     .value = updated},
+     MEMBER(neighbour.updated_ms),
+     .value = member_milliseconds},
     {.name = "probes",
      .heading = "PROBES",
      .help = "probes sent that were not answered yet",
      .needs = NEIGHBOUR_PROBES,
      .type = VALUE_NUMBER,
-     .value = probes},
+     MEMBER(neighbour.probes),
+     .value = member_number},
     {.name = "references",
      .heading = "REFERENCES",
      .help = "references to it in the kernel",
      .needs = NEIGHBOUR_CACHEINFO,
      .type = VALUE_NUMBER,
-     .value = references},
+     MEMBER(neighbour.references),
+     .value = member_number},
     {.name = "master",
      .heading = "MASTER",
      .help = "device that the interface belongs to: bridge, bond, VRF, ...",
@@ -411,19 +353,22 @@ static const struct column columns[] = {
      .help = "VLAN, where the entry has one",
      .needs = NEIGHBOUR_VLAN,
      .type = VALUE_NUMBER,
-     .value = vlan},
+     MEMBER(neighbour.vlan),
+     .value = member_number},
     {.name = "vni",
      .heading = "VNI",
      .help = "VXLAN network identifier, where the entry has one",
      .needs = NEIGHBOUR_VNI,
      .type = VALUE_NUMBER,
-     .value = vni},
+     MEMBER(neighbour.vni),
+     .value = member_number},
     {.name = "port",
      .heading = "PORT",
      .help = "VXLAN port, where the entry has one",
      .needs = NEIGHBOUR_PORT,
      .type = VALUE_NUMBER,
-     .value = port},
+     MEMBER(neighbour.port),
+     .value = member_number},
 };
 
 const struct column_table columns_neighbour = {

@@ -39,14 +39,6 @@ static struct value proto(const struct column *column, const struct record *reco
     }
 }
 
-static struct value family(const struct column *column, const struct record *record,
-                           const struct context *context)
-{
-    (void)column;
-    (void)context;
-    return family_name(record->socket.family);
-}
-
 static struct value state(const struct column *column, const struct record *record,
                           const struct context *context)
 {
@@ -93,39 +85,18 @@ static bool has_endpoints(const struct column *column, const struct record *reco
 }
 
 static struct value endpoint_address(const struct column *column, const struct record *record,
-                                     const struct endpoint *endpoint)
+                                     const struct context *context)
 {
+    (void)context;
     if (!has_endpoints(column, record))
         return unknown;
-    return address(record->socket.family, endpoint->address);
+    return member_address(column, record, record->socket.family);
 }
 
-static struct value local_address(const struct column *column, const struct record *record,
+static struct value endpoint_port(const struct column *column, const struct record *record,
                                   const struct context *context)
 {
-    (void)context;
-    return endpoint_address(column, record, &record->socket.local);
-}
-
-static struct value remote_address(const struct column *column, const struct record *record,
-                                   const struct context *context)
-{
-    (void)context;
-    return endpoint_address(column, record, &record->socket.remote);
-}
-
-static struct value local_port(const struct column *column, const struct record *record,
-                               const struct context *context)
-{
-    (void)context;
-    return has_endpoints(column, record) ? number(record->socket.local.port) : unknown;
-}
-
-static struct value remote_port(const struct column *column, const struct record *record,
-                                const struct context *context)
-{
-    (void)context;
-    return has_endpoints(column, record) ? number(record->socket.remote.port) : unknown;
+    return has_endpoints(column, record) ? member_number(column, record, context) : unknown;
 }
 
 static struct value host(const struct record *record, const struct endpoint *endpoint,
@@ -197,27 +168,6 @@ static struct value path(const struct column *column, const struct record *recor
 
 /* --- Its queues, timers and counts ------------------------------------------------------------ */
 
-static struct value recv_q(const struct column *column, const struct record *record,
-                           const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? number(record->socket.recv_q) : unknown;
-}
-
-static struct value send_q(const struct column *column, const struct record *record,
-                           const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? number(record->socket.send_q) : unknown;
-}
-
-static struct value backlog(const struct column *column, const struct record *record,
-                            const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? number(record->socket.backlog) : unknown;
-}
-
 static struct value timer(const struct column *column, const struct record *record,
                           const struct context *context)
 {
@@ -244,35 +194,7 @@ static struct value expires(const struct column *column, const struct record *re
     return decimal(record->socket.timer_ms);
 }
 
-static struct value retransmits(const struct column *column, const struct record *record,
-                                const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? number(record->socket.retransmits) : unknown;
-}
-
-static struct value probes(const struct column *column, const struct record *record,
-                           const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? number(record->socket.probes) : unknown;
-}
-
-static struct value refcount(const struct column *column, const struct record *record,
-                             const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? number(record->socket.refcount) : unknown;
-}
-
 /* --- Whose it is ------------------------------------------------------------------------------ */
-
-static struct value uid(const struct column *column, const struct record *record,
-                        const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? number(record->socket.uid) : unknown;
-}
 
 static struct value user(const struct column *column, const struct record *record,
                          const struct context *context)
@@ -285,13 +207,6 @@ static struct value user(const struct column *column, const struct record *recor
         .type = VALUE_NAME,
         .name = {context->users != NULL ? users_name(context->users, id) : NULL, id},
     };
-}
-
-static struct value inode(const struct column *column, const struct record *record,
-                          const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? number(record->socket.inode) : unknown;
 }
 
 /* The owners of a socket, none where the lookup or the inode is missing. */
@@ -352,13 +267,6 @@ static struct value processes(const struct column *column, const struct record *
 
 /* --- The rest --------------------------------------------------------------------------------- */
 
-static struct value cookie(const struct column *column, const struct record *record,
-                           const struct context *context)
-{
-    (void)context;
-    return is_filled(column, record) ? number(record->identity) : unknown;
-}
-
 /* In the order in which --columns=help lists them. Names and meanings stay once released. */
 static const struct column columns[] = {
     {.name = "proto",
@@ -370,7 +278,8 @@ static const struct column columns[] = {
      .heading = "FAMILY",
      .help = "inet, inet6 or unix",
      .type = VALUE_TEXT,
-     .value = family},
+     MEMBER(socket.family),
+     .value = member_family},
     {.name = "state",
      .heading = "STATE",
      .help = "state by its kernel name: ESTABLISHED, TIME_WAIT, LISTEN, CLOSE, ...",
@@ -383,37 +292,43 @@ static const struct column columns[] = {
      .help = "bytes not yet read; of a TCP listener, connections waiting to be accepted",
      .needs = SOCKET_QUEUES,
      .type = VALUE_NUMBER,
-     .value = recv_q},
+     MEMBER(socket.recv_q),
+     .value = member_number},
     {.name = "send_q",
      .heading = "SEND_Q",
      .help = "bytes not yet acknowledged or sent; of a TCP listener 0",
      .needs = SOCKET_QUEUES,
      .type = VALUE_NUMBER,
-     .value = send_q},
+     MEMBER(socket.send_q),
+     .value = member_number},
     {.name = "local_address",
      .heading = "LOCAL_ADDRESS",
      .help = "local address; an IPv4-mapped one as IPv4",
      .needs = SOCKET_ADDRESSES,
      .type = VALUE_ADDRESS,
-     .value = local_address},
+     MEMBER(socket.local.address),
+     .value = endpoint_address},
     {.name = "local_port",
      .heading = "LOCAL_PORT",
      .help = "local port, 0 for any; of a raw socket its protocol number",
      .needs = SOCKET_ADDRESSES,
      .type = VALUE_NUMBER,
-     .value = local_port},
+     MEMBER(socket.local.port),
+     .value = endpoint_port},
     {.name = "remote_address",
      .heading = "REMOTE_ADDRESS",
      .help = "the peer's address; an IPv4-mapped one as IPv4",
      .needs = SOCKET_ADDRESSES,
      .type = VALUE_ADDRESS,
-     .value = remote_address},
+     MEMBER(socket.remote.address),
+     .value = endpoint_address},
     {.name = "remote_port",
      .heading = "REMOTE_PORT",
      .help = "the peer's port, 0 for any",
      .needs = SOCKET_ADDRESSES,
      .type = VALUE_NUMBER,
-     .value = remote_port},
+     MEMBER(socket.remote.port),
+     .value = endpoint_port},
     {.name = "local_host",
      .heading = "LOCAL_HOST",
      .help = "host name of the local address, where it has one",
@@ -455,13 +370,15 @@ static const struct column columns[] = {
      .help = "number of the user who made it",
      .needs = SOCKET_UID,
      .type = VALUE_NUMBER,
-     .value = uid},
+     MEMBER(socket.uid),
+     .value = member_number},
     {.name = "inode",
      .heading = "INODE",
      .help = "inode of its file; 0 when it has none: TIME_WAIT, orphaned, not yet accepted",
      .needs = SOCKET_INODE,
      .type = VALUE_NUMBER,
-     .value = inode},
+     MEMBER(socket.inode),
+     .value = member_number},
     {.name = "pid",
      .heading = "PID",
      .help = "the first process that holds it open",
@@ -497,13 +414,15 @@ static const struct column columns[] = {
      .help = "retransmissions that were not answered",
      .needs = SOCKET_RETRANSMITS,
      .type = VALUE_NUMBER,
-     .value = retransmits},
+     MEMBER(socket.retransmits),
+     .value = member_number},
     {.name = "probes",
      .heading = "PROBES",
      .help = "keepalive or window probes that were not answered",
      .needs = SOCKET_PROBES,
      .type = VALUE_NUMBER,
-     .value = probes},
+     MEMBER(socket.probes),
+     .value = member_number},
     {.name = "type",
      .heading = "TYPE",
      .help = "of a unix socket: stream, dgram, raw, rdm or seqpacket",
@@ -515,7 +434,8 @@ static const struct column columns[] = {
      .help = "of a unix socket: references to it in the kernel",
      .needs = SOCKET_REFCOUNT,
      .type = VALUE_NUMBER,
-     .value = refcount},
+     MEMBER(socket.refcount),
+     .value = member_number},
     {.name = "flags",
      .heading = "FLAGS",
      .help = "of a unix socket: ACC it listens, W it waits for data, N for room; by commas",
@@ -533,13 +453,15 @@ static const struct column columns[] = {
      .help = "of a TCP listener: how many connections may wait to be accepted",
      .needs = SOCKET_BACKLOG,
      .type = VALUE_NUMBER,
-     .value = backlog},
+     MEMBER(socket.backlog),
+     .value = member_number},
     {.name = "cookie",
      .heading = "COOKIE",
      .help = "the kernel's own number for the socket, the same as long as it lives",
      .needs = SOCKET_COOKIE,
      .type = VALUE_NUMBER,
-     .value = cookie},
+     MEMBER(identity),
+     .value = member_number},
 };
 
 const struct column_table columns_socket = {

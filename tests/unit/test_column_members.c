@@ -247,6 +247,38 @@ static void a_member_of_another_type_is_not_read(void **state)
     }
 }
 
+/* What a column of this value type can be read by; -1 if its function is one of its own. */
+static int function_of(const struct column *column)
+{
+    for (int i = 0; i < FUNCTIONS; i++)
+        if (column->value == functions[i])
+            return i;
+    return -1;
+}
+
+static void every_column_has_the_member_that_its_function_reads(void **state)
+{
+    static const enum value_type types[FUNCTIONS] = {VALUE_NUMBER, VALUE_TEXT, VALUE_DECIMAL,
+                                                     VALUE_DECIMAL, VALUE_TEXT};
+    size_t seen[FUNCTIONS] = {0};
+
+    (void)state;
+    for (int kind = 0; kind < RECORD_COUNT; kind++) {
+        const struct column_table *table = columns_of((enum record_kind)kind);
+        for (size_t i = 0; i < table->count; i++) {
+            const struct column *column = &table->columns[i];
+            const int function = function_of(column);
+            if (function < 0)
+                continue;
+            seen[function]++;
+            if (column->type != types[function] || !is_read_by((size_t)function, column->member))
+                fail_msg("%s is not what its function reads", column->name);
+        }
+    }
+    for (size_t i = 0; i < FUNCTIONS; i++)
+        assert_true(seen[i] > 0);
+}
+
 static void a_counted_column_has_no_member(void **state)
 {
     static const struct value values[] = {{.type = VALUE_UNKNOWN},
@@ -272,6 +304,7 @@ int main(void)
         cmocka_unit_test(an_address_is_as_long_as_its_family_says),
         cmocka_unit_test(a_member_that_is_not_filled_is_unknown),
         cmocka_unit_test(a_member_of_another_type_is_not_read),
+        cmocka_unit_test(every_column_has_the_member_that_its_function_reads),
         cmocka_unit_test(a_counted_column_has_no_member),
     };
 
