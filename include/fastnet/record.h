@@ -281,6 +281,7 @@ struct counter_record {
     struct text name;     /* as the file has it; of IPv6 and SCTP it begins with the protocol */
     uint64_t magnitude;
     bool negative; /* the value is -magnitude: some are limits, where -1 is none (MaxConn) */
+    bool state;    /* a state or a limit, which is not counted up (RFC 4293, RFC 4022, RFC 3873) */
     bool first;    /* the protocol's heading, or what stands for one, is just before it */
 };
 

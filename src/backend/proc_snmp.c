@@ -83,10 +83,24 @@ static bool take_value(struct text word, struct counter_record *counter)
     return true;
 }
 
+/* By the names of net/ipv4/proc.c, net/mptcp/mib.c and net/sctp/proc.c. */
+static bool is_state(struct text name)
+{
+    static const char *const states[] = {"Forwarding", "DefaultTTL",  "RtoAlgorithm",
+                                         "RtoMin",     "RtoMax",      "MaxConn",
+                                         "CurrEstab",  "MPCurrEstab", "SctpCurrEstab"};
+
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+        if (strlen(states[i]) == name.length && memcmp(states[i], name.data, name.length) == 0)
+            return true;
+    return false;
+}
+
 static int make_counter(struct text name, struct text value, struct record *record)
 {
-    *record = (struct record){
-        .kind = RECORD_COUNTER, .has = COUNTER_NAME | COUNTER_VALUE, .counter = {.name = name}};
+    *record = (struct record){.kind = RECORD_COUNTER,
+                              .has = COUNTER_NAME | COUNTER_VALUE,
+                              .counter = {.name = name, .state = is_state(name)}};
     return take_value(value, &record->counter) ? 0 : -EBADMSG;
 }
 

@@ -43,7 +43,7 @@ static bool add_key(struct counters *counters, struct text text)
     return true;
 }
 
-/* Returns false for a kind, or a row, that has none. What is negative is a limit, not a count. */
+/* Returns false for a kind, or a row, that has none. What is negative is no count either. */
 static bool counters_of(struct record *record, struct counters *counters)
 {
     struct interface_record *interface = &record->interface;
@@ -55,7 +55,8 @@ static bool counters_of(struct record *record, struct counters *counters)
                                       .field = INTERFACE_COUNTERS};
         return add_key(counters, interface->name);
     }
-    if (record->kind == RECORD_COUNTER && record->has & COUNTER_VALUE && !counter->negative) {
+    if (record->kind == RECORD_COUNTER && record->has & COUNTER_VALUE && !counter->negative &&
+        !counter->state) {
         *counters = (struct counters){.values = &counter->magnitude,
                                       .count = 1,
                                       .field = COUNTER_VALUE,

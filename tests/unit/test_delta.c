@@ -67,8 +67,8 @@ static void a_counter_is_shown_by_its_change_a_second(void **state)
     delta_destroy(delta);
 }
 
-static struct record counter(struct delta *delta, const char *name, uint64_t magnitude,
-                             bool negative)
+static struct record take_counter(struct delta *delta, const char *name, uint64_t magnitude,
+                                  bool negative, bool state)
 {
     const struct record record = {
         .kind = RECORD_COUNTER,
@@ -76,12 +76,19 @@ static struct record counter(struct delta *delta, const char *name, uint64_t mag
         .counter = {.protocol = {"Tcp", 3},
                     .name = {name, strlen(name)},
                     .magnitude = magnitude,
-                    .negative = negative},
+                    .negative = negative,
+                    .state = state},
     };
     struct record change;
 
     assert_int_equal(delta_take(delta, &record, &change), 0);
     return change;
+}
+
+static struct record counter(struct delta *delta, const char *name, uint64_t magnitude,
+                             bool negative)
+{
+    return take_counter(delta, name, magnitude, negative, false);
 }
 
 static void a_number_of_a_protocol_can_go_down(void **state)
@@ -91,11 +98,11 @@ static void a_number_of_a_protocol_can_go_down(void **state)
 
     (void)state;
     delta_start(delta);
-    assert_false(counter(delta, "CurrEstab", 900, false).has & COUNTER_VALUE);
+    assert_false(counter(delta, "Unheard", 900, false).has & COUNTER_VALUE);
     assert_false(counter(delta, "InSegs", 900, false).has & COUNTER_VALUE);
     wait(5);
     delta_start(delta);
-    change = counter(delta, "CurrEstab", 500, false);
+    change = counter(delta, "Unheard", 500, false);
     assert_true(change.has & COUNTER_VALUE && change.counter.negative);
     assert_true(change.counter.magnitude > 0 && change.counter.magnitude <= 80000);
     change = counter(delta, "InSegs", 900, false);
@@ -103,6 +110,21 @@ static void a_number_of_a_protocol_can_go_down(void **state)
     assert_int_equal(change.counter.magnitude, 0);
     change = counter(delta, "MaxConn", 1, true);
     assert_true(change.counter.negative && change.counter.magnitude == 1);
+    delta_destroy(delta);
+}
+
+static void a_state_stays_what_it_is(void **state)
+{
+    struct delta *delta = delta_create();
+    struct record record;
+
+    (void)state;
+    for (uint64_t connections = 57; connections < 60; connections++) {
+        delta_start(delta);
+        record = take_counter(delta, "CurrEstab", connections, false, true);
+        assert_true(record.has & COUNTER_VALUE);
+        assert_int_equal(record.counter.magnitude, connections);
+    }
     delta_destroy(delta);
 }
 
@@ -180,6 +202,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_counter_is_shown_by_its_change_a_second),
         cmocka_unit_test(a_number_of_a_protocol_can_go_down),
+        cmocka_unit_test(a_state_stays_what_it_is),
         cmocka_unit_test(what_was_reset_has_no_change),
         cmocka_unit_test(what_was_away_is_new_when_it_comes_back),
         cmocka_unit_test(rows_belong_together_by_their_key),

@@ -126,6 +126,21 @@ static void a_pair_is_a_name_and_a_value(void **state)
         assert_int_equal(decode_pair(bad[i], &record), -EBADMSG);
 }
 
+static void states_and_limits_are_told_from_counters(void **state)
+{
+    struct record record;
+
+    (void)state;
+    assert_int_equal(decode_pair("SctpCurrEstab 3", &record), 0);
+    assert_true(record.counter.state);
+    assert_int_equal(decode_pair("MPCurrEstab 3", &record), 0);
+    assert_true(record.counter.state);
+    assert_int_equal(decode_pair("CurrEsta 3", &record), 0);
+    assert_false(record.counter.state);
+    assert_int_equal(decode_pair("SctpActiveEstabs 3", &record), 0);
+    assert_false(record.counter.state);
+}
+
 static void the_protocol_of_a_name_of_ipv6_ends_with_the_6(void **state)
 {
     struct text protocol = snmp_protocol_of((struct text){"Icmp6InType136", 14});
@@ -348,6 +363,7 @@ int main(void)
         cmocka_unit_test(lines_that_do_not_belong_together_are_refused),
         cmocka_unit_test(more_names_than_any_kernel_has_are_refused),
         cmocka_unit_test(a_pair_is_a_name_and_a_value),
+        cmocka_unit_test(states_and_limits_are_told_from_counters),
         cmocka_unit_test(the_protocol_of_a_name_of_ipv6_ends_with_the_6),
         IN_TREE(files_are_read_in_the_order_of_netstat),
         IN_TREE(ipv6_has_tcp_from_the_file_of_ipv4),
