@@ -60,14 +60,16 @@ static char *put_size(char *dst, uint64_t bytes)
 {
     static const char units[] = "KMGTPE";
     unsigned shift = 0;
+    uint64_t tenths;
 
     if (bytes < 1024)
         return PUT(text_u64(dst, bytes), " B");
     while (bytes >> shift >= 1024)
         shift += 10;
-    dst = text_u64(dst, bytes >> shift);
+    tenths = ((bytes >> (shift - 10)) * 10 + 512) / 1024;
+    dst = text_u64(dst, tenths / 10);
     *dst++ = '.';
-    *dst++ = (char)('0' + (bytes >> (shift - 10) & 1023) * 10 / 1024);
+    *dst++ = (char)('0' + tenths % 10);
     *dst++ = ' ';
     *dst++ = units[shift / 10 - 1];
     return PUT(dst, "iB");

@@ -11,6 +11,7 @@
 #include <linux/netfilter/nfnetlink_conntrack.h>
 #include <netinet/in.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -422,6 +423,27 @@ static void usage_is_a_block_to_be_read(void **state)
     assert_non_null(strstr(written_row(&plain, &record), "\nmemory         24.9 MiB\n"));
 }
 
+static void memory_is_rounded_to_one_decimal(void **state)
+{
+    static const struct {
+        uint64_t bytes;
+        const char *shown;
+    } sizes[] = {{1023, "1023 B"},         {1024, "1.0 KiB"},      {1074, "1.0 KiB"},
+                 {1076, "1.1 KiB"},        {63537152, "60.6 MiB"}, {UINT64_C(1) << 40, "1.0 TiB"},
+                 {UINT64_MAX, "16.0 EiB"}, {1048575, "1024.0 KiB"}};
+    struct record record = usage(1);
+    char line[64];
+
+    (void)state;
+    record.has |= USAGE_ENTRY_SIZE;
+    record.usage.buckets = 0;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        record.usage.entry_size = sizes[i].bytes;
+        snprintf(line, sizeof line, "\nmemory         %s\n", sizes[i].shown);
+        assert_non_null(strstr(written_row(&plain, &record), line));
+    }
+}
+
 static void above_ninety_percent_usage_warns(void **state)
 {
     struct record record = usage(235930);
@@ -479,6 +501,7 @@ int main(void)
         cmocka_unit_test(statistics_are_a_line_a_processor),
         cmocka_unit_test(a_count_is_a_number),
         cmocka_unit_test(usage_is_a_block_to_be_read),
+        cmocka_unit_test(memory_is_rounded_to_one_decimal),
         cmocka_unit_test(above_ninety_percent_usage_warns),
         cmocka_unit_test(unknown_usage_is_a_dash_and_no_limit_is_said),
     };
