@@ -24,6 +24,8 @@ struct table {
     bool endless;
     /* The kernel may move all of its rows while they are read, and a dump lose and repeat some. */
     bool resizes;
+    /* One row at most, asked for by its key. */
+    bool single;
 };
 
 extern const struct table table_tcp, table_tcp6, table_udp, table_udp6, table_udplite,

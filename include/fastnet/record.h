@@ -26,6 +26,16 @@ enum record_kind {
     RECORD_COUNT, /* made by the engine for --count-by; no backend hands one on */
 };
 
+/*
+ * Whether rows of this kind have an identity, where it is known. Those of others have none: a row
+ * that one pass over their table missed cannot be told from one that it listed.
+ */
+static inline bool record_is_identified(enum record_kind kind)
+{
+    return kind == RECORD_SOCKET || kind == RECORD_FLOW || kind == RECORD_EXPECTATION ||
+           kind == RECORD_NEIGHBOUR;
+}
+
 /* Borrowed bytes, not terminated; they may hold anything, NUL included. */
 struct text {
     const char *data;

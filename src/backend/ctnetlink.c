@@ -21,7 +21,7 @@ const struct table table_flows = {.name = "flows", .kind = RECORD_FLOW, .resizes
 const struct table table_flows_zeroed = {.name = "flows", .kind = RECORD_FLOW};
 const struct table table_flows_dying = {.name = "dying flows", .kind = RECORD_FLOW};
 const struct table table_flows_unconfirmed = {.name = "unconfirmed flows", .kind = RECORD_FLOW};
-const struct table table_flow_one = {.name = "flow", .kind = RECORD_FLOW};
+const struct table table_flow_one = {.name = "flow", .kind = RECORD_FLOW, .single = true};
 const struct table table_flow_events = {
     .name = "flow events", .kind = RECORD_FLOW, .endless = true};
 const struct table table_flow_count = {.name = "number of flows", .kind = RECORD_FLOW_USAGE};
@@ -29,7 +29,8 @@ const struct table table_flow_usage = {.name = "use of the flow table", .kind = 
 const struct table table_flow_statistics = {.name = "flow statistics",
                                             .kind = RECORD_FLOW_STATISTICS};
 const struct table table_expectations = {.name = "expectations", .kind = RECORD_EXPECTATION};
-const struct table table_expectation_one = {.name = "expectation", .kind = RECORD_EXPECTATION};
+const struct table table_expectation_one = {
+    .name = "expectation", .kind = RECORD_EXPECTATION, .single = true};
 const struct table table_expectation_events = {
     .name = "expectation events", .kind = RECORD_EXPECTATION, .endless = true};
 const struct table table_expectation_count = {.name = "number of expectations",

@@ -149,13 +149,20 @@ static void report_failure(struct run *run, const struct listing_table *table,
         add_failure(run, table->table, asked, errors, count);
 }
 
+/* Whether a second pass can find what the first one missed. */
+static bool is_read_twice(const struct run *run, const struct table *table)
+{
+    return run->listing->exact && record_is_identified(table->kind) && !table->endless &&
+           !table->single;
+}
+
 /*
  * Whether a row that comes again is known as such, however many came between. Where rows of a table
  * that moves are gathered anyhow, this is what lets it be read again.
  */
 static bool remembers(const struct run *run, const struct table *table)
 {
-    return run->listing->exact || (table->resizes && (run->keep_all || run->groups));
+    return is_read_twice(run, table) || (table->resizes && (run->keep_all || run->groups));
 }
 
 /* Of a stream of events: all that came so far is shown, and what was lost is told. */
@@ -254,7 +261,7 @@ static void run_table(struct run *run, const struct listing_table *table)
             return;
         }
         if (errors[i] == 0) {
-            if (run->listing->exact && !table->table->endless)
+            if (is_read_twice(run, table->table))
                 ask_again(run, table, asked[i]);
             return;
         }
@@ -296,7 +303,7 @@ static bool run_joined(struct run *run, const struct listing_table *table)
     if (error < 0 && !run->stopped)
         report_loss(run->report, "%s: %s ended after %zu rows: %s", both.table->name, backend->name,
                     handed, strerror(-error));
-    else if (error == 0 && run->listing->exact)
+    else if (error == 0 && is_read_twice(run, both.table))
         ask_again(run, &both, backend);
     return true;
 }

@@ -409,6 +409,38 @@ static void a_second_pass_that_fails_is_a_loss(void **state)
     assert_true(report_says(&scene->report, "tcp: the second pass by netlink failed"));
 }
 
+/* How many requests a listing of this table takes; what it asks is answered with an empty table. */
+static size_t requests_for(struct scene *scene, const struct table *table, bool exact)
+{
+    scene->tables[0].table = table;
+    scene->listing.exact = exact;
+    scene->peer.request_count = scene->sink.section_count = 0;
+    assert_int_equal(run(scene), 0);
+    return scene->peer.request_count;
+}
+
+static void a_second_pass_is_for_rows_that_can_be_told_apart(void **state)
+{
+    static const struct {
+        const struct table *table;
+        size_t passes;
+    } tables[] = {
+        {&table_tcp, 2},        {&table_flows, 2},      {&table_flow_one, 1},
+        {&table_neighbours, 2}, {&table_route, 1},      {&table_route_cache, 1},
+        {&table_interfaces, 1}, {&table_flow_usage, 1}, {&table_flow_statistics, 1},
+    };
+    struct scene *scene = *state;
+
+    scene->peer.replays = true;
+    scene->listing.backend = BACKEND_NETLINK;
+    done(scene, 1, 0);
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        size_t once = requests_for(scene, tables[i].table, false);
+        assert_in_range(once, 1, 2);
+        assert_int_equal(requests_for(scene, tables[i].table, true), tables[i].passes * once);
+    }
+}
+
 static void one_run_after_another_lists_everything_again(void **state)
 {
     struct scene *scene = *state;
@@ -568,6 +600,7 @@ int main(void)
         TEST(two_passes_list_what_either_saw_once),
         TEST(two_passes_of_proc_are_merged_too),
         TEST(a_second_pass_that_fails_is_a_loss),
+        TEST(a_second_pass_is_for_rows_that_can_be_told_apart),
         TEST(one_run_after_another_lists_everything_again),
         TEST(only_rows_that_the_filter_keeps_come),
         TEST(sections_are_announced_before_their_rows),
