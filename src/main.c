@@ -43,6 +43,8 @@ static void note_mistyped(const char *word)
     enum { ALIKE = 3 }; /* letters that begin both */
     char text[TYPED_MAX];
 
+    if (strcmp(word, "help") == 0)
+        fprintf(stderr, "fastnet: 'help' is ignored, as netstat ignores operands: see --help\n");
     for (size_t i = 0; i < sizeof personalities / sizeof *personalities; i++)
         if (strncmp(personalities[i].name, word, ALIKE) == 0)
             fprintf(stderr, "fastnet: '%s' is ignored, as netstat ignores operands: is it %s?\n",

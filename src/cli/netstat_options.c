@@ -193,7 +193,8 @@ static void print_help(const char *program)
            program);
     for (size_t i = 0; i < TABLE_COUNT; i++)
         options_help(tables[i], stdout);
-    printf("\nfastnet arp, neigh and conntrack list neighbours and flows: see their --help.\n");
+    printf("\nfastnet arp, neigh and conntrack list neighbours and flows: see their --help.\n"
+           "fastnet netstat is the same as fastnet; ss is not part of this version.\n");
     printf("\nSee fastnet(8) for more, fastnet-output(5) for the columns.\n");
 }
 
