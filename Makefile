@@ -208,11 +208,15 @@ format: ## lay out the C files as .clang-format says
 
 bin := $(DESTDIR)$(BINDIR)
 man := $(DESTDIR)$(MANDIR)
-BASH_COMPLETION = $(DESTDIR)$(DATADIR)/bash-completion/completions/fastnet
-ZSH_COMPLETION  = $(DESTDIR)$(DATADIR)/zsh/site-functions/_fastnet
-FISH_COMPLETION = $(DESTDIR)$(DATADIR)/fish/vendor_completions.d/fastnet.fish
-COMPLETIONS     = $(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION)
-PERSONALITIES   = netstat arp neigh conntrack ss
+PERSONALITIES = netstat arp neigh conntrack ss
+COMPLETED     = netstat arp neigh conntrack
+
+# Completions of $name: where each shell looks for them, and whether those that are there are ours.
+each_completion = for shell in bash zsh fish; do case $$shell in \
+	bash) file='$(DESTDIR)$(DATADIR)'/bash-completion/completions/$$name ;; \
+	zsh) file='$(DESTDIR)$(DATADIR)'/zsh/site-functions/_$$name ;; \
+	fish) file='$(DESTDIR)$(DATADIR)'/fish/vendor_completions.d/$$name.fish ;; esac
+is_our_completion = grep -qs "^\# $$shell completion for $$name, by fastnet$$" "$$file"
 
 run = $(if $(findstring /,$(PROGRAM)),,./)$(PROGRAM)
 section = $(subst .,,$(suffix $(1)))
@@ -228,15 +232,19 @@ install: $(PROGRAM) ## install to DESTDIR and PREFIX, with symlinks for LINKS="n
 	install -D -m 755 $(PROGRAM) '$(bin)/fastnet'
 	$(foreach page,$(MAN_PAGES),install -D -m 644 $(page) \
 		'$(man)/man$(call section,$(page))/$(notdir $(page))' &&) :
-	$(foreach file,$(COMPLETIONS),install -D -m 644 /dev/null '$(file)' &&) :
-	$(run) --completion=bash >'$(BASH_COMPLETION)'
-	$(run) --completion=zsh >'$(ZSH_COMPLETION)'
-	$(run) --completion=fish >'$(FISH_COMPLETION)'
+	@for name in fastnet $(filter $(COMPLETED),$(LINKS)); do $(each_completion); \
+		if [ $$name = fastnet ]; then word=; else word=$$name; fi; \
+		if [ -e "$$file" ] && [ -n "$$word" ] && ! $(is_our_completion); then \
+			echo "$$file is not fastnet's and stays"; continue; fi; \
+		install -D -m 644 /dev/null "$$file" && \
+			$(run) $$word --completion=$$shell >"$$file" || exit; done; done
 	@for name in $(LINKS); do ln -sfn fastnet '$(bin)'/$$name; done
 
 uninstall: ## take back what install put there, with the same variables
-	rm -f '$(bin)/fastnet' $(foreach file,$(COMPLETIONS),'$(file)') $(foreach page,$(MAN_PAGES), \
+	rm -f '$(bin)/fastnet' $(foreach page,$(MAN_PAGES), \
 		'$(man)/man$(call section,$(page))/$(notdir $(page))')
+	@for name in fastnet $(COMPLETED); do $(each_completion); \
+		if [ $$name = fastnet ] || $(is_our_completion); then rm -f "$$file"; fi; done; done
 	@for name in $(PERSONALITIES) $(LINKS); do \
 		if $(is_ours); then rm -f '$(bin)'/$$name; fi; done
 

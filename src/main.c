@@ -9,14 +9,9 @@
 #include "fastnet/descriptors.h"
 #include "fastnet/rights.h"
 
-static const struct personality personalities[] = {
-    {"netstat", netstat_run},     {"arp", arp_run}, {"neigh", neigh_run},
-    {"conntrack", conntrack_run}, {"ss", NULL},
-};
-
 static const struct personality *find_personality(const char *name)
 {
-    for (size_t i = 0; i < sizeof personalities / sizeof *personalities; i++)
+    for (size_t i = 0; i < personality_count; i++)
         if (strcmp(personalities[i].name, name) == 0)
             return &personalities[i];
     return NULL;
@@ -45,7 +40,7 @@ static void note_mistyped(const char *word)
 
     if (strcmp(word, "help") == 0)
         fprintf(stderr, "fastnet: 'help' is ignored, as netstat ignores operands: see --help\n");
-    for (size_t i = 0; i < sizeof personalities / sizeof *personalities; i++)
+    for (size_t i = 0; i < personality_count; i++)
         if (strncmp(personalities[i].name, word, ALIKE) == 0)
             fprintf(stderr, "fastnet: '%s' is ignored, as netstat ignores operands: is it %s?\n",
                     options_typed(text, word, strlen(word)), personalities[i].name);
@@ -76,7 +71,7 @@ int main(int argc, char *argv[])
     personality = argc > 1 ? find_personality(argv[1]) : NULL;
     if (!personality) {
         note_mistyped(argc > 1 ? argv[1] : "");
-        return netstat_run(argc, argv);
+        return fastnet_run(argc, argv);
     }
     argv[1] = program;
     return run(personality, argc - 1, argv + 1);

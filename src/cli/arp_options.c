@@ -9,6 +9,8 @@ enum { GROUP_WHICH, GROUP_SHOW, GROUP_OTHER, GROUP_CHANGES };
 static const char *const groups[] = {"Which neighbours", "How they are shown", "About fastnet",
                                      "Changes (refused: use ip neigh)"};
 
+#define HARDWARE "ether netrom ax25 arcnet dlci eui64 rose x25 fddi hippi ash irda"
+
 /* In net-tools' order: it shows in the message about an ambiguous abbreviation. */
 static const struct option options_table[] = {
     {'v', 'v', "verbose", ARGUMENT_NONE, NULL, NULL, "how many there are and were shown",
@@ -21,11 +23,10 @@ static const struct option options_table[] = {
     {'s', 's', "set", ARGUMENT_NONE, NULL, NULL, "add an entry", GROUP_CHANGES},
     {'A', 'A', "protocol", ARGUMENT_REQUIRED, "FAMILY", "inet", "by address family: inet",
      GROUP_WHICH},
-    {'A', 'p', NULL, ARGUMENT_REQUIRED, "FAMILY", NULL, "the same", GROUP_WHICH},
-    {'H', 'H', "hw-type", ARGUMENT_REQUIRED, "TYPE",
-     "ether netrom ax25 arcnet dlci eui64 rose x25 fddi hippi ash irda",
-     "by hardware type: ether, ax25 ...", GROUP_WHICH},
-    {'H', 't', NULL, ARGUMENT_REQUIRED, "TYPE", NULL, "the same", GROUP_WHICH},
+    {'A', 'p', NULL, ARGUMENT_REQUIRED, "FAMILY", "inet", "the same", GROUP_WHICH},
+    {'H', 'H', "hw-type", ARGUMENT_REQUIRED, "TYPE", HARDWARE, "by hardware type: ether, ax25 ...",
+     GROUP_WHICH},
+    {'H', 't', NULL, ARGUMENT_REQUIRED, "TYPE", HARDWARE, "the same", GROUP_WHICH},
     {'i', 'i', "device", ARGUMENT_REQUIRED, "IF", NULL, "of this interface", GROUP_WHICH},
     {'h', 'h', "help", ARGUMENT_NONE, NULL, NULL, "this help", GROUP_OTHER},
     {'D', 'D', "use-device", ARGUMENT_NONE, NULL, NULL, "add with an interface's address",
@@ -39,6 +40,12 @@ static const struct option_table arp_table = {groups, sizeof groups / sizeof *gr
 
 static const struct option_table *const tables[] = {&arp_table, &common_options};
 enum { TABLE_COUNT = sizeof tables / sizeof *tables };
+
+const struct grammar arp_grammar = {.name = "arp",
+                                    .help = "IPv4 neighbours, as arp lists them",
+                                    .tables = tables,
+                                    .table_count = TABLE_COUNT,
+                                    .kind = RECORD_NEIGHBOUR};
 
 struct parsing {
     struct arp_options *options;
@@ -169,5 +176,5 @@ int arp_parse(struct arp_options *options, int argc, char *const argv[], bool *d
     if (!options->common.completion)
         return 0;
     *done = true;
-    return common_complete(&options->common, RECORD_NEIGHBOUR, tables, TABLE_COUNT, "arp", argv[0]);
+    return common_complete(&options->common, &arp_grammar, false, argv[0]);
 }

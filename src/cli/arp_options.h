@@ -20,6 +20,8 @@ struct arp_options {
     const char *host;                /* as typed, or NULL */
 };
 
+extern const struct grammar arp_grammar;
+
 /*
  * Returns 0, or an exit status after a line on stderr. *done is set when the answer was printed
  * already (--help, --version, --completion).

@@ -137,25 +137,16 @@ void common_add_columns(enum record_kind kind, const char *names,
     }
 }
 
-void common_column_names(enum record_kind kind, char *names, size_t size)
+int common_complete(const struct common *common, const struct grammar *grammar, bool for_fastnet,
+                    const char *program)
 {
-    const struct column_table *table = columns_of(kind);
-    size_t length = 0;
+    const struct grammar *words[PERSONALITIES_MAX];
+    size_t count = 0;
 
-    names[0] = '\0';
-    for (size_t i = 0; i < table->count && length < size; i++)
-        length += (size_t)snprintf(names + length, size - length, "%s%s", i ? " " : "",
-                                   table->columns[i].name);
-}
-
-int common_complete(const struct common *common, enum record_kind kind,
-                    const struct option_table *const tables[], size_t table_count,
-                    const char *command, const char *program)
-{
-    char columns[1024];
-
-    common_column_names(kind, columns, sizeof columns);
-    if (options_completion(tables, table_count, command, columns, common->completion, stdout) == 0)
+    for (size_t i = 0; for_fastnet && i < personality_count; i++)
+        if (personalities[i].grammar)
+            words[count++] = personalities[i].grammar;
+    if (completion_print(grammar, words, count, common->completion, stdout) == 0)
         return STATUS_OK;
     fprintf(stderr, "%s: --completion: bash, zsh or fish\n", program);
     return STATUS_MISUSE;

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "cli/completion.h"
 #include "cli/options.h"
 #include "fastnet/engine.h"
 
@@ -48,13 +49,12 @@ int common_resolve(struct common *common, enum record_kind kind,
 void common_add_columns(enum record_kind kind, const char *names,
                         const struct column *columns[LISTING_COLUMNS_MAX], size_t *count);
 
-/* What --completion=SHELL asks for. Returns an exit status. */
-int common_complete(const struct common *common, enum record_kind kind,
-                    const struct option_table *const tables[], size_t table_count,
-                    const char *command, const char *program);
-
-/* The names of a kind's columns, separated by blanks. */
-void common_column_names(enum record_kind kind, char *names, size_t size);
+/*
+ * What --completion=SHELL asks for: a script for this grammar's name, or for fastnet with this
+ * grammar where no personality is named. Returns an exit status.
+ */
+int common_complete(const struct common *common, const struct grammar *grammar, bool for_fastnet,
+                    const char *program);
 
 /* Whether rows go through columns, and not through the personality's own layout. */
 bool common_uses_columns(const struct common *common);

@@ -1,169 +1,128 @@
+#include "cli/completion.h"
+
 #include <string.h>
 
-#include "cli/options.h"
+#include "fastnet/column.h"
 
-/* Where a script goes, and what it offers for columns. */
-struct script {
-    FILE *stream;
-    const char *command; /* what is completed */
-    const char *columns;
-};
-
-typedef void (*completion_fn)(const struct option *option, const struct script *script);
-
-static const char *choices_of(const struct option *option, const struct script *script)
+void completion_each_option(const struct grammar *grammar, completion_fn fn,
+                            const struct script *script)
 {
-    if (option->choices && strcmp(option->choices, CHOICES_COLUMNS) == 0)
-        return script->columns;
-    return option->choices;
+    for (size_t t = 0; t < grammar->table_count; t++)
+        for (size_t i = 0; i < grammar->tables[t]->count; i++)
+            if (grammar->tables[t]->options[i].help)
+                fn(&grammar->tables[t]->options[i], grammar, script);
 }
 
-static void each_option(const struct option_table *const tables[], size_t table_count,
-                        completion_fn fn, const struct script *script)
+enum completion_form completion_form(const struct option *option)
 {
-    for (size_t t = 0; t < table_count; t++)
-        for (size_t i = 0; i < tables[t]->count; i++)
-            if (tables[t]->options[i].help)
-                fn(&tables[t]->options[i], script);
+    if (!option->choices)
+        return COMPLETION_NONE;
+    if (option->metavar && strstr(option->metavar, ",..."))
+        return COMPLETION_LIST;
+    if (option->metavar && strncmp(option->metavar, "[-]", 3) == 0)
+        return COMPLETION_SIGNED;
+    return COMPLETION_WORD;
 }
 
-/* Help text inside single quotes, with what the shells would expand written as plain text. */
-static void quote(const char *text, FILE *stream)
+bool completion_of_columns(const struct option *option)
+{
+    return option->choices && strcmp(option->choices, CHOICES_COLUMNS) == 0;
+}
+
+void completion_put_columns(enum record_kind kind, FILE *stream)
+{
+    const struct column_table *table = columns_of(kind);
+
+    for (size_t i = 0; i < table->count; i++)
+        fprintf(stream, "%s%s", i ? " " : "", table->columns[i].name);
+}
+
+/* Letters of options; those of one id, or (id 0) those that another letter can follow. */
+static void put_letters(const struct grammar *grammar, int id, FILE *stream)
+{
+    for (size_t t = 0; t < grammar->table_count; t++)
+        for (size_t i = 0; i < grammar->tables[t]->count; i++) {
+            const struct option *option = &grammar->tables[t]->options[i];
+            bool alone = option->argument == ARGUMENT_NONE || option->argument == ARGUMENT_INTERVAL;
+            if (option->letter && (id ? option->id == id : alone))
+                fputc(option->letter, stream);
+        }
+}
+
+static bool has_letter(const struct grammar *grammar, int id)
+{
+    for (size_t t = 0; t < grammar->table_count; t++)
+        for (size_t i = 0; i < grammar->tables[t]->count; i++)
+            if (grammar->tables[t]->options[i].id == id && grammar->tables[t]->options[i].letter)
+                return true;
+    return false;
+}
+
+void completion_put_pattern(const struct grammar *grammar, const struct listed *listed,
+                            FILE *stream)
+{
+    const char *separator = "";
+
+    fputs(" (", stream);
+    if (has_letter(grammar, listed->id)) {
+        fputs("-[", stream);
+        put_letters(grammar, 0, stream);
+        fputs("]*[", stream);
+        put_letters(grammar, listed->id, stream);
+        fputc(']', stream);
+        separator = "|";
+    }
+    for (size_t t = 0; t < grammar->table_count; t++)
+        for (size_t i = 0; i < grammar->tables[t]->count; i++) {
+            const struct option *option = &grammar->tables[t]->options[i];
+            if (option->id != listed->id || !option->name)
+                continue;
+            fprintf(stream, "%s--%s", separator, option->name);
+            separator = "|";
+        }
+    fputc(')', stream);
+    if (listed->argument)
+        fprintf(stream, "[ =]*%s", listed->argument);
+}
+
+void completion_put_quoted(const char *text, FILE *stream)
 {
     for (; *text; text++)
-        if (strchr("'[]:\\", *text))
-            fputc(' ', stream);
-        else
-            fputc(*text, stream);
+        fputc(strchr("'[]:\\", *text) ? ' ' : *text, stream);
 }
 
-static void bash_word(const struct option *option, const struct script *script)
+void completion_put_names(const struct script *script, bool others, FILE *stream)
 {
-    if (option->letter)
-        fprintf(script->stream, " -%c", option->letter);
-    if (option->name)
-        fprintf(script->stream, " --%s%s", option->name,
-                option->argument == ARGUMENT_REQUIRED ? "=" : "");
-}
+    const char *separator = "";
 
-static void bash_case(const struct option *option, const struct script *script)
-{
-    if (option->choices && option->letter)
-        fprintf(script->stream, "    -%c)\n        ;&\n", option->letter);
-    if (option->choices)
-        fprintf(script->stream,
-                "    --%s)\n"
-                "        mapfile -t COMPREPLY < <(compgen -W '%s' -- \"$word\")\n"
-                "        return\n"
-                "        ;;\n",
-                option->name, choices_of(option, script));
-}
-
-static void print_bash(const struct option_table *const tables[], size_t count,
-                       const struct script *script)
-{
-    fprintf(script->stream, "# bash completion for %s\n_%s() {\n", script->command,
-            script->command);
-    fputs("    local word=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD-1]}\n"
-          "    if [[ $option == '=' ]]; then\n"
-          "        option=${COMP_WORDS[COMP_CWORD-2]}\n"
-          "    elif [[ $word == '=' ]]; then\n"
-          "        word=''\n"
-          "    fi\n"
-          "    case $option in\n",
-          script->stream);
-    each_option(tables, count, bash_case, script);
-    fputs("    --proc-root)\n"
-          "        mapfile -t COMPREPLY < <(compgen -d -- \"$word\")\n"
-          "        return\n"
-          "        ;;\n"
-          "    esac\n"
-          "    mapfile -t COMPREPLY < <(compgen -W '",
-          script->stream);
-    each_option(tables, count, bash_word, script);
-    fprintf(script->stream,
-            "' -- \"$word\")\n"
-            "    [[ ${COMPREPLY[0]-} == *= ]] && compopt -o nospace\n"
-            "}\n"
-            "complete -F _%s %s\n",
-            script->command, script->command);
-}
-
-static void zsh_argument(const struct option *option, const struct script *script)
-{
-    if (option->argument != ARGUMENT_REQUIRED)
-        return;
-    fprintf(script->stream, ":%s:", option->metavar);
-    if (option->choices)
-        fprintf(script->stream, "(%s)", choices_of(option, script));
-    else if (strcmp(option->metavar, "DIR") == 0)
-        fputs("_files -/", script->stream);
-}
-
-static void zsh_spec(const struct option *option, const struct script *script)
-{
-    if (option->letter) {
-        fprintf(script->stream, "    '*-%c%s[", option->letter,
-                option->argument == ARGUMENT_REQUIRED ? "+" : "");
-        quote(option->help, script->stream);
-        fputc(']', script->stream);
-        zsh_argument(option, script);
-        fputs("' \\\n", script->stream);
-    }
-    if (option->name) {
-        fprintf(script->stream, "    '*--%s%s[", option->name,
-                option->argument == ARGUMENT_REQUIRED ? "=" : "");
-        quote(option->help, script->stream);
-        fputc(']', script->stream);
-        zsh_argument(option, script);
-        fputs("' \\\n", script->stream);
+    for (size_t i = 0; i < script->count; i++) {
+        if (others && script->grammars[i] == script->own)
+            continue;
+        fprintf(stream, "%s%s", separator, script->grammars[i]->name);
+        separator = " ";
     }
 }
 
-static void print_zsh(const struct option_table *const tables[], size_t count,
-                      const struct script *script)
+int completion_print(const struct grammar *grammar, const struct grammar *const words[],
+                     size_t word_count, const char *shell, FILE *stream)
 {
-    fprintf(script->stream, "#compdef %s\n_arguments -s \\\n", script->command);
-    each_option(tables, count, zsh_spec, script);
-    fputs("    '*: :'\n", script->stream);
-}
+    static const struct {
+        const char *name;
+        void (*print)(const struct script *script);
+    } shells[] = {{"bash", completion_bash}, {"zsh", completion_zsh}, {"fish", completion_fish}};
+    const struct script script = {
+        .stream = stream,
+        .grammars = word_count ? words : &grammar,
+        .count = word_count ? word_count : 1,
+        .command = word_count ? "fastnet" : grammar->name,
+        .own = grammar,
+        .has_words = word_count > 0,
+    };
 
-static void fish_line(const struct option *option, const struct script *script)
-{
-    fprintf(script->stream, "complete -c %s", script->command);
-    if (option->letter)
-        fprintf(script->stream, " -s %c", option->letter);
-    if (option->name)
-        fprintf(script->stream, " -l %s", option->name);
-    if (option->argument == ARGUMENT_REQUIRED)
-        fputs(strcmp(option->metavar, "DIR") == 0 ? " -r" : " -x", script->stream);
-    if (option->choices)
-        fprintf(script->stream, " -a '%s'", choices_of(option, script));
-    fputs(" -d '", script->stream);
-    quote(option->help, script->stream);
-    fputs("'\n", script->stream);
-}
-
-static void print_fish(const struct option_table *const tables[], size_t count,
-                       const struct script *script)
-{
-    fprintf(script->stream, "# fish completion for %s\ncomplete -c %s -f\n", script->command,
-            script->command);
-    each_option(tables, count, fish_line, script);
-}
-
-int options_completion(const struct option_table *const tables[], size_t table_count,
-                       const char *command, const char *columns, const char *shell, FILE *stream)
-{
-    const struct script script = {stream, command, columns};
-
-    if (strcmp(shell, "bash") == 0)
-        print_bash(tables, table_count, &script);
-    else if (strcmp(shell, "zsh") == 0)
-        print_zsh(tables, table_count, &script);
-    else if (strcmp(shell, "fish") == 0)
-        print_fish(tables, table_count, &script);
-    else
-        return -1;
-    return 0;
+    for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
+        if (strcmp(shells[i].name, shell) == 0) {
+            shells[i].print(&script);
+            return 0;
+        }
+    return -1;
 }

@@ -36,8 +36,9 @@ static const struct option options_table[] = {
     {'q', 'q', "reply-dst", VALUE("ADDR[/LEN]"), "destination, reply direction", GROUP_FILTERS},
     {OPTION_MASK_SRC, 0, "mask-src", VALUE("MASK"), "the bits of --src that count", GROUP_FILTERS},
     {OPTION_MASK_DST, 0, "mask-dst", VALUE("MASK"), "the bits of --dst that count", GROUP_FILTERS},
-    {'u', 'u', "status", VALUE("[!]STATUS,..."), "ASSURED, SEEN_REPLY, UNREPLIED ...; ! for not",
-     GROUP_FILTERS},
+    {'u', 'u', "status", ARGUMENT_REQUIRED, "[!]STATUS,...",
+     "ASSURED SEEN_REPLY UNREPLIED UNSET FIXED_TIMEOUT EXPECTED OFFLOAD HW_OFFLOAD SRC_NAT DST_NAT",
+     "ASSURED, SEEN_REPLY, UNREPLIED ...; ! for not", GROUP_FILTERS},
     {'m', 'm', "mark", VALUE("MARK[/MASK]"), "by mark", GROUP_FILTERS},
     {'c', 'c', "secmark", VALUE("MARK"), "by security mark", GROUP_FILTERS},
     {'l', 'l', "label", VALUE("LABEL,..."), "with all of these labels", GROUP_FILTERS},
@@ -60,8 +61,9 @@ static const struct option options_table[] = {
      GROUP_PROTOCOL},
     {OPTION_REPLY_DPORT, 0, "reply-port-dst", VALUE("PORT"), "destination port, reply direction",
      GROUP_PROTOCOL},
-    {OPTION_STATE, 0, "state", VALUE("STATE"), "ESTABLISHED, TIME_WAIT ... (tcp, sctp, dccp)",
-     GROUP_PROTOCOL},
+    {OPTION_STATE, 0, "state", ARGUMENT_REQUIRED, "STATE",
+     "SYN_SENT SYN_RECV ESTABLISHED FIN_WAIT CLOSE_WAIT LAST_ACK TIME_WAIT CLOSE",
+     "ESTABLISHED, TIME_WAIT ... (tcp, sctp, dccp)", GROUP_PROTOCOL},
     {OPTION_ICMP_TYPE, 0, "icmp-type", VALUE("NUMBER"), "ICMP type", GROUP_PROTOCOL},
     {OPTION_ICMP_CODE, 0, "icmp-code", VALUE("NUMBER"), "ICMP code", GROUP_PROTOCOL},
     {OPTION_ICMP_ID, 0, "icmp-id", VALUE("NUMBER"), "ICMP identifier", GROUP_PROTOCOL},
@@ -87,7 +89,8 @@ static const struct option options_table[] = {
     {'o', 'o', "output", ARGUMENT_REQUIRED, "FORM,...",
      "extended id timestamp ktimestamp labels xml save userspace",
      "extended id timestamp ktimestamp labels xml save", GROUP_SHOW},
-    {'e', 'e', "event-mask", VALUE("EVENT,..."), "of -E: NEW, UPDATES, DESTROY, ALL", GROUP_SHOW},
+    {'e', 'e', "event-mask", ARGUMENT_REQUIRED, "EVENT,...", "NEW UPDATES DESTROY ALL",
+     "of -E: NEW, UPDATES, DESTROY, ALL", GROUP_SHOW},
     {'b', 'b', "buffer-size", VALUE("BYTES"), "of -E: size of the receive buffer", GROUP_SHOW},
     {'z', 'z', "zero", NONE, "set to 0 the counters that are listed", GROUP_SHOW},
     {'h', 'h', "help", NONE, "this help", GROUP_OTHER},
@@ -106,6 +109,19 @@ static const struct option_table conntrack_table_of_options = {
 
 static const struct option_table *const tables[] = {&conntrack_table_of_options, &common_options};
 enum { TABLE_COUNT = sizeof tables / sizeof *tables };
+
+static const struct listed listed[] = {
+    {'L', RECORD_EXPECTATION, "expect"},     {'G', RECORD_EXPECTATION, "expect"},
+    {'E', RECORD_EXPECTATION, "expect"},     {'C', RECORD_FLOW_USAGE, NULL},
+    {OPTION_USAGE, RECORD_FLOW_USAGE, NULL}, {'S', RECORD_FLOW_STATISTICS, NULL},
+};
+const struct grammar conntrack_grammar = {.name = "conntrack",
+                                          .help = "the flows that the kernel tracks",
+                                          .tables = tables,
+                                          .table_count = TABLE_COUNT,
+                                          .kind = RECORD_FLOW,
+                                          .listed = listed,
+                                          .listed_count = sizeof listed / sizeof *listed};
 
 int conntrack_fail(const struct conntrack_parsing *parsing, const char *before, const char *typed,
                    const char *after)
@@ -316,8 +332,7 @@ int conntrack_parse(struct conntrack_options *options, int argc, char *const arg
         return *done ? STATUS_OK : status;
     if (options->common.completion) {
         *done = true;
-        status = common_complete(&options->common, RECORD_FLOW, tables, TABLE_COUNT, "conntrack",
-                                 argv[0]);
+        status = common_complete(&options->common, &conntrack_grammar, false, argv[0]);
         return status == STATUS_MISUSE ? STATUS_PARAMETER : status;
     }
     return check(&parsing);

@@ -36,6 +36,8 @@ struct conntrack_options {
 /* A wrong word or combination exits so: conntrack's PARAMETER_PROBLEM. */
 enum { STATUS_PARAMETER = 2 };
 
+extern const struct grammar conntrack_grammar;
+
 /*
  * Returns 0, or an exit status after a line on stderr. *done is set when the answer was printed
  * already (--help, --version, --completion).

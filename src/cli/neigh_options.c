@@ -34,6 +34,12 @@ static const struct option_table neigh_table = {groups, sizeof groups / sizeof *
 static const struct option_table *const tables[] = {&neigh_table, &common_options};
 enum { TABLE_COUNT = sizeof tables / sizeof *tables };
 
+const struct grammar neigh_grammar = {.name = "neigh",
+                                      .help = "all neighbours, IPv4 and IPv6, in every state",
+                                      .tables = tables,
+                                      .table_count = TABLE_COUNT,
+                                      .kind = RECORD_NEIGHBOUR};
+
 struct parsing {
     struct neigh_options *options;
     const char *program;
@@ -156,8 +162,7 @@ int neigh_parse(struct neigh_options *options, int argc, char *const argv[], boo
         return *done ? STATUS_OK : status;
     if (options->common.completion) {
         *done = true;
-        return common_complete(&options->common, RECORD_NEIGHBOUR, tables, TABLE_COUNT, "neigh",
-                               argv[0]);
+        return common_complete(&options->common, &neigh_grammar, false, argv[0]);
     }
     if (options->proxies && options->has_states) {
         fprintf(stderr, "%s: --proxy and --state exclude each other: proxies have no state\n",

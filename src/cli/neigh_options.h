@@ -18,6 +18,8 @@ struct neigh_options {
     const char *master;
 };
 
+extern const struct grammar neigh_grammar;
+
 /*
  * Returns 0, or an exit status after a line on stderr. *done is set when the answer was printed
  * already (--help, --version, --completion).

@@ -318,9 +318,9 @@ static bool lists_sockets(const struct netstat_options *options)
            !common_uses_columns(&options->common) && !options->common.sort;
 }
 
-int netstat_run(int argc, char *const argv[])
+static int run(int argc, char *const argv[], bool is_fastnet)
 {
-    struct netstat netstat = {.program = argv[0]};
+    struct netstat netstat = {.program = argv[0], .options = {.is_fastnet = is_fastnet}};
     const struct netstat_options *options = &netstat.options;
     bool done = false;
     int status = netstat_parse(&netstat.options, argc, argv, &done);
@@ -338,4 +338,14 @@ int netstat_run(int argc, char *const argv[])
                                                  .arg = &netstat,
                                                  .continuous = options->continuous,
                                                  .interval_ms = options->interval_ms});
+}
+
+int netstat_run(int argc, char *const argv[])
+{
+    return run(argc, argv, false);
+}
+
+int fastnet_run(int argc, char *const argv[])
+{
+    return run(argc, argv, true);
 }

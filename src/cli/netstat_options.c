@@ -104,6 +104,18 @@ static const struct option_table own_table = {own_groups, 1, own_options,
 static const struct option_table *const tables[] = {&netstat_table, &own_table, &common_options};
 enum { TABLE_COUNT = sizeof tables / sizeof *tables };
 
+static const struct listed listed[] = {
+    {'r', RECORD_ROUTE, NULL}, {'i', RECORD_INTERFACE, NULL}, {'I', RECORD_INTERFACE, NULL},
+    {'g', RECORD_GROUP, NULL}, {'s', RECORD_COUNTER, NULL},   {'M', RECORD_FLOW, NULL},
+};
+const struct grammar netstat_grammar = {.name = "netstat",
+                                        .help = "sockets, and the other tables of netstat",
+                                        .tables = tables,
+                                        .table_count = TABLE_COUNT,
+                                        .kind = RECORD_SOCKET,
+                                        .listed = listed,
+                                        .listed_count = sizeof listed / sizeof *listed};
+
 struct parsing {
     struct netstat_options *options;
     const char *program;
@@ -356,8 +368,7 @@ int netstat_parse(struct netstat_options *options, int argc, char *const argv[],
         return *done ? STATUS_OK : status;
     if (options->common.completion) {
         *done = true;
-        return common_complete(&options->common, RECORD_SOCKET, tables, TABLE_COUNT, "fastnet",
-                               argv[0]);
+        return common_complete(&options->common, &netstat_grammar, options->is_fastnet, argv[0]);
     }
     if (options->other_tables > 1) {
         fprintf(stderr, "%s: -r, -i, -M and -s exclude one another\n", argv[0]);

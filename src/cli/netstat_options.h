@@ -27,6 +27,7 @@ enum netstat_table {
 
 struct netstat_options {
     struct common common;
+    bool is_fastnet; /* set before parsing: words could name another personality, for completions */
     bool all, listening, extended, programs, timers, verbose;
     bool numeric_hosts, numeric_ports, numeric_users;
     bool continuous;
@@ -43,6 +44,8 @@ struct netstat_options {
     const char *interface; /* of -I, or NULL */
     char afname[256]; /* the families that were named, joined by commas, as net-tools keeps them */
 };
+
+extern const struct grammar netstat_grammar;
 
 /* Lists a table other than the sockets'; returns the exit status. */
 typedef int (*netstat_table_fn)(struct netstat_options *options, const char *program);

@@ -1,6 +1,6 @@
 /*
- * Command lines. One table of options drives parsing, --help and the shells' completions; each
- * personality has a table of its own, and all have the common one besides.
+ * Command lines. One table of options drives parsing, --help and the completions (completion.h);
+ * each personality has a table of its own, and all have the common one besides.
  */
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
@@ -62,12 +62,5 @@ int options_parse(const struct option_table *const tables[], size_t table_count,
 
 /* The options' part of --help. */
 void options_help(const struct option_table *table, FILE *stream);
-
-/*
- * A completion script of a command for "bash", "zsh" or "fish"; returns -1 for another shell.
- * columns, separated by blanks, are offered where an option's choices are CHOICES_COLUMNS.
- */
-int options_completion(const struct option_table *const tables[], size_t table_count,
-                       const char *command, const char *columns, const char *shell, FILE *stream);
 
 #endif

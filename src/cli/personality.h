@@ -2,15 +2,27 @@
 #ifndef CLI_PERSONALITY_H
 #define CLI_PERSONALITY_H
 
+#include <stddef.h>
+
 /* Exit statuses. Misuse is net-tools' E_OPTERR, which its users' scripts know. */
 enum { STATUS_OK = 0, STATUS_FAILURE = 1, STATUS_REFUSED = 2, STATUS_MISUSE = 3 };
+
+struct grammar;
 
 struct personality {
     const char *name; /* matched exactly, as the name it was run by or as the first argument */
     /* NULL: reserved for a personality that this version lacks. argv[0] is the name for messages.
      */
     int (*run)(int argc, char *const argv[]);
+    const struct grammar *grammar; /* for completions; NULL where run is */
 };
+
+enum { PERSONALITIES_MAX = 5 };
+extern const struct personality personalities[];
+extern const size_t personality_count;
+
+/* The one that none of these names asks for. */
+int fastnet_run(int argc, char *const argv[]);
 
 int netstat_run(int argc, char *const argv[]);
 int conntrack_run(int argc, char *const argv[]);

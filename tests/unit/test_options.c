@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/completion.h"
 #include "cli/options.h"
 #include "reference.h"
 
@@ -54,6 +55,9 @@ static const struct option_table word_table = {
     .groups = word_groups, .group_count = 1, .options = word_options, .count = COUNT(word_options)};
 static const struct option_table *const words_only[] = {&word_table};
 static const struct option_table *const both[] = {&old_table, &new_table};
+
+static const struct grammar grammar = {
+    .name = "program", .tables = both, .table_count = 2, .kind = RECORD_SOCKET};
 
 static const char letters[] = "iaeA:pnT4c";
 
@@ -452,8 +456,8 @@ static void a_shell_that_nobody_knows_has_no_completion(void **state)
 
     (void)state;
     capture_begin(&capture, STDOUT_FILENO);
-    assert_int_equal(options_completion(both, 2, "fastnet", "one two", "csh", stdout), -1);
-    assert_int_equal(options_completion(both, 2, "fastnet", "one two", "", stdout), -1);
+    assert_int_equal(completion_print(&grammar, NULL, 0, "csh", stdout), -1);
+    assert_int_equal(completion_print(&grammar, NULL, 0, "", stdout), -1);
     capture_end(&capture);
     assert_string_equal(capture.text, "");
 }
@@ -466,7 +470,7 @@ static void completions_hold_what_is_advertised(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(shells); i++) {
         capture_begin(&capture, STDOUT_FILENO);
-        assert_int_equal(options_completion(both, 2, "fastnet", "one two", shells[i], stdout), 0);
+        assert_int_equal(completion_print(&grammar, NULL, 0, shells[i], stdout), 0);
         capture_end(&capture);
         assert_non_null(strstr(capture.text, "all"));
         assert_null(strstr(capture.text, "notrim")); /* no help: understood, not advertised */

@@ -1,0 +1,98 @@
+# shellcheck shell=bash disable=SC2154,SC2016 # lib.sh sets work; the inner shells expand
+# What shells complete, as they say themselves; sourced after lib.sh.
+
+# For each line of stdin, as it was typed when TAB is pressed, prints what is offered: words in
+# order, without '=' behind, and without '-' or the part of a list that stands there already.
+completed_by() # SHELL SCRIPT
+{
+    local line
+    "offered_by_$1" "$2" | while IFS= read -r line; do
+        tr ' ' '\n' <<<"$line" |
+            sed -e 's/=$//' -e 's/^--.*=//' -e 's/.*,//' -e 's/^-\([a-z_]\{2\}\)/\1/' |
+            sort -u | tr '\n' ' ' | sed -e 's/^ *//' -e 's/ *$//'
+        echo
+    done
+}
+
+# readline takes '=' for a word.
+offered_by_bash() # SCRIPT
+{
+    bash --norc -c '
+        . "$1"
+        compopt() { :; }
+        while IFS= read -r line; do
+            read -ra COMP_WORDS <<<"${line//=/ = }"
+            [[ $line != *" " ]] || COMP_WORDS+=("")
+            COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+            COMPREPLY=()
+            [[ $(complete -p "${COMP_WORDS[0]}") =~ -F\ ([^ ]*) ]] && "${BASH_REMATCH[1]}"
+            echo "${COMPREPLY[*]}"
+        done' complete "$1"
+}
+
+offered_by_fish() # SCRIPT
+{
+    HOME=$work fish --no-config -c '
+        source $argv[1]
+        while read -l line
+            set -l offered (complete -C "$line" | string replace -r "\t.*" "")
+            echo "$offered"
+        end' "$1"
+}
+
+# Completion of zsh works nowhere but in its line editor, and that on a terminal alone. A directory
+# in place of the script is one of those that zsh looks for functions in.
+offered_by_zsh() # SCRIPT
+{
+    cat >"$work/zsh.lines"
+    : >"$work/zsh.offered"
+    cat >"$work/zsh.setup" <<'ZSH'
+PS1= PS2= RPS1=
+[[ ! -d $SCRIPT ]] || fpath=($SCRIPT $fpath)
+autoload -Uz compinit
+compinit -D -u
+[[ -d $SCRIPT ]] || source $SCRIPT
+compadd() {
+    local -a offered
+    local argument
+    for argument; do
+        [[ $argument != (-|--) ]] || break
+        if [[ $argument == -[OAD] ]]; then
+            builtin compadd "$@"
+            return
+        fi
+    done
+    builtin compadd -O offered "$@"
+    print -rn -- "$offered " >>$OFFERED
+    builtin compadd "$@"
+}
+offer() {
+    _main_complete
+    print >>$OFFERED
+    compstate[insert]= compstate[list]=
+}
+zle -C offer complete-word offer
+bindkey -e
+bindkey '^I' offer
+print ready
+ZSH
+    SCRIPT=$1 OFFERED=$work/zsh.offered SETUP=$work/zsh.setup TERM=dumb timeout 60 zsh -f -c '
+        zmodload zsh/zpty
+        await() { # COUNT: so many lines were answered
+            repeat 500; do
+                (($(wc -l <$OFFERED) < $1)) || return
+                zpty -r -t shell said
+                sleep 0.01
+            done
+        }
+        zpty shell zsh -f -i
+        zpty -w shell "source $SETUP"
+        zpty -r -m shell said "*ready*"
+        integer count=0
+        while IFS= read -r line; do
+            zpty -w -n shell $'"'\x15'"'$line$'"'\t'"'
+            await $((++count))
+        done
+        zpty -d shell' <"$work/zsh.lines" >/dev/null 2>&1
+    cat "$work/zsh.offered"
+}
