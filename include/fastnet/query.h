@@ -13,7 +13,8 @@ struct interface;
 
 /* A kernel table: what one dump lists. Tables are constants, compared by address. */
 struct table {
-    const char *name; /* as its file below /proc/net: "tcp6" */
+    const char *name; /* for messages: that of its file, "tcp6", or what is in it */
+    const char *file; /* below /proc/net, where it is in one file; else NULL */
     enum record_kind kind;
     uint8_t family;   /* AF_* */
     uint8_t protocol; /* IPPROTO_*, 0 where the family has but one table */

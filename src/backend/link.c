@@ -17,7 +17,7 @@
 #include "fastnet/report.h"
 #include "fastnet/text.h"
 
-const struct table table_interfaces = {.name = "dev", .kind = RECORD_INTERFACE};
+const struct table table_interfaces = {.name = "dev", .file = "dev", .kind = RECORD_INTERFACE};
 
 static uint64_t fields(const struct table *table)
 {

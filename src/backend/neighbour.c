@@ -17,12 +17,13 @@
 #include "fastnet/report.h"
 
 const struct table table_neighbours = {
-    .name = "neighbours", .kind = RECORD_NEIGHBOUR, .family = AF_UNSPEC};
+    .name = "neighbours", .file = "arp", .kind = RECORD_NEIGHBOUR, .family = AF_UNSPEC};
 const struct table table_neighbours4 = {
-    .name = "IPv4 neighbours", .kind = RECORD_NEIGHBOUR, .family = AF_INET};
+    .name = "IPv4 neighbours", .file = "arp", .kind = RECORD_NEIGHBOUR, .family = AF_INET};
 const struct table table_neighbours6 = {
     .name = "IPv6 neighbours", .kind = RECORD_NEIGHBOUR, .family = AF_INET6};
-const struct table table_arp = {.name = "arp", .kind = RECORD_NEIGHBOUR, .family = AF_INET};
+const struct table table_arp = {
+    .name = "arp", .file = "arp", .kind = RECORD_NEIGHBOUR, .family = AF_INET};
 
 enum {
     MS_PER_TICK = 10, /* times are in USER_HZ, which is 100 on every machine */

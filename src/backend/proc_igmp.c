@@ -8,8 +8,10 @@
 #include "backend/scan.h"
 #include "fastnet/report.h"
 
-const struct table table_groups = {.name = "igmp", .kind = RECORD_GROUP, .family = AF_INET};
-const struct table table_groups6 = {.name = "igmp6", .kind = RECORD_GROUP, .family = AF_INET6};
+const struct table table_groups = {
+    .name = "igmp", .file = "igmp", .kind = RECORD_GROUP, .family = AF_INET};
+const struct table table_groups6 = {
+    .name = "igmp6", .file = "igmp6", .kind = RECORD_GROUP, .family = AF_INET6};
 
 enum { FIELDS = GROUP_INTERFACE | GROUP_ADDRESS | GROUP_USERS };
 

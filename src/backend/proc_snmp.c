@@ -11,8 +11,8 @@
 
 #include "fastnet/report.h"
 
-const struct table table_counters = {.name = "snmp", .kind = RECORD_COUNTER};
-const struct table table_counters6 = {.name = "snmp6", .kind = RECORD_COUNTER};
+const struct table table_counters = {.name = "snmp", .file = "snmp", .kind = RECORD_COUNTER};
+const struct table table_counters6 = {.name = "snmp6", .file = "snmp6", .kind = RECORD_COUNTER};
 
 /* --- Lines ------------------------------------------------------------------------------------ */
 

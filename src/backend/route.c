@@ -10,8 +10,10 @@
 #include "fastnet/query.h"
 #include "fastnet/report.h"
 
-const struct table table_route = {.name = "route", .kind = RECORD_ROUTE, .family = AF_INET};
-const struct table table_route6 = {.name = "ipv6_route", .kind = RECORD_ROUTE, .family = AF_INET6};
+const struct table table_route = {
+    .name = "route", .file = "route", .kind = RECORD_ROUTE, .family = AF_INET};
+const struct table table_route6 = {
+    .name = "ipv6_route", .file = "ipv6_route", .kind = RECORD_ROUTE, .family = AF_INET6};
 const struct table table_route_cache = {
     .name = "rt_cache", .kind = RECORD_ROUTE, .family = AF_INET};
 const struct table table_route6_cache = {

@@ -20,29 +20,51 @@
 #include "fastnet/report.h"
 
 const struct table table_tcp = {.name = "tcp",
+                                .file = "tcp",
                                 .kind = RECORD_SOCKET,
                                 .family = AF_INET,
                                 .protocol = IPPROTO_TCP,
                                 .other = &table_tcp6,
                                 .both = &table_tcp_both};
-const struct table table_tcp6 = {
-    .name = "tcp6", .kind = RECORD_SOCKET, .family = AF_INET6, .protocol = IPPROTO_TCP};
+const struct table table_tcp6 = {.name = "tcp6",
+                                 .file = "tcp6",
+                                 .kind = RECORD_SOCKET,
+                                 .family = AF_INET6,
+                                 .protocol = IPPROTO_TCP};
 const struct table table_tcp_both = {
     .name = "tcp and tcp6", .kind = RECORD_SOCKET, .family = AF_UNSPEC, .protocol = IPPROTO_TCP};
-const struct table table_udp = {
-    .name = "udp", .kind = RECORD_SOCKET, .family = AF_INET, .protocol = IPPROTO_UDP};
-const struct table table_udp6 = {
-    .name = "udp6", .kind = RECORD_SOCKET, .family = AF_INET6, .protocol = IPPROTO_UDP};
-const struct table table_udplite = {
-    .name = "udplite", .kind = RECORD_SOCKET, .family = AF_INET, .protocol = IPPROTO_UDPLITE};
-const struct table table_udplite6 = {
-    .name = "udplite6", .kind = RECORD_SOCKET, .family = AF_INET6, .protocol = IPPROTO_UDPLITE};
-const struct table table_raw = {
-    .name = "raw", .kind = RECORD_SOCKET, .family = AF_INET, .protocol = IPPROTO_RAW};
-const struct table table_raw6 = {
-    .name = "raw6", .kind = RECORD_SOCKET, .family = AF_INET6, .protocol = IPPROTO_RAW};
+const struct table table_udp = {.name = "udp",
+                                .file = "udp",
+                                .kind = RECORD_SOCKET,
+                                .family = AF_INET,
+                                .protocol = IPPROTO_UDP};
+const struct table table_udp6 = {.name = "udp6",
+                                 .file = "udp6",
+                                 .kind = RECORD_SOCKET,
+                                 .family = AF_INET6,
+                                 .protocol = IPPROTO_UDP};
+const struct table table_udplite = {.name = "udplite",
+                                    .file = "udplite",
+                                    .kind = RECORD_SOCKET,
+                                    .family = AF_INET,
+                                    .protocol = IPPROTO_UDPLITE};
+const struct table table_udplite6 = {.name = "udplite6",
+                                     .file = "udplite6",
+                                     .kind = RECORD_SOCKET,
+                                     .family = AF_INET6,
+                                     .protocol = IPPROTO_UDPLITE};
+const struct table table_raw = {.name = "raw",
+                                .file = "raw",
+                                .kind = RECORD_SOCKET,
+                                .family = AF_INET,
+                                .protocol = IPPROTO_RAW};
+const struct table table_raw6 = {.name = "raw6",
+                                 .file = "raw6",
+                                 .kind = RECORD_SOCKET,
+                                 .family = AF_INET6,
+                                 .protocol = IPPROTO_RAW};
 const struct table table_unix = {
-    .name = "unix", .kind = RECORD_SOCKET, .family = AF_UNIX, .protocol = 0};
+    .name = "unix", .file = "unix", .kind = RECORD_SOCKET, .family = AF_UNIX, .protocol = 0};
 
 enum { STATE_BOUND_INACTIVE = 1 << 13 }; /* TCP_BOUND_INACTIVE: no netstat lists these; since 6.8 */
 

@@ -120,9 +120,13 @@ int common_take(struct common *common, const struct option *option, const char *
 static void print_columns(enum record_kind kind)
 {
     const struct column_table *table = columns_of(kind);
+    size_t width = 16;
 
     for (size_t i = 0; i < table->count; i++)
-        printf("%-16s %s\n", table->columns[i].name, table->columns[i].help);
+        if (strlen(table->columns[i].name) > width)
+            width = strlen(table->columns[i].name);
+    for (size_t i = 0; i < table->count; i++)
+        printf("%-*s %s\n", (int)width, table->columns[i].name, table->columns[i].help);
 }
 
 void common_add_columns(enum record_kind kind, const char *names,

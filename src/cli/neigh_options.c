@@ -23,6 +23,8 @@ static const struct option options_table[] = {
      "proxies only: addresses this machine answers for", GROUP_WHICH},
     {OPTION_MASTER, 0, "master", ARGUMENT_REQUIRED, "DEV", NULL,
      "of interfaces that belong to DEV (bridge, bond, VRF)", GROUP_WHICH},
+    {'n', 'n', "numeric", ARGUMENT_NONE, NULL, NULL, "no names for addresses: there never are",
+     GROUP_WHICH},
     {'h', 'h', "help", ARGUMENT_NONE, NULL, NULL, "this help", GROUP_OTHER},
     {'V', 'V', "version", ARGUMENT_NONE, NULL, NULL, "version and build options", GROUP_OTHER},
 };
@@ -133,6 +135,8 @@ static int take_option(const struct option *option, const char *argument, void *
         return 0;
     case 'i':
         options->device = argument;
+        return 0;
+    case 'n':
         return 0;
     case 'h':
         print_help(parsing->program);

@@ -93,10 +93,10 @@ static const struct option_table netstat_table = {groups, sizeof groups / sizeof
                                                   sizeof options_table / sizeof *options_table};
 
 /* What netstat has not got must not make an abbreviation of its own ambiguous. */
-static const char *const own_groups[] = {"Changes"};
+static const char *const own_groups[] = {"Of interfaces and counters"};
 static const struct option own_options[] = {
     {OPTION_DELTA, 0, "delta", ARGUMENT_NONE, NULL, NULL,
-     "of -i and -s with -c: the change a second", 0},
+     "with -c: the change a second in place of totals", 0},
 };
 static const struct option_table own_table = {own_groups, 1, own_options,
                                               sizeof own_options / sizeof *own_options};

@@ -211,7 +211,7 @@ static const char *separator(const struct option *option)
 {
     switch (option->argument) {
     case ARGUMENT_REQUIRED:
-        return "=";
+        return option->name ? "=" : "";
     case ARGUMENT_ATTACHED:
         return " [=";
     default:

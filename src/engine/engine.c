@@ -200,6 +200,9 @@ static int carry_out(struct run *run)
     if (!run->silent)
         run->sink->ops->end(run->sink);
     run_report_failures(run);
+    if (run_is_captured(run) && !run->found && !run->report->partial)
+        report_loss(run->report, "%s/net has none of the files that this is listed from",
+                    listing->proc_root);
     run_report_owners(run);
     run_report_interfaces(run);
     return result;

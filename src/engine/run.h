@@ -34,6 +34,7 @@ struct run {
     bool ownerless;        /* a socket had no owner at the first look ... */
     bool unowned;          /* ... nor at the second */
     int stopped;           /* why rows are no longer wanted: -errno */
+    bool found;            /* one of the tables was there */
     bool ended;            /* a table that is required is not there */
     struct rows *sections; /* kept rows, by section */
     size_t section_count;

@@ -57,7 +57,10 @@ static size_t choose_backends(const struct run *run, const struct table *table,
 
 static void report_missing(struct run *run, const struct listing_table *table)
 {
-    if (table->missing)
+    if (table->missing && run_is_captured(run) && table->table && table->table->file)
+        report_note(run->report, "%s/net/%s is not there", run->listing->proc_root,
+                    table->table->file);
+    else if (table->missing)
         report_note(run->report, "%s", table->missing);
     run->report->partial |= table->required;
     run->report->ended |= table->required;
@@ -134,8 +137,8 @@ static void report_failure(struct run *run, const struct listing_table *table,
     bool kernel_lacks_it = false, refused = false;
 
     if (!count)
-        report_loss(run->report, "%s: not to be had by %s: it has no such table",
-                    table->table->name, run->listing->backend == BACKEND_PROC ? "proc" : "netlink");
+        report_loss(run->report, "%s: %s has no such table", table->table->name,
+                    run->listing->backend == BACKEND_PROC ? "/proc" : "netlink");
     for (size_t i = 0; i < count; i++) {
         refused |= errors[i] == -EPERM;
         if (asked[i]->source == BACKEND_PROC)
@@ -222,6 +225,7 @@ static int ask(struct run *run, const struct listing_table *table, const struct 
     if (run_is_captured(run))
         rights_lower();
     *handed = lane_finish(&lane);
+    run->found |= result == 0 || *handed;
     return result;
 }
 

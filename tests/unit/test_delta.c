@@ -116,12 +116,11 @@ static void a_number_of_a_protocol_can_go_down(void **state)
 static void a_state_stays_what_it_is(void **state)
 {
     struct delta *delta = delta_create();
-    struct record record;
 
     (void)state;
     for (uint64_t connections = 57; connections < 60; connections++) {
         delta_start(delta);
-        record = take_counter(delta, "CurrEstab", connections, false, true);
+        const struct record record = take_counter(delta, "CurrEstab", connections, false, true);
         assert_true(record.has & COUNTER_VALUE);
         assert_int_equal(record.counter.magnitude, connections);
     }

@@ -246,12 +246,31 @@ static void a_table_that_nobody_has_is_missing(void **state)
     struct scene *scene = *state;
 
     scene->peer.refusal = -ENOENT;
+    put_tcp(scene, 1);
+    scene->tables[1] = (struct listing_table){.table = &table_udp6, .states = STATES_ALL};
+    scene->listing.table_count = 2;
     assert_int_equal(run(scene), 0);
     assert_silent(scene);
-    scene->tables[0].missing = "no support for TCP";
+    scene->tables[1].missing = "no support for UDP over IPv6";
     assert_int_equal(run(scene), 0);
-    assert_true(report_says(&scene->report, "no support for TCP"));
+    assert_true(report_says(&scene->report, "/net/udp6 is not there"));
     assert_false(scene->report.partial);
+}
+
+/* Of a tree that was captured nobody knows what its kernel lacks. */
+static void a_captured_tree_that_has_no_table_is_a_loss(void **state)
+{
+    struct scene *scene = *state;
+
+    scene->peer.refusal = -ENOENT;
+    assert_int_equal(run(scene), 0);
+    assert_true(report_says(&scene->report, "/net has none of the files"));
+    assert_true(scene->report.partial);
+    scene->tables[0].missing = "no support for TCP";
+    scene->tables[0].required = true;
+    assert_int_equal(run(scene), 0);
+    assert_true(report_says(&scene->report, "/net/tcp is not there"));
+    assert_false(report_says(&scene->report, "no support for TCP"));
 }
 
 static void a_required_table_that_is_missing_ends_the_listing(void **state)
@@ -590,6 +609,7 @@ int main(void)
         TEST(rows_that_were_filtered_out_count_as_handed_on),
         TEST(a_backend_that_was_named_is_the_only_one),
         TEST(a_table_that_nobody_has_is_missing),
+        TEST(a_captured_tree_that_has_no_table_is_a_loss),
         TEST(a_required_table_that_is_missing_ends_the_listing),
         TEST(a_table_that_no_backend_knows_is_missing),
         TEST(the_choice_is_made_for_each_table),
