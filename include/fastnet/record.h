@@ -295,19 +295,20 @@ struct counter_record {
     bool first;    /* the protocol's heading, or what stands for one, is just before it */
 };
 
+/* What a file may call an interface: more than IFNAMSIZ of linux/if.h. */
+enum { INTERFACE_TEXT_MAX = 64 };
+
 /* A multicast group that an interface is in: /proc/net/igmp, /proc/net/igmp6. */
 #define GROUP_INTERFACE (UINT64_C(1) << 0) /* its name and index */
 #define GROUP_ADDRESS   (UINT64_C(1) << 1)
 #define GROUP_USERS     (UINT64_C(1) << 2)
-
-enum { GROUP_INTERFACE_MAX = 64 }; /* more than IFNAMSIZ of linux/if.h */
 
 struct group_record {
     uint8_t family;        /* AF_INET, AF_INET6 */
     uint8_t address[16];   /* network byte order; IPv4 in the first four bytes, then 0 */
     uint32_t index;        /* of the interface */
     uint32_t users;        /* sockets and parts of the kernel that joined it */
-    struct text interface; /* its name, at most GROUP_INTERFACE_MAX bytes */
+    struct text interface; /* its name, at most INTERFACE_TEXT_MAX bytes */
 };
 
 /*
@@ -355,14 +356,14 @@ struct route_record {
     uint8_t from[16];   /* only packets from there */
     uint32_t flags;     /* RTF_*: what the kernel's files have */
     uint32_t metric, references, use, table, interface;
-    uint32_t mss;     /* bytes: advertised, without the 40 bytes that the file adds */
-    uint32_t window;  /* bytes */
-    uint32_t irtt;    /* milliseconds */
-    uint32_t mtu;     /* bytes */
-    uint32_t expires; /* seconds until it is gone */
-    uint32_t nexthop; /* which one of several, from 1 */
-    uint32_t weight;  /* its part of the packets */
-    struct text device;
+    uint32_t mss;       /* bytes: advertised, without the 40 bytes that the file adds */
+    uint32_t window;    /* bytes */
+    uint32_t irtt;      /* milliseconds */
+    uint32_t mtu;       /* bytes */
+    uint32_t expires;   /* seconds until it is gone */
+    uint32_t nexthop;   /* which one of several, from 1 */
+    uint32_t weight;    /* its part of the packets */
+    struct text device; /* at most INTERFACE_TEXT_MAX bytes */
 };
 
 /* Interfaces: linux/if_link.h, linux/if_addr.h. A name is always there. */

@@ -100,7 +100,7 @@ int igmp6_decode(const struct line *line, struct record *record)
     while (scan.at < scan.end && *scan.at != ' ')
         scan.at++;
     group->interface.length = (size_t)(scan.at - group->interface.data);
-    if (!group->interface.length || group->interface.length > GROUP_INTERFACE_MAX)
+    if (!group->interface.length || group->interface.length > INTERFACE_TEXT_MAX)
         return -EBADMSG;
     scan_blanks(&scan);
     for (size_t i = 0; i < sizeof group->address; i += sizeof word) {

@@ -9,7 +9,7 @@
 struct igmp_interface {
     uint32_t index;
     size_t length; /* of the name; 0: not known */
-    char name[GROUP_INTERFACE_MAX];
+    char name[INTERFACE_TEXT_MAX];
 };
 
 /*

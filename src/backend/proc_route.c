@@ -94,13 +94,16 @@ static void set_metrics(struct record *record, uint32_t mtu)
     record->has |= route->irtt ? ROUTE_IRTT : 0;
 }
 
-/* "*" stands for no interface. */
-static void set_device(struct record *record, struct text name)
+/* "*" stands for no interface. Returns 0, or -EBADMSG for what is longer than any name. */
+static int set_device(struct record *record, struct text name)
 {
+    if (name.length > INTERFACE_TEXT_MAX)
+        return -EBADMSG;
     if (!name.length || (name.length == 1 && name.data[0] == '*'))
-        return;
+        return 0;
     record->route.device = name;
     record->has |= ROUTE_DEVICE;
+    return 0;
 }
 
 static void start_record(struct record *record, uint8_t family, uint64_t has)
@@ -131,9 +134,8 @@ int proc_route_decode_ipv4(const struct line *line, struct record *record)
     memcpy(route->gateway, &gateway, sizeof gateway);
     route->prefix = (uint8_t)__builtin_popcount(mask);
     record->has |= gateway ? ROUTE_GATEWAY : 0;
-    set_device(record, name);
     set_metrics(record, mtu);
-    return 0;
+    return set_device(record, name);
 }
 
 /* --- IPv6 ------------------------------------------------------------------------------------- */
@@ -184,8 +186,7 @@ int proc_route_decode_ipv6(const struct line *line, struct record *record)
     record->has |= (route->flags & RTF_GATEWAY) ? ROUTE_GATEWAY : 0;
     record->has |= route->from_prefix ? ROUTE_FROM : 0;
     route->part = is_null_entry(route) ? ROUTE_NULL : ROUTE_WHOLE;
-    set_device(record, next_word(&scan));
-    return 0;
+    return set_device(record, next_word(&scan));
 }
 
 /* The fourth number of seven (rt6_stats_seq_show(), net/ipv6/route.c). */

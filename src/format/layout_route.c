@@ -22,8 +22,12 @@ enum {
     FLAGS6_WIDTH = 4,
     MSS_ADDED = 40, /* what is shown is how large packets are */
     NAME_MAX_SHOWN = 1024,
-    ROW_MAX = 1024, /* the longest row without names */
+    ROW_MAX = 1024,    /* the longest row without names of hosts and networks */
+    NUMBERS_MAX = 256, /* all of it but names: addresses, flags, numbers, blanks */
 };
+
+_Static_assert(NUMBERS_MAX + ESCAPE_FACTOR * INTERFACE_TEXT_MAX <= ROW_MAX, "a row fits");
+_Static_assert(ROW_MAX + 2 * ESCAPE_FACTOR * NAME_MAX_SHOWN <= WRITER_RESERVE_MAX, "with names");
 
 /* What rows that follow each other often have in common, as it was written last. */
 struct piece {

@@ -67,7 +67,7 @@ static void check_group(const struct record *record, uint8_t family)
     const struct group_record *group = &record->group;
 
     require(record->kind == RECORD_GROUP && group->family == family);
-    require(group->interface.length > 0 && group->interface.length <= GROUP_INTERFACE_MAX);
+    require(group->interface.length > 0 && group->interface.length <= INTERFACE_TEXT_MAX);
     require(group->users <= INT32_MAX && group->index <= INT32_MAX);
     for (size_t i = family == AF_INET ? 4 : 16; i < sizeof group->address; i++)
         require(group->address[i] == 0);

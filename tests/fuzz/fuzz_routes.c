@@ -107,23 +107,32 @@ static void decode_message(uint8_t kind, const uint8_t *data, size_t size)
         decode_address(message);
 }
 
+static void check_route_of_file(const struct record *record, const struct table *table,
+                                const struct line *line)
+{
+    const struct text *device = &record->route.device;
+
+    require(!(record->has & ~backend_proc_route.fields(table)));
+    if (!(record->has & ROUTE_DEVICE))
+        return;
+    require(device->length > 0 && device->length <= INTERFACE_TEXT_MAX);
+    check_text(device, line->data, line->data + line->length);
+}
+
 static void decode_line(uint8_t kind, const struct line *line)
 {
-    const char *end = line->data + line->length;
     struct record record;
     uint64_t routes = 0;
 
     memset(&record, 0xa5, sizeof record);
     if (kind == 3 && proc_route_decode_ipv4(line, &record) == 0)
-        require(!(record.has & ~backend_proc_route.fields(&table_route)));
+        check_route_of_file(&record, &table_route, line);
     else if (kind == 4 && proc_route_decode_ipv6(line, &record) == 0)
-        require(!(record.has & ~backend_proc_route.fields(&table_route6)));
+        check_route_of_file(&record, &table_route6, line);
     else if (kind == 5 && proc_dev_decode(line, &record) == 0)
-        check_text(&record.interface.name, line->data, end);
+        check_text(&record.interface.name, line->data, line->data + line->length);
     else if (kind == 6 && proc_route_decode_statistics(line, &routes) == 0)
         require(routes <= UINT32_MAX);
-    if ((kind == 3 || kind == 4) && record.kind == RECORD_ROUTE && record.has & ROUTE_DEVICE)
-        check_text(&record.route.device, line->data, end);
 }
 
 static void decode_file(uint8_t kind, const uint8_t *data, size_t size)

@@ -184,9 +184,9 @@ static void malformed_lines_are_skipped(void **state)
 static void an_interface_with_an_endless_name_is_malformed(void **state)
 {
     struct scene *scene = *state;
-    char name[GROUP_INTERFACE_MAX + 2] = {0}, text[256];
+    char name[INTERFACE_TEXT_MAX + 2] = {0}, text[256];
 
-    memset(name, 'x', GROUP_INTERFACE_MAX + 1);
+    memset(name, 'x', INTERFACE_TEXT_MAX + 1);
     snprintf(text, sizeof text, "1 %s ff020000000000000000000000000001 1 0\n", name);
     assert_int_equal(list(scene, &table_groups6, text), 0);
     assert_string_equal(scene->text, "");

@@ -575,6 +575,28 @@ static void each_cut_of_a_line_is_malformed_or_whole(void **state)
     }
 }
 
+/* A longer one would not fit into the row that is written of it. */
+static void a_name_longer_than_that_of_any_interface_is_malformed(void **state)
+{
+    char name[INTERFACE_TEXT_MAX + 2] = "", line4[256], line6[256];
+    struct scene *scene = *state;
+
+    for (size_t length = INTERFACE_TEXT_MAX; length <= INTERFACE_TEXT_MAX + 1; length++) {
+        const int expected = length > INTERFACE_TEXT_MAX ? -EBADMSG : 0;
+        memset(name, 'x', length);
+        struct line line = {.data = line4};
+        line.length = (size_t)snprintf(
+            line4, sizeof line4, "%s\t0100070A\t00000000\t0005\t0\t0\t0\tFFFFFFFF\t0\t0\t0", name);
+        assert_int_equal(proc_route_decode_ipv4(&line, &scene->record), expected);
+        line = (struct line){.data = line6};
+        line.length = (size_t)snprintf(line6, sizeof line6,
+                                       NO_ADDRESS " 00 " NO_ADDRESS " 00 " NO_ADDRESS
+                                                  " ffffffff 00000002 00000000 00200200 %s",
+                                       name);
+        assert_int_equal(proc_route_decode_ipv6(&line, &scene->record), expected);
+    }
+}
+
 /* 03e8 is 1000 in hexadecimal. */
 static void a_large_table_of_ipv6_is_left_to_netlink(void **state)
 {
@@ -633,6 +655,7 @@ int main(void)
         TEST(malformed_lines_are_skipped_counted_and_told),
         TEST(a_file_without_its_heading_is_a_loss),
         TEST(each_cut_of_a_line_is_malformed_or_whole),
+        TEST(a_name_longer_than_that_of_any_interface_is_malformed),
         TEST(a_large_table_of_ipv6_is_left_to_netlink),
         TEST(a_destination_with_bits_behind_its_prefix_is_a_host),
     };
