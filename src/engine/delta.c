@@ -11,7 +11,6 @@ struct counters {
     uint64_t *values;
     size_t count;
     uint64_t field; /* of record.has: they are there */
-    bool *negative; /* where a change can be one that goes down, or NULL */
     char key[KEY_MAX];
     size_t key_size;
 };
@@ -43,7 +42,7 @@ static bool add_key(struct counters *counters, struct text text)
     return true;
 }
 
-/* Returns false for a kind, or a row, that has none. What is negative is no count either. */
+/* Returns false for a kind, or a row, that has none. */
 static bool counters_of(struct record *record, struct counters *counters)
 {
     struct interface_record *interface = &record->interface;
@@ -57,10 +56,8 @@ static bool counters_of(struct record *record, struct counters *counters)
     }
     if (record->kind == RECORD_COUNTER && record->has & COUNTER_VALUE && !counter->negative &&
         !counter->state) {
-        *counters = (struct counters){.values = &counter->magnitude,
-                                      .count = 1,
-                                      .field = COUNTER_VALUE,
-                                      .negative = &counter->negative};
+        *counters =
+            (struct counters){.values = &counter->magnitude, .count = 1, .field = COUNTER_VALUE};
         return add_key(counters, counter->protocol) && add_key(counters, counter->name);
     }
     return false;
@@ -153,22 +150,16 @@ static uint64_t a_second(uint64_t change, uint64_t nanoseconds)
     return (uint64_t)(rate + 0.5);
 }
 
-/* Whether there are changes: the counters become these. */
+/* Whether there are changes: the counters become these. What fell was reset. */
 static bool subtract(const struct counters *counters, const struct row *before, uint64_t time)
 {
     for (size_t i = 0; i < counters->count; i++)
-        if (counters->values[i] < before->values[i] && !counters->negative)
+        if (counters->values[i] < before->values[i])
             return false;
     if (time <= before->at)
         return false;
-    for (size_t i = 0; i < counters->count; i++) {
-        const bool down = counters->values[i] < before->values[i];
-        const uint64_t change = down ? before->values[i] - counters->values[i]
-                                     : counters->values[i] - before->values[i];
-        counters->values[i] = a_second(change, time - before->at);
-        if (counters->negative)
-            *counters->negative = down && counters->values[i];
-    }
+    for (size_t i = 0; i < counters->count; i++)
+        counters->values[i] = a_second(counters->values[i] - before->values[i], time - before->at);
     return true;
 }
 

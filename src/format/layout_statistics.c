@@ -45,12 +45,23 @@ static void put_escaped(struct writer *writer, struct text text)
 }
 
 /* netstat shows what is below zero as the number that the same bits are without a sign. */
-static void put_value(struct writer *writer, const struct counter_record *counter)
+static void put_value(struct writer *writer, const struct record *record)
 {
-    char *dst = writer_reserve(writer, TEXT_U64_MAX);
+    const struct counter_record *counter = &record->counter;
+    char *dst;
 
+    if (!(record->has & COUNTER_VALUE)) {
+        writer_puts(writer, "-");
+        return;
+    }
+    dst = writer_reserve(writer, TEXT_U64_MAX);
     writer_commit(writer, text_u64(dst, counter->negative ? UINT64_C(0) - counter->magnitude
                                                           : counter->magnitude));
+}
+
+static bool is_zero(const struct record *record)
+{
+    return (record->has & COUNTER_VALUE) && record->counter.magnitude == 0;
 }
 
 /* A protocol that netstat does not know leaves the place as it is. */
@@ -66,17 +77,16 @@ static void start_protocol(struct statistics_sink *statistics, const struct coun
     writer_puts(statistics->sink.writer, ":\n");
 }
 
-static void put_unknown(const struct statistics_sink *statistics,
-                        const struct counter_record *counter)
+static void put_unknown(const struct statistics_sink *statistics, const struct record *record)
 {
     struct writer *writer = statistics->sink.writer;
 
-    if (!counter->magnitude)
+    if (is_zero(record))
         return;
     put_indent(statistics, statistics->place);
-    put_escaped(writer, counter->name);
+    put_escaped(writer, record->counter.name);
     writer_puts(writer, ": ");
-    put_value(writer, counter);
+    put_value(writer, record);
     writer_puts(writer, "\n");
 }
 
@@ -93,7 +103,7 @@ static void enter(struct statistics_sink *statistics, enum place place)
     statistics->place = place;
 }
 
-static void put_known(struct statistics_sink *statistics, const struct counter_record *counter,
+static void put_known(struct statistics_sink *statistics, const struct record *record,
                       const struct statistics_text *text)
 {
     static const enum place places[] = {[STATISTICS_ALWAYS] = PLACE_PROTOCOL,
@@ -103,11 +113,11 @@ static void put_known(struct statistics_sink *statistics, const struct counter_r
     struct writer *writer = statistics->sink.writer;
 
     enter(statistics, places[text->kind]);
-    if (!counter->magnitude && text->kind != STATISTICS_ALWAYS)
+    if (is_zero(record) && text->kind != STATISTICS_ALWAYS)
         return;
     put_indent(statistics, statistics->place);
     writer_puts(writer, text->before);
-    put_value(writer, counter);
+    put_value(writer, record);
     writer_puts(writer, text->after);
     writer_puts(writer, "\n");
 }
@@ -125,9 +135,9 @@ static void row(struct sink *sink, const struct record *record)
         return;
     text = statistics->table ? statistics_text_of(statistics->table, counter->name) : NULL;
     if (!text)
-        put_unknown(statistics, counter);
+        put_unknown(statistics, record);
     else if (text->kind != STATISTICS_HIDDEN)
-        put_known(statistics, counter, text);
+        put_known(statistics, record, text);
 }
 
 static void end(struct sink *sink)

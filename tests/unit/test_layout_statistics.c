@@ -15,10 +15,12 @@
 #include "fastnet/sink.h"
 #include "format/statistics_texts.h"
 
+enum sign { POSITIVE, NEGATIVE, NO_VALUE };
+
 struct counter {
     const char *protocol, *name;
     uint64_t magnitude;
-    bool negative;
+    enum sign sign;
 };
 
 static bool shows_all(const struct record *record, const void *arg)
@@ -41,11 +43,11 @@ static struct record record_of(const struct counter *counter, const struct count
 {
     return (struct record){
         .kind = RECORD_COUNTER,
-        .has = COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE,
+        .has = COUNTER_PROTOCOL | COUNTER_NAME | (counter->sign == NO_VALUE ? 0 : COUNTER_VALUE),
         .counter = {.protocol = {counter->protocol, strlen(counter->protocol)},
                     .name = {counter->name, strlen(counter->name)},
                     .magnitude = counter->magnitude,
-                    .negative = counter->negative,
+                    .negative = counter->sign == NEGATIVE,
                     .first = !before || strcmp(counter->protocol, before->protocol) != 0},
     };
 }
@@ -86,11 +88,11 @@ static const struct statistics_layout everything = {.header = true, .shows = sho
 static void known_counters_have_words_and_some_are_left_out_when_0(void **state)
 {
     static const struct counter counters[] = {
-        {"Ip", "InReceives", 0, false},     {"Ip", "OutNoRoutes", 0, false},
-        {"Ip", "ReasmFails", 7, false},     {"Tcp", "ActiveOpens", 1, false},
-        {"Tcp", "RtoMin", 200, false},      {"TcpExt", "TCPHPHits", 0, false},
-        {"TcpExt", "TW", 0, false},         {"TcpExt", "DelayedACKLost", 3, false},
-        {"Sctp", "SctpAborteds", 2, false}, {NULL, NULL, 0, false},
+        {"Ip", "InReceives", 0, POSITIVE},     {"Ip", "OutNoRoutes", 0, POSITIVE},
+        {"Ip", "ReasmFails", 7, POSITIVE},     {"Tcp", "ActiveOpens", 1, POSITIVE},
+        {"Tcp", "RtoMin", 200, POSITIVE},      {"TcpExt", "TCPHPHits", 0, POSITIVE},
+        {"TcpExt", "TW", 0, POSITIVE},         {"TcpExt", "DelayedACKLost", 3, POSITIVE},
+        {"Sctp", "SctpAborteds", 2, POSITIVE}, {NULL, NULL, 0, POSITIVE},
     };
 
     (void)state;
@@ -110,9 +112,9 @@ static void known_counters_have_words_and_some_are_left_out_when_0(void **state)
 static void unknown_counters_have_the_names_of_the_kernel_unless_they_are_0(void **state)
 {
     static const struct counter counters[] = {
-        {"Ip", "Forwarding", 2, false},           {"Ip", "OutTransmits", 0, false},
-        {"IpExt", "InOctets", UINT64_MAX, false}, {"IpExt", "Strange", 1, true},
-        {"TcpExt", "TCPTimeouts", 4, false},      {NULL, NULL, 0, false},
+        {"Ip", "Forwarding", 2, POSITIVE},           {"Ip", "OutTransmits", 0, POSITIVE},
+        {"IpExt", "InOctets", UINT64_MAX, POSITIVE}, {"IpExt", "Strange", 1, NEGATIVE},
+        {"TcpExt", "TCPTimeouts", 4, POSITIVE},      {NULL, NULL, 0, POSITIVE},
     };
 
     (void)state;
@@ -125,20 +127,39 @@ static void unknown_counters_have_the_names_of_the_kernel_unless_they_are_0(void
                                                            "    TCPTimeouts: 4\n");
 }
 
+/* Not 0, which some leave out. */
+static void a_change_that_is_not_known_is_a_dash(void **state)
+{
+    static const struct counter counters[] = {
+        {"Tcp", "ActiveOpens", 5, NO_VALUE}, {"Tcp", "AttemptFails", 5, NO_VALUE},
+        {"Tcp", "Strange", 5, NO_VALUE},     {"TcpExt", "TW", 5, NO_VALUE},
+        {NULL, NULL, 0, POSITIVE},
+    };
+
+    (void)state;
+    assert_string_equal(written(&everything, counters, 1),
+                        "Tcp:\n"
+                        "    - active connection openings\n"
+                        "    - failed connection attempts\n"
+                        "    Strange: -\n"
+                        "TcpExt:\n"
+                        "    - TCP sockets finished time wait in fast timer\n");
+}
+
 static const struct counter icmp[] = {
-    {"Icmp", "InMsgs", 5, false},
-    {"Icmp", "InCsumErrors", 1, false},
-    {"Icmp", "InDestUnreachs", 4, false},
-    {"Icmp", "InTimeExcds", 0, false},
-    {"Icmp", "OutMsgs", 9, false},
-    {"Icmp", "InEchos", 0, false},
-    {"Icmp", "OutEchos", 0, false},
-    {"Icmp", "OutEchoReps", 2, false},
-    {"Icmp", "OutRateLimitHost", 1, false},
-    {"IcmpMsg", "InType3", 4, false},
-    {"Udp", "NoPorts", 6, false},
-    {"Udp", "IgnoredMulti", 1, false},
-    {NULL, NULL, 0, false},
+    {"Icmp", "InMsgs", 5, POSITIVE},
+    {"Icmp", "InCsumErrors", 1, POSITIVE},
+    {"Icmp", "InDestUnreachs", 4, POSITIVE},
+    {"Icmp", "InTimeExcds", 0, POSITIVE},
+    {"Icmp", "OutMsgs", 9, POSITIVE},
+    {"Icmp", "InEchos", 0, POSITIVE},
+    {"Icmp", "OutEchos", 0, POSITIVE},
+    {"Icmp", "OutEchoReps", 2, POSITIVE},
+    {"Icmp", "OutRateLimitHost", 1, POSITIVE},
+    {"IcmpMsg", "InType3", 4, POSITIVE},
+    {"Udp", "NoPorts", 6, POSITIVE},
+    {"Udp", "IgnoredMulti", 1, POSITIVE},
+    {NULL, NULL, 0, POSITIVE},
 };
 
 static void histograms_have_titles_indented_like_what_is_before_them(void **state)
@@ -164,10 +185,10 @@ static void histograms_have_titles_indented_like_what_is_before_them(void **stat
 static void a_protocol_that_is_not_shown_still_ends_a_histogram(void **state)
 {
     static const struct counter counters[] = {
-        {"Icmp", "OutEchos", 1, false},
-        {"TcpExt", "TW", 1, false},
-        {"IpExt", "InOctets", 1, false},
-        {NULL, NULL, 0, false},
+        {"Icmp", "OutEchos", 1, POSITIVE},
+        {"TcpExt", "TW", 1, POSITIVE},
+        {"IpExt", "InOctets", 1, POSITIVE},
+        {NULL, NULL, 0, POSITIVE},
     };
     const struct statistics_layout layout = {
         .header = true, .shows = shows_others, .arg = "TcpExt"};
@@ -183,7 +204,7 @@ static void a_protocol_that_is_not_shown_still_ends_a_histogram(void **state)
 static void every_listing_starts_anew(void **state)
 {
     static const struct counter counters[] = {
-        {"Other", "A", 1, false}, {"Icmp", "OutEchos", 1, false}, {NULL, NULL, 0, false}};
+        {"Other", "A", 1, POSITIVE}, {"Icmp", "OutEchos", 1, POSITIVE}, {NULL, NULL, 0, POSITIVE}};
     static const char once[] = "Other:\n    A: 1\nIcmp:\n    ICMP output histogram:\n"
                                "        echo requests: 1\n";
     char twice[2 * sizeof once];
@@ -196,7 +217,7 @@ static void every_listing_starts_anew(void **state)
 static void without_header_there_are_no_titles_of_protocols(void **state)
 {
     static const struct counter counters[] = {
-        {"Udp", "NoPorts", 6, false}, {"Other", "A", 1, false}, {NULL, NULL, 0, false}};
+        {"Udp", "NoPorts", 6, POSITIVE}, {"Other", "A", 1, POSITIVE}, {NULL, NULL, 0, POSITIVE}};
     const struct statistics_layout layout = {.shows = shows_all};
 
     (void)state;
@@ -206,8 +227,8 @@ static void without_header_there_are_no_titles_of_protocols(void **state)
 
 static void names_from_the_file_are_escaped(void **state)
 {
-    static const struct counter counters[] = {{"P\033", "A\x9b\\", 6, false},
-                                              {NULL, NULL, 0, false}};
+    static const struct counter counters[] = {{"P\033", "A\x9b\\", 6, POSITIVE},
+                                              {NULL, NULL, 0, POSITIVE}};
 
     (void)state;
     assert_string_equal(written(&everything, counters, 1), "P\\x1b:\n    A\\x9b\\\\: 6\n");
@@ -250,6 +271,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_counters_have_words_and_some_are_left_out_when_0),
         cmocka_unit_test(unknown_counters_have_the_names_of_the_kernel_unless_they_are_0),
+        cmocka_unit_test(a_change_that_is_not_known_is_a_dash),
         cmocka_unit_test(histograms_have_titles_indented_like_what_is_before_them),
         cmocka_unit_test(a_protocol_that_is_not_shown_still_ends_a_histogram),
         cmocka_unit_test(every_listing_starts_anew),
