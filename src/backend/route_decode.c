@@ -298,6 +298,9 @@ int route_decode(const struct nlmsghdr *message, struct record *record,
     while (attributes_next(&attributes, &attribute))
         take_attribute(&attribute, record, nexthops);
     set_flags(record);
+    /* a blackhole that is the object's, not the route's, has no flags in the kernel's file */
+    if (nexthops->object && body.rtm_family == AF_INET6 && body.rtm_type == RTN_BLACKHOLE)
+        record->route.flags ^= RTF_REJECT | RTF_NONEXTHOP | RTF_UP;
     if (!attributes_ended(&attributes) ||
         (nexthops->at != nexthops->end && route_decode_nexthop(nexthops, record) < 0))
         return -EBADMSG;
