@@ -124,7 +124,7 @@ static void check_listed(const void *arg, struct report *report)
     const struct netstat_options *options = interfaces->options;
     char text[TYPED_MAX];
 
-    if (!options->interface || report->listed || options->delta)
+    if (!options->interface || report->listed)
         return;
     report_verbatim(report, "%s: error fetching interface information: Device not found",
                     options_typed(text, options->interface, strlen(options->interface)));

@@ -76,8 +76,7 @@ static const struct option options_table[] = {
      GROUP_SHOW},
     {OPTION_NUMERIC_USERS, 0, "numeric-users", ARGUMENT_NONE, NULL, NULL, "no names for users",
      GROUP_SHOW},
-    {'N', 'N', "symbolic", ARGUMENT_NONE, NULL, NULL, "of interfaces: hardware names",
-     GROUP_TABLES},
+    {'N', 'N', "symbolic", ARGUMENT_NONE, NULL, NULL, "of routes: the same as -n", GROUP_TABLES},
     {'C', 'C', "cache", ARGUMENT_NONE, NULL, NULL, "of routes: what was learnt of paths",
      GROUP_TABLES},
     {'F', 'F', "fib", ARGUMENT_NONE, NULL, NULL, "of routes: the forwarding table", GROUP_TABLES},
@@ -229,7 +228,8 @@ static int take_other_table(struct netstat_options *options, const struct option
 
     if (option->id == 'g' && options->other_tables) /* it goes with sockets, and after all others */
         return 0;
-    options->other_tables += option->id != 'g';
+    /* -I=lo has said it */
+    options->other_tables += option->id != 'g' && !(option->id == 'i' && options->interface);
     for (size_t i = 0; i < sizeof tables_of / sizeof *tables_of; i++)
         if (tables_of[i].id == option->id)
             options->table = tables_of[i].table;

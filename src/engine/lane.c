@@ -43,6 +43,7 @@ static int pass_on(struct lane *lane, const struct record *record, bool wait)
 
     if (run->listing->delta) {
         int error = delta_take(run->engine->delta, record, &change);
+        run->report->listed += run->silent;
         if (error || run->silent)
             return error;
         record = &change;

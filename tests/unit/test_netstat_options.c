@@ -292,6 +292,7 @@ static void an_interface_can_be_named_in_the_same_word(void **state)
     assert_string_equal(PARSE("-Ilo").options.interface, "lo");
     assert_string_equal(PARSE("-I=lo").options.interface, "lo");
     assert_string_equal(PARSE("-niI=lo").options.interface, "lo");
+    assert_string_equal(PARSE("-I=lo", "-i").options.interface, "lo");
     assert_string_equal(PARSE("--interfaces=lo").options.interface, "lo");
     assert_string_equal(PARSE("--int=lo").options.interface, "lo");
     assert_int_equal(PARSE("-Ilo").options.table, NETSTAT_INTERFACES);
