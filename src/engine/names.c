@@ -91,8 +91,9 @@ void run_report_owners(struct run *run)
         report_note(run->report, "owners: %s does not list all processes (hidepid, proc(5))",
                     run->listing->proc_root);
     if (!owners_shut_out(owners) && owners_denied(owners) && run->unowned)
-        report_note(run->report, "owners: %zu processes do not show what they hold open",
-                    owners_denied(owners));
+        report_note(run->report, "owners: %zu %s open", owners_denied(owners),
+                    owners_denied(owners) == 1 ? "process does not show what it holds"
+                                               : "processes do not show what they hold");
 }
 
 static int add_socket_hosts(struct hosts *hosts, const struct socket_record *sock)
