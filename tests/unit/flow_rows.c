@@ -12,14 +12,12 @@
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "fastnet/lookup.h"
-
-enum { OUTPUT_MAX = 256 * 1024 };
+#include "output.h"
 
 const struct context no_names;
 const struct conntrack_layout plain;
@@ -30,25 +28,15 @@ const struct conntrack_layout save = {.save = true};
 const char *written(const struct conntrack_layout *layout, const struct context *context,
                     const struct record *records, size_t count)
 {
-    static char text[OUTPUT_MAX];
-    struct writer writer = {.length = 0};
-    const int fd = memfd_create("layout", 0);
+    struct output output;
+    struct sink *sink = sink_conntrack_create(layout, output_begin(&output), context);
 
-    assert_int_equal(writer_init(&writer, fd), 0);
-    struct sink *sink = sink_conntrack_create(layout, &writer, context);
     assert_non_null(sink);
     sink->ops->begin(sink);
     for (size_t i = 0; i < count; i++)
         sink->ops->row(sink, &records[i]);
     sink->ops->end(sink);
-    assert_int_equal(writer_flush(&writer), 0);
-    const ssize_t length = pread(fd, text, sizeof text - 1, 0);
-    assert_true(length >= 0);
-    text[length] = '\0';
-    sink_destroy(sink);
-    writer_finish(&writer);
-    close(fd);
-    return text;
+    return output_end(&output, sink);
 }
 
 const char *written_row(const struct conntrack_layout *layout, const struct record *record)

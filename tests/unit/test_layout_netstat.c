@@ -12,33 +12,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "fastnet/lookup.h"
-#include "fastnet/sink.h"
+#include "output.h"
 #include "scene.h"
 
 static const struct context no_names;
 static const struct netstat_layout numeric = {
     .numeric_hosts = true, .numeric_ports = true, .numeric_users = true, .header = true};
 
-enum { OUTPUT_MAX = 8192 };
-
 /* What a layout writes for a section's heading (or none, when -1) and a row (or none, when NULL).
  */
 static const char *written(const struct netstat_layout *layout, const struct context *context,
                            int section, const struct record *record)
 {
-    static char text[OUTPUT_MAX];
-    struct writer writer = {.length = 0};
-    struct sink *sink;
-    ssize_t length;
-    int fd = memfd_create("layout", 0);
+    struct output output;
+    struct sink *sink = sink_netstat_create(layout, output_begin(&output), context);
 
-    assert_int_equal(writer_init(&writer, fd), 0);
-    sink = sink_netstat_create(layout, &writer, context);
     assert_non_null(sink);
     sink->ops->begin(sink);
     if (section >= 0)
@@ -46,14 +37,7 @@ static const char *written(const struct netstat_layout *layout, const struct con
     if (record)
         sink->ops->row(sink, record);
     sink->ops->end(sink);
-    assert_int_equal(writer_flush(&writer), 0);
-    length = pread(fd, text, sizeof text - 1, 0);
-    assert_true(length >= 0);
-    text[length] = '\0';
-    sink_destroy(sink);
-    writer_finish(&writer);
-    close(fd);
-    return text;
+    return output_end(&output, sink);
 }
 
 static const char *row(const struct netstat_layout *layout, const struct record *record)

@@ -15,15 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "engine/groups.h"
 #include "engine/order.h"
 #include "fastnet/hardware.h"
 #include "fastnet/lookup.h"
-#include "fastnet/sink.h"
+#include "output.h"
 
 /* Stands in for a machine whose interfaces have their hardware type for index: "if778" is a tunnel.
  */
@@ -106,27 +104,14 @@ static const char *text_of(const char *name, const struct record *record)
 static const char *written(struct sink *(*create)(const struct sink_options *), const char *name,
                            const struct record *record)
 {
-    static char text[1024];
     const struct column *column = column_find(RECORD_NEIGHBOUR, name, strlen(name));
-    struct writer writer = {.length = 0};
-    struct sink *sink;
-    ssize_t length;
-    int fd = memfd_create("sink", 0);
-
-    assert_int_equal(writer_init(&writer, fd), 0);
-    sink = create(&(struct sink_options){
-        .writer = &writer, .context = &names, .columns = &column, .count = 1});
+    struct output output;
+    struct sink *sink = create(&(struct sink_options){
+        .writer = output_begin(&output), .context = &names, .columns = &column, .count = 1});
     sink->ops->begin(sink);
     sink->ops->row(sink, record);
     sink->ops->end(sink);
-    assert_int_equal(writer_flush(&writer), 0);
-    length = pread(fd, text, sizeof text - 1, 0);
-    assert_true(length >= 0);
-    text[length] = '\0';
-    sink_destroy(sink);
-    writer_finish(&writer);
-    close(fd);
-    return text;
+    return output_end(&output, sink);
 }
 
 static void promised_columns_are_there(void **state)
