@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "datagrams.h"
 #include "fastnet/flow_filter.h"
-#include "fastnet/netlink.h"
 #include "fastnet/query.h"
 #include "fastnet/report.h"
 #include "fastnet/sink.h"
@@ -20,45 +20,13 @@ enum { COLUMNS_MAX = 64 };
 enum { CONNTRACK, JSON, CSV, SINKS };
 
 struct input {
-    const uint8_t *data;
-    size_t size, next;
+    struct datagrams datagrams;
     const struct table *table;
     struct writer writers[SINKS]; /* each sink has its own */
     struct sink *sinks[SINKS];
     const struct column *columns[COLUMNS_MAX];
     size_t column_count;
 };
-
-static int take_request(void *arg, const void *message, size_t size)
-{
-    struct input *input = arg;
-
-    (void)message;
-    require(size >= 20);
-    input->next = 0; /* asked again, the peer says the same again */
-    return 0;
-}
-
-/* A length with its highest bit is not the kernel's; one of 0x7fff is that nothing came. */
-static ssize_t give_datagram(void *arg, void *buffer, size_t size, uint32_t *port)
-{
-    struct input *input = arg;
-    size_t left = input->size - input->next, length;
-
-    if (left < 2)
-        return 0;
-    length = (size_t)input->data[input->next] | (size_t)input->data[input->next + 1] << 8;
-    *port = (uint32_t)(length >> 15);
-    length &= 0x7fff;
-    input->next += 2;
-    if (length == 0x7fff)
-        return *port ? -ENOBUFS : input->table->endless ? -EAGAIN : -EIO;
-    length = length < left - 2 ? length : left - 2;
-    require(length <= size);
-    memcpy(buffer, input->data + input->next, length);
-    input->next += length;
-    return (ssize_t)length;
-}
 
 /* No control byte reaches the output, whatever the kernel's texts hold; every row is whole lines.
  */
@@ -176,8 +144,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         &table_flows_zeroed,    &table_flows_dying, &table_expectation_count,
     };
     static const struct context no_names;
-    struct input input = {.next = 0};
-    const struct netlink_peer peer = {take_request, give_datagram, &input};
+    struct input input = {.table = NULL};
+    const struct netlink_peer peer = datagrams_peer(&input.datagrams);
     struct report report = {.partial = false};
     const struct query_events events = {.stop = -1, .kinds = 7};
     struct query query = {.needs = UINT64_MAX,
@@ -189,9 +157,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (size < 2)
         return 0;
-    input.data = data + 2;
-    input.size = size - 2;
     query.table = input.table = tables[data[0] % (sizeof tables / sizeof *tables)];
+    input.datagrams = (struct datagrams){data + 2, size - 2, 0, input.table->endless};
     query.netlink = netlink_create_with(&peer);
     require(query.netlink != NULL);
     begin(&input, data[1], &no_names);

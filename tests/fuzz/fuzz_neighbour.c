@@ -12,46 +12,18 @@
 
 #include "backend/lines.h"
 #include "backend/proc_arp.h"
+#include "datagrams.h"
 #include "fastnet/lookup.h"
-#include "fastnet/netlink.h"
 #include "fastnet/report.h"
 #include "fastnet/sink.h"
 #include "fuzz.h"
 
 struct input {
-    const uint8_t *data;
-    size_t size, next;
+    struct datagrams datagrams; /* or lines */
     struct sink *sinks[2];
     const struct context *context;
     uint64_t fields;
 };
-
-static int take_request(void *arg, const void *message, size_t size)
-{
-    struct input *input = arg;
-
-    (void)message;
-    require(size >= 16);
-    input->next = 0; /* asked again, the peer says the same again */
-    return 0;
-}
-
-static ssize_t give_datagram(void *arg, void *buffer, size_t size, uint32_t *port)
-{
-    struct input *input = arg;
-    size_t left = input->size - input->next, length;
-
-    if (left < 2)
-        return 0;
-    length = (size_t)input->data[input->next] | (size_t)input->data[input->next + 1] << 8;
-    *port = (uint32_t)(length >> 15); /* the kernel, or somebody else */
-    length &= 0x7fff;
-    length = length < left - 2 ? length : left - 2;
-    require(length <= size);
-    memcpy(buffer, input->data + input->next + 2, length);
-    input->next += 2 + length;
-    return (ssize_t)length;
-}
 
 /* Every column yields a value of its type that fits its bound. */
 static void check_columns(const struct record *record, const struct context *context)
@@ -87,7 +59,7 @@ static int check_record(const struct record *record, void *arg)
 
 static void take_datagrams(struct input *input, const struct neighbour_filter *filter)
 {
-    const struct netlink_peer peer = {take_request, give_datagram, input};
+    const struct netlink_peer peer = datagrams_peer(&input->datagrams);
     struct report report = {.partial = false};
     struct query query = {.table = &table_neighbours,
                           .states = STATES_ALL,
@@ -104,7 +76,7 @@ static void take_datagrams(struct input *input, const struct neighbour_filter *f
 
 static void take_lines(struct input *input)
 {
-    const char *at = (const char *)input->data, *end = at + input->size;
+    const char *at = (const char *)input->datagrams.data, *end = at + input->datagrams.size;
 
     input->fields = backend_proc_arp.fields(&table_arp);
     while (at < end) {
@@ -130,7 +102,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                          {.numeric = true, .bsd = true, .totals = &totals}};
     struct context context = {.interfaces = interfaces_create()};
     struct writer writer = {.fd = -1};
-    struct input input = {.data = size ? data + 1 : data, .size = size ? size - 1 : 0};
+    struct input input = {.datagrams = {size ? data + 1 : data, size ? size - 1 : 0, 0, false}};
 
     require(context.interfaces != NULL && writer_init(&writer, -1) == 0);
     input.context = &context;
