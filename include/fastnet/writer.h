@@ -12,7 +12,8 @@ struct writer {
     int error;         /* errno of the first write that failed; nothing is written after it */
     bool line_flushed; /* hand on at once what ends a line (-c, events) */
     size_t length;
-    char *buffer; /* WRITER_CAPACITY bytes, owned */
+    size_t reserved; /* bytes behind them that may be written */
+    char *buffer;    /* WRITER_CAPACITY bytes, owned */
 };
 
 /* Returns 0 or -ENOMEM. fd is borrowed. */
@@ -24,7 +25,7 @@ void writer_finish(struct writer *writer);
 /* Room for size bytes (at most WRITER_RESERVE_MAX) at the returned place; never NULL. */
 char *writer_reserve(struct writer *writer, size_t size);
 
-/* Keeps what was written from the reserved place up to end. */
+/* Keeps what was written from the reserved place up to end; more than was reserved is a bug. */
 void writer_commit(struct writer *writer, const char *end);
 
 /* Any number of bytes. */

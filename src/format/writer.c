@@ -68,6 +68,7 @@ char *writer_reserve(struct writer *writer, size_t size)
     assert(size <= WRITER_RESERVE_MAX);
     if (size > WRITER_CAPACITY - writer->length)
         writer_flush(writer);
+    writer->reserved = size;
     return writer->buffer + writer->length;
 }
 
@@ -79,7 +80,11 @@ static void flush_whole_lines(struct writer *writer)
 
 void writer_commit(struct writer *writer, const char *end)
 {
-    writer->length = (size_t)(end - writer->buffer);
+    const size_t length = (size_t)(end - writer->buffer);
+
+    assert(length >= writer->length && length - writer->length <= writer->reserved);
+    writer->length = length;
+    writer->reserved = 0;
     flush_whole_lines(writer);
 }
 
