@@ -15,12 +15,12 @@
 #include "datagrams.h"
 #include "fastnet/lookup.h"
 #include "fastnet/report.h"
-#include "fastnet/sink.h"
 #include "fuzz.h"
+#include "written.h"
 
 struct input {
     struct datagrams datagrams; /* or lines */
-    struct sink *sinks[2];
+    struct written written[2];
     const struct context *context;
     uint64_t fields;
 };
@@ -43,7 +43,7 @@ static void check_columns(const struct record *record, const struct context *con
 
 static int check_record(const struct record *record, void *arg)
 {
-    const struct input *input = arg;
+    struct input *input = arg;
     const struct neighbour_record *neighbour = &record->neighbour;
 
     require(record->kind == RECORD_NEIGHBOUR);
@@ -53,7 +53,7 @@ static int check_record(const struct record *record, void *arg)
     require(memchr(neighbour->interface_name, 0, INTERFACE_NAME_SIZE) != NULL);
     check_columns(record, input->context);
     for (size_t i = 0; i < 2 && neighbour->family == AF_INET; i++)
-        input->sinks[i]->ops->row(input->sinks[i], record);
+        written_row(&input->written[i], record);
     return 0;
 }
 
@@ -101,22 +101,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct arp_layout layouts[] = {{.numeric = true, .totals = &totals},
                                          {.numeric = true, .bsd = true, .totals = &totals}};
     struct context context = {.interfaces = interfaces_create()};
-    struct writer writer = {.fd = -1};
     struct input input = {.datagrams = {size ? data + 1 : data, size ? size - 1 : 0, 0, false}};
 
-    require(context.interfaces != NULL && writer_init(&writer, -1) == 0);
+    require(context.interfaces != NULL);
     input.context = &context;
-    for (size_t i = 0; i < 2; i++) {
-        input.sinks[i] = sink_arp_create(&layouts[i], &writer, &context);
-        require(input.sinks[i] != NULL);
-    }
+    for (size_t i = 0; i < 2; i++)
+        written_begin(&input.written[i],
+                      sink_arp_create(&layouts[i], written_writer(&input.written[i]), &context), "",
+                      true);
     if (size && data[0] % 4 == 3)
         take_lines(&input);
     else if (size)
         take_datagrams(&input, &filters[data[0] % 4]);
     for (size_t i = 0; i < 2; i++)
-        sink_destroy(input.sinks[i]);
-    writer_finish(&writer);
+        written_end(&input.written[i]);
     interfaces_destroy(context.interfaces);
     return 0;
 }

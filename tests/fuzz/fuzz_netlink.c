@@ -11,16 +11,18 @@
 #include "fastnet/query.h"
 #include "fastnet/report.h"
 #include "fuzz.h"
+#include "written.h"
 
 struct input {
     struct datagrams datagrams;
     const struct table *table;
+    struct written written;
 };
 
 /* What a row says must be within what its table can have, and be there to be read. */
 static int check_record(const struct record *record, void *arg)
 {
-    const struct input *input = arg;
+    struct input *input = arg;
     const struct socket_record *sock = &record->socket;
     unsigned sum = 0;
 
@@ -32,6 +34,7 @@ static int check_record(const struct record *record, void *arg)
         for (size_t i = 0; i < sock->path.length; i++)
             sum += (unsigned char)sock->path.data[i];
     }
+    written_row(&input->written, record);
     return sum == UINT32_MAX; /* never, but the compiler does not know */
 }
 
@@ -39,6 +42,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct table *const tables[] = {&table_tcp, &table_unix, &table_tcp6, &table_udp,
                                                  &table_raw};
+    static const struct context no_names;
+    static const struct netstat_layout layout = {
+        .timers = true, .numeric_hosts = true, .numeric_ports = true, .numeric_users = true};
     struct input input = {.datagrams = {size ? data + 1 : data, size ? size - 1 : 0, 0, false}};
     const struct netlink_peer peer = datagrams_peer(&input.datagrams);
     struct report report = {.partial = false};
@@ -53,7 +59,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     query.table = input.table = tables[data[0] % (sizeof tables / sizeof *tables)];
     query.netlink = netlink_create_with(&peer);
     require(query.netlink != NULL);
+    written_begin(&input.written,
+                  sink_netstat_create(&layout, written_writer(&input.written), &no_names), "",
+                  true);
     require(backend_sock_diag.dump(&query, check_record, &input) <= 0);
+    written_end(&input.written);
     netlink_destroy(query.netlink);
     return 0;
 }

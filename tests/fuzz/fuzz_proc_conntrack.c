@@ -13,6 +13,9 @@
 #include "backend/lines.h"
 #include "backend/proc_conntrack.h"
 #include "fuzz.h"
+#include "written.h"
+
+static struct written written;
 
 static void check_text(const struct text *text, const struct line *line)
 {
@@ -70,6 +73,7 @@ static void decode_flow(const struct line *line)
     if (result < 0)
         return;
     check_flow(&record, line);
+    written_row(&written, &record);
     if (!(record.has & FLOW_SECCTX))
         check_longer(&record, line);
 }
@@ -93,6 +97,7 @@ static void decode_expectation(const struct line *line)
     require(expectation->flags <= 7); /* all of PERMANENT, INACTIVE, USERSPACE */
     if (record.has & FLOW_HELPER)
         check_text(&expectation->helper, line);
+    written_row(&written, &record);
 }
 
 static void decode_counters(const struct line *line, size_t number,
@@ -134,6 +139,8 @@ static void decode_slab(const struct line *line)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static const struct context no_names;
+    static const struct conntrack_layout layout = {.extended = true, .id = true, .labels = true};
     struct flow_counter_columns columns = {.count = 0};
     struct lines lines;
     struct line line;
@@ -144,6 +151,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fd = memfd_create("file", 0);
     require(fd >= 0 && write(fd, data + 1, size - 1) == (ssize_t)(size - 1));
     require(lseek(fd, 0, SEEK_SET) == 0 && lines_init(&lines, fd) == 0);
+    written_begin(&written, sink_conntrack_create(&layout, written_writer(&written), &no_names),
+                  "\t", true);
     while ((result = lines_next(&lines, &line)) > 0) {
         switch (data[0] & 3) {
         case 0:
@@ -161,6 +170,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
     }
     require(result == 0);
+    written_end(&written);
     lines_close(&lines);
     return 0;
 }

@@ -12,6 +12,7 @@
 #include "backend/lines.h"
 #include "backend/proc_net.h"
 #include "fuzz.h"
+#include "written.h"
 
 /* The lines that memchr() finds in the whole, to compare with. */
 struct expected {
@@ -50,7 +51,7 @@ static void check_record(const struct record *record, const struct table *table,
              sock->path.data + sock->path.length <= line->data + line->length));
 }
 
-static void decode(const struct line *line, const struct table *table)
+static void decode(const struct line *line, const struct table *table, struct written *written)
 {
     struct record record;
     int result;
@@ -62,8 +63,10 @@ static void decode(const struct line *line, const struct table *table)
         result = proc_net_decode_inet(line, table, &record);
     require(result == 0 || result == -EBADMSG);
     require(result < 0 || !line->cut);
-    if (result == 0)
-        check_record(&record, table, line);
+    if (result < 0)
+        return;
+    check_record(&record, table, line);
+    written_row(written, &record);
 }
 
 /* Into a pipe, so that each read gets what one write was. */
@@ -98,6 +101,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct table *const tables[] = {&table_tcp, &table_tcp6, &table_unix, &table_udp};
     enum { PIPE_PIECES = 12 }; /* a pipe has 16 buffers */
+    static const struct context no_names;
+    static const struct netstat_layout layout = {
+        .timers = true, .numeric_hosts = true, .numeric_ports = true, .numeric_users = true};
+    struct written written;
     struct lines lines = {.fd = -1};
     struct line line;
     size_t piece = 0;
@@ -115,12 +122,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     lines.fd = piece ? open_pipe(text, size - 1, piece) : open_memory(text, size - 1);
     lines.buffer = malloc(LINES_CAPACITY);
     require(lines.buffer != NULL);
+    written_begin(&written, sink_netstat_create(&layout, written_writer(&written), &no_names), "",
+                  true);
     while ((result = lines_next(&lines, &line)) > 0) {
         expect_line(&expected, &line);
         require(lines.number == expected.number);
-        decode(&line, tables[data[0] & 3]);
+        decode(&line, tables[data[0] & 3], &written);
     }
     require(result == 0 && expected.at == expected.end);
+    written_end(&written);
     lines_close(&lines);
     return 0;
 }

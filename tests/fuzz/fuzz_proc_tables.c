@@ -11,6 +11,16 @@
 #include "backend/proc_igmp.h"
 #include "backend/proc_snmp.h"
 #include "fuzz.h"
+#include "written.h"
+
+static struct written statistics, groups;
+
+static bool shows_all(const struct record *record, const void *arg)
+{
+    (void)record;
+    (void)arg;
+    return true;
+}
 
 static bool is_within(const struct text *text, const struct line *line)
 {
@@ -25,6 +35,7 @@ static void check_counter(const struct record *record)
     require(!counter->negative || counter->magnitude);
     require(!counter->negative || counter->magnitude <= UINT64_C(1) << 63);
     require(!memchr(counter->name.data, ' ', counter->name.length));
+    written_row(&statistics, record);
 }
 
 static void decode_block(const struct line *names, const struct line *values)
@@ -71,6 +82,7 @@ static void check_group(const struct record *record, uint8_t family)
     require(group->users <= INT32_MAX && group->index <= INT32_MAX);
     for (size_t i = family == AF_INET ? 4 : 16; i < sizeof group->address; i++)
         require(group->address[i] == 0);
+    written_row(&groups, record);
 }
 
 static void decode_igmp(const struct line *line, struct igmp_interface *interface)
@@ -95,6 +107,19 @@ static void decode_igmp6(const struct line *line)
         return;
     check_group(&record, AF_INET6);
     require(is_within(&record.group.interface, line));
+}
+
+static void begin_layouts(void)
+{
+    static const struct context no_names;
+    const struct statistics_layout counted = {.header = true, .shows = shows_all};
+    const struct netstat_layout listed = {.numeric_hosts = true, .header = true};
+
+    written_begin(&statistics,
+                  sink_statistics_create(&counted, written_writer(&statistics), &no_names), "",
+                  true);
+    written_begin(&groups, sink_netstat_create(&listed, written_writer(&groups), &no_names), "",
+                  true);
 }
 
 static void decode_lines(uint8_t which, struct lines *lines)
@@ -133,7 +158,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fd = memfd_create("file", 0);
     require(fd >= 0 && write(fd, data + 1, size - 1) == (ssize_t)(size - 1));
     require(lseek(fd, 0, SEEK_SET) == 0 && lines_init(&lines, fd) == 0);
+    begin_layouts();
     decode_lines(data[0] & 3, &lines);
+    written_end(&statistics);
+    written_end(&groups);
     lines_close(&lines);
     return 0;
 }

@@ -14,10 +14,41 @@
 #include "backend/proc_dev.h"
 #include "backend/proc_route.h"
 #include "backend/route_decode.h"
+#include "fastnet/lookup.h"
 #include "fastnet/route.h"
 #include "fuzz.h"
+#include "written.h"
 
-enum { MESSAGE_MAX = 4096 };
+enum { MESSAGE_MAX = 4096, LAYOUTS = 4 };
+
+/* The layouts of routes with few and with all numbers, then those of interfaces. */
+static struct written layouts[LAYOUTS];
+
+static void write_route(const struct record *record)
+{
+    written_row(&layouts[0], record);
+    written_row(&layouts[1], record);
+}
+
+static void write_interface(const struct record *record)
+{
+    written_row(&layouts[2], record);
+    written_row(&layouts[3], record);
+}
+
+static void begin_layouts(const struct context *context)
+{
+    for (size_t i = 0; i < LAYOUTS; i++) {
+        const struct route_layout routes = {
+            .sections = {{AF_INET, false}}, .extended = i ? 2 : 0, .numeric = true, .header = true};
+        const struct interface_layout interfaces = {.extended = i == 3, .header = true};
+        struct writer *writer = written_writer(&layouts[i]);
+        written_begin(&layouts[i],
+                      i < 2 ? sink_route_create(&routes, writer, context)
+                            : sink_interface_create(&interfaces, writer, context),
+                      "", true);
+    }
+}
 
 static void check_text(const struct text *text, const char *start, const char *end)
 {
@@ -38,6 +69,7 @@ static void check_route(const struct record *record)
     require(!(record->has & ROUTE_MSS) == !route->mss);
     (void)route_is_to_host(route);
     (void)route_is_listed(record);
+    write_route(record);
 }
 
 static void decode_route(const struct nlmsghdr *message)
@@ -74,6 +106,7 @@ static void decode_link(const struct nlmsghdr *message)
     check_text(&interface->kind, start, end);
     check_text(&interface->alias, start, end);
     check_text(&interface->lladdr_text, text, text + sizeof text);
+    write_interface(&record);
 }
 
 static void decode_address(const struct nlmsghdr *message)
@@ -113,10 +146,17 @@ static void check_route_of_file(const struct record *record, const struct table 
     const struct text *device = &record->route.device;
 
     require(!(record->has & ~backend_proc_route.fields(table)));
+    write_route(record);
     if (!(record->has & ROUTE_DEVICE))
         return;
     require(device->length > 0 && device->length <= INTERFACE_TEXT_MAX);
     check_text(device, line->data, line->data + line->length);
+}
+
+static void check_interface_of_file(const struct record *record, const struct line *line)
+{
+    check_text(&record->interface.name, line->data, line->data + line->length);
+    write_interface(record);
 }
 
 static void decode_line(uint8_t kind, const struct line *line)
@@ -130,7 +170,7 @@ static void decode_line(uint8_t kind, const struct line *line)
     else if (kind == 4 && proc_route_decode_ipv6(line, &record) == 0)
         check_route_of_file(&record, &table_route6, line);
     else if (kind == 5 && proc_dev_decode(line, &record) == 0)
-        check_text(&record.interface.name, line->data, line->data + line->length);
+        check_interface_of_file(&record, line);
     else if (kind == 6 && proc_route_decode_statistics(line, &routes) == 0)
         require(routes <= UINT32_MAX);
 }
@@ -151,10 +191,16 @@ static void decode_file(uint8_t kind, const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const uint8_t kind = size ? data[0] & 7 : 7;
+    const struct context context = {.interfaces = interfaces_create()};
 
+    require(context.interfaces != NULL);
+    begin_layouts(&context);
     if (kind < 3)
         decode_message(kind, data + 1, size - 1);
     else if (kind < 7)
         decode_file(kind, data + 1, size - 1);
+    for (size_t i = 0; i < LAYOUTS; i++)
+        written_end(&layouts[i]);
+    interfaces_destroy(context.interfaces);
     return 0;
 }
