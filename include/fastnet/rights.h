@@ -13,6 +13,7 @@ enum right {
     RIGHT_OWNERS,          /* other users' descriptors: CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH */
     RIGHT_READ,            /* files of a captured tree: CAP_DAC_READ_SEARCH */
     RIGHT_NETFILTER,       /* asking nfnetlink: CAP_NET_ADMIN */
+    RIGHT_BUFFERS,         /* receive buffers past net.core.rmem_max: CAP_NET_ADMIN, not lent */
     RIGHT_NETFILTER_FILES, /* files of netfilter in /proc: CAP_DAC_READ_SEARCH */
 };
 
@@ -31,7 +32,10 @@ int rights_drop(void);
 /* Whether the permitted set still holds anything. */
 bool rights_any(void);
 
-/* Started with more rights than the user who started it (AT_SECURE, getauxval(3)). */
+/*
+ * Started with more rights than the user who started it (AT_SECURE, getauxval(3)): they are lent
+ * for listing, not for reading what he names or for changing anything.
+ */
 bool rights_elevated(void);
 
 #endif

@@ -16,6 +16,7 @@
 #include "fastnet/flow_filter.h"
 #include "fastnet/query.h"
 #include "fastnet/report.h"
+#include "fastnet/rights.h"
 
 const struct table table_flows = {.name = "flows", .kind = RECORD_FLOW, .resizes = true};
 const struct table table_flows_zeroed = {.name = "flows", .kind = RECORD_FLOW};
@@ -222,13 +223,19 @@ static int dump_list(struct reading *reading, unsigned type, netlink_fn fn)
     return send_request(reading, put_request(reading, type, NLM_F_DUMP, family), fn);
 }
 
-/* Once and no more: a second reading would show the zeroes that the first one left. */
+/*
+ * Once and no more: a second reading would show the zeroes that the first one left. It is all that
+ * is changed in the kernel, and not for who was lent the right to list.
+ */
 static int dump_and_zero(struct reading *reading)
 {
     const struct query *query = reading->query;
     const uint64_t before = flow_buckets(query->proc_root);
-    int result = dump_list(reading, IPCTNL_MSG_CT_GET_CTRZERO, take_flow);
+    int result;
 
+    if (rights_elevated())
+        return -EPERM;
+    result = dump_list(reading, IPCTNL_MSG_CT_GET_CTRZERO, take_flow);
     if (result == 0 && flow_resized(before, flow_buckets(query->proc_root)))
         report_resize(query);
     return result;
@@ -476,9 +483,11 @@ static int dump(const struct query *query, record_fn fn, void *arg)
 
 static const char *remedy(const struct table *table, int error)
 {
-    (void)table;
     switch (error) {
     case -EPERM:
+        if (table == &table_flows_zeroed && rights_elevated())
+            return "setting counters to 0 needs CAP_NET_ADMIN of the user's own, not one lent by "
+                   "the program's file";
         return "ctnetlink needs CAP_NET_ADMIN";
     case -EINVAL: /* nfnetlink: no such subsystem */
     case -EPROTONOSUPPORT:

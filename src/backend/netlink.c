@@ -407,14 +407,14 @@ static int listen_once(struct netlink *netlink, int fd, const struct netlink_lis
 }
 
 /* Past the system's limit (net.core.rmem_max) where that is allowed. */
-static void set_buffer_size(int fd, size_t size, int protocol)
+static void set_buffer_size(int fd, size_t size)
 {
     const int bytes = size > INT_MAX / 2 ? INT_MAX / 2 : (int)size;
 
-    raise_for(protocol);
+    rights_raise(RIGHT_BUFFERS);
     if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes) < 0)
         setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
-    lower_for(protocol);
+    rights_lower();
 }
 
 int netlink_listen(struct netlink *netlink, const struct netlink_listening *listening,
@@ -430,7 +430,7 @@ int netlink_listen(struct netlink *netlink, const struct netlink_listening *list
     if (result < 0)
         return result;
     if (listening->buffer_size && channel.fd >= 0)
-        set_buffer_size(channel.fd, listening->buffer_size, listening->protocol);
+        set_buffer_size(channel.fd, listening->buffer_size);
     for (unsigned count = 1; result == 0; count++) {
         result = listen_once(netlink, channel.fd, listening, report);
         if (result == 0 && !netlink->peer && count % EVENTS_AT_ONCE == 0)

@@ -78,6 +78,11 @@ void rights_raise(enum right right)
     case RIGHT_NETFILTER:
         raise_permitted(netfilter, sizeof(netfilter) / sizeof(netfilter[0]));
         break;
+    case RIGHT_BUFFERS:
+        /* Nor shall he take memory of the kernel's past the limit that is set for him. */
+        if (!rights_elevated())
+            raise_permitted(netfilter, sizeof(netfilter) / sizeof(netfilter[0]));
+        break;
     case RIGHT_NETFILTER_FILES:
         /* Files that the program names, not who started it: it may be lent to anyone. */
         raise_permitted(files, sizeof(files) / sizeof(files[0]));
