@@ -227,25 +227,47 @@ static struct sink *make_sink(const void *arg, struct writer *writer, const stru
     return sink_conntrack_create(&conntrack->options.layout, writer, context);
 }
 
-/* The line that conntrack ends with. */
+/* What conntrack counts in its last line, or NULL where it has none. */
+static const char *what_is_counted(const struct conntrack_options *options)
+{
+    const bool expect = options->table == TABLE_EXPECT;
+
+    if (common_uses_columns(&options->common))
+        return NULL;
+    switch (options->command) {
+    case COMMAND_NONE:
+    case COMMAND_LIST:
+        return expect ? "expectations" : "flow entries";
+    case COMMAND_EVENT:
+        return expect ? "expectation events" : "flow events";
+    case COMMAND_GET:
+        return expect ? NULL : "flow entries";
+    default:
+        return NULL;
+    }
+}
+
+/*
+ * The line that conntrack ends with. The one flow that was asked for may be there and not be what
+ * the other options say: then nothing is shown, and who asked for it has to know.
+ */
 static void sum_up(const void *arg, struct report *report)
 {
     const struct conntrack *conntrack = arg;
     const struct conntrack_options *options = &conntrack->options;
-    const bool expect = options->table == TABLE_EXPECT;
-    const char *what = NULL;
+    const char *what = what_is_counted(options);
+    const bool complete = report->listed || !report->partial;
 
-    if (common_uses_columns(&options->common) || report->ended)
+    if (report->ended || !complete)
         return;
-    if (options->command <= COMMAND_LIST)
-        what = expect ? "expectations" : "flow entries";
-    else if (options->command == COMMAND_EVENT)
-        what = expect ? "expectation events" : "flow events";
-    else if (options->command == COMMAND_GET && !expect)
-        what = "flow entries";
-    if (what && (report->listed || !report->partial))
+    if (what)
         report_verbatim(report, "conntrack v1.4.7 (conntrack-tools): %llu %s have been shown.",
                         (unsigned long long)report->listed, what);
+    if (options->command != COMMAND_GET || report->listed)
+        return;
+    if (!what)
+        report_note(report, "%s", missing_words(options));
+    report->partial = true;
 }
 
 int conntrack_run(int argc, char *const argv[])
