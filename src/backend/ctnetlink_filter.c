@@ -153,13 +153,16 @@ static void put_protocol(struct nlmsghdr *message, const struct flow_tuple *tupl
     mnl_attr_nest_end(message, nest);
 }
 
+/* zone is that of the tuple's direction, 0 for none. */
 static void put_tuple(struct nlmsghdr *message, uint16_t type, const struct flow_tuple *tuple,
-                      uint8_t family)
+                      uint8_t family, uint16_t zone)
 {
     struct nlattr *nest = mnl_attr_nest_start(message, type);
 
     put_addresses(message, tuple, family);
     put_protocol(message, tuple);
+    if (zone)
+        mnl_attr_put_u16(message, CTA_TUPLE_ZONE, htons(zone));
     mnl_attr_nest_end(message, nest);
 }
 
@@ -174,9 +177,9 @@ static bool put_comparisons(struct nlmsghdr *message, const struct flow_filter *
     if (!orig.flags && !reply.flags)
         return false;
     if (orig.flags)
-        put_tuple(message, CTA_TUPLE_ORIG, &orig.tuple, family);
+        put_tuple(message, CTA_TUPLE_ORIG, &orig.tuple, family, 0);
     if (reply.flags)
-        put_tuple(message, CTA_TUPLE_REPLY, &reply.tuple, family);
+        put_tuple(message, CTA_TUPLE_REPLY, &reply.tuple, family, 0);
     nest = mnl_attr_nest_start(message, CTA_FILTER);
     mnl_attr_put_u32(message, CTA_FILTER_ORIG_FLAGS, orig.flags);
     mnl_attr_put_u32(message, CTA_FILTER_REPLY_FLAGS, reply.flags);
@@ -246,12 +249,26 @@ static struct flow_tuple tuple_of(const struct flow_filter *filter, bool reply)
     return tuple;
 }
 
+/*
+ * The zone that a flow is in for this direction only: among flows of one tuple it tells which. The
+ * kernel refuses it beside a zone of both directions, which then says it all.
+ */
+static uint16_t zone_of_direction(const struct flow_filter *filter, bool reply)
+{
+    if (has(filter, FILTER_ZONE) && filter->zone)
+        return 0;
+    if (reply)
+        return has(filter, FILTER_REPLY_ZONE) ? filter->reply_zone : 0;
+    return has(filter, FILTER_ORIG_ZONE) ? filter->orig_zone : 0;
+}
+
 void ctnetlink_put_tuple(struct nlmsghdr *message, const struct flow_filter *filter)
 {
     const bool reply = !has(filter, FILTER_ORIG_SRC) && has(filter, FILTER_REPLY_SRC);
     const struct flow_tuple tuple = tuple_of(filter, reply);
 
-    put_tuple(message, reply ? CTA_TUPLE_REPLY : CTA_TUPLE_ORIG, &tuple, filter->family);
+    put_tuple(message, reply ? CTA_TUPLE_REPLY : CTA_TUPLE_ORIG, &tuple, filter->family,
+              zone_of_direction(filter, reply));
     if (has(filter, FILTER_ZONE))
         mnl_attr_put_u16(message, CTA_ZONE, htons(filter->zone));
 }
@@ -260,5 +277,5 @@ void ctnetlink_put_expectation(struct nlmsghdr *message, const struct flow_filte
 {
     const struct flow_tuple tuple = tuple_of(filter, false);
 
-    put_tuple(message, CTA_EXPECT_TUPLE, &tuple, filter->family);
+    put_tuple(message, CTA_EXPECT_TUPLE, &tuple, filter->family, 0);
 }

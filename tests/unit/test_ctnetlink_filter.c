@@ -566,6 +566,46 @@ static void one_flow_is_looked_for_in_the_zone_that_is_named(void **state)
     assert_int_equal(short_number(find(&request, CTA_ZONE)), 0x0708);
 }
 
+static const struct nlattr *zone_of(struct request *request, uint16_t tuple)
+{
+    return ct_find_in(find(request, tuple), CTA_TUPLE_ZONE);
+}
+
+static void one_flow_is_looked_for_in_the_zone_of_its_direction(void **state)
+{
+    struct flow_filter filter = one(AF_INET, IPPROTO_TCP);
+
+    (void)state;
+    filter.fields |= FILTER_ORIG_ZONE | FILTER_REPLY_ZONE;
+    filter.orig_zone = 0x0102;
+    filter.reply_zone = 0x0304;
+    struct request request = put_one(&filter, false);
+    assert_int_equal(short_number(zone_of(&request, CTA_TUPLE_ORIG)), 0x0102);
+    assert_null(find(&request, CTA_ZONE));
+
+    filter.fields = FILTER_PROTOCOL | FILTER_REPLY_SRC | FILTER_REPLY_DST | FILTER_REPLY_ZONE;
+    request = put_one(&filter, false);
+    assert_int_equal(short_number(zone_of(&request, CTA_TUPLE_REPLY)), 0x0304);
+}
+
+/* Both at once are invalid for the kernel, unless the first is 0. */
+static void a_zone_of_both_directions_is_the_zone_that_is_named(void **state)
+{
+    struct flow_filter filter = one(AF_INET, IPPROTO_TCP);
+
+    (void)state;
+    filter.fields |= FILTER_ZONE | FILTER_ORIG_ZONE;
+    filter.zone = 0x0708;
+    filter.orig_zone = 0x0102;
+    struct request request = put_one(&filter, false);
+    assert_int_equal(short_number(find(&request, CTA_ZONE)), 0x0708);
+    assert_null(zone_of(&request, CTA_TUPLE_ORIG));
+
+    filter.zone = 0;
+    request = put_one(&filter, false);
+    assert_int_equal(short_number(zone_of(&request, CTA_TUPLE_ORIG)), 0x0102);
+}
+
 static void one_expectation_is_named_by_what_is_expected(void **state)
 {
     struct flow_filter filter = one(AF_INET, IPPROTO_TCP);
@@ -603,6 +643,8 @@ int main(void)
         cmocka_unit_test(one_flow_may_be_named_by_its_reply),
         cmocka_unit_test(one_icmp_flow_is_named_by_type_code_and_id),
         cmocka_unit_test(one_flow_is_looked_for_in_the_zone_that_is_named),
+        cmocka_unit_test(one_flow_is_looked_for_in_the_zone_of_its_direction),
+        cmocka_unit_test(a_zone_of_both_directions_is_the_zone_that_is_named),
         cmocka_unit_test(one_expectation_is_named_by_what_is_expected),
     };
 
