@@ -433,6 +433,23 @@ static int check_masks(struct conntrack_parsing *parsing)
     return 0;
 }
 
+static bool is_whole(const struct flow_network *network, uint8_t family)
+{
+    for (size_t i = 0; i < (family == AF_INET ? 4 : sizeof network->mask); i++)
+        if (network->mask[i] != UINT8_MAX)
+            return false;
+    return true;
+}
+
+/* Who is looked for is found by whole addresses; those of the other direction only filter. */
+static bool names_one(const struct flow_filter *filter, bool by_orig)
+{
+    return by_orig ? is_whole(&filter->orig_src, filter->family) &&
+                         is_whole(&filter->orig_dst, filter->family)
+                   : is_whole(&filter->reply_src, filter->family) &&
+                         is_whole(&filter->reply_dst, filter->family);
+}
+
 /* What names one flow: a protocol, and for one direction both ends. */
 static int check_tuple(const struct conntrack_parsing *parsing)
 {
@@ -451,6 +468,9 @@ static int check_tuple(const struct conntrack_parsing *parsing)
                                   ? "you have to specify `--reply-src' and `--reply-dst'"
                                   : "you have to specify `--src' and `--dst'",
                               "", "");
+    if (!names_one(&options->filter, by_orig))
+        return conntrack_fail(parsing, "this command needs addresses without a prefix length", "",
+                              "");
     if (protocol_bits(options->filter.protocol) & P_PORTS) {
         const uint32_t ports = by_orig ? FILTER_ORIG_SRC_PORT | FILTER_ORIG_DST_PORT
                                        : FILTER_REPLY_SRC_PORT | FILTER_REPLY_DST_PORT;

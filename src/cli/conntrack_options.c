@@ -260,7 +260,25 @@ static int take_option(const struct option *option, const char *argument, void *
 
 /* --- What goes with what ---------------------------------------------------------------------- */
 
-/* The letters of options that a command takes; '*' stands for those of protocols and masks. */
+/* What stands for an option without a letter below. */
+static int letter_of(const struct option *option)
+{
+    switch (option->id) {
+    case OPTION_MASK_SRC:
+    case OPTION_MASK_DST:
+        return '/';
+    case OPTION_ORIG_ZONE:
+    case OPTION_REPLY_ZONE:
+        return '(';
+    default:
+        return option->id < OPTION_MASK_SRC ? option->id : '*';
+    }
+}
+
+/*
+ * The letters of options that a command takes; '*' stands for those of protocols, '/' for masks,
+ * '(' for the zones of a direction.
+ */
 static const char *allowed(const struct conntrack_options *options)
 {
     const bool expect = options->table == TABLE_EXPECT;
@@ -268,11 +286,11 @@ static const char *allowed(const struct conntrack_options *options)
     switch (options->command) {
     case COMMAND_NONE:
     case COMMAND_LIST:
-        return expect ? "Lfo" : "Lfpsdrqumclwngjoz*";
+        return expect ? "Lfo" : "Lfpsdrqumclwngjoz*/(";
     case COMMAND_GET:
-        return expect ? "Gfpsdrqo*" : "Gfpsdrqolw*";
+        return expect ? "Gfpsdrqo*" : "Gfpsdrqolw*(";
     case COMMAND_EVENT:
-        return expect ? "Eo" : "Efpsdrqumclwngjoeb*";
+        return expect ? "Eo" : "Efpsdrqumclwngjoeb*/(";
     case COMMAND_COUNT:
         return "C";
     case COMMAND_STATISTICS:
@@ -289,8 +307,7 @@ static int check_allowed(const struct conntrack_parsing *parsing)
 
     for (size_t i = 0; i < parsing->given_count; i++) {
         const struct option *option = parsing->given[i];
-        const int letter = option->id < OPTION_MASK_SRC ? option->id : '*';
-        if (option->id != OPTION_USAGE && !strchr(letters, letter))
+        if (option->id != OPTION_USAGE && !strchr(letters, letter_of(option)))
             return conntrack_fail(parsing, "Illegal option `--", option->name,
                                   "' with this command");
     }

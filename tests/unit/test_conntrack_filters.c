@@ -377,6 +377,21 @@ static void one_flow_needs_a_whole_tuple(void **state)
     WRONG("you have to specify `--src' and `--dst'", "-G", "expect", "-p", "icmp");
 }
 
+/* The kernel would look for the address that is left of it. */
+static void one_flow_is_named_by_whole_addresses(void **state)
+{
+    static const char said[] = "this command needs addresses without a prefix length";
+
+    (void)state;
+    WRONG(said, "-G", "-p", "253", "-s", "1.1.1.0/24", "-d", "2.2.2.2");
+    WRONG(said, "-G", "-p", "253", "-s", "1.1.1.1", "-d", "2.2.2.2/31");
+    WRONG(said, "-G", "-p", "253", "-s", "2001:db8::1/96", "-d", "2001:db8::2");
+    WRONG(said, "-G", "-p", "253", "-r", "1.1.1.1", "-q", "2.2.2.2/31");
+    WRONG(said, "-G", "expect", "-p", "253", "-s", "1.1.1.1", "-d", "2.2.2.2/31");
+    ACCEPT("-G", "-p", "253", "-s", "1.1.1.1/32", "-d", "2.2.2.2/32", "-r", "2.0.0.0/8");
+    ACCEPT("-G", "-p", "253", "-s", "2001:db8::1/128", "-d", "2001:db8::2");
+}
+
 /* It has but one. */
 static void an_expectation_is_not_named_by_the_reply(void **state)
 {
@@ -418,6 +433,7 @@ int main(void)
         cmocka_unit_test(an_option_of_another_protocol_is_named),
         cmocka_unit_test(names_that_are_none_of_a_protocol_are_named),
         cmocka_unit_test(one_flow_needs_a_whole_tuple),
+        cmocka_unit_test(one_flow_is_named_by_whole_addresses),
         cmocka_unit_test(an_expectation_is_not_named_by_the_reply),
         cmocka_unit_test(one_flow_may_be_named_by_either_direction),
     };
