@@ -169,6 +169,9 @@ struct flow_tuple {
     uint16_t src_port, dst_port; /* host byte order; GRE: keys; ICMP: src_port is the id */
     uint8_t icmp_type, icmp_code;
     uint8_t protocol; /* IPPROTO_* */
+    /* Ports, or keys, are there: the kernel tracks protocols without them that it has no module
+     * for. Any of them may be 0. */
+    bool has_ports;
 };
 
 /* The numbers of -e and of a kernel message's flags are neither of these. */

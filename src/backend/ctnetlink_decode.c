@@ -74,6 +74,7 @@ static void decode_protocol(struct decoding *decoding, struct attributes attribu
                             struct flow_tuple *tuple)
 {
     struct attribute attribute;
+    bool src = false, dst = false;
 
     while (attributes_next(&attributes, &attribute))
         switch (attribute.type) {
@@ -81,12 +82,14 @@ static void decode_protocol(struct decoding *decoding, struct attributes attribu
             attribute_u8(&attribute, &tuple->protocol);
             break;
         case CTA_PROTO_SRC_PORT:
+            src |= attribute_be16(&attribute, &tuple->src_port);
+            break;
+        case CTA_PROTO_DST_PORT:
+            dst |= attribute_be16(&attribute, &tuple->dst_port);
+            break;
         case CTA_PROTO_ICMP_ID:
         case CTA_PROTO_ICMPV6_ID:
             attribute_be16(&attribute, &tuple->src_port);
-            break;
-        case CTA_PROTO_DST_PORT:
-            attribute_be16(&attribute, &tuple->dst_port);
             break;
         case CTA_PROTO_ICMP_TYPE:
         case CTA_PROTO_ICMPV6_TYPE:
@@ -99,6 +102,7 @@ static void decode_protocol(struct decoding *decoding, struct attributes attribu
         default:
             break;
         }
+    tuple->has_ports = src && dst;
     finish(decoding, &attributes);
 }
 

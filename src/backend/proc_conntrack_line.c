@@ -230,6 +230,13 @@ static bool take_ipv6(struct scan *word, uint8_t *address)
     return word->at == word->end;
 }
 
+static bool has_both(const struct decoding *decoding, enum word one, enum word other)
+{
+    const uint32_t both = BIT(one) | BIT(other);
+
+    return (decoding->tuple_words & both) == both;
+}
+
 static bool take_tuple_word(struct decoding *decoding, enum word word, struct scan *value)
 {
     struct flow_tuple *tuple = decoding->tuple;
@@ -237,6 +244,8 @@ static bool take_tuple_word(struct decoding *decoding, enum word word, struct sc
     if (!tuple || decoding->tuple_words & BIT(word))
         return false;
     decoding->tuple_words |= BIT(word);
+    tuple->has_ports =
+        has_both(decoding, WORD_SPORT, WORD_DPORT) || has_both(decoding, WORD_SRCKEY, WORD_DSTKEY);
     switch (word) {
     case WORD_SRC:
         return decoding->family == AF_INET ? take_ipv4(value, tuple->src)

@@ -28,16 +28,28 @@ static bool keeps_addresses(const struct flow_filter *filter, const struct flow_
            !misses(filter, FILTER_REPLY_DST, is_in(&filter->reply_dst, flow->reply.dst));
 }
 
-static bool keeps_protocol(const struct flow_filter *filter, const struct record *record)
+/* A flow without ports has none that is 0. */
+static bool keeps_ports(const struct flow_filter *filter, const struct flow_record *flow)
 {
-    const struct flow_record *flow = &record->flow;
+    const uint32_t of_orig = FILTER_ORIG_SRC_PORT | FILTER_ORIG_DST_PORT;
+    const uint32_t of_reply = FILTER_REPLY_SRC_PORT | FILTER_REPLY_DST_PORT;
     const struct flow_tuple *orig = &flow->orig, *reply = &flow->reply;
 
-    return !misses(filter, FILTER_PROTOCOL, orig->protocol == filter->protocol) &&
+    return !misses(filter, of_orig, orig->has_ports) &&
+           !misses(filter, of_reply, reply->has_ports) &&
            !misses(filter, FILTER_ORIG_SRC_PORT, orig->src_port == filter->orig_src_port) &&
            !misses(filter, FILTER_ORIG_DST_PORT, orig->dst_port == filter->orig_dst_port) &&
            !misses(filter, FILTER_REPLY_SRC_PORT, reply->src_port == filter->reply_src_port) &&
-           !misses(filter, FILTER_REPLY_DST_PORT, reply->dst_port == filter->reply_dst_port) &&
+           !misses(filter, FILTER_REPLY_DST_PORT, reply->dst_port == filter->reply_dst_port);
+}
+
+static bool keeps_protocol(const struct flow_filter *filter, const struct record *record)
+{
+    const struct flow_record *flow = &record->flow;
+    const struct flow_tuple *orig = &flow->orig;
+
+    return !misses(filter, FILTER_PROTOCOL, orig->protocol == filter->protocol) &&
+           keeps_ports(filter, flow) &&
            !misses(filter, FILTER_ICMP_TYPE, orig->icmp_type == filter->icmp_type) &&
            !misses(filter, FILTER_ICMP_CODE, orig->icmp_code == filter->icmp_code) &&
            !misses(filter, FILTER_ICMP_ID, orig->src_port == filter->icmp_id) &&

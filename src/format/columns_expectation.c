@@ -26,7 +26,7 @@ static struct value end_address(const struct column *column, const struct record
 static struct value end_port(const struct column *column, const struct record *record,
                              const struct context *context, const struct flow_tuple *tuple)
 {
-    if (!is_filled(column, record) || !flow_has_ports(tuple->protocol))
+    if (!is_filled(column, record) || !flow_has_ports(tuple->protocol) || !tuple->has_ports)
         return unknown;
     return member_number(column, record, context);
 }

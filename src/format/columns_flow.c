@@ -51,12 +51,10 @@ static struct value end_address(const struct column *column, const struct record
     return member_address(column, record, record->flow.family);
 }
 
-/* Flows without any port are of protocols that the kernel does not track by ports (any more). */
 static struct value end_port(const struct column *column, const struct record *record,
                              const struct context *context, const struct flow_tuple *tuple)
 {
-    if (!is_filled(column, record) || !flow_has_ports(tuple->protocol) ||
-        (tuple->src_port == 0 && tuple->dst_port == 0))
+    if (!is_filled(column, record) || !flow_has_ports(tuple->protocol) || !tuple->has_ports)
         return unknown;
     return member_number(column, record, context);
 }
@@ -73,20 +71,24 @@ static struct value reply_port(const struct column *column, const struct record 
     return end_port(column, record, context, &record->flow.reply);
 }
 
+static struct value end_key(const struct column *column, const struct record *record,
+                            const struct context *context, const struct flow_tuple *tuple)
+{
+    if (!is_filled(column, record) || tuple->protocol != IPPROTO_GRE || !tuple->has_ports)
+        return unknown;
+    return member_number(column, record, context);
+}
+
 static struct value orig_key(const struct column *column, const struct record *record,
                              const struct context *context)
 {
-    if (!is_filled(column, record) || record->flow.orig.protocol != IPPROTO_GRE)
-        return unknown;
-    return member_number(column, record, context);
+    return end_key(column, record, context, &record->flow.orig);
 }
 
 static struct value reply_key(const struct column *column, const struct record *record,
                               const struct context *context)
 {
-    if (!is_filled(column, record) || record->flow.reply.protocol != IPPROTO_GRE)
-        return unknown;
-    return member_number(column, record, context);
+    return end_key(column, record, context, &record->flow.reply);
 }
 
 static struct value icmp(const struct column *column, const struct record *record,

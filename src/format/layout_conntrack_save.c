@@ -96,24 +96,14 @@ static char *put_addresses(char *dst, const struct record *record)
     return dst;
 }
 
-/* No flow has no port at all: then the kernel does not track this protocol by ports (any more). */
-static bool has_ports(const struct flow_record *flow)
+/* One that the kernel does not track by ports has none, and is made again without. */
+static char *put_ports(char *dst, const struct flow_record *flow)
 {
-    return flow->orig.src_port || flow->orig.dst_port || flow->reply.src_port ||
-           flow->reply.dst_port;
-}
-
-static char *put_ports(char *dst, const struct record *record)
-{
-    const struct flow_record *flow = &record->flow;
-
-    if (!has_ports(flow))
-        return dst;
-    if (record->has & FLOW_ORIG) {
+    if (flow->orig.has_ports) {
         dst = put_number(PUT(dst, "--sport "), flow->orig.src_port);
         dst = put_number(PUT(dst, "--dport "), flow->orig.dst_port);
     }
-    if (record->has & FLOW_REPLY) {
+    if (flow->reply.has_ports) {
         dst = put_number(PUT(dst, "--reply-port-src "), flow->reply.src_port);
         dst = put_number(PUT(dst, "--reply-port-dst "), flow->reply.dst_port);
     }
@@ -151,15 +141,13 @@ static char *put_state(char *dst, const struct record *record)
     return dst;
 }
 
-static char *put_keys(char *dst, const struct record *record)
+static char *put_keys(char *dst, const struct flow_record *flow)
 {
-    const struct flow_record *flow = &record->flow;
-
-    if (record->has & FLOW_ORIG) {
+    if (flow->orig.has_ports) {
         dst = put_number(PUT(dst, "--srckey "), flow->orig.src_port);
         dst = put_number(PUT(dst, "--dstkey "), flow->orig.dst_port);
     }
-    if (record->has & FLOW_REPLY) {
+    if (flow->reply.has_ports) {
         dst = put_number(PUT(dst, "--reply-key-src "), flow->reply.src_port);
         dst = put_number(PUT(dst, "--reply-key-dst "), flow->reply.dst_port);
     }
@@ -189,8 +177,8 @@ static char *put_protocol(char *dst, const struct record *record)
     dst = put_name(dst, name);
     *dst++ = ' ';
     if (flow_has_ports(orig->protocol))
-        return put_state(put_ports(dst, record), record);
-    return flow_is_icmp(orig->protocol) ? put_icmp(dst, orig) : put_keys(dst, record);
+        return put_state(put_ports(dst, &record->flow), record);
+    return flow_is_icmp(orig->protocol) ? put_icmp(dst, orig) : put_keys(dst, &record->flow);
 }
 
 char *save_flow(char *dst, const struct record *record)

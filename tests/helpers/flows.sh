@@ -238,6 +238,11 @@ flows_inserted()
 -t 520026 $six -p udp --sport 63 --dport 5356 -n 2001:db8:b::1
 -t 520027 $six -p tcp --sport 64 --dport 5356 --state LAST_ACK -g [2001:db8:b::2]:5400
 -t 4294967 -s 10.1.255.255 -d 255.255.255.255 -p udp --sport 0 --dport 65535
+-t 520029 $six -p udp --sport 0 --dport 0
+-t 520030 $four -p tcp --sport 0 --dport 0 --state ESTABLISHED -u SEEN_REPLY
+-t 520031 $four -p udplite --sport 0 --dport 0
+-t 520032 $six -p sctp --sport 0 --dport 0 --state ESTABLISHED --orig-vtag 5 --reply-vtag 6
+-t 520033 $four -p gre --srckey 0 --dstkey 0
 -t 520028 -s ::ffff:10.1.0.1 -d 2001:db8:0:0:1::1 -p udp --sport 1 --dport 2
 END
 }

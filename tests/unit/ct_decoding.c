@@ -75,6 +75,7 @@ void ct_assert_tuple(const struct flow_tuple *tuple, const struct flow_tuple *ex
     assert_int_equal(tuple->icmp_type, expected->icmp_type);
     assert_int_equal(tuple->icmp_code, expected->icmp_code);
     assert_int_equal(tuple->protocol, expected->protocol);
+    assert_int_equal(tuple->has_ports, expected->has_ports);
 }
 
 /* --- Whole flows ------------------------------------------------------------------------------ */

@@ -65,7 +65,8 @@ void ct_be64(struct wire *wire, uint16_t type, uint64_t value)
 
 struct flow_tuple ct_tuple_of(uint8_t family, uint8_t protocol, uint8_t host, uint16_t port)
 {
-    struct flow_tuple tuple = {.src_port = port, .dst_port = 443, .protocol = protocol};
+    struct flow_tuple tuple = {
+        .src_port = port, .dst_port = 443, .protocol = protocol, .has_ports = true};
     const bool v6 = family == AF_INET6;
 
     inet_pton(family, v6 ? "2001:db8:c000:2::" : "192.0.2.0", tuple.src);
@@ -94,7 +95,7 @@ static void put_protocol(struct wire *wire, const struct flow_tuple *tuple)
         ct_be16(wire, v6 ? CTA_PROTO_ICMPV6_ID : CTA_PROTO_ICMP_ID, tuple->src_port);
         ct_u8(wire, v6 ? CTA_PROTO_ICMPV6_TYPE : CTA_PROTO_ICMP_TYPE, tuple->icmp_type);
         ct_u8(wire, v6 ? CTA_PROTO_ICMPV6_CODE : CTA_PROTO_ICMP_CODE, tuple->icmp_code);
-    } else {
+    } else if (tuple->has_ports) {
         ct_be16(wire, CTA_PROTO_SRC_PORT, tuple->src_port);
         ct_be16(wire, CTA_PROTO_DST_PORT, tuple->dst_port);
     }
@@ -142,7 +143,8 @@ void ct_flow_event(struct wire *wire, unsigned type, uint16_t flags, uint32_t se
 void ct_expectation(struct wire *wire, uint32_t sequence, uint16_t port)
 {
     const struct flow_tuple master = ct_tuple_of(AF_INET, IPPROTO_TCP, 1, 40000);
-    struct flow_tuple expected = ct_reversed(&master), mask = {.protocol = IPPROTO_TCP};
+    struct flow_tuple expected = ct_reversed(&master),
+                      mask = {.protocol = IPPROTO_TCP, .has_ports = true};
 
     expected.src_port = 0;
     expected.dst_port = port;

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fastnet/flow_names.h"
 #include "fastnet/lookup.h"
 #include "output.h"
 
@@ -66,6 +67,16 @@ struct record flow_of(uint8_t protocol, uint32_t timeout, const char *src, const
         (struct flow_tuple){.src_port = dst_port, .dst_port = src_port, .protocol = protocol};
     inet_pton(made->family, dst, made->reply.src);
     inet_pton(made->family, src, made->reply.dst);
+    made->orig.has_ports = flow_has_ports(protocol) || protocol == IPPROTO_GRE;
+    made->reply.has_ports = made->orig.has_ports;
+    return record;
+}
+
+struct record flow_without_ports(uint8_t protocol)
+{
+    struct record record = flow_of(protocol, 299, "192.0.2.1", "192.0.2.2", 0, 0);
+
+    record.flow.orig.has_ports = record.flow.reply.has_ports = false;
     return record;
 }
 

@@ -26,6 +26,8 @@ const char *written_row(const struct conntrack_layout *layout, const struct reco
 /* A flow as `conntrack -L` gets it, not translated; the reply mirrors it. */
 struct record flow_of(uint8_t protocol, uint32_t timeout, const char *src, const char *dst,
                       uint16_t src_port, uint16_t dst_port);
+/* The same from a kernel that does not track its protocol by ports or keys. */
+struct record flow_without_ports(uint8_t protocol);
 struct record flow_with_state(struct record record, uint8_t state, uint32_t status);
 struct record tcp_flow(void);
 struct record udp_flow(void);

@@ -247,7 +247,6 @@ static void protocols_without_a_name_are_numbers(void **state)
 static void only_protocols_with_ports_have_some(void **state)
 {
     const struct record icmp = icmp_flow(), gre = gre_flow();
-    const struct record dccp = flow_of(IPPROTO_DCCP, 1, "192.0.2.1", "192.0.2.2", 0, 0);
     const struct record sctp = sctp_flow();
 
     (void)state;
@@ -262,9 +261,27 @@ static void only_protocols_with_ports_have_some(void **state)
     assert_column("reply_srckey", &gre, "43981");
     assert_column("reply_dstkey", &gre, "16");
     assert_column("icmp_id", &gre, "-");
-    assert_column("orig_dport", &dccp, "-"); /* a kernel that does not track it by ports */
     assert_column("orig_dport", &sctp, "36412");
     assert_column("state", &sctp, "ESTABLISHED");
+}
+
+static void a_port_of_0_is_one_and_what_is_not_tracked_is_none(void **state)
+{
+    static const char *const ports[] = {"orig_sport", "orig_dport", "reply_sport", "reply_dport"};
+    static const char *const keys[] = {"orig_srckey", "orig_dstkey", "reply_srckey",
+                                       "reply_dstkey"};
+    const struct record udp = flow_of(IPPROTO_UDP, 1, "2001::1", "2001::2", 0, 0);
+    const struct record gre = flow_of(IPPROTO_GRE, 1, "2001::1", "2001::2", 0, 0);
+    const struct record dccp = flow_without_ports(IPPROTO_DCCP);
+    const struct record no_keys = flow_without_ports(IPPROTO_GRE);
+
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        assert_column(ports[i], &udp, "0");
+        assert_column(ports[i], &dccp, "-");
+        assert_column(keys[i], &gre, "0");
+        assert_column(keys[i], &no_keys, "-");
+    }
 }
 
 static void states_have_the_names_of_their_protocol(void **state)
@@ -436,10 +453,12 @@ static void an_expectation_shows_what_it_holds(void **state)
     expectation->id = 99;
     expectation->helper = (struct text){"ftp", 3};
     expectation->received = 1795180881 * SECOND;
-    expectation->orig = (struct flow_tuple){.dst_port = 51210, .protocol = IPPROTO_TCP};
-    expectation->mask = (struct flow_tuple){.dst_port = 65535, .protocol = IPPROTO_TCP};
-    expectation->master =
-        (struct flow_tuple){.src_port = 48534, .dst_port = 2121, .protocol = IPPROTO_TCP};
+    expectation->orig =
+        (struct flow_tuple){.dst_port = 51210, .protocol = IPPROTO_TCP, .has_ports = true};
+    expectation->mask =
+        (struct flow_tuple){.dst_port = 65535, .protocol = IPPROTO_TCP, .has_ports = true};
+    expectation->master = (struct flow_tuple){
+        .src_port = 48534, .dst_port = 2121, .protocol = IPPROTO_TCP, .has_ports = true};
     inet_pton(AF_INET, "127.0.0.1", expectation->orig.src);
     inet_pton(AF_INET, "127.0.0.2", expectation->orig.dst);
     inet_pton(AF_INET, "255.255.255.255", expectation->mask.src);
@@ -529,6 +548,7 @@ int main(void)
         cmocka_unit_test(fields_that_nobody_filled_are_unknown),
         cmocka_unit_test(protocols_without_a_name_are_numbers),
         cmocka_unit_test(only_protocols_with_ports_have_some),
+        cmocka_unit_test(a_port_of_0_is_one_and_what_is_not_tracked_is_none),
         cmocka_unit_test(states_have_the_names_of_their_protocol),
         cmocka_unit_test(status_bits_have_their_kernel_names),
         cmocka_unit_test(a_zone_is_zero_unless_the_kernel_says_otherwise),

@@ -210,6 +210,7 @@ static void tuples_of_every_protocol_have_what_tells_flows_apart(void **state)
         struct flow_tuple tuple = ct_tuple_of(family, protocol, 200, 0xfedc);
         if (protocol == IPPROTO_ICMP || protocol == IPPROTO_ICMPV6) {
             tuple.dst_port = 0;
+            tuple.has_ports = false;
             tuple.icmp_type = 128;
             tuple.icmp_code = 3;
         }
@@ -218,6 +219,31 @@ static void tuples_of_every_protocol_have_what_tells_flows_apart(void **state)
         assert_true(decoded.record.has == FLOW_ORIG);
         assert_int_equal(decoded.record.flow.family, family);
         ct_assert_tuple(&decoded.record.flow.orig, &tuple);
+    }
+}
+
+/* 0 is a port like any other; what the kernel does not track by ports has none. */
+static void ports_of_0_are_not_absent_ports(void **state)
+{
+    static const uint16_t types[] = {CTA_PROTO_SRC_PORT, CTA_PROTO_DST_PORT};
+    struct flow_tuple tuple = ct_tuple_of(AF_INET6, IPPROTO_UDP, 1, 0);
+    struct wire wire;
+
+    (void)state;
+    tuple.dst_port = 0;
+    struct ct_decoded decoded = decode_tuple(&tuple, AF_INET6);
+    ct_assert_tuple(&decoded.record.flow.orig, &tuple);
+    tuple.has_ports = false;
+    decoded = decode_tuple(&tuple, AF_INET6);
+    ct_assert_tuple(&decoded.record.flow.orig, &tuple);
+    for (size_t i = 0; i < COUNT(types); i++) { /* one alone */
+        ct_begin_flow(&wire, AF_INET);
+        const size_t nest = ct_nest(&wire, CTA_TUPLE_ORIG), inner = ct_nest(&wire, CTA_TUPLE_PROTO);
+        ct_be16(&wire, types[i], 7);
+        ct_nest_end(&wire, inner);
+        ct_nest_end(&wire, nest);
+        decoded = ct_decode(CT_FLOW, &wire);
+        assert_false(decoded.record.flow.orig.has_ports);
     }
 }
 
@@ -454,6 +480,7 @@ int main(void)
         cmocka_unit_test(attributes_that_nobody_knows_are_passed_over),
         cmocka_unit_test(flags_of_a_type_are_no_part_of_it),
         cmocka_unit_test(tuples_of_every_protocol_have_what_tells_flows_apart),
+        cmocka_unit_test(ports_of_0_are_not_absent_ports),
         cmocka_unit_test(a_tuple_without_both_addresses_is_not_there),
         cmocka_unit_test(a_tuple_without_addresses_at_all_is_not_there),
         cmocka_unit_test(an_identity_is_that_of_the_original_tuple_the_zones_and_the_id),

@@ -29,12 +29,14 @@ static struct record made(void)
                                      .dst_port = 2000,
                                      .icmp_type = 8,
                                      .icmp_code = 1,
-                                     .protocol = IPPROTO_TCP};
+                                     .protocol = IPPROTO_TCP,
+                                     .has_ports = true};
     flow->reply = (struct flow_tuple){.src = {192, 0, 2, 3},
                                       .dst = {192, 0, 2, 4},
                                       .src_port = 3000,
                                       .dst_port = 4000,
-                                      .protocol = IPPROTO_TCP};
+                                      .protocol = IPPROTO_TCP,
+                                      .has_ports = true};
     flow->state = 3;
     flow->role = 1;
     flow->status = IPS_SEEN_REPLY | IPS_CONFIRMED | IPS_SRC_NAT_DONE | IPS_DST_NAT_DONE;
@@ -217,6 +219,25 @@ static void what_a_flow_does_not_say_is_not_met(void **state)
         assert_false(keeps(&filter, record));
         record.has = needed[i].bit;
         assert_true(keeps(&filter, record));
+    }
+}
+
+/* What the kernel does not track by ports has none, not even 0. */
+static void a_port_of_0_is_none_where_there_are_no_ports(void **state)
+{
+    static const uint32_t ports[] = {FILTER_ORIG_SRC_PORT, FILTER_ORIG_DST_PORT,
+                                     FILTER_REPLY_SRC_PORT, FILTER_REPLY_DST_PORT};
+    struct record record = made();
+
+    (void)state;
+    record.flow.orig.src_port = record.flow.orig.dst_port = 0;
+    record.flow.reply.src_port = record.flow.reply.dst_port = 0;
+    for (size_t i = 0; i < COUNT(ports); i++) {
+        const struct flow_filter filter = {.fields = ports[i], .family = AF_INET};
+        record.flow.orig.has_ports = record.flow.reply.has_ports = true;
+        assert_true(keeps(&filter, record));
+        record.flow.orig.has_ports = record.flow.reply.has_ports = false;
+        assert_false(keeps(&filter, record));
     }
 }
 
@@ -506,6 +527,7 @@ int main(void)
         cmocka_unit_test(all_fields_that_are_named_must_be_met),
         cmocka_unit_test(a_filter_of_nothing_keeps_everything),
         cmocka_unit_test(what_a_flow_does_not_say_is_not_met),
+        cmocka_unit_test(a_port_of_0_is_none_where_there_are_no_ports),
         cmocka_unit_test(without_a_zone_or_security_mark_it_is_0),
         cmocka_unit_test(a_family_is_that_of_the_flow),
         cmocka_unit_test(a_network_holds_all_addresses_that_begin_so),

@@ -109,6 +109,7 @@ static void a_flow_has_all_that_stands_in_its_line(void **state)
     assert_int_equal(flow->orig.dst_port, 21);
     assert_int_equal(flow->reply.src_port, 21);
     assert_int_equal(flow->reply.dst_port, 49214);
+    assert_true(flow->orig.has_ports && flow->reply.has_ports);
     assert_int_equal(flow->orig_packets, 6);
     assert_int_equal(flow->orig_bytes, 348);
     assert_int_equal(flow->reply_packets, 5);
@@ -153,6 +154,7 @@ static void icmp_has_type_code_and_id(void **state)
     assert_int_equal(record.flow.orig.dst_port, 0);
     assert_int_equal(record.flow.reply.icmp_type, 0);
     assert_int_equal(record.flow.reply.src_port, 4660);
+    assert_false(record.flow.orig.has_ports);
     assert_false(record.has & FLOW_STATE);
     assert_int_equal(record.flow.status, IPS_CONFIRMED | IPS_SEEN_REPLY);
 }
@@ -169,6 +171,7 @@ static void gre_has_keys_and_its_own_timeouts_are_passed_over(void **state)
     assert_int_equal(record.flow.orig.src_port, 0);
     assert_int_equal(record.flow.orig.dst_port, 0xfffe);
     assert_int_equal(record.flow.reply.src_port, 0xfffe);
+    assert_true(record.flow.orig.has_ports && record.flow.reply.has_ports);
     assert_int_equal(record.flow.status, IPS_CONFIRMED);
 }
 
@@ -210,6 +213,7 @@ static void a_protocol_that_is_not_tracked_has_no_ports(void **state)
     (void)state;
     assert_int_equal(record.flow.orig.protocol, IPPROTO_DCCP);
     assert_int_equal(record.flow.orig.src_port, 0);
+    assert_false(record.flow.orig.has_ports || record.flow.reply.has_ports);
     assert_true(record.has & FLOW_REPLY_COUNTERS);
     assert_int_equal(record.flow.timeout, 599);
 }
@@ -482,6 +486,7 @@ static void an_expectation_has_all_that_stands_in_its_line(void **state)
     assert_memory_equal(expectation->orig.dst, "\x7f\0\0\2", 4);
     assert_int_equal(expectation->orig.src_port, 0);
     assert_int_equal(expectation->orig.dst_port, 25602);
+    assert_true(expectation->orig.has_ports);
     assert_text(&expectation->helper, "ftp", 3);
 }
 
