@@ -308,11 +308,12 @@ static int take_mark(struct conntrack_parsing *parsing, const char *argument)
     return 0;
 }
 
+/* Words that begin so, as in conntrack. */
 static int take_l3_name(struct conntrack_parsing *parsing, const char *argument)
 {
-    if (strncmp(argument, "ipv4", 4) == 0 || strcmp(argument, "inet") == 0)
+    if (strncmp(argument, "ipv4", 4) == 0)
         return take_family(parsing, AF_INET);
-    if (strncmp(argument, "ipv6", 4) == 0 || strcmp(argument, "inet6") == 0)
+    if (strncmp(argument, "ipv6", 4) == 0)
         return take_family(parsing, AF_INET6);
     return conntrack_fail(parsing, "`", argument, "' unsupported protocol");
 }

@@ -34,10 +34,12 @@ static void families_are_named(void **state)
     (void)state;
     assert_int_equal(ACCEPT("-f", "ipv4").filter.family, AF_INET);
     assert_int_equal(ACCEPT("--family=ipv6").filter.family, AF_INET6);
-    assert_int_equal(ACCEPT("-f", "inet").filter.family, AF_INET);
-    assert_int_equal(ACCEPT("-f", "inet6").filter.family, AF_INET6);
+    assert_int_equal(ACCEPT("-f", "ipv4x").filter.family, AF_INET); /* as the original */
+    assert_int_equal(ACCEPT("-f", "ipv66").filter.family, AF_INET6);
     assert_int_equal(ACCEPT("-L", "expect", "-f", "ipv6").filter.family, AF_INET6);
     WRONG("`ipx' unsupported protocol", "-f", "ipx");
+    WRONG("`inet' unsupported protocol", "-f", "inet");
+    WRONG("`inet6' unsupported protocol", "-f", "inet6");
     WRONG("mismatched address family", "-f", "ipv4", "-f", "ipv6");
 }
 
