@@ -75,15 +75,17 @@ static int take_family(struct conntrack_parsing *parsing, uint8_t family)
     return 0;
 }
 
-static int take_network(struct conntrack_parsing *parsing, int id, const char *argument)
+static int take_network(struct conntrack_parsing *parsing, const struct option *option,
+                        const char *argument)
 {
     struct flow_filter *filter = &parsing->options->filter;
     struct flow_network network;
     uint8_t family;
 
     if (conntrack_network(argument, &family, &network) < 0)
-        return conntrack_fail(parsing, "Invalid IP address `", argument, "'");
-    switch (id) {
+        return conntrack_fail_argument(parsing, option, "an address, or ADDRESS/LENGTH",
+                                       "Invalid IP address `", argument, "'");
+    switch (option->id) {
     case 's':
         filter->orig_src = network;
         filter->fields |= FILTER_ORIG_SRC;
@@ -112,14 +114,18 @@ static int take_network(struct conntrack_parsing *parsing, int id, const char *a
     return take_family(parsing, family);
 }
 
-static int take_nat(struct conntrack_parsing *parsing, int id, const char *argument)
+static int take_nat(struct conntrack_parsing *parsing, const struct option *option,
+                    const char *argument)
 {
     struct flow_filter *filter = &parsing->options->filter;
+    const int id = option->id;
     uint8_t family = AF_UNSPEC;
     struct flow_nat nat = {0};
 
     if (argument && conntrack_nat(argument, &family, &nat) < 0)
-        return conntrack_fail(parsing, "Invalid IP address or port `", argument, "'");
+        return conntrack_fail_argument(parsing, option,
+                                       "ADDRESS, ADDRESS:PORT, [ADDRESS]:PORT, :PORT, or nothing",
+                                       "Invalid IP address or port `", argument, "'");
     if (id != 'g')
         filter->src_nat = nat;
     if (id != 'n')
@@ -148,15 +154,18 @@ static int take_status_word(const char *word, size_t length, void *arg)
     return 0;
 }
 
-static int take_status(struct conntrack_parsing *parsing, const char *argument)
+static int take_status(struct conntrack_parsing *parsing, const struct option *option,
+                       const char *argument)
 {
     struct flow_filter *filter = &parsing->options->filter;
 
     filter->fields |= FILTER_STATUS;
     if (conntrack_words(argument, take_status_word, filter) < 0)
-        return conntrack_fail(parsing, "Bad parameter `", argument,
-                              "': ASSURED, SEEN_REPLY, UNREPLIED, SRC_NAT, DST_NAT, EXPECTED, "
-                              "FIXED_TIMEOUT, OFFLOAD, HW_OFFLOAD, UNSET");
+        return conntrack_fail_argument(
+            parsing, option,
+            "ASSURED, SEEN_REPLY, UNREPLIED, SRC_NAT, DST_NAT, EXPECTED, FIXED_TIMEOUT, OFFLOAD, "
+            "HW_OFFLOAD, UNSET",
+            "Bad parameter `", argument, "'");
     return 0;
 }
 
@@ -181,25 +190,28 @@ static int take_label_word(const char *word, size_t length, void *arg)
     return 0;
 }
 
-static int take_labels(struct conntrack_parsing *parsing, const char *argument)
+static int take_labels(struct conntrack_parsing *parsing, const struct option *option,
+                       const char *argument)
 {
     parsing->options->filter.fields |= FILTER_LABELS;
     if (!parsing->labels)
         (void)labels_create(&parsing->labels, NULL); /* without the file numbers are left */
     if (conntrack_words(argument, take_label_word, parsing) < 0)
-        return conntrack_fail(parsing, "unknown label '", argument, "'");
+        return conntrack_fail_argument(parsing, option,
+                                       "names of connlabel.conf, or numbers of at most 127",
+                                       "unknown label '", argument, "'");
     return 0;
 }
 
 static int take_number(struct conntrack_parsing *parsing, const struct option *option,
                        const char *argument, uint64_t max, uint64_t *number)
 {
-    if (conntrack_number(argument, max, number) < 0) {
-        fprintf(stderr, "%s: --%s: a number of at most %llu\n", parsing->program, option->name,
-                (unsigned long long)max);
-        return conntrack_fail(parsing, "Bad parameter `", argument, "'");
-    }
-    return 0;
+    char takes[64];
+
+    if (conntrack_number(argument, max, number) == 0)
+        return 0;
+    snprintf(takes, sizeof takes, "a number of at most %llu", (unsigned long long)max);
+    return conntrack_fail_argument(parsing, option, takes, "Bad parameter `", argument, "'");
 }
 
 static int take_zone(struct conntrack_parsing *parsing, const struct option *option,
@@ -285,7 +297,8 @@ static int take_protocol_option(struct conntrack_parsing *parsing, const struct 
     } else if (option->id == OPTION_ROLE) {
         filter->role = strcmp(argument, "server") == 0;
         if (!filter->role && strcmp(argument, "client") != 0)
-            return conntrack_fail(parsing, "unknown role `", argument, "'");
+            return conntrack_fail_argument(parsing, option, "client or server", "unknown role `",
+                                           argument, "'");
     } else {
         status = take_number(parsing, option, argument, about->max, &number);
     }
@@ -298,24 +311,29 @@ static int take_event_word(const char *word, size_t length, void *arg)
     return conntrack_event(word, length, arg);
 }
 
-static int take_mark(struct conntrack_parsing *parsing, const char *argument)
+static int take_mark(struct conntrack_parsing *parsing, const struct option *option,
+                     const char *argument)
 {
     struct flow_filter *filter = &parsing->options->filter;
 
     if (conntrack_mark(argument, &filter->mark, &filter->mark_mask) < 0)
-        return conntrack_fail(parsing, "Bad parameter `", argument, "'");
+        return conntrack_fail_argument(parsing, option,
+                                       "MARK or MARK/MASK, numbers of at most 4294967295",
+                                       "Bad parameter `", argument, "'");
     filter->fields |= FILTER_MARK;
     return 0;
 }
 
 /* Words that begin so, as in conntrack. */
-static int take_l3_name(struct conntrack_parsing *parsing, const char *argument)
+static int take_l3_name(struct conntrack_parsing *parsing, const struct option *option,
+                        const char *argument)
 {
     if (strncmp(argument, "ipv4", 4) == 0)
         return take_family(parsing, AF_INET);
     if (strncmp(argument, "ipv6", 4) == 0)
         return take_family(parsing, AF_INET6);
-    return conntrack_fail(parsing, "`", argument, "' unsupported protocol");
+    return conntrack_fail_argument(parsing, option, "ipv4 or ipv6", "`", argument,
+                                   "' unsupported protocol");
 }
 
 static int take_protocol(struct conntrack_parsing *parsing, const char *argument)
@@ -338,8 +356,8 @@ static int take_value(struct conntrack_parsing *parsing, const struct option *op
     switch (option->id) {
     case 'e':
         return conntrack_words(argument, take_event_word, &options->events) < 0
-                   ? conntrack_fail(parsing, "Bad parameter `", argument,
-                                    "': NEW, UPDATES, DESTROY, ALL")
+                   ? conntrack_fail_argument(parsing, option, "NEW, UPDATES, DESTROY, ALL",
+                                             "Bad parameter `", argument, "'")
                    : 0;
     case 'b':
         status = take_number(parsing, option, argument, INT32_MAX, &number);
@@ -364,7 +382,7 @@ int conntrack_take_filter(struct conntrack_parsing *parsing, const struct option
 {
     switch (option->id) {
     case 'f':
-        return take_l3_name(parsing, argument);
+        return take_l3_name(parsing, option, argument);
     case 'p':
         return take_protocol(parsing, argument);
     case 's':
@@ -373,17 +391,17 @@ int conntrack_take_filter(struct conntrack_parsing *parsing, const struct option
     case 'q':
     case OPTION_MASK_SRC:
     case OPTION_MASK_DST:
-        return take_network(parsing, option->id, argument);
+        return take_network(parsing, option, argument);
     case 'n':
     case 'g':
     case 'j':
-        return take_nat(parsing, option->id, argument);
+        return take_nat(parsing, option, argument);
     case 'u':
-        return take_status(parsing, argument);
+        return take_status(parsing, option, argument);
     case 'm':
-        return take_mark(parsing, argument);
+        return take_mark(parsing, option, argument);
     case 'l':
-        return take_labels(parsing, argument);
+        return take_labels(parsing, option, argument);
     default:
         return take_value(parsing, option, argument);
     }

@@ -136,6 +136,14 @@ int conntrack_fail(const struct conntrack_parsing *parsing, const char *before, 
     return STATUS_PARAMETER;
 }
 
+int conntrack_fail_argument(const struct conntrack_parsing *parsing, const struct option *option,
+                            const char *takes, const char *before, const char *typed,
+                            const char *after)
+{
+    fprintf(stderr, "%s: --%s: %s\n", parsing->program, option->name, takes);
+    return conntrack_fail(parsing, before, typed, after);
+}
+
 static bool is_given(const struct conntrack_parsing *parsing, int id)
 {
     for (size_t i = 0; i < parsing->given_count; i++)
@@ -162,7 +170,9 @@ static int take_command(struct conntrack_parsing *parsing, const struct option *
     if (!table)
         return 0;
     if (conntrack_table(table, &options->table) < 0)
-        return conntrack_fail(parsing, "unknown type `", table, "'");
+        return conntrack_fail_argument(parsing, option,
+                                       "conntrack, expect, dying, unconfirmed, or nothing",
+                                       "unknown type `", table, "'");
     if (options->table >= TABLE_DYING && options->command != COMMAND_LIST)
         return conntrack_fail(
             parsing, "Can't do that command with tables `dying' and `unconfirmed'", "", "");
@@ -183,14 +193,15 @@ static int take_output_word(const char *word, size_t length, void *arg)
     return conntrack_output(word, length, arg);
 }
 
-static int take_output(struct conntrack_parsing *parsing, const char *argument)
+static int take_output(struct conntrack_parsing *parsing, const struct option *option,
+                       const char *argument)
 {
     struct conntrack_layout *layout = &parsing->options->layout;
 
     if (conntrack_words(argument, take_output_word, layout) < 0)
-        return conntrack_fail(
-            parsing, "Bad parameter `", argument,
-            "': extended, id, timestamp, ktimestamp, labels, xml, save, userspace");
+        return conntrack_fail_argument(
+            parsing, option, "extended, id, timestamp, ktimestamp, labels, xml, save, userspace",
+            "Bad parameter `", argument, "'");
     if (layout->save && (layout->xml || layout->extended || layout->timestamp || layout->id ||
                          layout->ktimestamp || layout->labels)) {
         fprintf(stderr,
@@ -243,7 +254,7 @@ static int take_option(const struct option *option, const char *argument, void *
     case OPTION_CHANGE:
         return refuse_change(parsing, option);
     case 'o':
-        return take_output(parsing, argument);
+        return take_output(parsing, option, argument);
     case 'z':
         options->zero = true;
         return 0;

@@ -53,6 +53,11 @@ struct conntrack_parsing {
 int conntrack_fail(const struct conntrack_parsing *parsing, const char *before, const char *typed,
                    const char *after);
 
+/* The same of an option's argument, after a line with what the option takes. */
+int conntrack_fail_argument(const struct conntrack_parsing *parsing, const struct option *option,
+                            const char *takes, const char *before, const char *typed,
+                            const char *after);
+
 /* Takes an option about which flows are wanted, or how events are read. Returns 0 or a status. */
 int conntrack_take_filter(struct conntrack_parsing *parsing, const struct option *option,
                           const char *argument);

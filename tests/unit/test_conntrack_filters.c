@@ -16,9 +16,18 @@
 #include "cli/personality.h"
 #include "ct_line.h"
 
+/* A line that names the option stands before the one that names its argument. */
 #define STATUSES                                                                                   \
-    "': ASSURED, SEEN_REPLY, UNREPLIED, SRC_NAT, DST_NAT, EXPECTED, FIXED_TIMEOUT, OFFLOAD, "      \
-    "HW_OFFLOAD, UNSET"
+    "--status: ASSURED, SEEN_REPLY, UNREPLIED, SRC_NAT, DST_NAT, EXPECTED, FIXED_TIMEOUT, "        \
+    "OFFLOAD, HW_OFFLOAD, UNSET\nconntrack: Bad parameter "
+#define ADDRESS(name) "--" name ": an address, or ADDRESS/LENGTH\nconntrack: Invalid IP address "
+#define TRANSLATED(name)                                                                           \
+    "--" name ": ADDRESS, ADDRESS:PORT, [ADDRESS]:PORT, :PORT, or nothing\nconntrack: Invalid IP " \
+    "address or port "
+#define MARK "--mark: MARK or MARK/MASK, numbers of at most 4294967295\nconntrack: Bad parameter "
+#define LABELS                                                                                     \
+    "--label: names of connlabel.conf, or numbers of at most 127\nconntrack: unknown label "
+#define FAMILY "--family: ipv4 or ipv6\nconntrack: "
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -37,9 +46,9 @@ static void families_are_named(void **state)
     assert_int_equal(ACCEPT("-f", "ipv4x").filter.family, AF_INET); /* as the original */
     assert_int_equal(ACCEPT("-f", "ipv66").filter.family, AF_INET6);
     assert_int_equal(ACCEPT("-L", "expect", "-f", "ipv6").filter.family, AF_INET6);
-    WRONG("`ipx' unsupported protocol", "-f", "ipx");
-    WRONG("`inet' unsupported protocol", "-f", "inet");
-    WRONG("`inet6' unsupported protocol", "-f", "inet6");
+    WRONG(FAMILY "`ipx' unsupported protocol", "-f", "ipx");
+    WRONG(FAMILY "`inet' unsupported protocol", "-f", "inet");
+    WRONG(FAMILY "`inet6' unsupported protocol", "-f", "inet6");
     WRONG("mismatched address family", "-f", "ipv4", "-f", "ipv6");
 }
 
@@ -93,11 +102,13 @@ static void families_of_addresses_may_not_differ(void **state)
 static void an_address_that_is_none_is_named(void **state)
 {
     (void)state;
-    WRONG("Invalid IP address `host'", "-s", "host");
-    WRONG("Invalid IP address `1.2.3.4/33'", "--dst=1.2.3.4/33");
-    WRONG("Invalid IP address `'", "-r", "");
-    WRONG("Invalid IP address or port `1.2.3.4:x'", "-n", "1.2.3.4:x");
-    WRONG("Invalid IP address or port `[::1'", "-g[::1");
+    WRONG(ADDRESS("orig-src") "`host'", "-s", "host");
+    WRONG(ADDRESS("dst") "`1.2.3.4/33'", "--dst=1.2.3.4/33");
+    WRONG(ADDRESS("reply-src") "`'", "-r", "");
+    WRONG(ADDRESS("mask-dst") "`x'", "-d", "1.2.3.4", "--mask-dst", "x");
+    WRONG(TRANSLATED("src-nat") "`1.2.3.4:x'", "-n", "1.2.3.4:x");
+    WRONG(TRANSLATED("dst-nat") "`[::1'", "-g[::1");
+    WRONG(TRANSLATED("any-nat") "`x'", "-j", "x");
 }
 
 static void masks_are_of_the_original_ends(void **state)
@@ -139,9 +150,9 @@ static void a_status_is_what_is_set_and_what_is_not(void **state)
         assert_int_equal(options.filter.status, statuses[i].status);
         assert_int_equal(options.filter.status_mask, statuses[i].mask);
     }
-    WRONG("Bad parameter `FOO" STATUSES, "-u", "FOO");
-    WRONG("Bad parameter `ASSURED," STATUSES, "--status=ASSURED,");
-    WRONG("Bad parameter `!" STATUSES, "-u", "!");
+    WRONG(STATUSES "`FOO'", "-u", "FOO");
+    WRONG(STATUSES "`ASSURED,'", "--status=ASSURED,");
+    WRONG(STATUSES "`!'", "-u", "!");
 }
 
 static void translation_is_a_status_too(void **state)
@@ -170,7 +181,8 @@ static void marks_zones_and_the_like_are_numbers(void **state)
     assert_int_equal(filter->orig_zone, 2);
     assert_int_equal(filter->reply_zone, 65535);
     assert_int_equal(ACCEPT("-m5").filter.mark_mask, UINT32_MAX);
-    WRONG("Bad parameter `x'", "-m", "x");
+    WRONG(MARK "`x'", "-m", "x");
+    WRONG(MARK "`1/y'", "--mark=1/y");
 }
 
 /* Where the original takes a 0 for them. */
@@ -216,9 +228,9 @@ static void labels_without_a_name_are_numbers(void **state)
     assert_int_equal(options.filter.labels[1], 2);
     assert_int_equal(options.filter.labels[2], 0);
     assert_int_equal(options.filter.labels[3], 0x80000000);
-    WRONG("unknown label '128'", "-l", "128");
-    WRONG("unknown label 'no such label'", "--label=no such label");
-    WRONG("unknown label '1,,2'", "-l", "1,,2");
+    WRONG(LABELS "'128'", "-l", "128");
+    WRONG(LABELS "'no such label'", "--label=no such label");
+    WRONG(LABELS "'1,,2'", "-l", "1,,2");
 }
 
 static void nat_may_be_named_or_left_open(void **state)
@@ -357,7 +369,8 @@ static void names_that_are_none_of_a_protocol_are_named(void **state)
     WRONG("`256' unsupported protocol", "-p", "256");
     WRONG("unknown state `FOO'", "-p", "tcp", "--state", "FOO");
     WRONG("unknown state `OPEN'", "--state", "OPEN", "-p", "tcp");
-    WRONG("unknown role `both'", "-p", "dccp", "--role", "both");
+    WRONG("--role: client or server\nconntrack: unknown role `both'", "-p", "dccp", "--role",
+          "both");
 }
 
 /* --- One flow --------------------------------------------------------------------------------- */

@@ -15,7 +15,12 @@
 #include "cli/personality.h"
 #include "ct_line.h"
 
-#define FORMS "': extended, id, timestamp, ktimestamp, labels, xml, save, userspace"
+/* A line that names the option stands before the one that names its argument. */
+#define FORMS                                                                                      \
+    "--output: extended, id, timestamp, ktimestamp, labels, xml, save, userspace\nconntrack: Bad " \
+    "parameter "
+#define TABLES(name)                                                                               \
+    "--" name ": conntrack, expect, dying, unconfirmed, or nothing\nconntrack: unknown type "
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -73,9 +78,13 @@ static void a_table_may_be_the_rest_of_the_word_or_the_next_one(void **state)
 static void a_table_that_there_is_not_is_named(void **state)
 {
     (void)state;
-    WRONG("unknown type `foo'", "-L", "foo");
-    WRONG("unknown type `f'", "-Lf", "ipv4");
-    WRONG("unknown type `\\x1b[2J'", "-L", "\033[2J");
+    WRONG(TABLES("dump") "`foo'", "-L", "foo");
+    /* the original passes over these, and over what follows: it lists every flow */
+    WRONG(TABLES("dump") "`f'", "-Lf", "ipv4");
+    WRONG(TABLES("dump") "`n'", "-Ln");
+    WRONG(TABLES("dump") "`p'", "-Lp", "tcp");
+    WRONG(TABLES("event") "`x'", "--event=x");
+    WRONG(TABLES("dump") "`\\x1b[2J'", "-L", "\033[2J");
     WRONG("Can't do that command with tables `dying' and `unconfirmed'", "-E", "dying");
     WRONG("Can't do that command with tables `dying' and `unconfirmed'", "-C", "unconfirmed");
 }
@@ -124,8 +133,8 @@ static void forms_of_output_may_be_combined(void **state)
     assert_true(options.layout.xml && !options.layout.save && !options.layout.timestamp);
     options = ACCEPT("-osave");
     assert_true(options.layout.save);
-    WRONG("Bad parameter `foo" FORMS, "-o", "foo");
-    WRONG("Bad parameter `id," FORMS, "-o", "id,");
+    WRONG(FORMS "`foo'", "-o", "foo");
+    WRONG(FORMS "`id,'", "-o", "id,");
 }
 
 static void save_is_a_form_of_its_own(void **state)
@@ -154,7 +163,8 @@ static void events_may_be_chosen(void **state)
     assert_int_equal(ACCEPT("-E", "-e", "ALL").events, 7);
     assert_int_equal(ACCEPT("-E", "-e", "new", "-e", "updates").events,
                      1u << FLOW_NEW | 1u << FLOW_UPDATE);
-    WRONG("Bad parameter `FOO': NEW, UPDATES, DESTROY, ALL", "-E", "-e", "FOO");
+    WRONG("--event-mask: NEW, UPDATES, DESTROY, ALL\nconntrack: Bad parameter `FOO'", "-E", "-e",
+          "FOO");
     WRONG("--exact is not for events", "-E", "--exact");
 }
 
