@@ -403,6 +403,7 @@ static struct record widest(void)
     record.kind = RECORD_FLOW;
     record.flow.family = AF_INET6;
     record.flow.orig.protocol = record.flow.reply.protocol = IPPROTO_SCTP;
+    record.flow.orig.has_ports = record.flow.reply.has_ports = true;
     record.flow.state = 7;
     record.flow.event = FLOW_DESTROY;
     record.flow.status = (uint32_t)~IPS_SEEN_REPLY;
