@@ -18,7 +18,8 @@
 #include "fastnet/report.h"
 #include "fastnet/rights.h"
 
-const struct table table_flows = {.name = "flows", .kind = RECORD_FLOW, .resizes = true};
+const struct table table_flows = {
+    .name = "flows", .file = "nf_conntrack", .kind = RECORD_FLOW, .resizes = true};
 const struct table table_flows_zeroed = {.name = "flows", .kind = RECORD_FLOW};
 const struct table table_flows_dying = {.name = "dying flows", .kind = RECORD_FLOW};
 const struct table table_flows_unconfirmed = {.name = "unconfirmed flows", .kind = RECORD_FLOW};
@@ -29,7 +30,8 @@ const struct table table_flow_count = {.name = "number of flows", .kind = RECORD
 const struct table table_flow_usage = {.name = "use of the flow table", .kind = RECORD_FLOW_USAGE};
 const struct table table_flow_statistics = {.name = "flow statistics",
                                             .kind = RECORD_FLOW_STATISTICS};
-const struct table table_expectations = {.name = "expectations", .kind = RECORD_EXPECTATION};
+const struct table table_expectations = {
+    .name = "expectations", .file = "nf_conntrack_expect", .kind = RECORD_EXPECTATION};
 const struct table table_expectation_one = {
     .name = "expectation", .kind = RECORD_EXPECTATION, .single = true};
 const struct table table_expectation_events = {

@@ -50,7 +50,7 @@ static void put_words(const struct option *option, const struct grammar *grammar
         return;
     fputs(" -a '", stream);
     if (form == COMPLETION_LIST)
-        fputs("(__fastnet_offer \"(.*,)?\" ", stream);
+        fputs("(__fastnet_offer \"(?:.*,)?\" ", stream);
     else if (form == COMPLETION_SIGNED)
         fputs("(__fastnet_offer \"-?\" ", stream);
     if (completion_of_columns(option))

@@ -124,8 +124,8 @@ static void check_listed(const void *arg, struct report *report)
     const struct netstat_options *options = interfaces->options;
     char text[TYPED_MAX];
 
-    if (!options->interface || report->listed)
-        return;
+    if (!options->interface || report->listed || report->partial)
+        return; /* or it may be there, and not be known */
     report_verbatim(report, "%s: error fetching interface information: Device not found",
                     options_typed(text, options->interface, strlen(options->interface)));
     report->partial = report->ended = true;

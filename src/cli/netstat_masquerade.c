@@ -74,11 +74,15 @@ static struct sink *make_sink(const void *arg, struct writer *writer, const stru
 /* Where it is there, but not to be had, netstat's words stand behind the reason, and -c ends. */
 static void say_missing(const void *arg, struct report *report)
 {
+    bool refused = false;
+
     (void)arg;
-    for (size_t i = 0; i < report->count && !report->listed && !report->ended; i++)
-        report->ended = strstr(report->lines[i], ": not to be had by ") != NULL;
-    if (report->ended)
-        report_note(report, "%s", missing);
+    for (size_t i = 0; i < report->count; i++)
+        refused |= strstr(report->lines[i], ": not to be had by ") != NULL;
+    if (!refused || report->listed || report->ended)
+        return;
+    report->ended = true;
+    report_note(report, "%s", missing);
 }
 
 int netstat_masquerade(struct netstat_options *options, const char *program)

@@ -174,6 +174,19 @@ static int gather(struct run *run)
     return error;
 }
 
+/* Of a tree that was captured: what it lacks, for nobody knows what its kernel had. */
+static void report_nothing_found(struct run *run)
+{
+    const struct listing *listing = run->listing;
+    const struct table *only = listing->table_count == 1 ? listing->tables->table : NULL;
+
+    if (only && only->file)
+        report_loss(run->report, "%s/net/%s is not there", listing->proc_root, only->file);
+    else
+        report_loss(run->report, "%s/net has none of the files that this is listed from",
+                    listing->proc_root);
+}
+
 static int carry_out(struct run *run)
 {
     const struct listing *listing = run->listing;
@@ -201,8 +214,7 @@ static int carry_out(struct run *run)
         run->sink->ops->end(run->sink);
     run_report_failures(run);
     if (run_is_captured(run) && !run->found && !run->report->partial)
-        report_loss(run->report, "%s/net has none of the files that this is listed from",
-                    listing->proc_root);
+        report_nothing_found(run);
     run_report_owners(run);
     run_report_interfaces(run);
     return result;

@@ -137,7 +137,7 @@ static void report_failure(struct run *run, const struct listing_table *table,
     bool kernel_lacks_it = false, refused = false;
 
     if (!count)
-        report_loss(run->report, "%s: %s has no such table", table->table->name,
+        report_loss(run->report, "%s: nothing is read of it from %s", table->table->name,
                     run->listing->backend == BACKEND_PROC ? "/proc" : "netlink");
     for (size_t i = 0; i < count; i++) {
         refused |= errors[i] == -EPERM;

@@ -264,8 +264,15 @@ static void a_captured_tree_that_has_no_table_is_a_loss(void **state)
 
     scene->peer.refusal = -ENOENT;
     assert_int_equal(run(scene), 0);
+    assert_true(report_says(&scene->report, "/net/tcp is not there"));
+    assert_true(scene->report.partial);
+    scene->tables[1] = (struct listing_table){.table = &table_udp, .states = STATES_ALL};
+    scene->listing.table_count = 2;
+    scene->report = (struct report){.partial = false};
+    assert_int_equal(run(scene), 0);
     assert_true(report_says(&scene->report, "/net has none of the files"));
     assert_true(scene->report.partial);
+    scene->report = (struct report){.partial = false};
     scene->tables[0].missing = "no support for TCP";
     scene->tables[0].required = true;
     assert_int_equal(run(scene), 0);
