@@ -14,6 +14,7 @@ enum { REPORT_LINES = 16, REPORT_LENGTH = 384 };
 
 struct report {
     bool partial;    /* rows may be missing: exit status 1 */
+    bool refused;    /* a table is there, as far as is known, but not to be had */
     bool ended;      /* what was asked for is not there: no use in asking again */
     uint64_t listed; /* rows that were handed to the sink, counted, or remembered for --delta */
     size_t count;

@@ -2,7 +2,6 @@
  * net-tools netstat: masqueraded connections (-M). Its file is long gone from the kernel; here they
  * are the connections whose source was translated, as connection tracking knows them.
  */
-#include <string.h>
 #include <sys/socket.h>
 
 #include "cli/netstat_options.h"
@@ -74,12 +73,8 @@ static struct sink *make_sink(const void *arg, struct writer *writer, const stru
 /* Where it is there, but not to be had, netstat's words stand behind the reason, and -c ends. */
 static void say_missing(const void *arg, struct report *report)
 {
-    bool refused = false;
-
     (void)arg;
-    for (size_t i = 0; i < report->count; i++)
-        refused |= strstr(report->lines[i], ": not to be had by ") != NULL;
-    if (!refused || report->listed || report->ended)
+    if (!report->refused || report->listed || report->ended)
         return;
     report->ended = true;
     report_note(report, "%s", missing);

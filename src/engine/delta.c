@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "fastnet/hash.h"
+
 enum { FIRST_SLOTS = 64, KEY_MAX = 64, NANOSECONDS = 1000000000 };
 
 /* What a kind of record counts. */
@@ -102,12 +104,9 @@ static uint64_t now(void)
 
 static struct row *find(struct row *rows, size_t mask, const char *key, size_t size)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
     size_t at;
 
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ (unsigned char)key[i]) * UINT64_C(0x100000001b3);
-    for (at = (size_t)(hash >> 32) & mask; rows[at].run; at = (at + 1) & mask)
+    for (at = (size_t)hash_bytes(size, key, size) & mask; rows[at].run; at = (at + 1) & mask)
         if (rows[at].key_size == size && memcmp(rows[at].key, key, size) == 0)
             break;
     return &rows[at];

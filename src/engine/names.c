@@ -96,16 +96,6 @@ void run_report_owners(struct run *run)
                                                : "processes do not show what they hold");
 }
 
-static int add_socket_hosts(struct hosts *hosts, const struct socket_record *sock)
-{
-    int error = 0;
-
-    if (sock->family == AF_UNIX)
-        return 0;
-    error = hosts_add(hosts, sock->family, sock->local.address);
-    return error ? error : hosts_add(hosts, sock->family, sock->remote.address);
-}
-
 static int add_route_hosts(struct hosts *hosts, const struct record *record)
 {
     const struct route_record *route = &record->route;
@@ -132,7 +122,7 @@ static int add_hosts_of(struct hosts *hosts, const struct record *record)
     const struct flow_record *flow = &record->flow;
 
     if (record->kind == RECORD_SOCKET && sock->family != AF_UNIX)
-        return add_socket_hosts(hosts, sock);
+        return add_two_hosts(hosts, sock->family, sock->local.address, sock->remote.address);
     if (record->kind == RECORD_FLOW)
         return add_two_hosts(hosts, flow->family, flow->orig.src, flow->orig.dst);
     if (record->kind == RECORD_GROUP)

@@ -115,6 +115,7 @@ static void add_failure(struct run *run, const struct table *table,
         if (i)
             length += (size_t)snprintf(reason + length, sizeof reason - length, "; ");
         put_reason(run, table, asked[i], errors[i], reason + length, sizeof reason - length);
+        run->report->refused |= errors[i] != -ENOTDIR;
         length = strlen(reason);
     }
     failure = find_failure(run, reason);

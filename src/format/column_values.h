@@ -65,6 +65,15 @@ static inline bool is_filled(const struct column *column, const struct record *r
     return (record->has & fields) == fields;
 }
 
+/* Bits that have names, where they are filled. */
+static inline struct value flags_of(const struct column *column, const struct record *record,
+                                    const struct flag_names *names, uint64_t bits)
+{
+    if (!is_filled(column, record))
+        return unknown;
+    return (struct value){.type = VALUE_FLAGS, .flags = {names, {bits, 0}}};
+}
+
 /*
  * In a column: the member of struct record that it is made from, as in MEMBER(flow.timeout). What
  * type it has is the compiler's word, so that it is read as wide as it is and a member of any other

@@ -53,10 +53,7 @@ static struct value flags(const struct column *column, const struct record *reco
                           const struct context *context)
 {
     (void)context;
-    if (!is_filled(column, record))
-        return unknown;
-    return (struct value){.type = VALUE_FLAGS,
-                          .flags = {&expectation_flag_names, {record->expectation.flags, 0}}};
+    return flags_of(column, record, &expectation_flag_names, record->expectation.flags);
 }
 
 static struct value event(const struct column *column, const struct record *record,

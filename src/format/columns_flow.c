@@ -36,10 +36,7 @@ static struct value status(const struct column *column, const struct record *rec
                            const struct context *context)
 {
     (void)context;
-    if (!is_filled(column, record))
-        return unknown;
-    return (struct value){.type = VALUE_FLAGS,
-                          .flags = {&flow_status_names, {record->flow.status, 0}}};
+    return flags_of(column, record, &flow_status_names, record->flow.status);
 }
 
 /* --- Its ends --------------------------------------------------------------------------------- */

@@ -28,10 +28,7 @@ static struct value flags(const struct column *column, const struct record *reco
                           const struct context *context)
 {
     (void)context;
-    if (!is_filled(column, record))
-        return unknown;
-    return (struct value){.type = VALUE_FLAGS,
-                          .flags = {&interface_flag_names, {record->interface.flags, 0}}};
+    return flags_of(column, record, &interface_flag_names, record->interface.flags);
 }
 
 static struct value type(const struct column *column, const struct record *record,

@@ -8,6 +8,7 @@
 #include "fastnet/lookup.h"
 #include "format/column_values.h"
 #include "format/columns.h"
+#include "format/route_names.h"
 #include "format/states.h"
 
 static struct value neighbour_address(const struct column *column, const struct record *record,
@@ -139,32 +140,6 @@ static struct value flags(const struct column *column, const struct record *reco
     };
 }
 
-/*
- * As ip-neighbour(8) writes them, from etc/iproute2/rt_protos. Those without a name here are newer
- * than some linux/rtnetlink.h.
- */
-static const char *protocol_name(uint8_t protocol)
-{
-    static const struct {
-        uint8_t protocol;
-        const char *name;
-    } names[] = {
-        {RTPROT_UNSPEC, "unspec"}, {RTPROT_REDIRECT, "redirect"}, {RTPROT_KERNEL, "kernel"},
-        {RTPROT_BOOT, "boot"},     {RTPROT_STATIC, "static"},     {RTPROT_GATED, "gated"},
-        {RTPROT_RA, "ra"},         {RTPROT_MRT, "mrt"},           {RTPROT_ZEBRA, "zebra"},
-        {RTPROT_BIRD, "bird"},     {RTPROT_DNROUTED, "dnrouted"}, {RTPROT_XORP, "xorp"},
-        {RTPROT_NTK, "ntk"},       {RTPROT_DHCP, "dhcp"},         {RTPROT_MROUTED, "mrouted"},
-        {18, "keepalived"},        {RTPROT_BABEL, "babel"},       {99, "openr"},
-        {RTPROT_BGP, "bgp"},       {RTPROT_ISIS, "isis"},         {RTPROT_OSPF, "ospf"},
-        {RTPROT_RIP, "rip"},       {RTPROT_EIGRP, "eigrp"},
-    };
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (names[i].protocol == protocol)
-            return names[i].name;
-    return NULL;
-}
-
 static struct value protocol(const struct column *column, const struct record *record,
                              const struct context *context)
 {
@@ -173,32 +148,18 @@ static struct value protocol(const struct column *column, const struct record *r
     (void)context;
     if (!is_filled(column, record))
         return unknown;
-    return (struct value){.type = VALUE_NAME, .name = {protocol_name(by), by}};
+    return (struct value){.type = VALUE_NAME, .name = {route_protocol_name(by), by}};
 }
 
 static struct value type(const struct column *column, const struct record *record,
                          const struct context *context)
 {
-    static const char *const names[] = {
-        [RTN_UNSPEC] = "unspec",
-        [RTN_UNICAST] = "unicast",
-        [RTN_LOCAL] = "local",
-        [RTN_BROADCAST] = "broadcast",
-        [RTN_ANYCAST] = "anycast",
-        [RTN_MULTICAST] = "multicast",
-        [RTN_BLACKHOLE] = "blackhole",
-        [RTN_UNREACHABLE] = "unreachable",
-        [RTN_PROHIBIT] = "prohibit",
-        [RTN_THROW] = "throw",
-        [RTN_NAT] = "nat",
-        [RTN_XRESOLVE] = "xresolve",
-    };
     const uint8_t is = record->neighbour.type;
 
     (void)context;
     if (!is_filled(column, record))
         return unknown;
-    return string(is < sizeof(names) / sizeof(names[0]) ? names[is] : NULL);
+    return string(is == RTN_UNSPEC ? "unspec" : route_type_name(is));
 }
 
 static bool has_index(const struct record *record)

@@ -22,10 +22,7 @@ static struct value flags(const struct column *column, const struct record *reco
                           const struct context *context)
 {
     (void)context;
-    if (!is_filled(column, record))
-        return unknown;
-    return (struct value){.type = VALUE_FLAGS,
-                          .flags = {&route_flag_names, {record->route.flags, 0}}};
+    return flags_of(column, record, &route_flag_names, record->route.flags);
 }
 
 /* The files have its name, netlink its number. */

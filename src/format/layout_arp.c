@@ -11,6 +11,7 @@
 #include "fastnet/lookup.h"
 #include "fastnet/sink.h"
 #include "fastnet/text.h"
+#include "format/put.h"
 
 enum {
     ADDRESS_WIDTH = 23,
@@ -52,19 +53,6 @@ struct entry {
     const struct device *device;
     unsigned flags; /* ATF_* */
 };
-
-static inline char *put(char *dst, const char *string)
-{
-    size_t length = strlen(string); /* mostly known to the compiler */
-
-    memcpy(dst, string, length);
-    return dst + length;
-}
-
-static char *put_padded(char *dst, const char *string, size_t width)
-{
-    return text_pad(put(dst, string), dst, width);
-}
 
 static char *put_escaped(char *dst, const char *string, size_t most)
 {
@@ -163,7 +151,7 @@ static char *put_flags(char *dst, unsigned flags, const struct flag *names, size
 {
     for (size_t i = 0; i < count; i++)
         if (flags & names[i].bit)
-            dst = put(dst, names[i].text);
+            dst = put_string(dst, names[i].text);
     return dst;
 }
 
@@ -174,20 +162,20 @@ static char *put_bsd(char *dst, const struct entry *entry)
         {ATF_MAGIC, "AUTO "},        {ATF_DONTPUB, "DONTPUB "}, {ATF_USETRAILERS, "TRAIL "},
     };
 
-    dst = entry->host ? put_escaped(dst, entry->host, HOST_MAX) : put(dst, "?");
-    dst = put(dst, " (");
+    dst = entry->host ? put_escaped(dst, entry->host, HOST_MAX) : put_string(dst, "?");
+    dst = put_string(dst, " (");
     dst = text_ipv4(dst, entry->record->neighbour.address);
-    dst = put(dst, ") at ");
+    dst = put_string(dst, ") at ");
     if (entry->flags & ATF_COM) {
         dst = put_lladdr(dst, entry->record);
-        dst = put(dst, " [");
-        dst = put(dst, entry->device->hardware);
-        dst = put(dst, "] ");
+        dst = put_string(dst, " [");
+        dst = put_string(dst, entry->device->hardware);
+        dst = put_string(dst, "] ");
     } else {
-        dst = put(dst, entry->flags & ATF_PUBL ? "<from_interface> " : "<incomplete> ");
+        dst = put_string(dst, entry->flags & ATF_PUBL ? "<from_interface> " : "<incomplete> ");
     }
     dst = put_flags(dst, entry->flags, words, sizeof words / sizeof *words);
-    return put_device(put(dst, "on "), entry->device);
+    return put_device(put_string(dst, "on "), entry->device);
 }
 
 /* An address that fills its column still has a blank behind it. */
@@ -220,7 +208,7 @@ static char *put_table(char *dst, const struct entry *entry)
         dst = put_escaped(dst, entry->host, HOST_MAX);
     else
         dst = text_ipv4(dst, entry->record->neighbour.address);
-    dst = put(text_pad(dst, start, ADDRESS_WIDTH), "  ");
+    dst = put_string(text_pad(dst, start, ADDRESS_WIDTH), "  ");
     dst = put_table_lladdr(dst, entry);
     start = dst;
     dst = put_flags(dst, entry->flags, letters, sizeof letters / sizeof *letters);
@@ -274,9 +262,9 @@ static void put_no_entry(struct writer *writer, const struct arp_layout *layout)
     char *dst = writer_reserve(writer, WRITER_RESERVE_MAX);
 
     dst = put_escaped(dst, layout->host, HOST_MAX);
-    dst = put(dst, " (");
+    dst = put_string(dst, " (");
     dst = text_ipv4(dst, layout->host_address);
-    dst = put(dst, ") -- no entry\n");
+    dst = put_string(dst, ") -- no entry\n");
     writer_commit(writer, dst);
 }
 

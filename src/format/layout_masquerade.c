@@ -12,6 +12,7 @@
 #include "fastnet/lookup.h"
 #include "fastnet/sink.h"
 #include "fastnet/text.h"
+#include "format/put.h"
 
 enum {
     PROTOCOL_WIDTH = 4,
@@ -51,15 +52,7 @@ static void put_heading(struct masquerade_sink *masquerade)
     writer_puts(writer, "source               destination          ports\n");
 }
 
-static char *put(char *dst, const char *string)
-{
-    size_t length = strlen(string);
-
-    memcpy(dst, string, length);
-    return dst + length;
-}
-
-static char *put_right(char *dst, const char *text, size_t length, size_t width)
+static char *put_text_right(char *dst, const char *text, size_t length, size_t width)
 {
     if (length < width) {
         memset(dst, ' ', width - length);
@@ -73,7 +66,7 @@ static char *put_number(char *dst, uint64_t number, size_t width)
 {
     char digits[TEXT_U64_MAX];
 
-    return put_right(dst, digits, (size_t)(text_u64(digits, number) - digits), width);
+    return put_text_right(dst, digits, (size_t)(text_u64(digits, number) - digits), width);
 }
 
 static char *put_protocol(char *dst, uint8_t protocol)
@@ -82,9 +75,9 @@ static char *put_protocol(char *dst, uint8_t protocol)
     char *start = dst;
 
     if (protocol == IPPROTO_ESP)
-        dst = put(dst, "esp");
+        dst = put_string(dst, "esp");
     else if (name.data)
-        dst = put_right(dst, name.data, name.length, 0);
+        dst = put_text_right(dst, name.data, name.length, 0);
     else
         dst = text_u64(dst, protocol);
     return text_pad(dst, start, PROTOCOL_WIDTH);
@@ -96,14 +89,14 @@ static char *put_expiry(char *dst, const struct record *record)
     uint32_t seconds = record->flow.timeout;
 
     if (!(record->has & FLOW_TIMEOUT))
-        return put(dst, "     -    ");
+        return put_string(dst, "     -    ");
     if (seconds / 60 > 99 && dst[-1] != ' ')
         *dst++ = ' ';
     dst = put_number(dst, seconds / 60, MINUTES_WIDTH);
     *dst++ = ':';
     *dst++ = (char)('0' + seconds % 60 / 10);
     *dst++ = (char)('0' + seconds % 10);
-    return put(dst, ".00 ");
+    return put_string(dst, ".00 ");
 }
 
 /*
@@ -118,11 +111,11 @@ static char *put_sequence(char *dst, const struct record *record)
         (record->has & known) == known && !(record->flow.status & IPS_SEQ_ADJUST);
     const char *text = unchanged ? "0" : "-";
 
-    dst = put_right(dst, text, 1, SEQUENCE_WIDTH);
+    dst = put_text_right(dst, text, 1, SEQUENCE_WIDTH);
     *dst++ = ' ';
-    dst = put_right(dst, text, 1, DELTA_WIDTH);
+    dst = put_text_right(dst, text, 1, DELTA_WIDTH);
     *dst++ = ' ';
-    dst = put_right(dst, text, 1, DELTA_WIDTH);
+    dst = put_text_right(dst, text, 1, DELTA_WIDTH);
     *dst++ = ' ';
     return dst;
 }
@@ -148,7 +141,7 @@ static char *put_port(char *dst, const struct masquerade_sink *masquerade, uint8
     const char *name = NULL;
 
     if (port == 0)
-        return put(dst, "*");
+        return put_string(dst, "*");
     if (!masquerade->layout.numeric_ports && (protocol == IPPROTO_TCP || protocol == IPPROTO_UDP))
         name = services_name(masquerade->sink.context->services, protocol, port);
     if (!name || strnlen(name, NAME_MAX_SHOWN + 1) > NAME_MAX_SHOWN)
@@ -185,11 +178,11 @@ static void row(struct sink *sink, const struct record *record)
     dst = put_host(dst, masquerade, flow->family, flow->orig.src);
     dst = put_host(dst, masquerade, flow->family, flow->orig.dst);
     dst = put_port(dst, masquerade, protocol, flow->orig.src_port);
-    dst = put(dst, " -> ");
+    dst = put_string(dst, " -> ");
     dst = put_port(dst, masquerade, protocol, destination_port(&flow->orig));
-    dst = put(dst, " (");
+    dst = put_string(dst, " (");
     dst = put_port(dst, masquerade, protocol, masqueraded_port(&flow->reply));
-    dst = put(dst, ")\n");
+    dst = put_string(dst, ")\n");
     writer_commit(sink->writer, dst);
 }
 

@@ -13,6 +13,7 @@
 #include "fastnet/text.h"
 #include "format/colour.h"
 #include "format/layout_group.h"
+#include "format/put.h"
 #include "format/states.h"
 
 enum {
@@ -39,19 +40,6 @@ struct netstat_sink {
     struct sink sink;
     struct netstat_layout layout;
 };
-
-static char *put(char *dst, const char *string)
-{
-    size_t length = strlen(string);
-
-    memcpy(dst, string, length);
-    return dst + length;
-}
-
-static char *put_padded(char *dst, const char *string, size_t width)
-{
-    return text_pad(put(dst, string), dst, width);
-}
 
 /* A name that is longer than any database should have is none: a row has its bounds. */
 static const char *bounded(const char *name)
@@ -107,7 +95,7 @@ static char *put_host(char *dst, const struct netstat_sink *netstat, int family,
     if (netstat->layout.numeric_hosts)
         return text_address(dst, family, endpoint->address);
     if (endpoint_is_wildcard(endpoint))
-        return put(dst, family == AF_INET ? "0.0.0.0" : "[::]");
+        return put_string(dst, family == AF_INET ? "0.0.0.0" : "[::]");
     name = hosts_name(netstat->sink.context->hosts, (uint8_t)family, endpoint->address);
     return name ? put_name(dst, name) : text_address(dst, family, endpoint->address);
 }
@@ -157,10 +145,10 @@ static char *put_state(char *dst, const struct netstat_sink *netstat, const char
 
     if (!colour)
         return put_padded(dst, state, width);
-    start = put(dst, colour);
-    dst = put(start, state);
+    start = put_string(dst, colour);
+    dst = put_string(start, state);
     size_t length = (size_t)(dst - start);
-    dst = put(dst, COLOUR_RESET);
+    dst = put_string(dst, COLOUR_RESET);
     for (; length < width; length++)
         *dst++ = ' ';
     return dst;
@@ -239,7 +227,7 @@ static char *put_hundredths(char *dst, uint64_t milliseconds)
 
 static char *put_count(char *dst, bool known, uint32_t count)
 {
-    return known ? text_u64(dst, count) : put(dst, "-");
+    return known ? text_u64(dst, count) : put_string(dst, "-");
 }
 
 static char *put_timer(char *dst, const struct record *record)
@@ -249,10 +237,10 @@ static char *put_timer(char *dst, const struct record *record)
 
     *dst++ = ' ';
     if (name)
-        dst = put(dst, name);
+        dst = put_string(dst, name);
     else
-        dst = text_u64(put(dst, "unkn-"), sock->timer);
-    dst = put_hundredths(put(dst, " ("), sock->timer == TIMER_OFF ? 0 : sock->timer_ms);
+        dst = text_u64(put_string(dst, "unkn-"), sock->timer);
+    dst = put_hundredths(put_string(dst, " ("), sock->timer == TIMER_OFF ? 0 : sock->timer_ms);
     *dst++ = '/';
     dst = put_count(dst, record->has & SOCKET_RETRANSMITS, sock->retransmits);
     *dst++ = '/';
@@ -318,13 +306,13 @@ static char *put_unix_flags(char *dst, uint32_t flags)
 {
     char *start = dst;
 
-    dst = put(dst, "[ ");
+    dst = put_string(dst, "[ ");
     if (flags & UNIX_ACCEPTCON)
-        dst = put(dst, "ACC ");
+        dst = put_string(dst, "ACC ");
     if (flags & UNIX_WAITDATA)
-        dst = put(dst, "W ");
+        dst = put_string(dst, "W ");
     if (flags & UNIX_NOSPACE)
-        dst = put(dst, "N ");
+        dst = put_string(dst, "N ");
     *dst++ = ']';
     return text_pad(dst, start, UNIX_FLAGS_WIDTH);
 }

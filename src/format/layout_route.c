@@ -75,11 +75,6 @@ static char *put_number_right(char *dst, uint32_t number, size_t width)
     return put_right(put_signed(dst, number), dst, width);
 }
 
-static char *put_padded(char *dst, const char *string, size_t width)
-{
-    return text_pad(put_string(dst, string), dst, width);
-}
-
 /* A name from a database, with nothing in it that a terminal obeys; NULL when there is none. */
 static char *put_name(char *dst, const char *name)
 {

@@ -15,6 +15,11 @@ static inline char *put_string(char *dst, const char *string)
     return (char *)memcpy(dst, string, length) + length;
 }
 
+static inline char *put_padded(char *dst, const char *string, size_t width)
+{
+    return text_pad(put_string(dst, string), dst, width);
+}
+
 /* A number as printf(3) has it with %d: what is past INT32_MAX is negative. */
 static inline char *put_signed(char *dst, uint32_t number)
 {

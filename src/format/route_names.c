@@ -36,6 +36,7 @@ const char *route_type_name(uint8_t type)
     return type < COUNT(names) ? names[type] : NULL;
 }
 
+/* etc/iproute2/rt_protos; those without a name here are newer than some linux/rtnetlink.h. */
 const char *route_protocol_name(uint8_t protocol)
 {
     static const char *const names[] = {
@@ -56,6 +57,7 @@ const char *route_protocol_name(uint8_t protocol)
         [RTPROT_MROUTED] = "mrouted",
         [18] = "keepalived",
         [RTPROT_BABEL] = "babel",
+        [99] = "openr",
         [186] = "bgp",
         [187] = "isis",
         [188] = "ospf",
