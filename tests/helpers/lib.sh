@@ -98,7 +98,7 @@ enter_namespace() # NAME SCRIPT [ARGUMENT...]
 private_names()
 {
     printf '%s\n' 'hosts: files' 'passwd: files' 'group: files' 'services: files' \
-        'protocols: files' >"$work/nsswitch.conf"
+        'protocols: files' 'networks: files' >"$work/nsswitch.conf"
     printf '%s\n' '127.0.0.1 localhost' '::1 ip6-localhost' 'fe80::1 link.example.test' \
         '127.0.0.2 a-host.with-quite-a-long-name.in.the.example.test' >"$work/hosts"
     printf '%s\n' 'root:x:0:0:root:/root:/bin/sh' 'nobody:x:65534:65534::/:/bin/false' \
