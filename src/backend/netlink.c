@@ -235,8 +235,11 @@ static int completion(const struct dump *dump, const struct nlmsghdr *message)
 {
     int error = 0;
 
-    if (mnl_nlmsg_get_payload_len(message) >= sizeof error)
-        memcpy(&error, mnl_nlmsg_get_payload(message), sizeof error);
+    if (mnl_nlmsg_get_payload_len(message) < sizeof error) {
+        report_loss(dump->report, "the end of a netlink dump does not say how it went");
+        return 0;
+    }
+    memcpy(&error, mnl_nlmsg_get_payload(message), sizeof error);
     if (error < 0)
         note_kernel_words(dump, message, sizeof error);
     return error < 0 ? error : 0;
@@ -247,8 +250,12 @@ enum { MORE = INT_MAX };
 /* Returns MORE, 0 when the dump is complete, or another value that ends it. */
 static int take_message(struct dump *dump, const struct nlmsghdr *message)
 {
-    if (message->nlmsg_seq != dump->netlink->sequence || message->nlmsg_pid != dump->channel->port)
-        return MORE; /* what is left of an earlier question */
+    if (message->nlmsg_seq != dump->netlink->sequence ||
+        message->nlmsg_pid != dump->channel->port) {
+        /* a channel with an unread answer is closed: this one belongs to no question */
+        report_loss(dump->report, "passed over a netlink message that answers another request");
+        return MORE;
+    }
     if (message->nlmsg_flags & NLM_F_DUMP_INTR)
         dump->interrupted = true;
     switch (message->nlmsg_type) {

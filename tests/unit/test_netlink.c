@@ -168,6 +168,33 @@ static void answers_to_another_question_are_ignored(void **state)
     assert_int_equal(talk->ports[0], 80);
 }
 
+static void done_that_does_not_say_how_it_went_is_a_loss(void **state)
+{
+    struct talk *talk = *state;
+
+    wire_tcp(&talk->wire, NLM_F_MULTI, 1, 80, 1);
+    wire_message(&talk->wire, NLMSG_DONE, NLM_F_MULTI, 1);
+    send_wire(talk);
+    assert_int_equal(dump(talk), 0);
+    assert_int_equal(talk->messages, 1);
+    assert_true(talk->report.partial);
+    assert_true(report_says(&talk->report, "does not say how it went"));
+}
+
+static void a_message_of_another_sequence_within_a_dump_is_a_loss(void **state)
+{
+    struct talk *talk = *state;
+
+    wire_tcp(&talk->wire, NLM_F_MULTI, 1, 80, 1);
+    wire_tcp(&talk->wire, NLM_F_MULTI, 7, 81, 2);
+    wire_done(&talk->wire, NLM_F_MULTI, 1, 0);
+    send_wire(talk);
+    assert_int_equal(dump(talk), 0);
+    assert_int_equal(talk->messages, 1);
+    assert_true(talk->report.partial);
+    assert_true(report_says(&talk->report, "answers another request"));
+}
+
 static void done_can_be_an_error(void **state)
 {
     struct talk *talk = *state;
@@ -538,6 +565,8 @@ int main(void)
         TEST(a_failing_receive_is_an_error),
         TEST(a_message_from_another_sender_is_refused_and_told_once),
         TEST(answers_to_another_question_are_ignored),
+        TEST(done_that_does_not_say_how_it_went_is_a_loss),
+        TEST(a_message_of_another_sequence_within_a_dump_is_a_loss),
         TEST(done_can_be_an_error),
         TEST(a_refusal_is_an_error_in_the_kernels_words),
         TEST(a_capped_refusal_has_its_words_right_behind_the_header),
