@@ -68,6 +68,8 @@ struct users;
 struct users *users_create(void);
 void users_destroy(struct users *users);
 const char *users_name(struct users *users, uint32_t uid);
+/* The first errno for which a name was not found, 0: that a uid has none is not an error. */
+int users_error(const struct users *users);
 
 /*
  * Services by port and protocol (IPPROTO_TCP, _UDP, _UDPLITE as UDP; _RAW: protocol names). Of
@@ -77,6 +79,8 @@ struct services;
 struct services *services_create(void);
 void services_destroy(struct services *services);
 const char *services_name(const struct services *services, uint8_t protocol, uint16_t port);
+/* The first errno for which names are missing (ENOENT: there is no list of services), or 0. */
+int services_error(const struct services *services);
 
 /* Interfaces, each index asked for once. NULL when it has no name (any more). */
 struct interfaces;

@@ -27,6 +27,8 @@ struct table {
     bool resizes;
     /* One row at most, asked for by its key. */
     bool single;
+    /* Rows come and go, have no identity, and no flag tells of a dump that missed one. */
+    bool unidentified;
 };
 
 extern const struct table table_tcp, table_tcp6, table_udp, table_udp6, table_udplite,
@@ -92,7 +94,10 @@ struct query_events {
 /* Takes one row. Returns 0 to go on, negative to stop the dump, which then returns that value. */
 typedef int (*record_fn)(const struct record *record, void *arg);
 
-/* What a backend asks, and what --backend allows; BACKEND_AUTO is no backend's own. */
+/*
+ * What a backend asks, and what --backend allows. A backend of BACKEND_AUTO asks both, and is
+ * itself asked only where --backend names neither.
+ */
 enum backend_choice { BACKEND_AUTO, BACKEND_NETLINK, BACKEND_PROC };
 
 /*
@@ -102,15 +107,20 @@ enum backend_choice { BACKEND_AUTO, BACKEND_NETLINK, BACKEND_PROC };
  * returned. It never prints, sorts or looks anything up.
  */
 struct backend {
-    const char *name; /* as --backend names it */
+    const char *name; /* as --backend names it, where it does */
     enum backend_choice source;
     uint64_t (*fields)(const struct table *table); /* what its rows can have; 0: not its table */
     int (*dump)(const struct query *query, record_fn fn, void *arg);
     /* What is missing when dump() failed so: a right, a module; NULL: the error says it. */
     const char *(*remedy)(const struct table *table, int error);
+    /*
+     * Whether the kernel finds its place in the table by the number of rows before it, so that a
+     * row that goes hides another. NULL: of no table.
+     */
+    bool (*counts_rows)(const struct table *table);
 };
 
-extern const struct backend backend_sock_diag, backend_proc_net, backend_ctnetlink,
+extern const struct backend backend_sock_diag, backend_unix, backend_proc_net, backend_ctnetlink,
     backend_proc_conntrack, backend_neighbour, backend_proc_arp, backend_proc_snmp,
     backend_proc_igmp, backend_route, backend_proc_route, backend_link, backend_proc_dev;
 

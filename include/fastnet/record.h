@@ -336,6 +336,8 @@ struct group_record {
 #define ROUTE_ORIGIN     (UINT64_C(1) << 15) /* protocol, scope and tos */
 #define ROUTE_EXPIRES    (UINT64_C(1) << 16)
 #define ROUTE_NEXTHOP    (UINT64_C(1) << 17) /* one of several: nexthop and weight */
+/* Not a field: further next hops of a route are rows of their own. */
+#define ROUTE_FURTHER_HOPS (UINT64_C(1) << 18)
 
 /* What the two ways to read the table have of rows that the other has not. */
 enum route_part {

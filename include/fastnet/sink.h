@@ -119,10 +119,9 @@ struct conntrack_layout {
 /* A line, or an XML element, a record of any kind of connection tracking. */
 struct sink *sink_conntrack_create(const struct conntrack_layout *layout, struct writer *writer,
                                    const struct context *context);
-/* For what net-tools' arp says below its rows: whoever chooses rows counts those left out. */
+/* For what net-tools' arp says below its rows: the filter counts the rows that it leaves out. */
 struct arp_totals {
-    size_t skipped; /* in all passes together */
-    size_t passes;  /* 2 with --exact, for each row that is left out is met twice */
+    size_t skipped;
 };
 
 /* The layouts of net-tools 2.10 arp, but that nothing is cut short. */

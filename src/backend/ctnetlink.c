@@ -63,9 +63,10 @@ static uint64_t fields(const struct table *table)
     case RECORD_EXPECTATION:
         return FIELDS_EXPECTATION | events;
     case RECORD_FLOW_STATISTICS:
-        return ~NEED_LOOKUPS;
+        return FLOW_COUNTER_BITS(table == &table_flow_statistics ? CTA_STATS_MAX
+                                                                 : CTA_STATS_EXP_MAX);
     case RECORD_FLOW_USAGE:
-        return FIELDS_USAGE;
+        return table == &table_flow_usage ? FIELDS_USAGE : USAGE_ENTRIES;
     default:
         return 0;
     }
@@ -324,10 +325,13 @@ static int dump_usage(struct reading *reading)
     message = put_request(reading, IPCTNL_MSG_CT_GET_STATS_CPU, NLM_F_DUMP, AF_UNSPEC);
     result =
         netlink_dump(query->netlink, NETLINK_NETFILTER, message, take_drops, &drops, query->report);
-    if (result == 0 && drops.any)
+    if (result < 0)
+        report_note(query->report, "%s: no numbers of dropped flows: %s", query->table->name,
+                    strerror(-result));
+    else if (drops.any)
         reading->record.has |= USAGE_DROPS;
     if (!query->exclusive)
-        flow_usage_complete(query->proc_root, &reading->record);
+        flow_usage_complete(query, &reading->record);
     return hand_on(reading, 0);
 }
 
@@ -499,4 +503,10 @@ static const char *remedy(const struct table *table, int error)
     }
 }
 
-const struct backend backend_ctnetlink = {"netlink", BACKEND_NETLINK, fields, dump, remedy};
+const struct backend backend_ctnetlink = {
+    .name = "netlink",
+    .source = BACKEND_NETLINK,
+    .fields = fields,
+    .dump = dump,
+    .remedy = remedy,
+};

@@ -140,7 +140,7 @@ int flow_counters_decode(const struct line *line, const struct flow_counter_colu
 static void report_skipped(struct report *report, const char *proc_root, size_t skipped,
                            size_t first)
 {
-    if (report && skipped)
+    if (skipped)
         report_loss(report,
                     "%s/" STATISTICS_PATH ": skipped %zu malformed line%s, the first is line %zu",
                     proc_root, skipped, skipped == 1 ? "" : "s", first);
@@ -157,6 +157,8 @@ static int read_counters(struct lines *lines, const char *proc_root, struct repo
 
     if (result <= 0 || flow_counters_heading(&line, &columns) < 0)
         return result < 0 ? result : -EBADMSG;
+    if (line.unended)
+        report_loss(report, "%s/" STATISTICS_PATH " is cut: its heading has no end", proc_root);
     while ((result = lines_next(lines, &line)) > 0) {
         if (!line.unended && flow_counters_decode(&line, &columns, &counters) == 0)
             result = fn(&counters, (uint32_t)(lines->number - 2), arg);
@@ -223,7 +225,7 @@ int flow_slab_decode(const struct line *line, uint64_t *size)
     return 0;
 }
 
-static int read_entry_size(const char *proc_root, uint64_t *size)
+static int read_slab(const char *proc_root, uint64_t *size)
 {
     struct lines lines;
     struct line line;
@@ -255,21 +257,50 @@ uint64_t flow_buckets(const char *proc_root)
 }
 
 /* Below netfilter/ it is for each namespace that may see it, above for the first alone. */
-static int read_maximum(const char *proc_root, uint64_t *maximum)
+static int read_maximum(const char *proc_root, struct flow_usage_record *usage)
 {
-    if (netfilter_number(proc_root, "sys/net/netfilter/nf_conntrack_max", maximum) == 0)
-        return 0;
-    return netfilter_number(proc_root, "sys/net/nf_conntrack_max", maximum);
+    int error = netfilter_number(proc_root, "sys/net/netfilter/nf_conntrack_max", &usage->maximum);
+
+    if (error != -ENOENT)
+        return error;
+    return netfilter_number(proc_root, "sys/net/nf_conntrack_max", &usage->maximum);
 }
 
-void flow_usage_complete(const char *proc_root, struct record *record)
+static int read_buckets(const char *proc_root, struct flow_usage_record *usage)
 {
-    struct flow_usage_record *usage = &record->usage;
+    return netfilter_number(proc_root, "sys/net/netfilter/nf_conntrack_buckets", &usage->buckets);
+}
 
-    if (!(record->has & USAGE_MAXIMUM) && read_maximum(proc_root, &usage->maximum) == 0)
-        record->has |= USAGE_MAXIMUM;
-    if (!(record->has & USAGE_BUCKETS) && (usage->buckets = flow_buckets(proc_root)) != 0)
-        record->has |= USAGE_BUCKETS;
-    if (!(record->has & USAGE_ENTRY_SIZE) && read_entry_size(proc_root, &usage->entry_size) == 0)
-        record->has |= USAGE_ENTRY_SIZE;
+static int read_entry_size(const char *proc_root, struct flow_usage_record *usage)
+{
+    return read_slab(proc_root, &usage->entry_size);
+}
+
+void flow_usage_report(const struct query *query, const char *path, int error)
+{
+    report_note(query->report, "%s/%s: %s", query->proc_root, path,
+                error == -EBADMSG ? "malformed" : strerror(-error));
+}
+
+void flow_usage_complete(const struct query *query, struct record *record)
+{
+    static const struct {
+        uint64_t field;
+        int (*read)(const char *proc_root, struct flow_usage_record *usage);
+        const char *path;
+    } sources[] = {
+        {USAGE_MAXIMUM, read_maximum, "sys/net/netfilter/nf_conntrack_max"},
+        {USAGE_BUCKETS, read_buckets, "sys/net/netfilter/nf_conntrack_buckets"},
+        {USAGE_ENTRY_SIZE, read_entry_size, "slabinfo"},
+    };
+
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+        if (record->has & sources[i].field || !(query->needs & sources[i].field))
+            continue;
+        int error = sources[i].read(query->proc_root, &record->usage);
+        if (error)
+            flow_usage_report(query, sources[i].path, error);
+        else
+            record->has |= sources[i].field;
+    }
 }

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "fastnet/record.h"
+#include "fastnet/query.h"
 
 struct line;
 struct report;
@@ -22,6 +22,9 @@ enum flow_counter_set {
     COUNTERS_GLOBAL,       /* CTA_STATS_GLOBAL_ENTRIES; the same in each line */
     COUNTERS_SETS,
 };
+
+/* The presence bits of all counters up to the last of a set; number 0 is none (_UNSPEC). */
+#define FLOW_COUNTER_BITS(last) ((UINT64_C(2) << (last)) - 2)
 
 enum { FLOW_COLUMNS_MAX = 32 };
 struct flow_counter_column {
@@ -48,7 +51,7 @@ int flow_counters_decode(const struct line *line, const struct flow_counter_colu
 typedef int (*flow_counters_fn)(const struct flow_counters *counters, uint32_t cpu, void *arg);
 
 /*
- * Calls fn for each processor. Malformed lines are told to the report, which may be NULL. Returns
+ * Calls fn for each processor. The report gets what is malformed. Returns
  * 0, -errno, or what fn returned when that is negative.
  */
 int flow_counters_read(const char *proc_root, struct report *report, flow_counters_fn fn,
@@ -70,9 +73,13 @@ static inline bool flow_resized(uint64_t before, uint64_t now)
 }
 
 /*
- * Fills of a RECORD_FLOW_USAGE what it has not yet and /proc knows: USAGE_MAXIMUM, USAGE_BUCKETS,
- * USAGE_ENTRY_SIZE. What cannot be read stays absent. Rights that are raised may be lowered by it.
+ * Fills of a RECORD_FLOW_USAGE what it has not yet, the query needs and /proc knows: USAGE_MAXIMUM,
+ * USAGE_BUCKETS, USAGE_ENTRY_SIZE. What cannot be read stays absent, with a note. Rights that are
+ * raised may be lowered by it.
  */
-void flow_usage_complete(const char *proc_root, struct record *record);
+void flow_usage_complete(const struct query *query, struct record *record);
+
+/* Notes why a file below PROC_ROOT, from which a value would come, was not read. */
+void flow_usage_report(const struct query *query, const char *path, int error);
 
 #endif

@@ -266,4 +266,9 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     return result;
 }
 
-const struct backend backend_neighbour = {"netlink", BACKEND_NETLINK, fields, dump, NULL};
+const struct backend backend_neighbour = {
+    .name = "netlink",
+    .source = BACKEND_NETLINK,
+    .fields = fields,
+    .dump = dump,
+};

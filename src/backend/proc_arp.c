@@ -5,13 +5,10 @@
 #include "backend/proc_arp.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <linux/neighbour.h>
 #include <net/if_arp.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "backend/lines.h"
 #include "backend/neighbour_identity.h"
@@ -151,6 +148,11 @@ static bool is_wanted(const struct query *query, const struct record *record)
     return (record->neighbour.flags & NTF_PROXY) ? filter->proxies : filter->entries;
 }
 
+static bool is_heading(const struct line *line, size_t number)
+{
+    return number == 1 && memmem(line->data, line->length, "HW address", 10) != NULL;
+}
+
 static int take_line(struct reading *reading, const struct lines *lines, const struct line *line)
 {
     struct record record;
@@ -160,7 +162,7 @@ static int take_line(struct reading *reading, const struct lines *lines, const s
                     reading->query->proc_root);
     if (proc_arp_decode(line, &record) == 0)
         return is_wanted(reading->query, &record) ? reading->fn(&record, reading->arg) : 0;
-    if (lines->number > 1 && line->length && !reading->skipped++)
+    if (line->length && !is_heading(line, lines->number) && !reading->skipped++)
         reading->first = lines->number;
     return 0;
 }
@@ -196,17 +198,6 @@ static int read_lines(struct reading *reading, struct lines *lines)
     return result;
 }
 
-/* A file that is not there: -ENOENT when the kernel lacks the table, -ENOTDIR without any net. */
-static int not_there(const struct query *query)
-{
-    char path[PATH_MAX];
-    int length = snprintf(path, sizeof path, "%s/net", query->proc_root);
-
-    if (length > 0 && (size_t)length < sizeof path && access(path, F_OK) < 0)
-        return -ENOTDIR;
-    return -ENOENT;
-}
-
 static int dump(const struct query *query, record_fn fn, void *arg)
 {
     struct reading reading = {.query = query, .fn = fn, .arg = arg};
@@ -215,12 +206,25 @@ static int dump(const struct query *query, record_fn fn, void *arg)
 
     if (query->neighbours && query->neighbours->master)
         return -EOPNOTSUPP; /* nothing in the file tells */
-    result = lines_open(&lines, query->proc_root, "arp");
+    result = lines_open_table(&lines, query->proc_root, "arp");
     if (result < 0)
-        return result == -ENOENT ? not_there(query) : result;
+        return result;
     result = read_lines(&reading, &lines);
     lines_close(&lines);
     return result;
 }
 
-const struct backend backend_proc_arp = {"proc", BACKEND_PROC, fields, dump, NULL};
+/* neigh_seq_start() (net/core/neighbour.c) */
+static bool counts_rows(const struct table *table)
+{
+    (void)table;
+    return true;
+}
+
+const struct backend backend_proc_arp = {
+    .name = "proc",
+    .source = BACKEND_PROC,
+    .fields = fields,
+    .dump = dump,
+    .counts_rows = counts_rows,
+};

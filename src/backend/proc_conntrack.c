@@ -19,7 +19,6 @@
 #define FIELDS_EXPECTATION (FLOW_ORIG | FLOW_TIMEOUT | FLOW_FLAGS | FLOW_HELPER)
 #define FIELDS_USAGE                                                                               \
     (USAGE_ENTRIES | USAGE_MAXIMUM | USAGE_BUCKETS | USAGE_DROPS | USAGE_ENTRY_SIZE)
-#define COUNTER_BITS(last) ((UINT64_C(2) << (last)) - 2)
 
 #define FLOWS_PATH        "net/nf_conntrack"
 #define EXPECTATIONS_PATH "net/nf_conntrack_expect"
@@ -257,7 +256,9 @@ static int dump_flow_usage(const struct query *query, record_fn fn, void *arg)
         record.has |= USAGE_ENTRIES;
     if (entries == -EBADMSG)
         return entries;
-    flow_usage_complete(query->proc_root, &record);
+    if (drops < 0 && (query->needs & USAGE_DROPS))
+        flow_usage_report(query, "net/stat/nf_conntrack", drops);
+    flow_usage_complete(query, &record);
     if (!(record.has & USAGE_ENTRIES))
         return drops < 0 ? drops : entries;
     return fn(&record, arg);
@@ -275,13 +276,13 @@ static const struct source {
      "/proc/net/nf_conntrack needs root or CAP_DAC_READ_SEARCH"},
     {&table_flow_count, USAGE_ENTRIES, dump_flow_count, NULL},
     {&table_flow_usage, FIELDS_USAGE, dump_flow_usage, NULL},
-    {&table_flow_statistics, COUNTER_BITS(CTA_STATS_MAX), dump_flow_statistics, NULL},
+    {&table_flow_statistics, FLOW_COUNTER_BITS(CTA_STATS_MAX), dump_flow_statistics, NULL},
     {&table_expectations, FIELDS_EXPECTATION, dump_expectations,
      "/proc/net/nf_conntrack_expect needs root or CAP_DAC_READ_SEARCH"},
     {&table_expectation_count, USAGE_ENTRIES, dump_expectation_count,
      "/proc/net/nf_conntrack_expect needs root or CAP_DAC_READ_SEARCH"},
-    {&table_expectation_statistics, COUNTER_BITS(CTA_STATS_EXP_MAX), dump_expectation_statistics,
-     NULL},
+    {&table_expectation_statistics, FLOW_COUNTER_BITS(CTA_STATS_EXP_MAX),
+     dump_expectation_statistics, NULL},
 };
 
 static const struct source *source_of(const struct table *table)
@@ -318,4 +319,18 @@ static const char *remedy(const struct table *table, int error)
     return NULL;
 }
 
-const struct backend backend_proc_conntrack = {"proc", BACKEND_PROC, fields, dump, remedy};
+/* ct_seq_start() (net/netfilter/nf_conntrack_standalone.c), exp_seq_start(). */
+static bool counts_rows(const struct table *table)
+{
+    (void)table;
+    return true;
+}
+
+const struct backend backend_proc_conntrack = {
+    .name = "proc",
+    .source = BACKEND_PROC,
+    .fields = fields,
+    .dump = dump,
+    .remedy = remedy,
+    .counts_rows = counts_rows,
+};

@@ -96,4 +96,9 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     return result;
 }
 
-const struct backend backend_proc_dev = {"proc", BACKEND_PROC, fields, dump, NULL};
+const struct backend backend_proc_dev = {
+    .name = "proc",
+    .source = BACKEND_PROC,
+    .fields = fields,
+    .dump = dump,
+};

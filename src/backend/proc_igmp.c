@@ -9,9 +9,12 @@
 #include "fastnet/report.h"
 
 const struct table table_groups = {
-    .name = "igmp", .file = "igmp", .kind = RECORD_GROUP, .family = AF_INET};
-const struct table table_groups6 = {
-    .name = "igmp6", .file = "igmp6", .kind = RECORD_GROUP, .family = AF_INET6};
+    .name = "igmp", .file = "igmp", .kind = RECORD_GROUP, .family = AF_INET, .unidentified = true};
+const struct table table_groups6 = {.name = "igmp6",
+                                    .file = "igmp6",
+                                    .kind = RECORD_GROUP,
+                                    .family = AF_INET6,
+                                    .unidentified = true};
 
 enum { FIELDS = GROUP_INTERFACE | GROUP_ADDRESS | GROUP_USERS };
 
@@ -170,4 +173,9 @@ static uint64_t fields(const struct table *table)
     return table == &table_groups || table == &table_groups6 ? FIELDS : 0;
 }
 
-const struct backend backend_proc_igmp = {"proc", BACKEND_PROC, fields, dump, NULL};
+const struct backend backend_proc_igmp = {
+    .name = "proc",
+    .source = BACKEND_PROC,
+    .fields = fields,
+    .dump = dump,
+};

@@ -5,14 +5,11 @@
 #include "backend/proc_net.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <linux/net.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "backend/lines.h"
 #include "backend/scan.h"
@@ -248,9 +245,12 @@ struct reading {
     size_t number;  /* of the line taken last */
     size_t skipped; /* malformed lines ... */
     size_t first;   /* ... and the number of the first */
-    /* unix: the file in memory, and what netlink says; NULL: the file is all there is */
+    /* unix: the file in memory, and what netlink says of it */
     struct unix_rows rows;
     struct unix_sockets *sockets;
+    /* unix, by the file alone: where in the file the line is, up to where all may be the name of a
+     * socket before it, and how many rows may be such a name */
+    size_t offset, name_reach, doubtful;
 };
 
 /* The first line; a file that was cut there lacks nothing. */
@@ -281,7 +281,8 @@ static int take_inet_line(struct reading *reading, const struct line *line)
     return 0;
 }
 
-static int take_unix_line(struct reading *reading, const struct line *line)
+/* A row that netlink confirms, or not. */
+static int take_unix_row(struct reading *reading, const struct line *line)
 {
     struct unix_rows *rows = &reading->rows;
     const char *name_end = NULL;
@@ -292,11 +293,39 @@ static int take_unix_line(struct reading *reading, const struct line *line)
         take_malformed(reading, line);
         return 0;
     }
-    if (!reading->sockets)
-        return reading->fn(&record, reading->arg);
     result = unix_sockets_take_row(reading->sockets, &record, unix_rows_end(rows), &name_end);
     if (name_end)
         unix_rows_go_on(rows, name_end);
+    return result;
+}
+
+/*
+ * A row that is forged is part of a name, with its newline, and a name is short: a row that ends
+ * further behind the names before it is the kernel's own.
+ */
+static void judge_row(struct reading *reading, const struct line *line, const struct text *path)
+{
+    size_t reach = reading->offset + (size_t)(path->data - line->data) + SOCKET_PATH_MAX;
+
+    if (reading->offset + line->length <= reading->name_reach)
+        reading->doubtful++;
+    if (path->length && reach > reading->name_reach)
+        reading->name_reach = reach;
+}
+
+/* A row of the file alone. */
+static int take_unix_line(struct reading *reading, const struct line *line)
+{
+    struct record record;
+    int result = 0;
+
+    if (proc_net_decode_unix(line, &record) < 0) {
+        take_malformed(reading, line);
+    } else {
+        judge_row(reading, line, &record.socket.path);
+        result = reading->fn(&record, reading->arg);
+    }
+    reading->offset += line->length + 1;
     return result;
 }
 
@@ -305,15 +334,18 @@ static int keep_line(struct reading *reading, const struct line *line)
     return unix_rows_add(&reading->rows, line);
 }
 
-/* A file that is not there: -ENOENT when the kernel lacks the table, -ENOTDIR without any net. */
-static int not_there(const struct query *query)
+static int open_table(struct lines *lines, const struct query *query)
 {
-    char path[PATH_MAX];
-    int length = snprintf(path, sizeof path, "%s/net", query->proc_root);
+    return lines_open_table(lines, query->proc_root, query->table->name);
+}
 
-    if (length > 0 && (size_t)length < sizeof path && access(path, F_OK) < 0)
-        return -ENOTDIR;
-    return -ENOENT;
+static void report_skipped(const struct reading *reading)
+{
+    if (reading->skipped)
+        report_loss(reading->query->report,
+                    "%s/net/%s: skipped %zu malformed line%s, the first is line %zu",
+                    reading->query->proc_root, reading->query->table->name, reading->skipped,
+                    reading->skipped == 1 ? "" : "s", reading->first);
 }
 
 /* The kernel ends every line, so what has none was cut; that may show in its last field, or not. */
@@ -343,53 +375,83 @@ static int read_lines(struct reading *reading, struct lines *lines,
     return result;
 }
 
-/* The file first, then netlink, then the rows: what unix_sockets.h says why. */
-static int read_unix(struct reading *reading, struct lines *lines)
+static int dump(const struct query *query, record_fn fn, void *arg)
+{
+    struct reading reading = {.query = query, .fn = fn, .arg = arg};
+    bool is_unix = query->table->family == AF_UNIX;
+    struct lines lines;
+    int result = open_table(&lines, query);
+
+    if (result < 0)
+        return result;
+    result = read_lines(&reading, &lines, is_unix ? take_unix_line : take_inet_line);
+    report_skipped(&reading);
+    if (reading.doubtful)
+        report_loss(
+            query->report,
+            "unix: %zu of the rows may be forged: any user can write lines into %s/net/unix, "
+            "and netlink did not confirm them",
+            reading.doubtful, query->proc_root);
+    lines_close(&lines);
+    return result;
+}
+
+/* udp_seq_start() and raw_seq_start(); those of TCP and unix know the bucket (net/ipv4, net/unix).
+ */
+static bool counts_rows(const struct table *table)
+{
+    return table->protocol == IPPROTO_UDP || table->protocol == IPPROTO_UDPLITE ||
+           table->protocol == IPPROTO_RAW;
+}
+
+const struct backend backend_proc_net = {
+    .name = "proc",
+    .source = BACKEND_PROC,
+    .fields = fields,
+    .dump = dump,
+    .counts_rows = counts_rows,
+};
+
+/* --- Unix sockets, confirmed ------------------------------------------------------------------ */
+
+static uint64_t confirmed_fields(const struct table *table)
+{
+    return table == &table_unix ? fields(table) | backend_sock_diag.fields(table) : 0;
+}
+
+/* The file first, then netlink, then the rows: unix_sockets.h says why. */
+static int read_confirmed(struct reading *reading, struct lines *lines)
 {
     struct line line;
     int result = read_lines(reading, lines, keep_line);
 
-    if (result < 0)
-        return result;
-    reading->sockets = unix_sockets_create(reading->query);
-    for (reading->number = 1; unix_rows_next(&reading->rows, &line); reading->number++) {
-        result = take_unix_line(reading, &line);
-        if (result < 0)
-            return result;
-    }
-    if (!reading->sockets)
-        return 0;
-    return unix_sockets_hand_on(reading->sockets, reading->fn, reading->arg);
+    if (result == 0)
+        result = unix_sockets_create(&reading->sockets, reading->query);
+    for (reading->number = 1; result == 0 && unix_rows_next(&reading->rows, &line);
+         reading->number++)
+        result = take_unix_row(reading, &line);
+    return result == 0 ? unix_sockets_hand_on(reading->sockets, reading->fn, reading->arg) : result;
 }
 
-static int read_table(struct reading *reading, struct lines *lines)
-{
-    const struct query *query = reading->query;
-
-    if (query->table->family != AF_UNIX)
-        return read_lines(reading, lines, take_inet_line);
-    if (!query->netlink || query->exclusive)
-        return read_lines(reading, lines, take_unix_line);
-    return read_unix(reading, lines);
-}
-
-static int dump(const struct query *query, record_fn fn, void *arg)
+static int dump_confirmed(const struct query *query, record_fn fn, void *arg)
 {
     struct reading reading = {.query = query, .fn = fn, .arg = arg};
     struct lines lines;
-    int result = lines_open(&lines, query->proc_root, query->table->name);
+    int result = open_table(&lines, query);
 
     if (result < 0)
-        return result == -ENOENT ? not_there(query) : result;
-    result = read_table(&reading, &lines);
-    if (reading.skipped)
-        report_loss(query->report, "%s/net/%s: skipped %zu malformed line%s, the first is line %zu",
-                    query->proc_root, query->table->name, reading.skipped,
-                    reading.skipped == 1 ? "" : "s", reading.first);
+        return result;
+    result = read_confirmed(&reading, &lines);
+    report_skipped(&reading);
     unix_sockets_destroy(reading.sockets);
     unix_rows_finish(&reading.rows);
     lines_close(&lines);
     return result;
 }
 
-const struct backend backend_proc_net = {"proc", BACKEND_PROC, fields, dump, NULL};
+const struct backend backend_unix = {
+    .name = "netlink with proc",
+    .source = BACKEND_AUTO,
+    .fields = confirmed_fields,
+    .dump = dump_confirmed,
+};

@@ -2,13 +2,10 @@
 #include "backend/proc_route.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <linux/route.h>
 #include <linux/rtnetlink.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "backend/lines.h"
 #include "backend/scan.h"
@@ -255,17 +252,6 @@ static int take_line(struct reading *reading, const struct line *line, size_t nu
     return 0;
 }
 
-/* A file that is not there: -ENOENT when the kernel lacks the table, -ENOTDIR without any net. */
-static int not_there(const struct query *query)
-{
-    char path[PATH_MAX];
-    int length = snprintf(path, sizeof path, "%s/net", query->proc_root);
-
-    if (length > 0 && (size_t)length < sizeof path && access(path, F_OK) < 0)
-        return -ENOTDIR;
-    return -ENOENT;
-}
-
 static int read_lines(struct reading *reading, struct lines *lines)
 {
     const struct query *query = reading->query;
@@ -286,6 +272,17 @@ static int read_lines(struct reading *reading, struct lines *lines)
     return result;
 }
 
+/* The file has a route as one line, and names one next hop (fib_route_seq_show()). */
+static void report_further_hops(const struct query *query)
+{
+    if (query->table == &table_route && (query->needs & ROUTE_FURTHER_HOPS))
+        report_loss(
+            query->report,
+            "%s/net/route is all that was read: of several next hops of a route it has only "
+            "the first",
+            query->proc_root);
+}
+
 static int dump(const struct query *query, record_fn fn, void *arg)
 {
     struct reading reading = {.query = query, .fn = fn, .arg = arg};
@@ -294,9 +291,10 @@ static int dump(const struct query *query, record_fn fn, void *arg)
 
     if (is_too_large(query))
         return -EOPNOTSUPP;
-    result = lines_open(&lines, query->proc_root, query->table->name);
+    result = lines_open_table(&lines, query->proc_root, query->table->name);
     if (result < 0)
-        return result == -ENOENT ? not_there(query) : result;
+        return result;
+    report_further_hops(query);
     result = read_lines(&reading, &lines);
     if (reading.skipped)
         report_loss(query->report, "%s/net/%s: skipped %zu malformed line%s, the first is line %zu",
@@ -306,4 +304,9 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     return result;
 }
 
-const struct backend backend_proc_route = {"proc", BACKEND_PROC, fields, dump, NULL};
+const struct backend backend_proc_route = {
+    .name = "proc",
+    .source = BACKEND_PROC,
+    .fields = fields,
+    .dump = dump,
+};

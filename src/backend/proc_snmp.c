@@ -351,4 +351,9 @@ static uint64_t fields(const struct table *table)
     return COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE;
 }
 
-const struct backend backend_proc_snmp = {"proc", BACKEND_PROC, fields, dump, NULL};
+const struct backend backend_proc_snmp = {
+    .name = "proc",
+    .source = BACKEND_PROC,
+    .fields = fields,
+    .dump = dump,
+};

@@ -10,14 +10,20 @@
 #include "fastnet/query.h"
 #include "fastnet/report.h"
 
-const struct table table_route = {
-    .name = "route", .file = "route", .kind = RECORD_ROUTE, .family = AF_INET};
-const struct table table_route6 = {
-    .name = "ipv6_route", .file = "ipv6_route", .kind = RECORD_ROUTE, .family = AF_INET6};
+const struct table table_route = {.name = "route",
+                                  .file = "route",
+                                  .kind = RECORD_ROUTE,
+                                  .family = AF_INET,
+                                  .unidentified = true};
+const struct table table_route6 = {.name = "ipv6_route",
+                                   .file = "ipv6_route",
+                                   .kind = RECORD_ROUTE,
+                                   .family = AF_INET6,
+                                   .unidentified = true};
 const struct table table_route_cache = {
-    .name = "rt_cache", .kind = RECORD_ROUTE, .family = AF_INET};
+    .name = "rt_cache", .kind = RECORD_ROUTE, .family = AF_INET, .unidentified = true};
 const struct table table_route6_cache = {
-    .name = "cached ipv6_route", .kind = RECORD_ROUTE, .family = AF_INET6};
+    .name = "cached ipv6_route", .kind = RECORD_ROUTE, .family = AF_INET6, .unidentified = true};
 
 static uint64_t fields(const struct table *table)
 {
@@ -167,4 +173,9 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     return result;
 }
 
-const struct backend backend_route = {"netlink", BACKEND_NETLINK, fields, dump, NULL};
+const struct backend backend_route = {
+    .name = "netlink",
+    .source = BACKEND_NETLINK,
+    .fields = fields,
+    .dump = dump,
+};

@@ -371,4 +371,9 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     return result;
 }
 
-const struct backend backend_sock_diag = {"netlink", BACKEND_NETLINK, fields, dump, NULL};
+const struct backend backend_sock_diag = {
+    .name = "netlink",
+    .source = BACKEND_NETLINK,
+    .fields = fields,
+    .dump = dump,
+};

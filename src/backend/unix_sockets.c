@@ -8,7 +8,6 @@
 #include <sys/socket.h>
 
 #include "backend/array.h"
-#include "fastnet/report.h"
 
 /* What the file says of a socket. */
 enum rows {
@@ -193,25 +192,34 @@ static int index_listeners(struct unix_sockets *sockets)
     return 0;
 }
 
-struct unix_sockets *unix_sockets_create(const struct query *query)
+static int ask_netlink(struct unix_sockets *sockets, const struct query *query)
 {
-    struct unix_sockets *sockets = calloc(1, sizeof *sockets);
     struct query all = *query;
-    struct report unheard = {.partial = false};
+    int error;
 
-    if (!sockets)
-        return NULL;
     sockets->names = array_with_room(NULL, &sockets->names_capacity, 1, 1);
+    if (!sockets->names)
+        return -ENOMEM;
     sockets->wanted = query->needs & (SOCKET_QUEUES | SOCKET_UID);
     all.needs = (query->needs & ~SOCKET_PENDING) | SOCKET_PATH | SOCKET_QUEUES;
     all.states = STATES_ALL;
-    all.report = &unheard;
-    if (!sockets->names || backend_sock_diag.dump(&all, keep, sockets) < 0 || unheard.partial ||
-        index_by_inode(sockets) < 0 || index_listeners(sockets) < 0) {
-        unix_sockets_destroy(sockets);
-        return NULL;
+    error = backend_sock_diag.dump(&all, keep, sockets);
+    if (!error)
+        error = index_by_inode(sockets);
+    return error ? error : index_listeners(sockets);
+}
+
+int unix_sockets_create(struct unix_sockets **sockets, const struct query *query)
+{
+    struct unix_sockets *new = calloc(1, sizeof *new);
+    int error = new ? ask_netlink(new, query) : -ENOMEM;
+
+    if (error) {
+        unix_sockets_destroy(new);
+        return error;
     }
-    return sockets;
+    *sockets = new;
+    return 0;
 }
 
 void unix_sockets_destroy(struct unix_sockets *sockets)

@@ -17,8 +17,8 @@
 
 struct unix_sockets;
 
-/* NULL when unix_diag cannot be had, or not all of it: the file is then all there is. */
-struct unix_sockets *unix_sockets_create(const struct query *query);
+/* Asks unix_diag. Returns 0, or -errno: nothing can then be confirmed. */
+int unix_sockets_create(struct unix_sockets **sockets, const struct query *query);
 void unix_sockets_destroy(struct unix_sockets *sockets);
 
 /* Whether a name holds a newline: lines that are no rows are then to be expected. */

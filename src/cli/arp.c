@@ -182,7 +182,6 @@ static struct sink *make_sink(const void *arg, struct writer *writer, const stru
     };
 
     arp->progress->context = context;
-    arp->progress->totals.passes = options->common.exact ? 2 : 1;
     if (common_uses_columns(&options->common))
         return common_sink(&options->common, writer, context);
     memcpy(layout.host_address, arp->host, sizeof layout.host_address);

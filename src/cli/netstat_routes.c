@@ -140,6 +140,7 @@ static int prepare(struct routes *routes, bool *done)
     listing->tables = routes->tables;
     listing->table_count = routes->table_count;
     listing->keep = is_route;
+    listing->needs = ROUTE_FURTHER_HOPS;
     if (!common_uses_columns(&options->common)) {
         listing->keep = is_of_files;
         listing->needs = layout_needs(routes);

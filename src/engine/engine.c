@@ -216,7 +216,7 @@ static int carry_out(struct run *run)
     if (run_is_captured(run) && !run->found && !run->report->partial)
         report_nothing_found(run);
     run_report_owners(run);
-    run_report_interfaces(run);
+    run_report_lookups(run);
     return result;
 }
 

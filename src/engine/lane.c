@@ -4,6 +4,7 @@
 
 #include "engine/delta.h"
 #include "engine/run.h"
+#include "fastnet/hash.h"
 
 int run_emit(const struct run *run, struct sink *sink, const struct record *record)
 {
@@ -51,6 +52,15 @@ static int pass_on(struct lane *lane, const struct record *record, bool wait)
     return wait ? rows_add(lane->kept, record) : run_emit(run, lane->sink, record);
 }
 
+static void count(struct lane *lane, const struct record *record)
+{
+    lane->pass.rows++;
+    if (!lane->run->listing->exact)
+        return;
+    lane->pass.unidentified += !record->identity;
+    lane->pass.digest += hash_word(0, record->identity);
+}
+
 int lane_take(const struct record *record, void *arg)
 {
     struct lane *first = arg;
@@ -59,12 +69,12 @@ int lane_take(const struct record *record, void *arg)
     bool ownerless;
     int result;
 
-    lane->handed++;
+    count(lane, record);
     if (lane != first)
         make_room(first, lane);
-    if (listing->keep && !listing->keep(record, listing->keep_arg))
-        return 0;
     result = is_listed(lane, record);
+    if (result == 0 && listing->keep && !listing->keep(record, listing->keep_arg))
+        return 0;
     ownerless = result == 0 && run_is_ownerless(lane->run, record);
     lane->ownerless |= ownerless;
     if (result == 0)
@@ -126,13 +136,15 @@ static void hand_over(struct lane *lane, struct later *later)
         writer->error = later->writer.error;
     for (size_t i = 0; i < later->kept.count && !later->lane.stopped; i++)
         later->lane.stopped = rows_add(lane->kept, later->kept.records[i]);
-    lane->handed += later->lane.handed;
+    lane->pass.rows += later->lane.pass.rows;
+    lane->pass.unidentified += later->lane.pass.unidentified;
+    lane->pass.digest += later->lane.pass.digest;
     lane->ownerless |= later->lane.ownerless;
     if (!lane->stopped)
         lane->stopped = later->lane.stopped ? later->lane.stopped : -writer->error;
 }
 
-size_t lane_finish(struct lane *lane)
+struct pass lane_finish(struct lane *lane)
 {
     struct later *later = (struct later *)lane->later; /* its first member */
 
@@ -143,5 +155,5 @@ size_t lane_finish(struct lane *lane)
     }
     lane->run->ownerless |= lane->ownerless;
     lane->run->stopped = lane->stopped;
-    return lane->handed;
+    return lane->pass;
 }

@@ -213,13 +213,20 @@ int run_prepare_interfaces(struct run *run)
     return 0;
 }
 
-void run_report_interfaces(struct run *run)
+static void report_lookup(struct run *run, const char *what, int error)
 {
-    const struct interfaces *interfaces = run->engine->context.interfaces;
+    if (error)
+        report_note(run->report, "%s: not all could be looked up: %s", what, strerror(error));
+}
 
-    if (interfaces && interfaces_error(interfaces))
-        report_note(run->report, "interfaces: not all could be looked up: %s",
-                    strerror(interfaces_error(interfaces)));
+void run_report_lookups(struct run *run)
+{
+    const struct context *context = &run->engine->context;
+
+    report_lookup(run, "interfaces",
+                  context->interfaces ? interfaces_error(context->interfaces) : 0);
+    report_lookup(run, "users", context->users ? users_error(context->users) : 0);
+    report_lookup(run, "services", context->services ? services_error(context->services) : 0);
 }
 
 /* Without the file that names them labels are shown by their numbers. */

@@ -16,11 +16,19 @@ struct engine {
     struct context context;
 };
 
-/* Tables that could not be had for one reason are told together. */
-enum { FAILURES_MAX = 4 };
+/* Tables of which something could not be read, for one reason, are reported together. */
+enum { FAILURES_MAX = 8 };
 struct failure {
+    bool costs_rows; /* else only values are unknown */
     char reason[224];
     char tables[96]; /* "tcp, tcp6" */
+};
+
+/* One pass over a table: two passes that found the same rows have the same numbers. */
+struct pass {
+    size_t rows;         /* that the backend handed on */
+    size_t unidentified; /* those of them that have no identity */
+    uint64_t digest;     /* of the identities, in whatever order they came */
 };
 
 struct run {
@@ -70,8 +78,8 @@ struct lane {
     struct run *run;
     struct sink *sink;
     struct seen *seen;
-    struct rows *kept;  /* where rows go that wait */
-    size_t handed;      /* rows that the backend handed on */
+    struct rows *kept; /* where rows go that wait */
+    struct pass pass;
     bool ownerless;     /* one of them had no owner */
     int stopped;        /* why this lane takes no more rows: -errno */
     struct lane *later; /* where rows of the second of two tables go, or NULL */
@@ -93,8 +101,8 @@ bool lane_can_keep_order(const struct run *run);
 /* A record_fn; arg is a struct lane. */
 int lane_take(const struct record *record, void *arg);
 
-/* Hands over what the later lane holds. Returns how many rows came over both. */
-size_t lane_finish(struct lane *lane);
+/* Hands over what the later lane holds. Returns what came over both. */
+struct pass lane_finish(struct lane *lane);
 
 /* Hands a row to a sink, or to the groups of the listing where it has some. Returns 0 or -errno. */
 int run_emit(const struct run *run, struct sink *sink, const struct record *record);
@@ -108,6 +116,6 @@ void run_report_owners(struct run *run);
 int run_prepare_names(struct run *run);
 int run_prepare_interfaces(struct run *run);
 int run_prepare_netfilter(struct run *run);
-void run_report_interfaces(struct run *run);
+void run_report_lookups(struct run *run);
 
 #endif

@@ -82,6 +82,17 @@ static struct failure *find_failure(struct run *run, const char *reason)
     return failure;
 }
 
+static void add_failure(struct run *run, const struct table *table, const char *reason,
+                        bool costs_rows)
+{
+    struct failure *failure = find_failure(run, reason);
+    size_t length = strlen(failure->tables);
+
+    failure->costs_rows |= costs_rows;
+    snprintf(failure->tables + length, sizeof failure->tables - length, "%s%s", length ? ", " : "",
+             table->name);
+}
+
 /* What the backend knows to be missing, or NULL. */
 static const char *remedy_of(const struct backend *backend, const struct table *table, int error)
 {
@@ -102,33 +113,37 @@ static void put_reason(const struct run *run, const struct table *table,
                  remedy ? remedy : strerror(-error));
 }
 
-static void add_failure(struct run *run, const struct table *table,
-                        const struct backend *const *asked, const int *errors, size_t count)
+/* That no backend had the table. One that asks what others ask, too, has nothing to add. */
+static void add_refusals(struct run *run, const struct table *table,
+                         const struct backend *const *asked, const int *errors, size_t count)
 {
     char reason[sizeof run->failures->reason] = "";
-    struct failure *failure;
     size_t length = 0;
 
     if (!count)
         return;
     for (size_t i = 0; i < count && length + 2 < sizeof reason; i++) {
-        if (i)
+        if (asked[i]->source == BACKEND_AUTO)
+            continue;
+        if (length)
             length += (size_t)snprintf(reason + length, sizeof reason - length, "; ");
         put_reason(run, table, asked[i], errors[i], reason + length, sizeof reason - length);
         run->report->refused |= errors[i] != -ENOTDIR;
         length = strlen(reason);
     }
-    failure = find_failure(run, reason);
-    length = strlen(failure->tables);
-    snprintf(failure->tables + length, sizeof failure->tables - length, "%s%s", length ? ", " : "",
-             table->name);
+    add_failure(run, table, reason, true);
     run->report->partial = true;
 }
 
 void run_report_failures(struct run *run)
 {
-    for (size_t i = 0; i < run->failure_count; i++)
-        report_loss(run->report, "%s: %s", run->failures[i].tables, run->failures[i].reason);
+    for (size_t i = 0; i < run->failure_count; i++) {
+        const struct failure *failure = &run->failures[i];
+        if (failure->costs_rows)
+            report_loss(run->report, "%s: %s", failure->tables, failure->reason);
+        else
+            report_note(run->report, "%s: %s", failure->tables, failure->reason);
+    }
 }
 
 /* Tells why none of the backends had the table. Who lacks a right has not learnt what is there. */
@@ -150,14 +165,20 @@ static void report_failure(struct run *run, const struct listing_table *table,
     if (kernel_lacks_it && !refused)
         report_missing(run, table);
     else
-        add_failure(run, table->table, asked, errors, count);
+        add_refusals(run, table->table, asked, errors, count);
+}
+
+/* In the files of a captured tree nothing moves. */
+static bool stands_still(const struct run *run)
+{
+    return run_is_captured(run) && run->listing->backend == BACKEND_PROC;
 }
 
 /* Whether a second pass can find what the first one missed. */
 static bool is_read_twice(const struct run *run, const struct table *table)
 {
     return run->listing->exact && record_is_identified(table->kind) && !table->endless &&
-           !table->single;
+           !table->single && !stands_still(run);
 }
 
 /*
@@ -189,9 +210,9 @@ static int pause_listing(void *arg)
     return error;
 }
 
-/* Asks one backend for a table; *handed is how many rows it handed on. */
+/* Asks one backend for a table. */
 static int ask(struct run *run, const struct listing_table *table, const struct backend *backend,
-               size_t *handed)
+               struct pass *pass)
 {
     const struct listing *listing = run->listing;
     struct lane lane;
@@ -225,57 +246,154 @@ static int ask(struct run *run, const struct listing_table *table, const struct 
     result = backend->dump(&query, lane_take, &lane);
     if (run_is_captured(run))
         rights_lower();
-    *handed = lane_finish(&lane);
-    run->found |= result == 0 || *handed;
+    *pass = lane_finish(&lane);
+    run->found |= result == 0 || pass->rows;
     return result;
+}
+
+/*
+ * A backend that counts rows to find its place again can miss the same row in two passes. Where two
+ * passes that follow each other found the same rows, nothing moved; that is tried so many times.
+ */
+enum { PASSES_MAX = 8 };
+
+static bool is_same(const struct pass *a, const struct pass *b)
+{
+    return a->rows == b->rows && a->digest == b->digest;
 }
 
 /* --exact: what came and went between rows is found by looking again. */
 static void ask_again(struct run *run, const struct listing_table *table,
-                      const struct backend *backend)
+                      const struct backend *backend, struct pass before)
 {
-    size_t handed;
-    int result;
+    const bool until_same = backend->counts_rows && backend->counts_rows(table->table);
+    bool done = false;
+    int result = 0;
 
     run->second_pass = true;
-    result = ask(run, table, backend, &handed);
+    for (int passes = 2; passes <= PASSES_MAX && !done && result == 0; passes++) {
+        struct pass pass;
+        result = ask(run, table, backend, &pass);
+        done = !until_same || is_same(&pass, &before);
+        before = pass;
+    }
     run->second_pass = false;
-    if (result < 0 && !run->stopped)
+    if (run->stopped)
+        return;
+    if (result < 0)
         report_loss(run->report, "%s: the second pass by %s failed: %s", table->table->name,
                     backend->name, strerror(-result));
+    else if (!done)
+        report_loss(run->report,
+                    "%s: --exact: the table changed in each of %d passes by %s: rows "
+                    "may be missing",
+                    table->table->name, PASSES_MAX, backend->name);
+    if (before.unidentified)
+        report_loss(run->report,
+                    "%s: --exact: %zu rows cannot be told apart, so a row may be "
+                    "missing (sysctl kernel.kptr_restrict)",
+                    table->table->name, before.unidentified);
 }
 
-static void run_table(struct run *run, const struct listing_table *table)
+/* After the first pass over a table went well. */
+static void make_exact(struct run *run, const struct listing_table *table,
+                       const struct backend *backend, struct pass pass)
 {
+    if (is_read_twice(run, table->table))
+        ask_again(run, table, backend, pass);
+    else if (run->listing->exact && stands_still(run))
+        report_note(run->report, "--exact: %s may lack rows that were missed when it was captured",
+                    run->listing->proc_root);
+    else if (run->listing->exact && table->table->unidentified)
+        report_loss(run->report,
+                    "%s: --exact: rows cannot be told apart, so one pass is all, and "
+                    "a row may be missing",
+                    table->table->name);
+}
+
+/* What backends answered for one table, up to the one that had it. */
+struct answers {
     const struct backend *asked[BACKENDS_MAX];
     int errors[BACKENDS_MAX];
-    size_t handed, count = table->table ? choose_backends(run, table->table, asked) : 0;
+    size_t count;
+};
+
+/* Whether this answer is a fault, which is a problem of the machine, and not a refusal. */
+static bool is_fault(const struct table *table, const struct answers *answers, size_t i)
+{
+    const int error = answers->errors[i];
+    const bool next_says_it = i + 1 < answers->count && answers->errors[i + 1] == error;
+
+    return !is_refusal(error) && !remedy_of(answers->asked[i], table, error) && !next_says_it;
+}
+
+/* The fields that are unknown because this backend did not have the table, and another had. */
+static uint64_t missed(const struct run *run, const struct table *table, const struct backend *this,
+                       const struct backend *had_it)
+{
+    if (!had_it || this->source == BACKEND_AUTO)
+        return 0;
+    return run->listing->needs & ~NEED_LOOKUPS & this->fields(table) & ~had_it->fields(table);
+}
+
+/*
+ * Why other backends than the one that had the table (NULL: none) did not answer, where that is a
+ * fault or values are unknown for it. Those that were not needed are not at fault.
+ */
+static void report_fallback(struct run *run, const struct table *table,
+                            const struct answers *answers, size_t tried,
+                            const struct backend *had_it)
+{
+    char reason[sizeof run->failures->reason];
+
+    for (size_t i = 0; tried && i < answers->count; i++) {
+        const struct backend *this = answers->asked[i];
+        const bool fault = i < tried && is_fault(table, answers, i);
+        const bool unknown = missed(run, table, this, had_it) != 0;
+        if (fault && unknown)
+            snprintf(reason, sizeof reason, "%s failed: %s; values that only it has are unknown",
+                     this->name, strerror(-answers->errors[i]));
+        else if (fault)
+            snprintf(reason, sizeof reason, "%s failed: %s", this->name,
+                     strerror(-answers->errors[i]));
+        else if (unknown)
+            snprintf(reason, sizeof reason, "read by %s: values that only %s has are unknown",
+                     had_it->name, this->name);
+        if (fault || unknown)
+            add_failure(run, table, reason, false);
+    }
+}
+
+/* The first backend that has the table; falls back only before the first row. */
+static void run_table(struct run *run, const struct listing_table *table)
+{
+    struct answers answers = {.count = 0};
+    struct pass pass;
 
     if (!table->table) {
         report_missing(run, table);
         return;
     }
+    answers.count = choose_backends(run, table->table, answers.asked);
     seen_start(run->engine->seen, remembers(run, table->table));
-    for (size_t i = 0; i < count; i++) {
-        errors[i] = ask(run, table, asked[i], &handed);
+    for (size_t i = 0; i < answers.count; i++) {
+        const struct backend *backend = answers.asked[i];
+        int error = answers.errors[i] = ask(run, table, backend, &pass);
         if (run->stopped)
             return;
-        if (errors[i] < 0 && handed) {
+        if (error < 0 && !pass.rows)
+            continue;
+        report_fallback(run, table->table, &answers, i, backend);
+        if (error < 0)
             report_loss(run->report, "%s: %s ended after %zu rows: %s", table->table->name,
-                        asked[i]->name, handed, strerror(-errors[i]));
-            return;
-        }
-        if (errors[i] == 0) {
-            if (is_read_twice(run, table->table))
-                ask_again(run, table, asked[i]);
-            return;
-        }
-        if (!is_refusal(errors[i]) && !remedy_of(asked[i], table->table, errors[i]) &&
-            i + 1 < count)
-            report_note(run->report, "%s: %s failed: %s", table->table->name, asked[i]->name,
-                        strerror(-errors[i]));
+                        backend->name, pass.rows, strerror(-error));
+        else
+            make_exact(run, table, backend, pass);
+        return;
     }
-    report_failure(run, table, asked, errors, count);
+    if (answers.count)
+        report_fallback(run, table->table, &answers, answers.count - 1, NULL);
+    report_failure(run, table, answers.asked, answers.errors, answers.count);
 }
 
 /* Two tables as one: where the order of their rows is kept anyhow, or is no matter. */
@@ -294,7 +412,7 @@ static bool run_joined(struct run *run, const struct listing_table *table)
 {
     const struct backend *asked[BACKENDS_MAX], *backend;
     struct listing_table both = *table;
-    size_t handed;
+    struct pass pass;
     int error;
 
     both.table = table->table->both;
@@ -302,14 +420,14 @@ static bool run_joined(struct run *run, const struct listing_table *table)
         return false;
     backend = asked[0];
     seen_start(run->engine->seen, remembers(run, both.table));
-    error = ask(run, &both, backend, &handed);
-    if (error < 0 && !handed && !run->stopped)
+    error = ask(run, &both, backend, &pass);
+    if (error < 0 && !pass.rows && !run->stopped)
         return false;
     if (error < 0 && !run->stopped)
         report_loss(run->report, "%s: %s ended after %zu rows: %s", both.table->name, backend->name,
-                    handed, strerror(-error));
-    else if (error == 0 && is_read_twice(run, both.table))
-        ask_again(run, &both, backend);
+                    pass.rows, strerror(-error));
+    else if (error == 0)
+        make_exact(run, &both, backend, pass);
     return true;
 }
 

@@ -280,7 +280,7 @@ static void end(struct sink *sink)
 {
     const struct arp_sink *arp = (const struct arp_sink *)sink;
     const struct arp_layout *layout = &arp->layout;
-    const size_t skipped = layout->totals->skipped / layout->totals->passes;
+    const size_t skipped = layout->totals->skipped;
 
     if (layout->verbose)
         put_totals(sink->writer, skipped, arp->found);

@@ -105,6 +105,8 @@ static const struct number_name *put(struct interfaces *interfaces, uint32_t ind
         known = number_map_put(&interfaces->names, index, name);
     if (known != NULL)
         known->detail = place;
+    else if (interfaces->error == 0)
+        interfaces->error = ENOMEM;
     return known;
 }
 

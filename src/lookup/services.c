@@ -6,6 +6,7 @@
 #include "fastnet/lookup.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 
 struct services {
     struct number_map names; /* protocol << 16 | port */
+    int error;               /* errno, or 0 */
 };
 
 static uint32_t key(uint8_t protocol, uint16_t port)
@@ -33,11 +35,49 @@ static int protocol_of(const char *name)
     return strcmp(name, "raw") == 0 ? IPPROTO_RAW : -1;
 }
 
-/* An entry without a name, or that memory is short for, leaves the port to its number. */
+/* An entry without a name leaves the port to its number, as does one that memory is short for. */
 static void put(struct services *services, int protocol, int port, const char *name)
 {
     if (protocol >= 0 && port > 0 && port <= UINT16_MAX && name != NULL && name[0] != '\0')
-        (void)number_map_put(&services->names, key((uint8_t)protocol, (uint16_t)port), name);
+        if (number_map_put(&services->names, key((uint8_t)protocol, (uint16_t)port), name) == NULL)
+            services->error = ENOMEM;
+}
+
+/*
+ * The end of the entries and a source that cannot be read look the same but for errno. A source
+ * that is not there matters where no other had an entry.
+ */
+static void note_end(struct services *services, int error, bool any)
+{
+    if (services->error == 0 && error != 0 && (error != ENOENT || !any))
+        services->error = error;
+}
+
+static void read_services(struct services *services)
+{
+    const struct servent *service;
+    bool any = false;
+
+    setservent(1);
+    while (errno = 0, (service = getservent()) != NULL) {
+        any = true;
+        put(services, protocol_of(service->s_proto), ntohs((uint16_t)service->s_port),
+            service->s_name);
+    }
+    note_end(services, errno, any);
+    endservent();
+}
+
+/* Of raw sockets alone: that there are none is no loss worth a word. */
+static void read_protocols(struct services *services)
+{
+    const struct protoent *protocol;
+
+    setprotoent(1);
+    while (errno = 0, (protocol = getprotoent()) != NULL)
+        put(services, IPPROTO_RAW, protocol->p_proto, protocol->p_name);
+    note_end(services, errno, true);
+    endprotoent();
 }
 
 struct services *services_create(void)
@@ -46,18 +86,8 @@ struct services *services_create(void)
     if (services == NULL)
         return NULL;
 
-    const struct servent *service;
-    setservent(1);
-    while ((service = getservent()) != NULL)
-        put(services, protocol_of(service->s_proto), ntohs((uint16_t)service->s_port),
-            service->s_name);
-    endservent();
-
-    const struct protoent *protocol;
-    setprotoent(1);
-    while ((protocol = getprotoent()) != NULL)
-        put(services, IPPROTO_RAW, protocol->p_proto, protocol->p_name);
-    endprotoent();
+    read_services(services);
+    read_protocols(services);
     return services;
 }
 
@@ -67,6 +97,11 @@ void services_destroy(struct services *services)
         return;
     number_map_finish(&services->names);
     free(services);
+}
+
+int services_error(const struct services *services)
+{
+    return services->error;
 }
 
 const char *services_name(const struct services *services, uint8_t protocol, uint16_t port)

@@ -11,6 +11,7 @@ enum { BUFFER_FIRST = 1024, BUFFER_MAX = 1024 * 1024 };
 
 struct users {
     struct number_map names;
+    int error; /* errno, or 0 */
 };
 
 struct users *users_create(void)
@@ -24,6 +25,12 @@ void users_destroy(struct users *users)
         return;
     number_map_finish(&users->names);
     free(users);
+}
+
+/* getpwuid_r(3) names further errors that sources of names give for a uid that they do not know. */
+static bool is_fault(int error)
+{
+    return error != 0 && error != ENOENT && error != ESRCH && error != EBADF && error != EPERM;
 }
 
 /* Entries of directory services can be longer than any buffer one would guess. */
@@ -52,6 +59,15 @@ const char *users_name(struct users *users, uint32_t uid)
         const char *name = error == 0 && found != NULL ? found->pw_name : NULL;
         known = number_map_put(&users->names, uid, name);
         free(buffer);
+        if (users->error == 0 && is_fault(error))
+            users->error = error;
+        if (users->error == 0 && known == NULL)
+            users->error = ENOMEM;
     }
     return known != NULL ? known->name : NULL;
+}
+
+int users_error(const struct users *users)
+{
+    return users->error;
 }

@@ -97,7 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct neighbour_filter filters[] = {
         {.entries = true}, {.proxies = true}, {.entries = true, .interface = 3, .master = 2}};
-    static const struct arp_totals totals = {.passes = 1};
+    static const struct arp_totals totals = {.skipped = 0};
     const struct arp_layout layouts[] = {{.numeric = true, .totals = &totals},
                                          {.numeric = true, .bsd = true, .totals = &totals}};
     struct context context = {.interfaces = interfaces_create()};

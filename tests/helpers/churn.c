@@ -1,11 +1,13 @@
 /*
- * Keeps stable TCP connections among others that come and go as fast as they can.
+ * Keeps stable connections of TCP, or sockets of UDP, among others that come and go as fast as they
+ * can.
  *
- *     churn STABLE OTHERS
+ *     churn STABLE OTHERS [udp]
  *
  * STABLE connections go to 127.0.0.1:7000 and stay. OTHERS at a time go to port 7001: the oldest
  * is always replaced by a new one. Prints "ready" when all are there, goes on until stdin ends,
- * then prints how many connections were replaced.
+ * then prints how many connections were replaced. UDP has no listeners: a socket is connected to
+ * the port, and that is all.
  */
 #include <arpa/inet.h>
 #include <err.h>
@@ -14,6 +16,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -21,8 +24,10 @@
 enum { STABLE_PORT = 7000, OTHERS_PORT = 7001, BACKLOG = 128, BATCH = 64, HOSTS = 200 };
 
 struct pair {
-    int client, server;
+    int client, server; /* server: -1 for UDP */
 };
+
+static int type = SOCK_STREAM;
 
 static struct sockaddr_in address_of(uint32_t host, uint16_t port)
 {
@@ -33,6 +38,8 @@ static struct sockaddr_in address_of(uint32_t host, uint16_t port)
 static int listen_on(uint32_t host, uint16_t port)
 {
     struct sockaddr_in address = address_of(host, port);
+    if (type == SOCK_DGRAM)
+        return -1;
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) < 0 ||
         listen(fd, BACKLOG) < 0)
@@ -43,9 +50,11 @@ static int listen_on(uint32_t host, uint16_t port)
 static struct pair pair_open(int listener, uint32_t host, uint16_t port)
 {
     struct sockaddr_in address = address_of(host, port);
-    struct pair pair = {.client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    struct pair pair = {.client = socket(AF_INET, type | SOCK_CLOEXEC, 0), .server = -1};
     if (pair.client < 0 || connect(pair.client, (struct sockaddr *)&address, sizeof address) < 0)
         err(1, "connect");
+    if (listener < 0)
+        return pair;
     pair.server = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
     if (pair.server < 0)
         err(1, "accept");
@@ -58,7 +67,8 @@ static void pair_close(struct pair pair)
     struct linger linger = {.l_onoff = 1, .l_linger = 0};
     setsockopt(pair.client, SOL_SOCKET, SO_LINGER, &linger, sizeof linger);
     close(pair.client);
-    close(pair.server);
+    if (pair.server >= 0)
+        close(pair.server);
 }
 
 /* Allows as many descriptors as there may be; returns how many others fit beside the stable. */
@@ -95,8 +105,10 @@ static size_t churn(struct pair *others, size_t count, int listener)
 
 int main(int argc, char **argv)
 {
-    if (argc != 3)
-        errx(2, "usage: churn STABLE OTHERS");
+    if (argc != 3 && !(argc == 4 && strcmp(argv[3], "udp") == 0))
+        errx(2, "usage: churn STABLE OTHERS [udp]");
+    if (argc == 4)
+        type = SOCK_DGRAM;
     size_t stable = strtoul(argv[1], NULL, 10);
     size_t count = others_allowed(stable, strtoul(argv[2], NULL, 10));
     struct pair *others = calloc(count, sizeof *others);

@@ -110,7 +110,7 @@ static void they_tell_the_same_of_udp(void **state)
 /* All but the connections that wait to be accepted, which unix_diag does not list. */
 static void they_tell_the_same_of_unix_sockets(void **state)
 {
-    struct kept proc = list(&backend_proc_net, &table_unix, CAPTURED "/netlink/unix");
+    struct kept proc = list(&backend_unix, &table_unix, CAPTURED "/netlink/unix");
     struct peer peer;
     struct kept netlink = {.count = 0};
     struct report report = {.partial = false};

@@ -209,6 +209,17 @@ static void malformed_counters_are_skipped_and_told(void **state)
     assert_int_equal(flow_scene_list(scene, &table_flow_statistics), -EBADMSG);
 }
 
+static void counters_that_are_cut_in_their_heading_are_a_loss(void **state)
+{
+    struct flow_scene *scene = *state;
+
+    flow_scene_put(scene, "net/stat/nf_conntrack", "entries  clashres found");
+    assert_int_equal(flow_scene_list(scene, &table_flow_statistics), 0);
+    assert_int_equal(scene->count, 0);
+    assert_true(scene->report.partial);
+    assert_true(report_says(&scene->report, "is cut: its heading has no end"));
+}
+
 static void usage_is_put_together_from_several_files(void **state)
 {
     struct flow_scene *scene = *state;
@@ -250,6 +261,10 @@ static void usage_lacks_what_cannot_be_read(void **state)
     assert_int_equal(flow_scene_list(scene, &table_flow_usage), 0);
     assert_int_equal(row->has, USAGE_ENTRIES | USAGE_MAXIMUM);
     assert_int_equal(row->usage.maximum, 1000);
+    assert_false(scene->report.partial);
+    assert_true(report_says(&scene->report, "net/netfilter/nf_conntrack_buckets: malformed"));
+    assert_true(report_says(&scene->report, "slabinfo: No such file or directory"));
+    assert_true(report_says(&scene->report, "net/stat/nf_conntrack: No such file or directory"));
 }
 
 static void the_number_of_flows_may_come_from_the_counters(void **state)
@@ -274,7 +289,11 @@ static void what_usage_has_already_stays(void **state)
     record.usage.maximum = 5;
     flow_scene_put(scene, "sys/net/netfilter/nf_conntrack_max", "262144\n");
     flow_scene_put(scene, "sys/net/netfilter/nf_conntrack_buckets", "65536\n");
-    flow_usage_complete(scene->tree.root, &record);
+    flow_usage_complete(&(struct query){.table = &table_flow_usage,
+                                        .needs = ~NEED_LOOKUPS,
+                                        .proc_root = scene->tree.root,
+                                        .report = &scene->report},
+                        &record);
     assert_int_equal(record.has, USAGE_MAXIMUM | USAGE_BUCKETS);
     assert_int_equal(record.usage.maximum, 5);
     assert_int_equal(record.usage.buckets, 65536);
@@ -376,6 +395,7 @@ int main(void)
         TEST(each_processor_has_a_row_of_counters),
         TEST(counters_that_are_no_longer_used_are_absent),
         TEST(malformed_counters_are_skipped_and_told),
+        TEST(counters_that_are_cut_in_their_heading_are_a_loss),
         TEST(usage_is_put_together_from_several_files),
         TEST(usage_lacks_what_cannot_be_read),
         TEST(the_number_of_flows_may_come_from_the_counters),

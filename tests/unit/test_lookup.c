@@ -29,15 +29,15 @@
 
 static atomic_uint asked;
 
-static int users_error;
+static int users_fail_with;
 
 int getpwuid_r(uid_t uid, struct passwd *entry, char *buffer, size_t size, struct passwd **found)
 {
     asked++;
     *found = NULL;
-    if (users_error != 0) {
-        const int error = users_error;
-        users_error = 0;
+    if (users_fail_with != 0) {
+        const int error = users_fail_with;
+        users_fail_with = 0;
         return error;
     }
     if (uid != 0 && uid != 1000 && uid != 4000000000)
@@ -97,6 +97,8 @@ static struct service_entry {
     {"lite", "udplite", 54}, {"none", "tcp", 0},
 };
 static size_t service_next;
+static int services_end_with; /* errno when there are no more */
+static bool services_none;
 
 void setservent(int stay_open)
 {
@@ -111,8 +113,10 @@ void endservent(void)
 struct servent *getservent(void)
 {
     static struct servent entry;
-    if (service_next == sizeof(service_entries) / sizeof(service_entries[0]))
+    if (services_none || service_next == sizeof(service_entries) / sizeof(service_entries[0])) {
+        errno = services_end_with;
         return NULL;
+    }
     struct service_entry *next = &service_entries[service_next++];
     entry.s_name = next->name;
     entry.s_proto = next->protocol;
@@ -203,7 +207,8 @@ static int forget(void **state)
     (void)state;
     asked = most_at_work = finished = 0;
     slow = asked_wrongly = false;
-    users_error = 0;
+    users_fail_with = services_end_with = 0;
+    services_none = false;
     return 0;
 }
 
@@ -249,11 +254,49 @@ static void interrupted_user_lookup_is_repeated(void **state)
 {
     (void)state;
     struct users *users = users_create();
-    users_error = EINTR;
+    users_fail_with = EINTR;
     assert_string_equal(users_name(users, 0), "user0");
-    users_error = EIO;
+    users_fail_with = EIO;
     assert_null(users_name(users, 4000000000));
     users_destroy(users);
+}
+
+static void a_user_lookup_that_fails_is_an_error_and_a_user_without_a_name_is_none(void **state)
+{
+    static const int unknown[] = {0, ENOENT, ESRCH, EBADF, EPERM};
+    struct users *users = users_create();
+    (void)state;
+
+    for (uint32_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++) {
+        users_fail_with = unknown[i];
+        assert_null(users_name(users, 2000 + i));
+        assert_int_equal(users_error(users), 0);
+    }
+    users_fail_with = EMFILE;
+    assert_null(users_name(users, 0));
+    assert_int_equal(users_error(users), EMFILE);
+    users_destroy(users);
+}
+
+static void services_that_cannot_be_read_are_an_error(void **state)
+{
+    static const struct {
+        int at_the_end;
+        bool none;
+        int error;
+    } cases[] = {
+        {0, false, 0}, {ENOENT, false, 0},     {EMFILE, false, EMFILE},
+        {0, true, 0},  {ENOENT, true, ENOENT},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        services_end_with = cases[i].at_the_end;
+        services_none = cases[i].none;
+        struct services *services = services_create();
+        assert_int_equal(services_error(services), cases[i].error);
+        services_destroy(services);
+    }
 }
 
 static void many_users_are_kept_apart(void **state)
@@ -576,6 +619,8 @@ int main(void)
         A_LOOKUP(unknown_user_has_no_name_and_is_asked_for_once),
         A_LOOKUP(long_user_entry_is_read),
         A_LOOKUP(interrupted_user_lookup_is_repeated),
+        A_LOOKUP(a_user_lookup_that_fails_is_an_error_and_a_user_without_a_name_is_none),
+        A_LOOKUP(services_that_cannot_be_read_are_an_error),
         A_LOOKUP(many_users_are_kept_apart),
         A_LOOKUP(interface_is_asked_for_once),
         A_LOOKUP(interface_has_a_hardware_type_asked_for_with_its_name),

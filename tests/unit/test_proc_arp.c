@@ -195,6 +195,18 @@ static struct listing list_text(const char *text, const struct table *table)
     return listing;
 }
 
+static void junk_in_place_of_the_heading_is_told(void **state)
+{
+    struct listing listing = list_text("garbage\n", &table_arp);
+
+    (void)state;
+    assert_int_equal(listing.result, 0);
+    assert_int_equal(listing.kept.count, 0);
+    assert_true(listing.report.partial);
+    assert_true(report_says(&listing.report, "skipped 1 malformed line, the first is line 1"));
+    kept_finish(&listing.kept);
+}
+
 static void the_recorded_file_gives_all_its_rows(void **state)
 {
     const struct neighbour_filter entries = {.entries = true}, proxies = {.proxies = true};
@@ -276,6 +288,7 @@ int main(void)
         cmocka_unit_test(names_of_interfaces_hold_any_byte_but_blanks),
         cmocka_unit_test(what_is_not_of_that_form_is_malformed),
         cmocka_unit_test(what_is_another_neighbour_has_another_identity),
+        cmocka_unit_test(junk_in_place_of_the_heading_is_told),
         cmocka_unit_test(the_recorded_file_gives_all_its_rows),
         cmocka_unit_test(what_the_file_lacks_of_all_neighbours_is_told),
         cmocka_unit_test(what_is_wrong_with_a_file_is_told),
