@@ -26,6 +26,7 @@ static const char *base_name(const char *path)
 
 static int run(const struct personality *personality, int argc, char *argv[])
 {
+    rights_limit(personality->rights);
     if (personality->run)
         return personality->run(argc, argv);
     fprintf(stderr, "fastnet: %s is not part of this version\n", personality->name);

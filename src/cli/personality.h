@@ -15,6 +15,7 @@ struct personality {
      */
     int (*run)(int argc, char *const argv[]);
     const struct grammar *grammar; /* for completions; NULL where run is */
+    unsigned rights;               /* that one of its listings may need (rights.h) */
 };
 
 enum { PERSONALITIES_MAX = 5 };

@@ -82,11 +82,42 @@ static void wait_interval(unsigned milliseconds)
         continue;
 }
 
+/* What of a listing needs which rights: what it looks up, and the kinds of its rows. */
+static const struct {
+    uint64_t needs;
+    unsigned kinds; /* 1u << enum record_kind */
+    unsigned rights;
+} uses[] = {
+    {NEED_OWNERS | NEED_SENDERS, 0, 1u << RIGHT_OWNERS},
+    {0,
+     1u << RECORD_FLOW | 1u << RECORD_EXPECTATION | 1u << RECORD_FLOW_STATISTICS |
+         1u << RECORD_FLOW_USAGE,
+     1u << RIGHT_NETFILTER | 1u << RIGHT_BUFFERS | 1u << RIGHT_NETFILTER_FILES},
+};
+
+static bool is_captured(const struct listing *listing)
+{
+    return strcmp(listing->proc_root, "/proc") != 0;
+}
+
+static unsigned rights_of(const struct listing *listing)
+{
+    unsigned rights = is_captured(listing) ? 1u << RIGHT_READ : 0, kinds = 0;
+
+    for (size_t i = 0; i < listing->table_count; i++)
+        if (listing->tables[i].table)
+            kinds |= 1u << listing->tables[i].table->kind;
+    for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)
+        if ((uses[i].needs & listing->needs) || (uses[i].kinds & kinds))
+            rights |= uses[i].rights;
+    return rights;
+}
+
 static int list(const struct cli_listing *options, struct engine *engine, struct sink *sink)
 {
     const uint64_t names = NEED_USERS | NEED_SERVICES | NEED_HOSTS;
     uint64_t needs = options->listing->needs;
-    bool rights = (needs & NEED_OWNERS) || strcmp(options->listing->proc_root, "/proc") != 0;
+    bool rights = (needs & NEED_OWNERS) || is_captured(options->listing);
     /* what changes are counted from stays here */
     bool in_child = options->continuous && (needs & names) && rights && rights_any() &&
                     !options->listing->delta;
@@ -108,6 +139,7 @@ int cli_run_listing(const struct cli_listing *options)
     struct sink *sink = NULL;
     int status = STATUS_FAILURE;
 
+    rights_limit(rights_of(options->listing));
     if (engine_create(&engine) == 0 && writer_init(&writer, STDOUT_FILENO) == 0)
         sink = options->make_sink(options->arg, &writer, engine_context(engine));
     if (sink)

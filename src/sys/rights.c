@@ -6,6 +6,30 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+enum { VALUES_MAX = 2 };
+
+/* What a right is made of. */
+static const struct {
+    cap_value_t values[VALUES_MAX];
+    int count;
+    bool lent; /* also to a user who does not have it himself */
+} needed[RIGHTS] = {
+    [RIGHT_OWNERS] = {{CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH}, 2, true},
+    /* A user who was lent the capability must not read any file through a path that he names. */
+    [RIGHT_READ] = {{CAP_DAC_READ_SEARCH}, 1, false},
+    [RIGHT_NETFILTER] = {{CAP_NET_ADMIN}, 1, true},
+    /* Nor take memory of the kernel's past the limit that is set for him. */
+    [RIGHT_BUFFERS] = {{CAP_NET_ADMIN}, 1, false},
+    /* Files that the program names, not the user who started it. */
+    [RIGHT_NETFILTER_FILES] = {{CAP_DAC_READ_SEARCH}, 1, true},
+};
+
+/*
+ * What this process has, as libcap holds it; made by rights_init(). From then on no change needs
+ * memory, so that want of memory cannot keep a right alive.
+ */
+static cap_t caps;
+
 /*
  * Installed set-user-ID, the program would read files as their owner whatever its capabilities
  * are: it becomes the user who started it, and keeps the capabilities for where they are raised.
@@ -23,101 +47,86 @@ static int become_user(void)
     return 0;
 }
 
-static int lower(void)
+/* No name is looked up, and nothing is read, with rights that should be gone. */
+static _Noreturn void die(void)
 {
-    cap_t caps = cap_get_proc();
-    if (caps == NULL)
+    static const char said[] = "fastnet: cannot give up capabilities\n";
+    const ssize_t written = write(STDERR_FILENO, said, sizeof said - 1);
+
+    (void)written; /* the exit status says it, too */
+    _exit(1);
+}
+
+static bool is_permitted(cap_value_t value)
+{
+    cap_flag_value_t permitted = CAP_CLEAR;
+
+    return cap_get_flag(caps, value, CAP_PERMITTED, &permitted) == 0 && permitted == CAP_SET;
+}
+
+/* The kernel's ambient set follows: it never holds what is not permitted and inheritable. */
+static int keep_only(unsigned rights)
+{
+    cap_value_t kept[RIGHTS * VALUES_MAX];
+    int count = 0;
+
+    for (int right = 0; right < RIGHTS; right++)
+        for (int i = 0; rights & 1u << right && i < needed[right].count; i++)
+            if (is_permitted(needed[right].values[i]))
+                kept[count++] = needed[right].values[i];
+    if (cap_clear(caps) < 0 ||
+        (count && cap_set_flag(caps, CAP_PERMITTED, count, kept, CAP_SET) < 0) ||
+        cap_set_proc(caps) < 0)
         return -errno;
-    int status = 0;
-    if (cap_clear_flag(caps, CAP_EFFECTIVE) < 0 || cap_set_proc(caps) < 0)
-        status = -errno;
-    cap_free(caps);
-    return status;
+    return 0;
 }
 
 int rights_init(void)
 {
-    const int status = become_user();
+    int status = become_user();
 
-    return status < 0 ? status : lower();
+    if (status < 0)
+        return status;
+    /* The program starts no other; kernels before 3.5 do not know this. */
+    (void)prctl(PR_SET_NO_NEW_PRIVS, 1L, 0L, 0L, 0L);
+    caps = cap_get_proc();
+    return caps == NULL ? -errno : keep_only(RIGHTS_ALL);
 }
 
-static bool is_permitted(cap_t caps, cap_value_t value)
+void rights_limit(unsigned rights)
 {
-    cap_flag_value_t permitted = CAP_CLEAR;
-    return cap_get_flag(caps, value, CAP_PERMITTED, &permitted) == 0 && permitted == CAP_SET;
-}
-
-static void raise_permitted(const cap_value_t *values, size_t count)
-{
-    cap_t caps = cap_get_proc();
-    if (caps == NULL)
-        return;
-    for (size_t i = 0; i < count; i++)
-        if (is_permitted(caps, values[i]))
-            (void)cap_set_flag(caps, CAP_EFFECTIVE, 1, &values[i], CAP_SET);
-    (void)cap_set_proc(caps);
-    cap_free(caps);
+    if (keep_only(rights) < 0)
+        die();
 }
 
 void rights_raise(enum right right)
 {
-    static const cap_value_t owners[] = {CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH};
-    static const cap_value_t files[] = {CAP_DAC_READ_SEARCH};
-    static const cap_value_t netfilter[] = {CAP_NET_ADMIN};
-
-    switch (right) {
-    case RIGHT_OWNERS:
-        raise_permitted(owners, sizeof(owners) / sizeof(owners[0]));
-        break;
-    case RIGHT_READ:
-        /* Whoever was lent the capability shall not read any file through a path he names. */
-        if (!rights_elevated())
-            raise_permitted(files, sizeof(files) / sizeof(files[0]));
-        break;
-    case RIGHT_NETFILTER:
-        raise_permitted(netfilter, sizeof(netfilter) / sizeof(netfilter[0]));
-        break;
-    case RIGHT_BUFFERS:
-        /* Nor shall he take memory of the kernel's past the limit that is set for him. */
-        if (!rights_elevated())
-            raise_permitted(netfilter, sizeof(netfilter) / sizeof(netfilter[0]));
-        break;
-    case RIGHT_NETFILTER_FILES:
-        /* Files that the program names, not who started it: it may be lent to anyone. */
-        raise_permitted(files, sizeof(files) / sizeof(files[0]));
-        break;
-    }
+    if (!needed[right].lent && rights_elevated())
+        return;
+    for (int i = 0; i < needed[right].count; i++)
+        if (is_permitted(needed[right].values[i]))
+            (void)cap_set_flag(caps, CAP_EFFECTIVE, 1, &needed[right].values[i], CAP_SET);
+    (void)cap_set_proc(caps);
 }
 
 void rights_lower(void)
 {
-    (void)lower();
+    if (cap_clear_flag(caps, CAP_EFFECTIVE) < 0 || cap_set_proc(caps) < 0)
+        die();
 }
 
-int rights_drop(void)
+void rights_drop(void)
 {
-    /* Kernels before 4.3 have no ambient set (EINVAL); with permitted empty it empties itself. */
-    (void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-
-    cap_t none = cap_init();
-    if (none == NULL)
-        return -errno;
-    const int status = cap_set_proc(none) < 0 ? -errno : 0;
-    cap_free(none);
-    return status;
+    rights_limit(0);
 }
 
 bool rights_any(void)
 {
-    cap_t caps = cap_get_proc();
-    if (caps == NULL)
-        return false;
-    bool any = false;
-    for (cap_value_t value = 0; !any && value < cap_max_bits(); value++)
-        any = is_permitted(caps, value);
-    cap_free(caps);
-    return any;
+    for (int right = 0; right < RIGHTS; right++)
+        for (int i = 0; i < needed[right].count; i++)
+            if (is_permitted(needed[right].values[i]))
+                return true;
+    return false;
 }
 
 bool rights_elevated(void)

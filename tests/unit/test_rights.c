@@ -12,7 +12,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/capability.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -59,20 +61,103 @@ static bool can_trace(void)
     return has(CAP_SYS_PTRACE, CAP_PERMITTED) && has(CAP_DAC_READ_SEARCH, CAP_PERMITTED);
 }
 
+static const cap_value_t usable[] = {CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_NET_ADMIN};
+
 static int init_body(void)
 {
-    const unsigned permitted = count(CAP_PERMITTED);
+    unsigned permitted = 0;
+    for (size_t i = 0; i < sizeof(usable) / sizeof(usable[0]); i++)
+        permitted += has(usable[i], CAP_PERMITTED);
     REQUIRE(rights_init() == 0);
     REQUIRE(count(CAP_EFFECTIVE) == 0);
     REQUIRE(count(CAP_PERMITTED) == permitted);
     REQUIRE(rights_any() == (permitted > 0));
+    REQUIRE(prctl(PR_GET_NO_NEW_PRIVS, 0L, 0L, 0L, 0L) == 1);
     return 0;
 }
 
-static void init_empties_the_effective_set_only(void **state)
+static void init_keeps_what_can_ever_be_needed_and_raises_nothing(void **state)
 {
     (void)state;
     run_child(init_body);
+}
+
+static int limit_body(void)
+{
+    const bool admin = has(CAP_NET_ADMIN, CAP_PERMITTED);
+    REQUIRE(rights_init() == 0);
+    rights_limit(1u << RIGHT_NETFILTER);
+    REQUIRE(count(CAP_PERMITTED) == (admin ? 1 : 0));
+    REQUIRE(has(CAP_NET_ADMIN, CAP_PERMITTED) == admin);
+    rights_limit(RIGHTS_ALL); /* what is gone does not come back */
+    REQUIRE(count(CAP_PERMITTED) == (admin ? 1 : 0));
+    rights_raise(RIGHT_OWNERS);
+    REQUIRE(count(CAP_EFFECTIVE) == 0);
+    rights_limit(0);
+    REQUIRE(!rights_any() && count(CAP_PERMITTED) == 0);
+    return 0;
+}
+
+static void a_limit_is_for_good(void **state)
+{
+    (void)state;
+    run_child(limit_body);
+}
+
+/* What follows stands in for the system call's own function, which libcap calls. */
+static bool capset_fails;
+
+int capset(cap_user_header_t header, const cap_user_data_t data)
+{
+    if (capset_fails) {
+        errno = EPERM;
+        return -1;
+    }
+    return (int)syscall(SYS_capset, header, data);
+}
+
+static int ended_by(void (*change)(void))
+{
+    const pid_t child = fork();
+    int status = 0;
+    if (child == 0) {
+        const int null = open("/dev/null", O_WRONLY);
+        if (rights_init() < 0 || dup2(null, STDERR_FILENO) < 0)
+            _exit(3);
+        rights_raise(RIGHT_OWNERS);
+        capset_fails = true;
+        change();
+        _exit(0); /* with the rights that should be gone */
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static void limit_to_none(void)
+{
+    rights_limit(0);
+}
+
+static void rights_that_cannot_be_given_up_end_the_process(void **state)
+{
+    (void)state;
+    assert_int_equal(ended_by(rights_drop), 1);
+    assert_int_equal(ended_by(rights_lower), 1);
+    assert_int_equal(ended_by(limit_to_none), 1);
+}
+
+static int capset_fails_at_start_body(void)
+{
+    capset_fails = true;
+    REQUIRE(rights_init() == -EPERM);
+    return 0;
+}
+
+static void rights_that_cannot_be_limited_at_start_are_an_error(void **state)
+{
+    (void)state;
+    run_child(capset_fails_at_start_body);
 }
 
 static int raise_body(void)
@@ -163,7 +248,7 @@ static int drop_body(void)
         REQUIRE(cap_set_ambient(kept, CAP_SET) == 0);
 
     REQUIRE(rights_init() == 0);
-    REQUIRE(rights_drop() == 0);
+    rights_drop();
     REQUIRE(!rights_any());
     REQUIRE(count(CAP_PERMITTED) + count(CAP_INHERITABLE) == 0);
     REQUIRE(cap_get_ambient(kept) == CAP_CLEAR);
@@ -232,7 +317,10 @@ static void open_descriptors_are_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(init_empties_the_effective_set_only),
+        cmocka_unit_test(init_keeps_what_can_ever_be_needed_and_raises_nothing),
+        cmocka_unit_test(a_limit_is_for_good),
+        cmocka_unit_test(rights_that_cannot_be_given_up_end_the_process),
+        cmocka_unit_test(rights_that_cannot_be_limited_at_start_are_an_error),
         cmocka_unit_test(raise_gives_exactly_what_is_needed),
         cmocka_unit_test(asking_netfilter_and_reading_its_files_are_rights_apart),
         cmocka_unit_test(what_is_not_permitted_is_left_out),
