@@ -52,7 +52,7 @@ const char *directory_next(const char *buffer, size_t length, size_t *offset)
 bool number_parse(const char *name, int *number)
 {
     int value = 0;
-    if (*name == '\0')
+    if (*name == '\0' || (name[0] == '0' && name[1] != '\0'))
         return false;
     for (; *name != '\0'; name++) {
         if (*name < '0' || *name > '9')
@@ -80,6 +80,8 @@ ssize_t link_read(int directory, const char *name, char *target, size_t size)
 static bool inode_parse(const char *digits, const char *end, uint64_t *inode)
 {
     uint64_t value = 0;
+    if (digits < end && *digits == '0')
+        return false;
     for (; digits < end; digits++) {
         if (*digits < '0' || *digits > '9')
             return false;

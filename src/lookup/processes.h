@@ -47,13 +47,19 @@ ssize_t directory_read(int fd, char *buffer, size_t size);
 /* The name at *offset, which moves on; NULL at the end of the length bytes read. */
 const char *directory_next(const char *buffer, size_t length, size_t *offset);
 
-/* A name made of nothing but digits, as a number that fits an int. */
+/*
+ * A name made of nothing but digits, as a number that fits an int. With a zero before it, it is
+ * none: the kernel writes no such name, and 1 and 01 would be one process.
+ */
 bool number_parse(const char *name, int *number);
 
 /* readlinkat(2) again while it is interrupted. Returns the length or -errno. */
 ssize_t link_read(int directory, const char *name, char *target, size_t size);
 
-/* The inode of "socket:[N]", or of "[0000]:N" as kernels before 2.6 wrote it; never 0. */
+/*
+ * The inode of "socket:[N]", or of "[0000]:N" as kernels before 2.6 wrote it; never 0. N begins
+ * with another digit than 0, so a target that was cut when it was read is too large a number.
+ */
 bool link_inode(const char *target, size_t length, uint64_t *inode);
 
 /* What a process does that ends during the walk, and a tree that is not quite one of processes. */
