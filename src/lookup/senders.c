@@ -96,8 +96,11 @@ static bool is_socket(int directory, const char *name, uint64_t inode)
 {
     char target[LINK_MAX_LENGTH];
     uint64_t held;
-    const ssize_t length = link_read(directory, name, target, sizeof(target));
+    int fd;
 
+    if (!number_parse(name, &fd))
+        return false;
+    const ssize_t length = link_read(directory, name, target, sizeof(target));
     return length > 0 && link_inode(target, (size_t)length, &held) && held == inode;
 }
 
