@@ -1,0 +1,180 @@
+/*
+ * Owners of sockets in a made tree of processes, also when they are looked for a second time. The
+ * first byte says how they are looked for; the rest is the tree (tree.h).
+ */
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fastnet/lookup.h"
+#include "fuzz.h"
+#include "made_processes.h"
+
+/* Bits of the first byte. Few inputs have a crowd, which takes its time. */
+enum { THREADS = 3, COMMANDS = 4, CROWD = 0xf8, IS_CROWD = '8' };
+
+/* One more process holds so many descriptors that threads share the reading of its directory. */
+enum { CROWD_PID = 4194304, CROWD_FILES = 1500, CROWD_INODE = 1000000000 };
+
+static bool is_before(const struct made_socket *a, const struct made_socket *b)
+{
+    return a->pid != b->pid ? a->pid < b->pid : a->fd < b->fd;
+}
+
+/* How many of the inode's sockets come before this one. */
+static size_t place_of(const struct made_processes *made, const struct made_socket *sock)
+{
+    size_t place = 0;
+
+    for (size_t i = 0; i < made->socket_count; i++)
+        place += made->sockets[i].inode == sock->inode && is_before(&made->sockets[i], sock);
+    return place;
+}
+
+static size_t count_of(const struct made_processes *made, uint64_t inode)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < made->socket_count; i++)
+        count += made->sockets[i].inode == inode;
+    return count;
+}
+
+static void check_command(const struct owner *owner, const struct made_process *process,
+                          bool commands)
+{
+    require(!owner->command == !commands);
+    if (!commands)
+        return;
+    if (process->has_command)
+        require(strcmp(owner->command, process->command) == 0);
+    else
+        require(strcmp(owner->command, process->name) == 0 ||
+                (process->has_fifo && !owner->command[0]));
+}
+
+static void check_owners(const struct owners *owners, const struct made_processes *made,
+                         bool commands)
+{
+    for (size_t i = 0; i < made->socket_count; i++) {
+        const struct made_socket *sock = &made->sockets[i];
+        const struct made_process *process = made_processes_find(made, sock->pid);
+        const struct owner *first = NULL, *owner;
+        require(owners_find(owners, sock->inode, &first) == count_of(made, sock->inode));
+        owner = first + place_of(made, sock);
+        require(owner->pid == sock->pid && owner->fd == sock->fd);
+        require(strcmp(owner->name, process->name) == 0);
+        check_command(owner, process, commands);
+    }
+}
+
+static void check_others(const struct owners *owners, const struct made_processes *made)
+{
+    const struct owner *first = NULL;
+
+    require(owners_find(owners, 0, &first) == 0);
+    for (size_t i = 0; i < made->socket_count; i++) {
+        const uint64_t next = made->sockets[i].inode + 1;
+        const bool crowded = next >= CROWD_INODE && next < CROWD_INODE + CROWD_FILES;
+        require(crowded || owners_find(owners, next, &first) == count_of(made, next));
+    }
+}
+
+static void check_crowd(const struct owners *owners)
+{
+    const struct owner *first = NULL;
+
+    for (uint64_t i = 0; i < CROWD_FILES; i++) {
+        require(owners_find(owners, CROWD_INODE + i, &first) >= 1);
+        require(first->pid <= CROWD_PID);
+    }
+}
+
+static void check(const struct owners *owners, const struct made_processes *made, bool commands,
+                  bool crowd)
+{
+    bool odd = false;
+
+    for (size_t i = 0; i < made->process_count; i++)
+        odd |= made->processes[i].odd;
+    require(odd || owners_error(owners) == 0);
+    require(owners_none(owners) == (made->process_count == 0 && !crowd));
+    require(owners_denied(owners) == 0 && !owners_shut_out(owners) && !owners_hidden(owners));
+    if (crowd) {
+        check_crowd(owners);
+        return;
+    }
+    check_owners(owners, made, commands);
+    check_others(owners, made);
+    for (size_t i = 0; i < made->socket_count; i++)
+        require(owners_any(owners) || made->sockets[i].pid == getpid());
+    require(made->socket_count || !owners_any(owners));
+}
+
+static void make_crowd(const char *path)
+{
+    int process, descriptors;
+
+    require(mkdir(path, 0700) == 0);
+    process = open(path, O_DIRECTORY | O_CLOEXEC);
+    require(process >= 0 && mkdirat(process, "fd", 0700) == 0);
+    descriptors = openat(process, "fd", O_DIRECTORY | O_CLOEXEC);
+    for (int i = 0; i < CROWD_FILES; i++) {
+        char name[32], target[32];
+        snprintf(name, sizeof name, "%d", i);
+        snprintf(target, sizeof target, "socket:[%d]", CROWD_INODE + i);
+        require(symlinkat(target, descriptors, name) == 0);
+    }
+    close(descriptors);
+    close(process);
+}
+
+/* Moves the crowd, which is made once, into the tree or out of it. Returns whether it is there. */
+static bool move_crowd(bool in)
+{
+    char outside[PATH_MAX + 32], inside[PATH_MAX + 32];
+
+    snprintf(outside, sizeof outside, "%s/crowd", tree_beside());
+    snprintf(inside, sizeof inside, "%s/%d", tree_root(), CROWD_PID);
+    if (!in)
+        return rename(inside, outside) < 0;
+    if (access(outside, F_OK) < 0)
+        make_crowd(outside);
+    return access(inside, F_OK) < 0 && rename(outside, inside) == 0;
+}
+
+static void make_until_later(struct made_processes *made, struct tree_input *input)
+{
+    struct tree_entry entry;
+
+    while (tree_next(input, &entry) && entry.kind != TREE_LATER)
+        made_processes_make(made, &entry);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct made_processes made;
+    struct tree_input input;
+    struct owners *owners = NULL;
+
+    if (size == 0)
+        return 0;
+    const struct owners_options options = {
+        .proc_root = tree_root(), .commands = data[0] & COMMANDS, .threads = data[0] & THREADS};
+    tree_clear();
+    made = (struct made_processes){.process_count = 0};
+    input = tree_input(data + 1, size - 1);
+    make_until_later(&made, &input);
+    const bool crowd = (data[0] & CROWD) == IS_CROWD && move_crowd(true);
+    require(owners_create(&owners, &options) == 0);
+    check(owners, &made, options.commands, crowd);
+    make_until_later(&made, &input);
+    require(owners_refresh(owners) == 0);
+    check(owners, &made, options.commands, crowd);
+    owners_destroy(owners);
+    require(!crowd || !move_crowd(false));
+    return 0;
+}

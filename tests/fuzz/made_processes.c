@@ -1,0 +1,151 @@
+#include "made_processes.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "fuzz.h"
+
+bool made_number(const char *text, size_t length, int *number)
+{
+    long value = 0;
+
+    if (length == 0 || length > 10 || (length > 1 && text[0] == '0'))
+        return false;
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] < '0' || text[i] > '9')
+            return false;
+        value = value * 10 + (text[i] - '0');
+    }
+    *number = (int)value;
+    return value <= INT_MAX;
+}
+
+const struct made_process *made_processes_find(const struct made_processes *made, int pid)
+{
+    for (size_t i = 0; i < made->process_count; i++)
+        if (made->processes[i].pid == pid)
+            return &made->processes[i];
+    return NULL;
+}
+
+static struct made_process *find_or_add(struct made_processes *made, int pid)
+{
+    struct made_process *process;
+
+    for (size_t i = 0; i < made->process_count; i++)
+        if (made->processes[i].pid == pid)
+            return &made->processes[i];
+    require(made->process_count < TREE_ENTRIES_MAX);
+    process = &made->processes[made->process_count++];
+    *process = (struct made_process){.pid = pid};
+    return process;
+}
+
+static bool begins_with(struct text text, const char *start)
+{
+    return text.length >= strlen(start) && memcmp(text.data, start, strlen(start)) == 0;
+}
+
+/* "socket:[N]", or "[0000]:N" of old kernels; 0 when it is neither, or N begins with 0. */
+static uint64_t inode_of(struct text target)
+{
+    uint64_t inode = 0;
+
+    if (begins_with(target, "socket:[") && target.data[target.length - 1] == ']')
+        target = (struct text){target.data + 8, target.length - 9};
+    else if (begins_with(target, "[0000]:"))
+        target = (struct text){target.data + 7, target.length - 7};
+    else
+        return 0;
+    for (size_t i = 0; i < target.length; i++) {
+        const unsigned digit = (unsigned char)target.data[i] - (unsigned)'0';
+        if (digit > 9 || (digit == 0 && i == 0) || __builtin_mul_overflow(inode, 10u, &inode) ||
+            __builtin_add_overflow(inode, digit, &inode))
+            return 0;
+    }
+    return inode;
+}
+
+static void take_descriptor(struct made_processes *made, int pid, const char *name,
+                            const struct tree_entry *entry)
+{
+    const uint64_t inode = entry->kind == TREE_LINK ? inode_of(entry->content) : 0;
+    int fd;
+
+    if (inode && made_number(name, strlen(name), &fd))
+        made->sockets[made->socket_count++] = (struct made_socket){pid, fd, inode};
+}
+
+/* The string that ends with a NUL or with the space. */
+static void copy_string(char *to, size_t size, const char *from, size_t length)
+{
+    size_t end = strnlen(from, length);
+
+    end = end < size ? end : size - 1;
+    memcpy(to, from, end);
+    to[end] = '\0';
+}
+
+/* Only the newline that the kernel adds is taken off. */
+static void take_name(struct made_process *process, struct text content)
+{
+    const bool whole = content.length <= MADE_NAME_SIZE;
+
+    if (whole && content.length && content.data[content.length - 1] == '\n')
+        content.length--;
+    copy_string(process->name, sizeof process->name, content.data, content.length);
+}
+
+static void take_command(struct made_process *process, struct text content)
+{
+    char whole[MADE_COMMAND_SIZE];
+    const char *slash;
+
+    copy_string(whole, sizeof whole, content.data, content.length);
+    slash = whole[0] == '/' ? strrchr(whole, '/') : NULL;
+    memmove(process->command, slash ? slash + 1 : whole, strlen(slash ? slash + 1 : whole) + 1);
+    process->has_command = true;
+}
+
+static void take_file(struct made_process *process, const char *name,
+                      const struct tree_entry *entry)
+{
+    const bool is_comm = strcmp(name, "comm") == 0, is_file = entry->kind == TREE_FILE;
+
+    if (!is_comm && strcmp(name, "cmdline") != 0)
+        return;
+    process->odd |= !is_file;
+    process->has_fifo |= entry->kind == TREE_FIFO && !is_comm;
+    if (is_file && is_comm)
+        take_name(process, entry->content);
+    else if (is_file)
+        take_command(process, entry->content);
+}
+
+static bool is_within(const char *name, const char *directory)
+{
+    const size_t length = strlen(directory);
+
+    return strncmp(name, directory, length) == 0 && name[length] == '/';
+}
+
+void made_processes_make(struct made_processes *made, const struct tree_entry *entry)
+{
+    const char *slash = strchr(entry->path, '/'), *below = slash ? slash + 1 : "";
+    const size_t length = slash ? (size_t)(slash - entry->path) : strlen(entry->path);
+    const bool is_descriptor = is_within(below, "fd") && !strchr(below + 3, '/');
+    struct made_process *process;
+    int pid;
+
+    if (entry->kind == TREE_LINK && !is_descriptor)
+        return;
+    const bool made_it = tree_make(entry);
+    if (!made_number(entry->path, length, &pid) || (!made_it && !slash))
+        return;
+    process = find_or_add(made, pid);
+    process->odd |= is_within(below, "comm") || is_within(below, "cmdline");
+    if (made_it && is_descriptor)
+        take_descriptor(made, pid, below + 3, entry);
+    else if (made_it)
+        take_file(process, below, entry);
+}

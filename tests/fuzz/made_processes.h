@@ -1,0 +1,49 @@
+/*
+ * Processes of a made tree (tree.h), and what is to be found of them: the model that lookups are
+ * compared with. It goes by what proc(5) and include/fastnet/lookup.h say.
+ */
+#ifndef FUZZ_MADE_PROCESSES_H
+#define FUZZ_MADE_PROCESSES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tree.h"
+
+enum { MADE_NAME_SIZE = 16, MADE_COMMAND_SIZE = 512 };
+
+/* A descriptor that is a socket. */
+struct made_socket {
+    int pid, fd;
+    uint64_t inode;
+};
+
+struct made_process {
+    int pid;
+    bool odd;         /* comm or cmdline is something else than a file */
+    bool has_fifo;    /* cmdline is a FIFO: argv[0] is empty, or cannot be read */
+    bool has_command; /* cmdline is a file */
+    char name[MADE_NAME_SIZE];
+    char command[MADE_COMMAND_SIZE]; /* as owner.command has it */
+};
+
+struct made_processes {
+    struct made_process processes[TREE_ENTRIES_MAX];
+    struct made_socket sockets[TREE_ENTRIES_MAX];
+    size_t process_count, socket_count;
+};
+
+/*
+ * Makes an entry of the tree, and takes down what it adds to the processes. Links are made for
+ * descriptors only: where others lead is not a matter of these lookups.
+ */
+void made_processes_make(struct made_processes *made, const struct tree_entry *entry);
+
+/* NULL when there is none. */
+const struct made_process *made_processes_find(const struct made_processes *made, int pid);
+
+/* A decimal number as the kernel writes one: no sign, no zero before it, within an int. */
+bool made_number(const char *text, size_t length, int *number);
+
+#endif
