@@ -44,12 +44,16 @@ static bool add_key(struct counters *counters, struct text text)
     return true;
 }
 
-/* Returns false for a kind, or a row, that has none. */
+/*
+ * Returns false for a kind, or a row, that has none, and for a row whose key is too long: then
+ * field says what cannot be compared.
+ */
 static bool counters_of(struct record *record, struct counters *counters)
 {
     struct interface_record *interface = &record->interface;
     struct counter_record *counter = &record->counter;
 
+    counters->field = 0;
     if (record->kind == RECORD_INTERFACE && record->has & INTERFACE_COUNTERS) {
         *counters = (struct counters){.values = interface->counters,
                                       .count = INTERFACE_COUNTERS_MAX,
@@ -141,12 +145,15 @@ static int grow(struct delta *delta)
     return 0;
 }
 
-/* Rounded; the time is that from one look at the row to the next. */
+/*
+ * Rounded; the time is that from one look at the row to the next. What is more than a number can
+ * hold, as a counter of 64 bits may change within a moment in a captured tree, is the largest.
+ */
 static uint64_t a_second(uint64_t change, uint64_t nanoseconds)
 {
-    const double rate = (double)change * NANOSECONDS / (double)nanoseconds;
+    const double rate = (double)change * NANOSECONDS / (double)nanoseconds + 0.5;
 
-    return (uint64_t)(rate + 0.5);
+    return rate < (double)UINT64_MAX ? (uint64_t)rate : UINT64_MAX;
 }
 
 /* Whether there are changes: the counters become these. What fell was reset. */
@@ -187,8 +194,10 @@ int delta_take(struct delta *delta, const struct record *record, struct record *
     struct row *row;
 
     *change = *record;
-    if (!counters_of(&totals, &before) || !counters_of(change, &counters))
+    if (!counters_of(&totals, &before) || !counters_of(change, &counters)) {
+        change->has &= ~before.field;
         return 0;
+    }
     if (2 * (delta->count + 1) > delta->mask && grow(delta) < 0)
         return -ENOMEM;
     row = find(delta->rows, delta->mask, counters.key, counters.key_size);

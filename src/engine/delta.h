@@ -22,9 +22,9 @@ void delta_destroy(struct delta *delta);
 void delta_start(struct delta *delta);
 
 /*
- * Remembers a row's counters and makes *change that row with its changes. Where there are none, for
- * the row is new or a counter went back, its counters are absent. A kind without counters is copied
- * as it is. Returns 0 or -ENOMEM.
+ * Remembers a row's counters and makes *change that row with its changes. Where there are none,
+ * because the row is new, its key is too long or a counter went back, its counters are absent. A
+ * kind without counters is copied as it is. Returns 0 or -ENOMEM.
  */
 int delta_take(struct delta *delta, const struct record *record, struct record *change);
 
