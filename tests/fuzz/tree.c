@@ -227,11 +227,3 @@ bool tree_make(const struct tree_entry *entry)
     close(parent);
     return made;
 }
-
-void tree_make_all(struct tree_input *input)
-{
-    struct tree_entry entry;
-
-    while (tree_next(input, &entry) && entry.kind != TREE_LATER)
-        tree_make(&entry);
-}

@@ -51,9 +51,6 @@ const char *tree_beside(void);
  */
 bool tree_make(const struct tree_entry *entry);
 
-/* Makes all entries that the input has left, up to the mark of what is to be made later. */
-void tree_make_all(struct tree_input *input);
-
 /* Removes everything below the directory. */
 void tree_clear(void);
 

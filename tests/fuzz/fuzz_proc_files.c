@@ -1,0 +1,330 @@
+/*
+ * Tables out of files of /proc. An input is a line with the name of a table, one with options, and
+ * the files as a tree (tree.h): as many rows must come of them as they have lines, or else a loss
+ * is told.
+ *
+ * Options: n nothing is needed, e no proxies, p only proxies, m a master, f a filter of flows that
+ * the file cannot answer; a digit is the number of rows after which no more are taken.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fastnet/flow_filter.h"
+#include "fastnet/query.h"
+#include "fastnet/report.h"
+#include "fuzz.h"
+#include "shown.h"
+#include "tree.h"
+
+enum { STOPPED = -ECANCELED, ERRNO_MAX = 4095 };
+
+static const struct table *const tables[] = {&table_tcp,
+                                             &table_tcp6,
+                                             &table_udp,
+                                             &table_udp6,
+                                             &table_udplite,
+                                             &table_udplite6,
+                                             &table_raw,
+                                             &table_raw6,
+                                             &table_unix,
+                                             &table_flows,
+                                             &table_flow_count,
+                                             &table_flow_usage,
+                                             &table_flow_statistics,
+                                             &table_expectations,
+                                             &table_expectation_count,
+                                             &table_expectation_statistics,
+                                             &table_neighbours,
+                                             &table_neighbours4,
+                                             &table_arp,
+                                             &table_counters,
+                                             &table_counters6,
+                                             &table_groups,
+                                             &table_groups6,
+                                             &table_route,
+                                             &table_route6,
+                                             &table_interfaces};
+
+struct input {
+    const struct backend *backend;
+    const struct table *table;
+    struct text options;
+    struct tree_entry files[TREE_ENTRIES_MAX];
+    size_t count;
+};
+
+/* What came of one dump. */
+struct outcome {
+    const struct input *input;
+    size_t limit; /* rows that are taken; 0: all */
+    size_t rows;
+    uint64_t hash; /* of all that columns show of them */
+    int result;
+    bool partial;
+};
+
+/* --- Rows ------------------------------------------------------------------------------------- */
+
+static void check_lengths(const struct record *record)
+{
+    require(record->kind != RECORD_SOCKET || !(record->has & SOCKET_PATH) ||
+            record->socket.path.length <= SOCKET_PATH_MAX);
+    require(record->kind != RECORD_GROUP || record->group.interface.length <= INTERFACE_TEXT_MAX);
+    require(record->kind != RECORD_ROUTE || !(record->has & ROUTE_DEVICE) ||
+            record->route.device.length <= INTERFACE_TEXT_MAX);
+    require(record->kind != RECORD_COUNTER || record->counter.name.length > 0);
+}
+
+static int take(const struct record *record, void *arg)
+{
+    static const struct context no_names;
+    struct outcome *outcome = arg;
+    const struct input *input = outcome->input;
+
+    require(record->kind == input->table->kind);
+    require(!(record->has & ~input->backend->fields(input->table)));
+    require(!record->identity || record_is_identified(record->kind));
+    check_lengths(record);
+    outcome->hash = shown_hash(outcome->hash, record, &no_names);
+    return ++outcome->rows == outcome->limit ? STOPPED : 0;
+}
+
+/* --- What is to come -------------------------------------------------------------------------- */
+
+static struct text content_of(const struct input *input, const char *path)
+{
+    for (size_t i = 0; i < input->count; i++)
+        if (strcmp(input->files[i].path, path) == 0)
+            return input->files[i].content;
+    return (struct text){"", 0};
+}
+
+static struct text next_line(struct text *file)
+{
+    const char *newline = memchr(file->data, '\n', file->length);
+    const size_t length = newline ? (size_t)(newline - file->data) : file->length;
+    const struct text line = {file->data, length};
+
+    file->data += length + (newline != NULL);
+    file->length -= length + (newline != NULL);
+    return line;
+}
+
+/* Lines that are not empty behind the first `heading` ones. */
+static size_t count_lines(struct text file, size_t heading)
+{
+    size_t count = 0;
+
+    for (size_t number = 1; file.length; number++)
+        count += next_line(&file).length > 0 && number > heading;
+    return count;
+}
+
+/* Lines of a group, which are indented below that of their interface. */
+static size_t count_indented(struct text file)
+{
+    size_t count = 0;
+
+    while (file.length) {
+        const struct text line = next_line(&file);
+        count += line.length && line.data[0] == '\t';
+    }
+    return count;
+}
+
+static size_t count_names(struct text line)
+{
+    const char *colon = line.length ? memchr(line.data, ':', line.length) : NULL;
+    size_t count = 0;
+    bool inside = false;
+
+    for (const char *at = colon ? colon + 1 : line.data; at < line.data + line.length; at++) {
+        const bool blank = *at == ' ' || *at == '\t';
+        count += !blank && !inside;
+        inside = !blank;
+    }
+    return count;
+}
+
+/* The names of counters; each line of names is followed by one of values. */
+static size_t count_pairs(struct text file, const char *start)
+{
+    size_t count = 0;
+
+    while (file.length) {
+        const struct text names = next_line(&file);
+        if (!names.length)
+            continue;
+        if (names.length >= strlen(start) && memcmp(names.data, start, strlen(start)) == 0)
+            count += count_names(names);
+        if (file.length)
+            next_line(&file);
+    }
+    return count;
+}
+
+static size_t count_counters(const struct input *input)
+{
+    const struct text snmp = content_of(input, "net/snmp");
+
+    if (input->table == &table_counters6)
+        return count_lines(content_of(input, "net/snmp6"), 0) + count_pairs(snmp, "Tcp");
+    return count_pairs(snmp, "") + count_pairs(content_of(input, "net/netstat"), "") +
+           count_lines(content_of(input, "net/sctp/snmp"), 0);
+}
+
+/* The file of a table whose rows are lines of one. */
+static struct text file_of(const struct input *input)
+{
+    char path[64];
+
+    snprintf(path, sizeof path, "net/%s", input->table->file ? input->table->file : "");
+    return content_of(input, path);
+}
+
+/* The least rows that there must be when nothing is lost. */
+static size_t count_expected(const struct input *input)
+{
+    const struct table *table = input->table;
+    const struct text file = file_of(input);
+
+    switch (table->kind) {
+    case RECORD_COUNTER:
+        return count_counters(input);
+    case RECORD_INTERFACE:
+        return count_lines(file, 2);
+    case RECORD_GROUP:
+        return table == &table_groups6 ? count_lines(file, 0) : count_indented(file);
+    case RECORD_FLOW:
+    case RECORD_EXPECTATION:
+        return count_lines(file, 0);
+    case RECORD_FLOW_STATISTICS:
+        return count_lines(content_of(input, "net/stat/nf_conntrack"), 1);
+    case RECORD_FLOW_USAGE:
+        return 1;
+    case RECORD_NEIGHBOUR:
+        return input->options.length ? 0 : count_lines(file, 1);
+    case RECORD_ROUTE:
+        return count_lines(file, table == &table_route);
+    case RECORD_SOCKET:
+    case RECORD_COUNT:
+        break;
+    }
+    return count_lines(file, 1);
+}
+
+/* The most: none is made of nothing, and no line becomes two. */
+static size_t count_possible(const struct input *input)
+{
+    const enum record_kind kind = input->table->kind;
+
+    if (kind == RECORD_COUNTER || kind == RECORD_FLOW_USAGE || kind == RECORD_FLOW_STATISTICS)
+        return count_expected(input);
+    return count_lines(file_of(input), 0);
+}
+
+static bool is_unended(struct text file)
+{
+    return file.length && file.data[file.length - 1] != '\n';
+}
+
+static void check_outcome(const struct input *input, const struct outcome *outcome)
+{
+    if (outcome->limit && outcome->rows == outcome->limit) {
+        require(outcome->result == STOPPED);
+        return;
+    }
+    require(outcome->result <= 0 && outcome->result >= -ERRNO_MAX);
+    require(outcome->result != STOPPED && outcome->rows <= count_possible(input));
+    if (outcome->result < 0)
+        return;
+    require(outcome->partial || outcome->rows >= count_expected(input));
+    require(outcome->partial || !is_unended(file_of(input)));
+}
+
+/* --- Dumps ------------------------------------------------------------------------------------ */
+
+static bool has_option(const struct input *input, char option)
+{
+    return memchr(input->options.data, option, input->options.length) != NULL;
+}
+
+static struct outcome dump(const struct input *input)
+{
+    const struct flow_filter flow = {.fields = FILTER_LABELS | FILTER_STATUS | FILTER_ID,
+                                     .status_mask = UINT32_MAX};
+    const struct neighbour_filter neighbours = {.master = has_option(input, 'm'),
+                                                .entries = !has_option(input, 'p'),
+                                                .proxies = !has_option(input, 'e')};
+    struct report report = {.partial = false};
+    const struct query query = {.table = input->table,
+                                .needs = has_option(input, 'n') ? 0 : ~NEED_LOOKUPS,
+                                .states = STATES_ALL,
+                                .proc_root = tree_root(),
+                                .report = &report,
+                                .flow = has_option(input, 'f') ? &flow : NULL,
+                                .neighbours = input->options.length ? &neighbours : NULL};
+    struct outcome outcome = {.input = input};
+
+    for (size_t limit = 1; limit <= 9; limit++)
+        if (has_option(input, (char)('0' + limit)))
+            outcome.limit = limit;
+    outcome.result = input->backend->dump(&query, take, &outcome);
+    outcome.partial = report.partial;
+    require(!report.partial == !report.count);
+    return outcome;
+}
+
+static const struct table *find_table(struct text name)
+{
+    for (size_t i = 0; i < sizeof tables / sizeof(const struct table *); i++)
+        if (strlen(tables[i]->name) == name.length &&
+            memcmp(tables[i]->name, name.data, name.length) == 0)
+            return tables[i];
+    return NULL;
+}
+
+static const struct backend *find_backend(const struct table *table)
+{
+    for (size_t i = 0; i < backend_count; i++)
+        if (backends[i]->source == BACKEND_PROC && backends[i]->fields(table))
+            return backends[i];
+    return NULL;
+}
+
+/* Links are left out: where they lead is no matter of the input. */
+static void make_files(struct input *input, struct text rest)
+{
+    struct tree_input entries = tree_input((const uint8_t *)rest.data, rest.length);
+    struct tree_entry *file = input->files;
+
+    tree_clear();
+    while (tree_next(&entries, file))
+        if (file->kind != TREE_LINK && tree_make(file) && file->kind == TREE_FILE) {
+            input->count++;
+            file++;
+        }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct input input;
+    struct text rest = {(const char *)data, size};
+    struct outcome first, again;
+
+    input.count = 0;
+    input.table = size ? find_table(next_line(&rest)) : NULL;
+    if (!input.table)
+        return 0;
+    input.backend = find_backend(input.table);
+    require(input.backend != NULL);
+    input.options = next_line(&rest);
+    make_files(&input, rest);
+    first = dump(&input);
+    check_outcome(&input, &first);
+    again = dump(&input);
+    require(again.rows == first.rows && again.hash == first.hash);
+    require(again.result == first.result && again.partial == first.partial);
+    return 0;
+}
