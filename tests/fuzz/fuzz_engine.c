@@ -1,0 +1,464 @@
+/*
+ * Rows of any kind as the engine keeps, sorts, counts and compares them. The first byte is their
+ * kind, the second says what they are sorted and counted by, the third which of them come again;
+ * then come the rows (made_records.c).
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "engine/delta.h"
+#include "engine/groups.h"
+#include "engine/order.h"
+#include "engine/rows.h"
+#include "engine/seen.h"
+#include "fuzz.h"
+#include "made_records.h"
+#include "shown.h"
+
+enum {
+    ROWS_MAX = 24,
+    TRIPLES_MAX = 6,
+    COUNTED_BY_MAX = 3,
+    COUNTED_TIMES = 2,
+    IDENTITIES_MAX = 64,
+    MANY = 3000
+};
+
+static const struct context no_names;
+
+struct input {
+    enum record_kind kind;
+    uint8_t choice, again;
+    struct made_record made[ROWS_MAX];
+    size_t count;
+};
+
+static struct value value_of(const struct column *column, const struct record *record)
+{
+    return column->value(column, record, &no_names);
+}
+
+static int sign(int order)
+{
+    return (order > 0) - (order < 0);
+}
+
+static int compare(const struct column *column, const struct record *a, const struct record *b)
+{
+    const struct value x = value_of(column, a), y = value_of(column, b);
+
+    return sign(value_compare(&x, &y));
+}
+
+static bool is_known(const struct column *column, const struct record *record)
+{
+    const enum value_type type = value_of(column, record).type;
+
+    return type != VALUE_UNKNOWN && type != VALUE_ABSENT;
+}
+
+/* --- Copies ----------------------------------------------------------------------------------- */
+
+/* The rows are copied, and what they were made of is freed: a copy must not refer to it. */
+static void copy_rows(struct input *input, struct rows *rows)
+{
+    const struct column_table *columns = columns_of(input->kind);
+    uint64_t shown[ROWS_MAX] = {0};
+
+    for (size_t i = 0; i < input->count; i++) {
+        const struct record *record = &input->made[i].record;
+        shown[i] = shown_hash(0, record, &no_names);
+        require(rows_add(rows, record) == 0);
+        require(rows->records[i]->has == record->has);
+        for (size_t j = 0; j < columns->count; j++)
+            require(compare(&columns->columns[j], record, rows->records[i]) == 0);
+    }
+    require(rows->count == input->count);
+    for (size_t i = 0; i < input->count; i++)
+        made_record_finish(&input->made[i]);
+    for (size_t i = 0; i < input->count; i++)
+        require(shown_hash(0, rows->records[i], &no_names) == shown[i]);
+}
+
+/* --- Order ------------------------------------------------------------------------------------ */
+
+static void check_order(const struct column *column, const struct rows *rows)
+{
+    int orders[TRIPLES_MAX][TRIPLES_MAX];
+    size_t count = TRIPLES_MAX;
+
+    if (rows->count < count)
+        count = rows->count;
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < count; j++)
+            orders[i][j] = compare(column, rows->records[i], rows->records[j]);
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < count; j++) {
+            require(orders[i][j] == -orders[j][i]);
+            for (size_t k = 0; k < count; k++)
+                require(orders[i][j] > 0 || orders[j][k] > 0 || orders[i][k] <= 0);
+        }
+}
+
+static size_t place_of(const struct rows *rows, const struct record *record)
+{
+    size_t place = 0;
+
+    while (place < rows->count && rows->records[place] != record)
+        place++;
+    require(place < rows->count);
+    return place;
+}
+
+static void check_sorted(const struct column *column, const struct rows *rows,
+                         const struct rows *before, bool descending)
+{
+    require(rows->count == before->count);
+    for (size_t i = 0; i + 1 < rows->count; i++) {
+        const struct record *a = rows->records[i], *b = rows->records[i + 1];
+        const int order = compare(column, a, b);
+        const bool falls = descending && is_known(column, a) && is_known(column, b);
+        require(falls ? order >= 0 : order <= 0);
+        require(order || place_of(before, a) < place_of(before, b));
+    }
+}
+
+/* The same rows in the same order, by pointers of its own. */
+static void share_rows(struct rows *rows, const struct rows *from)
+{
+    *rows = (struct rows){.count = from->count, .capacity = from->count};
+    rows->records = malloc((from->count + 1) * sizeof(const struct record *));
+    require(rows->records != NULL);
+    for (size_t i = 0; i < from->count; i++)
+        rows->records[i] = from->records[i];
+}
+
+static int compare_has(const struct record *a, const struct record *b)
+{
+    return (a->has > b->has) - (a->has < b->has);
+}
+
+static void check_arranged(const struct rows *rows)
+{
+    struct rows arranged;
+
+    share_rows(&arranged, rows);
+    require(rows_arrange(&arranged, compare_has) == 0);
+    for (size_t i = 0; i + 1 < arranged.count; i++) {
+        const struct record *a = arranged.records[i], *b = arranged.records[i + 1];
+        require(a->has < b->has || (a->has == b->has && place_of(rows, a) < place_of(rows, b)));
+    }
+    rows_clear(&arranged);
+}
+
+static void sort_rows(const struct input *input, const struct rows *rows)
+{
+    const struct column_table *columns = columns_of(input->kind);
+
+    for (size_t i = 0; i < columns->count; i++) {
+        const struct column *column = &columns->columns[i];
+        const bool descending = input->choice & 1;
+        struct rows sorted;
+        check_order(column, rows);
+        share_rows(&sorted, rows);
+        require(rows_sort(&sorted, column, descending, &no_names) == 0);
+        check_sorted(column, &sorted, rows, descending);
+        rows_clear(&sorted);
+    }
+    check_arranged(rows);
+}
+
+/* --- Groups ----------------------------------------------------------------------------------- */
+
+/* The columns that rows are counted by. */
+struct counting {
+    const struct column *columns[COUNTED_BY_MAX];
+    size_t count;
+};
+
+static bool is_in_group(const struct counting *counting, const struct record *group,
+                        const struct record *record)
+{
+    for (size_t i = 0; i < counting->count; i++) {
+        const struct value value = value_of(counting->columns[i], record);
+        struct column counted;
+        column_counted(&counted, counting->columns[i], i);
+        const struct value of_group = value_of(&counted, group);
+        require(value_compare(&of_group, &group->count.values[i]) == 0);
+        if (value_compare(&of_group, &value) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Each row is in one group, and each group has as many as it says. */
+static void check_groups(const struct counting *counting, const struct rows *groups,
+                         const struct rows *rows)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < groups->count; i++) {
+        const struct record *group = groups->records[i];
+        uint64_t members = 0;
+        require(group->kind == RECORD_COUNT && group->count.count > 0);
+        require(i == 0 || groups->records[i - 1]->count.count >= group->count.count);
+        for (size_t j = 0; j < rows->count; j++)
+            members += is_in_group(counting, group, rows->records[j]);
+        require(members == group->count.count);
+        require(value_of(&column_count, group).number == members);
+        sum += members;
+    }
+    require(sum == rows->count);
+}
+
+static void count_rows(const struct input *input, const struct rows *rows)
+{
+    const struct column_table *columns = columns_of(input->kind);
+    struct counting counting = {.count = 1 + input->choice % COUNTED_BY_MAX};
+    struct rows counted = {0};
+
+    for (size_t time = 0; time < COUNTED_TIMES; time++) {
+        const size_t first = input->choice + time * input->again;
+        struct groups *groups;
+        for (size_t i = 0; i < counting.count; i++)
+            counting.columns[i] = &columns->columns[(first + i * 7) % columns->count];
+        groups = groups_create(counting.columns, counting.count);
+        require(groups != NULL);
+        for (size_t i = 0; i < rows->count; i++)
+            require(groups_add(groups, rows->records[i], &no_names) == 0);
+        require(groups_finish(groups, &counted) == 0);
+        check_groups(&counting, &counted, rows);
+        rows_clear(&counted);
+        groups_destroy(groups);
+    }
+}
+
+/* --- Changes ---------------------------------------------------------------------------------- */
+
+/* A row whose counters delta.h knows, and when it was looked at, between two times. */
+struct total {
+    struct record record;
+    uint64_t before, after;
+};
+
+static uint64_t now(void)
+{
+    struct timespec time;
+
+    require(clock_gettime(CLOCK_MONOTONIC, &time) == 0);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+static size_t counters_in(struct record *record, uint64_t **counters, uint64_t *field)
+{
+    if (record->kind == RECORD_INTERFACE && record->has & INTERFACE_COUNTERS) {
+        *counters = record->interface.counters;
+        *field = INTERFACE_COUNTERS;
+        return INTERFACE_COUNTERS_MAX;
+    }
+    if (record->kind == RECORD_COUNTER && record->has & COUNTER_VALUE &&
+        !record->counter.negative && !record->counter.state) {
+        *counters = &record->counter.magnitude;
+        *field = COUNTER_VALUE;
+        return 1;
+    }
+    return 0;
+}
+
+static bool is_same(struct text a, struct text b)
+{
+    return a.length == b.length && memcmp(a.data, b.data, a.length) == 0;
+}
+
+static bool has_same_key(const struct record *a, const struct record *b)
+{
+    if (a->kind == RECORD_INTERFACE)
+        return is_same(a->interface.name, b->interface.name);
+    return is_same(a->counter.name, b->counter.name) &&
+           is_same(a->counter.protocol, b->counter.protocol);
+}
+
+/* A name that is too long to be remembered has no changes. */
+static bool is_long(const struct record *record)
+{
+    if (record->kind == RECORD_INTERFACE)
+        return record->interface.name.length > 63;
+    return record->counter.name.length + record->counter.protocol.length > 62;
+}
+
+/* The changes a second, as far as the two times are known. */
+static void check_rate(uint64_t rate, uint64_t change, const struct total *first,
+                       const struct total *second)
+{
+    const double amount = (double)change * 1e9;
+    const double longest = (double)(second->after - first->before);
+    const double shortest = (double)(second->before - first->after);
+
+    require((double)rate + 1 >= amount / longest * (1 - 1e-9) || rate == UINT64_MAX);
+    require(shortest == 0 || (double)rate <= amount / shortest * (1 + 1e-9) + 1);
+}
+
+static void check_change(struct total *first, struct total *second, struct record *change)
+{
+    uint64_t *before = NULL, *totals = NULL, *rates = NULL, field = 0;
+    const size_t count = counters_in(&second->record, &totals, &field);
+    bool fell = is_long(&second->record);
+
+    counters_in(&first->record, &before, &field);
+    for (size_t i = 0; i < count; i++)
+        fell |= totals[i] < before[i];
+    require((change->has | field) == (second->record.has | field));
+    if (fell || second->before == first->after) {
+        require(!fell || !(change->has & field));
+        return;
+    }
+    require((change->has & field) == field);
+    require(counters_in(change, &rates, &field) == count);
+    for (size_t i = 0; i < count; i++)
+        check_rate(rates[i], totals[i] - before[i], first, second);
+}
+
+static struct record take_total(struct delta *delta, struct total *total)
+{
+    struct record change;
+
+    total->before = now();
+    require(delta_take(delta, &total->record, &change) == 0);
+    total->after = now();
+    return change;
+}
+
+/* Rows with the counters of delta.h, each key once. */
+static size_t choose_totals(const struct rows *rows, struct total *totals)
+{
+    uint64_t *counters, field;
+    size_t count = 0;
+
+    for (size_t i = 0; i < rows->count; i++) {
+        bool repeated = false;
+        totals[count].record = *rows->records[i];
+        for (size_t j = 0; j < count; j++)
+            repeated |= has_same_key(&totals[j].record, rows->records[i]);
+        if (!repeated && counters_in(&totals[count].record, &counters, &field))
+            count++;
+    }
+    return count;
+}
+
+static void grow(struct record *record, uint8_t seed)
+{
+    uint64_t *counters = NULL, field;
+    const size_t count = counters_in(record, &counters, &field);
+
+    for (size_t i = 0; i < count; i++)
+        counters[i] += seed & 1 ? UINT64_C(1) << (seed + i) % 64 : seed;
+}
+
+/* Three runs; in the second one some rows are missing, so that they are new in the third. */
+static void take_changes(const struct input *input, const struct rows *rows)
+{
+    static struct total first[ROWS_MAX], second[ROWS_MAX];
+    struct delta *delta = delta_create();
+    const size_t count = choose_totals(rows, first);
+
+    require(delta != NULL);
+    for (int run = 0; run < 3; run++) {
+        delta_start(delta);
+        for (size_t i = 0; i < count; i++) {
+            const bool missing = run == 1 && input->again >> i % 8 & 1;
+            const bool compared = run == 1 || (run == 2 && !(input->again >> i % 8 & 1));
+            struct total *total = compared ? &second[i] : &first[i];
+            uint64_t *counters, field = 0;
+            if (missing)
+                continue;
+            *total = first[i];
+            grow(&total->record, (uint8_t)(input->choice + i));
+            struct record change = take_total(delta, total);
+            counters_in(&total->record, &counters, &field);
+            require(compared || change.has == (total->record.has & ~field));
+            if (compared)
+                check_change(&first[i], total, &change);
+            first[i] = *total;
+        }
+    }
+    delta_destroy(delta);
+}
+
+/* What has no counters comes as it is. */
+static void take_others(const struct rows *rows)
+{
+    struct delta *delta = delta_create();
+
+    require(delta != NULL);
+    delta_start(delta);
+    for (size_t i = 0; i < rows->count; i++) {
+        struct record record = *rows->records[i], change;
+        uint64_t *counters, field;
+        require(delta_take(delta, &record, &change) == 0);
+        if (!counters_in(&record, &counters, &field))
+            require(change.has == record.has &&
+                    shown_hash(0, &record, &no_names) == shown_hash(0, &change, &no_names));
+    }
+    delta_destroy(delta);
+}
+
+/* --- Repeats ---------------------------------------------------------------------------------- */
+
+static void see_identities(const struct input *input, struct bytes bytes)
+{
+    struct seen *seen = seen_create();
+    bool known[256] = {false};
+
+    require(seen != NULL);
+    seen_start(seen, input->choice & 1);
+    for (size_t i = 0; i < IDENTITIES_MAX && bytes.at < bytes.end; i++) {
+        const uint8_t number = bytes_take(&bytes);
+        const uint64_t identity = (number + UINT64_C(1)) << input->again % 56;
+        require(seen_before(seen, identity) == known[number]);
+        known[number] = true;
+    }
+    seen_start(seen, !(input->choice & 1));
+    require(seen_before(seen, 1) == 0);
+    require(seen_before(seen, 1) == 1);
+    seen_destroy(seen);
+}
+
+/* Past the window the last ones are known; with all of them, all. */
+static void see_many(bool all, uint64_t start)
+{
+    struct seen *seen = seen_create();
+
+    require(seen != NULL);
+    seen_start(seen, all);
+    for (uint64_t i = 1; i <= MANY; i++)
+        require(seen_before(seen, start + i) == 0);
+    for (uint64_t i = MANY; i > MANY - 1024; i--)
+        require(seen_before(seen, start + i) == 1);
+    for (uint64_t i = 1; all && i <= MANY; i++)
+        require(seen_before(seen, start + i) == 1);
+    seen_destroy(seen);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct input input;
+    static struct rows rows; /* empty at the end of each input */
+    struct bytes bytes = {data, data + size};
+
+    input.kind = (enum record_kind)(bytes_take(&bytes) % RECORD_COUNT);
+    input.choice = bytes_take(&bytes);
+    input.again = bytes_take(&bytes);
+    see_identities(&input, bytes);
+    if (input.choice % 16 == 0)
+        see_many(input.choice & 16, input.again * UINT64_C(0x100000000));
+    for (input.count = 0; input.count < ROWS_MAX && bytes.at < bytes.end; input.count++)
+        made_record_init(&input.made[input.count], input.kind, &bytes);
+    copy_rows(&input, &rows);
+    sort_rows(&input, &rows);
+    count_rows(&input, &rows);
+    take_changes(&input, &rows);
+    take_others(&rows);
+    rows_clear(&rows);
+    return 0;
+}
