@@ -1,0 +1,392 @@
+/*
+ * Whole listings over a made tree, with no name server and no other network. An input is a line
+ * with the name of a set of tables, one with options, one with the number of a column, and the
+ * tree (tree.h); its file "datagrams" is what netlink answers (datagrams.h).
+ *
+ * However a listing is ordered, counted or repeated, its rows are the same.
+ *
+ * Options: n netlink, too; o owners, c their commands; i interfaces, labels, services and networks
+ * by name; k not all rows are wanted; d descending; s sections; q the first table is required.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "datagrams.h"
+#include "engine/order.h"
+#include "engine/rows.h"
+#include "fastnet/engine.h"
+#include "fastnet/netlink.h"
+#include "fuzz.h"
+#include "made_processes.h"
+#include "shown.h"
+#include "written.h"
+
+enum { TABLES_MAX = 8 };
+
+static const struct set {
+    const char *name;
+    struct listing_table tables[TABLES_MAX];
+    size_t count;
+} sets[] = {
+    {"tcp", {{&table_tcp, 0, STATES_ALL, "", 0}, {&table_tcp6, 0, STATES_ALL, "", 0}}, 2},
+    {"sockets",
+     {{&table_tcp, 0, STATES_ALL, "no TCP", 0},
+      {&table_tcp6, 0, STATES_ALL, NULL, 0},
+      {&table_udp, 0, STATES_ALL, NULL, 0},
+      {&table_udp6, 0, STATES_ALL, NULL, 0},
+      {NULL, 0, STATES_ALL, "no such table", 0},
+      {&table_unix, 1, STATES_ALL, "no unix", 0}},
+     6},
+    {"flows", {{&table_flows, 0, STATES_ALL, "no flows", 0}}, 1},
+    {"expectations", {{&table_expectations, 0, STATES_ALL, NULL, 0}}, 1},
+    {"statistics", {{&table_flow_statistics, 0, STATES_ALL, NULL, 0}}, 1},
+    {"neighbours", {{&table_neighbours, 0, STATES_ALL, NULL, 0}}, 1},
+    {"counters",
+     {{&table_counters, 0, STATES_ALL, NULL, 0}, {&table_counters6, 1, STATES_ALL, NULL, 0}},
+     2},
+    {"groups",
+     {{&table_groups, 0, STATES_ALL, NULL, 0}, {&table_groups6, 0, STATES_ALL, NULL, 0}},
+     2},
+    {"routes",
+     {{&table_route, 0, STATES_ALL, NULL, 0}, {&table_route6, 1, STATES_ALL, NULL, 0}},
+     2},
+    {"interfaces", {{&table_interfaces, 0, STATES_ALL, NULL, 0}}, 1},
+};
+
+struct input {
+    const struct set *set;
+    struct text options;
+    struct datagrams datagrams;
+    const struct column *column;
+    struct listing listing; /* what all runs share */
+    struct listing_table tables[TABLES_MAX];
+};
+
+static bool has_option(const struct input *input, char option)
+{
+    return memchr(input->options.data, option, input->options.length) != NULL;
+}
+
+/* --- A sink that remembers -------------------------------------------------------------------- */
+
+struct capture {
+    struct sink sink;
+    struct writer writer;
+    const struct listing *listing;
+    struct rows rows; /* of the section */
+    uint64_t count, counted, sum;
+    unsigned begun, ended;
+};
+
+static int compare_by(const struct capture *capture, const struct record *a, const struct record *b)
+{
+    const struct column *column = capture->listing->sort;
+    const struct value x = column->value(column, a, capture->sink.context);
+    const struct value y = column->value(column, b, capture->sink.context);
+    const int order = value_compare(&x, &y);
+
+    return capture->listing->descending && x.type == y.type ? -order : order;
+}
+
+static void finish_section(struct capture *capture)
+{
+    const struct listing *listing = capture->listing;
+    const struct record *const *records = capture->rows.records;
+
+    for (size_t i = 0; i + 1 < capture->rows.count; i++) {
+        if (listing->sort)
+            require(compare_by(capture, records[i], records[i + 1]) <= 0);
+        else if (listing->compare)
+            require(listing->compare(records[i], records[i + 1]) <= 0);
+    }
+    rows_clear(&capture->rows);
+}
+
+static void capture_begin(struct sink *sink)
+{
+    ((struct capture *)sink)->begun++;
+}
+
+static void capture_section(struct sink *sink, unsigned section)
+{
+    require(section < TABLES_MAX);
+    finish_section((struct capture *)sink);
+}
+
+/* Rows do not depend on each other: a hash of each is added up. */
+static void capture_row(struct sink *sink, const struct record *record)
+{
+    struct capture *capture = (struct capture *)sink;
+
+    require(capture->begun == 1 && !capture->ended);
+    capture->count++;
+    if (record->kind == RECORD_COUNT) {
+        require(record->count.count > 0);
+        capture->counted += record->count.count;
+        return;
+    }
+    capture->sum += shown_hash(0, record, sink->context);
+    if (capture->listing->sort || capture->listing->compare)
+        require(rows_add(&capture->rows, record) == 0);
+}
+
+static void capture_end(struct sink *sink)
+{
+    ((struct capture *)sink)->ended++;
+    finish_section((struct capture *)sink);
+}
+
+static const struct sink_ops plain = {
+    .begin = capture_begin, .row = capture_row, .end = capture_end};
+static const struct sink_ops sectioned = {
+    .begin = capture_begin, .section = capture_section, .row = capture_row, .end = capture_end};
+
+/* --- Runs ------------------------------------------------------------------------------------- */
+
+static struct engine *create_engine(const struct netlink_peer *peer)
+{
+    struct engine *engine = NULL;
+
+    require(engine_create_with(&engine, netlink_create_with(peer)) == 0);
+    return engine;
+}
+
+static void run(struct engine *engine, const struct input *input, const struct listing *listing,
+                struct capture *capture)
+{
+    struct report report = {.partial = false};
+
+    *capture = (struct capture){.listing = listing};
+    capture->sink = (struct sink){.ops = has_option(input, 's') ? &sectioned : &plain,
+                                  .writer = &capture->writer,
+                                  .context = engine_context(engine)};
+    require(engine_run(engine, listing, &capture->sink, &report) == 0);
+    require(capture->begun == capture->ended);
+    require(!capture->count || capture->begun == 1);
+    if (!listing->count_by_count && capture->begun)
+        require(report.listed == capture->count);
+    else if (capture->begun)
+        require(report.listed == capture->counted);
+}
+
+static struct capture run_once(const struct input *input, const struct listing *listing)
+{
+    struct datagrams datagrams = input->datagrams;
+    const struct netlink_peer peer = datagrams_peer(&datagrams);
+    struct engine *engine = create_engine(&peer);
+    struct capture capture;
+
+    run(engine, input, listing, &capture);
+    engine_destroy(engine);
+    return capture;
+}
+
+/* Netlink's answers may fail one way of reading two tables and not the other. */
+static void check_same(const struct input *input, const struct capture *rows,
+                       const struct capture *first)
+{
+    require(has_option(input, 'n') || (rows->count == first->count && rows->sum == first->sum));
+}
+
+static int compare_has(const struct record *a, const struct record *b)
+{
+    return (a->has > b->has) - (a->has < b->has);
+}
+
+static void run_in_order(const struct input *input, const struct capture *first)
+{
+    struct listing listing = input->listing;
+    struct capture rows;
+
+    listing.sort = input->column;
+    listing.descending = has_option(input, 'd');
+    rows = run_once(input, &listing);
+    check_same(input, &rows, first);
+    listing.sort = NULL;
+    listing.compare = compare_has;
+    rows = run_once(input, &listing);
+    check_same(input, &rows, first);
+}
+
+static void run_exactly(const struct input *input, const struct capture *first)
+{
+    struct listing listing = input->listing;
+    struct capture rows;
+
+    listing.exact = true;
+    rows = run_once(input, &listing);
+    check_same(input, &rows, first);
+}
+
+static void run_counted(const struct input *input, const struct capture *first)
+{
+    struct listing listing = input->listing;
+    struct column counted;
+    struct capture groups;
+
+    column_counted(&counted, input->column, 0);
+    listing.count_by[0] = input->column;
+    listing.count_by_count = 1;
+    groups = run_once(input, &listing);
+    require(has_option(input, 'n') || groups.counted == first->count);
+    listing.sort = has_option(input, 'd') ? &counted : &column_count;
+    groups = run_once(input, &listing);
+    require(has_option(input, 'n') || groups.counted == first->count);
+}
+
+/* The first of two runs shows nothing, the second one as many rows as there are. */
+static void run_changes(const struct input *input, const struct capture *first)
+{
+    struct datagrams datagrams = input->datagrams;
+    const struct netlink_peer peer = datagrams_peer(&datagrams);
+    struct engine *engine = create_engine(&peer);
+    struct listing listing = input->listing;
+    struct capture rows;
+
+    listing.delta = true;
+    run(engine, input, &listing, &rows);
+    require(!rows.begun && !rows.count);
+    run(engine, input, &listing, &rows);
+    require(has_option(input, 'n') || rows.count == first->count);
+    engine_destroy(engine);
+}
+
+/* netstat's layout is the one that can take two tables as one. */
+static struct sink *create_sink(const struct input *input, struct written *written,
+                                const struct context *context)
+{
+    static const struct netstat_layout layout = {
+        .show = SHOW_ALL, .numeric_hosts = true, .numeric_ports = true, .numeric_users = true};
+    const struct sink_options options = {.writer = written_writer(written),
+                                         .context = context,
+                                         .columns = &input->column,
+                                         .count = 1};
+    struct sink *sink;
+
+    if (has_option(input, 's'))
+        sink = sink_csv_create(&options);
+    else if (input->listing.tables->table->kind == RECORD_SOCKET)
+        sink = sink_netstat_create(&layout, options.writer, context);
+    else
+        sink = sink_ndjson_create(&options);
+    require(sink != NULL);
+    return sink;
+}
+
+static void run_written(const struct input *input)
+{
+    struct datagrams datagrams = input->datagrams;
+    const struct netlink_peer peer = datagrams_peer(&datagrams);
+    struct engine *engine = create_engine(&peer);
+    struct report report = {.partial = false};
+    struct written written;
+    struct sink *sink = create_sink(input, &written, engine_context(engine));
+
+    require(engine_run(engine, &input->listing, sink, &report) == 0);
+    require(!written.writer.error);
+    sink_destroy(sink);
+    writer_finish(&written.writer);
+    engine_destroy(engine);
+}
+
+/* --- Inputs ----------------------------------------------------------------------------------- */
+
+static struct text take_line(struct text *rest)
+{
+    const char *newline = rest->length ? memchr(rest->data, '\n', rest->length) : NULL;
+    const size_t length = newline ? (size_t)(newline - rest->data) : rest->length;
+    const struct text line = {rest->data, length};
+
+    rest->data += length + (newline != NULL);
+    rest->length -= length + (newline != NULL);
+    return line;
+}
+
+static const struct set *find_set(struct text name)
+{
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
+        if (strlen(sets[i].name) == name.length && name.length &&
+            memcmp(sets[i].name, name.data, name.length) == 0)
+            return &sets[i];
+    return NULL;
+}
+
+static const struct column *find_column(const struct set *set, struct text number)
+{
+    const struct column_table *columns = columns_of(set->tables[0].table->kind);
+    size_t index = 0;
+
+    for (size_t i = 0; i < number.length; i++)
+        index = index * 10 + (unsigned char)number.data[i] - '0';
+    return &columns->columns[index % columns->count];
+}
+
+static void make_tree(struct input *input, struct text rest)
+{
+    static struct made_processes made;
+    struct tree_input entries = tree_input((const uint8_t *)rest.data, rest.length);
+    struct tree_entry entry;
+
+    made = (struct made_processes){.process_count = 0};
+    tree_clear();
+    while (tree_next(&entries, &entry)) {
+        if (strcmp(entry.path, "datagrams") == 0)
+            input->datagrams = (struct datagrams){.data = (const uint8_t *)entry.content.data,
+                                                  .size = entry.content.length};
+        else
+            made_processes_make(&made, &entry);
+    }
+}
+
+static bool keep_some(const struct record *record, const void *arg)
+{
+    (void)arg;
+    return shown_hash(0, record, &(struct context){.owners = NULL}) % 3 != 0;
+}
+
+static uint64_t needs_of(const struct input *input)
+{
+    uint64_t needs = ~NEED_LOOKUPS;
+
+    if (has_option(input, 'o'))
+        needs |= NEED_OWNERS | (has_option(input, 'c') ? NEED_COMMANDS : 0);
+    if (has_option(input, 'i'))
+        needs |= NEED_INTERFACES | NEED_LINKS | NEED_LABELS | NEED_SERVICES | NEED_NETWORKS;
+    return needs;
+}
+
+static void fill_listing(struct input *input)
+{
+    memcpy(input->tables, input->set->tables, sizeof input->tables);
+    input->tables[0].required = has_option(input, 'q');
+    input->listing = (struct listing){
+        .tables = input->tables,
+        .table_count = input->set->count,
+        .keep = has_option(input, 'k') ? keep_some : NULL,
+        .needs = needs_of(input),
+        .backend = has_option(input, 'n') ? BACKEND_AUTO : BACKEND_PROC,
+        .proc_root = tree_root(),
+    };
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct text rest = {(const char *)data, size};
+    struct input input = {.set = find_set(take_line(&rest)), .datagrams = {.data = data}};
+    struct capture first;
+
+    if (!input.set)
+        return 0;
+    input.options = take_line(&rest);
+    input.column = find_column(input.set, take_line(&rest));
+    make_tree(&input, rest);
+    fill_listing(&input);
+    first = run_once(&input, &input.listing);
+    run_in_order(&input, &first);
+    run_exactly(&input, &first);
+    run_counted(&input, &first);
+    run_changes(&input, &first);
+    run_written(&input);
+    return 0;
+}
