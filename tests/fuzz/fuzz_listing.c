@@ -6,16 +6,18 @@
  * However a listing is ordered, counted or repeated, its rows are the same.
  *
  * Options: n netlink, too; o owners, c their commands; i interfaces, labels, services and networks
- * by name; k not all rows are wanted; d descending; s sections; q the first table is required.
+ * by name; k not all rows are wanted; f a filter of flows, and F one that asks for everything;
+ * d descending; s sections; q the first table is required.
  */
-#include <errno.h>
-#include <stdlib.h>
+#include <netinet/in.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "datagrams.h"
 #include "engine/order.h"
 #include "engine/rows.h"
 #include "fastnet/engine.h"
+#include "fastnet/flow_filter.h"
 #include "fastnet/netlink.h"
 #include "fuzz.h"
 #include "made_processes.h"
@@ -38,6 +40,7 @@ static const struct set {
       {NULL, 0, STATES_ALL, "no such table", 0},
       {&table_unix, 1, STATES_ALL, "no unix", 0}},
      6},
+    {"unix", {{&table_unix, 0, STATES_ALL, NULL, 0}}, 1},
     {"flows", {{&table_flows, 0, STATES_ALL, "no flows", 0}}, 1},
     {"expectations", {{&table_expectations, 0, STATES_ALL, NULL, 0}}, 1},
     {"statistics", {{&table_flow_statistics, 0, STATES_ALL, NULL, 0}}, 1},
@@ -59,6 +62,7 @@ struct input {
     struct text options;
     struct datagrams datagrams;
     const struct column *column;
+    struct flow_filter filter;
     struct listing listing; /* what all runs share */
     struct listing_table tables[TABLES_MAX];
 };
@@ -356,6 +360,21 @@ static uint64_t needs_of(const struct input *input)
     return needs;
 }
 
+/* Which flows: what is asked for need not be there, but is 0 where it counts. */
+static void fill_filter(struct input *input)
+{
+    const uint32_t some = FILTER_PROTOCOL | FILTER_STATUS | FILTER_MARK | FILTER_ZONE;
+
+    if (!has_option(input, 'f') && !has_option(input, 'F'))
+        return;
+    input->filter = (struct flow_filter){.fields = has_option(input, 'F') ? UINT32_MAX : some,
+                                         .family = AF_INET,
+                                         .protocol = IPPROTO_TCP};
+    input->listing.flow = &input->filter;
+    input->listing.keep = flow_filter_keeps;
+    input->listing.keep_arg = &input->filter;
+}
+
 static void fill_listing(struct input *input)
 {
     memcpy(input->tables, input->set->tables, sizeof input->tables);
@@ -368,6 +387,7 @@ static void fill_listing(struct input *input)
         .backend = has_option(input, 'n') ? BACKEND_AUTO : BACKEND_PROC,
         .proc_root = tree_root(),
     };
+    fill_filter(input);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
