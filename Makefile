@@ -16,9 +16,12 @@ LINKS      ?=
 WERROR     ?=
 V          ?=
 SANITIZE   ?=
-# Patterns of the tests to run (TESTS='unit/* faults/*'), and how long each fuzz target runs.
+# Patterns of the tests to run (TESTS='unit/* faults/*').
 TESTS      ?=
-FUZZ_SECONDS ?= 60
+# How long each fuzz target runs (60, for coverage 10);
+# and the percentage of lines that fuzzing must reach.
+FUZZ_SECONDS   ?=
+COVERAGE_MIN   ?= 80
 
 # A build directory of its own has a program of its own.
 PROGRAM = $(if $(filter build,$(BUILD)),fastnet,$(BUILD)/fastnet)
@@ -152,9 +155,18 @@ asan: ## the same, built with the address and undefined behaviour sanitizers
 bench: $(PROGRAM) $(BENCH) ## measure against ss, netstat and the kernel (QUICK=1, ONLY=name)
 	@BUILD='$(BUILD)' PROGRAM='$(PROGRAM)' tests/bench/bench
 
+# Fuzz targets in a directory of their own: $(call fuzzed,DIRECTORY,FLAGS,SECONDS).
+fuzzed = BUILD=$(BUILD)/$(1) SANITIZE=fuzzer-no-link,address,undefined CC=clang \
+	CFLAGS='-O1 -g $(2)' FUZZ_SECONDS=$(or $(FUZZ_SECONDS),$(3)) fuzz-run
+
 fuzz: ## fuzz each target (FUZZ_SECONDS=60); what is found goes to build/fuzz/corpus
-	@$(MAKE) BUILD=$(BUILD)/fuzz SANITIZE=fuzzer-no-link,address,undefined CC=clang \
-		CFLAGS='-O1 -g' fuzz-run
+	@$(MAKE) $(call fuzzed,fuzz,,60)
+
+fuzz-coverage: ## lines that the fuzz targets reach (FUZZ_SECONDS=10, COVERAGE_MIN=80 percent)
+	@rm -rf $(BUILD)/coverage/corpus $(BUILD)/coverage/profiles
+	@LLVM_PROFILE_FILE=$(BUILD)/coverage/profiles/%p.profraw \
+		$(MAKE) $(call fuzzed,coverage,-fprofile-instr-generate -fcoverage-mapping,10)
+	@tests/fuzz/coverage $(BUILD)/coverage $(COVERAGE_MIN)
 
 fuzz-run: $(patsubst $(BUILD)/tests/fuzz/fuzz_%,fuzz-run-%,$(FUZZ_TARGETS))
 fuzz-run-%: $(BUILD)/tests/fuzz/fuzz_%
@@ -252,8 +264,8 @@ clean: ## remove what was built
 	rm -rf $(BUILD) $(PROGRAM)
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' Makefile
 
 FORCE:
-.PHONY: all deps deps-dev check asan bench fuzz fuzz-run lint $(LINTERS) programs format install \
-	uninstall clean help FORCE
+.PHONY: all deps deps-dev check asan bench fuzz fuzz-run fuzz-coverage lint \
+	$(LINTERS) programs format install uninstall clean help FORCE
