@@ -18,9 +18,10 @@ V          ?=
 SANITIZE   ?=
 # Patterns of the tests to run (TESTS='unit/* faults/*').
 TESTS      ?=
-# How long each fuzz target runs (60, for coverage 10);
+# How long each fuzz target runs (60, for coverage 10), and each mutator (as long, but 20 at least);
 # and the percentage of lines that fuzzing must reach.
 FUZZ_SECONDS   ?=
+MUTATE_SECONDS ?= $(shell s=$(or $(FUZZ_SECONDS),60); echo $$((s > 20 ? s : 20)))
 COVERAGE_MIN   ?= 80
 
 # A build directory of its own has a program of its own.
@@ -42,6 +43,7 @@ optimised = $(filter-out -O0,$(filter -O%,$(CFLAGS)))
 FORTIFY   = $(if $(SANITIZE),,$(if $(optimised),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
 SANITIZER = $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all \
 	-fno-omit-frame-pointer)
+LINKED    = -pie
 
 # Run when first needed and then remembered: `make deps check` may have installed it by then.
 lazily  = $(eval $(1) := $$(shell $(PKG_CONFIG) $(2) 2>/dev/null))$($(1))
@@ -52,7 +54,7 @@ CMOCKA_LIBS    = $(call lazily,CMOCKA_LIBS,--libs cmocka)
 all_cppflags = -D_GNU_SOURCE -DFASTNET_VERSION='"$(VERSION)"' -Iinclude -Isrc $(FORTIFY) $(CPPFLAGS)
 all_cflags   = -std=c11 -pthread -fPIE -fstack-protector-strong $(WARNINGS) $(SANITIZER) \
 	$(PACKAGE_CFLAGS) $(CFLAGS)
-all_ldflags  = -pthread -pie -Wl,-O1 -Wl,--as-needed -Wl,--hash-style=gnu \
+all_ldflags  = -pthread $(LINKED) -Wl,-O1 -Wl,--as-needed -Wl,--hash-style=gnu \
 	-Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack $(SANITIZER) $(CFLAGS) $(LDFLAGS)
 all_libs     = $(PACKAGE_LIBS) $(LDLIBS)
 
@@ -78,11 +80,18 @@ FUZZ_SHARED  := $(call object,$(filter-out tests/fuzz/fuzz_% \
 HELPERS := $(call program,$(wildcard tests/helpers/*.c))
 BENCH   := $(call program,$(wildcard tests/bench/*.c))
 
+# One program, and what is preloaded into the program under test.
+INTERPOSER := $(BUILD)/tests/mutate/interpose.so
+MUTATE     := $(BUILD)/tests/mutate/mutate
+mutate_objects := $(filter-out $(INTERPOSER:.so=.o),$(call object,$(wildcard tests/mutate/*.c)))
+MUTATORS    = $(or $(ONLY),netlink tree)
+
 C_SOURCES  := $(sort $(wildcard src/*.c src/*/*.c tests/*/*.c))
 C_FILES    := $(C_SOURCES) $(sort $(wildcard include/*/*.h src/*.h src/*/*.h tests/*/*.h))
 MAN_PAGES  := $(wildcard man/*.[1-9])
 SCRIPTS     = $(shell grep -rlIE '^\#!.*[/ ](ba)?sh$$' .ci tests) $(wildcard tests/*/*.sh)
-PROGRAMS   := $(PROGRAM) $(UNIT_TESTS) $(FUZZ_TARGETS) $(HELPERS) $(BENCH)
+PROGRAMS   := $(PROGRAM) $(UNIT_TESTS) $(FUZZ_TARGETS) $(HELPERS) $(BENCH) \
+	$(MUTATE) $(INTERPOSER)
 
 # --- Building ---------------------------------------------------------------------------------
 
@@ -102,6 +111,12 @@ $(UNIT_TESTS): extra = $(CMOCKA_LIBS)
 $(FUZZ_TARGETS): $(BUILD)/%: $(BUILD)/%.o $(FUZZ_SHARED) $(ROOMS)
 $(FUZZ_TARGETS): extra = $(if $(FUZZING),-fsanitize=fuzzer)
 $(HELPERS) $(BENCH): $(BUILD)/%: $(BUILD)/%.o
+$(MUTATE): $(mutate_objects)
+# Only the program is sanitized; and what is loaded into it finds its sanitizers there.
+$(INTERPOSER): %.so: %.o
+$(INTERPOSER) $(INTERPOSER:.so=.o): private SANITIZER = -fPIC
+$(MUTATE) $(mutate_objects): private SANITIZER =
+$(INTERPOSER): private LINKED = -shared
 
 $(PROGRAMS):
 	$(call say,LINK,$@)$(Q)$(CC) $(all_ldflags) -o $@ $(filter %.o,$^) $(extra) $(all_libs)
@@ -148,9 +163,10 @@ check: $(PROGRAM) $(UNIT_TESTS) $(FUZZ_TARGETS) $(HELPERS) ## run all tests (TES
 	@BUILD='$(BUILD)' PROGRAM='$(PROGRAM)' SANITIZE='$(SANITIZE)' tests/run $(TESTS)
 
 # By clang where there is one: gcc's UBSan reports to stderr only, where a test may not look.
+sanitized = BUILD=$(BUILD)/asan SANITIZE=address,undefined CFLAGS='-O1 -g' \
+	CC="$$(command -v clang || echo '$(CC)')"
 asan: ## the same, built with the address and undefined behaviour sanitizers
-	@$(MAKE) BUILD=$(BUILD)/asan SANITIZE=address,undefined CFLAGS='-O1 -g' \
-		CC="$$(command -v clang || echo '$(CC)')" check
+	@$(MAKE) $(sanitized) check
 
 bench: $(PROGRAM) $(BENCH) ## measure against ss, netstat and the kernel (QUICK=1, ONLY=name)
 	@BUILD='$(BUILD)' PROGRAM='$(PROGRAM)' tests/bench/bench
@@ -159,7 +175,9 @@ bench: $(PROGRAM) $(BENCH) ## measure against ss, netstat and the kernel (QUICK=
 fuzzed = BUILD=$(BUILD)/$(1) SANITIZE=fuzzer-no-link,address,undefined CC=clang \
 	CFLAGS='-O1 -g $(2)' FUZZ_SECONDS=$(or $(FUZZ_SECONDS),$(3)) fuzz-run
 
-fuzz: ## fuzz each target (FUZZ_SECONDS=60); what is found goes to build/fuzz/corpus
+fuzz: fuzz-targets mutate ## fuzz each target (FUZZ_SECONDS=60), and mutate
+
+fuzz-targets: ## ... without mutating; what is found goes to build/fuzz/corpus
 	@$(MAKE) $(call fuzzed,fuzz,,60)
 
 fuzz-coverage: ## lines that the fuzz targets reach (FUZZ_SECONDS=10, COVERAGE_MIN=80 percent)
@@ -174,6 +192,13 @@ fuzz-run-%: $(BUILD)/tests/fuzz/fuzz_%
 	$(call say,FUZZ,$* for $(FUZZ_SECONDS) s)$(Q)$< -max_total_time=$(FUZZ_SECONDS) -timeout=10 \
 		-artifact_prefix=$(BUILD)/$*- $(BUILD)/corpus/$* $(wildcard tests/fuzz/corpus/$*) \
 		>$(BUILD)/$*.log 2>&1 </dev/null || { tail -n 60 $(BUILD)/$*.log >&2; exit 1; }
+
+mutate: ## list while netlink and /proc are mutated (MUTATE_SECONDS=60, ONLY=tree)
+	@$(MAKE) $(sanitized) $(MUTATORS:%=mutate-run-%)
+
+mutate-run-%: $(PROGRAM) $(MUTATE) $(INTERPOSER) $(HELPERS)
+	$(call say,MUTATE,$* for $(MUTATE_SECONDS) s)$(Q)BUILD='$(BUILD)' FASTNET='$(PROGRAM)' \
+		HELPERS='$(BUILD)/tests/helpers' MUTATE_SECONDS='$(MUTATE_SECONDS)' tests/mutate/$*
 
 # --- Style ------------------------------------------------------------------------------------
 
@@ -267,5 +292,5 @@ help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' Makefile
 
 FORCE:
-.PHONY: all deps deps-dev check asan bench fuzz fuzz-run fuzz-coverage lint \
+.PHONY: all deps deps-dev check asan bench fuzz fuzz-targets fuzz-run fuzz-coverage mutate lint \
 	$(LINTERS) programs format install uninstall clean help FORCE
