@@ -26,7 +26,7 @@ static const struct {
 
 /*
  * What this process has, as libcap holds it; made by rights_init(). From then on no change needs
- * memory, so that want of memory cannot keep a right alive.
+ * memory, so that want of memory cannot keep a right alive. NULL before: nothing was raised.
  */
 static cap_t caps;
 
@@ -95,13 +95,15 @@ int rights_init(void)
 
 void rights_limit(unsigned rights)
 {
-    if (keep_only(rights) < 0)
+    if (caps == NULL)
+        caps = cap_get_proc();
+    if (caps == NULL || keep_only(rights) < 0)
         die();
 }
 
 void rights_raise(enum right right)
 {
-    if (!needed[right].lent && rights_elevated())
+    if (caps == NULL || (!needed[right].lent && rights_elevated()))
         return;
     for (int i = 0; i < needed[right].count; i++)
         if (is_permitted(needed[right].values[i]))
@@ -111,7 +113,7 @@ void rights_raise(enum right right)
 
 void rights_lower(void)
 {
-    if (cap_clear_flag(caps, CAP_EFFECTIVE) < 0 || cap_set_proc(caps) < 0)
+    if (caps != NULL && (cap_clear_flag(caps, CAP_EFFECTIVE) < 0 || cap_set_proc(caps) < 0))
         die();
 }
 

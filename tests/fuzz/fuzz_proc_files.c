@@ -272,7 +272,7 @@ static struct outcome dump(const struct input *input)
             outcome.limit = limit;
     outcome.result = input->backend->dump(&query, take, &outcome);
     outcome.partial = report.partial;
-    require(!report.partial == !report.count);
+    require(!report.partial || report.count);
     return outcome;
 }
 

@@ -20,6 +20,7 @@
 #include "backend/flow_usage.h"
 #include "backend/lines.h"
 #include "backend/netfilter_files.h"
+#include "fastnet/rights.h"
 #include "flow_scene.h"
 
 /* As Linux 4.4 has it. */
@@ -356,7 +357,8 @@ static int open_as_nobody(const struct flow_scene *scene)
     snprintf(path, sizeof path, "%s/slabinfo", scene->tree.root);
     chmod(path, 0);
     chmod(scene->tree.root, 0755);
-    if (geteuid() != 0 || access("/proc/slabinfo", R_OK) != 0 || !become_nobody())
+    if (geteuid() != 0 || access("/proc/slabinfo", R_OK) != 0 || !become_nobody() ||
+        rights_init() < 0)
         return 77;
     if (open("/proc/slabinfo", O_RDONLY) >= 0)
         return 77;
