@@ -1,37 +1,14 @@
 #include "backend/lines.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-/* Whatever a captured tree has in a file's place, a listing does not wait for it. */
-static int open_regular(const char *path)
-{
-    struct stat status;
-    int fd, error = 0;
-
-    do
-        fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    while (fd < 0 && errno == EINTR);
-    if (fd < 0)
-        return -errno;
-    if (fstat(fd, &status) < 0)
-        error = -errno;
-    else if (S_ISDIR(status.st_mode))
-        error = -EISDIR;
-    else if (!S_ISREG(status.st_mode))
-        error = -EINVAL;
-    if (!error)
-        return fd;
-    close(fd);
-    return error;
-}
+#include "fastnet/proc_tree.h"
 
 int lines_init(struct lines *lines, int fd)
 {
@@ -46,13 +23,13 @@ static int open_below(struct lines *lines, const char *proc_root, const char *di
                       const char *name)
 {
     char path[PATH_MAX];
-    int length = snprintf(path, sizeof path, "%s/%s%s", proc_root, directory, name);
+    int length = snprintf(path, sizeof path, "%s%s", directory, name);
     int fd;
 
     *lines = (struct lines){.fd = -1};
     if (length < 0 || (size_t)length >= sizeof path)
         return -ENAMETOOLONG;
-    fd = open_regular(path);
+    fd = proc_tree_open_file(proc_root, path);
     return fd < 0 ? fd : lines_init(lines, fd);
 }
 

@@ -108,6 +108,8 @@ static void put_reason(const struct run *run, const struct table *table,
     if (error == -ENOTDIR)
         snprintf(reason, size, "%s/net is not there%s", run->listing->proc_root,
                  run_is_captured(run) ? "" : " (is it mounted with subset=pid?)");
+    else if (error == -EXDEV)
+        snprintf(reason, size, "a link leads out of %s", run->listing->proc_root);
     else
         snprintf(reason, size, "not to be had by %s: %s", backend->name,
                  remedy ? remedy : strerror(-error));

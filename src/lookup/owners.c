@@ -3,10 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "owners_walk.h"
@@ -235,9 +233,8 @@ static int absorb(struct owners *owners, const struct holdings *found)
 /* Process 1 is in every pid namespace: if it is not listed, hidepid= has hidden others too. */
 static bool list_is_cut(const struct owners *owners)
 {
-    struct statfs system;
     return (owners->processes.count == 0 || owners->processes.items[0].pid != 1) &&
-           fstatfs(owners->walk.root, &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
+           !owners->walk.tree.captured;
 }
 
 int owners_refresh(struct owners *owners)
@@ -245,7 +242,7 @@ int owners_refresh(struct owners *owners)
     struct processes fresh = {0};
     struct holdings found = {0};
 
-    int status = processes_list(owners->walk.root, &fresh);
+    int status = processes_list(&owners->walk.tree, &fresh);
     if (status < 0)
         return status;
     forget_index(owners);
@@ -270,8 +267,9 @@ int owners_create(struct owners **owners, const struct owners_options *options)
         return -ENOMEM;
     created->walk.commands = options->commands;
     created->walk.threads = options->threads;
-    created->walk.root = directory_open(AT_FDCWD, options->proc_root);
-    const int status = created->walk.root < 0 ? created->walk.root : owners_refresh(created);
+    int status = proc_tree_init(&created->walk.tree, options->proc_root);
+    if (status == 0)
+        status = owners_refresh(created);
     if (status < 0) {
         owners_destroy(created);
         return status;
@@ -284,8 +282,7 @@ void owners_destroy(struct owners *owners)
 {
     if (owners == NULL)
         return;
-    if (owners->walk.root >= 0)
-        close(owners->walk.root);
+    proc_tree_finish(&owners->walk.tree);
     processes_finish(&owners->processes);
     free(owners->holdings.items);
     forget_index(owners);

@@ -257,7 +257,7 @@ static void leave(struct walk *walk, struct directory *directory, struct tally t
     close(directory->fd);
     if (directory->sockets > 0)
         note_error(walk,
-                   -process_read_names(walk->options->root, process, walk->options->commands));
+                   -process_read_names(&walk->options->tree, process, walk->options->commands));
 }
 
 static void read_process(struct worker *worker, size_t index)
@@ -266,7 +266,7 @@ static void read_process(struct worker *worker, size_t index)
     struct process *process = &walk->processes->items[index];
 
     account(worker, COST_PROCESS);
-    const int fd = process_open_descriptors(walk->options->root, process->pid);
+    const int fd = process_open_descriptors(&walk->options->tree, process->pid);
     if (fd < 0) {
         process->denied |= error_is_denial(-fd);
         process->shut |= error_is_denial(-fd);

@@ -22,7 +22,7 @@ struct holdings {
 };
 
 struct walk_options {
-    int root;
+    struct proc_tree tree;
     bool commands;
     unsigned threads; /* 0: as many as pay */
 };

@@ -107,27 +107,11 @@ bool link_inode(const char *target, size_t length, uint64_t *inode)
     return false;
 }
 
-static int open_below(int parent, const char *path, int flags)
-{
-    for (;;) {
-        const int fd = openat(parent, path, O_RDONLY | O_CLOEXEC | flags);
-        if (fd >= 0)
-            return fd;
-        if (errno != EINTR)
-            return -errno;
-    }
-}
-
-int directory_open(int parent, const char *path)
-{
-    return open_below(parent, path, O_DIRECTORY);
-}
-
-int process_open_descriptors(int root, pid_t pid)
+int process_open_descriptors(const struct proc_tree *tree, pid_t pid)
 {
     char path[PROCESS_PATH_MAX];
     snprintf(path, sizeof(path), "%d/fd", (int)pid);
-    return directory_open(root, path);
+    return proc_tree_open_directory(tree, path);
 }
 
 static int process_append(struct processes *list, size_t *capacity, pid_t pid)
@@ -169,14 +153,15 @@ static int compare_pids(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-int processes_list(int root, struct processes *processes)
+int processes_list(const struct proc_tree *tree, struct processes *processes)
 {
     struct processes list = {0};
     char *buffer = malloc(DIRENT_BUFFER);
     if (buffer == NULL)
         return -ENOMEM;
 
-    int status = lseek(root, 0, SEEK_SET) < 0 ? -errno : list_append_all(root, buffer, &list);
+    int status =
+        lseek(tree->fd, 0, SEEK_SET) < 0 ? -errno : list_append_all(tree->fd, buffer, &list);
     free(buffer);
     if (status < 0) {
         processes_finish(&list);
@@ -197,12 +182,12 @@ void processes_finish(struct processes *processes)
 }
 
 /* Up to size bytes of PID/file by one read, as the kernel hands these files out. */
-static ssize_t process_read_file(int root, pid_t pid, const char *file, char *buffer, size_t size)
+static ssize_t process_read_file(const struct proc_tree *tree, pid_t pid, const char *file,
+                                 char *buffer, size_t size)
 {
     char path[PROCESS_PATH_MAX];
     snprintf(path, sizeof(path), "%d/%s", (int)pid, file);
-    /* A captured tree may hold anything, a FIFO too. */
-    const int fd = open_below(root, path, O_NONBLOCK);
+    const int fd = proc_tree_open(tree, path);
     if (fd < 0)
         return fd;
 
@@ -216,12 +201,12 @@ static ssize_t process_read_file(int root, pid_t pid, const char *file, char *bu
     return length;
 }
 
-static bool process_is_gone(int root, pid_t pid)
+static bool process_is_gone(const struct proc_tree *tree, pid_t pid)
 {
     char path[PROCESS_PATH_MAX];
     struct stat status;
     snprintf(path, sizeof(path), "%d", (int)pid);
-    return fstatat(root, path, &status, AT_SYMLINK_NOFOLLOW) < 0 && error_is_absence(errno);
+    return fstatat(tree->fd, path, &status, AT_SYMLINK_NOFOLLOW) < 0 && error_is_absence(errno);
 }
 
 static int harmless(ssize_t error)
@@ -229,12 +214,12 @@ static int harmless(ssize_t error)
     return error_is_absence((int)-error) || error_is_denial((int)-error) ? 0 : (int)error;
 }
 
-static int read_name(int root, struct process *process)
+static int read_name(const struct proc_tree *tree, struct process *process)
 {
     char buffer[PROCESS_NAME_MAX + 1];
-    ssize_t length = process_read_file(root, process->pid, "comm", buffer, sizeof(buffer));
+    ssize_t length = process_read_file(tree, process->pid, "comm", buffer, sizeof(buffer));
     if (length < 0) {
-        process->gone = process_is_gone(root, process->pid);
+        process->gone = process_is_gone(tree, process->pid);
         return harmless(length);
     }
     /* The name may itself end in newlines: only the file's own is taken off. */
@@ -247,10 +232,10 @@ static int read_name(int root, struct process *process)
     return 0;
 }
 
-static int read_command(int root, struct process *process)
+static int read_command(const struct proc_tree *tree, struct process *process)
 {
     char buffer[COMMAND_MAX + 1];
-    const ssize_t length = process_read_file(root, process->pid, "cmdline", buffer, COMMAND_MAX);
+    const ssize_t length = process_read_file(tree, process->pid, "cmdline", buffer, COMMAND_MAX);
     if (length < 0)
         return harmless(length);
     buffer[length] = '\0';
@@ -264,11 +249,11 @@ static int read_command(int root, struct process *process)
     return 0;
 }
 
-int process_read_names(int root, struct process *process, bool command)
+int process_read_names(const struct proc_tree *tree, struct process *process, bool command)
 {
-    const int status = read_name(root, process);
+    const int status = read_name(tree, process);
     if (process->gone || !command)
         return status;
-    const int other = read_command(root, process);
+    const int other = read_command(tree, process);
     return status != 0 ? status : other;
 }

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "fastnet/proc_tree.h"
+
 /* TASK_COMM_LEN of the kernel's linux/sched.h is 16, the NUL counted. */
 enum { PROCESS_NAME_MAX = 15, PROCESS_PATH_MAX = 32 };
 
@@ -24,22 +26,19 @@ struct processes {
     size_t count;
 };
 
-/* Fills an empty list from the directory root. Returns 0 or -errno. */
-int processes_list(int root, struct processes *processes);
+/* Fills an empty list. Returns 0 or -errno. */
+int processes_list(const struct proc_tree *tree, struct processes *processes);
 void processes_finish(struct processes *processes);
 
-/* Opens PID/fd below root. Returns a descriptor or -errno. */
-int process_open_descriptors(int root, pid_t pid);
+/* Opens PID/fd. Returns a descriptor or -errno. */
+int process_open_descriptors(const struct proc_tree *tree, pid_t pid);
 
 /*
  * Reads comm, and when command is set argv[0] as netstat cuts it: of the first 511 bytes of
  * cmdline; where that cannot be read, process->command stays NULL. A process that has vanished is
  * marked as gone. Returns 0, or -errno of an error that permissions and vanishing do not explain.
  */
-int process_read_names(int root, struct process *process, bool command);
-
-/* Opens a directory below parent (or AT_FDCWD). Returns a descriptor or -errno. */
-int directory_open(int parent, const char *path);
+int process_read_names(const struct proc_tree *tree, struct process *process, bool command);
 
 /* getdents64(2). Returns the bytes read, 0 at the end, or -errno. */
 ssize_t directory_read(int fd, char *buffer, size_t size);

@@ -104,9 +104,9 @@ static bool is_socket(int directory, const char *name, uint64_t inode)
     return length > 0 && link_inode(target, (size_t)length, &held) && held == inode;
 }
 
-static bool holds(struct senders *senders, int root, pid_t pid, uint64_t inode)
+static bool holds(struct senders *senders, const struct proc_tree *tree, pid_t pid, uint64_t inode)
 {
-    const int directory = process_open_descriptors(root, pid);
+    const int directory = process_open_descriptors(tree, pid);
     bool found = false;
     ssize_t length;
 
@@ -123,26 +123,28 @@ static bool holds(struct senders *senders, int root, pid_t pid, uint64_t inode)
     return found;
 }
 
-static bool take_process(struct senders *senders, int root, pid_t pid, uint64_t inode)
+static bool take_process(struct senders *senders, const struct proc_tree *tree, pid_t pid,
+                         uint64_t inode)
 {
-    if (!holds(senders, root, pid, inode))
+    if (!holds(senders, tree, pid, inode))
         return false;
     senders->process = (struct process){.pid = pid};
-    return process_read_names(root, &senders->process, false) == 0 &&
+    return process_read_names(tree, &senders->process, false) == 0 &&
            senders->process.name[0] != '\0';
 }
 
 /* The lowest of the processes that hold the socket, the one that the port names apart. */
-static bool find_holder(struct senders *senders, int root, pid_t tried, uint64_t inode)
+static bool find_holder(struct senders *senders, const struct proc_tree *tree, pid_t tried,
+                        uint64_t inode)
 {
     struct processes processes = {0};
     bool found = false;
 
-    if (processes_list(root, &processes) < 0)
+    if (processes_list(tree, &processes) < 0)
         return false;
     for (size_t i = 0; !found && i < processes.count; i++)
         if (processes.items[i].pid != tried)
-            found = take_process(senders, root, processes.items[i].pid, inode);
+            found = take_process(senders, tree, processes.items[i].pid, inode);
     processes_finish(&processes);
     return found;
 }
@@ -155,12 +157,12 @@ static bool find_sender(struct senders *senders, uint32_t port)
 
     if (port == 0 || !find_socket(senders, port, &inode))
         return false;
-    const int root = directory_open(AT_FDCWD, senders->proc_root);
-    if (root < 0)
+    struct proc_tree tree;
+    if (proc_tree_init(&tree, senders->proc_root) < 0)
         return false;
-    const bool found = (likely != 0 && take_process(senders, root, likely, inode)) ||
-                       find_holder(senders, root, likely, inode);
-    close(root);
+    const bool found = (likely != 0 && take_process(senders, &tree, likely, inode)) ||
+                       find_holder(senders, &tree, likely, inode);
+    proc_tree_finish(&tree);
     return found;
 }
 

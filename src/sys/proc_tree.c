@@ -1,0 +1,165 @@
+#include "fastnet/proc_tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <linux/openat2.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { FILE_FLAGS = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
+
+/* Below a captured root openat2(2) is asked, and its older kin where there is no openat2(2). */
+static int open_once(const struct proc_tree *tree, const char *path, int flags)
+{
+    const struct open_how how = {.flags = (unsigned)flags | O_CLOEXEC,
+                                 .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
+    int fd = -1;
+
+    errno = ENOSYS;
+    if (tree->captured)
+        fd = (int)syscall(SYS_openat2, tree->fd, path, &how, sizeof how);
+    if (fd < 0 && errno == ENOSYS)
+        fd = openat(tree->fd, path, flags | O_CLOEXEC);
+    return fd < 0 ? -errno : fd;
+}
+
+/* EAGAIN: something was renamed meanwhile (openat2(2)). */
+static int open_below(const struct proc_tree *tree, const char *path, int flags)
+{
+    enum { TRIES = 32 };
+    int fd = -EAGAIN;
+
+    for (int tries = 0; tries < TRIES && (fd == -EAGAIN || fd == -EINTR); tries++)
+        fd = open_once(tree, path, flags);
+    return fd;
+}
+
+int proc_tree_init(struct proc_tree *tree, const char *root)
+{
+    struct statfs system;
+
+    tree->fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (tree->fd < 0 && errno == EACCES) /* its files may be readable by name */
+        tree->fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (tree->fd < 0)
+        return -errno;
+    tree->captured = fstatfs(tree->fd, &system) < 0 || system.f_type != PROC_SUPER_MAGIC;
+    return 0;
+}
+
+void proc_tree_finish(struct proc_tree *tree)
+{
+    if (tree->fd >= 0)
+        close(tree->fd);
+    tree->fd = -1;
+}
+
+/* Returns 0, or -errno of what is no regular file. */
+static int look_at(int fd, struct stat *status)
+{
+    if (fstat(fd, status) < 0)
+        return -errno;
+    if (S_ISDIR(status->st_mode))
+        return -EISDIR;
+    return S_ISREG(status->st_mode) ? 0 : -EINVAL;
+}
+
+static int close_for(int fd, int error)
+{
+    close(fd);
+    return error;
+}
+
+/* The file behind a descriptor of O_PATH, which is what was looked at. */
+static int reopen(int look)
+{
+    char path[32];
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/self/fd/%d", look);
+    do
+        fd = open(path, FILE_FLAGS);
+    while (fd < 0 && errno == EINTR);
+    return fd < 0 ? -errno : fd;
+}
+
+/* Without /proc it is opened by its name once more, and must still be what was looked at. */
+static int open_same(const struct proc_tree *tree, const char *path, const struct stat *looked_at)
+{
+    struct stat status;
+    int fd = open_below(tree, path, FILE_FLAGS);
+
+    if (fd < 0)
+        return fd;
+    if (fstat(fd, &status) < 0 || status.st_dev != looked_at->st_dev ||
+        status.st_ino != looked_at->st_ino)
+        return close_for(fd, -ESTALE);
+    return fd;
+}
+
+static int open_own(int root, const char *path)
+{
+    struct stat status;
+    int fd, error;
+
+    do
+        fd = openat(root, path, FILE_FLAGS);
+    while (fd < 0 && errno == EINTR);
+    if (fd < 0)
+        return -errno;
+    error = look_at(fd, &status);
+    return error < 0 ? close_for(fd, error) : fd;
+}
+
+static int open_captured(const struct proc_tree *tree, const char *path)
+{
+    struct stat status;
+    int look = open_below(tree, path, O_PATH), fd;
+
+    if (look < 0)
+        return look;
+    fd = look_at(look, &status);
+    if (fd < 0)
+        return close_for(look, fd);
+    fd = reopen(look);
+    if (fd == -ENOENT)
+        fd = open_same(tree, path, &status);
+    return close_for(look, fd);
+}
+
+int proc_tree_open(const struct proc_tree *tree, const char *path)
+{
+    return tree->captured ? open_captured(tree, path) : open_own(tree->fd, path);
+}
+
+/* What is the kernel's own is opened by its whole path: a trace shows what is read. */
+int proc_tree_open_file(const char *root, const char *path)
+{
+    struct proc_tree tree;
+    struct statfs system;
+    char whole[PATH_MAX];
+    int length = snprintf(whole, sizeof whole, "%s/%s", root, path);
+    int fd;
+
+    if (length < 0 || (size_t)length >= sizeof whole)
+        return -ENAMETOOLONG;
+    if (statfs(root, &system) == 0 && system.f_type == PROC_SUPER_MAGIC)
+        return open_own(AT_FDCWD, whole);
+    fd = proc_tree_init(&tree, root);
+    if (fd < 0)
+        return fd;
+    fd = proc_tree_open(&tree, path);
+    proc_tree_finish(&tree);
+    return fd;
+}
+
+int proc_tree_open_directory(const struct proc_tree *tree, const char *path)
+{
+    return open_below(tree, path, O_RDONLY | O_DIRECTORY);
+}

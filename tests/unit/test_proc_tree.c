@@ -1,0 +1,182 @@
+/* Files of trees that others made: what is opened, and what is only looked at. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fastnet/proc_tree.h"
+#include "scene.h"
+
+struct stage {
+    struct tree made;
+    struct proc_tree tree;
+    int watch; /* inotify(7): what is opened in net/ */
+};
+
+static const char *path_of(const struct stage *stage, const char *name)
+{
+    static char path[128];
+
+    snprintf(path, sizeof path, "%s/net/%s", stage->made.root, name);
+    return path;
+}
+
+static void put_link(const struct stage *stage, const char *name, const char *target)
+{
+    assert_int_equal(symlink(target, path_of(stage, name)), 0);
+}
+
+/* How often something in net/ was opened, directories apart. */
+static unsigned count_opened(const struct stage *stage)
+{
+    _Alignas(struct inotify_event) char buffer[4096];
+    unsigned opened = 0;
+    ssize_t length;
+
+    while ((length = read(stage->watch, buffer, sizeof buffer)) > 0)
+        for (ssize_t at = 0; at < length;) {
+            const struct inotify_event *event = (const void *)(buffer + at);
+            opened += event->len > 0 && !(event->mask & IN_ISDIR);
+            at += (ssize_t)(sizeof *event + event->len);
+        }
+    return opened;
+}
+
+static void assert_holds(const struct stage *stage, const char *path, const char *text)
+{
+    char buffer[16] = "";
+    int fd = proc_tree_open(&stage->tree, path);
+
+    assert_true(fd >= 0);
+    assert_int_equal(read(fd, buffer, sizeof buffer - 1), strlen(text));
+    assert_string_equal(buffer, text);
+    close(fd);
+}
+
+static void a_file_is_opened_also_behind_a_link_that_stays_inside(void **state)
+{
+    const struct stage *stage = *state;
+
+    put_link(stage, "link", "tcp");
+    put_link(stage, "up", "../net/tcp");
+    assert_holds(stage, "net/tcp", "rows\n");
+    assert_holds(stage, "net/link", "rows\n");
+    assert_holds(stage, "net/up", "rows\n");
+}
+
+static void a_link_that_leads_out_of_the_tree_is_not_followed(void **state)
+{
+    static const char *const targets[] = {"/etc/passwd", "/dev/null", "../../../../../etc/passwd",
+                                          "/proc/self/net/tcp"};
+    const struct stage *stage = *state;
+
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+        put_link(stage, "out", targets[i]);
+        assert_int_equal(proc_tree_open(&stage->tree, "net/out"), -EXDEV);
+        assert_int_equal(unlink(path_of(stage, "out")), 0);
+    }
+    put_link(stage, "out", "/");
+    assert_int_equal(proc_tree_open_directory(&stage->tree, "net/out"), -EXDEV);
+    assert_int_equal(proc_tree_open(&stage->tree, "net/../../../etc/passwd"), -EXDEV);
+}
+
+static void what_is_no_regular_file_is_not_opened(void **state)
+{
+    const struct stage *stage = *state;
+
+    assert_int_equal(mkfifo(path_of(stage, "fifo"), 0600), 0);
+    put_link(stage, "to-fifo", "fifo");
+    if (mknod(path_of(stage, "null"), S_IFCHR | 0600, 1 << 8 | 3) < 0)
+        assert_int_equal(mkfifo(path_of(stage, "null"), 0600), 0); /* who is not root */
+    count_opened(stage);
+    assert_int_equal(proc_tree_open(&stage->tree, "net/fifo"), -EINVAL);
+    assert_int_equal(proc_tree_open(&stage->tree, "net/to-fifo"), -EINVAL);
+    assert_int_equal(proc_tree_open(&stage->tree, "net/null"), -EINVAL);
+    assert_int_equal(proc_tree_open(&stage->tree, "net"), -EISDIR);
+    assert_int_equal(count_opened(stage), 0);
+    assert_holds(stage, "net/tcp", "rows\n");
+    assert_int_equal(count_opened(stage), 1); /* this is how one would be seen */
+}
+
+static void what_is_not_there_is_an_error(void **state)
+{
+    const struct stage *stage = *state;
+    struct proc_tree none;
+
+    assert_int_equal(proc_tree_open(&stage->tree, "net/udp"), -ENOENT);
+    assert_int_equal(proc_tree_open(&stage->tree, "net/tcp/x"), -ENOTDIR);
+    assert_int_equal(proc_tree_open_directory(&stage->tree, "net/tcp"), -ENOTDIR);
+    put_link(stage, "loop", "loop");
+    assert_int_equal(proc_tree_open(&stage->tree, "net/loop"), -ELOOP);
+    assert_int_equal(proc_tree_init(&none, path_of(stage, "udp")), -ENOENT);
+    assert_int_equal(none.fd, -1);
+    proc_tree_finish(&none);
+}
+
+/* There "self" and "net" are links, and nobody else can put anything. */
+static void the_kernels_own_tree_is_read_as_it_is(void **state)
+{
+    struct proc_tree proc;
+    int fd;
+
+    (void)state;
+    assert_int_equal(proc_tree_init(&proc, "/proc"), 0);
+    assert_false(proc.captured);
+    fd = proc_tree_open(&proc, "net/dev");
+    assert_true(fd >= 0);
+    close(fd);
+    assert_int_equal(proc_tree_open(&proc, "self/fd"), -EISDIR);
+    proc_tree_finish(&proc);
+}
+
+static int begin(void **state)
+{
+    struct stage *stage = calloc(1, sizeof *stage);
+
+    assert_non_null(stage);
+    tree_make(&stage->made);
+    tree_puts(&stage->made, "tcp", "rows\n");
+    stage->watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    assert_true(inotify_add_watch(stage->watch, path_of(stage, ""), IN_OPEN) >= 0);
+    assert_int_equal(proc_tree_init(&stage->tree, stage->made.root), 0);
+    assert_true(stage->tree.captured);
+    *state = stage;
+    return 0;
+}
+
+static int end(void **state)
+{
+    struct stage *stage = *state;
+
+    proc_tree_finish(&stage->tree);
+    close(stage->watch);
+    tree_remove(&stage->made);
+    free(stage);
+    return 0;
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_file_is_opened_also_behind_a_link_that_stays_inside),
+        TEST(a_link_that_leads_out_of_the_tree_is_not_followed),
+        TEST(what_is_no_regular_file_is_not_opened),
+        TEST(what_is_not_there_is_an_error),
+        cmocka_unit_test(the_kernels_own_tree_is_read_as_it_is),
+    };
+
+    return cmocka_run_group_tests_name("proc_tree", tests, NULL, NULL);
+}
