@@ -80,8 +80,9 @@ FUZZ_SHARED  := $(call object,$(filter-out tests/fuzz/fuzz_% \
 HELPERS := $(call program,$(wildcard tests/helpers/*.c))
 BENCH   := $(call program,$(wildcard tests/bench/*.c))
 
-# One program, and what is preloaded into the program under test.
+# One program, and what is preloaded into programs under test.
 INTERPOSER := $(BUILD)/tests/mutate/interpose.so
+PRELOADED  := $(INTERPOSER) $(BUILD)/tests/faults/fail_malloc.so
 MUTATE     := $(BUILD)/tests/mutate/mutate
 mutate_objects := $(filter-out $(INTERPOSER:.so=.o),$(call object,$(wildcard tests/mutate/*.c)))
 MUTATORS    = $(or $(ONLY),netlink tree)
@@ -91,7 +92,7 @@ C_FILES    := $(C_SOURCES) $(sort $(wildcard include/*/*.h src/*.h src/*/*.h tes
 MAN_PAGES  := $(wildcard man/*.[1-9])
 SCRIPTS     = $(shell grep -rlIE '^\#!.*[/ ](ba)?sh$$' .ci tests) $(wildcard tests/*/*.sh)
 PROGRAMS   := $(PROGRAM) $(UNIT_TESTS) $(FUZZ_TARGETS) $(HELPERS) $(BENCH) \
-	$(MUTATE) $(INTERPOSER)
+	$(MUTATE) $(PRELOADED)
 
 # --- Building ---------------------------------------------------------------------------------
 
@@ -113,10 +114,10 @@ $(FUZZ_TARGETS): extra = $(if $(FUZZING),-fsanitize=fuzzer)
 $(HELPERS) $(BENCH): $(BUILD)/%: $(BUILD)/%.o
 $(MUTATE): $(mutate_objects)
 # Only the program is sanitized; and what is loaded into it finds its sanitizers there.
-$(INTERPOSER): %.so: %.o
-$(INTERPOSER) $(INTERPOSER:.so=.o): private SANITIZER = -fPIC
+$(PRELOADED): %.so: %.o
+$(PRELOADED) $(PRELOADED:.so=.o): private SANITIZER = -fPIC
 $(MUTATE) $(mutate_objects): private SANITIZER =
-$(INTERPOSER): private LINKED = -shared
+$(PRELOADED): private LINKED = -shared
 
 $(PROGRAMS):
 	$(call say,LINK,$@)$(Q)$(CC) $(all_ldflags) -o $@ $(filter %.o,$^) $(extra) $(all_libs)
@@ -159,7 +160,7 @@ endif
 
 # --- Testing ----------------------------------------------------------------------------------
 
-check: $(PROGRAM) $(UNIT_TESTS) $(FUZZ_TARGETS) $(HELPERS) ## run all tests (TESTS='unit/*': some)
+check: $(PROGRAM) $(UNIT_TESTS) $(FUZZ_TARGETS) $(HELPERS) $(PRELOADED) ## run all tests (TESTS='unit/*': some)
 	@BUILD='$(BUILD)' PROGRAM='$(PROGRAM)' SANITIZE='$(SANITIZE)' tests/run $(TESTS)
 
 # By clang where there is one: gcc's UBSan reports to stderr only, where a test may not look.

@@ -9,6 +9,7 @@
 
 #include "cli/personality.h"
 #include "fastnet/rights.h"
+#include "fastnet/sandbox.h"
 
 /* Says what a write to stdout met; a reader that has gone is not an error. */
 static int output_status(const char *program, int error)
@@ -113,13 +114,15 @@ static unsigned rights_of(const struct listing *listing)
     return rights;
 }
 
+/* What the C library loads to look these up may do anything. */
+#define NAMES (NEED_USERS | NEED_SERVICES | NEED_HOSTS | NEED_NETWORKS)
+
 static int list(const struct cli_listing *options, struct engine *engine, struct sink *sink)
 {
-    const uint64_t names = NEED_USERS | NEED_SERVICES | NEED_HOSTS;
     uint64_t needs = options->listing->needs;
     bool rights = (needs & NEED_OWNERS) || is_captured(options->listing);
     /* what changes are counted from stays here */
-    bool in_child = options->continuous && (needs & names) && rights && rights_any() &&
+    bool in_child = options->continuous && (needs & NAMES) && rights && rights_any() &&
                     !options->listing->delta;
 
     for (;;) {
@@ -142,6 +145,9 @@ int cli_run_listing(const struct cli_listing *options)
     rights_limit(rights_of(options->listing));
     if (engine_create(&engine) == 0 && writer_init(&writer, STDOUT_FILENO) == 0)
         sink = options->make_sink(options->arg, &writer, engine_context(engine));
+    /* a captured tree may come from anybody */
+    if (sink && is_captured(options->listing) && !(options->listing->needs & NAMES))
+        sandbox_enter();
     if (sink)
         status = list(options, engine, sink);
     else

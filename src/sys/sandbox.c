@@ -1,0 +1,57 @@
+/*
+ * By landlock(7) alone. A filter of system calls (seccomp(2)) could forbid more, but installing one
+ * takes about 0.15 ms, a tenth of a listing of 20 sockets; this takes less than 0.03 ms.
+ */
+#include "fastnet/sandbox.h"
+
+#include <linux/landlock.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* struct landlock_ruleset_attr of Linux 6.12: headers are often older than the kernel. */
+struct ruleset {
+    uint64_t files, network, scope;
+};
+
+/* What can be forbidden since which version of landlock: bits of linux/landlock.h. */
+static const struct {
+    int version;
+    struct ruleset rules;
+} forbidden[] = {
+    /* to execute, to write, to remove and to make anything; reading stays as it is */
+    {1,
+     {.files = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE |
+               LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |
+               LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR |
+               LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK |
+               LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK |
+               LANDLOCK_ACCESS_FS_MAKE_SYM}},
+    {2, {.files = UINT64_C(1) << 13}}, /* REFER: to link and rename from one directory to another */
+    {3, {.files = UINT64_C(1) << 14}}, /* TRUNCATE */
+    {4, {.network = UINT64_C(3)}},     /* BIND_TCP, CONNECT_TCP */
+    {5, {.files = UINT64_C(1) << 15}}, /* IOCTL_DEV: of devices opened from now on */
+    {6, {.scope = UINT64_C(3)}},       /* ABSTRACT_UNIX_SOCKET, SIGNAL: to other processes */
+};
+
+void sandbox_enter(void)
+{
+    const int version =
+        (int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+    struct ruleset all = {0};
+    int rules;
+
+    for (size_t i = 0; i < sizeof forbidden / sizeof *forbidden; i++) {
+        if (forbidden[i].version > version)
+            break;
+        all.files |= forbidden[i].rules.files;
+        all.network |= forbidden[i].rules.network;
+        all.scope |= forbidden[i].rules.scope;
+    }
+    rules = version > 0 ? (int)syscall(SYS_landlock_create_ruleset, &all, sizeof all, 0) : -1;
+    if (rules < 0)
+        return;
+    syscall(SYS_landlock_restrict_self, rules, 0);
+    close(rules);
+}
