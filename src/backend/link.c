@@ -158,7 +158,8 @@ static int set_addresses(struct reading *reading)
     if (!(reading->query->needs & INTERFACE_ADDRESSES))
         return 0;
     at = find_addresses(reading, interface->index);
-    interface->addresses = reading->addresses + at;
+    if (reading->count)
+        interface->addresses = reading->addresses + at;
     while (at < reading->count && reading->addresses[at].interface == interface->index) {
         interface->address_count++;
         at++;
