@@ -1,0 +1,284 @@
+/*
+ * Interfaces and their addresses as the backend lists them, and as names are completed with them:
+ * both dumps of rtnetlink. The first byte says which; then come datagrams, each behind two bytes of
+ * length, as in the recorded dumps. Both dumps are answered with all of them: the sequence number
+ * of a message says which one it is for.
+ */
+#include <arpa/inet.h>
+#include <linux/rtnetlink.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "backend/array.h"
+#include "backend/link_decode.h"
+#include "backend/netlink.h"
+#include "datagrams.h"
+#include "fastnet/lookup.h"
+#include "fastnet/query.h"
+#include "fastnet/report.h"
+#include "fuzz.h"
+#include "written.h"
+
+enum { LAYOUTS = 2, NONE = -1 };
+
+/* What the rows are checked against: the addresses in the order in which they came. */
+struct addresses {
+    struct interface_address *all;
+    size_t count, capacity;
+};
+
+struct input {
+    struct addresses addresses;
+    struct record row;  /* of an interface, whose labels follow */
+    int label;          /* the address whose label came last, or NONE */
+    size_t labels_left; /* how many are still to come */
+    struct written written[LAYOUTS];
+};
+
+static int keep_address(const struct nlmsghdr *message, void *arg)
+{
+    struct addresses *addresses = arg;
+    struct interface_address address, *all;
+
+    if (message->nlmsg_type != RTM_NEWADDR || address_decode(message, &address) < 0)
+        return 0;
+    all = array_with_room(addresses->all, &addresses->capacity, addresses->count + 1, sizeof *all);
+    require(all != NULL);
+    addresses->all = all;
+    all[addresses->count++] = address;
+    return 0;
+}
+
+/* The first dump of the backend, once more. */
+static int read_addresses(struct datagrams *datagrams, struct addresses *addresses)
+{
+    struct netlink_peer peer = datagrams_peer(datagrams);
+    struct report report = {.partial = false};
+    struct netlink *netlink = netlink_create_with(&peer);
+    struct nlmsghdr request = {.nlmsg_len = sizeof request, .nlmsg_type = RTM_GETADDR};
+    int result;
+
+    require(netlink != NULL);
+    result = netlink_dump(netlink, NETLINK_ROUTE, &request, keep_address, addresses, &report);
+    netlink_destroy(netlink);
+    return result;
+}
+
+/* The next one of the interface; after NONE the first. */
+static int next_address(const struct addresses *addresses, uint32_t interface, int after)
+{
+    for (int i = after + 1; i < (int)addresses->count; i++)
+        if (addresses->all[i].interface == interface)
+            return i;
+    return NONE;
+}
+
+static void check_address(const struct interface_address *address,
+                          const struct interface_address *expected)
+{
+    require(address->interface == expected->interface && address->family == expected->family);
+    require(address->prefix == expected->prefix);
+    require(address->has_broadcast == expected->has_broadcast);
+    require(memcmp(address->local, expected->local, sizeof address->local) == 0);
+    require(memcmp(address->peer, expected->peer, sizeof address->peer) == 0);
+    require(memcmp(address->broadcast, expected->broadcast, sizeof address->broadcast) == 0);
+    require(strcmp(address->label, expected->label) == 0);
+}
+
+/* A mapped address is written as the IPv4 address that it holds. */
+static void check_written(const char *text, const struct interface_address *address)
+{
+    static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
+    const bool is_mapped =
+        address->family == AF_INET6 && memcmp(address->local, mapped, sizeof mapped) == 0;
+    const bool ipv4 = address->family == AF_INET || is_mapped;
+    uint8_t read_back[16];
+
+    require(inet_pton(ipv4 ? AF_INET : AF_INET6, text, read_back) == 1);
+    require(memcmp(read_back, address->local + (is_mapped ? 12 : 0), ipv4 ? 4 : 16) == 0);
+}
+
+/* The next item of a list with commas must be this address. */
+static const char *check_address_text(const char *at, const char *end,
+                                      const struct interface_address *address)
+{
+    const size_t left = (size_t)(end - at);
+    const char *comma = memchr(at, ',', left);
+    char text[INET6_ADDRSTRLEN + 5], expected[5];
+    const size_t length = comma ? (size_t)(comma - at) : left;
+    char *slash;
+
+    require(length > 0 && length < sizeof text);
+    memcpy(text, at, length);
+    text[length] = '\0';
+    slash = strchr(text, '/');
+    require(slash != NULL);
+    *slash = '\0';
+    check_written(text, address);
+    snprintf(expected, sizeof expected, "%u", address->prefix);
+    require(strcmp(slash + 1, expected) == 0);
+    return comma ? comma + 1 : end;
+}
+
+/* All addresses of the interface and no other, in the order in which they came, also as text. */
+static void check_addresses(const struct input *input, const struct interface_record *interface)
+{
+    const struct text *text = &interface->addresses_text;
+    const char *at = text->data, *end = text->data + text->length;
+    int found = NONE;
+
+    for (size_t i = 0; i < interface->address_count; i++) {
+        found = next_address(&input->addresses, interface->index, found);
+        require(found != NONE);
+        check_address(&interface->addresses[i], &input->addresses.all[found]);
+        at = check_address_text(at, end, &interface->addresses[i]);
+    }
+    require(next_address(&input->addresses, interface->index, found) == NONE);
+    require(at == end);
+}
+
+static bool is_name(const struct text *name, const char *label)
+{
+    return strlen(label) == name->length && memcmp(label, name->data, name->length) == 0;
+}
+
+/* The next address that is the first one of its interface with a label that is not the name. */
+static int next_label(const struct input *input, int after)
+{
+    const struct interface_record *interface = &input->row.interface;
+    const struct interface_address *all = input->addresses.all;
+
+    for (int i = after;;) {
+        int first = NONE;
+        i = next_address(&input->addresses, interface->index, i);
+        if (i == NONE)
+            return NONE;
+        if (!*all[i].label || is_name(&interface->name, all[i].label))
+            continue;
+        do
+            first = next_address(&input->addresses, interface->index, first);
+        while (strcmp(all[first].label, all[i].label) != 0);
+        if (first == i)
+            return i;
+    }
+}
+
+static void check_label(struct input *input, const struct record *record)
+{
+    const struct interface_record *interface = &record->interface;
+    const int found = next_label(input, input->label);
+
+    require(found != NONE);
+    require(interface->address_count == 1 &&
+            is_name(&interface->name, interface->addresses->label));
+    check_address(interface->addresses, &input->addresses.all[found]);
+    require(!(record->has & INTERFACE_COUNTERS) && interface->addresses_text.length == 0);
+    require(interface->index == input->row.interface.index);
+    require(input->labels_left-- > 0);
+    input->label = found;
+}
+
+/* An interface; no label of the one before it may be missing. */
+static void check_interface(struct input *input, const struct record *record)
+{
+    require(input->labels_left == 0);
+    input->row = *record;
+    input->label = NONE;
+    if (!(record->has & INTERFACE_ADDRESSES))
+        return;
+    check_addresses(input, &record->interface);
+    for (int i = next_label(input, NONE); i != NONE; i = next_label(input, i))
+        input->labels_left++;
+}
+
+static int take_row(const struct record *record, void *arg)
+{
+    struct input *input = arg;
+
+    require(record->kind == RECORD_INTERFACE && record->identity == 0);
+    require(!(record->has & ~backend_link.fields(&table_interfaces)));
+    require(record->interface.name.length > 0);
+    if (record->interface.labelled)
+        check_label(input, record);
+    else
+        check_interface(input, record);
+    for (size_t i = 0; i < LAYOUTS; i++)
+        written_row(&input->written[i], record);
+    return 0;
+}
+
+/* With addresses, or else without: then no row has any, and there are no labels. */
+static void list_interfaces(struct datagrams *datagrams, bool with_addresses)
+{
+    static const struct context no_names;
+    const struct netlink_peer peer = datagrams_peer(datagrams);
+    struct input input = {.label = NONE};
+    struct report report = {.partial = false};
+    struct query query = {.table = &table_interfaces,
+                          .needs = with_addresses ? ~NEED_LOOKUPS
+                                                  : ~(NEED_LOOKUPS | INTERFACE_ADDRESSES),
+                          .states = STATES_ALL,
+                          .proc_root = "/nonexistent",
+                          .netlink = netlink_create_with(&peer),
+                          .report = &report};
+    const int known = with_addresses ? read_addresses(datagrams, &input.addresses) : 0;
+    int result;
+
+    require(query.netlink != NULL);
+    for (size_t i = 0; i < LAYOUTS; i++) {
+        const struct interface_layout layout = {.extended = i == 1, .header = true};
+        struct writer *writer = written_writer(&input.written[i]);
+        written_begin(&input.written[i], sink_interface_create(&layout, writer, &no_names), "",
+                      true);
+    }
+    result = backend_link.dump(&query, take_row, &input);
+    require(result <= 0 && (known == 0 || result == known));
+    require(result < 0 || input.labels_left == 0);
+    for (size_t i = 0; i < LAYOUTS; i++)
+        written_end(&input.written[i]);
+    netlink_destroy(query.netlink);
+    free(input.addresses.all);
+}
+
+/* What is said of an interface last is what is known of it. */
+static int add_interface(const struct interface *interface, void *arg)
+{
+    struct interfaces *interfaces = arg;
+
+    require(interface->index != 0 && interface->name != NULL);
+    require(interfaces_add(interfaces, interface) == 0);
+    require(strcmp(interfaces_name(interfaces, interface->index), interface->name) == 0);
+    require(interfaces_hardware(interfaces, interface->index) == interface->hardware);
+    require(interfaces_master(interfaces, interface->index) == interface->master);
+    require(interfaces_namespace(interfaces, interface->index) == interface->namespace);
+    return 0;
+}
+
+static void name_interfaces(struct datagrams *datagrams)
+{
+    const struct netlink_peer peer = datagrams_peer(datagrams);
+    struct netlink *netlink = netlink_create_with(&peer);
+    struct interfaces *interfaces = interfaces_create();
+    struct report report = {.partial = false};
+
+    require(netlink != NULL && interfaces != NULL);
+    require(links_dump(netlink, add_interface, interfaces, &report) <= 0);
+    require(interfaces_error(interfaces) == 0);
+    interfaces_destroy(interfaces);
+    netlink_destroy(netlink);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct datagrams datagrams;
+
+    if (size == 0)
+        return 0;
+    datagrams = (struct datagrams){data + 1, size - 1, 0, false};
+    if (data[0] % 3 == 2)
+        name_interfaces(&datagrams);
+    else
+        list_interfaces(&datagrams, data[0] % 3 == 0);
+    return 0;
+}
