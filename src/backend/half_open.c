@@ -9,12 +9,13 @@
 #include "fastnet/report.h"
 
 struct entry {
+    uint8_t family;
     struct endpoint local, remote;
     uint32_t uid, retransmits, probes;
 };
 
 struct half_open {
-    struct entry *entries; /* sorted by the two ends */
+    struct entry *entries; /* sorted by family and the two ends */
     size_t count, capacity;
 };
 
@@ -28,8 +29,10 @@ static int compare_ends(const struct endpoint *a, const struct endpoint *b)
 static int compare_entries(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
-    int order = compare_ends(&x->remote, &y->remote);
+    int order = (int)x->family - (int)y->family;
 
+    if (!order)
+        order = compare_ends(&x->remote, &y->remote);
     return order ? order : compare_ends(&x->local, &y->local);
 }
 
@@ -46,7 +49,8 @@ static int keep(const struct record *record, void *arg)
     if (!entries)
         return -ENOMEM;
     half_open->entries = entries;
-    entries[half_open->count++] = (struct entry){.local = sock->local,
+    entries[half_open->count++] = (struct entry){.family = sock->family,
+                                                 .local = sock->local,
                                                  .remote = sock->remote,
                                                  .uid = sock->uid,
                                                  .retransmits = sock->retransmits,
@@ -96,7 +100,8 @@ void half_open_destroy(struct half_open *half_open)
 
 void half_open_complete(const struct half_open *half_open, struct record *record)
 {
-    struct entry key = {.local = record->socket.local, .remote = record->socket.remote};
+    const struct socket_record *sock = &record->socket;
+    struct entry key = {.family = sock->family, .local = sock->local, .remote = sock->remote};
     const struct entry *found;
 
     if (!half_open || !half_open->count)
