@@ -2,6 +2,8 @@
 
 #include <arpa/inet.h>
 #include <libmnl/libmnl.h>
+#include <linux/icmp.h>
+#include <linux/icmpv6.h>
 #include <linux/netfilter/nfnetlink_conntrack.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -230,13 +232,40 @@ bool ctnetlink_filters_by_family(const struct flow_filter *filter)
 
 /* --- The one that is asked for ---------------------------------------------------------------- */
 
+/*
+ * The type that a reply's tuple has: of a request its answer, and the other way round (invmap[] of
+ * net/netfilter/nf_conntrack_proto_icmp.c and nf_conntrack_proto_icmpv6.c).
+ */
+static uint8_t reply_type(uint8_t protocol, uint8_t type)
+{
+    static const struct {
+        uint8_t protocol, request, answer;
+    } pairs[] = {
+        {IPPROTO_ICMP, ICMP_ECHO, ICMP_ECHOREPLY},
+        {IPPROTO_ICMP, ICMP_TIMESTAMP, ICMP_TIMESTAMPREPLY},
+        {IPPROTO_ICMP, ICMP_INFO_REQUEST, ICMP_INFO_REPLY},
+        {IPPROTO_ICMP, ICMP_ADDRESS, ICMP_ADDRESSREPLY},
+        {IPPROTO_ICMPV6, ICMPV6_ECHO_REQUEST, ICMPV6_ECHO_REPLY},
+        {IPPROTO_ICMPV6, ICMPV6_NI_QUERY, ICMPV6_NI_REPLY},
+    };
+
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (pairs[i].protocol == protocol) {
+            if (pairs[i].request == type)
+                return pairs[i].answer;
+            if (pairs[i].answer == type)
+                return pairs[i].request;
+        }
+    return type;
+}
+
 static struct flow_tuple tuple_of(const struct flow_filter *filter, bool reply)
 {
     struct flow_tuple tuple = {
         .protocol = filter->protocol,
         .src_port = reply ? filter->reply_src_port : filter->orig_src_port,
         .dst_port = reply ? filter->reply_dst_port : filter->orig_dst_port,
-        .icmp_type = filter->icmp_type,
+        .icmp_type = reply ? reply_type(filter->protocol, filter->icmp_type) : filter->icmp_type,
         .icmp_code = filter->icmp_code,
     };
 
@@ -264,7 +293,8 @@ static uint16_t zone_of_direction(const struct flow_filter *filter, bool reply)
 
 void ctnetlink_put_tuple(struct nlmsghdr *message, const struct flow_filter *filter)
 {
-    const bool reply = !has(filter, FILTER_ORIG_SRC) && has(filter, FILTER_REPLY_SRC);
+    const bool reply =
+        !has(filter, FILTER_ORIG_SRC | FILTER_ORIG_DST) && has(filter, FILTER_REPLY_SRC);
     const struct flow_tuple tuple = tuple_of(filter, reply);
 
     put_tuple(message, reply ? CTA_TUPLE_REPLY : CTA_TUPLE_ORIG, &tuple, filter->family,

@@ -20,7 +20,10 @@ bool ctnetlink_put_filter(struct nlmsghdr *message, const struct flow_filter *fi
 /* Whether the kernel can leave out more when it is asked for one family at a time. */
 bool ctnetlink_filters_by_family(const struct flow_filter *filter);
 
-/* Appends the tuple of the one flow that is asked for, and its zone. */
+/*
+ * Appends the tuple of the one flow that is asked for, and its zone: that of the original direction
+ * where both of its addresses are given, else that of the reply.
+ */
 void ctnetlink_put_tuple(struct nlmsghdr *message, const struct flow_filter *filter);
 
 /* The same for the expectation. */
