@@ -301,7 +301,8 @@ static int take_unix_row(struct reading *reading, const struct line *line)
 
 /*
  * A row that is forged is part of a name, with its newline, and a name is short: a row that ends
- * further behind the names before it is the kernel's own.
+ * further behind the names before it is the kernel's own. A name may begin with the newline: a
+ * blank behind the inode says that there is one.
  */
 static void judge_row(struct reading *reading, const struct line *line, const struct text *path)
 {
@@ -309,7 +310,7 @@ static void judge_row(struct reading *reading, const struct line *line, const st
 
     if (reading->offset + line->length <= reading->name_reach)
         reading->doubtful++;
-    if (path->length && reach > reading->name_reach)
+    if (path->data[-1] == ' ' && reach > reading->name_reach)
         reading->name_reach = reach;
 }
 
