@@ -241,14 +241,14 @@ bool unix_sockets_have_newlines(const struct unix_sockets *sockets)
 
 /* --- What the file says ----------------------------------------------------------------------- */
 
-/* Whether all of the name stands at `text`, with a newline behind it. */
+/* Whether all of the name stands at `text`, behind a blank if there is one, before a newline. */
 static bool is_name_at(const struct unix_sockets *sockets, const struct unix_socket *socket,
                        const char *text, const char *end)
 {
     const char *name = sockets->names + socket->name;
 
-    return (size_t)(end - text) > socket->length && text[socket->length] == '\n' &&
-           compare_shown(name, text, socket->length) == 0;
+    return (text[-1] == ' ') == (socket->length > 0) && (size_t)(end - text) > socket->length &&
+           text[socket->length] == '\n' && compare_shown(name, text, socket->length) == 0;
 }
 
 /* A socket that listens or is connected is so in both; else it changed, or the row is forged. */
