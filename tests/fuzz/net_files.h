@@ -1,7 +1,4 @@
-/*
- * Files for a backend that reads PROC_ROOT/net, in a directory of their own that is made once and
- * goes when the process ends.
- */
+/* Files for a backend that reads PROC_ROOT/net, in the tree (tree.h); each is written over. */
 #ifndef FUZZ_NET_FILES_H
 #define FUZZ_NET_FILES_H
 
