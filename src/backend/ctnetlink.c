@@ -63,8 +63,7 @@ static uint64_t fields(const struct table *table)
     case RECORD_EXPECTATION:
         return FIELDS_EXPECTATION | events;
     case RECORD_FLOW_STATISTICS:
-        return FLOW_COUNTER_BITS(table == &table_flow_statistics ? CTA_STATS_MAX
-                                                                 : CTA_STATS_EXP_MAX);
+        return FLOW_COUNTER_BITS;
     case RECORD_FLOW_USAGE:
         return table == &table_flow_usage ? FIELDS_USAGE : USAGE_ENTRIES;
     default:

@@ -23,8 +23,8 @@ enum flow_counter_set {
     COUNTERS_SETS,
 };
 
-/* The presence bits of all counters up to the last of a set; number 0 is none (_UNSPEC). */
-#define FLOW_COUNTER_BITS(last) ((UINT64_C(2) << (last)) - 2)
+/* The presence bits of all counters of a set: which of them there are only the kernel knows. */
+#define FLOW_COUNTER_BITS ((UINT64_C(1) << FLOW_COUNTERS) - 1)
 
 enum { FLOW_COLUMNS_MAX = 32 };
 struct flow_counter_column {

@@ -276,13 +276,12 @@ static const struct source {
      "/proc/net/nf_conntrack needs root or CAP_DAC_READ_SEARCH"},
     {&table_flow_count, USAGE_ENTRIES, dump_flow_count, NULL},
     {&table_flow_usage, FIELDS_USAGE, dump_flow_usage, NULL},
-    {&table_flow_statistics, FLOW_COUNTER_BITS(CTA_STATS_MAX), dump_flow_statistics, NULL},
+    {&table_flow_statistics, FLOW_COUNTER_BITS, dump_flow_statistics, NULL},
     {&table_expectations, FIELDS_EXPECTATION, dump_expectations,
      "/proc/net/nf_conntrack_expect needs root or CAP_DAC_READ_SEARCH"},
     {&table_expectation_count, USAGE_ENTRIES, dump_expectation_count,
      "/proc/net/nf_conntrack_expect needs root or CAP_DAC_READ_SEARCH"},
-    {&table_expectation_statistics, FLOW_COUNTER_BITS(CTA_STATS_EXP_MAX),
-     dump_expectation_statistics, NULL},
+    {&table_expectation_statistics, FLOW_COUNTER_BITS, dump_expectation_statistics, NULL},
 };
 
 static const struct source *source_of(const struct table *table)
