@@ -1,6 +1,7 @@
 #include "cli/run.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -55,7 +56,7 @@ static int list_in_child(const struct cli_listing *options, struct engine *engin
 {
     enum { LAST = 64 };
     int status = 0;
-    pid_t child = fork();
+    pid_t child = fork(), ended;
 
     if (child == 0) {
         status = list_once(options, engine, sink, last);
@@ -63,9 +64,10 @@ static int list_in_child(const struct cli_listing *options, struct engine *engin
     }
     if (child < 0) /* rows are worth more than the owners of later passes */
         return list_once(options, engine, sink, last);
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-        continue;
-    if (!WIFEXITED(status)) {
+    do
+        ended = waitpid(child, &status, 0);
+    while (ended < 0 && errno == EINTR);
+    if (ended != child || !WIFEXITED(status)) {
         fprintf(stderr, "%s: a pass of the listing failed\n", options->program);
         *last = true;
         return STATUS_FAILURE;
@@ -125,6 +127,8 @@ static int list(const struct cli_listing *options, struct engine *engine, struct
     bool in_child = options->continuous && (needs & NAMES) && rights && rights_any() &&
                     !options->listing->delta;
 
+    if (in_child) /* ignored, as a parent may leave it, it hides how a child ended */
+        signal(SIGCHLD, SIG_DFL);
     for (;;) {
         bool last = false;
         int status = in_child ? list_in_child(options, engine, sink, &last)
