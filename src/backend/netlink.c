@@ -214,16 +214,26 @@ static void note_kernel_words(const struct dump *dump, const struct nlmsghdr *me
                 (const char *)mnl_attr_get_payload(attr));
 }
 
+/* An error as a message has it: 0, -errno, or -EBADMSG for what the kernel never says. */
+static int checked_error(int error)
+{
+    enum { MAX_ERRNO = 4095 }; /* include/linux/err.h */
+
+    return error > 0 || error < -MAX_ERRNO ? -EBADMSG : error;
+}
+
 /* NLMSG_ERROR: the request was refused (or, with 0, only acknowledged). */
 static int refusal(const struct dump *dump, const struct nlmsghdr *message)
 {
     const struct nlmsgerr *error = mnl_nlmsg_get_payload(message);
     size_t offset = sizeof *error;
+    int result;
 
     if (mnl_nlmsg_get_payload_len(message) < sizeof *error)
         return -EBADMSG;
-    if (error->error >= 0)
-        return error->error ? -EBADMSG : 0;
+    result = checked_error(error->error);
+    if (!result || result != error->error)
+        return result;
     if (!(message->nlmsg_flags & NLM_F_CAPPED) && error->msg.nlmsg_len >= sizeof error->msg)
         offset += error->msg.nlmsg_len - sizeof error->msg;
     note_kernel_words(dump, message, NLMSG_ALIGN(offset));
@@ -242,7 +252,7 @@ static int completion(const struct dump *dump, const struct nlmsghdr *message)
     memcpy(&error, mnl_nlmsg_get_payload(message), sizeof error);
     if (error < 0)
         note_kernel_words(dump, message, sizeof error);
-    return error < 0 ? error : 0;
+    return checked_error(error);
 }
 
 enum { MORE = INT_MAX };

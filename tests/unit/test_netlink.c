@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
 #include <stdio.h>
@@ -213,6 +214,26 @@ static void put_error(struct wire *wire, uint16_t flags, int error, const char *
     wire_message(wire, NLMSG_ERROR, flags, 1);
     wire_put(wire, &body, sizeof body);
     wire_put(wire, request_rest, strlen(request_rest));
+}
+
+/* MAX_ERRNO of include/linux/err.h; a number below it may be one that has no positive. */
+static void an_error_that_no_kernel_has_is_malformed(void **state)
+{
+    static const struct {
+        int said, is;
+    } errors[] = {{-4095, -4095}, {-4096, -EBADMSG}, {INT_MIN, -EBADMSG}, {1, -EBADMSG}};
+    struct talk *talk = *state;
+    uint32_t sequence = 1;
+
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+        wire_done(&talk->wire, NLM_F_MULTI, sequence++, errors[i].said);
+        send_wire(talk);
+        assert_int_equal(dump(talk), errors[i].is);
+        put_error(&talk->wire, 0, errors[i].said, "");
+        wire_last(&talk->wire)->nlmsg_seq = sequence++;
+        send_wire(talk);
+        assert_int_equal(dump(talk), errors[i].is);
+    }
 }
 
 static void a_refusal_is_an_error_in_the_kernels_words(void **state)
@@ -568,6 +589,7 @@ int main(void)
         TEST(done_that_does_not_say_how_it_went_is_a_loss),
         TEST(a_message_of_another_sequence_within_a_dump_is_a_loss),
         TEST(done_can_be_an_error),
+        TEST(an_error_that_no_kernel_has_is_malformed),
         TEST(a_refusal_is_an_error_in_the_kernels_words),
         TEST(a_capped_refusal_has_its_words_right_behind_the_header),
         TEST(done_has_words_too),
