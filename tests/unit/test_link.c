@@ -307,6 +307,22 @@ static void addresses_find_their_interface(void **state)
     assert_string_equal(scene->rows[3].addresses, "127.0.0.1/8,::1/128");
 }
 
+/* As in a new namespace, whose loopback is down. */
+static void no_interface_need_have_an_address(void **state)
+{
+    struct scene *scene = *state;
+
+    answer(scene, 1);
+    begin_link(scene, 2, 1, "lo");
+    answer(scene, 2);
+    assert_int_equal(list(scene, &backend_link, INTERFACE_ADDRESSES), 0);
+    assert_int_equal(scene->count, 1);
+    assert_true(scene->rows[0].record.has & INTERFACE_ADDRESSES);
+    assert_int_equal(scene->rows[0].record.interface.address_count, 0);
+    assert_null(scene->rows[0].record.interface.addresses);
+    assert_string_equal(scene->rows[0].addresses, "");
+}
+
 static void a_label_is_a_row_of_its_own_once(void **state)
 {
     struct scene *scene = *state;
@@ -438,6 +454,7 @@ int main(void)
         TEST(the_longest_lladdr_fits),
         TEST(an_address_has_what_its_message_says),
         TEST(addresses_find_their_interface),
+        TEST(no_interface_need_have_an_address),
         TEST(a_label_is_a_row_of_its_own_once),
         TEST(addresses_are_not_asked_for_when_nobody_shows_them),
         TEST(a_malformed_message_is_told_and_the_others_come),
