@@ -77,6 +77,8 @@ struct netstat_layout {
     bool programs; /* -p */
     bool timers;   /* -o */
     bool numeric_hosts, numeric_ports, numeric_users;
+    /* Blanks in names are escaped, and no program is without a name; else as netstat has it. */
+    bool one_word_names;
     bool header;
     bool colour;
 };

@@ -196,6 +196,7 @@ static void set_layout(struct netstat *netstat)
         .numeric_hosts = options->numeric_hosts,
         .numeric_ports = options->numeric_ports,
         .numeric_users = options->numeric_users,
+        .one_word_names = options->is_fastnet,
         .header = !options->common.no_header,
         .colour = common_colour(),
     };

@@ -205,7 +205,8 @@ static void print_help(const char *program)
     for (size_t i = 0; i < TABLE_COUNT; i++)
         options_help(tables[i], stdout);
     printf("\nfastnet arp, neigh and conntrack list neighbours and flows: see their --help.\n"
-           "fastnet netstat is the same as fastnet; ss is not part of this version.\n");
+           "fastnet netstat is the same as fastnet, but leaves blanks in names as they are.\n"
+           "ss is not part of this version.\n");
     printf("\nSee fastnet(8) for more, fastnet-output(5) for the columns.\n");
 }
 

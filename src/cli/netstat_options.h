@@ -27,7 +27,7 @@ enum netstat_table {
 
 struct netstat_options {
     struct common common;
-    bool is_fastnet; /* set before parsing: words could name another personality, for completions */
+    bool is_fastnet; /* and not netstat, which the names of programs and completions differ for */
     bool all, listening, extended, programs, timers, verbose;
     bool numeric_hosts, numeric_ports, numeric_users;
     bool continuous;

@@ -47,10 +47,17 @@ static const char *bounded(const char *name)
     return name && strnlen(name, NAME_MAX_SHOWN + 1) <= NAME_MAX_SHOWN ? name : NULL;
 }
 
-/* A name from a database, with nothing in it that a terminal obeys. */
-static char *put_name(char *dst, const char *name)
+/* What others chose, with nothing in it that a terminal obeys, nor that makes it two columns. */
+static char *put_foreign(char *dst, const struct netstat_sink *netstat, const char *name,
+                         size_t length)
 {
-    return escape_text(dst, name, strlen(name), NULL);
+    return escape_text(dst, name, length, netstat->layout.one_word_names ? " " : NULL);
+}
+
+/* A name from a database. */
+static char *put_name(char *dst, const struct netstat_sink *netstat, const char *name)
+{
+    return put_foreign(dst, netstat, name, strlen(name));
 }
 
 /* Right-aligned in the width of a queue. */
@@ -97,7 +104,7 @@ static char *put_host(char *dst, const struct netstat_sink *netstat, int family,
     if (endpoint_is_wildcard(endpoint))
         return put_string(dst, family == AF_INET ? "0.0.0.0" : "[::]");
     name = hosts_name(netstat->sink.context->hosts, (uint8_t)family, endpoint->address);
-    return name ? put_name(dst, name) : text_address(dst, family, endpoint->address);
+    return name ? put_name(dst, netstat, name) : text_address(dst, family, endpoint->address);
 }
 
 static char *put_port(char *dst, const struct netstat_sink *netstat, uint8_t protocol,
@@ -111,7 +118,7 @@ static char *put_port(char *dst, const struct netstat_sink *netstat, uint8_t pro
     }
     if (!netstat->layout.numeric_ports)
         name = bounded(services_name(netstat->sink.context->services, protocol, port));
-    return name ? put_name(dst, name) : text_u64(dst, port);
+    return name ? put_name(dst, netstat, name) : text_u64(dst, port);
 }
 
 static char *put_endpoint(char *dst, const struct netstat_sink *netstat,
@@ -175,18 +182,26 @@ static char *put_user_and_inode(char *dst, const struct netstat_sink *netstat,
         name = "-";
     else if (!netstat->layout.numeric_users)
         name = bounded(users_name(netstat->sink.context->users, sock->uid));
-    dst = name ? put_name(dst, name) : text_u64(dst, sock->uid);
+    dst = name ? put_name(dst, netstat, name) : text_u64(dst, sock->uid);
     dst = text_pad(dst, start, USER_WIDTH);
     *dst++ = ' ';
     return text_pad(text_u64(dst, sock->inode), dst, INODE_WIDTH);
 }
 
-/* "PID/name" of the first owner, of which netstat shows 19 bytes. */
+/* netstat shows none of a process whose command is '/' or empty; a column of words needs one. */
+static const char *program_name(const struct netstat_sink *netstat, const struct owner *owner)
+{
+    const char *command = owner->command ? owner->command : "";
+
+    return !*command && netstat->layout.one_word_names ? owner->name : command;
+}
+
+/* "PID/name" of the first owner, of which netstat shows 19 bytes, as they were before escaping. */
 static char *put_program(char *dst, const struct netstat_sink *netstat, uint64_t inode)
 {
     const struct owners *owners = netstat->sink.context->owners;
     const struct owner *owner;
-    size_t room, length;
+    const char *name;
     char *start;
 
     *dst++ = ' ';
@@ -195,9 +210,8 @@ static char *put_program(char *dst, const struct netstat_sink *netstat, uint64_t
         return put_padded(dst, "-", PROGRAM_WIDTH);
     dst = text_u64(dst, (uint64_t)owner->pid);
     *dst++ = '/';
-    room = PROGRAM_MAX - (size_t)(dst - start);
-    length = owner->command ? strnlen(owner->command, room) : 0;
-    dst = escape_text(dst, owner->command, length, NULL);
+    name = program_name(netstat, owner);
+    dst = put_foreign(dst, netstat, name, strnlen(name, PROGRAM_MAX - (size_t)(dst - start)));
     return text_pad(dst, start, PROGRAM_WIDTH);
 }
 

@@ -295,9 +295,10 @@ static struct owners *owners_of(struct tree *tree, unsigned inode, const char *c
     return owners;
 }
 
-static void assert_program(const char *command, const char *expected)
+static void assert_program_of(const struct netstat_layout *wanted, const char *command,
+                              const char *expected)
 {
-    struct netstat_layout layout = numeric;
+    struct netstat_layout layout = *wanted;
     struct record record = inet_record(AF_INET, "127.0.0.1", 1, "127.0.0.1", 2);
     struct context context = {.owners = NULL};
     struct tree tree;
@@ -311,12 +312,46 @@ static void assert_program(const char *command, const char *expected)
     tree_remove(&tree);
 }
 
+static void assert_program(const char *command, const char *expected)
+{
+    assert_program_of(&numeric, command, expected);
+}
+
+static void assert_word(const char *command, const char *expected)
+{
+    struct netstat_layout layout = numeric;
+
+    layout.one_word_names = true;
+    assert_program_of(&layout, command, expected);
+}
+
 static void a_program_is_its_pid_and_name_in_19_bytes(void **state)
 {
     (void)state;
     assert_program("/usr/sbin/sshd", " 4242/sshd           \n");
     assert_program("a-program-with-quite-a-name", " 4242/a-program-with \n");
     assert_program("e\\033[2J", " 4242/e\\x1b[2J       \n");
+}
+
+static void blanks_in_a_program_are_netstats_unless_it_must_be_one_word(void **state)
+{
+    (void)state;
+    assert_program("x LISTEN 1/init", " 4242/x LISTEN 1/ini \n");
+    assert_word("x LISTEN 1/init", " 4242/x\\x20LISTEN\\x201/ini\n");
+    assert_word("/usr/sbin/sshd", " 4242/sshd           \n");
+    assert_word("a-program-with-quite-a-name", " 4242/a-program-with \n");
+    assert_word("./server", " 4242/./server       \n");
+    assert_word("e\\033[2J", " 4242/e\\x1b[2J       \n");
+}
+
+static void a_program_without_a_name_has_the_one_of_its_process(void **state)
+{
+    (void)state;
+    assert_program("/", " 4242/               \n");
+    assert_program("", " 4242/               \n");
+    assert_word("/", " 4242/short          \n");
+    assert_word("", " 4242/short          \n");
+    assert_word(" ", " 4242/\\x20           \n");
 }
 
 static void without_an_owner_there_is_a_dash(void **state)
@@ -509,6 +544,8 @@ int main(void)
         cmocka_unit_test(timers_have_their_three_numbers),
         cmocka_unit_test(counts_that_are_not_known_are_not_zero),
         cmocka_unit_test(a_program_is_its_pid_and_name_in_19_bytes),
+        cmocka_unit_test(blanks_in_a_program_are_netstats_unless_it_must_be_one_word),
+        cmocka_unit_test(a_program_without_a_name_has_the_one_of_its_process),
         cmocka_unit_test(without_an_owner_there_is_a_dash),
         cmocka_unit_test(a_unix_listener_is_listening),
         cmocka_unit_test(unix_flags_types_and_states_have_netstats_names),
