@@ -43,8 +43,9 @@ struct sink_options {
     const struct context *context;
     const struct column *const *columns; /* borrowed for the sink's life */
     size_t count;
-    bool header; /* a heading line, CSV's header line */
-    bool colour; /* states may be coloured */
+    bool header;      /* a heading line, CSV's header line */
+    bool colour;      /* states may be coloured */
+    bool spreadsheet; /* CSV: no text can be taken for a formula */
 };
 
 /* Each returns NULL when memory is short. */

@@ -13,6 +13,7 @@ enum {
     OPTION_JSON = 1000,
     OPTION_NDJSON,
     OPTION_CSV,
+    OPTION_CSV_SAFE,
     OPTION_COLUMNS,
     OPTION_NO_HEADER,
     OPTION_SORT,
@@ -30,6 +31,8 @@ static const struct option options[] = {
     {OPTION_JSON, 0, "json", ARGUMENT_NONE, NULL, NULL, "one JSON array of objects", GROUP_OUTPUT},
     {OPTION_NDJSON, 0, "ndjson", ARGUMENT_NONE, NULL, NULL, "one JSON object a line", GROUP_OUTPUT},
     {OPTION_CSV, 0, "csv", ARGUMENT_NONE, NULL, NULL, "RFC 4180, with a header line", GROUP_OUTPUT},
+    {OPTION_CSV_SAFE, 0, "csv-safe", ARGUMENT_NONE, NULL, NULL,
+     "the same, with no formulas for spreadsheets", GROUP_OUTPUT},
     {OPTION_COLUMNS, 0, "columns", ARGUMENT_REQUIRED, "A,B,...", CHOICES_COLUMNS,
      "show these columns (--columns=help lists them)", GROUP_OUTPUT},
     {OPTION_NO_HEADER, 0, "no-header", ARGUMENT_NONE, NULL, NULL, "no titles and no heading line",
@@ -87,6 +90,9 @@ int common_take(struct common *common, const struct option *option, const char *
         return 0;
     case OPTION_CSV:
         common->format = FORMAT_CSV;
+        return 0;
+    case OPTION_CSV_SAFE:
+        common->format = FORMAT_CSV_SAFE;
         return 0;
     case OPTION_COLUMNS:
         common->columns = argument;
@@ -318,6 +324,7 @@ struct sink *common_sink(const struct common *common, struct writer *writer,
         .count = common->shown_count,
         .header = !common->no_header,
         .colour = common->format == FORMAT_PLAIN && common_colour(),
+        .spreadsheet = common->format == FORMAT_CSV_SAFE,
     };
 
     switch (common->format) {
@@ -326,6 +333,7 @@ struct sink *common_sink(const struct common *common, struct writer *writer,
     case FORMAT_NDJSON:
         return sink_ndjson_create(&sink_options);
     case FORMAT_CSV:
+    case FORMAT_CSV_SAFE:
         return sink_csv_create(&sink_options);
     default:
         return sink_table_create(&sink_options);

@@ -11,7 +11,7 @@
 
 extern const struct option_table common_options;
 
-enum output_format { FORMAT_PLAIN, FORMAT_JSON, FORMAT_NDJSON, FORMAT_CSV };
+enum output_format { FORMAT_PLAIN, FORMAT_JSON, FORMAT_NDJSON, FORMAT_CSV, FORMAT_CSV_SAFE };
 
 /* Zeroed to start with. */
 struct common {

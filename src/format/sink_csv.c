@@ -1,10 +1,13 @@
 /*
  * CSV (RFC 4180). An empty field is unknown; "" is known to be empty. Text is escaped, then quoted
- * where the format or a careless reader would stumble over it.
+ * where the format or a careless reader would stumble over it. For spreadsheets a ' goes before
+ * text that they would take for a formula, and a semicolon, which separates cells where the comma
+ * is a decimal point, is escaped.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "fastnet/lookup.h"
 #include "fastnet/sink.h"
 #include "fastnet/text.h"
 #include "format/value.h"
@@ -28,73 +31,127 @@ static bool needs_quotes(struct text text)
            memchr(text.data, '"', text.length) != NULL;
 }
 
+/*
+ * Whether it begins as a formula does (OWASP, CSV Injection), in full width too, or with the ' that
+ * is put before one: a ' at the beginning can then always be taken off.
+ */
+static bool begins_formula(struct text text)
+{
+    static const char *const beginnings[] = {"=",
+                                             "+",
+                                             "-",
+                                             "@",
+                                             "'",
+                                             "\xef\xbc\x9d",  /* U+FF1D, = */
+                                             "\xef\xbc\x8b",  /* U+FF0B, + */
+                                             "\xef\xbc\x8d",  /* U+FF0D, - */
+                                             "\xef\xbc\xa0"}; /* U+FF20, @ */
+
+    for (; text.length > 0 && *text.data == ' '; text.length--)
+        text.data++;
+    for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++) {
+        const size_t length = strlen(beginnings[i]);
+        if (text.length >= length && memcmp(text.data, beginnings[i], length) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The same of a text as it is written: of a socket's name a NUL is an '@', and an '@' is escaped.
+ */
+static bool is_written_as_formula(struct text text, enum text_part part)
+{
+    if (part == PART_SOCKET_NAME && text.length > 0 && (*text.data == '\0' || *text.data == '@'))
+        return *text.data == '\0';
+    return begins_formula(text);
+}
+
 /* Each quote is written twice. */
-static void put_quoted(struct writer *writer, struct text text, enum text_part part)
+static void put_doubled(struct writer *writer, struct text text, const char *delimiters,
+                        enum text_part part)
 {
     const char *quote = NULL;
 
-    writer_put(writer, "\"", 1);
     while (text.length > 0 && (quote = memchr(text.data, '"', text.length)) != NULL) {
         const size_t size = (size_t)(quote - text.data);
-        text_put(writer, (struct text){text.data, size}, NULL, &part);
+        text_put(writer, (struct text){text.data, size}, delimiters, &part);
         writer_put(writer, "\"\"", 2);
         text.data += size + 1;
         text.length -= size + 1;
     }
     if (text.length > 0)
-        text_put(writer, text, NULL, &part);
-    writer_put(writer, "\"", 1);
+        text_put(writer, text, delimiters, &part);
 }
 
-static void put_text(struct writer *writer, const struct value *value)
+static void put_text(const struct csv *csv, const struct value *value)
 {
     char digits[TEXT_U64_MAX];
+    struct writer *writer = csv->sink.writer;
     const struct text text = value_text(value, digits);
+    const char *delimiters = csv->options.spreadsheet ? ";" : NULL;
+    const char *quote = needs_quotes(text) ? "\"" : "";
     enum text_part part = value->type == VALUE_SOCKET_NAME ? PART_SOCKET_NAME : PART_TEXT;
 
-    if (needs_quotes(text))
-        put_quoted(writer, text, part);
-    else
-        text_put(writer, text, NULL, &part);
+    writer_puts(writer, quote);
+    if (csv->options.spreadsheet && is_written_as_formula(text, part))
+        writer_put(writer, "'", 1);
+    put_doubled(writer, text, delimiters, part);
+    writer_puts(writer, quote);
+}
+
+/* The name that a list which is not empty begins with. */
+static struct text first_name(const struct value *value, char *digits)
+{
+    const char *name;
+
+    if (value->type != VALUE_OWNERS)
+        return value_flag_name(value, value_next_flag(value, 0), digits);
+    name = value->owners.first[0].name;
+    return (struct text){name, strlen(name)};
 }
 
 /* Always quoted: commas stand between them, and quotes in their names are escaped. */
-static void put_list(struct writer *writer, const struct value *value, bool empty)
+static void put_list(const struct csv *csv, const struct value *value, bool empty)
 {
+    char digits[TEXT_U64_MAX];
+    struct writer *writer = csv->sink.writer;
+
     writer_put(writer, "\"", 1);
+    if (!empty && csv->options.spreadsheet && begins_formula(first_name(value, digits)))
+        writer_put(writer, "'", 1);
     if (!empty)
         value_put(writer, value, NULL);
     writer_put(writer, "\"", 1);
 }
 
-static void put_value(struct writer *writer, const struct value *value)
+static void put_value(const struct csv *csv, const struct value *value)
 {
     switch (value->type) {
     case VALUE_UNKNOWN:
     case VALUE_ABSENT:
         break;
+    case VALUE_LLADDR:
+        if (value->text.length == 0)
+            put_list(csv, value, true);
+        else
+            value_put(csv->sink.writer, value, NULL);
+        break;
     case VALUE_NUMBER:
     case VALUE_SIGNED:
     case VALUE_DECIMAL:
     case VALUE_ADDRESS:
-        value_put(writer, value, NULL);
-        break;
-    case VALUE_LLADDR:
-        if (value->text.length == 0)
-            put_list(writer, value, true);
-        else
-            value_put(writer, value, NULL);
+        value_put(csv->sink.writer, value, NULL);
         break;
     case VALUE_TEXT:
     case VALUE_SOCKET_NAME:
     case VALUE_NAME:
-        put_text(writer, value);
+        put_text(csv, value);
         break;
     case VALUE_OWNERS:
-        put_list(writer, value, value->owners.count == 0);
+        put_list(csv, value, value->owners.count == 0);
         break;
     case VALUE_FLAGS:
-        put_list(writer, value, value_next_flag(value, 0) == VALUE_FLAG_BITS);
+        put_list(csv, value, value_next_flag(value, 0) == VALUE_FLAG_BITS);
         break;
     }
 }
@@ -130,7 +187,7 @@ static void csv_row(struct sink *sink, const struct record *record)
         if (is_empty(&value) && options->count == 1)
             writer_puts(sink->writer, "\"\""); /* a blank line would be no record to many readers */
         else
-            put_value(sink->writer, &value);
+            put_value(csv_of(sink), &value);
     }
     writer_put(sink->writer, "\r\n", 2);
 }

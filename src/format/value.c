@@ -9,11 +9,14 @@
 
 _Static_assert(TEXT_PIECE *ESCAPE_JSON_FACTOR <= WRITER_RESERVE_MAX, "a piece fits the reserve");
 
-/* In name/pid/fd,name/pid/fd; the quote so that CSV has nothing to double. */
-static const char owner_delimiters[] = " ,/\"";
+/*
+ * In name/pid/fd,name/pid/fd; the quote so that CSV has nothing to double, the semicolon because
+ * some spreadsheets begin a cell behind it.
+ */
+static const char owner_delimiters[] = " ,;/\"";
 
-/* Between the names of bits; the quote as above. */
-static const char flag_delimiters[] = " ,\"";
+/* Between the names of bits; the quote and the semicolon as above. */
+static const char flag_delimiters[] = " ,;\"";
 
 struct text value_text(const struct value *value, char *digits)
 {

@@ -312,6 +312,103 @@ static void csv_quotes_do_not_hide_where_a_socket_name_starts(void **state)
     assert_listing(&listing, "\"\\x40\"\"@\\x00\"\r\n\"@\"\"\\x40@\"\r\n\"\"\"@\"\r\n");
 }
 
+static struct sink *create_for_spreadsheets(const struct sink_options *options)
+{
+    struct sink_options safe = *options;
+
+    safe.spreadsheet = true;
+    return sink_csv_create(&safe);
+}
+
+static void csv_for_spreadsheets_has_no_formulas(void **state)
+{
+    static const char *const cases[][2] = {
+        {"=HYPERLINK(\"a", "\"'=HYPERLINK(\"\"a\"\r\n"},
+        {"=1+1", "'=1+1\r\n"},
+        {"+a", "'+a\r\n"},
+        {"-", "'-\r\n"},
+        {"@SUM(1)", "'@SUM(1)\r\n"},
+        {"  =1", "\"'  =1\"\r\n"},
+        {"\t=1", "\\x09=1\r\n"},
+        {"\r=1", "\\x0d=1\r\n"},
+        {"\xef\xbc\x9d"
+         "1",
+         "'\xef\xbc\x9d"
+         "1\r\n"},
+        {"\xef\xbc\xa0", "'\xef\xbc\xa0\r\n"},
+        {"\xef\xbc", "\\xef\\xbc\r\n"},
+        {"'", "''\r\n"}, /* so that one ' can always be taken off */
+        {"a;=1", "a\\x3b=1\r\n"},
+        {"a=1", "a=1\r\n"},
+        {"1", "1\r\n"},
+        {"", "\"\"\r\n"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct listing listing;
+        const struct value value = string_value(cases[i][0]);
+        listing_begin(&listing, create_for_spreadsheets, all_columns, 1, false, false);
+        listing_row(&listing, &value);
+        assert_listing(&listing, cases[i][1]);
+    }
+}
+
+static void csv_for_spreadsheets_judges_a_socket_name_as_it_is_written(void **state)
+{
+    struct listing listing;
+    const struct column *const columns[] = {&path_column};
+    struct value values[COLUMNS] = {{.type = VALUE_UNKNOWN}};
+
+    (void)state;
+    listing_begin(&listing, create_for_spreadsheets, columns, 1, false, false);
+    values[4] = (struct value){.type = VALUE_SOCKET_NAME, .text = {"\0a;b", 4}};
+    listing_row(&listing, values);
+    values[4] = (struct value){.type = VALUE_SOCKET_NAME, .text = {"@a", 2}};
+    listing_row(&listing, values);
+    values[4] = (struct value){.type = VALUE_SOCKET_NAME, .text = {"-a", 2}};
+    listing_row(&listing, values);
+    values[4] = (struct value){.type = VALUE_SOCKET_NAME, .text = {NULL, 0}};
+    listing_row(&listing, values);
+    assert_listing(&listing, "'@a\\x3bb\r\n\\x40a\r\n'-a\r\n\"\"\r\n");
+}
+
+static void csv_for_spreadsheets_leaves_numbers_as_they_are(void **state)
+{
+    struct listing listing;
+    struct value values[COLUMNS];
+
+    (void)state;
+    fill_values(values);
+    values[1] = (struct value){.type = VALUE_SIGNED, .integer = {5, true}};
+    listing_begin(&listing, create_for_spreadsheets, all_columns, COLUMNS, false, false);
+    listing_row(&listing, values);
+    assert_listing(&listing, "tcp,-5,1.250,2001:db8::1,\"'@a\\x40,b\",1000,"
+                             "\"sshd/17/3,a\\x20\\x22b\\x22\\x2c\\x2f\\x0a/204/12\","
+                             "\"first,1,a\\x20\\x22b\\x22\\x2c\\x0a,127\"\r\n");
+}
+
+static void csv_for_spreadsheets_judges_a_list_by_its_first_name(void **state)
+{
+    static const struct owner owners[] = {{.pid = 1, .fd = 2, .name = "=a;b"},
+                                          {.pid = 3, .fd = 4, .name = "=c"}};
+    static const char *const names[] = {"-a", "=b"};
+    static const struct flag_names bits = {names, 2};
+    struct listing listing;
+    const struct column *const columns[] = {&holders_column, &marks_column};
+    struct value values[COLUMNS] = {{.type = VALUE_UNKNOWN}};
+
+    (void)state;
+    listing_begin(&listing, create_for_spreadsheets, columns, 2, false, false);
+    values[6] = (struct value){.type = VALUE_OWNERS, .owners = {owners, 2}};
+    values[7] = (struct value){.type = VALUE_FLAGS, .flags = {&bits, {3, 0}}};
+    listing_row(&listing, values);
+    values[6] = (struct value){.type = VALUE_OWNERS};
+    values[7] = flags_value(0, 0);
+    listing_row(&listing, values);
+    assert_listing(&listing, "\"'=a\\x3bb/1/2,=c/3/4\",\"'-a,=b\"\r\n\"\",\"\"\r\n");
+}
+
 /* --- The table ---------------------------------------------------------------------------------
  */
 
@@ -602,6 +699,10 @@ int main(void)
         cmocka_unit_test(csv_tells_unknown_from_empty),
         cmocka_unit_test(csv_quotes_what_a_reader_would_stumble_over),
         cmocka_unit_test(csv_quotes_do_not_hide_where_a_socket_name_starts),
+        cmocka_unit_test(csv_for_spreadsheets_has_no_formulas),
+        cmocka_unit_test(csv_for_spreadsheets_judges_a_socket_name_as_it_is_written),
+        cmocka_unit_test(csv_for_spreadsheets_leaves_numbers_as_they_are),
+        cmocka_unit_test(csv_for_spreadsheets_judges_a_list_by_its_first_name),
         cmocka_unit_test(a_table_is_as_wide_as_what_is_in_it),
         cmocka_unit_test(bits_are_joined_by_commas_in_a_table_and_none_is_a_dash),
         cmocka_unit_test(a_table_without_header_has_no_headings_and_no_room_for_them),
