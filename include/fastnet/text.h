@@ -42,9 +42,9 @@ bool address_is_mapped(const uint8_t *address);
 char *text_pad(char *end, const char *start, size_t width);
 
 /*
- * Text that others chose. Valid, printable UTF-8 is kept; a control character (C0, DEL, C1), a
- * bidirectional or line-separating one, and every byte that is not UTF-8 becomes \xHH a byte; a
- * backslash becomes two. That can be undone, byte for byte.
+ * Text that others chose. Valid, visible UTF-8 is kept; a control character (C0, DEL, C1), any
+ * other that is not seen or looks like a blank (but U+0020), and every byte that is not UTF-8
+ * becomes \xHH a byte; a backslash becomes two. That can be undone, byte for byte.
  *
  * delimiters: further ASCII bytes to write as \xHH, or NULL. dst takes ESCAPE_FACTOR * size.
  */

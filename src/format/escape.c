@@ -76,21 +76,35 @@ static size_t utf8_decode(const unsigned char *data, size_t size, uint32_t *code
 }
 
 /*
- * Characters beyond ASCII that are not seen but act: C1 controls, line and paragraph separators,
- * what changes the direction or joins (Unicode, 23.2), annotations and tags.
+ * Characters beyond ASCII that are not seen, act, or look like a blank or like nothing, in order:
+ * C1 controls, and what has one of these properties in Unicode 14.0: White_Space (PropList.txt),
+ * Default_Ignorable_Code_Point (DerivedCoreProperties.txt; it has all of Bidi_Control), or is a
+ * noncharacter (23.7); further the annotations U+FFF9 to U+FFFB and the empty Braille pattern
+ * U+2800. The last two of each plane are noncharacters by rule.
  */
+static const struct range {
+    uint32_t first, last;
+} hidden[] = {
+    {0x80, 0xa0},       {0xad, 0xad},       {0x34f, 0x34f},   {0x61c, 0x61c},   {0x115f, 0x1160},
+    {0x1680, 0x1680},   {0x17b4, 0x17b5},   {0x180b, 0x180f}, {0x2000, 0x200f}, {0x2028, 0x202f},
+    {0x205f, 0x206f},   {0x2800, 0x2800},   {0x3000, 0x3000}, {0x3164, 0x3164}, {0xfdd0, 0xfdef},
+    {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},   {0xffa0, 0xffa0}, {0xfff0, 0xfffb}, {0x1bca0, 0x1bca3},
+    {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
+};
+
 static bool is_hidden(uint32_t code)
 {
-    static const struct {
-        uint32_t first, last;
-    } ranges[] = {
-        {0x80, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},     {0x115f, 0x1160}, {0x180e, 0x180e},
-        {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f},   {0x3164, 0x3164}, {0xfeff, 0xfeff},
-        {0xffa0, 0xffa0}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f},
-    };
+    size_t from = 0, to = sizeof(hidden) / sizeof(hidden[0]);
 
-    for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
-        if (code >= ranges[i].first && code <= ranges[i].last)
+    if ((code & 0xfffe) == 0xfffe)
+        return true;
+    while (from < to) {
+        const size_t middle = from + (to - from) / 2;
+        if (code > hidden[middle].last)
+            from = middle + 1;
+        else if (code < hidden[middle].first)
+            to = middle;
+        else
             return true;
     }
     return false;

@@ -8,11 +8,58 @@
 
 static const char delimiters[] = " ,/\"";
 
-/* Nothing below a blank, and no DEL, whatever came in. */
-static void check_harmless(const char *from, const char *end)
+/* What has the property Default_Ignorable_Code_Point, by Unicode 14.0. */
+static bool is_ignorable(uint32_t code)
 {
-    for (; from < end; from++)
-        require((unsigned char)*from >= ' ' && *from != 0x7f);
+    return code == 0xad || code == 0x34f || code == 0x61c || code == 0x115f || code == 0x1160 ||
+           code == 0x17b4 || code == 0x17b5 || (code >= 0x180b && code <= 0x180f) ||
+           (code >= 0x200b && code <= 0x200f) || (code >= 0x202a && code <= 0x202e) ||
+           (code >= 0x2060 && code <= 0x206f) || code == 0x3164 ||
+           (code >= 0xfe00 && code <= 0xfe0f) || code == 0xfeff || code == 0xffa0 ||
+           (code >= 0xfff0 && code <= 0xfff8) || (code >= 0x1bca0 && code <= 0x1bca3) ||
+           (code >= 0x1d173 && code <= 0x1d17a) || (code >= 0xe0000 && code <= 0xe0fff);
+}
+
+/* What has White_Space, but the blank. */
+static bool is_space(uint32_t code)
+{
+    return (code >= 9 && code <= 13) || code == 0x85 || code == 0xa0 || code == 0x1680 ||
+           (code >= 0x2000 && code <= 0x200a) || code == 0x2028 || code == 0x2029 ||
+           code == 0x202f || code == 0x205f || code == 0x3000;
+}
+
+static bool is_noncharacter(uint32_t code)
+{
+    return (code >= 0xfdd0 && code <= 0xfdef) || (code & 0xffff) >= 0xfffe;
+}
+
+/* One character of UTF-8, which must be whole; returns what follows it. */
+static const unsigned char *decode(const unsigned char *at, const unsigned char *end,
+                                   uint32_t *code)
+{
+    const int length = *at < 0x80 ? 1 : *at < 0xe0 ? 2 : *at < 0xf0 ? 3 : 4;
+
+    require(*at < 0x80 || *at >= 0xc2);
+    require(end - at >= length);
+    *code = length == 1 ? *at : *at & (0x7fU >> length);
+    for (int i = 1; i < length; i++) {
+        require((at[i] & 0xc0) == 0x80);
+        *code = *code << 6 | (at[i] & 0x3f);
+    }
+    return at + length;
+}
+
+/* It is UTF-8, and all of it can be seen, whatever came in. */
+static void check_harmless(const char *from, const char *stop)
+{
+    const unsigned char *at = (const unsigned char *)from, *end = (const unsigned char *)stop;
+    uint32_t code;
+
+    while (at < end) {
+        at = decode(at, end, &code);
+        require(code >= ' ' && (code < 0x7f || code > 0x9f));
+        require(!is_ignorable(code) && !is_space(code) && !is_noncharacter(code));
+    }
 }
 
 static void check_text(const char *data, size_t size, const char *without)

@@ -100,7 +100,7 @@ static void control_characters_are_escaped(void **state)
 {
     (void)state;
     ASSERT_ESCAPED("a\nb\0c\033[2J\x7f", "a\\x0ab\\x00c\\x1b[2J\\x7f");
-    ASSERT_ESCAPED("\xc2\x80\xc2\x9f\xc2\xa0", "\\xc2\\x80\\xc2\\x9f\xc2\xa0");
+    ASSERT_ESCAPED("\xc2\x80\xc2\x9f\xc2\xa0", "\\xc2\\x80\\xc2\\x9f\\xc2\\xa0");
 }
 
 static void characters_that_act_without_being_seen_are_escaped(void **state)
@@ -112,7 +112,7 @@ static void characters_that_act_without_being_seen_are_escaped(void **state)
     ASSERT_ESCAPED("\xe2\x80\x90", "\xe2\x80\x90");             /* U+2010, a hyphen */
     ASSERT_ESCAPED("\xe2\x80\xa8", "\\xe2\\x80\\xa8");          /* U+2028 */
     assert_escaped(right_to_left, 3, NULL, "\\xe2\\x80\\xae");  /* U+202E */
-    ASSERT_ESCAPED("\xe2\x80\xaf", "\xe2\x80\xaf");             /* U+202F, a blank */
+    ASSERT_ESCAPED("\xe2\x80\xaf", "\\xe2\\x80\\xaf");          /* U+202F, a blank */
     ASSERT_ESCAPED("\xe2\x81\xa0", "\\xe2\\x81\\xa0");          /* U+2060 */
     ASSERT_ESCAPED("\xe2\x81\xa9", "\\xe2\\x81\\xa9");          /* U+2069 */
     ASSERT_ESCAPED("\xef\xbb\xbf", "\\xef\\xbb\\xbf");          /* U+FEFF */
@@ -122,6 +122,89 @@ static void characters_that_act_without_being_seen_are_escaped(void **state)
     ASSERT_ESCAPED("\xef\xbf\xbd", "\xef\xbf\xbd");             /* U+FFFD */
     ASSERT_ESCAPED("\xf3\xa0\x80\x80", "\\xf3\\xa0\\x80\\x80"); /* U+E0000 */
     ASSERT_ESCAPED("\xf3\xa0\x81\xbf", "\\xf3\\xa0\\x81\\xbf"); /* U+E007F */
+}
+
+static char *put_utf8(char *dst, unsigned code)
+{
+    if (code < 0x80) {
+        *dst++ = (char)code;
+        return dst;
+    }
+    if (code >= 0x10000) {
+        *dst++ = (char)(0xf0 | code >> 18);
+        *dst++ = (char)(0x80 | (code >> 12 & 0x3f));
+    } else if (code >= 0x800) {
+        *dst++ = (char)(0xe0 | code >> 12);
+    } else {
+        *dst++ = (char)(0xc0 | code >> 6);
+    }
+    if (code >= 0x800)
+        *dst++ = (char)(0x80 | (code >> 6 & 0x3f));
+    *dst++ = (char)(0x80 | (code & 0x3f));
+    return dst;
+}
+
+/* In both forms, as it is or escaped. */
+static void assert_kept(uint32_t code, bool kept)
+{
+    char data[4], text[ESCAPE_FACTOR * 4], json[ESCAPE_JSON_FACTOR * 4];
+    const size_t size = (size_t)(put_utf8(data, code) - data);
+    const size_t text_size = (size_t)(escape_text(text, data, size, NULL) - text);
+    const size_t json_size = (size_t)(escape_json(json, data, size) - json);
+
+    if (text_size != (kept ? size : 4 * size) || json_size != (kept ? size : code < 65536 ? 6 : 12))
+        fail_msg("U+%04X is %s", (unsigned)code, kept ? "escaped" : "kept");
+}
+
+/* perl -e 'for (128..0x10ffff) { print if chr =~ /\p{PROPERTY}/ }', Unicode 14.0 */
+static void what_looks_like_nothing_or_a_blank_is_escaped(void **state)
+{
+    static const uint32_t ranges[][2] = {
+        /* White_Space, and C1 */
+        {0x80, 0xa0},
+        {0x1680, 0x1680},
+        {0x2000, 0x200f},
+        {0x2028, 0x202f},
+        {0x205f, 0x206f},
+        {0x3000, 0x3000},
+        /* Default_Ignorable_Code_Point */
+        {0xad, 0xad},
+        {0x34f, 0x34f},
+        {0x61c, 0x61c},
+        {0x115f, 0x1160},
+        {0x17b4, 0x17b5},
+        {0x180b, 0x180f},
+        {0x3164, 0x3164},
+        {0xfe00, 0xfe0f},
+        {0xfeff, 0xfeff},
+        {0xffa0, 0xffa0},
+        {0xfff0, 0xfffb},
+        {0x1bca0, 0x1bca3},
+        {0x1d173, 0x1d17a},
+        {0xe0000, 0xe0fff},
+        /* Noncharacter_Code_Point */
+        {0xfdd0, 0xfdef},
+        {0xfffe, 0xffff},
+        {0x1fffe, 0x1ffff},
+        {0xefffe, 0xeffff},
+        {0xffffe, 0xfffff},
+        {0x10fffe, 0x10ffff},
+        /* and the empty Braille pattern */
+        {0x2800, 0x2800},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+        if (ranges[i][0] > 0x80) /* U+DFFFF, before the tags, is a noncharacter */
+            assert_kept(ranges[i][0] - 1, ranges[i][0] != 0xe0000);
+        assert_kept(ranges[i][0], false);
+        assert_kept(ranges[i][1], false);
+        if (ranges[i][1] < 0x10ffff)
+            assert_kept(ranges[i][1] + 1, true);
+    }
+    assert_kept(0x2764, true);
+    assert_kept(0xd7ff, true);
+    assert_kept(0xe000, true);
 }
 
 static void bytes_that_are_not_utf8_are_escaped_one_by_one(void **state)
@@ -139,7 +222,7 @@ static void bytes_that_are_not_utf8_are_escaped_one_by_one(void **state)
     ASSERT_ESCAPED("\xf0\x80\x80\xaf", "\\xf0\\x80\\x80\\xaf");
     ASSERT_ESCAPED("\xed\xa0\x80", "\\xed\\xa0\\x80"); /* surrogates */
     ASSERT_ESCAPED("\xed\xbf\xbf", "\\xed\\xbf\\xbf");
-    ASSERT_ESCAPED("\xf4\x8f\xbf\xbf", "\xf4\x8f\xbf\xbf");     /* U+10FFFF */
+    ASSERT_ESCAPED("\xf4\x8f\xbf\xbd", "\xf4\x8f\xbf\xbd");     /* U+10FFFD */
     ASSERT_ESCAPED("\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"); /* above it */
     ASSERT_ESCAPED("\xf8\x88\x80\x80\x80", "\\xf8\\x88\\x80\\x80\\x80");
 }
@@ -233,26 +316,6 @@ static unsigned parse_hex(const char *text)
         value = value << 4 | (unsigned)(strchr("0123456789abcdef", text[i]) - "0123456789abcdef");
     }
     return value;
-}
-
-static char *put_utf8(char *dst, unsigned code)
-{
-    if (code < 0x80) {
-        *dst++ = (char)code;
-        return dst;
-    }
-    if (code >= 0x10000) {
-        *dst++ = (char)(0xf0 | code >> 18);
-        *dst++ = (char)(0x80 | (code >> 12 & 0x3f));
-    } else if (code >= 0x800) {
-        *dst++ = (char)(0xe0 | code >> 12);
-    } else {
-        *dst++ = (char)(0xc0 | code >> 6);
-    }
-    if (code >= 0x800)
-        *dst++ = (char)(0x80 | (code >> 6 & 0x3f));
-    *dst++ = (char)(0x80 | (code & 0x3f));
-    return dst;
 }
 
 /* The inside of a JSON string, parsed: fails on what RFC 8259 does not allow there. */
@@ -357,6 +420,7 @@ int main(void)
         cmocka_unit_test(plain_text_is_kept),
         cmocka_unit_test(control_characters_are_escaped),
         cmocka_unit_test(characters_that_act_without_being_seen_are_escaped),
+        cmocka_unit_test(what_looks_like_nothing_or_a_blank_is_escaped),
         cmocka_unit_test(bytes_that_are_not_utf8_are_escaped_one_by_one),
         cmocka_unit_test(backslashes_are_doubled_and_delimiters_escaped),
         cmocka_unit_test(any_bytes_are_made_harmless_and_come_back),
