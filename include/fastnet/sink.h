@@ -28,6 +28,11 @@ struct sink_ops {
      * beside it. NULL where rows depend on each other. Returns NULL when memory is short.
      */
     struct sink *(*clone)(const struct sink *sink, struct writer *writer);
+    /*
+     * Other columns, borrowed until they change again, for the rows that follow. NULL where that
+     * cannot be, since a heading or widths depend on them. Returns false when memory is short.
+     */
+    bool (*set_columns)(struct sink *sink, const struct column *const *columns, size_t count);
 };
 
 /* The common start of every sink. Errors are sticky in the writer. */
@@ -56,8 +61,8 @@ struct sink *sink_table_create(const struct sink_options *options); /* fitted wi
 
 /*
  * Rows of three columns (what the row is of, a name, a number) as objects: those of one thing that
- * follow each other are one row of the sink that `create` makes, with a column of each name. It is
- * made when all rows are there. A name that comes twice in an object counts once.
+ * follow each other are one row of the sink that `create` makes, with a column of each name. A name
+ * that comes twice in an object counts once. Without set_columns in that sink NULL is returned.
  */
 typedef struct sink *(*sink_create_fn)(const struct sink_options *options);
 struct sink *sink_objects_create(const struct sink_options *options, sink_create_fn create);

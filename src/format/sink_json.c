@@ -183,20 +183,23 @@ static void json_destroy(struct sink *sink)
     free(json);
 }
 
-static const struct sink_ops json_ops = {
-    .begin = json_begin, .row = json_row, .end = json_end, .destroy = json_destroy};
-
 /* Most column names are ours; those of counters come from the kernel, or out of a file. */
-static bool make_keys(struct json *json)
+static bool json_set_columns(struct sink *sink, const struct column *const *columns, size_t count)
 {
+    struct json *json = json_of(sink);
     size_t size = 1;
 
-    for (size_t i = 0; i < json->count; i++)
-        size += ESCAPE_JSON_FACTOR * strlen(json->columns[i]->name) + sizeof(",\"\":");
-    json->keys = calloc(json->count + 1, sizeof(*json->keys));
+    free(json->keys);
+    free(json->names);
+    json->columns = columns;
+    json->count = 0;
+    for (size_t i = 0; i < count; i++)
+        size += ESCAPE_JSON_FACTOR * strlen(columns[i]->name) + sizeof(",\"\":");
+    json->keys = calloc(count + 1, sizeof(*json->keys));
     json->names = malloc(size);
     if (json->keys == NULL || json->names == NULL)
         return false;
+    json->count = count;
 
     char *end = json->names;
     for (size_t i = 0; i < json->count; i++) {
@@ -209,6 +212,12 @@ static bool make_keys(struct json *json)
     return true;
 }
 
+static const struct sink_ops json_ops = {.begin = json_begin,
+                                         .row = json_row,
+                                         .end = json_end,
+                                         .destroy = json_destroy,
+                                         .set_columns = json_set_columns};
+
 static struct sink *create(const struct sink_options *options, bool array)
 {
     struct json *json = calloc(1, sizeof(*json));
@@ -216,10 +225,8 @@ static struct sink *create(const struct sink_options *options, bool array)
     if (json == NULL)
         return NULL;
     json->sink = (struct sink){&json_ops, options->writer, options->context};
-    json->columns = options->columns;
-    json->count = options->count;
     json->array = array;
-    if (!make_keys(json)) {
+    if (!json_set_columns(&json->sink, options->columns, options->count)) {
         json_destroy(&json->sink);
         return NULL;
     }

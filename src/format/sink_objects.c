@@ -1,36 +1,41 @@
 /*
  * Rows that are a name and a value, made into objects: rows of one thing that follow each other
- * become one row with a column for each of their names, and that goes to another sink. Columns are
- * made anew for each listing, when all rows are there, for the names are not known before.
+ * become one row with a column for each of their names, and that goes to another sink. Its columns
+ * are made anew for each object, when all of its rows are there: the names are not known before.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "fastnet/hash.h"
 #include "fastnet/sink.h"
 
 /* The columns that the rows come with. */
 enum { COLUMN_OBJECT, COLUMN_NAME, COLUMN_VALUE, COLUMNS };
+
+enum { MEMBERS_FIRST = 64 };
 
 struct member {
     char *name; /* owned */
     struct value value;
 };
 
-/* Of an object: its members are those from here to the next object's first. */
-struct object {
-    char *name; /* owned */
-    size_t first;
+/* Where a member is found by its name; empty unless it is of the object at hand. */
+struct slot {
+    uint64_t object;
+    size_t member;
 };
 
 struct objects {
     struct sink sink;
     struct sink_options options;
-    sink_create_fn create;
-    struct object *objects;
-    size_t object_count, object_capacity;
+    struct sink *inner; /* owned */
+    char *name;         /* of the object at hand, owned; NULL: there is none */
+    uint64_t object;    /* its number, from 1 on */
     struct member *members;
-    size_t member_count, member_capacity;
+    struct slot *slots; /* twice the capacity, a power of two */
+    size_t count, capacity;
+    uint64_t secret[2]; /* a captured file has any names, but not where they collide */
 };
 
 static struct objects *objects_of(struct sink *sink)
@@ -38,80 +43,156 @@ static struct objects *objects_of(struct sink *sink)
     return (struct objects *)sink;
 }
 
-static void forget(struct objects *objects)
-{
-    for (size_t i = 0; i < objects->object_count; i++)
-        free(objects->objects[i].name);
-    for (size_t i = 0; i < objects->member_count; i++)
-        free(objects->members[i].name);
-    objects->object_count = objects->member_count = 0;
-}
-
-static void objects_begin(struct sink *sink)
-{
-    forget(objects_of(sink));
-}
-
 static bool is_named(const char *name, struct text text)
 {
     return strlen(name) == text.length && memcmp(name, text.data, text.length) == 0;
 }
 
+/* --- Members ---------------------------------------------------------------------------------- */
+
+/* The slot of the member of this name, or the empty one where it belongs. */
+static struct slot *slot_of(const struct objects *objects, struct text name)
+{
+    const size_t mask = 2 * objects->capacity - 1;
+    const uint64_t hash = hash_bytes(objects->secret[0], name.data, name.length);
+    size_t at = (size_t)hash_word(hash, objects->secret[1]) & mask;
+
+    for (; objects->slots[at].object == objects->object; at = (at + 1) & mask)
+        if (is_named(objects->members[objects->slots[at].member].name, name))
+            break;
+    return &objects->slots[at];
+}
+
 /* Returns false when memory is short. */
-static bool grow(void **array, size_t count, size_t *capacity, size_t size)
+static bool grow(struct objects *objects)
 {
-    const size_t larger = *capacity != 0 ? 2 * *capacity : 64;
-    void *moved;
+    const size_t larger = objects->capacity != 0 ? 2 * objects->capacity : MEMBERS_FIRST;
+    struct slot *slots = calloc(2 * larger, sizeof(*slots));
+    struct member *members = reallocarray(objects->members, larger, sizeof(*members));
 
-    if (count < *capacity)
-        return true;
-    moved = reallocarray(*array, larger, size);
-    if (moved == NULL)
+    if (members != NULL)
+        objects->members = members;
+    if (slots == NULL || members == NULL) {
+        free(slots);
         return false;
-    *array = moved;
-    *capacity = larger;
-    return true;
-}
-
-static bool add_object(struct objects *objects, struct text name)
-{
-    void *array = objects->objects;
-    const bool grown =
-        grow(&array, objects->object_count, &objects->object_capacity, sizeof(*objects->objects));
-    char *copy = grown ? strndup(name.data, name.length) : NULL;
-
-    objects->objects = array;
-    if (copy == NULL)
-        return false;
-    objects->objects[objects->object_count++] = (struct object){copy, objects->member_count};
-    return true;
-}
-
-static bool add_member(struct objects *objects, struct text name, const struct value *value)
-{
-    void *array = objects->members;
-    const bool grown =
-        grow(&array, objects->member_count, &objects->member_capacity, sizeof(*objects->members));
-    char *copy = grown ? strndup(name.data, name.length) : NULL;
-
-    objects->members = array;
-    if (copy == NULL)
-        return false;
-    objects->members[objects->member_count++] = (struct member){copy, *value};
+    }
+    free(objects->slots);
+    objects->slots = slots;
+    objects->capacity = larger;
+    for (size_t i = 0; i < objects->count; i++) {
+        const struct text name = {members[i].name, strlen(members[i].name)};
+        *slot_of(objects, name) = (struct slot){objects->object, i};
+    }
     return true;
 }
 
 /* An object has no two members of one name: the first one counts. */
-static bool has_member(const struct objects *objects, struct text name)
+static bool add_member(struct objects *objects, struct text name, const struct value *value)
 {
-    const struct object *object = &objects->objects[objects->object_count - 1];
+    struct slot *slot;
+    char *copy;
 
     if (is_named(objects->options.columns[COLUMN_OBJECT]->name, name))
         return true;
-    for (size_t i = object->first; i < objects->member_count; i++)
-        if (is_named(objects->members[i].name, name))
-            return true;
-    return false;
+    if (objects->count == objects->capacity && !grow(objects))
+        return false;
+    slot = slot_of(objects, name);
+    if (slot->object == objects->object)
+        return true;
+    copy = strndup(name.data, name.length);
+    if (copy == NULL)
+        return false;
+    *slot = (struct slot){objects->object, objects->count};
+    objects->members[objects->count++] = (struct member){copy, *value};
+    return true;
+}
+
+/* --- Objects ---------------------------------------------------------------------------------- */
+
+static void forget(struct objects *objects)
+{
+    for (size_t i = 0; i < objects->count; i++)
+        free(objects->members[i].name);
+    free(objects->name);
+    objects->name = NULL;
+    objects->count = 0;
+}
+
+static bool begin_object(struct objects *objects, struct text name)
+{
+    objects->name = strndup(name.data, name.length);
+    objects->object++;
+    return objects->name != NULL;
+}
+
+/* What an object is shown by, and where its values are put. */
+struct shape {
+    struct column *columns;
+    const struct column **order;
+    struct value *values;
+};
+
+static void shape_finish(struct shape *shape)
+{
+    free(shape->columns);
+    free(shape->order);
+    free(shape->values);
+}
+
+static bool shape_init(struct shape *shape, const struct objects *objects)
+{
+    const struct column *const *columns = objects->options.columns;
+    const size_t count = 1 + objects->count;
+
+    shape->columns = calloc(count, sizeof(*shape->columns));
+    shape->order = calloc(count, sizeof(struct column *));
+    shape->values = calloc(count, sizeof(*shape->values));
+    if (shape->columns == NULL || shape->order == NULL || shape->values == NULL)
+        return false;
+    column_counted(&shape->columns[0], columns[COLUMN_OBJECT], 0);
+    shape->values[0] =
+        (struct value){.type = VALUE_TEXT, .text = {objects->name, strlen(objects->name)}};
+    for (size_t i = 1; i < count; i++) {
+        column_counted(&shape->columns[i], columns[COLUMN_VALUE], i);
+        shape->columns[i].name = objects->members[i - 1].name;
+        shape->values[i] = objects->members[i - 1].value;
+    }
+    for (size_t i = 0; i < count; i++)
+        shape->order[i] = &shape->columns[i];
+    return true;
+}
+
+/* Hands on the object at hand, if there is one. Returns false when memory is short. */
+static bool end_object(struct objects *objects)
+{
+    struct shape shape = {.columns = NULL};
+    struct sink *inner = objects->inner;
+    bool shown = objects->name == NULL;
+
+    if (!shown && shape_init(&shape, objects) &&
+        inner->ops->set_columns(inner, shape.order, 1 + objects->count)) {
+        inner->ops->row(inner,
+                        &(struct record){.kind = RECORD_COUNT, .count = {.values = shape.values}});
+        shown = true;
+    }
+    shape_finish(&shape);
+    forget(objects);
+    return shown;
+}
+
+/* --- The sink --------------------------------------------------------------------------------- */
+
+static void check_memory(struct sink *sink, bool enough)
+{
+    if (!enough && sink->writer->error == 0)
+        sink->writer->error = ENOMEM;
+}
+
+static void objects_begin(struct sink *sink)
+{
+    struct sink *inner = objects_of(sink)->inner;
+
+    inner->ops->begin(inner);
 }
 
 static struct value value_of(const struct objects *objects, size_t i, const struct record *record)
@@ -127,95 +208,21 @@ static void objects_row(struct sink *sink, const struct record *record)
     const struct value object = value_of(objects, COLUMN_OBJECT, record);
     const struct value name = value_of(objects, COLUMN_NAME, record);
     const struct value value = value_of(objects, COLUMN_VALUE, record);
-    const size_t count = objects->object_count;
     bool kept = true;
 
     if (object.type != VALUE_TEXT || name.type != VALUE_TEXT)
         return;
-    if (count == 0 || !is_named(objects->objects[count - 1].name, object.text))
-        kept = add_object(objects, object.text);
-    if (kept && !has_member(objects, name.text))
-        kept = add_member(objects, name.text, &value);
-    if (!kept && sink->writer->error == 0)
-        sink->writer->error = ENOMEM;
-}
-
-/* What the rows of objects are shown by, and where their values are put. */
-struct shape {
-    struct column *columns;
-    const struct column **order;
-    struct value *values;
-    size_t count;
-};
-
-static void shape_finish(struct shape *shape)
-{
-    free(shape->columns);
-    free(shape->order);
-    free(shape->values);
-}
-
-static bool shape_init(struct shape *shape, const struct objects *objects)
-{
-    const struct column *const *columns = objects->options.columns;
-
-    shape->count = 1 + objects->member_count;
-    shape->columns = calloc(shape->count, sizeof(*shape->columns));
-    shape->order = calloc(shape->count, sizeof(struct column *));
-    shape->values = calloc(shape->count, sizeof(*shape->values));
-    if (shape->columns == NULL || shape->order == NULL || shape->values == NULL)
-        return false;
-    column_counted(&shape->columns[0], columns[COLUMN_OBJECT], 0);
-    for (size_t i = 0; i < shape->count; i++) {
-        if (i > 0) {
-            column_counted(&shape->columns[i], columns[COLUMN_VALUE], i);
-            shape->columns[i].name = objects->members[i - 1].name;
-        }
-        shape->order[i] = &shape->columns[i];
-    }
-    return true;
-}
-
-static void put_object(const struct objects *objects, size_t i, const struct shape *shape,
-                       struct sink *sink)
-{
-    const struct object *object = &objects->objects[i];
-    const size_t end = i + 1 < objects->object_count ? object[1].first : objects->member_count;
-
-    shape->values[0] =
-        (struct value){.type = VALUE_TEXT, .text = {object->name, strlen(object->name)}};
-    for (size_t m = 0; m < objects->member_count; m++) {
-        if (m < object->first || m >= end)
-            shape->values[1 + m] = (struct value){.type = VALUE_ABSENT};
-        else
-            shape->values[1 + m] = objects->members[m].value;
-    }
-    sink->ops->row(sink,
-                   &(struct record){.kind = RECORD_COUNT, .count = {.values = shape->values}});
+    if (objects->name == NULL || !is_named(objects->name, object.text))
+        kept = end_object(objects) && begin_object(objects, object.text);
+    check_memory(sink, kept && add_member(objects, name.text, &value));
 }
 
 static void objects_end(struct sink *sink)
 {
-    const struct objects *objects = objects_of(sink);
-    struct sink_options options = objects->options;
-    struct shape shape = {.count = 0};
-    struct sink *inner = NULL;
+    struct objects *objects = objects_of(sink);
 
-    if (shape_init(&shape, objects)) {
-        options.columns = shape.order;
-        options.count = shape.count;
-        inner = objects->create(&options);
-    }
-    if (inner == NULL) {
-        sink->writer->error = sink->writer->error != 0 ? sink->writer->error : ENOMEM;
-    } else {
-        inner->ops->begin(inner);
-        for (size_t i = 0; i < objects->object_count; i++)
-            put_object(objects, i, &shape, inner);
-        inner->ops->end(inner);
-    }
-    sink_destroy(inner);
-    shape_finish(&shape);
+    check_memory(sink, end_object(objects));
+    objects->inner->ops->end(objects->inner);
 }
 
 static void objects_destroy(struct sink *sink)
@@ -223,8 +230,9 @@ static void objects_destroy(struct sink *sink)
     struct objects *objects = objects_of(sink);
 
     forget(objects);
-    free(objects->objects);
+    sink_destroy(objects->inner);
     free(objects->members);
+    free(objects->slots);
     free(objects);
 }
 
@@ -238,6 +246,11 @@ struct sink *sink_objects_create(const struct sink_options *options, sink_create
         return NULL;
     objects->sink = (struct sink){&ops, options->writer, options->context};
     objects->options = *options;
-    objects->create = create;
+    hash_secret(objects->secret);
+    objects->inner = create(options);
+    if (objects->inner == NULL || objects->inner->ops->set_columns == NULL) {
+        objects_destroy(&objects->sink);
+        return NULL;
+    }
     return &objects->sink;
 }

@@ -69,6 +69,19 @@ static void put_many(struct sink *sink)
             put_row(sink, name, name, 1, false);
 }
 
+/* More names than the first room for them, each twice; then an object that has one of them again.
+ */
+static void put_wide(struct sink *sink)
+{
+    char name[] = "aa";
+
+    for (int twice = 0; twice < 2; twice++)
+        for (name[0] = 'a'; name[0] <= 'z'; name[0]++)
+            for (name[1] = 'a'; name[1] <= 'z'; name[1]++)
+                put_row(sink, "wide", name, (uint64_t)twice, false);
+    put_row(sink, "narrow", "zz", 2, false);
+}
+
 /* What comes of rows, so many times. To be freed. */
 static char *written(sink_create_fn create, void (*rows)(struct sink *), int times)
 {
@@ -138,14 +151,6 @@ static void names_are_escaped_and_no_member_comes_twice(void **state)
                    "{\"protocol\":\"a\\\"\\\\\\\\\",\"b\\\"\\u000a\":1,\"c\":3}\n");
 }
 
-static void other_sinks_leave_empty_what_an_object_does_not_have(void **state)
-{
-    (void)state;
-    assert_written(sink_csv_create, put_two, 1, "Tcp,-1,18446744073709551615,\r\nUdp,,,3\r\n");
-    assert_written(sink_table_create, put_two, 1,
-                   "Tcp  -1  18446744073709551615  -\nUdp   -                     -  3\n");
-}
-
 static void many_objects_are_all_there(void **state)
 {
     char *text = written(sink_ndjson_create, put_many, 1);
@@ -159,12 +164,38 @@ static void many_objects_are_all_there(void **state)
     free(text);
 }
 
+static void a_name_counts_once_however_many_there_are(void **state)
+{
+    char *text = written(sink_ndjson_create, put_wide, 1);
+    size_t members = 0;
+
+    (void)state;
+    for (const char *at = text; (at = strchr(at, ':')) != NULL; at++)
+        members++;
+    assert_int_equal(members, 1 + 26 * 26 + 2);
+    assert_null(strstr(text, ":1"));
+    assert_non_null(strstr(text, ",\"zz\":0}\n{\"protocol\":\"narrow\",\"zz\":2}\n"));
+    free(text);
+}
+
 static void objects_are_made_of_three_columns(void **state)
 {
     const struct sink_options options = {.count = 2};
 
     (void)state;
     assert_null(sink_objects_create(&options, sink_json_create));
+}
+
+static void objects_need_a_sink_whose_columns_can_change(void **state)
+{
+    const struct column *const columns[] = {find(RECORD_COUNTER, "protocol"),
+                                            find(RECORD_COUNTER, "name"),
+                                            find(RECORD_COUNTER, "value")};
+    const struct sink_options options = {.context = &no_names, .columns = columns, .count = 3};
+
+    (void)state;
+    assert_null(sink_objects_create(&options, sink_csv_create));
+    assert_null(sink_objects_create(&options, sink_table_create));
 }
 
 /* --- Columns ---------------------------------------------------------------------------------- */
@@ -223,9 +254,10 @@ int main(void)
         cmocka_unit_test(each_listing_has_objects_of_its_own),
         cmocka_unit_test(no_rows_are_no_objects),
         cmocka_unit_test(names_are_escaped_and_no_member_comes_twice),
-        cmocka_unit_test(other_sinks_leave_empty_what_an_object_does_not_have),
         cmocka_unit_test(many_objects_are_all_there),
+        cmocka_unit_test(a_name_counts_once_however_many_there_are),
         cmocka_unit_test(objects_are_made_of_three_columns),
+        cmocka_unit_test(objects_need_a_sink_whose_columns_can_change),
         cmocka_unit_test(columns_of_counters_and_groups_keep_their_names),
         cmocka_unit_test(a_group_is_shown_by_its_columns),
     };
