@@ -33,7 +33,6 @@ struct context {
 
 enum value_type {
     VALUE_UNKNOWN, /* null in JSON, "-" in a table, empty in CSV */
-    VALUE_ABSENT,  /* unknown for want of meaning: JSON leaves the member out */
     VALUE_NUMBER,
     VALUE_SIGNED,      /* a number that may be negative */
     VALUE_DECIMAL,     /* three decimals, held as thousandths: seconds as milliseconds */
@@ -101,8 +100,7 @@ struct column {
     /* What a function that serves many columns is to look at in this one. */
     enum member_type member;
     size_t place; /* bytes from the record to that member; if counted: which of count.values */
-    /* Borrows from the record and the context. The value's type is column->type, unknown or absent.
-     */
+    /* Borrows from the record and the context. The value's type is column->type, or unknown. */
     struct value (*value)(const struct column *column, const struct record *record,
                           const struct context *context);
 };

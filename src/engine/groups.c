@@ -84,7 +84,6 @@ static uint64_t hash_value(uint64_t hash, const struct value *value)
     case VALUE_FLAGS:
         return hash_bytes(hash, value->flags.bits, sizeof value->flags.bits);
     case VALUE_UNKNOWN:
-    case VALUE_ABSENT:
         break;
     }
     return hash;

@@ -72,7 +72,7 @@ static int compare_flags(const struct value *a, const struct value *b)
 
 static int is_unknown(const struct value *value)
 {
-    return value->type == VALUE_UNKNOWN || value->type == VALUE_ABSENT;
+    return value->type == VALUE_UNKNOWN;
 }
 
 int value_compare(const struct value *a, const struct value *b)
@@ -99,7 +99,6 @@ int value_compare(const struct value *a, const struct value *b)
     case VALUE_FLAGS:
         return compare_flags(a, b);
     case VALUE_UNKNOWN:
-    case VALUE_ABSENT:
         break;
     }
     return 0;

@@ -128,7 +128,6 @@ static void put_value(const struct csv *csv, const struct value *value)
 {
     switch (value->type) {
     case VALUE_UNKNOWN:
-    case VALUE_ABSENT:
         break;
     case VALUE_LLADDR:
         if (value->text.length == 0)
@@ -170,11 +169,6 @@ static void csv_begin(struct sink *sink)
     writer_put(sink->writer, "\r\n", 2);
 }
 
-static bool is_empty(const struct value *value)
-{
-    return value->type == VALUE_UNKNOWN || value->type == VALUE_ABSENT;
-}
-
 static void csv_row(struct sink *sink, const struct record *record)
 {
     const struct sink_options *options = &csv_of(sink)->options;
@@ -184,7 +178,7 @@ static void csv_row(struct sink *sink, const struct record *record)
         const struct value value = column->value(column, record, sink->context);
         if (i > 0)
             writer_put(sink->writer, ",", 1);
-        if (is_empty(&value) && options->count == 1)
+        if (value.type == VALUE_UNKNOWN && options->count == 1)
             writer_puts(sink->writer, "\"\""); /* a blank line would be no record to many readers */
         else
             put_value(csv_of(sink), &value);

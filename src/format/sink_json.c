@@ -102,7 +102,6 @@ static void put_value(struct writer *writer, const struct value *value)
 
     switch (value->type) {
     case VALUE_UNKNOWN:
-    case VALUE_ABSENT:
         writer_put(writer, "null", 4);
         break;
     case VALUE_NUMBER:
@@ -150,18 +149,15 @@ static void put_separator(struct json *json)
 static void json_row(struct sink *sink, const struct record *record)
 {
     struct json *json = json_of(sink);
-    size_t comma = 1; /* to be left out */
 
     put_separator(json);
     writer_put(sink->writer, "{", 1);
     for (size_t i = 0; i < json->count; i++) {
         const struct column *column = json->columns[i];
         const struct value value = column->value(column, record, sink->context);
-        if (value.type == VALUE_ABSENT)
-            continue;
+        const size_t comma = i == 0 ? 1 : 0; /* to be left out */
         writer_put(sink->writer, json->keys[i].text + comma, json->keys[i].length - comma);
         put_value(sink->writer, &value);
-        comma = 0;
     }
     writer_puts(sink->writer, json->array ? "}" : "}\n");
 }

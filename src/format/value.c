@@ -78,7 +78,6 @@ size_t value_bound(const struct value *value)
 
     switch (value->type) {
     case VALUE_UNKNOWN:
-    case VALUE_ABSENT:
         return 1;
     case VALUE_NUMBER:
         return TEXT_U64_MAX;
@@ -183,7 +182,6 @@ char *value_write(char *dst, const struct value *value, const char *delimiters)
 {
     switch (value->type) {
     case VALUE_UNKNOWN:
-    case VALUE_ABSENT:
         *dst++ = '-';
         return dst;
     case VALUE_NUMBER:

@@ -78,7 +78,7 @@ static void numbers_below_zero_come_before_the_others(void **state)
         integer(0, false),
         integer(7, false),
         integer(UINT64_MAX, false),
-        {.type = VALUE_ABSENT},
+        {.type = VALUE_UNKNOWN},
     };
 
     (void)state;
