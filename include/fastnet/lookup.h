@@ -111,6 +111,7 @@ int32_t interfaces_namespace(const struct interfaces *interfaces, uint32_t index
  * Hosts: getnameinfo(3), each distinct address once, many at a time. Addresses are added first,
  * then resolved together within a total time, after which those without an answer have no name.
  */
+enum { HOSTS_MILLISECONDS = 5000 }; /* what a listing takes for it */
 struct hosts;
 struct hosts *hosts_create(void);
 void hosts_destroy(struct hosts *hosts); /* what is still being asked then is left behind */
@@ -122,6 +123,11 @@ int hosts_add(struct hosts *hosts, uint8_t family, const uint8_t *address);
  */
 int hosts_resolve(struct hosts *hosts, unsigned milliseconds);
 const char *hosts_name(const struct hosts *hosts, uint8_t family, const uint8_t *address);
+/*
+ * The IPv4 address of a network, or else of a host, in network byte order. Returns 0, -ENOENT when
+ * there is none (*error is then h_errno), -ETIMEDOUT, or another -errno.
+ */
+int hosts_find(const char *name, unsigned milliseconds, uint8_t address[4], int *error);
 
 /*
  * Networks: networks(5). Of several lines for one network the first counts. Lines that are

@@ -3,6 +3,7 @@
  * statuses. What its lines look like is format/layout_arp.c's matter.
  */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <linux/neighbour.h>
 #include <net/if.h>
 #include <netdb.h>
@@ -36,23 +37,30 @@ struct arp {
 
 /* Which host */
 
-/* A name is asked for as arp asks: first among the networks. Nothing needs rights from here on. */
-static bool find_host(const char *name, struct in_addr *address)
+static int refuse_host(const char *name, const char *why)
 {
-    const struct netent *network;
-    const struct hostent *host;
+    char text[TYPED_MAX];
+
+    fprintf(stderr, "%s: %s\n", options_typed(text, name, strlen(name)), why);
+    return STATUS_ARP_FAILURE;
+}
+
+/* Nothing needs rights from here on. */
+static int find_host(struct arp *arp)
+{
+    const char *name = arp->options.host;
+    char late[64];
+    int error, result;
 
     rights_drop();
-    network = getnetbyname(name);
-    if (network) {
-        address->s_addr = htonl(network->n_net);
-        return true;
+    result = hosts_find(name, HOSTS_MILLISECONDS, arp->host, &error);
+    if (result == -ENOENT)
+        return refuse_host(name, hstrerror(error));
+    if (result == -ETIMEDOUT) {
+        snprintf(late, sizeof late, "no answer after %d seconds", HOSTS_MILLISECONDS / 1000);
+        return refuse_host(name, late);
     }
-    host = gethostbyname(name);
-    if (!host || host->h_length != sizeof *address || !host->h_addr_list[0])
-        return false;
-    memcpy(address, host->h_addr_list[0], sizeof *address);
-    return true;
+    return result < 0 ? refuse_host(name, strerror(-result)) : 0;
 }
 
 static int resolve_host(struct arp *arp)
@@ -60,13 +68,8 @@ static int resolve_host(struct arp *arp)
     const char *name = arp->options.host;
     struct in_addr address = {.s_addr = INADDR_ANY};
 
-    if (!name)
-        return 0;
-    if (strcmp(name, "default") != 0 && !inet_aton(name, &address) && !find_host(name, &address)) {
-        char text[TYPED_MAX];
-        fprintf(stderr, "%s: %s\n", options_typed(text, name, strlen(name)), hstrerror(h_errno));
-        return STATUS_ARP_FAILURE;
-    }
+    if (name && strcmp(name, "default") != 0 && !inet_aton(name, &address))
+        return find_host(arp);
     memcpy(arp->host, &address, sizeof arp->host);
     return 0;
 }

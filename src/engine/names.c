@@ -9,7 +9,6 @@
 #include "fastnet/route.h"
 
 /* How long all reverse lookups of a listing may take together. */
-enum { HOSTS_MILLISECONDS = 5000 };
 
 static void raise_for_owners(const struct run *run)
 {

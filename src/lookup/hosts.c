@@ -1,7 +1,8 @@
 /*
- * Hosts: addresses are gathered, then asked for by several threads. A resolver cannot be
- * interrupted, so a thread that is still waiting for one when the time is up is left behind; all it
- * touches after that is the round it works on, which the last one to leave frees.
+ * Hosts: addresses are gathered, then asked for by several threads; a name is asked for by one. A
+ * resolver cannot be interrupted, so a thread that is still waiting for one when the time is up is
+ * left behind; all it touches after that is the round it works on, which the last one to leave
+ * frees.
  */
 #include "fastnet/lookup.h"
 
@@ -19,10 +20,14 @@
 
 enum { THREADS_MAX = 32, ADDRESS_MAX = 16, ENTRIES_FIRST = 64 };
 
+/* What a resolver may need for one name with all its addresses. */
+enum { ANSWER_MAX = 16 * 1024 };
+
 struct host {
-    uint8_t family;
+    uint8_t family; /* AF_UNSPEC: the address is what is asked for, and was not found */
     uint8_t address[ADDRESS_MAX];
     char *name; /* NULL: not answered, or has none */
+    int error;  /* h_errno, of an address that was not found */
 };
 
 struct hosts {
@@ -38,6 +43,7 @@ struct round {
     pthread_mutex_t lock;
     pthread_cond_t answered;
     unsigned users; /* threads, and the one that waits for them */
+    char *wanted;   /* the name of the only host, whose address is asked for; else NULL */
     size_t count, next, pending;
     struct host hosts[];
 };
@@ -167,6 +173,33 @@ static char *ask(const struct host *host)
     return strdup(name);
 }
 
+static bool is_ipv4(int family, int length)
+{
+    return family == AF_INET && length == sizeof(struct in_addr);
+}
+
+/* First among the networks, as net-tools asks. */
+static void ask_address(const char *name, struct host *host)
+{
+    char buffer[ANSWER_MAX];
+    struct netent network, *known = NULL;
+    struct hostent entry, *found = NULL;
+
+    if (getnetbyname_r(name, &network, buffer, sizeof(buffer), &known, &host->error) == 0 &&
+        known != NULL) {
+        const in_addr_t number = htonl(known->n_net);
+        memcpy(host->address, &number, sizeof(number));
+        host->family = AF_INET;
+        return;
+    }
+    if (gethostbyname_r(name, &entry, buffer, sizeof(buffer), &found, &host->error) == 0 &&
+        found != NULL && is_ipv4(found->h_addrtype, found->h_length) &&
+        found->h_addr_list[0] != NULL) {
+        memcpy(host->address, found->h_addr_list[0], sizeof(struct in_addr));
+        host->family = AF_INET;
+    }
+}
+
 /* With the lock held, which it gives back. */
 static void round_leave(struct round *round)
 {
@@ -176,6 +209,7 @@ static void round_leave(struct round *round)
         return;
     for (size_t i = 0; i < round->count; i++)
         free(round->hosts[i].name);
+    free(round->wanted);
     pthread_cond_destroy(&round->answered);
     pthread_mutex_destroy(&round->lock);
     free(round);
@@ -187,10 +221,14 @@ static void *work(void *arg)
     pthread_mutex_lock(&round->lock);
     while (round->next < round->count) {
         struct host *host = &round->hosts[round->next++];
+        struct host answer = *host;
         pthread_mutex_unlock(&round->lock);
-        char *name = ask(host);
+        if (round->wanted != NULL)
+            ask_address(round->wanted, &answer);
+        else
+            answer.name = ask(&answer);
         pthread_mutex_lock(&round->lock);
-        host->name = name;
+        *host = answer;
         if (--round->pending == 0)
             pthread_cond_signal(&round->answered);
     }
@@ -198,12 +236,17 @@ static void *work(void *arg)
     return NULL;
 }
 
-static struct round *round_create(const struct host *hosts, size_t count)
+/* wanted: see struct round. */
+static struct round *round_create(const struct host *hosts, size_t count, const char *wanted)
 {
     pthread_condattr_t monotonic;
     struct round *round = calloc(1, sizeof(*round) + count * sizeof(round->hosts[0]));
     if (round == NULL)
         return NULL;
+    if (wanted != NULL && (round->wanted = strdup(wanted)) == NULL) {
+        free(round);
+        return NULL;
+    }
     round->users = 1;
     round->count = round->pending = count;
     memcpy(round->hosts, hosts, count * sizeof(*hosts));
@@ -255,24 +298,18 @@ static struct timespec deadline_after(unsigned milliseconds)
 static int round_take(struct round *round, struct host *hosts)
 {
     for (size_t i = 0; i < round->count; i++) {
-        hosts[i].name = round->hosts[i].name;
+        hosts[i] = round->hosts[i];
         round->hosts[i].name = NULL;
     }
     round->next = round->count;
     return (int)round->pending;
 }
 
-int hosts_resolve(struct hosts *hosts, unsigned milliseconds)
+/* Fills in what was answered in time. Returns how many were not answered, or -errno. */
+static int resolve(struct host *hosts, size_t count, const char *wanted, unsigned milliseconds)
 {
     const struct timespec deadline = deadline_after(milliseconds);
-    const size_t count = hosts->count - hosts->asked;
-    if (count == 0)
-        return 0;
-    struct host *fresh = hosts->entries + hosts->asked;
-    hosts->asked = hosts->count;
-    if (milliseconds == 0)
-        return (int)count;
-    struct round *round = round_create(fresh, count);
+    struct round *round = round_create(hosts, count, wanted);
     if (round == NULL)
         return -ENOMEM;
 
@@ -282,8 +319,34 @@ int hosts_resolve(struct hosts *hosts, unsigned milliseconds)
         int waited = 0;
         while (round->pending > 0 && waited != ETIMEDOUT)
             waited = pthread_cond_timedwait(&round->answered, &round->lock, &deadline);
-        status = round_take(round, fresh);
+        status = round_take(round, hosts);
     }
     round_leave(round);
     return status;
+}
+
+int hosts_resolve(struct hosts *hosts, unsigned milliseconds)
+{
+    const size_t count = hosts->count - hosts->asked;
+    if (count == 0)
+        return 0;
+    struct host *fresh = hosts->entries + hosts->asked;
+    hosts->asked = hosts->count;
+    if (milliseconds == 0)
+        return (int)count;
+    return resolve(fresh, count, NULL, milliseconds);
+}
+
+int hosts_find(const char *name, unsigned milliseconds, uint8_t address[4], int *error)
+{
+    struct host host = {.family = AF_UNSPEC, .error = HOST_NOT_FOUND};
+    const int unanswered = resolve(&host, 1, name, milliseconds);
+
+    if (unanswered != 0)
+        return unanswered < 0 ? unanswered : -ETIMEDOUT;
+    *error = host.error;
+    if (host.family == AF_UNSPEC)
+        return -ENOENT;
+    memcpy(address, host.address, sizeof(struct in_addr));
+    return 0;
 }

@@ -202,6 +202,41 @@ int getnameinfo(const struct sockaddr *restrict address, socklen_t length, char 
     return status;
 }
 
+/* One network and one host are known, a name is answered late, of another the server says why not.
+ */
+int getnetbyname_r(const char *name, struct netent *entry, char *buffer, size_t size,
+                   struct netent **result, int *error)
+{
+    (void)buffer;
+    (void)size;
+    asked++;
+    *error = HOST_NOT_FOUND;
+    *result = strcmp(name, "net") == 0 ? entry : NULL;
+    entry->n_net = 0x0a000000;
+    finished++;
+    return 0;
+}
+
+int gethostbyname_r(const char *restrict name, struct hostent *restrict entry,
+                    char *restrict buffer, size_t size, struct hostent **restrict result,
+                    int *restrict error)
+{
+    static char address[] = {10, 1, 2, 3}, *addresses[] = {address, NULL};
+
+    (void)buffer;
+    (void)size;
+    asked++;
+    if (strcmp(name, "late") == 0) {
+        pthread_mutex_lock(&gate);
+        pthread_mutex_unlock(&gate);
+    }
+    *error = strcmp(name, "refused") == 0 ? TRY_AGAIN : HOST_NOT_FOUND;
+    *result = strcmp(name, "host") == 0 || strcmp(name, "late") == 0 ? entry : NULL;
+    *entry = (struct hostent){.h_addrtype = AF_INET, .h_length = 4, .h_addr_list = addresses};
+    finished++;
+    return 0;
+}
+
 static int forget(void **state)
 {
     (void)state;
@@ -610,6 +645,51 @@ static void answers_in_time_are_kept_when_others_are_late(void **state)
     hosts_destroy(hosts);
 }
 
+static void assert_found(const char *name, uint32_t expected)
+{
+    uint32_t address = 0;
+    int error = 0;
+
+    assert_int_equal(hosts_find(name, 10000, (uint8_t *)&address, &error), 0);
+    assert_int_equal(ntohl(address), expected);
+}
+
+static void name_is_a_network_or_else_a_host(void **state)
+{
+    uint8_t address[4];
+    int error = 0;
+
+    (void)state;
+    assert_found("net", 0x0a000000);
+    assert_int_equal(asked, 1);
+    assert_found("host", 0x0a010203);
+    assert_int_equal(asked, 3);
+    assert_int_equal(hosts_find("none", 10000, address, &error), -ENOENT);
+    assert_int_equal(error, HOST_NOT_FOUND);
+    assert_int_equal(hosts_find("refused", 10000, address, &error), -ENOENT);
+    assert_int_equal(error, TRY_AGAIN);
+}
+
+static void name_that_is_answered_late_is_left_behind(void **state)
+{
+    char name[] = "late";
+    uint8_t address[4] = {1, 2, 3, 4};
+    int error = 0;
+
+    (void)state;
+    pthread_mutex_lock(&gate);
+    const double start = seconds();
+    const int result = hosts_find(name, 150, address, &error);
+    const double took = seconds() - start;
+    memset(name, 'x', 4); /* nothing of the caller is looked at any more */
+    pthread_mutex_unlock(&gate);
+    wait_for_late_answers();
+
+    assert_int_equal(result, -ETIMEDOUT);
+    assert_true(took > 0.140 && took < 5);
+    assert_memory_equal(address, "\1\2\3\4", 4);
+}
+
 #define A_LOOKUP(test) cmocka_unit_test_setup_teardown(test, forget, was_asked_rightly)
 
 int main(void)
@@ -640,6 +720,8 @@ int main(void)
         A_LOOKUP(no_time_asks_for_nothing),
         A_LOOKUP(late_answers_are_left_behind),
         A_LOOKUP(answers_in_time_are_kept_when_others_are_late),
+        A_LOOKUP(name_is_a_network_or_else_a_host),
+        A_LOOKUP(name_that_is_answered_late_is_left_behind),
     };
     return cmocka_run_group_tests_name("lookup", tests, NULL, NULL);
 }
