@@ -57,6 +57,7 @@ int main(int argc, char *argv[])
         return STATUS_FAILURE;
     }
     signal(SIGPIPE, SIG_IGN); /* a reader that leaves early is seen as EPIPE */
+    signal(SIGXFSZ, SIG_IGN); /* and a file that may not grow as EFBIG */
     if (argc < 1) {
         argc = 1;
         argv = no_arguments;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/personality.h"
+#include "cli/run.h"
 
 enum { GROUP_WHICH, GROUP_SHOW, GROUP_OTHER, GROUP_CHANGES };
 static const char *const groups[] = {"Which neighbours", "How they are shown", "About fastnet",
@@ -108,19 +109,21 @@ static int take_flag(struct arp_options *options, int id)
 
 static void print_help(const char *program)
 {
-    printf("Usage: %sarp [OPTION]... [HOST]\n"
-           "The IPv4 neighbours of this machine, as arp lists them. 'fastnet neigh' lists all.\n",
-           strcmp(program, "arp") == 0 ? "" : "fastnet ");
+    fprintf(cli_stdout(),
+            "Usage: %sarp [OPTION]... [HOST]\n"
+            "The IPv4 neighbours of this machine, as arp lists them. 'fastnet neigh' lists all.\n",
+            strcmp(program, "arp") == 0 ? "" : "fastnet ");
     for (size_t i = 0; i < TABLE_COUNT; i++)
-        options_help(tables[i], stdout);
-    printf("\nSee fastnet-arp(8) for more, fastnet-output(5) for the columns.\n");
+        options_help(tables[i], cli_stdout());
+    fprintf(cli_stdout(), "\nSee fastnet-arp(8) for more, fastnet-output(5) for the columns.\n");
 }
 
 static void print_version(void)
 {
-    printf("fastnet " FASTNET_VERSION "\n"
-           "lists as arp of net-tools 2.10 does; backends: rtnetlink, /proc/net/arp\n"
-           "built with libmnl and libcap\n");
+    fprintf(cli_stdout(),
+            "fastnet " FASTNET_VERSION "\n"
+            "lists as arp of net-tools 2.10 does; backends: rtnetlink, /proc/net/arp\n"
+            "built with libmnl and libcap\n");
 }
 
 static int take_option(const struct option *option, const char *argument, void *arg)

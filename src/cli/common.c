@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/personality.h"
+#include "cli/run.h"
 
 enum {
     OPTION_JSON = 1000,
@@ -132,7 +133,8 @@ static void print_columns(enum record_kind kind)
         if (strlen(table->columns[i].name) > width)
             width = strlen(table->columns[i].name);
     for (size_t i = 0; i < table->count; i++)
-        printf("%-*s %s\n", (int)width, table->columns[i].name, table->columns[i].help);
+        fprintf(cli_stdout(), "%-*s %s\n", (int)width, table->columns[i].name,
+                table->columns[i].help);
 }
 
 void common_add_columns(enum record_kind kind, const char *names,
@@ -156,7 +158,7 @@ int common_complete(const struct common *common, const struct grammar *grammar, 
     for (size_t i = 0; for_fastnet && i < personality_count; i++)
         if (personalities[i].grammar)
             words[count++] = personalities[i].grammar;
-    if (completion_print(grammar, words, count, common->completion, stdout) == 0)
+    if (completion_print(grammar, words, count, common->completion, cli_stdout()) == 0)
         return STATUS_OK;
     fprintf(stderr, "%s: --completion: bash, zsh or fish\n", program);
     return STATUS_MISUSE;

@@ -7,6 +7,7 @@
 #include "cli/conntrack_parsing.h"
 #include "cli/conntrack_values.h"
 #include "cli/personality.h"
+#include "cli/run.h"
 #include "fastnet/lookup.h"
 
 enum { GROUP_COMMANDS, GROUP_FILTERS, GROUP_PROTOCOL, GROUP_SHOW, GROUP_OTHER };
@@ -214,19 +215,22 @@ static int take_output(struct conntrack_parsing *parsing, const struct option *o
 
 static void print_help(const char *program)
 {
-    printf("Usage: %s [COMMAND] [OPTION]...\n"
-           "The flows that the kernel tracks, as conntrack lists them.\n",
-           strcmp(program, "conntrack") == 0 ? program : "fastnet conntrack");
+    fprintf(cli_stdout(),
+            "Usage: %s [COMMAND] [OPTION]...\n"
+            "The flows that the kernel tracks, as conntrack lists them.\n",
+            strcmp(program, "conntrack") == 0 ? program : "fastnet conntrack");
     for (size_t i = 0; i < TABLE_COUNT; i++)
-        options_help(tables[i], stdout);
-    printf("\nSee fastnet-conntrack(8) for more, fastnet-output(5) for the columns.\n");
+        options_help(tables[i], cli_stdout());
+    fprintf(cli_stdout(),
+            "\nSee fastnet-conntrack(8) for more, fastnet-output(5) for the columns.\n");
 }
 
 static void print_version(void)
 {
-    printf("fastnet " FASTNET_VERSION "\n"
-           "lists as conntrack of conntrack-tools 1.4.7 does; backends: ctnetlink, /proc/net\n"
-           "built with libmnl and libcap\n");
+    fprintf(cli_stdout(),
+            "fastnet " FASTNET_VERSION "\n"
+            "lists as conntrack of conntrack-tools 1.4.7 does; backends: ctnetlink, /proc/net\n"
+            "built with libmnl and libcap\n");
 }
 
 static int take_option(const struct option *option, const char *argument, void *arg)

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "cli/personality.h"
+#include "cli/run.h"
 
 enum { OPTION_STATE = 256, OPTION_PROXY, OPTION_MASTER };
 
@@ -88,19 +89,20 @@ static int take_states(struct neigh_options *options, const char *names, const c
 
 static void print_help(const char *program)
 {
-    printf("Usage: %sneigh [OPTION]...\n"
-           "The neighbours of this machine, IPv4 and IPv6, in every state.\n",
-           strcmp(program, "neigh") == 0 ? "" : "fastnet ");
+    fprintf(cli_stdout(),
+            "Usage: %sneigh [OPTION]...\n"
+            "The neighbours of this machine, IPv4 and IPv6, in every state.\n",
+            strcmp(program, "neigh") == 0 ? "" : "fastnet ");
     for (size_t i = 0; i < TABLE_COUNT; i++)
-        options_help(tables[i], stdout);
-    printf("\nSee fastnet-neigh(8) for more, fastnet-output(5) for the columns.\n");
+        options_help(tables[i], cli_stdout());
+    fprintf(cli_stdout(), "\nSee fastnet-neigh(8) for more, fastnet-output(5) for the columns.\n");
 }
 
 static void print_version(void)
 {
-    printf("fastnet " FASTNET_VERSION "\n"
-           "backends: rtnetlink, /proc/net/arp\n"
-           "built with libmnl and libcap\n");
+    fprintf(cli_stdout(), "fastnet " FASTNET_VERSION "\n"
+                          "backends: rtnetlink, /proc/net/arp\n"
+                          "built with libmnl and libcap\n");
 }
 
 /* An operand that were ignored would look like a filter that found everything. */

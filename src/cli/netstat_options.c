@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/personality.h"
+#include "cli/run.h"
 
 enum {
     OPTION_FAMILY = 256, /* --inet and its kin: the option's name is the family's */
@@ -199,22 +200,25 @@ static int take_interval(struct netstat_options *options, const char *seconds, c
 
 static void print_help(const char *program)
 {
-    printf("Usage: %s [OPTION]...\n"
-           "What this machine is talking to: its sockets, as netstat lists them.\n",
-           program);
+    fprintf(cli_stdout(),
+            "Usage: %s [OPTION]...\n"
+            "What this machine is talking to: its sockets, as netstat lists them.\n",
+            program);
     for (size_t i = 0; i < TABLE_COUNT; i++)
-        options_help(tables[i], stdout);
-    printf("\nfastnet arp, neigh and conntrack list neighbours and flows: see their --help.\n"
-           "fastnet netstat is the same as fastnet, but leaves blanks in names as they are.\n"
-           "ss is not part of this version.\n");
-    printf("\nSee fastnet(8) for more, fastnet-output(5) for the columns.\n");
+        options_help(tables[i], cli_stdout());
+    fprintf(cli_stdout(),
+            "\nfastnet arp, neigh and conntrack list neighbours and flows: see their --help.\n"
+            "fastnet netstat is the same as fastnet, but leaves blanks in names as they are.\n"
+            "ss is not part of this version.\n");
+    fprintf(cli_stdout(), "\nSee fastnet(8) for more, fastnet-output(5) for the columns.\n");
 }
 
 static void print_version(void)
 {
-    printf("fastnet " FASTNET_VERSION "\n"
-           "lists as netstat of net-tools 2.10 does; backends: sock_diag netlink, /proc/net\n"
-           "built with libmnl and libcap\n");
+    fprintf(cli_stdout(),
+            "fastnet " FASTNET_VERSION "\n"
+            "lists as netstat of net-tools 2.10 does; backends: sock_diag netlink, /proc/net\n"
+            "built with libmnl and libcap\n");
 }
 
 static int take_other_table(struct netstat_options *options, const struct option *option)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -21,11 +22,34 @@ static int output_status(const char *program, int error)
     return STATUS_FAILURE;
 }
 
+/* There is one stdout for the whole program. */
+static struct {
+    FILE *stream; /* NULL: nothing was printed */
+    char *text;
+    size_t size;
+} printed;
+
+FILE *cli_stdout(void)
+{
+    if (!printed.stream)
+        printed.stream = open_memstream(&printed.text, &printed.size);
+    return printed.stream ? printed.stream : stdout;
+}
+
 int cli_finish_stdout(const char *program, int status)
 {
-    if (fflush(stdout) != 0 || ferror(stdout))
-        return output_status(program, -errno);
-    return status;
+    int error = fflush(stdout) != 0 || ferror(stdout) ? -EIO : 0; /* if memory was short */
+
+    if (printed.stream) {
+        error = fclose(printed.stream) != 0 ? -errno : 0;
+        struct writer writer = {
+            .fd = STDOUT_FILENO, .buffer = printed.text, .length = printed.size};
+        if (!error)
+            error = writer_flush(&writer);
+        free(printed.text);
+        printed.stream = NULL;
+    }
+    return error ? output_status(program, error) : status;
 }
 
 /* *last is set when there is no use in another pass. */

@@ -3,6 +3,7 @@
 #define CLI_RUN_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "fastnet/engine.h"
 
@@ -22,7 +23,12 @@ struct cli_listing {
 /* Returns the exit status. */
 int cli_run_listing(const struct cli_listing *options);
 
-/* For what was printed with stdio: status, or failure when it could not be written. */
+/*
+ * Where help, versions, columns and completions are printed to: memory, since stdio does not wait
+ * where stdout does not block.
+ */
+FILE *cli_stdout(void);
+/* Writes out what was printed there. Returns status, or failure when it could not be written. */
 int cli_finish_stdout(const char *program, int status);
 
 #endif

@@ -13,6 +13,7 @@
 #include "cli/neigh_options.h"
 #include "cli/netstat_options.h"
 #include "cli/personality.h"
+#include "cli/run.h"
 #include "fuzz.h"
 
 enum { WORDS_MAX = 64 };
@@ -25,7 +26,7 @@ static void silence(void)
         return;
     nowhere = fopen("/dev/null", "w");
     require(nowhere != NULL);
-    stdout = nowhere;
+    require(dup2(fileno(nowhere), STDOUT_FILENO) >= 0);
     stderr = nowhere;
 }
 
@@ -147,6 +148,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     parse_netstat(count, words);
     parse_conntrack(count, words);
     take_by_others(count, words);
+    cli_finish_stdout(program, STATUS_OK);
     free(text);
     return 0;
 }

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/run.h"
+
 enum { WORDS_MAX = 24 };
 
 struct ct_parsed ct_parse_as(const char *program, const char *const words[])
@@ -26,6 +28,7 @@ struct ct_parsed ct_parse_as(const char *program, const char *const words[])
     capture_begin(&out, STDOUT_FILENO);
     capture_begin(&err, STDERR_FILENO);
     parsed.status = conntrack_parse(&parsed.options, argc, argv, &parsed.done);
+    parsed.status = cli_finish_stdout(argv[0], parsed.status);
     capture_end(&err);
     capture_end(&out);
     memcpy(parsed.said, err.text, sizeof parsed.said);

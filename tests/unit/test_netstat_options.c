@@ -13,6 +13,7 @@
 
 #include "cli/netstat_options.h"
 #include "cli/personality.h"
+#include "cli/run.h"
 #include "reference.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -34,6 +35,7 @@ static void parse_words(struct parsed *parsed, int argc, char *const argv[])
     capture_begin(&out, STDOUT_FILENO);
     capture_begin(&err, STDERR_FILENO);
     parsed->status = netstat_parse(&parsed->options, argc, argv, &parsed->done);
+    parsed->status = cli_finish_stdout(argv[0], parsed->status);
     capture_end(&err);
     capture_end(&out);
     memcpy(parsed->said, err.text, sizeof parsed->said);
