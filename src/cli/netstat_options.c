@@ -132,10 +132,13 @@ static void remember_family(struct netstat_options *options, const char *name)
 {
     size_t length = strlen(options->afname), room = sizeof options->afname;
 
-    if (length + strlen(name) + 1 >= room)
-        fprintf(stderr, "Too much address family arguments.\n");
-    else
+    if (length + strlen(name) + 1 < room) {
         snprintf(options->afname + length, room - length, "%s%s", length ? "," : "", name);
+        return;
+    }
+    if (!options->too_many_families)
+        fprintf(stderr, "Too much address family arguments.\n");
+    options->too_many_families = true;
 }
 
 static bool take_family(struct netstat_options *options, const char *name, size_t length)

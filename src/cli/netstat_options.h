@@ -41,7 +41,8 @@ struct netstat_options {
     enum netstat_table table; /* the last of them, or -g */
     unsigned extend;          /* how often -e was given */
     bool cache, fib, symbolic, wide, delta;
-    const char *interface; /* of -I, or NULL */
+    const char *interface;  /* of -I, or NULL */
+    bool too_many_families; /* for afname; said once */
     char afname[256]; /* the families that were named, joined by commas, as net-tools keeps them */
 };
 

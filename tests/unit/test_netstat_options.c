@@ -272,7 +272,7 @@ static void names_of_families_are_kept_together_as_net_tools_keeps_them(void **s
     assert_string_equal(ACCEPT("-s", "--appletalk").afname, "ddp");
 }
 
-static void too_many_families_are_told_and_left_out(void **state)
+static void too_many_families_are_told_once_and_left_out(void **state)
 {
     char names[512], *end = names;
 
@@ -282,6 +282,7 @@ static void too_many_families_are_told_and_left_out(void **state)
     const struct parsed parsed = PARSE("-A", names);
     assert_int_equal(parsed.status, STATUS_OK);
     assert_true(strlen(parsed.options.afname) < sizeof parsed.options.afname);
+    assert_string_equal(parsed.said, "Too much address family arguments.\n");
 }
 
 static void an_interface_can_be_named_in_the_same_word(void **state)
@@ -535,7 +536,7 @@ int main(void)
         cmocka_unit_test(other_tables_exclude_one_another),
         cmocka_unit_test(groups_are_listed_with_sockets_but_after_all_other_tables),
         cmocka_unit_test(names_of_families_are_kept_together_as_net_tools_keeps_them),
-        cmocka_unit_test(too_many_families_are_told_and_left_out),
+        cmocka_unit_test(too_many_families_are_told_once_and_left_out),
         cmocka_unit_test(an_interface_can_be_named_in_the_same_word),
         cmocka_unit_test(changes_are_for_counters_that_come_again),
         cmocka_unit_test(families_are_kept_as_they_were_named),
