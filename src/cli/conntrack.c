@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cli/common.h"
+#include "cli/conntrack_events.h"
 #include "cli/conntrack_options.h"
 #include "cli/personality.h"
 #include "cli/run.h"
@@ -21,6 +22,8 @@ struct conntrack {
     struct conntrack_options options;
     struct listing_table table;
     struct query_events events;
+    struct event_bound bound; /* of events that are sorted */
+    size_t kept;
     struct listing listing;
     const struct column *defaults[LISTING_COLUMNS_MAX];
     size_t default_count;
@@ -184,6 +187,13 @@ static int prepare_events(struct conntrack *conntrack)
         perror(conntrack->program);
         return STATUS_FAILURE;
     }
+    if (options->common.sort && !options->common.count_by) {
+        conntrack->bound =
+            (struct event_bound){conntrack->listing.keep ? &options->filter : NULL, EVENTS_KEPT_MAX,
+                                 &conntrack->kept, conntrack->events.stop};
+        conntrack->listing.keep = event_bound_keeps;
+        conntrack->listing.keep_arg = &conntrack->bound;
+    }
     conntrack->listing.events = &conntrack->events;
     conntrack->listing.pause = say_losses;
     conntrack->listing.pause_arg = conntrack;
@@ -258,6 +268,8 @@ static void sum_up(const void *arg, struct report *report)
     const char *what = what_is_counted(options);
     const bool complete = report->listed || !report->partial;
 
+    if (conntrack->kept == EVENTS_KEPT_MAX)
+        report_loss(report, "--sort keeps %d events, and ends after these", EVENTS_KEPT_MAX);
     if (report->ended || !complete)
         return;
     if (what)
