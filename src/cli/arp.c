@@ -49,7 +49,6 @@ static int refuse_host(const char *name, const char *why)
 static int find_host(struct arp *arp)
 {
     const char *name = arp->options.host;
-    char late[64];
     int error, result;
 
     rights_drop();
@@ -57,6 +56,7 @@ static int find_host(struct arp *arp)
     if (result == -ENOENT)
         return refuse_host(name, hstrerror(error));
     if (result == -ETIMEDOUT) {
+        char late[64];
         snprintf(late, sizeof late, "no answer after %d seconds", HOSTS_MILLISECONDS / 1000);
         return refuse_host(name, late);
     }
