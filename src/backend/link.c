@@ -157,14 +157,15 @@ static int set_addresses(struct reading *reading)
 
     if (!(reading->query->needs & INTERFACE_ADDRESSES))
         return 0;
+    reading->record.has |= INTERFACE_ADDRESSES;
+    if (!reading->count) /* nor is there an array */
+        return 0;
     at = find_addresses(reading, interface->index);
-    if (reading->count)
-        interface->addresses = reading->addresses + at;
+    interface->addresses = reading->addresses + at;
     while (at < reading->count && reading->addresses[at].interface == interface->index) {
         interface->address_count++;
         at++;
     }
-    reading->record.has |= INTERFACE_ADDRESSES;
     return put_text(reading, interface);
 }
 
@@ -251,9 +252,4 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     return result;
 }
 
-const struct backend backend_link = {
-    .name = "netlink",
-    .source = BACKEND_NETLINK,
-    .fields = fields,
-    .dump = dump,
-};
+const struct backend backend_link = {"netlink", BACKEND_NETLINK, fields, dump, NULL};
