@@ -166,6 +166,7 @@ static int set_addresses(struct reading *reading)
         interface->address_count++;
         at++;
     }
+    reading->record.has |= INTERFACE_ADDRESSES;
     return put_text(reading, interface);
 }
 
@@ -252,4 +253,9 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     return result;
 }
 
-const struct backend backend_link = {"netlink", BACKEND_NETLINK, fields, dump, NULL};
+const struct backend backend_link = {
+    .name = "netlink",
+    .source = BACKEND_NETLINK,
+    .fields = fields,
+    .dump = dump,
+};

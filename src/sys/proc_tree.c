@@ -40,13 +40,23 @@ static int open_below(const struct proc_tree *tree, const char *path, int flags)
     return fd;
 }
 
+static int open_root(const char *root, int flags)
+{
+    int fd;
+
+    do
+        fd = open(root, flags | O_DIRECTORY | O_CLOEXEC);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
 int proc_tree_init(struct proc_tree *tree, const char *root)
 {
     struct statfs system;
 
-    tree->fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    tree->fd = open_root(root, O_RDONLY);
     if (tree->fd < 0 && errno == EACCES) /* its files may be readable by name */
-        tree->fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        tree->fd = open_root(root, O_PATH);
     if (tree->fd < 0)
         return -errno;
     tree->captured = fstatfs(tree->fd, &system) < 0 || system.f_type != PROC_SUPER_MAGIC;

@@ -55,7 +55,7 @@ static bool is_known(const struct column *column, const struct record *record)
 {
     const enum value_type type = value_of(column, record).type;
 
-    return type != VALUE_UNKNOWN && type != VALUE_ABSENT;
+    return type != VALUE_UNKNOWN;
 }
 
 /* --- Copies ----------------------------------------------------------------------------------- */

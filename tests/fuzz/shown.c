@@ -13,8 +13,7 @@ uint64_t shown_hash(uint64_t hash, const struct record *record, const struct con
     for (size_t i = 0; i < columns->count; i++) {
         const struct column *column = &columns->columns[i];
         const struct value value = column->value(column, record, context);
-        require(value.type == column->type || value.type == VALUE_UNKNOWN ||
-                value.type == VALUE_ABSENT);
+        require(value.type == column->type || value.type == VALUE_UNKNOWN);
         require(value_bound(&value) <= sizeof text);
         const size_t length = (size_t)(value_write(text, &value, " ") - text);
         require(length > 0 && length <= value_bound(&value));
