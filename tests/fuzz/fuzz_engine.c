@@ -72,7 +72,8 @@ static void copy_rows(struct input *input, struct rows *rows)
         require(rows_add(rows, record) == 0);
         require(rows->records[i]->has == record->has);
         for (size_t j = 0; j < columns->count; j++)
-            require(compare(&columns->columns[j], record, rows->records[i]) == 0);
+            require(!shown_stands_still(&columns->columns[j]) ||
+                    compare(&columns->columns[j], record, rows->records[i]) == 0);
     }
     require(rows->count == input->count);
     for (size_t i = 0; i < input->count; i++)
@@ -160,6 +161,8 @@ static void sort_rows(const struct input *input, const struct rows *rows)
         const struct column *column = &columns->columns[i];
         const bool descending = input->choice & 1;
         struct rows sorted;
+        if (!shown_stands_still(column))
+            continue;
         check_order(column, rows);
         share_rows(&sorted, rows);
         require(rows_sort(&sorted, column, descending, &no_names) == 0);
@@ -221,8 +224,11 @@ static void count_rows(const struct input *input, const struct rows *rows)
     for (size_t time = 0; time < COUNTED_TIMES; time++) {
         const size_t first = input->choice + time * input->again;
         struct groups *groups;
-        for (size_t i = 0; i < counting.count; i++)
+        for (size_t i = 0; i < counting.count; i++) {
             counting.columns[i] = &columns->columns[(first + i * 7) % columns->count];
+            if (!shown_stands_still(counting.columns[i]))
+                counting.columns[i] = &columns->columns[0];
+        }
         groups = groups_create(counting.columns, counting.count);
         require(groups != NULL);
         for (size_t i = 0; i < rows->count; i++)

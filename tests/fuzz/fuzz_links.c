@@ -125,7 +125,7 @@ static const char *check_address_text(const char *at, const char *end,
 static void check_addresses(const struct input *input, const struct interface_record *interface)
 {
     const struct text *text = &interface->addresses_text;
-    const char *at = text->data, *end = text->data + text->length;
+    const char *at = text->data, *end = text->length ? text->data + text->length : at;
     int found = NONE;
 
     for (size_t i = 0; i < interface->address_count; i++) {

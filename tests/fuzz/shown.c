@@ -1,9 +1,16 @@
 #include "shown.h"
 
+#include <string.h>
+
 #include "fastnet/hash.h"
 #include "fuzz.h"
 
 enum { TEXT_SIZE = 64 * 1024 };
+
+bool shown_stands_still(const struct column *column)
+{
+    return strcmp(column->name, "age") != 0;
+}
 
 uint64_t shown_hash(uint64_t hash, const struct record *record, const struct context *context)
 {
@@ -12,6 +19,8 @@ uint64_t shown_hash(uint64_t hash, const struct record *record, const struct con
 
     for (size_t i = 0; i < columns->count; i++) {
         const struct column *column = &columns->columns[i];
+        if (!shown_stands_still(column))
+            continue;
         const struct value value = column->value(column, record, context);
         require(value.type == column->type || value.type == VALUE_UNKNOWN);
         require(value_bound(&value) <= sizeof text);
