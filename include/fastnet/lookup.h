@@ -123,6 +123,8 @@ int hosts_add(struct hosts *hosts, uint8_t family, const uint8_t *address);
  */
 int hosts_resolve(struct hosts *hosts, unsigned milliseconds);
 const char *hosts_name(const struct hosts *hosts, uint8_t family, const uint8_t *address);
+/* The first EAI_* (gai_strerror(3)) for which a name was not found, 0: that it has none is none. */
+int hosts_error(const struct hosts *hosts);
 /*
  * The IPv4 address of a network, or else of a host, in network byte order. Returns 0, -ENOENT when
  * there is none (*error is then h_errno), -ETIMEDOUT, or another -errno.

@@ -27,7 +27,8 @@ struct host {
     uint8_t family; /* AF_UNSPEC: the address is what is asked for, and was not found */
     uint8_t address[ADDRESS_MAX];
     char *name; /* NULL: not answered, or has none */
-    int error;  /* h_errno, of an address that was not found */
+    /* of an address that was not found h_errno; of a name EAI_* (getnameinfo(3)), 0: it has none */
+    int error;
 };
 
 struct hosts {
@@ -152,7 +153,7 @@ const char *hosts_name(const struct hosts *hosts, uint8_t family, const uint8_t 
 }
 
 /* An IPv4-mapped address is asked for as it is, by an IPv6 address, as netstat does. */
-static char *ask(const struct host *host)
+static void ask_name(struct host *host)
 {
     char name[NI_MAXHOST];
     union {
@@ -168,9 +169,11 @@ static char *ask(const struct host *host)
         memcpy(&address.in6.sin6_addr, host->address, sizeof(address.in6.sin6_addr));
         length = sizeof(address.in6);
     }
-    if (getnameinfo(&address.any, length, name, sizeof(name), NULL, 0, NI_NAMEREQD) != 0)
-        return NULL;
-    return strdup(name);
+    host->error = getnameinfo(&address.any, length, name, sizeof(name), NULL, 0, NI_NAMEREQD);
+    if (host->error == 0 && (host->name = strdup(name)) == NULL)
+        host->error = EAI_MEMORY;
+    if (host->error == EAI_NONAME || host->error == EAI_FAIL)
+        host->error = 0;
 }
 
 static bool is_ipv4(int family, int length)
@@ -226,7 +229,7 @@ static void *work(void *arg)
         if (round->wanted != NULL)
             ask_address(round->wanted, &answer);
         else
-            answer.name = ask(&answer);
+            ask_name(&answer);
         pthread_mutex_lock(&round->lock);
         *host = answer;
         if (--round->pending == 0)
@@ -335,6 +338,14 @@ int hosts_resolve(struct hosts *hosts, unsigned milliseconds)
     if (milliseconds == 0)
         return (int)count;
     return resolve(fresh, count, NULL, milliseconds);
+}
+
+int hosts_error(const struct hosts *hosts)
+{
+    for (size_t i = 0; i < hosts->asked; i++)
+        if (hosts->entries[i].error != 0)
+            return hosts->entries[i].error;
+    return 0;
 }
 
 int hosts_find(const char *name, unsigned milliseconds, uint8_t address[4], int *error)
