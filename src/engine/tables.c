@@ -292,8 +292,7 @@ static void ask_again(struct run *run, const struct listing_table *table,
                     table->table->name, PASSES_MAX, backend->name);
     if (before.unidentified)
         report_loss(run->report,
-                    "%s: --exact: %zu rows cannot be told apart, so a row may be "
-                    "missing (sysctl kernel.kptr_restrict)",
+                    "%s: --exact: %zu rows cannot be told apart, so one of them may be missing",
                     table->table->name, before.unidentified);
 }
 
