@@ -123,7 +123,7 @@ int hosts_add(struct hosts *hosts, uint8_t family, const uint8_t *address);
  */
 int hosts_resolve(struct hosts *hosts, unsigned milliseconds);
 const char *hosts_name(const struct hosts *hosts, uint8_t family, const uint8_t *address);
-/* The first EAI_* (gai_strerror(3)) for which a name was not found, 0: that it has none is none. */
+/* The first errno for which a name was not found (EMFILE, ENOMEM ...), or 0. */
 int hosts_error(const struct hosts *hosts);
 /*
  * The IPv4 address of a network, or else of a host, in network byte order. Returns 0, -ENOENT when

@@ -1,5 +1,4 @@
 #include <errno.h>
-#include <netdb.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -219,15 +218,6 @@ static void report_lookup(struct run *run, const char *what, int error)
         report_note(run->report, "%s: not all could be looked up: %s", what, strerror(error));
 }
 
-static void report_hosts(struct run *run)
-{
-    const struct hosts *hosts = run->engine->context.hosts;
-
-    if (hosts && hosts_error(hosts))
-        report_note(run->report, "hosts: not all could be looked up: %s",
-                    gai_strerror(hosts_error(hosts)));
-}
-
 void run_report_lookups(struct run *run)
 {
     const struct context *context = &run->engine->context;
@@ -236,7 +226,7 @@ void run_report_lookups(struct run *run)
                   context->interfaces ? interfaces_error(context->interfaces) : 0);
     report_lookup(run, "users", context->users ? users_error(context->users) : 0);
     report_lookup(run, "services", context->services ? services_error(context->services) : 0);
-    report_hosts(run);
+    report_lookup(run, "hosts", context->hosts ? hosts_error(context->hosts) : 0);
 }
 
 /* Without the file that names them labels are shown by their numbers. */

@@ -27,8 +27,7 @@ struct host {
     uint8_t family; /* AF_UNSPEC: the address is what is asked for, and was not found */
     uint8_t address[ADDRESS_MAX];
     char *name; /* NULL: not answered, or has none */
-    /* of an address that was not found h_errno; of a name EAI_* (getnameinfo(3)), 0: it has none */
-    int error;
+    int error;  /* h_errno, of an address that was not found; errno, of a name that cannot be had */
 };
 
 struct hosts {
@@ -152,6 +151,19 @@ const char *hosts_name(const struct hosts *hosts, uint8_t family, const uint8_t 
     return slot != 0 ? hosts->entries[slot - 1].name : NULL;
 }
 
+/*
+ * The errno for which there is no answer; 0 where there is none to be had, or no server. Resolvers
+ * take a file or socket that cannot be opened for a server that does not answer.
+ */
+static int fault_of(int status, int error)
+{
+    if (status == EAI_MEMORY)
+        return ENOMEM;
+    if (status == EAI_SYSTEM || error == EMFILE || error == ENFILE || error == ENOMEM)
+        return error;
+    return 0;
+}
+
 /* An IPv4-mapped address is asked for as it is, by an IPv6 address, as netstat does. */
 static void ask_name(struct host *host)
 {
@@ -169,11 +181,12 @@ static void ask_name(struct host *host)
         memcpy(&address.in6.sin6_addr, host->address, sizeof(address.in6.sin6_addr));
         length = sizeof(address.in6);
     }
-    host->error = getnameinfo(&address.any, length, name, sizeof(name), NULL, 0, NI_NAMEREQD);
-    if (host->error == 0 && (host->name = strdup(name)) == NULL)
-        host->error = EAI_MEMORY;
-    if (host->error == EAI_NONAME || host->error == EAI_FAIL)
-        host->error = 0;
+    errno = 0;
+    const int status = getnameinfo(&address.any, length, name, sizeof(name), NULL, 0, NI_NAMEREQD);
+    if (status != 0)
+        host->error = fault_of(status, errno);
+    else if ((host->name = strdup(name)) == NULL)
+        host->error = ENOMEM;
 }
 
 static bool is_ipv4(int family, int length)
