@@ -181,7 +181,7 @@ fuzz: fuzz-targets mutate ## fuzz each target (FUZZ_SECONDS=60), and mutate
 fuzz-targets: ## ... without mutating; what is found goes to build/fuzz/corpus
 	@$(MAKE) $(call fuzzed,fuzz,,60)
 
-fuzz-coverage: ## lines that the fuzz targets reach (FUZZ_SECONDS=10, COVERAGE_MIN=80 percent)
+fuzz-coverage: ## lines that the fuzz targets reach (FUZZ_SECONDS=10; fails below COVERAGE_MIN=80)
 	@rm -rf $(BUILD)/coverage/corpus $(BUILD)/coverage/profiles
 	@LLVM_PROFILE_FILE=$(BUILD)/coverage/profiles/%p.profraw \
 		$(MAKE) $(call fuzzed,coverage,-fprofile-instr-generate -fcoverage-mapping,10)

@@ -390,9 +390,10 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     if (reading.doubtful)
         report_loss(
             query->report,
-            "unix: %zu of the rows may be forged: any user can write lines into %s/net/unix, "
-            "and netlink did not confirm them",
-            reading.doubtful, query->proc_root);
+            "unix: %zu row%s of %s/net/unix may be forged, since any user can put a newline "
+            "into the name of a socket: netlink did not check %s",
+            reading.doubtful, reading.doubtful == 1 ? "" : "s", query->proc_root,
+            reading.doubtful == 1 ? "it" : "them");
     lines_close(&lines);
     return result;
 }

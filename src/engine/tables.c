@@ -108,8 +108,11 @@ static void put_reason(const struct run *run, const struct table *table,
     if (error == -ENOTDIR)
         snprintf(reason, size, "%s/net is not there%s", run->listing->proc_root,
                  run_is_captured(run) ? "" : " (is it mounted with subset=pid?)");
-    else if (error == -EXDEV)
-        snprintf(reason, size, "a link leads out of %s", run->listing->proc_root);
+    else if (run_is_captured(run) && table->file && backend->source == BACKEND_PROC && !remedy)
+        snprintf(reason, size, "%s/net/%s: %s", run->listing->proc_root, table->file,
+                 error == -EINVAL  ? "not a regular file"
+                 : error == -EXDEV ? "a link that leads out of the tree"
+                                   : strerror(-error));
     else
         snprintf(reason, size, "not to be had by %s: %s", backend->name,
                  remedy ? remedy : strerror(-error));
@@ -292,7 +295,7 @@ static void ask_again(struct run *run, const struct listing_table *table,
                     table->table->name, PASSES_MAX, backend->name);
     if (before.unidentified)
         report_loss(run->report,
-                    "%s: --exact: %zu rows cannot be told apart, so one of them may be missing",
+                    "%s: --exact: rows that nothing tells apart: %zu; one of them may be missing",
                     table->table->name, before.unidentified);
 }
 
@@ -307,8 +310,8 @@ static void make_exact(struct run *run, const struct listing_table *table,
                     run->listing->proc_root);
     else if (run->listing->exact && table->table->unidentified)
         report_loss(run->report,
-                    "%s: --exact: rows cannot be told apart, so one pass is all, and "
-                    "a row may be missing",
+                    "%s: --exact has no effect: nothing tells its rows apart, and one may be "
+                    "missing",
                     table->table->name);
 }
 
@@ -337,6 +340,16 @@ static uint64_t missed(const struct run *run, const struct table *table, const s
     return run->listing->needs & ~NEED_LOOKUPS & this->fields(table) & ~had_it->fields(table);
 }
 
+static void put_answer(char *reason, size_t size, const struct table *table,
+                       const struct backend *backend, int error, bool unknown)
+{
+    const char *remedy = remedy_of(backend, table, error);
+
+    snprintf(reason, size, "%s %s: %s%s", backend->name,
+             remedy || is_refusal(error) ? "refused" : "failed", remedy ? remedy : strerror(-error),
+             unknown ? "; values that only it has are unknown" : "");
+}
+
 /*
  * Why other backends than the one that had the table (NULL: none) did not answer, where that is a
  * fault or values are unknown for it. Those that were not needed are not at fault.
@@ -351,17 +364,14 @@ static void report_fallback(struct run *run, const struct table *table,
         const struct backend *this = answers->asked[i];
         const bool fault = i < tried && is_fault(table, answers, i);
         const bool unknown = missed(run, table, this, had_it) != 0;
-        if (fault && unknown)
-            snprintf(reason, sizeof reason, "%s failed: %s; values that only it has are unknown",
-                     this->name, strerror(-answers->errors[i]));
-        else if (fault)
-            snprintf(reason, sizeof reason, "%s failed: %s", this->name,
-                     strerror(-answers->errors[i]));
-        else if (unknown)
+        if (!fault && !unknown)
+            continue;
+        if (i < tried)
+            put_answer(reason, sizeof reason, table, this, answers->errors[i], unknown);
+        else
             snprintf(reason, sizeof reason, "read by %s: values that only %s has are unknown",
                      had_it->name, this->name);
-        if (fault || unknown)
-            add_failure(run, table, reason, false);
+        add_failure(run, table, reason, false);
     }
 }
 

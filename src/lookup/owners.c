@@ -234,7 +234,7 @@ static int absorb(struct owners *owners, const struct holdings *found)
 static bool list_is_cut(const struct owners *owners)
 {
     return (owners->processes.count == 0 || owners->processes.items[0].pid != 1) &&
-           !owners->walk.tree.captured;
+           owners->walk.tree.living;
 }
 
 int owners_refresh(struct owners *owners)

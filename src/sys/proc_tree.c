@@ -7,6 +7,7 @@
 #include <linux/openat2.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
@@ -24,7 +25,7 @@ static int open_once(const struct proc_tree *tree, const char *path, int flags)
     errno = ENOSYS;
     if (tree->captured)
         fd = (int)syscall(SYS_openat2, tree->fd, path, &how, sizeof how);
-    if (fd < 0 && errno == ENOSYS)
+    if (fd < 0 && (errno == ENOSYS || errno == EPERM)) /* EPERM: older containers */
         fd = openat(tree->fd, path, flags | O_CLOEXEC);
     return fd < 0 ? -errno : fd;
 }
@@ -38,6 +39,11 @@ static int open_below(const struct proc_tree *tree, const char *path, int flags)
     for (int tries = 0; tries < TRIES && (fd == -EAGAIN || fd == -EINTR); tries++)
         fd = open_once(tree, path, flags);
     return fd;
+}
+
+static bool is_own(const char *root)
+{
+    return strcmp(root, "/proc") == 0;
 }
 
 static int open_root(const char *root, int flags)
@@ -59,7 +65,8 @@ int proc_tree_init(struct proc_tree *tree, const char *root)
         tree->fd = open_root(root, O_PATH);
     if (tree->fd < 0)
         return -errno;
-    tree->captured = fstatfs(tree->fd, &system) < 0 || system.f_type != PROC_SUPER_MAGIC;
+    tree->captured = !is_own(root);
+    tree->living = fstatfs(tree->fd, &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
     return 0;
 }
 
@@ -86,31 +93,31 @@ static int close_for(int fd, int error)
     return error;
 }
 
-/* The file behind a descriptor of O_PATH, which is what was looked at. */
+/* Returns fd if it is of what was looked at, else closes it. */
+static int check_same(int fd, const struct stat *looked_at)
+{
+    struct stat status;
+
+    if (fd >= 0 && (fstat(fd, &status) < 0 || status.st_dev != looked_at->st_dev ||
+                    status.st_ino != looked_at->st_ino))
+        return close_for(fd, -ESTALE);
+    return fd;
+}
+
+/* The file behind a descriptor of O_PATH. Returns -ENOENT where /proc is no proc file system. */
 static int reopen(int look)
 {
+    struct statfs system;
     char path[32];
     int fd;
 
+    if (statfs("/proc/self/fd", &system) < 0 || system.f_type != PROC_SUPER_MAGIC)
+        return -ENOENT;
     snprintf(path, sizeof path, "/proc/self/fd/%d", look);
     do
         fd = open(path, FILE_FLAGS);
     while (fd < 0 && errno == EINTR);
     return fd < 0 ? -errno : fd;
-}
-
-/* Without /proc it is opened by its name once more, and must still be what was looked at. */
-static int open_same(const struct proc_tree *tree, const char *path, const struct stat *looked_at)
-{
-    struct stat status;
-    int fd = open_below(tree, path, FILE_FLAGS);
-
-    if (fd < 0)
-        return fd;
-    if (fstat(fd, &status) < 0 || status.st_dev != looked_at->st_dev ||
-        status.st_ino != looked_at->st_ino)
-        return close_for(fd, -ESTALE);
-    return fd;
 }
 
 static int open_own(int root, const char *path)
@@ -138,9 +145,9 @@ static int open_captured(const struct proc_tree *tree, const char *path)
     if (fd < 0)
         return close_for(look, fd);
     fd = reopen(look);
-    if (fd == -ENOENT)
-        fd = open_same(tree, path, &status);
-    return close_for(look, fd);
+    if (fd == -ENOENT) /* by its name once more */
+        fd = open_below(tree, path, FILE_FLAGS);
+    return close_for(look, check_same(fd, &status));
 }
 
 int proc_tree_open(const struct proc_tree *tree, const char *path)
@@ -152,14 +159,13 @@ int proc_tree_open(const struct proc_tree *tree, const char *path)
 int proc_tree_open_file(const char *root, const char *path)
 {
     struct proc_tree tree;
-    struct statfs system;
     char whole[PATH_MAX];
     int length = snprintf(whole, sizeof whole, "%s/%s", root, path);
     int fd;
 
     if (length < 0 || (size_t)length >= sizeof whole)
         return -ENAMETOOLONG;
-    if (statfs(root, &system) == 0 && system.f_type == PROC_SUPER_MAGIC)
+    if (is_own(root))
         return open_own(AT_FDCWD, whole);
     fd = proc_tree_init(&tree, root);
     if (fd < 0)
