@@ -2,8 +2,10 @@
 
 #include <errno.h>
 #include <netinet/tcp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "backend/array.h"
 #include "fastnet/report.h"
@@ -17,6 +19,7 @@ struct entry {
 struct half_open {
     struct entry *entries; /* sorted by family and the two ends */
     size_t count, capacity;
+    int error, error6; /* of reading the files of the two families */
 };
 
 static int compare_ends(const struct endpoint *a, const struct endpoint *b)
@@ -58,33 +61,42 @@ static int keep(const struct record *record, void *arg)
     return 0;
 }
 
+static void report_unknown(const struct query *query, const struct table *table, const char *why)
+{
+    report_note(query->report, "%s: not all is known of half-open connections: %s", table->name,
+                why);
+}
+
+/* A loss of rows here is none of the listing, because netlink still has every row. */
 static int read_table(struct half_open *half_open, const struct query *query,
                       const struct table *table)
 {
-    struct report unheard = {0}; /* netlink still has every row */
+    struct report losses = {0};
     struct query half = *query;
+    int error;
 
     half.table = table;
     half.states = 1u << TCP_SYN_RECV;
-    half.report = &unheard;
-    return backend_proc_net.dump(&half, keep, half_open);
+    half.report = &losses;
+    error = backend_proc_net.dump(&half, keep, half_open);
+    if (losses.count)
+        report_unknown(query, table, losses.lines[0]);
+    return error;
 }
 
 struct half_open *half_open_create(const struct query *query)
 {
     struct half_open *half_open = calloc(1, sizeof *half_open);
     bool both = query->table == &table_tcp_both;
-    int error;
 
-    if (!half_open)
-        return NULL;
-    error = read_table(half_open, query, both ? &table_tcp : query->table);
-    if (both && error != -ENOMEM)
-        error = read_table(half_open, query, &table_tcp6) < 0 ? error : 0;
-    if (error < 0) {
-        half_open_destroy(half_open);
+    if (!half_open) {
+        report_unknown(query, query->table, strerror(ENOMEM));
         return NULL;
     }
+    if (both || query->table == &table_tcp)
+        half_open->error = read_table(half_open, query, &table_tcp);
+    if (both || query->table == &table_tcp6)
+        half_open->error6 = read_table(half_open, query, &table_tcp6);
     if (half_open->count)
         qsort(half_open->entries, half_open->count, sizeof *half_open->entries, compare_entries);
     return half_open;
@@ -113,4 +125,17 @@ void half_open_complete(const struct half_open *half_open, struct record *record
     record->socket.retransmits = found->retransmits;
     record->socket.probes = found->probes;
     record->has |= SOCKET_UID | SOCKET_RETRANSMITS | SOCKET_PROBES;
+}
+
+void half_open_report(const struct half_open *half_open, const struct query *query, uint8_t family)
+{
+    const struct table *table = family == AF_INET6 ? &table_tcp6 : &table_tcp;
+    int error = !half_open ? 0 : family == AF_INET6 ? half_open->error6 : half_open->error;
+    char why[128];
+
+    if (!error)
+        return;
+    snprintf(why, sizeof why, "%s/net/%s: %s", query->proc_root, table->file,
+             strerror(error == -ENOTDIR ? ENOENT : -error));
+    report_unknown(query, table, why);
 }

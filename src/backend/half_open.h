@@ -11,11 +11,14 @@
 
 struct half_open;
 
-/* Reads the half-open rows of query->table from /proc. NULL when it cannot be had. */
+/* Reads the half-open rows of query->table from /proc. NULL without memory, which is noted. */
 struct half_open *half_open_create(const struct query *query);
 void half_open_destroy(struct half_open *half_open);
 
 /* Fills in uid, retransmits and probes where the connection is known. Accepts NULL. */
 void half_open_complete(const struct half_open *half_open, struct record *record);
+
+/* Notes why a connection of this family could not be completed, if its file was not read. */
+void half_open_report(const struct half_open *half_open, const struct query *query, uint8_t family);
 
 #endif

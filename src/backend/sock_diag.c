@@ -256,6 +256,8 @@ static void complete_half_open(struct reading *reading, struct record *record)
         reading->half_open = half_open_create(query);
     }
     half_open_complete(reading->half_open, record);
+    if (!(record->has & SOCKET_UID))
+        half_open_report(reading->half_open, query, record->socket.family);
 }
 
 static int take_inet(const struct nlmsghdr *message, void *arg)

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <netinet/tcp.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "backend/array.h"
 #include "backend/half_open.h"
@@ -125,14 +126,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                           .report = &report};
     struct rows rows = {.count = 0};
     struct half_open *half_open;
-    size_t files;
+    size_t files, said;
 
     if (size == 0)
         return 0;
     query.table = tables[data[0] % (sizeof tables / sizeof *tables)];
     files = write_files(query.table, (const char *)data + 1, size - 1);
     half_open = half_open_create(&query);
-    require(!half_open == !files && report.count == 0);
+    require(half_open && !report.partial && report.count <= files);
+    said = report.count;
+    half_open_report(half_open, &query, AF_INET);
+    half_open_report(half_open, &query, AF_INET6);
+    require(report.count - said == (query.table == &table_tcp_both ? 2 : 1) - files);
     if (query.table != &table_tcp6)
         read_rows(query, &table_tcp, &rows);
     if (query.table != &table_tcp)

@@ -54,9 +54,10 @@ static void show(struct scene *scene, unsigned state, uint16_t remote_port, unsi
         remote_port, state, uid % 7, uid, uid % 5);
 }
 
-static int list(struct scene *scene, uint64_t needs, bool exclusive)
+static int list_table(struct scene *scene, const struct table *table, uint64_t needs,
+                      bool exclusive)
 {
-    struct query query = {.table = &table_tcp,
+    struct query query = {.table = table,
                           .needs = needs,
                           .states = STATES_ALL,
                           .proc_root = scene->tree.root,
@@ -69,6 +70,11 @@ static int list(struct scene *scene, uint64_t needs, bool exclusive)
     if (*scene->file)
         tree_puts(&scene->tree, "tcp", scene->file);
     return backend_sock_diag.dump(&query, keep_record, &scene->kept);
+}
+
+static int list(struct scene *scene, uint64_t needs, bool exclusive)
+{
+    return list_table(scene, &table_tcp, needs, exclusive);
 }
 
 static void their_numbers_come_from_proc_by_the_two_ends(void **state)
@@ -117,6 +123,19 @@ static void without_proc_they_stay_without_and_no_row_is_lost(void **state)
     assert_int_equal(scene->kept.count, 1);
     assert_int_equal(scene->kept.records[0].has & NUMBERS, 0);
     assert_false(scene->report.partial);
+    assert_int_equal(scene->report.count, 1);
+    assert_non_null(strstr(scene->report.lines[0], "net/tcp: No such file or directory"));
+}
+
+static void without_one_of_the_two_files_only_its_connections_stay_without(void **state)
+{
+    struct scene *scene = *state;
+
+    tell(scene, 1000);
+    show(scene, TCP_SYN_RECV, 1000, 500);
+    assert_int_equal(list_table(scene, &table_tcp_both, NUMBERS, false), 0);
+    assert_int_equal(scene->kept.records[0].socket.uid, 500);
+    assert_int_equal(scene->report.count, 0);
 }
 
 static void a_malformed_line_in_proc_is_no_loss_of_rows(void **state)
@@ -129,6 +148,8 @@ static void a_malformed_line_in_proc_is_no_loss_of_rows(void **state)
     assert_int_equal(list(scene, NUMBERS, false), 0);
     assert_int_equal(scene->kept.records[0].socket.uid, 500);
     assert_false(scene->report.partial);
+    assert_int_equal(scene->report.count, 1);
+    assert_non_null(strstr(scene->report.lines[0], "malformed"));
 }
 
 static void netlink_alone_means_netlink_alone(void **state)
@@ -184,6 +205,7 @@ int main(void)
         TEST(their_numbers_come_from_proc_by_the_two_ends),
         TEST(one_that_proc_does_not_have_any_more_stays_without),
         TEST(without_proc_they_stay_without_and_no_row_is_lost),
+        TEST(without_one_of_the_two_files_only_its_connections_stay_without),
         TEST(a_malformed_line_in_proc_is_no_loss_of_rows),
         TEST(netlink_alone_means_netlink_alone),
         TEST(what_is_not_needed_is_not_read),
