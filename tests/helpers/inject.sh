@@ -1,10 +1,11 @@
 # shellcheck shell=bash disable=SC2154 # lib.sh sets work
-# Faults by strace -e inject; sourced after lib.sh. The script says what its rows are and what is
-# wrong with a run, for nothing else here knows what is listed:
+# Listings while system calls or allocations fail; sourced after lib.sh. The script says what its
+# rows are and what is wrong with a run, because nothing else here knows what is listed:
 #
-#     rows FILE                       what was listed, without order
+#     rows FILE                       what was listed, without order and without what moves
 #     fault_of transparent|told      judges the run that left its exit status in $status, stdout and
-#                                    stderr in $work/out and $work/err; prints what is wrong
+#                                    stderr in $work/out and $work/err; prints what is wrong.
+#                                    listing_fault() does most of that
 
 run_seconds=10
 prefix= # of the tests' names
@@ -68,12 +69,14 @@ spread() # FIRST LAST MOST
     done
 }
 
-report() # NAME PLACES FAULT
+report() # NAME PLACES FAULTS
 {
+    local lines
     if [ -z "$3" ]; then
         ok "$1 ($2)"
     else
-        not_ok "$1" "$3"
+        mapfile -t lines <<<"${3%$'\n'}"
+        not_ok "$1" "${lines[@]}"
     fi
 }
 
@@ -91,7 +94,7 @@ faults() # CALL ERROR MOST OPTION...
         inject "$call" "$call:error=$error:when=$place" -- "$@"
         # shellcheck disable=SC2034 # for fault_of
         status=$?
-        fault=$(fault_of "$kind")
+        fault=$(fault_of "$kind" "$@")
         count=$((count + 1))
         [ -z "$fault" ] || fault="call $place: $fault"
         [ -z "$fault" ] || break
@@ -108,13 +111,13 @@ memory_faults() # OPTION...
     for place in $(seq "${brk:-1}" "${last_brk:-0}"); do
         inject brk,mmap "brk:retval=0:when=$place+" "mmap:error=ENOMEM:when=${mmap:-1000}+" -- "$@"
         status=$?
-        fault=$(fault_of told)
+        fault=$(fault_of told "$@")
         count=$((count + 1))
         [ -z "$fault" ] || fault="brk $place and after: $fault"
         [ -z "$fault" ] || break
         inject brk "brk:retval=0:when=$place" -- "$@"
         status=$?
-        fault=$(fault_of told)
+        fault=$(fault_of told "$@")
         count=$((count + 1))
         [ -z "$fault" ] || fault="brk $place: $fault"
         [ -z "$fault" ] || break
@@ -124,9 +127,233 @@ memory_faults() # OPTION...
         inject mmap "mmap:error=ENOMEM:when=$place" -- "$@"
         # shellcheck disable=SC2034 # for fault_of
         status=$?
-        fault=$(fault_of told)
+        fault=$(fault_of told "$@")
         count=$((count + 1))
         [ -z "$fault" ] || fault="mmap $place: $fault"
     done
     report "$prefix$*: no memory" "$count" "$fault"
+}
+
+# --- The same listing, with a fault and without -----------------------------------------------
+
+# What differs from the rows of a clean run. A row that lost values is a clean one with words left
+# out; an interface may have its number in place of its name.
+row_faults() # CLEAN-ROWS ROWS; prints "changed: ROW" or "missing: ROW"
+{
+    awk -v interfaces="$(ip -o link | awk -F '[:@] *' '{ printf "%s :%s ", $2, $2 }')" '
+        function words(row, word) {
+            gsub(/[][{}",=]+/, " ", row)
+            gsub(/:null|(null|-|\?) /, " ", row)
+            return split(row, word, " ")
+        }
+        function is_left_of(row, clean,    i, j, n, m, left, all) {
+            n = words(row " ", left)
+            m = words(clean " ", all)
+            for (i = j = 1; i <= n; i++) {
+                while (j <= m && left[i] != all[j] && !(left[i] ~ /^:?[0-9]+$/ && all[j] in name))
+                    j++
+                if (j++ > m)
+                    return 0
+            }
+            return 1
+        }
+        BEGIN { split(interfaces, list, " "); for (i in list) name[list[i]] }
+        !/[^ ]/ { next }
+        FNR == NR { clean[$0]++; next }
+        clean[$0] > 0 { clean[$0]--; next }
+        { other[++others] = $0 }
+        END {
+            for (i = 1; i <= others; i++) {
+                best = ""
+                for (row in clean)
+                    if (clean[row] > 0 && (best == "" || length(row) < length(best)) &&
+                        is_left_of(other[i], row))
+                        best = row
+                if (best == "")
+                    print "changed: " other[i]
+                else
+                    clean[best]--
+            }
+            for (row in clean)
+                if (clean[row] > 0)
+                    print "missing: " row
+        }' "$1" "$2"
+}
+
+# What would make a program choke that reads --json, --ndjson or --csv.
+invalid() # OPTION...
+{
+    local lint=
+    case " $* " in
+    *' --json '*) lint=jsonlint ;;
+    *' --ndjson '*) lint='jsonlint --lines' ;;
+    *' --csv '*) lint=csvlint ;;
+    esac
+    # What ends before its beginning has no form.
+    [ "$status" -eq 0 ] || [ -s "$work/out" ] || return
+    # shellcheck disable=SC2086 # words
+    [ -z "$lint" ] || "$HELPERS"/$lint <"$work/out" 2>&1 >/dev/null | head -n 1
+}
+
+# In silence a listing is that of a clean run. With a word on stderr it may lack values, and with
+# status 1 rows. It never has other rows, nor says anything twice.
+listing_fault() # transparent|told OPTION...
+{
+    local kind=$1 same=true silent=true
+    shift
+    if [ "$status" -gt 1 ]; then
+        echo "ended with status $status: $(head -n 1 "$work/err")"
+        return
+    fi
+    cmp -s "$work/err" "$work/clean.err" || silent=false
+    if $silent && [ "$status" -eq 0 ] && cmp -s "$work/out" "$work/clean.out"; then
+        return
+    fi
+    if grep -q 'write error' "$work/err"; then
+        drop_cut_line
+    else
+        invalid "$@"
+    fi
+    sort "$work/err" | uniq -d | sed -e 's/^/said twice: /' -e q
+    rows "$work/out" >"$work/rows"
+    cmp -s "$work/rows" "$work/clean.rows" || same=false
+    if [ "$kind" = transparent ]; then
+        { $same && $silent && [ "$status" -eq 0 ]; } ||
+            echo "noticed: status $status, $(head -n 1 "$work/err")"
+    elif [ "$status" -ne 0 ] && $silent; then
+        echo "status $status and nothing on stderr"
+    elif $silent && ! $same; then
+        echo "in silence: $(diff "$work/clean.rows" "$work/rows" | grep '^[<>]' | head -n 4 | cut -c 1-160)"
+    elif ! $same; then
+        row_faults "$work/clean.rows" "$work/rows" >"$work/faults"
+        [ "$status" -eq 0 ] || sed -i '/^missing/d' "$work/faults"
+        head -n 2 "$work/faults"
+    fi
+}
+
+# --- Every call -------------------------------------------------------------------------------
+
+# Calls made after main() began that can fail. For memory there are tests of its own.
+calls_made()
+{
+    sed -E 's/^[0-9]+ +//' "$work/trace" | awk -F '(' '
+        /^fcntl\(0, F_GETFD/ { begun = 1 }
+        $1 ~ /^(exit.*|brk|mmap|munmap|fcntl|.*sigreturn|get.*id)$/ { next }
+        begun && $1 ~ /^[a-z_0-9]+$/ && !made[$1]++ { print $1 }'
+}
+
+# Some that are in the call's manual page, and some that kernels and seccomp filters have for it.
+errors_of() # CALL
+{
+    case $1 in
+    socket) echo EMFILE ENOBUFS EPERM EAFNOSUPPORT ;;
+    bind | getsockname | setsockopt) echo ENOBUFS ENOMEM EPERM ;;
+    sendto) echo ENOBUFS EINTR EPERM EAGAIN ENOMEM ;;
+    recvmsg) echo ENOBUFS EINTR EIO EAGAIN EPERM ENOMEM ;;
+    openat) echo EMFILE EINTR EIO EACCES ENOMEM ;;
+    read) echo EIO EINTR ENOMEM EAGAIN ;;
+    write) echo ENOSPC EINTR EIO EAGAIN ;;
+    ioctl) echo EIO EINTR EPERM ENOMEM ;;
+    cap* | prctl) echo EPERM ;;
+    close) echo EIO ;;
+    getrandom) echo ENOSYS EINTR EAGAIN ;;
+    *) echo EIO ENOMEM EACCES ;;
+    esac
+}
+
+# Which faults must not show.
+kind_of() # CALL ERROR
+{
+    case $2:$1 in
+    EINTR:* | EAGAIN:write | EAGAIN:recvmsg | EAGAIN:sendto | EAGAIN:read) echo transparent ;;
+    *) echo told ;;
+    esac
+}
+
+# One fault, judged; a second time if the listing may have moved by itself.
+fault_at() # CALL ERROR PLACE OPTION...
+{
+    local call=$1 error=$2 place=$3 fault try status
+    shift 3
+    for try in 1 2; do
+        [ "$try" = 1 ] || begin_set "$@" || return
+        inject "$call" "$call:error=$error:when=$place" -- "$@"
+        # shellcheck disable=SC2034 # for fault_of
+        status=$?
+        fault=$(fault_of "$(kind_of "$call" "$error")" "$@")
+        [ -n "$fault" ] || return
+    done
+    printf '%s at call %s: %s\n' "$error" "$place" "$fault"
+}
+
+# Each call with each of its errors at each place, or MOST of these pairs, spread over all.
+every_fault() # MOST OPTION...
+{
+    local most=$1 call first last errors pairs pair count fault bad
+    shift
+    for call in $(calls_made); do
+        read -r first last <<<"$(places "$call")"
+        read -r -a errors <<<"$(errors_of "$call")"
+        pairs=$(((last - first + 1) * ${#errors[@]}))
+        count=0 fault=
+        for pair in $(spread 0 $((pairs - 1)) "$most"); do
+            bad=$(fault_at "$call" "${errors[pair % ${#errors[@]}]}" \
+                $((first + pair / ${#errors[@]})) "$@")
+            [ -z "$bad" ] || fault+=$bad$'\n'
+            count=$((count + 1))
+        done
+        report "$prefix$*: $call fails" "$count" "$fault"
+    done
+}
+
+# Each allocation, by itself and with all after it. Those before main() count, and do no harm.
+allocation_faults() # MOST OPTION...
+{
+    local most=$1 preload count place more fault='' bad runs=0 status try
+    preload=$(realpath -m "$HELPERS/../faults/fail_malloc.so")
+    shift
+    LD_PRELOAD=$preload FAIL_MALLOC_COUNT=$work/allocations "$FASTNET" "$@" >/dev/null 2>&1 </dev/null
+    read -r count <"$work/allocations"
+    for place in $(spread 1 "$count" "$most"); do
+        for more in '' +; do
+            for try in 1 2; do
+                [ "$try" = 1 ] || begin_set "$@"
+                LD_PRELOAD=$preload FAIL_MALLOC=$place$more timeout -k 1 "$run_seconds" \
+                    "$FASTNET" "$@" >"$work/out" 2>"$work/err" </dev/null
+                status=$?
+                bad=$(fault_of told "$@")
+                [ -n "$bad" ] || break
+            done
+            [ -z "$bad" ] || fault+="allocation $place$more: $bad"$'\n'
+            runs=$((runs + 1))
+        done
+    done
+    report "$prefix$*: allocations fail" "$runs" "$fault"
+}
+
+in_directory() # DIRECTORY CHECK OPTION...
+{
+    local work=$1
+    shift
+    "$@" >"$work/log" 2>&1
+}
+
+# Runs CHECK for each line of options on stdin, two at a time, each in a directory of its own.
+in_parallel() # CHECK
+{
+    local sets=() set worker workers=()
+    mapfile -t sets
+    for worker in 1 2; do
+        for set in "${!sets[@]}"; do
+            mkdir "$work/set.$set" 2>/dev/null || continue # the other one has it
+            # shellcheck disable=SC2086 # words
+            in_directory "$work/set.$set" "$1" ${sets[set]}
+        done &
+        workers[worker]=$!
+    done
+    wait "${workers[@]}"
+    for set in "${!sets[@]}"; do
+        cat "$work/set.$set/log"
+        failures=$((failures + $(grep -c '^not ok' "$work/set.$set/log")))
+    done
 }

@@ -151,6 +151,20 @@ helper_stop()
     unset HELPER_PID
 }
 
+# Runs a helper for as long as the namespace is there, beside others.
+hold() # HELPER [ARGUMENT...]
+{
+    local said=$work/$1.said i
+    : >"$said"
+    sleep infinity | "$HELPERS/$1" "${@:2}" >"$said" 2>&1 &
+    for ((i = 0; i < 500; i++)); do
+        grep -qx ready "$said" && return
+        sleep 0.02
+    done
+    sed 's/^/# /' "$said"
+    return 1
+}
+
 zoo_start() # plain|awkward
 {
     local plain=()

@@ -7,20 +7,6 @@
 directory=$(realpath -m "${BUILD:-build}")/mutate
 mutate=$(realpath -m "${BUILD:-build}")/tests/mutate/mutate
 
-# Runs a helper for as long as the namespace is there.
-hold() # HELPER [ARGUMENT...]
-{
-    local said=$work/$1.said i
-    : >"$said"
-    sleep infinity | "$HELPERS/$1" "${@:2}" >"$said" 2>&1 &
-    for ((i = 0; i < 500; i++)); do
-        grep -qx ready "$said" && return
-        sleep 0.02
-    done
-    sed 's/^/# /' "$said"
-    return 1
-}
-
 scene_sockets()
 {
     mkdir -p "$work/sockets"
