@@ -194,8 +194,9 @@ static void add_links(struct run *run)
     int error =
         links_dump(run->engine->netlink, add_interface, run->engine->context.interfaces, &details);
 
-    if (error < 0)
-        report_note(run->report, "interfaces: not all is known of them: %s", strerror(-error));
+    if (error < 0 || details.count)
+        report_note(run->report, "interfaces: not all is known of them: %s",
+                    error < 0 ? strerror(-error) : details.lines[0]);
 }
 
 int run_prepare_interfaces(struct run *run)

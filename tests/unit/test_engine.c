@@ -711,6 +711,22 @@ static void a_cut_dump_is_partial_whatever_the_listing(void **state)
     assert_true(scene->report.partial);
 }
 
+static void what_is_lost_of_interfaces_is_told_and_no_loss_of_rows(void **state)
+{
+    struct scene *scene = *state;
+
+    scene->listing.needs = NEED_INTERFACES | NEED_LINKS;
+    wire_tcp(&scene->wire, NLM_F_MULTI, 7, 80, 1); /* an answer to another request */
+    done(scene, 1, 0);
+    wire_tcp(&scene->wire, NLM_F_MULTI, 2, 80, 1);
+    done(scene, 2, 0);
+    assert_int_equal(run(scene), 0);
+    ASSERT_PORTS(scene, 80);
+    assert_false(scene->report.partial);
+    assert_int_equal(scene->report.count, 1);
+    assert_non_null(strstr(scene->report.lines[0], "interfaces: not all is known"));
+}
+
 static int begin(void **state)
 {
     struct scene *scene = calloc(1, sizeof *scene);
@@ -775,6 +791,7 @@ int main(void)
         TEST(rows_are_counted_by_a_column),
         TEST(a_failing_write_ends_the_listing_at_once),
         TEST(a_cut_dump_is_partial_whatever_the_listing),
+        TEST(what_is_lost_of_interfaces_is_told_and_no_loss_of_rows),
     };
 
     return cmocka_run_group_tests_name("engine", tests, NULL, NULL);
