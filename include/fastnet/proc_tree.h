@@ -1,8 +1,8 @@
 /*
  * A tree of files laid out as proc(5): /proc itself, or another one, captured or a container's,
- * where anybody can have put anything. A device there may act when it is opened, and a link may lead
- * to a private file: so such a file is looked at before it is opened, and links are followed only
- * inside the tree, where the kernel can do that (openat2(2), Linux 5.6).
+ * where anybody can have put anything. A device there may act when it is opened, and a link may
+ * lead to a private file: so such a file is looked at before it is opened, and links are followed
+ * only inside the tree, where the kernel can do that (openat2(2), Linux 5.6).
  */
 #ifndef FASTNET_PROC_TREE_H
 #define FASTNET_PROC_TREE_H

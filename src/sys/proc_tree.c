@@ -60,12 +60,13 @@ int proc_tree_init(struct proc_tree *tree, const char *root)
 {
     struct statfs system;
 
+    tree->captured = !is_own(root);
+    tree->living = false;
     tree->fd = open_root(root, O_RDONLY);
     if (tree->fd < 0 && errno == EACCES) /* its files may be readable by name */
         tree->fd = open_root(root, O_PATH);
     if (tree->fd < 0)
         return -errno;
-    tree->captured = !is_own(root);
     tree->living = fstatfs(tree->fd, &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
     return 0;
 }

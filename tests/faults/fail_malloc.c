@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 /* glibc's own names for what is replaced here. */
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t count, size_t size);
-void *__libc_realloc(void *old, size_t size);
+void *__libc_malloc(size_t size);               // NOLINT(bugprone-reserved-identifier)
+void *__libc_calloc(size_t count, size_t size); // NOLINT(bugprone-reserved-identifier)
+void *__libc_realloc(void *old, size_t size);   // NOLINT(bugprone-reserved-identifier)
 
 static unsigned long allocations;
 

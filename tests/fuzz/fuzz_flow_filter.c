@@ -107,7 +107,7 @@ static bool agree_translations(const struct flow_filter *filter, const struct re
     const struct flow_record *flow = &record->flow;
     const struct flow_tuple *orig = &flow->orig, *reply = &flow->reply;
     const bool ports = flow_has_ports(orig->protocol);
-    const uint32_t status = record->has & FLOW_STATUS ? flow->status : UINT32_MAX;
+    const uint32_t status = (record->has & FLOW_STATUS) ? flow->status : UINT32_MAX;
     const bool src = status & IPS_SRC_NAT_DONE &&
                      is_translated(&filter->src_nat, orig->src, reply->dst,
                                    ports ? orig->src_port : 0, ports ? reply->dst_port : 0);

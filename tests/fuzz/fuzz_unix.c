@@ -317,7 +317,7 @@ static int keep_named(const struct record *record, void *arg)
         .cookie = record->identity,
         .type = sock->type,
         .state = sock->state,
-        .waiting = record->has & SOCKET_QUEUES ? sock->recv_q : UINT32_MAX,
+        .waiting = (record->has & SOCKET_QUEUES) ? sock->recv_q : UINT32_MAX,
         .length = sock->path.length,
     };
     if (sock->path.length)

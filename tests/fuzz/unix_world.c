@@ -99,7 +99,6 @@ static bool append_piece(const struct world *world, struct bytes *bytes, struct 
 {
     const uint8_t piece = bytes_u8(bytes) % PIECES;
     const struct world_socket *other;
-    char raw[16];
 
     if (piece == 0)
         return false;
@@ -108,6 +107,7 @@ static bool append_piece(const struct world *world, struct bytes *bytes, struct 
         return true;
     }
     if (piece == PIECE_RAW) {
+        char raw[16];
         const size_t size = bytes_u8(bytes) % sizeof raw;
         bytes_take(bytes, raw, size);
         append(name, raw, size);
@@ -299,12 +299,13 @@ size_t world_tell(const struct world *world, uint32_t sequence, uint32_t show,
 {
     struct {
         struct nlmsghdr header;
-        int error;
+        int error; // cppcheck-suppress unusedStructMember
     } done = {.header = {.nlmsg_len = sizeof done,
                          .nlmsg_type = NLMSG_DONE,
                          .nlmsg_flags = NLM_F_MULTI,
                          .nlmsg_seq = sequence,
-                         .nlmsg_pid = 1}};
+                         .nlmsg_pid = 1},
+              .error = 0};
     size_t length = 0;
 
     for (size_t i = 0; i < world->socket_count; i++) {

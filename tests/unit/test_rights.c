@@ -107,7 +107,7 @@ static void a_limit_is_for_good(void **state)
 /* What follows stands in for the system call's own function, which libcap calls. */
 static bool capset_fails;
 
-int capset(cap_user_header_t header, const cap_user_data_t data)
+int capset(cap_user_header_t header, cap_user_data_t data)
 {
     if (capset_fails) {
         errno = EPERM;
