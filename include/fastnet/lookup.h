@@ -68,7 +68,7 @@ struct users;
 struct users *users_create(void);
 void users_destroy(struct users *users);
 const char *users_name(struct users *users, uint32_t uid);
-/* The first errno for which a name was not found, 0: that a uid has none is not an error. */
+/* The errno of the first lookup that failed, or 0. A uid without a name is not an error. */
 int users_error(const struct users *users);
 
 /*

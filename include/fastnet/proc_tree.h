@@ -15,6 +15,9 @@ struct proc_tree {
     bool living;   /* a proc file system */
 };
 
+/* Whether the root is /proc itself, and all below it the kernel's. */
+bool proc_tree_is_own(const char *root);
+
 /* Opens the root, for openat(2) and getdents64(2). Returns 0 or -errno. */
 int proc_tree_init(struct proc_tree *tree, const char *root);
 void proc_tree_finish(struct proc_tree *tree);

@@ -225,7 +225,7 @@ int flow_slab_decode(const struct line *line, uint64_t *size)
     return 0;
 }
 
-static int read_slab(const char *proc_root, uint64_t *size)
+static int read_entry_size(const char *proc_root, struct flow_usage_record *usage)
 {
     struct lines lines;
     struct line line;
@@ -234,7 +234,7 @@ static int read_slab(const char *proc_root, uint64_t *size)
     if (result < 0)
         return result;
     while ((result = lines_next(&lines, &line)) > 0)
-        if (flow_slab_decode(&line, size) == 0)
+        if (flow_slab_decode(&line, &usage->entry_size) == 0)
             break;
     lines_close(&lines);
     return result < 0 ? result : result ? 0 : -ENOENT;
@@ -269,11 +269,6 @@ static int read_maximum(const char *proc_root, struct flow_usage_record *usage)
 static int read_buckets(const char *proc_root, struct flow_usage_record *usage)
 {
     return netfilter_number(proc_root, "sys/net/netfilter/nf_conntrack_buckets", &usage->buckets);
-}
-
-static int read_entry_size(const char *proc_root, struct flow_usage_record *usage)
-{
-    return read_slab(proc_root, &usage->entry_size);
 }
 
 void flow_usage_report(const struct query *query, const char *path, int error)

@@ -9,6 +9,7 @@
 
 #include "backend/lines.h"
 #include "backend/scan.h"
+#include "fastnet/proc_tree.h"
 #include "fastnet/rights.h"
 
 static bool has_net(const char *proc_root)
@@ -24,7 +25,7 @@ int netfilter_open(struct lines *lines, const char *proc_root, const char *path)
 {
     int error = lines_open_path(lines, proc_root, path);
 
-    if (error == -EACCES && strcmp(proc_root, "/proc") == 0) {
+    if (error == -EACCES && proc_tree_is_own(proc_root)) {
         rights_raise(RIGHT_NETFILTER_FILES);
         error = lines_open_path(lines, proc_root, path);
         rights_lower();

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/personality.h"
+#include "fastnet/proc_tree.h"
 #include "fastnet/rights.h"
 #include "fastnet/sandbox.h"
 
@@ -124,7 +125,7 @@ static const struct {
 
 static bool is_captured(const struct listing *listing)
 {
-    return strcmp(listing->proc_root, "/proc") != 0;
+    return !proc_tree_is_own(listing->proc_root);
 }
 
 static unsigned rights_of(const struct listing *listing)

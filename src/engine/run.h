@@ -8,6 +8,7 @@
 #include "engine/rows.h"
 #include "engine/seen.h"
 #include "fastnet/engine.h"
+#include "fastnet/proc_tree.h"
 
 struct engine {
     struct netlink *netlink;
@@ -60,7 +61,7 @@ static inline unsigned run_section(const struct run *run, const struct listing_t
 /* Whether the listing is of a tree that was captured, and not of this machine. */
 static inline bool run_is_captured(const struct run *run)
 {
-    return strcmp(run->listing->proc_root, "/proc") != 0;
+    return !proc_tree_is_own(run->listing->proc_root);
 }
 
 /*

@@ -152,8 +152,8 @@ const char *hosts_name(const struct hosts *hosts, uint8_t family, const uint8_t 
 }
 
 /*
- * The errno for which there is no answer; 0 where there is none to be had, or no server. Resolvers
- * take a file or socket that cannot be opened for a server that does not answer.
+ * The errno that kept the resolver from asking; 0 if it asked and no server has the name. When it
+ * cannot open a file or a socket, it says the same as when a server does not answer.
  */
 static int fault_of(int status, int error)
 {

@@ -161,7 +161,9 @@ int processes_list(const struct proc_tree *tree, struct processes *processes)
         return -ENOMEM;
 
     int status =
-        lseek(tree->fd, 0, SEEK_SET) < 0 ? -EACCES : list_append_all(tree->fd, buffer, &list);
+        lseek(tree->fd, 0, SEEK_SET) < 0 ? -errno : list_append_all(tree->fd, buffer, &list);
+    if (status == -EBADF) /* of O_PATH: files may be opened by name, but not listed */
+        status = -EACCES;
     free(buffer);
     if (status < 0) {
         processes_finish(&list);

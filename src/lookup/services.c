@@ -68,7 +68,7 @@ static void read_services(struct services *services)
     endservent();
 }
 
-/* Of raw sockets alone: that there are none is no loss worth a word. */
+/* Only raw sockets show them: a missing file is not reported. */
 static void read_protocols(struct services *services)
 {
     const struct protoent *protocol;

@@ -41,7 +41,7 @@ static int open_below(const struct proc_tree *tree, const char *path, int flags)
     return fd;
 }
 
-static bool is_own(const char *root)
+bool proc_tree_is_own(const char *root)
 {
     return strcmp(root, "/proc") == 0;
 }
@@ -60,7 +60,7 @@ int proc_tree_init(struct proc_tree *tree, const char *root)
 {
     struct statfs system;
 
-    tree->captured = !is_own(root);
+    tree->captured = !proc_tree_is_own(root);
     tree->living = false;
     tree->fd = open_root(root, O_RDONLY);
     if (tree->fd < 0 && errno == EACCES) /* its files may be readable by name */
@@ -166,7 +166,7 @@ int proc_tree_open_file(const char *root, const char *path)
 
     if (length < 0 || (size_t)length >= sizeof whole)
         return -ENAMETOOLONG;
-    if (is_own(root))
+    if (proc_tree_is_own(root))
         return open_own(AT_FDCWD, whole);
     fd = proc_tree_init(&tree, root);
     if (fd < 0)
