@@ -63,8 +63,11 @@ all_libs     = $(PACKAGE_LIBS) $(LDLIBS)
 object  = $(patsubst %.c,$(BUILD)/%.o,$(1))
 program = $(patsubst %.c,$(BUILD)/%,$(1))
 
+SOURCES := $(sort $(shell find src -name '*.c'))
+HEADERS := $(sort $(shell find include src -name '*.h'))
+
 MAIN  := $(call object,src/main.c)
-ROOMS := $(call object,$(filter-out src/main.c,$(sort $(wildcard src/*.c src/*/*.c))))
+ROOMS := $(call object,$(filter-out src/main.c,$(SOURCES)))
 
 UNIT_SOURCES := $(wildcard tests/unit/*.c)
 UNIT_TESTS   := $(call program,$(filter tests/unit/test_%,$(UNIT_SOURCES)))
@@ -87,8 +90,8 @@ MUTATE     := $(BUILD)/tests/mutate/mutate
 mutate_objects := $(filter-out $(INTERPOSER:.so=.o),$(call object,$(wildcard tests/mutate/*.c)))
 MUTATORS    = $(or $(ONLY),netlink tree)
 
-C_SOURCES  := $(sort $(wildcard src/*.c src/*/*.c tests/*/*.c))
-C_FILES    := $(C_SOURCES) $(sort $(wildcard include/*/*.h src/*.h src/*/*.h tests/*/*.h))
+C_SOURCES  := $(SOURCES) $(sort $(wildcard tests/*/*.c))
+C_FILES    := $(C_SOURCES) $(HEADERS) $(sort $(wildcard tests/*/*.h))
 MAN_PAGES  := $(wildcard man/*.[1-9])
 SCRIPTS     = $(shell grep -rlIE '^\#!.*[/ ](ba)?sh$$' .ci tests) $(wildcard tests/*/*.sh)
 PROGRAMS   := $(PROGRAM) $(UNIT_TESTS) $(FUZZ_TARGETS) $(HELPERS) $(BENCH) \
@@ -142,7 +145,7 @@ $(BUILD)/rooms: FORCE | $(BUILD)/flags
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
 .SECONDARY:
--include $(wildcard $(BUILD)/src/*.d $(BUILD)/src/*/*.d $(BUILD)/tests/*/*.d)
+-include $(wildcard $(C_SOURCES:%.c=$(BUILD)/%.d))
 
 # --- Dependencies -----------------------------------------------------------------------------
 

@@ -95,17 +95,17 @@ int interfaces_error(const struct interfaces *interfaces);
 /* An interface, from a source that tells more than its name. */
 struct interface {
     uint32_t index;
-    int hardware;      /* ARPHRD_* */
-    uint32_t master;   /* index of the device it belongs to, 0: none */
-    int32_t namespace; /* number of the network namespace of its other end, -1: none */
-    const char *name;  /* terminated, borrowed */
+    int hardware;     /* ARPHRD_* */
+    uint32_t master;  /* index of the device it belongs to, 0: none */
+    int32_t netns;    /* number of the network namespace of its other end, -1: none */
+    const char *name; /* terminated, borrowed */
 };
 
 /* Adds one, which is then not asked for. Returns 0 or -ENOMEM. */
 int interfaces_add(struct interfaces *interfaces, const struct interface *interface);
 /* Of one that was added; 0 and -1 of all others. */
 uint32_t interfaces_master(const struct interfaces *interfaces, uint32_t index);
-int32_t interfaces_namespace(const struct interfaces *interfaces, uint32_t index);
+int32_t interfaces_netns(const struct interfaces *interfaces, uint32_t index);
 
 /*
  * Hosts: getnameinfo(3), each distinct address once, many at a time. Addresses are added first,

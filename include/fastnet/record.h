@@ -250,7 +250,7 @@ struct flow_usage_record {
 #define NEIGHBOUR_CACHEINFO (UINT64_C(1) << 7) /* used_ms, confirmed_ms, updated_ms, references */
 #define NEIGHBOUR_PROBES    (UINT64_C(1) << 8)
 #define NEIGHBOUR_MASTER    (UINT64_C(1) << 9)
-#define NEIGHBOUR_NAMESPACE (UINT64_C(1) << 10)
+#define NEIGHBOUR_NETNS     (UINT64_C(1) << 10)
 #define NEIGHBOUR_VLAN      (UINT64_C(1) << 11)
 #define NEIGHBOUR_VNI       (UINT64_C(1) << 12)
 #define NEIGHBOUR_PORT      (UINT64_C(1) << 13)
@@ -276,7 +276,7 @@ struct neighbour_record {
     uint32_t master;    /* index of the device that the interface belongs to */
     uint32_t flags;     /* NTF_*, and from bit 8 on NTF_EXT_* */
     uint32_t probes, references, vni;
-    int32_t namespace; /* number of a network namespace, as ip-netns(8) lists them */
+    int32_t netns; /* number of a network namespace, as ip-netns(8) lists them */
     uint64_t used_ms, confirmed_ms, updated_ms; /* since then, milliseconds */
     char interface_name[INTERFACE_NAME_SIZE];   /* terminated; empty where the index is known */
 };

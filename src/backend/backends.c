@@ -1,3 +1,4 @@
+#include "fastnet/array.h"
 #include "fastnet/query.h"
 
 const struct backend *const backends[] = {
@@ -6,4 +7,4 @@ const struct backend *const backends[] = {
     &backend_proc_igmp,      &backend_route,     &backend_proc_route, &backend_link,
     &backend_proc_dev,
 };
-const size_t backend_count = sizeof backends / sizeof *backends;
+const size_t backend_count = COUNT(backends);

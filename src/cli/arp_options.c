@@ -5,6 +5,7 @@
 
 #include "cli/personality.h"
 #include "cli/run.h"
+#include "fastnet/array.h"
 
 enum { GROUP_WHICH, GROUP_SHOW, GROUP_OTHER, GROUP_CHANGES };
 static const char *const groups[] = {"Which neighbours", "How they are shown", "About fastnet",
@@ -36,11 +37,11 @@ static const struct option options_table[] = {
     {'e', 'e', NULL, ARGUMENT_NONE, NULL, NULL, "in Linux style, the default", GROUP_SHOW},
 };
 
-static const struct option_table arp_table = {groups, sizeof groups / sizeof *groups, options_table,
-                                              sizeof options_table / sizeof *options_table};
+static const struct option_table arp_table = {groups, COUNT(groups), options_table,
+                                              COUNT(options_table)};
 
 static const struct option_table *const tables[] = {&arp_table, &common_options};
-enum { TABLE_COUNT = sizeof tables / sizeof *tables };
+enum { TABLE_COUNT = COUNT(tables) };
 
 const struct grammar arp_grammar = {.name = "arp",
                                     .help = "IPv4 neighbours, as arp lists them",
@@ -62,7 +63,7 @@ static int take_family(const char *name)
 
     if (strcmp(name, "inet") == 0)
         return 0;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    for (size_t i = 0; i < COUNT(others); i++)
         if (strcmp(name, others[i]) == 0) {
             fprintf(stderr, "arp: %s: kernel only supports 'inet'.\n", name);
             return STATUS_ARP_FAILURE;

@@ -9,6 +9,7 @@
 
 #include "cli/personality.h"
 #include "cli/run.h"
+#include "fastnet/array.h"
 
 enum {
     OPTION_JSON = 1000,
@@ -52,8 +53,7 @@ static const struct option options[] = {
      "print completions for bash, zsh or fish", GROUP_OUTPUT},
 };
 
-const struct option_table common_options = {groups, sizeof groups / sizeof *groups, options,
-                                            sizeof options / sizeof *options};
+const struct option_table common_options = {groups, COUNT(groups), options, COUNT(options)};
 
 /* Says what was wrong with an argument; what was typed is shown escaped. */
 static int misuse(const char *program, const char *option, const char *what, const char *typed,

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cli/completion.h"
+#include "cli/completion/completion.h"
 #include "cli/options.h"
 #include "fastnet/engine.h"
 

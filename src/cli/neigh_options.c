@@ -7,6 +7,7 @@
 
 #include "cli/personality.h"
 #include "cli/run.h"
+#include "fastnet/array.h"
 
 enum { OPTION_STATE = 256, OPTION_PROXY, OPTION_MASTER };
 
@@ -30,12 +31,11 @@ static const struct option options_table[] = {
     {'V', 'V', "version", ARGUMENT_NONE, NULL, NULL, "version and build options", GROUP_OTHER},
 };
 
-static const struct option_table neigh_table = {groups, sizeof groups / sizeof *groups,
-                                                options_table,
-                                                sizeof options_table / sizeof *options_table};
+static const struct option_table neigh_table = {groups, COUNT(groups), options_table,
+                                                COUNT(options_table)};
 
 static const struct option_table *const tables[] = {&neigh_table, &common_options};
-enum { TABLE_COUNT = sizeof tables / sizeof *tables };
+enum { TABLE_COUNT = COUNT(tables) };
 
 const struct grammar neigh_grammar = {.name = "neigh",
                                       .help = "all neighbours, IPv4 and IPv6, in every state",
@@ -59,7 +59,7 @@ static bool take_state(struct neigh_options *options, const char *name, size_t l
         {"PERMANENT", NUD_PERMANENT}, {"NOARP", NUD_NOARP},   {"NONE", NUD_NONE},
     };
 
-    for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
+    for (size_t i = 0; i < COUNT(states); i++) {
         if (strlen(states[i].name) != length || strncasecmp(states[i].name, name, length) != 0)
             continue;
         options->states |= states[i].state;

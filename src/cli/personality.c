@@ -1,9 +1,9 @@
 #include "cli/personality.h"
 
 #include "cli/arp_options.h"
-#include "cli/conntrack_options.h"
+#include "cli/conntrack/conntrack_options.h"
 #include "cli/neigh_options.h"
-#include "cli/netstat_options.h"
+#include "cli/netstat/netstat_options.h"
 #include "fastnet/rights.h"
 
 const struct personality personalities[PERSONALITIES_MAX] = {

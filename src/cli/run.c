@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/personality.h"
+#include "fastnet/array.h"
 #include "fastnet/proc_tree.h"
 #include "fastnet/rights.h"
 #include "fastnet/sandbox.h"
@@ -135,7 +136,7 @@ static unsigned rights_of(const struct listing *listing)
     for (size_t i = 0; i < listing->table_count; i++)
         if (listing->tables[i].table)
             kinds |= 1u << listing->tables[i].table->kind;
-    for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)
+    for (size_t i = 0; i < COUNT(uses); i++)
         if ((uses[i].needs & listing->needs) || (uses[i].kinds & kinds))
             rights |= uses[i].rights;
     return rights;

@@ -1,4 +1,5 @@
 #include "format/states.h"
+#include "fastnet/array.h"
 
 #include <linux/neighbour.h>
 #include <netinet/tcp.h>
@@ -25,7 +26,7 @@ const char *state_name(uint8_t state)
         [STATE_BOUND_INACTIVE] = "BOUND_INACTIVE",
     };
 
-    return state < sizeof names / sizeof *names ? names[state] : NULL;
+    return state < COUNT(names) ? names[state] : NULL;
 }
 
 const char *neighbour_state_name(uint16_t state)

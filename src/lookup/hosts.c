@@ -50,15 +50,15 @@ struct round {
 
 struct hosts *hosts_create(void)
 {
-    struct hosts *hosts = calloc(1, sizeof(*hosts));
-    if (hosts != NULL)
+    struct hosts *hosts = calloc(1, sizeof *hosts);
+    if (hosts)
         hash_secret(hosts->secret);
     return hosts;
 }
 
 void hosts_destroy(struct hosts *hosts)
 {
-    if (hosts == NULL)
+    if (!hosts)
         return;
     for (size_t i = 0; i < hosts->count; i++)
         free(hosts->entries[i].name);
@@ -100,11 +100,11 @@ static int grow(struct hosts *hosts)
     const size_t wanted = hosts->capacity == 0 ? ENTRIES_FIRST : 2 * hosts->capacity;
     if (wanted >= UINT32_MAX)
         return -EOVERFLOW;
-    uint32_t *slots = calloc(2 * wanted, sizeof(*slots));
-    struct host *entries = reallocarray(hosts->entries, wanted, sizeof(*entries));
-    if (entries != NULL)
+    uint32_t *slots = calloc(2 * wanted, sizeof *slots);
+    struct host *entries = reallocarray(hosts->entries, wanted, sizeof *entries);
+    if (entries)
         hosts->entries = entries;
-    if (slots == NULL || entries == NULL) {
+    if (!slots || !entries) {
         free(slots);
         return -ENOMEM;
     }
@@ -119,7 +119,7 @@ static int grow(struct hosts *hosts)
 static bool is_unspecified(const struct host *host)
 {
     static const uint8_t none[ADDRESS_MAX];
-    return memcmp(host->address, none, sizeof(none)) == 0;
+    return memcmp(host->address, none, sizeof none) == 0;
 }
 
 int hosts_add(struct hosts *hosts, uint8_t family, const uint8_t *address)
@@ -144,7 +144,7 @@ int hosts_add(struct hosts *hosts, uint8_t family, const uint8_t *address)
 
 const char *hosts_name(const struct hosts *hosts, uint8_t family, const uint8_t *address)
 {
-    if (hosts->slots == NULL || (family != AF_INET && family != AF_INET6))
+    if (!hosts->slots || (family != AF_INET && family != AF_INET6))
         return NULL;
     const struct host host = host_of(family, address);
     const uint32_t slot = *slot_of(hosts, &host);
@@ -173,19 +173,19 @@ static void ask_name(struct host *host)
         struct sockaddr_in in;
         struct sockaddr_in6 in6;
     } address = {.any.sa_family = host->family};
-    socklen_t length = sizeof(address.in);
+    socklen_t length = sizeof address.in;
 
     if (host->family == AF_INET) {
-        memcpy(&address.in.sin_addr, host->address, sizeof(address.in.sin_addr));
+        memcpy(&address.in.sin_addr, host->address, sizeof address.in.sin_addr);
     } else {
-        memcpy(&address.in6.sin6_addr, host->address, sizeof(address.in6.sin6_addr));
-        length = sizeof(address.in6);
+        memcpy(&address.in6.sin6_addr, host->address, sizeof address.in6.sin6_addr);
+        length = sizeof address.in6;
     }
     errno = 0;
-    const int status = getnameinfo(&address.any, length, name, sizeof(name), NULL, 0, NI_NAMEREQD);
+    const int status = getnameinfo(&address.any, length, name, sizeof name, NULL, 0, NI_NAMEREQD);
     if (status != 0)
         host->error = fault_of(status, errno);
-    else if ((host->name = strdup(name)) == NULL)
+    else if (!(host->name = strdup(name)))
         host->error = ENOMEM;
 }
 
@@ -201,16 +201,14 @@ static void ask_address(const char *name, struct host *host)
     struct netent network, *known = NULL;
     struct hostent entry, *found = NULL;
 
-    if (getnetbyname_r(name, &network, buffer, sizeof(buffer), &known, &host->error) == 0 &&
-        known != NULL) {
+    if (getnetbyname_r(name, &network, buffer, sizeof buffer, &known, &host->error) == 0 && known) {
         const in_addr_t number = htonl(known->n_net);
-        memcpy(host->address, &number, sizeof(number));
+        memcpy(host->address, &number, sizeof number);
         host->family = AF_INET;
         return;
     }
-    if (gethostbyname_r(name, &entry, buffer, sizeof(buffer), &found, &host->error) == 0 &&
-        found != NULL && is_ipv4(found->h_addrtype, found->h_length) &&
-        found->h_addr_list[0] != NULL) {
+    if (gethostbyname_r(name, &entry, buffer, sizeof buffer, &found, &host->error) == 0 && found &&
+        is_ipv4(found->h_addrtype, found->h_length) && found->h_addr_list[0]) {
         memcpy(host->address, found->h_addr_list[0], sizeof(struct in_addr));
         host->family = AF_INET;
     }
@@ -239,7 +237,7 @@ static void *work(void *arg)
         struct host *host = &round->hosts[round->next++];
         struct host answer = *host;
         pthread_mutex_unlock(&round->lock);
-        if (round->wanted != NULL)
+        if (round->wanted)
             ask_address(round->wanted, &answer);
         else
             ask_name(&answer);
@@ -256,16 +254,16 @@ static void *work(void *arg)
 static struct round *round_create(const struct host *hosts, size_t count, const char *wanted)
 {
     pthread_condattr_t monotonic;
-    struct round *round = calloc(1, sizeof(*round) + count * sizeof(round->hosts[0]));
-    if (round == NULL)
+    struct round *round = calloc(1, sizeof *round + count * sizeof round->hosts[0]);
+    if (!round)
         return NULL;
-    if (wanted != NULL && (round->wanted = strdup(wanted)) == NULL) {
+    if (wanted && !(round->wanted = strdup(wanted))) {
         free(round);
         return NULL;
     }
     round->users = 1;
     round->count = round->pending = count;
-    memcpy(round->hosts, hosts, count * sizeof(*hosts));
+    memcpy(round->hosts, hosts, count * sizeof *hosts);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&round->answered, &monotonic);
@@ -326,7 +324,7 @@ static int resolve(struct host *hosts, size_t count, const char *wanted, unsigne
 {
     const struct timespec deadline = deadline_after(milliseconds);
     struct round *round = round_create(hosts, count, wanted);
-    if (round == NULL)
+    if (!round)
         return -ENOMEM;
 
     pthread_mutex_lock(&round->lock);

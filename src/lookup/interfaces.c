@@ -3,6 +3,7 @@
  * see netdevice(7): an answer costs less than a microsecond, so that even thousands of interfaces
  * cost less than the dump of all of them over netlink, which tells a kilobyte of each.
  */
+#include "fastnet/array.h"
 #include "fastnet/lookup.h"
 
 #include <errno.h>
@@ -14,7 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "number_map.h"
+#include "lookup/number_map.h"
 
 enum { HARDWARE_UNKNOWN = -1, NAMESPACE_NONE = -1 };
 
@@ -22,7 +23,7 @@ enum { HARDWARE_UNKNOWN = -1, NAMESPACE_NONE = -1 };
 struct properties {
     int hardware;
     uint32_t master;
-    int32_t namespace;
+    int32_t netns;
 };
 
 struct interfaces {
@@ -35,16 +36,16 @@ struct interfaces {
 
 struct interfaces *interfaces_create(void)
 {
-    struct interfaces *interfaces = calloc(1, sizeof(*interfaces));
+    struct interfaces *interfaces = calloc(1, sizeof *interfaces);
 
-    if (interfaces != NULL)
+    if (interfaces)
         interfaces->fd = -1;
     return interfaces;
 }
 
 void interfaces_destroy(struct interfaces *interfaces)
 {
-    if (interfaces == NULL)
+    if (!interfaces)
         return;
     number_map_finish(&interfaces->names);
     free(interfaces->properties);
@@ -58,7 +59,7 @@ static bool open_socket(struct interfaces *interfaces)
 {
     static const int families[] = {AF_INET, AF_UNIX, AF_INET6};
 
-    for (size_t i = 0; interfaces->fd < 0 && i < sizeof(families) / sizeof(families[0]); i++)
+    for (size_t i = 0; interfaces->fd < 0 && i < COUNT(families); i++)
         do
             interfaces->fd = socket(families[i], SOCK_DGRAM | SOCK_CLOEXEC, 0);
         while (interfaces->fd < 0 && errno == EINTR);
@@ -85,8 +86,8 @@ static int add_properties(struct interfaces *interfaces, struct properties prope
         const size_t wanted = interfaces->capacity == 0 ? 32 : 2 * interfaces->capacity;
         struct properties *moved = NULL;
         if (wanted <= INT_MAX)
-            moved = reallocarray(interfaces->properties, wanted, sizeof(*moved));
-        if (moved == NULL)
+            moved = reallocarray(interfaces->properties, wanted, sizeof *moved);
+        if (!moved)
             return -1;
         interfaces->properties = moved;
         interfaces->capacity = wanted;
@@ -103,7 +104,7 @@ static const struct number_name *put(struct interfaces *interfaces, uint32_t ind
 
     if (place >= 0)
         known = number_map_put(&interfaces->names, index, name);
-    if (known != NULL)
+    if (known)
         known->detail = place;
     else if (interfaces->error == 0)
         interfaces->error = ENOMEM;
@@ -113,7 +114,7 @@ static const struct number_name *put(struct interfaces *interfaces, uint32_t ind
 static const struct number_name *look_up(struct interfaces *interfaces, uint32_t index)
 {
     struct ifreq request = {.ifr_ifindex = (int)index};
-    struct properties properties = {.hardware = HARDWARE_UNKNOWN, .namespace = NAMESPACE_NONE};
+    struct properties properties = {.hardware = HARDWARE_UNKNOWN, .netns = NAMESPACE_NONE};
     const bool found = ask(interfaces, SIOCGIFNAME, &request);
 
     request.ifr_name[IFNAMSIZ - 1] = '\0';
@@ -124,10 +125,9 @@ static const struct number_name *look_up(struct interfaces *interfaces, uint32_t
 
 int interfaces_add(struct interfaces *interfaces, const struct interface *interface)
 {
-    const struct properties properties = {interface->hardware, interface->master,
-                                          interface->namespace};
+    const struct properties properties = {interface->hardware, interface->master, interface->netns};
 
-    return put(interfaces, interface->index, interface->name, properties) != NULL ? 0 : -ENOMEM;
+    return put(interfaces, interface->index, interface->name, properties) ? 0 : -ENOMEM;
 }
 
 static const struct number_name *find(struct interfaces *interfaces, uint32_t index)
@@ -137,35 +137,35 @@ static const struct number_name *find(struct interfaces *interfaces, uint32_t in
     if (index == 0)
         return NULL;
     known = number_map_find(&interfaces->names, index);
-    return known != NULL ? known : look_up(interfaces, index);
+    return known ? known : look_up(interfaces, index);
 }
 
 const char *interfaces_name(struct interfaces *interfaces, uint32_t index)
 {
     const struct number_name *known = find(interfaces, index);
 
-    return known != NULL ? known->name : NULL;
+    return known ? known->name : NULL;
 }
 
 int interfaces_hardware(struct interfaces *interfaces, uint32_t index)
 {
     const struct number_name *known = find(interfaces, index);
 
-    return known != NULL ? interfaces->properties[known->detail].hardware : HARDWARE_UNKNOWN;
+    return known ? interfaces->properties[known->detail].hardware : HARDWARE_UNKNOWN;
 }
 
 uint32_t interfaces_master(const struct interfaces *interfaces, uint32_t index)
 {
     const struct number_name *known = number_map_find(&interfaces->names, index);
 
-    return known != NULL ? interfaces->properties[known->detail].master : 0;
+    return known ? interfaces->properties[known->detail].master : 0;
 }
 
-int32_t interfaces_namespace(const struct interfaces *interfaces, uint32_t index)
+int32_t interfaces_netns(const struct interfaces *interfaces, uint32_t index)
 {
     const struct number_name *known = number_map_find(&interfaces->names, index);
 
-    return known != NULL ? interfaces->properties[known->detail].namespace : NAMESPACE_NONE;
+    return known ? interfaces->properties[known->detail].netns : NAMESPACE_NONE;
 }
 
 int interfaces_error(const struct interfaces *interfaces)

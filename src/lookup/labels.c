@@ -51,14 +51,14 @@ static int take_line(struct labels *labels, const char *line, size_t length)
     if (line[0] == '#')
         return 0;
     const unsigned long bit = strtoul(line, &number_end, 0);
-    if (number_end == line || bit >= FLOW_LABEL_BITS || labels->owned[bit] != NULL)
+    if (number_end == line || bit >= FLOW_LABEL_BITS || labels->owned[bit])
         return 0;
     const char *name = number_end;
     const size_t name_length = trim(&name, line + length);
     if (name_length == 0 || labels_bit(labels, name, name_length) >= 0)
         return 0;
     char *copy = strndup(name, name_length);
-    if (copy == NULL)
+    if (!copy)
         return -ENOMEM;
     labels->owned[bit] = copy;
     labels->by_bit[bit] = copy;
@@ -85,14 +85,14 @@ static int read_lines(struct labels *labels, FILE *file)
 
 int labels_create(struct labels **labels, const char *path)
 {
-    struct labels *created = calloc(1, sizeof(*created));
-    if (created == NULL)
+    struct labels *created = calloc(1, sizeof *created);
+    if (!created)
         return -ENOMEM;
     created->names.names = created->by_bit;
 
-    FILE *file = fopen(path != NULL ? path : "/etc/xtables/connlabel.conf", "re");
+    FILE *file = fopen(path ? path : "/etc/xtables/connlabel.conf", "re");
     int status = -errno;
-    if (file != NULL) {
+    if (file) {
         status = read_lines(created, file);
         fclose(file);
     }
@@ -106,7 +106,7 @@ int labels_create(struct labels **labels, const char *path)
 
 void labels_destroy(struct labels *labels)
 {
-    if (labels == NULL)
+    if (!labels)
         return;
     for (size_t bit = 0; bit < FLOW_LABEL_BITS; bit++)
         free(labels->owned[bit]);
@@ -115,11 +115,11 @@ void labels_destroy(struct labels *labels)
 
 int labels_bit(const struct labels *labels, const char *name, size_t length)
 {
-    if (labels == NULL)
+    if (!labels)
         return -1;
     for (size_t bit = 0; bit < labels->names.count; bit++) {
         const char *known = labels->by_bit[bit];
-        if (known != NULL && strlen(known) == length && memcmp(known, name, length) == 0)
+        if (known && strlen(known) == length && memcmp(known, name, length) == 0)
             return (int)bit;
     }
     return -1;
@@ -129,5 +129,5 @@ const struct flag_names *labels_names(const struct labels *labels)
 {
     static const struct flag_names none;
 
-    return labels != NULL ? &labels->names : &none;
+    return labels ? &labels->names : &none;
 }

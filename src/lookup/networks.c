@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "number_map.h"
+#include "lookup/number_map.h"
 
 struct networks {
     struct number_map names; /* by the address, host byte order */
@@ -48,20 +48,19 @@ static int take_line(struct networks *networks, char *line)
 
     line[strcspn(line, "#")] = '\0';
     const char *name = strtok_r(line, blanks, &rest);
-    const char *number = name != NULL ? strtok_r(NULL, blanks, &rest) : NULL;
-    if (number == NULL || !parse_network(number, &address) ||
-        number_map_find(&networks->names, address) != NULL)
+    const char *number = name ? strtok_r(NULL, blanks, &rest) : NULL;
+    if (!number || !parse_network(number, &address) || number_map_find(&networks->names, address))
         return 0;
-    return number_map_put(&networks->names, address, name) != NULL ? 0 : -ENOMEM;
+    return number_map_put(&networks->names, address, name) ? 0 : -ENOMEM;
 }
 
 struct networks *networks_create(const char *path)
 {
-    struct networks *networks = calloc(1, sizeof(*networks));
-    if (networks == NULL)
+    struct networks *networks = calloc(1, sizeof *networks);
+    if (!networks)
         return NULL;
-    FILE *file = fopen(path != NULL ? path : "/etc/networks", "re");
-    if (file == NULL)
+    FILE *file = fopen(path ? path : "/etc/networks", "re");
+    if (!file)
         return networks;
 
     char *line = NULL;
@@ -80,7 +79,7 @@ struct networks *networks_create(const char *path)
 
 void networks_destroy(struct networks *networks)
 {
-    if (networks == NULL)
+    if (!networks)
         return;
     number_map_finish(&networks->names);
     free(networks);
@@ -90,9 +89,9 @@ const char *networks_name(const struct networks *networks, const uint8_t *addres
 {
     uint32_t number;
 
-    if (networks == NULL)
+    if (!networks)
         return NULL;
-    memcpy(&number, address, sizeof(number));
+    memcpy(&number, address, sizeof number);
     const struct number_name *known = number_map_find(&networks->names, ntohl(number));
-    return known != NULL ? known->name : NULL;
+    return known ? known->name : NULL;
 }

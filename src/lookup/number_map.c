@@ -1,4 +1,4 @@
-#include "number_map.h"
+#include "lookup/number_map.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,11 +17,11 @@ static struct number_name *slot_of(struct number_name *slots, unsigned bits, uin
 
 static bool grow(struct number_map *map)
 {
-    const unsigned bits = map->slots == NULL ? BITS_FIRST : map->bits + 1;
-    struct number_name *slots = calloc((size_t)1 << bits, sizeof(*slots));
-    if (slots == NULL)
+    const unsigned bits = !map->slots ? BITS_FIRST : map->bits + 1;
+    struct number_name *slots = calloc((size_t)1 << bits, sizeof *slots);
+    if (!slots)
         return false;
-    if (map->slots != NULL)
+    if (map->slots)
         for (size_t i = 0; i < (size_t)1 << map->bits; i++)
             if (map->slots[i].used)
                 *slot_of(slots, bits, map->slots[i].number) = map->slots[i];
@@ -33,7 +33,7 @@ static bool grow(struct number_map *map)
 
 const struct number_name *number_map_find(const struct number_map *map, uint32_t number)
 {
-    if (map->slots == NULL)
+    if (!map->slots)
         return NULL;
     const struct number_name *slot = slot_of(map->slots, map->bits, number);
     return slot->used ? slot : NULL;
@@ -41,11 +41,11 @@ const struct number_name *number_map_find(const struct number_map *map, uint32_t
 
 struct number_name *number_map_put(struct number_map *map, uint32_t number, const char *name)
 {
-    const bool full = map->slots == NULL || 2 * (map->count + 1) > (size_t)1 << map->bits;
+    const bool full = !map->slots || 2 * (map->count + 1) > (size_t)1 << map->bits;
     if (full && !grow(map))
         return NULL;
     char *copy = NULL;
-    if (name != NULL && (copy = strdup(name)) == NULL)
+    if (name && !(copy = strdup(name)))
         return NULL;
 
     struct number_name *slot = slot_of(map->slots, map->bits, number);
@@ -57,7 +57,7 @@ struct number_name *number_map_put(struct number_map *map, uint32_t number, cons
 
 void number_map_finish(struct number_map *map)
 {
-    if (map->slots != NULL)
+    if (map->slots)
         for (size_t i = 0; i < (size_t)1 << map->bits; i++)
             free(map->slots[i].name);
     free(map->slots);

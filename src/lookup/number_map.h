@@ -1,6 +1,6 @@
 /* A number to its name, or to the knowledge that it has none. */
-#ifndef FASTNET_LOOKUP_NUMBER_MAP_H
-#define FASTNET_LOOKUP_NUMBER_MAP_H
+#ifndef LOOKUP_NUMBER_MAP_H
+#define LOOKUP_NUMBER_MAP_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "owners_walk.h"
+#include "lookup/owners_walk.h"
 
 struct owners {
     struct walk_options walk;
@@ -49,8 +49,8 @@ static int sort_holdings(struct holdings *holdings)
     const struct holding bits = differences(holdings);
     const size_t count = holdings->count;
     struct holding *from = holdings->items;
-    struct holding *to = reallocarray(NULL, count, sizeof(*to));
-    if (to == NULL)
+    struct holding *to = reallocarray(NULL, count, sizeof *to);
+    if (!to)
         return -ENOMEM;
 
     for (unsigned pass = 0; pass < 16; pass++) {
@@ -104,7 +104,7 @@ static void fill_owners(struct owners *owners)
     for (size_t i = 0; i < owners->holdings.count; i++) {
         const uint64_t holder = owners->holdings.items[i].holder;
         const struct process *process = &owners->processes.items[holder >> HOLDER_PROCESS_SHIFT];
-        const char *command = process->command != NULL ? process->command : process->name;
+        const char *command = process->command ? process->command : process->name;
         owners->items[i] = (struct owner){
             .pid = process->pid,
             .fd = (int)(uint32_t)holder,
@@ -137,9 +137,9 @@ static int build_index(struct owners *owners)
     owners->slot_bits = 4;
     while (((size_t)1 << owners->slot_bits) < 2 * owners->holdings.count)
         owners->slot_bits++;
-    owners->items = reallocarray(NULL, owners->holdings.count, sizeof(*owners->items));
-    owners->slots = calloc((size_t)1 << owners->slot_bits, sizeof(*owners->slots));
-    if (owners->items == NULL || owners->slots == NULL) {
+    owners->items = reallocarray(NULL, owners->holdings.count, sizeof *owners->items);
+    owners->slots = calloc((size_t)1 << owners->slot_bits, sizeof *owners->slots);
+    if (!owners->items || !owners->slots) {
         forget_index(owners);
         return -ENOMEM;
     }
@@ -201,9 +201,9 @@ static int merge_processes(struct owners *owners, struct processes *fresh)
         return 0;
     }
     struct processes merged = {0};
-    size_t *places = reallocarray(NULL, old->count, sizeof(*places));
-    merged.items = reallocarray(NULL, old->count + fresh->count, sizeof(*merged.items));
-    if (places == NULL || merged.items == NULL) {
+    size_t *places = reallocarray(NULL, old->count, sizeof *places);
+    merged.items = reallocarray(NULL, old->count + fresh->count, sizeof *merged.items);
+    if (!places || !merged.items) {
         free(places);
         free(merged.items);
         return -ENOMEM;
@@ -262,8 +262,8 @@ int owners_refresh(struct owners *owners)
 
 int owners_create(struct owners **owners, const struct owners_options *options)
 {
-    struct owners *created = calloc(1, sizeof(*created));
-    if (created == NULL)
+    struct owners *created = calloc(1, sizeof *created);
+    if (!created)
         return -ENOMEM;
     created->walk.commands = options->commands;
     created->walk.threads = options->threads;
@@ -280,7 +280,7 @@ int owners_create(struct owners **owners, const struct owners_options *options)
 
 void owners_destroy(struct owners *owners)
 {
-    if (owners == NULL)
+    if (!owners)
         return;
     proc_tree_finish(&owners->walk.tree);
     processes_finish(&owners->processes);
@@ -291,7 +291,7 @@ void owners_destroy(struct owners *owners)
 
 size_t owners_find(const struct owners *owners, uint64_t inode, const struct owner **first)
 {
-    if (owners->slots == NULL)
+    if (!owners->slots)
         return 0;
     const size_t mask = ((size_t)1 << owners->slot_bits) - 1;
     const struct holding *items = owners->holdings.items;

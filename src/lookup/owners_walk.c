@@ -3,7 +3,7 @@
  * processes that hold very many descriptors: threads that call getdents64(2) on one open directory
  * get successive pieces of it, so that even a single crowded process is shared.
  */
-#include "owners_walk.h"
+#include "lookup/owners_walk.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -69,8 +69,8 @@ int holdings_add(struct holdings *holdings, struct holding holding)
 {
     if (holdings->count == holdings->capacity) {
         const size_t wanted = holdings->capacity == 0 ? 64 : holdings->capacity * 2;
-        struct holding *items = reallocarray(holdings->items, wanted, sizeof(*items));
-        if (items == NULL)
+        struct holding *items = reallocarray(holdings->items, wanted, sizeof *items);
+        if (!items)
             return -ENOMEM;
         holdings->items = items;
         holdings->capacity = wanted;
@@ -91,7 +91,7 @@ static void *work(void *arg);
 static unsigned threads_that_pay(void)
 {
     cpu_set_t set;
-    if (sched_getaffinity(0, sizeof(set), &set) < 0)
+    if (sched_getaffinity(0, sizeof set, &set) < 0)
         return THREADS_MAX; /* more processors than the set has room for */
     const int count = CPU_COUNT(&set);
     return count < 1 ? 1 : (unsigned)count;
@@ -99,8 +99,8 @@ static unsigned threads_that_pay(void)
 
 static struct worker *worker_create(struct walk *walk)
 {
-    struct worker *worker = malloc(sizeof(*worker));
-    if (worker != NULL) {
+    struct worker *worker = malloc(sizeof *worker);
+    if (worker) {
         worker->walk = walk;
         worker->found = (struct holdings){0};
     }
@@ -117,7 +117,7 @@ static void add_busy(struct walk *walk, int change)
 static bool start_worker(struct walk *walk)
 {
     struct worker *worker = worker_create(walk);
-    if (worker == NULL)
+    if (!worker)
         return false;
     add_busy(walk, 1);
     if (pthread_create(&worker->thread, NULL, work, worker) != 0) {
@@ -187,7 +187,7 @@ static int read_link(struct worker *worker, const struct directory *directory, c
 
     if (!number_parse(name, &fd))
         return 0;
-    const ssize_t length = link_read(directory->fd, name, target, sizeof(target));
+    const ssize_t length = link_read(directory->fd, name, target, sizeof target);
     if (length < 0) {
         const int error = (int)-length;
         tally->denied |= error_is_denial(error);
@@ -208,7 +208,7 @@ static int read_piece(struct worker *worker, const struct directory *directory, 
                       struct tally *tally)
 {
     const char *name;
-    for (size_t at = 0; (name = directory_next(worker->buffer, length, &at)) != NULL;) {
+    for (size_t at = 0; (name = directory_next(worker->buffer, length, &at));) {
         const int status = read_link(worker, directory, name, tally);
         if (status < 0)
             return status;
@@ -222,7 +222,7 @@ static struct tally read_pieces(struct worker *worker, struct directory *directo
     struct tally tally = {0};
     bool shared = directory != &worker->own;
     for (;;) {
-        ssize_t status = directory_read(directory->fd, worker->buffer, sizeof(worker->buffer));
+        ssize_t status = directory_read(directory->fd, worker->buffer, sizeof worker->buffer);
         if (status > 0) {
             const size_t length = (size_t)status;
             if (!shared && length >= DIRECTORY_SHARED) {
@@ -283,7 +283,7 @@ static struct directory *shared_directory(const struct walk *walk)
 {
     struct directory *best = NULL;
     for (size_t i = 0; i < walk->shared_count; i++)
-        if (best == NULL || walk->shared[i]->readers < best->readers)
+        if (!best || walk->shared[i]->readers < best->readers)
             best = walk->shared[i];
     return best;
 }
@@ -295,9 +295,9 @@ static struct directory *join(struct walk *walk)
     if (--walk->busy == 0)
         pthread_cond_broadcast(&walk->changed);
     struct directory *directory;
-    while ((directory = shared_directory(walk)) == NULL && walk->busy > 0)
+    while (!(directory = shared_directory(walk)) && walk->busy > 0)
         pthread_cond_wait(&walk->changed, &walk->lock);
-    if (directory != NULL) {
+    if (directory) {
         directory->readers++;
         walk->busy++;
     }
@@ -314,7 +314,7 @@ static void *work(void *arg)
 
     while ((index = atomic_fetch_add(&walk->next, 1)) < walk->processes->count)
         read_process(worker, index);
-    while ((directory = join(walk)) != NULL)
+    while ((directory = join(walk)))
         leave(walk, directory, read_pieces(worker, directory));
     return NULL;
 }
@@ -328,12 +328,12 @@ static int append(struct holdings *found, struct holdings *more)
     }
     if (more->count == 0)
         return 0;
-    struct holding *items = reallocarray(found->items, found->count + more->count, sizeof(*items));
-    if (items == NULL) {
+    struct holding *items = reallocarray(found->items, found->count + more->count, sizeof *items);
+    if (!items) {
         free(more->items);
         return -ENOMEM;
     }
-    memcpy(items + found->count, more->items, more->count * sizeof(*items));
+    memcpy(items + found->count, more->items, more->count * sizeof *items);
     found->items = items;
     found->count += more->count;
     found->capacity = found->count;
@@ -355,7 +355,7 @@ int owners_walk(const struct walk_options *options, struct processes *processes,
 {
     struct walk walk = {.options = options, .processes = processes, .busy = 1};
     walk.workers[0] = worker_create(&walk);
-    if (walk.workers[0] == NULL)
+    if (!walk.workers[0])
         return -ENOMEM;
     walk.worker_count = 1;
     pthread_mutex_init(&walk.lock, NULL);

@@ -1,12 +1,12 @@
 /* The walk over PROC_ROOT/PID/fd: which descriptors are sockets. */
-#ifndef FASTNET_LOOKUP_OWNERS_WALK_H
-#define FASTNET_LOOKUP_OWNERS_WALK_H
+#ifndef LOOKUP_OWNERS_WALK_H
+#define LOOKUP_OWNERS_WALK_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "processes.h"
+#include "lookup/processes.h"
 
 /* A descriptor that is a socket. Its holder is the index of the process, then the descriptor. */
 struct holding {

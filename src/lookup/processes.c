@@ -1,4 +1,4 @@
-#include "processes.h"
+#include "lookup/processes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -42,7 +42,7 @@ const char *directory_next(const char *buffer, size_t length, size_t *offset)
     if (length - *offset <= DIRENT_NAME)
         return NULL;
     const char *entry = buffer + *offset;
-    memcpy(&size, entry + DIRENT_LENGTH, sizeof(size));
+    memcpy(&size, entry + DIRENT_LENGTH, sizeof size);
     if (size <= DIRENT_NAME || size > length - *offset)
         return NULL;
     *offset += size;
@@ -97,7 +97,7 @@ static bool inode_parse(const char *digits, const char *end, uint64_t *inode)
 bool link_inode(const char *target, size_t length, uint64_t *inode)
 {
     static const char now[] = "socket:[", once[] = "[0000]:";
-    const size_t now_length = sizeof(now) - 1, once_length = sizeof(once) - 1;
+    const size_t now_length = sizeof now - 1, once_length = sizeof once - 1;
 
     if (length > now_length && memcmp(target, now, now_length) == 0)
         return target[length - 1] == ']' &&
@@ -110,7 +110,7 @@ bool link_inode(const char *target, size_t length, uint64_t *inode)
 int process_open_descriptors(const struct proc_tree *tree, pid_t pid)
 {
     char path[PROCESS_PATH_MAX];
-    snprintf(path, sizeof(path), "%d/fd", (int)pid);
+    snprintf(path, sizeof path, "%d/fd", (int)pid);
     return proc_tree_open_directory(tree, path);
 }
 
@@ -118,8 +118,8 @@ static int process_append(struct processes *list, size_t *capacity, pid_t pid)
 {
     if (list->count == *capacity) {
         const size_t wanted = *capacity == 0 ? 256 : *capacity * 2;
-        struct process *items = reallocarray(list->items, wanted, sizeof(*items));
-        if (items == NULL)
+        struct process *items = reallocarray(list->items, wanted, sizeof *items);
+        if (!items)
             return -ENOMEM;
         list->items = items;
         *capacity = wanted;
@@ -136,7 +136,7 @@ static int list_append_all(int root, char *buffer, struct processes *list)
         if (length <= 0)
             return (int)length;
         const char *name;
-        for (size_t at = 0; (name = directory_next(buffer, (size_t)length, &at)) != NULL;) {
+        for (size_t at = 0; (name = directory_next(buffer, (size_t)length, &at));) {
             int pid;
             if (!number_parse(name, &pid))
                 continue;
@@ -157,7 +157,7 @@ int processes_list(const struct proc_tree *tree, struct processes *processes)
 {
     struct processes list = {0};
     char *buffer = malloc(DIRENT_BUFFER);
-    if (buffer == NULL)
+    if (!buffer)
         return -ENOMEM;
 
     int status =
@@ -170,7 +170,7 @@ int processes_list(const struct proc_tree *tree, struct processes *processes)
         return status;
     }
     if (list.count > 1)
-        qsort(list.items, list.count, sizeof(*list.items), compare_pids);
+        qsort(list.items, list.count, sizeof *list.items, compare_pids);
     *processes = list;
     return 0;
 }
@@ -188,7 +188,7 @@ static ssize_t process_read_file(const struct proc_tree *tree, pid_t pid, const 
                                  char *buffer, size_t size)
 {
     char path[PROCESS_PATH_MAX];
-    snprintf(path, sizeof(path), "%d/%s", (int)pid, file);
+    snprintf(path, sizeof path, "%d/%s", (int)pid, file);
     const int fd = proc_tree_open(tree, path);
     if (fd < 0)
         return fd;
@@ -207,7 +207,7 @@ static bool process_is_gone(const struct proc_tree *tree, pid_t pid)
 {
     char path[PROCESS_PATH_MAX];
     struct stat status;
-    snprintf(path, sizeof(path), "%d", (int)pid);
+    snprintf(path, sizeof path, "%d", (int)pid);
     return fstatat(tree->fd, path, &status, AT_SYMLINK_NOFOLLOW) < 0 && error_is_absence(errno);
 }
 
@@ -219,7 +219,7 @@ static int harmless(ssize_t error)
 static int read_name(const struct proc_tree *tree, struct process *process)
 {
     char buffer[PROCESS_NAME_MAX + 1];
-    ssize_t length = process_read_file(tree, process->pid, "comm", buffer, sizeof(buffer));
+    ssize_t length = process_read_file(tree, process->pid, "comm", buffer, sizeof buffer);
     if (length < 0) {
         process->gone = process_is_gone(tree, process->pid);
         return harmless(length);
@@ -244,7 +244,7 @@ static int read_command(const struct proc_tree *tree, struct process *process)
 
     const char *command = buffer[0] == '/' ? strrchr(buffer, '/') + 1 : buffer;
     char *copy = strdup(command);
-    if (copy == NULL)
+    if (!copy)
         return -ENOMEM;
     free(process->command);
     process->command = copy;

@@ -1,6 +1,6 @@
 /* Reading a tree of processes laid out as proc(5): who is there, what they hold, their names. */
-#ifndef FASTNET_LOOKUP_PROCESSES_H
-#define FASTNET_LOOKUP_PROCESSES_H
+#ifndef LOOKUP_PROCESSES_H
+#define LOOKUP_PROCESSES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
  * Who is behind a netlink port: PROC_ROOT/net/netlink (netlink_seq_show() of the kernel's
  * af_netlink.c) has the inode of its socket, PROC_ROOT/PID/fd who holds that.
  */
-#include "senders.h"
+#include "lookup/senders.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "fastnet/rights.h"
-#include "processes.h"
+#include "lookup/processes.h"
 
 enum { DIRECTORY_BUFFER = 32 * 1024, LINK_MAX_LENGTH = 64 };
 
@@ -31,8 +31,8 @@ struct senders {
 
 struct senders *senders_create_below(const char *proc_root)
 {
-    struct senders *senders = malloc(sizeof(*senders));
-    if (senders != NULL) {
+    struct senders *senders = malloc(sizeof *senders);
+    if (senders) {
         senders->proc_root = proc_root;
         senders->known = false;
     }
@@ -67,7 +67,7 @@ static bool line_inode(char *line, uint32_t port, uint64_t *inode)
     uint64_t protocol, line_port;
     size_t count = 0;
 
-    for (char *word = strtok_r(line, " \n", &rest); word != NULL && count < COLUMNS;
+    for (char *word = strtok_r(line, " \n", &rest); word && count < COLUMNS;
          word = strtok_r(NULL, " \n", &rest))
         columns[count++] = word;
     return count == COLUMNS && column_number(columns[COLUMN_PROTOCOL], &protocol) &&
@@ -81,9 +81,9 @@ static bool find_socket(const struct senders *senders, uint32_t port, uint64_t *
     size_t capacity = 0;
     bool found = false;
 
-    snprintf(path, sizeof(path), "%s/net/netlink", senders->proc_root);
+    snprintf(path, sizeof path, "%s/net/netlink", senders->proc_root);
     FILE *file = fopen(path, "re");
-    if (file == NULL)
+    if (!file)
         return false;
     while (!found && getline(&line, &capacity, file) >= 0)
         found = line_inode(line, port, inode);
@@ -100,7 +100,7 @@ static bool is_socket(int directory, const char *name, uint64_t inode)
 
     if (!number_parse(name, &fd))
         return false;
-    const ssize_t length = link_read(directory, name, target, sizeof(target));
+    const ssize_t length = link_read(directory, name, target, sizeof target);
     return length > 0 && link_inode(target, (size_t)length, &held) && held == inode;
 }
 
@@ -113,10 +113,10 @@ static bool holds(struct senders *senders, const struct proc_tree *tree, pid_t p
     if (directory < 0)
         return false;
     while (!found &&
-           (length = directory_read(directory, senders->buffer, sizeof(senders->buffer))) > 0) {
+           (length = directory_read(directory, senders->buffer, sizeof senders->buffer)) > 0) {
         const char *name;
         for (size_t at = 0;
-             !found && (name = directory_next(senders->buffer, (size_t)length, &at)) != NULL;)
+             !found && (name = directory_next(senders->buffer, (size_t)length, &at));)
             found = is_socket(directory, name, inode);
     }
     close(directory);

@@ -1,6 +1,6 @@
 /* Senders of netlink messages, from another directory than /proc. */
-#ifndef FASTNET_LOOKUP_SENDERS_H
-#define FASTNET_LOOKUP_SENDERS_H
+#ifndef LOOKUP_SENDERS_H
+#define LOOKUP_SENDERS_H
 
 #include "fastnet/lookup.h"
 

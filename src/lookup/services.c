@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "number_map.h"
+#include "lookup/number_map.h"
 
 struct services {
     struct number_map names; /* protocol << 16 | port */
@@ -38,8 +38,8 @@ static int protocol_of(const char *name)
 /* An entry without a name leaves the port to its number, as does one that memory is short for. */
 static void put(struct services *services, int protocol, int port, const char *name)
 {
-    if (protocol >= 0 && port > 0 && port <= UINT16_MAX && name != NULL && name[0] != '\0')
-        if (number_map_put(&services->names, key((uint8_t)protocol, (uint16_t)port), name) == NULL)
+    if (protocol >= 0 && port > 0 && port <= UINT16_MAX && name && name[0] != '\0')
+        if (!number_map_put(&services->names, key((uint8_t)protocol, (uint16_t)port), name))
             services->error = ENOMEM;
 }
 
@@ -59,7 +59,7 @@ static void read_services(struct services *services)
     bool any = false;
 
     setservent(1);
-    while (errno = 0, (service = getservent()) != NULL) {
+    while (errno = 0, (service = getservent())) {
         any = true;
         put(services, protocol_of(service->s_proto), ntohs((uint16_t)service->s_port),
             service->s_name);
@@ -74,7 +74,7 @@ static void read_protocols(struct services *services)
     const struct protoent *protocol;
 
     setprotoent(1);
-    while (errno = 0, (protocol = getprotoent()) != NULL)
+    while (errno = 0, (protocol = getprotoent()))
         put(services, IPPROTO_RAW, protocol->p_proto, protocol->p_name);
     note_end(services, errno, true);
     endprotoent();
@@ -82,8 +82,8 @@ static void read_protocols(struct services *services)
 
 struct services *services_create(void)
 {
-    struct services *services = calloc(1, sizeof(*services));
-    if (services == NULL)
+    struct services *services = calloc(1, sizeof *services);
+    if (!services)
         return NULL;
 
     read_services(services);
@@ -93,7 +93,7 @@ struct services *services_create(void)
 
 void services_destroy(struct services *services)
 {
-    if (services == NULL)
+    if (!services)
         return;
     number_map_finish(&services->names);
     free(services);
@@ -107,5 +107,5 @@ int services_error(const struct services *services)
 const char *services_name(const struct services *services, uint8_t protocol, uint16_t port)
 {
     const struct number_name *known = number_map_find(&services->names, key(protocol, port));
-    return known != NULL ? known->name : NULL;
+    return known ? known->name : NULL;
 }

@@ -5,7 +5,7 @@
 #include <pwd.h>
 #include <stdlib.h>
 
-#include "number_map.h"
+#include "lookup/number_map.h"
 
 enum { BUFFER_FIRST = 1024, BUFFER_MAX = 1024 * 1024 };
 
@@ -21,7 +21,7 @@ struct users *users_create(void)
 
 void users_destroy(struct users *users)
 {
-    if (users == NULL)
+    if (!users)
         return;
     number_map_finish(&users->names);
     free(users);
@@ -39,7 +39,7 @@ static int ask(uint32_t uid, struct passwd *entry, char **buffer, struct passwd 
     int error = ERANGE;
     for (size_t size = BUFFER_FIRST; error == ERANGE && size <= BUFFER_MAX; size *= 2) {
         char *larger = realloc(*buffer, size);
-        if (larger == NULL)
+        if (!larger)
             return ENOMEM;
         *buffer = larger;
         do
@@ -52,19 +52,19 @@ static int ask(uint32_t uid, struct passwd *entry, char **buffer, struct passwd 
 const char *users_name(struct users *users, uint32_t uid)
 {
     const struct number_name *known = number_map_find(&users->names, uid);
-    if (known == NULL) {
+    if (!known) {
         struct passwd entry, *found = NULL;
         char *buffer = NULL;
         const int error = ask(uid, &entry, &buffer, &found);
-        const char *name = error == 0 && found != NULL ? found->pw_name : NULL;
+        const char *name = error == 0 && found ? found->pw_name : NULL;
         known = number_map_put(&users->names, uid, name);
         free(buffer);
         if (users->error == 0 && is_fault(error))
             users->error = error;
-        if (users->error == 0 && known == NULL)
+        if (users->error == 0 && !known)
             users->error = ENOMEM;
     }
-    return known != NULL ? known->name : NULL;
+    return known ? known->name : NULL;
 }
 
 int users_error(const struct users *users)

@@ -21,11 +21,11 @@ static __attribute__((format(printf, 3, 0))) void add(struct report *report, boo
 {
     char line[REPORT_LENGTH];
 
-    vsnprintf(line, sizeof(line), format, arguments);
+    vsnprintf(line, sizeof line, format, arguments);
     if (is_known(report, line))
         return;
     if (report->count < REPORT_LINES) {
-        memcpy(report->lines[report->count], line, sizeof(line));
+        memcpy(report->lines[report->count], line, sizeof line);
         report->verbatim[report->count] = verbatim;
     }
     report->count++;

@@ -90,20 +90,20 @@ int rights_init(void)
     /* The program starts no other; kernels before 3.5 do not know this. */
     (void)prctl(PR_SET_NO_NEW_PRIVS, 1L, 0L, 0L, 0L);
     caps = cap_get_proc();
-    return caps == NULL ? -errno : keep_only(RIGHTS_ALL);
+    return !caps ? -errno : keep_only(RIGHTS_ALL);
 }
 
 void rights_limit(unsigned rights)
 {
-    if (caps == NULL)
+    if (!caps)
         caps = cap_get_proc();
-    if (caps == NULL || keep_only(rights) < 0)
+    if (!caps || keep_only(rights) < 0)
         die();
 }
 
 void rights_raise(enum right right)
 {
-    if (caps == NULL || (!needed[right].lent && rights_elevated()))
+    if (!caps || (!needed[right].lent && rights_elevated()))
         return;
     for (int i = 0; i < needed[right].count; i++)
         if (is_permitted(needed[right].values[i]))
@@ -113,7 +113,7 @@ void rights_raise(enum right right)
 
 void rights_lower(void)
 {
-    if (caps != NULL && (cap_clear_flag(caps, CAP_EFFECTIVE) < 0 || cap_set_proc(caps) < 0))
+    if (caps && (cap_clear_flag(caps, CAP_EFFECTIVE) < 0 || cap_set_proc(caps) < 0))
         die();
 }
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "fastnet/text.h"
-#include "format/escape.h"
+#include "format/text/escape.h"
 #include "fuzz.h"
 
 static const char delimiters[] = " ,/\"";

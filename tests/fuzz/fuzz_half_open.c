@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "backend/array.h"
-#include "backend/half_open.h"
+#include "backend/socket/half_open.h"
+#include "fastnet/array.h"
 #include "fastnet/report.h"
 #include "fuzz.h"
 #include "net_files.h"

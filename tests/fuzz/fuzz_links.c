@@ -10,10 +10,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "backend/array.h"
-#include "backend/link_decode.h"
-#include "backend/netlink.h"
+#include "backend/interface/link_decode.h"
+#include "backend/netlink/netlink.h"
 #include "datagrams.h"
+#include "fastnet/array.h"
 #include "fastnet/lookup.h"
 #include "fastnet/query.h"
 #include "fastnet/report.h"
@@ -251,7 +251,7 @@ static int add_interface(const struct interface *interface, void *arg)
     require(strcmp(interfaces_name(interfaces, interface->index), interface->name) == 0);
     require(interfaces_hardware(interfaces, interface->index) == interface->hardware);
     require(interfaces_master(interfaces, interface->index) == interface->master);
-    require(interfaces_namespace(interfaces, interface->index) == interface->namespace);
+    require(interfaces_netns(interfaces, interface->index) == interface->netns);
     return 0;
 }
 

@@ -10,8 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "backend/lines.h"
-#include "backend/proc_arp.h"
+#include "backend/neighbour/proc_arp.h"
+#include "backend/proc/lines.h"
 #include "datagrams.h"
 #include "fastnet/lookup.h"
 #include "fastnet/report.h"

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "cli/arp_options.h"
-#include "cli/conntrack_options.h"
+#include "cli/conntrack/conntrack_options.h"
 #include "cli/neigh_options.h"
-#include "cli/netstat_options.h"
+#include "cli/netstat/netstat_options.h"
 #include "cli/personality.h"
 #include "cli/run.h"
 #include "fuzz.h"

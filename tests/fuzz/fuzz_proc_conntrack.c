@@ -9,9 +9,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "backend/flow_usage.h"
-#include "backend/lines.h"
-#include "backend/proc_conntrack.h"
+#include "backend/flow/flow_usage.h"
+#include "backend/flow/proc_conntrack.h"
+#include "backend/proc/lines.h"
 #include "fuzz.h"
 #include "written.h"
 

@@ -9,8 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "backend/lines.h"
-#include "backend/proc_net.h"
+#include "backend/proc/lines.h"
+#include "backend/socket/proc_net.h"
 #include "fuzz.h"
 #include "written.h"
 

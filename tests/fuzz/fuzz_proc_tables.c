@@ -8,8 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "backend/proc_igmp.h"
-#include "backend/proc_snmp.h"
+#include "backend/counter/proc_snmp.h"
+#include "backend/group/proc_igmp.h"
 #include "fuzz.h"
 #include "written.h"
 

@@ -9,11 +9,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "backend/lines.h"
-#include "backend/link_decode.h"
-#include "backend/proc_dev.h"
-#include "backend/proc_route.h"
-#include "backend/route_decode.h"
+#include "backend/interface/link_decode.h"
+#include "backend/interface/proc_dev.h"
+#include "backend/proc/lines.h"
+#include "backend/route/proc_route.h"
+#include "backend/route/route_decode.h"
 #include "fastnet/lookup.h"
 #include "fastnet/route.h"
 #include "fuzz.h"

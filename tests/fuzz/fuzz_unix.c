@@ -16,9 +16,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "backend/array.h"
 #include "bytes.h"
 #include "datagrams.h"
+#include "fastnet/array.h"
 #include "fastnet/query.h"
 #include "fastnet/report.h"
 #include "fuzz.h"

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "backend/ctnetlink_decode.h"
+#include "backend/flow/ctnetlink_decode.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "cli/conntrack_options.h"
+#include "cli/conntrack/conntrack_options.h"
 #include "reference.h"
 
 /* What came of one. */

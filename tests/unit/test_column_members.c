@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "format/column_values.h"
+#include "format/fields/values.h"
 
 static const struct context no_names;
 

@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "cli/conntrack_events.h"
+#include "cli/conntrack/conntrack_events.h"
 
 static struct record event(uint8_t protocol)
 {

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "cli/conntrack_values.h"
+#include "cli/conntrack/conntrack_values.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "backend/ctnetlink_filter.h"
+#include "backend/flow/ctnetlink_filter.h"
 #include "ct_messages.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

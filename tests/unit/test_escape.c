@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "fastnet/text.h"
-#include "format/escape.h"
+#include "format/text/escape.h"
 
 enum { ROUNDS = 200000, SIZE_MAX_TRIED = 24 };
 

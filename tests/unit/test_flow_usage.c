@@ -17,9 +17,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "backend/flow_usage.h"
-#include "backend/lines.h"
-#include "backend/netfilter_files.h"
+#include "backend/flow/flow_usage.h"
+#include "backend/flow/netfilter_files.h"
+#include "backend/proc/lines.h"
 #include "fastnet/rights.h"
 #include "flow_scene.h"
 

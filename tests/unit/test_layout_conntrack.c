@@ -21,7 +21,7 @@
 
 #include "fastnet/lookup.h"
 #include "flow_rows.h"
-#include "format/layout_conntrack.h"
+#include "format/flow/layout_conntrack.h"
 
 /* --- Lines ------------------------------------------------------------------------------------ */
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/statistics_texts.h"
+#include "format/counter/statistics_texts.h"
 #include "output.h"
 
 enum sign { POSITIVE, NEGATIVE, NO_VALUE };

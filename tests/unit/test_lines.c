@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "backend/lines.h"
+#include "backend/proc/lines.h"
 #include "scene.h"
 
 static struct lines open_text(const struct tree *tree, const void *data, size_t size)

@@ -16,9 +16,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "backend/lines.h"
-#include "backend/link_decode.h"
-#include "backend/proc_dev.h"
+#include "backend/interface/link_decode.h"
+#include "backend/interface/proc_dev.h"
+#include "backend/proc/lines.h"
 #include "peer.h"
 #include "scene.h"
 

@@ -67,7 +67,7 @@ static int list(struct wire *wire, struct links *links, struct peer *peer)
 static void an_interface_has_what_its_message_says(void **state)
 {
     const uint32_t master = 7;
-    const int32_t namespace = 0;
+    const int32_t netns = 0;
     struct links links = {.count = 0};
     struct wire wire = {.length = 0};
     struct peer peer;
@@ -75,7 +75,7 @@ static void an_interface_has_what_its_message_says(void **state)
     (void)state;
     add_link(&wire, 3, "eth0", 5);
     wire_attribute(&wire, IFLA_MASTER, &master, sizeof master);
-    wire_attribute(&wire, IFLA_LINK_NETNSID, &namespace, sizeof namespace);
+    wire_attribute(&wire, IFLA_LINK_NETNSID, &netns, sizeof netns);
     add_link(&wire, 4, "a\x1b\xff", 4);
     wire_attribute(&wire, IFLA_MASTER, &master, 3); /* too short */
     assert_int_equal(list(&wire, &links, &peer), 0);
@@ -83,10 +83,10 @@ static void an_interface_has_what_its_message_says(void **state)
     assert_int_equal(links.interfaces[0].index, 3);
     assert_int_equal(links.interfaces[0].hardware, ARPHRD_ETHER);
     assert_int_equal(links.interfaces[0].master, 7);
-    assert_int_equal(links.interfaces[0].namespace, 0);
+    assert_int_equal(links.interfaces[0].netns, 0);
     assert_string_equal(links.names[0], "eth0");
     assert_int_equal(links.interfaces[1].master, 0);
-    assert_int_equal(links.interfaces[1].namespace, -1);
+    assert_int_equal(links.interfaces[1].netns, -1);
     assert_string_equal(links.names[1], "a\x1b\xff");
 }
 

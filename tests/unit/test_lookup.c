@@ -392,12 +392,12 @@ static void interface_that_was_added_is_not_asked_for(void **state)
     assert_string_equal(interfaces_name(interfaces, 99), "added");
     assert_int_equal(interfaces_hardware(interfaces, 10), 778);
     assert_int_equal(interfaces_master(interfaces, 10), 11);
-    assert_int_equal(interfaces_namespace(interfaces, 99), 87);
-    assert_int_equal(interfaces_namespace(interfaces, 10), -2);
+    assert_int_equal(interfaces_netns(interfaces, 99), 87);
+    assert_int_equal(interfaces_netns(interfaces, 10), -2);
     assert_int_equal(asked, 0);
     assert_string_equal(interfaces_name(interfaces, 1), "eth1");
     assert_int_equal(interfaces_master(interfaces, 1), 0);
-    assert_int_equal(interfaces_namespace(interfaces, 1), -1);
+    assert_int_equal(interfaces_netns(interfaces, 1), -1);
     assert_int_equal(interfaces_master(interfaces, 4711), 0);
     interfaces_destroy(interfaces);
 }

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "backend/neighbour.h"
+#include "backend/neighbour/neighbour.h"
 #include "peer.h"
 #include "scene.h"
 
@@ -158,7 +158,7 @@ static void a_proxy_has_no_state_and_perhaps_no_interface(void **state)
 static void rare_attributes_are_taken(void **state)
 {
     const uint32_t master = 9, vni = 4711;
-    const int32_t namespace = 2;
+    const int32_t netns = 2;
     const uint16_t vlan = 100, port = htons(4789);
     struct wire wire;
     struct record record;
@@ -166,15 +166,15 @@ static void rare_attributes_are_taken(void **state)
     (void)state;
     begin(&wire, &ipv4_header, "\xc0\0\2\1");
     wire_attribute(&wire, NDA_MASTER, &master, sizeof master);
-    wire_attribute(&wire, NDA_LINK_NETNSID, &namespace, sizeof namespace);
+    wire_attribute(&wire, NDA_LINK_NETNSID, &netns, sizeof netns);
     wire_attribute(&wire, NDA_VLAN, &vlan, sizeof vlan);
     wire_attribute(&wire, NDA_VNI, &vni, sizeof vni);
     wire_attribute(&wire, NDA_PORT, &port, sizeof port);
     record = decoded(&wire);
-    assert_int_equal(record.has, always | NEIGHBOUR_MASTER | NEIGHBOUR_NAMESPACE | NEIGHBOUR_VLAN |
+    assert_int_equal(record.has, always | NEIGHBOUR_MASTER | NEIGHBOUR_NETNS | NEIGHBOUR_VLAN |
                                      NEIGHBOUR_VNI | NEIGHBOUR_PORT);
     assert_int_equal(record.neighbour.master, 9);
-    assert_int_equal(record.neighbour.namespace, 2);
+    assert_int_equal(record.neighbour.netns, 2);
     assert_int_equal(record.neighbour.vlan, 100);
     assert_int_equal(record.neighbour.vni, 4711);
     assert_int_equal(record.neighbour.port, 4789);

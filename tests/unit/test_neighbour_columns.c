@@ -319,7 +319,7 @@ static void the_rest_is_numbers_times_and_names(void **state)
     neighbour->references = 3;
     neighbour->probes = 4;
     neighbour->master = ARPHRD_ETHER;
-    neighbour->namespace = 5;
+    neighbour->netns = 5;
     neighbour->vlan = 6;
     neighbour->vni = 7;
     neighbour->port = 8;
@@ -342,7 +342,7 @@ static void the_rest_is_numbers_times_and_names(void **state)
     assert_string_equal(text_of("protocol", &record), "77");
     neighbour->type = 200;
     assert_string_equal(text_of("type", &record), "-");
-    neighbour->namespace = -1;
+    neighbour->netns = -1;
     assert_string_equal(text_of("namespace", &record), "-");
 }
 

@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "backend/netlink.h"
+#include "backend/netlink/netlink.h"
 #include "fastnet/report.h"
 #include "peer.h"
 #include "scene.h"

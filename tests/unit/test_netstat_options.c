@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/netstat_options.h"
+#include "cli/netstat/netstat_options.h"
 #include "cli/personality.h"
 #include "cli/run.h"
 #include "reference.h"

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/completion.h"
+#include "cli/completion/completion.h"
 #include "cli/options.h"
 #include "reference.h"
 

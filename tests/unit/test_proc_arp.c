@@ -14,8 +14,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "backend/lines.h"
-#include "backend/proc_arp.h"
+#include "backend/neighbour/proc_arp.h"
+#include "backend/proc/lines.h"
 #include "scene.h"
 
 static const char heading[] =

@@ -14,8 +14,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "backend/lines.h"
-#include "backend/proc_conntrack.h"
+#include "backend/flow/proc_conntrack.h"
+#include "backend/proc/lines.h"
 #include "scene.h"
 
 #define BASIC (FLOW_ORIG | FLOW_REPLY | FLOW_STATUS | FLOW_USE | FLOW_TIMEOUT)

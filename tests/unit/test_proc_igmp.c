@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "backend/proc_igmp.h"
+#include "backend/group/proc_igmp.h"
 #include "scene.h"
 
 static const char heading[] = "Idx\tDevice    : Count Querier\tGroup    Users Timer\tReporter\n";

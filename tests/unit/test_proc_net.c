@@ -16,8 +16,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "backend/lines.h"
-#include "backend/proc_net.h"
+#include "backend/proc/lines.h"
+#include "backend/socket/proc_net.h"
 #include "scene.h"
 
 #define TCP_FIELDS                                                                                 \

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "backend/proc_snmp.h"
+#include "backend/counter/proc_snmp.h"
 #include "scene.h"
 
 /* --- Lines ------------------------------------------------------------------------------------ */

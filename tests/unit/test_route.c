@@ -14,9 +14,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "backend/lines.h"
-#include "backend/proc_route.h"
-#include "backend/route_decode.h"
+#include "backend/proc/lines.h"
+#include "backend/route/proc_route.h"
+#include "backend/route/route_decode.h"
 #include "fastnet/route.h"
 #include "peer.h"
 #include "scene.h"

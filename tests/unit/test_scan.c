@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/scan.h"
+#include "backend/proc/scan.h"
 
 static struct scan scan_of(const char *text)
 {

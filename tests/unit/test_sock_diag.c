@@ -18,7 +18,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "backend/sock_diag.h"
+#include "backend/socket/sock_diag.h"
 #include "peer.h"
 #include "scene.h"
 

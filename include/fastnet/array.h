@@ -1,0 +1,26 @@
+/* Arrays: how many elements one has, and ones that grow. */
+#ifndef FASTNET_ARRAY_H
+#define FASTNET_ARRAY_H
+
+#include <stddef.h>
+#include <stdlib.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* The array with room for `needed` elements, moved perhaps; or NULL, when it stays as it was. */
+static inline void *array_with_room(void *array, size_t *capacity, size_t needed, size_t size)
+{
+    size_t larger = *capacity ? *capacity * 2 : 64;
+    void *moved;
+
+    if (needed <= *capacity)
+        return array;
+    if (larger < needed)
+        larger = needed;
+    moved = reallocarray(array, larger, size);
+    if (moved)
+        *capacity = larger;
+    return moved;
+}
+
+#endif

@@ -1,0 +1,336 @@
+/* Connection tracking out of /proc: the tables, their sizes, their counters. */
+#include "backend/flow/proc_conntrack.h"
+
+#include <errno.h>
+#include <linux/netfilter/nf_conntrack_common.h>
+#include <linux/netfilter/nfnetlink_conntrack.h>
+#include <string.h>
+
+#include "backend/flow/flow_usage.h"
+#include "backend/flow/netfilter_files.h"
+#include "backend/proc/lines.h"
+#include "fastnet/array.h"
+#include "fastnet/flow_filter.h"
+#include "fastnet/report.h"
+
+#define FIELDS_FLOW                                                                                \
+    (FLOW_ORIG | FLOW_REPLY | FLOW_STATE | FLOW_TIMEOUT | FLOW_STATUS | FLOW_MARK | FLOW_SECMARK | \
+     FLOW_SECCTX | FLOW_ORIG_COUNTERS | FLOW_REPLY_COUNTERS | FLOW_ZONE | FLOW_ORIG_ZONE |         \
+     FLOW_REPLY_ZONE | FLOW_USE)
+#define FIELDS_EXPECTATION (FLOW_ORIG | FLOW_TIMEOUT | FLOW_FLAGS | FLOW_HELPER)
+#define FIELDS_USAGE                                                                               \
+    (USAGE_ENTRIES | USAGE_MAXIMUM | USAGE_BUCKETS | USAGE_DROPS | USAGE_ENTRY_SIZE)
+
+#define FLOWS_PATH        "net/nf_conntrack"
+#define EXPECTATIONS_PATH "net/nf_conntrack_expect"
+
+/* --- The two files of rows -------------------------------------------------------------------- */
+
+struct reading {
+    const struct query *query;
+    const char *path;
+    int (*take)(struct reading *, const struct line *);
+    record_fn fn;
+    void *arg;
+    uint64_t rows;
+    size_t number;  /* of the line taken last */
+    size_t skipped; /* malformed lines ... */
+    size_t first;   /* ... and the number of the first */
+};
+
+static int take_malformed(struct reading *reading, const struct line *line)
+{
+    if (line->length && !reading->skipped++)
+        reading->first = reading->number;
+    return 0;
+}
+
+static int take_flow(struct reading *reading, const struct line *line)
+{
+    struct record record;
+
+    if (proc_conntrack_decode_flow(line, &record) < 0)
+        return take_malformed(reading, line);
+    return reading->fn(&record, reading->arg);
+}
+
+static int take_expectation(struct reading *reading, const struct line *line)
+{
+    struct record record;
+
+    if (proc_conntrack_decode_expectation(line, &record) < 0)
+        return take_malformed(reading, line);
+    return reading->fn(&record, reading->arg);
+}
+
+static int count_expectation(struct reading *reading, const struct line *line)
+{
+    struct record record;
+
+    if (proc_conntrack_decode_expectation(line, &record) < 0)
+        return take_malformed(reading, line);
+    reading->rows++;
+    return 0;
+}
+
+/* The kernel ends every line, so what has none was cut; that may show in its last field, or not. */
+static void report_unended(const struct reading *reading)
+{
+    report_loss(reading->query->report, "%s/%s is cut: its last line has no end",
+                reading->query->proc_root, reading->path);
+}
+
+static void report_skipped(const struct reading *reading)
+{
+    if (reading->skipped)
+        report_loss(reading->query->report,
+                    "%s/%s: skipped %zu malformed line%s, the first is line %zu",
+                    reading->query->proc_root, reading->path, reading->skipped,
+                    reading->skipped == 1 ? "" : "s", reading->first);
+}
+
+static int read_rows(struct reading *reading)
+{
+    struct lines lines;
+    struct line line;
+    int result = netfilter_open(&lines, reading->query->proc_root, reading->path);
+
+    if (result < 0)
+        return result;
+    while ((result = lines_next(&lines, &line)) > 0) {
+        reading->number = lines.number;
+        if (line.unended)
+            report_unended(reading);
+        result = reading->take(reading, &line);
+        if (result < 0)
+            break;
+    }
+    lines_close(&lines);
+    report_skipped(reading);
+    return result;
+}
+
+/* What a filter may ask for and the file does not say: such rows are left out, and that is told. */
+static void report_unanswerable(const struct query *query)
+{
+    static const struct {
+        uint32_t field;
+        const char *what;
+    } missing[] = {
+        {FILTER_LABELS, "labels"},         {FILTER_ID, "ids"},
+        {FILTER_ORIG_VTAG, "SCTP's tags"}, {FILTER_REPLY_VTAG, "SCTP's tags"},
+        {FILTER_ROLE, "DCCP's roles"},
+    };
+    const uint32_t told = IPS_SEEN_REPLY | IPS_ASSURED | IPS_CONFIRMED | IPS_OFFLOAD |
+                          IPS_HW_OFFLOAD | IPS_SRC_NAT | IPS_DST_NAT;
+    const struct flow_filter *filter = query->flow;
+
+    for (size_t i = 0; filter && i < COUNT(missing); i++)
+        if (filter->fields & missing[i].field)
+            report_loss(query->report, "%s: %s/%s has no %s: rows may be missing",
+                        query->table->name, query->proc_root, FLOWS_PATH, missing[i].what);
+    if (filter && (filter->fields & FILTER_STATUS) && (filter->status_mask & ~told))
+        report_loss(query->report, "%s: %s/%s does not tell that status: rows may be wrong",
+                    query->table->name, query->proc_root, FLOWS_PATH);
+}
+
+/* The file is read on by position: when the table is made anew meanwhile, any row may be lost. */
+static int dump_flows(const struct query *query, record_fn fn, void *arg)
+{
+    struct reading reading = {
+        .query = query, .path = FLOWS_PATH, .take = take_flow, .fn = fn, .arg = arg};
+    uint64_t before = flow_buckets(query->proc_root);
+    int result = read_rows(&reading);
+
+    if (result >= 0)
+        report_unanswerable(query);
+    if (result >= 0 && flow_resized(before, flow_buckets(query->proc_root)))
+        report_loss(query->report,
+                    "%s: the table was resized while it was read: rows may be missing or repeated",
+                    query->table->name);
+    return result;
+}
+
+static int dump_expectations(const struct query *query, record_fn fn, void *arg)
+{
+    struct reading reading = {
+        .query = query, .path = EXPECTATIONS_PATH, .take = take_expectation, .fn = fn, .arg = arg};
+
+    return read_rows(&reading);
+}
+
+static int dump_expectation_count(const struct query *query, record_fn fn, void *arg)
+{
+    struct reading reading = {
+        .query = query, .path = EXPECTATIONS_PATH, .take = count_expectation, .fn = fn, .arg = arg};
+    struct record record = {.kind = RECORD_FLOW_USAGE, .has = USAGE_ENTRIES};
+    int result = read_rows(&reading);
+
+    if (result < 0)
+        return result;
+    record.usage.entries = reading.rows;
+    return fn(&record, arg);
+}
+
+/* --- Counters --------------------------------------------------------------------------------- */
+
+/* The counters of all processors as rows of one of the sets. */
+struct statistics {
+    enum flow_counter_set set;
+    record_fn fn;
+    void *arg;
+};
+
+static int take_statistics(const struct flow_counters *counters, uint32_t cpu, void *arg)
+{
+    const struct statistics *statistics = arg;
+    struct record record = {.kind = RECORD_FLOW_STATISTICS, .has = counters->has[statistics->set]};
+
+    record.statistics.cpu = cpu;
+    record.statistics.expectations = statistics->set == COUNTERS_EXPECTATIONS;
+    memcpy(record.statistics.counters, counters->values[statistics->set],
+           sizeof record.statistics.counters);
+    return statistics->fn(&record, statistics->arg);
+}
+
+static int dump_flow_statistics(const struct query *query, record_fn fn, void *arg)
+{
+    struct statistics statistics = {COUNTERS_FLOWS, fn, arg};
+
+    return flow_counters_read(query->proc_root, query->report, take_statistics, &statistics);
+}
+
+static int dump_expectation_statistics(const struct query *query, record_fn fn, void *arg)
+{
+    struct statistics statistics = {COUNTERS_EXPECTATIONS, fn, arg};
+
+    return flow_counters_read(query->proc_root, query->report, take_statistics, &statistics);
+}
+
+/* --- Usage ------------------------------------------------------------------------------------ */
+
+static int add_usage(const struct flow_counters *counters, uint32_t cpu, void *arg)
+{
+    static const uint64_t drops = UINT64_C(1) << CTA_STATS_DROP | UINT64_C(1)
+                                                                      << CTA_STATS_EARLY_DROP;
+    struct record *record = arg;
+    struct flow_usage_record *usage = &record->usage;
+
+    (void)cpu;
+    if (counters->has[COUNTERS_GLOBAL]) {
+        usage->entries = counters->values[COUNTERS_GLOBAL][CTA_STATS_GLOBAL_ENTRIES];
+        record->has |= USAGE_ENTRIES;
+    }
+    if ((counters->has[COUNTERS_FLOWS] & drops) == drops) {
+        usage->drop += counters->values[COUNTERS_FLOWS][CTA_STATS_DROP];
+        usage->early_drop += counters->values[COUNTERS_FLOWS][CTA_STATS_EARLY_DROP];
+        record->has |= USAGE_DROPS;
+    }
+    return 0;
+}
+
+/* A captured tree may have the one file or the other; each has the number of entries. */
+static int dump_flow_count(const struct query *query, record_fn fn, void *arg)
+{
+    struct record record = {.kind = RECORD_FLOW_USAGE};
+    int result = flow_entries(query->proc_root, &record.usage.entries);
+
+    if (result == 0) {
+        record.has = USAGE_ENTRIES;
+        return fn(&record, arg);
+    }
+    if (result == -EBADMSG ||
+        flow_counters_read(query->proc_root, query->report, add_usage, &record) < 0 ||
+        !(record.has & USAGE_ENTRIES))
+        return result;
+    record.has = USAGE_ENTRIES;
+    return fn(&record, arg);
+}
+
+static int dump_flow_usage(const struct query *query, record_fn fn, void *arg)
+{
+    struct record record = {.kind = RECORD_FLOW_USAGE};
+    int drops = flow_counters_read(query->proc_root, query->report, add_usage, &record);
+    int entries = flow_entries(query->proc_root, &record.usage.entries);
+
+    if (entries == 0)
+        record.has |= USAGE_ENTRIES;
+    if (entries == -EBADMSG)
+        return entries;
+    if (drops < 0 && (query->needs & USAGE_DROPS))
+        flow_usage_report(query, "net/stat/nf_conntrack", drops);
+    flow_usage_complete(query, &record);
+    if (!(record.has & USAGE_ENTRIES))
+        return drops < 0 ? drops : entries;
+    return fn(&record, arg);
+}
+
+/* --- The backend ------------------------------------------------------------------------------ */
+
+static const struct source {
+    const struct table *table;
+    uint64_t fields;
+    int (*dump)(const struct query *query, record_fn fn, void *arg);
+    const char *denied;
+} sources[] = {
+    {&table_flows, FIELDS_FLOW, dump_flows,
+     "/proc/net/nf_conntrack needs root or CAP_DAC_READ_SEARCH"},
+    {&table_flow_count, USAGE_ENTRIES, dump_flow_count, NULL},
+    {&table_flow_usage, FIELDS_USAGE, dump_flow_usage, NULL},
+    {&table_flow_statistics, FLOW_COUNTER_BITS, dump_flow_statistics, NULL},
+    {&table_expectations, FIELDS_EXPECTATION, dump_expectations,
+     "/proc/net/nf_conntrack_expect needs root or CAP_DAC_READ_SEARCH"},
+    {&table_expectation_count, USAGE_ENTRIES, dump_expectation_count,
+     "/proc/net/nf_conntrack_expect needs root or CAP_DAC_READ_SEARCH"},
+    {&table_expectation_statistics, FLOW_COUNTER_BITS, dump_expectation_statistics, NULL},
+};
+
+static const struct source *source_of(const struct table *table)
+{
+    for (size_t i = 0; i < COUNT(sources); i++)
+        if (sources[i].table == table)
+            return &sources[i];
+    return NULL;
+}
+
+static uint64_t fields(const struct table *table)
+{
+    const struct source *source = source_of(table);
+
+    return source ? source->fields : 0;
+}
+
+static int dump(const struct query *query, record_fn fn, void *arg)
+{
+    const struct source *source = source_of(query->table);
+
+    return source ? source->dump(query, fn, arg) : -ENOENT;
+}
+
+static const char *remedy(const struct table *table, int error)
+{
+    const struct source *source = source_of(table);
+
+    if (source && (error == -EACCES || error == -EPERM))
+        return source->denied;
+    if (source && error == -ENOENT)
+        return "the kernel has no nf_conntrack in /proc (module nf_conntrack, "
+               "CONFIG_NF_CONNTRACK_PROCFS)";
+    return NULL;
+}
+
+/* ct_seq_start() (net/netfilter/nf_conntrack_standalone.c), exp_seq_start(). */
+static bool counts_rows(const struct table *table)
+{
+    (void)table;
+    return true;
+}
+
+const struct backend backend_proc_conntrack = {
+    .name = "proc",
+    .source = BACKEND_PROC,
+    .fields = fields,
+    .dump = dump,
+    .remedy = remedy,
+    .counts_rows = counts_rows,
+};

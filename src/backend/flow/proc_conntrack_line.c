@@ -1,0 +1,666 @@
+/*
+ * Flows and expectations as /proc/net writes them: a few words that have their place, then words
+ * that say what they are. net/netfilter/nf_conntrack_standalone.c, nf_conntrack_expect.c and what
+ * print_conntrack of nf_conntrack_proto_*.c adds.
+ */
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/* After netinet/in.h, which linux/in.h then leaves alone. */
+#include <linux/netfilter/nf_conntrack_common.h>
+#include <linux/netfilter/nf_conntrack_sctp.h>
+#include <linux/netfilter/nf_conntrack_tcp.h>
+
+#include "backend/flow/flow_identity.h"
+#include "backend/flow/proc_conntrack.h"
+#include "backend/proc/lines.h"
+#include "backend/proc/scan.h"
+#include "fastnet/array.h"
+
+enum word {
+    WORD_OTHER,
+    WORD_SRC,
+    WORD_DST,
+    WORD_SPORT,
+    WORD_DPORT,
+    WORD_TYPE,
+    WORD_CODE,
+    WORD_ID,
+    WORD_SRCKEY,
+    WORD_DSTKEY,
+    WORD_TUPLE_LAST = WORD_DSTKEY,
+    WORD_ZONE_ORIG,
+    WORD_PACKETS,
+    WORD_BYTES,
+    WORD_UNREPLIED,
+    WORD_ZONE_REPLY,
+    WORD_HW_OFFLOAD,
+    WORD_OFFLOAD,
+    WORD_ASSURED,
+    WORD_MARK,
+    WORD_SECMARK,
+    WORD_SECCTX,
+    WORD_ZONE,
+    WORD_DELTA_TIME,
+    WORD_USE,
+};
+
+#define BIT(word) (UINT32_C(1) << (word))
+
+/* In the order of the kernel: what follows a word is looked for behind it first. */
+#define WORD(word, text)                                                                           \
+    {                                                                                              \
+        (word), sizeof text - 1, (text)                                                            \
+    }
+static const struct {
+    enum word word;
+    size_t length;
+    const char *text;
+} words[] = {
+    WORD(WORD_SRC, "src="),
+    WORD(WORD_DST, "dst="),
+    WORD(WORD_SPORT, "sport="),
+    WORD(WORD_DPORT, "dport="),
+    WORD(WORD_PACKETS, "packets="),
+    WORD(WORD_BYTES, "bytes="),
+    WORD(WORD_UNREPLIED, "[UNREPLIED]"),
+    WORD(WORD_ASSURED, "[ASSURED]"),
+    WORD(WORD_MARK, "mark="),
+    WORD(WORD_SECCTX, "secctx="),
+    WORD(WORD_ZONE, "zone="),
+    WORD(WORD_DELTA_TIME, "delta-time="),
+    WORD(WORD_USE, "use="),
+    WORD(WORD_TYPE, "type="),
+    WORD(WORD_CODE, "code="),
+    WORD(WORD_ID, "id="),
+    WORD(WORD_SRCKEY, "srckey="),
+    WORD(WORD_DSTKEY, "dstkey="),
+    WORD(WORD_ZONE_ORIG, "zone-orig="),
+    WORD(WORD_ZONE_REPLY, "zone-reply="),
+    WORD(WORD_HW_OFFLOAD, "[HW_OFFLOAD]"),
+    WORD(WORD_OFFLOAD, "[OFFLOAD]"),
+    WORD(WORD_SECMARK, "secmark="), /* kernels before 2.6.37 */
+};
+enum { WORD_COUNT = COUNT(words) };
+
+/* What protocols call their states, by number; protocols that have none have no entry. */
+static const char *const tcp_states[] = {
+    [TCP_CONNTRACK_NONE] = "NONE",         [TCP_CONNTRACK_SYN_SENT] = "SYN_SENT",
+    [TCP_CONNTRACK_SYN_RECV] = "SYN_RECV", [TCP_CONNTRACK_ESTABLISHED] = "ESTABLISHED",
+    [TCP_CONNTRACK_FIN_WAIT] = "FIN_WAIT", [TCP_CONNTRACK_CLOSE_WAIT] = "CLOSE_WAIT",
+    [TCP_CONNTRACK_LAST_ACK] = "LAST_ACK", [TCP_CONNTRACK_TIME_WAIT] = "TIME_WAIT",
+    [TCP_CONNTRACK_CLOSE] = "CLOSE",       [TCP_CONNTRACK_SYN_SENT2] = "SYN_SENT2",
+};
+static const char *const sctp_states[] = {
+    [SCTP_CONNTRACK_NONE] = "NONE",
+    [SCTP_CONNTRACK_CLOSED] = "CLOSED",
+    [SCTP_CONNTRACK_COOKIE_WAIT] = "COOKIE_WAIT",
+    [SCTP_CONNTRACK_COOKIE_ECHOED] = "COOKIE_ECHOED",
+    [SCTP_CONNTRACK_ESTABLISHED] = "ESTABLISHED",
+    [SCTP_CONNTRACK_SHUTDOWN_SENT] = "SHUTDOWN_SENT",
+    [SCTP_CONNTRACK_SHUTDOWN_RECD] = "SHUTDOWN_RECD",
+    [SCTP_CONNTRACK_SHUTDOWN_ACK_SENT] = "SHUTDOWN_ACK_SENT",
+    [SCTP_CONNTRACK_HEARTBEAT_SENT] = "HEARTBEAT_SENT",
+    [SCTP_CONNTRACK_HEARTBEAT_ACKED] = "HEARTBEAT_ACKED",
+};
+/* nf_conntrack_proto_dccp.c, of the kernels that have it. */
+static const char *const dccp_states[] = {
+    "NONE",     "REQUEST", "RESPOND",  "PARTOPEN", "OPEN",
+    "CLOSEREQ", "CLOSING", "TIMEWAIT", "IGNORE",   "INVALID",
+};
+
+/* A line while it is taken apart. */
+struct decoding {
+    struct scan scan; /* what is left of the line */
+    struct record *record;
+    uint8_t family;
+    struct flow_tuple *tuple; /* that the words belong to; NULL before the first */
+    uint32_t tuple_words;     /* BIT(word) of those it has */
+    uint32_t words;           /* ... of those the line has */
+    size_t next;              /* in words[]: where the next word is likely to be */
+};
+
+/* The bytes up to the next blank; false at the end of the line. */
+static bool take_word(struct scan *scan, struct scan *word)
+{
+    const char *blank;
+
+    scan_blanks(scan);
+    if (scan->at == scan->end)
+        return false;
+    blank = memchr(scan->at, ' ', (size_t)(scan->end - scan->at));
+    *word = (struct scan){scan->at, blank ? blank : scan->end};
+    scan->at = word->end;
+    return true;
+}
+
+static bool begins_with(const struct scan *word, size_t which)
+{
+    size_t length = (size_t)(word->end - word->at), needed = words[which].length;
+
+    if (length < needed || memcmp(word->at, words[which].text, needed) != 0)
+        return false;
+    return words[which].text[0] != '[' || length == needed;
+}
+
+/* Which word it is; its beginning is taken off, so that its value is left. */
+static enum word recognise(struct decoding *decoding, struct scan *word)
+{
+    for (size_t i = 0; i < WORD_COUNT; i++) {
+        size_t at = (decoding->next + i) % WORD_COUNT;
+        if (!begins_with(word, at))
+            continue;
+        word->at += words[at].length;
+        decoding->next = at + 1;
+        return words[at].word;
+    }
+    return WORD_OTHER;
+}
+
+/* A whole word that is a number. */
+static bool take_number(struct scan *word, uint64_t *value, uint64_t max)
+{
+    return scan_decimal(word, value, max) && word->at == word->end;
+}
+
+static bool take_u8(struct scan *word, uint8_t *value)
+{
+    uint64_t number;
+
+    if (!take_number(word, &number, UINT8_MAX))
+        return false;
+    *value = (uint8_t)number;
+    return true;
+}
+
+static bool take_u16(struct scan *word, uint16_t *value)
+{
+    uint64_t number;
+
+    if (!take_number(word, &number, UINT16_MAX))
+        return false;
+    *value = (uint16_t)number;
+    return true;
+}
+
+static bool take_u32(struct scan *word, uint32_t *value)
+{
+    uint64_t number;
+
+    if (!take_number(word, &number, UINT32_MAX))
+        return false;
+    *value = (uint32_t)number;
+    return true;
+}
+
+/* 0x and up to four digits: a key of GRE. */
+static bool take_key(struct scan *word, uint16_t *value)
+{
+    uint64_t number;
+
+    if (!scan_char(word, '0') || !scan_char(word, 'x') || !scan_hex(word, &number, 4) ||
+        word->at != word->end)
+        return false;
+    *value = (uint16_t)number;
+    return true;
+}
+
+static bool take_ipv4(struct scan *word, uint8_t *address)
+{
+    for (size_t i = 0; i < 4; i++) {
+        uint64_t byte;
+        if ((i && !scan_char(word, '.')) || !scan_decimal(word, &byte, UINT8_MAX))
+            return false;
+        address[i] = (uint8_t)byte;
+    }
+    return word->at == word->end;
+}
+
+/* All of its eight groups: the kernel leaves none out here. */
+static bool take_ipv6(struct scan *word, uint8_t *address)
+{
+    for (size_t i = 0; i < 8; i++) {
+        uint64_t group;
+        if ((i && !scan_char(word, ':')) || !scan_hex(word, &group, 4))
+            return false;
+        address[2 * i] = (uint8_t)(group >> 8);
+        address[2 * i + 1] = (uint8_t)group;
+    }
+    return word->at == word->end;
+}
+
+static bool has_both(const struct decoding *decoding, enum word one, enum word other)
+{
+    const uint32_t both = BIT(one) | BIT(other);
+
+    return (decoding->tuple_words & both) == both;
+}
+
+static bool take_tuple_word(struct decoding *decoding, enum word word, struct scan *value)
+{
+    struct flow_tuple *tuple = decoding->tuple;
+
+    if (!tuple || decoding->tuple_words & BIT(word))
+        return false;
+    decoding->tuple_words |= BIT(word);
+    tuple->has_ports =
+        has_both(decoding, WORD_SPORT, WORD_DPORT) || has_both(decoding, WORD_SRCKEY, WORD_DSTKEY);
+    switch (word) {
+    case WORD_SRC:
+        return decoding->family == AF_INET ? take_ipv4(value, tuple->src)
+                                           : take_ipv6(value, tuple->src);
+    case WORD_DST:
+        return decoding->family == AF_INET ? take_ipv4(value, tuple->dst)
+                                           : take_ipv6(value, tuple->dst);
+    case WORD_SPORT:
+    case WORD_ID:
+        return take_u16(value, &tuple->src_port);
+    case WORD_DPORT:
+        return take_u16(value, &tuple->dst_port);
+    case WORD_TYPE:
+        return take_u8(value, &tuple->icmp_type);
+    case WORD_CODE:
+        return take_u8(value, &tuple->icmp_code);
+    case WORD_SRCKEY:
+        return take_key(value, &tuple->src_port);
+    default:
+        return take_key(value, &tuple->dst_port);
+    }
+}
+
+/*
+ * Whether the tuple has all that its protocol has. Only of these it is sure: others are tracked
+ * without their ports by kernels that lack the module for them.
+ */
+static bool is_whole(const struct decoding *decoding)
+{
+    uint32_t has = decoding->tuple_words;
+    uint32_t needed = BIT(WORD_SRC) | BIT(WORD_DST);
+
+    if (!decoding->tuple)
+        return false;
+    switch (decoding->tuple->protocol) {
+    case IPPROTO_TCP:
+    case IPPROTO_UDP:
+        needed |= BIT(WORD_SPORT) | BIT(WORD_DPORT);
+        break;
+    case IPPROTO_ICMP:
+    case IPPROTO_ICMPV6:
+        needed |= BIT(WORD_TYPE) | BIT(WORD_CODE) | BIT(WORD_ID);
+        break;
+    default:
+        if (has & (BIT(WORD_SPORT) | BIT(WORD_DPORT)))
+            needed |= BIT(WORD_SPORT) | BIT(WORD_DPORT);
+        if (has & (BIT(WORD_SRCKEY) | BIT(WORD_DSTKEY)))
+            needed |= BIT(WORD_SRCKEY) | BIT(WORD_DSTKEY);
+        break;
+    }
+    return (has & needed) == needed;
+}
+
+/* --- Flows ------------------------------------------------------------------------------------ */
+
+/* The reply's begins where the words of a tuple begin again. */
+static bool begin_tuple(struct decoding *decoding)
+{
+    struct flow_record *flow = &decoding->record->flow;
+
+    if (decoding->tuple) {
+        if (decoding->tuple != &flow->orig || !is_whole(decoding))
+            return false;
+        flow->reply.protocol = flow->orig.protocol;
+        decoding->tuple = &flow->reply;
+    } else {
+        decoding->tuple = &flow->orig;
+    }
+    decoding->tuple_words = 0;
+    return true;
+}
+
+static bool take_counter(struct decoding *decoding, enum word word, struct scan *value)
+{
+    struct flow_record *flow = &decoding->record->flow;
+    bool original = decoding->tuple == &flow->orig;
+    uint64_t *counter;
+
+    if (!decoding->tuple || decoding->tuple_words & BIT(word))
+        return false;
+    decoding->tuple_words |= BIT(word);
+    if (word == WORD_PACKETS)
+        counter = original ? &flow->orig_packets : &flow->reply_packets;
+    else
+        counter = original ? &flow->orig_bytes : &flow->reply_bytes;
+    if ((decoding->tuple_words & BIT(WORD_PACKETS)) && (decoding->tuple_words & BIT(WORD_BYTES)))
+        decoding->record->has |= original ? FLOW_ORIG_COUNTERS : FLOW_REPLY_COUNTERS;
+    return take_number(value, counter, UINT64_MAX);
+}
+
+/* A context may hold blanks: it ends where one of the words begins that the kernel writes next. */
+static void take_context(struct decoding *decoding, const struct scan *value)
+{
+    struct scan ahead = decoding->scan, word;
+    const char *end = value->end;
+
+    while (take_word(&ahead, &word)) {
+        const char *word_end = word.end;
+        enum word next = recognise(decoding, &word);
+        if (next == WORD_ZONE || next == WORD_DELTA_TIME || next == WORD_USE)
+            break;
+        end = word_end;
+    }
+    decoding->scan.at = end;
+    decoding->record->flow.secctx = (struct text){value->at, (size_t)(end - value->at)};
+    decoding->record->has |= FLOW_SECCTX;
+}
+
+static bool take_zone(struct decoding *decoding, struct scan *value, uint16_t *zone, uint64_t bit)
+{
+    if (!take_u16(value, zone))
+        return false;
+    if (*zone)
+        decoding->record->has |= bit;
+    return true;
+}
+
+static bool take_use(struct decoding *decoding, struct scan *value)
+{
+    struct flow_record *flow = &decoding->record->flow;
+
+    if (!take_u32(value, &flow->use))
+        return false;
+    if (flow->use)
+        flow->use--;
+    decoding->record->has |= FLOW_USE;
+    return true;
+}
+
+static bool take_flow_word(struct decoding *decoding, enum word word, struct scan *value)
+{
+    struct record *record = decoding->record;
+    struct flow_record *flow = &record->flow;
+
+    switch (word) {
+    case WORD_PACKETS:
+    case WORD_BYTES:
+        return take_counter(decoding, word, value);
+    case WORD_ASSURED:
+        flow->status |= IPS_ASSURED;
+        return true;
+    case WORD_HW_OFFLOAD:
+        flow->status |= IPS_HW_OFFLOAD | IPS_OFFLOAD;
+        return true;
+    case WORD_OFFLOAD:
+        flow->status |= IPS_OFFLOAD;
+        return true;
+    case WORD_MARK:
+        record->has |= FLOW_MARK;
+        return take_u32(value, &flow->mark);
+    case WORD_SECMARK:
+        record->has |= FLOW_SECMARK;
+        return take_u32(value, &flow->secmark);
+    case WORD_SECCTX:
+        take_context(decoding, value);
+        return true;
+    case WORD_ZONE:
+        return take_zone(decoding, value, &flow->zone, FLOW_ZONE);
+    case WORD_ZONE_ORIG:
+        return take_zone(decoding, value, &flow->orig_zone, FLOW_ORIG_ZONE);
+    case WORD_ZONE_REPLY:
+        return take_zone(decoding, value, &flow->reply_zone, FLOW_REPLY_ZONE);
+    case WORD_USE:
+        return take_use(decoding, value);
+    default: /* [UNREPLIED] counts where it is missing; what nobody knows is passed over */
+        return true;
+    }
+}
+
+/* The kernel writes each word once, those of a direction once in each. */
+static bool is_repeated(const struct decoding *decoding, enum word word)
+{
+    return word > WORD_TUPLE_LAST && word != WORD_PACKETS && word != WORD_BYTES &&
+           (decoding->words & BIT(word));
+}
+
+static bool take_flow_words(struct decoding *decoding)
+{
+    struct scan value;
+
+    while (take_word(&decoding->scan, &value)) {
+        enum word word = recognise(decoding, &value);
+        bool taken;
+        if (is_repeated(decoding, word) || (word == WORD_SRC && !begin_tuple(decoding)))
+            return false;
+        if (word != WORD_OTHER && word <= WORD_TUPLE_LAST)
+            taken = take_tuple_word(decoding, word, &value);
+        else
+            taken = take_flow_word(decoding, word, &value);
+        if (!taken)
+            return false;
+        decoding->words |= BIT(word);
+    }
+    /* Each line ends with use=, so that one without it was cut. */
+    return decoding->tuple == &decoding->record->flow.reply && is_whole(decoding) &&
+           (decoding->words & BIT(WORD_USE));
+}
+
+/* Name and number of a protocol; the number is what counts. */
+static bool take_protocol(struct scan *scan, uint8_t *number)
+{
+    struct scan name, word;
+
+    return take_word(scan, &name) && take_word(scan, &word) && take_u8(&word, number);
+}
+
+static bool take_family(struct scan *scan, uint8_t *family)
+{
+    return take_protocol(scan, family) && (*family == AF_INET || *family == AF_INET6);
+}
+
+/* Offloaded flows have none. */
+static void take_timeout(struct decoding *decoding)
+{
+    struct scan ahead = decoding->scan, word;
+
+    if (!take_word(&ahead, &word) || !take_u32(&word, &decoding->record->flow.timeout))
+        return;
+    decoding->record->has |= FLOW_TIMEOUT;
+    decoding->scan = ahead;
+}
+
+static const char *const *states_of(uint8_t protocol, size_t *count)
+{
+    switch (protocol) {
+    case IPPROTO_TCP:
+        *count = COUNT(tcp_states);
+        return tcp_states;
+    case IPPROTO_SCTP:
+        *count = COUNT(sctp_states);
+        return sctp_states;
+    case IPPROTO_DCCP:
+        *count = COUNT(dccp_states);
+        return dccp_states;
+    default:
+        *count = 0;
+        return NULL;
+    }
+}
+
+/* A name that is none of the protocol's stays where it is, to be passed over. */
+static void take_state(struct decoding *decoding)
+{
+    struct record *record = decoding->record;
+    struct scan ahead = decoding->scan, word;
+    size_t count;
+    const char *const *states = states_of(record->flow.orig.protocol, &count);
+
+    if (!take_word(&ahead, &word))
+        return;
+    for (size_t i = 0; i < count; i++) {
+        size_t length = (size_t)(word.end - word.at);
+        if (strlen(states[i]) != length || memcmp(states[i], word.at, length) != 0)
+            continue;
+        record->flow.state = (uint8_t)i;
+        record->has |= FLOW_STATE;
+        decoding->scan = ahead;
+        return;
+    }
+}
+
+/*
+ * The reply is the original turned round, but for what NAT has changed: whom it goes to by source
+ * NAT, whom it comes from by destination NAT (nf_nat_setup_info() of nf_nat_core.c). The id of ICMP
+ * is a source and stays on its side.
+ */
+static uint32_t nat_status(const struct flow_record *flow)
+{
+    const struct flow_tuple *orig = &flow->orig, *reply = &flow->reply;
+    bool icmp = orig->protocol == IPPROTO_ICMP || orig->protocol == IPPROTO_ICMPV6;
+    uint32_t status = 0;
+
+    if (memcmp(orig->src, reply->dst, sizeof orig->src) != 0 ||
+        orig->src_port != (icmp ? reply->src_port : reply->dst_port))
+        status |= IPS_SRC_NAT | IPS_SRC_NAT_DONE;
+    if (memcmp(orig->dst, reply->src, sizeof orig->dst) != 0 ||
+        (!icmp && orig->dst_port != reply->src_port))
+        status |= IPS_DST_NAT | IPS_DST_NAT_DONE;
+    return status;
+}
+
+int proc_conntrack_decode_flow(const struct line *line, struct record *record)
+{
+    struct decoding decoding = {.scan = {line->data, line->data + line->length}, .record = record};
+    struct flow_record *flow = &record->flow;
+
+    memset(record, 0, sizeof *record);
+    record->kind = RECORD_FLOW;
+    if (line->cut || !take_family(&decoding.scan, &flow->family) ||
+        !take_protocol(&decoding.scan, &flow->orig.protocol))
+        return -EBADMSG;
+    decoding.family = flow->family;
+    take_timeout(&decoding);
+    take_state(&decoding);
+    if (!take_flow_words(&decoding))
+        return -EBADMSG;
+    flow->status |= IPS_CONFIRMED | nat_status(flow);
+    if (!(decoding.words & BIT(WORD_UNREPLIED)))
+        flow->status |= IPS_SEEN_REPLY;
+    record->has |= FLOW_ORIG | FLOW_REPLY | FLOW_STATUS;
+    record->identity = flow_identity(record);
+    return 0;
+}
+
+/* --- Expectations ----------------------------------------------------------------------------- */
+
+static bool take_literal(struct scan *scan, const char *literal)
+{
+    size_t length = strlen(literal);
+
+    scan_blanks(scan);
+    if ((size_t)(scan->end - scan->at) < length || memcmp(scan->at, literal, length) != 0)
+        return false;
+    scan->at += length;
+    return true;
+}
+
+/* TIMEOUT l3proto = FAMILY proto=PROTOCOL, the timeout "-" where there is none. */
+static bool take_expectation_head(struct decoding *decoding)
+{
+    struct expectation_record *expectation = &decoding->record->expectation;
+    struct scan *scan = &decoding->scan, word;
+
+    if (!take_word(scan, &word))
+        return false;
+    if (!scan_char(&word, '-')) {
+        if (!take_u32(&word, &expectation->timeout))
+            return false;
+        decoding->record->has |= FLOW_TIMEOUT;
+    } else if (word.at != word.end) {
+        return false;
+    }
+    if (!take_literal(scan, "l3proto =") || !take_word(scan, &word) ||
+        !take_u8(&word, &expectation->family) || !take_literal(scan, "proto=") ||
+        !take_word(scan, &word) || !take_u8(&word, &expectation->orig.protocol))
+        return false;
+    return expectation->family == AF_INET || expectation->family == AF_INET6;
+}
+
+/* Up to the first word that is none of a tuple's. */
+static bool take_expected_tuple(struct decoding *decoding)
+{
+    struct scan ahead = decoding->scan, word;
+
+    decoding->tuple = &decoding->record->expectation.orig;
+    while (take_word(&ahead, &word)) {
+        enum word which = recognise(decoding, &word);
+        if (which == WORD_OTHER || which > WORD_TUPLE_LAST)
+            break;
+        if (!take_tuple_word(decoding, which, &word))
+            return false;
+        decoding->scan = ahead;
+    }
+    return is_whole(decoding);
+}
+
+/* Names joined by commas; a word that has any other name in it is not of flags. */
+static bool take_flags(struct scan *word, uint32_t *flags)
+{
+    static const struct {
+        const char *name;
+        uint32_t flag;
+    } known[] = {
+        {"PERMANENT", NF_CT_EXPECT_PERMANENT},
+        {"INACTIVE", NF_CT_EXPECT_INACTIVE},
+        {"USERSPACE", NF_CT_EXPECT_USERSPACE},
+    };
+    uint32_t found = 0;
+
+    do {
+        size_t i = 0;
+        while (i < COUNT(known) && !take_literal(word, known[i].name))
+            i++;
+        if (i == COUNT(known))
+            return false;
+        found |= known[i].flag;
+    } while (scan_char(word, ','));
+    if (word->at != word->end)
+        return false;
+    *flags = found;
+    return true;
+}
+
+/* HELPER or HELPER/POLICY, to the end of the line: user space may call a helper anything. */
+static void take_helper(struct decoding *decoding)
+{
+    struct scan *scan = &decoding->scan;
+    const char *slash;
+
+    scan_blanks(scan);
+    if (scan->at == scan->end)
+        return;
+    slash = memchr(scan->at, '/', (size_t)(scan->end - scan->at));
+    decoding->record->expectation.helper =
+        (struct text){scan->at, (size_t)((slash ? slash : scan->end) - scan->at)};
+    decoding->record->has |= FLOW_HELPER;
+}
+
+int proc_conntrack_decode_expectation(const struct line *line, struct record *record)
+{
+    struct decoding decoding = {.scan = {line->data, line->data + line->length}, .record = record};
+    struct scan ahead, word;
+
+    memset(record, 0, sizeof *record);
+    record->kind = RECORD_EXPECTATION;
+    if (line->cut || !take_expectation_head(&decoding))
+        return -EBADMSG;
+    decoding.family = record->expectation.family;
+    if (!take_expected_tuple(&decoding))
+        return -EBADMSG;
+    ahead = decoding.scan;
+    if (take_word(&ahead, &word) && take_flags(&word, &record->expectation.flags))
+        decoding.scan = ahead;
+    take_helper(&decoding);
+    record->has |= FLOW_ORIG | FLOW_FLAGS;
+    return 0;
+}

@@ -1,0 +1,24 @@
+/* The lines of /proc/net/igmp and igmp6, for the dump and for tests. */
+#ifndef BACKEND_GROUP_PROC_IGMP_H
+#define BACKEND_GROUP_PROC_IGMP_H
+
+#include "backend/proc/lines.h"
+#include "fastnet/query.h"
+
+/* The interface that the following lines of igmp are about. */
+struct igmp_interface {
+    uint32_t index;
+    size_t length; /* of the name; 0: not known */
+    char name[INTERFACE_TEXT_MAX];
+};
+
+/*
+ * A line of igmp below the heading. Returns 1 with a group, 0 for a line that names the interface,
+ * or -EBADMSG. The record borrows the interface's name.
+ */
+int igmp_decode(const struct line *line, struct igmp_interface *interface, struct record *record);
+
+/* A line of igmp6. Returns 1 with a group or -EBADMSG; the record borrows from the line. */
+int igmp6_decode(const struct line *line, struct record *record);
+
+#endif

@@ -1,0 +1,34 @@
+/* What makes two rows one neighbour, however they were read. */
+#ifndef BACKEND_NEIGHBOUR_NEIGHBOUR_IDENTITY_H
+#define BACKEND_NEIGHBOUR_NEIGHBOUR_IDENTITY_H
+
+#include <linux/neighbour.h>
+#include <sys/socket.h>
+
+#include "fastnet/hash.h"
+#include "fastnet/record.h"
+
+/*
+ * For struct record.identity: address, interface, and whether it is a proxy, of which the kernel
+ * has but one (net/core/neighbour.c). For IPv4 these are the identity, since they fit into it. Else
+ * they are hashed: who is on the link chooses his addresses, but under the secret he cannot choose
+ * them so that one passes for another come again.
+ */
+static inline uint64_t neighbour_identity(const struct neighbour_record *neighbour)
+{
+    const uint64_t which =
+        (uint64_t)neighbour->interface << 1 | ((neighbour->flags & NTF_PROXY) != 0);
+    uint64_t secret[2], hash;
+    uint32_t ipv4;
+
+    if (neighbour->family == AF_INET && neighbour->interface) {
+        memcpy(&ipv4, neighbour->address, sizeof ipv4);
+        return (uint64_t)ipv4 << 32 | which;
+    }
+    hash_secret(secret);
+    hash = hash_bytes(secret[0], neighbour->address, sizeof neighbour->address);
+    hash = hash_word(hash, secret[1] ^ (which << 8 | neighbour->family));
+    return hash_bytes(hash, neighbour->interface_name, sizeof neighbour->interface_name);
+}
+
+#endif

@@ -1,0 +1,458 @@
+#include "backend/netlink/netlink.h"
+
+#include <errno.h>
+#include <libmnl/libmnl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "fastnet/report.h"
+#include "fastnet/rights.h"
+
+/*
+ * The kernel fills a dump's datagrams up to 32 KiB (net/netlink/af_netlink.c); a buffer of twice
+ * that is never the reason for a cut one.
+ */
+enum { BUFFER_SIZE = 64 * 1024, PROTOCOLS = 32, RESTARTS_MAX = 4 };
+
+/* Under a stream of events without a pause, how many are read between two looks at the end. */
+enum { EVENTS_AT_ONCE = 256 };
+
+struct channel {
+    int fd; /* -1: not open */
+    uint32_t port;
+};
+
+struct netlink {
+    const struct netlink_peer *peer; /* NULL: the kernel */
+    uint32_t sequence;
+    struct channel channels[PROTOCOLS]; /* by netlink protocol */
+    char buffer[BUFFER_SIZE];
+};
+
+/* One dump under way. */
+struct dump {
+    struct netlink *netlink;
+    struct channel *channel;
+    int protocol;
+    netlink_fn fn;
+    void *arg;
+    struct report *report;
+    bool last_try;    /* hand on what comes, changed meanwhile or not */
+    bool handed_on;   /* fn was called */
+    bool interrupted; /* NLM_F_DUMP_INTR was seen */
+};
+
+static struct netlink *create(const struct netlink_peer *peer)
+{
+    struct netlink *netlink = malloc(sizeof *netlink);
+
+    if (!netlink)
+        return NULL;
+    netlink->peer = peer;
+    netlink->sequence = 0;
+    for (size_t i = 0; i < PROTOCOLS; i++)
+        netlink->channels[i] = (struct channel){.fd = -1, .port = 1};
+    return netlink;
+}
+
+struct netlink *netlink_create(void)
+{
+    return create(NULL);
+}
+
+struct netlink *netlink_create_with(const struct netlink_peer *peer)
+{
+    return create(peer);
+}
+
+static void channel_close(struct channel *channel)
+{
+    if (channel->fd >= 0)
+        close(channel->fd);
+    channel->fd = -1;
+}
+
+void netlink_destroy(struct netlink *netlink)
+{
+    if (!netlink)
+        return;
+    for (size_t i = 0; i < PROTOCOLS; i++)
+        channel_close(&netlink->channels[i]);
+    free(netlink);
+}
+
+/* nfnetlink answers, and sends events to, only who has CAP_NET_ADMIN at that moment. */
+static void raise_for(int protocol)
+{
+    if (protocol == NETLINK_NETFILTER)
+        rights_raise(RIGHT_NETFILTER);
+}
+
+static void lower_for(int protocol)
+{
+    if (protocol == NETLINK_NETFILTER)
+        rights_lower();
+}
+
+/*
+ * Binding makes the kernel choose the port that its answers are addressed to. The two options are
+ * refinements that old kernels lack: strict checking of requests, and errors in words.
+ */
+static int channel_open(struct channel *channel, int protocol, uint32_t groups)
+{
+    struct sockaddr_nl address = {.nl_family = AF_NETLINK, .nl_groups = groups};
+    socklen_t length = sizeof address;
+    const int on = 1;
+    int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, protocol);
+    int result;
+
+    if (fd < 0)
+        return -errno;
+    raise_for(protocol);
+    result = bind(fd, (const struct sockaddr *)&address, sizeof address);
+    if (result == 0)
+        result = getsockname(fd, (struct sockaddr *)&address, &length);
+    if (result < 0)
+        result = -errno;
+    lower_for(protocol);
+    if (result < 0) {
+        close(fd);
+        return result;
+    }
+    setsockopt(fd, SOL_NETLINK, NETLINK_GET_STRICT_CHK, &on, sizeof on);
+    setsockopt(fd, SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof on);
+    channel->fd = fd;
+    channel->port = address.nl_pid;
+    return 0;
+}
+
+/* Returns 0 when the call is worth another try, else -errno. */
+static int wait_again(int fd, short events)
+{
+    struct pollfd pollfd = {.fd = fd, .events = events};
+
+    if (errno == EINTR)
+        return 0;
+    if (errno != EAGAIN)
+        return -errno;
+    return poll(&pollfd, 1, -1) < 0 && errno != EINTR && errno != EAGAIN ? -errno : 0;
+}
+
+static int send_request(const struct dump *dump, const struct nlmsghdr *request)
+{
+    const struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
+    const struct netlink_peer *peer = dump->netlink->peer;
+    int fd = dump->channel->fd;
+    int error = 0;
+
+    if (peer)
+        return peer->send(peer->arg, request, request->nlmsg_len);
+    raise_for(dump->protocol);
+    while (!error && sendto(fd, request, request->nlmsg_len, 0, (const struct sockaddr *)&kernel,
+                            sizeof kernel) < 0)
+        error = wait_again(fd, POLLOUT);
+    lower_for(dump->protocol);
+    return error;
+}
+
+/*
+ * One datagram into the buffer; returns its length, or -errno: -EAGAIN when there is none and flags
+ * say not to wait. *port is who sent it.
+ */
+static ssize_t receive(struct netlink *netlink, int fd, int flags, uint32_t *port)
+{
+    const struct netlink_peer *peer = netlink->peer;
+    struct sockaddr_nl from = {.nl_family = AF_NETLINK};
+    struct iovec vector = {.iov_base = netlink->buffer, .iov_len = BUFFER_SIZE};
+    struct msghdr header = {
+        .msg_name = &from, .msg_namelen = sizeof from, .msg_iov = &vector, .msg_iovlen = 1};
+    ssize_t length;
+
+    if (peer)
+        return peer->receive(peer->arg, netlink->buffer, BUFFER_SIZE, port);
+    while ((length = recvmsg(fd, &header, flags)) < 0) {
+        int error = flags & MSG_DONTWAIT && errno == EAGAIN ? -EAGAIN : wait_again(fd, POLLIN);
+        if (error)
+            return error;
+    }
+    *port = from.nl_pid;
+    return header.msg_flags & MSG_TRUNC && from.nl_pid == 0 ? -EMSGSIZE : length;
+}
+
+/* The first attribute of a type behind offset bytes of payload, or NULL. */
+static const struct nlattr *find_attribute(const struct nlmsghdr *message, size_t offset,
+                                           uint16_t type)
+{
+    const char *end = (const char *)message + message->nlmsg_len;
+    const struct nlattr *attr = mnl_nlmsg_get_payload_offset(message, offset);
+
+    for (; mnl_attr_ok(attr, (int)(end - (const char *)attr)); attr = mnl_attr_next(attr))
+        if (mnl_attr_get_type(attr) == type)
+            return attr;
+    return NULL;
+}
+
+/* The kernel's own words about an error (NETLINK_EXT_ACK), where it has any. */
+static void note_kernel_words(const struct dump *dump, const struct nlmsghdr *message,
+                              size_t offset)
+{
+    const struct nlattr *attr;
+    size_t length;
+
+    if (!(message->nlmsg_flags & NLM_F_ACK_TLVS) || mnl_nlmsg_get_payload_len(message) < offset)
+        return;
+    attr = find_attribute(message, offset, NLMSGERR_ATTR_MSG);
+    if (!attr)
+        return;
+    length = mnl_attr_get_payload_len(attr);
+    report_note(dump->report, "the kernel says: %.*s", (int)length,
+                (const char *)mnl_attr_get_payload(attr));
+}
+
+/* An error as a message has it: 0, -errno, or -EBADMSG for what the kernel never says. */
+static int checked_error(int error)
+{
+    enum { MAX_ERRNO = 4095 }; /* include/linux/err.h */
+
+    return error > 0 || error < -MAX_ERRNO ? -EBADMSG : error;
+}
+
+/* NLMSG_ERROR: the request was refused (or, with 0, only acknowledged). */
+static int refusal(const struct dump *dump, const struct nlmsghdr *message)
+{
+    const struct nlmsgerr *error = mnl_nlmsg_get_payload(message);
+    size_t offset = sizeof *error;
+    int result;
+
+    if (mnl_nlmsg_get_payload_len(message) < sizeof *error)
+        return -EBADMSG;
+    result = checked_error(error->error);
+    if (!result || result != error->error)
+        return result;
+    if (!(message->nlmsg_flags & NLM_F_CAPPED) && error->msg.nlmsg_len >= sizeof error->msg)
+        offset += error->msg.nlmsg_len - sizeof error->msg;
+    note_kernel_words(dump, message, NLMSG_ALIGN(offset));
+    return error->error;
+}
+
+/* NLMSG_DONE: a dump can fail as late as here, as one for a protocol that is not built in does. */
+static int completion(const struct dump *dump, const struct nlmsghdr *message)
+{
+    int error = 0;
+
+    if (mnl_nlmsg_get_payload_len(message) < sizeof error) {
+        report_loss(dump->report, "the end of a netlink dump does not say how it went");
+        return 0;
+    }
+    memcpy(&error, mnl_nlmsg_get_payload(message), sizeof error);
+    if (error < 0)
+        note_kernel_words(dump, message, sizeof error);
+    return checked_error(error);
+}
+
+enum { MORE = INT_MAX };
+
+/* Returns MORE, 0 when the dump is complete, or another value that ends it. */
+static int take_message(struct dump *dump, const struct nlmsghdr *message)
+{
+    if (message->nlmsg_seq != dump->netlink->sequence ||
+        message->nlmsg_pid != dump->channel->port) {
+        /* a channel with an unread answer is closed: this one belongs to no question */
+        report_loss(dump->report, "passed over a netlink message that answers another request");
+        return MORE;
+    }
+    if (message->nlmsg_flags & NLM_F_DUMP_INTR)
+        dump->interrupted = true;
+    switch (message->nlmsg_type) {
+    case NLMSG_NOOP:
+        return MORE;
+    case NLMSG_ERROR:
+        return refusal(dump, message);
+    case NLMSG_DONE:
+        return completion(dump, message);
+    case NLMSG_OVERRUN:
+        return -ENOBUFS;
+    default:
+        if (dump->interrupted && !dump->handed_on && !dump->last_try)
+            return MORE; /* asked again once the rest has come */
+        dump->handed_on = true;
+        int result = dump->fn(message, dump->arg);
+        return result < 0 ? result : MORE;
+    }
+}
+
+/* Not mnl_nlmsg_ok(): it takes a length of 2 GiB and more for a negative one, which always fits. */
+static bool fits(const struct nlmsghdr *message, int left)
+{
+    return left >= (int)sizeof *message && message->nlmsg_len >= sizeof *message &&
+           message->nlmsg_len <= (uint32_t)left;
+}
+
+static int take_datagram(struct dump *dump, ssize_t length)
+{
+    const struct nlmsghdr *message = (const void *)dump->netlink->buffer;
+    int left = (int)length; /* signed: alignment can take it below zero */
+
+    while (fits(message, left)) {
+        int result = take_message(dump, message);
+        if (result != MORE)
+            return result;
+        message = mnl_nlmsg_next(message, &left);
+    }
+    return left > 0 ? -EBADMSG : MORE;
+}
+
+static void note_stranger(struct report *report)
+{
+    report_note(report, "refused a netlink message that the kernel did not send");
+}
+
+static int run_dump(struct dump *dump, struct nlmsghdr *request)
+{
+    int result;
+
+    request->nlmsg_seq = ++dump->netlink->sequence;
+    request->nlmsg_pid = dump->channel->port;
+    result = send_request(dump, request);
+    if (result < 0)
+        return result;
+    do {
+        uint32_t port = 0;
+        ssize_t length = receive(dump->netlink, dump->channel->fd, 0, &port);
+        if (length < 0)
+            return (int)length;
+        if (port != 0) {
+            note_stranger(dump->report);
+            result = MORE;
+            continue;
+        }
+        result = length ? take_datagram(dump, length) : -EPIPE;
+    } while (result == MORE);
+    return result;
+}
+
+int netlink_dump(struct netlink *netlink, int protocol, struct nlmsghdr *request, netlink_fn fn,
+                 void *arg, struct report *report)
+{
+    struct dump dump = {.netlink = netlink,
+                        .channel = &netlink->channels[protocol],
+                        .protocol = protocol,
+                        .fn = fn,
+                        .arg = arg,
+                        .report = report};
+    int result = 0;
+
+    if (!netlink->peer && dump.channel->fd < 0)
+        do
+            result = channel_open(dump.channel, protocol, 0);
+        while (result == -EINTR);
+    if (result < 0)
+        return result;
+    for (int restarts = 0;; restarts++) {
+        dump.interrupted = false;
+        dump.last_try = restarts == RESTARTS_MAX;
+        result = run_dump(&dump, request);
+        if (result < 0 || !dump.interrupted || dump.handed_on || dump.last_try)
+            break;
+    }
+    if (result < 0) /* messages may still be queued, and one dump at a time is all a socket does */
+        channel_close(dump.channel);
+    else if (dump.interrupted)
+        report_loss(report, "the table changed while it was read: rows may be missing or repeated");
+    return result;
+}
+
+/* Events */
+
+/* What was sent to a group has no question that it would answer. */
+static int hand_on_events(const struct netlink *netlink, const struct netlink_listening *listening,
+                          ssize_t length, struct report *report)
+{
+    const struct nlmsghdr *message = (const void *)netlink->buffer;
+    int left = (int)length; /* signed: alignment can take it below zero */
+
+    while (fits(message, left)) {
+        int result =
+            message->nlmsg_type >= NLMSG_MIN_TYPE ? listening->fn(message, listening->arg) : 0;
+        if (result < 0)
+            return result;
+        message = mnl_nlmsg_next(message, &left);
+    }
+    if (left > 0)
+        report_loss(report, "events were lost: a netlink message is malformed");
+    return 0;
+}
+
+/* Waits for something to read, at most for a while; returns 1 when listening shall end. */
+static int wait_for_event(int fd, int stop, int milliseconds)
+{
+    struct pollfd pollfds[] = {{.fd = fd, .events = POLLIN}, {.fd = stop, .events = POLLIN}};
+
+    if (poll(pollfds, 2, milliseconds) < 0)
+        return errno == EINTR || errno == EAGAIN ? 0 : -errno;
+    return pollfds[1].revents != 0;
+}
+
+/* Returns 0 to go on, 1 at the end, -errno. */
+static int listen_once(struct netlink *netlink, int fd, const struct netlink_listening *listening,
+                       struct report *report)
+{
+    uint32_t port = 0;
+    ssize_t length = receive(netlink, fd, MSG_DONTWAIT, &port);
+
+    if (length == -EAGAIN) {
+        int result = listening->idle(listening->arg);
+        return result < 0 || netlink->peer ? result : wait_for_event(fd, listening->stop, -1);
+    }
+    if (length == -ENOBUFS) {
+        report_loss(report, "events were lost: they came faster than they were read "
+                            "(--buffer-size takes a larger buffer)");
+        return 0;
+    }
+    if (length <= 0)
+        return length < 0 ? (int)length : 1;
+    if (port != 0) {
+        note_stranger(report);
+        return 0;
+    }
+    return hand_on_events(netlink, listening, length, report);
+}
+
+/* Past the system's limit (net.core.rmem_max) where that is allowed. */
+static void set_buffer_size(int fd, size_t size)
+{
+    const int bytes = size > INT_MAX / 2 ? INT_MAX / 2 : (int)size;
+
+    rights_raise(RIGHT_BUFFERS);
+    if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes) < 0)
+        setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+    rights_lower();
+}
+
+int netlink_listen(struct netlink *netlink, const struct netlink_listening *listening,
+                   struct report *report)
+{
+    struct channel channel = {.fd = -1};
+    int result = 0;
+
+    if (!netlink->peer)
+        do
+            result = channel_open(&channel, listening->protocol, listening->groups);
+        while (result == -EINTR);
+    if (result < 0)
+        return result;
+    if (listening->buffer_size && channel.fd >= 0)
+        set_buffer_size(channel.fd, listening->buffer_size);
+    for (unsigned count = 1; result == 0; count++) {
+        result = listen_once(netlink, channel.fd, listening, report);
+        if (result == 0 && !netlink->peer && count % EVENTS_AT_ONCE == 0)
+            result = wait_for_event(channel.fd, listening->stop, 0);
+    }
+    channel_close(&channel);
+    return result < 0 ? result : 0;
+}

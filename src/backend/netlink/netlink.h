@@ -1,0 +1,45 @@
+/* Dumps and events over netlink(7). The only place that sends to or receives from a netlink socket.
+ */
+#ifndef BACKEND_NETLINK_NETLINK_H
+#define BACKEND_NETLINK_NETLINK_H
+
+#include <linux/netlink.h>
+#include <stddef.h>
+
+#include "fastnet/netlink.h"
+
+struct report;
+
+/* Takes one message of an answer, or an event; negative stops it. */
+typedef int (*netlink_fn)(const struct nlmsghdr *message, void *arg);
+
+/*
+ * Asks: a dump (NLM_F_DUMP), or for one object (NLM_F_ACK, which says that the answer is complete).
+ * Sends request (its length, type and NLM_F flags set; sequence and port are filled in here) on a
+ * socket of the protocol (NETLINK_SOCK_DIAG ...) and hands every message of the answer to fn.
+ * Returns 0 when the kernel said that the answer is complete, -errno, or what fn returned. Told in
+ * the report: messages from elsewhere than the kernel (refused), a table that changed meanwhile.
+ */
+int netlink_dump(struct netlink *netlink, int protocol, struct nlmsghdr *request, netlink_fn fn,
+                 void *arg, struct report *report);
+
+/* What to listen to, and how long. */
+struct netlink_listening {
+    int protocol;
+    uint32_t groups;    /* one bit (1 << (group - 1)) a multicast group */
+    size_t buffer_size; /* of the receive buffer, bytes; 0: as the kernel sets it */
+    int stop;           /* a descriptor; when it can be read, listening ends */
+    netlink_fn fn;
+    int (*idle)(void *arg); /* nothing more to be read for now; negative ends it, too */
+    void *arg;              /* of both */
+};
+
+/*
+ * Hands every message that the kernel sends to the groups to fn, until stop can be read (0), on an
+ * error (-errno), or until fn returns a negative value. Lost events are told in the report, and
+ * listening goes on.
+ */
+int netlink_listen(struct netlink *netlink, const struct netlink_listening *listening,
+                   struct report *report);
+
+#endif

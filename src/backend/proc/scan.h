@@ -1,0 +1,113 @@
+/*
+ * A cursor over one line of /proc: each taker moves it past what it took, or leaves it where it is
+ * and returns false. Inline, for they run twenty times a row.
+ */
+#ifndef BACKEND_PROC_SCAN_H
+#define BACKEND_PROC_SCAN_H
+
+#include <endian.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct scan {
+    const char *at, *end;
+};
+
+/* The value of a hexadecimal digit, above 15 for every other byte. */
+static inline unsigned scan_digit(char c)
+{
+    unsigned decimal = (unsigned)(unsigned char)c - '0';
+    unsigned letter = ((unsigned)(unsigned char)c | 0x20) - 'a';
+
+    return decimal <= 9 ? decimal : letter <= 5 ? letter + 10 : 16;
+}
+
+static inline void scan_blanks(struct scan *scan)
+{
+    while (scan->at < scan->end && *scan->at == ' ')
+        scan->at++;
+}
+
+static inline bool scan_char(struct scan *scan, char c)
+{
+    if (scan->at == scan->end || *scan->at != c)
+        return false;
+    scan->at++;
+    return true;
+}
+
+/*
+ * Eight hexadecimal digits at once: every byte of a word is checked and converted in parallel.
+ * Returns false when one of the eight bytes is no such digit. at must have eight bytes.
+ */
+static inline bool scan_eight(const char *at, uint32_t *value)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101), high = ones * 0x80;
+    uint64_t text, small, digits, letters, nibbles;
+
+    memcpy(&text, at, sizeof text);
+    text = be64toh(text);
+    small = text | ones * 0x20; /* letters are small letters then */
+    /* the high bit of each byte says whether it is in the range, as long as no byte had it before
+     */
+    digits = (text + ones * (0x80 - '0')) & ~(text + ones * (0x80 - '9' - 1));
+    letters = (small + ones * (0x80 - 'a')) & ~(small + ones * (0x80 - 'f' - 1));
+    if ((text & high) || ((digits | letters) & high) != high)
+        return false;
+    nibbles = (text & ones * 0x0f) + ((letters & high) >> 7) * 9;
+    nibbles = (nibbles | nibbles >> 4) & UINT64_C(0x00ff00ff00ff00ff);
+    nibbles = (nibbles | nibbles >> 8) & UINT64_C(0x0000ffff0000ffff);
+    *value = (uint32_t)(nibbles | nibbles >> 16);
+    return true;
+}
+
+/* One to digits hexadecimal digits (at most 16), with nothing hexadecimal behind them. */
+static inline bool scan_hex(struct scan *scan, uint64_t *value, int digits)
+{
+    const char *at = scan->at;
+    uint64_t sum = 0;
+    uint32_t eight;
+    unsigned digit;
+
+    if (digits >= 8 && scan->end - at >= 8 && scan_eight(at, &eight)) {
+        sum = eight;
+        at += 8;
+    }
+    while (at < scan->end && (digit = scan_digit(*at)) < 16) {
+        if (at - scan->at == digits)
+            return false;
+        sum = sum << 4 | digit;
+        at++;
+    }
+    if (at == scan->at)
+        return false;
+    scan->at = at;
+    *value = sum;
+    return true;
+}
+
+/* So many decimal digits always fit into 64 bits. */
+enum { SCAN_SAFE_DIGITS = 19 };
+
+/* A decimal number up to max. */
+static inline bool scan_decimal(struct scan *scan, uint64_t *value, uint64_t max)
+{
+    const char *at = scan->at;
+    uint64_t sum = 0;
+
+    while (at < scan->end && *at >= '0' && *at <= '9') {
+        unsigned digit = (unsigned)(*at++ - '0');
+        if (at - scan->at > SCAN_SAFE_DIGITS && sum > (UINT64_MAX - digit) / 10)
+            return false;
+        sum = sum * 10 + digit;
+    }
+    if (at == scan->at || sum > max)
+        return false;
+    scan->at = at;
+    *value = sum;
+    return true;
+}
+
+#endif

@@ -1,0 +1,312 @@
+/* Routes from /proc/net/route and /proc/net/ipv6_route. */
+#include "backend/route/proc_route.h"
+
+#include <errno.h>
+#include <linux/route.h>
+#include <linux/rtnetlink.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "backend/proc/lines.h"
+#include "backend/proc/scan.h"
+#include "fastnet/report.h"
+
+#define FIELDS_BOTH                                                                                \
+    (ROUTE_FLAGS | ROUTE_GATEWAY | ROUTE_METRIC | ROUTE_REFERENCES | ROUTE_USE | ROUTE_DEVICE)
+#define FIELDS_IPV4 (FIELDS_BOTH | ROUTE_TABLE | ROUTE_MSS | ROUTE_WINDOW | ROUTE_IRTT)
+#define FIELDS_IPV6 (FIELDS_BOTH | ROUTE_FROM)
+
+static uint64_t fields(const struct table *table)
+{
+    if (table == &table_route)
+        return FIELDS_IPV4;
+    return table == &table_route6 ? FIELDS_IPV6 : 0;
+}
+
+static void skip_blanks(struct scan *scan)
+{
+    while (scan->at < scan->end && (*scan->at == ' ' || *scan->at == '\t'))
+        scan->at++;
+}
+
+static bool next_decimal(struct scan *scan, uint32_t *value)
+{
+    uint64_t number;
+
+    skip_blanks(scan);
+    if (!scan_decimal(scan, &number, UINT32_MAX))
+        return false;
+    *value = (uint32_t)number;
+    return true;
+}
+
+/* What the kernel writes as signed is an unsigned number to it. */
+static bool next_signed(struct scan *scan, uint32_t *value)
+{
+    bool negative;
+
+    skip_blanks(scan);
+    negative = scan_char(scan, '-');
+    if (!next_decimal(scan, value))
+        return false;
+    if (negative)
+        *value = 0u - *value;
+    return true;
+}
+
+static bool next_hex(struct scan *scan, uint32_t *value)
+{
+    uint64_t number;
+
+    skip_blanks(scan);
+    if (!scan_hex(scan, &number, 8))
+        return false;
+    *value = (uint32_t)number;
+    return true;
+}
+
+/* The name up to a blank; empty where the line has none. */
+static struct text next_word(struct scan *scan)
+{
+    const char *start;
+
+    skip_blanks(scan);
+    start = scan->at;
+    while (scan->at < scan->end && *scan->at != ' ' && *scan->at != '\t')
+        scan->at++;
+    return (struct text){start, (size_t)(scan->at - start)};
+}
+
+/* --- IPv4 ------------------------------------------------------------------------------------- */
+
+enum { MSS_ADDED = 40 }; /* the file says how large a packet is, the kernel the data in it */
+
+static void set_metrics(struct record *record, uint32_t mtu)
+{
+    struct route_record *route = &record->route;
+
+    route->mss = mtu > MSS_ADDED ? mtu - MSS_ADDED : 0;
+    record->has |= route->mss ? ROUTE_MSS : 0;
+    record->has |= route->window ? ROUTE_WINDOW : 0;
+    record->has |= route->irtt ? ROUTE_IRTT : 0;
+}
+
+/* "*" stands for no interface. Returns 0, or -EBADMSG for what is longer than any name. */
+static int set_device(struct record *record, struct text name)
+{
+    if (name.length > INTERFACE_TEXT_MAX)
+        return -EBADMSG;
+    if (!name.length || (name.length == 1 && name.data[0] == '*'))
+        return 0;
+    record->route.device = name;
+    record->has |= ROUTE_DEVICE;
+    return 0;
+}
+
+static void start_record(struct record *record, uint8_t family, uint64_t has)
+{
+    record->kind = RECORD_ROUTE;
+    record->identity = 0;
+    record->has = has | ROUTE_FLAGS | ROUTE_METRIC | ROUTE_REFERENCES | ROUTE_USE;
+    record->route =
+        (struct route_record){.family = family, .gateway_family = family, .table = RT_TABLE_MAIN};
+}
+
+/* Addresses are words of the machine that prints them, as in all of these files. */
+int proc_route_decode_ipv4(const struct line *line, struct record *record)
+{
+    struct scan scan = {line->data, line->data + line->length};
+    struct route_record *route = &record->route;
+    struct text name = next_word(&scan);
+    uint32_t destination, gateway, mask, mtu;
+
+    start_record(record, AF_INET, ROUTE_TABLE);
+    if (line->cut || !name.length || !next_hex(&scan, &destination) || !next_hex(&scan, &gateway) ||
+        !next_hex(&scan, &route->flags) || !next_signed(&scan, &route->references) ||
+        !next_decimal(&scan, &route->use) || !next_signed(&scan, &route->metric) ||
+        !next_hex(&scan, &mask) || !next_signed(&scan, &mtu) ||
+        !next_decimal(&scan, &route->window) || !next_decimal(&scan, &route->irtt))
+        return -EBADMSG;
+    memcpy(route->destination, &destination, sizeof destination);
+    memcpy(route->gateway, &gateway, sizeof gateway);
+    route->prefix = (uint8_t)__builtin_popcount(mask);
+    record->has |= gateway ? ROUTE_GATEWAY : 0;
+    set_metrics(record, mtu);
+    return set_device(record, name);
+}
+
+/* --- IPv6 ------------------------------------------------------------------------------------- */
+
+static bool next_address(struct scan *scan, uint8_t address[16])
+{
+    skip_blanks(scan);
+    if (scan->end - scan->at < 32)
+        return false;
+    for (size_t i = 0; i < 4; i++, scan->at += 8) {
+        uint32_t word;
+        if (!scan_eight(scan->at, &word))
+            return false;
+        word = htobe32(word);
+        memcpy(address + 4 * i, &word, sizeof word);
+    }
+    return true;
+}
+
+static bool next_prefix(struct scan *scan, uint8_t *prefix)
+{
+    uint32_t number;
+
+    if (!next_hex(scan, &number) || number > 128)
+        return false;
+    *prefix = (uint8_t)number;
+    return true;
+}
+
+/* The entry that stands at the root of a table that has no default route. */
+static bool is_null_entry(const struct route_record *route)
+{
+    return route->prefix == 0 && route->metric == UINT32_MAX && (route->flags & RTF_REJECT);
+}
+
+int proc_route_decode_ipv6(const struct line *line, struct record *record)
+{
+    struct scan scan = {line->data, line->data + line->length};
+    struct route_record *route = &record->route;
+
+    start_record(record, AF_INET6, 0);
+    if (line->cut || !next_address(&scan, route->destination) ||
+        !next_prefix(&scan, &route->prefix) || !next_address(&scan, route->from) ||
+        !next_prefix(&scan, &route->from_prefix) || !next_address(&scan, route->gateway) ||
+        !next_hex(&scan, &route->metric) || !next_hex(&scan, &route->references) ||
+        !next_hex(&scan, &route->use) || !next_hex(&scan, &route->flags))
+        return -EBADMSG;
+    record->has |= (route->flags & RTF_GATEWAY) ? ROUTE_GATEWAY : 0;
+    record->has |= route->from_prefix ? ROUTE_FROM : 0;
+    route->part = is_null_entry(route) ? ROUTE_NULL : ROUTE_WHOLE;
+    return set_device(record, next_word(&scan));
+}
+
+/* The fourth number of seven (rt6_stats_seq_show(), net/ipv6/route.c). */
+int proc_route_decode_statistics(const struct line *line, uint64_t *routes)
+{
+    struct scan scan = {line->data, line->data + line->length};
+    uint32_t number = 0;
+
+    for (int i = 0; i < 4; i++)
+        if (!next_hex(&scan, &number))
+            return -EBADMSG;
+    *routes = number;
+    return 0;
+}
+
+/*
+ * The kernel goes through ipv6_route from its beginning for each read(2), so that 100,000 routes
+ * take a minute. Of a table of that kind netlink is asked, which has all but the number of
+ * references.
+ */
+enum { IPV6_ROUTES_MAX = 1000 };
+
+static bool is_too_large(const struct query *query)
+{
+    struct lines lines;
+    struct line line;
+    uint64_t routes = 0;
+
+    if (query->table != &table_route6 || query->exclusive || !query->netlink ||
+        !(query->needs & ROUTE_REFERENCES) || lines_open(&lines, query->proc_root, "rt6_stats") < 0)
+        return false;
+    if (lines_next(&lines, &line) > 0)
+        proc_route_decode_statistics(&line, &routes);
+    lines_close(&lines);
+    return routes > IPV6_ROUTES_MAX;
+}
+
+/* --- Reading ---------------------------------------------------------------------------------- */
+
+/* A reading of one file. */
+struct reading {
+    const struct query *query;
+    record_fn fn;
+    void *arg;
+    size_t skipped; /* malformed lines ... */
+    size_t first;   /* ... and the number of the first */
+};
+
+/* IPv6's file has no heading. */
+static bool is_heading(const struct line *line, size_t number)
+{
+    return number == 1 && memmem(line->data, line->length, "Destination", 11);
+}
+
+static int take_line(struct reading *reading, const struct line *line, size_t number)
+{
+    const bool ipv4 = reading->query->table->family == AF_INET;
+    struct record record;
+    int error =
+        ipv4 ? proc_route_decode_ipv4(line, &record) : proc_route_decode_ipv6(line, &record);
+
+    if (error == 0)
+        return reading->fn(&record, reading->arg);
+    if (line->length && !is_heading(line, number) && !reading->skipped++)
+        reading->first = number;
+    return 0;
+}
+
+static int read_lines(struct reading *reading, struct lines *lines)
+{
+    const struct query *query = reading->query;
+    struct line line;
+    int result;
+
+    while ((result = lines_next(lines, &line)) > 0) {
+        if (line.unended)
+            report_loss(query->report, "%s/net/%s is cut: its last line has no end",
+                        query->proc_root, query->table->name);
+        result = take_line(reading, &line, lines->number);
+        if (result < 0)
+            break;
+    }
+    if (result == 0 && !lines->number && query->table->family == AF_INET)
+        report_loss(query->report, "%s/net/%s is empty: not even a heading", query->proc_root,
+                    query->table->name);
+    return result;
+}
+
+/* The file has a route as one line, and names one next hop (fib_route_seq_show()). */
+static void report_further_hops(const struct query *query)
+{
+    if (query->table == &table_route && (query->needs & ROUTE_FURTHER_HOPS))
+        report_loss(
+            query->report,
+            "%s/net/route is all that was read: of several next hops of a route it has only "
+            "the first",
+            query->proc_root);
+}
+
+static int dump(const struct query *query, record_fn fn, void *arg)
+{
+    struct reading reading = {.query = query, .fn = fn, .arg = arg};
+    struct lines lines;
+    int result;
+
+    if (is_too_large(query))
+        return -EOPNOTSUPP;
+    result = lines_open_table(&lines, query->proc_root, query->table->name);
+    if (result < 0)
+        return result;
+    report_further_hops(query);
+    result = read_lines(&reading, &lines);
+    if (reading.skipped)
+        report_loss(query->report, "%s/net/%s: skipped %zu malformed line%s, the first is line %zu",
+                    query->proc_root, query->table->name, reading.skipped,
+                    reading.skipped == 1 ? "" : "s", reading.first);
+    lines_close(&lines);
+    return result;
+}
+
+const struct backend backend_proc_route = {
+    .name = "proc",
+    .source = BACKEND_PROC,
+    .fields = fields,
+    .dump = dump,
+};

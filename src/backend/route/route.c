@@ -1,0 +1,181 @@
+/* Routes by rtnetlink(7): RTM_GETROUTE, one dump a family. */
+#include <errno.h>
+#include <libmnl/libmnl.h>
+#include <linux/rtnetlink.h>
+#include <sys/socket.h>
+
+#include "backend/netlink/netlink.h"
+#include "backend/proc/lines.h"
+#include "backend/route/route_decode.h"
+#include "fastnet/query.h"
+#include "fastnet/report.h"
+
+const struct table table_route = {.name = "route",
+                                  .file = "route",
+                                  .kind = RECORD_ROUTE,
+                                  .family = AF_INET,
+                                  .unidentified = true};
+const struct table table_route6 = {.name = "ipv6_route",
+                                   .file = "ipv6_route",
+                                   .kind = RECORD_ROUTE,
+                                   .family = AF_INET6,
+                                   .unidentified = true};
+const struct table table_route_cache = {
+    .name = "rt_cache", .kind = RECORD_ROUTE, .family = AF_INET, .unidentified = true};
+const struct table table_route6_cache = {
+    .name = "cached ipv6_route", .kind = RECORD_ROUTE, .family = AF_INET6, .unidentified = true};
+
+static uint64_t fields(const struct table *table)
+{
+    return table->kind == RECORD_ROUTE
+               ? ~NEED_LOOKUPS & ~(ROUTE_REFERENCES | ROUTE_USE | ROUTE_DEVICE)
+               : 0;
+}
+
+static bool is_of_cache(const struct table *table)
+{
+    return table == &table_route_cache || table == &table_route6_cache;
+}
+
+/* One reading of one table. */
+struct reading {
+    const struct query *query;
+    record_fn fn;
+    void *arg;
+    uint64_t count; /* rows handed on */
+    struct record record;
+};
+
+static int hand_on(struct reading *reading)
+{
+    reading->count++;
+    return reading->fn(&reading->record, reading->arg);
+}
+
+static void report_malformed(const struct reading *reading)
+{
+    report_loss(reading->query->report, "%s: a netlink message is malformed",
+                reading->query->table->name);
+}
+
+/* What /proc/net/route says of such a route can be had from there, as long as nothing was handed
+ * on.
+ */
+static int take_hidden(struct reading *reading)
+{
+    const struct query *query = reading->query;
+
+    if (query->table->family == AF_INET && !reading->count && !query->exclusive)
+        return -EOPNOTSUPP;
+    reading->record.has &= ~ROUTE_FLAGS;
+    report_loss(query->report,
+                "%s: the kernel does not say where routes by nexthop objects go "
+                "(net.ipv4.nexthop_compat_mode is 0)",
+                query->table->name);
+    return 0;
+}
+
+static int take_nexthops(struct reading *reading, struct route_nexthops *nexthops)
+{
+    int result;
+
+    while ((result = route_decode_nexthop(nexthops, &reading->record)) > 0) {
+        result = hand_on(reading);
+        if (result < 0)
+            return result;
+    }
+    if (result < 0)
+        report_malformed(reading);
+    return 0;
+}
+
+/* Kernels that do not check a request strictly answer with more than was asked for. */
+static bool is_of_table(const struct record *record, const struct table *table)
+{
+    const struct route_record *route = &record->route;
+
+    return route_is_listed(record) && route->cloned == is_of_cache(table) &&
+           (route->family != AF_INET || route->cloned || route->table == RT_TABLE_MAIN);
+}
+
+static int take_route(const struct nlmsghdr *message, void *arg)
+{
+    struct reading *reading = arg;
+    struct record *record = &reading->record;
+    struct route_nexthops nexthops;
+    int result;
+
+    if (message->nlmsg_type != RTM_NEWROUTE)
+        return 0;
+    result = route_decode(message, record, &nexthops);
+    if (result == -EBADMSG)
+        report_malformed(reading);
+    if (!record->has || !is_of_table(record, reading->query->table))
+        return 0;
+    if (result == -EOPNOTSUPP && (result = take_hidden(reading)) < 0)
+        return result;
+    result = hand_on(reading);
+    return result < 0 ? result : take_nexthops(reading, &nexthops);
+}
+
+/* IPv4: the main table, which is what /proc/net/route has. */
+static struct nlmsghdr *put_request(char *place, const struct table *table)
+{
+    struct nlmsghdr *message = mnl_nlmsg_put_header(place);
+    struct rtmsg *body = mnl_nlmsg_put_extra_header(message, sizeof *body);
+
+    message->nlmsg_type = RTM_GETROUTE;
+    message->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+    body->rtm_family = table->family;
+    if (is_of_cache(table))
+        body->rtm_flags = RTM_F_CLONED;
+    if (table->family == AF_INET)
+        mnl_attr_put_u32(message, RTA_TABLE, RT_TABLE_MAIN);
+    return message;
+}
+
+/*
+ * The kernel leaves out where routes by nexthop objects go
+ * (Documentation/networking/ip-sysctl.rst). /proc/net/route has it. ipv6_route has the reverse
+ * case: a large table is read by netlink because the file is slow.
+ */
+static bool hides_nexthops(const struct query *query)
+{
+    struct lines lines;
+    struct line line;
+    bool hides;
+
+    if (query->table != &table_route || query->exclusive ||
+        lines_open_path(&lines, query->proc_root, "sys/net/ipv4/nexthop_compat_mode") < 0)
+        return false;
+    hides = lines_next(&lines, &line) > 0 && line.length == 1 && line.data[0] == '0';
+    lines_close(&lines);
+    return hides;
+}
+
+static int dump(const struct query *query, record_fn fn, void *arg)
+{
+    enum { REQUEST_MAX = 128 };
+    _Alignas(struct nlmsghdr) char request[REQUEST_MAX];
+    struct reading reading = {.query = query, .fn = fn, .arg = arg};
+    const size_t said = query->report->count;
+    int result;
+
+    if (hides_nexthops(query))
+        return -EOPNOTSUPP;
+    result = netlink_dump(query->netlink, NETLINK_ROUTE, put_request(request, query->table),
+                          take_route, &reading, query->report);
+
+    if (result == -ENOENT && query->table->family == AF_INET && !reading.count) {
+        query->report->count = said; /* the table is made with its first route */
+        return 0;
+    }
+    return result;
+}
+
+const struct backend backend_route = {
+    .name = "netlink",
+    .source = BACKEND_NETLINK,
+    .fields = fields,
+    .dump = dump,
+};

@@ -1,0 +1,459 @@
+/*
+ * Sockets from /proc/net, as proc(5) describes the files; written by net/ipv4/tcp_ipv4.c
+ * (tcp4_seq_show), net/ipv4/udp.c, net/ipv4/raw.c, their net/ipv6 kin and net/unix/af_unix.c.
+ */
+#include "backend/socket/proc_net.h"
+
+#include <errno.h>
+#include <linux/net.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "backend/proc/lines.h"
+#include "backend/proc/scan.h"
+#include "backend/socket/unix_rows.h"
+#include "backend/socket/unix_sockets.h"
+#include "fastnet/hash.h"
+#include "fastnet/report.h"
+
+enum {
+    MS_PER_TICK = 10, /* timers are in USER_HZ, which is 100 on every machine */
+};
+
+#define FIELDS_INET                                                                                \
+    (SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_UID | SOCKET_INODE | SOCKET_TIMER |  \
+     SOCKET_RETRANSMITS | SOCKET_PROBES)
+#define FIELDS_UNIX                                                                                \
+    (SOCKET_STATE | SOCKET_INODE | SOCKET_TYPE | SOCKET_REFCOUNT | SOCKET_PATH | SOCKET_UNIX_FLAGS)
+
+static uint64_t fields(const struct table *table)
+{
+    if (table->kind != RECORD_SOCKET || table->family == AF_UNSPEC)
+        return 0;
+    return table->family == AF_UNIX ? FIELDS_UNIX | SOCKET_PENDING : FIELDS_INET;
+}
+
+/*
+ * An address is printed as words of the machine that prints them, so it is kept in words, too: a
+ * file that was captured on a machine of the other byte order is not told from one of this.
+ */
+static bool scan_address(struct scan *scan, uint8_t *address, size_t words)
+{
+    if ((size_t)(scan->end - scan->at) < words * 8)
+        return false;
+    for (size_t i = 0; i < words; i++, scan->at += 8) {
+        uint32_t word;
+        if (!scan_eight(scan->at, &word))
+            return false;
+        memcpy(address + 4 * i, &word, sizeof word);
+    }
+    return true;
+}
+
+/* ADDRESS:PORT, the port in host byte order. */
+static bool scan_endpoint(struct scan *scan, struct endpoint *endpoint, int family)
+{
+    size_t words = family == AF_INET ? 1 : 4;
+    uint64_t port;
+
+    scan_blanks(scan);
+    if (!scan_address(scan, endpoint->address, words) || !scan_char(scan, ':') ||
+        !scan_hex(scan, &port, 4))
+        return false;
+    memset(endpoint->address + 4 * words, 0, sizeof endpoint->address - 4 * words);
+    endpoint->port = (uint16_t)port;
+    return true;
+}
+
+/* Two hexadecimal numbers with a colon between them. */
+static bool scan_pair(struct scan *scan, uint64_t *first, uint64_t *second, int digits)
+{
+    scan_blanks(scan);
+    return scan_hex(scan, first, digits) && scan_char(scan, ':') && scan_hex(scan, second, 16);
+}
+
+static bool scan_number(struct scan *scan, uint64_t *value, uint64_t max)
+{
+    scan_blanks(scan);
+    return scan_decimal(scan, value, max);
+}
+
+/* The number in front of each line of an inet table: "  12: " */
+static bool scan_slot(struct scan *scan)
+{
+    uint64_t slot;
+
+    return scan_number(scan, &slot, UINT64_MAX) && scan_char(scan, ':');
+}
+
+/*
+ * The kernel address (hashed, and 0 under kptr_restrict) can be that of a new socket in the place
+ * of one that just went: only with its ends and inode it stands for one socket.
+ */
+static uint64_t inet_identity(const struct socket_record *sock, uint64_t address)
+{
+    size_t length = sock->family == AF_INET ? 4 : 16;
+    uint64_t hash;
+
+    if (!address)
+        return 0;
+    hash = hash_word(hash_word(0, address), sock->inode);
+    hash = hash_bytes(hash, sock->local.address, length);
+    hash = hash_bytes(hash, sock->remote.address, length);
+    hash = hash_word(hash, (uint64_t)sock->local.port << 16 | sock->remote.port);
+    return hash ? hash : 1;
+}
+
+/* st tx:rx tr:when retrnsmt uid timeout inode, which every inet table has. */
+static bool scan_inet_numbers(struct scan *scan, struct socket_record *sock)
+{
+    uint64_t state, send_q, recv_q, timer, ticks, retransmits, uid, probes;
+
+    scan_blanks(scan);
+    if (!scan_hex(scan, &state, 2) || !scan_pair(scan, &send_q, &recv_q, 8) ||
+        recv_q > UINT32_MAX || !scan_pair(scan, &timer, &ticks, 2))
+        return false;
+    scan_blanks(scan);
+    if (!scan_hex(scan, &retransmits, 8) || !scan_number(scan, &uid, UINT32_MAX) ||
+        !scan_number(scan, &probes, UINT32_MAX) || !scan_number(scan, &sock->inode, UINT64_MAX) ||
+        !scan_char(scan, ' ')) /* more follows, or else this may be half a number */
+        return false;
+    sock->state = (uint8_t)state;
+    sock->send_q = (uint32_t)send_q;
+    sock->recv_q = (uint32_t)recv_q;
+    sock->timer = (uint8_t)timer;
+    sock->timer_ms = ticks > UINT64_MAX / MS_PER_TICK ? UINT64_MAX : ticks * MS_PER_TICK;
+    sock->retransmits = (uint32_t)retransmits;
+    sock->uid = (uint32_t)uid;
+    sock->probes = (uint32_t)probes;
+    return true;
+}
+
+int proc_net_decode_inet(const struct line *line, const struct table *table, struct record *record)
+{
+    struct scan scan = {line->data, line->data + line->length};
+    struct socket_record *sock = &record->socket;
+    uint64_t references, address = 0;
+
+    if (line->cut || !scan_slot(&scan) || !scan_endpoint(&scan, &sock->local, table->family) ||
+        !scan_endpoint(&scan, &sock->remote, table->family) || !scan_inet_numbers(&scan, sock))
+        return -EBADMSG;
+    sock->family = table->family;
+    sock->protocol = table->protocol;
+    sock->interface = 0;
+    if (table->protocol != IPPROTO_TCP)
+        sock->retransmits = 0; /* the field is always 0, and net-tools prints it so */
+    if (scan_number(&scan, &references, UINT64_MAX)) {
+        scan_blanks(&scan);
+        scan_hex(&scan, &address, 16);
+    }
+    record->kind = RECORD_SOCKET;
+    record->has = FIELDS_INET;
+    record->identity = inet_identity(sock, address);
+    return 0;
+}
+
+/* The states of /proc/net/unix (SS_*, linux/net.h), in those of every other socket. */
+static uint8_t state_of_unix(uint64_t unix_state, uint64_t flags)
+{
+    if (unix_state == SS_CONNECTED || unix_state == SS_CONNECTING)
+        return TCP_ESTABLISHED;
+    return flags & UNIX_ACCEPTCON ? TCP_LISTEN : TCP_CLOSE;
+}
+
+static int scan_unix_numbers(struct scan *scan, struct socket_record *sock, uint64_t *address)
+{
+    uint64_t references, protocol, flags, type, state;
+
+    if (!scan_hex(scan, address, 16) || !scan_char(scan, ':') || !scan_char(scan, ' ') ||
+        !scan_hex(scan, &references, 8) || !scan_char(scan, ' ') || !scan_hex(scan, &protocol, 8) ||
+        !scan_char(scan, ' ') || !scan_hex(scan, &flags, 8) || !scan_char(scan, ' ') ||
+        !scan_hex(scan, &type, 4) || !scan_char(scan, ' ') || !scan_hex(scan, &state, 2) ||
+        !scan_number(scan, &sock->inode, UINT64_MAX))
+        return -EBADMSG;
+    if (scan->at < scan->end && !scan_char(scan, ' '))
+        return -EBADMSG;
+    sock->refcount = (uint32_t)references;
+    sock->flags = (uint32_t)flags;
+    sock->type = (uint16_t)type;
+    sock->unix_state = (uint8_t)state;
+    sock->state = state_of_unix(state, flags);
+    return 0;
+}
+
+/*
+ * The name, which ends the line. That of an abstract socket is written with '@' for its NULs; an
+ * '@' that was one in the name looks the same here.
+ */
+static struct text scan_path(const struct line *line, size_t offset)
+{
+    char *path = line->data + offset;
+    char *end = line->data + line->length;
+
+    if (path < end && *path == '@')
+        for (char *at = path; at && at < end; at = memchr(at, '@', (size_t)(end - at)))
+            *at++ = '\0';
+    return (struct text){path, (size_t)(end - path)};
+}
+
+/*
+ * A row can be forged (unix_sockets.h), also one with the address and inode of another socket. It
+ * must not pass for that one come again, so that all of it counts, under the secret.
+ */
+static uint64_t unix_identity(const struct socket_record *sock, uint64_t address)
+{
+    uint64_t secret[2], hash;
+
+    if (!address)
+        return 0;
+    hash_secret(secret);
+    hash = hash_word(secret[0], address);
+    hash = hash_word(hash, sock->inode);
+    hash =
+        hash_word(hash, (uint64_t)sock->flags << 32 | (uint64_t)sock->type << 8 | sock->unix_state);
+    hash = hash_word(hash, secret[1] ^ sock->path.length);
+    hash = hash_bytes(hash, sock->path.data, sock->path.length);
+    return hash ? hash : 1;
+}
+
+int proc_net_decode_unix(const struct line *line, struct record *record)
+{
+    struct scan scan = {line->data, line->data + line->length};
+    struct socket_record *sock = &record->socket;
+    uint64_t address;
+
+    memset(record, 0, sizeof *record);
+    if (line->cut || scan_unix_numbers(&scan, sock, &address) < 0)
+        return -EBADMSG;
+    sock->family = AF_UNIX;
+    sock->path = scan_path(line, (size_t)(scan.at - line->data));
+    if (sock->path.length > SOCKET_PATH_MAX)
+        return -EBADMSG;
+    record->kind = RECORD_SOCKET;
+    record->has = FIELDS_UNIX;
+    record->identity = unix_identity(sock, address);
+    return 0;
+}
+
+/* A reading of one file. */
+struct reading {
+    const struct query *query;
+    record_fn fn;
+    void *arg;
+    size_t number;  /* of the line taken last */
+    size_t skipped; /* malformed lines ... */
+    size_t first;   /* ... and the number of the first */
+    /* unix: the file in memory, and what netlink says of it */
+    struct unix_rows rows;
+    struct unix_sockets *sockets;
+    /* unix, by the file alone: where in the file the line is, up to where all may be the name of a
+     * socket before it, and how many rows may be such a name */
+    size_t offset, name_reach, doubtful;
+};
+
+/* The first line; a file that was cut there lacks nothing. */
+static bool is_heading(const struct reading *reading, const struct line *line)
+{
+    return line->length == 0 ||
+           (reading->number == 1 && (memmem(line->data, line->length, "rem", 3) ||
+                                     memmem(line->data, line->length, "RefCount", 8)));
+}
+
+static void take_malformed(struct reading *reading, const struct line *line)
+{
+    if (is_heading(reading, line))
+        return;
+    if (reading->sockets && unix_sockets_have_newlines(reading->sockets))
+        return; /* it is of a name */
+    if (!reading->skipped++)
+        reading->first = reading->number;
+}
+
+static int take_inet_line(struct reading *reading, const struct line *line)
+{
+    struct record record;
+
+    if (proc_net_decode_inet(line, reading->query->table, &record) == 0)
+        return reading->fn(&record, reading->arg);
+    take_malformed(reading, line);
+    return 0;
+}
+
+/* A row that netlink confirms, or not. */
+static int take_unix_row(struct reading *reading, const struct line *line)
+{
+    struct unix_rows *rows = &reading->rows;
+    const char *name_end = NULL;
+    struct record record;
+    int result;
+
+    if (proc_net_decode_unix(line, &record) < 0) {
+        take_malformed(reading, line);
+        return 0;
+    }
+    result = unix_sockets_take_row(reading->sockets, &record, unix_rows_end(rows), &name_end);
+    if (name_end)
+        unix_rows_go_on(rows, name_end);
+    return result;
+}
+
+/*
+ * A row that is forged is part of a name, with its newline, and a name is short: a row that ends
+ * further behind the names before it is the kernel's own. A name may begin with the newline: a
+ * blank behind the inode says that there is one.
+ */
+static void judge_row(struct reading *reading, const struct line *line, const struct text *path)
+{
+    size_t reach = reading->offset + (size_t)(path->data - line->data) + SOCKET_PATH_MAX;
+
+    if (reading->offset + line->length <= reading->name_reach)
+        reading->doubtful++;
+    if (path->data[-1] == ' ' && reach > reading->name_reach)
+        reading->name_reach = reach;
+}
+
+/* A row of the file alone. */
+static int take_unix_line(struct reading *reading, const struct line *line)
+{
+    struct record record;
+    int result = 0;
+
+    if (proc_net_decode_unix(line, &record) < 0) {
+        take_malformed(reading, line);
+    } else {
+        judge_row(reading, line, &record.socket.path);
+        result = reading->fn(&record, reading->arg);
+    }
+    reading->offset += line->length + 1;
+    return result;
+}
+
+static int keep_line(struct reading *reading, const struct line *line)
+{
+    return unix_rows_add(&reading->rows, line);
+}
+
+static int open_table(struct lines *lines, const struct query *query)
+{
+    return lines_open_table(lines, query->proc_root, query->table->name);
+}
+
+static void report_skipped(const struct reading *reading)
+{
+    if (reading->skipped)
+        report_loss(reading->query->report,
+                    "%s/net/%s: skipped %zu malformed line%s, the first is line %zu",
+                    reading->query->proc_root, reading->query->table->name, reading->skipped,
+                    reading->skipped == 1 ? "" : "s", reading->first);
+}
+
+/* The kernel ends every line, so what has none was cut; that may show in its last field, or not. */
+static void report_unended(const struct query *query)
+{
+    report_loss(query->report, "%s/net/%s is cut: its last line has no end", query->proc_root,
+                query->table->name);
+}
+
+static int read_lines(struct reading *reading, struct lines *lines,
+                      int (*take)(struct reading *, const struct line *))
+{
+    struct line line;
+    int result;
+
+    while ((result = lines_next(lines, &line)) > 0) {
+        reading->number = lines->number;
+        if (line.unended)
+            report_unended(reading->query);
+        result = take(reading, &line);
+        if (result < 0)
+            break;
+    }
+    if (result == 0 && !lines->number)
+        report_loss(reading->query->report, "%s/net/%s is empty: not even a heading",
+                    reading->query->proc_root, reading->query->table->name);
+    return result;
+}
+
+static int dump(const struct query *query, record_fn fn, void *arg)
+{
+    struct reading reading = {.query = query, .fn = fn, .arg = arg};
+    bool is_unix = query->table->family == AF_UNIX;
+    struct lines lines;
+    int result = open_table(&lines, query);
+
+    if (result < 0)
+        return result;
+    result = read_lines(&reading, &lines, is_unix ? take_unix_line : take_inet_line);
+    report_skipped(&reading);
+    if (reading.doubtful)
+        report_loss(
+            query->report,
+            "unix: %zu row%s of %s/net/unix may be forged, since any user can put a newline "
+            "into the name of a socket: netlink did not check %s",
+            reading.doubtful, reading.doubtful == 1 ? "" : "s", query->proc_root,
+            reading.doubtful == 1 ? "it" : "them");
+    lines_close(&lines);
+    return result;
+}
+
+/* udp_seq_start() and raw_seq_start(); those of TCP and unix know the bucket (net/ipv4, net/unix).
+ */
+static bool counts_rows(const struct table *table)
+{
+    return table->protocol == IPPROTO_UDP || table->protocol == IPPROTO_UDPLITE ||
+           table->protocol == IPPROTO_RAW;
+}
+
+const struct backend backend_proc_net = {
+    .name = "proc",
+    .source = BACKEND_PROC,
+    .fields = fields,
+    .dump = dump,
+    .counts_rows = counts_rows,
+};
+
+/* --- Unix sockets, confirmed ------------------------------------------------------------------ */
+
+static uint64_t confirmed_fields(const struct table *table)
+{
+    return table == &table_unix ? fields(table) | backend_sock_diag.fields(table) : 0;
+}
+
+/* The file first, then netlink, then the rows: unix_sockets.h says why. */
+static int read_confirmed(struct reading *reading, struct lines *lines)
+{
+    struct line line;
+    int result = read_lines(reading, lines, keep_line);
+
+    if (result == 0)
+        result = unix_sockets_create(&reading->sockets, reading->query);
+    for (reading->number = 1; result == 0 && unix_rows_next(&reading->rows, &line);
+         reading->number++)
+        result = take_unix_row(reading, &line);
+    return result == 0 ? unix_sockets_hand_on(reading->sockets, reading->fn, reading->arg) : result;
+}
+
+static int dump_confirmed(const struct query *query, record_fn fn, void *arg)
+{
+    struct reading reading = {.query = query, .fn = fn, .arg = arg};
+    struct lines lines;
+    int result = open_table(&lines, query);
+
+    if (result < 0)
+        return result;
+    result = read_confirmed(&reading, &lines);
+    report_skipped(&reading);
+    unix_sockets_destroy(reading.sockets);
+    unix_rows_finish(&reading.rows);
+    lines_close(&lines);
+    return result;
+}
+
+const struct backend backend_unix = {
+    .name = "netlink with proc",
+    .source = BACKEND_AUTO,
+    .fields = confirmed_fields,
+    .dump = dump_confirmed,
+};

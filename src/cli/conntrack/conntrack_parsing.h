@@ -1,0 +1,68 @@
+/* A command line of conntrack under way, as the files that take its options share it. */
+#ifndef CLI_CONNTRACK_CONNTRACK_PARSING_H
+#define CLI_CONNTRACK_CONNTRACK_PARSING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cli/conntrack/conntrack_options.h"
+#include "cli/options.h"
+
+/* Ids of options without a letter; the others' ids are their letters. */
+enum {
+    OPTION_MASK_SRC = 256,
+    OPTION_MASK_DST,
+    OPTION_ORIG_ZONE,
+    OPTION_REPLY_ZONE,
+    OPTION_SPORT,
+    OPTION_DPORT,
+    OPTION_REPLY_SPORT,
+    OPTION_REPLY_DPORT,
+    OPTION_STATE,
+    OPTION_ICMP_TYPE,
+    OPTION_ICMP_CODE,
+    OPTION_ICMP_ID,
+    OPTION_ICMPV6_TYPE,
+    OPTION_ICMPV6_CODE,
+    OPTION_ICMPV6_ID,
+    OPTION_SRCKEY,
+    OPTION_DSTKEY,
+    OPTION_REPLY_SRCKEY,
+    OPTION_REPLY_DSTKEY,
+    OPTION_ORIG_VTAG,
+    OPTION_REPLY_VTAG,
+    OPTION_ROLE,
+    OPTION_USAGE,
+    OPTION_CHANGE, /* what would change the table */
+};
+
+enum { GIVEN_MAX = 96 }; /* more than there are options */
+
+struct conntrack_parsing {
+    struct conntrack_options *options;
+    const char *program;
+    const char *state; /* as typed: its names depend on the protocol, which may follow */
+    struct flow_network mask_src, mask_dst;
+    bool masked_src, masked_dst;
+    struct labels *labels;
+    const struct option *given[GIVEN_MAX]; /* each once */
+    size_t given_count;
+};
+
+/* Says what is wrong with what was typed, and where help is. Returns STATUS_PARAMETER. */
+int conntrack_fail(const struct conntrack_parsing *parsing, const char *before, const char *typed,
+                   const char *after);
+
+/* The same of an option's argument, after a line with what the option takes. */
+int conntrack_fail_argument(const struct conntrack_parsing *parsing, const struct option *option,
+                            const char *takes, const char *before, const char *typed,
+                            const char *after);
+
+/* Takes an option about which flows are wanted, or how events are read. Returns 0 or a status. */
+int conntrack_take_filter(struct conntrack_parsing *parsing, const struct option *option,
+                          const char *argument);
+
+/* Whether what was asked for goes together; sets what depends on several options. */
+int conntrack_check_filter(struct conntrack_parsing *parsing);
+
+#endif

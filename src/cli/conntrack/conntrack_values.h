@@ -1,0 +1,48 @@
+/* What the arguments of conntrack's options mean. */
+#ifndef CLI_CONNTRACK_CONNTRACK_VALUES_H
+#define CLI_CONNTRACK_CONNTRACK_VALUES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli/conntrack/conntrack_options.h"
+
+/*
+ * Each returns 0 and what it made of the text, or -EINVAL: the text is none of its kind. Numbers
+ * are decimal, hexadecimal (0x) or octal (0), as in conntrack.
+ */
+int conntrack_number(const char *text, uint64_t max, uint64_t *number);
+
+/* ADDRESS or ADDRESS/PREFIX; *family is AF_INET or AF_INET6. */
+int conntrack_network(const char *text, uint8_t *family, struct flow_network *network);
+
+/* ADDRESS, ADDRESS:PORT, [ADDRESS]:PORT or :PORT; family is left alone where none is named. */
+int conntrack_nat(const char *text, uint8_t *family, struct flow_nat *nat);
+
+/* A name or number of a protocol. */
+int conntrack_protocol(const char *text, uint8_t *protocol);
+
+/* The name of a state of that protocol. */
+int conntrack_state(const char *text, uint8_t protocol, uint8_t *state);
+
+/* MARK or MARK/MASK. */
+int conntrack_mark(const char *text, uint32_t *mark, uint32_t *mask);
+
+/* One word of -u, length bytes without the '!': its bit is *bit, 0 for UNSET. */
+int conntrack_status(const char *word, size_t length, uint32_t *bit);
+
+/* One word of -e, as bits (1 << enum flow_event). */
+int conntrack_event(const char *word, size_t length, unsigned *kinds);
+
+/* One word of -o. */
+int conntrack_output(const char *word, size_t length, struct conntrack_layout *layout);
+
+/* A table's name or its beginning. */
+int conntrack_table(const char *text, enum conntrack_table *table);
+
+/* Calls fn for each word of a list separated by commas; stops with what is not 0. */
+int conntrack_words(const char *list, int (*fn)(const char *word, size_t length, void *arg),
+                    void *arg);
+
+#endif

@@ -1,0 +1,179 @@
+/* net-tools netstat: the routing tables (-r). */
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "cli/netstat/netstat_options.h"
+#include "cli/personality.h"
+#include "cli/run.h"
+#include "fastnet/array.h"
+
+struct routes {
+    const char *program;
+    struct netstat_options *options;
+    struct route_layout layout;
+    struct listing_table tables[ROUTE_SECTIONS_MAX];
+    size_t table_count;
+    struct listing listing;
+};
+
+/* Families that net-tools knows and no kernel of today has, or that have no routes. */
+static int refuse_family(const char *name, size_t length)
+{
+    static const struct {
+        const char *name;
+        const char *words; /* NULL: it has no routes */
+    } families[] = {
+        {"x25", "X.25 not configured in this system."},
+        {"ipx", "IPX routing not in file /proc/net/ipx/route or /proc/net/ipx_route found."},
+        {"ddp", "DDP (AppleTalk) not configured on this system."},
+        {"ax25", "AX.25 not configured in this system."},
+        {"netrom", "NET/ROM not configured in this system."},
+        {"rose", "ROSE not configured in this system."},
+        {"unix", NULL},
+        {"ec", NULL},
+        {"ash", NULL},
+    };
+
+    for (size_t i = 0; i < COUNT(families); i++) {
+        if (strlen(families[i].name) != length || memcmp(families[i].name, name, length) != 0)
+            continue;
+        if (families[i].words) {
+            fprintf(stderr, "%s\n", families[i].words);
+            return STATUS_FAILURE;
+        }
+        fprintf(stderr, "No routing for address family `%s'.\n", families[i].name);
+        return STATUS_MISUSE;
+    }
+    fprintf(stderr, "Address family `%.*s' not supported.\n", (int)length, name);
+    return STATUS_MISUSE;
+}
+
+/* Where the kernel has no IPv6, netstat says so and ends there. A cache is simply empty. */
+static void add_table(struct routes *routes, uint8_t family, bool cache)
+{
+    static const char *const missing[] = {"INET (IPv4) not configured in this system.",
+                                          "INET6 (IPv6) not configured in this system."};
+    const bool ipv6 = family == AF_INET6;
+    const unsigned section = (unsigned)routes->table_count;
+
+    if (routes->table_count == ROUTE_SECTIONS_MAX)
+        return;
+    routes->layout.sections[section] = (struct route_section){family, cache};
+    routes->tables[routes->table_count++] = (struct listing_table){
+        .table = cache  ? (ipv6 ? &table_route6_cache : &table_route_cache)
+                 : ipv6 ? &table_route6
+                        : &table_route,
+        .section = section,
+        .states = STATES_ALL,
+        .missing = cache ? NULL : missing[ipv6],
+        .required = !cache,
+    };
+}
+
+static void add_family(struct routes *routes, uint8_t family)
+{
+    const struct netstat_options *options = routes->options;
+
+    if (options->fib || !options->cache)
+        add_table(routes, family, false);
+    if (options->cache)
+        add_table(routes, family, true);
+}
+
+/* The families that were named, in that order, as often as they were named; IPv4 if none was. */
+static int choose_tables(struct routes *routes)
+{
+    const char *names = *routes->options->afname ? routes->options->afname : "inet";
+
+    for (;;) {
+        const size_t length = strcspn(names, ",");
+        if (length == 4 && memcmp(names, "inet", length) == 0)
+            add_family(routes, AF_INET);
+        else if (length == 5 && memcmp(names, "inet6", length) == 0)
+            add_family(routes, AF_INET6);
+        else
+            return refuse_family(names, length);
+        if (!names[length])
+            return 0;
+        names += length + 1;
+    }
+}
+
+/* What netstat shows: as the kernel's files have it. */
+static bool is_of_files(const struct record *record, const void *arg)
+{
+    (void)arg;
+    return record->route.part != ROUTE_FURTHER;
+}
+
+/* All that packets can take. */
+static bool is_route(const struct record *record, const void *arg)
+{
+    (void)arg;
+    return record->route.part != ROUTE_NULL;
+}
+
+static uint64_t layout_needs(const struct routes *routes)
+{
+    uint64_t needs = ROUTE_FLAGS | ROUTE_GATEWAY | ROUTE_METRIC | NEED_INTERFACES;
+
+    for (size_t i = 0; i < routes->table_count; i++)
+        if (routes->tables[i].table == &table_route6)
+            needs |= ROUTE_REFERENCES;
+    if (!routes->layout.numeric)
+        needs |= NEED_HOSTS | NEED_NETWORKS;
+    return needs;
+}
+
+static int prepare(struct routes *routes, bool *done)
+{
+    static const char names[] = "family destination prefix gateway flags metric interface table "
+                                "type mss window irtt mtu source protocol scope nexthop weight";
+    const struct column *defaults[LISTING_COLUMNS_MAX];
+    struct netstat_options *options = routes->options;
+    struct listing *listing = &routes->listing;
+    size_t count = 0;
+
+    routes->layout.extended = options->extend > 2 ? 2 : options->extend;
+    routes->layout.numeric = options->numeric_hosts || options->symbolic;
+    routes->layout.header = !options->common.no_header;
+    listing->tables = routes->tables;
+    listing->table_count = routes->table_count;
+    listing->keep = is_route;
+    listing->needs = ROUTE_FURTHER_HOPS;
+    if (!common_uses_columns(&options->common)) {
+        listing->keep = is_of_files;
+        listing->needs = layout_needs(routes);
+    }
+    common_add_columns(RECORD_ROUTE, names, defaults, &count);
+    return common_resolve(&options->common, RECORD_ROUTE, defaults, count, listing, routes->program,
+                          done);
+}
+
+static struct sink *make_sink(const void *arg, struct writer *writer, const struct context *context)
+{
+    const struct routes *routes = arg;
+
+    if (common_uses_columns(&routes->options->common))
+        return common_sink(&routes->options->common, writer, context);
+    return sink_route_create(&routes->layout, writer, context);
+}
+
+int netstat_routes(struct netstat_options *options, const char *program)
+{
+    struct routes routes = {.program = program, .options = options};
+    bool done = false;
+    int status = choose_tables(&routes);
+
+    if (!status)
+        status = prepare(&routes, &done);
+    if (status || done)
+        return cli_finish_stdout(program, status);
+    return cli_run_listing(&(struct cli_listing){.program = program,
+                                                 .listing = &routes.listing,
+                                                 .make_sink = make_sink,
+                                                 .arg = &routes,
+                                                 .continuous = options->continuous,
+                                                 .interval_ms = options->interval_ms});
+}

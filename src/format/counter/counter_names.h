@@ -1,0 +1,17 @@
+/* What the kernel calls the counters of one processor. */
+#ifndef FORMAT_COUNTER_COUNTER_NAMES_H
+#define FORMAT_COUNTER_COUNTER_NAMES_H
+
+#include <stdbool.h>
+
+#include "fastnet/record.h"
+
+/* The names by attribute: of CTA_STATS_*, or of CTA_STATS_EXP_*; one without has NULL data. */
+struct counter_names {
+    const struct text *names;
+    size_t count;
+};
+
+const struct counter_names *counter_names_of(bool expectations);
+
+#endif

@@ -1,0 +1,37 @@
+/* What net-tools 2.10 netstat -s calls the kernel's counters. */
+#ifndef FORMAT_COUNTER_STATISTICS_TEXTS_H
+#define FORMAT_COUNTER_STATISTICS_TEXTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "fastnet/record.h"
+
+enum statistics_kind {
+    STATISTICS_ALWAYS,
+    STATISTICS_NONZERO, /* shown unless it is 0 */
+    STATISTICS_INPUT,   /* of the ICMP input histogram: shown unless it is 0, the title always */
+    STATISTICS_OUTPUT,  /* ... and of the output histogram */
+    STATISTICS_HIDDEN,
+};
+
+struct statistics_text {
+    const char *name;
+    const char *before, *after; /* what stands around the value */
+    enum statistics_kind kind;
+};
+
+struct statistics_table {
+    const char *protocol;
+    const struct statistics_text *texts;
+    size_t count;
+};
+
+/* NULL: a protocol that netstat does not know. */
+const struct statistics_table *statistics_table_of(struct text protocol);
+
+/* NULL: a counter that it does not know, or not find. */
+const struct statistics_text *statistics_text_of(const struct statistics_table *table,
+                                                 struct text name);
+
+#endif

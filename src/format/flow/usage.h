@@ -1,0 +1,19 @@
+/* What follows from how full the table of flows is. */
+#ifndef FORMAT_FLOW_USAGE_H
+#define FORMAT_FLOW_USAGE_H
+
+#include "fastnet/record.h"
+
+/* The sysctl that limits the number of entries. */
+#define USAGE_SYSCTL "net.netfilter.nf_conntrack_max"
+
+/*
+ * Of a RECORD_FLOW_USAGE. The first two are thousandths. An entry is in two chains: it is found by
+ * either direction.
+ */
+uint64_t usage_percent(const struct record *record);       /* maximum is not 0 */
+uint64_t usage_average_chain(const struct record *record); /* buckets are not 0 */
+uint64_t usage_entry_size(const struct record *record);    /* bytes, maybe an estimate */
+uint64_t usage_memory(const struct record *record);        /* bytes: entries and buckets */
+
+#endif

@@ -1,0 +1,313 @@
+/*
+ * The layouts of net-tools 2.10 arp: headings, widths and wording. Only what it would cut short is
+ * written in full, and what others chose is escaped.
+ */
+#include <linux/neighbour.h>
+#include <net/if_arp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fastnet/array.h"
+#include "fastnet/hardware.h"
+#include "fastnet/lookup.h"
+#include "fastnet/sink.h"
+#include "fastnet/text.h"
+#include "format/text/put.h"
+
+enum {
+    ADDRESS_WIDTH = 23,
+    HARDWARE_WIDTH = 8,
+    LLADDR_WIDTH = 20,
+    FLAGS_WIDTH = 6,
+    MASK_WIDTH = 15,
+    NUMERIC_ROW_MAX = 512, /* the longest row without a host name */
+    HOST_MAX = 1025,       /* NI_MAXHOST of netdb.h */
+    DEVICE_MAX = ESCAPE_FACTOR * INTERFACE_NAME_SIZE,
+};
+
+_Static_assert(NUMERIC_ROW_MAX + ESCAPE_FACTOR * HOST_MAX <= WRITER_RESERVE_MAX, "a row fits");
+
+/* States in which the link-layer address holds (NUD_VALID of include/net/neighbour.h). */
+enum {
+    STATES_VALID = NUD_PERMANENT | NUD_NOARP | NUD_REACHABLE | NUD_PROBE | NUD_STALE | NUD_DELAY,
+};
+
+/* What is said of an interface. */
+struct device {
+    uint32_t interface; /* its index, 0: none yet */
+    const char *hardware;
+    size_t length;
+    char name[DEVICE_MAX]; /* escaped */
+};
+
+struct arp_sink {
+    struct sink sink;
+    struct arp_layout layout;
+    size_t found;       /* rows so far */
+    struct device last; /* neighbours of one interface mostly come together */
+};
+
+/* What is said of one entry. */
+struct entry {
+    const struct record *record;
+    const char *host; /* NULL: its address */
+    const struct device *device;
+    unsigned flags; /* ATF_* */
+};
+
+static char *put_escaped(char *dst, const char *string, size_t most)
+{
+    return escape_text(dst, string, strnlen(string, most), NULL);
+}
+
+/* The flags of /proc/net/arp, as the kernel makes them of states (net/ipv4/arp.c). */
+static unsigned flags_of(const struct record *record)
+{
+    const struct neighbour_record *neighbour = &record->neighbour;
+
+    if (record->has & NEIGHBOUR_ATF)
+        return neighbour->atf;
+    if (neighbour->flags & NTF_PROXY)
+        return ATF_PUBL | ATF_PERM;
+    if (neighbour->state & NUD_PERMANENT)
+        return ATF_PERM | ATF_COM;
+    return (neighbour->state & STATES_VALID) ? ATF_COM : 0;
+}
+
+/* A type that arp does not know is Ethernet to it. */
+static const char *hardware_name(int type)
+{
+    const struct hardware *hardware;
+
+    if (type == ARPHRD_ETHER || type < 0)
+        return "ether";
+    hardware = hardware_by_type(type);
+    return hardware && hardware->arp_name ? hardware->arp_name : "ether";
+}
+
+/* By its name, or by its number when it is gone since. */
+static void look_up_device(struct device *device, uint32_t interface, struct interfaces *interfaces)
+{
+    const char *name = interfaces_name(interfaces, interface);
+    const char *stop = name ? put_escaped(device->name, name, INTERFACE_NAME_SIZE)
+                            : text_u64(device->name, interface);
+
+    device->interface = interface;
+    device->hardware = hardware_name(interfaces_hardware(interfaces, interface));
+    device->length = (size_t)(stop - device->name);
+}
+
+/* What a file said is taken from there. A proxy for all interfaces has none. */
+static void read_device(struct device *device, const struct record *record)
+{
+    const struct neighbour_record *neighbour = &record->neighbour;
+    const char *name = (record->has & NEIGHBOUR_INTERFACE) ? neighbour->interface_name : "*";
+    const int type = (record->has & NEIGHBOUR_HARDWARE) ? neighbour->hardware : ARPHRD_ETHER;
+
+    device->interface = 0;
+    device->hardware = hardware_name(type);
+    device->length = (size_t)(put_escaped(device->name, name, INTERFACE_NAME_SIZE) - device->name);
+}
+
+static const struct device *device_of(struct arp_sink *arp, const struct record *record)
+{
+    const uint32_t interface = record->neighbour.interface;
+
+    if (!interface)
+        read_device(&arp->last, record);
+    else if (interface != arp->last.interface)
+        look_up_device(&arp->last, interface, arp->sink.context->interfaces);
+    return &arp->last;
+}
+
+static const char *host_of(const struct arp_sink *arp, const struct record *record)
+{
+    const struct neighbour_record *neighbour = &record->neighbour;
+
+    if (arp->layout.numeric || !arp->sink.context->hosts)
+        return NULL;
+    return hosts_name(arp->sink.context->hosts, neighbour->family, neighbour->address);
+}
+
+static char *put_lladdr(char *dst, const struct record *record)
+{
+    if (!(record->has & NEIGHBOUR_LLADDR))
+        return dst;
+    return text_lladdr(dst, record->neighbour.lladdr, record->neighbour.lladdr_length);
+}
+
+static char *put_device(char *dst, const struct device *device)
+{
+    memcpy(dst, device->name, device->length);
+    return dst + device->length;
+}
+
+/* A letter or a word for each flag that is set. */
+struct flag {
+    unsigned bit;
+    const char *text;
+};
+
+static char *put_flags(char *dst, unsigned flags, const struct flag *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (flags & names[i].bit)
+            dst = put_string(dst, names[i].text);
+    return dst;
+}
+
+static char *put_bsd(char *dst, const struct entry *entry)
+{
+    static const struct flag words[] = {
+        {ATF_NETMASK, "netmask * "}, {ATF_PERM, "PERM "},       {ATF_PUBL, "PUB "},
+        {ATF_MAGIC, "AUTO "},        {ATF_DONTPUB, "DONTPUB "}, {ATF_USETRAILERS, "TRAIL "},
+    };
+
+    dst = entry->host ? put_escaped(dst, entry->host, HOST_MAX) : put_string(dst, "?");
+    dst = put_string(dst, " (");
+    dst = text_ipv4(dst, entry->record->neighbour.address);
+    dst = put_string(dst, ") at ");
+    if (entry->flags & ATF_COM) {
+        dst = put_lladdr(dst, entry->record);
+        dst = put_string(dst, " [");
+        dst = put_string(dst, entry->device->hardware);
+        dst = put_string(dst, "] ");
+    } else {
+        dst = put_string(dst, entry->flags & ATF_PUBL ? "<from_interface> " : "<incomplete> ");
+    }
+    dst = put_flags(dst, entry->flags, words, COUNT(words));
+    return put_device(put_string(dst, "on "), entry->device);
+}
+
+/* An address that fills its column still has a blank behind it. */
+static char *put_table_lladdr(char *dst, const struct entry *entry)
+{
+    char *start;
+
+    if (!(entry->flags & ATF_COM)) {
+        bool proxy = entry->flags & ATF_PUBL;
+        dst = put_padded(dst, proxy ? "*" : "", HARDWARE_WIDTH);
+        return put_padded(dst, proxy ? "<from_interface>" : "(incomplete)", LLADDR_WIDTH);
+    }
+    start = dst = put_padded(dst, entry->device->hardware, HARDWARE_WIDTH);
+    dst = text_pad(put_lladdr(dst, entry->record), start, LLADDR_WIDTH);
+    if (dst[-1] != ' ')
+        *dst++ = ' ';
+    return dst;
+}
+
+static char *put_table(char *dst, const struct entry *entry)
+{
+    static const struct flag letters[] = {
+        {ATF_COM, "C"},   {ATF_PERM, "M"},    {ATF_PUBL, "P"},
+        {ATF_MAGIC, "A"}, {ATF_DONTPUB, "!"}, {ATF_USETRAILERS, "T"},
+    };
+    char *start = dst;
+
+    /* a name that begins so means none to arp */
+    if (entry->host && entry->host[0] != '?')
+        dst = put_escaped(dst, entry->host, HOST_MAX);
+    else
+        dst = text_ipv4(dst, entry->record->neighbour.address);
+    dst = put_string(text_pad(dst, start, ADDRESS_WIDTH), "  ");
+    dst = put_table_lladdr(dst, entry);
+    start = dst;
+    dst = put_flags(dst, entry->flags, letters, COUNT(letters));
+    dst = text_pad(dst, start, FLAGS_WIDTH);
+    dst = put_padded(dst, entry->flags & ATF_NETMASK ? "*" : "", MASK_WIDTH);
+    *dst++ = ' ';
+    return put_device(dst, entry->device);
+}
+
+static void put_title(const struct arp_sink *arp)
+{
+    if (!arp->found && !arp->layout.bsd && arp->layout.header)
+        writer_puts(arp->sink.writer, "Address                  HWtype  HWaddress           Flags "
+                                      "Mask            Iface\n");
+}
+
+static void row(struct sink *sink, const struct record *record)
+{
+    struct arp_sink *arp = (struct arp_sink *)sink;
+    const struct entry entry = {.record = record,
+                                .host = host_of(arp, record),
+                                .device = device_of(arp, record),
+                                .flags = flags_of(record)};
+    char *dst;
+
+    put_title(arp);
+    arp->found++;
+    dst = writer_reserve(sink->writer, entry.host ? WRITER_RESERVE_MAX : NUMERIC_ROW_MAX);
+    dst = arp->layout.bsd ? put_bsd(dst, &entry) : put_table(dst, &entry);
+    *dst++ = '\n';
+    writer_commit(sink->writer, dst);
+}
+
+static void put_number(struct writer *writer, const char *before, size_t number)
+{
+    writer_puts(writer, before);
+    writer_commit(writer, text_u64(writer_reserve(writer, TEXT_U64_MAX), number));
+}
+
+static void put_totals(struct writer *writer, size_t skipped, size_t found)
+{
+    put_number(writer, "Entries: ", skipped + found);
+    put_number(writer, "\tSkipped: ", skipped);
+    put_number(writer, "\tFound: ", found);
+    writer_puts(writer, "\n");
+}
+
+/* Whatever length was typed, no more of a host is shown than there are in a name. */
+static void put_no_entry(struct writer *writer, const struct arp_layout *layout)
+{
+    char *dst = writer_reserve(writer, WRITER_RESERVE_MAX);
+
+    dst = put_escaped(dst, layout->host, HOST_MAX);
+    dst = put_string(dst, " (");
+    dst = text_ipv4(dst, layout->host_address);
+    dst = put_string(dst, ") -- no entry\n");
+    writer_commit(writer, dst);
+}
+
+static void begin(struct sink *sink)
+{
+    struct arp_sink *arp = (struct arp_sink *)sink;
+
+    arp->found = 0;
+    arp->last.interface = 0;
+}
+
+static void end(struct sink *sink)
+{
+    const struct arp_sink *arp = (const struct arp_sink *)sink;
+    const struct arp_layout *layout = &arp->layout;
+    const size_t skipped = layout->totals->skipped;
+
+    if (layout->verbose)
+        put_totals(sink->writer, skipped, arp->found);
+    if (arp->found)
+        return;
+    if (layout->host) {
+        put_no_entry(sink->writer, layout);
+    } else if (layout->chosen) {
+        put_number(sink->writer, "arp: in ", skipped);
+        writer_puts(sink->writer, " entries no match found.\n");
+    }
+}
+
+static void destroy(struct sink *sink)
+{
+    free(sink);
+}
+
+struct sink *sink_arp_create(const struct arp_layout *layout, struct writer *writer,
+                             const struct context *context)
+{
+    static const struct sink_ops ops = {.begin = begin, .row = row, .end = end, .destroy = destroy};
+    struct arp_sink *arp = malloc(sizeof *arp);
+
+    if (!arp)
+        return NULL;
+    *arp = (struct arp_sink){.sink = {&ops, writer, context}, .layout = *layout};
+    return &arp->sink;
+}

@@ -1,8 +1,0 @@
-/* What all sinks share. */
-#include "fastnet/sink.h"
-
-void sink_destroy(struct sink *sink)
-{
-    if (sink != NULL)
-        sink->ops->destroy(sink);
-}

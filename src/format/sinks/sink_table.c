@@ -1,0 +1,278 @@
+/*
+ * A table whose columns are as wide as what is in them. The first rows are kept to learn the
+ * widths; when they are many, the rest streams, and a longer value pushes its line.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fastnet/sink.h"
+#include "format/text/colour.h"
+#include "format/text/value.h"
+
+enum {
+    KEPT_ROWS = 1000,
+    KEPT_BYTES = 256 * 1024,
+    GAP = 2,          /* blanks between columns */
+    CELL_BOUND = 512, /* longer cells of a streamed row are written in pieces */
+};
+
+/* A kept cell: this, then its text. */
+struct cell {
+    size_t length, width;
+};
+
+struct fitted {
+    struct sink sink;
+    struct sink_options options;
+    size_t rows;    /* kept */
+    size_t used;    /* of the kept bytes */
+    bool streaming; /* the widths are settled */
+    char *kept;     /* KEPT_BYTES */
+    size_t widths[];
+};
+
+static struct fitted *fitted_of(struct sink *sink)
+{
+    return (struct fitted *)sink;
+}
+
+/* In characters: every byte but UTF-8's second to fourth. */
+static size_t width_of(const char *text, size_t length)
+{
+    size_t width = 0;
+
+    for (size_t i = 0; i < length; i++)
+        width += ((unsigned char)text[i] & 0xc0) != 0x80;
+    return width;
+}
+
+static bool is_right_aligned(const struct column *column)
+{
+    return column->type == VALUE_NUMBER || column->type == VALUE_SIGNED ||
+           column->type == VALUE_DECIMAL;
+}
+
+static void put_blanks(struct writer *writer, size_t count)
+{
+    while (count > 0) {
+        const size_t size = count < WRITER_RESERVE_MAX ? count : WRITER_RESERVE_MAX;
+        char *dst = writer_reserve(writer, size);
+        memset(dst, ' ', size);
+        writer_commit(writer, dst + size);
+        count -= size;
+    }
+}
+
+/* Where a line stands: blanks are written before the next cell, so that none end a line. */
+struct line {
+    struct fitted *table;
+    size_t column;
+    size_t blanks; /* owed */
+};
+
+static void put_cell(struct line *line, const char *text, struct cell cell, const char *colour)
+{
+    struct writer *writer = line->table->sink.writer;
+    const size_t fitted = line->table->widths[line->column];
+    const size_t padding = fitted > cell.width ? fitted - cell.width : 0;
+    const bool right = is_right_aligned(line->table->options.columns[line->column]);
+
+    put_blanks(writer, line->blanks + (right ? padding : 0));
+    if (colour)
+        writer_puts(writer, colour);
+    writer_put(writer, text, cell.length);
+    if (colour)
+        writer_puts(writer, COLOUR_RESET);
+    line->blanks = GAP + (right ? 0 : padding);
+    line->column++;
+}
+
+/* The colour of a cell of the line's next column, or NULL. */
+static const char *colour_of(const struct line *line, const char *text, size_t length)
+{
+    const struct sink_options *options = &line->table->options;
+
+    if (!options->colour || !options->columns[line->column]->coloured)
+        return NULL;
+    return colour_of_state(text, length);
+}
+
+static void end_line(const struct line *line)
+{
+    writer_put(line->table->sink.writer, "\n", 1);
+}
+
+static void put_headings(struct fitted *table)
+{
+    struct line line = {.table = table};
+
+    for (size_t i = 0; i < table->options.count; i++) {
+        const char *heading = table->options.columns[i]->heading;
+        const size_t length = strlen(heading);
+        put_cell(&line, heading, (struct cell){length, length}, NULL);
+    }
+    end_line(&line);
+}
+
+static const char *put_kept_row(struct fitted *table, const char *at)
+{
+    struct line line = {.table = table};
+
+    for (size_t i = 0; i < table->options.count; i++) {
+        struct cell cell;
+        memcpy(&cell, at, sizeof cell);
+        at += sizeof cell;
+        put_cell(&line, at, cell, colour_of(&line, at, cell.length));
+        at += cell.length;
+    }
+    end_line(&line);
+    return at;
+}
+
+/* Settles the widths and writes what was kept. */
+static void put_kept(struct fitted *table)
+{
+    const char *at = table->kept;
+
+    if (table->options.header)
+        put_headings(table);
+    for (size_t i = 0; i < table->rows; i++)
+        at = put_kept_row(table, at);
+    table->rows = 0;
+    table->streaming = true;
+}
+
+static void stream_cell(struct line *line, const struct value *value)
+{
+    char text[CELL_BOUND];
+
+    if (value_bound(value) <= sizeof text) {
+        const size_t length = (size_t)(value_write(text, value, " ") - text);
+        const struct cell cell = {length, width_of(text, length)};
+        put_cell(line, text, cell, colour_of(line, text, length));
+        return;
+    }
+    struct writer *writer = line->table->sink.writer;
+    put_blanks(writer, line->blanks);
+    value_put(writer, value, " ");
+    line->blanks = GAP;
+    line->column++;
+}
+
+static void stream_row(struct fitted *table, const struct record *record)
+{
+    struct line line = {.table = table};
+
+    for (size_t i = 0; i < table->options.count; i++) {
+        const struct column *column = table->options.columns[i];
+        const struct value value = column->value(column, record, table->sink.context);
+        stream_cell(&line, &value);
+    }
+    end_line(&line);
+}
+
+/* Returns the end of the cell, or NULL when there is no room for it. */
+static char *keep_cell(const struct fitted *table, char *at, const struct value *value,
+                       size_t *width)
+{
+    const size_t room = (size_t)(table->kept + KEPT_BYTES - at);
+    const size_t bound = value_bound(value);
+
+    if (room < sizeof(struct cell) || room - sizeof(struct cell) < bound)
+        return NULL;
+    char *text = at + sizeof(struct cell);
+    char *end = value_write(text, value, " ");
+    const size_t length = (size_t)(end - text);
+    const struct cell cell = {length, width_of(text, length)};
+    memcpy(at, &cell, sizeof cell);
+    if (cell.width > *width)
+        *width = cell.width;
+    return end;
+}
+
+static bool keep_row(struct fitted *table, const struct record *record)
+{
+    char *at = table->kept + table->used;
+
+    if (table->rows == KEPT_ROWS)
+        return false;
+    for (size_t i = 0; i < table->options.count; i++) {
+        const struct column *column = table->options.columns[i];
+        const struct value value = column->value(column, record, table->sink.context);
+        at = keep_cell(table, at, &value, &table->widths[i]);
+        if (!at)
+            return false;
+    }
+    table->used = (size_t)(at - table->kept);
+    table->rows++;
+    return true;
+}
+
+static void table_begin(struct sink *sink)
+{
+    struct fitted *table = fitted_of(sink);
+
+    table->rows = 0;
+    table->used = 0;
+    table->streaming = false;
+    for (size_t i = 0; i < table->options.count; i++)
+        table->widths[i] = table->options.header ? strlen(table->options.columns[i]->heading) : 0;
+}
+
+static void table_row(struct sink *sink, const struct record *record)
+{
+    struct fitted *table = fitted_of(sink);
+
+    if (!table->streaming && keep_row(table, record))
+        return;
+    if (!table->streaming)
+        put_kept(table);
+    stream_row(table, record);
+}
+
+static void table_end(struct sink *sink)
+{
+    struct fitted *table = fitted_of(sink);
+
+    if (!table->streaming)
+        put_kept(table);
+}
+
+/* The widths are those of the rows that have come, once there are any. */
+static void table_pause(struct sink *sink)
+{
+    if (fitted_of(sink)->rows > 0)
+        table_end(sink);
+}
+
+static void table_destroy(struct sink *sink)
+{
+    struct fitted *table = fitted_of(sink);
+
+    free(table->kept);
+    free(table);
+}
+
+static const struct sink_ops table_ops = {
+    .begin = table_begin,
+    .row = table_row,
+    .pause = table_pause,
+    .end = table_end,
+    .destroy = table_destroy,
+};
+
+struct sink *sink_table_create(const struct sink_options *options)
+{
+    struct fitted *table = calloc(1, sizeof *table + options->count * sizeof table->widths[0]);
+
+    if (!table)
+        return NULL;
+    table->sink = (struct sink){&table_ops, options->writer, options->context};
+    table->options = *options;
+    table->kept = malloc(KEPT_BYTES);
+    if (!table->kept) {
+        table_destroy(&table->sink);
+        return NULL;
+    }
+    return &table->sink;
+}

@@ -1,0 +1,455 @@
+/*
+ * The layout of net-tools 2.10 netstat -W: headings, widths and wording. What differs is said in
+ * netstat's own terms where it has some, and as "-" where a number is not known.
+ */
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "fastnet/array.h"
+#include "fastnet/lookup.h"
+#include "fastnet/sink.h"
+#include "fastnet/text.h"
+#include "format/group/layout_group.h"
+#include "format/states.h"
+#include "format/text/colour.h"
+#include "format/text/put.h"
+
+enum {
+    PROTO_WIDTH = 6,
+    QUEUE_WIDTH = 6,
+    ADDRESS_WIDTH = 23,
+    STATE_WIDTH = 11,
+    USER_WIDTH = 10,
+    INODE_WIDTH = 10,
+    PROGRAM_WIDTH = 20,
+    PROGRAM_MAX = 19, /* bytes of "PID/name" that are shown */
+    UNIX_PROTO_WIDTH = 6,
+    UNIX_REFCOUNT_WIDTH = 6,
+    UNIX_FLAGS_WIDTH = 12,
+    UNIX_TYPE_WIDTH = 11,
+    UNIX_STATE_WIDTH = 14,
+    UNIX_INODE_WIDTH = 8,
+    NUMERIC_ROW_MAX = 512, /* the longest row without names */
+    /* Two hosts (NI_MAXHOST), two services and a user, escaped, fit into WRITER_RESERVE_MAX. */
+    NAME_MAX_SHOWN = 512,
+};
+
+struct netstat_sink {
+    struct sink sink;
+    struct netstat_layout layout;
+};
+
+/* A name that is longer than any database should have is none: a row has its bounds. */
+static const char *bounded(const char *name)
+{
+    return name && strnlen(name, NAME_MAX_SHOWN + 1) <= NAME_MAX_SHOWN ? name : NULL;
+}
+
+/* What others chose, with nothing in it that a terminal obeys, nor that makes it two columns. */
+static char *put_foreign(char *dst, const struct netstat_sink *netstat, const char *name,
+                         size_t length)
+{
+    return escape_text(dst, name, length, netstat->layout.one_word_names ? " " : NULL);
+}
+
+/* A name from a database. */
+static char *put_name(char *dst, const struct netstat_sink *netstat, const char *name)
+{
+    return put_foreign(dst, netstat, name, strlen(name));
+}
+
+/* Right-aligned in the width of a queue. */
+static char *put_queue(char *dst, uint32_t bytes)
+{
+    char digits[TEXT_U64_MAX];
+    size_t length;
+
+    if (bytes == 0)
+        return (char *)memcpy(dst, "      0", 7) + 7;
+    length = (size_t)(text_u64(digits, bytes) - digits);
+    *dst++ = ' ';
+    if (length < QUEUE_WIDTH) {
+        memset(dst, ' ', QUEUE_WIDTH - length);
+        dst += QUEUE_WIDTH - length;
+    }
+    memcpy(dst, digits, length);
+    return dst + length;
+}
+
+static const char *proto_name(const struct socket_record *sock)
+{
+    bool v6 = sock->family == AF_INET6;
+
+    switch (sock->protocol) {
+    case IPPROTO_TCP:
+        return v6 ? "tcp6  " : "tcp   ";
+    case IPPROTO_UDP:
+        return v6 ? "udp6  " : "udp   ";
+    case IPPROTO_UDPLITE:
+        return v6 ? "udpl6 " : "udpl  ";
+    default:
+        return v6 ? "raw6  " : "raw   ";
+    }
+}
+
+static char *put_host(char *dst, const struct netstat_sink *netstat, int family,
+                      const struct endpoint *endpoint)
+{
+    const char *name;
+
+    if (netstat->layout.numeric_hosts)
+        return text_address(dst, family, endpoint->address);
+    if (endpoint_is_wildcard(endpoint))
+        return put_string(dst, family == AF_INET ? "0.0.0.0" : "[::]");
+    name = hosts_name(netstat->sink.context->hosts, (uint8_t)family, endpoint->address);
+    return name ? put_name(dst, netstat, name) : text_address(dst, family, endpoint->address);
+}
+
+static char *put_port(char *dst, const struct netstat_sink *netstat, uint8_t protocol,
+                      uint16_t port)
+{
+    const char *name = NULL;
+
+    if (port == 0) {
+        *dst = '*';
+        return dst + 1;
+    }
+    if (!netstat->layout.numeric_ports)
+        name = bounded(services_name(netstat->sink.context->services, protocol, port));
+    return name ? put_name(dst, netstat, name) : text_u64(dst, port);
+}
+
+static char *put_endpoint(char *dst, const struct netstat_sink *netstat,
+                          const struct socket_record *sock, const struct endpoint *endpoint)
+{
+    char *start = dst;
+
+    dst = put_host(dst, netstat, sock->family, endpoint);
+    *dst++ = ':';
+    dst = put_port(dst, netstat, sock->protocol, endpoint->port);
+    return text_pad(dst, start, ADDRESS_WIDTH);
+}
+
+static const char *inet_state(const struct socket_record *sock)
+{
+    const char *name = state_name(sock->state);
+
+    if (sock->protocol == IPPROTO_TCP)
+        return name ? name : sock->state ? "UNKNOWN" : "";
+    if (sock->state == TCP_CLOSE)
+        return "";
+    return sock->state == TCP_ESTABLISHED ? "ESTABLISHED" : "UNKNOWN";
+}
+
+/* A state in its colour, padded as if it had none. */
+static char *put_state(char *dst, const struct netstat_sink *netstat, const char *state,
+                       size_t width)
+{
+    const char *colour = netstat->layout.colour ? colour_of_state(state, strlen(state)) : NULL;
+    char *start;
+
+    if (!colour)
+        return put_padded(dst, state, width);
+    start = put_string(dst, colour);
+    dst = put_string(start, state);
+    size_t length = (size_t)(dst - start);
+    dst = put_string(dst, COLOUR_RESET);
+    for (; length < width; length++)
+        *dst++ = ' ';
+    return dst;
+}
+
+static char *put_inet_state(char *dst, const struct netstat_sink *netstat,
+                            const struct socket_record *sock)
+{
+    if (sock->protocol == IPPROTO_RAW)
+        return text_pad(text_u64(dst, sock->state), dst, STATE_WIDTH);
+    return put_state(dst, netstat, inet_state(sock), STATE_WIDTH);
+}
+
+static char *put_user_and_inode(char *dst, const struct netstat_sink *netstat,
+                                const struct record *record)
+{
+    const struct socket_record *sock = &record->socket;
+    const char *name = NULL;
+    char *start;
+
+    *dst++ = ' ';
+    start = dst;
+    if (!(record->has & SOCKET_UID))
+        name = "-";
+    else if (!netstat->layout.numeric_users)
+        name = bounded(users_name(netstat->sink.context->users, sock->uid));
+    dst = name ? put_name(dst, netstat, name) : text_u64(dst, sock->uid);
+    dst = text_pad(dst, start, USER_WIDTH);
+    *dst++ = ' ';
+    return text_pad(text_u64(dst, sock->inode), dst, INODE_WIDTH);
+}
+
+/* netstat shows none of a process whose command is '/' or empty; a column of words needs one. */
+static const char *program_name(const struct netstat_sink *netstat, const struct owner *owner)
+{
+    const char *command = owner->command ? owner->command : "";
+
+    return !*command && netstat->layout.one_word_names ? owner->name : command;
+}
+
+/* "PID/name" of the first owner, of which netstat shows 19 bytes, as they were before escaping. */
+static char *put_program(char *dst, const struct netstat_sink *netstat, uint64_t inode)
+{
+    const struct owners *owners = netstat->sink.context->owners;
+    const struct owner *owner;
+    const char *name;
+    char *start;
+
+    *dst++ = ' ';
+    start = dst;
+    if (!owners || !inode || !owners_find(owners, inode, &owner))
+        return put_padded(dst, "-", PROGRAM_WIDTH);
+    dst = text_u64(dst, (uint64_t)owner->pid);
+    *dst++ = '/';
+    name = program_name(netstat, owner);
+    dst = put_foreign(dst, netstat, name, strnlen(name, PROGRAM_MAX - (size_t)(dst - start)));
+    return text_pad(dst, start, PROGRAM_WIDTH);
+}
+
+static const char *timer_name(const struct socket_record *sock)
+{
+    static const char *const tcp_timers[] = {"off", "on", "keepalive", "timewait", "probe"};
+    static const char *const other_timers[] = {"off", "on1", "on2"};
+
+    if (sock->protocol == IPPROTO_TCP)
+        return sock->timer < COUNT(tcp_timers) ? tcp_timers[sock->timer] : NULL;
+    return sock->timer < COUNT(other_timers) ? other_timers[sock->timer] : NULL;
+}
+
+/* Seconds with two decimals. */
+static char *put_hundredths(char *dst, uint64_t milliseconds)
+{
+    uint64_t hundredths = milliseconds / 10;
+
+    dst = text_u64(dst, hundredths / 100);
+    *dst++ = '.';
+    *dst++ = (char)('0' + hundredths / 10 % 10);
+    *dst++ = (char)('0' + hundredths % 10);
+    return dst;
+}
+
+static char *put_count(char *dst, bool known, uint32_t count)
+{
+    return known ? text_u64(dst, count) : put_string(dst, "-");
+}
+
+static char *put_timer(char *dst, const struct record *record)
+{
+    const struct socket_record *sock = &record->socket;
+    const char *name = timer_name(sock);
+
+    *dst++ = ' ';
+    if (name)
+        dst = put_string(dst, name);
+    else
+        dst = text_u64(put_string(dst, "unkn-"), sock->timer);
+    dst = put_hundredths(put_string(dst, " ("), sock->timer == TIMER_OFF ? 0 : sock->timer_ms);
+    *dst++ = '/';
+    dst = put_count(dst, record->has & SOCKET_RETRANSMITS, sock->retransmits);
+    *dst++ = '/';
+    dst = put_count(dst, record->has & SOCKET_PROBES, sock->probes);
+    *dst++ = ')';
+    return dst;
+}
+
+static char *put_inet(char *dst, const struct netstat_sink *netstat, const struct record *record)
+{
+    const struct socket_record *sock = &record->socket;
+
+    /* a queue begins with the blank that ends what is before it */
+    dst = (char *)memcpy(dst, proto_name(sock), PROTO_WIDTH) + PROTO_WIDTH - 1;
+    dst = put_queue(dst, sock->recv_q);
+    dst = put_queue(dst, sock->send_q);
+    *dst++ = ' ';
+    dst = put_endpoint(dst, netstat, sock, &sock->local);
+    *dst++ = ' ';
+    dst = put_endpoint(dst, netstat, sock, &sock->remote);
+    *dst++ = ' ';
+    dst = put_inet_state(dst, netstat, sock);
+    if (netstat->layout.extended)
+        dst = put_user_and_inode(dst, netstat, record);
+    if (netstat->layout.programs)
+        dst = put_program(dst, netstat, sock->inode);
+    if (netstat->layout.timers)
+        dst = put_timer(dst, record);
+    return dst;
+}
+
+static const char *unix_type(uint16_t type)
+{
+    switch (type) {
+    case SOCK_STREAM:
+        return "STREAM";
+    case SOCK_DGRAM:
+        return "DGRAM";
+    case SOCK_RAW:
+        return "RAW";
+    case SOCK_RDM:
+        return "RDM";
+    case SOCK_SEQPACKET:
+        return "SEQPACKET";
+    default:
+        return "UNKNOWN";
+    }
+}
+
+/* The states of linux/net.h: SS_FREE, SS_UNCONNECTED ... SS_DISCONNECTING. */
+static const char *unix_state(const struct socket_record *sock)
+{
+    static const char *const states[] = {"FREE", "", "CONNECTING", "CONNECTED", "DISCONNECTING"};
+
+    if (sock->unix_state >= COUNT(states))
+        return "UNKNOWN";
+    if (!*states[sock->unix_state] && (sock->flags & UNIX_ACCEPTCON))
+        return "LISTENING";
+    return states[sock->unix_state];
+}
+
+static char *put_unix_flags(char *dst, uint32_t flags)
+{
+    char *start = dst;
+
+    dst = put_string(dst, "[ ");
+    if (flags & UNIX_ACCEPTCON)
+        dst = put_string(dst, "ACC ");
+    if (flags & UNIX_WAITDATA)
+        dst = put_string(dst, "W ");
+    if (flags & UNIX_NOSPACE)
+        dst = put_string(dst, "N ");
+    *dst++ = ']';
+    return text_pad(dst, start, UNIX_FLAGS_WIDTH);
+}
+
+static char *put_unix(char *dst, const struct netstat_sink *netstat, const struct record *record)
+{
+    const struct socket_record *sock = &record->socket;
+
+    dst = put_padded(dst, "unix", UNIX_PROTO_WIDTH);
+    dst = text_pad(put_count(dst, record->has & SOCKET_REFCOUNT, sock->refcount), dst,
+                   UNIX_REFCOUNT_WIDTH);
+    *dst++ = ' ';
+    dst = put_unix_flags(dst, sock->flags);
+    dst = put_padded(dst, unix_type(sock->type), UNIX_TYPE_WIDTH);
+    dst = put_state(dst, netstat, unix_state(sock), UNIX_STATE_WIDTH);
+    dst = text_pad(text_u64(dst, sock->inode), dst, UNIX_INODE_WIDTH);
+    if (netstat->layout.programs)
+        dst = put_program(dst, netstat, sock->inode);
+    *dst++ = ' ';
+    return escape_socket_name(dst, sock->path.data, sock->path.length, NULL);
+}
+
+static void row(struct sink *sink, const struct record *record)
+{
+    const struct netstat_sink *netstat = (const struct netstat_sink *)sink;
+    const struct netstat_layout *layout = &netstat->layout;
+    bool plain = layout->numeric_hosts && layout->numeric_ports && !layout->extended;
+    char *dst;
+
+    if (record->kind == RECORD_GROUP) {
+        dst = writer_reserve(sink->writer, WRITER_RESERVE_MAX);
+        dst = layout_group(dst, record, layout->numeric_hosts ? NULL : sink->context->hosts);
+    } else if (record->socket.family == AF_UNIX) {
+        dst = writer_reserve(sink->writer, NUMERIC_ROW_MAX + ESCAPE_FACTOR * SOCKET_PATH_MAX);
+        dst = put_unix(dst, netstat, record);
+    } else {
+        dst = writer_reserve(sink->writer, plain ? NUMERIC_ROW_MAX : WRITER_RESERVE_MAX);
+        dst = put_inet(dst, netstat, record);
+    }
+    *dst++ = '\n';
+    writer_commit(sink->writer, dst);
+}
+
+static const char *title(enum show show)
+{
+    switch (show) {
+    case SHOW_ALL:
+        return "(servers and established)\n";
+    case SHOW_LISTENING:
+        return "(only servers)\n";
+    default:
+        return "(w/o servers)\n";
+    }
+}
+
+static void put_internet_heading(struct writer *writer, const struct netstat_layout *layout)
+{
+    writer_puts(writer, "Active Internet connections ");
+    writer_puts(writer, title(layout->show));
+    writer_puts(writer, "Proto Recv-Q Send-Q Local Address           Foreign Address         "
+                        "State      ");
+    if (layout->extended)
+        writer_puts(writer, " User       Inode     ");
+    if (layout->programs)
+        writer_puts(writer, " PID/Program name    ");
+    if (layout->timers)
+        writer_puts(writer, " Timer");
+    writer_puts(writer, "\n");
+}
+
+static void put_unix_heading(struct writer *writer, const struct netstat_layout *layout)
+{
+    writer_puts(writer, "Active UNIX domain sockets ");
+    writer_puts(writer, title(layout->show));
+    writer_puts(writer, "Proto RefCnt Flags       Type       State         I-Node  ");
+    if (layout->programs)
+        writer_puts(writer, " PID/Program name    ");
+    writer_puts(writer, " Path\n");
+}
+
+static void section(struct sink *sink, unsigned section_number)
+{
+    const struct netstat_layout *layout = &((const struct netstat_sink *)sink)->layout;
+
+    if (!layout->header)
+        return;
+    if (section_number == SECTION_GROUPS)
+        writer_puts(sink->writer, layout_group_heading);
+    else if (section_number == SECTION_UNIX)
+        put_unix_heading(sink->writer, layout);
+    else
+        put_internet_heading(sink->writer, layout);
+}
+
+static void nothing(struct sink *sink)
+{
+    (void)sink;
+}
+
+static void destroy(struct sink *sink)
+{
+    free(sink);
+}
+
+static struct sink *make_clone(const struct sink *sink, struct writer *writer)
+{
+    const struct netstat_sink *netstat = (const struct netstat_sink *)sink;
+
+    return sink_netstat_create(&netstat->layout, writer, sink->context);
+}
+
+struct sink *sink_netstat_create(const struct netstat_layout *layout, struct writer *writer,
+                                 const struct context *context)
+{
+    static const struct sink_ops ops = {.begin = nothing,
+                                        .section = section,
+                                        .row = row,
+                                        .end = nothing,
+                                        .destroy = destroy,
+                                        .clone = make_clone};
+    struct netstat_sink *netstat = malloc(sizeof *netstat);
+
+    if (!netstat)
+        return NULL;
+    *netstat = (struct netstat_sink){.sink = {&ops, writer, context}, .layout = *layout};
+    return &netstat->sink;
+}

@@ -1,0 +1,218 @@
+/* Numbers and addresses as text. */
+#include "fastnet/text.h"
+
+#include <string.h>
+#include <sys/socket.h>
+
+/* "00" to "99". */
+static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+                            "25262728293031323334353637383940414243444546474849"
+                            "50515253545556575859606162636465666768697071727374"
+                            "75767778798081828384858687888990919293949596979899";
+
+/* "0" to "255" in four bytes each: up to three digits, and in the last one how many they are. */
+#define TEN(before, after)                                                                         \
+    before "0" after before "1" after before "2" after before "3" after before "4" after before    \
+           "5" after before "6" after before "7" after before "8" after before "9" after
+#define HUNDRED(digit)                                                                             \
+    TEN(digit "0", "\3")                                                                           \
+    TEN(digit "1", "\3")                                                                           \
+    TEN(digit "2", "\3")                                                                           \
+    TEN(digit "3", "\3")                                                                           \
+    TEN(digit "4", "\3")                                                                           \
+    TEN(digit "5", "\3")                                                                           \
+    TEN(digit "6", "\3")                                                                           \
+    TEN(digit "7", "\3")                                                                           \
+    TEN(digit "8", "\3")                                                                           \
+    TEN(digit "9", "\3")
+
+/* clang-format off */
+static const char octets[] =
+    TEN("", "\0\0\1") TEN("1", "\0\2") TEN("2", "\0\2") TEN("3", "\0\2") TEN("4", "\0\2")
+    TEN("5", "\0\2") TEN("6", "\0\2") TEN("7", "\0\2") TEN("8", "\0\2") TEN("9", "\0\2")
+    HUNDRED("1") HUNDRED("2"); /* up to 299, so that the table needs no ragged end */
+/* clang-format on */
+
+static const char hex[] = "0123456789abcdef";
+
+enum { WORDS = 8 }; /* of an IPv6 address, 16 bits each */
+
+static size_t digits_of(uint64_t number)
+{
+    for (size_t digits = 0;; digits += 4) {
+        if (number < 100)
+            return digits + (number < 10 ? 1 : 2);
+        if (number < 10000)
+            return digits + (number < 1000 ? 3 : 4);
+        number /= 10000;
+    }
+}
+
+char *text_u64(char *dst, uint64_t number)
+{
+    char *end = dst + digits_of(number);
+    char *at = end;
+
+    while (number >= 100) {
+        at -= 2;
+        memcpy(at, pairs + 2 * (number % 100), 2);
+        number /= 100;
+    }
+    if (number >= 10)
+        memcpy(dst, pairs + 2 * number, 2);
+    else
+        *dst = (char)('0' + number);
+    return end;
+}
+
+char *text_signed(char *dst, uint64_t magnitude, bool negative)
+{
+    if (negative)
+        *dst++ = '-';
+    return text_u64(dst, magnitude);
+}
+
+char *text_seconds(char *dst, uint64_t milliseconds)
+{
+    const unsigned rest = (unsigned)(milliseconds % 1000);
+
+    dst = text_u64(dst, milliseconds / 1000);
+    *dst++ = '.';
+    *dst++ = (char)('0' + rest / 100);
+    memcpy(dst, pairs + 2 * (size_t)(rest % 100), 2);
+    return dst + 2;
+}
+
+/* Copies a whole table entry, which may leave a byte of it beyond the returned end. */
+static char *text_octet(char *dst, uint8_t octet)
+{
+    const char *entry = octets + 4 * (size_t)octet;
+
+    memcpy(dst, entry, 4);
+    return dst + entry[3];
+}
+
+char *text_ipv4(char *dst, const uint8_t *address)
+{
+    dst = text_octet(dst, address[0]);
+    *dst++ = '.';
+    dst = text_octet(dst, address[1]);
+    *dst++ = '.';
+    dst = text_octet(dst, address[2]);
+    *dst++ = '.';
+    return text_octet(dst, address[3]);
+}
+
+/* Lower case, no leading zeros (RFC 5952, 4.1 and 4.3). */
+static char *text_word(char *dst, unsigned word)
+{
+    if (word >= 0x1000)
+        *dst++ = hex[word >> 12];
+    if (word >= 0x100)
+        *dst++ = hex[word >> 8 & 15];
+    if (word >= 0x10)
+        *dst++ = hex[word >> 4 & 15];
+    *dst++ = hex[word & 15];
+    return dst;
+}
+
+/* A run of zero words: "::" stands for the longest of at least two, the first of equals. */
+struct run {
+    unsigned start, length;
+};
+
+static struct run longest_zeros(const unsigned *words)
+{
+    struct run best = {WORDS, 1};
+    unsigned i = 0;
+
+    while (i < WORDS) {
+        const unsigned start = i;
+        while (i < WORDS && words[i] == 0)
+            i++;
+        if (i - start > best.length)
+            best = (struct run){start, i - start};
+        i++;
+    }
+    return best;
+}
+
+/* Whether inet_ntop(3) writes the last four bytes as IPv4: ::a.b.c.d and ::ffff:a.b.c.d. */
+static bool ends_in_ipv4(const unsigned *words, struct run zeros)
+{
+    return zeros.start == 0 && (zeros.length == 6 || (zeros.length == 5 && words[5] == 0xffff));
+}
+
+char *text_ipv6(char *dst, const uint8_t *address)
+{
+    unsigned words[WORDS];
+
+    for (size_t i = 0; i < WORDS; i++)
+        words[i] = (unsigned)address[2 * i] << 8 | address[2 * i + 1];
+
+    const struct run zeros = longest_zeros(words);
+    const unsigned end = ends_in_ipv4(words, zeros) ? 6 : WORDS;
+    unsigned i = 0;
+
+    while (i < end) {
+        if (i == zeros.start) {
+            *dst++ = ':';
+            i += zeros.length;
+            if (i == WORDS)
+                *dst++ = ':';
+            continue;
+        }
+        if (i > 0)
+            *dst++ = ':';
+        dst = text_word(dst, words[i]);
+        i++;
+    }
+    if (end == WORDS)
+        return dst;
+    *dst++ = ':';
+    return text_ipv4(dst, address + 12);
+}
+
+static char *put_hex_byte(char *dst, uint8_t byte)
+{
+    dst[0] = hex[byte >> 4];
+    dst[1] = hex[byte & 15];
+    return dst + 2;
+}
+
+char *text_lladdr(char *dst, const uint8_t *bytes, size_t length)
+{
+    if (length == 0)
+        return dst;
+    for (size_t i = 0; i + 1 < length; i++) {
+        dst = put_hex_byte(dst, bytes[i]);
+        *dst++ = ':';
+    }
+    return put_hex_byte(dst, bytes[length - 1]);
+}
+
+bool address_is_mapped(const uint8_t *address)
+{
+    static const uint8_t prefix[12] = {[10] = 0xff, [11] = 0xff};
+
+    return memcmp(address, prefix, sizeof prefix) == 0;
+}
+
+char *text_address(char *dst, int family, const uint8_t *address)
+{
+    if (family == AF_INET)
+        return text_ipv4(dst, address);
+    if (address_is_mapped(address))
+        return text_ipv4(dst, address + 12);
+    return text_ipv6(dst, address);
+}
+
+char *text_pad(char *end, const char *start, size_t width)
+{
+    const size_t length = (size_t)(end - start);
+
+    if (length >= width)
+        return end;
+    memset(end, ' ', width - length);
+    return end + (width - length);
+}

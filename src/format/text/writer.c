@@ -1,0 +1,112 @@
+/* The buffered writer. */
+#include "fastnet/writer.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int writer_init(struct writer *writer, int fd)
+{
+    *writer = (struct writer){.fd = fd};
+    writer->buffer = malloc(WRITER_CAPACITY);
+    return writer->buffer ? 0 : -ENOMEM;
+}
+
+void writer_finish(struct writer *writer)
+{
+    if (!writer)
+        return;
+    free(writer->buffer);
+    writer->buffer = NULL;
+    writer->length = 0;
+}
+
+/* Waits until a descriptor that does not block takes more. Returns 0 or -errno. */
+static int wait_writable(int fd)
+{
+    struct pollfd pollfd = {.fd = fd, .events = POLLOUT};
+
+    /* An error condition ends the wait too; the next write then tells which it is. */
+    if (poll(&pollfd, 1, -1) < 0 && errno != EINTR)
+        return -errno;
+    return 0;
+}
+
+static int write_all(int fd, const char *data, size_t size)
+{
+    while (size > 0) {
+        const ssize_t written = write(fd, data, size);
+        if (written > 0) {
+            data += written;
+            size -= (size_t)written;
+        } else if (written == 0) {
+            return -EIO; /* no progress and no reason given: never loop on it */
+        } else if (errno == EAGAIN) {
+            const int error = wait_writable(fd);
+            if (error < 0)
+                return error;
+        } else if (errno != EINTR) {
+            return -errno;
+        }
+    }
+    return 0;
+}
+
+int writer_flush(struct writer *writer)
+{
+    if (writer->error == 0)
+        writer->error = -write_all(writer->fd, writer->buffer, writer->length);
+    writer->length = 0;
+    return -writer->error;
+}
+
+char *writer_reserve(struct writer *writer, size_t size)
+{
+    assert(size <= WRITER_RESERVE_MAX);
+    if (size > WRITER_CAPACITY - writer->length)
+        writer_flush(writer);
+    writer->reserved = size;
+    return writer->buffer + writer->length;
+}
+
+static void flush_whole_lines(struct writer *writer)
+{
+    if (writer->line_flushed && writer->length > 0 && writer->buffer[writer->length - 1] == '\n')
+        writer_flush(writer);
+}
+
+void writer_commit(struct writer *writer, const char *end)
+{
+    const size_t length = (size_t)(end - writer->buffer);
+
+    assert(length >= writer->length && length - writer->length <= writer->reserved);
+    writer->length = length;
+    writer->reserved = 0;
+    flush_whole_lines(writer);
+}
+
+void writer_put(struct writer *writer, const char *data, size_t size)
+{
+    size_t room = WRITER_CAPACITY - writer->length;
+
+    while (size > room) {
+        memcpy(writer->buffer + writer->length, data, room);
+        writer->length += room;
+        data += room;
+        size -= room;
+        writer_flush(writer);
+        room = WRITER_CAPACITY;
+    }
+    if (size > 0)
+        memcpy(writer->buffer + writer->length, data, size);
+    writer->length += size;
+    flush_whole_lines(writer);
+}
+
+void writer_puts(struct writer *writer, const char *string)
+{
+    writer_put(writer, string, strlen(string));
+}
