@@ -11,21 +11,12 @@
 #include <linux/netfilter/nfnetlink.h>
 #include <linux/netfilter/nfnetlink_conntrack.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "ct_scene.h"
+#include "fastnet/clock.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
-#define SECOND       UINT64_C(1000000000)
-
-static uint64_t now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_REALTIME, &time);
-    return (uint64_t)time.tv_sec * SECOND + (uint64_t)time.tv_nsec;
-}
 
 static void a_new_flow_a_change_and_the_end_are_told_apart(void **state)
 {
@@ -73,7 +64,8 @@ static void expectations_have_events_of_the_same_kinds(void **state)
         assert_true(scene->rows[i].has & FLOW_EVENT);
         assert_true(scene->rows[i].identity == 0);
         assert_int_equal(scene->rows[i].expectation.orig.dst_port, 20000 + i);
-        assert_in_range(now() - scene->rows[i].expectation.received, 0, 60 * SECOND);
+        assert_in_range(clock_nanoseconds(CLOCK_REALTIME) - scene->rows[i].expectation.received, 0,
+                        60 * NANOSECONDS);
     }
     assert_int_equal(scene->rows[0].expectation.event, FLOW_NEW);
     assert_int_equal(scene->rows[1].expectation.event, FLOW_DESTROY);
@@ -96,13 +88,13 @@ static void who_made_a_change_is_known_by_its_port(void **state)
 static void an_event_has_the_time_when_it_was_read(void **state)
 {
     struct ct_scene *scene = *state;
-    uint64_t before = now();
+    uint64_t before = clock_nanoseconds(CLOCK_REALTIME);
 
     ct_flow_event(&scene->wire, IPCTNL_MSG_CT_NEW, 0, 0, 1000);
     ct_send(scene);
     assert_int_equal(ct_list(scene, &table_flow_events), 0);
     assert_true(scene->rows[0].flow.received >= before);
-    assert_true(scene->rows[0].flow.received <= now());
+    assert_true(scene->rows[0].flow.received <= clock_nanoseconds(CLOCK_REALTIME));
 }
 
 /* Or else the second event of a flow passed for a repeat of the first. */

@@ -7,12 +7,12 @@
 #include <linux/netfilter/nfnetlink.h>
 #include <linux/netfilter/nfnetlink_conntrack.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include "backend/flow/ctnetlink_decode.h"
 #include "backend/flow/ctnetlink_filter.h"
 #include "backend/flow/flow_usage.h"
 #include "backend/netlink/netlink.h"
+#include "fastnet/clock.h"
 #include "fastnet/flow_filter.h"
 #include "fastnet/query.h"
 #include "fastnet/report.h"
@@ -356,14 +356,6 @@ static int count_expectations(struct reading *reading)
 
 /* --- Events ----------------------------------------------------------------------------------- */
 
-static uint64_t now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_REALTIME, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
 /* IPCTNL_MSG_EXP_NEW and _DELETE have the numbers of those of flows. */
 static enum flow_event event_of(const struct nlmsghdr *message)
 {
@@ -383,7 +375,7 @@ static int take_flow_event(const struct nlmsghdr *message, void *arg)
         return hand_on(reading, decoded);
     record->has |= FLOW_EVENT;
     record->flow.event = (uint8_t)event_of(message);
-    record->flow.received = now();
+    record->flow.received = clock_nanoseconds(CLOCK_REALTIME);
     if (message->nlmsg_pid) {
         record->has |= FLOW_SENDER;
         record->flow.sender = message->nlmsg_pid;
@@ -402,7 +394,7 @@ static int take_expectation_event(const struct nlmsghdr *message, void *arg)
         return hand_on(reading, decoded);
     record->has |= FLOW_EVENT;
     record->expectation.event = (uint8_t)event_of(message);
-    record->expectation.received = now();
+    record->expectation.received = clock_nanoseconds(CLOCK_REALTIME);
     return hand_on(reading, decoded);
 }
 

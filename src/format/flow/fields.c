@@ -1,8 +1,8 @@
 /* The columns of flows, as connection tracking knows them. */
 #include <netinet/in.h>
-#include <time.h>
 
 #include "fastnet/array.h"
+#include "fastnet/clock.h"
 #include "fastnet/flow_names.h"
 #include "fastnet/lookup.h"
 #include "format/fields/columns.h"
@@ -109,14 +109,6 @@ static struct value role(const struct column *column, const struct record *recor
 
 /* --- What it carried, and when ---------------------------------------------------------------- */
 
-static uint64_t now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_REALTIME, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
 /* A clock that was set back makes no age below 0. */
 static struct value age(const struct column *column, const struct record *record,
                         const struct context *context)
@@ -127,7 +119,7 @@ static struct value age(const struct column *column, const struct record *record
 
     if (!(record->has & FLOW_START))
         return unknown;
-    const uint64_t end = (record->has & FLOW_STOP) ? flow->stop : now();
+    const uint64_t end = (record->has & FLOW_STOP) ? flow->stop : clock_nanoseconds(CLOCK_REALTIME);
     return decimal(end > flow->start ? milliseconds(end - flow->start) : 0);
 }
 

@@ -6,10 +6,9 @@
 
 #include <stdlib.h>
 
+#include "fastnet/clock.h"
 #include "fastnet/lookup.h"
 #include "format/text/value.h"
-
-enum { NANOSECONDS = 1000000000 };
 
 char *put_hex(char *dst, uint16_t number)
 {
@@ -57,12 +56,7 @@ struct tm local_time(uint64_t moment)
 
 uint64_t row_received(const struct record *record, uint64_t received)
 {
-    struct timespec now;
-
-    if (record->has & FLOW_EVENT)
-        return received;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * NANOSECONDS + (uint64_t)now.tv_nsec;
+    return record->has & FLOW_EVENT ? received : clock_nanoseconds(CLOCK_REALTIME);
 }
 
 /* A number and what fills it up to the width: zeroes before it, or blanks behind. */
