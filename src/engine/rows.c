@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/order.h"
+#include "fastnet/sort.h"
 
 enum { CHUNK_SIZE = 256 * 1024 };
 
@@ -159,9 +160,11 @@ struct ordering {
     bool descending;
 };
 
-static int compare_records(const struct record *a, const struct record *b,
-                           const struct ordering *ordering)
+static int compare_records(const void *left, const void *right, void *arg)
 {
+    const struct record *a = *(const struct record *const *)left;
+    const struct record *b = *(const struct record *const *)right;
+    const struct ordering *ordering = arg;
     const struct column *column = ordering->column;
     struct value x, y;
     int order;
@@ -176,54 +179,20 @@ static int compare_records(const struct record *a, const struct record *b,
     return ordering->descending ? -order : order;
 }
 
-/* Merges two sorted runs; the left one wins a tie, which keeps the sort stable. */
-static void merge(const struct record **from, size_t left, size_t count, const struct record **to,
-                  const struct ordering *ordering)
+static int sort(struct rows *rows, struct ordering ordering)
 {
-    size_t a = 0, b = left;
-
-    for (size_t i = 0; i < count; i++)
-        if (b == count || (a < left && compare_records(from[a], from[b], ordering) <= 0))
-            to[i] = from[a++];
-        else
-            to[i] = from[b++];
-}
-
-static int sort(struct rows *rows, const struct ordering *ordering)
-{
-    const struct record **other;
-
-    if (rows->count < 2)
-        return 0;
-    other = malloc(rows->capacity * sizeof(const struct record *));
-    if (!other)
-        return -ENOMEM;
-    for (size_t run = 1; run < rows->count; run *= 2) {
-        const struct record **sorted = other;
-        for (size_t at = 0; at < rows->count; at += 2 * run) {
-            size_t left = rows->count - at;
-            size_t count = left < 2 * run ? left : 2 * run;
-            merge(rows->records + at, run < count ? run : count, count, other + at, ordering);
-        }
-        other = rows->records;
-        rows->records = sorted;
-    }
-    free(other);
-    return 0;
+    return sort_stable(rows->records, rows->count, sizeof(const struct record *), compare_records,
+                       &ordering);
 }
 
 int rows_sort(struct rows *rows, const struct column *column, bool descending,
               const struct context *context)
 {
-    const struct ordering ordering = {
-        .column = column, .context = context, .descending = descending};
-
-    return sort(rows, &ordering);
+    return sort(rows,
+                (struct ordering){.column = column, .context = context, .descending = descending});
 }
 
 int rows_arrange(struct rows *rows, int (*compare)(const struct record *, const struct record *))
 {
-    const struct ordering ordering = {.compare = compare};
-
-    return sort(rows, &ordering);
+    return sort(rows, (struct ordering){.compare = compare});
 }

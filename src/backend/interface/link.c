@@ -15,6 +15,7 @@
 #include "fastnet/array.h"
 #include "fastnet/query.h"
 #include "fastnet/report.h"
+#include "fastnet/sort.h"
 #include "fastnet/text.h"
 
 const struct table table_interfaces = {.name = "dev", .file = "dev", .kind = RECORD_INTERFACE};
@@ -67,35 +68,13 @@ static int take_address(const struct nlmsghdr *message, void *arg)
     return 0;
 }
 
-/* IPv4 before IPv6, for that is how the kernel dumps them. */
-static int merge_addresses(struct reading *reading)
+static int compare_interfaces(const void *a, const void *b, void *arg)
 {
-    const size_t size = sizeof *reading->addresses;
-    struct interface_address *sorted;
+    const uint32_t left = ((const struct interface_address *)a)->interface;
+    const uint32_t right = ((const struct interface_address *)b)->interface;
 
-    if (!reading->count)
-        return 0;
-    sorted = malloc(reading->count * size);
-    if (!sorted)
-        return -ENOMEM;
-    for (size_t run = 1; run < reading->count; run *= 2) {
-        const struct interface_address *from = reading->addresses;
-        for (size_t at = 0; at < reading->count; at += 2 * run) {
-            const size_t middle = at + run < reading->count ? at + run : reading->count;
-            const size_t end = at + 2 * run < reading->count ? at + 2 * run : reading->count;
-            size_t a = at, b = middle;
-            for (size_t i = at; i < end; i++)
-                sorted[i] = b == end || (a < middle && from[a].interface <= from[b].interface)
-                                ? from[a++]
-                                : from[b++];
-        }
-        struct interface_address *other = reading->addresses;
-        reading->addresses = sorted;
-        sorted = other;
-    }
-    free(sorted);
-    reading->capacity = reading->count;
-    return 0;
+    (void)arg;
+    return (left > right) - (left < right);
 }
 
 static int read_addresses(struct reading *reading)
@@ -110,7 +89,11 @@ static int read_addresses(struct reading *reading)
     request->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
     result = netlink_dump(reading->query->netlink, NETLINK_ROUTE, request, take_address, reading,
                           reading->query->report);
-    return result < 0 ? result : merge_addresses(reading);
+    if (result < 0)
+        return result;
+    /* Those of one interface stay as the kernel dumps them: IPv4 before IPv6. */
+    return sort_stable(reading->addresses, reading->count, sizeof *reading->addresses,
+                       compare_interfaces, NULL);
 }
 
 /* The first address of the interface, or of one with a greater number. */
