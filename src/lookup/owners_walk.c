@@ -14,6 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "fastnet/array.h"
+
 enum {
     THREADS_MAX = 8,
     DIRECTORY_BUFFER = 32 * 1024,
@@ -67,15 +69,12 @@ struct walk {
 
 int holdings_add(struct holdings *holdings, struct holding holding)
 {
-    if (holdings->count == holdings->capacity) {
-        const size_t wanted = holdings->capacity == 0 ? 64 : holdings->capacity * 2;
-        struct holding *items = reallocarray(holdings->items, wanted, sizeof *items);
-        if (!items)
-            return -ENOMEM;
-        holdings->items = items;
-        holdings->capacity = wanted;
-    }
-    holdings->items[holdings->count++] = holding;
+    struct holding *items =
+        array_with_room(holdings->items, &holdings->capacity, holdings->count + 1, sizeof *items);
+    if (!items)
+        return -ENOMEM;
+    holdings->items = items;
+    items[holdings->count++] = holding;
     return 0;
 }
 
@@ -129,7 +128,7 @@ static bool start_worker(struct walk *walk)
     return true;
 }
 
-/* By the first worker. Where no thread is to be had the walk only takes longer. */
+/* Called by the first worker. Where no thread can be started the walk only takes longer. */
 static void start_workers(struct walk *walk, unsigned threads)
 {
     sigset_t all, before;
@@ -137,7 +136,7 @@ static void start_workers(struct walk *walk, unsigned threads)
         threads = THREADS_MAX;
     if (walk->worker_count >= threads)
         return;
-    /* Signals are the caller's: his system calls are the ones to be interrupted. */
+    /* Signals interrupt system calls of the caller, not of these threads. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     while (walk->worker_count < threads && start_worker(walk))

@@ -10,6 +10,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "fastnet/array.h"
+
 /* struct linux_dirent64 of getdents64(2): the name follows a 16-bit record length and a type. */
 enum { DIRENT_LENGTH = 16, DIRENT_NAME = 19, DIRENT_BUFFER = 32 * 1024 };
 
@@ -116,15 +118,11 @@ int process_open_descriptors(const struct proc_tree *tree, pid_t pid)
 
 static int process_append(struct processes *list, size_t *capacity, pid_t pid)
 {
-    if (list->count == *capacity) {
-        const size_t wanted = *capacity == 0 ? 256 : *capacity * 2;
-        struct process *items = reallocarray(list->items, wanted, sizeof *items);
-        if (!items)
-            return -ENOMEM;
-        list->items = items;
-        *capacity = wanted;
-    }
-    list->items[list->count++] = (struct process){.pid = pid};
+    struct process *items = array_with_room(list->items, capacity, list->count + 1, sizeof *items);
+    if (!items)
+        return -ENOMEM;
+    list->items = items;
+    items[list->count++] = (struct process){.pid = pid};
     return 0;
 }
 
