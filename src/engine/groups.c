@@ -7,24 +7,23 @@
 
 #include "engine/order.h"
 #include "fastnet/hash.h"
+#include "fastnet/hash_table.h"
 #include "fastnet/lookup.h"
+#include "fastnet/sort.h"
 
 struct group {
-    uint64_t hash, count;
-    struct value *values;
+    uint64_t count;
+    struct value *values; /* one for each column */
 };
 
 struct groups {
     const struct column *const *columns;
     size_t column_count;
-    uint64_t seed;        /* peers choose addresses: they shall not choose slots */
-    struct group **slots; /* open addressing */
-    size_t mask, count;
-    struct rows memory;    /* of groups, values and text */
-    struct value *scratch; /* the values of the record at hand */
+    uint64_t seed;           /* peers choose addresses, but not where they collide */
+    struct hash_table table; /* of struct group */
+    struct rows memory;      /* of values and text */
+    struct value *scratch;   /* the values of the record at hand */
 };
-
-enum { FIRST_SLOTS = 256 };
 
 struct groups *groups_create(const struct column *const *columns, size_t count)
 {
@@ -37,10 +36,8 @@ struct groups *groups_create(const struct column *const *columns, size_t count)
     groups->seed = secret[0];
     groups->columns = columns;
     groups->column_count = count;
-    groups->mask = FIRST_SLOTS - 1;
-    groups->slots = calloc(FIRST_SLOTS, sizeof(struct group *));
     groups->scratch = calloc(count, sizeof *groups->scratch);
-    if (!groups->slots || !groups->scratch) {
+    if (!groups->scratch) {
         groups_destroy(groups);
         return NULL;
     }
@@ -52,7 +49,7 @@ void groups_destroy(struct groups *groups)
     if (!groups)
         return;
     rows_clear(&groups->memory);
-    free(groups->slots);
+    hash_table_finish(&groups->table);
     free(groups->scratch);
     free(groups);
 }
@@ -89,46 +86,16 @@ static uint64_t hash_value(uint64_t hash, const struct value *value)
     return hash;
 }
 
-static bool same_values(const struct groups *groups, const struct value *a, const struct value *b)
+/* Whether the values at hand are those of the group. */
+static bool is_group_of(const void *element, const void *key)
 {
+    const struct group *group = element;
+    const struct groups *groups = key;
+
     for (size_t i = 0; i < groups->column_count; i++)
-        if (value_compare(&a[i], &b[i]) != 0)
+        if (value_compare(&group->values[i], &groups->scratch[i]) != 0)
             return false;
     return true;
-}
-
-/* The slot of the group that scratch belongs to, or the free one where it would be. */
-static struct group **find_slot(const struct groups *groups, uint64_t hash)
-{
-    size_t at = (size_t)hash & groups->mask;
-    struct group *group;
-
-    while ((group = groups->slots[at]) &&
-           (group->hash != hash || !same_values(groups, group->values, groups->scratch)))
-        at = (at + 1) & groups->mask;
-    return &groups->slots[at];
-}
-
-static int grow(struct groups *groups)
-{
-    size_t mask = 2 * groups->mask + 1;
-    struct group **slots = calloc(mask + 1, sizeof(struct group *));
-
-    if (!slots)
-        return -ENOMEM;
-    for (size_t i = 0; i <= groups->mask; i++) {
-        struct group *group = groups->slots[i];
-        size_t at;
-        if (!group)
-            continue;
-        for (at = (size_t)group->hash & mask; slots[at]; at = (at + 1) & mask)
-            continue;
-        slots[at] = group;
-    }
-    free(groups->slots);
-    groups->slots = slots;
-    groups->mask = mask;
-    return 0;
 }
 
 static char *keep_bytes(struct groups *groups, const char *data, size_t length)
@@ -138,7 +105,7 @@ static char *keep_bytes(struct groups *groups, const char *data, size_t length)
     return bytes ? memcpy(bytes, data, length) : NULL;
 }
 
-/* The text of a value dies with its record, and so may a name; a group keeps its own. */
+/* The text of a value dies with its record, and so may a name: a group keeps a copy. */
 static int keep_value(struct groups *groups, struct value *value)
 {
     switch (value->type) {
@@ -159,50 +126,45 @@ static int keep_value(struct groups *groups, struct value *value)
     }
 }
 
-static struct group *create_group(struct groups *groups, uint64_t hash)
+static struct group *add_group(struct groups *groups, uint64_t hash)
 {
-    struct group *group = rows_allocate(&groups->memory, sizeof *group);
-    size_t size = groups->column_count * sizeof *group->values;
+    const size_t size = groups->column_count * sizeof(struct value);
+    struct value *values = rows_allocate(&groups->memory, size);
+    struct group *group;
 
-    if (!group)
+    if (!values)
         return NULL;
-    *group = (struct group){.hash = hash, .values = rows_allocate(&groups->memory, size)};
-    if (!group->values)
-        return NULL;
-    memcpy(group->values, groups->scratch, size);
+    memcpy(values, groups->scratch, size);
     for (size_t i = 0; i < groups->column_count; i++)
-        if (keep_value(groups, &group->values[i]) < 0)
+        if (keep_value(groups, &values[i]) < 0)
             return NULL;
+    group = hash_table_add(&groups->table, hash, sizeof *group);
+    if (group)
+        group->values = values;
     return group;
 }
 
 int groups_add(struct groups *groups, const struct record *record, const struct context *context)
 {
     uint64_t hash = groups->seed;
-    struct group **slot;
+    struct group *group;
 
-    if (2 * groups->count > groups->mask && grow(groups) < 0)
-        return -ENOMEM;
     for (size_t i = 0; i < groups->column_count; i++) {
         const struct column *column = groups->columns[i];
         groups->scratch[i] = column->value(column, record, context);
         hash = hash_value(hash, &groups->scratch[i]);
     }
-    slot = find_slot(groups, hash);
-    if (!*slot) {
-        *slot = create_group(groups, hash);
-        if (!*slot)
-            return -ENOMEM;
-        groups->count++;
-    }
-    (*slot)->count++;
+    group = hash_table_find(&groups->table, hash, is_group_of, groups);
+    if (!group && !(group = add_group(groups, hash)))
+        return -ENOMEM;
+    group->count++;
     return 0;
 }
 
 static int compare_groups(const void *a, const void *b, void *arg)
 {
     const struct groups *groups = arg;
-    const struct group *x = *(struct group *const *)a, *y = *(struct group *const *)b;
+    const struct group *x = a, *y = b;
     int order = 0;
 
     if (x->count != y->count)
@@ -214,15 +176,11 @@ static int compare_groups(const void *a, const void *b, void *arg)
 
 int groups_finish(struct groups *groups, struct rows *rows)
 {
-    size_t count = 0;
-    int error = 0;
+    struct hash_table *table = &groups->table; /* nothing is looked up in it from here on */
+    int error = sort_stable(table->elements, table->count, table->size, compare_groups, groups);
 
-    for (size_t i = 0; i <= groups->mask; i++)
-        if (groups->slots[i])
-            groups->slots[count++] = groups->slots[i];
-    qsort_r(groups->slots, count, sizeof(struct group *), compare_groups, groups);
-    for (size_t i = 0; i < count && !error; i++) {
-        const struct group *group = groups->slots[i];
+    for (size_t i = 0; i < table->count && !error; i++) {
+        const struct group *group = hash_table_at(table, i);
         error = rows_add(
             rows, &(struct record){.kind = RECORD_COUNT,
                                    .count = {.values = group->values, .count = group->count}});

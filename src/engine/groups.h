@@ -10,8 +10,7 @@ struct groups;
 struct groups *groups_create(const struct column *const *columns, size_t count);
 void groups_destroy(struct groups *groups);
 
-/* Counts one record. Returns 0 or -ENOMEM. What its values borrow from the context stays borrowed.
- */
+/* Counts one record. Its values may borrow from the context all the time. Returns 0 or -ENOMEM. */
 int groups_add(struct groups *groups, const struct record *record, const struct context *context);
 
 /*

@@ -21,6 +21,8 @@ struct set {
 /*
  * A key is an identity times a secret odd number, which loses nothing and is not 0 either; its
  * upper bits depend on all of the identity, and nobody can choose identities that crowd some slots.
+ * The sets are not a hash_table.h, because every row is looked up: slots that are the keys
+ * themselves save calls and memory.
  */
 struct seen {
     bool all;

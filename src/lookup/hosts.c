@@ -1,8 +1,8 @@
 /*
- * Hosts: addresses are gathered, then asked for by several threads; a name is asked for by one. A
- * resolver cannot be interrupted, so a thread that is still waiting for one when the time is up is
- * left behind; all it touches after that is the round it works on, which the last one to leave
- * frees.
+ * Hosts: addresses are gathered, then several threads ask for their names; one thread asks for the
+ * address of a name. A resolver cannot be interrupted, so a thread that still waits for it when the
+ * time is up is left behind. After that it touches only the round it works on, which the last user
+ * of the round frees.
  */
 #include "fastnet/lookup.h"
 
@@ -16,9 +16,11 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#include "fastnet/clock.h"
 #include "fastnet/hash.h"
+#include "fastnet/hash_table.h"
 
-enum { THREADS_MAX = 32, ADDRESS_MAX = 16, ENTRIES_FIRST = 64 };
+enum { THREADS_MAX = 32, ADDRESS_MAX = 16 };
 
 /* What a resolver may need for one name with all its addresses. */
 enum { ANSWER_MAX = 16 * 1024 };
@@ -31,11 +33,9 @@ struct host {
 };
 
 struct hosts {
-    struct host *entries;
-    size_t count, capacity;
-    size_t asked;       /* entries before this one have been asked for */
-    uint32_t *slots;    /* 1 + index of an entry; twice the capacity; 0 is empty */
-    uint64_t secret[2]; /* a peer chooses its addresses, but not where they collide */
+    struct hash_table table; /* of struct host */
+    size_t asked;            /* hosts before this one have been asked for */
+    uint64_t secret[2];      /* a peer chooses its addresses, but not where they collide */
 };
 
 /* Addresses that are asked for together. */
@@ -56,14 +56,18 @@ struct hosts *hosts_create(void)
     return hosts;
 }
 
+static struct host *host_at(const struct hosts *hosts, size_t index)
+{
+    return hash_table_at(&hosts->table, index);
+}
+
 void hosts_destroy(struct hosts *hosts)
 {
     if (!hosts)
         return;
-    for (size_t i = 0; i < hosts->count; i++)
-        free(hosts->entries[i].name);
-    free(hosts->entries);
-    free(hosts->slots);
+    for (size_t i = 0; i < hosts->table.count; i++)
+        free(host_at(hosts, i)->name);
+    hash_table_finish(&hosts->table);
     free(hosts);
 }
 
@@ -79,41 +83,17 @@ static struct host host_of(uint8_t family, const uint8_t *address)
     return host;
 }
 
-/* The slot that holds the address, or the empty one where it belongs. */
-static uint32_t *slot_of(const struct hosts *hosts, const struct host *host)
+static uint64_t hash_of(const struct hosts *hosts, const struct host *host)
 {
-    const size_t mask = 2 * hosts->capacity - 1;
-    const uint64_t hash = hash_word(hash_bytes(hosts->secret[0], host->address, ADDRESS_MAX),
-                                    hosts->secret[1] ^ host->family);
-    size_t slot = (size_t)hash & mask;
-    for (; hosts->slots[slot] != 0; slot = (slot + 1) & mask) {
-        const struct host *entry = &hosts->entries[hosts->slots[slot] - 1];
-        if (entry->family == host->family &&
-            memcmp(entry->address, host->address, ADDRESS_MAX) == 0)
-            break;
-    }
-    return &hosts->slots[slot];
+    return hash_word(hash_bytes(hosts->secret[0], host->address, ADDRESS_MAX),
+                     hosts->secret[1] ^ host->family);
 }
 
-static int grow(struct hosts *hosts)
+static bool is_same(const void *element, const void *key)
 {
-    const size_t wanted = hosts->capacity == 0 ? ENTRIES_FIRST : 2 * hosts->capacity;
-    if (wanted >= UINT32_MAX)
-        return -EOVERFLOW;
-    uint32_t *slots = calloc(2 * wanted, sizeof *slots);
-    struct host *entries = reallocarray(hosts->entries, wanted, sizeof *entries);
-    if (entries)
-        hosts->entries = entries;
-    if (!slots || !entries) {
-        free(slots);
-        return -ENOMEM;
-    }
-    free(hosts->slots);
-    hosts->slots = slots;
-    hosts->capacity = wanted;
-    for (size_t i = 0; i < hosts->count; i++)
-        *slot_of(hosts, &entries[i]) = (uint32_t)i + 1;
-    return 0;
+    const struct host *a = element, *b = key;
+
+    return a->family == b->family && memcmp(a->address, b->address, ADDRESS_MAX) == 0;
 }
 
 static bool is_unspecified(const struct host *host)
@@ -129,26 +109,24 @@ int hosts_add(struct hosts *hosts, uint8_t family, const uint8_t *address)
     const struct host host = host_of(family, address);
     if (is_unspecified(&host))
         return 0;
-    if (hosts->count == hosts->capacity) {
-        const int status = grow(hosts);
-        if (status < 0)
-            return status;
-    }
-    uint32_t *slot = slot_of(hosts, &host);
-    if (*slot == 0) {
-        hosts->entries[hosts->count++] = host;
-        *slot = (uint32_t)hosts->count;
-    }
+    const uint64_t hash = hash_of(hosts, &host);
+    if (hash_table_find(&hosts->table, hash, is_same, &host))
+        return 0;
+    struct host *added = hash_table_add(&hosts->table, hash, sizeof *added);
+    if (!added)
+        return -ENOMEM;
+    *added = host;
     return 0;
 }
 
 const char *hosts_name(const struct hosts *hosts, uint8_t family, const uint8_t *address)
 {
-    if (!hosts->slots || (family != AF_INET && family != AF_INET6))
+    if (family != AF_INET && family != AF_INET6)
         return NULL;
     const struct host host = host_of(family, address);
-    const uint32_t slot = *slot_of(hosts, &host);
-    return slot != 0 ? hosts->entries[slot - 1].name : NULL;
+    const struct host *known =
+        hash_table_find(&hosts->table, hash_of(hosts, &host), is_same, &host);
+    return known ? known->name : NULL;
 }
 
 /*
@@ -164,7 +142,7 @@ static int fault_of(int status, int error)
     return 0;
 }
 
-/* An IPv4-mapped address is asked for as it is, by an IPv6 address, as netstat does. */
+/* An IPv4-mapped address is looked up as the IPv6 address it is, as netstat does. */
 static void ask_name(struct host *host)
 {
     char name[NI_MAXHOST];
@@ -194,7 +172,7 @@ static bool is_ipv4(int family, int length)
     return family == AF_INET && length == sizeof(struct in_addr);
 }
 
-/* First among the networks, as net-tools asks. */
+/* Networks come first, as in net-tools. */
 static void ask_address(const char *name, struct host *host)
 {
     char buffer[ANSWER_MAX];
@@ -214,7 +192,7 @@ static void ask_address(const char *name, struct host *host)
     }
 }
 
-/* With the lock held, which it gives back. */
+/* Call it with the lock held, which it releases. */
 static void round_leave(struct round *round)
 {
     const bool last = --round->users == 0;
@@ -281,7 +259,7 @@ static int round_start(struct round *round)
 
     pthread_attr_init(&detached);
     pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-    /* Signals are the caller's: his system calls are the ones to be interrupted. */
+    /* Signals interrupt system calls of the caller, not of these threads. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     while (error == 0 && round->users <= THREADS_MAX && round->users <= round->count) {
@@ -297,18 +275,11 @@ static int round_start(struct round *round)
 
 static struct timespec deadline_after(unsigned milliseconds)
 {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    time.tv_sec += (time_t)(milliseconds / 1000);
-    time.tv_nsec += (long)(milliseconds % 1000) * 1000000;
-    if (time.tv_nsec >= 1000000000) {
-        time.tv_sec++;
-        time.tv_nsec -= 1000000000;
-    }
-    return time;
+    const uint64_t end = clock_nanoseconds(CLOCK_MONOTONIC) + milliseconds * UINT64_C(1000000);
+    return (struct timespec){(time_t)(end / NANOSECONDS), (long)(end % NANOSECONDS)};
 }
 
-/* With the round's lock held: takes what has been answered, lets nothing more be asked. */
+/* With the round's lock held: takes the answers, and stops the threads from asking for more. */
 static int round_take(struct round *round, struct host *hosts)
 {
     for (size_t i = 0; i < round->count; i++) {
@@ -341,21 +312,20 @@ static int resolve(struct host *hosts, size_t count, const char *wanted, unsigne
 
 int hosts_resolve(struct hosts *hosts, unsigned milliseconds)
 {
-    const size_t count = hosts->count - hosts->asked;
+    const size_t first = hosts->asked, count = hosts->table.count - first;
     if (count == 0)
         return 0;
-    struct host *fresh = hosts->entries + hosts->asked;
-    hosts->asked = hosts->count;
+    hosts->asked = hosts->table.count;
     if (milliseconds == 0)
         return (int)count;
-    return resolve(fresh, count, NULL, milliseconds);
+    return resolve(host_at(hosts, first), count, NULL, milliseconds);
 }
 
 int hosts_error(const struct hosts *hosts)
 {
     for (size_t i = 0; i < hosts->asked; i++)
-        if (hosts->entries[i].error != 0)
-            return hosts->entries[i].error;
+        if (host_at(hosts, i)->error != 0)
+            return host_at(hosts, i)->error;
     return 0;
 }
 

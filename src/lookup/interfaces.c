@@ -1,13 +1,12 @@
 /*
- * Interfaces: each index that was not added is asked for once, also when it is gone. By ioctl(2),
- * see netdevice(7): an answer costs less than a microsecond, so that even thousands of interfaces
- * cost less than the dump of all of them over netlink, which tells a kilobyte of each.
+ * Interfaces: each index that was not added is asked for once, even when it is gone. By ioctl(2),
+ * see netdevice(7): an answer takes less than a microsecond, so that even thousands of interfaces
+ * take less time than the dump of all of them over netlink, which tells a kilobyte of each.
  */
 #include "fastnet/array.h"
 #include "fastnet/lookup.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,19 +18,17 @@
 
 enum { HARDWARE_UNKNOWN = -1, NAMESPACE_NONE = -1 };
 
-/* What is known of an interface besides its name. */
-struct properties {
+struct known {
+    struct number_name name; /* by the index */
     int hardware;
     uint32_t master;
     int32_t netns;
 };
 
 struct interfaces {
-    struct number_map names; /* with the place of the properties as detail */
-    struct properties *properties;
-    size_t count, capacity;
-    int fd;    /* any socket will do */
-    int error; /* errno, or 0 */
+    struct hash_table names; /* of struct known */
+    int fd;                  /* any socket will do */
+    int error;               /* errno, or 0 */
 };
 
 struct interfaces *interfaces_create(void)
@@ -48,7 +45,6 @@ void interfaces_destroy(struct interfaces *interfaces)
     if (!interfaces)
         return;
     number_map_finish(&interfaces->names);
-    free(interfaces->properties);
     if (interfaces->fd >= 0)
         close(interfaces->fd);
     free(interfaces);
@@ -79,60 +75,44 @@ static bool ask(struct interfaces *interfaces, unsigned long what, struct ifreq 
     return result == 0;
 }
 
-/* Returns the place of new properties, -1 without memory. */
-static int add_properties(struct interfaces *interfaces, struct properties properties)
+static const struct known *put(struct interfaces *interfaces, const struct interface *interface)
 {
-    if (interfaces->count == interfaces->capacity) {
-        const size_t wanted = interfaces->capacity == 0 ? 32 : 2 * interfaces->capacity;
-        struct properties *moved = NULL;
-        if (wanted <= INT_MAX)
-            moved = reallocarray(interfaces->properties, wanted, sizeof *moved);
-        if (!moved)
-            return -1;
-        interfaces->properties = moved;
-        interfaces->capacity = wanted;
-    }
-    interfaces->properties[interfaces->count] = properties;
-    return (int)interfaces->count++;
-}
+    struct known *known =
+        number_map_put(&interfaces->names, interface->index, interface->name, sizeof *known);
 
-static const struct number_name *put(struct interfaces *interfaces, uint32_t index,
-                                     const char *name, struct properties properties)
-{
-    const int place = add_properties(interfaces, properties);
-    struct number_name *known = NULL;
-
-    if (place >= 0)
-        known = number_map_put(&interfaces->names, index, name);
-    if (known)
-        known->detail = place;
-    else if (interfaces->error == 0)
+    if (known) {
+        known->hardware = interface->hardware;
+        known->master = interface->master;
+        known->netns = interface->netns;
+    } else if (interfaces->error == 0) {
         interfaces->error = ENOMEM;
+    }
     return known;
 }
 
-static const struct number_name *look_up(struct interfaces *interfaces, uint32_t index)
+static const struct known *look_up(struct interfaces *interfaces, uint32_t index)
 {
     struct ifreq request = {.ifr_ifindex = (int)index};
-    struct properties properties = {.hardware = HARDWARE_UNKNOWN, .netns = NAMESPACE_NONE};
-    const bool found = ask(interfaces, SIOCGIFNAME, &request);
+    struct interface interface = {
+        .index = index, .hardware = HARDWARE_UNKNOWN, .netns = NAMESPACE_NONE};
 
-    request.ifr_name[IFNAMSIZ - 1] = '\0';
-    if (found && ask(interfaces, SIOCGIFHWADDR, &request))
-        properties.hardware = request.ifr_hwaddr.sa_family;
-    return put(interfaces, index, found ? request.ifr_name : NULL, properties);
+    if (ask(interfaces, SIOCGIFNAME, &request)) {
+        request.ifr_name[IFNAMSIZ - 1] = '\0';
+        interface.name = request.ifr_name;
+        if (ask(interfaces, SIOCGIFHWADDR, &request))
+            interface.hardware = request.ifr_hwaddr.sa_family;
+    }
+    return put(interfaces, &interface);
 }
 
 int interfaces_add(struct interfaces *interfaces, const struct interface *interface)
 {
-    const struct properties properties = {interface->hardware, interface->master, interface->netns};
-
-    return put(interfaces, interface->index, interface->name, properties) ? 0 : -ENOMEM;
+    return put(interfaces, interface) ? 0 : -ENOMEM;
 }
 
-static const struct number_name *find(struct interfaces *interfaces, uint32_t index)
+static const struct known *find(struct interfaces *interfaces, uint32_t index)
 {
-    const struct number_name *known;
+    const struct known *known;
 
     if (index == 0)
         return NULL;
@@ -142,30 +122,30 @@ static const struct number_name *find(struct interfaces *interfaces, uint32_t in
 
 const char *interfaces_name(struct interfaces *interfaces, uint32_t index)
 {
-    const struct number_name *known = find(interfaces, index);
+    const struct known *known = find(interfaces, index);
 
-    return known ? known->name : NULL;
+    return known ? known->name.name : NULL;
 }
 
 int interfaces_hardware(struct interfaces *interfaces, uint32_t index)
 {
-    const struct number_name *known = find(interfaces, index);
+    const struct known *known = find(interfaces, index);
 
-    return known ? interfaces->properties[known->detail].hardware : HARDWARE_UNKNOWN;
+    return known ? known->hardware : HARDWARE_UNKNOWN;
 }
 
 uint32_t interfaces_master(const struct interfaces *interfaces, uint32_t index)
 {
-    const struct number_name *known = number_map_find(&interfaces->names, index);
+    const struct known *known = number_map_find(&interfaces->names, index);
 
-    return known ? interfaces->properties[known->detail].master : 0;
+    return known ? known->master : 0;
 }
 
 int32_t interfaces_netns(const struct interfaces *interfaces, uint32_t index)
 {
-    const struct number_name *known = number_map_find(&interfaces->names, index);
+    const struct known *known = number_map_find(&interfaces->names, index);
 
-    return known ? interfaces->properties[known->detail].netns : NAMESPACE_NONE;
+    return known ? known->netns : NAMESPACE_NONE;
 }
 
 int interfaces_error(const struct interfaces *interfaces)

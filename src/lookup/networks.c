@@ -1,6 +1,6 @@
 /*
- * Networks, from networks(5) itself: of all sources that nsswitch.conf(5) can name, the file is the
- * only one that is in use, and no other could be asked within a bounded time.
+ * Networks, from networks(5) itself: of all sources that nsswitch.conf(5) can name, only the file
+ * is in use, and no other would answer within a bounded time.
  */
 #include "fastnet/lookup.h"
 
@@ -13,7 +13,7 @@
 #include "lookup/number_map.h"
 
 struct networks {
-    struct number_map names; /* by the address, host byte order */
+    struct hash_table names; /* by the address, host byte order */
 };
 
 /* One to four numbers with dots between them: "127" and "127.0" are 127.0.0.0. */
@@ -51,7 +51,8 @@ static int take_line(struct networks *networks, char *line)
     const char *number = name ? strtok_r(NULL, blanks, &rest) : NULL;
     if (!number || !parse_network(number, &address) || number_map_find(&networks->names, address))
         return 0;
-    return number_map_put(&networks->names, address, name) ? 0 : -ENOMEM;
+    return number_map_put(&networks->names, address, name, sizeof(struct number_name)) ? 0
+                                                                                       : -ENOMEM;
 }
 
 struct networks *networks_create(const char *path)

@@ -1,4 +1,8 @@
-/* Owners of sockets, found by their inode: the walk's findings, sorted and indexed. */
+/*
+ * Owners of sockets, found by their inode: the walk's findings, sorted and indexed. The index is
+ * not a hash_table.h, because its slots lead to the sorted holdings: a table with elements of its
+ * own would hold them twice.
+ */
 #include "fastnet/lookup.h"
 
 #include <errno.h>
@@ -332,7 +336,7 @@ size_t owners_denied(const struct owners *owners)
 
 bool owners_any(const struct owners *owners)
 {
-    const pid_t self = getpid(); /* the netlink socket of an earlier pass is none of the user's */
+    const pid_t self = getpid(); /* it holds the netlink socket of an earlier pass */
 
     for (size_t i = 0; i < owners->holdings.count; i++)
         if (owners->items[i].pid != self)

@@ -133,7 +133,7 @@ static bool take_process(struct senders *senders, const struct proc_tree *tree, 
            senders->process.name[0] != '\0';
 }
 
-/* The lowest of the processes that hold the socket, the one that the port names apart. */
+/* The lowest of the processes that hold the socket, except `tried`, which was looked at. */
 static bool find_holder(struct senders *senders, const struct proc_tree *tree, pid_t tried,
                         uint64_t inode)
 {

@@ -15,7 +15,7 @@
 #include "lookup/number_map.h"
 
 struct services {
-    struct number_map names; /* protocol << 16 | port */
+    struct hash_table names; /* protocol << 16 | port */
     int error;               /* errno, or 0 */
 };
 
@@ -35,11 +35,12 @@ static int protocol_of(const char *name)
     return strcmp(name, "raw") == 0 ? IPPROTO_RAW : -1;
 }
 
-/* An entry without a name leaves the port to its number, as does one that memory is short for. */
+/* A port whose entry has no name, or does not fit into memory, is shown by its number. */
 static void put(struct services *services, int protocol, int port, const char *name)
 {
     if (protocol >= 0 && port > 0 && port <= UINT16_MAX && name && name[0] != '\0')
-        if (!number_map_put(&services->names, key((uint8_t)protocol, (uint16_t)port), name))
+        if (!number_map_put(&services->names, key((uint8_t)protocol, (uint16_t)port), name,
+                            sizeof(struct number_name)))
             services->error = ENOMEM;
 }
 

@@ -1,4 +1,4 @@
-/* Users: each uid is asked for once, also when the answer is that it has no name. */
+/* Users: each uid is looked up once, even when it turns out to have no name. */
 #include "fastnet/lookup.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 enum { BUFFER_FIRST = 1024, BUFFER_MAX = 1024 * 1024 };
 
 struct users {
-    struct number_map names;
+    struct hash_table names;
     int error; /* errno, or 0 */
 };
 
@@ -57,7 +57,7 @@ const char *users_name(struct users *users, uint32_t uid)
         char *buffer = NULL;
         const int error = ask(uid, &entry, &buffer, &found);
         const char *name = error == 0 && found ? found->pw_name : NULL;
-        known = number_map_put(&users->names, uid, name);
+        known = number_map_put(&users->names, uid, name, sizeof *known);
         free(buffer);
         if (users->error == 0 && is_fault(error))
             users->error = error;

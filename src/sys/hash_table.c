@@ -1,0 +1,76 @@
+#include "fastnet/hash_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fastnet/array.h"
+
+/* With half of the hash here a search seldom looks at an element that is not the one. */
+struct hash_slot {
+    uint32_t hash;
+    uint32_t place; /* 1 + the index of the element; 0: the slot is free */
+};
+
+/* The first slot to look at is that of the hash's lowest bits, then the next ones are. */
+void *hash_table_find(const struct hash_table *table, uint64_t hash,
+                      bool (*same)(const void *element, const void *key), const void *key)
+{
+    const size_t mask = 2 * table->capacity - 1;
+    const struct hash_slot *slot;
+
+    if (!table->count)
+        return NULL;
+    for (size_t at = hash & mask; (slot = &table->slots[at])->place; at = (at + 1) & mask) {
+        void *element = hash_table_at(table, slot->place - 1);
+        if (slot->hash == (uint32_t)hash && same(element, key))
+            return element;
+    }
+    return NULL;
+}
+
+static void put(struct hash_slot *slots, size_t mask, struct hash_slot slot)
+{
+    size_t at = slot.hash & mask;
+
+    while (slots[at].place)
+        at = (at + 1) & mask;
+    slots[at] = slot;
+}
+
+static bool grow(struct hash_table *table, size_t size)
+{
+    size_t capacity = table->capacity;
+    void *elements = array_with_room(table->elements, &capacity, table->count + 1, size);
+    struct hash_slot *slots;
+
+    if (!elements)
+        return false;
+    table->elements = elements;
+    slots = capacity <= UINT32_MAX / 2 ? calloc(2 * capacity, sizeof *slots) : NULL;
+    if (!slots)
+        return false;
+    for (size_t i = 0; i < 2 * table->capacity; i++)
+        if (table->slots[i].place)
+            put(slots, 2 * capacity - 1, table->slots[i]);
+    free(table->slots);
+    table->slots = slots;
+    table->capacity = capacity;
+    return true;
+}
+
+void *hash_table_add(struct hash_table *table, uint64_t hash, size_t size)
+{
+    if (table->count == table->capacity && !grow(table, size))
+        return NULL;
+    table->size = size;
+    put(table->slots, 2 * table->capacity - 1,
+        (struct hash_slot){(uint32_t)hash, (uint32_t)++table->count});
+    return memset(hash_table_at(table, table->count - 1), 0, size);
+}
+
+void hash_table_finish(struct hash_table *table)
+{
+    free(table->elements);
+    free(table->slots);
+    *table = (struct hash_table){0};
+}
