@@ -68,7 +68,8 @@ struct users;
 struct users *users_create(void);
 void users_destroy(struct users *users);
 const char *users_name(struct users *users, uint32_t uid);
-/* The errno of the first lookup that failed, or 0. A uid without a name is not an error. */
+/* The errno of the first lookup that failed, or 0. A uid without a name is not an error. Like the
+ * other functions of this name it returns 0 for NULL. */
 int users_error(const struct users *users);
 
 /*

@@ -8,8 +8,6 @@
 #include "fastnet/rights.h"
 #include "fastnet/route.h"
 
-/* How long all reverse lookups of a listing may take together. */
-
 static void raise_for_owners(const struct run *run)
 {
     rights_raise(run_is_captured(run) ? RIGHT_READ : RIGHT_OWNERS);
@@ -223,11 +221,10 @@ void run_report_lookups(struct run *run)
 {
     const struct context *context = &run->engine->context;
 
-    report_lookup(run, "interfaces",
-                  context->interfaces ? interfaces_error(context->interfaces) : 0);
-    report_lookup(run, "users", context->users ? users_error(context->users) : 0);
-    report_lookup(run, "services", context->services ? services_error(context->services) : 0);
-    report_lookup(run, "hosts", context->hosts ? hosts_error(context->hosts) : 0);
+    report_lookup(run, "interfaces", interfaces_error(context->interfaces));
+    report_lookup(run, "users", users_error(context->users));
+    report_lookup(run, "services", services_error(context->services));
+    report_lookup(run, "hosts", hosts_error(context->hosts));
 }
 
 /* Without the file that names them labels are shown by their numbers. */

@@ -323,7 +323,7 @@ int hosts_resolve(struct hosts *hosts, unsigned milliseconds)
 
 int hosts_error(const struct hosts *hosts)
 {
-    for (size_t i = 0; i < hosts->asked; i++)
+    for (size_t i = 0; hosts && i < hosts->asked; i++)
         if (host_at(hosts, i)->error != 0)
             return host_at(hosts, i)->error;
     return 0;

@@ -150,5 +150,5 @@ int32_t interfaces_netns(const struct interfaces *interfaces, uint32_t index)
 
 int interfaces_error(const struct interfaces *interfaces)
 {
-    return interfaces->error;
+    return interfaces ? interfaces->error : 0;
 }

@@ -102,7 +102,7 @@ void services_destroy(struct services *services)
 
 int services_error(const struct services *services)
 {
-    return services->error;
+    return services ? services->error : 0;
 }
 
 const char *services_name(const struct services *services, uint8_t protocol, uint16_t port)

@@ -69,5 +69,5 @@ const char *users_name(struct users *users, uint32_t uid)
 
 int users_error(const struct users *users)
 {
-    return users->error;
+    return users ? users->error : 0;
 }

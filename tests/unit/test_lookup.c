@@ -711,11 +711,21 @@ static void name_that_is_answered_late_is_left_behind(void **state)
     assert_memory_equal(address, "\1\2\3\4", 4);
 }
 
+static void lookups_that_were_not_made_had_no_errors(void **state)
+{
+    (void)state;
+    assert_int_equal(users_error(NULL), 0);
+    assert_int_equal(services_error(NULL), 0);
+    assert_int_equal(interfaces_error(NULL), 0);
+    assert_int_equal(hosts_error(NULL), 0);
+}
+
 #define A_LOOKUP(test) cmocka_unit_test_setup_teardown(test, forget, was_asked_rightly)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        A_LOOKUP(lookups_that_were_not_made_had_no_errors),
         A_LOOKUP(user_is_asked_for_once),
         A_LOOKUP(unknown_user_has_no_name_and_is_asked_for_once),
         A_LOOKUP(long_user_entry_is_read),
