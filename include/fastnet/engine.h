@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "fastnet/column.h"
+#include "fastnet/field.h"
 #include "fastnet/query.h"
 #include "fastnet/report.h"
 #include "fastnet/sink.h"
@@ -34,7 +34,7 @@ struct listing {
     void (*pause)(void *arg, struct report *report);
     void *pause_arg;
     const struct neighbour_filter *neighbours; /* for the backends of neighbours, or NULL */
-    uint64_t needs;                            /* of everything that will be shown */
+    struct needs needs;                        /* of everything that will be shown */
     enum backend_choice backend;
     const char *proc_root;
     bool exact;
@@ -46,9 +46,9 @@ struct listing {
      * compared with.
      */
     bool delta;
-    const struct column *sort; /* or NULL */
+    const struct field *sort; /* or NULL */
     bool descending;
-    const struct column *count_by[LISTING_COLUMNS_MAX];
+    const struct field *count_by[LISTING_COLUMNS_MAX];
     size_t count_by_count;
 };
 

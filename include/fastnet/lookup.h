@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "fastnet/address.h"
+
 struct report;
 
 /* A process that holds a socket open. Strings are owned by the struct owners it came from. */
@@ -116,14 +118,15 @@ enum { HOSTS_MILLISECONDS = 5000 }; /* what a listing takes for it */
 struct hosts;
 struct hosts *hosts_create(void);
 void hosts_destroy(struct hosts *hosts); /* what is still being asked then is left behind */
-/* The unspecified address has no name and is left out. Returns 0 or -errno. */
-int hosts_add(struct hosts *hosts, uint8_t family, const uint8_t *address);
+/* The unspecified address, and one of no family, have no name and are left out. Returns 0 or
+ * -errno. */
+int hosts_add(struct hosts *hosts, const struct address *address);
 /*
  * Asks for what was added since the last time; what got no answer is not asked for again. Returns
  * how many addresses were still unanswered when the time was up, or -errno.
  */
 int hosts_resolve(struct hosts *hosts, unsigned milliseconds);
-const char *hosts_name(const struct hosts *hosts, uint8_t family, const uint8_t *address);
+const char *hosts_name(const struct hosts *hosts, const struct address *address);
 /* The first errno for which a name was not found (EMFILE, ENOMEM ...), or 0. */
 int hosts_error(const struct hosts *hosts);
 /*
@@ -140,8 +143,8 @@ struct networks;
 /* path NULL: /etc/networks. A file that is not there names nothing. NULL when memory is short. */
 struct networks *networks_create(const char *path);
 void networks_destroy(struct networks *networks);
-/* address: 4 bytes, network byte order. NULL when it has no name; accepts NULL networks. */
-const char *networks_name(const struct networks *networks, const uint8_t *address);
+/* Of IPv4. NULL when it has no name; accepts NULL networks. */
+const char *networks_name(const struct networks *networks, const struct address *address);
 
 /*
  * Connection labels: connlabel.conf(5), /etc/xtables/connlabel.conf. Lines that are malformed, and

@@ -15,12 +15,14 @@ struct interface;
 struct table {
     const char *name; /* for messages: that of its file, "tcp6", or what is in it */
     const char *file; /* below /proc/net, where it is in one file; else NULL */
-    enum record_kind kind;
+    const struct kind *kind;
     uint8_t family;   /* AF_* */
     uint8_t protocol; /* IPPROTO_*, 0 where the family has but one table */
-    /* Where a backend can read this and another table in one dump: that other, and the two as one.
-     */
-    const struct table *other, *both;
+    /* A table that one dump can list together with this one, and the two as one. */
+    const struct table *partner, *joint;
+    /* Of a joint table: whether a row is of the second of the two. NULL: of other tables. */
+    bool (*is_second)(const struct record *record);
+    unsigned rights; /* one bit (1 << enum right) a right that reading it may take */
     /* A stream of events: it has no end of its own, and no two rows of it are one object. */
     bool endless;
     /* The kernel may move all of its rows while they are read, and a dump lose and repeat some. */

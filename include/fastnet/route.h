@@ -7,14 +7,16 @@
 #include "fastnet/record.h"
 
 /* Whether the destination is one host, and not a network: net-tools goes by the bits, too. */
-static inline bool route_is_to_host(const struct route_record *route)
+static inline bool route_is_to_host(const struct record *record)
 {
-    for (unsigned i = 0; i < 4 && route->family == AF_INET; i++) {
+    const struct route_record *route = &record->route;
+
+    for (unsigned i = 0; i < 4 && route->destination.family == AF_INET; i++) {
         const unsigned bits = route->prefix > 8 * i ? route->prefix - 8 * i : 0;
-        if (bits < 8 && (route->destination[i] & 0xffu >> bits))
+        if (bits < 8 && (route->destination.bytes[i] & 0xffu >> bits))
             return true;
     }
-    return route->family != AF_INET || route->prefix == 32;
+    return route->destination.family != AF_INET || route->prefix == 32;
 }
 
 #endif

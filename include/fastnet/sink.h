@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "fastnet/column.h"
+#include "fastnet/field.h"
 #include "fastnet/query.h"
 #include "fastnet/writer.h"
 
@@ -32,7 +32,7 @@ struct sink_ops {
      * Other columns, borrowed until they change again, for the rows that follow. NULL where that
      * cannot be, since a heading or widths depend on them. Returns false when memory is short.
      */
-    bool (*set_columns)(struct sink *sink, const struct column *const *columns, size_t count);
+    bool (*set_columns)(struct sink *sink, const struct field *const *columns, size_t count);
 };
 
 /* The common start of every sink. Errors are sticky in the writer. */
@@ -46,7 +46,7 @@ struct sink {
 struct sink_options {
     struct writer *writer;
     const struct context *context;
-    const struct column *const *columns; /* borrowed for the sink's life */
+    const struct field *const *columns; /* borrowed for the sink's life */
     size_t count;
     bool header;      /* a heading line, CSV's header line */
     bool colour;      /* states may be coloured */

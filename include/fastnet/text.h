@@ -9,6 +9,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "fastnet/address.h"
+
+/* Borrowed bytes, not terminated; they may hold anything, NUL included. */
+struct text {
+    const char *data;
+    size_t length;
+};
+
 enum {
     TEXT_U64_MAX = 20,
     TEXT_SECONDS_MAX = 24,
@@ -30,13 +38,11 @@ char *text_ipv4(char *dst, const uint8_t *address);
 /* address: 16 bytes, network byte order; the form of RFC 5952, as inet_ntop(3) writes it. */
 char *text_ipv6(char *dst, const uint8_t *address);
 
-/* AF_INET or AF_INET6; an IPv4-mapped address (RFC 4291, 2.5.5.2) is written as IPv4. */
-char *text_address(char *dst, int family, const uint8_t *address);
+/* An IPv4-mapped address (RFC 4291, 2.5.5.2) is written as IPv4. */
+char *text_address(char *dst, const struct address *address);
 
 /* The bytes of a link-layer address as 02:00:5e:10:00:ff; at most 32 of them. */
 char *text_lladdr(char *dst, const uint8_t *bytes, size_t length);
-
-bool address_is_mapped(const uint8_t *address);
 
 /* Fills with blanks from end up to start + width; returns the new end. */
 char *text_pad(char *end, const char *start, size_t width);

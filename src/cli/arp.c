@@ -31,7 +31,7 @@ struct arp {
     struct progress *progress;
     struct listing_table table;
     struct listing listing;
-    const struct column *defaults[LISTING_COLUMNS_MAX];
+    const struct field *defaults[LISTING_COLUMNS_MAX];
     size_t default_count;
 };
 
@@ -125,7 +125,7 @@ static bool keep(const struct record *record, const void *arg)
     if (!is_entry(record))
         return false;
     if ((!arp->options.host ||
-         memcmp(record->neighbour.address, arp->host, sizeof arp->host) == 0) &&
+         memcmp(record->neighbour.address.bytes, arp->host, sizeof arp->host) == 0) &&
         is_of_device(arp, record) && is_of_hardware(arp, record))
         return true;
     arp->progress->totals.skipped++;
@@ -138,7 +138,7 @@ static void add_defaults(struct arp *arp, const char *names)
 {
     while (*names) {
         size_t length = strcspn(names, " ");
-        const struct column *column = column_find(RECORD_NEIGHBOUR, names, length);
+        const struct field *column = field_find(&kind_neighbour, names, length);
         if (column)
             arp->defaults[arp->default_count++] = column;
         names += length + (names[length] == ' ');
@@ -163,10 +163,10 @@ static int prepare(struct arp *arp, bool *done)
     listing->table_count = 1;
     listing->keep = keep;
     listing->keep_arg = arp;
-    listing->needs = NEIGHBOUR_STATE | NEED_INTERFACES;
+    listing->needs = (struct needs){NEIGHBOUR_STATE, NEED_INTERFACES};
     if (!common_uses_columns(common) && !arp->options.numeric)
-        listing->needs |= NEED_HOSTS;
-    return common_resolve(common, RECORD_NEIGHBOUR, arp->defaults, arp->default_count, listing,
+        listing->needs.lookups |= NEED_HOSTS;
+    return common_resolve(common, &kind_neighbour, arp->defaults, arp->default_count, listing,
                           arp->program, done);
 }
 

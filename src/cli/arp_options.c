@@ -47,7 +47,7 @@ const struct grammar arp_grammar = {.name = "arp",
                                     .help = "IPv4 neighbours, as arp lists them",
                                     .tables = tables,
                                     .table_count = TABLE_COUNT,
-                                    .kind = RECORD_NEIGHBOUR};
+                                    .kind = &kind_neighbour};
 
 struct parsing {
     struct arp_options *options;
@@ -76,7 +76,7 @@ static int take_family(const char *name)
 
 static int take_hardware(struct arp_options *options, const char *name)
 {
-    options->hardware = hardware_by_arp_name(name);
+    options->hardware = hardware_by_net_tools(name);
     if (!options->hardware) {
         char text[TYPED_MAX];
         fprintf(stderr, "arp: %s: unknown hardware type.\n",

@@ -124,25 +124,23 @@ int common_take(struct common *common, const struct option *option, const char *
     }
 }
 
-static void print_columns(enum record_kind kind)
+static void print_columns(const struct kind *kind)
 {
-    const struct column_table *table = columns_of(kind);
     size_t width = 16;
 
-    for (size_t i = 0; i < table->count; i++)
-        if (strlen(table->columns[i].name) > width)
-            width = strlen(table->columns[i].name);
-    for (size_t i = 0; i < table->count; i++)
-        fprintf(cli_stdout(), "%-*s %s\n", (int)width, table->columns[i].name,
-                table->columns[i].help);
+    for (size_t i = 0; i < kind->field_count; i++)
+        if (strlen(kind->fields[i].name) > width)
+            width = strlen(kind->fields[i].name);
+    for (size_t i = 0; i < kind->field_count; i++)
+        fprintf(cli_stdout(), "%-*s %s\n", (int)width, kind->fields[i].name, kind->fields[i].help);
 }
 
-void common_add_columns(enum record_kind kind, const char *names,
-                        const struct column *columns[LISTING_COLUMNS_MAX], size_t *count)
+void common_add_columns(const struct kind *kind, const char *names,
+                        const struct field *columns[LISTING_COLUMNS_MAX], size_t *count)
 {
     while (*names && *count < LISTING_COLUMNS_MAX) {
         size_t length = strcspn(names, " ");
-        const struct column *column = column_find(kind, names, length);
+        const struct field *column = field_find(kind, names, length);
         if (column)
             columns[(*count)++] = column;
         names += length + (names[length] == ' ');
@@ -165,14 +163,14 @@ int common_complete(const struct common *common, const struct grammar *grammar, 
 }
 
 /* A comma-separated list of column names. */
-static int find_columns(const char *names, enum record_kind kind,
-                        const struct column *columns[LISTING_COLUMNS_MAX], size_t *count,
+static int find_columns(const char *names, const struct kind *kind,
+                        const struct field *columns[LISTING_COLUMNS_MAX], size_t *count,
                         const char *program, const char *option)
 {
     *count = 0;
     for (;;) {
         size_t length = strcspn(names, ",");
-        const struct column *column = column_find(kind, names, length);
+        const struct field *column = field_find(kind, names, length);
         if (!column)
             return misuse(program, option, "no such column (--columns=help lists them):", names,
                           length);
@@ -189,7 +187,7 @@ static int find_columns(const char *names, enum record_kind kind,
 }
 
 /* The columns of a --count-by listing: what was counted by, and the count. */
-static int resolve_counting(struct common *common, enum record_kind kind, struct listing *listing,
+static int resolve_counting(struct common *common, const struct kind *kind, struct listing *listing,
                             const char *program)
 {
     int status = find_columns(common->count_by, kind, listing->count_by, &listing->count_by_count,
@@ -202,17 +200,17 @@ static int resolve_counting(struct common *common, enum record_kind kind, struct
                       strlen(common->count_by));
     common->shown_count = 0;
     for (size_t i = 0; i < listing->count_by_count; i++) {
-        column_counted(&common->counted[i], listing->count_by[i], i);
+        field_counted(&common->counted[i], listing->count_by[i], i);
         common->shown[common->shown_count++] = &common->counted[i];
-        listing->needs |= listing->count_by[i]->needs;
+        needs_add(&listing->needs, field_needs(listing->count_by[i]));
     }
-    common->shown[common->shown_count++] = &column_count;
+    common->shown[common->shown_count++] = &field_count;
     return 0;
 }
 
 /* After --count-by only what was counted can be sorted by. */
-static int resolve_sort(const struct common *common, enum record_kind kind, struct listing *listing,
-                        const char *program)
+static int resolve_sort(const struct common *common, const struct kind *kind,
+                        struct listing *listing, const char *program)
 {
     const char *name = common->sort;
 
@@ -221,7 +219,7 @@ static int resolve_sort(const struct common *common, enum record_kind kind, stru
     listing->descending = *name == '-';
     name += listing->descending;
     if (!common->count_by) {
-        listing->sort = column_find(kind, name, strlen(name));
+        listing->sort = field_find(kind, name, strlen(name));
     } else {
         for (size_t i = 0; i < common->shown_count; i++)
             if (strcmp(common->shown[i]->name, name) == 0)
@@ -232,12 +230,12 @@ static int resolve_sort(const struct common *common, enum record_kind kind, stru
                       common->count_by ? "neither count nor one of the columns counted by:"
                                        : "no such column (--columns=help lists them):",
                       name, strlen(name));
-    listing->needs |= listing->sort->needs;
+    needs_add(&listing->needs, field_needs(listing->sort));
     return 0;
 }
 
-static int resolve_shown(struct common *common, enum record_kind kind,
-                         const struct column *const *defaults, size_t default_count,
+static int resolve_shown(struct common *common, const struct kind *kind,
+                         const struct field *const *defaults, size_t default_count,
                          struct listing *listing, const char *program)
 {
     int status = 0;
@@ -248,11 +246,11 @@ static int resolve_shown(struct common *common, enum record_kind kind,
         status = find_columns(common->columns, kind, common->shown, &common->shown_count, program,
                               "--columns");
     } else {
-        memcpy(common->shown, defaults, default_count * sizeof(const struct column *));
+        memcpy(common->shown, defaults, default_count * sizeof(const struct field *));
         common->shown_count = default_count;
     }
     for (size_t i = 0; !status && common_uses_columns(common) && i < common->shown_count; i++)
-        listing->needs |= common->shown[i]->needs;
+        needs_add(&listing->needs, field_needs(common->shown[i]));
     return status;
 }
 
@@ -282,8 +280,8 @@ static int resolve_source(const struct common *common, struct listing *listing, 
     return 0;
 }
 
-int common_resolve(struct common *common, enum record_kind kind,
-                   const struct column *const *defaults, size_t default_count,
+int common_resolve(struct common *common, const struct kind *kind,
+                   const struct field *const *defaults, size_t default_count,
                    struct listing *listing, const char *program, bool *done)
 {
     int status;

@@ -23,9 +23,9 @@ struct common {
     enum backend_choice backend;
 
     /* Filled by common_resolve(). */
-    const struct column *shown[LISTING_COLUMNS_MAX];
+    const struct field *shown[LISTING_COLUMNS_MAX];
     size_t shown_count;
-    struct column counted[LISTING_COLUMNS_MAX]; /* the columns that --count-by makes */
+    struct field counted[LISTING_COLUMNS_MAX]; /* the columns that --count-by makes */
 };
 
 /*
@@ -41,13 +41,13 @@ int common_take(struct common *common, const struct option *option, const char *
  * Returns 0, or an exit status after a line on stderr (--columns=help: STATUS_OK on stdout, with
  * *done set).
  */
-int common_resolve(struct common *common, enum record_kind kind,
-                   const struct column *const *defaults, size_t default_count,
+int common_resolve(struct common *common, const struct kind *kind,
+                   const struct field *const *defaults, size_t default_count,
                    struct listing *listing, const char *program, bool *done);
 
 /* Appends the columns of these names, separated by blanks, to what is shown without --columns. */
-void common_add_columns(enum record_kind kind, const char *names,
-                        const struct column *columns[LISTING_COLUMNS_MAX], size_t *count);
+void common_add_columns(const struct kind *kind, const char *names,
+                        const struct field *columns[LISTING_COLUMNS_MAX], size_t *count);
 
 /*
  * What --completion=SHELL asks for: a script for this grammar's name, or for fastnet with this

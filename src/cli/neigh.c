@@ -14,7 +14,7 @@ struct neigh {
     struct neighbour_filter filter;
     struct listing_table table;
     struct listing listing;
-    const struct column *defaults[LISTING_COLUMNS_MAX];
+    const struct field *defaults[LISTING_COLUMNS_MAX];
     size_t default_count;
 };
 
@@ -97,17 +97,16 @@ static void choose_defaults(struct neigh *neigh)
 {
     static const char names[] = "address lladdr device state flags used confirmed updated probes "
                                 "references protocol master namespace";
-    const struct column_table *all = columns_of(RECORD_NEIGHBOUR);
 
     if (neigh->options.common.format != FORMAT_PLAIN) {
-        for (size_t i = 0; i < all->count; i++)
-            if (!(all->columns[i].needs & NEED_HOSTS))
-                neigh->defaults[neigh->default_count++] = &all->columns[i];
+        for (size_t i = 0; i < kind_neighbour.field_count; i++)
+            if (!(kind_neighbour.fields[i].needs.lookups & NEED_HOSTS))
+                neigh->defaults[neigh->default_count++] = &kind_neighbour.fields[i];
         return;
     }
     for (const char *at = names; *at;) {
         size_t length = strcspn(at, " ");
-        const struct column *column = column_find(RECORD_NEIGHBOUR, at, length);
+        const struct field *column = field_find(&kind_neighbour, at, length);
         if (column)
             neigh->defaults[neigh->default_count++] = column;
         at += length + (at[length] == ' ');
@@ -132,11 +131,11 @@ static int prepare(struct neigh *neigh, bool *done)
     listing->keep = keep;
     listing->keep_arg = neigh;
     listing->neighbours = &neigh->filter;
-    listing->needs = NEIGHBOUR_STATE | NEIGHBOUR_INTERFACE;
-    status = common_resolve(common, RECORD_NEIGHBOUR, neigh->defaults, neigh->default_count,
-                            listing, neigh->program, done);
+    listing->needs.fields = NEIGHBOUR_STATE | NEIGHBOUR_INTERFACE;
+    status = common_resolve(common, &kind_neighbour, neigh->defaults, neigh->default_count, listing,
+                            neigh->program, done);
     for (size_t i = 0; i < common->shown_count; i++) /* the table is made of columns, too */
-        listing->needs |= common->shown[i]->needs;
+        needs_add(&listing->needs, field_needs(common->shown[i]));
     return status;
 }
 

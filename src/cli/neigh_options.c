@@ -41,7 +41,7 @@ const struct grammar neigh_grammar = {.name = "neigh",
                                       .help = "all neighbours, IPv4 and IPv6, in every state",
                                       .tables = tables,
                                       .table_count = TABLE_COUNT,
-                                      .kind = RECORD_NEIGHBOUR};
+                                      .kind = &kind_neighbour};
 
 struct parsing {
     struct neigh_options *options;

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "cli/personality.h"
-#include "fastnet/array.h"
 #include "fastnet/proc_tree.h"
 #include "fastnet/rights.h"
 #include "fastnet/sandbox.h"
@@ -111,34 +110,21 @@ static void wait_interval(unsigned milliseconds)
         continue;
 }
 
-/* What of a listing needs which rights: what it looks up, and the kinds of its rows. */
-static const struct {
-    uint64_t needs;
-    unsigned kinds; /* 1u << enum record_kind */
-    unsigned rights;
-} uses[] = {
-    {NEED_OWNERS | NEED_SENDERS, 0, 1u << RIGHT_OWNERS},
-    {0,
-     1u << RECORD_FLOW | 1u << RECORD_EXPECTATION | 1u << RECORD_FLOW_STATISTICS |
-         1u << RECORD_FLOW_USAGE,
-     1u << RIGHT_NETFILTER | 1u << RIGHT_BUFFERS | 1u << RIGHT_NETFILTER_FILES},
-};
-
 static bool is_captured(const struct listing *listing)
 {
     return !proc_tree_is_own(listing->proc_root);
 }
 
+/* What the listing looks up and reads may take these. */
 static unsigned rights_of(const struct listing *listing)
 {
-    unsigned rights = is_captured(listing) ? 1u << RIGHT_READ : 0, kinds = 0;
+    unsigned rights = is_captured(listing) ? 1u << RIGHT_READ : 0;
 
+    if (listing->needs.lookups & (NEED_OWNERS | NEED_SENDERS))
+        rights |= 1u << RIGHT_OWNERS;
     for (size_t i = 0; i < listing->table_count; i++)
         if (listing->tables[i].table)
-            kinds |= 1u << listing->tables[i].table->kind;
-    for (size_t i = 0; i < COUNT(uses); i++)
-        if ((uses[i].needs & listing->needs) || (uses[i].kinds & kinds))
-            rights |= uses[i].rights;
+            rights |= listing->tables[i].table->rights;
     return rights;
 }
 
@@ -147,7 +133,7 @@ static unsigned rights_of(const struct listing *listing)
 
 static int list(const struct cli_listing *options, struct engine *engine, struct sink *sink)
 {
-    uint64_t needs = options->listing->needs;
+    const uint64_t needs = options->listing->needs.lookups;
     bool rights = (needs & NEED_OWNERS) || is_captured(options->listing);
     /* what changes are counted from stays here */
     bool in_child = options->continuous && (needs & NAMES) && rights && rights_any() &&
@@ -176,7 +162,7 @@ int cli_run_listing(const struct cli_listing *options)
     if (engine_create(&engine) == 0 && writer_init(&writer, STDOUT_FILENO) == 0)
         sink = options->make_sink(options->arg, &writer, engine_context(engine));
     /* a captured tree may come from anybody */
-    if (sink && is_captured(options->listing) && !(options->listing->needs & NAMES))
+    if (sink && is_captured(options->listing) && !(options->listing->needs.lookups & NAMES))
         sandbox_enter();
     if (sink)
         status = list(options, engine, sink);

@@ -2,28 +2,31 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "fastnet/clock.h"
 #include "fastnet/hash.h"
 
-enum { FIRST_SLOTS = 64, KEY_MAX = 64, NANOSECONDS = 1000000000 };
+enum { FIRST_SLOTS = 64, KEY_MAX = 64, COUNTERS_MAX = 32 };
 
-/* What a kind of record counts. */
+/* What tells a row from the others of its kind, in the runs before, too. */
+struct key {
+    char bytes[KEY_MAX];
+    size_t size;
+};
+
+/* The counters of a row; one that does not grow in this row is not among them. */
 struct counters {
-    uint64_t *values;
+    const struct field *fields[COUNTERS_MAX];
+    uint64_t values[COUNTERS_MAX];
     size_t count;
-    uint64_t field; /* of record.has: they are there */
-    char key[KEY_MAX];
-    size_t key_size;
 };
 
 /* A row as it was last seen. */
 struct row {
     unsigned run; /* in which run; 0: the slot is free */
     uint64_t at;  /* when, nanoseconds */
-    char key[KEY_MAX];
-    size_t key_size;
-    uint64_t *values;
+    struct key key;
+    struct counters counters;
 };
 
 struct delta {
@@ -33,40 +36,59 @@ struct delta {
 };
 
 /* Appends to the key; returns false when it is too long. */
-static bool add_key(struct counters *counters, struct text text)
+static bool add_key(struct key *key, const void *bytes, size_t size)
 {
-    if (text.length >= KEY_MAX - counters->key_size)
+    if (size > KEY_MAX - key->size)
         return false;
-    if (text.length)
-        memcpy(counters->key + counters->key_size, text.data, text.length);
-    counters->key_size += text.length;
-    counters->key[counters->key_size++] = '\0';
+    if (size)
+        memcpy(key->bytes + key->size, bytes, size);
+    key->size += size;
     return true;
 }
 
-/*
- * Returns false for a kind, or a row, that has none, and for a row whose key is too long: then
- * field says what cannot be compared.
- */
-static bool counters_of(struct record *record, struct counters *counters)
+static bool add_value(struct key *key, const struct value *value)
 {
-    struct interface_record *interface = &record->interface;
-    struct counter_record *counter = &record->counter;
+    switch (value->type) {
+    case VALUE_TEXT:
+        return add_key(key, value->text.data, value->text.length) && add_key(key, "", 1);
+    case VALUE_ADDRESS:
+        return add_key(key, &value->address, sizeof value->address);
+    case VALUE_NUMBER:
+        return add_key(key, &value->number, sizeof value->number);
+    default:
+        return false;
+    }
+}
 
-    counters->field = 0;
-    if (record->kind == RECORD_INTERFACE && record->has & INTERFACE_COUNTERS) {
-        *counters = (struct counters){.values = interface->counters,
-                                      .count = INTERFACE_COUNTERS_MAX,
-                                      .field = INTERFACE_COUNTERS};
-        return add_key(counters, interface->name);
+/* By its identity, or else by the fields that are keys. Returns false when nothing tells it. */
+static bool key_of(const struct record *record, struct key *key)
+{
+    const struct kind *kind = record->kind;
+    const struct context none = {0};
+
+    key->size = 0;
+    if (record->identity)
+        return add_key(key, &record->identity, sizeof record->identity);
+    for (size_t i = 0; i < kind->field_count; i++) {
+        const struct value value = field_value(&kind->fields[i], record, &none);
+        if (kind->fields[i].key && !add_value(key, &value))
+            return false;
     }
-    if (record->kind == RECORD_COUNTER && record->has & COUNTER_VALUE && !counter->negative &&
-        !counter->state) {
-        *counters =
-            (struct counters){.values = &counter->magnitude, .count = 1, .field = COUNTER_VALUE};
-        return add_key(counters, counter->protocol) && add_key(counters, counter->name);
+    return key->size > 0;
+}
+
+static void counters_of(const struct record *record, struct counters *counters)
+{
+    const struct kind *kind = record->kind;
+
+    counters->count = 0;
+    for (size_t i = 0; i < kind->field_count && counters->count < COUNTERS_MAX; i++) {
+        const struct field *field = &kind->fields[i];
+        if (!field->counter || (field->needs.fields | field->grows) & ~record->has)
+            continue;
+        counters->fields[counters->count] = field;
+        counters->values[counters->count++] = field_number(field, record);
     }
-    return false;
 }
 
 struct delta *delta_create(void)
@@ -87,8 +109,6 @@ void delta_destroy(struct delta *delta)
 {
     if (!delta)
         return;
-    for (size_t i = 0; i <= delta->mask; i++)
-        free(delta->rows[i].values);
     free(delta->rows);
     free(delta);
 }
@@ -98,20 +118,13 @@ void delta_start(struct delta *delta)
     delta->run++;
 }
 
-static uint64_t now(void)
+static struct row *find(struct row *rows, size_t mask, const struct key *key)
 {
-    struct timespec time;
+    size_t at = (size_t)hash_bytes(key->size, key->bytes, key->size) & mask;
 
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * NANOSECONDS + (uint64_t)time.tv_nsec;
-}
-
-static struct row *find(struct row *rows, size_t mask, const char *key, size_t size)
-{
-    size_t at;
-
-    for (at = (size_t)hash_bytes(size, key, size) & mask; rows[at].run; at = (at + 1) & mask)
-        if (rows[at].key_size == size && memcmp(rows[at].key, key, size) == 0)
+    for (; rows[at].run; at = (at + 1) & mask)
+        if (rows[at].key.size == key->size &&
+            memcmp(rows[at].key.bytes, key->bytes, key->size) == 0)
             break;
     return &rows[at];
 }
@@ -131,12 +144,10 @@ static int grow(struct delta *delta)
         return -ENOMEM;
     delta->count = 0;
     for (size_t i = 0; i <= delta->mask; i++) {
-        struct row *row = &delta->rows[i];
-        if (is_forgotten(delta, row)) {
-            free(row->values);
+        const struct row *row = &delta->rows[i];
+        if (is_forgotten(delta, row))
             continue;
-        }
-        *find(rows, mask, row->key, row->key_size) = *row;
+        *find(rows, mask, &row->key) = *row;
         delta->count++;
     }
     free(delta->rows);
@@ -151,57 +162,60 @@ static int grow(struct delta *delta)
  */
 static uint64_t a_second(uint64_t change, uint64_t nanoseconds)
 {
-    const double rate = (double)change * NANOSECONDS / (double)nanoseconds + 0.5;
+    const double rate = (double)change * CLOCK_SECOND / (double)nanoseconds + 0.5;
 
     return rate < (double)UINT64_MAX ? (uint64_t)rate : UINT64_MAX;
 }
 
-/* Whether there are changes: the counters become these. What fell was reset. */
-static bool subtract(const struct counters *counters, const struct row *before, uint64_t time)
+/* Whether there are changes: the same counters, and none that fell because it was reset. */
+static bool is_comparable(const struct counters *counters, const struct counters *before)
 {
-    for (size_t i = 0; i < counters->count; i++)
-        if (counters->values[i] < before->values[i])
-            return false;
-    if (time <= before->at)
+    if (counters->count != before->count)
         return false;
     for (size_t i = 0; i < counters->count; i++)
-        counters->values[i] = a_second(counters->values[i] - before->values[i], time - before->at);
+        if (counters->fields[i] != before->fields[i] || counters->values[i] < before->values[i])
+            return false;
     return true;
 }
 
-static int remember(struct delta *delta, struct row *row, const struct counters *counters,
-                    const uint64_t *totals, uint64_t time)
+static void set_changes(struct record *change, const struct counters *counters,
+                        const struct row *before, uint64_t time)
 {
-    if (!row->run) {
-        row->values = calloc(counters->count, sizeof *row->values);
-        if (!row->values)
-            return -ENOMEM;
-        memcpy(row->key, counters->key, counters->key_size);
-        row->key_size = counters->key_size;
-        delta->count++;
-    }
-    memcpy(row->values, totals, counters->count * sizeof *totals);
-    row->run = delta->run;
-    row->at = time;
-    return 0;
+    for (size_t i = 0; i < counters->count; i++)
+        field_set_number(
+            counters->fields[i], change,
+            a_second(counters->values[i] - before->counters.values[i], time - before->at));
+}
+
+static void forget_counters(struct record *change, const struct counters *counters)
+{
+    for (size_t i = 0; i < counters->count; i++)
+        change->has &= ~counters->fields[i]->needs.fields;
 }
 
 int delta_take(struct delta *delta, const struct record *record, struct record *change)
 {
-    struct record totals = *record;
-    struct counters counters, before;
-    uint64_t time = now();
+    const uint64_t time = clock_nanoseconds(CLOCK_MONOTONIC);
+    struct counters counters;
     struct row *row;
+    struct key key;
 
     *change = *record;
-    if (!counters_of(&totals, &before) || !counters_of(change, &counters)) {
-        change->has &= ~before.field;
+    counters_of(record, &counters);
+    if (!counters.count)
+        return 0;
+    if (!key_of(record, &key)) {
+        forget_counters(change, &counters);
         return 0;
     }
     if (2 * (delta->count + 1) > delta->mask && grow(delta) < 0)
         return -ENOMEM;
-    row = find(delta->rows, delta->mask, counters.key, counters.key_size);
-    if (is_forgotten(delta, row) || !subtract(&counters, row, time))
-        change->has &= ~counters.field;
-    return remember(delta, row, &counters, before.values, time);
+    row = find(delta->rows, delta->mask, &key);
+    if (is_forgotten(delta, row) || time <= row->at || !is_comparable(&counters, &row->counters))
+        forget_counters(change, &counters);
+    else
+        set_changes(change, &counters, row, time);
+    delta->count += !row->run;
+    *row = (struct row){.run = delta->run, .at = time, .key = key, .counters = counters};
+    return 0;
 }

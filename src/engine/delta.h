@@ -3,14 +3,12 @@
  * before, divided by the time between the two, to the nearest whole number a second. The rows of
  * two runs belong together when they have one key.
  *
- * Counters of protocols are numbers of what there is, too (CurrEstab): those can go down.
- *
- * For a kind of record to have changes, delta.c must know its key and where its counters are.
+ * Which fields are counters, and which the key, the fields themselves say (field.h).
  */
 #ifndef ENGINE_DELTA_H
 #define ENGINE_DELTA_H
 
-#include "fastnet/record.h"
+#include "fastnet/field.h"
 
 struct delta;
 

@@ -190,12 +190,12 @@ static void report_nothing_found(struct run *run)
 static int carry_out(struct run *run)
 {
     const struct listing *listing = run->listing;
-    bool owners = listing->needs & NEED_OWNERS;
-    bool names = listing->needs & (NEED_USERS | NEED_SERVICES | NEED_HOSTS);
+    bool owners = listing->needs.lookups & NEED_OWNERS;
+    bool names = listing->needs.lookups & (NEED_USERS | NEED_SERVICES | NEED_HOSTS);
     int result;
 
     /* what is read with rights is read before names are looked up, for which they are given up */
-    run->keep_all = listing->sort || listing->compare || (listing->needs & NEED_HOSTS) ||
+    run->keep_all = listing->sort || listing->compare || (listing->needs.lookups & NEED_HOSTS) ||
                     (owners && (names || run->groups)) || (names && run_is_captured(run));
     if (owners)
         run_walk_owners(run);

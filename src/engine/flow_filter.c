@@ -22,10 +22,14 @@ static bool misses(const struct flow_filter *filter, uint32_t field, bool met)
 
 static bool keeps_addresses(const struct flow_filter *filter, const struct flow_record *flow)
 {
-    return !misses(filter, FILTER_ORIG_SRC, is_in(&filter->orig_src, flow->orig.src)) &&
-           !misses(filter, FILTER_ORIG_DST, is_in(&filter->orig_dst, flow->orig.dst)) &&
-           !misses(filter, FILTER_REPLY_SRC, is_in(&filter->reply_src, flow->reply.src)) &&
-           !misses(filter, FILTER_REPLY_DST, is_in(&filter->reply_dst, flow->reply.dst));
+    return !misses(filter, FILTER_ORIG_SRC,
+                   is_in(&filter->orig_src, flow->way[WAY_ORIG].tuple.src.bytes)) &&
+           !misses(filter, FILTER_ORIG_DST,
+                   is_in(&filter->orig_dst, flow->way[WAY_ORIG].tuple.dst.bytes)) &&
+           !misses(filter, FILTER_REPLY_SRC,
+                   is_in(&filter->reply_src, flow->way[WAY_REPLY].tuple.src.bytes)) &&
+           !misses(filter, FILTER_REPLY_DST,
+                   is_in(&filter->reply_dst, flow->way[WAY_REPLY].tuple.dst.bytes));
 }
 
 /* A flow without ports has none that is 0. */
@@ -33,7 +37,8 @@ static bool keeps_ports(const struct flow_filter *filter, const struct flow_reco
 {
     const uint32_t of_orig = FILTER_ORIG_SRC_PORT | FILTER_ORIG_DST_PORT;
     const uint32_t of_reply = FILTER_REPLY_SRC_PORT | FILTER_REPLY_DST_PORT;
-    const struct flow_tuple *orig = &flow->orig, *reply = &flow->reply;
+    const struct flow_tuple *orig = &flow->way[WAY_ORIG].tuple,
+                            *reply = &flow->way[WAY_REPLY].tuple;
 
     return !misses(filter, of_orig, orig->has_ports) &&
            !misses(filter, of_reply, reply->has_ports) &&
@@ -46,7 +51,7 @@ static bool keeps_ports(const struct flow_filter *filter, const struct flow_reco
 static bool keeps_protocol(const struct flow_filter *filter, const struct record *record)
 {
     const struct flow_record *flow = &record->flow;
-    const struct flow_tuple *orig = &flow->orig;
+    const struct flow_tuple *orig = &flow->way[WAY_ORIG].tuple;
 
     return !misses(filter, FILTER_PROTOCOL, orig->protocol == filter->protocol) &&
            keeps_ports(filter, flow) &&
@@ -57,9 +62,10 @@ static bool keeps_protocol(const struct flow_filter *filter, const struct record
                    record->has & FLOW_STATE && flow->state == filter->state) &&
            !misses(filter, FILTER_ROLE, record->has & FLOW_ROLE && flow->role == filter->role) &&
            !misses(filter, FILTER_ORIG_VTAG,
-                   record->has & FLOW_ORIG_VTAG && flow->orig_vtag == filter->orig_vtag) &&
+                   record->has & FLOW_ORIG_VTAG && flow->way[WAY_ORIG].vtag == filter->orig_vtag) &&
            !misses(filter, FILTER_REPLY_VTAG,
-                   record->has & FLOW_REPLY_VTAG && flow->reply_vtag == filter->reply_vtag);
+                   record->has & FLOW_REPLY_VTAG &&
+                       flow->way[WAY_REPLY].vtag == filter->reply_vtag);
 }
 
 static bool keeps_labels(const struct flow_filter *filter, const struct record *record)
@@ -84,8 +90,8 @@ static bool keeps_marks(const struct flow_filter *filter, const struct record *r
                    record->has & FLOW_MARK && (flow->mark & filter->mark_mask) == filter->mark) &&
            !misses(filter, FILTER_SECMARK, flow->secmark == filter->secmark) &&
            !misses(filter, FILTER_ZONE, flow->zone == filter->zone) &&
-           !misses(filter, FILTER_ORIG_ZONE, flow->orig_zone == filter->orig_zone) &&
-           !misses(filter, FILTER_REPLY_ZONE, flow->reply_zone == filter->reply_zone) &&
+           !misses(filter, FILTER_ORIG_ZONE, flow->way[WAY_ORIG].zone == filter->orig_zone) &&
+           !misses(filter, FILTER_REPLY_ZONE, flow->way[WAY_REPLY].zone == filter->reply_zone) &&
            !misses(filter, FILTER_ID, record->has & FLOW_ID && flow->id == filter->id) &&
            !misses(filter, FILTER_LABELS, keeps_labels(filter, record));
 }
@@ -103,7 +109,7 @@ static bool is_translated(const struct record *record, uint32_t done, struct end
     const struct flow_record *flow = &record->flow;
     const size_t size = flow->family == AF_INET ? 4 : 16;
     const bool address = memcmp(from.address, to.address, size) != 0;
-    const bool port = flow_has_ports(flow->orig.protocol) && from.port != to.port;
+    const bool port = flow_has_ports(flow->way[WAY_ORIG].tuple.protocol) && from.port != to.port;
 
     if (record->has & FLOW_STATUS && !(flow->status & done))
         return false;
@@ -115,11 +121,14 @@ static bool is_translated(const struct record *record, uint32_t done, struct end
 
 static bool keeps_nat(const struct flow_filter *filter, const struct record *record)
 {
-    const struct flow_tuple *orig = &record->flow.orig, *reply = &record->flow.reply;
-    bool src = is_translated(record, IPS_SRC_NAT_DONE, (struct end){orig->src, orig->src_port},
-                             (struct end){reply->dst, reply->dst_port}, &filter->src_nat);
-    bool dst = is_translated(record, IPS_DST_NAT_DONE, (struct end){orig->dst, orig->dst_port},
-                             (struct end){reply->src, reply->src_port}, &filter->dst_nat);
+    const struct flow_tuple *orig = &record->flow.way[WAY_ORIG].tuple,
+                            *reply = &record->flow.way[WAY_REPLY].tuple;
+    bool src =
+        is_translated(record, IPS_SRC_NAT_DONE, (struct end){orig->src.bytes, orig->src_port},
+                      (struct end){reply->dst.bytes, reply->dst_port}, &filter->src_nat);
+    bool dst =
+        is_translated(record, IPS_DST_NAT_DONE, (struct end){orig->dst.bytes, orig->dst_port},
+                      (struct end){reply->src.bytes, reply->src_port}, &filter->dst_nat);
 
     return !misses(filter, FILTER_SRC_NAT, src) && !misses(filter, FILTER_DST_NAT, dst) &&
            !misses(filter, FILTER_ANY_NAT, src || dst);
@@ -129,9 +138,9 @@ bool flow_filter_keeps(const struct record *record, const void *arg)
 {
     const struct flow_filter *filter = arg;
 
-    if (record->kind == RECORD_EXPECTATION)
+    if (record->kind == &kind_expectation)
         return filter->family == AF_UNSPEC || filter->family == record->expectation.family;
-    if (record->kind != RECORD_FLOW)
+    if (record->kind != &kind_flow)
         return true;
     return (filter->family == AF_UNSPEC || filter->family == record->flow.family) &&
            keeps_protocol(filter, record) && keeps_addresses(filter, &record->flow) &&

@@ -17,7 +17,7 @@ struct group {
 };
 
 struct groups {
-    const struct column *const *columns;
+    const struct field *const *columns;
     size_t column_count;
     uint64_t seed;           /* peers choose addresses, but not where they collide */
     struct hash_table table; /* of struct group */
@@ -25,7 +25,7 @@ struct groups {
     struct value *scratch;   /* the values of the record at hand */
 };
 
-struct groups *groups_create(const struct column *const *columns, size_t count)
+struct groups *groups_create(const struct field *const *columns, size_t count)
 {
     struct groups *groups = calloc(1, sizeof *groups);
     uint64_t secret[2];
@@ -73,7 +73,7 @@ static uint64_t hash_value(uint64_t hash, const struct value *value)
             return hash_bytes(hash, value->name.string, strlen(value->name.string));
         return hash_bytes(hash, &value->name.number, sizeof value->name.number);
     case VALUE_ADDRESS:
-        return hash_bytes(hash, value->address, value->family == AF_INET ? 4 : 16);
+        return hash_bytes(hash, &value->address, sizeof value->address);
     case VALUE_OWNERS:
         for (size_t i = 0; i < value->owners.count; i++)
             hash = hash_bytes(hash, &value->owners.first[i].pid, sizeof(pid_t));
@@ -150,8 +150,8 @@ int groups_add(struct groups *groups, const struct record *record, const struct 
     struct group *group;
 
     for (size_t i = 0; i < groups->column_count; i++) {
-        const struct column *column = groups->columns[i];
-        groups->scratch[i] = column->value(column, record, context);
+        const struct field *column = groups->columns[i];
+        groups->scratch[i] = field_value(column, record, context);
         hash = hash_value(hash, &groups->scratch[i]);
     }
     group = hash_table_find(&groups->table, hash, is_group_of, groups);
@@ -182,7 +182,7 @@ int groups_finish(struct groups *groups, struct rows *rows)
     for (size_t i = 0; i < table->count && !error; i++) {
         const struct group *group = hash_table_at(table, i);
         error = rows_add(
-            rows, &(struct record){.kind = RECORD_COUNT,
+            rows, &(struct record){.kind = &kind_count,
                                    .count = {.values = group->values, .count = group->count}});
     }
     return error;

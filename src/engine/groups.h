@@ -7,14 +7,14 @@
 struct groups;
 
 /* columns are borrowed for the life of the groups. NULL when memory is short. */
-struct groups *groups_create(const struct column *const *columns, size_t count);
+struct groups *groups_create(const struct field *const *columns, size_t count);
 void groups_destroy(struct groups *groups);
 
 /* Counts one record. Its values may borrow from the context all the time. Returns 0 or -ENOMEM. */
 int groups_add(struct groups *groups, const struct record *record, const struct context *context);
 
 /*
- * Adds a RECORD_COUNT for each group to rows, the largest first, equal ones by their values. They
+ * Adds a &kind_count for each group to rows, the largest first, equal ones by their values. They
  * borrow from the groups.
  */
 int groups_finish(struct groups *groups, struct rows *rows);

@@ -23,16 +23,10 @@ static int is_listed(const struct lane *lane, const struct record *record)
     return seen_before(lane->seen, record->identity);
 }
 
-/* Of two tables read as one the second is shown behind the first, as far as a buffer reaches. */
-static bool goes_later(const struct record *record)
-{
-    return record->kind == RECORD_SOCKET && record->socket.family == AF_INET6;
-}
-
 /* What is written first stays first: the heading, and as many rows of the first table as came. */
-static void make_room(const struct lane *first, const struct lane *later)
+static void make_room(const struct lane *first, const struct lane *second)
 {
-    if (later->sink->writer->length > WRITER_CAPACITY - WRITER_RESERVE_MAX)
+    if (second->sink->writer->length > WRITER_CAPACITY - WRITER_RESERVE_MAX)
         writer_flush(first->sink->writer);
 }
 
@@ -64,7 +58,7 @@ static void count(struct lane *lane, const struct record *record)
 int lane_take(const struct record *record, void *arg)
 {
     struct lane *first = arg;
-    struct lane *lane = first->later && goes_later(record) ? first->later : first;
+    struct lane *lane = first->second && first->is_second(record) ? first->second : first;
     const struct listing *listing = lane->run->listing;
     bool ownerless;
     int result;
@@ -94,64 +88,65 @@ bool lane_can_keep_order(const struct run *run)
     return run->sink->ops->clone && !run->keep_all && !run->groups && !run->listing->exact;
 }
 
-/* A later lane and what it does not share with the first. */
-struct later {
+/* The second lane, and what it does not share with the first. */
+struct second {
     struct lane lane;
     struct writer writer;
     struct rows kept;
 };
 
-static void destroy_later(struct later *later)
+static void destroy_second(struct second *second)
 {
-    sink_destroy(later->lane.sink);
-    writer_finish(&later->writer);
-    seen_destroy(later->lane.seen);
-    rows_clear(&later->kept);
-    free(later);
+    sink_destroy(second->lane.sink);
+    writer_finish(&second->writer);
+    seen_destroy(second->lane.seen);
+    rows_clear(&second->kept);
+    free(second);
 }
 
-void lane_keep_order(struct lane *lane)
+void lane_keep_order(struct lane *lane, bool (*is_second)(const struct record *))
 {
-    struct later *later = lane_can_keep_order(lane->run) ? calloc(1, sizeof *later) : NULL;
+    struct second *second = lane_can_keep_order(lane->run) ? calloc(1, sizeof *second) : NULL;
 
-    if (!later)
+    if (!second)
         return;
-    lane_init(&later->lane, lane->run, &later->kept);
-    later->lane.seen = seen_create();
-    later->lane.sink = NULL;
-    if (writer_init(&later->writer, lane->sink->writer->fd) == 0)
-        later->lane.sink = lane->sink->ops->clone(lane->sink, &later->writer);
-    if (later->lane.seen && later->lane.sink)
-        lane->later = &later->lane;
+    lane->is_second = is_second;
+    lane_init(&second->lane, lane->run, &second->kept);
+    second->lane.seen = seen_create();
+    second->lane.sink = NULL;
+    if (writer_init(&second->writer, lane->sink->writer->fd) == 0)
+        second->lane.sink = lane->sink->ops->clone(lane->sink, &second->writer);
+    if (second->lane.seen && second->lane.sink)
+        lane->second = &second->lane;
     else
-        destroy_later(later);
+        destroy_second(second);
 }
 
-static void hand_over(struct lane *lane, struct later *later)
+static void hand_over(struct lane *lane, struct second *second)
 {
     struct writer *writer = lane->sink->writer;
 
-    writer_put(writer, later->writer.buffer, later->writer.length);
+    writer_put(writer, second->writer.buffer, second->writer.length);
     if (!writer->error)
-        writer->error = later->writer.error;
-    for (size_t i = 0; i < later->kept.count && !later->lane.stopped; i++)
-        later->lane.stopped = rows_add(lane->kept, later->kept.records[i]);
-    lane->pass.rows += later->lane.pass.rows;
-    lane->pass.unidentified += later->lane.pass.unidentified;
-    lane->pass.digest += later->lane.pass.digest;
-    lane->ownerless |= later->lane.ownerless;
+        writer->error = second->writer.error;
+    for (size_t i = 0; i < second->kept.count && !second->lane.stopped; i++)
+        second->lane.stopped = rows_add(lane->kept, second->kept.records[i]);
+    lane->pass.rows += second->lane.pass.rows;
+    lane->pass.unidentified += second->lane.pass.unidentified;
+    lane->pass.digest += second->lane.pass.digest;
+    lane->ownerless |= second->lane.ownerless;
     if (!lane->stopped)
-        lane->stopped = later->lane.stopped ? later->lane.stopped : -writer->error;
+        lane->stopped = second->lane.stopped ? second->lane.stopped : -writer->error;
 }
 
 struct pass lane_finish(struct lane *lane)
 {
-    struct later *later = (struct later *)lane->later; /* its first member */
+    struct second *second = (struct second *)lane->second; /* its first member */
 
-    if (later) {
-        hand_over(lane, later);
-        destroy_later(later);
-        lane->later = NULL;
+    if (second) {
+        hand_over(lane, second);
+        destroy_second(second);
+        lane->second = NULL;
     }
     lane->run->ownerless |= lane->ownerless;
     lane->run->stopped = lane->stopped;

@@ -6,7 +6,6 @@
 #include "engine/run.h"
 #include "fastnet/lookup.h"
 #include "fastnet/rights.h"
-#include "fastnet/route.h"
 
 static void raise_for_owners(const struct run *run)
 {
@@ -29,7 +28,7 @@ static void report_shut_out(struct run *run, bool any_owner)
 void run_walk_owners(struct run *run)
 {
     struct owners_options options = {.proc_root = run->listing->proc_root,
-                                     .commands = run->listing->needs & NEED_COMMANDS};
+                                     .commands = run->listing->needs.lookups & NEED_COMMANDS};
     struct owners *owners = NULL;
     int error;
 
@@ -58,9 +57,12 @@ bool run_is_ownerless(const struct run *run, const struct record *record)
 {
     const struct owners *owners = run->engine->context.owners;
     const struct owner *first;
+    uint64_t inode;
 
-    return owners && record->kind == RECORD_SOCKET && record->socket.inode != 0 &&
-           owners_find(owners, record->socket.inode, &first) == 0;
+    if (!owners || !record->kind->inode)
+        return false;
+    memcpy(&inode, (const char *)record + record->kind->inode, sizeof inode);
+    return inode != 0 && owners_find(owners, inode, &first) == 0;
 }
 
 void run_look_again_for_owners(struct run *run)
@@ -93,42 +95,20 @@ void run_report_owners(struct run *run)
                                                : "processes do not show what they hold");
 }
 
-static int add_route_hosts(struct hosts *hosts, const struct record *record)
-{
-    const struct route_record *route = &record->route;
-    int error = 0;
-
-    if (route_is_to_host(route))
-        error = hosts_add(hosts, route->family, route->destination);
-    if (!error && record->has & ROUTE_GATEWAY)
-        error = hosts_add(hosts, route->gateway_family, route->gateway);
-    return error;
-}
-
-static int add_two_hosts(struct hosts *hosts, uint8_t family, const uint8_t *one,
-                         const uint8_t *other)
-{
-    int error = hosts_add(hosts, family, one);
-
-    return error ? error : hosts_add(hosts, family, other);
-}
-
 static int add_hosts_of(struct hosts *hosts, const struct record *record)
 {
-    const struct socket_record *sock = &record->socket;
-    const struct flow_record *flow = &record->flow;
+    const struct kind *kind = record->kind;
+    int error = 0;
 
-    if (record->kind == RECORD_SOCKET && sock->family != AF_UNIX)
-        return add_two_hosts(hosts, sock->family, sock->local.address, sock->remote.address);
-    if (record->kind == RECORD_FLOW)
-        return add_two_hosts(hosts, flow->family, flow->orig.src, flow->orig.dst);
-    if (record->kind == RECORD_GROUP)
-        return hosts_add(hosts, record->group.family, record->group.address);
-    if (record->kind == RECORD_ROUTE)
-        return add_route_hosts(hosts, record);
-    if (record->kind == RECORD_NEIGHBOUR)
-        return hosts_add(hosts, record->neighbour.family, record->neighbour.address);
-    return 0;
+    for (size_t i = 0; i < kind->host_count && !error; i++) {
+        const struct named_address *named = &kind->hosts[i];
+        struct address address;
+        if (named->fields & ~record->has || (named->is_host && !named->is_host(record)))
+            continue;
+        memcpy(&address, (const char *)record + named->place, sizeof address);
+        error = hosts_add(hosts, &address);
+    }
+    return error;
 }
 
 static int add_hosts(struct hosts *hosts, const struct rows *rows)
@@ -161,7 +141,7 @@ static void resolve_hosts(struct run *run)
 int run_prepare_names(struct run *run)
 {
     struct context *context = &run->engine->context;
-    uint64_t needs = run->listing->needs;
+    const uint64_t needs = run->listing->needs.lookups;
 
     if (!(needs & (NEED_USERS | NEED_SERVICES | NEED_HOSTS | NEED_NETWORKS)))
         return 0;
@@ -201,12 +181,12 @@ int run_prepare_interfaces(struct run *run)
 {
     struct context *context = &run->engine->context;
 
-    if (!(run->listing->needs & NEED_INTERFACES) || context->interfaces)
+    if (!(run->listing->needs.lookups & NEED_INTERFACES) || context->interfaces)
         return 0;
     context->interfaces = interfaces_create();
     if (!context->interfaces)
         return -ENOMEM;
-    if ((run->listing->needs & NEED_LINKS) && run->listing->backend != BACKEND_PROC)
+    if ((run->listing->needs.lookups & NEED_LINKS) && run->listing->backend != BACKEND_PROC)
         add_links(run);
     return 0;
 }
@@ -231,7 +211,7 @@ void run_report_lookups(struct run *run)
 int run_prepare_netfilter(struct run *run)
 {
     struct context *context = &run->engine->context;
-    uint64_t needs = run->listing->needs;
+    const uint64_t needs = run->listing->needs.lookups;
     int error;
 
     if ((needs & NEED_SENDERS) && !context->senders && !(context->senders = senders_create()))

@@ -31,9 +31,9 @@ static int compare_bytes(const char *a, size_t a_length, const char *b, size_t b
 /* IPv4 before IPv6. */
 static int compare_addresses(const struct value *a, const struct value *b)
 {
-    if (a->family != b->family)
-        return a->family == AF_INET ? -1 : 1;
-    return memcmp(a->address, b->address, a->family == AF_INET ? 4 : 16);
+    if (a->address.family != b->address.family)
+        return a->address.family == AF_INET ? -1 : 1;
+    return memcmp(a->address.bytes, b->address.bytes, sizeof a->address.bytes);
 }
 
 /* Names before the numbers of what has none. */

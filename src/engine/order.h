@@ -2,7 +2,7 @@
 #ifndef ENGINE_ORDER_H
 #define ENGINE_ORDER_H
 
-#include "fastnet/column.h"
+#include "fastnet/field.h"
 
 /* Negative, 0 or positive. Values of one column; an unknown one is greater than every other. */
 int value_compare(const struct value *a, const struct value *b);

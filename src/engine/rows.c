@@ -6,6 +6,7 @@
 
 #include "engine/order.h"
 #include "fastnet/sort.h"
+#include "fastnet/kind.h"
 
 enum { CHUNK_SIZE = 256 * 1024 };
 
@@ -32,97 +33,40 @@ void *rows_allocate(struct rows *rows, size_t size)
     return chunk->data + chunk->used - size;
 }
 
-enum { TEXTS_MAX = 6 };
-
-/* All of them, empty where there is none. */
-static size_t borrowed_by_interface(struct interface_record *interface,
-                                    struct text *texts[TEXTS_MAX])
+/* Copies what the record borrows, and lets the record borrow the copy. */
+static bool copy_borrowed(struct rows *rows, struct record *record, const struct borrowed *borrowed)
 {
-    size_t count = 0;
+    struct {
+        const void *data;
+        size_t count;
+    } from;
+    char *place = (char *)record + borrowed->place;
+    size_t size;
+    void *copy;
 
-    texts[count++] = &interface->name;
-    texts[count++] = &interface->lladdr_text;
-    texts[count++] = &interface->kind;
-    texts[count++] = &interface->alias;
-    texts[count++] = &interface->addresses_text;
-    return count;
-}
-
-/* The strings that a record of each kind borrows; returns how many. */
-static size_t borrowed_texts(struct record *record, struct text *texts[TEXTS_MAX])
-{
-    size_t count = 0;
-
-    if (record->kind == RECORD_SOCKET && record->has & SOCKET_PATH)
-        texts[count++] = &record->socket.path;
-    if (record->kind == RECORD_FLOW && record->has & FLOW_HELPER)
-        texts[count++] = &record->flow.helper;
-    if (record->kind == RECORD_FLOW && record->has & FLOW_SECCTX)
-        texts[count++] = &record->flow.secctx;
-    if (record->kind == RECORD_EXPECTATION && record->has & FLOW_HELPER)
-        texts[count++] = &record->expectation.helper;
-    if (record->kind == RECORD_COUNTER && record->has & COUNTER_PROTOCOL)
-        texts[count++] = &record->counter.protocol;
-    if (record->kind == RECORD_COUNTER && record->has & COUNTER_NAME)
-        texts[count++] = &record->counter.name;
-    if (record->kind == RECORD_GROUP && record->has & GROUP_INTERFACE)
-        texts[count++] = &record->group.interface;
-    if (record->kind == RECORD_ROUTE && record->has & ROUTE_DEVICE)
-        texts[count++] = &record->route.device;
-    if (record->kind == RECORD_INTERFACE)
-        count = borrowed_by_interface(&record->interface, texts);
-    return count;
-}
-
-/* Records of a small kind need not take the room of a large one. */
-static size_t size_of(const struct record *record)
-{
-    size_t start = offsetof(struct record, socket);
-
-    switch (record->kind) {
-    case RECORD_SOCKET:
-        return start + sizeof record->socket;
-    case RECORD_COUNT:
-        return start + sizeof record->count;
-    case RECORD_ROUTE:
-        return start + sizeof record->route;
-    default:
-        return sizeof *record;
-    }
-}
-
-/* What an interface borrows besides. */
-static bool copy_addresses(struct rows *rows, struct interface_record *interface)
-{
-    const size_t size = interface->address_count * sizeof *interface->addresses;
-    void *copy = size ? rows_allocate(rows, size) : NULL;
-
-    if (size && !copy)
+    memcpy(&from, place, sizeof from);
+    size = from.count * borrowed->unit;
+    if (borrowed->fields & ~record->has || !size)
+        return true;
+    copy = rows_allocate(rows, size);
+    if (!copy)
         return false;
-    if (size)
-        interface->addresses = memcpy(copy, interface->addresses, size);
+    from.data = memcpy(copy, from.data, size);
+    memcpy(place, &from, sizeof from);
     return true;
 }
 
 static struct record *copy_record(struct rows *rows, const struct record *record)
 {
-    struct record *copy = rows_allocate(rows, size_of(record));
-    struct text *texts[TEXTS_MAX];
-    size_t count;
+    const struct kind *kind = record->kind;
+    struct record *copy = rows_allocate(rows, kind->size);
 
     if (!copy)
         return NULL;
-    memcpy(copy, record, size_of(record));
-    count = borrowed_texts(copy, texts);
-    for (size_t i = 0; i < count; i++) {
-        char *bytes = texts[i]->length ? rows_allocate(rows, texts[i]->length) : NULL;
-        if (texts[i]->length && !bytes)
+    memcpy(copy, record, kind->size);
+    for (size_t i = 0; i < kind->borrowed_count; i++)
+        if (!copy_borrowed(rows, copy, &kind->borrowed[i]))
             return NULL;
-        if (bytes)
-            texts[i]->data = memcpy(bytes, texts[i]->data, texts[i]->length);
-    }
-    if (copy->kind == RECORD_INTERFACE && !copy_addresses(rows, &copy->interface))
-        return NULL;
     return copy;
 }
 
@@ -155,7 +99,7 @@ void rows_clear(struct rows *rows)
 /* By a column, or by a comparison of its own. */
 struct ordering {
     int (*compare)(const struct record *a, const struct record *b);
-    const struct column *column;
+    const struct field *column;
     const struct context *context;
     bool descending;
 };
@@ -165,14 +109,14 @@ static int compare_records(const void *left, const void *right, void *arg)
     const struct record *a = *(const struct record *const *)left;
     const struct record *b = *(const struct record *const *)right;
     const struct ordering *ordering = arg;
-    const struct column *column = ordering->column;
+    const struct field *column = ordering->column;
     struct value x, y;
     int order;
 
     if (ordering->compare || !column)
         return ordering->compare ? ordering->compare(a, b) : 0;
-    x = column->value(column, a, ordering->context);
-    y = column->value(column, b, ordering->context);
+    x = field_value(column, a, ordering->context);
+    y = field_value(column, b, ordering->context);
     order = value_compare(&x, &y);
     if (x.type != y.type) /* unknown ones are last either way */
         return order;
@@ -185,7 +129,7 @@ static int sort(struct rows *rows, struct ordering ordering)
                        &ordering);
 }
 
-int rows_sort(struct rows *rows, const struct column *column, bool descending,
+int rows_sort(struct rows *rows, const struct field *column, bool descending,
               const struct context *context)
 {
     return sort(rows,

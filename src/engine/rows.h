@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "fastnet/column.h"
+#include "fastnet/field.h"
 
 struct rows {
     const struct record **records; /* in the order they came, until they are sorted */
@@ -20,7 +20,7 @@ int rows_add(struct rows *rows, const struct record *record);
 void rows_clear(struct rows *rows);
 
 /* By a column's value; rows of equal value stay in order, unknown ones come last. */
-int rows_sort(struct rows *rows, const struct column *column, bool descending,
+int rows_sort(struct rows *rows, const struct field *column, bool descending,
               const struct context *context);
 
 /* By a comparison of records; equal ones stay in order. */

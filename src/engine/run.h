@@ -81,9 +81,10 @@ struct lane {
     struct seen *seen;
     struct rows *kept; /* where rows go that wait */
     struct pass pass;
-    bool ownerless;     /* one of them had no owner */
-    int stopped;        /* why this lane takes no more rows: -errno */
-    struct lane *later; /* where rows of the second of two tables go, or NULL */
+    bool ownerless;      /* one of them had no owner */
+    int stopped;         /* why this lane takes no more rows: -errno */
+    struct lane *second; /* where rows of the second of two tables go, or NULL */
+    bool (*is_second)(const struct record *record);
 };
 
 /* The lane to the listing's own sink. */
@@ -91,10 +92,10 @@ void lane_init(struct lane *lane, struct run *run, struct rows *kept);
 
 /*
  * For two tables that are read as one: rows of the second go through a lane of their own, so that
- * they come behind those of the first as long as they fit into a buffer. Does nothing where that
- * cannot be.
+ * they come behind those of the first as long as they fit into a buffer. Does nothing if memory is
+ * short or lane_can_keep_order() is false.
  */
-void lane_keep_order(struct lane *lane);
+void lane_keep_order(struct lane *lane, bool (*is_second)(const struct record *record));
 
 /* Whether lane_keep_order() can do that for this listing. */
 bool lane_can_keep_order(const struct run *run);
@@ -102,7 +103,7 @@ bool lane_can_keep_order(const struct run *run);
 /* A record_fn; arg is a struct lane. */
 int lane_take(const struct record *record, void *arg);
 
-/* Hands over what the later lane holds. Returns what came over both. */
+/* Hands over what the second lane holds. Returns what came over both. */
 struct pass lane_finish(struct lane *lane);
 
 /* Hands a row to a sink, or to the groups of the listing where it has some. Returns 0 or -errno. */

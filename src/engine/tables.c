@@ -47,7 +47,8 @@ static size_t choose_backends(const struct run *run, const struct table *table,
     for (size_t i = 0; i < backend_count && count < BACKENDS_MAX; i++)
         if (may_be_asked(run, backends[i], table))
             chosen[count++] = backends[i];
-    if (count > 1 && run->listing->needs & chosen[1]->fields(table) & ~chosen[0]->fields(table)) {
+    if (count > 1 &&
+        run->listing->needs.fields & chosen[1]->fields(table) & ~chosen[0]->fields(table)) {
         const struct backend *first = chosen[1];
         chosen[1] = chosen[0];
         chosen[0] = first;
@@ -182,8 +183,8 @@ static bool stands_still(const struct run *run)
 /* Whether a second pass can find what the first one missed. */
 static bool is_read_twice(const struct run *run, const struct table *table)
 {
-    return run->listing->exact && record_is_identified(table->kind) && !table->endless &&
-           !table->single && !stands_still(run);
+    return run->listing->exact && table->kind->identified && !table->endless && !table->single &&
+           !stands_still(run);
 }
 
 /*
@@ -223,7 +224,7 @@ static int ask(struct run *run, const struct listing_table *table, const struct 
     struct lane lane;
     struct query query = {
         .table = table->table,
-        .needs = listing->needs,
+        .needs = listing->needs.fields,
         .states = table->states,
         .proc_root = listing->proc_root,
         .netlink = listing->backend == BACKEND_PROC ? NULL : run->engine->netlink,
@@ -244,8 +245,8 @@ static int ask(struct run *run, const struct listing_table *table, const struct 
     }
 
     lane_init(&lane, run, &run->sections[run_section(run, table)]);
-    if (table->table->family == AF_UNSPEC)
-        lane_keep_order(&lane);
+    if (table->table->is_second)
+        lane_keep_order(&lane, table->table->is_second);
     if (run_is_captured(run))
         rights_raise(RIGHT_READ);
     result = backend->dump(&query, lane_take, &lane);
@@ -337,7 +338,7 @@ static uint64_t missed(const struct run *run, const struct table *table, const s
 {
     if (!had_it || this->source == BACKEND_AUTO)
         return 0;
-    return run->listing->needs & ~NEED_LOOKUPS & this->fields(table) & ~had_it->fields(table);
+    return run->listing->needs.fields & this->fields(table) & ~had_it->fields(table);
 }
 
 static void put_answer(char *reason, size_t size, const struct table *table,
@@ -413,8 +414,8 @@ static bool may_be_joined(const struct run *run, size_t i)
     const struct listing *listing = run->listing;
     const struct listing_table *table = &listing->tables[i];
 
-    return i + 1 < listing->table_count && table->table && table->table->both &&
-           table[1].table == table->table->other && table[1].states == table->states &&
+    return i + 1 < listing->table_count && table->table && table->table->joint &&
+           table[1].table == table->table->partner && table[1].states == table->states &&
            (lane_can_keep_order(run) || listing->sort || run->groups);
 }
 
@@ -426,7 +427,7 @@ static bool run_joined(struct run *run, const struct listing_table *table)
     struct pass pass;
     int error;
 
-    both.table = table->table->both;
+    both.table = table->table->joint;
     if (choose_backends(run, both.table, asked) == 0)
         return false;
     backend = asked[0];

@@ -71,15 +71,10 @@ void hosts_destroy(struct hosts *hosts)
     free(hosts);
 }
 
-static size_t address_size(uint8_t family)
+static struct host host_of(const struct address *address)
 {
-    return family == AF_INET ? sizeof(struct in_addr) : sizeof(struct in6_addr);
-}
-
-static struct host host_of(uint8_t family, const uint8_t *address)
-{
-    struct host host = {.family = family};
-    memcpy(host.address, address, address_size(family));
+    struct host host = {.family = address->family};
+    memcpy(host.address, address->bytes, address_size(address));
     return host;
 }
 
@@ -102,11 +97,11 @@ static bool is_unspecified(const struct host *host)
     return memcmp(host->address, none, sizeof none) == 0;
 }
 
-int hosts_add(struct hosts *hosts, uint8_t family, const uint8_t *address)
+int hosts_add(struct hosts *hosts, const struct address *address)
 {
-    if (family != AF_INET && family != AF_INET6)
-        return -EAFNOSUPPORT;
-    const struct host host = host_of(family, address);
+    if (address_size(address) == 0)
+        return 0;
+    const struct host host = host_of(address);
     if (is_unspecified(&host))
         return 0;
     const uint64_t hash = hash_of(hosts, &host);
@@ -119,11 +114,11 @@ int hosts_add(struct hosts *hosts, uint8_t family, const uint8_t *address)
     return 0;
 }
 
-const char *hosts_name(const struct hosts *hosts, uint8_t family, const uint8_t *address)
+const char *hosts_name(const struct hosts *hosts, const struct address *address)
 {
-    if (family != AF_INET && family != AF_INET6)
+    if (address_size(address) == 0)
         return NULL;
-    const struct host host = host_of(family, address);
+    const struct host host = host_of(address);
     const struct host *known =
         hash_table_find(&hosts->table, hash_of(hosts, &host), is_same, &host);
     return known ? known->name : NULL;
@@ -276,7 +271,7 @@ static int round_start(struct round *round)
 static struct timespec deadline_after(unsigned milliseconds)
 {
     const uint64_t end = clock_nanoseconds(CLOCK_MONOTONIC) + milliseconds * UINT64_C(1000000);
-    return (struct timespec){(time_t)(end / NANOSECONDS), (long)(end % NANOSECONDS)};
+    return (struct timespec){(time_t)(end / CLOCK_SECOND), (long)(end % CLOCK_SECOND)};
 }
 
 /* With the round's lock held: takes the answers, and stops the threads from asking for more. */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fastnet/column.h"
+#include "fastnet/field.h"
 #include "fastnet/record.h"
 
 struct labels {

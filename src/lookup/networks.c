@@ -86,13 +86,13 @@ void networks_destroy(struct networks *networks)
     free(networks);
 }
 
-const char *networks_name(const struct networks *networks, const uint8_t *address)
+const char *networks_name(const struct networks *networks, const struct address *address)
 {
     uint32_t number;
 
     if (!networks)
         return NULL;
-    memcpy(&number, address, sizeof number);
+    memcpy(&number, address->bytes, sizeof number);
     const struct number_name *known = number_map_find(&networks->names, ntohl(number));
     return known ? known->name : NULL;
 }

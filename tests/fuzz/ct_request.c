@@ -103,6 +103,15 @@ static uint32_t get_be32(const struct attributes *attributes, unsigned type)
     return be32toh(value);
 }
 
+static struct address get_address(const struct attributes *attributes, unsigned type,
+                                  uint8_t family)
+{
+    struct address address = {.family = family};
+
+    copy(attributes, type, address.bytes, address_size(&address));
+    return address;
+}
+
 static void parse_protocol(const struct attributes *protocol, struct flow_tuple *tuple)
 {
     const bool v6 = has(protocol, CTA_PROTO_ICMPV6_ID);
@@ -132,8 +141,8 @@ static void parse_tuple(const struct attributes *all, unsigned type, uint8_t fam
     addresses = parse_nested(&tuple, CTA_TUPLE_IP);
     protocol = parse_nested(&tuple, CTA_TUPLE_PROTO);
     require(family == AF_INET || family == AF_INET6);
-    copy(&addresses, v4 ? CTA_IP_V4_SRC : CTA_IP_V6_SRC, asked->tuple.src, v4 ? 4 : 16);
-    copy(&addresses, v4 ? CTA_IP_V4_DST : CTA_IP_V6_DST, asked->tuple.dst, v4 ? 4 : 16);
+    asked->tuple.src = get_address(&addresses, v4 ? CTA_IP_V4_SRC : CTA_IP_V6_SRC, family);
+    asked->tuple.dst = get_address(&addresses, v4 ? CTA_IP_V4_DST : CTA_IP_V6_DST, family);
     parse_protocol(&protocol, &asked->tuple);
     if (has(&tuple, CTA_TUPLE_ZONE))
         asked->zone = get_be16(&tuple, CTA_TUPLE_ZONE);
@@ -206,11 +215,9 @@ void ct_request_parse(struct ct_request *request, const void *message, size_t si
 /* --- What the kernel does with it ------------------------------------------------------------- */
 
 /* Of IPv6 it leaves out what is equal, in place of what differs (5.8 to 6.18 at least). */
-static bool lists_address(const uint8_t *asked, const uint8_t *address, uint8_t family)
+static bool lists_address(const struct address *asked, const struct address *address)
 {
-    if (family == AF_INET)
-        return memcmp(asked, address, 4) == 0;
-    return memcmp(asked, address, 16) != 0;
+    return address_equal(asked, address) == (address->family == AF_INET);
 }
 
 static bool lists_protocol(const struct ct_asked *asked, const struct flow_tuple *tuple)
@@ -236,11 +243,10 @@ static bool lists_protocol(const struct ct_asked *asked, const struct flow_tuple
 }
 
 /* ctnetlink_filter_match_tuple() */
-static bool lists_tuple(const struct ct_asked *asked, const struct flow_tuple *tuple,
-                        uint8_t family)
+static bool lists_tuple(const struct ct_asked *asked, const struct flow_tuple *tuple)
 {
-    return (!(asked->flags & SRC) || lists_address(asked->tuple.src, tuple->src, family)) &&
-           (!(asked->flags & DST) || lists_address(asked->tuple.dst, tuple->dst, family)) &&
+    return (!(asked->flags & SRC) || lists_address(&asked->tuple.src, &tuple->src)) &&
+           (!(asked->flags & DST) || lists_address(&asked->tuple.dst, &tuple->dst)) &&
            (!(asked->flags & PROTOCOL) || asked->tuple.protocol == tuple->protocol) &&
            lists_protocol(asked, tuple);
 }
@@ -248,7 +254,7 @@ static bool lists_tuple(const struct ct_asked *asked, const struct flow_tuple *t
 /* A flow has one zone; that it may be of one direction only does not matter to a dump. */
 static uint16_t zone_of(const struct flow_record *flow)
 {
-    return flow->zone | flow->orig_zone | flow->reply_zone;
+    return flow->zone | flow->way[WAY_ORIG].zone | flow->way[WAY_REPLY].zone;
 }
 
 /* ctnetlink_filter_match() */
@@ -258,15 +264,14 @@ bool ct_request_lists(const struct ct_request *request, const struct flow_record
            (!request->has_mark || (flow->mark & request->mark_mask) == request->mark) &&
            (!request->has_status || (flow->status & request->status_mask) == request->status) &&
            (!request->has_zone || zone_of(flow) == request->zone) &&
-           lists_tuple(&request->orig, &flow->orig, flow->family) &&
-           lists_tuple(&request->reply, &flow->reply, flow->family);
+           lists_tuple(&request->orig, &flow->way[WAY_ORIG].tuple) &&
+           lists_tuple(&request->reply, &flow->way[WAY_REPLY].tuple);
 }
 
 static bool is_same(const struct flow_tuple *a, const struct flow_tuple *b)
 {
-    return memcmp(a->src, b->src, sizeof a->src) == 0 &&
-           memcmp(a->dst, b->dst, sizeof a->dst) == 0 && a->protocol == b->protocol &&
-           a->src_port == b->src_port && a->dst_port == b->dst_port &&
+    return address_equal(&a->src, &b->src) && address_equal(&a->dst, &b->dst) &&
+           a->protocol == b->protocol && a->src_port == b->src_port && a->dst_port == b->dst_port &&
            a->icmp_type == b->icmp_type && a->icmp_code == b->icmp_code;
 }
 
@@ -283,8 +288,8 @@ bool ct_request_finds(const struct ct_request *request, const struct flow_record
     if (request->family != flow->family)
         return false;
     if (request->orig.given)
-        return is_same(&request->orig.tuple, &flow->orig) &&
-               is_in_zone(request, &request->orig, flow, flow->orig_zone);
-    return request->reply.given && is_same(&request->reply.tuple, &flow->reply) &&
-           is_in_zone(request, &request->reply, flow, flow->reply_zone);
+        return is_same(&request->orig.tuple, &flow->way[WAY_ORIG].tuple) &&
+               is_in_zone(request, &request->orig, flow, flow->way[WAY_ORIG].zone);
+    return request->reply.given && is_same(&request->reply.tuple, &flow->way[WAY_REPLY].tuple) &&
+           is_in_zone(request, &request->reply, flow, flow->way[WAY_REPLY].zone);
 }

@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "fastnet/address.h"
+
 /* Takes one input; aborts when it shows something that must never be. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -14,6 +16,15 @@ static inline void require(int condition)
 {
     if (!condition)
         abort();
+}
+
+/* An address of the family, with nothing behind its bytes. */
+static inline void require_address(const struct address *address, uint8_t family)
+{
+    const struct address alone = address_make(family, address->bytes);
+
+    require(family == AF_INET || family == AF_INET6);
+    require(address_equal(address, &alone));
 }
 
 #endif

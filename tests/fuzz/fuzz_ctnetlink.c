@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 
 #include "datagrams.h"
+#include "fastnet/array.h"
 #include "fastnet/flow_filter.h"
 #include "fastnet/query.h"
 #include "fastnet/report.h"
@@ -22,7 +23,7 @@ struct input {
     struct datagrams datagrams;
     const struct table *table;
     struct written written[SINKS];
-    const struct column *columns[COLUMNS_MAX];
+    const struct field *columns[COLUMNS_MAX];
     size_t column_count;
 };
 
@@ -35,21 +36,44 @@ static unsigned sum(const struct text *text)
     return total;
 }
 
+/* The message may say another family than its addresses have. */
+static void check_tuple(const struct record *record, uint64_t field, const struct flow_tuple *tuple)
+{
+    if (!(record->has & field))
+        return;
+    require_address(&tuple->src, tuple->src.family);
+    require_address(&tuple->dst, tuple->dst.family);
+}
+
+static unsigned check_flow(const struct record *record)
+{
+    const struct flow_record *flow = &record->flow;
+
+    check_tuple(record, FLOW_ORIG, &flow->way[WAY_ORIG].tuple);
+    check_tuple(record, FLOW_REPLY, &flow->way[WAY_REPLY].tuple);
+    return ((record->has & FLOW_HELPER) ? sum(&flow->helper) : 0) +
+           ((record->has & FLOW_SECCTX) ? sum(&flow->secctx) : 0);
+}
+
+static unsigned check_expectation(const struct record *record)
+{
+    const struct expectation_record *expectation = &record->expectation;
+
+    check_tuple(record, FLOW_ORIG, &expectation->orig);
+    check_tuple(record, FLOW_MASK, &expectation->mask);
+    check_tuple(record, FLOW_MASTER, &expectation->master);
+    return (record->has & FLOW_HELPER) ? sum(&expectation->helper) : 0;
+}
+
 /* What a row says must be within what its table can have, and be there to be read. */
 static unsigned check_record(const struct record *record, const struct input *input)
 {
-    unsigned total = 0;
-
     require(record->kind == input->table->kind);
     require(!(record->has & ~backend_ctnetlink.fields(input->table)));
     require(!input->table->endless || record->identity == 0);
-    if (record->kind == RECORD_FLOW && record->has & FLOW_HELPER)
-        total += sum(&record->flow.helper);
-    if (record->kind == RECORD_FLOW && record->has & FLOW_SECCTX)
-        total += sum(&record->flow.secctx);
-    if (record->kind == RECORD_EXPECTATION && record->has & FLOW_HELPER)
-        total += sum(&record->expectation.helper);
-    return total;
+    if (record->kind == &kind_flow)
+        return check_flow(record);
+    return record->kind == &kind_expectation ? check_expectation(record) : 0;
 }
 
 static int take_row(const struct record *record, void *arg)
@@ -91,12 +115,12 @@ static struct sink *make_sink(struct input *input, size_t i, uint8_t bits,
 static void begin(struct input *input, uint8_t bits, const struct context *context)
 {
     static const char *const controls[SINKS] = {[CONNTRACK] = "\t", [JSON] = "", [CSV] = "\r"};
-    const struct column_table *columns = columns_of(input->table->kind);
+    const struct kind *kind = input->table->kind;
 
-    require(columns->count > 0 && columns->count <= COLUMNS_MAX);
-    for (size_t i = 0; i < columns->count; i++)
-        input->columns[i] = &columns->columns[i];
-    input->column_count = columns->count;
+    require(kind->field_count > 0 && kind->field_count <= COLUMNS_MAX);
+    for (size_t i = 0; i < kind->field_count; i++)
+        input->columns[i] = &kind->fields[i];
+    input->column_count = kind->field_count;
     for (size_t i = 0; i < SINKS; i++)
         written_begin(&input->written[i], make_sink(input, i, bits, context), controls[i],
                       i != JSON);
@@ -124,7 +148,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (size < 2)
         return 0;
-    query.table = input.table = tables[data[0] % (sizeof tables / sizeof *tables)];
+    query.table = input.table = tables[data[0] % COUNT(tables)];
     input.datagrams = (struct datagrams){data + 2, size - 2, 0, input.table->endless};
     query.netlink = netlink_create_with(&peer);
     require(query.netlink != NULL);

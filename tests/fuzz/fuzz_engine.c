@@ -5,13 +5,13 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "engine/delta.h"
 #include "engine/groups.h"
 #include "engine/order.h"
 #include "engine/rows.h"
 #include "engine/seen.h"
+#include "fastnet/clock.h"
 #include "fuzz.h"
 #include "made_records.h"
 #include "shown.h"
@@ -28,15 +28,14 @@ enum {
 static const struct context no_names;
 
 struct input {
-    enum record_kind kind;
-    uint8_t choice, again;
+    uint8_t kind, choice, again;
     struct made_record made[ROWS_MAX];
     size_t count;
 };
 
-static struct value value_of(const struct column *column, const struct record *record)
+static struct value value_of(const struct field *column, const struct record *record)
 {
-    return column->value(column, record, &no_names);
+    return field_value(column, record, &no_names);
 }
 
 static int sign(int order)
@@ -44,14 +43,14 @@ static int sign(int order)
     return (order > 0) - (order < 0);
 }
 
-static int compare(const struct column *column, const struct record *a, const struct record *b)
+static int compare(const struct field *column, const struct record *a, const struct record *b)
 {
     const struct value x = value_of(column, a), y = value_of(column, b);
 
     return sign(value_compare(&x, &y));
 }
 
-static bool is_known(const struct column *column, const struct record *record)
+static bool is_known(const struct field *column, const struct record *record)
 {
     const enum value_type type = value_of(column, record).type;
 
@@ -63,7 +62,7 @@ static bool is_known(const struct column *column, const struct record *record)
 /* The rows are copied, and what they were made of is freed: a copy must not refer to it. */
 static void copy_rows(struct input *input, struct rows *rows)
 {
-    const struct column_table *columns = columns_of(input->kind);
+    const struct kind *kind = made_kind(input->kind);
     uint64_t shown[ROWS_MAX] = {0};
 
     for (size_t i = 0; i < input->count; i++) {
@@ -71,9 +70,9 @@ static void copy_rows(struct input *input, struct rows *rows)
         shown[i] = shown_hash(0, record, &no_names);
         require(rows_add(rows, record) == 0);
         require(rows->records[i]->has == record->has);
-        for (size_t j = 0; j < columns->count; j++)
-            require(!shown_stands_still(&columns->columns[j]) ||
-                    compare(&columns->columns[j], record, rows->records[i]) == 0);
+        for (size_t j = 0; j < kind->field_count; j++)
+            require(!shown_stands_still(&kind->fields[j]) ||
+                    compare(&kind->fields[j], record, rows->records[i]) == 0);
     }
     require(rows->count == input->count);
     for (size_t i = 0; i < input->count; i++)
@@ -84,7 +83,7 @@ static void copy_rows(struct input *input, struct rows *rows)
 
 /* --- Order ------------------------------------------------------------------------------------ */
 
-static void check_order(const struct column *column, const struct rows *rows)
+static void check_order(const struct field *column, const struct rows *rows)
 {
     int orders[TRIPLES_MAX][TRIPLES_MAX];
     size_t count = TRIPLES_MAX;
@@ -112,7 +111,7 @@ static size_t place_of(const struct rows *rows, const struct record *record)
     return place;
 }
 
-static void check_sorted(const struct column *column, const struct rows *rows,
+static void check_sorted(const struct field *column, const struct rows *rows,
                          const struct rows *before, bool descending)
 {
     require(rows->count == before->count);
@@ -155,10 +154,10 @@ static void check_arranged(const struct rows *rows)
 
 static void sort_rows(const struct input *input, const struct rows *rows)
 {
-    const struct column_table *columns = columns_of(input->kind);
+    const struct kind *kind = made_kind(input->kind);
 
-    for (size_t i = 0; i < columns->count; i++) {
-        const struct column *column = &columns->columns[i];
+    for (size_t i = 0; i < kind->field_count; i++) {
+        const struct field *column = &kind->fields[i];
         const bool descending = input->choice & 1;
         struct rows sorted;
         if (!shown_stands_still(column))
@@ -176,7 +175,7 @@ static void sort_rows(const struct input *input, const struct rows *rows)
 
 /* The columns that rows are counted by. */
 struct counting {
-    const struct column *columns[COUNTED_BY_MAX];
+    const struct field *columns[COUNTED_BY_MAX];
     size_t count;
 };
 
@@ -185,8 +184,8 @@ static bool is_in_group(const struct counting *counting, const struct record *gr
 {
     for (size_t i = 0; i < counting->count; i++) {
         const struct value value = value_of(counting->columns[i], record);
-        struct column counted;
-        column_counted(&counted, counting->columns[i], i);
+        struct field counted;
+        field_counted(&counted, counting->columns[i], i);
         const struct value of_group = value_of(&counted, group);
         require(value_compare(&of_group, &group->count.values[i]) == 0);
         if (value_compare(&of_group, &value) != 0)
@@ -204,12 +203,12 @@ static void check_groups(const struct counting *counting, const struct rows *gro
     for (size_t i = 0; i < groups->count; i++) {
         const struct record *group = groups->records[i];
         uint64_t members = 0;
-        require(group->kind == RECORD_COUNT && group->count.count > 0);
+        require(group->kind == &kind_count && group->count.count > 0);
         require(i == 0 || groups->records[i - 1]->count.count >= group->count.count);
         for (size_t j = 0; j < rows->count; j++)
             members += is_in_group(counting, group, rows->records[j]);
         require(members == group->count.count);
-        require(value_of(&column_count, group).number == members);
+        require(value_of(&field_count, group).number == members);
         sum += members;
     }
     require(sum == rows->count);
@@ -217,7 +216,7 @@ static void check_groups(const struct counting *counting, const struct rows *gro
 
 static void count_rows(const struct input *input, const struct rows *rows)
 {
-    const struct column_table *columns = columns_of(input->kind);
+    const struct kind *kind = made_kind(input->kind);
     struct counting counting = {.count = 1 + input->choice % COUNTED_BY_MAX};
     struct rows counted = {0};
 
@@ -225,9 +224,9 @@ static void count_rows(const struct input *input, const struct rows *rows)
         const size_t first = input->choice + time * input->again;
         struct groups *groups;
         for (size_t i = 0; i < counting.count; i++) {
-            counting.columns[i] = &columns->columns[(first + i * 7) % columns->count];
+            counting.columns[i] = &kind->fields[(first + i * 7) % kind->field_count];
             if (!shown_stands_still(counting.columns[i]))
-                counting.columns[i] = &columns->columns[0];
+                counting.columns[i] = &kind->fields[0];
         }
         groups = groups_create(counting.columns, counting.count);
         require(groups != NULL);
@@ -242,123 +241,141 @@ static void count_rows(const struct input *input, const struct rows *rows)
 
 /* --- Changes ---------------------------------------------------------------------------------- */
 
-/* A row whose counters delta.h knows, and when it was looked at, between two times. */
+enum { COUNTERS_MAX = 32, KEY_MAX = 64 };
+
+/* The counters of a row, and the fields that say that they are there. */
+struct counters {
+    const struct field *fields[COUNTERS_MAX];
+    uint64_t values[COUNTERS_MAX];
+    size_t count;
+    uint64_t has;
+};
+
+/* A row with counters, and when it was looked at, between two times. */
 struct total {
     struct record record;
     uint64_t before, after;
 };
 
-static uint64_t now(void)
+static struct counters counters_in(const struct record *record)
 {
-    struct timespec time;
+    const struct kind *kind = record->kind;
+    struct counters counters = {.count = 0};
 
-    require(clock_gettime(CLOCK_MONOTONIC, &time) == 0);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
-static size_t counters_in(struct record *record, uint64_t **counters, uint64_t *field)
-{
-    if (record->kind == RECORD_INTERFACE && record->has & INTERFACE_COUNTERS) {
-        *counters = record->interface.counters;
-        *field = INTERFACE_COUNTERS;
-        return INTERFACE_COUNTERS_MAX;
+    for (size_t i = 0; i < kind->field_count; i++) {
+        const struct field *field = &kind->fields[i];
+        const uint64_t needed = field->needs.fields | field->grows;
+        if (!field->counter || (record->has & needed) != needed)
+            continue;
+        require(counters.count < COUNTERS_MAX);
+        counters.fields[counters.count] = field;
+        counters.values[counters.count++] = field_number(field, record);
+        counters.has |= field->needs.fields;
     }
-    if (record->kind == RECORD_COUNTER && record->has & COUNTER_VALUE &&
-        !record->counter.negative && !record->counter.state) {
-        *counters = &record->counter.magnitude;
-        *field = COUNTER_VALUE;
-        return 1;
-    }
-    return 0;
-}
-
-static bool is_same(struct text a, struct text b)
-{
-    return a.length == b.length && memcmp(a.data, b.data, a.length) == 0;
+    return counters;
 }
 
 static bool has_same_key(const struct record *a, const struct record *b)
 {
-    if (a->kind == RECORD_INTERFACE)
-        return is_same(a->interface.name, b->interface.name);
-    return is_same(a->counter.name, b->counter.name) &&
-           is_same(a->counter.protocol, b->counter.protocol);
+    for (size_t i = 0; i < a->kind->field_count; i++)
+        if (a->kind->fields[i].key && compare(&a->kind->fields[i], a, b) != 0)
+            return false;
+    return a->identity == b->identity;
 }
 
-/* A name that is too long to be remembered has no changes. */
-static bool is_long(const struct record *record)
+/* What has no key, or one that is too long to be remembered, has no changes. */
+static bool has_changes(const struct record *record)
 {
-    if (record->kind == RECORD_INTERFACE)
-        return record->interface.name.length > 63;
-    return record->counter.name.length + record->counter.protocol.length > 62;
+    size_t size = record->identity ? sizeof record->identity : 0;
+
+    for (size_t i = 0; i < record->kind->field_count && !record->identity; i++) {
+        const struct field *field = &record->kind->fields[i];
+        const struct value value = value_of(field, record);
+        if (field->key)
+            size += value.type == VALUE_TEXT ? value.text.length + 1 : sizeof value.number;
+    }
+    return size > 0 && size <= KEY_MAX;
 }
 
-/* The changes a second, as far as the two times are known. */
-static void check_rate(uint64_t rate, uint64_t change, const struct total *first,
-                       const struct total *second)
+/* The changes a second, as far as the two times are known; the largest number stands for more. */
+static void check_rate(const struct field *field, uint64_t rate, uint64_t change,
+                       const struct total *first, const struct total *second)
 {
-    const double amount = (double)change * 1e9;
+    const double amount = (double)change * CLOCK_SECOND;
     const double longest = (double)(second->after - first->before);
     const double shortest = (double)(second->before - first->after);
 
-    require((double)rate + 1 >= amount / longest * (1 - 1e-9) || rate == UINT64_MAX);
+    require((double)rate + 1 >= amount / longest * (1 - 1e-9) ||
+            rate == (field->member == MEMBER_UINT32 ? UINT32_MAX : UINT64_MAX));
     require(shortest == 0 || (double)rate <= amount / shortest * (1 + 1e-9) + 1);
 }
 
-static void check_change(struct total *first, struct total *second, struct record *change)
+static void check_change(const struct total *first, const struct total *second,
+                         const struct record *change)
 {
-    uint64_t *before = NULL, *totals = NULL, *rates = NULL, field = 0;
-    const size_t count = counters_in(&second->record, &totals, &field);
-    bool fell = is_long(&second->record);
+    const struct counters before = counters_in(&first->record);
+    const struct counters totals = counters_in(&second->record);
+    const struct counters rates = counters_in(change);
+    bool fell = !has_changes(&second->record);
 
-    counters_in(&first->record, &before, &field);
-    for (size_t i = 0; i < count; i++)
-        fell |= totals[i] < before[i];
-    require((change->has | field) == (second->record.has | field));
+    for (size_t i = 0; i < totals.count; i++)
+        fell |= totals.values[i] < before.values[i];
+    require((change->has | totals.has) == second->record.has);
     if (fell || second->before == first->after) {
-        require(!fell || !(change->has & field));
+        require(!fell || !(change->has & totals.has));
         return;
     }
-    require((change->has & field) == field);
-    require(counters_in(change, &rates, &field) == count);
-    for (size_t i = 0; i < count; i++)
-        check_rate(rates[i], totals[i] - before[i], first, second);
+    require(change->has == second->record.has && rates.count == totals.count);
+    for (size_t i = 0; i < totals.count; i++)
+        check_rate(totals.fields[i], rates.values[i], totals.values[i] - before.values[i], first,
+                   second);
 }
 
 static struct record take_total(struct delta *delta, struct total *total)
 {
     struct record change;
 
-    total->before = now();
+    total->before = clock_nanoseconds(CLOCK_MONOTONIC);
     require(delta_take(delta, &total->record, &change) == 0);
-    total->after = now();
+    total->after = clock_nanoseconds(CLOCK_MONOTONIC);
     return change;
 }
 
-/* Rows with the counters of delta.h, each key once. */
+/* A kept row has only the bytes of its kind. */
+static struct record copy_of(const struct record *kept)
+{
+    struct record record = {.kind = NULL};
+
+    memcpy(&record, kept, kept->kind->size);
+    return record;
+}
+
+/* Rows with counters, each key once. */
 static size_t choose_totals(const struct rows *rows, struct total *totals)
 {
-    uint64_t *counters, field;
     size_t count = 0;
 
     for (size_t i = 0; i < rows->count; i++) {
         bool repeated = false;
-        totals[count].record = *rows->records[i];
         for (size_t j = 0; j < count; j++)
             repeated |= has_same_key(&totals[j].record, rows->records[i]);
-        if (!repeated && counters_in(&totals[count].record, &counters, &field))
-            count++;
+        if (!repeated && counters_in(rows->records[i]).count)
+            totals[count++].record = copy_of(rows->records[i]);
     }
     return count;
 }
 
+/* One of 32 bits begins again at 0 behind its end, as the kernel's do. */
 static void grow(struct record *record, uint8_t seed)
 {
-    uint64_t *counters = NULL, field;
-    const size_t count = counters_in(record, &counters, &field);
+    const struct counters counters = counters_in(record);
 
-    for (size_t i = 0; i < count; i++)
-        counters[i] += seed & 1 ? UINT64_C(1) << (seed + i) % 64 : seed;
+    for (size_t i = 0; i < counters.count; i++) {
+        const uint64_t number =
+            counters.values[i] + (seed & 1 ? UINT64_C(1) << (seed + i) % 64 : seed);
+        const bool wide = counters.fields[i]->member == MEMBER_UINT64;
+        field_set_number(counters.fields[i], record, wide ? number : (uint32_t)number);
+    }
 }
 
 /* Three runs; in the second one some rows are missing, so that they are new in the third. */
@@ -375,16 +392,15 @@ static void take_changes(const struct input *input, const struct rows *rows)
             const bool missing = run == 1 && input->again >> i % 8 & 1;
             const bool compared = run == 1 || (run == 2 && !(input->again >> i % 8 & 1));
             struct total *total = compared ? &second[i] : &first[i];
-            uint64_t *counters, field = 0;
             if (missing)
                 continue;
             *total = first[i];
             grow(&total->record, (uint8_t)(input->choice + i));
-            struct record change = take_total(delta, total);
-            counters_in(&total->record, &counters, &field);
-            require(compared || change.has == (total->record.has & ~field));
+            const struct record change = take_total(delta, total);
             if (compared)
                 check_change(&first[i], total, &change);
+            else
+                require(change.has == (total->record.has & ~counters_in(&total->record).has));
             first[i] = *total;
         }
     }
@@ -399,10 +415,10 @@ static void take_others(const struct rows *rows)
     require(delta != NULL);
     delta_start(delta);
     for (size_t i = 0; i < rows->count; i++) {
-        struct record record = *rows->records[i], change;
-        uint64_t *counters, field;
+        const struct record record = copy_of(rows->records[i]);
+        struct record change;
         require(delta_take(delta, &record, &change) == 0);
-        if (!counters_in(&record, &counters, &field))
+        if (!counters_in(&record).count)
             require(change.has == record.has &&
                     shown_hash(0, &record, &no_names) == shown_hash(0, &change, &no_names));
     }
@@ -418,8 +434,8 @@ static void see_identities(const struct input *input, struct bytes bytes)
 
     require(seen != NULL);
     seen_start(seen, input->choice & 1);
-    for (size_t i = 0; i < IDENTITIES_MAX && bytes.at < bytes.end; i++) {
-        const uint8_t number = bytes_take(&bytes);
+    for (size_t i = 0; i < IDENTITIES_MAX && bytes.left; i++) {
+        const uint8_t number = bytes_u8(&bytes);
         const uint64_t identity = (number + UINT64_C(1)) << input->again % 56;
         require(seen_before(seen, identity) == known[number]);
         known[number] = true;
@@ -450,15 +466,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct input input;
     static struct rows rows; /* empty at the end of each input */
-    struct bytes bytes = {data, data + size};
+    struct bytes bytes = {data, size};
 
-    input.kind = (enum record_kind)(bytes_take(&bytes) % RECORD_COUNT);
-    input.choice = bytes_take(&bytes);
-    input.again = bytes_take(&bytes);
+    input.kind = bytes_u8(&bytes);
+    input.choice = bytes_u8(&bytes);
+    input.again = bytes_u8(&bytes);
     see_identities(&input, bytes);
     if (input.choice % 16 == 0)
         see_many(input.choice & 16, input.again * UINT64_C(0x100000000));
-    for (input.count = 0; input.count < ROWS_MAX && bytes.at < bytes.end; input.count++)
+    for (input.count = 0; input.count < ROWS_MAX && bytes.left; input.count++)
         made_record_init(&input.made[input.count], input.kind, &bytes);
     copy_rows(&input, &rows);
     sort_rows(&input, &rows);

@@ -22,8 +22,10 @@
 
 /* --- What the filter keeps -------------------------------------------------------------------- */
 
-#define FLOW(member) offsetof(struct flow_record, member)
-#define NO_MASK      SIZE_MAX
+#define FLOW(member)  offsetof(struct flow_record, member)
+#define ORIG(member)  FLOW(way[WAY_ORIG].member)
+#define REPLY(member) FLOW(way[WAY_REPLY].member)
+#define NO_MASK       SIZE_MAX
 
 /* A number of a flow, what a filter says of it, and what must be there besides. */
 static const struct number {
@@ -32,38 +34,37 @@ static const struct number {
     size_t size;               /* bytes */
     uint64_t has;
 } numbers[] = {
-    {FILTER_PROTOCOL, FLOW(orig.protocol), FILTER(protocol), NO_MASK, SIZE(protocol), 0},
-    {FILTER_ORIG_SRC, FLOW(orig.src), FILTER(orig_src.network), FILTER(orig_src.mask),
+    {FILTER_PROTOCOL, ORIG(tuple.protocol), FILTER(protocol), NO_MASK, SIZE(protocol), 0},
+    {FILTER_ORIG_SRC, ORIG(tuple.src.bytes), FILTER(orig_src.network), FILTER(orig_src.mask),
      SIZE(orig_src.network), 0},
-    {FILTER_ORIG_DST, FLOW(orig.dst), FILTER(orig_dst.network), FILTER(orig_dst.mask),
+    {FILTER_ORIG_DST, ORIG(tuple.dst.bytes), FILTER(orig_dst.network), FILTER(orig_dst.mask),
      SIZE(orig_dst.network), 0},
-    {FILTER_REPLY_SRC, FLOW(reply.src), FILTER(reply_src.network), FILTER(reply_src.mask),
+    {FILTER_REPLY_SRC, REPLY(tuple.src.bytes), FILTER(reply_src.network), FILTER(reply_src.mask),
      SIZE(reply_src.network), 0},
-    {FILTER_REPLY_DST, FLOW(reply.dst), FILTER(reply_dst.network), FILTER(reply_dst.mask),
+    {FILTER_REPLY_DST, REPLY(tuple.dst.bytes), FILTER(reply_dst.network), FILTER(reply_dst.mask),
      SIZE(reply_dst.network), 0},
-    {FILTER_ORIG_SRC_PORT, FLOW(orig.src_port), FILTER(orig_src_port), NO_MASK, SIZE(orig_src_port),
-     0},
-    {FILTER_ORIG_DST_PORT, FLOW(orig.dst_port), FILTER(orig_dst_port), NO_MASK, SIZE(orig_dst_port),
-     0},
-    {FILTER_REPLY_SRC_PORT, FLOW(reply.src_port), FILTER(reply_src_port), NO_MASK,
+    {FILTER_ORIG_SRC_PORT, ORIG(tuple.src_port), FILTER(orig_src_port), NO_MASK,
+     SIZE(orig_src_port), 0},
+    {FILTER_ORIG_DST_PORT, ORIG(tuple.dst_port), FILTER(orig_dst_port), NO_MASK,
+     SIZE(orig_dst_port), 0},
+    {FILTER_REPLY_SRC_PORT, REPLY(tuple.src_port), FILTER(reply_src_port), NO_MASK,
      SIZE(reply_src_port), 0},
-    {FILTER_REPLY_DST_PORT, FLOW(reply.dst_port), FILTER(reply_dst_port), NO_MASK,
+    {FILTER_REPLY_DST_PORT, REPLY(tuple.dst_port), FILTER(reply_dst_port), NO_MASK,
      SIZE(reply_dst_port), 0},
-    {FILTER_ICMP_TYPE, FLOW(orig.icmp_type), FILTER(icmp_type), NO_MASK, SIZE(icmp_type), 0},
-    {FILTER_ICMP_CODE, FLOW(orig.icmp_code), FILTER(icmp_code), NO_MASK, SIZE(icmp_code), 0},
-    {FILTER_ICMP_ID, FLOW(orig.src_port), FILTER(icmp_id), NO_MASK, SIZE(icmp_id), 0},
+    {FILTER_ICMP_TYPE, ORIG(tuple.icmp_type), FILTER(icmp_type), NO_MASK, SIZE(icmp_type), 0},
+    {FILTER_ICMP_CODE, ORIG(tuple.icmp_code), FILTER(icmp_code), NO_MASK, SIZE(icmp_code), 0},
+    {FILTER_ICMP_ID, ORIG(tuple.src_port), FILTER(icmp_id), NO_MASK, SIZE(icmp_id), 0},
     {FILTER_STATE, FLOW(state), FILTER(state), NO_MASK, SIZE(state), FLOW_STATE},
     {FILTER_STATUS, FLOW(status), FILTER(status), FILTER(status_mask), SIZE(status), FLOW_STATUS},
     {FILTER_MARK, FLOW(mark), FILTER(mark), FILTER(mark_mask), SIZE(mark), FLOW_MARK},
     {FILTER_SECMARK, FLOW(secmark), FILTER(secmark), NO_MASK, SIZE(secmark), 0},
     {FILTER_ZONE, FLOW(zone), FILTER(zone), NO_MASK, SIZE(zone), 0},
-    {FILTER_ORIG_ZONE, FLOW(orig_zone), FILTER(orig_zone), NO_MASK, SIZE(orig_zone), 0},
-    {FILTER_REPLY_ZONE, FLOW(reply_zone), FILTER(reply_zone), NO_MASK, SIZE(reply_zone), 0},
+    {FILTER_ORIG_ZONE, ORIG(zone), FILTER(orig_zone), NO_MASK, SIZE(orig_zone), 0},
+    {FILTER_REPLY_ZONE, REPLY(zone), FILTER(reply_zone), NO_MASK, SIZE(reply_zone), 0},
     {FILTER_ID, FLOW(id), FILTER(id), NO_MASK, SIZE(id), FLOW_ID},
     {FILTER_LABELS, FLOW(labels), FILTER(labels), FILTER(labels), SIZE(labels), FLOW_LABELS},
-    {FILTER_ORIG_VTAG, FLOW(orig_vtag), FILTER(orig_vtag), NO_MASK, SIZE(orig_vtag),
-     FLOW_ORIG_VTAG},
-    {FILTER_REPLY_VTAG, FLOW(reply_vtag), FILTER(reply_vtag), NO_MASK, SIZE(reply_vtag),
+    {FILTER_ORIG_VTAG, ORIG(vtag), FILTER(orig_vtag), NO_MASK, SIZE(orig_vtag), FLOW_ORIG_VTAG},
+    {FILTER_REPLY_VTAG, REPLY(vtag), FILTER(reply_vtag), NO_MASK, SIZE(reply_vtag),
      FLOW_REPLY_VTAG},
     {FILTER_ROLE, FLOW(role), FILTER(role), NO_MASK, SIZE(role), FLOW_ROLE},
 };
@@ -87,32 +88,33 @@ static bool agree_ports(const struct flow_filter *filter, const struct flow_reco
     const uint32_t orig = FILTER_ORIG_SRC_PORT | FILTER_ORIG_DST_PORT;
     const uint32_t reply = FILTER_REPLY_SRC_PORT | FILTER_REPLY_DST_PORT;
 
-    return (!(filter->fields & orig) || flow->orig.has_ports) &&
-           (!(filter->fields & reply) || flow->reply.has_ports);
+    return (!(filter->fields & orig) || flow->way[WAY_ORIG].tuple.has_ports) &&
+           (!(filter->fields & reply) || flow->way[WAY_REPLY].tuple.has_ports);
 }
 
 /* What was translated is another than before, and what is asked for. */
-static bool is_translated(const struct flow_nat *nat, const uint8_t *from, const uint8_t *to,
-                          uint16_t from_port, uint16_t to_port)
+static bool is_translated(const struct flow_nat *nat, const struct address *from,
+                          const struct address *to, uint16_t from_port, uint16_t to_port)
 {
-    const bool address = memcmp(from, to, 16) != 0, port = from_port != to_port;
+    const bool address = !address_equal(from, to), port = from_port != to_port;
 
     return (address || port) &&
-           (!nat->has_address || (address && memcmp(to, nat->address, 16) == 0)) &&
+           (!nat->has_address || (address && memcmp(to->bytes, nat->address, 16) == 0)) &&
            (!nat->has_port || (port && to_port == nat->port));
 }
 
 static bool agree_translations(const struct flow_filter *filter, const struct record *record)
 {
     const struct flow_record *flow = &record->flow;
-    const struct flow_tuple *orig = &flow->orig, *reply = &flow->reply;
+    const struct flow_tuple *orig = &flow->way[WAY_ORIG].tuple,
+                            *reply = &flow->way[WAY_REPLY].tuple;
     const bool ports = flow_has_ports(orig->protocol);
     const uint32_t status = (record->has & FLOW_STATUS) ? flow->status : UINT32_MAX;
     const bool src = status & IPS_SRC_NAT_DONE &&
-                     is_translated(&filter->src_nat, orig->src, reply->dst,
+                     is_translated(&filter->src_nat, &orig->src, &reply->dst,
                                    ports ? orig->src_port : 0, ports ? reply->dst_port : 0);
     const bool dst = status & IPS_DST_NAT_DONE &&
-                     is_translated(&filter->dst_nat, orig->dst, reply->src,
+                     is_translated(&filter->dst_nat, &orig->dst, &reply->src,
                                    ports ? orig->dst_port : 0, ports ? reply->src_port : 0);
 
     return (!(filter->fields & FILTER_SRC_NAT) || src) &&
@@ -134,9 +136,9 @@ static void check_keeps(const struct flow_filter *filter, const struct record *r
 /* Of expectations only the family counts, and of other rows nothing. */
 static void check_other_rows(const struct flow_filter *filter, uint8_t family)
 {
-    const struct record expectation = {.kind = RECORD_EXPECTATION,
+    const struct record expectation = {.kind = &kind_expectation,
                                        .expectation = {.family = family}};
-    const struct record usage = {.kind = RECORD_FLOW_USAGE};
+    const struct record usage = {.kind = &kind_flow_usage};
 
     require(flow_filter_keeps(&expectation, filter) ==
             (!filter->family || filter->family == family));
@@ -228,8 +230,8 @@ static bool names_one(const struct flow_filter *filter, bool reply)
 static bool names_zone(const struct flow_filter *filter, const struct flow_record *flow)
 {
     return (!flow->zone || filter->fields & FILTER_ZONE) &&
-           (!flow->orig_zone || filter->fields & FILTER_ORIG_ZONE) &&
-           (!flow->reply_zone || filter->fields & FILTER_REPLY_ZONE);
+           (!flow->way[WAY_ORIG].zone || filter->fields & FILTER_ORIG_ZONE) &&
+           (!flow->way[WAY_REPLY].zone || filter->fields & FILTER_REPLY_ZONE);
 }
 
 /* Whether the kernel must hand on the flow. */
@@ -239,7 +241,7 @@ static bool is_wanted(const struct table *table, const struct flow_filter *filte
     const uint32_t ends = FILTER_ORIG_SRC | FILTER_ORIG_DST;
     bool by_orig;
 
-    if (table->kind != RECORD_FLOW || !flow_filter_keeps(record, filter))
+    if (table->kind != &kind_flow || !flow_filter_keeps(record, filter))
         return false;
     if (!table->single)
         return true;

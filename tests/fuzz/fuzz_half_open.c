@@ -48,8 +48,8 @@ static bool has_ends(const struct socket_record *a, const struct socket_record *
 {
     return a->family == b->family && a->local.port == b->local.port &&
            a->remote.port == b->remote.port &&
-           memcmp(a->local.address, b->local.address, sizeof a->local.address) == 0 &&
-           memcmp(a->remote.address, b->remote.address, sizeof a->remote.address) == 0;
+           address_equal(&a->local.address, &b->local.address) &&
+           address_equal(&a->remote.address, &b->remote.address);
 }
 
 static bool has_numbers(const struct socket_record *a, const struct socket_record *b)
@@ -61,7 +61,7 @@ static bool has_numbers(const struct socket_record *a, const struct socket_recor
 static void check(const struct half_open *half_open, const struct rows *rows,
                   const struct socket_record *ends)
 {
-    struct record record = {.kind = RECORD_SOCKET, .has = SOCKET_ADDRESSES};
+    struct record record = {.kind = &kind_socket, .has = SOCKET_ADDRESSES};
     bool known = false, right = false;
 
     record.socket.family = ends->family;
@@ -91,7 +91,7 @@ static void check_rows(const struct half_open *half_open, const struct rows *row
         ends.remote.port ^= 1;
         check(half_open, rows, &ends);
         ends.remote.port ^= 1;
-        ends.local.address[3] ^= 1;
+        ends.local.address.bytes[3] ^= 1;
         check(half_open, rows, &ends);
     }
 }
@@ -120,7 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct table *const tables[] = {&table_tcp, &table_tcp6, &table_tcp_both};
     struct report report = {.partial = false};
-    struct query query = {.needs = ~NEED_LOOKUPS,
+    struct query query = {.needs = UINT64_MAX,
                           .states = STATES_ALL,
                           .proc_root = net_files_root(),
                           .report = &report};
@@ -130,7 +130,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (size == 0)
         return 0;
-    query.table = tables[data[0] % (sizeof tables / sizeof *tables)];
+    query.table = tables[data[0] % COUNT(tables)];
     files = write_files(query.table, (const char *)data + 1, size - 1);
     half_open = half_open_create(&query);
     require(half_open && !report.partial && report.count <= files);

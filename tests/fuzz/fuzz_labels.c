@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fastnet/column.h"
+#include "fastnet/field.h"
 #include "fastnet/lookup.h"
 #include "fuzz.h"
 #include "tree.h"

@@ -77,26 +77,22 @@ static int next_address(const struct addresses *addresses, uint32_t interface, i
 static void check_address(const struct interface_address *address,
                           const struct interface_address *expected)
 {
-    require(address->interface == expected->interface && address->family == expected->family);
-    require(address->prefix == expected->prefix);
-    require(address->has_broadcast == expected->has_broadcast);
-    require(memcmp(address->local, expected->local, sizeof address->local) == 0);
-    require(memcmp(address->peer, expected->peer, sizeof address->peer) == 0);
-    require(memcmp(address->broadcast, expected->broadcast, sizeof address->broadcast) == 0);
+    require(address->interface == expected->interface && address->prefix == expected->prefix);
+    require(address_equal(&address->local, &expected->local));
+    require(address_equal(&address->peer, &expected->peer));
+    require(address_equal(&address->broadcast, &expected->broadcast));
     require(strcmp(address->label, expected->label) == 0);
 }
 
 /* A mapped address is written as the IPv4 address that it holds. */
-static void check_written(const char *text, const struct interface_address *address)
+static void check_written(const char *text, const struct address *address)
 {
-    static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
-    const bool is_mapped =
-        address->family == AF_INET6 && memcmp(address->local, mapped, sizeof mapped) == 0;
-    const bool ipv4 = address->family == AF_INET || is_mapped;
+    const bool mapped = address_is_mapped(address);
+    const bool ipv4 = address->family == AF_INET || mapped;
     uint8_t read_back[16];
 
     require(inet_pton(ipv4 ? AF_INET : AF_INET6, text, read_back) == 1);
-    require(memcmp(read_back, address->local + (is_mapped ? 12 : 0), ipv4 ? 4 : 16) == 0);
+    require(memcmp(read_back, address->bytes + (mapped ? 12 : 0), ipv4 ? 4 : 16) == 0);
 }
 
 /* The next item of a list with commas must be this address. */
@@ -115,7 +111,7 @@ static const char *check_address_text(const char *at, const char *end,
     slash = strchr(text, '/');
     require(slash != NULL);
     *slash = '\0';
-    check_written(text, address);
+    check_written(text, &address->local);
     snprintf(expected, sizeof expected, "%u", address->prefix);
     require(strcmp(slash + 1, expected) == 0);
     return comma ? comma + 1 : end;
@@ -196,7 +192,7 @@ static int take_row(const struct record *record, void *arg)
 {
     struct input *input = arg;
 
-    require(record->kind == RECORD_INTERFACE && record->identity == 0);
+    require(record->kind == &kind_interface && record->identity == 0);
     require(!(record->has & ~backend_link.fields(&table_interfaces)));
     require(record->interface.name.length > 0);
     if (record->interface.labelled)
@@ -216,8 +212,7 @@ static void list_interfaces(struct datagrams *datagrams, bool with_addresses)
     struct input input = {.label = NONE};
     struct report report = {.partial = false};
     struct query query = {.table = &table_interfaces,
-                          .needs = with_addresses ? ~NEED_LOOKUPS
-                                                  : ~(NEED_LOOKUPS | INTERFACE_ADDRESSES),
+                          .needs = with_addresses ? UINT64_MAX : ~INTERFACE_ADDRESSES,
                           .states = STATES_ALL,
                           .proc_root = "/nonexistent",
                           .netlink = netlink_create_with(&peer),

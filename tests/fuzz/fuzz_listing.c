@@ -16,6 +16,7 @@
 #include "datagrams.h"
 #include "engine/order.h"
 #include "engine/rows.h"
+#include "fastnet/array.h"
 #include "fastnet/engine.h"
 #include "fastnet/flow_filter.h"
 #include "fastnet/netlink.h"
@@ -61,7 +62,7 @@ struct input {
     const struct set *set;
     struct text options;
     struct datagrams datagrams;
-    const struct column *column;
+    const struct field *column;
     struct flow_filter filter;
     struct listing listing; /* what all runs share */
     struct listing_table tables[TABLES_MAX];
@@ -85,9 +86,9 @@ struct capture {
 
 static int compare_by(const struct capture *capture, const struct record *a, const struct record *b)
 {
-    const struct column *column = capture->listing->sort;
-    const struct value x = column->value(column, a, capture->sink.context);
-    const struct value y = column->value(column, b, capture->sink.context);
+    const struct field *column = capture->listing->sort;
+    const struct value x = field_value(column, a, capture->sink.context);
+    const struct value y = field_value(column, b, capture->sink.context);
     const int order = value_compare(&x, &y);
 
     return capture->listing->descending && x.type == y.type ? -order : order;
@@ -125,7 +126,7 @@ static void capture_row(struct sink *sink, const struct record *record)
 
     require(capture->begun == 1 && !capture->ended);
     capture->count++;
-    if (record->kind == RECORD_COUNT) {
+    if (record->kind == &kind_count) {
         require(record->count.count > 0);
         capture->counted += record->count.count;
         return;
@@ -226,15 +227,15 @@ static void run_exactly(const struct input *input, const struct capture *first)
 static void run_counted(const struct input *input, const struct capture *first)
 {
     struct listing listing = input->listing;
-    struct column counted;
+    struct field counted;
     struct capture groups;
 
-    column_counted(&counted, input->column, 0);
+    field_counted(&counted, input->column, 0);
     listing.count_by[0] = input->column;
     listing.count_by_count = 1;
     groups = run_once(input, &listing);
     require(has_option(input, 'n') || groups.counted == first->count);
-    listing.sort = has_option(input, 'd') ? &counted : &column_count;
+    listing.sort = has_option(input, 'd') ? &counted : &field_count;
     groups = run_once(input, &listing);
     require(has_option(input, 'n') || groups.counted == first->count);
 }
@@ -270,7 +271,7 @@ static struct sink *create_sink(const struct input *input, struct written *writt
 
     if (has_option(input, 's'))
         sink = sink_csv_create(&options);
-    else if (input->listing.tables->table->kind == RECORD_SOCKET)
+    else if (input->listing.tables->table->kind == &kind_socket)
         sink = sink_netstat_create(&layout, options.writer, context);
     else
         sink = sink_ndjson_create(&options);
@@ -309,21 +310,21 @@ static struct text take_line(struct text *rest)
 
 static const struct set *find_set(struct text name)
 {
-    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
+    for (size_t i = 0; i < COUNT(sets); i++)
         if (strlen(sets[i].name) == name.length && name.length &&
             memcmp(sets[i].name, name.data, name.length) == 0)
             return &sets[i];
     return NULL;
 }
 
-static const struct column *find_column(const struct set *set, struct text number)
+static const struct field *find_column(const struct set *set, struct text number)
 {
-    const struct column_table *columns = columns_of(set->tables[0].table->kind);
+    const struct kind *kind = set->tables[0].table->kind;
     size_t index = 0;
 
     for (size_t i = 0; i < number.length; i++)
         index = index * 10 + (unsigned char)number.data[i] - '0';
-    return &columns->columns[index % columns->count];
+    return &kind->fields[index % kind->field_count];
 }
 
 static void make_tree(struct input *input, struct text rest)
@@ -349,14 +350,14 @@ static bool keep_some(const struct record *record, const void *arg)
     return shown_hash(0, record, &(struct context){.owners = NULL}) % 3 != 0;
 }
 
-static uint64_t needs_of(const struct input *input)
+static struct needs needs_of(const struct input *input)
 {
-    uint64_t needs = ~NEED_LOOKUPS;
+    struct needs needs = {.fields = UINT64_MAX};
 
     if (has_option(input, 'o'))
-        needs |= NEED_OWNERS | (has_option(input, 'c') ? NEED_COMMANDS : 0);
+        needs.lookups |= NEED_OWNERS | (has_option(input, 'c') ? NEED_COMMANDS : 0);
     if (has_option(input, 'i'))
-        needs |= NEED_INTERFACES | NEED_LINKS | NEED_LABELS | NEED_SERVICES | NEED_NETWORKS;
+        needs.lookups |= NEED_INTERFACES | NEED_LINKS | NEED_LABELS | NEED_SERVICES | NEED_NETWORKS;
     return needs;
 }
 

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 
 #include "datagrams.h"
+#include "fastnet/array.h"
 #include "fastnet/query.h"
 #include "fastnet/report.h"
 #include "fuzz.h"
@@ -26,9 +27,13 @@ static int check_record(const struct record *record, void *arg)
     const struct socket_record *sock = &record->socket;
     unsigned sum = 0;
 
-    require(record->kind == RECORD_SOCKET);
+    require(record->kind == &kind_socket);
     require(!(record->has & ~backend_sock_diag.fields(input->table)));
     require(sock->family == input->table->family && sock->protocol == input->table->protocol);
+    if (record->has & SOCKET_ADDRESSES) {
+        require_address(&sock->local.address, sock->family);
+        require_address(&sock->remote.address, sock->family);
+    }
     if (record->has & SOCKET_PATH) {
         require(sock->path.length <= SOCKET_PATH_MAX);
         for (size_t i = 0; i < sock->path.length; i++)
@@ -48,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct input input = {.datagrams = {size ? data + 1 : data, size ? size - 1 : 0, 0, false}};
     const struct netlink_peer peer = datagrams_peer(&input.datagrams);
     struct report report = {.partial = false};
-    struct query query = {.needs = ~NEED_LOOKUPS,
+    struct query query = {.needs = UINT64_MAX,
                           .states = STATES_ALL,
                           .proc_root = "/nonexistent",
                           .report = &report,
@@ -56,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (size == 0)
         return 0;
-    query.table = input.table = tables[data[0] % (sizeof tables / sizeof *tables)];
+    query.table = input.table = tables[data[0] % COUNT(tables)];
     query.netlink = netlink_create_with(&peer);
     require(query.netlink != NULL);
     written_begin(&input.written,

@@ -92,8 +92,9 @@ static void take_lines(struct model *model, const char *at, const char *end)
 
 static void check(const struct networks *networks, const struct model *model, uint32_t network)
 {
-    const uint32_t address = htonl(network);
-    const char *name = networks_name(networks, (const uint8_t *)&address);
+    const uint32_t number = htonl(network);
+    const struct address address = address_make(AF_INET, &number);
+    const char *name = networks_name(networks, &address);
     const char *expected = find(model, network);
 
     if (model->count == NETWORKS_MAX && !expected)

@@ -52,9 +52,9 @@ static void check(const struct netstat_options *options, int status, int done)
     require(!options->tcp || options->inet || options->inet6);
 }
 
-static void resolve(struct common *common, enum record_kind kind)
+static void resolve(struct common *common, const struct kind *kind)
 {
-    const struct column *defaults[] = {column_find(kind, "proto", 5)};
+    const struct field *defaults[] = {field_find(kind, "proto", 5)};
     struct listing listing = {.tables = NULL};
     bool done = false;
     int status;
@@ -77,7 +77,7 @@ static void parse_netstat(int count, char *const words[])
 
     check(&options, status, done);
     if (status == STATUS_OK && !done)
-        resolve(&options.common, RECORD_SOCKET);
+        resolve(&options.common, &kind_socket);
 }
 
 /* Nothing of an address is outside of its mask, or no flow would be in it. */
@@ -116,7 +116,7 @@ static void parse_conntrack(int count, char *const words[])
     if (status != STATUS_OK || done)
         return;
     check_conntrack(&options);
-    resolve(&options.common, RECORD_FLOW);
+    resolve(&options.common, &kind_flow);
 }
 
 static void take_by_others(int count, char *const words[])

@@ -27,19 +27,19 @@ static void check_flow(const struct record *record, const struct line *line)
 {
     const struct flow_record *flow = &record->flow;
 
-    require(record->kind == RECORD_FLOW && record->identity != 0);
+    require(record->kind == &kind_flow && record->identity != 0);
     require(!(record->has & ~backend_proc_conntrack.fields(&table_flows)));
     require((record->has & (FLOW_ORIG | FLOW_REPLY | FLOW_STATUS | FLOW_USE)) ==
             (FLOW_ORIG | FLOW_REPLY | FLOW_STATUS | FLOW_USE));
-    require(flow->family == AF_INET || flow->family == AF_INET6);
-    require(flow->orig.protocol == flow->reply.protocol);
+    for (size_t i = 0; i < FLOW_WAYS; i++) {
+        require_address(&flow->way[i].tuple.src, flow->family);
+        require_address(&flow->way[i].tuple.dst, flow->family);
+    }
+    require(flow->way[WAY_ORIG].tuple.protocol == flow->way[WAY_REPLY].tuple.protocol);
     require(flow->state < 10 && (flow->status & IPS_CONFIRMED));
     require(!(record->has & FLOW_ZONE) == !flow->zone);
-    require(!(record->has & FLOW_ORIG_ZONE) == !flow->orig_zone);
-    require(!(record->has & FLOW_REPLY_ZONE) == !flow->reply_zone);
-    if (flow->family == AF_INET)
-        for (size_t i = 4; i < sizeof flow->orig.src; i++)
-            require(!flow->orig.src[i] && !flow->reply.dst[i]);
+    require(!(record->has & FLOW_ORIG_ZONE) == !flow->way[WAY_ORIG].zone);
+    require(!(record->has & FLOW_REPLY_ZONE) == !flow->way[WAY_REPLY].zone);
     if (record->has & FLOW_SECCTX)
         check_text(&flow->secctx, line);
 }
@@ -91,9 +91,10 @@ static void decode_expectation(const struct line *line)
     if (result < 0)
         return;
     expectation = &record.expectation;
-    require(record.kind == RECORD_EXPECTATION && record.identity == 0);
+    require(record.kind == &kind_expectation && record.identity == 0);
     require(!(record.has & ~backend_proc_conntrack.fields(&table_expectations)));
-    require(expectation->family == AF_INET || expectation->family == AF_INET6);
+    require_address(&expectation->orig.src, expectation->family);
+    require_address(&expectation->orig.dst, expectation->family);
     require(expectation->flags <= 7); /* all of PERMANENT, INACTIVE, USERSPACE */
     if (record.has & FLOW_HELPER)
         check_text(&expectation->helper, line);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fastnet/array.h"
 #include "fastnet/flow_filter.h"
 #include "fastnet/query.h"
 #include "fastnet/report.h"
@@ -19,36 +20,41 @@
 
 enum { STOPPED = -ECANCELED, ERRNO_MAX = 4095 };
 
-static const struct table *const tables[] = {&table_tcp,
-                                             &table_tcp6,
-                                             &table_udp,
-                                             &table_udp6,
-                                             &table_udplite,
-                                             &table_udplite6,
-                                             &table_raw,
-                                             &table_raw6,
-                                             &table_unix,
-                                             &table_flows,
-                                             &table_flow_count,
-                                             &table_flow_usage,
-                                             &table_flow_statistics,
-                                             &table_expectations,
-                                             &table_expectation_count,
-                                             &table_expectation_statistics,
-                                             &table_neighbours,
-                                             &table_neighbours4,
-                                             &table_arp,
-                                             &table_counters,
-                                             &table_counters6,
-                                             &table_groups,
-                                             &table_groups6,
-                                             &table_route,
-                                             &table_route6,
-                                             &table_interfaces};
+/* The tables, and how many lines of the file are headings. */
+static const struct source {
+    const struct table *table;
+    size_t heading;
+} sources[] = {{&table_tcp, 1},
+               {&table_tcp6, 1},
+               {&table_udp, 1},
+               {&table_udp6, 1},
+               {&table_udplite, 1},
+               {&table_udplite6, 1},
+               {&table_raw, 1},
+               {&table_raw6, 1},
+               {&table_unix, 1},
+               {&table_flows, 0},
+               {&table_flow_count, 0},
+               {&table_flow_usage, 0},
+               {&table_flow_statistics, 1},
+               {&table_expectations, 0},
+               {&table_expectation_count, 0},
+               {&table_expectation_statistics, 1},
+               {&table_neighbours, 1},
+               {&table_neighbours4, 1},
+               {&table_arp, 1},
+               {&table_counters, 0},
+               {&table_counters6, 0},
+               {&table_groups, 0},
+               {&table_groups6, 0},
+               {&table_route, 1},
+               {&table_route6, 0},
+               {&table_interfaces, 2}};
 
 struct input {
     const struct backend *backend;
     const struct table *table;
+    size_t heading;
     struct text options;
     struct tree_entry files[TREE_ENTRIES_MAX];
     size_t count;
@@ -68,12 +74,12 @@ struct outcome {
 
 static void check_lengths(const struct record *record)
 {
-    require(record->kind != RECORD_SOCKET || !(record->has & SOCKET_PATH) ||
+    require(record->kind != &kind_socket || !(record->has & SOCKET_PATH) ||
             record->socket.path.length <= SOCKET_PATH_MAX);
-    require(record->kind != RECORD_GROUP || record->group.interface.length <= INTERFACE_TEXT_MAX);
-    require(record->kind != RECORD_ROUTE || !(record->has & ROUTE_DEVICE) ||
+    require(record->kind != &kind_group || record->group.interface.length <= INTERFACE_TEXT_MAX);
+    require(record->kind != &kind_route || !(record->has & ROUTE_DEVICE) ||
             record->route.device.length <= INTERFACE_TEXT_MAX);
-    require(record->kind != RECORD_COUNTER || record->counter.name.length > 0);
+    require(record->kind != &kind_counter || record->counter.name.length > 0);
 }
 
 static int take(const struct record *record, void *arg)
@@ -84,7 +90,7 @@ static int take(const struct record *record, void *arg)
 
     require(record->kind == input->table->kind);
     require(!(record->has & ~input->backend->fields(input->table)));
-    require(!record->identity || record_is_identified(record->kind));
+    require(!record->identity || record->kind->identified);
     check_lengths(record);
     outcome->hash = shown_hash(outcome->hash, record, &no_names);
     return ++outcome->rows == outcome->limit ? STOPPED : 0;
@@ -186,40 +192,28 @@ static struct text file_of(const struct input *input)
 /* The least rows that there must be when nothing is lost. */
 static size_t count_expected(const struct input *input)
 {
-    const struct table *table = input->table;
+    const struct kind *kind = input->table->kind;
     const struct text file = file_of(input);
 
-    switch (table->kind) {
-    case RECORD_COUNTER:
+    if (kind == &kind_counter)
         return count_counters(input);
-    case RECORD_INTERFACE:
-        return count_lines(file, 2);
-    case RECORD_GROUP:
-        return table == &table_groups6 ? count_lines(file, 0) : count_indented(file);
-    case RECORD_FLOW:
-    case RECORD_EXPECTATION:
-        return count_lines(file, 0);
-    case RECORD_FLOW_STATISTICS:
-        return count_lines(content_of(input, "net/stat/nf_conntrack"), 1);
-    case RECORD_FLOW_USAGE:
+    if (kind == &kind_flow_usage)
         return 1;
-    case RECORD_NEIGHBOUR:
-        return input->options.length ? 0 : count_lines(file, 1);
-    case RECORD_ROUTE:
-        return count_lines(file, table == &table_route);
-    case RECORD_SOCKET:
-    case RECORD_COUNT:
-        break;
-    }
-    return count_lines(file, 1);
+    if (kind == &kind_flow_statistics)
+        return count_lines(content_of(input, "net/stat/nf_conntrack"), input->heading);
+    if (input->table == &table_groups)
+        return count_indented(file);
+    if (kind == &kind_neighbour && input->options.length)
+        return 0;
+    return count_lines(file, input->heading);
 }
 
 /* The most: none is made of nothing, and no line becomes two. */
 static size_t count_possible(const struct input *input)
 {
-    const enum record_kind kind = input->table->kind;
+    const struct kind *kind = input->table->kind;
 
-    if (kind == RECORD_COUNTER || kind == RECORD_FLOW_USAGE || kind == RECORD_FLOW_STATISTICS)
+    if (kind == &kind_counter || kind == &kind_flow_usage || kind == &kind_flow_statistics)
         return count_expected(input);
     return count_lines(file_of(input), 0);
 }
@@ -259,7 +253,7 @@ static struct outcome dump(const struct input *input)
                                                 .proxies = !has_option(input, 'e')};
     struct report report = {.partial = false};
     const struct query query = {.table = input->table,
-                                .needs = has_option(input, 'n') ? 0 : ~NEED_LOOKUPS,
+                                .needs = has_option(input, 'n') ? 0 : UINT64_MAX,
                                 .states = STATES_ALL,
                                 .proc_root = tree_root(),
                                 .report = &report,
@@ -276,12 +270,12 @@ static struct outcome dump(const struct input *input)
     return outcome;
 }
 
-static const struct table *find_table(struct text name)
+static const struct source *find_source(struct text name)
 {
-    for (size_t i = 0; i < sizeof tables / sizeof(const struct table *); i++)
-        if (strlen(tables[i]->name) == name.length &&
-            memcmp(tables[i]->name, name.data, name.length) == 0)
-            return tables[i];
+    for (size_t i = 0; i < COUNT(sources); i++)
+        if (strlen(sources[i].table->name) == name.length &&
+            memcmp(sources[i].table->name, name.data, name.length) == 0)
+            return &sources[i];
     return NULL;
 }
 
@@ -311,12 +305,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct input input;
     struct text rest = {(const char *)data, size};
+    const struct source *source = size ? find_source(next_line(&rest)) : NULL;
     struct outcome first, again;
 
-    input.count = 0;
-    input.table = size ? find_table(next_line(&rest)) : NULL;
-    if (!input.table)
+    if (!source)
         return 0;
+    input.count = 0;
+    input.table = source->table;
+    input.heading = source->heading;
     input.backend = find_backend(input.table);
     require(input.backend != NULL);
     input.options = next_line(&rest);

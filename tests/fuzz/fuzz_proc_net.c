@@ -40,9 +40,13 @@ static void check_record(const struct record *record, const struct table *table,
 {
     const struct socket_record *sock = &record->socket;
 
-    require(record->kind == RECORD_SOCKET);
+    require(record->kind == &kind_socket);
     require(!(record->has & ~backend_proc_net.fields(table)));
     require(sock->family == table->family && sock->protocol == table->protocol);
+    if (record->has & SOCKET_ADDRESSES) {
+        require_address(&sock->local.address, sock->family);
+        require_address(&sock->remote.address, sock->family);
+    }
     if (!(record->has & SOCKET_PATH))
         return;
     require(sock->path.length <= SOCKET_PATH_MAX);

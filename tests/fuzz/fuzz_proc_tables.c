@@ -31,7 +31,7 @@ static void check_counter(const struct record *record)
 {
     const struct counter_record *counter = &record->counter;
 
-    require(record->kind == RECORD_COUNTER && counter->name.length > 0);
+    require(record->kind == &kind_counter && counter->name.length > 0);
     require(!counter->negative || counter->magnitude);
     require(!counter->negative || counter->magnitude <= UINT64_C(1) << 63);
     require(!memchr(counter->name.data, ' ', counter->name.length));
@@ -77,11 +77,10 @@ static void check_group(const struct record *record, uint8_t family)
 {
     const struct group_record *group = &record->group;
 
-    require(record->kind == RECORD_GROUP && group->family == family);
+    require(record->kind == &kind_group);
+    require_address(&group->address, family);
     require(group->interface.length > 0 && group->interface.length <= INTERFACE_TEXT_MAX);
     require(group->users <= INT32_MAX && group->index <= INT32_MAX);
-    for (size_t i = family == AF_INET ? 4 : 16; i < sizeof group->address; i++)
-        require(group->address[i] == 0);
     written_row(&groups, record);
 }
 

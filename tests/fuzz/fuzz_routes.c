@@ -55,19 +55,30 @@ static void check_text(const struct text *text, const char *start, const char *e
     require(!text->length || (text->data >= start && text->data + text->length <= end));
 }
 
+static void check_addresses(const struct record *record)
+{
+    const struct route_record *route = &record->route;
+
+    require_address(&route->destination, route->destination.family);
+    if (record->has & ROUTE_GATEWAY)
+        require_address(&route->gateway, route->gateway.family);
+    if (record->has & ROUTE_SOURCE)
+        require_address(&route->source, route->destination.family);
+    if (record->has & ROUTE_FROM)
+        require_address(&route->from, route->destination.family);
+}
+
 static void check_route(const struct record *record)
 {
     const struct route_record *route = &record->route;
-    const unsigned bits = route->family == AF_INET ? 32 : 128;
+    const unsigned bits = 8 * (unsigned)address_size(&route->destination);
 
-    require(record->kind == RECORD_ROUTE && record->identity == 0);
+    require(record->kind == &kind_route && record->identity == 0);
     require(!(record->has & ~backend_route.fields(&table_route)));
-    require(route->family == AF_INET || route->family == AF_INET6);
     require(route->prefix <= bits && route->from_prefix <= bits);
-    require(route->gateway_family == AF_INET || route->gateway_family == AF_INET6 ||
-            !(record->has & ROUTE_GATEWAY));
+    check_addresses(record);
     require(!(record->has & ROUTE_MSS) == !route->mss);
-    (void)route_is_to_host(route);
+    (void)route_is_to_host(record);
     (void)route_is_listed(record);
     write_route(record);
 }
@@ -116,8 +127,11 @@ static void decode_address(const struct nlmsghdr *message)
     memset(&address, 0xa5, sizeof address);
     if (address_decode(message, &address) < 0)
         return;
-    require(address.family == AF_INET || address.family == AF_INET6);
-    require(address.prefix <= (address.family == AF_INET ? 32 : 128));
+    require_address(&address.local, address.local.family);
+    require_address(&address.peer, address.local.family);
+    if (address.broadcast.family != AF_UNSPEC)
+        require_address(&address.broadcast, address.local.family);
+    require(address.prefix <= 8 * address_size(&address.local));
     require(memchr(address.label, '\0', sizeof address.label) != NULL);
 }
 
@@ -146,6 +160,7 @@ static void check_route_of_file(const struct record *record, const struct table 
     const struct text *device = &record->route.device;
 
     require(!(record->has & ~backend_proc_route.fields(table)));
+    check_addresses(record);
     write_route(record);
     if (!(record->has & ROUTE_DEVICE))
         return;

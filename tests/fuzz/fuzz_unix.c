@@ -38,8 +38,7 @@ static struct query query_of(uint8_t mode, struct report *report)
 {
     return (struct query){
         .table = &table_unix,
-        .needs =
-            mode & MODE_FEW_NEEDS ? ~(NEED_LOOKUPS | SOCKET_QUEUES | SOCKET_UID) : ~NEED_LOOKUPS,
+        .needs = mode & MODE_FEW_NEEDS ? ~(SOCKET_QUEUES | SOCKET_UID) : UINT64_MAX,
         .states = STATES_ALL,
         .proc_root = net_files_root(),
         .report = report,
@@ -57,7 +56,7 @@ static void check_record(const struct record *record, uint64_t needs)
     const struct socket_record *sock = &record->socket;
 
     require(!(record->has & ~backend_unix.fields(&table_unix)));
-    require(record->kind == RECORD_SOCKET && sock->family == AF_UNIX);
+    require(record->kind == &kind_socket && sock->family == AF_UNIX);
     require(sock->path.length <= SOCKET_PATH_MAX);
     require(!(record->has & (SOCKET_QUEUES | SOCKET_UID) & ~needs));
     require(record->has & SOCKET_STATE && record->has & SOCKET_TYPE);

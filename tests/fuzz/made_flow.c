@@ -102,13 +102,15 @@ struct flow_filter made_filter(struct bytes *bytes)
 }
 
 /* An address in the network, or any. */
-static void take_address(struct bytes *bytes, uint8_t family, const struct flow_network *network,
-                         bool agrees, uint8_t address[16])
+static struct address take_address(struct bytes *bytes, uint8_t family, bool agrees,
+                                   const struct flow_network *network)
 {
-    memset(address, 0, 16);
-    bytes_take(bytes, address, family == AF_INET ? 4 : 16);
-    for (size_t i = 0; agrees && i < (family == AF_INET ? 4 : 16); i++)
-        address[i] = (uint8_t)((address[i] & ~network->mask[i]) | network->network[i]);
+    struct address address = {.family = family};
+
+    bytes_take(bytes, address.bytes, address_size(&address));
+    for (size_t i = 0; agrees && i < address_size(&address); i++)
+        address.bytes[i] = (uint8_t)((address.bytes[i] & ~network->mask[i]) | network->network[i]);
+    return address;
 }
 
 /* What the answer to an ICMP message has for a type (nf_conntrack_proto_icmp.c, _icmpv6.c). */
@@ -128,7 +130,7 @@ static uint8_t answer_to(uint8_t protocol, uint8_t type)
 /* Both tuples are of one protocol; without ports, keys or an id these are 0. */
 static void make_consistent(struct flow_record *flow)
 {
-    struct flow_tuple *orig = &flow->orig, *reply = &flow->reply;
+    struct flow_tuple *orig = &flow->way[WAY_ORIG].tuple, *reply = &flow->way[WAY_REPLY].tuple;
     const bool icmp = flow_is_icmp(orig->protocol);
     const bool ports = flow_has_ports(orig->protocol) || orig->protocol == IPPROTO_GRE;
 
@@ -154,27 +156,27 @@ static void make_zone(struct bytes *bytes, const struct flow_filter *filter, uin
     const uint16_t zone = bytes_u16(bytes);
 
     if (agreed & (FILTER_ORIG_ZONE | FILTER_REPLY_ZONE)) {
-        flow->orig_zone = agreed & FILTER_ORIG_ZONE ? filter->orig_zone : 0;
-        flow->reply_zone = flow->orig_zone ? 0 : filter->reply_zone;
+        flow->way[WAY_ORIG].zone = agreed & FILTER_ORIG_ZONE ? filter->orig_zone : 0;
+        flow->way[WAY_REPLY].zone = flow->way[WAY_ORIG].zone ? 0 : filter->reply_zone;
     } else {
         flow->zone = agreed & FILTER_ZONE ? filter->zone : zone;
     }
     record->has &= ~(FLOW_ZONE | FLOW_ORIG_ZONE | FLOW_REPLY_ZONE);
-    record->has |= (flow->zone ? FLOW_ZONE : 0) | (flow->orig_zone ? FLOW_ORIG_ZONE : 0) |
-                   (flow->reply_zone ? FLOW_REPLY_ZONE : 0);
+    record->has |= (flow->zone ? FLOW_ZONE : 0) | (flow->way[WAY_ORIG].zone ? FLOW_ORIG_ZONE : 0) |
+                   (flow->way[WAY_REPLY].zone ? FLOW_REPLY_ZONE : 0);
 }
 
 static void take_tuples(struct bytes *bytes, const struct flow_filter *filter, uint32_t agreed,
                         struct flow_record *flow)
 {
-    struct flow_tuple *orig = &flow->orig, *reply = &flow->reply;
+    struct flow_tuple *orig = &flow->way[WAY_ORIG].tuple, *reply = &flow->way[WAY_REPLY].tuple;
     const uint8_t protocol = take_protocol(bytes);
     const uint8_t family = flow->family;
 
-    take_address(bytes, family, &filter->orig_src, agreed & FILTER_ORIG_SRC, orig->src);
-    take_address(bytes, family, &filter->orig_dst, agreed & FILTER_ORIG_DST, orig->dst);
-    take_address(bytes, family, &filter->reply_src, agreed & FILTER_REPLY_SRC, reply->src);
-    take_address(bytes, family, &filter->reply_dst, agreed & FILTER_REPLY_DST, reply->dst);
+    orig->src = take_address(bytes, family, agreed & FILTER_ORIG_SRC, &filter->orig_src);
+    orig->dst = take_address(bytes, family, agreed & FILTER_ORIG_DST, &filter->orig_dst);
+    reply->src = take_address(bytes, family, agreed & FILTER_REPLY_SRC, &filter->reply_src);
+    reply->dst = take_address(bytes, family, agreed & FILTER_REPLY_DST, &filter->reply_dst);
     orig->protocol = agreed & FILTER_PROTOCOL ? filter->protocol : protocol;
     orig->src_port = agreed & FILTER_ORIG_SRC_PORT ? filter->orig_src_port : bytes_u16(bytes);
     orig->dst_port = agreed & FILTER_ORIG_DST_PORT ? filter->orig_dst_port : bytes_u16(bytes);
@@ -192,8 +194,8 @@ static void take_marks(struct bytes *bytes, const struct flow_filter *filter, ui
 {
     flow->state = agreed & FILTER_STATE ? filter->state : bytes_u8(bytes);
     flow->role = agreed & FILTER_ROLE ? filter->role : bytes_u8(bytes);
-    flow->orig_vtag = agreed & FILTER_ORIG_VTAG ? filter->orig_vtag : bytes_u32(bytes);
-    flow->reply_vtag = agreed & FILTER_REPLY_VTAG ? filter->reply_vtag : bytes_u32(bytes);
+    flow->way[WAY_ORIG].vtag = agreed & FILTER_ORIG_VTAG ? filter->orig_vtag : bytes_u32(bytes);
+    flow->way[WAY_REPLY].vtag = agreed & FILTER_REPLY_VTAG ? filter->reply_vtag : bytes_u32(bytes);
     flow->secmark = agreed & FILTER_SECMARK ? filter->secmark : bytes_u32(bytes);
     flow->id = agreed & FILTER_ID ? filter->id : bytes_u32(bytes);
     flow->status = bytes_u32(bytes);
@@ -210,7 +212,7 @@ struct record made_flow(struct bytes *bytes, const struct flow_filter *filter)
 {
     const uint32_t agreed = filter->fields & ~bytes_u32(bytes);
     const uint8_t bits = bytes_u8(bytes), family = bits & 1 ? AF_INET6 : AF_INET;
-    struct record record = {.kind = RECORD_FLOW, .identity = 1};
+    struct record record = {.kind = &kind_flow, .identity = 1};
 
     record.flow.family = filter->family && !(bits & 2) ? filter->family : family;
     record.has = FLOW_ORIG | FLOW_REPLY | (uint32_t)~bytes_u32(bytes);

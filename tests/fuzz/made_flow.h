@@ -3,9 +3,8 @@
 #define FUZZ_MADE_FLOW_H
 
 #include "bytes.h"
+#include "fastnet/array.h"
 #include "fastnet/flow_filter.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* Where a member of struct flow_filter is, and its bytes. */
 #define FILTER(member) offsetof(struct flow_filter, member)

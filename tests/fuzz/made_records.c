@@ -4,6 +4,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "fastnet/array.h"
+#include "fastnet/field.h"
 #include "fastnet/hash.h"
 #include "fastnet/query.h"
 #include "fuzz.h"
@@ -13,27 +15,8 @@ enum { TEXT_LENGTH_MAX = 24, TEXT_LONG = 80 };
 /* Bits of a record's first byte. */
 enum { ALIKE = 1, COMPLETE = 2, IPV4 = 4, FLAGGED = 8, IS_UNIX = 16 };
 
-uint8_t bytes_take(struct bytes *bytes)
-{
-    return bytes->at < bytes->end ? *bytes->at++ : 0;
-}
-
-struct text made_record_text(struct made_record *made, struct bytes *bytes)
-{
-    size_t length = bytes_take(bytes);
-    char *text;
-
-    length = length == UINT8_MAX ? TEXT_LONG : length % TEXT_LENGTH_MAX;
-    text = malloc(length ? length : 1);
-    require(text != NULL && made->owned_count < sizeof made->owned / sizeof *made->owned);
-    made->owned[made->owned_count++] = text;
-    for (size_t i = 0; i < length; i++)
-        text[i] = (char)bytes_take(bytes);
-    return (struct text){text, length};
-}
-
 /* All that rows of the kind can have, whoever reads them. */
-static uint64_t fields_of(enum record_kind kind)
+static uint64_t fields_of(const struct kind *kind)
 {
     static const struct table *const tables[] = {
         &table_tcp,         &table_unix,         &table_flows,      &table_flow_events,
@@ -43,10 +26,10 @@ static uint64_t fields_of(enum record_kind kind)
     uint64_t fields = 0;
 
     for (size_t i = 0; i < backend_count; i++)
-        for (size_t j = 0; j < sizeof tables / sizeof(const struct table *); j++)
+        for (size_t j = 0; j < COUNT(tables); j++)
             if (tables[j]->kind == kind)
                 fields |= backends[i]->fields(tables[j]);
-    return fields & ~NEED_LOOKUPS;
+    return fields;
 }
 
 /* One byte everywhere, or what comes of one: few bytes make many rows, and some of them equal. */
@@ -62,200 +45,189 @@ static void fill(struct record *record, uint8_t first, uint8_t seed)
     }
 }
 
-/* IPv4 addresses are in the first four bytes. */
-static void settle_address(uint8_t family, uint8_t address[16])
+static void settle_socket(struct record *record, uint8_t family, uint8_t first)
 {
-    if (family == AF_INET)
-        memset(address + 4, 0, 12);
+    record->socket.family = first & IS_UNIX ? AF_UNIX : family;
+    record->has &= ~(first & IS_UNIX ? SOCKET_ADDRESSES : SOCKET_PATH);
 }
 
-static void settle_tuple(uint8_t family, struct flow_tuple *tuple, bool has_ports)
+static void settle_flow(struct record *record, uint8_t family, uint8_t first)
 {
-    settle_address(family, tuple->src);
-    settle_address(family, tuple->dst);
-    tuple->has_ports = has_ports;
-}
-
-static void settle_socket(struct made_record *made, struct bytes *bytes, uint8_t family,
-                          uint8_t first)
-{
-    struct socket_record *sock = &made->record.socket;
-
-    sock->family = first & IS_UNIX ? AF_UNIX : family;
-    settle_address(sock->family, sock->local.address);
-    settle_address(sock->family, sock->remote.address);
-    if (sock->family == AF_UNIX)
-        made->record.has &= ~SOCKET_ADDRESSES;
-    else
-        made->record.has &= ~SOCKET_PATH;
-    if (made->record.has & SOCKET_PATH)
-        sock->path = made_record_text(made, bytes);
-}
-
-static void settle_flow(struct made_record *made, struct bytes *bytes, uint8_t family,
-                        uint8_t first)
-{
-    struct flow_record *flow = &made->record.flow;
+    struct flow_record *flow = &record->flow;
 
     flow->family = family;
     flow->event %= FLOW_DESTROY + 1;
-    settle_tuple(family, &flow->orig, first & FLAGGED);
-    settle_tuple(family, &flow->reply, first & FLAGGED);
-    if (made->record.has & FLOW_HELPER)
-        flow->helper = made_record_text(made, bytes);
-    if (made->record.has & FLOW_SECCTX)
-        flow->secctx = made_record_text(made, bytes);
+    for (size_t i = 0; i < FLOW_WAYS; i++)
+        flow->way[i].tuple.has_ports = first & FLAGGED;
 }
 
-static void settle_expectation(struct made_record *made, struct bytes *bytes, uint8_t family,
-                               uint8_t first)
+static void settle_expectation(struct record *record, uint8_t family, uint8_t first)
 {
-    struct expectation_record *expectation = &made->record.expectation;
+    struct expectation_record *expectation = &record->expectation;
 
     expectation->family = family;
     expectation->event %= FLOW_DESTROY + 1;
-    settle_tuple(family, &expectation->orig, first & FLAGGED);
-    settle_tuple(family, &expectation->mask, first & FLAGGED);
-    settle_tuple(family, &expectation->master, first & FLAGGED);
-    if (made->record.has & FLOW_HELPER)
-        expectation->helper = made_record_text(made, bytes);
+    expectation->orig.has_ports = expectation->mask.has_ports = expectation->master.has_ports =
+        first & FLAGGED;
 }
 
-static void settle_neighbour(struct made_record *made, uint8_t family)
+static void settle_statistics(struct record *record, uint8_t family, uint8_t first)
 {
-    struct neighbour_record *neighbour = &made->record.neighbour;
+    (void)family;
+    record->statistics.expectations = first & FLAGGED;
+}
 
-    neighbour->family = family;
+static void settle_neighbour(struct record *record, uint8_t family, uint8_t first)
+{
+    struct neighbour_record *neighbour = &record->neighbour;
+
+    (void)family;
+    (void)first;
     neighbour->lladdr_length %= LLADDR_MAX + 1;
     neighbour->interface_name[INTERFACE_NAME_SIZE - 1] = '\0';
     if (neighbour->interface)
         neighbour->interface_name[0] = '\0';
-    settle_address(family, neighbour->address);
 }
 
 /* Every counter has a name and a protocol, by which it is known again. */
-static void settle_counter(struct made_record *made, struct bytes *bytes, uint8_t first)
+static void settle_counter(struct record *record, uint8_t family, uint8_t first)
 {
-    struct counter_record *counter = &made->record.counter;
+    struct counter_record *counter = &record->counter;
 
+    (void)family;
     counter->negative = (first & FLAGGED) && counter->magnitude;
-    counter->state = first & IPV4;
     counter->first = first & ALIKE;
-    made->record.has |= COUNTER_PROTOCOL | COUNTER_NAME;
-    counter->protocol = made_record_text(made, bytes);
-    counter->name = made_record_text(made, bytes);
+    record->has |= COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_GROWS;
+    if (counter->negative || first & IPV4)
+        record->has &= ~COUNTER_GROWS;
 }
 
-static void settle_route(struct made_record *made, struct bytes *bytes, uint8_t family,
-                         uint8_t first)
+/* A gateway may be of IPv6 where the destination is not. */
+static void settle_route(struct record *record, uint8_t family, uint8_t first)
 {
-    struct route_record *route = &made->record.route;
+    struct route_record *route = &record->route;
     const unsigned bits = family == AF_INET ? 32 : 128;
 
-    route->family = family;
-    route->gateway_family = first & IS_UNIX ? AF_INET6 : family;
     route->prefix = (uint8_t)(route->prefix % (bits + 1));
     route->from_prefix = (uint8_t)(route->from_prefix % (bits + 1));
     route->part %= ROUTE_NULL + 1;
     route->cloned = first & FLAGGED;
-    settle_address(family, route->destination);
-    settle_address(family, route->source);
-    settle_address(family, route->from);
-    settle_address(route->gateway_family, route->gateway);
-    if (made->record.has & ROUTE_DEVICE)
-        route->device = made_record_text(made, bytes);
-}
-
-static void settle_addresses(struct made_record *made, uint8_t seed)
-{
-    struct interface_record *interface = &made->record.interface;
-    const size_t count = seed % (MADE_ADDRESSES_MAX + 1);
-    struct interface_address *addresses = calloc(count ? count : 1, sizeof *addresses);
-
-    require(addresses != NULL);
-    for (size_t i = 0; i < count; i++)
-        addresses[i] = (struct interface_address){
-            .interface = interface->index, .family = i ? AF_INET6 : AF_INET, .local = {seed}};
-    made->owned[made->owned_count++] = addresses;
-    interface->addresses = addresses;
-    interface->address_count = count;
-}
-
-/* The texts of an interface are there, empty where its bits say that nothing is. */
-static void settle_interface(struct made_record *made, struct bytes *bytes, uint8_t first)
-{
-    struct interface_record *interface = &made->record.interface;
-
-    interface->labelled = first & FLAGGED;
-    interface->lladdr_length %= sizeof interface->lladdr + 1;
-    interface->name = made_record_text(made, bytes);
-    interface->lladdr_text = made_record_text(made, bytes);
-    interface->kind = made_record_text(made, bytes);
-    interface->alias = made_record_text(made, bytes);
-    interface->addresses_text = made_record_text(made, bytes);
-    settle_addresses(made, bytes_take(bytes));
-}
-
-static void settle_group(struct made_record *made, struct bytes *bytes, uint8_t family)
-{
-    struct group_record *group = &made->record.group;
-
-    group->family = family;
-    settle_address(family, group->address);
-    if (made->record.has & GROUP_INTERFACE)
-        group->interface = made_record_text(made, bytes);
-}
-
-static void settle(struct made_record *made, struct bytes *bytes, uint8_t first)
-{
-    const uint8_t family = first & IPV4 ? AF_INET : AF_INET6;
-
-    switch (made->record.kind) {
-    case RECORD_SOCKET:
-        settle_socket(made, bytes, family, first);
-        break;
-    case RECORD_FLOW:
-        settle_flow(made, bytes, family, first);
-        break;
-    case RECORD_EXPECTATION:
-        settle_expectation(made, bytes, family, first);
-        break;
-    case RECORD_NEIGHBOUR:
-        settle_neighbour(made, family);
-        break;
-    case RECORD_COUNTER:
-        settle_counter(made, bytes, first);
-        break;
-    case RECORD_GROUP:
-        settle_group(made, bytes, family);
-        break;
-    case RECORD_ROUTE:
-        settle_route(made, bytes, family, first);
-        break;
-    case RECORD_INTERFACE:
-        settle_interface(made, bytes, first);
-        break;
-    case RECORD_FLOW_STATISTICS:
-        made->record.statistics.expectations = first & FLAGGED;
-        break;
-    case RECORD_FLOW_USAGE:
-    case RECORD_COUNT:
-        break;
+    if (first & IS_UNIX) {
+        route->gateway.family = AF_INET6;
+        memset(route->gateway.bytes + 4, route->tos, sizeof route->gateway.bytes - 4);
     }
 }
 
-void made_record_init(struct made_record *made, enum record_kind kind, struct bytes *bytes)
+static void settle_interface(struct record *record, uint8_t family, uint8_t first)
 {
-    const uint8_t first = bytes_take(bytes), seed = bytes_take(bytes);
-    uint64_t has = UINT64_MAX;
+    struct interface_record *interface = &record->interface;
 
-    fill(&made->record, first, seed);
+    (void)family;
+    interface->labelled = first & FLAGGED;
+    interface->lladdr_length %= sizeof interface->lladdr + 1;
+}
+
+/* What the kinds are, in the order of their numbers, and what their records do not leave to chance.
+ */
+static const struct {
+    const struct kind *kind;
+    void (*settle)(struct record *record, uint8_t family, uint8_t first);
+} kinds[] = {
+    {&kind_socket, settle_socket},
+    {&kind_flow, settle_flow},
+    {&kind_expectation, settle_expectation},
+    {&kind_flow_statistics, settle_statistics},
+    {&kind_flow_usage, NULL},
+    {&kind_neighbour, settle_neighbour},
+    {&kind_counter, settle_counter},
+    {&kind_group, NULL},
+    {&kind_route, settle_route},
+    {&kind_interface, settle_interface},
+};
+
+/* The addresses that its fields show are of one family; those of a unix socket have none. */
+static void settle_addresses(struct record *record, uint8_t family)
+{
+    for (size_t i = 0; i < record->kind->field_count; i++) {
+        const struct field *field = &record->kind->fields[i];
+        struct address *address = (void *)((char *)record + field->place);
+        if (field->member == MEMBER_ADDRESS)
+            *address = address_make(family, address->bytes);
+    }
+}
+
+static void *own(struct made_record *made, size_t size)
+{
+    void **owned = &made->owned[made->owned_count++];
+
+    require(made->owned_count <= COUNT(made->owned));
+    *owned = calloc(1, size ? size : 1);
+    require(*owned != NULL);
+    return *owned;
+}
+
+static struct text make_text(struct made_record *made, struct bytes *bytes)
+{
+    const uint8_t number = bytes_u8(bytes);
+    const size_t length = number == UINT8_MAX ? TEXT_LONG : number % TEXT_LENGTH_MAX;
+    char *text = own(made, length);
+
+    bytes_take(bytes, text, length);
+    return (struct text){text, length};
+}
+
+/* Addresses of an interface, laid out as a text is: where they are, and how many. */
+static struct text make_addresses(struct made_record *made, uint8_t seed)
+{
+    const size_t count = seed % (MADE_ADDRESSES_MAX + 1);
+    struct interface_address *addresses = own(made, count * sizeof *addresses);
+
+    for (size_t i = 0; i < count; i++)
+        addresses[i] = (struct interface_address){.interface = made->record.interface.index,
+                                                  .local = {i ? AF_INET6 : AF_INET, {seed}}};
+    return (struct text){(const char *)addresses, count};
+}
+
+/* What the record borrows is there where its bits say so. */
+static void make_borrowed(struct made_record *made, struct bytes *bytes)
+{
+    const struct kind *kind = made->record.kind;
+
+    for (size_t i = 0; i < kind->borrowed_count; i++) {
+        const struct borrowed *borrowed = &kind->borrowed[i];
+        struct text *place = (void *)((char *)&made->record + borrowed->place);
+        if (borrowed->fields & ~made->record.has)
+            continue;
+        *place =
+            borrowed->unit == 1 ? make_text(made, bytes) : make_addresses(made, bytes_u8(bytes));
+    }
+}
+
+const struct kind *made_kind(uint8_t number)
+{
+    return kinds[number % COUNT(kinds)].kind;
+}
+
+void made_record_init(struct made_record *made, uint8_t kind, struct bytes *bytes)
+{
+    const size_t index = kind % COUNT(kinds);
+    const uint8_t first = bytes_u8(bytes), seed = bytes_u8(bytes);
+    const uint8_t family = first & IPV4 ? AF_INET : AF_INET6;
+    const bool is_unix = kinds[index].kind == &kind_socket && first & IS_UNIX;
+    struct record *record = &made->record;
+
+    fill(record, first, seed);
     made->owned_count = 0;
+    record->kind = kinds[index].kind;
+    record->has = fields_of(record->kind);
     if (!(first & COMPLETE))
-        has = hash_word(0, bytes_take(bytes));
-    made->record.kind = kind;
-    made->record.has = has & fields_of(kind);
-    settle(made, bytes, first);
+        record->has &= hash_word(0, bytes_u8(bytes));
+    if (!record->kind->identified)
+        record->identity = 0;
+    settle_addresses(record, is_unix ? AF_UNSPEC : family);
+    if (kinds[index].settle)
+        kinds[index].settle(record, family, first);
+    make_borrowed(made, bytes);
 }
 
 void made_record_finish(struct made_record *made)

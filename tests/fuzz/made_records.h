@@ -8,29 +8,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bytes.h"
 #include "fastnet/record.h"
 
-enum { MADE_TEXTS_MAX = 8, MADE_ADDRESSES_MAX = 3 };
-
-/* What an input has left; behind its end there are zeroes. */
-struct bytes {
-    const uint8_t *at, *end;
-};
-
-uint8_t bytes_take(struct bytes *bytes);
+enum { MADE_OWNED_MAX = 8, MADE_ADDRESSES_MAX = 3 };
 
 struct made_record {
     struct record record;
-    void *owned[MADE_TEXTS_MAX + 1]; /* what it borrows */
+    void *owned[MADE_OWNED_MAX]; /* what it borrows */
     size_t owned_count;
 };
 
-void made_record_init(struct made_record *made, enum record_kind kind, struct bytes *bytes);
+/* The kind of a number: each kind that backends hand on has one. */
+const struct kind *made_kind(uint8_t number);
+
+/* A record of the kind of that number. */
+void made_record_init(struct made_record *made, uint8_t kind, struct bytes *bytes);
 
 /* Frees what the record borrows. */
 void made_record_finish(struct made_record *made);
-
-/* A text of its own of the next bytes. */
-struct text made_record_text(struct made_record *made, struct bytes *bytes);
 
 #endif

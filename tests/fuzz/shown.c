@@ -7,7 +7,7 @@
 
 enum { TEXT_SIZE = 64 * 1024 };
 
-bool shown_stands_still(const struct column *column)
+bool shown_stands_still(const struct field *column)
 {
     return strcmp(column->name, "age") != 0;
 }
@@ -15,18 +15,16 @@ bool shown_stands_still(const struct column *column)
 uint64_t shown_hash(uint64_t hash, const struct record *record, const struct context *context)
 {
     static char text[TEXT_SIZE];
-    const struct column_table *columns = columns_of(record->kind);
 
-    for (size_t i = 0; i < columns->count; i++) {
-        const struct column *column = &columns->columns[i];
-        if (!shown_stands_still(column))
-            continue;
-        const struct value value = column->value(column, record, context);
+    for (size_t i = 0; i < record->kind->field_count; i++) {
+        const struct field *column = &record->kind->fields[i];
+        const struct value value = field_value(column, record, context);
         require(value.type == column->type || value.type == VALUE_UNKNOWN);
         require(value_bound(&value) <= sizeof text);
         const size_t length = (size_t)(value_write(text, &value, " ") - text);
         require(length > 0 && length <= value_bound(&value));
-        hash = hash_bytes(hash_word(hash, length), text, length);
+        if (shown_stands_still(column))
+            hash = hash_bytes(hash_word(hash, length), text, length);
     }
     return hash_word(hash, record->identity);
 }

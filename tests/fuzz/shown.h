@@ -4,10 +4,10 @@
 
 #include <stdint.h>
 
-#include "fastnet/column.h"
+#include "fastnet/field.h"
 
 /* Whether a row always shows the same in this column: its age grows while it is looked at. */
-bool shown_stands_still(const struct column *column);
+bool shown_stands_still(const struct field *column);
 
 /* Takes the text of every such column, and checks that each value is of its column's type. */
 uint64_t shown_hash(uint64_t hash, const struct record *record, const struct context *context);

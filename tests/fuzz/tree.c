@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "fastnet/array.h"
 #include "fuzz.h"
 
 enum { MARK_LENGTH = 3, LINK_TARGET_SIZE = 4096, OPEN_FILES_MAX = 16 };
@@ -31,7 +32,7 @@ static bool find_mark(const char *at, const char *end, enum tree_kind *kind, boo
                  {"-> ", TREE_LINK, true},    {"?? ", TREE_FIFO, false},
                  {"++\n", TREE_LATER, false}, {"// ", TREE_DIRECTORY, false}};
 
-    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+    for (size_t i = 0; i < COUNT(marks); i++) {
         if (end - at < MARK_LENGTH || memcmp(at, marks[i].mark, MARK_LENGTH) != 0)
             continue;
         *kind = marks[i].kind;

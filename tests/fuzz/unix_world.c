@@ -8,9 +8,8 @@
 #include <stdio.h>
 #include <sys/socket.h>
 
+#include "fastnet/array.h"
 #include "fuzz.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* --- Sockets ---------------------------------------------------------------------------------- */
 

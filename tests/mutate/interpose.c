@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "chance.h"
+#include "fastnet/array.h"
 
 /* The kernel answers a dump while it takes the request, so that little patience is enough. */
 enum { CAPACITY = 64 * 1024, PENDING_MAX = 4, PATIENCE = 20, MUTATIONS_MAX = 3 };
@@ -123,7 +124,7 @@ static uint32_t awkward_number(void)
 
     if (chance_one_in(&peer.chance, 4))
         return (uint32_t)chance_next(&peer.chance);
-    return numbers[chance_below(&peer.chance, sizeof numbers / sizeof *numbers)];
+    return numbers[chance_below(&peer.chance, COUNT(numbers))];
 }
 
 /* A place for a number within a message, behind its header; 0 when there is no room. */
@@ -155,7 +156,7 @@ static void fail(struct datagram *datagram)
 {
     static const int errors[] = {ENOBUFS, ENOMEM, EINTR, EPERM, EIO, EBADF, ECONNREFUSED};
 
-    datagram->error = errors[chance_below(&peer.chance, sizeof errors / sizeof *errors)];
+    datagram->error = errors[chance_below(&peer.chance, COUNT(errors))];
 }
 
 static void come_from_a_stranger(struct datagram *datagram)
@@ -320,7 +321,7 @@ static void write_text(struct datagram *datagram)
     static const char *const texts[] = {"\33[31m",  "\n",           "\r",   "\"", "\\", "\302\233",
                                         "\xff\xfe", "\342\200\213", "\177", "/",  "@",  "%s%n",
                                         ",",        "\t",           "="};
-    const char *text = texts[chance_below(&peer.chance, sizeof texts / sizeof *texts)];
+    const char *text = texts[chance_below(&peer.chance, COUNT(texts))];
     size_t place = place_in(pick_message(datagram), sizeof(uint32_t));
 
     for (size_t i = chance_below(&peer.chance, 64); place && i > 0; i--)
@@ -396,7 +397,7 @@ __attribute__((format(printf, 1, 2))) static void trace(const char *format, ...)
 static void mutate(struct datagram *datagram)
 {
     for (size_t i = 1 + chance_below(&peer.chance, MUTATIONS_MAX); i > 0; i--) {
-        const size_t which = chance_below(&peer.chance, sizeof mutations / sizeof *mutations);
+        const size_t which = chance_below(&peer.chance, COUNT(mutations));
         mutations[which].apply(datagram);
         trace("datagram %u: %s\n", peer.received, mutations[which].name);
     }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fastnet/array.h"
+
 /* Some lines of 100,000 bytes; no listing takes long for it. */
 enum { TEXT_MAX = 1024 * 1024, OVERLONG_MAX = 100000, MUTATIONS_MAX = 3 };
 
@@ -93,7 +95,7 @@ static void write_awkward(struct text *text, struct chance *chance)
                  {":", 1},        {"=", 1},    {"[", 1},
                  {"]", 1},        {"/", 1},    {"@", 1},
                  {"-", 1},        {"%s%n", 4}, {"\0\0\0\0\0\0\0\0", 8}};
-    const size_t which = chance_below(chance, sizeof texts / sizeof *texts);
+    const size_t which = chance_below(chance, COUNT(texts));
     const size_t at = chance_below(chance, text->length + 1);
     const size_t remove = at < text->length && chance_one_in(chance, 2) ? 1 : 0;
 
@@ -133,7 +135,7 @@ static void write_number(struct text *text, struct chance *chance)
                                           "",
                                           "nan"};
     const struct span field = pick_field(text, chance);
-    const char *number = numbers[chance_below(chance, sizeof numbers / sizeof *numbers)];
+    const char *number = numbers[chance_below(chance, COUNT(numbers))];
 
     text_replace(text, field.at, field.length, number, strlen(number));
 }
@@ -256,5 +258,5 @@ void text_mutate(struct text *text, struct chance *chance)
     };
 
     for (size_t i = 1 + chance_below(chance, MUTATIONS_MAX); i > 0; i--)
-        mutations[chance_below(chance, sizeof mutations / sizeof *mutations)](text, chance);
+        mutations[chance_below(chance, COUNT(mutations))](text, chance);
 }

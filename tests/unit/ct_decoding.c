@@ -68,8 +68,8 @@ struct ct_decoded ct_decode(enum ct_kind kind, struct wire *wire)
 
 void ct_assert_tuple(const struct flow_tuple *tuple, const struct flow_tuple *expected)
 {
-    assert_memory_equal(tuple->src, expected->src, sizeof tuple->src);
-    assert_memory_equal(tuple->dst, expected->dst, sizeof tuple->dst);
+    assert_true(address_equal(&tuple->src, &expected->src));
+    assert_true(address_equal(&tuple->dst, &expected->dst));
     assert_int_equal(tuple->src_port, expected->src_port);
     assert_int_equal(tuple->dst_port, expected->dst_port);
     assert_int_equal(tuple->icmp_type, expected->icmp_type);

@@ -1,11 +1,11 @@
 #include "ct_messages.h"
+#include "addresses.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 
 #include <cmocka.h>
 
-#include <arpa/inet.h>
 #include <endian.h>
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <linux/netfilter/nfnetlink.h>
@@ -65,13 +65,15 @@ void ct_be64(struct wire *wire, uint16_t type, uint64_t value)
 
 struct flow_tuple ct_tuple_of(uint8_t family, uint8_t protocol, uint8_t host, uint16_t port)
 {
-    struct flow_tuple tuple = {
-        .src_port = port, .dst_port = 443, .protocol = protocol, .has_ports = true};
     const bool v6 = family == AF_INET6;
+    struct flow_tuple tuple = {.src = ip(v6 ? "2001:db8:c000:2::" : "192.0.2.0"),
+                               .dst = ip(v6 ? "2001:db8:c633:6400::1" : "198.51.100.1"),
+                               .src_port = port,
+                               .dst_port = 443,
+                               .protocol = protocol,
+                               .has_ports = true};
 
-    inet_pton(family, v6 ? "2001:db8:c000:2::" : "192.0.2.0", tuple.src);
-    inet_pton(family, v6 ? "2001:db8:c633:6400::1" : "198.51.100.1", tuple.dst);
-    tuple.src[v6 ? 15 : 3] = host;
+    tuple.src.bytes[v6 ? 15 : 3] = host;
     return tuple;
 }
 
@@ -79,8 +81,8 @@ struct flow_tuple ct_reversed(const struct flow_tuple *tuple)
 {
     struct flow_tuple reply = *tuple;
 
-    memcpy(reply.src, tuple->dst, sizeof reply.src);
-    memcpy(reply.dst, tuple->src, sizeof reply.dst);
+    reply.src = tuple->dst;
+    reply.dst = tuple->src;
     reply.src_port = tuple->dst_port;
     reply.dst_port = tuple->src_port;
     return reply;
@@ -107,8 +109,8 @@ void ct_tuple(struct wire *wire, uint16_t type, const struct flow_tuple *tuple, 
     const size_t nest = ct_nest(wire, type);
     size_t inner = ct_nest(wire, CTA_TUPLE_IP);
 
-    wire_attribute(wire, v6 ? CTA_IP_V6_SRC : CTA_IP_V4_SRC, tuple->src, v6 ? 16 : 4);
-    wire_attribute(wire, v6 ? CTA_IP_V6_DST : CTA_IP_V4_DST, tuple->dst, v6 ? 16 : 4);
+    wire_attribute(wire, v6 ? CTA_IP_V6_SRC : CTA_IP_V4_SRC, tuple->src.bytes, v6 ? 16 : 4);
+    wire_attribute(wire, v6 ? CTA_IP_V6_DST : CTA_IP_V4_DST, tuple->dst.bytes, v6 ? 16 : 4);
     ct_nest_end(wire, inner);
     inner = ct_nest(wire, CTA_TUPLE_PROTO);
     put_protocol(wire, tuple);
@@ -143,14 +145,15 @@ void ct_flow_event(struct wire *wire, unsigned type, uint16_t flags, uint32_t se
 void ct_expectation(struct wire *wire, uint32_t sequence, uint16_t port)
 {
     const struct flow_tuple master = ct_tuple_of(AF_INET, IPPROTO_TCP, 1, 40000);
-    struct flow_tuple expected = ct_reversed(&master),
-                      mask = {.protocol = IPPROTO_TCP, .has_ports = true};
+    const struct flow_tuple mask = {.src = IPV4(255, 255, 255, 255),
+                                    .dst = IPV4(255, 255, 255, 255),
+                                    .dst_port = UINT16_MAX,
+                                    .protocol = IPPROTO_TCP,
+                                    .has_ports = true};
+    struct flow_tuple expected = ct_reversed(&master);
 
     expected.src_port = 0;
     expected.dst_port = port;
-    memset(mask.src, 0xff, 4);
-    memset(mask.dst, 0xff, 4);
-    mask.dst_port = UINT16_MAX;
     ct_message(wire, NFNL_SUBSYS_CTNETLINK_EXP, IPCTNL_MSG_EXP_NEW, NLM_F_MULTI, sequence, AF_INET);
     ct_tuple(wire, CTA_EXPECT_MASTER, &master, AF_INET);
     ct_tuple(wire, CTA_EXPECT_TUPLE, &expected, AF_INET);

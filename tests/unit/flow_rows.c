@@ -6,7 +6,6 @@
 
 #include <cmocka.h>
 
-#include <arpa/inet.h>
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <linux/netfilter/nf_conntrack_tcp.h>
 #include <netinet/in.h>
@@ -16,16 +15,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "addresses.h"
 #include "fastnet/flow_names.h"
 #include "fastnet/lookup.h"
 #include "output.h"
 
-const struct context no_names;
 const struct conntrack_layout plain;
 const struct conntrack_layout xml = {.xml = true};
 const struct conntrack_layout save = {.save = true};
 
-/* All that is written for these rows, from the beginning to the end. */
 const char *written(const struct conntrack_layout *layout, const struct context *context,
                     const struct record *records, size_t count)
 {
@@ -45,11 +43,21 @@ const char *written_row(const struct conntrack_layout *layout, const struct reco
     return written(layout, &no_names, record, 1);
 }
 
-/* A flow as `conntrack -L` gets it, not translated; the reply mirrors it. */
+struct flow_tuple flow_tuple_of(uint8_t protocol, const char *src, const char *dst,
+                                uint16_t src_port, uint16_t dst_port)
+{
+    return (struct flow_tuple){.src = ip(src),
+                               .dst = ip(dst),
+                               .src_port = src_port,
+                               .dst_port = dst_port,
+                               .protocol = protocol,
+                               .has_ports = flow_has_ports(protocol) || protocol == IPPROTO_GRE};
+}
+
 struct record flow_of(uint8_t protocol, uint32_t timeout, const char *src, const char *dst,
                       uint16_t src_port, uint16_t dst_port)
 {
-    struct record record = {.kind = RECORD_FLOW,
+    struct record record = {.kind = &kind_flow,
                             .has = FLOW_ORIG | FLOW_REPLY | FLOW_TIMEOUT | FLOW_STATUS | FLOW_MARK |
                                    FLOW_USE | FLOW_ID};
     struct flow_record *made = &record.flow;
@@ -59,16 +67,8 @@ struct record flow_of(uint8_t protocol, uint32_t timeout, const char *src, const
     made->use = 1;
     made->id = 3645521714;
     made->status = IPS_CONFIRMED;
-    made->orig =
-        (struct flow_tuple){.src_port = src_port, .dst_port = dst_port, .protocol = protocol};
-    inet_pton(made->family, src, made->orig.src);
-    inet_pton(made->family, dst, made->orig.dst);
-    made->reply =
-        (struct flow_tuple){.src_port = dst_port, .dst_port = src_port, .protocol = protocol};
-    inet_pton(made->family, dst, made->reply.src);
-    inet_pton(made->family, src, made->reply.dst);
-    made->orig.has_ports = flow_has_ports(protocol) || protocol == IPPROTO_GRE;
-    made->reply.has_ports = made->orig.has_ports;
+    made->way[WAY_ORIG].tuple = flow_tuple_of(protocol, src, dst, src_port, dst_port);
+    made->way[WAY_REPLY].tuple = flow_tuple_of(protocol, dst, src, dst_port, src_port);
     return record;
 }
 
@@ -76,7 +76,7 @@ struct record flow_without_ports(uint8_t protocol)
 {
     struct record record = flow_of(protocol, 299, "192.0.2.1", "192.0.2.2", 0, 0);
 
-    record.flow.orig.has_ports = record.flow.reply.has_ports = false;
+    record.flow.way[WAY_ORIG].tuple.has_ports = record.flow.way[WAY_REPLY].tuple.has_ports = false;
     return record;
 }
 
@@ -105,8 +105,8 @@ struct record icmp_flow(void)
 {
     struct record record = flow_of(IPPROTO_ICMP, 29, "192.0.2.1", "192.0.2.2", 4711, 0);
 
-    record.flow.orig.icmp_type = 8;
-    record.flow.reply.src_port = 4711;
+    record.flow.way[WAY_ORIG].tuple.icmp_type = 8;
+    record.flow.way[WAY_REPLY].tuple.src_port = 4711;
     return record;
 }
 
@@ -114,9 +114,9 @@ struct record icmpv6_flow(void)
 {
     struct record record = flow_of(IPPROTO_ICMPV6, 59, "::1", "::ffff:1.2.3.4", 9, 0);
 
-    record.flow.orig.icmp_type = 128;
-    record.flow.reply.icmp_type = 129;
-    record.flow.reply.src_port = 9;
+    record.flow.way[WAY_ORIG].tuple.icmp_type = 128;
+    record.flow.way[WAY_REPLY].tuple.icmp_type = 129;
+    record.flow.way[WAY_REPLY].tuple.src_port = 9;
     return record;
 }
 
@@ -130,15 +130,15 @@ struct record sctp_flow(void)
     struct record record = flow_of(IPPROTO_SCTP, 299, "192.0.2.1", "192.0.2.2", 1000, 36412);
 
     record.has |= FLOW_ORIG_VTAG | FLOW_REPLY_VTAG;
-    record.flow.orig_vtag = htonl(111); /* what conntrack calls 111 */
-    record.flow.reply_vtag = htonl(222);
+    record.flow.way[WAY_ORIG].vtag = htonl(111); /* what conntrack calls 111 */
+    record.flow.way[WAY_REPLY].vtag = htonl(222);
     return flow_with_state(record, SCTP_ESTABLISHED, IPS_ASSURED | IPS_SEEN_REPLY);
 }
 
 struct record as_event(struct record record, uint8_t event, uint64_t received)
 {
     record.has |= FLOW_EVENT;
-    if (record.kind == RECORD_EXPECTATION) {
+    if (record.kind == &kind_expectation) {
         record.expectation.event = event;
         record.expectation.received = received;
     } else {

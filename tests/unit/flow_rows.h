@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cells.h"
 #include "fastnet/record.h"
 #include "fastnet/sink.h"
 
@@ -15,7 +16,6 @@
 
 enum { SCTP_ESTABLISHED = 4, DCCP_OPEN = 4 };
 
-extern const struct context no_names;
 extern const struct conntrack_layout plain, xml, save;
 
 /* All that is written for these rows, from the beginning to the end; until the next call. */
@@ -23,6 +23,8 @@ const char *written(const struct conntrack_layout *layout, const struct context 
                     const struct record *records, size_t count);
 const char *written_row(const struct conntrack_layout *layout, const struct record *record);
 
+struct flow_tuple flow_tuple_of(uint8_t protocol, const char *src, const char *dst,
+                                uint16_t src_port, uint16_t dst_port);
 /* A flow as `conntrack -L` gets it, not translated; the reply mirrors it. */
 struct record flow_of(uint8_t protocol, uint32_t timeout, const char *src, const char *dst,
                       uint16_t src_port, uint16_t dst_port);

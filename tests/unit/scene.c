@@ -99,7 +99,7 @@ int keep_record(const struct record *record, void *arg)
     assert_non_null(kept->records);
     copy = &kept->records[kept->count++];
     *copy = *record;
-    if (record->kind != RECORD_SOCKET || !(record->has & SOCKET_PATH))
+    if (record->kind != &kind_socket || !(record->has & SOCKET_PATH))
         return 0;
     char *path = malloc(record->socket.path.length + 1);
     assert_non_null(path);
@@ -112,7 +112,7 @@ int keep_record(const struct record *record, void *arg)
 void kept_finish(struct kept *kept)
 {
     for (size_t i = 0; i < kept->count; i++)
-        if (kept->records[i].kind == RECORD_SOCKET && kept->records[i].has & SOCKET_PATH)
+        if (kept->records[i].kind == &kind_socket && kept->records[i].has & SOCKET_PATH)
             free((void *)(uintptr_t)kept->records[i].socket.path.data);
     free(kept->records);
     *kept = (struct kept){0};

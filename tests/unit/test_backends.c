@@ -22,7 +22,7 @@ static struct kept list(const struct backend *backend, const struct table *table
     struct kept kept = {.count = 0};
     struct peer peer;
     struct query query = {.table = table,
-                          .needs = ~NEED_LOOKUPS,
+                          .needs = UINT64_MAX,
                           .states = STATES_ALL,
                           .proc_root = CAPTURED,
                           .report = &report};
@@ -40,7 +40,7 @@ static struct kept list(const struct backend *backend, const struct table *table
 
 static bool same_end(const struct endpoint *a, const struct endpoint *b)
 {
-    return a->port == b->port && memcmp(a->address, b->address, sizeof a->address) == 0;
+    return a->port == b->port && address_equal(&a->address, &b->address);
 }
 
 static bool same_socket(const struct socket_record *a, const struct socket_record *b)

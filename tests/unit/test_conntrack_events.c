@@ -15,9 +15,10 @@
 
 static struct record event(uint8_t protocol)
 {
-    return (struct record){.kind = RECORD_FLOW,
-                           .has = ~NEED_LOOKUPS,
-                           .flow = {.family = AF_INET, .orig = {.protocol = protocol}}};
+    return (struct record){.kind = &kind_flow,
+                           .has = UINT64_MAX,
+                           .flow.family = AF_INET,
+                           .flow.way[WAY_ORIG].tuple.protocol = protocol};
 }
 
 static bool is_to_end(const struct event_bound *bound)

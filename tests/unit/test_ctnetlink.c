@@ -101,7 +101,7 @@ static void every_flow_of_a_dump_is_handed_on(void **state)
     assert_int_equal(ct_list(scene, &table_flows), 0);
     assert_int_equal(scene->count, 3);
     for (size_t i = 0; i < 3; i++) {
-        assert_int_equal(scene->rows[i].flow.orig.src_port, 1000 + i);
+        assert_int_equal(scene->rows[i].flow.way[WAY_ORIG].tuple.src_port, 1000 + i);
         assert_true(scene->rows[i].identity != 0);
         assert_false(scene->rows[i].has & ~backend_ctnetlink.fields(&table_flows));
     }
@@ -142,10 +142,14 @@ static void recorded_tables_are_read_to_their_end(void **state)
 
 static bool is_same_tuple(const struct flow_tuple *a, const struct flow_tuple *b)
 {
-    return memcmp(a->src, b->src, sizeof a->src) == 0 &&
-           memcmp(a->dst, b->dst, sizeof a->dst) == 0 && a->src_port == b->src_port &&
-           a->dst_port == b->dst_port && a->protocol == b->protocol &&
+    return address_equal(&a->src, &b->src) && address_equal(&a->dst, &b->dst) &&
+           a->src_port == b->src_port && a->dst_port == b->dst_port && a->protocol == b->protocol &&
            a->icmp_type == b->icmp_type && a->icmp_code == b->icmp_code;
+}
+
+static bool is_same_way(const struct flow_record *a, const struct flow_record *b, enum flow_way way)
+{
+    return is_same_tuple(&a->way[way].tuple, &b->way[way].tuple);
 }
 
 static int find_same(const struct record *row, void *arg)
@@ -158,17 +162,19 @@ static int find_same(const struct record *row, void *arg)
     for (size_t i = 0; i < scene->count; i++) {
         const struct record *other = &scene->rows[i];
         const struct flow_record *a = &row->flow, *b = &other->flow;
-        if (a->family != b->family || !is_same_tuple(&a->orig, &b->orig) || a->zone != b->zone ||
-            a->orig_zone != b->orig_zone)
+        if (a->family != b->family || a->zone != b->zone || !is_same_way(a, b, WAY_ORIG) ||
+            a->way[WAY_ORIG].zone != b->way[WAY_ORIG].zone)
             continue;
-        assert_true(is_same_tuple(&a->reply, &b->reply));
+        assert_true(is_same_way(a, b, WAY_REPLY));
         assert_int_equal(row->has & same, other->has & same);
         assert_int_equal(a->state, b->state);
         assert_int_equal(a->mark, b->mark);
         assert_int_equal(a->status & shown, b->status & shown);
         assert_in_range(a->timeout + 1 - b->timeout, 0, 2);
-        assert_true(a->orig_packets == b->orig_packets && a->orig_bytes == b->orig_bytes);
-        assert_true(a->reply_packets == b->reply_packets && a->reply_bytes == b->reply_bytes);
+        for (unsigned way = 0; way < FLOW_WAYS; way++) {
+            assert_true(a->way[way].packets == b->way[way].packets);
+            assert_true(a->way[way].bytes == b->way[way].bytes);
+        }
         return 0;
     }
     return -ESRCH;
@@ -260,7 +266,7 @@ static void malformed_messages_are_told_and_the_rest_is_listed(void **state)
     ct_send_done(scene, 1, 0);
     assert_int_equal(ct_list(scene, &table_flows), 0);
     assert_int_equal(scene->count, 3);
-    assert_int_equal(scene->rows[1].flow.orig.src_port, 1001);
+    assert_int_equal(scene->rows[1].flow.way[WAY_ORIG].tuple.src_port, 1001);
     assert_int_equal(scene->report.count, 1);
     assert_true(report_says(&scene->report, "flows: a netlink message is malformed"));
     assert_true(scene->report.partial);
@@ -362,7 +368,7 @@ static void the_number_of_expectations_is_counted(void **state)
     ct_send_done(scene, 1, 0);
     assert_int_equal(ct_list(scene, &table_expectation_count), 0);
     assert_int_equal(scene->count, 1);
-    assert_int_equal(scene->rows[0].kind, RECORD_FLOW_USAGE);
+    assert_int_equal(scene->rows[0].kind, &kind_flow_usage);
     assert_true(scene->rows[0].has == USAGE_ENTRIES);
     assert_int_equal(scene->rows[0].usage.entries, 3);
 }

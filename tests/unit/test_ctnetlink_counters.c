@@ -47,7 +47,7 @@ static void an_expectation_has_all_that_its_message_says(void **state)
     const struct ct_decoded decoded = ct_decode(CT_EXPECTATION, &wire);
     const struct expectation_record *expectation = &decoded.record.expectation;
     assert_int_equal(decoded.result, 0);
-    assert_int_equal(decoded.record.kind, RECORD_EXPECTATION);
+    assert_int_equal(decoded.record.kind, &kind_expectation);
     assert_true(decoded.record.identity != 0);
     assert_true(decoded.record.has ==
                 (FLOW_MASTER | FLOW_ORIG | FLOW_MASK | FLOW_TIMEOUT | FLOW_ID | FLOW_HELPER |
@@ -149,7 +149,7 @@ static void counters_of_a_processor_are_known_by_their_numbers(void **state)
         const struct ct_decoded decoded = ct_decode((enum ct_kind)kind, &wire);
         const struct flow_statistics_record *statistics = &decoded.record.statistics;
         assert_int_equal(decoded.result, 0);
-        assert_int_equal(decoded.record.kind, RECORD_FLOW_STATISTICS);
+        assert_int_equal(decoded.record.kind, &kind_flow_statistics);
         assert_true(decoded.record.has ==
                     (UINT64_C(1) << CTA_STATS_FOUND | UINT64_C(1) << CTA_STATS_DROP |
                      UINT64_C(1) << (FLOW_COUNTERS - 1)));
@@ -171,7 +171,7 @@ static void usage_is_how_many_there_are_and_may_be(void **state)
     ct_be32(&wire, CTA_STATS_GLOBAL_MAX_ENTRIES, UINT32_MAX);
     struct ct_decoded decoded = ct_decode(CT_USAGE, &wire);
     assert_int_equal(decoded.result, 0);
-    assert_int_equal(decoded.record.kind, RECORD_FLOW_USAGE);
+    assert_int_equal(decoded.record.kind, &kind_flow_usage);
     assert_true(decoded.record.has == (USAGE_ENTRIES | USAGE_MAXIMUM));
     assert_int_equal(decoded.record.usage.entries, 0x01020304);
     assert_int_equal(decoded.record.usage.maximum, UINT32_MAX);

@@ -28,19 +28,19 @@ static void a_flow_has_all_that_its_message_says(void **state)
 
     (void)state;
     assert_int_equal(decoded.result, 0);
-    assert_int_equal(decoded.record.kind, RECORD_FLOW);
+    assert_int_equal(decoded.record.kind, &kind_flow);
     assert_true(decoded.record.has == has);
     assert_int_equal(flow->family, AF_INET);
-    ct_assert_tuple(&flow->orig, &orig);
-    ct_assert_tuple(&flow->reply, &reply);
+    ct_assert_tuple(&flow->way[WAY_ORIG].tuple, &orig);
+    ct_assert_tuple(&flow->way[WAY_REPLY].tuple, &reply);
     assert_int_equal(flow->state, 3);
     assert_int_equal(flow->zone, 0x0102);
-    assert_int_equal(flow->orig_zone, 0x1234);
-    assert_int_equal(flow->reply_zone, 0xfedc);
-    assert_true(flow->orig_packets == UINT64_C(0x0102030405060708));
-    assert_true(flow->orig_bytes == UINT64_MAX);
-    assert_true(flow->reply_packets == 0);
-    assert_true(flow->reply_bytes == UINT64_C(0x8000000000000001));
+    assert_int_equal(flow->way[WAY_ORIG].zone, 0x1234);
+    assert_int_equal(flow->way[WAY_REPLY].zone, 0xfedc);
+    assert_true(flow->way[WAY_ORIG].packets == UINT64_C(0x0102030405060708));
+    assert_true(flow->way[WAY_ORIG].bytes == UINT64_MAX);
+    assert_true(flow->way[WAY_REPLY].packets == 0);
+    assert_true(flow->way[WAY_REPLY].bytes == UINT64_C(0x8000000000000001));
     assert_true(flow->start == UINT64_C(1700000000123456789));
     assert_true(flow->stop == UINT64_C(1700000001987654321));
     assert_int_equal(decoded.helper_length, 3);
@@ -218,7 +218,7 @@ static void tuples_of_every_protocol_have_what_tells_flows_apart(void **state)
         assert_int_equal(decoded.result, 0);
         assert_true(decoded.record.has == FLOW_ORIG);
         assert_int_equal(decoded.record.flow.family, family);
-        ct_assert_tuple(&decoded.record.flow.orig, &tuple);
+        ct_assert_tuple(&decoded.record.flow.way[WAY_ORIG].tuple, &tuple);
     }
 }
 
@@ -232,10 +232,10 @@ static void ports_of_0_are_not_absent_ports(void **state)
     (void)state;
     tuple.dst_port = 0;
     struct ct_decoded decoded = decode_tuple(&tuple, AF_INET6);
-    ct_assert_tuple(&decoded.record.flow.orig, &tuple);
+    ct_assert_tuple(&decoded.record.flow.way[WAY_ORIG].tuple, &tuple);
     tuple.has_ports = false;
     decoded = decode_tuple(&tuple, AF_INET6);
-    ct_assert_tuple(&decoded.record.flow.orig, &tuple);
+    ct_assert_tuple(&decoded.record.flow.way[WAY_ORIG].tuple, &tuple);
     for (size_t i = 0; i < COUNT(types); i++) { /* one alone */
         ct_begin_flow(&wire, AF_INET);
         const size_t nest = ct_nest(&wire, CTA_TUPLE_ORIG), inner = ct_nest(&wire, CTA_TUPLE_PROTO);
@@ -243,7 +243,7 @@ static void ports_of_0_are_not_absent_ports(void **state)
         ct_nest_end(&wire, inner);
         ct_nest_end(&wire, nest);
         decoded = ct_decode(CT_FLOW, &wire);
-        assert_false(decoded.record.flow.orig.has_ports);
+        assert_false(decoded.record.flow.way[WAY_ORIG].tuple.has_ports);
     }
 }
 
@@ -330,8 +330,8 @@ static void sctp_has_a_state_and_both_tags(void **state)
     const struct ct_decoded decoded = ct_decode(CT_FLOW, &wire);
     assert_true(decoded.record.has == (FLOW_STATE | FLOW_ORIG_VTAG | FLOW_REPLY_VTAG));
     assert_int_equal(decoded.record.flow.state, 7);
-    assert_int_equal(decoded.record.flow.orig_vtag, 0x01020304);
-    assert_int_equal(decoded.record.flow.reply_vtag, UINT32_MAX);
+    assert_int_equal(decoded.record.flow.way[WAY_ORIG].vtag, 0x01020304);
+    assert_int_equal(decoded.record.flow.way[WAY_REPLY].vtag, UINT32_MAX);
 }
 
 static void dccp_has_a_state_and_a_role(void **state)
@@ -385,8 +385,8 @@ static void counters_may_be_of_32_bits(void **state)
     ct_nest_end(&wire, nest);
     const struct ct_decoded decoded = ct_decode(CT_FLOW, &wire);
     assert_true(decoded.record.has == FLOW_ORIG_COUNTERS);
-    assert_true(decoded.record.flow.orig_packets == 0x01020304);
-    assert_true(decoded.record.flow.orig_bytes == UINT32_MAX);
+    assert_true(decoded.record.flow.way[WAY_ORIG].packets == 0x01020304);
+    assert_true(decoded.record.flow.way[WAY_ORIG].bytes == UINT32_MAX);
 }
 
 static void counters_of_64_bits_win_wherever_they_stand(void **state)
@@ -409,8 +409,8 @@ static void counters_of_64_bits_win_wherever_they_stand(void **state)
         }
         ct_nest_end(&wire, nest);
         const struct ct_decoded decoded = ct_decode(CT_FLOW, &wire);
-        assert_true(decoded.record.flow.reply_packets == UINT64_C(1) << 40);
-        assert_true(decoded.record.flow.reply_bytes == UINT64_C(1) << 50);
+        assert_true(decoded.record.flow.way[WAY_REPLY].packets == UINT64_C(1) << 40);
+        assert_true(decoded.record.flow.way[WAY_REPLY].bytes == UINT64_C(1) << 50);
     }
 }
 

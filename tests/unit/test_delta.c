@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <linux/netfilter/nfnetlink_conntrack.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 
 static struct record interface(const char *name, uint64_t packets)
 {
-    struct record record = {.kind = RECORD_INTERFACE, .has = INTERFACE_COUNTERS | INTERFACE_MTU};
+    struct record record = {.kind = &kind_interface, .has = INTERFACE_COUNTERS | INTERFACE_MTU};
 
     record.interface.name = (struct text){name, strlen(name)};
     record.interface.mtu = 1500;
@@ -71,13 +72,12 @@ static struct record take_counter(struct delta *delta, const char *name, uint64_
                                   bool negative, bool state)
 {
     const struct record record = {
-        .kind = RECORD_COUNTER,
-        .has = COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE,
+        .kind = &kind_counter,
+        .has = COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE | (state ? 0 : COUNTER_GROWS),
         .counter = {.protocol = {"Tcp", 3},
                     .name = {name, strlen(name)},
                     .magnitude = magnitude,
-                    .negative = negative,
-                    .state = state},
+                    .negative = negative},
     };
     struct record change;
 
@@ -111,6 +111,164 @@ static void of_a_counter_that_fell_nothing_is_known(void **state)
     wait(5);
     delta_start(delta);
     assert_true(counter(delta, "OutSegs", 500, false).has & COUNTER_VALUE);
+    delta_destroy(delta);
+}
+
+/* --- Rows by identity or key ------------------------------------------------------------------ */
+
+static struct record change_of(struct delta *delta, struct record record)
+{
+    struct record change;
+
+    memset(&change, 0xa5, sizeof change);
+    assert_int_equal(delta_take(delta, &record, &change), 0);
+    return change;
+}
+
+static struct record flow(uint64_t identity, uint64_t packets)
+{
+    struct record record = {
+        .kind = &kind_flow, .has = FLOW_MARK | FLOW_ORIG_COUNTERS, .identity = identity};
+
+    record.flow.mark = 7;
+    record.flow.way[WAY_ORIG].packets = packets;
+    record.flow.way[WAY_ORIG].bytes = 100 * packets;
+    record.flow.way[WAY_REPLY].packets = 4711; /* not filled */
+    return record;
+}
+
+static void flows_belong_together_by_their_identity(void **state)
+{
+    struct delta *delta = delta_create();
+    struct record change;
+
+    (void)state;
+    delta_start(delta);
+    assert_int_equal(change_of(delta, flow(1, 1000)).has, FLOW_MARK);
+    assert_int_equal(change_of(delta, flow(2, 5)).has, FLOW_MARK);
+    wait(50);
+    delta_start(delta);
+    change = change_of(delta, flow(2, 5));
+    assert_int_equal(change.has, FLOW_MARK | FLOW_ORIG_COUNTERS);
+    assert_int_equal(change.flow.way[WAY_ORIG].packets, 0);
+    change = change_of(delta, flow(1, 2000));
+    assert_int_equal(change.has, FLOW_MARK | FLOW_ORIG_COUNTERS);
+    assert_int_equal(change.flow.mark, 7);
+    assert_in_range(change.flow.way[WAY_ORIG].packets, 2000, 20000);
+    assert_in_range(change.flow.way[WAY_ORIG].bytes, 200000, 2000000);
+    assert_int_equal(change.flow.way[WAY_REPLY].packets, 4711);
+    assert_int_equal(change_of(delta, flow(3, 2000)).has, FLOW_MARK);
+    delta_destroy(delta);
+}
+
+static void of_a_flow_whose_other_counters_begin_nothing_is_known_yet(void **state)
+{
+    struct delta *delta = delta_create();
+    struct record record = flow(1, 1000);
+
+    (void)state;
+    delta_start(delta);
+    change_of(delta, record);
+    wait(5);
+    delta_start(delta);
+    record.has |= FLOW_REPLY_COUNTERS;
+    assert_int_equal(change_of(delta, record).has, FLOW_MARK);
+    wait(5);
+    delta_start(delta);
+    assert_int_equal(change_of(delta, record).has, record.has);
+    delta_destroy(delta);
+}
+
+static void flows_without_an_identity_have_no_rates(void **state)
+{
+    struct delta *delta = delta_create();
+
+    (void)state;
+    for (uint64_t run = 0; run < 3; run++) {
+        delta_start(delta);
+        assert_int_equal(change_of(delta, flow(0, 1000 * run)).has, FLOW_MARK);
+        wait(5);
+    }
+    delta_destroy(delta);
+}
+
+#define DROPS (UINT64_C(1) << CTA_STATS_DROP)
+
+static struct record processor(uint32_t cpu, uint32_t drops)
+{
+    struct record record = {.kind = &kind_flow_statistics, .has = DROPS};
+
+    record.statistics.cpu = cpu;
+    record.statistics.counters[CTA_STATS_DROP] = drops;
+    return record;
+}
+
+static void counters_of_connection_tracking_belong_together_by_their_processor(void **state)
+{
+    struct delta *delta = delta_create();
+    struct record change;
+
+    (void)state;
+    delta_start(delta);
+    assert_int_equal(change_of(delta, processor(0, 100)).has, 0);
+    assert_int_equal(change_of(delta, processor(1, 3000)).has, 0);
+    wait(50);
+    delta_start(delta);
+    change = change_of(delta, processor(1, 3000));
+    assert_int_equal(change.has, DROPS);
+    assert_int_equal(change.statistics.cpu, 1);
+    assert_int_equal(change.statistics.counters[CTA_STATS_DROP], 0);
+    change = change_of(delta, processor(0, 1100));
+    assert_int_equal(change.statistics.cpu, 0);
+    assert_in_range(change.statistics.counters[CTA_STATS_DROP], 2000, 20000);
+    wait(5);
+    delta_start(delta);
+    change = change_of(delta, processor(0, UINT32_MAX)); /* more a second than 32 bits hold */
+    assert_int_equal(change.statistics.counters[CTA_STATS_DROP], UINT32_MAX);
+    delta_destroy(delta);
+}
+
+static void the_use_of_the_table_of_flows_is_one_row(void **state)
+{
+    struct record record = {.kind = &kind_flow_usage,
+                            .has = USAGE_ENTRIES | USAGE_DROPS,
+                            .usage = {.entries = 12, .drop = 1000, .early_drop = 7}};
+    struct delta *delta = delta_create();
+    struct record change;
+
+    (void)state;
+    delta_start(delta);
+    assert_int_equal(change_of(delta, record).has, USAGE_ENTRIES);
+    wait(50);
+    delta_start(delta);
+    record.usage.drop = 2000;
+    change = change_of(delta, record);
+    assert_int_equal(change.has, record.has);
+    assert_int_equal(change.usage.entries, 12);
+    assert_in_range(change.usage.drop, 2000, 20000);
+    assert_int_equal(change.usage.early_drop, 0);
+    delta_destroy(delta);
+}
+
+/* --- Counters that grow in some rows only ----------------------------------------------------- */
+
+static void only_the_rows_that_grow_have_rates(void **state)
+{
+    struct delta *delta = delta_create();
+    struct record change;
+
+    (void)state;
+    delta_start(delta);
+    assert_false(take_counter(delta, "InSegs", 1000, false, false).has & COUNTER_VALUE);
+    assert_true(take_counter(delta, "CurrEstab", 1000, false, true).has & COUNTER_VALUE);
+    wait(50);
+    delta_start(delta);
+    change = take_counter(delta, "InSegs", 2000, false, false);
+    assert_true(change.has & COUNTER_VALUE);
+    assert_in_range(change.counter.magnitude, 2000, 20000);
+    change = take_counter(delta, "CurrEstab", 2000, false, true);
+    assert_true(change.has & COUNTER_VALUE);
+    assert_int_equal(change.counter.magnitude, 2000);
     delta_destroy(delta);
 }
 
@@ -184,7 +342,7 @@ static void rows_belong_together_by_their_key(void **state)
 
 static void a_kind_without_counters_stays_as_it_is(void **state)
 {
-    const struct record record = {.kind = RECORD_ROUTE, .has = ROUTE_METRIC, .route.metric = 7};
+    const struct record record = {.kind = &kind_route, .has = ROUTE_METRIC, .route.metric = 7};
     struct delta *delta = delta_create();
     struct record change;
 
@@ -202,6 +360,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_counter_is_shown_by_its_change_a_second),
         cmocka_unit_test(of_a_counter_that_fell_nothing_is_known),
+        cmocka_unit_test(flows_belong_together_by_their_identity),
+        cmocka_unit_test(of_a_flow_whose_other_counters_begin_nothing_is_known_yet),
+        cmocka_unit_test(flows_without_an_identity_have_no_rates),
+        cmocka_unit_test(counters_of_connection_tracking_belong_together_by_their_processor),
+        cmocka_unit_test(the_use_of_the_table_of_flows_is_one_row),
+        cmocka_unit_test(only_the_rows_that_grow_have_rates),
         cmocka_unit_test(a_state_stays_what_it_is),
         cmocka_unit_test(what_was_reset_has_no_change),
         cmocka_unit_test(what_was_away_is_new_when_it_comes_back),

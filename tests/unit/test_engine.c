@@ -342,7 +342,7 @@ static void proc_is_asked_first_for_what_only_it_knows(void **state)
     struct scene *scene = *state;
 
     scene->tables[0].table = &table_unix;
-    scene->listing.needs = SOCKET_REFCOUNT | SOCKET_PENDING;
+    scene->listing.needs.fields = SOCKET_REFCOUNT | SOCKET_PENDING;
     tree_puts(&scene->tree, "unix", "1000: 00000007 00000000 00000000 0001 01 5 /run/a\n");
     wire_message(&scene->wire, SOCK_DIAG_BY_FAMILY, NLM_F_MULTI, 1);
     wire_put(&scene->wire, &diag, sizeof diag);
@@ -359,7 +359,7 @@ static void rows_that_netlink_does_not_list_are_told_as_lost(void **state)
     struct scene *scene = *state;
 
     scene->tables[0].table = &table_unix;
-    scene->listing.needs = SOCKET_REFCOUNT | SOCKET_PENDING;
+    scene->listing.needs.fields = SOCKET_REFCOUNT | SOCKET_PENDING;
     done(scene, 1, 0);
     assert_int_equal(run(scene), 0);
     assert_true(scene->report.partial);
@@ -542,7 +542,7 @@ static void unix_rows_that_netlink_did_not_confirm_are_told(void **state)
     struct scene *scene = *state;
 
     scene->tables[0].table = &table_unix;
-    scene->listing.needs = SOCKET_REFCOUNT | SOCKET_PENDING | SOCKET_UID;
+    scene->listing.needs.fields = SOCKET_REFCOUNT | SOCKET_PENDING | SOCKET_UID;
     scene->peer.refusal = -EMFILE;
     tree_puts(&scene->tree, "unix",
               "1000: 00000007 00000000 00000000 0001 01 5 @x\n"
@@ -648,7 +648,7 @@ static void sections_are_announced_before_their_rows(void **state)
     assert_int_equal(scene->sink.section_count, 2);
     assert_int_equal(scene->sink.sections[0], 0);
     assert_int_equal(scene->sink.sections[1], 1);
-    scene->listing.sort = column_find(RECORD_SOCKET, "inode", 5);
+    scene->listing.sort = field_find(&kind_socket, "inode", 5);
     assert_int_equal(run(scene), 0);
     assert_int_equal(scene->sink.section_count, 4);
     assert_int_equal(scene->sink.sections[3], 1);
@@ -665,7 +665,7 @@ static void rows_are_sorted_across_tables_of_a_section(void **state)
               "      0 77 2 000000008554a4fd 0\n");
     scene->tables[1] = (struct listing_table){.table = &table_udp, .states = STATES_ALL};
     scene->listing.table_count = 2;
-    scene->listing.sort = column_find(RECORD_SOCKET, "local_port", 10);
+    scene->listing.sort = field_find(&kind_socket, "local_port", 10);
     scene->listing.descending = true;
     assert_int_equal(run(scene), 0);
     ASSERT_PORTS(scene, 1002, 1001, 1001, 1000);
@@ -677,11 +677,11 @@ static void rows_are_counted_by_a_column(void **state)
 
     put_tcp(scene, 3);
     scene->peer.refusal = -EPERM;
-    scene->listing.count_by[0] = column_find(RECORD_SOCKET, "state", 5);
+    scene->listing.count_by[0] = field_find(&kind_socket, "state", 5);
     scene->listing.count_by_count = 1;
     assert_int_equal(run(scene), 0);
     assert_int_equal(scene->sink.kept.count, 1);
-    assert_int_equal(scene->sink.kept.records[0].kind, RECORD_COUNT);
+    assert_int_equal(scene->sink.kept.records[0].kind, &kind_count);
     assert_int_equal(scene->sink.kept.records[0].count.count, 3);
     assert_int_equal(scene->sink.section_count, 0);
 }
@@ -703,7 +703,7 @@ static void a_cut_dump_is_partial_whatever_the_listing(void **state)
 {
     struct scene *scene = *state;
 
-    scene->listing.sort = column_find(RECORD_SOCKET, "local_port", 10);
+    scene->listing.sort = field_find(&kind_socket, "local_port", 10);
     wire_tcp(&scene->wire, NLM_F_MULTI, 1, 81, 1);
     wire_tcp(&scene->wire, NLM_F_MULTI, 1, 80, 2);
     assert_int_equal(run(scene), 0);
@@ -715,7 +715,7 @@ static void what_is_lost_of_interfaces_is_told_and_no_loss_of_rows(void **state)
 {
     struct scene *scene = *state;
 
-    scene->listing.needs = NEED_INTERFACES | NEED_LINKS;
+    scene->listing.needs.lookups = NEED_INTERFACES | NEED_LINKS;
     wire_tcp(&scene->wire, NLM_F_MULTI, 7, 80, 1); /* an answer to another request */
     done(scene, 1, 0);
     wire_tcp(&scene->wire, NLM_F_MULTI, 2, 80, 1);

@@ -50,8 +50,8 @@ static void put_row(struct sink *sink, const struct record *record)
     struct collector *collector = (struct collector *)sink;
 
     assert_in_range(collector->rows, 0, 15);
-    if (record->kind == RECORD_FLOW)
-        collector->ports[collector->rows] = record->flow.orig.src_port;
+    if (record->kind == &kind_flow)
+        collector->ports[collector->rows] = record->flow.way[WAY_ORIG].tuple.src_port;
     collector->rows++;
     writer_put(sink->writer, "x", 1);
 }
@@ -83,7 +83,7 @@ static int run(struct stage *stage)
 static bool is_odd(const struct record *record, const void *arg)
 {
     (void)arg;
-    return record->flow.orig.src_port % 2;
+    return record->flow.way[WAY_ORIG].tuple.src_port % 2;
 }
 
 /* Repeats are no rows, nor is what the filter leaves out. */
@@ -111,12 +111,12 @@ static void rows_are_counted_that_are_sorted_or_grouped(void **state)
     ct_flow(&scene->wire, 1, AF_INET, 1001, 1);
     ct_flow(&scene->wire, 1, AF_INET, 1000, 2);
     ct_send_done(scene, 1, 0);
-    stage->listing.sort = column_find(RECORD_FLOW, "orig_sport", 10);
+    stage->listing.sort = field_find(&kind_flow, "orig_sport", 10);
     assert_int_equal(run(stage), 0);
     assert_int_equal(stage->report.listed, 2);
     assert_int_equal(stage->sink.ports[0], 1000);
     stage->listing.sort = NULL;
-    stage->listing.count_by[0] = column_find(RECORD_FLOW, "orig_dst", 8);
+    stage->listing.count_by[0] = field_find(&kind_flow, "orig_dst", 8);
     stage->listing.count_by_count = 1;
     assert_int_equal(run(stage), 0);
     assert_int_equal(stage->sink.rows, 1);
@@ -154,7 +154,7 @@ static void rows_that_are_gathered_are_read_again_and_come_once(void **state)
     struct stage *stage = *state;
 
     answer_each(stage->scene, once);
-    stage->listing.sort = column_find(RECORD_FLOW, "orig_sport", 10);
+    stage->listing.sort = field_find(&kind_flow, "orig_sport", 10);
     assert_int_equal(run(stage), 0);
     assert_int_equal(stage->scene->peer.request_count, 2);
     assert_int_equal(stage->sink.rows, 2);
@@ -167,7 +167,7 @@ static void rows_that_are_counted_are_read_again_and_counted_once(void **state)
     struct stage *stage = *state;
 
     answer_each(stage->scene, once);
-    stage->listing.count_by[0] = column_find(RECORD_FLOW, "orig_dst", 8);
+    stage->listing.count_by[0] = field_find(&kind_flow, "orig_dst", 8);
     stage->listing.count_by_count = 1;
     assert_int_equal(run(stage), 0);
     assert_int_equal(stage->scene->peer.request_count, 2);

@@ -148,7 +148,7 @@ static void each_processor_has_a_row_of_counters(void **state)
     flow_scene_put(scene, "net/stat/nf_conntrack", flow_statistics_text);
     assert_int_equal(flow_scene_list(scene, &table_flow_statistics), 0);
     assert_int_equal(scene->count, 2);
-    assert_int_equal(scene->rows[0].kind, RECORD_FLOW_STATISTICS);
+    assert_int_equal(scene->rows[0].kind, &kind_flow_statistics);
     assert_int_equal(row->cpu, 0);
     assert_false(row->expectations);
     assert_int_equal(row->counters[CTA_STATS_CLASH_RESOLVE], 1);
@@ -238,7 +238,7 @@ static void usage_is_put_together_from_several_files(void **state)
         "nf_conntrack           0      0    256   16    1 : tunables    0    0    0\n");
     assert_int_equal(flow_scene_list(scene, &table_flow_usage), 0);
     assert_int_equal(scene->count, 1);
-    assert_int_equal(row->kind, RECORD_FLOW_USAGE);
+    assert_int_equal(row->kind, &kind_flow_usage);
     assert_int_equal(row->has, backend_proc_conntrack.fields(&table_flow_usage));
     assert_int_equal(row->usage.entries, 17);
     assert_int_equal(row->usage.maximum, 262144);
@@ -285,13 +285,13 @@ static void the_number_of_flows_may_come_from_the_counters(void **state)
 static void what_usage_has_already_stays(void **state)
 {
     struct flow_scene *scene = *state;
-    struct record record = {.kind = RECORD_FLOW_USAGE, .has = USAGE_MAXIMUM};
+    struct record record = {.kind = &kind_flow_usage, .has = USAGE_MAXIMUM};
 
     record.usage.maximum = 5;
     flow_scene_put(scene, "sys/net/netfilter/nf_conntrack_max", "262144\n");
     flow_scene_put(scene, "sys/net/netfilter/nf_conntrack_buckets", "65536\n");
     flow_usage_complete(&(struct query){.table = &table_flow_usage,
-                                        .needs = ~NEED_LOOKUPS,
+                                        .needs = UINT64_MAX,
                                         .proc_root = scene->tree.root,
                                         .report = &scene->report},
                         &record);

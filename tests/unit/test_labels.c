@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fastnet/column.h"
+#include "fastnet/field.h"
 #include "fastnet/lookup.h"
 
 static int create(struct labels **labels, const void *text, size_t size)

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "addresses.h"
 #include "fastnet/lookup.h"
 #include "output.h"
 
@@ -37,11 +38,10 @@ int getnameinfo(const struct sockaddr *address, socklen_t length, char *host, so
 
 static struct record entry(uint16_t state, const char *lladdr, size_t length)
 {
-    struct record record = {.kind = RECORD_NEIGHBOUR,
+    struct record record = {.kind = &kind_neighbour,
                             .has = NEIGHBOUR_INTERFACE | NEIGHBOUR_HARDWARE | NEIGHBOUR_STATE};
 
-    record.neighbour.family = AF_INET;
-    memcpy(record.neighbour.address, "\xc0\0\2\x0a", 4);
+    record.neighbour.address = ip("192.0.2.10");
     strcpy(record.neighbour.interface_name, "eth0");
     record.neighbour.hardware = ARPHRD_ETHER;
     record.neighbour.state = state;
@@ -196,7 +196,7 @@ static void hosts_are_named_escaped_and_not_cut_short(void **state)
     (void)state;
     layout.numeric = false;
     host_name = "\x1b]0;a-host.with-more-than-23-characters.example.test";
-    assert_int_equal(hosts_add(context.hosts, AF_INET, record.neighbour.address), 0);
+    assert_int_equal(hosts_add(context.hosts, &record.neighbour.address), 0);
     assert_int_equal(hosts_resolve(context.hosts, 5000), 0);
     assert_string_equal(written(&layout, &context, &record),
                         "\\x1b]0;a-host.with-more-than-23-characters.example.test (192.0.2.10) at "
@@ -211,7 +211,7 @@ static void hosts_are_named_escaped_and_not_cut_short(void **state)
     longest[sizeof longest - 1] = '\0';
     host_name = longest;
     context.hosts = hosts_create();
-    assert_int_equal(hosts_add(context.hosts, AF_INET, record.neighbour.address), 0);
+    assert_int_equal(hosts_add(context.hosts, &record.neighbour.address), 0);
     assert_int_equal(hosts_resolve(context.hosts, 5000), 0);
     assert_true(strlen(written(&layout, &context, &record)) >= 4096);
     hosts_destroy(context.hosts);

@@ -125,9 +125,9 @@ static void zones_stand_where_they_belong(void **state)
     both.has |= FLOW_ZONE;
     both.flow.zone = 3;
     orig.has |= FLOW_ORIG_ZONE;
-    orig.flow.orig_zone = 4;
+    orig.flow.way[WAY_ORIG].zone = 4;
     reply.has |= FLOW_REPLY_ZONE;
-    reply.flow.reply_zone = 5;
+    reply.flow.way[WAY_REPLY].zone = 5;
     assert_string_equal(written_row(&plain, &both),
                         "udp      17 29 src=192.0.2.1 dst=192.0.2.53 sport=5353 dport=53 "
                         "[UNREPLIED] src=192.0.2.53 dst=192.0.2.1 sport=53 dport=5353 mark=0 "
@@ -149,8 +149,8 @@ static void counters_and_times_are_shown_where_the_kernel_keeps_them(void **stat
 
     (void)state;
     record.has |= FLOW_ORIG_COUNTERS | FLOW_REPLY_COUNTERS | FLOW_START | FLOW_STOP;
-    record.flow.orig_packets = 5;
-    record.flow.orig_bytes = UINT64_MAX;
+    record.flow.way[WAY_ORIG].packets = 5;
+    record.flow.way[WAY_ORIG].bytes = UINT64_MAX;
     record.flow.start = 1795180878 * SECOND + 999999999;
     record.flow.stop = 1795180880 * SECOND + 1;
     assert_string_equal(written_row(&plain, &record),
@@ -400,10 +400,11 @@ static struct record widest(void)
 
     memset(worst, '\n', sizeof worst);
     memset(&record, 0xff, sizeof record);
-    record.kind = RECORD_FLOW;
+    record.kind = &kind_flow;
     record.flow.family = AF_INET6;
-    record.flow.orig.protocol = record.flow.reply.protocol = IPPROTO_SCTP;
-    record.flow.orig.has_ports = record.flow.reply.has_ports = true;
+    record.flow.way[WAY_ORIG].tuple.protocol = record.flow.way[WAY_REPLY].tuple.protocol =
+        IPPROTO_SCTP;
+    record.flow.way[WAY_ORIG].tuple.has_ports = record.flow.way[WAY_REPLY].tuple.has_ports = true;
     record.flow.state = 7;
     record.flow.event = FLOW_DESTROY;
     record.flow.status = (uint32_t)~IPS_SEEN_REPLY;

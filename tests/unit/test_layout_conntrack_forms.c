@@ -6,7 +6,6 @@
 
 #include <cmocka.h>
 
-#include <arpa/inet.h>
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <linux/netfilter/nfnetlink_conntrack.h>
 #include <netinet/in.h>
@@ -18,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "addresses.h"
 #include "flow_rows.h"
 
 /* --- XML -------------------------------------------------------------------------------------- */
@@ -55,10 +55,10 @@ static void xml_has_zones_counters_and_keys_by_direction(void **state)
 
     (void)state;
     record.has |= FLOW_ORIG_ZONE | FLOW_REPLY_ZONE | FLOW_ORIG_COUNTERS | FLOW_REPLY_COUNTERS;
-    record.flow.orig_zone = 4;
-    record.flow.reply_zone = 5;
-    record.flow.orig_packets = 1;
-    record.flow.orig_bytes = 60;
+    record.flow.way[WAY_ORIG].zone = 4;
+    record.flow.way[WAY_REPLY].zone = 5;
+    record.flow.way[WAY_ORIG].packets = 1;
+    record.flow.way[WAY_ORIG].bytes = 60;
     assert_string_equal(
         written_row(&xml, &record), XML_HEADER
         "<conntrack>\n"
@@ -237,9 +237,9 @@ static void saved_translations_are_options_of_their_own(void **state)
     struct record record = flow_of(IPPROTO_UDP, 599, "192.0.2.1", "192.0.2.7", 2000, 21);
 
     (void)state;
-    inet_pton(AF_INET, "10.8.8.8", record.flow.reply.src);
-    inet_pton(AF_INET, "10.9.9.9", record.flow.reply.dst);
-    record.flow.reply.dst_port = 99;
+    record.flow.way[WAY_REPLY].tuple.src = ip("10.8.8.8");
+    record.flow.way[WAY_REPLY].tuple.dst = ip("10.9.9.9");
+    record.flow.way[WAY_REPLY].tuple.dst_port = 99;
     record.flow.status |= IPS_SRC_NAT_DONE | IPS_DST_NAT_DONE;
     assert_string_equal(written_row(&save, &record),
                         "-A -t 599 -u UNSET -s 192.0.2.1 -d 192.0.2.7 -g 10.8.8.8 -n 10.9.9.9 -p "
@@ -259,8 +259,8 @@ static void saved_zones_and_marks_come_first(void **state)
     (void)state;
     record.has |= FLOW_ZONE | FLOW_ORIG_ZONE | FLOW_REPLY_ZONE | FLOW_SECMARK;
     record.flow.zone = 3;
-    record.flow.orig_zone = 4;
-    record.flow.reply_zone = 5;
+    record.flow.way[WAY_ORIG].zone = 4;
+    record.flow.way[WAY_REPLY].zone = 5;
     record.flow.secmark = 6;
     record.flow.status = IPS_EXPECTED | IPS_SEEN_REPLY | IPS_CONFIRMED | IPS_FIXED_TIMEOUT;
     assert_string_equal(written_row(&save, &record),
@@ -286,27 +286,17 @@ static void saved_events_are_commands(void **state)
 /* What the helper of FTP waits for after a PORT. */
 static struct record ftp_expectation(const char *address, const char *mask)
 {
-    struct record record = {.kind = RECORD_EXPECTATION,
+    struct record record = {.kind = &kind_expectation,
                             .has = FLOW_ORIG | FLOW_MASK | FLOW_MASTER | FLOW_TIMEOUT | FLOW_FLAGS |
                                    FLOW_CLASS | FLOW_ID | FLOW_HELPER};
     struct expectation_record *expectation = &record.expectation;
-    const int family = strchr(address, ':') != NULL ? AF_INET6 : AF_INET;
 
-    expectation->family = (uint8_t)family;
+    expectation->family = ip(address).family;
     expectation->timeout = 299;
     expectation->helper = (struct text){"ftp", 3};
-    expectation->orig =
-        (struct flow_tuple){.dst_port = 51210, .protocol = IPPROTO_TCP, .has_ports = true};
-    expectation->mask =
-        (struct flow_tuple){.dst_port = 65535, .protocol = IPPROTO_TCP, .has_ports = true};
-    expectation->master = (struct flow_tuple){
-        .src_port = 48534, .dst_port = 2121, .protocol = IPPROTO_TCP, .has_ports = true};
-    inet_pton(family, address, expectation->orig.src);
-    inet_pton(family, address, expectation->orig.dst);
-    inet_pton(family, mask, expectation->mask.src);
-    inet_pton(family, mask, expectation->mask.dst);
-    inet_pton(family, address, expectation->master.src);
-    inet_pton(family, address, expectation->master.dst);
+    expectation->orig = flow_tuple_of(IPPROTO_TCP, address, address, 0, 51210);
+    expectation->mask = flow_tuple_of(IPPROTO_TCP, mask, mask, 0, 65535);
+    expectation->master = flow_tuple_of(IPPROTO_TCP, address, address, 48534, 2121);
     return record;
 }
 
@@ -397,7 +387,7 @@ static void expectations_are_xml_in_a_root_of_their_own(void **state)
 
 static void statistics_are_a_line_a_processor(void **state)
 {
-    struct record record = {.kind = RECORD_FLOW_STATISTICS};
+    struct record record = {.kind = &kind_flow_statistics};
 
     (void)state;
     record.statistics.cpu = 1;
@@ -422,7 +412,7 @@ static void statistics_are_a_line_a_processor(void **state)
 static struct record usage(uint64_t entries)
 {
     return (struct record){
-        .kind = RECORD_FLOW_USAGE,
+        .kind = &kind_flow_usage,
         .has = USAGE_ENTRIES | USAGE_MAXIMUM | USAGE_BUCKETS | USAGE_DROPS,
         .usage = {
             .entries = entries, .maximum = 262144, .buckets = 65536, .drop = 12, .early_drop = 3}};

@@ -6,12 +6,12 @@
 
 #include <cmocka.h>
 
-#include <arpa/inet.h>
 #include <net/if.h>
 #include <net/if_arp.h>
 #include <string.h>
 #include <sys/socket.h>
 
+#include "addresses.h"
 #include "output.h"
 
 static const struct context no_names;
@@ -45,8 +45,8 @@ static const char *lines(const struct record *record)
 static struct record ethernet(void)
 {
     struct record record = {
-        .kind = RECORD_INTERFACE,
-        .has = ~NEED_LOOKUPS,
+        .kind = &kind_interface,
+        .has = UINT64_MAX,
         .interface = {.name = {"eth0", 4},
                       .flags = IFF_UP | IFF_BROADCAST | IFF_RUNNING | IFF_MULTICAST | 0x10000,
                       .mtu = 1500,
@@ -121,14 +121,13 @@ static void the_title_comes_once_and_the_heading_each_time(void **state)
 static void an_interface_in_full_is_as_ifconfig_has_it(void **state)
 {
     static const struct interface_address addresses[] = {
-        {.family = AF_INET, .prefix = 25, .local = {10, 9, 9, 9}, .label = "eth0:1"},
-        {.family = AF_INET,
-         .prefix = 23,
-         .local = {192, 0, 2, 1},
-         .broadcast = {192, 0, 3, 255},
+        {.prefix = 25, .local = IPV4(10, 9, 9, 9), .label = "eth0:1"},
+        {.prefix = 23,
+         .local = IPV4(192, 0, 2, 1),
+         .broadcast = IPV4(192, 0, 3, 255),
          .label = "eth0"},
-        {.family = AF_INET6, .prefix = 64, .local = {0xfe, 0x80, [15] = 1}},
-        {.family = AF_INET6, .prefix = 48, .local = {0x20, 0x01, [15] = 1}},
+        {.prefix = 64, .local = IPV6(0xfe, 0x80, [15] = 1)},
+        {.prefix = 48, .local = IPV6(0x20, 0x01, [15] = 1)},
     };
     struct record record = ethernet();
 
@@ -160,14 +159,14 @@ static void the_scope_is_told_by_the_address(void **state)
         {"fd00::1", "scopeid 0x0<global>"},     {"::192.0.2.1", "scopeid 0x80<compat,global>"},
         {"2001:db8::1", "scopeid 0x0<global>"}, {"::ffff:192.0.2.1", "scopeid 0x0<global>"},
     };
-    struct interface_address address = {.family = AF_INET6, .prefix = 64};
+    struct interface_address address = {.prefix = 64};
     struct record record = ethernet();
 
     (void)state;
     record.interface.addresses = &address;
     record.interface.address_count = 1;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_int_equal(inet_pton(AF_INET6, cases[i].address, address.local), 1);
+        address.local = ip(cases[i].address);
         if (!strstr(lines(&record), cases[i].words))
             fail_msg("%s is not %s: %s", cases[i].address, cases[i].words, lines(&record));
     }
@@ -216,11 +215,8 @@ static void flags_in_full_are_a_signed_number(void **state)
 
 static void a_point_to_point_link_has_a_destination(void **state)
 {
-    const struct interface_address address = {.family = AF_INET,
-                                              .prefix = 32,
-                                              .local = {10, 0, 0, 1},
-                                              .peer = {10, 0, 0, 2},
-                                              .label = "eth0"};
+    const struct interface_address address = {
+        .prefix = 32, .local = IPV4(10, 0, 0, 1), .peer = IPV4(10, 0, 0, 2), .label = "eth0"};
     struct record record = ethernet();
 
     (void)state;

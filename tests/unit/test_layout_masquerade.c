@@ -6,13 +6,13 @@
 
 #include <cmocka.h>
 
-#include <arpa/inet.h>
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
+#include "addresses.h"
 #include "output.h"
 
 static const struct context no_names;
@@ -20,19 +20,23 @@ static const struct context no_names;
 static struct record flow_record(uint8_t protocol)
 {
     struct record record = {
-        .kind = RECORD_FLOW,
+        .kind = &kind_flow,
         .has = FLOW_ORIG | FLOW_REPLY | FLOW_TIMEOUT | FLOW_STATUS | FLOW_ID,
         .flow = {.family = AF_INET,
                  .timeout = 431,
                  .status = IPS_SRC_NAT | IPS_SRC_NAT_DONE,
-                 .orig = {.protocol = protocol, .src_port = 40000, .dst_port = 80},
-                 .reply = {.protocol = protocol, .src_port = 80, .dst_port = 6000}},
+                 .way = {{.tuple = {.src = IPV4(10, 0, 0, 2),
+                                    .dst = IPV4(192, 0, 2, 9),
+                                    .src_port = 40000,
+                                    .dst_port = 80,
+                                    .protocol = protocol}},
+                         {.tuple = {.src = IPV4(192, 0, 2, 9),
+                                    .dst = IPV4(203, 0, 113, 1),
+                                    .src_port = 80,
+                                    .dst_port = 6000,
+                                    .protocol = protocol}}}},
     };
 
-    inet_pton(AF_INET, "10.0.0.2", record.flow.orig.src);
-    inet_pton(AF_INET, "192.0.2.9", record.flow.orig.dst);
-    inet_pton(AF_INET, "192.0.2.9", record.flow.reply.src);
-    inet_pton(AF_INET, "203.0.113.1", record.flow.reply.dst);
     return record;
 }
 
@@ -107,12 +111,12 @@ static void icmp_has_its_id_for_a_port_and_type_and_code_for_the_other(void **st
     struct record record = flow_record(IPPROTO_ICMP);
 
     (void)state;
-    record.flow.orig = (struct flow_tuple){
-        .protocol = IPPROTO_ICMP, .src_port = 77, .icmp_type = 8, .icmp_code = 1};
-    record.flow.reply =
-        (struct flow_tuple){.protocol = IPPROTO_ICMP, .src_port = 78, .icmp_type = 0};
+    record.flow.way[WAY_ORIG].tuple.src_port = 77;
+    record.flow.way[WAY_ORIG].tuple.icmp_type = 8;
+    record.flow.way[WAY_ORIG].tuple.icmp_code = 1;
+    record.flow.way[WAY_REPLY].tuple.src_port = 78;
     assert_string_equal(written(&numeric, &record, 1),
-                        "icmp  7:11.00 0.0.0.0              0.0.0.0              "
+                        "icmp  7:11.00 10.0.0.2             192.0.2.9            "
                         "77 -> 2049 (78)\n");
 }
 
@@ -123,14 +127,14 @@ static void what_is_wide_pushes_the_rest_on_and_stays_apart(void **state)
     (void)state;
     record.flow.family = AF_INET6;
     record.flow.timeout = 432000;
-    inet_pton(AF_INET6, "2001:db8:1111:2222::6666", record.flow.orig.src);
-    inet_pton(AF_INET6, "2001:db8::9", record.flow.orig.dst);
+    record.flow.way[WAY_ORIG].tuple.src = ip("2001:db8:1111:2222::6666");
+    record.flow.way[WAY_ORIG].tuple.dst = ip("2001:db8::9");
     assert_string_equal(written(&numeric, &record, 1),
                         "udplite 7200:00.00 2001:db8:1111:2222::6666 2001:db8::9          "
                         "40000 -> 80 (6000)\n");
     record.has &= ~FLOW_TIMEOUT;
-    record.flow.orig.protocol = 222;
-    record.flow.orig.src_port = 0;
+    record.flow.way[WAY_ORIG].tuple.protocol = 222;
+    record.flow.way[WAY_ORIG].tuple.src_port = 0;
     assert_string_equal(written(&numeric, &record, 1),
                         "222      -    2001:db8:1111:2222::6666 2001:db8::9          "
                         "* -> 80 (6000)\n");
@@ -142,7 +146,8 @@ static void esp_has_its_name_and_no_ports(void **state)
 
     (void)state;
     record.flow.timeout = 59;
-    record.flow.orig.src_port = record.flow.orig.dst_port = record.flow.reply.dst_port = 0;
+    record.flow.way[WAY_ORIG].tuple.src_port = record.flow.way[WAY_ORIG].tuple.dst_port =
+        record.flow.way[WAY_REPLY].tuple.dst_port = 0;
     assert_string_equal(written(&numeric, &record, 1),
                         "esp   0:59.00 10.0.0.2             192.0.2.9            * -> * (*)\n");
 }

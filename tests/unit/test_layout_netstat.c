@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "addresses.h"
 #include "fastnet/lookup.h"
 #include "output.h"
 #include "scene.h"
@@ -45,16 +46,16 @@ static const char *row(const struct netstat_layout *layout, const struct record 
     return written(layout, &no_names, -1, record);
 }
 
-static struct record inet_record(int family, const char *local, uint16_t local_port,
-                                 const char *remote, uint16_t remote_port)
+static struct record inet_record(const char *local, uint16_t local_port, const char *remote,
+                                 uint16_t remote_port)
 {
-    struct record record = {.kind = RECORD_SOCKET, .has = ~NEED_LOOKUPS};
+    struct record record = {.kind = &kind_socket, .has = UINT64_MAX};
 
-    record.socket.family = (uint8_t)family;
+    record.socket.family = ip(local).family;
     record.socket.protocol = IPPROTO_TCP;
     record.socket.state = TCP_ESTABLISHED;
-    inet_pton(family, local, record.socket.local.address);
-    inet_pton(family, remote, record.socket.remote.address);
+    record.socket.local.address = ip(local);
+    record.socket.remote.address = ip(remote);
     record.socket.local.port = local_port;
     record.socket.remote.port = remote_port;
     return record;
@@ -62,8 +63,8 @@ static struct record inet_record(int family, const char *local, uint16_t local_p
 
 static struct record unix_record(const char *path, size_t length)
 {
-    return (struct record){.kind = RECORD_SOCKET,
-                           .has = ~NEED_LOOKUPS,
+    return (struct record){.kind = &kind_socket,
+                           .has = UINT64_MAX,
                            .socket = {.family = AF_UNIX,
                                       .state = TCP_CLOSE,
                                       .type = SOCK_DGRAM,
@@ -77,7 +78,7 @@ static struct record unix_record(const char *path, size_t length)
 
 static void listener_send_queue_is_zero_in_netstat_layout(void **state)
 {
-    struct record record = inet_record(AF_INET, "0.0.0.0", 22, "0.0.0.0", 0);
+    struct record record = inet_record("0.0.0.0", 22, "0.0.0.0", 0);
 
     (void)state;
     record.socket.state = TCP_LISTEN;
@@ -89,7 +90,7 @@ static void listener_send_queue_is_zero_in_netstat_layout(void **state)
 
 static void a_connection_has_its_queues_and_ends(void **state)
 {
-    struct record record = inet_record(AF_INET, "192.0.2.1", 22, "198.51.100.200", 65535);
+    struct record record = inet_record("192.0.2.1", 22, "198.51.100.200", 65535);
 
     (void)state;
     record.socket.recv_q = 123456;
@@ -100,7 +101,7 @@ static void a_connection_has_its_queues_and_ends(void **state)
 
 static void columns_too_wide_push_the_others_on_and_are_never_cut(void **state)
 {
-    struct record record = inet_record(AF_INET6, "2001:db8:1111:2222:3333:4444:5555:6666", 65535,
+    struct record record = inet_record("2001:db8:1111:2222:3333:4444:5555:6666", 65535,
                                        "2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff", 1);
 
     (void)state;
@@ -113,7 +114,7 @@ static void columns_too_wide_push_the_others_on_and_are_never_cut(void **state)
 
 static void a_v4_mapped_address_is_written_as_ipv4_under_tcp6(void **state)
 {
-    struct record record = inet_record(AF_INET6, "::ffff:127.0.0.1", 80, "::ffff:127.0.0.1", 41000);
+    struct record record = inet_record("::ffff:127.0.0.1", 80, "::ffff:127.0.0.1", 41000);
 
     (void)state;
     assert_string_equal(row(&numeric, &record), "tcp6       0      0 127.0.0.1:80            "
@@ -123,7 +124,7 @@ static void a_v4_mapped_address_is_written_as_ipv4_under_tcp6(void **state)
 static void the_wildcard_has_brackets_where_ipv6_hosts_have_names(void **state)
 {
     const struct netstat_layout named = {.numeric_ports = true};
-    struct record record = inet_record(AF_INET, "0.0.0.0", 22, "0.0.0.0", 0);
+    struct record record = inet_record("0.0.0.0", 22, "0.0.0.0", 0);
     struct context context = {.hosts = hosts_create()};
 
     (void)state;
@@ -131,11 +132,11 @@ static void the_wildcard_has_brackets_where_ipv6_hosts_have_names(void **state)
     assert_string_equal(written(&named, &context, -1, &record),
                         "tcp        0      0 0.0.0.0:22              0.0.0.0:*               "
                         "ESTABLISHED\n");
-    record = inet_record(AF_INET6, "::", 22, "::", 0);
+    record = inet_record("::", 22, "::", 0);
     assert_string_equal(written(&named, &context, -1, &record),
                         "tcp6       0      0 [::]:22                 [::]:*                  "
                         "ESTABLISHED\n");
-    record = inet_record(AF_INET, "192.0.2.77", 22, "0.0.0.0", 0); /* has no name: never asked */
+    record = inet_record("192.0.2.77", 22, "0.0.0.0", 0); /* has no name: never asked */
     assert_string_equal(written(&named, &context, -1, &record),
                         "tcp        0      0 192.0.2.77:22           0.0.0.0:*               "
                         "ESTABLISHED\n");
@@ -145,7 +146,7 @@ static void the_wildcard_has_brackets_where_ipv6_hosts_have_names(void **state)
 /* The state of a row is the last thing in it, apart from blanks. */
 static void assert_state(uint8_t protocol, uint8_t number, const char *name)
 {
-    struct record record = inet_record(AF_INET, "127.0.0.1", 1, "127.0.0.1", 2);
+    struct record record = inet_record("127.0.0.1", 1, "127.0.0.1", 2);
     char expected[24];
     const char *text;
 
@@ -186,7 +187,7 @@ static void protocols_have_netstats_names(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        struct record record = inet_record(AF_INET, "127.0.0.1", 1, "127.0.0.1", 2);
+        struct record record = inet_record("127.0.0.1", 1, "127.0.0.1", 2);
         record.socket.protocol = names[i].protocol;
         assert_memory_equal(row(&numeric, &record), names[i].v4, 7);
         record.socket.family = AF_INET6;
@@ -206,7 +207,7 @@ static const char *behind_state(const struct netstat_layout *layout, const struc
 static void user_and_inode_are_numbers_on_demand(void **state)
 {
     struct netstat_layout layout = numeric;
-    struct record record = inet_record(AF_INET, "127.0.0.1", 1, "127.0.0.1", 2);
+    struct record record = inet_record("127.0.0.1", 1, "127.0.0.1", 2);
 
     (void)state;
     layout.extended = true;
@@ -221,7 +222,7 @@ static void user_and_inode_are_numbers_on_demand(void **state)
 static void a_user_that_is_not_known_is_not_root(void **state)
 {
     struct netstat_layout layout = numeric;
-    struct record record = inet_record(AF_INET, "127.0.0.1", 1, "127.0.0.1", 2);
+    struct record record = inet_record("127.0.0.1", 1, "127.0.0.1", 2);
 
     (void)state;
     layout.extended = true;
@@ -254,7 +255,7 @@ static void timers_have_their_three_numbers(void **state)
     (void)state;
     layout.timers = true;
     for (size_t i = 0; i < sizeof timers / sizeof *timers; i++) {
-        struct record record = inet_record(AF_INET, "127.0.0.1", 1, "127.0.0.1", 2);
+        struct record record = inet_record("127.0.0.1", 1, "127.0.0.1", 2);
         record.socket.protocol = timers[i].protocol;
         record.socket.timer = timers[i].timer;
         record.socket.timer_ms = timers[i].ms;
@@ -267,7 +268,7 @@ static void timers_have_their_three_numbers(void **state)
 static void counts_that_are_not_known_are_not_zero(void **state)
 {
     struct netstat_layout layout = numeric;
-    struct record record = inet_record(AF_INET, "127.0.0.1", 1, "127.0.0.1", 2);
+    struct record record = inet_record("127.0.0.1", 1, "127.0.0.1", 2);
 
     (void)state;
     layout.timers = true;
@@ -299,7 +300,7 @@ static void assert_program_of(const struct netstat_layout *wanted, const char *c
                               const char *expected)
 {
     struct netstat_layout layout = *wanted;
-    struct record record = inet_record(AF_INET, "127.0.0.1", 1, "127.0.0.1", 2);
+    struct record record = inet_record("127.0.0.1", 1, "127.0.0.1", 2);
     struct context context = {.owners = NULL};
     struct tree tree;
 
@@ -357,7 +358,7 @@ static void a_program_without_a_name_has_the_one_of_its_process(void **state)
 static void without_an_owner_there_is_a_dash(void **state)
 {
     struct netstat_layout layout = numeric;
-    struct record record = inet_record(AF_INET, "127.0.0.1", 1, "127.0.0.1", 2);
+    struct record record = inet_record("127.0.0.1", 1, "127.0.0.1", 2);
 
     (void)state;
     layout.programs = true;
@@ -462,7 +463,7 @@ static void headings_say_what_is_shown(void **state)
 static void a_coloured_state_is_as_wide_as_a_plain_one(void **state)
 {
     struct netstat_layout layout = numeric;
-    struct record record = inet_record(AF_INET, "127.0.0.1", 1, "127.0.0.1", 2);
+    struct record record = inet_record("127.0.0.1", 1, "127.0.0.1", 2);
     char plain[256], coloured[256];
     size_t length = 0;
 
@@ -483,21 +484,17 @@ static void a_coloured_state_is_as_wide_as_a_plain_one(void **state)
 
 /* --- Multicast groups ------------------------------------------------------------------------- */
 
-static struct record group_record(int family, const char *address, const char *interface)
+static struct record group_record(const char *address, const char *interface)
 {
-    struct record record = {.kind = RECORD_GROUP,
-                            .has = GROUP_INTERFACE | GROUP_ADDRESS | GROUP_USERS,
-                            .group = {.family = (uint8_t)family,
-                                      .users = 3,
-                                      .interface = {interface, strlen(interface)}}};
-
-    assert_int_equal(inet_pton(family, address, record.group.address), 1);
-    return record;
+    return (struct record){
+        .kind = &kind_group,
+        .has = GROUP_INTERFACE | GROUP_ADDRESS | GROUP_USERS,
+        .group = {.address = ip(address), .users = 3, .interface = {interface, strlen(interface)}}};
 }
 
 static void groups_have_a_section_with_a_heading_of_three_lines(void **state)
 {
-    struct record record = group_record(AF_INET, "224.0.0.251", "eth0");
+    struct record record = group_record("224.0.0.251", "eth0");
 
     (void)state;
     assert_string_equal(written(&numeric, &no_names, SECTION_GROUPS, &record),
@@ -509,7 +506,7 @@ static void groups_have_a_section_with_a_heading_of_three_lines(void **state)
 
 static void groups_are_never_cut_and_their_interfaces_escaped(void **state)
 {
-    struct record record = group_record(AF_INET6, "ff02::1:ff00:2", "\033abcdefghijklmn");
+    struct record record = group_record("ff02::1:ff00:2", "\033abcdefghijklmn");
 
     (void)state;
     record.group.users = 12345678;
@@ -519,7 +516,7 @@ static void groups_are_never_cut_and_their_interfaces_escaped(void **state)
 static void groups_without_a_name_are_addresses(void **state)
 {
     const struct netstat_layout named = {.numeric_ports = true};
-    struct record record = group_record(AF_INET6, "ff02::1", "lo");
+    struct record record = group_record("ff02::1", "lo");
     struct context context = {.hosts = hosts_create()};
 
     (void)state;

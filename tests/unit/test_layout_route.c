@@ -6,12 +6,12 @@
 
 #include <cmocka.h>
 
-#include <arpa/inet.h>
 #include <linux/route.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 
+#include "addresses.h"
 #include "fastnet/lookup.h"
 #include "output.h"
 #include "scene.h"
@@ -42,19 +42,18 @@ static const char *row(unsigned extended, const struct record *record)
     return written(&layout, &no_names, -1, record);
 }
 
-static struct record route_record(int family, const char *destination, uint8_t prefix,
-                                  uint32_t flags, const char *gateway)
+static struct record route_record(const char *destination, uint8_t prefix, uint32_t flags,
+                                  const char *gateway)
 {
-    struct record record = {.kind = RECORD_ROUTE, .has = ROUTE_FLAGS | ROUTE_METRIC | ROUTE_DEVICE};
+    struct record record = {.kind = &kind_route, .has = ROUTE_FLAGS | ROUTE_METRIC | ROUTE_DEVICE};
     struct route_record *route = &record.route;
 
-    route->family = route->gateway_family = (uint8_t)family;
     route->prefix = prefix;
     route->flags = flags;
     route->device = (struct text){"eth0", 4};
-    assert_int_equal(inet_pton(family, destination, route->destination), 1);
+    route->destination = ip(destination);
     if (gateway) {
-        assert_int_equal(inet_pton(family, gateway, route->gateway), 1);
+        route->gateway = ip(gateway);
         record.has |= ROUTE_GATEWAY;
     }
     return record;
@@ -62,7 +61,7 @@ static struct record route_record(int family, const char *destination, uint8_t p
 
 static struct record with_metrics(void)
 {
-    struct record record = route_record(AF_INET, "10.5.0.0", 16, RTF_UP | RTF_GATEWAY, "192.0.2.3");
+    struct record record = route_record("10.5.0.0", 16, RTF_UP | RTF_GATEWAY, "192.0.2.3");
 
     record.has |= ROUTE_MSS | ROUTE_WINDOW | ROUTE_IRTT;
     record.route.metric = 7;
@@ -112,8 +111,7 @@ static void twice_extended_it_has_all_and_the_interface_uncut(void **state)
 
 static void a_route_that_is_rejected_leads_nowhere(void **state)
 {
-    struct record record =
-        route_record(AF_INET, "10.2.0.1", 32, RTF_UP | RTF_HOST | RTF_REJECT, NULL);
+    struct record record = route_record("10.2.0.1", 32, RTF_UP | RTF_HOST | RTF_REJECT, NULL);
 
     (void)state;
     assert_string_equal(
@@ -129,7 +127,7 @@ static void a_route_that_is_rejected_leads_nowhere(void **state)
 
 static void without_an_interface_there_is_a_star(void **state)
 {
-    struct record record = route_record(AF_INET, "10.1.0.0", 16, RTF_UP, NULL);
+    struct record record = route_record("10.1.0.0", 16, RTF_UP, NULL);
 
     (void)state;
     record.has &= ~ROUTE_DEVICE;
@@ -140,7 +138,7 @@ static void without_an_interface_there_is_a_star(void **state)
 
 static void an_interface_without_a_name_has_its_number(void **state)
 {
-    struct record record = route_record(AF_INET, "10.1.0.0", 1, RTF_UP, NULL);
+    struct record record = route_record("10.1.0.0", 1, RTF_UP, NULL);
 
     (void)state;
     record.has = ROUTE_FLAGS | ROUTE_METRIC | ROUTE_INTERFACE;
@@ -152,12 +150,11 @@ static void an_interface_without_a_name_has_its_number(void **state)
 
 static void an_ipv6_gateway_of_ipv4_is_a_flag_only(void **state)
 {
-    struct record record = route_record(AF_INET, "10.1.0.0", 16, RTF_UP | RTF_GATEWAY, NULL);
+    struct record record = route_record("10.1.0.0", 16, RTF_UP | RTF_GATEWAY, NULL);
 
     (void)state;
     record.has |= ROUTE_GATEWAY;
-    record.route.gateway_family = AF_INET6;
-    record.route.gateway[0] = 0x20;
+    record.route.gateway = ip("2000::");
     assert_string_equal(
         row(0, &record),
         "10.1.0.0        0.0.0.0         255.255.0.0     UG        0 0          0 eth0\n");
@@ -165,7 +162,7 @@ static void an_ipv6_gateway_of_ipv4_is_a_flag_only(void **state)
 
 static void an_interface_cannot_forge_a_column(void **state)
 {
-    struct record record = route_record(AF_INET, "10.1.0.0", 16, RTF_UP, NULL);
+    struct record record = route_record("10.1.0.0", 16, RTF_UP, NULL);
 
     (void)state;
     record.route.device = (struct text){"a b\033", 4};
@@ -174,7 +171,7 @@ static void an_interface_cannot_forge_a_column(void **state)
 
 static void a_route_of_ipv6_has_its_prefix_behind_it(void **state)
 {
-    struct record record = route_record(AF_INET6, "2001:db8:5::", 48, 0x00400003, "2001:db8::3");
+    struct record record = route_record("2001:db8:5::", 48, 0x00400003, "2001:db8::3");
 
     (void)state;
     record.has |= ROUTE_REFERENCES;
@@ -186,7 +183,7 @@ static void a_route_of_ipv6_has_its_prefix_behind_it(void **state)
 
 static void references_that_are_not_known_are_no_number(void **state)
 {
-    struct record record = route_record(AF_INET6, "::1", 128, 0x80200001, NULL);
+    struct record record = route_record("::1", 128, 0x80200001, NULL);
 
     (void)state;
     assert_string_equal(row(0, &record), "::1/128                        ::                       "
@@ -195,7 +192,7 @@ static void references_that_are_not_known_are_no_number(void **state)
 
 static void rejected_ipv6_routes_show_it_in_their_flags(void **state)
 {
-    struct record record = route_record(AF_INET6, "::", 0, 0x00200200, NULL);
+    struct record record = route_record("::", 0, 0x00200200, NULL);
 
     (void)state;
     record.route.metric = UINT32_MAX;
@@ -231,7 +228,7 @@ static void a_cached_route_has_no_mask(void **state)
 {
     const struct route_layout layout = {.sections = {{AF_INET, true}}, .numeric = true};
     struct record record =
-        route_record(AF_INET, "203.0.113.9", 32, RTF_UP | RTF_HOST | RTF_GATEWAY, "192.0.2.3");
+        route_record("203.0.113.9", 32, RTF_UP | RTF_HOST | RTF_GATEWAY, "192.0.2.3");
 
     (void)state;
     assert_string_equal(
@@ -257,19 +254,19 @@ static void networks_have_names_and_everywhere_is_the_default(void **state)
     snprintf(path, sizeof path, "%s/net/networks", tree.root);
     context.networks = networks_create(path);
     assert_non_null(context.networks);
-    record = route_record(AF_INET, "0.0.0.0", 0, RTF_UP, NULL);
+    record = route_record("0.0.0.0", 0, RTF_UP, NULL);
     assert_memory_equal(written(&layout, &context, -1, &record), "default         0.0.0.0  ", 25);
-    record = route_record(AF_INET, "0.0.0.0", 1, RTF_UP, NULL);
+    record = route_record("0.0.0.0", 1, RTF_UP, NULL);
     assert_memory_equal(written(&layout, &context, -1, &record), "0.0.0.0         0.0.0.0  ", 25);
-    record = route_record(AF_INET, "192.0.2.0", 24, RTF_UP, NULL);
+    record = route_record("192.0.2.0", 24, RTF_UP, NULL);
     assert_memory_equal(written(&layout, &context, -1, &record), "home            0.0.0.0  ", 25);
-    record = route_record(AF_INET, "10.0.0.0", 8, RTF_UP, NULL);
+    record = route_record("10.0.0.0", 8, RTF_UP, NULL);
     assert_memory_equal(written(&layout, &context, -1, &record), "short           0.0.0.0  ", 25);
-    record = route_record(AF_INET, "192.0.2.0", 32, RTF_UP | RTF_HOST, NULL);
+    record = route_record("192.0.2.0", 32, RTF_UP | RTF_HOST, NULL);
     assert_memory_equal(written(&layout, &context, -1, &record), "192.0.2.0       0.0.0.0  ", 25);
-    record = route_record(AF_INET, "44.1.0.0", 16, RTF_UP, NULL); /* 300 is 44 and a carry */
+    record = route_record("44.1.0.0", 16, RTF_UP, NULL); /* 300 is 44 and a carry */
     assert_memory_equal(written(&layout, &context, -1, &record), "44.1.0.0        0.0.0.0  ", 25);
-    record = route_record(AF_INET6, "::", 0, RTF_UP, NULL);
+    record = route_record("::", 0, RTF_UP, NULL);
     assert_memory_equal(written(&layout, &context, -1, &record), "[::]/0                  ", 24);
     networks_destroy(context.networks);
     tree_remove(&tree);
@@ -277,13 +274,13 @@ static void networks_have_names_and_everywhere_is_the_default(void **state)
 
 static void a_file_of_networks_that_is_not_there_names_nothing(void **state)
 {
-    const uint8_t address[] = {127, 0, 0, 0};
+    const struct address address = ip("127.0.0.0");
     struct networks *networks = networks_create("/nonexistent/networks");
 
     (void)state;
     assert_non_null(networks);
-    assert_null(networks_name(networks, address));
-    assert_null(networks_name(NULL, address));
+    assert_null(networks_name(networks, &address));
+    assert_null(networks_name(NULL, &address));
     networks_destroy(networks);
     networks_destroy(NULL);
 }

@@ -40,7 +40,7 @@ static bool shows_others(const struct record *record, const void *arg)
 static struct record record_of(const struct counter *counter, const struct counter *before)
 {
     return (struct record){
-        .kind = RECORD_COUNTER,
+        .kind = &kind_counter,
         .has = COUNTER_PROTOCOL | COUNTER_NAME | (counter->sign == NO_VALUE ? 0 : COUNTER_VALUE),
         .counter = {.protocol = {counter->protocol, strlen(counter->protocol)},
                     .name = {counter->name, strlen(counter->name)},

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "addresses.h"
 #include "backend/interface/link_decode.h"
 #include "backend/interface/proc_dev.h"
 #include "backend/proc/lines.h"
@@ -118,19 +119,18 @@ static void begin_link(struct scene *scene, uint32_t sequence, int index, const 
     put_string(scene, IFLA_IFNAME, name);
 }
 
-static void put_address(struct scene *scene, unsigned index, uint8_t family, uint8_t prefix,
-                        const char *local, const char *label)
+static void put_address(struct scene *scene, unsigned index, uint8_t prefix, const char *local,
+                        const char *label)
 {
+    const struct address address = ip(local);
     const struct ifaddrmsg body = {
-        .ifa_family = family, .ifa_prefixlen = prefix, .ifa_index = index};
-    uint8_t address[16];
+        .ifa_family = address.family, .ifa_prefixlen = prefix, .ifa_index = index};
 
     wire_message(&scene->wire, RTM_NEWADDR, NLM_F_MULTI, 1);
     wire_put(&scene->wire, &body, sizeof body);
-    assert_int_equal(inet_pton(family, local, address), 1);
-    if (family == AF_INET)
-        wire_attribute(&scene->wire, IFA_LOCAL, address, 4);
-    wire_attribute(&scene->wire, IFA_ADDRESS, address, family == AF_INET ? 4 : 16);
+    if (address.family == AF_INET)
+        wire_attribute(&scene->wire, IFA_LOCAL, address.bytes, 4);
+    wire_attribute(&scene->wire, IFA_ADDRESS, address.bytes, address_size(&address));
     if (label)
         put_string(scene, IFA_LABEL, label);
 }
@@ -262,11 +262,10 @@ static void an_address_has_what_its_message_says(void **state)
     put_string(scene, IFA_LABEL, "a-label-longer-than-any-is");
     assert_int_equal(address_decode(wire_last(&scene->wire), &address), 0);
     assert_int_equal(address.interface, 3);
-    assert_memory_equal(address.local, local, 4);
-    assert_memory_equal(address.peer, peer, 4);
-    assert_memory_equal(address.broadcast, broadcast, 4);
+    assert_ip(&address.local, "10.0.0.1");
+    assert_ip(&address.peer, "10.0.0.2");
+    assert_ip(&address.broadcast, "10.0.0.255");
     assert_string_equal(address.label, "a-label-longer-");
-    assert_true(address.has_broadcast);
     ((struct ifaddrmsg *)NLMSG_DATA(wire_last(&scene->wire)))->ifa_prefixlen = 33;
     assert_int_equal(address_decode(wire_last(&scene->wire), &address), -EBADMSG);
     ((struct ifaddrmsg *)NLMSG_DATA(wire_last(&scene->wire)))->ifa_family = 129;
@@ -278,12 +277,12 @@ static void an_address_has_what_its_message_says(void **state)
 /* Two interfaces; their addresses as the kernel dumps them: IPv4 of all, then IPv6 of all. */
 static void put_two(struct scene *scene)
 {
-    put_address(scene, 1, AF_INET, 8, "127.0.0.1", "lo");
-    put_address(scene, 7, AF_INET, 24, "192.0.2.1", "eth0");
-    put_address(scene, 7, AF_INET, 25, "192.0.2.2", "eth0:1");
-    put_address(scene, 7, AF_INET, 26, "192.0.2.3", "eth0:1");
-    put_address(scene, 1, AF_INET6, 128, "::1", NULL);
-    put_address(scene, 7, AF_INET6, 64, "2001:db8::1", NULL);
+    put_address(scene, 1, 8, "127.0.0.1", "lo");
+    put_address(scene, 7, 24, "192.0.2.1", "eth0");
+    put_address(scene, 7, 25, "192.0.2.2", "eth0:1");
+    put_address(scene, 7, 26, "192.0.2.3", "eth0:1");
+    put_address(scene, 1, 128, "::1", NULL);
+    put_address(scene, 7, 64, "2001:db8::1", NULL);
     answer(scene, 1);
     begin_link(scene, 2, 7, "eth0");
     begin_link(scene, 2, 9, "eth1");

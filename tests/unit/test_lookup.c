@@ -23,6 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "addresses.h"
 #include "fastnet/lookup.h"
 
 /* What follows stands in for the C library's own, and counts. */
@@ -478,14 +479,16 @@ static void port_without_a_name_has_none(void **state)
 
 static void add_ipv4(struct hosts *hosts, uint32_t number)
 {
-    const uint32_t address = htonl(number);
-    assert_int_equal(hosts_add(hosts, AF_INET, (const uint8_t *)&address), 0);
+    const struct address address = address_make(AF_INET, &(uint32_t){htonl(number)});
+
+    assert_int_equal(hosts_add(hosts, &address), 0);
 }
 
 static const char *name_of_ipv4(const struct hosts *hosts, uint32_t number)
 {
-    const uint32_t address = htonl(number);
-    return hosts_name(hosts, AF_INET, (const uint8_t *)&address);
+    const struct address address = address_make(AF_INET, &(uint32_t){htonl(number)});
+
+    return hosts_name(hosts, &address);
 }
 
 static double seconds(void)
@@ -532,32 +535,33 @@ static void second_round_asks_only_the_new(void **state)
 static void mapped_address_is_asked_for_as_ipv6(void **state)
 {
     (void)state;
-    static const uint8_t mapped[16] = {[10] = 0xff, 0xff, 10, 0, 0, 5};
-    static const uint8_t six[16] = {0x20, 0x01, [15] = 7};
-    static const uint8_t unnamed[16] = {0x20, 0x01, [14] = 7};
+    const struct address mapped = ip("::ffff:10.0.0.5"), six = ip("2001::7");
+    const struct address unnamed = ip("2001::700"), four = address_make(AF_INET, six.bytes);
     struct hosts *hosts = hosts_create();
-    assert_int_equal(hosts_add(hosts, AF_INET6, mapped), 0);
-    assert_int_equal(hosts_add(hosts, AF_INET6, six), 0);
-    assert_int_equal(hosts_add(hosts, AF_INET6, unnamed), 0);
+    assert_int_equal(hosts_add(hosts, &mapped), 0);
+    assert_int_equal(hosts_add(hosts, &six), 0);
+    assert_int_equal(hosts_add(hosts, &unnamed), 0);
     assert_int_equal(hosts_resolve(hosts, 10000), 0);
-    assert_string_equal(hosts_name(hosts, AF_INET6, mapped), "mapped5");
-    assert_string_equal(hosts_name(hosts, AF_INET6, six), "six7");
-    assert_null(hosts_name(hosts, AF_INET6, unnamed));
-    assert_null(hosts_name(hosts, AF_INET, six));
+    assert_string_equal(hosts_name(hosts, &mapped), "mapped5");
+    assert_string_equal(hosts_name(hosts, &six), "six7");
+    assert_null(hosts_name(hosts, &unnamed));
+    assert_null(hosts_name(hosts, &four));
     hosts_destroy(hosts);
 }
 
 static void unspecified_address_is_never_asked_for(void **state)
 {
     (void)state;
-    static const uint8_t none[16];
+    const struct address none4 = ip("0.0.0.0"), none6 = ip("::");
+    const struct address none = {.family = AF_UNSPEC};
     struct hosts *hosts = hosts_create();
-    assert_int_equal(hosts_add(hosts, AF_INET, none), 0);
-    assert_int_equal(hosts_add(hosts, AF_INET6, none), 0);
-    assert_int_equal(hosts_add(hosts, AF_UNIX, none), -EAFNOSUPPORT);
+    assert_int_equal(hosts_add(hosts, &none4), 0);
+    assert_int_equal(hosts_add(hosts, &none6), 0);
+    assert_int_equal(hosts_add(hosts, &none), 0);
     assert_int_equal(hosts_resolve(hosts, 10000), 0);
     assert_int_equal(asked, 0);
-    assert_null(hosts_name(hosts, AF_INET, none));
+    assert_null(hosts_name(hosts, &none4));
+    assert_null(hosts_name(hosts, &none));
     hosts_destroy(hosts);
 }
 
@@ -659,18 +663,18 @@ static void assert_found(const char *name, uint32_t expected)
 static void
 a_host_that_no_server_names_is_no_error_and_one_that_cannot_be_asked_for_is(void **state)
 {
-    const uint8_t nameless[4] = {192, 0, 2, 1}, unanswered[16] = {0x20, 1, 0x0d, 0xb8};
-    const uint8_t unasked[16] = {0x20, 1, 0x0d, 0xb8, [13] = EMFILE};
+    const struct address nameless = ip("192.0.2.1"), unanswered = ip("2001:db8::");
+    const struct address unasked = IPV6(0x20, 1, 0x0d, 0xb8, [13] = EMFILE);
     struct hosts *hosts = hosts_create();
 
     (void)state;
-    assert_int_equal(hosts_add(hosts, AF_INET, nameless), 0);
-    assert_int_equal(hosts_add(hosts, AF_INET6, unanswered), 0);
+    assert_int_equal(hosts_add(hosts, &nameless), 0);
+    assert_int_equal(hosts_add(hosts, &unanswered), 0);
     assert_int_equal(hosts_resolve(hosts, 10000), 0);
     assert_int_equal(hosts_error(hosts), 0);
-    assert_int_equal(hosts_add(hosts, AF_INET6, unasked), 0);
+    assert_int_equal(hosts_add(hosts, &unasked), 0);
     assert_int_equal(hosts_resolve(hosts, 10000), 0);
-    assert_null(hosts_name(hosts, AF_INET6, unasked));
+    assert_null(hosts_name(hosts, &unasked));
     assert_int_equal(hosts_error(hosts), EMFILE);
     hosts_destroy(hosts);
 }

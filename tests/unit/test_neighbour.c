@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "addresses.h"
 #include "backend/neighbour/neighbour.h"
 #include "peer.h"
 #include "scene.h"
@@ -84,11 +85,10 @@ static void an_entry_has_all_that_its_message_says(void **state)
     wire_attribute(&wire, NDA_PROTOCOL, &protocol, sizeof protocol);
     wire_attribute(&wire, FLAGS_EXT, &flags, sizeof flags);
     record = decoded(&wire);
-    assert_int_equal(record.kind, RECORD_NEIGHBOUR);
+    assert_int_equal(record.kind, &kind_neighbour);
     assert_int_equal(record.has, always | NEIGHBOUR_LLADDR | NEIGHBOUR_PROBES |
                                      NEIGHBOUR_CACHEINFO | NEIGHBOUR_PROTOCOL);
-    assert_int_equal(record.neighbour.family, AF_INET6);
-    assert_memory_equal(record.neighbour.address, "\x20\x01\x0d\xb8\0\0\0\0\0\0\0\0\0\0\0\x07", 16);
+    assert_ip(&record.neighbour.address, "2001:db8::7");
     assert_int_equal(record.neighbour.lladdr_length, 6);
     assert_memory_equal(record.neighbour.lladdr, "\x02\0\x5e\x10\0\xff", 6);
     assert_int_equal(record.neighbour.interface, 3);
@@ -112,7 +112,7 @@ static void an_ipv4_address_is_followed_by_zeros(void **state)
     (void)state;
     begin(&wire, &ipv4_header, "\xc0\0\2\1");
     record = decoded(&wire);
-    assert_memory_equal(record.neighbour.address, "\xc0\0\2\1\0\0\0\0\0\0\0\0\0\0\0\0", 16);
+    assert_ip(&record.neighbour.address, "192.0.2.1");
     assert_int_equal(record.has, always);
 }
 
@@ -507,7 +507,7 @@ static void a_table_that_changes_meanwhile_is_read_again_or_told(void **state)
     assert_int_equal(listing.result, 0);
     assert_false(listing.report.partial);
     assert_int_equal(listing.kept.count, 1);
-    assert_int_equal(listing.kept.records[0].neighbour.address[3], 2);
+    assert_int_equal(listing.kept.records[0].neighbour.address.bytes[3], 2);
     kept_finish(&listing.kept);
     peer_finish(&peer);
 

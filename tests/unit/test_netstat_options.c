@@ -56,7 +56,7 @@ static struct parsed parse(const char *const words[])
 
 #define PARSE(...) parse((const char *const[]){__VA_ARGS__, NULL})
 
-static struct netstat_options accept(const char *const words[])
+static struct netstat_options accepted(const char *const words[])
 {
     struct parsed parsed = parse(words);
 
@@ -66,7 +66,7 @@ static struct netstat_options accept(const char *const words[])
     return parsed.options;
 }
 
-#define ACCEPT(...) accept((const char *const[]){__VA_ARGS__, NULL})
+#define ACCEPT(...) accepted((const char *const[]){__VA_ARGS__, NULL})
 
 static void assert_refused(const struct parsed *parsed, int status, const char *said)
 {
@@ -79,7 +79,7 @@ static void assert_refused(const struct parsed *parsed, int status, const char *
 
 static void without_options_every_table_is_listed(void **state)
 {
-    struct netstat_options options = accept((const char *const[]){NULL});
+    struct netstat_options options = accepted((const char *const[]){NULL});
 
     (void)state;
     assert_int_equal(options.named_protocols, 0);

@@ -57,7 +57,7 @@ static const struct option_table *const words_only[] = {&word_table};
 static const struct option_table *const both[] = {&old_table, &new_table};
 
 static const struct grammar grammar = {
-    .name = "program", .tables = both, .table_count = 2, .kind = RECORD_SOCKET};
+    .name = "program", .tables = both, .table_count = 2, .kind = &kind_socket};
 
 static const char letters[] = "iaeA:pnT4c";
 

@@ -6,16 +6,16 @@
 
 #include <cmocka.h>
 
-#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
+#include "addresses.h"
 #include "engine/groups.h"
 #include "engine/order.h"
 #include "engine/rows.h"
-#include "fastnet/column.h"
+#include "fastnet/field.h"
 #include "fastnet/lookup.h"
 
 static const struct context no_names;
@@ -35,12 +35,9 @@ static struct value name(const char *string, uint64_t n)
     return (struct value){.type = VALUE_NAME, .name = {string, n}};
 }
 
-static struct value address(int family, const char *string)
+static struct value ip_value(const char *string)
 {
-    struct value value = {.type = VALUE_ADDRESS, .family = (uint8_t)family};
-
-    assert_int_equal(inet_pton(family, string, value.address), 1);
-    return value;
+    return (struct value){.type = VALUE_ADDRESS, .address = ip(string)};
 }
 
 /* Each is less than those behind it, and equal to itself. */
@@ -88,11 +85,10 @@ static void numbers_below_zero_come_before_the_others(void **state)
 static void addresses_compare_as_numbers_and_ipv4_is_first(void **state)
 {
     const struct value values[] = {
-        address(AF_INET, "0.0.0.0"),   address(AF_INET, "9.0.0.1"),
-        address(AF_INET, "10.0.0.9"),  address(AF_INET, "10.0.0.10"),
-        address(AF_INET, "200.0.0.1"), address(AF_INET6, "::"),
-        address(AF_INET6, "::1"),      address(AF_INET6, "2001:db8::9"),
-        address(AF_INET6, "fe80::1"),  {.type = VALUE_UNKNOWN},
+        ip_value("0.0.0.0"),     ip_value("9.0.0.1"),     ip_value("10.0.0.9"),
+        ip_value("10.0.0.10"),   ip_value("200.0.0.1"),   ip_value("::"),
+        ip_value("::1"),         ip_value("2001:db8::9"), ip_value("fe80::1"),
+        {.type = VALUE_UNKNOWN},
     };
 
     (void)state;
@@ -172,23 +168,19 @@ static void sets_of_bits_compare_as_one_large_number(void **state)
 /* --- Rows ------------------------------------------------------------------------------------- */
 
 /* A row's inode is where it came in the order; its backlog, when it has one, is sorted by. */
-static struct value backlog(const struct column *column, const struct record *record,
-                            const struct context *context)
+static struct value backlog(const struct cell *cell)
 {
-    (void)context;
-    if (!(record->has & column->needs))
-        return (struct value){.type = VALUE_UNKNOWN};
-    return number(record->socket.backlog);
+    return number(cell->record->socket.backlog);
 }
 
-static const struct column backlog_column = {
-    .name = "backlog", .needs = SOCKET_BACKLOG, .type = VALUE_NUMBER, .value = backlog};
+static const struct field backlog_column = {
+    .name = "backlog", .needs.fields = SOCKET_BACKLOG, .type = VALUE_NUMBER, .value = backlog};
 
 static void add_rows(struct rows *rows, size_t row_count)
 {
     srand(1);
     for (size_t i = 0; i < row_count; i++) {
-        struct record record = {.kind = RECORD_SOCKET,
+        struct record record = {.kind = &kind_socket,
                                 .has = rand() % 5 ? SOCKET_BACKLOG : 0,
                                 .socket = {.inode = i, .backlog = (uint32_t)(rand() % 50)}};
         assert_int_equal(rows_add(rows, &record), 0);
@@ -234,7 +226,7 @@ static void a_kept_row_has_its_name_to_itself(void **state)
     (void)state;
     for (size_t i = 0; i < 5000; i++) {
         int length = snprintf(name_of_many, sizeof name_of_many, "/run/%zu", i);
-        struct record record = {.kind = RECORD_SOCKET,
+        struct record record = {.kind = &kind_socket,
                                 .has = SOCKET_PATH,
                                 .socket = {.path = {name_of_many, (size_t)length}}};
         assert_int_equal(rows_add(&rows, &record), 0);
@@ -266,21 +258,18 @@ static void memory_of_rows_is_of_any_size_and_aligned(void **state)
 
 /* --- Counting --------------------------------------------------------------------------------- */
 
-static struct value path(const struct column *column, const struct record *record,
-                         const struct context *context)
+static struct value path(const struct cell *cell)
 {
-    (void)column;
-    (void)context;
-    return text(record->socket.path.data, record->socket.path.length);
+    return text(cell->record->socket.path.data, cell->record->socket.path.length);
 }
 
-static const struct column path_column = {
-    .name = "path", .needs = SOCKET_PATH, .type = VALUE_TEXT, .value = path};
+static const struct field path_column = {
+    .name = "path", .needs.fields = SOCKET_PATH, .type = VALUE_TEXT, .value = path};
 
 static void count(struct groups *groups, const char *string, size_t length, int number_or_none)
 {
     char dying[64]; /* as in a receive buffer */
-    struct record record = {.kind = RECORD_SOCKET, .has = SOCKET_PATH};
+    struct record record = {.kind = &kind_socket, .has = SOCKET_PATH};
 
     memcpy(dying, string, length);
     record.socket.path = (struct text){dying, length};
@@ -297,7 +286,7 @@ static void assert_group(const struct rows *rows, size_t i, uint64_t times, cons
 {
     const struct count_record *group = &rows->records[i]->count;
 
-    assert_int_equal(rows->records[i]->kind, RECORD_COUNT);
+    assert_int_equal(rows->records[i]->kind, &kind_count);
     assert_int_equal(group->count, times);
     assert_int_equal(group->values[0].text.length, length);
     if (length)
@@ -306,7 +295,7 @@ static void assert_group(const struct rows *rows, size_t i, uint64_t times, cons
 
 static void groups_come_largest_first_and_equal_ones_by_value(void **state)
 {
-    const struct column *const columns[] = {&path_column};
+    const struct field *const columns[] = {&path_column};
     struct groups *groups = groups_create(columns, 1);
     struct rows rows = {0};
 
@@ -331,7 +320,7 @@ static void groups_come_largest_first_and_equal_ones_by_value(void **state)
 
 static void several_columns_make_a_group_of_each_combination(void **state)
 {
-    const struct column *const columns[] = {&path_column, &backlog_column};
+    const struct field *const columns[] = {&path_column, &backlog_column};
     struct groups *groups = groups_create(columns, 2);
     struct rows rows = {0};
 
@@ -358,7 +347,7 @@ static void several_columns_make_a_group_of_each_combination(void **state)
 
 static void many_groups_are_all_counted(void **state)
 {
-    const struct column *const columns[] = {&path_column};
+    const struct field *const columns[] = {&path_column};
     struct groups *groups = groups_create(columns, 1);
     struct rows rows = {0};
     uint64_t total = 0;
@@ -385,25 +374,22 @@ static void many_groups_are_all_counted(void **state)
 }
 
 /* The backlog's low and high half are the words of a set of bits. */
-static struct value bits(const struct column *column, const struct record *record,
-                         const struct context *context)
+static struct value bits(const struct cell *cell)
 {
-    const uint32_t halves = record->socket.backlog;
+    const uint32_t halves = cell->record->socket.backlog;
 
-    (void)column;
-    (void)context;
     return flags(halves & 0xffff, halves >> 16);
 }
 
-static const struct column bits_column = {
-    .name = "bits", .needs = SOCKET_BACKLOG, .type = VALUE_FLAGS, .value = bits};
+static const struct field bits_column = {
+    .name = "bits", .needs.fields = SOCKET_BACKLOG, .type = VALUE_FLAGS, .value = bits};
 
 static void equal_sets_of_bits_are_one_group(void **state)
 {
     static const struct {
         uint64_t count, low, high;
     } expected[] = {{3, 5, 0}, {2, 0, 5}, {1, 0, 0}, {1, 5, 5}};
-    const struct column *const columns[] = {&bits_column};
+    const struct field *const columns[] = {&bits_column};
     struct groups *groups = groups_create(columns, 1);
     struct rows rows = {0};
 
@@ -432,7 +418,7 @@ static void equal_sets_of_bits_are_one_group(void **state)
 
 static void no_rows_make_no_groups(void **state)
 {
-    const struct column *const columns[] = {&path_column};
+    const struct field *const columns[] = {&path_column};
     struct groups *groups = groups_create(columns, 1);
     struct rows rows = {0};
 

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "addresses.h"
 #include "backend/neighbour/proc_arp.h"
 #include "backend/proc/lines.h"
 #include "scene.h"
@@ -52,11 +53,10 @@ static void a_permanent_entry_says_so(void **state)
     struct record record = decoded(whole);
 
     (void)state;
-    assert_int_equal(record.kind, RECORD_NEIGHBOUR);
+    assert_int_equal(record.kind, &kind_neighbour);
     assert_int_equal(record.has, NEIGHBOUR_LLADDR | NEIGHBOUR_INTERFACE | NEIGHBOUR_HARDWARE |
                                      NEIGHBOUR_STATE | NEIGHBOUR_FLAGS | NEIGHBOUR_ATF);
-    assert_int_equal(record.neighbour.family, AF_INET);
-    assert_memory_equal(record.neighbour.address, "\xc0\0\2\x0a\0\0\0\0\0\0\0\0\0\0\0\0", 16);
+    assert_ip(&record.neighbour.address, "192.0.2.10");
     assert_int_equal(record.neighbour.lladdr_length, 6);
     assert_memory_equal(record.neighbour.lladdr, "\x02\0\x5e\0\0\x10", 6);
     assert_int_equal(record.neighbour.hardware, ARPHRD_ETHER);

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "addresses.h"
 #include "backend/flow/proc_conntrack.h"
 #include "backend/proc/lines.h"
 #include "scene.h"
@@ -65,7 +66,7 @@ static struct record flow_of(const char *line)
     static char text[64];
 
     assert_int_equal(decode(line, strlen(line), false, &record, text), 0);
-    assert_int_equal(record.kind, RECORD_FLOW);
+    assert_int_equal(record.kind, &kind_flow);
     assert_int_equal(record.has & ~backend_proc_conntrack.fields(&table_flows), 0);
     return record;
 }
@@ -76,7 +77,7 @@ static struct record expectation_of(const char *line)
     static char text[64];
 
     assert_int_equal(decode(line, strlen(line), true, &record, text), 0);
-    assert_int_equal(record.kind, RECORD_EXPECTATION);
+    assert_int_equal(record.kind, &kind_expectation);
     return record;
 }
 
@@ -99,21 +100,21 @@ static void a_flow_has_all_that_stands_in_its_line(void **state)
     assert_int_equal(flow->family, AF_INET);
     assert_int_equal(flow->timeout, 431999);
     assert_int_equal(flow->state, 3); /* TCP_CONNTRACK_ESTABLISHED */
-    assert_int_equal(flow->orig.protocol, IPPROTO_TCP);
-    assert_int_equal(flow->reply.protocol, IPPROTO_TCP);
-    assert_memory_equal(flow->orig.src, "\x7f\0\0\1\0\0\0\0\0\0\0\0\0\0\0\0", 16);
-    assert_memory_equal(flow->orig.dst, "\x7f\0\0\2\0\0\0\0\0\0\0\0\0\0\0\0", 16);
-    assert_memory_equal(flow->reply.src, flow->orig.dst, 16);
-    assert_memory_equal(flow->reply.dst, flow->orig.src, 16);
-    assert_int_equal(flow->orig.src_port, 49214);
-    assert_int_equal(flow->orig.dst_port, 21);
-    assert_int_equal(flow->reply.src_port, 21);
-    assert_int_equal(flow->reply.dst_port, 49214);
-    assert_true(flow->orig.has_ports && flow->reply.has_ports);
-    assert_int_equal(flow->orig_packets, 6);
-    assert_int_equal(flow->orig_bytes, 348);
-    assert_int_equal(flow->reply_packets, 5);
-    assert_int_equal(flow->reply_bytes, 321);
+    assert_int_equal(flow->way[WAY_ORIG].tuple.protocol, IPPROTO_TCP);
+    assert_int_equal(flow->way[WAY_REPLY].tuple.protocol, IPPROTO_TCP);
+    assert_ip(&flow->way[WAY_ORIG].tuple.src, "127.0.0.1");
+    assert_ip(&flow->way[WAY_ORIG].tuple.dst, "127.0.0.2");
+    assert_ip(&flow->way[WAY_REPLY].tuple.src, "127.0.0.2");
+    assert_ip(&flow->way[WAY_REPLY].tuple.dst, "127.0.0.1");
+    assert_int_equal(flow->way[WAY_ORIG].tuple.src_port, 49214);
+    assert_int_equal(flow->way[WAY_ORIG].tuple.dst_port, 21);
+    assert_int_equal(flow->way[WAY_REPLY].tuple.src_port, 21);
+    assert_int_equal(flow->way[WAY_REPLY].tuple.dst_port, 49214);
+    assert_true(flow->way[WAY_ORIG].tuple.has_ports && flow->way[WAY_REPLY].tuple.has_ports);
+    assert_int_equal(flow->way[WAY_ORIG].packets, 6);
+    assert_int_equal(flow->way[WAY_ORIG].bytes, 348);
+    assert_int_equal(flow->way[WAY_REPLY].packets, 5);
+    assert_int_equal(flow->way[WAY_REPLY].bytes, 321);
     assert_int_equal(flow->mark, 85);
     assert_int_equal(flow->status, IPS_CONFIRMED | IPS_SEEN_REPLY | IPS_ASSURED);
 }
@@ -125,8 +126,8 @@ static void an_ipv6_flow_without_accounting_has_no_counters(void **state)
     (void)state;
     assert_int_equal(record.has, BASIC | FLOW_MARK);
     assert_int_equal(record.flow.family, AF_INET6);
-    assert_memory_equal(record.flow.orig.src, "\x20\1\xd\xb8\0\0\0\0\0\0\0\0\0\0\0\1", 16);
-    assert_memory_equal(record.flow.reply.src, "\x20\1\xd\xb8\0\0\0\0\0\0\0\0\0\0\0\2", 16);
+    assert_ip(&record.flow.way[WAY_ORIG].tuple.src, "2001:db8::1");
+    assert_ip(&record.flow.way[WAY_REPLY].tuple.src, "2001:db8::2");
     assert_int_equal(record.flow.status, IPS_CONFIRMED);
 }
 
@@ -148,13 +149,13 @@ static void icmp_has_type_code_and_id(void **state)
                 "src=10.0.0.2 dst=10.0.0.1 type=0 code=1 id=4660 mark=0 use=2");
 
     (void)state;
-    assert_int_equal(record.flow.orig.icmp_type, 8);
-    assert_int_equal(record.flow.orig.icmp_code, 1);
-    assert_int_equal(record.flow.orig.src_port, 4660);
-    assert_int_equal(record.flow.orig.dst_port, 0);
-    assert_int_equal(record.flow.reply.icmp_type, 0);
-    assert_int_equal(record.flow.reply.src_port, 4660);
-    assert_false(record.flow.orig.has_ports);
+    assert_int_equal(record.flow.way[WAY_ORIG].tuple.icmp_type, 8);
+    assert_int_equal(record.flow.way[WAY_ORIG].tuple.icmp_code, 1);
+    assert_int_equal(record.flow.way[WAY_ORIG].tuple.src_port, 4660);
+    assert_int_equal(record.flow.way[WAY_ORIG].tuple.dst_port, 0);
+    assert_int_equal(record.flow.way[WAY_REPLY].tuple.icmp_type, 0);
+    assert_int_equal(record.flow.way[WAY_REPLY].tuple.src_port, 4660);
+    assert_false(record.flow.way[WAY_ORIG].tuple.has_ports);
     assert_false(record.has & FLOW_STATE);
     assert_int_equal(record.flow.status, IPS_CONFIRMED | IPS_SEEN_REPLY);
 }
@@ -168,10 +169,11 @@ static void gre_has_keys_and_its_own_timeouts_are_passed_over(void **state)
 
     (void)state;
     assert_int_equal(record.flow.timeout, 29);
-    assert_int_equal(record.flow.orig.src_port, 0);
-    assert_int_equal(record.flow.orig.dst_port, 0xfffe);
-    assert_int_equal(record.flow.reply.src_port, 0xfffe);
-    assert_true(record.flow.orig.has_ports && record.flow.reply.has_ports);
+    assert_int_equal(record.flow.way[WAY_ORIG].tuple.src_port, 0);
+    assert_int_equal(record.flow.way[WAY_ORIG].tuple.dst_port, 0xfffe);
+    assert_int_equal(record.flow.way[WAY_REPLY].tuple.src_port, 0xfffe);
+    assert_true(record.flow.way[WAY_ORIG].tuple.has_ports &&
+                record.flow.way[WAY_REPLY].tuple.has_ports);
     assert_int_equal(record.flow.status, IPS_CONFIRMED);
 }
 
@@ -211,9 +213,10 @@ static void a_protocol_that_is_not_tracked_has_no_ports(void **state)
                 "[UNREPLIED] src=127.0.0.1 dst=127.0.0.1 packets=0 bytes=0 mark=85 zone=0 use=2");
 
     (void)state;
-    assert_int_equal(record.flow.orig.protocol, IPPROTO_DCCP);
-    assert_int_equal(record.flow.orig.src_port, 0);
-    assert_false(record.flow.orig.has_ports || record.flow.reply.has_ports);
+    assert_int_equal(record.flow.way[WAY_ORIG].tuple.protocol, IPPROTO_DCCP);
+    assert_int_equal(record.flow.way[WAY_ORIG].tuple.src_port, 0);
+    assert_false(record.flow.way[WAY_ORIG].tuple.has_ports ||
+                 record.flow.way[WAY_REPLY].tuple.has_ports);
     assert_true(record.has & FLOW_REPLY_COUNTERS);
     assert_int_equal(record.flow.timeout, 599);
 }
@@ -257,11 +260,11 @@ static void a_zone_is_of_both_directions_or_of_one(void **state)
     snprintf(text, sizeof text, line, "zone-orig=8", "", "");
     record = flow_of(text);
     assert_int_equal(record.has, BASIC | FLOW_MARK | FLOW_ORIG_ZONE);
-    assert_int_equal(record.flow.orig_zone, 8);
+    assert_int_equal(record.flow.way[WAY_ORIG].zone, 8);
     snprintf(text, sizeof text, line, "", "zone-reply=9", "");
     record = flow_of(text);
     assert_int_equal(record.has, BASIC | FLOW_MARK | FLOW_REPLY_ZONE);
-    assert_int_equal(record.flow.reply_zone, 9);
+    assert_int_equal(record.flow.way[WAY_REPLY].zone, 9);
     snprintf(text, sizeof text, line, "", "", "zone=65536");
     refuse(text);
 }
@@ -482,8 +485,8 @@ static void an_expectation_has_all_that_stands_in_its_line(void **state)
     assert_int_equal(expectation->timeout, 299);
     assert_int_equal(expectation->flags, 0);
     assert_int_equal(expectation->orig.protocol, IPPROTO_TCP);
-    assert_memory_equal(expectation->orig.src, "\x7f\0\0\1", 4);
-    assert_memory_equal(expectation->orig.dst, "\x7f\0\0\2", 4);
+    assert_ip(&expectation->orig.src, "127.0.0.1");
+    assert_ip(&expectation->orig.dst, "127.0.0.2");
     assert_int_equal(expectation->orig.src_port, 0);
     assert_int_equal(expectation->orig.dst_port, 25602);
     assert_true(expectation->orig.has_ports);
@@ -519,7 +522,7 @@ static void an_expectation_may_have_no_timeout(void **state)
     (void)state;
     assert_int_equal(record.has, FLOW_ORIG | FLOW_FLAGS);
     assert_int_equal(record.expectation.family, AF_INET6);
-    assert_int_equal(record.expectation.orig.dst[15], 1);
+    assert_int_equal(record.expectation.orig.dst.bytes[15], 1);
 }
 
 static void an_expectation_that_is_none_of_the_kernels_is_refused(void **state)

@@ -50,9 +50,10 @@ static int take(const struct record *record, void *arg)
     char address[INET6_ADDRSTRLEN];
     size_t length = strlen(scene->text);
 
-    assert_int_equal(record->kind, RECORD_GROUP);
+    assert_int_equal(record->kind, &kind_group);
     assert_int_equal(record->has, GROUP_INTERFACE | GROUP_ADDRESS | GROUP_USERS);
-    assert_non_null(inet_ntop(group->family, group->address, address, sizeof address));
+    assert_non_null(
+        inet_ntop(group->address.family, group->address.bytes, address, sizeof address));
     snprintf(scene->text + length, sizeof scene->text - length, "%.*s#%u %s*%u\n",
              (int)group->interface.length, group->interface.data, group->index, address,
              group->users);

@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "addresses.h"
 #include "backend/proc/lines.h"
 #include "backend/socket/proc_net.h"
 #include "scene.h"
@@ -72,14 +73,14 @@ static void a_tcp_line_has_all_that_stands_in_it(void **state)
     struct record record = decoded(established, &table_tcp);
 
     (void)state;
-    assert_int_equal(record.kind, RECORD_SOCKET);
+    assert_int_equal(record.kind, &kind_socket);
     assert_int_equal(record.has, TCP_FIELDS);
     assert_true(record.identity != 0);
     assert_int_equal(record.socket.family, AF_INET);
     assert_int_equal(record.socket.protocol, IPPROTO_TCP);
     assert_int_equal(record.socket.state, TCP_ESTABLISHED);
-    assert_memory_equal(record.socket.local.address, "\x7f\0\0\1\0\0\0\0\0\0\0\0\0\0\0\0", 16);
-    assert_memory_equal(record.socket.remote.address, "\x7f\0\0\2", 4);
+    assert_ip(&record.socket.local.address, "127.0.0.1");
+    assert_ip(&record.socket.remote.address, "127.0.0.2");
     assert_int_equal(record.socket.local.port, 0xcb74);
     assert_int_equal(record.socket.remote.port, 22);
     assert_int_equal(record.socket.send_q, 15);
@@ -100,8 +101,8 @@ static void a_tcp6_address_is_in_network_byte_order(void **state)
         &table_tcp6);
 
     (void)state;
-    assert_memory_equal(record.socket.local.address, "\0\0\0\0\0\0\0\0\0\0\xff\xff\x7f\0\0\1", 16);
-    assert_memory_equal(record.socket.remote.address, "\xfe\x80\0\0\0\0\0\0\0\0\0\0\0\0\0\1", 16);
+    assert_ip(&record.socket.local.address, "::ffff:127.0.0.1");
+    assert_ip(&record.socket.remote.address, "fe80::1");
     assert_int_equal(record.socket.state, TCP_TIME_WAIT);
     assert_int_equal(record.socket.timer, TIMER_TIME_WAIT);
     assert_int_equal(record.socket.timer_ms, 59960);

@@ -116,8 +116,8 @@ static void a_pair_is_a_name_and_a_value(void **state)
 
     (void)state;
     assert_int_equal(decode_pair("Ip6InReceives                   \t2", &record), 0);
-    assert_int_equal(record.kind, RECORD_COUNTER);
-    assert_int_equal(record.has, COUNTER_NAME | COUNTER_VALUE);
+    assert_int_equal(record.kind, &kind_counter);
+    assert_int_equal(record.has, COUNTER_NAME | COUNTER_VALUE | COUNTER_GROWS);
     assert_text(&record.counter.name, "Ip6InReceives", 13);
     assert_int_equal(record.counter.magnitude, 2);
     assert_int_equal(decode_pair("SctpCurrEstab -3", &record), 0);
@@ -132,13 +132,13 @@ static void states_and_limits_are_told_from_counters(void **state)
 
     (void)state;
     assert_int_equal(decode_pair("SctpCurrEstab 3", &record), 0);
-    assert_true(record.counter.state);
+    assert_false(record.has & COUNTER_GROWS);
     assert_int_equal(decode_pair("MPCurrEstab 3", &record), 0);
-    assert_true(record.counter.state);
+    assert_false(record.has & COUNTER_GROWS);
     assert_int_equal(decode_pair("CurrEsta 3", &record), 0);
-    assert_false(record.counter.state);
+    assert_true(record.has & COUNTER_GROWS);
     assert_int_equal(decode_pair("SctpActiveEstabs 3", &record), 0);
-    assert_false(record.counter.state);
+    assert_true(record.has & COUNTER_GROWS);
 }
 
 static void the_protocol_of_a_name_of_ipv6_ends_with_the_6(void **state)
@@ -185,7 +185,7 @@ static int take(const struct record *record, void *arg)
     const struct counter_record *counter = &record->counter;
     size_t length = strlen(scene->text);
 
-    assert_int_equal(record->has, COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE);
+    assert_int_equal(record->has & ~COUNTER_GROWS, COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE);
     if (++scene->rows == scene->refuse)
         return STOPPED;
     snprintf(scene->text + length, sizeof scene->text - length, "%s%.*s.%.*s=%llu ",
@@ -349,7 +349,7 @@ static void it_knows_no_other_table(void **state)
     (void)state;
     assert_int_equal(backend_proc_snmp.fields(&table_tcp), 0);
     assert_int_equal(backend_proc_snmp.fields(&table_counters),
-                     COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE);
+                     COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE | COUNTER_GROWS);
 }
 
 #define IN_TREE(test) cmocka_unit_test_setup_teardown(test, make, clear)

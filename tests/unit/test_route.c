@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "addresses.h"
 #include "backend/proc/lines.h"
 #include "backend/route/proc_route.h"
 #include "backend/route/route_decode.h"
@@ -64,7 +65,7 @@ static int keep(const struct record *record, void *arg)
     struct record *row = &scene->rows[scene->count];
 
     assert_in_range(scene->count, 0, ROWS_MAX - 1);
-    assert_int_equal(record->kind, RECORD_ROUTE);
+    assert_int_equal(record->kind, &kind_route);
     *row = *record;
     if (record->has & ROUTE_DEVICE) {
         assert_in_range(record->route.device.length, 1, DEVICE_MAX - 1);
@@ -94,7 +95,7 @@ static int list(struct scene *scene, const struct table *table, const struct bac
 
 static int list_by_netlink(struct scene *scene, const struct table *table)
 {
-    return list(scene, table, &backend_route, ~NEED_LOOKUPS, false);
+    return list(scene, table, &backend_route, UINT64_MAX, false);
 }
 
 static int list_file(struct scene *scene, const struct table *table)
@@ -122,12 +123,11 @@ static void put_u32(struct scene *scene, uint16_t type, uint32_t number)
     wire_attribute(&scene->wire, type, &number, sizeof number);
 }
 
-static void put_address(struct scene *scene, uint16_t type, int family, const char *text)
+static void put_address(struct scene *scene, uint16_t type, const char *text)
 {
-    uint8_t address[16];
+    const struct address address = ip(text);
 
-    assert_int_equal(inet_pton(family, text, address), 1);
-    wire_attribute(&scene->wire, type, address, family == AF_INET ? 4 : 16);
+    wire_attribute(&scene->wire, type, address.bytes, address_size(&address));
 }
 
 static void end(struct scene *scene)
@@ -145,35 +145,26 @@ static int decode(struct scene *scene)
     return result;
 }
 
-static void assert_address(const uint8_t *address, int family, const char *expected)
-{
-    char text[INET6_ADDRSTRLEN];
-
-    assert_non_null(inet_ntop(family, address, text, sizeof text));
-    assert_string_equal(text, expected);
-}
-
 static void a_route_has_what_its_message_says(void **state)
 {
     struct scene *scene = *state;
     const struct route_record *route = &scene->record.route;
 
     begin(scene, AF_INET, 16, RTN_UNICAST);
-    put_address(scene, RTA_DST, AF_INET, "10.5.0.0");
-    put_address(scene, RTA_GATEWAY, AF_INET, "192.0.2.3");
-    put_address(scene, RTA_PREFSRC, AF_INET, "192.0.2.1");
+    put_address(scene, RTA_DST, "10.5.0.0");
+    put_address(scene, RTA_GATEWAY, "192.0.2.3");
+    put_address(scene, RTA_PREFSRC, "192.0.2.1");
     put_u32(scene, RTA_OIF, 7);
     put_u32(scene, RTA_PRIORITY, 20);
     put_u32(scene, RTA_TABLE, 1000);
     assert_int_equal(decode(scene), 0);
-    assert_int_equal(scene->record.kind, RECORD_ROUTE);
+    assert_int_equal(scene->record.kind, &kind_route);
     assert_int_equal(scene->record.has, ROUTE_FLAGS | ROUTE_GATEWAY | ROUTE_METRIC |
                                             ROUTE_INTERFACE | ROUTE_TABLE | ROUTE_TYPE |
                                             ROUTE_ORIGIN | ROUTE_SOURCE);
-    assert_address(route->destination, AF_INET, "10.5.0.0");
-    assert_address(route->gateway, AF_INET, "192.0.2.3");
-    assert_address(route->source, AF_INET, "192.0.2.1");
-    assert_int_equal(route->gateway_family, AF_INET);
+    assert_ip(&route->destination, "10.5.0.0");
+    assert_ip(&route->gateway, "192.0.2.3");
+    assert_ip(&route->source, "192.0.2.1");
     assert_int_equal(route->prefix, 16);
     assert_int_equal(route->interface, 7);
     assert_int_equal(route->metric, 20);
@@ -274,22 +265,20 @@ static void a_route_that_expires_says_when(void **state)
 
 static void an_ipv4_route_can_have_an_ipv6_gateway(void **state)
 {
-    struct {
-        uint16_t family; /* cppcheck-suppress unusedStructMember */
-        uint8_t address[16];
-    } via = {.family = AF_INET6};
+    const struct address address = ip("2001:db8::2");
+    uint8_t via[2 + 16]; /* struct rtvia */
     struct scene *scene = *state;
 
-    inet_pton(AF_INET6, "2001:db8::2", via.address);
+    memcpy(via, &(uint16_t){AF_INET6}, 2);
+    memcpy(via + 2, address.bytes, 16);
     begin(scene, AF_INET, 16, RTN_UNICAST);
-    wire_attribute(&scene->wire, RTA_VIA, &via, sizeof via);
+    wire_attribute(&scene->wire, RTA_VIA, via, sizeof via);
     assert_int_equal(decode(scene), 0);
-    assert_int_equal(scene->record.route.gateway_family, AF_INET6);
-    assert_address(scene->record.route.gateway, AF_INET6, "2001:db8::2");
+    assert_ip(&scene->record.route.gateway, "2001:db8::2");
     assert_int_equal(scene->record.route.flags, RTF_UP | RTF_GATEWAY);
     /* cut short it is none */
     begin(scene, AF_INET, 16, RTN_UNICAST);
-    wire_attribute(&scene->wire, RTA_VIA, &via, 17);
+    wire_attribute(&scene->wire, RTA_VIA, via, 17);
     assert_int_equal(decode(scene), 0);
     assert_false(scene->record.has & ROUTE_GATEWAY);
 }
@@ -420,13 +409,13 @@ static void the_cache_has_what_is_cloned(void **state)
 
     begin(scene, AF_INET, 32, RTN_UNICAST);
     begin(scene, AF_INET, 32, RTN_UNICAST);
-    put_address(scene, RTA_DST, AF_INET, "192.0.2.99");
+    put_address(scene, RTA_DST, "192.0.2.99");
     ((struct rtmsg *)NLMSG_DATA(wire_last(&scene->wire)))->rtm_flags = RTM_F_CLONED;
     end(scene);
     assert_int_equal(list_by_netlink(scene, &table_route_cache), 0);
     assert_int_equal(body->rtm_flags, RTM_F_CLONED);
     assert_int_equal(scene->count, 1);
-    assert_address(scene->rows[0].route.destination, AF_INET, "192.0.2.99");
+    assert_ip(&scene->rows[0].route.destination, "192.0.2.99");
 }
 
 static void a_table_that_was_never_made_is_empty(void **state)
@@ -487,8 +476,8 @@ static void rows_of_ipv4_come_from_their_file(void **state)
     assert_int_equal(scene->rows[0].route.flags, RTF_UP | RTF_REJECT);
     assert_false(scene->rows[0].has & (ROUTE_DEVICE | ROUTE_GATEWAY | ROUTE_MSS));
     assert_string_equal(scene->devices[1], "eth0");
-    assert_address(route->destination, AF_INET, "10.5.0.0");
-    assert_address(route->gateway, AF_INET, "192.0.2.3");
+    assert_ip(&route->destination, "10.5.0.0");
+    assert_ip(&route->gateway, "192.0.2.3");
     assert_int_equal(route->prefix, 16);
     assert_int_equal(route->mss, 1000);
     assert_int_equal(route->window, 3000);
@@ -515,9 +504,9 @@ static void rows_of_ipv6_come_from_their_file(void **state)
     assert_int_equal(list_file(scene, &table_route6), 0);
     assert_int_equal(scene->report.count, 0);
     assert_int_equal(scene->count, 2);
-    assert_address(route->destination, AF_INET6, "2001:db8:9::");
-    assert_address(route->from, AF_INET6, "2001:db8:99::");
-    assert_address(route->gateway, AF_INET6, "2001:db8::3");
+    assert_ip(&route->destination, "2001:db8:9::");
+    assert_ip(&route->from, "2001:db8:99::");
+    assert_ip(&route->gateway, "2001:db8::3");
     assert_int_equal(route->prefix, 48);
     assert_int_equal(route->from_prefix, 47);
     assert_int_equal(route->metric, 77);
@@ -617,16 +606,16 @@ static void a_large_table_of_ipv6_is_left_to_netlink(void **state)
 
 static void a_destination_with_bits_behind_its_prefix_is_a_host(void **state)
 {
-    struct route_record route = {.family = AF_INET, .prefix = 20, .destination = {10, 1, 0x10, 0}};
+    struct record record = {.route = {.prefix = 20, .destination = IPV4(10, 1, 0x10)}};
 
     (void)state;
-    assert_false(route_is_to_host(&route));
-    route.destination[2] = 0x11;
-    assert_true(route_is_to_host(&route));
-    route = (struct route_record){.family = AF_INET, .prefix = 32, .destination = {10}};
-    assert_true(route_is_to_host(&route));
-    route = (struct route_record){.family = AF_INET, .prefix = 0};
-    assert_false(route_is_to_host(&route));
+    assert_false(route_is_to_host(&record));
+    record.route.destination.bytes[2] = 0x11;
+    assert_true(route_is_to_host(&record));
+    record.route = (struct route_record){.prefix = 32, .destination = IPV4(10)};
+    assert_true(route_is_to_host(&record));
+    record.route = (struct route_record){.prefix = 0, .destination = IPV4(0)};
+    assert_false(route_is_to_host(&record));
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)

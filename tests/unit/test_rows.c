@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "engine/rows.h"
-#include "fastnet/column.h"
+#include "fastnet/field.h"
 
 enum { MANY = 3000 };
 
@@ -28,7 +28,7 @@ static void overwrite(char *buffer, size_t size)
 static void texts_of_a_flow_are_its_own(void **state)
 {
     char helper[] = "ftp", secctx[] = "unlabeled_t";
-    const struct record record = {.kind = RECORD_FLOW,
+    const struct record record = {.kind = &kind_flow,
                                   .has = FLOW_HELPER | FLOW_SECCTX | FLOW_MARK,
                                   .identity = 7,
                                   .flow = {.mark = 5,
@@ -51,7 +51,7 @@ static void texts_of_a_flow_are_its_own(void **state)
 static void one_text_of_a_flow_may_be_without_the_other(void **state)
 {
     char text[] = "sip";
-    struct record record = {.kind = RECORD_FLOW, .has = FLOW_SECCTX};
+    struct record record = {.kind = &kind_flow, .has = FLOW_SECCTX};
     struct rows rows = {0};
 
     (void)state;
@@ -74,7 +74,7 @@ static void one_text_of_a_flow_may_be_without_the_other(void **state)
 static void the_helper_of_an_expectation_is_its_own(void **state)
 {
     char helper[] = "sip-5060";
-    const struct record record = {.kind = RECORD_EXPECTATION,
+    const struct record record = {.kind = &kind_expectation,
                                   .has = FLOW_HELPER,
                                   .expectation = {.class = 3, .helper = {helper, 8}}};
     struct rows rows = {0};
@@ -89,13 +89,13 @@ static void the_helper_of_an_expectation_is_its_own(void **state)
 
 static void counters_of_processors_are_kept_whole(void **state)
 {
-    struct record record = {.kind = RECORD_FLOW_STATISTICS, .has = 1};
+    struct record record = {.kind = &kind_flow_statistics, .has = 1};
     struct rows rows = {0};
 
     (void)state;
     record.statistics.counters[FLOW_COUNTERS - 1] = 4711;
     assert_int_equal(rows_add(&rows, &record), 0);
-    record = (struct record){.kind = RECORD_FLOW_USAGE, .has = USAGE_DROPS};
+    record = (struct record){.kind = &kind_flow_usage, .has = USAGE_DROPS};
     record.usage.early_drop = 4712;
     assert_int_equal(rows_add(&rows, &record), 0);
     assert_int_equal(rows.records[0]->statistics.counters[FLOW_COUNTERS - 1], 4711);
@@ -105,9 +105,9 @@ static void counters_of_processors_are_kept_whole(void **state)
 
 static void many_rows_keep_their_texts_while_they_are_sorted(void **state)
 {
-    const struct column *column = column_find(RECORD_FLOW, "mark", 4);
+    const struct field *column = field_find(&kind_flow, "mark", 4);
     static const struct context no_names;
-    struct record record = {.kind = RECORD_FLOW, .has = FLOW_HELPER | FLOW_MARK};
+    struct record record = {.kind = &kind_flow, .has = FLOW_HELPER | FLOW_MARK};
     struct rows rows = {0};
     char helper[16];
 

@@ -1,4 +1,4 @@
-/* Rows of a name and a value, made into objects; and the columns of counters and groups. */
+/* Rows of a name and a value, made into objects; and the fields of counters and groups. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,20 +6,19 @@
 
 #include <cmocka.h>
 
-#include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "addresses.h"
+#include "cells.h"
 #include "fastnet/sink.h"
 
-static const struct context no_names;
-
-static const struct column *find(enum record_kind kind, const char *name)
+static const struct field *find(const struct kind *kind, const char *name)
 {
-    const struct column *column = column_find(kind, name, strlen(name));
+    const struct field *column = field_find(kind, name, strlen(name));
 
     assert_non_null(column);
     return column;
@@ -29,7 +28,7 @@ static void put_row(struct sink *sink, const char *protocol, const char *name, u
                     bool negative)
 {
     const struct record record = {
-        .kind = RECORD_COUNTER,
+        .kind = &kind_counter,
         .has = COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE,
         .counter = {.protocol = {protocol, strlen(protocol)},
                     .name = {name, strlen(name)},
@@ -85,9 +84,8 @@ static void put_wide(struct sink *sink)
 /* What comes of rows, so many times. To be freed. */
 static char *written(sink_create_fn create, void (*rows)(struct sink *), int times)
 {
-    const struct column *const columns[] = {find(RECORD_COUNTER, "protocol"),
-                                            find(RECORD_COUNTER, "name"),
-                                            find(RECORD_COUNTER, "value")};
+    const struct field *const columns[] = {
+        find(&kind_counter, "protocol"), find(&kind_counter, "name"), find(&kind_counter, "value")};
     struct writer writer;
     int fd = memfd_create("objects", 0);
 
@@ -188,9 +186,8 @@ static void objects_are_made_of_three_columns(void **state)
 
 static void objects_need_a_sink_whose_columns_can_change(void **state)
 {
-    const struct column *const columns[] = {find(RECORD_COUNTER, "protocol"),
-                                            find(RECORD_COUNTER, "name"),
-                                            find(RECORD_COUNTER, "value")};
+    const struct field *const columns[] = {
+        find(&kind_counter, "protocol"), find(&kind_counter, "name"), find(&kind_counter, "value")};
     const struct sink_options options = {.context = &no_names, .columns = columns, .count = 3};
 
     (void)state;
@@ -198,53 +195,41 @@ static void objects_need_a_sink_whose_columns_can_change(void **state)
     assert_null(sink_objects_create(&options, sink_table_create));
 }
 
-/* --- Columns ---------------------------------------------------------------------------------- */
+/* --- Fields ----------------------------------------------------------------------------------- */
 
-static void assert_value(const struct column *column, const struct record *record,
-                         const char *expected)
-{
-    const struct value value = column->value(column, record, &no_names);
-    char text[256];
-
-    assert_true(value.type == VALUE_UNKNOWN || value.type == column->type);
-    *value_write(text, &value, " ") = '\0';
-    assert_string_equal(text, expected);
-}
-
-static void columns_of_counters_and_groups_keep_their_names(void **state)
+static void fields_of_counters_and_groups_keep_their_names(void **state)
 {
     static const char *const counters[] = {"protocol", "name", "value"};
     static const char *const groups[] = {"interface", "interface_index", "family",
                                          "group",     "group_host",      "users"};
 
     (void)state;
-    assert_int_equal(columns_of(RECORD_COUNTER)->count, 3);
-    for (size_t i = 0; i < 3; i++)
-        assert_string_equal(columns_of(RECORD_COUNTER)->columns[i].name, counters[i]);
-    assert_int_equal(columns_of(RECORD_GROUP)->count, 6);
-    for (size_t i = 0; i < 6; i++)
-        assert_string_equal(columns_of(RECORD_GROUP)->columns[i].name, groups[i]);
+    ASSERT_NAMES(&kind_counter, counters);
+    ASSERT_NAMES(&kind_group, groups);
 }
 
-static void a_group_is_shown_by_its_columns(void **state)
+static void a_group_is_shown_by_its_fields(void **state)
 {
     static const char *const expected[][2] = {
-        {"interface", "a\\x20b"}, {"interface_index", "7"}, {"family", "inet6"},
-        {"group", "ff02::fb"},    {"group_host", "-"},      {"users", "3"},
+        {"interface", "a\\x20b"},
+        {"interface_index", "7"},
+        {"family", "inet6"},
+        {"group", "ff02::fb"},
+        {"group_host", "-"},
+        {"users", "3"},
+        {NULL, NULL},
     };
     struct record record = {
-        .kind = RECORD_GROUP,
+        .kind = &kind_group,
         .has = GROUP_INTERFACE | GROUP_ADDRESS | GROUP_USERS,
-        .group = {.family = AF_INET6, .index = 7, .users = 3, .interface = {"a b", 3}},
+        .group = {.address = ip("ff02::fb"), .index = 7, .users = 3, .interface = {"a b", 3}},
     };
 
     (void)state;
-    inet_pton(AF_INET6, "ff02::fb", record.group.address);
-    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
-        assert_value(find(RECORD_GROUP, expected[i][0]), &record, expected[i][1]);
+    assert_fields(&record, expected);
     record.has = 0;
-    assert_value(find(RECORD_GROUP, "users"), &record, "-");
-    assert_value(find(RECORD_GROUP, "interface"), &record, "-");
+    assert_field("users", &record, "-");
+    assert_field("interface", &record, "-");
 }
 
 int main(void)
@@ -258,8 +243,8 @@ int main(void)
         cmocka_unit_test(a_name_counts_once_however_many_there_are),
         cmocka_unit_test(objects_are_made_of_three_columns),
         cmocka_unit_test(objects_need_a_sink_whose_columns_can_change),
-        cmocka_unit_test(columns_of_counters_and_groups_keep_their_names),
-        cmocka_unit_test(a_group_is_shown_by_its_columns),
+        cmocka_unit_test(fields_of_counters_and_groups_keep_their_names),
+        cmocka_unit_test(a_group_is_shown_by_its_fields),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,14 +6,14 @@
 
 #include <cmocka.h>
 
-#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "fastnet/column.h"
+#include "addresses.h"
+#include "fastnet/field.h"
 #include "fastnet/lookup.h"
 #include "fastnet/sink.h"
 #include "fastnet/text.h"
@@ -25,39 +25,36 @@ static const struct context no_names;
 /* --- Columns and rows of the tests' own --------------------------------------------------------
  */
 
-static struct value given_value(const struct column *column, const struct record *record,
-                                const struct context *context)
+static struct value given_value(const struct cell *cell)
 {
-    (void)context;
-    return record->count.values[column->place];
+    return cell->record->count.values[cell->field->place];
 }
 
-#define COLUMN(n, column_name, column_heading, column_type)                                        \
+#define COLUMN(n, column_name, column_type)                                                        \
     {                                                                                              \
-        .name = (column_name), .heading = (column_heading), .help = "", .type = (column_type),     \
-        .place = (n), .value = given_value                                                         \
+        .name = (column_name), .help = "", .type = (column_type), .place = (n),                    \
+        .value = given_value                                                                       \
     }
 
-static const struct column name_column = COLUMN(0, "name", "NAME", VALUE_TEXT);
-static const struct column size_column = COLUMN(1, "size", "SIZE", VALUE_NUMBER);
-static const struct column age_column = COLUMN(2, "age", "AGE", VALUE_DECIMAL);
-static const struct column address_column = COLUMN(3, "address", "ADDRESS", VALUE_ADDRESS);
-static const struct column path_column = COLUMN(4, "path", "PATH", VALUE_SOCKET_NAME);
-static const struct column user_column = COLUMN(5, "user", "USER", VALUE_NAME);
-static const struct column holders_column = COLUMN(6, "holders", "HOLDERS", VALUE_OWNERS);
-static const struct column marks_column = COLUMN(7, "marks", "MARKS", VALUE_FLAGS);
+static const struct field name_column = COLUMN(0, "name", VALUE_TEXT);
+static const struct field size_column = COLUMN(1, "size", VALUE_NUMBER);
+static const struct field age_column = COLUMN(2, "age", VALUE_DECIMAL);
+static const struct field address_column = COLUMN(3, "address", VALUE_ADDRESS);
+static const struct field path_column = COLUMN(4, "path", VALUE_SOCKET_NAME);
+static const struct field user_column = COLUMN(5, "user", VALUE_NAME);
+static const struct field holders_column = COLUMN(6, "holders", VALUE_OWNERS);
+static const struct field marks_column = COLUMN(7, "marks", VALUE_FLAGS);
 
 /* The same values as name_column. */
-static const struct column state_column = {
+static const struct field state_column = {
     .name = "state",
-    .heading = "STATE",
     .help = "",
     .type = VALUE_TEXT,
     .coloured = true,
     .value = given_value,
 };
 
-static const struct column *const all_columns[COLUMNS] = {
+static const struct field *const all_columns[COLUMNS] = {
     &name_column, &size_column, &age_column,     &address_column,
     &path_column, &user_column, &holders_column, &marks_column,
 };
@@ -96,8 +93,7 @@ static void fill_values(struct value *values)
     values[0] = string_value("tcp");
     values[1] = number_value(UINT64_MAX);
     values[2] = (struct value){.type = VALUE_DECIMAL, .number = 1250};
-    values[3] = (struct value){.type = VALUE_ADDRESS, .family = AF_INET6};
-    inet_pton(AF_INET6, "2001:db8::1", values[3].address);
+    values[3] = (struct value){.type = VALUE_ADDRESS, .address = ip("2001:db8::1")};
     values[4] = (struct value){.type = VALUE_SOCKET_NAME, .text = {"\0a@,b", 5}};
     values[5] = (struct value){.type = VALUE_NAME, .name = {NULL, 1000}};
     values[6] = (struct value){.type = VALUE_OWNERS, .owners = {two_owners, 2}};
@@ -115,7 +111,7 @@ struct listing {
 };
 
 static void listing_begin(struct listing *listing, create_fn create,
-                          const struct column *const *columns, size_t count, bool header,
+                          const struct field *const *columns, size_t count, bool header,
                           bool colour)
 {
     assert_int_equal(writer_init(&listing->writer, memfd_create("listing", 0)), 0);
@@ -132,7 +128,7 @@ static void listing_begin(struct listing *listing, create_fn create,
 
 static void listing_row(struct listing *listing, const struct value *values)
 {
-    const struct record record = {.kind = RECORD_COUNT, .count = {values, 1}};
+    const struct record record = {.kind = &kind_count, .count = {values, 1}};
 
     listing->sink->ops->row(listing->sink, &record);
 }
@@ -298,7 +294,7 @@ static void csv_quotes_what_a_reader_would_stumble_over(void **state)
 static void csv_quotes_do_not_hide_where_a_socket_name_starts(void **state)
 {
     struct listing listing;
-    const struct column *const columns[] = {&path_column};
+    const struct field *const columns[] = {&path_column};
     struct value values[COLUMNS] = {{.type = VALUE_UNKNOWN}};
 
     (void)state;
@@ -357,7 +353,7 @@ static void csv_for_spreadsheets_has_no_formulas(void **state)
 static void csv_for_spreadsheets_judges_a_socket_name_as_it_is_written(void **state)
 {
     struct listing listing;
-    const struct column *const columns[] = {&path_column};
+    const struct field *const columns[] = {&path_column};
     struct value values[COLUMNS] = {{.type = VALUE_UNKNOWN}};
 
     (void)state;
@@ -395,7 +391,7 @@ static void csv_for_spreadsheets_judges_a_list_by_its_first_name(void **state)
     static const char *const names[] = {"-a", "=b"};
     static const struct flag_names bits = {names, 2};
     struct listing listing;
-    const struct column *const columns[] = {&holders_column, &marks_column};
+    const struct field *const columns[] = {&holders_column, &marks_column};
     struct value values[COLUMNS] = {{.type = VALUE_UNKNOWN}};
 
     (void)state;
@@ -415,7 +411,7 @@ static void csv_for_spreadsheets_judges_a_list_by_its_first_name(void **state)
 static void a_table_is_as_wide_as_what_is_in_it(void **state)
 {
     struct listing listing;
-    const struct column *const columns[] = {&name_column, &size_column, &path_column};
+    const struct field *const columns[] = {&name_column, &size_column, &path_column};
     struct value values[COLUMNS] = {string_value("a b"), number_value(7)};
 
     (void)state;
@@ -434,7 +430,7 @@ static void a_table_is_as_wide_as_what_is_in_it(void **state)
 static void bits_are_joined_by_commas_in_a_table_and_none_is_a_dash(void **state)
 {
     struct listing listing;
-    const struct column *const columns[] = {&marks_column, &size_column};
+    const struct field *const columns[] = {&marks_column, &size_column};
     struct value values[COLUMNS] = {{.type = VALUE_UNKNOWN}, number_value(7)};
 
     (void)state;
@@ -484,7 +480,7 @@ static void a_table_counts_characters_and_not_bytes(void **state)
 
 static void only_states_are_coloured_and_only_when_asked_for(void **state)
 {
-    const struct column *const columns[] = {&state_column, &name_column, &size_column};
+    const struct field *const columns[] = {&state_column, &name_column, &size_column};
     struct value values[COLUMNS] = {string_value("LISTEN"), number_value(1)};
     struct listing listing;
 
@@ -581,7 +577,7 @@ static void thousands_of_owners_are_all_listed(void **state)
 {
     struct owner *owners = calloc(MANY_OWNERS, sizeof(*owners));
     struct value values[COLUMNS] = {string_value("x")};
-    const struct column *const columns[] = {&name_column, &holders_column};
+    const struct field *const columns[] = {&name_column, &holders_column};
 
     (void)state;
     assert_non_null(owners);
@@ -616,7 +612,7 @@ static void long_names_of_many_bits_are_written_whole(void **state)
     const char *names[VALUE_FLAG_BITS];
     const struct flag_names all = {names, VALUE_FLAG_BITS};
     struct value values[COLUMNS] = {{.type = VALUE_UNKNOWN}};
-    const struct column *const columns[] = {&marks_column};
+    const struct field *const columns[] = {&marks_column};
 
     (void)state;
     memset(name, 'n', LONG_NAME);
@@ -641,7 +637,7 @@ static void long_socket_names_are_written_whole(void **state)
 {
     char *data = malloc(LONG_TEXT), *expected = malloc((size_t)ESCAPE_FACTOR * LONG_TEXT);
     struct value values[COLUMNS] = {{.type = VALUE_UNKNOWN}};
-    const struct column *const columns[] = {&path_column};
+    const struct field *const columns[] = {&path_column};
 
     (void)state;
     assert_non_null(data);

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "addresses.h"
 #include "backend/socket/sock_diag.h"
 #include "peer.h"
 #include "scene.h"
@@ -66,13 +67,13 @@ static void an_established_connection_has_all_that_its_message_says(void **state
     diag.idiag_wqueue = UINT32_MAX;
     diag.id.idiag_if = 3;
     record = decode_tcp(&diag);
-    assert_int_equal(record.kind, RECORD_SOCKET);
+    assert_int_equal(record.kind, &kind_socket);
     assert_true(record.identity == UINT64_C(0x100000002));
     assert_int_equal(record.socket.family, AF_INET);
     assert_int_equal(record.socket.protocol, IPPROTO_TCP);
     assert_int_equal(record.socket.state, TCP_ESTABLISHED);
-    assert_memory_equal(record.socket.local.address, "\x7f\0\0\1", 4);
-    assert_memory_equal(record.socket.remote.address, "\xc0\0\2\1", 4);
+    assert_ip(&record.socket.local.address, "127.0.0.1");
+    assert_ip(&record.socket.remote.address, "192.0.2.1");
     assert_int_equal(record.socket.local.port, 22);
     assert_int_equal(record.socket.remote.port, 443);
     assert_int_equal(record.socket.timer, TIMER_KEEPALIVE);
@@ -501,9 +502,9 @@ static void recorded_sockets_are_what_they_were(void **state)
     assert_int_equal(record->socket.backlog, 1);
     assert_int_equal(kept_inode(&tcp.kept, 4002644)->socket.uid, 4000000000);
     record = kept_inode(&tcp6.kept, 4002557);
-    assert_memory_equal(record->socket.local.address, "\0\0\0\0\0\0\0\0\0\0\xff\xff\x7f\0\0\1", 16);
+    assert_ip(&record->socket.local.address, "::ffff:127.0.0.1");
     record = kept_inode(&tcp6.kept, 4002563);
-    assert_memory_equal(record->socket.local.address, "\xfe\x80\0\0\0\0\0\0\0\0\0\0\0\0\0\1", 16);
+    assert_ip(&record->socket.local.address, "fe80::1");
     assert_int_not_equal(record->socket.interface, 0);
     record = kept_inode(&local.kept, 4002623);
     assert_text(&record->socket.path, "line\nbreak", 10);

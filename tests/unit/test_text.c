@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "addresses.h"
 #include "fastnet/text.h"
 
 enum { RANDOM_ADDRESSES = 1000000 };
@@ -171,18 +172,17 @@ static void random_ipv6_addresses_are_written_as_inet_ntop_writes_them(void **st
 
 static void mapped_addresses_are_written_as_ipv4(void **state)
 {
-    uint8_t address[16];
+    struct address address = ip("::ffff:192.0.2.1");
     char text[TEXT_ADDRESS_MAX] = "";
 
     (void)state;
-    inet_pton(AF_INET6, "::ffff:192.0.2.1", address);
-    assert_true(address_is_mapped(address));
-    assert_text(text, text_address(text, AF_INET6, address), "192.0.2.1");
-    inet_pton(AF_INET6, "::fffe:192.0.2.1", address);
-    assert_false(address_is_mapped(address));
-    assert_text(text, text_address(text, AF_INET6, address), "::fffe:c000:201");
-    inet_pton(AF_INET, "192.0.2.1", address);
-    assert_text(text, text_address(text, AF_INET, address), "192.0.2.1");
+    assert_true(address_is_mapped(&address));
+    assert_text(text, text_address(text, &address), "192.0.2.1");
+    address = ip("::fffe:192.0.2.1");
+    assert_false(address_is_mapped(&address));
+    assert_text(text, text_address(text, &address), "::fffe:c000:201");
+    address = ip("192.0.2.1");
+    assert_text(text, text_address(text, &address), "192.0.2.1");
 }
 
 static void padding_fills_up_to_the_width_and_cuts_nothing(void **state)

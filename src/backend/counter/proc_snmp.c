@@ -12,8 +12,8 @@
 #include "fastnet/array.h"
 #include "fastnet/report.h"
 
-const struct table table_counters = {.name = "snmp", .file = "snmp", .kind = RECORD_COUNTER};
-const struct table table_counters6 = {.name = "snmp6", .file = "snmp6", .kind = RECORD_COUNTER};
+const struct table table_counters = {.name = "snmp", .file = "snmp", .kind = &kind_counter};
+const struct table table_counters6 = {.name = "snmp6", .file = "snmp6", .kind = &kind_counter};
 
 /* --- Lines ------------------------------------------------------------------------------------ */
 
@@ -99,10 +99,13 @@ static bool is_state(struct text name)
 
 static int make_counter(struct text name, struct text value, struct record *record)
 {
-    *record = (struct record){.kind = RECORD_COUNTER,
-                              .has = COUNTER_NAME | COUNTER_VALUE,
-                              .counter = {.name = name, .state = is_state(name)}};
-    return take_value(value, &record->counter) ? 0 : -EBADMSG;
+    *record = (struct record){
+        .kind = &kind_counter, .has = COUNTER_NAME | COUNTER_VALUE, .counter = {.name = name}};
+    if (!take_value(value, &record->counter))
+        return -EBADMSG;
+    if (!is_state(name) && !record->counter.negative)
+        record->has |= COUNTER_GROWS;
+    return 0;
 }
 
 int snmp_block_next(struct snmp_block *block, struct record *record)
@@ -349,7 +352,7 @@ static uint64_t fields(const struct table *table)
 {
     if (table != &table_counters && table != &table_counters6)
         return 0;
-    return COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE;
+    return COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE | COUNTER_GROWS;
 }
 
 const struct backend backend_proc_snmp = {

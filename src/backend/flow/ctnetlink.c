@@ -18,28 +18,33 @@
 #include "fastnet/report.h"
 #include "fastnet/rights.h"
 
+/* What of connection tracking may take rights to read: its messages, its buffers, its files. */
+#define RIGHTS .rights = 1u << RIGHT_NETFILTER | 1u << RIGHT_BUFFERS | 1u << RIGHT_NETFILTER_FILES
+
 const struct table table_flows = {
-    .name = "flows", .file = "nf_conntrack", .kind = RECORD_FLOW, .resizes = true};
-const struct table table_flows_zeroed = {.name = "flows", .kind = RECORD_FLOW};
-const struct table table_flows_dying = {.name = "dying flows", .kind = RECORD_FLOW};
-const struct table table_flows_unconfirmed = {.name = "unconfirmed flows", .kind = RECORD_FLOW};
-const struct table table_flow_one = {.name = "flow", .kind = RECORD_FLOW, .single = true};
+    .name = "flows", .file = "nf_conntrack", .kind = &kind_flow, RIGHTS, .resizes = true};
+const struct table table_flows_zeroed = {.name = "flows", .kind = &kind_flow, RIGHTS};
+const struct table table_flows_dying = {.name = "dying flows", .kind = &kind_flow, RIGHTS};
+const struct table table_flows_unconfirmed = {
+    .name = "unconfirmed flows", .kind = &kind_flow, RIGHTS};
+const struct table table_flow_one = {.name = "flow", .kind = &kind_flow, RIGHTS, .single = true};
 const struct table table_flow_events = {
-    .name = "flow events", .kind = RECORD_FLOW, .endless = true};
-const struct table table_flow_count = {.name = "number of flows", .kind = RECORD_FLOW_USAGE};
-const struct table table_flow_usage = {.name = "use of the flow table", .kind = RECORD_FLOW_USAGE};
-const struct table table_flow_statistics = {.name = "flow statistics",
-                                            .kind = RECORD_FLOW_STATISTICS};
+    .name = "flow events", .kind = &kind_flow, RIGHTS, .endless = true};
+const struct table table_flow_count = {.name = "number of flows", .kind = &kind_flow_usage, RIGHTS};
+const struct table table_flow_usage = {
+    .name = "use of the flow table", .kind = &kind_flow_usage, RIGHTS};
+const struct table table_flow_statistics = {
+    .name = "flow statistics", .kind = &kind_flow_statistics, RIGHTS};
 const struct table table_expectations = {
-    .name = "expectations", .file = "nf_conntrack_expect", .kind = RECORD_EXPECTATION};
+    .name = "expectations", .file = "nf_conntrack_expect", .kind = &kind_expectation, RIGHTS};
 const struct table table_expectation_one = {
-    .name = "expectation", .kind = RECORD_EXPECTATION, .single = true};
+    .name = "expectation", .kind = &kind_expectation, RIGHTS, .single = true};
 const struct table table_expectation_events = {
-    .name = "expectation events", .kind = RECORD_EXPECTATION, .endless = true};
-const struct table table_expectation_count = {.name = "number of expectations",
-                                              .kind = RECORD_FLOW_USAGE};
-const struct table table_expectation_statistics = {.name = "expectation statistics",
-                                                   .kind = RECORD_FLOW_STATISTICS};
+    .name = "expectation events", .kind = &kind_expectation, RIGHTS, .endless = true};
+const struct table table_expectation_count = {
+    .name = "number of expectations", .kind = &kind_flow_usage, RIGHTS};
+const struct table table_expectation_statistics = {
+    .name = "expectation statistics", .kind = &kind_flow_statistics, RIGHTS};
 
 #define FIELDS_FLOW                                                                                \
     (FLOW_ORIG | FLOW_REPLY | FLOW_STATE | FLOW_TIMEOUT | FLOW_STATUS | FLOW_MARK | FLOW_SECMARK | \
@@ -57,18 +62,15 @@ static uint64_t fields(const struct table *table)
 {
     uint64_t events = table->endless ? FIELDS_EVENT : 0;
 
-    switch (table->kind) {
-    case RECORD_FLOW:
+    if (table->kind == &kind_flow)
         return FIELDS_FLOW | events;
-    case RECORD_EXPECTATION:
+    if (table->kind == &kind_expectation)
         return FIELDS_EXPECTATION | events;
-    case RECORD_FLOW_STATISTICS:
+    if (table->kind == &kind_flow_statistics)
         return FLOW_COUNTER_BITS;
-    case RECORD_FLOW_USAGE:
+    if (table->kind == &kind_flow_usage)
         return table == &table_flow_usage ? FIELDS_USAGE : USAGE_ENTRIES;
-    default:
-        return 0;
-    }
+    return 0;
 }
 
 enum { REQUEST_MAX = 1024 }; /* bytes; the filter is most of it */
@@ -85,7 +87,7 @@ struct reading {
 
 static bool is_of_expectations(const struct table *table)
 {
-    return table->kind == RECORD_EXPECTATION || table == &table_expectation_count ||
+    return table->kind == &kind_expectation || table == &table_expectation_count ||
            table == &table_expectation_statistics;
 }
 
@@ -350,7 +352,7 @@ static int count_expectations(struct reading *reading)
     if (result < 0)
         return result;
     reading->record = (struct record){
-        .kind = RECORD_FLOW_USAGE, .has = USAGE_ENTRIES, .usage = {.entries = reading->count}};
+        .kind = &kind_flow_usage, .has = USAGE_ENTRIES, .usage = {.entries = reading->count}};
     return hand_on(reading, 0);
 }
 
@@ -461,21 +463,18 @@ static int dump(const struct query *query, record_fn fn, void *arg)
 
     if (query->table->endless)
         return listen_to(&reading);
-    switch (query->table->kind) {
-    case RECORD_FLOW:
+    if (query->table->kind == &kind_flow)
         return dump_flow_table(&reading);
-    case RECORD_EXPECTATION:
+    if (query->table->kind == &kind_expectation)
         return query->table == &table_expectation_one
                    ? get_one_expectation(&reading)
                    : dump_list(&reading, IPCTNL_MSG_EXP_GET, take_expectation);
-    case RECORD_FLOW_STATISTICS:
+    if (query->table->kind == &kind_flow_statistics)
         return dump_list(&reading,
                          is_of_expectations(query->table) ? IPCTNL_MSG_EXP_GET_STATS_CPU
                                                           : IPCTNL_MSG_CT_GET_STATS_CPU,
                          take_statistics);
-    default:
-        return dump_usage_table(&reading);
-    }
+    return dump_usage_table(&reading);
 }
 
 static const char *remedy(const struct table *table, int error)

@@ -53,16 +53,16 @@ static bool decode_addresses(struct decoding *decoding, struct attributes attrib
     while (attributes_next(&attributes, &attribute))
         switch (attribute.type) {
         case CTA_IP_V4_SRC:
-            src |= attribute_bytes(&attribute, tuple->src, 4);
+            src |= attribute_address(&attribute, AF_INET, &tuple->src);
             break;
         case CTA_IP_V4_DST:
-            dst |= attribute_bytes(&attribute, tuple->dst, 4);
+            dst |= attribute_address(&attribute, AF_INET, &tuple->dst);
             break;
         case CTA_IP_V6_SRC:
-            src |= attribute_bytes(&attribute, tuple->src, 16);
+            src |= attribute_address(&attribute, AF_INET6, &tuple->src);
             break;
         case CTA_IP_V6_DST:
-            dst |= attribute_bytes(&attribute, tuple->dst, 16);
+            dst |= attribute_address(&attribute, AF_INET6, &tuple->dst);
             break;
         default:
             break;
@@ -158,11 +158,11 @@ static void decode_sctp(struct decoding *decoding, struct attributes attributes,
                 decoding->has |= FLOW_STATE;
             break;
         case CTA_PROTOINFO_SCTP_VTAG_ORIGINAL:
-            if (attribute_be32(&attribute, &flow->orig_vtag))
+            if (attribute_be32(&attribute, &flow->way[WAY_ORIG].vtag))
                 decoding->has |= FLOW_ORIG_VTAG;
             break;
         case CTA_PROTOINFO_SCTP_VTAG_REPLY:
-            if (attribute_be32(&attribute, &flow->reply_vtag))
+            if (attribute_be32(&attribute, &flow->way[WAY_REPLY].vtag))
                 decoding->has |= FLOW_REPLY_VTAG;
             break;
         default:
@@ -309,11 +309,12 @@ static void decode_flow_attribute(struct decoding *decoding, const struct attrib
 {
     switch (attribute->type) {
     case CTA_TUPLE_ORIG:
-        decode_tuple(decoding, attribute, &flow->orig, FLOW_ORIG, &flow->orig_zone, FLOW_ORIG_ZONE);
+        decode_tuple(decoding, attribute, &flow->way[WAY_ORIG].tuple, FLOW_ORIG,
+                     &flow->way[WAY_ORIG].zone, FLOW_ORIG_ZONE);
         break;
     case CTA_TUPLE_REPLY:
-        decode_tuple(decoding, attribute, &flow->reply, FLOW_REPLY, &flow->reply_zone,
-                     FLOW_REPLY_ZONE);
+        decode_tuple(decoding, attribute, &flow->way[WAY_REPLY].tuple, FLOW_REPLY,
+                     &flow->way[WAY_REPLY].zone, FLOW_REPLY_ZONE);
         break;
     case CTA_STATUS:
         take_be32(decoding, attribute, &flow->status, FLOW_STATUS);
@@ -332,12 +333,12 @@ static void decode_flow_attribute(struct decoding *decoding, const struct attrib
         take_be32(decoding, attribute, &flow->mark, FLOW_MARK);
         break;
     case CTA_COUNTERS_ORIG:
-        decode_counters(decoding, attribute_nested(attribute), &flow->orig_packets,
-                        &flow->orig_bytes, FLOW_ORIG_COUNTERS);
+        decode_counters(decoding, attribute_nested(attribute), &flow->way[WAY_ORIG].packets,
+                        &flow->way[WAY_ORIG].bytes, FLOW_ORIG_COUNTERS);
         break;
     case CTA_COUNTERS_REPLY:
-        decode_counters(decoding, attribute_nested(attribute), &flow->reply_packets,
-                        &flow->reply_bytes, FLOW_REPLY_COUNTERS);
+        decode_counters(decoding, attribute_nested(attribute), &flow->way[WAY_REPLY].packets,
+                        &flow->way[WAY_REPLY].bytes, FLOW_REPLY_COUNTERS);
         break;
     case CTA_USE:
         take_be32(decoding, attribute, &flow->use, FLOW_USE);
@@ -375,7 +376,7 @@ int ctnetlink_decode_flow(const struct nlmsghdr *message, struct record *record)
     struct attribute attribute;
     struct nfgenmsg general;
 
-    record->kind = RECORD_FLOW;
+    record->kind = &kind_flow;
     record->has = 0;
     record->identity = 0;
     if (!begin(message, &general, &attributes))
@@ -442,8 +443,8 @@ static uint64_t expectation_identity(const struct record *record)
     hash_secret(secret);
     hash = hash_word(secret[0] ^ expectation->family, expectation->id);
     for (size_t i = 0; i < COUNT(tuples); i++) {
-        hash = hash_bytes(hash, tuples[i]->src, sizeof tuples[i]->src);
-        hash = hash_bytes(hash, tuples[i]->dst, sizeof tuples[i]->dst);
+        hash = hash_bytes(hash, &tuples[i]->src, sizeof tuples[i]->src);
+        hash = hash_bytes(hash, &tuples[i]->dst, sizeof tuples[i]->dst);
         hash = hash_word(hash, (uint64_t)tuples[i]->src_port << 32 |
                                    (uint64_t)tuples[i]->dst_port << 16 | tuples[i]->protocol);
     }
@@ -458,7 +459,7 @@ int ctnetlink_decode_expectation(const struct nlmsghdr *message, struct record *
     struct attribute attribute;
     struct nfgenmsg general;
 
-    record->kind = RECORD_EXPECTATION;
+    record->kind = &kind_expectation;
     record->has = 0;
     record->identity = 0;
     if (!begin(message, &general, &attributes))
@@ -483,7 +484,7 @@ int ctnetlink_decode_statistics(const struct nlmsghdr *message, bool expectation
     struct attribute attribute;
     struct nfgenmsg general;
 
-    record->kind = RECORD_FLOW_STATISTICS;
+    record->kind = &kind_flow_statistics;
     record->has = 0;
     record->identity = 0;
     if (!begin(message, &general, &attributes))
@@ -505,7 +506,7 @@ int ctnetlink_decode_usage(const struct nlmsghdr *message, struct record *record
     struct nfgenmsg general;
     uint32_t number;
 
-    record->kind = RECORD_FLOW_USAGE;
+    record->kind = &kind_flow_usage;
     record->has = 0;
     record->identity = 0;
     if (!begin(message, &general, &attributes))

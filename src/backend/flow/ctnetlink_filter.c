@@ -94,9 +94,9 @@ static struct comparison compare_orig(const struct flow_filter *filter, uint8_t 
     struct comparison comparison = {.family = family};
 
     if (has(filter, FILTER_ORIG_SRC))
-        compare_address(&comparison, comparison.tuple.src, &filter->orig_src, COMPARE_SRC);
+        compare_address(&comparison, comparison.tuple.src.bytes, &filter->orig_src, COMPARE_SRC);
     if (has(filter, FILTER_ORIG_DST))
-        compare_address(&comparison, comparison.tuple.dst, &filter->orig_dst, COMPARE_DST);
+        compare_address(&comparison, comparison.tuple.dst.bytes, &filter->orig_dst, COMPARE_DST);
     if (!has(filter, FILTER_PROTOCOL))
         return comparison;
     comparison.tuple.protocol = filter->protocol;
@@ -113,9 +113,9 @@ static struct comparison compare_reply(const struct flow_filter *filter, uint8_t
     struct comparison comparison = {.family = family};
 
     if (has(filter, FILTER_REPLY_SRC))
-        compare_address(&comparison, comparison.tuple.src, &filter->reply_src, COMPARE_SRC);
+        compare_address(&comparison, comparison.tuple.src.bytes, &filter->reply_src, COMPARE_SRC);
     if (has(filter, FILTER_REPLY_DST))
-        compare_address(&comparison, comparison.tuple.dst, &filter->reply_dst, COMPARE_DST);
+        compare_address(&comparison, comparison.tuple.dst.bytes, &filter->reply_dst, COMPARE_DST);
     if (!has(filter, FILTER_PROTOCOL) ||
         !(filter->fields & (FILTER_REPLY_SRC_PORT | FILTER_REPLY_DST_PORT)))
         return comparison;
@@ -131,8 +131,10 @@ static void put_addresses(struct nlmsghdr *message, const struct flow_tuple *tup
     const size_t size = family == AF_INET ? 4 : 16;
     struct nlattr *nest = mnl_attr_nest_start(message, CTA_TUPLE_IP);
 
-    mnl_attr_put(message, family == AF_INET ? CTA_IP_V4_SRC : CTA_IP_V6_SRC, size, tuple->src);
-    mnl_attr_put(message, family == AF_INET ? CTA_IP_V4_DST : CTA_IP_V6_DST, size, tuple->dst);
+    mnl_attr_put(message, family == AF_INET ? CTA_IP_V4_SRC : CTA_IP_V6_SRC, size,
+                 tuple->src.bytes);
+    mnl_attr_put(message, family == AF_INET ? CTA_IP_V4_DST : CTA_IP_V6_DST, size,
+                 tuple->dst.bytes);
     mnl_attr_nest_end(message, nest);
 }
 
@@ -272,10 +274,10 @@ static struct flow_tuple tuple_of(const struct flow_filter *filter, bool reply)
 
     if (flow_is_icmp(filter->protocol))
         tuple.src_port = filter->icmp_id;
-    memcpy(tuple.src, reply ? filter->reply_src.network : filter->orig_src.network,
-           sizeof tuple.src);
-    memcpy(tuple.dst, reply ? filter->reply_dst.network : filter->orig_dst.network,
-           sizeof tuple.dst);
+    memcpy(tuple.src.bytes, reply ? filter->reply_src.network : filter->orig_src.network,
+           sizeof tuple.src.bytes);
+    memcpy(tuple.dst.bytes, reply ? filter->reply_dst.network : filter->orig_dst.network,
+           sizeof tuple.dst.bytes);
     return tuple;
 }
 

@@ -15,12 +15,12 @@
 static inline uint64_t flow_identity(const struct record *record)
 {
     const struct flow_record *flow = &record->flow;
-    const struct flow_tuple *tuple = &flow->orig;
+    const struct flow_tuple *tuple = &flow->way[WAY_ORIG].tuple;
     uint64_t secret[2], hash;
 
     hash_secret(secret);
-    hash = hash_bytes(secret[0], tuple->src, sizeof tuple->src);
-    hash = hash_bytes(hash, tuple->dst, sizeof tuple->dst);
+    hash = hash_bytes(secret[0], tuple->src.bytes, sizeof tuple->src.bytes);
+    hash = hash_bytes(hash, tuple->dst.bytes, sizeof tuple->dst.bytes);
     hash = hash_word(
         hash, secret[1] ^ ((uint64_t)tuple->src_port << 48 | (uint64_t)tuple->dst_port << 32 |
                            (uint64_t)tuple->icmp_type << 24 | (uint64_t)tuple->icmp_code << 16 |
@@ -28,9 +28,9 @@ static inline uint64_t flow_identity(const struct record *record)
     if (record->has & FLOW_ZONE)
         hash = hash_word(hash, FLOW_ZONE << 16 | flow->zone);
     if (record->has & FLOW_ORIG_ZONE)
-        hash = hash_word(hash, FLOW_ORIG_ZONE << 16 | flow->orig_zone);
+        hash = hash_word(hash, FLOW_ORIG_ZONE << 16 | flow->way[WAY_ORIG].zone);
     if (record->has & FLOW_REPLY_ZONE)
-        hash = hash_word(hash, FLOW_REPLY_ZONE << 16 | flow->reply_zone);
+        hash = hash_word(hash, FLOW_REPLY_ZONE << 16 | flow->way[WAY_REPLY].zone);
     if (record->has & FLOW_ID)
         hash = hash_word(hash, FLOW_ID << 32 | flow->id);
     return hash ? hash : 1;

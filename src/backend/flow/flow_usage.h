@@ -73,7 +73,7 @@ static inline bool flow_resized(uint64_t before, uint64_t now)
 }
 
 /*
- * Fills of a RECORD_FLOW_USAGE what it has not yet, the query needs and /proc knows: USAGE_MAXIMUM,
+ * Fills of a &kind_flow_usage what it has not yet, the query needs and /proc knows: USAGE_MAXIMUM,
  * USAGE_BUCKETS, USAGE_ENTRY_SIZE. What cannot be read stays absent, with a note. Rights that are
  * raised may be lowered by it.
  */

@@ -163,7 +163,7 @@ static int dump_expectation_count(const struct query *query, record_fn fn, void 
 {
     struct reading reading = {
         .query = query, .path = EXPECTATIONS_PATH, .take = count_expectation, .fn = fn, .arg = arg};
-    struct record record = {.kind = RECORD_FLOW_USAGE, .has = USAGE_ENTRIES};
+    struct record record = {.kind = &kind_flow_usage, .has = USAGE_ENTRIES};
     int result = read_rows(&reading);
 
     if (result < 0)
@@ -184,7 +184,7 @@ struct statistics {
 static int take_statistics(const struct flow_counters *counters, uint32_t cpu, void *arg)
 {
     const struct statistics *statistics = arg;
-    struct record record = {.kind = RECORD_FLOW_STATISTICS, .has = counters->has[statistics->set]};
+    struct record record = {.kind = &kind_flow_statistics, .has = counters->has[statistics->set]};
 
     record.statistics.cpu = cpu;
     record.statistics.expectations = statistics->set == COUNTERS_EXPECTATIONS;
@@ -232,7 +232,7 @@ static int add_usage(const struct flow_counters *counters, uint32_t cpu, void *a
 /* A captured tree may have the one file or the other; each has the number of entries. */
 static int dump_flow_count(const struct query *query, record_fn fn, void *arg)
 {
-    struct record record = {.kind = RECORD_FLOW_USAGE};
+    struct record record = {.kind = &kind_flow_usage};
     int result = flow_entries(query->proc_root, &record.usage.entries);
 
     if (result == 0) {
@@ -249,7 +249,7 @@ static int dump_flow_count(const struct query *query, record_fn fn, void *arg)
 
 static int dump_flow_usage(const struct query *query, record_fn fn, void *arg)
 {
-    struct record record = {.kind = RECORD_FLOW_USAGE};
+    struct record record = {.kind = &kind_flow_usage};
     int drops = flow_counters_read(query->proc_root, query->report, add_usage, &record);
     int entries = flow_entries(query->proc_root, &record.usage.entries);
 

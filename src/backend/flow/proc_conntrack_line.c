@@ -231,6 +231,12 @@ static bool take_ipv6(struct scan *word, uint8_t *address)
     return word->at == word->end;
 }
 
+static bool take_address(struct scan *word, uint8_t family, struct address *address)
+{
+    address->family = family;
+    return family == AF_INET ? take_ipv4(word, address->bytes) : take_ipv6(word, address->bytes);
+}
+
 static bool has_both(const struct decoding *decoding, enum word one, enum word other)
 {
     const uint32_t both = BIT(one) | BIT(other);
@@ -249,11 +255,9 @@ static bool take_tuple_word(struct decoding *decoding, enum word word, struct sc
         has_both(decoding, WORD_SPORT, WORD_DPORT) || has_both(decoding, WORD_SRCKEY, WORD_DSTKEY);
     switch (word) {
     case WORD_SRC:
-        return decoding->family == AF_INET ? take_ipv4(value, tuple->src)
-                                           : take_ipv6(value, tuple->src);
+        return take_address(value, decoding->family, &tuple->src);
     case WORD_DST:
-        return decoding->family == AF_INET ? take_ipv4(value, tuple->dst)
-                                           : take_ipv6(value, tuple->dst);
+        return take_address(value, decoding->family, &tuple->dst);
     case WORD_SPORT:
     case WORD_ID:
         return take_u16(value, &tuple->src_port);
@@ -308,12 +312,12 @@ static bool begin_tuple(struct decoding *decoding)
     struct flow_record *flow = &decoding->record->flow;
 
     if (decoding->tuple) {
-        if (decoding->tuple != &flow->orig || !is_whole(decoding))
+        if (decoding->tuple != &flow->way[WAY_ORIG].tuple || !is_whole(decoding))
             return false;
-        flow->reply.protocol = flow->orig.protocol;
-        decoding->tuple = &flow->reply;
+        flow->way[WAY_REPLY].tuple.protocol = flow->way[WAY_ORIG].tuple.protocol;
+        decoding->tuple = &flow->way[WAY_REPLY].tuple;
     } else {
-        decoding->tuple = &flow->orig;
+        decoding->tuple = &flow->way[WAY_ORIG].tuple;
     }
     decoding->tuple_words = 0;
     return true;
@@ -322,16 +326,16 @@ static bool begin_tuple(struct decoding *decoding)
 static bool take_counter(struct decoding *decoding, enum word word, struct scan *value)
 {
     struct flow_record *flow = &decoding->record->flow;
-    bool original = decoding->tuple == &flow->orig;
+    bool original = decoding->tuple == &flow->way[WAY_ORIG].tuple;
     uint64_t *counter;
 
     if (!decoding->tuple || decoding->tuple_words & BIT(word))
         return false;
     decoding->tuple_words |= BIT(word);
     if (word == WORD_PACKETS)
-        counter = original ? &flow->orig_packets : &flow->reply_packets;
+        counter = original ? &flow->way[WAY_ORIG].packets : &flow->way[WAY_REPLY].packets;
     else
-        counter = original ? &flow->orig_bytes : &flow->reply_bytes;
+        counter = original ? &flow->way[WAY_ORIG].bytes : &flow->way[WAY_REPLY].bytes;
     if ((decoding->tuple_words & BIT(WORD_PACKETS)) && (decoding->tuple_words & BIT(WORD_BYTES)))
         decoding->record->has |= original ? FLOW_ORIG_COUNTERS : FLOW_REPLY_COUNTERS;
     return take_number(value, counter, UINT64_MAX);
@@ -406,9 +410,9 @@ static bool take_flow_word(struct decoding *decoding, enum word word, struct sca
     case WORD_ZONE:
         return take_zone(decoding, value, &flow->zone, FLOW_ZONE);
     case WORD_ZONE_ORIG:
-        return take_zone(decoding, value, &flow->orig_zone, FLOW_ORIG_ZONE);
+        return take_zone(decoding, value, &flow->way[WAY_ORIG].zone, FLOW_ORIG_ZONE);
     case WORD_ZONE_REPLY:
-        return take_zone(decoding, value, &flow->reply_zone, FLOW_REPLY_ZONE);
+        return take_zone(decoding, value, &flow->way[WAY_REPLY].zone, FLOW_REPLY_ZONE);
     case WORD_USE:
         return take_use(decoding, value);
     default: /* [UNREPLIED] counts where it is missing; what nobody knows is passed over */
@@ -441,7 +445,7 @@ static bool take_flow_words(struct decoding *decoding)
         decoding->words |= BIT(word);
     }
     /* Each line ends with use=, so that one without it was cut. */
-    return decoding->tuple == &decoding->record->flow.reply && is_whole(decoding) &&
+    return decoding->tuple == &decoding->record->flow.way[WAY_REPLY].tuple && is_whole(decoding) &&
            (decoding->words & BIT(WORD_USE));
 }
 
@@ -493,7 +497,7 @@ static void take_state(struct decoding *decoding)
     struct record *record = decoding->record;
     struct scan ahead = decoding->scan, word;
     size_t count;
-    const char *const *states = states_of(record->flow.orig.protocol, &count);
+    const char *const *states = states_of(record->flow.way[WAY_ORIG].tuple.protocol, &count);
 
     if (!take_word(&ahead, &word))
         return;
@@ -515,15 +519,15 @@ static void take_state(struct decoding *decoding)
  */
 static uint32_t nat_status(const struct flow_record *flow)
 {
-    const struct flow_tuple *orig = &flow->orig, *reply = &flow->reply;
+    const struct flow_tuple *orig = &flow->way[WAY_ORIG].tuple,
+                            *reply = &flow->way[WAY_REPLY].tuple;
     bool icmp = orig->protocol == IPPROTO_ICMP || orig->protocol == IPPROTO_ICMPV6;
     uint32_t status = 0;
 
-    if (memcmp(orig->src, reply->dst, sizeof orig->src) != 0 ||
+    if (!address_equal(&orig->src, &reply->dst) ||
         orig->src_port != (icmp ? reply->src_port : reply->dst_port))
         status |= IPS_SRC_NAT | IPS_SRC_NAT_DONE;
-    if (memcmp(orig->dst, reply->src, sizeof orig->dst) != 0 ||
-        (!icmp && orig->dst_port != reply->src_port))
+    if (!address_equal(&orig->dst, &reply->src) || (!icmp && orig->dst_port != reply->src_port))
         status |= IPS_DST_NAT | IPS_DST_NAT_DONE;
     return status;
 }
@@ -534,9 +538,9 @@ int proc_conntrack_decode_flow(const struct line *line, struct record *record)
     struct flow_record *flow = &record->flow;
 
     memset(record, 0, sizeof *record);
-    record->kind = RECORD_FLOW;
+    record->kind = &kind_flow;
     if (line->cut || !take_family(&decoding.scan, &flow->family) ||
-        !take_protocol(&decoding.scan, &flow->orig.protocol))
+        !take_protocol(&decoding.scan, &flow->way[WAY_ORIG].tuple.protocol))
         return -EBADMSG;
     decoding.family = flow->family;
     take_timeout(&decoding);
@@ -651,7 +655,7 @@ int proc_conntrack_decode_expectation(const struct line *line, struct record *re
     struct scan ahead, word;
 
     memset(record, 0, sizeof *record);
-    record->kind = RECORD_EXPECTATION;
+    record->kind = &kind_expectation;
     if (line->cut || !take_expectation_head(&decoding))
         return -EBADMSG;
     decoding.family = record->expectation.family;

@@ -9,10 +9,10 @@
 #include "fastnet/report.h"
 
 const struct table table_groups = {
-    .name = "igmp", .file = "igmp", .kind = RECORD_GROUP, .family = AF_INET, .unidentified = true};
+    .name = "igmp", .file = "igmp", .kind = &kind_group, .family = AF_INET, .unidentified = true};
 const struct table table_groups6 = {.name = "igmp6",
                                     .file = "igmp6",
-                                    .kind = RECORD_GROUP,
+                                    .kind = &kind_group,
                                     .family = AF_INET6,
                                     .unidentified = true};
 
@@ -65,13 +65,13 @@ static int take_group(struct scan scan, const struct igmp_interface *interface,
     struct group_record *group = &record->group;
     uint32_t word;
 
-    *record = (struct record){.kind = RECORD_GROUP, .has = FIELDS, .group = {.family = AF_INET}};
+    *record = (struct record){.kind = &kind_group, .has = FIELDS, .group.address.family = AF_INET};
     while (scan_char(&scan, '\t'))
         continue;
     if (!interface->length || !take_word(&scan, &word) || !scan_char(&scan, ' ') ||
         !take_number(&scan, &group->users))
         return -EBADMSG;
-    memcpy(group->address, &word, sizeof word);
+    memcpy(group->address.bytes, &word, sizeof word);
     group->index = interface->index;
     group->interface = (struct text){interface->name, interface->length};
     return 1;
@@ -95,7 +95,7 @@ int igmp6_decode(const struct line *line, struct record *record)
     struct group_record *group = &record->group;
     uint32_t word;
 
-    *record = (struct record){.kind = RECORD_GROUP, .has = FIELDS, .group = {.family = AF_INET6}};
+    *record = (struct record){.kind = &kind_group, .has = FIELDS, .group.address.family = AF_INET6};
     if (line->cut || !take_number(&scan, &group->index))
         return -EBADMSG;
     scan_blanks(&scan);
@@ -106,11 +106,11 @@ int igmp6_decode(const struct line *line, struct record *record)
     if (!group->interface.length || group->interface.length > INTERFACE_TEXT_MAX)
         return -EBADMSG;
     scan_blanks(&scan);
-    for (size_t i = 0; i < sizeof group->address; i += sizeof word) {
+    for (size_t i = 0; i < sizeof group->address.bytes; i += sizeof word) {
         if (!take_word(&scan, &word))
             return -EBADMSG;
         word = htobe32(word);
-        memcpy(group->address + i, &word, sizeof word);
+        memcpy(group->address.bytes + i, &word, sizeof word);
     }
     if (!scan_char(&scan, ' ') || !take_number(&scan, &group->users))
         return -EBADMSG;

@@ -18,11 +18,11 @@
 #include "fastnet/sort.h"
 #include "fastnet/text.h"
 
-const struct table table_interfaces = {.name = "dev", .file = "dev", .kind = RECORD_INTERFACE};
+const struct table table_interfaces = {.name = "dev", .file = "dev", .kind = &kind_interface};
 
 static uint64_t fields(const struct table *table)
 {
-    return table->kind == RECORD_INTERFACE ? ~NEED_LOOKUPS : 0;
+    return table->kind == &kind_interface ? UINT64_MAX : 0;
 }
 
 /* One reading of the two tables. */
@@ -125,7 +125,7 @@ static int put_text(struct reading *reading, struct interface_record *interface)
         const struct interface_address *address = &interface->addresses[i];
         if (i)
             *end++ = ',';
-        end = text_address(end, address->family, address->local);
+        end = text_address(end, &address->local);
         *end++ = '/';
         end = text_u64(end, address->prefix);
     }

@@ -186,7 +186,7 @@ int link_decode(const struct nlmsghdr *message, struct record *record, char text
     record->has = 0;
     if (!start(message, &body, sizeof body, &attributes))
         return -EBADMSG;
-    record->kind = RECORD_INTERFACE;
+    record->kind = &kind_interface;
     record->has = INTERFACE_INDEX | INTERFACE_FLAGS | INTERFACE_TYPE;
     record->identity = 0;
     record->interface = (struct interface_record){
@@ -199,20 +199,19 @@ int link_decode(const struct nlmsghdr *message, struct record *record, char text
 }
 
 static void take_address_attribute(const struct attribute *attribute,
-                                   struct interface_address *address, bool *has_local)
+                                   struct interface_address *address, uint8_t family)
 {
-    const size_t size = address->family == AF_INET ? 4 : 16;
     const size_t most = sizeof address->label - 1;
 
     switch (attribute->type) {
     case IFA_LOCAL:
-        *has_local |= attribute_bytes(attribute, address->local, size);
+        attribute_address(attribute, family, &address->local);
         break;
     case IFA_ADDRESS:
-        attribute_bytes(attribute, address->peer, size);
+        attribute_address(attribute, family, &address->peer);
         break;
     case IFA_BROADCAST:
-        address->has_broadcast |= attribute_bytes(attribute, address->broadcast, size);
+        attribute_address(attribute, family, &address->broadcast);
         break;
     case IFA_LABEL: {
         const struct text label = take_string(attribute);
@@ -229,7 +228,6 @@ int address_decode(const struct nlmsghdr *message, struct interface_address *add
     struct attributes attributes;
     struct attribute attribute;
     struct ifaddrmsg body;
-    bool has_local = false;
 
     if (!start(message, &body, sizeof body, &attributes))
         return -EBADMSG;
@@ -238,10 +236,10 @@ int address_decode(const struct nlmsghdr *message, struct interface_address *add
     if (body.ifa_prefixlen > (body.ifa_family == AF_INET ? 32 : 128))
         return -EBADMSG;
     *address = (struct interface_address){
-        .interface = body.ifa_index, .family = body.ifa_family, .prefix = body.ifa_prefixlen};
+        .interface = body.ifa_index, .prefix = body.ifa_prefixlen, .peer.family = body.ifa_family};
     while (attributes_next(&attributes, &attribute))
-        take_address_attribute(&attribute, address, &has_local);
-    if (!has_local)
-        memcpy(address->local, address->peer, sizeof address->local);
+        take_address_attribute(&attribute, address, body.ifa_family);
+    if (!address->local.family)
+        address->local = address->peer;
     return attributes_ended(&attributes) ? 0 : -EBADMSG;
 }

@@ -23,7 +23,7 @@ int proc_dev_decode(const struct line *line, struct record *record)
     colon = memchr(scan.at, ':', (size_t)(scan.end - scan.at));
     if (line->cut || !colon || colon == scan.at)
         return -EBADMSG;
-    record->kind = RECORD_INTERFACE;
+    record->kind = &kind_interface;
     record->has = INTERFACE_COUNTERS;
     record->identity = 0;
     *interface = (struct interface_record){.name = {scan.at, (size_t)(colon - scan.at)}};

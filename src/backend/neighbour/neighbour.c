@@ -17,13 +17,13 @@
 #include "fastnet/report.h"
 
 const struct table table_neighbours = {
-    .name = "neighbours", .file = "arp", .kind = RECORD_NEIGHBOUR, .family = AF_UNSPEC};
+    .name = "neighbours", .file = "arp", .kind = &kind_neighbour, .family = AF_UNSPEC};
 const struct table table_neighbours4 = {
-    .name = "IPv4 neighbours", .file = "arp", .kind = RECORD_NEIGHBOUR, .family = AF_INET};
+    .name = "IPv4 neighbours", .file = "arp", .kind = &kind_neighbour, .family = AF_INET};
 const struct table table_neighbours6 = {
-    .name = "IPv6 neighbours", .kind = RECORD_NEIGHBOUR, .family = AF_INET6};
+    .name = "IPv6 neighbours", .kind = &kind_neighbour, .family = AF_INET6};
 const struct table table_arp = {
-    .name = "arp", .file = "arp", .kind = RECORD_NEIGHBOUR, .family = AF_INET};
+    .name = "arp", .file = "arp", .kind = &kind_neighbour, .family = AF_INET};
 
 enum {
     MS_PER_TICK = 10, /* times are in USER_HZ, which is 100 on every machine */
@@ -37,7 +37,7 @@ enum {
 
 static uint64_t fields(const struct table *table)
 {
-    return table->kind == RECORD_NEIGHBOUR ? FIELDS : 0;
+    return table->kind == &kind_neighbour ? FIELDS : 0;
 }
 
 /* What is to be known of a filter when there is none. */
@@ -125,15 +125,7 @@ static uint64_t decode_attribute(struct neighbour_record *neighbour,
     }
 }
 
-/* An address of another length than its family's is none. */
-static bool decode_address(struct neighbour_record *neighbour, const struct attribute *attribute)
-{
-    if (neighbour->family == AF_INET)
-        return attribute->length == 4 && attribute_bytes(attribute, neighbour->address, 4);
-    return attribute->length == 16 && attribute_bytes(attribute, neighbour->address, 16);
-}
-
-static int decode_attributes(struct record *record, struct attributes attributes)
+static int decode_attributes(struct record *record, struct attributes attributes, uint8_t family)
 {
     struct neighbour_record *neighbour = &record->neighbour;
     struct attribute attribute;
@@ -141,7 +133,7 @@ static int decode_attributes(struct record *record, struct attributes attributes
 
     while (attributes_next(&attributes, &attribute))
         if (attribute.type == NDA_DST)
-            has_address = decode_address(neighbour, &attribute);
+            has_address = attribute_address(&attribute, family, &neighbour->address);
         else
             record->has |= decode_attribute(neighbour, &attribute);
     return attributes_ended(&attributes) && has_address ? 0 : -EBADMSG;
@@ -159,13 +151,11 @@ static struct attributes attributes_of(const struct nlmsghdr *message)
 /* What no presence bit tells of; to clear the whole record would take longer than to decode it. */
 static void begin(struct neighbour_record *neighbour, const struct ndmsg *header)
 {
-    neighbour->family = header->ndm_family;
     neighbour->type = header->ndm_type;
     neighbour->state = header->ndm_state;
     neighbour->flags = header->ndm_flags;
     neighbour->interface = 0;
     neighbour->lladdr_length = 0;
-    memset(neighbour->address, 0, sizeof neighbour->address);
     memset(neighbour->interface_name, 0, sizeof neighbour->interface_name);
 }
 
@@ -178,7 +168,7 @@ int neighbour_decode(const struct nlmsghdr *message, struct record *record)
         return -EBADMSG;
     if (header->ndm_family != AF_INET && header->ndm_family != AF_INET6)
         return -EAFNOSUPPORT;
-    record->kind = RECORD_NEIGHBOUR;
+    record->kind = &kind_neighbour;
     record->has = NEIGHBOUR_FLAGS | NEIGHBOUR_TYPE;
     begin(neighbour, header);
     if (header->ndm_ifindex > 0) {
@@ -186,7 +176,7 @@ int neighbour_decode(const struct nlmsghdr *message, struct record *record)
         record->has |= NEIGHBOUR_INTERFACE;
     }
     record->has |= bit_if(!(header->ndm_flags & NTF_PROXY), NEIGHBOUR_STATE);
-    if (decode_attributes(record, attributes_of(message)) < 0)
+    if (decode_attributes(record, attributes_of(message), header->ndm_family) < 0)
         return -EBADMSG;
     record->identity = neighbour_identity(neighbour);
     return 0;
@@ -206,7 +196,7 @@ static bool is_wanted(const struct reading *reading, const struct record *record
     const struct neighbour_record *neighbour = &record->neighbour;
     const uint8_t family = reading->query->table->family;
 
-    return (family == AF_UNSPEC || neighbour->family == family) &&
+    return (family == AF_UNSPEC || neighbour->address.family == family) &&
            (!reading->filter->interface || neighbour->interface == reading->filter->interface);
 }
 

@@ -21,13 +21,13 @@ static inline uint64_t neighbour_identity(const struct neighbour_record *neighbo
     uint64_t secret[2], hash;
     uint32_t ipv4;
 
-    if (neighbour->family == AF_INET && neighbour->interface) {
-        memcpy(&ipv4, neighbour->address, sizeof ipv4);
+    if (neighbour->address.family == AF_INET && neighbour->interface) {
+        memcpy(&ipv4, neighbour->address.bytes, sizeof ipv4);
         return (uint64_t)ipv4 << 32 | which;
     }
     hash_secret(secret);
-    hash = hash_bytes(secret[0], neighbour->address, sizeof neighbour->address);
-    hash = hash_word(hash, secret[1] ^ (which << 8 | neighbour->family));
+    hash = hash_bytes(secret[0], neighbour->address.bytes, sizeof neighbour->address.bytes);
+    hash = hash_word(hash, secret[1] ^ (which << 8 | neighbour->address.family));
     return hash_bytes(hash, neighbour->interface_name, sizeof neighbour->interface_name);
 }
 

@@ -21,7 +21,7 @@
 
 static uint64_t fields(const struct table *table)
 {
-    return table->kind == RECORD_NEIGHBOUR && table->family != AF_INET6 ? FIELDS : 0;
+    return table->kind == &kind_neighbour && table->family != AF_INET6 ? FIELDS : 0;
 }
 
 static bool scan_ipv4(struct scan *scan, uint8_t address[4])
@@ -118,14 +118,14 @@ int proc_arp_decode(const struct line *line, struct record *record)
     uint64_t hardware, flags;
 
     memset(record, 0, sizeof *record);
-    if (line->cut || !scan_ipv4(&scan, neighbour->address) || !scan_flags(&scan, &hardware) ||
+    if (line->cut || !scan_ipv4(&scan, neighbour->address.bytes) || !scan_flags(&scan, &hardware) ||
         !scan_flags(&scan, &flags) || hardware > UINT16_MAX || flags > UINT16_MAX ||
         !scan_char(&scan, ' ') || !scan_words(&scan, neighbour))
         return -EBADMSG;
-    neighbour->family = AF_INET;
+    neighbour->address.family = AF_INET;
     neighbour->hardware = (uint16_t)hardware;
     neighbour->atf = (uint16_t)flags;
-    record->kind = RECORD_NEIGHBOUR;
+    record->kind = &kind_neighbour;
     settle(record);
     record->identity = neighbour_identity(neighbour);
     return 0;

@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "fastnet/address.h"
+
 struct attributes {
     const char *at, *end;
 };
@@ -96,6 +98,16 @@ static inline bool attribute_bytes(const struct attribute *attribute, void *valu
     if (attribute->length < size)
         return false;
     memcpy(value, attribute->data, size);
+    return true;
+}
+
+/* An address of another length than its family's is none. */
+static inline bool attribute_address(const struct attribute *attribute, uint8_t family,
+                                     struct address *address)
+{
+    if (attribute->length != (family == AF_INET ? 4 : 16))
+        return false;
+    *address = address_make(family, attribute->data);
     return true;
 }
 

@@ -105,11 +105,13 @@ static int set_device(struct record *record, struct text name)
 
 static void start_record(struct record *record, uint8_t family, uint64_t has)
 {
-    record->kind = RECORD_ROUTE;
+    record->kind = &kind_route;
     record->identity = 0;
     record->has = has | ROUTE_FLAGS | ROUTE_METRIC | ROUTE_REFERENCES | ROUTE_USE;
-    record->route =
-        (struct route_record){.family = family, .gateway_family = family, .table = RT_TABLE_MAIN};
+    record->route = (struct route_record){.destination.family = family,
+                                          .gateway.family = family,
+                                          .from.family = family,
+                                          .table = RT_TABLE_MAIN};
 }
 
 /* Addresses are words of the machine that prints them, as in all of these files. */
@@ -127,8 +129,8 @@ int proc_route_decode_ipv4(const struct line *line, struct record *record)
         !next_hex(&scan, &mask) || !next_signed(&scan, &mtu) ||
         !next_decimal(&scan, &route->window) || !next_decimal(&scan, &route->irtt))
         return -EBADMSG;
-    memcpy(route->destination, &destination, sizeof destination);
-    memcpy(route->gateway, &gateway, sizeof gateway);
+    memcpy(route->destination.bytes, &destination, sizeof destination);
+    memcpy(route->gateway.bytes, &gateway, sizeof gateway);
     route->prefix = (uint8_t)__builtin_popcount(mask);
     record->has |= gateway ? ROUTE_GATEWAY : 0;
     set_metrics(record, mtu);
@@ -137,7 +139,7 @@ int proc_route_decode_ipv4(const struct line *line, struct record *record)
 
 /* --- IPv6 ------------------------------------------------------------------------------------- */
 
-static bool next_address(struct scan *scan, uint8_t address[16])
+static bool next_address(struct scan *scan, struct address *address)
 {
     skip_blanks(scan);
     if (scan->end - scan->at < 32)
@@ -147,7 +149,7 @@ static bool next_address(struct scan *scan, uint8_t address[16])
         if (!scan_eight(scan->at, &word))
             return false;
         word = htobe32(word);
-        memcpy(address + 4 * i, &word, sizeof word);
+        memcpy(address->bytes + 4 * i, &word, sizeof word);
     }
     return true;
 }
@@ -174,9 +176,9 @@ int proc_route_decode_ipv6(const struct line *line, struct record *record)
     struct route_record *route = &record->route;
 
     start_record(record, AF_INET6, 0);
-    if (line->cut || !next_address(&scan, route->destination) ||
-        !next_prefix(&scan, &route->prefix) || !next_address(&scan, route->from) ||
-        !next_prefix(&scan, &route->from_prefix) || !next_address(&scan, route->gateway) ||
+    if (line->cut || !next_address(&scan, &route->destination) ||
+        !next_prefix(&scan, &route->prefix) || !next_address(&scan, &route->from) ||
+        !next_prefix(&scan, &route->from_prefix) || !next_address(&scan, &route->gateway) ||
         !next_hex(&scan, &route->metric) || !next_hex(&scan, &route->references) ||
         !next_hex(&scan, &route->use) || !next_hex(&scan, &route->flags))
         return -EBADMSG;

@@ -10,26 +10,21 @@
 #include "fastnet/query.h"
 #include "fastnet/report.h"
 
-const struct table table_route = {.name = "route",
-                                  .file = "route",
-                                  .kind = RECORD_ROUTE,
-                                  .family = AF_INET,
-                                  .unidentified = true};
+const struct table table_route = {
+    .name = "route", .file = "route", .kind = &kind_route, .family = AF_INET, .unidentified = true};
 const struct table table_route6 = {.name = "ipv6_route",
                                    .file = "ipv6_route",
-                                   .kind = RECORD_ROUTE,
+                                   .kind = &kind_route,
                                    .family = AF_INET6,
                                    .unidentified = true};
 const struct table table_route_cache = {
-    .name = "rt_cache", .kind = RECORD_ROUTE, .family = AF_INET, .unidentified = true};
+    .name = "rt_cache", .kind = &kind_route, .family = AF_INET, .unidentified = true};
 const struct table table_route6_cache = {
-    .name = "cached ipv6_route", .kind = RECORD_ROUTE, .family = AF_INET6, .unidentified = true};
+    .name = "cached ipv6_route", .kind = &kind_route, .family = AF_INET6, .unidentified = true};
 
 static uint64_t fields(const struct table *table)
 {
-    return table->kind == RECORD_ROUTE
-               ? ~NEED_LOOKUPS & ~(ROUTE_REFERENCES | ROUTE_USE | ROUTE_DEVICE)
-               : 0;
+    return table->kind == &kind_route ? ~(ROUTE_REFERENCES | ROUTE_USE | ROUTE_DEVICE) : 0;
 }
 
 static bool is_of_cache(const struct table *table)
@@ -95,7 +90,7 @@ static bool is_of_table(const struct record *record, const struct table *table)
     const struct route_record *route = &record->route;
 
     return route_is_listed(record) && route->cloned == is_of_cache(table) &&
-           (route->family != AF_INET || route->cloned || route->table == RT_TABLE_MAIN);
+           (route->destination.family != AF_INET || route->cloned || route->table == RT_TABLE_MAIN);
 }
 
 static int take_route(const struct nlmsghdr *message, void *arg)

@@ -17,15 +17,10 @@
 /* RTF_LOCAL of linux/ipv6_route.h, which is a signed number there. */
 #define FLAG_LOCAL UINT32_C(0x80000000)
 
-static size_t address_size(uint8_t family)
+static void take_address(const struct attribute *attribute, struct record *record,
+                         struct address *address, uint64_t field)
 {
-    return family == AF_INET ? 4 : 16;
-}
-
-static void take_address(const struct attribute *attribute, struct record *record, uint8_t *address,
-                         uint64_t field)
-{
-    if (attribute_bytes(attribute, address, address_size(record->route.family)))
+    if (attribute_address(attribute, record->route.destination.family, address))
         record->has |= field;
 }
 
@@ -41,24 +36,21 @@ static bool take_u32(const struct attribute *attribute, struct record *record, u
 /* A gateway of the route's own family, or of the one that is named (struct rtvia). */
 static void take_gateway(const struct attribute *attribute, struct record *record)
 {
-    take_address(attribute, record, record->route.gateway, ROUTE_GATEWAY);
-    record->route.gateway_family = record->route.family;
+    take_address(attribute, record, &record->route.gateway, ROUTE_GATEWAY);
 }
 
 static void take_via(const struct attribute *attribute, struct record *record)
 {
-    struct route_record *route = &record->route;
     uint16_t family;
-    size_t size;
+    struct attribute address;
 
-    if (!attribute_bytes(attribute, &family, sizeof family))
+    if (!attribute_bytes(attribute, &family, sizeof family) ||
+        (family != AF_INET && family != AF_INET6))
         return;
-    size = address_size((uint8_t)family);
-    if ((family != AF_INET && family != AF_INET6) || attribute->length < sizeof family + size)
-        return;
-    memcpy(route->gateway, attribute->data + sizeof family, size);
-    route->gateway_family = (uint8_t)family;
-    record->has |= ROUTE_GATEWAY;
+    address = (struct attribute){.data = attribute->data + sizeof family,
+                                 .length = attribute->length - sizeof family};
+    if (attribute_address(&address, (uint8_t)family, &record->route.gateway))
+        record->has |= ROUTE_GATEWAY;
 }
 
 /* Metrics that are 0 are not set. */
@@ -131,13 +123,13 @@ static void take_attribute(const struct attribute *attribute, struct record *rec
         return;
     switch (attribute->type) {
     case RTA_DST:
-        take_address(attribute, record, route->destination, 0);
+        take_address(attribute, record, &route->destination, 0);
         break;
     case RTA_SRC:
-        take_address(attribute, record, route->from, 0);
+        take_address(attribute, record, &route->from, 0);
         break;
     case RTA_PREFSRC:
-        take_address(attribute, record, route->source, ROUTE_SOURCE);
+        take_address(attribute, record, &route->source, ROUTE_SOURCE);
         break;
     case RTA_OIF:
         take_u32(attribute, record, &route->interface, ROUTE_INTERFACE);
@@ -168,7 +160,7 @@ static void take_attribute(const struct attribute *attribute, struct record *rec
 
 static bool is_rejected(const struct route_record *route)
 {
-    if (route->family == AF_INET)
+    if (route->destination.family == AF_INET)
         return route->type == RTN_UNREACHABLE || route->type == RTN_PROHIBIT;
     return route->type == RTN_UNREACHABLE || route->type == RTN_PROHIBIT ||
            route->type == RTN_BLACKHOLE || route->type == RTN_THROW;
@@ -207,7 +199,7 @@ static uint32_t flags_of_ipv6(const struct record *record)
 static void set_flags(struct record *record)
 {
     record->route.flags =
-        record->route.family == AF_INET ? flags_of_ipv4(record) : flags_of_ipv6(record);
+        record->route.destination.family == AF_INET ? flags_of_ipv4(record) : flags_of_ipv6(record);
     record->has |= ROUTE_FLAGS;
 }
 
@@ -238,7 +230,7 @@ int route_decode_nexthop(struct route_nexthops *nexthops, struct record *record)
     route->interface = (uint32_t)header.rtnh_ifindex;
     route->weight = header.rtnh_hops + 1u;
     route->nexthop++;
-    if (route->nexthop > 1 && (route->family == AF_INET || nexthops->object))
+    if (route->nexthop > 1 && (route->destination.family == AF_INET || nexthops->object))
         route->part = ROUTE_FURTHER;
     record->has |= ROUTE_INTERFACE | ROUTE_NEXTHOP;
     set_flags(record);
@@ -247,11 +239,13 @@ int route_decode_nexthop(struct route_nexthops *nexthops, struct record *record)
 
 static void start_record(const struct rtmsg *body, struct record *record)
 {
-    record->kind = RECORD_ROUTE;
+    record->kind = &kind_route;
     record->has = ROUTE_TYPE | ROUTE_ORIGIN | ROUTE_TABLE | ROUTE_METRIC;
     record->identity = 0;
     record->route = (struct route_record){
-        .family = body->rtm_family,
+        .destination.family = body->rtm_family,
+        .gateway.family = body->rtm_family,
+        .from.family = body->rtm_family,
         .prefix = body->rtm_dst_len,
         .from_prefix = body->rtm_src_len,
         .type = body->rtm_type,
@@ -288,8 +282,8 @@ int route_decode(const struct nlmsghdr *message, struct record *record,
     if (body.rtm_family != AF_INET && body.rtm_family != AF_INET6)
         return -EBADMSG;
     start_record(&body, record);
-    if (body.rtm_dst_len > 8 * address_size(body.rtm_family) ||
-        body.rtm_src_len > 8 * address_size(body.rtm_family)) {
+    if (body.rtm_dst_len > 8 * address_size(&record->route.destination) ||
+        body.rtm_src_len > 8 * address_size(&record->route.destination)) {
         record->has = 0;
         return -EBADMSG;
     }
@@ -311,6 +305,6 @@ bool route_is_listed(const struct record *record)
 {
     const struct route_record *route = &record->route;
 
-    return route->family != AF_INET ||
+    return route->destination.family != AF_INET ||
            (route->type != RTN_BROADCAST && route->type != RTN_MULTICAST);
 }

@@ -24,7 +24,7 @@ struct half_open {
 
 static int compare_ends(const struct endpoint *a, const struct endpoint *b)
 {
-    int order = memcmp(a->address, b->address, sizeof a->address);
+    int order = memcmp(a->address.bytes, b->address.bytes, sizeof a->address.bytes);
 
     return order ? order : (int)a->port - (int)b->port;
 }

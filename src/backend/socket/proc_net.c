@@ -30,7 +30,7 @@ enum {
 
 static uint64_t fields(const struct table *table)
 {
-    if (table->kind != RECORD_SOCKET || table->family == AF_UNSPEC)
+    if (table->kind != &kind_socket || table->family == AF_UNSPEC)
         return 0;
     return table->family == AF_UNIX ? FIELDS_UNIX | SOCKET_PENDING : FIELDS_INET;
 }
@@ -53,16 +53,17 @@ static bool scan_address(struct scan *scan, uint8_t *address, size_t words)
 }
 
 /* ADDRESS:PORT, the port in host byte order. */
-static bool scan_endpoint(struct scan *scan, struct endpoint *endpoint, int family)
+static bool scan_endpoint(struct scan *scan, struct endpoint *endpoint, uint8_t family)
 {
     size_t words = family == AF_INET ? 1 : 4;
     uint64_t port;
 
     scan_blanks(scan);
-    if (!scan_address(scan, endpoint->address, words) || !scan_char(scan, ':') ||
+    if (!scan_address(scan, endpoint->address.bytes, words) || !scan_char(scan, ':') ||
         !scan_hex(scan, &port, 4))
         return false;
-    memset(endpoint->address + 4 * words, 0, sizeof endpoint->address - 4 * words);
+    memset(endpoint->address.bytes + 4 * words, 0, sizeof endpoint->address.bytes - 4 * words);
+    endpoint->address.family = family;
     endpoint->port = (uint16_t)port;
     return true;
 }
@@ -94,14 +95,14 @@ static bool scan_slot(struct scan *scan)
  */
 static uint64_t inet_identity(const struct socket_record *sock, uint64_t address)
 {
-    size_t length = sock->family == AF_INET ? 4 : 16;
+    size_t length = address_size(&sock->local.address);
     uint64_t hash;
 
     if (!address)
         return 0;
     hash = hash_word(hash_word(0, address), sock->inode);
-    hash = hash_bytes(hash, sock->local.address, length);
-    hash = hash_bytes(hash, sock->remote.address, length);
+    hash = hash_bytes(hash, sock->local.address.bytes, length);
+    hash = hash_bytes(hash, sock->remote.address.bytes, length);
     hash = hash_word(hash, (uint64_t)sock->local.port << 16 | sock->remote.port);
     return hash ? hash : 1;
 }
@@ -149,7 +150,7 @@ int proc_net_decode_inet(const struct line *line, const struct table *table, str
         scan_blanks(&scan);
         scan_hex(&scan, &address, 16);
     }
-    record->kind = RECORD_SOCKET;
+    record->kind = &kind_socket;
     record->has = FIELDS_INET;
     record->identity = inet_identity(sock, address);
     return 0;
@@ -231,7 +232,7 @@ int proc_net_decode_unix(const struct line *line, struct record *record)
     sock->path = scan_path(line, (size_t)(scan.at - line->data));
     if (sock->path.length > SOCKET_PATH_MAX)
         return -EBADMSG;
-    record->kind = RECORD_SOCKET;
+    record->kind = &kind_socket;
     record->has = FIELDS_UNIX;
     record->identity = unix_identity(sock, address);
     return 0;

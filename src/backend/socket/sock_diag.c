@@ -21,50 +21,52 @@
 
 const struct table table_tcp = {.name = "tcp",
                                 .file = "tcp",
-                                .kind = RECORD_SOCKET,
+                                .kind = &kind_socket,
                                 .family = AF_INET,
                                 .protocol = IPPROTO_TCP,
-                                .other = &table_tcp6,
-                                .both = &table_tcp_both};
+                                .partner = &table_tcp6,
+                                .joint = &table_tcp_both};
 const struct table table_tcp6 = {.name = "tcp6",
                                  .file = "tcp6",
-                                 .kind = RECORD_SOCKET,
+                                 .kind = &kind_socket,
                                  .family = AF_INET6,
                                  .protocol = IPPROTO_TCP};
-const struct table table_tcp_both = {
-    .name = "tcp and tcp6", .kind = RECORD_SOCKET, .family = AF_UNSPEC, .protocol = IPPROTO_TCP};
-const struct table table_udp = {.name = "udp",
-                                .file = "udp",
-                                .kind = RECORD_SOCKET,
-                                .family = AF_INET,
-                                .protocol = IPPROTO_UDP};
+static bool is_tcp6(const struct record *record)
+{
+    return record->socket.family == AF_INET6;
+}
+
+const struct table table_tcp_both = {.name = "tcp and tcp6",
+                                     .kind = &kind_socket,
+                                     .family = AF_UNSPEC,
+                                     .protocol = IPPROTO_TCP,
+                                     .is_second = is_tcp6};
+const struct table table_udp = {
+    .name = "udp", .file = "udp", .kind = &kind_socket, .family = AF_INET, .protocol = IPPROTO_UDP};
 const struct table table_udp6 = {.name = "udp6",
                                  .file = "udp6",
-                                 .kind = RECORD_SOCKET,
+                                 .kind = &kind_socket,
                                  .family = AF_INET6,
                                  .protocol = IPPROTO_UDP};
 const struct table table_udplite = {.name = "udplite",
                                     .file = "udplite",
-                                    .kind = RECORD_SOCKET,
+                                    .kind = &kind_socket,
                                     .family = AF_INET,
                                     .protocol = IPPROTO_UDPLITE};
 const struct table table_udplite6 = {.name = "udplite6",
                                      .file = "udplite6",
-                                     .kind = RECORD_SOCKET,
+                                     .kind = &kind_socket,
                                      .family = AF_INET6,
                                      .protocol = IPPROTO_UDPLITE};
-const struct table table_raw = {.name = "raw",
-                                .file = "raw",
-                                .kind = RECORD_SOCKET,
-                                .family = AF_INET,
-                                .protocol = IPPROTO_RAW};
+const struct table table_raw = {
+    .name = "raw", .file = "raw", .kind = &kind_socket, .family = AF_INET, .protocol = IPPROTO_RAW};
 const struct table table_raw6 = {.name = "raw6",
                                  .file = "raw6",
-                                 .kind = RECORD_SOCKET,
+                                 .kind = &kind_socket,
                                  .family = AF_INET6,
                                  .protocol = IPPROTO_RAW};
 const struct table table_unix = {
-    .name = "unix", .file = "unix", .kind = RECORD_SOCKET, .family = AF_UNIX, .protocol = 0};
+    .name = "unix", .file = "unix", .kind = &kind_socket, .family = AF_UNIX, .protocol = 0};
 
 enum { STATE_BOUND_INACTIVE = 1 << 13 }; /* TCP_BOUND_INACTIVE: no netstat lists these; since 6.8 */
 
@@ -79,7 +81,7 @@ enum { STATE_BOUND_INACTIVE = 1 << 13 }; /* TCP_BOUND_INACTIVE: no netstat lists
 
 static uint64_t fields(const struct table *table)
 {
-    if (table->kind != RECORD_SOCKET)
+    if (table->kind != &kind_socket)
         return 0;
     return table->family == AF_UNIX ? FIELDS_UNIX : FIELDS_INET;
 }
@@ -93,9 +95,10 @@ struct reading {
     bool half_open_read;
 };
 
-static void decode_endpoint(struct endpoint *endpoint, const __be32 *address, __be16 port)
+static void decode_endpoint(struct endpoint *endpoint, uint8_t family, const __be32 *address,
+                            __be16 port)
 {
-    memcpy(endpoint->address, address, sizeof endpoint->address);
+    endpoint->address = address_make(family, address);
     endpoint->port = ntohs(port);
 }
 
@@ -162,7 +165,7 @@ int sock_diag_decode_inet(const struct nlmsghdr *message, const struct table *ta
 
     if (mnl_nlmsg_get_payload_len(message) < sizeof *diag || !is_of(table, diag->idiag_family))
         return -EBADMSG;
-    record->kind = RECORD_SOCKET;
+    record->kind = &kind_socket;
     record->has = SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_UID | SOCKET_INODE |
                   SOCKET_TIMER | SOCKET_INTERFACE | SOCKET_COOKIE;
     record->identity = (uint64_t)diag->id.idiag_cookie[1] << 32 | diag->id.idiag_cookie[0];
@@ -177,8 +180,8 @@ int sock_diag_decode_inet(const struct nlmsghdr *message, const struct table *ta
     sock->interface = diag->id.idiag_if;
     sock->uid = diag->idiag_uid;
     sock->inode = diag->idiag_inode;
-    decode_endpoint(&sock->local, diag->id.idiag_src, diag->id.idiag_sport);
-    decode_endpoint(&sock->remote, diag->id.idiag_dst, diag->id.idiag_dport);
+    decode_endpoint(&sock->local, sock->family, diag->id.idiag_src, diag->id.idiag_sport);
+    decode_endpoint(&sock->remote, sock->family, diag->id.idiag_dst, diag->id.idiag_dport);
     if (message->nlmsg_len > NLMSG_LENGTH(sizeof *diag) &&
         decode_inet_attributes(record, message) < 0)
         return -EBADMSG;
@@ -229,7 +232,7 @@ int sock_diag_decode_unix(const struct nlmsghdr *message, struct record *record)
     if (mnl_nlmsg_get_payload_len(message) < sizeof *diag || diag->udiag_family != AF_UNIX)
         return -EBADMSG;
     memset(record, 0, sizeof *record);
-    record->kind = RECORD_SOCKET;
+    record->kind = &kind_socket;
     record->has =
         SOCKET_STATE | SOCKET_INODE | SOCKET_TYPE | SOCKET_PATH | SOCKET_UNIX_FLAGS | SOCKET_COOKIE;
     record->identity = (uint64_t)diag->udiag_cookie[1] << 32 | diag->udiag_cookie[0];

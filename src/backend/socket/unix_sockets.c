@@ -417,7 +417,7 @@ static int hand_on_socket(const struct unix_sockets *sockets, const struct unix_
                           record_fn fn, void *arg)
 {
     struct record record = {
-        .kind = RECORD_SOCKET,
+        .kind = &kind_socket,
         .has = socket->has & ~((SOCKET_QUEUES | SOCKET_UID) & ~sockets->wanted),
         .identity = socket->cookie,
         .socket = {.family = AF_UNIX,
@@ -449,7 +449,7 @@ static uint64_t identity_of(const struct pending *pending)
 static int hand_on_pending(const struct unix_sockets *sockets, const struct pending *pending,
                            record_fn fn, void *arg)
 {
-    struct record record = {.kind = RECORD_SOCKET,
+    struct record record = {.kind = &kind_socket,
                             .has = SOCKET_STATE | SOCKET_INODE | SOCKET_TYPE | SOCKET_REFCOUNT |
                                    SOCKET_PATH | SOCKET_UNIX_FLAGS,
                             .identity = identity_of(pending),

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "fastnet/array.h"
-#include "fastnet/column.h"
+#include "fastnet/field.h"
 
 void completion_each_option(const struct grammar *grammar, completion_fn fn,
                             const struct script *script)
@@ -30,12 +30,10 @@ bool completion_of_columns(const struct option *option)
     return option->choices && strcmp(option->choices, CHOICES_COLUMNS) == 0;
 }
 
-void completion_put_columns(enum record_kind kind, FILE *stream)
+void completion_put_columns(const struct kind *kind, FILE *stream)
 {
-    const struct column_table *table = columns_of(kind);
-
-    for (size_t i = 0; i < table->count; i++)
-        fprintf(stream, "%s%s", i ? " " : "", table->columns[i].name);
+    for (size_t i = 0; i < kind->field_count; i++)
+        fprintf(stream, "%s%s", i ? " " : "", kind->fields[i].name);
 }
 
 /* Letters of options; those of one id, or (id 0) those that another letter can follow. */

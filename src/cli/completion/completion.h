@@ -11,7 +11,7 @@
 /* What an option lists in place of what is listed without it. */
 struct listed {
     int id; /* of the option */
-    enum record_kind kind;
+    const struct kind *kind;
     const char *argument; /* with this one only; NULL: whatever it is */
 };
 
@@ -21,7 +21,7 @@ struct grammar {
     const char *help; /* a few words: what it lists */
     const struct option_table *const *tables;
     size_t table_count;
-    enum record_kind kind; /* whose columns are offered, but for ... */
+    const struct kind *kind; /* whose columns are offered, but for ... */
     const struct listed *listed;
     size_t listed_count;
 };
@@ -68,7 +68,7 @@ enum completion_form completion_form(const struct option *option);
 bool completion_of_columns(const struct option *option);
 
 /* The names of a kind's columns, separated by blanks. */
-void completion_put_columns(enum record_kind kind, FILE *stream);
+void completion_put_columns(const struct kind *kind, FILE *stream);
 /*
  * An extended regular expression: whether an option is among words that are separated, and
  * preceded, by blanks.

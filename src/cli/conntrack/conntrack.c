@@ -25,7 +25,7 @@ struct conntrack {
     struct event_bound bound; /* of events that are sorted */
     size_t kept;
     struct listing listing;
-    const struct column *defaults[LISTING_COLUMNS_MAX];
+    const struct field *defaults[LISTING_COLUMNS_MAX];
     size_t default_count;
     time_t said; /* when losses were told last */
 };
@@ -62,25 +62,24 @@ static const struct table *table_of(const struct conntrack_options *options)
 
 static const char *default_columns(const struct conntrack *conntrack)
 {
-    switch (conntrack->table.table->kind) {
-    case RECORD_FLOW:
+    const struct kind *kind = conntrack->table.table->kind;
+
+    if (kind == &kind_flow)
         return "proto family state timeout orig_src orig_dst orig_sport orig_dport orig_packets "
                "orig_bytes reply_src reply_dst reply_sport reply_dport reply_packets reply_bytes "
                "status mark zone helper use id";
-    case RECORD_EXPECTATION:
+    if (kind == &kind_expectation)
         return "proto family timeout src dst sport dport mask_src mask_dst mask_sport mask_dport "
                "master_src master_dst master_sport master_dport zone flags class helper";
-    case RECORD_FLOW_STATISTICS:
+    if (kind == &kind_flow_statistics)
         return conntrack->options.table == TABLE_EXPECT
                    ? "cpu expect_new expect_create expect_delete"
                    : "cpu found invalid insert insert_failed drop early_drop error search_restart "
                      "clash_resolve chaintoolong";
-    default:
-        return conntrack->options.command == COMMAND_USAGE
-                   ? "entries maximum percent_full buckets average_chain entry_size "
-                     "entry_size_estimated memory drop early_drop sysctl"
-                   : "entries";
-    }
+    return conntrack->options.command == COMMAND_USAGE
+               ? "entries maximum percent_full buckets average_chain entry_size "
+                 "entry_size_estimated memory drop early_drop sysctl"
+               : "entries";
 }
 
 static void add_columns(struct conntrack *conntrack, const char *names)
@@ -96,7 +95,7 @@ static void choose_defaults(struct conntrack *conntrack)
     if (conntrack->table.table->endless)
         add_columns(conntrack, "event received");
     add_columns(conntrack, default_columns(conntrack));
-    if (conntrack->table.table->kind != RECORD_FLOW)
+    if (conntrack->table.table->kind != &kind_flow)
         return;
     if (layout->labels)
         add_columns(conntrack, "labels");
@@ -107,15 +106,15 @@ static void choose_defaults(struct conntrack *conntrack)
 }
 
 /* What is not in the columns: the layout's own lookups, and what the filter looks at. */
-static uint64_t layout_needs(const struct conntrack *conntrack)
+static struct needs layout_needs(const struct conntrack *conntrack)
 {
     const struct table *table = conntrack->table.table;
-    uint64_t needs = ~NEED_LOOKUPS;
+    struct needs needs = {.fields = UINT64_MAX};
 
-    if (conntrack->options.layout.labels && table->kind == RECORD_FLOW)
-        needs |= NEED_LABELS;
-    if (table->endless && table->kind == RECORD_FLOW)
-        needs |= NEED_SENDERS;
+    if (conntrack->options.layout.labels && table->kind == &kind_flow)
+        needs.lookups |= NEED_LABELS;
+    if (table->endless && table->kind == &kind_flow)
+        needs.lookups |= NEED_SENDERS;
     return needs;
 }
 
@@ -218,7 +217,8 @@ static int prepare(struct conntrack *conntrack, bool *done)
         listing->keep = flow_filter_keeps;
         listing->keep_arg = &options->filter;
     }
-    listing->needs = common_uses_columns(&options->common) ? 0 : layout_needs(conntrack);
+    if (!common_uses_columns(&options->common))
+        listing->needs = layout_needs(conntrack);
     if (conntrack->table.table->endless)
         status = prepare_events(conntrack);
     if (!status)

@@ -112,15 +112,15 @@ static const struct option_table *const tables[] = {&conntrack_table_of_options,
 enum { TABLE_COUNT = COUNT(tables) };
 
 static const struct listed listed[] = {
-    {'L', RECORD_EXPECTATION, "expect"},     {'G', RECORD_EXPECTATION, "expect"},
-    {'E', RECORD_EXPECTATION, "expect"},     {'C', RECORD_FLOW_USAGE, NULL},
-    {OPTION_USAGE, RECORD_FLOW_USAGE, NULL}, {'S', RECORD_FLOW_STATISTICS, NULL},
+    {'L', &kind_expectation, "expect"},     {'G', &kind_expectation, "expect"},
+    {'E', &kind_expectation, "expect"},     {'C', &kind_flow_usage, NULL},
+    {OPTION_USAGE, &kind_flow_usage, NULL}, {'S', &kind_flow_statistics, NULL},
 };
 const struct grammar conntrack_grammar = {.name = "conntrack",
                                           .help = "the flows that the kernel tracks",
                                           .tables = tables,
                                           .table_count = TABLE_COUNT,
-                                          .kind = RECORD_FLOW,
+                                          .kind = &kind_flow,
                                           .listed = listed,
                                           .listed_count = COUNT(listed)};
 

@@ -24,7 +24,7 @@ struct netstat {
     size_t table_count;
     struct listing listing;
     struct netstat_layout layout;
-    const struct column *defaults[LISTING_COLUMNS_MAX];
+    const struct field *defaults[LISTING_COLUMNS_MAX];
     size_t default_count;
 };
 
@@ -118,14 +118,14 @@ static bool is_listening(const struct socket_record *sock)
         return sock->state == TCP_LISTEN && (sock->flags & UNIX_ACCEPTCON);
     if (sock->protocol == IPPROTO_TCP)
         return sock->remote.port == 0;
-    return endpoint_is_wildcard(&sock->remote);
+    return address_is_unspecified(&sock->remote.address);
 }
 
 static bool keep(const struct record *record, const void *arg)
 {
     const enum show *show = arg;
 
-    if (record->kind != RECORD_SOCKET)
+    if (record->kind != &kind_socket)
         return true;
     return is_listening(&record->socket) == (*show == SHOW_LISTENING);
 }
@@ -140,30 +140,30 @@ static bool lists(const struct netstat *netstat, unsigned section)
     return false;
 }
 
-static uint64_t layout_needs(const struct netstat *netstat)
+static struct needs layout_needs(const struct netstat *netstat)
 {
     const struct netstat_layout *layout = &netstat->layout;
     const struct netstat_options *options = &netstat->options;
-    uint64_t needs = SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_INODE | SOCKET_TYPE |
-                     SOCKET_REFCOUNT | SOCKET_PATH | SOCKET_UNIX_FLAGS;
+    struct needs needs = {.fields = SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_INODE | SOCKET_TYPE |
+                                    SOCKET_REFCOUNT | SOCKET_PATH | SOCKET_UNIX_FLAGS};
 
     if (layout->programs)
-        needs |= NEED_OWNERS | NEED_COMMANDS;
-    needs |= lists(netstat, SECTION_GROUPS) && !layout->numeric_hosts ? NEED_HOSTS : 0;
+        needs.lookups |= NEED_OWNERS | NEED_COMMANDS;
+    needs.lookups |= lists(netstat, SECTION_GROUPS) && !layout->numeric_hosts ? NEED_HOSTS : 0;
     if (!lists(netstat, SECTION_INTERNET))
         return needs;
-    needs |= options->timers ? SOCKET_TIMER | SOCKET_RETRANSMITS | SOCKET_PROBES : 0;
-    needs |= layout->extended ? SOCKET_UID : 0;
-    needs |= layout->extended && !layout->numeric_users ? NEED_USERS : 0;
-    needs |= layout->numeric_ports ? 0 : NEED_SERVICES;
-    needs |= layout->numeric_hosts ? 0 : NEED_HOSTS;
+    needs.fields |= options->timers ? SOCKET_TIMER | SOCKET_RETRANSMITS | SOCKET_PROBES : 0;
+    needs.fields |= layout->extended ? SOCKET_UID : 0;
+    needs.lookups |= layout->extended && !layout->numeric_users ? NEED_USERS : 0;
+    needs.lookups |= layout->numeric_ports ? 0 : NEED_SERVICES;
+    needs.lookups |= layout->numeric_hosts ? 0 : NEED_HOSTS;
     return needs;
 }
 
 static void add_defaults(struct netstat *netstat, bool wanted, const char *names)
 {
     if (wanted)
-        common_add_columns(RECORD_SOCKET, names, netstat->defaults, &netstat->default_count);
+        common_add_columns(&kind_socket, names, netstat->defaults, &netstat->default_count);
 }
 
 /* Without --columns: what the layout would show, under the names that are a promise. */
@@ -217,18 +217,18 @@ static int prepare(struct netstat *netstat, bool *done)
     if (netstat->layout.show != SHOW_ALL) {
         listing->keep = keep;
         listing->keep_arg = &netstat->layout.show;
-        listing->needs = SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_UNIX_FLAGS;
+        listing->needs.fields = SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_UNIX_FLAGS;
     }
     if (netstat->layout.show != SHOW_LISTENING)
-        listing->needs |= SOCKET_PENDING;
+        listing->needs.fields |= SOCKET_PENDING;
     if (!common_uses_columns(common))
-        listing->needs |= layout_needs(netstat);
-    status = common_resolve(common, RECORD_SOCKET, netstat->defaults, netstat->default_count,
+        needs_add(&listing->needs, layout_needs(netstat));
+    status = common_resolve(common, &kind_socket, netstat->defaults, netstat->default_count,
                             listing, netstat->program, done);
     /* -n: only a column asked for by its own name shows names then. */
     if (netstat->options.numeric_users && !common->columns && !common->count_by &&
-        !(listing->sort && listing->sort->needs & NEED_USERS))
-        listing->needs &= ~NEED_USERS;
+        !(listing->sort && listing->sort->needs.lookups & NEED_USERS))
+        listing->needs.lookups &= ~NEED_USERS;
     return status;
 }
 

@@ -12,7 +12,7 @@ struct groups {
     struct listing_table tables[2];
     struct listing listing;
     struct netstat_layout layout;
-    const struct column *defaults[LISTING_COLUMNS_MAX];
+    const struct field *defaults[LISTING_COLUMNS_MAX];
     size_t default_count;
 };
 
@@ -35,10 +35,10 @@ static int prepare(struct groups *groups, const char *program, bool *done)
         add_table(groups, &table_groups6);
     listing->tables = groups->tables;
     if (!common_uses_columns(&options->common) && !options->numeric_hosts)
-        listing->needs = NEED_HOSTS;
-    common_add_columns(RECORD_GROUP, "interface family group users", groups->defaults,
+        listing->needs.lookups = NEED_HOSTS;
+    common_add_columns(&kind_group, "interface family group users", groups->defaults,
                        &groups->default_count);
-    return common_resolve(&options->common, RECORD_GROUP, groups->defaults, groups->default_count,
+    return common_resolve(&options->common, &kind_group, groups->defaults, groups->default_count,
                           listing, program, done);
 }
 

@@ -136,7 +136,7 @@ static int prepare(struct interfaces_listing *interfaces, bool *done)
     static const char names[] = "name index mtu state flags type lladdr addresses rx_packets "
                                 "rx_bytes rx_errors rx_dropped rx_overruns tx_packets tx_bytes "
                                 "tx_errors tx_dropped tx_overruns";
-    const struct column *defaults[LISTING_COLUMNS_MAX];
+    const struct field *defaults[LISTING_COLUMNS_MAX];
     struct netstat_options *options = interfaces->options;
     struct listing *listing = &interfaces->listing;
     size_t count = 0;
@@ -150,11 +150,11 @@ static int prepare(struct interfaces_listing *interfaces, bool *done)
                                 .keep_arg = options,
                                 .compare = compare_names,
                                 .delta = options->delta,
-                                .needs = INTERFACE_FLAGS};
+                                .needs.fields = INTERFACE_FLAGS};
     if (!common_uses_columns(&options->common))
-        listing->needs |= INTERFACE_MTU | INTERFACE_COUNTERS | INTERFACE_ADDRESSES;
-    common_add_columns(RECORD_INTERFACE, names, defaults, &count);
-    return common_resolve(&options->common, RECORD_INTERFACE, defaults, count, listing,
+        listing->needs.fields |= INTERFACE_MTU | INTERFACE_COUNTERS | INTERFACE_ADDRESSES;
+    common_add_columns(&kind_interface, names, defaults, &count);
+    return common_resolve(&options->common, &kind_interface, defaults, count, listing,
                           interfaces->program, done);
 }
 

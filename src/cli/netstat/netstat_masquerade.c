@@ -14,7 +14,7 @@ struct masquerade {
     struct flow_filter filter;
     struct listing listing;
     struct masquerade_layout layout;
-    const struct column *defaults[LISTING_COLUMNS_MAX];
+    const struct field *defaults[LISTING_COLUMNS_MAX];
     size_t default_count;
 };
 
@@ -27,10 +27,11 @@ static uint8_t family_of(const struct netstat_options *options)
     return options->inet ? AF_INET : AF_INET6;
 }
 
-static uint64_t layout_needs(const struct masquerade_layout *layout)
+static struct needs layout_needs(const struct masquerade_layout *layout)
 {
-    return FLOW_ORIG | FLOW_REPLY | FLOW_TIMEOUT | FLOW_STATUS | FLOW_ID |
-           (layout->numeric_hosts ? 0 : NEED_HOSTS) | (layout->numeric_ports ? 0 : NEED_SERVICES);
+    return (struct needs){.fields = FLOW_ORIG | FLOW_REPLY | FLOW_TIMEOUT | FLOW_STATUS | FLOW_ID,
+                          .lookups = (layout->numeric_hosts ? 0 : NEED_HOSTS) |
+                                     (layout->numeric_ports ? 0 : NEED_SERVICES)};
 }
 
 static int prepare(struct masquerade *masquerade, const char *program, bool *done)
@@ -53,11 +54,11 @@ static int prepare(struct masquerade *masquerade, const char *program, bool *don
     listing->keep_arg = &masquerade->filter;
     if (!common_uses_columns(&options->common))
         listing->needs = layout_needs(&masquerade->layout);
-    common_add_columns(RECORD_FLOW,
+    common_add_columns(&kind_flow,
                        "proto family timeout orig_src orig_dst orig_sport orig_dport reply_dst "
                        "reply_dport status",
                        masquerade->defaults, &masquerade->default_count);
-    return common_resolve(&options->common, RECORD_FLOW, masquerade->defaults,
+    return common_resolve(&options->common, &kind_flow, masquerade->defaults,
                           masquerade->default_count, listing, program, done);
 }
 

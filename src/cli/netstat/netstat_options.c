@@ -104,14 +104,14 @@ static const struct option_table *const tables[] = {&netstat_table, &own_table, 
 enum { TABLE_COUNT = COUNT(tables) };
 
 static const struct listed listed[] = {
-    {'r', RECORD_ROUTE, NULL}, {'i', RECORD_INTERFACE, NULL}, {'I', RECORD_INTERFACE, NULL},
-    {'g', RECORD_GROUP, NULL}, {'s', RECORD_COUNTER, NULL},   {'M', RECORD_FLOW, NULL},
+    {'r', &kind_route, NULL}, {'i', &kind_interface, NULL}, {'I', &kind_interface, NULL},
+    {'g', &kind_group, NULL}, {'s', &kind_counter, NULL},   {'M', &kind_flow, NULL},
 };
 const struct grammar netstat_grammar = {.name = "netstat",
                                         .help = "sockets, and the other tables of netstat",
                                         .tables = tables,
                                         .table_count = TABLE_COUNT,
-                                        .kind = RECORD_SOCKET,
+                                        .kind = &kind_socket,
                                         .listed = listed,
                                         .listed_count = COUNT(listed)};
 

@@ -114,15 +114,15 @@ static bool is_route(const struct record *record, const void *arg)
     return record->route.part != ROUTE_NULL;
 }
 
-static uint64_t layout_needs(const struct routes *routes)
+static struct needs layout_needs(const struct routes *routes)
 {
-    uint64_t needs = ROUTE_FLAGS | ROUTE_GATEWAY | ROUTE_METRIC | NEED_INTERFACES;
+    struct needs needs = {ROUTE_FLAGS | ROUTE_GATEWAY | ROUTE_METRIC, NEED_INTERFACES};
 
     for (size_t i = 0; i < routes->table_count; i++)
         if (routes->tables[i].table == &table_route6)
-            needs |= ROUTE_REFERENCES;
+            needs.fields |= ROUTE_REFERENCES;
     if (!routes->layout.numeric)
-        needs |= NEED_HOSTS | NEED_NETWORKS;
+        needs.lookups |= NEED_HOSTS | NEED_NETWORKS;
     return needs;
 }
 
@@ -130,7 +130,7 @@ static int prepare(struct routes *routes, bool *done)
 {
     static const char names[] = "family destination prefix gateway flags metric interface table "
                                 "type mss window irtt mtu source protocol scope nexthop weight";
-    const struct column *defaults[LISTING_COLUMNS_MAX];
+    const struct field *defaults[LISTING_COLUMNS_MAX];
     struct netstat_options *options = routes->options;
     struct listing *listing = &routes->listing;
     size_t count = 0;
@@ -141,13 +141,13 @@ static int prepare(struct routes *routes, bool *done)
     listing->tables = routes->tables;
     listing->table_count = routes->table_count;
     listing->keep = is_route;
-    listing->needs = ROUTE_FURTHER_HOPS;
+    listing->needs.fields = ROUTE_FURTHER_HOPS;
     if (!common_uses_columns(&options->common)) {
         listing->keep = is_of_files;
         listing->needs = layout_needs(routes);
     }
-    common_add_columns(RECORD_ROUTE, names, defaults, &count);
-    return common_resolve(&options->common, RECORD_ROUTE, defaults, count, listing, routes->program,
+    common_add_columns(&kind_route, names, defaults, &count);
+    return common_resolve(&options->common, &kind_route, defaults, count, listing, routes->program,
                           done);
 }
 

@@ -13,7 +13,7 @@ struct statistics {
     struct netstat_options *options;
     struct listing_table table;
     struct listing listing;
-    const struct column *defaults[LISTING_COLUMNS_MAX];
+    const struct field *defaults[LISTING_COLUMNS_MAX];
     size_t default_count;
 };
 
@@ -83,10 +83,10 @@ static int prepare(struct statistics *statistics, const char *program, bool *don
         listing->keep = keep;
         listing->keep_arg = options;
     }
-    listing->needs = COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE;
-    common_add_columns(RECORD_COUNTER, "protocol name value", statistics->defaults,
+    listing->needs.fields = COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE;
+    common_add_columns(&kind_counter, "protocol name value", statistics->defaults,
                        &statistics->default_count);
-    return common_resolve(&options->common, RECORD_COUNTER, statistics->defaults,
+    return common_resolve(&options->common, &kind_counter, statistics->defaults,
                           statistics->default_count, listing, program, done);
 }
 

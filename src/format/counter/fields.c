@@ -1,42 +1,31 @@
-/* The columns of the protocols' counters. */
-#include "fastnet/array.h"
-#include "format/fields/columns.h"
-#include "format/fields/values.h"
+/* The fields of the protocols' counters. */
+#include "format/fields/fields.h"
 
-static struct value counter(const struct column *column, const struct record *record,
-                            const struct context *context)
+static struct value value(const struct cell *cell)
 {
-    (void)context;
-    return is_filled(column, record) ? integer(record->counter.magnitude, record->counter.negative)
-                                     : unknown;
+    const struct counter_record *counter = &cell->record->counter;
+
+    return integer(counter->magnitude, counter->negative);
 }
 
 /* In the order in which --columns=help lists them. Names and meanings stay once released. */
-static const struct column columns[] = {
-    {.name = "protocol",
-     .heading = "PROTOCOL",
-     .help = "what the kernel counts under: Ip, Icmp, Tcp, TcpExt, Udp, Ip6 ...",
-     .needs = COUNTER_PROTOCOL,
-     .type = VALUE_TEXT,
-     MEMBER(counter.protocol),
-     .value = member_text},
-    {.name = "name",
-     .heading = "NAME",
-     .help = "the kernel's name of the counter: InSegs, Udp6InDatagrams ...",
-     .needs = COUNTER_NAME,
-     .type = VALUE_TEXT,
-     MEMBER(counter.name),
-     .value = member_text},
-    {.name = "value",
-     .heading = "VALUE",
-     .help = "its value; a limit may be -1 for none",
-     .needs = COUNTER_VALUE,
-     .type = VALUE_SIGNED,
-     .value = counter},
+static const struct field fields[] = {
+    TEXT(protocol, counter.protocol, COUNTER_PROTOCOL,
+         "what the kernel counts under: Ip, Icmp, Tcp, TcpExt, Udp, Ip6 ...", .key = true),
+    TEXT(name, counter.name, COUNTER_NAME,
+         "the kernel's name of the counter: InSegs, Udp6InDatagrams ...", .key = true),
+    COMPUTED(value, VALUE_SIGNED, value, COUNTER_VALUE, "its value; a limit may be -1 for none",
+             MEMBER(counter.magnitude), .counter = true, .grows = COUNTER_GROWS),
 };
 
-const struct column_table columns_counter = {
-    .kind = RECORD_COUNTER,
-    .columns = columns,
-    .count = COUNT(columns),
+static const struct borrowed borrowed[] = {
+    BORROWED_TEXT(counter.protocol, COUNTER_PROTOCOL),
+    BORROWED_TEXT(counter.name, COUNTER_NAME),
+};
+
+const struct kind kind_counter = {
+    .name = "counters",
+    .size = RECORD_SIZE(counter),
+    FIELDS(fields),
+    BORROWED(borrowed),
 };

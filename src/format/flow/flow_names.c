@@ -62,6 +62,11 @@ struct text flow_protocol_name(uint8_t protocol)
     return protocol < COUNT(names) ? names[protocol] : no_name;
 }
 
+const char *flow_protocol_word(uint64_t protocol)
+{
+    return protocol <= UINT8_MAX ? flow_protocol_name((uint8_t)protocol).data : NULL;
+}
+
 bool flow_has_ports(uint8_t protocol)
 {
     switch (protocol) {
@@ -81,7 +86,7 @@ bool flow_is_icmp(uint8_t protocol)
     return protocol == IPPROTO_ICMP || protocol == IPPROTO_ICMPV6;
 }
 
-const char *flow_event_name(uint8_t event)
+const char *flow_event_name(uint64_t event)
 {
     static const char *const names[] = {
         [FLOW_NEW] = "NEW",

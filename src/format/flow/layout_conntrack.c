@@ -42,12 +42,12 @@ char *put_foreign(struct writer *writer, char *dst, struct text text, const char
 
 uint64_t seconds_since(uint64_t start)
 {
-    return (uint64_t)time(NULL) - start / NANOSECONDS;
+    return (uint64_t)time(NULL) - start / CLOCK_SECOND;
 }
 
 struct tm local_time(uint64_t moment)
 {
-    const time_t seconds = (time_t)(moment / NANOSECONDS);
+    const time_t seconds = (time_t)(moment / CLOCK_SECOND);
     struct tm tm = {.tm_mday = 1};
 
     localtime_r(&seconds, &tm);
@@ -79,7 +79,7 @@ static char *put_filled(char *dst, uint64_t number, size_t width, char fill)
 static char *put_timestamp(char *dst, uint64_t moment, char fill)
 {
     *dst++ = '[';
-    dst = put_filled(dst, moment / NANOSECONDS, 8, fill);
+    dst = put_filled(dst, moment / CLOCK_SECOND, 8, fill);
     *dst++ = '.';
     dst = put_filled(dst, moment / 1000 % 1000000, 6, fill);
     return PUT(dst, "]\t");
@@ -150,33 +150,19 @@ static void row(struct sink *sink, const struct record *record)
 {
     struct conntrack_sink *conntrack = (struct conntrack_sink *)sink;
 
-    if (record->kind == RECORD_FLOW)
+    if (record->kind == &kind_flow)
         open_root(conntrack, "conntrack");
-    else if (record->kind == RECORD_EXPECTATION)
+    else if (record->kind == &kind_expectation)
         open_root(conntrack, "expect");
     char *dst = writer_reserve(sink->writer, ROW_MAX);
-    switch (record->kind) {
-    case RECORD_FLOW:
+    if (record->kind == &kind_flow)
         dst = put_flow(conntrack, dst, record);
-        break;
-    case RECORD_EXPECTATION:
+    else if (record->kind == &kind_expectation)
         dst = put_expectation(conntrack, dst, record);
-        break;
-    case RECORD_FLOW_STATISTICS:
+    else if (record->kind == &kind_flow_statistics)
         dst = line_statistics(dst, record);
-        break;
-    case RECORD_FLOW_USAGE:
+    else if (record->kind == &kind_flow_usage)
         dst = block_usage(dst, record);
-        break;
-    case RECORD_SOCKET:
-    case RECORD_NEIGHBOUR:
-    case RECORD_COUNTER:
-    case RECORD_GROUP:
-    case RECORD_ROUTE:
-    case RECORD_INTERFACE:
-    case RECORD_COUNT:
-        break;
-    }
     writer_commit(sink->writer, dst);
 }
 

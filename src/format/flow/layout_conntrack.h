@@ -44,9 +44,10 @@ static inline char *put_name(char *dst, struct text name)
 }
 
 /* As inet_ntop(3) has it: a mapped address stays what it is. */
-static inline char *put_address(char *dst, uint8_t family, const uint8_t *address)
+static inline char *put_address(char *dst, const struct address *address)
 {
-    return family == AF_INET ? text_ipv4(dst, address) : text_ipv6(dst, address);
+    return address->family == AF_INET ? text_ipv4(dst, address->bytes)
+                                      : text_ipv6(dst, address->bytes);
 }
 
 /* 0x1f */

@@ -8,16 +8,16 @@
 #include "fastnet/lookup.h"
 
 /* The ends of a tuple; prefix is a literal. */
-#define PUT_ADDRESSES(dst, prefix, family, tuple)                                                  \
+#define PUT_ADDRESSES(dst, prefix, tuple)                                                          \
     put_addresses(dst, (struct text){prefix "src=", sizeof(prefix "src=") - 1},                    \
-                  (struct text){prefix "dst=", sizeof(prefix "dst=") - 1}, family, tuple)
+                  (struct text){prefix "dst=", sizeof(prefix "dst=") - 1}, tuple)
 
-static inline char *put_addresses(char *dst, struct text src, struct text dst_tag, uint8_t family,
+static inline char *put_addresses(char *dst, struct text src, struct text dst_tag,
                                   const struct flow_tuple *tuple)
 {
-    dst = put_address(put_name(dst, src), family, tuple->src);
+    dst = put_address(put_name(dst, src), &tuple->src);
     *dst++ = ' ';
-    dst = put_address(put_name(dst, dst_tag), family, tuple->dst);
+    dst = put_address(put_name(dst, dst_tag), &tuple->dst);
     *dst++ = ' ';
     return dst;
 }
@@ -99,7 +99,7 @@ static char *put_protocol(char *dst, uint8_t protocol)
 
 static char *put_state(char *dst, const struct flow_record *flow)
 {
-    struct text name = flow_state_name(flow->orig.protocol, flow->state);
+    struct text name = flow_state_name(flow->way[WAY_ORIG].tuple.protocol, flow->state);
 
     if (!name.data)
         name = (struct text){"NONE", 4};
@@ -119,13 +119,13 @@ static char *put_orig(char *dst, const struct record *record)
     const struct flow_record *flow = &record->flow;
 
     if (record->has & FLOW_ORIG) {
-        dst = PUT_ADDRESSES(dst, "", flow->family, &flow->orig);
-        dst = put_transport(dst, &flow->orig);
+        dst = PUT_ADDRESSES(dst, "", &flow->way[WAY_ORIG].tuple);
+        dst = put_transport(dst, &flow->way[WAY_ORIG].tuple);
     }
     if (record->has & FLOW_ORIG_ZONE)
-        dst = put_number(PUT(dst, "zone-orig="), flow->orig_zone);
+        dst = put_number(PUT(dst, "zone-orig="), flow->way[WAY_ORIG].zone);
     if (record->has & FLOW_ORIG_COUNTERS)
-        dst = put_counters(dst, flow->orig_packets, flow->orig_bytes);
+        dst = put_counters(dst, flow->way[WAY_ORIG].packets, flow->way[WAY_ORIG].bytes);
     if ((record->has & FLOW_STATUS) && !(flow->status & IPS_SEEN_REPLY))
         dst = PUT(dst, "[UNREPLIED] ");
     return dst;
@@ -147,13 +147,13 @@ static char *put_reply(char *dst, const struct record *record)
     const struct flow_record *flow = &record->flow;
 
     if (record->has & FLOW_REPLY) {
-        dst = PUT_ADDRESSES(dst, "", flow->family, &flow->reply);
-        dst = put_transport(dst, &flow->reply);
+        dst = PUT_ADDRESSES(dst, "", &flow->way[WAY_REPLY].tuple);
+        dst = put_transport(dst, &flow->way[WAY_REPLY].tuple);
     }
     if (record->has & FLOW_REPLY_ZONE)
-        dst = put_number(PUT(dst, "zone-reply="), flow->reply_zone);
+        dst = put_number(PUT(dst, "zone-reply="), flow->way[WAY_REPLY].zone);
     if (record->has & FLOW_REPLY_COUNTERS)
-        dst = put_counters(dst, flow->reply_packets, flow->reply_bytes);
+        dst = put_counters(dst, flow->way[WAY_REPLY].packets, flow->way[WAY_REPLY].bytes);
     if (record->has & FLOW_STATUS)
         dst = put_assured(dst, flow->status);
     return dst;
@@ -269,7 +269,7 @@ char *line_flow(const struct conntrack_sink *conntrack, char *dst, const struct 
     dst = put_event(dst, record, flow->event);
     if (layout->extended)
         dst = put_network_protocol(dst, flow->family);
-    dst = put_protocol(dst, flow->orig.protocol);
+    dst = put_protocol(dst, flow->way[WAY_ORIG].tuple.protocol);
     if (record->has & FLOW_TIMEOUT)
         dst = put_number(dst, flow->timeout);
     if (record->has & FLOW_STATE)
@@ -311,15 +311,15 @@ static char *put_expectation_tuples(char *dst, const struct record *record)
     const struct expectation_record *expectation = &record->expectation;
 
     if (record->has & FLOW_ORIG) {
-        dst = PUT_ADDRESSES(dst, "", expectation->family, &expectation->orig);
+        dst = PUT_ADDRESSES(dst, "", &expectation->orig);
         dst = put_transport(dst, &expectation->orig);
     }
     if (record->has & FLOW_MASK) {
-        dst = PUT_ADDRESSES(dst, "mask-", expectation->family, &expectation->mask);
+        dst = PUT_ADDRESSES(dst, "mask-", &expectation->mask);
         dst = put_transport(dst, &expectation->mask);
     }
     if (record->has & FLOW_MASTER) {
-        dst = PUT_ADDRESSES(dst, "master-", expectation->family, &expectation->master);
+        dst = PUT_ADDRESSES(dst, "master-", &expectation->master);
         dst = put_transport(dst, &expectation->master);
     }
     return dst;

@@ -59,38 +59,39 @@ static char *put_generic(char *dst, const struct record *record)
     if (record->has & FLOW_ZONE)
         dst = put_number(PUT(dst, "-w "), flow->zone);
     if (record->has & FLOW_ORIG_ZONE)
-        dst = put_number(PUT(dst, "--orig-zone "), flow->orig_zone);
+        dst = put_number(PUT(dst, "--orig-zone "), flow->way[WAY_ORIG].zone);
     if (record->has & FLOW_REPLY_ZONE)
-        dst = put_number(PUT(dst, "--reply-zone "), flow->reply_zone);
+        dst = put_number(PUT(dst, "--reply-zone "), flow->way[WAY_REPLY].zone);
     return dst;
 }
 
 /* Whether the reply comes from, or goes to, another address than the original direction tells. */
-static bool is_translated(const struct record *record, uint32_t done, const uint8_t *reply,
-                          const uint8_t *orig)
+static bool is_translated(const struct record *record, uint32_t done, const struct address *reply,
+                          const struct address *orig)
 {
     if ((record->has & FLOW_STATUS) && !(record->flow.status & done))
         return false;
-    return (record->has & FLOW_ORIG) && memcmp(reply, orig, 16) != 0;
+    return (record->has & FLOW_ORIG) && !address_equal(reply, orig);
 }
 
 static char *put_addresses(char *dst, const struct record *record)
 {
     const struct flow_record *flow = &record->flow;
-    const struct flow_tuple *orig = &flow->orig, *reply = &flow->reply;
+    const struct flow_tuple *orig = &flow->way[WAY_ORIG].tuple,
+                            *reply = &flow->way[WAY_REPLY].tuple;
 
     if (record->has & FLOW_ORIG) {
-        dst = put_address(PUT(dst, "-s "), flow->family, orig->src);
-        dst = put_address(PUT(dst, " -d "), flow->family, orig->dst);
+        dst = put_address(PUT(dst, "-s "), &orig->src);
+        dst = put_address(PUT(dst, " -d "), &orig->dst);
         *dst++ = ' ';
     }
     if (record->has & FLOW_REPLY) {
-        const bool dnat = is_translated(record, IPS_DST_NAT_DONE, reply->src, orig->dst);
-        const bool snat = is_translated(record, IPS_SRC_NAT_DONE, reply->dst, orig->src);
+        const bool dnat = is_translated(record, IPS_DST_NAT_DONE, &reply->src, &orig->dst);
+        const bool snat = is_translated(record, IPS_SRC_NAT_DONE, &reply->dst, &orig->src);
         dst = dnat ? PUT(dst, "-g ") : PUT(dst, "-r ");
-        dst = put_address(dst, flow->family, reply->src);
+        dst = put_address(dst, &reply->src);
         dst = snat ? PUT(dst, " -n ") : PUT(dst, " -q ");
-        dst = put_address(dst, flow->family, reply->dst);
+        dst = put_address(dst, &reply->dst);
         *dst++ = ' ';
     }
     return dst;
@@ -99,13 +100,13 @@ static char *put_addresses(char *dst, const struct record *record)
 /* One that the kernel does not track by ports has none, and is made again without. */
 static char *put_ports(char *dst, const struct flow_record *flow)
 {
-    if (flow->orig.has_ports) {
-        dst = put_number(PUT(dst, "--sport "), flow->orig.src_port);
-        dst = put_number(PUT(dst, "--dport "), flow->orig.dst_port);
+    if (flow->way[WAY_ORIG].tuple.has_ports) {
+        dst = put_number(PUT(dst, "--sport "), flow->way[WAY_ORIG].tuple.src_port);
+        dst = put_number(PUT(dst, "--dport "), flow->way[WAY_ORIG].tuple.dst_port);
     }
-    if (flow->reply.has_ports) {
-        dst = put_number(PUT(dst, "--reply-port-src "), flow->reply.src_port);
-        dst = put_number(PUT(dst, "--reply-port-dst "), flow->reply.dst_port);
+    if (flow->way[WAY_REPLY].tuple.has_ports) {
+        dst = put_number(PUT(dst, "--reply-port-src "), flow->way[WAY_REPLY].tuple.src_port);
+        dst = put_number(PUT(dst, "--reply-port-dst "), flow->way[WAY_REPLY].tuple.dst_port);
     }
     return dst;
 }
@@ -119,9 +120,9 @@ static char *put_vtags(char *dst, const struct record *record)
     const struct flow_record *flow = &record->flow;
 
     if (record->has & FLOW_ORIG_VTAG)
-        dst = put_number(PUT(dst, "--orig-vtag "), htonl(flow->orig_vtag));
+        dst = put_number(PUT(dst, "--orig-vtag "), htonl(flow->way[WAY_ORIG].vtag));
     if (record->has & FLOW_REPLY_VTAG)
-        dst = put_number(PUT(dst, "--reply-vtag "), htonl(flow->reply_vtag));
+        dst = put_number(PUT(dst, "--reply-vtag "), htonl(flow->way[WAY_REPLY].vtag));
     return dst;
 }
 
@@ -130,7 +131,7 @@ static char *put_state(char *dst, const struct record *record)
     const struct flow_record *flow = &record->flow;
 
     if (record->has & FLOW_STATE) {
-        const struct text name = flow_state_name(flow->orig.protocol, flow->state);
+        const struct text name = flow_state_name(flow->way[WAY_ORIG].tuple.protocol, flow->state);
         dst = PUT(dst, "--state ");
         dst = name.data ? put_name(dst, name) : PUT(dst, "NONE");
         *dst++ = ' ';
@@ -143,13 +144,13 @@ static char *put_state(char *dst, const struct record *record)
 
 static char *put_keys(char *dst, const struct flow_record *flow)
 {
-    if (flow->orig.has_ports) {
-        dst = put_number(PUT(dst, "--srckey "), flow->orig.src_port);
-        dst = put_number(PUT(dst, "--dstkey "), flow->orig.dst_port);
+    if (flow->way[WAY_ORIG].tuple.has_ports) {
+        dst = put_number(PUT(dst, "--srckey "), flow->way[WAY_ORIG].tuple.src_port);
+        dst = put_number(PUT(dst, "--dstkey "), flow->way[WAY_ORIG].tuple.dst_port);
     }
-    if (flow->reply.has_ports) {
-        dst = put_number(PUT(dst, "--reply-key-src "), flow->reply.src_port);
-        dst = put_number(PUT(dst, "--reply-key-dst "), flow->reply.dst_port);
+    if (flow->way[WAY_REPLY].tuple.has_ports) {
+        dst = put_number(PUT(dst, "--reply-key-src "), flow->way[WAY_REPLY].tuple.src_port);
+        dst = put_number(PUT(dst, "--reply-key-dst "), flow->way[WAY_REPLY].tuple.dst_port);
     }
     return dst;
 }
@@ -168,7 +169,7 @@ static char *put_icmp(char *dst, const struct flow_tuple *tuple)
 
 static char *put_protocol(char *dst, const struct record *record)
 {
-    const struct flow_tuple *orig = &record->flow.orig;
+    const struct flow_tuple *orig = &record->flow.way[WAY_ORIG].tuple;
     const struct text name = flow_protocol_name(orig->protocol);
 
     dst = PUT(dst, "-p ");

@@ -53,10 +53,10 @@ static char *open_transport(char *dst, uint8_t protocol)
     return PUT(dst, "\">");
 }
 
-static char *put_addresses(char *dst, uint8_t family, const struct flow_tuple *tuple)
+static char *put_addresses(char *dst, const struct flow_tuple *tuple)
 {
-    dst = put_address(PUT(dst, "<src>"), family, tuple->src);
-    dst = put_address(PUT(dst, "</src><dst>"), family, tuple->dst);
+    dst = put_address(PUT(dst, "<src>"), &tuple->src);
+    dst = put_address(PUT(dst, "</src><dst>"), &tuple->dst);
     return PUT(dst, "</dst>");
 }
 
@@ -76,7 +76,7 @@ static char *put_ports(char *dst, const struct flow_tuple *tuple)
 
 static char *put_tuple(char *dst, uint8_t family, const struct flow_tuple *tuple)
 {
-    dst = put_addresses(open_network(dst, family), family, tuple);
+    dst = put_addresses(open_network(dst, family), tuple);
     dst = PUT(dst, "</layer3>");
     dst = put_ports(open_transport(dst, tuple->protocol), tuple);
     return PUT(dst, "</layer4>");
@@ -94,11 +94,11 @@ static char *put_orig(char *dst, const struct record *record)
 
     dst = PUT(dst, "<meta direction=\"original\">");
     if (record->has & FLOW_ORIG)
-        dst = put_tuple(dst, flow->family, &flow->orig);
+        dst = put_tuple(dst, flow->family, &flow->way[WAY_ORIG].tuple);
     if (record->has & FLOW_ORIG_ZONE)
-        dst = PUT_ELEMENT(dst, "zone", flow->orig_zone);
+        dst = PUT_ELEMENT(dst, "zone", flow->way[WAY_ORIG].zone);
     if (record->has & FLOW_ORIG_COUNTERS)
-        dst = put_counters(dst, flow->orig_packets, flow->orig_bytes);
+        dst = put_counters(dst, flow->way[WAY_ORIG].packets, flow->way[WAY_ORIG].bytes);
     return PUT(dst, "</meta>");
 }
 
@@ -108,11 +108,11 @@ static char *put_reply(char *dst, const struct record *record)
 
     dst = PUT(dst, "<meta direction=\"reply\">");
     if (record->has & FLOW_REPLY)
-        dst = put_tuple(dst, flow->family, &flow->reply);
+        dst = put_tuple(dst, flow->family, &flow->way[WAY_REPLY].tuple);
     if (record->has & FLOW_REPLY_ZONE)
-        dst = PUT_ELEMENT(dst, "zone", flow->reply_zone);
+        dst = PUT_ELEMENT(dst, "zone", flow->way[WAY_REPLY].zone);
     if (record->has & FLOW_REPLY_COUNTERS)
-        dst = put_counters(dst, flow->reply_packets, flow->reply_bytes);
+        dst = put_counters(dst, flow->way[WAY_REPLY].packets, flow->way[WAY_REPLY].bytes);
     return PUT(dst, "</meta>");
 }
 
@@ -271,13 +271,13 @@ static char *put_expectation_addresses(char *dst, const struct record *record)
 
     dst = PUT(open_network(dst, family), "<expected>");
     if (record->has & FLOW_ORIG)
-        dst = put_addresses(dst, family, &expectation->orig);
+        dst = put_addresses(dst, &expectation->orig);
     dst = PUT(dst, "</expected><mask>");
     if (record->has & FLOW_MASK)
-        dst = put_addresses(dst, family, &expectation->mask);
+        dst = put_addresses(dst, &expectation->mask);
     dst = PUT(dst, "</mask><master>");
     if (record->has & FLOW_MASTER)
-        dst = put_addresses(dst, family, &expectation->master);
+        dst = put_addresses(dst, &expectation->master);
     return PUT(dst, "</master></layer3>");
 }
 

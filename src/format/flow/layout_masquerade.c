@@ -120,15 +120,15 @@ static char *put_sequence(char *dst, const struct record *record)
     return dst;
 }
 
-static char *put_host(char *dst, const struct masquerade_sink *masquerade, uint8_t family,
-                      const uint8_t *address)
+static char *put_host(char *dst, const struct masquerade_sink *masquerade,
+                      const struct address *address)
 {
     const char *name = NULL;
     char *start = dst;
 
     if (!masquerade->layout.numeric_hosts)
-        name = hosts_name(masquerade->sink.context->hosts, family, address);
-    dst = name ? escape_text(dst, name, strlen(name), NULL) : text_address(dst, family, address);
+        name = hosts_name(masquerade->sink.context->hosts, address);
+    dst = name ? escape_text(dst, name, strlen(name), NULL) : text_address(dst, address);
     dst = text_pad(dst, start, ADDRESS_WIDTH);
     *dst++ = ' ';
     return dst;
@@ -166,7 +166,7 @@ static void row(struct sink *sink, const struct record *record)
 {
     struct masquerade_sink *masquerade = masquerade_of(sink);
     const struct flow_record *flow = &record->flow;
-    const uint8_t protocol = flow->orig.protocol;
+    const uint8_t protocol = flow->way[WAY_ORIG].tuple.protocol;
     char *dst;
 
     put_heading(masquerade);
@@ -175,13 +175,13 @@ static void row(struct sink *sink, const struct record *record)
     dst = put_expiry(dst, record);
     if (masquerade->layout.extended)
         dst = put_sequence(dst, record);
-    dst = put_host(dst, masquerade, flow->family, flow->orig.src);
-    dst = put_host(dst, masquerade, flow->family, flow->orig.dst);
-    dst = put_port(dst, masquerade, protocol, flow->orig.src_port);
+    dst = put_host(dst, masquerade, &flow->way[WAY_ORIG].tuple.src);
+    dst = put_host(dst, masquerade, &flow->way[WAY_ORIG].tuple.dst);
+    dst = put_port(dst, masquerade, protocol, flow->way[WAY_ORIG].tuple.src_port);
     dst = put_string(dst, " -> ");
-    dst = put_port(dst, masquerade, protocol, destination_port(&flow->orig));
+    dst = put_port(dst, masquerade, protocol, destination_port(&flow->way[WAY_ORIG].tuple));
     dst = put_string(dst, " (");
-    dst = put_port(dst, masquerade, protocol, masqueraded_port(&flow->reply));
+    dst = put_port(dst, masquerade, protocol, masqueraded_port(&flow->way[WAY_REPLY].tuple));
     dst = put_string(dst, ")\n");
     writer_commit(sink->writer, dst);
 }

@@ -8,7 +8,7 @@
 #define USAGE_SYSCTL "net.netfilter.nf_conntrack_max"
 
 /*
- * Of a RECORD_FLOW_USAGE. The first two are thousandths. An entry is in two chains: it is found by
+ * Of a &kind_flow_usage. The first two are thousandths. An entry is in two chains: it is found by
  * either direction.
  */
 uint64_t usage_percent(const struct record *record);       /* maximum is not 0 */

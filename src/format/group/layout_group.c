@@ -15,7 +15,7 @@ const char layout_group_heading[] = "IPv6/IPv4 Group Memberships\n"
 char *layout_group(char *dst, const struct record *record, const struct hosts *hosts)
 {
     const struct group_record *group = &record->group;
-    const char *name = hosts ? hosts_name(hosts, group->family, group->address) : NULL;
+    const char *name = hosts ? hosts_name(hosts, &group->address) : NULL;
 
     dst = text_pad(escape_text(dst, group->interface.data, group->interface.length, NULL), dst,
                    INTERFACE_WIDTH);
@@ -24,5 +24,5 @@ char *layout_group(char *dst, const struct record *record, const struct hosts *h
     *dst++ = ' ';
     if (name)
         return escape_text(dst, name, strlen(name), NULL);
-    return text_address(dst, group->family, group->address);
+    return text_address(dst, &group->address);
 }

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 
 #include "fastnet/array.h"
+#include "fastnet/hardware.h"
 #include "fastnet/sink.h"
 #include "fastnet/text.h"
 #include "format/interface/interface_names.h"
@@ -165,18 +166,13 @@ static char *put_flags(char *dst, const struct record *record)
     return put_string(dst, named ? ">" : flags ? "" : "<");
 }
 
-static char *put_address(char *dst, const char *what, uint8_t family, const uint8_t *address)
-{
-    return text_address(put_string(dst, what), family, address);
-}
-
 static char *put_netmask(char *dst, uint8_t prefix)
 {
     const uint32_t bits = prefix ? UINT32_MAX << (32 - prefix) : 0;
     const uint8_t mask[4] = {(uint8_t)(bits >> 24), (uint8_t)(bits >> 16), (uint8_t)(bits >> 8),
                              (uint8_t)bits};
 
-    return put_address(dst, "  netmask ", AF_INET, mask);
+    return text_ipv4(put_string(dst, "  netmask "), mask);
 }
 
 /* The first IPv4 address that has the interface's name for a label. */
@@ -184,7 +180,7 @@ static const struct interface_address *find_ipv4(const struct interface_record *
 {
     for (size_t i = 0; i < interface->address_count; i++) {
         const struct interface_address *address = &interface->addresses[i];
-        if (address->family == AF_INET && strlen(address->label) == interface->name.length &&
+        if (address->local.family == AF_INET && strlen(address->label) == interface->name.length &&
             memcmp(address->label, interface->name.data, interface->name.length) == 0)
             return address;
     }
@@ -198,12 +194,12 @@ static char *put_ipv4(char *dst, const struct record *record)
 
     if (!address)
         return dst;
-    dst = put_address(indent(dst), "inet ", AF_INET, address->local);
+    dst = text_ipv4(put_string(indent(dst), "inet "), address->local.bytes);
     dst = put_netmask(dst, address->prefix);
     if (flags & IFF_BROADCAST)
-        dst = put_address(dst, "  broadcast ", AF_INET, address->broadcast);
+        dst = text_ipv4(put_string(dst, "  broadcast "), address->broadcast.bytes);
     if (flags & IFF_POINTOPOINT)
-        dst = put_address(dst, "  destination ", AF_INET, address->peer);
+        dst = text_ipv4(put_string(dst, "  destination "), address->peer.bytes);
     *dst++ = '\n';
     return dst;
 }
@@ -245,9 +241,9 @@ static const char *scope_words(unsigned scope)
 static char *put_ipv6(char *dst, const struct interface_address *address)
 {
     static const char digits[] = "0123456789abcdef";
-    const unsigned scope = scope_of(address->local);
+    const unsigned scope = scope_of(address->local.bytes);
 
-    dst = put_address(indent(dst), "inet6 ", AF_INET6, address->local);
+    dst = text_address(put_string(indent(dst), "inet6 "), &address->local);
     dst = put_number(put_string(dst, "  prefixlen "), address->prefix);
     dst = put_string(dst, "  scopeid 0x");
     if (scope)
@@ -261,7 +257,7 @@ static char *put_ipv6(char *dst, const struct interface_address *address)
 static void write_ipv6(struct writer *writer, const struct interface_record *interface)
 {
     for (size_t i = 0; i < interface->address_count; i++)
-        if (interface->addresses[i].family == AF_INET6) {
+        if (interface->addresses[i].local.family == AF_INET6) {
             char *dst = writer_reserve(writer, ADDRESS_LINE);
             writer_commit(writer, put_ipv6(dst, &interface->addresses[i]));
         }
@@ -287,13 +283,13 @@ static char *put_hardware_address(char *dst, const struct interface_record *inte
 static char *put_hardware(char *dst, const struct record *record)
 {
     const struct interface_record *interface = &record->interface;
-    const struct hardware *hardware = hardware_of(interface->type);
+    const struct hardware *hardware = hardware_by_type(interface->type);
 
     if (!(record->has & INTERFACE_TYPE))
         return dst;
-    if (!hardware)
-        hardware = &hardware_unspecified;
-    dst = put_string(indent(dst), hardware->name);
+    if (!hardware || !hardware->title)
+        hardware = hardware_by_type(HARDWARE_UNSPECIFIED);
+    dst = put_string(indent(dst), hardware->net_tools);
     if (hardware->bytes || hardware->empty)
         *dst++ = ' ';
     dst = put_hardware_address(dst, interface, hardware);

@@ -1,43 +1,27 @@
-/* The columns of neighbours. */
+/* The fields of neighbours. */
 #include <linux/if_arp.h>
 #include <linux/rtnetlink.h>
-#include <string.h>
-#include <sys/socket.h>
 
-#include "fastnet/array.h"
 #include "fastnet/hardware.h"
 #include "fastnet/lookup.h"
-#include "format/fields/columns.h"
-#include "format/fields/values.h"
+#include "format/fields/fields.h"
+#include "format/neighbour/neighbour_names.h"
 #include "format/route/route_names.h"
-#include "format/states.h"
 
-static struct value neighbour_address(const struct column *column, const struct record *record,
-                                      const struct context *context)
+/* The interface's index, 0 where only its name is known. */
+static uint32_t index_of(const struct cell *cell)
 {
-    (void)context;
-    return member_address(column, record, record->neighbour.family);
-}
-
-static struct value host(const struct column *column, const struct record *record,
-                         const struct context *context)
-{
-    const struct neighbour_record *neighbour = &record->neighbour;
-
-    (void)column;
-    if (!context->hosts)
-        return unknown;
-    return string(hosts_name(context->hosts, neighbour->family, neighbour->address));
+    return cell->record->has & NEIGHBOUR_INTERFACE ? cell->record->neighbour.interface : 0;
 }
 
 /* The hardware type of a neighbour's interface, or -1. */
-static int hardware_of(const struct record *record, const struct context *context)
+static int hardware_of(const struct cell *cell)
 {
-    if (record->has & NEIGHBOUR_HARDWARE)
-        return record->neighbour.hardware;
-    if (!(record->has & NEIGHBOUR_INTERFACE) || !context->interfaces)
+    if (cell->record->has & NEIGHBOUR_HARDWARE)
+        return cell->record->neighbour.hardware;
+    if (index_of(cell) == 0 || !cell->context->interfaces)
         return -1;
-    return interfaces_hardware(context->interfaces, record->neighbour.interface);
+    return interfaces_hardware(cell->context->interfaces, index_of(cell));
 }
 
 /* A tunnel's link-layer address is one of IP, and is written as ip-neighbour(8) writes it. */
@@ -56,285 +40,111 @@ static uint8_t family_of_lladdr(const struct neighbour_record *neighbour, int ha
     }
 }
 
-static struct value lladdr(const struct column *column, const struct record *record,
-                           const struct context *context)
+static struct value lladdr(const struct cell *cell)
 {
-    const struct neighbour_record *neighbour = &record->neighbour;
+    const struct neighbour_record *neighbour = &cell->record->neighbour;
 
-    if (!is_filled(column, record))
-        return unknown;
     return (struct value){
         .type = VALUE_LLADDR,
-        .family = family_of_lladdr(neighbour, hardware_of(record, context)),
+        .family = family_of_lladdr(neighbour, hardware_of(cell)),
         .text = {(const char *)neighbour->lladdr, neighbour->lladdr_length},
     };
 }
 
-static struct value interface(uint32_t index, const struct context *context)
+static struct value device(const struct cell *cell)
 {
-    const char *name = NULL;
-
-    if (context->interfaces)
-        name = interfaces_name(context->interfaces, index);
-    return (struct value){.type = VALUE_NAME, .name = {name, index}};
+    if (index_of(cell) == 0)
+        return name(cell->record->neighbour.interface_name, 0);
+    return interface_named(cell->context, index_of(cell));
 }
 
-static struct value device(const struct column *column, const struct record *record,
-                           const struct context *context)
+static struct value device_index(const struct cell *cell)
 {
-    const struct neighbour_record *neighbour = &record->neighbour;
-
-    if (!is_filled(column, record))
-        return unknown;
-    if (neighbour->interface == 0)
-        return (struct value){.type = VALUE_NAME, .name = {neighbour->interface_name, 0}};
-    return interface(neighbour->interface, context);
+    return index_of(cell) == 0 ? unknown : number(index_of(cell));
 }
 
-static struct value device_index(const struct column *column, const struct record *record,
-                                 const struct context *context)
+static struct value hardware(const struct cell *cell)
 {
-    (void)context;
-    if (!is_filled(column, record) || record->neighbour.interface == 0)
-        return unknown;
-    return number(record->neighbour.interface);
+    const int type = hardware_of(cell);
+
+    return type < 0 ? unknown : name(hardware_name((uint64_t)type), (uint64_t)type);
 }
 
-static struct value hardware(const struct column *column, const struct record *record,
-                             const struct context *context)
-{
-    const int number_of_type = hardware_of(record, context);
-    const struct hardware *known = hardware_by_type(number_of_type);
-
-    (void)column;
-    if (number_of_type < 0)
-        return unknown;
-    return (struct value){.type = VALUE_NAME,
-                          .name = {known ? known->name : NULL, (uint64_t)number_of_type}};
-}
-
-static struct value state(const struct column *column, const struct record *record,
-                          const struct context *context)
-{
-    (void)context;
-    if (!is_filled(column, record))
-        return unknown;
-    return string(neighbour_state_name(record->neighbour.state));
-}
-
-/* By bit: NTF_*, then NTF_EXT_*, of which linux/neighbour.h does not have all everywhere. */
-static struct value flags(const struct column *column, const struct record *record,
-                          const struct context *context)
-{
-    static const char *const names[] = {
-        "use",    "self",   "master",  "proxy",  "extern_learn", "offloaded",
-        "sticky", "router", "managed", "locked", "extern_valid",
-    };
-    static const struct flag_names known = {names, COUNT(names)};
-
-    (void)context;
-    if (!is_filled(column, record))
-        return unknown;
-    return (struct value){
-        .type = VALUE_FLAGS,
-        .flags = {.names = &known, .bits = {record->neighbour.flags}},
-    };
-}
-
-static struct value protocol(const struct column *column, const struct record *record,
-                             const struct context *context)
-{
-    const uint8_t by = record->neighbour.protocol;
-
-    (void)context;
-    if (!is_filled(column, record))
-        return unknown;
-    return (struct value){.type = VALUE_NAME, .name = {route_protocol_name(by), by}};
-}
-
-static struct value type(const struct column *column, const struct record *record,
-                         const struct context *context)
-{
-    const uint8_t is = record->neighbour.type;
-
-    (void)context;
-    if (!is_filled(column, record))
-        return unknown;
-    return string(is == RTN_UNSPEC ? "unspec" : route_type_name(is));
-}
-
-static bool has_index(const struct record *record)
-{
-    return record->has & NEIGHBOUR_INTERFACE && record->neighbour.interface != 0;
-}
-
-static struct value netns(const struct column *column, const struct record *record,
-                          const struct context *context)
+static struct value netns(const struct cell *cell)
 {
     int32_t netns = -1;
 
-    (void)column;
-    if (record->has & NEIGHBOUR_NETNS)
-        netns = record->neighbour.netns;
-    else if (has_index(record) && context->interfaces)
-        netns = interfaces_netns(context->interfaces, record->neighbour.interface);
+    if (cell->record->has & NEIGHBOUR_NETNS)
+        netns = cell->record->neighbour.netns;
+    else if (index_of(cell) != 0 && cell->context->interfaces)
+        netns = interfaces_netns(cell->context->interfaces, index_of(cell));
     return netns >= 0 ? number((uint64_t)netns) : unknown;
 }
 
-static struct value master(const struct column *column, const struct record *record,
-                           const struct context *context)
+static struct value master(const struct cell *cell)
 {
     uint32_t index = 0;
 
-    (void)column;
-    if (record->has & NEIGHBOUR_MASTER)
-        index = record->neighbour.master;
-    else if (has_index(record) && context->interfaces)
-        index = interfaces_master(context->interfaces, record->neighbour.interface);
-    return index != 0 ? interface(index, context) : unknown;
+    if (cell->record->has & NEIGHBOUR_MASTER)
+        index = cell->record->neighbour.master;
+    else if (index_of(cell) != 0 && cell->context->interfaces)
+        index = interfaces_master(cell->context->interfaces, index_of(cell));
+    return interface_named(cell->context, index);
+}
+
+static const char *type_name(uint64_t type)
+{
+    return type == RTN_UNSPEC ? "unspec" : route_type_name(type);
 }
 
 /* In the order in which --columns=help lists them. Names and meanings stay once released. */
-static const struct column columns[] = {
-    {.name = "address",
-     .heading = "ADDRESS",
-     .help = "network address",
-     .type = VALUE_ADDRESS,
-     MEMBER(neighbour.address),
-     .value = neighbour_address},
-    {.name = "family",
-     .heading = "FAMILY",
-     .help = "inet or inet6",
-     .type = VALUE_TEXT,
-     MEMBER(neighbour.family),
-     .value = member_family},
-    {.name = "host",
-     .heading = "HOST",
-     .help = "host name of the address, where it has one",
-     .needs = NEED_HOSTS,
-     .type = VALUE_TEXT,
-     .value = host},
-    {.name = "lladdr",
-     .heading = "LLADDR",
-     .help = "link-layer address, where it is known; of a tunnel an IP address",
-     .needs = NEIGHBOUR_LLADDR | NEED_INTERFACES,
-     .type = VALUE_LLADDR,
-     .value = lladdr},
-    {.name = "device",
-     .heading = "DEVICE",
-     .help = "interface; the index where it has no name any more",
-     .needs = NEIGHBOUR_INTERFACE | NEED_INTERFACES,
-     .type = VALUE_NAME,
-     .value = device},
-    {.name = "index",
-     .heading = "INDEX",
-     .help = "index of the interface",
-     .needs = NEIGHBOUR_INTERFACE,
-     .type = VALUE_NUMBER,
-     .value = device_index},
-    {.name = "hardware",
-     .heading = "HARDWARE",
-     .help = "type of the interface: ether, infiniband, gre, ...",
-     .needs = NEED_INTERFACES,
-     .type = VALUE_NAME,
-     .value = hardware},
-    {.name = "state",
-     .heading = "STATE",
-     .help = "state by its kernel name: REACHABLE, STALE, FAILED, ...; a proxy has none",
-     .needs = NEIGHBOUR_STATE,
-     .type = VALUE_TEXT,
-     .coloured = true,
-     .value = state},
-    {.name = "flags",
-     .heading = "FLAGS",
-     .help = "router, proxy, extern_learn, managed, offloaded, ...; by commas",
-     .needs = NEIGHBOUR_FLAGS,
-     .type = VALUE_FLAGS,
-     .value = flags},
-    {.name = "protocol",
-     .heading = "PROTOCOL",
-     .help = "who made the entry: static, zebra, bgp, ...; where that was said",
-     .needs = NEIGHBOUR_PROTOCOL,
-     .type = VALUE_NAME,
-     .value = protocol},
-    {.name = "used",
-     .heading = "USED",
-     .help = "seconds since it was last used",
-     .needs = NEIGHBOUR_CACHEINFO,
-     .type = VALUE_DECIMAL,
-     MEMBER(neighbour.used_ms),
-     .value = member_milliseconds},
-    {.name = "confirmed",
-     .heading = "CONFIRMED",
-     .help = "seconds since it was last known to be reachable",
-     .needs = NEIGHBOUR_CACHEINFO,
-     .type = VALUE_DECIMAL,
-     MEMBER(neighbour.confirmed_ms),
-     .value = member_milliseconds},
-    {.name = "updated",
-     .heading = "UPDATED",
-     .help = "seconds since its state or link-layer address last changed",
-     .needs = NEIGHBOUR_CACHEINFO,
-     .type = VALUE_DECIMAL,
-     MEMBER(neighbour.updated_ms),
-     .value = member_milliseconds},
-    {.name = "probes",
-     .heading = "PROBES",
-     .help = "probes sent that were not answered yet",
-     .needs = NEIGHBOUR_PROBES,
-     .type = VALUE_NUMBER,
-     MEMBER(neighbour.probes),
-     .value = member_number},
-    {.name = "references",
-     .heading = "REFERENCES",
-     .help = "references to it in the kernel",
-     .needs = NEIGHBOUR_CACHEINFO,
-     .type = VALUE_NUMBER,
-     MEMBER(neighbour.references),
-     .value = member_number},
-    {.name = "master",
-     .heading = "MASTER",
-     .help = "device that the interface belongs to: bridge, bond, VRF, ...",
-     .needs = NEIGHBOUR_INTERFACE | NEED_INTERFACES | NEED_LINKS,
-     .type = VALUE_NAME,
-     .value = master},
-    {.name = "namespace",
-     .heading = "NAMESPACE",
-     .help = "number of the network namespace that the interface's other end is in",
-     .needs = NEIGHBOUR_INTERFACE | NEED_INTERFACES | NEED_LINKS,
-     .type = VALUE_NUMBER,
-     .value = netns},
-    {.name = "type",
-     .heading = "TYPE",
-     .help = "what the address is for routing: unicast, multicast, broadcast, ...",
-     .needs = NEIGHBOUR_TYPE,
-     .type = VALUE_TEXT,
-     .value = type},
-    {.name = "vlan",
-     .heading = "VLAN",
-     .help = "VLAN, where the entry has one",
-     .needs = NEIGHBOUR_VLAN,
-     .type = VALUE_NUMBER,
-     MEMBER(neighbour.vlan),
-     .value = member_number},
-    {.name = "vni",
-     .heading = "VNI",
-     .help = "VXLAN network identifier, where the entry has one",
-     .needs = NEIGHBOUR_VNI,
-     .type = VALUE_NUMBER,
-     MEMBER(neighbour.vni),
-     .value = member_number},
-    {.name = "port",
-     .heading = "PORT",
-     .help = "VXLAN port, where the entry has one",
-     .needs = NEIGHBOUR_PORT,
-     .type = VALUE_NUMBER,
-     MEMBER(neighbour.port),
-     .value = member_number},
+static const struct field fields[] = {
+    ADDRESS(address, neighbour.address, 0, "network address"),
+    WORD(family, neighbour.address.family, family_name, 0, "inet or inet6"),
+    HOST(host, neighbour.address, 0, "host name of the address, where it has one"),
+    COMPUTED(lladdr, VALUE_LLADDR, lladdr, NEIGHBOUR_LLADDR,
+             "link-layer address, where it is known; of a tunnel an IP address",
+             .needs.lookups = NEED_INTERFACES),
+    COMPUTED(device, VALUE_NAME, device, NEIGHBOUR_INTERFACE,
+             "interface; the index where it has no name any more",
+             .needs.lookups = NEED_INTERFACES),
+    COMPUTED(index, VALUE_NUMBER, device_index, NEIGHBOUR_INTERFACE, "index of the interface"),
+    COMPUTED(hardware, VALUE_NAME, hardware, 0,
+             "type of the interface: ether, infiniband, gre, ...",
+             .needs.lookups = NEED_INTERFACES),
+    WORD(state, neighbour.state, neighbour_state_name, NEIGHBOUR_STATE,
+         "state by its kernel name: REACHABLE, STALE, FAILED, ...; a proxy has none",
+         .coloured = true),
+    FLAGS(flags, neighbour.flags, neighbour_flag_names, NEIGHBOUR_FLAGS,
+          "router, proxy, extern_learn, managed, offloaded, ...; by commas"),
+    NAMED(protocol, neighbour.protocol, route_protocol_name, NEIGHBOUR_PROTOCOL,
+          "who made the entry: static, zebra, bgp, ...; where that was said"),
+    MILLISECONDS(used, neighbour.used_ms, NEIGHBOUR_CACHEINFO, "seconds since it was last used"),
+    MILLISECONDS(confirmed, neighbour.confirmed_ms, NEIGHBOUR_CACHEINFO,
+                 "seconds since it was last known to be reachable"),
+    MILLISECONDS(updated, neighbour.updated_ms, NEIGHBOUR_CACHEINFO,
+                 "seconds since its state or link-layer address last changed"),
+    NUMBER(probes, neighbour.probes, NEIGHBOUR_PROBES, "probes sent that were not answered yet"),
+    NUMBER(references, neighbour.references, NEIGHBOUR_CACHEINFO, "references to it in the kernel"),
+    COMPUTED(master, VALUE_NAME, master, 0,
+             "device that the interface belongs to: bridge, bond, VRF, ...",
+             .optional = NEIGHBOUR_INTERFACE, .needs.lookups = NEED_INTERFACES | NEED_LINKS),
+    COMPUTED(namespace, VALUE_NUMBER, netns, 0,
+             "number of the network namespace that the interface's other end is in",
+             .optional = NEIGHBOUR_INTERFACE, .needs.lookups = NEED_INTERFACES | NEED_LINKS),
+    WORD(type, neighbour.type, type_name, NEIGHBOUR_TYPE,
+         "what the address is for routing: unicast, multicast, broadcast, ..."),
+    NUMBER(vlan, neighbour.vlan, NEIGHBOUR_VLAN, "VLAN, where the entry has one"),
+    NUMBER(vni, neighbour.vni, NEIGHBOUR_VNI, "VXLAN network identifier, where the entry has one"),
+    NUMBER(port, neighbour.port, NEIGHBOUR_PORT, "VXLAN port, where the entry has one"),
 };
 
-const struct column_table columns_neighbour = {
-    .kind = RECORD_NEIGHBOUR,
-    .columns = columns,
-    .count = COUNT(columns),
+static const struct named_address hosts[] = {NAMED_ADDRESS(neighbour.address, 0)};
+
+const struct kind kind_neighbour = {
+    .name = "neighbours",
+    .size = RECORD_SIZE(neighbour),
+    .identified = true,
+    FIELDS(fields),
+    HOSTS(hosts),
 };

@@ -75,14 +75,14 @@ static unsigned flags_of(const struct record *record)
 }
 
 /* A type that arp does not know is Ethernet to it. */
-static const char *hardware_name(int type)
+static const char *net_tools_name(int type)
 {
     const struct hardware *hardware;
 
     if (type == ARPHRD_ETHER || type < 0)
         return "ether";
     hardware = hardware_by_type(type);
-    return hardware && hardware->arp_name ? hardware->arp_name : "ether";
+    return hardware && hardware->net_tools ? hardware->net_tools : "ether";
 }
 
 /* By its name, or by its number when it is gone since. */
@@ -93,7 +93,7 @@ static void look_up_device(struct device *device, uint32_t interface, struct int
                             : text_u64(device->name, interface);
 
     device->interface = interface;
-    device->hardware = hardware_name(interfaces_hardware(interfaces, interface));
+    device->hardware = net_tools_name(interfaces_hardware(interfaces, interface));
     device->length = (size_t)(stop - device->name);
 }
 
@@ -105,7 +105,7 @@ static void read_device(struct device *device, const struct record *record)
     const int type = (record->has & NEIGHBOUR_HARDWARE) ? neighbour->hardware : ARPHRD_ETHER;
 
     device->interface = 0;
-    device->hardware = hardware_name(type);
+    device->hardware = net_tools_name(type);
     device->length = (size_t)(put_escaped(device->name, name, INTERFACE_NAME_SIZE) - device->name);
 }
 
@@ -122,11 +122,9 @@ static const struct device *device_of(struct arp_sink *arp, const struct record 
 
 static const char *host_of(const struct arp_sink *arp, const struct record *record)
 {
-    const struct neighbour_record *neighbour = &record->neighbour;
-
     if (arp->layout.numeric || !arp->sink.context->hosts)
         return NULL;
-    return hosts_name(arp->sink.context->hosts, neighbour->family, neighbour->address);
+    return hosts_name(arp->sink.context->hosts, &record->neighbour.address);
 }
 
 static char *put_lladdr(char *dst, const struct record *record)
@@ -165,7 +163,7 @@ static char *put_bsd(char *dst, const struct entry *entry)
 
     dst = entry->host ? put_escaped(dst, entry->host, HOST_MAX) : put_string(dst, "?");
     dst = put_string(dst, " (");
-    dst = text_ipv4(dst, entry->record->neighbour.address);
+    dst = text_ipv4(dst, entry->record->neighbour.address.bytes);
     dst = put_string(dst, ") at ");
     if (entry->flags & ATF_COM) {
         dst = put_lladdr(dst, entry->record);
@@ -208,7 +206,7 @@ static char *put_table(char *dst, const struct entry *entry)
     if (entry->host && entry->host[0] != '?')
         dst = put_escaped(dst, entry->host, HOST_MAX);
     else
-        dst = text_ipv4(dst, entry->record->neighbour.address);
+        dst = text_ipv4(dst, entry->record->neighbour.address.bytes);
     dst = put_string(text_pad(dst, start, ADDRESS_WIDTH), "  ");
     dst = put_table_lladdr(dst, entry);
     start = dst;

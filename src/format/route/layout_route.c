@@ -84,13 +84,6 @@ static char *put_name(char *dst, const char *name)
     return escape_text(dst, name, strlen(name), " ");
 }
 
-static bool is_unspecified(const uint8_t *address)
-{
-    static const uint8_t none[16];
-
-    return memcmp(address, none, sizeof none) == 0;
-}
-
 /* The first bits of an IPv4 address. */
 static void mask_of(uint8_t prefix, uint8_t mask[4])
 {
@@ -100,31 +93,31 @@ static void mask_of(uint8_t prefix, uint8_t mask[4])
     }
 }
 
-static char *put_host(char *dst, const struct route_sink *routes, uint8_t family,
-                      const uint8_t *address)
+static char *put_host(char *dst, const struct route_sink *routes, const struct address *address)
 {
     const struct hosts *hosts = routes->sink.context->hosts;
-    char *end = hosts ? put_name(dst, hosts_name(hosts, family, address)) : NULL;
+    char *end = hosts ? put_name(dst, hosts_name(hosts, address)) : NULL;
 
-    return end ? end : text_address(dst, family, address);
+    return end ? end : text_address(dst, address);
 }
 
 /* --- IPv4 ------------------------------------------------------------------------------------- */
 
 static char *put_destination(char *dst, const struct route_sink *routes,
-                             const struct route_record *route)
+                             const struct record *record)
 {
+    const struct route_record *route = &record->route;
     const struct context *context = routes->sink.context;
     char *end;
 
     if (routes->layout.numeric)
-        return text_ipv4(dst, route->destination);
-    if (is_unspecified(route->destination))
+        return text_ipv4(dst, route->destination.bytes);
+    if (address_is_unspecified(&route->destination))
         return put_string(dst, route->prefix ? "0.0.0.0" : "default");
-    if (route_is_to_host(route))
-        return put_host(dst, routes, AF_INET, route->destination);
-    end = put_name(dst, networks_name(context->networks, route->destination));
-    return end ? end : text_ipv4(dst, route->destination);
+    if (route_is_to_host(record))
+        return put_host(dst, routes, &route->destination);
+    end = put_name(dst, networks_name(context->networks, &route->destination));
+    return end ? end : text_ipv4(dst, route->destination.bytes);
 }
 
 /* Of an IPv6 gateway the kernel's file, and so netstat, does not know. */
@@ -132,11 +125,11 @@ static char *put_gateway(char *dst, const struct route_sink *routes, const struc
 {
     const struct route_record *route = &record->route;
 
-    if (!(record->has & ROUTE_GATEWAY) || route->gateway_family != AF_INET)
+    if (!(record->has & ROUTE_GATEWAY) || route->gateway.family != AF_INET)
         return put_string(dst, "0.0.0.0");
     if (routes->layout.numeric)
-        return text_ipv4(dst, route->gateway);
-    return put_host(dst, routes, AF_INET, route->gateway);
+        return text_ipv4(dst, route->gateway.bytes);
+    return put_host(dst, routes, &route->gateway);
 }
 
 struct letter {
@@ -191,7 +184,7 @@ static char *put_device(char *dst, struct route_sink *routes, const struct recor
     if (record->has & ROUTE_DEVICE)
         return escape_text(dst, route->device.data, route->device.length, " ");
     if (!(record->has & ROUTE_INTERFACE))
-        return put_string(dst, route->family == AF_INET ? "*" : "");
+        return put_string(dst, route->destination.family == AF_INET ? "*" : "");
     return put_interface(dst, routes, route->interface);
 }
 
@@ -289,7 +282,7 @@ static char *put_ipv4(char *dst, struct route_sink *routes, const struct record 
     const struct route_record *route = &record->route;
     char *start = dst;
 
-    dst = text_pad(put_destination(dst, routes, route), start, ADDRESS_WIDTH);
+    dst = text_pad(put_destination(dst, routes, record), start, ADDRESS_WIDTH);
     *dst++ = ' ';
     start = dst;
     dst = (route->flags & RTF_REJECT) ? put_string(dst, "-") : put_gateway(dst, routes, record);
@@ -302,13 +295,12 @@ static char *put_ipv4(char *dst, struct route_sink *routes, const struct record 
 /* The cache's rows begin with the source, which is not known, and have no mask. */
 static char *put_cached_ipv4(char *dst, struct route_sink *routes, const struct record *record)
 {
-    const struct route_record *route = &record->route;
     char *start;
 
     dst = put_padded(dst, "0.0.0.0", ADDRESS_WIDTH);
     *dst++ = ' ';
     start = dst;
-    dst = text_pad(put_destination(dst, routes, route), start, ADDRESS_WIDTH);
+    dst = text_pad(put_destination(dst, routes, record), start, ADDRESS_WIDTH);
     *dst++ = ' ';
     start = dst;
     dst = text_pad(put_gateway(dst, routes, record), start, ADDRESS_WIDTH);
@@ -320,13 +312,13 @@ static char *put_cached_ipv4(char *dst, struct route_sink *routes, const struct 
 
 /* --- IPv6 ------------------------------------------------------------------------------------- */
 
-static char *put_address6(char *dst, const struct route_sink *routes, const uint8_t *address)
+static char *put_address6(char *dst, const struct route_sink *routes, const struct address *address)
 {
     if (routes->layout.numeric)
-        return text_address(dst, AF_INET6, address);
-    if (is_unspecified(address))
+        return text_address(dst, address);
+    if (address_is_unspecified(address))
         return put_string(dst, "[::]");
-    return put_host(dst, routes, AF_INET6, address);
+    return put_host(dst, routes, address);
 }
 
 static char *put_flags6(char *dst, uint32_t flags)
@@ -346,12 +338,12 @@ static char *put_ipv6(char *dst, struct route_sink *routes, const struct record 
     const struct route_record *route = &record->route;
     char *start = dst;
 
-    dst = put_address6(dst, routes, route->destination);
+    dst = put_address6(dst, routes, &route->destination);
     *dst++ = '/';
     dst = text_pad(text_u64(dst, route->prefix), start, DESTINATION6_WIDTH);
     *dst++ = ' ';
     start = dst;
-    dst = text_pad(put_address6(dst, routes, route->gateway), start, GATEWAY6_WIDTH);
+    dst = text_pad(put_address6(dst, routes, &route->gateway), start, GATEWAY6_WIDTH);
     *dst++ = ' ';
     dst = text_pad(put_flags6(dst, route->flags), dst, FLAGS6_WIDTH);
     *dst++ = ' ';
@@ -372,7 +364,7 @@ static void row(struct sink *sink, const struct record *record)
     struct route_sink *routes = (struct route_sink *)sink;
     char *dst = writer_reserve(sink->writer, routes->layout.numeric ? ROW_MAX : WRITER_RESERVE_MAX);
 
-    if (record->route.family == AF_INET6)
+    if (record->route.destination.family == AF_INET6)
         dst = put_ipv6(dst, routes, record);
     else if (routes->cache)
         dst = put_cached_ipv4(dst, routes, record);

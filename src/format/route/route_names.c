@@ -16,7 +16,7 @@ static const char *const flag_bits[] = {
 };
 const struct flag_names route_flag_names = {flag_bits, COUNT(flag_bits)};
 
-const char *route_type_name(uint8_t type)
+const char *route_type_name(uint64_t type)
 {
     static const char *const names[] = {
         [RTN_UNICAST] = "unicast",
@@ -36,7 +36,7 @@ const char *route_type_name(uint8_t type)
 }
 
 /* etc/iproute2/rt_protos; those without a name here are newer than some linux/rtnetlink.h. */
-const char *route_protocol_name(uint8_t protocol)
+const char *route_protocol_name(uint64_t protocol)
 {
     static const char *const names[] = {
         [RTPROT_UNSPEC] = "unspec",
@@ -67,7 +67,7 @@ const char *route_protocol_name(uint8_t protocol)
     return protocol < COUNT(names) ? names[protocol] : NULL;
 }
 
-const char *route_scope_name(uint8_t scope)
+const char *route_scope_name(uint64_t scope)
 {
     switch (scope) {
     case RT_SCOPE_UNIVERSE:
@@ -85,7 +85,7 @@ const char *route_scope_name(uint8_t scope)
     }
 }
 
-const char *route_table_name(uint32_t table)
+const char *route_table_name(uint64_t table)
 {
     switch (table) {
     case RT_TABLE_MAIN:

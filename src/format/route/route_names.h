@@ -4,16 +4,16 @@
 
 #include <stdint.h>
 
-#include "fastnet/column.h"
+#include "fastnet/value.h"
 
 /* RTF_* (linux/route.h, linux/ipv6_route.h), by their bits. */
 extern const struct flag_names route_flag_names;
 
 /* RTN_*, RTPROT_*, RT_SCOPE_* and RT_TABLE_* of linux/rtnetlink.h, in small letters, as in ip(8);
  * NULL: it has no name. */
-const char *route_type_name(uint8_t type);
-const char *route_protocol_name(uint8_t protocol);
-const char *route_scope_name(uint8_t scope);
-const char *route_table_name(uint32_t table);
+const char *route_type_name(uint64_t type);
+const char *route_protocol_name(uint64_t protocol);
+const char *route_scope_name(uint64_t scope);
+const char *route_table_name(uint64_t table);
 
 #endif

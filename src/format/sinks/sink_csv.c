@@ -174,8 +174,8 @@ static void csv_row(struct sink *sink, const struct record *record)
     const struct sink_options *options = &csv_of(sink)->options;
 
     for (size_t i = 0; i < options->count; i++) {
-        const struct column *column = options->columns[i];
-        const struct value value = column->value(column, record, sink->context);
+        const struct field *column = options->columns[i];
+        const struct value value = field_value(column, record, sink->context);
         if (i > 0)
             writer_put(sink->writer, ",", 1);
         if (value.type == VALUE_UNKNOWN && options->count == 1)

@@ -15,7 +15,7 @@ struct key {
 
 struct json {
     struct sink sink;
-    const struct column *const *columns;
+    const struct field *const *columns;
     size_t count;
     bool array; /* else one object a line */
     bool empty; /* no row yet */
@@ -81,7 +81,7 @@ static void put_address(struct writer *writer, const struct value *value)
     char *dst = writer_reserve(writer, TEXT_ADDRESS_MAX + 2);
 
     *dst++ = '"';
-    dst = text_address(dst, value->family, value->address);
+    dst = text_address(dst, &value->address);
     *dst++ = '"';
     writer_commit(writer, dst);
 }
@@ -153,8 +153,8 @@ static void json_row(struct sink *sink, const struct record *record)
     put_separator(json);
     writer_put(sink->writer, "{", 1);
     for (size_t i = 0; i < json->count; i++) {
-        const struct column *column = json->columns[i];
-        const struct value value = column->value(column, record, sink->context);
+        const struct field *column = json->columns[i];
+        const struct value value = field_value(column, record, sink->context);
         const size_t comma = i == 0 ? 1 : 0; /* to be left out */
         writer_put(sink->writer, json->keys[i].text + comma, json->keys[i].length - comma);
         put_value(sink->writer, &value);
@@ -180,7 +180,7 @@ static void json_destroy(struct sink *sink)
 }
 
 /* Most column names are ours; those of counters come from the kernel, or out of a file. */
-static bool json_set_columns(struct sink *sink, const struct column *const *columns, size_t count)
+static bool json_set_columns(struct sink *sink, const struct field *const *columns, size_t count)
 {
     struct json *json = json_of(sink);
     size_t size = 1;

@@ -127,8 +127,8 @@ static bool begin_object(struct objects *objects, struct text name)
 
 /* What an object is shown by, and where its values are put. */
 struct shape {
-    struct column *columns;
-    const struct column **order;
+    struct field *columns;
+    const struct field **order;
     struct value *values;
 };
 
@@ -141,19 +141,19 @@ static void shape_finish(struct shape *shape)
 
 static bool shape_init(struct shape *shape, const struct objects *objects)
 {
-    const struct column *const *columns = objects->options.columns;
+    const struct field *const *columns = objects->options.columns;
     const size_t count = 1 + objects->count;
 
     shape->columns = calloc(count, sizeof *shape->columns);
-    shape->order = calloc(count, sizeof(struct column *));
+    shape->order = calloc(count, sizeof(struct field *));
     shape->values = calloc(count, sizeof *shape->values);
     if (!shape->columns || !shape->order || !shape->values)
         return false;
-    column_counted(&shape->columns[0], columns[COLUMN_OBJECT], 0);
+    field_counted(&shape->columns[0], columns[COLUMN_OBJECT], 0);
     shape->values[0] =
         (struct value){.type = VALUE_TEXT, .text = {objects->name, strlen(objects->name)}};
     for (size_t i = 1; i < count; i++) {
-        column_counted(&shape->columns[i], columns[COLUMN_VALUE], i);
+        field_counted(&shape->columns[i], columns[COLUMN_VALUE], i);
         shape->columns[i].name = objects->members[i - 1].name;
         shape->values[i] = objects->members[i - 1].value;
     }
@@ -172,7 +172,7 @@ static bool end_object(struct objects *objects)
     if (!shown && shape_init(&shape, objects) &&
         inner->ops->set_columns(inner, shape.order, 1 + objects->count)) {
         inner->ops->row(inner,
-                        &(struct record){.kind = RECORD_COUNT, .count = {.values = shape.values}});
+                        &(struct record){.kind = &kind_count, .count = {.values = shape.values}});
         shown = true;
     }
     shape_finish(&shape);
@@ -197,9 +197,9 @@ static void objects_begin(struct sink *sink)
 
 static struct value value_of(const struct objects *objects, size_t i, const struct record *record)
 {
-    const struct column *column = objects->options.columns[i];
+    const struct field *column = objects->options.columns[i];
 
-    return column->value(column, record, objects->sink.context);
+    return field_value(column, record, objects->sink.context);
 }
 
 static void objects_row(struct sink *sink, const struct record *record)

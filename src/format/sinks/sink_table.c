@@ -17,7 +17,7 @@ enum {
 };
 
 /* A kept cell: this, then its text. */
-struct cell {
+struct kept_cell {
     size_t length, width;
 };
 
@@ -46,7 +46,7 @@ static size_t width_of(const char *text, size_t length)
     return width;
 }
 
-static bool is_right_aligned(const struct column *column)
+static bool is_right_aligned(const struct field *column)
 {
     return column->type == VALUE_NUMBER || column->type == VALUE_SIGNED ||
            column->type == VALUE_DECIMAL;
@@ -70,7 +70,7 @@ struct line {
     size_t blanks; /* owed */
 };
 
-static void put_cell(struct line *line, const char *text, struct cell cell, const char *colour)
+static void put_cell(struct line *line, const char *text, struct kept_cell cell, const char *colour)
 {
     struct writer *writer = line->table->sink.writer;
     const size_t fitted = line->table->widths[line->column];
@@ -102,14 +102,25 @@ static void end_line(const struct line *line)
     writer_put(line->table->sink.writer, "\n", 1);
 }
 
+/* The name in capitals; returns its length. */
+static size_t put_capitals(char heading[CELL_BOUND], const char *name)
+{
+    size_t length;
+
+    for (length = 0; name[length] && length < CELL_BOUND; length++)
+        heading[length] =
+            name[length] >= 'a' && name[length] <= 'z' ? (char)(name[length] - 32) : name[length];
+    return length;
+}
+
 static void put_headings(struct fitted *table)
 {
     struct line line = {.table = table};
 
     for (size_t i = 0; i < table->options.count; i++) {
-        const char *heading = table->options.columns[i]->heading;
-        const size_t length = strlen(heading);
-        put_cell(&line, heading, (struct cell){length, length}, NULL);
+        char heading[CELL_BOUND];
+        const size_t length = put_capitals(heading, table->options.columns[i]->name);
+        put_cell(&line, heading, (struct kept_cell){length, length}, NULL);
     }
     end_line(&line);
 }
@@ -119,7 +130,7 @@ static const char *put_kept_row(struct fitted *table, const char *at)
     struct line line = {.table = table};
 
     for (size_t i = 0; i < table->options.count; i++) {
-        struct cell cell;
+        struct kept_cell cell;
         memcpy(&cell, at, sizeof cell);
         at += sizeof cell;
         put_cell(&line, at, cell, colour_of(&line, at, cell.length));
@@ -148,7 +159,7 @@ static void stream_cell(struct line *line, const struct value *value)
 
     if (value_bound(value) <= sizeof text) {
         const size_t length = (size_t)(value_write(text, value, " ") - text);
-        const struct cell cell = {length, width_of(text, length)};
+        const struct kept_cell cell = {length, width_of(text, length)};
         put_cell(line, text, cell, colour_of(line, text, length));
         return;
     }
@@ -164,8 +175,8 @@ static void stream_row(struct fitted *table, const struct record *record)
     struct line line = {.table = table};
 
     for (size_t i = 0; i < table->options.count; i++) {
-        const struct column *column = table->options.columns[i];
-        const struct value value = column->value(column, record, table->sink.context);
+        const struct field *column = table->options.columns[i];
+        const struct value value = field_value(column, record, table->sink.context);
         stream_cell(&line, &value);
     }
     end_line(&line);
@@ -178,12 +189,12 @@ static char *keep_cell(const struct fitted *table, char *at, const struct value 
     const size_t room = (size_t)(table->kept + KEPT_BYTES - at);
     const size_t bound = value_bound(value);
 
-    if (room < sizeof(struct cell) || room - sizeof(struct cell) < bound)
+    if (room < sizeof(struct kept_cell) || room - sizeof(struct kept_cell) < bound)
         return NULL;
-    char *text = at + sizeof(struct cell);
+    char *text = at + sizeof(struct kept_cell);
     char *end = value_write(text, value, " ");
     const size_t length = (size_t)(end - text);
-    const struct cell cell = {length, width_of(text, length)};
+    const struct kept_cell cell = {length, width_of(text, length)};
     memcpy(at, &cell, sizeof cell);
     if (cell.width > *width)
         *width = cell.width;
@@ -197,8 +208,8 @@ static bool keep_row(struct fitted *table, const struct record *record)
     if (table->rows == KEPT_ROWS)
         return false;
     for (size_t i = 0; i < table->options.count; i++) {
-        const struct column *column = table->options.columns[i];
-        const struct value value = column->value(column, record, table->sink.context);
+        const struct field *column = table->options.columns[i];
+        const struct value value = field_value(column, record, table->sink.context);
         at = keep_cell(table, at, &value, &table->widths[i]);
         if (!at)
             return false;
@@ -216,7 +227,7 @@ static void table_begin(struct sink *sink)
     table->used = 0;
     table->streaming = false;
     for (size_t i = 0; i < table->options.count; i++)
-        table->widths[i] = table->options.header ? strlen(table->options.columns[i]->heading) : 0;
+        table->widths[i] = table->options.header ? strlen(table->options.columns[i]->name) : 0;
 }
 
 static void table_row(struct sink *sink, const struct record *record)

@@ -1,175 +1,72 @@
-/* The columns of sockets. */
+/* The fields of sockets. */
 #include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <string.h>
-#include <sys/socket.h>
 
-#include "fastnet/array.h"
 #include "fastnet/lookup.h"
-#include "format/fields/columns.h"
-#include "format/fields/values.h"
-#include "format/states.h"
-
-static const char *name_at(const char *const *names, size_t count, size_t index)
-{
-    return index < count ? names[index] : NULL;
-}
-
-#define NAME_AT(names, index) name_at(names, COUNT(names), index)
+#include "format/fields/fields.h"
+#include "format/socket/socket_names.h"
 
 /* --- What kind of socket ---------------------------------------------------------------------- */
 
-static struct value proto(const struct column *column, const struct record *record,
-                          const struct context *context)
+/* Of a unix socket the protocol is 0, which is the number of no other. */
+static const char *protocol_name(uint64_t protocol)
 {
-    (void)column;
-    (void)context;
-    if (record->socket.family == AF_UNIX)
-        return string("unix");
-    switch (record->socket.protocol) {
+    switch (protocol) {
+    case 0:
+        return "unix";
     case IPPROTO_TCP:
-        return string("tcp");
+        return "tcp";
     case IPPROTO_UDP:
-        return string("udp");
+        return "udp";
     case IPPROTO_UDPLITE:
-        return string("udplite");
+        return "udplite";
     case IPPROTO_RAW:
-        return string("raw");
+        return "raw";
     default:
-        return unknown;
+        return NULL;
     }
 }
 
-static struct value state(const struct column *column, const struct record *record,
-                          const struct context *context)
-{
-    (void)context;
-    if (!is_filled(column, record))
-        return unknown;
-    return string(state_name(record->socket.state));
-}
-
-static struct value type(const struct column *column, const struct record *record,
-                         const struct context *context)
+static const char *type_name(uint64_t type)
 {
     static const char *const names[] = {
         [SOCK_STREAM] = "stream", [SOCK_DGRAM] = "dgram",         [SOCK_RAW] = "raw",
         [SOCK_RDM] = "rdm",       [SOCK_SEQPACKET] = "seqpacket",
     };
 
-    (void)context;
-    if (!is_filled(column, record))
-        return unknown;
-    return string(NAME_AT(names, record->socket.type));
+    return type < COUNT(names) ? names[type] : NULL;
 }
 
-static struct value flags(const struct column *column, const struct record *record,
-                          const struct context *context)
+static const char *flags_name(uint64_t flags)
 {
     static const char *const names[] = {"", "ACC", "W", "ACC,W", "N", "ACC,N", "W,N", "ACC,W,N"};
+    const size_t accepts = (flags & UNIX_ACCEPTCON) != 0;
+    const size_t waits = (flags & UNIX_WAITDATA) != 0;
+    const size_t full = (flags & UNIX_NOSPACE) != 0;
 
-    (void)context;
-    if (!is_filled(column, record))
-        return unknown;
-    const uint32_t bits = record->socket.flags;
-    const size_t accepts = (bits & UNIX_ACCEPTCON) != 0;
-    const size_t waits = (bits & UNIX_WAITDATA) != 0;
-    const size_t full = (bits & UNIX_NOSPACE) != 0;
-    return string(names[accepts | waits << 1 | full << 2]);
+    return names[accepts | waits << 1 | full << 2];
 }
 
 /* --- Its ends --------------------------------------------------------------------------------- */
 
-static bool has_endpoints(const struct column *column, const struct record *record)
+/* A unix socket has no ports. */
+static struct value port(const struct cell *cell)
 {
-    return is_filled(column, record) && record->socket.family != AF_UNIX;
+    return cell->record->socket.family == AF_UNIX ? unknown : number_member(cell);
 }
 
-static struct value endpoint_address(const struct column *column, const struct record *record,
-                                     const struct context *context)
+static struct value service(const struct cell *cell)
 {
-    (void)context;
-    if (!has_endpoints(column, record))
+    const struct value port = number_member(cell);
+    const struct services *services = cell->context->services;
+
+    if (!services || port.number == 0)
         return unknown;
-    return member_address(column, record, record->socket.family);
+    return string(services_name(services, cell->record->socket.protocol, (uint16_t)port.number));
 }
 
-static struct value endpoint_port(const struct column *column, const struct record *record,
-                                  const struct context *context)
-{
-    return has_endpoints(column, record) ? member_number(column, record, context) : unknown;
-}
+/* --- Its timer -------------------------------------------------------------------------------- */
 
-static struct value host(const struct record *record, const struct endpoint *endpoint,
-                         const struct context *context)
-{
-    if (!context->hosts)
-        return unknown;
-    return string(hosts_name(context->hosts, record->socket.family, endpoint->address));
-}
-
-static struct value local_host(const struct column *column, const struct record *record,
-                               const struct context *context)
-{
-    return has_endpoints(column, record) ? host(record, &record->socket.local, context) : unknown;
-}
-
-static struct value remote_host(const struct column *column, const struct record *record,
-                                const struct context *context)
-{
-    return has_endpoints(column, record) ? host(record, &record->socket.remote, context) : unknown;
-}
-
-static struct value service(const struct record *record, const struct endpoint *endpoint,
-                            const struct context *context)
-{
-    if (!context->services || endpoint->port == 0)
-        return unknown;
-    return string(services_name(context->services, record->socket.protocol, endpoint->port));
-}
-
-static struct value local_service(const struct column *column, const struct record *record,
-                                  const struct context *context)
-{
-    if (!has_endpoints(column, record))
-        return unknown;
-    return service(record, &record->socket.local, context);
-}
-
-static struct value remote_service(const struct column *column, const struct record *record,
-                                   const struct context *context)
-{
-    if (!has_endpoints(column, record))
-        return unknown;
-    return service(record, &record->socket.remote, context);
-}
-
-static struct value interface(const struct column *column, const struct record *record,
-                              const struct context *context)
-{
-    const uint32_t index = record->socket.interface;
-
-    if (!is_filled(column, record) || index == 0)
-        return unknown;
-    return (struct value){
-        .type = VALUE_NAME,
-        .name = {context->interfaces ? interfaces_name(context->interfaces, index) : NULL, index},
-    };
-}
-
-static struct value path(const struct column *column, const struct record *record,
-                         const struct context *context)
-{
-    (void)context;
-    if (!is_filled(column, record))
-        return unknown;
-    return (struct value){.type = VALUE_SOCKET_NAME, .text = record->socket.path};
-}
-
-/* --- Its queues, timers and counts ------------------------------------------------------------ */
-
-static struct value timer(const struct column *column, const struct record *record,
-                          const struct context *context)
+static const char *timer_name(uint64_t timer)
 {
     static const char *const names[] = {
         [TIMER_OFF] = "off",
@@ -179,293 +76,155 @@ static struct value timer(const struct column *column, const struct record *reco
         [TIMER_PROBE] = "probe",
     };
 
-    (void)context;
-    if (!is_filled(column, record))
-        return unknown;
-    return string(NAME_AT(names, record->socket.timer));
+    return timer < COUNT(names) ? names[timer] : NULL;
 }
 
-static struct value expires(const struct column *column, const struct record *record,
-                            const struct context *context)
+static struct value expires(const struct cell *cell)
 {
-    (void)context;
-    if (!is_filled(column, record) || record->socket.timer == TIMER_OFF)
-        return unknown;
-    return decimal(record->socket.timer_ms);
+    return cell->record->socket.timer == TIMER_OFF ? unknown : milliseconds_member(cell);
 }
 
 /* --- Whose it is ------------------------------------------------------------------------------ */
 
-static struct value user(const struct column *column, const struct record *record,
-                         const struct context *context)
+static struct value user(const struct cell *cell)
 {
-    const uint32_t id = record->socket.uid;
+    const uint32_t uid = cell->record->socket.uid;
 
-    if (!is_filled(column, record))
-        return unknown;
-    return (struct value){
-        .type = VALUE_NAME,
-        .name = {context->users ? users_name(context->users, id) : NULL, id},
-    };
+    return name(cell->context->users ? users_name(cell->context->users, uid) : NULL, uid);
 }
 
 /* The owners of a socket, none where the lookup or the inode is missing. */
-static size_t find_owners(const struct column *column, const struct record *record,
-                          const struct context *context, const struct owner **first)
+static size_t find_owners(const struct cell *cell, const struct owner **first)
 {
+    const uint64_t inode = cell->record->socket.inode;
+
     *first = NULL;
-    if (!context->owners || !is_filled(column, record) || record->socket.inode == 0)
+    if (!cell->context->owners || inode == 0)
         return 0;
-    return owners_find(context->owners, record->socket.inode, first);
+    return owners_find(cell->context->owners, inode, first);
 }
 
-/* Whether every process was looked into, so that who was not found is not there. */
+/* Whether every process was looked into, so that a process that was not found is not there. */
 static bool is_complete(const struct owners *owners)
 {
     return owners_denied(owners) == 0 && !owners_hidden(owners) && owners_error(owners) == 0;
 }
 
 /* Whether a socket for which no owner was found is known to have none. */
-static bool is_ownerless(const struct column *column, const struct record *record,
-                         const struct context *context)
+static bool is_ownerless(const struct cell *cell)
 {
-    if (!context->owners || !is_filled(column, record))
-        return false;
-    return record->socket.inode == 0 || is_complete(context->owners);
+    const struct owners *owners = cell->context->owners;
+
+    return owners && (cell->record->socket.inode == 0 || is_complete(owners));
 }
 
-static struct value pid(const struct column *column, const struct record *record,
-                        const struct context *context)
+static struct value pid(const struct cell *cell)
 {
-    const struct owner *first = NULL;
+    const struct owner *first;
 
-    if (find_owners(column, record, context, &first) == 0)
-        return unknown;
-    return number((uint64_t)first->pid);
+    return find_owners(cell, &first) ? number((uint64_t)first->pid) : unknown;
 }
 
-static struct value process(const struct column *column, const struct record *record,
-                            const struct context *context)
+static struct value process(const struct cell *cell)
 {
-    const struct owner *first = NULL;
+    const struct owner *first;
 
-    if (find_owners(column, record, context, &first) == 0)
-        return unknown;
-    return string(first->name);
+    return find_owners(cell, &first) ? string(first->name) : unknown;
 }
 
-static struct value processes(const struct column *column, const struct record *record,
-                              const struct context *context)
+static struct value processes(const struct cell *cell)
 {
-    const struct owner *first = NULL;
-    const size_t count = find_owners(column, record, context, &first);
+    const struct owner *first;
+    const size_t count = find_owners(cell, &first);
 
-    if (count == 0 && !is_ownerless(column, record, context))
+    if (count == 0 && !is_ownerless(cell))
         return unknown;
     return (struct value){.type = VALUE_OWNERS, .owners = {first, count}};
 }
 
 /* --- The rest --------------------------------------------------------------------------------- */
 
+/* Its path, by the type that has rules of its own for abstract names. */
+#define SOCKET_NAME(id, path, ...)                                                                 \
+    FIELD(id, VALUE_SOCKET_NAME, text_member, __VA_ARGS__, MEMBER(path))
+#define SERVICE(id, path, ...)                                                                     \
+    COMPUTED(id, VALUE_TEXT, service, __VA_ARGS__, MEMBER(path), .needs.lookups = NEED_SERVICES)
+#define OWNED(id, type, function, ...)                                                             \
+    COMPUTED(id, type, function, SOCKET_INODE, __VA_ARGS__, .needs.lookups = NEED_OWNERS)
+
 /* In the order in which --columns=help lists them. Names and meanings stay once released. */
-static const struct column columns[] = {
-    {.name = "proto",
-     .heading = "PROTO",
-     .help = "tcp, udp, udplite, raw or unix",
-     .type = VALUE_TEXT,
-     .value = proto},
-    {.name = "family",
-     .heading = "FAMILY",
-     .help = "inet, inet6 or unix",
-     .type = VALUE_TEXT,
-     MEMBER(socket.family),
-     .value = member_family},
-    {.name = "state",
-     .heading = "STATE",
-     .help = "state by its kernel name: ESTABLISHED, TIME_WAIT, LISTEN, CLOSE, ...",
-     .needs = SOCKET_STATE,
-     .type = VALUE_TEXT,
-     .coloured = true,
-     .value = state},
-    {.name = "recv_q",
-     .heading = "RECV_Q",
-     .help = "bytes not yet read; of a TCP listener, connections waiting to be accepted",
-     .needs = SOCKET_QUEUES,
-     .type = VALUE_NUMBER,
-     MEMBER(socket.recv_q),
-     .value = member_number},
-    {.name = "send_q",
-     .heading = "SEND_Q",
-     .help = "bytes not yet acknowledged or sent; of a TCP listener 0",
-     .needs = SOCKET_QUEUES,
-     .type = VALUE_NUMBER,
-     MEMBER(socket.send_q),
-     .value = member_number},
-    {.name = "local_address",
-     .heading = "LOCAL_ADDRESS",
-     .help = "local address; an IPv4-mapped one as IPv4",
-     .needs = SOCKET_ADDRESSES,
-     .type = VALUE_ADDRESS,
-     MEMBER(socket.local.address),
-     .value = endpoint_address},
-    {.name = "local_port",
-     .heading = "LOCAL_PORT",
-     .help = "local port, 0 for any; of a raw socket its protocol number",
-     .needs = SOCKET_ADDRESSES,
-     .type = VALUE_NUMBER,
-     MEMBER(socket.local.port),
-     .value = endpoint_port},
-    {.name = "remote_address",
-     .heading = "REMOTE_ADDRESS",
-     .help = "the peer's address; an IPv4-mapped one as IPv4",
-     .needs = SOCKET_ADDRESSES,
-     .type = VALUE_ADDRESS,
-     MEMBER(socket.remote.address),
-     .value = endpoint_address},
-    {.name = "remote_port",
-     .heading = "REMOTE_PORT",
-     .help = "the peer's port, 0 for any",
-     .needs = SOCKET_ADDRESSES,
-     .type = VALUE_NUMBER,
-     MEMBER(socket.remote.port),
-     .value = endpoint_port},
-    {.name = "local_host",
-     .heading = "LOCAL_HOST",
-     .help = "host name of the local address, where it has one",
-     .needs = SOCKET_ADDRESSES | NEED_HOSTS,
-     .type = VALUE_TEXT,
-     .value = local_host},
-    {.name = "remote_host",
-     .heading = "REMOTE_HOST",
-     .help = "host name of the peer's address, where it has one",
-     .needs = SOCKET_ADDRESSES | NEED_HOSTS,
-     .type = VALUE_TEXT,
-     .value = remote_host},
-    {.name = "local_service",
-     .heading = "LOCAL_SERVICE",
-     .help = "service name of the local port, where it has one",
-     .needs = SOCKET_ADDRESSES | NEED_SERVICES,
-     .type = VALUE_TEXT,
-     .value = local_service},
-    {.name = "remote_service",
-     .heading = "REMOTE_SERVICE",
-     .help = "service name of the peer's port, where it has one",
-     .needs = SOCKET_ADDRESSES | NEED_SERVICES,
-     .type = VALUE_TEXT,
-     .value = remote_service},
-    {.name = "interface",
-     .heading = "INTERFACE",
-     .help = "device it is bound to, or of a link-local address; the index where it has no name",
-     .needs = SOCKET_INTERFACE | NEED_INTERFACES,
-     .type = VALUE_NAME,
-     .value = interface},
-    {.name = "user",
-     .heading = "USER",
-     .help = "user who made it; the number where it has no name",
-     .needs = SOCKET_UID | NEED_USERS,
-     .type = VALUE_NAME,
-     .value = user},
-    {.name = "uid",
-     .heading = "UID",
-     .help = "number of the user who made it",
-     .needs = SOCKET_UID,
-     .type = VALUE_NUMBER,
-     MEMBER(socket.uid),
-     .value = member_number},
-    {.name = "inode",
-     .heading = "INODE",
-     .help = "inode of its file; 0 when it has none: TIME_WAIT, orphaned, not yet accepted",
-     .needs = SOCKET_INODE,
-     .type = VALUE_NUMBER,
-     MEMBER(socket.inode),
-     .value = member_number},
-    {.name = "pid",
-     .heading = "PID",
-     .help = "the first process that holds it open",
-     .needs = SOCKET_INODE | NEED_OWNERS,
-     .type = VALUE_NUMBER,
-     .value = pid},
-    {.name = "process",
-     .heading = "PROCESS",
-     .help = "name of that process",
-     .needs = SOCKET_INODE | NEED_OWNERS,
-     .type = VALUE_TEXT,
-     .value = process},
-    {.name = "processes",
-     .heading = "PROCESSES",
-     .help = "all that hold it open: name/pid/fd; in JSON objects with pid, fd and name",
-     .needs = SOCKET_INODE | NEED_OWNERS,
-     .type = VALUE_OWNERS,
-     .value = processes},
-    {.name = "timer",
-     .heading = "TIMER",
-     .help = "off, retransmit, keepalive, time_wait or probe",
-     .needs = SOCKET_TIMER,
-     .type = VALUE_TEXT,
-     .value = timer},
-    {.name = "expires",
-     .heading = "EXPIRES",
-     .help = "seconds until that timer fires",
-     .needs = SOCKET_TIMER,
-     .type = VALUE_DECIMAL,
-     .value = expires},
-    {.name = "retransmits",
-     .heading = "RETRANSMITS",
-     .help = "retransmissions that were not answered",
-     .needs = SOCKET_RETRANSMITS,
-     .type = VALUE_NUMBER,
-     MEMBER(socket.retransmits),
-     .value = member_number},
-    {.name = "probes",
-     .heading = "PROBES",
-     .help = "keepalive or window probes that were not answered",
-     .needs = SOCKET_PROBES,
-     .type = VALUE_NUMBER,
-     MEMBER(socket.probes),
-     .value = member_number},
-    {.name = "type",
-     .heading = "TYPE",
-     .help = "of a unix socket: stream, dgram, raw, rdm or seqpacket",
-     .needs = SOCKET_TYPE,
-     .type = VALUE_TEXT,
-     .value = type},
-    {.name = "refcount",
-     .heading = "REFCOUNT",
-     .help = "of a unix socket: references to it in the kernel",
-     .needs = SOCKET_REFCOUNT,
-     .type = VALUE_NUMBER,
-     MEMBER(socket.refcount),
-     .value = member_number},
-    {.name = "flags",
-     .heading = "FLAGS",
-     .help = "of a unix socket: ACC it listens, W it waits for data, N for room; by commas",
-     .needs = SOCKET_UNIX_FLAGS,
-     .type = VALUE_TEXT,
-     .value = flags},
-    {.name = "path",
-     .heading = "PATH",
-     .help = "of a unix socket: its name; an abstract one begins with @ (in JSON with NUL)",
-     .needs = SOCKET_PATH,
-     .type = VALUE_SOCKET_NAME,
-     .value = path},
-    {.name = "backlog",
-     .heading = "BACKLOG",
-     .help = "of a TCP listener: how many connections may wait to be accepted",
-     .needs = SOCKET_BACKLOG,
-     .type = VALUE_NUMBER,
-     MEMBER(socket.backlog),
-     .value = member_number},
-    {.name = "cookie",
-     .heading = "COOKIE",
-     .help = "the kernel's own number for the socket, the same as long as it lives",
-     .needs = SOCKET_COOKIE,
-     .type = VALUE_NUMBER,
-     MEMBER(identity),
-     .value = member_number},
+static const struct field fields[] = {
+    WORD(proto, socket.protocol, protocol_name, 0, "tcp, udp, udplite, raw or unix"),
+    WORD(family, socket.family, family_name, 0, "inet, inet6 or unix"),
+    WORD(state, socket.state, socket_state_name, SOCKET_STATE,
+         "state by its kernel name: ESTABLISHED, TIME_WAIT, LISTEN, CLOSE, ...", .coloured = true),
+    GAUGE(recv_q, socket.recv_q, SOCKET_QUEUES,
+          "bytes not yet read; of a TCP listener, connections waiting to be accepted",
+          .unit = UNIT_BYTES),
+    GAUGE(send_q, socket.send_q, SOCKET_QUEUES,
+          "bytes not yet acknowledged or sent; of a TCP listener 0", .unit = UNIT_BYTES),
+    ADDRESS(local_address, socket.local.address, SOCKET_ADDRESSES,
+            "local address; an IPv4-mapped one as IPv4"),
+    COMPUTED(local_port, VALUE_NUMBER, port, SOCKET_ADDRESSES,
+             "local port, 0 for any; of a raw socket its protocol number",
+             MEMBER(socket.local.port)),
+    ADDRESS(remote_address, socket.remote.address, SOCKET_ADDRESSES,
+            "the peer's address; an IPv4-mapped one as IPv4"),
+    COMPUTED(remote_port, VALUE_NUMBER, port, SOCKET_ADDRESSES, "the peer's port, 0 for any",
+             MEMBER(socket.remote.port)),
+    HOST(local_host, socket.local.address, SOCKET_ADDRESSES,
+         "host name of the local address, where it has one"),
+    HOST(remote_host, socket.remote.address, SOCKET_ADDRESSES,
+         "host name of the peer's address, where it has one"),
+    SERVICE(local_service, socket.local.port, SOCKET_ADDRESSES,
+            "service name of the local port, where it has one"),
+    SERVICE(remote_service, socket.remote.port, SOCKET_ADDRESSES,
+            "service name of the peer's port, where it has one"),
+    INTERFACE(interface, socket.interface, SOCKET_INTERFACE,
+              "device it is bound to, or of a link-local address; the index where it has no name"),
+    COMPUTED(user, VALUE_NAME, user, SOCKET_UID,
+             "user who made it; the number where it has no name", .needs.lookups = NEED_USERS),
+    NUMBER(uid, socket.uid, SOCKET_UID, "number of the user who made it"),
+    NUMBER(inode, socket.inode, SOCKET_INODE,
+           "inode of its file; 0 when it has none: TIME_WAIT, orphaned, not yet accepted"),
+    OWNED(pid, VALUE_NUMBER, pid, "the first process that holds it open"),
+    OWNED(process, VALUE_TEXT, process, "name of that process"),
+    OWNED(processes, VALUE_OWNERS, processes,
+          "all that hold it open: name/pid/fd; in JSON objects with pid, fd and name"),
+    WORD(timer, socket.timer, timer_name, SOCKET_TIMER,
+         "off, retransmit, keepalive, time_wait or probe"),
+    COMPUTED(expires, VALUE_DECIMAL, expires, SOCKET_TIMER, "seconds until that timer fires",
+             MEMBER(socket.timer_ms), .unit = UNIT_SECONDS),
+    GAUGE(retransmits, socket.retransmits, SOCKET_RETRANSMITS,
+          "retransmissions that were not answered"),
+    GAUGE(probes, socket.probes, SOCKET_PROBES,
+          "keepalive or window probes that were not answered"),
+    WORD(type, socket.type, type_name, SOCKET_TYPE,
+         "of a unix socket: stream, dgram, raw, rdm or seqpacket"),
+    NUMBER(refcount, socket.refcount, SOCKET_REFCOUNT,
+           "of a unix socket: references to it in the kernel"),
+    WORD(flags, socket.flags, flags_name, SOCKET_UNIX_FLAGS,
+         "of a unix socket: ACC it listens, W it waits for data, N for room; by commas"),
+    SOCKET_NAME(path, socket.path, SOCKET_PATH,
+                "of a unix socket: its name; an abstract one begins with @ (in JSON with NUL)"),
+    NUMBER(backlog, socket.backlog, SOCKET_BACKLOG,
+           "of a TCP listener: how many connections may wait to be accepted"),
+    NUMBER(cookie, identity, SOCKET_COOKIE,
+           "the kernel's own number for the socket, the same as long as it lives", .key = true),
 };
 
-const struct column_table columns_socket = {
-    .kind = RECORD_SOCKET,
-    .columns = columns,
-    .count = COUNT(columns),
+static const struct borrowed borrowed[] = {BORROWED_TEXT(socket.path, SOCKET_PATH)};
+static const struct named_address hosts[] = {
+    NAMED_ADDRESS(socket.local.address, SOCKET_ADDRESSES),
+    NAMED_ADDRESS(socket.remote.address, SOCKET_ADDRESSES),
+};
+
+const struct kind kind_socket = {
+    .name = "sockets",
+    .size = RECORD_SIZE(socket),
+    .identified = true,
+    FIELDS(fields),
+    BORROWED(borrowed),
+    HOSTS(hosts),
+    .inode = offsetof(struct record, socket.inode),
 };

@@ -13,7 +13,7 @@
 #include "fastnet/sink.h"
 #include "fastnet/text.h"
 #include "format/group/layout_group.h"
-#include "format/states.h"
+#include "format/socket/socket_names.h"
 #include "format/text/colour.h"
 #include "format/text/put.h"
 
@@ -95,17 +95,16 @@ static const char *proto_name(const struct socket_record *sock)
     }
 }
 
-static char *put_host(char *dst, const struct netstat_sink *netstat, int family,
-                      const struct endpoint *endpoint)
+static char *put_host(char *dst, const struct netstat_sink *netstat, const struct address *address)
 {
     const char *name;
 
     if (netstat->layout.numeric_hosts)
-        return text_address(dst, family, endpoint->address);
-    if (endpoint_is_wildcard(endpoint))
-        return put_string(dst, family == AF_INET ? "0.0.0.0" : "[::]");
-    name = hosts_name(netstat->sink.context->hosts, (uint8_t)family, endpoint->address);
-    return name ? put_name(dst, netstat, name) : text_address(dst, family, endpoint->address);
+        return text_address(dst, address);
+    if (address_is_unspecified(address))
+        return put_string(dst, address->family == AF_INET ? "0.0.0.0" : "[::]");
+    name = hosts_name(netstat->sink.context->hosts, address);
+    return name ? put_name(dst, netstat, name) : text_address(dst, address);
 }
 
 static char *put_port(char *dst, const struct netstat_sink *netstat, uint8_t protocol,
@@ -127,7 +126,7 @@ static char *put_endpoint(char *dst, const struct netstat_sink *netstat,
 {
     char *start = dst;
 
-    dst = put_host(dst, netstat, sock->family, endpoint);
+    dst = put_host(dst, netstat, &endpoint->address);
     *dst++ = ':';
     dst = put_port(dst, netstat, sock->protocol, endpoint->port);
     return text_pad(dst, start, ADDRESS_WIDTH);
@@ -135,7 +134,7 @@ static char *put_endpoint(char *dst, const struct netstat_sink *netstat,
 
 static const char *inet_state(const struct socket_record *sock)
 {
-    const char *name = state_name(sock->state);
+    const char *name = socket_state_name(sock->state);
 
     if (sock->protocol == IPPROTO_TCP)
         return name ? name : sock->state ? "UNKNOWN" : "";
@@ -355,7 +354,7 @@ static void row(struct sink *sink, const struct record *record)
     bool plain = layout->numeric_hosts && layout->numeric_ports && !layout->extended;
     char *dst;
 
-    if (record->kind == RECORD_GROUP) {
+    if (record->kind == &kind_group) {
         dst = writer_reserve(sink->writer, WRITER_RESERVE_MAX);
         dst = layout_group(dst, record, layout->numeric_hosts ? NULL : sink->context->hosts);
     } else if (record->socket.family == AF_UNIX) {

@@ -191,20 +191,13 @@ char *text_lladdr(char *dst, const uint8_t *bytes, size_t length)
     return put_hex_byte(dst, bytes[length - 1]);
 }
 
-bool address_is_mapped(const uint8_t *address)
+char *text_address(char *dst, const struct address *address)
 {
-    static const uint8_t prefix[12] = {[10] = 0xff, [11] = 0xff};
-
-    return memcmp(address, prefix, sizeof prefix) == 0;
-}
-
-char *text_address(char *dst, int family, const uint8_t *address)
-{
-    if (family == AF_INET)
-        return text_ipv4(dst, address);
+    if (address->family == AF_INET)
+        return text_ipv4(dst, address->bytes);
     if (address_is_mapped(address))
-        return text_ipv4(dst, address + 12);
-    return text_ipv6(dst, address);
+        return text_ipv4(dst, address->bytes + 12);
+    return text_ipv6(dst, address->bytes);
 }
 
 char *text_pad(char *end, const char *start, size_t width)

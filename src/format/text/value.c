@@ -195,7 +195,7 @@ char *value_write(char *dst, const struct value *value, const char *delimiters)
     case VALUE_NAME:
         return write_text(dst, value, delimiters);
     case VALUE_ADDRESS:
-        return text_address(dst, value->family, value->address);
+        return text_address(dst, &value->address);
     case VALUE_LLADDR:
         return value->text.length ? value_lladdr(dst, value) : write_empty(dst);
     case VALUE_OWNERS:

@@ -2,7 +2,7 @@
 #ifndef FORMAT_TEXT_VALUE_H
 #define FORMAT_TEXT_VALUE_H
 
-#include "fastnet/column.h"
+#include "fastnet/field.h"
 #include "fastnet/writer.h"
 #include "format/text/escape.h"
 

@@ -1,4 +1,4 @@
-/* The columns of sockets, and values as text. */
+/* The fields of sockets, and values as text. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,7 +6,6 @@
 
 #include <cmocka.h>
 
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -17,53 +16,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "fastnet/column.h"
+#include "addresses.h"
+#include "cells.h"
 #include "fastnet/lookup.h"
 #include "fastnet/text.h"
 
-#define ALL_FIELDS (~NEED_LOOKUPS)
-
-static const struct context no_names;
-
-static struct value value_of(const char *name, const struct record *record,
-                             const struct context *context)
-{
-    const struct column *column = column_find(RECORD_SOCKET, name, strlen(name));
-
-    assert_non_null(column);
-    const struct value value = column->value(column, record, context);
-    if (value.type != VALUE_UNKNOWN)
-        assert_int_equal(value.type, column->type);
-    return value;
-}
-
-static void assert_value(const struct value *value, const char *what, const char *expected)
-{
-    char text[4096];
-
-    assert_in_range(value_bound(value), 1, sizeof(text));
-    const size_t length = (size_t)(value_write(text, value, " ") - text);
-    assert_in_range(length, 1, value_bound(value));
-    if (length != strlen(expected) || memcmp(text, expected, length) != 0)
-        fail_msg("%s: \"%.*s\" should be \"%s\"", what, (int)length, text, expected);
-}
-
-static void assert_column(const char *name, const struct record *record, const char *expected)
-{
-    const struct value value = value_of(name, record, &no_names);
-
-    assert_value(&value, name, expected);
-}
-
-static void assert_columns(const struct record *record, const char *const (*expected)[2])
-{
-    for (; (*expected)[0] != NULL; expected++)
-        assert_column((*expected)[0], record, (*expected)[1]);
-}
-
 static struct record tcp_record(void)
 {
-    struct record record = {.kind = RECORD_SOCKET, .has = ALL_FIELDS, .identity = 4711};
+    struct record record = {.kind = &kind_socket, .has = UINT64_MAX, .identity = 4711};
     struct socket_record *socket = &record.socket;
 
     socket->family = AF_INET;
@@ -78,8 +38,8 @@ static struct record tcp_record(void)
     socket->backlog = 128;
     socket->uid = 1000;
     socket->inode = 123456;
-    inet_pton(AF_INET, "192.0.2.1", socket->local.address);
-    inet_pton(AF_INET, "198.51.100.2", socket->remote.address);
+    socket->local.address = ip("192.0.2.1");
+    socket->remote.address = ip("198.51.100.2");
     socket->local.port = 22;
     socket->remote.port = 65535;
     return record;
@@ -87,7 +47,7 @@ static struct record tcp_record(void)
 
 static struct record unix_record(void)
 {
-    struct record record = {.kind = RECORD_SOCKET, .has = ALL_FIELDS};
+    struct record record = {.kind = &kind_socket, .has = UINT64_MAX};
     struct socket_record *socket = &record.socket;
 
     socket->family = AF_UNIX;
@@ -112,29 +72,19 @@ static void the_promised_names_are_there_in_order(void **state)
         "type",           "refcount",      "flags",       "path",
         "backlog",        "cookie",
     };
-    const struct column_table *table = columns_of(RECORD_SOCKET);
 
     (void)state;
-    assert_int_equal(table->kind, RECORD_SOCKET);
-    assert_int_equal(table->count, sizeof(names) / sizeof(names[0]));
-    for (size_t i = 0; i < table->count; i++) {
-        assert_string_equal(table->columns[i].name, names[i]);
-        assert_ptr_equal(column_find(RECORD_SOCKET, names[i], strlen(names[i])),
-                         &table->columns[i]);
-        assert_non_null(table->columns[i].heading);
-        assert_non_null(table->columns[i].help);
-        assert_null(strchr(table->columns[i].heading, ' '));
-    }
+    ASSERT_NAMES(&kind_socket, names);
 }
 
 static void only_whole_names_are_found(void **state)
 {
     (void)state;
-    assert_null(column_find(RECORD_SOCKET, "prot", 4));
-    assert_null(column_find(RECORD_SOCKET, "protocol", 8));
-    assert_null(column_find(RECORD_SOCKET, "", 0));
-    assert_non_null(column_find(RECORD_SOCKET, "proto,family", 5));
-    assert_null(column_find(RECORD_COUNT, "proto", 5));
+    assert_null(field_find(&kind_socket, "prot", 4));
+    assert_null(field_find(&kind_socket, "protocol", 8));
+    assert_null(field_find(&kind_socket, "", 0));
+    assert_non_null(field_find(&kind_socket, "proto,family", 5));
+    assert_null(field_find(&kind_count, "proto", 5));
 }
 
 static void a_tcp_connection_shows_what_it_holds(void **state)
@@ -153,7 +103,7 @@ static void a_tcp_connection_shows_what_it_holds(void **state)
     const struct record record = tcp_record();
 
     (void)state;
-    assert_columns(&record, expected);
+    assert_fields(&record, expected);
 }
 
 static void a_unix_socket_has_no_addresses_and_ports(void **state)
@@ -168,24 +118,7 @@ static void a_unix_socket_has_no_addresses_and_ports(void **state)
     const struct record record = unix_record();
 
     (void)state;
-    assert_columns(&record, expected);
-}
-
-static void fields_that_nobody_filled_are_unknown(void **state)
-{
-    const struct column_table *table = columns_of(RECORD_SOCKET);
-    const struct record full = tcp_record();
-
-    (void)state;
-    for (size_t i = 0; i < table->count; i++) {
-        const struct column *column = &table->columns[i];
-        struct record record = full;
-        record.has &= ~column->needs;
-        if (column->needs == 0)
-            continue;
-        if (column->value(column, &record, &no_names).type != VALUE_UNKNOWN)
-            fail_msg("%s is made up", column->name);
-    }
+    assert_fields(&record, expected);
 }
 
 static void states_have_their_kernel_names(void **state)
@@ -200,10 +133,10 @@ static void states_have_their_kernel_names(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         record.socket.state = (uint8_t)i;
-        assert_column("state", &record, names[i]);
+        assert_field("state", &record, names[i]);
     }
     record.socket.state = 255;
-    assert_column("state", &record, "-");
+    assert_field("state", &record, "-");
 }
 
 static void timers_have_names_and_only_a_running_one_expires(void **state)
@@ -215,8 +148,8 @@ static void timers_have_names_and_only_a_running_one_expires(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         record.socket.timer = (uint8_t)i;
-        assert_column("timer", &record, names[i]);
-        assert_column("expires", &record, i == TIMER_OFF ? "-" : "7199.250");
+        assert_field("timer", &record, names[i]);
+        assert_field("expires", &record, i == TIMER_OFF ? "-" : "7199.250");
     }
 }
 
@@ -227,23 +160,23 @@ static void protocols_and_unix_types_have_names(void **state)
 
     (void)state;
     record.socket.protocol = IPPROTO_UDP;
-    assert_column("proto", &record, "udp");
+    assert_field("proto", &record, "udp");
     record.socket.protocol = IPPROTO_UDPLITE;
-    assert_column("proto", &record, "udplite");
+    assert_field("proto", &record, "udplite");
     record.socket.protocol = IPPROTO_RAW;
-    assert_column("proto", &record, "raw");
+    assert_field("proto", &record, "raw");
     record.socket.protocol = 200;
-    assert_column("proto", &record, "-");
+    assert_field("proto", &record, "-");
     local.socket.type = SOCK_STREAM;
-    assert_column("type", &local, "stream");
+    assert_field("type", &local, "stream");
     local.socket.type = SOCK_DGRAM;
-    assert_column("type", &local, "dgram");
+    assert_field("type", &local, "dgram");
     local.socket.type = 77;
-    assert_column("type", &local, "-");
+    assert_field("type", &local, "-");
     local.socket.flags = 7U << 16;
-    assert_column("flags", &local, "ACC,W,N");
+    assert_field("flags", &local, "ACC,W,N");
     local.socket.flags = 0;
-    assert_column("flags", &local, "-");
+    assert_field("flags", &local, "-");
 }
 
 static void a_mapped_address_is_the_ipv4_address(void **state)
@@ -252,13 +185,13 @@ static void a_mapped_address_is_the_ipv4_address(void **state)
 
     (void)state;
     record.socket.family = AF_INET6;
-    inet_pton(AF_INET6, "::ffff:192.0.2.1", record.socket.local.address);
-    inet_pton(AF_INET6, "2001:db8::1", record.socket.remote.address);
-    assert_column("family", &record, "inet6");
-    assert_column("local_address", &record, "192.0.2.1");
-    assert_column("remote_address", &record, "2001:db8::1");
-    assert_int_equal(value_of("local_address", &record, &no_names).family, AF_INET);
-    assert_int_equal(value_of("remote_address", &record, &no_names).family, AF_INET6);
+    record.socket.local.address = ip("::ffff:192.0.2.1");
+    record.socket.remote.address = ip("2001:db8::1");
+    assert_field("family", &record, "inet6");
+    assert_field("local_address", &record, "192.0.2.1");
+    assert_field("remote_address", &record, "2001:db8::1");
+    assert_int_equal(value_of("local_address", &record, &no_names).address.family, AF_INET);
+    assert_int_equal(value_of("remote_address", &record, &no_names).address.family, AF_INET6);
 }
 
 static void without_lookups_numbers_stand_for_names(void **state)
@@ -266,15 +199,15 @@ static void without_lookups_numbers_stand_for_names(void **state)
     struct record record = tcp_record();
 
     (void)state;
-    assert_column("user", &record, "1000");
-    assert_column("interface", &record, "-");
+    assert_field("user", &record, "1000");
+    assert_field("interface", &record, "-");
     record.socket.interface = 4294967295U;
-    assert_column("interface", &record, "4294967295");
-    assert_column("local_host", &record, "-");
-    assert_column("local_service", &record, "-");
-    assert_column("pid", &record, "-");
-    assert_column("process", &record, "-");
-    assert_column("processes", &record, "-");
+    assert_field("interface", &record, "4294967295");
+    assert_field("local_host", &record, "-");
+    assert_field("local_service", &record, "-");
+    assert_field("pid", &record, "-");
+    assert_field("process", &record, "-");
+    assert_field("processes", &record, "-");
 }
 
 static void users_and_interfaces_are_shown_by_name(void **state)
@@ -286,14 +219,11 @@ static void users_and_interfaces_are_shown_by_name(void **state)
     assert_non_null(context.users);
     assert_non_null(context.interfaces);
     record.socket.uid = 0;
-    struct value value = value_of("user", &record, &context);
-    assert_value(&value, "user", "root");
+    assert_string_equal(text_of("user", &record, &context), "root");
     record.socket.uid = 4294967293U;
-    value = value_of("user", &record, &context);
-    assert_value(&value, "user", "4294967293");
+    assert_string_equal(text_of("user", &record, &context), "4294967293");
     record.socket.interface = 1; /* the first of every namespace */
-    value = value_of("interface", &record, &context);
-    assert_value(&value, "interface", "lo");
+    assert_string_equal(text_of("interface", &record, &context), "lo");
     users_destroy(context.users);
     interfaces_destroy(context.interfaces);
 }
@@ -351,13 +281,10 @@ static void all_owners_of_a_socket_are_shown(void **state)
     struct record record = tcp_record();
 
     (void)state;
-    struct value value = value_of("pid", &record, &context);
-    assert_value(&value, "pid", "17");
-    value = value_of("process", &record, &context);
-    assert_value(&value, "process", "one,/\\x20\"x");
-    value = value_of("processes", &record, &context);
-    assert_value(&value, "processes",
-                 "one\\x2c\\x2f\\x20\\x22x/17/3,one\\x2c\\x2f\\x20\\x22x/17/12,two/204/3");
+    assert_string_equal(text_of("pid", &record, &context), "17");
+    assert_string_equal(text_of("process", &record, &context), "one,/\\x20\"x");
+    assert_string_equal(text_of("processes", &record, &context),
+                        "one\\x2c\\x2f\\x20\\x22x/17/3,one\\x2c\\x2f\\x20\\x22x/17/12,two/204/3");
     owners_destroy(context.owners);
 }
 
@@ -385,19 +312,19 @@ static void a_cell_is_never_empty_and_a_dash_is_unknown(void **state)
     struct value value = {.type = VALUE_UNKNOWN};
 
     (void)state;
-    assert_value(&value, "unknown", "-");
+    assert_string_equal(text_of_value(&value), "-");
     value = (struct value){.type = VALUE_TEXT, .text = {"", 0}};
-    assert_value(&value, "empty", "-");
+    assert_string_equal(text_of_value(&value), "-");
     value = (struct value){.type = VALUE_TEXT, .text = {"-", 1}};
-    assert_value(&value, "dash", "\\x2d");
+    assert_string_equal(text_of_value(&value), "\\x2d");
     value = (struct value){.type = VALUE_NAME, .name = {"-", 1}};
-    assert_value(&value, "dash", "\\x2d");
+    assert_string_equal(text_of_value(&value), "\\x2d");
     value = (struct value){.type = VALUE_TEXT, .text = {"--", 2}};
-    assert_value(&value, "dashes", "--");
+    assert_string_equal(text_of_value(&value), "--");
     value = (struct value){.type = VALUE_OWNERS};
-    assert_value(&value, "no owners", "-");
+    assert_string_equal(text_of_value(&value), "-");
     value = (struct value){.type = VALUE_SOCKET_NAME, .text = {"\0a b", 4}};
-    assert_value(&value, "abstract", "@a\\x20b");
+    assert_string_equal(text_of_value(&value), "@a\\x20b");
 }
 
 static void counted_columns_show_the_values_of_a_group(void **state)
@@ -406,21 +333,21 @@ static void counted_columns_show_the_values_of_a_group(void **state)
         {.type = VALUE_TEXT, .text = {"LISTEN", 6}},
         {.type = VALUE_NUMBER, .number = 443},
     };
-    const struct record record = {.kind = RECORD_COUNT, .count = {values, 12}};
-    struct column first, second;
+    const struct record record = {.kind = &kind_count, .count = {values, 12}};
+    struct field first, second;
 
     (void)state;
-    column_counted(&first, column_find(RECORD_SOCKET, "state", 5), 0);
-    column_counted(&second, column_find(RECORD_SOCKET, "local_port", 10), 1);
-    struct value value = first.value(&first, &record, &no_names);
-    assert_value(&value, "state", "LISTEN");
-    value = second.value(&second, &record, &no_names);
-    assert_value(&value, "local_port", "443");
-    value = column_count.value(&column_count, &record, &no_names);
-    assert_value(&value, "count", "12");
+    field_counted(&first, field_find(&kind_socket, "state", 5), 0);
+    field_counted(&second, field_find(&kind_socket, "local_port", 10), 1);
+    struct value value = field_value(&first, &record, &no_names);
+    assert_string_equal(text_of_value(&value), "LISTEN");
+    value = field_value(&second, &record, &no_names);
+    assert_string_equal(text_of_value(&value), "443");
+    value = field_value(&field_count, &record, &no_names);
+    assert_string_equal(text_of_value(&value), "12");
     assert_string_equal(second.name, "local_port");
-    assert_int_equal(second.needs, 0);
-    assert_int_equal(columns_of(RECORD_COUNT)->count, 0);
+    assert_true(second.needs.fields == 0 && second.needs.lookups == 0);
+    assert_int_equal(kind_count.field_count, 0);
 }
 
 int main(void)
@@ -430,7 +357,6 @@ int main(void)
         cmocka_unit_test(only_whole_names_are_found),
         cmocka_unit_test(a_tcp_connection_shows_what_it_holds),
         cmocka_unit_test(a_unix_socket_has_no_addresses_and_ports),
-        cmocka_unit_test(fields_that_nobody_filled_are_unknown),
         cmocka_unit_test(states_have_their_kernel_names),
         cmocka_unit_test(timers_have_names_and_only_a_running_one_expires),
         cmocka_unit_test(protocols_and_unix_types_have_names),

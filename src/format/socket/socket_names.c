@@ -1,14 +1,14 @@
-#include "format/states.h"
-#include "fastnet/array.h"
+#include "format/socket/socket_names.h"
 
-#include <linux/neighbour.h>
 #include <netinet/tcp.h>
 #include <stddef.h>
+
+#include "fastnet/array.h"
 
 /* Newer than netinet/tcp.h; see include/net/tcp_states.h of the kernel. */
 enum { STATE_NEW_SYN_RECV = 12, STATE_BOUND_INACTIVE = 13 };
 
-const char *state_name(uint8_t state)
+const char *socket_state_name(uint64_t state)
 {
     static const char *const names[] = {
         [TCP_ESTABLISHED] = "ESTABLISHED",
@@ -27,30 +27,4 @@ const char *state_name(uint8_t state)
     };
 
     return state < COUNT(names) ? names[state] : NULL;
-}
-
-const char *neighbour_state_name(uint16_t state)
-{
-    switch (state) {
-    case NUD_NONE:
-        return "NONE";
-    case NUD_INCOMPLETE:
-        return "INCOMPLETE";
-    case NUD_REACHABLE:
-        return "REACHABLE";
-    case NUD_STALE:
-        return "STALE";
-    case NUD_DELAY:
-        return "DELAY";
-    case NUD_PROBE:
-        return "PROBE";
-    case NUD_FAILED:
-        return "FAILED";
-    case NUD_NOARP:
-        return "NOARP";
-    case NUD_PERMANENT:
-        return "PERMANENT";
-    default:
-        return NULL;
-    }
 }

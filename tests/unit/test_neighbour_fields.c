@@ -1,4 +1,4 @@
-/* What columns say of a neighbour, and how link-layer addresses are written, sorted and counted. */
+/* The fields of a neighbour, and how link-layer addresses are written, sorted and counted. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,6 +17,8 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
+#include "addresses.h"
+#include "cells.h"
 #include "engine/groups.h"
 #include "engine/order.h"
 #include "fastnet/hardware.h"
@@ -66,11 +68,9 @@ static int drop_names(void **state)
 
 static struct record record_of(uint32_t interface, const char *lladdr, size_t length)
 {
-    struct record record = {.kind = RECORD_NEIGHBOUR,
-                            .has = NEIGHBOUR_INTERFACE | NEIGHBOUR_LLADDR};
+    struct record record = {.kind = &kind_neighbour, .has = NEIGHBOUR_INTERFACE | NEIGHBOUR_LLADDR};
 
-    record.neighbour.family = AF_INET;
-    memcpy(record.neighbour.address, "\xc0\0\2\1", 4);
+    record.neighbour.address = ip("192.0.2.1");
     record.neighbour.interface = interface;
     record.neighbour.lladdr_length = (uint8_t)length;
     if (length)
@@ -78,33 +78,16 @@ static struct record record_of(uint32_t interface, const char *lladdr, size_t le
     return record;
 }
 
-static struct value value_of(const char *name, const struct record *record,
-                             const struct context *context)
+/* With the names of interfaces. */
+static const char *name_of(const char *field, const struct record *record)
 {
-    const struct column *column = column_find(RECORD_NEIGHBOUR, name, strlen(name));
-    struct value value;
-
-    assert_non_null(column);
-    value = column->value(column, record, context);
-    assert_true(value.type == column->type || value.type == VALUE_UNKNOWN);
-    return value;
-}
-
-static const char *text_of(const char *name, const struct record *record)
-{
-    static char text[512];
-    const struct value value = value_of(name, record, &names);
-
-    assert_in_range(value_bound(&value), 1, sizeof text - 1);
-    *value_write(text, &value, " ") = '\0';
-    assert_in_range(strlen(text), 1, value_bound(&value));
-    return text;
+    return text_of(field, record, &names);
 }
 
 static const char *written(struct sink *(*create)(const struct sink_options *), const char *name,
                            const struct record *record)
 {
-    const struct column *column = column_find(RECORD_NEIGHBOUR, name, strlen(name));
+    const struct field *column = field_find(&kind_neighbour, name, strlen(name));
     struct output output;
     struct sink *sink = create(&(struct sink_options){
         .writer = output_begin(&output), .context = &names, .columns = &column, .count = 1});
@@ -123,23 +106,19 @@ static void promised_columns_are_there(void **state)
     };
 
     (void)state;
-    assert_int_equal(columns_of(RECORD_NEIGHBOUR)->count, sizeof promised / sizeof *promised);
-    for (size_t i = 0; i < sizeof promised / sizeof *promised; i++)
-        assert_non_null(column_find(RECORD_NEIGHBOUR, promised[i], strlen(promised[i])));
+    ASSERT_NAMES(&kind_neighbour, promised);
 }
 
 static void what_is_not_known_is_unknown(void **state)
 {
-    const struct record bare = {.kind = RECORD_NEIGHBOUR, .neighbour = {.family = AF_INET6}};
-    const struct column_table *table = columns_of(RECORD_NEIGHBOUR);
+    const struct record bare = {.kind = &kind_neighbour, .neighbour = {.address = IPV6(0)}};
 
     (void)state;
-    for (size_t i = 0; i < table->count; i++) {
-        const struct column *column = &table->columns[i];
-        const struct context nothing = {.hosts = NULL};
-        bool known = strcmp(column->name, "address") == 0 || strcmp(column->name, "family") == 0;
-        assert_int_equal(column->value(column, &bare, &nothing).type,
-                         known ? column->type : VALUE_UNKNOWN);
+    for (size_t i = 0; i < kind_neighbour.field_count; i++) {
+        const struct field *field = &kind_neighbour.fields[i];
+        bool known = strcmp(field->name, "address") == 0 || strcmp(field->name, "family") == 0;
+        assert_int_equal(field_value(field, &bare, &no_names).type,
+                         known ? field->type : VALUE_UNKNOWN);
     }
 }
 
@@ -154,7 +133,7 @@ static void link_layer_addresses_of_any_length_are_written_in_full(void **state)
         struct record record = record_of(ARPHRD_ETHER, bytes, length);
         snprintf(expected + (length > 1 ? 3 * length - 4 : 0), 4, length > 1 ? ":%02x" : "%02x",
                  (unsigned char)bytes[length - 1]);
-        assert_string_equal(text_of("lladdr", &record), expected);
+        assert_string_equal(name_of("lladdr", &record), expected);
     }
 }
 
@@ -163,7 +142,7 @@ static void an_empty_link_layer_address_is_not_an_unknown_one(void **state)
     struct record record = record_of(ARPHRD_ETHER, "", 0);
 
     (void)state;
-    assert_string_equal(text_of("lladdr", &record), "-");
+    assert_string_equal(name_of("lladdr", &record), "-");
     assert_string_equal(written(sink_ndjson_create, "lladdr", &record), "{\"lladdr\":\"\"}\n");
     assert_string_equal(written(sink_csv_create, "lladdr", &record), "\"\"\r\n");
     assert_string_equal(written(sink_table_create, "lladdr", &record), "-\n");
@@ -192,18 +171,18 @@ static void a_tunnels_link_layer_address_is_one_of_ip(void **state)
     (void)state;
     for (size_t i = 0; i < 3; i++) {
         record = record_of(over_ipv4[i], "\xc0\0\2\x07", 4);
-        assert_string_equal(text_of("lladdr", &record), "192.0.2.7");
+        assert_string_equal(name_of("lladdr", &record), "192.0.2.7");
         record = record_of(over_ipv4[i], ipv6, 5); /* none of IPv4 */
-        assert_string_equal(text_of("lladdr", &record), "20:01:0d:b8:00");
+        assert_string_equal(name_of("lladdr", &record), "20:01:0d:b8:00");
     }
     for (size_t i = 0; i < 2; i++) {
         record = record_of(over_ipv6[i], ipv6, 16);
-        assert_string_equal(text_of("lladdr", &record), "2001:db8::1");
+        assert_string_equal(name_of("lladdr", &record), "2001:db8::1");
         record = record_of(over_ipv6[i], ipv6, 4);
-        assert_string_equal(text_of("lladdr", &record), "20:01:0d:b8");
+        assert_string_equal(name_of("lladdr", &record), "20:01:0d:b8");
     }
     record = record_of(ARPHRD_ETHER, "\xc0\0\2\x07", 4);
-    assert_string_equal(text_of("lladdr", &record), "c0:00:02:07");
+    assert_string_equal(name_of("lladdr", &record), "c0:00:02:07");
 }
 
 static void link_layer_addresses_are_sorted_by_their_bytes(void **state)
@@ -224,8 +203,8 @@ static void link_layer_addresses_are_sorted_by_their_bytes(void **state)
 /* Values outlive the record that they were made of. */
 static void link_layer_addresses_and_names_are_counted(void **state)
 {
-    const struct column *columns[] = {column_find(RECORD_NEIGHBOUR, "lladdr", 6),
-                                      column_find(RECORD_NEIGHBOUR, "device", 6)};
+    const struct field *columns[] = {field_find(&kind_neighbour, "lladdr", 6),
+                                     field_find(&kind_neighbour, "device", 6)};
     struct groups *groups = groups_create(columns, 2);
     struct rows rows = {0};
 
@@ -252,18 +231,18 @@ static void a_device_is_its_name_or_else_its_index(void **state)
     struct record record = record_of(ARPHRD_IPGRE, "", 0);
 
     (void)state;
-    assert_string_equal(text_of("device", &record), "if778");
-    assert_string_equal(text_of("index", &record), "778");
-    assert_string_equal(text_of("hardware", &record), "gre");
+    assert_string_equal(name_of("device", &record), "if778");
+    assert_string_equal(name_of("index", &record), "778");
+    assert_string_equal(name_of("hardware", &record), "gre");
     record.neighbour.interface = GONE; /* during the dump */
-    assert_string_equal(text_of("device", &record), "4711");
-    assert_string_equal(text_of("hardware", &record), "-");
+    assert_string_equal(name_of("device", &record), "4711");
+    assert_string_equal(name_of("hardware", &record), "-");
     record.neighbour.interface = 12345;
-    assert_string_equal(text_of("hardware", &record), "12345");
+    assert_string_equal(name_of("hardware", &record), "12345");
     record.neighbour.interface = 0;
     strcpy(record.neighbour.interface_name, "e\x1b th");
-    assert_string_equal(text_of("device", &record), "e\\x1b\\x20th");
-    assert_string_equal(text_of("index", &record), "-");
+    assert_string_equal(name_of("device", &record), "e\\x1b\\x20th");
+    assert_string_equal(name_of("index", &record), "-");
 }
 
 static void every_state_has_its_kernel_name(void **state)
@@ -283,7 +262,7 @@ static void every_state_has_its_kernel_name(void **state)
     record.has |= NEIGHBOUR_STATE;
     for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
         record.neighbour.state = states[i].state;
-        assert_string_equal(text_of("state", &record), states[i].name);
+        assert_string_equal(name_of("state", &record), states[i].name);
     }
 }
 
@@ -293,12 +272,12 @@ static void flags_are_names_and_what_has_none_a_number(void **state)
 
     (void)state;
     record.has |= NEIGHBOUR_FLAGS;
-    assert_string_equal(text_of("flags", &record), "-");
+    assert_string_equal(name_of("flags", &record), "-");
     record.neighbour.flags = NTF_ROUTER | NTF_EXT_LEARNED | 1 << 8 | 1u << 31;
-    assert_string_equal(text_of("flags", &record), "extern_learn,router,managed,31");
+    assert_string_equal(name_of("flags", &record), "extern_learn,router,managed,31");
     record.neighbour.flags = 0x7ff;
     assert_string_equal(
-        text_of("flags", &record),
+        name_of("flags", &record),
         "use,self,master,proxy,extern_learn,offloaded,sticky,router,managed,locked,extern_valid");
     record.neighbour.flags = NTF_OFFLOADED | NTF_PROXY;
     assert_string_equal(written(sink_ndjson_create, "flags", &record),
@@ -311,7 +290,7 @@ static void the_rest_is_numbers_times_and_names(void **state)
     struct neighbour_record *neighbour = &record.neighbour;
 
     (void)state;
-    record.has = ~NEED_LOOKUPS;
+    record.has = UINT64_MAX;
     neighbour->hardware = ARPHRD_INFINIBAND;
     neighbour->used_ms = 1250;
     neighbour->confirmed_ms = 10;
@@ -325,38 +304,38 @@ static void the_rest_is_numbers_times_and_names(void **state)
     neighbour->port = 8;
     neighbour->protocol = RTPROT_BGP;
     neighbour->type = RTN_MULTICAST;
-    assert_string_equal(text_of("used", &record), "1.250");
-    assert_string_equal(text_of("confirmed", &record), "0.010");
-    assert_string_equal(text_of("updated", &record), "42949672.950");
-    assert_string_equal(text_of("references", &record), "3");
-    assert_string_equal(text_of("probes", &record), "4");
-    assert_string_equal(text_of("master", &record), "if1");
-    assert_string_equal(text_of("namespace", &record), "5");
-    assert_string_equal(text_of("vlan", &record), "6");
-    assert_string_equal(text_of("vni", &record), "7");
-    assert_string_equal(text_of("port", &record), "8");
-    assert_string_equal(text_of("protocol", &record), "bgp");
-    assert_string_equal(text_of("type", &record), "multicast");
-    assert_string_equal(text_of("hardware", &record), "infiniband");
+    assert_string_equal(name_of("used", &record), "1.250");
+    assert_string_equal(name_of("confirmed", &record), "0.010");
+    assert_string_equal(name_of("updated", &record), "42949672.950");
+    assert_string_equal(name_of("references", &record), "3");
+    assert_string_equal(name_of("probes", &record), "4");
+    assert_string_equal(name_of("master", &record), "if1");
+    assert_string_equal(name_of("namespace", &record), "5");
+    assert_string_equal(name_of("vlan", &record), "6");
+    assert_string_equal(name_of("vni", &record), "7");
+    assert_string_equal(name_of("port", &record), "8");
+    assert_string_equal(name_of("protocol", &record), "bgp");
+    assert_string_equal(name_of("type", &record), "multicast");
+    assert_string_equal(name_of("hardware", &record), "infiniband");
     neighbour->protocol = 77;
-    assert_string_equal(text_of("protocol", &record), "77");
+    assert_string_equal(name_of("protocol", &record), "77");
     neighbour->type = 200;
-    assert_string_equal(text_of("type", &record), "-");
+    assert_string_equal(name_of("type", &record), "-");
     neighbour->netns = -1;
-    assert_string_equal(text_of("namespace", &record), "-");
+    assert_string_equal(name_of("namespace", &record), "-");
 }
 
-static void hardware_is_known_by_type_and_by_arps_name(void **state)
+static void hardware_is_known_by_type_and_by_net_tools_name(void **state)
 {
     (void)state;
-    assert_string_equal(hardware_by_type(ARPHRD_LOOPBACK)->arp_name, "loop");
-    assert_null(hardware_by_type(ARPHRD_INFINIBAND)->arp_name);
+    assert_string_equal(hardware_by_type(ARPHRD_LOOPBACK)->net_tools, "loop");
+    assert_null(hardware_by_type(ARPHRD_INFINIBAND)->net_tools);
     assert_null(hardware_by_type(12345));
-    assert_int_equal(hardware_by_arp_name("ether")->type, ARPHRD_ETHER);
-    assert_true(hardware_by_arp_name("fddi")->arp);
-    assert_false(hardware_by_arp_name("ppp")->arp);
-    assert_null(hardware_by_arp_name("infiniband"));
-    assert_null(hardware_by_arp_name("loopback"));
+    assert_int_equal(hardware_by_net_tools("ether")->type, ARPHRD_ETHER);
+    assert_true(hardware_by_net_tools("fddi")->arp);
+    assert_false(hardware_by_net_tools("ppp")->arp);
+    assert_null(hardware_by_net_tools("infiniband"));
+    assert_null(hardware_by_net_tools("loopback"));
 }
 
 int main(void)
@@ -374,8 +353,8 @@ int main(void)
         cmocka_unit_test(every_state_has_its_kernel_name),
         cmocka_unit_test(flags_are_names_and_what_has_none_a_number),
         cmocka_unit_test(the_rest_is_numbers_times_and_names),
-        cmocka_unit_test(hardware_is_known_by_type_and_by_arps_name),
+        cmocka_unit_test(hardware_is_known_by_type_and_by_net_tools_name),
     };
 
-    return cmocka_run_group_tests_name("neighbour columns", tests, make_names, drop_names);
+    return cmocka_run_group_tests_name("neighbour_fields", tests, make_names, drop_names);
 }

@@ -1,0 +1,29 @@
+/* Counters of the protocols. */
+#ifndef FASTNET_RECORD_COUNTER_H
+#define FASTNET_RECORD_COUNTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fastnet/kind.h"
+#include "fastnet/text.h"
+
+extern const struct kind kind_counter;
+
+/* A counter of a protocol: /proc/net/snmp and its kin. */
+#define COUNTER_PROTOCOL (UINT64_C(1) << 0)
+#define COUNTER_NAME     (UINT64_C(1) << 1)
+#define COUNTER_VALUE    (UINT64_C(1) << 2) /* magnitude and negative */
+/* The value is counted up; without it, it is a state or a limit (RFC 4293, RFC 4022, RFC 3873). */
+#define COUNTER_GROWS (UINT64_C(1) << 3)
+
+struct counter_record {
+    struct text protocol; /* "Tcp", "TcpExt", "Ip6" */
+    struct text name;     /* as the file has it; of IPv6 and SCTP it begins with the protocol */
+    uint64_t magnitude;
+    bool negative; /* the value is -magnitude: some are limits, where -1 is none (MaxConn) */
+    bool first;    /* the protocol's heading, or what stands for one, is just before it */
+};
+
+#endif

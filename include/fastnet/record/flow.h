@@ -1,0 +1,131 @@
+/* Connection tracking: flows, expectations, and what is counted of them. */
+#ifndef FASTNET_RECORD_FLOW_H
+#define FASTNET_RECORD_FLOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fastnet/address.h"
+#include "fastnet/kind.h"
+#include "fastnet/text.h"
+
+extern const struct kind kind_flow, kind_expectation, kind_flow_statistics, kind_flow_usage;
+
+/*
+ * Connection tracking: linux/netfilter/nfnetlink_conntrack.h, nf_conntrack_common.h. Some fields
+ * are of flows only, some of expectations.
+ */
+#define FLOW_ORIG           (UINT64_C(1) << 0) /* the tuple of the original direction */
+#define FLOW_REPLY          (UINT64_C(1) << 1) /* ... and of the reply */
+#define FLOW_STATE          (UINT64_C(1) << 2) /* TCP, SCTP, DCCP */
+#define FLOW_TIMEOUT        (UINT64_C(1) << 3)
+#define FLOW_STATUS         (UINT64_C(1) << 4)
+#define FLOW_MARK           (UINT64_C(1) << 5)
+#define FLOW_SECMARK        (UINT64_C(1) << 6)
+#define FLOW_SECCTX         (UINT64_C(1) << 7)
+#define FLOW_ORIG_COUNTERS  (UINT64_C(1) << 8) /* only with nf_conntrack_acct */
+#define FLOW_REPLY_COUNTERS (UINT64_C(1) << 9)
+#define FLOW_ZONE           (UINT64_C(1) << 10) /* absent: zone 0, of both directions */
+#define FLOW_ORIG_ZONE      (UINT64_C(1) << 11)
+#define FLOW_REPLY_ZONE     (UINT64_C(1) << 12)
+#define FLOW_START          (UINT64_C(1) << 13) /* only with nf_conntrack_timestamp */
+#define FLOW_STOP           (UINT64_C(1) << 14)
+#define FLOW_HELPER         (UINT64_C(1) << 15)
+#define FLOW_LABELS         (UINT64_C(1) << 16)
+#define FLOW_USE            (UINT64_C(1) << 17)
+#define FLOW_ID             (UINT64_C(1) << 18)
+#define FLOW_ORIG_VTAG      (UINT64_C(1) << 19) /* SCTP */
+#define FLOW_REPLY_VTAG     (UINT64_C(1) << 20)
+#define FLOW_ROLE           (UINT64_C(1) << 21) /* DCCP */
+#define FLOW_EVENT          (UINT64_C(1) << 22) /* event and received */
+#define FLOW_SENDER         (UINT64_C(1) << 23) /* events that a process brought about */
+#define FLOW_MASK           (UINT64_C(1) << 24) /* expectations: mask */
+#define FLOW_MASTER         (UINT64_C(1) << 25) /* expectations: master */
+#define FLOW_FLAGS          (UINT64_C(1) << 26) /* expectations: flags */
+#define FLOW_CLASS          (UINT64_C(1) << 27) /* expectations: class */
+
+/* One direction of a flow: who sends, to whom. */
+struct flow_tuple {
+    struct address src, dst;
+    uint16_t src_port, dst_port; /* host byte order; GRE: keys; ICMP: src_port is the id */
+    uint8_t icmp_type, icmp_code;
+    uint8_t protocol; /* IPPROTO_* */
+    /* Ports, or keys, are there: the kernel tracks protocols without them that it has no module
+     * for. Any of them may be 0. */
+    bool has_ports;
+};
+
+/* The numbers of -e and of a kernel message's flags are neither of these. */
+enum flow_event { FLOW_NEW, FLOW_UPDATE, FLOW_DESTROY };
+
+enum { FLOW_LABEL_WORDS = 4, FLOW_LABEL_BITS = 128 }; /* XT_CONNLABEL_MAXBIT + 1 */
+
+/* The directions of a flow: that of its first packet, and that of the answers. */
+enum flow_way { WAY_ORIG, WAY_REPLY, FLOW_WAYS };
+
+struct flow_direction {
+    struct flow_tuple tuple;
+    uint64_t packets, bytes;
+    uint32_t vtag; /* SCTP */
+    uint16_t zone;
+};
+
+struct flow_record {
+    uint8_t family; /* AF_INET, AF_INET6 */
+    uint8_t state;  /* enum tcp_conntrack, sctp_conntrack, or DCCP's, by the protocol */
+    uint8_t role;   /* DCCP: 0 client, 1 server */
+    uint8_t event;  /* enum flow_event */
+    uint16_t zone;
+    uint32_t status;  /* IPS_* */
+    uint32_t timeout; /* seconds until it is forgotten */
+    uint32_t mark, secmark, use, id;
+    uint32_t sender; /* netlink port */
+    struct flow_direction way[FLOW_WAYS];
+    uint64_t start, stop;              /* nanoseconds since 1970 */
+    uint64_t received;                 /* an event: when it was read, nanoseconds since 1970 */
+    uint32_t labels[FLOW_LABEL_WORDS]; /* bit n is bit n % 32 of word n / 32 */
+    struct text helper, secctx;
+};
+
+/* What a helper waits for (nf_conntrack_expect.h); it has bits of FLOW_*. */
+struct expectation_record {
+    uint8_t family;
+    uint8_t event; /* enum flow_event */
+    uint16_t zone;
+    uint32_t timeout; /* seconds */
+    uint32_t flags;   /* NF_CT_EXPECT_* */
+    uint32_t class;   /* of the helper's expectations */
+    uint32_t id;
+    struct flow_tuple orig, mask, master; /* FLOW_ORIG: what is expected */
+    uint64_t received;                    /* nanoseconds since 1970 */
+    struct text helper;
+};
+
+/* The counters of one processor: has is a bit (1 << CTA_STATS_*) for each that is there. */
+enum { FLOW_COUNTERS = 24 };
+struct flow_statistics_record {
+    uint32_t cpu;
+    bool expectations; /* counters are CTA_STATS_EXP_* */
+    uint32_t counters[FLOW_COUNTERS];
+};
+
+/* How full the table is. */
+#define USAGE_ENTRIES    (UINT64_C(1) << 0)
+#define USAGE_MAXIMUM    (UINT64_C(1) << 1) /* nf_conntrack_max; 0: no limit */
+#define USAGE_BUCKETS    (UINT64_C(1) << 2)
+#define USAGE_DROPS      (UINT64_C(1) << 3) /* drop and early_drop */
+#define USAGE_ENTRY_SIZE (UINT64_C(1) << 4) /* from slabinfo(5); else FLOW_ENTRY_ESTIMATE */
+
+enum {
+    FLOW_ENTRY_ESTIMATE = 320, /* bytes: struct nf_conn and its extensions on 64-bit kernels */
+    FLOW_BUCKET_SIZE = sizeof(void *), /* struct hlist_nulls_head */
+};
+
+struct flow_usage_record {
+    uint64_t entries, maximum, buckets;
+    uint64_t entry_size;       /* bytes */
+    uint64_t drop, early_drop; /* sums over the processors, since start or reset */
+};
+
+#endif

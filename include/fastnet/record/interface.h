@@ -1,0 +1,84 @@
+/* Interfaces. */
+#ifndef FASTNET_RECORD_INTERFACE_H
+#define FASTNET_RECORD_INTERFACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fastnet/address.h"
+#include "fastnet/kind.h"
+#include "fastnet/text.h"
+
+extern const struct kind kind_interface;
+
+/* What a file may call an interface: more than IFNAMSIZ of linux/if.h. */
+enum { INTERFACE_TEXT_MAX = 64 };
+
+/* Interfaces: linux/if_link.h, linux/if_addr.h. A name is always there. */
+#define INTERFACE_INDEX     (UINT64_C(1) << 0)
+#define INTERFACE_FLAGS     (UINT64_C(1) << 1)
+#define INTERFACE_MTU       (UINT64_C(1) << 2)
+#define INTERFACE_STATE     (UINT64_C(1) << 3)
+#define INTERFACE_TYPE      (UINT64_C(1) << 4)
+#define INTERFACE_LLADDR    (UINT64_C(1) << 5)
+#define INTERFACE_QUEUE     (UINT64_C(1) << 6)
+#define INTERFACE_MAP       (UINT64_C(1) << 7)
+#define INTERFACE_KIND      (UINT64_C(1) << 8)
+#define INTERFACE_MASTER    (UINT64_C(1) << 9)
+#define INTERFACE_COUNTERS  (UINT64_C(1) << 10)
+#define INTERFACE_ADDRESSES (UINT64_C(1) << 11)
+#define INTERFACE_ALIAS     (UINT64_C(1) << 12) /* alias */
+
+/* In the order of /proc/net/dev, and counted as there: rx_dropped has what was missed, too. */
+enum interface_counter {
+    RX_BYTES,
+    RX_PACKETS,
+    RX_ERRORS,
+    RX_DROPPED,
+    RX_OVERRUNS,
+    RX_FRAME,
+    RX_COMPRESSED,
+    RX_MULTICAST,
+    TX_BYTES,
+    TX_PACKETS,
+    TX_ERRORS,
+    TX_DROPPED,
+    TX_OVERRUNS,
+    TX_COLLISIONS,
+    TX_CARRIER,
+    TX_COMPRESSED,
+    INTERFACE_COUNTERS_MAX,
+};
+
+struct interface_address {
+    uint32_t interface;         /* index */
+    uint8_t prefix;             /* bits */
+    struct address local, peer; /* peer: local where there is none */
+    struct address broadcast;   /* AF_UNSPEC: none */
+    char label[16];             /* IPv4; terminated: the interface, or "eth0:1" */
+};
+
+struct interface_record {
+    struct text name;
+    uint32_t index, master; /* 0: none */
+    uint32_t flags;         /* IFF_* */
+    uint32_t mtu, queue;
+    uint16_t type;         /* ARPHRD_* */
+    uint8_t state;         /* IF_OPER_* (RFC 2863) */
+    bool labelled;         /* a row for a label of an address, not for an interface of its own */
+    uint8_t lladdr[32];    /* zeroes behind its end */
+    uint8_t lladdr_length; /* bytes */
+    uint8_t irq, dma;      /* this and the next three: struct rtnl_link_ifmap */
+    uint16_t base_address;
+    uint64_t memory_start, memory_end;
+    struct text lladdr_text; /* as written: bytes in hexadecimal with colons */
+    struct text kind;        /* "veth"; absent for real devices */
+    struct text alias;       /* what the administrator says it is for */
+    uint64_t counters[INTERFACE_COUNTERS_MAX];
+    const struct interface_address *addresses; /* of a label: those that have it */
+    size_t address_count;
+    struct text addresses_text; /* 192.0.2.1/24,2001:db8::1/64 */
+};
+
+#endif

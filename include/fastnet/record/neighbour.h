@@ -1,0 +1,60 @@
+/* Neighbours: the entries of ARP and of neighbour discovery. */
+#ifndef FASTNET_RECORD_NEIGHBOUR_H
+#define FASTNET_RECORD_NEIGHBOUR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fastnet/address.h"
+#include "fastnet/kind.h"
+#include "fastnet/text.h"
+
+extern const struct kind kind_neighbour;
+
+/* Neighbours: struct ndmsg and NDA_* of linux/neighbour.h. Their address is always there. */
+#define NEIGHBOUR_LLADDR (UINT64_C(1) << 0) /* present and empty: a device without addresses */
+#define NEIGHBOUR_INTERFACE                                                                        \
+    (UINT64_C(1) << 1) /* interface or interface_name; proxies may lack it */
+#define NEIGHBOUR_HARDWARE  (UINT64_C(1) << 2)
+#define NEIGHBOUR_STATE     (UINT64_C(1) << 3) /* proxies have none */
+#define NEIGHBOUR_FLAGS     (UINT64_C(1) << 4)
+#define NEIGHBOUR_TYPE      (UINT64_C(1) << 5)
+#define NEIGHBOUR_PROTOCOL  (UINT64_C(1) << 6) /* absent: nobody said who made it */
+#define NEIGHBOUR_CACHEINFO (UINT64_C(1) << 7) /* used_ms, confirmed_ms, updated_ms, references */
+#define NEIGHBOUR_PROBES    (UINT64_C(1) << 8)
+#define NEIGHBOUR_MASTER    (UINT64_C(1) << 9)
+#define NEIGHBOUR_NETNS     (UINT64_C(1) << 10)
+#define NEIGHBOUR_VLAN      (UINT64_C(1) << 11)
+#define NEIGHBOUR_VNI       (UINT64_C(1) << 12)
+#define NEIGHBOUR_PORT      (UINT64_C(1) << 13)
+#define NEIGHBOUR_ATF       (UINT64_C(1) << 14) /* /proc/net/arp: atf */
+
+enum {
+    LLADDR_MAX = 32,         /* MAX_ADDR_LEN of linux/netdevice.h */
+    INTERFACE_NAME_SIZE = 16 /* IFNAMSIZ of linux/if.h */
+};
+
+struct neighbour_record {
+    uint8_t type;     /* RTN_UNICAST ... of linux/rtnetlink.h: what the address is for routing */
+    uint8_t protocol; /* RTPROT_* of linux/rtnetlink.h: who made the entry */
+    uint8_t lladdr_length;
+    uint16_t state; /* one of NUD_* */
+    uint16_t vlan, port;
+    uint16_t hardware; /* ARPHRD_* of linux/if_arp.h */
+    uint16_t atf;      /* ATF_* of linux/if_arp.h */
+    struct address address;
+    uint8_t lladdr[LLADDR_MAX];
+    uint32_t interface; /* index, 0 where only the name is known */
+    uint32_t master;    /* index of the device that the interface belongs to */
+    uint32_t flags;     /* NTF_*, and from bit 8 on NTF_EXT_* */
+    uint32_t probes, references, vni;
+    int32_t netns; /* number of a network namespace, as ip-netns(8) lists them */
+    uint64_t used_ms, confirmed_ms, updated_ms; /* since then, milliseconds */
+    char interface_name[INTERFACE_NAME_SIZE];   /* terminated; empty where the index is known */
+};
+
+/* Bits of flags that NDA_FLAGS_EXT begins at. */
+enum { NEIGHBOUR_FLAGS_EXT_SHIFT = 8 };
+
+#endif

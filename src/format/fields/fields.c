@@ -1,0 +1,178 @@
+/* Fields that are members of a record, and those of counted groups. */
+#include "format/fields/fields.h"
+
+#include "fastnet/lookup.h"
+
+/* The member's bytes; where they are need not be aligned. */
+static void take(const struct cell *cell, void *member, size_t size)
+{
+    memcpy(member, (const char *)cell->record + cell->field->place, size);
+}
+
+uint64_t field_number(const struct field *field, const struct record *record)
+{
+    const void *member = (const char *)record + field->place;
+    uint16_t of_16;
+    uint32_t of_32;
+    uint64_t of_64;
+
+    switch (field->member) {
+    case MEMBER_UINT8:
+        return *(const uint8_t *)member;
+    case MEMBER_UINT16:
+        memcpy(&of_16, member, sizeof of_16);
+        return of_16;
+    case MEMBER_UINT32:
+        memcpy(&of_32, member, sizeof of_32);
+        return of_32;
+    case MEMBER_UINT64:
+        memcpy(&of_64, member, sizeof of_64);
+        return of_64;
+    case MEMBER_NONE:
+    case MEMBER_TEXT:
+    case MEMBER_ADDRESS:
+        break;
+    }
+    return 0;
+}
+
+void field_set_number(const struct field *field, struct record *record, uint64_t number)
+{
+    char *member = (char *)record + field->place;
+    const uint32_t of_32 = number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
+
+    if (field->member == MEMBER_UINT64)
+        memcpy(member, &number, sizeof number);
+    else if (field->member == MEMBER_UINT32)
+        memcpy(member, &of_32, sizeof of_32);
+}
+
+struct value number_member(const struct cell *cell)
+{
+    return number(field_number(cell->field, cell->record));
+}
+
+struct value text_member(const struct cell *cell)
+{
+    struct value value = {.type = cell->field->type, .text = {NULL, 0}};
+
+    take(cell, &value.text, sizeof value.text);
+    return value;
+}
+
+struct value address(const struct address *address)
+{
+    struct value value = {.type = VALUE_ADDRESS, .address = *address};
+
+    if (address->family == AF_UNSPEC)
+        return unknown;
+    if (address_is_mapped(address)) {
+        value.address = (struct address){.family = AF_INET};
+        memcpy(value.address.bytes, address->bytes + 12, 4);
+    }
+    return value;
+}
+
+struct value address_member(const struct cell *cell)
+{
+    struct address member;
+
+    take(cell, &member, sizeof member);
+    return address(&member);
+}
+
+struct value host_member(const struct cell *cell)
+{
+    struct address member;
+
+    take(cell, &member, sizeof member);
+    if (!cell->context->hosts || member.family == AF_UNSPEC)
+        return unknown;
+    return string(hosts_name(cell->context->hosts, &member));
+}
+
+struct value milliseconds_member(const struct cell *cell)
+{
+    return decimal(field_number(cell->field, cell->record));
+}
+
+struct value nanoseconds_member(const struct cell *cell)
+{
+    return decimal(milliseconds(field_number(cell->field, cell->record)));
+}
+
+struct value flags_member(const struct cell *cell)
+{
+    return (struct value){
+        .type = VALUE_FLAGS,
+        .flags = {cell->field->flags, {field_number(cell->field, cell->record), 0}}};
+}
+
+struct value word_member(const struct cell *cell)
+{
+    return string(cell->field->word(field_number(cell->field, cell->record)));
+}
+
+struct value named_member(const struct cell *cell)
+{
+    const uint64_t member = field_number(cell->field, cell->record);
+
+    return name(cell->field->word(member), member);
+}
+
+struct value interface_named(const struct context *context, uint32_t index)
+{
+    if (index == 0)
+        return unknown;
+    return name(context->interfaces ? interfaces_name(context->interfaces, index) : NULL, index);
+}
+
+struct value interface_member(const struct cell *cell)
+{
+    return interface_named(cell->context, (uint32_t)field_number(cell->field, cell->record));
+}
+
+const char *family_name(uint64_t family)
+{
+    switch (family) {
+    case AF_INET:
+        return "inet";
+    case AF_INET6:
+        return "inet6";
+    case AF_UNIX:
+        return "unix";
+    default:
+        return NULL;
+    }
+}
+
+const struct field *field_find(const struct kind *kind, const char *name, size_t length)
+{
+    for (size_t i = 0; i < kind->field_count; i++) {
+        const struct field *field = &kind->fields[i];
+        if (strlen(field->name) == length && memcmp(field->name, name, length) == 0)
+            return field;
+    }
+    return NULL;
+}
+
+/* --- Counted groups --------------------------------------------------------------------------- */
+
+const struct kind kind_count = {.name = "groups", .size = RECORD_SIZE(count)};
+
+static struct value counted_value(const struct cell *cell)
+{
+    return cell->record->count.values[cell->field->index];
+}
+
+void field_counted(struct field *dst, const struct field *of, size_t index)
+{
+    *dst = (struct field){.name = of->name,
+                          .help = of->help,
+                          .type = of->type,
+                          .coloured = of->coloured,
+                          .index = index,
+                          .value = counted_value};
+}
+
+const struct field field_count = NUMBER(count, count.count, 0, "rows with these values");

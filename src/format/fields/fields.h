@@ -1,0 +1,139 @@
+/*
+ * What the tables of fields are written with: a constructor for each kind of field, and the values
+ * that functions of COMPUTED() fields return.
+ *
+ *     NUMBER(recv_q, socket.recv_q, SOCKET_QUEUES, "bytes not yet read", .unit = UNIT_BYTES)
+ *
+ * is the field "recv_q", a number, taken from that member of struct record; it is known when the
+ * backend filled SOCKET_QUEUES. Further members of struct field may follow the help.
+ */
+#ifndef FORMAT_FIELDS_FIELDS_H
+#define FORMAT_FIELDS_FIELDS_H
+
+#include <string.h>
+#include <sys/socket.h>
+
+#include "fastnet/array.h"
+#include "fastnet/field.h"
+#include "fastnet/kind.h"
+
+/* clang-format off */
+
+/* A member of struct record. Its type is the compiler's word: another one does not compile. */
+#define MEMBER(path) .member = MEMBER_TYPE(path), .place = offsetof(struct record, path)
+#define MEMBER_TYPE(path)                                                                          \
+    _Generic(&((struct record *)NULL)->path,                                                       \
+        uint8_t *: MEMBER_UINT8,                                                                   \
+        uint16_t *: MEMBER_UINT16,                                                                 \
+        uint32_t *: MEMBER_UINT32,                                                                 \
+        uint64_t *: MEMBER_UINT64,                                                                 \
+        struct text *: MEMBER_TEXT,                                                                \
+        struct address *: MEMBER_ADDRESS)
+
+/* All of them begin with the field's name and end with what must be filled, and the help. */
+#define FIELD(id, of_type, function, filled, text, ...)                                            \
+    {.name = #id, .type = of_type, .value = function, .needs.fields = filled, .help = text,        \
+     __VA_ARGS__}
+
+#define NUMBER(id, path, ...)       FIELD(id, VALUE_NUMBER, number_member, __VA_ARGS__, MEMBER(path))
+#define COUNTER(id, path, ...)      NUMBER(id, path, __VA_ARGS__, .counter = true)
+#define GAUGE(id, path, ...)        NUMBER(id, path, __VA_ARGS__, .gauge = true)
+#define TEXT(id, path, ...)         FIELD(id, VALUE_TEXT, text_member, __VA_ARGS__, MEMBER(path))
+#define ADDRESS(id, path, ...)      FIELD(id, VALUE_ADDRESS, address_member, __VA_ARGS__, MEMBER(path))
+/* The host name of an address. */
+#define HOST(id, path, ...)                                                                        \
+    FIELD(id, VALUE_TEXT, host_member, __VA_ARGS__, MEMBER(path), .needs.lookups = NEED_HOSTS)
+/* Numbers that are times, in seconds with three decimals. */
+#define MILLISECONDS(id, path, ...)                                                                \
+    FIELD(id, VALUE_DECIMAL, milliseconds_member, __VA_ARGS__, MEMBER(path), .unit = UNIT_SECONDS)
+#define NANOSECONDS(id, path, ...)                                                                 \
+    FIELD(id, VALUE_DECIMAL, nanoseconds_member, __VA_ARGS__, MEMBER(path), .unit = UNIT_SECONDS)
+/* Bits that have names: a const struct flag_names. */
+#define FLAGS(id, path, names, ...)                                                                \
+    FIELD(id, VALUE_FLAGS, flags_member, __VA_ARGS__, MEMBER(path), .flags = &names)
+/* A number that function names. Without a name it is unknown ... */
+#define WORD(id, path, function, ...)                                                              \
+    FIELD(id, VALUE_TEXT, word_member, __VA_ARGS__, MEMBER(path), .word = function)
+/* ... or shown as its digits. */
+#define NAMED(id, path, function, ...)                                                             \
+    FIELD(id, VALUE_NAME, named_member, __VA_ARGS__, MEMBER(path), .word = function)
+/* The index of an interface, shown by its name; 0 is none. */
+#define INTERFACE(id, path, ...)                                                                   \
+    FIELD(id, VALUE_NAME, interface_member, __VA_ARGS__, MEMBER(path),                             \
+          .needs.lookups = NEED_INTERFACES)
+/* Everything else: the type of its values, and the function that makes them. */
+#define COMPUTED(id, of_type, function, ...) FIELD(id, of_type, function, __VA_ARGS__, )
+
+/* Members of struct kind. */
+#define RECORD_SIZE(member)                                                                        \
+    (offsetof(struct record, member) + sizeof ((struct record *)NULL)->member)
+#define FIELDS(table)   .fields = table, .field_count = COUNT(table)
+#define BORROWED(table) .borrowed = table, .borrowed_count = COUNT(table)
+#define HOSTS(table)    .hosts = table, .host_count = COUNT(table)
+/* One entry of such tables. */
+#define BORROWED_TEXT(path, fields) {fields, offsetof(struct record, path), 1}
+#define NAMED_ADDRESS(path, fields) {fields, offsetof(struct record, path), NULL}
+
+/* clang-format on */
+
+static const struct value unknown = {.type = VALUE_UNKNOWN};
+
+static inline struct value number(uint64_t number)
+{
+    return (struct value){.type = VALUE_NUMBER, .number = number};
+}
+
+static inline struct value integer(uint64_t magnitude, bool negative)
+{
+    return (struct value){.type = VALUE_SIGNED, .integer = {magnitude, negative && magnitude != 0}};
+}
+
+/* Three decimals, given as thousandths. */
+static inline struct value decimal(uint64_t thousandths)
+{
+    return (struct value){.type = VALUE_DECIMAL, .number = thousandths};
+}
+
+/* From nanoseconds to the thousandths of a second that decimal() takes. */
+static inline uint64_t milliseconds(uint64_t nanoseconds)
+{
+    return nanoseconds / 1000000;
+}
+
+/* NULL is unknown. */
+static inline struct value string(const char *string)
+{
+    if (!string)
+        return unknown;
+    return (struct value){.type = VALUE_TEXT, .text = {string, strlen(string)}};
+}
+
+/* A name (NULL: it has none) and the number that it stands for. */
+static inline struct value name(const char *string, uint64_t number)
+{
+    return (struct value){.type = VALUE_NAME, .name = {string, number}};
+}
+
+/* AF_UNSPEC is unknown; an IPv4-mapped address is the IPv4 address that it is written as. */
+struct value address(const struct address *address);
+
+/* The name of an interface, or its index; 0 is unknown. */
+struct value interface_named(const struct context *context, uint32_t index);
+
+/* For field->value: the member as a value. A COMPUTED() field with more conditions may call them.
+ */
+struct value number_member(const struct cell *cell);
+struct value text_member(const struct cell *cell);
+struct value address_member(const struct cell *cell);
+struct value host_member(const struct cell *cell);
+struct value milliseconds_member(const struct cell *cell);
+struct value nanoseconds_member(const struct cell *cell);
+struct value flags_member(const struct cell *cell);
+struct value word_member(const struct cell *cell);
+struct value named_member(const struct cell *cell);
+struct value interface_member(const struct cell *cell);
+
+/* For WORD(): an AF_INET, AF_INET6 or AF_UNIX by name. */
+const char *family_name(uint64_t family);
+
+#endif

@@ -1,0 +1,63 @@
+#include "cells.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+const struct context no_names;
+
+struct value value_of(const char *name, const struct record *record, const struct context *context)
+{
+    const struct field *field = field_find(record->kind, name, strlen(name));
+    struct value value;
+
+    assert_non_null(field);
+    value = field_value(field, record, context);
+    if (value.type != VALUE_UNKNOWN)
+        assert_int_equal(value.type, field->type);
+    return value;
+}
+
+const char *text_of_value(const struct value *value)
+{
+    static char text[4096];
+
+    assert_in_range(value_bound(value), 1, sizeof text - 1);
+    *value_write(text, value, " ") = '\0';
+    assert_in_range(strlen(text), 1, value_bound(value));
+    return text;
+}
+
+const char *text_of(const char *name, const struct record *record, const struct context *context)
+{
+    const struct value value = value_of(name, record, context);
+
+    return text_of_value(&value);
+}
+
+void assert_field(const char *name, const struct record *record, const char *expected)
+{
+    const char *text = text_of(name, record, &no_names);
+
+    if (strcmp(text, expected) != 0)
+        fail_msg("%s: \"%s\" should be \"%s\"", name, text, expected);
+}
+
+void assert_fields(const struct record *record, const char *const (*expected)[2])
+{
+    for (; (*expected)[0]; expected++)
+        assert_field((*expected)[0], record, (*expected)[1]);
+}
+
+void assert_names(const struct kind *kind, const char *const *names, size_t count)
+{
+    assert_int_equal(kind->field_count, count);
+    for (size_t i = 0; i < count; i++) {
+        assert_string_equal(kind->fields[i].name, names[i]);
+        assert_ptr_equal(field_find(kind, names[i], strlen(names[i])), &kind->fields[i]);
+    }
+}

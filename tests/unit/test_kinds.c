@@ -1,0 +1,310 @@
+/* Kinds of records: what engine and sinks are promised of each of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "cells.h"
+#include "engine/rows.h"
+#include "format/fields/fields.h"
+
+/* Of groups of --count-by the fields depend on the listing: the kind has none. */
+static const struct {
+    const struct kind *kind;
+    size_t size;
+} kinds[] = {
+    {&kind_socket, RECORD_SIZE(socket)},
+    {&kind_flow, RECORD_SIZE(flow)},
+    {&kind_expectation, RECORD_SIZE(expectation)},
+    {&kind_flow_statistics, RECORD_SIZE(statistics)},
+    {&kind_flow_usage, RECORD_SIZE(usage)},
+    {&kind_neighbour, RECORD_SIZE(neighbour)},
+    {&kind_counter, RECORD_SIZE(counter)},
+    {&kind_group, RECORD_SIZE(group)},
+    {&kind_route, RECORD_SIZE(route)},
+    {&kind_interface, RECORD_SIZE(interface)},
+    {&kind_count, RECORD_SIZE(count)},
+};
+
+enum { KINDS = COUNT(kinds) - 1 };
+
+/* Every text of a record, whatever shows it. */
+static const struct {
+    const struct kind *kind;
+    size_t place;
+} texts[] = {
+    {&kind_socket, offsetof(struct record, socket.path)},
+    {&kind_flow, offsetof(struct record, flow.helper)},
+    {&kind_flow, offsetof(struct record, flow.secctx)},
+    {&kind_expectation, offsetof(struct record, expectation.helper)},
+    {&kind_counter, offsetof(struct record, counter.protocol)},
+    {&kind_counter, offsetof(struct record, counter.name)},
+    {&kind_group, offsetof(struct record, group.interface)},
+    {&kind_route, offsetof(struct record, route.device)},
+    {&kind_interface, offsetof(struct record, interface.name)},
+    {&kind_interface, offsetof(struct record, interface.lladdr_text)},
+    {&kind_interface, offsetof(struct record, interface.kind)},
+    {&kind_interface, offsetof(struct record, interface.alias)},
+    {&kind_interface, offsetof(struct record, interface.addresses_text)},
+};
+
+typedef void check_fn(const struct kind *kind, const struct field *field);
+
+static void each_field(check_fn *check)
+{
+    for (size_t i = 0; i < KINDS; i++)
+        for (size_t j = 0; j < kinds[i].kind->field_count; j++)
+            check(kinds[i].kind, &kinds[i].kind->fields[j]);
+}
+
+#define ASSERT_FIELD(condition, kind, field, words)                                                \
+    if (!(condition))                                                                              \
+    fail_msg("%s of %s: %s", (field)->name, (kind)->name, words)
+
+/* --- Tables of fields ------------------------------------------------------------------------- */
+
+static void every_kind_has_fields(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < KINDS; i++)
+        assert_true(kinds[i].kind->field_count > 0);
+}
+
+static void check_name(const struct kind *kind, const struct field *field)
+{
+    const size_t letters = strspn(field->name, "abcdefghijklmnopqrstuvwxyz0123456789_");
+
+    ASSERT_FIELD(letters && !field->name[letters], kind, field, "not a name");
+    ASSERT_FIELD(field_find(kind, field->name, letters) == field, kind, field, "there twice");
+    ASSERT_FIELD(*field->help && !strchr(field->help, '\n'), kind, field, "help is not a line");
+}
+
+static void names_of_fields_are_unique_and_help_is_a_line(void **state)
+{
+    (void)state;
+    each_field(check_name);
+}
+
+static void check_unknown(const struct kind *kind, const struct field *field)
+{
+    const struct record record = {.kind = kind, .has = ~field->needs.fields};
+
+    if (field->needs.fields)
+        ASSERT_FIELD(field_value(field, &record, &no_names).type == VALUE_UNKNOWN, kind, field,
+                     "is made up");
+}
+
+static void fields_that_nobody_filled_are_unknown(void **state)
+{
+    (void)state;
+    each_field(check_unknown);
+}
+
+static void check_type(const struct kind *kind, const struct field *field)
+{
+    const struct record record = {.kind = kind, .has = UINT64_MAX};
+    const struct value value = field_value(field, &record, &no_names);
+
+    ASSERT_FIELD(value.type == field->type || value.type == VALUE_UNKNOWN, kind, field,
+                 "has a value of another type");
+}
+
+static void values_are_of_the_type_of_their_field(void **state)
+{
+    (void)state;
+    each_field(check_type);
+}
+
+/* --- Counters --------------------------------------------------------------------------------- */
+
+static bool has_key(const struct kind *kind)
+{
+    for (size_t i = 0; i < kind->field_count; i++)
+        if (kind->fields[i].key)
+            return true;
+    return false;
+}
+
+/* Of the row before, by its key or its identity; field_set_number() then sets the rate. */
+static void check_rate(const struct kind *kind, const struct field *field)
+{
+    if (!field->counter)
+        return;
+    ASSERT_FIELD(field->member == MEMBER_UINT32 || field->member == MEMBER_UINT64, kind, field,
+                 "cannot be set to its rate");
+    ASSERT_FIELD(has_key(kind) || kind->identified, kind, field, "is in rows that nothing tells");
+    ASSERT_FIELD(!field->gauge && !field->key, kind, field, "is a counter and something else");
+}
+
+static void a_rate_can_be_made_of_every_counter(void **state)
+{
+    (void)state;
+    each_field(check_rate);
+}
+
+/* --- What a record holds ---------------------------------------------------------------------- */
+
+static size_t member_size(const struct field *field)
+{
+    static const size_t sizes[] = {
+        [MEMBER_NONE] = 0,
+        [MEMBER_UINT8] = 1,
+        [MEMBER_UINT16] = 2,
+        [MEMBER_UINT32] = 4,
+        [MEMBER_UINT64] = 8,
+        [MEMBER_TEXT] = sizeof(struct text),
+        [MEMBER_ADDRESS] = sizeof(struct address),
+    };
+
+    return sizes[field->member];
+}
+
+static void check_place(const struct kind *kind, const struct field *field)
+{
+    ASSERT_FIELD(field->place + member_size(field) <= kind->size, kind, field,
+                 "is not in what is kept of a record");
+}
+
+static void what_is_kept_of_a_record_covers_all_of_its_members(void **state)
+{
+    (void)state;
+    each_field(check_place);
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        const struct kind *kind = kinds[i].kind;
+        assert_int_equal(kind->size, kinds[i].size);
+        for (size_t j = 0; j < kind->borrowed_count; j++)
+            assert_in_range(kind->borrowed[j].place + sizeof(struct text), 0, kind->size);
+        for (size_t j = 0; j < kind->host_count; j++)
+            assert_in_range(kind->hosts[j].place + sizeof(struct address), 0, kind->size);
+        assert_in_range(kind->inode + sizeof(uint64_t), 0, kind->size);
+    }
+}
+
+static bool is_text(const struct kind *kind, size_t place)
+{
+    for (size_t i = 0; i < COUNT(texts); i++)
+        if (texts[i].kind == kind && texts[i].place == place)
+            return true;
+    return false;
+}
+
+static void check_text(const struct kind *kind, const struct field *field)
+{
+    if (field->member == MEMBER_TEXT)
+        ASSERT_FIELD(is_text(kind, field->place), kind, field, "is a text that is not tested");
+}
+
+/* A row of these fields whose texts lie in the buffer is kept, then the buffer is used again. */
+static struct record *kept_row(struct rows *rows, const struct kind *kind, uint64_t has)
+{
+    static char buffer[] = "borrowed";
+    const struct text text = {buffer, sizeof buffer - 1};
+    struct record record = {.kind = kind, .has = has};
+
+    for (size_t i = 0; i < COUNT(texts); i++)
+        if (texts[i].kind == kind)
+            memcpy((char *)&record + texts[i].place, &text, sizeof text);
+    memcpy(buffer, "borrowed", sizeof buffer);
+    assert_int_equal(rows_add(rows, &record), 0);
+    memset(buffer, '#', sizeof buffer);
+    return (struct record *)(uintptr_t)rows->records[rows->count - 1];
+}
+
+static void every_text_of_a_row_outlives_the_buffer_that_it_lay_in(void **state)
+{
+    struct rows rows = {0};
+    struct text text;
+
+    (void)state;
+    each_field(check_text);
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        const struct record *record = kept_row(&rows, texts[i].kind, UINT64_MAX);
+        memcpy(&text, (const char *)record + texts[i].place, sizeof text);
+        assert_int_equal(text.length, 8);
+        assert_memory_equal(text.data, "borrowed", 8);
+    }
+    rows_clear(&rows);
+}
+
+/* Of a row that has nothing but what the field needs. */
+static void check_kept(const struct kind *kind, const struct field *field)
+{
+    struct rows rows = {0};
+    const struct record *record = kept_row(&rows, kind, field->needs.fields);
+    const struct value value = field_value(field, record, &no_names);
+
+    if (value.type == VALUE_TEXT || value.type == VALUE_SOCKET_NAME)
+        ASSERT_FIELD(!memchr(value.text.data, '#', value.text.length), kind, field,
+                     "is a text that is not kept");
+    rows_clear(&rows);
+}
+
+static void a_text_is_kept_whenever_its_field_is_filled(void **state)
+{
+    (void)state;
+    each_field(check_kept);
+}
+
+static void the_addresses_of_an_interface_are_kept_with_it(void **state)
+{
+    struct interface_address addresses[2] = {{.prefix = 24}, {.prefix = 64}};
+    struct record record = {.kind = &kind_interface,
+                            .interface = {.addresses = addresses, .address_count = 2}};
+    struct rows rows = {0};
+
+    (void)state;
+    assert_int_equal(rows_add(&rows, &record), 0);
+    memset(addresses, 0, sizeof addresses);
+    assert_int_equal(rows.records[0]->interface.addresses[0].prefix, 24);
+    assert_int_equal(rows.records[0]->interface.addresses[1].prefix, 64);
+    rows_clear(&rows);
+}
+
+/* --- What is looked up for a record ----------------------------------------------------------- */
+
+/* A name is looked up of the addresses that the kind names, when their fields are filled. */
+static bool is_looked_up(const struct kind *kind, const struct field *field)
+{
+    for (size_t i = 0; i < kind->host_count; i++)
+        if (kind->hosts[i].place == field->place && !(kind->hosts[i].fields & ~field->needs.fields))
+            return true;
+    return false;
+}
+
+static void check_lookups(const struct kind *kind, const struct field *field)
+{
+    if (field->needs.lookups & NEED_HOSTS)
+        ASSERT_FIELD(is_looked_up(kind, field), kind, field,
+                     "has an address that is not asked for");
+    if (field->needs.lookups & (NEED_OWNERS | NEED_COMMANDS))
+        ASSERT_FIELD(kind->inode, kind, field, "has no inode to find owners by");
+}
+
+static void what_a_field_looks_up_is_found_by_its_kind(void **state)
+{
+    (void)state;
+    each_field(check_lookups);
+    assert_int_equal(kind_socket.inode, offsetof(struct record, socket.inode));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_kind_has_fields),
+        cmocka_unit_test(names_of_fields_are_unique_and_help_is_a_line),
+        cmocka_unit_test(fields_that_nobody_filled_are_unknown),
+        cmocka_unit_test(values_are_of_the_type_of_their_field),
+        cmocka_unit_test(a_rate_can_be_made_of_every_counter),
+        cmocka_unit_test(what_is_kept_of_a_record_covers_all_of_its_members),
+        cmocka_unit_test(every_text_of_a_row_outlives_the_buffer_that_it_lay_in),
+        cmocka_unit_test(a_text_is_kept_whenever_its_field_is_filled),
+        cmocka_unit_test(the_addresses_of_an_interface_are_kept_with_it),
+        cmocka_unit_test(what_a_field_looks_up_is_found_by_its_kind),
+    };
+
+    return cmocka_run_group_tests_name("kinds", tests, NULL, NULL);
+}
