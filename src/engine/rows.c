@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "engine/order.h"
-#include "fastnet/sort.h"
 #include "fastnet/kind.h"
+#include "fastnet/sort.h"
 
 enum { CHUNK_SIZE = 256 * 1024 };
 

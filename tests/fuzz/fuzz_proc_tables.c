@@ -10,6 +10,7 @@
 
 #include "backend/counter/proc_snmp.h"
 #include "backend/group/proc_igmp.h"
+#include "backend/proc/proc_file.h"
 #include "fuzz.h"
 #include "written.h"
 
@@ -91,9 +92,9 @@ static void decode_igmp(const struct line *line, struct igmp_interface *interfac
 
     memset(&record, 0xa5, sizeof record);
     result = igmp_decode(line, interface, &record);
-    require(result == 0 || result == 1 || result == -EBADMSG);
+    require(result == 0 || result == NO_ROW || result == -EBADMSG);
     require(interface->length <= sizeof interface->name);
-    if (result == 1)
+    if (result == 0)
         check_group(&record, AF_INET);
 }
 

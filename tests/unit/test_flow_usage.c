@@ -210,6 +210,18 @@ static void malformed_counters_are_skipped_and_told(void **state)
     assert_int_equal(flow_scene_list(scene, &table_flow_statistics), -EBADMSG);
 }
 
+static void counters_that_are_cut_are_a_loss(void **state)
+{
+    struct flow_scene *scene = *state;
+
+    flow_scene_put(scene, "net/stat/nf_conntrack", "found drop\n1 2\n3 4");
+    assert_int_equal(flow_scene_list(scene, &table_flow_statistics), 0);
+    assert_int_equal(scene->count, 1);
+    assert_true(scene->report.partial);
+    assert_int_equal(scene->report.count, 1);
+    assert_true(report_says(&scene->report, "is cut: its last line has no end"));
+}
+
 static void counters_that_are_cut_in_their_heading_are_a_loss(void **state)
 {
     struct flow_scene *scene = *state;
@@ -218,7 +230,7 @@ static void counters_that_are_cut_in_their_heading_are_a_loss(void **state)
     assert_int_equal(flow_scene_list(scene, &table_flow_statistics), 0);
     assert_int_equal(scene->count, 0);
     assert_true(scene->report.partial);
-    assert_true(report_says(&scene->report, "is cut: its heading has no end"));
+    assert_true(report_says(&scene->report, "is cut: its last line has no end"));
 }
 
 static void usage_is_put_together_from_several_files(void **state)
@@ -397,6 +409,7 @@ int main(void)
         TEST(each_processor_has_a_row_of_counters),
         TEST(counters_that_are_no_longer_used_are_absent),
         TEST(malformed_counters_are_skipped_and_told),
+        TEST(counters_that_are_cut_are_a_loss),
         TEST(counters_that_are_cut_in_their_heading_are_a_loss),
         TEST(usage_is_put_together_from_several_files),
         TEST(usage_lacks_what_cannot_be_read),

@@ -23,7 +23,7 @@ static struct lines open_text(const struct tree *tree, const void *data, size_t 
     struct lines lines;
 
     tree_put(tree, "tcp", data, size);
-    assert_int_equal(lines_open(&lines, tree->root, "tcp"), 0);
+    assert_int_equal(lines_open(&lines, tree->root, "net/tcp"), 0);
     return lines;
 }
 
@@ -102,7 +102,7 @@ static void a_missing_file_is_an_error_and_leaves_nothing_to_close(void **state)
     const struct tree *tree = *state;
     struct lines lines;
 
-    assert_int_equal(lines_open(&lines, tree->root, "dccp"), -ENOENT);
+    assert_int_equal(lines_open(&lines, tree->root, "net/dccp"), -ENOENT);
     lines_close(&lines);
     assert_int_equal(lines.fd, -1);
 }
@@ -115,7 +115,7 @@ static void a_root_longer_than_any_path_is_an_error(void **state)
     (void)state;
     memset(root, 'x', 8191);
     root[8191] = '\0';
-    assert_int_equal(lines_open(&lines, root, "tcp"), -ENAMETOOLONG);
+    assert_int_equal(lines_open(&lines, root, "net/tcp"), -ENAMETOOLONG);
     lines_close(&lines);
     free(root);
 }
@@ -129,7 +129,7 @@ static void a_failing_read_is_an_error_not_the_end(void **state)
 
     snprintf(path, sizeof path, "%s/net/tcp", tree->root);
     assert_int_equal(mkdir(path, 0755), 0); /* opens, but read(2) says EISDIR */
-    assert_int_equal(lines_open(&lines, tree->root, "tcp"), -EISDIR);
+    assert_int_equal(lines_open(&lines, tree->root, "net/tcp"), -EISDIR);
     assert_int_equal(lines_init(&lines, open(path, O_RDONLY)), 0);
     assert_int_equal(lines_next(&lines, &line), -EISDIR);
     lines_close(&lines);
@@ -261,10 +261,10 @@ static void a_file_that_is_none_is_not_waited_for(void **state)
 
     snprintf(path, sizeof path, "%s/net/pipe", tree->root);
     assert_int_equal(mkfifo(path, 0600), 0);
-    assert_int_equal(lines_open(&lines, tree->root, "pipe"), -EINVAL);
+    assert_int_equal(lines_open(&lines, tree->root, "net/pipe"), -EINVAL);
     snprintf(path, sizeof path, "%s/net/zeros", tree->root);
     assert_int_equal(symlink("/dev/zero", path), 0);
-    assert_int_equal(lines_open(&lines, tree->root, "zeros"), -EXDEV);
+    assert_int_equal(lines_open(&lines, tree->root, "net/zeros"), -EXDEV);
 }
 
 static void an_overlong_line_may_come_in_pieces(void **state)

@@ -149,22 +149,18 @@ static void a_group_without_a_known_interface_is_malformed(void **state)
 static void malformed_lines_are_skipped(void **state)
 {
     static const char *const igmp[] = {
-        "\t\t\t\t010000E     1 0:0\t\t0\n",
-        "\t\t\t\t010000E0\n",
-        "\t\t\t\t010000E0 -1 0\n",
-        "\t\t\t\t010000E0 4294967296 0\n",
-        "\t\t\t\t010000G0 1\n",
-        "\t\t\t\t010000E01 1\n",
-        "\n",
+        "\t\t\t\t010000E     1 0:0\t\t0\n", "\t\t\t\t010000E0\n",   "\t\t\t\t010000E0 -1 0\n",
+        "\t\t\t\t010000E0 4294967296 0\n",  "\t\t\t\t010000G0 1\n", "\t\t\t\t010000E01 1\n",
     };
     static const char *const igmp6[] = {
-        "\n",
         "1 lo\n",
         "1 lo ff02000000000000000000000000000 1 0\n",
         "1 lo ff0200000000000000000000000000011 1 0\n",
         "1 lo ff020000000000000000000000000001\n",
         "1 lo ff020000000000000000000000000001 x\n",
         "x lo ff020000000000000000000000000001 1\n",
+        "1x ff020000000000000000000000000001 1\n",
+        "1 lo ff020000000000000000000000000001 1x\n",
     };
     struct scene *scene = *state;
     char text[256];

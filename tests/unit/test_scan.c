@@ -142,6 +142,81 @@ static void blanks_are_skipped_and_nothing_else(void **state)
     assert_true(scan_char(&scan, '\t'));
 }
 
+static void words_end_at_a_blank_and_at_a_tab_where_tabs_separate(void **state)
+{
+    struct scan scan = scan_of("  one\ttwo  "), tabbed = scan;
+    struct text word;
+
+    (void)state;
+    assert_true(scan_word(&scan, &word));
+    assert_int_equal(word.length, 7);
+    assert_memory_equal(word.data, "one\ttwo", 7);
+    assert_false(scan_word(&scan, &word));
+    assert_int_equal(word.length, 0);
+    assert_true(scan_tabbed_word(&tabbed, &word));
+    assert_int_equal(word.length, 3);
+    assert_true(scan_tabbed_word(&tabbed, &word));
+    assert_int_equal(word.length, 3);
+    assert_memory_equal(word.data, "two", 3);
+    assert_false(scan_tabbed_word(&tabbed, &word));
+    assert_true(tabbed.at == tabbed.end);
+}
+
+static void a_number_may_stand_behind_blanks_but_not_behind_a_tab(void **state)
+{
+    struct scan scan = scan_of("   12\t13");
+    uint64_t value = 0;
+
+    (void)state;
+    assert_true(scan_number(&scan, &value, 12));
+    assert_int_equal(value, 12);
+    assert_false(scan_number(&scan, &value, 13));
+    scan_tabs(&scan);
+    assert_false(scan_number(&scan, &value, 12));
+    assert_true(scan_number(&scan, &value, 13));
+}
+
+static void an_ipv4_address_is_four_decimal_bytes(void **state)
+{
+    static const char *const others[] = {"192.0.2", "192.0.2.", "192.0.2.256", "192..2.1",
+                                         ".1.2.3"};
+    static const uint8_t expected[4] = {192, 0, 2, 255};
+    struct scan scan = scan_of("192.0.2.255 ");
+    uint8_t address[4];
+
+    (void)state;
+    assert_true(scan_ipv4(&scan, address));
+    assert_memory_equal(address, expected, sizeof expected);
+    assert_string_equal(scan.at, " ");
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        scan = scan_of(others[i]);
+        assert_false(scan_ipv4(&scan, address));
+    }
+}
+
+static void an_ipv6_address_is_32_digits_in_their_order(void **state)
+{
+    static const uint8_t expected[16] = {0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xab, 1};
+    struct scan scan = scan_of("20010db800000000000000000000ab01 1");
+    uint8_t address[16];
+    uint32_t value;
+
+    (void)state;
+    assert_true(scan_ipv6_digits(&scan, address));
+    assert_memory_equal(address, expected, sizeof expected);
+    assert_string_equal(scan.at, " 1");
+    scan = scan_of("20010db800000000000000000000ab0");
+    assert_false(scan_ipv6_digits(&scan, address));
+    scan = scan_of("0000000A0");
+    scan.end -= 2; /* the eighth digit is behind the end */
+    assert_false(scan_eight_digits(&scan, &value));
+    scan.end += 2;
+    assert_true(scan_eight_digits(&scan, &value));
+    assert_int_equal(value, 10);
+    assert_string_equal(scan.at, "0");
+    assert_false(scan_eight_digits(&scan, &value));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -152,6 +227,10 @@ int main(void)
         cmocka_unit_test(a_decimal_number_is_refused_above_its_bound),
         cmocka_unit_test(eight_digits_at_once_are_what_they_are_one_by_one),
         cmocka_unit_test(blanks_are_skipped_and_nothing_else),
+        cmocka_unit_test(words_end_at_a_blank_and_at_a_tab_where_tabs_separate),
+        cmocka_unit_test(a_number_may_stand_behind_blanks_but_not_behind_a_tab),
+        cmocka_unit_test(an_ipv4_address_is_four_decimal_bytes),
+        cmocka_unit_test(an_ipv6_address_is_32_digits_in_their_order),
     };
 
     return cmocka_run_group_tests_name("scan", tests, NULL, NULL);

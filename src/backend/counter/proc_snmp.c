@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/proc/proc_file.h"
 #include "fastnet/array.h"
 #include "fastnet/report.h"
 
@@ -17,29 +18,12 @@ const struct table table_counters6 = {.name = "snmp6", .file = "snmp6", .kind = 
 
 /* --- Lines ------------------------------------------------------------------------------------ */
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
-/* The next word; false when there is none. */
-static bool take_word(struct scan *scan, struct text *word)
-{
-    while (scan->at < scan->end && is_blank(*scan->at))
-        scan->at++;
-    word->data = scan->at;
-    while (scan->at < scan->end && !is_blank(*scan->at))
-        scan->at++;
-    word->length = (size_t)(scan->at - word->data);
-    return word->length > 0;
-}
-
 static size_t count_words(struct scan scan)
 {
     struct text word;
     size_t count = 0;
 
-    while (take_word(&scan, &word))
+    while (scan_tabbed_word(&scan, &word))
         count++;
     return count;
 }
@@ -112,7 +96,7 @@ int snmp_block_next(struct snmp_block *block, struct record *record)
 {
     struct text name, value;
 
-    if (!take_word(&block->names, &name) || !take_word(&block->values, &value))
+    if (!scan_tabbed_word(&block->names, &name) || !scan_tabbed_word(&block->values, &value))
         return 0;
     if (make_counter(name, value, record) < 0)
         return -EBADMSG;
@@ -128,8 +112,8 @@ int snmp_pair_decode(const struct line *line, struct record *record)
     struct scan scan = {line->data, line->data + line->length};
     struct text name, value, more;
 
-    if (line->cut || !take_word(&scan, &name) || !take_word(&scan, &value) ||
-        take_word(&scan, &more))
+    if (line->cut || !scan_tabbed_word(&scan, &name) || !scan_tabbed_word(&scan, &value) ||
+        scan_tabbed_word(&scan, &more))
         return -EBADMSG;
     return make_counter(name, value, record);
 }
@@ -147,40 +131,19 @@ struct reading {
     const struct query *query;
     record_fn fn;
     void *arg;
-    const char *file; /* below net */
-    bool stopped;     /* fn wants no more */
-    struct lines lines;
-    size_t skipped; /* malformed lines and counters ... */
-    size_t first;   /* ... and the line of the first */
-    char *names;    /* the line of a block's names, owned: LINES_CAPACITY bytes */
+    struct proc_file file; /* the one that is read now */
+    bool stopped;          /* fn wants no more */
+    char *names;           /* the line of a block's names, owned: LINES_CAPACITY bytes */
+    /* Pairs: the protocol of the last one, which may be that of the whole file, and whether the
+     * next one is the first of its protocol. */
     char protocol[SNMP_PROTOCOL_MAX];
     size_t protocol_length;
+    bool one_protocol, first;
 };
 
-static void take_malformed(struct reading *reading, size_t line)
+static int hand_on(const struct record *record, void *arg)
 {
-    if (!reading->skipped++)
-        reading->first = line;
-}
-
-/* As in all files of /proc: the kernel ends every line. */
-static void report_unended(const struct reading *reading)
-{
-    report_loss(reading->query->report, "%s/net/%s is cut: its last line has no end",
-                reading->query->proc_root, reading->file);
-}
-
-static int next_line(struct reading *reading, struct line *line)
-{
-    int result = lines_next(&reading->lines, line);
-
-    if (result > 0 && line->unended)
-        report_unended(reading);
-    return result;
-}
-
-static int hand_on(struct reading *reading, const struct record *record)
-{
+    struct reading *reading = arg;
     int result = reading->fn(record, reading->arg);
 
     reading->stopped = result < 0;
@@ -190,19 +153,20 @@ static int hand_on(struct reading *reading, const struct record *record)
 static int hand_on_block(struct reading *reading, const struct line *names,
                          const struct line *values)
 {
+    const size_t number = reading->file.lines.number;
     struct snmp_block block;
     struct record record;
     int result = 0, found;
 
     if (snmp_block_init(&block, names, values) < 0) {
-        take_malformed(reading, reading->lines.number - 1);
+        proc_file_malformed(&reading->file, names, number - 1);
         return 0;
     }
     while (result == 0 && (found = snmp_block_next(&block, &record)) != 0) {
         if (found > 0)
-            result = hand_on(reading, &record);
+            result = hand_on(&record, reading);
         else
-            take_malformed(reading, reading->lines.number);
+            proc_file_malformed(&reading->file, values, number);
     }
     return result;
 }
@@ -214,22 +178,22 @@ static bool starts_with(const struct line *line, const char *start)
     return line->length >= length && memcmp(line->data, start, length) == 0;
 }
 
-/* The blocks of the protocols whose names start so; the kernel may put an empty line before. */
+/* Reads the blocks of the protocols whose names start so. The kernel may put empty lines before. */
 static int read_blocks(struct reading *reading, const char *start)
 {
     struct line names, values;
     int result;
 
-    while ((result = next_line(reading, &names)) > 0) {
+    while ((result = proc_file_next(&reading->file, &names)) > 0) {
         if (names.length == 0)
             continue;
         memcpy(reading->names, names.data, names.length);
         names.data = reading->names;
-        result = next_line(reading, &values);
+        result = proc_file_next(&reading->file, &values);
         if (result < 0)
             return result;
         if (result == 0) {
-            take_malformed(reading, reading->lines.number);
+            proc_file_malformed(&reading->file, &names, reading->file.lines.number);
             return 0;
         }
         result = starts_with(&names, start) ? hand_on_block(reading, &names, &values) : 0;
@@ -239,7 +203,7 @@ static int read_blocks(struct reading *reading, const char *start)
     return result;
 }
 
-/* A counter that has the name of the last one's protocol anywhere in its own is of that, too. */
+/* A counter belongs to the protocol of the last one if its name holds the name of that protocol. */
 static bool is_of_protocol(const struct reading *reading, struct text name)
 {
     return reading->protocol_length &&
@@ -255,59 +219,51 @@ static bool set_protocol(struct reading *reading, struct text protocol)
     return true;
 }
 
-/* A file of pairs; all of them are of one protocol, where one is given. */
+static int take_pair(struct proc_file *file, const struct line *line, struct record *record)
+{
+    struct reading *reading = file->state;
+    struct counter_record *counter = &record->counter;
+
+    if (snmp_pair_decode(line, record) < 0)
+        return -EBADMSG;
+    if (!reading->one_protocol && !is_of_protocol(reading, counter->name)) {
+        if (!set_protocol(reading, snmp_protocol_of(counter->name)))
+            return -EBADMSG;
+        reading->first = true;
+    }
+    counter->protocol = (struct text){reading->protocol, reading->protocol_length};
+    counter->first = reading->first;
+    record->has |= COUNTER_PROTOCOL;
+    reading->first = false;
+    return 0;
+}
+
+/* Reads a file of pairs; all of them belong to the protocol, if one is given. */
 static int read_pairs(struct reading *reading, const char *protocol)
 {
-    struct record record;
-    struct line line;
-    int result;
-    bool first = true;
-
+    reading->one_protocol = reading->first = protocol;
     if (protocol)
         set_protocol(reading, (struct text){protocol, strlen(protocol)});
-    while ((result = next_line(reading, &line)) > 0) {
-        struct counter_record *counter = &record.counter;
-        bool known = snmp_pair_decode(&line, &record) == 0;
-        if (known && !protocol && !is_of_protocol(reading, counter->name))
-            first = known = set_protocol(reading, snmp_protocol_of(counter->name));
-        if (!known) {
-            take_malformed(reading, reading->lines.number);
-            continue;
-        }
-        counter->protocol = (struct text){reading->protocol, reading->protocol_length};
-        counter->first = first;
-        record.has |= COUNTER_PROTOCOL;
-        first = false;
-        result = hand_on(reading, &record);
-        if (result < 0)
-            return result;
-    }
-    return result;
+    reading->file.take = take_pair;
+    reading->file.state = reading;
+    return proc_file_rows(&reading->file, hand_on, reading);
 }
 
-static int read_file(struct reading *reading, const char *file,
+static int read_file(struct reading *reading, const char *name,
                      int (*read)(struct reading *, const char *), const char *protocol)
 {
-    const struct query *query = reading->query;
-    int result = lines_open_table(&reading->lines, query->proc_root, file);
+    int result;
 
+    reading->file = (struct proc_file){.query = reading->query, .name = name, .counters = true};
+    result = proc_file_open(&reading->file);
     if (result < 0)
         return result;
-    reading->file = file;
-    reading->skipped = 0;
     result = read(reading, protocol);
-    if (result == 0 && !reading->lines.number)
-        report_loss(query->report, "%s/net/%s is empty", query->proc_root, file);
-    if (reading->skipped)
-        report_loss(query->report, "%s/net/%s: skipped %zu malformed %s, the first in line %zu",
-                    query->proc_root, file, reading->skipped,
-                    reading->skipped == 1 ? "line or counter" : "lines or counters",
-                    reading->first);
-    lines_close(&reading->lines);
+    proc_file_close(&reading->file);
     return result;
 }
 
-/* A file that may well not be there; what the listing lacks when it cannot be read is told. */
+/* Reads a file that not every kernel has. Only one that is there and cannot be read is reported. */
 static int read_further(struct reading *reading, const char *file,
                         int (*read)(struct reading *, const char *), const char *protocol)
 {

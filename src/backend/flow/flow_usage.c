@@ -5,12 +5,10 @@
 #include <string.h>
 
 #include "backend/flow/netfilter_files.h"
-#include "backend/proc/lines.h"
+#include "backend/proc/proc_file.h"
 #include "backend/proc/scan.h"
 #include "fastnet/array.h"
 #include "fastnet/report.h"
-
-#define STATISTICS_PATH "net/stat/nf_conntrack"
 
 /* --- Counters --------------------------------------------------------------------------------- */
 
@@ -39,11 +37,11 @@ static const struct {
     {"search_restart", {COUNTERS_FLOWS, CTA_STATS_SEARCH_RESTART}},
 };
 
-static struct flow_counter_column column_of(const char *name, size_t length)
+static struct flow_counter_column column_of(struct text name)
 {
     for (size_t i = 0; i < COUNT(counter_names); i++)
-        if (strlen(counter_names[i].name) == length &&
-            memcmp(counter_names[i].name, name, length) == 0)
+        if (strlen(counter_names[i].name) == name.length &&
+            memcmp(counter_names[i].name, name.data, name.length) == 0)
             return counter_names[i].column;
     return (struct flow_counter_column){COUNTERS_SETS, 0};
 }
@@ -87,29 +85,18 @@ static bool knows_any(const struct flow_counter_columns *columns)
     return false;
 }
 
-static bool skip_word(struct scan *scan, const char **word, size_t *length)
-{
-    scan_blanks(scan);
-    *word = scan->at;
-    while (scan->at < scan->end && *scan->at != ' ')
-        scan->at++;
-    *length = (size_t)(scan->at - *word);
-    return *length > 0;
-}
-
 int flow_counters_heading(const struct line *line, struct flow_counter_columns *columns)
 {
     struct scan scan = {line->data, line->data + line->length};
-    const char *word;
-    size_t length;
+    struct text word;
 
     columns->count = 0;
     if (line->cut)
         return -EBADMSG;
-    while (skip_word(&scan, &word, &length)) {
+    while (scan_word(&scan, &word)) {
         if (columns->count == FLOW_COLUMNS_MAX)
             return -EBADMSG;
-        columns->columns[columns->count++] = column_of(word, length);
+        columns->columns[columns->count++] = column_of(word);
     }
     forget_unused(columns);
     return knows_any(columns) ? 0 : -EBADMSG;
@@ -138,49 +125,38 @@ int flow_counters_decode(const struct line *line, const struct flow_counter_colu
     return scan.at == scan.end ? 0 : -EBADMSG;
 }
 
-static void report_skipped(struct report *report, const char *proc_root, size_t skipped,
-                           size_t first)
-{
-    if (skipped)
-        report_loss(report,
-                    "%s/" STATISTICS_PATH ": skipped %zu malformed line%s, the first is line %zu",
-                    proc_root, skipped, skipped == 1 ? "" : "s", first);
-}
-
-static int read_counters(struct lines *lines, const char *proc_root, struct report *report,
-                         flow_counters_fn fn, void *arg)
+static int read_counters(struct proc_file *file, flow_counters_fn fn, void *arg)
 {
     struct flow_counter_columns columns;
     struct flow_counters counters;
     struct line line;
-    size_t skipped = 0, first = 0;
-    int result = lines_next(lines, &line);
+    int result = proc_file_next(file, &line);
 
     if (result <= 0 || flow_counters_heading(&line, &columns) < 0)
         return result < 0 ? result : -EBADMSG;
-    if (line.unended)
-        report_loss(report, "%s/" STATISTICS_PATH " is cut: its heading has no end", proc_root);
-    while ((result = lines_next(lines, &line)) > 0) {
-        if (!line.unended && flow_counters_decode(&line, &columns, &counters) == 0)
-            result = fn(&counters, (uint32_t)(lines->number - 2), arg);
-        else if (!skipped++)
-            first = lines->number;
+    while ((result = proc_file_next(file, &line)) > 0) {
+        size_t number = file->lines.number;
+        if (line.unended) /* its last number may have lost digits */
+            continue;
+        if (flow_counters_decode(&line, &columns, &counters) == 0)
+            result = fn(&counters, (uint32_t)(number - 2), arg);
+        else
+            proc_file_malformed(file, &line, number);
         if (result < 0)
             break;
     }
-    report_skipped(report, proc_root, skipped, first);
     return result;
 }
 
-int flow_counters_read(const char *proc_root, struct report *report, flow_counters_fn fn, void *arg)
+int flow_counters_read(const struct query *query, flow_counters_fn fn, void *arg)
 {
-    struct lines lines;
-    int result = netfilter_open(&lines, proc_root, STATISTICS_PATH);
+    struct proc_file file = {.query = query, .name = "stat/nf_conntrack", .open = netfilter_open};
+    int result = proc_file_open(&file);
 
     if (result < 0)
         return result;
-    result = read_counters(&lines, proc_root, report, fn, arg);
-    lines_close(&lines);
+    result = read_counters(&file, fn, arg);
+    proc_file_close(&file);
     return result;
 }
 
@@ -190,19 +166,19 @@ int flow_counters_read(const char *proc_root, struct report *report, flow_counte
  * nf_conntrack; kernels before 4.7 have a slab for each namespace, with its address or number
  * behind an underscore. nf_conntrack_expect is another matter.
  */
-static bool is_slab_of_flows(const char *name, size_t length)
+static bool is_slab_of_flows(struct text name)
 {
     static const char of_flows[] = "nf_conntrack";
     const size_t own = sizeof of_flows - 1;
 
-    if (length < own || memcmp(name, of_flows, own) != 0)
+    if (name.length < own || memcmp(name.data, of_flows, own) != 0)
         return false;
-    if (length == own)
+    if (name.length == own)
         return true;
-    for (size_t i = own + 1; i < length; i++)
-        if (scan_digit(name[i]) > 15)
+    for (size_t i = own + 1; i < name.length; i++)
+        if (scan_digit(name.data[i]) > 15)
             return false;
-    return name[own] == '_' && length > own + 1;
+    return name.data[own] == '_' && name.length > own + 1;
 }
 
 /* name active_objs num_objs objsize ... */
@@ -210,16 +186,13 @@ int flow_slab_decode(const struct line *line, uint64_t *size)
 {
     struct scan scan = {line->data, line->data + line->length};
     uint64_t numbers[3];
-    const char *name;
-    size_t length;
+    struct text name;
 
-    if (line->cut || !skip_word(&scan, &name, &length) || !is_slab_of_flows(name, length))
+    if (line->cut || !scan_word(&scan, &name) || !is_slab_of_flows(name))
         return -EBADMSG;
-    for (size_t i = 0; i < 3; i++) {
-        scan_blanks(&scan);
-        if (!scan_decimal(&scan, &numbers[i], UINT32_MAX) || !scan_char(&scan, ' '))
+    for (size_t i = 0; i < 3; i++)
+        if (!scan_number(&scan, &numbers[i], UINT32_MAX) || !scan_char(&scan, ' '))
             return -EBADMSG;
-    }
     if (!numbers[2])
         return -EBADMSG;
     *size = numbers[2];

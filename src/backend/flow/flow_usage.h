@@ -8,7 +8,6 @@
 #include "fastnet/query.h"
 
 struct line;
-struct report;
 
 /*
  * PROC_ROOT/net/stat/nf_conntrack (ct_cpu_seq_show() of the kernel's nf_conntrack_standalone.c): a
@@ -50,12 +49,8 @@ int flow_counters_decode(const struct line *line, const struct flow_counter_colu
 /* Takes the counters of one processor; cpu is the number of its line, from 0. */
 typedef int (*flow_counters_fn)(const struct flow_counters *counters, uint32_t cpu, void *arg);
 
-/*
- * Calls fn for each processor. The report gets what is malformed. Returns
- * 0, -errno, or what fn returned when that is negative.
- */
-int flow_counters_read(const char *proc_root, struct report *report, flow_counters_fn fn,
-                       void *arg);
+/* Calls fn for each processor. Returns 0, -errno, or what fn returned when that is negative. */
+int flow_counters_read(const struct query *query, flow_counters_fn fn, void *arg);
 
 /* The size of an entry in bytes, of nf_conntrack's line of slabinfo(5). Returns 0 or -EBADMSG. */
 int flow_slab_decode(const struct line *line, uint64_t *size);

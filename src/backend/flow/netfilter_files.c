@@ -1,36 +1,24 @@
 #include "backend/flow/netfilter_files.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "backend/proc/lines.h"
 #include "backend/proc/scan.h"
 #include "fastnet/proc_tree.h"
 #include "fastnet/rights.h"
 
-static bool has_net(const char *proc_root)
-{
-    char path[PATH_MAX];
-    int length = snprintf(path, sizeof path, "%s/net", proc_root);
-
-    return length < 0 || (size_t)length >= sizeof path || access(path, F_OK) == 0;
-}
-
-/* For a captured tree whoever asked for the listing has raised what there is to raise. */
+/* The caller raised the rights for a captured tree, if any. */
 int netfilter_open(struct lines *lines, const char *proc_root, const char *path)
 {
-    int error = lines_open_path(lines, proc_root, path);
+    int error = lines_open(lines, proc_root, path);
 
     if (error == -EACCES && proc_tree_is_own(proc_root)) {
         rights_raise(RIGHT_NETFILTER_FILES);
-        error = lines_open_path(lines, proc_root, path);
+        error = lines_open(lines, proc_root, path);
         rights_lower();
     }
-    return error == -ENOENT && !has_net(proc_root) ? -ENOTDIR : error;
+    return error;
 }
 
 static int first_number(struct lines *lines, uint64_t *number)
@@ -45,7 +33,7 @@ static int first_number(struct lines *lines, uint64_t *number)
         return -EBADMSG;
     struct scan scan = {line.data, line.data + line.length};
     if (line.unended || !scan_decimal(&scan, &value, UINT64_MAX) || scan.at != scan.end)
-        return -EBADMSG; /* one that has no end may have lost digits */
+        return -EBADMSG; /* a line without an end may have lost digits */
     *number = value;
     return 0;
 }

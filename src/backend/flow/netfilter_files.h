@@ -7,13 +7,14 @@
 struct lines;
 
 /*
- * Opens PROC_ROOT/PATH. Where it is refused in the kernel's own /proc, RIGHT_NETFILTER_FILES is
- * lent for one more try, so the path must be the program's own; all rights are lowered then.
- * Returns 0 or -errno: -ENOTDIR when there is not even PROC_ROOT/net.
+ * Opens PROC_ROOT/PATH as lines_open() does. When the kernel's own /proc refuses that, it tries
+ * once more with RIGHT_NETFILTER_FILES, and lowers all rights then. The path must therefore be one
+ * that the program itself chose.
  */
 int netfilter_open(struct lines *lines, const char *proc_root, const char *path);
 
-/* The one decimal number in it, as a sysctl has it. Returns 0 or -errno, -EBADMSG: it is none. */
+/* Reads the number that is all its file holds, as of a sysctl. Returns 0, -EBADMSG or another
+ * -errno. */
 int netfilter_number(const char *proc_root, const char *path, uint64_t *number);
 
 #endif

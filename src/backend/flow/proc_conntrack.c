@@ -8,7 +8,7 @@
 
 #include "backend/flow/flow_usage.h"
 #include "backend/flow/netfilter_files.h"
-#include "backend/proc/lines.h"
+#include "backend/proc/proc_file.h"
 #include "fastnet/array.h"
 #include "fastnet/flow_filter.h"
 #include "fastnet/report.h"
@@ -21,96 +21,12 @@
 #define FIELDS_USAGE                                                                               \
     (USAGE_ENTRIES | USAGE_MAXIMUM | USAGE_BUCKETS | USAGE_DROPS | USAGE_ENTRY_SIZE)
 
-#define FLOWS_PATH        "net/nf_conntrack"
-#define EXPECTATIONS_PATH "net/nf_conntrack_expect"
+#define FLOWS        "nf_conntrack"
+#define EXPECTATIONS "nf_conntrack_expect"
 
 /* --- The two files of rows -------------------------------------------------------------------- */
 
-struct reading {
-    const struct query *query;
-    const char *path;
-    int (*take)(struct reading *, const struct line *);
-    record_fn fn;
-    void *arg;
-    uint64_t rows;
-    size_t number;  /* of the line taken last */
-    size_t skipped; /* malformed lines ... */
-    size_t first;   /* ... and the number of the first */
-};
-
-static int take_malformed(struct reading *reading, const struct line *line)
-{
-    if (line->length && !reading->skipped++)
-        reading->first = reading->number;
-    return 0;
-}
-
-static int take_flow(struct reading *reading, const struct line *line)
-{
-    struct record record;
-
-    if (proc_conntrack_decode_flow(line, &record) < 0)
-        return take_malformed(reading, line);
-    return reading->fn(&record, reading->arg);
-}
-
-static int take_expectation(struct reading *reading, const struct line *line)
-{
-    struct record record;
-
-    if (proc_conntrack_decode_expectation(line, &record) < 0)
-        return take_malformed(reading, line);
-    return reading->fn(&record, reading->arg);
-}
-
-static int count_expectation(struct reading *reading, const struct line *line)
-{
-    struct record record;
-
-    if (proc_conntrack_decode_expectation(line, &record) < 0)
-        return take_malformed(reading, line);
-    reading->rows++;
-    return 0;
-}
-
-/* The kernel ends every line, so what has none was cut; that may show in its last field, or not. */
-static void report_unended(const struct reading *reading)
-{
-    report_loss(reading->query->report, "%s/%s is cut: its last line has no end",
-                reading->query->proc_root, reading->path);
-}
-
-static void report_skipped(const struct reading *reading)
-{
-    if (reading->skipped)
-        report_loss(reading->query->report,
-                    "%s/%s: skipped %zu malformed line%s, the first is line %zu",
-                    reading->query->proc_root, reading->path, reading->skipped,
-                    reading->skipped == 1 ? "" : "s", reading->first);
-}
-
-static int read_rows(struct reading *reading)
-{
-    struct lines lines;
-    struct line line;
-    int result = netfilter_open(&lines, reading->query->proc_root, reading->path);
-
-    if (result < 0)
-        return result;
-    while ((result = lines_next(&lines, &line)) > 0) {
-        reading->number = lines.number;
-        if (line.unended)
-            report_unended(reading);
-        result = reading->take(reading, &line);
-        if (result < 0)
-            break;
-    }
-    lines_close(&lines);
-    report_skipped(reading);
-    return result;
-}
-
-/* What a filter may ask for and the file does not say: such rows are left out, and that is told. */
+/* Reports what the filter asks for and the file lacks, because such rows are left out. */
 static void report_unanswerable(const struct query *query)
 {
     static const struct {
@@ -127,20 +43,23 @@ static void report_unanswerable(const struct query *query)
 
     for (size_t i = 0; filter && i < COUNT(missing); i++)
         if (filter->fields & missing[i].field)
-            report_loss(query->report, "%s: %s/%s has no %s: rows may be missing",
-                        query->table->name, query->proc_root, FLOWS_PATH, missing[i].what);
+            report_loss(query->report, "%s: %s/net/" FLOWS " has no %s: rows may be missing",
+                        query->table->name, query->proc_root, missing[i].what);
     if (filter && (filter->fields & FILTER_STATUS) && (filter->status_mask & ~told))
-        report_loss(query->report, "%s: %s/%s does not tell that status: rows may be wrong",
-                    query->table->name, query->proc_root, FLOWS_PATH);
+        report_loss(query->report,
+                    "%s: %s/net/" FLOWS " does not tell that status: rows may be wrong",
+                    query->table->name, query->proc_root);
 }
 
-/* The file is read on by position: when the table is made anew meanwhile, any row may be lost. */
+/* The kernel finds its place again by position: when the table is resized, any row may be lost. */
 static int dump_flows(const struct query *query, record_fn fn, void *arg)
 {
-    struct reading reading = {
-        .query = query, .path = FLOWS_PATH, .take = take_flow, .fn = fn, .arg = arg};
+    struct proc_file file = {.query = query,
+                             .name = FLOWS,
+                             .open = netfilter_open,
+                             .decode = proc_conntrack_decode_flow};
     uint64_t before = flow_buckets(query->proc_root);
-    int result = read_rows(&reading);
+    int result = proc_file_read(&file, fn, arg);
 
     if (result >= 0)
         report_unanswerable(query);
@@ -153,23 +72,29 @@ static int dump_flows(const struct query *query, record_fn fn, void *arg)
 
 static int dump_expectations(const struct query *query, record_fn fn, void *arg)
 {
-    struct reading reading = {
-        .query = query, .path = EXPECTATIONS_PATH, .take = take_expectation, .fn = fn, .arg = arg};
+    struct proc_file file = {.query = query,
+                             .name = EXPECTATIONS,
+                             .open = netfilter_open,
+                             .decode = proc_conntrack_decode_expectation};
 
-    return read_rows(&reading);
+    return proc_file_read(&file, fn, arg);
+}
+
+static int count_row(const struct record *row, void *arg)
+{
+    struct record *record = arg;
+
+    (void)row;
+    record->usage.entries++;
+    return 0;
 }
 
 static int dump_expectation_count(const struct query *query, record_fn fn, void *arg)
 {
-    struct reading reading = {
-        .query = query, .path = EXPECTATIONS_PATH, .take = count_expectation, .fn = fn, .arg = arg};
     struct record record = {.kind = &kind_flow_usage, .has = USAGE_ENTRIES};
-    int result = read_rows(&reading);
+    int result = dump_expectations(query, count_row, &record);
 
-    if (result < 0)
-        return result;
-    record.usage.entries = reading.rows;
-    return fn(&record, arg);
+    return result < 0 ? result : fn(&record, arg);
 }
 
 /* --- Counters --------------------------------------------------------------------------------- */
@@ -197,14 +122,14 @@ static int dump_flow_statistics(const struct query *query, record_fn fn, void *a
 {
     struct statistics statistics = {COUNTERS_FLOWS, fn, arg};
 
-    return flow_counters_read(query->proc_root, query->report, take_statistics, &statistics);
+    return flow_counters_read(query, take_statistics, &statistics);
 }
 
 static int dump_expectation_statistics(const struct query *query, record_fn fn, void *arg)
 {
     struct statistics statistics = {COUNTERS_EXPECTATIONS, fn, arg};
 
-    return flow_counters_read(query->proc_root, query->report, take_statistics, &statistics);
+    return flow_counters_read(query, take_statistics, &statistics);
 }
 
 /* --- Usage ------------------------------------------------------------------------------------ */
@@ -239,8 +164,7 @@ static int dump_flow_count(const struct query *query, record_fn fn, void *arg)
         record.has = USAGE_ENTRIES;
         return fn(&record, arg);
     }
-    if (result == -EBADMSG ||
-        flow_counters_read(query->proc_root, query->report, add_usage, &record) < 0 ||
+    if (result == -EBADMSG || flow_counters_read(query, add_usage, &record) < 0 ||
         !(record.has & USAGE_ENTRIES))
         return result;
     record.has = USAGE_ENTRIES;
@@ -250,7 +174,7 @@ static int dump_flow_count(const struct query *query, record_fn fn, void *arg)
 static int dump_flow_usage(const struct query *query, record_fn fn, void *arg)
 {
     struct record record = {.kind = &kind_flow_usage};
-    int drops = flow_counters_read(query->proc_root, query->report, add_usage, &record);
+    int drops = flow_counters_read(query, add_usage, &record);
     int entries = flow_entries(query->proc_root, &record.usage.entries);
 
     if (entries == 0)

@@ -122,18 +122,13 @@ struct decoding {
     size_t next;              /* in words[]: where the next word is likely to be */
 };
 
-/* The bytes up to the next blank; false at the end of the line. */
 static bool take_word(struct scan *scan, struct scan *word)
 {
-    const char *blank;
+    struct text text;
+    bool found = scan_word(scan, &text);
 
-    scan_blanks(scan);
-    if (scan->at == scan->end)
-        return false;
-    blank = memchr(scan->at, ' ', (size_t)(scan->end - scan->at));
-    *word = (struct scan){scan->at, blank ? blank : scan->end};
-    scan->at = word->end;
-    return true;
+    *word = (struct scan){text.data, text.data + text.length};
+    return found;
 }
 
 static bool begins_with(const struct scan *word, size_t which)
@@ -209,13 +204,7 @@ static bool take_key(struct scan *word, uint16_t *value)
 
 static bool take_ipv4(struct scan *word, uint8_t *address)
 {
-    for (size_t i = 0; i < 4; i++) {
-        uint64_t byte;
-        if ((i && !scan_char(word, '.')) || !scan_decimal(word, &byte, UINT8_MAX))
-            return false;
-        address[i] = (uint8_t)byte;
-    }
-    return word->at == word->end;
+    return scan_ipv4(word, address) && word->at == word->end;
 }
 
 /* All of its eight groups: the kernel leaves none out here. */

@@ -13,12 +13,12 @@ struct igmp_interface {
 };
 
 /*
- * A line of igmp below the heading. Returns 1 with a group, 0 for a line that names the interface,
- * or -EBADMSG. The record borrows the interface's name.
+ * Decodes a line of igmp below the heading. Returns 0 with a group, NO_ROW (proc_file.h) for a line
+ * that names the interface, or -EBADMSG. The record borrows the interface's name.
  */
 int igmp_decode(const struct line *line, struct igmp_interface *interface, struct record *record);
 
-/* A line of igmp6. Returns 1 with a group or -EBADMSG; the record borrows from the line. */
+/* Decodes a line of igmp6. Returns 0 or -EBADMSG. The record borrows from the line. */
 int igmp6_decode(const struct line *line, struct record *record);
 
 #endif

@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 
 #include "backend/neighbour/neighbour_identity.h"
-#include "backend/proc/lines.h"
+#include "backend/proc/proc_file.h"
 #include "backend/proc/scan.h"
 #include "fastnet/report.h"
 
@@ -22,17 +22,6 @@
 static uint64_t fields(const struct table *table)
 {
     return table->kind == &kind_neighbour && table->family != AF_INET6 ? FIELDS : 0;
-}
-
-static bool scan_ipv4(struct scan *scan, uint8_t address[4])
-{
-    for (size_t i = 0; i < 4; i++) {
-        uint64_t octet;
-        if ((i > 0 && !scan_char(scan, '.')) || !scan_decimal(scan, &octet, UINT8_MAX))
-            return false;
-        address[i] = (uint8_t)octet;
-    }
-    return true;
 }
 
 /* 0x and up to 32 bits, behind blanks. */
@@ -55,18 +44,6 @@ static bool scan_lladdr(struct scan *scan, struct neighbour_record *neighbour)
     return scan->at < scan->end && *scan->at == ' ';
 }
 
-/* A word up to a blank or the end. */
-static struct text scan_word(struct scan *scan)
-{
-    const char *start;
-
-    scan_blanks(scan);
-    start = scan->at;
-    while (scan->at < scan->end && *scan->at != ' ')
-        scan->at++;
-    return (struct text){start, (size_t)(scan->at - start)};
-}
-
 /* Link-layer address, mask and device; a device without addresses leaves the first blank. */
 static bool scan_words(struct scan *scan, struct neighbour_record *neighbour)
 {
@@ -75,11 +52,11 @@ static bool scan_words(struct scan *scan, struct neighbour_record *neighbour)
     scan_blanks(scan);
     if (scan->at < scan->end && *scan->at != '*' && !scan_lladdr(scan, neighbour))
         return false;
-    mask = scan_word(scan);
-    device = scan_word(scan);
+    if (!scan_word(scan, &mask) || !scan_word(scan, &device) ||
+        device.length >= INTERFACE_NAME_SIZE)
+        return false;
     scan_blanks(scan);
-    if (mask.length == 0 || device.length == 0 || device.length >= INTERFACE_NAME_SIZE ||
-        scan->at < scan->end)
+    if (scan->at < scan->end)
         return false;
     memcpy(neighbour->interface_name, device.data, device.length);
     return true;
@@ -131,14 +108,6 @@ int proc_arp_decode(const struct line *line, struct record *record)
     return 0;
 }
 
-/* A reading of the file. */
-struct reading {
-    const struct query *query;
-    record_fn fn;
-    void *arg;
-    size_t skipped, first; /* malformed lines, and the number of the first */
-};
-
 static bool is_wanted(const struct query *query, const struct record *record)
 {
     const struct neighbour_filter *filter = query->neighbours;
@@ -148,26 +117,14 @@ static bool is_wanted(const struct query *query, const struct record *record)
     return (record->neighbour.flags & NTF_PROXY) ? filter->proxies : filter->entries;
 }
 
-static bool is_heading(const struct line *line, size_t number)
+static int take(struct proc_file *file, const struct line *line, struct record *record)
 {
-    return number == 1 && memmem(line->data, line->length, "HW address", 10);
+    int error = proc_arp_decode(line, record);
+
+    return error ? error : is_wanted(file->query, record) ? 0 : NO_ROW;
 }
 
-static int take_line(struct reading *reading, const struct lines *lines, const struct line *line)
-{
-    struct record record;
-
-    if (line->unended)
-        report_loss(reading->query->report, "%s/net/arp is cut: its last line has no end",
-                    reading->query->proc_root);
-    if (proc_arp_decode(line, &record) == 0)
-        return is_wanted(reading->query, &record) ? reading->fn(&record, reading->arg) : 0;
-    if (line->length && !is_heading(line, lines->number) && !reading->skipped++)
-        reading->first = lines->number;
-    return 0;
-}
-
-/* What a listing of all neighbours lacks when this file is what it is made from. */
+/* Says what a listing of all neighbours lacks when it is made from this file. */
 static void report_missing(const struct query *query)
 {
     if (query->table != &table_arp)
@@ -177,41 +134,18 @@ static void report_missing(const struct query *query)
                     query->proc_root, query->table->family == AF_UNSPEC ? "IPv6, no " : "");
 }
 
-static int read_lines(struct reading *reading, struct lines *lines)
-{
-    const struct query *query = reading->query;
-    struct line line;
-    int result;
-
-    report_missing(query);
-    while ((result = lines_next(lines, &line)) > 0) {
-        result = take_line(reading, lines, &line);
-        if (result < 0)
-            break;
-    }
-    if (result == 0 && !lines->number)
-        report_loss(query->report, "%s/net/arp is empty: not even a heading", query->proc_root);
-    if (reading->skipped)
-        report_loss(
-            query->report, "%s/net/arp: skipped %zu malformed line%s, the first is line %zu",
-            query->proc_root, reading->skipped, reading->skipped == 1 ? "" : "s", reading->first);
-    return result;
-}
-
 static int dump(const struct query *query, record_fn fn, void *arg)
 {
-    struct reading reading = {.query = query, .fn = fn, .arg = arg};
-    struct lines lines;
+    struct proc_file file = {.query = query, .name = "arp", .heading = "HW address", .take = take};
     int result;
 
     if (query->neighbours && query->neighbours->master)
-        return -EOPNOTSUPP; /* nothing in the file tells */
-    result = lines_open_table(&lines, query->proc_root, "arp");
+        return -EOPNOTSUPP; /* the file has no masters */
+    result = proc_file_open(&file);
     if (result < 0)
         return result;
-    result = read_lines(&reading, &lines);
-    lines_close(&lines);
-    return result;
+    report_missing(query);
+    return proc_file_rows(&file, fn, arg);
 }
 
 /* neigh_seq_start() (net/core/neighbour.c) */

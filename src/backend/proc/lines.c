@@ -19,39 +19,18 @@ int lines_init(struct lines *lines, int fd)
     return -ENOMEM;
 }
 
-static int open_below(struct lines *lines, const char *proc_root, const char *directory,
-                      const char *name)
+int lines_open(struct lines *lines, const char *proc_root, const char *path)
 {
-    char path[PATH_MAX];
-    int length = snprintf(path, sizeof path, "%s%s", directory, name);
-    int fd;
+    char net[PATH_MAX];
+    int fd = proc_tree_open_file(proc_root, path);
 
     *lines = (struct lines){.fd = -1};
-    if (length < 0 || (size_t)length >= sizeof path)
-        return -ENAMETOOLONG;
-    fd = proc_tree_open_file(proc_root, path);
-    return fd < 0 ? fd : lines_init(lines, fd);
-}
-
-int lines_open(struct lines *lines, const char *proc_root, const char *name)
-{
-    return open_below(lines, proc_root, "net/", name);
-}
-
-int lines_open_table(struct lines *lines, const char *proc_root, const char *name)
-{
-    int error = lines_open(lines, proc_root, name);
-    char path[PATH_MAX];
-
-    if (error != -ENOENT)
-        return error;
-    snprintf(path, sizeof path, "%s/net", proc_root); /* it fits, for the longer one did */
-    return access(path, F_OK) < 0 ? -ENOTDIR : -ENOENT;
-}
-
-int lines_open_path(struct lines *lines, const char *proc_root, const char *path)
-{
-    return open_below(lines, proc_root, "", path);
+    if (fd >= 0)
+        return lines_init(lines, fd);
+    if (fd != -ENOENT)
+        return fd;
+    snprintf(net, sizeof net, "%s/net", proc_root);
+    return access(net, F_OK) < 0 ? -ENOTDIR : -ENOENT;
 }
 
 void lines_close(struct lines *lines)
@@ -62,7 +41,7 @@ void lines_close(struct lines *lines)
     *lines = (struct lines){.fd = -1};
 }
 
-/* One read behind what is there already; that is moved to the front where room is short. */
+/* Reads once, behind the bytes that nobody has taken yet; those are moved to the front before. */
 static int fill(struct lines *lines)
 {
     ssize_t length;
@@ -92,7 +71,8 @@ static void hand_out(struct lines *lines, struct line *line, size_t length, size
     lines->number++;
 }
 
-/* Drops what belongs to a line that was handed out cut; false when its end was not seen yet. */
+/* Drops the rest of a line that was handed out cut; false if the end of that line is still to be
+ * read. */
 static bool skip_overlong(struct lines *lines)
 {
     char *start = lines->buffer + lines->from;

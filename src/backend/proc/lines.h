@@ -1,14 +1,12 @@
 /*
- * Lines of a file, read in large pieces and handed out in place: no copying, no stdio, and a line
- * may be cut anywhere between two reads.
+ * Lines of a file, read in large pieces and handed out where they are in the buffer, without
+ * copying. One read(2) may end in the middle of a line: the next goes on there.
  */
 #ifndef BACKEND_PROC_LINES_H
 #define BACKEND_PROC_LINES_H
 
 #include <stdbool.h>
 #include <stddef.h>
-
-struct report;
 
 enum { LINES_CAPACITY = 128 * 1024 };
 
@@ -17,32 +15,29 @@ struct lines {
     bool ended;      /* read(2) gave 0 */
     bool overlong;   /* inside a line that did not fit */
     char *buffer;    /* LINES_CAPACITY bytes, owned */
-    size_t from, to; /* what was read and not yet handed out */
-    size_t number;   /* of the line handed out last, from 1 */
+    size_t from, to; /* the bytes that were read and not yet handed out */
+    size_t number;   /* that of the line handed out last; the first is 1 */
 };
 
-/* A line without its newline; borrowed until the next call, and until then free to be changed. */
+/* A line without its newline. It is valid until the next call, and may be changed until then. */
 struct line {
     char *data;
     size_t length;
-    bool cut;     /* longer than the buffer: only its beginning */
-    bool unended; /* the last one, and no newline behind it */
+    bool cut;     /* longer than the buffer, which holds only its beginning */
+    bool unended; /* the last one, without a newline behind it */
 };
 
-/* Opens PROC_ROOT/net/NAME, a regular file. Returns 0 or -errno. */
-int lines_open(struct lines *lines, const char *proc_root, const char *name);
+/*
+ * Opens the regular file PROC_ROOT/PATH. Returns 0 or -errno: -ENOENT if there is no such file, but
+ * -ENOTDIR if there is not even PROC_ROOT/net.
+ */
+int lines_open(struct lines *lines, const char *proc_root, const char *path);
 
-/* The same, but -ENOTDIR where nothing can be there, for there is no PROC_ROOT/net. */
-int lines_open_table(struct lines *lines, const char *proc_root, const char *name);
-
-/* The same for PROC_ROOT/PATH: what is not below net. */
-int lines_open_path(struct lines *lines, const char *proc_root, const char *path);
-
-/* The same over an open descriptor, which lines_close() closes; also where this fails. */
+/* Takes over an open descriptor: lines_close() closes it, and so does lines_init() if it fails. */
 int lines_init(struct lines *lines, int fd);
 void lines_close(struct lines *lines);
 
-/* Returns 1 with a line, 0 at the end, -errno. A last line needs no newline. */
+/* Returns 1 with a line, 0 at the end of the file, or -errno. The last line needs no newline. */
 int lines_next(struct lines *lines, struct line *line);
 
 #endif

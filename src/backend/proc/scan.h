@@ -1,6 +1,7 @@
 /*
- * A cursor over one line of /proc: each taker moves it past what it took, or leaves it where it is
- * and returns false. Inline, for they run twenty times a row.
+ * A cursor over one line of /proc. Each taker moves it past what it took. When scan_char(),
+ * scan_hex() or scan_decimal() return false, they leave it where it was; the others leave it
+ * somewhere in what they could not take. All are inline because each row needs twenty of them.
  */
 #ifndef BACKEND_PROC_SCAN_H
 #define BACKEND_PROC_SCAN_H
@@ -10,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "fastnet/record.h"
 
 struct scan {
     const char *at, *end;
@@ -28,6 +31,36 @@ static inline void scan_blanks(struct scan *scan)
 {
     while (scan->at < scan->end && *scan->at == ' ')
         scan->at++;
+}
+
+/* The same for files that separate their fields by tabs, too. */
+static inline void scan_tabs(struct scan *scan)
+{
+    while (scan->at < scan->end && (*scan->at == ' ' || *scan->at == '\t'))
+        scan->at++;
+}
+
+/* The bytes up to the next blank; false at the end of the line. */
+static inline bool scan_word(struct scan *scan, struct text *word)
+{
+    const char *blank;
+
+    scan_blanks(scan);
+    blank = memchr(scan->at, ' ', (size_t)(scan->end - scan->at));
+    *word = (struct text){scan->at, (size_t)((blank ? blank : scan->end) - scan->at)};
+    scan->at += word->length;
+    return word->length > 0;
+}
+
+/* The same up to a blank or a tab. */
+static inline bool scan_tabbed_word(struct scan *scan, struct text *word)
+{
+    scan_tabs(scan);
+    word->data = scan->at;
+    while (scan->at < scan->end && *scan->at != ' ' && *scan->at != '\t')
+        scan->at++;
+    word->length = (size_t)(scan->at - word->data);
+    return word->length > 0;
 }
 
 static inline bool scan_char(struct scan *scan, char c)
@@ -60,6 +93,28 @@ static inline bool scan_eight(const char *at, uint32_t *value)
     nibbles = (nibbles | nibbles >> 4) & UINT64_C(0x00ff00ff00ff00ff);
     nibbles = (nibbles | nibbles >> 8) & UINT64_C(0x0000ffff0000ffff);
     *value = (uint32_t)(nibbles | nibbles >> 16);
+    return true;
+}
+
+/* Eight hexadecimal digits; more of them may follow. */
+static inline bool scan_eight_digits(struct scan *scan, uint32_t *value)
+{
+    if (scan->end - scan->at < 8 || !scan_eight(scan->at, value))
+        return false;
+    scan->at += 8;
+    return true;
+}
+
+/* The 32 hexadecimal digits of an IPv6 address, in network byte order. */
+static inline bool scan_ipv6_digits(struct scan *scan, uint8_t address[16])
+{
+    for (size_t i = 0; i < 16; i += sizeof(uint32_t)) {
+        uint32_t word;
+        if (!scan_eight_digits(scan, &word))
+            return false;
+        word = htobe32(word);
+        memcpy(address + i, &word, sizeof word);
+    }
     return true;
 }
 
@@ -107,6 +162,25 @@ static inline bool scan_decimal(struct scan *scan, uint64_t *value, uint64_t max
         return false;
     scan->at = at;
     *value = sum;
+    return true;
+}
+
+/* The same behind blanks. */
+static inline bool scan_number(struct scan *scan, uint64_t *value, uint64_t max)
+{
+    scan_blanks(scan);
+    return scan_decimal(scan, value, max);
+}
+
+/* 192.0.2.1 */
+static inline bool scan_ipv4(struct scan *scan, uint8_t address[4])
+{
+    for (size_t i = 0; i < 4; i++) {
+        uint64_t octet;
+        if ((i && !scan_char(scan, '.')) || !scan_decimal(scan, &octet, UINT8_MAX))
+            return false;
+        address[i] = (uint8_t)octet;
+    }
     return true;
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "backend/proc/lines.h"
+#include "backend/proc/proc_file.h"
 #include "backend/proc/scan.h"
 #include "fastnet/report.h"
 
@@ -23,17 +23,11 @@ static uint64_t fields(const struct table *table)
     return table == &table_route6 ? FIELDS_IPV6 : 0;
 }
 
-static void skip_blanks(struct scan *scan)
-{
-    while (scan->at < scan->end && (*scan->at == ' ' || *scan->at == '\t'))
-        scan->at++;
-}
-
 static bool next_decimal(struct scan *scan, uint32_t *value)
 {
     uint64_t number;
 
-    skip_blanks(scan);
+    scan_tabs(scan);
     if (!scan_decimal(scan, &number, UINT32_MAX))
         return false;
     *value = (uint32_t)number;
@@ -45,7 +39,7 @@ static bool next_signed(struct scan *scan, uint32_t *value)
 {
     bool negative;
 
-    skip_blanks(scan);
+    scan_tabs(scan);
     negative = scan_char(scan, '-');
     if (!next_decimal(scan, value))
         return false;
@@ -58,23 +52,11 @@ static bool next_hex(struct scan *scan, uint32_t *value)
 {
     uint64_t number;
 
-    skip_blanks(scan);
+    scan_tabs(scan);
     if (!scan_hex(scan, &number, 8))
         return false;
     *value = (uint32_t)number;
     return true;
-}
-
-/* The name up to a blank; empty where the line has none. */
-static struct text next_word(struct scan *scan)
-{
-    const char *start;
-
-    skip_blanks(scan);
-    start = scan->at;
-    while (scan->at < scan->end && *scan->at != ' ' && *scan->at != '\t')
-        scan->at++;
-    return (struct text){start, (size_t)(scan->at - start)};
 }
 
 /* --- IPv4 ------------------------------------------------------------------------------------- */
@@ -119,15 +101,16 @@ int proc_route_decode_ipv4(const struct line *line, struct record *record)
 {
     struct scan scan = {line->data, line->data + line->length};
     struct route_record *route = &record->route;
-    struct text name = next_word(&scan);
+    struct text name;
     uint32_t destination, gateway, mask, mtu;
 
     start_record(record, AF_INET, ROUTE_TABLE);
-    if (line->cut || !name.length || !next_hex(&scan, &destination) || !next_hex(&scan, &gateway) ||
-        !next_hex(&scan, &route->flags) || !next_signed(&scan, &route->references) ||
-        !next_decimal(&scan, &route->use) || !next_signed(&scan, &route->metric) ||
-        !next_hex(&scan, &mask) || !next_signed(&scan, &mtu) ||
-        !next_decimal(&scan, &route->window) || !next_decimal(&scan, &route->irtt))
+    if (line->cut || !scan_tabbed_word(&scan, &name) || !next_hex(&scan, &destination) ||
+        !next_hex(&scan, &gateway) || !next_hex(&scan, &route->flags) ||
+        !next_signed(&scan, &route->references) || !next_decimal(&scan, &route->use) ||
+        !next_signed(&scan, &route->metric) || !next_hex(&scan, &mask) ||
+        !next_signed(&scan, &mtu) || !next_decimal(&scan, &route->window) ||
+        !next_decimal(&scan, &route->irtt))
         return -EBADMSG;
     memcpy(route->destination.bytes, &destination, sizeof destination);
     memcpy(route->gateway.bytes, &gateway, sizeof gateway);
@@ -141,17 +124,8 @@ int proc_route_decode_ipv4(const struct line *line, struct record *record)
 
 static bool next_address(struct scan *scan, struct address *address)
 {
-    skip_blanks(scan);
-    if (scan->end - scan->at < 32)
-        return false;
-    for (size_t i = 0; i < 4; i++, scan->at += 8) {
-        uint32_t word;
-        if (!scan_eight(scan->at, &word))
-            return false;
-        word = htobe32(word);
-        memcpy(address->bytes + 4 * i, &word, sizeof word);
-    }
-    return true;
+    scan_tabs(scan);
+    return scan_ipv6_digits(scan, address->bytes);
 }
 
 static bool next_prefix(struct scan *scan, uint8_t *prefix)
@@ -174,6 +148,7 @@ int proc_route_decode_ipv6(const struct line *line, struct record *record)
 {
     struct scan scan = {line->data, line->data + line->length};
     struct route_record *route = &record->route;
+    struct text name;
 
     start_record(record, AF_INET6, 0);
     if (line->cut || !next_address(&scan, &route->destination) ||
@@ -185,7 +160,8 @@ int proc_route_decode_ipv6(const struct line *line, struct record *record)
     record->has |= (route->flags & RTF_GATEWAY) ? ROUTE_GATEWAY : 0;
     record->has |= route->from_prefix ? ROUTE_FROM : 0;
     route->part = is_null_entry(route) ? ROUTE_NULL : ROUTE_WHOLE;
-    return set_device(record, next_word(&scan));
+    scan_tabbed_word(&scan, &name);
+    return set_device(record, name);
 }
 
 /* The fourth number of seven (rt6_stats_seq_show(), net/ipv6/route.c). */
@@ -215,7 +191,8 @@ static bool is_too_large(const struct query *query)
     uint64_t routes = 0;
 
     if (query->table != &table_route6 || query->exclusive || !query->netlink ||
-        !(query->needs & ROUTE_REFERENCES) || lines_open(&lines, query->proc_root, "rt6_stats") < 0)
+        !(query->needs & ROUTE_REFERENCES) ||
+        lines_open(&lines, query->proc_root, "net/rt6_stats") < 0)
         return false;
     if (lines_next(&lines, &line) > 0)
         proc_route_decode_statistics(&line, &routes);
@@ -224,55 +201,6 @@ static bool is_too_large(const struct query *query)
 }
 
 /* --- Reading ---------------------------------------------------------------------------------- */
-
-/* A reading of one file. */
-struct reading {
-    const struct query *query;
-    record_fn fn;
-    void *arg;
-    size_t skipped; /* malformed lines ... */
-    size_t first;   /* ... and the number of the first */
-};
-
-/* IPv6's file has no heading. */
-static bool is_heading(const struct line *line, size_t number)
-{
-    return number == 1 && memmem(line->data, line->length, "Destination", 11);
-}
-
-static int take_line(struct reading *reading, const struct line *line, size_t number)
-{
-    const bool ipv4 = reading->query->table->family == AF_INET;
-    struct record record;
-    int error =
-        ipv4 ? proc_route_decode_ipv4(line, &record) : proc_route_decode_ipv6(line, &record);
-
-    if (error == 0)
-        return reading->fn(&record, reading->arg);
-    if (line->length && !is_heading(line, number) && !reading->skipped++)
-        reading->first = number;
-    return 0;
-}
-
-static int read_lines(struct reading *reading, struct lines *lines)
-{
-    const struct query *query = reading->query;
-    struct line line;
-    int result;
-
-    while ((result = lines_next(lines, &line)) > 0) {
-        if (line.unended)
-            report_loss(query->report, "%s/net/%s is cut: its last line has no end",
-                        query->proc_root, query->table->name);
-        result = take_line(reading, &line, lines->number);
-        if (result < 0)
-            break;
-    }
-    if (result == 0 && !lines->number && query->table->family == AF_INET)
-        report_loss(query->report, "%s/net/%s is empty: not even a heading", query->proc_root,
-                    query->table->name);
-    return result;
-}
 
 /* The file has a route as one line, and names one next hop (fib_route_seq_show()). */
 static void report_further_hops(const struct query *query)
@@ -287,23 +215,20 @@ static void report_further_hops(const struct query *query)
 
 static int dump(const struct query *query, record_fn fn, void *arg)
 {
-    struct reading reading = {.query = query, .fn = fn, .arg = arg};
-    struct lines lines;
+    bool ipv4 = query->table->family == AF_INET;
+    struct proc_file file = {.query = query,
+                             .name = query->table->file,
+                             .heading = ipv4 ? "Destination" : NULL,
+                             .decode = ipv4 ? proc_route_decode_ipv4 : proc_route_decode_ipv6};
     int result;
 
     if (is_too_large(query))
         return -EOPNOTSUPP;
-    result = lines_open_table(&lines, query->proc_root, query->table->name);
+    result = proc_file_open(&file);
     if (result < 0)
         return result;
     report_further_hops(query);
-    result = read_lines(&reading, &lines);
-    if (reading.skipped)
-        report_loss(query->report, "%s/net/%s: skipped %zu malformed line%s, the first is line %zu",
-                    query->proc_root, query->table->name, reading.skipped,
-                    reading.skipped == 1 ? "" : "s", reading.first);
-    lines_close(&lines);
-    return result;
+    return proc_file_rows(&file, fn, arg);
 }
 
 const struct backend backend_proc_route = {

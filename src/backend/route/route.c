@@ -141,7 +141,7 @@ static bool hides_nexthops(const struct query *query)
     bool hides;
 
     if (query->table != &table_route || query->exclusive ||
-        lines_open_path(&lines, query->proc_root, "sys/net/ipv4/nexthop_compat_mode") < 0)
+        lines_open(&lines, query->proc_root, "sys/net/ipv4/nexthop_compat_mode") < 0)
         return false;
     hides = lines_next(&lines, &line) > 0 && line.length == 1 && line.data[0] == '0';
     lines_close(&lines);

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "backend/proc/lines.h"
+#include "backend/proc/proc_file.h"
 #include "backend/proc/scan.h"
 #include "backend/socket/unix_rows.h"
 #include "backend/socket/unix_sockets.h"
@@ -28,6 +28,8 @@ enum {
 #define FIELDS_UNIX                                                                                \
     (SOCKET_STATE | SOCKET_INODE | SOCKET_TYPE | SOCKET_REFCOUNT | SOCKET_PATH | SOCKET_UNIX_FLAGS)
 
+#define UNIX_HEADING "RefCount"
+
 static uint64_t fields(const struct table *table)
 {
     if (table->kind != &kind_socket || table->family == AF_UNSPEC)
@@ -41,11 +43,9 @@ static uint64_t fields(const struct table *table)
  */
 static bool scan_address(struct scan *scan, uint8_t *address, size_t words)
 {
-    if ((size_t)(scan->end - scan->at) < words * 8)
-        return false;
-    for (size_t i = 0; i < words; i++, scan->at += 8) {
+    for (size_t i = 0; i < words; i++) {
         uint32_t word;
-        if (!scan_eight(scan->at, &word))
+        if (!scan_eight_digits(scan, &word))
             return false;
         memcpy(address + 4 * i, &word, sizeof word);
     }
@@ -73,12 +73,6 @@ static bool scan_pair(struct scan *scan, uint64_t *first, uint64_t *second, int 
 {
     scan_blanks(scan);
     return scan_hex(scan, first, digits) && scan_char(scan, ':') && scan_hex(scan, second, 16);
-}
-
-static bool scan_number(struct scan *scan, uint64_t *value, uint64_t max)
-{
-    scan_blanks(scan);
-    return scan_decimal(scan, value, max);
 }
 
 /* The number in front of each line of an inet table: "  12: " */
@@ -238,165 +232,70 @@ int proc_net_decode_unix(const struct line *line, struct record *record)
     return 0;
 }
 
-/* A reading of one file. */
-struct reading {
-    const struct query *query;
-    record_fn fn;
-    void *arg;
-    size_t number;  /* of the line taken last */
-    size_t skipped; /* malformed lines ... */
-    size_t first;   /* ... and the number of the first */
-    /* unix: the file in memory, and what netlink says of it */
-    struct unix_rows rows;
-    struct unix_sockets *sockets;
-    /* unix, by the file alone: where in the file the line is, up to where all may be the name of a
-     * socket before it, and how many rows may be such a name */
-    size_t offset, name_reach, doubtful;
+static int take_inet(struct proc_file *file, const struct line *line, struct record *record)
+{
+    return proc_net_decode_inet(line, file->query->table, record);
+}
+
+/* Which rows of the file of unix sockets may be part of a name, when only the file is read. */
+struct doubts {
+    size_t offset;     /* of the line in the file */
+    size_t name_reach; /* a name before the line may go on up to here */
+    size_t rows;       /* that may be part of such a name */
 };
-
-/* The first line; a file that was cut there lacks nothing. */
-static bool is_heading(const struct reading *reading, const struct line *line)
-{
-    return line->length == 0 ||
-           (reading->number == 1 && (memmem(line->data, line->length, "rem", 3) ||
-                                     memmem(line->data, line->length, "RefCount", 8)));
-}
-
-static void take_malformed(struct reading *reading, const struct line *line)
-{
-    if (is_heading(reading, line))
-        return;
-    if (reading->sockets && unix_sockets_have_newlines(reading->sockets))
-        return; /* it is of a name */
-    if (!reading->skipped++)
-        reading->first = reading->number;
-}
-
-static int take_inet_line(struct reading *reading, const struct line *line)
-{
-    struct record record;
-
-    if (proc_net_decode_inet(line, reading->query->table, &record) == 0)
-        return reading->fn(&record, reading->arg);
-    take_malformed(reading, line);
-    return 0;
-}
-
-/* A row that netlink confirms, or not. */
-static int take_unix_row(struct reading *reading, const struct line *line)
-{
-    struct unix_rows *rows = &reading->rows;
-    const char *name_end = NULL;
-    struct record record;
-    int result;
-
-    if (proc_net_decode_unix(line, &record) < 0) {
-        take_malformed(reading, line);
-        return 0;
-    }
-    result = unix_sockets_take_row(reading->sockets, &record, unix_rows_end(rows), &name_end);
-    if (name_end)
-        unix_rows_go_on(rows, name_end);
-    return result;
-}
 
 /*
  * A row that is forged is part of a name, with its newline, and a name is short: a row that ends
  * further behind the names before it is the kernel's own. A name may begin with the newline: a
  * blank behind the inode says that there is one.
  */
-static void judge_row(struct reading *reading, const struct line *line, const struct text *path)
+static void judge_row(struct doubts *doubts, const struct line *line, const struct text *path)
 {
-    size_t reach = reading->offset + (size_t)(path->data - line->data) + SOCKET_PATH_MAX;
+    size_t reach = doubts->offset + (size_t)(path->data - line->data) + SOCKET_PATH_MAX;
 
-    if (reading->offset + line->length <= reading->name_reach)
-        reading->doubtful++;
-    if (path->data[-1] == ' ' && reach > reading->name_reach)
-        reading->name_reach = reach;
+    if (doubts->offset + line->length <= doubts->name_reach)
+        doubts->rows++;
+    if (path->data[-1] == ' ' && reach > doubts->name_reach)
+        doubts->name_reach = reach;
 }
 
-/* A row of the file alone. */
-static int take_unix_line(struct reading *reading, const struct line *line)
+static int take_unix(struct proc_file *file, const struct line *line, struct record *record)
 {
-    struct record record;
-    int result = 0;
+    struct doubts *doubts = file->state;
+    int error = proc_net_decode_unix(line, record);
 
-    if (proc_net_decode_unix(line, &record) < 0) {
-        take_malformed(reading, line);
-    } else {
-        judge_row(reading, line, &record.socket.path);
-        result = reading->fn(&record, reading->arg);
-    }
-    reading->offset += line->length + 1;
-    return result;
+    if (!error)
+        judge_row(doubts, line, &record->socket.path);
+    doubts->offset += line->length + 1;
+    return error;
 }
 
-static int keep_line(struct reading *reading, const struct line *line)
+static int dump_unix(struct proc_file *file, record_fn fn, void *arg)
 {
-    return unix_rows_add(&reading->rows, line);
-}
-
-static int open_table(struct lines *lines, const struct query *query)
-{
-    return lines_open_table(lines, query->proc_root, query->table->name);
-}
-
-static void report_skipped(const struct reading *reading)
-{
-    if (reading->skipped)
-        report_loss(reading->query->report,
-                    "%s/net/%s: skipped %zu malformed line%s, the first is line %zu",
-                    reading->query->proc_root, reading->query->table->name, reading->skipped,
-                    reading->skipped == 1 ? "" : "s", reading->first);
-}
-
-/* The kernel ends every line, so what has none was cut; that may show in its last field, or not. */
-static void report_unended(const struct query *query)
-{
-    report_loss(query->report, "%s/net/%s is cut: its last line has no end", query->proc_root,
-                query->table->name);
-}
-
-static int read_lines(struct reading *reading, struct lines *lines,
-                      int (*take)(struct reading *, const struct line *))
-{
-    struct line line;
+    struct doubts doubts = {.rows = 0};
     int result;
 
-    while ((result = lines_next(lines, &line)) > 0) {
-        reading->number = lines->number;
-        if (line.unended)
-            report_unended(reading->query);
-        result = take(reading, &line);
-        if (result < 0)
-            break;
-    }
-    if (result == 0 && !lines->number)
-        report_loss(reading->query->report, "%s/net/%s is empty: not even a heading",
-                    reading->query->proc_root, reading->query->table->name);
+    file->heading = UNIX_HEADING;
+    file->take = take_unix;
+    file->state = &doubts;
+    result = proc_file_read(file, fn, arg);
+    if (doubts.rows)
+        report_loss(
+            file->query->report,
+            "unix: %zu row%s of %s/net/unix may be forged, since any user can put a newline "
+            "into the name of a socket: netlink did not check %s",
+            doubts.rows, doubts.rows == 1 ? "" : "s", file->query->proc_root,
+            doubts.rows == 1 ? "it" : "them");
     return result;
 }
 
 static int dump(const struct query *query, record_fn fn, void *arg)
 {
-    struct reading reading = {.query = query, .fn = fn, .arg = arg};
-    bool is_unix = query->table->family == AF_UNIX;
-    struct lines lines;
-    int result = open_table(&lines, query);
+    struct proc_file file = {
+        .query = query, .name = query->table->file, .heading = "rem", .take = take_inet};
 
-    if (result < 0)
-        return result;
-    result = read_lines(&reading, &lines, is_unix ? take_unix_line : take_inet_line);
-    report_skipped(&reading);
-    if (reading.doubtful)
-        report_loss(
-            query->report,
-            "unix: %zu row%s of %s/net/unix may be forged, since any user can put a newline "
-            "into the name of a socket: netlink did not check %s",
-            reading.doubtful, reading.doubtful == 1 ? "" : "s", query->proc_root,
-            reading.doubtful == 1 ? "it" : "them");
-    lines_close(&lines);
-    return result;
+    return query->table->family == AF_UNIX ? dump_unix(&file, fn, arg)
+                                           : proc_file_read(&file, fn, arg);
 }
 
 /* udp_seq_start() and raw_seq_start(); those of TCP and unix know the bucket (net/ipv4, net/unix).
@@ -422,33 +321,65 @@ static uint64_t confirmed_fields(const struct table *table)
     return table == &table_unix ? fields(table) | backend_sock_diag.fields(table) : 0;
 }
 
-/* The file first, then netlink, then the rows: unix_sockets.h says why. */
-static int read_confirmed(struct reading *reading, struct lines *lines)
+/* A reading of the file of unix sockets that asks netlink about each row. */
+struct confirming {
+    struct proc_file file;
+    struct unix_rows rows; /* the file in memory */
+    struct unix_sockets *sockets;
+};
+
+static int keep_line(struct proc_file *file, const struct line *line, struct record *record)
+{
+    int error = unix_rows_add(file->state, line);
+
+    (void)record;
+    return error ? error : NO_ROW;
+}
+
+/* Takes from a row what netlink confirms. Where names hold newlines, lines of them are no rows. */
+static int take_kept(struct confirming *confirming, const struct line *line, size_t number)
+{
+    struct unix_rows *rows = &confirming->rows;
+    const char *name_end = NULL;
+    struct record record;
+    int result;
+
+    if (proc_net_decode_unix(line, &record) < 0) {
+        if (!unix_sockets_have_newlines(confirming->sockets))
+            proc_file_malformed(&confirming->file, line, number);
+        return 0;
+    }
+    result = unix_sockets_take_row(confirming->sockets, &record, unix_rows_end(rows), &name_end);
+    if (name_end)
+        unix_rows_go_on(rows, name_end);
+    return result;
+}
+
+/* Reads the file first, then asks netlink, then takes the rows: unix_sockets.h says why. */
+static int confirm(struct confirming *confirming, record_fn fn, void *arg)
 {
     struct line line;
-    int result = read_lines(reading, lines, keep_line);
+    int result = proc_file_read(&confirming->file, fn, arg);
 
     if (result == 0)
-        result = unix_sockets_create(&reading->sockets, reading->query);
-    for (reading->number = 1; result == 0 && unix_rows_next(&reading->rows, &line);
-         reading->number++)
-        result = take_unix_row(reading, &line);
-    return result == 0 ? unix_sockets_hand_on(reading->sockets, reading->fn, reading->arg) : result;
+        result = unix_sockets_create(&confirming->sockets, confirming->file.query);
+    for (size_t number = 1; result == 0 && unix_rows_next(&confirming->rows, &line); number++)
+        result = take_kept(confirming, &line, number);
+    return result == 0 ? unix_sockets_hand_on(confirming->sockets, fn, arg) : result;
 }
 
 static int dump_confirmed(const struct query *query, record_fn fn, void *arg)
 {
-    struct reading reading = {.query = query, .fn = fn, .arg = arg};
-    struct lines lines;
-    int result = open_table(&lines, query);
+    struct confirming confirming = {.file = {.query = query,
+                                             .name = query->table->file,
+                                             .heading = UNIX_HEADING,
+                                             .take = keep_line,
+                                             .state = &confirming.rows}};
+    int result = confirm(&confirming, fn, arg);
 
-    if (result < 0)
-        return result;
-    result = read_confirmed(&reading, &lines);
-    report_skipped(&reading);
-    unix_sockets_destroy(reading.sockets);
-    unix_rows_finish(&reading.rows);
-    lines_close(&lines);
+    proc_file_close(&confirming.file); /* reports the lines that were malformed in memory */
+    unix_sockets_destroy(confirming.sockets);
+    unix_rows_finish(&confirming.rows);
     return result;
 }
 

@@ -1,0 +1,92 @@
+#include "backend/proc/proc_file.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fastnet/report.h"
+
+int proc_file_open(struct proc_file *file)
+{
+    char path[PATH_MAX];
+
+    snprintf(path, sizeof path, "net/%s", file->name);
+    return (file->open ? file->open : lines_open)(&file->lines, file->query->proc_root, path);
+}
+
+/* The kernel ends every line, so a line without an end was cut, perhaps inside its last field. */
+int proc_file_next(struct proc_file *file, struct line *line)
+{
+    const struct query *query = file->query;
+    int result = lines_next(&file->lines, line);
+
+    if (result > 0 && line->unended)
+        report_loss(query->report, "%s/net/%s is cut: its last line has no end", query->proc_root,
+                    file->name);
+    if (result == 0 && !file->lines.number && (file->heading || file->counters))
+        report_loss(query->report, "%s/net/%s is empty%s", query->proc_root, file->name,
+                    file->heading ? ": not even a heading" : "");
+    return result;
+}
+
+static bool is_heading(const struct proc_file *file, const struct line *line, size_t number)
+{
+    return file->heading && number <= 1 + file->more_headings && !line->cut &&
+           memmem(line->data, line->length, file->heading, strlen(file->heading));
+}
+
+void proc_file_malformed(struct proc_file *file, const struct line *line, size_t number)
+{
+    if (line->length && !is_heading(file, line, number) && !file->skipped++)
+        file->first = number;
+}
+
+void proc_file_close(struct proc_file *file)
+{
+    const struct query *query = file->query;
+    const char *plural = file->skipped == 1 ? "" : "s";
+
+    lines_close(&file->lines);
+    if (file->skipped && file->counters)
+        report_loss(query->report,
+                    "%s/net/%s: skipped %zu malformed line%s or counter%s, the first in line %zu",
+                    query->proc_root, file->name, file->skipped, plural, plural, file->first);
+    else if (file->skipped)
+        report_loss(query->report, "%s/net/%s: skipped %zu malformed line%s, the first is line %zu",
+                    query->proc_root, file->name, file->skipped, plural, file->first);
+    file->skipped = 0;
+}
+
+static int take_line(struct proc_file *file, const struct line *line, record_fn fn, void *arg)
+{
+    struct record record;
+    int result = file->take ? file->take(file, line, &record) : file->decode(line, &record);
+
+    if (result == 0)
+        return fn(&record, arg);
+    if (result == -EBADMSG)
+        proc_file_malformed(file, line, file->lines.number);
+    return result < 0 && result != -EBADMSG ? result : 0;
+}
+
+int proc_file_rows(struct proc_file *file, record_fn fn, void *arg)
+{
+    struct line line;
+    int result;
+
+    while ((result = proc_file_next(file, &line)) > 0) {
+        result = take_line(file, &line, fn, arg);
+        if (result < 0)
+            break;
+    }
+    proc_file_close(file);
+    return result;
+}
+
+int proc_file_read(struct proc_file *file, record_fn fn, void *arg)
+{
+    int result = proc_file_open(file);
+
+    return result < 0 ? result : proc_file_rows(file, fn, arg);
+}
