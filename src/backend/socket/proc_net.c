@@ -245,9 +245,9 @@ struct doubts {
 };
 
 /*
- * A row that is forged is part of a name, with its newline, and a name is short: a row that ends
- * further behind the names before it is the kernel's own. A name may begin with the newline: a
- * blank behind the inode says that there is one.
+ * A forged row is part of a name that has a newline in it, and names are short: a row that ends too
+ * far behind the last name to be a part of it is the kernel's own. A name may begin with the
+ * newline: the blank behind the inode shows that there is a name.
  */
 static void judge_row(struct doubts *doubts, const struct line *line, const struct text *path)
 {
@@ -270,21 +270,22 @@ static int take_unix(struct proc_file *file, const struct line *line, struct rec
     return error;
 }
 
-static int dump_unix(struct proc_file *file, record_fn fn, void *arg)
+static int dump_unix(const struct query *query, record_fn fn, void *arg)
 {
     struct doubts doubts = {.rows = 0};
-    int result;
+    struct proc_file file = {.query = query,
+                             .name = query->table->file,
+                             .heading = UNIX_HEADING,
+                             .take = take_unix,
+                             .state = &doubts};
+    int result = proc_file_read(&file, fn, arg);
 
-    file->heading = UNIX_HEADING;
-    file->take = take_unix;
-    file->state = &doubts;
-    result = proc_file_read(file, fn, arg);
     if (doubts.rows)
         report_loss(
-            file->query->report,
+            query->report,
             "unix: %zu row%s of %s/net/unix may be forged, since any user can put a newline "
             "into the name of a socket: netlink did not check %s",
-            doubts.rows, doubts.rows == 1 ? "" : "s", file->query->proc_root,
+            doubts.rows, doubts.rows == 1 ? "" : "s", query->proc_root,
             doubts.rows == 1 ? "it" : "them");
     return result;
 }
@@ -294,8 +295,9 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     struct proc_file file = {
         .query = query, .name = query->table->file, .heading = "rem", .take = take_inet};
 
-    return query->table->family == AF_UNIX ? dump_unix(&file, fn, arg)
-                                           : proc_file_read(&file, fn, arg);
+    if (query->table->family == AF_UNIX)
+        return dump_unix(query, fn, arg);
+    return proc_file_read(&file, fn, arg);
 }
 
 /* udp_seq_start() and raw_seq_start(); those of TCP and unix know the bucket (net/ipv4, net/unix).
