@@ -182,7 +182,7 @@ static void an_ipv4_address_is_four_decimal_bytes(void **state)
                                          ".1.2.3"};
     static const uint8_t expected[4] = {192, 0, 2, 255};
     struct scan scan = scan_of("192.0.2.255 ");
-    uint8_t address[4];
+    uint8_t address[4] = {0};
 
     (void)state;
     assert_true(scan_ipv4(&scan, address));
@@ -198,8 +198,8 @@ static void an_ipv6_address_is_32_digits_in_their_order(void **state)
 {
     static const uint8_t expected[16] = {0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xab, 1};
     struct scan scan = scan_of("20010db800000000000000000000ab01 1");
-    uint8_t address[16];
-    uint32_t value;
+    uint8_t address[16] = {0};
+    uint32_t value = 0;
 
     (void)state;
     assert_true(scan_ipv6_digits(&scan, address));

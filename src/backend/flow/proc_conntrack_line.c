@@ -52,7 +52,7 @@ enum word {
 /* In the order of the kernel: what follows a word is looked for behind it first. */
 #define WORD(word, text)                                                                           \
     {                                                                                              \
-        (word), sizeof text - 1, (text)                                                            \
+        (word), sizeof(text) - 1, (text)                                                           \
     }
 static const struct {
     enum word word;
