@@ -1,7 +1,7 @@
 /*
- * Counters of the protocols out of /proc/net: snmp and netstat have two lines for each protocol,
- * names and values, snmp6 and sctp/snmp a line for each counter. They come in the order in which
- * netstat reads the files.
+ * Counters of the protocols from /proc/net: snmp and netstat have two lines for each protocol, one
+ * of names and one of values; snmp6 and sctp/snmp have a line for each counter. The files are read
+ * in the same order as netstat reads them.
  */
 #include "backend/counter/proc_snmp.h"
 
@@ -68,7 +68,7 @@ static bool take_value(struct text word, struct counter_record *counter)
     return true;
 }
 
-/* By the names of net/ipv4/proc.c, net/mptcp/mib.c and net/sctp/proc.c. */
+/* These names come from net/ipv4/proc.c, net/mptcp/mib.c and net/sctp/proc.c. */
 static bool is_state(struct text name)
 {
     static const char *const states[] = {"Forwarding", "DefaultTTL",  "RtoAlgorithm",

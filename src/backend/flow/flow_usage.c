@@ -61,8 +61,8 @@ static bool names_flow_counter(const struct flow_counter_columns *columns, unsig
 }
 
 /*
- * What nfnetlink_conntrack.h calls no longer used stays in the heading, over zeroes; all of it
- * came to that before or with the release (5.10) that brought the clashes.
+ * The kernel keeps counters in the heading that nfnetlink_conntrack.h says are no longer used;
+ * their values are 0. The last of them went out of use in the release (5.10) that added clashres.
  */
 static void forget_unused(struct flow_counter_columns *columns)
 {
@@ -163,8 +163,8 @@ int flow_counters_read(const struct query *query, flow_counters_fn fn, void *arg
 /* --- The size of an entry --------------------------------------------------------------------- */
 
 /*
- * nf_conntrack; kernels before 4.7 have a slab for each namespace, with its address or number
- * behind an underscore. nf_conntrack_expect is another matter.
+ * The slab is nf_conntrack. Kernels before 4.7 have one for each namespace, which adds an
+ * underscore and an address or a number. nf_conntrack_expect has no flows.
  */
 static bool is_slab_of_flows(struct text name)
 {
@@ -230,7 +230,7 @@ uint64_t flow_buckets(const char *proc_root)
     return buckets;
 }
 
-/* Below netfilter/ it is for each namespace that may see it, above for the first alone. */
+/* The file in netfilter/ may be in every namespace, the one above it is in the first only. */
 static int read_maximum(const char *proc_root, struct flow_usage_record *usage)
 {
     int error = netfilter_number(proc_root, "sys/net/netfilter/nf_conntrack_max", &usage->maximum);

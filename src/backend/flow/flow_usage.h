@@ -1,4 +1,4 @@
-/* How full the table of flows is, and its counters, as files below PROC_ROOT say. */
+/* Reads from files below PROC_ROOT how full the table of flows is, and its counters. */
 #ifndef BACKEND_FLOW_FLOW_USAGE_H
 #define BACKEND_FLOW_FLOW_USAGE_H
 
@@ -12,8 +12,8 @@ struct line;
 /*
  * PROC_ROOT/net/stat/nf_conntrack (ct_cpu_seq_show() of the kernel's nf_conntrack_standalone.c): a
  * line of names, then for each processor a line of hexadecimal values. Names and their order have
- * changed over time; those that ctnetlink has no number for are passed over. What the kernel still
- * names but no longer counts is absent.
+ * changed over time. Names that ctnetlink has no number for are passed over, and so are counters
+ * that the kernel still names but no longer counts.
  */
 enum flow_counter_set {
     COUNTERS_FLOWS,        /* CTA_STATS_* of linux/netfilter/nfnetlink_conntrack.h */
@@ -22,7 +22,7 @@ enum flow_counter_set {
     COUNTERS_SETS,
 };
 
-/* The presence bits of all counters of a set: which of them there are only the kernel knows. */
+/* The presence bits of all counters of a set. Only the kernel knows which of them it has. */
 #define FLOW_COUNTER_BITS ((UINT64_C(1) << FLOW_COUNTERS) - 1)
 
 enum { FLOW_COLUMNS_MAX = 32 };
@@ -35,46 +35,46 @@ struct flow_counter_columns {
     size_t count;
 };
 
-/* One processor's: has is a bit (1 << index) a counter. */
+/* The counters of one processor: has[] holds one bit (1 << index) for each. */
 struct flow_counters {
     uint64_t has[COUNTERS_SETS];
     uint32_t values[COUNTERS_SETS][FLOW_COUNTERS];
 };
 
-/* Both return 0, or -EBADMSG: the line has no known name, or other than one value for each. */
+/* Return 0, or -EBADMSG if the heading has no known name, or the line not one value for each. */
 int flow_counters_heading(const struct line *line, struct flow_counter_columns *columns);
 int flow_counters_decode(const struct line *line, const struct flow_counter_columns *columns,
                          struct flow_counters *counters);
 
-/* Takes the counters of one processor; cpu is the number of its line, from 0. */
+/* Takes the counters of one processor; cpu is the number of its line, starting with 0. */
 typedef int (*flow_counters_fn)(const struct flow_counters *counters, uint32_t cpu, void *arg);
 
 /* Calls fn for each processor. Returns 0, -errno, or what fn returned when that is negative. */
 int flow_counters_read(const struct query *query, flow_counters_fn fn, void *arg);
 
-/* The size of an entry in bytes, of nf_conntrack's line of slabinfo(5). Returns 0 or -EBADMSG. */
+/* Takes the size of an entry in bytes from a line of slabinfo(5). Returns 0 or -EBADMSG. */
 int flow_slab_decode(const struct line *line, uint64_t *size);
 
-/* How many flows there are, from PROC_ROOT/sys/net/netfilter. Returns 0 or -errno. */
+/* Reads from PROC_ROOT/sys/net/netfilter how many flows there are. Returns 0 or -errno. */
 int flow_entries(const char *proc_root, uint64_t *entries);
 
-/* The buckets of the table they are in; 0: cannot be read. It differs after a resize. */
+/* Returns how many buckets their table has, which a resize changes; 0 if that cannot be read. */
 uint64_t flow_buckets(const char *proc_root);
 
-/* Whether the table has another size now; where one of them is not known, nobody can say. */
+/* Whether the size of the table has changed; false if one of the two is not known. */
 static inline bool flow_resized(uint64_t before, uint64_t now)
 {
     return before && now && before != now;
 }
 
 /*
- * Fills of a &kind_flow_usage what it has not yet, the query needs and /proc knows: USAGE_MAXIMUM,
- * USAGE_BUCKETS, USAGE_ENTRY_SIZE. What cannot be read stays absent, with a note. Rights that are
- * raised may be lowered by it.
+ * Fills in USAGE_MAXIMUM, USAGE_BUCKETS and USAGE_ENTRY_SIZE, if the query needs them and the
+ * record lacks them. A field that cannot be read stays absent, and a note says so. This may lower
+ * rights that the caller raised.
  */
 void flow_usage_complete(const struct query *query, struct record *record);
 
-/* Notes why a file below PROC_ROOT, from which a value would come, was not read. */
+/* Notes why a value could not be read from PROC_ROOT/PATH. */
 void flow_usage_report(const struct query *query, const char *path, int error);
 
 #endif

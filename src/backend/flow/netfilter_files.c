@@ -8,7 +8,7 @@
 #include "fastnet/proc_tree.h"
 #include "fastnet/rights.h"
 
-/* The caller raised the rights for a captured tree, if any. */
+/* For a captured tree the caller has already raised every right that may help. */
 int netfilter_open(struct lines *lines, const char *proc_root, const char *path)
 {
     int error = lines_open(lines, proc_root, path);

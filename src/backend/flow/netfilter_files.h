@@ -13,8 +13,8 @@ struct lines;
  */
 int netfilter_open(struct lines *lines, const char *proc_root, const char *path);
 
-/* Reads the number that is all its file holds, as of a sysctl. Returns 0, -EBADMSG or another
- * -errno. */
+/* Reads a file that holds a number only, such as a sysctl. Returns 0, or -errno: -EBADMSG if it
+ * holds anything else. */
 int netfilter_number(const char *proc_root, const char *path, uint64_t *number);
 
 #endif

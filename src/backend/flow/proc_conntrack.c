@@ -1,4 +1,4 @@
-/* Connection tracking out of /proc: the tables, their sizes, their counters. */
+/* Connection tracking from /proc: the tables, their sizes, their counters. */
 #include "backend/flow/proc_conntrack.h"
 
 #include <errno.h>
@@ -99,7 +99,7 @@ static int dump_expectation_count(const struct query *query, record_fn fn, void 
 
 /* --- Counters --------------------------------------------------------------------------------- */
 
-/* The counters of all processors as rows of one of the sets. */
+/* Where the counters of one set go, a row for each processor. */
 struct statistics {
     enum flow_counter_set set;
     record_fn fn;

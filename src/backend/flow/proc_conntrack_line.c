@@ -1,14 +1,15 @@
 /*
- * Flows and expectations as /proc/net writes them: a few words that have their place, then words
- * that say what they are. net/netfilter/nf_conntrack_standalone.c, nf_conntrack_expect.c and what
- * print_conntrack of nf_conntrack_proto_*.c adds.
+ * Decodes the lines of flows and expectations in /proc/net. A few words have a fixed place; the
+ * others say themselves what they mean. The kernel writes them in
+ * net/netfilter/nf_conntrack_standalone.c, nf_conntrack_expect.c, and in print_conntrack of
+ * nf_conntrack_proto_*.c.
  */
 #include <errno.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
 
-/* After netinet/in.h, which linux/in.h then leaves alone. */
+/* These come after netinet/in.h, because linux/in.h then does not define the same again. */
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <linux/netfilter/nf_conntrack_sctp.h>
 #include <linux/netfilter/nf_conntrack_tcp.h>
@@ -49,7 +50,7 @@ enum word {
 
 #define BIT(word) (UINT32_C(1) << (word))
 
-/* In the order of the kernel: what follows a word is looked for behind it first. */
+/* In the order in which the kernel writes them, because the search goes on from the last word. */
 #define WORD(word, text)                                                                           \
     {                                                                                              \
         (word), sizeof(text) - 1, (text)                                                           \
@@ -85,7 +86,7 @@ static const struct {
 };
 enum { WORD_COUNT = COUNT(words) };
 
-/* What protocols call their states, by number; protocols that have none have no entry. */
+/* The names of the states of each protocol, by number. */
 static const char *const tcp_states[] = {
     [TCP_CONNTRACK_NONE] = "NONE",         [TCP_CONNTRACK_SYN_SENT] = "SYN_SENT",
     [TCP_CONNTRACK_SYN_RECV] = "SYN_RECV", [TCP_CONNTRACK_ESTABLISHED] = "ESTABLISHED",
@@ -105,20 +106,20 @@ static const char *const sctp_states[] = {
     [SCTP_CONNTRACK_HEARTBEAT_SENT] = "HEARTBEAT_SENT",
     [SCTP_CONNTRACK_HEARTBEAT_ACKED] = "HEARTBEAT_ACKED",
 };
-/* nf_conntrack_proto_dccp.c, of the kernels that have it. */
+/* From nf_conntrack_proto_dccp.c, which newer kernels no longer have. */
 static const char *const dccp_states[] = {
     "NONE",     "REQUEST", "RESPOND",  "PARTOPEN", "OPEN",
     "CLOSEREQ", "CLOSING", "TIMEWAIT", "IGNORE",   "INVALID",
 };
 
-/* A line while it is taken apart. */
+/* A line while it is decoded. */
 struct decoding {
     struct scan scan; /* what is left of the line */
     struct record *record;
     uint8_t family;
-    struct flow_tuple *tuple; /* that the words belong to; NULL before the first */
-    uint32_t tuple_words;     /* BIT(word) of those it has */
-    uint32_t words;           /* ... of those the line has */
+    struct flow_tuple *tuple; /* the words belong to it; NULL before the first */
+    uint32_t tuple_words;     /* BIT(word) of each word it has */
+    uint32_t words;           /* BIT(word) of each word of the line */
     size_t next;              /* in words[]: where the next word is likely to be */
 };
 
@@ -140,7 +141,7 @@ static bool begins_with(const struct scan *word, size_t which)
     return words[which].text[0] != '[' || length == needed;
 }
 
-/* Which word it is; its beginning is taken off, so that its value is left. */
+/* Says which word it is and takes its beginning off, which leaves its value. */
 static enum word recognise(struct decoding *decoding, struct scan *word)
 {
     for (size_t i = 0; i < WORD_COUNT; i++) {
@@ -190,7 +191,7 @@ static bool take_u32(struct scan *word, uint32_t *value)
     return true;
 }
 
-/* 0x and up to four digits: a key of GRE. */
+/* A key of GRE: 0x and up to four digits. */
 static bool take_key(struct scan *word, uint16_t *value)
 {
     uint64_t number;
@@ -207,7 +208,7 @@ static bool take_ipv4(struct scan *word, uint8_t *address)
     return scan_ipv4(word, address) && word->at == word->end;
 }
 
-/* All of its eight groups: the kernel leaves none out here. */
+/* Eight groups: the kernel leaves none of them out here. */
 static bool take_ipv6(struct scan *word, uint8_t *address)
 {
     for (size_t i = 0; i < 8; i++) {
@@ -264,8 +265,8 @@ static bool take_tuple_word(struct decoding *decoding, enum word word, struct sc
 }
 
 /*
- * Whether the tuple has all that its protocol has. Only of these it is sure: others are tracked
- * without their ports by kernels that lack the module for them.
+ * Whether the tuple has every word that its protocol needs. Of other protocols this is not known: a
+ * kernel that lacks the module for one tracks it without ports.
  */
 static bool is_whole(const struct decoding *decoding)
 {
@@ -295,7 +296,7 @@ static bool is_whole(const struct decoding *decoding)
 
 /* --- Flows ------------------------------------------------------------------------------------ */
 
-/* The reply's begins where the words of a tuple begin again. */
+/* The second src= begins the tuple of the reply. */
 static bool begin_tuple(struct decoding *decoding)
 {
     struct flow_record *flow = &decoding->record->flow;
@@ -330,7 +331,7 @@ static bool take_counter(struct decoding *decoding, enum word word, struct scan 
     return take_number(value, counter, UINT64_MAX);
 }
 
-/* A context may hold blanks: it ends where one of the words begins that the kernel writes next. */
+/* A context may hold blanks. It ends before the next of the words that can follow it. */
 static void take_context(struct decoding *decoding, const struct scan *value)
 {
     struct scan ahead = decoding->scan, word;
@@ -404,12 +405,12 @@ static bool take_flow_word(struct decoding *decoding, enum word word, struct sca
         return take_zone(decoding, value, &flow->way[WAY_REPLY].zone, FLOW_REPLY_ZONE);
     case WORD_USE:
         return take_use(decoding, value);
-    default: /* [UNREPLIED] counts where it is missing; what nobody knows is passed over */
+    default: /* the absence of [UNREPLIED] counts; unknown words are passed over */
         return true;
     }
 }
 
-/* The kernel writes each word once, those of a direction once in each. */
+/* The kernel writes each word once, but the words of a direction once for each direction. */
 static bool is_repeated(const struct decoding *decoding, enum word word)
 {
     return word > WORD_TUPLE_LAST && word != WORD_PACKETS && word != WORD_BYTES &&
@@ -433,12 +434,12 @@ static bool take_flow_words(struct decoding *decoding)
             return false;
         decoding->words |= BIT(word);
     }
-    /* Each line ends with use=, so that one without it was cut. */
+    /* Each line ends with use=, so a line without it was cut. */
     return decoding->tuple == &decoding->record->flow.way[WAY_REPLY].tuple && is_whole(decoding) &&
            (decoding->words & BIT(WORD_USE));
 }
 
-/* Name and number of a protocol; the number is what counts. */
+/* The name and the number of a protocol; only the number is used. */
 static bool take_protocol(struct scan *scan, uint8_t *number)
 {
     struct scan name, word;
@@ -451,7 +452,7 @@ static bool take_family(struct scan *scan, uint8_t *family)
     return take_protocol(scan, family) && (*family == AF_INET || *family == AF_INET6);
 }
 
-/* Offloaded flows have none. */
+/* Offloaded flows have no timeout. */
 static void take_timeout(struct decoding *decoding)
 {
     struct scan ahead = decoding->scan, word;
@@ -480,7 +481,7 @@ static const char *const *states_of(uint8_t protocol, size_t *count)
     }
 }
 
-/* A name that is none of the protocol's stays where it is, to be passed over. */
+/* A word that is no state of this protocol is left to be passed over later. */
 static void take_state(struct decoding *decoding)
 {
     struct record *record = decoding->record;
@@ -502,9 +503,9 @@ static void take_state(struct decoding *decoding)
 }
 
 /*
- * The reply is the original turned round, but for what NAT has changed: whom it goes to by source
- * NAT, whom it comes from by destination NAT (nf_nat_setup_info() of nf_nat_core.c). The id of ICMP
- * is a source and stays on its side.
+ * The reply is the original direction with both ends swapped, except for what NAT changed: source
+ * NAT changes where the reply goes to, destination NAT where it comes from (nf_nat_setup_info() in
+ * nf_nat_core.c). The id of ICMP is the source port of both directions.
  */
 static uint32_t nat_status(const struct flow_record *flow)
 {
@@ -557,7 +558,7 @@ static bool take_literal(struct scan *scan, const char *literal)
     return true;
 }
 
-/* TIMEOUT l3proto = FAMILY proto=PROTOCOL, the timeout "-" where there is none. */
+/* TIMEOUT l3proto = FAMILY proto=PROTOCOL; the timeout is "-" if there is none. */
 static bool take_expectation_head(struct decoding *decoding)
 {
     struct expectation_record *expectation = &decoding->record->expectation;
@@ -579,7 +580,7 @@ static bool take_expectation_head(struct decoding *decoding)
     return expectation->family == AF_INET || expectation->family == AF_INET6;
 }
 
-/* Up to the first word that is none of a tuple's. */
+/* The tuple ends before the first word that does not belong to a tuple. */
 static bool take_expected_tuple(struct decoding *decoding)
 {
     struct scan ahead = decoding->scan, word;
@@ -596,7 +597,7 @@ static bool take_expected_tuple(struct decoding *decoding)
     return is_whole(decoding);
 }
 
-/* Names joined by commas; a word that has any other name in it is not of flags. */
+/* Names joined by commas. A word with any other name in it is not the word of the flags. */
 static bool take_flags(struct scan *word, uint32_t *flags)
 {
     static const struct {
@@ -623,7 +624,7 @@ static bool take_flags(struct scan *word, uint32_t *flags)
     return true;
 }
 
-/* HELPER or HELPER/POLICY, to the end of the line: user space may call a helper anything. */
+/* HELPER or HELPER/POLICY, up to the end of the line: user space can give a helper any name. */
 static void take_helper(struct decoding *decoding)
 {
     struct scan *scan = &decoding->scan;

@@ -1,4 +1,4 @@
-/* Multicast groups that interfaces are in, out of /proc/net/igmp and igmp6. */
+/* The multicast groups of the interfaces, from /proc/net/igmp and igmp6. */
 #include "backend/group/proc_igmp.h"
 
 #include <errno.h>

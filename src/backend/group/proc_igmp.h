@@ -1,4 +1,4 @@
-/* The lines of /proc/net/igmp and igmp6, for the dump and for tests. */
+/* Decoders for lines of /proc/net/igmp and igmp6. */
 #ifndef BACKEND_GROUP_PROC_IGMP_H
 #define BACKEND_GROUP_PROC_IGMP_H
 

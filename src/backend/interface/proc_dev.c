@@ -1,4 +1,4 @@
-/* Interfaces from /proc/net/dev: names and counters, and nothing else. */
+/* Interfaces from /proc/net/dev, which has only their names and counters. */
 #include "backend/interface/proc_dev.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* The decoder of /proc/net/dev, apart from the file that brings it. */
+/* Decoder for lines of /proc/net/dev. */
 #ifndef BACKEND_INTERFACE_PROC_DEV_H
 #define BACKEND_INTERFACE_PROC_DEV_H
 
@@ -8,8 +8,8 @@ struct line;
 
 /*
  * Fills the record from one line of PROC_ROOT/net/dev (dev_seq_printf_stats() of the kernel's
- * net/core/net-procfs.c): a name and its counters. Returns 0, or -EBADMSG when the line is not of
- * that form, in which case nothing of the record may be used. The name borrows from the line.
+ * net/core/net-procfs.c): a name and its counters. Returns 0, or -EBADMSG if the line does not have
+ * that form; the record is then of no use. The name borrows from the line.
  */
 int proc_dev_decode(const struct line *line, struct record *record);
 

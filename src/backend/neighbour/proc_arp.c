@@ -1,6 +1,7 @@
 /*
- * Neighbours by /proc/net/arp: IPv4 only, nothing that needs no resolving (NOARP), and of the state
- * no more than whether an entry is complete and permanent. Format: net/ipv4/arp.c, arp_seq_show.
+ * Neighbours from /proc/net/arp. It has IPv4 only, no entries that need no resolving (NOARP), and
+ * of the state only whether an entry is complete and whether it is permanent. The kernel writes it
+ * in net/ipv4/arp.c, arp_seq_show().
  */
 #include "backend/neighbour/proc_arp.h"
 
@@ -31,7 +32,7 @@ static bool scan_flags(struct scan *scan, uint64_t *value)
     return scan_char(scan, '0') && scan_char(scan, 'x') && scan_hex(scan, value, 8);
 }
 
-/* The bytes before the blank, as 02:00:5e:10:00:ff. */
+/* 02:00:5e:10:00:ff, with a blank behind it. */
 static bool scan_lladdr(struct scan *scan, struct neighbour_record *neighbour)
 {
     neighbour->lladdr_length = 0;
@@ -44,7 +45,7 @@ static bool scan_lladdr(struct scan *scan, struct neighbour_record *neighbour)
     return scan->at < scan->end && *scan->at == ' ';
 }
 
-/* Link-layer address, mask and device; a device without addresses leaves the first blank. */
+/* Link-layer address, mask and device; the first is blank for a device without addresses. */
 static bool scan_words(struct scan *scan, struct neighbour_record *neighbour)
 {
     struct text mask, device;
@@ -62,13 +63,13 @@ static bool scan_words(struct scan *scan, struct neighbour_record *neighbour)
     return true;
 }
 
-/* A proxy for all interfaces has '*' for one. */
+/* A proxy for all interfaces has '*' in place of the name of one. */
 static bool has_interface(const struct neighbour_record *neighbour)
 {
     return !(neighbour->flags & NTF_PROXY) || strcmp(neighbour->interface_name, "*") != 0;
 }
 
-/* What the flags of arp(7) say in the words of today. */
+/* Sets the fields that follow from the flags of arp(7). */
 static void settle(struct record *record)
 {
     struct neighbour_record *neighbour = &record->neighbour;

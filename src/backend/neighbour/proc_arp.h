@@ -1,4 +1,4 @@
-/* The decoder of /proc/net/arp's lines, apart from the file that brings them. */
+/* Decoder for lines of /proc/net/arp. */
 #ifndef BACKEND_NEIGHBOUR_PROC_ARP_H
 #define BACKEND_NEIGHBOUR_PROC_ARP_H
 
@@ -7,8 +7,8 @@
 struct line;
 
 /*
- * Fills the record from one line of PROC/net/arp. Returns 0, or -EBADMSG when the line is not of
- * that form, in which case nothing of the record may be used.
+ * Fills the record from one line of PROC_ROOT/net/arp. Returns 0, or -EBADMSG if the line does not
+ * have that form; the record is then of no use.
  */
 int proc_arp_decode(const struct line *line, struct record *record);
 

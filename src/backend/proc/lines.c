@@ -41,7 +41,7 @@ void lines_close(struct lines *lines)
     *lines = (struct lines){.fd = -1};
 }
 
-/* Reads once, behind the bytes that nobody has taken yet; those are moved to the front before. */
+/* Moves the bytes that are left to the front of the buffer and reads once behind them. */
 static int fill(struct lines *lines)
 {
     ssize_t length;
@@ -71,8 +71,7 @@ static void hand_out(struct lines *lines, struct line *line, size_t length, size
     lines->number++;
 }
 
-/* Drops the rest of a line that was handed out cut; false if the end of that line is still to be
- * read. */
+/* Drops the rest of a line that was handed out cut. Returns false if its end is not read yet. */
 static bool skip_overlong(struct lines *lines)
 {
     char *start = lines->buffer + lines->from;

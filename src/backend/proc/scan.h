@@ -18,7 +18,7 @@ struct scan {
     const char *at, *end;
 };
 
-/* The value of a hexadecimal digit, above 15 for every other byte. */
+/* The value of a hexadecimal digit; above 15 for every other byte. */
 static inline unsigned scan_digit(char c)
 {
     unsigned decimal = (unsigned)(unsigned char)c - '0';
@@ -72,8 +72,8 @@ static inline bool scan_char(struct scan *scan, char c)
 }
 
 /*
- * Eight hexadecimal digits at once: every byte of a word is checked and converted in parallel.
- * Returns false when one of the eight bytes is no such digit. at must have eight bytes.
+ * Eight hexadecimal digits at once: all bytes of a word are checked and converted in parallel.
+ * Returns false if one of the eight bytes is no such digit. `at` points to at least eight bytes.
  */
 static inline bool scan_eight(const char *at, uint32_t *value)
 {
@@ -82,9 +82,8 @@ static inline bool scan_eight(const char *at, uint32_t *value)
 
     memcpy(&text, at, sizeof text);
     text = be64toh(text);
-    small = text | ones * 0x20; /* letters are small letters then */
-    /* the high bit of each byte says whether it is in the range, as long as no byte had it before
-     */
+    small = text | ones * 0x20; /* makes capital letters small */
+    /* the high bit of each byte says whether it is in the range, unless a byte had it before */
     digits = (text + ones * (0x80 - '0')) & ~(text + ones * (0x80 - '9' - 1));
     letters = (small + ones * (0x80 - 'a')) & ~(small + ones * (0x80 - 'f' - 1));
     if ((text & high) || ((digits | letters) & high) != high)
@@ -118,7 +117,7 @@ static inline bool scan_ipv6_digits(struct scan *scan, uint8_t address[16])
     return true;
 }
 
-/* One to digits hexadecimal digits (at most 16), with nothing hexadecimal behind them. */
+/* One to `digits` hexadecimal digits (at most 16), and no such digit behind them. */
 static inline bool scan_hex(struct scan *scan, uint64_t *value, int digits)
 {
     const char *at = scan->at;
@@ -143,7 +142,7 @@ static inline bool scan_hex(struct scan *scan, uint64_t *value, int digits)
     return true;
 }
 
-/* So many decimal digits always fit into 64 bits. */
+/* A number of this many decimal digits always fits into 64 bits. */
 enum { SCAN_SAFE_DIGITS = 19 };
 
 /* A decimal number up to max. */

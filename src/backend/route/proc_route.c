@@ -34,7 +34,7 @@ static bool next_decimal(struct scan *scan, uint32_t *value)
     return true;
 }
 
-/* What the kernel writes as signed is an unsigned number to it. */
+/* The kernel writes some of its unsigned numbers as signed ones. */
 static bool next_signed(struct scan *scan, uint32_t *value)
 {
     bool negative;
@@ -61,7 +61,7 @@ static bool next_hex(struct scan *scan, uint32_t *value)
 
 /* --- IPv4 ------------------------------------------------------------------------------------- */
 
-enum { MSS_ADDED = 40 }; /* the file says how large a packet is, the kernel the data in it */
+enum { MSS_ADDED = 40 }; /* the file has this much more than the kernel: the headers */
 
 static void set_metrics(struct record *record, uint32_t mtu)
 {
@@ -73,7 +73,7 @@ static void set_metrics(struct record *record, uint32_t mtu)
     record->has |= route->irtt ? ROUTE_IRTT : 0;
 }
 
-/* "*" stands for no interface. Returns 0, or -EBADMSG for what is longer than any name. */
+/* "*" stands for no interface. Returns 0, or -EBADMSG if no name can be so long. */
 static int set_device(struct record *record, struct text name)
 {
     if (name.length > INTERFACE_TEXT_MAX)
@@ -96,7 +96,7 @@ static void start_record(struct record *record, uint8_t family, uint64_t has)
                                           .table = RT_TABLE_MAIN};
 }
 
-/* Addresses are words of the machine that prints them, as in all of these files. */
+/* Addresses are printed as numbers of the machine, as in all of these files. */
 int proc_route_decode_ipv4(const struct line *line, struct record *record)
 {
     struct scan scan = {line->data, line->data + line->length};
@@ -138,7 +138,7 @@ static bool next_prefix(struct scan *scan, uint8_t *prefix)
     return true;
 }
 
-/* The entry that stands at the root of a table that has no default route. */
+/* The entry at the root of a table that has no default route. */
 static bool is_null_entry(const struct route_record *route)
 {
     return route->prefix == 0 && route->metric == UINT32_MAX && (route->flags & RTF_REJECT);
@@ -178,9 +178,8 @@ int proc_route_decode_statistics(const struct line *line, uint64_t *routes)
 }
 
 /*
- * The kernel goes through ipv6_route from its beginning for each read(2), so that 100,000 routes
- * take a minute. Of a table of that kind netlink is asked, which has all but the number of
- * references.
+ * For each read(2) the kernel goes through ipv6_route from its beginning, so 100,000 routes take a
+ * minute. Such a table is left to netlink, which has everything but the number of references.
  */
 enum { IPV6_ROUTES_MAX = 1000 };
 
@@ -202,7 +201,7 @@ static bool is_too_large(const struct query *query)
 
 /* --- Reading ---------------------------------------------------------------------------------- */
 
-/* The file has a route as one line, and names one next hop (fib_route_seq_show()). */
+/* The file has one line for a route, and only the first next hop (fib_route_seq_show()). */
 static void report_further_hops(const struct query *query)
 {
     if (query->table == &table_route && (query->needs & ROUTE_FURTHER_HOPS))

@@ -67,7 +67,7 @@ static void report_unknown(const struct query *query, const struct table *table,
                 why);
 }
 
-/* A loss of rows here is none of the listing, because netlink still has every row. */
+/* Rows that are lost here are only noted, because netlink still lists all of them. */
 static int read_table(struct half_open *half_open, const struct query *query,
                       const struct table *table)
 {

@@ -1,6 +1,7 @@
 /*
- * Sockets from /proc/net, as proc(5) describes the files; written by net/ipv4/tcp_ipv4.c
- * (tcp4_seq_show), net/ipv4/udp.c, net/ipv4/raw.c, their net/ipv6 kin and net/unix/af_unix.c.
+ * Sockets from /proc/net. proc(5) describes the files; the kernel writes them in
+ * net/ipv4/tcp_ipv4.c (tcp4_seq_show()), udp.c and raw.c, in the same files of net/ipv6, and in
+ * net/unix/af_unix.c.
  */
 #include "backend/socket/proc_net.h"
 
@@ -38,8 +39,8 @@ static uint64_t fields(const struct table *table)
 }
 
 /*
- * An address is printed as words of the machine that prints them, so it is kept in words, too: a
- * file that was captured on a machine of the other byte order is not told from one of this.
+ * An address is printed as numbers of the machine, 32 bits each. A file that was captured on a
+ * machine of the other byte order looks the same, so its addresses come out reversed.
  */
 static bool scan_address(struct scan *scan, uint8_t *address, size_t words)
 {
@@ -84,8 +85,9 @@ static bool scan_slot(struct scan *scan)
 }
 
 /*
- * The kernel address (hashed, and 0 under kptr_restrict) can be that of a new socket in the place
- * of one that just went: only with its ends and inode it stands for one socket.
+ * The kernel address (hashed, and 0 under kptr_restrict) does not identify a socket by itself,
+ * because a new socket may be where another one has just gone. With both ends and the inode it
+ * does.
  */
 static uint64_t inet_identity(const struct socket_record *sock, uint64_t address)
 {
@@ -101,7 +103,7 @@ static uint64_t inet_identity(const struct socket_record *sock, uint64_t address
     return hash ? hash : 1;
 }
 
-/* st tx:rx tr:when retrnsmt uid timeout inode, which every inet table has. */
+/* Every inet table has these: st tx:rx tr:when retrnsmt uid timeout inode. */
 static bool scan_inet_numbers(struct scan *scan, struct socket_record *sock)
 {
     uint64_t state, send_q, recv_q, timer, ticks, retransmits, uid, probes;
@@ -113,7 +115,7 @@ static bool scan_inet_numbers(struct scan *scan, struct socket_record *sock)
     scan_blanks(scan);
     if (!scan_hex(scan, &retransmits, 8) || !scan_number(scan, &uid, UINT32_MAX) ||
         !scan_number(scan, &probes, UINT32_MAX) || !scan_number(scan, &sock->inode, UINT64_MAX) ||
-        !scan_char(scan, ' ')) /* more follows, or else this may be half a number */
+        !scan_char(scan, ' ')) /* without more behind it this may be half a number */
         return false;
     sock->state = (uint8_t)state;
     sock->send_q = (uint32_t)send_q;
@@ -150,7 +152,7 @@ int proc_net_decode_inet(const struct line *line, const struct table *table, str
     return 0;
 }
 
-/* The states of /proc/net/unix (SS_*, linux/net.h), in those of every other socket. */
+/* Turns a state of /proc/net/unix (SS_*, linux/net.h) into one that other sockets have, too. */
 static uint8_t state_of_unix(uint64_t unix_state, uint64_t flags)
 {
     if (unix_state == SS_CONNECTED || unix_state == SS_CONNECTING)
@@ -179,8 +181,8 @@ static int scan_unix_numbers(struct scan *scan, struct socket_record *sock, uint
 }
 
 /*
- * The name, which ends the line. That of an abstract socket is written with '@' for its NULs; an
- * '@' that was one in the name looks the same here.
+ * The name is the rest of the line. The kernel writes '@' for each NUL in the name of an abstract
+ * socket, so an '@' that the name really has looks the same.
  */
 static struct text scan_path(const struct line *line, size_t offset)
 {
@@ -194,8 +196,8 @@ static struct text scan_path(const struct line *line, size_t offset)
 }
 
 /*
- * A row can be forged (unix_sockets.h), also one with the address and inode of another socket. It
- * must not pass for that one come again, so that all of it counts, under the secret.
+ * A row can be forged (unix_sockets.h), even with the address and inode of another socket. It must
+ * not look like a repeat of that one, so the identity is a hash of the whole row, under the secret.
  */
 static uint64_t unix_identity(const struct socket_record *sock, uint64_t address)
 {
@@ -300,8 +302,7 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     return proc_file_read(&file, fn, arg);
 }
 
-/* udp_seq_start() and raw_seq_start(); those of TCP and unix know the bucket (net/ipv4, net/unix).
- */
+/* udp_seq_start() and raw_seq_start() count; TCP and unix sockets remember the bucket. */
 static bool counts_rows(const struct table *table)
 {
     return table->protocol == IPPROTO_UDP || table->protocol == IPPROTO_UDPLITE ||
