@@ -136,7 +136,8 @@ static bool begins_with(const struct scan *word, size_t which)
 {
     size_t length = (size_t)(word->end - word->at), needed = words[which].length;
 
-    if (length < needed || memcmp(word->at, words[which].text, needed) != 0)
+    if (length < needed || *word->at != *words[which].text ||
+        memcmp(word->at, words[which].text, needed) != 0)
         return false;
     return words[which].text[0] != '[' || length == needed;
 }
