@@ -18,6 +18,8 @@ V          ?=
 SANITIZE   ?=
 # Patterns of the tests to run (TESTS='unit/* faults/*').
 TESTS      ?=
+# How many of them run side by side, and how many compilers before them.
+JOBS       ?= $(shell nproc)
 # How long each fuzz target runs (60, for coverage 10), and each mutator (as long, but 20 at least);
 # and the percentage of lines that fuzzing must reach.
 FUZZ_SECONDS   ?=
@@ -163,8 +165,15 @@ endif
 
 # --- Testing ----------------------------------------------------------------------------------
 
-check: $(PROGRAM) $(UNIT_TESTS) $(FUZZ_TARGETS) $(HELPERS) $(PRELOADED) ## run all tests (TESTS='unit/*': some)
-	@BUILD='$(BUILD)' PROGRAM='$(PROGRAM)' SANITIZE='$(SANITIZE)' tests/run $(TESTS)
+TESTED := $(PROGRAM) $(UNIT_TESTS) $(FUZZ_TARGETS) $(HELPERS) $(PRELOADED)
+tested: $(TESTED)
+
+# As many jobs as there are processors, unless -j says otherwise; MAKEFLAGS has that in recipes only.
+side_by_side = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS))
+
+check: ## run all tests (TESTS='unit/*': some; JOBS=4: side by side)
+	@$(MAKE) $(side_by_side) tested
+	@BUILD='$(BUILD)' PROGRAM='$(PROGRAM)' SANITIZE='$(SANITIZE)' tests/run --jobs $(JOBS) $(TESTS)
 
 # By clang where there is one: gcc's UBSan reports to stderr only, where a test may not look.
 sanitized = BUILD=$(BUILD)/asan SANITIZE=address,undefined CFLAGS='-O1 -g' \
@@ -296,5 +305,5 @@ help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' Makefile
 
 FORCE:
-.PHONY: all deps deps-dev check asan bench fuzz fuzz-targets fuzz-run fuzz-coverage mutate lint \
+.PHONY: all deps deps-dev tested check asan bench fuzz fuzz-targets fuzz-run fuzz-coverage mutate lint \
 	$(LINTERS) programs format install uninstall clean help FORCE
