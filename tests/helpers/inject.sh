@@ -17,24 +17,44 @@ inject_needed() # NAME
     exit 0
 }
 
-# Numbers of a call's occurrences after main() began, which first looks at descriptors 0 to 2. What
-# is written to stderr does not count: where that fails, nothing can be said of it.
-places() # CALL; prints "FIRST LAST"
+declare -A places=()    # of each call that the clean run makes: "FIRST LAST"
+declare -A unblamed=()  # runs of this set in which nothing was wrong, by what can be seen of them
+calls=()                # those of the clean run, in the order of their first occurrence
+
+# Numbers of the calls' occurrences after main() began, which first looks at descriptors 0 to 2, as
+# "CALL FIRST LAST". What is written to stderr does not count: where that fails, nothing can be said
+# of it.
+occurrences()
 {
-    local call="$1("
-    [ "$1" != write ] || call='write(1,'
-    sed -E 's/^[0-9]+ +//' "$work/trace" | awk -v call="$call" '
-        $0 ~ /^fcntl\(0, F_GETFD/ { begun = 1 }
-        index($0, call) == 1 { count++; if (begun && !first) first = count }
-        END { if (first) print first, count }'
+    awk '
+        { sub(/^[0-9]+ +/, "") }
+        /^fcntl\(0, F_GETFD/ { begun = 1 }
+        !match($0, /^[a-z_0-9]+\(/) || /^write\(/ && !/^write\(1,/ { next }
+        {
+            call = substr($0, 1, RLENGTH - 1)
+            count[call]++
+            if (begun && !(call in first)) {
+                first[call] = count[call]
+                order[++calls] = call
+            }
+        }
+        END { for (i = 1; i <= calls; i++) print order[i], first[order[i]], count[order[i]] }' \
+        "$work/trace"
 }
 
 # A clean run: its rows, and the calls it makes.
 begin_set() # OPTION...
 {
+    local call where
+    places=() unblamed=() calls=()
     "$FASTNET" "$@" >"$work/clean.out" 2>"$work/clean.err" </dev/null || return
     rows "$work/clean.out" >"$work/clean.rows"
-    strace -f -o "$work/trace" "$FASTNET" "$@" >/dev/null 2>&1 </dev/null
+    ip -o link | awk -F '[:@] *' '{ printf "%s :%s ", $2, $2 }' >"$work/interfaces"
+    strace -f -o "$work/trace" "$FASTNET" "$@" >/dev/null 2>&1 </dev/null || return
+    while read -r call where; do
+        calls+=("$call")
+        places[$call]=$where
+    done < <(occurrences)
 }
 
 inject() # CALL INJECTION... -- OPTION...
@@ -56,17 +76,28 @@ drop_cut_line()
     [ -z "$(tail -c 1 "$work/out")" ] || sed -i '$d' "$work/out"
 }
 
-# All places from FIRST to LAST, or some of them spread over the range.
+# All places from FIRST to LAST, or some of them spread over the range, in $picked.
 spread() # FIRST LAST MOST
 {
-    local first=$1 last=$2 most=$3 i
-    if [ $((last - first)) -lt "$most" ]; then
-        seq "$first" "$last"
-        return
+    local i all=$(($2 - $1 + 1))
+    picked=()
+    if [ "$all" -le "$3" ]; then
+        for ((i = $1; i <= $2; i++)); do picked+=("$i"); done
+    else
+        for ((i = 0; i < $3; i++)); do picked+=($(($1 + i * ($2 - $1) / ($3 - 1)))); done
     fi
-    for ((i = 0; i < most; i++)); do
-        echo $((first + i * (last - first) / (most - 1)))
-    done
+}
+
+# Judges the run that left its status in $status and its output in $work; says in $fault what is
+# wrong. A run that looks like one before it is not judged again.
+judge() # transparent|told OPTION...
+{
+    local seen
+    seen="$1 $status $(cksum "$work/out" "$work/err")"
+    fault=
+    [ -z "${unblamed[$seen]-}" ] || return 0
+    fault=$(fault_of "$@")
+    [ -n "$fault" ] || unblamed[$seen]=yes
 }
 
 report() # NAME PLACES FAULTS
@@ -83,53 +114,52 @@ report() # NAME PLACES FAULTS
 # One call, one error, at each place in turn.
 faults() # CALL ERROR MOST OPTION...
 {
-    local call=$1 error=$2 most=$3 first='' last='' place kind=told fault='' count=0 status
+    local call=$1 error=$2 most=$3 first='' last='' place kind fault='' count=0 status picked
     shift 3
-    read -r first last <<<"$(places "$call")"
+    kind=$(kind_of "$call" "$error")
+    [ "$error:$call" != EAGAIN:read ] || kind=told # files of processes are not read again
+    read -r first last <<<"${places[$call]-}"
     [ -n "$first" ] || return
-    case $error:$call in
-    EINTR:* | EAGAIN:write | EAGAIN:recvmsg | EAGAIN:sendto) kind=transparent ;;
-    esac
-    for place in $(spread "$first" "$last" "$most"); do
+    spread "$first" "$last" "$most"
+    for place in "${picked[@]}"; do
         inject "$call" "$call:error=$error:when=$place" -- "$@"
-        # shellcheck disable=SC2034 # for fault_of
         status=$?
-        fault=$(fault_of "$kind" "$@")
+        judge "$kind" "$@"
         count=$((count + 1))
-        [ -z "$fault" ] || fault="call $place: $fault"
         [ -z "$fault" ] || break
     done
-    report "$prefix$*: $call fails with $error" "$count" "$fault"
+    report "$prefix$*: $call fails with $error" "$count" "${fault:+call $place: $fault}"
+}
+
+# One injection, which leaves in $fault what was wrong.
+memory_fault() # WHERE CALL INJECTION... -- OPTION...
+{
+    local where=$1 status
+    shift
+    inject "$@"
+    status=$?
+    while [ "$1" != -- ]; do shift; done
+    shift
+    judge told "$@"
+    fault=${fault:+$where: $fault}
+    count=$((count + 1))
+    [ -z "$fault" ]
 }
 
 # No memory from some place on, or just once. brk(2) tells by not moving.
 memory_faults() # OPTION...
 {
-    local brk='' mmap='' last_brk='' last_mmap='' place fault='' count=0 status
-    read -r brk last_brk <<<"$(places brk)"
-    read -r mmap last_mmap <<<"$(places mmap)"
-    for place in $(seq "${brk:-1}" "${last_brk:-0}"); do
-        inject brk,mmap "brk:retval=0:when=$place+" "mmap:error=ENOMEM:when=${mmap:-1000}+" -- "$@"
-        status=$?
-        fault=$(fault_of told "$@")
-        count=$((count + 1))
-        [ -z "$fault" ] || fault="brk $place and after: $fault"
-        [ -z "$fault" ] || break
-        inject brk "brk:retval=0:when=$place" -- "$@"
-        status=$?
-        fault=$(fault_of told "$@")
-        count=$((count + 1))
-        [ -z "$fault" ] || fault="brk $place: $fault"
-        [ -z "$fault" ] || break
+    local brk last_brk mmap last_mmap place fault='' count=0
+    read -r brk last_brk <<<"${places[brk]-1 0}"
+    read -r mmap last_mmap <<<"${places[mmap]-1000 0}"
+    for ((place = brk; place <= last_brk; place++)); do
+        memory_fault "brk $place and after" brk,mmap "brk:retval=0:when=$place+" \
+            "mmap:error=ENOMEM:when=$mmap+" -- "$@" || break
+        memory_fault "brk $place" brk "brk:retval=0:when=$place" -- "$@" || break
     done
-    for place in $(seq "${mmap:-1}" "${last_mmap:-0}"); do
+    for ((place = mmap; place <= last_mmap; place++)); do
         [ -z "$fault" ] || break
-        inject mmap "mmap:error=ENOMEM:when=$place" -- "$@"
-        # shellcheck disable=SC2034 # for fault_of
-        status=$?
-        fault=$(fault_of told "$@")
-        count=$((count + 1))
-        [ -z "$fault" ] || fault="mmap $place: $fault"
+        memory_fault "mmap $place" mmap "mmap:error=ENOMEM:when=$place" -- "$@"
     done
     report "$prefix$*: no memory" "$count" "$fault"
 }
@@ -140,7 +170,7 @@ memory_faults() # OPTION...
 # out; an interface may have its number in place of its name.
 row_faults() # CLEAN-ROWS ROWS; prints "changed: ROW" or "missing: ROW"
 {
-    awk -v interfaces="$(ip -o link | awk -F '[:@] *' '{ printf "%s :%s ", $2, $2 }')" '
+    awk -v interfaces="$(<"$work/interfaces")" '
         function words(row, word) {
             gsub(/[][{}",=]+/, " ", row)
             gsub(/:null|(null|-|\?) /, " ", row)
@@ -199,27 +229,30 @@ invalid() # OPTION...
 # status 1 rows. It never has other rows, nor says anything twice.
 listing_fault() # transparent|told OPTION...
 {
-    local kind=$1 same=true silent=true
+    local kind=$1 same=true silent=true said
     shift
+    mapfile -t said <"$work/err"
     if [ "$status" -gt 1 ]; then
-        echo "ended with status $status: $(head -n 1 "$work/err")"
+        echo "ended with status $status: ${said[0]-}"
         return
     fi
-    cmp -s "$work/err" "$work/clean.err" || silent=false
+    if [ -s "$work/err" ] || [ -s "$work/clean.err" ]; then
+        cmp -s "$work/err" "$work/clean.err" || silent=false
+    fi
     if $silent && [ "$status" -eq 0 ] && cmp -s "$work/out" "$work/clean.out"; then
         return
     fi
-    if grep -q 'write error' "$work/err"; then
+    if [[ ${said[*]} == *'write error'* ]]; then
         drop_cut_line
     else
         invalid "$@"
     fi
-    sort "$work/err" | uniq -d | sed -e 's/^/said twice: /' -e q
+    [ ${#said[@]} -lt 2 ] || sort "$work/err" | uniq -d | sed -e 's/^/said twice: /' -e q
     rows "$work/out" >"$work/rows"
     cmp -s "$work/rows" "$work/clean.rows" || same=false
     if [ "$kind" = transparent ]; then
         { $same && $silent && [ "$status" -eq 0 ]; } ||
-            echo "noticed: status $status, $(head -n 1 "$work/err")"
+            echo "noticed: status $status, ${said[0]-}"
     elif [ "$status" -ne 0 ] && $silent; then
         echo "status $status and nothing on stderr"
     elif $silent && ! $same; then
@@ -233,13 +266,10 @@ listing_fault() # transparent|told OPTION...
 
 # --- Every call -------------------------------------------------------------------------------
 
-# Calls made after main() began that can fail. For memory there are tests of its own.
-calls_made()
+# Whether a call can fail. For memory there are tests of its own.
+can_fail() # CALL
 {
-    sed -E 's/^[0-9]+ +//' "$work/trace" | awk -F '(' '
-        /^fcntl\(0, F_GETFD/ { begun = 1 }
-        $1 ~ /^(exit.*|brk|mmap|munmap|fcntl|.*sigreturn|get.*id)$/ { next }
-        begun && $1 ~ /^[a-z_0-9]+$/ && !made[$1]++ { print $1 }'
+    case $1 in exit* | brk | mmap | munmap | fcntl | *sigreturn | get*id) return 1 ;; esac
 }
 
 # Some that are in the call's manual page, and some that kernels and seccomp filters have for it.
@@ -270,65 +300,63 @@ kind_of() # CALL ERROR
     esac
 }
 
-# One fault, judged; a second time if the listing may have moved by itself.
+# One fault, judged; a second time if the listing may have moved by itself. Leaves it in $fault.
 fault_at() # CALL ERROR PLACE OPTION...
 {
-    local call=$1 error=$2 place=$3 fault try status
+    local call=$1 error=$2 place=$3 try status
     shift 3
     for try in 1 2; do
         [ "$try" = 1 ] || begin_set "$@" || return
         inject "$call" "$call:error=$error:when=$place" -- "$@"
-        # shellcheck disable=SC2034 # for fault_of
         status=$?
-        fault=$(fault_of "$(kind_of "$call" "$error")" "$@")
+        judge "$(kind_of "$call" "$error")" "$@"
         [ -n "$fault" ] || return
     done
-    printf '%s at call %s: %s\n' "$error" "$place" "$fault"
+    fault="$error at call $place: $fault"
 }
 
 # Each call with each of its errors at each place, or MOST of these pairs, spread over all.
 every_fault() # MOST OPTION...
 {
-    local most=$1 call first last errors pairs pair count fault bad
+    local most=$1 call first last errors pair fault bad picked made=("${calls[@]}")
     shift
-    for call in $(calls_made); do
-        read -r first last <<<"$(places "$call")"
+    for call in "${made[@]}"; do
+        read -r first last <<<"${places[$call]-}"
+        if [ -z "$first" ] || ! can_fail "$call"; then continue; fi
         read -r -a errors <<<"$(errors_of "$call")"
-        pairs=$(((last - first + 1) * ${#errors[@]}))
-        count=0 fault=
-        for pair in $(spread 0 $((pairs - 1)) "$most"); do
-            bad=$(fault_at "$call" "${errors[pair % ${#errors[@]}]}" \
-                $((first + pair / ${#errors[@]})) "$@")
-            [ -z "$bad" ] || fault+=$bad$'\n'
-            count=$((count + 1))
+        spread 0 $(((last - first + 1) * ${#errors[@]} - 1)) "$most"
+        bad=
+        for pair in "${picked[@]}"; do
+            fault_at "$call" "${errors[pair % ${#errors[@]}]}" \
+                $((first + pair / ${#errors[@]})) "$@"
+            bad+=${fault:+$fault$'\n'}
         done
-        report "$prefix$*: $call fails" "$count" "$fault"
+        report "$prefix$*: $call fails" "${#picked[@]}" "$bad"
     done
 }
 
 # Each allocation, by itself and with all after it. Those before main() count, and do no harm.
 allocation_faults() # MOST OPTION...
 {
-    local most=$1 preload count place more fault='' bad runs=0 status try
+    local most=$1 preload count place fault bad='' status try picked
     preload=$(realpath -m "$HELPERS/../faults/fail_malloc.so")
     shift
     LD_PRELOAD=$preload FAIL_MALLOC_COUNT=$work/allocations "$FASTNET" "$@" >/dev/null 2>&1 </dev/null
     read -r count <"$work/allocations"
-    for place in $(spread 1 "$count" "$most"); do
-        for more in '' +; do
-            for try in 1 2; do
-                [ "$try" = 1 ] || begin_set "$@"
-                LD_PRELOAD=$preload FAIL_MALLOC=$place$more timeout -k 1 "$run_seconds" \
-                    "$FASTNET" "$@" >"$work/out" 2>"$work/err" </dev/null
-                status=$?
-                bad=$(fault_of told "$@")
-                [ -n "$bad" ] || break
-            done
-            [ -z "$bad" ] || fault+="allocation $place$more: $bad"$'\n'
-            runs=$((runs + 1))
+    spread 1 "$count" "$most"
+    for place in "${picked[@]/%/ }" "${picked[@]/%/+}"; do
+        place=${place% }
+        for try in 1 2; do
+            [ "$try" = 1 ] || begin_set "$@"
+            LD_PRELOAD=$preload FAIL_MALLOC=$place timeout -k 1 "$run_seconds" \
+                "$FASTNET" "$@" >"$work/out" 2>"$work/err" </dev/null
+            status=$?
+            judge told "$@"
+            [ -n "$fault" ] || break
         done
+        bad+=${fault:+allocation $place: $fault$'\n'}
     done
-    report "$prefix$*: allocations fail" "$runs" "$fault"
+    report "$prefix$*: allocations fail" $((2 * ${#picked[@]})) "$bad"
 }
 
 in_directory() # DIRECTORY CHECK OPTION...
@@ -338,14 +366,14 @@ in_directory() # DIRECTORY CHECK OPTION...
     "$@" >"$work/log" 2>&1
 }
 
-# Runs CHECK for each line of options on stdin, two at a time, each in a directory of its own.
+# Runs CHECK for each line of options on stdin, some at a time, each in a directory of its own.
 in_parallel() # CHECK
 {
     local sets=() set worker workers=()
     mapfile -t sets
-    for worker in 1 2; do
+    for ((worker = 0; worker < $(nproc); worker++)); do
         for set in "${!sets[@]}"; do
-            mkdir "$work/set.$set" 2>/dev/null || continue # the other one has it
+            mkdir "$work/set.$set" 2>/dev/null || continue # another one has it
             # shellcheck disable=SC2086 # words
             in_directory "$work/set.$set" "$1" ${sets[set]}
         done &

@@ -75,23 +75,42 @@ lib_end()
     exit
 }
 
+# A network namespace shares the machine's hash tables of TCP and UDP, whose hundreds of thousands of
+# slots each listing looks at. What is made inside this one gets small tables of its own.
+small_tables()
+{
+    echo 1024 >/proc/sys/net/ipv4/tcp_child_ehash_entries
+    echo 128 >/proc/sys/net/ipv4/udp_child_hash_entries
+} 2>/dev/null
+
 # Goes on in fresh network, mount and process namespaces, or says why that cannot be. What runs
-# there dies with the script. Outside of them FASTNET_TEST_NAMESPACE is not set.
+# there dies with the script. Outside of them FASTNET_TEST_NAMESPACE is not set. The network
+# namespace has small tables, unless the script has set tables=machine.
 enter_namespace() # NAME SCRIPT [ARGUMENT...]
 {
     local name=$1 script=$2 reason
     shift 2
     local enter=(unshare --net --mount --pid --fork --kill-child --mount-proc)
-    if [ -n "${FASTNET_TEST_NAMESPACE-}" ]; then
+    case ${FASTNET_TEST_NAMESPACE-} in
+    outer)
+        small_tables
+        FASTNET_TEST_NAMESPACE=inner exec unshare --net bash "$script" "$@"
+        ;;
+    inner)
+        [ "${tables-}" = machine ] || small_tables # for those that the script makes
         ip link set lo up
         return
-    fi
+        ;;
+    esac
     [ "$(id -u)" -eq 0 ] || enter+=(--user --map-root-user)
     if ! reason=$("${enter[@]}" ip link set lo up 2>&1); then
         skip "$name" "no namespace: ${reason:-unshare failed}"
         exit 0
     fi
-    FASTNET_TEST_NAMESPACE=1 exec "${enter[@]}" bash "$script" "$@"
+    FASTNET_TEST_NAMESPACE=outer
+    [ "${tables-}" != machine ] || FASTNET_TEST_NAMESPACE=inner
+    export FASTNET_TEST_NAMESPACE
+    exec "${enter[@]}" bash "$script" "$@"
 }
 
 # Makes the names that lookups find the same everywhere: only these hosts and users, no server.
