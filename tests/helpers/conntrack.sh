@@ -3,7 +3,6 @@
 
 events_pid=    # of the program that was started last, or of strace around it
 events_status= # its exit status, once it has ended
-patience=20    # seconds that the machine may take for anything that is waited for
 
 # A user namespace may not read the file of the namespace that it is in, whoever made it.
 conntrack_needed() # NAME
@@ -33,21 +32,6 @@ crowd_lines() # FIRST COUNT [SECONDS [PROTOCOL]]
 crowd_add() # FIRST COUNT [SECONDS [PROTOCOL]]
 {
     crowd_lines "$@" | conntrack -R - 2>/dev/null
-}
-
-wait_until() # COMMAND...
-{
-    local i
-    for ((i = 0; i < patience * 50; i++)); do
-        "$@" && return
-        sleep 0.02
-    done
-    return 1
-}
-
-has_lines() # FILE COUNT
-{
-    [ "$(wc -l <"$1")" -ge "$2" ]
 }
 
 # The process that listens to netfilter's groups in this namespace: a port is its owner's pid.

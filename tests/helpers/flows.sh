@@ -17,16 +17,12 @@ flows_namespaces=() # processes that hold the client's and the server's namespac
 flows_namespace()
 {
     unshare --net sleep infinity </dev/null >/dev/null 2>&1 &
-    local pid=$! own i
-    own=$(readlink /proc/self/ns/net)
-    for ((i = 0; i < 100; i++)); do
-        if [ "$(readlink "/proc/$pid/ns/net")" != "$own" ]; then
-            flows_namespaces+=("$pid")
-            return
-        fi
-        sleep 0.02
-    done
-    return 1
+    local pid=$!
+    is_elsewhere()
+    {
+        ! [ "/proc/$pid/ns/net" -ef /proc/self/ns/net ]
+    }
+    wait_until is_elsewhere && flows_namespaces+=("$pid")
 }
 
 # One side: a pair of interfaces, addresses at both ends, the default route through the router.
@@ -302,17 +298,6 @@ are_quiet()
 are_listening()
 {
     [ "$(waiting | wc -l)" -eq ${#listeners[@]} ]
-}
-
-poll() # COMMAND...: for at most ten seconds
-{
-    local try
-    for ((try = 0; try < 500; try++)); do
-        "$@" && return
-        sleep 0.02
-    done
-    printf '# never so: %s\n' "$*"
-    return 1
 }
 
 # Ends them; their exit statuses are in $work/statuses.

@@ -138,6 +138,40 @@ private_names()
     done
 }
 
+patience=20 # seconds that the machine may take for anything that is waited for
+
+wait_until() # COMMAND...
+{
+    local i
+    for ((i = 0; i < patience * 50; i++)); do
+        "$@" && return
+        sleep 0.02
+    done
+    printf '# never so: %s\n' "$*" >&2
+    return 1
+}
+
+has_lines() # FILE COUNT
+{
+    [ "$(wc -l <"$1")" -ge "$2" ]
+}
+
+# Whether a file is the same a tenth of a second later.
+stands_still() # FILE
+{
+    local before after
+    before=$(<"$1")
+    sleep 0.1
+    after=$(<"$1")
+    [ "$before" = "$after" ]
+}
+
+# How many lines of a file that is being written match is COUNT or more.
+has_matches() # FILE PATTERN COUNT
+{
+    [ "$(grep -c -e "$2" "$1")" -ge "$3" ]
+}
+
 # Interfaces zoo0 and zoo1 with link-local addresses, and waits of TCP that outlast the tests.
 zoo_network()
 {
@@ -173,13 +207,10 @@ helper_stop()
 # Runs a helper for as long as the namespace is there, beside others.
 hold() # HELPER [ARGUMENT...]
 {
-    local said=$work/$1.said i
+    local said=$work/$1.said
     : >"$said"
     sleep infinity | "$HELPERS/$1" "${@:2}" >"$said" 2>&1 &
-    for ((i = 0; i < 500; i++)); do
-        grep -qx ready "$said" && return
-        sleep 0.02
-    done
+    wait_until grep -qx ready "$said" && return
     sed 's/^/# /' "$said"
     return 1
 }
