@@ -175,6 +175,15 @@ check: ## run all tests (TESTS='unit/*': some; JOBS=4: side by side)
 	@$(MAKE) $(side_by_side) tested
 	@BUILD='$(BUILD)' PROGRAM='$(PROGRAM)' SANITIZE='$(SANITIZE)' tests/run --jobs $(JOBS) $(TESTS)
 
+# A build directory of its own, because other flags rebuild all. Says what it leaves out.
+changed_c = git diff --name-only --diff-filter=d HEAD -- '*.c' '*.h'; \
+	git ls-files --others --exclude-standard -- '*.c' '*.h'
+precommit: ## layout of changed files, no warnings, unit tests: seconds, and no other test or linter
+	$(call say,LINT,layout of changed files)$(Q)files=$$($(changed_c)); test -z "$$files" || \
+		clang-format --dry-run -Werror $$files
+	@$(MAKE) BUILD=$(BUILD)/precommit WERROR=1 TESTS='unit/*' check
+	@echo 'Not run: other tests (make check), sanitizers (make asan), linters (make lint).'
+
 # By clang where there is one: gcc's UBSan reports to stderr only, where a test may not look.
 sanitized = BUILD=$(BUILD)/asan SANITIZE=address,undefined CFLAGS='-O1 -g' \
 	CC="$$(command -v clang || echo '$(CC)')"
@@ -305,5 +314,6 @@ help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' Makefile
 
 FORCE:
-.PHONY: all deps deps-dev tested check asan bench fuzz fuzz-targets fuzz-run fuzz-coverage mutate lint \
+.PHONY: all deps deps-dev tested check precommit asan bench fuzz fuzz-targets fuzz-run fuzz-coverage \
+	mutate lint \
 	$(LINTERS) programs format install uninstall clean help FORCE
