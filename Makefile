@@ -1,6 +1,6 @@
 # fastnet, with GNU make. `make help` lists the targets.
 
-VERSION = 0.1.0
+VERSION = 0.2.0
 
 # What may be set by whoever builds, on the command line or in the environment.
 CFLAGS     ?= -O2 -g

@@ -1,4 +1,4 @@
-/* Which personality was asked for; run it; its status is the exit status. */
+/* Finds the personality that was asked for and runs it; its status is the exit status. */
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -33,10 +33,10 @@ static int run(const struct personality *personality, int argc, char *argv[])
     return STATUS_REFUSED;
 }
 
-/* netstat takes no notice of operands; who mistyped the name of a program shall get some. */
+/* netstat ignores operands without a word; a mistyped name of a personality deserves one. */
 static void note_mistyped(const char *word)
 {
-    enum { ALIKE = 3 }; /* letters that begin both */
+    enum { ALIKE = 3 }; /* first letters that both have */
     char text[TYPED_MAX];
 
     if (strcmp(word, "help") == 0)
@@ -56,8 +56,8 @@ int main(int argc, char *argv[])
         fprintf(stderr, "fastnet: cannot set up descriptors and capabilities\n");
         return STATUS_FAILURE;
     }
-    signal(SIGPIPE, SIG_IGN); /* a reader that leaves early is seen as EPIPE */
-    signal(SIGXFSZ, SIG_IGN); /* and a file that may not grow as EFBIG */
+    signal(SIGPIPE, SIG_IGN); /* write(2) returns EPIPE if the reader has left */
+    signal(SIGXFSZ, SIG_IGN); /* ... and EFBIG if the file may not grow */
     if (argc < 1) {
         argc = 1;
         argv = no_arguments;

@@ -1,4 +1,4 @@
-/* Network addresses: the family goes with the bytes. */
+/* A network address: its family and its bytes. */
 #ifndef FASTNET_ADDRESS_H
 #define FASTNET_ADDRESS_H
 
@@ -9,9 +9,17 @@
 #include <sys/socket.h>
 
 struct address {
-    uint8_t family;    /* AF_INET, AF_INET6; AF_UNSPEC: there is none */
-    uint8_t bytes[16]; /* network byte order; of IPv4 the first four, then 0 */
+    uint8_t family;    /* AF_INET, AF_INET6, or AF_UNSPEC: no address */
+    uint8_t bytes[16]; /* network byte order; IPv4: four bytes, then zeroes */
 };
+
+/* An address with its prefix: 192.0.2.1/24. */
+struct network {
+    struct address address;
+    uint8_t prefix; /* bits */
+};
+
+enum { LLADDR_MAX = 32 }; /* bytes of a link-layer address: MAX_ADDR_LEN of linux/netdevice.h */
 
 /* Bytes that count: 4, 16 or 0. */
 static inline size_t address_size(const struct address *address)
@@ -19,13 +27,16 @@ static inline size_t address_size(const struct address *address)
     return address->family == AF_INET ? 4 : address->family == AF_INET6 ? 16 : 0;
 }
 
-/* bytes: as many as the family has, network byte order. */
+/* bytes: 4 (AF_INET) or 16 (AF_INET6), network byte order. */
 static inline struct address address_make(uint8_t family, const void *bytes)
 {
-    struct address address = {.family = family};
+    struct address made = {.family = family};
 
-    memcpy(address.bytes, bytes, address_size(&address));
-    return address;
+    if (family == AF_INET)
+        memcpy(made.bytes, bytes, 4);
+    else if (family == AF_INET6)
+        memcpy(made.bytes, bytes, sizeof made.bytes);
+    return made;
 }
 
 static inline bool address_equal(const struct address *a, const struct address *b)
@@ -33,7 +44,7 @@ static inline bool address_equal(const struct address *a, const struct address *
     return a->family == b->family && memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0;
 }
 
-/* 0.0.0.0 or :: */
+/* Whether it is 0.0.0.0 or :: */
 static inline bool address_is_unspecified(const struct address *address)
 {
     static const uint8_t zeroes[sizeof address->bytes];
@@ -41,7 +52,7 @@ static inline bool address_is_unspecified(const struct address *address)
     return memcmp(address->bytes, zeroes, sizeof zeroes) == 0;
 }
 
-/* An IPv4 address in IPv6 form (RFC 4291, 2.5.5.2). */
+/* Whether it is an IPv4-mapped IPv6 address (RFC 4291, 2.5.5.2). */
 static inline bool address_is_mapped(const struct address *address)
 {
     static const uint8_t prefix[12] = {[10] = 0xff, [11] = 0xff};

@@ -1,4 +1,4 @@
-/* Arrays: how many elements one has, and ones that grow. */
+/* Arrays: counting elements, and growing. */
 #ifndef FASTNET_ARRAY_H
 #define FASTNET_ARRAY_H
 
@@ -7,7 +7,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* The array with room for `needed` elements, moved perhaps; or NULL, when it stays as it was. */
+/* Makes room for `needed` elements. Returns the array, perhaps moved; NULL: it is unchanged. */
 static inline void *array_with_room(void *array, size_t *capacity, size_t needed, size_t size)
 {
     size_t larger = *capacity ? *capacity * 2 : 64;

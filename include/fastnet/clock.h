@@ -5,9 +5,9 @@
 #include <stdint.h>
 #include <time.h>
 
-#define CLOCK_SECOND UINT64_C(1000000000) /* in a second */
+#define CLOCK_SECOND UINT64_C(1000000000) /* nanoseconds */
 
-/* CLOCK_REALTIME: since 1970, and an administrator can set it. CLOCK_MONOTONIC: for durations. */
+/* CLOCK_REALTIME counts from 1970 and can be set. CLOCK_MONOTONIC is for durations. */
 static inline uint64_t clock_nanoseconds(clockid_t clock)
 {
     struct timespec time;

@@ -1,5 +1,4 @@
-/* A listing, carried out: choose the backend or fall back, filter, look up, sort, count, hand on.
- */
+/* Carries out a listing: chooses the backend or falls back, filters, looks up, sorts, counts. */
 #ifndef FASTNET_ENGINE_H
 #define FASTNET_ENGINE_H
 
@@ -7,18 +6,26 @@
 #include <stddef.h>
 
 #include "fastnet/field.h"
+#include "fastnet/predicate.h"
 #include "fastnet/query.h"
 #include "fastnet/report.h"
 #include "fastnet/sink.h"
 
+/* What to do with a table that is not there, whichever backend was asked. */
+enum if_missing {
+    MISSING_IS_NOTED,     /* its words are a note; without words nothing is said */
+    MISSING_IS_QUOTED,    /* the same, but without the program's name before them */
+    MISSING_COSTS_STATUS, /* the rest is listed; then its words, status 1, and no further run */
+    MISSING_ENDS,         /* its words, status 1, and the listing ends there */
+};
+
 /* One table of a listing. */
 struct listing_table {
-    const struct table *table; /* NULL: one that no backend knows, always missing */
-    unsigned section;          /* tables of one section follow each other */
-    uint32_t states;           /* STATES_ALL, or the states whose rows are wanted */
-    /* What to do when no backend has the table. */
-    const char *missing; /* said on stderr, or NULL for silence */
-    bool required;       /* then the listing ends there with status 1 */
+    const struct table *table;     /* NULL: a table that no backend knows, always missing */
+    unsigned section;              /* tables of one section follow each other */
+    const struct predicate *where; /* which rows it has for this listing; nothing looked up */
+    const char *missing;           /* words for stderr when it is not there, or NULL */
+    enum if_missing if_missing;
 };
 
 enum { LISTING_COLUMNS_MAX = 64 };
@@ -26,24 +33,25 @@ enum { LISTING_COLUMNS_MAX = 64 };
 struct listing {
     const struct listing_table *tables;
     size_t table_count;
-    bool (*keep)(const struct record *record, const void *arg); /* row filter, or NULL for all */
-    const void *keep_arg;
-    const struct flow_filter *flow;    /* for the backends of flows, or NULL */
+    const struct predicate *where; /* which of these rows are wanted; NULL: all */
+    /* How many rows of endless tables are kept at most to be sorted; then events->stop is set. */
+    size_t most; /* 0: any number */
+    size_t
+        *refused; /* how many it refused are added to this, so backends leave none out; or NULL */
+    const struct record *key;          /* of a table of one row: what it is asked for by */
     const struct query_events *events; /* of endless tables; idle is the engine's own */
     /* Endless tables: called after what was listed so far was written, with what was lost. */
     void (*pause)(void *arg, struct report *report);
     void *pause_arg;
-    const struct neighbour_filter *neighbours; /* for the backends of neighbours, or NULL */
-    struct needs needs;                        /* of everything that will be shown */
+    struct needs needs; /* of everything that will be shown */
     enum backend_choice backend;
     const char *proc_root;
     bool exact;
-    /* How rows are ordered that are not sorted by a column; NULL: as they come. */
+    /* The order of rows if `sort` is NULL. NULL: as they come. */
     int (*compare)(const struct record *a, const struct record *b);
     /*
-     * Counters are shown as their change a second since the run before, which is for rows of one
-     * key (delta.h). The first run shows nothing and writes nothing: it is what the second is
-     * compared with.
+     * Shows counters as changes per second since the previous run (delta.h). The first run writes
+     * nothing: it only gives the second run something to compare with.
      */
     bool delta;
     const struct field *sort; /* or NULL */
@@ -56,17 +64,14 @@ struct engine;
 
 /* Returns 0 or -errno. The engine keeps its sockets and buffers from one run to the next. */
 int engine_create(struct engine **engine);
-/* The same with a conversation of the caller's, for tests; it becomes the engine's, always. */
+/* The same with the caller's netlink, for tests. The engine owns it now, even on failure. */
 int engine_create_with(struct engine **engine, struct netlink *netlink);
 void engine_destroy(struct engine *engine);
 
-/* The names of the running listing; what sinks are created with. */
+/* The looked-up names of the listing. Sinks are created with them. */
 const struct context *engine_context(const struct engine *engine);
 
-/*
- * Lists once. Returns 0, or -errno of an error after which nothing more could be done; what was
- * lost on the way is in the report.
- */
+/* Lists once. Returns 0, or -errno of an error that ended the listing. report has the losses. */
 int engine_run(struct engine *engine, const struct listing *listing, struct sink *sink,
                struct report *report);
 

@@ -1,8 +1,8 @@
 /*
- * Fields: everything that can be shown, sorted by, counted or filtered of a record, one line each
- * in the table of the record's kind. A field yields a value; a sink decides how the value is
- * written, the engine how it compares. The names of fields are a promise: columns, JSON keys and
- * filters.
+ * Fields: the parts of a record that can be shown, sorted by, counted by and filtered by. Each is
+ * one line in the table of the record's kind. A field yields a value; a sink decides how to write
+ * it, the engine how to compare it. Field names are a promise: they are columns, JSON keys and
+ * words in filters.
  */
 #ifndef FASTNET_FIELD_H
 #define FASTNET_FIELD_H
@@ -20,7 +20,7 @@ struct labels;
 struct senders;
 struct networks;
 
-/* The names that were built for a listing; a member is NULL when nobody needs it. */
+/* The lookups of a listing; a member is NULL when no field needs it. */
 struct context {
     struct owners *owners;
     struct users *users;
@@ -32,7 +32,7 @@ struct context {
     struct networks *networks;
 };
 
-/* The type of a record's member that a field is made from. */
+/* The type of the record's member behind a field. */
 enum member_type {
     MEMBER_NONE,
     MEMBER_UINT8, /* this and the next three: host byte order */
@@ -41,11 +41,12 @@ enum member_type {
     MEMBER_UINT64,
     MEMBER_TEXT,    /* struct text */
     MEMBER_ADDRESS, /* struct address */
+    MEMBER_ULONG = sizeof(unsigned long) == 8 ? MEMBER_UINT64 : MEMBER_UINT32,
 };
 
 enum unit { UNIT_NONE, UNIT_BYTES, UNIT_SECONDS, UNIT_PACKETS };
 
-/* One field of one record: what a value is made from. */
+/* One field of one record, from which a value is made. */
 struct cell {
     const struct field *field;
     const struct record *record;
@@ -53,28 +54,33 @@ struct cell {
 };
 
 struct field {
-    const char *name; /* in --columns, JSON and CSV; in capitals over a table */
+    const char *name; /* in --columns, JSON and CSV; in capitals as a table's heading */
     const char *help; /* one line */
     enum value_type type;
     enum unit unit;
-    bool key;           /* part of what identifies a row, from one listing to the next */
-    bool counter;       /* only grows, until it is reset: it has a rate */
-    uint64_t grows;     /* ... in rows that have these fields; 0: in all */
-    bool gauge;         /* a number that rises and falls */
-    bool coloured;      /* its values are states: a table may colour them */
-    struct needs needs; /* what the backend must have filled for it to be known, and lookups */
-    uint64_t optional;  /* fields that are asked for as well, but may be absent */
-    /* The member of struct record that it is made from, if it is made from one. */
-    enum member_type member;
-    size_t place; /* bytes from the start of the record */
+    enum member_type member; /* of the member of struct record behind it, if there is one */
+    bool key;                /* all key fields together identify a row across listings */
+    bool counter;            /* only grows until it is reset, so it has a rate */
+    bool gauge;              /* a number that rises and falls */
+    bool plain;              /* its value is the member's, without a condition */
+    bool coloured;           /* its values are states: a table may colour them */
+    uint64_t grows;          /* a counter: only in rows with all these fields; 0: in all rows */
+    struct needs needs;      /* fields that the backend must fill, and lookups */
+    uint64_t optional;       /* fields to ask for too; they may be absent */
+    size_t offset;           /* bytes from the start of the record */
     union {
         const struct flag_names *flags;       /* the names of a member's bits */
         const char *(*word)(uint64_t number); /* the name of a member's number, or NULL */
         size_t index;                         /* of what the record holds several of */
+        /* A number in the bytes of a member that is a struct text: it may end before that. */
+        struct {
+            enum member_type type;
+            size_t offset, size;
+        } part;
     };
     /*
-     * Called by field_value() when all that it needs is filled. Borrows from the record and the
-     * context. The value's type is field->type, or unknown.
+     * Called by field_value() when all needed fields are filled. Borrows from the record and the
+     * context. Returns a value of field->type, or an unknown one.
      */
     struct value (*value)(const struct cell *cell);
 };
@@ -82,27 +88,25 @@ struct field {
 static inline struct value field_value(const struct field *field, const struct record *record,
                                        const struct context *context)
 {
-    const struct cell cell = {field, record, context};
-
     if (field->needs.fields & ~record->has)
         return (struct value){.type = VALUE_UNKNOWN};
-    return field->value(&cell);
+    return field->value(&(struct cell){field, record, context});
 }
 
-/* The member that a field is made from, as a number; a counter has 32 or 64 bits and can be set. */
+/* The member behind a field as a number. Too large a number is stored as the member's maximum. */
 uint64_t field_number(const struct field *field, const struct record *record);
 void field_set_number(const struct field *field, struct record *record, uint64_t number);
 
-/* What is to be asked for so that the field can be shown. */
+/* What must be read and looked up to show the field. */
 static inline struct needs field_needs(const struct field *field)
 {
     return (struct needs){field->needs.fields | field->optional, field->needs.lookups};
 }
 
-/* NULL when the kind has no field of that name (length bytes). */
+/* Returns NULL when the kind has no field of this name (length bytes). */
 const struct field *field_find(const struct kind *kind, const char *name, size_t length);
 
-/* Makes *dst the field of kind_count that shows values[index], under the name of `of`. */
+/* Makes *dst a field of kind_count that shows values[index] and has the name of `of`. */
 void field_counted(struct field *dst, const struct field *of, size_t index);
 
 /* The number of records in a group of kind_count. */

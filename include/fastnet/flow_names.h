@@ -1,4 +1,4 @@
-/* What the kernel and conntrack call what flows and expectations hold. */
+/* The names that the kernel and conntrack have for the values of flows and expectations. */
 #ifndef FASTNET_FLOW_NAMES_H
 #define FASTNET_FLOW_NAMES_H
 
@@ -10,21 +10,31 @@
 
 /*
  * "ESTABLISHED" ... : enum tcp_conntrack, sctp_conntrack (linux/netfilter/nf_conntrack_tcp.h,
- * nf_conntrack_sctp.h) or ct_dccp_states (net/netfilter/nf_conntrack_proto_dccp.c), by the
- * protocol. NULL data where the protocol has no states, or none of that number.
+ * nf_conntrack_sctp.h) or ct_dccp_states (net/netfilter/nf_conntrack_proto_dccp.c), depending on
+ * the protocol. data is NULL if the protocol has no states or not this one.
  */
 struct text flow_state_name(uint8_t protocol, uint8_t state);
+/* The state of this name, in capitals or not; -1 if the protocol has none of that name. */
+int flow_state_number(uint8_t protocol, const char *name, size_t length);
 
-/* "tcp", "icmpv6" ... of IPPROTO_*; NULL data for one that conntrack has no name for. */
+/* "tcp", "icmpv6" ... of IPPROTO_*; NULL data if conntrack has no name for it. */
 struct text flow_protocol_name(uint8_t protocol);
-/* The same, terminated; NULL for one without a name. */
+/* The same, terminated; NULL if it has no name. */
 const char *flow_protocol_word(uint64_t protocol);
+/* The protocol of this name, in capitals or not; -1 if conntrack names none so. */
+int flow_protocol_number(const char *name, size_t length);
 
-/* Whether the protocol's tuples have ports, and whether its ICMP's type, code and id. */
-bool flow_has_ports(uint8_t protocol);
+/* Whether tuples of the protocol have ports. */
+extern const bool flow_protocols_with_ports[UINT8_MAX + 1];
+static inline bool flow_has_ports(uint8_t protocol)
+{
+    return flow_protocols_with_ports[protocol];
+}
+
+/* Whether they have a type, a code and an id of ICMP. */
 bool flow_is_icmp(uint8_t protocol);
 
-/* "NEW", "UPDATE" or "DESTROY"; NULL for what is no enum flow_event. */
+/* "NEW", "UPDATE" or "DESTROY"; NULL for a number that is no enum flow_event. */
 const char *flow_event_name(uint64_t event);
 
 /* IPS_* and NF_CT_EXPECT_* (linux/netfilter/nf_conntrack_common.h). */

@@ -5,23 +5,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* No interface has it: what net-tools shows of types that it does not know. */
+/* An entry for no real type: net-tools shows types that it does not know as this one. */
 enum { HARDWARE_UNSPECIFIED = -1 };
 
-/* What net-tools 2.10 (as Debian builds it) knows of a type; of others these members are 0. */
+/* From net_tools on: what net-tools 2.10 (Debian's build) knows of the type; else 0. */
 struct hardware {
     int type;              /* ARPHRD_* */
-    const char *name;      /* as ip-link(8) writes it behind "link/" */
+    const char *name;      /* as ip-link(8) writes it after "link/" */
     const char *net_tools; /* as net-tools writes it; NULL: it does not know the type */
     const char *title;     /* "Ethernet"; NULL: netstat -ie does not know the type */
     bool arp;              /* has addresses that arp(8) resolves */
     uint8_t bytes;         /* of an address, as netstat -ie shows it */
-    char separator;        /* between them */
-    bool capitals;         /* of hexadecimal letters */
-    bool empty;            /* a blank stands for the address */
+    char separator;        /* between the bytes */
+    bool capitals;         /* hexadecimal digits in capitals */
+    bool empty;            /* the address is shown as a blank */
 };
 
-/* NULL when the type, or net-tools' name for one, is not known. */
+/* By type, or by net-tools' name for it. NULL when it is not known. */
 const struct hardware *hardware_by_type(int type);
 const struct hardware *hardware_by_net_tools(const char *name);
 

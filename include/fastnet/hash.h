@@ -1,6 +1,6 @@
 /*
- * Hashes of what others choose: addresses, names, numbers. Begun with a secret of this process,
- * they let nobody look for inputs that come to the same.
+ * Hashes of data that others choose: addresses, names, numbers. Start each with a secret of this
+ * process: without it an attacker cannot compute inputs that collide.
  */
 #ifndef FASTNET_HASH_H
 #define FASTNET_HASH_H
@@ -9,18 +9,20 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-/* Two random words of this process (AT_RANDOM, getauxval(3)); 0 where the kernel gave none. */
+/* Two random words of this process (AT_RANDOM, getauxval(3)); 0 if the kernel gave none. */
 static inline void hash_secret(uint64_t secret[2])
 {
-    const void *random = (const void *)(uintptr_t)getauxval(AT_RANDOM);
+    static _Thread_local const void *random; /* it stays the same, and to find it takes long */
 
+    if (!random)
+        random = (const void *)(uintptr_t)getauxval(AT_RANDOM);
     if (random)
         memcpy(secret, random, 2 * sizeof *secret);
     else
         secret[0] = secret[1] = 0;
 }
 
-/* Takes one more word, so that all bits of the result depend on all that went before. */
+/* Adds a word. Every bit of the result depends on all input so far. */
 static inline uint64_t hash_word(uint64_t hash, uint64_t word)
 {
     hash += word;
@@ -29,7 +31,7 @@ static inline uint64_t hash_word(uint64_t hash, uint64_t word)
     return hash ^ hash >> 33;
 }
 
-/* NULs behind the last of them make no difference: take the size, too, where it is no constant. */
+/* Trailing NUL bytes do not change the hash. Hash the size too unless it is constant. */
 static inline uint64_t hash_bytes(uint64_t hash, const void *data, size_t size)
 {
     const char *bytes = data;

@@ -1,7 +1,7 @@
 /*
- * Kinds of rows: sockets, flows, neighbours ... A kind is a value that states all that the engine
- * and the sinks have to know of its records, so that neither names a kind. Each is declared in the
- * header of its record (record/SUBJECT.h) and defined with its fields (format/SUBJECT/fields.c).
+ * Kinds of rows: sockets, flows, neighbours ... A kind tells the engine and the sinks all they need
+ * to know about its records, so their code names no kind. Each kind is declared in the header of
+ * its record (record/SUBJECT.h) and defined with its fields (format/SUBJECT/fields.c).
  */
 #ifndef FASTNET_KIND_H
 #define FASTNET_KIND_H
@@ -13,26 +13,26 @@
 struct field;
 struct record;
 
-/* A pointer and a count, next to each other in a record, of what the record borrows. */
+/* Data that a record borrows: a pointer in the record, and a count right after it. */
 struct borrowed {
-    uint64_t fields; /* bits of record.has with which it is there; 0: always */
-    size_t place;    /* bytes from the start of the record to the pointer */
-    size_t unit;     /* bytes of what the count counts */
+    uint64_t fields; /* present if record.has has these bits; 0: always */
+    size_t offset;   /* bytes from the start of the record to the pointer */
+    size_t unit;     /* bytes of one counted element */
 };
 
 /* An address (struct address) of a record that may have a host name. */
 struct named_address {
     uint64_t fields;
-    size_t place;
+    size_t offset;
     bool (*is_host)(const struct record *record); /* NULL: always */
 };
 
 struct kind {
-    const char *name; /* of its rows, in messages: "sockets" */
-    size_t size;      /* bytes of struct record that it fills, from its start */
+    const char *name; /* plural, for messages: "sockets" */
+    size_t size;      /* bytes that it uses of struct record, from the start */
     /*
-     * Whether its rows have an identity, where that is known. If not, a row that one pass over
-     * their table missed cannot be told from one that it listed.
+     * Whether its rows can have an identity. Without one, a row that a pass missed cannot be told
+     * from a row that it listed.
      */
     bool identified;
     const struct field *fields; /* in the order in which --columns=help lists them */
@@ -41,8 +41,7 @@ struct kind {
     size_t borrowed_count;
     const struct named_address *hosts;
     size_t host_count;
-    /* Bytes to the inode (uint64_t) of the socket whose holders own the row; 0: it has no owners.
-     */
+    /* Offset of the inode (uint64_t) of the socket whose holders own the row; 0: no owners. */
     size_t inode;
 };
 

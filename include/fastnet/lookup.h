@@ -1,4 +1,4 @@
-/* Numbers to names. Everything here is built before the first row and then only read. */
+/* Numbers to names. Created before the first row; some ask when a number is first needed. */
 #ifndef FASTNET_LOOKUP_H
 #define FASTNET_LOOKUP_H
 
@@ -11,13 +11,13 @@
 
 struct report;
 
-/* A process that holds a socket open. Strings are owned by the struct owners it came from. */
+/* A process that holds a socket open. struct owners owns the strings. */
 struct owner {
     pid_t pid;
     int fd;
-    const char *name; /* comm (proc(5)), at most 15 bytes, may hold any byte but NUL */
-    /* argv[0] with the directories of an absolute path cut off, empty when there is none; the name
-     * where it cannot be read; NULL unless asked for. */
+    const char *name; /* comm (proc(5)): at most 15 bytes, any but NUL */
+    /* argv[0] without the directories of an absolute path; empty if there is none; the name if
+     * argv[0] cannot be read; NULL unless asked for. */
     const char *command;
 };
 
@@ -26,36 +26,36 @@ struct owners;
 struct owners_options {
     const char *proc_root; /* "/proc", or a captured tree; borrowed */
     bool commands;         /* fill owner.command */
-    unsigned threads;      /* 0: as many as pay */
+    unsigned threads;      /* 0: as many as the work is worth */
 };
 
 /*
- * Walks PROC_ROOT/PID/fd once. Returns 0, or -errno when not even the list of processes could be
- * read. Processes and descriptors that vanish meanwhile are normal and silent.
+ * Walks PROC_ROOT/PID/fd once. Returns 0, or -errno when the list of processes cannot be read.
+ * Processes and descriptors that vanish during the walk are no error.
  */
 int owners_create(struct owners **owners, const struct owners_options *options);
 void owners_destroy(struct owners *owners);
 
 /*
- * Walks again and adds what is new; for sockets that changed hands during the first walk. What was
- * found before stays, but not at its place: owners got from owners_find() are no longer valid.
- * Returns 0, or -errno when there is nothing new or owners are missing for want of memory.
+ * Walks again and adds new owners, because sockets may have changed hands during the first walk.
+ * Earlier findings stay but move: results of owners_find() become invalid. Returns 0, or -errno:
+ * nothing was added, or owners are missing because memory was short.
  */
 int owners_refresh(struct owners *owners);
 
 /* All owners of a socket, lowest pid first, then lowest descriptor; returns how many. */
 size_t owners_find(const struct owners *owners, uint64_t inode, const struct owner **first);
 
-/* Processes whose descriptors this user may not see; whether any owner but this process was found.
- */
+/* The number of processes that hide descriptors from this user. */
 size_t owners_denied(const struct owners *owners);
-/* Whether for one of them not even the directory could be opened, which is what netstat goes by. */
+/* Whether one of them hides even its directory of descriptors: netstat's message depends on it. */
 bool owners_shut_out(const struct owners *owners);
+/* Whether any process but this one was found to hold a socket. */
 bool owners_any(const struct owners *owners);
 
 /*
- * The first errno (EMFILE, ENOMEM, EIO ...) for which descriptors were left out of a walk, 0 when
- * all was read: permissions and vanishing processes are not errors.
+ * The first errno (EMFILE, ENOMEM, EIO ...) that made a walk leave out descriptors, or 0. Missing
+ * permission and vanishing processes are no errors.
  */
 int owners_error(const struct owners *owners);
 
@@ -70,32 +70,36 @@ struct users;
 struct users *users_create(void);
 void users_destroy(struct users *users);
 const char *users_name(struct users *users, uint32_t uid);
-/* The errno of the first lookup that failed, or 0. A uid without a name is not an error. Like the
- * other functions of this name it returns 0 for NULL. */
+/*
+ * The errno of the first lookup that failed, or 0. A uid without a name is no error. Like every
+ * *_error() below it returns 0 for NULL.
+ */
 int users_error(const struct users *users);
 
 /*
  * Services by port and protocol (IPPROTO_TCP, _UDP, _UDPLITE as UDP; _RAW: protocol names). Of
- * several entries the last is taken, as netstat does. NULL when a port has no name.
+ * several entries the last one counts, as in netstat. NULL when a port has no name.
  */
 struct services;
 struct services *services_create(void);
 void services_destroy(struct services *services);
 const char *services_name(const struct services *services, uint8_t protocol, uint16_t port);
-/* The first errno for which names are missing (ENOENT: there is no list of services), or 0. */
+/* The first errno that left ports without names (ENOENT: no list of services), or 0. */
 int services_error(const struct services *services);
 
-/* Interfaces, each index asked for once. NULL when it has no name (any more). */
+/* Interfaces: each index is asked for once. NULL when it has no name (any more). */
 struct interfaces;
 struct interfaces *interfaces_create(void);
 void interfaces_destroy(struct interfaces *interfaces);
 const char *interfaces_name(struct interfaces *interfaces, uint32_t index);
+/* The index of one by any of its names (ip-link(8): altname). Returns 0 or -errno. */
+int interfaces_find(const char *name, uint32_t *index);
 /* The hardware type, ARPHRD_* of linux/if_arp.h; -1 when it is not known. */
 int interfaces_hardware(struct interfaces *interfaces, uint32_t index);
-/* The first errno for which one was not found, 0 when all were: that one is gone is no error. */
+/* The first errno that made a lookup fail, or 0. A missing interface is no error. */
 int interfaces_error(const struct interfaces *interfaces);
 
-/* An interface, from a source that tells more than its name. */
+/* An interface as netlink describes it, with more than its name. */
 struct interface {
     uint32_t index;
     int hardware;     /* ARPHRD_* */
@@ -104,66 +108,65 @@ struct interface {
     const char *name; /* terminated, borrowed */
 };
 
-/* Adds one, which is then not asked for. Returns 0 or -ENOMEM. */
+/* Adds an interface, which then needs no lookup. Returns 0 or -ENOMEM. */
 int interfaces_add(struct interfaces *interfaces, const struct interface *interface);
-/* Of one that was added; 0 and -1 of all others. */
+/* Known only of added interfaces; 0 and -1 for all others. */
 uint32_t interfaces_master(const struct interfaces *interfaces, uint32_t index);
 int32_t interfaces_netns(const struct interfaces *interfaces, uint32_t index);
 
 /*
- * Hosts: getnameinfo(3), each distinct address once, many at a time. Addresses are added first,
- * then resolved together within a total time, after which those without an answer have no name.
+ * Hosts: getnameinfo(3), each address once, many in parallel. Addresses are added first, then
+ * resolved together within a time limit. Addresses without an answer by then have no name.
  */
-enum { HOSTS_MILLISECONDS = 5000 }; /* what a listing takes for it */
+enum { HOSTS_MILLISECONDS = 5000 }; /* the time limit of a listing */
 struct hosts;
 struct hosts *hosts_create(void);
-void hosts_destroy(struct hosts *hosts); /* what is still being asked then is left behind */
-/* The unspecified address, and one of no family, have no name and are left out. Returns 0 or
- * -errno. */
+void hosts_destroy(struct hosts *hosts); /* threads that still wait for answers are left behind */
+/* Ignores the unspecified address and AF_UNSPEC: they have no name. Returns 0 or -errno. */
 int hosts_add(struct hosts *hosts, const struct address *address);
 /*
- * Asks for what was added since the last time; what got no answer is not asked for again. Returns
- * how many addresses were still unanswered when the time was up, or -errno.
+ * Looks up the addresses added since the last call. Unanswered ones are not tried again. Returns
+ * how many had no answer when the time was up, or -errno.
  */
 int hosts_resolve(struct hosts *hosts, unsigned milliseconds);
 const char *hosts_name(const struct hosts *hosts, const struct address *address);
-/* The first errno for which a name was not found (EMFILE, ENOMEM ...), or 0. */
+/* The first errno that made a lookup fail (EMFILE, ENOMEM ...), or 0. */
 int hosts_error(const struct hosts *hosts);
 /*
- * The IPv4 address of a network, or else of a host, in network byte order. Returns 0, -ENOENT when
- * there is none (*error is then h_errno), -ETIMEDOUT, or another -errno.
+ * Finds the IPv4 address of a network, or else of a host; network byte order. Returns 0, -ENOENT
+ * when there is none (*error is then h_errno), -ETIMEDOUT, or another -errno.
  */
 int hosts_find(const char *name, unsigned milliseconds, uint8_t address[4], int *error);
 
 /*
- * Networks: networks(5). Of several lines for one network the first counts. Lines that are
- * malformed are left out.
+ * Networks: networks(5). Of several lines for one network the first counts. Malformed lines are
+ * ignored.
  */
 struct networks;
-/* path NULL: /etc/networks. A file that is not there names nothing. NULL when memory is short. */
+/* path NULL: /etc/networks. A missing file counts as empty. Returns NULL when memory is short. */
 struct networks *networks_create(const char *path);
 void networks_destroy(struct networks *networks);
-/* Of IPv4. NULL when it has no name; accepts NULL networks. */
+/* The name of an IPv4 network, or NULL. networks may be NULL. */
 const char *networks_name(const struct networks *networks, const struct address *address);
 
 /*
- * Connection labels: connlabel.conf(5), /etc/xtables/connlabel.conf. Lines that are malformed, and
- * names of other characters than letters, digits, blank and '-', are left out.
+ * Connection labels: connlabel.conf(5), /etc/xtables/connlabel.conf. Ignores malformed lines, and
+ * names with characters other than letters, digits, blank and '-'.
  */
 struct labels;
 struct flag_names;
-/* Returns 0 or -errno: the file cannot be read. path NULL: the usual one. */
+/* path NULL: that file. Returns 0, or -errno when it cannot be read. */
 int labels_create(struct labels **labels, const char *path);
 void labels_destroy(struct labels *labels);
-/* The bit of a name (length bytes), -1 when there is none. */
+/* The bit of a name (length bytes), or -1. */
 int labels_bit(const struct labels *labels, const char *name, size_t length);
-/* The names by bit; of no labels (NULL): none. */
+/* The names by bit. labels may be NULL: no bit has a name then. */
 const struct flag_names *labels_names(const struct labels *labels);
 
 /*
- * Processes by the netlink port of their socket, for NETLINK_NETFILTER: /proc/net/netlink names
- * the socket, the descriptors of processes its owner. Asked while events come: the answer for a
- * port is kept until another is asked for. NULL when there is none (any more).
+ * Processes by the port of their NETLINK_NETFILTER socket: /proc/net/netlink has the inode of the
+ * socket, /proc/PID/fd its owner. Asked while events come. Only the last port's answer is kept.
+ * NULL when no process has the port (any more).
  */
 struct senders;
 struct senders *senders_create(void);

@@ -1,4 +1,4 @@
-/* What a listing needs of each row: fields that a backend fills, and what is looked up for them. */
+/* What a listing needs of each row: fields from a backend, and lookups. */
 #ifndef FASTNET_NEEDS_H
 #define FASTNET_NEEDS_H
 
@@ -11,11 +11,9 @@
 #define NEED_HOSTS      (UINT64_C(1) << 4) /* address -> name */
 #define NEED_INTERFACES (UINT64_C(1) << 5) /* index -> name */
 #define NEED_LABELS     (UINT64_C(1) << 6) /* bit of a connection label -> name */
-#define NEED_SENDERS                                                                               \
-    (UINT64_C(1) << 7)                   /* netlink port of the process that made a change -> name \
-                                          */
-#define NEED_LINKS    (UINT64_C(1) << 8) /* index -> its master and the namespace of its peer */
-#define NEED_NETWORKS (UINT64_C(1) << 9) /* network's address -> name */
+#define NEED_SENDERS    (UINT64_C(1) << 7) /* netlink port -> name of its process */
+#define NEED_LINKS      (UINT64_C(1) << 8) /* index -> its master and the namespace of its peer */
+#define NEED_NETWORKS   (UINT64_C(1) << 9) /* network's address -> name */
 
 struct needs {
     uint64_t fields;  /* bits of the record's kind (SOCKET_*, FLOW_* ...), as in record.has */

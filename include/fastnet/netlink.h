@@ -8,13 +8,13 @@
 
 struct netlink;
 
-/* Opens nothing yet: a socket a protocol is opened when first asked. NULL when memory is short. */
+/* Opens no socket yet: each protocol's is opened on first use. NULL when memory is short. */
 struct netlink *netlink_create(void);
 void netlink_destroy(struct netlink *netlink);
 
 /*
- * Where messages come from in place of the kernel, for tests. receive() fills buffer with one
- * datagram and says which port sent it; 0 or -errno end the conversation.
+ * Stands in for the kernel, for tests. receive() writes one datagram to buffer and its sender's
+ * port to *port; 0 or -errno ends the conversation.
  */
 struct netlink_peer {
     int (*send)(void *arg, const void *message, size_t size);
@@ -22,7 +22,7 @@ struct netlink_peer {
     void *arg;
 };
 
-/* peer is borrowed for the life of the result. Sequence numbers start at 1, the port is 1. */
+/* peer is borrowed as long as the result lives. Sequence numbers start at 1, the port is 1. */
 struct netlink *netlink_create_with(const struct netlink_peer *peer);
 
 #endif

@@ -1,13 +1,14 @@
 /*
- * What backends hand on: one record a row, whatever it was read from.
+ * Records: what backends deliver, one for each row.
  *
- * A record lives on the stack of the decoder that fills it. What it borrows is in the receive
- * buffer and dies when the callback that got the record returns.
+ * A record lives on the stack of the decoder that fills it and borrows from the receive buffer.
+ * Both are valid only until the callback that got the record returns.
  */
 #ifndef FASTNET_RECORD_H
 #define FASTNET_RECORD_H
 
 #include <stdint.h>
+#include <string.h>
 
 #include "fastnet/record/counter.h"
 #include "fastnet/record/flow.h"
@@ -19,7 +20,7 @@
 
 /* A group of --count-by, made by the engine; its fields depend on the columns counted by. */
 struct count_record {
-    const struct value *values; /* one for each column that was counted by, borrowed */
+    const struct value *values; /* one for each column of --count-by, borrowed */
     uint64_t count;
 };
 
@@ -28,7 +29,7 @@ extern const struct kind kind_count;
 struct record {
     const struct kind *kind;
     uint64_t has;      /* which fields are filled: bits of the kind */
-    uint64_t identity; /* the same in two rows for one object (the socket cookie); 0: unknown */
+    uint64_t identity; /* equal in two rows of one object (the socket cookie); 0: unknown */
     union {
         struct socket_record socket;
         struct flow_record flow;
@@ -43,5 +44,15 @@ struct record {
         struct count_record count;
     };
 };
+
+/*
+ * Begins a record: nothing is known of it yet, and what no bit tells of is 0. size is that of the
+ * kind's member, which the compiler knows, so that it takes no call to clear it.
+ */
+static inline void record_begin(struct record *record, const struct kind *kind, size_t size)
+{
+    memset(record, 0, offsetof(struct record, socket) + size);
+    record->kind = kind;
+}
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * What could not be had, gathered while a listing runs and said on stderr when it ends: each
- * matter once, in one line. Backends and lookups add to it; only the command line prints it.
+ * Problems of a listing: gathered while it runs, printed on stderr when it ends, each once and in
+ * one line. Backends and lookups add to it; only the command line prints it.
  */
 #ifndef FASTNET_REPORT_H
 #define FASTNET_REPORT_H
@@ -14,27 +14,27 @@ enum { REPORT_LINES = 16, REPORT_LENGTH = 384 };
 
 struct report {
     bool partial;    /* rows may be missing: exit status 1 */
-    bool refused;    /* a table is there, as far as is known, but not to be had */
-    bool ended;      /* what was asked for is not there: no use in asking again */
+    bool refused;    /* a table that may exist could not be read */
+    bool ended;      /* a required table is missing: do not run again */
     uint64_t listed; /* rows that were handed to the sink, counted, or remembered for --delta */
     size_t count;
     bool verbatim[REPORT_LINES];
     char lines[REPORT_LINES][REPORT_LENGTH];
 };
 
-/* Adds a line that changes no exit status; the same line is kept once. */
+/* Adds a line that does not change the exit status. A known line is not repeated. */
 void report_note(struct report *report, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The same for a matter that may have cost rows: the listing exits 1. */
+/* The same for a problem that may have lost rows: the exit status is 1. */
 void report_loss(struct report *report, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The same as a note, but printed as it stands, with no program name before it. */
+/* A note that is printed unchanged: not escaped, without a program name before it. */
 void report_verbatim(struct report *report, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Writes what was gathered as "PROGRAM: line" and forgets it; partial stays. */
+/* Prints each line as "PROGRAM: line" and forgets it; partial stays. */
 void report_print(struct report *report, FILE *stream, const char *program);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * Capabilities (capabilities(7)). At start the effective set is emptied, and the permitted set
- * holds no more than what could ever be needed; what one call needs is raised around that call;
- * before any name is resolved everything is given up for good. They belong to threads: a new thread
- * starts with what its creator has at that moment, and only one thread may call these functions.
+ * keeps only what this program may need. A right is raised only around the call that needs it.
+ * Before any name is resolved, all rights are given up for good. Capabilities belong to threads: a
+ * new thread inherits its creator's current sets, and only one thread may call these functions.
  */
 #ifndef FASTNET_RIGHTS_H
 #define FASTNET_RIGHTS_H
@@ -23,19 +23,19 @@ enum right {
 #define RIGHTS_ALL ((1u << RIGHTS) - 1)
 
 /*
- * Becomes the real user for good, empties the effective set, takes all but RIGHTS_ALL from the
- * permitted set, and lets no program that this one might start have more. Comes before all other
- * functions, which need no memory then. Returns 0 or -errno.
+ * Becomes the real user for good, empties the effective set, keeps only RIGHTS_ALL in the permitted
+ * set, and keeps programs that this one might start from gaining more. Call it before all other
+ * functions: they need no memory then. Returns 0 or -errno.
  */
 int rights_init(void);
 
 /*
- * The permitted set keeps only what these rights need, for good. Where the kernel refuses that, the
- * process ends with status 1, as it does where rights_lower() and rights_drop() fail.
+ * Keeps only these rights in the permitted set, for good. If the kernel refuses, the process ends
+ * with status 1. rights_lower() and rights_drop() end it in the same way.
  */
 void rights_limit(unsigned rights);
 
-/* Raises what is needed, as far as the permitted set has it; silently nothing otherwise. */
+/* Raises the right's capabilities that are permitted, and silently ignores the others. */
 void rights_raise(enum right right);
 
 /* Empties the effective set again. */
@@ -48,8 +48,8 @@ void rights_drop(void);
 bool rights_any(void);
 
 /*
- * Started with more rights than the user who started it (AT_SECURE, getauxval(3)): they are lent
- * for listing, not for reading what he names or for changing anything.
+ * Whether the program was started with more rights than its user has (AT_SECURE, getauxval(3)).
+ * These are lent for listing only, not to read files that the user names or to change anything.
  */
 bool rights_elevated(void);
 

@@ -1,4 +1,4 @@
-/* What can be told of a route by its record. */
+/* Questions that a route's record answers. */
 #ifndef FASTNET_ROUTE_H
 #define FASTNET_ROUTE_H
 
@@ -6,7 +6,7 @@
 
 #include "fastnet/record.h"
 
-/* Whether the destination is one host, and not a network: net-tools goes by the bits, too. */
+/* Whether the destination is one host, not a network. It checks host bits, as net-tools does. */
 static inline bool route_is_to_host(const struct record *record)
 {
     const struct route_record *route = &record->route;

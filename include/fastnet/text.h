@@ -1,6 +1,7 @@
 /*
- * Formatters: bytes into the caller's space. Each returns the end of what it wrote, writes no
- * terminating NUL, allocates nothing and depends on no locale. The bound of each is its _MAX.
+ * Formatters that write into the caller's memory. Each returns the end of its output, writes no
+ * terminating NUL, allocates nothing and ignores the locale. text_x() writes at most TEXT_X_MAX
+ * bytes.
  */
 #ifndef FASTNET_TEXT_H
 #define FASTNET_TEXT_H
@@ -11,22 +12,29 @@
 
 #include "fastnet/address.h"
 
-/* Borrowed bytes, not terminated; they may hold anything, NUL included. */
+/* Borrowed bytes, not terminated; they may be any bytes, even NUL. */
 struct text {
     const char *data;
     size_t length;
 };
 
+/* Initializes a text with a string literal. */
+#define TEXT_LITERAL(string)                                                                       \
+    {                                                                                              \
+        .data = (string), .length = sizeof(string) - 1                                             \
+    }
+
 enum {
     TEXT_U64_MAX = 20,
     TEXT_SECONDS_MAX = 24,
     TEXT_ADDRESS_MAX = 45, /* INET6_ADDRSTRLEN - 1 */
-    TEXT_LLADDR_MAX = 95,  /* 32 bytes, the most that linux/netdevice.h has room for */
+    TEXT_NETWORK_MAX = TEXT_ADDRESS_MAX + 4,
+    TEXT_LLADDR_MAX = 95, /* 32 bytes, the most that linux/netdevice.h has room for */
 };
 
 char *text_u64(char *dst, uint64_t number);
 
-/* With a minus before it; dst takes 1 + TEXT_U64_MAX. */
+/* With a minus sign if negative; dst needs 1 + TEXT_U64_MAX bytes. */
 char *text_signed(char *dst, uint64_t magnitude, bool negative);
 
 /* Milliseconds as seconds with three decimals: 1.250 */
@@ -41,6 +49,9 @@ char *text_ipv6(char *dst, const uint8_t *address);
 /* An IPv4-mapped address (RFC 4291, 2.5.5.2) is written as IPv4. */
 char *text_address(char *dst, const struct address *address);
 
+/* The same with the prefix: 192.0.2.1/24 */
+char *text_network(char *dst, const struct network *network);
+
 /* The bytes of a link-layer address as 02:00:5e:10:00:ff; at most 32 of them. */
 char *text_lladdr(char *dst, const uint8_t *bytes, size_t length);
 
@@ -48,29 +59,30 @@ char *text_lladdr(char *dst, const uint8_t *bytes, size_t length);
 char *text_pad(char *end, const char *start, size_t width);
 
 /*
- * Text that others chose. Valid, visible UTF-8 is kept; a control character (C0, DEL, C1), any
- * other that is not seen or looks like a blank (but U+0020), and every byte that is not UTF-8
- * becomes \xHH a byte; a backslash becomes two. That can be undone, byte for byte.
+ * Escapes text that others chose. Valid, visible UTF-8 is kept. These are written as \xHH for each
+ * byte: control characters (C0, DEL, C1), characters that are invisible or look like a blank
+ * (except U+0020), and bytes that are not UTF-8. A backslash becomes two. unescape_text() restores
+ * every byte.
  *
- * delimiters: further ASCII bytes to write as \xHH, or NULL. dst takes ESCAPE_FACTOR * size.
+ * delimiters: other ASCII bytes to write as \xHH, or NULL. dst needs ESCAPE_FACTOR * size bytes.
  */
 enum { ESCAPE_FACTOR = 4, ESCAPE_JSON_FACTOR = 6 };
 char *escape_text(char *dst, const char *data, size_t size, const char *delimiters);
 
 /*
- * The same text as the inside of a JSON string: control and bidirectional characters by JSON's own
- * \u00HH, '"' quoted; what is left (bytes that are not UTF-8, backslashes) as escape_text() would.
- * dst takes ESCAPE_JSON_FACTOR * size.
+ * Escapes text for the inside of a JSON string: control and hidden characters as \uHHHH, '"' as \".
+ * A JSON reader gets backslashes, and bytes that are not UTF-8, as escape_text() writes them. dst
+ * needs ESCAPE_JSON_FACTOR * size bytes.
  */
 char *escape_json(char *dst, const char *data, size_t size);
 
-/* Undoes escape_text(). Returns the end, or NULL when the text is not of its making. */
+/* Undoes escape_text(). Returns the end, or NULL if escape_text() cannot have written the text. */
 char *unescape_text(char *dst, const char *data, size_t size);
 
 /*
- * A unix socket's name as net-tools and ss write it: each NUL of an abstract name as '@'. What
- * would be mistaken for that (an '@' inside an abstract name, or at the start of a path) becomes
- * \x40, the rest goes through escape_text(). dst takes ESCAPE_FACTOR * size.
+ * Writes a unix socket's name as net-tools and ss do: each NUL of an abstract name becomes '@'. An
+ * '@' that looks the same (inside an abstract name, or at the start of a path) becomes \x40;
+ * escape_text() does the rest. dst needs ESCAPE_FACTOR * size bytes.
  */
 char *escape_socket_name(char *dst, const char *data, size_t size, const char *delimiters);
 

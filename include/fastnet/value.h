@@ -1,4 +1,4 @@
-/* Values: what a field of a record yields, before anybody decides how it is written. */
+/* Values: what a field of a record yields, before a sink formats it. */
 #ifndef FASTNET_VALUE_H
 #define FASTNET_VALUE_H
 
@@ -17,15 +17,16 @@ enum value_type {
     VALUE_SIGNED,      /* a number that may be negative */
     VALUE_DECIMAL,     /* three decimals, held as thousandths: seconds as milliseconds */
     VALUE_TEXT,        /* to be escaped */
-    VALUE_SOCKET_NAME, /* text too; escape_socket_name() writes it, JSON has the bytes themselves */
-    VALUE_NAME,        /* a name, or the number's digits where it has none; text in JSON */
-    VALUE_ADDRESS,     /* an IPv4-mapped one is yielded as AF_INET */
+    VALUE_SOCKET_NAME, /* text; written by escape_socket_name(), in JSON as it is */
+    VALUE_NAME,        /* a name, or the digits of a number without one; a string in JSON */
+    VALUE_ADDRESS,     /* an IPv4-mapped one comes as AF_INET */
     VALUE_OWNERS,
-    VALUE_LLADDR, /* a link-layer address: as IP where family says so, else its bytes */
-    VALUE_FLAGS,  /* names of set bits: joined by commas, an array in JSON */
+    VALUE_LLADDR,   /* a link-layer address: as IP where family says so, else its bytes */
+    VALUE_FLAGS,    /* names of set bits: joined by commas, an array in JSON */
+    VALUE_NETWORKS, /* addresses with their prefixes: joined by commas, an array in JSON */
 };
 
-/* The names of bits; one that has none (NULL, or past the count) is shown as its number. */
+/* The names of bits. A bit without a name (NULL, or past the count) is shown as its number. */
 struct flag_names {
     const char *const *names;
     size_t count;
@@ -35,14 +36,14 @@ enum { VALUE_FLAG_BITS = 128 };
 
 struct value {
     enum value_type type;
-    uint8_t family; /* of a link-layer address that is one of IP; of others AF_UNSPEC */
+    uint8_t family; /* of a link-layer address that is an IP address; else AF_UNSPEC */
     union {
         uint64_t number;
         struct {
             uint64_t magnitude;
-            bool negative; /* of 0 it is false */
+            bool negative; /* false for 0 */
         } integer;
-        struct text text; /* and the bytes of a VALUE_LLADDR, at most LLADDR_MAX */
+        struct text text; /* or the bytes of a VALUE_LLADDR, at most LLADDR_MAX */
         struct {
             const char *string; /* or NULL */
             uint64_t number;
@@ -56,16 +57,26 @@ struct value {
             const struct flag_names *names;
             uint64_t bits[VALUE_FLAG_BITS / 64]; /* bit n is bit n % 64 of word n / 64 */
         } flags;
+        struct {
+            const struct network *first;
+            size_t count, stride; /* stride: bytes from one to the next */
+        } networks;
     };
 };
+
+/* The networks of a VALUE_NETWORKS, from 0 on. */
+static inline const struct network *value_network(const struct value *value, size_t i)
+{
+    return (const void *)((const char *)value->networks.first + i * value->networks.stride);
+}
 
 /* Upper bound of what value_write() writes for this value. */
 size_t value_bound(const struct value *value);
 
 /*
- * Plain text of a value, escaped, the delimiters too. It is never empty: unknown and empty are
- * "-", and a text that is just "-" becomes \x2d. Owners are name/pid/fd joined by commas, with
- * blank, comma, slash and '"' in names escaped too. Returns the end.
+ * Writes a value as plain text, escaped, delimiters too. The result is never empty: unknown and
+ * empty values become "-", the text "-" becomes \x2d. Owners are name/pid/fd joined by commas;
+ * blank, comma, semicolon, slash and '"' in names are escaped too. Returns the end.
  */
 char *value_write(char *dst, const struct value *value, const char *delimiters);
 

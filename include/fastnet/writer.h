@@ -10,29 +10,29 @@ enum { WRITER_CAPACITY = 64 * 1024, WRITER_RESERVE_MAX = 16 * 1024 };
 struct writer {
     int fd;
     int error;         /* errno of the first write that failed; nothing is written after it */
-    bool line_flushed; /* hand on at once what ends a line (-c, events) */
+    bool line_flushed; /* write each line at once (-c, events) */
     size_t length;
-    size_t reserved; /* bytes behind them that may be written */
+    size_t reserved; /* bytes after them that may be written */
     char *buffer;    /* WRITER_CAPACITY bytes, owned */
 };
 
 /* Returns 0 or -ENOMEM. fd is borrowed. */
 int writer_init(struct writer *writer, int fd);
 
-/* Flushes nothing; accepts a writer that was zeroed or never initialised with success. */
+/* Does not flush. Accepts a zeroed writer, and one whose writer_init() failed. */
 void writer_finish(struct writer *writer);
 
-/* Room for size bytes (at most WRITER_RESERVE_MAX) at the returned place; never NULL. */
+/* Returns room for size bytes (at most WRITER_RESERVE_MAX); never NULL. */
 char *writer_reserve(struct writer *writer, size_t size);
 
-/* Keeps what was written from the reserved place up to end; more than was reserved is a bug. */
+/* Keeps the bytes written to the reserved room up to end. More than was reserved is a bug. */
 void writer_commit(struct writer *writer, const char *end);
 
 /* Any number of bytes. */
 void writer_put(struct writer *writer, const char *data, size_t size);
 void writer_puts(struct writer *writer, const char *string);
 
-/* Writes everything out; waits where a descriptor does not block. Returns 0 or -errno. */
+/* Writes everything out; waits if a non-blocking descriptor is full. Returns 0 or -errno. */
 int writer_flush(struct writer *writer);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * net-tools' arp, its listing side: which entries, what is said when there are none, the exit
- * statuses. What its lines look like is format/layout_arp.c's matter.
+ * net-tools' arp, its listing side: which entries, and the exit statuses. Its lines and messages
+ * are made by format/neighbour/layout_arp.c.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -11,28 +11,19 @@
 #include <string.h>
 
 #include "cli/arp_options.h"
+#include "cli/command.h"
 #include "cli/personality.h"
-#include "cli/run.h"
+#include "fastnet/hardware.h"
+#include "fastnet/layouts.h"
 #include "fastnet/lookup.h"
 #include "fastnet/rights.h"
 
-/* What changes while rows come. */
-struct progress {
-    struct arp_totals totals;
-    const struct context *context; /* of the listing */
-};
-
 struct arp {
-    const char *program;
     struct arp_options options;
     char device[IFNAMSIZ]; /* empty: any */
-    uint32_t device_index;
     uint8_t host[4];
-    struct progress *progress;
-    struct listing_table table;
-    struct listing listing;
-    const struct field *defaults[LISTING_COLUMNS_MAX];
-    size_t default_count;
+    struct arp_totals *totals;
+    struct predicate_tree entries, where;
 };
 
 /* Which host */
@@ -45,7 +36,7 @@ static int refuse_host(const char *name, const char *why)
     return STATUS_ARP_FAILURE;
 }
 
-/* Nothing needs rights from here on. */
+/* No rights are needed any more. */
 static int find_host(struct arp *arp)
 {
     const char *name = arp->options.host;
@@ -74,103 +65,58 @@ static int resolve_host(struct arp *arp)
     return 0;
 }
 
-/* Which interface: only its name counts, and of that as much as a name can have */
-
-static void resolve_device(struct arp *arp)
-{
-    char name[IF_NAMESIZE];
-
-    if (!arp->options.device)
-        return;
-    snprintf(arp->device, sizeof arp->device, "%s", arp->options.device);
-    arp->device_index = if_nametoindex(arp->device);
-    if (!if_indextoname(arp->device_index, name) || strcmp(name, arp->device) != 0)
-        arp->device_index = 0; /* it was another name of it */
-}
-
 /* Which rows */
 
-/* What /proc/net/arp leaves out: entries that need no resolving, and those not yet in use. */
-static bool is_entry(const struct record *record)
+static const struct field *field_of(const char *name)
 {
-    return !(record->has & NEIGHBOUR_STATE) || (record->neighbour.state & ~NUD_NOARP);
+    return field_find(&kind_neighbour, name, strlen(name));
 }
 
-static bool is_of_device(const struct arp *arp, const struct record *record)
+/* /proc/net/arp leaves out entries that need no resolving, and those not yet in use. */
+static void choose_entries(struct predicate_tree *where)
 {
-    if (!arp->device[0])
-        return true;
-    if (record->neighbour.interface)
-        return record->neighbour.interface == arp->device_index;
-    return strcmp((record->has & NEIGHBOUR_INTERFACE) ? record->neighbour.interface_name : "*",
-                  arp->device) == 0;
+    const struct predicate not = {.operation = PREDICATE_NOT}, any = {.operation = PREDICATE_OR};
+    const struct field *state = field_of("state");
+    struct predicate *either = predicate_tree_add(where, &where->whole, any);
+
+    predicate_tree_add(where, predicate_tree_add(where, either, not ), predicate_known(state));
+    predicate_tree_add(where, predicate_tree_add(where, either, not ),
+                       predicate_masked(state, 0, (uint16_t)~NUD_NOARP));
 }
 
-static bool is_of_hardware(const struct arp *arp, const struct record *record)
+/* An entry whose field is not known counts as "*", or as of the type "unspec". */
+static void add_unknown(struct predicate_tree *where, const struct field *field)
 {
-    const struct neighbour_record *neighbour = &record->neighbour;
+    const struct predicate not = {.operation = PREDICATE_NOT};
 
-    if (!arp->options.hardware)
-        return true;
-    if (record->has & NEIGHBOUR_HARDWARE)
-        return neighbour->hardware == arp->options.hardware->type;
-    return interfaces_hardware(arp->progress->context->interfaces, neighbour->interface) ==
-           arp->options.hardware->type;
+    predicate_tree_add(where, predicate_tree_add(where, &where->whole, not ),
+                       predicate_known(field));
 }
 
-static bool keep(const struct record *record, const void *arg)
+static void choose_rows(struct arp *arp)
 {
-    const struct arp *arp = arg;
+    const struct hardware *hardware = arp->options.hardware;
+    const struct address host = address_make(AF_INET, arp->host);
+    struct predicate_tree *where = &arp->where;
 
-    if (!is_entry(record))
-        return false;
-    if ((!arp->options.host ||
-         memcmp(record->neighbour.address.bytes, arp->host, sizeof arp->host) == 0) &&
-        is_of_device(arp, record) && is_of_hardware(arp, record))
-        return true;
-    arp->progress->totals.skipped++;
-    return false;
+    if (arp->options.host)
+        predicate_tree_add(where, &where->whole, predicate_address(field_of("address"), &host));
+    if (strcmp(arp->device, "*") == 0)
+        add_unknown(where, field_of("interface"));
+    else if (arp->device[0])
+        predicate_tree_add(where, &where->whole,
+                           predicate_text(field_of("interface"), arp->device));
+    if (hardware && hardware->type == HARDWARE_UNSPECIFIED)
+        add_unknown(where, field_of("hardware"));
+    else if (hardware)
+        predicate_tree_add(where, &where->whole,
+                           predicate_number(field_of("hardware"), (uint64_t)hardware->type));
 }
 
-/* What is listed, and how */
+/* How they are shown */
 
-static void add_defaults(struct arp *arp, const char *names)
-{
-    while (*names) {
-        size_t length = strcspn(names, " ");
-        const struct field *column = field_find(&kind_neighbour, names, length);
-        if (column)
-            arp->defaults[arp->default_count++] = column;
-        names += length + (names[length] == ' ');
-    }
-}
-
-static int prepare(struct arp *arp, bool *done)
-{
-    struct listing *listing = &arp->listing;
-    struct common *common = &arp->options.common;
-    int status = resolve_host(arp);
-
-    if (status)
-        return status;
-    resolve_device(arp);
-    add_defaults(arp, "address hardware lladdr state flags device");
-    arp->table = (struct listing_table){.table = &table_arp,
-                                        .states = STATES_ALL,
-                                        .missing = "this system has no ARP table",
-                                        .required = true};
-    listing->tables = &arp->table;
-    listing->table_count = 1;
-    listing->keep = keep;
-    listing->keep_arg = arp;
-    listing->needs = (struct needs){NEIGHBOUR_STATE, NEED_INTERFACES};
-    if (!common_uses_columns(common) && !arp->options.numeric)
-        listing->needs.lookups |= NEED_HOSTS;
-    return common_resolve(common, &kind_neighbour, arp->defaults, arp->default_count, listing,
-                          arp->program, done);
-}
-
-static struct sink *make_sink(const void *arg, struct writer *writer, const struct context *context)
+static struct sink *make_layout(const void *arg, struct writer *writer,
+                                const struct context *context)
 {
     const struct arp *arp = arg;
     const struct arp_options *options = &arp->options;
@@ -181,27 +127,50 @@ static struct sink *make_sink(const void *arg, struct writer *writer, const stru
         .verbose = options->verbose,
         .chosen = options->hardware || options->host || arp->device[0],
         .host = options->all ? NULL : options->host,
-        .totals = &arp->progress->totals,
+        .totals = arp->totals,
     };
 
-    arp->progress->context = context;
-    if (common_uses_columns(&options->common))
-        return common_sink(&options->common, writer, context);
     memcpy(layout.host_address, arp->host, sizeof layout.host_address);
     return sink_arp_create(&layout, writer, context);
 }
 
+static int list(struct arp *arp)
+{
+    const struct arp_options *options = &arp->options;
+    const struct listing_table table = {.table = &table_arp,
+                                        .where = &arp->entries.whole,
+                                        .missing = "this system has no ARP table",
+                                        .if_missing = MISSING_ENDS};
+    const int status = resolve_host(arp);
+
+    if (status)
+        return status;
+    /* as much of it as a name can have */
+    snprintf(arp->device, sizeof arp->device, "%s", options->device ? options->device : "");
+    choose_entries(&arp->entries);
+    choose_rows(arp);
+    struct listing_command command = {
+        .common = &options->common,
+        .kind = &kind_neighbour,
+        .columns = {"address hardware lladdr state flags interface"},
+        .listing = {.tables = &table,
+                    .table_count = 1,
+                    .where = predicate_of(&arp->where),
+                    .refused = &arp->totals->skipped,
+                    .needs = {NEIGHBOUR_STATE, NEED_INTERFACES}},
+        .make_layout = make_layout,
+        .layout_needs.lookups = options->numeric ? 0 : NEED_HOSTS,
+        .arg = arp,
+    };
+    return command_run(&command);
+}
+
 int arp_run(int argc, char *const argv[])
 {
-    struct progress progress = {.context = NULL};
-    struct arp arp = {.program = argv[0], .progress = &progress};
+    struct arp_totals totals = {0};
+    struct arp arp = {.totals = &totals};
     bool done = false;
     int status = arp_parse(&arp.options, argc, argv, &done);
 
-    if (!status && !done)
-        status = prepare(&arp, &done);
-    if (status || done)
-        return cli_finish_stdout(arp.program, status);
-    return cli_run_listing(&(struct cli_listing){
-        .program = arp.program, .listing = &arp.listing, .make_sink = make_sink, .arg = &arp});
+    return status || done ? status : list(&arp);
 }

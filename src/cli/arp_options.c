@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "cli/personality.h"
-#include "cli/run.h"
 #include "fastnet/array.h"
 
 enum { GROUP_WHICH, GROUP_SHOW, GROUP_OTHER, GROUP_CHANGES };
@@ -13,48 +12,47 @@ static const char *const groups[] = {"Which neighbours", "How they are shown", "
 
 #define HARDWARE "ether netrom ax25 arcnet dlci eui64 rose x25 fddi hippi ash irda"
 
+#define SETS(of_arp) .member = offsetof(struct arp_options, of_arp)
+
 /* In net-tools' order: it shows in the message about an ambiguous abbreviation. */
 static const struct option options_table[] = {
-    {'v', 'v', "verbose", ARGUMENT_NONE, NULL, NULL, "how many there are and were shown",
-     GROUP_SHOW},
-    {'V', 'V', "version", ARGUMENT_NONE, NULL, NULL, "version and build options", GROUP_OTHER},
-    {'a', 'a', "all", ARGUMENT_NONE, NULL, NULL, "in BSD style", GROUP_SHOW},
-    {'d', 'd', "delete", ARGUMENT_NONE, NULL, NULL, "delete an entry", GROUP_CHANGES},
-    {'f', 'f', "file", ARGUMENT_NONE, NULL, NULL, "add entries from a file", GROUP_CHANGES},
-    {'n', 'n', "numeric", ARGUMENT_NONE, NULL, NULL, "no names for hosts", GROUP_SHOW},
-    {'s', 's', "set", ARGUMENT_NONE, NULL, NULL, "add an entry", GROUP_CHANGES},
-    {'A', 'A', "protocol", ARGUMENT_REQUIRED, "FAMILY", "inet", "by address family: inet",
-     GROUP_WHICH},
-    {'A', 'p', NULL, ARGUMENT_REQUIRED, "FAMILY", "inet", "the same", GROUP_WHICH},
-    {'H', 'H', "hw-type", ARGUMENT_REQUIRED, "TYPE", HARDWARE, "by hardware type: ether, ax25 ...",
-     GROUP_WHICH},
-    {'H', 't', NULL, ARGUMENT_REQUIRED, "TYPE", HARDWARE, "the same", GROUP_WHICH},
-    {'i', 'i', "device", ARGUMENT_REQUIRED, "IF", NULL, "of this interface", GROUP_WHICH},
-    {'h', 'h', "help", ARGUMENT_NONE, NULL, NULL, "this help", GROUP_OTHER},
-    {'D', 'D', "use-device", ARGUMENT_NONE, NULL, NULL, "add with an interface's address",
-     GROUP_CHANGES},
-    {'N', 'N', "symbolic", ARGUMENT_NONE, NULL, NULL, NULL, 0},
-    {'e', 'e', NULL, ARGUMENT_NONE, NULL, NULL, "in Linux style, the default", GROUP_SHOW},
+    OPTION('v', "verbose", GROUP_SHOW, "how many there are and were shown", SETS(verbose)),
+    OPTION('V', "version", GROUP_OTHER, "version and build options"),
+    OPTION('a', "all", GROUP_SHOW, "in BSD style", SETS(all)),
+    OPTION('d', "delete", GROUP_CHANGES, "delete an entry"),
+    OPTION('f', "file", GROUP_CHANGES, "add entries from a file"),
+    OPTION('n', "numeric", GROUP_SHOW, "no names for hosts", SETS(numeric)),
+    OPTION('s', "set", GROUP_CHANGES, "add an entry"),
+    OPTION('A', "protocol", GROUP_WHICH, "by address family: inet", TAKES("FAMILY"), OF("inet")),
+    OPTION_ROW('A', 'p', NULL, GROUP_WHICH, "the same", TAKES("FAMILY"), OF("inet")),
+    OPTION('H', "hw-type", GROUP_WHICH, "by hardware type: ether, ax25 ...", TAKES("TYPE"),
+           OF(HARDWARE)),
+    OPTION_ROW('H', 't', NULL, GROUP_WHICH, "the same", TAKES("TYPE"), OF(HARDWARE)),
+    OPTION('i', "device", GROUP_WHICH, "of this interface", TAKES("IF"), SETS(device)),
+    OPTION('h', "help", GROUP_OTHER, "this help"),
+    OPTION('D', "use-device", GROUP_CHANGES, "add with an interface's address"),
+    OPTION('N', "symbolic", 0, NULL),
+    OPTION('e', NULL, GROUP_SHOW, "in Linux style, the default", SETS(linux_style)),
 };
 
 static const struct option_table arp_table = {groups, COUNT(groups), options_table,
                                               COUNT(options_table)};
 
 static const struct option_table *const tables[] = {&arp_table, &common_options};
-enum { TABLE_COUNT = COUNT(tables) };
 
-const struct grammar arp_grammar = {.name = "arp",
-                                    .help = "IPv4 neighbours, as arp lists them",
-                                    .tables = tables,
-                                    .table_count = TABLE_COUNT,
-                                    .kind = &kind_neighbour};
-
-struct parsing {
-    struct arp_options *options;
-    const char *program;
+const struct grammar arp_grammar = {
+    .name = "arp",
+    .help = "IPv4 neighbours, as arp lists them",
+    .tables = tables,
+    .table_count = COUNT(tables),
+    .kind = &kind_neighbour,
+    .usage = "[OPTION]... [HOST]",
+    .about = "The IPv4 neighbours of this machine, as arp lists them. 'fastnet neigh' lists all.",
+    .page = "fastnet-arp(8)",
+    .version = "lists as arp of net-tools 2.10 does; backends: rtnetlink, /proc/net/arp",
 };
 
-/* The families that Debian's net-tools knows by these names; arp lists but one of them. */
+/* The families that Debian's net-tools knows by these names; arp lists only one of them. */
 static int take_family(const char *name)
 {
     static const char *const others[] = {"inet6", "unix", "unspec", "ipx",  "ax25", "netrom",
@@ -97,45 +95,10 @@ static int refuse(const struct option *option, const char *program)
     return STATUS_REFUSED;
 }
 
-static int take_flag(struct arp_options *options, int id)
-{
-    options->all |= id == 'a';
-    options->linux_style |= id == 'e';
-    options->numeric |= id == 'n';
-    options->verbose |= id == 'v';
-    if (id == 'N')
-        fprintf(stderr, "arp: -N not yet supported.\n");
-    return 0;
-}
-
-static void print_help(const char *program)
-{
-    fprintf(cli_stdout(),
-            "Usage: %sarp [OPTION]... [HOST]\n"
-            "The IPv4 neighbours of this machine, as arp lists them. 'fastnet neigh' lists all.\n",
-            strcmp(program, "arp") == 0 ? "" : "fastnet ");
-    for (size_t i = 0; i < TABLE_COUNT; i++)
-        options_help(tables[i], cli_stdout());
-    fprintf(cli_stdout(), "\nSee fastnet-arp(8) for more, fastnet-output(5) for the columns.\n");
-}
-
-static void print_version(void)
-{
-    fprintf(cli_stdout(),
-            "fastnet " FASTNET_VERSION "\n"
-            "lists as arp of net-tools 2.10 does; backends: rtnetlink, /proc/net/arp\n"
-            "built with libmnl and libcap\n");
-}
-
 static int take_option(const struct option *option, const char *argument, void *arg)
 {
-    struct parsing *parsing = arg;
-    struct arp_options *options = parsing->options;
-    bool taken;
-    int status = common_take(&options->common, option, argument, parsing->program, &taken);
+    struct arp_options *options = arg;
 
-    if (taken)
-        return status;
     switch (option->id) {
     case OPTION_OPERAND:
         if (!options->host)
@@ -145,40 +108,15 @@ static int take_option(const struct option *option, const char *argument, void *
         return take_family(argument);
     case 'H':
         return take_hardware(options, argument);
-    case 'i':
-        options->device = argument;
+    case 'N':
+        fprintf(stderr, "arp: -N not yet supported.\n");
         return 0;
-    case 'd':
-    case 'D':
-    case 'f':
-    case 's':
-        return refuse(option, parsing->program);
-    case 'h':
-        print_help(parsing->program);
-        return OPTIONS_ANSWERED;
-    case 'V':
-        print_version();
-        return OPTIONS_ANSWERED;
     default:
-        return take_flag(options, option->id);
+        return refuse(option, options->common.program);
     }
 }
 
 int arp_parse(struct arp_options *options, int argc, char *const argv[], bool *done)
 {
-    struct parsing parsing = {options, argv[0]};
-    char message[OPTIONS_MESSAGE];
-    int status = options_parse(tables, TABLE_COUNT, argc, argv, take_option, &parsing, message);
-
-    if (status == OPTIONS_MISUSE) {
-        fprintf(stderr, "%s: %s\n", argv[0], message);
-        return STATUS_MISUSE;
-    }
-    *done = status == OPTIONS_ANSWERED;
-    if (status)
-        return *done ? STATUS_OK : status;
-    if (!options->common.completion)
-        return 0;
-    *done = true;
-    return common_complete(&options->common, &arp_grammar, false, argv[0]);
+    return common_parse(&options->common, &arp_grammar, argc, argv, take_option, options, done);
 }

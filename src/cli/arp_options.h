@@ -7,7 +7,7 @@
 #include "cli/common.h"
 #include "fastnet/hardware.h"
 
-/* net-tools' arp ends so when something was wrong with what it was asked: exit(-1). */
+/* The exit status of net-tools' arp for a wrong argument: exit(-1). */
 enum { STATUS_ARP_FAILURE = 255 };
 
 struct arp_options {
@@ -22,10 +22,7 @@ struct arp_options {
 
 extern const struct grammar arp_grammar;
 
-/*
- * Returns 0, or an exit status after a line on stderr. *done is set when the answer was printed
- * already (--help, --version, --completion).
- */
+/* As common_parse(). */
 int arp_parse(struct arp_options *options, int argc, char *const argv[], bool *done);
 
 #endif

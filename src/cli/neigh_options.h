@@ -11,6 +11,7 @@ struct neigh_options {
     struct common common;
     bool inet, inet6;
     bool proxies;       /* nothing but proxies */
+    bool numeric;       /* accepted, no effect */
     bool has_states;    /* --state was given */
     uint16_t states;    /* NUD_*, or-ed */
     bool none;          /* NUD_NONE, which has no bit */
@@ -20,10 +21,7 @@ struct neigh_options {
 
 extern const struct grammar neigh_grammar;
 
-/*
- * Returns 0, or an exit status after a line on stderr. *done is set when the answer was printed
- * already (--help, --version, --completion).
- */
+/* As common_parse(). */
 int neigh_parse(struct neigh_options *options, int argc, char *const argv[], bool *done);
 
 #endif

@@ -8,7 +8,7 @@
 struct parser {
     const struct option_table *const *tables;
     size_t table_count;
-    int argc, at; /* the word at hand */
+    int argc, at; /* at: the current word */
     char *const *argv;
     option_fn fn;
     void *arg;
@@ -64,7 +64,8 @@ static const struct option *find_exact(const struct parser *parser, const char *
     return NULL;
 }
 
-/* Options of one id mean the same, so an abbreviation of several is of the first. */
+/* Options of one id mean the same: an abbreviation that fits several of them stands for the first.
+ */
 static const struct option *find_abbreviated(const struct option_table *table, const char *name,
                                              size_t length, bool *ambiguous)
 {
@@ -82,7 +83,7 @@ static const struct option *find_abbreviated(const struct option_table *table, c
     return found;
 }
 
-/* What would have been an answer; of those that mean the same as the first, the first alone. */
+/* Names the options that fit; those that mean the same as the first are left out. */
 static int report_ambiguous(struct parser *parser, const struct option_table *table,
                             const char *word, size_t length)
 {

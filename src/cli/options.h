@@ -1,6 +1,6 @@
 /*
  * Command lines. One table of options drives parsing, --help and the completions (completion.h);
- * each personality has a table of its own, and all have the common one besides.
+ * each personality has a table of its own, and all have the common one too.
  */
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
@@ -12,7 +12,7 @@ enum option_argument {
     ARGUMENT_NONE,
     ARGUMENT_REQUIRED,
     ARGUMENT_INTERVAL, /* a number of seconds may be the next word of the command line */
-    ARGUMENT_ATTACHED, /* what follows in the same word, if anything does */
+    ARGUMENT_ATTACHED, /* the rest of the same word, if there is one */
     ARGUMENT_WORD,     /* a word may follow, one that begins with neither '-' nor '!' */
 };
 
@@ -21,13 +21,30 @@ struct option {
     char letter;      /* 0: none */
     const char *name; /* without the dashes; NULL: none */
     enum option_argument argument;
-    const char *metavar; /* what the argument is called in --help */
+    const char *metavar; /* the argument's name in --help */
     const char *choices; /* words that complete the argument, separated by blanks, or NULL */
     const char *help;    /* one line; NULL: understood, but not advertised */
     size_t group;        /* where --help shows it: index into the table's groups */
+    /*
+     * Bytes from the start of the personality's options to what this one sets: a bool if it takes
+     * no argument, a const char * if it takes one. 0: it means more than that.
+     */
+    size_t member;
 };
 
-/* For choices: the columns of what is listed. */
+/*
+ * Rows of a table. Behind the group stand the help and further members: TAKES() an argument, OF()
+ * these words.
+ */
+/* clang-format off */
+#define OPTION_ROW(i, l, n, g, ...) {.id = (i), .letter = (l), .name = (n), .group = (g), .help = __VA_ARGS__}
+#define OPTION(l, n, g, ...)        OPTION_ROW(l, l, n, g, __VA_ARGS__)
+#define LONG(i, n, g, ...)          OPTION_ROW(i, 0, n, g, __VA_ARGS__)
+#define TAKES(m)                    .argument = ARGUMENT_REQUIRED, .metavar = (m)
+#define OF(words)                   .choices = (words)
+/* clang-format on */
+
+/* For choices: the columns of the rows that are listed. */
 #define CHOICES_COLUMNS "COLUMNS"
 
 struct option_table {
@@ -38,7 +55,7 @@ struct option_table {
 };
 
 /*
- * Takes one option with its argument (NULL: none), or an operand: that is the argument of an option
+ * Takes one option with its argument (NULL: none). An operand comes as the argument of an option
  * whose id is OPTION_OPERAND. Returns 0 to go on, another value to stop.
  */
 enum { OPTION_OPERAND = 0 };
@@ -46,21 +63,21 @@ typedef int (*option_fn)(const struct option *option, const char *argument, void
 
 enum { OPTIONS_MESSAGE = 512 };
 
-/* What the user typed, as a message shows it: escaped, and cut when it is very long. Terminated. */
+/* The user's words as a message shows them: escaped, cut when they are very long, terminated. */
 enum { TYPED_MAX = 4 * 80 + 1 };
 const char *options_typed(char text[TYPED_MAX], const char *typed, size_t length);
 
 /*
  * Parses as getopt_long(3) does: bundled letters, --name=value, unambiguous abbreviations, operands
- * anywhere, "--" before the last of them. An abbreviation is looked up in the first table before
- * the second, so that a newer option never makes an older abbreviation ambiguous. Returns 0, what
- * fn returned, or OPTIONS_MISUSE with a line in message, in getopt's words and escaped.
+ * anywhere; after "--" all words are operands. An abbreviation is looked up in the first table
+ * before the second, so a newer option never makes an older abbreviation ambiguous. Returns 0, fn's
+ * result, or OPTIONS_MISUSE: then message holds one line, in getopt's words and escaped.
  */
-enum { OPTIONS_MISUSE = -1, OPTIONS_ANSWERED = -2 /* for fn: there is nothing left to do */ };
+enum { OPTIONS_MISUSE = -1, OPTIONS_ANSWERED = -2 /* returned by fn: nothing is left to do */ };
 int options_parse(const struct option_table *const tables[], size_t table_count, int argc,
                   char *const argv[], option_fn fn, void *arg, char message[OPTIONS_MESSAGE]);
 
-/* The options' part of --help. */
+/* Prints the options for --help. */
 void options_help(const struct option_table *table, FILE *stream);
 
 #endif

@@ -11,18 +11,17 @@ struct grammar;
 
 struct personality {
     const char *name; /* matched exactly, as the name it was run by or as the first argument */
-    /* NULL: reserved for a personality that this version lacks. argv[0] is the name for messages.
-     */
+    /* argv[0] is the name for messages. NULL: reserved, this version lacks the personality. */
     int (*run)(int argc, char *const argv[]);
     const struct grammar *grammar; /* for completions; NULL where run is */
-    unsigned rights;               /* that one of its listings may need (rights.h) */
+    unsigned rights;               /* all that its listings may need (rights.h) */
 };
 
 enum { PERSONALITIES_MAX = 5 };
 extern const struct personality personalities[];
 extern const size_t personality_count;
 
-/* The one that none of these names asks for. */
+/* Runs when none of these names was asked for. */
 int fastnet_run(int argc, char *const argv[]);
 
 int netstat_run(int argc, char *const argv[]);

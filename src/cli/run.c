@@ -1,4 +1,5 @@
-#include "cli/run.h"
+/* A listing from the command line: once or again and again, its output, its exit status. */
+#include "cli/command.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -9,74 +10,36 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/output.h"
 #include "cli/personality.h"
 #include "fastnet/proc_tree.h"
 #include "fastnet/rights.h"
 #include "fastnet/sandbox.h"
 
-/* Says what a write to stdout met; a reader that has gone is not an error. */
-static int output_status(const char *program, int error)
-{
-    if (error == 0 || error == -EPIPE)
-        return STATUS_OK;
-    fprintf(stderr, "%s: write error: %s\n", program, strerror(-error));
-    return STATUS_FAILURE;
-}
-
-/* There is one stdout for the whole program. */
-static struct {
-    FILE *stream; /* NULL: nothing was printed */
-    char *text;
-    size_t size;
-} printed;
-
-FILE *cli_stdout(void)
-{
-    if (!printed.stream)
-        printed.stream = open_memstream(&printed.text, &printed.size);
-    return printed.stream ? printed.stream : stdout;
-}
-
-int cli_finish_stdout(const char *program, int status)
-{
-    int error = fflush(stdout) != 0 || ferror(stdout) ? -EIO : 0; /* if memory was short */
-
-    if (printed.stream) {
-        error = fclose(printed.stream) != 0 ? -errno : 0;
-        struct writer writer = {
-            .fd = STDOUT_FILENO, .buffer = printed.text, .length = printed.size};
-        if (!error)
-            error = writer_flush(&writer);
-        free(printed.text);
-        printed.stream = NULL;
-    }
-    return error ? output_status(program, error) : status;
-}
-
-/* *last is set when there is no use in another pass. */
-static int list_once(const struct cli_listing *options, struct engine *engine, struct sink *sink,
-                     bool *last)
+/* *last is set when another pass would be of no use. */
+static int list_once(const struct listing_command *command, struct engine *engine,
+                     struct sink *sink, bool *last)
 {
     struct report report = {0};
-    int result = engine_run(engine, options->listing, sink, &report);
+    int result = engine_run(engine, &command->listing, sink, &report);
     int error = writer_flush(sink->writer);
 
-    if (options->amend && !error)
-        options->amend(options->arg, &report);
+    if (command->after_each_pass && !error)
+        command->after_each_pass(command->arg, &report);
     if (result < 0 && !error)
         report_loss(&report, "%s", strerror(-result));
-    report_print(&report, stderr, options->program);
+    report_print(&report, stderr, command->common->program);
     *last = error || report.ended;
     if (error)
-        return output_status(options->program, error);
+        return output_status(command->common->program, error);
     return report.partial ? STATUS_FAILURE : STATUS_OK;
 }
 
 /*
  * Names are looked up with no rights left, but the owners or the captured files of the next pass
- * need them: then each pass is a child's. A bit of its status says that there is no use in another.
+ * need rights: then each pass runs in a child. A bit of its status says that it was the last.
  */
-static int list_in_child(const struct cli_listing *options, struct engine *engine,
+static int list_in_child(const struct listing_command *command, struct engine *engine,
                          struct sink *sink, bool *last)
 {
     enum { LAST = 64 };
@@ -84,16 +47,16 @@ static int list_in_child(const struct cli_listing *options, struct engine *engin
     pid_t child = fork(), ended;
 
     if (child == 0) {
-        status = list_once(options, engine, sink, last);
+        status = list_once(command, engine, sink, last);
         _exit(status | (*last ? LAST : 0));
     }
     if (child < 0) /* rows are worth more than the owners of later passes */
-        return list_once(options, engine, sink, last);
+        return list_once(command, engine, sink, last);
     do
         ended = waitpid(child, &status, 0);
     while (ended < 0 && errno == EINTR);
     if (ended != child || !WIFEXITED(status)) {
-        fprintf(stderr, "%s: a pass of the listing failed\n", options->program);
+        fprintf(stderr, "%s: a pass of the listing failed\n", command->common->program);
         *last = true;
         return STATUS_FAILURE;
     }
@@ -115,7 +78,7 @@ static bool is_captured(const struct listing *listing)
     return !proc_tree_is_own(listing->proc_root);
 }
 
-/* What the listing looks up and reads may take these. */
+/* The rights that lookups and tables of the listing may need. */
 static unsigned rights_of(const struct listing *listing)
 {
     unsigned rights = is_captured(listing) ? 1u << RIGHT_READ : 0;
@@ -128,48 +91,58 @@ static unsigned rights_of(const struct listing *listing)
     return rights;
 }
 
-/* What the C library loads to look these up may do anything. */
+/* To look these up, the C library may load and run anything (nsswitch.conf(5)). */
 #define NAMES (NEED_USERS | NEED_SERVICES | NEED_HOSTS | NEED_NETWORKS)
 
-static int list(const struct cli_listing *options, struct engine *engine, struct sink *sink)
+static int list(const struct listing_command *command, struct engine *engine, struct sink *sink)
 {
-    const uint64_t needs = options->listing->needs.lookups;
-    bool rights = (needs & NEED_OWNERS) || is_captured(options->listing);
-    /* what changes are counted from stays here */
-    bool in_child = options->continuous && (needs & NAMES) && rights && rights_any() &&
-                    !options->listing->delta;
+    const uint64_t needs = command->listing.needs.lookups;
+    bool rights = (needs & NEED_OWNERS) || is_captured(&command->listing);
+    /* for --delta this process must remember what the last pass found */
+    bool in_child = command->interval_ms && (needs & NAMES) && rights && rights_any() &&
+                    !command->listing.delta;
 
-    if (in_child) /* ignored, as a parent may leave it, it hides how a child ended */
+    if (in_child) /* a parent may have left it ignored, which hides how a child ended */
         signal(SIGCHLD, SIG_DFL);
     for (;;) {
         bool last = false;
-        int status = in_child ? list_in_child(options, engine, sink, &last)
-                              : list_once(options, engine, sink, &last);
-        if (!options->continuous || last)
+        int status = in_child ? list_in_child(command, engine, sink, &last)
+                              : list_once(command, engine, sink, &last);
+        if (!command->interval_ms || last)
             return status;
-        wait_interval(options->interval_ms);
+        wait_interval(command->interval_ms);
     }
 }
 
-int cli_run_listing(const struct cli_listing *options)
+static int run(struct listing_command *command)
 {
     struct engine *engine = NULL;
     struct writer writer = {0};
     struct sink *sink = NULL;
     int status = STATUS_FAILURE;
 
-    rights_limit(rights_of(options->listing));
-    if (engine_create(&engine) == 0 && writer_init(&writer, STDOUT_FILENO) == 0)
-        sink = options->make_sink(options->arg, &writer, engine_context(engine));
+    rights_limit(rights_of(&command->listing));
+    if (engine_create(&engine) == 0 && writer_init(&writer, STDOUT_FILENO) == 0) {
+        command->context = engine_context(engine);
+        sink = command_sink(command, &writer);
+    }
     /* a captured tree may come from anybody */
-    if (sink && is_captured(options->listing) && !(options->listing->needs.lookups & NAMES))
+    if (sink && is_captured(&command->listing) && !(command->listing.needs.lookups & NAMES))
         sandbox_enter();
     if (sink)
-        status = list(options, engine, sink);
+        status = list(command, engine, sink);
     else
-        fprintf(stderr, "%s: out of memory\n", options->program);
+        fprintf(stderr, "%s: out of memory\n", command->common->program);
     sink_destroy(sink);
     writer_finish(&writer);
     engine_destroy(engine);
     return status;
+}
+
+int command_run(struct listing_command *command)
+{
+    bool done = false;
+    const int status = command_resolve(command, &done);
+
+    return status || done ? status : run(command);
 }

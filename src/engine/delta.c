@@ -3,36 +3,43 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "engine/rows.h"
 #include "fastnet/clock.h"
 #include "fastnet/hash.h"
+#include "fastnet/hash_table.h"
 
-enum { FIRST_SLOTS = 64, KEY_MAX = 64, COUNTERS_MAX = 32 };
+enum { KEY_MAX = 64, COUNTERS_MAX = 32 };
 
-/* What tells a row from the others of its kind, in the runs before, too. */
+/* Identifies a row among all rows of its kind, in earlier runs too. */
 struct key {
     char bytes[KEY_MAX];
     size_t size;
 };
 
-/* The counters of a row; one that does not grow in this row is not among them. */
+/* The counters of a row that grow in it. */
 struct counters {
-    const struct field *fields[COUNTERS_MAX];
-    uint64_t values[COUNTERS_MAX];
     size_t count;
+    struct {
+        const struct field *field;
+        uint64_t value;
+    } counts[COUNTERS_MAX]; /* kept ones have room for only `count` */
 };
 
-/* A row as it was last seen. */
+/* A row of one run. */
 struct row {
-    unsigned run; /* in which run; 0: the slot is free */
-    uint64_t at;  /* when, nanoseconds */
+    uint64_t at; /* time it was seen, nanoseconds */
     struct key key;
-    struct counters counters;
+    struct counters *counters;
+};
+
+/* The rows of one run. */
+struct seen_rows {
+    struct hash_table table; /* of struct row */
+    struct rows memory;      /* of their counters */
 };
 
 struct delta {
-    unsigned run;
-    struct row *rows; /* open addressing */
-    size_t mask, count;
+    struct seen_rows before, now;
 };
 
 /* Appends to the key; returns false when it is too long. */
@@ -60,7 +67,7 @@ static bool add_value(struct key *key, const struct value *value)
     }
 }
 
-/* By its identity, or else by the fields that are keys. Returns false when nothing tells it. */
+/* The identity, or else the key fields. Returns false if there is none, or it is too long. */
 static bool key_of(const struct record *record, struct key *key)
 {
     const struct kind *kind = record->kind;
@@ -86,79 +93,75 @@ static void counters_of(const struct record *record, struct counters *counters)
         const struct field *field = &kind->fields[i];
         if (!field->counter || (field->needs.fields | field->grows) & ~record->has)
             continue;
-        counters->fields[counters->count] = field;
-        counters->values[counters->count++] = field_number(field, record);
+        counters->counts[counters->count].field = field;
+        counters->counts[counters->count++].value = field_number(field, record);
     }
+}
+
+static void forget(struct seen_rows *rows)
+{
+    hash_table_finish(&rows->table);
+    rows_clear(&rows->memory);
+    *rows = (struct seen_rows){.table = {.count = 0}};
 }
 
 struct delta *delta_create(void)
 {
-    struct delta *delta = calloc(1, sizeof *delta);
-
-    if (!delta)
-        return NULL;
-    delta->mask = FIRST_SLOTS - 1;
-    delta->rows = calloc(FIRST_SLOTS, sizeof *delta->rows);
-    if (delta->rows)
-        return delta;
-    free(delta);
-    return NULL;
+    return calloc(1, sizeof(struct delta));
 }
 
 void delta_destroy(struct delta *delta)
 {
     if (!delta)
         return;
-    free(delta->rows);
+    forget(&delta->before);
+    forget(&delta->now);
     free(delta);
 }
 
+/* Forgets the rows of the run before the last: a row that comes back may be another one. */
 void delta_start(struct delta *delta)
 {
-    delta->run++;
+    forget(&delta->before);
+    delta->before = delta->now;
+    delta->now = (struct seen_rows){.table = {.count = 0}};
 }
 
-static struct row *find(struct row *rows, size_t mask, const struct key *key)
+static uint64_t hash_of(const struct key *key)
 {
-    size_t at = (size_t)hash_bytes(key->size, key->bytes, key->size) & mask;
-
-    for (; rows[at].run; at = (at + 1) & mask)
-        if (rows[at].key.size == key->size &&
-            memcmp(rows[at].key.bytes, key->bytes, key->size) == 0)
-            break;
-    return &rows[at];
+    return hash_bytes(key->size, key->bytes, key->size);
 }
 
-/* A row that was not there at the last run is forgotten: it may be another one that comes back. */
-static bool is_forgotten(const struct delta *delta, const struct row *row)
+static bool has_key(const void *element, const void *key)
 {
-    return !row->run || row->run + 1 < delta->run;
+    const struct row *row = element;
+    const struct key *other = key;
+
+    return row->key.size == other->size && memcmp(row->key.bytes, other->bytes, other->size) == 0;
 }
 
-static int grow(struct delta *delta)
+static int remember(struct seen_rows *rows, const struct key *key, const struct counters *counters,
+                    uint64_t time)
 {
-    const size_t mask = 2 * delta->mask + 1;
-    struct row *rows = calloc(mask + 1, sizeof *rows);
+    const size_t size =
+        offsetof(struct counters, counts) + counters->count * sizeof *counters->counts;
+    struct row *row = hash_table_find(&rows->table, hash_of(key), has_key, key);
 
-    if (!rows)
+    if (!row)
+        row = hash_table_add(&rows->table, hash_of(key), sizeof *row);
+    if (!row)
         return -ENOMEM;
-    delta->count = 0;
-    for (size_t i = 0; i <= delta->mask; i++) {
-        const struct row *row = &delta->rows[i];
-        if (is_forgotten(delta, row))
-            continue;
-        *find(rows, mask, &row->key) = *row;
-        delta->count++;
-    }
-    free(delta->rows);
-    delta->rows = rows;
-    delta->mask = mask;
+    *row = (struct row){.at = time, .key = *key, .counters = rows_allocate(&rows->memory, size)};
+    if (!row->counters)
+        return -ENOMEM;
+    memcpy(row->counters, counters, size);
     return 0;
 }
 
 /*
- * Rounded; the time is that from one look at the row to the next. What is more than a number can
- * hold, as a counter of 64 bits may change within a moment in a captured tree, is the largest.
+ * The change per second, rounded; nanoseconds is the time between the two readings of the row. The
+ * result is at most UINT64_MAX: counters of a captured tree can change by any amount within a
+ * moment.
  */
 static uint64_t a_second(uint64_t change, uint64_t nanoseconds)
 {
@@ -167,13 +170,14 @@ static uint64_t a_second(uint64_t change, uint64_t nanoseconds)
     return rate < (double)UINT64_MAX ? (uint64_t)rate : UINT64_MAX;
 }
 
-/* Whether there are changes: the same counters, and none that fell because it was reset. */
+/* Whether changes can be computed: the counters are the same, and none fell (was reset). */
 static bool is_comparable(const struct counters *counters, const struct counters *before)
 {
     if (counters->count != before->count)
         return false;
     for (size_t i = 0; i < counters->count; i++)
-        if (counters->fields[i] != before->fields[i] || counters->values[i] < before->values[i])
+        if (counters->counts[i].field != before->counts[i].field ||
+            counters->counts[i].value < before->counts[i].value)
             return false;
     return true;
 }
@@ -182,22 +186,22 @@ static void set_changes(struct record *change, const struct counters *counters,
                         const struct row *before, uint64_t time)
 {
     for (size_t i = 0; i < counters->count; i++)
-        field_set_number(
-            counters->fields[i], change,
-            a_second(counters->values[i] - before->counters.values[i], time - before->at));
+        field_set_number(counters->counts[i].field, change,
+                         a_second(counters->counts[i].value - before->counters->counts[i].value,
+                                  time - before->at));
 }
 
 static void forget_counters(struct record *change, const struct counters *counters)
 {
     for (size_t i = 0; i < counters->count; i++)
-        change->has &= ~counters->fields[i]->needs.fields;
+        change->has &= ~counters->counts[i].field->needs.fields;
 }
 
 int delta_take(struct delta *delta, const struct record *record, struct record *change)
 {
     const uint64_t time = clock_nanoseconds(CLOCK_MONOTONIC);
+    const struct row *before;
     struct counters counters;
-    struct row *row;
     struct key key;
 
     *change = *record;
@@ -208,14 +212,10 @@ int delta_take(struct delta *delta, const struct record *record, struct record *
         forget_counters(change, &counters);
         return 0;
     }
-    if (2 * (delta->count + 1) > delta->mask && grow(delta) < 0)
-        return -ENOMEM;
-    row = find(delta->rows, delta->mask, &key);
-    if (is_forgotten(delta, row) || time <= row->at || !is_comparable(&counters, &row->counters))
-        forget_counters(change, &counters);
+    before = hash_table_find(&delta->before.table, hash_of(&key), has_key, &key);
+    if (before && time > before->at && is_comparable(&counters, before->counters))
+        set_changes(change, &counters, before, time);
     else
-        set_changes(change, &counters, row, time);
-    delta->count += !row->run;
-    *row = (struct row){.run = delta->run, .at = time, .key = key, .counters = counters};
-    return 0;
+        forget_counters(change, &counters);
+    return remember(&delta->now, &key, &counters, time);
 }

@@ -1,9 +1,9 @@
 /*
- * Changes in place of totals. A counter that grows is shown as what was added to it since the run
- * before, divided by the time between the two, to the nearest whole number a second. The rows of
- * two runs belong together when they have one key.
+ * --delta: changes instead of totals. A counter is shown as its change per second since the
+ * previous run, rounded to a whole number. Rows of two runs belong together if they have the same
+ * key.
  *
- * Which fields are counters, and which the key, the fields themselves say (field.h).
+ * The fields themselves say whether they are counters or part of the key (field.h).
  */
 #ifndef ENGINE_DELTA_H
 #define ENGINE_DELTA_H
@@ -16,13 +16,13 @@ struct delta;
 struct delta *delta_create(void);
 void delta_destroy(struct delta *delta);
 
-/* A new run: what was remembered is what its rows are compared with. */
+/* Starts a run: its rows will be compared with those remembered so far. */
 void delta_start(struct delta *delta);
 
 /*
- * Remembers a row's counters and makes *change that row with its changes. Where there are none,
- * because the row is new, its key is too long or a counter went back, its counters are absent. A
- * kind without counters is copied as it is. Returns 0 or -ENOMEM.
+ * Remembers a row's counters and sets *change to the row, with changes as its counters. They are
+ * absent if the row is new, its key is too long or a counter fell. A row without counters is copied
+ * unchanged. Returns 0 or -ENOMEM.
  */
 int delta_take(struct delta *delta, const struct record *record, struct record *change);
 

@@ -56,7 +56,7 @@ const struct context *engine_context(const struct engine *engine)
 
 /* A listing from its beginning to its end */
 
-/* The first of several runs that show changes has nothing to show. */
+/* The first run with --delta shows nothing, because it has nothing to compare with. */
 static int prepare_delta(struct run *run)
 {
     struct engine *engine = run->engine;
@@ -78,7 +78,7 @@ static void begin_section(struct run *run, unsigned section)
         run->sink->ops->section(run->sink, section);
 }
 
-/* Hands on what was kept of a section. */
+/* Hands on the kept rows of a section. */
 static int emit_kept(struct run *run, unsigned section)
 {
     struct rows *rows = &run->sections[section];
@@ -91,7 +91,8 @@ static int emit_kept(struct run *run, unsigned section)
         error = rows_arrange(rows, run->listing->compare);
     for (size_t i = 0; i < rows->count && !error; i++) {
         run->unowned |= run_is_ownerless(run, rows->records[i]);
-        error = run_emit(run, run->sink, rows->records[i]);
+        if (predicate_holds(run->listing->where, rows->records[i], &run->engine->context))
+            error = run_emit(run, run->sink, rows->records[i]);
     }
     rows_clear(rows);
     return error;
@@ -121,7 +122,7 @@ static int emit_groups(struct run *run)
     return error;
 }
 
-/* Whether the section of table i starts, or ends, with it. */
+/* Whether table i is the first, or the last, of its section. */
 static bool starts_section(const struct run *run, size_t i)
 {
     const struct listing_table *table = &run->listing->tables[i];
@@ -134,7 +135,7 @@ static bool ends_section(const struct run *run, size_t i)
     return run->ended || i + 1 == run->listing->table_count || starts_section(run, i + 1);
 }
 
-/* Rows go to the sink as they come; at the end of a section those that waited. */
+/* Rows go to the sink as they come. Rows that waited follow at the end of their section. */
 static int stream(struct run *run)
 {
     const struct listing *listing = run->listing;
@@ -150,7 +151,7 @@ static int stream(struct run *run)
     return run->stopped;
 }
 
-/* All rows are gathered first; then they are named, sorted and handed on. */
+/* Gathers all rows first, then names, sorts and hands them on. */
 static int gather(struct run *run)
 {
     const struct listing *listing = run->listing;
@@ -174,7 +175,15 @@ static int gather(struct run *run)
     return error;
 }
 
-/* Of a tree that was captured: what it lacks, for nobody knows what its kernel had. */
+/* A table whose absence costs the status, unless what was lost has cost it already. */
+static void report_lacking(struct run *run)
+{
+    if (run->lacking->missing)
+        report_note(run->report, "%s", run->lacking->missing);
+    run->report->partial = run->report->ended = true;
+}
+
+/* A captured tree: which file it lacks, because what its kernel had is unknown. */
 static void report_nothing_found(struct run *run)
 {
     const struct listing *listing = run->listing;
@@ -183,19 +192,19 @@ static void report_nothing_found(struct run *run)
     if (only && only->file)
         report_loss(run->report, "%s/net/%s is not there", listing->proc_root, only->file);
     else
-        report_loss(run->report, "%s/net has none of the files that this is listed from",
+        report_loss(run->report, "%s/net has none of the files that this listing reads",
                     listing->proc_root);
 }
 
 static int carry_out(struct run *run)
 {
     const struct listing *listing = run->listing;
-    bool owners = listing->needs.lookups & NEED_OWNERS;
-    bool names = listing->needs.lookups & (NEED_USERS | NEED_SERVICES | NEED_HOSTS);
+    bool owners = run->needs.lookups & NEED_OWNERS;
+    bool names = run->needs.lookups & (NEED_USERS | NEED_SERVICES | NEED_HOSTS);
     int result;
 
-    /* what is read with rights is read before names are looked up, for which they are given up */
-    run->keep_all = listing->sort || listing->compare || (listing->needs.lookups & NEED_HOSTS) ||
+    /* rights are given up before names are looked up: read all that needs rights before that */
+    run->keep_all = listing->sort || listing->compare || (run->needs.lookups & NEED_HOSTS) ||
                     (owners && (names || run->groups)) || (names && run_is_captured(run));
     if (owners)
         run_walk_owners(run);
@@ -205,19 +214,31 @@ static int carry_out(struct run *run)
     if (!result && !run->keep_all)
         result = run_prepare_names(run);
     if (!run->silent)
-        run->sink->ops->begin(run->sink);
+        sink_begin(run->sink);
     if (!result)
         result = run->keep_all ? gather(run) : stream(run);
     if (!result && run->groups && !run->silent)
         result = emit_groups(run);
     if (!run->silent)
-        run->sink->ops->end(run->sink);
+        sink_end(run->sink);
     run_report_failures(run);
     if (run_is_captured(run) && !run->found && !run->report->partial)
         report_nothing_found(run);
     run_report_owners(run);
     run_report_lookups(run);
+    if (run->lacking && !run->report->partial)
+        report_lacking(run);
     return result;
+}
+
+static void set_needs(struct run *run)
+{
+    const struct listing *listing = run->listing;
+
+    run->needs = listing->needs;
+    needs_add(&run->needs, predicate_needs(listing->where));
+    for (size_t i = 0; i < listing->table_count; i++)
+        needs_add(&run->needs, predicate_needs(listing->tables[i].where));
 }
 
 static size_t count_sections(const struct listing *listing)
@@ -240,6 +261,7 @@ int engine_run(struct engine *engine, const struct listing *listing, struct sink
                       .section_count = count_sections(listing)};
     int result = -ENOMEM;
 
+    set_needs(&run);
     run.sections = calloc(run.section_count + 1, sizeof *run.sections);
     if (listing->count_by_count)
         run.groups = groups_create(listing->count_by, listing->count_by_count);

@@ -19,10 +19,10 @@ struct group {
 struct groups {
     const struct field *const *columns;
     size_t column_count;
-    uint64_t seed;           /* peers choose addresses, but not where they collide */
+    uint64_t seed;           /* secret: peers cannot choose addresses that collide */
     struct hash_table table; /* of struct group */
     struct rows memory;      /* of values and text */
-    struct value *scratch;   /* the values of the record at hand */
+    struct value *scratch;   /* the values of the current record */
 };
 
 struct groups *groups_create(const struct field *const *columns, size_t count)
@@ -80,13 +80,17 @@ static uint64_t hash_value(uint64_t hash, const struct value *value)
         return hash;
     case VALUE_FLAGS:
         return hash_bytes(hash, value->flags.bits, sizeof value->flags.bits);
+    case VALUE_NETWORKS:
+        for (size_t i = 0; i < value->networks.count; i++)
+            hash = hash_bytes(hash, value_network(value, i), sizeof(struct network));
+        return hash;
     case VALUE_UNKNOWN:
         break;
     }
     return hash;
 }
 
-/* Whether the values at hand are those of the group. */
+/* Whether the current record belongs to the group. */
 static bool is_group_of(const void *element, const void *key)
 {
     const struct group *group = element;
@@ -105,7 +109,17 @@ static char *keep_bytes(struct groups *groups, const char *data, size_t length)
     return bytes ? memcpy(bytes, data, length) : NULL;
 }
 
-/* The text of a value dies with its record, and so may a name: a group keeps a copy. */
+static const struct network *keep_networks(struct groups *groups, const struct value *value)
+{
+    const size_t count = value->networks.count;
+    struct network *networks = rows_allocate(&groups->memory, count * sizeof *networks);
+
+    for (size_t i = 0; networks && i < count; i++)
+        networks[i] = *value_network(value, i);
+    return networks;
+}
+
+/* What a value borrows dies with its record, and so may a name: a group keeps a copy. */
 static int keep_value(struct groups *groups, struct value *value)
 {
     switch (value->type) {
@@ -121,6 +135,10 @@ static int keep_value(struct groups *groups, struct value *value)
             return 0;
         value->name.string = keep_bytes(groups, value->name.string, strlen(value->name.string) + 1);
         return value->name.string ? 0 : -ENOMEM;
+    case VALUE_NETWORKS:
+        value->networks.first = keep_networks(groups, value);
+        value->networks.stride = sizeof(struct network);
+        return value->networks.first ? 0 : -ENOMEM;
     default:
         return 0;
     }
@@ -176,7 +194,7 @@ static int compare_groups(const void *a, const void *b, void *arg)
 
 int groups_finish(struct groups *groups, struct rows *rows)
 {
-    struct hash_table *table = &groups->table; /* nothing is looked up in it from here on */
+    struct hash_table *table = &groups->table; /* sorting ends all lookups in it */
     int error = sort_stable(table->elements, table->count, table->size, compare_groups, groups);
 
     for (size_t i = 0; i < table->count && !error; i++) {

@@ -1,4 +1,4 @@
-/* --count-by: how many records there are of each distinct combination of values. */
+/* --count-by: counts the records of each distinct combination of values. */
 #ifndef ENGINE_GROUPS_H
 #define ENGINE_GROUPS_H
 
@@ -10,12 +10,15 @@ struct groups;
 struct groups *groups_create(const struct field *const *columns, size_t count);
 void groups_destroy(struct groups *groups);
 
-/* Counts one record. Its values may borrow from the context all the time. Returns 0 or -ENOMEM. */
+/*
+ * Counts one record. Its values may borrow from the context, which must outlive the groups. Returns
+ * 0 or -ENOMEM.
+ */
 int groups_add(struct groups *groups, const struct record *record, const struct context *context);
 
 /*
- * Adds a &kind_count for each group to rows, the largest first, equal ones by their values. They
- * borrow from the groups.
+ * Adds a record of kind_count for each group to rows: the largest first, equal ones by their
+ * values. They borrow from the groups. Returns 0 or -ENOMEM.
  */
 int groups_finish(struct groups *groups, struct rows *rows);
 

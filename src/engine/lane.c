@@ -1,6 +1,6 @@
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/socket.h>
+#include <sys/eventfd.h>
 
 #include "engine/delta.h"
 #include "engine/run.h"
@@ -15,7 +15,7 @@ int run_emit(const struct run *run, struct sink *sink, const struct record *reco
     return -sink->writer->error;
 }
 
-/* Whether this row is a repeat; -ENOMEM when that cannot be remembered. */
+/* Returns 1 if the row is a repeat, 0 if not, -ENOMEM if it cannot be remembered. */
 static int is_listed(const struct lane *lane, const struct record *record)
 {
     if (!record->identity)
@@ -23,14 +23,14 @@ static int is_listed(const struct lane *lane, const struct record *record)
     return seen_before(lane->seen, record->identity);
 }
 
-/* What is written first stays first: the heading, and as many rows of the first table as came. */
+/* If the second buffer is nearly full, the first is written out: its rows must come first. */
 static void make_room(const struct lane *first, const struct lane *second)
 {
     if (second->sink->writer->length > WRITER_CAPACITY - WRITER_RESERVE_MAX)
         writer_flush(first->sink->writer);
 }
 
-/* A row that is not a repeat, on its way: kept, or handed to the sink. */
+/* Keeps a row that is not a repeat, or hands it to the sink. */
 static int pass_on(struct lane *lane, const struct record *record, bool wait)
 {
     struct run *run = lane->run;
@@ -55,24 +55,55 @@ static void count(struct lane *lane, const struct record *record)
     lane->pass.digest += hash_word(0, record->identity);
 }
 
+/* Counts a row if their number is limited. The last allowed row ends the stream. */
+static bool is_among_most(struct run *run)
+{
+    const struct listing *listing = run->listing;
+
+    if (!listing->most)
+        return true;
+    if (run->wanted == listing->most)
+        return false;
+    if (++run->wanted == listing->most)
+        eventfd_write(listing->events->stop, 1);
+    return true;
+}
+
+/* A row that waits is checked again when all lookups are done. */
+static bool is_wanted(const struct lane *lane, const struct record *record, bool wait)
+{
+    const struct listing *listing = lane->run->listing;
+    bool wanted;
+
+    if (!predicate_holds(lane->where, record, NULL))
+        return false;
+    if (!listing->where && !listing->most)
+        return true;
+    wanted = wait ? predicate_may_hold(listing->where, record, UINT64_MAX)
+                  : predicate_holds(listing->where, record, &lane->run->engine->context);
+    if (!wanted && listing->refused)
+        ++*listing->refused;
+    return wanted && is_among_most(lane->run);
+}
+
 int lane_take(const struct record *record, void *arg)
 {
     struct lane *first = arg;
     struct lane *lane = first->second && first->is_second(record) ? first->second : first;
-    const struct listing *listing = lane->run->listing;
-    bool ownerless;
+    bool ownerless, wait;
     int result;
 
     count(lane, record);
     if (lane != first)
         make_room(first, lane);
     result = is_listed(lane, record);
-    if (result == 0 && listing->keep && !listing->keep(record, listing->keep_arg))
-        return 0;
     ownerless = result == 0 && run_is_ownerless(lane->run, record);
+    wait = lane->run->keep_all || ownerless;
+    if (result == 0 && !is_wanted(lane, record, wait))
+        return 0;
     lane->ownerless |= ownerless;
     if (result == 0)
-        result = pass_on(lane, record, lane->run->keep_all || ownerless);
+        result = pass_on(lane, record, wait);
     if (result < 0)
         lane->stopped = result;
     return result < 0 ? result : 0;
@@ -88,7 +119,7 @@ bool lane_can_keep_order(const struct run *run)
     return run->sink->ops->clone && !run->keep_all && !run->groups && !run->listing->exact;
 }
 
-/* The second lane, and what it does not share with the first. */
+/* The second lane, with its own writer and kept rows. */
 struct second {
     struct lane lane;
     struct writer writer;
@@ -114,6 +145,7 @@ void lane_keep_order(struct lane *lane, bool (*is_second)(const struct record *)
     lane_init(&second->lane, lane->run, &second->kept);
     second->lane.seen = seen_create();
     second->lane.sink = NULL;
+    second->lane.where = lane->where;
     if (writer_init(&second->writer, lane->sink->writer->fd) == 0)
         second->lane.sink = lane->sink->ops->clone(lane->sink, &second->writer);
     if (second->lane.seen && second->lane.sink)

@@ -12,7 +12,7 @@ static void raise_for_owners(const struct run *run)
     rights_raise(run_is_captured(run) ? RIGHT_READ : RIGHT_OWNERS);
 }
 
-/* What netstat says, word for word: scripts know it. */
+/* netstat's message word for word, because scripts look for it. */
 static void report_shut_out(struct run *run, bool any_owner)
 {
     if (any_owner)
@@ -28,7 +28,7 @@ static void report_shut_out(struct run *run, bool any_owner)
 void run_walk_owners(struct run *run)
 {
     struct owners_options options = {.proc_root = run->listing->proc_root,
-                                     .commands = run->listing->needs.lookups & NEED_COMMANDS};
+                                     .commands = run->needs.lookups & NEED_COMMANDS};
     struct owners *owners = NULL;
     int error;
 
@@ -50,8 +50,8 @@ void run_walk_owners(struct run *run)
 }
 
 /*
- * A socket that someone must hold, but nobody was seen with: it may have changed hands while /proc
- * was walked, so it waits for a second look.
+ * Whether the row's socket must have an owner but none was found. It may have changed hands during
+ * the walk over /proc, so the row waits for a second look.
  */
 bool run_is_ownerless(const struct run *run, const struct record *record)
 {
@@ -74,7 +74,7 @@ void run_look_again_for_owners(struct run *run)
     error = owners ? owners_refresh(owners) : 0;
     rights_lower();
     if (error < 0)
-        report_note(run->report, "owners: the second look: %s", strerror(-error));
+        report_note(run->report, "owners: the second look failed: %s", strerror(-error));
 }
 
 void run_report_owners(struct run *run)
@@ -84,8 +84,7 @@ void run_report_owners(struct run *run)
     if (!owners)
         return;
     if (owners_error(owners))
-        report_note(run->report, "owners: not all could be read: %s",
-                    strerror(owners_error(owners)));
+        report_note(run->report, "owners: some are missing: %s", strerror(owners_error(owners)));
     if (owners_hidden(owners))
         report_note(run->report, "owners: %s does not list all processes (hidepid, proc(5))",
                     run->listing->proc_root);
@@ -105,7 +104,7 @@ static int add_hosts_of(struct hosts *hosts, const struct record *record)
         struct address address;
         if (named->fields & ~record->has || (named->is_host && !named->is_host(record)))
             continue;
-        memcpy(&address, (const char *)record + named->place, sizeof address);
+        memcpy(&address, (const char *)record + named->offset, sizeof address);
         error = hosts_add(hosts, &address);
     }
     return error;
@@ -120,7 +119,7 @@ static int add_hosts(struct hosts *hosts, const struct rows *rows)
     return error;
 }
 
-/* Rows are worth more than names: without these they come with addresses. */
+/* A failure costs only names: rows then show addresses. */
 static void resolve_hosts(struct run *run)
 {
     struct hosts *hosts = run->engine->context.hosts;
@@ -137,11 +136,11 @@ static void resolve_hosts(struct run *run)
         report_note(run->report, "hosts: not looked up: %s", strerror(-unanswered));
 }
 
-/* Everything but owners is looked up with no rights left. */
+/* Everything except owners is looked up without rights. */
 int run_prepare_names(struct run *run)
 {
     struct context *context = &run->engine->context;
-    const uint64_t needs = run->listing->needs.lookups;
+    const uint64_t needs = run->needs.lookups;
 
     if (!(needs & (NEED_USERS | NEED_SERVICES | NEED_HOSTS | NEED_NETWORKS)))
         return 0;
@@ -165,7 +164,7 @@ static int add_interface(const struct interface *interface, void *arg)
     return interfaces_add(arg, interface);
 }
 
-/* What this misses, names included, is asked for one by one, or not known: no row is lost. */
+/* Interfaces that this misses are asked for one by one or stay unknown: no row is lost. */
 static void add_links(struct run *run)
 {
     struct report details = {.partial = false};
@@ -173,7 +172,7 @@ static void add_links(struct run *run)
         links_dump(run->engine->netlink, add_interface, run->engine->context.interfaces, &details);
 
     if (error < 0 || details.count)
-        report_note(run->report, "interfaces: not all is known of them: %s",
+        report_note(run->report, "interfaces: some details are missing: %s",
                     error < 0 ? strerror(-error) : details.lines[0]);
 }
 
@@ -181,12 +180,12 @@ int run_prepare_interfaces(struct run *run)
 {
     struct context *context = &run->engine->context;
 
-    if (!(run->listing->needs.lookups & NEED_INTERFACES) || context->interfaces)
+    if (!(run->needs.lookups & NEED_INTERFACES) || context->interfaces)
         return 0;
     context->interfaces = interfaces_create();
     if (!context->interfaces)
         return -ENOMEM;
-    if ((run->listing->needs.lookups & NEED_LINKS) && run->listing->backend != BACKEND_PROC)
+    if ((run->needs.lookups & NEED_LINKS) && run->listing->backend != BACKEND_PROC)
         add_links(run);
     return 0;
 }
@@ -194,7 +193,7 @@ int run_prepare_interfaces(struct run *run)
 static void report_lookup(struct run *run, const char *what, int error)
 {
     if (error)
-        report_note(run->report, "%s: not all could be looked up: %s", what, strerror(error));
+        report_note(run->report, "%s: some names are missing: %s", what, strerror(error));
 }
 
 void run_report_lookups(struct run *run)
@@ -207,11 +206,11 @@ void run_report_lookups(struct run *run)
     report_lookup(run, "hosts", hosts_error(context->hosts));
 }
 
-/* Without the file that names them labels are shown by their numbers. */
+/* Without a file of their names, labels are shown as numbers. */
 int run_prepare_netfilter(struct run *run)
 {
     struct context *context = &run->engine->context;
-    const uint64_t needs = run->listing->needs.lookups;
+    const uint64_t needs = run->needs.lookups;
     int error;
 
     if ((needs & NEED_SENDERS) && !context->senders && !(context->senders = senders_create()))

@@ -10,7 +10,7 @@ static int compare_numbers(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-/* Below zero the larger magnitude is the smaller number. */
+/* Of negative numbers the one with the larger magnitude is smaller. */
 static int compare_signed(const struct value *a, const struct value *b)
 {
     int order = compare_numbers(a->integer.magnitude, b->integer.magnitude);
@@ -29,14 +29,28 @@ static int compare_bytes(const char *a, size_t a_length, const char *b, size_t b
 }
 
 /* IPv4 before IPv6. */
-static int compare_addresses(const struct value *a, const struct value *b)
+static int compare_addresses(const struct address *a, const struct address *b)
 {
-    if (a->address.family != b->address.family)
-        return a->address.family == AF_INET ? -1 : 1;
-    return memcmp(a->address.bytes, b->address.bytes, sizeof a->address.bytes);
+    if (a->family != b->family)
+        return a->family == AF_INET ? -1 : 1;
+    return memcmp(a->bytes, b->bytes, sizeof a->bytes);
 }
 
-/* Names before the numbers of what has none. */
+/* One after the other; none before some. */
+static int compare_networks(const struct value *a, const struct value *b)
+{
+    int order = 0;
+
+    for (size_t i = 0; i < a->networks.count && i < b->networks.count && !order; i++) {
+        const struct network *x = value_network(a, i), *y = value_network(b, i);
+        order = compare_addresses(&x->address, &y->address);
+        if (!order)
+            order = compare_numbers(x->prefix, y->prefix);
+    }
+    return order ? order : compare_numbers(a->networks.count, b->networks.count);
+}
+
+/* Names come before numbers without a name. */
 static int compare_names(const struct value *a, const struct value *b)
 {
     if (a->name.string && b->name.string)
@@ -87,17 +101,18 @@ int value_compare(const struct value *a, const struct value *b)
         return compare_signed(a, b);
     case VALUE_TEXT:
     case VALUE_SOCKET_NAME:
+    case VALUE_LLADDR:
         return compare_bytes(a->text.data, a->text.length, b->text.data, b->text.length);
     case VALUE_NAME:
         return compare_names(a, b);
     case VALUE_ADDRESS:
-        return compare_addresses(a, b);
-    case VALUE_LLADDR:
-        return compare_bytes(a->text.data, a->text.length, b->text.data, b->text.length);
+        return compare_addresses(&a->address, &b->address);
     case VALUE_OWNERS:
         return compare_owners(a, b);
     case VALUE_FLAGS:
         return compare_flags(a, b);
+    case VALUE_NETWORKS:
+        return compare_networks(a, b);
     case VALUE_UNKNOWN:
         break;
     }

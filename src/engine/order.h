@@ -4,7 +4,7 @@
 
 #include "fastnet/field.h"
 
-/* Negative, 0 or positive. Values of one column; an unknown one is greater than every other. */
+/* Returns negative, 0 or positive. Both are values of one column; unknown is the greatest. */
 int value_compare(const struct value *a, const struct value *b);
 
 #endif

@@ -33,14 +33,14 @@ void *rows_allocate(struct rows *rows, size_t size)
     return chunk->data + chunk->used - size;
 }
 
-/* Copies what the record borrows, and lets the record borrow the copy. */
+/* Copies borrowed data; the record then borrows the copy. */
 static bool copy_borrowed(struct rows *rows, struct record *record, const struct borrowed *borrowed)
 {
     struct {
         const void *data;
         size_t count;
     } from;
-    char *place = (char *)record + borrowed->place;
+    char *place = (char *)record + borrowed->offset;
     size_t size;
     void *copy;
 
@@ -96,7 +96,7 @@ void rows_clear(struct rows *rows)
     *rows = (struct rows){0};
 }
 
-/* By a column, or by a comparison of its own. */
+/* An order by a column, or by compare() if it is set. */
 struct ordering {
     int (*compare)(const struct record *a, const struct record *b);
     const struct field *column;
@@ -118,7 +118,7 @@ static int compare_records(const void *left, const void *right, void *arg)
     x = field_value(column, a, ordering->context);
     y = field_value(column, b, ordering->context);
     order = value_compare(&x, &y);
-    if (x.type != y.type) /* unknown ones are last either way */
+    if (x.type != y.type) /* unknown values are last in both directions */
         return order;
     return ordering->descending ? -order : order;
 }

@@ -1,4 +1,4 @@
-/* Rows that are kept, for they are to be sorted, named together or completed later. */
+/* Kept rows: to be sorted, named together or completed later. */
 #ifndef ENGINE_ROWS_H
 #define ENGINE_ROWS_H
 
@@ -13,20 +13,20 @@ struct rows {
     struct chunk *chunks; /* the memory they live in */
 };
 
-/* Copies the record and what it borrows. Returns 0 or -ENOMEM. */
+/* Copies the record and its borrowed data. Returns 0 or -ENOMEM. */
 int rows_add(struct rows *rows, const struct record *record);
 
-/* Forgets the rows; the memory too. Accepts zeroed rows. */
+/* Frees all rows. Accepts zeroed rows. */
 void rows_clear(struct rows *rows);
 
-/* By a column's value; rows of equal value stay in order, unknown ones come last. */
+/* Sorts by a column. Rows of equal value stay in order; unknown values come last. */
 int rows_sort(struct rows *rows, const struct field *column, bool descending,
               const struct context *context);
 
-/* By a comparison of records; equal ones stay in order. */
+/* Sorts by a comparison of records. Equal ones stay in order. */
 int rows_arrange(struct rows *rows, int (*compare)(const struct record *, const struct record *));
 
-/* Memory that lives as long as the rows. NULL when short. */
+/* Memory that lives as long as the rows. NULL when memory is short. */
 void *rows_allocate(struct rows *rows, size_t size);
 
 #endif

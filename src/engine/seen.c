@@ -7,27 +7,27 @@
 #include "fastnet/hash.h"
 
 /*
- * A window is two sets: when the newer one holds WINDOW rows it becomes the older one, so the last
- * WINDOW to 2 * WINDOW rows are remembered, more than any two datagrams hold (32 KiB, 250 rows).
+ * The window is two sets. When the newer one holds WINDOW rows, it becomes the older one. So the
+ * last WINDOW to 2 * WINDOW rows are remembered, more than two datagrams hold (32 KiB, 250 rows).
  */
 enum { WINDOW = 1024, WINDOW_BITS = 11 };
 
 struct set {
     uint64_t *slots; /* keys; 0: free */
     size_t mask, count;
-    unsigned shift; /* of a key, to its slot */
+    unsigned shift; /* key >> shift is the key's first slot */
 };
 
 /*
- * A key is an identity times a secret odd number, which loses nothing and is not 0 either; its
- * upper bits depend on all of the identity, and nobody can choose identities that crowd some slots.
- * The sets are not a hash_table.h, because every row is looked up: slots that are the keys
+ * A key is an identity times a secret odd number: different for each identity, never 0. Its upper
+ * bits depend on the whole identity, and an attacker cannot choose identities that crowd some
+ * slots. The sets are not a hash_table.h, because every row is looked up: slots that hold the keys
  * themselves save calls and memory.
  */
 struct seen {
     bool all;
     uint64_t factor;
-    struct set newer, older; /* all: newer only; older has no slots before it is needed */
+    struct set newer, older; /* all: only newer is used; older gets its slots when it is needed */
 };
 
 static int set_init(struct set *set, unsigned bits)

@@ -1,9 +1,9 @@
 /*
- * Which objects were listed already, by record.identity.
+ * Remembers which objects were listed, by record.identity.
  *
- * The kernel resumes a dump by bucket and position, so a row that comes again comes close to where
- * a datagram or a read ended: a window over the last rows finds it in constant memory. To merge
- * two passes everything is remembered.
+ * The kernel resumes a dump by bucket and position, so a repeat comes soon after the end of a
+ * datagram or a read. A window over the last rows finds it in constant memory. To merge two passes,
+ * all rows are remembered.
  */
 #ifndef ENGINE_SEEN_H
 #define ENGINE_SEEN_H
@@ -17,10 +17,10 @@ struct seen;
 struct seen *seen_create(void);
 void seen_destroy(struct seen *seen);
 
-/* Forgets everything; remembers all that follows, or only the last rows. */
+/* Forgets everything. From now on it remembers all rows, or only the last ones. */
 void seen_start(struct seen *seen, bool all);
 
-/* Remembers identity (not 0). Returns 1 when it was there already, 0 when not, -ENOMEM. */
+/* Remembers identity (not 0). Returns 1 if it was known already, 0 if not, or -ENOMEM. */
 int seen_before(struct seen *seen, uint64_t identity);
 
 #endif

@@ -8,7 +8,7 @@
 
 enum { BACKENDS_MAX = 4 }; /* that know one table */
 
-/* Answers that mean "not by this way"; anything else is a fault and is told. */
+/* Errors that mean "not by this backend". Any other error is a fault and is reported. */
 static bool is_refusal(int error)
 {
     switch (-error) {
@@ -36,8 +36,8 @@ static bool may_be_asked(const struct run *run, const struct backend *backend,
 }
 
 /*
- * The backends that may be asked for a table, in order; returns how many. One that can tell what is
- * needed and what the one before it cannot goes first.
+ * Chooses the backends for a table, in order; returns how many. The second one goes first if it has
+ * needed fields that the first one lacks.
  */
 static size_t choose_backends(const struct run *run, const struct table *table,
                               const struct backend *chosen[BACKENDS_MAX])
@@ -47,8 +47,7 @@ static size_t choose_backends(const struct run *run, const struct table *table,
     for (size_t i = 0; i < backend_count && count < BACKENDS_MAX; i++)
         if (may_be_asked(run, backends[i], table))
             chosen[count++] = backends[i];
-    if (count > 1 &&
-        run->listing->needs.fields & chosen[1]->fields(table) & ~chosen[0]->fields(table)) {
+    if (count > 1 && run->needs.fields & chosen[1]->fields(table) & ~chosen[0]->fields(table)) {
         const struct backend *first = chosen[1];
         chosen[1] = chosen[0];
         chosen[0] = first;
@@ -58,17 +57,23 @@ static size_t choose_backends(const struct run *run, const struct table *table,
 
 static void report_missing(struct run *run, const struct listing_table *table)
 {
-    if (table->missing && run_is_captured(run) && table->table && table->table->file)
+    const bool ends = table->if_missing == MISSING_ENDS;
+
+    if (table->if_missing == MISSING_COSTS_STATUS)
+        run->lacking = table; /* said at the end */
+    else if (table->missing && run_is_captured(run) && table->table && table->table->file)
         report_note(run->report, "%s/net/%s is not there", run->listing->proc_root,
                     table->table->file);
+    else if (table->missing && table->if_missing == MISSING_IS_QUOTED)
+        report_verbatim(run->report, "%s", table->missing);
     else if (table->missing)
         report_note(run->report, "%s", table->missing);
-    run->report->partial |= table->required;
-    run->report->ended |= table->required;
-    run->ended = table->required;
+    run->report->partial |= ends;
+    run->report->ended |= ends;
+    run->ended = ends;
 }
 
-/* The failure of this reason; when there are too many reasons, the last one stands for all. */
+/* The failure with this reason. If there are too many reasons, the last one takes all others. */
 static struct failure *find_failure(struct run *run, const char *reason)
 {
     struct failure *failure;
@@ -94,13 +99,13 @@ static void add_failure(struct run *run, const struct table *table, const char *
              table->name);
 }
 
-/* What the backend knows to be missing, or NULL. */
+/* Names the missing thing, if the backend knows it; else NULL. */
 static const char *remedy_of(const struct backend *backend, const struct table *table, int error)
 {
     return backend->remedy ? backend->remedy(table, error) : NULL;
 }
 
-/* What one backend's failure comes from: in its own words, where it has some. */
+/* Writes why a backend failed: in its own words, if it has some. */
 static void put_reason(const struct run *run, const struct table *table,
                        const struct backend *backend, int error, char *reason, size_t size)
 {
@@ -115,11 +120,10 @@ static void put_reason(const struct run *run, const struct table *table,
                  : error == -EXDEV ? "a link that leads out of the tree"
                                    : strerror(-error));
     else
-        snprintf(reason, size, "not to be had by %s: %s", backend->name,
-                 remedy ? remedy : strerror(-error));
+        snprintf(reason, size, "%s: %s", backend->name, remedy ? remedy : strerror(-error));
 }
 
-/* That no backend had the table. One that asks what others ask, too, has nothing to add. */
+/* Adds that no backend had the table. Backends that only ask what others ask add nothing. */
 static void add_refusals(struct run *run, const struct table *table,
                          const struct backend *const *asked, const int *errors, size_t count)
 {
@@ -152,14 +156,14 @@ void run_report_failures(struct run *run)
     }
 }
 
-/* Tells why none of the backends had the table. Who lacks a right has not learnt what is there. */
+/* Reports why no backend had the table. Without the right the table's existence is unknown. */
 static void report_failure(struct run *run, const struct listing_table *table,
                            const struct backend *const *asked, const int *errors, size_t count)
 {
     bool kernel_lacks_it = false, refused = false;
 
     if (!count)
-        report_loss(run->report, "%s: nothing is read of it from %s", table->table->name,
+        report_loss(run->report, "%s: fastnet does not read this from %s", table->table->name,
                     run->listing->backend == BACKEND_PROC ? "/proc" : "netlink");
     for (size_t i = 0; i < count; i++) {
         refused |= errors[i] == -EPERM;
@@ -174,13 +178,13 @@ static void report_failure(struct run *run, const struct listing_table *table,
         add_refusals(run, table->table, asked, errors, count);
 }
 
-/* In the files of a captured tree nothing moves. */
+/* The files of a captured tree do not change. */
 static bool stands_still(const struct run *run)
 {
     return run_is_captured(run) && run->listing->backend == BACKEND_PROC;
 }
 
-/* Whether a second pass can find what the first one missed. */
+/* Whether a second pass can find rows that the first one missed. */
 static bool is_read_twice(const struct run *run, const struct table *table)
 {
     return run->listing->exact && table->kind->identified && !table->endless && !table->single &&
@@ -188,15 +192,15 @@ static bool is_read_twice(const struct run *run, const struct table *table)
 }
 
 /*
- * Whether a row that comes again is known as such, however many came between. Where rows of a table
- * that moves are gathered anyhow, this is what lets it be read again.
+ * Whether a repeat is recognised over the whole table, not only within a window. A table that
+ * resizes can then be read again; this is done if its rows are gathered anyway.
  */
 static bool remembers(const struct run *run, const struct table *table)
 {
     return is_read_twice(run, table) || (table->resizes && (run->keep_all || run->groups));
 }
 
-/* Of a stream of events: all that came so far is shown, and what was lost is told. */
+/* Streams of events: shows all rows so far and reports losses. */
 static int pause_listing(void *arg)
 {
     struct lane *lane = arg;
@@ -216,23 +220,39 @@ static int pause_listing(void *arg)
     return error;
 }
 
+/* Two predicates that must both hold. */
+struct joined {
+    struct predicate whole, parts[2];
+};
+
+static const struct predicate *join(const struct predicate *one, const struct predicate *other,
+                                    struct joined *both)
+{
+    if (!one || !other)
+        return one ? one : other;
+    *both = (struct joined){.whole = {.operation = PREDICATE_AND}, .parts = {*one, *other}};
+    predicate_add(&both->whole, &both->parts[0]);
+    predicate_add(&both->whole, &both->parts[1]);
+    return &both->whole;
+}
+
 /* Asks one backend for a table. */
 static int ask(struct run *run, const struct listing_table *table, const struct backend *backend,
                struct pass *pass)
 {
     const struct listing *listing = run->listing;
+    struct joined both;
     struct lane lane;
     struct query query = {
         .table = table->table,
-        .needs = listing->needs.fields,
-        .states = table->states,
+        .needs = run->needs.fields,
+        .where = join(listing->refused ? NULL : listing->where, table->where, &both),
+        .key = listing->key,
         .proc_root = listing->proc_root,
         .netlink = listing->backend == BACKEND_PROC ? NULL : run->engine->netlink,
         .report = run->report,
         .exclusive = listing->backend != BACKEND_AUTO,
         .remembers = remembers(run, table->table),
-        .flow = listing->flow,
-        .neighbours = listing->neighbours,
     };
     struct query_events events;
     int result;
@@ -245,6 +265,7 @@ static int ask(struct run *run, const struct listing_table *table, const struct 
     }
 
     lane_init(&lane, run, &run->sections[run_section(run, table)]);
+    lane.where = table->where;
     if (table->table->is_second)
         lane_keep_order(&lane, table->table->is_second);
     if (run_is_captured(run))
@@ -258,8 +279,8 @@ static int ask(struct run *run, const struct listing_table *table, const struct 
 }
 
 /*
- * A backend that counts rows to find its place again can miss the same row in two passes. Where two
- * passes that follow each other found the same rows, nothing moved; that is tried so many times.
+ * If the kernel resumes a dump by counting rows, two passes can miss the same row. If two
+ * consecutive passes find the same rows, nothing moved. At most this many passes are made.
  */
 enum { PASSES_MAX = 8 };
 
@@ -268,7 +289,7 @@ static bool is_same(const struct pass *a, const struct pass *b)
     return a->rows == b->rows && a->digest == b->digest;
 }
 
-/* --exact: what came and went between rows is found by looking again. */
+/* --exact: reads the table again to find rows that the first pass missed. */
 static void ask_again(struct run *run, const struct listing_table *table,
                       const struct backend *backend, struct pass before)
 {
@@ -295,24 +316,41 @@ static void ask_again(struct run *run, const struct listing_table *table,
                     "may be missing",
                     table->table->name, PASSES_MAX, backend->name);
     if (before.unidentified)
-        report_loss(run->report,
-                    "%s: --exact: rows that nothing tells apart: %zu; one of them may be missing",
+        report_loss(run->report, "%s: --exact: %zu rows cannot be told apart: one may be missing",
                     table->table->name, before.unidentified);
 }
 
-/* After the first pass over a table went well. */
+/* Reports fields of the predicate that the backend lacks: rows without them are left out. */
+static void report_untold(struct run *run, const struct table *table, const struct backend *backend,
+                          const struct predicate *where)
+{
+    const uint64_t fields = backend->fields(table);
+
+    if (!where)
+        return;
+    if (where->field && where->field->needs.fields & ~fields && backend->source == BACKEND_PROC &&
+        table->file)
+        report_loss(run->report, "%s: %s/net/%s has no %s: rows may be missing", table->name,
+                    run->listing->proc_root, table->file, where->field->name);
+    else if (where->field && where->field->needs.fields & ~fields)
+        report_loss(run->report, "%s: %s has no %s: rows may be missing", table->name,
+                    backend->name, where->field->name);
+    for (const struct predicate *part = where->parts; part; part = part->next)
+        report_untold(run, table, backend, part);
+}
+
+/* --exact: called after a successful first pass. */
 static void make_exact(struct run *run, const struct listing_table *table,
                        const struct backend *backend, struct pass pass)
 {
     if (is_read_twice(run, table->table))
         ask_again(run, table, backend, pass);
     else if (run->listing->exact && stands_still(run))
-        report_note(run->report, "--exact: %s may lack rows that were missed when it was captured",
+        report_note(run->report, "--exact: %s may lack rows that its capture missed",
                     run->listing->proc_root);
     else if (run->listing->exact && table->table->unidentified)
         report_loss(run->report,
-                    "%s: --exact has no effect: nothing tells its rows apart, and one may be "
-                    "missing",
+                    "%s: --exact has no effect: its rows cannot be told apart, one may be missing",
                     table->table->name);
 }
 
@@ -323,7 +361,7 @@ struct answers {
     size_t count;
 };
 
-/* Whether this answer is a fault, which is a problem of the machine, and not a refusal. */
+/* Whether this answer is a fault of the machine and not a refusal. */
 static bool is_fault(const struct table *table, const struct answers *answers, size_t i)
 {
     const int error = answers->errors[i];
@@ -332,13 +370,13 @@ static bool is_fault(const struct table *table, const struct answers *answers, s
     return !is_refusal(error) && !remedy_of(answers->asked[i], table, error) && !next_says_it;
 }
 
-/* The fields that are unknown because this backend did not have the table, and another had. */
+/* Fields that are unknown because had_it read the table instead of this backend. */
 static uint64_t missed(const struct run *run, const struct table *table, const struct backend *this,
                        const struct backend *had_it)
 {
     if (!had_it || this->source == BACKEND_AUTO)
         return 0;
-    return run->listing->needs.fields & this->fields(table) & ~had_it->fields(table);
+    return run->needs.fields & this->fields(table) & ~had_it->fields(table);
 }
 
 static void put_answer(char *reason, size_t size, const struct table *table,
@@ -352,8 +390,8 @@ static void put_answer(char *reason, size_t size, const struct table *table,
 }
 
 /*
- * Why other backends than the one that had the table (NULL: none) did not answer, where that is a
- * fault or values are unknown for it. Those that were not needed are not at fault.
+ * Reports why backends other than had_it (NULL: no backend had the table) did not answer, if that
+ * was a fault or left values unknown. Backends that were not asked are not at fault.
  */
 static void report_fallback(struct run *run, const struct table *table,
                             const struct answers *answers, size_t tried,
@@ -376,7 +414,7 @@ static void report_fallback(struct run *run, const struct table *table,
     }
 }
 
-/* The first backend that has the table; falls back only before the first row. */
+/* Reads a table by the first backend that has it. Falls back only before the first row. */
 static void run_table(struct run *run, const struct listing_table *table)
 {
     struct answers answers = {.count = 0};
@@ -401,6 +439,7 @@ static void run_table(struct run *run, const struct listing_table *table)
                         backend->name, pass.rows, strerror(-error));
         else
             make_exact(run, table, backend, pass);
+        report_untold(run, table->table, backend, run->listing->where);
         return;
     }
     if (answers.count)
@@ -408,18 +447,18 @@ static void run_table(struct run *run, const struct listing_table *table)
     report_failure(run, table, answers.asked, answers.errors, answers.count);
 }
 
-/* Two tables as one: where the order of their rows is kept anyhow, or is no matter. */
+/* Whether two tables may be read as one: the order of their rows is kept or does not matter. */
 static bool may_be_joined(const struct run *run, size_t i)
 {
     const struct listing *listing = run->listing;
     const struct listing_table *table = &listing->tables[i];
 
     return i + 1 < listing->table_count && table->table && table->table->joint &&
-           table[1].table == table->table->partner && table[1].states == table->states &&
+           table[1].table == table->table->partner && table[1].where == table->where &&
            (lane_can_keep_order(run) || listing->sort || run->groups);
 }
 
-/* Returns false when nothing was read, and each table is to be read by itself. */
+/* Returns false if nothing was read: the tables must then be read one by one. */
 static bool run_joined(struct run *run, const struct listing_table *table)
 {
     const struct backend *asked[BACKENDS_MAX], *backend;

@@ -1,8 +1,7 @@
 /*
- * Hosts: addresses are gathered, then several threads ask for their names; one thread asks for the
- * address of a name. A resolver cannot be interrupted, so a thread that still waits for it when the
- * time is up is left behind. After that it touches only the round it works on, which the last user
- * of the round frees.
+ * Hosts: addresses are gathered, then several threads look up their names; one thread looks up the
+ * address of a name. A resolver cannot be interrupted, so a thread that still waits when the time
+ * is up is left behind. It then touches only its round, which the last user of the round frees.
  */
 #include "fastnet/lookup.h"
 
@@ -22,28 +21,28 @@
 
 enum { THREADS_MAX = 32, ADDRESS_MAX = 16 };
 
-/* What a resolver may need for one name with all its addresses. */
+/* Bytes that a resolver may need for one name with all its addresses. */
 enum { ANSWER_MAX = 16 * 1024 };
 
 struct host {
-    uint8_t family; /* AF_UNSPEC: the address is what is asked for, and was not found */
+    uint8_t family; /* AF_UNSPEC: the address is wanted, and not found */
     uint8_t address[ADDRESS_MAX];
     char *name; /* NULL: not answered, or has none */
-    int error;  /* h_errno, of an address that was not found; errno, of a name that cannot be had */
+    int error;  /* of a wanted address: h_errno; of a wanted name: errno */
 };
 
 struct hosts {
     struct hash_table table; /* of struct host */
     size_t asked;            /* hosts before this one have been asked for */
-    uint64_t secret[2];      /* a peer chooses its addresses, but not where they collide */
+    uint64_t secret[2];      /* peers cannot choose addresses that collide */
 };
 
-/* Addresses that are asked for together. */
+/* Addresses that are looked up together. */
 struct round {
     pthread_mutex_t lock;
     pthread_cond_t answered;
     unsigned users; /* threads, and the one that waits for them */
-    char *wanted;   /* the name of the only host, whose address is asked for; else NULL */
+    char *wanted;   /* the name whose address is wanted: there is one host then; else NULL */
     size_t count, next, pending;
     struct host hosts[];
 };
@@ -125,8 +124,8 @@ const char *hosts_name(const struct hosts *hosts, const struct address *address)
 }
 
 /*
- * The errno that kept the resolver from asking; 0 if it asked and no server has the name. When it
- * cannot open a file or a socket, it says the same as when a server does not answer.
+ * The errno that kept the resolver from asking; 0 if it asked and no server has the name. A
+ * resolver that cannot open a file or a socket returns the same status as one that gets no answer.
  */
 static int fault_of(int status, int error)
 {
@@ -187,7 +186,7 @@ static void ask_address(const char *name, struct host *host)
     }
 }
 
-/* Call it with the lock held, which it releases. */
+/* Call it with the lock held; it releases the lock. */
 static void round_leave(struct round *round)
 {
     const bool last = --round->users == 0;
@@ -245,7 +244,7 @@ static struct round *round_create(const struct host *hosts, size_t count, const 
     return round;
 }
 
-/* With the round's lock held. Returns 0 when at least one thread is at work, or -errno. */
+/* Call it with the round's lock held. Returns 0 if at least one thread works, or -errno. */
 static int round_start(struct round *round)
 {
     pthread_attr_t detached;
@@ -254,7 +253,7 @@ static int round_start(struct round *round)
 
     pthread_attr_init(&detached);
     pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-    /* Signals interrupt system calls of the caller, not of these threads. */
+    /* Signals must interrupt the caller's system calls, not those of these threads. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     while (error == 0 && round->users <= THREADS_MAX && round->users <= round->count) {
@@ -274,7 +273,7 @@ static struct timespec deadline_after(unsigned milliseconds)
     return (struct timespec){(time_t)(end / CLOCK_SECOND), (long)(end % CLOCK_SECOND)};
 }
 
-/* With the round's lock held: takes the answers, and stops the threads from asking for more. */
+/* Takes the answers and stops the threads from asking for more. Call it with the lock held. */
 static int round_take(struct round *round, struct host *hosts)
 {
     for (size_t i = 0; i < round->count; i++) {
@@ -285,7 +284,7 @@ static int round_take(struct round *round, struct host *hosts)
     return (int)round->pending;
 }
 
-/* Fills in what was answered in time. Returns how many were not answered, or -errno. */
+/* Fills in the answers that came in time. Returns how many did not come, or -errno. */
 static int resolve(struct host *hosts, size_t count, const char *wanted, unsigned milliseconds)
 {
     const struct timespec deadline = deadline_after(milliseconds);

@@ -1,7 +1,7 @@
 /*
- * Interfaces: each index that was not added is asked for once, even when it is gone. By ioctl(2),
- * see netdevice(7): an answer takes less than a microsecond, so that even thousands of interfaces
- * take less time than the dump of all of them over netlink, which tells a kilobyte of each.
+ * Interfaces: each index that was not added is asked for once, even if the interface is gone. By
+ * ioctl(2) (netdevice(7)), which answers in less than a microsecond: even thousands of calls are
+ * faster than a netlink dump of all interfaces, which sends a kilobyte for each.
  */
 #include "fastnet/array.h"
 #include "fastnet/lookup.h"
@@ -50,7 +50,7 @@ void interfaces_destroy(struct interfaces *interfaces)
     free(interfaces);
 }
 
-/* Where there is no IPv4, another family has sockets. */
+/* Without IPv4, a socket of another family will do. */
 static bool open_socket(struct interfaces *interfaces)
 {
     static const int families[] = {AF_INET, AF_UNIX, AF_INET6};
@@ -125,6 +125,16 @@ const char *interfaces_name(struct interfaces *interfaces, uint32_t index)
     const struct known *known = find(interfaces, index);
 
     return known ? known->name.name : NULL;
+}
+
+int interfaces_find(const char *name, uint32_t *index)
+{
+    const unsigned found = if_nametoindex(name);
+
+    if (!found)
+        return -errno;
+    *index = found;
+    return 0;
 }
 
 int interfaces_hardware(struct interfaces *interfaces, uint32_t index)

@@ -1,6 +1,6 @@
 /*
  * Names of connection labels, by the rules of libnetfilter_conntrack for connlabel.conf(5): a line
- * is a bit and a name, of two lines for one bit or of one name the first counts.
+ * has a bit and a name; of two lines with the same bit or name the first counts.
  */
 #include "fastnet/lookup.h"
 
@@ -18,7 +18,7 @@ struct labels {
     char *owned[FLOW_LABEL_BITS];
 };
 
-/* As isspace(3) in the C locale; others know another alphabet. */
+/* As isspace(3) in the C locale, because other locales differ. */
 static bool is_blank(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
@@ -30,7 +30,7 @@ static bool is_of_names(char c)
            c == '-';
 }
 
-/* Takes the blanks around a name off; returns its length, 0 when it is not a name. */
+/* Removes the blanks around a name. Returns its length, 0 if it is no valid name. */
 static size_t trim(const char **name, const char *end)
 {
     while (*name < end && is_blank(**name))
@@ -43,7 +43,7 @@ static size_t trim(const char **name, const char *end)
     return (size_t)(end - *name);
 }
 
-/* The line is terminated. Returns 0, also for a line that is left out, or -ENOMEM. */
+/* line is terminated. Returns 0, even if it ignores the line, or -ENOMEM. */
 static int take_line(struct labels *labels, const char *line, size_t length)
 {
     char *number_end;

@@ -1,6 +1,6 @@
 /*
- * Networks, from networks(5) itself: of all sources that nsswitch.conf(5) can name, only the file
- * is in use, and no other would answer within a bounded time.
+ * Networks, read from networks(5) itself: of all sources that nsswitch.conf(5) can name, only this
+ * file is in use, and others may not answer in a bounded time.
  */
 #include "fastnet/lookup.h"
 
@@ -39,7 +39,7 @@ static bool parse_network(const char *text, uint32_t *address)
     return true;
 }
 
-/* Returns 0, also for a line that is left out, or -ENOMEM. */
+/* Returns 0, even if it ignores the line, or -ENOMEM. */
 static int take_line(struct networks *networks, char *line)
 {
     static const char blanks[] = " \t\r\n";

@@ -1,21 +1,21 @@
-/* A number to its name, or to the knowledge that it has none, in a hash table. */
+/* A hash table of numbers and their names. It also remembers that a number has no name. */
 #ifndef LOOKUP_NUMBER_MAP_H
 #define LOOKUP_NUMBER_MAP_H
 
 #include "fastnet/hash_table.h"
 
-/* What each element begins with. */
+/* The first member of each element. */
 struct number_name {
     uint32_t number;
     char *name; /* owned; NULL: has none */
 };
 
-/* NULL when the number was never put. */
+/* NULL if the number was never put. */
 void *number_map_find(const struct hash_table *map, uint32_t number);
 
 /*
- * Copies the name (or NULL), in place of an earlier one. `size` is that of every element; behind
- * the name a new one holds zeroes. Returns the element, NULL when memory is short.
+ * Stores a copy of the name (or NULL) and frees an earlier one. `size` is that of every element; a
+ * new one is all zeroes after the name. Returns the element, or NULL when memory is short.
  */
 void *number_map_put(struct hash_table *map, uint32_t number, const char *name, size_t size);
 

@@ -1,7 +1,7 @@
 /*
- * Owners of sockets, found by their inode: the walk's findings, sorted and indexed. The index is
- * not a hash_table.h, because its slots lead to the sorted holdings: a table with elements of its
- * own would hold them twice.
+ * Owners of sockets, by inode: the findings of the walk, sorted and indexed. The index is not a
+ * hash_table.h, because its slots point to the sorted holdings: a struct hash_table would store
+ * them twice.
  */
 #include "fastnet/lookup.h"
 
@@ -37,7 +37,7 @@ static void sort_pass(struct holding *to, const struct holding *from, size_t cou
         to[place[(by_inode ? from[i].inode : from[i].holder) >> shift & 0xff]++] = from[i];
 }
 
-/* Bits in which the words differ: where they do not, there is nothing to sort by. */
+/* Bits in which the words differ: the others need no sorting. */
 static struct holding differences(const struct holdings *holdings)
 {
     struct holding bits = {0};
@@ -83,7 +83,7 @@ static void drop_repeats(struct holdings *holdings)
     holdings->count = kept;
 }
 
-/* Fibonacci hashing: inodes come in runs. */
+/* Fibonacci hashing, because inodes come in runs. */
 static size_t slot_of(const struct owners *owners, uint64_t inode)
 {
     return (size_t)(inode * UINT64_C(0x9e3779b97f4a7c15) >> (64 - owners->slot_bits));
@@ -152,7 +152,7 @@ static int build_index(struct owners *owners)
     return 0;
 }
 
-/* Moves what is known of a process into its new place. */
+/* Moves the data of a process to its new place. */
 static void inherit(struct process *heir, struct process *process)
 {
     const pid_t pid = heir->pid;
@@ -163,8 +163,8 @@ static void inherit(struct process *heir, struct process *process)
 }
 
 /*
- * Both lists, each process once, lowest pid first; places[i] is where the old list's i went. The
- * memory is there before anything is moved.
+ * Merges both lists: each process once, lowest pid first. places[i] is the new place of the old
+ * list's i. The caller allocates all memory first, so nothing fails halfway.
  */
 static void merge_lists(struct process *merged, size_t *count, struct processes *old,
                         const struct processes *fresh, size_t *places)
@@ -220,7 +220,7 @@ static int merge_processes(struct owners *owners, struct processes *fresh)
     return 0;
 }
 
-/* Adds what a walk found, but for processes that were gone at its end. */
+/* Adds the findings of a walk, except for processes that were gone at its end. */
 static int absorb(struct owners *owners, const struct holdings *found)
 {
     for (size_t i = 0; i < found->count; i++) {

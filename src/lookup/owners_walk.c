@@ -1,7 +1,7 @@
 /*
- * Threads take processes from one list. When that has run out they join in with the directories of
- * processes that hold very many descriptors: threads that call getdents64(2) on one open directory
- * get successive pieces of it, so that even a single crowded process is shared.
+ * Threads take processes from one list. When it is empty, they help with directories of processes
+ * that hold very many descriptors: threads that call getdents64(2) on one open directory get
+ * successive pieces of it. So even a single crowded process is shared.
  */
 #include "lookup/owners_walk.h"
 
@@ -20,12 +20,13 @@ enum {
     THREADS_MAX = 8,
     DIRECTORY_BUFFER = 32 * 1024,
     DIRECTORY_SHARED = DIRECTORY_BUFFER / 2, /* a first piece of this size means there is more */
-    DIRENT_TYPICAL = 24,                     /* bytes a descriptor takes there */
+    DIRENT_TYPICAL = 24,                     /* bytes of a descriptor's entry */
     LINK_MAX_LENGTH = 64,
 
     /*
-     * Costs in readlinks of 3 microseconds: a process takes four system calls before its first
-     * descriptor, a thread about 50 microseconds. After some milliseconds others are called in.
+     * Costs in readlink(2) calls of 3 microseconds: a process takes four system calls before its
+     * first descriptor, a thread about 50 microseconds. Other threads start after some
+     * milliseconds.
      */
     COST_PROCESS = 3,
     COST_ALONE = 1024,
@@ -35,7 +36,7 @@ enum {
 struct directory {
     int fd;
     size_t process;
-    /* Under the walk's lock. */
+    /* The walk's lock protects these. */
     unsigned readers;
     bool denied;
     size_t sockets;
@@ -55,16 +56,16 @@ struct walk {
     atomic_size_t next;
     atomic_int error;
 
-    /* Of the first worker alone. */
-    size_t cost; /* of what it did so far */
+    /* Used by the first worker only. */
+    size_t cost; /* of its work so far */
     size_t worker_count;
     struct worker *workers[THREADS_MAX];
 
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    unsigned busy; /* workers that may still open a directory to others */
+    unsigned busy; /* workers that may still offer a directory */
     size_t shared_count;
-    struct directory *shared[THREADS_MAX]; /* at most one of each worker */
+    struct directory *shared[THREADS_MAX]; /* at most one from each worker */
 };
 
 int holdings_add(struct holdings *holdings, struct holding holding)
@@ -128,7 +129,7 @@ static bool start_worker(struct walk *walk)
     return true;
 }
 
-/* Called by the first worker. Where no thread can be started the walk only takes longer. */
+/* The first worker calls it. If no thread can be started, the walk only takes longer. */
 static void start_workers(struct walk *walk, unsigned threads)
 {
     sigset_t all, before;
@@ -136,7 +137,7 @@ static void start_workers(struct walk *walk, unsigned threads)
         threads = THREADS_MAX;
     if (walk->worker_count >= threads)
         return;
-    /* Signals interrupt system calls of the caller, not of these threads. */
+    /* Signals must interrupt the caller's system calls, not those of these threads. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     while (walk->worker_count < threads && start_worker(walk))
@@ -144,7 +145,7 @@ static void start_workers(struct walk *walk, unsigned threads)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* Adds to what the first worker has done; calls in the others once they would have paid. */
+/* Adds to the cost of the first worker. Starts the others once they are worth their start. */
 static void account(struct worker *worker, size_t cost)
 {
     struct walk *walk = worker->walk;
@@ -155,7 +156,7 @@ static void account(struct worker *worker, size_t cost)
         start_workers(walk, threads_that_pay());
 }
 
-/* Only a worker that found no process left joins another's directory: none opens one after that. */
+/* Others join only when no process is left, so the owner does not reuse `own` meanwhile. */
 static void offer(struct walk *walk, struct directory *directory)
 {
     pthread_mutex_lock(&walk->lock);
@@ -164,7 +165,7 @@ static void offer(struct walk *walk, struct directory *directory)
     pthread_mutex_unlock(&walk->lock);
 }
 
-/* With the lock held: at its end a directory is of no more use to others. */
+/* Call it with the lock held when a directory has been read to its end. */
 static void withdraw(struct walk *walk, const struct directory *directory)
 {
     for (size_t i = 0; i < walk->shared_count; i++)
@@ -190,7 +191,7 @@ static int read_link(struct worker *worker, const struct directory *directory, c
     if (length < 0) {
         const int error = (int)-length;
         tally->denied |= error_is_denial(error);
-        /* EINVAL: in a captured tree something that is no link. */
+        /* EINVAL: not a link, as a captured tree may contain. */
         if (!error_is_absence(error) && !error_is_denial(error) && error != EINVAL)
             note_error(worker->walk, error);
         return 0;
@@ -215,7 +216,6 @@ static int read_piece(struct worker *worker, const struct directory *directory, 
     return 0;
 }
 
-/* Reads pieces until there are no more. */
 static struct tally read_pieces(struct worker *worker, struct directory *directory)
 {
     struct tally tally = {0};
@@ -277,7 +277,7 @@ static void read_process(struct worker *worker, size_t index)
     leave(walk, &worker->own, read_pieces(worker, &worker->own));
 }
 
-/* The directory with the fewest readers of those that are open to others. */
+/* Of the offered directories the one with the fewest readers. */
 static struct directory *shared_directory(const struct walk *walk)
 {
     struct directory *best = NULL;
@@ -287,7 +287,7 @@ static struct directory *shared_directory(const struct walk *walk)
     return best;
 }
 
-/* Waits for something to help with. NULL when the walk is over. */
+/* Waits for a directory to help with. NULL when the walk is over. */
 static struct directory *join(struct walk *walk)
 {
     pthread_mutex_lock(&walk->lock);
@@ -340,7 +340,7 @@ static int append(struct holdings *found, struct holdings *more)
     return 0;
 }
 
-/* Puts together what the workers found; they have all ended. */
+/* Joins the findings of the workers, which have all ended. */
 static void collect(struct walk *walk, struct holdings *found)
 {
     for (size_t i = 0; i < walk->worker_count; i++) {

@@ -8,7 +8,7 @@
 
 #include "lookup/processes.h"
 
-/* A descriptor that is a socket. Its holder is the index of the process, then the descriptor. */
+/* A descriptor that is a socket. holder: the index of the process, and below it the descriptor. */
 struct holding {
     uint64_t inode;
     uint64_t holder;
@@ -24,16 +24,16 @@ struct holdings {
 struct walk_options {
     struct proc_tree tree;
     bool commands;
-    unsigned threads; /* 0: as many as pay */
+    unsigned threads; /* 0: as many as the work is worth */
 };
 
 /* Adds one; returns 0 or -ENOMEM. */
 int holdings_add(struct holdings *holdings, struct holding holding);
 
 /*
- * Reads the descriptors of all processes into found, in no order, and the names of those that hold
- * a socket. Returns 0, or -errno of the first error that permissions and vanishing processes do
- * not explain; what was found all the same is in found.
+ * Finds the sockets among the descriptors of all processes, in no order, and reads the names of
+ * processes that hold one. Returns 0, or -errno of the first error other than a missing permission
+ * or a vanished process. found is valid even then.
  */
 int owners_walk(const struct walk_options *options, struct processes *processes,
                 struct holdings *found);

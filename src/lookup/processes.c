@@ -160,7 +160,7 @@ int processes_list(const struct proc_tree *tree, struct processes *processes)
 
     int status =
         lseek(tree->fd, 0, SEEK_SET) < 0 ? -errno : list_append_all(tree->fd, buffer, &list);
-    if (status == -EBADF) /* of O_PATH: files may be opened by name, but not listed */
+    if (status == -EBADF) /* O_PATH: files can be opened by name, but not listed */
         status = -EACCES;
     free(buffer);
     if (status < 0) {
@@ -181,7 +181,7 @@ void processes_finish(struct processes *processes)
     *processes = (struct processes){0};
 }
 
-/* Up to size bytes of PID/file by one read, as the kernel hands these files out. */
+/* Reads up to size bytes of PID/file by one read(2): the kernel returns these files whole. */
 static ssize_t process_read_file(const struct proc_tree *tree, pid_t pid, const char *file,
                                  char *buffer, size_t size)
 {
@@ -222,7 +222,7 @@ static int read_name(const struct proc_tree *tree, struct process *process)
         process->gone = process_is_gone(tree, process->pid);
         return harmless(length);
     }
-    /* The name may itself end in newlines: only the file's own is taken off. */
+    /* The name itself may end in newlines: remove only the one that the file adds. */
     if (length > 0 && buffer[length - 1] == '\n')
         length--;
     if (length > PROCESS_NAME_MAX)

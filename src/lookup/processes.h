@@ -1,4 +1,4 @@
-/* Reading a tree of processes laid out as proc(5): who is there, what they hold, their names. */
+/* Reads a tree of processes laid out as in proc(5): their list, descriptors and names. */
 #ifndef LOOKUP_PROCESSES_H
 #define LOOKUP_PROCESSES_H
 
@@ -9,13 +9,13 @@
 
 #include "fastnet/proc_tree.h"
 
-/* TASK_COMM_LEN of the kernel's linux/sched.h is 16, the NUL counted. */
+/* TASK_COMM_LEN of the kernel's linux/sched.h is 16, with the NUL. */
 enum { PROCESS_NAME_MAX = 15, PROCESS_PATH_MAX = 32 };
 
 struct process {
     pid_t pid;
-    bool denied;   /* its descriptors, or some of them, may not be seen */
-    bool shut;     /* not even how many there are */
+    bool denied;   /* some or all of its descriptors may not be seen */
+    bool shut;     /* its directory of descriptors may not be opened */
     bool gone;     /* it vanished before its name was read */
     char *command; /* argv[0] without directories; NULL when unknown or not asked for */
     char name[PROCESS_NAME_MAX + 1];
@@ -34,9 +34,9 @@ void processes_finish(struct processes *processes);
 int process_open_descriptors(const struct proc_tree *tree, pid_t pid);
 
 /*
- * Reads comm, and when command is set argv[0] as netstat cuts it: of the first 511 bytes of
- * cmdline; where that cannot be read, process->command stays NULL. A process that has vanished is
- * marked as gone. Returns 0, or -errno of an error that permissions and vanishing do not explain.
+ * Reads comm and, if command is set, argv[0] as netstat cuts it: from the first 511 bytes of
+ * cmdline. If that cannot be read, process->command stays NULL. A vanished process is marked as
+ * gone. Returns 0, or -errno of an error other than a missing permission or a vanished process.
  */
 int process_read_names(const struct proc_tree *tree, struct process *process, bool command);
 
@@ -47,21 +47,21 @@ ssize_t directory_read(int fd, char *buffer, size_t size);
 const char *directory_next(const char *buffer, size_t length, size_t *offset);
 
 /*
- * A name made of nothing but digits, as a number that fits an int. With a zero before it, it is
- * none: the kernel writes no such name, and 1 and 01 would be one process.
+ * Parses a name of digits only, as a number that fits an int. A leading zero is refused: the kernel
+ * writes no such name, and 1 and 01 would be one process.
  */
 bool number_parse(const char *name, int *number);
 
-/* readlinkat(2) again while it is interrupted. Returns the length or -errno. */
+/* readlinkat(2), repeated if it is interrupted. Returns the length or -errno. */
 ssize_t link_read(int directory, const char *name, char *target, size_t size);
 
 /*
- * The inode of "socket:[N]", or of "[0000]:N" as kernels before 2.6 wrote it; never 0. N begins
- * with another digit than 0, so a target that was cut when it was read is too large a number.
+ * The inode of "socket:[N]", or of "[0000]:N" as kernels before 2.6 wrote it; never 0. N has no
+ * leading zero, so a target that was cut short is refused: its number is too large.
  */
 bool link_inode(const char *target, size_t length, uint64_t *inode);
 
-/* What a process does that ends during the walk, and a tree that is not quite one of processes. */
+/* Errors of a process that ends during the walk, or of a tree that is not quite as in proc(5). */
 bool error_is_absence(int error);
 bool error_is_denial(int error);
 

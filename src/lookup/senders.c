@@ -1,6 +1,7 @@
 /*
- * Who is behind a netlink port: PROC_ROOT/net/netlink (netlink_seq_show() of the kernel's
- * af_netlink.c) has the inode of its socket, PROC_ROOT/PID/fd who holds that.
+ * Finds the process behind a netlink port. PROC_ROOT/net/netlink (netlink_seq_show() of the
+ * kernel's af_netlink.c) has the inode of its socket, PROC_ROOT/PID/fd shows the process that holds
+ * it.
  */
 #include "lookup/senders.h"
 
@@ -22,7 +23,7 @@ enum { COLUMN_PROTOCOL = 1, COLUMN_PORT = 2, COLUMN_INODE = 9, COLUMNS };
 
 struct senders {
     const char *proc_root;
-    bool known; /* whether there is an answer: for this port it is */
+    bool known; /* there is an answer, for this port */
     bool named;
     uint32_t port;
     struct process process; /* its name */
@@ -49,7 +50,7 @@ void senders_destroy(struct senders *senders)
     free(senders);
 }
 
-/* One column as a decimal number, false when it is none. */
+/* Parses a column as a decimal number. Returns false if it is none. */
 static bool column_number(const char *text, uint64_t *number)
 {
     char *end;
@@ -60,7 +61,7 @@ static bool column_number(const char *text, uint64_t *number)
     return *end == '\0' && *number != UINT64_MAX;
 }
 
-/* Whether the line is of NETLINK_NETFILTER's socket at that port. */
+/* Whether the line is the NETLINK_NETFILTER socket of that port. */
 static bool line_inode(char *line, uint32_t port, uint64_t *inode)
 {
     char *columns[COLUMNS] = {NULL}, *rest = NULL;
@@ -133,7 +134,7 @@ static bool take_process(struct senders *senders, const struct proc_tree *tree, 
            senders->process.name[0] != '\0';
 }
 
-/* The lowest of the processes that hold the socket, except `tried`, which was looked at. */
+/* Takes the lowest pid that holds the socket, except `tried`, which was checked before. */
 static bool find_holder(struct senders *senders, const struct proc_tree *tree, pid_t tried,
                         uint64_t inode)
 {

@@ -1,7 +1,7 @@
 /*
- * Services, in one pass over services(5) and protocols(5): a listing names far more ports than
- * there are entries. Of several entries for one port the last wins, as in net-tools; for raw
- * sockets, whose port is their protocol, protocols win over services.
+ * Services, in one pass over services(5) and protocols(5), because a listing looks up far more
+ * ports than there are entries. Of several entries for one port the last one counts, as in
+ * net-tools. The port of a raw socket is its protocol: there protocols count before services.
  */
 #include "fastnet/lookup.h"
 
@@ -35,7 +35,7 @@ static int protocol_of(const char *name)
     return strcmp(name, "raw") == 0 ? IPPROTO_RAW : -1;
 }
 
-/* A port whose entry has no name, or does not fit into memory, is shown by its number. */
+/* A port without a name, or with one that memory is too short for, is shown as a number. */
 static void put(struct services *services, int protocol, int port, const char *name)
 {
     if (protocol >= 0 && port > 0 && port <= UINT16_MAX && name && name[0] != '\0')
@@ -45,8 +45,8 @@ static void put(struct services *services, int protocol, int port, const char *n
 }
 
 /*
- * The end of the entries and a source that cannot be read look the same but for errno. A source
- * that is not there matters where no other had an entry.
+ * Only errno tells the end of the entries from a source that cannot be read. A missing source is an
+ * error only if no other had an entry.
  */
 static void note_end(struct services *services, int error, bool any)
 {
@@ -69,7 +69,7 @@ static void read_services(struct services *services)
     endservent();
 }
 
-/* Only raw sockets show them: a missing file is not reported. */
+/* Only raw sockets show protocols, so a missing file is not reported. */
 static void read_protocols(struct services *services)
 {
     const struct protoent *protocol;

@@ -1,4 +1,4 @@
-/* Users: each uid is looked up once, even when it turns out to have no name. */
+/* Users: each uid is looked up once, even if it has no name. */
 #include "fastnet/lookup.h"
 
 #include <errno.h>
@@ -27,13 +27,13 @@ void users_destroy(struct users *users)
     free(users);
 }
 
-/* getpwuid_r(3) names further errors that sources of names give for a uid that they do not know. */
+/* Further errors mean an unknown uid, depending on the source of names (getpwuid_r(3)). */
 static bool is_fault(int error)
 {
     return error != 0 && error != ENOENT && error != ESRCH && error != EBADF && error != EPERM;
 }
 
-/* Entries of directory services can be longer than any buffer one would guess. */
+/* The buffer grows because entries of directory services can be very long. */
 static int ask(uint32_t uid, struct passwd *entry, char **buffer, struct passwd **found)
 {
     int error = ERANGE;

@@ -9,7 +9,7 @@ int descriptors_fill(void)
     for (int wanted = STDIN_FILENO; wanted <= STDERR_FILENO; wanted++) {
         if (fcntl(wanted, F_GETFD) >= 0)
             continue;
-        /* The lowest free descriptor is the wanted one: those below it are open by now. */
+        /* open() returns the lowest free descriptor: those below the wanted one are open by now. */
         int fd;
         do
             fd = open("/dev/null", O_RDONLY);

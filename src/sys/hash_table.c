@@ -5,13 +5,13 @@
 
 #include "fastnet/array.h"
 
-/* With half of the hash here a search seldom looks at an element that is not the one. */
+/* Half of the hash is kept here, so a search rarely looks at a wrong element. */
 struct hash_slot {
     uint32_t hash;
     uint32_t place; /* 1 + the index of the element; 0: the slot is free */
 };
 
-/* The first slot to look at is that of the hash's lowest bits, then the next ones are. */
+/* Starts at the slot of the hash's lowest bits and goes on to the next ones. */
 void *hash_table_find(const struct hash_table *table, uint64_t hash,
                       bool (*same)(const void *element, const void *key), const void *key)
 {

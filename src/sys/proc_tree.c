@@ -15,7 +15,7 @@
 
 enum { FILE_FLAGS = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
 
-/* Below a captured root openat2(2) is asked, and its older kin where there is no openat2(2). */
+/* Below a captured root openat2(2) is used, or openat(2) if the kernel has no openat2(2). */
 static int open_once(const struct proc_tree *tree, const char *path, int flags)
 {
     const struct open_how how = {.flags = (unsigned)flags | O_CLOEXEC,
@@ -30,7 +30,7 @@ static int open_once(const struct proc_tree *tree, const char *path, int flags)
     return fd < 0 ? -errno : fd;
 }
 
-/* EAGAIN: something was renamed meanwhile (openat2(2)). */
+/* EAGAIN: something was renamed at the same time (openat2(2)). */
 static int open_below(const struct proc_tree *tree, const char *path, int flags)
 {
     enum { TRIES = 32 };
@@ -44,6 +44,21 @@ static int open_below(const struct proc_tree *tree, const char *path, int flags)
 bool proc_tree_is_own(const char *root)
 {
     return strcmp(root, "/proc") == 0;
+}
+
+bool proc_tree_is_directory(const char *root)
+{
+    struct stat status;
+
+    return access(root, F_OK) == 0 && stat(root, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+bool proc_tree_has(const char *root, const char *path)
+{
+    char whole[PATH_MAX];
+    int length = snprintf(whole, sizeof whole, "%s/%s", root, path);
+
+    return length > 0 && (size_t)length < sizeof whole && access(whole, F_OK) == 0;
 }
 
 static int open_root(const char *root, int flags)
@@ -63,7 +78,7 @@ int proc_tree_init(struct proc_tree *tree, const char *root)
     tree->captured = !proc_tree_is_own(root);
     tree->living = false;
     tree->fd = open_root(root, O_RDONLY);
-    if (tree->fd < 0 && errno == EACCES) /* its files may be readable by name */
+    if (tree->fd < 0 && errno == EACCES) /* its files may still be readable by name */
         tree->fd = open_root(root, O_PATH);
     if (tree->fd < 0)
         return -errno;
@@ -78,7 +93,7 @@ void proc_tree_finish(struct proc_tree *tree)
     tree->fd = -1;
 }
 
-/* Returns 0, or -errno of what is no regular file. */
+/* Returns 0 for a regular file, else -errno. */
 static int look_at(int fd, struct stat *status)
 {
     if (fstat(fd, status) < 0)
@@ -94,7 +109,7 @@ static int close_for(int fd, int error)
     return error;
 }
 
-/* Returns fd if it is of what was looked at, else closes it. */
+/* Returns fd if it is the file that was checked. Otherwise closes it and returns -ESTALE. */
 static int check_same(int fd, const struct stat *looked_at)
 {
     struct stat status;
@@ -105,7 +120,7 @@ static int check_same(int fd, const struct stat *looked_at)
     return fd;
 }
 
-/* The file behind a descriptor of O_PATH. Returns -ENOENT where /proc is no proc file system. */
+/* Opens the file behind an O_PATH descriptor. Returns -ENOENT if /proc is no proc file system. */
 static int reopen(int look)
 {
     struct statfs system;
@@ -146,7 +161,7 @@ static int open_captured(const struct proc_tree *tree, const char *path)
     if (fd < 0)
         return close_for(look, fd);
     fd = reopen(look);
-    if (fd == -ENOENT) /* by its name once more */
+    if (fd == -ENOENT) /* by its name again */
         fd = open_below(tree, path, FILE_FLAGS);
     return close_for(look, check_same(fd, &status));
 }
@@ -156,7 +171,7 @@ int proc_tree_open(const struct proc_tree *tree, const char *path)
     return tree->captured ? open_captured(tree, path) : open_own(tree->fd, path);
 }
 
-/* What is the kernel's own is opened by its whole path: a trace shows what is read. */
+/* Files of /proc are opened by their whole path, so that a trace shows what is read. */
 int proc_tree_open_file(const char *root, const char *path)
 {
     struct proc_tree tree;

@@ -1,4 +1,4 @@
-/* What could not be had, gathered. */
+/* Gathers the problems of a listing. */
 #include "fastnet/report.h"
 
 #include <stdarg.h>
@@ -15,7 +15,7 @@ static bool is_known(const struct report *report, const char *line)
     return false;
 }
 
-/* count goes on where no line is kept any more: the rest is told as a number. */
+/* count also counts lines that no longer fit: only their number is printed. */
 static __attribute__((format(printf, 3, 0))) void add(struct report *report, bool verbatim,
                                                       const char *format, va_list arguments)
 {
@@ -59,7 +59,7 @@ void report_verbatim(struct report *report, const char *format, ...)
     va_end(arguments);
 }
 
-/* Lines hold names of files and words of the kernel: a terminal obeys none of them. */
+/* Lines contain file names and words of the kernel. A terminal must obey neither: escape them. */
 static void print_line(FILE *stream, const char *program, const char *line)
 {
     char escaped[ESCAPE_FACTOR * REPORT_LENGTH + 1];

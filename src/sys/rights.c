@@ -8,31 +8,32 @@
 
 enum { VALUES_MAX = 2 };
 
-/* What a right is made of. */
+/* The capabilities of each right. */
 static const struct {
     cap_value_t values[VALUES_MAX];
     int count;
-    bool lent; /* also to a user who does not have it himself */
+    bool lent; /* raised even for a user who does not have them */
 } needed[RIGHTS] = {
     [RIGHT_OWNERS] = {{CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH}, 2, true},
-    /* A user who was lent the capability must not read any file through a path that he names. */
+    /* Not lent: otherwise a user could have any file read by naming its path. */
     [RIGHT_READ] = {{CAP_DAC_READ_SEARCH}, 1, false},
     [RIGHT_NETFILTER] = {{CAP_NET_ADMIN}, 1, true},
-    /* Nor take memory of the kernel's past the limit that is set for him. */
+    /* Not lent: otherwise a user could take more of the kernel's memory than the limit allows. */
     [RIGHT_BUFFERS] = {{CAP_NET_ADMIN}, 1, false},
-    /* Files that the program names, not the user who started it. */
+    /* Lent: the program names these files, not the user. */
     [RIGHT_NETFILTER_FILES] = {{CAP_DAC_READ_SEARCH}, 1, true},
 };
 
 /*
- * What this process has, as libcap holds it; made by rights_init(). From then on no change needs
- * memory, so that want of memory cannot keep a right alive. NULL before: nothing was raised.
+ * The capability sets of this process, as libcap holds them. rights_init() allocates them; later
+ * changes need no memory, so a lack of memory cannot keep a right alive. NULL: nothing was raised
+ * yet.
  */
 static cap_t caps;
 
 /*
- * Installed set-user-ID, the program would read files as their owner whatever its capabilities
- * are: it becomes the user who started it, and keeps the capabilities for where they are raised.
+ * A set-user-ID program would read files as their owner, whatever its capabilities are. So it
+ * becomes the user who started it, and keeps the capabilities to raise them where they are needed.
  */
 static int become_user(void)
 {
@@ -47,7 +48,7 @@ static int become_user(void)
     return 0;
 }
 
-/* No name is looked up, and nothing is read, with rights that should be gone. */
+/* Ends the process, so that nothing is read or looked up with rights that should be gone. */
 static _Noreturn void die(void)
 {
     static const char said[] = "fastnet: cannot give up capabilities\n";
@@ -64,7 +65,7 @@ static bool is_permitted(cap_value_t value)
     return cap_get_flag(caps, value, CAP_PERMITTED, &permitted) == 0 && permitted == CAP_SET;
 }
 
-/* The kernel's ambient set follows: it never holds what is not permitted and inheritable. */
+/* The kernel's ambient set follows: it can only hold permitted and inheritable capabilities. */
 static int keep_only(unsigned rights)
 {
     cap_value_t kept[RIGHTS * VALUES_MAX];
@@ -87,7 +88,7 @@ int rights_init(void)
 
     if (status < 0)
         return status;
-    /* The program starts no other; kernels before 3.5 do not know this. */
+    /* The program starts no other program. Kernels before 3.5 do not know this call. */
     (void)prctl(PR_SET_NO_NEW_PRIVS, 1L, 0L, 0L, 0L);
     caps = cap_get_proc();
     return !caps ? -errno : keep_only(RIGHTS_ALL);

@@ -1,6 +1,6 @@
 /*
- * By landlock(7) alone. A filter of system calls (seccomp(2)) could forbid more, but installing one
- * takes about 0.15 ms, a tenth of a listing of 20 sockets; this takes less than 0.03 ms.
+ * Uses landlock(7) alone. A filter of system calls (seccomp(2)) could forbid more, but to install
+ * one takes about 0.15 ms, a tenth of a listing of 20 sockets. This takes less than 0.03 ms.
  */
 #include "fastnet/sandbox.h"
 #include "fastnet/array.h"
@@ -11,17 +11,17 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* struct landlock_ruleset_attr of Linux 6.12: headers are often older than the kernel. */
+/* struct landlock_ruleset_attr of Linux 6.12, because installed headers are often older. */
 struct ruleset {
     uint64_t files, network, scope;
 };
 
-/* What can be forbidden since which version of landlock: bits of linux/landlock.h. */
+/* What each version of landlock can forbid: bits of linux/landlock.h. */
 static const struct {
     int version;
     struct ruleset rules;
 } forbidden[] = {
-    /* to execute, to write, to remove and to make anything; reading stays as it is */
+    /* to execute, write, remove or create files; reading stays allowed */
     {1,
      {.files = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE |
                LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |

@@ -1,4 +1,4 @@
-/* A merge sort. It ends with each half before the next, so that elements stay in the cache. */
+/* A merge sort. It finishes one half before it starts the other: elements stay in the cache. */
 #include "fastnet/sort.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@ struct sort {
     char *spare; /* room for half of the elements */
 };
 
-/* Of equal elements those of the left half go first. */
+/* Equal elements: those of the left half go first. */
 static void sort_elements(const struct sort *sort, char *elements, size_t count)
 {
     const size_t size = sort->size, half = count / 2 * size;

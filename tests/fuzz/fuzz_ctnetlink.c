@@ -10,10 +10,11 @@
 
 #include "datagrams.h"
 #include "fastnet/array.h"
-#include "fastnet/flow_filter.h"
+#include "fastnet/predicate.h"
 #include "fastnet/query.h"
 #include "fastnet/report.h"
 #include "fuzz.h"
+#include "made_flow.h"
 #include "written.h"
 
 enum { COLUMNS_MAX = 64 };
@@ -22,6 +23,8 @@ enum { CONNTRACK, JSON, CSV, SINKS };
 struct input {
     struct datagrams datagrams;
     const struct table *table;
+    const struct context *context;
+    const struct predicate *where; /* of flows */
     struct written written[SINKS];
     const struct field *columns[COLUMNS_MAX];
     size_t column_count;
@@ -78,12 +81,10 @@ static unsigned check_record(const struct record *record, const struct input *in
 
 static int take_row(const struct record *record, void *arg)
 {
-    static const struct flow_filter filter = {
-        .fields = FILTER_STATUS | FILTER_SRC_NAT, .family = AF_INET, .status_mask = 1};
     struct input *input = arg;
     unsigned total = check_record(record, input);
 
-    total += flow_filter_keeps(record, &filter);
+    total += predicate_holds(input->where, record, input->context);
     for (size_t i = 0; i < SINKS; i++)
         written_row(&input->written[i], record);
     return total == UINT32_MAX; /* never, but the compiler does not know */
@@ -135,12 +136,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         &table_flows_zeroed,    &table_flows_dying, &table_expectation_count,
     };
     static const struct context no_names;
-    struct input input = {.table = NULL};
+    static const struct flow_filter filter = {
+        .fields = FILTER_STATUS | FILTER_SRC_NAT, .family = AF_INET, .status_mask = 1};
+    struct made_where where;
+    struct input input = {.context = &no_names};
     const struct netlink_peer peer = datagrams_peer(&input.datagrams);
     struct report report = {.partial = false};
     const struct query_events events = {.stop = -1, .kinds = 7};
     struct query query = {.needs = UINT64_MAX,
-                          .states = STATES_ALL,
                           .proc_root = "/nonexistent",
                           .report = &report,
                           .exclusive = true,
@@ -152,6 +155,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     input.datagrams = (struct datagrams){data + 2, size - 2, 0, input.table->endless};
     query.netlink = netlink_create_with(&peer);
     require(query.netlink != NULL);
+    if (input.table->kind == &kind_flow || input.table->kind == &kind_expectation)
+        input.where = made_where_init(&where, &filter, input.table->kind);
     begin(&input, data[1], &no_names);
     require(backend_ctnetlink.dump(&query, take_row, &input) <= 0);
     for (size_t i = 0; i < SINKS; i++)

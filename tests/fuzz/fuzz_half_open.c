@@ -120,10 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct table *const tables[] = {&table_tcp, &table_tcp6, &table_tcp_both};
     struct report report = {.partial = false};
-    struct query query = {.needs = UINT64_MAX,
-                          .states = STATES_ALL,
-                          .proc_root = net_files_root(),
-                          .report = &report};
+    struct query query = {.needs = UINT64_MAX, .proc_root = net_files_root(), .report = &report};
     struct rows rows = {.count = 0};
     struct half_open *half_open;
     size_t files, said;

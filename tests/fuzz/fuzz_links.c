@@ -14,6 +14,7 @@
 #include "backend/netlink/netlink.h"
 #include "datagrams.h"
 #include "fastnet/array.h"
+#include "fastnet/field.h"
 #include "fastnet/lookup.h"
 #include "fastnet/query.h"
 #include "fastnet/report.h"
@@ -35,6 +36,13 @@ struct input {
     size_t labels_left; /* how many are still to come */
     struct written written[LAYOUTS];
 };
+
+static struct value value_of(const struct record *record, const char *name)
+{
+    static const struct context none = {0};
+
+    return field_value(field_find(record->kind, name, strlen(name)), record, &none);
+}
 
 static int keep_address(const struct nlmsghdr *message, void *arg)
 {
@@ -77,8 +85,9 @@ static int next_address(const struct addresses *addresses, uint32_t interface, i
 static void check_address(const struct interface_address *address,
                           const struct interface_address *expected)
 {
-    require(address->interface == expected->interface && address->prefix == expected->prefix);
-    require(address_equal(&address->local, &expected->local));
+    require(address->interface == expected->interface &&
+            address->local.prefix == expected->local.prefix);
+    require(address_equal(&address->local.address, &expected->local.address));
     require(address_equal(&address->peer, &expected->peer));
     require(address_equal(&address->broadcast, &expected->broadcast));
     require(strcmp(address->label, expected->label) == 0);
@@ -111,18 +120,23 @@ static const char *check_address_text(const char *at, const char *end,
     slash = strchr(text, '/');
     require(slash != NULL);
     *slash = '\0';
-    check_written(text, &address->local);
-    snprintf(expected, sizeof expected, "%u", address->prefix);
+    check_written(text, &address->local.address);
+    snprintf(expected, sizeof expected, "%u", address->local.prefix);
     require(strcmp(slash + 1, expected) == 0);
     return comma ? comma + 1 : end;
 }
 
 /* All addresses of the interface and no other, in the order in which they came, also as text. */
-static void check_addresses(const struct input *input, const struct interface_record *interface)
+static void check_addresses(const struct input *input, const struct record *row)
 {
-    const struct text *text = &interface->addresses_text;
-    const char *at = text->data, *end = text->length ? text->data + text->length : at;
+    const struct interface_record *interface = &row->interface;
+    const struct value value = value_of(row, "addresses");
+    char *text = malloc(value_bound(&value) + 1);
+    const char *at = text, *end;
     int found = NONE;
+
+    require(text != NULL);
+    end = interface->address_count ? value_write(text, &value, NULL) : text;
 
     for (size_t i = 0; i < interface->address_count; i++) {
         found = next_address(&input->addresses, interface->index, found);
@@ -132,6 +146,7 @@ static void check_addresses(const struct input *input, const struct interface_re
     }
     require(next_address(&input->addresses, interface->index, found) == NONE);
     require(at == end);
+    free(text);
 }
 
 static bool is_name(const struct text *name, const char *label)
@@ -169,7 +184,8 @@ static void check_label(struct input *input, const struct record *record)
     require(interface->address_count == 1 &&
             is_name(&interface->name, interface->addresses->label));
     check_address(interface->addresses, &input->addresses.all[found]);
-    require(!(record->has & INTERFACE_COUNTERS) && interface->addresses_text.length == 0);
+    require(!(record->has & INTERFACE_COUNTERS));
+    require(value_of(record, "addresses").type == VALUE_UNKNOWN);
     require(interface->index == input->row.interface.index);
     require(input->labels_left-- > 0);
     input->label = found;
@@ -183,7 +199,7 @@ static void check_interface(struct input *input, const struct record *record)
     input->label = NONE;
     if (!(record->has & INTERFACE_ADDRESSES))
         return;
-    check_addresses(input, &record->interface);
+    check_addresses(input, record);
     for (int i = next_label(input, NONE); i != NONE; i = next_label(input, i))
         input->labels_left++;
 }
@@ -213,7 +229,6 @@ static void list_interfaces(struct datagrams *datagrams, bool with_addresses)
     struct report report = {.partial = false};
     struct query query = {.table = &table_interfaces,
                           .needs = with_addresses ? UINT64_MAX : ~INTERFACE_ADDRESSES,
-                          .states = STATES_ALL,
                           .proc_root = "/nonexistent",
                           .netlink = netlink_create_with(&peer),
                           .report = &report};

@@ -18,9 +18,9 @@
 #include "engine/rows.h"
 #include "fastnet/array.h"
 #include "fastnet/engine.h"
-#include "fastnet/flow_filter.h"
 #include "fastnet/netlink.h"
 #include "fuzz.h"
+#include "made_flow.h"
 #include "made_processes.h"
 #include "shown.h"
 #include "written.h"
@@ -32,30 +32,24 @@ static const struct set {
     struct listing_table tables[TABLES_MAX];
     size_t count;
 } sets[] = {
-    {"tcp", {{&table_tcp, 0, STATES_ALL, "", 0}, {&table_tcp6, 0, STATES_ALL, "", 0}}, 2},
+    {"tcp", {{&table_tcp, 0, NULL, "", 0}, {&table_tcp6, 0, NULL, "", 0}}, 2},
     {"sockets",
-     {{&table_tcp, 0, STATES_ALL, "no TCP", 0},
-      {&table_tcp6, 0, STATES_ALL, NULL, 0},
-      {&table_udp, 0, STATES_ALL, NULL, 0},
-      {&table_udp6, 0, STATES_ALL, NULL, 0},
-      {NULL, 0, STATES_ALL, "no such table", 0},
-      {&table_unix, 1, STATES_ALL, "no unix", 0}},
+     {{&table_tcp, 0, NULL, "no TCP", 0},
+      {&table_tcp6, 0, NULL, NULL, 0},
+      {&table_udp, 0, NULL, NULL, 0},
+      {&table_udp6, 0, NULL, NULL, 0},
+      {NULL, 0, NULL, "no such table", 0},
+      {&table_unix, 1, NULL, "no unix", 0}},
      6},
-    {"unix", {{&table_unix, 0, STATES_ALL, NULL, 0}}, 1},
-    {"flows", {{&table_flows, 0, STATES_ALL, "no flows", 0}}, 1},
-    {"expectations", {{&table_expectations, 0, STATES_ALL, NULL, 0}}, 1},
-    {"statistics", {{&table_flow_statistics, 0, STATES_ALL, NULL, 0}}, 1},
-    {"neighbours", {{&table_neighbours, 0, STATES_ALL, NULL, 0}}, 1},
-    {"counters",
-     {{&table_counters, 0, STATES_ALL, NULL, 0}, {&table_counters6, 1, STATES_ALL, NULL, 0}},
-     2},
-    {"groups",
-     {{&table_groups, 0, STATES_ALL, NULL, 0}, {&table_groups6, 0, STATES_ALL, NULL, 0}},
-     2},
-    {"routes",
-     {{&table_route, 0, STATES_ALL, NULL, 0}, {&table_route6, 1, STATES_ALL, NULL, 0}},
-     2},
-    {"interfaces", {{&table_interfaces, 0, STATES_ALL, NULL, 0}}, 1},
+    {"unix", {{&table_unix, 0, NULL, NULL, 0}}, 1},
+    {"flows", {{&table_flows, 0, NULL, "no flows", 0}}, 1},
+    {"expectations", {{&table_expectations, 0, NULL, NULL, 0}}, 1},
+    {"statistics", {{&table_flow_statistics, 0, NULL, NULL, 0}}, 1},
+    {"neighbours", {{&table_neighbours, 0, NULL, NULL, 0}}, 1},
+    {"counters", {{&table_counters, 0, NULL, NULL, 0}, {&table_counters6, 1, NULL, NULL, 0}}, 2},
+    {"groups", {{&table_groups, 0, NULL, NULL, 0}, {&table_groups6, 0, NULL, NULL, 0}}, 2},
+    {"routes", {{&table_route, 0, NULL, NULL, 0}, {&table_route6, 1, NULL, NULL, 0}}, 2},
+    {"interfaces", {{&table_interfaces, 0, NULL, NULL, 0}}, 1},
 };
 
 struct input {
@@ -63,8 +57,9 @@ struct input {
     struct text options;
     struct datagrams datagrams;
     const struct field *column;
-    struct flow_filter filter;
     struct listing listing; /* what all runs share */
+    struct made_where flows;
+    struct predicate_tree some;
     struct listing_table tables[TABLES_MAX];
 };
 
@@ -126,6 +121,8 @@ static void capture_row(struct sink *sink, const struct record *record)
 
     require(capture->begun == 1 && !capture->ended);
     capture->count++;
+    require(record->kind == &kind_count || capture->listing->delta ||
+            predicate_holds(capture->listing->where, record, sink->context));
     if (record->kind == &kind_count) {
         require(record->count.count > 0);
         capture->counted += record->count.count;
@@ -222,6 +219,22 @@ static void run_exactly(const struct input *input, const struct capture *first)
     listing.exact = true;
     rows = run_once(input, &listing);
     check_same(input, &rows, first);
+}
+
+/* All rows are handed on, and those that are not listed are counted. */
+static void run_refused(const struct input *input, const struct capture *first)
+{
+    struct listing listing = input->listing;
+    struct capture all, rows;
+    size_t refused = 0;
+
+    listing.refused = &refused;
+    rows = run_once(input, &listing);
+    check_same(input, &rows, first);
+    listing.where = NULL;
+    listing.refused = NULL;
+    all = run_once(input, &listing);
+    require(has_option(input, 'n') || all.count == rows.count + refused);
 }
 
 static void run_counted(const struct input *input, const struct capture *first)
@@ -344,12 +357,6 @@ static void make_tree(struct input *input, struct text rest)
     }
 }
 
-static bool keep_some(const struct record *record, const void *arg)
-{
-    (void)arg;
-    return shown_hash(0, record, &(struct context){.owners = NULL}) % 3 != 0;
-}
-
 static struct needs needs_of(const struct input *input)
 {
     struct needs needs = {.fields = UINT64_MAX};
@@ -361,29 +368,50 @@ static struct needs needs_of(const struct input *input)
     return needs;
 }
 
+/* Rows of which the column is unknown, an even number, or a text with a zero. */
+static const struct predicate *fill_some(struct predicate_tree *some, const struct field *column)
+{
+    struct predicate * not ;
+
+    some->whole.operation = PREDICATE_OR;
+    not = predicate_tree_add(some, &some->whole, (struct predicate){.operation = PREDICATE_NOT});
+    predicate_tree_add(some, not, predicate_known(column));
+    predicate_tree_add(some, &some->whole, predicate_masked(column, 0, 1));
+    predicate_tree_add(some, &some->whole,
+                       (struct predicate){.operation = PREDICATE_LIKE,
+                                          .field = column,
+                                          .constant = {.type = VALUE_TEXT, .text = {"*0*", 3}}});
+    return predicate_of(some);
+}
+
 /* Which flows: what is asked for need not be there, but is 0 where it counts. */
 static void fill_filter(struct input *input)
 {
+    const struct kind *kind = input->set->tables[0].table->kind;
     const uint32_t some = FILTER_PROTOCOL | FILTER_STATUS | FILTER_MARK | FILTER_ZONE;
 
-    if (!has_option(input, 'f') && !has_option(input, 'F'))
+    if (kind != &kind_flow || (!has_option(input, 'f') && !has_option(input, 'F')))
         return;
-    input->filter = (struct flow_filter){.fields = has_option(input, 'F') ? UINT32_MAX : some,
-                                         .family = AF_INET,
-                                         .protocol = IPPROTO_TCP};
-    input->listing.flow = &input->filter;
-    input->listing.keep = flow_filter_keeps;
-    input->listing.keep_arg = &input->filter;
+    input->listing.where =
+        made_where_init(&input->flows,
+                        &(struct flow_filter){.fields = has_option(input, 'F') ? UINT32_MAX : some,
+                                              .family = AF_INET,
+                                              .protocol = IPPROTO_TCP},
+                        kind);
 }
 
 static void fill_listing(struct input *input)
 {
+    const bool chooses = has_option(input, 'k') && shown_stands_still(input->column);
+
     memcpy(input->tables, input->set->tables, sizeof input->tables);
-    input->tables[0].required = has_option(input, 'q');
+    input->tables[0].if_missing = has_option(input, 'q')   ? MISSING_ENDS
+                                  : has_option(input, 'Q') ? MISSING_COSTS_STATUS
+                                                           : MISSING_IS_NOTED;
     input->listing = (struct listing){
         .tables = input->tables,
         .table_count = input->set->count,
-        .keep = has_option(input, 'k') ? keep_some : NULL,
+        .where = chooses ? fill_some(&input->some, input->column) : NULL,
         .needs = needs_of(input),
         .backend = has_option(input, 'n') ? BACKEND_AUTO : BACKEND_PROC,
         .proc_root = tree_root(),
@@ -406,6 +434,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     first = run_once(&input, &input.listing);
     run_in_order(&input, &first);
     run_exactly(&input, &first);
+    run_refused(&input, &first);
     run_counted(&input, &first);
     run_changes(&input, &first);
     run_written(&input);

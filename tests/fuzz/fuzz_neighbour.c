@@ -42,16 +42,15 @@ static int check_record(const struct record *record, void *arg)
     return 0;
 }
 
-static void take_datagrams(struct input *input, const struct neighbour_filter *filter)
+static void take_datagrams(struct input *input, const struct predicate *where)
 {
     const struct netlink_peer peer = datagrams_peer(&input->datagrams);
     struct report report = {.partial = false};
     struct query query = {.table = &table_neighbours,
-                          .states = STATES_ALL,
                           .proc_root = "/nonexistent",
                           .netlink = netlink_create_with(&peer),
                           .report = &report,
-                          .neighbours = filter};
+                          .where = where};
 
     require(query.netlink != NULL);
     input->fields = backend_neighbour.fields(query.table);
@@ -78,14 +77,30 @@ static void take_lines(struct input *input)
     }
 }
 
+static const struct field *field_of(const char *name)
+{
+    return field_find(&kind_neighbour, name, strlen(name));
+}
+
+/* Entries, proxies, or entries of one interface that belongs to another. */
+static const struct predicate *fill_where(struct predicate_tree *where, uint8_t which)
+{
+    predicate_tree_add(where, &where->whole,
+                       predicate_masked(field_of("flags"), which == 1 ? NTF_PROXY : 0, NTF_PROXY));
+    if (which == 2) {
+        predicate_tree_add(where, &where->whole, predicate_number(field_of("index"), 3));
+        predicate_tree_add(where, &where->whole, predicate_number(&field_neighbour_master, 2));
+    }
+    return predicate_of(where);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct neighbour_filter filters[] = {
-        {.entries = true}, {.proxies = true}, {.entries = true, .interface = 3, .master = 2}};
     static const struct arp_totals totals = {.skipped = 0};
     const struct arp_layout layouts[] = {{.numeric = true, .totals = &totals},
                                          {.numeric = true, .bsd = true, .totals = &totals}};
     struct context context = {.interfaces = interfaces_create()};
+    struct predicate_tree where = {.count = 0};
     struct input input = {.datagrams = {size ? data + 1 : data, size ? size - 1 : 0, 0, false}};
 
     require(context.interfaces != NULL);
@@ -97,7 +112,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size && data[0] % 4 == 3)
         take_lines(&input);
     else if (size)
-        take_datagrams(&input, &filters[data[0] % 4]);
+        take_datagrams(&input, fill_where(&where, data[0] % 4));
     for (size_t i = 0; i < 2; i++)
         written_end(&input.written[i]);
     interfaces_destroy(context.interfaces);

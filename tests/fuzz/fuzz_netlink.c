@@ -53,11 +53,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct input input = {.datagrams = {size ? data + 1 : data, size ? size - 1 : 0, 0, false}};
     const struct netlink_peer peer = datagrams_peer(&input.datagrams);
     struct report report = {.partial = false};
-    struct query query = {.needs = UINT64_MAX,
-                          .states = STATES_ALL,
-                          .proc_root = "/nonexistent",
-                          .report = &report,
-                          .exclusive = true};
+    struct query query = {
+        .needs = UINT64_MAX, .proc_root = "/nonexistent", .report = &report, .exclusive = true};
 
     if (size == 0)
         return 0;

@@ -9,11 +9,12 @@
 #include <unistd.h>
 
 #include "cli/arp_options.h"
+#include "cli/command.h"
 #include "cli/conntrack/conntrack_options.h"
 #include "cli/neigh_options.h"
 #include "cli/netstat/netstat_options.h"
 #include "cli/personality.h"
-#include "cli/run.h"
+#include "fastnet/array.h"
 #include "fuzz.h"
 
 enum { WORDS_MAX = 64 };
@@ -52,21 +53,20 @@ static void check(const struct netstat_options *options, int status, int done)
     require(!options->tcp || options->inet || options->inet6);
 }
 
-static void resolve(struct common *common, const struct kind *kind)
+static void resolve(const struct common *common, const struct kind *kind)
 {
-    const struct field *defaults[] = {field_find(kind, "proto", 5)};
-    struct listing listing = {.tables = NULL};
+    struct listing_command command = {.common = common, .kind = kind, .columns = {"protocol"}};
     bool done = false;
-    int status;
+    int status = command_resolve(&command, &done);
 
-    status = common_resolve(common, kind, defaults, 1, &listing, "program", &done);
-    require(status == STATUS_OK || status == STATUS_MISUSE || status == STATUS_FAILURE);
+    require(status == STATUS_OK || status == STATUS_FAILURE ||
+            status == (common->grammar->misuse ? common->grammar->misuse : STATUS_MISUSE));
     if (status != STATUS_OK || done)
         return;
-    require(common->shown_count > 0 && common->shown_count <= LISTING_COLUMNS_MAX);
-    for (size_t i = 0; i < common->shown_count; i++)
-        require(common->shown[i] != NULL);
-    require(listing.proc_root != NULL);
+    require(command.shown_count > 0 && command.shown_count <= LISTING_COLUMNS_MAX);
+    for (size_t i = 0; i < command.shown_count; i++)
+        require(command.shown[i] != NULL);
+    require(command.listing.proc_root != NULL);
 }
 
 static void parse_netstat(int count, char *const words[])
@@ -81,29 +81,82 @@ static void parse_netstat(int count, char *const words[])
 }
 
 /* Nothing of an address is outside of its mask, or no flow would be in it. */
-static void check_network(const struct flow_network *network)
+static void check_network(const struct predicate *network, uint8_t family)
 {
-    for (size_t i = 0; i < sizeof network->mask; i++)
-        require(!(network->network[i] & ~network->mask[i]));
+    const struct address *address = &network->constant.address;
+
+    require_address(address, family);
+    for (size_t i = 0; i < sizeof address->bytes; i++)
+        require(!(address->bytes[i] & ~network->mask.address[i]));
 }
 
-static void check_conntrack(const struct conntrack_options *options)
+/* The same for bits. */
+static void check_bits(const struct predicate *masked)
 {
-    const uint32_t of_protocols = FILTER_ORIG_SRC_PORT | FILTER_ORIG_DST_PORT | FILTER_STATE |
-                                  FILTER_REPLY_SRC_PORT | FILTER_REPLY_DST_PORT | FILTER_ROLE |
-                                  FILTER_ICMP_TYPE | FILTER_ICMP_CODE | FILTER_ICMP_ID |
-                                  FILTER_ORIG_VTAG | FILTER_REPLY_VTAG;
-    const struct flow_filter *filter = &options->filter;
+    const bool flags = masked->field->type == VALUE_FLAGS;
+
+    require(masked->constant.type == (flags ? VALUE_FLAGS : VALUE_NUMBER));
+    for (size_t i = 0; i < (flags ? VALUE_FLAG_BITS / 64 : 1); i++) {
+        const uint64_t bits = flags ? masked->constant.flags.bits[i] : masked->constant.number;
+        require(!(bits & ~masked->mask.bits[i]));
+    }
+}
+
+static void check_part(const struct conntrack_filter *filter, const struct predicate *part)
+{
+    require(part->field != NULL);
+    for (size_t i = 0; i < filter->count; i++)
+        require(&filter->parts[i] == part || filter->parts[i].field != part->field);
+    if (part->operation == PREDICATE_WITHIN)
+        check_network(part, filter->family);
+    else if (part->operation == PREDICATE_MASKED)
+        check_bits(part);
+    else
+        require(part->operation == PREDICATE_EQUAL &&
+                (part->constant.type == VALUE_NUMBER || part->constant.type == VALUE_TEXT));
+}
+
+/* One flow is asked for by both ends of a direction. */
+static void check_key(const struct record *key, uint8_t family)
+{
+    const enum flow_way way = key->has & FLOW_ORIG ? WAY_ORIG : WAY_REPLY;
+
+    require(key->kind == &kind_flow && key->flow.family == family);
+    require_address(&key->flow.way[way].tuple.src, family);
+    require_address(&key->flow.way[way].tuple.dst, family);
+}
+
+/* Fields that only flows of some protocols have. */
+static bool is_of_protocol(const struct field *field)
+{
+    static const char *const names[] = {
+        "state",        "orig_sport",   "orig_dport", "reply_sport", "reply_dport",
+        "icmp_type",    "icmp_code",    "icmp_id",    "orig_srckey", "orig_dstkey",
+        "reply_srckey", "reply_dstkey", "orig_vtag",  "reply_vtag",  "role"};
+
+    for (size_t i = 0; i < COUNT(names); i++)
+        if (strcmp(names[i], field->name) == 0)
+            return true;
+    return false;
+}
+
+static void check_conntrack(struct conntrack_options *options)
+{
+    struct conntrack_filter *filter = &options->filter;
+    const struct predicate *where = conntrack_filter_where(filter, &kind_flow);
+    const bool has_protocol = predicate_requires(
+        where, offsetof(struct record, flow.way[WAY_ORIG].tuple.protocol), PREDICATE_EQUAL);
 
     require(options->command <= COMMAND_USAGE && options->table <= TABLE_UNCONFIRMED);
     require(options->table < TABLE_DYING || options->command == COMMAND_LIST);
     require(filter->family == AF_UNSPEC || filter->family == AF_INET || filter->family == AF_INET6);
-    require(!(filter->fields & of_protocols) || filter->fields & FILTER_PROTOCOL);
-    require(!(filter->status & ~filter->status_mask));
-    check_network(&filter->orig_src);
-    check_network(&filter->orig_dst);
-    check_network(&filter->reply_src);
-    check_network(&filter->reply_dst);
+    require((where != NULL) == (conntrack_filter_given(filter) || filter->family != AF_UNSPEC));
+    for (size_t i = 0; i < filter->count; i++) {
+        check_part(filter, &filter->parts[i]);
+        require(has_protocol || !is_of_protocol(filter->parts[i].field));
+    }
+    if (options->command == COMMAND_GET)
+        check_key(conntrack_filter_key(filter, &kind_flow), filter->family);
 }
 
 static void parse_conntrack(int count, char *const words[])
@@ -148,7 +201,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     parse_netstat(count, words);
     parse_conntrack(count, words);
     take_by_others(count, words);
-    cli_finish_stdout(program, STATUS_OK);
     free(text);
     return 0;
 }

@@ -7,14 +7,15 @@
  * the file cannot answer; a digit is the number of rows after which no more are taken.
  */
 #include <errno.h>
+#include <linux/neighbour.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "fastnet/array.h"
-#include "fastnet/flow_filter.h"
 #include "fastnet/query.h"
 #include "fastnet/report.h"
 #include "fuzz.h"
+#include "made_flow.h"
 #include "shown.h"
 #include "tree.h"
 
@@ -244,21 +245,37 @@ static bool has_option(const struct input *input, char option)
     return memchr(input->options.data, option, input->options.length) != NULL;
 }
 
+static const struct predicate *fill_neighbours(struct predicate_tree *where,
+                                               const struct input *input)
+{
+    const struct field *flags = field_find(&kind_neighbour, "flags", strlen("flags"));
+
+    if (has_option(input, 'e'))
+        predicate_tree_add(where, &where->whole, predicate_masked(flags, 0, NTF_PROXY));
+    if (has_option(input, 'p'))
+        predicate_tree_add(where, &where->whole, predicate_masked(flags, NTF_PROXY, NTF_PROXY));
+    if (has_option(input, 'm'))
+        predicate_tree_add(where, &where->whole, predicate_number(&field_neighbour_master, 1));
+    return predicate_of(where);
+}
+
 static struct outcome dump(const struct input *input)
 {
-    const struct flow_filter flow = {.fields = FILTER_LABELS | FILTER_STATUS | FILTER_ID,
-                                     .status_mask = UINT32_MAX};
-    const struct neighbour_filter neighbours = {.master = has_option(input, 'm'),
-                                                .entries = !has_option(input, 'p'),
-                                                .proxies = !has_option(input, 'e')};
+    const struct flow_filter filter = {.fields = FILTER_LABELS | FILTER_STATUS | FILTER_ID,
+                                       .status_mask = UINT32_MAX};
+    const struct kind *kind = input->table->kind;
+    struct made_where flows;
+    struct predicate_tree neighbours = {.count = 0};
+    const struct predicate *where = kind == &kind_neighbour ? fill_neighbours(&neighbours, input)
+                                    : kind == &kind_flow && has_option(input, 'f')
+                                        ? made_where_init(&flows, &filter, kind)
+                                        : NULL;
     struct report report = {.partial = false};
     const struct query query = {.table = input->table,
                                 .needs = has_option(input, 'n') ? 0 : UINT64_MAX,
-                                .states = STATES_ALL,
                                 .proc_root = tree_root(),
                                 .report = &report,
-                                .flow = has_option(input, 'f') ? &flow : NULL,
-                                .neighbours = input->options.length ? &neighbours : NULL};
+                                .where = where};
     struct outcome outcome = {.input = input};
 
     for (size_t limit = 1; limit <= 9; limit++)

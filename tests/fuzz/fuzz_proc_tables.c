@@ -16,13 +16,6 @@
 
 static struct written statistics, groups;
 
-static bool shows_all(const struct record *record, const void *arg)
-{
-    (void)record;
-    (void)arg;
-    return true;
-}
-
 static bool is_within(const struct text *text, const struct line *line)
 {
     return text->data >= line->data && text->data + text->length <= line->data + line->length;
@@ -112,7 +105,7 @@ static void decode_igmp6(const struct line *line)
 static void begin_layouts(void)
 {
     static const struct context no_names;
-    const struct statistics_layout counted = {.header = true, .shows = shows_all};
+    const struct statistics_layout counted = {.header = true};
     const struct netstat_layout listed = {.numeric_hosts = true, .header = true};
 
     written_begin(&statistics,

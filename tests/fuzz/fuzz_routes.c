@@ -85,18 +85,17 @@ static void check_route(const struct record *record)
 
 static void decode_route(const struct nlmsghdr *message)
 {
-    struct route_nexthops nexthops;
-    struct record record;
+    struct route_rows rows;
     int result;
 
-    memset(&record, 0xa5, sizeof record);
-    result = route_decode(message, &record, &nexthops);
+    memset(&rows, 0xa5, sizeof rows);
+    result = route_decode(message, &rows);
     require(result == 0 || result == -EBADMSG || result == -EOPNOTSUPP);
-    if (!record.has)
+    if (!rows.record.has)
         return;
-    check_route(&record);
-    while ((result = route_decode_nexthop(&nexthops, &record)) > 0)
-        check_route(&record);
+    check_route(&rows.record);
+    while ((result = route_decode_nexthop(&rows)) > 0)
+        check_route(&rows.record);
     require(result == 0 || result == -EBADMSG);
 }
 
@@ -104,11 +103,10 @@ static void decode_link(const struct nlmsghdr *message)
 {
     const char *start = (const char *)message, *end = start + message->nlmsg_len;
     const struct interface_record *interface;
-    char text[LLADDR_TEXT_MAX];
     struct record record;
 
     memset(&record, 0xa5, sizeof record);
-    link_decode(message, &record, text);
+    link_decode(message, &record);
     if (!record.has)
         return;
     interface = &record.interface;
@@ -116,7 +114,7 @@ static void decode_link(const struct nlmsghdr *message)
     check_text(&interface->name, start, end);
     check_text(&interface->kind, start, end);
     check_text(&interface->alias, start, end);
-    check_text(&interface->lladdr_text, text, text + sizeof text);
+    require(interface->lladdr_length <= LLADDR_MAX);
     write_interface(&record);
 }
 
@@ -127,11 +125,11 @@ static void decode_address(const struct nlmsghdr *message)
     memset(&address, 0xa5, sizeof address);
     if (address_decode(message, &address) < 0)
         return;
-    require_address(&address.local, address.local.family);
-    require_address(&address.peer, address.local.family);
+    require_address(&address.local.address, address.local.address.family);
+    require_address(&address.peer, address.local.address.family);
     if (address.broadcast.family != AF_UNSPEC)
-        require_address(&address.broadcast, address.local.family);
-    require(address.prefix <= 8 * address_size(&address.local));
+        require_address(&address.broadcast, address.local.address.family);
+    require(address.local.prefix <= 8 * address_size(&address.local.address));
     require(memchr(address.label, '\0', sizeof address.label) != NULL);
 }
 

@@ -39,7 +39,6 @@ static struct query query_of(uint8_t mode, struct report *report)
     return (struct query){
         .table = &table_unix,
         .needs = mode & MODE_FEW_NEEDS ? ~(SOCKET_QUEUES | SOCKET_UID) : UINT64_MAX,
-        .states = STATES_ALL,
         .proc_root = net_files_root(),
         .report = report,
     };
@@ -86,7 +85,7 @@ static int take_request(void *arg, const void *message, size_t size)
 
     require(size == sizeof request);
     memcpy(&request, message, sizeof request);
-    require(request.diag.sdiag_family == AF_UNIX && request.diag.udiag_states == STATES_ALL);
+    require(request.diag.sdiag_family == AF_UNIX && request.diag.udiag_states == UINT32_MAX);
     scene->datagrams.data = scene->answer;
     scene->datagrams.size =
         world_tell(&scene->world, request.header.nlmsg_seq, request.diag.udiag_show, scene->answer);

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include "fastnet/flow_names.h"
+#include "fuzz.h"
 
 static uint8_t take_protocol(struct bytes *bytes)
 {
@@ -33,9 +34,10 @@ static struct flow_network take_network(struct bytes *bytes, uint8_t family)
     return network;
 }
 
-/* An address is of a family. */
+/* An address is of a family; one of IPv6 may be IPv4-mapped. */
 static struct flow_nat take_nat(struct bytes *bytes, uint8_t family)
 {
+    static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
     const uint8_t has = bytes_u8(bytes);
     struct flow_nat nat = {.has_address = family != AF_UNSPEC && has & 1,
                            .has_port = has & 2,
@@ -43,6 +45,8 @@ static struct flow_nat take_nat(struct bytes *bytes, uint8_t family)
 
     if (nat.has_address)
         bytes_take(bytes, nat.address, family == AF_INET ? 4 : 16);
+    if (nat.has_address && family == AF_INET6 && has & 4)
+        memcpy(nat.address, mapped, sizeof mapped);
     return nat;
 }
 
@@ -74,6 +78,18 @@ static const struct member {
     {FILTER_LABELS, FILTER(labels), SIZE(labels)},
 };
 
+/* The criteria that a command line cannot have without others. */
+static uint32_t drop_lonely(const struct flow_filter *filter)
+{
+    const uint32_t addresses =
+        FILTER_ORIG_SRC | FILTER_ORIG_DST | FILTER_REPLY_SRC | FILTER_REPLY_DST;
+    const bool has_state =
+        filter->fields & FILTER_PROTOCOL && flow_state_name(filter->protocol, filter->state).data;
+
+    return filter->fields &
+           ~((filter->family ? 0 : addresses) | (has_state ? 0 : (uint32_t)FILTER_STATE));
+}
+
 struct flow_filter made_filter(struct bytes *bytes)
 {
     static const uint8_t families[] = {AF_UNSPEC, AF_INET, AF_INET6};
@@ -98,6 +114,7 @@ struct flow_filter made_filter(struct bytes *bytes)
         filter.src_nat = take_nat(bytes, family);
     if (fields & (FILTER_DST_NAT | FILTER_ANY_NAT))
         filter.dst_nat = take_nat(bytes, family);
+    filter.fields = drop_lonely(&filter);
     return filter;
 }
 
@@ -187,6 +204,10 @@ static void take_tuples(struct bytes *bytes, const struct flow_filter *filter, u
     if (flow_is_icmp(orig->protocol) && agreed & FILTER_ICMP_ID)
         orig->src_port = filter->icmp_id;
     make_consistent(flow);
+    if (agreed & FILTER_SRC_NAT && filter->src_nat.has_address && filter->family == family)
+        reply->dst = address_make(family, filter->src_nat.address);
+    if (agreed & FILTER_DST_NAT && filter->dst_nat.has_address && filter->family == family)
+        reply->src = address_make(family, filter->dst_nat.address);
 }
 
 static void take_marks(struct bytes *bytes, const struct flow_filter *filter, uint32_t agreed,
@@ -220,4 +241,229 @@ struct record made_flow(struct bytes *bytes, const struct flow_filter *filter)
     take_marks(bytes, filter, agreed, &record.flow);
     make_zone(bytes, filter, agreed, &record);
     return record;
+}
+
+/* --- The filter as a predicate ---------------------------------------------------------------- */
+
+/* Adds a part to this and, or or not of the tree; returns it where it stays. */
+static struct predicate *add(struct made_where *where, struct predicate *whole,
+                             struct predicate part)
+{
+    struct predicate *added = &where->parts[where->count++];
+
+    require(where->count <= WHERE_PARTS_MAX);
+    *added = part;
+    predicate_add(whole, added);
+    return added;
+}
+
+static const struct field *field_of(const char *name)
+{
+    const struct field *field = field_find(&kind_flow, name, strlen(name));
+
+    require(field != NULL);
+    return field;
+}
+
+/* Numbers of one value, and the fields they are in: of ports and keys, without a protocol either.
+ */
+static const struct equal {
+    uint32_t criterion;
+    size_t offset, size;
+    const char *name, *key;
+} equals[] = {
+    {FILTER_PROTOCOL, FILTER(protocol), SIZE(protocol), "protocol", NULL},
+    {FILTER_ORIG_SRC_PORT, FILTER(orig_src_port), SIZE(orig_src_port), "orig_sport", "orig_srckey"},
+    {FILTER_ORIG_DST_PORT, FILTER(orig_dst_port), SIZE(orig_dst_port), "orig_dport", "orig_dstkey"},
+    {FILTER_REPLY_SRC_PORT, FILTER(reply_src_port), SIZE(reply_src_port), "reply_sport",
+     "reply_srckey"},
+    {FILTER_REPLY_DST_PORT, FILTER(reply_dst_port), SIZE(reply_dst_port), "reply_dport",
+     "reply_dstkey"},
+    {FILTER_ICMP_TYPE, FILTER(icmp_type), SIZE(icmp_type), "icmp_type", NULL},
+    {FILTER_ICMP_CODE, FILTER(icmp_code), SIZE(icmp_code), "icmp_code", NULL},
+    {FILTER_ICMP_ID, FILTER(icmp_id), SIZE(icmp_id), "icmp_id", NULL},
+    {FILTER_ROLE, FILTER(role), SIZE(role), "role", NULL},
+    {FILTER_ORIG_VTAG, FILTER(orig_vtag), SIZE(orig_vtag), "orig_vtag", NULL},
+    {FILTER_REPLY_VTAG, FILTER(reply_vtag), SIZE(reply_vtag), "reply_vtag", NULL},
+    {FILTER_ID, FILTER(id), SIZE(id), "id", NULL},
+    {FILTER_ZONE, FILTER(zone), SIZE(zone), "zone", NULL},
+};
+
+static uint64_t number_at(const struct flow_filter *filter, size_t offset, size_t size)
+{
+    const void *at = (const char *)filter + offset;
+
+    return size == 1   ? *(const uint8_t *)at
+           : size == 2 ? *(const uint16_t *)at
+                       : *(const uint32_t *)at;
+}
+
+static void add_equal(struct made_where *where, const struct flow_filter *filter,
+                      const struct equal *equal)
+{
+    const uint64_t number = number_at(filter, equal->offset, equal->size);
+    const bool any = equal->key && !(filter->fields & FILTER_PROTOCOL);
+    const bool key = equal->key && filter->protocol == IPPROTO_GRE;
+    struct predicate *whole = &where->whole;
+
+    if (any)
+        whole = add(where, whole, (struct predicate){.operation = PREDICATE_OR});
+    if (any || key)
+        add(where, whole, predicate_number(field_of(equal->key), number));
+    if (any || !key)
+        add(where, whole, predicate_number(field_of(equal->name), number));
+}
+
+static void add_network(struct made_where *where, const struct flow_filter *filter,
+                        const char *name, const struct flow_network *network)
+{
+    struct predicate within = predicate_address(
+        field_of(name), &(struct address){.family = filter->family, .bytes = {0}});
+
+    within.operation = PREDICATE_WITHIN;
+    memcpy(within.constant.address.bytes, network->network, sizeof network->network);
+    memcpy(within.mask.address, network->mask, sizeof network->mask);
+    add(where, &where->whole, within);
+}
+
+static void add_networks(struct made_where *where, const struct flow_filter *filter)
+{
+    if (filter->fields & FILTER_ORIG_SRC)
+        add_network(where, filter, "orig_src", &filter->orig_src);
+    if (filter->fields & FILTER_ORIG_DST)
+        add_network(where, filter, "orig_dst", &filter->orig_dst);
+    if (filter->fields & FILTER_REPLY_SRC)
+        add_network(where, filter, "reply_src", &filter->reply_src);
+    if (filter->fields & FILTER_REPLY_DST)
+        add_network(where, filter, "reply_dst", &filter->reply_dst);
+}
+
+/* One end: translated to that address and that port, or at all. */
+static void add_end(struct made_where *where, struct predicate *whole, uint8_t family,
+                    const struct flow_nat *nat, bool source)
+{
+    const struct field *address = source ? &field_src_nat_address : &field_dst_nat_address;
+    const struct field *port = source ? &field_src_nat_port : &field_dst_nat_port;
+    const struct address to = address_make(family, nat->address);
+    const bool any = !nat->has_address && !nat->has_port;
+    struct predicate *end =
+        add(where, whole, (struct predicate){.operation = any ? PREDICATE_OR : PREDICATE_AND});
+
+    if (any) {
+        add(where, end, predicate_known(address));
+        add(where, end, predicate_known(port));
+    }
+    if (nat->has_address)
+        add(where, end, predicate_address(address, &to));
+    if (nat->has_port)
+        add(where, end, predicate_number(port, nat->port));
+}
+
+static void add_translations(struct made_where *where, const struct flow_filter *filter)
+{
+    struct predicate *either = NULL;
+
+    if (filter->fields & FILTER_SRC_NAT)
+        add_end(where, &where->whole, filter->family, &filter->src_nat, true);
+    if (filter->fields & FILTER_DST_NAT)
+        add_end(where, &where->whole, filter->family, &filter->dst_nat, false);
+    if (!(filter->fields & FILTER_ANY_NAT))
+        return;
+    either = add(where, &where->whole, (struct predicate){.operation = PREDICATE_OR});
+    add_end(where, either, filter->family, &filter->src_nat, true);
+    add_end(where, either, filter->family, &filter->dst_nat, false);
+}
+
+static void add_labels(struct made_where *where, const uint32_t *labels)
+{
+    struct predicate masked = predicate_masked(&field_label_bits, 0, 0);
+
+    for (size_t i = 0; i < FLOW_LABEL_WORDS; i++)
+        masked.mask.bits[i / 2] |= (uint64_t)labels[i] << i % 2 * 32;
+    memcpy(masked.constant.flags.bits, masked.mask.bits, sizeof masked.mask.bits);
+    add(where, &where->whole, masked);
+}
+
+static void add_marks(struct made_where *where, const struct flow_filter *filter)
+{
+    struct predicate *whole = &where->whole;
+
+    if (filter->fields & FILTER_STATE)
+        add(where, whole,
+            predicate_text(field_of("state"),
+                           flow_state_name(filter->protocol, filter->state).data));
+    if (filter->fields & FILTER_STATUS)
+        add(where, whole,
+            predicate_masked(field_of("status"), filter->status, filter->status_mask));
+    if (filter->fields & FILTER_MARK)
+        add(where, whole, predicate_masked(field_of("mark"), filter->mark, filter->mark_mask));
+    if (filter->fields & FILTER_SECMARK)
+        add(where, whole, predicate_number(&field_any_secmark, filter->secmark));
+    if (filter->fields & FILTER_ORIG_ZONE)
+        add(where, whole, predicate_number(&field_own_orig_zone, filter->orig_zone));
+    if (filter->fields & FILTER_REPLY_ZONE)
+        add(where, whole, predicate_number(&field_own_reply_zone, filter->reply_zone));
+    if (filter->fields & FILTER_LABELS)
+        add_labels(where, filter->labels);
+}
+
+const struct predicate *made_where_init(struct made_where *where, const struct flow_filter *filter,
+                                        const struct kind *kind)
+{
+    *where = (struct made_where){.whole.operation = PREDICATE_AND};
+    if (filter->family)
+        add(where, &where->whole,
+            predicate_number(field_find(kind, "family", strlen("family")), filter->family));
+    if (kind == &kind_flow) {
+        for (size_t i = 0; i < COUNT(equals); i++)
+            if (filter->fields & equals[i].criterion)
+                add_equal(where, filter, &equals[i]);
+        add_networks(where, filter);
+        add_marks(where, filter);
+        add_translations(where, filter);
+    }
+    return where->count ? &where->whole : NULL;
+}
+
+static void fill_tuple(struct flow_tuple *tuple, const struct flow_filter *filter,
+                       enum flow_way way)
+{
+    const bool orig = way == WAY_ORIG, icmp = flow_is_icmp(filter->protocol);
+    const struct flow_network *src = orig ? &filter->orig_src : &filter->reply_src;
+    const struct flow_network *dst = orig ? &filter->orig_dst : &filter->reply_dst;
+    const uint16_t port = orig ? filter->orig_src_port : filter->reply_src_port;
+
+    *tuple = (struct flow_tuple){
+        .src = address_make(filter->family, src->network),
+        .dst = address_make(filter->family, dst->network),
+        .src_port = icmp ? filter->icmp_id : port,
+        .dst_port = orig ? filter->orig_dst_port : filter->reply_dst_port,
+        .icmp_type = filter->icmp_type,
+        .icmp_code = filter->icmp_code,
+        .protocol = filter->protocol,
+    };
+}
+
+struct record made_key(const struct flow_filter *filter, const struct kind *kind)
+{
+    const uint32_t ends = FILTER_ORIG_SRC | FILTER_ORIG_DST, fields = filter->fields;
+    struct record key = {.kind = kind};
+
+    if (kind == &kind_expectation) {
+        key.has = FLOW_ORIG;
+        key.expectation.family = filter->family;
+        fill_tuple(&key.expectation.orig, filter, WAY_ORIG);
+        return key;
+    }
+    key.has = ((fields & ends) == ends ? FLOW_ORIG : FLOW_REPLY) |
+              (fields & FILTER_ZONE ? FLOW_ZONE : 0) |
+              (fields & FILTER_ORIG_ZONE ? FLOW_ORIG_ZONE : 0) |
+              (fields & FILTER_REPLY_ZONE ? FLOW_REPLY_ZONE : 0);
+    key.flow.family = filter->family;
+    key.flow.zone = filter->zone;
+    for (enum flow_way way = WAY_ORIG; way < FLOW_WAYS; way++)
+        fill_tuple(&key.flow.way[way].tuple, filter, way);
+    key.flow.way[WAY_ORIG].zone = filter->orig_zone;
+    key.flow.way[WAY_REPLY].zone = filter->reply_zone;
+    return key;
 }

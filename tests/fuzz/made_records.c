@@ -150,7 +150,7 @@ static void settle_addresses(struct record *record, uint8_t family)
 {
     for (size_t i = 0; i < record->kind->field_count; i++) {
         const struct field *field = &record->kind->fields[i];
-        struct address *address = (void *)((char *)record + field->place);
+        struct address *address = (void *)((char *)record + field->offset);
         if (field->member == MEMBER_ADDRESS)
             *address = address_make(family, address->bytes);
     }
@@ -183,8 +183,9 @@ static struct text make_addresses(struct made_record *made, uint8_t seed)
     struct interface_address *addresses = own(made, count * sizeof *addresses);
 
     for (size_t i = 0; i < count; i++)
-        addresses[i] = (struct interface_address){.interface = made->record.interface.index,
-                                                  .local = {i ? AF_INET6 : AF_INET, {seed}}};
+        addresses[i] =
+            (struct interface_address){.interface = made->record.interface.index,
+                                       .local = {{i ? AF_INET6 : AF_INET, {seed}}, seed}};
     return (struct text){(const char *)addresses, count};
 }
 
@@ -195,7 +196,7 @@ static void make_borrowed(struct made_record *made, struct bytes *bytes)
 
     for (size_t i = 0; i < kind->borrowed_count; i++) {
         const struct borrowed *borrowed = &kind->borrowed[i];
-        struct text *place = (void *)((char *)&made->record + borrowed->place);
+        struct text *place = (void *)((char *)&made->record + borrowed->offset);
         if (borrowed->fields & ~made->record.has)
             continue;
         *place =

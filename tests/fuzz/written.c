@@ -37,7 +37,7 @@ void written_begin(struct written *written, struct sink *sink, const char *contr
     written->sink = sink;
     written->controls = controls;
     written->lines = lines;
-    sink->ops->begin(sink);
+    sink_begin(sink);
     if (sink->ops->section)
         sink->ops->section(sink, 0);
     check(written, false);
@@ -51,7 +51,7 @@ void written_row(struct written *written, const struct record *record)
 
 void written_end(struct written *written)
 {
-    written->sink->ops->end(written->sink);
+    sink_end(written->sink);
     check(written, false);
     sink_destroy(written->sink);
     writer_finish(&written->writer);

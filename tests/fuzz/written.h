@@ -3,7 +3,7 @@
 #ifndef FUZZ_WRITTEN_H
 #define FUZZ_WRITTEN_H
 
-#include "fastnet/sink.h"
+#include "fastnet/layouts.h"
 
 struct written {
     struct writer writer;

@@ -26,10 +26,10 @@
 /* "192.0.2.1" or "2001:db8::1"; anything else fails the test. */
 static inline struct address ip(const char *text)
 {
-    struct address made = {.family = strchr(text, ':') ? AF_INET6 : AF_INET};
+    struct address parsed = {.family = strchr(text, ':') ? AF_INET6 : AF_INET};
 
-    assert_int_equal(inet_pton(made.family, text, made.bytes), 1);
-    return made;
+    assert_int_equal(inet_pton(parsed.family, text, parsed.bytes), 1);
+    return parsed;
 }
 
 static inline void assert_ip(const struct address *address, const char *expected)

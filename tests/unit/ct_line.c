@@ -11,9 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/run.h"
-
-enum { WORDS_MAX = 24 };
+enum { WORDS_MAX = 48 };
 
 struct ct_parsed ct_parse_as(const char *program, const char *const words[])
 {
@@ -28,7 +26,6 @@ struct ct_parsed ct_parse_as(const char *program, const char *const words[])
     capture_begin(&out, STDOUT_FILENO);
     capture_begin(&err, STDERR_FILENO);
     parsed.status = conntrack_parse(&parsed.options, argc, argv, &parsed.done);
-    parsed.status = cli_finish_stdout(argv[0], parsed.status);
     capture_end(&err);
     capture_end(&out);
     memcpy(parsed.said, err.text, sizeof parsed.said);
@@ -45,6 +42,31 @@ struct conntrack_options ct_accept(const char *const words[])
     assert_false(parsed.done);
     assert_string_equal(parsed.printed, "");
     return parsed.options;
+}
+
+struct conntrack_filter *ct_filter(const char *line)
+{
+    static struct conntrack_options kept[CT_FILTERS];
+    static size_t next;
+    struct conntrack_options *options = &kept[next++ % CT_FILTERS];
+    char text[512], program[] = "conntrack";
+    char *argv[WORDS_MAX + 1] = {program}, *rest = NULL;
+    int argc = 1;
+    bool done = false;
+
+    assert_in_range(snprintf(text, sizeof text, "%s", line), 0, sizeof text - 1);
+    for (char *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+        argv[argc++] = word;
+    assert_in_range(argc, 1, WORDS_MAX);
+    memset(options, 0, sizeof *options);
+    if (conntrack_parse(options, argc, argv, &done) || done)
+        fail_msg("%s: it was not accepted", line);
+    return &options->filter;
+}
+
+const struct predicate *ct_where(const char *line)
+{
+    return conntrack_filter_where(ct_filter(line), &kind_flow);
 }
 
 void ct_assert_wrong(const char *const words[], const char *said)

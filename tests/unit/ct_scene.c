@@ -78,11 +78,9 @@ int ct_scene_make(void **state)
     assert_non_null(scene->netlink);
     scene->events = (struct query_events){.stop = -1, .idle = count_idle, .idle_arg = scene};
     scene->query = (struct query){.needs = UINT64_MAX,
-                                  .states = STATES_ALL,
                                   .proc_root = scene->tree.root,
                                   .netlink = scene->netlink,
                                   .report = &scene->report,
-                                  .flow = &scene->filter,
                                   .events = &scene->events};
     *state = scene;
     return 0;

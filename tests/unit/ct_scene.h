@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "ct_messages.h"
-#include "fastnet/flow_filter.h"
 #include "fastnet/query.h"
 #include "fastnet/report.h"
 #include "scene.h"
@@ -21,7 +20,6 @@ struct ct_scene {
     struct netlink_peer hooked; /* the peer, with what is to happen in between */
     struct netlink *netlink;
     struct report report;
-    struct flow_filter filter;
     struct query query;
     struct query_events events;
     struct record rows[CT_ROWS]; /* what they borrow is gone */

@@ -31,10 +31,10 @@ const char *written(const struct conntrack_layout *layout, const struct context 
     struct sink *sink = sink_conntrack_create(layout, output_begin(&output), context);
 
     assert_non_null(sink);
-    sink->ops->begin(sink);
+    sink_begin(sink);
     for (size_t i = 0; i < count; i++)
         sink->ops->row(sink, &records[i]);
-    sink->ops->end(sink);
+    sink_end(sink);
     return output_end(&output, sink);
 }
 

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 #include "cells.h"
+#include "fastnet/layouts.h"
 #include "fastnet/record.h"
-#include "fastnet/sink.h"
 
 #define SECOND UINT64_C(1000000000)
 

@@ -2,7 +2,7 @@
 #ifndef UNIT_OUTPUT_H
 #define UNIT_OUTPUT_H
 
-#include "fastnet/sink.h"
+#include "fastnet/layouts.h"
 
 struct output {
     struct writer writer;

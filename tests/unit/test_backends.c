@@ -21,11 +21,8 @@ static struct kept list(const struct backend *backend, const struct table *table
     struct report report = {.partial = false};
     struct kept kept = {.count = 0};
     struct peer peer;
-    struct query query = {.table = table,
-                          .needs = UINT64_MAX,
-                          .states = STATES_ALL,
-                          .proc_root = CAPTURED,
-                          .report = &report};
+    struct query query = {
+        .table = table, .needs = UINT64_MAX, .proc_root = CAPTURED, .report = &report};
 
     peer_init(&peer);
     peer_add_recorded(&peer, recorded, SIZE_MAX);
@@ -69,7 +66,8 @@ static void assert_alike(const struct record *netlink, const struct record *proc
     assert_int_equal(a->protocol, b->protocol);
     assert_int_equal(a->timer, b->timer);
     assert_int_equal(a->recv_q, b->recv_q);
-    assert_int_equal(a->send_q, b->send_q);
+    if (a->state != TCP_LISTEN) /* of a listener netlink says its backlog */
+        assert_int_equal(a->send_q, b->send_q);
     assert_true(both & SOCKET_UID);
     assert_int_equal(a->uid, b->uid);
     assert_true(both & SOCKET_PROBES);
@@ -120,7 +118,6 @@ static void they_tell_the_same_of_unix_sockets(void **state)
     peer_add_recorded(&peer, CAPTURED "/netlink/unix", SIZE_MAX);
     struct query query = {.table = &table_unix,
                           .needs = SOCKET_PATH,
-                          .states = STATES_ALL,
                           .proc_root = CAPTURED,
                           .netlink = netlink_create_with(&peer.netlink),
                           .report = &report};

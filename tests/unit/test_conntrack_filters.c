@@ -13,8 +13,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "addresses.h"
 #include "cli/personality.h"
 #include "ct_line.h"
+#include "predicates.h"
 
 /* A line that names the option stands before the one that names its argument. */
 #define STATUSES                                                                                   \
@@ -31,9 +33,9 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static void assert_address(const struct flow_network *network, const char *bytes, size_t size)
+static void assert_asks(const char *line, const char *expected)
 {
-    assert_memory_equal(network->network, bytes, size);
+    assert_string_equal(said_of(ct_where(line)), expected);
 }
 
 /* --- Which flows ------------------------------------------------------------------------------ */
@@ -41,11 +43,13 @@ static void assert_address(const struct flow_network *network, const char *bytes
 static void families_are_named(void **state)
 {
     (void)state;
-    assert_int_equal(ACCEPT("-f", "ipv4").filter.family, AF_INET);
-    assert_int_equal(ACCEPT("--family=ipv6").filter.family, AF_INET6);
-    assert_int_equal(ACCEPT("-f", "ipv4x").filter.family, AF_INET); /* as the original */
-    assert_int_equal(ACCEPT("-f", "ipv66").filter.family, AF_INET6);
-    assert_int_equal(ACCEPT("-L", "expect", "-f", "ipv6").filter.family, AF_INET6);
+    assert_asks("-f ipv4", "family = 2");
+    assert_asks("--family=ipv6", "family = 10");
+    assert_asks("-f ipv4x", "family = 2"); /* as the original */
+    assert_asks("-f ipv66", "family = 10");
+    assert_string_equal(
+        said_of(conntrack_filter_where(ct_filter("-L expect -f ipv6"), &kind_expectation)),
+        "family = 10");
     WRONG(FAMILY "`ipx' unsupported protocol", "-f", "ipx");
     WRONG(FAMILY "`inet' unsupported protocol", "-f", "inet");
     WRONG(FAMILY "`inet6' unsupported protocol", "-f", "inet6");
@@ -54,38 +58,31 @@ static void families_are_named(void **state)
 
 static void addresses_are_of_a_direction_and_an_end(void **state)
 {
-    const struct conntrack_options options =
-        ACCEPT("-s", "1.1.1.1", "-d", "2.2.2.0/24", "-r", "3.3.3.3", "-q", "4.4.4.4");
-    const struct flow_filter *filter = &options.filter;
-
     (void)state;
-    assert_int_equal(filter->fields,
-                     FILTER_ORIG_SRC | FILTER_ORIG_DST | FILTER_REPLY_SRC | FILTER_REPLY_DST);
-    assert_int_equal(filter->family, AF_INET);
-    assert_address(&filter->orig_src, "\1\1\1\1", 4);
-    assert_address(&filter->orig_dst, "\2\2\2\0", 4);
-    assert_address(&filter->reply_src, "\3\3\3\3", 4);
-    assert_address(&filter->reply_dst, "\4\4\4\4", 4);
-    assert_memory_equal(filter->orig_dst.mask, "\377\377\377\0", 4);
+    assert_asks("-s 1.1.1.1 -d 2.2.2.0/24 -r 3.3.3.3 -q 4.4.4.4",
+                "orig_src in 1.1.1.1/255.255.255.255 and orig_dst in 2.2.2.0/255.255.255.0 and "
+                "reply_src in 3.3.3.3/255.255.255.255 and reply_dst in 4.4.4.4/255.255.255.255 and "
+                "family = 2");
 }
 
 static void addresses_have_several_names(void **state)
 {
     static const struct {
-        const char *name;
-        uint32_t field;
+        const char *name, *field;
     } names[] = {
-        {"--src=::1", FILTER_ORIG_SRC},        {"--orig-src=::1", FILTER_ORIG_SRC},
-        {"--dst=::1", FILTER_ORIG_DST},        {"--orig-dst=::1", FILTER_ORIG_DST},
-        {"--reply-src=::1", FILTER_REPLY_SRC}, {"--reply-dst=::1", FILTER_REPLY_DST},
-        {"--orig-s=::1", FILTER_ORIG_SRC},
+        {"--src=::1", "orig_src"},        {"--orig-src=::1", "orig_src"},
+        {"--dst=::1", "orig_dst"},        {"--orig-dst=::1", "orig_dst"},
+        {"--reply-src=::1", "reply_src"}, {"--reply-dst=::1", "reply_dst"},
+        {"--orig-s=::1", "orig_src"},
     };
 
     (void)state;
     for (size_t i = 0; i < COUNT(names); i++) {
-        const struct conntrack_options options = ACCEPT(names[i].name);
-        assert_int_equal(options.filter.fields, names[i].field);
-        assert_int_equal(options.filter.family, AF_INET6);
+        char expected[128];
+        snprintf(expected, sizeof expected,
+                 "%s in ::1/ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff and family = 10",
+                 names[i].field);
+        assert_asks(names[i].name, expected);
     }
 }
 
@@ -113,17 +110,12 @@ static void an_address_that_is_none_is_named(void **state)
 
 static void masks_are_of_the_original_ends(void **state)
 {
-    struct conntrack_options options = ACCEPT("-s", "10.1.2.3", "--mask-src", "255.0.255.0", "-d",
-                                              "10.1.2.3", "--mask-dst", "255.255.0.0");
-
     (void)state;
-    assert_memory_equal(options.filter.orig_src.mask, "\377\0\377\0", 4);
-    assert_address(&options.filter.orig_src, "\12\0\2\0", 4);
-    assert_memory_equal(options.filter.orig_dst.mask, "\377\377\0\0", 4);
-    assert_address(&options.filter.orig_dst, "\12\1\0\0", 4);
-    options = ACCEPT("--mask-src", "ffff::", "-s", "2001:db8::1"); /* in any order */
-    assert_memory_equal(options.filter.orig_src.mask, "\377\377\0\0", 4);
-    assert_address(&options.filter.orig_src, "\40\1\0\0", 4);
+    assert_asks("-s 10.1.2.3 --mask-src 255.0.255.0 -d 10.1.2.3 --mask-dst 255.255.0.0",
+                "orig_src in 10.0.2.0/255.0.255.0 and orig_dst in 10.1.0.0/255.255.0.0 and "
+                "family = 2");
+    assert_asks("--mask-src ffff:: -s 2001:db8::1", /* in any order */
+                "orig_src in 2001::/ffff:: and family = 10");
     WRONG("Can't use --mask-src without --src", "--mask-src", "255.0.0.0");
     WRONG("Can't use --mask-dst without --dst", "-s", "1.1.1.1", "--mask-dst", "255.0.0.0");
 }
@@ -141,46 +133,30 @@ static void a_status_is_what_is_set_and_what_is_not(void **state)
         {"!UNREPLIED", IPS_SEEN_REPLY, IPS_SEEN_REPLY},
         {"assured,!EXPECTED", IPS_ASSURED, IPS_ASSURED | IPS_EXPECTED},
         {"UNSET", 0, 0},
+        {"SRC_NAT,ASSURED,!DST_NAT", IPS_ASSURED | IPS_SRC_NAT,
+         IPS_ASSURED | IPS_SRC_NAT | IPS_DST_NAT},
     };
 
     (void)state;
     for (size_t i = 0; i < COUNT(statuses); i++) {
-        const struct conntrack_options options = ACCEPT("-u", statuses[i].text);
-        assert_int_equal(options.filter.fields, FILTER_STATUS);
-        assert_int_equal(options.filter.status, statuses[i].status);
-        assert_int_equal(options.filter.status_mask, statuses[i].mask);
+        char line[64], expected[64];
+        snprintf(line, sizeof line, "-u %s", statuses[i].text);
+        snprintf(expected, sizeof expected, "status & %#x = %#x", statuses[i].mask,
+                 statuses[i].status);
+        assert_asks(line, expected);
     }
     WRONG(STATUSES "`FOO'", "-u", "FOO");
     WRONG(STATUSES "`ASSURED,'", "--status=ASSURED,");
     WRONG(STATUSES "`!'", "-u", "!");
 }
 
-static void translation_is_a_status_too(void **state)
-{
-    const struct ct_parsed parsed = PARSE("-u", "SRC_NAT,ASSURED,!DST_NAT");
-
-    (void)state;
-    assert_int_equal(parsed.status, 0);
-    assert_int_equal(parsed.options.filter.status, IPS_ASSURED | IPS_SRC_NAT);
-    assert_int_equal(parsed.options.filter.status_mask, IPS_ASSURED | IPS_SRC_NAT | IPS_DST_NAT);
-}
-
 static void marks_zones_and_the_like_are_numbers(void **state)
 {
-    const struct conntrack_options options =
-        ACCEPT("-m", "0x10/0xf0", "-c", "7", "-w", "1", "--orig-zone=0x2", "--reply-zone", "65535");
-    const struct flow_filter *filter = &options.filter;
-
     (void)state;
-    assert_int_equal(filter->fields, FILTER_MARK | FILTER_SECMARK | FILTER_ZONE | FILTER_ORIG_ZONE |
-                                         FILTER_REPLY_ZONE);
-    assert_int_equal(filter->mark, 0x10);
-    assert_int_equal(filter->mark_mask, 0xf0);
-    assert_int_equal(filter->secmark, 7);
-    assert_int_equal(filter->zone, 1);
-    assert_int_equal(filter->orig_zone, 2);
-    assert_int_equal(filter->reply_zone, 65535);
-    assert_int_equal(ACCEPT("-m5").filter.mark_mask, UINT32_MAX);
+    assert_asks("-m 0x10/0xf0 -c 7 -w 1 --orig-zone=0x2 --reply-zone 65535",
+                "mark & 0xf0 = 0x10 and any_secmark = 7 and zone = 1 and own_orig_zone = 2 and "
+                "own_reply_zone = 65535");
+    assert_asks("-m5", "mark & 0xffffffff = 0x5");
     WRONG(MARK "`x'", "-m", "x");
     WRONG(MARK "`1/y'", "--mark=1/y");
 }
@@ -220,14 +196,9 @@ static void numbers_that_are_none_are_named_with_their_option(void **state)
 
 static void labels_without_a_name_are_numbers(void **state)
 {
-    const struct conntrack_options options = ACCEPT("-l", "0,33,127");
-
     (void)state;
-    assert_int_equal(options.filter.fields, FILTER_LABELS);
-    assert_int_equal(options.filter.labels[0], 1);
-    assert_int_equal(options.filter.labels[1], 2);
-    assert_int_equal(options.filter.labels[2], 0);
-    assert_int_equal(options.filter.labels[3], 0x80000000);
+    assert_asks("-l 0,33,127", "labels & 0x8000000000000000:0x200000001 = "
+                               "0x8000000000000000:0x200000001");
     WRONG(LABELS "'128'", "-l", "128");
     WRONG(LABELS "'no such label'", "--label=no such label");
     WRONG(LABELS "'1,,2'", "-l", "1,,2");
@@ -235,28 +206,18 @@ static void labels_without_a_name_are_numbers(void **state)
 
 static void nat_may_be_named_or_left_open(void **state)
 {
-    struct flow_filter filter = ACCEPT("-n", "192.0.2.1:80").filter;
-
     (void)state;
-    assert_int_equal(filter.fields, FILTER_SRC_NAT);
-    assert_true(filter.src_nat.has_address && filter.src_nat.has_port);
-    assert_memory_equal(filter.src_nat.address, "\300\0\2\1", 4);
-    assert_int_equal(filter.src_nat.port, 80);
-    assert_int_equal(filter.family, AF_INET);
-    filter = ACCEPT("-g", "[2001:db8::1]:443", "-p", "tcp").filter;
-    assert_int_equal(filter.fields, FILTER_DST_NAT | FILTER_PROTOCOL);
-    assert_true(filter.dst_nat.has_address && filter.dst_nat.has_port);
-    assert_int_equal(filter.dst_nat.port, 443);
-    assert_int_equal(filter.family, AF_INET6);
-    filter = ACCEPT("-n", "-g").filter;
-    assert_int_equal(filter.fields, FILTER_SRC_NAT | FILTER_DST_NAT);
-    assert_false(filter.src_nat.has_address || filter.src_nat.has_port);
-    assert_int_equal(filter.family, AF_UNSPEC);
-    filter = ACCEPT("--any-nat=10.0.0.1").filter;
-    assert_int_equal(filter.fields, FILTER_ANY_NAT);
-    assert_true(filter.src_nat.has_address && filter.dst_nat.has_address);
-    filter = ACCEPT("-n192.0.2.1").filter;
-    assert_true(filter.src_nat.has_address && !filter.src_nat.has_port);
+    assert_asks("-n192.0.2.1:80",
+                "((src_nat_address = 192.0.2.1 and src_nat_port = 80)) and family = 2");
+    assert_asks("-g[2001:db8::1]:443 -p tcp",
+                "protocol = 6 and ((dst_nat_address = 2001:db8::1 and dst_nat_port = 443)) and "
+                "family = 10");
+    assert_asks("-n -g", "((src_nat_address is known or src_nat_port is known)) and "
+                         "((dst_nat_address is known or dst_nat_port is known))");
+    assert_asks("--any-nat=10.0.0.1",
+                "((src_nat_address = 10.0.0.1) or (dst_nat_address = 10.0.0.1)) and family = 2");
+    assert_asks("-n 192.0.2.1", "((src_nat_address = 192.0.2.1)) and family = 2");
+    assert_asks("-j :80", "((src_nat_port = 80) or (dst_nat_port = 80))");
 }
 
 static void any_nat_is_both_already(void **state)
@@ -272,72 +233,52 @@ static void any_nat_is_both_already(void **state)
 
 static void ports_are_of_protocols_that_have_some(void **state)
 {
-    static const char *const protocols[] = {"tcp", "udp", "udplite", "sctp", "dccp", "6"};
+    static const struct {
+        const char *name;
+        int number;
+    } protocols[] = {{"tcp", 6},    {"udp", 17},  {"udplite", 136},
+                     {"sctp", 132}, {"dccp", 33}, {"6", 6}};
 
     (void)state;
     for (size_t i = 0; i < COUNT(protocols); i++) {
-        const struct conntrack_options options =
-            ACCEPT("-p", protocols[i], "--sport", "1", "--dport", "2", "--reply-port-src", "3",
-                   "--reply-port-dst", "0xffff");
-        const struct flow_filter *filter = &options.filter;
-        assert_int_equal(filter->fields, FILTER_PROTOCOL | FILTER_ORIG_SRC_PORT |
-                                             FILTER_ORIG_DST_PORT | FILTER_REPLY_SRC_PORT |
-                                             FILTER_REPLY_DST_PORT);
-        assert_int_equal(filter->orig_src_port, 1);
-        assert_int_equal(filter->orig_dst_port, 2);
-        assert_int_equal(filter->reply_src_port, 3);
-        assert_int_equal(filter->reply_dst_port, 65535);
+        char line[128], expected[128];
+        snprintf(line, sizeof line,
+                 "-p %s --sport 1 --dport 2 --reply-port-src 3 --reply-port-dst 0xffff",
+                 protocols[i].name);
+        snprintf(expected, sizeof expected,
+                 "protocol = %d and orig_sport = 1 and orig_dport = 2 and reply_sport = 3 and "
+                 "reply_dport = 65535",
+                 protocols[i].number);
+        assert_asks(line, expected);
     }
-    assert_int_equal(ACCEPT("-p", "udp", "--orig-port-src=7").filter.orig_src_port, 7);
-    assert_int_equal(ACCEPT("-p", "udp", "--orig-port-dst=7").filter.orig_dst_port, 7);
+    assert_asks("-p udp --orig-port-src=7", "protocol = 17 and orig_sport = 7");
+    assert_asks("-p udp --orig-port-dst=7", "protocol = 17 and orig_dport = 7");
 }
 
 static void a_protocol_may_stand_behind_its_options(void **state)
 {
-    const struct conntrack_options options =
-        ACCEPT("--dport", "443", "--state", "TIME_WAIT", "-p", "tcp");
-
     (void)state;
-    assert_int_equal(options.filter.protocol, IPPROTO_TCP);
-    assert_int_equal(options.filter.orig_dst_port, 443);
-    assert_int_equal(options.filter.state, 7);
-    assert_int_equal(options.filter.fields, FILTER_PROTOCOL | FILTER_ORIG_DST_PORT | FILTER_STATE);
+    assert_asks("--dport 443 --state TIME_WAIT -p tcp",
+                "orig_dport = 443 and state = TIME_WAIT and protocol = 6");
 }
 
 static void each_protocol_has_options_of_its_own(void **state)
 {
-    struct flow_filter filter =
-        ACCEPT("-p", "icmp", "--icmp-type", "8", "--icmp-code", "1", "--icmp-id", "300").filter;
-    const uint32_t icmp = FILTER_PROTOCOL | FILTER_ICMP_TYPE | FILTER_ICMP_CODE | FILTER_ICMP_ID;
-
     (void)state;
-    assert_int_equal(filter.fields, icmp);
-    assert_int_equal(filter.icmp_type, 8);
-    assert_int_equal(filter.icmp_code, 1);
-    assert_int_equal(filter.icmp_id, 300);
-    filter =
-        ACCEPT("-p", "icmpv6", "--icmpv6-type=128", "--icmpv6-code=2", "--icmpv6-id=65535").filter;
-    assert_int_equal(filter.fields, icmp);
-    assert_int_equal(filter.icmp_type, 128);
-    assert_int_equal(filter.icmp_id, 65535);
-    filter = ACCEPT("-p", "gre", "--srckey", "0x10", "--dstkey", "2", "--reply-key-src", "3",
-                    "--reply-key-dst", "4")
-                 .filter;
-    assert_int_equal(filter.orig_src_port, 16);
-    assert_int_equal(filter.orig_dst_port, 2);
-    assert_int_equal(filter.reply_src_port, 3);
-    assert_int_equal(filter.reply_dst_port, 4);
-    assert_int_equal(ACCEPT("-p", "gre", "--orig-key-dst=5").filter.orig_dst_port, 5);
-    filter = ACCEPT("-p", "sctp", "--orig-vtag", "1", "--reply-vtag", "4294967295", "--state",
-                    "COOKIE_WAIT")
-                 .filter;
-    assert_int_equal(filter.orig_vtag, 1);
-    assert_int_equal(filter.reply_vtag, UINT32_MAX);
-    assert_int_equal(filter.state, 2);
-    filter = ACCEPT("-p", "dccp", "--role", "server", "--state", "OPEN").filter;
-    assert_int_equal(filter.role, 1);
-    assert_int_equal(filter.fields, FILTER_PROTOCOL | FILTER_ROLE | FILTER_STATE);
-    assert_int_equal(ACCEPT("-p", "dccp", "--role=client").filter.role, 0);
+    assert_asks("-p icmp --icmp-type 8 --icmp-code 1 --icmp-id 300",
+                "protocol = 1 and icmp_type = 8 and icmp_code = 1 and icmp_id = 300");
+    assert_asks("-p icmpv6 --icmpv6-type=128 --icmpv6-code=2 --icmpv6-id=65535",
+                "protocol = 58 and icmp_type = 128 and icmp_code = 2 and icmp_id = 65535");
+    assert_asks("-p gre --srckey 0x10 --dstkey 2 --reply-key-src 3 --reply-key-dst 4",
+                "protocol = 47 and orig_srckey = 16 and orig_dstkey = 2 and reply_srckey = 3 and "
+                "reply_dstkey = 4");
+    assert_asks("-p gre --orig-key-dst=5", "protocol = 47 and orig_dstkey = 5");
+    assert_asks("-p sctp --orig-vtag 1 --reply-vtag 4294967295 --state COOKIE_WAIT",
+                "protocol = 132 and orig_vtag = 1 and reply_vtag = 4294967295 and "
+                "state = COOKIE_WAIT");
+    assert_asks("-p dccp --role server --state OPEN",
+                "protocol = 33 and role = 1 and state = OPEN");
+    assert_asks("-p dccp --role=client", "protocol = 33 and role = 0");
 }
 
 static void an_option_of_another_protocol_is_named(void **state)
@@ -426,6 +367,45 @@ static void one_flow_may_be_named_by_either_direction(void **state)
            "2");
 }
 
+/* The record that stands for it; of what is not named nothing is said. */
+static void one_flow_is_asked_for_by_a_record(void **state)
+{
+    const struct record *key = conntrack_filter_key(
+        ct_filter("-G -p udp -r 1.1.1.1 -q 2.2.2.2 --reply-port-src 1 --reply-port-dst 2 -w 7"),
+        &kind_flow);
+
+    (void)state;
+    assert_ptr_equal(key->kind, &kind_flow);
+    assert_int_equal(key->has, FLOW_REPLY | FLOW_ZONE);
+    assert_int_equal(key->flow.family, AF_INET);
+    assert_int_equal(key->flow.zone, 7);
+    assert_ip(&key->flow.way[WAY_REPLY].tuple.src, "1.1.1.1");
+    assert_ip(&key->flow.way[WAY_REPLY].tuple.dst, "2.2.2.2");
+    assert_int_equal(key->flow.way[WAY_REPLY].tuple.protocol, IPPROTO_UDP);
+    assert_int_equal(key->flow.way[WAY_REPLY].tuple.src_port, 1);
+    assert_int_equal(key->flow.way[WAY_REPLY].tuple.dst_port, 2);
+    key = conntrack_filter_key(ct_filter("-G expect -p tcp -s ::1 -d ::2 --sport 3 --dport 4"),
+                               &kind_expectation);
+    assert_ptr_equal(key->kind, &kind_expectation);
+    assert_int_equal(key->expectation.family, AF_INET6);
+    assert_ip(&key->expectation.orig.dst, "::2");
+    assert_int_equal(key->expectation.orig.dst_port, 4);
+    assert_int_equal(key->expectation.orig.protocol, IPPROTO_TCP);
+}
+
+/* What else is asked for of a flow says nothing about the expectations that it may have. */
+static void expectations_are_asked_for_by_their_family_only(void **state)
+{
+    (void)state;
+    assert_string_equal(
+        said_of(conntrack_filter_where(ct_filter("-m 1 -n 10.0.0.1 -p tcp"), &kind_expectation)),
+        "family = 2");
+    assert_null(conntrack_filter_where(ct_filter("-m 1"), &kind_expectation));
+    assert_null(conntrack_filter_where(ct_filter("-m 1 -f ipv4"), &kind_flow_usage));
+    assert_null(conntrack_filter_where(ct_filter("-m 1 -f ipv4"), &kind_flow_statistics));
+    assert_null(conntrack_filter_where(ct_filter("-L"), &kind_flow));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -436,7 +416,6 @@ int main(void)
         cmocka_unit_test(an_address_that_is_none_is_named),
         cmocka_unit_test(masks_are_of_the_original_ends),
         cmocka_unit_test(a_status_is_what_is_set_and_what_is_not),
-        cmocka_unit_test(translation_is_a_status_too),
         cmocka_unit_test(marks_zones_and_the_like_are_numbers),
         cmocka_unit_test(numbers_that_are_none_are_named_with_their_option),
         cmocka_unit_test(labels_without_a_name_are_numbers),
@@ -451,6 +430,8 @@ int main(void)
         cmocka_unit_test(one_flow_is_named_by_whole_addresses),
         cmocka_unit_test(an_expectation_is_not_named_by_the_reply),
         cmocka_unit_test(one_flow_may_be_named_by_either_direction),
+        cmocka_unit_test(one_flow_is_asked_for_by_a_record),
+        cmocka_unit_test(expectations_are_asked_for_by_their_family_only),
     };
 
     unsetenv("POSIXLY_CORRECT");

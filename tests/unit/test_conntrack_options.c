@@ -33,7 +33,7 @@ static void without_a_command_flows_are_listed(void **state)
     (void)state;
     assert_int_equal(options.command, COMMAND_NONE);
     assert_int_equal(options.table, TABLE_CONNTRACK);
-    assert_int_equal(options.filter.fields, 0);
+    assert_false(conntrack_filter_given(&options.filter));
     assert_int_equal(options.filter.family, AF_UNSPEC);
     assert_int_equal(ACCEPT("-p", "tcp").command, COMMAND_NONE);
 }

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "addresses.h"
 #include "cli/conntrack/conntrack_values.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -70,48 +71,46 @@ static void networks_are_addresses_with_as_many_bits_as_are_named(void **state)
 {
     static const struct {
         const char *text;
-        uint8_t family;
         const char *network, *mask;
     } networks[] = {
-        {"192.0.2.1", AF_INET, "192.0.2.1", "255.255.255.255"},
-        {"192.0.2.1/32", AF_INET, "192.0.2.1", "255.255.255.255"},
-        {"192.0.2.255/25", AF_INET, "192.0.2.128", "255.255.255.128"},
-        {"192.0.2.1/8", AF_INET, "192.0.0.0", "255.0.0.0"},
-        {"192.0.2.1/0", AF_INET, "0.0.0.0", "0.0.0.0"},
-        {"10.1", AF_INET, "10.0.0.1", "255.255.255.255"}, /* inet_aton(3) */
-        {"2001:db8::1", AF_INET6, "2001:db8::1", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"},
-        {"2001:db8:ffff::1/33", AF_INET6, "2001:db8:8000::", "ffff:ffff:8000::"},
-        {"::1/128", AF_INET6, "::1", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"},
-        {"ff::/0", AF_INET6, "::", "::"},
-        {"::ffff:1.2.3.4", AF_INET6, "::ffff:1.2.3.4", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"},
+        {"192.0.2.1", "192.0.2.1", "255.255.255.255"},
+        {"192.0.2.1/32", "192.0.2.1", "255.255.255.255"},
+        {"192.0.2.255/25", "192.0.2.128", "255.255.255.128"},
+        {"192.0.2.1/8", "192.0.0.0", "255.0.0.0"},
+        {"192.0.2.1/0", "0.0.0.0", "0.0.0.0"},
+        {"10.1", "10.0.0.1", "255.255.255.255"}, /* inet_aton(3) */
+        {"2001:db8::1", "2001:db8::1", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"},
+        {"2001:db8:ffff::1/33", "2001:db8:8000::", "ffff:ffff:8000::"},
+        {"::1/128", "::1", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"},
+        {"ff::/0", "::", "::"},
+        {"::ffff:1.2.3.4", "::ffff:1.2.3.4", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"},
     };
 
     (void)state;
     for (size_t i = 0; i < COUNT(networks); i++) {
-        uint8_t family = 99, expected[16] = {0}, mask[16] = {0};
-        struct flow_network network;
-        memset(&network, 0xa5, sizeof network);
-        assert_int_equal(conntrack_network(networks[i].text, &family, &network), 0);
-        assert_int_equal(family, networks[i].family);
-        inet_pton(family, networks[i].network, expected);
-        inet_pton(family, networks[i].mask, mask);
-        assert_memory_equal(network.network, expected, 16);
-        assert_memory_equal(network.mask, mask, 16);
+        const struct address mask = ip(networks[i].mask);
+        struct predicate within;
+        memset(&within, 0xa5, sizeof within);
+        assert_int_equal(conntrack_network(networks[i].text, &within), 0);
+        assert_int_equal(within.operation, PREDICATE_WITHIN);
+        assert_null(within.field);
+        assert_int_equal(within.constant.type, VALUE_ADDRESS);
+        assert_ip(&within.constant.address, networks[i].network);
+        assert_memory_equal(within.mask.address, mask.bytes, sizeof mask.bytes);
     }
 }
 
 /* conntrack reads it as decimal, whatever it begins with. */
 static void a_prefix_is_decimal(void **state)
 {
-    struct flow_network network;
-    uint8_t family;
+    struct predicate within;
 
     (void)state;
-    assert_int_equal(conntrack_network("10.255.255.255/010", &family, &network), 0);
-    assert_memory_equal(network.mask, "\377\300\0\0", 4);
-    assert_int_equal(conntrack_network("10.255.255.255/08", &family, &network), 0);
-    assert_memory_equal(network.mask, "\377\0\0\0", 4);
-    assert_int_equal(conntrack_network("10.255.255.255/0x8", &family, &network), -EINVAL);
+    assert_int_equal(conntrack_network("10.255.255.255/010", &within), 0);
+    assert_memory_equal(within.mask.address, "\377\300\0\0", 4);
+    assert_int_equal(conntrack_network("10.255.255.255/08", &within), 0);
+    assert_memory_equal(within.mask.address, "\377\0\0\0", 4);
+    assert_int_equal(conntrack_network("10.255.255.255/0x8", &within), -EINVAL);
 }
 
 static void what_is_no_address_is_refused(void **state)
@@ -141,13 +140,11 @@ static void what_is_no_address_is_refused(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(others); i++) {
-        struct flow_network network, before;
-        uint8_t family = 99;
-        memset(&network, 0xa5, sizeof network);
-        before = network;
-        assert_int_equal(conntrack_network(others[i], &family, &network), -EINVAL);
-        assert_int_equal(family, 99);
-        assert_memory_equal(&network, &before, sizeof network);
+        struct predicate within, before;
+        memset(&within, 0xa5, sizeof within);
+        before = within;
+        assert_int_equal(conntrack_network(others[i], &within), -EINVAL);
+        assert_memory_equal(&within, &before, sizeof within);
     }
 }
 
@@ -157,30 +154,28 @@ static void nat_is_an_address_a_port_or_both(void **state)
         const char *text;
         const char *address; /* NULL: none */
         int port;            /* -1: none */
-        uint8_t family;
     } nats[] = {
-        {"192.0.2.1", "192.0.2.1", -1, AF_INET},
-        {"192.0.2.1:80", "192.0.2.1", 80, AF_INET},
-        {":80", NULL, 80, AF_UNSPEC},
-        {"2001:db8::1", "2001:db8::1", -1, AF_INET6},
-        {"[2001:db8::1]", "2001:db8::1", -1, AF_INET6},
-        {"[2001:db8::1]:65535", "2001:db8::1", 65535, AF_INET6},
-        {"[192.0.2.1]:80", "192.0.2.1", 80, AF_INET},
-        {"::1", "::1", -1, AF_INET6},
+        {"192.0.2.1", "192.0.2.1", -1},
+        {"192.0.2.1:80", "192.0.2.1", 80},
+        {":80", NULL, 80},
+        {"2001:db8::1", "2001:db8::1", -1},
+        {"[2001:db8::1]", "2001:db8::1", -1},
+        {"[2001:db8::1]:65535", "2001:db8::1", 65535},
+        {"[192.0.2.1]:80", "192.0.2.1", 80},
+        {"::1", "::1", -1},
     };
 
     (void)state;
     for (size_t i = 0; i < COUNT(nats); i++) {
-        uint8_t family = AF_UNSPEC, expected[16] = {0};
-        struct flow_nat nat;
+        struct conntrack_nat nat;
         memset(&nat, 0xa5, sizeof nat);
-        assert_int_equal(conntrack_nat(nats[i].text, &family, &nat), 0);
-        assert_int_equal(family, nats[i].family);
+        assert_int_equal(conntrack_nat(nats[i].text, &nat), 0);
         assert_int_equal(nat.has_address, nats[i].address != NULL);
         assert_int_equal(nat.has_port, nats[i].port >= 0);
         if (nats[i].address)
-            inet_pton(family, nats[i].address, expected);
-        assert_memory_equal(nat.address, expected, 16);
+            assert_ip(&nat.address, nats[i].address);
+        else
+            assert_int_equal(nat.address.family, AF_UNSPEC);
         assert_int_equal(nat.port, nats[i].port < 0 ? 0 : nats[i].port);
     }
 }
@@ -208,11 +203,10 @@ static void what_is_no_nat_is_refused(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(others); i++) {
-        struct flow_nat nat = {.port = 4711};
-        uint8_t family = 99;
-        if (conntrack_nat(others[i], &family, &nat) != -EINVAL)
+        struct conntrack_nat nat = {.port = 4711};
+        if (conntrack_nat(others[i], &nat) != -EINVAL)
             fail_msg("'%s' was taken", others[i]);
-        assert_int_equal(family, 99);
+        assert_int_equal(nat.address.family, AF_UNSPEC);
         assert_int_equal(nat.port, 4711);
     }
 }

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "ct_line.h"
 #include "ct_scene.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -49,7 +50,6 @@ static void each_table_is_asked_for_by_a_message_of_its_own(void **state)
 
     for (size_t i = 0; i < COUNT(questions); i++) {
         scene->peer.request_count = 0;
-        scene->query.flow = NULL;
         ct_list(scene, questions[i].table);
         const struct nlmsghdr *request = ct_request(&scene->peer, 0);
         assert_int_equal(request->nlmsg_type, questions[i].subsystem << 8 | questions[i].type);
@@ -79,7 +79,8 @@ static void a_family_that_is_named_is_the_only_one_asked_for(void **state)
                                                  &table_expectations};
     struct ct_scene *scene = *state;
 
-    scene->filter.family = AF_INET6;
+    scene->query.where = ct_where("-f ipv6");
+    scene->query.key = conntrack_filter_key(ct_filter("-f ipv6"), &kind_flow);
     for (size_t i = 0; i < COUNT(tables); i++) {
         scene->peer.request_count = 0;
         ct_list(scene, tables[i]);
@@ -278,10 +279,8 @@ static void one_flow_is_answered_and_acknowledged(void **state)
 {
     struct ct_scene *scene = *state;
 
-    scene->filter =
-        (struct flow_filter){.fields = FILTER_PROTOCOL | FILTER_ORIG_SRC | FILTER_ORIG_DST,
-                             .family = AF_INET,
-                             .protocol = IPPROTO_TCP};
+    scene->query.key =
+        conntrack_filter_key(ct_filter("-G -p 253 -s 192.0.2.1 -d 192.0.2.2"), &kind_flow);
     ct_flow(&scene->wire, 1, AF_INET, 1000, 1);
     ct_send(scene);
     ct_send_error(scene, 1, 0);
@@ -306,6 +305,8 @@ static void one_expectation_is_answered(void **state)
 {
     struct ct_scene *scene = *state;
 
+    scene->query.key = conntrack_filter_key(ct_filter("-G expect -p 253 -s 192.0.2.1 -d 192.0.2.2"),
+                                            &kind_expectation);
     ct_expectation(&scene->wire, 1, 20000);
     ct_send(scene);
     ct_send_error(scene, 1, 0);

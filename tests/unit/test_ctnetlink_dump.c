@@ -12,6 +12,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include "ct_line.h"
 #include "ct_scene.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -20,7 +21,7 @@
 
 static void filter_by_mark(struct ct_scene *scene)
 {
-    scene->filter = (struct flow_filter){.fields = FILTER_MARK, .mark = 1, .mark_mask = 255};
+    scene->query.where = ct_where("-m 1/255");
 }
 
 static void the_kernel_is_asked_to_leave_out_what_it_can(void **state)
@@ -130,9 +131,7 @@ static void after_the_first_row_a_filter_is_not_left_out(void **state)
 
 static void filter_by_port(struct ct_scene *scene)
 {
-    scene->filter = (struct flow_filter){.fields = FILTER_PROTOCOL | FILTER_ORIG_DST_PORT,
-                                         .protocol = IPPROTO_TCP,
-                                         .orig_dst_port = 443};
+    scene->query.where = ct_where("-p tcp --dport 443");
 }
 
 static void one_family_after_the_other_is_asked_for_ports(void **state)
@@ -157,8 +156,7 @@ static void one_family_is_asked_for_ports_where_it_is_named(void **state)
 {
     struct ct_scene *scene = *state;
 
-    filter_by_port(scene);
-    scene->filter.family = AF_INET;
+    scene->query.where = ct_where("-p tcp --dport 443 -f ipv4");
     ct_send_done(scene, 1, 0);
     assert_int_equal(ct_list(scene, &table_flows), 0);
     assert_int_equal(scene->peer.request_count, 1);

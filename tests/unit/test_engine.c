@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "fastnet/engine.h"
+#include "fastnet/predicate.h"
 #include "peer.h"
 #include "scene.h"
 
@@ -208,19 +209,15 @@ static void after_the_first_row_there_is_no_falling_back(void **state)
     assert_true(report_says(&scene->report, "tcp: netlink ended after 2 rows: No such file"));
 }
 
-static bool keep_nothing(const struct record *record, const void *arg)
-{
-    (void)record;
-    (void)arg;
-    return false;
-}
+/* An or without parts. */
+static const struct predicate no_row = {.operation = PREDICATE_OR};
 
 static void rows_that_were_filtered_out_count_as_handed_on(void **state)
 {
     struct scene *scene = *state;
 
     put_tcp(scene, 5);
-    scene->listing.keep = keep_nothing;
+    scene->listing.where = &no_row;
     wire_tcp(&scene->wire, NLM_F_MULTI, 1, 80, 1);
     assert_int_equal(run(scene), 0);
     assert_int_equal(scene->sink.kept.count, 0);
@@ -237,7 +234,7 @@ static void a_backend_that_was_named_is_the_only_one(void **state)
     assert_int_equal(run(scene), 0);
     assert_int_equal(scene->sink.kept.count, 0);
     assert_true(scene->report.partial);
-    assert_true(report_says(&scene->report, "tcp: not to be had by netlink: Operation not"));
+    assert_true(report_says(&scene->report, "tcp: netlink: Operation not"));
     scene->report = (struct report){.partial = false};
     scene->listing.backend = BACKEND_PROC;
     scene->peer.request_count = 0;
@@ -253,7 +250,7 @@ static void a_table_that_nobody_has_is_missing(void **state)
 
     scene->peer.refusal = -ENOENT;
     put_tcp(scene, 1);
-    scene->tables[1] = (struct listing_table){.table = &table_udp6, .states = STATES_ALL};
+    scene->tables[1] = (struct listing_table){.table = &table_udp6};
     scene->listing.table_count = 2;
     assert_int_equal(run(scene), 0);
     assert_silent(scene);
@@ -272,7 +269,7 @@ static void a_captured_tree_that_has_no_table_is_a_loss(void **state)
     assert_int_equal(run(scene), 0);
     assert_true(report_says(&scene->report, "/net/tcp is not there"));
     assert_true(scene->report.partial);
-    scene->tables[1] = (struct listing_table){.table = &table_udp, .states = STATES_ALL};
+    scene->tables[1] = (struct listing_table){.table = &table_udp};
     scene->listing.table_count = 2;
     scene->report = (struct report){.partial = false};
     assert_int_equal(run(scene), 0);
@@ -280,7 +277,7 @@ static void a_captured_tree_that_has_no_table_is_a_loss(void **state)
     assert_true(scene->report.partial);
     scene->report = (struct report){.partial = false};
     scene->tables[0].missing = "no support for TCP";
-    scene->tables[0].required = true;
+    scene->tables[0].if_missing = MISSING_ENDS;
     assert_int_equal(run(scene), 0);
     assert_true(report_says(&scene->report, "/net/tcp is not there"));
     assert_false(report_says(&scene->report, "no support for TCP"));
@@ -291,19 +288,51 @@ static void a_required_table_that_is_missing_ends_the_listing(void **state)
     struct scene *scene = *state;
 
     put_tcp(scene, 1);
-    scene->tables[0] = (struct listing_table){.table = &table_udp,
-                                              .states = STATES_ALL,
-                                              .missing = "no support for UDP",
-                                              .required = true};
-    scene->tables[1] = (struct listing_table){.table = &table_tcp, .states = STATES_ALL};
+    scene->tables[0] = (struct listing_table){
+        .table = &table_udp, .missing = "no support for UDP", .if_missing = MISSING_ENDS};
+    scene->tables[1] = (struct listing_table){.table = &table_tcp};
     scene->listing.table_count = 2;
     scene->peer.refusal = -ENOENT;
     assert_int_equal(run(scene), 0);
     assert_int_equal(scene->sink.kept.count, 0);
     assert_true(scene->report.partial);
-    scene->tables[0].required = false;
+    scene->tables[0].if_missing = MISSING_IS_NOTED;
     assert_int_equal(run(scene), 0);
     ASSERT_PORTS(scene, 1000);
+}
+
+static void a_missing_table_can_cost_the_status_and_not_the_rest(void **state)
+{
+    struct scene *scene = *state;
+
+    put_tcp(scene, 1);
+    scene->tables[1] = scene->tables[0];
+    scene->tables[0] = (struct listing_table){
+        .table = &table_udp, .missing = "no support for UDP", .if_missing = MISSING_COSTS_STATUS};
+    scene->listing.table_count = 2;
+    scene->peer.refusal = -ENOENT;
+    assert_int_equal(run(scene), 0);
+    ASSERT_PORTS(scene, 1000);
+    assert_true(report_says(&scene->report, "no support for UDP"));
+    assert_true(scene->report.partial && scene->report.ended);
+}
+
+/* In the words of another program, whose name does not stand before them. */
+static void a_missing_table_can_be_quoted(void **state)
+{
+    struct scene *scene = *state;
+
+    scene->tables[0] =
+        (struct listing_table){.missing = "cannot open it", .if_missing = MISSING_IS_QUOTED};
+    put_tcp(scene, 1);
+    scene->tables[1] = (struct listing_table){.table = &table_tcp};
+    scene->listing.table_count = 2;
+    scene->peer.refusal = -ENOENT;
+    assert_int_equal(run(scene), 0);
+    ASSERT_PORTS(scene, 1000);
+    assert_true(report_says(&scene->report, "cannot open it"));
+    assert_true(scene->report.verbatim[0]);
+    assert_false(scene->report.partial || scene->report.ended);
 }
 
 static void a_table_that_no_backend_knows_is_missing(void **state)
@@ -323,7 +352,7 @@ static void the_choice_is_made_for_each_table(void **state)
     tree_puts(&scene->tree, "udp",
               "    0: 0100007F:0035 00000000:0000 07 00000000:00000000 00:00000000 00000000     0  "
               "      0 77 2 000000008554a4fd 0\n");
-    scene->tables[1] = (struct listing_table){.table = &table_udp, .states = STATES_ALL};
+    scene->tables[1] = (struct listing_table){.table = &table_udp};
     scene->listing.table_count = 2;
     wire_tcp(&scene->wire, NLM_F_MULTI, 1, 80, 1);
     done(scene, 1, 0);
@@ -396,15 +425,6 @@ static void twins_and_rows_without_identity_are_all_listed(void **state)
     ASSERT_PORTS(scene, 80, 80, 81, 81);
 }
 
-static bool refuse_and_count(const struct record *record, const void *arg)
-{
-    size_t *count = (size_t *)(uintptr_t)arg;
-
-    (void)record;
-    ++*count;
-    return false;
-}
-
 static void two_passes_list_what_either_saw_once(void **state)
 {
     struct scene *scene = *state;
@@ -435,7 +455,7 @@ static void rows_without_identity_come_from_one_pass_and_that_is_a_loss(void **s
     assert_int_equal(run(scene), 0);
     ASSERT_PORTS(scene, 80);
     assert_true(scene->report.partial);
-    assert_true(report_says(&scene->report, "tcp: --exact: rows that nothing tells apart: 2"));
+    assert_true(report_says(&scene->report, "tcp: --exact: 2 rows cannot be told apart"));
 }
 
 static void a_row_that_a_filter_left_out_is_left_out_once(void **state)
@@ -444,8 +464,8 @@ static void a_row_that_a_filter_left_out_is_left_out_once(void **state)
     size_t refused = 0;
 
     scene->listing.exact = true;
-    scene->listing.keep = refuse_and_count;
-    scene->listing.keep_arg = &refused;
+    scene->listing.where = &no_row;
+    scene->listing.refused = &refused;
     for (uint32_t pass = 1; pass <= 2; pass++) {
         wire_tcp(&scene->wire, NLM_F_MULTI, pass, 80, 1);
         wire_tcp(&scene->wire, NLM_F_MULTI, pass, 81, 2);
@@ -456,38 +476,39 @@ static void a_row_that_a_filter_left_out_is_left_out_once(void **state)
     assert_int_equal(refused, 2);
 }
 
-/* With each row that comes, until there are so many, another socket is opened. */
-struct opening {
+/* With each row that is looked at, until there are so many, another socket is opened. */
+static struct {
     struct scene *scene;
     unsigned rows, until;
-};
+} opening;
 
-static bool open_another(const struct record *record, const void *arg)
+static struct value open_another(const struct cell *cell)
 {
-    struct opening *opening = (struct opening *)(uintptr_t)arg;
-
-    char path[96];
-
-    (void)record;
-    if (opening->rows == opening->until)
-        return true;
-    /* the pass under way goes on with the file that it opened */
-    snprintf(path, sizeof path, "%s/net/udp", opening->scene->tree.root);
-    assert_int_equal(unlink(path), 0);
-    put_rows(opening->scene, "udp", ++opening->rows);
-    return true;
+    (void)cell;
+    if (opening.rows < opening.until) {
+        char path[96];
+        /* the pass under way goes on with the file that it opened */
+        snprintf(path, sizeof path, "%s/net/udp", opening.scene->tree.root);
+        assert_int_equal(unlink(path), 0);
+        put_rows(opening.scene, "udp", ++opening.rows);
+    }
+    return (struct value){.type = VALUE_NUMBER};
 }
 
 /* Lists UDP by /proc, where the kernel counts rows to find its place: one can be missed twice. */
 static void list_udp_while_it_grows(struct scene *scene, unsigned until)
 {
-    struct opening opening = {.scene = scene, .rows = 1, .until = until};
+    static const struct field opens = {
+        .name = "opens", .needs.fields = SOCKET_ADDRESSES, .value = open_another};
+    const struct predicate where = predicate_known(&opens);
 
+    opening.scene = scene;
+    opening.rows = 1;
+    opening.until = until;
     scene->tables[0].table = &table_udp;
     scene->peer.refusal = -EPERM;
     scene->listing.exact = true;
-    scene->listing.keep = open_another;
-    scene->listing.keep_arg = &opening;
+    scene->listing.where = &where;
     put_rows(scene, "udp", 1);
     assert_int_equal(run(scene), 0);
 }
@@ -533,7 +554,7 @@ static void a_captured_tree_is_read_once_and_may_lack_what_its_capture_missed(vo
     assert_int_equal(run(scene), 0);
     ASSERT_PORTS(scene, 1000, 1001, 1002);
     assert_false(scene->report.partial);
-    assert_true(report_says(&scene->report, "may lack rows that were missed when it was captured"));
+    assert_true(report_says(&scene->report, "may lack rows that its capture missed"));
 }
 
 /* Any user can write rows into the file: without netlink nobody knows which of them are true. */
@@ -615,22 +636,55 @@ static void one_run_after_another_lists_everything_again(void **state)
     }
 }
 
-static bool is_odd(const struct record *record, const void *arg)
-{
-    assert_non_null(arg);
-    return record->socket.local.port % 2;
-}
-
 static void only_rows_that_the_filter_keeps_come(void **state)
 {
+    const struct predicate odd = predicate_masked(field_find(&kind_socket, "local_port", 10), 1, 1);
     struct scene *scene = *state;
 
     put_tcp(scene, 5);
     scene->peer.refusal = -EPERM;
-    scene->listing.keep = is_odd;
-    scene->listing.keep_arg = scene;
+    scene->listing.where = &odd;
     assert_int_equal(run(scene), 0);
     ASSERT_PORTS(scene, 1001, 1003);
+}
+
+/* Those of the table, and of these what the listing wants; sorted or not. */
+static void a_table_may_have_conditions_of_its_own(void **state)
+{
+    const struct field *port = field_find(&kind_socket, "local_port", 10);
+    const struct predicate odd = predicate_masked(port, 1, 1);
+    struct predicate below = predicate_number(port, 1004);
+    struct scene *scene = *state;
+    size_t refused = 0;
+
+    below.operation = PREDICATE_BELOW;
+    put_tcp(scene, 6);
+    scene->peer.refusal = -EPERM;
+    scene->tables[0].where = &odd;
+    scene->listing.where = &below;
+    scene->listing.refused = &refused;
+    assert_int_equal(run(scene), 0);
+    ASSERT_PORTS(scene, 1001, 1003);
+    assert_int_equal(refused, 1); /* what is none of the table was not refused */
+    kept_finish(&scene->sink.kept);
+    scene->listing.sort = port;
+    scene->listing.descending = true;
+    assert_int_equal(run(scene), 0);
+    ASSERT_PORTS(scene, 1003, 1001);
+}
+
+static void rows_by_what_a_backend_cannot_tell_are_a_loss(void **state)
+{
+    const struct predicate backlog = predicate_known(field_find(&kind_socket, "backlog", 7));
+    struct scene *scene = *state;
+
+    put_tcp(scene, 2);
+    scene->peer.refusal = -EPERM;
+    scene->listing.where = &backlog;
+    assert_int_equal(run(scene), 0);
+    assert_int_equal(scene->sink.kept.count, 0);
+    assert_true(scene->report.partial);
+    assert_true(report_says(&scene->report, "net/tcp has no backlog: rows may be missing"));
 }
 
 static void sections_are_announced_before_their_rows(void **state)
@@ -640,9 +694,8 @@ static void sections_are_announced_before_their_rows(void **state)
     put_tcp(scene, 1);
     tree_puts(&scene->tree, "unix", unix_heading);
     scene->peer.refusal = -EPERM;
-    scene->tables[1] = (struct listing_table){.table = &table_tcp6, .states = STATES_ALL};
-    scene->tables[2] =
-        (struct listing_table){.table = &table_unix, .states = STATES_ALL, .section = 1};
+    scene->tables[1] = (struct listing_table){.table = &table_tcp6};
+    scene->tables[2] = (struct listing_table){.table = &table_unix, .section = 1};
     scene->listing.table_count = 3;
     assert_int_equal(run(scene), 0);
     assert_int_equal(scene->sink.section_count, 2);
@@ -663,7 +716,7 @@ static void rows_are_sorted_across_tables_of_a_section(void **state)
     tree_puts(&scene->tree, "udp",
               "    0: 0100007F:03E9 00000000:0000 07 00000000:00000000 00:00000000 00000000     0  "
               "      0 77 2 000000008554a4fd 0\n");
-    scene->tables[1] = (struct listing_table){.table = &table_udp, .states = STATES_ALL};
+    scene->tables[1] = (struct listing_table){.table = &table_udp};
     scene->listing.table_count = 2;
     scene->listing.sort = field_find(&kind_socket, "local_port", 10);
     scene->listing.descending = true;
@@ -724,7 +777,7 @@ static void what_is_lost_of_interfaces_is_told_and_no_loss_of_rows(void **state)
     ASSERT_PORTS(scene, 80);
     assert_false(scene->report.partial);
     assert_int_equal(scene->report.count, 1);
-    assert_non_null(strstr(scene->report.lines[0], "interfaces: not all is known"));
+    assert_non_null(strstr(scene->report.lines[0], "interfaces: some details are missing"));
 }
 
 static int begin(void **state)
@@ -734,7 +787,7 @@ static int begin(void **state)
     assert_non_null(scene);
     tree_make(&scene->tree);
     peer_init(&scene->peer);
-    scene->tables[0] = (struct listing_table){.table = &table_tcp, .states = STATES_ALL};
+    scene->tables[0] = (struct listing_table){.table = &table_tcp};
     scene->listing.tables = scene->tables;
     scene->listing.table_count = 1;
     *state = scene;
@@ -768,6 +821,8 @@ int main(void)
         TEST(a_table_that_nobody_has_is_missing),
         TEST(a_captured_tree_that_has_no_table_is_a_loss),
         TEST(a_required_table_that_is_missing_ends_the_listing),
+        TEST(a_missing_table_can_cost_the_status_and_not_the_rest),
+        TEST(a_missing_table_can_be_quoted),
         TEST(a_table_that_no_backend_knows_is_missing),
         TEST(the_choice_is_made_for_each_table),
         TEST(proc_is_asked_first_for_what_only_it_knows),
@@ -786,6 +841,8 @@ int main(void)
         TEST(a_second_pass_is_for_rows_that_can_be_told_apart),
         TEST(one_run_after_another_lists_everything_again),
         TEST(only_rows_that_the_filter_keeps_come),
+        TEST(a_table_may_have_conditions_of_its_own),
+        TEST(rows_by_what_a_backend_cannot_tell_are_a_loss),
         TEST(sections_are_announced_before_their_rows),
         TEST(rows_are_sorted_across_tables_of_a_section),
         TEST(rows_are_counted_by_a_column),

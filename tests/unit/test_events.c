@@ -11,12 +11,14 @@
 #include <linux/netfilter/nfnetlink_conntrack.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "ct_scene.h"
 #include "fastnet/engine.h"
+#include "fastnet/predicate.h"
 
 /* A sink that writes a byte a row, and what happened in which order. */
 struct collector {
@@ -80,15 +82,10 @@ static int run(struct stage *stage)
 
 /* --- Listings --------------------------------------------------------------------------------- */
 
-static bool is_odd(const struct record *record, const void *arg)
-{
-    (void)arg;
-    return record->flow.way[WAY_ORIG].tuple.src_port % 2;
-}
-
 /* Repeats are no rows, nor is what the filter leaves out. */
 static void rows_are_counted_that_are_shown(void **state)
 {
+    const struct predicate odd = predicate_masked(field_find(&kind_flow, "orig_sport", 10), 1, 1);
     struct stage *stage = *state;
     struct ct_scene *scene = stage->scene;
 
@@ -96,7 +93,7 @@ static void rows_are_counted_that_are_shown(void **state)
         ct_flow(&scene->wire, 1, AF_INET, (uint16_t)(1000 + i), i);
     ct_flow(&scene->wire, 1, AF_INET, 1001, 1);
     ct_send_done(scene, 1, 0);
-    stage->listing.keep = is_odd;
+    stage->listing.where = &odd;
     assert_int_equal(run(stage), 0);
     assert_int_equal(stage->sink.rows, 3);
     assert_int_equal(stage->report.listed, 3);
@@ -198,8 +195,8 @@ static void one_who_may_ask_neither_is_told_of_both(void **state)
     assert_int_equal(stage->sink.rows, 0);
     assert_true(stage->report.partial);
     assert_int_equal(stage->report.count, 1);
-    assert_true(report_says(&stage->report, "flows: not to be had by netlink: ctnetlink needs "
-                                            "CAP_NET_ADMIN; not to be had by proc: "));
+    assert_true(report_says(&stage->report, "flows: netlink: ctnetlink needs "
+                                            "CAP_NET_ADMIN; proc: "));
 }
 
 static void a_module_that_is_missing_is_told_in_one_line(void **state)
@@ -208,7 +205,7 @@ static void a_module_that_is_missing_is_told_in_one_line(void **state)
     struct stage *stage = *state;
 
     stage->table.missing = "the kernel has no connection tracking";
-    stage->table.required = true;
+    stage->table.if_missing = MISSING_ENDS;
     for (size_t i = 0; i < 2; i++) {
         stage->scene->peer.refusal = errors[i];
         assert_int_equal(run(stage), 0);
@@ -226,8 +223,7 @@ static void a_backend_that_was_named_tells_what_it_lacks(void **state)
     stage->scene->peer.refusal = -EPERM;
     assert_int_equal(run(stage), 0);
     assert_int_equal(stage->report.count, 1);
-    assert_true(report_says(&stage->report,
-                            "flows: not to be had by netlink: ctnetlink needs CAP_NET_ADMIN"));
+    assert_true(report_says(&stage->report, "flows: netlink: ctnetlink needs CAP_NET_ADMIN"));
     stage->scene->peer.refusal = -EINVAL;
     assert_int_equal(run(stage), 0);
     assert_int_equal(stage->report.count, 1);
@@ -243,7 +239,7 @@ static void a_table_that_the_named_backend_has_not_is_told(void **state)
     stage->table.table = &table_flows_dying;
     assert_int_equal(run(stage), 0);
     assert_int_equal(stage->report.count, 1);
-    assert_true(report_says(&stage->report, "dying flows: nothing is read of it from /proc"));
+    assert_true(report_says(&stage->report, "dying flows: fastnet does not read this from /proc"));
     assert_true(stage->report.partial);
     assert_int_equal(stage->scene->peer.request_count, 0);
 }
@@ -342,6 +338,64 @@ static void a_stream_is_not_read_twice(void **state)
     assert_int_equal(stage->report.count, 0);
 }
 
+/* As if they arrived at once: four, on ports from 1000 on. */
+static void send_four(struct stage *stage)
+{
+    for (uint16_t i = 0; i < 4; i++)
+        ct_flow_event(&stage->scene->wire, IPCTNL_MSG_CT_NEW, 0, 0, (uint16_t)(1000 + i));
+    ct_send(stage->scene);
+}
+
+/* Runs with so many events at most, sorted; returns how often the stream was told to stop. */
+static eventfd_t run_at_most(struct stage *stage, size_t most)
+{
+    eventfd_t times = 0;
+
+    listen_to(stage);
+    stage->events.stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    stage->listing.sort = field_find(&kind_flow, "orig_sport", 10);
+    stage->listing.most = most;
+    send_four(stage);
+    assert_int_equal(run(stage), 0);
+    if (eventfd_read(stage->events.stop, &times) < 0)
+        times = 0;
+    close(stage->events.stop);
+    return times;
+}
+
+static void the_last_event_that_fits_ends_the_stream(void **state)
+{
+    struct stage *stage = *state;
+
+    assert_int_equal(run_at_most(stage, 3), 1);
+    assert_int_equal(stage->sink.rows, 3);
+    assert_int_equal(stage->sink.ports[2], 1002);
+    assert_int_equal(stage->report.listed, 3);
+}
+
+static void as_many_events_as_fit_do_not_end_it(void **state)
+{
+    struct stage *stage = *state;
+
+    assert_int_equal(run_at_most(stage, 5), 0);
+    assert_int_equal(stage->sink.rows, 4);
+}
+
+static void events_that_nobody_wants_do_not_count(void **state)
+{
+    const struct field *port = field_find(&kind_flow, "orig_sport", 10);
+    const struct predicate last = predicate_number(port, 1003);
+    struct stage *stage = *state;
+    size_t refused = 0;
+
+    stage->listing.where = &last;
+    stage->listing.refused = &refused;
+    assert_int_equal(run_at_most(stage, 1), 1);
+    assert_int_equal(stage->sink.rows, 1);
+    assert_int_equal(stage->sink.ports[0], 1003);
+    assert_int_equal(refused, 3);
+}
+
 /* Or else it went on until the next event, for nobody. */
 static void a_reader_that_left_ends_the_stream_at_a_pause(void **state)
 {
@@ -366,7 +420,7 @@ static int begin(void **state)
     assert_non_null(netlink);
     assert_int_equal(engine_create_with(&stage->engine, netlink), 0);
     assert_int_equal(writer_init(&stage->sink.writer, memfd_create("rows", MFD_CLOEXEC)), 0);
-    stage->table = (struct listing_table){.table = &table_flows, .states = STATES_ALL};
+    stage->table = (struct listing_table){.table = &table_flows};
     stage->listing = (struct listing){.tables = &stage->table, .table_count = 1};
     *state = stage;
     return 0;
@@ -404,6 +458,9 @@ int main(void)
         TEST(what_was_lost_is_told_at_the_next_pause),
         TEST(events_of_one_flow_are_all_shown),
         TEST(a_stream_is_not_read_twice),
+        TEST(the_last_event_that_fits_ends_the_stream),
+        TEST(as_many_events_as_fit_do_not_end_it),
+        TEST(events_that_nobody_wants_do_not_count),
         TEST(a_reader_that_left_ends_the_stream_at_a_pause),
     };
 

@@ -252,7 +252,7 @@ static void assert_set(const struct field *field, uint64_t number, uint64_t expe
 
     field_set_number(field, &record, number);
     assert_true(field_number(field, &record) == expected);
-    memcpy((char *)&record + field->place, (const char *)&before + field->place, size);
+    memcpy((char *)&record + field->offset, (const char *)&before + field->offset, size);
     assert_memory_equal(&record, &before, sizeof record);
 }
 

@@ -23,18 +23,32 @@
 static void the_promised_names_are_there_in_order(void **state)
 {
     static const char *const flows[] = {
-        "proto",         "protonum",     "family",       "state",       "timeout",
-        "orig_src",      "orig_dst",     "orig_sport",   "orig_dport",  "orig_packets",
-        "orig_bytes",    "reply_src",    "reply_dst",    "reply_sport", "reply_dport",
-        "reply_packets", "reply_bytes",  "status",       "mark",        "zone",
-        "orig_zone",     "reply_zone",   "secmark",      "secctx",      "helper",
-        "labels",        "id",           "use",          "start",       "stop",
-        "age",           "icmp_type",    "icmp_code",    "icmp_id",     "orig_srckey",
-        "orig_dstkey",   "reply_srckey", "reply_dstkey", "orig_vtag",   "reply_vtag",
-        "role",          "event",        "received",     "sender",      "program",
+        "protocol",     "protocol_number",
+        "family",       "state",
+        "timeout",      "orig_src",
+        "orig_dst",     "orig_sport",
+        "orig_dport",   "orig_packets",
+        "orig_bytes",   "reply_src",
+        "reply_dst",    "reply_sport",
+        "reply_dport",  "reply_packets",
+        "reply_bytes",  "status",
+        "mark",         "zone",
+        "orig_zone",    "reply_zone",
+        "secmark",      "secctx",
+        "helper",       "labels",
+        "id",           "references",
+        "start",        "stop",
+        "age",          "icmp_type",
+        "icmp_code",    "icmp_id",
+        "orig_srckey",  "orig_dstkey",
+        "reply_srckey", "reply_dstkey",
+        "orig_vtag",    "reply_vtag",
+        "role",         "event",
+        "received",     "sender",
+        "process",
     };
     static const char *const expectations[] = {
-        "proto",      "family",       "timeout",      "src",        "dst",        "sport",
+        "protocol",   "family",       "timeout",      "src",        "dst",        "sport",
         "dport",      "mask_src",     "mask_dst",     "mask_sport", "mask_dport", "master_src",
         "master_dst", "master_sport", "master_dport", "zone",       "flags",      "class",
         "helper",     "id",           "event",        "received",
@@ -111,8 +125,8 @@ static struct record full_flow(void)
 static void a_flow_shows_what_it_holds(void **state)
 {
     static const char *const expected[][2] = {
-        {"proto", "tcp"},
-        {"protonum", "6"},
+        {"protocol", "tcp"},
+        {"protocol_number", "6"},
         {"family", "inet"},
         {"state", "ESTABLISHED"},
         {"timeout", "43199"},
@@ -135,7 +149,7 @@ static void a_flow_shows_what_it_holds(void **state)
         {"helper", "a\\x20b"},
         {"labels", "-"},
         {"id", "3645521714"},
-        {"use", "6"},
+        {"references", "6"},
         {"start", "1795180878.848"},
         {"stop", "1795180880.000"},
         {"age", "1.151"},
@@ -145,7 +159,7 @@ static void a_flow_shows_what_it_holds(void **state)
         {"event", "DESTROY"},
         {"received", "1795180881.000"},
         {"sender", "8"},
-        {"program", "-"},
+        {"process", "-"},
         {NULL, NULL},
     };
     const struct record record = full_flow();
@@ -159,17 +173,17 @@ static void protocols_without_a_name_are_numbers(void **state)
     struct record record = flow_of(50, 599, "192.0.2.1", "192.0.2.4", 1, 2);
 
     (void)state;
-    assert_field("proto", &record, "50");
-    assert_field("protonum", &record, "50");
+    assert_field("protocol", &record, "50");
+    assert_field("protocol_number", &record, "50");
     assert_field("state", &record, "-");
     assert_field("orig_sport", &record, "-");
     assert_field("reply_dport", &record, "-");
     record.flow.way[WAY_ORIG].tuple.protocol = 255;
-    assert_field("proto", &record, "255");
+    assert_field("protocol", &record, "255");
     record.flow.way[WAY_ORIG].tuple.protocol = IPPROTO_ICMPV6;
-    assert_field("proto", &record, "icmpv6");
+    assert_field("protocol", &record, "icmpv6");
     record.flow.way[WAY_ORIG].tuple.protocol = IPPROTO_UDPLITE;
-    assert_field("proto", &record, "udplite");
+    assert_field("protocol", &record, "udplite");
 }
 
 static void only_protocols_with_ports_have_some(void **state)
@@ -347,7 +361,7 @@ static void events_and_roles_out_of_range_are_unknown(void **state)
 static void an_expectation_shows_what_it_holds(void **state)
 {
     static const char *const expected[][2] = {
-        {"proto", "tcp"},
+        {"protocol", "tcp"},
         {"family", "inet"},
         {"timeout", "299"},
         {"src", "127.0.0.1"},

@@ -59,7 +59,6 @@ static int list_table(struct scene *scene, const struct table *table, uint64_t n
 {
     struct query query = {.table = table,
                           .needs = needs,
-                          .states = STATES_ALL,
                           .proc_root = scene->tree.root,
                           .netlink = scene->netlink,
                           .report = &scene->report,

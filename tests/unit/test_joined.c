@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "fastnet/engine.h"
+#include "fastnet/layouts.h"
 #include "peer.h"
 #include "scene.h"
 
@@ -88,8 +89,8 @@ static void list(struct joined *joined, const char *proc_root)
                                                  .numeric_users = true,
                                                  .header = true};
     static const struct listing_table tables[] = {
-        {.table = &table_tcp, .section = SECTION_INTERNET, .states = STATES_ALL},
-        {.table = &table_tcp6, .section = SECTION_INTERNET, .states = STATES_ALL},
+        {.table = &table_tcp, .section = SECTION_INTERNET},
+        {.table = &table_tcp6, .section = SECTION_INTERNET},
     };
     const struct listing listing = {
         .tables = tables, .table_count = 2, .proc_root = proc_root, .backend = BACKEND_NETLINK};

@@ -38,6 +38,8 @@ static const struct {
     size_t place;
 } texts[] = {
     {&kind_socket, offsetof(struct record, socket.path)},
+    {&kind_socket, offsetof(struct record, socket.tcp_info)},
+    {&kind_socket, offsetof(struct record, socket.memory)},
     {&kind_flow, offsetof(struct record, flow.helper)},
     {&kind_flow, offsetof(struct record, flow.secctx)},
     {&kind_expectation, offsetof(struct record, expectation.helper)},
@@ -46,10 +48,8 @@ static const struct {
     {&kind_group, offsetof(struct record, group.interface)},
     {&kind_route, offsetof(struct record, route.device)},
     {&kind_interface, offsetof(struct record, interface.name)},
-    {&kind_interface, offsetof(struct record, interface.lladdr_text)},
     {&kind_interface, offsetof(struct record, interface.kind)},
     {&kind_interface, offsetof(struct record, interface.alias)},
-    {&kind_interface, offsetof(struct record, interface.addresses_text)},
 };
 
 typedef void check_fn(const struct kind *kind, const struct field *field);
@@ -165,7 +165,7 @@ static size_t member_size(const struct field *field)
 
 static void check_place(const struct kind *kind, const struct field *field)
 {
-    ASSERT_FIELD(field->place + member_size(field) <= kind->size, kind, field,
+    ASSERT_FIELD(field->offset + member_size(field) <= kind->size, kind, field,
                  "is not in what is kept of a record");
 }
 
@@ -177,9 +177,9 @@ static void what_is_kept_of_a_record_covers_all_of_its_members(void **state)
         const struct kind *kind = kinds[i].kind;
         assert_int_equal(kind->size, kinds[i].size);
         for (size_t j = 0; j < kind->borrowed_count; j++)
-            assert_in_range(kind->borrowed[j].place + sizeof(struct text), 0, kind->size);
+            assert_in_range(kind->borrowed[j].offset + sizeof(struct text), 0, kind->size);
         for (size_t j = 0; j < kind->host_count; j++)
-            assert_in_range(kind->hosts[j].place + sizeof(struct address), 0, kind->size);
+            assert_in_range(kind->hosts[j].offset + sizeof(struct address), 0, kind->size);
         assert_in_range(kind->inode + sizeof(uint64_t), 0, kind->size);
     }
 }
@@ -195,7 +195,7 @@ static bool is_text(const struct kind *kind, size_t place)
 static void check_text(const struct kind *kind, const struct field *field)
 {
     if (field->member == MEMBER_TEXT)
-        ASSERT_FIELD(is_text(kind, field->place), kind, field, "is a text that is not tested");
+        ASSERT_FIELD(is_text(kind, field->offset), kind, field, "is a text that is not tested");
 }
 
 /* A row of these fields whose texts lie in the buffer is kept, then the buffer is used again. */
@@ -251,7 +251,7 @@ static void a_text_is_kept_whenever_its_field_is_filled(void **state)
 
 static void the_addresses_of_an_interface_are_kept_with_it(void **state)
 {
-    struct interface_address addresses[2] = {{.prefix = 24}, {.prefix = 64}};
+    struct interface_address addresses[2] = {{.local.prefix = 24}, {.local.prefix = 64}};
     struct record record = {.kind = &kind_interface,
                             .interface = {.addresses = addresses, .address_count = 2}};
     struct rows rows = {0};
@@ -259,8 +259,8 @@ static void the_addresses_of_an_interface_are_kept_with_it(void **state)
     (void)state;
     assert_int_equal(rows_add(&rows, &record), 0);
     memset(addresses, 0, sizeof addresses);
-    assert_int_equal(rows.records[0]->interface.addresses[0].prefix, 24);
-    assert_int_equal(rows.records[0]->interface.addresses[1].prefix, 64);
+    assert_int_equal(rows.records[0]->interface.addresses[0].local.prefix, 24);
+    assert_int_equal(rows.records[0]->interface.addresses[1].local.prefix, 64);
     rows_clear(&rows);
 }
 
@@ -270,7 +270,8 @@ static void the_addresses_of_an_interface_are_kept_with_it(void **state)
 static bool is_looked_up(const struct kind *kind, const struct field *field)
 {
     for (size_t i = 0; i < kind->host_count; i++)
-        if (kind->hosts[i].place == field->place && !(kind->hosts[i].fields & ~field->needs.fields))
+        if (kind->hosts[i].offset == field->offset &&
+            !(kind->hosts[i].fields & ~field->needs.fields))
             return true;
     return false;
 }

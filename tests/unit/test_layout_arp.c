@@ -70,10 +70,10 @@ static const char *written(const struct arp_layout *layout, const struct context
     struct sink *sink = sink_arp_create(layout, output_begin(&output), context);
 
     assert_non_null(sink);
-    sink->ops->begin(sink);
+    sink_begin(sink);
     if (record)
         sink->ops->row(sink, record);
-    sink->ops->end(sink);
+    sink_end(sink);
     return output_end(&output, sink);
 }
 

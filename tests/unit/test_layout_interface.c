@@ -24,10 +24,10 @@ static const char *written(const struct interface_layout *layout, const struct r
 
     assert_non_null(sink);
     for (unsigned i = 0; i < times; i++) {
-        sink->ops->begin(sink);
+        sink_begin(sink);
         if (record)
             sink->ops->row(sink, record);
-        sink->ops->end(sink);
+        sink_end(sink);
     }
     return output_end(&output, sink);
 }
@@ -121,13 +121,10 @@ static void the_title_comes_once_and_the_heading_each_time(void **state)
 static void an_interface_in_full_is_as_ifconfig_has_it(void **state)
 {
     static const struct interface_address addresses[] = {
-        {.prefix = 25, .local = IPV4(10, 9, 9, 9), .label = "eth0:1"},
-        {.prefix = 23,
-         .local = IPV4(192, 0, 2, 1),
-         .broadcast = IPV4(192, 0, 3, 255),
-         .label = "eth0"},
-        {.prefix = 64, .local = IPV6(0xfe, 0x80, [15] = 1)},
-        {.prefix = 48, .local = IPV6(0x20, 0x01, [15] = 1)},
+        {.local = {IPV4(10, 9, 9, 9), 25}, .label = "eth0:1"},
+        {.local = {IPV4(192, 0, 2, 1), 23}, .broadcast = IPV4(192, 0, 3, 255), .label = "eth0"},
+        {.local = {IPV6(0xfe, 0x80, [15] = 1), 64}},
+        {.local = {IPV6(0x20, 0x01, [15] = 1), 48}},
     };
     struct record record = ethernet();
 
@@ -159,14 +156,14 @@ static void the_scope_is_told_by_the_address(void **state)
         {"fd00::1", "scopeid 0x0<global>"},     {"::192.0.2.1", "scopeid 0x80<compat,global>"},
         {"2001:db8::1", "scopeid 0x0<global>"}, {"::ffff:192.0.2.1", "scopeid 0x0<global>"},
     };
-    struct interface_address address = {.prefix = 64};
+    struct interface_address address = {.local.prefix = 64};
     struct record record = ethernet();
 
     (void)state;
     record.interface.addresses = &address;
     record.interface.address_count = 1;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        address.local = ip(cases[i].address);
+        address.local.address = ip(cases[i].address);
         if (!strstr(lines(&record), cases[i].words))
             fail_msg("%s is not %s: %s", cases[i].address, cases[i].words, lines(&record));
     }
@@ -216,7 +213,7 @@ static void flags_in_full_are_a_signed_number(void **state)
 static void a_point_to_point_link_has_a_destination(void **state)
 {
     const struct interface_address address = {
-        .prefix = 32, .local = IPV4(10, 0, 0, 1), .peer = IPV4(10, 0, 0, 2), .label = "eth0"};
+        .local = {IPV4(10, 0, 0, 1), 32}, .peer = IPV4(10, 0, 0, 2), .label = "eth0"};
     struct record record = ethernet();
 
     (void)state;

@@ -48,10 +48,10 @@ static const char *written(const struct masquerade_layout *layout, const struct 
     struct sink *sink = sink_masquerade_create(layout, output_begin(&output), &no_names);
 
     assert_non_null(sink);
-    sink->ops->begin(sink);
+    sink_begin(sink);
     for (; rows > 0; rows--)
         sink->ops->row(sink, record);
-    sink->ops->end(sink);
+    sink_end(sink);
     return output_end(&output, sink);
 }
 

@@ -32,12 +32,12 @@ static const char *written(const struct netstat_layout *layout, const struct con
     struct sink *sink = sink_netstat_create(layout, output_begin(&output), context);
 
     assert_non_null(sink);
-    sink->ops->begin(sink);
+    sink_begin(sink);
     if (section >= 0)
         sink->ops->section(sink, (unsigned)section);
     if (record)
         sink->ops->row(sink, record);
-    sink->ops->end(sink);
+    sink_end(sink);
     return output_end(&output, sink);
 }
 
@@ -83,9 +83,20 @@ static void listener_send_queue_is_zero_in_netstat_layout(void **state)
     (void)state;
     record.socket.state = TCP_LISTEN;
     record.socket.recv_q = 2;
-    record.socket.backlog = 128;
+    record.socket.send_q = record.socket.backlog = 128;
     assert_string_equal(row(&numeric, &record), "tcp        2      0 0.0.0.0:22              "
                                                 "0.0.0.0:*               LISTEN     \n");
+}
+
+static void a_raw_socket_has_no_remote_port(void **state)
+{
+    struct record record = inet_record("192.0.2.1", 1, "198.51.100.2", 443);
+
+    (void)state;
+    record.socket.protocol = IPPROTO_RAW;
+    record.socket.state = 7;
+    assert_string_equal(row(&numeric, &record), "raw        0      0 192.0.2.1:1             "
+                                                "198.51.100.2:*          7          \n");
 }
 
 static void a_connection_has_its_queues_and_ends(void **state)
@@ -530,6 +541,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(listener_send_queue_is_zero_in_netstat_layout),
+        cmocka_unit_test(a_raw_socket_has_no_remote_port),
         cmocka_unit_test(a_connection_has_its_queues_and_ends),
         cmocka_unit_test(columns_too_wide_push_the_others_on_and_are_never_cut),
         cmocka_unit_test(a_v4_mapped_address_is_written_as_ipv4_under_tcp6),

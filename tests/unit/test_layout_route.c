@@ -25,12 +25,12 @@ static const char *written(const struct route_layout *layout, const struct conte
     struct sink *sink = sink_route_create(layout, output_begin(&output), context);
 
     assert_non_null(sink);
-    sink->ops->begin(sink);
+    sink_begin(sink);
     if (section >= 0)
         sink->ops->section(sink, (unsigned)section);
     if (record)
         sink->ops->row(sink, record);
-    sink->ops->end(sink);
+    sink_end(sink);
     return output_end(&output, sink);
 }
 

@@ -20,6 +20,7 @@
 #include "backend/interface/link_decode.h"
 #include "backend/interface/proc_dev.h"
 #include "backend/proc/lines.h"
+#include "fastnet/field.h"
 #include "peer.h"
 #include "scene.h"
 
@@ -39,7 +40,6 @@ struct scene {
     struct row rows[ROWS_MAX];
     size_t count;
     struct record record; /* of a message or a line decoded by itself */
-    char lladdr[LLADDR_TEXT_MAX];
 };
 
 static int set_up(void **state)
@@ -76,11 +76,15 @@ static int keep(const struct record *record, void *arg)
 {
     struct scene *scene = arg;
     struct row *row = &scene->rows[scene->count];
+    const struct field *addresses = field_find(&kind_interface, "addresses", strlen("addresses"));
+    const struct context none = {0};
+    struct value value;
 
     assert_in_range(scene->count, 0, ROWS_MAX - 1);
     row->record = *record;
     copy(row->name, record->interface.name);
-    copy(row->addresses, record->interface.addresses_text);
+    value = field_value(addresses, record, &none);
+    *value_write(row->addresses, &value, NULL) = '\0';
     scene->count++;
     return 0;
 }
@@ -145,7 +149,7 @@ static void answer(struct scene *scene, uint32_t sequence)
 static int decode(struct scene *scene)
 {
     memset(&scene->record, 0xa5, sizeof scene->record);
-    return link_decode(wire_last(&scene->wire), &scene->record, scene->lladdr);
+    return link_decode(wire_last(&scene->wire), &scene->record);
 }
 
 static void an_interface_has_what_its_message_says(void **state)
@@ -171,7 +175,7 @@ static void an_interface_has_what_its_message_says(void **state)
                                             INTERFACE_STATE | INTERFACE_LLADDR | INTERFACE_MAP |
                                             INTERFACE_ALIAS);
     assert_text(&interface->name, "eth0", 4);
-    assert_text(&interface->lladdr_text, "02:00:00:ab:cd:ef", 17);
+    assert_memory_equal(interface->lladdr, lladdr, sizeof lladdr);
     assert_text(&interface->alias, "up", 2);
     assert_int_equal(interface->index, 7);
     assert_int_equal(interface->mtu, 1500);
@@ -234,17 +238,19 @@ static void an_interface_without_a_name_is_none(void **state)
         assert_int_equal(decode(scene), -EBADMSG);
 }
 
-static void the_longest_lladdr_fits(void **state)
+static void a_lladdr_longer_than_the_longest_is_none(void **state)
 {
-    uint8_t lladdr[64];
+    uint8_t lladdr[LLADDR_MAX + 1];
     struct scene *scene = *state;
 
     memset(lladdr, 0xff, sizeof lladdr);
-    begin_link(scene, 1, 7, "ib0");
-    wire_attribute(&scene->wire, IFLA_ADDRESS, lladdr, sizeof lladdr);
-    assert_int_equal(decode(scene), 0);
-    assert_int_equal(scene->record.interface.lladdr_length, 32);
-    assert_int_equal(scene->record.interface.lladdr_text.length, 95);
+    for (size_t length = 0; length <= sizeof lladdr; length++) {
+        begin_link(scene, 1, 7, "ib0");
+        wire_attribute(&scene->wire, IFLA_ADDRESS, lladdr, length);
+        assert_int_equal(decode(scene), 0);
+        assert_int_equal(!(scene->record.has & INTERFACE_LLADDR), length > LLADDR_MAX);
+        assert_int_equal(scene->record.interface.lladdr_length, length > LLADDR_MAX ? 0 : length);
+    }
 }
 
 static void an_address_has_what_its_message_says(void **state)
@@ -262,7 +268,7 @@ static void an_address_has_what_its_message_says(void **state)
     put_string(scene, IFA_LABEL, "a-label-longer-than-any-is");
     assert_int_equal(address_decode(wire_last(&scene->wire), &address), 0);
     assert_int_equal(address.interface, 3);
-    assert_ip(&address.local, "10.0.0.1");
+    assert_ip(&address.local.address, "10.0.0.1");
     assert_ip(&address.peer, "10.0.0.2");
     assert_ip(&address.broadcast, "10.0.0.255");
     assert_string_equal(address.label, "a-label-longer-");
@@ -302,7 +308,7 @@ static void addresses_find_their_interface(void **state)
     assert_string_equal(scene->rows[0].addresses,
                         "192.0.2.1/24,192.0.2.2/25,192.0.2.3/26,2001:db8::1/64");
     assert_int_equal(scene->rows[0].record.interface.address_count, 4);
-    assert_string_equal(scene->rows[2].addresses, "");
+    assert_string_equal(scene->rows[2].addresses, "-");
     assert_string_equal(scene->rows[3].addresses, "127.0.0.1/8,::1/128");
 }
 
@@ -319,7 +325,7 @@ static void no_interface_need_have_an_address(void **state)
     assert_true(scene->rows[0].record.has & INTERFACE_ADDRESSES);
     assert_int_equal(scene->rows[0].record.interface.address_count, 0);
     assert_null(scene->rows[0].record.interface.addresses);
-    assert_string_equal(scene->rows[0].addresses, "");
+    assert_string_equal(scene->rows[0].addresses, "-");
 }
 
 static void a_label_is_a_row_of_its_own_once(void **state)
@@ -330,7 +336,7 @@ static void a_label_is_a_row_of_its_own_once(void **state)
     assert_int_equal(list(scene, &backend_link, INTERFACE_ADDRESSES), 0);
     assert_string_equal(scene->rows[1].name, "eth0:1");
     assert_true(scene->rows[1].record.interface.labelled);
-    assert_string_equal(scene->rows[1].addresses, "");
+    assert_string_equal(scene->rows[1].addresses, "-");
     assert_int_equal(scene->rows[1].record.interface.address_count, 1);
     assert_false(scene->rows[0].record.interface.labelled);
 }
@@ -450,7 +456,7 @@ int main(void)
         TEST(an_interface_has_what_its_message_says),
         TEST(counters_are_added_up_as_in_the_file),
         TEST(an_interface_without_a_name_is_none),
-        TEST(the_longest_lladdr_fits),
+        TEST(a_lladdr_longer_than_the_longest_is_none),
         TEST(an_address_has_what_its_message_says),
         TEST(addresses_find_their_interface),
         TEST(no_interface_need_have_an_address),

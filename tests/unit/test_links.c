@@ -76,7 +76,7 @@ static void an_interface_has_what_its_message_says(void **state)
     add_link(&wire, 3, "eth0", 5);
     wire_attribute(&wire, IFLA_MASTER, &master, sizeof master);
     wire_attribute(&wire, IFLA_LINK_NETNSID, &netns, sizeof netns);
-    add_link(&wire, 4, "a\x1b\xff", 4);
+    add_link(&wire, 4, "a\x1b\xff", 3);             /* no NUL ends it */
     wire_attribute(&wire, IFLA_MASTER, &master, 3); /* too short */
     assert_int_equal(list(&wire, &links, &peer), 0);
     assert_int_equal(links.count, 2);
@@ -98,7 +98,7 @@ static void an_interface_without_a_name_is_left_to_be_asked_for(void **state)
 
     (void)state;
     add_link(&wire, 3, NULL, 0);
-    add_link(&wire, 4, "eth0", 4); /* no NUL ends it */
+    add_link(&wire, 4, "0123456789abcdef", 17); /* longer than names are */
     add_link(&wire, 0, "eth1", 5);
     wire_message(&wire, RTM_NEWLINK, NLM_F_MULTI, 1); /* too short */
     wire_put(&wire, "123456789012345", 15);

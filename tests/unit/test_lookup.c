@@ -382,6 +382,17 @@ static void interface_has_a_hardware_type_asked_for_with_its_name(void **state)
     interfaces_destroy(interfaces);
 }
 
+static void interface_is_found_by_its_name(void **state)
+{
+    uint32_t index = 77;
+
+    (void)state;
+    assert_int_equal(interfaces_find("no-such-if", &index), -ENODEV);
+    assert_int_equal(index, 77);
+    assert_int_equal(interfaces_find("lo", &index), 0);
+    assert_int_equal(index, 1);
+}
+
 static void interface_that_was_added_is_not_asked_for(void **state)
 {
     (void)state;
@@ -739,6 +750,7 @@ int main(void)
         A_LOOKUP(many_users_are_kept_apart),
         A_LOOKUP(interface_is_asked_for_once),
         A_LOOKUP(interface_has_a_hardware_type_asked_for_with_its_name),
+        A_LOOKUP(interface_is_found_by_its_name),
         A_LOOKUP(interface_that_was_added_is_not_asked_for),
         A_LOOKUP(interface_that_cannot_be_asked_for_is_told),
         A_LOOKUP(interrupted_interface_lookup_is_repeated),

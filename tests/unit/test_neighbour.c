@@ -17,6 +17,7 @@
 #include "addresses.h"
 #include "backend/neighbour/neighbour.h"
 #include "peer.h"
+#include "predicates.h"
 #include "scene.h"
 
 #define RECORDED "tests/fixtures/neighbours/netlink/"
@@ -284,16 +285,15 @@ struct listing {
 };
 
 static struct listing list(struct peer *peer, const struct table *table,
-                           const struct neighbour_filter *filter)
+                           const struct predicate *where)
 {
     struct netlink *netlink = netlink_create_with(&peer->netlink);
     struct listing listing = {.result = 0};
     struct query query = {.table = table,
-                          .states = STATES_ALL,
                           .proc_root = "/nonexistent",
                           .netlink = netlink,
                           .report = &listing.report,
-                          .neighbours = filter};
+                          .where = where};
 
     assert_non_null(netlink);
     listing.result = backend_neighbour.dump(&query, keep_record, &listing.kept);
@@ -301,16 +301,32 @@ static struct listing list(struct peer *peer, const struct table *table,
     return listing;
 }
 
-static const struct neighbour_filter entries = {.entries = true}, proxies = {.proxies = true};
-
-static struct listing list_recorded(const struct neighbour_filter *filter, size_t most)
+static struct predicate of_flag(bool proxy)
 {
+    return predicate_masked(field_of(&kind_neighbour, "flags"), proxy ? NTF_PROXY : 0, NTF_PROXY);
+}
+
+static struct predicate of_number(const char *field, uint64_t number)
+{
+    return predicate_number(field_of(&kind_neighbour, field), number);
+}
+
+static struct listing list_entries(struct peer *peer)
+{
+    const struct predicate entries = of_flag(false);
+
+    return list(peer, &table_neighbours, &entries);
+}
+
+static struct listing list_recorded(bool proxies, size_t most)
+{
+    const struct predicate where = of_flag(proxies);
     struct peer peer;
     struct listing listing;
 
     peer_init(&peer);
-    peer_add_recorded(&peer, filter->proxies ? RECORDED "proxies" : RECORDED "neighbours", most);
-    listing = list(&peer, &table_neighbours, filter);
+    peer_add_recorded(&peer, proxies ? RECORDED "proxies" : RECORDED "neighbours", most);
+    listing = list(&peer, &table_neighbours, &where);
     peer_finish(&peer);
     return listing;
 }
@@ -329,7 +345,7 @@ static void recorded_dumps_give_all_their_rows(void **state)
     static const uint16_t states[] = {NUD_NONE,   NUD_INCOMPLETE, NUD_REACHABLE,
                                       NUD_STALE,  NUD_DELAY,      NUD_PROBE,
                                       NUD_FAILED, NUD_NOARP,      NUD_PERMANENT};
-    struct listing listing = list_recorded(&entries, SIZE_MAX);
+    struct listing listing = list_recorded(false, SIZE_MAX);
 
     (void)state;
     assert_int_equal(listing.result, 0);
@@ -338,7 +354,7 @@ static void recorded_dumps_give_all_their_rows(void **state)
     for (size_t i = 0; i < sizeof states / sizeof *states; i++)
         assert_int_not_equal(count_states(&listing.kept, states[i]), 0);
     kept_finish(&listing.kept);
-    listing = list_recorded(&proxies, SIZE_MAX);
+    listing = list_recorded(true, SIZE_MAX);
     assert_int_equal(listing.result, 0);
     assert_int_equal(listing.kept.count, 3);
     for (size_t i = 0; i < listing.kept.count; i++)
@@ -349,7 +365,7 @@ static void recorded_dumps_give_all_their_rows(void **state)
 /* Whatever the connection breaks off at, it is seen; and the rows before that are right. */
 static void a_dump_cut_at_any_byte_is_never_a_success(void **state)
 {
-    struct listing whole = list_recorded(&entries, SIZE_MAX);
+    struct listing whole = list_recorded(false, SIZE_MAX);
     struct peer peer;
     size_t total;
 
@@ -358,7 +374,7 @@ static void a_dump_cut_at_any_byte_is_never_a_success(void **state)
     total = peer_add_recorded(&peer, RECORDED "neighbours", SIZE_MAX);
     peer_finish(&peer);
     for (size_t cut = 0; cut < total; cut++) {
-        struct listing listing = list_recorded(&entries, cut);
+        struct listing listing = list_recorded(false, cut);
         assert_true(listing.result < 0 || listing.report.partial);
         assert_true(listing.kept.count <= whole.kept.count);
         for (size_t row = 0; row < listing.kept.count; row++) {
@@ -427,14 +443,16 @@ static void what_is_resolved_is_asked_for_before_what_is_answered_for(void **sta
 
 static void only_what_is_wanted_is_asked_for(void **state)
 {
-    const struct neighbour_filter filter = {.entries = true, .interface = 3, .master = 8};
+    struct predicate parts[] = {of_flag(false), of_number("interface_index", 3),
+                                of_number("master", 8)};
+    const struct predicate where = WHOLE_OF(PREDICATE_AND, parts);
     struct peer peer;
     struct listing listing;
     struct nlmsghdr header;
 
     (void)state;
     answer_twice(&peer, NLM_F_DUMP_FILTERED);
-    listing = list(&peer, &table_neighbours6, &filter);
+    listing = list(&peer, &table_neighbours6, &where);
     assert_int_equal(listing.result, 0);
     assert_int_equal(peer.request_count, 1);
     assert_int_equal(requested(&peer, 0, &header).ndm_family, AF_INET6);
@@ -449,22 +467,95 @@ static void only_what_is_wanted_is_asked_for(void **state)
 /* A kernel that does not know these attributes hands on everything. */
 static void a_kernel_that_filters_nothing_is_noticed(void **state)
 {
-    struct neighbour_filter filter = {.entries = true, .interface = 4};
+    struct predicate parts[] = {of_flag(false), of_number("interface_index", 4)};
+    struct predicate where = WHOLE_OF(PREDICATE_AND, parts);
     struct peer peer;
     struct listing listing;
 
     (void)state;
     answer_twice(&peer, 0);
-    listing = list(&peer, &table_neighbours, &filter);
+    listing = list(&peer, &table_neighbours, &where);
     assert_int_equal(listing.result, 0);
     assert_int_equal(listing.kept.count, 0);
     peer_finish(&peer);
     answer_twice(&peer, 0);
-    filter = (struct neighbour_filter){.entries = true, .master = 4};
-    listing = list(&peer, &table_neighbours, &filter);
+    parts[1] = of_number("master", 4);
+    where = WHOLE_OF(PREDICATE_AND, parts);
+    listing = list(&peer, &table_neighbours, &where);
     assert_int_equal(listing.result, -EOPNOTSUPP);
     assert_int_equal(listing.kept.count, 0);
     peer_finish(&peer);
+}
+
+/* How many requests are made, and the flags of the first. */
+static size_t requests_for(const struct table *table, const struct predicate *where, uint8_t *flags)
+{
+    struct peer peer;
+    struct nlmsghdr header;
+    struct listing listing;
+    size_t count;
+
+    answer_twice(&peer, 0);
+    listing = list(&peer, table, where);
+    count = peer.request_count;
+    *flags = requested(&peer, 0, &header).ndm_flags;
+    kept_finish(&listing.kept);
+    peer_finish(&peer);
+    return count;
+}
+
+static void proxies_are_not_asked_for_by_those_who_want_a_state(void **state)
+{
+    const struct predicate stale = predicate_text(field_of(&kind_neighbour, "state"), "STALE");
+    struct predicate states[] = {stale, of_number("state", NUD_NOARP)};
+    const struct predicate both = WHOLE_OF(PREDICATE_OR, states);
+    struct predicate mixed[] = {stale, of_number("interface_index", 3)};
+    const struct predicate either = WHOLE_OF(PREDICATE_OR, mixed);
+    uint8_t flags;
+
+    (void)state;
+    assert_int_equal(requests_for(&table_neighbours, &stale, &flags), 1);
+    assert_int_equal(flags, 0);
+    assert_int_equal(requests_for(&table_neighbours, &both, &flags), 1);
+    assert_int_equal(flags, 0);
+    assert_int_equal(requests_for(&table_neighbours, &either, &flags), 2);
+}
+
+/* Nothing is known of them before they are there: not even their address. */
+static void a_condition_on_the_address_asks_for_both(void **state)
+{
+    const struct address one = ip("192.0.2.1"), none = ip("0.0.0.0");
+    struct predicate conditions[] = {
+        predicate_address(field_of(&kind_neighbour, "address"), &one),
+        of_number("family", AF_INET),
+        predicate_text(field_of(&kind_neighbour, "family"), "inet"),
+        {.operation = PREDICATE_WITHIN,
+         .field = field_of(&kind_neighbour, "address"),
+         .constant = {.type = VALUE_ADDRESS, .address = none}},
+        predicate_known(field_of(&kind_neighbour, "address")),
+    };
+    uint8_t flags;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++)
+        assert_int_equal(requests_for(&table_arp, &conditions[i], &flags), 2);
+}
+
+static void the_flag_of_proxies_says_which_of_both_is_asked_for(void **state)
+{
+    const struct predicate entries = of_flag(false), proxies = of_flag(true);
+    const struct predicate number = of_number("flags", NTF_PROXY);
+    const struct predicate router =
+        predicate_masked(field_of(&kind_neighbour, "flags"), NTF_ROUTER, NTF_ROUTER);
+    uint8_t flags;
+
+    (void)state;
+    assert_int_equal(requests_for(&table_arp, &entries, &flags), 1);
+    assert_int_equal(flags, 0);
+    assert_int_equal(requests_for(&table_arp, &proxies, &flags), 1);
+    assert_int_equal(flags, NTF_PROXY);
+    assert_int_equal(requests_for(&table_arp, &router, &flags), 2);
+    assert_int_equal(requests_for(&table_arp, &number, &flags), 2);
 }
 
 static void a_malformed_message_is_told_and_the_rest_listed(void **state)
@@ -482,7 +573,7 @@ static void a_malformed_message_is_told_and_the_rest_listed(void **state)
     wire_message(&wire, RTM_NEWLINK, NLM_F_MULTI, 1); /* of no matter */
     wire_done(&wire, NLM_F_MULTI, 1, 0);
     peer_add_wire(&peer, &wire);
-    listing = list(&peer, &table_neighbours, &entries);
+    listing = list_entries(&peer);
     assert_int_equal(listing.result, 0);
     assert_int_equal(listing.kept.count, 1);
     assert_true(listing.report.partial);
@@ -503,7 +594,7 @@ static void a_table_that_changes_meanwhile_is_read_again_or_told(void **state)
     wire_last(&wire)->nlmsg_seq = 2;
     wire_done(&wire, NLM_F_MULTI, 2, 0);
     peer_add_wire(&peer, &wire);
-    listing = list(&peer, &table_neighbours, &entries);
+    listing = list_entries(&peer);
     assert_int_equal(listing.result, 0);
     assert_false(listing.report.partial);
     assert_int_equal(listing.kept.count, 1);
@@ -513,7 +604,7 @@ static void a_table_that_changes_meanwhile_is_read_again_or_told(void **state)
 
     answer_once(&peer, NLM_F_DUMP_INTR);
     peer.replays = true;
-    listing = list(&peer, &table_neighbours, &entries);
+    listing = list_entries(&peer);
     assert_int_equal(listing.kept.count, 1);
     assert_true(listing.report.partial);
     kept_finish(&listing.kept);
@@ -546,6 +637,9 @@ int main(void)
         cmocka_unit_test(what_is_resolved_is_asked_for_before_what_is_answered_for),
         cmocka_unit_test(only_what_is_wanted_is_asked_for),
         cmocka_unit_test(a_kernel_that_filters_nothing_is_noticed),
+        cmocka_unit_test(proxies_are_not_asked_for_by_those_who_want_a_state),
+        cmocka_unit_test(a_condition_on_the_address_asks_for_both),
+        cmocka_unit_test(the_flag_of_proxies_says_which_of_both_is_asked_for),
         cmocka_unit_test(a_malformed_message_is_told_and_the_rest_listed),
         cmocka_unit_test(a_table_that_changes_meanwhile_is_read_again_or_told),
         cmocka_unit_test(sockets_are_not_its_tables),

@@ -91,18 +91,19 @@ static const char *written(struct sink *(*create)(const struct sink_options *), 
     struct output output;
     struct sink *sink = create(&(struct sink_options){
         .writer = output_begin(&output), .context = &names, .columns = &column, .count = 1});
-    sink->ops->begin(sink);
+    sink_begin(sink);
     sink->ops->row(sink, record);
-    sink->ops->end(sink);
+    sink_end(sink);
     return output_end(&output, sink);
 }
 
 static void promised_columns_are_there(void **state)
 {
     static const char *const promised[] = {
-        "address",    "family", "host",      "lladdr", "device",    "index",   "hardware",
-        "state",      "flags",  "protocol",  "used",   "confirmed", "updated", "probes",
-        "references", "master", "namespace", "type",   "vlan",      "vni",     "port",
+        "address",  "family", "host",       "lladdr", "interface",     "interface_index",
+        "hardware", "state",  "flags",      "origin", "used",          "confirmed",
+        "updated",  "probes", "references", "master", "link_netns_id", "type",
+        "vlan",     "vni",    "port",
     };
 
     (void)state;
@@ -204,7 +205,7 @@ static void link_layer_addresses_are_sorted_by_their_bytes(void **state)
 static void link_layer_addresses_and_names_are_counted(void **state)
 {
     const struct field *columns[] = {field_find(&kind_neighbour, "lladdr", 6),
-                                     field_find(&kind_neighbour, "device", 6)};
+                                     field_find(&kind_neighbour, "interface", 9)};
     struct groups *groups = groups_create(columns, 2);
     struct rows rows = {0};
 
@@ -231,18 +232,18 @@ static void a_device_is_its_name_or_else_its_index(void **state)
     struct record record = record_of(ARPHRD_IPGRE, "", 0);
 
     (void)state;
-    assert_string_equal(name_of("device", &record), "if778");
-    assert_string_equal(name_of("index", &record), "778");
+    assert_string_equal(name_of("interface", &record), "if778");
+    assert_string_equal(name_of("interface_index", &record), "778");
     assert_string_equal(name_of("hardware", &record), "gre");
     record.neighbour.interface = GONE; /* during the dump */
-    assert_string_equal(name_of("device", &record), "4711");
+    assert_string_equal(name_of("interface", &record), "4711");
     assert_string_equal(name_of("hardware", &record), "-");
     record.neighbour.interface = 12345;
     assert_string_equal(name_of("hardware", &record), "12345");
     record.neighbour.interface = 0;
     strcpy(record.neighbour.interface_name, "e\x1b th");
-    assert_string_equal(name_of("device", &record), "e\\x1b\\x20th");
-    assert_string_equal(name_of("index", &record), "-");
+    assert_string_equal(name_of("interface", &record), "e\\x1b\\x20th");
+    assert_string_equal(name_of("interface_index", &record), "-");
 }
 
 static void every_state_has_its_kernel_name(void **state)
@@ -310,19 +311,19 @@ static void the_rest_is_numbers_times_and_names(void **state)
     assert_string_equal(name_of("references", &record), "3");
     assert_string_equal(name_of("probes", &record), "4");
     assert_string_equal(name_of("master", &record), "if1");
-    assert_string_equal(name_of("namespace", &record), "5");
+    assert_string_equal(name_of("link_netns_id", &record), "5");
     assert_string_equal(name_of("vlan", &record), "6");
     assert_string_equal(name_of("vni", &record), "7");
     assert_string_equal(name_of("port", &record), "8");
-    assert_string_equal(name_of("protocol", &record), "bgp");
+    assert_string_equal(name_of("origin", &record), "bgp");
     assert_string_equal(name_of("type", &record), "multicast");
     assert_string_equal(name_of("hardware", &record), "infiniband");
     neighbour->protocol = 77;
-    assert_string_equal(name_of("protocol", &record), "77");
+    assert_string_equal(name_of("origin", &record), "77");
     neighbour->type = 200;
     assert_string_equal(name_of("type", &record), "-");
     neighbour->netns = -1;
-    assert_string_equal(name_of("namespace", &record), "-");
+    assert_string_equal(name_of("link_netns_id", &record), "-");
 }
 
 static void hardware_is_known_by_type_and_by_net_tools_name(void **state)

@@ -17,6 +17,7 @@
 #include "addresses.h"
 #include "backend/neighbour/proc_arp.h"
 #include "backend/proc/lines.h"
+#include "fastnet/predicate.h"
 #include "scene.h"
 
 static const char heading[] =
@@ -170,14 +171,11 @@ struct listing {
 };
 
 static struct listing list(const char *root, const struct table *table,
-                           const struct neighbour_filter *filter)
+                           const struct predicate *where)
 {
     struct listing listing = {.result = 0};
-    struct query query = {.table = table,
-                          .states = STATES_ALL,
-                          .proc_root = root,
-                          .report = &listing.report,
-                          .neighbours = filter};
+    struct query query = {
+        .table = table, .proc_root = root, .report = &listing.report, .where = where};
 
     listing.result = backend_proc_arp.dump(&query, keep_record, &listing.kept);
     return listing;
@@ -209,7 +207,6 @@ static void junk_in_place_of_the_heading_is_told(void **state)
 
 static void the_recorded_file_gives_all_its_rows(void **state)
 {
-    const struct neighbour_filter entries = {.entries = true}, proxies = {.proxies = true};
     struct listing listing = list("tests/fixtures/neighbours", &table_arp, NULL);
 
     (void)state;
@@ -217,12 +214,6 @@ static void the_recorded_file_gives_all_its_rows(void **state)
     assert_int_equal(listing.report.count, 0);
     assert_int_equal(listing.kept.count, 15);
     assert_true(listing.kept.records[14].neighbour.flags & NTF_PROXY);
-    kept_finish(&listing.kept);
-    listing = list("tests/fixtures/neighbours", &table_arp, &entries);
-    assert_int_equal(listing.kept.count, 13);
-    kept_finish(&listing.kept);
-    listing = list("tests/fixtures/neighbours", &table_arp, &proxies);
-    assert_int_equal(listing.kept.count, 2);
     kept_finish(&listing.kept);
 }
 
@@ -266,7 +257,7 @@ static void what_is_wrong_with_a_file_is_told(void **state)
 
 static void a_file_that_is_not_there_is_no_table(void **state)
 {
-    const struct neighbour_filter by_master = {.entries = true, .master = 1};
+    const struct predicate by_master = predicate_number(&field_neighbour_master, 1);
     struct tree tree;
 
     (void)state;

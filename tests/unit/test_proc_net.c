@@ -389,7 +389,6 @@ static int list(struct scene *scene, const struct table *table)
 {
     struct query query = {.table = table,
                           .needs = TCP_FIELDS,
-                          .states = STATES_ALL,
                           .proc_root = scene->tree.root,
                           .report = &scene->report,
                           .exclusive = true};
@@ -601,10 +600,8 @@ static void a_missing_file_and_a_missing_directory_are_told_apart(void **state)
 static void a_refusing_callback_ends_the_dump(void **state)
 {
     struct scene *scene = *state;
-    struct query query = {.table = &table_tcp,
-                          .states = STATES_ALL,
-                          .proc_root = "tests/fixtures/zoo",
-                          .report = &scene->report};
+    struct query query = {
+        .table = &table_tcp, .proc_root = "tests/fixtures/zoo", .report = &scene->report};
 
     scene->kept.stop_after = 5;
     assert_int_equal(backend_proc_net.dump(&query, keep_record, &scene->kept), STOPPED);
@@ -625,7 +622,6 @@ static void captured_files_give_all_their_rows(void **state)
 
     for (size_t i = 0; i < sizeof captured / sizeof *captured; i++) {
         struct query query = {.table = captured[i].table,
-                              .states = STATES_ALL,
                               .proc_root = "tests/fixtures/zoo",
                               .report = &scene->report};
         kept_finish(&scene->kept);
@@ -640,7 +636,6 @@ static void a_newline_in_a_name_is_a_malformed_line_when_the_file_is_all_there_i
 {
     struct scene *scene = *state;
     struct query query = {.table = &table_unix,
-                          .states = STATES_ALL,
                           .proc_root = "tests/fixtures/zoo",
                           .report = &scene->report,
                           .exclusive = true};

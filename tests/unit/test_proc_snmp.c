@@ -196,10 +196,7 @@ static int take(const struct record *record, void *arg)
 
 static int list(struct scene *scene, const struct table *table)
 {
-    struct query query = {.table = table,
-                          .states = STATES_ALL,
-                          .proc_root = scene->tree.root,
-                          .report = &scene->report};
+    struct query query = {.table = table, .proc_root = scene->tree.root, .report = &scene->report};
 
     scene->text[0] = '\0';
     scene->rows = 0;

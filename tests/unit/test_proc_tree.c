@@ -75,6 +75,20 @@ static void a_file_is_opened_also_behind_a_link_that_stays_inside(void **state)
     assert_holds(stage, "net/up", "rows\n");
 }
 
+static void what_is_there_is_seen_without_opening_it(void **state)
+{
+    const struct stage *stage = *state;
+    const char *root = stage->made.root;
+
+    count_opened(stage);
+    assert_true(proc_tree_is_directory(root));
+    assert_true(proc_tree_has(root, "net/tcp"));
+    assert_false(proc_tree_has(root, "net/udp"));
+    assert_false(proc_tree_is_directory(path_of(stage, "tcp")));
+    assert_false(proc_tree_is_directory(path_of(stage, "udp")));
+    assert_int_equal(count_opened(stage), 0);
+}
+
 static void a_link_that_leads_out_of_the_tree_is_not_followed(void **state)
 {
     static const char *const targets[] = {"/etc/passwd", "/dev/null", "../../../../../etc/passwd",
@@ -172,6 +186,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_file_is_opened_also_behind_a_link_that_stays_inside),
+        TEST(what_is_there_is_seen_without_opening_it),
         TEST(a_link_that_leads_out_of_the_tree_is_not_followed),
         TEST(what_is_no_regular_file_is_not_opened),
         TEST(what_is_not_there_is_an_error),

@@ -34,7 +34,7 @@ struct scene {
     char devices[ROWS_MAX][DEVICE_MAX];
     size_t count;
     struct record record; /* of a message or a line decoded by itself */
-    struct route_nexthops nexthops;
+    struct route_rows decoded;
 };
 
 static int set_up(void **state)
@@ -140,8 +140,17 @@ static int decode(struct scene *scene)
 {
     int result;
 
-    memset(&scene->record, 0xa5, sizeof scene->record);
-    result = route_decode(wire_last(&scene->wire), &scene->record, &scene->nexthops);
+    memset(&scene->decoded, 0xa5, sizeof scene->decoded);
+    result = route_decode(wire_last(&scene->wire), &scene->decoded);
+    scene->record = scene->decoded.record;
+    return result;
+}
+
+static int decode_nexthop(struct scene *scene)
+{
+    const int result = route_decode_nexthop(&scene->decoded);
+
+    scene->record = scene->decoded.record;
     return result;
 }
 
@@ -314,14 +323,14 @@ static void each_nexthop_is_a_row_and_the_file_has_the_first(void **state)
     assert_int_equal(route->weight, 1);
     assert_int_equal(route->part, ROUTE_WHOLE);
     assert_int_equal(route->flags, RTF_UP | RTF_GATEWAY);
-    assert_int_equal(route_decode_nexthop(&scene->nexthops, &scene->record), 1);
+    assert_int_equal(decode_nexthop(scene), 1);
     assert_int_equal(route->interface, 5);
     assert_int_equal(route->nexthop, 2);
     assert_int_equal(route->weight, 3);
     assert_int_equal(route->part, ROUTE_FURTHER);
     assert_int_equal(route->flags, RTF_UP);
     assert_false(scene->record.has & ROUTE_GATEWAY);
-    assert_int_equal(route_decode_nexthop(&scene->nexthops, &scene->record), 0);
+    assert_int_equal(decode_nexthop(scene), 0);
 }
 
 static void attributes_are_held_to_their_ends(void **state)

@@ -95,9 +95,9 @@ static char *written(sink_create_fn create, void (*rows)(struct sink *), int tim
     struct sink *sink = sink_objects_create(&options, create);
     assert_non_null(sink);
     for (int pass = 0; pass < times; pass++) {
-        sink->ops->begin(sink);
+        sink_begin(sink);
         rows(sink);
-        sink->ops->end(sink);
+        sink_end(sink);
     }
     assert_int_equal(writer_flush(&writer), 0);
     const off_t size = lseek(fd, 0, SEEK_END);

@@ -27,12 +27,12 @@ static const struct context no_names;
 
 static struct value given_value(const struct cell *cell)
 {
-    return cell->record->count.values[cell->field->place];
+    return cell->record->count.values[cell->field->offset];
 }
 
 #define COLUMN(n, column_name, column_type)                                                        \
     {                                                                                              \
-        .name = (column_name), .help = "", .type = (column_type), .place = (n),                    \
+        .name = (column_name), .help = "", .type = (column_type), .offset = (n),                   \
         .value = given_value                                                                       \
     }
 
@@ -123,7 +123,7 @@ static void listing_begin(struct listing *listing, create_fn create,
                                          .colour = colour};
     listing->sink = create(&options);
     assert_non_null(listing->sink);
-    listing->sink->ops->begin(listing->sink);
+    sink_begin(listing->sink);
 }
 
 static void listing_row(struct listing *listing, const struct value *values)
@@ -136,7 +136,7 @@ static void listing_row(struct listing *listing, const struct value *values)
 /* Ends it and returns what was written, to be freed. */
 static char *listing_text(struct listing *listing)
 {
-    listing->sink->ops->end(listing->sink);
+    sink_end(listing->sink);
     assert_int_equal(writer_flush(&listing->writer), 0);
     const int fd = listing->writer.fd;
     const off_t size = lseek(fd, 0, SEEK_END);
@@ -675,8 +675,8 @@ static void a_sink_lists_again_from_the_start(void **state)
         struct listing listing;
         listing_begin(&listing, creators[i], all_columns, 1, true, false);
         listing_row(&listing, &first);
-        listing.sink->ops->end(listing.sink);
-        listing.sink->ops->begin(listing.sink);
+        sink_end(listing.sink);
+        sink_begin(listing.sink);
         listing_row(&listing, &second);
         assert_listing(&listing, expected[i]);
     }

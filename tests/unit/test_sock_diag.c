@@ -20,6 +20,7 @@
 
 #include "addresses.h"
 #include "backend/socket/sock_diag.h"
+#include "fastnet/predicate.h"
 #include "peer.h"
 #include "scene.h"
 
@@ -88,7 +89,7 @@ static void an_established_connection_has_all_that_its_message_says(void **state
                                      SOCKET_COOKIE);
 }
 
-static void a_listeners_queue_limit_is_its_backlog_and_its_send_queue_is_zero(void **state)
+static void a_listeners_send_queue_is_its_backlog(void **state)
 {
     struct inet_diag_msg diag = tcp_message(80, 1);
     struct record record;
@@ -99,7 +100,7 @@ static void a_listeners_queue_limit_is_its_backlog_and_its_send_queue_is_zero(vo
     diag.idiag_wqueue = 128;
     record = decode_tcp(&diag);
     assert_int_equal(record.socket.recv_q, 2);
-    assert_int_equal(record.socket.send_q, 0);
+    assert_int_equal(record.socket.send_q, 128);
     assert_int_equal(record.socket.backlog, 128);
     assert_true(record.has & SOCKET_BACKLOG);
 }
@@ -158,6 +159,9 @@ static void retransmits_and_probes_come_from_tcp_info_of_any_length(void **state
         wire_attribute(&wire, INET_DIAG_INFO, info, size);
         wire_attribute(&wire, UINT16_MAX & NLA_TYPE_MASK, "", 0);
         assert_int_equal(decode_last(&wire, &table_tcp, &record), 0);
+        assert_true(record.has & SOCKET_TCP_INFO);
+        assert_int_equal(record.socket.tcp_info.length, size);
+        assert_memory_equal(record.socket.tcp_info.data, info, size);
         assert_int_equal(record.has & counts, size > 3 ? counts : 0);
         if (size <= 3)
             continue;
@@ -166,7 +170,7 @@ static void retransmits_and_probes_come_from_tcp_info_of_any_length(void **state
     }
 }
 
-static void raw_sockets_have_no_remote_port(void **state)
+static void the_remote_port_of_a_raw_socket_comes_as_the_kernel_has_it(void **state)
 {
     struct inet_diag_msg diag = tcp_message(1, 1);
     struct wire wire = {.length = 0};
@@ -176,7 +180,7 @@ static void raw_sockets_have_no_remote_port(void **state)
     wire_message(&wire, SOCK_DIAG_BY_FAMILY, 0, 1);
     wire_put(&wire, &diag, sizeof diag);
     assert_int_equal(decode_last(&wire, &table_raw, &record), 0);
-    assert_int_equal(record.socket.remote.port, 0);
+    assert_int_equal(record.socket.remote.port, 443);
     assert_int_equal(record.socket.local.port, 1);
 }
 
@@ -322,7 +326,7 @@ static void a_unix_socket_claims_what_its_message_has_and_no_more(void **state)
     assert_int_equal(record.socket.uid, 1000);
 }
 
-static void a_unix_listener_accepts_connections_and_sends_nothing(void **state)
+static void a_unix_listener_accepts_connections_and_its_send_queue_is_its_backlog(void **state)
 {
     const struct unix_diag_rqlen queues = {1, 128};
     struct wire wire;
@@ -335,7 +339,7 @@ static void a_unix_listener_accepts_connections_and_sends_nothing(void **state)
     assert_int_equal(record.socket.flags, 1 << 16);
     assert_int_equal(record.socket.unix_state, SS_UNCONNECTED);
     assert_int_equal(record.socket.recv_q, 1);
-    assert_int_equal(record.socket.send_q, 0);
+    assert_int_equal(record.socket.send_q, 128);
 }
 
 /* --- Whole dumps ------------------------------------------------------------------------------ */
@@ -352,7 +356,6 @@ static struct listing list(struct peer *peer, const struct table *table, uint64_
     struct listing listing = {.result = 0};
     struct query query = {.table = table,
                           .needs = needs,
-                          .states = STATES_ALL,
                           .proc_root = "/nonexistent",
                           .netlink = netlink,
                           .report = &listing.report,
@@ -559,7 +562,7 @@ static void a_malformed_message_is_told_and_the_rows_around_it_are_kept(void **s
     assert_int_equal(listing.kept.count, 2);
     assert_true(listing.report.partial);
     assert_int_equal(listing.report.count, 1);
-    assert_true(report_says(&listing.report, "tcp: skipped a netlink message that is malformed"));
+    assert_true(report_says(&listing.report, "tcp: a netlink message is malformed"));
     kept_finish(&listing.kept);
     peer_finish(&peer);
 }
@@ -588,11 +591,8 @@ static void a_refusing_callback_ends_the_dump(void **state)
     peer_init(&peer);
     peer_add_recorded(&peer, RECORDED "tcp", SIZE_MAX);
     struct netlink *netlink = netlink_create_with(&peer.netlink);
-    struct query query = {.table = &table_tcp,
-                          .states = STATES_ALL,
-                          .proc_root = "/nonexistent",
-                          .netlink = netlink,
-                          .report = &report};
+    struct query query = {
+        .table = &table_tcp, .proc_root = "/nonexistent", .netlink = netlink, .report = &report};
     assert_int_equal(backend_sock_diag.dump(&query, keep_record, &kept), STOPPED);
     assert_int_equal(kept.count, 3);
     netlink_destroy(netlink);
@@ -602,9 +602,12 @@ static void a_refusing_callback_ends_the_dump(void **state)
 
 /* --- What is asked ---------------------------------------------------------------------------- */
 
-static void ask(const struct table *table, uint64_t needs, uint32_t states, void *request,
+/* states: one bit (1 << TCP_*) a state that is wanted, 0 for all. */
+static void ask(const struct table *table, uint64_t needs, uint64_t states, void *request,
                 size_t size)
 {
+    const struct field *state = field_find(&kind_socket, "state", strlen("state"));
+    const struct predicate where = predicate_one_of(state, states);
     struct peer peer;
     struct report report = {0};
     struct kept kept = {.count = 0};
@@ -613,7 +616,7 @@ static void ask(const struct table *table, uint64_t needs, uint32_t states, void
     struct netlink *netlink = netlink_create_with(&peer.netlink);
     struct query query = {.table = table,
                           .needs = needs,
-                          .states = states,
+                          .where = states ? &where : NULL,
                           .proc_root = "/nonexistent",
                           .netlink = netlink,
                           .report = &report};
@@ -634,16 +637,20 @@ static void only_what_is_needed_is_asked_for(void **state)
     assert_int_equal(inet.sdiag_protocol, IPPROTO_TCP);
     assert_int_equal(inet.idiag_states, 1u << TCP_LISTEN);
     assert_int_equal(inet.idiag_ext, 0);
-    ask(&table_tcp, SOCKET_PROBES, STATES_ALL, &inet, sizeof inet);
+    ask(&table_tcp, SOCKET_PROBES, 0, &inet, sizeof inet);
     assert_int_equal(inet.idiag_ext, 1 << (INET_DIAG_INFO - 1));
-    assert_false(inet.idiag_states & 1u << 13); /* TCP_BOUND_INACTIVE */
-    ask(&table_udp, SOCKET_PROBES, STATES_ALL, &inet, sizeof inet);
+    assert_int_equal(inet.idiag_states, UINT32_MAX); /* TCP_BOUND_INACTIVE, too */
+    ask(&table_tcp, SOCKET_TCP_INFO | SOCKET_MEMORY, 0, &inet, sizeof inet);
+    assert_int_equal(inet.idiag_ext, 1 << (INET_DIAG_INFO - 1) | 1 << (INET_DIAG_SKMEMINFO - 1));
+    ask(&table_udp, SOCKET_TCP_INFO | SOCKET_MEMORY, 0, &inet, sizeof inet);
+    assert_int_equal(inet.idiag_ext, 1 << (INET_DIAG_SKMEMINFO - 1));
+    ask(&table_udp, SOCKET_PROBES, 0, &inet, sizeof inet);
     assert_int_equal(inet.idiag_ext, 0);
-    ask(&table_unix, 0, STATES_ALL, &local, sizeof local);
+    ask(&table_unix, 0, 0, &local, sizeof local);
     assert_int_equal(local.udiag_show, 0);
-    ask(&table_unix, SOCKET_PATH | SOCKET_UID, STATES_ALL, &local, sizeof local);
+    ask(&table_unix, SOCKET_PATH | SOCKET_UID, 0, &local, sizeof local);
     assert_int_equal(local.udiag_show, UDIAG_SHOW_NAME | UDIAG_SHOW_UID);
-    ask(&table_unix, SOCKET_QUEUES, STATES_ALL, &local, sizeof local);
+    ask(&table_unix, SOCKET_QUEUES, 0, &local, sizeof local);
     assert_int_equal(local.udiag_show, UDIAG_SHOW_RQLEN);
 }
 
@@ -651,18 +658,18 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_established_connection_has_all_that_its_message_says),
-        cmocka_unit_test(a_listeners_queue_limit_is_its_backlog_and_its_send_queue_is_zero),
+        cmocka_unit_test(a_listeners_send_queue_is_its_backlog),
         cmocka_unit_test(a_half_open_connection_does_not_claim_its_listeners_numbers),
         cmocka_unit_test(what_waits_out_its_time_has_no_retransmits),
         cmocka_unit_test(states_that_nobody_knows_stay_as_they_are),
         cmocka_unit_test(retransmits_and_probes_come_from_tcp_info_of_any_length),
-        cmocka_unit_test(raw_sockets_have_no_remote_port),
+        cmocka_unit_test(the_remote_port_of_a_raw_socket_comes_as_the_kernel_has_it),
         cmocka_unit_test(a_message_too_short_or_of_another_family_is_malformed),
         cmocka_unit_test(attributes_that_do_not_fill_their_message_make_it_malformed),
         cmocka_unit_test(a_unix_sockets_name_is_as_it_was_bound),
         cmocka_unit_test(a_name_longer_than_any_is_malformed),
         cmocka_unit_test(a_unix_socket_claims_what_its_message_has_and_no_more),
-        cmocka_unit_test(a_unix_listener_accepts_connections_and_sends_nothing),
+        cmocka_unit_test(a_unix_listener_accepts_connections_and_its_send_queue_is_its_backlog),
         cmocka_unit_test(recorded_dumps_give_all_their_rows),
         cmocka_unit_test(a_dump_cut_at_any_byte_is_never_a_success),
         cmocka_unit_test(a_message_cut_at_any_byte_invents_nothing),

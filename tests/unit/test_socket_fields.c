@@ -63,13 +63,13 @@ static struct record unix_record(void)
 static void the_promised_names_are_there_in_order(void **state)
 {
     static const char *const names[] = {
-        "proto",          "family",        "state",       "recv_q",
+        "protocol",       "family",        "state",       "recv_q",
         "send_q",         "local_address", "local_port",  "remote_address",
         "remote_port",    "local_host",    "remote_host", "local_service",
         "remote_service", "interface",     "user",        "uid",
         "inode",          "pid",           "process",     "processes",
         "timer",          "expires",       "retransmits", "probes",
-        "type",           "refcount",      "flags",       "path",
+        "type",           "references",    "flags",       "path",
         "backlog",        "cookie",
     };
 
@@ -80,17 +80,17 @@ static void the_promised_names_are_there_in_order(void **state)
 static void only_whole_names_are_found(void **state)
 {
     (void)state;
-    assert_null(field_find(&kind_socket, "prot", 4));
-    assert_null(field_find(&kind_socket, "protocol", 8));
+    assert_null(field_find(&kind_socket, "proto", 5));
+    assert_null(field_find(&kind_socket, "protocols", 9));
     assert_null(field_find(&kind_socket, "", 0));
-    assert_non_null(field_find(&kind_socket, "proto,family", 5));
-    assert_null(field_find(&kind_count, "proto", 5));
+    assert_non_null(field_find(&kind_socket, "protocol,family", 8));
+    assert_null(field_find(&kind_count, "protocol", 8));
 }
 
 static void a_tcp_connection_shows_what_it_holds(void **state)
 {
     static const char *const expected[][2] = {
-        {"proto", "tcp"},         {"family", "inet"},
+        {"protocol", "tcp"},      {"family", "inet"},
         {"state", "ESTABLISHED"}, {"recv_q", "17"},
         {"send_q", "4294967295"}, {"local_address", "192.0.2.1"},
         {"local_port", "22"},     {"remote_address", "198.51.100.2"},
@@ -109,15 +109,37 @@ static void a_tcp_connection_shows_what_it_holds(void **state)
 static void a_unix_socket_has_no_addresses_and_ports(void **state)
 {
     static const char *const expected[][2] = {
-        {"proto", "unix"},        {"family", "unix"},  {"state", "LISTEN"},
+        {"protocol", "unix"},     {"family", "unix"},  {"state", "LISTEN"},
         {"local_address", "-"},   {"local_port", "-"}, {"remote_address", "-"},
         {"remote_port", "-"},     {"local_host", "-"}, {"remote_service", "-"},
-        {"type", "seqpacket"},    {"refcount", "2"},   {"flags", "ACC"},
+        {"type", "seqpacket"},    {"references", "2"}, {"flags", "ACC"},
         {"path", "/run/a\\x20b"}, {NULL, NULL},
     };
     const struct record record = unix_record();
 
     (void)state;
+    assert_fields(&record, expected);
+}
+
+static void a_listener_has_nothing_to_send(void **state)
+{
+    static const char *const expected[][2] = {
+        {"recv_q", "17"}, {"send_q", "0"}, {"backlog", "128"}, {NULL, NULL}};
+    struct record record = tcp_record();
+
+    (void)state;
+    record.socket.state = TCP_LISTEN; /* send_q is what the kernel says of it */
+    assert_fields(&record, expected);
+}
+
+static void a_raw_socket_has_no_remote_port(void **state)
+{
+    static const char *const expected[][2] = {
+        {"local_port", "22"}, {"remote_port", "0"}, {"remote_service", "-"}, {NULL, NULL}};
+    struct record record = tcp_record();
+
+    (void)state;
+    record.socket.protocol = IPPROTO_RAW;
     assert_fields(&record, expected);
 }
 
@@ -160,13 +182,13 @@ static void protocols_and_unix_types_have_names(void **state)
 
     (void)state;
     record.socket.protocol = IPPROTO_UDP;
-    assert_field("proto", &record, "udp");
+    assert_field("protocol", &record, "udp");
     record.socket.protocol = IPPROTO_UDPLITE;
-    assert_field("proto", &record, "udplite");
+    assert_field("protocol", &record, "udplite");
     record.socket.protocol = IPPROTO_RAW;
-    assert_field("proto", &record, "raw");
+    assert_field("protocol", &record, "raw");
     record.socket.protocol = 200;
-    assert_field("proto", &record, "-");
+    assert_field("protocol", &record, "-");
     local.socket.type = SOCK_STREAM;
     assert_field("type", &local, "stream");
     local.socket.type = SOCK_DGRAM;
@@ -357,6 +379,8 @@ int main(void)
         cmocka_unit_test(only_whole_names_are_found),
         cmocka_unit_test(a_tcp_connection_shows_what_it_holds),
         cmocka_unit_test(a_unix_socket_has_no_addresses_and_ports),
+        cmocka_unit_test(a_listener_has_nothing_to_send),
+        cmocka_unit_test(a_raw_socket_has_no_remote_port),
         cmocka_unit_test(states_have_their_kernel_names),
         cmocka_unit_test(timers_have_names_and_only_a_running_one_expires),
         cmocka_unit_test(protocols_and_unix_types_have_names),

@@ -129,7 +129,6 @@ static struct query query_of(struct scene *scene)
 {
     return (struct query){.table = &table_unix,
                           .needs = scene->needs,
-                          .states = STATES_ALL,
                           .proc_root = scene->tree.root,
                           .netlink = scene->netlink,
                           .report = &scene->report};
@@ -572,7 +571,6 @@ static void recorded_and_captured_at_once_they_agree(void **state)
     struct scene *scene = *state;
     struct query query = {.table = &table_unix,
                           .needs = SOCKET_PATH | SOCKET_REFCOUNT | SOCKET_UID,
-                          .states = STATES_ALL,
                           .proc_root = "tests/fixtures/zoo",
                           .netlink = scene->netlink,
                           .report = &scene->report};

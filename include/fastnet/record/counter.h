@@ -11,19 +11,19 @@
 
 extern const struct kind kind_counter;
 
-/* A counter of a protocol: /proc/net/snmp and its kin. */
+/* A counter of a protocol: /proc/net/snmp and similar files. */
 #define COUNTER_PROTOCOL (UINT64_C(1) << 0)
 #define COUNTER_NAME     (UINT64_C(1) << 1)
 #define COUNTER_VALUE    (UINT64_C(1) << 2) /* magnitude and negative */
-/* The value is counted up; without it, it is a state or a limit (RFC 4293, RFC 4022, RFC 3873). */
+/* The value only grows; without this bit it is a state or a limit (RFC 4293, 4022, 3873). */
 #define COUNTER_GROWS (UINT64_C(1) << 3)
 
 struct counter_record {
     struct text protocol; /* "Tcp", "TcpExt", "Ip6" */
-    struct text name;     /* as the file has it; of IPv6 and SCTP it begins with the protocol */
+    struct text name;     /* as in the file; in IPv6 and SCTP it begins with the protocol */
     uint64_t magnitude;
-    bool negative; /* the value is -magnitude: some are limits, where -1 is none (MaxConn) */
-    bool first;    /* the protocol's heading, or what stands for one, is just before it */
+    bool negative; /* the value is -magnitude, e.g. a limit of -1: no limit (MaxConn) */
+    bool first;    /* the first after the protocol's heading, or where one would be */
 };
 
 #endif

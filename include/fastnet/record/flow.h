@@ -1,4 +1,4 @@
-/* Connection tracking: flows, expectations, and what is counted of them. */
+/* Connection tracking: flows, expectations and their counters. */
 #ifndef FASTNET_RECORD_FLOW_H
 #define FASTNET_RECORD_FLOW_H
 
@@ -10,11 +10,13 @@
 #include "fastnet/kind.h"
 #include "fastnet/text.h"
 
+struct field;
+
 extern const struct kind kind_flow, kind_expectation, kind_flow_statistics, kind_flow_usage;
 
 /*
  * Connection tracking: linux/netfilter/nfnetlink_conntrack.h, nf_conntrack_common.h. Some fields
- * are of flows only, some of expectations.
+ * belong to flows only, some to expectations.
  */
 #define FLOW_ORIG           (UINT64_C(1) << 0) /* the tuple of the original direction */
 #define FLOW_REPLY          (UINT64_C(1) << 1) /* ... and of the reply */
@@ -39,24 +41,24 @@ extern const struct kind kind_flow, kind_expectation, kind_flow_statistics, kind
 #define FLOW_REPLY_VTAG     (UINT64_C(1) << 20)
 #define FLOW_ROLE           (UINT64_C(1) << 21) /* DCCP */
 #define FLOW_EVENT          (UINT64_C(1) << 22) /* event and received */
-#define FLOW_SENDER         (UINT64_C(1) << 23) /* events that a process brought about */
+#define FLOW_SENDER         (UINT64_C(1) << 23) /* events that a process caused */
 #define FLOW_MASK           (UINT64_C(1) << 24) /* expectations: mask */
 #define FLOW_MASTER         (UINT64_C(1) << 25) /* expectations: master */
 #define FLOW_FLAGS          (UINT64_C(1) << 26) /* expectations: flags */
 #define FLOW_CLASS          (UINT64_C(1) << 27) /* expectations: class */
 
-/* One direction of a flow: who sends, to whom. */
+/* One direction of a flow: from one end to the other. */
 struct flow_tuple {
     struct address src, dst;
     uint16_t src_port, dst_port; /* host byte order; GRE: keys; ICMP: src_port is the id */
     uint8_t icmp_type, icmp_code;
     uint8_t protocol; /* IPPROTO_* */
-    /* Ports, or keys, are there: the kernel tracks protocols without them that it has no module
-     * for. Any of them may be 0. */
+    /* Ports or keys are known (they may be 0). The kernel tracks a protocol without them if it has
+     * no module for it. */
     bool has_ports;
 };
 
-/* The numbers of -e and of a kernel message's flags are neither of these. */
+/* These are neither the numbers of -e nor the flags of a kernel message. */
 enum flow_event { FLOW_NEW, FLOW_UPDATE, FLOW_DESTROY };
 
 enum { FLOW_LABEL_WORDS = 4, FLOW_LABEL_BITS = 128 }; /* XT_CONNLABEL_MAXBIT + 1 */
@@ -88,7 +90,7 @@ struct flow_record {
     struct text helper, secctx;
 };
 
-/* What a helper waits for (nf_conntrack_expect.h); it has bits of FLOW_*. */
+/* A flow that a helper expects (nf_conntrack_expect.h). Its fields are bits FLOW_*, too. */
 struct expectation_record {
     uint8_t family;
     uint8_t event; /* enum flow_event */
@@ -97,12 +99,12 @@ struct expectation_record {
     uint32_t flags;   /* NF_CT_EXPECT_* */
     uint32_t class;   /* of the helper's expectations */
     uint32_t id;
-    struct flow_tuple orig, mask, master; /* FLOW_ORIG: what is expected */
+    struct flow_tuple orig, mask, master; /* FLOW_ORIG: the expected flow */
     uint64_t received;                    /* nanoseconds since 1970 */
     struct text helper;
 };
 
-/* The counters of one processor: has is a bit (1 << CTA_STATS_*) for each that is there. */
+/* The counters of one processor: record.has has a bit 1 << CTA_STATS_* for each. */
 enum { FLOW_COUNTERS = 24 };
 struct flow_statistics_record {
     uint32_t cpu;
@@ -127,5 +129,13 @@ struct flow_usage_record {
     uint64_t entry_size;       /* bytes */
     uint64_t drop, early_drop; /* sums over the processors, since start or reset */
 };
+
+/*
+ * Fields for filters only, not columns: the address or port that NAT gave to an end (unknown: no
+ * NAT), and numbers that are 0 if a flow has none.
+ */
+extern const struct field field_src_nat_address, field_dst_nat_address, field_src_nat_port,
+    field_dst_nat_port, field_own_orig_zone, field_own_reply_zone, field_any_secmark,
+    field_label_bits;
 
 #endif

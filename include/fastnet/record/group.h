@@ -12,7 +12,7 @@
 
 extern const struct kind kind_group;
 
-/* A multicast group that an interface is in: /proc/net/igmp, /proc/net/igmp6. */
+/* A multicast group that an interface has joined: /proc/net/igmp, /proc/net/igmp6. */
 #define GROUP_INTERFACE (UINT64_C(1) << 0) /* its name and index */
 #define GROUP_ADDRESS   (UINT64_C(1) << 1)
 #define GROUP_USERS     (UINT64_C(1) << 2)

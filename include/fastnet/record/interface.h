@@ -10,7 +10,12 @@
 #include "fastnet/kind.h"
 #include "fastnet/text.h"
 
+struct field;
+
 extern const struct kind kind_interface;
+
+/* A field that rows are chosen by, and no column. */
+extern const struct field field_interface_labelled;
 
 /* What a file may call an interface: more than IFNAMSIZ of linux/if.h. */
 enum { INTERFACE_TEXT_MAX = 64 };
@@ -29,8 +34,9 @@ enum { INTERFACE_TEXT_MAX = 64 };
 #define INTERFACE_COUNTERS  (UINT64_C(1) << 10)
 #define INTERFACE_ADDRESSES (UINT64_C(1) << 11)
 #define INTERFACE_ALIAS     (UINT64_C(1) << 12) /* alias */
+#define INTERFACE_NETNS     (UINT64_C(1) << 13)
 
-/* In the order of /proc/net/dev, and counted as there: rx_dropped has what was missed, too. */
+/* In the order and by the rules of /proc/net/dev: RX_DROPPED includes missed packets. */
 enum interface_counter {
     RX_BYTES,
     RX_PACKETS,
@@ -52,11 +58,11 @@ enum interface_counter {
 };
 
 struct interface_address {
-    uint32_t interface;         /* index */
-    uint8_t prefix;             /* bits */
-    struct address local, peer; /* peer: local where there is none */
-    struct address broadcast;   /* AF_UNSPEC: none */
-    char label[16];             /* IPv4; terminated: the interface, or "eth0:1" */
+    struct network local;
+    struct address peer;      /* local where there is none */
+    struct address broadcast; /* AF_UNSPEC: none */
+    uint32_t interface;       /* index */
+    char label[16];           /* IPv4; terminated: the interface, or "eth0:1" */
 };
 
 struct interface_record {
@@ -64,21 +70,20 @@ struct interface_record {
     uint32_t index, master; /* 0: none */
     uint32_t flags;         /* IFF_* */
     uint32_t mtu, queue;
-    uint16_t type;         /* ARPHRD_* */
-    uint8_t state;         /* IF_OPER_* (RFC 2863) */
-    bool labelled;         /* a row for a label of an address, not for an interface of its own */
-    uint8_t lladdr[32];    /* zeroes behind its end */
-    uint8_t lladdr_length; /* bytes */
-    uint8_t irq, dma;      /* this and the next three: struct rtnl_link_ifmap */
+    int32_t netns; /* number of the network namespace of its other end */
+    uint16_t type; /* ARPHRD_* */
+    uint8_t state; /* IF_OPER_* (RFC 2863) */
+    bool labelled; /* a row for a label of an address, not for an interface of its own */
+    uint8_t lladdr[LLADDR_MAX]; /* zeroes behind its end */
+    uint8_t lladdr_length;      /* bytes */
+    uint8_t irq, dma;           /* this and the next three: struct rtnl_link_ifmap */
     uint16_t base_address;
     uint64_t memory_start, memory_end;
-    struct text lladdr_text; /* as written: bytes in hexadecimal with colons */
-    struct text kind;        /* "veth"; absent for real devices */
-    struct text alias;       /* what the administrator says it is for */
+    struct text kind;  /* "veth"; absent for real devices */
+    struct text alias; /* what the administrator says it is for */
     uint64_t counters[INTERFACE_COUNTERS_MAX];
-    const struct interface_address *addresses; /* of a label: those that have it */
+    const struct interface_address *addresses; /* of a label: only addresses with that label */
     size_t address_count;
-    struct text addresses_text; /* 192.0.2.1/24,2001:db8::1/64 */
 };
 
 #endif

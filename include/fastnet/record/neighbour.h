@@ -10,7 +10,13 @@
 #include "fastnet/kind.h"
 #include "fastnet/text.h"
 
+struct field;
+
 extern const struct kind kind_neighbour;
+
+/* A field that rows are chosen by, and no column: neighbour.master, if the kernel filtered by it.
+ */
+extern const struct field field_neighbour_master;
 
 /* Neighbours: struct ndmsg and NDA_* of linux/neighbour.h. Their address is always there. */
 #define NEIGHBOUR_LLADDR (UINT64_C(1) << 0) /* present and empty: a device without addresses */
@@ -20,7 +26,7 @@ extern const struct kind kind_neighbour;
 #define NEIGHBOUR_STATE     (UINT64_C(1) << 3) /* proxies have none */
 #define NEIGHBOUR_FLAGS     (UINT64_C(1) << 4)
 #define NEIGHBOUR_TYPE      (UINT64_C(1) << 5)
-#define NEIGHBOUR_PROTOCOL  (UINT64_C(1) << 6) /* absent: nobody said who made it */
+#define NEIGHBOUR_PROTOCOL  (UINT64_C(1) << 6) /* absent: its origin is unknown */
 #define NEIGHBOUR_CACHEINFO (UINT64_C(1) << 7) /* used_ms, confirmed_ms, updated_ms, references */
 #define NEIGHBOUR_PROBES    (UINT64_C(1) << 8)
 #define NEIGHBOUR_MASTER    (UINT64_C(1) << 9)
@@ -30,14 +36,11 @@ extern const struct kind kind_neighbour;
 #define NEIGHBOUR_PORT      (UINT64_C(1) << 13)
 #define NEIGHBOUR_ATF       (UINT64_C(1) << 14) /* /proc/net/arp: atf */
 
-enum {
-    LLADDR_MAX = 32,         /* MAX_ADDR_LEN of linux/netdevice.h */
-    INTERFACE_NAME_SIZE = 16 /* IFNAMSIZ of linux/if.h */
-};
+enum { INTERFACE_NAME_SIZE = 16 }; /* IFNAMSIZ of linux/if.h */
 
 struct neighbour_record {
-    uint8_t type;     /* RTN_UNICAST ... of linux/rtnetlink.h: what the address is for routing */
-    uint8_t protocol; /* RTPROT_* of linux/rtnetlink.h: who made the entry */
+    uint8_t type;     /* RTN_UNICAST ... of linux/rtnetlink.h: the type of the address */
+    uint8_t protocol; /* RTPROT_* of linux/rtnetlink.h: the origin of the entry */
     uint8_t lladdr_length;
     uint16_t state; /* one of NUD_* */
     uint16_t vlan, port;
@@ -50,11 +53,11 @@ struct neighbour_record {
     uint32_t flags;     /* NTF_*, and from bit 8 on NTF_EXT_* */
     uint32_t probes, references, vni;
     int32_t netns; /* number of a network namespace, as ip-netns(8) lists them */
-    uint64_t used_ms, confirmed_ms, updated_ms; /* since then, milliseconds */
+    uint64_t used_ms, confirmed_ms, updated_ms; /* milliseconds ago */
     char interface_name[INTERFACE_NAME_SIZE];   /* terminated; empty where the index is known */
 };
 
-/* Bits of flags that NDA_FLAGS_EXT begins at. */
+/* NDA_FLAGS_EXT begins at this bit of flags. */
 enum { NEIGHBOUR_FLAGS_EXT_SHIFT = 8 };
 
 #endif

@@ -10,7 +10,12 @@
 #include "fastnet/kind.h"
 #include "fastnet/text.h"
 
+struct field;
+
 extern const struct kind kind_route;
+
+/* A field that rows are chosen by, and no column: enum route_part. */
+extern const struct field field_route_part;
 
 /*
  * Routes: linux/rtnetlink.h, linux/route.h and linux/ipv6_route.h. Destination and prefix are
@@ -21,27 +26,27 @@ extern const struct kind kind_route;
 #define ROUTE_METRIC     (UINT64_C(1) << 2)
 #define ROUTE_REFERENCES (UINT64_C(1) << 3) /* in the files only */
 #define ROUTE_USE        (UINT64_C(1) << 4) /* in the files only */
-#define ROUTE_INTERFACE  (UINT64_C(1) << 5) /* interface */
-#define ROUTE_DEVICE     (UINT64_C(1) << 6) /* device: in the files, in place of its number */
+#define ROUTE_INTERFACE  (UINT64_C(1) << 5)
+#define ROUTE_DEVICE     (UINT64_C(1) << 6) /* device: in the files, instead of its index */
 #define ROUTE_TABLE      (UINT64_C(1) << 7)
 #define ROUTE_TYPE       (UINT64_C(1) << 8)
-#define ROUTE_MSS        (UINT64_C(1) << 9) /* this and the next three: where they are set */
+#define ROUTE_MSS        (UINT64_C(1) << 9) /* this and the next three: only if they are set */
 #define ROUTE_WINDOW     (UINT64_C(1) << 10)
 #define ROUTE_IRTT       (UINT64_C(1) << 11)
 #define ROUTE_MTU        (UINT64_C(1) << 12)
-#define ROUTE_SOURCE     (UINT64_C(1) << 13) /* source */
+#define ROUTE_SOURCE     (UINT64_C(1) << 13)
 #define ROUTE_FROM       (UINT64_C(1) << 14) /* from and from_prefix */
 #define ROUTE_ORIGIN     (UINT64_C(1) << 15) /* protocol, scope and tos */
 #define ROUTE_EXPIRES    (UINT64_C(1) << 16)
 #define ROUTE_NEXTHOP    (UINT64_C(1) << 17) /* one of several: nexthop and weight */
-/* Not a field: further next hops of a route are rows of their own. */
+/* Not a field: each further next hop of a route is wanted as a row. */
 #define ROUTE_FURTHER_HOPS (UINT64_C(1) << 18)
 
-/* What the two ways to read the table have of rows that the other has not. */
+/* Rows that only one of the two ways to read the table has. */
 enum route_part {
     ROUTE_WHOLE,
-    ROUTE_FURTHER, /* a nexthop after the first of a route that is one line of the file */
-    ROUTE_NULL,    /* where an IPv6 table has no default route, the kernel's own end of it */
+    ROUTE_FURTHER, /* netlink: a further next hop of a route that is one line of the file */
+    ROUTE_NULL,    /* file: the kernel's own last entry of an IPv6 table without default route */
 };
 
 struct route_record {
@@ -53,17 +58,17 @@ struct route_record {
     bool cloned;  /* of the routing cache: an exception to a route */
     struct address destination;
     struct address gateway; /* an IPv4 route can have an IPv6 gateway */
-    struct address source;  /* that packets are sent from, unless they have an address */
-    struct address from;    /* only packets from there */
-    uint32_t flags;         /* RTF_*: what the kernel's files have */
+    struct address source;  /* the source address of packets that do not set one */
+    struct address from;    /* the route is only for packets from there */
+    uint32_t flags;         /* RTF_*, as in the kernel's files */
     uint32_t metric, references, use, table, interface;
     uint32_t mss;       /* bytes: advertised, without the 40 bytes that the file adds */
     uint32_t window;    /* bytes */
     uint32_t irtt;      /* milliseconds */
     uint32_t mtu;       /* bytes */
     uint32_t expires;   /* seconds until it is gone */
-    uint32_t nexthop;   /* which one of several, from 1 */
-    uint32_t weight;    /* its part of the packets */
+    uint32_t nexthop;   /* its number among several, from 1 */
+    uint32_t weight;    /* its share of the packets */
     struct text device; /* at most INTERFACE_TEXT_MAX bytes */
 };
 

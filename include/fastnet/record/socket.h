@@ -12,7 +12,7 @@
 
 extern const struct kind kind_socket;
 
-#define SOCKET_ADDRESSES   (UINT64_C(1) << 0) /* local and remote, and for unix nothing */
+#define SOCKET_ADDRESSES   (UINT64_C(1) << 0) /* local and remote; of unix sockets both are empty */
 #define SOCKET_STATE       (UINT64_C(1) << 1)
 #define SOCKET_QUEUES      (UINT64_C(1) << 2) /* recv_q and send_q */
 #define SOCKET_UID         (UINT64_C(1) << 3)
@@ -27,15 +27,17 @@ extern const struct kind kind_socket;
 #define SOCKET_UNIX_FLAGS  (UINT64_C(1) << 12) /* unix: flags and unix_state */
 #define SOCKET_BACKLOG     (UINT64_C(1) << 13) /* TCP listeners: backlog */
 /* Not a field: unix connections that nobody has accepted yet are among the rows. */
-#define SOCKET_PENDING (UINT64_C(1) << 14)
-#define SOCKET_COOKIE  (UINT64_C(1) << 15) /* identity is the socket cookie (sock_diag(7)) */
+#define SOCKET_PENDING  (UINT64_C(1) << 14)
+#define SOCKET_COOKIE   (UINT64_C(1) << 15) /* identity is the socket cookie (sock_diag(7)) */
+#define SOCKET_TCP_INFO (UINT64_C(1) << 16)
+#define SOCKET_MEMORY   (UINT64_C(1) << 17)
 
 /* Flags of a unix socket: __SO_ACCEPTCON, __SO_WAITDATA, __SO_NOSPACE (linux/net.h). */
 enum { UNIX_ACCEPTCON = 1 << 16, UNIX_WAITDATA = 1 << 17, UNIX_NOSPACE = 1 << 18 };
 
 enum { SOCKET_PATH_MAX = 108 }; /* UNIX_PATH_MAX of linux/un.h */
 
-/* One end of a socket; of a unix socket the address has no family. */
+/* One end of a socket. A unix socket's address is AF_UNSPEC. */
 struct endpoint {
     struct address address;
     uint16_t port; /* host byte order; 0 is the wildcard */
@@ -54,17 +56,19 @@ struct socket_record {
     uint8_t family;    /* AF_INET, AF_INET6, AF_UNIX */
     uint8_t protocol;  /* IPPROTO_TCP, _UDP, _UDPLITE, _RAW; 0 for unix */
     uint8_t state;     /* TCP_ESTABLISHED ... of netinet/tcp.h, for every family */
-    uint8_t timer;     /* enum socket_timer, or what the kernel said */
+    uint8_t timer;     /* enum socket_timer, or another number from the kernel */
     uint64_t timer_ms; /* until the timer fires, milliseconds */
     uint32_t retransmits;
     uint32_t probes;
-    uint32_t recv_q;    /* bytes; for a TCP listener, connections waiting to be accepted */
-    uint32_t send_q;    /* bytes; for a TCP listener, unknown to netstat: see backlog */
+    uint32_t recv_q;    /* bytes; of a listener, connections waiting to be accepted */
+    uint32_t send_q;    /* bytes; of a listener, by sock_diag, what backlog is */
     uint32_t backlog;   /* TCP listeners by sock_diag: the limit of the accept queue */
     uint32_t interface; /* index of the bound device or of the scope, 0 for none */
     uint32_t uid;
     uint64_t inode; /* 0: no file (TIME_WAIT, SYN_RECV, orphaned, not yet accepted) */
-    struct endpoint local, remote;
+    struct endpoint local, remote; /* raw sockets: ports are of no use, the local is a protocol */
+    /* As long as this kernel makes them: its struct tcp_info, and SK_MEMINFO_* of sock_diag.h. */
+    struct text tcp_info, memory;
 
     /* AF_UNIX only. */
     uint16_t type;      /* SOCK_STREAM ... */

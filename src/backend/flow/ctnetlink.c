@@ -13,38 +13,42 @@
 #include "backend/flow/flow_usage.h"
 #include "backend/netlink/netlink.h"
 #include "fastnet/clock.h"
-#include "fastnet/flow_filter.h"
 #include "fastnet/query.h"
 #include "fastnet/report.h"
 #include "fastnet/rights.h"
 
 /* What of connection tracking may take rights to read: its messages, its buffers, its files. */
-#define RIGHTS .rights = 1u << RIGHT_NETFILTER | 1u << RIGHT_BUFFERS | 1u << RIGHT_NETFILTER_FILES
+#define RIGHTS (1u << RIGHT_NETFILTER | 1u << RIGHT_BUFFERS | 1u << RIGHT_NETFILTER_FILES)
 
 const struct table table_flows = {
-    .name = "flows", .file = "nf_conntrack", .kind = &kind_flow, RIGHTS, .resizes = true};
-const struct table table_flows_zeroed = {.name = "flows", .kind = &kind_flow, RIGHTS};
-const struct table table_flows_dying = {.name = "dying flows", .kind = &kind_flow, RIGHTS};
+    .name = "flows", .file = "nf_conntrack", .kind = &kind_flow, .rights = RIGHTS, .resizes = true};
+const struct table table_flows_zeroed = {.name = "flows", .kind = &kind_flow, .rights = RIGHTS};
+const struct table table_flows_dying = {
+    .name = "dying flows", .kind = &kind_flow, .rights = RIGHTS};
 const struct table table_flows_unconfirmed = {
-    .name = "unconfirmed flows", .kind = &kind_flow, RIGHTS};
-const struct table table_flow_one = {.name = "flow", .kind = &kind_flow, RIGHTS, .single = true};
+    .name = "unconfirmed flows", .kind = &kind_flow, .rights = RIGHTS};
+const struct table table_flow_one = {
+    .name = "flow", .kind = &kind_flow, .rights = RIGHTS, .single = true};
 const struct table table_flow_events = {
-    .name = "flow events", .kind = &kind_flow, RIGHTS, .endless = true};
-const struct table table_flow_count = {.name = "number of flows", .kind = &kind_flow_usage, RIGHTS};
+    .name = "flow events", .kind = &kind_flow, .rights = RIGHTS, .endless = true};
+const struct table table_flow_count = {
+    .name = "number of flows", .kind = &kind_flow_usage, .rights = RIGHTS};
 const struct table table_flow_usage = {
-    .name = "use of the flow table", .kind = &kind_flow_usage, RIGHTS};
+    .name = "use of the flow table", .kind = &kind_flow_usage, .rights = RIGHTS};
 const struct table table_flow_statistics = {
-    .name = "flow statistics", .kind = &kind_flow_statistics, RIGHTS};
-const struct table table_expectations = {
-    .name = "expectations", .file = "nf_conntrack_expect", .kind = &kind_expectation, RIGHTS};
+    .name = "flow statistics", .kind = &kind_flow_statistics, .rights = RIGHTS};
+const struct table table_expectations = {.name = "expectations",
+                                         .file = "nf_conntrack_expect",
+                                         .kind = &kind_expectation,
+                                         .rights = RIGHTS};
 const struct table table_expectation_one = {
-    .name = "expectation", .kind = &kind_expectation, RIGHTS, .single = true};
+    .name = "expectation", .kind = &kind_expectation, .rights = RIGHTS, .single = true};
 const struct table table_expectation_events = {
-    .name = "expectation events", .kind = &kind_expectation, RIGHTS, .endless = true};
+    .name = "expectation events", .kind = &kind_expectation, .rights = RIGHTS, .endless = true};
 const struct table table_expectation_count = {
-    .name = "number of expectations", .kind = &kind_flow_usage, RIGHTS};
+    .name = "number of expectations", .kind = &kind_flow_usage, .rights = RIGHTS};
 const struct table table_expectation_statistics = {
-    .name = "expectation statistics", .kind = &kind_flow_statistics, RIGHTS};
+    .name = "expectation statistics", .kind = &kind_flow_statistics, .rights = RIGHTS};
 
 #define FIELDS_FLOW                                                                                \
     (FLOW_ORIG | FLOW_REPLY | FLOW_STATE | FLOW_TIMEOUT | FLOW_STATUS | FLOW_MARK | FLOW_SECMARK | \
@@ -118,8 +122,7 @@ static int send_request(struct reading *reading, struct nlmsghdr *message, netli
 static int hand_on(struct reading *reading, int decoded)
 {
     if (decoded < 0)
-        report_loss(reading->query->report, "%s: a netlink message is malformed",
-                    reading->query->table->name);
+        report_malformed(reading->query);
     if (decoded < 0 && !reading->record.has)
         return 0;
     reading->count++;
@@ -158,12 +161,12 @@ static bool is_refused_filter(int error)
 
 static int dump_family(struct reading *reading, uint8_t family)
 {
-    const struct flow_filter *filter = reading->query->flow;
+    const struct predicate *where = reading->query->where;
     struct report *report = reading->query->report;
     const size_t said = report->count;
     const uint64_t count = reading->count;
     struct nlmsghdr *message = put_request(reading, IPCTNL_MSG_CT_GET, NLM_F_DUMP, family);
-    bool filtered = filter && ctnetlink_put_filter(message, filter, family);
+    bool filtered = ctnetlink_put_filter(message, where, family);
     int result = send_request(reading, message, take_flow);
 
     if (filtered && is_refused_filter(result) && reading->count == count) {
@@ -177,11 +180,11 @@ static int dump_family(struct reading *reading, uint8_t family)
 /* Once over the table: a family after the other where the kernel can leave out more that way. */
 static int dump_flows_once(struct reading *reading)
 {
-    const struct flow_filter *filter = reading->query->flow;
+    const struct predicate *where = reading->query->where;
     int result;
 
-    if (!filter || !ctnetlink_filters_by_family(filter))
-        return dump_family(reading, filter ? filter->family : AF_UNSPEC);
+    if (!ctnetlink_filters_by_family(where))
+        return dump_family(reading, ctnetlink_family(where));
     result = dump_family(reading, AF_INET);
     return result < 0 ? result : dump_family(reading, AF_INET6);
 }
@@ -221,8 +224,7 @@ static int dump_flows(struct reading *reading)
 
 static int dump_list(struct reading *reading, unsigned type, netlink_fn fn)
 {
-    const struct flow_filter *filter = reading->query->flow;
-    uint8_t family = filter ? filter->family : AF_UNSPEC;
+    uint8_t family = ctnetlink_family(reading->query->where);
 
     return send_request(reading, put_request(reading, type, NLM_F_DUMP, family), fn);
 }
@@ -247,23 +249,23 @@ static int dump_and_zero(struct reading *reading)
 
 static int get_one_flow(struct reading *reading)
 {
-    const struct flow_filter *filter = reading->query->flow;
+    const struct record *key = reading->query->key;
     struct nlmsghdr *message =
-        put_request(reading, IPCTNL_MSG_CT_GET, NLM_F_ACK, filter ? filter->family : AF_UNSPEC);
+        put_request(reading, IPCTNL_MSG_CT_GET, NLM_F_ACK, key ? key->flow.family : AF_UNSPEC);
 
-    if (filter)
-        ctnetlink_put_tuple(message, filter);
+    if (key)
+        ctnetlink_put_tuple(message, key);
     return send_request(reading, message, take_flow);
 }
 
 static int get_one_expectation(struct reading *reading)
 {
-    const struct flow_filter *filter = reading->query->flow;
-    struct nlmsghdr *message =
-        put_request(reading, IPCTNL_MSG_EXP_GET, NLM_F_ACK, filter ? filter->family : AF_UNSPEC);
+    const struct record *key = reading->query->key;
+    struct nlmsghdr *message = put_request(reading, IPCTNL_MSG_EXP_GET, NLM_F_ACK,
+                                           key ? key->expectation.family : AF_UNSPEC);
 
-    if (filter)
-        ctnetlink_put_expectation(message, filter);
+    if (key)
+        ctnetlink_put_expectation(message, key);
     return send_request(reading, message, take_expectation);
 }
 

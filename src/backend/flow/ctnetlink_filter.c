@@ -11,6 +11,7 @@
 
 #include "fastnet/array.h"
 #include "fastnet/flow_names.h"
+#include "fastnet/predicate.h"
 
 /* What of a tuple is compared (CTA_FILTER_*_FLAGS): net/netfilter/nf_internals.h. */
 enum {
@@ -27,107 +28,130 @@ enum {
     COMPARE_ICMPV6_ID = 1 << 11,
 };
 
-static bool has(const struct flow_filter *filter, uint32_t fields)
+/* Where a member of one direction is in a record. */
+#define OF_WAY(way_, member)                                                                       \
+    (offsetof(struct record, flow.way) + (way_) * sizeof(struct flow_direction) +                  \
+     offsetof(struct flow_direction, member))
+
+/* Whether all flows that are wanted have this number there. */
+static bool requires(const struct predicate *where, size_t offset, uint64_t *number)
 {
-    return (filter->fields & fields) == fields;
+    const struct predicate *equal = predicate_requires(where, offset, PREDICATE_EQUAL);
+
+    if (!equal || equal->constant.type != VALUE_NUMBER)
+        return false;
+    *number = equal->constant.number;
+    return true;
 }
 
-/* A tuple, and what of it shall be compared. */
+/* The same for one IPv4 address, which may be a network of one. */
+static bool requires_ipv4(const struct predicate *where, size_t offset, struct address *address)
+{
+    static const uint8_t ones[4] = {255, 255, 255, 255};
+    const struct predicate *one = predicate_requires(where, offset, PREDICATE_EQUAL);
+
+    if (!one)
+        one = predicate_requires(where, offset, PREDICATE_WITHIN);
+    if (!one || one->constant.type != VALUE_ADDRESS || one->constant.address.family != AF_INET ||
+        (one->operation == PREDICATE_WITHIN && memcmp(one->mask.address, ones, sizeof ones) != 0))
+        return false;
+    *address = one->constant.address;
+    return true;
+}
+
+static bool requires_protocol(const struct predicate *where, uint8_t *protocol)
+{
+    uint64_t number;
+
+    if (!requires(where, OF_WAY(WAY_ORIG, tuple.protocol), &number) || number > UINT8_MAX)
+        return false;
+    *protocol = (uint8_t)number;
+    return true;
+}
+
+/* A tuple, and what of it the kernel compares. */
 struct comparison {
     uint32_t flags;
-    uint8_t family;
     struct flow_tuple tuple;
 };
 
-static bool is_one_address(const struct flow_network *network)
+/* Each takes a number that is required into the tuple, and the flag that stands for it. */
+static void compare_u8(struct comparison *comparison, const struct predicate *where, size_t offset,
+                       uint8_t *member, uint32_t flag)
 {
-    static const uint8_t ones[4] = {255, 255, 255, 255};
+    uint64_t number;
 
-    return memcmp(network->mask, ones, sizeof ones) == 0;
-}
-
-/*
- * IPv4 only: the kernel's comparison of IPv6 addresses finds what differs in place of what is equal
- * (ctnetlink_filter_match_tuple, 5.8 and later).
- */
-static void compare_address(struct comparison *comparison, uint8_t *address,
-                            const struct flow_network *network, uint32_t flag)
-{
-    if (comparison->family != AF_INET || !is_one_address(network))
+    if (!requires(where, offset, &number) || number > UINT8_MAX)
         return;
-    memcpy(address, network->network, 4);
+    *member = (uint8_t)number;
     comparison->flags |= flag;
 }
 
-static void compare_ports(struct comparison *comparison, const struct flow_filter *filter,
-                          uint32_t src_field, uint16_t src, uint32_t dst_field, uint16_t dst)
+static void compare_u16(struct comparison *comparison, const struct predicate *where, size_t offset,
+                        uint16_t *member, uint32_t flag)
 {
-    if (filter->protocol != IPPROTO_TCP && filter->protocol != IPPROTO_UDP)
-        return; /* the kernel compares no other ports */
-    if (has(filter, src_field)) {
-        comparison->tuple.src_port = src;
-        comparison->flags |= COMPARE_SRC_PORT;
-    }
-    if (has(filter, dst_field)) {
-        comparison->tuple.dst_port = dst;
-        comparison->flags |= COMPARE_DST_PORT;
-    }
+    uint64_t number;
+
+    if (!requires(where, offset, &number) || number > UINT16_MAX)
+        return;
+    *member = (uint16_t)number;
+    comparison->flags |= flag;
 }
 
-static void compare_icmp(struct comparison *comparison, const struct flow_filter *filter)
+static void compare_icmp(struct comparison *comparison, const struct predicate *where)
 {
-    const bool v6 = filter->protocol == IPPROTO_ICMPV6;
+    const bool v6 = comparison->tuple.protocol == IPPROTO_ICMPV6;
+    struct flow_tuple *tuple = &comparison->tuple;
 
-    comparison->tuple.icmp_type = filter->icmp_type;
-    comparison->tuple.icmp_code = filter->icmp_code;
-    comparison->tuple.src_port = filter->icmp_id;
-    if (has(filter, FILTER_ICMP_TYPE))
-        comparison->flags |= v6 ? COMPARE_ICMPV6_TYPE : COMPARE_ICMP_TYPE;
-    if (has(filter, FILTER_ICMP_CODE))
-        comparison->flags |= v6 ? COMPARE_ICMPV6_CODE : COMPARE_ICMP_CODE;
-    if (has(filter, FILTER_ICMP_ID))
-        comparison->flags |= v6 ? COMPARE_ICMPV6_ID : COMPARE_ICMP_ID;
+    compare_u8(comparison, where, OF_WAY(WAY_ORIG, tuple.icmp_type), &tuple->icmp_type,
+               v6 ? COMPARE_ICMPV6_TYPE : COMPARE_ICMP_TYPE);
+    compare_u8(comparison, where, OF_WAY(WAY_ORIG, tuple.icmp_code), &tuple->icmp_code,
+               v6 ? COMPARE_ICMPV6_CODE : COMPARE_ICMP_CODE);
+    compare_u16(comparison, where, OF_WAY(WAY_ORIG, tuple.src_port), &tuple->src_port,
+                v6 ? COMPARE_ICMPV6_ID : COMPARE_ICMP_ID);
 }
 
-static struct comparison compare_orig(const struct flow_filter *filter, uint8_t family)
+/* Returns whether any is compared. The kernel compares ports of TCP and UDP only. */
+static bool compare_transport(struct comparison *comparison, const struct predicate *where,
+                              enum flow_way way)
 {
-    struct comparison comparison = {.family = family};
+    struct flow_tuple *tuple = &comparison->tuple;
+    const uint32_t before = comparison->flags;
 
-    if (has(filter, FILTER_ORIG_SRC))
-        compare_address(&comparison, comparison.tuple.src.bytes, &filter->orig_src, COMPARE_SRC);
-    if (has(filter, FILTER_ORIG_DST))
-        compare_address(&comparison, comparison.tuple.dst.bytes, &filter->orig_dst, COMPARE_DST);
-    if (!has(filter, FILTER_PROTOCOL))
-        return comparison;
-    comparison.tuple.protocol = filter->protocol;
-    comparison.flags |= COMPARE_PROTOCOL;
-    compare_ports(&comparison, filter, FILTER_ORIG_SRC_PORT, filter->orig_src_port,
-                  FILTER_ORIG_DST_PORT, filter->orig_dst_port);
-    if (flow_is_icmp(filter->protocol))
-        compare_icmp(&comparison, filter);
+    if (tuple->protocol == IPPROTO_TCP || tuple->protocol == IPPROTO_UDP) {
+        compare_u16(comparison, where, OF_WAY(way, tuple.src_port), &tuple->src_port,
+                    COMPARE_SRC_PORT);
+        compare_u16(comparison, where, OF_WAY(way, tuple.dst_port), &tuple->dst_port,
+                    COMPARE_DST_PORT);
+    } else if (way == WAY_ORIG && flow_is_icmp(tuple->protocol)) {
+        compare_icmp(comparison, where);
+    }
+    return comparison->flags != before;
+}
+
+/*
+ * Addresses of IPv4 only: the kernel's comparison of IPv6 addresses finds those that differ instead
+ * of those that are equal (ctnetlink_filter_match_tuple, 5.8 and later).
+ */
+static struct comparison compare(const struct predicate *where, enum flow_way way, uint8_t family)
+{
+    struct comparison comparison = {.flags = 0};
+    struct flow_tuple *tuple = &comparison.tuple;
+
+    tuple->src.family = tuple->dst.family = family;
+    if (family == AF_INET && requires_ipv4(where, OF_WAY(way, tuple.src), &tuple->src))
+        comparison.flags |= COMPARE_SRC;
+    if (family == AF_INET && requires_ipv4(where, OF_WAY(way, tuple.dst), &tuple->dst))
+        comparison.flags |= COMPARE_DST;
+    if (requires_protocol(where, &tuple->protocol) &&
+        (compare_transport(&comparison, where, way) || way == WAY_ORIG))
+        comparison.flags |= COMPARE_PROTOCOL;
     return comparison;
 }
 
-static struct comparison compare_reply(const struct flow_filter *filter, uint8_t family)
+static void put_addresses(struct nlmsghdr *message, const struct flow_tuple *tuple)
 {
-    struct comparison comparison = {.family = family};
-
-    if (has(filter, FILTER_REPLY_SRC))
-        compare_address(&comparison, comparison.tuple.src.bytes, &filter->reply_src, COMPARE_SRC);
-    if (has(filter, FILTER_REPLY_DST))
-        compare_address(&comparison, comparison.tuple.dst.bytes, &filter->reply_dst, COMPARE_DST);
-    if (!has(filter, FILTER_PROTOCOL) ||
-        !(filter->fields & (FILTER_REPLY_SRC_PORT | FILTER_REPLY_DST_PORT)))
-        return comparison;
-    comparison.tuple.protocol = filter->protocol;
-    comparison.flags |= COMPARE_PROTOCOL;
-    compare_ports(&comparison, filter, FILTER_REPLY_SRC_PORT, filter->reply_src_port,
-                  FILTER_REPLY_DST_PORT, filter->reply_dst_port);
-    return comparison;
-}
-
-static void put_addresses(struct nlmsghdr *message, const struct flow_tuple *tuple, uint8_t family)
-{
+    const uint8_t family = tuple->src.family;
     const size_t size = family == AF_INET ? 4 : 16;
     struct nlattr *nest = mnl_attr_nest_start(message, CTA_TUPLE_IP);
 
@@ -160,11 +184,11 @@ static void put_protocol(struct nlmsghdr *message, const struct flow_tuple *tupl
 
 /* zone is that of the tuple's direction, 0 for none. */
 static void put_tuple(struct nlmsghdr *message, uint16_t type, const struct flow_tuple *tuple,
-                      uint8_t family, uint16_t zone)
+                      uint16_t zone)
 {
     struct nlattr *nest = mnl_attr_nest_start(message, type);
 
-    put_addresses(message, tuple, family);
+    put_addresses(message, tuple);
     put_protocol(message, tuple);
     if (zone)
         mnl_attr_put_u16(message, CTA_TUPLE_ZONE, htons(zone));
@@ -172,65 +196,92 @@ static void put_tuple(struct nlmsghdr *message, uint16_t type, const struct flow
 }
 
 /* The tuples first: what of them is compared is said by flags in the machine's byte order. */
-static bool put_comparisons(struct nlmsghdr *message, const struct flow_filter *filter,
-                            uint8_t family)
+static void put_comparisons(struct nlmsghdr *message, const struct predicate *where, uint8_t family)
 {
-    const struct comparison orig = compare_orig(filter, family);
-    const struct comparison reply = compare_reply(filter, family);
+    const struct comparison orig = compare(where, WAY_ORIG, family);
+    const struct comparison reply = compare(where, WAY_REPLY, family);
     struct nlattr *nest;
 
     if (!orig.flags && !reply.flags)
-        return false;
+        return;
     if (orig.flags)
-        put_tuple(message, CTA_TUPLE_ORIG, &orig.tuple, family, 0);
+        put_tuple(message, CTA_TUPLE_ORIG, &orig.tuple, 0);
     if (reply.flags)
-        put_tuple(message, CTA_TUPLE_REPLY, &reply.tuple, family, 0);
+        put_tuple(message, CTA_TUPLE_REPLY, &reply.tuple, 0);
     nest = mnl_attr_nest_start(message, CTA_FILTER);
     mnl_attr_put_u32(message, CTA_FILTER_ORIG_FLAGS, orig.flags);
     mnl_attr_put_u32(message, CTA_FILTER_REPLY_FLAGS, reply.flags);
     mnl_attr_nest_end(message, nest);
-    return true;
 }
 
 /*
  * Zone 0 is what flows without a zone are in, but also what conntrack takes those for that have one
  * for one direction only: the kernel would leave these out.
  */
-static uint16_t zone_of(const struct flow_filter *filter)
+static uint16_t zone_of(const struct predicate *where)
 {
-    if (has(filter, FILTER_ZONE))
-        return filter->zone;
-    if (has(filter, FILTER_ORIG_ZONE))
-        return filter->orig_zone;
-    return has(filter, FILTER_REPLY_ZONE) ? filter->reply_zone : 0;
+    uint64_t zone;
+
+    if (!requires(where, offsetof(struct record, flow.zone), &zone) &&
+        !requires(where, OF_WAY(WAY_ORIG, zone), &zone) &&
+        !requires(where, OF_WAY(WAY_REPLY, zone), &zone))
+        return 0;
+    return zone <= UINT16_MAX ? (uint16_t)zone : 0;
 }
 
-bool ctnetlink_put_filter(struct nlmsghdr *message, const struct flow_filter *filter,
-                          uint8_t family)
+/* A number of which some bits are required, and its mask. */
+static void put_masked(struct nlmsghdr *message, const struct predicate *where, size_t offset,
+                       uint16_t type, uint16_t mask_type)
+{
+    const struct predicate *masked = predicate_requires(where, offset, PREDICATE_MASKED);
+    uint64_t bits, mask = UINT32_MAX;
+
+    if (masked) {
+        mask = masked->mask.bits[0];
+        bits = masked->constant.type == VALUE_FLAGS ? masked->constant.flags.bits[0]
+                                                    : masked->constant.number;
+    } else if (!requires(where, offset, &bits)) {
+        return;
+    }
+    if (!mask || (bits | mask) > UINT32_MAX)
+        return;
+    mnl_attr_put_u32(message, type, htonl((uint32_t)bits));
+    mnl_attr_put_u32(message, mask_type, htonl((uint32_t)mask));
+}
+
+bool ctnetlink_put_filter(struct nlmsghdr *message, const struct predicate *where, uint8_t family)
 {
     const uint32_t length = message->nlmsg_len;
 
-    if (has(filter, FILTER_MARK)) {
-        mnl_attr_put_u32(message, CTA_MARK, htonl(filter->mark));
-        mnl_attr_put_u32(message, CTA_MARK_MASK, htonl(filter->mark_mask));
-    }
-    if (has(filter, FILTER_STATUS) && filter->status_mask) {
-        mnl_attr_put_u32(message, CTA_STATUS, htonl(filter->status));
-        mnl_attr_put_u32(message, CTA_STATUS_MASK, htonl(filter->status_mask));
-    }
-    if (zone_of(filter))
-        mnl_attr_put_u16(message, CTA_ZONE, htons(zone_of(filter)));
+    put_masked(message, where, offsetof(struct record, flow.mark), CTA_MARK, CTA_MARK_MASK);
+    put_masked(message, where, offsetof(struct record, flow.status), CTA_STATUS, CTA_STATUS_MASK);
+    if (zone_of(where))
+        mnl_attr_put_u16(message, CTA_ZONE, htons(zone_of(where)));
     if (family == AF_INET || family == AF_INET6)
-        put_comparisons(message, filter, family);
+        put_comparisons(message, where, family);
     return message->nlmsg_len > length;
 }
 
-bool ctnetlink_filters_by_family(const struct flow_filter *filter)
-{
-    const uint32_t narrow = FILTER_ORIG_SRC_PORT | FILTER_ORIG_DST_PORT | FILTER_REPLY_SRC_PORT |
-                            FILTER_REPLY_DST_PORT | FILTER_ICMP_TYPE | FILTER_ICMP_ID;
+_Static_assert(offsetof(struct record, flow.family) == offsetof(struct record, expectation.family),
+               "the family of flows and of expectations is found at one place");
 
-    return filter->family == AF_UNSPEC && has(filter, FILTER_PROTOCOL) && (filter->fields & narrow);
+uint8_t ctnetlink_family(const struct predicate *where)
+{
+    uint64_t family;
+
+    if (!requires(where, offsetof(struct record, flow.family), &family))
+        return AF_UNSPEC;
+    return family == AF_INET || family == AF_INET6 ? (uint8_t)family : AF_UNSPEC;
+}
+
+bool ctnetlink_filters_by_family(const struct predicate *where)
+{
+    struct comparison orig = {.flags = 0}, reply = {.flags = 0};
+
+    if (ctnetlink_family(where) != AF_UNSPEC || !requires_protocol(where, &orig.tuple.protocol))
+        return false;
+    reply.tuple.protocol = orig.tuple.protocol;
+    return compare_transport(&orig, where, WAY_ORIG) || compare_transport(&reply, where, WAY_REPLY);
 }
 
 /* --- The one that is asked for ---------------------------------------------------------------- */
@@ -262,53 +313,31 @@ static uint8_t reply_type(uint8_t protocol, uint8_t type)
     return type;
 }
 
-static struct flow_tuple tuple_of(const struct flow_filter *filter, bool reply)
-{
-    struct flow_tuple tuple = {
-        .protocol = filter->protocol,
-        .src_port = reply ? filter->reply_src_port : filter->orig_src_port,
-        .dst_port = reply ? filter->reply_dst_port : filter->orig_dst_port,
-        .icmp_type = reply ? reply_type(filter->protocol, filter->icmp_type) : filter->icmp_type,
-        .icmp_code = filter->icmp_code,
-    };
-
-    if (flow_is_icmp(filter->protocol))
-        tuple.src_port = filter->icmp_id;
-    memcpy(tuple.src.bytes, reply ? filter->reply_src.network : filter->orig_src.network,
-           sizeof tuple.src.bytes);
-    memcpy(tuple.dst.bytes, reply ? filter->reply_dst.network : filter->orig_dst.network,
-           sizeof tuple.dst.bytes);
-    return tuple;
-}
-
 /*
  * The zone that a flow is in for this direction only: among flows of one tuple it tells which. The
  * kernel refuses it beside a zone of both directions, which then says it all.
  */
-static uint16_t zone_of_direction(const struct flow_filter *filter, bool reply)
+static uint16_t zone_of_direction(const struct record *key, enum flow_way way)
 {
-    if (has(filter, FILTER_ZONE) && filter->zone)
+    if (key->has & FLOW_ZONE && key->flow.zone)
         return 0;
-    if (reply)
-        return has(filter, FILTER_REPLY_ZONE) ? filter->reply_zone : 0;
-    return has(filter, FILTER_ORIG_ZONE) ? filter->orig_zone : 0;
+    return (key->has & FLOW_ORIG_ZONE << way) ? key->flow.way[way].zone : 0;
 }
 
-void ctnetlink_put_tuple(struct nlmsghdr *message, const struct flow_filter *filter)
+void ctnetlink_put_tuple(struct nlmsghdr *message, const struct record *key)
 {
-    const bool reply =
-        !has(filter, FILTER_ORIG_SRC | FILTER_ORIG_DST) && has(filter, FILTER_REPLY_SRC);
-    const struct flow_tuple tuple = tuple_of(filter, reply);
+    const enum flow_way way = (key->has & FLOW_ORIG) ? WAY_ORIG : WAY_REPLY;
+    struct flow_tuple tuple = key->flow.way[way].tuple;
 
-    put_tuple(message, reply ? CTA_TUPLE_REPLY : CTA_TUPLE_ORIG, &tuple, filter->family,
-              zone_of_direction(filter, reply));
-    if (has(filter, FILTER_ZONE))
-        mnl_attr_put_u16(message, CTA_ZONE, htons(filter->zone));
+    if (way == WAY_REPLY)
+        tuple.icmp_type = reply_type(tuple.protocol, tuple.icmp_type);
+    put_tuple(message, way == WAY_REPLY ? CTA_TUPLE_REPLY : CTA_TUPLE_ORIG, &tuple,
+              zone_of_direction(key, way));
+    if (key->has & FLOW_ZONE)
+        mnl_attr_put_u16(message, CTA_ZONE, htons(key->flow.zone));
 }
 
-void ctnetlink_put_expectation(struct nlmsghdr *message, const struct flow_filter *filter)
+void ctnetlink_put_expectation(struct nlmsghdr *message, const struct record *key)
 {
-    const struct flow_tuple tuple = tuple_of(filter, false);
-
-    put_tuple(message, CTA_EXPECT_TUPLE, &tuple, filter->family, 0);
+    put_tuple(message, CTA_EXPECT_TUPLE, &key->expectation.orig, 0);
 }

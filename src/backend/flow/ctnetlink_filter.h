@@ -5,7 +5,7 @@
 #include <linux/netlink.h>
 #include <stdbool.h>
 
-#include "fastnet/flow_filter.h"
+#include "fastnet/predicate.h"
 
 /* Bytes that the attributes of a request can take at most. */
 enum { CTNETLINK_FILTER_MAX = 512 };
@@ -14,19 +14,21 @@ enum { CTNETLINK_FILTER_MAX = 512 };
  * Appends the attributes that make the kernel filter a dump of this family. Kernels ignore those
  * that they do not know, so every row is to be checked all the same. Returns whether there is any.
  */
-bool ctnetlink_put_filter(struct nlmsghdr *message, const struct flow_filter *filter,
-                          uint8_t family);
+bool ctnetlink_put_filter(struct nlmsghdr *message, const struct predicate *where, uint8_t family);
+
+/* The family that all flows must be of, AF_UNSPEC if there is none. */
+uint8_t ctnetlink_family(const struct predicate *where);
 
 /* Whether the kernel can leave out more when it is asked for one family at a time. */
-bool ctnetlink_filters_by_family(const struct flow_filter *filter);
+bool ctnetlink_filters_by_family(const struct predicate *where);
 
 /*
  * Appends the tuple of the one flow that is asked for, and its zone: that of the original direction
  * where both of its addresses are given, else that of the reply.
  */
-void ctnetlink_put_tuple(struct nlmsghdr *message, const struct flow_filter *filter);
+void ctnetlink_put_tuple(struct nlmsghdr *message, const struct record *key);
 
 /* The same for the expectation. */
-void ctnetlink_put_expectation(struct nlmsghdr *message, const struct flow_filter *filter);
+void ctnetlink_put_expectation(struct nlmsghdr *message, const struct record *key);
 
 #endif

@@ -10,7 +10,7 @@
 #include "backend/flow/netfilter_files.h"
 #include "backend/proc/proc_file.h"
 #include "fastnet/array.h"
-#include "fastnet/flow_filter.h"
+#include "fastnet/predicate.h"
 #include "fastnet/report.h"
 
 #define FIELDS_FLOW                                                                                \
@@ -26,29 +26,17 @@
 
 /* --- The two files of rows -------------------------------------------------------------------- */
 
-/* Reports what the filter asks for and the file lacks, because such rows are left out. */
-static void report_unanswerable(const struct query *query)
+/* The file does not have these bits of a status: they look like 0. */
+static void report_unknown_status(const struct query *query)
 {
-    static const struct {
-        uint32_t field;
-        const char *what;
-    } missing[] = {
-        {FILTER_LABELS, "labels"},         {FILTER_ID, "ids"},
-        {FILTER_ORIG_VTAG, "SCTP's tags"}, {FILTER_REPLY_VTAG, "SCTP's tags"},
-        {FILTER_ROLE, "DCCP's roles"},
-    };
-    const uint32_t told = IPS_SEEN_REPLY | IPS_ASSURED | IPS_CONFIRMED | IPS_OFFLOAD |
+    const uint64_t told = IPS_SEEN_REPLY | IPS_ASSURED | IPS_CONFIRMED | IPS_OFFLOAD |
                           IPS_HW_OFFLOAD | IPS_SRC_NAT | IPS_DST_NAT;
-    const struct flow_filter *filter = query->flow;
+    const struct predicate *status =
+        predicate_requires(query->where, offsetof(struct record, flow.status), PREDICATE_MASKED);
 
-    for (size_t i = 0; filter && i < COUNT(missing); i++)
-        if (filter->fields & missing[i].field)
-            report_loss(query->report, "%s: %s/net/" FLOWS " has no %s: rows may be missing",
-                        query->table->name, query->proc_root, missing[i].what);
-    if (filter && (filter->fields & FILTER_STATUS) && (filter->status_mask & ~told))
-        report_loss(query->report,
-                    "%s: %s/net/" FLOWS " does not tell that status: rows may be wrong",
-                    query->table->name, query->proc_root);
+    if (status && status->mask.bits[0] & ~told)
+        report_loss(query->report, "%s: %s/net/%s does not tell that status: rows may be wrong",
+                    query->table->name, query->proc_root, FLOWS);
 }
 
 /* The kernel finds its place again by position: when the table is resized, any row may be lost. */
@@ -62,7 +50,7 @@ static int dump_flows(const struct query *query, record_fn fn, void *arg)
     int result = proc_file_read(&file, fn, arg);
 
     if (result >= 0)
-        report_unanswerable(query);
+        report_unknown_status(query);
     if (result >= 0 && flow_resized(before, flow_buckets(query->proc_root)))
         report_loss(query->report,
                     "%s: the table was resized while it was read: rows may be missing or repeated",

@@ -11,14 +11,13 @@
 
 /* These come after netinet/in.h, because linux/in.h then does not define the same again. */
 #include <linux/netfilter/nf_conntrack_common.h>
-#include <linux/netfilter/nf_conntrack_sctp.h>
-#include <linux/netfilter/nf_conntrack_tcp.h>
 
 #include "backend/flow/flow_identity.h"
 #include "backend/flow/proc_conntrack.h"
 #include "backend/proc/lines.h"
 #include "backend/proc/scan.h"
 #include "fastnet/array.h"
+#include "fastnet/flow_names.h"
 
 enum word {
     WORD_OTHER,
@@ -85,32 +84,6 @@ static const struct {
     WORD(WORD_SECMARK, "secmark="), /* kernels before 2.6.37 */
 };
 enum { WORD_COUNT = COUNT(words) };
-
-/* The names of the states of each protocol, by number. */
-static const char *const tcp_states[] = {
-    [TCP_CONNTRACK_NONE] = "NONE",         [TCP_CONNTRACK_SYN_SENT] = "SYN_SENT",
-    [TCP_CONNTRACK_SYN_RECV] = "SYN_RECV", [TCP_CONNTRACK_ESTABLISHED] = "ESTABLISHED",
-    [TCP_CONNTRACK_FIN_WAIT] = "FIN_WAIT", [TCP_CONNTRACK_CLOSE_WAIT] = "CLOSE_WAIT",
-    [TCP_CONNTRACK_LAST_ACK] = "LAST_ACK", [TCP_CONNTRACK_TIME_WAIT] = "TIME_WAIT",
-    [TCP_CONNTRACK_CLOSE] = "CLOSE",       [TCP_CONNTRACK_SYN_SENT2] = "SYN_SENT2",
-};
-static const char *const sctp_states[] = {
-    [SCTP_CONNTRACK_NONE] = "NONE",
-    [SCTP_CONNTRACK_CLOSED] = "CLOSED",
-    [SCTP_CONNTRACK_COOKIE_WAIT] = "COOKIE_WAIT",
-    [SCTP_CONNTRACK_COOKIE_ECHOED] = "COOKIE_ECHOED",
-    [SCTP_CONNTRACK_ESTABLISHED] = "ESTABLISHED",
-    [SCTP_CONNTRACK_SHUTDOWN_SENT] = "SHUTDOWN_SENT",
-    [SCTP_CONNTRACK_SHUTDOWN_RECD] = "SHUTDOWN_RECD",
-    [SCTP_CONNTRACK_SHUTDOWN_ACK_SENT] = "SHUTDOWN_ACK_SENT",
-    [SCTP_CONNTRACK_HEARTBEAT_SENT] = "HEARTBEAT_SENT",
-    [SCTP_CONNTRACK_HEARTBEAT_ACKED] = "HEARTBEAT_ACKED",
-};
-/* From nf_conntrack_proto_dccp.c, which newer kernels no longer have. */
-static const char *const dccp_states[] = {
-    "NONE",     "REQUEST", "RESPOND",  "PARTOPEN", "OPEN",
-    "CLOSEREQ", "CLOSING", "TIMEWAIT", "IGNORE",   "INVALID",
-};
 
 /* A line while it is decoded. */
 struct decoding {
@@ -464,43 +437,22 @@ static void take_timeout(struct decoding *decoding)
     decoding->scan = ahead;
 }
 
-static const char *const *states_of(uint8_t protocol, size_t *count)
-{
-    switch (protocol) {
-    case IPPROTO_TCP:
-        *count = COUNT(tcp_states);
-        return tcp_states;
-    case IPPROTO_SCTP:
-        *count = COUNT(sctp_states);
-        return sctp_states;
-    case IPPROTO_DCCP:
-        *count = COUNT(dccp_states);
-        return dccp_states;
-    default:
-        *count = 0;
-        return NULL;
-    }
-}
-
 /* A word that is no state of this protocol is left to be passed over later. */
 static void take_state(struct decoding *decoding)
 {
     struct record *record = decoding->record;
+    const uint8_t protocol = record->flow.way[WAY_ORIG].tuple.protocol;
     struct scan ahead = decoding->scan, word;
-    size_t count;
-    const char *const *states = states_of(record->flow.way[WAY_ORIG].tuple.protocol, &count);
+    int state;
 
     if (!take_word(&ahead, &word))
         return;
-    for (size_t i = 0; i < count; i++) {
-        size_t length = (size_t)(word.end - word.at);
-        if (strlen(states[i]) != length || memcmp(states[i], word.at, length) != 0)
-            continue;
-        record->flow.state = (uint8_t)i;
-        record->has |= FLOW_STATE;
-        decoding->scan = ahead;
+    state = flow_state_number(protocol, word.at, (size_t)(word.end - word.at));
+    if (state < 0)
         return;
-    }
+    record->flow.state = (uint8_t)state;
+    record->has |= FLOW_STATE;
+    decoding->scan = ahead;
 }
 
 /*
@@ -512,7 +464,7 @@ static uint32_t nat_status(const struct flow_record *flow)
 {
     const struct flow_tuple *orig = &flow->way[WAY_ORIG].tuple,
                             *reply = &flow->way[WAY_REPLY].tuple;
-    bool icmp = orig->protocol == IPPROTO_ICMP || orig->protocol == IPPROTO_ICMPV6;
+    bool icmp = flow_is_icmp(orig->protocol);
     uint32_t status = 0;
 
     if (!address_equal(&orig->src, &reply->dst) ||
@@ -601,23 +553,16 @@ static bool take_expected_tuple(struct decoding *decoding)
 /* Names joined by commas. A word with any other name in it is not the word of the flags. */
 static bool take_flags(struct scan *word, uint32_t *flags)
 {
-    static const struct {
-        const char *name;
-        uint32_t flag;
-    } known[] = {
-        {"PERMANENT", NF_CT_EXPECT_PERMANENT},
-        {"INACTIVE", NF_CT_EXPECT_INACTIVE},
-        {"USERSPACE", NF_CT_EXPECT_USERSPACE},
-    };
     uint32_t found = 0;
 
     do {
-        size_t i = 0;
-        while (i < COUNT(known) && !take_literal(word, known[i].name))
-            i++;
-        if (i == COUNT(known))
+        size_t bit = 0;
+        while (bit < expectation_flag_names.count &&
+               !take_literal(word, expectation_flag_names.names[bit]))
+            bit++;
+        if (bit == expectation_flag_names.count)
             return false;
-        found |= known[i].flag;
+        found |= UINT32_C(1) << bit;
     } while (scan_char(word, ','));
     if (word->at != word->end)
         return false;

@@ -13,10 +13,10 @@
 #include "backend/interface/link_decode.h"
 #include "backend/netlink/netlink.h"
 #include "fastnet/array.h"
+#include "fastnet/lookup.h"
 #include "fastnet/query.h"
 #include "fastnet/report.h"
 #include "fastnet/sort.h"
-#include "fastnet/text.h"
 
 const struct table table_interfaces = {.name = "dev", .file = "dev", .kind = &kind_interface};
 
@@ -32,16 +32,22 @@ struct reading {
     void *arg;
     struct interface_address *addresses; /* by interface, else as they came */
     size_t count, capacity;
-    char *text; /* of the addresses of the interface at hand */
-    size_t text_size;
-    char lladdr[LLADDR_TEXT_MAX];
     struct record record;
 };
 
-static void report_malformed(const struct reading *reading)
+struct request {
+    _Alignas(struct nlmsghdr) char bytes[40]; /* two headers and an attribute, at most */
+};
+
+/* Asks for all of a kind, RTM_GETLINK or RTM_GETADDR, whose header has that size. */
+static struct nlmsghdr *put_request(struct request *request, uint16_t type, size_t size)
 {
-    report_loss(reading->query->report, "%s: a netlink message is malformed",
-                reading->query->table->name);
+    struct nlmsghdr *message = mnl_nlmsg_put_header(request->bytes);
+
+    message->nlmsg_type = type;
+    message->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+    mnl_nlmsg_put_extra_header(message, size);
+    return message;
 }
 
 /* --- Addresses -------------------------------------------------------------------------------- */
@@ -56,7 +62,7 @@ static int take_address(const struct nlmsghdr *message, void *arg)
         return 0;
     result = address_decode(message, &address);
     if (result == -EBADMSG)
-        report_malformed(reading);
+        report_malformed(reading->query);
     if (result < 0)
         return 0;
     addresses = array_with_room(reading->addresses, &reading->capacity, reading->count + 1,
@@ -79,16 +85,11 @@ static int compare_interfaces(const void *a, const void *b, void *arg)
 
 static int read_addresses(struct reading *reading)
 {
-    enum { REQUEST_MAX = 64 };
-    _Alignas(struct nlmsghdr) char place[REQUEST_MAX];
-    struct nlmsghdr *request = mnl_nlmsg_put_header(place);
-    int result;
+    struct request request;
+    const int result = netlink_dump(reading->query->netlink, NETLINK_ROUTE,
+                                    put_request(&request, RTM_GETADDR, sizeof(struct ifaddrmsg)),
+                                    take_address, reading, reading->query->report);
 
-    mnl_nlmsg_put_extra_header(request, sizeof(struct ifaddrmsg));
-    request->nlmsg_type = RTM_GETADDR;
-    request->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
-    result = netlink_dump(reading->query->netlink, NETLINK_ROUTE, request, take_address, reading,
-                          reading->query->report);
     if (result < 0)
         return result;
     /* Those of one interface stay as the kernel dumps them: IPv4 before IPv6. */
@@ -111,46 +112,20 @@ static size_t find_addresses(const struct reading *reading, uint32_t interface)
     return from;
 }
 
-static int put_text(struct reading *reading, struct interface_record *interface)
-{
-    const size_t bound = interface->address_count * (TEXT_ADDRESS_MAX + 5) + 1;
-    char *text = reading->text_size < bound ? realloc(reading->text, bound) : reading->text;
-    char *end = text;
-
-    if (!text)
-        return -ENOMEM;
-    reading->text = text;
-    reading->text_size = reading->text_size < bound ? bound : reading->text_size;
-    for (size_t i = 0; i < interface->address_count; i++) {
-        const struct interface_address *address = &interface->addresses[i];
-        if (i)
-            *end++ = ',';
-        end = text_address(end, &address->local);
-        *end++ = '/';
-        end = text_u64(end, address->prefix);
-    }
-    interface->addresses_text = (struct text){text, (size_t)(end - text)};
-    return 0;
-}
-
-static int set_addresses(struct reading *reading)
+static void set_addresses(struct reading *reading)
 {
     struct interface_record *interface = &reading->record.interface;
     size_t at;
 
     if (!(reading->query->needs & INTERFACE_ADDRESSES))
-        return 0;
+        return;
     reading->record.has |= INTERFACE_ADDRESSES;
     if (!reading->count) /* nor is there an array */
-        return 0;
+        return;
     at = find_addresses(reading, interface->index);
     interface->addresses = reading->addresses + at;
-    while (at < reading->count && reading->addresses[at].interface == interface->index) {
+    for (; at < reading->count && reading->addresses[at].interface == interface->index; at++)
         interface->address_count++;
-        at++;
-    }
-    reading->record.has |= INTERFACE_ADDRESSES;
-    return put_text(reading, interface);
 }
 
 /* --- Interfaces ------------------------------------------------------------------------------- */
@@ -187,7 +162,6 @@ static int hand_on_labels(struct reading *reading)
         row.interface.labelled = true;
         row.interface.addresses = address;
         row.interface.address_count = 1;
-        row.interface.addresses_text = (struct text){0};
         result = reading->fn(&row, reading->arg);
     }
     return result;
@@ -200,28 +174,22 @@ static int take_link(const struct nlmsghdr *message, void *arg)
 
     if (message->nlmsg_type != RTM_NEWLINK)
         return 0;
-    if (link_decode(message, &reading->record, reading->lladdr) < 0)
-        report_malformed(reading);
+    if (link_decode(message, &reading->record) < 0)
+        report_malformed(reading->query);
     if (!reading->record.has)
         return 0;
-    result = set_addresses(reading);
-    if (result < 0)
-        return result;
+    set_addresses(reading);
     result = reading->fn(&reading->record, reading->arg);
     return result < 0 ? result : hand_on_labels(reading);
 }
 
 static int read_links(struct reading *reading)
 {
-    enum { REQUEST_MAX = 64 };
-    _Alignas(struct nlmsghdr) char place[REQUEST_MAX];
-    struct nlmsghdr *request = mnl_nlmsg_put_header(place);
+    struct request request;
 
-    mnl_nlmsg_put_extra_header(request, sizeof(struct ifinfomsg));
-    request->nlmsg_type = RTM_GETLINK;
-    request->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
-    return netlink_dump(reading->query->netlink, NETLINK_ROUTE, request, take_link, reading,
-                        reading->query->report);
+    return netlink_dump(reading->query->netlink, NETLINK_ROUTE,
+                        put_request(&request, RTM_GETLINK, sizeof(struct ifinfomsg)), take_link,
+                        reading, reading->query->report);
 }
 
 static int dump(const struct query *query, record_fn fn, void *arg)
@@ -232,8 +200,47 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     if (result == 0)
         result = read_links(&reading);
     free(reading.addresses);
-    free(reading.text);
     return result;
+}
+
+/* --- What rows of others are completed with --------------------------------------------------- */
+
+struct completing {
+    interface_fn fn;
+    void *arg;
+};
+
+static int take_details(const struct nlmsghdr *message, void *arg)
+{
+    const struct completing *completing = arg;
+    char name[INTERFACE_NAME_SIZE];
+    struct record record;
+    const struct interface_record *link = &record.interface;
+
+    if (message->nlmsg_type != RTM_NEWLINK)
+        return 0;
+    link_decode(message, &record);
+    if (!record.has || !link->index || link->name.length >= sizeof name)
+        return 0; /* it will be asked for by itself */
+    memcpy(name, link->name.data, link->name.length);
+    name[link->name.length] = '\0';
+    return completing->fn(
+        &(struct interface){.index = link->index,
+                            .hardware = link->type,
+                            .master = link->master,
+                            .netns = (record.has & INTERFACE_NETNS) ? link->netns : -1,
+                            .name = name},
+        completing->arg);
+}
+
+int links_dump(struct netlink *netlink, interface_fn fn, void *arg, struct report *report)
+{
+    struct completing completing = {fn, arg};
+    struct request request;
+    struct nlmsghdr *message = put_request(&request, RTM_GETLINK, sizeof(struct ifinfomsg));
+
+    mnl_attr_put_u32(message, IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS);
+    return netlink_dump(netlink, NETLINK_ROUTE, message, take_details, &completing, report);
 }
 
 const struct backend backend_link = {

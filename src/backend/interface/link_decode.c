@@ -10,56 +10,27 @@
 
 #include "backend/netlink/attributes.h"
 
-/* A string of the kernel's, up to its NUL. */
-static struct text take_string(const struct attribute *attribute)
+static bool take_lladdr(struct text content, void *member)
 {
-    return (struct text){attribute->data, strnlen(attribute->data, attribute->length)};
+    struct interface_record *interface = member;
+
+    return attribute_lladdr(content, interface->lladdr, &interface->lladdr_length);
 }
 
-static void take_u32(const struct attribute *attribute, struct record *record, uint32_t *number,
-                     uint64_t field)
+static bool take_map(struct text content, void *member)
 {
-    if (attribute_bytes(attribute, number, sizeof *number))
-        record->has |= field;
-}
-
-static void take_lladdr(const struct attribute *attribute, struct record *record,
-                        char text[LLADDR_TEXT_MAX])
-{
-    static const char digits[] = "0123456789abcdef";
-    struct interface_record *interface = &record->interface;
-    size_t length = attribute->length;
-    char *end = text;
-
-    if (length > sizeof interface->lladdr)
-        length = sizeof interface->lladdr;
-    memcpy(interface->lladdr, attribute->data, length);
-    interface->lladdr_length = (uint8_t)length;
-    for (size_t i = 0; i < length; i++) {
-        if (i)
-            *end++ = ':';
-        *end++ = digits[interface->lladdr[i] >> 4];
-        *end++ = digits[interface->lladdr[i] & 15];
-    }
-    interface->lladdr_text = (struct text){text, (size_t)(end - text)};
-    record->has |= INTERFACE_LLADDR;
-}
-
-static void take_map(const struct attribute *attribute, struct record *record)
-{
-    struct interface_record *interface = &record->interface;
+    struct interface_record *interface = member;
     struct rtnl_link_ifmap map;
 
-    if (attribute->length < offsetof(struct rtnl_link_ifmap, port))
-        return;
     memset(&map, 0, sizeof map);
-    memcpy(&map, attribute->data, offsetof(struct rtnl_link_ifmap, port));
+    if (!attribute_bytes(content, &map, offsetof(struct rtnl_link_ifmap, port)))
+        return false;
     interface->memory_start = map.mem_start;
     interface->memory_end = map.mem_end;
     interface->base_address = (uint16_t)map.base_addr;
     interface->irq = (uint8_t)map.irq;
     interface->dma = map.dma;
-    record->has |= INTERFACE_MAP;
+    return true;
 }
 
 /* As /proc/net/dev adds them up (dev_seq_printf_stats(), net/core/net-procfs.c). */
@@ -90,156 +61,90 @@ static void set_counters(struct interface_record *interface, const struct rtnl_l
 }
 
 /* Up to tx_compressed all kernels that have it agree. */
-static void take_counters(const struct attribute *attribute, struct record *record)
+static bool take_counters(struct text content, void *member)
 {
     const size_t size = offsetof(struct rtnl_link_stats64, tx_compressed) + sizeof(uint64_t);
     struct rtnl_link_stats64 stats;
 
     memset(&stats, 0, sizeof stats);
-    if (!attribute_bytes(attribute, &stats, size))
-        return;
-    set_counters(&record->interface, &stats);
-    record->has |= INTERFACE_COUNTERS;
-}
-
-static void take_link_info(const struct attribute *nest, struct record *record)
-{
-    struct attributes info = attribute_nested(nest);
-    struct attribute attribute;
-
-    while (attributes_next(&info, &attribute))
-        if (attribute.type == IFLA_INFO_KIND) {
-            record->interface.kind = take_string(&attribute);
-            record->has |= INTERFACE_KIND;
-        }
-}
-
-static void take_text(const struct attribute *attribute, struct record *record, struct text *text,
-                      uint64_t field)
-{
-    *text = take_string(attribute);
-    record->has |= field;
-}
-
-static void take_link_attribute(const struct attribute *attribute, struct record *record,
-                                char text[LLADDR_TEXT_MAX])
-{
-    struct interface_record *interface = &record->interface;
-
-    switch (attribute->type) {
-    case IFLA_IFNAME:
-        interface->name = take_string(attribute);
-        break;
-    case IFLA_MTU:
-        take_u32(attribute, record, &interface->mtu, INTERFACE_MTU);
-        break;
-    case IFLA_TXQLEN:
-        take_u32(attribute, record, &interface->queue, INTERFACE_QUEUE);
-        break;
-    case IFLA_MASTER:
-        take_u32(attribute, record, &interface->master, INTERFACE_MASTER);
-        break;
-    case IFLA_OPERSTATE:
-        if (attribute_u8(attribute, &interface->state))
-            record->has |= INTERFACE_STATE;
-        break;
-    case IFLA_ADDRESS:
-        take_lladdr(attribute, record, text);
-        break;
-    case IFLA_MAP:
-        take_map(attribute, record);
-        break;
-    case IFLA_STATS64:
-        take_counters(attribute, record);
-        break;
-    case IFLA_LINKINFO:
-        take_link_info(attribute, record);
-        break;
-    case IFLA_IFALIAS:
-        take_text(attribute, record, &interface->alias, INTERFACE_ALIAS);
-        break;
-    default:
-        break;
-    }
-}
-
-/* The attributes behind a body of this size; false when the message is shorter than that. */
-static bool start(const struct nlmsghdr *message, void *body, size_t size,
-                  struct attributes *attributes)
-{
-    const char *data = (const char *)message + NLMSG_HDRLEN;
-    const size_t offset = NLMSG_ALIGN(size);
-
-    if (message->nlmsg_len < NLMSG_HDRLEN + offset)
+    if (!attribute_bytes(content, &stats, size))
         return false;
-    memcpy(body, data, size);
-    *attributes = (struct attributes){data + offset, (const char *)message + message->nlmsg_len};
+    set_counters(member, &stats);
     return true;
 }
 
-int link_decode(const struct nlmsghdr *message, struct record *record, char text[LLADDR_TEXT_MAX])
+static const struct target link_info[] = {
+    [IFLA_INFO_KIND] = TAKE(interface.kind, INTERFACE_KIND),
+};
+static const struct target link_targets[] = {
+    [IFLA_IFNAME] = TAKE(interface.name, 0),
+    [IFLA_MTU] = TAKE(interface.mtu, INTERFACE_MTU),
+    [IFLA_TXQLEN] = TAKE(interface.queue, INTERFACE_QUEUE),
+    [IFLA_MASTER] = TAKE(interface.master, INTERFACE_MASTER),
+    [IFLA_LINK_NETNSID] = TAKE(interface.netns, INTERFACE_NETNS),
+    [IFLA_OPERSTATE] = TAKE(interface.state, INTERFACE_STATE),
+    [IFLA_ADDRESS] = TAKE_BY(take_lladdr, interface, INTERFACE_LLADDR),
+    [IFLA_MAP] = TAKE_BY(take_map, interface, INTERFACE_MAP),
+    [IFLA_STATS64] = TAKE_BY(take_counters, interface, INTERFACE_COUNTERS),
+    [IFLA_LINKINFO] = TAKE_NEST(link_info),
+    [IFLA_IFALIAS] = TAKE(interface.alias, INTERFACE_ALIAS),
+};
+
+int link_decode(const struct nlmsghdr *message, struct record *record)
 {
+    struct interface_record *interface = &record->interface;
+    struct decoding decoding = {.object = record};
     struct attributes attributes;
-    struct attribute attribute;
-    struct ifinfomsg body;
+    const struct ifinfomsg *header = message_header(message, sizeof *header, &attributes);
 
-    record->has = 0;
-    if (!start(message, &body, sizeof body, &attributes))
+    record_begin(record, &kind_interface, sizeof record->interface);
+    if (!header)
         return -EBADMSG;
-    record->kind = &kind_interface;
-    record->has = INTERFACE_INDEX | INTERFACE_FLAGS | INTERFACE_TYPE;
-    record->identity = 0;
-    record->interface = (struct interface_record){
-        .index = (uint32_t)body.ifi_index, .flags = body.ifi_flags, .type = body.ifi_type};
-    while (attributes_next(&attributes, &attribute))
-        take_link_attribute(&attribute, record, text);
-    if (record->interface.name.length == 0)
-        record->has = 0;
-    return record->has && attributes_ended(&attributes) ? 0 : -EBADMSG;
+    interface->index = (uint32_t)header->ifi_index;
+    interface->flags = header->ifi_flags;
+    interface->type = header->ifi_type;
+    attributes_decode(&decoding, attributes, (struct targets)TARGETS(link_targets));
+    if (interface->name.length > 0)
+        record->has = decoding.has | INTERFACE_INDEX | INTERFACE_FLAGS | INTERFACE_TYPE;
+    return record->has && !decoding.malformed ? 0 : -EBADMSG;
 }
 
-static void take_address_attribute(const struct attribute *attribute,
-                                   struct interface_address *address, uint8_t family)
+static bool take_label(struct text content, void *member)
 {
-    const size_t most = sizeof address->label - 1;
+    struct interface_address *address = member;
 
-    switch (attribute->type) {
-    case IFA_LOCAL:
-        attribute_address(attribute, family, &address->local);
-        break;
-    case IFA_ADDRESS:
-        attribute_address(attribute, family, &address->peer);
-        break;
-    case IFA_BROADCAST:
-        attribute_address(attribute, family, &address->broadcast);
-        break;
-    case IFA_LABEL: {
-        const struct text label = take_string(attribute);
-        memcpy(address->label, label.data, label.length < most ? label.length : most);
-        break;
-    }
-    default:
-        break;
-    }
+    if (content.length >= sizeof address->label)
+        content.length = sizeof address->label - 1;
+    memcpy(address->label, content.data, strnlen(content.data, content.length));
+    return true;
 }
+
+#define TAKE_ADDRESS(path) TAKE_INTO(struct interface_address, path, 0)
+static const struct target address_targets[] = {
+    [IFA_LOCAL] = TAKE_ADDRESS(local.address),
+    [IFA_ADDRESS] = TAKE_ADDRESS(peer),
+    [IFA_BROADCAST] = TAKE_ADDRESS(broadcast),
+    [IFA_LABEL] = {.form = TARGET_BY, .take = take_label},
+};
 
 int address_decode(const struct nlmsghdr *message, struct interface_address *address)
 {
+    struct decoding decoding = {.object = address};
     struct attributes attributes;
-    struct attribute attribute;
-    struct ifaddrmsg body;
+    const struct ifaddrmsg *header = message_header(message, sizeof *header, &attributes);
 
-    if (!start(message, &body, sizeof body, &attributes))
+    if (!header)
         return -EBADMSG;
-    if (body.ifa_family != AF_INET && body.ifa_family != AF_INET6)
+    if (header->ifa_family != AF_INET && header->ifa_family != AF_INET6)
         return -EAFNOSUPPORT;
-    if (body.ifa_prefixlen > (body.ifa_family == AF_INET ? 32 : 128))
+    if (header->ifa_prefixlen > (header->ifa_family == AF_INET ? 32 : 128))
         return -EBADMSG;
-    *address = (struct interface_address){
-        .interface = body.ifa_index, .prefix = body.ifa_prefixlen, .peer.family = body.ifa_family};
-    while (attributes_next(&attributes, &attribute))
-        take_address_attribute(&attribute, address, body.ifa_family);
-    if (!address->local.family)
-        address->local = address->peer;
-    return attributes_ended(&attributes) ? 0 : -EBADMSG;
+    *address = (struct interface_address){.interface = header->ifa_index,
+                                          .local.prefix = header->ifa_prefixlen,
+                                          .peer.family = header->ifa_family};
+    decoding.family = header->ifa_family;
+    attributes_decode(&decoding, attributes, (struct targets)TARGETS(address_targets));
+    if (!address->local.address.family)
+        address->local.address = address->peer;
+    return decoding.malformed ? -EBADMSG : 0;
 }

@@ -6,15 +6,12 @@
 
 #include "fastnet/query.h"
 
-/* Space for an interface's address as text: 32 bytes, each two digits and a colon. */
-enum { LLADDR_TEXT_MAX = 96 };
-
 /*
  * Fills the record from an RTM_NEWLINK, all but its addresses; the name and the other texts borrow
- * from the message, lladdr_text from text. Unknown attributes are skipped. Returns 0 or -EBADMSG:
- * the message is too short, has no name, or its attributes do not end where it does.
+ * from the message. Unknown attributes are skipped. Returns 0 or -EBADMSG: the message is too short
+ * or has no name (record.has is 0), or something in it is no attribute.
  */
-int link_decode(const struct nlmsghdr *message, struct record *record, char text[LLADDR_TEXT_MAX]);
+int link_decode(const struct nlmsghdr *message, struct record *record);
 
 /* The same for an RTM_NEWADDR of IPv4 or IPv6; one of another family is -EAFNOSUPPORT. */
 int address_decode(const struct nlmsghdr *message, struct interface_address *address);

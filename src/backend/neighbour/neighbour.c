@@ -8,12 +8,14 @@
 #include <libmnl/libmnl.h>
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
+#include <net/if.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "backend/neighbour/neighbour_identity.h"
 #include "backend/netlink/attributes.h"
 #include "backend/netlink/netlink.h"
+#include "fastnet/predicate.h"
 #include "fastnet/report.h"
 
 const struct table table_neighbours = {
@@ -40,144 +42,75 @@ static uint64_t fields(const struct table *table)
     return table->kind == &kind_neighbour ? FIELDS : 0;
 }
 
-/* What is to be known of a filter when there is none. */
-static const struct neighbour_filter no_filter = {.entries = true, .proxies = true};
-
-static uint64_t bit_if(bool taken, uint64_t bit)
+static bool take_cacheinfo(struct text content, void *member)
 {
-    return taken ? bit : 0;
-}
-
-static uint64_t decode_cacheinfo(struct neighbour_record *neighbour,
-                                 const struct attribute *attribute)
-{
+    struct neighbour_record *neighbour = member;
     struct nda_cacheinfo info;
 
-    if (!attribute_bytes(attribute, &info, sizeof info))
-        return 0;
+    if (!attribute_bytes(content, &info, sizeof info))
+        return false;
     neighbour->used_ms = (uint64_t)info.ndm_used * MS_PER_TICK;
     neighbour->confirmed_ms = (uint64_t)info.ndm_confirmed * MS_PER_TICK;
     neighbour->updated_ms = (uint64_t)info.ndm_updated * MS_PER_TICK;
     neighbour->references = info.ndm_refcnt;
-    return NEIGHBOUR_CACHEINFO;
+    return true;
 }
 
-static uint64_t decode_lladdr(struct neighbour_record *neighbour, const struct attribute *attribute)
+static bool take_lladdr(struct text content, void *member)
 {
-    if (attribute->length > LLADDR_MAX)
-        return 0;
-    memcpy(neighbour->lladdr, attribute->data, attribute->length);
-    neighbour->lladdr_length = (uint8_t)attribute->length;
-    return NEIGHBOUR_LLADDR;
+    struct neighbour_record *neighbour = member;
+
+    return attribute_lladdr(content, neighbour->lladdr, &neighbour->lladdr_length);
 }
 
-static void decode_flags_ext(struct neighbour_record *neighbour, const struct attribute *attribute)
+/* Flags are there without these, too. */
+static bool take_flags_ext(struct text content, void *member)
 {
-    uint32_t flags;
+    uint32_t *flags = member, ext = 0;
 
-    if (attribute_bytes(attribute, &flags, sizeof flags))
-        neighbour->flags |= flags << NEIGHBOUR_FLAGS_EXT_SHIFT;
+    attribute_u32(content, &ext);
+    *flags |= ext << NEIGHBOUR_FLAGS_EXT_SHIFT;
+    return false;
 }
 
-/* Attributes that an entry has rarely or never. */
-static uint64_t decode_rare_attribute(struct neighbour_record *neighbour,
-                                      const struct attribute *attribute)
-{
-    switch (attribute->type) {
-    case NDA_MASTER:
-        return bit_if(attribute_bytes(attribute, &neighbour->master, sizeof neighbour->master),
-                      NEIGHBOUR_MASTER);
-    case NDA_LINK_NETNSID:
-        return bit_if(attribute_bytes(attribute, &neighbour->netns, sizeof neighbour->netns),
-                      NEIGHBOUR_NETNS);
-    case NDA_VLAN:
-        return bit_if(attribute_bytes(attribute, &neighbour->vlan, sizeof neighbour->vlan),
-                      NEIGHBOUR_VLAN);
-    case NDA_VNI:
-        return bit_if(attribute_bytes(attribute, &neighbour->vni, sizeof neighbour->vni),
-                      NEIGHBOUR_VNI);
-    case NDA_PORT:
-        return bit_if(attribute_be16(attribute, &neighbour->port), NEIGHBOUR_PORT);
-    default:
-        return 0;
-    }
-}
-
-/* Returns the presence bits of what was taken. */
-static uint64_t decode_attribute(struct neighbour_record *neighbour,
-                                 const struct attribute *attribute)
-{
-    switch (attribute->type) {
-    case NDA_LLADDR:
-        return decode_lladdr(neighbour, attribute);
-    case NDA_CACHEINFO:
-        return decode_cacheinfo(neighbour, attribute);
-    case NDA_PROBES:
-        return bit_if(attribute_bytes(attribute, &neighbour->probes, sizeof neighbour->probes),
-                      NEIGHBOUR_PROBES);
-    case NDA_PROTOCOL:
-        return bit_if(attribute_u8(attribute, &neighbour->protocol), NEIGHBOUR_PROTOCOL);
-    case FLAGS_EXT:
-        decode_flags_ext(neighbour, attribute);
-        return 0; /* flags are there without them, too */
-    default:
-        return decode_rare_attribute(neighbour, attribute);
-    }
-}
-
-static int decode_attributes(struct record *record, struct attributes attributes, uint8_t family)
-{
-    struct neighbour_record *neighbour = &record->neighbour;
-    struct attribute attribute;
-    bool has_address = false;
-
-    while (attributes_next(&attributes, &attribute))
-        if (attribute.type == NDA_DST)
-            has_address = attribute_address(&attribute, family, &neighbour->address);
-        else
-            record->has |= decode_attribute(neighbour, &attribute);
-    return attributes_ended(&attributes) && has_address ? 0 : -EBADMSG;
-}
-
-/* What stands behind the header of a message. */
-static struct attributes attributes_of(const struct nlmsghdr *message)
-{
-    const char *start = (const char *)message;
-
-    return (struct attributes){start + NLMSG_LENGTH(sizeof(struct ndmsg)),
-                               start + message->nlmsg_len};
-}
-
-/* What no presence bit tells of; to clear the whole record would take longer than to decode it. */
-static void begin(struct neighbour_record *neighbour, const struct ndmsg *header)
-{
-    neighbour->type = header->ndm_type;
-    neighbour->state = header->ndm_state;
-    neighbour->flags = header->ndm_flags;
-    neighbour->interface = 0;
-    neighbour->lladdr_length = 0;
-    memset(neighbour->interface_name, 0, sizeof neighbour->interface_name);
-}
+static const struct target targets[] = {
+    [NDA_DST] = TAKE(neighbour.address, 0),
+    [NDA_LLADDR] = TAKE_BY(take_lladdr, neighbour, NEIGHBOUR_LLADDR),
+    [NDA_CACHEINFO] = TAKE_BY(take_cacheinfo, neighbour, NEIGHBOUR_CACHEINFO),
+    [NDA_PROBES] = TAKE(neighbour.probes, NEIGHBOUR_PROBES),
+    [NDA_PROTOCOL] = TAKE(neighbour.protocol, NEIGHBOUR_PROTOCOL),
+    [NDA_MASTER] = TAKE(neighbour.master, NEIGHBOUR_MASTER),
+    [NDA_LINK_NETNSID] = TAKE(neighbour.netns, NEIGHBOUR_NETNS),
+    [NDA_VLAN] = TAKE(neighbour.vlan, NEIGHBOUR_VLAN),
+    [NDA_VNI] = TAKE(neighbour.vni, NEIGHBOUR_VNI),
+    [NDA_PORT] = TAKE_BE(neighbour.port, NEIGHBOUR_PORT),
+    [FLAGS_EXT] = TAKE_BY(take_flags_ext, neighbour.flags, 0),
+};
 
 int neighbour_decode(const struct nlmsghdr *message, struct record *record)
 {
-    const struct ndmsg *header = (const void *)(message + 1);
     struct neighbour_record *neighbour = &record->neighbour;
+    struct decoding decoding = {.object = record};
+    struct attributes attributes;
+    const struct ndmsg *header = message_header(message, sizeof *header, &attributes);
 
-    if (message->nlmsg_len < NLMSG_LENGTH(sizeof *header))
+    if (!header)
         return -EBADMSG;
     if (header->ndm_family != AF_INET && header->ndm_family != AF_INET6)
         return -EAFNOSUPPORT;
-    record->kind = &kind_neighbour;
-    record->has = NEIGHBOUR_FLAGS | NEIGHBOUR_TYPE;
-    begin(neighbour, header);
-    if (header->ndm_ifindex > 0) {
-        neighbour->interface = (uint32_t)header->ndm_ifindex;
-        record->has |= NEIGHBOUR_INTERFACE;
-    }
-    record->has |= bit_if(!(header->ndm_flags & NTF_PROXY), NEIGHBOUR_STATE);
-    if (decode_attributes(record, attributes_of(message), header->ndm_family) < 0)
+    record_begin(record, &kind_neighbour, sizeof record->neighbour);
+    neighbour->type = header->ndm_type;
+    neighbour->state = header->ndm_state;
+    neighbour->flags = header->ndm_flags;
+    neighbour->interface = header->ndm_ifindex > 0 ? (uint32_t)header->ndm_ifindex : 0;
+    decoding.family = header->ndm_family;
+    decoding.has = NEIGHBOUR_FLAGS | NEIGHBOUR_TYPE |
+                   (neighbour->interface ? NEIGHBOUR_INTERFACE : 0) |
+                   ((header->ndm_flags & NTF_PROXY) ? 0 : NEIGHBOUR_STATE);
+    attributes_decode(&decoding, attributes, (struct targets)TARGETS(targets));
+    if (decoding.malformed || !neighbour->address.family)
         return -EBADMSG;
+    record->has = decoding.has;
     record->identity = neighbour_identity(neighbour);
     return 0;
 }
@@ -185,7 +118,7 @@ int neighbour_decode(const struct nlmsghdr *message, struct record *record)
 /* One reading of one table. */
 struct reading {
     const struct query *query;
-    const struct neighbour_filter *filter;
+    uint32_t interface, master; /* that rows must be of; 0: any */
     record_fn fn;
     void *arg;
 };
@@ -197,7 +130,7 @@ static bool is_wanted(const struct reading *reading, const struct record *record
     const uint8_t family = reading->query->table->family;
 
     return (family == AF_UNSPEC || neighbour->address.family == family) &&
-           (!reading->filter->interface || neighbour->interface == reading->filter->interface);
+           (!reading->interface || neighbour->interface == reading->interface);
 }
 
 static int take_message(const struct nlmsghdr *message, void *arg)
@@ -208,15 +141,18 @@ static int take_message(const struct nlmsghdr *message, void *arg)
 
     if (message->nlmsg_type != RTM_NEWNEIGH)
         return 0;
-    /* a master is no part of a message: without the kernel rows cannot be told by it */
-    if (reading->filter->master && !(message->nlmsg_flags & NLM_F_DUMP_FILTERED))
+    /* a message has no master: only a kernel that says that it filtered tells rows by it */
+    if (reading->master && !(message->nlmsg_flags & NLM_F_DUMP_FILTERED))
         return -EOPNOTSUPP;
     error = neighbour_decode(message, &record);
     if (error == -EBADMSG)
-        report_loss(reading->query->report, "%s: skipped a netlink message that is malformed",
-                    reading->query->table->name);
+        report_malformed(reading->query);
     if (error || !is_wanted(reading, &record))
         return 0;
+    if (reading->master) {
+        record.neighbour.master = reading->master;
+        record.has |= NEIGHBOUR_MASTER;
+    }
     return reading->fn(&record, reading->arg);
 }
 
@@ -225,7 +161,6 @@ enum { REQUEST_MAX = 64 }; /* bytes; the largest is 44 */
 static int dump_by_flags(struct reading *reading, uint8_t flags)
 {
     const struct query *query = reading->query;
-    const struct neighbour_filter *filter = reading->filter;
     _Alignas(struct nlmsghdr) char buffer[REQUEST_MAX];
     struct nlmsghdr *message = mnl_nlmsg_put_header(buffer);
     struct ndmsg *request = mnl_nlmsg_put_extra_header(message, sizeof *request);
@@ -234,23 +169,57 @@ static int dump_by_flags(struct reading *reading, uint8_t flags)
     message->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
     request->ndm_family = query->table->family;
     request->ndm_flags = flags;
-    if (filter->interface)
-        mnl_attr_put_u32(message, NDA_IFINDEX, filter->interface);
-    if (filter->master)
-        mnl_attr_put_u32(message, NDA_MASTER, filter->master);
+    if (reading->interface)
+        mnl_attr_put_u32(message, NDA_IFINDEX, reading->interface);
+    if (reading->master)
+        mnl_attr_put_u32(message, NDA_MASTER, reading->master);
     return netlink_dump(query->netlink, NETLINK_ROUTE, message, take_message, reading,
                         query->report);
 }
 
+/*
+ * The interface that all wanted rows are of, or belong to: named, or by its index. 0: they may be
+ * of any.
+ */
+static uint32_t required_index(const struct predicate *where, size_t offset)
+{
+    const struct predicate *equal = predicate_requires(where, offset, PREDICATE_EQUAL);
+    char name[INTERFACE_NAME_SIZE] = "";
+
+    if (!equal)
+        return 0;
+    if (equal->constant.type == VALUE_NUMBER)
+        return equal->constant.number <= INT32_MAX ? (uint32_t)equal->constant.number : 0;
+    if (equal->constant.type == VALUE_TEXT && equal->constant.text.length < sizeof name)
+        memcpy(name, equal->constant.text.data, equal->constant.text.length);
+    return if_nametoindex(name);
+}
+
+/* Whether entries or proxies, of which nothing else is known, could be wanted. */
+static bool may_be_wanted(const struct predicate *where, bool proxy)
+{
+    const struct predicate *flags =
+        predicate_requires(where, offsetof(struct record, neighbour.flags), PREDICATE_MASKED);
+    const struct record proxies = {.kind = &kind_neighbour};
+
+    if (flags && flags->mask.bits[0] & NTF_PROXY)
+        return proxy == ((flags->constant.flags.bits[0] & NTF_PROXY) != 0);
+    return !proxy || predicate_may_hold(where, &proxies, NEIGHBOUR_STATE); /* they have no state */
+}
+
 static int dump(const struct query *query, record_fn fn, void *arg)
 {
-    struct reading reading = {.query = query, .fn = fn, .arg = arg};
+    struct reading reading = {
+        .query = query,
+        .interface = required_index(query->where, offsetof(struct record, neighbour.interface)),
+        .master = required_index(query->where, offsetof(struct record, neighbour.master)),
+        .fn = fn,
+        .arg = arg};
     int result = 0;
 
-    reading.filter = query->neighbours ? query->neighbours : &no_filter;
-    if (reading.filter->entries)
+    if (may_be_wanted(query->where, false))
         result = dump_by_flags(&reading, 0);
-    if (result == 0 && reading.filter->proxies)
+    if (result == 0 && may_be_wanted(query->where, true))
         result = dump_by_flags(&reading, NTF_PROXY);
     return result;
 }

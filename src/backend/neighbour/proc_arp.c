@@ -14,6 +14,7 @@
 #include "backend/neighbour/neighbour_identity.h"
 #include "backend/proc/proc_file.h"
 #include "backend/proc/scan.h"
+#include "fastnet/predicate.h"
 #include "fastnet/report.h"
 
 #define FIELDS                                                                                     \
@@ -109,22 +110,6 @@ int proc_arp_decode(const struct line *line, struct record *record)
     return 0;
 }
 
-static bool is_wanted(const struct query *query, const struct record *record)
-{
-    const struct neighbour_filter *filter = query->neighbours;
-
-    if (!filter)
-        return true;
-    return (record->neighbour.flags & NTF_PROXY) ? filter->proxies : filter->entries;
-}
-
-static int take(struct proc_file *file, const struct line *line, struct record *record)
-{
-    int error = proc_arp_decode(line, record);
-
-    return error ? error : is_wanted(file->query, record) ? 0 : NO_ROW;
-}
-
 /* Says what a listing of all neighbours lacks when it is made from this file. */
 static void report_missing(const struct query *query)
 {
@@ -137,10 +122,12 @@ static void report_missing(const struct query *query)
 
 static int dump(const struct query *query, record_fn fn, void *arg)
 {
-    struct proc_file file = {.query = query, .name = "arp", .heading = "HW address", .take = take};
+    struct proc_file file = {
+        .query = query, .name = "arp", .heading = "HW address", .decode = proc_arp_decode};
     int result;
 
-    if (query->neighbours && query->neighbours->master)
+    if (predicate_requires(query->where, offsetof(struct record, neighbour.master),
+                           PREDICATE_EQUAL))
         return -EOPNOTSUPP; /* the file has no masters */
     result = proc_file_open(&file);
     if (result < 0)

@@ -1,6 +1,8 @@
 /*
- * A cursor over netlink attributes (struct nlattr, linux/netlink.h): length before content, nothing
- * that is malformed is handed out. Inline, for a flow has thirty of them.
+ * Netlink attributes (struct nlattr, linux/netlink.h), and how a decoder takes them: a table says
+ * into which member each type of attribute goes, attributes_decode() follows it. Length comes
+ * before content: of what is malformed nothing is handed out, and what an attribute is too short
+ * for is a field that the record lacks. The cursor is inline because a flow has thirty attributes.
  */
 #ifndef BACKEND_NETLINK_ATTRIBUTES_H
 #define BACKEND_NETLINK_ATTRIBUTES_H
@@ -13,102 +15,217 @@
 #include <string.h>
 
 #include "fastnet/address.h"
+#include "fastnet/array.h"
+#include "fastnet/record.h"
+
+/* --- The cursor ------------------------------------------------------------------------------- */
 
 struct attributes {
-    const char *at, *end;
+    const char *at;
+    size_t left; /* bytes */
 };
 
 struct attribute {
     unsigned type; /* without the flags */
-    const char *data;
-    size_t length;
+    struct text content;
 };
 
-/* Takes the next one; false at the end, or where what is left is no attribute. */
-static inline bool attributes_next(struct attributes *attributes, struct attribute *attribute)
+/* A decoder under way. */
+struct decoding {
+    void *object;   /* whose members are set: a struct record, or what a table was written for */
+    uint64_t has;   /* presence bits of what was taken */
+    uint8_t family; /* of the message: addresses are of it */
+    bool malformed; /* something was no attribute */
+};
+
+/*
+ * The header that a message begins with (size bytes), and in *attributes what follows it; NULL when
+ * the message is shorter. nlmsg_len is that of the memory behind it.
+ */
+static inline const void *message_header(const struct nlmsghdr *message, size_t size,
+                                         struct attributes *attributes)
 {
-    const size_t left = (size_t)(attributes->end - attributes->at);
+    const char *start = (const char *)message;
+    const size_t before = NLMSG_HDRLEN + NLMSG_ALIGN(size);
+
+    if (message->nlmsg_len < before)
+        return NULL;
+    *attributes = (struct attributes){start + before, message->nlmsg_len - before};
+    return start + NLMSG_HDRLEN;
+}
+
+/* Takes the next one; false at the end, or where what is left is no attribute. */
+static inline bool attributes_next(struct decoding *decoding, struct attributes *attributes,
+                                   struct attribute *attribute)
+{
+    const char *at = attributes->at;
     struct nlattr header;
     size_t taken;
 
-    if (left < sizeof header)
+    if (attributes->left < sizeof header) {
+        decoding->malformed |= attributes->left > 0;
         return false;
-    memcpy(&header, attributes->at, sizeof header);
-    if (header.nla_len < sizeof header || header.nla_len > left)
-        return false;
+    }
+    memcpy(&header, at, sizeof header);
     attribute->type = header.nla_type & (unsigned)NLA_TYPE_MASK;
-    attribute->data = attributes->at + sizeof header; /* NLA_HDRLEN: it is aligned */
-    attribute->length = header.nla_len - sizeof header;
+    attribute->content.data = at + sizeof header; /* NLA_HDRLEN: it is aligned */
+    attribute->content.length = header.nla_len - sizeof header;
+    if (attribute->content.length > attributes->left - sizeof header) { /* or is below 0 */
+        decoding->malformed = true;
+        return false;
+    }
     taken = (header.nla_len + (size_t)NLA_ALIGNTO - 1) & ~((size_t)NLA_ALIGNTO - 1);
-    attributes->at += taken < left ? taken : left;
+    attributes->at = at + taken;
+    attributes->left = taken < attributes->left ? attributes->left - taken : 0;
     return true;
-}
-
-/* Whether all there was has been taken. */
-static inline bool attributes_ended(const struct attributes *attributes)
-{
-    return attributes->at == attributes->end;
 }
 
 /* What is nested in one. */
-static inline struct attributes attribute_nested(const struct attribute *attribute)
+static inline struct attributes attribute_nested(struct text content)
 {
-    return (struct attributes){attribute->data, attribute->data + attribute->length};
+    return (struct attributes){content.data, content.length};
 }
 
-/* Each of these takes a number, and says whether the attribute is long enough for it. */
+/* --- Content: each says whether the attribute is long enough ---------------------------------- */
 
-static inline bool attribute_u8(const struct attribute *attribute, uint8_t *value)
+static inline bool attribute_bytes(struct text content, void *value, size_t size)
 {
-    if (attribute->length < sizeof *value)
+    if (content.length < size)
         return false;
-    memcpy(value, attribute->data, sizeof *value);
+    memcpy(value, content.data, size);
     return true;
 }
 
-static inline bool attribute_be16(const struct attribute *attribute, uint16_t *value)
+static inline bool attribute_u8(struct text content, uint8_t *value)
 {
-    if (attribute->length < sizeof *value)
+    return attribute_bytes(content, value, sizeof *value);
+}
+
+static inline bool attribute_u32(struct text content, uint32_t *value)
+{
+    return attribute_bytes(content, value, sizeof *value);
+}
+
+static inline bool attribute_be16(struct text content, uint16_t *value)
+{
+    if (!attribute_bytes(content, value, sizeof *value))
         return false;
-    memcpy(value, attribute->data, sizeof *value);
     *value = be16toh(*value);
     return true;
 }
 
-static inline bool attribute_be32(const struct attribute *attribute, uint32_t *value)
+static inline bool attribute_be32(struct text content, uint32_t *value)
 {
-    if (attribute->length < sizeof *value)
+    if (!attribute_bytes(content, value, sizeof *value))
         return false;
-    memcpy(value, attribute->data, sizeof *value);
     *value = be32toh(*value);
     return true;
 }
 
-static inline bool attribute_be64(const struct attribute *attribute, uint64_t *value)
+static inline bool attribute_be64(struct text content, uint64_t *value)
 {
-    if (attribute->length < sizeof *value)
+    if (!attribute_bytes(content, value, sizeof *value))
         return false;
-    memcpy(value, attribute->data, sizeof *value);
     *value = be64toh(*value);
     return true;
 }
 
-static inline bool attribute_bytes(const struct attribute *attribute, void *value, size_t size)
+/* An address of another length than its family's is none. */
+static inline bool attribute_address(struct text content, uint8_t family, struct address *address)
 {
-    if (attribute->length < size)
+    if (content.length != (family == AF_INET ? 4 : 16))
         return false;
-    memcpy(value, attribute->data, size);
+    *address = (struct address){.family = family};
+    memcpy(address->bytes, content.data, family == AF_INET ? 4 : 16);
     return true;
 }
 
-/* An address of another length than its family's is none. */
-static inline bool attribute_address(const struct attribute *attribute, uint8_t family,
-                                     struct address *address)
+/* A link-layer address that is longer than any of linux/netdevice.h is none. */
+static inline bool attribute_lladdr(struct text content, uint8_t bytes[LLADDR_MAX], uint8_t *length)
 {
-    if (attribute->length != (family == AF_INET ? 4 : 16))
+    if (content.length > LLADDR_MAX)
         return false;
-    *address = address_make(family, attribute->data);
+    memcpy(bytes, content.data, content.length);
+    *length = (uint8_t)content.length;
     return true;
 }
+
+/* --- Tables ----------------------------------------------------------------------------------- */
+
+enum target_form {
+    TARGET_NONE, /* the attribute is passed over */
+    TARGET_U8,   /* numbers in host byte order */
+    TARGET_U16,
+    TARGET_U32,
+    TARGET_U64,
+    TARGET_BE16, /* numbers in network byte order */
+    TARGET_BE32,
+    TARGET_BE64,
+    TARGET_STRING,  /* a struct text: up to the terminating NUL, which need not be there */
+    TARGET_BYTES,   /* a struct text: all that is in the attribute */
+    TARGET_ADDRESS, /* of the message's family */
+    TARGET_NEST,    /* attributes, for a table of their own */
+    TARGET_NEST_BY, /* attributes, for a function */
+    TARGET_BY,      /* for a function */
+};
+
+struct targets {
+    const struct target *by_type;
+    size_t count;
+};
+
+/* Where the content of one type of attribute goes. */
+struct target {
+    uint64_t bit;    /* of decoding.has, when it was taken */
+    uint16_t offset; /* bytes from the start of the object to the member */
+    uint8_t form;    /* enum target_form */
+    union {
+        struct targets nested;
+        /* Return whether something was taken. */
+        bool (*take_nested)(struct decoding *decoding, struct attributes nested, void *member);
+        bool (*take)(struct text content, void *member);
+    };
+};
+
+/* clang-format off */
+
+/*
+ * What tables are written with: [IFLA_MTU] = TAKE(interface.mtu, INTERFACE_MTU). The form follows
+ * from the member's type, which is one of struct record, or with TAKE_INTO() of another.
+ */
+#define TAKE(path, bits)          TAKE_INTO(struct record, path, bits)
+#define TAKE_INTO(of, path, bits) TARGET(of, path, bits, TARGET_FORM(of, path))
+#define TAKE_BE(path, bits)       TARGET(struct record, path, bits, TARGET_FORM_BE(path))
+#define TAKE_BYTES(path, bits)    TAKE_BYTES_INTO(struct record, path, bits)
+#define TAKE_BYTES_INTO(of, path, bits) TARGET(of, path, bits, TARGET_BYTES)
+#define TAKE_BY(function, path, bits)                                                              \
+    TARGET(struct record, path, bits, TARGET_BY, .take = (function))
+#define TAKE_NEST(table)          {.form = TARGET_NEST, .nested = TARGETS(table)}
+#define TAKE_NEST_BY(function, path, bits)                                                         \
+    TARGET(struct record, path, bits, TARGET_NEST_BY, .take_nested = (function))
+
+#define TARGETS(table) {table, COUNT(table)}
+#define TARGET(of, path, bits, of_form, ...)                                                       \
+    {.bit = (bits), .offset = offsetof(of, path), .form = (of_form), __VA_ARGS__}
+#define TARGET_FORM(of, path)                                                                      \
+    _Generic(&((of *)NULL)->path,                                                                  \
+        uint8_t *: TARGET_U8,                                                                      \
+        uint16_t *: TARGET_U16,                                                                    \
+        uint32_t *: TARGET_U32,                                                                    \
+        int32_t *: TARGET_U32,                                                                     \
+        uint64_t *: TARGET_U64,                                                                    \
+        struct text *: TARGET_STRING,                                                              \
+        struct address *: TARGET_ADDRESS)
+#define TARGET_FORM_BE(path)                                                                       \
+    _Generic(&((struct record *)NULL)->path,                                                       \
+        uint16_t *: TARGET_BE16,                                                                   \
+        uint32_t *: TARGET_BE32,                                                                   \
+        uint64_t *: TARGET_BE64)
+
+/* clang-format on */
+
+/* Takes what the table says into decoding->object; types that it lacks are passed over. */
+void attributes_decode(struct decoding *decoding, struct attributes attributes,
+                       struct targets targets);
 
 #endif

@@ -10,6 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "backend/netlink/attributes.h"
+#include "fastnet/query.h"
 #include "fastnet/report.h"
 #include "fastnet/rights.h"
 
@@ -184,34 +186,20 @@ static ssize_t receive(struct netlink *netlink, int fd, int flags, uint32_t *por
     return header.msg_flags & MSG_TRUNC && from.nl_pid == 0 ? -EMSGSIZE : length;
 }
 
-/* The first attribute of a type behind offset bytes of payload, or NULL. */
-static const struct nlattr *find_attribute(const struct nlmsghdr *message, size_t offset,
-                                           uint16_t type)
-{
-    const char *end = (const char *)message + message->nlmsg_len;
-    const struct nlattr *attr = mnl_nlmsg_get_payload_offset(message, offset);
-
-    for (; mnl_attr_ok(attr, (int)(end - (const char *)attr)); attr = mnl_attr_next(attr))
-        if (mnl_attr_get_type(attr) == type)
-            return attr;
-    return NULL;
-}
-
 /* The kernel's own words about an error (NETLINK_EXT_ACK), where it has any. */
 static void note_kernel_words(const struct dump *dump, const struct nlmsghdr *message,
                               size_t offset)
 {
-    const struct nlattr *attr;
-    size_t length;
+    struct decoding decoding = {0};
+    struct attributes attributes;
+    struct attribute attribute;
 
-    if (!(message->nlmsg_flags & NLM_F_ACK_TLVS) || mnl_nlmsg_get_payload_len(message) < offset)
+    if (!(message->nlmsg_flags & NLM_F_ACK_TLVS) || !message_header(message, offset, &attributes))
         return;
-    attr = find_attribute(message, offset, NLMSGERR_ATTR_MSG);
-    if (!attr)
-        return;
-    length = mnl_attr_get_payload_len(attr);
-    report_note(dump->report, "the kernel says: %.*s", (int)length,
-                (const char *)mnl_attr_get_payload(attr));
+    while (attributes_next(&decoding, &attributes, &attribute))
+        if (attribute.type == NLMSGERR_ATTR_MSG)
+            report_note(dump->report, "the kernel says: %.*s", (int)attribute.content.length,
+                        attribute.content.data);
 }
 
 /* An error as a message has it: 0, -errno, or -EBADMSG for what the kernel never says. */
@@ -455,4 +443,9 @@ int netlink_listen(struct netlink *netlink, const struct netlink_listening *list
     }
     channel_close(&channel);
     return result < 0 ? result : 0;
+}
+
+void report_malformed(const struct query *query)
+{
+    report_loss(query->report, "%s: a netlink message is malformed", query->table->name);
 }

@@ -8,6 +8,7 @@
 
 #include "fastnet/netlink.h"
 
+struct query;
 struct report;
 
 /* Takes one message of an answer, or an event; negative stops it. */
@@ -41,5 +42,8 @@ struct netlink_listening {
  */
 int netlink_listen(struct netlink *netlink, const struct netlink_listening *listening,
                    struct report *report);
+
+/* Tells a loss: a message of the query's table is malformed. */
+void report_malformed(const struct query *query);
 
 #endif

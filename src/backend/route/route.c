@@ -38,19 +38,13 @@ struct reading {
     record_fn fn;
     void *arg;
     uint64_t count; /* rows handed on */
-    struct record record;
+    struct route_rows rows;
 };
 
 static int hand_on(struct reading *reading)
 {
     reading->count++;
-    return reading->fn(&reading->record, reading->arg);
-}
-
-static void report_malformed(const struct reading *reading)
-{
-    report_loss(reading->query->report, "%s: a netlink message is malformed",
-                reading->query->table->name);
+    return reading->fn(&reading->rows.record, reading->arg);
 }
 
 /* What /proc/net/route says of such a route can be had from there, as long as nothing was handed
@@ -62,7 +56,7 @@ static int take_hidden(struct reading *reading)
 
     if (query->table->family == AF_INET && !reading->count && !query->exclusive)
         return -EOPNOTSUPP;
-    reading->record.has &= ~ROUTE_FLAGS;
+    reading->rows.record.has &= ~ROUTE_FLAGS;
     report_loss(query->report,
                 "%s: the kernel does not say where routes by nexthop objects go "
                 "(net.ipv4.nexthop_compat_mode is 0)",
@@ -70,17 +64,17 @@ static int take_hidden(struct reading *reading)
     return 0;
 }
 
-static int take_nexthops(struct reading *reading, struct route_nexthops *nexthops)
+static int take_nexthops(struct reading *reading)
 {
     int result;
 
-    while ((result = route_decode_nexthop(nexthops, &reading->record)) > 0) {
+    while ((result = route_decode_nexthop(&reading->rows)) > 0) {
         result = hand_on(reading);
         if (result < 0)
             return result;
     }
     if (result < 0)
-        report_malformed(reading);
+        report_malformed(reading->query);
     return 0;
 }
 
@@ -96,21 +90,20 @@ static bool is_of_table(const struct record *record, const struct table *table)
 static int take_route(const struct nlmsghdr *message, void *arg)
 {
     struct reading *reading = arg;
-    struct record *record = &reading->record;
-    struct route_nexthops nexthops;
+    struct record *record = &reading->rows.record;
     int result;
 
     if (message->nlmsg_type != RTM_NEWROUTE)
         return 0;
-    result = route_decode(message, record, &nexthops);
+    result = route_decode(message, &reading->rows);
     if (result == -EBADMSG)
-        report_malformed(reading);
+        report_malformed(reading->query);
     if (!record->has || !is_of_table(record, reading->query->table))
         return 0;
     if (result == -EOPNOTSUPP && (result = take_hidden(reading)) < 0)
         return result;
     result = hand_on(reading);
-    return result < 0 ? result : take_nexthops(reading, &nexthops);
+    return result < 0 ? result : take_nexthops(reading);
 }
 
 /* IPv4: the main table, which is what /proc/net/route has. */

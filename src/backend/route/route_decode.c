@@ -17,146 +17,77 @@
 /* RTF_LOCAL of linux/ipv6_route.h, which is a signed number there. */
 #define FLAG_LOCAL UINT32_C(0x80000000)
 
-static void take_address(const struct attribute *attribute, struct record *record,
-                         struct address *address, uint64_t field)
+/* A gateway of the family that is named (struct rtvia), where that is not the route's own. */
+static bool take_via(struct text content, void *member)
 {
-    if (attribute_address(attribute, record->route.destination.family, address))
-        record->has |= field;
+    uint16_t family;
+
+    if (!attribute_bytes(content, &family, sizeof family) ||
+        (family != AF_INET && family != AF_INET6))
+        return false;
+    content = (struct text){content.data + sizeof family, content.length - sizeof family};
+    return attribute_address(content, (uint8_t)family, member);
 }
 
-static bool take_u32(const struct attribute *attribute, struct record *record, uint32_t *number,
-                     uint64_t field)
+/* A metric that is 0 is not set. */
+static bool take_metric(struct text content, void *member)
 {
-    if (!attribute_bytes(attribute, number, sizeof *number))
+    uint32_t number;
+
+    if (!attribute_u32(content, &number) || !number)
         return false;
-    record->has |= field;
+    *(uint32_t *)member = number;
     return true;
 }
 
-/* A gateway of the route's own family, or of the one that is named (struct rtvia). */
-static void take_gateway(const struct attribute *attribute, struct record *record)
+/* In eighths of a millisecond. */
+static bool take_rtt(struct text content, void *member)
 {
-    take_address(attribute, record, &record->route.gateway, ROUTE_GATEWAY);
-}
+    uint32_t *irtt = member;
+    const bool is_set = take_metric(content, irtt);
 
-static void take_via(const struct attribute *attribute, struct record *record)
-{
-    uint16_t family;
-    struct attribute address;
-
-    if (!attribute_bytes(attribute, &family, sizeof family) ||
-        (family != AF_INET && family != AF_INET6))
-        return;
-    address = (struct attribute){.data = attribute->data + sizeof family,
-                                 .length = attribute->length - sizeof family};
-    if (attribute_address(&address, (uint8_t)family, &record->route.gateway))
-        record->has |= ROUTE_GATEWAY;
-}
-
-/* Metrics that are 0 are not set. */
-static void take_metrics(const struct attribute *nest, struct record *record)
-{
-    struct attributes metrics = attribute_nested(nest);
-    struct route_record *route = &record->route;
-    struct attribute metric;
-    uint32_t number;
-
-    while (attributes_next(&metrics, &metric)) {
-        if (!attribute_bytes(&metric, &number, sizeof number) || !number)
-            continue;
-        switch (metric.type) {
-        case RTAX_MTU:
-            route->mtu = number;
-            record->has |= ROUTE_MTU;
-            break;
-        case RTAX_ADVMSS:
-            route->mss = number;
-            record->has |= ROUTE_MSS;
-            break;
-        case RTAX_WINDOW:
-            route->window = number;
-            record->has |= ROUTE_WINDOW;
-            break;
-        case RTAX_RTT: /* in eighths of a millisecond */
-            route->irtt = number / 8;
-            record->has |= ROUTE_IRTT;
-            break;
-        default:
-            break;
-        }
-    }
+    *irtt /= 8;
+    return is_set;
 }
 
 /* Only a route that expires has a time there that is not 0. */
-static void take_cache_info(const struct attribute *attribute, struct record *record)
+static bool take_cacheinfo(struct text content, void *member)
 {
     enum { USER_HZ = 100 };
     struct rta_cacheinfo info;
 
-    if (!attribute_bytes(attribute, &info, sizeof info) || info.rta_expires == 0)
-        return;
-    record->route.expires = info.rta_expires > 0 ? (uint32_t)info.rta_expires / USER_HZ : 0;
-    record->has |= ROUTE_EXPIRES;
-}
-
-/* Attributes that a nexthop has as well. Returns whether it was one. */
-static bool take_nexthop_attribute(const struct attribute *attribute, struct record *record)
-{
-    switch (attribute->type) {
-    case RTA_GATEWAY:
-        take_gateway(attribute, record);
-        return true;
-    case RTA_VIA:
-        take_via(attribute, record);
-        return true;
-    default:
+    if (!attribute_bytes(content, &info, sizeof info) || info.rta_expires == 0)
         return false;
-    }
+    *(uint32_t *)member = info.rta_expires > 0 ? (uint32_t)info.rta_expires / USER_HZ : 0;
+    return true;
 }
 
-static void take_attribute(const struct attribute *attribute, struct record *record,
-                           struct route_nexthops *nexthops)
-{
-    struct route_record *route = &record->route;
+/* What a nexthop has of its own. */
+#define NEXTHOP_TARGETS                                                                            \
+    [RTA_GATEWAY] = TAKE(route.gateway, ROUTE_GATEWAY), [RTA_VIA] =                                \
+                                                            TAKE_BY(take_via, route.gateway,       \
+                                                                    ROUTE_GATEWAY)
 
-    if (take_nexthop_attribute(attribute, record))
-        return;
-    switch (attribute->type) {
-    case RTA_DST:
-        take_address(attribute, record, &route->destination, 0);
-        break;
-    case RTA_SRC:
-        take_address(attribute, record, &route->from, 0);
-        break;
-    case RTA_PREFSRC:
-        take_address(attribute, record, &route->source, ROUTE_SOURCE);
-        break;
-    case RTA_OIF:
-        take_u32(attribute, record, &route->interface, ROUTE_INTERFACE);
-        break;
-    case RTA_PRIORITY:
-        take_u32(attribute, record, &route->metric, ROUTE_METRIC);
-        break;
-    case RTA_TABLE:
-        take_u32(attribute, record, &route->table, ROUTE_TABLE);
-        break;
-    case RTA_METRICS:
-        take_metrics(attribute, record);
-        break;
-    case RTA_CACHEINFO:
-        take_cache_info(attribute, record);
-        break;
-    case RTA_MULTIPATH:
-        nexthops->at = attribute->data;
-        nexthops->end = attribute->data + attribute->length;
-        break;
-    case RTA_NH_ID:
-        nexthops->object = true;
-        break;
-    default:
-        break;
-    }
-}
+static const struct target nexthop_targets[] = {NEXTHOP_TARGETS};
+static const struct target metrics[] = {
+    [RTAX_MTU] = TAKE_BY(take_metric, route.mtu, ROUTE_MTU),
+    [RTAX_ADVMSS] = TAKE_BY(take_metric, route.mss, ROUTE_MSS),
+    [RTAX_WINDOW] = TAKE_BY(take_metric, route.window, ROUTE_WINDOW),
+    [RTAX_RTT] = TAKE_BY(take_rtt, route.irtt, ROUTE_IRTT),
+};
+static const struct target targets[] = {
+    NEXTHOP_TARGETS,
+    [RTA_DST] = TAKE(route.destination, 0),
+    [RTA_SRC] = TAKE(route.from, 0),
+    [RTA_PREFSRC] = TAKE(route.source, ROUTE_SOURCE),
+    [RTA_OIF] = TAKE(route.interface, ROUTE_INTERFACE),
+    [RTA_PRIORITY] = TAKE(route.metric, ROUTE_METRIC),
+    [RTA_TABLE] = TAKE(route.table, ROUTE_TABLE),
+    [RTA_METRICS] = TAKE_NEST(metrics),
+    [RTA_CACHEINFO] = TAKE_BY(take_cacheinfo, route.expires, ROUTE_EXPIRES),
+    [RTA_MULTIPATH] = TAKE_BYTES_INTO(struct route_rows, nexthops, 0),
+    [RTA_NH_ID] = TAKE_INTO(struct route_rows, object, 0),
+};
 
 static bool is_rejected(const struct route_record *route)
 {
@@ -203,102 +134,98 @@ static void set_flags(struct record *record)
     record->has |= ROUTE_FLAGS;
 }
 
-int route_decode_nexthop(struct route_nexthops *nexthops, struct record *record)
+/* Cuts the first of the nexthops off, which has a header and attributes. */
+static bool cut_nexthop(struct text *nexthops, struct rtnexthop *header,
+                        struct attributes *attributes)
 {
-    const size_t left = (size_t)(nexthops->end - nexthops->at);
-    struct route_record *route = &record->route;
-    struct rtnexthop header;
-    struct attributes attributes;
-    struct attribute attribute;
     size_t taken;
 
-    if (!left)
+    if (nexthops->length < sizeof *header)
+        return false;
+    memcpy(header, nexthops->data, sizeof *header);
+    if (header->rtnh_len < sizeof *header || header->rtnh_len > nexthops->length)
+        return false;
+    *attributes =
+        (struct attributes){nexthops->data + sizeof *header, header->rtnh_len - sizeof *header};
+    taken = ((size_t)header->rtnh_len + RTNH_ALIGNTO - 1) & ~((size_t)RTNH_ALIGNTO - 1);
+    taken = taken < nexthops->length ? taken : nexthops->length;
+    *nexthops = (struct text){nexthops->data + taken, nexthops->length - taken};
+    return true;
+}
+
+int route_decode_nexthop(struct route_rows *rows)
+{
+    struct record *record = &rows->record;
+    struct route_record *route = &record->route;
+    struct decoding decoding = {.object = record, .family = route->destination.family};
+    struct attributes attributes;
+    struct rtnexthop header;
+
+    if (!rows->nexthops.length)
         return 0;
-    if (left < sizeof header)
+    if (!cut_nexthop(&rows->nexthops, &header, &attributes))
         return -EBADMSG;
-    memcpy(&header, nexthops->at, sizeof header);
-    if (header.rtnh_len < sizeof header || header.rtnh_len > left)
+    decoding.has = (record->has & ~ROUTE_GATEWAY) | ROUTE_INTERFACE | ROUTE_NEXTHOP;
+    attributes_decode(&decoding, attributes, (struct targets)TARGETS(nexthop_targets));
+    if (decoding.malformed)
         return -EBADMSG;
-    attributes = (struct attributes){nexthops->at + sizeof header, nexthops->at + header.rtnh_len};
-    taken = ((size_t)header.rtnh_len + RTNH_ALIGNTO - 1) & ~((size_t)RTNH_ALIGNTO - 1);
-    nexthops->at += taken < left ? taken : left;
-    record->has &= ~ROUTE_GATEWAY;
-    while (attributes_next(&attributes, &attribute))
-        take_nexthop_attribute(&attribute, record);
-    if (!attributes_ended(&attributes))
-        return -EBADMSG;
+    record->has = decoding.has;
     route->interface = (uint32_t)header.rtnh_ifindex;
     route->weight = header.rtnh_hops + 1u;
     route->nexthop++;
-    if (route->nexthop > 1 && (route->destination.family == AF_INET || nexthops->object))
+    if (route->nexthop > 1 && (route->destination.family == AF_INET || rows->object))
         route->part = ROUTE_FURTHER;
-    record->has |= ROUTE_INTERFACE | ROUTE_NEXTHOP;
     set_flags(record);
     return 1;
 }
 
-static void start_record(const struct rtmsg *body, struct record *record)
+/* Whether the kernel does not say where packets go, although they go somewhere. */
+static bool is_hidden(const struct route_rows *rows)
 {
-    record->kind = &kind_route;
-    record->has = ROUTE_TYPE | ROUTE_ORIGIN | ROUTE_TABLE | ROUTE_METRIC;
-    record->identity = 0;
-    record->route = (struct route_record){
-        .destination.family = body->rtm_family,
-        .gateway.family = body->rtm_family,
-        .from.family = body->rtm_family,
-        .prefix = body->rtm_dst_len,
-        .from_prefix = body->rtm_src_len,
-        .type = body->rtm_type,
-        .protocol = body->rtm_protocol,
-        .scope = body->rtm_scope,
-        .tos = body->rtm_tos,
-        .table = body->rtm_table,
-        .cloned = body->rtm_flags & RTM_F_CLONED,
-    };
-    if (body->rtm_src_len)
-        record->has |= ROUTE_FROM;
+    return rows->object && !rows->nexthops.length &&
+           !(rows->record.has & (ROUTE_GATEWAY | ROUTE_INTERFACE));
 }
 
-/* Whether nothing is said of where packets go, though they do go somewhere. */
-static bool is_hidden(const struct record *record, const struct route_nexthops *nexthops)
+static void begin(struct route_record *route, const struct rtmsg *header)
 {
-    return nexthops->object && nexthops->at == nexthops->end &&
-           !(record->has & (ROUTE_GATEWAY | ROUTE_INTERFACE));
+    route->destination.family = route->gateway.family = route->from.family = header->rtm_family;
+    route->prefix = header->rtm_dst_len;
+    route->from_prefix = header->rtm_src_len;
+    route->type = header->rtm_type;
+    route->protocol = header->rtm_protocol;
+    route->scope = header->rtm_scope;
+    route->tos = header->rtm_tos;
+    route->table = header->rtm_table;
+    route->cloned = header->rtm_flags & RTM_F_CLONED;
 }
 
-int route_decode(const struct nlmsghdr *message, struct record *record,
-                 struct route_nexthops *nexthops)
+int route_decode(const struct nlmsghdr *message, struct route_rows *rows)
 {
-    const char *data = (const char *)message + NLMSG_HDRLEN;
+    struct record *record = &rows->record;
+    struct decoding decoding = {.object = rows};
     struct attributes attributes;
-    struct attribute attribute;
-    struct rtmsg body;
+    const struct rtmsg *header = message_header(message, sizeof *header, &attributes);
+    const int bits = header && header->rtm_family == AF_INET ? 32 : 128;
 
-    record->has = 0;
-    *nexthops = (struct route_nexthops){0};
-    if (message->nlmsg_len < NLMSG_HDRLEN + sizeof body)
+    record_begin(record, &kind_route, sizeof record->route);
+    rows->nexthops = (struct text){NULL, 0};
+    rows->object = 0;
+    if (!header || (header->rtm_family != AF_INET && header->rtm_family != AF_INET6) ||
+        header->rtm_dst_len > bits || header->rtm_src_len > bits)
         return -EBADMSG;
-    memcpy(&body, data, sizeof body);
-    if (body.rtm_family != AF_INET && body.rtm_family != AF_INET6)
-        return -EBADMSG;
-    start_record(&body, record);
-    if (body.rtm_dst_len > 8 * address_size(&record->route.destination) ||
-        body.rtm_src_len > 8 * address_size(&record->route.destination)) {
-        record->has = 0;
-        return -EBADMSG;
-    }
-    attributes = (struct attributes){data + NLMSG_ALIGN(sizeof body),
-                                     (const char *)message + message->nlmsg_len};
-    while (attributes_next(&attributes, &attribute))
-        take_attribute(&attribute, record, nexthops);
+    begin(&record->route, header);
+    decoding.family = header->rtm_family;
+    decoding.has = ROUTE_TYPE | ROUTE_ORIGIN | ROUTE_TABLE | ROUTE_METRIC |
+                   (header->rtm_src_len ? ROUTE_FROM : 0);
+    attributes_decode(&decoding, attributes, (struct targets)TARGETS(targets));
+    record->has = decoding.has;
     set_flags(record);
     /* a blackhole that is the object's, not the route's, has no flags in the kernel's file */
-    if (nexthops->object && body.rtm_family == AF_INET6 && body.rtm_type == RTN_BLACKHOLE)
+    if (rows->object && header->rtm_family == AF_INET6 && header->rtm_type == RTN_BLACKHOLE)
         record->route.flags ^= RTF_REJECT | RTF_NONEXTHOP | RTF_UP;
-    if (!attributes_ended(&attributes) ||
-        (nexthops->at != nexthops->end && route_decode_nexthop(nexthops, record) < 0))
+    if (decoding.malformed || route_decode_nexthop(rows) < 0)
         return -EBADMSG;
-    return is_hidden(record, nexthops) ? -EOPNOTSUPP : 0;
+    return is_hidden(rows) ? -EOPNOTSUPP : 0;
 }
 
 bool route_is_listed(const struct record *record)

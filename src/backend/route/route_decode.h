@@ -6,26 +6,27 @@
 
 #include "fastnet/query.h"
 
-/* The nexthops of a route that were not handed out yet. */
-struct route_nexthops {
-    const char *at, *end; /* struct rtnexthop, one behind the other */
-    bool object;          /* they are a nexthop object's (ip-nexthop(8)) */
+/* A route, which has a row for each of its nexthops. Begins with the record: its decoder's object.
+ */
+struct route_rows {
+    struct record record; /* the row at hand */
+    struct text nexthops; /* struct rtnexthop, one behind the other: those that are still to come */
+    uint32_t object;      /* the nexthop object that they are of (ip-nexthop(8)); 0: none */
 };
 
 /*
- * Fills the record from an RTM_NEWROUTE; of a route over several nexthops from its first, and sets
- * what is left of them. Unknown attributes are skipped. Returns 0; -EBADMSG when the message is too
- * short, or its attributes do not end where it does; -EOPNOTSUPP when the kernel names a nexthop
- * object and does not say what is in it (sysctl net.ipv4.nexthop_compat_mode), in which case the
- * record has neither gateway nor interface.
+ * Fills the record from an RTM_NEWROUTE; of a route over several nexthops from its first, and keeps
+ * the others. Unknown attributes are skipped. Returns 0; -EBADMSG when the message is too short
+ * (record.has is 0), or something in it is no attribute; -EOPNOTSUPP when the kernel names a
+ * nexthop object and does not say what is in it (sysctl net.ipv4.nexthop_compat_mode), in which
+ * case the record has neither gateway nor interface.
  */
-int route_decode(const struct nlmsghdr *message, struct record *record,
-                 struct route_nexthops *nexthops);
+int route_decode(const struct nlmsghdr *message, struct route_rows *rows);
 
 /* Makes the record the next nexthop's. Returns 1, 0 when there is none left, or -EBADMSG. */
-int route_decode_nexthop(struct route_nexthops *nexthops, struct record *record);
+int route_decode_nexthop(struct route_rows *rows);
 
-/* The row of /proc/net/route and ipv6_route that this is, or whether it is none. */
+/* Whether /proc/net/route or ipv6_route lists such a route, too. */
 bool route_is_listed(const struct record *record);
 
 #endif

@@ -63,8 +63,8 @@ static int keep(const struct record *record, void *arg)
 
 static void report_unknown(const struct query *query, const struct table *table, const char *why)
 {
-    report_note(query->report, "%s: not all is known of half-open connections: %s", table->name,
-                why);
+    report_note(query->report, "%s: some details of half-open connections are missing: %s",
+                table->name, why);
 }
 
 /* Rows that are lost here are only noted, because netlink still lists all of them. */
@@ -76,7 +76,7 @@ static int read_table(struct half_open *half_open, const struct query *query,
     int error;
 
     half.table = table;
-    half.states = 1u << TCP_SYN_RECV;
+    half.where = NULL;
     half.report = &losses;
     error = backend_proc_net.dump(&half, keep, half_open);
     if (losses.count)

@@ -15,8 +15,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "backend/netlink/attributes.h"
 #include "backend/netlink/netlink.h"
 #include "backend/socket/half_open.h"
+#include "fastnet/predicate.h"
 #include "fastnet/report.h"
 
 const struct table table_tcp = {.name = "tcp",
@@ -68,11 +70,10 @@ const struct table table_raw6 = {.name = "raw6",
 const struct table table_unix = {
     .name = "unix", .file = "unix", .kind = &kind_socket, .family = AF_UNIX, .protocol = 0};
 
-enum { STATE_BOUND_INACTIVE = 1 << 13 }; /* TCP_BOUND_INACTIVE: no netstat lists these; since 6.8 */
-
 #define FIELDS_INET                                                                                \
     (SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_UID | SOCKET_INODE | SOCKET_TIMER |  \
-     SOCKET_RETRANSMITS | SOCKET_PROBES | SOCKET_INTERFACE | SOCKET_BACKLOG | SOCKET_COOKIE)
+     SOCKET_RETRANSMITS | SOCKET_PROBES | SOCKET_INTERFACE | SOCKET_BACKLOG | SOCKET_COOKIE |      \
+     SOCKET_TCP_INFO | SOCKET_MEMORY)
 #define FIELDS_UNIX                                                                                \
     (SOCKET_STATE | SOCKET_QUEUES | SOCKET_UID | SOCKET_INODE | SOCKET_TYPE | SOCKET_PATH |        \
      SOCKET_UNIX_FLAGS | SOCKET_COOKIE)
@@ -98,56 +99,11 @@ struct reading {
 static void decode_endpoint(struct endpoint *endpoint, uint8_t family, const __be32 *address,
                             __be16 port)
 {
-    endpoint->address = address_make(family, address);
+    endpoint->address.family = family;
+    memcpy(endpoint->address.bytes, address, sizeof endpoint->address.bytes);
+    if (family == AF_INET)
+        memset(endpoint->address.bytes + 4, 0, sizeof endpoint->address.bytes - 4);
     endpoint->port = ntohs(port);
-}
-
-/* struct tcp_info grew over the years; the two bytes wanted are in its first four. */
-static void decode_tcp_info(struct record *record, const struct nlattr *attr)
-{
-    const uint8_t *info = mnl_attr_get_payload(attr);
-
-    if (mnl_attr_get_payload_len(attr) <= offsetof(struct tcp_info, tcpi_probes))
-        return;
-    record->socket.retransmits = info[offsetof(struct tcp_info, tcpi_retransmits)];
-    record->socket.probes = info[offsetof(struct tcp_info, tcpi_probes)];
-    record->has |= SOCKET_RETRANSMITS | SOCKET_PROBES;
-}
-
-/* Where the message ends, which is not always where the next one may begin. */
-static const char *end_of(const struct nlmsghdr *message)
-{
-    return (const char *)message + message->nlmsg_len;
-}
-
-static int decode_inet_attributes(struct record *record, const struct nlmsghdr *message)
-{
-    const char *end = end_of(message);
-    const struct nlattr *attr = mnl_nlmsg_get_payload_offset(message, sizeof(struct inet_diag_msg));
-
-    for (; mnl_attr_ok(attr, (int)(end - (const char *)attr)); attr = mnl_attr_next(attr))
-        if (mnl_attr_get_type(attr) == INET_DIAG_INFO)
-            decode_tcp_info(record, attr);
-    return (const char *)attr < end ? -EBADMSG : 0;
-}
-
-/* What the numbers mean depends on the state and the protocol. */
-static void settle_inet(struct record *record, uint32_t queue_limit)
-{
-    struct socket_record *sock = &record->socket;
-    bool tcp = sock->protocol == IPPROTO_TCP;
-
-    if (tcp && sock->state == TCP_LISTEN) {
-        sock->backlog = queue_limit;
-        sock->send_q = 0;
-        record->has |= SOCKET_BACKLOG;
-    }
-    if (tcp && sock->state == TCP_SYN_RECV)
-        record->has &= ~FIELDS_NOT_HALF_OPEN;
-    else if (!tcp || sock->timer == TIMER_TIME_WAIT) /* FIN_WAIT2 ends as one, too */
-        record->has |= SOCKET_RETRANSMITS | SOCKET_PROBES;
-    if (sock->protocol == IPPROTO_RAW)
-        sock->remote.port = 0; /* raw sockets have a protocol for a local port, and no other */
 }
 
 static bool is_of(const struct table *table, uint8_t family)
@@ -157,94 +113,120 @@ static bool is_of(const struct table *table, uint8_t family)
     return family == table->family;
 }
 
+static void decode_header(const struct inet_diag_msg *header, struct socket_record *sock)
+{
+    sock->family = header->idiag_family;
+    sock->state = header->idiag_state;
+    sock->timer = header->idiag_timer;
+    sock->timer_ms = header->idiag_expires;
+    sock->recv_q = header->idiag_rqueue;
+    sock->send_q = header->idiag_wqueue;
+    sock->interface = header->id.idiag_if;
+    sock->uid = header->idiag_uid;
+    sock->inode = header->idiag_inode;
+    decode_endpoint(&sock->local, sock->family, header->id.idiag_src, header->id.idiag_sport);
+    decode_endpoint(&sock->remote, sock->family, header->id.idiag_dst, header->id.idiag_dport);
+}
+
+static const struct target inet_targets[] = {
+    [INET_DIAG_INFO] = TAKE_BYTES(socket.tcp_info, SOCKET_TCP_INFO),
+    [INET_DIAG_SKMEMINFO] = TAKE_BYTES(socket.memory, SOCKET_MEMORY),
+};
+
+/* What TCP says in struct tcp_info, which grew over the years, other protocols never count. */
+static void set_counts(struct record *record)
+{
+    struct socket_record *sock = &record->socket;
+    const char *info = sock->tcp_info.data;
+    const bool counts = sock->protocol == IPPROTO_TCP && sock->timer != TIMER_TIME_WAIT;
+
+    if (sock->tcp_info.length > offsetof(struct tcp_info, tcpi_probes)) {
+        sock->retransmits = (uint8_t)info[offsetof(struct tcp_info, tcpi_retransmits)];
+        sock->probes = (uint8_t)info[offsetof(struct tcp_info, tcpi_probes)];
+    } else if (counts) { /* FIN_WAIT2 ends with the timer of TIME_WAIT, too: there is nothing left
+                          */
+        return;
+    }
+    record->has |= SOCKET_RETRANSMITS | SOCKET_PROBES;
+}
+
 int sock_diag_decode_inet(const struct nlmsghdr *message, const struct table *table,
                           struct record *record)
 {
-    const struct inet_diag_msg *diag = mnl_nlmsg_get_payload(message);
     struct socket_record *sock = &record->socket;
+    struct decoding decoding = {.object = record};
+    struct attributes attributes;
+    const struct inet_diag_msg *header = message_header(message, sizeof *header, &attributes);
 
-    if (mnl_nlmsg_get_payload_len(message) < sizeof *diag || !is_of(table, diag->idiag_family))
+    if (!header || !is_of(table, header->idiag_family))
         return -EBADMSG;
-    record->kind = &kind_socket;
-    record->has = SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_UID | SOCKET_INODE |
-                  SOCKET_TIMER | SOCKET_INTERFACE | SOCKET_COOKIE;
-    record->identity = (uint64_t)diag->id.idiag_cookie[1] << 32 | diag->id.idiag_cookie[0];
-    sock->family = diag->idiag_family;
+    record_begin(record, &kind_socket, sizeof record->socket);
+    record->identity = (uint64_t)header->id.idiag_cookie[1] << 32 | header->id.idiag_cookie[0];
     sock->protocol = table->protocol;
-    sock->state = diag->idiag_state;
-    sock->timer = diag->idiag_timer;
-    sock->timer_ms = diag->idiag_expires;
-    sock->retransmits = sock->probes = 0;
-    sock->recv_q = diag->idiag_rqueue;
-    sock->send_q = diag->idiag_wqueue;
-    sock->interface = diag->id.idiag_if;
-    sock->uid = diag->idiag_uid;
-    sock->inode = diag->idiag_inode;
-    decode_endpoint(&sock->local, sock->family, diag->id.idiag_src, diag->id.idiag_sport);
-    decode_endpoint(&sock->remote, sock->family, diag->id.idiag_dst, diag->id.idiag_dport);
-    if (message->nlmsg_len > NLMSG_LENGTH(sizeof *diag) &&
-        decode_inet_attributes(record, message) < 0)
+    decode_header(header, sock);
+    attributes_decode(&decoding, attributes, (struct targets)TARGETS(inet_targets));
+    if (decoding.malformed)
         return -EBADMSG;
-    settle_inet(record, diag->idiag_wqueue);
+    record->has = decoding.has | SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_UID |
+                  SOCKET_INODE | SOCKET_TIMER | SOCKET_INTERFACE | SOCKET_COOKIE;
+    set_counts(record);
+    if (sock->protocol == IPPROTO_TCP && sock->state == TCP_SYN_RECV)
+        record->has &= ~FIELDS_NOT_HALF_OPEN;
+    if (sock->protocol == IPPROTO_TCP && sock->state == TCP_LISTEN) {
+        sock->backlog = sock->send_q;
+        record->has |= SOCKET_BACKLOG;
+    }
     return 0;
 }
 
-static void decode_unix_attribute(struct record *record, const struct nlattr *attr)
+/* A path comes with its terminating NUL; an abstract name begins with one. */
+static bool take_name(struct text content, void *member)
 {
-    struct socket_record *sock = &record->socket;
-    const void *payload = mnl_attr_get_payload(attr);
-    size_t length = mnl_attr_get_payload_len(attr);
+    if (content.length && content.data[0] && !content.data[content.length - 1])
+        content.length--;
+    *(struct text *)member = content;
+    return true;
+}
+
+static bool take_queues(struct text content, void *member)
+{
+    struct socket_record *sock = member;
     struct unix_diag_rqlen queues;
 
-    switch (mnl_attr_get_type(attr)) {
-    case UNIX_DIAG_NAME:
-        sock->path = (struct text){payload, length};
-        if (length && sock->path.data[0] && !sock->path.data[length - 1])
-            sock->path.length--; /* a path comes with its terminating NUL */
-        break;
-    case UNIX_DIAG_RQLEN:
-        if (length < sizeof queues)
-            break;
-        memcpy(&queues, payload, sizeof queues);
-        sock->recv_q = queues.udiag_rqueue;
-        /* of a listener it is the backlog (net/unix/diag.c) */
-        sock->send_q = sock->state == TCP_LISTEN ? 0 : queues.udiag_wqueue;
-        record->has |= SOCKET_QUEUES;
-        break;
-    case UNIX_DIAG_UID:
-        if (length < sizeof sock->uid)
-            break;
-        memcpy(&sock->uid, payload, sizeof sock->uid);
-        record->has |= SOCKET_UID;
-        break;
-    default:
-        break;
-    }
+    if (!attribute_bytes(content, &queues, sizeof queues))
+        return false;
+    sock->recv_q = queues.udiag_rqueue;
+    sock->send_q = queues.udiag_wqueue;
+    return true;
 }
+
+static const struct target unix_targets[] = {
+    [UNIX_DIAG_NAME] = TAKE_BY(take_name, socket.path, 0),
+    [UNIX_DIAG_RQLEN] = TAKE_BY(take_queues, socket, SOCKET_QUEUES),
+    [UNIX_DIAG_UID] = TAKE(socket.uid, SOCKET_UID),
+};
 
 int sock_diag_decode_unix(const struct nlmsghdr *message, struct record *record)
 {
-    const struct unix_diag_msg *diag = mnl_nlmsg_get_payload(message);
-    const char *end = end_of(message);
-    const struct nlattr *attr = mnl_nlmsg_get_payload_offset(message, sizeof *diag);
     struct socket_record *sock = &record->socket;
+    struct decoding decoding = {.object = record};
+    struct attributes attributes;
+    const struct unix_diag_msg *header = message_header(message, sizeof *header, &attributes);
 
-    if (mnl_nlmsg_get_payload_len(message) < sizeof *diag || diag->udiag_family != AF_UNIX)
+    if (!header || header->udiag_family != AF_UNIX)
         return -EBADMSG;
-    memset(record, 0, sizeof *record);
-    record->kind = &kind_socket;
-    record->has =
-        SOCKET_STATE | SOCKET_INODE | SOCKET_TYPE | SOCKET_PATH | SOCKET_UNIX_FLAGS | SOCKET_COOKIE;
-    record->identity = (uint64_t)diag->udiag_cookie[1] << 32 | diag->udiag_cookie[0];
+    record_begin(record, &kind_socket, sizeof record->socket);
+    record->identity = (uint64_t)header->udiag_cookie[1] << 32 | header->udiag_cookie[0];
     sock->family = AF_UNIX;
-    sock->state = diag->udiag_state;
-    sock->type = diag->udiag_type;
-    sock->inode = diag->udiag_ino;
+    sock->state = header->udiag_state;
+    sock->type = header->udiag_type;
+    sock->inode = header->udiag_ino;
     sock->flags = sock->state == TCP_LISTEN ? UNIX_ACCEPTCON : 0;
     sock->unix_state = sock->state == TCP_ESTABLISHED ? SS_CONNECTED : SS_UNCONNECTED;
-    for (; mnl_attr_ok(attr, (int)(end - (const char *)attr)); attr = mnl_attr_next(attr))
-        decode_unix_attribute(record, attr);
-    return (const char *)attr < end || sock->path.length > SOCKET_PATH_MAX ? -EBADMSG : 0;
+    attributes_decode(&decoding, attributes, (struct targets)TARGETS(unix_targets));
+    record->has = decoding.has | SOCKET_STATE | SOCKET_INODE | SOCKET_TYPE | SOCKET_PATH |
+                  SOCKET_UNIX_FLAGS | SOCKET_COOKIE;
+    return decoding.malformed || sock->path.length > SOCKET_PATH_MAX ? -EBADMSG : 0;
 }
 
 /* Fills in what only /proc knows of a half-open connection, unless this backend must stay alone. */
@@ -271,8 +253,7 @@ static int take_inet(const struct nlmsghdr *message, void *arg)
     if (message->nlmsg_type != SOCK_DIAG_BY_FAMILY && message->nlmsg_type != TCPDIAG_GETSOCK)
         return 0;
     if (sock_diag_decode_inet(message, reading->query->table, &record) < 0) {
-        report_loss(reading->query->report, "%s: skipped a netlink message that is malformed",
-                    reading->query->table->name);
+        report_malformed(reading->query);
         return 0;
     }
     if (record.socket.state == TCP_SYN_RECV)
@@ -288,10 +269,32 @@ static int take_unix(const struct nlmsghdr *message, void *arg)
     if (message->nlmsg_type != SOCK_DIAG_BY_FAMILY)
         return 0;
     if (sock_diag_decode_unix(message, &record) < 0) {
-        report_loss(reading->query->report, "unix: skipped a netlink message that is malformed");
+        report_malformed(reading->query);
         return 0;
     }
     return reading->fn(&record, reading->arg);
+}
+
+/* One bit (1 << TCP_*) a state in which a socket could be wanted. */
+static uint32_t wanted_states(const struct query *query)
+{
+    const struct table *table = query->table;
+    struct record record = {.kind = &kind_socket,
+                            .has = SOCKET_STATE,
+                            .socket = {.family = table->family, .protocol = table->protocol}};
+    uint32_t states = 0;
+
+    if (!query->where)
+        return UINT32_MAX;
+    for (uint8_t state = 0; state < 32; state++)
+        for (int v6 = 0; v6 < 2; v6++) {
+            record.socket.state = state;
+            if (table->family == AF_UNSPEC)
+                record.socket.family = v6 ? AF_INET6 : AF_INET;
+            if (predicate_may_hold(query->where, &record, SOCKET_STATE | KNOWN_ALWAYS))
+                states |= UINT32_C(1) << state;
+        }
+    return states;
 }
 
 /*
@@ -306,7 +309,7 @@ static void put_request_for_both(struct nlmsghdr *message, const struct query *q
     message->nlmsg_type = TCPDIAG_GETSOCK;
     request->idiag_family = AF_INET;
     request->idiag_ext = ext;
-    request->idiag_states = query->states & ~(uint32_t)STATE_BOUND_INACTIVE;
+    request->idiag_states = wanted_states(query);
 }
 
 static void put_request(struct nlmsghdr *message, const struct query *query, uint8_t ext)
@@ -317,17 +320,28 @@ static void put_request(struct nlmsghdr *message, const struct query *query, uin
     request->sdiag_family = query->table->family;
     request->sdiag_protocol = query->table->protocol;
     request->idiag_ext = ext;
-    request->idiag_states = query->states & ~(uint32_t)STATE_BOUND_INACTIVE;
+    request->idiag_states = wanted_states(query);
 }
 
 enum { REQUEST_MAX = 128 }; /* bytes; the largest is 76 */
 
+/* What is asked for besides, one bit (1 << (INET_DIAG_* - 1)) each. */
+static uint8_t extensions(const struct query *query)
+{
+    uint8_t ext = 0;
+
+    if (query->table->protocol == IPPROTO_TCP &&
+        (query->needs & (SOCKET_RETRANSMITS | SOCKET_PROBES | SOCKET_TCP_INFO)))
+        ext |= 1 << (INET_DIAG_INFO - 1);
+    if (query->needs & SOCKET_MEMORY)
+        ext |= 1 << (INET_DIAG_SKMEMINFO - 1);
+    return ext;
+}
+
 static int dump_inet(struct reading *reading)
 {
     const struct query *query = reading->query;
-    bool counts = query->table->protocol == IPPROTO_TCP &&
-                  (query->needs & (SOCKET_RETRANSMITS | SOCKET_PROBES));
-    uint8_t ext = counts ? 1 << (INET_DIAG_INFO - 1) : 0;
+    const uint8_t ext = extensions(query);
     _Alignas(struct nlmsghdr) char buffer[REQUEST_MAX];
     struct nlmsghdr *message = mnl_nlmsg_put_header(buffer);
 
@@ -350,7 +364,7 @@ static int dump_unix(struct reading *reading)
         .header = {.nlmsg_len = sizeof request,
                    .nlmsg_type = SOCK_DIAG_BY_FAMILY,
                    .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP},
-        .diag = {.sdiag_family = AF_UNIX, .udiag_states = query->states},
+        .diag = {.sdiag_family = AF_UNIX, .udiag_states = wanted_states(query)},
     };
     int result;
 
@@ -376,9 +390,27 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     return result;
 }
 
+/* Since 4.13 the kernel answers so if it has no module for the request (sock_diag.c, inet_diag.c).
+ */
+static const char *remedy(const struct table *table, int error)
+{
+    if (error != -ENOENT)
+        return NULL;
+    switch (table->protocol) {
+    case IPPROTO_TCP:
+        return "no answer (the kernel lacks tcp_diag)";
+    case IPPROTO_RAW:
+        return "no answer (the kernel lacks raw_diag)";
+    default:
+        return table->family == AF_UNIX ? "no answer (the kernel lacks unix_diag)"
+                                        : "no answer (the kernel lacks udp_diag)";
+    }
+}
+
 const struct backend backend_sock_diag = {
     .name = "netlink",
     .source = BACKEND_NETLINK,
     .fields = fields,
     .dump = dump,
+    .remedy = remedy,
 };

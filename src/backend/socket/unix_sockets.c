@@ -28,7 +28,7 @@ struct unix_socket {
     size_t name, length; /* in names */
 };
 
-struct place {
+struct socket_of_inode {
     uint64_t inode;
     struct unix_socket *socket;
 };
@@ -56,7 +56,7 @@ struct unix_sockets {
     char *names;
     size_t names_length, names_capacity;
     bool newlines;
-    struct place *by_inode;
+    struct socket_of_inode *by_inode;
     struct listener *listeners;
     size_t listener_count;
     struct pending *pending;
@@ -113,9 +113,9 @@ static int keep(const struct record *record, void *arg)
     return 0;
 }
 
-static int compare_places(const void *a, const void *b)
+static int compare_inodes(const void *a, const void *b)
 {
-    const struct place *x = a, *y = b;
+    const struct socket_of_inode *x = a, *y = b;
 
     if (x->inode != y->inode)
         return x->inode < y->inode ? -1 : 1;
@@ -124,17 +124,17 @@ static int compare_places(const void *a, const void *b)
 
 static int index_by_inode(struct unix_sockets *sockets)
 {
-    struct place *places = reallocarray(NULL, sockets->count + 1, sizeof *places);
+    struct socket_of_inode *by_inode = reallocarray(NULL, sockets->count + 1, sizeof *by_inode);
 
-    if (!places)
+    if (!by_inode)
         return -ENOMEM;
     for (size_t i = 0; i < sockets->count; i++)
-        places[i] = (struct place){sockets->array[i].inode, &sockets->array[i]};
-    qsort(places, sockets->count, sizeof *places, compare_places);
+        by_inode[i] = (struct socket_of_inode){sockets->array[i].inode, &sockets->array[i]};
+    qsort(by_inode, sockets->count, sizeof *by_inode, compare_inodes);
     for (size_t i = 1; i < sockets->count; i++)
-        if (compare_places(&places[i - 1], &places[i]) == 0)
-            places[i].socket->rows = REPEATED;
-    sockets->by_inode = places;
+        if (compare_inodes(&by_inode[i - 1], &by_inode[i]) == 0)
+            by_inode[i].socket->rows = REPEATED;
+    sockets->by_inode = by_inode;
     return 0;
 }
 
@@ -202,7 +202,7 @@ static int ask_netlink(struct unix_sockets *sockets, const struct query *query)
         return -ENOMEM;
     sockets->wanted = query->needs & (SOCKET_QUEUES | SOCKET_UID);
     all.needs = (query->needs & ~SOCKET_PENDING) | SOCKET_PATH | SOCKET_QUEUES;
-    all.states = STATES_ALL;
+    all.where = NULL;
     error = backend_sock_diag.dump(&all, keep, sockets);
     if (!error)
         error = index_by_inode(sockets);

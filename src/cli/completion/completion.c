@@ -36,7 +36,7 @@ void completion_put_columns(const struct kind *kind, FILE *stream)
         fprintf(stream, "%s%s", i ? " " : "", kind->fields[i].name);
 }
 
-/* Letters of options; those of one id, or (id 0) those that another letter can follow. */
+/* Letters of options: those of one id, or (id 0) those that another letter can follow. */
 static void put_letters(const struct grammar *grammar, int id, FILE *stream)
 {
     for (size_t t = 0; t < grammar->table_count; t++)

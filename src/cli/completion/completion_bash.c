@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* readline takes '=' for a word of its own. */
+/* readline splits words at '='. */
 static const char helpers[] =
     "_fastnet_begin() {\n"
     "    word=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD - 1]}\n"
@@ -62,7 +62,7 @@ static void put_offer(const struct option *option, const struct script *script)
         fprintf(script->stream, "'%s'\n       ", option->choices);
 }
 
-/* What follows an option; one whose argument may be missing can be followed by another option. */
+/* Completes what follows an option: its argument, or if that may be missing another option, too. */
 static void put_case(const struct option *option, const struct grammar *grammar,
                      const struct script *script)
 {
@@ -110,7 +110,7 @@ static void put_grammar(const struct grammar *grammar, const struct script *scri
           stream);
 }
 
-/* The first word says what the others mean. */
+/* The meaning of the other words depends on the first. */
 static void put_words(const struct script *script)
 {
     FILE *stream = script->stream;

@@ -24,7 +24,7 @@ static const char helpers[] =
     "    printf '%s\\n' \"$before\"$argv[2..-1]\n"
     "end\n";
 
-/* What must be true for an option of this grammar, or nothing. */
+/* The condition for options of this grammar, if there is one. */
 static void put_condition(const struct grammar *grammar, const char *more,
                           const struct script *script)
 {
@@ -60,7 +60,7 @@ static void put_words(const struct option *option, const struct grammar *grammar
     fputs(form == COMPLETION_WORD ? "'" : ")'", stream);
 }
 
-/* An argument that may be missing is not fish's affair, if it is a word of its own. */
+/* fish cannot complete an argument that may be missing and is a word of its own. */
 static void put_next_word(const struct option *option, const struct grammar *grammar,
                           const struct script *script)
 {

@@ -12,7 +12,7 @@ static const char helpers[] = "_fastnet_has() { # REGEX: whether it matches what
                               "    compadd \"$@\"\n"
                               "}\n";
 
-/* What completes an argument, as _arguments(1) of zsh takes it. */
+/* The completion of an argument, as a specification for zsh's _arguments. */
 static void put_action(const struct option *option, FILE *stream)
 {
     const bool columns = completion_of_columns(option);
@@ -33,8 +33,7 @@ static void put_action(const struct option *option, FILE *stream)
     }
 }
 
-/* An argument that may be the next word, or may be missing: _arguments would take any word for it.
- */
+/* An argument that may be the next word or missing: _arguments would take any word for it. */
 static bool may_follow(const struct option *option)
 {
     return option->argument == ARGUMENT_WORD && option->choices;
@@ -110,7 +109,7 @@ static void put_grammar(const struct grammar *grammar, const struct script *scri
     fputs("        '*: :($fastnet_next)'\n}\n", script->stream);
 }
 
-/* The first word says what the others mean. */
+/* The meaning of the other words depends on the first. */
 static void put_words(const struct script *script)
 {
     FILE *stream = script->stream;
@@ -139,7 +138,7 @@ static void put_words(const struct script *script)
             script->own->name);
 }
 
-/* zsh runs the file itself as the function _COMMAND; who reads it otherwise has it registered. */
+/* zsh runs the file as the function _COMMAND; a file that is sourced registers that function. */
 void completion_zsh(const struct script *script)
 {
     const char *prefix = script->has_words ? "" : "fastnet_";

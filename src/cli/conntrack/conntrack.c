@@ -1,6 +1,6 @@
 /*
- * conntrack-tools conntrack, its reading side: what its options list, its exit statuses. How flows
- * look is format/layout_conntrack.c's matter.
+ * conntrack-tools conntrack, its reading side: what its options list, and its exit statuses. The
+ * layout is made by format/flow/layout_conntrack.c.
  */
 #include <errno.h>
 #include <signal.h>
@@ -11,22 +11,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/common.h"
-#include "cli/conntrack/conntrack_events.h"
+#include "cli/command.h"
 #include "cli/conntrack/conntrack_options.h"
 #include "cli/personality.h"
-#include "cli/run.h"
 
 struct conntrack {
-    const char *program;
     struct conntrack_options options;
-    struct listing_table table;
+    const struct table *table;
     struct query_events events;
-    struct event_bound bound; /* of events that are sorted */
-    size_t kept;
-    struct listing listing;
-    const struct field *defaults[LISTING_COLUMNS_MAX];
-    size_t default_count;
+    size_t most; /* events are listed, 0: any number */
     time_t said; /* when losses were told last */
 };
 
@@ -62,15 +55,16 @@ static const struct table *table_of(const struct conntrack_options *options)
 
 static const char *default_columns(const struct conntrack *conntrack)
 {
-    const struct kind *kind = conntrack->table.table->kind;
+    const struct kind *kind = conntrack->table->kind;
 
     if (kind == &kind_flow)
-        return "proto family state timeout orig_src orig_dst orig_sport orig_dport orig_packets "
+        return "protocol family state timeout orig_src orig_dst orig_sport orig_dport orig_packets "
                "orig_bytes reply_src reply_dst reply_sport reply_dport reply_packets reply_bytes "
-               "status mark zone helper use id";
+               "status mark zone helper references id";
     if (kind == &kind_expectation)
-        return "proto family timeout src dst sport dport mask_src mask_dst mask_sport mask_dport "
-               "master_src master_dst master_sport master_dport zone flags class helper";
+        return "protocol family timeout src dst sport dport mask_src mask_dst mask_sport "
+               "mask_dport master_src master_dst master_sport master_dport zone flags class "
+               "helper";
     if (kind == &kind_flow_statistics)
         return conntrack->options.table == TABLE_EXPECT
                    ? "cpu expect_new expect_create expect_delete"
@@ -82,33 +76,10 @@ static const char *default_columns(const struct conntrack *conntrack)
                : "entries";
 }
 
-static void add_columns(struct conntrack *conntrack, const char *names)
-{
-    common_add_columns(conntrack->table.table->kind, names, conntrack->defaults,
-                       &conntrack->default_count);
-}
-
-static void choose_defaults(struct conntrack *conntrack)
-{
-    const struct conntrack_layout *layout = &conntrack->options.layout;
-
-    if (conntrack->table.table->endless)
-        add_columns(conntrack, "event received");
-    add_columns(conntrack, default_columns(conntrack));
-    if (conntrack->table.table->kind != &kind_flow)
-        return;
-    if (layout->labels)
-        add_columns(conntrack, "labels");
-    if (layout->ktimestamp)
-        add_columns(conntrack, "start stop");
-    if (conntrack->table.table->endless)
-        add_columns(conntrack, "sender program");
-}
-
-/* What is not in the columns: the layout's own lookups, and what the filter looks at. */
+/* The layout shows all fields, and has lookups of its own. */
 static struct needs layout_needs(const struct conntrack *conntrack)
 {
-    const struct table *table = conntrack->table.table;
+    const struct table *table = conntrack->table;
     struct needs needs = {.fields = UINT64_MAX};
 
     if (conntrack->options.layout.labels && table->kind == &kind_flow)
@@ -118,7 +89,7 @@ static struct needs layout_needs(const struct conntrack *conntrack)
     return needs;
 }
 
-/* -G says so where there is no such flow; elsewhere it is the kernel that has no such table. */
+/* With -G there is no such flow, else no such table. */
 static const char *missing_words(const struct conntrack_options *options)
 {
     if (options->command == COMMAND_GET)
@@ -129,7 +100,7 @@ static const char *missing_words(const struct conntrack_options *options)
     return "the kernel has no connection tracking (modules nf_conntrack, nf_conntrack_netlink)";
 }
 
-/* All that a signal handler can reach is at file scope. */
+/* At file scope, because a signal handler reaches nothing else. */
 static int stop_descriptor = -1;
 
 static void stop(int number)
@@ -143,8 +114,8 @@ static void stop(int number)
 }
 
 /*
- * A descriptor that can be read when the user has had enough. A second signal ends the program as
- * it would any other: it may stand at a pipe that nobody reads.
+ * A descriptor that can be read when the user wants the events to end. A second signal kills the
+ * program as usual, because it may be blocked at a pipe that nobody reads.
  */
 static int open_stop(void)
 {
@@ -160,7 +131,7 @@ static int open_stop(void)
 /* Enough for a burst of some thousand events; the kernel's usual 208 KiB holds a few hundred. */
 enum { EVENT_BUFFER_SIZE = 4 * 1024 * 1024 };
 
-/* What was lost is said while the listing goes on, at most once a second; the rest at its end. */
+/* Losses are told while the listing goes on, at most once a second; the rest at its end. */
 static void say_losses(void *arg, struct report *report)
 {
     struct conntrack *conntrack = arg;
@@ -169,10 +140,13 @@ static void say_losses(void *arg, struct report *report)
     if (!report->count || now == conntrack->said)
         return;
     conntrack->said = now;
-    report_print(report, stderr, conntrack->program);
+    report_print(report, stderr, conntrack->options.common.program);
 }
 
-static int prepare_events(struct conntrack *conntrack)
+/* Events that --sort keeps until they end; some 350 MB. */
+enum { EVENTS_KEPT_MAX = 1000000 };
+
+static int prepare_events(struct conntrack *conntrack, struct listing *listing)
 {
     const struct conntrack_options *options = &conntrack->options;
     const unsigned all = 1u << FLOW_NEW | 1u << FLOW_UPDATE | 1u << FLOW_DESTROY;
@@ -183,61 +157,27 @@ static int prepare_events(struct conntrack *conntrack)
         .kinds = options->events ? options->events : all,
     };
     if (conntrack->events.stop < 0) {
-        perror(conntrack->program);
+        perror(options->common.program);
         return STATUS_FAILURE;
     }
-    if (options->common.sort && !options->common.count_by) {
-        conntrack->bound =
-            (struct event_bound){conntrack->listing.keep ? &options->filter : NULL, EVENTS_KEPT_MAX,
-                                 &conntrack->kept, conntrack->events.stop};
-        conntrack->listing.keep = event_bound_keeps;
-        conntrack->listing.keep_arg = &conntrack->bound;
-    }
-    conntrack->listing.events = &conntrack->events;
-    conntrack->listing.pause = say_losses;
-    conntrack->listing.pause_arg = conntrack;
+    if (options->common.sort && !options->common.count_by)
+        conntrack->most = EVENTS_KEPT_MAX;
+    listing->most = conntrack->most;
+    listing->events = &conntrack->events;
+    listing->pause = say_losses;
+    listing->pause_arg = conntrack;
     return 0;
 }
 
-static int prepare(struct conntrack *conntrack, bool *done)
-{
-    const struct conntrack_options *options = &conntrack->options;
-    struct listing *listing = &conntrack->listing;
-    int status = 0;
-
-    conntrack->table = (struct listing_table){.table = table_of(options),
-                                              .states = STATES_ALL,
-                                              .missing = missing_words(options),
-                                              .required = true};
-    choose_defaults(conntrack);
-    listing->tables = &conntrack->table;
-    listing->table_count = 1;
-    listing->flow = &options->filter;
-    if (options->filter.fields || options->filter.family != AF_UNSPEC) {
-        listing->keep = flow_filter_keeps;
-        listing->keep_arg = &options->filter;
-    }
-    if (!common_uses_columns(&options->common))
-        listing->needs = layout_needs(conntrack);
-    if (conntrack->table.table->endless)
-        status = prepare_events(conntrack);
-    if (!status)
-        status = common_resolve(&conntrack->options.common, conntrack->table.table->kind,
-                                conntrack->defaults, conntrack->default_count, listing,
-                                conntrack->program, done);
-    return status == STATUS_MISUSE ? STATUS_PARAMETER : status;
-}
-
-static struct sink *make_sink(const void *arg, struct writer *writer, const struct context *context)
+static struct sink *make_layout(const void *arg, struct writer *writer,
+                                const struct context *context)
 {
     const struct conntrack *conntrack = arg;
 
-    if (common_uses_columns(&conntrack->options.common))
-        return common_sink(&conntrack->options.common, writer, context);
     return sink_conntrack_create(&conntrack->options.layout, writer, context);
 }
 
-/* What conntrack counts in its last line, or NULL where it has none. */
+/* The rows that conntrack counts in its last line, or NULL when there is no such line. */
 static const char *what_is_counted(const struct conntrack_options *options)
 {
     const bool expect = options->table == TABLE_EXPECT;
@@ -258,8 +198,8 @@ static const char *what_is_counted(const struct conntrack_options *options)
 }
 
 /*
- * The line that conntrack ends with. The one flow that was asked for may be there and not be what
- * the other options say: then nothing is shown, and who asked for it has to know.
+ * The line that conntrack ends with. The one flow of -G may exist but not match the other options:
+ * then nothing is shown, and the user has to know.
  */
 static void sum_up(const void *arg, struct report *report)
 {
@@ -268,7 +208,7 @@ static void sum_up(const void *arg, struct report *report)
     const char *what = what_is_counted(options);
     const bool complete = report->listed || !report->partial;
 
-    if (conntrack->kept == EVENTS_KEPT_MAX)
+    if (conntrack->most && report->listed == conntrack->most)
         report_loss(report, "--sort keeps %d events, and ends after these", EVENTS_KEPT_MAX);
     if (report->ended || !complete)
         return;
@@ -282,22 +222,48 @@ static void sum_up(const void *arg, struct report *report)
     report->partial = true;
 }
 
+static int list(struct conntrack *conntrack)
+{
+    struct conntrack_options *options = &conntrack->options;
+    const struct conntrack_layout *layout = &options->layout;
+    const struct kind *kind = conntrack->table->kind;
+    const bool flows = kind == &kind_flow, events = conntrack->table->endless;
+    const struct listing_table table = {
+        .table = conntrack->table, .missing = missing_words(options), .if_missing = MISSING_ENDS};
+    struct listing_command command = {
+        .common = &options->common,
+        .kind = kind,
+        .columns = {events ? "event received" : NULL, default_columns(conntrack),
+                    flows && layout->labels ? "labels" : NULL,
+                    flows && layout->ktimestamp ? "start stop" : NULL,
+                    flows && events ? "sender process" : NULL},
+        .listing = {.tables = &table,
+                    .table_count = 1,
+                    .where = conntrack_filter_where(&options->filter, kind),
+                    .key = options->command == COMMAND_GET
+                               ? conntrack_filter_key(&options->filter, kind)
+                               : NULL},
+        .make_layout = make_layout,
+        .layout_needs = layout_needs(conntrack),
+        .after_each_pass = sum_up,
+        .arg = conntrack,
+    };
+    const int status = events ? prepare_events(conntrack, &command.listing) : 0;
+
+    return status ? status : command_run(&command);
+}
+
 int conntrack_run(int argc, char *const argv[])
 {
-    struct conntrack conntrack = {.program = argv[0]};
+    struct conntrack conntrack = {.events.stop = -1};
     bool done = false;
     int status = conntrack_parse(&conntrack.options, argc, argv, &done);
 
-    if (!status && !done)
-        status = prepare(&conntrack, &done);
     if (status || done)
-        return cli_finish_stdout(conntrack.program, status);
-    status = cli_run_listing(&(struct cli_listing){.program = conntrack.program,
-                                                   .listing = &conntrack.listing,
-                                                   .make_sink = make_sink,
-                                                   .amend = sum_up,
-                                                   .arg = &conntrack});
-    if (conntrack.listing.events)
+        return status;
+    conntrack.table = table_of(&conntrack.options);
+    status = list(&conntrack);
+    if (conntrack.events.stop >= 0)
         close(conntrack.events.stop);
     return status;
 }

@@ -1,4 +1,6 @@
 /* Options of conntrack that say which flows are wanted. */
+#include "cli/conntrack/conntrack_filter.h"
+
 #include <errno.h>
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <netinet/in.h>
@@ -6,39 +8,46 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "cli/conntrack/conntrack_fail.h"
 #include "cli/conntrack/conntrack_parsing.h"
 #include "cli/conntrack/conntrack_values.h"
 #include "fastnet/array.h"
+#include "fastnet/flow_names.h"
 #include "fastnet/lookup.h"
 
 /* Protocols whose options share a name, as bits. */
 enum { P_PORTS = 1, P_TCP = 2, P_SCTP = 4, P_DCCP = 8, P_ICMP = 16, P_ICMPV6 = 32, P_GRE = 64 };
 
-/* What an option of a protocol is about: a field of the filter, and the largest number in it. */
-static const struct protocol_option {
+/* An option whose argument is the number of a field: its largest, and the protocols that have it.
+ */
+static const struct number_option {
     int id;
-    unsigned protocols;
-    uint32_t field;
+    unsigned protocols; /* 0: all */
+    const char *field;
     uint32_t max;
-} protocol_options[] = {
-    {OPTION_SPORT, P_PORTS, FILTER_ORIG_SRC_PORT, UINT16_MAX},
-    {OPTION_DPORT, P_PORTS, FILTER_ORIG_DST_PORT, UINT16_MAX},
-    {OPTION_REPLY_SPORT, P_PORTS, FILTER_REPLY_SRC_PORT, UINT16_MAX},
-    {OPTION_REPLY_DPORT, P_PORTS, FILTER_REPLY_DST_PORT, UINT16_MAX},
-    {OPTION_STATE, P_TCP | P_SCTP | P_DCCP, FILTER_STATE, 0},
-    {OPTION_ICMP_TYPE, P_ICMP, FILTER_ICMP_TYPE, UINT8_MAX},
-    {OPTION_ICMP_CODE, P_ICMP, FILTER_ICMP_CODE, UINT8_MAX},
-    {OPTION_ICMP_ID, P_ICMP, FILTER_ICMP_ID, UINT16_MAX},
-    {OPTION_ICMPV6_TYPE, P_ICMPV6, FILTER_ICMP_TYPE, UINT8_MAX},
-    {OPTION_ICMPV6_CODE, P_ICMPV6, FILTER_ICMP_CODE, UINT8_MAX},
-    {OPTION_ICMPV6_ID, P_ICMPV6, FILTER_ICMP_ID, UINT16_MAX},
-    {OPTION_SRCKEY, P_GRE, FILTER_ORIG_SRC_PORT, UINT16_MAX},
-    {OPTION_DSTKEY, P_GRE, FILTER_ORIG_DST_PORT, UINT16_MAX},
-    {OPTION_REPLY_SRCKEY, P_GRE, FILTER_REPLY_SRC_PORT, UINT16_MAX},
-    {OPTION_REPLY_DSTKEY, P_GRE, FILTER_REPLY_DST_PORT, UINT16_MAX},
-    {OPTION_ORIG_VTAG, P_SCTP, FILTER_ORIG_VTAG, UINT32_MAX},
-    {OPTION_REPLY_VTAG, P_SCTP, FILTER_REPLY_VTAG, UINT32_MAX},
-    {OPTION_ROLE, P_DCCP, FILTER_ROLE, 0},
+} number_options[] = {
+    {OPTION_SPORT, P_PORTS, "orig_sport", UINT16_MAX},
+    {OPTION_DPORT, P_PORTS, "orig_dport", UINT16_MAX},
+    {OPTION_REPLY_SPORT, P_PORTS, "reply_sport", UINT16_MAX},
+    {OPTION_REPLY_DPORT, P_PORTS, "reply_dport", UINT16_MAX},
+    {OPTION_STATE, P_TCP | P_SCTP | P_DCCP, "state", 0},
+    {OPTION_ICMP_TYPE, P_ICMP, "icmp_type", UINT8_MAX},
+    {OPTION_ICMP_CODE, P_ICMP, "icmp_code", UINT8_MAX},
+    {OPTION_ICMP_ID, P_ICMP, "icmp_id", UINT16_MAX},
+    {OPTION_ICMPV6_TYPE, P_ICMPV6, "icmp_type", UINT8_MAX},
+    {OPTION_ICMPV6_CODE, P_ICMPV6, "icmp_code", UINT8_MAX},
+    {OPTION_ICMPV6_ID, P_ICMPV6, "icmp_id", UINT16_MAX},
+    {OPTION_SRCKEY, P_GRE, "orig_srckey", UINT16_MAX},
+    {OPTION_DSTKEY, P_GRE, "orig_dstkey", UINT16_MAX},
+    {OPTION_REPLY_SRCKEY, P_GRE, "reply_srckey", UINT16_MAX},
+    {OPTION_REPLY_DSTKEY, P_GRE, "reply_dstkey", UINT16_MAX},
+    {OPTION_ORIG_VTAG, P_SCTP, "orig_vtag", UINT32_MAX},
+    {OPTION_REPLY_VTAG, P_SCTP, "reply_vtag", UINT32_MAX},
+    {OPTION_ROLE, P_DCCP, "role", 0},
+    {'w', 0, "zone", UINT16_MAX},
+    {OPTION_ORIG_ZONE, 0, "own_orig_zone", UINT16_MAX},
+    {OPTION_REPLY_ZONE, 0, "own_reply_zone", UINT16_MAX},
+    {'c', 0, "any_secmark", UINT32_MAX},
 };
 
 static unsigned protocol_bits(uint8_t protocol)
@@ -64,10 +73,57 @@ static unsigned protocol_bits(uint8_t protocol)
     }
 }
 
+/* --- Parts of the predicate --------------------------------------------------------------------
+ */
+
+/* Of a flow, also of those fields that are no columns. */
+static const struct field *field_of(const char *name)
+{
+    static const struct field *const others[] = {&field_own_orig_zone, &field_own_reply_zone,
+                                                 &field_any_secmark, &field_label_bits};
+    const struct field *field = field_find(&kind_flow, name, strlen(name));
+
+    for (size_t i = 0; i < COUNT(others); i++)
+        if (strcmp(others[i]->name, name) == 0)
+            field = others[i];
+    return field;
+}
+
+/* The part about this field, or NULL. */
+static struct predicate *find_part(struct conntrack_filter *filter, const struct field *field)
+{
+    for (size_t i = 0; i < filter->count; i++)
+        if (filter->parts[i].field == field)
+            return &filter->parts[i];
+    return NULL;
+}
+
+/* The same; a new one when there is none. */
+static struct predicate *part_of(struct conntrack_filter *filter, const struct field *field)
+{
+    struct predicate *part = find_part(filter, field);
+
+    if (part)
+        return part;
+    part = &filter->parts[filter->count++];
+    part->field = field;
+    return part;
+}
+
+static void set_part(struct conntrack_filter *filter, struct predicate part)
+{
+    *part_of(filter, part.field) = part;
+}
+
+static const struct predicate *given(const struct conntrack_parsing *parsing, const char *name)
+{
+    return find_part(&parsing->options->filter, field_of(name));
+}
+
 /* All addresses are of one family, and -f names it. */
 static int take_family(struct conntrack_parsing *parsing, uint8_t family)
 {
-    struct flow_filter *filter = &parsing->options->filter;
+    struct conntrack_filter *filter = &parsing->options->filter;
 
     if (filter->family != AF_UNSPEC && family != AF_UNSPEC && filter->family != family)
         return conntrack_fail(parsing, "mismatched address family", "", "");
@@ -76,92 +132,115 @@ static int take_family(struct conntrack_parsing *parsing, uint8_t family)
     return 0;
 }
 
+static const char *network_field(int id)
+{
+    return id == 's' ? "orig_src" : id == 'd' ? "orig_dst" : id == 'r' ? "reply_src" : "reply_dst";
+}
+
 static int take_network(struct conntrack_parsing *parsing, const struct option *option,
                         const char *argument)
 {
-    struct flow_filter *filter = &parsing->options->filter;
-    struct flow_network network;
-    uint8_t family;
+    struct predicate within;
 
-    if (conntrack_network(argument, &family, &network) < 0)
+    if (conntrack_network(argument, &within) < 0)
         return conntrack_fail_argument(parsing, option, "an address, or ADDRESS/LENGTH",
                                        "Invalid IP address `", argument, "'");
-    switch (option->id) {
-    case 's':
-        filter->orig_src = network;
-        filter->fields |= FILTER_ORIG_SRC;
-        break;
-    case 'd':
-        filter->orig_dst = network;
-        filter->fields |= FILTER_ORIG_DST;
-        break;
-    case 'r':
-        filter->reply_src = network;
-        filter->fields |= FILTER_REPLY_SRC;
-        break;
-    case 'q':
-        filter->reply_dst = network;
-        filter->fields |= FILTER_REPLY_DST;
-        break;
-    case OPTION_MASK_SRC:
-        parsing->mask_src = network;
-        parsing->masked_src = true;
-        break;
-    default:
-        parsing->mask_dst = network;
-        parsing->masked_dst = true;
-        break;
+    if (option->id == OPTION_MASK_SRC) {
+        parsing->mask_src = within.constant.address;
+    } else if (option->id == OPTION_MASK_DST) {
+        parsing->mask_dst = within.constant.address;
+    } else {
+        within.field = field_of(network_field(option->id));
+        set_part(&parsing->options->filter, within);
     }
-    return take_family(parsing, family);
+    return take_family(parsing, within.constant.address.family);
+}
+
+/* --- NAT ---------------------------------------------------------------------------------------
+ */
+
+/* One end: translated to that address and that port, or at all. */
+static void set_end(struct conntrack_nat_filter *filter, size_t end,
+                    const struct conntrack_nat *nat)
+{
+    const struct field *address = end ? &field_dst_nat_address : &field_src_nat_address;
+    const struct field *port = end ? &field_dst_nat_port : &field_src_nat_port;
+    const bool any = !nat->has_address && !nat->has_port;
+    struct predicate *whole = &filter->ends[end], *parts = filter->parts[end];
+
+    *whole = (struct predicate){.operation = any ? PREDICATE_OR : PREDICATE_AND};
+    parts[0] = any ? predicate_known(address) : predicate_address(address, &nat->address);
+    parts[1] = any ? predicate_known(port) : predicate_number(port, nat->port);
+    if (any || nat->has_address)
+        predicate_add(whole, &parts[0]);
+    if (any || nat->has_port)
+        predicate_add(whole, &parts[1]);
+}
+
+static void set_nat(struct conntrack_nat_filter *filter, enum conntrack_nat_option which,
+                    const struct conntrack_nat *nat)
+{
+    *filter = (struct conntrack_nat_filter){.given = true, .whole.operation = PREDICATE_OR};
+    for (size_t end = 0; end < 2; end++) {
+        set_end(filter, end, nat);
+        if (which == NAT_ANY || which == end)
+            predicate_add(&filter->whole, &filter->ends[end]);
+    }
 }
 
 static int take_nat(struct conntrack_parsing *parsing, const struct option *option,
                     const char *argument)
 {
-    struct flow_filter *filter = &parsing->options->filter;
-    const int id = option->id;
-    uint8_t family = AF_UNSPEC;
-    struct flow_nat nat = {0};
+    const enum conntrack_nat_option which = option->id == 'n'   ? NAT_SOURCE
+                                            : option->id == 'g' ? NAT_DESTINATION
+                                                                : NAT_ANY;
+    struct conntrack_nat nat = {.has_address = false};
 
-    if (argument && conntrack_nat(argument, &family, &nat) < 0)
+    if (argument && conntrack_nat(argument, &nat) < 0)
         return conntrack_fail_argument(parsing, option,
                                        "ADDRESS, ADDRESS:PORT, [ADDRESS]:PORT, :PORT, or nothing",
                                        "Invalid IP address or port `", argument, "'");
-    if (id != 'g')
-        filter->src_nat = nat;
-    if (id != 'n')
-        filter->dst_nat = nat;
-    filter->fields |= id == 'n' ? FILTER_SRC_NAT : id == 'g' ? FILTER_DST_NAT : FILTER_ANY_NAT;
-    return take_family(parsing, family);
+    set_nat(&parsing->options->filter.nat[which], which, &nat);
+    return take_family(parsing, nat.address.family);
+}
+
+/* --- Bits --------------------------------------------------------------------------------------
+ */
+
+static void add_bit(struct predicate *masked, unsigned bit, bool set)
+{
+    masked->operation = PREDICATE_MASKED;
+    masked->constant.type = VALUE_FLAGS;
+    masked->mask.bits[bit / 64] |= UINT64_C(1) << bit % 64;
+    if (set)
+        masked->constant.flags.bits[bit / 64] |= UINT64_C(1) << bit % 64;
 }
 
 static int take_status_word(const char *word, size_t length, void *arg)
 {
-    struct flow_filter *filter = arg;
-    const bool negated = *word == '!';
+    struct predicate *status = arg;
+    bool set = *word != '!';
     uint32_t bit = IPS_SEEN_REPLY;
 
-    word += negated;
-    length -= negated;
-    if (length == strlen("UNREPLIED") && strncmp(word, "UNREPLIED", length) == 0) {
-        filter->status_mask |= bit;
-        filter->status |= negated ? bit : 0;
-        return 0;
-    }
-    if (conntrack_status(word, length, &bit) < 0)
+    word += !set;
+    length -= !set;
+    if (length == strlen("UNREPLIED") && strncmp(word, "UNREPLIED", length) == 0)
+        set = !set;
+    else if (conntrack_status(word, length, &bit) < 0)
         return -EINVAL;
-    filter->status_mask |= bit;
-    filter->status |= negated ? 0 : bit;
+    if (bit) /* UNSET is none */
+        add_bit(status, (unsigned)__builtin_ctz(bit), set);
     return 0;
 }
 
 static int take_status(struct conntrack_parsing *parsing, const struct option *option,
                        const char *argument)
 {
-    struct flow_filter *filter = &parsing->options->filter;
+    struct predicate *status = part_of(&parsing->options->filter, field_of("status"));
 
-    filter->fields |= FILTER_STATUS;
-    if (conntrack_words(argument, take_status_word, filter) < 0)
+    status->operation = PREDICATE_MASKED;
+    status->constant.type = VALUE_FLAGS;
+    if (conntrack_words(argument, take_status_word, status) < 0)
         return conntrack_fail_argument(
             parsing, option,
             "ASSURED, SEEN_REPLY, UNREPLIED, SRC_NAT, DST_NAT, EXPECTED, FIXED_TIMEOUT, OFFLOAD, "
@@ -173,7 +252,6 @@ static int take_status(struct conntrack_parsing *parsing, const struct option *o
 static int take_label_word(const char *word, size_t length, void *arg)
 {
     struct conntrack_parsing *parsing = arg;
-    struct flow_filter *filter = &parsing->options->filter;
     int bit = parsing->labels ? labels_bit(parsing->labels, word, length) : -1;
 
     if (bit < 0) { /* those without a name have a number */
@@ -187,14 +265,13 @@ static int take_label_word(const char *word, size_t length, void *arg)
             return -EINVAL;
         bit = (int)number;
     }
-    filter->labels[bit / 32] |= UINT32_C(1) << bit % 32;
+    add_bit(part_of(&parsing->options->filter, &field_label_bits), (unsigned)bit, true);
     return 0;
 }
 
 static int take_labels(struct conntrack_parsing *parsing, const struct option *option,
                        const char *argument)
 {
-    parsing->options->filter.fields |= FILTER_LABELS;
     if (!parsing->labels)
         (void)labels_create(&parsing->labels, NULL); /* without the file numbers are left */
     if (conntrack_words(argument, take_label_word, parsing) < 0)
@@ -215,95 +292,34 @@ static int take_number(struct conntrack_parsing *parsing, const struct option *o
     return conntrack_fail_argument(parsing, option, takes, "Bad parameter `", argument, "'");
 }
 
-static int take_zone(struct conntrack_parsing *parsing, const struct option *option,
-                     const char *argument)
+static const struct number_option *find_number_option(int id)
 {
-    struct flow_filter *filter = &parsing->options->filter;
-    uint64_t zone = 0;
-    int status = take_number(parsing, option, argument, UINT16_MAX, &zone);
-
-    switch (option->id) {
-    case 'w':
-        filter->zone = (uint16_t)zone;
-        filter->fields |= FILTER_ZONE;
-        break;
-    case OPTION_ORIG_ZONE:
-        filter->orig_zone = (uint16_t)zone;
-        filter->fields |= FILTER_ORIG_ZONE;
-        break;
-    default:
-        filter->reply_zone = (uint16_t)zone;
-        filter->fields |= FILTER_REPLY_ZONE;
-        break;
-    }
-    return status;
-}
-
-static void set_protocol_field(struct flow_filter *filter, uint32_t field, uint64_t number)
-{
-    filter->fields |= field;
-    switch (field) {
-    case FILTER_ORIG_SRC_PORT:
-        filter->orig_src_port = (uint16_t)number;
-        break;
-    case FILTER_ORIG_DST_PORT:
-        filter->orig_dst_port = (uint16_t)number;
-        break;
-    case FILTER_REPLY_SRC_PORT:
-        filter->reply_src_port = (uint16_t)number;
-        break;
-    case FILTER_REPLY_DST_PORT:
-        filter->reply_dst_port = (uint16_t)number;
-        break;
-    case FILTER_ICMP_TYPE:
-        filter->icmp_type = (uint8_t)number;
-        break;
-    case FILTER_ICMP_CODE:
-        filter->icmp_code = (uint8_t)number;
-        break;
-    case FILTER_ICMP_ID:
-        filter->icmp_id = (uint16_t)number;
-        break;
-    case FILTER_ORIG_VTAG:
-        filter->orig_vtag = (uint32_t)number;
-        break;
-    case FILTER_REPLY_VTAG:
-        filter->reply_vtag = (uint32_t)number;
-        break;
-    default:
-        break;
-    }
-}
-
-static const struct protocol_option *find_protocol_option(int id)
-{
-    for (size_t i = 0; i < COUNT(protocol_options); i++)
-        if (protocol_options[i].id == id)
-            return &protocol_options[i];
+    for (size_t i = 0; i < COUNT(number_options); i++)
+        if (number_options[i].id == id)
+            return &number_options[i];
     return NULL;
 }
 
-static int take_protocol_option(struct conntrack_parsing *parsing, const struct option *option,
-                                const char *argument)
+static int take_number_option(struct conntrack_parsing *parsing, const struct option *option,
+                              const char *argument)
 {
-    const struct protocol_option *about = find_protocol_option(option->id);
-    struct flow_filter *filter = &parsing->options->filter;
+    const struct number_option *about = find_number_option(option->id);
     uint64_t number = 0;
     int status = 0;
 
     if (!about)
         return 0;
     if (option->id == OPTION_STATE) {
-        parsing->state = argument;
+        parsing->state = argument; /* its number depends on the protocol */
     } else if (option->id == OPTION_ROLE) {
-        filter->role = strcmp(argument, "server") == 0;
-        if (!filter->role && strcmp(argument, "client") != 0)
+        number = strcmp(argument, "server") == 0;
+        if (!number && strcmp(argument, "client") != 0)
             return conntrack_fail_argument(parsing, option, "client or server", "unknown role `",
                                            argument, "'");
     } else {
         status = take_number(parsing, option, argument, about->max, &number);
     }
-    set_protocol_field(filter, about->field, number);
+    set_part(&parsing->options->filter, predicate_number(field_of(about->field), number));
     return status;
 }
 
@@ -315,13 +331,13 @@ static int take_event_word(const char *word, size_t length, void *arg)
 static int take_mark(struct conntrack_parsing *parsing, const struct option *option,
                      const char *argument)
 {
-    struct flow_filter *filter = &parsing->options->filter;
+    uint32_t mark, mask;
 
-    if (conntrack_mark(argument, &filter->mark, &filter->mark_mask) < 0)
+    if (conntrack_mark(argument, &mark, &mask) < 0)
         return conntrack_fail_argument(parsing, option,
                                        "MARK or MARK/MASK, numbers of at most 4294967295",
                                        "Bad parameter `", argument, "'");
-    filter->fields |= FILTER_MARK;
+    set_part(&parsing->options->filter, predicate_masked(field_of("mark"), mark, mask));
     return 0;
 }
 
@@ -339,11 +355,11 @@ static int take_l3_name(struct conntrack_parsing *parsing, const struct option *
 
 static int take_protocol(struct conntrack_parsing *parsing, const char *argument)
 {
-    struct flow_filter *filter = &parsing->options->filter;
+    uint8_t protocol;
 
-    if (conntrack_protocol(argument, &filter->protocol) < 0)
+    if (conntrack_protocol(argument, &protocol) < 0)
         return conntrack_fail(parsing, "`", argument, "' unsupported protocol");
-    filter->fields |= FILTER_PROTOCOL;
+    set_part(&parsing->options->filter, predicate_number(field_of("protocol"), protocol));
     return 0;
 }
 
@@ -364,17 +380,8 @@ static int take_value(struct conntrack_parsing *parsing, const struct option *op
         status = take_number(parsing, option, argument, INT32_MAX, &number);
         options->buffer_size = (size_t)number;
         return status;
-    case 'c':
-        status = take_number(parsing, option, argument, UINT32_MAX, &number);
-        options->filter.secmark = (uint32_t)number;
-        options->filter.fields |= FILTER_SECMARK;
-        return status;
-    case 'w':
-    case OPTION_ORIG_ZONE:
-    case OPTION_REPLY_ZONE:
-        return take_zone(parsing, option, argument);
     default:
-        return take_protocol_option(parsing, option, argument);
+        return take_number_option(parsing, option, argument);
     }
 }
 
@@ -413,104 +420,171 @@ int conntrack_take_filter(struct conntrack_parsing *parsing, const struct option
 /* An option of a protocol goes with that protocol, wherever it stands. */
 static int check_protocol(struct conntrack_parsing *parsing)
 {
-    struct flow_filter *filter = &parsing->options->filter;
-    const bool named = filter->fields & FILTER_PROTOCOL;
+    const struct predicate *protocol = given(parsing, "protocol");
+    const uint8_t number = protocol ? (uint8_t)protocol->constant.number : 0;
+    uint8_t state;
 
     for (size_t i = 0; i < parsing->given_count; i++) {
         const struct option *option = parsing->given[i];
-        const struct protocol_option *about = find_protocol_option(option->id);
-        if (about && !named)
+        const struct number_option *about = find_number_option(option->id);
+        if (!about || !about->protocols)
+            continue;
+        if (!protocol)
             return conntrack_fail(parsing, "--", option->name,
                                   " needs a protocol: -p tcp, for example");
-        if (about && !(about->protocols & protocol_bits(filter->protocol)))
+        if (!(about->protocols & protocol_bits(number)))
             return conntrack_fail(parsing, "--", option->name, " is not of that protocol");
     }
-    if (parsing->state && conntrack_state(parsing->state, filter->protocol, &filter->state) < 0)
+    if (!parsing->state)
+        return 0;
+    if (conntrack_state(parsing->state, number, &state) < 0)
         return conntrack_fail(parsing, "unknown state `", parsing->state, "'");
+    set_part(&parsing->options->filter,
+             predicate_text(field_of("state"), flow_state_name(number, state).data));
     return 0;
 }
 
-static void apply_mask(struct flow_network *network, const struct flow_network *mask)
+/* A mask in place of the network's own. */
+static int apply_mask(struct conntrack_parsing *parsing, const char *field,
+                      const struct address *mask, const char *complaint)
 {
-    for (size_t i = 0; i < sizeof network->mask; i++) {
-        network->mask[i] = mask->network[i];
-        network->network[i] &= mask->network[i];
-    }
+    struct predicate *network = find_part(&parsing->options->filter, field_of(field));
+
+    if (mask->family == AF_UNSPEC)
+        return 0;
+    if (!network)
+        return conntrack_fail(parsing, complaint, "", "");
+    memcpy(network->mask.address, mask->bytes, sizeof network->mask.address);
+    for (size_t i = 0; i < sizeof mask->bytes; i++)
+        network->constant.address.bytes[i] &= mask->bytes[i];
+    return 0;
 }
 
 static int check_masks(struct conntrack_parsing *parsing)
 {
-    struct flow_filter *filter = &parsing->options->filter;
+    int status =
+        apply_mask(parsing, "orig_src", &parsing->mask_src, "Can't use --mask-src without --src");
 
-    if (parsing->masked_src && !(filter->fields & FILTER_ORIG_SRC))
-        return conntrack_fail(parsing, "Can't use --mask-src without --src", "", "");
-    if (parsing->masked_dst && !(filter->fields & FILTER_ORIG_DST))
-        return conntrack_fail(parsing, "Can't use --mask-dst without --dst", "", "");
-    if (parsing->masked_src)
-        apply_mask(&filter->orig_src, &parsing->mask_src);
-    if (parsing->masked_dst)
-        apply_mask(&filter->orig_dst, &parsing->mask_dst);
-    return 0;
+    return status ? status
+                  : apply_mask(parsing, "orig_dst", &parsing->mask_dst,
+                               "Can't use --mask-dst without --dst");
 }
 
-static bool is_whole(const struct flow_network *network, uint8_t family)
+/* Whether it is one address, and not a network. */
+static bool is_whole(const struct predicate *network)
 {
-    for (size_t i = 0; i < (family == AF_INET ? 4 : sizeof network->mask); i++)
-        if (network->mask[i] != UINT8_MAX)
+    for (size_t i = 0; i < address_size(&network->constant.address); i++)
+        if (network->mask.address[i] != UINT8_MAX)
             return false;
     return true;
 }
 
-/* Who is looked for is found by whole addresses; those of the other direction only filter. */
-static bool names_one(const struct flow_filter *filter, bool by_orig)
-{
-    return by_orig ? is_whole(&filter->orig_src, filter->family) &&
-                         is_whole(&filter->orig_dst, filter->family)
-                   : is_whole(&filter->reply_src, filter->family) &&
-                         is_whole(&filter->reply_dst, filter->family);
-}
-
 /* What names one flow: a protocol, and for one direction both ends. */
-static int check_tuple(const struct conntrack_parsing *parsing)
+static int check_tuple(struct conntrack_parsing *parsing)
 {
     const struct conntrack_options *options = parsing->options;
-    const uint32_t fields = options->filter.fields;
-    const uint32_t orig = FILTER_ORIG_SRC | FILTER_ORIG_DST;
-    const uint32_t reply = FILTER_REPLY_SRC | FILTER_REPLY_DST;
-    const bool by_orig = (fields & orig) == orig;
+    const struct predicate *protocol = given(parsing, "protocol");
+    const bool by_orig = given(parsing, "orig_src") && given(parsing, "orig_dst");
+    const struct predicate *src = given(parsing, by_orig ? "orig_src" : "reply_src");
+    const struct predicate *dst = given(parsing, by_orig ? "orig_dst" : "reply_dst");
 
-    if (!(fields & FILTER_PROTOCOL))
+    if (!protocol)
         return conntrack_fail(
             parsing, "You need to supply the `--protonum' option for this command", "", "");
-    if (!by_orig && (options->table == TABLE_EXPECT || (fields & reply) != reply))
+    if (!by_orig && (options->table == TABLE_EXPECT || !src || !dst))
         return conntrack_fail(parsing,
-                              fields & reply && options->table != TABLE_EXPECT
+                              (src || dst) && options->table != TABLE_EXPECT
                                   ? "you have to specify `--reply-src' and `--reply-dst'"
                                   : "you have to specify `--src' and `--dst'",
                               "", "");
-    if (!names_one(&options->filter, by_orig))
+    if (!is_whole(src) || !is_whole(dst))
         return conntrack_fail(parsing, "this command needs addresses without a prefix length", "",
                               "");
-    if (protocol_bits(options->filter.protocol) & P_PORTS) {
-        const uint32_t ports = by_orig ? FILTER_ORIG_SRC_PORT | FILTER_ORIG_DST_PORT
-                                       : FILTER_REPLY_SRC_PORT | FILTER_REPLY_DST_PORT;
-        if ((fields & ports) != ports)
-            return conntrack_fail(
-                parsing,
-                by_orig ? "you have to specify `--sport' and `--dport'"
-                        : "you have to specify `--reply-port-src' and `--reply-port-dst'",
-                "", "");
-    }
+    if (protocol_bits((uint8_t)protocol->constant.number) & P_PORTS &&
+        (!given(parsing, by_orig ? "orig_sport" : "reply_sport") ||
+         !given(parsing, by_orig ? "orig_dport" : "reply_dport")))
+        return conntrack_fail(parsing,
+                              by_orig
+                                  ? "you have to specify `--sport' and `--dport'"
+                                  : "you have to specify `--reply-port-src' and `--reply-port-dst'",
+                              "", "");
     return 0;
 }
 
 int conntrack_check_filter(struct conntrack_parsing *parsing)
 {
-    int status = check_protocol(parsing);
+    const struct conntrack_nat_filter *nat = parsing->options->filter.nat;
+    int status = 0;
 
+    if (nat[NAT_ANY].given && (nat[NAT_SOURCE].given || nat[NAT_DESTINATION].given))
+        return conntrack_fail(parsing, "cannot specify `--src-nat' or `--dst-nat' with `--any-nat'",
+                              "", "");
+    status = check_protocol(parsing);
     if (!status)
         status = check_masks(parsing);
     if (!status && parsing->options->command == COMMAND_GET)
         status = check_tuple(parsing);
     return status;
+}
+
+/* --- What comes of it --------------------------------------------------------------------------
+ */
+
+bool conntrack_filter_given(const struct conntrack_filter *filter)
+{
+    return filter->count || filter->nat[NAT_SOURCE].given || filter->nat[NAT_DESTINATION].given ||
+           filter->nat[NAT_ANY].given;
+}
+
+const struct predicate *conntrack_filter_where(struct conntrack_filter *filter,
+                                               const struct kind *kind)
+{
+    struct predicate *where = &filter->where;
+
+    *where = (struct predicate){.operation = PREDICATE_AND};
+    for (size_t i = 0; i < filter->count && kind == &kind_flow; i++)
+        predicate_add(where, &filter->parts[i]);
+    for (size_t i = 0; i < NAT_OPTIONS && kind == &kind_flow; i++)
+        if (filter->nat[i].given)
+            predicate_add(where, &filter->nat[i].whole);
+    filter->of_family =
+        predicate_number(field_find(kind, "family", strlen("family")), filter->family);
+    if (filter->family != AF_UNSPEC && filter->of_family.field)
+        predicate_add(where, &filter->of_family);
+    return where->parts ? where : NULL;
+}
+
+/* The value of a part goes where its field is. */
+static void set_member(struct record *key, const struct predicate *part)
+{
+    if (part->field->member == MEMBER_ADDRESS)
+        memcpy((char *)key + part->field->offset, &part->constant.address,
+               sizeof part->constant.address);
+    else if (part->field->member != MEMBER_NONE && part->constant.type == VALUE_NUMBER)
+        field_set_number(part->field, key, part->constant.number);
+}
+
+const struct record *conntrack_filter_key(struct conntrack_filter *filter, const struct kind *kind)
+{
+    struct record *key = &filter->key;
+    struct flow_direction *orig = &key->flow.way[WAY_ORIG], *reply = &key->flow.way[WAY_REPLY];
+    struct flow_tuple tuple;
+
+    *key = (struct record){.kind = kind, .flow.family = filter->family};
+    for (size_t i = 0; i < filter->count; i++) {
+        set_member(key, &filter->parts[i]);
+        key->has |= filter->parts[i].field->optional;
+    }
+    key->has |= orig->tuple.src.family && orig->tuple.dst.family ? FLOW_ORIG : FLOW_REPLY;
+    reply->tuple.protocol = orig->tuple.protocol;
+    if (flow_is_icmp(orig->tuple.protocol)) {
+        reply->tuple.src_port = orig->tuple.src_port;
+        reply->tuple.icmp_type = orig->tuple.icmp_type;
+        reply->tuple.icmp_code = orig->tuple.icmp_code;
+    }
+    tuple = orig->tuple;
+    if (kind == &kind_expectation)
+        *key =
+            (struct record){.kind = kind, .expectation = {.family = filter->family, .orig = tuple}};
+    return key;
 }

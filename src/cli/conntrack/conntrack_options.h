@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 #include "cli/common.h"
-#include "fastnet/flow_filter.h"
-#include "fastnet/sink.h"
+#include "cli/conntrack/conntrack_filter.h"
+#include "fastnet/layouts.h"
 
 enum conntrack_command {
     COMMAND_NONE, /* -L, too */
@@ -21,27 +21,24 @@ enum conntrack_command {
 
 enum conntrack_table { TABLE_CONNTRACK, TABLE_EXPECT, TABLE_DYING, TABLE_UNCONFIRMED };
 
-/* What was typed. */
+/* The command line. */
 struct conntrack_options {
     struct common common;
     enum conntrack_command command;
     enum conntrack_table table;
-    struct flow_filter filter;
+    struct conntrack_filter filter;
     struct conntrack_layout layout;
     bool zero;
-    unsigned events; /* one bit (1 << enum flow_event) a kind */
+    unsigned events; /* one bit (1 << enum flow_event) for each kind */
     size_t buffer_size;
 };
 
-/* A wrong word or combination exits so: conntrack's PARAMETER_PROBLEM. */
+/* The exit status of a wrong command line: conntrack's PARAMETER_PROBLEM. */
 enum { STATUS_PARAMETER = 2 };
 
 extern const struct grammar conntrack_grammar;
 
-/*
- * Returns 0, or an exit status after a line on stderr. *done is set when the answer was printed
- * already (--help, --version, --completion).
- */
+/* As common_parse(). */
 int conntrack_parse(struct conntrack_options *options, int argc, char *const argv[], bool *done);
 
 #endif

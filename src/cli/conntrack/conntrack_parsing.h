@@ -1,4 +1,4 @@
-/* A command line of conntrack under way, as the files that take its options share it. */
+/* A command line of conntrack while it is parsed, as the files that take its options share it. */
 #ifndef CLI_CONNTRACK_CONNTRACK_PARSING_H
 #define CLI_CONNTRACK_CONNTRACK_PARSING_H
 
@@ -33,36 +33,25 @@ enum {
     OPTION_REPLY_VTAG,
     OPTION_ROLE,
     OPTION_USAGE,
-    OPTION_CHANGE, /* what would change the table */
+    OPTION_CHANGE, /* those that would change the table */
 };
 
 enum { GIVEN_MAX = 96 }; /* more than there are options */
 
 struct conntrack_parsing {
     struct conntrack_options *options;
-    const char *program;
     const char *state; /* as typed: its names depend on the protocol, which may follow */
-    struct flow_network mask_src, mask_dst;
-    bool masked_src, masked_dst;
+    struct address mask_src, mask_dst; /* AF_UNSPEC: not given */
     struct labels *labels;
     const struct option *given[GIVEN_MAX]; /* each once */
     size_t given_count;
 };
 
-/* Says what is wrong with what was typed, and where help is. Returns STATUS_PARAMETER. */
-int conntrack_fail(const struct conntrack_parsing *parsing, const char *before, const char *typed,
-                   const char *after);
-
-/* The same of an option's argument, after a line with what the option takes. */
-int conntrack_fail_argument(const struct conntrack_parsing *parsing, const struct option *option,
-                            const char *takes, const char *before, const char *typed,
-                            const char *after);
-
 /* Takes an option about which flows are wanted, or how events are read. Returns 0 or a status. */
 int conntrack_take_filter(struct conntrack_parsing *parsing, const struct option *option,
                           const char *argument);
 
-/* Whether what was asked for goes together; sets what depends on several options. */
+/* Checks that the options go together, and sets what depends on several. Returns 0 or a status. */
 int conntrack_check_filter(struct conntrack_parsing *parsing);
 
 #endif

@@ -41,7 +41,7 @@ int conntrack_words(const char *list, int (*fn)(const char *word, size_t length,
     }
 }
 
-/* The first word that begins so, whatever the case; -1 when there is none. */
+/* The first of the words that begins with this one, in any case of letters; -1: none. */
 static int find_word(const char *const *words, size_t count, const char *word, size_t length)
 {
     for (size_t i = 0; i < count && length; i++)
@@ -55,7 +55,7 @@ static int find_word(const char *const *words, size_t count, const char *word, s
 enum { ADDRESS_TEXT_MAX = INET6_ADDRSTRLEN + 1 };
 
 /* As inet_aton(3) for IPv4: 10.1 is 10.0.0.1. */
-static int parse_address(const char *text, size_t length, uint8_t *family, uint8_t address[16])
+static int parse_address(const char *text, size_t length, struct address *address)
 {
     char copy[ADDRESS_TEXT_MAX];
     struct in_addr ipv4;
@@ -64,29 +64,25 @@ static int parse_address(const char *text, size_t length, uint8_t *family, uint8
         return -EINVAL;
     memcpy(copy, text, length);
     copy[length] = '\0';
-    memset(address, 0, 16);
+    *address = (struct address){.family = AF_INET6};
     if (length && !strpbrk(copy, " \t") && inet_aton(copy, &ipv4)) {
-        memcpy(address, &ipv4, sizeof ipv4);
-        *family = AF_INET;
+        *address = address_make(AF_INET, &ipv4);
         return 0;
     }
-    if (inet_pton(AF_INET6, copy, address) != 1)
-        return -EINVAL;
-    *family = AF_INET6;
-    return 0;
+    return inet_pton(AF_INET6, copy, address->bytes) == 1 ? 0 : -EINVAL;
 }
 
-static void set_mask(struct flow_network *network, unsigned prefix)
+static void set_mask(struct predicate *within, unsigned prefix)
 {
-    for (size_t i = 0; i < sizeof network->mask; i++) {
+    for (size_t i = 0; i < sizeof within->mask.address; i++) {
         const unsigned bits = prefix > 8 ? 8 : prefix;
-        network->mask[i] = (uint8_t)(0xff00 >> bits);
-        network->network[i] &= network->mask[i];
+        within->mask.address[i] = (uint8_t)(0xff00 >> bits);
+        within->constant.address.bytes[i] &= within->mask.address[i];
         prefix -= bits;
     }
 }
 
-/* Decimal, whatever it begins with. */
+/* Decimal, also with zeroes in front. */
 static int parse_prefix(const char *text, uint64_t most, uint64_t *prefix)
 {
     while (text[0] == '0' && text[1] >= '0' && text[1] <= '9')
@@ -94,25 +90,23 @@ static int parse_prefix(const char *text, uint64_t most, uint64_t *prefix)
     return strpbrk(text, "xX") ? -EINVAL : conntrack_number(text, most, prefix);
 }
 
-int conntrack_network(const char *text, uint8_t *family, struct flow_network *network)
+int conntrack_network(const char *text, struct predicate *within)
 {
     const size_t length = strcspn(text, "/");
-    struct flow_network result;
-    uint8_t result_family;
+    struct predicate result = {.operation = PREDICATE_WITHIN, .constant.type = VALUE_ADDRESS};
     uint64_t prefix, most;
 
-    if (parse_address(text, length, &result_family, result.network) < 0)
+    if (parse_address(text, length, &result.constant.address) < 0)
         return -EINVAL;
-    prefix = most = result_family == AF_INET ? 32 : 128;
+    prefix = most = 8 * address_size(&result.constant.address);
     if (text[length] && parse_prefix(text + length + 1, most, &prefix) < 0)
         return -EINVAL;
     set_mask(&result, (unsigned)prefix);
-    *family = result_family;
-    *network = result;
+    *within = result;
     return 0;
 }
 
-/* What stands before the port: between brackets, up to the only colon, or all of it. */
+/* The address is between brackets, or before the only colon, or all of the text. */
 static int split_port(const char *text, const char **address, size_t *length, const char **port)
 {
     const char *end;
@@ -135,11 +129,10 @@ static int split_port(const char *text, const char **address, size_t *length, co
     return 0;
 }
 
-int conntrack_nat(const char *text, uint8_t *family, struct flow_nat *nat)
+int conntrack_nat(const char *text, struct conntrack_nat *nat)
 {
-    struct flow_nat result = {0};
+    struct conntrack_nat result = {.has_address = false};
     const char *address, *port;
-    uint8_t result_family = *family;
     uint64_t number = 0;
     size_t length;
 
@@ -147,19 +140,18 @@ int conntrack_nat(const char *text, uint8_t *family, struct flow_nat *nat)
         return -EINVAL;
     result.has_address = length || !port;
     result.has_port = port;
-    if (result.has_address && parse_address(address, length, &result_family, result.address) < 0)
+    if (result.has_address && parse_address(address, length, &result.address) < 0)
         return -EINVAL;
     if (port && conntrack_number(port, UINT16_MAX, &number) < 0)
         return -EINVAL;
     result.port = (uint16_t)number;
-    *family = result_family;
     *nat = result;
     return 0;
 }
 
 /* --- Names ------------------------------------------------------------------------------------ */
 
-/* Whoever was lent rights by the program's file shall not run what nsswitch.conf(5) names. */
+/* With rights lent by the program's file, nothing that nsswitch.conf(5) names may run. */
 static int protocol_by_name(const char *text, uint8_t *protocol)
 {
     const struct protoent *entry = rights_elevated() ? NULL : getprotobyname(text);
@@ -172,37 +164,26 @@ static int protocol_by_name(const char *text, uint8_t *protocol)
 
 int conntrack_protocol(const char *text, uint8_t *protocol)
 {
-    uint64_t number;
+    const int known = flow_protocol_number(text, strlen(text));
+    uint64_t number = (uint64_t)known;
 
-    for (unsigned i = 0; i <= UINT8_MAX; i++) {
-        const struct text name = flow_protocol_name((uint8_t)i);
-        if (name.data && strlen(text) == name.length &&
-            strncasecmp(text, name.data, name.length) == 0) {
-            *protocol = (uint8_t)i;
-            return 0;
-        }
-    }
-    if (conntrack_number(text, UINT8_MAX, &number) == 0) {
-        *protocol = (uint8_t)number;
-        return 0;
-    }
-    return protocol_by_name(text, protocol);
+    if (known < 0 && conntrack_number(text, UINT8_MAX, &number) < 0)
+        return protocol_by_name(text, protocol);
+    *protocol = (uint8_t)number;
+    return 0;
 }
 
 int conntrack_state(const char *text, uint8_t protocol, uint8_t *state)
 {
-    for (unsigned i = 0; i < UINT8_MAX; i++) {
-        const struct text name = flow_state_name(protocol, (uint8_t)i);
-        if (name.data && strlen(text) == name.length &&
-            strncasecmp(text, name.data, name.length) == 0) {
-            *state = (uint8_t)i;
-            return 0;
-        }
-    }
-    /* what SYN_SENT2 was before Linux 2.6.31 */
-    return protocol == IPPROTO_TCP && strcasecmp(text, "LISTEN") == 0
-               ? conntrack_state("SYN_SENT2", protocol, state)
-               : -EINVAL;
+    /* the name of SYN_SENT2 before Linux 2.6.31 */
+    const bool listen = protocol == IPPROTO_TCP && strcasecmp(text, "LISTEN") == 0;
+    const char *name = listen ? "SYN_SENT2" : text;
+    const int number = flow_state_number(protocol, name, strlen(name));
+
+    if (number < 0)
+        return -EINVAL;
+    *state = (uint8_t)number;
+    return 0;
 }
 
 int conntrack_mark(const char *text, uint32_t *mark, uint32_t *mask)
@@ -225,17 +206,19 @@ int conntrack_mark(const char *text, uint32_t *mark, uint32_t *mask)
 
 int conntrack_status(const char *word, size_t length, uint32_t *bit)
 {
-    static const char *const words[] = {"ASSURED",       "SEEN_REPLY", "UNSET",
-                                        "FIXED_TIMEOUT", "EXPECTED",   "OFFLOAD",
-                                        "HW_OFFLOAD",    "SRC_NAT",    "DST_NAT"};
-    static const uint32_t bits[] = {IPS_ASSURED,       IPS_SEEN_REPLY, 0,
-                                    IPS_FIXED_TIMEOUT, IPS_EXPECTED,   IPS_OFFLOAD,
-                                    IPS_HW_OFFLOAD,    IPS_SRC_NAT,    IPS_DST_NAT};
-    const int found = find_word(words, COUNT(words), word, length);
+    /* of the kernel's bits those that conntrack's -u takes, and UNSET */
+    static const uint32_t taken = IPS_EXPECTED | IPS_SEEN_REPLY | IPS_ASSURED | IPS_SRC_NAT |
+                                  IPS_DST_NAT | IPS_FIXED_TIMEOUT | IPS_OFFLOAD | IPS_HW_OFFLOAD;
+    static const char *const unset = "UNSET";
 
-    if (found < 0)
+    for (size_t i = 0; i < flow_status_names.count; i++)
+        if (taken >> i & 1 && find_word(&flow_status_names.names[i], 1, word, length) == 0) {
+            *bit = UINT32_C(1) << i;
+            return 0;
+        }
+    if (find_word(&unset, 1, word, length) < 0)
         return -EINVAL;
-    *bit = bits[found];
+    *bit = 0;
     return 0;
 }
 
@@ -256,7 +239,7 @@ int conntrack_output(const char *word, size_t length, struct conntrack_layout *l
 {
     static const char *const words[] = {"xml",        "extended", "timestamp", "id",
                                         "ktimestamp", "labels",   "userspace", "save"};
-    bool ignored = false; /* who made a change is always shown */
+    bool ignored = false; /* userspace: the sender of a change is always shown */
     bool *const flags[] = {&layout->xml, &layout->extended,   &layout->timestamp,
                            &layout->id,  &layout->ktimestamp, &layout->labels,
                            &ignored,     &layout->save};

@@ -9,16 +9,16 @@
 #include "cli/conntrack/conntrack_options.h"
 
 /*
- * Each returns 0 and what it made of the text, or -EINVAL: the text is none of its kind. Numbers
+ * Each returns 0 and the value of the text, or -EINVAL for a text of another form. Numbers
  * are decimal, hexadecimal (0x) or octal (0), as in conntrack.
  */
 int conntrack_number(const char *text, uint64_t max, uint64_t *number);
 
-/* ADDRESS or ADDRESS/PREFIX; *family is AF_INET or AF_INET6. */
-int conntrack_network(const char *text, uint8_t *family, struct flow_network *network);
+/* ADDRESS or ADDRESS/PREFIX, as a PREDICATE_WITHIN without its field. */
+int conntrack_network(const char *text, struct predicate *within);
 
-/* ADDRESS, ADDRESS:PORT, [ADDRESS]:PORT or :PORT; family is left alone where none is named. */
-int conntrack_nat(const char *text, uint8_t *family, struct flow_nat *nat);
+/* ADDRESS, ADDRESS:PORT, [ADDRESS]:PORT or :PORT. */
+int conntrack_nat(const char *text, struct conntrack_nat *nat);
 
 /* A name or number of a protocol. */
 int conntrack_protocol(const char *text, uint8_t *protocol);

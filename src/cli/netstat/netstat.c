@@ -1,37 +1,31 @@
 /*
- * net-tools netstat: its options, what they list, its exit statuses. What its tables look like is
- * format/layout_netstat.c's matter.
+ * net-tools netstat: its tables of sockets, and its exit statuses. The layout is made by
+ * format/socket/layout_netstat.c.
  */
-#include <limits.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "cli/common.h"
+#include "cli/command.h"
 #include "cli/netstat/netstat_options.h"
+#include "cli/netstat/netstat_where.h"
 #include "cli/personality.h"
-#include "cli/run.h"
 #include "fastnet/array.h"
+#include "fastnet/layouts.h"
+#include "fastnet/proc_tree.h"
 
 enum { TABLES_MAX = 12 };
 
 struct netstat {
-    const char *program;
     struct netstat_options options;
     struct listing_table tables[TABLES_MAX];
+    struct predicate_tree where[TABLES_MAX]; /* of the tables */
     size_t table_count;
-    struct listing listing;
     struct netstat_layout layout;
-    const struct field *defaults[LISTING_COLUMNS_MAX];
-    size_t default_count;
 };
 
 /* Which tables, in netstat's order */
 
 static void add_table(struct netstat *netstat, const struct table *table, unsigned section,
-                      uint32_t states, const char *missing)
+                      const char *missing)
 {
     const struct netstat_options *options = &netstat->options;
     bool named = options->named_protocols > 0 && !options->all_protocols;
@@ -39,16 +33,15 @@ static void add_table(struct netstat *netstat, const struct table *table, unsign
     netstat->tables[netstat->table_count++] = (struct listing_table){
         .table = table,
         .section = section,
-        .states = states,
         .missing =
             missing && !options->all_protocols && (named || options->verbose) ? missing : NULL,
-        .required = missing && named,
+        .if_missing = missing && named ? MISSING_ENDS : MISSING_IS_NOTED,
     };
 }
 
-/* A protocol's IPv4 table, which must be there when it was named, and its IPv6 table. */
+/* The IPv4 table of a protocol, which must be there if it was named, and its IPv6 table. */
 static void add_protocol(struct netstat *netstat, bool wanted, const struct table *ipv4,
-                         const struct table *ipv6, uint32_t states, const char *missing)
+                         const struct table *ipv6, const char *missing)
 {
     const struct netstat_options *options = &netstat->options;
     bool everything = options->named_protocols == 0;
@@ -56,21 +49,20 @@ static void add_protocol(struct netstat *netstat, bool wanted, const struct tabl
     if (!wanted && !everything)
         return;
     if (everything || options->inet)
-        add_table(netstat, ipv4, SECTION_INTERNET, states, missing);
+        add_table(netstat, ipv4, SECTION_INTERNET, missing);
     if (ipv6 && (everything || options->inet6))
-        add_table(netstat, ipv6, SECTION_INTERNET, states, NULL);
+        add_table(netstat, ipv6, SECTION_INTERNET, NULL);
 }
 
-/* The states in which a row of a table can be shown at all; what is asked for is no more. */
-static uint32_t states_of(enum show show, uint32_t listening)
+/* TCP of both families has one predicate, because their tables are read as one. */
+static void choose_rows(struct netstat *netstat)
 {
-    switch (show) {
-    case SHOW_LISTENING:
-        return listening;
-    case SHOW_CONNECTED:
-        return ~listening;
-    default:
-        return STATES_ALL;
+    for (size_t i = 0; i < netstat->table_count; i++) {
+        struct listing_table *table = &netstat->tables[i];
+        if (i && table->table && table[-1].table && table[-1].table->partner == table->table)
+            table->where = table[-1].where;
+        else if (table->table && table->table->kind == &kind_socket)
+            table->where = netstat_where(&netstat->where[i], table->table, netstat->layout.show);
     }
 }
 
@@ -81,56 +73,32 @@ static void choose_groups(struct netstat *netstat)
     if (options->table != NETSTAT_GROUPS)
         return;
     if (options->inet)
-        add_table(netstat, &table_groups, SECTION_GROUPS, STATES_ALL,
+        add_table(netstat, &table_groups, SECTION_GROUPS,
                   "no support for `AF INET (igmp)' on this system.");
     if (options->inet6)
-        add_table(netstat, &table_groups6, SECTION_GROUPS, STATES_ALL, NULL);
+        add_table(netstat, &table_groups6, SECTION_GROUPS, NULL);
 }
 
 static void choose_tables(struct netstat *netstat)
 {
     const struct netstat_options *options = &netstat->options;
-    uint32_t tcp = states_of(netstat->layout.show, 1u << TCP_LISTEN);
-    uint32_t udp = states_of(netstat->layout.show, 1u << TCP_CLOSE);
-    bool listening = netstat->layout.show == SHOW_LISTENING;
 
-    add_protocol(netstat, options->tcp, &table_tcp, &table_tcp6, tcp,
+    add_protocol(netstat, options->tcp, &table_tcp, &table_tcp6,
                  "no support for `AF INET (tcp)' on this system.");
-    add_protocol(netstat, options->sctp, NULL, NULL, STATES_ALL,
+    add_protocol(netstat, options->sctp, NULL, NULL,
                  "no support for `AF INET (sctp)' on this system.");
-    add_protocol(netstat, options->udp, &table_udp, &table_udp6, udp,
+    add_protocol(netstat, options->udp, &table_udp, &table_udp6,
                  "no support for `AF INET (udp)' on this system.");
-    add_protocol(netstat, options->udplite, &table_udplite, &table_udplite6, udp,
+    add_protocol(netstat, options->udplite, &table_udplite, &table_udplite6,
                  "no support for `AF INET (udplite)' on this system.");
-    add_protocol(netstat, options->raw, &table_raw, &table_raw6, STATES_ALL,
+    add_protocol(netstat, options->raw, &table_raw, &table_raw6,
                  "no support for `AF INET (raw)' on this system.");
     choose_groups(netstat);
     if (options->unix_sockets || options->named_protocols == 0)
-        add_table(netstat, &table_unix, SECTION_UNIX, listening ? 1u << TCP_LISTEN : STATES_ALL,
-                  "no support for `AF UNIX' on this system.");
+        add_table(netstat, &table_unix, SECTION_UNIX, "no support for `AF UNIX' on this system.");
 }
 
-/* Which rows: netstat goes by the remote end, not by the state */
-
-static bool is_listening(const struct socket_record *sock)
-{
-    if (sock->family == AF_UNIX)
-        return sock->state == TCP_LISTEN && (sock->flags & UNIX_ACCEPTCON);
-    if (sock->protocol == IPPROTO_TCP)
-        return sock->remote.port == 0;
-    return address_is_unspecified(&sock->remote.address);
-}
-
-static bool keep(const struct record *record, const void *arg)
-{
-    const enum show *show = arg;
-
-    if (record->kind != &kind_socket)
-        return true;
-    return is_listening(&record->socket) == (*show == SHOW_LISTENING);
-}
-
-/* What has to be known of each row */
+/* What the layout needs, and which columns show the same */
 
 static bool lists(const struct netstat *netstat, unsigned section)
 {
@@ -160,29 +128,6 @@ static struct needs layout_needs(const struct netstat *netstat)
     return needs;
 }
 
-static void add_defaults(struct netstat *netstat, bool wanted, const char *names)
-{
-    if (wanted)
-        common_add_columns(&kind_socket, names, netstat->defaults, &netstat->default_count);
-}
-
-/* Without --columns: what the layout would show, under the names that are a promise. */
-static void choose_defaults(struct netstat *netstat)
-{
-    const struct netstat_layout *layout = &netstat->layout;
-    bool internet = lists(netstat, SECTION_INTERNET);
-
-    add_defaults(netstat, true, "proto family state");
-    add_defaults(netstat, internet,
-                 "recv_q send_q local_address local_port remote_address remote_port");
-    add_defaults(netstat, internet && layout->extended, "user");
-    add_defaults(netstat, internet, "uid");
-    add_defaults(netstat, true, "inode");
-    add_defaults(netstat, internet && layout->timers, "timer expires retransmits probes");
-    add_defaults(netstat, lists(netstat, SECTION_UNIX), "type refcount flags path");
-    add_defaults(netstat, layout->programs, "pid process processes");
-}
-
 static void set_layout(struct netstat *netstat)
 {
     const struct netstat_options *options = &netstat->options;
@@ -197,46 +142,25 @@ static void set_layout(struct netstat *netstat)
         .numeric_hosts = options->numeric_hosts,
         .numeric_ports = options->numeric_ports,
         .numeric_users = options->numeric_users,
-        .one_word_names = options->is_fastnet,
+        .one_word_names = options->common.is_fastnet,
         .header = !options->common.no_header,
-        .colour = common_colour(),
+        .colour = command_colour(),
     };
 }
 
-static int prepare(struct netstat *netstat, bool *done)
+static struct sink *make_layout(const void *arg, struct writer *writer,
+                                const struct context *context)
 {
-    struct common *common = &netstat->options.common;
-    struct listing *listing = &netstat->listing;
-    int status;
+    const struct netstat *netstat = arg;
 
-    set_layout(netstat);
-    choose_tables(netstat);
-    choose_defaults(netstat);
-    listing->tables = netstat->tables;
-    listing->table_count = netstat->table_count;
-    if (netstat->layout.show != SHOW_ALL) {
-        listing->keep = keep;
-        listing->keep_arg = &netstat->layout.show;
-        listing->needs.fields = SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_UNIX_FLAGS;
-    }
-    if (netstat->layout.show != SHOW_LISTENING)
-        listing->needs.fields |= SOCKET_PENDING;
-    if (!common_uses_columns(common))
-        needs_add(&listing->needs, layout_needs(netstat));
-    status = common_resolve(common, &kind_socket, netstat->defaults, netstat->default_count,
-                            listing, netstat->program, done);
-    /* -n: only a column asked for by its own name shows names then. */
-    if (netstat->options.numeric_users && !common->columns && !common->count_by &&
-        !(listing->sort && listing->sort->needs.lookups & NEED_USERS))
-        listing->needs.lookups &= ~NEED_USERS;
-    return status;
+    return sink_netstat_create(&netstat->layout, writer, context);
 }
 
-/* Families that no kernel of today has, or few, or that Debian's netstat was built without */
+/* Families that few or no kernels of today have, or that Debian's netstat was built without */
 
 struct old_family {
     enum netstat_family family;
-    const char *file; /* below the proc root, while the kernel has it */
+    const char *file; /* below the proc root, if the kernel has the family */
     const char *name;
 };
 
@@ -246,19 +170,24 @@ static const struct old_family old_families[] = {
     {FAMILY_ROSE, "net/rose", "AF ROSE"},
 };
 
+static const char *root_of(const struct netstat_options *options)
+{
+    return options->common.proc_root ? options->common.proc_root : "/proc";
+}
+
 /* Returns whether netstat would end here with status 1. */
 static bool check_old_family(const struct netstat *netstat, const struct old_family *old,
                              struct report *report)
 {
     const struct netstat_options *options = &netstat->options;
     bool named = options->families & 1u << old->family;
-    char path[PATH_MAX];
+    const char *root = root_of(options);
 
     if (!named && options->named_protocols)
         return false;
-    snprintf(path, sizeof path, "%s/%s", netstat->listing.proc_root, old->file);
-    if (access(path, F_OK) == 0)
-        report_loss(report, "sockets of `%s' are not listed: see %s", old->name, path);
+    if (proc_tree_has(root, old->file))
+        report_loss(report, "sockets of `%s' are not listed: see %s/%s", old->name, root,
+                    old->file);
     else if (named || options->verbose)
         report_note(report, "no support for `%s' on this system.", old->name);
     return named;
@@ -277,27 +206,17 @@ static void check_old_families(const struct netstat *netstat, struct report *rep
     report->partial |= report->ended;
 }
 
-/* SCTP is told apart only by its files, which fastnet does not read yet. */
+/* SCTP sockets are only in files which fastnet does not read yet. */
 static void check_sctp(const struct netstat *netstat, struct report *report)
 {
     const struct netstat_options *options = &netstat->options;
-    char path[PATH_MAX];
+    const char *root = root_of(options);
 
-    snprintf(path, sizeof path, "%s/net/sctp/eps", netstat->listing.proc_root);
-    if ((options->sctp || !options->named_protocols) && access(path, F_OK) == 0)
-        report_loss(report, "SCTP sockets are not listed: see %s", path);
+    if ((options->sctp || !options->named_protocols) && proc_tree_has(root, "net/sctp/eps"))
+        report_loss(report, "SCTP sockets are not listed: see %s/net/sctp/eps", root);
 }
 
-static struct sink *make_sink(const void *arg, struct writer *writer, const struct context *context)
-{
-    const struct netstat *netstat = arg;
-
-    if (common_uses_columns(&netstat->options.common))
-        return common_sink(&netstat->options.common, writer, context);
-    return sink_netstat_create(&netstat->layout, writer, context);
-}
-
-/* What netstat looks for besides its tables. */
+/* What netstat looks for besides the tables that fastnet reads. */
 static void check_other_tables(const void *arg, struct report *report)
 {
     const struct netstat *netstat = arg;
@@ -307,39 +226,67 @@ static void check_other_tables(const void *arg, struct report *report)
         check_old_families(netstat, report);
 }
 
+static int list_sockets(struct netstat *netstat)
+{
+    const struct netstat_options *options = &netstat->options;
+    const struct netstat_layout *layout = &netstat->layout;
+    bool internet;
+
+    set_layout(netstat);
+    choose_tables(netstat);
+    choose_rows(netstat);
+    internet = lists(netstat, SECTION_INTERNET);
+    struct listing_command command = {
+        .common = &options->common,
+        .kind = &kind_socket,
+        /* the names of what the layout would show */
+        .columns = {"protocol family state",
+                    internet ? "recv_q send_q local_address local_port remote_address remote_port"
+                             : NULL,
+                    internet && layout->extended ? "user" : NULL, internet ? "uid" : NULL, "inode",
+                    internet && layout->timers ? "timer expires retransmits probes" : NULL,
+                    lists(netstat, SECTION_UNIX) ? "type references flags path" : NULL,
+                    layout->programs ? "pid process processes" : NULL},
+        .without = layout->numeric_users ? NEED_USERS : 0,
+        .listing = {.tables = netstat->tables,
+                    .table_count = netstat->table_count,
+                    .delta = options->delta},
+        .make_layout = make_layout,
+        .layout_needs = layout_needs(netstat),
+        .after_each_pass = check_other_tables,
+        .arg = netstat,
+        .interval_ms = options->interval_ms,
+    };
+    if (layout->show != SHOW_LISTENING)
+        command.listing.needs.fields |= SOCKET_PENDING;
+    return command_run(&command);
+}
+
 static const netstat_table_fn other_tables[] = {
     [NETSTAT_ROUTES] = netstat_routes,         [NETSTAT_INTERFACES] = netstat_interfaces,
     [NETSTAT_GROUPS] = netstat_groups,         [NETSTAT_STATISTICS] = netstat_statistics,
     [NETSTAT_MASQUERADE] = netstat_masquerade,
 };
 
-/* Groups beside sockets are a section among theirs, but only columns of one kind can be shown. */
+/* Groups beside sockets are a section among theirs, but columns are of one kind only. */
 static bool lists_sockets(const struct netstat_options *options)
 {
+    if (options->table == NETSTAT_SOCKETS)
+        return true;
     return options->table == NETSTAT_GROUPS && options->named_protocols > 1 &&
            !common_uses_columns(&options->common) && !options->common.sort;
 }
 
 static int run(int argc, char *const argv[], bool is_fastnet)
 {
-    struct netstat netstat = {.program = argv[0], .options = {.is_fastnet = is_fastnet}};
-    const struct netstat_options *options = &netstat.options;
+    struct netstat netstat = {.options.common.is_fastnet = is_fastnet};
+    struct netstat_options *options = &netstat.options;
     bool done = false;
-    int status = netstat_parse(&netstat.options, argc, argv, &done);
+    int status = netstat_parse(options, argc, argv, &done);
 
-    if (!status && !done && options->table != NETSTAT_SOCKETS && !lists_sockets(options))
-        return other_tables[options->table](&netstat.options, netstat.program);
-    if (!status && !done)
-        status = prepare(&netstat, &done);
     if (status || done)
-        return cli_finish_stdout(netstat.program, status);
-    return cli_run_listing(&(struct cli_listing){.program = netstat.program,
-                                                 .listing = &netstat.listing,
-                                                 .make_sink = make_sink,
-                                                 .amend = check_other_tables,
-                                                 .arg = &netstat,
-                                                 .continuous = options->continuous,
-                                                 .interval_ms = options->interval_ms});
+        return status;
+    return lists_sockets(options) ? list_sockets(&netstat) : other_tables[options->table](options);
 }
 
 int netstat_run(int argc, char *const argv[])

@@ -1,19 +1,10 @@
 /* net-tools netstat: interfaces (-i). */
 #include <net/if.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "cli/command.h"
 #include "cli/netstat/netstat_options.h"
-#include "cli/personality.h"
-#include "cli/run.h"
-
-struct interfaces_listing {
-    const char *program;
-    struct netstat_options *options;
-    struct interface_layout layout;
-    struct listing_table table;
-    struct listing listing;
-};
+#include "fastnet/layouts.h"
 
 /* The order of net-tools (lib/nstrcmp.c): a name, its number, then the number of an alias */
 
@@ -22,7 +13,7 @@ struct name_parts {
     size_t length; /* without the alias */
     size_t words;  /* up to the last byte that is no digit */
     const char *alias;
-    size_t alias_length; /* digits; 0: it is none */
+    size_t alias_length; /* digits; 0: it is no alias */
 };
 
 static bool is_digit(char c)
@@ -64,7 +55,7 @@ static int compare_bytes(const char *a, size_t a_length, const char *b, size_t b
     return order ? order : compare_sizes(a_length, b_length);
 }
 
-/* By their value; of none it is less than any. Interfaces' names have no room for large ones. */
+/* By their value; no digits come first. Interfaces' names have no room for large numbers. */
 static int compare_digits(const char *a, size_t a_length, const char *b, size_t b_length)
 {
     while (a_length > 1 && *a == '0') {
@@ -97,89 +88,76 @@ static int compare_names(const struct record *x, const struct record *y)
 
 /* Which rows */
 
-static bool is_asked_for(const struct netstat_options *options, const struct record *record)
+static const struct field *field_of(const char *name)
 {
-    const struct text *name = &record->interface.name;
-
-    return strlen(options->interface) == name->length &&
-           memcmp(options->interface, name->data, name->length) == 0;
+    return field_find(&kind_interface, name, strlen(name));
 }
 
-/* A label is an interface to netstat alone: with its addresses it is one of the other rows, too. */
-static bool keep(const struct record *record, const void *arg)
+/* Only netstat's layout shows a label as an interface: its addresses are in another row, too. */
+static void choose_rows(struct predicate_tree *where, const struct netstat_options *options)
 {
-    const struct netstat_options *options = arg;
+    const struct predicate none = {.operation = PREDICATE_NOT}, any = {.operation = PREDICATE_OR};
+    const struct field *flags = field_of("flags");
+    struct predicate *whole = &where->whole;
 
-    if (record->interface.labelled && common_uses_columns(&options->common))
-        return false;
-    if (options->interface)
-        return is_asked_for(options, record);
-    return options->all || !(record->has & INTERFACE_FLAGS) || (record->interface.flags & IFF_UP);
+    if (common_uses_columns(&options->common))
+        predicate_tree_add(where, whole, predicate_number(&field_interface_labelled, 0));
+    if (options->interface) {
+        predicate_tree_add(where, whole, predicate_text(field_of("interface"), options->interface));
+    } else if (!options->all) {
+        whole = predicate_tree_add(where, whole, any);
+        predicate_tree_add(where, whole, predicate_masked(flags, IFF_UP, IFF_UP));
+        whole = predicate_tree_add(where, whole, none);
+        predicate_tree_add(where, whole, predicate_known(flags));
+    }
 }
 
-/* In the words of ifconfig(8), which is asked for one interface. */
+/* In the words of ifconfig(8) when it is asked for one interface. */
 static void check_listed(const void *arg, struct report *report)
 {
-    const struct interfaces_listing *interfaces = arg;
-    const struct netstat_options *options = interfaces->options;
+    const struct netstat_options *options = arg;
     char text[TYPED_MAX];
 
     if (!options->interface || report->listed || report->partial)
-        return; /* or it may be there, and not be known */
+        return; /* after a loss the interface may exist */
     report_verbatim(report, "%s: error fetching interface information: Device not found",
                     options_typed(text, options->interface, strlen(options->interface)));
     report->partial = report->ended = true;
 }
 
-static int prepare(struct interfaces_listing *interfaces, bool *done)
+static struct sink *make_layout(const void *arg, struct writer *writer,
+                                const struct context *context)
 {
-    static const char names[] = "name index mtu state flags type lladdr addresses rx_packets "
-                                "rx_bytes rx_errors rx_dropped rx_overruns tx_packets tx_bytes "
-                                "tx_errors tx_dropped tx_overruns";
-    const struct field *defaults[LISTING_COLUMNS_MAX];
-    struct netstat_options *options = interfaces->options;
-    struct listing *listing = &interfaces->listing;
-    size_t count = 0;
+    const struct netstat_options *options = arg;
+    const struct interface_layout layout = {.extended = options->extended,
+                                            .header = !options->common.no_header};
 
-    interfaces->layout = (struct interface_layout){.extended = options->extended,
-                                                   .header = !options->common.no_header};
-    interfaces->table = (struct listing_table){.table = &table_interfaces, .states = STATES_ALL};
-    *listing = (struct listing){.tables = &interfaces->table,
-                                .table_count = 1,
-                                .keep = keep,
-                                .keep_arg = options,
-                                .compare = compare_names,
-                                .delta = options->delta,
-                                .needs.fields = INTERFACE_FLAGS};
-    if (!common_uses_columns(&options->common))
-        listing->needs.fields |= INTERFACE_MTU | INTERFACE_COUNTERS | INTERFACE_ADDRESSES;
-    common_add_columns(&kind_interface, names, defaults, &count);
-    return common_resolve(&options->common, &kind_interface, defaults, count, listing,
-                          interfaces->program, done);
+    return sink_interface_create(&layout, writer, context);
 }
 
-static struct sink *make_sink(const void *arg, struct writer *writer, const struct context *context)
+int netstat_interfaces(struct netstat_options *options)
 {
-    const struct interfaces_listing *interfaces = arg;
+    const struct listing_table table = {.table = &table_interfaces};
+    struct predicate_tree where = {.count = 0};
+    struct listing_command command = {
+        .common = &options->common,
+        .kind = &kind_interface,
+        .columns = {"interface interface_index mtu state flags hardware lladdr addresses",
+                    "rx_packets rx_bytes rx_errors rx_dropped rx_overruns",
+                    "tx_packets tx_bytes tx_errors tx_dropped tx_overruns"},
+        .listing = {.tables = &table,
+                    .table_count = 1,
+                    .compare = compare_names,
+                    .delta = options->delta,
+                    .needs.fields = INTERFACE_FLAGS},
+        .make_layout = make_layout,
+        .layout_needs.fields = INTERFACE_MTU | INTERFACE_COUNTERS | INTERFACE_ADDRESSES,
+        .after_each_pass = check_listed,
+        .arg = options,
+        .interval_ms = options->interval_ms,
+    };
 
-    if (common_uses_columns(&interfaces->options->common))
-        return common_sink(&interfaces->options->common, writer, context);
-    return sink_interface_create(&interfaces->layout, writer, context);
-}
-
-int netstat_interfaces(struct netstat_options *options, const char *program)
-{
-    struct interfaces_listing interfaces = {.program = program, .options = options};
-    bool done = false;
-    int status = prepare(&interfaces, &done);
-
-    if (status || done)
-        return cli_finish_stdout(program, status);
-    return cli_run_listing(&(struct cli_listing){.program = program,
-                                                 .listing = &interfaces.listing,
-                                                 .make_sink = make_sink,
-                                                 .amend = check_listed,
-                                                 .arg = &interfaces,
-                                                 .continuous = options->continuous,
-                                                 .interval_ms = options->interval_ms});
+    choose_rows(&where, options);
+    command.listing.where = predicate_of(&where);
+    return command_run(&command);
 }

@@ -3,11 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/personality.h"
-#include "cli/run.h"
 #include "fastnet/array.h"
+#include "fastnet/proc_tree.h"
 
 enum {
     OPTION_FAMILY = 256, /* --inet and its kin: the option's name is the family's */
@@ -18,115 +17,106 @@ enum {
 };
 
 enum { GROUP_WHICH, GROUP_SHOW, GROUP_OTHER, GROUP_TABLES };
-static const char *const groups[] = {"Which sockets", "What is shown of them", "About fastnet",
+static const char *const groups[] = {"Which sockets", "How they are shown", "About fastnet",
                                      "Other tables of netstat"};
+
+#define FAMILY(name)     LONG(OPTION_FAMILY, name, 0, NULL)
+#define SETS(of_netstat) .member = offsetof(struct netstat_options, of_netstat)
 
 /* In net-tools' order: it shows in the message about an ambiguous abbreviation. */
 static const struct option options_table[] = {
-    {OPTION_FAMILY, 0, "ax25", ARGUMENT_NONE, NULL, NULL, NULL, 0},
-    {OPTION_FAMILY, 0, "x25", ARGUMENT_NONE, NULL, NULL, NULL, 0},
-    {OPTION_FAMILY, 0, "ip", ARGUMENT_NONE, NULL, NULL, NULL, 0},
-    {OPTION_FAMILY, 0, "ipx", ARGUMENT_NONE, NULL, NULL, NULL, 0},
-    {OPTION_FAMILY, 0, "appletalk", ARGUMENT_NONE, NULL, NULL, NULL, 0},
-    {OPTION_FAMILY, 0, "netrom", ARGUMENT_NONE, NULL, NULL, NULL, 0},
-    {OPTION_FAMILY, 0, "inet", ARGUMENT_NONE, NULL, NULL, NULL, 0},
-    {OPTION_FAMILY, 0, "inet6", ARGUMENT_NONE, NULL, NULL, NULL, 0},
-    {OPTION_FAMILY, 0, "ddp", ARGUMENT_NONE, NULL, NULL, NULL, 0},
-    {OPTION_FAMILY, 0, "rose", ARGUMENT_NONE, NULL, NULL, NULL, 0},
-    {OPTION_FAMILY, 0, "unix", ARGUMENT_NONE, NULL, NULL, NULL, 0},
-    {OPTION_FAMILY, 0, "bluetooth", ARGUMENT_NONE, NULL, NULL, NULL, 0},
-    {OPTION_FAMILY, 0, "tcpip", ARGUMENT_NONE, NULL, NULL, NULL, 0},
-    {'V', 'V', "version", ARGUMENT_NONE, NULL, NULL, "version and build options", GROUP_OTHER},
-    {'i', 'i', NULL, ARGUMENT_NONE, NULL, NULL, "interfaces", GROUP_TABLES},
-    {'I', 'I', "interfaces", ARGUMENT_ATTACHED, "IF", NULL, "the same, or one of them",
-     GROUP_TABLES},
-    {'h', 'h', "help", ARGUMENT_NONE, NULL, NULL, "this help", GROUP_OTHER},
-    {'r', 'r', "route", ARGUMENT_NONE, NULL, NULL, "routing tables", GROUP_TABLES},
-    {'M', 'M', "masquerade", ARGUMENT_NONE, NULL, NULL,
-     "masqueraded connections, from connection tracking", GROUP_TABLES},
-    {'A', 'A', "protocol", ARGUMENT_REQUIRED, "FAMILY,...", "inet inet6 unix",
-     "by address family: inet, inet6, unix ...", GROUP_WHICH},
-    {'4', '4', NULL, ARGUMENT_NONE, NULL, NULL, "IPv4 only", GROUP_WHICH},
-    {'6', '6', NULL, ARGUMENT_NONE, NULL, NULL, "IPv6 only", GROUP_WHICH},
-    {'t', 't', "tcp", ARGUMENT_NONE, NULL, NULL, "TCP", GROUP_WHICH},
-    {'S', 'S', "sctp", ARGUMENT_NONE, NULL, NULL, "SCTP", GROUP_WHICH},
-    {'u', 'u', "udp", ARGUMENT_NONE, NULL, NULL, "UDP", GROUP_WHICH},
-    {'U', 'U', "udplite", ARGUMENT_NONE, NULL, NULL, "UDP-Lite", GROUP_WHICH},
-    {'w', 'w', "raw", ARGUMENT_NONE, NULL, NULL, "raw sockets", GROUP_WHICH},
-    {'x', 'x', "unix", ARGUMENT_NONE, NULL, NULL, "unix sockets", GROUP_WHICH},
-    {'2', '2', "l2cap", ARGUMENT_NONE, NULL, NULL, "Bluetooth L2CAP", GROUP_WHICH},
-    {'f', 'f', "rfcomm", ARGUMENT_NONE, NULL, NULL, "Bluetooth RFCOMM", GROUP_WHICH},
-    {'l', 'l', "listening", ARGUMENT_NONE, NULL, NULL,
-     "listening sockets only (default: connected)", GROUP_WHICH},
-    {'a', 'a', "all", ARGUMENT_NONE, NULL, NULL, "all sockets, listening and connected",
-     GROUP_WHICH},
-    {'o', 'o', "timers", ARGUMENT_NONE, NULL, NULL, "timers", GROUP_SHOW},
-    {'c', 'c', "continuous", ARGUMENT_INTERVAL, "[SECONDS]", NULL,
-     "repeat every second, or every SECONDS", GROUP_SHOW},
-    {'e', 'e', "extend", ARGUMENT_NONE, NULL, NULL, "user and inode", GROUP_SHOW},
-    {'p', 'p', "programs", ARGUMENT_NONE, NULL, NULL, "process and program name", GROUP_SHOW},
-    {'v', 'v', "verbose", ARGUMENT_NONE, NULL, NULL, "say which families the kernel lacks",
-     GROUP_SHOW},
-    {'s', 's', "statistics", ARGUMENT_NONE, NULL, NULL, "counters of the protocols", GROUP_TABLES},
-    {'W', 'W', "wide", ARGUMENT_NONE, NULL, NULL, "addresses in full, as they always are",
-     GROUP_SHOW},
-    {'n', 'n', "numeric", ARGUMENT_NONE, NULL, NULL, "no names for hosts, ports and users",
-     GROUP_SHOW},
-    {OPTION_NUMERIC_HOSTS, 0, "numeric-hosts", ARGUMENT_NONE, NULL, NULL, "no names for hosts",
-     GROUP_SHOW},
-    {OPTION_NUMERIC_PORTS, 0, "numeric-ports", ARGUMENT_NONE, NULL, NULL, "no names for ports",
-     GROUP_SHOW},
-    {OPTION_NUMERIC_USERS, 0, "numeric-users", ARGUMENT_NONE, NULL, NULL, "no names for users",
-     GROUP_SHOW},
-    {'N', 'N', "symbolic", ARGUMENT_NONE, NULL, NULL, "of routes: the same as -n", GROUP_TABLES},
-    {'C', 'C', "cache", ARGUMENT_NONE, NULL, NULL, "of routes: what was learnt of paths",
-     GROUP_TABLES},
-    {'F', 'F', "fib", ARGUMENT_NONE, NULL, NULL, "of routes: the forwarding table", GROUP_TABLES},
-    {'g', 'g', "groups", ARGUMENT_NONE, NULL, NULL, "multicast groups that interfaces are in",
-     GROUP_TABLES},
-    {'Z', 'Z', "context", ARGUMENT_NONE, NULL, NULL, "SELinux contexts (not supported)",
-     GROUP_SHOW},
-    {'d', 'd', NULL, ARGUMENT_NONE, NULL, NULL, NULL, 0},
+    FAMILY("ax25"),
+    FAMILY("x25"),
+    FAMILY("ip"),
+    FAMILY("ipx"),
+    FAMILY("appletalk"),
+    FAMILY("netrom"),
+    FAMILY("inet"),
+    FAMILY("inet6"),
+    FAMILY("ddp"),
+    FAMILY("rose"),
+    FAMILY("unix"),
+    FAMILY("bluetooth"),
+    FAMILY("tcpip"),
+    OPTION('V', "version", GROUP_OTHER, "version and build options"),
+    OPTION('i', NULL, GROUP_TABLES, "interfaces"),
+    OPTION('I', "interfaces", GROUP_TABLES, "one interface, -I=eth0", .argument = ARGUMENT_ATTACHED,
+           .metavar = "IF"),
+    OPTION('h', "help", GROUP_OTHER, "this help"),
+    OPTION('r', "route", GROUP_TABLES, "routing tables"),
+    OPTION('M', "masquerade", GROUP_TABLES, "masqueraded connections, from connection tracking"),
+    OPTION('A', "protocol", GROUP_WHICH, "by address family: inet, inet6, unix ...",
+           TAKES("FAMILY,..."), OF("inet inet6 unix")),
+    OPTION('4', NULL, GROUP_WHICH, "IPv4 only"),
+    OPTION('6', NULL, GROUP_WHICH, "IPv6 only"),
+    OPTION('t', "tcp", GROUP_WHICH, "TCP", SETS(tcp)),
+    OPTION('S', "sctp", GROUP_WHICH, "SCTP", SETS(sctp)),
+    OPTION('u', "udp", GROUP_WHICH, "UDP", SETS(udp)),
+    OPTION('U', "udplite", GROUP_WHICH, "UDP-Lite", SETS(udplite)),
+    OPTION('w', "raw", GROUP_WHICH, "raw sockets", SETS(raw)),
+    OPTION('x', "unix", GROUP_WHICH, "unix sockets"),
+    OPTION('2', "l2cap", GROUP_WHICH, "Bluetooth L2CAP", SETS(bluetooth)),
+    OPTION('f', "rfcomm", GROUP_WHICH, "Bluetooth RFCOMM", SETS(bluetooth)),
+    OPTION('l', "listening", GROUP_WHICH, "listening sockets only (default: connected)",
+           SETS(listening)),
+    OPTION('a', "all", GROUP_WHICH, "all sockets, listening and connected", SETS(all)),
+    OPTION('o', "timers", GROUP_SHOW, "timers", SETS(timers)),
+    OPTION('c', "continuous", GROUP_SHOW, "repeat every second, or every SECONDS",
+           .argument = ARGUMENT_INTERVAL, .metavar = "[SECONDS]"),
+    OPTION('e', "extend", GROUP_SHOW, "user and inode"),
+    OPTION('p', "programs", GROUP_SHOW, "process and program name", SETS(programs)),
+    OPTION('v', "verbose", GROUP_SHOW, "say which families the kernel lacks", SETS(verbose)),
+    OPTION('s', "statistics", GROUP_TABLES, "counters of the protocols"),
+    OPTION('W', "wide", GROUP_SHOW, "accepted, no effect (addresses are never cut)", SETS(wide)),
+    OPTION('n', "numeric", GROUP_SHOW, "no names for hosts, ports and users", SETS(numeric)),
+    LONG(OPTION_NUMERIC_HOSTS, "numeric-hosts", GROUP_SHOW, "no names for hosts",
+         SETS(numeric_hosts)),
+    LONG(OPTION_NUMERIC_PORTS, "numeric-ports", GROUP_SHOW, "no names for ports",
+         SETS(numeric_ports)),
+    LONG(OPTION_NUMERIC_USERS, "numeric-users", GROUP_SHOW, "no names for users",
+         SETS(numeric_users)),
+    OPTION('N', "symbolic", GROUP_TABLES, "routes: the same as -n", SETS(symbolic)),
+    OPTION('C', "cache", GROUP_TABLES, "routes: exceptions learned from routers", SETS(cache)),
+    OPTION('F', "fib", GROUP_TABLES, "routes: the forwarding table", SETS(fib)),
+    OPTION('g', "groups", GROUP_TABLES, "multicast groups that interfaces are in"),
+    OPTION('Z', "context", GROUP_SHOW, "SELinux contexts (not supported)"),
+    OPTION('d', NULL, 0, NULL),
 };
 
 static const struct option_table netstat_table = {groups, COUNT(groups), options_table,
                                                   COUNT(options_table)};
 
-/* What netstat has not got must not make an abbreviation of its own ambiguous. */
+/* In a table of its own, so that no abbreviation of netstat's own options becomes ambiguous. */
 static const char *const own_groups[] = {"Of interfaces and counters"};
 static const struct option own_options[] = {
-    {OPTION_DELTA, 0, "delta", ARGUMENT_NONE, NULL, NULL,
-     "with -c: the change a second in place of totals", 0},
+    LONG(OPTION_DELTA, "delta", 0, "with -c: rates per second", SETS(delta)),
 };
 static const struct option_table own_table = {own_groups, 1, own_options, COUNT(own_options)};
 
 static const struct option_table *const tables[] = {&netstat_table, &own_table, &common_options};
-enum { TABLE_COUNT = COUNT(tables) };
 
 static const struct listed listed[] = {
     {'r', &kind_route, NULL}, {'i', &kind_interface, NULL}, {'I', &kind_interface, NULL},
     {'g', &kind_group, NULL}, {'s', &kind_counter, NULL},   {'M', &kind_flow, NULL},
 };
-const struct grammar netstat_grammar = {.name = "netstat",
-                                        .help = "sockets, and the other tables of netstat",
-                                        .tables = tables,
-                                        .table_count = TABLE_COUNT,
-                                        .kind = &kind_socket,
-                                        .listed = listed,
-                                        .listed_count = COUNT(listed)};
-
-struct parsing {
-    struct netstat_options *options;
-    const char *program;
+const struct grammar netstat_grammar = {
+    .name = "netstat",
+    .help = "sockets, and the other tables of netstat",
+    .tables = tables,
+    .table_count = COUNT(tables),
+    .kind = &kind_socket,
+    .listed = listed,
+    .listed_count = COUNT(listed),
+    .usage = "[OPTION]...",
+    .about = "What this machine is talking to: its sockets, as netstat lists them.",
+    .notes = "fastnet arp, neigh and conntrack list neighbours and flows: see their --help.\n"
+             "fastnet netstat is the same as fastnet, but leaves blanks in names as they are.\n"
+             "ss is not part of this version.",
+    .page = "fastnet(8)",
+    .version = "lists as netstat of net-tools 2.10 does; backends: sock_diag netlink, /proc/net",
 };
 
-/* What net-tools calls the families; each name stands for what is counted under it. */
-static void take_family_bit(struct netstat_options *options, enum netstat_family family)
-{
-    options->families |= 1u << family;
-}
-
-/* Routes and counters go by all the names together. */
+/* For routes and counters all names count, in their order. */
 static void remember_family(struct netstat_options *options, const char *name)
 {
     size_t length = strlen(options->afname), room = sizeof options->afname;
@@ -140,6 +130,7 @@ static void remember_family(struct netstat_options *options, const char *name)
     options->too_many_families = true;
 }
 
+/* The names by which net-tools knows the families; each stands for all that is counted under it. */
 static bool take_family(struct netstat_options *options, const char *name, size_t length)
 {
     static const struct {
@@ -163,8 +154,8 @@ static bool take_family(struct netstat_options *options, const char *name, size_
         options->inet6 |= families[i].family == -2;
         options->unix_sockets |= families[i].family == -3;
         options->bluetooth |= families[i].family == -4;
-        if (families[i].family >= 0) /* -5: netstat knows the name, and lists nothing under it */
-            take_family_bit(options, (enum netstat_family)families[i].family);
+        if (families[i].family >= 0) /* -5: netstat knows the name, but lists nothing for it */
+            options->families |= 1u << families[i].family;
         return true;
     }
     return false;
@@ -186,41 +177,16 @@ static int take_families(struct netstat_options *options, const char *names)
     }
 }
 
-static int take_interval(struct netstat_options *options, const char *seconds, const char *program)
+static int take_interval(struct netstat_options *options, const char *seconds)
 {
     double interval = seconds ? strtod(seconds, NULL) : 1;
 
     options->continuous = true;
-    if (interval < 0.001 || interval > 1000000) {
-        fprintf(stderr, "%s: -c: an interval is 0.001 to 1000000 seconds, not '%s'\n", program,
-                seconds);
-        return STATUS_MISUSE;
-    }
+    if (interval < 0.001 || interval > 1000000)
+        return common_misuse(&options->common,
+                             "-c: an interval is 0.001 to 1000000 seconds, not '%s'", seconds);
     options->interval_ms = (unsigned)(interval * 1000);
     return 0;
-}
-
-static void print_help(const char *program)
-{
-    fprintf(cli_stdout(),
-            "Usage: %s [OPTION]...\n"
-            "What this machine is talking to: its sockets, as netstat lists them.\n",
-            program);
-    for (size_t i = 0; i < TABLE_COUNT; i++)
-        options_help(tables[i], cli_stdout());
-    fprintf(cli_stdout(),
-            "\nfastnet arp, neigh and conntrack list neighbours and flows: see their --help.\n"
-            "fastnet netstat is the same as fastnet, but leaves blanks in names as they are.\n"
-            "ss is not part of this version.\n");
-    fprintf(cli_stdout(), "\nSee fastnet(8) for more, fastnet-output(5) for the columns.\n");
-}
-
-static void print_version(void)
-{
-    fprintf(cli_stdout(),
-            "fastnet " FASTNET_VERSION "\n"
-            "lists as netstat of net-tools 2.10 does; backends: sock_diag netlink, /proc/net\n"
-            "built with libmnl and libcap\n");
 }
 
 static int take_other_table(struct netstat_options *options, const struct option *option)
@@ -233,9 +199,9 @@ static int take_other_table(struct netstat_options *options, const struct option
         {'g', NETSTAT_GROUPS}, {'s', NETSTAT_STATISTICS}, {'M', NETSTAT_MASQUERADE},
     };
 
-    if (option->id == 'g' && options->other_tables) /* it goes with sockets, and after all others */
+    if (option->id == 'g' && options->other_tables) /* -g gives way to the others */
         return 0;
-    /* -I=lo has said it */
+    /* -i says nothing new after -I=lo */
     options->other_tables += option->id != 'g' && !(option->id == 'i' && options->interface);
     for (size_t i = 0; i < COUNT(tables_of); i++)
         if (tables_of[i].id == option->id)
@@ -243,7 +209,7 @@ static int take_other_table(struct netstat_options *options, const struct option
     return 0;
 }
 
-/* -Ilo, -I=lo and --interfaces=lo name one; without a name all are listed. */
+/* -Ilo, -I=lo and --interfaces=lo name one interface; without a name all are listed. */
 static int take_interface(struct netstat_options *options, const struct option *option,
                           const char *name)
 {
@@ -256,41 +222,10 @@ static int take_interface(struct netstat_options *options, const struct option *
     return take_other_table(options, option);
 }
 
-static void take_numeric(struct netstat_options *options, int id)
-{
-    options->numeric_hosts |= id == 'n' || id == OPTION_NUMERIC_HOSTS;
-    options->numeric_ports |= id == 'n' || id == OPTION_NUMERIC_PORTS;
-    options->numeric_users |= id == 'n' || id == OPTION_NUMERIC_USERS;
-}
-
-/* Options that only set something. */
-static void take_flag(struct netstat_options *options, int id)
-{
-    options->all |= id == 'a';
-    options->listening |= id == 'l';
-    options->tcp |= id == 't';
-    options->udp |= id == 'u';
-    options->udplite |= id == 'U';
-    options->raw |= id == 'w';
-    options->sctp |= id == 'S';
-    options->bluetooth |= id == '2' || id == 'f';
-    options->extended |= id == 'e';
-    options->extend += id == 'e';
-    options->cache |= id == 'C';
-    options->fib |= id == 'F';
-    options->symbolic |= id == 'N';
-    options->wide |= id == 'W';
-    options->timers |= id == 'o';
-    options->delta |= id == OPTION_DELTA;
-    options->programs |= id == 'p';
-    options->verbose |= id == 'v';
-    take_numeric(options, id);
-}
-
-/* netstat's words where it would say them; where it would show contexts, these cannot be had. */
+/* In netstat's words where it would say them. Where it shows contexts, fastnet cannot. */
 static int refuse_contexts(const char *program)
 {
-    if (access("/sys/fs/selinux/enforce", F_OK) == 0)
+    if (proc_tree_has("/sys/fs", "selinux/enforce"))
         fprintf(stderr, "%s: --context is not supported\n", program);
     else
         fprintf(stderr, "SELinux is not enabled on this machine.\n");
@@ -299,13 +234,8 @@ static int refuse_contexts(const char *program)
 
 static int take_option(const struct option *option, const char *argument, void *arg)
 {
-    struct parsing *parsing = arg;
-    struct netstat_options *options = parsing->options;
-    bool taken;
-    int status = common_take(&options->common, option, argument, parsing->program, &taken);
+    struct netstat_options *options = arg;
 
-    if (taken)
-        return status;
     switch (option->id) {
     case OPTION_FAMILY:
         return take_families(options, option->name);
@@ -318,7 +248,11 @@ static int take_option(const struct option *option, const char *argument, void *
     case 'x':
         return take_families(options, "unix");
     case 'c':
-        return take_interval(options, argument, parsing->program);
+        return take_interval(options, argument);
+    case 'e':
+        options->extended = true;
+        options->extend++;
+        return 0;
     case 'I':
         return take_interface(options, option, argument);
     case 'g':
@@ -328,16 +262,9 @@ static int take_option(const struct option *option, const char *argument, void *
     case 's':
         return take_other_table(options, option);
     case 'Z':
-        return refuse_contexts(parsing->program);
-    case 'h':
-        print_help(parsing->program);
-        return OPTIONS_ANSWERED;
-    case 'V':
-        print_version();
-        return OPTIONS_ANSWERED;
+        return refuse_contexts(options->common.program);
     default:
-        take_flag(options, option->id);
-        return 0; /* the others change nothing that is listed here */
+        return 0; /* operands, and what changes nothing here */
     }
 }
 
@@ -348,6 +275,9 @@ static void complete(struct netstat_options *options)
         options->tcp || options->sctp || options->udp || options->udplite || options->raw;
     bool multicast = options->table == NETSTAT_GROUPS;
 
+    options->numeric_hosts |= options->numeric;
+    options->numeric_ports |= options->numeric;
+    options->numeric_users |= options->numeric;
     if ((options->inet || options->inet6) && !protocols) {
         options->all_protocols = protocols = true;
         options->tcp = options->sctp = options->udp = options->udplite = options->raw = true;
@@ -362,30 +292,16 @@ static void complete(struct netstat_options *options)
 
 int netstat_parse(struct netstat_options *options, int argc, char *const argv[], bool *done)
 {
-    struct parsing parsing = {options, argv[0]};
-    char message[OPTIONS_MESSAGE];
-    int status = options_parse(tables, TABLE_COUNT, argc, argv, take_option, &parsing, message);
+    const struct common *common = &options->common;
+    int status =
+        common_parse(&options->common, &netstat_grammar, argc, argv, take_option, options, done);
 
-    if (status == OPTIONS_MISUSE) {
-        fprintf(stderr, "%s: %s\n", argv[0], message);
-        return STATUS_MISUSE;
-    }
-    *done = status == OPTIONS_ANSWERED;
-    if (status)
-        return *done ? STATUS_OK : status;
-    if (options->common.completion) {
-        *done = true;
-        return common_complete(&options->common, &netstat_grammar, options->is_fastnet, argv[0]);
-    }
-    if (options->other_tables > 1) {
-        fprintf(stderr, "%s: -r, -i, -M and -s exclude one another\n", argv[0]);
-        return STATUS_MISUSE;
-    }
-    if (options->delta && (!options->continuous || (options->table != NETSTAT_INTERFACES &&
-                                                    options->table != NETSTAT_STATISTICS))) {
-        fprintf(stderr, "%s: --delta is for -i and -s, and needs -c\n", argv[0]);
-        return STATUS_MISUSE;
-    }
+    if (status || *done)
+        return status;
+    if (options->other_tables > 1)
+        return common_misuse(common, "-r, -i, -M and -s exclude one another");
+    if (options->delta && !options->continuous)
+        return common_misuse(common, "--delta needs -c");
     complete(options);
     return 0;
 }

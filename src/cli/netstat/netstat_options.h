@@ -15,7 +15,7 @@ enum netstat_family {
     FAMILY_ROSE,
 };
 
-/* What is listed: one of the options that name a table, or none of them. */
+/* The table that is listed, by the option that names it; sockets without such an option. */
 enum netstat_table {
     NETSTAT_SOCKETS,
     NETSTAT_ROUTES,
@@ -27,16 +27,15 @@ enum netstat_table {
 
 struct netstat_options {
     struct common common;
-    bool is_fastnet; /* and not netstat, which the names of programs and completions differ for */
     bool all, listening, extended, programs, timers, verbose;
-    bool numeric_hosts, numeric_ports, numeric_users;
+    bool numeric, numeric_hosts, numeric_ports, numeric_users;
     bool continuous;
-    unsigned interval_ms;
+    unsigned interval_ms;              /* 0: not continuous */
     bool tcp, udp, udplite, raw, sctp; /* protocols */
     bool inet, inet6, unix_sockets, bluetooth;
     unsigned families;        /* bits (1 << enum netstat_family) */
     unsigned named_protocols; /* how many tables were asked for by name; 0: all there are */
-    bool all_protocols;       /* of a family that was named: those that are missing are no matter */
+    bool all_protocols; /* a family was named without protocols: missing tables are not an error */
     unsigned other_tables;    /* how many of -r -i -M -s were given */
     enum netstat_table table; /* the last of them, or -g */
     unsigned extend;          /* how often -e was given */
@@ -49,17 +48,14 @@ struct netstat_options {
 extern const struct grammar netstat_grammar;
 
 /* Lists a table other than the sockets'; returns the exit status. */
-typedef int (*netstat_table_fn)(struct netstat_options *options, const char *program);
-int netstat_routes(struct netstat_options *options, const char *program);
-int netstat_interfaces(struct netstat_options *options, const char *program);
-int netstat_groups(struct netstat_options *options, const char *program);
-int netstat_statistics(struct netstat_options *options, const char *program);
-int netstat_masquerade(struct netstat_options *options, const char *program);
+typedef int (*netstat_table_fn)(struct netstat_options *options);
+int netstat_routes(struct netstat_options *options);
+int netstat_interfaces(struct netstat_options *options);
+int netstat_groups(struct netstat_options *options);
+int netstat_statistics(struct netstat_options *options);
+int netstat_masquerade(struct netstat_options *options);
 
-/*
- * Returns 0, or an exit status after a line on stderr. *done is set when the answer was printed
- * already (--help, --version, --completion).
- */
+/* As common_parse(). */
 int netstat_parse(struct netstat_options *options, int argc, char *const argv[], bool *done);
 
 #endif

@@ -3,21 +3,20 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "cli/command.h"
 #include "cli/netstat/netstat_options.h"
 #include "cli/personality.h"
-#include "cli/run.h"
 #include "fastnet/array.h"
+#include "fastnet/layouts.h"
 
 struct routes {
-    const char *program;
-    struct netstat_options *options;
+    const struct netstat_options *options;
     struct route_layout layout;
     struct listing_table tables[ROUTE_SECTIONS_MAX];
     size_t table_count;
-    struct listing listing;
 };
 
-/* Families that net-tools knows and no kernel of today has, or that have no routes. */
+/* Families that net-tools knows, but that no kernel of today has, or that have no routes. */
 static int refuse_family(const char *name, size_t length)
 {
     static const struct {
@@ -65,9 +64,8 @@ static void add_table(struct routes *routes, uint8_t family, bool cache)
                  : ipv6 ? &table_route6
                         : &table_route,
         .section = section,
-        .states = STATES_ALL,
         .missing = cache ? NULL : missing[ipv6],
-        .required = !cache,
+        .if_missing = cache ? MISSING_IS_NOTED : MISSING_ENDS,
     };
 }
 
@@ -81,7 +79,7 @@ static void add_family(struct routes *routes, uint8_t family)
         add_table(routes, family, true);
 }
 
-/* The families that were named, in that order, as often as they were named; IPv4 if none was. */
+/* The families in the order in which they were named, and as often; without a name IPv4. */
 static int choose_tables(struct routes *routes)
 {
     const char *names = *routes->options->afname ? routes->options->afname : "inet";
@@ -100,20 +98,6 @@ static int choose_tables(struct routes *routes)
     }
 }
 
-/* What netstat shows: as the kernel's files have it. */
-static bool is_of_files(const struct record *record, const void *arg)
-{
-    (void)arg;
-    return record->route.part != ROUTE_FURTHER;
-}
-
-/* All that packets can take. */
-static bool is_route(const struct record *record, const void *arg)
-{
-    (void)arg;
-    return record->route.part != ROUTE_NULL;
-}
-
 static struct needs layout_needs(const struct routes *routes)
 {
     struct needs needs = {ROUTE_FLAGS | ROUTE_GATEWAY | ROUTE_METRIC, NEED_INTERFACES};
@@ -126,54 +110,42 @@ static struct needs layout_needs(const struct routes *routes)
     return needs;
 }
 
-static int prepare(struct routes *routes, bool *done)
-{
-    static const char names[] = "family destination prefix gateway flags metric interface table "
-                                "type mss window irtt mtu source protocol scope nexthop weight";
-    const struct field *defaults[LISTING_COLUMNS_MAX];
-    struct netstat_options *options = routes->options;
-    struct listing *listing = &routes->listing;
-    size_t count = 0;
-
-    routes->layout.extended = options->extend > 2 ? 2 : options->extend;
-    routes->layout.numeric = options->numeric_hosts || options->symbolic;
-    routes->layout.header = !options->common.no_header;
-    listing->tables = routes->tables;
-    listing->table_count = routes->table_count;
-    listing->keep = is_route;
-    listing->needs.fields = ROUTE_FURTHER_HOPS;
-    if (!common_uses_columns(&options->common)) {
-        listing->keep = is_of_files;
-        listing->needs = layout_needs(routes);
-    }
-    common_add_columns(&kind_route, names, defaults, &count);
-    return common_resolve(&options->common, &kind_route, defaults, count, listing, routes->program,
-                          done);
-}
-
-static struct sink *make_sink(const void *arg, struct writer *writer, const struct context *context)
+static struct sink *make_layout(const void *arg, struct writer *writer,
+                                const struct context *context)
 {
     const struct routes *routes = arg;
 
-    if (common_uses_columns(&routes->options->common))
-        return common_sink(&routes->options->common, writer, context);
     return sink_route_create(&routes->layout, writer, context);
 }
 
-int netstat_routes(struct netstat_options *options, const char *program)
+int netstat_routes(struct netstat_options *options)
 {
-    struct routes routes = {.program = program, .options = options};
-    bool done = false;
-    int status = choose_tables(&routes);
+    const bool columns = common_uses_columns(&options->common);
+    struct routes routes = {.options = options,
+                            .layout = {.extended = options->extend > 2 ? 2 : options->extend,
+                                       .numeric = options->numeric_hosts || options->symbolic,
+                                       .header = !options->common.no_header}};
+    const int status = choose_tables(&routes);
+    /* all routes that packets can take; in netstat's layout, those of the kernel's files */
+    const struct predicate part =
+        predicate_number(&field_route_part, columns ? ROUTE_NULL : ROUTE_FURTHER);
+    const struct predicate where = {.operation = PREDICATE_NOT, .parts = &part};
+    struct listing_command command = {
+        .common = &options->common,
+        .kind = &kind_route,
+        .columns =
+            {"family destination prefix gateway flags metric interface table type mss window "
+             "irtt mtu source origin scope nexthop weight"},
+        .listing = {.tables = routes.tables,
+                    .table_count = routes.table_count,
+                    .where = &where,
+                    .delta = options->delta,
+                    .needs.fields = columns ? ROUTE_FURTHER_HOPS : 0},
+        .make_layout = make_layout,
+        .layout_needs = layout_needs(&routes),
+        .arg = &routes,
+        .interval_ms = options->interval_ms,
+    };
 
-    if (!status)
-        status = prepare(&routes, &done);
-    if (status || done)
-        return cli_finish_stdout(program, status);
-    return cli_run_listing(&(struct cli_listing){.program = program,
-                                                 .listing = &routes.listing,
-                                                 .make_sink = make_sink,
-                                                 .arg = &routes,
-                                                 .continuous = options->continuous,
-                                                 .interval_ms = options->interval_ms});
+    return status ? status : command_run(&command);
 }

@@ -1,4 +1,4 @@
-/* What the kernel calls the counters of one processor. */
+/* The names that the kernel has for the counters of one processor. */
 #ifndef FORMAT_COUNTER_COUNTER_NAMES_H
 #define FORMAT_COUNTER_COUNTER_NAMES_H
 
@@ -6,7 +6,7 @@
 
 #include "fastnet/record.h"
 
-/* The names by attribute: of CTA_STATS_*, or of CTA_STATS_EXP_*; one without has NULL data. */
+/* By CTA_STATS_* or CTA_STATS_EXP_*; an attribute without a name has NULL data. */
 struct counter_names {
     const struct text *names;
     size_t count;

@@ -1,24 +1,23 @@
 /*
- * The counters of net-tools 2.10 netstat -s: a title a protocol, then a line a counter in its
- * words. A counter that it does not know is shown by the kernel's name, unless it is 0, as far
- * indented as what was shown before it.
+ * The counters of net-tools 2.10 netstat -s: a title for each protocol, then a line for each
+ * counter in the words of netstat. If netstat does not know a counter, the line has the kernel's
+ * name and the indentation of the line before it; and there is no line if the counter is 0.
  */
-#include <stdlib.h>
 #include <string.h>
 
-#include "fastnet/sink.h"
+#include "fastnet/layouts.h"
 #include "fastnet/text.h"
 #include "format/counter/statistics_texts.h"
 #include "format/text/value.h"
 
-/* Where the lines are: among a protocol's, or in one of the histograms of ICMP. */
-enum place { PLACE_PROTOCOL, PLACE_INPUT, PLACE_OUTPUT };
+/* The histogram of ICMP that a line is in. */
+enum histogram { HISTOGRAM_NONE, HISTOGRAM_INPUT, HISTOGRAM_OUTPUT };
 
 struct statistics_sink {
     struct sink sink;
     struct statistics_layout layout;
-    enum place place;
-    const struct statistics_table *table; /* of the protocol at hand, or NULL */
+    enum histogram histogram;             /* of the line before */
+    const struct statistics_table *table; /* of the protocol, NULL if netstat does not know it */
 };
 
 static struct statistics_sink *statistics_of(struct sink *sink)
@@ -28,13 +27,14 @@ static struct statistics_sink *statistics_of(struct sink *sink)
 
 static void begin(struct sink *sink)
 {
-    statistics_of(sink)->place = PLACE_PROTOCOL;
+    statistics_of(sink)->histogram = HISTOGRAM_NONE;
     statistics_of(sink)->table = NULL;
 }
 
-static void put_indent(const struct statistics_sink *statistics, enum place place)
+static void put_indent(const struct statistics_sink *statistics)
 {
-    writer_puts(statistics->sink.writer, place == PLACE_PROTOCOL ? "    " : "        ");
+    writer_puts(statistics->sink.writer,
+                statistics->histogram == HISTOGRAM_NONE ? "    " : "        ");
 }
 
 static void put_escaped(struct writer *writer, struct text text)
@@ -44,7 +44,7 @@ static void put_escaped(struct writer *writer, struct text text)
     text_put(writer, text, NULL, &part);
 }
 
-/* netstat shows what is below zero as the number that the same bits are without a sign. */
+/* netstat shows a number below zero without a sign, as the number that its bits are then. */
 static void put_value(struct writer *writer, const struct record *record)
 {
     const struct counter_record *counter = &record->counter;
@@ -64,13 +64,13 @@ static bool is_zero(const struct record *record)
     return (record->has & COUNTER_VALUE) && record->counter.magnitude == 0;
 }
 
-/* A protocol that netstat does not know leaves the place as it is. */
+/* A protocol that netstat does not know leaves the histogram as it is. */
 static void start_protocol(struct statistics_sink *statistics, const struct counter_record *counter,
                            bool shown)
 {
     statistics->table = statistics_table_of(counter->protocol);
     if (statistics->table)
-        statistics->place = PLACE_PROTOCOL;
+        statistics->histogram = HISTOGRAM_NONE;
     if (!statistics->layout.header || !shown)
         return;
     put_escaped(statistics->sink.writer, counter->protocol);
@@ -83,39 +83,39 @@ static void put_unknown(const struct statistics_sink *statistics, const struct r
 
     if (is_zero(record))
         return;
-    put_indent(statistics, statistics->place);
+    put_indent(statistics);
     put_escaped(writer, record->counter.name);
     writer_puts(writer, ": ");
     put_value(writer, record);
     writer_puts(writer, "\n");
 }
 
-/* A histogram's title is indented as what is before it: the second one stands in the first. */
-static void enter(struct statistics_sink *statistics, enum place place)
+/* A histogram's title is indented as the line before it, so that the second is inside the first. */
+static void enter_histogram(struct statistics_sink *statistics, enum histogram histogram)
 {
-    static const char *const titles[] = {
-        [PLACE_INPUT] = "ICMP input histogram:\n", [PLACE_OUTPUT] = "ICMP output histogram:\n"};
+    static const char *const titles[] = {[HISTOGRAM_INPUT] = "ICMP input histogram:\n",
+                                         [HISTOGRAM_OUTPUT] = "ICMP output histogram:\n"};
 
-    if (place != PLACE_PROTOCOL && place != statistics->place) {
-        put_indent(statistics, statistics->place);
-        writer_puts(statistics->sink.writer, titles[place]);
+    if (histogram != HISTOGRAM_NONE && histogram != statistics->histogram) {
+        put_indent(statistics);
+        writer_puts(statistics->sink.writer, titles[histogram]);
     }
-    statistics->place = place;
+    statistics->histogram = histogram;
 }
 
 static void put_known(struct statistics_sink *statistics, const struct record *record,
                       const struct statistics_text *text)
 {
-    static const enum place places[] = {[STATISTICS_ALWAYS] = PLACE_PROTOCOL,
-                                        [STATISTICS_NONZERO] = PLACE_PROTOCOL,
-                                        [STATISTICS_INPUT] = PLACE_INPUT,
-                                        [STATISTICS_OUTPUT] = PLACE_OUTPUT};
+    static const enum histogram histograms[] = {[STATISTICS_ALWAYS] = HISTOGRAM_NONE,
+                                                [STATISTICS_NONZERO] = HISTOGRAM_NONE,
+                                                [STATISTICS_INPUT] = HISTOGRAM_INPUT,
+                                                [STATISTICS_OUTPUT] = HISTOGRAM_OUTPUT};
     struct writer *writer = statistics->sink.writer;
 
-    enter(statistics, places[text->kind]);
+    enter_histogram(statistics, histograms[text->kind]);
     if (is_zero(record) && text->kind != STATISTICS_ALWAYS)
         return;
-    put_indent(statistics, statistics->place);
+    put_indent(statistics);
     writer_puts(writer, text->before);
     put_value(writer, record);
     writer_puts(writer, text->after);
@@ -127,7 +127,7 @@ static void row(struct sink *sink, const struct record *record)
     struct statistics_sink *statistics = statistics_of(sink);
     const struct counter_record *counter = &record->counter;
     const struct statistics_text *text;
-    const bool shown = statistics->layout.shows(record, statistics->layout.arg);
+    const bool shown = predicate_holds(statistics->layout.where, record, statistics->sink.context);
 
     if (counter->first)
         start_protocol(statistics, counter, shown);
@@ -140,24 +140,13 @@ static void row(struct sink *sink, const struct record *record)
         put_known(statistics, record, text);
 }
 
-static void end(struct sink *sink)
-{
-    (void)sink;
-}
-
-static void destroy(struct sink *sink)
-{
-    free(sink);
-}
-
 struct sink *sink_statistics_create(const struct statistics_layout *layout, struct writer *writer,
                                     const struct context *context)
 {
-    static const struct sink_ops ops = {.begin = begin, .row = row, .end = end, .destroy = destroy};
-    struct statistics_sink *statistics = malloc(sizeof *statistics);
+    static const struct sink_ops ops = {.size = sizeof(struct statistics_sink),
+                                        .layout_size = sizeof *layout,
+                                        .begin = begin,
+                                        .row = row};
 
-    if (!statistics)
-        return NULL;
-    *statistics = (struct statistics_sink){.sink = {&ops, writer, context}, .layout = *layout};
-    return &statistics->sink;
+    return sink_create(&ops, layout, writer, context);
 }

@@ -1,9 +1,9 @@
 /*
- * The counters that net-tools 2.10 knows, and its words for them, with their slips: scripts match
- * them. It looks for a name by halving a table that is not sorted everywhere, and so never finds
- * some that are in it (Forwarding, TCPTimeouts, TCPSackRecovery ...), nor one that it has with a
- * blank too many (Icmp6OutRouterAdvertisements). Those are shown like names that it does not know,
- * and are not in these tables.
+ * The counters that net-tools 2.10 knows, and its words for them, with their spelling errors,
+ * because scripts match them. net-tools does a binary search in a table that is not sorted
+ * everywhere, so that it never finds some names (Forwarding, TCPTimeouts, TCPSackRecovery ...); and
+ * one name has a blank too many (Icmp6OutRouterAdvertisements). It shows these as names that it
+ * does not know, so they are not in these tables.
  */
 #include "format/counter/statistics_texts.h"
 #include "fastnet/array.h"

@@ -1,4 +1,4 @@
-/* What net-tools 2.10 netstat -s calls the kernel's counters. */
+/* The words of net-tools 2.10 netstat -s for the kernel's counters. */
 #ifndef FORMAT_COUNTER_STATISTICS_TEXTS_H
 #define FORMAT_COUNTER_STATISTICS_TEXTS_H
 
@@ -17,7 +17,7 @@ enum statistics_kind {
 
 struct statistics_text {
     const char *name;
-    const char *before, *after; /* what stands around the value */
+    const char *before, *after; /* the text around the value */
     enum statistics_kind kind;
 };
 
@@ -27,10 +27,10 @@ struct statistics_table {
     size_t count;
 };
 
-/* NULL: a protocol that netstat does not know. */
+/* NULL: netstat does not know the protocol. */
 const struct statistics_table *statistics_table_of(struct text protocol);
 
-/* NULL: a counter that it does not know, or not find. */
+/* NULL: netstat does not know the counter, or does not find it. */
 const struct statistics_text *statistics_text_of(const struct statistics_table *table,
                                                  struct text name);
 

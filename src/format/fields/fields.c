@@ -6,17 +6,17 @@
 /* The member's bytes; where they are need not be aligned. */
 static void take(const struct cell *cell, void *member, size_t size)
 {
-    memcpy(member, (const char *)cell->record + cell->field->place, size);
+    memcpy(member, (const char *)cell->record + cell->field->offset, size);
 }
 
-uint64_t field_number(const struct field *field, const struct record *record)
+/* Where it is need not be aligned. */
+static uint64_t number_at(const void *member, enum member_type type)
 {
-    const void *member = (const char *)record + field->place;
     uint16_t of_16;
     uint32_t of_32;
     uint64_t of_64;
 
-    switch (field->member) {
+    switch (type) {
     case MEMBER_UINT8:
         return *(const uint8_t *)member;
     case MEMBER_UINT16:
@@ -36,20 +36,57 @@ uint64_t field_number(const struct field *field, const struct record *record)
     return 0;
 }
 
+uint64_t field_number(const struct field *field, const struct record *record)
+{
+    return number_at((const char *)record + field->offset, field->member);
+}
+
+/* The largest number, in place of those that are larger. */
+static uint64_t at_most(uint64_t number, uint64_t most)
+{
+    return number < most ? number : most;
+}
+
 void field_set_number(const struct field *field, struct record *record, uint64_t number)
 {
-    char *member = (char *)record + field->place;
-    const uint32_t of_32 = number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
+    void *member = (char *)record + field->offset;
+    const uint16_t of_16 = (uint16_t)at_most(number, UINT16_MAX);
+    const uint32_t of_32 = (uint32_t)at_most(number, UINT32_MAX);
 
-    if (field->member == MEMBER_UINT64)
-        memcpy(member, &number, sizeof number);
-    else if (field->member == MEMBER_UINT32)
+    switch (field->member) {
+    case MEMBER_UINT8:
+        *(uint8_t *)member = (uint8_t)at_most(number, UINT8_MAX);
+        break;
+    case MEMBER_UINT16:
+        memcpy(member, &of_16, sizeof of_16);
+        break;
+    case MEMBER_UINT32:
         memcpy(member, &of_32, sizeof of_32);
+        break;
+    case MEMBER_UINT64:
+        memcpy(member, &number, sizeof number);
+        break;
+    case MEMBER_NONE:
+    case MEMBER_TEXT:
+    case MEMBER_ADDRESS:
+        break;
+    }
 }
 
 struct value number_member(const struct cell *cell)
 {
     return number(field_number(cell->field, cell->record));
+}
+
+struct value info_member(const struct cell *cell)
+{
+    const struct field *field = cell->field;
+    struct text bytes;
+
+    take(cell, &bytes, sizeof bytes);
+    if (bytes.length < field->part.offset + field->part.size)
+        return unknown;
+    return number(number_at(bytes.data + field->part.offset, field->part.type));
 }
 
 struct value text_member(const struct cell *cell)
@@ -158,7 +195,7 @@ const struct field *field_find(const struct kind *kind, const char *name, size_t
 
 /* --- Counted groups --------------------------------------------------------------------------- */
 
-const struct kind kind_count = {.name = "groups", .size = RECORD_SIZE(count)};
+const struct kind kind_count = {.name = "counted groups", .size = RECORD_SIZE(count)};
 
 static struct value counted_value(const struct cell *cell)
 {

@@ -20,26 +20,30 @@
 /* clang-format off */
 
 /* A member of struct record. Its type is the compiler's word: another one does not compile. */
-#define MEMBER(path) .member = MEMBER_TYPE(path), .place = offsetof(struct record, path)
-#define MEMBER_TYPE(path)                                                                          \
-    _Generic(&((struct record *)NULL)->path,                                                       \
+#define MEMBER(path)                                                                               \
+    .member = MEMBER_TYPE(struct record, path), .offset = offsetof(struct record, path)
+#define MEMBER_TYPE(of, path)                                                                      \
+    _Generic(&((of *)NULL)->path,                                                                  \
         uint8_t *: MEMBER_UINT8,                                                                   \
         uint16_t *: MEMBER_UINT16,                                                                 \
         uint32_t *: MEMBER_UINT32,                                                                 \
-        uint64_t *: MEMBER_UINT64,                                                                 \
+        unsigned long *: MEMBER_ULONG,                                                             \
+        unsigned long long *: MEMBER_UINT64, /* the kernel's __u64 */                              \
         struct text *: MEMBER_TEXT,                                                                \
         struct address *: MEMBER_ADDRESS)
+
+#define PLAIN(path) MEMBER(path), .plain = true
 
 /* All of them begin with the field's name and end with what must be filled, and the help. */
 #define FIELD(id, of_type, function, filled, text, ...)                                            \
     {.name = #id, .type = of_type, .value = function, .needs.fields = filled, .help = text,        \
      __VA_ARGS__}
 
-#define NUMBER(id, path, ...)       FIELD(id, VALUE_NUMBER, number_member, __VA_ARGS__, MEMBER(path))
+#define NUMBER(id, path, ...)       FIELD(id, VALUE_NUMBER, number_member, __VA_ARGS__, PLAIN(path))
 #define COUNTER(id, path, ...)      NUMBER(id, path, __VA_ARGS__, .counter = true)
 #define GAUGE(id, path, ...)        NUMBER(id, path, __VA_ARGS__, .gauge = true)
-#define TEXT(id, path, ...)         FIELD(id, VALUE_TEXT, text_member, __VA_ARGS__, MEMBER(path))
-#define ADDRESS(id, path, ...)      FIELD(id, VALUE_ADDRESS, address_member, __VA_ARGS__, MEMBER(path))
+#define TEXT(id, path, ...)         FIELD(id, VALUE_TEXT, text_member, __VA_ARGS__, PLAIN(path))
+#define ADDRESS(id, path, ...)      FIELD(id, VALUE_ADDRESS, address_member, __VA_ARGS__, PLAIN(path))
 /* The host name of an address. */
 #define HOST(id, path, ...)                                                                        \
     FIELD(id, VALUE_TEXT, host_member, __VA_ARGS__, MEMBER(path), .needs.lookups = NEED_HOSTS)
@@ -50,26 +54,36 @@
     FIELD(id, VALUE_DECIMAL, nanoseconds_member, __VA_ARGS__, MEMBER(path), .unit = UNIT_SECONDS)
 /* Bits that have names: a const struct flag_names. */
 #define FLAGS(id, path, names, ...)                                                                \
-    FIELD(id, VALUE_FLAGS, flags_member, __VA_ARGS__, MEMBER(path), .flags = &names)
+    FIELD(id, VALUE_FLAGS, flags_member, __VA_ARGS__, PLAIN(path), .flags = &names)
 /* A number that function names. Without a name it is unknown ... */
 #define WORD(id, path, function, ...)                                                              \
-    FIELD(id, VALUE_TEXT, word_member, __VA_ARGS__, MEMBER(path), .word = function)
+    FIELD(id, VALUE_TEXT, word_member, __VA_ARGS__, PLAIN(path), .word = function)
 /* ... or shown as its digits. */
 #define NAMED(id, path, function, ...)                                                             \
-    FIELD(id, VALUE_NAME, named_member, __VA_ARGS__, MEMBER(path), .word = function)
+    FIELD(id, VALUE_NAME, named_member, __VA_ARGS__, PLAIN(path), .word = function)
 /* The index of an interface, shown by its name; 0 is none. */
 #define INTERFACE(id, path, ...)                                                                   \
     FIELD(id, VALUE_NAME, interface_member, __VA_ARGS__, MEMBER(path),                             \
           .needs.lookups = NEED_INTERFACES)
+/*
+ * A number in a struct of the kernel's, whose bytes the record borrows (path, a struct text). It is
+ * known when the kernel sent that many bytes: its structs grow.
+ *
+ *     INFO(mss, socket.tcp_info, struct tcp_info, tcpi_snd_mss, SOCKET_TCP_INFO, "its MSS")
+ */
+#define INFO(id, path, of, of_part, ...)                                                           \
+    FIELD(id, VALUE_NUMBER, info_member, __VA_ARGS__, MEMBER(path),                                \
+          .part = {MEMBER_TYPE(of, of_part), offsetof(of, of_part),                                \
+                   sizeof ((of *)NULL)->of_part})
 /* Everything else: the type of its values, and the function that makes them. */
 #define COMPUTED(id, of_type, function, ...) FIELD(id, of_type, function, __VA_ARGS__, )
 
 /* Members of struct kind. */
 #define RECORD_SIZE(member)                                                                        \
     (offsetof(struct record, member) + sizeof ((struct record *)NULL)->member)
-#define FIELDS(table)   .fields = table, .field_count = COUNT(table)
-#define BORROWED(table) .borrowed = table, .borrowed_count = COUNT(table)
-#define HOSTS(table)    .hosts = table, .host_count = COUNT(table)
+#define FIELDS(table)   .fields = (table), .field_count = COUNT(table)
+#define BORROWED(table) .borrowed = (table), .borrowed_count = COUNT(table)
+#define HOSTS(table)    .hosts = (table), .host_count = COUNT(table)
 /* One entry of such tables. */
 #define BORROWED_TEXT(path, fields) {fields, offsetof(struct record, path), 1}
 #define NAMED_ADDRESS(path, fields) {fields, offsetof(struct record, path), NULL}
@@ -123,6 +137,7 @@ struct value interface_named(const struct context *context, uint32_t index);
 /* For field->value: the member as a value. A COMPUTED() field with more conditions may call them.
  */
 struct value number_member(const struct cell *cell);
+struct value info_member(const struct cell *cell);
 struct value text_member(const struct cell *cell);
 struct value address_member(const struct cell *cell);
 struct value host_member(const struct cell *cell);

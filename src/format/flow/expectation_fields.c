@@ -5,7 +5,7 @@
 
 /* In the order in which --columns=help lists them. Names and meanings stay once released. */
 static const struct field fields[] = {
-    NAMED(proto, expectation.orig.protocol, flow_protocol_word, FLOW_ORIG,
+    NAMED(protocol, expectation.orig.protocol, flow_protocol_word, FLOW_ORIG,
           "tcp, udp, ...; the number where it has no name"),
     WORD(family, expectation.family, family_name, 0, "inet or inet6"),
     NUMBER(timeout, expectation.timeout, FLOW_TIMEOUT, "seconds until it is given up",

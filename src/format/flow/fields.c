@@ -1,4 +1,5 @@
 /* The fields of flows, as connection tracking knows them. */
+#include <linux/netfilter/nf_conntrack_common.h>
 #include <netinet/in.h>
 
 #include "fastnet/clock.h"
@@ -38,9 +39,9 @@ static struct value icmp_of_tuple(const struct cell *cell)
 static struct value state(const struct cell *cell)
 {
     const struct flow_record *flow = &cell->record->flow;
-    const struct text name = flow_state_name(flow->way[WAY_ORIG].tuple.protocol, flow->state);
+    const struct text word = flow_state_name(flow->way[WAY_ORIG].tuple.protocol, flow->state);
 
-    return name.data ? (struct value){.type = VALUE_TEXT, .text = name} : unknown;
+    return word.data ? (struct value){.type = VALUE_TEXT, .text = word} : unknown;
 }
 
 static const char *role_name(uint64_t role)
@@ -70,12 +71,12 @@ static struct value zone(const struct cell *cell)
 
 static struct value orig_zone(const struct cell *cell)
 {
-    return cell->record->has & FLOW_ORIG_ZONE ? number_member(cell) : zone(cell);
+    return (cell->record->has & FLOW_ORIG_ZONE) ? number_member(cell) : zone(cell);
 }
 
 static struct value reply_zone(const struct cell *cell)
 {
-    return cell->record->has & FLOW_REPLY_ZONE ? number_member(cell) : zone(cell);
+    return (cell->record->has & FLOW_REPLY_ZONE) ? number_member(cell) : zone(cell);
 }
 
 static struct value labels(const struct cell *cell)
@@ -88,7 +89,7 @@ static struct value labels(const struct cell *cell)
                   {words[0] | (uint64_t)words[1] << 32, words[2] | (uint64_t)words[3] << 32}}};
 }
 
-static struct value program(const struct cell *cell)
+static struct value process(const struct cell *cell)
 {
     const struct context *context = cell->context;
 
@@ -98,9 +99,9 @@ static struct value program(const struct cell *cell)
 
 /* In the order in which --columns=help lists them. Names and meanings stay once released. */
 static const struct field fields[] = {
-    NAMED(proto, flow.way[WAY_ORIG].tuple.protocol, flow_protocol_word, FLOW_ORIG,
+    NAMED(protocol, flow.way[WAY_ORIG].tuple.protocol, flow_protocol_word, FLOW_ORIG,
           "tcp, udp, icmp, ...; the number where it has no name"),
-    NUMBER(protonum, flow.way[WAY_ORIG].tuple.protocol, FLOW_ORIG, "number of the protocol"),
+    NUMBER(protocol_number, flow.way[WAY_ORIG].tuple.protocol, FLOW_ORIG, "number of the protocol"),
     WORD(family, flow.family, family_name, 0, "inet or inet6"),
     COMPUTED(state, VALUE_TEXT, state, FLOW_STATE | FLOW_ORIG,
              "of TCP, SCTP and DCCP: ESTABLISHED, TIME_WAIT, SYN_SENT, ...", .coloured = true),
@@ -129,7 +130,7 @@ static const struct field fields[] = {
           "SEEN_REPLY, ASSURED, SRC_NAT ... joined by commas"),
     NUMBER(mark, flow.mark, FLOW_MARK, "its mark"),
     COMPUTED(zone, VALUE_NUMBER, zone, FLOW_ORIG, "zone of both directions; 0 if each has its own",
-             .optional = FLOW_ZONE),
+             .optional = FLOW_ZONE, MEMBER(flow.zone)),
     COMPUTED(orig_zone, VALUE_NUMBER, orig_zone, FLOW_ORIG, "zone of the original direction",
              .optional = FLOW_ORIG_ZONE | FLOW_ZONE, MEMBER(flow.way[WAY_ORIG].zone)),
     COMPUTED(reply_zone, VALUE_NUMBER, reply_zone, FLOW_ORIG, "zone of the answers",
@@ -140,7 +141,7 @@ static const struct field fields[] = {
     COMPUTED(labels, VALUE_FLAGS, labels, FLOW_LABELS,
              "its labels by name, or by number; by commas", .needs.lookups = NEED_LABELS),
     NUMBER(id, flow.id, FLOW_ID, "the kernel's own number for it"),
-    NUMBER(use, flow.use, FLOW_USE, "references to it in the kernel"),
+    NUMBER(references, flow.use, FLOW_USE, "references to it in the kernel"),
     NANOSECONDS(start, flow.start, FLOW_START,
                 "when it began, in seconds since 1970, where that is kept"),
     NANOSECONDS(stop, flow.stop, FLOW_STOP, "when it ended, in seconds since 1970"),
@@ -169,9 +170,79 @@ static const struct field fields[] = {
                 "of an event: when it was read, seconds since 1970"),
     NUMBER(sender, flow.sender, FLOW_SENDER,
            "of an event: netlink port of the process that brought it about"),
-    COMPUTED(program, VALUE_TEXT, program, FLOW_SENDER, "of an event: name of that process",
+    COMPUTED(process, VALUE_TEXT, process, FLOW_SENDER, "of an event: name of that process",
              .needs.lookups = NEED_SENDERS),
 };
+
+/* --- What rows are chosen by, and not shown ----------------------------------------------------
+ */
+
+/*
+ * The end of the reply that stands for an end of the original: what that was translated to. The
+ * reply goes to the source, and comes from the destination.
+ */
+static const struct address *translated_address(const struct cell *cell, bool source)
+{
+    const struct flow_tuple *orig = &cell->record->flow.way[WAY_ORIG].tuple;
+    const struct flow_tuple *reply = &cell->record->flow.way[WAY_REPLY].tuple;
+    const struct address *from = source ? &orig->src : &orig->dst;
+    const struct address *to = source ? &reply->dst : &reply->src;
+
+    return address_equal(from, to) ? NULL : to;
+}
+
+/* Without a status an end that differs was translated. */
+static bool is_translated(const struct cell *cell, bool source)
+{
+    const uint32_t done = source ? IPS_SRC_NAT_DONE : IPS_DST_NAT_DONE;
+
+    return !(cell->record->has & FLOW_STATUS) || cell->record->flow.status & done;
+}
+
+/* As it is: an IPv4-mapped address is asked for as such. */
+static struct value nat_address(const struct cell *cell)
+{
+    const bool source = cell->field == &field_src_nat_address;
+    const struct address *to = translated_address(cell, source);
+
+    return to && is_translated(cell, source) ? (struct value){.type = VALUE_ADDRESS, .address = *to}
+                                             : unknown;
+}
+
+static struct value nat_port(const struct cell *cell)
+{
+    const bool source = cell->field == &field_src_nat_port;
+    const struct flow_tuple *orig = &cell->record->flow.way[WAY_ORIG].tuple;
+    const struct flow_tuple *reply = &cell->record->flow.way[WAY_REPLY].tuple;
+    const uint16_t from = source ? orig->src_port : orig->dst_port;
+    const uint16_t to = source ? reply->dst_port : reply->src_port;
+
+    return flow_has_ports(orig->protocol) && from != to && is_translated(cell, source) ? number(to)
+                                                                                       : unknown;
+}
+
+#define NAT(id, type, function, text)                                                              \
+    COMPUTED(id, type, function, FLOW_ORIG | FLOW_REPLY, text, .optional = FLOW_STATUS)
+
+const struct field field_src_nat_address =
+    NAT(src_nat_address, VALUE_ADDRESS, nat_address, "what the source was translated to");
+const struct field field_dst_nat_address =
+    NAT(dst_nat_address, VALUE_ADDRESS, nat_address, "what the destination was translated to");
+const struct field field_src_nat_port =
+    NAT(src_nat_port, VALUE_NUMBER, nat_port, "what the source's port was translated to");
+const struct field field_dst_nat_port =
+    NAT(dst_nat_port, VALUE_NUMBER, nat_port, "what the destination's port was translated to");
+
+/* To conntrack, what a flow has no word of is 0. */
+const struct field field_own_orig_zone =
+    NUMBER(own_orig_zone, flow.way[WAY_ORIG].zone, 0, "its own", .optional = FLOW_ORIG_ZONE);
+const struct field field_own_reply_zone =
+    NUMBER(own_reply_zone, flow.way[WAY_REPLY].zone, 0, "its own", .optional = FLOW_REPLY_ZONE);
+/* Labels are chosen by their bits, whatever their names. */
+const struct field field_label_bits =
+    COMPUTED(labels, VALUE_FLAGS, labels, FLOW_LABELS, "the bits of its labels");
+const struct field field_any_secmark =
+    NUMBER(any_secmark, flow.secmark, 0, "its security mark, or 0", .optional = FLOW_SECMARK);
 
 static const struct borrowed borrowed[] = {
     BORROWED_TEXT(flow.helper, FLOW_HELPER),

@@ -5,61 +5,97 @@
 #include <linux/netfilter/nf_conntrack_tcp.h>
 #include <netinet/in.h>
 #include <stddef.h>
-
-#define NAME(string)                                                                               \
-    {                                                                                              \
-        .data = (string), .length = sizeof string - 1                                              \
-    }
+#include <strings.h>
 
 static const struct text tcp_states[] = {
-    [TCP_CONNTRACK_NONE] = NAME("NONE"),         [TCP_CONNTRACK_SYN_SENT] = NAME("SYN_SENT"),
-    [TCP_CONNTRACK_SYN_RECV] = NAME("SYN_RECV"), [TCP_CONNTRACK_ESTABLISHED] = NAME("ESTABLISHED"),
-    [TCP_CONNTRACK_FIN_WAIT] = NAME("FIN_WAIT"), [TCP_CONNTRACK_CLOSE_WAIT] = NAME("CLOSE_WAIT"),
-    [TCP_CONNTRACK_LAST_ACK] = NAME("LAST_ACK"), [TCP_CONNTRACK_TIME_WAIT] = NAME("TIME_WAIT"),
-    [TCP_CONNTRACK_CLOSE] = NAME("CLOSE"),       [TCP_CONNTRACK_SYN_SENT2] = NAME("SYN_SENT2"),
+    [TCP_CONNTRACK_NONE] = TEXT_LITERAL("NONE"),
+    [TCP_CONNTRACK_SYN_SENT] = TEXT_LITERAL("SYN_SENT"),
+    [TCP_CONNTRACK_SYN_RECV] = TEXT_LITERAL("SYN_RECV"),
+    [TCP_CONNTRACK_ESTABLISHED] = TEXT_LITERAL("ESTABLISHED"),
+    [TCP_CONNTRACK_FIN_WAIT] = TEXT_LITERAL("FIN_WAIT"),
+    [TCP_CONNTRACK_CLOSE_WAIT] = TEXT_LITERAL("CLOSE_WAIT"),
+    [TCP_CONNTRACK_LAST_ACK] = TEXT_LITERAL("LAST_ACK"),
+    [TCP_CONNTRACK_TIME_WAIT] = TEXT_LITERAL("TIME_WAIT"),
+    [TCP_CONNTRACK_CLOSE] = TEXT_LITERAL("CLOSE"),
+    [TCP_CONNTRACK_SYN_SENT2] = TEXT_LITERAL("SYN_SENT2"),
 };
 
 /* In the order of enum sctp_conntrack, whose header does not go together with netinet/in.h. */
 static const struct text sctp_states[] = {
-    NAME("NONE"),           NAME("CLOSED"),
-    NAME("COOKIE_WAIT"),    NAME("COOKIE_ECHOED"),
-    NAME("ESTABLISHED"),    NAME("SHUTDOWN_SENT"),
-    NAME("SHUTDOWN_RECD"),  NAME("SHUTDOWN_ACK_SENT"),
-    NAME("HEARTBEAT_SENT"), NAME("HEARTBEAT_ACKED"),
+    TEXT_LITERAL("NONE"),           TEXT_LITERAL("CLOSED"),
+    TEXT_LITERAL("COOKIE_WAIT"),    TEXT_LITERAL("COOKIE_ECHOED"),
+    TEXT_LITERAL("ESTABLISHED"),    TEXT_LITERAL("SHUTDOWN_SENT"),
+    TEXT_LITERAL("SHUTDOWN_RECD"),  TEXT_LITERAL("SHUTDOWN_ACK_SENT"),
+    TEXT_LITERAL("HEARTBEAT_SENT"), TEXT_LITERAL("HEARTBEAT_ACKED"),
 };
 
 /* In the order of enum ct_dccp_states, which was never in a header for programs. */
 static const struct text dccp_states[] = {
-    NAME("NONE"),     NAME("REQUEST"), NAME("RESPOND"),  NAME("PARTOPEN"), NAME("OPEN"),
-    NAME("CLOSEREQ"), NAME("CLOSING"), NAME("TIMEWAIT"), NAME("IGNORE"),   NAME("INVALID"),
+    TEXT_LITERAL("NONE"),     TEXT_LITERAL("REQUEST"),  TEXT_LITERAL("RESPOND"),
+    TEXT_LITERAL("PARTOPEN"), TEXT_LITERAL("OPEN"),     TEXT_LITERAL("CLOSEREQ"),
+    TEXT_LITERAL("CLOSING"),  TEXT_LITERAL("TIMEWAIT"), TEXT_LITERAL("IGNORE"),
+    TEXT_LITERAL("INVALID"),
 };
 
-static const struct text no_name = {.data = NULL, .length = 0};
+static const struct text protocols[] = {
+    [IPPROTO_ICMP] = TEXT_LITERAL("icmp"), [IPPROTO_TCP] = TEXT_LITERAL("tcp"),
+    [IPPROTO_UDP] = TEXT_LITERAL("udp"),   [IPPROTO_DCCP] = TEXT_LITERAL("dccp"),
+    [IPPROTO_GRE] = TEXT_LITERAL("gre"),   [IPPROTO_ICMPV6] = TEXT_LITERAL("icmpv6"),
+    [IPPROTO_SCTP] = TEXT_LITERAL("sctp"), [IPPROTO_UDPLITE] = TEXT_LITERAL("udplite"),
+};
 
-struct text flow_state_name(uint8_t protocol, uint8_t state)
+/* Names by number. */
+struct names {
+    const struct text *texts;
+    size_t count;
+};
+
+static struct names states_of(uint8_t protocol)
 {
     switch (protocol) {
     case IPPROTO_TCP:
-        return state < COUNT(tcp_states) ? tcp_states[state] : no_name;
+        return (struct names){tcp_states, COUNT(tcp_states)};
     case IPPROTO_SCTP:
-        return state < COUNT(sctp_states) ? sctp_states[state] : no_name;
+        return (struct names){sctp_states, COUNT(sctp_states)};
     case IPPROTO_DCCP:
-        return state < COUNT(dccp_states) ? dccp_states[state] : no_name;
+        return (struct names){dccp_states, COUNT(dccp_states)};
     default:
-        return no_name;
+        return (struct names){.count = 0};
     }
+}
+
+static struct text name_of(struct names names, uint8_t number)
+{
+    return number < names.count ? names.texts[number] : (struct text){.data = NULL};
+}
+
+static int number_of(struct names names, const char *name, size_t length)
+{
+    for (size_t i = 0; i < names.count; i++)
+        if (names.texts[i].data && names.texts[i].length == length &&
+            strncasecmp(names.texts[i].data, name, length) == 0)
+            return (int)i;
+    return -1;
+}
+
+struct text flow_state_name(uint8_t protocol, uint8_t state)
+{
+    return name_of(states_of(protocol), state);
+}
+
+int flow_state_number(uint8_t protocol, const char *name, size_t length)
+{
+    return number_of(states_of(protocol), name, length);
 }
 
 struct text flow_protocol_name(uint8_t protocol)
 {
-    static const struct text names[] = {
-        [IPPROTO_ICMP] = NAME("icmp"), [IPPROTO_TCP] = NAME("tcp"),
-        [IPPROTO_UDP] = NAME("udp"),   [IPPROTO_DCCP] = NAME("dccp"),
-        [IPPROTO_GRE] = NAME("gre"),   [IPPROTO_ICMPV6] = NAME("icmpv6"),
-        [IPPROTO_SCTP] = NAME("sctp"), [IPPROTO_UDPLITE] = NAME("udplite"),
-    };
+    return name_of((struct names){protocols, COUNT(protocols)}, protocol);
+}
 
-    return protocol < COUNT(names) ? names[protocol] : no_name;
+int flow_protocol_number(const char *name, size_t length)
+{
+    return number_of((struct names){protocols, COUNT(protocols)}, name, length);
 }
 
 const char *flow_protocol_word(uint64_t protocol)
@@ -67,19 +103,10 @@ const char *flow_protocol_word(uint64_t protocol)
     return protocol <= UINT8_MAX ? flow_protocol_name((uint8_t)protocol).data : NULL;
 }
 
-bool flow_has_ports(uint8_t protocol)
-{
-    switch (protocol) {
-    case IPPROTO_TCP:
-    case IPPROTO_UDP:
-    case IPPROTO_UDPLITE:
-    case IPPROTO_SCTP:
-    case IPPROTO_DCCP:
-        return true;
-    default:
-        return false;
-    }
-}
+const bool flow_protocols_with_ports[UINT8_MAX + 1] = {
+    [IPPROTO_TCP] = true,  [IPPROTO_UDP] = true,  [IPPROTO_UDPLITE] = true,
+    [IPPROTO_SCTP] = true, [IPPROTO_DCCP] = true,
+};
 
 bool flow_is_icmp(uint8_t protocol)
 {

@@ -1,81 +1,26 @@
 /*
- * The layout of conntrack-tools 1.4.7, and of libnetfilter_conntrack 1.0.9 which it prints with.
+ * The layout of conntrack-tools 1.4.7, and of libnetfilter_conntrack 1.0.9, which it prints with.
  * What others chose is escaped, and nothing is cut.
  */
 #include "format/flow/layout_conntrack.h"
 
-#include <stdlib.h>
-
 #include "fastnet/clock.h"
 #include "fastnet/lookup.h"
-#include "format/text/value.h"
 
-char *put_hex(char *dst, uint16_t number)
-{
-    static const char digits[] = "0123456789abcdef";
-    int shift = 12;
-
-    dst = PUT(dst, "0x");
-    while (shift > 0 && number >> shift == 0)
-        shift -= 4;
-    for (; shift >= 0; shift -= 4)
-        *dst++ = digits[number >> shift & 15];
-    return dst;
-}
-
-char *put_more(struct writer *writer, char *dst)
-{
-    writer_commit(writer, dst);
-    return writer_reserve(writer, ROW_MAX);
-}
-
-char *put_foreign(struct writer *writer, char *dst, struct text text, const char *delimiters)
-{
-    enum text_part part = PART_TEXT;
-
-    if (text.length <= SHORT_TEXT_MAX)
-        return escape_text(dst, text.data, text.length, delimiters);
-    writer_commit(writer, dst);
-    text_put(writer, text, delimiters, &part);
-    return writer_reserve(writer, ROW_MAX);
-}
-
-uint64_t seconds_since(uint64_t start)
-{
-    return (uint64_t)time(NULL) - start / CLOCK_SECOND;
-}
-
-struct tm local_time(uint64_t moment)
-{
-    const time_t seconds = (time_t)(moment / CLOCK_SECOND);
-    struct tm tm = {.tm_mday = 1};
-
-    localtime_r(&seconds, &tm);
-    return tm;
-}
-
-uint64_t row_received(const struct record *record, uint64_t received)
-{
-    return record->has & FLOW_EVENT ? received : clock_nanoseconds(CLOCK_REALTIME);
-}
-
-/* A number and what fills it up to the width: zeroes before it, or blanks behind. */
+/* A number that fills the width: zeroes before it, or blanks behind it. */
 static char *put_filled(char *dst, uint64_t number, size_t width, char fill)
 {
-    char digits[TEXT_U64_MAX];
-    const size_t length = (size_t)(text_u64(digits, number) - digits);
-    const size_t missing = length < width ? width - length : 0;
+    char *stop = text_u64(dst, number);
 
-    if (fill == '0') {
-        memset(dst, '0', missing);
-        return put_bytes(dst + missing, digits, length);
-    }
-    dst = put_bytes(dst, digits, length);
-    memset(dst, fill, missing);
-    return dst + missing;
+    if (fill == ' ')
+        return text_pad(stop, dst, width);
+    for (stop = align_right(stop, dst, width); *dst == ' '; dst++)
+        *dst = '0';
+    return stop;
 }
 
-/* "[sec.usec]" and a tab. For expectations conntrack forgets a point in the format. */
+/* "[sec.usec]" and a tab. conntrack fills with blanks for expectations: its format lacks a point.
+ */
 static char *put_timestamp(char *dst, uint64_t moment, char fill)
 {
     *dst++ = '[';
@@ -85,7 +30,7 @@ static char *put_timestamp(char *dst, uint64_t moment, char fill)
     return PUT(dst, "]\t");
 }
 
-/* Who brought an event about. In XML it stands behind the element. */
+/* The process that made a change. In XML it stands behind the element. */
 static char *put_sender(const struct conntrack_sink *conntrack, char *dst, uint32_t sender)
 {
     struct senders *senders = conntrack->sink.context->senders;
@@ -95,7 +40,7 @@ static char *put_sender(const struct conntrack_sink *conntrack, char *dst, uint3
     if (!name)
         return dst;
     dst = PUT(dst, " progname=");
-    return put_foreign(conntrack->sink.writer, dst, (struct text){name, strlen(name)},
+    return put_foreign(conntrack, dst, (struct text){name, strlen(name)},
                        conntrack->layout.xml ? " <>&\"" : " ");
 }
 
@@ -136,9 +81,11 @@ static char *put_expectation(const struct conntrack_sink *conntrack, char *dst,
 }
 
 /* The header of a document, before its first row. */
-static void open_root(struct conntrack_sink *conntrack, const char *root)
+static void open_root(struct conntrack_sink *conntrack, const struct record *record)
 {
-    if (!conntrack->layout.xml || conntrack->root)
+    const char *root = record->kind == &kind_flow ? "conntrack" : "expect";
+
+    if (record->kind != &kind_flow && record->kind != &kind_expectation)
         return;
     conntrack->root = root;
     writer_puts(conntrack->sink.writer, "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<");
@@ -149,12 +96,11 @@ static void open_root(struct conntrack_sink *conntrack, const char *root)
 static void row(struct sink *sink, const struct record *record)
 {
     struct conntrack_sink *conntrack = (struct conntrack_sink *)sink;
+    char *dst;
 
-    if (record->kind == &kind_flow)
-        open_root(conntrack, "conntrack");
-    else if (record->kind == &kind_expectation)
-        open_root(conntrack, "expect");
-    char *dst = writer_reserve(sink->writer, ROW_MAX);
+    if (conntrack->layout.xml && !conntrack->root)
+        open_root(conntrack, record);
+    dst = writer_reserve(sink->writer, ROW_MAX);
     if (record->kind == &kind_flow)
         dst = put_flow(conntrack, dst, record);
     else if (record->kind == &kind_expectation)
@@ -182,19 +128,14 @@ static void end(struct sink *sink)
     writer_puts(sink->writer, ">\n");
 }
 
-static void destroy(struct sink *sink)
-{
-    free(sink);
-}
-
 struct sink *sink_conntrack_create(const struct conntrack_layout *layout, struct writer *writer,
                                    const struct context *context)
 {
-    static const struct sink_ops ops = {.begin = begin, .row = row, .end = end, .destroy = destroy};
-    struct conntrack_sink *conntrack = malloc(sizeof *conntrack);
+    static const struct sink_ops ops = {.size = sizeof(struct conntrack_sink),
+                                        .layout_size = sizeof *layout,
+                                        .begin = begin,
+                                        .row = row,
+                                        .end = end};
 
-    if (!conntrack)
-        return NULL;
-    *conntrack = (struct conntrack_sink){.sink = {&ops, writer, context}, .layout = *layout};
-    return &conntrack->sink;
+    return sink_create(&ops, layout, writer, context);
 }

@@ -1,74 +1,56 @@
-/* Flows and expectations as lines: what conntrack prints unless told otherwise. */
+/* Flows and expectations as lines: what conntrack prints unless an option says otherwise. */
 #include "format/flow/layout_conntrack.h"
 
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <netinet/in.h>
 
+#include "fastnet/array.h"
+#include "fastnet/clock.h"
 #include "fastnet/flow_names.h"
-#include "fastnet/lookup.h"
-
-/* The ends of a tuple; prefix is a literal. */
-#define PUT_ADDRESSES(dst, prefix, tuple)                                                          \
-    put_addresses(dst, (struct text){prefix "src=", sizeof(prefix "src=") - 1},                    \
-                  (struct text){prefix "dst=", sizeof(prefix "dst=") - 1}, tuple)
-
-static inline char *put_addresses(char *dst, struct text src, struct text dst_tag,
-                                  const struct flow_tuple *tuple)
-{
-    dst = put_address(put_name(dst, src), &tuple->src);
-    *dst++ = ' ';
-    dst = put_address(put_name(dst, dst_tag), &tuple->dst);
-    *dst++ = ' ';
-    return dst;
-}
 
 static char *put_icmp(char *dst, const struct flow_tuple *tuple)
 {
-    dst = text_u64(PUT(dst, "type="), tuple->icmp_type);
-    dst = text_u64(PUT(dst, " code="), tuple->icmp_code);
-    dst = text_u64(PUT(dst, " id="), tuple->src_port);
-    *dst++ = ' ';
-    return dst;
+    dst = put_number(PUT(dst, "type="), tuple->icmp_type);
+    dst = put_number(PUT(dst, "code="), tuple->icmp_code);
+    return put_number(PUT(dst, "id="), tuple->src_port);
 }
 
 static char *put_transport(char *dst, const struct flow_tuple *tuple)
 {
     if (flow_has_ports(tuple->protocol)) {
-        dst = text_u64(PUT(dst, "sport="), tuple->src_port);
-        dst = text_u64(PUT(dst, " dport="), tuple->dst_port);
-        *dst++ = ' ';
+        dst = put_number(PUT(dst, "sport="), tuple->src_port);
+        dst = put_number(PUT(dst, "dport="), tuple->dst_port);
     } else if (flow_is_icmp(tuple->protocol)) {
         dst = put_icmp(dst, tuple);
     } else if (tuple->protocol == IPPROTO_GRE) {
-        dst = put_hex(PUT(dst, "srckey="), tuple->src_port);
-        dst = put_hex(PUT(dst, " dstkey="), tuple->dst_port);
-        *dst++ = ' ';
+        dst = put_hex(PUT(dst, "srckey=0x"), tuple->src_port);
+        dst = PUT(put_hex(PUT(dst, " dstkey=0x"), tuple->dst_port), " ");
     }
-    return dst;
-}
-
-/* What stands behind a label, with a blank after it. */
-static char *put_number(char *dst, uint64_t number)
-{
-    dst = text_u64(dst, number);
-    *dst++ = ' ';
     return dst;
 }
 
 static char *put_event(char *dst, const struct record *record, uint8_t event)
 {
-    if (!(record->has & FLOW_EVENT))
-        return dst;
-    switch (event) {
-    case FLOW_NEW:
-        return PUT(dst, "    [NEW] ");
-    case FLOW_UPDATE:
-        return PUT(dst, " [UPDATE] ");
-    case FLOW_DESTROY:
-        return PUT(dst, "[DESTROY] ");
-    default:
-        return dst;
-    }
+    static const char *const words[] = {
+        [FLOW_NEW] = "    [NEW] ",
+        [FLOW_UPDATE] = " [UPDATE] ",
+        [FLOW_DESTROY] = "[DESTROY] ",
+    };
+
+    return (record->has & FLOW_EVENT) && event < COUNT(words) ? put_string(dst, words[event]) : dst;
+}
+
+/* The prefix of each word is a literal. */
+#define PUT_TUPLE(dst, prefix, tuple)                                                              \
+    put_transport(put_addresses(dst, (struct text)TEXT_LITERAL(prefix "src="),                     \
+                                (struct text)TEXT_LITERAL(prefix "dst="), tuple),                  \
+                  tuple)
+
+static inline char *put_addresses(char *dst, struct text src, struct text dst_word,
+                                  const struct flow_tuple *tuple)
+{
+    dst = PUT(put_address(put_text(dst, src), &tuple->src), " ");
+    return PUT(put_address(put_text(dst, dst_word), &tuple->dst), " ");
 }
 
 static char *put_network_protocol(char *dst, uint8_t family)
@@ -91,10 +73,8 @@ static char *put_protocol(char *dst, uint8_t protocol)
         return PUT(dst, "udp      17 ");
     struct text name = flow_protocol_name(protocol);
     if (!name.data)
-        name = (struct text){"unknown", 7};
-    dst = text_pad(put_name(dst, name), dst, 8);
-    *dst++ = ' ';
-    return put_number(dst, protocol);
+        name = (struct text)TEXT_LITERAL("unknown");
+    return put_number(end_cell(put_text(dst, name), dst, 8), protocol);
 }
 
 static char *put_state(char *dst, const struct flow_record *flow)
@@ -102,32 +82,24 @@ static char *put_state(char *dst, const struct flow_record *flow)
     struct text name = flow_state_name(flow->way[WAY_ORIG].tuple.protocol, flow->state);
 
     if (!name.data)
-        name = (struct text){"NONE", 4};
-    dst = put_name(dst, name);
-    *dst++ = ' ';
-    return dst;
+        name = (struct text)TEXT_LITERAL("NONE");
+    return PUT(put_text(dst, name), " ");
 }
 
-static char *put_counters(char *dst, uint64_t packets, uint64_t bytes)
+/* Of one direction: the tuple, the zone and the counters. */
+static inline char *put_way(char *dst, const struct record *record, enum flow_way way)
 {
-    dst = put_number(PUT(dst, "packets="), packets);
-    return put_number(PUT(dst, "bytes="), bytes);
-}
+    const struct flow_direction *direction = &record->flow.way[way];
 
-static char *put_orig(char *dst, const struct record *record)
-{
-    const struct flow_record *flow = &record->flow;
-
-    if (record->has & FLOW_ORIG) {
-        dst = PUT_ADDRESSES(dst, "", &flow->way[WAY_ORIG].tuple);
-        dst = put_transport(dst, &flow->way[WAY_ORIG].tuple);
+    if (has_of_way(record, FLOW_ORIG, way))
+        dst = PUT_TUPLE(dst, "", &direction->tuple);
+    if (has_of_way(record, FLOW_ORIG_ZONE, way))
+        dst = put_number(put_string(dst, way == WAY_ORIG ? "zone-orig=" : "zone-reply="),
+                         direction->zone);
+    if (has_of_way(record, FLOW_ORIG_COUNTERS, way)) {
+        dst = put_number(PUT(dst, "packets="), direction->packets);
+        dst = put_number(PUT(dst, "bytes="), direction->bytes);
     }
-    if (record->has & FLOW_ORIG_ZONE)
-        dst = put_number(PUT(dst, "zone-orig="), flow->way[WAY_ORIG].zone);
-    if (record->has & FLOW_ORIG_COUNTERS)
-        dst = put_counters(dst, flow->way[WAY_ORIG].packets, flow->way[WAY_ORIG].bytes);
-    if ((record->has & FLOW_STATUS) && !(flow->status & IPS_SEEN_REPLY))
-        dst = PUT(dst, "[UNREPLIED] ");
     return dst;
 }
 
@@ -142,29 +114,16 @@ static char *put_assured(char *dst, uint32_t status)
     return dst;
 }
 
-static char *put_reply(char *dst, const struct record *record)
+static char *put_ways(char *dst, const struct record *record)
 {
-    const struct flow_record *flow = &record->flow;
+    const bool has_status = record->has & FLOW_STATUS;
+    const uint32_t status = record->flow.status;
 
-    if (record->has & FLOW_REPLY) {
-        dst = PUT_ADDRESSES(dst, "", &flow->way[WAY_REPLY].tuple);
-        dst = put_transport(dst, &flow->way[WAY_REPLY].tuple);
-    }
-    if (record->has & FLOW_REPLY_ZONE)
-        dst = put_number(PUT(dst, "zone-reply="), flow->way[WAY_REPLY].zone);
-    if (record->has & FLOW_REPLY_COUNTERS)
-        dst = put_counters(dst, flow->way[WAY_REPLY].packets, flow->way[WAY_REPLY].bytes);
-    if (record->has & FLOW_STATUS)
-        dst = put_assured(dst, flow->status);
-    return dst;
-}
-
-/* Two digits, the first of which may be another character. */
-static char *put_two(char *dst, int number, char first)
-{
-    *dst++ = (char)(number < 10 ? first : '0' + number / 10);
-    *dst++ = (char)('0' + number % 10);
-    return dst;
+    dst = put_way(dst, record, WAY_ORIG);
+    if (has_status && !(status & IPS_SEEN_REPLY))
+        dst = PUT(dst, "[UNREPLIED] ");
+    dst = put_way(dst, record, WAY_REPLY);
+    return has_status ? put_assured(dst, status) : dst;
 }
 
 /* As ctime(3): Fri Nov 20 13:21:18 2026 */
@@ -174,18 +133,12 @@ static char *put_date(char *dst, uint64_t moment)
     static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
     const struct tm tm = local_time(moment);
 
-    dst = put_bytes(dst, days + (ptrdiff_t)3 * tm.tm_wday, 3);
-    *dst++ = ' ';
-    dst = put_bytes(dst, months + (ptrdiff_t)3 * tm.tm_mon, 3);
-    *dst++ = ' ';
-    dst = put_two(dst, tm.tm_mday, ' ');
-    *dst++ = ' ';
-    dst = put_two(dst, tm.tm_hour, '0');
-    *dst++ = ':';
-    dst = put_two(dst, tm.tm_min, '0');
-    *dst++ = ':';
-    dst = put_two(dst, tm.tm_sec, '0');
-    *dst++ = ' ';
+    dst = PUT(put_bytes(dst, days + (ptrdiff_t)3 * tm.tm_wday, 3), " ");
+    dst = PUT(put_bytes(dst, months + (ptrdiff_t)3 * tm.tm_mon, 3), " ");
+    dst = PUT(put_number_right(dst, (uint64_t)tm.tm_mday, 2), " ");
+    dst = PUT(put_two_digits(dst, (unsigned)tm.tm_hour), ":");
+    dst = PUT(put_two_digits(dst, (unsigned)tm.tm_min), ":");
+    dst = PUT(put_two_digits(dst, (unsigned)tm.tm_sec), " ");
     return text_u64(dst, (uint64_t)tm.tm_year + 1900);
 }
 
@@ -196,7 +149,7 @@ static uint64_t delta_time(const struct record *record)
 
     if (!(record->has & FLOW_STOP) || flow->stop == 0)
         return seconds_since(flow->start);
-    return flow->stop / 1000000000 - flow->start / 1000000000;
+    return flow->stop / CLOCK_SECOND - flow->start / CLOCK_SECOND;
 }
 
 static char *put_times(const struct conntrack_sink *conntrack, char *dst,
@@ -215,51 +168,43 @@ static char *put_times(const struct conntrack_sink *conntrack, char *dst,
     return dst;
 }
 
-/* Without a name for any of them just "labels", as the original. */
+/* If no label has a name, just "labels", as the original. */
 static char *put_labels(const struct conntrack_sink *conntrack, char *dst,
                         const struct flow_record *flow)
 {
-    const struct flag_names *names = labels_names(conntrack->sink.context->labels);
+    struct text name;
     char before = '=';
+    size_t bit = 0;
 
     dst = PUT(dst, "labels");
-    for (size_t bit = 0; bit < FLOW_LABEL_BITS && bit < names->count; bit++) {
-        const char *name = names->names[bit];
-        if (!(flow->labels[bit / 32] >> bit % 32 & 1) || !name || *name == '\0')
-            continue;
+    while ((name = next_label(conntrack, flow, &bit)).data) {
         *dst++ = before;
         before = ',';
-        dst = put_foreign(conntrack->sink.writer, dst, (struct text){name, strlen(name)}, " ,");
-        dst = put_more(conntrack->sink.writer, dst);
+        dst = put_more(conntrack, put_foreign(conntrack, dst, name, " ,"));
     }
-    *dst++ = ' ';
-    return dst;
+    return PUT(dst, " ");
 }
 
-/* What is seldom there. */
-static char *put_rare(const struct conntrack_sink *conntrack, char *dst,
-                      const struct record *record)
+/* Fields that few flows have: one look tells that a flow has none of them. */
+static char *put_uncommon(const struct conntrack_sink *conntrack, char *dst,
+                          const struct record *record)
 {
     const struct flow_record *flow = &record->flow;
 
     if (record->has & FLOW_SECMARK)
         dst = put_number(PUT(dst, "secmark="), flow->secmark);
-    if (record->has & FLOW_SECCTX) {
-        dst = put_foreign(conntrack->sink.writer, PUT(dst, "secctx="), flow->secctx, " ");
-        *dst++ = ' ';
-    }
+    if (record->has & FLOW_SECCTX)
+        dst = PUT(put_foreign(conntrack, PUT(dst, "secctx="), flow->secctx, " "), " ");
     if (record->has & FLOW_ZONE)
         dst = put_number(PUT(dst, "zone="), flow->zone);
     if (record->has & (FLOW_START | FLOW_STOP))
         dst = put_times(conntrack, dst, record);
-    if (record->has & FLOW_HELPER) {
-        dst = put_foreign(conntrack->sink.writer, PUT(dst, "helper="), flow->helper, " ");
-        *dst++ = ' ';
-    }
+    if (record->has & FLOW_HELPER)
+        dst = PUT(put_foreign(conntrack, PUT(dst, "helper="), flow->helper, " "), " ");
     return dst;
 }
 
-#define RARE (FLOW_SECMARK | FLOW_SECCTX | FLOW_ZONE | FLOW_START | FLOW_STOP | FLOW_HELPER)
+#define UNCOMMON (FLOW_SECMARK | FLOW_SECCTX | FLOW_ZONE | FLOW_START | FLOW_STOP | FLOW_HELPER)
 
 char *line_flow(const struct conntrack_sink *conntrack, char *dst, const struct record *record)
 {
@@ -274,54 +219,36 @@ char *line_flow(const struct conntrack_sink *conntrack, char *dst, const struct 
         dst = put_number(dst, flow->timeout);
     if (record->has & FLOW_STATE)
         dst = put_state(dst, flow);
-    dst = put_orig(dst, record);
-    dst = put_reply(dst, record);
+    dst = put_ways(dst, record);
     if (record->has & FLOW_MARK)
         dst = put_number(PUT(dst, "mark="), flow->mark);
-    if (record->has & RARE)
-        dst = put_rare(conntrack, dst, record);
+    if (record->has & UNCOMMON)
+        dst = put_uncommon(conntrack, dst, record);
     if (record->has & FLOW_USE)
         dst = put_number(PUT(dst, "use="), flow->use);
     if (layout->id && (record->has & FLOW_ID))
         dst = put_number(PUT(dst, "id="), flow->id);
-    if (layout->labels && (record->has & FLOW_LABELS) && conntrack->sink.context->labels)
+    if (shows_labels(conntrack, record))
         dst = put_labels(conntrack, dst, flow);
-    return dst - 1; /* everything ended with a blank */
+    return dst - 1; /* without the last blank */
 }
 
 static char *put_expectation_flags(char *dst, uint32_t flags)
 {
-    const char *start = dst;
-
-    for (size_t bit = 0; bit < expectation_flag_names.count; bit++) {
-        const char *name = expectation_flag_names.names[bit];
-        if (!(flags >> bit & 1))
-            continue;
-        if (dst > start)
-            *dst++ = ',';
-        dst = put_bytes(dst, name, strlen(name));
-    }
-    if (flags != 0)
-        *dst++ = ' ';
-    return dst;
+    dst = put_bit_names(dst, &expectation_flag_names, flags);
+    return flags ? PUT(dst, " ") : dst;
 }
 
 static char *put_expectation_tuples(char *dst, const struct record *record)
 {
     const struct expectation_record *expectation = &record->expectation;
 
-    if (record->has & FLOW_ORIG) {
-        dst = PUT_ADDRESSES(dst, "", &expectation->orig);
-        dst = put_transport(dst, &expectation->orig);
-    }
-    if (record->has & FLOW_MASK) {
-        dst = PUT_ADDRESSES(dst, "mask-", &expectation->mask);
-        dst = put_transport(dst, &expectation->mask);
-    }
-    if (record->has & FLOW_MASTER) {
-        dst = PUT_ADDRESSES(dst, "master-", &expectation->master);
-        dst = put_transport(dst, &expectation->master);
-    }
+    if (record->has & FLOW_ORIG)
+        dst = PUT_TUPLE(dst, "", &expectation->orig);
+    if (record->has & FLOW_MASK)
+        dst = PUT_TUPLE(dst, "mask-", &expectation->mask);
+    if (record->has & FLOW_MASTER)
+        dst = PUT_TUPLE(dst, "master-", &expectation->master);
     return dst;
 }
 
@@ -342,6 +269,6 @@ char *line_expectation(const struct conntrack_sink *conntrack, char *dst,
     if (record->has & FLOW_CLASS)
         dst = put_number(PUT(dst, "class="), expectation->class);
     if (record->has & FLOW_HELPER)
-        return put_foreign(conntrack->sink.writer, PUT(dst, "helper="), expectation->helper, " ");
+        return put_foreign(conntrack, PUT(dst, "helper="), expectation->helper, " ");
     return dst - 1;
 }

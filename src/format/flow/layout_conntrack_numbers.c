@@ -9,70 +9,31 @@ char *line_statistics(char *dst, const struct record *record)
     const struct counter_names *counters = counter_names_of(statistics->expectations);
 
     dst = PUT(dst, "cpu=");
-    dst = text_pad(text_u64(dst, statistics->cpu), dst, 4);
-    *dst++ = '\t';
+    dst = PUT(text_pad(text_u64(dst, statistics->cpu), dst, 4), "\t");
     for (size_t i = 0; i < counters->count; i++) {
         if (!(record->has >> i & 1) || !counters->names[i].data)
             continue;
-        dst = put_name(dst, counters->names[i]);
-        *dst++ = '=';
-        dst = text_u64(dst, statistics->counters[i]);
-        *dst++ = ' ';
+        dst = PUT(put_text(dst, counters->names[i]), "=");
+        dst = put_number(dst, statistics->counters[i]);
     }
-    *dst++ = '\n';
-    return dst;
+    return PUT(dst, "\n");
 }
 
 enum { NAME_WIDTH = 15 };
 
-/* The name of a line, a literal, and blanks. */
+/* The name of a line (a literal) and blanks. */
 #define PUT_LABEL(dst, name) text_pad(PUT(dst, name), dst, NAME_WIDTH)
 
-/* A number, or a dash where it is not known, and the line end. */
-static char *put_number(char *dst, bool known, uint64_t number)
+/* A number, or a dash if it is not known, and the line end. */
+static char *end_number(char *dst, bool known, uint64_t number)
 {
-    dst = known ? text_u64(dst, number) : PUT(dst, "-");
-    *dst++ = '\n';
-    return dst;
+    return PUT(known ? text_u64(dst, number) : PUT(dst, "-"), "\n");
 }
 
-/* Thousandths with two decimals. */
-static char *put_hundredths(char *dst, uint64_t thousandths)
+/* The same of thousandths. */
+static char *end_ratio(char *dst, bool known, uint64_t thousandths)
 {
-    const uint64_t hundredths = thousandths / 10;
-
-    dst = text_u64(dst, hundredths / 100);
-    *dst++ = '.';
-    *dst++ = (char)('0' + hundredths / 10 % 10);
-    *dst++ = (char)('0' + hundredths % 10);
-    return dst;
-}
-
-static char *put_ratio(char *dst, bool known, uint64_t thousandths)
-{
-    dst = known ? put_hundredths(dst, thousandths) : PUT(dst, "-");
-    *dst++ = '\n';
-    return dst;
-}
-
-/* Bytes in the largest unit of which there is at least one, with one decimal. */
-static char *put_size(char *dst, uint64_t bytes)
-{
-    static const char units[] = "KMGTPE";
-    unsigned shift = 0;
-    uint64_t tenths;
-
-    if (bytes < 1024)
-        return PUT(text_u64(dst, bytes), " B");
-    while (bytes >> shift >= 1024)
-        shift += 10;
-    tenths = ((bytes >> (shift - 10)) * 10 + 512) / 1024;
-    dst = text_u64(dst, tenths / 10);
-    *dst++ = '.';
-    *dst++ = (char)('0' + tenths % 10);
-    *dst++ = ' ';
-    *dst++ = units[shift / 10 - 1];
-    return PUT(dst, "iB");
+    return PUT(known ? put_hundredths(dst, thousandths) : PUT(dst, "-"), "\n");
 }
 
 static char *put_memory(char *dst, const struct record *record)
@@ -82,7 +43,7 @@ static char *put_memory(char *dst, const struct record *record)
     dst = PUT_LABEL(dst, "memory");
     if ((record->has & fields) != fields)
         return PUT(dst, "-\n");
-    dst = put_size(dst, usage_memory(record));
+    dst = put_size(dst, usage_memory(record), false);
     return (record->has & USAGE_ENTRY_SIZE) ? PUT(dst, "\n") : PUT(dst, ", estimated\n");
 }
 
@@ -91,10 +52,10 @@ static char *put_maximum(char *dst, const struct record *record)
     dst = PUT_LABEL(dst, "maximum");
     if ((record->has & USAGE_MAXIMUM) && record->usage.maximum == 0)
         return PUT(dst, "unlimited\n");
-    return put_number(dst, record->has & USAGE_MAXIMUM, record->usage.maximum);
+    return end_number(dst, record->has & USAGE_MAXIMUM, record->usage.maximum);
 }
 
-/* More than nine tenths of what there may be. */
+/* More than nine tenths of the maximum. */
 static bool is_nearly_full(const struct flow_usage_record *usage)
 {
     return usage->entries > usage->maximum / 10 * 9 + usage->maximum % 10 * 9 / 10;
@@ -109,16 +70,16 @@ char *block_usage(char *dst, const struct record *record)
     const uint64_t percent = entries && limited ? usage_percent(record) : 0;
 
     if (record->has == USAGE_ENTRIES)
-        return put_number(dst, true, usage->entries);
-    dst = put_number(PUT_LABEL(dst, "entries"), entries, usage->entries);
+        return end_number(dst, true, usage->entries);
+    dst = end_number(PUT_LABEL(dst, "entries"), entries, usage->entries);
     dst = put_maximum(dst, record);
-    dst = put_ratio(PUT_LABEL(dst, "percent full"), entries && limited, percent);
-    dst = put_number(PUT_LABEL(dst, "buckets"), record->has & USAGE_BUCKETS, usage->buckets);
-    dst = put_ratio(PUT_LABEL(dst, "average chain"), entries && buckets,
+    dst = end_ratio(PUT_LABEL(dst, "percent full"), entries && limited, percent);
+    dst = end_number(PUT_LABEL(dst, "buckets"), record->has & USAGE_BUCKETS, usage->buckets);
+    dst = end_ratio(PUT_LABEL(dst, "average chain"), entries && buckets,
                     buckets ? usage_average_chain(record) : 0);
     dst = put_memory(dst, record);
-    dst = put_number(PUT_LABEL(dst, "dropped"), record->has & USAGE_DROPS, usage->drop);
-    dst = put_number(PUT_LABEL(dst, "dropped early"), record->has & USAGE_DROPS, usage->early_drop);
+    dst = end_number(PUT_LABEL(dst, "dropped"), record->has & USAGE_DROPS, usage->drop);
+    dst = end_number(PUT_LABEL(dst, "dropped early"), record->has & USAGE_DROPS, usage->early_drop);
     dst = PUT(PUT_LABEL(dst, "sysctl"), USAGE_SYSCTL "\n");
     if (!entries || !limited || !is_nearly_full(usage))
         return dst;

@@ -1,6 +1,6 @@
 /*
- * -o save: flows as the options that would make them again. As with the original these are not all:
- * marks, labels and helpers are left out.
+ * -o save: flows as the options that make them again. As in the original, marks, labels and helpers
+ * are left out.
  */
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <netinet/in.h>
@@ -8,14 +8,7 @@
 #include "fastnet/flow_names.h"
 #include "format/flow/layout_conntrack.h"
 
-static char *put_number(char *dst, uint64_t number)
-{
-    dst = text_u64(dst, number);
-    *dst++ = ' ';
-    return dst;
-}
-
-/* A listed flow is one to be added. */
+/* A flow that is listed, and no event, is to be added. */
 static char *put_command(char *dst, const struct record *record)
 {
     if (record->has & FLOW_EVENT) {
@@ -27,23 +20,12 @@ static char *put_command(char *dst, const struct record *record)
     return PUT(dst, "-A ");
 }
 
-/* Those that conntrack's -u can set. */
+/* The bits that conntrack's -u can set. */
 static char *put_status(char *dst, uint32_t status)
 {
-    const char *const start = dst;
+    const uint32_t set = status & (IPS_EXPECTED | IPS_SEEN_REPLY | IPS_ASSURED | IPS_FIXED_TIMEOUT);
 
-    if (status & IPS_EXPECTED)
-        dst = PUT(dst, "EXPECTED,");
-    if (status & IPS_SEEN_REPLY)
-        dst = PUT(dst, "SEEN_REPLY,");
-    if (status & IPS_ASSURED)
-        dst = PUT(dst, "ASSURED,");
-    if (status & IPS_FIXED_TIMEOUT)
-        dst = PUT(dst, "FIXED_TIMEOUT,");
-    if (dst == start)
-        return PUT(dst, "UNSET ");
-    dst[-1] = ' ';
-    return dst;
+    return PUT(set ? put_bit_names(dst, &flow_status_names, set) : PUT(dst, "UNSET"), " ");
 }
 
 static char *put_generic(char *dst, const struct record *record)
@@ -65,7 +47,7 @@ static char *put_generic(char *dst, const struct record *record)
     return dst;
 }
 
-/* Whether the reply comes from, or goes to, another address than the original direction tells. */
+/* Whether NAT changed an address, so that the reply has another one than the original direction. */
 static bool is_translated(const struct record *record, uint32_t done, const struct address *reply,
                           const struct address *orig)
 {
@@ -97,23 +79,24 @@ static char *put_addresses(char *dst, const struct record *record)
     return dst;
 }
 
-/* One that the kernel does not track by ports has none, and is made again without. */
-static char *put_ports(char *dst, const struct flow_record *flow)
+/*
+ * The ports of a direction, or its keys, behind the options for them. If the kernel tracks the
+ * protocol without them, the flow has none, and the same flow is made without them.
+ */
+static inline char *put_ports(char *dst, const struct flow_direction *direction, const char *src,
+                              const char *dst_option)
 {
-    if (flow->way[WAY_ORIG].tuple.has_ports) {
-        dst = put_number(PUT(dst, "--sport "), flow->way[WAY_ORIG].tuple.src_port);
-        dst = put_number(PUT(dst, "--dport "), flow->way[WAY_ORIG].tuple.dst_port);
-    }
-    if (flow->way[WAY_REPLY].tuple.has_ports) {
-        dst = put_number(PUT(dst, "--reply-port-src "), flow->way[WAY_REPLY].tuple.src_port);
-        dst = put_number(PUT(dst, "--reply-port-dst "), flow->way[WAY_REPLY].tuple.dst_port);
-    }
-    return dst;
+    const struct flow_tuple *tuple = &direction->tuple;
+
+    if (!tuple->has_ports)
+        return dst;
+    dst = put_number(put_string(dst, src), tuple->src_port);
+    return put_number(put_string(dst, dst_option), tuple->dst_port);
 }
 
 /*
- * conntrack takes the bytes of a tag on the wire for a number of this machine, here and in the
- * options that it reads them from: only so does the same tag come of them again.
+ * conntrack reads the bytes of a tag on the wire as a number in the order of this machine, both
+ * here and in its options. Only if both do the same does the option make the same tag again.
  */
 static char *put_vtags(char *dst, const struct record *record)
 {
@@ -133,25 +116,12 @@ static char *put_state(char *dst, const struct record *record)
     if (record->has & FLOW_STATE) {
         const struct text name = flow_state_name(flow->way[WAY_ORIG].tuple.protocol, flow->state);
         dst = PUT(dst, "--state ");
-        dst = name.data ? put_name(dst, name) : PUT(dst, "NONE");
+        dst = name.data ? put_text(dst, name) : PUT(dst, "NONE");
         *dst++ = ' ';
     }
     dst = put_vtags(dst, record);
     if (record->has & FLOW_ROLE)
         dst = flow->role == 0 ? PUT(dst, "--role client ") : PUT(dst, "--role server ");
-    return dst;
-}
-
-static char *put_keys(char *dst, const struct flow_record *flow)
-{
-    if (flow->way[WAY_ORIG].tuple.has_ports) {
-        dst = put_number(PUT(dst, "--srckey "), flow->way[WAY_ORIG].tuple.src_port);
-        dst = put_number(PUT(dst, "--dstkey "), flow->way[WAY_ORIG].tuple.dst_port);
-    }
-    if (flow->way[WAY_REPLY].tuple.has_ports) {
-        dst = put_number(PUT(dst, "--reply-key-src "), flow->way[WAY_REPLY].tuple.src_port);
-        dst = put_number(PUT(dst, "--reply-key-dst "), flow->way[WAY_REPLY].tuple.dst_port);
-    }
     return dst;
 }
 
@@ -169,17 +139,24 @@ static char *put_icmp(char *dst, const struct flow_tuple *tuple)
 
 static char *put_protocol(char *dst, const struct record *record)
 {
-    const struct flow_tuple *orig = &record->flow.way[WAY_ORIG].tuple;
+    const struct flow_direction *way = record->flow.way;
+    const struct flow_tuple *orig = &way[WAY_ORIG].tuple;
     const struct text name = flow_protocol_name(orig->protocol);
 
     dst = PUT(dst, "-p ");
     if (!name.data)
         return put_number(dst, orig->protocol);
-    dst = put_name(dst, name);
+    dst = put_text(dst, name);
     *dst++ = ' ';
-    if (flow_has_ports(orig->protocol))
-        return put_state(put_ports(dst, &record->flow), record);
-    return flow_is_icmp(orig->protocol) ? put_icmp(dst, orig) : put_keys(dst, &record->flow);
+    if (flow_is_icmp(orig->protocol))
+        return put_icmp(dst, orig);
+    if (flow_has_ports(orig->protocol)) {
+        dst = put_ports(dst, &way[WAY_ORIG], "--sport ", "--dport ");
+        dst = put_ports(dst, &way[WAY_REPLY], "--reply-port-src ", "--reply-port-dst ");
+        return put_state(dst, record);
+    }
+    dst = put_ports(dst, &way[WAY_ORIG], "--srckey ", "--dstkey ");
+    return put_ports(dst, &way[WAY_REPLY], "--reply-key-src ", "--reply-key-dst ");
 }
 
 char *save_flow(char *dst, const struct record *record)

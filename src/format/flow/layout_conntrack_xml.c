@@ -4,29 +4,30 @@
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <netinet/in.h>
 
+#include "fastnet/array.h"
+#include "fastnet/clock.h"
 #include "fastnet/flow_names.h"
-#include "fastnet/lookup.h"
 
-/* What XML (5th edition, 2.4) would take for itself. */
+/* What XML would take for its own (5th edition, 2.4). */
 static const char delimiters[] = "<>&\"";
 
-/* <name>number</name>, the name being a literal. */
+/* <name>number</name>; name is a literal. */
 #define PUT_ELEMENT(dst, name, number) PUT(text_u64(PUT(dst, "<" name ">"), number), "</" name ">")
+
+/* <name>text</name>, of a text that others chose. */
+#define PUT_TEXT_ELEMENT(conntrack, dst, name, text)                                               \
+    PUT(put_foreign(conntrack, PUT(dst, "<" name ">"), text, delimiters), "</" name ">")
 
 static char *put_event(char *dst, const struct record *record, uint8_t event)
 {
-    if (record->has & FLOW_EVENT) {
-        switch (event) {
-        case FLOW_NEW:
-            return PUT(dst, "<flow type=\"new\">");
-        case FLOW_UPDATE:
-            return PUT(dst, "<flow type=\"update\">");
-        case FLOW_DESTROY:
-            return PUT(dst, "<flow type=\"destroy\">");
-        default:
-            break;
-        }
-    }
+    static const char *const elements[] = {
+        [FLOW_NEW] = "<flow type=\"new\">",
+        [FLOW_UPDATE] = "<flow type=\"update\">",
+        [FLOW_DESTROY] = "<flow type=\"destroy\">",
+    };
+
+    if ((record->has & FLOW_EVENT) && event < COUNT(elements))
+        return put_string(dst, elements[event]);
     return PUT(dst, "<flow>");
 }
 
@@ -34,12 +35,9 @@ static char *open_network(char *dst, uint8_t family)
 {
     dst = text_u64(PUT(dst, "<layer3 protonum=\""), family);
     dst = PUT(dst, "\" protoname=\"");
-    if (family == AF_INET)
-        dst = PUT(dst, "ipv4");
-    else if (family == AF_INET6)
-        dst = PUT(dst, "ipv6");
-    else
-        dst = PUT(dst, "unknown");
+    dst = family == AF_INET    ? PUT(dst, "ipv4")
+          : family == AF_INET6 ? PUT(dst, "ipv6")
+                               : PUT(dst, "unknown");
     return PUT(dst, "\">");
 }
 
@@ -49,7 +47,7 @@ static char *open_transport(char *dst, uint8_t protocol)
 
     dst = text_u64(PUT(dst, "<layer4 protonum=\""), protocol);
     dst = PUT(dst, "\" protoname=\"");
-    dst = name.data ? put_name(dst, name) : PUT(dst, "unknown");
+    dst = name.data ? put_text(dst, name) : PUT(dst, "unknown");
     return PUT(dst, "\">");
 }
 
@@ -60,15 +58,15 @@ static char *put_addresses(char *dst, const struct flow_tuple *tuple)
     return PUT(dst, "</dst>");
 }
 
-/* Of ICMP the original has nothing to say. */
+/* The original says nothing of ICMP. */
 static char *put_ports(char *dst, const struct flow_tuple *tuple)
 {
     if (flow_has_ports(tuple->protocol)) {
         dst = PUT_ELEMENT(dst, "sport", tuple->src_port);
         dst = PUT_ELEMENT(dst, "dport", tuple->dst_port);
     } else if (tuple->protocol == IPPROTO_GRE) {
-        dst = put_hex(PUT(dst, "<srckey>"), tuple->src_port);
-        dst = put_hex(PUT(dst, "</srckey><dstkey>"), tuple->dst_port);
+        dst = put_hex(PUT(dst, "<srckey>0x"), tuple->src_port);
+        dst = put_hex(PUT(dst, "</srckey><dstkey>0x"), tuple->dst_port);
         dst = PUT(dst, "</dstkey>");
     }
     return dst;
@@ -82,77 +80,54 @@ static char *put_tuple(char *dst, uint8_t family, const struct flow_tuple *tuple
     return PUT(dst, "</layer4>");
 }
 
-static char *put_counters(char *dst, uint64_t packets, uint64_t bytes)
+/* Of one direction: the tuple, the zone and the counters, and the end of its element. */
+static char *put_way(char *dst, const struct record *record, enum flow_way way)
 {
-    dst = PUT_ELEMENT(PUT(dst, "<counters>"), "packets", packets);
-    return PUT(PUT_ELEMENT(dst, "bytes", bytes), "</counters>");
-}
+    const struct flow_direction *direction = &record->flow.way[way];
 
-static char *put_orig(char *dst, const struct record *record)
-{
-    const struct flow_record *flow = &record->flow;
-
-    dst = PUT(dst, "<meta direction=\"original\">");
-    if (record->has & FLOW_ORIG)
-        dst = put_tuple(dst, flow->family, &flow->way[WAY_ORIG].tuple);
-    if (record->has & FLOW_ORIG_ZONE)
-        dst = PUT_ELEMENT(dst, "zone", flow->way[WAY_ORIG].zone);
-    if (record->has & FLOW_ORIG_COUNTERS)
-        dst = put_counters(dst, flow->way[WAY_ORIG].packets, flow->way[WAY_ORIG].bytes);
-    return PUT(dst, "</meta>");
-}
-
-static char *put_reply(char *dst, const struct record *record)
-{
-    const struct flow_record *flow = &record->flow;
-
-    dst = PUT(dst, "<meta direction=\"reply\">");
-    if (record->has & FLOW_REPLY)
-        dst = put_tuple(dst, flow->family, &flow->way[WAY_REPLY].tuple);
-    if (record->has & FLOW_REPLY_ZONE)
-        dst = PUT_ELEMENT(dst, "zone", flow->way[WAY_REPLY].zone);
-    if (record->has & FLOW_REPLY_COUNTERS)
-        dst = put_counters(dst, flow->way[WAY_REPLY].packets, flow->way[WAY_REPLY].bytes);
+    if (has_of_way(record, FLOW_ORIG, way))
+        dst = put_tuple(dst, record->flow.family, &direction->tuple);
+    if (has_of_way(record, FLOW_ORIG_ZONE, way))
+        dst = PUT_ELEMENT(dst, "zone", direction->zone);
+    if (has_of_way(record, FLOW_ORIG_COUNTERS, way)) {
+        dst = PUT_ELEMENT(PUT(dst, "<counters>"), "packets", direction->packets);
+        dst = PUT(PUT_ELEMENT(dst, "bytes", direction->bytes), "</counters>");
+    }
     return PUT(dst, "</meta>");
 }
 
 /*
- * libnetfilter_conntrack 1.0.9 takes the names of TCP's states for SCTP and DCCP too, so that an
- * established association reads FIN_WAIT. Whoever reads this XML has come to know it that way.
+ * libnetfilter_conntrack 1.0.9 uses the names of TCP's states for SCTP and DCCP, too, so that an
+ * established association reads FIN_WAIT. Programs that read this XML expect that.
  */
 static char *put_state(char *dst, uint8_t state)
 {
     const struct text name = flow_state_name(IPPROTO_TCP, state);
 
     dst = PUT(dst, "<state>");
-    dst = name.data ? put_name(dst, name) : PUT(dst, "NONE");
+    dst = name.data ? put_text(dst, name) : PUT(dst, "NONE");
     return PUT(dst, "</state>");
 }
 
 static char *put_labels(const struct conntrack_sink *conntrack, char *dst,
                         const struct flow_record *flow)
 {
-    const struct flag_names *names = labels_names(conntrack->sink.context->labels);
+    struct text name;
+    size_t bit = 0;
 
     dst = PUT(dst, "<labels>");
-    for (size_t bit = 0; bit < FLOW_LABEL_BITS && bit < names->count; bit++) {
-        const char *name = names->names[bit];
-        if (!(flow->labels[bit / 32] >> bit % 32 & 1) || !name || *name == '\0')
-            continue;
-        dst = put_foreign(conntrack->sink.writer, PUT(dst, "<label>"),
-                          (struct text){name, strlen(name)}, delimiters);
-        dst = put_more(conntrack->sink.writer, PUT(dst, "</label>"));
-    }
+    while ((name = next_label(conntrack, flow, &bit)).data)
+        dst = put_more(conntrack, PUT_TEXT_ELEMENT(conntrack, dst, "label", name));
     return PUT(dst, "</labels>");
 }
 
-/* From nanoseconds to seconds only after they were subtracted, where both are known. */
+/* If both times are known, they are subtracted before they are cut to seconds. */
 static uint64_t delta_time(const struct record *record)
 {
     const struct flow_record *flow = &record->flow;
 
     if (record->has & FLOW_STOP)
-        return (flow->stop - flow->start) / 1000000000;
+        return (flow->stop - flow->start) / CLOCK_SECOND;
     return seconds_since(flow->start);
 }
 
@@ -174,7 +149,7 @@ static char *put_times(const struct conntrack_sink *conntrack, char *dst,
     return dst;
 }
 
-/* What is of no direction and no text: where there is none of these there is no element. */
+/* What belongs to no direction, without texts: if a flow has none of these, it has no element. */
 #define INDEPENDENT                                                                                \
     (FLOW_STATE | FLOW_TIMEOUT | FLOW_MARK | FLOW_SECMARK | FLOW_ZONE | FLOW_USE | FLOW_STATUS |   \
      FLOW_ID | FLOW_LABELS | FLOW_START | FLOW_STOP)
@@ -208,37 +183,27 @@ static char *put_independent(const struct conntrack_sink *conntrack, char *dst,
         dst = PUT_ELEMENT(dst, "timeout", flow->timeout);
     if (record->has & FLOW_MARK)
         dst = PUT_ELEMENT(dst, "mark", flow->mark);
-    if (conntrack->layout.labels && (record->has & FLOW_LABELS) && conntrack->sink.context->labels)
+    if (shows_labels(conntrack, record))
         dst = put_labels(conntrack, dst, flow);
     if (record->has & FLOW_SECMARK)
         dst = PUT_ELEMENT(dst, "secmark", flow->secmark);
-    if (record->has & FLOW_SECCTX) {
-        dst = PUT(dst, "<secctx>");
-        dst = put_foreign(conntrack->sink.writer, dst, flow->secctx, delimiters);
-        dst = PUT(dst, "</secctx>");
-    }
+    if (record->has & FLOW_SECCTX)
+        dst = PUT_TEXT_ELEMENT(conntrack, dst, "secctx", flow->secctx);
+
     dst = put_identity(dst, record);
     if (record->has & (FLOW_START | FLOW_STOP))
         dst = put_times(conntrack, dst, record);
     return PUT(dst, "</meta>");
 }
 
-/* Minutes and seconds have two digits, the others as many as they need. */
-static char *put_two(char *dst, int number)
-{
-    *dst++ = (char)('0' + number / 10);
-    *dst++ = (char)('0' + number % 10);
-    return dst;
-}
-
-/* The day of the week is 1 on Sundays. */
+/* Minutes and seconds have two digits. The day of the week is 1 on Sundays. */
 static char *put_when(char *dst, uint64_t moment)
 {
     const struct tm tm = local_time(moment);
 
     dst = PUT_ELEMENT(PUT(dst, "<when>"), "hour", (uint64_t)tm.tm_hour);
-    dst = PUT(put_two(PUT(dst, "<min>"), tm.tm_min), "</min>");
-    dst = PUT(put_two(PUT(dst, "<sec>"), tm.tm_sec), "</sec>");
+    dst = PUT(put_two_digits(PUT(dst, "<min>"), (unsigned)tm.tm_min), "</min>");
+    dst = PUT(put_two_digits(PUT(dst, "<sec>"), (unsigned)tm.tm_sec), "</sec>");
     dst = PUT_ELEMENT(dst, "wday", (uint64_t)tm.tm_wday + 1);
     dst = PUT_ELEMENT(dst, "day", (uint64_t)tm.tm_mday);
     dst = PUT_ELEMENT(dst, "month", (uint64_t)tm.tm_mon + 1);
@@ -251,50 +216,34 @@ char *xml_flow(const struct conntrack_sink *conntrack, char *dst, const struct r
     const struct flow_record *flow = &record->flow;
 
     dst = put_event(dst, record, flow->event);
-    dst = put_reply(put_orig(dst, record), record);
+    dst = put_way(PUT(dst, "<meta direction=\"original\">"), record, WAY_ORIG);
+    dst = put_way(PUT(dst, "<meta direction=\"reply\">"), record, WAY_REPLY);
     if (record->has & INDEPENDENT)
         dst = put_independent(conntrack, dst, record);
     if (conntrack->layout.timestamp && (record->has & FLOW_EVENT))
         dst = put_when(dst, flow->received);
-    if (record->has & FLOW_HELPER) {
-        dst = PUT(dst, "<helper>");
-        dst = put_foreign(conntrack->sink.writer, dst, flow->helper, delimiters);
-        dst = PUT(dst, "</helper>");
-    }
+    if (record->has & FLOW_HELPER)
+        dst = PUT_TEXT_ELEMENT(conntrack, dst, "helper", flow->helper);
+
     return PUT(dst, "</flow>");
 }
 
-static char *put_expectation_addresses(char *dst, const struct record *record)
-{
-    const struct expectation_record *expectation = &record->expectation;
-    const uint8_t family = expectation->family;
-
-    dst = PUT(open_network(dst, family), "<expected>");
-    if (record->has & FLOW_ORIG)
-        dst = put_addresses(dst, &expectation->orig);
-    dst = PUT(dst, "</expected><mask>");
-    if (record->has & FLOW_MASK)
-        dst = put_addresses(dst, &expectation->mask);
-    dst = PUT(dst, "</mask><master>");
-    if (record->has & FLOW_MASTER)
-        dst = put_addresses(dst, &expectation->master);
-    return PUT(dst, "</master></layer3>");
-}
-
-static char *put_expectation_ports(char *dst, const struct record *record)
+/* What `put` writes of each tuple, in an element of its own. */
+static char *put_expectation_tuples(char *dst, const struct record *record,
+                                    char *(*put)(char *dst, const struct flow_tuple *tuple))
 {
     const struct expectation_record *expectation = &record->expectation;
 
-    dst = PUT(open_transport(dst, expectation->orig.protocol), "<expected>");
+    dst = PUT(dst, "<expected>");
     if (record->has & FLOW_ORIG)
-        dst = put_ports(dst, &expectation->orig);
+        dst = put(dst, &expectation->orig);
     dst = PUT(dst, "</expected><mask>");
     if (record->has & FLOW_MASK)
-        dst = put_ports(dst, &expectation->mask);
+        dst = put(dst, &expectation->mask);
     dst = PUT(dst, "</mask><master>");
     if (record->has & FLOW_MASTER)
-        dst = put_ports(dst, &expectation->master);
-    return PUT(dst, "</master></layer4>");
+        dst = put(dst, &expectation->master);
+    return PUT(dst, "</master>");
 }
 
 static char *put_expectation_flags(char *dst, const struct record *record)
@@ -316,13 +265,12 @@ char *xml_expectation(const struct conntrack_sink *conntrack, char *dst,
     const struct expectation_record *expectation = &record->expectation;
 
     dst = put_event(dst, record, expectation->event);
-    dst = put_expectation_addresses(dst, record);
-    dst = PUT(put_expectation_ports(dst, record), "<meta>");
-    if (record->has & FLOW_HELPER) {
-        dst = PUT(dst, "<helper-name>");
-        dst = put_foreign(conntrack->sink.writer, dst, expectation->helper, delimiters);
-        dst = PUT(dst, "</helper-name>");
-    }
+    dst = put_expectation_tuples(open_network(dst, expectation->family), record, put_addresses);
+    dst = open_transport(PUT(dst, "</layer3>"), expectation->orig.protocol);
+    dst = PUT(put_expectation_tuples(dst, record, put_ports), "</layer4><meta>");
+    if (record->has & FLOW_HELPER)
+        dst = PUT_TEXT_ELEMENT(conntrack, dst, "helper-name", expectation->helper);
+
     if (record->has & FLOW_TIMEOUT)
         dst = PUT_ELEMENT(dst, "timeout", expectation->timeout);
     if (record->has & FLOW_CLASS)

@@ -17,7 +17,7 @@ static const struct borrowed borrowed[] = {BORROWED_TEXT(group.interface, GROUP_
 static const struct named_address hosts[] = {NAMED_ADDRESS(group.address, GROUP_ADDRESS)};
 
 const struct kind kind_group = {
-    .name = "groups",
+    .name = "multicast groups",
     .size = RECORD_SIZE(group),
     FIELDS(fields),
     BORROWED(borrowed),

@@ -9,8 +9,8 @@ struct hosts;
 extern const char layout_group_heading[];
 
 /*
- * A row without its newline, in WRITER_RESERVE_MAX at most. hosts NULL: addresses have no names.
- * Returns the end.
+ * A row without its newline; dst has room for WRITER_RESERVE_MAX bytes. hosts NULL: addresses have
+ * no names. Returns the end.
  */
 char *layout_group(char *dst, const struct record *record, const struct hosts *hosts);
 

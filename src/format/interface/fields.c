@@ -24,9 +24,35 @@ static struct value first_address(const struct cell *cell, uint8_t family)
     const struct interface_record *interface = &cell->record->interface;
 
     for (size_t i = 0; i < interface->address_count; i++)
-        if (interface->addresses[i].local.family == family)
-            return address(&interface->addresses[i].local);
+        if (interface->addresses[i].local.address.family == family)
+            return address(&interface->addresses[i].local.address);
     return unknown;
+}
+
+static struct value lladdr(const struct cell *cell)
+{
+    const struct interface_record *interface = &cell->record->interface;
+
+    if (interface->lladdr_length == 0)
+        return unknown;
+    return (struct value){
+        .type = VALUE_LLADDR,
+        .text = {(const char *)interface->lladdr, interface->lladdr_length},
+    };
+}
+
+/* A row for a label does not have all addresses of the label. */
+static struct value addresses(const struct cell *cell)
+{
+    const struct interface_record *interface = &cell->record->interface;
+
+    if (interface->labelled)
+        return unknown;
+    return (struct value){
+        .type = VALUE_NETWORKS,
+        .networks = {interface->address_count ? &interface->addresses->local : NULL,
+                     interface->address_count, sizeof *interface->addresses},
+    };
 }
 
 static struct value address4(const struct cell *cell)
@@ -44,19 +70,18 @@ static struct value address6(const struct cell *cell)
 
 /* In the order in which --columns=help lists them. Names and meanings stay once released. */
 static const struct field fields[] = {
-    TEXT(name, interface.name, 0, "its name", .key = true),
-    NUMBER(index, interface.index, INTERFACE_INDEX, "the kernel's number for it"),
+    TEXT(interface, interface.name, 0, "its name", .key = true),
+    NUMBER(interface_index, interface.index, INTERFACE_INDEX, "the kernel's number for it"),
     NUMBER(mtu, interface.mtu, INTERFACE_MTU, "size of packets, bytes", .unit = UNIT_BYTES),
     NAMED(state, interface.state, interface_state_name, INTERFACE_STATE,
           "UP, DOWN, DORMANT ... (RFC 2863)"),
     FLAGS(flags, interface.flags, interface_flag_names, INTERFACE_FLAGS,
           "UP, RUNNING, PROMISC ...; by commas"),
-    NAMED(type, interface.type, hardware_name, INTERFACE_TYPE,
+    NAMED(hardware, interface.type, hardware_name, INTERFACE_TYPE,
           "what it links: ether, loopback, sit ..."),
     COMPUTED(kind, VALUE_TEXT, text, INTERFACE_KIND,
              "how it was made: veth, bridge, vlan ...; none: a device", MEMBER(interface.kind)),
-    COMPUTED(lladdr, VALUE_TEXT, text, INTERFACE_LLADDR, "address on the link",
-             MEMBER(interface.lladdr_text)),
+    COMPUTED(lladdr, VALUE_LLADDR, lladdr, INTERFACE_LLADDR, "address on the link"),
     COMPUTED(master, VALUE_TEXT, master, INTERFACE_MASTER, "the bridge or bond that it belongs to",
              .needs.lookups = NEED_INTERFACES),
     NUMBER(queue, interface.queue, INTERFACE_QUEUE, "packets that may wait to be sent",
@@ -65,8 +90,8 @@ static const struct field fields[] = {
              MEMBER(interface.alias)),
     COMPUTED(address, VALUE_ADDRESS, address4, INTERFACE_ADDRESSES, "first IPv4 address"),
     COMPUTED(address6, VALUE_ADDRESS, address6, INTERFACE_ADDRESSES, "first IPv6 address"),
-    COMPUTED(addresses, VALUE_TEXT, text, INTERFACE_ADDRESSES,
-             "all of them with their prefixes, by commas", MEMBER(interface.addresses_text)),
+    COMPUTED(addresses, VALUE_NETWORKS, addresses, INTERFACE_ADDRESSES,
+             "all of them with their prefixes"),
     COUNTED(rx_packets, RX_PACKETS, "packets received", .unit = UNIT_PACKETS),
     COUNTED(rx_bytes, RX_BYTES, "bytes received", .unit = UNIT_BYTES),
     COUNTED(rx_errors, RX_ERRORS, "packets received with errors", .unit = UNIT_PACKETS),
@@ -87,12 +112,18 @@ static const struct field fields[] = {
     COUNTED(tx_compressed, TX_COMPRESSED, "compressed packets sent", .unit = UNIT_PACKETS),
 };
 
+static struct value labelled(const struct cell *cell)
+{
+    return number(cell->record->interface.labelled);
+}
+
+const struct field field_interface_labelled =
+    COMPUTED(labelled, VALUE_NUMBER, labelled, 0, "1 in a row for a label of an address, else 0");
+
 static const struct borrowed borrowed[] = {
     BORROWED_TEXT(interface.name, 0),
-    BORROWED_TEXT(interface.lladdr_text, 0),
     BORROWED_TEXT(interface.kind, 0),
     BORROWED_TEXT(interface.alias, 0),
-    BORROWED_TEXT(interface.addresses_text, 0),
     {0, offsetof(struct record, interface.addresses), sizeof(struct interface_address)},
 };
 

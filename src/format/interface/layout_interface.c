@@ -3,20 +3,19 @@
  * ife_print_long().
  */
 #include <linux/if.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "fastnet/array.h"
 #include "fastnet/hardware.h"
-#include "fastnet/sink.h"
+#include "fastnet/layouts.h"
 #include "fastnet/text.h"
 #include "format/interface/interface_names.h"
 #include "format/text/put.h"
 
 enum {
     NAME_WIDTH = 15,
-    NAME_MAX_SHOWN = 256,
+    INTERFACE_MAX_SHOWN = 256,
     STATISTICS_WIDTH = 56,
     LINES_MAX = 4096,   /* one interface, without its IPv6 addresses */
     ADDRESS_LINE = 256, /* one of them */
@@ -28,48 +27,37 @@ struct interface_sink {
     bool titled; /* the title is written once, however often the listing comes */
 };
 
-static char *put_number(char *dst, uint64_t number)
-{
-    return text_u64(dst, number);
-}
-
-static char *put_number_right(char *dst, uint64_t number, size_t width)
-{
-    return put_right(text_u64(dst, number), dst, width);
-}
-
 static char *put_interface_name(char *dst, const struct interface_record *interface)
 {
     const size_t length = interface->name.length;
 
-    return escape_text(dst, interface->name.data, length < NAME_MAX_SHOWN ? length : NAME_MAX_SHOWN,
-                       " ");
+    return escape_text(dst, interface->name.data,
+                       length < INTERFACE_MAX_SHOWN ? length : INTERFACE_MAX_SHOWN, " ");
 }
 
-/* --- A line an interface ---------------------------------------------------------------------- */
+/* --- One line for an interface ---------------------------------------------------------------- */
 
+/* Columns are 8 wide for packets and 6 for the others; RX-OVR alone is on the left. */
 static char *put_counters(char *dst, const struct record *record)
 {
-    static const enum interface_counter left[] = {RX_PACKETS, RX_ERRORS, RX_DROPPED};
-    static const enum interface_counter right[] = {TX_PACKETS, TX_ERRORS, TX_DROPPED, TX_OVERRUNS};
+    static const enum interface_counter columns[] = {RX_PACKETS,  RX_ERRORS,  RX_DROPPED,
+                                                     RX_OVERRUNS, TX_PACKETS, TX_ERRORS,
+                                                     TX_DROPPED,  TX_OVERRUNS};
     const uint64_t *counters = record->interface.counters;
 
     if (!(record->has & INTERFACE_COUNTERS))
-        return text_pad(put_string(dst, "     - no statistics available -"), dst, STATISTICS_WIDTH);
-    for (size_t i = 0; i < COUNT(left); i++) {
-        dst = put_number_right(dst, counters[left[i]], i ? 6 : 8);
-        *dst++ = ' ';
-    }
-    dst = text_pad(put_number(dst, counters[RX_OVERRUNS]), dst, 6);
-    *dst++ = ' ';
-    for (size_t i = 0; i < COUNT(right); i++) {
-        dst = put_number_right(dst, counters[right[i]], i ? 6 : 8);
-        *dst++ = ' ';
+        return put_padded(dst, "     - no statistics available -", STATISTICS_WIDTH);
+    for (size_t i = 0; i < COUNT(columns); i++) {
+        const size_t width = columns[i] == RX_PACKETS || columns[i] == TX_PACKETS ? 8 : 6;
+        char *end = text_u64(dst, counters[columns[i]]);
+        if (columns[i] != RX_OVERRUNS)
+            end = align_right(end, dst, width);
+        dst = end_cell(end, dst, width);
     }
     return dst;
 }
 
-/* ioctl(2) has 16 bits of the flags, and net-tools what it has. */
+/* The 16 bits that ioctl(2) returns, because net-tools reads them there. */
 static uint16_t flags_of(const struct record *record)
 {
     return (uint16_t)record->interface.flags;
@@ -77,110 +65,79 @@ static uint16_t flags_of(const struct record *record)
 
 static char *put_letters(char *dst, const struct record *record)
 {
-    static const struct {
-        unsigned flag;
-        char letter;
-    } letters[] = {
-        {IFF_ALLMULTI, 'A'},  {IFF_BROADCAST, 'B'},   {IFF_DEBUG, 'D'},   {IFF_LOOPBACK, 'L'},
-        {IFF_MULTICAST, 'M'}, {IFF_DYNAMIC, 'd'},     {IFF_PROMISC, 'P'}, {IFF_NOTRAILERS, 'N'},
-        {IFF_NOARP, 'O'},     {IFF_POINTOPOINT, 'P'}, {IFF_SLAVE, 's'},   {IFF_MASTER, 'm'},
-        {IFF_RUNNING, 'R'},   {IFF_UP, 'U'},
+    static const struct flag_text letters[] = {
+        {IFF_ALLMULTI, "A"},  {IFF_BROADCAST, "B"},   {IFF_DEBUG, "D"},   {IFF_LOOPBACK, "L"},
+        {IFF_MULTICAST, "M"}, {IFF_DYNAMIC, "d"},     {IFF_PROMISC, "P"}, {IFF_NOTRAILERS, "N"},
+        {IFF_NOARP, "O"},     {IFF_POINTOPOINT, "P"}, {IFF_SLAVE, "s"},   {IFF_MASTER, "m"},
+        {IFF_RUNNING, "R"},   {IFF_UP, "U"},
     };
     const unsigned flags = flags_of(record);
 
     if (!(record->has & INTERFACE_FLAGS))
-        return put_string(dst, "-");
-    if (!flags)
-        return put_string(dst, "[NO FLAGS]");
-    for (size_t i = 0; i < COUNT(letters); i++)
-        if (flags & letters[i].flag)
-            *dst++ = letters[i].letter;
-    return dst;
+        return PUT(dst, "-");
+    return flags ? put_flags(dst, flags, letters, COUNT(letters)) : PUT(dst, "[NO FLAGS]");
 }
 
 static char *put_mtu(char *dst, const struct record *record)
 {
-    return (record->has & INTERFACE_MTU) ? text_u64(dst, record->interface.mtu)
-                                         : put_string(dst, "-");
+    return (record->has & INTERFACE_MTU) ? text_u64(dst, record->interface.mtu) : PUT(dst, "-");
 }
 
 static char *put_short(char *dst, const struct record *record)
 {
-    char *start = dst;
-
-    dst = text_pad(put_interface_name(dst, &record->interface), start, NAME_WIDTH);
-    *dst++ = ' ';
-    start = dst;
-    dst = put_right(put_mtu(dst, record), start, 5);
-    *dst++ = ' ';
+    dst = end_cell(put_interface_name(dst, &record->interface), dst, NAME_WIDTH);
+    dst = PUT(align_right(put_mtu(dst, record), dst, 5), " ");
     dst = put_counters(dst, record);
-    dst = put_letters(dst, record);
-    *dst++ = '\n';
-    return dst;
+    return PUT(put_letters(dst, record), "\n");
 }
 
-/* --- Several lines an interface --------------------------------------------------------------- */
+/* --- Several lines for an interface ----------------------------------------------------------- */
 
 static char *indent(char *dst)
 {
-    return put_string(dst, "        ");
+    return PUT(dst, "        ");
 }
 
-/* The flags in a number that is signed, and in words. */
-static char *put_flags(char *dst, const struct record *record)
+/* The flags as a signed number, and in words. */
+static char *put_flags_and_words(char *dst, const struct record *record)
 {
-    static const struct {
-        unsigned flag;
-        const char *name;
-    } words[] = {
-        {IFF_UP, "UP"},
-        {IFF_BROADCAST, "BROADCAST"},
-        {IFF_DEBUG, "DEBUG"},
-        {IFF_LOOPBACK, "LOOPBACK"},
-        {IFF_POINTOPOINT, "POINTOPOINT"},
-        {IFF_NOTRAILERS, "NOTRAILERS"},
-        {IFF_RUNNING, "RUNNING"},
-        {IFF_NOARP, "NOARP"},
-        {IFF_PROMISC, "PROMISC"},
-        {IFF_ALLMULTI, "ALLMULTI"},
-        {IFF_SLAVE, "SLAVE"},
-        {IFF_MASTER, "MASTER"},
-        {IFF_MULTICAST, "MULTICAST"},
-        {IFF_DYNAMIC, "DYNAMIC"},
+    static const struct flag_text words[] = {
+        {IFF_UP, ",UP"},
+        {IFF_BROADCAST, ",BROADCAST"},
+        {IFF_DEBUG, ",DEBUG"},
+        {IFF_LOOPBACK, ",LOOPBACK"},
+        {IFF_POINTOPOINT, ",POINTOPOINT"},
+        {IFF_NOTRAILERS, ",NOTRAILERS"},
+        {IFF_RUNNING, ",RUNNING"},
+        {IFF_NOARP, ",NOARP"},
+        {IFF_PROMISC, ",PROMISC"},
+        {IFF_ALLMULTI, ",ALLMULTI"},
+        {IFF_SLAVE, ",SLAVE"},
+        {IFF_MASTER, ",MASTER"},
+        {IFF_MULTICAST, ",MULTICAST"},
+        {IFF_DYNAMIC, ",DYNAMIC"},
     };
     const unsigned flags = flags_of(record);
-    bool named = false;
+    char *start;
 
-    dst = put_string(dst, ": flags=");
+    dst = PUT(dst, ": flags=");
     if (!(record->has & INTERFACE_FLAGS))
-        return put_string(dst, "-");
-    dst = put_signed(dst, (uint32_t)(int32_t)(int16_t)flags);
-    for (size_t i = 0; i < COUNT(words); i++) {
-        if (!(flags & words[i].flag))
-            continue;
-        dst = put_string(dst, named ? "," : "<");
-        dst = put_string(dst, words[i].name);
-        named = true;
-    }
-    /* as it comes out in net-tools when there is nothing to put into brackets */
-    return put_string(dst, named ? ">" : flags ? "" : "<");
+        return PUT(dst, "-");
+    start = put_signed(dst, (uint32_t)(int32_t)(int16_t)flags);
+    dst = put_flags(start, flags, words, COUNT(words));
+    if (dst == start) /* as it comes out in net-tools if there is no word for the brackets */
+        return put_string(dst, flags ? "" : "<");
+    *start = '<';
+    return PUT(dst, ">");
 }
 
-static char *put_netmask(char *dst, uint8_t prefix)
-{
-    const uint32_t bits = prefix ? UINT32_MAX << (32 - prefix) : 0;
-    const uint8_t mask[4] = {(uint8_t)(bits >> 24), (uint8_t)(bits >> 16), (uint8_t)(bits >> 8),
-                             (uint8_t)bits};
-
-    return text_ipv4(put_string(dst, "  netmask "), mask);
-}
-
-/* The first IPv4 address that has the interface's name for a label. */
+/* The first IPv4 address whose label is the name of the interface. */
 static const struct interface_address *find_ipv4(const struct interface_record *interface)
 {
     for (size_t i = 0; i < interface->address_count; i++) {
         const struct interface_address *address = &interface->addresses[i];
-        if (address->local.family == AF_INET && strlen(address->label) == interface->name.length &&
+        if (address->local.address.family == AF_INET &&
+            strlen(address->label) == interface->name.length &&
             memcmp(address->label, interface->name.data, interface->name.length) == 0)
             return address;
     }
@@ -194,20 +151,20 @@ static char *put_ipv4(char *dst, const struct record *record)
 
     if (!address)
         return dst;
-    dst = text_ipv4(put_string(indent(dst), "inet "), address->local.bytes);
-    dst = put_netmask(dst, address->prefix);
+    dst = text_ipv4(PUT(indent(dst), "inet "), address->local.address.bytes);
+    dst = put_netmask(PUT(dst, "  netmask "), address->local.prefix);
     if (flags & IFF_BROADCAST)
-        dst = text_ipv4(put_string(dst, "  broadcast "), address->broadcast.bytes);
+        dst = text_ipv4(PUT(dst, "  broadcast "), address->broadcast.bytes);
     if (flags & IFF_POINTOPOINT)
-        dst = text_ipv4(put_string(dst, "  destination "), address->peer.bytes);
+        dst = text_ipv4(PUT(dst, "  destination "), address->peer.bytes);
     *dst++ = '\n';
     return dst;
 }
 
-/* IPV6_ADDR_* as the kernel numbers them (net/ipv6.h), of those that if_inet6 shows. */
+/* The IPV6_ADDR_* of net/ipv6.h that /proc/net/if_inet6 shows. */
 enum { SCOPE_HOST = 0x10, SCOPE_LINK = 0x20, SCOPE_SITE = 0x40, SCOPE_COMPATIBLE = 0x80 };
 
-/* The scope is a matter of the address alone (__ipv6_addr_type(), net/ipv6/addrconf_core.c). */
+/* The scope follows from the address alone (__ipv6_addr_type(), net/ipv6/addrconf_core.c). */
 static unsigned scope_of(const uint8_t *address)
 {
     static const uint8_t none[16];
@@ -240,30 +197,24 @@ static const char *scope_words(unsigned scope)
 
 static char *put_ipv6(char *dst, const struct interface_address *address)
 {
-    static const char digits[] = "0123456789abcdef";
-    const unsigned scope = scope_of(address->local.bytes);
+    const unsigned scope = scope_of(address->local.address.bytes);
 
-    dst = text_address(put_string(indent(dst), "inet6 "), &address->local);
-    dst = put_number(put_string(dst, "  prefixlen "), address->prefix);
-    dst = put_string(dst, "  scopeid 0x");
-    if (scope)
-        *dst++ = digits[scope >> 4];
-    *dst++ = '0';
-    dst = put_string(dst, scope_words(scope));
-    *dst++ = '\n';
-    return dst;
+    dst = text_address(PUT(indent(dst), "inet6 "), &address->local.address);
+    dst = text_u64(PUT(dst, "  prefixlen "), address->local.prefix);
+    dst = put_hex(PUT(dst, "  scopeid 0x"), scope);
+    return PUT(put_string(dst, scope_words(scope)), "\n");
 }
 
 static void write_ipv6(struct writer *writer, const struct interface_record *interface)
 {
     for (size_t i = 0; i < interface->address_count; i++)
-        if (interface->addresses[i].local.family == AF_INET6) {
+        if (interface->addresses[i].local.address.family == AF_INET6) {
             char *dst = writer_reserve(writer, ADDRESS_LINE);
             writer_commit(writer, put_ipv6(dst, &interface->addresses[i]));
         }
 }
 
-/* Of the address the first eight bytes are known to net-tools; the others are 0. */
+/* net-tools knows the first eight bytes of an address; it shows the others as 0. */
 static char *put_hardware_address(char *dst, const struct interface_record *interface,
                                   const struct hardware *hardware)
 {
@@ -294,35 +245,16 @@ static char *put_hardware(char *dst, const struct record *record)
         *dst++ = ' ';
     dst = put_hardware_address(dst, interface, hardware);
     if (record->has & INTERFACE_QUEUE)
-        dst = put_signed(put_string(dst, "  txqueuelen "), interface->queue);
-    dst = put_string(put_string(dst, "  ("), hardware->title);
-    return put_string(dst, ")\n");
-}
-
-/* "1.5 KiB": the largest unit that there is more than one of, with one decimal that is cut. */
-static char *put_size(char *dst, uint64_t bytes)
-{
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    unsigned unit = 0;
-    uint64_t tenths;
-
-    while (unit + 1 < COUNT(units) && bytes > UINT64_C(1) << 10 * (unit + 1))
-        unit++;
-    /* ten times an EiB may be too large a number */
-    tenths =
-        unit < 6 ? bytes * 10 / (UINT64_C(1) << 10 * unit) : bytes / UINT64_C(115292150460684697);
-    dst = text_u64(put_string(dst, " ("), tenths / 10);
-    *dst++ = '.';
-    *dst++ = (char)('0' + tenths % 10);
-    *dst++ = ' ';
-    return put_string(put_string(dst, units[unit]), ")\n");
+        dst = put_signed(PUT(dst, "  txqueuelen "), interface->queue);
+    dst = put_string(PUT(dst, "  ("), hardware->title);
+    return PUT(dst, ")\n");
 }
 
 static char *put_traffic(char *dst, const char *way, uint64_t packets, uint64_t bytes)
 {
     dst = text_u64(put_string(put_string(indent(dst), way), " packets "), packets);
-    dst = text_u64(put_string(dst, "  bytes "), bytes);
-    return put_size(dst, bytes);
+    dst = text_u64(PUT(dst, "  bytes "), bytes);
+    return PUT(put_size(PUT(dst, " ("), bytes, true), ")\n");
 }
 
 static char *put_compressed(char *dst, const char *words, uint64_t packets)
@@ -343,38 +275,24 @@ static char *put_statistics(char *dst, const struct record *record)
     dst = put_traffic(dst, "RX", counters[RX_PACKETS], counters[RX_BYTES]);
     if (compresses)
         dst = put_compressed(dst, "RX compressed:", counters[RX_COMPRESSED]);
-    dst = text_u64(put_string(indent(dst), "RX errors "), counters[RX_ERRORS]);
-    dst = text_u64(put_string(dst, "  dropped "), counters[RX_DROPPED]);
-    dst = text_u64(put_string(dst, "  overruns "), counters[RX_OVERRUNS]);
-    dst = text_u64(put_string(dst, "  frame "), counters[RX_FRAME]);
+    dst = text_u64(PUT(indent(dst), "RX errors "), counters[RX_ERRORS]);
+    dst = text_u64(PUT(dst, "  dropped "), counters[RX_DROPPED]);
+    dst = text_u64(PUT(dst, "  overruns "), counters[RX_OVERRUNS]);
+    dst = text_u64(PUT(dst, "  frame "), counters[RX_FRAME]);
     *dst++ = '\n';
     dst = put_traffic(dst, "TX", counters[TX_PACKETS], counters[TX_BYTES]);
     if (compresses)
         dst = put_compressed(dst, "TX compressed ", counters[TX_COMPRESSED]);
-    dst = text_u64(put_string(indent(dst), "TX errors "), counters[TX_ERRORS]);
-    dst = text_u64(put_string(dst, "  dropped "), counters[TX_DROPPED]);
-    dst = text_u64(put_string(dst, " overruns "), counters[TX_OVERRUNS]);
-    dst = text_u64(put_string(dst, "  carrier "), counters[TX_CARRIER]);
-    dst = text_u64(put_string(dst, "  collisions "), counters[TX_COLLISIONS]);
+    dst = text_u64(PUT(indent(dst), "TX errors "), counters[TX_ERRORS]);
+    dst = text_u64(PUT(dst, "  dropped "), counters[TX_DROPPED]);
+    dst = text_u64(PUT(dst, " overruns "), counters[TX_OVERRUNS]);
+    dst = text_u64(PUT(dst, "  carrier "), counters[TX_CARRIER]);
+    dst = text_u64(PUT(dst, "  collisions "), counters[TX_COLLISIONS]);
     *dst++ = '\n';
     return dst;
 }
 
-static char *put_hex(char *dst, uint64_t number)
-{
-    static const char digits[] = "0123456789abcdef";
-    unsigned shift = 60;
-
-    while (shift && !(number >> shift))
-        shift -= 4;
-    for (;; shift -= 4) {
-        *dst++ = digits[number >> shift & 15];
-        if (!shift)
-            return dst;
-    }
-}
-
-/* Where an old card sits; a low base address is a number of another kind. */
+/* Resources of an old card. net-tools takes a base address for one of I/O only from 0x100 on. */
 static char *put_map(char *dst, const struct record *record)
 {
     enum { BASE_ADDRESS_MIN = 0x100 };
@@ -383,18 +301,18 @@ static char *put_map(char *dst, const struct record *record)
 
     if (!interface->irq && !interface->memory_start && !interface->dma && !base)
         return dst;
-    dst = put_string(dst, "        device ");
+    dst = PUT(dst, "        device ");
     if (interface->irq)
-        dst = put_string(text_u64(put_string(dst, "interrupt "), interface->irq), "  ");
+        dst = put_string(text_u64(PUT(dst, "interrupt "), interface->irq), "  ");
     if (base)
-        dst = put_string(put_hex(put_string(dst, "base 0x"), interface->base_address), "  ");
+        dst = put_string(put_hex(PUT(dst, "base 0x"), interface->base_address), "  ");
     if (interface->memory_start) {
-        dst = put_hex(put_string(dst, "memory 0x"), interface->memory_start);
-        dst = put_hex(put_string(dst, "-"), interface->memory_end);
-        dst = put_string(dst, "  ");
+        dst = put_hex(PUT(dst, "memory 0x"), interface->memory_start);
+        dst = put_hex(PUT(dst, "-"), interface->memory_end);
+        dst = PUT(dst, "  ");
     }
     if (interface->dma)
-        dst = put_hex(put_string(dst, "  dma 0x"), interface->dma);
+        dst = put_hex(PUT(dst, "  dma 0x"), interface->dma);
     *dst++ = '\n';
     return dst;
 }
@@ -404,8 +322,8 @@ static void write_long(struct writer *writer, const struct record *record)
     char *dst = writer_reserve(writer, LINES_MAX);
 
     dst = put_interface_name(dst, &record->interface);
-    dst = put_flags(dst, record);
-    dst = put_string(dst, "  mtu ");
+    dst = put_flags_and_words(dst, record);
+    dst = PUT(dst, "  mtu ");
     dst = put_mtu(dst, record);
     *dst++ = '\n';
     dst = put_ipv4(dst, record);
@@ -445,25 +363,13 @@ static void begin(struct sink *sink)
                                   "TX-ERR TX-DRP TX-OVR Flg\n");
 }
 
-static void end(struct sink *sink)
-{
-    (void)sink;
-}
-
-static void destroy(struct sink *sink)
-{
-    free(sink);
-}
-
 struct sink *sink_interface_create(const struct interface_layout *layout, struct writer *writer,
                                    const struct context *context)
 {
-    static const struct sink_ops ops = {
-        .begin = begin, .section = NULL, .row = row, .end = end, .destroy = destroy, .clone = NULL};
-    struct interface_sink *interfaces = malloc(sizeof *interfaces);
+    static const struct sink_ops ops = {.size = sizeof(struct interface_sink),
+                                        .layout_size = sizeof *layout,
+                                        .begin = begin,
+                                        .row = row};
 
-    if (!interfaces)
-        return NULL;
-    *interfaces = (struct interface_sink){.sink = {&ops, writer, context}, .layout = *layout};
-    return &interfaces->sink;
+    return sink_create(&ops, layout, writer, context);
 }

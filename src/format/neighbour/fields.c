@@ -4,14 +4,14 @@
 
 #include "fastnet/hardware.h"
 #include "fastnet/lookup.h"
+#include "fastnet/neighbour_names.h"
 #include "format/fields/fields.h"
-#include "format/neighbour/neighbour_names.h"
 #include "format/route/route_names.h"
 
 /* The interface's index, 0 where only its name is known. */
 static uint32_t index_of(const struct cell *cell)
 {
-    return cell->record->has & NEIGHBOUR_INTERFACE ? cell->record->neighbour.interface : 0;
+    return (cell->record->has & NEIGHBOUR_INTERFACE) ? cell->record->neighbour.interface : 0;
 }
 
 /* The hardware type of a neighbour's interface, or -1. */
@@ -51,14 +51,14 @@ static struct value lladdr(const struct cell *cell)
     };
 }
 
-static struct value device(const struct cell *cell)
+static struct value interface(const struct cell *cell)
 {
     if (index_of(cell) == 0)
         return name(cell->record->neighbour.interface_name, 0);
     return interface_named(cell->context, index_of(cell));
 }
 
-static struct value device_index(const struct cell *cell)
+static struct value interface_index(const struct cell *cell)
 {
     return index_of(cell) == 0 ? unknown : number(index_of(cell));
 }
@@ -105,10 +105,11 @@ static const struct field fields[] = {
     COMPUTED(lladdr, VALUE_LLADDR, lladdr, NEIGHBOUR_LLADDR,
              "link-layer address, where it is known; of a tunnel an IP address",
              .needs.lookups = NEED_INTERFACES),
-    COMPUTED(device, VALUE_NAME, device, NEIGHBOUR_INTERFACE,
-             "interface; the index where it has no name any more",
-             .needs.lookups = NEED_INTERFACES),
-    COMPUTED(index, VALUE_NUMBER, device_index, NEIGHBOUR_INTERFACE, "index of the interface"),
+    COMPUTED(interface, VALUE_NAME, interface, NEIGHBOUR_INTERFACE,
+             "interface; the index where it has no name any more", .needs.lookups = NEED_INTERFACES,
+             MEMBER(neighbour.interface)),
+    COMPUTED(interface_index, VALUE_NUMBER, interface_index, NEIGHBOUR_INTERFACE,
+             "index of the interface", MEMBER(neighbour.interface)),
     COMPUTED(hardware, VALUE_NAME, hardware, 0,
              "type of the interface: ether, infiniband, gre, ...",
              .needs.lookups = NEED_INTERFACES),
@@ -117,7 +118,7 @@ static const struct field fields[] = {
          .coloured = true),
     FLAGS(flags, neighbour.flags, neighbour_flag_names, NEIGHBOUR_FLAGS,
           "router, proxy, extern_learn, managed, offloaded, ...; by commas"),
-    NAMED(protocol, neighbour.protocol, route_protocol_name, NEIGHBOUR_PROTOCOL,
+    NAMED(origin, neighbour.protocol, route_protocol_name, NEIGHBOUR_PROTOCOL,
           "who made the entry: static, zebra, bgp, ...; where that was said"),
     MILLISECONDS(used, neighbour.used_ms, NEIGHBOUR_CACHEINFO, "seconds since it was last used"),
     MILLISECONDS(confirmed, neighbour.confirmed_ms, NEIGHBOUR_CACHEINFO,
@@ -128,8 +129,9 @@ static const struct field fields[] = {
     NUMBER(references, neighbour.references, NEIGHBOUR_CACHEINFO, "references to it in the kernel"),
     COMPUTED(master, VALUE_NAME, master, 0,
              "device that the interface belongs to: bridge, bond, VRF, ...",
-             .optional = NEIGHBOUR_INTERFACE, .needs.lookups = NEED_INTERFACES | NEED_LINKS),
-    COMPUTED(namespace, VALUE_NUMBER, netns, 0,
+             .optional = NEIGHBOUR_INTERFACE, .needs.lookups = NEED_INTERFACES | NEED_LINKS,
+             MEMBER(neighbour.master)),
+    COMPUTED(link_netns_id, VALUE_NUMBER, netns, 0,
              "number of the network namespace that the interface's other end is in",
              .optional = NEIGHBOUR_INTERFACE, .needs.lookups = NEED_INTERFACES | NEED_LINKS),
     WORD(type, neighbour.type, type_name, NEIGHBOUR_TYPE,
@@ -138,6 +140,9 @@ static const struct field fields[] = {
     NUMBER(vni, neighbour.vni, NEIGHBOUR_VNI, "VXLAN network identifier, where the entry has one"),
     NUMBER(port, neighbour.port, NEIGHBOUR_PORT, "VXLAN port, where the entry has one"),
 };
+
+const struct field field_neighbour_master =
+    NUMBER(master, neighbour.master, NEIGHBOUR_MASTER, "index of the master that was asked for");
 
 static const struct named_address hosts[] = {NAMED_ADDRESS(neighbour.address, 0)};
 

@@ -1,16 +1,15 @@
 /*
- * The layouts of net-tools 2.10 arp: headings, widths and wording. Only what it would cut short is
- * written in full, and what others chose is escaped.
+ * The layouts of net-tools 2.10 arp: headings, widths and wording. But nothing is cut short, and
+ * what others chose is escaped.
  */
 #include <linux/neighbour.h>
 #include <net/if_arp.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "fastnet/array.h"
 #include "fastnet/hardware.h"
+#include "fastnet/layouts.h"
 #include "fastnet/lookup.h"
-#include "fastnet/sink.h"
 #include "fastnet/text.h"
 #include "format/text/put.h"
 
@@ -21,20 +20,19 @@ enum {
     FLAGS_WIDTH = 6,
     MASK_WIDTH = 15,
     NUMERIC_ROW_MAX = 512, /* the longest row without a host name */
-    HOST_MAX = 1025,       /* NI_MAXHOST of netdb.h */
     DEVICE_MAX = ESCAPE_FACTOR * INTERFACE_NAME_SIZE,
 };
 
 _Static_assert(NUMERIC_ROW_MAX + ESCAPE_FACTOR * HOST_MAX <= WRITER_RESERVE_MAX, "a row fits");
 
-/* States in which the link-layer address holds (NUD_VALID of include/net/neighbour.h). */
+/* States in which the link-layer address is valid (NUD_VALID of include/net/neighbour.h). */
 enum {
     STATES_VALID = NUD_PERMANENT | NUD_NOARP | NUD_REACHABLE | NUD_PROBE | NUD_STALE | NUD_DELAY,
 };
 
-/* What is said of an interface. */
+/* How an interface is shown. */
 struct device {
-    uint32_t interface; /* its index, 0: none yet */
+    uint32_t interface; /* its index; 0: none yet */
     const char *hardware;
     size_t length;
     char name[DEVICE_MAX]; /* escaped */
@@ -44,10 +42,10 @@ struct arp_sink {
     struct sink sink;
     struct arp_layout layout;
     size_t found;       /* rows so far */
-    struct device last; /* neighbours of one interface mostly come together */
+    struct device last; /* most neighbours of one interface follow each other */
 };
 
-/* What is said of one entry. */
+/* How one entry is shown. */
 struct entry {
     const struct record *record;
     const char *host; /* NULL: its address */
@@ -55,12 +53,7 @@ struct entry {
     unsigned flags; /* ATF_* */
 };
 
-static char *put_escaped(char *dst, const char *string, size_t most)
-{
-    return escape_text(dst, string, strnlen(string, most), NULL);
-}
-
-/* The flags of /proc/net/arp, as the kernel makes them of states (net/ipv4/arp.c). */
+/* The flags of /proc/net/arp, which the kernel derives from the state (net/ipv4/arp.c). */
 static unsigned flags_of(const struct record *record)
 {
     const struct neighbour_record *neighbour = &record->neighbour;
@@ -74,7 +67,7 @@ static unsigned flags_of(const struct record *record)
     return (neighbour->state & STATES_VALID) ? ATF_COM : 0;
 }
 
-/* A type that arp does not know is Ethernet to it. */
+/* arp takes a type that it does not know for Ethernet. */
 static const char *net_tools_name(int type)
 {
     const struct hardware *hardware;
@@ -85,19 +78,23 @@ static const char *net_tools_name(int type)
     return hardware && hardware->net_tools ? hardware->net_tools : "ether";
 }
 
-/* By its name, or by its number when it is gone since. */
+static char *put_name(char *dst, const char *name)
+{
+    return escape_text(dst, name, strnlen(name, INTERFACE_NAME_SIZE), NULL);
+}
+
+/* By its name, or by its number if it is gone by now. */
 static void look_up_device(struct device *device, uint32_t interface, struct interfaces *interfaces)
 {
     const char *name = interfaces_name(interfaces, interface);
-    const char *stop = name ? put_escaped(device->name, name, INTERFACE_NAME_SIZE)
-                            : text_u64(device->name, interface);
+    const char *stop = name ? put_name(device->name, name) : text_u64(device->name, interface);
 
     device->interface = interface;
     device->hardware = net_tools_name(interfaces_hardware(interfaces, interface));
     device->length = (size_t)(stop - device->name);
 }
 
-/* What a file said is taken from there. A proxy for all interfaces has none. */
+/* As /proc names it. A proxy for all interfaces has none. */
 static void read_device(struct device *device, const struct record *record)
 {
     const struct neighbour_record *neighbour = &record->neighbour;
@@ -106,7 +103,7 @@ static void read_device(struct device *device, const struct record *record)
 
     device->interface = 0;
     device->hardware = net_tools_name(type);
-    device->length = (size_t)(put_escaped(device->name, name, INTERFACE_NAME_SIZE) - device->name);
+    device->length = (size_t)(put_name(device->name, name) - device->name);
 }
 
 static const struct device *device_of(struct arp_sink *arp, const struct record *record)
@@ -140,44 +137,27 @@ static char *put_device(char *dst, const struct device *device)
     return dst + device->length;
 }
 
-/* A letter or a word for each flag that is set. */
-struct flag {
-    unsigned bit;
-    const char *text;
-};
-
-static char *put_flags(char *dst, unsigned flags, const struct flag *names, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (flags & names[i].bit)
-            dst = put_string(dst, names[i].text);
-    return dst;
-}
-
 static char *put_bsd(char *dst, const struct entry *entry)
 {
-    static const struct flag words[] = {
+    static const struct flag_text words[] = {
         {ATF_NETMASK, "netmask * "}, {ATF_PERM, "PERM "},       {ATF_PUBL, "PUB "},
         {ATF_MAGIC, "AUTO "},        {ATF_DONTPUB, "DONTPUB "}, {ATF_USETRAILERS, "TRAIL "},
     };
 
-    dst = entry->host ? put_escaped(dst, entry->host, HOST_MAX) : put_string(dst, "?");
-    dst = put_string(dst, " (");
-    dst = text_ipv4(dst, entry->record->neighbour.address.bytes);
-    dst = put_string(dst, ") at ");
+    dst = entry->host ? put_escaped(dst, entry->host, NULL) : PUT(dst, "?");
+    dst = text_ipv4(PUT(dst, " ("), entry->record->neighbour.address.bytes);
+    dst = PUT(dst, ") at ");
     if (entry->flags & ATF_COM) {
-        dst = put_lladdr(dst, entry->record);
-        dst = put_string(dst, " [");
-        dst = put_string(dst, entry->device->hardware);
-        dst = put_string(dst, "] ");
+        dst = PUT(put_lladdr(dst, entry->record), " [");
+        dst = PUT(put_string(dst, entry->device->hardware), "] ");
     } else {
         dst = put_string(dst, entry->flags & ATF_PUBL ? "<from_interface> " : "<incomplete> ");
     }
     dst = put_flags(dst, entry->flags, words, COUNT(words));
-    return put_device(put_string(dst, "on "), entry->device);
+    return put_device(PUT(dst, "on "), entry->device);
 }
 
-/* An address that fills its column still has a blank behind it. */
+/* An address that fills its column is followed by a blank, too. */
 static char *put_table_lladdr(char *dst, const struct entry *entry)
 {
     char *start;
@@ -196,24 +176,20 @@ static char *put_table_lladdr(char *dst, const struct entry *entry)
 
 static char *put_table(char *dst, const struct entry *entry)
 {
-    static const struct flag letters[] = {
+    static const struct flag_text letters[] = {
         {ATF_COM, "C"},   {ATF_PERM, "M"},    {ATF_PUBL, "P"},
         {ATF_MAGIC, "A"}, {ATF_DONTPUB, "!"}, {ATF_USETRAILERS, "T"},
     };
     char *start = dst;
 
-    /* a name that begins so means none to arp */
+    /* to arp a name that begins with "?" is no name */
     if (entry->host && entry->host[0] != '?')
-        dst = put_escaped(dst, entry->host, HOST_MAX);
+        dst = put_escaped(dst, entry->host, NULL);
     else
         dst = text_ipv4(dst, entry->record->neighbour.address.bytes);
-    dst = put_string(text_pad(dst, start, ADDRESS_WIDTH), "  ");
-    dst = put_table_lladdr(dst, entry);
-    start = dst;
-    dst = put_flags(dst, entry->flags, letters, COUNT(letters));
-    dst = text_pad(dst, start, FLAGS_WIDTH);
-    dst = put_padded(dst, entry->flags & ATF_NETMASK ? "*" : "", MASK_WIDTH);
-    *dst++ = ' ';
+    dst = put_table_lladdr(PUT(text_pad(dst, start, ADDRESS_WIDTH), "  "), entry);
+    dst = text_pad(put_flags(dst, entry->flags, letters, COUNT(letters)), dst, FLAGS_WIDTH);
+    dst = end_cell(put_string(dst, entry->flags & ATF_NETMASK ? "*" : ""), dst, MASK_WIDTH);
     return put_device(dst, entry->device);
 }
 
@@ -255,16 +231,14 @@ static void put_totals(struct writer *writer, size_t skipped, size_t found)
     writer_puts(writer, "\n");
 }
 
-/* Whatever length was typed, no more of a host is shown than there are in a name. */
+/* However long a host was typed, no more of it is shown than a name can have. */
 static void put_no_entry(struct writer *writer, const struct arp_layout *layout)
 {
     char *dst = writer_reserve(writer, WRITER_RESERVE_MAX);
 
-    dst = put_escaped(dst, layout->host, HOST_MAX);
-    dst = put_string(dst, " (");
-    dst = text_ipv4(dst, layout->host_address);
-    dst = put_string(dst, ") -- no entry\n");
-    writer_commit(writer, dst);
+    dst = escape_text(dst, layout->host, strnlen(layout->host, HOST_MAX), NULL);
+    dst = text_ipv4(PUT(dst, " ("), layout->host_address);
+    writer_commit(writer, PUT(dst, ") -- no entry\n"));
 }
 
 static void begin(struct sink *sink)
@@ -293,19 +267,14 @@ static void end(struct sink *sink)
     }
 }
 
-static void destroy(struct sink *sink)
-{
-    free(sink);
-}
-
 struct sink *sink_arp_create(const struct arp_layout *layout, struct writer *writer,
                              const struct context *context)
 {
-    static const struct sink_ops ops = {.begin = begin, .row = row, .end = end, .destroy = destroy};
-    struct arp_sink *arp = malloc(sizeof *arp);
+    static const struct sink_ops ops = {.size = sizeof(struct arp_sink),
+                                        .layout_size = sizeof *layout,
+                                        .begin = begin,
+                                        .row = row,
+                                        .end = end};
 
-    if (!arp)
-        return NULL;
-    *arp = (struct arp_sink){.sink = {&ops, writer, context}, .layout = *layout};
-    return &arp->sink;
+    return sink_create(&ops, layout, writer, context);
 }

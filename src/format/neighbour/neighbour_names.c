@@ -1,33 +1,34 @@
-#include "format/neighbour/neighbour_names.h"
+#include "fastnet/neighbour_names.h"
 
 #include <linux/neighbour.h>
+#include <string.h>
+#include <strings.h>
 
 #include "fastnet/array.h"
 
+static const struct {
+    uint16_t state;
+    const char *name;
+} states[] = {
+    {NUD_NONE, "NONE"},     {NUD_INCOMPLETE, "INCOMPLETE"}, {NUD_REACHABLE, "REACHABLE"},
+    {NUD_STALE, "STALE"},   {NUD_DELAY, "DELAY"},           {NUD_PROBE, "PROBE"},
+    {NUD_FAILED, "FAILED"}, {NUD_NOARP, "NOARP"},           {NUD_PERMANENT, "PERMANENT"},
+};
+
 const char *neighbour_state_name(uint64_t state)
 {
-    switch (state) {
-    case NUD_NONE:
-        return "NONE";
-    case NUD_INCOMPLETE:
-        return "INCOMPLETE";
-    case NUD_REACHABLE:
-        return "REACHABLE";
-    case NUD_STALE:
-        return "STALE";
-    case NUD_DELAY:
-        return "DELAY";
-    case NUD_PROBE:
-        return "PROBE";
-    case NUD_FAILED:
-        return "FAILED";
-    case NUD_NOARP:
-        return "NOARP";
-    case NUD_PERMANENT:
-        return "PERMANENT";
-    default:
-        return NULL;
-    }
+    for (size_t i = 0; i < COUNT(states); i++)
+        if (states[i].state == state)
+            return states[i].name;
+    return NULL;
+}
+
+int neighbour_state_number(const char *name, size_t length)
+{
+    for (size_t i = 0; i < COUNT(states); i++)
+        if (strlen(states[i].name) == length && strncasecmp(states[i].name, name, length) == 0)
+            return states[i].state;
+    return -1;
 }
 
 /* NTF_*, then NTF_EXT_*; some linux/neighbour.h lack the newest of them. */

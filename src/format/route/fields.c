@@ -25,8 +25,9 @@ static const struct field fields[] = {
     FLAGS(flags, route.flags, route_flag_names, ROUTE_FLAGS,
           "UP, GATEWAY, HOST, REJECT ...; by commas"),
     NUMBER(metric, route.metric, ROUTE_METRIC, "the lowest is taken first"),
-    NUMBER(ref, route.references, ROUTE_REFERENCES, "references in the kernel (only in its files)"),
-    NUMBER(use, route.use, ROUTE_USE, "lookups, no longer counted (only in its files)"),
+    NUMBER(references, route.references, ROUTE_REFERENCES,
+           "references in the kernel (only in its files)"),
+    NUMBER(lookups, route.use, ROUTE_USE, "lookups, no longer counted (only in its files)"),
     COMPUTED(interface, VALUE_TEXT, interface, 0, "interface packets are sent by",
              .optional = ROUTE_INTERFACE, .needs.lookups = NEED_INTERFACES),
     NAMED(table, route.table, route_table_name, ROUTE_TABLE, "main, local, default or the number"),
@@ -40,7 +41,7 @@ static const struct field fields[] = {
     ADDRESS(source, route.source, ROUTE_SOURCE, "address that packets are sent from"),
     ADDRESS(from, route.from, ROUTE_FROM, "only packets from this network (IPv6)"),
     NUMBER(from_prefix, route.from_prefix, ROUTE_FROM, "bits of it that count"),
-    NAMED(protocol, route.protocol, route_protocol_name, ROUTE_ORIGIN,
+    NAMED(origin, route.protocol, route_protocol_name, ROUTE_ORIGIN,
           "who made it: kernel, boot, static, ra ..."),
     NAMED(scope, route.scope, route_scope_name, ROUTE_ORIGIN,
           "global, site, link, host or nowhere"),
@@ -49,6 +50,8 @@ static const struct field fields[] = {
     NUMBER(nexthop, route.nexthop, ROUTE_NEXTHOP, "of several next hops which one, from 1"),
     NUMBER(weight, route.weight, ROUTE_NEXTHOP, "... and its share of the packets"),
 };
+
+const struct field field_route_part = NUMBER(part, route.part, 0, "enum route_part");
 
 static const struct borrowed borrowed[] = {BORROWED_TEXT(route.device, ROUTE_DEVICE)};
 static const struct named_address hosts[] = {

@@ -35,7 +35,7 @@ const char *route_type_name(uint64_t type)
     return type < COUNT(names) ? names[type] : NULL;
 }
 
-/* etc/iproute2/rt_protos; those without a name here are newer than some linux/rtnetlink.h. */
+/* etc/iproute2/rt_protos. Numbers stand for RTPROT_* that some linux/rtnetlink.h lack. */
 const char *route_protocol_name(uint64_t protocol)
 {
     static const char *const names[] = {

@@ -1,8 +1,8 @@
 /*
  * CSV (RFC 4180). An empty field is unknown; "" is known to be empty. Text is escaped, then quoted
- * where the format or a careless reader would stumble over it. For spreadsheets a ' goes before
- * text that they would take for a formula, and a semicolon, which separates cells where the comma
- * is a decimal point, is escaped.
+ * if the format or a careless reader needs that. For spreadsheets, text that looks like a formula
+ * gets a ' before it, and semicolons are escaped, because they separate cells if the comma is a
+ * decimal point.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static struct csv *csv_of(struct sink *sink)
     return (struct csv *)sink;
 }
 
-/* Line ends never get here: they were escaped. */
+/* Line ends need no quotes, because they are escaped. */
 static bool needs_quotes(struct text text)
 {
     if (text.length == 0 || text.data[0] == ' ' || text.data[text.length - 1] == ' ')
@@ -32,8 +32,8 @@ static bool needs_quotes(struct text text)
 }
 
 /*
- * Whether it begins as a formula does (OWASP, CSV Injection), in full width too, or with the ' that
- * is put before one: a ' at the beginning can then always be taken off.
+ * Whether text begins like a formula (OWASP, CSV Injection), also in full width. A ' counts too: a
+ * reader can then always remove the first '.
  */
 static bool begins_formula(struct text text)
 {
@@ -57,8 +57,7 @@ static bool begins_formula(struct text text)
     return false;
 }
 
-/* The same of a text as it is written: of a socket's name a NUL is an '@', and an '@' is escaped.
- */
+/* The same for text as it is written: in a socket's name NUL becomes '@', and '@' is escaped. */
 static bool is_written_as_formula(struct text text, enum text_part part)
 {
     if (part == PART_SOCKET_NAME && text.length > 0 && (*text.data == '\0' || *text.data == '@'))
@@ -66,7 +65,7 @@ static bool is_written_as_formula(struct text text, enum text_part part)
     return begins_formula(text);
 }
 
-/* Each quote is written twice. */
+/* Writes each quote twice. */
 static void put_doubled(struct writer *writer, struct text text, const char *delimiters,
                         enum text_part part)
 {
@@ -99,18 +98,18 @@ static void put_text(const struct csv *csv, const struct value *value)
     writer_puts(writer, quote);
 }
 
-/* The name that a list which is not empty begins with. */
+/* The name that a list which is not empty begins with; networks have none. */
 static struct text first_name(const struct value *value, char *digits)
 {
     const char *name;
 
-    if (value->type != VALUE_OWNERS)
+    if (value->type == VALUE_FLAGS)
         return value_flag_name(value, value_next_flag(value, 0), digits);
-    name = value->owners.first[0].name;
+    name = value->type == VALUE_OWNERS ? value->owners.first[0].name : "";
     return (struct text){name, strlen(name)};
 }
 
-/* Always quoted: commas stand between them, and quotes in their names are escaped. */
+/* Always quoted, because of the commas between names. Quotes in names are escaped. */
 static void put_list(const struct csv *csv, const struct value *value, bool empty)
 {
     char digits[TEXT_U64_MAX];
@@ -152,6 +151,9 @@ static void put_value(const struct csv *csv, const struct value *value)
     case VALUE_FLAGS:
         put_list(csv, value, value_next_flag(value, 0) == VALUE_FLAG_BITS);
         break;
+    case VALUE_NETWORKS:
+        put_list(csv, value, value->networks.count == 0);
+        break;
     }
 }
 
@@ -179,7 +181,7 @@ static void csv_row(struct sink *sink, const struct record *record)
         if (i > 0)
             writer_put(sink->writer, ",", 1);
         if (value.type == VALUE_UNKNOWN && options->count == 1)
-            writer_puts(sink->writer, "\"\""); /* a blank line would be no record to many readers */
+            writer_puts(sink->writer, "\"\""); /* many readers ignore a blank line */
         else
             put_value(csv_of(sink), &value);
     }

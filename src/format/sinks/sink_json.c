@@ -7,7 +7,7 @@
 #include "fastnet/text.h"
 #include "format/text/value.h"
 
-/* A member's name with what surrounds it: ,"proto": and the first goes without the comma. */
+/* A member's name as it is written: ,"protocol": (the first member without the comma). */
 struct key {
     const char *text;
     size_t length;
@@ -20,7 +20,7 @@ struct json {
     bool array; /* else one object a line */
     bool empty; /* no row yet */
     struct key *keys;
-    char *names; /* what the keys borrow from */
+    char *names; /* the keys' text */
 };
 
 static struct json *json_of(struct sink *sink)
@@ -76,6 +76,19 @@ static void put_flags(struct writer *writer, const struct value *value)
     writer_puts(writer, *before == '[' ? "[]" : "]");
 }
 
+static void put_networks(struct writer *writer, const struct value *value)
+{
+    writer_put(writer, "[", 1);
+    for (size_t i = 0; i < value->networks.count; i++) {
+        char *dst = writer_reserve(writer, TEXT_NETWORK_MAX + 3);
+        dst = stpcpy(dst, i > 0 ? ",\"" : "\"");
+        dst = text_network(dst, value_network(value, i));
+        *dst++ = '"';
+        writer_commit(writer, dst);
+    }
+    writer_put(writer, "]", 1);
+}
+
 static void put_address(struct writer *writer, const struct value *value)
 {
     char *dst = writer_reserve(writer, TEXT_ADDRESS_MAX + 2);
@@ -126,6 +139,9 @@ static void put_value(struct writer *writer, const struct value *value)
     case VALUE_FLAGS:
         put_flags(writer, value);
         break;
+    case VALUE_NETWORKS:
+        put_networks(writer, value);
+        break;
     }
 }
 
@@ -138,7 +154,7 @@ static void json_begin(struct sink *sink)
         writer_put(sink->writer, "[", 1);
 }
 
-/* What stands between the rows of an array is written when the next one comes. */
+/* The separator between two rows is written when the second one comes. */
 static void put_separator(struct json *json)
 {
     if (json->array)
@@ -179,7 +195,7 @@ static void json_destroy(struct sink *sink)
     free(json);
 }
 
-/* Most column names are ours; those of counters come from the kernel, or out of a file. */
+/* Escapes the names, because those of counters come from the kernel or from a file. */
 static bool json_set_columns(struct sink *sink, const struct field *const *columns, size_t count)
 {
     struct json *json = json_of(sink);

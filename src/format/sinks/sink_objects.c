@@ -1,7 +1,7 @@
 /*
- * Rows that are a name and a value, made into objects: rows of one thing that follow each other
- * become one row with a column for each of their names, and that goes to another sink. Its columns
- * are made anew for each object, when all of its rows are there: the names are not known before.
+ * Turns rows of an object, a name and a value into objects: consecutive rows of one object become
+ * one row of another sink, with a column for each name. The columns are made for each object after
+ * its last row, because the names are not known before.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "fastnet/hash.h"
 #include "fastnet/sink.h"
 
-/* The columns that the rows come with. */
+/* The columns of the incoming rows. */
 enum { COLUMN_OBJECT, COLUMN_NAME, COLUMN_VALUE, COLUMNS };
 
 enum { MEMBERS_FIRST = 64 };
@@ -20,7 +20,7 @@ struct member {
     struct value value;
 };
 
-/* Where a member is found by its name; empty unless it is of the object at hand. */
+/* Finds a member by its name; free unless `object` is the current one. */
 struct slot {
     uint64_t object;
     size_t member;
@@ -30,12 +30,12 @@ struct objects {
     struct sink sink;
     struct sink_options options;
     struct sink *inner; /* owned */
-    char *name;         /* of the object at hand, owned; NULL: there is none */
+    char *name;         /* of the current object, owned; NULL: none */
     uint64_t object;    /* its number, from 1 on */
     struct member *members;
     struct slot *slots; /* twice the capacity, a power of two */
     size_t count, capacity;
-    uint64_t secret[2]; /* a captured file has any names, but not where they collide */
+    uint64_t secret[2]; /* a captured file cannot choose names that collide */
 };
 
 static struct objects *objects_of(struct sink *sink)
@@ -50,7 +50,7 @@ static bool is_named(const char *name, struct text text)
 
 /* --- Members ---------------------------------------------------------------------------------- */
 
-/* The slot of the member of this name, or the empty one where it belongs. */
+/* The slot of the member with this name, or the free one where it belongs. */
 static struct slot *slot_of(const struct objects *objects, struct text name)
 {
     const size_t mask = 2 * objects->capacity - 1;
@@ -86,7 +86,7 @@ static bool grow(struct objects *objects)
     return true;
 }
 
-/* An object has no two members of one name: the first one counts. */
+/* Of several members with one name the first counts. */
 static bool add_member(struct objects *objects, struct text name, const struct value *value)
 {
     struct slot *slot;
@@ -125,7 +125,7 @@ static bool begin_object(struct objects *objects, struct text name)
     return objects->name;
 }
 
-/* What an object is shown by, and where its values are put. */
+/* The columns and values of an object. */
 struct shape {
     struct field *columns;
     const struct field **order;
@@ -162,7 +162,7 @@ static bool shape_init(struct shape *shape, const struct objects *objects)
     return true;
 }
 
-/* Hands on the object at hand, if there is one. Returns false when memory is short. */
+/* Hands on the current object, if there is one. Returns false when memory is short. */
 static bool end_object(struct objects *objects)
 {
     struct shape shape = {.columns = NULL};
@@ -192,7 +192,7 @@ static void objects_begin(struct sink *sink)
 {
     struct sink *inner = objects_of(sink)->inner;
 
-    inner->ops->begin(inner);
+    sink_begin(inner);
 }
 
 static struct value value_of(const struct objects *objects, size_t i, const struct record *record)
@@ -222,7 +222,7 @@ static void objects_end(struct sink *sink)
     struct objects *objects = objects_of(sink);
 
     check_memory(sink, end_object(objects));
-    objects->inner->ops->end(objects->inner);
+    sink_end(objects->inner);
 }
 
 static void objects_destroy(struct sink *sink)

@@ -1,6 +1,6 @@
 /*
- * A table whose columns are as wide as what is in them. The first rows are kept to learn the
- * widths; when they are many, the rest streams, and a longer value pushes its line.
+ * A table with columns as wide as their contents. The first rows are kept to find the widths. If
+ * there are many rows, the rest is streamed, and a longer value shifts the rest of its line.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,8 +25,8 @@ struct fitted {
     struct sink sink;
     struct sink_options options;
     size_t rows;    /* kept */
-    size_t used;    /* of the kept bytes */
-    bool streaming; /* the widths are settled */
+    size_t used;    /* bytes of `kept` */
+    bool streaming; /* the widths are fixed */
     char *kept;     /* KEPT_BYTES */
     size_t widths[];
 };
@@ -36,7 +36,7 @@ static struct fitted *fitted_of(struct sink *sink)
     return (struct fitted *)sink;
 }
 
-/* In characters: every byte but UTF-8's second to fourth. */
+/* In characters: counts all bytes except UTF-8's second to fourth. */
 static size_t width_of(const char *text, size_t length)
 {
     size_t width = 0;
@@ -63,11 +63,11 @@ static void put_blanks(struct writer *writer, size_t count)
     }
 }
 
-/* Where a line stands: blanks are written before the next cell, so that none end a line. */
+/* A line being written. Blanks are written before the next cell, so no line ends in blanks. */
 struct line {
     struct fitted *table;
     size_t column;
-    size_t blanks; /* owed */
+    size_t blanks; /* still to be written */
 };
 
 static void put_cell(struct line *line, const char *text, struct kept_cell cell, const char *colour)
@@ -107,7 +107,7 @@ static size_t put_capitals(char heading[CELL_BOUND], const char *name)
 {
     size_t length;
 
-    for (length = 0; name[length] && length < CELL_BOUND; length++)
+    for (length = 0; length < CELL_BOUND && name[length]; length++)
         heading[length] =
             name[length] >= 'a' && name[length] <= 'z' ? (char)(name[length] - 32) : name[length];
     return length;
@@ -140,7 +140,7 @@ static const char *put_kept_row(struct fitted *table, const char *at)
     return at;
 }
 
-/* Settles the widths and writes what was kept. */
+/* Fixes the widths and writes the kept rows. */
 static void put_kept(struct fitted *table)
 {
     const char *at = table->kept;
@@ -249,7 +249,7 @@ static void table_end(struct sink *sink)
         put_kept(table);
 }
 
-/* The widths are those of the rows that have come, once there are any. */
+/* Fixes the widths by the rows so far, if there are any. */
 static void table_pause(struct sink *sink)
 {
     if (fitted_of(sink)->rows > 0)

@@ -1,5 +1,6 @@
 /* The fields of sockets. */
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 
 #include "fastnet/lookup.h"
 #include "format/fields/fields.h"
@@ -54,14 +55,37 @@ static struct value port(const struct cell *cell)
     return cell->record->socket.family == AF_UNIX ? unknown : number_member(cell);
 }
 
-static struct value service(const struct cell *cell)
+/* A raw socket has no remote port, whatever connect(2) was told. */
+static struct value remote_port(const struct cell *cell)
 {
-    const struct value port = number_member(cell);
+    return cell->record->socket.protocol == IPPROTO_RAW ? number(0) : port(cell);
+}
+
+static struct value service_of(const struct cell *cell, struct value port)
+{
     const struct services *services = cell->context->services;
 
-    if (!services || port.number == 0)
+    if (!services || port.type == VALUE_UNKNOWN || port.number == 0)
         return unknown;
     return string(services_name(services, cell->record->socket.protocol, (uint16_t)port.number));
+}
+
+static struct value service(const struct cell *cell)
+{
+    return service_of(cell, port(cell));
+}
+
+static struct value remote_service(const struct cell *cell)
+{
+    return service_of(cell, remote_port(cell));
+}
+
+/* --- Its queues ------------------------------------------------------------------------------- */
+
+/* A listener has nothing to send: what the kernel says there is its backlog. */
+static struct value send_q(const struct cell *cell)
+{
+    return cell->record->socket.state == TCP_LISTEN ? number(0) : number_member(cell);
 }
 
 /* --- Its timer -------------------------------------------------------------------------------- */
@@ -147,22 +171,24 @@ static struct value processes(const struct cell *cell)
 /* Its path, by the type that has rules of its own for abstract names. */
 #define SOCKET_NAME(id, path, ...)                                                                 \
     FIELD(id, VALUE_SOCKET_NAME, text_member, __VA_ARGS__, MEMBER(path))
-#define SERVICE(id, path, ...)                                                                     \
-    COMPUTED(id, VALUE_TEXT, service, __VA_ARGS__, MEMBER(path), .needs.lookups = NEED_SERVICES)
+#define SERVICE(id, path, function, ...)                                                           \
+    COMPUTED(id, VALUE_TEXT, function, SOCKET_ADDRESSES, __VA_ARGS__, MEMBER(path),                \
+             .needs.lookups = NEED_SERVICES)
 #define OWNED(id, type, function, ...)                                                             \
     COMPUTED(id, type, function, SOCKET_INODE, __VA_ARGS__, .needs.lookups = NEED_OWNERS)
 
 /* In the order in which --columns=help lists them. Names and meanings stay once released. */
 static const struct field fields[] = {
-    WORD(proto, socket.protocol, protocol_name, 0, "tcp, udp, udplite, raw or unix"),
+    WORD(protocol, socket.protocol, protocol_name, 0, "tcp, udp, udplite, raw or unix"),
     WORD(family, socket.family, family_name, 0, "inet, inet6 or unix"),
     WORD(state, socket.state, socket_state_name, SOCKET_STATE,
          "state by its kernel name: ESTABLISHED, TIME_WAIT, LISTEN, CLOSE, ...", .coloured = true),
     GAUGE(recv_q, socket.recv_q, SOCKET_QUEUES,
           "bytes not yet read; of a TCP listener, connections waiting to be accepted",
           .unit = UNIT_BYTES),
-    GAUGE(send_q, socket.send_q, SOCKET_QUEUES,
-          "bytes not yet acknowledged or sent; of a TCP listener 0", .unit = UNIT_BYTES),
+    COMPUTED(send_q, VALUE_NUMBER, send_q, SOCKET_QUEUES,
+             "bytes not yet acknowledged or sent; of a TCP listener 0", MEMBER(socket.send_q),
+             .gauge = true, .unit = UNIT_BYTES),
     ADDRESS(local_address, socket.local.address, SOCKET_ADDRESSES,
             "local address; an IPv4-mapped one as IPv4"),
     COMPUTED(local_port, VALUE_NUMBER, port, SOCKET_ADDRESSES,
@@ -170,15 +196,15 @@ static const struct field fields[] = {
              MEMBER(socket.local.port)),
     ADDRESS(remote_address, socket.remote.address, SOCKET_ADDRESSES,
             "the peer's address; an IPv4-mapped one as IPv4"),
-    COMPUTED(remote_port, VALUE_NUMBER, port, SOCKET_ADDRESSES, "the peer's port, 0 for any",
+    COMPUTED(remote_port, VALUE_NUMBER, remote_port, SOCKET_ADDRESSES, "the peer's port, 0 for any",
              MEMBER(socket.remote.port)),
     HOST(local_host, socket.local.address, SOCKET_ADDRESSES,
          "host name of the local address, where it has one"),
     HOST(remote_host, socket.remote.address, SOCKET_ADDRESSES,
          "host name of the peer's address, where it has one"),
-    SERVICE(local_service, socket.local.port, SOCKET_ADDRESSES,
+    SERVICE(local_service, socket.local.port, service,
             "service name of the local port, where it has one"),
-    SERVICE(remote_service, socket.remote.port, SOCKET_ADDRESSES,
+    SERVICE(remote_service, socket.remote.port, remote_service,
             "service name of the peer's port, where it has one"),
     INTERFACE(interface, socket.interface, SOCKET_INTERFACE,
               "device it is bound to, or of a link-local address; the index where it has no name"),
@@ -201,7 +227,7 @@ static const struct field fields[] = {
           "keepalive or window probes that were not answered"),
     WORD(type, socket.type, type_name, SOCKET_TYPE,
          "of a unix socket: stream, dgram, raw, rdm or seqpacket"),
-    NUMBER(refcount, socket.refcount, SOCKET_REFCOUNT,
+    NUMBER(references, socket.refcount, SOCKET_REFCOUNT,
            "of a unix socket: references to it in the kernel"),
     WORD(flags, socket.flags, flags_name, SOCKET_UNIX_FLAGS,
          "of a unix socket: ACC it listens, W it waits for data, N for room; by commas"),
@@ -213,7 +239,11 @@ static const struct field fields[] = {
            "the kernel's own number for the socket, the same as long as it lives", .key = true),
 };
 
-static const struct borrowed borrowed[] = {BORROWED_TEXT(socket.path, SOCKET_PATH)};
+static const struct borrowed borrowed[] = {
+    BORROWED_TEXT(socket.path, SOCKET_PATH),
+    BORROWED_TEXT(socket.tcp_info, SOCKET_TCP_INFO),
+    BORROWED_TEXT(socket.memory, SOCKET_MEMORY),
+};
 static const struct named_address hosts[] = {
     NAMED_ADDRESS(socket.local.address, SOCKET_ADDRESSES),
     NAMED_ADDRESS(socket.remote.address, SOCKET_ADDRESSES),

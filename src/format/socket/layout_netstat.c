@@ -1,16 +1,15 @@
 /*
- * The layout of net-tools 2.10 netstat -W: headings, widths and wording. What differs is said in
- * netstat's own terms where it has some, and as "-" where a number is not known.
+ * The layout of net-tools 2.10 netstat -W: headings, widths and wording. A number that is not known
+ * is "-".
  */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "fastnet/array.h"
+#include "fastnet/layouts.h"
 #include "fastnet/lookup.h"
-#include "fastnet/sink.h"
 #include "fastnet/text.h"
 #include "format/group/layout_group.h"
 #include "format/socket/socket_names.h"
@@ -33,50 +32,30 @@ enum {
     UNIX_STATE_WIDTH = 14,
     UNIX_INODE_WIDTH = 8,
     NUMERIC_ROW_MAX = 512, /* the longest row without names */
-    /* Two hosts (NI_MAXHOST), two services and a user, escaped, fit into WRITER_RESERVE_MAX. */
-    NAME_MAX_SHOWN = 512,
 };
+
+/* Two hosts, two services and a user. */
+_Static_assert(NUMERIC_ROW_MAX + ESCAPE_FACTOR * (2 * HOST_MAX + 3 * NAME_MAX_SHOWN) <=
+                   WRITER_RESERVE_MAX,
+               "a row fits");
 
 struct netstat_sink {
     struct sink sink;
     struct netstat_layout layout;
 };
 
-/* A name that is longer than any database should have is none: a row has its bounds. */
-static const char *bounded(const char *name)
+/* Bytes that are escaped, too, in what others chose, so that it remains one column. */
+static const char *delimiters_of(const struct netstat_sink *netstat)
 {
-    return name && strnlen(name, NAME_MAX_SHOWN + 1) <= NAME_MAX_SHOWN ? name : NULL;
+    return netstat->layout.one_word_names ? " " : NULL;
 }
 
-/* What others chose, with nothing in it that a terminal obeys, nor that makes it two columns. */
-static char *put_foreign(char *dst, const struct netstat_sink *netstat, const char *name,
-                         size_t length)
-{
-    return escape_text(dst, name, length, netstat->layout.one_word_names ? " " : NULL);
-}
-
-/* A name from a database. */
-static char *put_name(char *dst, const struct netstat_sink *netstat, const char *name)
-{
-    return put_foreign(dst, netstat, name, strlen(name));
-}
-
-/* Right-aligned in the width of a queue. */
+/* A blank and the queue. */
 static char *put_queue(char *dst, uint32_t bytes)
 {
-    char digits[TEXT_U64_MAX];
-    size_t length;
-
     if (bytes == 0)
-        return (char *)memcpy(dst, "      0", 7) + 7;
-    length = (size_t)(text_u64(digits, bytes) - digits);
-    *dst++ = ' ';
-    if (length < QUEUE_WIDTH) {
-        memset(dst, ' ', QUEUE_WIDTH - length);
-        dst += QUEUE_WIDTH - length;
-    }
-    memcpy(dst, digits, length);
-    return dst + length;
+        return PUT(dst, "      0");
+    return put_number_right(PUT(dst, " "), bytes, QUEUE_WIDTH);
 }
 
 static const char *proto_name(const struct socket_record *sock)
@@ -95,41 +74,26 @@ static const char *proto_name(const struct socket_record *sock)
     }
 }
 
-static char *put_host(char *dst, const struct netstat_sink *netstat, const struct address *address)
+static char *put_host_of(char *dst, const struct netstat_sink *netstat,
+                         const struct address *address)
 {
-    const char *name;
-
     if (netstat->layout.numeric_hosts)
         return text_address(dst, address);
     if (address_is_unspecified(address))
         return put_string(dst, address->family == AF_INET ? "0.0.0.0" : "[::]");
-    name = hosts_name(netstat->sink.context->hosts, address);
-    return name ? put_name(dst, netstat, name) : text_address(dst, address);
+    return put_host(dst, netstat->sink.context->hosts, address, delimiters_of(netstat));
 }
 
-static char *put_port(char *dst, const struct netstat_sink *netstat, uint8_t protocol,
-                      uint16_t port)
+static char *put_endpoint(char *dst, const struct netstat_sink *netstat, uint8_t protocol,
+                          const struct address *address, uint16_t port)
 {
-    const char *name = NULL;
-
-    if (port == 0) {
-        *dst = '*';
-        return dst + 1;
-    }
-    if (!netstat->layout.numeric_ports)
-        name = bounded(services_name(netstat->sink.context->services, protocol, port));
-    return name ? put_name(dst, netstat, name) : text_u64(dst, port);
-}
-
-static char *put_endpoint(char *dst, const struct netstat_sink *netstat,
-                          const struct socket_record *sock, const struct endpoint *endpoint)
-{
+    const struct services *services =
+        netstat->layout.numeric_ports ? NULL : netstat->sink.context->services;
     char *start = dst;
 
-    dst = put_host(dst, netstat, &endpoint->address);
-    *dst++ = ':';
-    dst = put_port(dst, netstat, sock->protocol, endpoint->port);
-    return text_pad(dst, start, ADDRESS_WIDTH);
+    dst = PUT(put_host_of(dst, netstat, address), ":");
+    dst = put_port(dst, services, protocol, port, delimiters_of(netstat));
+    return end_cell(dst, start, ADDRESS_WIDTH);
 }
 
 static const char *inet_state(const struct socket_record *sock)
@@ -181,14 +145,13 @@ static char *put_user_and_inode(char *dst, const struct netstat_sink *netstat,
     if (!(record->has & SOCKET_UID))
         name = "-";
     else if (!netstat->layout.numeric_users)
-        name = bounded(users_name(netstat->sink.context->users, sock->uid));
-    dst = name ? put_name(dst, netstat, name) : text_u64(dst, sock->uid);
-    dst = text_pad(dst, start, USER_WIDTH);
-    *dst++ = ' ';
+        name = name_within(users_name(netstat->sink.context->users, sock->uid), NAME_MAX_SHOWN);
+    dst = name ? put_escaped(dst, name, delimiters_of(netstat)) : text_u64(dst, sock->uid);
+    dst = end_cell(dst, start, USER_WIDTH);
     return text_pad(text_u64(dst, sock->inode), dst, INODE_WIDTH);
 }
 
-/* netstat shows none of a process whose command is '/' or empty; a column of words needs one. */
+/* netstat shows no name if a command is '/' or empty; a column of words needs one. */
 static const char *program_name(const struct netstat_sink *netstat, const struct owner *owner)
 {
     const char *command = owner->command ? owner->command : "";
@@ -196,7 +159,7 @@ static const char *program_name(const struct netstat_sink *netstat, const struct
     return !*command && netstat->layout.one_word_names ? owner->name : command;
 }
 
-/* "PID/name" of the first owner, of which netstat shows 19 bytes, as they were before escaping. */
+/* "PID/name" of the first owner. netstat shows 19 bytes of it, which are counted unescaped. */
 static char *put_program(char *dst, const struct netstat_sink *netstat, uint64_t inode)
 {
     const struct owners *owners = netstat->sink.context->owners;
@@ -211,7 +174,8 @@ static char *put_program(char *dst, const struct netstat_sink *netstat, uint64_t
     dst = text_u64(dst, (uint64_t)owner->pid);
     *dst++ = '/';
     name = program_name(netstat, owner);
-    dst = put_foreign(dst, netstat, name, strnlen(name, PROGRAM_MAX - (size_t)(dst - start)));
+    dst = escape_text(dst, name, strnlen(name, PROGRAM_MAX - (size_t)(dst - start)),
+                      delimiters_of(netstat));
     return text_pad(dst, start, PROGRAM_WIDTH);
 }
 
@@ -223,18 +187,6 @@ static const char *timer_name(const struct socket_record *sock)
     if (sock->protocol == IPPROTO_TCP)
         return sock->timer < COUNT(tcp_timers) ? tcp_timers[sock->timer] : NULL;
     return sock->timer < COUNT(other_timers) ? other_timers[sock->timer] : NULL;
-}
-
-/* Seconds with two decimals. */
-static char *put_hundredths(char *dst, uint64_t milliseconds)
-{
-    uint64_t hundredths = milliseconds / 10;
-
-    dst = text_u64(dst, hundredths / 100);
-    *dst++ = '.';
-    *dst++ = (char)('0' + hundredths / 10 % 10);
-    *dst++ = (char)('0' + hundredths % 10);
-    return dst;
 }
 
 static char *put_count(char *dst, bool known, uint32_t count)
@@ -264,16 +216,17 @@ static char *put_timer(char *dst, const struct record *record)
 static char *put_inet(char *dst, const struct netstat_sink *netstat, const struct record *record)
 {
     const struct socket_record *sock = &record->socket;
+    /* what the kernel says of a listener is its backlog; raw sockets have no remote port */
+    const uint32_t send_q = sock->state == TCP_LISTEN ? 0 : sock->send_q;
+    const uint16_t remote_port = sock->protocol == IPPROTO_RAW ? 0 : sock->remote.port;
 
-    /* a queue begins with the blank that ends what is before it */
+    /* a queue begins with the blank that ends the protocol */
     dst = (char *)memcpy(dst, proto_name(sock), PROTO_WIDTH) + PROTO_WIDTH - 1;
     dst = put_queue(dst, sock->recv_q);
-    dst = put_queue(dst, sock->send_q);
+    dst = put_queue(dst, send_q);
     *dst++ = ' ';
-    dst = put_endpoint(dst, netstat, sock, &sock->local);
-    *dst++ = ' ';
-    dst = put_endpoint(dst, netstat, sock, &sock->remote);
-    *dst++ = ' ';
+    dst = put_endpoint(dst, netstat, sock->protocol, &sock->local.address, sock->local.port);
+    dst = put_endpoint(dst, netstat, sock->protocol, &sock->remote.address, remote_port);
     dst = put_inet_state(dst, netstat, sock);
     if (netstat->layout.extended)
         dst = put_user_and_inode(dst, netstat, record);
@@ -316,17 +269,11 @@ static const char *unix_state(const struct socket_record *sock)
 
 static char *put_unix_flags(char *dst, uint32_t flags)
 {
-    char *start = dst;
+    static const struct flag_text words[] = {
+        {UNIX_ACCEPTCON, "ACC "}, {UNIX_WAITDATA, "W "}, {UNIX_NOSPACE, "N "}};
+    char *end = put_flags(PUT(dst, "[ "), flags, words, COUNT(words));
 
-    dst = put_string(dst, "[ ");
-    if (flags & UNIX_ACCEPTCON)
-        dst = put_string(dst, "ACC ");
-    if (flags & UNIX_WAITDATA)
-        dst = put_string(dst, "W ");
-    if (flags & UNIX_NOSPACE)
-        dst = put_string(dst, "N ");
-    *dst++ = ']';
-    return text_pad(dst, start, UNIX_FLAGS_WIDTH);
+    return text_pad(PUT(end, "]"), dst, UNIX_FLAGS_WIDTH);
 }
 
 static char *put_unix(char *dst, const struct netstat_sink *netstat, const struct record *record)
@@ -334,9 +281,8 @@ static char *put_unix(char *dst, const struct netstat_sink *netstat, const struc
     const struct socket_record *sock = &record->socket;
 
     dst = put_padded(dst, "unix", UNIX_PROTO_WIDTH);
-    dst = text_pad(put_count(dst, record->has & SOCKET_REFCOUNT, sock->refcount), dst,
+    dst = end_cell(put_count(dst, record->has & SOCKET_REFCOUNT, sock->refcount), dst,
                    UNIX_REFCOUNT_WIDTH);
-    *dst++ = ' ';
     dst = put_unix_flags(dst, sock->flags);
     dst = put_padded(dst, unix_type(sock->type), UNIX_TYPE_WIDTH);
     dst = put_state(dst, netstat, unix_state(sock), UNIX_STATE_WIDTH);
@@ -419,16 +365,6 @@ static void section(struct sink *sink, unsigned section_number)
         put_internet_heading(sink->writer, layout);
 }
 
-static void nothing(struct sink *sink)
-{
-    (void)sink;
-}
-
-static void destroy(struct sink *sink)
-{
-    free(sink);
-}
-
 static struct sink *make_clone(const struct sink *sink, struct writer *writer)
 {
     const struct netstat_sink *netstat = (const struct netstat_sink *)sink;
@@ -439,16 +375,11 @@ static struct sink *make_clone(const struct sink *sink, struct writer *writer)
 struct sink *sink_netstat_create(const struct netstat_layout *layout, struct writer *writer,
                                  const struct context *context)
 {
-    static const struct sink_ops ops = {.begin = nothing,
+    static const struct sink_ops ops = {.size = sizeof(struct netstat_sink),
+                                        .layout_size = sizeof *layout,
                                         .section = section,
                                         .row = row,
-                                        .end = nothing,
-                                        .destroy = destroy,
                                         .clone = make_clone};
-    struct netstat_sink *netstat = malloc(sizeof *netstat);
 
-    if (!netstat)
-        return NULL;
-    *netstat = (struct netstat_sink){.sink = {&ops, writer, context}, .layout = *layout};
-    return &netstat->sink;
+    return sink_create(&ops, layout, writer, context);
 }

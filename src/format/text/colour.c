@@ -9,7 +9,7 @@
 #define CYAN   "\033[36m"
 #define RED    "\033[31m"
 
-/* By how the name starts, so that LISTEN is also netstat's LISTENING and SYN_ all of its kind. */
+/* By prefix: LISTEN also means netstat's LISTENING, and SYN_ all states of that kind. */
 static const struct {
     const char *prefix, *colour;
 } colours[] = {

@@ -7,7 +7,7 @@
 /* Ends what colour_of_state() starts (ECMA-48, SGR). */
 #define COLOUR_RESET "\033[0m"
 
-/* The longest of what colour_of_state() returns. */
+/* Bytes of the longest result of colour_of_state(). */
 enum { COLOUR_MAX = 5 };
 
 /* The escape sequence for a state, by its kernel name or netstat's; NULL for none. */

@@ -1,4 +1,4 @@
-/* Text that others chose, made harmless and still readable back. */
+/* Makes text that others chose harmless, in a form that can be read back. */
 #include "format/text/escape.h"
 
 #include <stdbool.h>
@@ -47,8 +47,8 @@ static char *copy_plain(char *dst, const unsigned char **at, const unsigned char
 }
 
 /*
- * The character that starts at data: its length, or 0 where no valid sequence does (RFC 3629:
- * nothing overlong, no surrogate, nothing above U+10FFFF).
+ * Decodes the character at data. Returns its length, or 0 if the bytes are no valid sequence (RFC
+ * 3629: nothing overlong, no surrogate, nothing above U+10FFFF).
  */
 static size_t utf8_decode(const unsigned char *data, size_t size, uint32_t *code)
 {
@@ -77,11 +77,12 @@ static size_t utf8_decode(const unsigned char *data, size_t size, uint32_t *code
 }
 
 /*
- * Characters beyond ASCII that are not seen, act, or look like a blank or like nothing, in order:
- * C1 controls, and what has one of these properties in Unicode 14.0: White_Space (PropList.txt),
- * Default_Ignorable_Code_Point (DerivedCoreProperties.txt; it has all of Bidi_Control), or is a
- * noncharacter (23.7); further the annotations U+FFF9 to U+FFFB and the empty Braille pattern
- * U+2800. The last two of each plane are noncharacters by rule.
+ * Characters beyond ASCII that are invisible, look like a blank or have an effect, in order. They
+ * are C1 controls; characters with one of these properties in Unicode 14.0: White_Space
+ * (PropList.txt), Default_Ignorable_Code_Point (DerivedCoreProperties.txt; it includes
+ * Bidi_Control), noncharacter (23.7); the annotations U+FFF9 to U+FFFB; and the empty Braille
+ * pattern U+2800. The last two of each plane are noncharacters, too: is_hidden() knows them by
+ * rule.
  */
 static const struct range {
     uint32_t first, last;
@@ -128,7 +129,7 @@ static char *put_bytes(char *dst, const unsigned char *data, size_t size)
     return dst;
 }
 
-/* One character that is not plain: a member of the set, or beyond ASCII. */
+/* Escapes one character that is in the set or beyond ASCII. */
 static char *escape_character(char *dst, const unsigned char **at, const unsigned char *end)
 {
     const unsigned char *data = *at;
@@ -227,7 +228,7 @@ static char *escape_json_character(char *dst, const unsigned char **at, const un
 
     *at += length > 0 ? length : 1;
     if (length == 0) {
-        dst = put_backslashes(dst, 1); /* for JSON, which takes it off again */
+        dst = put_backslashes(dst, 1); /* a JSON reader removes it */
         return put_bytes(dst, data, 1);
     }
     if (code == '"') {
@@ -263,7 +264,7 @@ static int hex_value(char digit)
     return at ? (int)(at - hex) : -1;
 }
 
-/* The escape at data, backslash included: its length, or 0 when it is none. */
+/* Decodes the escape at data, backslash included. Returns its length, or 0 if it is none. */
 static size_t unescape_one(char *byte, const char *data, size_t size)
 {
     if (size >= 2 && data[1] == '\\') {

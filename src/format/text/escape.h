@@ -1,10 +1,10 @@
-/* Escaping in pieces, for text that is longer than what the writer reserves. */
+/* Escaping in pieces, for text that is longer than the writer's reserve. */
 #ifndef FORMAT_TEXT_ESCAPE_H
 #define FORMAT_TEXT_ESCAPE_H
 
 #include <stddef.h>
 
-/* What a piece belongs to: it decides what a NUL and an '@' become. */
+/* The text to which a piece belongs decides how a NUL and an '@' are written. */
 enum text_part {
     PART_TEXT,          /* any text, or the rest of a path */
     PART_SOCKET_NAME,   /* the first piece of a unix socket's name */
@@ -12,16 +12,13 @@ enum text_part {
 };
 
 /*
- * Escapes a piece as escape_text() or escape_socket_name() would and sets *part for the piece that
- * follows. dst takes ESCAPE_FACTOR * size.
+ * Escapes a piece as escape_text() or escape_socket_name() would and sets *part for the next piece.
+ * dst needs ESCAPE_FACTOR * size bytes.
  */
 char *escape_part(char *dst, const char *data, size_t size, const char *delimiters,
                   enum text_part *part);
 
-/*
- * How many of the first bytes, at most `most` (above 3), can be escaped on their own without
- * cutting a character in two.
- */
+/* How many of the first bytes form a piece: at most `most` (above 3), without a cut character. */
 size_t escape_piece(const char *data, size_t size, size_t most);
 
 #endif

@@ -1,36 +1,82 @@
-/* What layouts share: strings, numbers and padding into reserved space. Each returns the end. */
+/*
+ * What layouts share: bytes, names, numbers and cells, written into reserved space. Each function
+ * returns the end of what it wrote.
+ */
 #ifndef FORMAT_TEXT_PUT_H
 #define FORMAT_TEXT_PUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "fastnet/text.h"
 
+struct hosts;
+struct services;
+
+enum {
+    HOST_MAX = 1025,      /* NI_MAXHOST of netdb.h: no host has a longer name */
+    NAME_MAX_SHOWN = 512, /* a service or user with a longer name is shown as its number */
+};
+
+static inline char *put_bytes(char *dst, const char *data, size_t length)
+{
+    return (char *)memcpy(dst, data, length) + length;
+}
+
+/* A literal: the compiler knows its length. */
+#define PUT(dst, literal) put_bytes(dst, literal, sizeof(literal) - 1)
+
 static inline char *put_string(char *dst, const char *string)
 {
-    const size_t length = strlen(string);
-
-    return (char *)memcpy(dst, string, length) + length;
+    return put_bytes(dst, string, strlen(string));
 }
+
+/* A name of ours, which needs no escaping. */
+static inline char *put_text(char *dst, struct text text)
+{
+    return put_bytes(dst, text.data, text.length);
+}
+
+/* A name that others chose. */
+static inline char *put_escaped(char *dst, const char *name, const char *delimiters)
+{
+    return escape_text(dst, name, strlen(name), delimiters);
+}
+
+/* Two digits, of a number below 100. */
+static inline char *put_two_digits(char *dst, unsigned number)
+{
+    *dst++ = (char)('0' + number / 10);
+    *dst++ = (char)('0' + number % 10);
+    return dst;
+}
+
+/* A number as printf(3) has it with %d: one above INT32_MAX is negative. */
+static inline char *put_signed(char *dst, uint32_t number)
+{
+    return number <= INT32_MAX ? text_u64(dst, number)
+                               : text_signed(dst, UINT64_C(0x100000000) - number, true);
+}
+
+/* --- Cells ------------------------------------------------------------------------------------ */
 
 static inline char *put_padded(char *dst, const char *string, size_t width)
 {
     return text_pad(put_string(dst, string), dst, width);
 }
 
-/* A number as printf(3) has it with %d: what is past INT32_MAX is negative. */
-static inline char *put_signed(char *dst, uint32_t number)
+/* Pads what was written from start to the width, and adds the blank between two cells. */
+static inline char *end_cell(char *end, const char *start, size_t width)
 {
-    if (number <= INT32_MAX)
-        return text_u64(dst, number);
-    *dst++ = '-';
-    return text_u64(dst, UINT64_C(0x100000000) - number);
+    end = text_pad(end, start, width);
+    *end++ = ' ';
+    return end;
 }
 
 /* Moves what was written from start to the right edge of the width. */
-static inline char *put_right(char *end, char *start, size_t width)
+static inline char *align_right(char *end, char *start, size_t width)
 {
     const size_t length = (size_t)(end - start);
 
@@ -40,5 +86,51 @@ static inline char *put_right(char *end, char *start, size_t width)
     memset(start, ' ', width - length);
     return start + width;
 }
+
+static inline char *put_number_right(char *dst, uint64_t number, size_t width)
+{
+    return align_right(text_u64(dst, number), dst, width);
+}
+
+/* --- Numbers in other forms ------------------------------------------------------------------- */
+
+/* Without the 0x. */
+char *put_hex(char *dst, uint64_t number);
+
+/* Thousandths with two decimals; the third is cut. */
+char *put_hundredths(char *dst, uint64_t thousandths);
+
+/*
+ * Bytes with one decimal, in the largest unit of which there is at least one: "1.5 KiB". As
+ * net-tools writes them, they are cut where they would be rounded, bytes have a decimal too, and
+ * there has to be more than one of the unit.
+ */
+char *put_size(char *dst, uint64_t bytes, bool as_net_tools);
+
+/* The netmask of IPv4 with so many bits. */
+char *put_netmask(char *dst, uint8_t prefix);
+
+/* The text of each flag that is set. */
+struct flag_text {
+    uint32_t flag;
+    const char *text;
+};
+char *put_flags(char *dst, uint32_t flags, const struct flag_text *texts, size_t count);
+
+/* --- Names from databases --------------------------------------------------------------------- */
+
+/* NULL for a name that is longer, because a row has its bounds. */
+static inline const char *name_within(const char *name, size_t most)
+{
+    return name && strnlen(name, most + 1) <= most ? name : NULL;
+}
+
+/* The name of a host, or its address where it has none. hosts NULL: no address has a name. */
+char *put_host(char *dst, const struct hosts *hosts, const struct address *address,
+               const char *delimiters);
+
+/* The name of a service, or its port where it has none; port 0 is "*". services as hosts. */
+char *put_port(char *dst, const struct services *services, uint8_t protocol, uint16_t port,
+               const char *delimiters);
 
 #endif

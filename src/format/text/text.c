@@ -10,7 +10,7 @@ static const char pairs[] = "00010203040506070809101112131415161718192021222324"
                             "50515253545556575859606162636465666768697071727374"
                             "75767778798081828384858687888990919293949596979899";
 
-/* "0" to "255" in four bytes each: up to three digits, and in the last one how many they are. */
+/* "0" to "255" in four bytes each: up to three digits, and their number in the last byte. */
 #define TEN(before, after)                                                                         \
     before "0" after before "1" after before "2" after before "3" after before "4" after before    \
            "5" after before "6" after before "7" after before "8" after before "9" after
@@ -30,7 +30,7 @@ static const char pairs[] = "00010203040506070809101112131415161718192021222324"
 static const char octets[] =
     TEN("", "\0\0\1") TEN("1", "\0\2") TEN("2", "\0\2") TEN("3", "\0\2") TEN("4", "\0\2")
     TEN("5", "\0\2") TEN("6", "\0\2") TEN("7", "\0\2") TEN("8", "\0\2") TEN("9", "\0\2")
-    HUNDRED("1") HUNDRED("2"); /* up to 299, so that the table needs no ragged end */
+    HUNDRED("1") HUNDRED("2"); /* up to 299: simpler than a table up to 255 */
 /* clang-format on */
 
 static const char hex[] = "0123456789abcdef";
@@ -83,7 +83,7 @@ char *text_seconds(char *dst, uint64_t milliseconds)
     return dst + 2;
 }
 
-/* Copies a whole table entry, which may leave a byte of it beyond the returned end. */
+/* Copies a whole table entry: it may overwrite bytes after the returned end. */
 static char *text_octet(char *dst, uint8_t octet)
 {
     const char *entry = octets + 4 * (size_t)octet;
@@ -178,6 +178,13 @@ static char *put_hex_byte(char *dst, uint8_t byte)
     dst[0] = hex[byte >> 4];
     dst[1] = hex[byte & 15];
     return dst + 2;
+}
+
+char *text_network(char *dst, const struct network *network)
+{
+    dst = text_address(dst, &network->address);
+    *dst++ = '/';
+    return text_u64(dst, network->prefix);
 }
 
 char *text_lladdr(char *dst, const uint8_t *bytes, size_t length)

@@ -10,12 +10,12 @@
 _Static_assert(TEXT_PIECE *ESCAPE_JSON_FACTOR <= WRITER_RESERVE_MAX, "a piece fits the reserve");
 
 /*
- * In name/pid/fd,name/pid/fd; the quote so that CSV has nothing to double, the semicolon because
- * some spreadsheets begin a cell behind it.
+ * Characters with a meaning in name/pid/fd,name/pid/fd; also the quote, so that CSV has nothing to
+ * double, and the semicolon, because some spreadsheets start a new cell after it.
  */
 static const char owner_delimiters[] = " ,;/\"";
 
-/* Between the names of bits; the quote and the semicolon as above. */
+/* The same for names of bits, which commas separate. */
 static const char flag_delimiters[] = " ,;\"";
 
 struct text value_text(const struct value *value, char *digits)
@@ -97,6 +97,8 @@ size_t value_bound(const struct value *value)
         return owners_bound(value);
     case VALUE_FLAGS:
         return flags_bound(value);
+    case VALUE_NETWORKS:
+        return 1 + value->networks.count * (1 + (size_t)TEXT_NETWORK_MAX);
     }
     return 0;
 }
@@ -124,7 +126,7 @@ static char *write_empty(char *dst)
     return dst;
 }
 
-/* "-" is left to the unknown. */
+/* "-" means unknown, so the text "-" is escaped. */
 static char *write_text(char *dst, const struct value *value, const char *delimiters)
 {
     char digits[TEXT_U64_MAX];
@@ -150,7 +152,7 @@ static char *write_owner_numbers(char *dst, const struct owner *owner)
 static char *write_owners(char *dst, const struct value *value)
 {
     if (value->owners.count == 0)
-        *dst++ = '-';
+        return write_empty(dst);
     for (size_t i = 0; i < value->owners.count; i++) {
         const struct owner *owner = &value->owners.first[i];
         if (i > 0)
@@ -173,8 +175,18 @@ static char *write_flags(char *dst, const struct value *value)
             *dst++ = ',';
         dst = escape_text(dst, name.data, name.length, flag_delimiters);
     }
-    if (dst == start)
-        *dst++ = '-';
+    return dst == start ? write_empty(dst) : dst;
+}
+
+static char *write_networks(char *dst, const struct value *value)
+{
+    if (value->networks.count == 0)
+        return write_empty(dst);
+    for (size_t i = 0; i < value->networks.count; i++) {
+        if (i > 0)
+            *dst++ = ',';
+        dst = text_network(dst, value_network(value, i));
+    }
     return dst;
 }
 
@@ -182,8 +194,7 @@ char *value_write(char *dst, const struct value *value, const char *delimiters)
 {
     switch (value->type) {
     case VALUE_UNKNOWN:
-        *dst++ = '-';
-        return dst;
+        return write_empty(dst);
     case VALUE_NUMBER:
         return text_u64(dst, value->number);
     case VALUE_SIGNED:
@@ -202,6 +213,8 @@ char *value_write(char *dst, const struct value *value, const char *delimiters)
         return write_owners(dst, value);
     case VALUE_FLAGS:
         return write_flags(dst, value);
+    case VALUE_NETWORKS:
+        return write_networks(dst, value);
     }
     return dst;
 }
@@ -246,6 +259,16 @@ static void put_flags(struct writer *writer, const struct value *value)
     }
 }
 
+static void put_networks(struct writer *writer, const struct value *value)
+{
+    for (size_t i = 0; i < value->networks.count; i++) {
+        if (i > 0)
+            writer_put(writer, ",", 1);
+        char *dst = writer_reserve(writer, TEXT_NETWORK_MAX);
+        writer_commit(writer, text_network(dst, value_network(value, i)));
+    }
+}
+
 void value_put(struct writer *writer, const struct value *value, const char *delimiters)
 {
     const size_t bound = value_bound(value);
@@ -257,6 +280,8 @@ void value_put(struct writer *writer, const struct value *value, const char *del
         put_owners(writer, value);
     } else if (value->type == VALUE_FLAGS) {
         put_flags(writer, value);
+    } else if (value->type == VALUE_NETWORKS) {
+        put_networks(writer, value);
     } else {
         char digits[TEXT_U64_MAX];
         enum text_part part = part_of(value);

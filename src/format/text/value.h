@@ -6,19 +6,19 @@
 #include "fastnet/writer.h"
 #include "format/text/escape.h"
 
-/* Bytes of a text that are escaped at once; what they become fits the writer's reserve. */
+/* Bytes of text that are escaped at once: the result fits the writer's reserve. */
 enum { TEXT_PIECE = WRITER_RESERVE_MAX / 6 };
 
-/* What value_write() writes. */
+/* Writes a value as value_write() does, of any length. */
 void value_put(struct writer *writer, const struct value *value, const char *delimiters);
 
-/* Escapes the text, or the part of one that *part says. */
+/* Escapes a text of any length. *part is as for escape_part(). */
 void text_put(struct writer *writer, struct text text, const char *delimiters,
               enum text_part *part);
 
 /*
- * The text of a VALUE_TEXT, VALUE_SOCKET_NAME or VALUE_NAME. digits is where a number without a
- * name is written to: TEXT_U64_MAX bytes that must live as long as the result.
+ * The text of a VALUE_TEXT, VALUE_SOCKET_NAME or VALUE_NAME. A number without a name is written to
+ * digits: TEXT_U64_MAX bytes that must live as long as the result.
  */
 struct text value_text(const struct value *value, char *digits);
 

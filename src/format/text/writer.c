@@ -24,12 +24,12 @@ void writer_finish(struct writer *writer)
     writer->length = 0;
 }
 
-/* Waits until a descriptor that does not block takes more. Returns 0 or -errno. */
+/* Waits until a non-blocking descriptor takes more. Returns 0 or -errno. */
 static int wait_writable(int fd)
 {
     struct pollfd pollfd = {.fd = fd, .events = POLLOUT};
 
-    /* An error condition ends the wait too; the next write then tells which it is. */
+    /* An error ends the wait, too; the next write(2) returns it. */
     if (poll(&pollfd, 1, -1) < 0 && errno != EINTR)
         return -errno;
     return 0;
@@ -43,7 +43,7 @@ static int write_all(int fd, const char *data, size_t size)
             data += written;
             size -= (size_t)written;
         } else if (written == 0) {
-            return -EIO; /* no progress and no reason given: never loop on it */
+            return -EIO; /* no progress and no reason: do not repeat it */
         } else if (errno == EAGAIN) {
             const int error = wait_writable(fd);
             if (error < 0)

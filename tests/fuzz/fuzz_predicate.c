@@ -1,8 +1,9 @@
 /*
- * Which flows are wanted: a filter and a flow are made from the input. What the kernel is asked to
- * leave out must be a request that it understands, and must never be a flow that the filter keeps.
- * The input: the table, how often the kernel refuses, then what made_filter() and made_flow() take;
- * what is missing is 0.
+ * Which flows are wanted: criteria and a flow are made from the input. The predicate that stands
+ * for the criteria must hold exactly if the flow meets them. What the kernel is asked to leave out
+ * must be a request that it understands, and must never be a flow that is wanted. The input: the
+ * table, how often the kernel refuses, then what made_filter() and made_flow() take, then the
+ * fields of the flow that are known; what is missing is 0.
  */
 #include <errno.h>
 #include <linux/netfilter/nf_conntrack_common.h>
@@ -92,6 +93,13 @@ static bool agree_ports(const struct flow_filter *filter, const struct flow_reco
            (!(filter->fields & reply) || flow->way[WAY_REPLY].tuple.has_ports);
 }
 
+/* The same for the numbers of ICMP. */
+static bool agree_icmp(const struct flow_filter *filter, const struct flow_record *flow)
+{
+    return !(filter->fields & (FILTER_ICMP_TYPE | FILTER_ICMP_CODE | FILTER_ICMP_ID)) ||
+           flow_is_icmp(flow->way[WAY_ORIG].tuple.protocol);
+}
+
 /* What was translated is another than before, and what is asked for. */
 static bool is_translated(const struct flow_nat *nat, const struct address *from,
                           const struct address *to, uint16_t from_port, uint16_t to_port)
@@ -122,27 +130,39 @@ static bool agree_translations(const struct flow_filter *filter, const struct re
            (!(filter->fields & FILTER_ANY_NAT) || src || dst);
 }
 
-static void check_keeps(const struct flow_filter *filter, const struct record *record)
+static bool is_kept(const struct flow_filter *filter, const struct record *record)
 {
     bool kept = (!filter->family || filter->family == record->flow.family) &&
-                agree_ports(filter, &record->flow) && agree_translations(filter, record);
+                agree_ports(filter, &record->flow) && agree_icmp(filter, &record->flow) &&
+                agree_translations(filter, record);
 
     for (size_t i = 0; i < COUNT(numbers); i++)
         if (filter->fields & numbers[i].field)
             kept = kept && agrees(&numbers[i], filter, record);
-    require(flow_filter_keeps(record, filter) == kept);
+    return kept;
 }
 
-/* Of expectations only the family counts, and of other rows nothing. */
-static void check_other_rows(const struct flow_filter *filter, uint8_t family)
+/* Whatever part of a flow is known: if it is wanted, it may be. */
+static void check_flow(const struct predicate *where, bool kept, const struct record *record,
+                       uint64_t known)
 {
+    static const struct context nothing;
+
+    require(predicate_holds(where, record, &nothing) == kept);
+    require(predicate_may_hold(where, record, UINT64_MAX) == kept);
+    require(!kept || predicate_may_hold(where, record, known));
+}
+
+/* Of expectations only the family counts. */
+static void check_expectation(const struct flow_filter *filter, uint8_t family)
+{
+    static const struct context nothing;
     const struct record expectation = {.kind = &kind_expectation,
                                        .expectation = {.family = family}};
-    const struct record usage = {.kind = &kind_flow_usage};
+    struct made_where made;
 
-    require(flow_filter_keeps(&expectation, filter) ==
-            (!filter->family || filter->family == family));
-    require(flow_filter_keeps(&usage, filter));
+    require(predicate_holds(made_where_init(&made, filter, &kind_expectation), &expectation,
+                            &nothing) == (!filter->family || filter->family == family));
 }
 
 /* --- What the kernel is asked ----------------------------------------------------------------- */
@@ -241,7 +261,7 @@ static bool is_wanted(const struct table *table, const struct flow_filter *filte
     const uint32_t ends = FILTER_ORIG_SRC | FILTER_ORIG_DST;
     bool by_orig;
 
-    if (table->kind != &kind_flow || !flow_filter_keeps(record, filter))
+    if (table->kind != &kind_flow || !is_kept(filter, record))
         return false;
     if (!table->single)
         return true;
@@ -259,13 +279,16 @@ static void ask(struct kernel *kernel, const struct flow_filter *filter,
                 const struct record *record)
 {
     const struct netlink_peer peer = {take_request, give_answer, kernel};
+    const struct record key = made_key(filter, kernel->table->kind);
+    struct made_where where;
     struct report report = {.partial = false};
     struct query query = {.table = kernel->table,
                           .needs = UINT64_MAX,
                           .proc_root = "/nonexistent",
                           .netlink = netlink_create_with(&peer),
                           .report = &report,
-                          .flow = filter};
+                          .where = made_where_init(&where, filter, kernel->table->kind),
+                          .key = kernel->table->single ? &key : NULL};
     const bool wanted = is_wanted(kernel->table, filter, record);
     int result;
 
@@ -274,6 +297,14 @@ static void ask(struct kernel *kernel, const struct flow_filter *filter,
     require(result <= 0 && (result == 0 || result == kernel->refusal));
     require(result < 0 || !wanted || kernel->listed);
     netlink_destroy(query.netlink);
+}
+
+/* Fields, and perhaps the members that each flow has. */
+static uint64_t take_known(struct bytes *bytes)
+{
+    const uint32_t fields = bytes_u32(bytes);
+
+    return fields | (bytes_u8(bytes) & 1 ? KNOWN_ALWAYS : 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -286,12 +317,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const uint8_t refused = bytes_u8(&bytes);
     const struct flow_filter filter = made_filter(&bytes);
     const struct record record = made_flow(&bytes, &filter);
+    struct made_where where;
 
     kernel.flow = &record.flow;
     kernel.refusals = refused & 3;
     kernel.refusal = refusals[(refused >> 2) % COUNT(refusals)];
-    check_keeps(&filter, &record);
-    check_other_rows(&filter, record.flow.family);
+    check_flow(made_where_init(&where, &filter, &kind_flow), is_kept(&filter, &record), &record,
+               take_known(&bytes));
+    check_expectation(&filter, record.flow.family);
     if (can_be_asked(kernel.table, &filter))
         ask(&kernel, &filter, &record);
     return 0;

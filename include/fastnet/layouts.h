@@ -1,0 +1,122 @@
+/*
+ * The layouts of the programs whose output fastnet prints as they do: sinks for rows of one kind,
+ * without columns. Each create function returns NULL when memory is short.
+ */
+#ifndef FASTNET_LAYOUTS_H
+#define FASTNET_LAYOUTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fastnet/predicate.h"
+#include "fastnet/sink.h"
+
+/* Which sockets a netstat listing shows, and so how it is titled. */
+enum show { SHOW_CONNECTED, SHOW_LISTENING, SHOW_ALL };
+
+/* The sections of a netstat listing. */
+enum { SECTION_INTERNET, SECTION_UNIX, SECTION_GROUPS };
+
+/* The layout of net-tools 2.10 netstat -W. */
+struct netstat_layout {
+    enum show show;
+    bool extended; /* -ee and -e: user and inode */
+    bool programs; /* -p */
+    bool timers;   /* -o */
+    bool numeric_hosts, numeric_ports, numeric_users;
+    /* Blanks in names are escaped, and no program is without a name; else as netstat has it. */
+    bool one_word_names;
+    bool header;
+    bool colour;
+};
+
+struct sink *sink_netstat_create(const struct netstat_layout *layout, struct writer *writer,
+                                 const struct context *context);
+
+/* The counters of net-tools 2.10 netstat -s. */
+struct statistics_layout {
+    bool header;
+    /*
+     * Which counters are shown; NULL: all. The sink gets all of them, because those that it does
+     * not show decide how the next ones are indented.
+     */
+    const struct predicate *where;
+};
+
+struct sink *sink_statistics_create(const struct statistics_layout *layout, struct writer *writer,
+                                    const struct context *context);
+
+/* The masqueraded connections of net-tools 2.10 netstat -M. */
+struct masquerade_layout {
+    bool numeric_hosts, numeric_ports;
+    bool extended; /* -e: how sequence numbers are changed */
+    bool header;
+};
+
+struct sink *sink_masquerade_create(const struct masquerade_layout *layout, struct writer *writer,
+                                    const struct context *context);
+
+/* How conntrack prints flows and expectations (conntrack-tools 1.4.7, -o). */
+struct conntrack_layout {
+    bool extended; /* the network layer's protocol in front */
+    bool id;
+    bool timestamp;  /* of events: when they were received */
+    bool ktimestamp; /* start and stop */
+    bool labels;
+    bool xml, save;
+};
+
+/* Each record of connection tracking, of any kind, is one line or one XML element. */
+struct sink *sink_conntrack_create(const struct conntrack_layout *layout, struct writer *writer,
+                                   const struct context *context);
+
+/* For the totals below arp's rows: the filter counts the rows that it leaves out. */
+struct arp_totals {
+    size_t skipped;
+};
+
+/* The layouts of net-tools 2.10 arp, except that nothing is cut short. */
+struct arp_layout {
+    bool bsd; /* -a: a line of words; else a table with a heading */
+    bool numeric, header;
+    bool verbose; /* -v: the totals */
+    /* For the message that nothing was found: the host as typed, or NULL; or whether rows were
+     * chosen in another way. */
+    bool chosen;
+    const char *host;
+    uint8_t host_address[4];
+    const struct arp_totals *totals; /* borrowed; read when the listing ends */
+};
+
+struct sink *sink_arp_create(const struct arp_layout *layout, struct writer *writer,
+                             const struct context *context);
+
+/* The sections of a listing of routes: one table of one family each. */
+enum { ROUTE_SECTIONS_MAX = 16 };
+struct route_section {
+    uint8_t family; /* AF_INET, AF_INET6 */
+    bool cache;
+};
+
+/* The layout of net-tools 2.10 netstat -r. */
+struct route_layout {
+    struct route_section sections[ROUTE_SECTIONS_MAX];
+    unsigned extended; /* 0: MSS, window and irtt; 1: metric, references and use; 2: all of them */
+    bool numeric;
+    bool header;
+};
+
+struct sink *sink_route_create(const struct route_layout *layout, struct writer *writer,
+                               const struct context *context);
+
+/* The layout of net-tools 2.10 netstat -i: a line for each interface, or as ifconfig has it. */
+struct interface_layout {
+    bool extended;
+    bool header;
+};
+
+struct sink *sink_interface_create(const struct interface_layout *layout, struct writer *writer,
+                                   const struct context *context);
+
+#endif

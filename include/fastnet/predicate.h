@@ -1,0 +1,115 @@
+/*
+ * A predicate says which rows are wanted. It is a tree of comparisons joined by and, or and not. A
+ * front end makes it (a personality's options, a filter language); the engine evaluates it on rows
+ * of any kind. Backends see it too: they may leave out refused rows, for example by a filter in the
+ * kernel, but no others.
+ *
+ * A comparison with an unknown value is neither true nor false. A row is listed only if the whole
+ * predicate is true.
+ */
+#ifndef FASTNET_PREDICATE_H
+#define FASTNET_PREDICATE_H
+
+#include "fastnet/field.h"
+
+enum predicate_operator {
+    PREDICATE_AND, /* all parts hold; true without parts */
+    PREDICATE_OR,  /* at least one part holds */
+    PREDICATE_NOT, /* its one part does not hold */
+
+    PREDICATE_KNOWN, /* the field has a value */
+    PREDICATE_EQUAL, /* ... this value; a number also matches a named value */
+    PREDICATE_BELOW,
+    PREDICATE_ABOVE,
+    PREDICATE_MASKED, /* number or flags: (value & mask) == constant */
+    PREDICATE_ONE_OF, /* a number n below 64: bit n of the constant is set */
+    PREDICATE_WITHIN, /* address of the constant's family: (bytes & mask) == constant */
+    PREDICATE_LIKE,   /* text that matches the pattern in the constant: *, ?, or \ before these */
+};
+
+struct predicate {
+    enum predicate_operator operation;
+    /* And, or, not: a list of parts. Parts and texts of constants are borrowed. */
+    const struct predicate *parts, *next;
+    /* Comparisons. */
+    const struct field *field;
+    struct value constant;
+    union {
+        uint64_t bits[VALUE_FLAG_BITS / 64];
+        uint8_t address[16];
+    } mask;
+};
+
+/* Adds a part to an and, or or not, at the front of its list. */
+static inline void predicate_add(struct predicate *whole, struct predicate *part)
+{
+    part->next = whole->parts;
+    whole->parts = part;
+}
+
+/* A predicate and room for its parts. They point at each other, so it cannot be copied. */
+enum { PREDICATE_PARTS_MAX = 16 };
+struct predicate_tree {
+    struct predicate whole; /* zeroed it is an and */
+    struct predicate parts[PREDICATE_PARTS_MAX];
+    size_t count;
+};
+
+/* Adds a part to this and, or or not of the tree; returns it where it stays. */
+static inline struct predicate *predicate_tree_add(struct predicate_tree *tree,
+                                                   struct predicate *whole, struct predicate part)
+{
+    struct predicate *added = &tree->parts[tree->count++];
+
+    *added = part;
+    predicate_add(whole, added);
+    return added;
+}
+
+/* The predicate, or NULL if it has no parts: then all rows are wanted. */
+static inline const struct predicate *predicate_of(const struct predicate_tree *tree)
+{
+    return tree->whole.parts ? &tree->whole : NULL;
+}
+
+/* Comparisons, as values; a text is borrowed. */
+struct predicate predicate_known(const struct field *field);
+struct predicate predicate_number(const struct field *field, uint64_t number);
+struct predicate predicate_text(const struct field *field, const char *text);
+struct predicate predicate_address(const struct field *field, const struct address *address);
+struct predicate predicate_masked(const struct field *field, uint64_t bits, uint64_t mask);
+struct predicate predicate_one_of(const struct field *field, uint64_t numbers);
+
+/* As predicate_holds(), but the predicate must not be NULL. */
+bool predicate_is_met(const struct predicate *predicate, const struct record *record,
+                      const struct context *context);
+
+/* Whether the row is wanted. A NULL predicate wants all rows. */
+static inline bool predicate_holds(const struct predicate *predicate, const struct record *record,
+                                   const struct context *context)
+{
+    return !predicate || predicate_is_met(predicate, record, context);
+}
+
+/* In a set of known fields: the members that every record of the kind has. */
+#define KNOWN_ALWAYS (UINT64_C(1) << 63)
+
+/*
+ * Whether a row could be wanted of which only these fields are known (record.has says which of them
+ * it has), and nothing that is looked up.
+ */
+bool predicate_may_hold(const struct predicate *predicate, const struct record *record,
+                        uint64_t known);
+
+/* What must be read and looked up to evaluate it. */
+struct needs predicate_needs(const struct predicate *predicate);
+
+/*
+ * Finds a comparison that every wanted row must pass, with this operator and a field whose member
+ * is `offset` bytes into struct record. NULL if there is none. Such a field may have other
+ * conditions, too (a protocol with ports): the caller must check them.
+ */
+const struct predicate *predicate_requires(const struct predicate *predicate, size_t offset,
+                                           enum predicate_operator operation);
+
+#endif

@@ -1,0 +1,63 @@
+/*
+ * A command that lists. A personality states what it lists; which columns are shown, how often, and
+ * where rows are read, follows from the common options.
+ */
+#ifndef CLI_COMMAND_H
+#define CLI_COMMAND_H
+
+#include <stdbool.h>
+
+#include "cli/common.h"
+#include "fastnet/engine.h"
+
+struct listing_command {
+    const struct common *common;
+    const struct kind *kind; /* whose columns can be shown */
+    /*
+     * The columns without --columns: names, separated by blanks, in several texts of which some may
+     * be NULL. No name at all: all columns but those with host names.
+     */
+    const char *columns[8];
+    uint64_t without; /* NEED_*: what these columns are shown without, where they would need it */
+    /* Tables, filter, order, and what they need; the rest is set by command_run(). */
+    struct listing listing;
+
+    /*
+     * The personality's own layout, and what it needs. Returns NULL when memory is short. NULL: all
+     * rows are shown in columns.
+     */
+    struct sink *(*make_layout)(const void *arg, struct writer *writer,
+                                const struct context *context);
+    struct needs layout_needs;
+    bool objects; /* in JSON, rows of a thing, a name and a number are an object of each thing */
+    /* After each pass whose output could be written; may be NULL. */
+    void (*after_each_pass)(const void *arg, struct report *report);
+    const void *arg;
+    unsigned interval_ms; /* between two passes; 0: there is only one */
+
+    /* Set by command_run(): the names of the running listing, and the columns that are shown. */
+    const struct context *context;
+    const struct field *shown[LISTING_COLUMNS_MAX];
+    size_t shown_count;
+    struct field counted[LISTING_COLUMNS_MAX]; /* the columns that --count-by makes */
+};
+
+/* Lists, or prints the columns for --columns=help. Returns the exit status. */
+int command_run(struct listing_command *command);
+
+/* --- Parts of it ------------------------------------------------------------------------------ */
+
+/*
+ * Sets what is shown, and what the listing owes to the common options: needs, sort, count_by,
+ * backend, proc_root, exact. Returns 0, or an exit status after a line on stderr. *done is set when
+ * --columns=help was answered.
+ */
+int command_resolve(struct listing_command *command, bool *done);
+
+/* The sink that rows go to. NULL when memory is short. */
+struct sink *command_sink(const struct listing_command *command, struct writer *writer);
+
+/* Whether states on stdout may be coloured: a terminal, NO_COLOR unset. */
+bool command_colour(void);
+
+#endif

@@ -1,0 +1,331 @@
+#include "fastnet/predicate.h"
+
+#include "engine/order.h"
+
+/* Possible results of a predicate. With neither bit the result is unknown for good. */
+enum { CAN_HOLD = 1, CAN_FAIL = 2 };
+
+/* A row, and the part of it that is known. */
+struct view {
+    const struct record *record;
+    const struct context *context; /* NULL: nothing was looked up */
+    uint64_t known;                /* fields */
+};
+
+static unsigned evaluate(const struct predicate *predicate, const struct view *view);
+
+static unsigned decided(bool holds)
+{
+    return holds ? CAN_HOLD : CAN_FAIL;
+}
+
+static unsigned all_of(const struct predicate *parts, const struct view *view)
+{
+    unsigned hold = CAN_HOLD, fail = 0;
+
+    for (; parts && (hold || !fail); parts = parts->next) {
+        const unsigned part = evaluate(parts, view);
+        hold &= part;
+        fail |= part & CAN_FAIL;
+    }
+    return hold | fail;
+}
+
+static unsigned turned(unsigned outcome)
+{
+    return ((outcome & CAN_HOLD) ? CAN_FAIL : 0) | ((outcome & CAN_FAIL) ? CAN_HOLD : 0);
+}
+
+static unsigned any_of(const struct predicate *parts, const struct view *view)
+{
+    unsigned hold = 0, fail = CAN_FAIL;
+
+    for (; parts && (fail || !hold); parts = parts->next) {
+        const unsigned part = evaluate(parts, view);
+        hold |= part & CAN_HOLD;
+        fail &= part;
+    }
+    return hold | fail;
+}
+
+/* --- Comparisons ------------------------------------------------------------------------------ */
+
+static struct value a_number(uint64_t number)
+{
+    return (struct value){.type = VALUE_NUMBER, .number = number};
+}
+
+/* The number in a value, or behind a name. Returns false if there is none. */
+static bool number_in(const struct value *value, uint64_t *number)
+{
+    switch (value->type) {
+    case VALUE_NUMBER:
+    case VALUE_DECIMAL:
+        *number = value->number;
+        return true;
+    case VALUE_NAME:
+        *number = value->name.number;
+        return true;
+    case VALUE_FLAGS:
+        *number = value->flags.bits[0];
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool is_masked(const struct predicate *predicate, const struct value *value)
+{
+    uint64_t number;
+
+    if (value->type != VALUE_FLAGS)
+        return number_in(value, &number) &&
+               (number & predicate->mask.bits[0]) == predicate->constant.number;
+    for (size_t i = 0; i < VALUE_FLAG_BITS / 64; i++)
+        if ((value->flags.bits[i] & predicate->mask.bits[i]) != predicate->constant.flags.bits[i])
+            return false;
+    return true;
+}
+
+static bool is_within(const struct predicate *predicate, const struct address *address)
+{
+    const struct address *network = &predicate->constant.address;
+
+    if (address->family != network->family)
+        return false;
+    for (size_t i = 0; i < address_size(address); i++)
+        if ((address->bytes[i] & predicate->mask.address[i]) != network->bytes[i])
+            return false;
+    return true;
+}
+
+static bool is_like(struct text pattern, struct text text)
+{
+    size_t at = 0, from = 0, star = SIZE_MAX, i = 0;
+
+    while (i < text.length) {
+        bool literal = at + 1 < pattern.length && pattern.data[at] == '\\';
+        if (at < pattern.length && pattern.data[at] == '*') {
+            star = ++at;
+            from = i;
+        } else if (at < pattern.length &&
+                   (literal ? pattern.data[at + 1] == text.data[i]
+                            : pattern.data[at] == '?' || pattern.data[at] == text.data[i])) {
+            at += 1u + literal;
+            i++;
+        } else if (star != SIZE_MAX) {
+            at = star;
+            i = ++from;
+        } else {
+            return false;
+        }
+    }
+    while (at < pattern.length && pattern.data[at] == '*')
+        at++;
+    return at == pattern.length;
+}
+
+/* The text in a value, or a name. Returns false if there is none. */
+static bool text_in(const struct value *value, struct text *text)
+{
+    if (value->type == VALUE_TEXT || value->type == VALUE_SOCKET_NAME)
+        *text = value->text;
+    else if (value->type == VALUE_NAME && value->name.string)
+        *text = (struct text){value->name.string, strlen(value->name.string)};
+    else
+        return false;
+    return true;
+}
+
+/* *order: below 0, 0 or above, as the value is to the constant. False: they do not compare. */
+static bool compare(const struct predicate *predicate, const struct value *value, int *order)
+{
+    const struct value *constant = &predicate->constant;
+    struct value simple = *value;
+
+    if (constant->type == VALUE_NUMBER && number_in(value, &simple.number))
+        simple.type = VALUE_NUMBER;
+    else if (constant->type == VALUE_TEXT && text_in(value, &simple.text))
+        simple.type = VALUE_TEXT;
+    if (simple.type != constant->type)
+        return false;
+    *order = value_compare(&simple, constant);
+    return true;
+}
+
+static bool passes(const struct predicate *predicate, const struct value *value)
+{
+    struct text text;
+    uint64_t number;
+    int order;
+
+    switch (predicate->operation) {
+    case PREDICATE_KNOWN:
+        return true;
+    case PREDICATE_EQUAL:
+        return compare(predicate, value, &order) && order == 0;
+    case PREDICATE_BELOW:
+        return compare(predicate, value, &order) && order < 0;
+    case PREDICATE_ABOVE:
+        return compare(predicate, value, &order) && order > 0;
+    case PREDICATE_MASKED:
+        return is_masked(predicate, value);
+    case PREDICATE_ONE_OF:
+        return number_in(value, &number) && number < 64 &&
+               (predicate->constant.number >> number & 1);
+    case PREDICATE_WITHIN:
+        return value->type == VALUE_ADDRESS && is_within(predicate, &value->address);
+    case PREDICATE_LIKE:
+        return text_in(value, &text) && is_like(predicate->constant.text, text);
+    case PREDICATE_AND:
+    case PREDICATE_OR:
+    case PREDICATE_NOT:
+        break;
+    }
+    return false;
+}
+
+/*
+ * If the constant is a number, a field that shows a name is compared by its number. If it is an
+ * IPv6 address, an IPv4-mapped address is compared as it is; otherwise as IPv4, as it is shown.
+ */
+static struct value value_of(const struct predicate *predicate, const struct view *view)
+{
+    static const struct context nothing;
+    const struct field *field = predicate->field;
+    const struct record *record = view->record;
+    const struct value *constant = &predicate->constant;
+    const struct address *address = (const void *)((const char *)record + field->offset);
+
+    if (!field->plain || field->needs.fields & ~record->has)
+        return field_value(field, record, view->context ? view->context : &nothing);
+    if (constant->type == VALUE_NUMBER && field->member <= MEMBER_UINT64)
+        return a_number(field_number(field, record));
+    if (constant->type == VALUE_ADDRESS && field->member == MEMBER_ADDRESS &&
+        constant->address.family == address->family)
+        return (struct value){.type = VALUE_ADDRESS, .address = *address};
+    return field_value(field, record, view->context ? view->context : &nothing);
+}
+
+static unsigned compared(const struct predicate *predicate, const struct view *view)
+{
+    const struct needs needs = field_needs(predicate->field);
+    const uint64_t fields =
+        predicate->field->needs.fields ? needs.fields : needs.fields | KNOWN_ALWAYS;
+    struct value value;
+
+    if (fields & ~view->known || (needs.lookups && !view->context))
+        return CAN_HOLD | CAN_FAIL;
+    value = value_of(predicate, view);
+    if (value.type == VALUE_UNKNOWN)
+        return predicate->operation == PREDICATE_KNOWN ? CAN_FAIL : 0;
+    return decided(passes(predicate, &value));
+}
+
+static unsigned evaluate(const struct predicate *predicate, const struct view *view)
+{
+    switch (predicate->operation) {
+    case PREDICATE_AND:
+        return all_of(predicate->parts, view);
+    case PREDICATE_OR:
+        return any_of(predicate->parts, view);
+    case PREDICATE_NOT:
+        return turned(all_of(predicate->parts, view));
+    default:
+        return compared(predicate, view);
+    }
+}
+
+bool predicate_is_met(const struct predicate *predicate, const struct record *record,
+                      const struct context *context)
+{
+    const struct view view = {record, context, UINT64_MAX};
+
+    return evaluate(predicate, &view) == CAN_HOLD;
+}
+
+bool predicate_may_hold(const struct predicate *predicate, const struct record *record,
+                        uint64_t known)
+{
+    const struct view view = {record, NULL, known};
+
+    return !predicate || (evaluate(predicate, &view) & CAN_HOLD);
+}
+
+/* --- Questions about a predicate -------------------------------------------------------------- */
+
+struct needs predicate_needs(const struct predicate *predicate)
+{
+    struct needs needs = {0, 0};
+
+    if (!predicate)
+        return needs;
+    if (predicate->field)
+        return field_needs(predicate->field);
+    for (const struct predicate *part = predicate->parts; part; part = part->next)
+        needs_add(&needs, predicate_needs(part));
+    return needs;
+}
+
+const struct predicate *predicate_requires(const struct predicate *predicate, size_t offset,
+                                           enum predicate_operator operation)
+{
+    const struct predicate *found = NULL;
+
+    if (!predicate)
+        return NULL;
+    if (predicate->field)
+        return predicate->operation == operation && predicate->field->member != MEMBER_NONE &&
+                       predicate->field->offset == offset
+                   ? predicate
+                   : NULL;
+    if (predicate->operation != PREDICATE_AND)
+        return NULL;
+    for (const struct predicate *part = predicate->parts; part && !found; part = part->next)
+        found = predicate_requires(part, offset, operation);
+    return found;
+}
+
+/* --- Comparisons as values -------------------------------------------------------------------- */
+
+struct predicate predicate_known(const struct field *field)
+{
+    return (struct predicate){.operation = PREDICATE_KNOWN, .field = field};
+}
+
+struct predicate predicate_number(const struct field *field, uint64_t number)
+{
+    return (struct predicate){
+        .operation = PREDICATE_EQUAL, .field = field, .constant = a_number(number)};
+}
+
+struct predicate predicate_text(const struct field *field, const char *text)
+{
+    return (struct predicate){.operation = PREDICATE_EQUAL,
+                              .field = field,
+                              .constant = {.type = VALUE_TEXT, .text = {text, strlen(text)}}};
+}
+
+struct predicate predicate_address(const struct field *field, const struct address *address)
+{
+    return (struct predicate){.operation = PREDICATE_EQUAL,
+                              .field = field,
+                              .constant = {.type = VALUE_ADDRESS, .address = *address}};
+}
+
+struct predicate predicate_masked(const struct field *field, uint64_t bits, uint64_t mask)
+{
+    struct predicate masked = {.operation = PREDICATE_MASKED, .field = field, .mask.bits = {mask}};
+
+    if (field->type == VALUE_FLAGS)
+        masked.constant = (struct value){.type = VALUE_FLAGS, .flags = {NULL, {bits}}};
+    else
+        masked.constant = a_number(bits);
+    return masked;
+}
+
+struct predicate predicate_one_of(const struct field *field, uint64_t numbers)
+{
+    return (struct predicate){
+        .operation = PREDICATE_ONE_OF, .field = field, .constant = a_number(numbers)};
+}

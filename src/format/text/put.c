@@ -1,0 +1,84 @@
+#include "format/text/put.h"
+
+#include <arpa/inet.h>
+
+#include "fastnet/lookup.h"
+
+char *put_hex(char *dst, uint64_t number)
+{
+    static const char digits[] = "0123456789abcdef";
+    unsigned shift = 60;
+
+    while (shift && !(number >> shift))
+        shift -= 4;
+    for (;; shift -= 4) {
+        *dst++ = digits[number >> shift & 15];
+        if (!shift)
+            return dst;
+    }
+}
+
+char *put_hundredths(char *dst, uint64_t thousandths)
+{
+    dst = PUT(text_u64(dst, thousandths / 1000), ".");
+    return put_two_digits(dst, (unsigned)(thousandths % 1000 / 10));
+}
+
+/* Tenths of a unit, 1024 bytes to the power of `unit`, as net-tools reckons them. */
+static uint64_t tenths_cut(uint64_t bytes, unsigned unit)
+{
+    /* ten times an EiB may be too large a number */
+    return unit < 6 ? bytes * 10 >> 10 * unit : bytes / UINT64_C(115292150460684697);
+}
+
+char *put_size(char *dst, uint64_t bytes, bool as_net_tools)
+{
+    static const char *const units[] = {" B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};
+    const uint64_t most = bytes - (bytes && as_net_tools);
+    unsigned unit = 0;
+    uint64_t tenths;
+
+    while (unit < 6 && most >> 10 * (unit + 1))
+        unit++;
+    if (!unit && !as_net_tools)
+        return put_string(text_u64(dst, bytes), units[0]);
+    tenths =
+        as_net_tools ? tenths_cut(bytes, unit) : ((bytes >> 10 * (unit - 1)) * 10 + 512) / 1024;
+    dst = PUT(text_u64(dst, tenths / 10), ".");
+    return put_string(text_u64(dst, tenths % 10), units[unit]);
+}
+
+char *put_netmask(char *dst, uint8_t prefix)
+{
+    const uint32_t mask = htonl(prefix < 32 ? ~(UINT32_MAX >> prefix) : UINT32_MAX);
+
+    return text_ipv4(dst, (const uint8_t *)&mask);
+}
+
+char *put_flags(char *dst, uint32_t flags, const struct flag_text *texts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (flags & texts[i].flag)
+            dst = put_string(dst, texts[i].text);
+    return dst;
+}
+
+char *put_host(char *dst, const struct hosts *hosts, const struct address *address,
+               const char *delimiters)
+{
+    const char *name = hosts ? hosts_name(hosts, address) : NULL;
+
+    return name ? put_escaped(dst, name, delimiters) : text_address(dst, address);
+}
+
+char *put_port(char *dst, const struct services *services, uint8_t protocol, uint16_t port,
+               const char *delimiters)
+{
+    const char *name = NULL;
+
+    if (port == 0)
+        return PUT(dst, "*");
+    if (services)
+        name = name_within(services_name(services, protocol, port), NAME_MAX_SHOWN);
+    return name ? put_escaped(dst, name, delimiters) : text_u64(dst, port);
+}

@@ -1,0 +1,170 @@
+/* Names of states and bits: by number and back, and the words that completions propose for them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <linux/neighbour.h>
+#include <netinet/in.h>
+#include <string.h>
+
+#include "cli/completion/completion.h"
+#include "cli/conntrack/conntrack_options.h"
+#include "cli/conntrack/conntrack_values.h"
+#include "cli/neigh_options.h"
+#include "fastnet/array.h"
+#include "fastnet/flow_names.h"
+#include "fastnet/neighbour_names.h"
+
+static void states_of_flows_are_found_by_number_and_by_name(void **state)
+{
+    static const struct {
+        uint8_t protocol;
+        int count;
+        const char *name; /* in small letters */
+        int number;
+    } protocols[] = {{IPPROTO_TCP, 10, "established", 3},
+                     {IPPROTO_SCTP, 10, "shutdown_ack_sent", 7},
+                     {IPPROTO_DCCP, 10, "partopen", 3},
+                     {IPPROTO_UDP, 0, "established", -1}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(protocols); i++) {
+        const uint8_t protocol = protocols[i].protocol;
+        const char *name = protocols[i].name;
+        for (int number = 0; number < protocols[i].count; number++) {
+            const struct text text = flow_state_name(protocol, (uint8_t)number);
+            assert_non_null(text.data);
+            assert_int_equal(flow_state_number(protocol, text.data, text.length), number);
+        }
+        assert_null(flow_state_name(protocol, (uint8_t)protocols[i].count).data);
+        assert_int_equal(flow_state_number(protocol, name, strlen(name)), protocols[i].number);
+        assert_int_equal(flow_state_number(protocol, "", 0), -1);
+        assert_int_equal(flow_state_number(protocol, "SHUTDOWN_SEN", 12), -1);
+    }
+}
+
+static void protocols_are_found_by_number_and_by_name(void **state)
+{
+    int named = 0;
+
+    (void)state;
+    for (int number = 0; number <= UINT8_MAX; number++) {
+        const struct text text = flow_protocol_name((uint8_t)number);
+        if (!text.data)
+            continue;
+        assert_int_equal(flow_protocol_number(text.data, text.length), number);
+        named++;
+    }
+    assert_int_equal(named, 8);
+    assert_int_equal(flow_protocol_number("SCTP", 4), IPPROTO_SCTP);
+    assert_int_equal(flow_protocol_number("esp", 3), -1);
+    assert_int_equal(flow_protocol_number("", 0), -1);
+}
+
+static void states_of_neighbours_are_found_by_number_and_by_name(void **state)
+{
+    (void)state;
+    for (int bits = NUD_NONE; bits <= NUD_PERMANENT; bits = bits ? 2 * bits : 1) {
+        const char *name = neighbour_state_name((uint64_t)bits);
+        assert_non_null(name);
+        assert_int_equal(neighbour_state_number(name, strlen(name)), bits);
+    }
+    assert_null(neighbour_state_name(NUD_STALE | NUD_DELAY));
+    assert_null(neighbour_state_name(NUD_PERMANENT << 1));
+    assert_int_equal(neighbour_state_number("stale", 5), NUD_STALE);
+    assert_int_equal(neighbour_state_number("STAL", 4), -1);
+}
+
+/* --- What completions propose ----------------------------------------------------------------- */
+
+static const char *choices_of(const struct grammar *grammar, const char *name)
+{
+    for (size_t i = 0; i < grammar->table_count; i++)
+        for (size_t j = 0; j < grammar->tables[i]->count; j++) {
+            const struct option *option = &grammar->tables[i]->options[j];
+            if (option->name && strcmp(option->name, name) == 0)
+                return option->choices;
+        }
+    fail_msg("no option --%s", name);
+    return NULL;
+}
+
+/* The next word of *words, which is then behind it; empty at the end. */
+static struct text next_word(const char **words)
+{
+    const char *word = *words + strspn(*words, " ");
+
+    *words = word + strcspn(word, " ");
+    return (struct text){word, (size_t)(*words - word)};
+}
+
+static bool has_word(const char *words, const char *name)
+{
+    for (struct text word = next_word(&words); word.length; word = next_word(&words))
+        if (word.length == strlen(name) && memcmp(word.data, name, word.length) == 0)
+            return true;
+    return false;
+}
+
+static void completed_states_of_neighbours_are_all_there_are(void **state)
+{
+    const char *const choices = choices_of(&neigh_grammar, "state"), *words = choices;
+
+    (void)state;
+    for (struct text word = next_word(&words); word.length; word = next_word(&words))
+        assert_true(neighbour_state_number(word.data, word.length) >= 0);
+    for (int bits = NUD_NONE; bits <= NUD_PERMANENT; bits = bits ? 2 * bits : 1)
+        assert_true(has_word(choices, neighbour_state_name((uint64_t)bits)));
+}
+
+/* NONE is a flow's state for an instant only, SYN_SENT2 a name that nobody types. */
+static void completed_states_of_flows_are_those_of_tcp(void **state)
+{
+    const char *const choices = choices_of(&conntrack_grammar, "state"), *words = choices;
+
+    (void)state;
+    for (struct text word = next_word(&words); word.length; word = next_word(&words))
+        assert_true(flow_state_number(IPPROTO_TCP, word.data, word.length) >= 0);
+    for (uint8_t number = 0; flow_state_name(IPPROTO_TCP, number).data; number++) {
+        const char *name = flow_state_name(IPPROTO_TCP, number).data;
+        const bool left_out = strcmp(name, "NONE") == 0 || strcmp(name, "SYN_SENT2") == 0;
+        assert_int_equal(has_word(choices, name), !left_out);
+    }
+}
+
+/* UNREPLIED is said for "!SEEN_REPLY". */
+static void completed_status_words_are_those_that_are_taken(void **state)
+{
+    const char *const choices = choices_of(&conntrack_grammar, "status"), *words = choices;
+    uint32_t bit;
+
+    (void)state;
+    for (struct text word = next_word(&words); word.length; word = next_word(&words))
+        assert_true(conntrack_status(word.data, word.length, &bit) == 0 ||
+                    strncmp(word.data, "UNREPLIED", word.length) == 0);
+    assert_true(has_word(choices, "UNSET"));
+    for (size_t i = 0; i < flow_status_names.count; i++) {
+        const char *name = flow_status_names.names[i];
+        const bool taken = conntrack_status(name, strlen(name), &bit) == 0;
+        assert_int_equal(has_word(choices, name), taken);
+        if (taken)
+            assert_int_equal(bit, UINT32_C(1) << i);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(states_of_flows_are_found_by_number_and_by_name),
+        cmocka_unit_test(protocols_are_found_by_number_and_by_name),
+        cmocka_unit_test(states_of_neighbours_are_found_by_number_and_by_name),
+        cmocka_unit_test(completed_states_of_neighbours_are_all_there_are),
+        cmocka_unit_test(completed_states_of_flows_are_those_of_tcp),
+        cmocka_unit_test(completed_status_words_are_those_that_are_taken),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
