@@ -71,7 +71,7 @@ static bool has_interface(const struct neighbour_record *neighbour)
 }
 
 /* Sets the fields that follow from the flags of arp(7). */
-static void settle(struct record *record)
+static void set_by_flags(struct record *record)
 {
     struct neighbour_record *neighbour = &record->neighbour;
 
@@ -105,7 +105,7 @@ int proc_arp_decode(const struct line *line, struct record *record)
     neighbour->hardware = (uint16_t)hardware;
     neighbour->atf = (uint16_t)flags;
     record->kind = &kind_neighbour;
-    settle(record);
+    set_by_flags(record);
     record->identity = neighbour_identity(neighbour);
     return 0;
 }

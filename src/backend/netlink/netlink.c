@@ -376,7 +376,7 @@ static int hand_on_events(const struct netlink *netlink, const struct netlink_li
     return 0;
 }
 
-/* Waits for something to read, at most for a while; returns 1 when listening shall end. */
+/* Waits for something to read, at most for a while; returns 1 when listening ends. */
 static int wait_for_event(int fd, int stop, int milliseconds)
 {
     struct pollfd pollfds[] = {{.fd = fd, .events = POLLIN}, {.fd = stop, .events = POLLIN}};

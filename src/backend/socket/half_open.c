@@ -39,7 +39,7 @@ static int compare_entries(const void *a, const void *b)
     return order ? order : compare_ends(&x->local, &y->local);
 }
 
-static int keep(const struct record *record, void *arg)
+static int remember(const struct record *record, void *arg)
 {
     struct half_open *half_open = arg;
     const struct socket_record *sock = &record->socket;
@@ -78,7 +78,7 @@ static int read_table(struct half_open *half_open, const struct query *query,
     half.table = table;
     half.where = NULL;
     half.report = &losses;
-    error = backend_proc_net.dump(&half, keep, half_open);
+    error = backend_proc_net.dump(&half, remember, half_open);
     if (losses.count)
         report_unknown(query, table, losses.lines[0]);
     return error;

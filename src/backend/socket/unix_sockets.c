@@ -86,7 +86,7 @@ static int keep_name(struct unix_sockets *sockets, struct unix_socket *socket,
     return 0;
 }
 
-static int keep(const struct record *record, void *arg)
+static int remember(const struct record *record, void *arg)
 {
     struct unix_sockets *sockets = arg;
     const struct socket_record *sock = &record->socket;
@@ -203,7 +203,7 @@ static int ask_netlink(struct unix_sockets *sockets, const struct query *query)
     sockets->wanted = query->needs & (SOCKET_QUEUES | SOCKET_UID);
     all.needs = (query->needs & ~SOCKET_PENDING) | SOCKET_PATH | SOCKET_QUEUES;
     all.where = NULL;
-    error = backend_sock_diag.dump(&all, keep, sockets);
+    error = backend_sock_diag.dump(&all, remember, sockets);
     if (!error)
         error = index_by_inode(sockets);
     return error ? error : index_listeners(sockets);

@@ -7,7 +7,7 @@
 
 #include "fastnet/predicate.h"
 
-/* What an end was translated to: all of these, or anything if none is given. */
+/* The translation of an end: all of the given members, or any if neither is given. */
 struct conntrack_nat {
     bool has_address, has_port;
     struct address address;

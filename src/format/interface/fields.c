@@ -95,7 +95,7 @@ static const struct field fields[] = {
     COUNTED(rx_packets, RX_PACKETS, "packets received", .unit = UNIT_PACKETS),
     COUNTED(rx_bytes, RX_BYTES, "bytes received", .unit = UNIT_BYTES),
     COUNTED(rx_errors, RX_ERRORS, "packets received with errors", .unit = UNIT_PACKETS),
-    COUNTED(rx_dropped, RX_DROPPED, "received, but dropped or missed for want of room",
+    COUNTED(rx_dropped, RX_DROPPED, "received, but dropped or missed because of lack of room",
             .unit = UNIT_PACKETS),
     COUNTED(rx_overruns, RX_OVERRUNS, "lost since the device's own buffer was full",
             .unit = UNIT_PACKETS),
@@ -108,7 +108,7 @@ static const struct field fields[] = {
     COUNTED(tx_dropped, TX_DROPPED, "dropped before they were sent", .unit = UNIT_PACKETS),
     COUNTED(tx_overruns, TX_OVERRUNS, "lost in the device's own buffer", .unit = UNIT_PACKETS),
     COUNTED(tx_collisions, TX_COLLISIONS, "collisions while sending"),
-    COUNTED(tx_carrier, TX_CARRIER, "lost for want of a carrier"),
+    COUNTED(tx_carrier, TX_CARRIER, "lost because of a missing carrier"),
     COUNTED(tx_compressed, TX_COMPRESSED, "compressed packets sent", .unit = UNIT_PACKETS),
 };
 

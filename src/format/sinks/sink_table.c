@@ -64,13 +64,14 @@ static void put_blanks(struct writer *writer, size_t count)
 }
 
 /* A line being written. Blanks are written before the next cell, so no line ends in blanks. */
-struct line {
+struct table_line {
     struct fitted *table;
     size_t column;
     size_t blanks; /* still to be written */
 };
 
-static void put_cell(struct line *line, const char *text, struct kept_cell cell, const char *colour)
+static void put_cell(struct table_line *line, const char *text, struct kept_cell cell,
+                     const char *colour)
 {
     struct writer *writer = line->table->sink.writer;
     const size_t fitted = line->table->widths[line->column];
@@ -88,7 +89,7 @@ static void put_cell(struct line *line, const char *text, struct kept_cell cell,
 }
 
 /* The colour of a cell of the line's next column, or NULL. */
-static const char *colour_of(const struct line *line, const char *text, size_t length)
+static const char *colour_of(const struct table_line *line, const char *text, size_t length)
 {
     const struct sink_options *options = &line->table->options;
 
@@ -97,7 +98,7 @@ static const char *colour_of(const struct line *line, const char *text, size_t l
     return colour_of_state(text, length);
 }
 
-static void end_line(const struct line *line)
+static void end_line(const struct table_line *line)
 {
     writer_put(line->table->sink.writer, "\n", 1);
 }
@@ -115,7 +116,7 @@ static size_t put_capitals(char heading[CELL_BOUND], const char *name)
 
 static void put_headings(struct fitted *table)
 {
-    struct line line = {.table = table};
+    struct table_line line = {.table = table};
 
     for (size_t i = 0; i < table->options.count; i++) {
         char heading[CELL_BOUND];
@@ -127,7 +128,7 @@ static void put_headings(struct fitted *table)
 
 static const char *put_kept_row(struct fitted *table, const char *at)
 {
-    struct line line = {.table = table};
+    struct table_line line = {.table = table};
 
     for (size_t i = 0; i < table->options.count; i++) {
         struct kept_cell cell;
@@ -153,7 +154,7 @@ static void put_kept(struct fitted *table)
     table->streaming = true;
 }
 
-static void stream_cell(struct line *line, const struct value *value)
+static void stream_cell(struct table_line *line, const struct value *value)
 {
     char text[CELL_BOUND];
 
@@ -172,7 +173,7 @@ static void stream_cell(struct line *line, const struct value *value)
 
 static void stream_row(struct fitted *table, const struct record *record)
 {
-    struct line line = {.table = table};
+    struct table_line line = {.table = table};
 
     for (size_t i = 0; i < table->options.count; i++) {
         const struct field *column = table->options.columns[i];
