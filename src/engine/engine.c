@@ -91,7 +91,7 @@ static int emit_kept(struct run *run, unsigned section)
         error = rows_arrange(rows, run->listing->compare);
     for (size_t i = 0; i < rows->count && !error; i++) {
         run->unowned |= run_is_ownerless(run, rows->records[i]);
-        if (predicate_holds(run->listing->where, rows->records[i], &run->engine->context))
+        if (run_wants(run, rows->records[i]))
             error = run_emit(run, run->sink, rows->records[i]);
     }
     rows_clear(rows);

@@ -55,6 +55,20 @@ static void count(struct lane *lane, const struct record *record)
     lane->pass.digest += hash_word(0, record->identity);
 }
 
+static bool count_refused(const struct listing *listing, bool wanted)
+{
+    if (!wanted && listing->refused)
+        ++*listing->refused;
+    return wanted;
+}
+
+bool run_wants(const struct run *run, const struct record *record)
+{
+    const struct listing *listing = run->listing;
+
+    return count_refused(listing, predicate_holds(listing->where, record, &run->engine->context));
+}
+
 /* Counts a row if their number is limited. The last allowed row ends the stream. */
 static bool is_among_most(struct run *run)
 {
@@ -81,9 +95,7 @@ static bool is_wanted(const struct lane *lane, const struct record *record, bool
         return true;
     wanted = wait ? predicate_may_hold(listing->where, record, UINT64_MAX)
                   : predicate_holds(listing->where, record, &lane->run->engine->context);
-    if (!wanted && listing->refused)
-        ++*listing->refused;
-    return wanted && is_among_most(lane->run);
+    return count_refused(listing, wanted) && is_among_most(lane->run);
 }
 
 int lane_take(const struct record *record, void *arg)

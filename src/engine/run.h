@@ -114,6 +114,9 @@ struct pass lane_finish(struct lane *lane);
 /* Hands a row to a sink, or to the listing's groups if it has some. Returns 0 or -errno. */
 int run_emit(const struct run *run, struct sink *sink, const struct record *record);
 
+/* Whether a row that waited is wanted, now that all names are there; counts it if it is not. */
+bool run_wants(const struct run *run, const struct record *record);
+
 /* names.c: numbers to names. */
 bool run_is_ownerless(const struct run *run, const struct record *record);
 void run_walk_owners(struct run *run);

@@ -476,6 +476,24 @@ static void a_row_that_a_filter_left_out_is_left_out_once(void **state)
     assert_int_equal(refused, 2);
 }
 
+/* It is kept until users have names, and looked at again then. */
+static void a_row_that_waits_for_names_is_refused_once(void **state)
+{
+    const struct field *user = field_find(&kind_socket, "user", strlen("user"));
+    const struct predicate nobody = predicate_text(user, "no such user");
+    struct scene *scene = *state;
+    size_t refused = 0;
+
+    put_tcp(scene, 3);
+    scene->peer.refusal = -EPERM;
+    scene->listing.sort = user;
+    scene->listing.where = &nobody;
+    scene->listing.refused = &refused;
+    assert_int_equal(run(scene), 0);
+    assert_int_equal(scene->sink.kept.count, 0);
+    assert_int_equal(refused, 3);
+}
+
 /* With each row that is looked at, until there are so many, another socket is opened. */
 static struct {
     struct scene *scene;
@@ -832,6 +850,7 @@ int main(void)
         TEST(two_passes_list_what_either_saw_once),
         TEST(rows_without_identity_come_from_one_pass_and_that_is_a_loss),
         TEST(a_row_that_a_filter_left_out_is_left_out_once),
+        TEST(a_row_that_waits_for_names_is_refused_once),
         TEST(udp_by_proc_is_read_until_two_passes_are_the_same),
         TEST(udp_by_proc_that_never_stands_still_is_a_loss),
         TEST(routes_are_read_once_and_may_lack_one_that_stood),
