@@ -398,12 +398,12 @@ static const char *remedy(const struct table *table, int error)
         return NULL;
     switch (table->protocol) {
     case IPPROTO_TCP:
-        return "no answer (the kernel lacks tcp_diag)";
+        return "the kernel lacks tcp_diag";
     case IPPROTO_RAW:
-        return "no answer (the kernel lacks raw_diag)";
+        return "the kernel lacks raw_diag";
     default:
-        return table->family == AF_UNIX ? "no answer (the kernel lacks unix_diag)"
-                                        : "no answer (the kernel lacks udp_diag)";
+        return table->family == AF_UNIX ? "the kernel lacks unix_diag"
+                                        : "the kernel lacks udp_diag";
     }
 }
 
