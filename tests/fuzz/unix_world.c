@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <sys/socket.h>
 
+#include "backend/proc/lines.h"
+#include "backend/socket/proc_net.h"
 #include "fastnet/array.h"
 #include "fuzz.h"
 
@@ -214,21 +216,39 @@ size_t world_show(const struct world *world, char file[WORLD_FILE_MAX])
     return length;
 }
 
-enum { REFCOUNT_END = 16 + 2 + 8 }; /* of a row: ADDRESS: REFCOUNT */
+static bool is_shown_as(const struct text *path, const char *shown)
+{
+    for (size_t i = 0; i < path->length; i++)
+        if ((path->data[i] ? path->data[i] : '@') != shown[i])
+            return false;
+    return true;
+}
+
+/* Whether a line, read as the program reads it, is a row of this socket. */
+static bool is_row_of(const struct world_socket *socket, char *text, size_t length)
+{
+    const struct line line = {.data = text, .length = length};
+    char shown[SOCKET_PATH_MAX + 1];
+    const size_t size = put_name(shown, &socket->name);
+    struct record record;
+
+    return proc_net_decode_unix(&line, &record) == 0 && record.socket.inode == socket->inode &&
+           record.socket.type == socket->type && record.socket.path.length + (size > 0) == size &&
+           is_shown_as(&record.socket.path, shown + 1);
+}
 
 bool world_forges(const struct world *world, const struct world_socket *socket)
 {
-    char row[256], shown[SOCKET_PATH_MAX + 2];
-    size_t length = put_socket(row, sizeof row, socket, 0);
-
-    length += put_name(row + length, &socket->name);
-    row[length++] = '\n';
     for (size_t i = 0; i < world->socket_count; i++) {
-        const struct world_socket *other = &world->sockets[i];
-        size_t size = put_name(shown, &other->name);
-        shown[size++] = '\n';
-        if (other->gone && memmem(shown, size, row + REFCOUNT_END, length - REFCOUNT_END))
-            return true;
+        char shown[SOCKET_PATH_MAX + 1];
+        const size_t size = put_name(shown, &world->sockets[i].name);
+        for (size_t from = 0; world->sockets[i].gone && from < size;) {
+            const char *end = memchr(shown + from, '\n', size - from);
+            const size_t to = end ? (size_t)(end - shown) : size;
+            if (from && is_row_of(socket, shown + from, to - from))
+                return true;
+            from = to + 1;
+        }
     }
     return false;
 }

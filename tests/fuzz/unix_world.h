@@ -68,8 +68,8 @@ enum { WORLD_FILE_MAX = WORLD_ROWS * 256, WORLD_ANSWER_MAX = WORLD_SOCKETS * 2 *
 size_t world_show(const struct world *world, char file[WORLD_FILE_MAX]);
 
 /*
- * Whether a name of a socket that has gone holds a row of this socket, true but for its address and
- * RefCnt: the file alone cannot tell it from one of the kernel's.
+ * Whether a name of a socket that has gone holds a line that can be read as a row of this socket:
+ * its inode, type and name are right.
  */
 bool world_forges(const struct world *world, const struct world_socket *socket);
 
