@@ -6,12 +6,29 @@
 
 #include "cli/options.h"
 #include "cli/personality.h"
+#include "fastnet/array.h"
 #include "fastnet/descriptors.h"
 #include "fastnet/rights.h"
 
+static const struct personality {
+    const char *name; /* matched exactly, as the name it was run by or as the first argument */
+    int (*run)(int argc, char *const argv[]); /* NULL: reserved, this version lacks it */
+    unsigned rights;                          /* all that its listings may need (rights.h) */
+} personalities[] = {
+    {"netstat", netstat_run, RIGHTS_ALL},
+    {"arp", arp_run, 1u << RIGHT_READ},
+    {"neigh", neigh_run, 1u << RIGHT_READ},
+    {"conntrack", conntrack_run, RIGHTS_ALL},
+    {"ss", NULL, 0},
+};
+
+/* What may follow fastnet, for its completions. */
+static const struct grammar *const words[] = {&netstat_grammar, &arp_grammar, &neigh_grammar,
+                                              &conntrack_grammar, NULL};
+
 static const struct personality *find_personality(const char *name)
 {
-    for (size_t i = 0; i < personality_count; i++)
+    for (size_t i = 0; i < COUNT(personalities); i++)
         if (strcmp(personalities[i].name, name) == 0)
             return &personalities[i];
     return NULL;
@@ -41,7 +58,7 @@ static void note_mistyped(const char *word)
 
     if (strcmp(word, "help") == 0)
         fprintf(stderr, "fastnet: 'help' is ignored, as netstat ignores operands: see --help\n");
-    for (size_t i = 0; i < personality_count; i++)
+    for (size_t i = 0; i < COUNT(personalities); i++)
         if (strncmp(personalities[i].name, word, ALIKE) == 0)
             fprintf(stderr, "fastnet: '%s' is ignored, as netstat ignores operands: is it %s?\n",
                     options_typed(text, word, strlen(word)), personalities[i].name);
@@ -73,7 +90,7 @@ int main(int argc, char *argv[])
     personality = argc > 1 ? find_personality(argv[1]) : NULL;
     if (!personality) {
         note_mistyped(argc > 1 ? argv[1] : "");
-        return fastnet_run(argc, argv);
+        return fastnet_run(argc, argv, words);
     }
     argv[1] = program;
     return run(personality, argc - 1, argv + 1);

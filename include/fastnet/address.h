@@ -30,13 +30,13 @@ static inline size_t address_size(const struct address *address)
 /* bytes: 4 (AF_INET) or 16 (AF_INET6), network byte order. */
 static inline struct address address_make(uint8_t family, const void *bytes)
 {
-    struct address made = {.family = family};
+    struct address result = {.family = family};
 
     if (family == AF_INET)
-        memcpy(made.bytes, bytes, 4);
+        memcpy(result.bytes, bytes, 4);
     else if (family == AF_INET6)
-        memcpy(made.bytes, bytes, sizeof made.bytes);
-    return made;
+        memcpy(result.bytes, bytes, sizeof result.bytes);
+    return result;
 }
 
 static inline bool address_equal(const struct address *a, const struct address *b)

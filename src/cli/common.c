@@ -82,10 +82,10 @@ int common_misuse_typed(const struct common *common, const char *option, const c
 static void put_help(const struct common *common, FILE *stream)
 {
     const struct grammar *grammar = common->grammar;
-    const bool by_name = common->is_fastnet || strcmp(common->program, grammar->name) == 0;
+    const bool by_name = common->words || strcmp(common->program, grammar->name) == 0;
 
     fprintf(stream, "Usage: %s%s %s\n%s\n", by_name ? "" : "fastnet ",
-            common->is_fastnet ? "fastnet" : grammar->name, grammar->usage, grammar->about);
+            common->words ? "fastnet" : grammar->name, grammar->usage, grammar->about);
     for (size_t i = 0; i < grammar->table_count; i++)
         options_help(grammar->tables[i], stream);
     if (grammar->notes)
@@ -111,19 +111,17 @@ static int answer(const struct common *common,
     return status ? status : OPTIONS_ANSWERED;
 }
 
-/* A script for the grammar's name, or for fastnet with the names of all personalities. */
+/* A script for the grammar's name, or for fastnet with the words that may follow it. */
 static int complete(const struct common *common)
 {
-    const struct grammar *words[PERSONALITIES_MAX];
     struct page page;
     size_t count = 0;
     int known, status;
 
-    for (size_t i = 0; common->is_fastnet && i < personality_count; i++)
-        if (personalities[i].grammar)
-            words[count++] = personalities[i].grammar;
-    known =
-        completion_print(common->grammar, words, count, common->completion, page_open(&page)) == 0;
+    while (common->words && common->words[count])
+        count++;
+    known = completion_print(common->grammar, common->words, count, common->completion,
+                             page_open(&page)) == 0;
     status = page_finish(&page, common->program);
     return known ? status : common_misuse(common, "--completion: bash, zsh or fish");
 }

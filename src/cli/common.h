@@ -18,7 +18,7 @@ enum output_format { FORMAT_PLAIN, FORMAT_JSON, FORMAT_NDJSON, FORMAT_CSV, FORMA
 struct common {
     const char *program; /* for messages */
     const struct grammar *grammar;
-    bool is_fastnet; /* fastnet without the name of a personality */
+    const struct grammar *const *words; /* NULL, but of fastnet_run() (personality.h) */
     enum output_format format;
     const char *columns, *sort, *count_by; /* as typed, or NULL */
     const char *proc_root;                 /* NULL: /proc */

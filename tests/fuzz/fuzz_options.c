@@ -8,10 +8,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "cli/arp_options.h"
+#include "cli/arp/arp_options.h"
 #include "cli/command.h"
 #include "cli/conntrack/conntrack_options.h"
-#include "cli/neigh_options.h"
+#include "cli/neigh/neigh_options.h"
 #include "cli/netstat/netstat_options.h"
 #include "cli/personality.h"
 #include "fastnet/array.h"
@@ -119,7 +119,7 @@ static void check_part(const struct conntrack_filter *filter, const struct predi
 /* One flow is asked for by both ends of a direction. */
 static void check_key(const struct record *key, uint8_t family)
 {
-    const enum flow_way way = key->has & FLOW_ORIG ? WAY_ORIG : WAY_REPLY;
+    const enum flow_way way = (key->has & FLOW_ORIG) ? WAY_ORIG : WAY_REPLY;
 
     require(key->kind == &kind_flow && key->flow.family == family);
     require_address(&key->flow.way[way].tuple.src, family);

@@ -13,7 +13,7 @@
 #include "cli/completion/completion.h"
 #include "cli/conntrack/conntrack_options.h"
 #include "cli/conntrack/conntrack_values.h"
-#include "cli/neigh_options.h"
+#include "cli/personality.h"
 #include "fastnet/array.h"
 #include "fastnet/flow_names.h"
 #include "fastnet/neighbour_names.h"

@@ -36,8 +36,6 @@ struct conntrack_options {
 /* The exit status of a wrong command line: conntrack's PARAMETER_PROBLEM. */
 enum { STATUS_PARAMETER = 2 };
 
-extern const struct grammar conntrack_grammar;
-
 /* As common_parse(). */
 int conntrack_parse(struct conntrack_options *options, int argc, char *const argv[], bool *done);
 

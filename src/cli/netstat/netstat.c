@@ -142,7 +142,7 @@ static void set_layout(struct netstat *netstat)
         .numeric_hosts = options->numeric_hosts,
         .numeric_ports = options->numeric_ports,
         .numeric_users = options->numeric_users,
-        .one_word_names = options->common.is_fastnet,
+        .one_word_names = options->common.words,
         .header = !options->common.no_header,
         .colour = command_colour(),
     };
@@ -277,9 +277,9 @@ static bool lists_sockets(const struct netstat_options *options)
            !common_uses_columns(&options->common) && !options->common.sort;
 }
 
-static int run(int argc, char *const argv[], bool is_fastnet)
+static int run(int argc, char *const argv[], const struct grammar *const *words)
 {
-    struct netstat netstat = {.options.common.is_fastnet = is_fastnet};
+    struct netstat netstat = {.options.common.words = words};
     struct netstat_options *options = &netstat.options;
     bool done = false;
     int status = netstat_parse(options, argc, argv, &done);
@@ -291,10 +291,10 @@ static int run(int argc, char *const argv[], bool is_fastnet)
 
 int netstat_run(int argc, char *const argv[])
 {
-    return run(argc, argv, false);
+    return run(argc, argv, NULL);
 }
 
-int fastnet_run(int argc, char *const argv[])
+int fastnet_run(int argc, char *const argv[], const struct grammar *const *words)
 {
-    return run(argc, argv, true);
+    return run(argc, argv, words);
 }

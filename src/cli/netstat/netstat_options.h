@@ -45,8 +45,6 @@ struct netstat_options {
     char afname[256]; /* the families that were named, joined by commas, as net-tools keeps them */
 };
 
-extern const struct grammar netstat_grammar;
-
 /* Lists a table other than the sockets'; returns the exit status. */
 typedef int (*netstat_table_fn)(struct netstat_options *options);
 int netstat_routes(struct netstat_options *options);

@@ -118,7 +118,7 @@ static char *put_backslashes(char *dst, size_t count)
     return dst + count;
 }
 
-static char *put_bytes(char *dst, const unsigned char *data, size_t size)
+static char *put_hex_bytes(char *dst, const unsigned char *data, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
         *dst++ = '\\';
@@ -141,9 +141,9 @@ static char *escape_character(char *dst, const unsigned char **at, const unsigne
         return put_backslashes(dst, 2);
     }
     if (length < 2)
-        return put_bytes(dst, data, 1);
+        return put_hex_bytes(dst, data, 1);
     if (is_hidden(code))
-        return put_bytes(dst, data, length);
+        return put_hex_bytes(dst, data, length);
     memcpy(dst, data, length);
     return dst + length;
 }
@@ -186,7 +186,7 @@ char *escape_part(char *dst, const char *data, size_t size, const char *delimite
     if (*part == PART_ABSTRACT_NAME)
         return escape_abstract(dst, data, size, delimiters);
     if (starts && size > 0 && data[0] == '@') {
-        dst = put_bytes(dst, (const unsigned char *)data, 1);
+        dst = put_hex_bytes(dst, (const unsigned char *)data, 1);
         data++;
         size--;
     }
@@ -229,7 +229,7 @@ static char *escape_json_character(char *dst, const unsigned char **at, const un
     *at += length > 0 ? length : 1;
     if (length == 0) {
         dst = put_backslashes(dst, 1); /* a JSON reader removes it */
-        return put_bytes(dst, data, 1);
+        return put_hex_bytes(dst, data, 1);
     }
     if (code == '"') {
         *dst++ = '\\';
@@ -256,7 +256,7 @@ char *escape_json(char *dst, const char *data, size_t size)
     return dst;
 }
 
-/* The value of a digit as put_bytes() writes it, or -1. */
+/* The value of a digit as put_hex_bytes() writes it, or -1. */
 static int hex_value(char digit)
 {
     const char *at = digit != '\0' ? strchr(hex, digit) : NULL;

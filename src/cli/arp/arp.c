@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/arp_options.h"
+#include "cli/arp/arp_options.h"
 #include "cli/command.h"
 #include "cli/personality.h"
 #include "fastnet/hardware.h"

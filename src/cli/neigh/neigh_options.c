@@ -1,4 +1,4 @@
-#include "cli/neigh_options.h"
+#include "cli/neigh/neigh_options.h"
 
 #include <linux/neighbour.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/neigh_options.h"
+#include "cli/neigh/neigh_options.h"
 #include "cli/personality.h"
 #include "fastnet/lookup.h"
 

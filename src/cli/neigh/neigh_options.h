@@ -19,8 +19,6 @@ struct neigh_options {
     const char *master;
 };
 
-extern const struct grammar neigh_grammar;
-
 /* As common_parse(). */
 int neigh_parse(struct neigh_options *options, int argc, char *const argv[], bool *done);
 

@@ -20,8 +20,6 @@ struct arp_options {
     const char *host;                /* as typed, or NULL */
 };
 
-extern const struct grammar arp_grammar;
-
 /* As common_parse(). */
 int arp_parse(struct arp_options *options, int argc, char *const argv[], bool *done);
 

@@ -1,4 +1,4 @@
-#include "cli/arp_options.h"
+#include "cli/arp/arp_options.h"
 
 #include <stdio.h>
 #include <string.h>
