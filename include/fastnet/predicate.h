@@ -80,6 +80,14 @@ struct predicate predicate_address(const struct field *field, const struct addre
 struct predicate predicate_masked(const struct field *field, uint64_t bits, uint64_t mask);
 struct predicate predicate_one_of(const struct field *field, uint64_t numbers);
 
+/* The first 64 bits that a PREDICATE_MASKED asks for; its constant is a number or flags. */
+static inline uint64_t predicate_bits(const struct predicate *masked)
+{
+    const struct value *constant = &masked->constant;
+
+    return constant->type == VALUE_FLAGS ? constant->flags.bits[0] : constant->number;
+}
+
 /* As predicate_holds(), but the predicate must not be NULL. */
 bool predicate_is_met(const struct predicate *predicate, const struct record *record,
                       const struct context *context);

@@ -545,6 +545,7 @@ static void the_flag_of_proxies_says_which_of_both_is_asked_for(void **state)
 {
     const struct predicate entries = of_flag(false), proxies = of_flag(true);
     const struct predicate number = of_number("flags", NTF_PROXY);
+    struct predicate masked = proxies; /* the same with a number for a constant */
     const struct predicate router =
         predicate_masked(field_of(&kind_neighbour, "flags"), NTF_ROUTER, NTF_ROUTER);
     uint8_t flags;
@@ -553,6 +554,9 @@ static void the_flag_of_proxies_says_which_of_both_is_asked_for(void **state)
     assert_int_equal(requests_for(&table_arp, &entries, &flags), 1);
     assert_int_equal(flags, 0);
     assert_int_equal(requests_for(&table_arp, &proxies, &flags), 1);
+    assert_int_equal(flags, NTF_PROXY);
+    masked.constant = (struct value){.type = VALUE_NUMBER, .number = NTF_PROXY};
+    assert_int_equal(requests_for(&table_arp, &masked, &flags), 1);
     assert_int_equal(flags, NTF_PROXY);
     assert_int_equal(requests_for(&table_arp, &router, &flags), 2);
     assert_int_equal(requests_for(&table_arp, &number, &flags), 2);

@@ -238,8 +238,7 @@ static void put_masked(struct nlmsghdr *message, const struct predicate *where, 
 
     if (masked) {
         mask = masked->mask.bits[0];
-        bits = masked->constant.type == VALUE_FLAGS ? masked->constant.flags.bits[0]
-                                                    : masked->constant.number;
+        bits = predicate_bits(masked);
     } else if (!requires(where, offset, &bits)) {
         return;
     }

@@ -203,7 +203,7 @@ static bool may_be_wanted(const struct predicate *where, bool proxy)
     const struct record proxies = {.kind = &kind_neighbour};
 
     if (flags && flags->mask.bits[0] & NTF_PROXY)
-        return proxy == ((flags->constant.flags.bits[0] & NTF_PROXY) != 0);
+        return proxy == ((predicate_bits(flags) & NTF_PROXY) != 0);
     return !proxy || predicate_may_hold(where, &proxies, NEIGHBOUR_STATE); /* they have no state */
 }
 
