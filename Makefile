@@ -190,7 +190,7 @@ sanitized = BUILD=$(BUILD)/asan SANITIZE=address,undefined CFLAGS='-O1 -g' \
 asan: ## the same, built with the address and undefined behaviour sanitizers
 	@$(MAKE) $(sanitized) check
 
-bench: $(PROGRAM) $(BENCH) ## measure against ss, netstat and the kernel (QUICK=1, ONLY=name)
+bench: $(PROGRAM) $(BENCH) ## measure against ss, netstat and the kernel (QUICK=1, ONLY=name, BASE=another build)
 	@BUILD='$(BUILD)' PROGRAM='$(PROGRAM)' tests/bench/bench
 
 # Fuzz targets in a directory of their own: $(call fuzzed,DIRECTORY,FLAGS,SECONDS).
