@@ -111,8 +111,8 @@ struct interface {
 /* Adds an interface, which then needs no lookup. Returns 0 or -ENOMEM. */
 int interfaces_add(struct interfaces *interfaces, const struct interface *interface);
 /* Known only of added interfaces; 0 and -1 for all others. */
-uint32_t interfaces_master(const struct interfaces *interfaces, uint32_t index);
-int32_t interfaces_netns(const struct interfaces *interfaces, uint32_t index);
+uint32_t interfaces_master(struct interfaces *interfaces, uint32_t index);
+int32_t interfaces_netns(struct interfaces *interfaces, uint32_t index);
 
 /*
  * Hosts: getnameinfo(3), each address once, many in parallel. Addresses are added first, then

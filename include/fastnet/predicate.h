@@ -66,10 +66,17 @@ static inline struct predicate *predicate_tree_add(struct predicate_tree *tree,
     return added;
 }
 
-/* The predicate, or NULL if it has no parts: then all rows are wanted. */
+/*
+ * The predicate. An and of one part is that part; without parts it is NULL, because all rows are
+ * wanted.
+ */
 static inline const struct predicate *predicate_of(const struct predicate_tree *tree)
 {
-    return tree->whole.parts ? &tree->whole : NULL;
+    const struct predicate *parts = tree->whole.parts;
+
+    if (parts && (parts->next || tree->whole.operation != PREDICATE_AND))
+        return &tree->whole;
+    return parts;
 }
 
 /* Comparisons, as values; a text is borrowed. */

@@ -12,40 +12,9 @@ struct view {
     uint64_t known;                /* fields */
 };
 
-static unsigned evaluate(const struct predicate *predicate, const struct view *view);
-
 static unsigned decided(bool holds)
 {
     return holds ? CAN_HOLD : CAN_FAIL;
-}
-
-static unsigned all_of(const struct predicate *parts, const struct view *view)
-{
-    unsigned hold = CAN_HOLD, fail = 0;
-
-    for (; parts && (hold || !fail); parts = parts->next) {
-        const unsigned part = evaluate(parts, view);
-        hold &= part;
-        fail |= part & CAN_FAIL;
-    }
-    return hold | fail;
-}
-
-static unsigned turned(unsigned outcome)
-{
-    return ((outcome & CAN_HOLD) ? CAN_FAIL : 0) | ((outcome & CAN_FAIL) ? CAN_HOLD : 0);
-}
-
-static unsigned any_of(const struct predicate *parts, const struct view *view)
-{
-    unsigned hold = 0, fail = CAN_FAIL;
-
-    for (; parts && (fail || !hold); parts = parts->next) {
-        const unsigned part = evaluate(parts, view);
-        hold |= part & CAN_HOLD;
-        fail &= part;
-    }
-    return hold | fail;
 }
 
 /* --- Comparisons ------------------------------------------------------------------------------ */
@@ -76,11 +45,8 @@ static bool number_in(const struct value *value, uint64_t *number)
 
 static bool is_masked(const struct predicate *predicate, const struct value *value)
 {
-    uint64_t number;
-
     if (value->type != VALUE_FLAGS)
-        return number_in(value, &number) &&
-               (number & predicate->mask.bits[0]) == predicate->constant.number;
+        return false;
     for (size_t i = 0; i < VALUE_FLAG_BITS / 64; i++)
         if ((value->flags.bits[i] & predicate->mask.bits[i]) != predicate->constant.flags.bits[i])
             return false;
@@ -143,14 +109,32 @@ static bool compare(const struct predicate *predicate, const struct value *value
     const struct value *constant = &predicate->constant;
     struct value simple = *value;
 
-    if (constant->type == VALUE_NUMBER && number_in(value, &simple.number))
-        simple.type = VALUE_NUMBER;
-    else if (constant->type == VALUE_TEXT && text_in(value, &simple.text))
+    if (constant->type == VALUE_TEXT && text_in(value, &simple.text))
         simple.type = VALUE_TEXT;
     if (simple.type != constant->type)
         return false;
     *order = value_compare(&simple, constant);
     return true;
+}
+
+static bool number_passes(const struct predicate *predicate, uint64_t number)
+{
+    const uint64_t constant = predicate->constant.number;
+
+    switch (predicate->operation) {
+    case PREDICATE_EQUAL:
+        return number == constant;
+    case PREDICATE_BELOW:
+        return number < constant;
+    case PREDICATE_ABOVE:
+        return number > constant;
+    case PREDICATE_MASKED:
+        return (number & predicate->mask.bits[0]) == constant;
+    case PREDICATE_ONE_OF:
+        return number < 64 && (constant >> number & 1);
+    default:
+        return false;
+    }
 }
 
 static bool passes(const struct predicate *predicate, const struct value *value)
@@ -159,6 +143,8 @@ static bool passes(const struct predicate *predicate, const struct value *value)
     uint64_t number;
     int order;
 
+    if (predicate->constant.type == VALUE_NUMBER && number_in(value, &number))
+        return number_passes(predicate, number);
     switch (predicate->operation) {
     case PREDICATE_KNOWN:
         return true;
@@ -170,25 +156,16 @@ static bool passes(const struct predicate *predicate, const struct value *value)
         return compare(predicate, value, &order) && order > 0;
     case PREDICATE_MASKED:
         return is_masked(predicate, value);
-    case PREDICATE_ONE_OF:
-        return number_in(value, &number) && number < 64 &&
-               (predicate->constant.number >> number & 1);
     case PREDICATE_WITHIN:
         return value->type == VALUE_ADDRESS && is_within(predicate, &value->address);
     case PREDICATE_LIKE:
         return text_in(value, &text) && is_like(predicate->constant.text, text);
-    case PREDICATE_AND:
-    case PREDICATE_OR:
-    case PREDICATE_NOT:
-        break;
+    default:
+        return false;
     }
-    return false;
 }
 
-/*
- * If the constant is a number, a field that shows a name is compared by its number. If it is an
- * IPv6 address, an IPv4-mapped address is compared as it is; otherwise as IPv4, as it is shown.
- */
+/* Against an IPv6 address, an IPv4-mapped one is compared as it is; otherwise as it is shown. */
 static struct value value_of(const struct predicate *predicate, const struct view *view)
 {
     static const struct context nothing;
@@ -197,43 +174,89 @@ static struct value value_of(const struct predicate *predicate, const struct vie
     const struct value *constant = &predicate->constant;
     const struct address *address = (const void *)((const char *)record + field->offset);
 
-    if (!field->plain || field->needs.fields & ~record->has)
-        return field_value(field, record, view->context ? view->context : &nothing);
-    if (constant->type == VALUE_NUMBER && field->member <= MEMBER_UINT64)
-        return a_number(field_number(field, record));
-    if (constant->type == VALUE_ADDRESS && field->member == MEMBER_ADDRESS &&
+    if (field->plain && constant->type == VALUE_ADDRESS && field->member == MEMBER_ADDRESS &&
         constant->address.family == address->family)
         return (struct value){.type = VALUE_ADDRESS, .address = *address};
     return field_value(field, record, view->context ? view->context : &nothing);
 }
 
-static unsigned compared(const struct predicate *predicate, const struct view *view)
+/* Not inline: its values would need a large frame in each evaluate(). */
+static __attribute__((noinline)) unsigned compared_by_value(const struct predicate *predicate,
+                                                            const struct view *view)
 {
-    const struct needs needs = field_needs(predicate->field);
-    const uint64_t fields =
-        predicate->field->needs.fields ? needs.fields : needs.fields | KNOWN_ALWAYS;
-    struct value value;
+    const struct value value = value_of(predicate, view);
 
-    if (fields & ~view->known || (needs.lookups && !view->context))
-        return CAN_HOLD | CAN_FAIL;
-    value = value_of(predicate, view);
     if (value.type == VALUE_UNKNOWN)
         return predicate->operation == PREDICATE_KNOWN ? CAN_FAIL : 0;
     return decided(passes(predicate, &value));
 }
 
+/* A number that stands in the record is compared without a value being made. */
+static unsigned compared(const struct predicate *predicate, const struct view *view)
+{
+    const struct field *field = predicate->field;
+    const uint64_t needed = field->needs.fields;
+    const uint64_t fields = (needed ? needed : KNOWN_ALWAYS) | field->optional;
+
+    if (fields & ~view->known || (field->needs.lookups && !view->context))
+        return CAN_HOLD | CAN_FAIL;
+    if (needed & ~view->record->has)
+        return predicate->operation == PREDICATE_KNOWN ? CAN_FAIL : 0;
+    if (predicate->constant.type == VALUE_NUMBER && field->plain && field->member <= MEMBER_UINT64)
+        return decided(number_passes(predicate, field_number(field, view->record)));
+    return compared_by_value(predicate, view);
+}
+
+/* --- Trees ------------------------------------------------------------------------------------ */
+
+static unsigned evaluate(const struct predicate *predicate, const struct view *view);
+
+/* Not inline, as compared_by_value(). */
+static __attribute__((noinline)) unsigned all_of(const struct predicate *parts,
+                                                 const struct view *view)
+{
+    unsigned hold = CAN_HOLD, fail = 0;
+
+    for (; parts && (hold || !fail); parts = parts->next) {
+        const unsigned part = evaluate(parts, view);
+        hold &= part;
+        fail |= part & CAN_FAIL;
+    }
+    return hold | fail;
+}
+
+static unsigned turned(unsigned outcome)
+{
+    return (outcome & CAN_HOLD ? CAN_FAIL : 0) | (outcome & CAN_FAIL ? CAN_HOLD : 0);
+}
+
+static __attribute__((noinline)) unsigned any_of(const struct predicate *parts,
+                                                 const struct view *view)
+{
+    unsigned hold = 0, fail = CAN_FAIL;
+
+    for (; parts && (fail || !hold); parts = parts->next) {
+        const unsigned part = evaluate(parts, view);
+        hold |= part & CAN_HOLD;
+        fail &= part;
+    }
+    return hold | fail;
+}
+
 static unsigned evaluate(const struct predicate *predicate, const struct view *view)
 {
-    switch (predicate->operation) {
-    case PREDICATE_AND:
-        return all_of(predicate->parts, view);
-    case PREDICATE_OR:
-        return any_of(predicate->parts, view);
-    case PREDICATE_NOT:
-        return turned(all_of(predicate->parts, view));
-    default:
-        return compared(predicate, view);
-    }
+    bool negated = false;
+    unsigned outcome;
+
+    for (; predicate->operation == PREDICATE_NOT; predicate = predicate->parts)
+        negated = !negated;
+    if (predicate->operation == PREDICATE_AND)
+        outcome = all_of(predicate->parts, view);
+    else if (predicate->operation == PREDICATE_OR)
+        outcome = any_of(predicate->parts, view);
+    else
+        outcome = compared(predicate, view);
+    return negated ? turned(outcome) : outcome;
 }
 
 bool predicate_is_met(const struct predicate *predicate, const struct record *record,

@@ -26,9 +26,10 @@ struct known {
 };
 
 struct interfaces {
-    struct hash_table names; /* of struct known */
-    int fd;                  /* any socket will do */
-    int error;               /* errno, or 0 */
+    struct hash_table names;  /* of struct known */
+    const struct known *last; /* found last, in names: columns ask for one interface in turn */
+    int fd;                   /* any socket will do */
+    int error;                /* errno, or 0 */
 };
 
 struct interfaces *interfaces_create(void)
@@ -80,6 +81,7 @@ static const struct known *put(struct interfaces *interfaces, const struct inter
     struct known *known =
         number_map_put(&interfaces->names, interface->index, interface->name, sizeof *known);
 
+    interfaces->last = known;
     if (known) {
         known->hardware = interface->hardware;
         known->master = interface->master;
@@ -112,12 +114,16 @@ int interfaces_add(struct interfaces *interfaces, const struct interface *interf
 
 static const struct known *find(struct interfaces *interfaces, uint32_t index)
 {
-    const struct known *known;
+    const struct known *known = interfaces->last;
 
     if (index == 0)
         return NULL;
+    if (known && known->name.number == index)
+        return known;
     known = number_map_find(&interfaces->names, index);
-    return known ? known : look_up(interfaces, index);
+    if (!known)
+        return look_up(interfaces, index);
+    return interfaces->last = known;
 }
 
 const char *interfaces_name(struct interfaces *interfaces, uint32_t index)
@@ -144,16 +150,16 @@ int interfaces_hardware(struct interfaces *interfaces, uint32_t index)
     return known ? known->hardware : HARDWARE_UNKNOWN;
 }
 
-uint32_t interfaces_master(const struct interfaces *interfaces, uint32_t index)
+uint32_t interfaces_master(struct interfaces *interfaces, uint32_t index)
 {
-    const struct known *known = number_map_find(&interfaces->names, index);
+    const struct known *known = find(interfaces, index);
 
     return known ? known->master : 0;
 }
 
-int32_t interfaces_netns(const struct interfaces *interfaces, uint32_t index)
+int32_t interfaces_netns(struct interfaces *interfaces, uint32_t index)
 {
-    const struct known *known = number_map_find(&interfaces->names, index);
+    const struct known *known = find(interfaces, index);
 
     return known ? known->netns : NAMESPACE_NONE;
 }

@@ -136,7 +136,10 @@ static inline bool attribute_address(struct text content, uint8_t family, struct
     if (content.length != (family == AF_INET ? 4 : 16))
         return false;
     *address = (struct address){.family = family};
-    memcpy(address->bytes, content.data, family == AF_INET ? 4 : 16);
+    if (family == AF_INET)
+        memcpy(address->bytes, content.data, 4);
+    else
+        memcpy(address->bytes, content.data, 16);
     return true;
 }
 

@@ -137,10 +137,6 @@ static struct sink *make_layout(const void *arg, struct writer *writer,
 static int list(struct arp *arp)
 {
     const struct arp_options *options = &arp->options;
-    const struct listing_table table = {.table = &table_arp,
-                                        .where = &arp->entries.whole,
-                                        .missing = "this system has no ARP table",
-                                        .if_missing = MISSING_ENDS};
     const int status = resolve_host(arp);
 
     if (status)
@@ -149,6 +145,10 @@ static int list(struct arp *arp)
     snprintf(arp->device, sizeof arp->device, "%s", options->device ? options->device : "");
     choose_entries(&arp->entries);
     choose_rows(arp);
+    const struct listing_table table = {.table = &table_arp,
+                                        .where = predicate_of(&arp->entries),
+                                        .missing = "this system has no ARP table",
+                                        .if_missing = MISSING_ENDS};
     struct listing_command command = {
         .common = &options->common,
         .kind = &kind_neighbour,

@@ -57,9 +57,10 @@ char *put_netmask(char *dst, uint8_t prefix)
 
 char *put_flags(char *dst, uint32_t flags, const struct flag_text *texts, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        if (flags & texts[i].flag)
-            dst = put_string(dst, texts[i].text);
+    for (const struct flag_text *stop = texts + count; texts < stop; texts++)
+        if (flags & texts->flag)
+            for (const char *at = texts->text; *at; at++) /* a few letters, often one */
+                *dst++ = *at;
     return dst;
 }
 
