@@ -5,6 +5,12 @@
 /* Possible results of a predicate. With neither bit the result is unknown for good. */
 enum { CAN_HOLD = 1, CAN_FAIL = 2 };
 
+/*
+ * What evaluate() calls for each row stays apart: as one function, each level of a tree would cost
+ * the registers and the frame of all of them.
+ */
+#define NOT_INLINE __attribute__((noinline))
+
 /* A row, and the part of it that is known. */
 struct view {
     const struct record *record;
@@ -180,9 +186,8 @@ static struct value value_of(const struct predicate *predicate, const struct vie
     return field_value(field, record, view->context ? view->context : &nothing);
 }
 
-/* Not inline: its values would need a large frame in each evaluate(). */
-static __attribute__((noinline)) unsigned compared_by_value(const struct predicate *predicate,
-                                                            const struct view *view)
+static NOT_INLINE unsigned compared_by_value(const struct predicate *predicate,
+                                             const struct view *view)
 {
     const struct value value = value_of(predicate, view);
 
@@ -192,7 +197,7 @@ static __attribute__((noinline)) unsigned compared_by_value(const struct predica
 }
 
 /* A number that stands in the record is compared without a value being made. */
-static unsigned compared(const struct predicate *predicate, const struct view *view)
+static NOT_INLINE unsigned compared(const struct predicate *predicate, const struct view *view)
 {
     const struct field *field = predicate->field;
     const uint64_t needed = field->needs.fields;
@@ -211,9 +216,7 @@ static unsigned compared(const struct predicate *predicate, const struct view *v
 
 static unsigned evaluate(const struct predicate *predicate, const struct view *view);
 
-/* Not inline, as compared_by_value(). */
-static __attribute__((noinline)) unsigned all_of(const struct predicate *parts,
-                                                 const struct view *view)
+static NOT_INLINE unsigned all_of(const struct predicate *parts, const struct view *view)
 {
     unsigned hold = CAN_HOLD, fail = 0;
 
@@ -230,8 +233,7 @@ static unsigned turned(unsigned outcome)
     return (outcome & CAN_HOLD ? CAN_FAIL : 0) | (outcome & CAN_FAIL ? CAN_HOLD : 0);
 }
 
-static __attribute__((noinline)) unsigned any_of(const struct predicate *parts,
-                                                 const struct view *view)
+static NOT_INLINE unsigned any_of(const struct predicate *parts, const struct view *view)
 {
     unsigned hold = 0, fail = CAN_FAIL;
 
@@ -245,18 +247,16 @@ static __attribute__((noinline)) unsigned any_of(const struct predicate *parts,
 
 static unsigned evaluate(const struct predicate *predicate, const struct view *view)
 {
-    bool negated = false;
-    unsigned outcome;
-
-    for (; predicate->operation == PREDICATE_NOT; predicate = predicate->parts)
-        negated = !negated;
-    if (predicate->operation == PREDICATE_AND)
-        outcome = all_of(predicate->parts, view);
-    else if (predicate->operation == PREDICATE_OR)
-        outcome = any_of(predicate->parts, view);
-    else
-        outcome = compared(predicate, view);
-    return negated ? turned(outcome) : outcome;
+    switch (predicate->operation) {
+    case PREDICATE_AND:
+        return all_of(predicate->parts, view);
+    case PREDICATE_OR:
+        return any_of(predicate->parts, view);
+    case PREDICATE_NOT:
+        return turned(evaluate(predicate->parts, view));
+    default:
+        return compared(predicate, view);
+    }
 }
 
 bool predicate_is_met(const struct predicate *predicate, const struct record *record,
