@@ -253,7 +253,7 @@ static unsigned evaluate(const struct predicate *predicate, const struct view *v
     case PREDICATE_OR:
         return any_of(predicate->parts, view);
     case PREDICATE_NOT:
-        return turned(evaluate(predicate->parts, view));
+        return turned(all_of(predicate->parts, view));
     default:
         return compared(predicate, view);
     }
