@@ -2,7 +2,7 @@
 
 VERSION = 0.2.0
 
-# What may be set by whoever builds, on the command line or in the environment.
+# Variables that the user may set, on the command line or in the environment.
 CFLAGS     ?= -O2 -g
 PKG_CONFIG ?= pkg-config
 BUILD      ?= build
@@ -241,7 +241,7 @@ lint-cppcheck:
 		--suppress=redundantContinue \
 		-D_GNU_SOURCE -Iinclude -Isrc $(C_SOURCES)
 
-# clang-tidy counts suppressed warnings aloud: it is heard only when it found something.
+# clang-tidy counts suppressed warnings aloud: its output is shown only if it found something.
 tidy = out=$$(clang-tidy --quiet "$$1" -- -std=c11 $(all_cppflags) $(PACKAGE_CFLAGS) 2>&1) || \
 	{ printf "%s\n" "$$out" | grep -v "warnings* generated"; exit 1; }
 lint-tidy:
@@ -252,7 +252,7 @@ lint-tidy:
 lint-shell:
 	$(call say,LINT,shellcheck)$(Q)shellcheck -x -P SCRIPTDIR -e SC2317 $(SCRIPTS)
 
-# What a machine adds to the macros, or lacks of them, has no say: its place is taken by nothing.
+# A machine's own changes to the macros are ignored: empty files replace them.
 lint-man:
 	$(Q)mkdir -p $(BUILD)/tmac && cd $(BUILD)/tmac && : >mdoc.local && : >man.local
 	$(call say,LINT,man pages)$(Q)out=$$(mandoc -T lint $(MAN_PAGES); for page in $(MAN_PAGES); do \
