@@ -10,17 +10,7 @@
 #include "fastnet/array.h"
 #include "fastnet/report.h"
 
-struct entry {
-    uint8_t family;
-    struct endpoint local, remote;
-    uint32_t uid, retransmits, probes;
-};
-
-struct half_open {
-    struct entry *entries; /* sorted by family and the two ends */
-    size_t count, capacity;
-    int error, error6; /* of reading the files of the two families */
-};
+static const struct table *const tables[] = {&table_tcp, &table_tcp6};
 
 static int compare_ends(const struct endpoint *a, const struct endpoint *b)
 {
@@ -29,9 +19,9 @@ static int compare_ends(const struct endpoint *a, const struct endpoint *b)
     return order ? order : (int)a->port - (int)b->port;
 }
 
-static int compare_entries(const void *a, const void *b)
+static int compare_sockets(const void *a, const void *b)
 {
-    const struct entry *x = a, *y = b;
+    const struct socket_record *x = a, *y = b;
     int order = (int)x->family - (int)y->family;
 
     if (!order)
@@ -42,22 +32,16 @@ static int compare_entries(const void *a, const void *b)
 static int remember(const struct record *record, void *arg)
 {
     struct half_open *half_open = arg;
-    const struct socket_record *sock = &record->socket;
-    struct entry *entries;
+    struct socket_record *sockets;
 
-    if (sock->state != TCP_SYN_RECV)
+    if (record->socket.state != TCP_SYN_RECV)
         return 0;
-    entries = array_with_room(half_open->entries, &half_open->capacity, half_open->count + 1,
-                              sizeof *entries);
-    if (!entries)
+    sockets = array_with_room(half_open->sockets, &half_open->capacity, half_open->count + 1,
+                              sizeof *sockets);
+    if (!sockets)
         return -ENOMEM;
-    half_open->entries = entries;
-    entries[half_open->count++] = (struct entry){.family = sock->family,
-                                                 .local = sock->local,
-                                                 .remote = sock->remote,
-                                                 .uid = sock->uid,
-                                                 .retransmits = sock->retransmits,
-                                                 .probes = sock->probes};
+    half_open->sockets = sockets;
+    sockets[half_open->count++] = record->socket;
     return 0;
 }
 
@@ -84,58 +68,48 @@ static int read_table(struct half_open *half_open, const struct query *query,
     return error;
 }
 
-struct half_open *half_open_create(const struct query *query)
+static void read_tables(struct half_open *half_open, const struct query *query)
 {
-    struct half_open *half_open = calloc(1, sizeof *half_open);
-    bool both = query->table == &table_tcp_both;
-
-    if (!half_open) {
-        report_unknown(query, query->table, strerror(ENOMEM));
-        return NULL;
-    }
-    if (both || query->table == &table_tcp)
-        half_open->error = read_table(half_open, query, &table_tcp);
-    if (both || query->table == &table_tcp6)
-        half_open->error6 = read_table(half_open, query, &table_tcp6);
+    for (size_t i = 0; i < COUNT(tables); i++)
+        if (query->table == tables[i] || query->table == &table_tcp_both)
+            half_open->errors[i] = read_table(half_open, query, tables[i]);
     if (half_open->count)
-        qsort(half_open->entries, half_open->count, sizeof *half_open->entries, compare_entries);
-    return half_open;
+        qsort(half_open->sockets, half_open->count, sizeof *half_open->sockets, compare_sockets);
+    half_open->read = true;
 }
 
-void half_open_destroy(struct half_open *half_open)
+static const struct socket_record *find(const struct half_open *half_open,
+                                        const struct socket_record *sock)
 {
-    if (!half_open)
-        return;
-    free(half_open->entries);
-    free(half_open);
+    if (!half_open->count)
+        return NULL;
+    return bsearch(sock, half_open->sockets, half_open->count, sizeof *sock, compare_sockets);
 }
 
-void half_open_complete(const struct half_open *half_open, struct record *record)
+void half_open_complete(struct half_open *half_open, const struct query *query,
+                        struct record *record)
 {
-    const struct socket_record *sock = &record->socket;
-    struct entry key = {.family = sock->family, .local = sock->local, .remote = sock->remote};
-    const struct entry *found;
-
-    if (!half_open || !half_open->count)
-        return;
-    found = bsearch(&key, half_open->entries, half_open->count, sizeof key, compare_entries);
-    if (!found)
-        return;
-    record->socket.uid = found->uid;
-    record->socket.retransmits = found->retransmits;
-    record->socket.probes = found->probes;
-    record->has |= SOCKET_UID | SOCKET_RETRANSMITS | SOCKET_PROBES;
-}
-
-void half_open_report(const struct half_open *half_open, const struct query *query, uint8_t family)
-{
-    const struct table *table = family == AF_INET6 ? &table_tcp6 : &table_tcp;
-    int error = !half_open ? 0 : family == AF_INET6 ? half_open->error6 : half_open->error;
+    const bool v6 = record->socket.family == AF_INET6;
+    const struct socket_record *found;
     char why[128];
 
-    if (!error)
-        return;
-    snprintf(why, sizeof why, "%s/net/%s: %s", query->proc_root, table->file,
-             strerror(error == -ENOTDIR ? ENOENT : -error));
-    report_unknown(query, table, why);
+    if (!half_open->read)
+        read_tables(half_open, query);
+    found = find(half_open, &record->socket);
+    if (found) {
+        record->socket.uid = found->uid;
+        record->socket.retransmits = found->retransmits;
+        record->socket.probes = found->probes;
+        record->has |= SOCKET_UID | SOCKET_RETRANSMITS | SOCKET_PROBES;
+    } else if (half_open->errors[v6]) {
+        const int error = half_open->errors[v6] == -ENOTDIR ? ENOENT : -half_open->errors[v6];
+        snprintf(why, sizeof why, "%s/net/%s: %s", query->proc_root, tables[v6]->file,
+                 strerror(error));
+        report_unknown(query, tables[v6], why);
+    }
+}
+
+void half_open_finish(struct half_open *half_open)
+{
+    free(half_open->sockets);
 }

@@ -10,16 +10,20 @@
 
 #include "fastnet/query.h"
 
-struct half_open;
+/* All zero: not read yet. */
+struct half_open {
+    struct socket_record *sockets; /* sorted by family and the two ends */
+    size_t count, capacity;
+    bool read;
+    int errors[2]; /* of reading the files of IPv4 and IPv6 */
+};
 
-/* Reads the half-open rows of query->table from /proc. Returns NULL if memory is short. */
-struct half_open *half_open_create(const struct query *query);
-void half_open_destroy(struct half_open *half_open);
-
-/* Fills in uid, retransmits and probes, if the file had the connection. Accepts NULL. */
-void half_open_complete(const struct half_open *half_open, struct record *record);
-
-/* Notes why a connection of this family could not be completed, if its file was not read. */
-void half_open_report(const struct half_open *half_open, const struct query *query, uint8_t family);
+/*
+ * Fills in uid, retransmits and probes, if /proc has the connection; the files of query->table are
+ * read first. If a file could not be read, a note says why.
+ */
+void half_open_complete(struct half_open *half_open, const struct query *query,
+                        struct record *record);
+void half_open_finish(struct half_open *half_open);
 
 #endif

@@ -14,8 +14,6 @@
 
 #include "backend/proc/proc_file.h"
 #include "backend/proc/scan.h"
-#include "backend/socket/unix_rows.h"
-#include "backend/socket/unix_sockets.h"
 #include "fastnet/hash.h"
 #include "fastnet/report.h"
 
@@ -28,8 +26,6 @@ enum {
      SOCKET_RETRANSMITS | SOCKET_PROBES)
 #define FIELDS_UNIX                                                                                \
     (SOCKET_STATE | SOCKET_INODE | SOCKET_TYPE | SOCKET_REFCOUNT | SOCKET_PATH | SOCKET_UNIX_FLAGS)
-
-#define UNIX_HEADING "RefCount"
 
 static uint64_t fields(const struct table *table)
 {
@@ -196,7 +192,7 @@ static struct text scan_path(const struct line *line, size_t offset)
 }
 
 /*
- * A row can be forged (unix_sockets.h), even with the address and inode of another socket. It must
+ * A row can be forged (unix_sockets.c), even with the address and inode of another socket. It must
  * not look like a repeat of that one, so the identity is a hash of the whole row, under the secret.
  */
 static uint64_t unix_identity(const struct socket_record *sock, uint64_t address)
@@ -315,80 +311,4 @@ const struct backend backend_proc_net = {
     .fields = fields,
     .dump = dump,
     .counts_rows = counts_rows,
-};
-
-/* --- Unix sockets, confirmed ------------------------------------------------------------------ */
-
-static uint64_t confirmed_fields(const struct table *table)
-{
-    return table == &table_unix ? fields(table) | backend_sock_diag.fields(table) : 0;
-}
-
-/* A reading of the file of unix sockets that asks netlink about each row. */
-struct confirming {
-    struct proc_file file;
-    struct unix_rows rows; /* the file in memory */
-    struct unix_sockets *sockets;
-};
-
-static int keep_line(struct proc_file *file, const struct line *line, struct record *record)
-{
-    int error = unix_rows_add(file->state, line);
-
-    (void)record;
-    return error ? error : NO_ROW;
-}
-
-/* Takes from a row what netlink confirms. Where names hold newlines, lines of them are no rows. */
-static int take_kept(struct confirming *confirming, const struct line *line, size_t number)
-{
-    struct unix_rows *rows = &confirming->rows;
-    const char *name_end = NULL;
-    struct record record;
-    int result;
-
-    if (proc_net_decode_unix(line, &record) < 0) {
-        if (!unix_sockets_have_newlines(confirming->sockets))
-            proc_file_malformed(&confirming->file, line, number);
-        return 0;
-    }
-    result = unix_sockets_take_row(confirming->sockets, &record, unix_rows_end(rows), &name_end);
-    if (name_end)
-        unix_rows_go_on(rows, name_end);
-    return result;
-}
-
-/* Reads the file first, then asks netlink, then takes the rows: unix_sockets.h says why. */
-static int confirm(struct confirming *confirming, record_fn fn, void *arg)
-{
-    struct line line;
-    int result = proc_file_read(&confirming->file, fn, arg);
-
-    if (result == 0)
-        result = unix_sockets_create(&confirming->sockets, confirming->file.query);
-    for (size_t number = 1; result == 0 && unix_rows_next(&confirming->rows, &line); number++)
-        result = take_kept(confirming, &line, number);
-    return result == 0 ? unix_sockets_hand_on(confirming->sockets, fn, arg) : result;
-}
-
-static int dump_confirmed(const struct query *query, record_fn fn, void *arg)
-{
-    struct confirming confirming = {.file = {.query = query,
-                                             .name = query->table->file,
-                                             .heading = UNIX_HEADING,
-                                             .take = keep_line,
-                                             .state = &confirming.rows}};
-    int result = confirm(&confirming, fn, arg);
-
-    proc_file_close(&confirming.file); /* reports the lines that were malformed in memory */
-    unix_sockets_destroy(confirming.sockets);
-    unix_rows_finish(&confirming.rows);
-    return result;
-}
-
-const struct backend backend_unix = {
-    .name = "netlink with proc",
-    .source = BACKEND_AUTO,
-    .fields = confirmed_fields,
-    .dump = dump_confirmed,
 };

@@ -6,6 +6,9 @@
 
 struct line;
 
+/* A word in the heading of the file of unix sockets. */
+#define UNIX_HEADING "RefCount"
+
 /*
  * Fill the record from one line of PROC_ROOT/net/tcp, udp, udplite or raw (or of those with a 6),
  * and of PROC_ROOT/net/unix. Return 0, or -EBADMSG if the line does not have that form; the record

@@ -5,7 +5,6 @@
 #include "backend/socket/sock_diag.h"
 
 #include <errno.h>
-#include <libmnl/libmnl.h>
 #include <linux/inet_diag.h>
 #include <linux/net.h>
 #include <linux/sock_diag.h>
@@ -21,54 +20,32 @@
 #include "fastnet/predicate.h"
 #include "fastnet/report.h"
 
-const struct table table_tcp = {.name = "tcp",
-                                .file = "tcp",
-                                .kind = &kind_socket,
-                                .family = AF_INET,
-                                .protocol = IPPROTO_TCP,
-                                .partner = &table_tcp6,
-                                .joint = &table_tcp_both};
-const struct table table_tcp6 = {.name = "tcp6",
-                                 .file = "tcp6",
-                                 .kind = &kind_socket,
-                                 .family = AF_INET6,
-                                 .protocol = IPPROTO_TCP};
 static bool is_tcp6(const struct record *record)
 {
     return record->socket.family == AF_INET6;
 }
 
-const struct table table_tcp_both = {.name = "tcp and tcp6",
-                                     .kind = &kind_socket,
-                                     .family = AF_UNSPEC,
-                                     .protocol = IPPROTO_TCP,
+#define TABLE(of_file, of_family, of_protocol, ...)                                                \
+    {                                                                                              \
+        .name = (of_file), .file = (of_file), .kind = &kind_socket, .family = (of_family),         \
+        .protocol = (of_protocol), __VA_ARGS__                                                     \
+    }
+
+/* clang-format off */
+const struct table table_tcp = TABLE("tcp", AF_INET, IPPROTO_TCP, .partner = &table_tcp6,
+                                     .joint = &table_tcp_both);
+const struct table table_tcp6 = TABLE("tcp6", AF_INET6, IPPROTO_TCP);
+const struct table table_tcp_both = {.name = "tcp and tcp6", .kind = &kind_socket,
+                                     .family = AF_UNSPEC, .protocol = IPPROTO_TCP,
                                      .is_second = is_tcp6};
-const struct table table_udp = {
-    .name = "udp", .file = "udp", .kind = &kind_socket, .family = AF_INET, .protocol = IPPROTO_UDP};
-const struct table table_udp6 = {.name = "udp6",
-                                 .file = "udp6",
-                                 .kind = &kind_socket,
-                                 .family = AF_INET6,
-                                 .protocol = IPPROTO_UDP};
-const struct table table_udplite = {.name = "udplite",
-                                    .file = "udplite",
-                                    .kind = &kind_socket,
-                                    .family = AF_INET,
-                                    .protocol = IPPROTO_UDPLITE};
-const struct table table_udplite6 = {.name = "udplite6",
-                                     .file = "udplite6",
-                                     .kind = &kind_socket,
-                                     .family = AF_INET6,
-                                     .protocol = IPPROTO_UDPLITE};
-const struct table table_raw = {
-    .name = "raw", .file = "raw", .kind = &kind_socket, .family = AF_INET, .protocol = IPPROTO_RAW};
-const struct table table_raw6 = {.name = "raw6",
-                                 .file = "raw6",
-                                 .kind = &kind_socket,
-                                 .family = AF_INET6,
-                                 .protocol = IPPROTO_RAW};
-const struct table table_unix = {
-    .name = "unix", .file = "unix", .kind = &kind_socket, .family = AF_UNIX, .protocol = 0};
+const struct table table_udp = TABLE("udp", AF_INET, IPPROTO_UDP);
+const struct table table_udp6 = TABLE("udp6", AF_INET6, IPPROTO_UDP);
+const struct table table_udplite = TABLE("udplite", AF_INET, IPPROTO_UDPLITE);
+const struct table table_udplite6 = TABLE("udplite6", AF_INET6, IPPROTO_UDPLITE);
+const struct table table_raw = TABLE("raw", AF_INET, IPPROTO_RAW);
+const struct table table_raw6 = TABLE("raw6", AF_INET6, IPPROTO_RAW);
+const struct table table_unix = TABLE("unix", AF_UNIX, 0);
+/* clang-format on */
 
 #define FIELDS_INET                                                                                \
     (SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_UID | SOCKET_INODE | SOCKET_TIMER |  \
@@ -92,8 +69,7 @@ struct reading {
     const struct query *query;
     record_fn fn;
     void *arg;
-    struct half_open *half_open; /* read when the first such row needs it */
-    bool half_open_read;
+    struct half_open half_open; /* read when the first such row needs it */
 };
 
 static void decode_endpoint(struct endpoint *endpoint, uint8_t family, const __be32 *address,
@@ -229,49 +205,27 @@ int sock_diag_decode_unix(const struct nlmsghdr *message, struct record *record)
     return decoding.malformed || sock->path.length > SOCKET_PATH_MAX ? -EBADMSG : 0;
 }
 
-/* Fills in what only /proc knows of a half-open connection, unless this backend must stay alone. */
-static void complete_half_open(struct reading *reading, struct record *record)
+static int take(const struct nlmsghdr *message, void *arg)
 {
+    struct reading *reading = arg;
     const struct query *query = reading->query;
-
-    if (query->exclusive || !(query->needs & FIELDS_NOT_HALF_OPEN & ~record->has))
-        return;
-    if (!reading->half_open_read) {
-        reading->half_open_read = true;
-        reading->half_open = half_open_create(query);
-    }
-    half_open_complete(reading->half_open, record);
-    if (!(record->has & SOCKET_UID))
-        half_open_report(reading->half_open, query, record->socket.family);
-}
-
-static int take_inet(const struct nlmsghdr *message, void *arg)
-{
-    struct reading *reading = arg;
+    const bool is_unix = query->table->family == AF_UNIX;
     struct record record;
+    int error;
 
-    if (message->nlmsg_type != SOCK_DIAG_BY_FAMILY && message->nlmsg_type != TCPDIAG_GETSOCK)
+    if (message->nlmsg_type != SOCK_DIAG_BY_FAMILY &&
+        (is_unix || message->nlmsg_type != TCPDIAG_GETSOCK))
         return 0;
-    if (sock_diag_decode_inet(message, reading->query->table, &record) < 0) {
-        report_malformed(reading->query);
+    error = is_unix ? sock_diag_decode_unix(message, &record)
+                    : sock_diag_decode_inet(message, query->table, &record);
+    if (error) {
+        report_malformed(query);
         return 0;
     }
-    if (record.socket.state == TCP_SYN_RECV)
-        complete_half_open(reading, &record);
-    return reading->fn(&record, reading->arg);
-}
-
-static int take_unix(const struct nlmsghdr *message, void *arg)
-{
-    struct reading *reading = arg;
-    struct record record;
-
-    if (message->nlmsg_type != SOCK_DIAG_BY_FAMILY)
-        return 0;
-    if (sock_diag_decode_unix(message, &record) < 0) {
-        report_malformed(reading->query);
-        return 0;
-    }
+    /* what only /proc knows of a half-open connection, unless this backend must stay alone */
+    if (record.socket.state == TCP_SYN_RECV && !is_unix && !query->exclusive &&
+        (query->needs & FIELDS_NOT_HALF_OPEN & ~record.has))
+        half_open_complete(&reading->half_open, query, &record);
     return reading->fn(&record, reading->arg);
 }
 
@@ -297,34 +251,6 @@ static uint32_t wanted_states(const struct query *query)
     return states;
 }
 
-/*
- * The request that knows no family is older than sock_diag and about TCP only: it lists IPv4 and
- * IPv6 in one walk of the kernel's table, where two requests make two. The family in it is for who
- * reads a trace: the kernel does not look at it (inet_diag_dump_compat).
- */
-static void put_request_for_both(struct nlmsghdr *message, const struct query *query, uint8_t ext)
-{
-    struct inet_diag_req *request = mnl_nlmsg_put_extra_header(message, sizeof *request);
-
-    message->nlmsg_type = TCPDIAG_GETSOCK;
-    request->idiag_family = AF_INET;
-    request->idiag_ext = ext;
-    request->idiag_states = wanted_states(query);
-}
-
-static void put_request(struct nlmsghdr *message, const struct query *query, uint8_t ext)
-{
-    struct inet_diag_req_v2 *request = mnl_nlmsg_put_extra_header(message, sizeof *request);
-
-    message->nlmsg_type = SOCK_DIAG_BY_FAMILY;
-    request->sdiag_family = query->table->family;
-    request->sdiag_protocol = query->table->protocol;
-    request->idiag_ext = ext;
-    request->idiag_states = wanted_states(query);
-}
-
-enum { REQUEST_MAX = 128 }; /* bytes; the largest is 76 */
-
 /* What is asked for besides, one bit (1 << (INET_DIAG_* - 1)) each. */
 static uint8_t extensions(const struct query *query)
 {
@@ -338,55 +264,64 @@ static uint8_t extensions(const struct query *query)
     return ext;
 }
 
-static int dump_inet(struct reading *reading)
-{
-    const struct query *query = reading->query;
-    const uint8_t ext = extensions(query);
-    _Alignas(struct nlmsghdr) char buffer[REQUEST_MAX];
-    struct nlmsghdr *message = mnl_nlmsg_put_header(buffer);
+struct request {
+    struct nlmsghdr header;
+    union {
+        struct inet_diag_req_v2 inet;
+        struct inet_diag_req both;
+        struct unix_diag_req local;
+    };
+};
 
-    message->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
-    if (query->table->family == AF_UNSPEC)
-        put_request_for_both(message, query, ext);
-    else
-        put_request(message, query, ext);
-    return netlink_dump(query->netlink, NETLINK_SOCK_DIAG, message, take_inet, reading,
-                        query->report);
+/*
+ * The request that knows no family is older than sock_diag and about TCP only: it lists IPv4 and
+ * IPv6 in one walk of the kernel's table, where two requests make two. The family in it is for
+ * readers of a trace: the kernel does not look at it (inet_diag_dump_compat).
+ */
+static struct request request_for_inet(const struct query *query)
+{
+    const struct table *table = query->table;
+
+    if (table->family == AF_UNSPEC)
+        return (struct request){.header = {.nlmsg_len = NLMSG_LENGTH(sizeof(struct inet_diag_req)),
+                                           .nlmsg_type = TCPDIAG_GETSOCK},
+                                .both = {.idiag_family = AF_INET,
+                                         .idiag_ext = extensions(query),
+                                         .idiag_states = wanted_states(query)}};
+    return (struct request){.header = {.nlmsg_len = NLMSG_LENGTH(sizeof(struct inet_diag_req_v2)),
+                                       .nlmsg_type = SOCK_DIAG_BY_FAMILY},
+                            .inet = {.sdiag_family = table->family,
+                                     .sdiag_protocol = table->protocol,
+                                     .idiag_ext = extensions(query),
+                                     .idiag_states = wanted_states(query)}};
 }
 
-static int dump_unix(struct reading *reading)
+static struct request request_for_unix(const struct query *query)
 {
-    const struct query *query = reading->query;
-    struct {
-        struct nlmsghdr header;
-        struct unix_diag_req diag;
-    } request = {
-        .header = {.nlmsg_len = sizeof request,
-                   .nlmsg_type = SOCK_DIAG_BY_FAMILY,
-                   .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP},
-        .diag = {.sdiag_family = AF_UNIX, .udiag_states = wanted_states(query)},
-    };
-    int result;
+    const uint32_t name = (query->needs & SOCKET_PATH) ? UDIAG_SHOW_NAME : 0;
+    const uint32_t queues = (query->needs & SOCKET_QUEUES) ? UDIAG_SHOW_RQLEN : 0;
+    const uint32_t uid = (query->needs & SOCKET_UID) ? UDIAG_SHOW_UID : 0;
 
-    if (query->needs & SOCKET_PATH)
-        request.diag.udiag_show |= UDIAG_SHOW_NAME;
-    if (query->needs & SOCKET_QUEUES)
-        request.diag.udiag_show |= UDIAG_SHOW_RQLEN;
-    if (query->needs & SOCKET_UID)
-        request.diag.udiag_show |= UDIAG_SHOW_UID;
-    result = netlink_dump(query->netlink, NETLINK_SOCK_DIAG, &request.header, take_unix, reading,
-                          query->report);
-    if (result == 0 && (query->needs & SOCKET_PENDING))
-        report_loss(query->report, "unix: netlink does not list connections not yet accepted");
-    return result;
+    return (struct request){.header = {.nlmsg_len = NLMSG_LENGTH(sizeof(struct unix_diag_req)),
+                                       .nlmsg_type = SOCK_DIAG_BY_FAMILY},
+                            .local = {.sdiag_family = AF_UNIX,
+                                      .udiag_states = wanted_states(query),
+                                      .udiag_show = name | queues | uid}};
 }
 
 static int dump(const struct query *query, record_fn fn, void *arg)
 {
     struct reading reading = {.query = query, .fn = fn, .arg = arg};
-    int result = query->table->family == AF_UNIX ? dump_unix(&reading) : dump_inet(&reading);
+    const bool is_unix = query->table->family == AF_UNIX;
+    struct request request = is_unix ? request_for_unix(query) : request_for_inet(query);
+    int result;
 
-    half_open_destroy(reading.half_open);
+    request.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+    result = netlink_dump(query->netlink, NETLINK_SOCK_DIAG, &request.header, take, &reading,
+                          query->report);
+    if (is_unix && result == 0 && (query->needs & SOCKET_PENDING))
+        report_loss(query->report, "unix: netlink does not list connections not yet accepted");
+    half_open_finish(&reading.half_open);
     return result;
 }
 
@@ -396,15 +331,11 @@ static const char *remedy(const struct table *table, int error)
 {
     if (error != -ENOENT)
         return NULL;
-    switch (table->protocol) {
-    case IPPROTO_TCP:
-        return "the kernel lacks tcp_diag";
-    case IPPROTO_RAW:
-        return "the kernel lacks raw_diag";
-    default:
-        return table->family == AF_UNIX ? "the kernel lacks unix_diag"
-                                        : "the kernel lacks udp_diag";
-    }
+    if (table->family == AF_UNIX)
+        return "the kernel lacks unix_diag";
+    return table->protocol == IPPROTO_TCP   ? "the kernel lacks tcp_diag"
+           : table->protocol == IPPROTO_RAW ? "the kernel lacks raw_diag"
+                                            : "the kernel lacks udp_diag";
 }
 
 const struct backend backend_sock_diag = {

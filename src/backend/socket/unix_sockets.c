@@ -1,5 +1,13 @@
-#include "backend/socket/unix_sockets.h"
-
+/*
+ * Unix sockets, confirmed: what unix_diag says of them, which is true, and /proc/net/unix, where
+ * every user can write. A socket's name stands there as it is, so that a newline in it makes a
+ * second line, which can look like another socket; and every NUL in it is an '@'.
+ *
+ * So the sockets that are listed are netlink's. The file adds what only it knows: how often each
+ * is referred to (RefCnt), and the connections that nobody has accepted yet. What it says is taken
+ * only where it agrees with netlink, which is asked after the file was read: a name that was in the
+ * file is then known here, or its socket has gone, and what stands behind such a name is in doubt.
+ */
 #include <errno.h>
 #include <linux/net.h>
 #include <netinet/tcp.h>
@@ -7,25 +15,31 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "backend/proc/proc_file.h"
+#include "backend/socket/proc_net.h"
 #include "fastnet/array.h"
 
-/* What the file says of a socket. */
-enum rows {
-    NO_ROW,
-    ONE_ROW,
-    ROWS_DIFFER, /* in RefCnt: one of them is forged, or both are true, one after the other */
-    REPEATED,    /* by netlink: not to be handed on */
+/* Bytes that are kept of a line; the kernel's longest, numbers and name, have less than 200. */
+enum { LINE_MAX_KEPT = 512 };
+
+/* A socket, or a connection that waits to be accepted. */
+struct unix_socket {
+    uint64_t has, identity;
+    struct socket_record sock;
+    uint32_t waiting; /* a listener's connections to be accepted, less those found in the file */
+    bool repeated;    /* by netlink: not to be handed on */
+    bool in_file;
 };
 
-struct unix_socket {
-    uint64_t inode, cookie, has;
-    uint32_t recv_q, send_q, uid;
-    uint32_t refcount; /* ONE_ROW */
-    uint32_t waiting;  /* a listener's connections to be accepted, less those found in the file */
-    uint16_t type;
-    uint8_t state;
-    uint8_t rows;        /* enum rows */
-    size_t name, length; /* in names */
+struct socket_list {
+    struct unix_socket *items;
+    size_t count, capacity;
+};
+
+/* Texts, each with a newline behind it. */
+struct texts {
+    char *data;
+    size_t length, capacity;
 };
 
 struct socket_of_inode {
@@ -35,106 +49,101 @@ struct socket_of_inode {
 
 /* A listener that has connections waiting, in the order of what the file shows as its name. */
 struct listener {
-    const char *name;
-    size_t length;
     struct unix_socket *socket;
     size_t next; /* first of several that look the same: the one whose turn it is */
 };
 
-struct pending {
-    const struct unix_socket *listener; /* NULL: it has no name yet */
-    uint64_t identity;
-    uint32_t refcount;
-    uint16_t type;
-    uint8_t state, unix_state;
-};
-
-struct unix_sockets {
-    uint64_t wanted;           /* SOCKET_QUEUES, SOCKET_UID: what is wanted besides */
-    struct unix_socket *array; /* in netlink's order */
-    size_t count, capacity;
-    char *names;
-    size_t names_length, names_capacity;
-    bool newlines;
+/* One reading of the table. */
+struct reading {
+    struct proc_file file;
+    struct texts lines;         /* of the file */
+    uint64_t shown;             /* presence bits that rows may have */
+    struct socket_list sockets; /* in netlink's order */
+    struct texts names;         /* of the sockets */
+    bool newlines;              /* a name holds one: lines that are no rows are to be expected */
     struct socket_of_inode *by_inode;
     struct listener *listeners;
     size_t listener_count;
-    struct pending *pending;
-    size_t pending_count, pending_capacity;
-    const char *doubt_end; /* up to here the file may be a name of a socket that has gone */
+    struct socket_list pending; /* connections that nobody has accepted yet */
+    const char *end;            /* of the lines */
+    const char *name_end;       /* the newline behind the whole name of a row, when it is known */
+    const char *doubt_end;      /* up to here the file may be a name of a socket that has gone */
 };
 
-/* --- What netlink says ------------------------------------------------------------------------ */
-
-static int keep_name(struct unix_sockets *sockets, struct unix_socket *socket,
-                     const struct text *name)
+static int texts_add(struct texts *texts, const char *data, size_t length)
 {
-    size_t needed = sockets->names_length + name->length;
-    char *names;
+    char *larger = array_with_room(texts->data, &texts->capacity, texts->length + length + 1, 1);
 
-    socket->name = sockets->names_length;
-    socket->length = name->length;
-    if (!name->length)
-        return 0;
-    names = array_with_room(sockets->names, &sockets->names_capacity, needed, 1);
-    if (!names)
+    if (!larger)
         return -ENOMEM;
-    sockets->names = names;
-    memcpy(names + socket->name, name->data, name->length);
-    sockets->names_length = needed;
-    sockets->newlines |= memchr(name->data, '\n', name->length) != NULL;
+    texts->data = larger;
+    if (length)
+        memcpy(larger + texts->length, data, length);
+    texts->length += length;
+    larger[texts->length++] = '\n';
     return 0;
 }
 
+static struct unix_socket *list_add(struct socket_list *list, const struct record *record)
+{
+    struct unix_socket *items =
+        array_with_room(list->items, &list->capacity, list->count + 1, sizeof *items);
+
+    if (!items)
+        return NULL;
+    list->items = items;
+    items[list->count] = (struct unix_socket){
+        .has = record->has, .identity = record->identity, .sock = record->socket};
+    return &items[list->count++];
+}
+
+/* --- What netlink says ------------------------------------------------------------------------ */
+
 static int remember(const struct record *record, void *arg)
 {
-    struct unix_sockets *sockets = arg;
-    const struct socket_record *sock = &record->socket;
-    struct unix_socket socket = {.inode = sock->inode,
-                                 .cookie = record->identity,
-                                 .has = record->has,
-                                 .recv_q = sock->recv_q,
-                                 .send_q = sock->send_q,
-                                 .uid = sock->uid,
-                                 .waiting = UINT32_MAX,
-                                 .type = sock->type,
-                                 .state = sock->state};
-    struct unix_socket *array =
-        array_with_room(sockets->array, &sockets->capacity, sockets->count + 1, sizeof socket);
+    struct reading *reading = arg;
+    const struct text *name = &record->socket.path;
+    struct unix_socket *socket = list_add(&reading->sockets, record);
 
-    if (!array)
+    if (!socket)
         return -ENOMEM;
-    sockets->array = array;
-    if (record->has & SOCKET_QUEUES)
-        socket.waiting = sock->recv_q; /* if it listens (net/unix/diag.c) */
-    if (keep_name(sockets, &socket, &sock->path) < 0)
-        return -ENOMEM;
-    array[sockets->count++] = socket;
-    return 0;
+    socket->has &= reading->shown;
+    /* of a listener the queue is what waits (net/unix/diag.c) */
+    socket->waiting = (record->has & SOCKET_QUEUES) ? record->socket.recv_q : UINT32_MAX;
+    reading->newlines |= name->length && memchr(name->data, '\n', name->length);
+    return texts_add(&reading->names, name->data, name->length);
 }
 
 static int compare_inodes(const void *a, const void *b)
 {
     const struct socket_of_inode *x = a, *y = b;
+    const uint64_t left = x->socket->identity, right = y->socket->identity;
 
     if (x->inode != y->inode)
         return x->inode < y->inode ? -1 : 1;
-    return (x->socket->cookie > y->socket->cookie) - (x->socket->cookie < y->socket->cookie);
+    return (left > right) - (left < right);
 }
 
-static int index_by_inode(struct unix_sockets *sockets)
+/* Names no longer move: sockets can borrow them. */
+static int index_by_inode(struct reading *reading)
 {
+    const struct socket_list *sockets = &reading->sockets;
+    const char *name = reading->names.data;
     struct socket_of_inode *by_inode = reallocarray(NULL, sockets->count + 1, sizeof *by_inode);
 
     if (!by_inode)
         return -ENOMEM;
-    for (size_t i = 0; i < sockets->count; i++)
-        by_inode[i] = (struct socket_of_inode){sockets->array[i].inode, &sockets->array[i]};
+    reading->by_inode = by_inode;
+    for (size_t i = 0; i < sockets->count; i++) {
+        struct unix_socket *socket = &sockets->items[i];
+        socket->sock.path.data = name;
+        name += socket->sock.path.length + 1;
+        by_inode[i] = (struct socket_of_inode){socket->sock.inode, socket};
+    }
     qsort(by_inode, sockets->count, sizeof *by_inode, compare_inodes);
     for (size_t i = 1; i < sockets->count; i++)
         if (compare_inodes(&by_inode[i - 1], &by_inode[i]) == 0)
-            by_inode[i].socket->rows = REPEATED;
-    sockets->by_inode = by_inode;
+            by_inode[i].socket->repeated = true;
     return 0;
 }
 
@@ -155,119 +164,75 @@ static int compare_shown(const char *a, const char *b, size_t length)
 /* One name can be that of several listeners if they are of different types. */
 static int compare_listeners(const void *a, const void *b)
 {
-    const struct listener *x = a, *y = b;
+    const struct socket_record *x = &((const struct listener *)a)->socket->sock;
+    const struct socket_record *y = &((const struct listener *)b)->socket->sock;
 
-    if (x->socket->type != y->socket->type)
-        return x->socket->type < y->socket->type ? -1 : 1;
-    if (x->length != y->length)
-        return x->length < y->length ? -1 : 1;
-    return compare_shown(x->name, y->name, x->length);
+    if (x->type != y->type)
+        return x->type < y->type ? -1 : 1;
+    if (x->path.length != y->path.length)
+        return x->path.length < y->path.length ? -1 : 1;
+    return compare_shown(x->path.data, y->path.data, x->path.length);
 }
 
-static int index_listeners(struct unix_sockets *sockets)
+static int index_listeners(struct reading *reading)
 {
-    struct listener *listeners = NULL, *larger;
-    size_t count = 0, capacity = 0;
+    struct listener *listeners = reallocarray(NULL, reading->sockets.count + 1, sizeof *listeners);
+    size_t count = 0;
 
-    for (size_t i = 0; i < sockets->count; i++) {
-        struct unix_socket *socket = &sockets->array[i];
-        if (socket->state != TCP_LISTEN || !socket->length || !socket->waiting ||
-            socket->rows == REPEATED)
-            continue;
-        larger = array_with_room(listeners, &capacity, count + 1, sizeof *listeners);
-        if (!larger) {
-            free(listeners);
-            return -ENOMEM;
-        }
-        listeners = larger;
-        listeners[count++] = (struct listener){
-            .name = sockets->names + socket->name, .length = socket->length, .socket = socket};
+    if (!listeners)
+        return -ENOMEM;
+    for (size_t i = 0; i < reading->sockets.count; i++) {
+        struct unix_socket *socket = &reading->sockets.items[i];
+        if (socket->sock.state == TCP_LISTEN && socket->sock.path.length && socket->waiting &&
+            !socket->repeated)
+            listeners[count++].socket = socket;
     }
-    if (count)
-        qsort(listeners, count, sizeof *listeners, compare_listeners);
+    qsort(listeners, count, sizeof *listeners, compare_listeners);
     for (size_t i = 0; i < count; i++)
         listeners[i].next = i;
-    sockets->listeners = listeners;
-    sockets->listener_count = count;
+    reading->listeners = listeners;
+    reading->listener_count = count;
     return 0;
 }
 
-static int ask_netlink(struct unix_sockets *sockets, const struct query *query)
+static int ask_netlink(struct reading *reading)
 {
-    struct query all = *query;
+    struct query all = *reading->file.query;
     int error;
 
-    sockets->names = array_with_room(NULL, &sockets->names_capacity, 1, 1);
-    if (!sockets->names)
-        return -ENOMEM;
-    sockets->wanted = query->needs & (SOCKET_QUEUES | SOCKET_UID);
-    all.needs = (query->needs & ~SOCKET_PENDING) | SOCKET_PATH | SOCKET_QUEUES;
+    reading->shown = all.needs | ~(uint64_t)(SOCKET_QUEUES | SOCKET_UID);
+    all.needs = (all.needs & ~SOCKET_PENDING) | SOCKET_PATH | SOCKET_QUEUES;
     all.where = NULL;
-    error = backend_sock_diag.dump(&all, remember, sockets);
+    error = backend_sock_diag.dump(&all, remember, reading);
     if (!error)
-        error = index_by_inode(sockets);
-    return error ? error : index_listeners(sockets);
-}
-
-int unix_sockets_create(struct unix_sockets **sockets, const struct query *query)
-{
-    struct unix_sockets *new = calloc(1, sizeof *new);
-    int error = new ? ask_netlink(new, query) : -ENOMEM;
-
-    if (error) {
-        unix_sockets_destroy(new);
-        return error;
-    }
-    *sockets = new;
-    return 0;
-}
-
-void unix_sockets_destroy(struct unix_sockets *sockets)
-{
-    if (!sockets)
-        return;
-    free(sockets->array);
-    free(sockets->names);
-    free(sockets->by_inode);
-    free(sockets->listeners);
-    free(sockets->pending);
-    free(sockets);
-}
-
-bool unix_sockets_have_newlines(const struct unix_sockets *sockets)
-{
-    return sockets->newlines;
+        error = index_by_inode(reading);
+    return error ? error : index_listeners(reading);
 }
 
 /* --- What the file says ----------------------------------------------------------------------- */
 
 /* Whether all of the name stands at `text`, behind a blank if there is one, before a newline. */
-static bool is_name_at(const struct unix_sockets *sockets, const struct unix_socket *socket,
-                       const char *text, const char *end)
+static bool is_name_at(const struct text *name, const char *text, const char *end)
 {
-    const char *name = sockets->names + socket->name;
-
-    return (text[-1] == ' ') == (socket->length > 0) && (size_t)(end - text) > socket->length &&
-           text[socket->length] == '\n' && compare_shown(name, text, socket->length) == 0;
+    return (text[-1] == ' ') == (name->length > 0) && (size_t)(end - text) > name->length &&
+           text[name->length] == '\n' && compare_shown(name->data, text, name->length) == 0;
 }
 
 /* A socket that listens or is connected is so in both; else it changed, or the row is forged. */
-static bool agrees(const struct unix_socket *socket, const struct socket_record *row)
+static bool agrees(const struct socket_record *sock, const struct socket_record *row)
 {
-    uint8_t unix_state = socket->state == TCP_ESTABLISHED ? SS_CONNECTED : SS_UNCONNECTED;
-    uint32_t flags = socket->state == TCP_LISTEN ? UNIX_ACCEPTCON : 0;
-
-    return row->type == socket->type && row->unix_state == unix_state && row->flags == flags;
+    return row->type == sock->type && row->unix_state == sock->unix_state &&
+           row->flags == sock->flags;
 }
 
 /* Of the sockets with this inode, of which there is one: the place of the first. */
-static size_t find_inode(const struct unix_sockets *sockets, uint64_t inode)
+static size_t find_inode(const struct reading *reading, uint64_t inode)
 {
-    size_t from = 0, to = sockets->count;
+    size_t from = 0, to = reading->sockets.count;
 
     while (from < to) {
         size_t middle = from + (to - from) / 2;
-        if (sockets->by_inode[middle].inode < inode)
+        if (reading->by_inode[middle].inode < inode)
             from = middle + 1;
         else
             to = middle;
@@ -275,40 +240,41 @@ static size_t find_inode(const struct unix_sockets *sockets, uint64_t inode)
     return from;
 }
 
+/* If rows differ, one of them is forged, or both are true, one after the other. */
 static void add_row(struct unix_socket *socket, uint32_t refcount)
 {
-    if (socket->rows == NO_ROW) {
-        socket->rows = ONE_ROW;
-        socket->refcount = refcount;
-    } else if (socket->rows == ONE_ROW && socket->refcount != refcount) {
-        socket->rows = ROWS_DIFFER;
+    if (!socket->in_file) {
+        socket->in_file = true;
+        socket->has |= SOCKET_REFCOUNT;
+        socket->sock.refcount = refcount;
+    } else if (socket->sock.refcount != refcount) {
+        socket->has &= ~SOCKET_REFCOUNT;
     }
 }
 
-static void take_socket(struct unix_sockets *sockets, const struct socket_record *row,
-                        const char *end, const char **name_end)
+static void take_socket(struct reading *reading, const struct socket_record *row)
 {
-    size_t i = find_inode(sockets, row->inode);
+    size_t i = find_inode(reading, row->inode);
 
-    for (; i < sockets->count && sockets->by_inode[i].inode == row->inode; i++) {
-        struct unix_socket *socket = sockets->by_inode[i].socket;
-        if (socket->rows == REPEATED || !is_name_at(sockets, socket, row->path.data, end))
+    for (; i < reading->sockets.count && reading->by_inode[i].inode == row->inode; i++) {
+        struct unix_socket *socket = reading->by_inode[i].socket;
+        if (socket->repeated || !is_name_at(&socket->sock.path, row->path.data, reading->end))
             continue;
-        *name_end = row->path.data + socket->length;
-        if (agrees(socket, row))
+        reading->name_end = row->path.data + socket->sock.path.length;
+        if (agrees(&socket->sock, row))
             add_row(socket, row->refcount);
         return;
     }
 }
 
 /* A listener of this name and type with a connection that no row was found for yet, or NULL. */
-static struct unix_socket *find_listener(const struct unix_sockets *sockets, const char *name,
-                                         size_t length, uint16_t type)
+static struct unix_socket *find_listener(const struct reading *reading, struct text name,
+                                         uint16_t type)
 {
-    struct unix_socket like = {.type = type};
-    const struct listener key = {.name = name, .length = length, .socket = &like};
-    struct listener *listeners = sockets->listeners;
-    size_t from = 0, to = sockets->listener_count, *next;
+    struct unix_socket like = {.sock = {.type = type, .path = name}};
+    const struct listener key = {.socket = &like};
+    struct listener *listeners = reading->listeners;
+    size_t from = 0, to = reading->listener_count, *next;
 
     while (from < to) {
         size_t middle = from + (to - from) / 2;
@@ -317,10 +283,10 @@ static struct unix_socket *find_listener(const struct unix_sockets *sockets, con
         else
             to = middle;
     }
-    if (from == sockets->listener_count)
+    if (from == reading->listener_count)
         return NULL;
     next = &listeners[from].next;
-    for (; *next < sockets->listener_count; ++*next) {
+    for (; *next < reading->listener_count; ++*next) {
         if (compare_listeners(&listeners[*next], &key) != 0)
             return NULL;
         if (listeners[*next].socket->waiting)
@@ -330,41 +296,35 @@ static struct unix_socket *find_listener(const struct unix_sockets *sockets, con
 }
 
 /* A name may go on behind a newline: the longest that a listener has is taken. */
-static struct unix_socket *find_longest(const struct unix_sockets *sockets,
-                                        const struct socket_record *row, const char *end,
-                                        const char **name_end)
+static struct unix_socket *find_longest(struct reading *reading, const struct socket_record *row)
 {
     const char *name = row->path.data, *at = name;
     struct unix_socket *longest = NULL;
 
-    while ((at = memchr(at, '\n', (size_t)(end - at))) && at - name <= SOCKET_PATH_MAX) {
-        struct unix_socket *found = find_listener(sockets, name, (size_t)(at - name), row->type);
+    while ((at = memchr(at, '\n', (size_t)(reading->end - at))) && at - name <= SOCKET_PATH_MAX) {
+        const struct text whole = {name, (size_t)(at - name)};
+        struct unix_socket *found = find_listener(reading, whole, row->type);
         if (found) {
             longest = found;
-            *name_end = at;
+            reading->name_end = at;
         }
-        if (++at == end)
+        if (++at == reading->end)
             break;
     }
     return longest;
 }
 
-static int add_pending(struct unix_sockets *sockets, const struct record *row,
+/* Those of one name are told apart by their address, which a listener of another cannot forge. */
+static int add_pending(struct reading *reading, const struct record *row,
                        const struct unix_socket *listener)
 {
-    const struct socket_record *sock = &row->socket;
-    struct pending *pending = array_with_room(sockets->pending, &sockets->pending_capacity,
-                                              sockets->pending_count + 1, sizeof *pending);
+    struct unix_socket *pending = list_add(&reading->pending, row);
 
     if (!pending)
         return -ENOMEM;
-    sockets->pending = pending;
-    pending[sockets->pending_count++] = (struct pending){.listener = listener,
-                                                         .identity = row->identity,
-                                                         .refcount = sock->refcount,
-                                                         .type = sock->type,
-                                                         .state = sock->state,
-                                                         .unix_state = sock->unix_state};
+    pending->sock.path = listener ? listener->sock.path : (struct text){.length = 0};
+    if (listener && pending->identity)
+        pending->identity += listener->identity * UINT64_C(0x9e3779b97f4a7c15);
     return 0;
 }
 
@@ -373,105 +333,134 @@ static int add_pending(struct unix_sockets *sockets, const struct record *row,
  * queue it has none (unix_stream_connect() in net/unix/af_unix.c). A listener has no more of them
  * than its queue is long: further ones were accepted meanwhile, or are forged.
  */
-static int take_pending(struct unix_sockets *sockets, const struct record *row, const char *end,
-                        const char **name_end, bool in_doubt)
+static int take_pending(struct reading *reading, const struct record *row)
 {
     const struct socket_record *sock = &row->socket;
+    const bool in_doubt = reading->doubt_end && sock->path.data <= reading->doubt_end;
     struct unix_socket *listener;
 
     if (sock->flags || sock->type == SOCK_DGRAM)
         return 0;
     if (sock->unix_state == SS_DISCONNECTING && *sock->path.data == '\n')
-        return in_doubt ? 0 : add_pending(sockets, row, NULL);
-    listener = find_longest(sockets, sock, end, name_end);
+        return in_doubt ? 0 : add_pending(reading, row, NULL);
+    listener = find_longest(reading, sock);
     if (!listener || sock->unix_state != SS_CONNECTING)
         return 0;
     listener->waiting--;
-    return add_pending(sockets, row, listener);
+    return add_pending(reading, row, listener);
 }
 
-int unix_sockets_take_row(struct unix_sockets *sockets, const struct record *row, const char *end,
-                          const char **name_end)
+/* Takes from a line what netlink confirms. */
+static int take_line(struct reading *reading, const struct line *line, size_t number)
 {
-    const char *name = row->socket.path.data;
-    bool in_doubt = sockets->doubt_end && name <= sockets->doubt_end;
+    const char *end = reading->end, *name;
+    struct record row;
     int result = 0;
 
-    if (row->socket.inode)
-        take_socket(sockets, &row->socket, end, name_end);
-    else
-        result = take_pending(sockets, row, end, name_end, in_doubt);
-    if (!*name_end && name[-1] == ' ') /* it has a name */
-        sockets->doubt_end = end - name > SOCKET_PATH_MAX ? name + SOCKET_PATH_MAX : end;
-    return result;
-}
-
-/* --- Handing on ------------------------------------------------------------------------------- */
-
-static struct text name_of(const struct unix_sockets *sockets, const struct unix_socket *socket)
-{
-    return (struct text){sockets->names + socket->name, socket->length};
-}
-
-static int hand_on_socket(const struct unix_sockets *sockets, const struct unix_socket *socket,
-                          record_fn fn, void *arg)
-{
-    struct record record = {
-        .kind = &kind_socket,
-        .has = socket->has & ~((SOCKET_QUEUES | SOCKET_UID) & ~sockets->wanted),
-        .identity = socket->cookie,
-        .socket = {.family = AF_UNIX,
-                   .state = socket->state,
-                   .type = socket->type,
-                   .unix_state = socket->state == TCP_ESTABLISHED ? SS_CONNECTED : SS_UNCONNECTED,
-                   .flags = socket->state == TCP_LISTEN ? UNIX_ACCEPTCON : 0,
-                   .inode = socket->inode,
-                   .recv_q = socket->recv_q,
-                   .send_q = socket->send_q,
-                   .uid = socket->uid,
-                   .path = name_of(sockets, socket)}};
-
-    if (socket->rows == ONE_ROW) {
-        record.has |= SOCKET_REFCOUNT;
-        record.socket.refcount = socket->refcount;
+    reading->name_end = NULL;
+    if (proc_net_decode_unix(line, &row) < 0) {
+        if (!reading->newlines)
+            proc_file_malformed(&reading->file, line, number);
+        return 0;
     }
-    return fn(&record, arg);
+    if (row.socket.inode)
+        take_socket(reading, &row.socket);
+    else
+        result = take_pending(reading, &row);
+    name = row.socket.path.data;
+    if (!reading->name_end && name[-1] == ' ') /* it has a name */
+        reading->doubt_end = end - name > SOCKET_PATH_MAX ? name + SOCKET_PATH_MAX : end;
+    return result;
 }
 
-/* Those of one name are told apart by their address, which a listener of another cannot forge. */
-static uint64_t identity_of(const struct pending *pending)
+/* A row whose whole name is known ends with it, though the name may have newlines. */
+static int take_lines(struct reading *reading)
 {
-    uint64_t cookie = pending->listener ? pending->listener->cookie : 0;
+    const struct texts *lines = &reading->lines;
+    int result = 0;
 
-    return pending->identity ? pending->identity + cookie * UINT64_C(0x9e3779b97f4a7c15) : 0;
+    reading->end = lines->data + lines->length;
+    for (size_t from = 0, number = 1; result == 0 && from < lines->length; number++) {
+        char *start = lines->data + from;
+        const char *newline = memchr(start, '\n', lines->length - from);
+        const struct line line = {.data = start, .length = (size_t)(newline - start)};
+        result = take_line(reading, &line, number);
+        if (reading->name_end)
+            newline = reading->name_end;
+        from = (size_t)(newline + 1 - lines->data);
+    }
+    return result;
 }
 
-static int hand_on_pending(const struct unix_sockets *sockets, const struct pending *pending,
-                           record_fn fn, void *arg)
-{
-    struct record record = {.kind = &kind_socket,
-                            .has = SOCKET_STATE | SOCKET_INODE | SOCKET_TYPE | SOCKET_REFCOUNT |
-                                   SOCKET_PATH | SOCKET_UNIX_FLAGS,
-                            .identity = identity_of(pending),
-                            .socket = {.family = AF_UNIX,
-                                       .state = pending->state,
-                                       .type = pending->type,
-                                       .unix_state = pending->unix_state,
-                                       .refcount = pending->refcount}};
+/* --- The table -------------------------------------------------------------------------------- */
 
-    if (pending->listener)
-        record.socket.path = name_of(sockets, pending->listener);
-    return fn(&record, arg);
-}
-
-int unix_sockets_hand_on(const struct unix_sockets *sockets, record_fn fn, void *arg)
+static int hand_on(const struct socket_list *list, record_fn fn, void *arg)
 {
     int result = 0;
 
-    for (size_t i = 0; i < sockets->count && result >= 0; i++)
-        if (sockets->array[i].rows != REPEATED)
-            result = hand_on_socket(sockets, &sockets->array[i], fn, arg);
-    for (size_t i = 0; i < sockets->pending_count && result >= 0; i++)
-        result = hand_on_pending(sockets, &sockets->pending[i], fn, arg);
+    for (size_t i = 0; i < list->count && result >= 0; i++) {
+        const struct unix_socket *socket = &list->items[i];
+        const struct record record = {.kind = &kind_socket,
+                                      .has = socket->has,
+                                      .identity = socket->identity,
+                                      .socket = socket->sock};
+        if (!socket->repeated)
+            result = fn(&record, arg);
+    }
     return result;
 }
+
+/* Of an overlong line no more is kept than shows that it is none of the kernel's. */
+static int keep_line(struct proc_file *file, const struct line *line, struct record *record)
+{
+    size_t length = line->length < LINE_MAX_KEPT ? line->length : LINE_MAX_KEPT;
+    int error = texts_add(file->state, line->data, length);
+
+    (void)record;
+    return error ? error : NO_ROW;
+}
+
+static int read_table(struct reading *reading, record_fn fn, void *arg)
+{
+    int result = proc_file_read(&reading->file, fn, arg);
+
+    if (result == 0)
+        result = ask_netlink(reading);
+    if (result == 0)
+        result = take_lines(reading);
+    if (result == 0)
+        result = hand_on(&reading->sockets, fn, arg);
+    return result < 0 ? result : hand_on(&reading->pending, fn, arg);
+}
+
+static int dump(const struct query *query, record_fn fn, void *arg)
+{
+    struct reading reading = {.file = {.query = query,
+                                       .name = query->table->file,
+                                       .heading = UNIX_HEADING,
+                                       .take = keep_line,
+                                       .state = &reading.lines}};
+    int result = read_table(&reading, fn, arg);
+
+    proc_file_close(&reading.file); /* reports the lines that were malformed in memory */
+    free(reading.lines.data);
+    free(reading.sockets.items);
+    free(reading.names.data);
+    free(reading.by_inode);
+    free(reading.listeners);
+    free(reading.pending.items);
+    return result;
+}
+
+static uint64_t fields(const struct table *table)
+{
+    return table == &table_unix ? backend_proc_net.fields(table) | backend_sock_diag.fields(table)
+                                : 0;
+}
+
+const struct backend backend_unix = {
+    .name = "netlink with proc",
+    .source = BACKEND_AUTO,
+    .fields = fields,
+    .dump = dump,
+};
