@@ -169,7 +169,8 @@ const struct flag_names *labels_names(const struct labels *labels);
  * NULL when no process has the port (any more).
  */
 struct senders;
-struct senders *senders_create(void);
+/* proc_root: "/proc", or in tests another directory; borrowed. NULL when memory is short. */
+struct senders *senders_create(const char *proc_root);
 void senders_destroy(struct senders *senders);
 const char *senders_name(struct senders *senders, uint32_t port);
 

@@ -213,7 +213,8 @@ int run_prepare_netfilter(struct run *run)
     const uint64_t needs = run->needs.lookups;
     int error;
 
-    if ((needs & NEED_SENDERS) && !context->senders && !(context->senders = senders_create()))
+    if ((needs & NEED_SENDERS) && !context->senders &&
+        !(context->senders = senders_create("/proc")))
         return -ENOMEM;
     if (!(needs & NEED_LABELS) || context->labels)
         return 0;

@@ -103,14 +103,18 @@ static void index_inodes(struct owners *owners)
     }
 }
 
+/* Neighbouring inodes are often of one process. */
 static void fill_owners(struct owners *owners)
 {
+    const struct process *process = owners->processes.items;
     for (size_t i = 0; i < owners->holdings.count; i++) {
         const uint64_t holder = owners->holdings.items[i].holder;
-        const struct process *process = &owners->processes.items[holder >> HOLDER_PROCESS_SHIFT];
+        const pid_t pid = (pid_t)(holder >> HOLDER_PROCESS_SHIFT);
+        if (process->pid != pid)
+            process = processes_find(&owners->processes, pid);
         const char *command = process->command ? process->command : process->name;
         owners->items[i] = (struct owner){
-            .pid = process->pid,
+            .pid = pid,
             .fd = (int)(uint32_t)holder,
             .name = process->name,
             .command = owners->walk.commands ? command : NULL,
@@ -152,88 +156,6 @@ static int build_index(struct owners *owners)
     return 0;
 }
 
-/* Moves the data of a process to its new place. */
-static void inherit(struct process *heir, struct process *process)
-{
-    const pid_t pid = heir->pid;
-    *heir = *process;
-    heir->pid = pid;
-    heir->gone = false;
-    process->command = NULL;
-}
-
-/*
- * Merges both lists: each process once, lowest pid first. places[i] is the new place of the old
- * list's i. The caller allocates all memory first, so nothing fails halfway.
- */
-static void merge_lists(struct process *merged, size_t *count, struct processes *old,
-                        const struct processes *fresh, size_t *places)
-{
-    size_t i = 0, j = 0, n = 0;
-    while (i < old->count || j < fresh->count) {
-        const bool is_old =
-            i < old->count && (j == fresh->count || old->items[i].pid <= fresh->items[j].pid);
-        const pid_t pid = is_old ? old->items[i].pid : fresh->items[j].pid;
-        merged[n] = (struct process){.pid = pid};
-        if (is_old) {
-            places[i] = n;
-            inherit(&merged[n], &old->items[i++]);
-        }
-        if (j < fresh->count && fresh->items[j].pid == pid)
-            j++;
-        n++;
-    }
-    *count = n;
-}
-
-static void renumber(struct holdings *holdings, const size_t *places)
-{
-    for (size_t i = 0; i < holdings->count; i++) {
-        const uint64_t holder = holdings->items[i].holder;
-        const uint64_t place = places[holder >> HOLDER_PROCESS_SHIFT];
-        holdings->items[i].holder = place << HOLDER_PROCESS_SHIFT | (uint32_t)holder;
-    }
-}
-
-static int merge_processes(struct owners *owners, struct processes *fresh)
-{
-    struct processes *old = &owners->processes;
-    if (old->count == 0) {
-        processes_finish(old);
-        *old = *fresh;
-        *fresh = (struct processes){0};
-        return 0;
-    }
-    struct processes merged = {0};
-    size_t *places = reallocarray(NULL, old->count, sizeof *places);
-    merged.items = reallocarray(NULL, old->count + fresh->count, sizeof *merged.items);
-    if (!places || !merged.items) {
-        free(places);
-        free(merged.items);
-        return -ENOMEM;
-    }
-    merge_lists(merged.items, &merged.count, old, fresh, places);
-    renumber(&owners->holdings, places);
-    free(places);
-    processes_finish(old);
-    *old = merged;
-    return 0;
-}
-
-/* Adds the findings of a walk, except for processes that were gone at its end. */
-static int absorb(struct owners *owners, const struct holdings *found)
-{
-    for (size_t i = 0; i < found->count; i++) {
-        const size_t process = (size_t)(found->items[i].holder >> HOLDER_PROCESS_SHIFT);
-        if (owners->processes.items[process].gone)
-            continue;
-        const int status = holdings_add(&owners->holdings, found->items[i]);
-        if (status < 0)
-            return status;
-    }
-    return 0;
-}
-
 /* Process 1 is in every pid namespace: if it is not listed, hidepid= has hidden others too. */
 static bool list_is_cut(const struct owners *owners)
 {
@@ -243,22 +165,13 @@ static bool list_is_cut(const struct owners *owners)
 
 int owners_refresh(struct owners *owners)
 {
-    struct processes fresh = {0};
-    struct holdings found = {0};
-
-    int status = processes_list(&owners->walk.tree, &fresh);
-    if (status < 0)
-        return status;
     forget_index(owners);
-    status = merge_processes(owners, &fresh);
-    processes_finish(&fresh);
+    const int status = processes_list(&owners->walk.tree, &owners->processes);
     if (status == 0) {
-        const int error = owners_walk(&owners->walk, &owners->processes, &found);
+        const int error = owners_walk(&owners->walk, &owners->processes, &owners->holdings);
         if (owners->error == 0)
             owners->error = -error;
         owners->hidden = list_is_cut(owners);
-        status = absorb(owners, &found);
-        free(found.items);
     }
     const int built = build_index(owners);
     return status < 0 ? status : built;

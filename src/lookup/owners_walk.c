@@ -21,7 +21,6 @@ enum {
     DIRECTORY_BUFFER = 32 * 1024,
     DIRECTORY_SHARED = DIRECTORY_BUFFER / 2, /* a first piece of this size means there is more */
     DIRENT_TYPICAL = 24,                     /* bytes of a descriptor's entry */
-    LINK_MAX_LENGTH = 64,
 
     /*
      * Costs in readlink(2) calls of 3 microseconds: a process takes four system calls before its
@@ -45,7 +44,7 @@ struct directory {
 struct worker {
     struct walk *walk;
     struct directory own;
-    struct holdings found;
+    struct holdings found; /* by the index of the process, not by its pid */
     pthread_t thread;
     _Alignas(8) char buffer[DIRECTORY_BUFFER];
 };
@@ -68,7 +67,7 @@ struct walk {
     struct directory *shared[THREADS_MAX]; /* at most one from each worker */
 };
 
-int holdings_add(struct holdings *holdings, struct holding holding)
+static int holdings_add(struct holdings *holdings, struct holding holding)
 {
     struct holding *items =
         array_with_room(holdings->items, &holdings->capacity, holdings->count + 1, sizeof *items);
@@ -181,22 +180,16 @@ struct tally {
 static int read_link(struct worker *worker, const struct directory *directory, const char *name,
                      struct tally *tally)
 {
-    char target[LINK_MAX_LENGTH];
     uint64_t inode;
     int fd;
-
-    if (!number_parse(name, &fd))
-        return 0;
-    const ssize_t length = link_read(directory->fd, name, target, sizeof target);
-    if (length < 0) {
-        const int error = (int)-length;
-        tally->denied |= error_is_denial(error);
+    const int status = descriptor_read(directory->fd, name, &fd, &inode);
+    if (status < 0) {
+        tally->denied |= error_is_denial(-status);
         /* EINVAL: not a link, as a captured tree may contain. */
-        if (!error_is_absence(error) && !error_is_denial(error) && error != EINVAL)
-            note_error(worker->walk, error);
-        return 0;
+        if (!error_is_absence(-status) && !error_is_denial(-status) && status != -EINVAL)
+            note_error(worker->walk, -status);
     }
-    if (!link_inode(target, (size_t)length, &inode))
+    if (status <= 0)
         return 0;
     tally->sockets++;
     const uint64_t process = directory->process;
@@ -318,25 +311,18 @@ static void *work(void *arg)
     return NULL;
 }
 
-static int append(struct holdings *found, struct holdings *more)
+static int take_findings(const struct walk *walk, const struct holdings *more,
+                         struct holdings *found)
 {
-    if (found->count == 0) {
-        free(found->items);
-        *found = *more;
-        return 0;
+    for (size_t i = 0; i < more->count; i++) {
+        const struct holding holding = more->items[i];
+        const struct process *process =
+            &walk->processes->items[holding.holder >> HOLDER_PROCESS_SHIFT];
+        const uint64_t holder =
+            (uint64_t)process->pid << HOLDER_PROCESS_SHIFT | (uint32_t)holding.holder;
+        if (!process->gone && holdings_add(found, (struct holding){holding.inode, holder}) < 0)
+            return -ENOMEM;
     }
-    if (more->count == 0)
-        return 0;
-    struct holding *items = reallocarray(found->items, found->count + more->count, sizeof *items);
-    if (!items) {
-        free(more->items);
-        return -ENOMEM;
-    }
-    memcpy(items + found->count, more->items, more->count * sizeof *items);
-    found->items = items;
-    found->count += more->count;
-    found->capacity = found->count;
-    free(more->items);
     return 0;
 }
 
@@ -344,7 +330,8 @@ static int append(struct holdings *found, struct holdings *more)
 static void collect(struct walk *walk, struct holdings *found)
 {
     for (size_t i = 0; i < walk->worker_count; i++) {
-        note_error(walk, -append(found, &walk->workers[i]->found));
+        note_error(walk, -take_findings(walk, &walk->workers[i]->found, found));
+        free(walk->workers[i]->found.items);
         free(walk->workers[i]);
     }
 }

@@ -8,7 +8,7 @@
 
 #include "lookup/processes.h"
 
-/* A descriptor that is a socket. holder: the index of the process, and below it the descriptor. */
+/* A descriptor that is a socket. holder: the process, and below it the descriptor. */
 struct holding {
     uint64_t inode;
     uint64_t holder;
@@ -27,13 +27,10 @@ struct walk_options {
     unsigned threads; /* 0: as many as the work is worth */
 };
 
-/* Adds one; returns 0 or -ENOMEM. */
-int holdings_add(struct holdings *holdings, struct holding holding);
-
 /*
- * Finds the sockets among the descriptors of all processes, in no order, and reads the names of
- * processes that hold one. Returns 0, or -errno of the first error other than a missing permission
- * or a vanished process. found is valid even then.
+ * Adds the sockets among the descriptors of all processes, in no order, and reads the names of
+ * processes that hold one; those that vanish before that are left out. Returns 0, or -errno of the
+ * first error other than a missing permission or a vanished process. found is valid even then.
  */
 int owners_walk(const struct walk_options *options, struct processes *processes,
                 struct holdings *found);

@@ -15,7 +15,7 @@
 /* struct linux_dirent64 of getdents64(2): the name follows a 16-bit record length and a type. */
 enum { DIRENT_LENGTH = 16, DIRENT_NAME = 19, DIRENT_BUFFER = 32 * 1024 };
 
-enum { COMMAND_MAX = 511 };
+enum { COMMAND_MAX = 511, LINK_MAX_LENGTH = 64 };
 
 bool error_is_absence(int error)
 {
@@ -51,16 +51,35 @@ const char *directory_next(const char *buffer, size_t length, size_t *offset)
     return entry + DIRENT_NAME;
 }
 
-bool number_parse(const char *name, int *number)
+int directory_each(int directory, int (*fn)(const char *name, void *arg), void *arg)
 {
-    int value = 0;
-    if (*name == '\0' || (name[0] == '0' && name[1] != '\0'))
+    _Alignas(8) char buffer[DIRENT_BUFFER];
+    ssize_t length;
+    int result = 0;
+
+    while ((length = directory_read(directory, buffer, sizeof buffer)) > 0) {
+        const char *name;
+        for (size_t at = 0; (name = directory_next(buffer, (size_t)length, &at));)
+            if ((result = fn(name, arg)) != 0)
+                return result;
+    }
+    return (int)length;
+}
+
+/*
+ * A number without other characters. A leading zero is refused: the kernel writes none, 1 and 01
+ * would be one process, and the number of a link that was cut short becomes too large.
+ */
+static bool number_parse(const char *text, const char *end, uint64_t max, uint64_t *number)
+{
+    uint64_t value = 0;
+    if (text == end || (*text == '0' && end - text > 1))
         return false;
-    for (; *name != '\0'; name++) {
-        if (*name < '0' || *name > '9')
+    for (; text < end; text++) {
+        if (*text < '0' || *text > '9')
             return false;
-        const int digit = *name - '0';
-        if (value > (INT_MAX - digit) / 10)
+        const uint64_t digit = (uint64_t)(*text - '0');
+        if (value > (max - digit) / 10)
             return false;
         value = value * 10 + digit;
     }
@@ -68,45 +87,41 @@ bool number_parse(const char *name, int *number)
     return true;
 }
 
-ssize_t link_read(int directory, const char *name, char *target, size_t size)
+/* The number of a process or a descriptor. */
+static bool name_parse(const char *name, int *number)
 {
-    for (;;) {
-        const ssize_t length = readlinkat(directory, name, target, size);
-        if (length >= 0)
-            return length;
-        if (errno != EINTR)
-            return -errno;
-    }
-}
-
-static bool inode_parse(const char *digits, const char *end, uint64_t *inode)
-{
-    uint64_t value = 0;
-    if (digits < end && *digits == '0')
+    uint64_t value;
+    if (!number_parse(name, name + strlen(name), INT_MAX, &value))
         return false;
-    for (; digits < end; digits++) {
-        if (*digits < '0' || *digits > '9')
-            return false;
-        const uint64_t digit = (uint64_t)(*digits - '0');
-        if (value > (UINT64_MAX - digit) / 10)
-            return false;
-        value = value * 10 + digit;
-    }
-    *inode = value;
-    return value != 0;
+    *number = (int)value;
+    return true;
 }
 
-bool link_inode(const char *target, size_t length, uint64_t *inode)
+/* Of "socket:[N]", or of "[0000]:N" as kernels before 2.6 wrote it. */
+static bool link_inode(const char *target, size_t length, uint64_t *inode)
 {
     static const char now[] = "socket:[", once[] = "[0000]:";
     const size_t now_length = sizeof now - 1, once_length = sizeof once - 1;
+    const char *end = target + length;
 
     if (length > now_length && memcmp(target, now, now_length) == 0)
-        return target[length - 1] == ']' &&
-               inode_parse(target + now_length, target + length - 1, inode);
-    if (length > once_length && memcmp(target, once, once_length) == 0)
-        return inode_parse(target + once_length, target + length, inode);
-    return false;
+        return end[-1] == ']' && number_parse(target + now_length, end - 1, UINT64_MAX, inode) &&
+               *inode != 0;
+    return length > once_length && memcmp(target, once, once_length) == 0 &&
+           number_parse(target + once_length, end, UINT64_MAX, inode) && *inode != 0;
+}
+
+int descriptor_read(int directory, const char *name, int *fd, uint64_t *inode)
+{
+    char target[LINK_MAX_LENGTH];
+    ssize_t length;
+
+    if (!name_parse(name, fd))
+        return 0;
+    do
+        length = readlinkat(directory, name, target, sizeof target);
+    while (length < 0 && errno == EINTR);
+    return length < 0 ? -errno : link_inode(target, (size_t)length, inode);
 }
 
 int process_open_descriptors(const struct proc_tree *tree, pid_t pid)
@@ -116,9 +131,36 @@ int process_open_descriptors(const struct proc_tree *tree, pid_t pid)
     return proc_tree_open_directory(tree, path);
 }
 
-static int process_append(struct processes *list, size_t *capacity, pid_t pid)
+static int compare_pids(const void *a, const void *b)
 {
-    struct process *items = array_with_room(list->items, capacity, list->count + 1, sizeof *items);
+    const pid_t left = ((const struct process *)a)->pid, right = ((const struct process *)b)->pid;
+    return (left > right) - (left < right);
+}
+
+const struct process *processes_find(const struct processes *processes, pid_t pid)
+{
+    const struct process key = {.pid = pid};
+    if (processes->count == 0)
+        return NULL;
+    return bsearch(&key, processes->items, processes->count, sizeof key, compare_pids);
+}
+
+struct listing {
+    struct processes *list;
+    size_t known; /* processes that were there before: sorted */
+};
+
+static int add_process(const char *name, void *arg)
+{
+    const struct listing *listing = arg;
+    struct processes *list = listing->list;
+    const struct processes known = {.items = list->items, .count = listing->known};
+    pid_t pid;
+
+    if (!name_parse(name, &pid) || processes_find(&known, pid))
+        return 0;
+    struct process *items =
+        array_with_room(list->items, &list->capacity, list->count + 1, sizeof *items);
     if (!items)
         return -ENOMEM;
     list->items = items;
@@ -126,51 +168,16 @@ static int process_append(struct processes *list, size_t *capacity, pid_t pid)
     return 0;
 }
 
-static int list_append_all(int root, char *buffer, struct processes *list)
-{
-    size_t capacity = list->count;
-    for (;;) {
-        const ssize_t length = directory_read(root, buffer, DIRENT_BUFFER);
-        if (length <= 0)
-            return (int)length;
-        const char *name;
-        for (size_t at = 0; (name = directory_next(buffer, (size_t)length, &at));) {
-            int pid;
-            if (!number_parse(name, &pid))
-                continue;
-            const int status = process_append(list, &capacity, pid);
-            if (status < 0)
-                return status;
-        }
-    }
-}
-
-static int compare_pids(const void *a, const void *b)
-{
-    const pid_t left = ((const struct process *)a)->pid, right = ((const struct process *)b)->pid;
-    return (left > right) - (left < right);
-}
-
 int processes_list(const struct proc_tree *tree, struct processes *processes)
 {
-    struct processes list = {0};
-    char *buffer = malloc(DIRENT_BUFFER);
-    if (!buffer)
-        return -ENOMEM;
-
+    struct listing listing = {processes, processes->count};
     int status =
-        lseek(tree->fd, 0, SEEK_SET) < 0 ? -errno : list_append_all(tree->fd, buffer, &list);
+        lseek(tree->fd, 0, SEEK_SET) < 0 ? -errno : directory_each(tree->fd, add_process, &listing);
     if (status == -EBADF) /* O_PATH: files can be opened by name, but not listed */
         status = -EACCES;
-    free(buffer);
-    if (status < 0) {
-        processes_finish(&list);
-        return status;
-    }
-    if (list.count > 1)
-        qsort(list.items, list.count, sizeof *list.items, compare_pids);
-    *processes = list;
-    return 0;
+    if (processes->count > 1)
+        qsort(processes->items, processes->count, sizeof *processes->items, compare_pids);
+    return status;
 }
 
 void processes_finish(struct processes *processes)
@@ -218,10 +225,9 @@ static int read_name(const struct proc_tree *tree, struct process *process)
 {
     char buffer[PROCESS_NAME_MAX + 1];
     ssize_t length = process_read_file(tree, process->pid, "comm", buffer, sizeof buffer);
-    if (length < 0) {
-        process->gone = process_is_gone(tree, process->pid);
+    process->gone = length < 0 && process_is_gone(tree, process->pid);
+    if (length < 0)
         return harmless(length);
-    }
     /* The name itself may end in newlines: remove only the one that the file adds. */
     if (length > 0 && buffer[length - 1] == '\n')
         length--;

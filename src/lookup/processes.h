@@ -16,19 +16,22 @@ struct process {
     pid_t pid;
     bool denied;   /* some or all of its descriptors may not be seen */
     bool shut;     /* its directory of descriptors may not be opened */
-    bool gone;     /* it vanished before its name was read */
+    bool gone;     /* it vanished before its name was read last */
     char *command; /* argv[0] without directories; NULL when unknown or not asked for */
     char name[PROCESS_NAME_MAX + 1];
 };
 
 struct processes {
     struct process *items; /* lowest pid first */
-    size_t count;
+    size_t count, capacity;
 };
 
-/* Fills an empty list. Returns 0 or -errno. */
+/* Adds those that are not in the list yet. Returns 0, or -errno: some may be missing. */
 int processes_list(const struct proc_tree *tree, struct processes *processes);
 void processes_finish(struct processes *processes);
+
+/* NULL if it is not in the list. */
+const struct process *processes_find(const struct processes *processes, pid_t pid);
 
 /* Opens PID/fd. Returns a descriptor or -errno. */
 int process_open_descriptors(const struct proc_tree *tree, pid_t pid);
@@ -46,20 +49,15 @@ ssize_t directory_read(int fd, char *buffer, size_t size);
 /* The name at *offset, which moves on; NULL at the end of the length bytes read. */
 const char *directory_next(const char *buffer, size_t length, size_t *offset);
 
-/*
- * Parses a name of digits only, as a number that fits an int. A leading zero is refused: the kernel
- * writes no such name, and 1 and 01 would be one process.
+/* Passes each name to fn until it returns other than 0: that is returned, 0 at the end, or -errno.
  */
-bool number_parse(const char *name, int *number);
-
-/* readlinkat(2), repeated if it is interrupted. Returns the length or -errno. */
-ssize_t link_read(int directory, const char *name, char *target, size_t size);
+int directory_each(int directory, int (*fn)(const char *name, void *arg), void *arg);
 
 /*
- * The inode of "socket:[N]", or of "[0000]:N" as kernels before 2.6 wrote it; never 0. N has no
- * leading zero, so a target that was cut short is refused: its number is too large.
+ * Reads the link of a descriptor. Returns 1 and the inode, which is never 0, if it is a socket; 0
+ * for other links, and for names that are no number; or -errno of readlinkat(2).
  */
-bool link_inode(const char *target, size_t length, uint64_t *inode);
+int descriptor_read(int directory, const char *name, int *fd, uint64_t *inode);
 
 /* Errors of a process that ends during the walk, or of a tree that is not quite as in proc(5). */
 bool error_is_absence(int error);

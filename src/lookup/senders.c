@@ -3,7 +3,7 @@
  * kernel's af_netlink.c) has the inode of its socket, PROC_ROOT/PID/fd shows the process that holds
  * it.
  */
-#include "lookup/senders.h"
+#include "fastnet/lookup.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -16,8 +16,6 @@
 #include "fastnet/rights.h"
 #include "lookup/processes.h"
 
-enum { DIRECTORY_BUFFER = 32 * 1024, LINK_MAX_LENGTH = 64 };
-
 /* The columns of net/netlink: sk Eth Pid Groups Rmem Wmem Dump Locks Drops Inode. */
 enum { COLUMN_PROTOCOL = 1, COLUMN_PORT = 2, COLUMN_INODE = 9, COLUMNS };
 
@@ -27,10 +25,9 @@ struct senders {
     bool named;
     uint32_t port;
     struct process process; /* its name */
-    _Alignas(8) char buffer[DIRECTORY_BUFFER];
 };
 
-struct senders *senders_create_below(const char *proc_root)
+struct senders *senders_create(const char *proc_root)
 {
     struct senders *senders = malloc(sizeof *senders);
     if (senders) {
@@ -38,11 +35,6 @@ struct senders *senders_create_below(const char *proc_root)
         senders->known = false;
     }
     return senders;
-}
-
-struct senders *senders_create(void)
-{
-    return senders_create_below("/proc");
 }
 
 void senders_destroy(struct senders *senders)
@@ -93,41 +85,36 @@ static bool find_socket(const struct senders *senders, uint32_t port, uint64_t *
     return found;
 }
 
-static bool is_socket(int directory, const char *name, uint64_t inode)
+/* A descriptor of a process that may be the wanted socket. */
+struct search {
+    int directory;
+    uint64_t inode;
+};
+
+static int is_socket(const char *name, void *arg)
 {
-    char target[LINK_MAX_LENGTH];
+    const struct search *search = arg;
     uint64_t held;
     int fd;
 
-    if (!number_parse(name, &fd))
-        return false;
-    const ssize_t length = link_read(directory, name, target, sizeof target);
-    return length > 0 && link_inode(target, (size_t)length, &held) && held == inode;
+    return descriptor_read(search->directory, name, &fd, &held) > 0 && held == search->inode;
 }
 
-static bool holds(struct senders *senders, const struct proc_tree *tree, pid_t pid, uint64_t inode)
+static bool holds(const struct proc_tree *tree, pid_t pid, uint64_t inode)
 {
-    const int directory = process_open_descriptors(tree, pid);
-    bool found = false;
-    ssize_t length;
+    struct search search = {process_open_descriptors(tree, pid), inode};
 
-    if (directory < 0)
+    if (search.directory < 0)
         return false;
-    while (!found &&
-           (length = directory_read(directory, senders->buffer, sizeof senders->buffer)) > 0) {
-        const char *name;
-        for (size_t at = 0;
-             !found && (name = directory_next(senders->buffer, (size_t)length, &at));)
-            found = is_socket(directory, name, inode);
-    }
-    close(directory);
+    const bool found = directory_each(search.directory, is_socket, &search) > 0;
+    close(search.directory);
     return found;
 }
 
 static bool take_process(struct senders *senders, const struct proc_tree *tree, pid_t pid,
                          uint64_t inode)
 {
-    if (!holds(senders, tree, pid, inode))
+    if (!holds(tree, pid, inode))
         return false;
     senders->process = (struct process){.pid = pid};
     return process_read_names(tree, &senders->process, false) == 0 &&

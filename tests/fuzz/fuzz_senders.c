@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fastnet/lookup.h"
 #include "fuzz.h"
-#include "lookup/senders.h"
 #include "made_processes.h"
 
 enum { NETFILTER = 12, COLUMNS = 10, LINE_SIZE = 256 };
@@ -133,7 +133,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static struct made_processes made;
     const uint32_t port = take_port(&data, &size), other = take_port(&data, &size);
     struct tree_input input = tree_input(data, size);
-    struct senders *senders = senders_create_below(tree_root());
+    struct senders *senders = senders_create(tree_root());
     struct text file;
 
     require(senders != NULL);

@@ -364,7 +364,7 @@ static uint32_t open_port(int *fd)
 
 static void events_end_with_who_brought_them_about(void **state)
 {
-    const struct context context = {.senders = senders_create()};
+    const struct context context = {.senders = senders_create("/proc")};
     struct record record = as_event(udp_flow(), FLOW_NEW, SECOND);
     char expected[128], name[16];
     int fd;

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lookup/senders.h"
+#include "fastnet/lookup.h"
 #include "scene.h"
 
 static const char heading[] =
@@ -58,7 +58,7 @@ static void put_sockets(const struct tree *tree, const char *lines)
 
 static void assert_sender(const struct tree *tree, uint32_t port, const char *name)
 {
-    struct senders *senders = senders_create_below(tree->root);
+    struct senders *senders = senders_create(tree->root);
     const char *found = senders_name(senders, port);
 
     if (name == NULL)
@@ -147,7 +147,7 @@ static void lines_that_are_none_of_the_kernels_name_nobody(void **state)
 static void an_answer_is_kept_until_another_port_is_asked_for(void **state)
 {
     const struct tree *tree = *state;
-    struct senders *senders = senders_create_below(tree->root);
+    struct senders *senders = senders_create(tree->root);
 
     put_sockets(tree, SOCKET_LINE("12 ", "77", "700"));
     put_process(tree, "10", "holder", 700);
@@ -187,7 +187,7 @@ static void hold_socket(int announce, uint32_t port)
 
 static void try_own_kernel(uint32_t asked)
 {
-    struct senders *senders = senders_create();
+    struct senders *senders = senders_create("/proc");
     uint32_t port = 0;
     int ends[2];
 
