@@ -19,16 +19,15 @@
 #include "fastnet/hash.h"
 #include "fastnet/hash_table.h"
 
-enum { THREADS_MAX = 32, ADDRESS_MAX = 16 };
+enum { THREADS_MAX = 32 };
 
 /* Bytes that a resolver may need for one name with all its addresses. */
 enum { ANSWER_MAX = 16 * 1024 };
 
 struct host {
-    uint8_t family; /* AF_UNSPEC: the address is wanted, and not found */
-    uint8_t address[ADDRESS_MAX];
-    char *name; /* NULL: not answered, or has none */
-    int error;  /* of a wanted address: h_errno; of a wanted name: errno */
+    struct address address; /* AF_UNSPEC: it is wanted, and not found */
+    char *name;             /* NULL: not answered, or has none */
+    int error;              /* of a wanted address: h_errno; of a wanted name: errno */
 };
 
 struct hosts {
@@ -70,56 +69,34 @@ void hosts_destroy(struct hosts *hosts)
     free(hosts);
 }
 
-static struct host host_of(const struct address *address)
+static uint64_t hash_of(const struct hosts *hosts, const struct address *address)
 {
-    struct host host = {.family = address->family};
-    memcpy(host.address, address->bytes, address_size(address));
-    return host;
+    return hash_word(hash_bytes(hosts->secret[0], address->bytes, sizeof address->bytes),
+                     hosts->secret[1] ^ address->family);
 }
 
-static uint64_t hash_of(const struct hosts *hosts, const struct host *host)
+static bool has_address(const void *element, const void *key)
 {
-    return hash_word(hash_bytes(hosts->secret[0], host->address, ADDRESS_MAX),
-                     hosts->secret[1] ^ host->family);
-}
-
-static bool is_same(const void *element, const void *key)
-{
-    const struct host *a = element, *b = key;
-
-    return a->family == b->family && memcmp(a->address, b->address, ADDRESS_MAX) == 0;
-}
-
-static bool is_unspecified(const struct host *host)
-{
-    static const uint8_t none[ADDRESS_MAX];
-    return memcmp(host->address, none, sizeof none) == 0;
+    return address_equal(&((const struct host *)element)->address, key);
 }
 
 int hosts_add(struct hosts *hosts, const struct address *address)
 {
-    if (address_size(address) == 0)
-        return 0;
-    const struct host host = host_of(address);
-    if (is_unspecified(&host))
-        return 0;
-    const uint64_t hash = hash_of(hosts, &host);
-    if (hash_table_find(&hosts->table, hash, is_same, &host))
+    const uint64_t hash = hash_of(hosts, address);
+    if (address_size(address) == 0 || address_is_unspecified(address) ||
+        hash_table_find(&hosts->table, hash, has_address, address))
         return 0;
     struct host *added = hash_table_add(&hosts->table, hash, sizeof *added);
     if (!added)
         return -ENOMEM;
-    *added = host;
+    added->address = *address;
     return 0;
 }
 
 const char *hosts_name(const struct hosts *hosts, const struct address *address)
 {
-    if (address_size(address) == 0)
-        return NULL;
-    const struct host host = host_of(address);
     const struct host *known =
-        hash_table_find(&hosts->table, hash_of(hosts, &host), is_same, &host);
+        hash_table_find(&hosts->table, hash_of(hosts, address), has_address, address);
     return known ? known->name : NULL;
 }
 
@@ -144,13 +121,13 @@ static void ask_name(struct host *host)
         struct sockaddr any;
         struct sockaddr_in in;
         struct sockaddr_in6 in6;
-    } address = {.any.sa_family = host->family};
+    } address = {.any.sa_family = host->address.family};
     socklen_t length = sizeof address.in;
 
-    if (host->family == AF_INET) {
-        memcpy(&address.in.sin_addr, host->address, sizeof address.in.sin_addr);
+    if (host->address.family == AF_INET) {
+        memcpy(&address.in.sin_addr, host->address.bytes, sizeof address.in.sin_addr);
     } else {
-        memcpy(&address.in6.sin6_addr, host->address, sizeof address.in6.sin6_addr);
+        memcpy(&address.in6.sin6_addr, host->address.bytes, sizeof address.in6.sin6_addr);
         length = sizeof address.in6;
     }
     errno = 0;
@@ -159,11 +136,6 @@ static void ask_name(struct host *host)
         host->error = fault_of(status, errno);
     else if (!(host->name = strdup(name)))
         host->error = ENOMEM;
-}
-
-static bool is_ipv4(int family, int length)
-{
-    return family == AF_INET && length == sizeof(struct in_addr);
 }
 
 /* Networks come first, as in net-tools. */
@@ -175,15 +147,13 @@ static void ask_address(const char *name, struct host *host)
 
     if (getnetbyname_r(name, &network, buffer, sizeof buffer, &known, &host->error) == 0 && known) {
         const in_addr_t number = htonl(known->n_net);
-        memcpy(host->address, &number, sizeof number);
-        host->family = AF_INET;
+        host->address = address_make(AF_INET, &number);
         return;
     }
     if (gethostbyname_r(name, &entry, buffer, sizeof buffer, &found, &host->error) == 0 && found &&
-        is_ipv4(found->h_addrtype, found->h_length) && found->h_addr_list[0]) {
-        memcpy(host->address, found->h_addr_list[0], sizeof(struct in_addr));
-        host->family = AF_INET;
-    }
+        found->h_addrtype == AF_INET && found->h_length == sizeof(struct in_addr) &&
+        found->h_addr_list[0])
+        host->address = address_make(AF_INET, found->h_addr_list[0]);
 }
 
 /* Call it with the lock held; it releases the lock. */
@@ -325,14 +295,14 @@ int hosts_error(const struct hosts *hosts)
 
 int hosts_find(const char *name, unsigned milliseconds, uint8_t address[4], int *error)
 {
-    struct host host = {.family = AF_UNSPEC, .error = HOST_NOT_FOUND};
+    struct host host = {.address = {.family = AF_UNSPEC}, .error = HOST_NOT_FOUND};
     const int unanswered = resolve(&host, 1, name, milliseconds);
 
     if (unanswered != 0)
         return unanswered < 0 ? unanswered : -ETIMEDOUT;
     *error = host.error;
-    if (host.family == AF_UNSPEC)
+    if (host.address.family == AF_UNSPEC)
         return -ENOENT;
-    memcpy(address, host.address, sizeof(struct in_addr));
+    memcpy(address, host.address.bytes, sizeof(struct in_addr));
     return 0;
 }

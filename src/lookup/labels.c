@@ -14,8 +14,7 @@
 
 struct labels {
     struct flag_names names;
-    const char *by_bit[FLOW_LABEL_BITS]; /* what names.names points to */
-    char *owned[FLOW_LABEL_BITS];
+    char *by_bit[FLOW_LABEL_BITS]; /* what names.names points to; owned */
 };
 
 /* As isspace(3) in the C locale, because other locales differ. */
@@ -51,7 +50,7 @@ static int take_line(struct labels *labels, const char *line, size_t length)
     if (line[0] == '#')
         return 0;
     const unsigned long bit = strtoul(line, &number_end, 0);
-    if (number_end == line || bit >= FLOW_LABEL_BITS || labels->owned[bit])
+    if (number_end == line || bit >= FLOW_LABEL_BITS || labels->by_bit[bit])
         return 0;
     const char *name = number_end;
     const size_t name_length = trim(&name, line + length);
@@ -60,7 +59,6 @@ static int take_line(struct labels *labels, const char *line, size_t length)
     char *copy = strndup(name, name_length);
     if (!copy)
         return -ENOMEM;
-    labels->owned[bit] = copy;
     labels->by_bit[bit] = copy;
     if (bit >= labels->names.count)
         labels->names.count = bit + 1;
@@ -88,7 +86,7 @@ int labels_create(struct labels **labels, const char *path)
     struct labels *created = calloc(1, sizeof *created);
     if (!created)
         return -ENOMEM;
-    created->names.names = created->by_bit;
+    created->names.names = (const char *const *)created->by_bit;
 
     FILE *file = fopen(path ? path : "/etc/xtables/connlabel.conf", "re");
     int status = -errno;
@@ -109,7 +107,7 @@ void labels_destroy(struct labels *labels)
     if (!labels)
         return;
     for (size_t bit = 0; bit < FLOW_LABEL_BITS; bit++)
-        free(labels->owned[bit]);
+        free(labels->by_bit[bit]);
     free(labels);
 }
 
