@@ -6,7 +6,6 @@
 #include "backend/counter/proc_snmp.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "backend/proc/proc_file.h"
@@ -133,12 +132,12 @@ struct reading {
     void *arg;
     struct proc_file file; /* the one that is read now */
     bool stopped;          /* fn wants no more */
-    char *names;           /* the line of a block's names, owned: LINES_CAPACITY bytes */
     /* Pairs: the protocol of the last one, which may be that of the whole file, and whether the
      * next one is the first of its protocol. */
     char protocol[SNMP_PROTOCOL_MAX];
     size_t protocol_length;
     bool one_protocol, first;
+    char *names; /* room for a line: that of a block's names */
 };
 
 static int hand_on(const struct record *record, void *arg)
@@ -278,30 +277,20 @@ static int read_further(struct reading *reading, const char *file,
     return 0;
 }
 
-static int read_table(struct reading *reading)
-{
-    int result;
-
-    if (reading->query->table == &table_counters6) {
-        result = read_file(reading, "snmp6", read_pairs, NULL);
-        return result < 0 ? result : read_further(reading, "snmp", read_blocks, "Tcp");
-    }
-    result = read_file(reading, "snmp", read_blocks, "");
-    if (result == 0)
-        result = read_further(reading, "netstat", read_blocks, "");
-    return result < 0 ? result : read_further(reading, "sctp/snmp", read_pairs, "Sctp");
-}
-
 static int dump(const struct query *query, record_fn fn, void *arg)
 {
-    struct reading reading = {.query = query, .fn = fn, .arg = arg};
-    int result = -ENOMEM;
+    char names[LINES_CAPACITY];
+    struct reading reading = {.query = query, .fn = fn, .arg = arg, .names = names};
+    int result;
 
-    reading.names = malloc(LINES_CAPACITY);
-    if (reading.names)
-        result = read_table(&reading);
-    free(reading.names);
-    return result;
+    if (query->table == &table_counters6) {
+        result = read_file(&reading, "snmp6", read_pairs, NULL);
+        return result < 0 ? result : read_further(&reading, "snmp", read_blocks, "Tcp");
+    }
+    result = read_file(&reading, "snmp", read_blocks, "");
+    if (result == 0)
+        result = read_further(&reading, "netstat", read_blocks, "");
+    return result < 0 ? result : read_further(&reading, "sctp/snmp", read_pairs, "Sctp");
 }
 
 static uint64_t fields(const struct table *table)

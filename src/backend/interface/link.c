@@ -39,7 +39,7 @@ struct request {
     _Alignas(struct nlmsghdr) char bytes[40]; /* two headers and an attribute, at most */
 };
 
-/* Asks for all of a kind, RTM_GETLINK or RTM_GETADDR, whose header has that size. */
+/* For all of a kind, RTM_GETLINK or RTM_GETADDR, whose header has that size. */
 static struct nlmsghdr *put_request(struct request *request, uint16_t type, size_t size)
 {
     struct nlmsghdr *message = mnl_nlmsg_put_header(request->bytes);
@@ -48,6 +48,15 @@ static struct nlmsghdr *put_request(struct request *request, uint16_t type, size
     message->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
     mnl_nlmsg_put_extra_header(message, size);
     return message;
+}
+
+static int ask(struct reading *reading, uint16_t type, size_t size, netlink_fn fn)
+{
+    const struct query *query = reading->query;
+    struct request request;
+
+    return netlink_dump(query->netlink, NETLINK_ROUTE, put_request(&request, type, size), fn,
+                        reading, query->report);
 }
 
 /* --- Addresses -------------------------------------------------------------------------------- */
@@ -85,10 +94,7 @@ static int compare_interfaces(const void *a, const void *b, void *arg)
 
 static int read_addresses(struct reading *reading)
 {
-    struct request request;
-    const int result = netlink_dump(reading->query->netlink, NETLINK_ROUTE,
-                                    put_request(&request, RTM_GETADDR, sizeof(struct ifaddrmsg)),
-                                    take_address, reading, reading->query->report);
+    const int result = ask(reading, RTM_GETADDR, sizeof(struct ifaddrmsg), take_address);
 
     if (result < 0)
         return result;
@@ -183,22 +189,13 @@ static int take_link(const struct nlmsghdr *message, void *arg)
     return result < 0 ? result : hand_on_labels(reading);
 }
 
-static int read_links(struct reading *reading)
-{
-    struct request request;
-
-    return netlink_dump(reading->query->netlink, NETLINK_ROUTE,
-                        put_request(&request, RTM_GETLINK, sizeof(struct ifinfomsg)), take_link,
-                        reading, reading->query->report);
-}
-
 static int dump(const struct query *query, record_fn fn, void *arg)
 {
     struct reading reading = {.query = query, .fn = fn, .arg = arg};
     int result = (query->needs & INTERFACE_ADDRESSES) ? read_addresses(&reading) : 0;
 
     if (result == 0)
-        result = read_links(&reading);
+        result = ask(&reading, RTM_GETLINK, sizeof(struct ifinfomsg), take_link);
     free(reading.addresses);
     return result;
 }
