@@ -8,10 +8,6 @@
 
 struct netlink;
 
-/* Opens no socket yet: each protocol's is opened on first use. NULL when memory is short. */
-struct netlink *netlink_create(void);
-void netlink_destroy(struct netlink *netlink);
-
 /*
  * Stands in for the kernel, for tests. receive() writes one datagram to buffer and its sender's
  * port to *port; 0 or -errno ends the conversation.
@@ -22,7 +18,11 @@ struct netlink_peer {
     void *arg;
 };
 
-/* peer is borrowed as long as the result lives. Sequence numbers start at 1, the port is 1. */
-struct netlink *netlink_create_with(const struct netlink_peer *peer);
+/*
+ * peer: borrowed; NULL: the kernel. Opens no socket yet: each protocol's is opened on first use.
+ * Towards a peer, sequence numbers start at 1, and the port is 1. NULL when memory is short.
+ */
+struct netlink *netlink_create(const struct netlink_peer *peer);
+void netlink_destroy(struct netlink *netlink);
 
 #endif

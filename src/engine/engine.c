@@ -10,7 +10,7 @@
 
 int engine_create(struct engine **engine)
 {
-    return engine_create_with(engine, netlink_create());
+    return engine_create_with(engine, netlink_create(NULL));
 }
 
 int engine_create_with(struct engine **engine, struct netlink *netlink)

@@ -153,7 +153,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     query.table = input.table = tables[data[0] % COUNT(tables)];
     input.datagrams = (struct datagrams){data + 2, size - 2, 0, input.table->endless};
-    query.netlink = netlink_create_with(&peer);
+    query.netlink = netlink_create(&peer);
     require(query.netlink != NULL);
     if (input.table->kind == &kind_flow || input.table->kind == &kind_expectation)
         input.where = made_where_init(&where, &filter, input.table->kind);

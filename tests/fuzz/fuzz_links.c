@@ -63,7 +63,7 @@ static int read_addresses(struct datagrams *datagrams, struct addresses *address
 {
     struct netlink_peer peer = datagrams_peer(datagrams);
     struct report report = {.partial = false};
-    struct netlink *netlink = netlink_create_with(&peer);
+    struct netlink *netlink = netlink_create(&peer);
     struct nlmsghdr request = {.nlmsg_len = sizeof request, .nlmsg_type = RTM_GETADDR};
     int result;
 
@@ -230,7 +230,7 @@ static void list_interfaces(struct datagrams *datagrams, bool with_addresses)
     struct query query = {.table = &table_interfaces,
                           .needs = with_addresses ? UINT64_MAX : ~INTERFACE_ADDRESSES,
                           .proc_root = "/nonexistent",
-                          .netlink = netlink_create_with(&peer),
+                          .netlink = netlink_create(&peer),
                           .report = &report};
     const int known = with_addresses ? read_addresses(datagrams, &input.addresses) : 0;
     int result;
@@ -268,7 +268,7 @@ static int add_interface(const struct interface *interface, void *arg)
 static void name_interfaces(struct datagrams *datagrams)
 {
     const struct netlink_peer peer = datagrams_peer(datagrams);
-    struct netlink *netlink = netlink_create_with(&peer);
+    struct netlink *netlink = netlink_create(&peer);
     struct interfaces *interfaces = interfaces_create();
     struct report report = {.partial = false};
 

@@ -150,7 +150,7 @@ static struct engine *create_engine(const struct netlink_peer *peer)
 {
     struct engine *engine = NULL;
 
-    require(engine_create_with(&engine, netlink_create_with(peer)) == 0);
+    require(engine_create_with(&engine, netlink_create(peer)) == 0);
     return engine;
 }
 

@@ -48,7 +48,7 @@ static void take_datagrams(struct input *input, const struct predicate *where)
     struct report report = {.partial = false};
     struct query query = {.table = &table_neighbours,
                           .proc_root = "/nonexistent",
-                          .netlink = netlink_create_with(&peer),
+                          .netlink = netlink_create(&peer),
                           .report = &report,
                           .where = where};
 

@@ -59,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0)
         return 0;
     query.table = input.table = tables[data[0] % COUNT(tables)];
-    query.netlink = netlink_create_with(&peer);
+    query.netlink = netlink_create(&peer);
     require(query.netlink != NULL);
     written_begin(&input.written,
                   sink_netstat_create(&layout, written_writer(&input.written), &no_names), "",

@@ -285,7 +285,7 @@ static void ask(struct kernel *kernel, const struct flow_filter *filter,
     struct query query = {.table = kernel->table,
                           .needs = UINT64_MAX,
                           .proc_root = "/nonexistent",
-                          .netlink = netlink_create_with(&peer),
+                          .netlink = netlink_create(&peer),
                           .report = &report,
                           .where = made_where_init(&where, filter, kernel->table->kind),
                           .key = kernel->table->single ? &key : NULL};

@@ -180,7 +180,7 @@ static void ask_dump(const struct backend *backend, const struct table *table,
     struct query query = {.table = table,
                           .needs = UINT64_MAX,
                           .proc_root = "/nonexistent",
-                          .netlink = netlink_create_with(&peer),
+                          .netlink = netlink_create(&peer),
                           .report = &report,
                           .where = where};
 

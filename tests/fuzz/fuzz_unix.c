@@ -271,7 +271,7 @@ static void list_machine(uint8_t mode, struct bytes *bytes)
         list_file(&scene, &query);
         return;
     }
-    query.netlink = netlink_create_with(&peer);
+    query.netlink = netlink_create(&peer);
     require(query.netlink != NULL);
     require(backend_unix.dump(&query, check_row, &scene) == 0);
     for (size_t i = 0; i < scene.world.socket_count; i++)
@@ -371,7 +371,7 @@ static int read_names(struct query query, const struct netlink_peer *peer, struc
 {
     int result;
 
-    query.netlink = netlink_create_with(peer);
+    query.netlink = netlink_create(peer);
     require(query.netlink != NULL);
     query.needs = (query.needs & ~SOCKET_PENDING) | SOCKET_PATH | SOCKET_QUEUES;
     result = backend_sock_diag.dump(&query, keep_named, names);
@@ -395,7 +395,7 @@ static void list_raw(uint8_t mode, struct bytes *bytes)
         names.count = 0;
     net_files_write("unix", bytes->at, length);
     query.report = &report;
-    query.netlink = netlink_create_with(&peer);
+    query.netlink = netlink_create(&peer);
     require(query.netlink != NULL);
     require(backend_unix.dump(&query, check_named, &names) == result);
     for (size_t i = 0; i < names.count; i++)

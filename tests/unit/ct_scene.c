@@ -74,7 +74,7 @@ int ct_scene_make(void **state)
     tree_make(&scene->tree);
     peer_init(&scene->peer);
     scene->hooked = (struct netlink_peer){hooked_send, hooked_receive, scene};
-    scene->netlink = netlink_create_with(&scene->hooked);
+    scene->netlink = netlink_create(&scene->hooked);
     assert_non_null(scene->netlink);
     scene->events = (struct query_events){.stop = -1, .idle = count_idle, .idle_arg = scene};
     scene->query = (struct query){.needs = UINT64_MAX,

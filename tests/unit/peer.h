@@ -40,7 +40,7 @@ struct datagram {
 };
 
 struct peer {
-    struct netlink_peer netlink; /* for netlink_create_with() */
+    struct netlink_peer netlink; /* for netlink_create() */
     struct datagram datagrams[PEER_DATAGRAMS];
     size_t count, next;
     size_t request_count;

@@ -26,7 +26,7 @@ static struct kept list(const struct backend *backend, const struct table *table
 
     peer_init(&peer);
     peer_add_recorded(&peer, recorded, SIZE_MAX);
-    query.netlink = netlink_create_with(&peer.netlink);
+    query.netlink = netlink_create(&peer.netlink);
     assert_non_null(query.netlink);
     assert_int_equal(backend->dump(&query, keep_record, &kept), 0);
     assert_int_equal(report.count, 0);
@@ -119,7 +119,7 @@ static void they_tell_the_same_of_unix_sockets(void **state)
     struct query query = {.table = &table_unix,
                           .needs = SOCKET_PATH,
                           .proc_root = CAPTURED,
-                          .netlink = netlink_create_with(&peer.netlink),
+                          .netlink = netlink_create(&peer.netlink),
                           .report = &report};
     assert_int_equal(backend_sock_diag.dump(&query, keep_record, &netlink), 0);
     for (size_t i = 0; i < netlink.count; i++) {

@@ -259,7 +259,7 @@ static void each_kind_of_event_is_a_group_of_its_own(void **state)
              group(NFNLGRP_CONNTRACK_EXP_DESTROY)},
     };
     struct ct_scene *scene = *state;
-    struct netlink *netlink = netlink_create();
+    struct netlink *netlink = netlink_create(NULL);
     struct membership membership = {.fd = -1};
     int stop[2];
 

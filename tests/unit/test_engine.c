@@ -80,7 +80,7 @@ static int run(struct scene *scene)
     int result;
 
     if (!scene->engine) {
-        struct netlink *netlink = netlink_create_with(&scene->peer.netlink);
+        struct netlink *netlink = netlink_create(&scene->peer.netlink);
         assert_non_null(netlink);
         assert_int_equal(engine_create_with(&scene->engine, netlink), 0);
     }

@@ -416,7 +416,7 @@ static int begin(void **state)
 
     assert_non_null(stage);
     ct_scene_make((void **)&stage->scene);
-    netlink = netlink_create_with(&stage->scene->hooked);
+    netlink = netlink_create(&stage->scene->hooked);
     assert_non_null(netlink);
     assert_int_equal(engine_create_with(&stage->engine, netlink), 0);
     assert_int_equal(writer_init(&stage->sink.writer, memfd_create("rows", MFD_CLOEXEC)), 0);

@@ -178,7 +178,7 @@ static int begin(void **state)
     assert_non_null(scene);
     tree_make(&scene->tree);
     peer_init(&scene->peer);
-    scene->netlink = netlink_create_with(&scene->peer.netlink);
+    scene->netlink = netlink_create(&scene->peer.netlink);
     assert_non_null(scene->netlink);
     *state = scene;
     return 0;

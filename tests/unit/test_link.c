@@ -49,7 +49,7 @@ static int set_up(void **state)
     memset(&scene, 0, sizeof scene);
     tree_make(&scene.tree);
     peer_init(&scene.peer);
-    scene.netlink = netlink_create_with(&scene.peer.netlink);
+    scene.netlink = netlink_create(&scene.peer.netlink);
     *state = &scene;
     return 0;
 }

@@ -56,7 +56,7 @@ static int list(struct wire *wire, struct links *links, struct peer *peer)
     peer_init(peer);
     wire_done(wire, NLM_F_MULTI, 1, 0);
     peer_add_wire(peer, wire);
-    netlink = netlink_create_with(&peer->netlink);
+    netlink = netlink_create(&peer->netlink);
     result = links_dump(netlink, keep, links, &report);
     assert_int_equal(report.count, 0);
     netlink_destroy(netlink);

@@ -287,7 +287,7 @@ struct listing {
 static struct listing list(struct peer *peer, const struct table *table,
                            const struct predicate *where)
 {
-    struct netlink *netlink = netlink_create_with(&peer->netlink);
+    struct netlink *netlink = netlink_create(&peer->netlink);
     struct listing listing = {.result = 0};
     struct query query = {.table = table,
                           .proc_root = "/nonexistent",

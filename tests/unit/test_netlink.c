@@ -559,7 +559,7 @@ static int begin(void **state)
 
     memset(&talk, 0, sizeof talk);
     peer_init(&talk.peer);
-    talk.netlink = netlink_create_with(&talk.peer.netlink);
+    talk.netlink = netlink_create(&talk.peer.netlink);
     assert_non_null(talk.netlink);
     *state = &talk;
     return 0;

@@ -224,7 +224,7 @@ static void what_the_callback_returns_ends_it(void **state)
 static void use_kernel(struct talk *talk, int stop[2])
 {
     netlink_destroy(talk->netlink);
-    talk->netlink = netlink_create();
+    talk->netlink = netlink_create(NULL);
     assert_non_null(talk->netlink);
     assert_int_equal(pipe2(stop, O_CLOEXEC), 0);
     assert_int_equal(write(stop[1], "x", 1), 1);
@@ -299,7 +299,7 @@ static int begin(void **state)
 
     memset(&talk, 0, sizeof talk);
     peer_init(&talk.peer);
-    talk.netlink = netlink_create_with(&talk.peer.netlink);
+    talk.netlink = netlink_create(&talk.peer.netlink);
     assert_non_null(talk.netlink);
     talk.fd = -1;
     talk.listening = (struct netlink_listening){

@@ -352,7 +352,7 @@ struct listing {
 
 static struct listing list(struct peer *peer, const struct table *table, uint64_t needs)
 {
-    struct netlink *netlink = netlink_create_with(&peer->netlink);
+    struct netlink *netlink = netlink_create(&peer->netlink);
     struct listing listing = {.result = 0};
     struct query query = {.table = table,
                           .needs = needs,
@@ -590,7 +590,7 @@ static void a_refusing_callback_ends_the_dump(void **state)
     (void)state;
     peer_init(&peer);
     peer_add_recorded(&peer, RECORDED "tcp", SIZE_MAX);
-    struct netlink *netlink = netlink_create_with(&peer.netlink);
+    struct netlink *netlink = netlink_create(&peer.netlink);
     struct query query = {
         .table = &table_tcp, .proc_root = "/nonexistent", .netlink = netlink, .report = &report};
     assert_int_equal(backend_sock_diag.dump(&query, keep_record, &kept), STOPPED);
@@ -613,7 +613,7 @@ static void ask(const struct table *table, uint64_t needs, uint64_t states, void
     struct kept kept = {.count = 0};
 
     peer_init(&peer);
-    struct netlink *netlink = netlink_create_with(&peer.netlink);
+    struct netlink *netlink = netlink_create(&peer.netlink);
     struct query query = {.table = table,
                           .needs = needs,
                           .where = states ? &where : NULL,

@@ -49,7 +49,7 @@ struct dump {
     bool interrupted; /* NLM_F_DUMP_INTR was seen */
 };
 
-static struct netlink *create(const struct netlink_peer *peer)
+struct netlink *netlink_create(const struct netlink_peer *peer)
 {
     struct netlink *netlink = malloc(sizeof *netlink);
 
@@ -60,16 +60,6 @@ static struct netlink *create(const struct netlink_peer *peer)
     for (size_t i = 0; i < PROTOCOLS; i++)
         netlink->channels[i] = (struct channel){.fd = -1, .port = 1};
     return netlink;
-}
-
-struct netlink *netlink_create(void)
-{
-    return create(NULL);
-}
-
-struct netlink *netlink_create_with(const struct netlink_peer *peer)
-{
-    return create(peer);
 }
 
 static void channel_close(struct channel *channel)
