@@ -24,52 +24,45 @@ struct owners {
     bool hidden;
 };
 
-/* One pass of a radix sort by eight bits of either word. */
-static void sort_pass(struct holding *to, const struct holding *from, size_t count, bool by_inode,
-                      unsigned shift)
+/* The byte that a pass of the radix sort looks at: first those of the holder. */
+static unsigned byte_of(const struct holding *holding, unsigned pass)
+{
+    const uint64_t word = pass < 8 ? holding->holder : holding->inode;
+    return (unsigned)(word >> pass % 8 * 8) & 0xff;
+}
+
+static void sort_pass(struct holding *to, const struct holding *from, size_t count, unsigned pass)
 {
     size_t place[257] = {0};
     for (size_t i = 0; i < count; i++)
-        place[1 + ((by_inode ? from[i].inode : from[i].holder) >> shift & 0xff)]++;
-    for (size_t digit = 1; digit < 256; digit++)
-        place[digit] += place[digit - 1];
+        place[1 + byte_of(&from[i], pass)]++;
+    for (size_t byte = 1; byte < 256; byte++)
+        place[byte] += place[byte - 1];
     for (size_t i = 0; i < count; i++)
-        to[place[(by_inode ? from[i].inode : from[i].holder) >> shift & 0xff]++] = from[i];
-}
-
-/* Bits in which the words differ: the others need no sorting. */
-static struct holding differences(const struct holdings *holdings)
-{
-    struct holding bits = {0};
-    for (size_t i = 1; i < holdings->count; i++) {
-        bits.inode |= holdings->items[i].inode ^ holdings->items[0].inode;
-        bits.holder |= holdings->items[i].holder ^ holdings->items[0].holder;
-    }
-    return bits;
+        to[place[byte_of(&from[i], pass)]++] = from[i];
 }
 
 static int sort_holdings(struct holdings *holdings)
 {
-    const struct holding bits = differences(holdings);
-    const size_t count = holdings->count;
-    struct holding *from = holdings->items;
-    struct holding *to = reallocarray(NULL, count, sizeof *to);
+    struct holding *from = holdings->items, *to = reallocarray(NULL, holdings->count, sizeof *to);
+    struct holding bits = {0}; /* in which they differ: other bytes need no pass */
     if (!to)
         return -ENOMEM;
-
+    for (size_t i = 1; i < holdings->count; i++) {
+        bits.inode |= from[i].inode ^ from[0].inode;
+        bits.holder |= from[i].holder ^ from[0].holder;
+    }
     for (unsigned pass = 0; pass < 16; pass++) {
-        const bool by_inode = pass >= 8;
-        const unsigned shift = pass % 8 * 8;
-        if (((by_inode ? bits.inode : bits.holder) >> shift & 0xff) == 0)
+        if (byte_of(&bits, pass) == 0)
             continue;
-        sort_pass(to, from, count, by_inode, shift);
+        sort_pass(to, from, holdings->count, pass);
         struct holding *const swap = from;
         from = to;
         to = swap;
     }
     free(to);
     holdings->items = from;
-    holdings->capacity = count;
+    holdings->capacity = holdings->count;
     return 0;
 }
 
@@ -132,10 +125,9 @@ static void forget_index(struct owners *owners)
 
 static int build_index(struct owners *owners)
 {
-    const size_t count = owners->holdings.count;
-    if (count == 0)
+    if (owners->holdings.count == 0)
         return 0;
-    if (count >= UINT32_MAX)
+    if (owners->holdings.count >= UINT32_MAX)
         return -EOVERFLOW;
     const int status = sort_holdings(&owners->holdings);
     if (status < 0)

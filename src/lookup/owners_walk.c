@@ -106,26 +106,20 @@ static struct worker *worker_create(struct walk *walk)
     return worker;
 }
 
-static void add_busy(struct walk *walk, int change)
-{
-    pthread_mutex_lock(&walk->lock);
-    walk->busy += (unsigned)change;
-    pthread_mutex_unlock(&walk->lock);
-}
-
 static bool start_worker(struct walk *walk)
 {
     struct worker *worker = worker_create(walk);
     if (!worker)
         return false;
-    add_busy(walk, 1);
-    if (pthread_create(&worker->thread, NULL, work, worker) != 0) {
-        add_busy(walk, -1);
+    pthread_mutex_lock(&walk->lock); /* the thread must not end before it is counted */
+    const bool started = pthread_create(&worker->thread, NULL, work, worker) == 0;
+    walk->busy += started;
+    pthread_mutex_unlock(&walk->lock);
+    if (started)
+        walk->workers[walk->worker_count++] = worker;
+    else
         free(worker);
-        return false;
-    }
-    walk->workers[walk->worker_count++] = worker;
-    return true;
+    return started;
 }
 
 /* The first worker calls it. If no thread can be started, the walk only takes longer. */
