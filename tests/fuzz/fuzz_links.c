@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "backend/interface/link_decode.h"
+#include "backend/interface/decode.h"
 #include "backend/netlink/netlink.h"
 #include "datagrams.h"
 #include "fastnet/array.h"

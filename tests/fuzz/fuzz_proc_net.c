@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "backend/proc/lines.h"
-#include "backend/socket/proc_net.h"
+#include "backend/socket/decode.h"
 #include "fuzz.h"
 #include "written.h"
 

@@ -9,8 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "backend/interface/link_decode.h"
-#include "backend/interface/proc_dev.h"
+#include "backend/interface/decode.h"
 #include "backend/proc/lines.h"
 #include "backend/route/proc_route.h"
 #include "backend/route/route_decode.h"

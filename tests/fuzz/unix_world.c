@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 
 #include "backend/proc/lines.h"
-#include "backend/socket/proc_net.h"
+#include "backend/socket/decode.h"
 #include "fastnet/array.h"
 #include "fuzz.h"
 

@@ -17,8 +17,7 @@
 #include <sys/socket.h>
 
 #include "addresses.h"
-#include "backend/interface/link_decode.h"
-#include "backend/interface/proc_dev.h"
+#include "backend/interface/decode.h"
 #include "backend/proc/lines.h"
 #include "fastnet/field.h"
 #include "peer.h"

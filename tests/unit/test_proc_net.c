@@ -18,7 +18,7 @@
 
 #include "addresses.h"
 #include "backend/proc/lines.h"
-#include "backend/socket/proc_net.h"
+#include "backend/socket/decode.h"
 #include "scene.h"
 
 #define TCP_FIELDS                                                                                 \

@@ -19,7 +19,7 @@
 #include <sys/socket.h>
 
 #include "addresses.h"
-#include "backend/socket/sock_diag.h"
+#include "backend/socket/decode.h"
 #include "fastnet/predicate.h"
 #include "peer.h"
 #include "scene.h"

@@ -1,5 +1,5 @@
 /* Interfaces and their addresses from rtnetlink(7) messages. */
-#include "backend/interface/link_decode.h"
+#include "backend/interface/decode.h"
 
 #include <errno.h>
 #include <linux/if_addr.h>

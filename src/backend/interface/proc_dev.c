@@ -1,5 +1,5 @@
 /* Interfaces from /proc/net/dev, which has only their names and counters. */
-#include "backend/interface/proc_dev.h"
+#include "backend/interface/decode.h"
 
 #include <errno.h>
 #include <string.h>
@@ -34,15 +34,6 @@ int proc_dev_decode(const struct line *line, struct record *record)
     return 0;
 }
 
-/* Says what a listing lacks when it is made from this file. */
-static void report_missing(const struct query *query)
-{
-    if (query->needs & ~(uint64_t)INTERFACE_COUNTERS)
-        report_loss(query->report,
-                    "%s/net/dev is all that was read: it has names and counters, and nothing else",
-                    query->proc_root);
-}
-
 static int dump(const struct query *query, record_fn fn, void *arg)
 {
     struct proc_file file = {.query = query,
@@ -59,7 +50,10 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     }
     if (result < 0)
         return result;
-    report_missing(query);
+    if (query->needs & ~(uint64_t)INTERFACE_COUNTERS)
+        report_loss(query->report,
+                    "%s/net/dev is all that was read: it has names and counters, and nothing else",
+                    query->proc_root);
     return proc_file_rows(&file, fn, arg);
 }
 

@@ -3,7 +3,7 @@
  * net/ipv4/tcp_ipv4.c (tcp4_seq_show()), udp.c and raw.c, in the same files of net/ipv6, and in
  * net/unix/af_unix.c.
  */
-#include "backend/socket/proc_net.h"
+#include "backend/socket/decode.h"
 
 #include <errno.h>
 #include <linux/net.h>
@@ -72,14 +72,6 @@ static bool scan_pair(struct scan *scan, uint64_t *first, uint64_t *second, int 
     return scan_hex(scan, first, digits) && scan_char(scan, ':') && scan_hex(scan, second, 16);
 }
 
-/* The number in front of each line of an inet table: "  12: " */
-static bool scan_slot(struct scan *scan)
-{
-    uint64_t slot;
-
-    return scan_number(scan, &slot, UINT64_MAX) && scan_char(scan, ':');
-}
-
 /*
  * The kernel address (hashed, and 0 under kptr_restrict) does not identify a socket by itself,
  * because a new socket may be where another one has just gone. With both ends and the inode it
@@ -128,9 +120,11 @@ int proc_net_decode_inet(const struct line *line, const struct table *table, str
 {
     struct scan scan = {line->data, line->data + line->length};
     struct socket_record *sock = &record->socket;
-    uint64_t references, address = 0;
+    uint64_t slot, references, address = 0;
 
-    if (line->cut || !scan_slot(&scan) || !scan_endpoint(&scan, &sock->local, table->family) ||
+    /* "  12: " is in front of each line */
+    if (line->cut || !scan_number(&scan, &slot, UINT64_MAX) || !scan_char(&scan, ':') ||
+        !scan_endpoint(&scan, &sock->local, table->family) ||
         !scan_endpoint(&scan, &sock->remote, table->family) || !scan_inet_numbers(&scan, sock))
         return -EBADMSG;
     sock->family = table->family;
@@ -156,7 +150,7 @@ static uint8_t state_of_unix(uint64_t unix_state, uint64_t flags)
     return flags & UNIX_ACCEPTCON ? TCP_LISTEN : TCP_CLOSE;
 }
 
-static int scan_unix_numbers(struct scan *scan, struct socket_record *sock, uint64_t *address)
+static bool scan_unix_numbers(struct scan *scan, struct socket_record *sock, uint64_t *address)
 {
     uint64_t references, protocol, flags, type, state;
 
@@ -164,16 +158,15 @@ static int scan_unix_numbers(struct scan *scan, struct socket_record *sock, uint
         !scan_hex(scan, &references, 8) || !scan_char(scan, ' ') || !scan_hex(scan, &protocol, 8) ||
         !scan_char(scan, ' ') || !scan_hex(scan, &flags, 8) || !scan_char(scan, ' ') ||
         !scan_hex(scan, &type, 4) || !scan_char(scan, ' ') || !scan_hex(scan, &state, 2) ||
-        !scan_number(scan, &sock->inode, UINT64_MAX))
-        return -EBADMSG;
-    if (scan->at < scan->end && !scan_char(scan, ' '))
-        return -EBADMSG;
+        !scan_number(scan, &sock->inode, UINT64_MAX) ||
+        (scan->at < scan->end && !scan_char(scan, ' ')))
+        return false;
     sock->refcount = (uint32_t)references;
     sock->flags = (uint32_t)flags;
     sock->type = (uint16_t)type;
     sock->unix_state = (uint8_t)state;
     sock->state = state_of_unix(state, flags);
-    return 0;
+    return true;
 }
 
 /*
@@ -218,7 +211,7 @@ int proc_net_decode_unix(const struct line *line, struct record *record)
     uint64_t address;
 
     memset(record, 0, sizeof *record);
-    if (line->cut || scan_unix_numbers(&scan, sock, &address) < 0)
+    if (line->cut || !scan_unix_numbers(&scan, sock, &address))
         return -EBADMSG;
     sock->family = AF_UNIX;
     sock->path = scan_path(line, (size_t)(scan.at - line->data));

@@ -2,7 +2,7 @@
  * Sockets by sock_diag(7): TCP, UDP, UDP-Lite and raw through inet_diag, unix through unix_diag.
  * Sources: linux/inet_diag.h, linux/unix_diag.h, net/ipv4/inet_diag.c, net/unix/diag.c.
  */
-#include "backend/socket/sock_diag.h"
+#include "backend/socket/decode.h"
 
 #include <errno.h>
 #include <linux/inet_diag.h>

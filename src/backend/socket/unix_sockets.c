@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 
 #include "backend/proc/proc_file.h"
-#include "backend/socket/proc_net.h"
+#include "backend/socket/decode.h"
 #include "fastnet/array.h"
 
 /* Bytes that are kept of a line; the kernel's longest, numbers and name, have less than 200. */

@@ -1,10 +1,12 @@
-/* The decoders of rtnetlink's interfaces and addresses, apart from what brings them. */
-#ifndef BACKEND_INTERFACE_LINK_DECODE_H
-#define BACKEND_INTERFACE_LINK_DECODE_H
+/* The decoders of interfaces and their addresses: of rtnetlink(7), and of /proc/net/dev. */
+#ifndef BACKEND_INTERFACE_DECODE_H
+#define BACKEND_INTERFACE_DECODE_H
 
 #include <linux/netlink.h>
 
 #include "fastnet/query.h"
+
+struct line;
 
 /*
  * Fills the record from an RTM_NEWLINK, all but its addresses; the name and the other texts borrow
@@ -15,5 +17,12 @@ int link_decode(const struct nlmsghdr *message, struct record *record);
 
 /* The same for an RTM_NEWADDR of IPv4 or IPv6; one of another family is -EAFNOSUPPORT. */
 int address_decode(const struct nlmsghdr *message, struct interface_address *address);
+
+/*
+ * Fills the record from one line of PROC_ROOT/net/dev (dev_seq_printf_stats() of the kernel's
+ * net/core/net-procfs.c): a name, which borrows from the line, and its counters. Returns 0, or
+ * -EBADMSG if the line does not have that form; the record is then of no use.
+ */
+int proc_dev_decode(const struct line *line, struct record *record);
 
 #endif

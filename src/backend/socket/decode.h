@@ -1,0 +1,31 @@
+/* The decoders of sockets: of messages of sock_diag, and of lines of /proc/net. */
+#ifndef BACKEND_SOCKET_DECODE_H
+#define BACKEND_SOCKET_DECODE_H
+
+#include <linux/netlink.h>
+
+#include "fastnet/query.h"
+
+struct line;
+
+/*
+ * Fill the record from one message of a dump; unknown attributes and ones of unknown length are
+ * skipped. Return 0, or -EBADMSG when the message is too short, of another family, or its
+ * attributes do not end where it does. The unix record borrows its path from the message.
+ */
+int sock_diag_decode_inet(const struct nlmsghdr *message, const struct table *table,
+                          struct record *record);
+int sock_diag_decode_unix(const struct nlmsghdr *message, struct record *record);
+
+/* A word in the heading of the file of unix sockets. */
+#define UNIX_HEADING "RefCount"
+
+/*
+ * Fill the record from one line of PROC_ROOT/net/tcp, udp, udplite or raw (or of those with a 6),
+ * and of PROC_ROOT/net/unix. Return 0, or -EBADMSG if the line does not have that form; the record
+ * is then of no use. The record of a unix socket borrows its path from the line.
+ */
+int proc_net_decode_inet(const struct line *line, const struct table *table, struct record *record);
+int proc_net_decode_unix(const struct line *line, struct record *record);
+
+#endif
