@@ -78,24 +78,18 @@ static void read_tables(struct half_open *half_open, const struct query *query)
     half_open->read = true;
 }
 
-static const struct socket_record *find(const struct half_open *half_open,
-                                        const struct socket_record *sock)
-{
-    if (!half_open->count)
-        return NULL;
-    return bsearch(sock, half_open->sockets, half_open->count, sizeof *sock, compare_sockets);
-}
-
 void half_open_complete(struct half_open *half_open, const struct query *query,
                         struct record *record)
 {
     const bool v6 = record->socket.family == AF_INET6;
-    const struct socket_record *found;
+    const struct socket_record *found = NULL;
     char why[128];
 
     if (!half_open->read)
         read_tables(half_open, query);
-    found = find(half_open, &record->socket);
+    if (half_open->count)
+        found = bsearch(&record->socket, half_open->sockets, half_open->count, sizeof *found,
+                        compare_sockets);
     if (found) {
         record->socket.uid = found->uid;
         record->socket.retransmits = found->retransmits;
