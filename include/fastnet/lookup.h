@@ -46,24 +46,18 @@ int owners_refresh(struct owners *owners);
 /* All owners of a socket, lowest pid first, then lowest descriptor; returns how many. */
 size_t owners_find(const struct owners *owners, uint64_t inode, const struct owner **first);
 
-/* The number of processes that hide descriptors from this user. */
-size_t owners_denied(const struct owners *owners);
-/* Whether one of them hides even its directory of descriptors: netstat's message depends on it. */
-bool owners_shut_out(const struct owners *owners);
-/* Whether any process but this one was found to hold a socket. */
-bool owners_any(const struct owners *owners);
-
-/*
- * The first errno (EMFILE, ENOMEM, EIO ...) that made a walk leave out descriptors, or 0. Missing
- * permission and vanishing processes are no errors.
- */
-int owners_error(const struct owners *owners);
-
-/* Whether PROC_ROOT shows no process at all, as a captured tree may. */
-bool owners_none(const struct owners *owners);
-
-/* Whether PROC_ROOT is a proc mount that does not even list all processes (hidepid=, proc(5)). */
-bool owners_hidden(const struct owners *owners);
+/* What the walks missed. Missing permission and vanishing processes are no errors. */
+struct owners_summary {
+    size_t denied; /* processes that hide descriptors from this user */
+    bool
+        shut_out; /* one hides even its directory of descriptors: netstat's message depends on it */
+    bool
+        hidden; /* PROC_ROOT is a proc mount that does not list all processes (hidepid=, proc(5)) */
+    bool none;  /* PROC_ROOT shows no process at all, as a captured tree may */
+    bool any;   /* a process other than this one was found to hold a socket */
+    int error;  /* the first errno (EMFILE, ENOMEM, EIO ...) that cost descriptors, or 0 */
+};
+const struct owners_summary *owners_summary(const struct owners *owners);
 
 /* Users: getpwuid(3), each uid once. NULL when it has no name. */
 struct users;

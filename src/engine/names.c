@@ -39,14 +39,14 @@ void run_walk_owners(struct run *run)
     rights_lower();
     if (error < 0)
         report_note(run->report, "owners: %s: %s", options.proc_root, strerror(-error));
-    if (owners && owners_none(owners)) {
+    if (owners && owners_summary(owners)->none) {
         report_note(run->report, "owners: %s shows no processes", options.proc_root);
         owners_destroy(owners);
         owners = NULL;
     }
     run->engine->context.owners = owners;
-    if (owners && owners_shut_out(owners))
-        report_shut_out(run, owners_any(owners));
+    if (owners && owners_summary(owners)->shut_out)
+        report_shut_out(run, owners_summary(owners)->any);
 }
 
 /*
@@ -80,18 +80,20 @@ void run_look_again_for_owners(struct run *run)
 void run_report_owners(struct run *run)
 {
     const struct owners *owners = run->engine->context.owners;
+    const struct owners_summary *summary;
 
     if (!owners)
         return;
-    if (owners_error(owners))
-        report_note(run->report, "owners: some are missing: %s", strerror(owners_error(owners)));
-    if (owners_hidden(owners))
+    summary = owners_summary(owners);
+    if (summary->error)
+        report_note(run->report, "owners: some are missing: %s", strerror(summary->error));
+    if (summary->hidden)
         report_note(run->report, "owners: %s does not list all processes (hidepid, proc(5))",
                     run->listing->proc_root);
-    if (!owners_shut_out(owners) && owners_denied(owners) && run->unowned)
-        report_note(run->report, "owners: %zu %s open", owners_denied(owners),
-                    owners_denied(owners) == 1 ? "process does not show what it holds"
-                                               : "processes do not show what they hold");
+    if (!summary->shut_out && summary->denied && run->unowned)
+        report_note(run->report, "owners: %zu %s open", summary->denied,
+                    summary->denied == 1 ? "process does not show what it holds"
+                                         : "processes do not show what they hold");
 }
 
 static int add_hosts_of(struct hosts *hosts, const struct record *record)

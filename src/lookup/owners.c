@@ -20,8 +20,7 @@ struct owners {
     struct owner *items;      /* one for each holding */
     uint32_t *slots;          /* hash of the inode -> 1 + its first holding; 0 is empty */
     unsigned slot_bits;
-    int error;
-    bool hidden;
+    struct owners_summary summary;
 };
 
 /* The byte that a pass of the radix sort looks at: first those of the holder. */
@@ -149,10 +148,21 @@ static int build_index(struct owners *owners)
 }
 
 /* Process 1 is in every pid namespace: if it is not listed, hidepid= has hidden others too. */
-static bool list_is_cut(const struct owners *owners)
+static void summarize(struct owners *owners)
 {
-    return (owners->processes.count == 0 || owners->processes.items[0].pid != 1) &&
-           owners->walk.tree.living;
+    const struct processes *processes = &owners->processes;
+    const struct holdings *holdings = &owners->holdings;
+    const pid_t self = getpid(); /* it holds the netlink socket of an earlier pass */
+    struct owners_summary summary = {.none = processes->count == 0, .error = owners->summary.error};
+
+    summary.hidden = owners->walk.tree.living && (summary.none || processes->items[0].pid != 1);
+    for (size_t i = 0; i < processes->count; i++) {
+        summary.denied += processes->items[i].denied;
+        summary.shut_out |= processes->items[i].shut;
+    }
+    for (size_t i = 0; i < holdings->count && !summary.any; i++)
+        summary.any = (pid_t)(holdings->items[i].holder >> HOLDER_PROCESS_SHIFT) != self;
+    owners->summary = summary;
 }
 
 int owners_refresh(struct owners *owners)
@@ -161,10 +171,10 @@ int owners_refresh(struct owners *owners)
     const int status = processes_list(&owners->walk.tree, &owners->processes);
     if (status == 0) {
         const int error = owners_walk(&owners->walk, &owners->processes, &owners->holdings);
-        if (owners->error == 0)
-            owners->error = -error;
-        owners->hidden = list_is_cut(owners);
+        if (owners->summary.error == 0)
+            owners->summary.error = -error;
     }
+    summarize(owners);
     const int built = build_index(owners);
     return status < 0 ? status : built;
 }
@@ -218,43 +228,7 @@ size_t owners_find(const struct owners *owners, uint64_t inode, const struct own
     return end - start;
 }
 
-bool owners_none(const struct owners *owners)
+const struct owners_summary *owners_summary(const struct owners *owners)
 {
-    return owners->processes.count == 0;
-}
-
-bool owners_shut_out(const struct owners *owners)
-{
-    for (size_t i = 0; i < owners->processes.count; i++)
-        if (owners->processes.items[i].shut)
-            return true;
-    return false;
-}
-
-size_t owners_denied(const struct owners *owners)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < owners->processes.count; i++)
-        count += owners->processes.items[i].denied;
-    return count;
-}
-
-bool owners_any(const struct owners *owners)
-{
-    const pid_t self = getpid(); /* it holds the netlink socket of an earlier pass */
-
-    for (size_t i = 0; i < owners->holdings.count; i++)
-        if (owners->items[i].pid != self)
-            return true;
-    return false;
-}
-
-int owners_error(const struct owners *owners)
-{
-    return owners->error;
-}
-
-bool owners_hidden(const struct owners *owners)
-{
-    return owners->hidden;
+    return &owners->summary;
 }

@@ -100,9 +100,10 @@ static void check(const struct owners *owners, const struct made_processes *made
 
     for (size_t i = 0; i < made->process_count; i++)
         odd |= made->processes[i].odd;
-    require(odd || owners_error(owners) == 0);
-    require(owners_none(owners) == (made->process_count == 0 && !crowd));
-    require(owners_denied(owners) == 0 && !owners_shut_out(owners) && !owners_hidden(owners));
+    require(odd || owners_summary(owners)->error == 0);
+    require(owners_summary(owners)->none == (made->process_count == 0 && !crowd));
+    require(owners_summary(owners)->denied == 0 && !owners_summary(owners)->shut_out &&
+            !owners_summary(owners)->hidden);
     if (crowd) {
         check_crowd(owners);
         return;
@@ -110,8 +111,8 @@ static void check(const struct owners *owners, const struct made_processes *made
     check_owners(owners, made, commands);
     check_others(owners, made);
     for (size_t i = 0; i < made->socket_count; i++)
-        require(owners_any(owners) || made->sockets[i].pid == getpid());
-    require(made->socket_count || !owners_any(owners));
+        require(owners_summary(owners)->any || made->sockets[i].pid == getpid());
+    require(made->socket_count || !owners_summary(owners)->any);
 }
 
 static void make_crowd(const char *path)

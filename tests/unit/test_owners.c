@@ -94,7 +94,7 @@ static struct owners *walk(bool commands, unsigned threads)
     struct owners *owners = NULL;
     const struct owners_options options = {root, commands, threads};
     assert_int_equal(owners_create(&owners, &options), 0);
-    assert_int_equal(owners_error(owners), 0);
+    assert_int_equal(owners_summary(owners)->error, 0);
     return owners;
 }
 
@@ -130,8 +130,8 @@ static void socket_is_found_by_its_inode(void **state)
     assert_owner(first, 42, 7, "sshd");
     assert_int_equal(owners_find(owners, 124, &first), 0);
     assert_int_equal(owners_find(owners, 0, &first), 0);
-    assert_true(owners_any(owners));
-    assert_int_equal(owners_denied(owners), 0);
+    assert_true(owners_summary(owners)->any);
+    assert_int_equal(owners_summary(owners)->denied, 0);
     owners_destroy(owners);
 }
 
@@ -167,7 +167,7 @@ static void only_sockets_count(void **state)
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
         add_link(6, (int)i, others[i]);
     struct owners *owners = walk(false, 0);
-    assert_false(owners_any(owners));
+    assert_false(owners_summary(owners)->any);
     assert_int_equal(owners_find(owners, 123, &first), 0);
     assert_int_equal(owners_find(owners, 12, &first), 0);
     owners_destroy(owners);
@@ -353,8 +353,8 @@ static void empty_tree_has_no_owners(void **state)
     (void)state;
     const struct owner *first;
     struct owners *owners = walk(true, 0);
-    assert_false(owners_any(owners));
-    assert_false(owners_hidden(owners));
+    assert_false(owners_summary(owners)->any);
+    assert_false(owners_summary(owners)->hidden);
     assert_int_equal(owners_find(owners, 1, &first), 0);
     assert_int_equal(owners_refresh(owners), 0);
     owners_destroy(owners);
@@ -435,11 +435,11 @@ static int check_denied(void)
     const struct owners_options options = {root, false, 0};
     if (owners_create(&owners, &options) != 0)
         return 1;
-    if (owners_denied(owners) != 2 || owners_error(owners) != 0)
+    if (owners_summary(owners)->denied != 2 || owners_summary(owners)->error != 0)
         return 2;
     if (owners_find(owners, 800, &first) != 1 || owners_find(owners, 801, &first) != 0)
         return 3;
-    if (owners_refresh(owners) != 0 || owners_denied(owners) != 2)
+    if (owners_refresh(owners) != 0 || owners_summary(owners)->denied != 2)
         return 4;
     owners_destroy(owners);
     return 0;
@@ -537,7 +537,7 @@ static void want_of_descriptors_is_an_error(void **state)
     const int status = owners_refresh(owners);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
     assert_int_equal(status, 0);
-    assert_int_equal(owners_error(owners), EMFILE);
+    assert_int_equal(owners_summary(owners)->error, EMFILE);
     owners_destroy(owners);
 }
 
@@ -588,7 +588,7 @@ static int walk_for_a_moment(void)
         if (status == 0)
             status = owners_refresh(owners);
         if (status == 0)
-            status = owners_error(owners);
+            status = owners_summary(owners)->error;
         owners_destroy(owners);
     }
     return status;

@@ -131,7 +131,9 @@ static size_t find_owners(const struct cell *cell, const struct owner **first)
 /* Whether every process was looked into, so that a process that was not found is not there. */
 static bool is_complete(const struct owners *owners)
 {
-    return owners_denied(owners) == 0 && !owners_hidden(owners) && owners_error(owners) == 0;
+    const struct owners_summary *summary = owners_summary(owners);
+
+    return summary->denied == 0 && !summary->hidden && summary->error == 0;
 }
 
 /* Whether a socket for which no owner was found is known to have none. */
