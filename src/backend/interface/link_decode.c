@@ -20,9 +20,8 @@ static bool take_lladdr(struct text content, void *member)
 static bool take_map(struct text content, void *member)
 {
     struct interface_record *interface = member;
-    struct rtnl_link_ifmap map;
+    struct rtnl_link_ifmap map = {.mem_start = 0};
 
-    memset(&map, 0, sizeof map);
     if (!attribute_bytes(content, &map, offsetof(struct rtnl_link_ifmap, port)))
         return false;
     interface->memory_start = map.mem_start;
@@ -64,9 +63,8 @@ static void set_counters(struct interface_record *interface, const struct rtnl_l
 static bool take_counters(struct text content, void *member)
 {
     const size_t size = offsetof(struct rtnl_link_stats64, tx_compressed) + sizeof(uint64_t);
-    struct rtnl_link_stats64 stats;
+    struct rtnl_link_stats64 stats = {.rx_packets = 0};
 
-    memset(&stats, 0, sizeof stats);
     if (!attribute_bytes(content, &stats, size))
         return false;
     set_counters(member, &stats);

@@ -276,11 +276,10 @@ static int take_datagram(struct dump *dump, ssize_t length)
     const struct nlmsghdr *message = (const void *)dump->netlink->buffer;
     int left = (int)length; /* signed: alignment can take it below zero */
 
-    while (fits(message, left)) {
+    for (; fits(message, left); message = mnl_nlmsg_next(message, &left)) {
         int result = take_message(dump, message);
         if (result != MORE)
             return result;
-        message = mnl_nlmsg_next(message, &left);
     }
     return left > 0 ? -EBADMSG : MORE;
 }
@@ -354,12 +353,11 @@ static int hand_on_events(const struct netlink *netlink, const struct netlink_li
     const struct nlmsghdr *message = (const void *)netlink->buffer;
     int left = (int)length; /* signed: alignment can take it below zero */
 
-    while (fits(message, left)) {
+    for (; fits(message, left); message = mnl_nlmsg_next(message, &left)) {
         int result =
             message->nlmsg_type >= NLMSG_MIN_TYPE ? listening->fn(message, listening->arg) : 0;
         if (result < 0)
             return result;
-        message = mnl_nlmsg_next(message, &left);
     }
     if (left > 0)
         report_loss(report, "events were lost: a netlink message is malformed");
