@@ -81,32 +81,27 @@ const char *services_name(const struct services *services, uint8_t protocol, uin
 /* The first errno that left ports without names (ENOENT: no list of services), or 0. */
 int services_error(const struct services *services);
 
-/* Interfaces: each index is asked for once. NULL when it has no name (any more). */
+/* Interfaces: each index that was not added is asked for once. */
 struct interfaces;
+struct interface {
+    uint32_t index;
+    int hardware;     /* ARPHRD_* of linux/if_arp.h; -1: not known */
+    uint32_t master;  /* index of the device it belongs to; 0: none, or not added */
+    int32_t netns;    /* number of the network namespace of its other end; -1: none, or not added */
+    const char *name; /* terminated, borrowed; NULL when it has none (any more) */
+};
+
 struct interfaces *interfaces_create(void);
 void interfaces_destroy(struct interfaces *interfaces);
+/* Adds an interface, which then needs no lookup. Returns 0 or -ENOMEM. */
+int interfaces_add(struct interfaces *interfaces, const struct interface *interface);
+/* What is known of an interface; never NULL, valid until the next call. */
+const struct interface *interfaces_get(struct interfaces *interfaces, uint32_t index);
 const char *interfaces_name(struct interfaces *interfaces, uint32_t index);
 /* The index of one by any of its names (ip-link(8): altname). Returns 0 or -errno. */
 int interfaces_find(const char *name, uint32_t *index);
-/* The hardware type, ARPHRD_* of linux/if_arp.h; -1 when it is not known. */
-int interfaces_hardware(struct interfaces *interfaces, uint32_t index);
 /* The first errno that made a lookup fail, or 0. A missing interface is no error. */
 int interfaces_error(const struct interfaces *interfaces);
-
-/* An interface as netlink describes it, with more than its name. */
-struct interface {
-    uint32_t index;
-    int hardware;     /* ARPHRD_* */
-    uint32_t master;  /* index of the device it belongs to, 0: none */
-    int32_t netns;    /* number of the network namespace of its other end, -1: none */
-    const char *name; /* terminated, borrowed */
-};
-
-/* Adds an interface, which then needs no lookup. Returns 0 or -ENOMEM. */
-int interfaces_add(struct interfaces *interfaces, const struct interface *interface);
-/* Known only of added interfaces; 0 and -1 for all others. */
-uint32_t interfaces_master(struct interfaces *interfaces, uint32_t index);
-int32_t interfaces_netns(struct interfaces *interfaces, uint32_t index);
 
 /*
  * Hosts: getnameinfo(3), each address once, many in parallel. Addresses are added first, then

@@ -20,9 +20,7 @@ enum { HARDWARE_UNKNOWN = -1, NAMESPACE_NONE = -1 };
 
 struct known {
     struct number_name name; /* by the index */
-    int hardware;
-    uint32_t master;
-    int32_t netns;
+    struct interface interface;
 };
 
 struct interfaces {
@@ -83,9 +81,8 @@ static const struct known *put(struct interfaces *interfaces, const struct inter
 
     interfaces->last = known;
     if (known) {
-        known->hardware = interface->hardware;
-        known->master = interface->master;
-        known->netns = interface->netns;
+        known->interface = *interface;
+        known->interface.name = known->name.name;
     } else if (interfaces->error == 0) {
         interfaces->error = ENOMEM;
     }
@@ -112,25 +109,24 @@ int interfaces_add(struct interfaces *interfaces, const struct interface *interf
     return put(interfaces, interface) ? 0 : -ENOMEM;
 }
 
-static const struct known *find(struct interfaces *interfaces, uint32_t index)
+const struct interface *interfaces_get(struct interfaces *interfaces, uint32_t index)
 {
+    static const struct interface unknown = {.hardware = HARDWARE_UNKNOWN, .netns = NAMESPACE_NONE};
     const struct known *known = interfaces->last;
 
     if (index == 0)
-        return NULL;
-    if (known && known->name.number == index)
-        return known;
-    known = number_map_find(&interfaces->names, index);
+        return &unknown;
+    if (!known || known->name.number != index)
+        known = number_map_find(&interfaces->names, index);
     if (!known)
-        return look_up(interfaces, index);
-    return interfaces->last = known;
+        known = look_up(interfaces, index);
+    interfaces->last = known;
+    return known ? &known->interface : &unknown;
 }
 
 const char *interfaces_name(struct interfaces *interfaces, uint32_t index)
 {
-    const struct known *known = find(interfaces, index);
-
-    return known ? known->name.name : NULL;
+    return interfaces_get(interfaces, index)->name;
 }
 
 int interfaces_find(const char *name, uint32_t *index)
@@ -141,27 +137,6 @@ int interfaces_find(const char *name, uint32_t *index)
         return -errno;
     *index = found;
     return 0;
-}
-
-int interfaces_hardware(struct interfaces *interfaces, uint32_t index)
-{
-    const struct known *known = find(interfaces, index);
-
-    return known ? known->hardware : HARDWARE_UNKNOWN;
-}
-
-uint32_t interfaces_master(struct interfaces *interfaces, uint32_t index)
-{
-    const struct known *known = find(interfaces, index);
-
-    return known ? known->master : 0;
-}
-
-int32_t interfaces_netns(struct interfaces *interfaces, uint32_t index)
-{
-    const struct known *known = find(interfaces, index);
-
-    return known ? known->netns : NAMESPACE_NONE;
 }
 
 int interfaces_error(const struct interfaces *interfaces)

@@ -259,9 +259,9 @@ static int add_interface(const struct interface *interface, void *arg)
     require(interface->index != 0 && interface->name != NULL);
     require(interfaces_add(interfaces, interface) == 0);
     require(strcmp(interfaces_name(interfaces, interface->index), interface->name) == 0);
-    require(interfaces_hardware(interfaces, interface->index) == interface->hardware);
-    require(interfaces_master(interfaces, interface->index) == interface->master);
-    require(interfaces_netns(interfaces, interface->index) == interface->netns);
+    require(interfaces_get(interfaces, interface->index)->hardware == interface->hardware);
+    require(interfaces_get(interfaces, interface->index)->master == interface->master);
+    require(interfaces_get(interfaces, interface->index)->netns == interface->netns);
     return 0;
 }
 

@@ -371,12 +371,12 @@ static void interface_has_a_hardware_type_asked_for_with_its_name(void **state)
     (void)state;
     struct interfaces *interfaces = interfaces_create();
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(interfaces_hardware(interfaces, 1), ARPHRD_ETHER);
-        assert_int_equal(interfaces_hardware(interfaces, 3), 32);
-        assert_int_equal(interfaces_hardware(interfaces, 2), -1);
+        assert_int_equal(interfaces_get(interfaces, 1)->hardware, ARPHRD_ETHER);
+        assert_int_equal(interfaces_get(interfaces, 3)->hardware, 32);
+        assert_int_equal(interfaces_get(interfaces, 2)->hardware, -1);
         assert_string_equal(interfaces_name(interfaces, 2), "eth2");
-        assert_int_equal(interfaces_hardware(interfaces, 4), -1);
-        assert_int_equal(interfaces_hardware(interfaces, 0), -1);
+        assert_int_equal(interfaces_get(interfaces, 4)->hardware, -1);
+        assert_int_equal(interfaces_get(interfaces, 0)->hardware, -1);
     }
     assert_int_equal(asked, 4);
     interfaces_destroy(interfaces);
@@ -402,15 +402,15 @@ static void interface_that_was_added_is_not_asked_for(void **state)
         assert_int_equal(interfaces_add(interfaces, &interface), 0);
     }
     assert_string_equal(interfaces_name(interfaces, 99), "added");
-    assert_int_equal(interfaces_hardware(interfaces, 10), 778);
-    assert_int_equal(interfaces_master(interfaces, 10), 11);
-    assert_int_equal(interfaces_netns(interfaces, 99), 87);
-    assert_int_equal(interfaces_netns(interfaces, 10), -2);
+    assert_int_equal(interfaces_get(interfaces, 10)->hardware, 778);
+    assert_int_equal(interfaces_get(interfaces, 10)->master, 11);
+    assert_int_equal(interfaces_get(interfaces, 99)->netns, 87);
+    assert_int_equal(interfaces_get(interfaces, 10)->netns, -2);
     assert_int_equal(asked, 0);
     assert_string_equal(interfaces_name(interfaces, 1), "eth1");
-    assert_int_equal(interfaces_master(interfaces, 1), 0);
-    assert_int_equal(interfaces_netns(interfaces, 1), -1);
-    assert_int_equal(interfaces_master(interfaces, 4711), 0);
+    assert_int_equal(interfaces_get(interfaces, 1)->master, 0);
+    assert_int_equal(interfaces_get(interfaces, 1)->netns, -1);
+    assert_int_equal(interfaces_get(interfaces, 4711)->master, 0);
     interfaces_destroy(interfaces);
 }
 

@@ -21,7 +21,7 @@ static int hardware_of(const struct cell *cell)
         return cell->record->neighbour.hardware;
     if (index_of(cell) == 0 || !cell->context->interfaces)
         return -1;
-    return interfaces_hardware(cell->context->interfaces, index_of(cell));
+    return interfaces_get(cell->context->interfaces, index_of(cell))->hardware;
 }
 
 /* A tunnel's link-layer address is one of IP, and is written as ip-neighbour(8) writes it. */
@@ -77,7 +77,7 @@ static struct value netns(const struct cell *cell)
     if (cell->record->has & NEIGHBOUR_NETNS)
         netns = cell->record->neighbour.netns;
     else if (index_of(cell) != 0 && cell->context->interfaces)
-        netns = interfaces_netns(cell->context->interfaces, index_of(cell));
+        netns = interfaces_get(cell->context->interfaces, index_of(cell))->netns;
     return netns >= 0 ? number((uint64_t)netns) : unknown;
 }
 
@@ -88,7 +88,7 @@ static struct value master(const struct cell *cell)
     if (cell->record->has & NEIGHBOUR_MASTER)
         index = cell->record->neighbour.master;
     else if (index_of(cell) != 0 && cell->context->interfaces)
-        index = interfaces_master(cell->context->interfaces, index_of(cell));
+        index = interfaces_get(cell->context->interfaces, index_of(cell))->master;
     return interface_named(cell->context, index);
 }
 

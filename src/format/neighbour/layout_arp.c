@@ -90,7 +90,7 @@ static void look_up_device(struct device *device, uint32_t interface, struct int
     const char *stop = name ? put_name(device->name, name) : text_u64(device->name, interface);
 
     device->interface = interface;
-    device->hardware = net_tools_name(interfaces_hardware(interfaces, interface));
+    device->hardware = net_tools_name(interfaces_get(interfaces, interface)->hardware);
     device->length = (size_t)(stop - device->name);
 }
 
