@@ -248,32 +248,23 @@ static int read_pairs(struct reading *reading, const char *protocol)
     return proc_file_rows(&reading->file, hand_on, reading);
 }
 
-static int read_file(struct reading *reading, const char *name,
+/* Of a file that not every kernel has, only one that is there and cannot be read is reported. */
+static int read_file(struct reading *reading, const char *name, bool required,
                      int (*read)(struct reading *, const char *), const char *protocol)
 {
+    const struct query *query = reading->query;
     int result;
 
-    reading->file = (struct proc_file){.query = reading->query, .name = name, .counters = true};
+    reading->file = (struct proc_file){.query = query, .name = name, .counters = true};
     result = proc_file_open(&reading->file);
-    if (result < 0)
+    if (result == 0) {
+        result = read(reading, protocol);
+        proc_file_close(&reading->file);
+    }
+    if (required || reading->stopped)
         return result;
-    result = read(reading, protocol);
-    proc_file_close(&reading->file);
-    return result;
-}
-
-/* Reads a file that not every kernel has. Only one that is there and cannot be read is reported. */
-static int read_further(struct reading *reading, const char *file,
-                        int (*read)(struct reading *, const char *), const char *protocol)
-{
-    int result = read_file(reading, file, read, protocol);
-
-    if (result == 0 || result == -ENOENT)
-        return 0;
-    if (reading->stopped)
-        return result;
-    report_loss(reading->query->report, "%s/net/%s: %s", reading->query->proc_root, file,
-                strerror(-result));
+    if (result < 0 && result != -ENOENT)
+        report_loss(query->report, "%s/net/%s: %s", query->proc_root, name, strerror(-result));
     return 0;
 }
 
@@ -284,13 +275,13 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     int result;
 
     if (query->table == &table_counters6) {
-        result = read_file(&reading, "snmp6", read_pairs, NULL);
-        return result < 0 ? result : read_further(&reading, "snmp", read_blocks, "Tcp");
+        result = read_file(&reading, "snmp6", true, read_pairs, NULL);
+        return result < 0 ? result : read_file(&reading, "snmp", false, read_blocks, "Tcp");
     }
-    result = read_file(&reading, "snmp", read_blocks, "");
+    result = read_file(&reading, "snmp", true, read_blocks, "");
     if (result == 0)
-        result = read_further(&reading, "netstat", read_blocks, "");
-    return result < 0 ? result : read_further(&reading, "sctp/snmp", read_pairs, "Sctp");
+        result = read_file(&reading, "netstat", false, read_blocks, "");
+    return result < 0 ? result : read_file(&reading, "sctp/snmp", false, read_pairs, "Sctp");
 }
 
 static uint64_t fields(const struct table *table)
