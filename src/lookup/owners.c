@@ -75,23 +75,24 @@ static void drop_repeats(struct holdings *holdings)
     holdings->count = kept;
 }
 
-/* Fibonacci hashing, because inodes come in runs. */
-static size_t slot_of(const struct owners *owners, uint64_t inode)
+/* The slot of an inode, or the free one where it belongs. Inodes come in runs: Fibonacci hashing.
+ */
+static uint32_t *slot_of(const struct owners *owners, uint64_t inode)
 {
-    return (size_t)(inode * UINT64_C(0x9e3779b97f4a7c15) >> (64 - owners->slot_bits));
+    const size_t mask = ((size_t)1 << owners->slot_bits) - 1;
+    size_t slot = (size_t)(inode * UINT64_C(0x9e3779b97f4a7c15) >> (64 - owners->slot_bits));
+    while (owners->slots[slot] != 0 &&
+           owners->holdings.items[owners->slots[slot] - 1].inode != inode)
+        slot = (slot + 1) & mask;
+    return &owners->slots[slot];
 }
 
 static void index_inodes(struct owners *owners)
 {
-    const size_t mask = ((size_t)1 << owners->slot_bits) - 1;
-    const struct holding *items = owners->holdings.items;
     for (size_t i = 0; i < owners->holdings.count; i++) {
-        if (i > 0 && items[i].inode == items[i - 1].inode)
-            continue;
-        size_t slot = slot_of(owners, items[i].inode);
-        while (owners->slots[slot] != 0)
-            slot = (slot + 1) & mask;
-        owners->slots[slot] = (uint32_t)i + 1;
+        uint32_t *slot = slot_of(owners, owners->holdings.items[i].inode);
+        if (*slot == 0)
+            *slot = (uint32_t)i + 1;
     }
 }
 
@@ -210,19 +211,12 @@ void owners_destroy(struct owners *owners)
 
 size_t owners_find(const struct owners *owners, uint64_t inode, const struct owner **first)
 {
-    if (!owners->slots)
+    const uint32_t slot = owners->slots ? *slot_of(owners, inode) : 0;
+    if (slot == 0)
         return 0;
-    const size_t mask = ((size_t)1 << owners->slot_bits) - 1;
-    const struct holding *items = owners->holdings.items;
-    size_t slot = slot_of(owners, inode);
-    while (owners->slots[slot] != 0 && items[owners->slots[slot] - 1].inode != inode)
-        slot = (slot + 1) & mask;
-    if (owners->slots[slot] == 0)
-        return 0;
-
-    const size_t start = owners->slots[slot] - 1;
+    const size_t start = slot - 1;
     size_t end = start + 1;
-    while (end < owners->holdings.count && items[end].inode == inode)
+    while (end < owners->holdings.count && owners->holdings.items[end].inode == inode)
         end++;
     *first = &owners->items[start];
     return end - start;

@@ -42,11 +42,10 @@ struct directory {
 };
 
 struct worker {
-    struct walk *walk;
+    _Alignas(64) struct walk *walk; /* no two workers write to one line of the cache */
     struct directory own;
     struct holdings found; /* by the index of the process, not by its pid */
     pthread_t thread;
-    _Alignas(8) char buffer[DIRECTORY_BUFFER];
 };
 
 struct walk {
@@ -58,7 +57,7 @@ struct walk {
     /* Used by the first worker only. */
     size_t cost; /* of its work so far */
     size_t worker_count;
-    struct worker *workers[THREADS_MAX];
+    struct worker workers[THREADS_MAX];
 
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -96,29 +95,15 @@ static unsigned threads_that_pay(void)
     return count < 1 ? 1 : (unsigned)count;
 }
 
-static struct worker *worker_create(struct walk *walk)
-{
-    struct worker *worker = malloc(sizeof *worker);
-    if (worker) {
-        worker->walk = walk;
-        worker->found = (struct holdings){0};
-    }
-    return worker;
-}
-
 static bool start_worker(struct walk *walk)
 {
-    struct worker *worker = worker_create(walk);
-    if (!worker)
-        return false;
+    struct worker *worker = &walk->workers[walk->worker_count];
+    worker->walk = walk;
     pthread_mutex_lock(&walk->lock); /* the thread must not end before it is counted */
     const bool started = pthread_create(&worker->thread, NULL, work, worker) == 0;
     walk->busy += started;
+    walk->worker_count += started;
     pthread_mutex_unlock(&walk->lock);
-    if (started)
-        walk->workers[walk->worker_count++] = worker;
-    else
-        free(worker);
     return started;
 }
 
@@ -142,7 +127,7 @@ static void start_workers(struct walk *walk, unsigned threads)
 static void account(struct worker *worker, size_t cost)
 {
     struct walk *walk = worker->walk;
-    if (worker != walk->workers[0] || walk->cost > COST_ALONE)
+    if (worker != &walk->workers[0] || walk->cost > COST_ALONE)
         return;
     walk->cost += cost;
     if (walk->cost > COST_ALONE && walk->options->threads == 0)
@@ -191,11 +176,11 @@ static int read_link(struct worker *worker, const struct directory *directory, c
                         (struct holding){inode, process << HOLDER_PROCESS_SHIFT | (unsigned)fd});
 }
 
-static int read_piece(struct worker *worker, const struct directory *directory, size_t length,
-                      struct tally *tally)
+static int read_piece(struct worker *worker, const struct directory *directory, const char *buffer,
+                      size_t length, struct tally *tally)
 {
     const char *name;
-    for (size_t at = 0; (name = directory_next(worker->buffer, length, &at));) {
+    for (size_t at = 0; (name = directory_next(buffer, length, &at));) {
         const int status = read_link(worker, directory, name, tally);
         if (status < 0)
             return status;
@@ -205,25 +190,25 @@ static int read_piece(struct worker *worker, const struct directory *directory, 
 
 static struct tally read_pieces(struct worker *worker, struct directory *directory)
 {
+    _Alignas(8) char buffer[DIRECTORY_BUFFER];
     struct tally tally = {0};
     bool shared = directory != &worker->own;
-    for (;;) {
-        ssize_t status = directory_read(directory->fd, worker->buffer, sizeof worker->buffer);
-        if (status > 0) {
-            const size_t length = (size_t)status;
-            if (!shared && length >= DIRECTORY_SHARED) {
-                offer(worker->walk, directory);
-                shared = true;
-            }
-            account(worker, length / DIRENT_TYPICAL);
-            status = read_piece(worker, directory, length, &tally);
-            if (status == 0)
-                continue;
+    ssize_t status;
+
+    while ((status = directory_read(directory->fd, buffer, sizeof buffer)) > 0) {
+        const size_t length = (size_t)status;
+        if (!shared && length >= DIRECTORY_SHARED) {
+            offer(worker->walk, directory);
+            shared = true;
         }
-        if (status < 0 && !error_is_absence((int)-status))
-            note_error(worker->walk, (int)-status);
-        return tally;
+        account(worker, length / DIRENT_TYPICAL);
+        status = read_piece(worker, directory, buffer, length, &tally);
+        if (status < 0)
+            break;
     }
+    if (status < 0 && !error_is_absence((int)-status))
+        note_error(worker->walk, (int)-status);
+    return tally;
 }
 
 /* The last reader closes the directory and reads the names of a process that has sockets. */
@@ -324,9 +309,8 @@ static int take_findings(const struct walk *walk, const struct holdings *more,
 static void collect(struct walk *walk, struct holdings *found)
 {
     for (size_t i = 0; i < walk->worker_count; i++) {
-        note_error(walk, -take_findings(walk, &walk->workers[i]->found, found));
-        free(walk->workers[i]->found.items);
-        free(walk->workers[i]);
+        note_error(walk, -take_findings(walk, &walk->workers[i].found, found));
+        free(walk->workers[i].found.items);
     }
 }
 
@@ -334,17 +318,15 @@ int owners_walk(const struct walk_options *options, struct processes *processes,
                 struct holdings *found)
 {
     struct walk walk = {.options = options, .processes = processes, .busy = 1};
-    walk.workers[0] = worker_create(&walk);
-    if (!walk.workers[0])
-        return -ENOMEM;
+    walk.workers[0].walk = &walk;
     walk.worker_count = 1;
     pthread_mutex_init(&walk.lock, NULL);
     pthread_cond_init(&walk.changed, NULL);
 
     start_workers(&walk, options->threads);
-    work(walk.workers[0]);
+    work(&walk.workers[0]);
     for (size_t i = 1; i < walk.worker_count; i++)
-        pthread_join(walk.workers[i]->thread, NULL);
+        pthread_join(walk.workers[i].thread, NULL);
     collect(&walk, found);
 
     pthread_cond_destroy(&walk.changed);

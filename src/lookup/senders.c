@@ -29,11 +29,9 @@ struct senders {
 
 struct senders *senders_create(const char *proc_root)
 {
-    struct senders *senders = malloc(sizeof *senders);
-    if (senders) {
+    struct senders *senders = calloc(1, sizeof *senders);
+    if (senders)
         senders->proc_root = proc_root;
-        senders->known = false;
-    }
     return senders;
 }
 
