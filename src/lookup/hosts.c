@@ -217,30 +217,22 @@ static struct round *round_create(const struct host *hosts, size_t count, const 
 /* Call it with the round's lock held. Returns 0 if at least one thread works, or -errno. */
 static int round_start(struct round *round)
 {
-    pthread_attr_t detached;
     sigset_t all, before;
     int error = 0;
 
-    pthread_attr_init(&detached);
-    pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
     /* Signals must interrupt the caller's system calls, not those of these threads. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     while (error == 0 && round->users <= THREADS_MAX && round->users <= round->count) {
         pthread_t thread;
-        error = pthread_create(&thread, &detached, work, round);
-        if (error == 0)
+        error = pthread_create(&thread, NULL, work, round);
+        if (error == 0) {
+            pthread_detach(thread);
             round->users++;
+        }
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&detached);
     return round->users > 1 ? 0 : -error;
-}
-
-static struct timespec deadline_after(unsigned milliseconds)
-{
-    const uint64_t end = clock_nanoseconds(CLOCK_MONOTONIC) + milliseconds * UINT64_C(1000000);
-    return (struct timespec){(time_t)(end / CLOCK_SECOND), (long)(end % CLOCK_SECOND)};
 }
 
 /* Takes the answers and stops the threads from asking for more. Call it with the lock held. */
@@ -257,7 +249,8 @@ static int round_take(struct round *round, struct host *hosts)
 /* Fills in the answers that came in time. Returns how many did not come, or -errno. */
 static int resolve(struct host *hosts, size_t count, const char *wanted, unsigned milliseconds)
 {
-    const struct timespec deadline = deadline_after(milliseconds);
+    const uint64_t end = clock_nanoseconds(CLOCK_MONOTONIC) + milliseconds * UINT64_C(1000000);
+    const struct timespec deadline = {(time_t)(end / CLOCK_SECOND), (long)(end % CLOCK_SECOND)};
     struct round *round = round_create(hosts, count, wanted);
     if (!round)
         return -ENOMEM;
