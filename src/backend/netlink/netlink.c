@@ -433,7 +433,8 @@ int netlink_listen(struct netlink *netlink, const struct netlink_listening *list
     return result < 0 ? result : 0;
 }
 
-void report_malformed(const struct query *query)
+int report_malformed(const struct query *query)
 {
     report_loss(query->report, "%s: a netlink message is malformed", query->table->name);
+    return 0;
 }

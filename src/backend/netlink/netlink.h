@@ -43,7 +43,7 @@ struct netlink_listening {
 int netlink_listen(struct netlink *netlink, const struct netlink_listening *listening,
                    struct report *report);
 
-/* Tells a loss: a message of the query's table is malformed. */
-void report_malformed(const struct query *query);
+/* Tells a loss: a message of the query's table is malformed. Returns 0, to go on. */
+int report_malformed(const struct query *query);
 
 #endif

@@ -119,9 +119,8 @@ static void set_counts(struct record *record)
     if (sock->tcp_info.length > offsetof(struct tcp_info, tcpi_probes)) {
         sock->retransmits = (uint8_t)info[offsetof(struct tcp_info, tcpi_retransmits)];
         sock->probes = (uint8_t)info[offsetof(struct tcp_info, tcpi_probes)];
-    } else if (counts) { /* FIN_WAIT2 ends with the timer of TIME_WAIT, too: there is nothing left
-                          */
-        return;
+    } else if (counts) {
+        return; /* FIN_WAIT2 ends with the timer of TIME_WAIT, too: there is nothing left */
     }
     record->has |= SOCKET_RETRANSMITS | SOCKET_PROBES;
 }
@@ -205,27 +204,32 @@ int sock_diag_decode_unix(const struct nlmsghdr *message, struct record *record)
     return decoding.malformed || sock->path.length > SOCKET_PATH_MAX ? -EBADMSG : 0;
 }
 
-static int take(const struct nlmsghdr *message, void *arg)
+static int take_inet(const struct nlmsghdr *message, void *arg)
 {
     struct reading *reading = arg;
     const struct query *query = reading->query;
-    const bool is_unix = query->table->family == AF_UNIX;
     struct record record;
-    int error;
 
-    if (message->nlmsg_type != SOCK_DIAG_BY_FAMILY &&
-        (is_unix || message->nlmsg_type != TCPDIAG_GETSOCK))
+    if (message->nlmsg_type != SOCK_DIAG_BY_FAMILY && message->nlmsg_type != TCPDIAG_GETSOCK)
         return 0;
-    error = is_unix ? sock_diag_decode_unix(message, &record)
-                    : sock_diag_decode_inet(message, query->table, &record);
-    if (error) {
-        report_malformed(query);
-        return 0;
-    }
+    if (sock_diag_decode_inet(message, query->table, &record) < 0)
+        return report_malformed(query);
     /* what only /proc knows of a half-open connection, unless this backend must stay alone */
-    if (record.socket.state == TCP_SYN_RECV && !is_unix && !query->exclusive &&
+    if (record.socket.state == TCP_SYN_RECV && !query->exclusive &&
         (query->needs & FIELDS_NOT_HALF_OPEN & ~record.has))
         half_open_complete(&reading->half_open, query, &record);
+    return reading->fn(&record, reading->arg);
+}
+
+static int take_unix(const struct nlmsghdr *message, void *arg)
+{
+    struct reading *reading = arg;
+    struct record record;
+
+    if (message->nlmsg_type != SOCK_DIAG_BY_FAMILY)
+        return 0;
+    if (sock_diag_decode_unix(message, &record) < 0)
+        return report_malformed(reading->query);
     return reading->fn(&record, reading->arg);
 }
 
@@ -317,8 +321,8 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     int result;
 
     request.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
-    result = netlink_dump(query->netlink, NETLINK_SOCK_DIAG, &request.header, take, &reading,
-                          query->report);
+    result = netlink_dump(query->netlink, NETLINK_SOCK_DIAG, &request.header,
+                          is_unix ? take_unix : take_inet, &reading, query->report);
     if (is_unix && result == 0 && (query->needs & SOCKET_PENDING))
         report_loss(query->report, "unix: netlink does not list connections not yet accepted");
     half_open_finish(&reading.half_open);
