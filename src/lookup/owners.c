@@ -77,7 +77,7 @@ static void drop_repeats(struct holdings *holdings)
 
 /* The slot of an inode, or the free one where it belongs. Inodes come in runs: Fibonacci hashing.
  */
-static uint32_t *slot_of(const struct owners *owners, uint64_t inode)
+static inline uint32_t *slot_of(const struct owners *owners, uint64_t inode)
 {
     const size_t mask = ((size_t)1 << owners->slot_bits) - 1;
     size_t slot = (size_t)(inode * UINT64_C(0x9e3779b97f4a7c15) >> (64 - owners->slot_bits));

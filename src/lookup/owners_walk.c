@@ -77,6 +77,7 @@ static int holdings_add(struct holdings *holdings, struct holding holding)
     return 0;
 }
 
+/* Only the first error counts; 0 is none. */
 static void note_error(struct walk *walk, int error)
 {
     int none = 0;
@@ -163,10 +164,9 @@ static int read_link(struct worker *worker, const struct directory *directory, c
     int fd;
     const int status = descriptor_read(directory->fd, name, &fd, &inode);
     if (status < 0) {
-        tally->denied |= error_is_denial(-status);
-        /* EINVAL: not a link, as a captured tree may contain. */
-        if (!error_is_absence(-status) && !error_is_denial(-status) && status != -EINVAL)
-            note_error(worker->walk, -status);
+        tally->denied |= error_is_denial(status);
+        if (status != -EINVAL) /* not a link, as a captured tree may contain */
+            note_error(worker->walk, error_to_report(status));
     }
     if (status <= 0)
         return 0;
@@ -206,8 +206,8 @@ static struct tally read_pieces(struct worker *worker, struct directory *directo
         if (status < 0)
             break;
     }
-    if (status < 0 && !error_is_absence((int)-status))
-        note_error(worker->walk, (int)-status);
+    if (!error_is_absence((int)status))
+        note_error(worker->walk, (int)status);
     return tally;
 }
 
@@ -228,7 +228,7 @@ static void leave(struct walk *walk, struct directory *directory, struct tally t
     close(directory->fd);
     if (directory->sockets > 0)
         note_error(walk,
-                   -process_read_names(&walk->options->tree, process, walk->options->commands));
+                   process_read_names(&walk->options->tree, process, walk->options->commands));
 }
 
 static void read_process(struct worker *worker, size_t index)
@@ -239,10 +239,9 @@ static void read_process(struct worker *worker, size_t index)
     account(worker, COST_PROCESS);
     const int fd = process_open_descriptors(&walk->options->tree, process->pid);
     if (fd < 0) {
-        process->denied |= error_is_denial(-fd);
-        process->shut |= error_is_denial(-fd);
-        if (!error_is_denial(-fd) && !error_is_absence(-fd))
-            note_error(walk, -fd);
+        process->denied |= error_is_denial(fd);
+        process->shut |= error_is_denial(fd);
+        note_error(walk, error_to_report(fd));
         return;
     }
     worker->own = (struct directory){.fd = fd, .process = index, .readers = 1};
@@ -309,7 +308,7 @@ static int take_findings(const struct walk *walk, const struct holdings *more,
 static void collect(struct walk *walk, struct holdings *found)
 {
     for (size_t i = 0; i < walk->worker_count; i++) {
-        note_error(walk, -take_findings(walk, &walk->workers[i].found, found));
+        note_error(walk, take_findings(walk, &walk->workers[i].found, found));
         free(walk->workers[i].found.items);
     }
 }
@@ -331,5 +330,5 @@ int owners_walk(const struct walk_options *options, struct processes *processes,
 
     pthread_cond_destroy(&walk.changed);
     pthread_mutex_destroy(&walk.lock);
-    return -atomic_load(&walk.error);
+    return atomic_load(&walk.error);
 }

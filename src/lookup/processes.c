@@ -19,12 +19,17 @@ enum { COMMAND_MAX = 511, LINK_MAX_LENGTH = 64 };
 
 bool error_is_absence(int error)
 {
-    return error == ENOENT || error == ESRCH || error == ENOTDIR;
+    return error == -ENOENT || error == -ESRCH || error == -ENOTDIR;
 }
 
 bool error_is_denial(int error)
 {
-    return error == EACCES || error == EPERM;
+    return error == -EACCES || error == -EPERM;
+}
+
+int error_to_report(int error)
+{
+    return error_is_absence(error) || error_is_denial(error) ? 0 : error;
 }
 
 ssize_t directory_read(int fd, char *buffer, size_t size)
@@ -76,13 +81,13 @@ static bool number_parse(const char *text, const char *end, uint64_t max, uint64
     if (text == end || (*text == '0' && end - text > 1))
         return false;
     for (; text < end; text++) {
-        if (*text < '0' || *text > '9')
+        const unsigned digit = (unsigned char)(*text - '0');
+        if (digit > 9 || __builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, digit, &value))
             return false;
-        const uint64_t digit = (uint64_t)(*text - '0');
-        if (value > (max - digit) / 10)
-            return false;
-        value = value * 10 + digit;
     }
+    if (value > max)
+        return false;
     *number = value;
     return true;
 }
@@ -213,12 +218,7 @@ static bool process_is_gone(const struct proc_tree *tree, pid_t pid)
     char path[PROCESS_PATH_MAX];
     struct stat status;
     snprintf(path, sizeof path, "%d", (int)pid);
-    return fstatat(tree->fd, path, &status, AT_SYMLINK_NOFOLLOW) < 0 && error_is_absence(errno);
-}
-
-static int harmless(ssize_t error)
-{
-    return error_is_absence((int)-error) || error_is_denial((int)-error) ? 0 : (int)error;
+    return fstatat(tree->fd, path, &status, AT_SYMLINK_NOFOLLOW) < 0 && error_is_absence(-errno);
 }
 
 static int read_name(const struct proc_tree *tree, struct process *process)
@@ -227,7 +227,7 @@ static int read_name(const struct proc_tree *tree, struct process *process)
     ssize_t length = process_read_file(tree, process->pid, "comm", buffer, sizeof buffer);
     process->gone = length < 0 && process_is_gone(tree, process->pid);
     if (length < 0)
-        return harmless(length);
+        return error_to_report((int)length);
     /* The name itself may end in newlines: remove only the one that the file adds. */
     if (length > 0 && buffer[length - 1] == '\n')
         length--;
@@ -243,7 +243,7 @@ static int read_command(const struct proc_tree *tree, struct process *process)
     char buffer[COMMAND_MAX + 1];
     const ssize_t length = process_read_file(tree, process->pid, "cmdline", buffer, COMMAND_MAX);
     if (length < 0)
-        return harmless(length);
+        return error_to_report((int)length);
     buffer[length] = '\0';
 
     const char *command = buffer[0] == '/' ? strrchr(buffer, '/') + 1 : buffer;

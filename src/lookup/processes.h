@@ -59,8 +59,12 @@ int directory_each(int directory, int (*fn)(const char *name, void *arg), void *
  */
 int descriptor_read(int directory, const char *name, int *fd, uint64_t *inode);
 
-/* Errors of a process that ends during the walk, or of a tree that is not quite as in proc(5). */
+/*
+ * Errors (-errno) of a process that ends during the walk, or of a tree that is not quite as in
+ * proc(5); of a missing permission; and the error if it is neither, or else 0.
+ */
 bool error_is_absence(int error);
 bool error_is_denial(int error);
+int error_to_report(int error);
 
 #endif
