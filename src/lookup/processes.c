@@ -60,13 +60,14 @@ int directory_each(int directory, int (*fn)(const char *name, void *arg), void *
 {
     _Alignas(8) char buffer[DIRENT_BUFFER];
     ssize_t length;
-    int result = 0;
 
     while ((length = directory_read(directory, buffer, sizeof buffer)) > 0) {
         const char *name;
-        for (size_t at = 0; (name = directory_next(buffer, (size_t)length, &at));)
-            if ((result = fn(name, arg)) != 0)
+        for (size_t at = 0; (name = directory_next(buffer, (size_t)length, &at));) {
+            const int result = fn(name, arg);
+            if (result != 0)
                 return result;
+        }
     }
     return (int)length;
 }
