@@ -379,6 +379,8 @@ static int take_lines(struct reading *reading)
     const struct texts *lines = &reading->lines;
     int result = 0;
 
+    if (!lines->length) /* nor is there a text */
+        return 0;
     reading->end = lines->data + lines->length;
     for (size_t from = 0, number = 1; result == 0 && from < lines->length; number++) {
         char *start = lines->data + from;
