@@ -19,81 +19,98 @@
 #include "fastnet/array.h"
 #include "fastnet/flow_names.h"
 
+/* In the order in which the kernel writes them, because the search goes on from the last word. */
 enum word {
-    WORD_OTHER,
     WORD_SRC,
     WORD_DST,
     WORD_SPORT,
     WORD_DPORT,
+    WORD_PACKETS,
+    WORD_BYTES,
+    WORD_UNREPLIED,
+    WORD_ASSURED,
+    WORD_MARK,
+    WORD_SECCTX,
+    WORD_ZONE,
+    WORD_DELTA_TIME,
+    WORD_USE,
     WORD_TYPE,
     WORD_CODE,
     WORD_ID,
     WORD_SRCKEY,
     WORD_DSTKEY,
-    WORD_TUPLE_LAST = WORD_DSTKEY,
     WORD_ZONE_ORIG,
-    WORD_PACKETS,
-    WORD_BYTES,
-    WORD_UNREPLIED,
     WORD_ZONE_REPLY,
     WORD_HW_OFFLOAD,
     WORD_OFFLOAD,
-    WORD_ASSURED,
-    WORD_MARK,
-    WORD_SECMARK,
-    WORD_SECCTX,
-    WORD_ZONE,
-    WORD_DELTA_TIME,
-    WORD_USE,
+    WORD_SECMARK, /* kernels before 2.6.37 */
+    WORD_OTHER,
 };
 
 #define BIT(word) (UINT32_C(1) << (word))
+#define PORTS     (BIT(WORD_SPORT) | BIT(WORD_DPORT))
+#define KEYS      (BIT(WORD_SRCKEY) | BIT(WORD_DSTKEY))
+#define COUNTERS  (BIT(WORD_PACKETS) | BIT(WORD_BYTES))
+#define ICMP      (BIT(WORD_TYPE) | BIT(WORD_CODE) | BIT(WORD_ID))
+#define ENDS      (BIT(WORD_SRC) | BIT(WORD_DST))
+#define OF_TUPLE  (ENDS | PORTS | ICMP | KEYS)
 
-/* In the order in which the kernel writes them, because the search goes on from the last word. */
-#define WORD(word, text)                                                                           \
+/* What a word's value is. */
+enum form { FORM_NONE, FORM_NUMBER, FORM_KEY, FORM_ADDRESS, FORM_CONTEXT };
+
+/* Words with a value, which goes to a member of the direction or of the record. */
+#define WORD(text_, form_, of, member, ...)                                                        \
     {                                                                                              \
-        (word), sizeof(text) - 1, (text)                                                           \
+        .text = TEXT_LITERAL(text_), .form = (form_), .offset = offsetof(of, member),              \
+        .size = sizeof((of *)NULL)->member, __VA_ARGS__                                            \
     }
+#define OF_WAY(text, form, member) WORD(text, form, struct flow_direction, member, .has = 0)
+#define OF_FLOW(text, member, bit) WORD(text, FORM_NUMBER, struct record, flow.member, .has = (bit))
+
 static const struct {
-    enum word word;
-    size_t length;
-    const char *text;
+    struct text text;
+    enum form form;
+    uint16_t offset;
+    uint8_t size;
+    uint32_t status; /* what a flow with this word has */
+    uint64_t has;
 } words[] = {
-    WORD(WORD_SRC, "src="),
-    WORD(WORD_DST, "dst="),
-    WORD(WORD_SPORT, "sport="),
-    WORD(WORD_DPORT, "dport="),
-    WORD(WORD_PACKETS, "packets="),
-    WORD(WORD_BYTES, "bytes="),
-    WORD(WORD_UNREPLIED, "[UNREPLIED]"),
-    WORD(WORD_ASSURED, "[ASSURED]"),
-    WORD(WORD_MARK, "mark="),
-    WORD(WORD_SECCTX, "secctx="),
-    WORD(WORD_ZONE, "zone="),
-    WORD(WORD_DELTA_TIME, "delta-time="),
-    WORD(WORD_USE, "use="),
-    WORD(WORD_TYPE, "type="),
-    WORD(WORD_CODE, "code="),
-    WORD(WORD_ID, "id="),
-    WORD(WORD_SRCKEY, "srckey="),
-    WORD(WORD_DSTKEY, "dstkey="),
-    WORD(WORD_ZONE_ORIG, "zone-orig="),
-    WORD(WORD_ZONE_REPLY, "zone-reply="),
-    WORD(WORD_HW_OFFLOAD, "[HW_OFFLOAD]"),
-    WORD(WORD_OFFLOAD, "[OFFLOAD]"),
-    WORD(WORD_SECMARK, "secmark="), /* kernels before 2.6.37 */
+    [WORD_SRC] = OF_WAY("src=", FORM_ADDRESS, tuple.src),
+    [WORD_DST] = OF_WAY("dst=", FORM_ADDRESS, tuple.dst),
+    [WORD_SPORT] = OF_WAY("sport=", FORM_NUMBER, tuple.src_port),
+    [WORD_DPORT] = OF_WAY("dport=", FORM_NUMBER, tuple.dst_port),
+    [WORD_PACKETS] = OF_WAY("packets=", FORM_NUMBER, packets),
+    [WORD_BYTES] = OF_WAY("bytes=", FORM_NUMBER, bytes),
+    [WORD_UNREPLIED] = {TEXT_LITERAL("[UNREPLIED]")},
+    [WORD_ASSURED] = {TEXT_LITERAL("[ASSURED]"), .status = IPS_ASSURED},
+    [WORD_MARK] = OF_FLOW("mark=", mark, FLOW_MARK),
+    [WORD_SECCTX] = {TEXT_LITERAL("secctx="), FORM_CONTEXT},
+    [WORD_ZONE] = OF_FLOW("zone=", zone, FLOW_ZONE),
+    [WORD_DELTA_TIME] = {TEXT_LITERAL("delta-time=")},
+    [WORD_USE] = OF_FLOW("use=", use, FLOW_USE),
+    [WORD_TYPE] = OF_WAY("type=", FORM_NUMBER, tuple.icmp_type),
+    [WORD_CODE] = OF_WAY("code=", FORM_NUMBER, tuple.icmp_code),
+    [WORD_ID] = OF_WAY("id=", FORM_NUMBER, tuple.src_port),
+    [WORD_SRCKEY] = OF_WAY("srckey=", FORM_KEY, tuple.src_port),
+    [WORD_DSTKEY] = OF_WAY("dstkey=", FORM_KEY, tuple.dst_port),
+    [WORD_ZONE_ORIG] = OF_FLOW("zone-orig=", way[WAY_ORIG].zone, FLOW_ORIG_ZONE),
+    [WORD_ZONE_REPLY] = OF_FLOW("zone-reply=", way[WAY_REPLY].zone, FLOW_REPLY_ZONE),
+    [WORD_HW_OFFLOAD] = {TEXT_LITERAL("[HW_OFFLOAD]"), .status = IPS_HW_OFFLOAD | IPS_OFFLOAD},
+    [WORD_OFFLOAD] = {TEXT_LITERAL("[OFFLOAD]"), .status = IPS_OFFLOAD},
+    [WORD_SECMARK] = OF_FLOW("secmark=", secmark, FLOW_SECMARK),
 };
-enum { WORD_COUNT = COUNT(words) };
+
+_Static_assert(offsetof(struct flow_direction, tuple) == 0, "a tuple stands for its direction");
+_Static_assert(offsetof(struct record, flow.family) == offsetof(struct record, expectation.family),
+               "the family of flows and of expectations is found at one place");
 
 /* A line while it is decoded. */
 struct decoding {
     struct scan scan; /* what is left of the line */
     struct record *record;
-    uint8_t family;
-    struct flow_tuple *tuple; /* the words belong to it; NULL before the first */
-    uint32_t tuple_words;     /* BIT(word) of each word it has */
-    uint32_t words;           /* BIT(word) of each word of the line */
-    size_t next;              /* in words[]: where the next word is likely to be */
+    struct flow_tuple *tuple; /* whose words come now, or its direction's; NULL before the first */
+    uint32_t words;           /* BIT(word) of those of the direction and of the line so far */
+    enum word next;           /* where the next word is likely to be */
 };
 
 static bool take_word(struct scan *scan, struct scan *word)
@@ -105,64 +122,67 @@ static bool take_word(struct scan *scan, struct scan *word)
     return found;
 }
 
-static bool begins_with(const struct scan *word, size_t which)
+static inline bool begins_with(const struct scan *word, struct text text)
 {
-    size_t length = (size_t)(word->end - word->at), needed = words[which].length;
+    const size_t length = (size_t)(word->end - word->at);
 
-    if (length < needed || *word->at != *words[which].text ||
-        memcmp(word->at, words[which].text, needed) != 0)
+    if (length < text.length || *word->at != *text.data ||
+        memcmp(word->at, text.data, text.length) != 0)
         return false;
-    return words[which].text[0] != '[' || length == needed;
+    return *text.data != '[' || length == text.length;
 }
 
 /* Says which word it is and takes its beginning off, which leaves its value. */
 static enum word recognise(struct decoding *decoding, struct scan *word)
 {
-    for (size_t i = 0; i < WORD_COUNT; i++) {
-        size_t at = (decoding->next + i) % WORD_COUNT;
-        if (!begins_with(word, at))
+    for (unsigned i = 0; i < COUNT(words); i++) {
+        const enum word at = decoding->next;
+        decoding->next = at + 1 < COUNT(words) ? at + 1 : 0;
+        if (!begins_with(word, words[at].text))
             continue;
-        word->at += words[at].length;
-        decoding->next = at + 1;
-        return words[at].word;
+        word->at += words[at].text.length;
+        return at;
     }
     return WORD_OTHER;
 }
 
-/* A whole word that is a number. */
-static bool take_number(struct scan *word, uint64_t *value, uint64_t max)
-{
-    return scan_decimal(word, value, max) && word->at == word->end;
-}
-
-static bool take_u8(struct scan *word, uint8_t *value)
+/* A whole word that is a number, for a member of this size. */
+static inline bool take_number(struct scan *word, void *member, size_t size)
 {
     uint64_t number;
 
-    if (!take_number(word, &number, UINT8_MAX))
+    if (!scan_decimal(word, &number, UINT64_MAX >> (64 - 8 * size)) || word->at != word->end)
         return false;
-    *value = (uint8_t)number;
+    switch (size) {
+    case sizeof(uint8_t):
+        *(uint8_t *)member = (uint8_t)number;
+        break;
+    case sizeof(uint16_t):
+        *(uint16_t *)member = (uint16_t)number;
+        break;
+    case sizeof(uint32_t):
+        *(uint32_t *)member = (uint32_t)number;
+        break;
+    default:
+        *(uint64_t *)member = number;
+        break;
+    }
     return true;
 }
 
-static bool take_u16(struct scan *word, uint16_t *value)
+static bool take_byte(struct scan *scan, uint8_t *number)
 {
-    uint64_t number;
+    struct scan word;
 
-    if (!take_number(word, &number, UINT16_MAX))
-        return false;
-    *value = (uint16_t)number;
-    return true;
+    return take_word(scan, &word) && take_number(&word, number, sizeof *number);
 }
 
-static bool take_u32(struct scan *word, uint32_t *value)
+/* The number of a protocol. The record has its family at one place, whatever its kind. */
+static bool take_family(struct decoding *decoding)
 {
-    uint64_t number;
+    uint8_t *family = &decoding->record->flow.family;
 
-    if (!take_number(word, &number, UINT32_MAX))
-        return false;
-    *value = (uint32_t)number;
-    return true;
+    return take_byte(&decoding->scan, family) && (*family == AF_INET || *family == AF_INET6);
 }
 
 /* A key of GRE: 0x and up to four digits. */
@@ -177,11 +197,6 @@ static bool take_key(struct scan *word, uint16_t *value)
     return true;
 }
 
-static bool take_ipv4(struct scan *word, uint8_t *address)
-{
-    return scan_ipv4(word, address) && word->at == word->end;
-}
-
 /* Eight groups: the kernel leaves none of them out here. */
 static bool take_ipv6(struct scan *word, uint8_t *address)
 {
@@ -192,129 +207,27 @@ static bool take_ipv6(struct scan *word, uint8_t *address)
         address[2 * i] = (uint8_t)(group >> 8);
         address[2 * i + 1] = (uint8_t)group;
     }
-    return word->at == word->end;
+    return true;
 }
 
 static bool take_address(struct scan *word, uint8_t family, struct address *address)
 {
     address->family = family;
-    return family == AF_INET ? take_ipv4(word, address->bytes) : take_ipv6(word, address->bytes);
-}
-
-static bool has_both(const struct decoding *decoding, enum word one, enum word other)
-{
-    const uint32_t both = BIT(one) | BIT(other);
-
-    return (decoding->tuple_words & both) == both;
-}
-
-static bool take_tuple_word(struct decoding *decoding, enum word word, struct scan *value)
-{
-    struct flow_tuple *tuple = decoding->tuple;
-
-    if (!tuple || decoding->tuple_words & BIT(word))
-        return false;
-    decoding->tuple_words |= BIT(word);
-    tuple->has_ports =
-        has_both(decoding, WORD_SPORT, WORD_DPORT) || has_both(decoding, WORD_SRCKEY, WORD_DSTKEY);
-    switch (word) {
-    case WORD_SRC:
-        return take_address(value, decoding->family, &tuple->src);
-    case WORD_DST:
-        return take_address(value, decoding->family, &tuple->dst);
-    case WORD_SPORT:
-    case WORD_ID:
-        return take_u16(value, &tuple->src_port);
-    case WORD_DPORT:
-        return take_u16(value, &tuple->dst_port);
-    case WORD_TYPE:
-        return take_u8(value, &tuple->icmp_type);
-    case WORD_CODE:
-        return take_u8(value, &tuple->icmp_code);
-    case WORD_SRCKEY:
-        return take_key(value, &tuple->src_port);
-    default:
-        return take_key(value, &tuple->dst_port);
-    }
-}
-
-/*
- * Whether the tuple has every word that its protocol needs. Of other protocols this is not known: a
- * kernel that lacks the module for one tracks it without ports.
- */
-static bool is_whole(const struct decoding *decoding)
-{
-    uint32_t has = decoding->tuple_words;
-    uint32_t needed = BIT(WORD_SRC) | BIT(WORD_DST);
-
-    if (!decoding->tuple)
-        return false;
-    switch (decoding->tuple->protocol) {
-    case IPPROTO_TCP:
-    case IPPROTO_UDP:
-        needed |= BIT(WORD_SPORT) | BIT(WORD_DPORT);
-        break;
-    case IPPROTO_ICMP:
-    case IPPROTO_ICMPV6:
-        needed |= BIT(WORD_TYPE) | BIT(WORD_CODE) | BIT(WORD_ID);
-        break;
-    default:
-        if (has & (BIT(WORD_SPORT) | BIT(WORD_DPORT)))
-            needed |= BIT(WORD_SPORT) | BIT(WORD_DPORT);
-        if (has & (BIT(WORD_SRCKEY) | BIT(WORD_DSTKEY)))
-            needed |= BIT(WORD_SRCKEY) | BIT(WORD_DSTKEY);
-        break;
-    }
-    return (has & needed) == needed;
-}
-
-/* --- Flows ------------------------------------------------------------------------------------ */
-
-/* The second src= begins the tuple of the reply. */
-static bool begin_tuple(struct decoding *decoding)
-{
-    struct flow_record *flow = &decoding->record->flow;
-
-    if (decoding->tuple) {
-        if (decoding->tuple != &flow->way[WAY_ORIG].tuple || !is_whole(decoding))
-            return false;
-        flow->way[WAY_REPLY].tuple.protocol = flow->way[WAY_ORIG].tuple.protocol;
-        decoding->tuple = &flow->way[WAY_REPLY].tuple;
-    } else {
-        decoding->tuple = &flow->way[WAY_ORIG].tuple;
-    }
-    decoding->tuple_words = 0;
-    return true;
-}
-
-static bool take_counter(struct decoding *decoding, enum word word, struct scan *value)
-{
-    struct flow_record *flow = &decoding->record->flow;
-    bool original = decoding->tuple == &flow->way[WAY_ORIG].tuple;
-    uint64_t *counter;
-
-    if (!decoding->tuple || decoding->tuple_words & BIT(word))
-        return false;
-    decoding->tuple_words |= BIT(word);
-    if (word == WORD_PACKETS)
-        counter = original ? &flow->way[WAY_ORIG].packets : &flow->way[WAY_REPLY].packets;
-    else
-        counter = original ? &flow->way[WAY_ORIG].bytes : &flow->way[WAY_REPLY].bytes;
-    if ((decoding->tuple_words & BIT(WORD_PACKETS)) && (decoding->tuple_words & BIT(WORD_BYTES)))
-        decoding->record->has |= original ? FLOW_ORIG_COUNTERS : FLOW_REPLY_COUNTERS;
-    return take_number(value, counter, UINT64_MAX);
+    return (family == AF_INET ? scan_ipv4(word, address->bytes)
+                              : take_ipv6(word, address->bytes)) &&
+           word->at == word->end;
 }
 
 /* A context may hold blanks. It ends before the next of the words that can follow it. */
 static void take_context(struct decoding *decoding, const struct scan *value)
 {
+    const uint32_t following = BIT(WORD_ZONE) | BIT(WORD_DELTA_TIME) | BIT(WORD_USE);
     struct scan ahead = decoding->scan, word;
     const char *end = value->end;
 
     while (take_word(&ahead, &word)) {
         const char *word_end = word.end;
-        enum word next = recognise(decoding, &word);
-        if (next == WORD_ZONE || next == WORD_DELTA_TIME || next == WORD_USE)
+        if (BIT(recognise(decoding, &word)) & following)
             break;
         end = word_end;
     }
@@ -323,115 +236,122 @@ static void take_context(struct decoding *decoding, const struct scan *value)
     decoding->record->has |= FLOW_SECCTX;
 }
 
-static bool take_zone(struct decoding *decoding, struct scan *value, uint16_t *zone, uint64_t bit)
+/* The kernel writes each word once, but tuples and counters once for each direction. */
+static inline bool take_value(struct decoding *decoding, enum word word, struct scan *value)
 {
-    if (!take_u16(value, zone))
+    const bool of_way = BIT(word) & (OF_TUPLE | COUNTERS);
+    void *object = of_way ? (void *)decoding->tuple : decoding->record;
+
+    if (decoding->words & BIT(word) || !object)
         return false;
-    if (*zone)
-        decoding->record->has |= bit;
-    return true;
-}
-
-static bool take_use(struct decoding *decoding, struct scan *value)
-{
-    struct flow_record *flow = &decoding->record->flow;
-
-    if (!take_u32(value, &flow->use))
-        return false;
-    if (flow->use)
-        flow->use--;
-    decoding->record->has |= FLOW_USE;
-    return true;
-}
-
-static bool take_flow_word(struct decoding *decoding, enum word word, struct scan *value)
-{
-    struct record *record = decoding->record;
-    struct flow_record *flow = &record->flow;
-
-    switch (word) {
-    case WORD_PACKETS:
-    case WORD_BYTES:
-        return take_counter(decoding, word, value);
-    case WORD_ASSURED:
-        flow->status |= IPS_ASSURED;
-        return true;
-    case WORD_HW_OFFLOAD:
-        flow->status |= IPS_HW_OFFLOAD | IPS_OFFLOAD;
-        return true;
-    case WORD_OFFLOAD:
-        flow->status |= IPS_OFFLOAD;
-        return true;
-    case WORD_MARK:
-        record->has |= FLOW_MARK;
-        return take_u32(value, &flow->mark);
-    case WORD_SECMARK:
-        record->has |= FLOW_SECMARK;
-        return take_u32(value, &flow->secmark);
-    case WORD_SECCTX:
+    decoding->words |= BIT(word);
+    void *member = (char *)object + words[word].offset;
+    switch (words[word].form) {
+    case FORM_NUMBER:
+        return take_number(value, member, words[word].size);
+    case FORM_KEY:
+        return take_key(value, member);
+    case FORM_ADDRESS:
+        return take_address(value, decoding->record->flow.family, member);
+    case FORM_CONTEXT:
         take_context(decoding, value);
         return true;
-    case WORD_ZONE:
-        return take_zone(decoding, value, &flow->zone, FLOW_ZONE);
-    case WORD_ZONE_ORIG:
-        return take_zone(decoding, value, &flow->way[WAY_ORIG].zone, FLOW_ORIG_ZONE);
-    case WORD_ZONE_REPLY:
-        return take_zone(decoding, value, &flow->way[WAY_REPLY].zone, FLOW_REPLY_ZONE);
-    case WORD_USE:
-        return take_use(decoding, value);
-    default: /* the absence of [UNREPLIED] counts; unknown words are passed over */
+    case FORM_NONE:
+        break;
+    }
+    return true;
+}
+
+/*
+ * Whether the tuple has every word that its protocol needs. Of other protocols this is not known: a
+ * kernel that lacks the module for one tracks it without ports.
+ */
+static bool end_tuple(struct decoding *decoding)
+{
+    const uint32_t has = decoding->words;
+    struct flow_tuple *tuple = decoding->tuple;
+    uint32_t needed = ENDS;
+
+    if (!tuple)
+        return false;
+    tuple->has_ports = (has & PORTS) == PORTS || (has & KEYS) == KEYS;
+    switch (tuple->protocol) {
+    case IPPROTO_TCP:
+    case IPPROTO_UDP:
+        needed |= PORTS;
+        break;
+    case IPPROTO_ICMP:
+    case IPPROTO_ICMPV6:
+        needed |= ICMP;
+        break;
+    default:
+        needed |= (has & PORTS ? PORTS : 0) | (has & KEYS ? KEYS : 0);
+        break;
+    }
+    return (has & needed) == needed;
+}
+
+/* --- Flows ------------------------------------------------------------------------------------ */
+
+static bool end_way(struct decoding *decoding, enum flow_way way)
+{
+    if ((decoding->words & COUNTERS) == COUNTERS)
+        decoding->record->has |= FLOW_ORIG_COUNTERS << way;
+    return end_tuple(decoding);
+}
+
+/* The second src= begins the tuple of the reply. */
+static bool begin_tuple(struct decoding *decoding)
+{
+    struct flow_direction *way = decoding->record->flow.way;
+
+    if (!decoding->tuple) {
+        decoding->tuple = &way[WAY_ORIG].tuple;
         return true;
     }
+    if (decoding->tuple != &way[WAY_ORIG].tuple || !end_way(decoding, WAY_ORIG))
+        return false;
+    decoding->tuple = &way[WAY_REPLY].tuple;
+    decoding->tuple->protocol = way[WAY_ORIG].tuple.protocol;
+    decoding->words &= ~(OF_TUPLE | COUNTERS);
+    return true;
 }
 
-/* The kernel writes each word once, but the words of a direction once for each direction. */
-static bool is_repeated(const struct decoding *decoding, enum word word)
-{
-    return word > WORD_TUPLE_LAST && word != WORD_PACKETS && word != WORD_BYTES &&
-           (decoding->words & BIT(word));
-}
-
+/* Unknown words are passed over. */
 static bool take_flow_words(struct decoding *decoding)
 {
+    struct record *record = decoding->record;
     struct scan value;
 
     while (take_word(&decoding->scan, &value)) {
-        enum word word = recognise(decoding, &value);
-        bool taken;
-        if (is_repeated(decoding, word) || (word == WORD_SRC && !begin_tuple(decoding)))
+        const enum word word = recognise(decoding, &value);
+        if (word == WORD_OTHER)
+            continue;
+        if ((word == WORD_SRC && !begin_tuple(decoding)) || !take_value(decoding, word, &value))
             return false;
-        if (word != WORD_OTHER && word <= WORD_TUPLE_LAST)
-            taken = take_tuple_word(decoding, word, &value);
-        else
-            taken = take_flow_word(decoding, word, &value);
-        if (!taken)
-            return false;
-        decoding->words |= BIT(word);
+        record->has |= words[word].has;
+        record->flow.status |= words[word].status;
     }
     /* Each line ends with use=, so a line without it was cut. */
-    return decoding->tuple == &decoding->record->flow.way[WAY_REPLY].tuple && is_whole(decoding) &&
+    return decoding->tuple == &record->flow.way[WAY_REPLY].tuple && end_way(decoding, WAY_REPLY) &&
            (decoding->words & BIT(WORD_USE));
 }
 
-/* The name and the number of a protocol; only the number is used. */
-static bool take_protocol(struct scan *scan, uint8_t *number)
+/* The name of a protocol, before its number, which says the same. */
+static bool pass_name(struct decoding *decoding)
 {
-    struct scan name, word;
+    struct scan name;
 
-    return take_word(scan, &name) && take_word(scan, &word) && take_u8(&word, number);
-}
-
-static bool take_family(struct scan *scan, uint8_t *family)
-{
-    return take_protocol(scan, family) && (*family == AF_INET || *family == AF_INET6);
+    return take_word(&decoding->scan, &name);
 }
 
 /* Offloaded flows have no timeout. */
 static void take_timeout(struct decoding *decoding)
 {
+    uint32_t *timeout = &decoding->record->flow.timeout;
     struct scan ahead = decoding->scan, word;
 
-    if (!take_word(&ahead, &word) || !take_u32(&word, &decoding->record->flow.timeout))
+    if (!take_word(&ahead, &word) || !take_number(&word, timeout, sizeof *timeout))
         return;
     decoding->record->has |= FLOW_TIMEOUT;
     decoding->scan = ahead;
@@ -475,21 +395,32 @@ static uint32_t nat_status(const struct flow_record *flow)
     return status;
 }
 
+/* In zone 0 are the flows without a zone. */
+static void forget_zone_0(struct record *record)
+{
+    if (!record->flow.zone)
+        record->has &= ~FLOW_ZONE;
+    for (enum flow_way way = WAY_ORIG; way < FLOW_WAYS; way++)
+        if (!record->flow.way[way].zone)
+            record->has &= ~(FLOW_ORIG_ZONE << way);
+}
+
 int proc_conntrack_decode_flow(const struct line *line, struct record *record)
 {
     struct decoding decoding = {.scan = {line->data, line->data + line->length}, .record = record};
     struct flow_record *flow = &record->flow;
 
-    memset(record, 0, sizeof *record);
-    record->kind = &kind_flow;
-    if (line->cut || !take_family(&decoding.scan, &flow->family) ||
-        !take_protocol(&decoding.scan, &flow->way[WAY_ORIG].tuple.protocol))
+    record_begin(record, &kind_flow, sizeof record->flow);
+    if (line->cut || !pass_name(&decoding) || !take_family(&decoding) || !pass_name(&decoding) ||
+        !take_byte(&decoding.scan, &flow->way[WAY_ORIG].tuple.protocol))
         return -EBADMSG;
-    decoding.family = flow->family;
     take_timeout(&decoding);
     take_state(&decoding);
     if (!take_flow_words(&decoding))
         return -EBADMSG;
+    forget_zone_0(record);
+    if (flow->use)
+        flow->use--;
     flow->status |= IPS_CONFIRMED | nat_status(flow);
     if (!(decoding.words & BIT(WORD_UNREPLIED)))
         flow->status |= IPS_SEEN_REPLY;
@@ -520,17 +451,14 @@ static bool take_expectation_head(struct decoding *decoding)
     if (!take_word(scan, &word))
         return false;
     if (!scan_char(&word, '-')) {
-        if (!take_u32(&word, &expectation->timeout))
+        if (!take_number(&word, &expectation->timeout, sizeof expectation->timeout))
             return false;
         decoding->record->has |= FLOW_TIMEOUT;
     } else if (word.at != word.end) {
         return false;
     }
-    if (!take_literal(scan, "l3proto =") || !take_word(scan, &word) ||
-        !take_u8(&word, &expectation->family) || !take_literal(scan, "proto=") ||
-        !take_word(scan, &word) || !take_u8(&word, &expectation->orig.protocol))
-        return false;
-    return expectation->family == AF_INET || expectation->family == AF_INET6;
+    return take_literal(scan, "l3proto =") && take_family(decoding) &&
+           take_literal(scan, "proto=") && take_byte(scan, &expectation->orig.protocol);
 }
 
 /* The tuple ends before the first word that does not belong to a tuple. */
@@ -540,14 +468,14 @@ static bool take_expected_tuple(struct decoding *decoding)
 
     decoding->tuple = &decoding->record->expectation.orig;
     while (take_word(&ahead, &word)) {
-        enum word which = recognise(decoding, &word);
-        if (which == WORD_OTHER || which > WORD_TUPLE_LAST)
+        const enum word which = recognise(decoding, &word);
+        if (!(BIT(which) & OF_TUPLE))
             break;
-        if (!take_tuple_word(decoding, which, &word))
+        if (!take_value(decoding, which, &word))
             return false;
         decoding->scan = ahead;
     }
-    return is_whole(decoding);
+    return end_tuple(decoding);
 }
 
 /* Names joined by commas. A word with any other name in it is not the word of the flags. */
@@ -590,11 +518,9 @@ int proc_conntrack_decode_expectation(const struct line *line, struct record *re
     struct decoding decoding = {.scan = {line->data, line->data + line->length}, .record = record};
     struct scan ahead, word;
 
-    memset(record, 0, sizeof *record);
-    record->kind = &kind_expectation;
+    record_begin(record, &kind_expectation, sizeof record->expectation);
     if (line->cut || !take_expectation_head(&decoding))
         return -EBADMSG;
-    decoding.family = record->expectation.family;
     if (!take_expected_tuple(&decoding))
         return -EBADMSG;
     ahead = decoding.scan;
