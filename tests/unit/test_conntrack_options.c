@@ -31,11 +31,11 @@ static void without_a_command_flows_are_listed(void **state)
     const struct conntrack_options options = ct_accept((const char *const[]){NULL});
 
     (void)state;
-    assert_int_equal(options.command, COMMAND_NONE);
+    assert_int_equal(options.command, COMMAND_LIST);
     assert_int_equal(options.table, TABLE_CONNTRACK);
     assert_false(conntrack_filter_given(&options.filter));
     assert_int_equal(options.filter.family, AF_UNSPEC);
-    assert_int_equal(ACCEPT("-p", "tcp").command, COMMAND_NONE);
+    assert_int_equal(ACCEPT("-p", "tcp").command, COMMAND_LIST);
 }
 
 static void commands_have_letters_and_names(void **state)

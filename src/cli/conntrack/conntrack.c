@@ -25,32 +25,11 @@ struct conntrack {
 
 static const struct table *table_of(const struct conntrack_options *options)
 {
-    const bool expect = options->table == TABLE_EXPECT;
-
-    switch (options->command) {
-    case COMMAND_GET:
-        return expect ? &table_expectation_one : &table_flow_one;
-    case COMMAND_EVENT:
-        return expect ? &table_expectation_events : &table_flow_events;
-    case COMMAND_COUNT:
-        return expect ? &table_expectation_count : &table_flow_count;
-    case COMMAND_STATISTICS:
-        return expect ? &table_expectation_statistics : &table_flow_statistics;
-    case COMMAND_USAGE:
-        return &table_flow_usage;
-    default:
-        break;
-    }
-    switch (options->table) {
-    case TABLE_EXPECT:
-        return &table_expectations;
-    case TABLE_DYING:
+    if (options->table == TABLE_DYING)
         return &table_flows_dying;
-    case TABLE_UNCONFIRMED:
+    if (options->table == TABLE_UNCONFIRMED)
         return &table_flows_unconfirmed;
-    default:
-        return options->zero ? &table_flows_zeroed : &table_flows;
-    }
+    return options->zero ? &table_flows_zeroed : options->task->table;
 }
 
 static const char *default_columns(const struct conntrack *conntrack)
@@ -177,26 +156,6 @@ static struct sink *make_layout(const void *arg, struct writer *writer,
     return sink_conntrack_create(&conntrack->options.layout, writer, context);
 }
 
-/* The rows that conntrack counts in its last line, or NULL when there is no such line. */
-static const char *what_is_counted(const struct conntrack_options *options)
-{
-    const bool expect = options->table == TABLE_EXPECT;
-
-    if (common_uses_columns(&options->common))
-        return NULL;
-    switch (options->command) {
-    case COMMAND_NONE:
-    case COMMAND_LIST:
-        return expect ? "expectations" : "flow entries";
-    case COMMAND_EVENT:
-        return expect ? "expectation events" : "flow events";
-    case COMMAND_GET:
-        return expect ? NULL : "flow entries";
-    default:
-        return NULL;
-    }
-}
-
 /*
  * The line that conntrack ends with. The one flow of -G may exist but not match the other options:
  * then nothing is shown, and the user has to know.
@@ -205,7 +164,7 @@ static void sum_up(const void *arg, struct report *report)
 {
     const struct conntrack *conntrack = arg;
     const struct conntrack_options *options = &conntrack->options;
-    const char *what = what_is_counted(options);
+    const char *what = common_uses_columns(&options->common) ? NULL : options->task->counted;
     const bool complete = report->listed || !report->partial;
 
     if (conntrack->most && report->listed == conntrack->most)

@@ -1,6 +1,4 @@
 /* Options of conntrack that say which flows are wanted. */
-#include "cli/conntrack/conntrack_filter.h"
-
 #include <errno.h>
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <netinet/in.h>
@@ -8,69 +6,90 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "cli/conntrack/conntrack_fail.h"
 #include "cli/conntrack/conntrack_parsing.h"
 #include "cli/conntrack/conntrack_values.h"
 #include "fastnet/array.h"
 #include "fastnet/flow_names.h"
 #include "fastnet/lookup.h"
 
+/* Forms of arguments. A number of no field is the buffer's size, a network of none is a mask. */
+enum form {
+    FORM_NUMBER,
+    FORM_FAMILY,
+    FORM_PROTOCOL,
+    FORM_NETWORK,
+    FORM_NAT,
+    FORM_STATUS,
+    FORM_MARK,
+    FORM_LABELS,
+    FORM_STATE,
+    FORM_ROLE,
+    FORM_EVENTS,
+};
+
 /* Protocols whose options share a name, as bits. */
 enum { P_PORTS = 1, P_TCP = 2, P_SCTP = 4, P_DCCP = 8, P_ICMP = 16, P_ICMPV6 = 32, P_GRE = 64 };
 
-/* An option whose argument is the number of a field: its largest, and the protocols that have it.
- */
-static const struct number_option {
-    int id;
-    unsigned protocols; /* 0: all */
-    const char *field;
-    uint32_t max;
-} number_options[] = {
-    {OPTION_SPORT, P_PORTS, "orig_sport", UINT16_MAX},
-    {OPTION_DPORT, P_PORTS, "orig_dport", UINT16_MAX},
-    {OPTION_REPLY_SPORT, P_PORTS, "reply_sport", UINT16_MAX},
-    {OPTION_REPLY_DPORT, P_PORTS, "reply_dport", UINT16_MAX},
-    {OPTION_STATE, P_TCP | P_SCTP | P_DCCP, "state", 0},
-    {OPTION_ICMP_TYPE, P_ICMP, "icmp_type", UINT8_MAX},
-    {OPTION_ICMP_CODE, P_ICMP, "icmp_code", UINT8_MAX},
-    {OPTION_ICMP_ID, P_ICMP, "icmp_id", UINT16_MAX},
-    {OPTION_ICMPV6_TYPE, P_ICMPV6, "icmp_type", UINT8_MAX},
-    {OPTION_ICMPV6_CODE, P_ICMPV6, "icmp_code", UINT8_MAX},
-    {OPTION_ICMPV6_ID, P_ICMPV6, "icmp_id", UINT16_MAX},
-    {OPTION_SRCKEY, P_GRE, "orig_srckey", UINT16_MAX},
-    {OPTION_DSTKEY, P_GRE, "orig_dstkey", UINT16_MAX},
-    {OPTION_REPLY_SRCKEY, P_GRE, "reply_srckey", UINT16_MAX},
-    {OPTION_REPLY_DSTKEY, P_GRE, "reply_dstkey", UINT16_MAX},
-    {OPTION_ORIG_VTAG, P_SCTP, "orig_vtag", UINT32_MAX},
-    {OPTION_REPLY_VTAG, P_SCTP, "reply_vtag", UINT32_MAX},
-    {OPTION_ROLE, P_DCCP, "role", 0},
-    {'w', 0, "zone", UINT16_MAX},
-    {OPTION_ORIG_ZONE, 0, "own_orig_zone", UINT16_MAX},
-    {OPTION_REPLY_ZONE, 0, "own_reply_zone", UINT16_MAX},
-    {'c', 0, "any_secmark", UINT32_MAX},
+static const uint8_t protocol_bits[UINT8_MAX + 1] = {
+    [IPPROTO_TCP] = P_PORTS | P_TCP,   [IPPROTO_UDP] = P_PORTS,
+    [IPPROTO_UDPLITE] = P_PORTS,       [IPPROTO_SCTP] = P_PORTS | P_SCTP,
+    [IPPROTO_DCCP] = P_PORTS | P_DCCP, [IPPROTO_ICMP] = P_ICMP,
+    [IPPROTO_ICMPV6] = P_ICMPV6,       [IPPROTO_GRE] = P_GRE,
 };
 
-static unsigned protocol_bits(uint8_t protocol)
+static const struct filter_option {
+    int id;
+    enum form form;
+    const char *field;  /* that it is about, if that is one */
+    unsigned protocols; /* that have it; 0: all */
+    uint32_t max;       /* of a number */
+} filter_options[] = {
+    {'f', FORM_FAMILY, NULL, 0, 0},
+    {'p', FORM_PROTOCOL, "protocol", 0, 0},
+    {'s', FORM_NETWORK, "orig_src", 0, 0},
+    {'d', FORM_NETWORK, "orig_dst", 0, 0},
+    {'r', FORM_NETWORK, "reply_src", 0, 0},
+    {'q', FORM_NETWORK, "reply_dst", 0, 0},
+    {OPTION_MASK_SRC, FORM_NETWORK, NULL, 0, 0},
+    {OPTION_MASK_DST, FORM_NETWORK, NULL, 0, 0},
+    {'n', FORM_NAT, NULL, 0, 0},
+    {'g', FORM_NAT, NULL, 0, 0},
+    {'j', FORM_NAT, NULL, 0, 0},
+    {'u', FORM_STATUS, "status", 0, 0},
+    {'m', FORM_MARK, "mark", 0, 0},
+    {'l', FORM_LABELS, NULL, 0, 0},
+    {'e', FORM_EVENTS, NULL, 0, 0},
+    {'b', FORM_NUMBER, NULL, 0, INT32_MAX},
+    {'w', FORM_NUMBER, "zone", 0, UINT16_MAX},
+    {'c', FORM_NUMBER, "any_secmark", 0, UINT32_MAX},
+    {OPTION_ORIG_ZONE, FORM_NUMBER, "own_orig_zone", 0, UINT16_MAX},
+    {OPTION_REPLY_ZONE, FORM_NUMBER, "own_reply_zone", 0, UINT16_MAX},
+    {OPTION_SPORT, FORM_NUMBER, "orig_sport", P_PORTS, UINT16_MAX},
+    {OPTION_DPORT, FORM_NUMBER, "orig_dport", P_PORTS, UINT16_MAX},
+    {OPTION_REPLY_SPORT, FORM_NUMBER, "reply_sport", P_PORTS, UINT16_MAX},
+    {OPTION_REPLY_DPORT, FORM_NUMBER, "reply_dport", P_PORTS, UINT16_MAX},
+    {OPTION_STATE, FORM_STATE, "state", P_TCP | P_SCTP | P_DCCP, 0},
+    {OPTION_ICMP_TYPE, FORM_NUMBER, "icmp_type", P_ICMP, UINT8_MAX},
+    {OPTION_ICMP_CODE, FORM_NUMBER, "icmp_code", P_ICMP, UINT8_MAX},
+    {OPTION_ICMP_ID, FORM_NUMBER, "icmp_id", P_ICMP, UINT16_MAX},
+    {OPTION_ICMPV6_TYPE, FORM_NUMBER, "icmp_type", P_ICMPV6, UINT8_MAX},
+    {OPTION_ICMPV6_CODE, FORM_NUMBER, "icmp_code", P_ICMPV6, UINT8_MAX},
+    {OPTION_ICMPV6_ID, FORM_NUMBER, "icmp_id", P_ICMPV6, UINT16_MAX},
+    {OPTION_SRCKEY, FORM_NUMBER, "orig_srckey", P_GRE, UINT16_MAX},
+    {OPTION_DSTKEY, FORM_NUMBER, "orig_dstkey", P_GRE, UINT16_MAX},
+    {OPTION_REPLY_SRCKEY, FORM_NUMBER, "reply_srckey", P_GRE, UINT16_MAX},
+    {OPTION_REPLY_DSTKEY, FORM_NUMBER, "reply_dstkey", P_GRE, UINT16_MAX},
+    {OPTION_ORIG_VTAG, FORM_NUMBER, "orig_vtag", P_SCTP, UINT32_MAX},
+    {OPTION_REPLY_VTAG, FORM_NUMBER, "reply_vtag", P_SCTP, UINT32_MAX},
+    {OPTION_ROLE, FORM_ROLE, "role", P_DCCP, 0},
+};
+
+static const struct filter_option *find_option(int id)
 {
-    switch (protocol) {
-    case IPPROTO_TCP:
-        return P_PORTS | P_TCP;
-    case IPPROTO_UDP:
-    case IPPROTO_UDPLITE:
-        return P_PORTS;
-    case IPPROTO_SCTP:
-        return P_PORTS | P_SCTP;
-    case IPPROTO_DCCP:
-        return P_PORTS | P_DCCP;
-    case IPPROTO_ICMP:
-        return P_ICMP;
-    case IPPROTO_ICMPV6:
-        return P_ICMPV6;
-    case IPPROTO_GRE:
-        return P_GRE;
-    default:
-        return 0;
-    }
+    for (size_t i = 0; i < COUNT(filter_options); i++)
+        if (filter_options[i].id == id)
+            return &filter_options[i];
+    return NULL;
 }
 
 /* --- Parts of the predicate --------------------------------------------------------------------
@@ -132,27 +151,26 @@ static int take_family(struct conntrack_parsing *parsing, uint8_t family)
     return 0;
 }
 
-static const char *network_field(int id)
+/* Words that begin so, as in conntrack. */
+static int take_l3_name(struct conntrack_parsing *parsing, const char *argument)
 {
-    return id == 's' ? "orig_src" : id == 'd' ? "orig_dst" : id == 'r' ? "reply_src" : "reply_dst";
+    if (strncmp(argument, "ipv4", 4) == 0)
+        return take_family(parsing, AF_INET);
+    return strncmp(argument, "ipv6", 4) == 0 ? take_family(parsing, AF_INET6) : -EINVAL;
 }
 
-static int take_network(struct conntrack_parsing *parsing, const struct option *option,
+static int take_network(struct conntrack_parsing *parsing, const struct filter_option *option,
                         const char *argument)
 {
     struct predicate within;
 
     if (conntrack_network(argument, &within) < 0)
-        return conntrack_fail_argument(parsing, option, "an address, or ADDRESS/LENGTH",
-                                       "Invalid IP address `", argument, "'");
-    if (option->id == OPTION_MASK_SRC) {
-        parsing->mask_src = within.constant.address;
-    } else if (option->id == OPTION_MASK_DST) {
-        parsing->mask_dst = within.constant.address;
-    } else {
-        within.field = field_of(network_field(option->id));
+        return -EINVAL;
+    within.field = option->field ? field_of(option->field) : NULL;
+    if (within.field)
         set_part(&parsing->options->filter, within);
-    }
+    else
+        parsing->masks[option->id - OPTION_MASK_SRC] = within.constant.address;
     return take_family(parsing, within.constant.address.family);
 }
 
@@ -188,18 +206,15 @@ static void set_nat(struct conntrack_nat_filter *filter, enum conntrack_nat_opti
     }
 }
 
-static int take_nat(struct conntrack_parsing *parsing, const struct option *option,
-                    const char *argument)
+static int take_nat(struct conntrack_parsing *parsing, int id, const char *argument)
 {
-    const enum conntrack_nat_option which = option->id == 'n'   ? NAT_SOURCE
-                                            : option->id == 'g' ? NAT_DESTINATION
-                                                                : NAT_ANY;
+    const enum conntrack_nat_option which = id == 'n'   ? NAT_SOURCE
+                                            : id == 'g' ? NAT_DESTINATION
+                                                        : NAT_ANY;
     struct conntrack_nat nat = {.has_address = false};
 
     if (argument && conntrack_nat(argument, &nat) < 0)
-        return conntrack_fail_argument(parsing, option,
-                                       "ADDRESS, ADDRESS:PORT, [ADDRESS]:PORT, :PORT, or nothing",
-                                       "Invalid IP address or port `", argument, "'");
+        return -EINVAL;
     set_nat(&parsing->options->filter.nat[which], which, &nat);
     return take_family(parsing, nat.address.family);
 }
@@ -233,20 +248,13 @@ static int take_status_word(const char *word, size_t length, void *arg)
     return 0;
 }
 
-static int take_status(struct conntrack_parsing *parsing, const struct option *option,
-                       const char *argument)
+static int take_status(struct conntrack_parsing *parsing, const char *argument)
 {
     struct predicate *status = part_of(&parsing->options->filter, field_of("status"));
 
     status->operation = PREDICATE_MASKED;
     status->constant.type = VALUE_FLAGS;
-    if (conntrack_words(argument, take_status_word, status) < 0)
-        return conntrack_fail_argument(
-            parsing, option,
-            "ASSURED, SEEN_REPLY, UNREPLIED, SRC_NAT, DST_NAT, EXPECTED, FIXED_TIMEOUT, OFFLOAD, "
-            "HW_OFFLOAD, UNSET",
-            "Bad parameter `", argument, "'");
-    return 0;
+    return conntrack_words(argument, take_status_word, status);
 }
 
 static int take_label_word(const char *word, size_t length, void *arg)
@@ -269,150 +277,111 @@ static int take_label_word(const char *word, size_t length, void *arg)
     return 0;
 }
 
-static int take_labels(struct conntrack_parsing *parsing, const struct option *option,
-                       const char *argument)
+static int take_labels(struct conntrack_parsing *parsing, const char *argument)
 {
     if (!parsing->labels)
         (void)labels_create(&parsing->labels, NULL); /* without the file numbers are left */
-    if (conntrack_words(argument, take_label_word, parsing) < 0)
-        return conntrack_fail_argument(parsing, option,
-                                       "names of connlabel.conf, or numbers of at most 127",
-                                       "unknown label '", argument, "'");
-    return 0;
+    return conntrack_words(argument, take_label_word, parsing);
 }
 
-static int take_number(struct conntrack_parsing *parsing, const struct option *option,
-                       const char *argument, uint64_t max, uint64_t *number)
+/* --- All of them ------------------------------------------------------------------------------ */
+
+/* Numbers of a field. */
+static int parse_number(const struct filter_option *option, const char *argument, uint64_t *number)
 {
-    char takes[64];
+    uint8_t protocol = 0;
+    int result;
 
-    if (conntrack_number(argument, max, number) == 0)
-        return 0;
-    snprintf(takes, sizeof takes, "a number of at most %llu", (unsigned long long)max);
-    return conntrack_fail_argument(parsing, option, takes, "Bad parameter `", argument, "'");
-}
-
-static const struct number_option *find_number_option(int id)
-{
-    for (size_t i = 0; i < COUNT(number_options); i++)
-        if (number_options[i].id == id)
-            return &number_options[i];
-    return NULL;
-}
-
-static int take_number_option(struct conntrack_parsing *parsing, const struct option *option,
-                              const char *argument)
-{
-    const struct number_option *about = find_number_option(option->id);
-    uint64_t number = 0;
-    int status = 0;
-
-    if (!about)
-        return 0;
-    if (option->id == OPTION_STATE) {
-        parsing->state = argument; /* its number depends on the protocol */
-    } else if (option->id == OPTION_ROLE) {
-        number = strcmp(argument, "server") == 0;
-        if (!number && strcmp(argument, "client") != 0)
-            return conntrack_fail_argument(parsing, option, "client or server", "unknown role `",
-                                           argument, "'");
-    } else {
-        status = take_number(parsing, option, argument, about->max, &number);
+    switch (option->form) {
+    case FORM_PROTOCOL:
+        result = conntrack_protocol(argument, &protocol);
+        *number = protocol;
+        return result;
+    case FORM_ROLE:
+        *number = strcmp(argument, "server") == 0;
+        return *number || strcmp(argument, "client") == 0 ? 0 : -EINVAL;
+    default:
+        return conntrack_number(argument, option->max, number);
     }
-    set_part(&parsing->options->filter, predicate_number(field_of(about->field), number));
-    return status;
 }
 
-static int take_event_word(const char *word, size_t length, void *arg)
-{
-    return conntrack_event(word, length, arg);
-}
-
-static int take_mark(struct conntrack_parsing *parsing, const struct option *option,
-                     const char *argument)
-{
-    uint32_t mark, mask;
-
-    if (conntrack_mark(argument, &mark, &mask) < 0)
-        return conntrack_fail_argument(parsing, option,
-                                       "MARK or MARK/MASK, numbers of at most 4294967295",
-                                       "Bad parameter `", argument, "'");
-    set_part(&parsing->options->filter, predicate_masked(field_of("mark"), mark, mask));
-    return 0;
-}
-
-/* Words that begin so, as in conntrack. */
-static int take_l3_name(struct conntrack_parsing *parsing, const struct option *option,
-                        const char *argument)
-{
-    if (strncmp(argument, "ipv4", 4) == 0)
-        return take_family(parsing, AF_INET);
-    if (strncmp(argument, "ipv6", 4) == 0)
-        return take_family(parsing, AF_INET6);
-    return conntrack_fail_argument(parsing, option, "ipv4 or ipv6", "`", argument,
-                                   "' unsupported protocol");
-}
-
-static int take_protocol(struct conntrack_parsing *parsing, const char *argument)
-{
-    uint8_t protocol;
-
-    if (conntrack_protocol(argument, &protocol) < 0)
-        return conntrack_fail(parsing, "`", argument, "' unsupported protocol");
-    set_part(&parsing->options->filter, predicate_number(field_of("protocol"), protocol));
-    return 0;
-}
-
-static int take_value(struct conntrack_parsing *parsing, const struct option *option,
-                      const char *argument)
+/* Returns 0, an exit status, or -EINVAL if the argument has another form. */
+static int take_argument(struct conntrack_parsing *parsing, const struct filter_option *option,
+                         const char *argument)
 {
     struct conntrack_options *options = parsing->options;
     uint64_t number = 0;
-    int status;
+    uint32_t mark, mask;
 
-    switch (option->id) {
-    case 'e':
-        return conntrack_words(argument, take_event_word, &options->events) < 0
-                   ? conntrack_fail_argument(parsing, option, "NEW, UPDATES, DESTROY, ALL",
-                                             "Bad parameter `", argument, "'")
-                   : 0;
-    case 'b':
-        status = take_number(parsing, option, argument, INT32_MAX, &number);
-        options->buffer_size = (size_t)number;
-        return status;
-    default:
-        return take_number_option(parsing, option, argument);
+    switch (option->form) {
+    case FORM_FAMILY:
+        return take_l3_name(parsing, argument);
+    case FORM_NETWORK:
+        return take_network(parsing, option, argument);
+    case FORM_NAT:
+        return take_nat(parsing, option->id, argument);
+    case FORM_STATUS:
+        return take_status(parsing, argument);
+    case FORM_LABELS:
+        return take_labels(parsing, argument);
+    case FORM_EVENTS:
+        return conntrack_words(argument, conntrack_event, &options->events);
+    case FORM_STATE:
+        parsing->state = argument; /* its number depends on the protocol, which may follow */
+        (void)part_of(&options->filter, field_of(option->field));
+        return 0;
+    case FORM_MARK:
+        if (conntrack_mark(argument, &mark, &mask) < 0)
+            return -EINVAL;
+        set_part(&options->filter, predicate_masked(field_of(option->field), mark, mask));
+        return 0;
+    case FORM_NUMBER:
+    case FORM_PROTOCOL:
+    case FORM_ROLE:
+        break;
     }
+    if (parse_number(option, argument, &number) < 0)
+        return -EINVAL;
+    if (option->field)
+        set_part(&options->filter, predicate_number(field_of(option->field), number));
+    else
+        options->buffer_size = (size_t)number;
+    return 0;
 }
 
 int conntrack_take_filter(struct conntrack_parsing *parsing, const struct option *option,
                           const char *argument)
 {
-    switch (option->id) {
-    case 'f':
-        return take_l3_name(parsing, option, argument);
-    case 'p':
-        return take_protocol(parsing, argument);
-    case 's':
-    case 'd':
-    case 'r':
-    case 'q':
-    case OPTION_MASK_SRC:
-    case OPTION_MASK_DST:
-        return take_network(parsing, option, argument);
-    case 'n':
-    case 'g':
-    case 'j':
-        return take_nat(parsing, option, argument);
-    case 'u':
-        return take_status(parsing, option, argument);
-    case 'm':
-        return take_mark(parsing, option, argument);
-    case 'l':
-        return take_labels(parsing, option, argument);
-    default:
-        return take_value(parsing, option, argument);
-    }
+    /* What arguments of a form are (NULL: numbers up to a maximum), and what conntrack says of
+     * others. */
+    static const struct {
+        const char *takes, *before, *after;
+    } forms[] = {
+        [FORM_NUMBER] = {NULL, "Bad parameter `", "'"},
+        [FORM_FAMILY] = {"ipv4 or ipv6", "`", "' unsupported protocol"},
+        [FORM_PROTOCOL] = {"", "`", "' unsupported protocol"},
+        [FORM_NETWORK] = {"an address, or ADDRESS/LENGTH", "Invalid IP address `", "'"},
+        [FORM_NAT] = {"ADDRESS, ADDRESS:PORT, [ADDRESS]:PORT, :PORT, or nothing",
+                      "Invalid IP address or port `", "'"},
+        [FORM_STATUS] = {"ASSURED, SEEN_REPLY, UNREPLIED, SRC_NAT, DST_NAT, EXPECTED, "
+                         "FIXED_TIMEOUT, OFFLOAD, HW_OFFLOAD, UNSET",
+                         "Bad parameter `", "'"},
+        [FORM_MARK] = {"MARK or MARK/MASK, numbers of at most 4294967295", "Bad parameter `", "'"},
+        [FORM_LABELS] = {"names of connlabel.conf, or numbers of at most 127", "unknown label '",
+                         "'"},
+        [FORM_ROLE] = {"client or server", "unknown role `", "'"},
+        [FORM_EVENTS] = {"NEW, UPDATES, DESTROY, ALL", "Bad parameter `", "'"},
+    };
+    const struct filter_option *about = find_option(option->id);
+    const int result = about ? take_argument(parsing, about, argument) : 0;
+    char takes[64];
+
+    if (result >= 0)
+        return result;
+    snprintf(takes, sizeof takes, "a number of at most %u", about->max);
+    return conntrack_fail_argument(parsing, option,
+                                   forms[about->form].takes ? forms[about->form].takes : takes,
+                                   forms[about->form].before, argument, forms[about->form].after);
 }
 
 /* --- What goes with what ---------------------------------------------------------------------- */
@@ -420,61 +389,57 @@ int conntrack_take_filter(struct conntrack_parsing *parsing, const struct option
 /* An option of a protocol goes with that protocol, wherever it stands. */
 static int check_protocol(struct conntrack_parsing *parsing)
 {
-    const struct predicate *protocol = given(parsing, "protocol");
-    const uint8_t number = protocol ? (uint8_t)protocol->constant.number : 0;
-    uint8_t state;
+    const struct predicate *of = given(parsing, "protocol");
+    const uint8_t number = of ? (uint8_t)of->constant.number : 0;
+    uint8_t found;
 
     for (size_t i = 0; i < parsing->given_count; i++) {
         const struct option *option = parsing->given[i];
-        const struct number_option *about = find_number_option(option->id);
+        const struct filter_option *about = find_option(option->id);
         if (!about || !about->protocols)
             continue;
-        if (!protocol)
+        if (!of)
             return conntrack_fail(parsing, "--", option->name,
                                   " needs a protocol: -p tcp, for example");
-        if (!(about->protocols & protocol_bits(number)))
+        if (!(about->protocols & protocol_bits[number]))
             return conntrack_fail(parsing, "--", option->name, " is not of that protocol");
     }
     if (!parsing->state)
         return 0;
-    if (conntrack_state(parsing->state, number, &state) < 0)
+    if (conntrack_state(parsing->state, number, &found) < 0)
         return conntrack_fail(parsing, "unknown state `", parsing->state, "'");
     set_part(&parsing->options->filter,
-             predicate_text(field_of("state"), flow_state_name(number, state).data));
+             predicate_text(field_of("state"), flow_state_name(number, found).data));
     return 0;
 }
 
 /* A mask in place of the network's own. */
-static int apply_mask(struct conntrack_parsing *parsing, const char *field,
-                      const struct address *mask, const char *complaint)
+static int apply_masks(struct conntrack_parsing *parsing)
 {
-    struct predicate *network = find_part(&parsing->options->filter, field_of(field));
+    static const struct {
+        const char *field, *complaint;
+    } ends[] = {{"orig_src", "Can't use --mask-src without --src"},
+                {"orig_dst", "Can't use --mask-dst without --dst"}};
 
-    if (mask->family == AF_UNSPEC)
-        return 0;
-    if (!network)
-        return conntrack_fail(parsing, complaint, "", "");
-    memcpy(network->mask.address, mask->bytes, sizeof network->mask.address);
-    for (size_t i = 0; i < sizeof mask->bytes; i++)
-        network->constant.address.bytes[i] &= mask->bytes[i];
+    for (size_t end = 0; end < COUNT(ends); end++) {
+        const struct address *mask = &parsing->masks[end];
+        struct predicate *of = find_part(&parsing->options->filter, field_of(ends[end].field));
+        if (mask->family == AF_UNSPEC)
+            continue;
+        if (!of)
+            return conntrack_fail(parsing, ends[end].complaint, "", "");
+        memcpy(of->mask.address, mask->bytes, sizeof of->mask.address);
+        for (size_t i = 0; i < sizeof mask->bytes; i++)
+            of->constant.address.bytes[i] &= mask->bytes[i];
+    }
     return 0;
 }
 
-static int check_masks(struct conntrack_parsing *parsing)
-{
-    int status =
-        apply_mask(parsing, "orig_src", &parsing->mask_src, "Can't use --mask-src without --src");
-
-    return status ? status
-                  : apply_mask(parsing, "orig_dst", &parsing->mask_dst,
-                               "Can't use --mask-dst without --dst");
-}
-
 /* Whether it is one address, and not a network. */
-static bool is_whole(const struct predicate *network)
+static bool is_whole(const struct predicate *within)
 {
-    for (size_t i = 0; i < address_size(&network->constant.address); i++)
-        if (network->mask.address[i] != UINT8_MAX)
+    for (size_t i = 0; i < address_size(&within->constant.address); i++)
+        if (within->mask.address[i] != UINT8_MAX)
             return false;
     return true;
 }
@@ -482,32 +447,34 @@ static bool is_whole(const struct predicate *network)
 /* What names one flow: a protocol, and for one direction both ends. */
 static int check_tuple(struct conntrack_parsing *parsing)
 {
-    const struct conntrack_options *options = parsing->options;
-    const struct predicate *protocol = given(parsing, "protocol");
+    static const struct {
+        const char *src, *dst, *sport, *dport, *no_ends, *no_ports;
+    } ways[FLOW_WAYS] = {
+        {"orig_src", "orig_dst", "orig_sport", "orig_dport",
+         "you have to specify `--src' and `--dst'", "you have to specify `--sport' and `--dport'"},
+        {"reply_src", "reply_dst", "reply_sport", "reply_dport",
+         "you have to specify `--reply-src' and `--reply-dst'",
+         "you have to specify `--reply-port-src' and `--reply-port-dst'"},
+    };
+    const struct predicate *of = given(parsing, "protocol");
     const bool by_orig = given(parsing, "orig_src") && given(parsing, "orig_dst");
-    const struct predicate *src = given(parsing, by_orig ? "orig_src" : "reply_src");
-    const struct predicate *dst = given(parsing, by_orig ? "orig_dst" : "reply_dst");
+    const bool by_reply = !by_orig && parsing->options->table != TABLE_EXPECT &&
+                          (given(parsing, "reply_src") || given(parsing, "reply_dst"));
+    const enum flow_way way = by_reply ? WAY_REPLY : WAY_ORIG;
+    const struct predicate *src = given(parsing, ways[way].src);
+    const struct predicate *dst = given(parsing, ways[way].dst);
 
-    if (!protocol)
+    if (!of)
         return conntrack_fail(
             parsing, "You need to supply the `--protonum' option for this command", "", "");
-    if (!by_orig && (options->table == TABLE_EXPECT || !src || !dst))
-        return conntrack_fail(parsing,
-                              (src || dst) && options->table != TABLE_EXPECT
-                                  ? "you have to specify `--reply-src' and `--reply-dst'"
-                                  : "you have to specify `--src' and `--dst'",
-                              "", "");
+    if (!src || !dst)
+        return conntrack_fail(parsing, ways[way].no_ends, "", "");
     if (!is_whole(src) || !is_whole(dst))
         return conntrack_fail(parsing, "this command needs addresses without a prefix length", "",
                               "");
-    if (protocol_bits((uint8_t)protocol->constant.number) & P_PORTS &&
-        (!given(parsing, by_orig ? "orig_sport" : "reply_sport") ||
-         !given(parsing, by_orig ? "orig_dport" : "reply_dport")))
-        return conntrack_fail(parsing,
-                              by_orig
-                                  ? "you have to specify `--sport' and `--dport'"
-                                  : "you have to specify `--reply-port-src' and `--reply-port-dst'",
-                              "", "");
+    if (protocol_bits[of->constant.number] & P_PORTS &&
+        (!given(parsing, ways[way].sport) || !given(parsing, ways[way].dport)))
+        return conntrack_fail(parsing, ways[way].no_ports, "", "");
     return 0;
 }
 
@@ -521,7 +488,7 @@ int conntrack_check_filter(struct conntrack_parsing *parsing)
                               "", "");
     status = check_protocol(parsing);
     if (!status)
-        status = check_masks(parsing);
+        status = apply_masks(parsing);
     if (!status && parsing->options->command == COMMAND_GET)
         status = check_tuple(parsing);
     return status;

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "cli/conntrack/conntrack_fail.h"
 #include "cli/conntrack/conntrack_parsing.h"
 #include "cli/conntrack/conntrack_values.h"
 #include "cli/personality.h"
@@ -106,6 +105,14 @@ static const struct option_table conntrack_table_of_options = {groups, COUNT(gro
 
 static const struct option_table *const tables[] = {&conntrack_table_of_options, &common_options};
 
+/* Says where help is. */
+static void hint(const char *program)
+{
+    const char *command = strcmp(program, "conntrack") == 0 ? "conntrack" : "fastnet conntrack";
+
+    fprintf(stderr, "Try `%s -h' or '%s --help' for more information.\n", command, command);
+}
+
 static const struct listed listed[] = {
     {'L', &kind_expectation, "expect"},     {'G', &kind_expectation, "expect"},
     {'E', &kind_expectation, "expect"},     {'C', &kind_flow_usage, NULL},
@@ -124,8 +131,29 @@ const struct grammar conntrack_grammar = {
     .page = "fastnet-conntrack(8)",
     .version = "lists as conntrack of conntrack-tools 1.4.7 does; backends: ctnetlink, /proc/net",
     .misuse = STATUS_PARAMETER,
-    .hint = conntrack_hint,
+    .hint = hint,
 };
+
+int conntrack_fail(const struct conntrack_parsing *parsing, const char *before, const char *typed,
+                   const char *after)
+{
+    const struct common *common = &parsing->options->common;
+    char text[TYPED_MAX];
+    const int status =
+        common_misuse(common, "%s%s%s", before, options_typed(text, typed, strlen(typed)), after);
+
+    hint(common->program);
+    return status;
+}
+
+int conntrack_fail_argument(const struct conntrack_parsing *parsing, const struct option *option,
+                            const char *takes, const char *before, const char *typed,
+                            const char *after)
+{
+    if (*takes)
+        common_misuse(&parsing->options->common, "--%s: %s", option->name, takes);
+    return conntrack_fail(parsing, before, typed, after);
+}
 
 static bool is_given(const struct conntrack_parsing *parsing, int id)
 {
@@ -147,8 +175,9 @@ static int take_command(struct conntrack_parsing *parsing, const struct option *
                                                       ['S' - 'A'] = COMMAND_STATISTICS};
     struct conntrack_options *options = parsing->options;
 
-    if (options->command != COMMAND_NONE)
+    if (parsing->has_command)
         return conntrack_fail(parsing, "Invalid commands combination", "", "");
+    parsing->has_command = true;
     options->command = option->id == OPTION_USAGE ? COMMAND_USAGE : commands[option->letter - 'A'];
     if (!table)
         return 0;
@@ -171,17 +200,12 @@ static int refuse_change(const struct conntrack_parsing *parsing, const struct o
     return STATUS_REFUSED;
 }
 
-static int take_output_word(const char *word, size_t length, void *arg)
-{
-    return conntrack_output(word, length, arg);
-}
-
 static int take_output(struct conntrack_parsing *parsing, const struct option *option,
                        const char *argument)
 {
     struct conntrack_layout *layout = &parsing->options->layout;
 
-    if (conntrack_words(argument, take_output_word, layout) < 0)
+    if (conntrack_words(argument, conntrack_output, layout) < 0)
         return conntrack_fail_argument(
             parsing, option, "extended, id, timestamp, ktimestamp, labels, xml, save, userspace",
             "Bad parameter `", argument, "'");
@@ -242,34 +266,25 @@ static int letter_of(const struct option *option)
 }
 
 /*
- * The letters of the options that a command takes. '*' stands for the options of protocols, '/' for
- * the masks, '(' for the zones of a direction.
+ * Options are named by their letters. '*' stands for the options of protocols, '/' for the masks,
+ * '(' for the zones of a direction.
  */
-static const char *allowed(const struct conntrack_options *options)
-{
-    const bool expect = options->table == TABLE_EXPECT;
-
-    switch (options->command) {
-    case COMMAND_NONE:
-    case COMMAND_LIST:
-        return expect ? "Lfo" : "Lfpsdrqumclwngjoz*/(";
-    case COMMAND_GET:
-        return expect ? "Gfpsdrqo*" : "Gfpsdrqolw*(";
-    case COMMAND_EVENT:
-        return expect ? "Eo" : "Efpsdrqumclwngjoeb*/(";
-    case COMMAND_COUNT:
-        return "C";
-    case COMMAND_STATISTICS:
-        return "S";
-    case COMMAND_USAGE:
-        return "";
-    }
-    return "";
-}
+static const struct conntrack_task tasks[][2] = {
+    [COMMAND_LIST] = {{&table_flows, "Lfpsdrqumclwngjoz*/(", "flow entries"},
+                      {&table_expectations, "Lfo", "expectations"}},
+    [COMMAND_GET] = {{&table_flow_one, "Gfpsdrqolw*(", "flow entries"},
+                     {&table_expectation_one, "Gfpsdrqo*", NULL}},
+    [COMMAND_EVENT] = {{&table_flow_events, "Efpsdrqumclwngjoeb*/(", "flow events"},
+                       {&table_expectation_events, "Eo", "expectation events"}},
+    [COMMAND_COUNT] = {{&table_flow_count, "C", NULL}, {&table_expectation_count, "C", NULL}},
+    [COMMAND_STATISTICS] = {{&table_flow_statistics, "S", NULL},
+                            {&table_expectation_statistics, "S", NULL}},
+    [COMMAND_USAGE] = {{&table_flow_usage, "", NULL}},
+};
 
 static int check_allowed(const struct conntrack_parsing *parsing)
 {
-    const char *letters = allowed(parsing->options);
+    const char *letters = parsing->options->task->allowed;
 
     for (size_t i = 0; i < parsing->given_count; i++) {
         const struct option *option = parsing->given[i];
@@ -282,9 +297,11 @@ static int check_allowed(const struct conntrack_parsing *parsing)
 
 static int check(struct conntrack_parsing *parsing)
 {
-    const struct conntrack_options *options = parsing->options;
-    int status = check_allowed(parsing);
+    struct conntrack_options *options = parsing->options;
+    int status;
 
+    options->task = &tasks[options->command][options->table == TABLE_EXPECT];
+    status = check_allowed(parsing);
     if (!status)
         status = conntrack_check_filter(parsing);
     if (!status && options->zero && conntrack_filter_given(&options->filter))

@@ -6,11 +6,57 @@
 #include <stddef.h>
 
 #include "cli/common.h"
-#include "cli/conntrack/conntrack_filter.h"
 #include "fastnet/layouts.h"
+#include "fastnet/predicate.h"
+
+/* --- Which flows or expectations are wanted ----------------------------------------------------
+ */
+
+/* The translation of an end: all of the given members, or any if neither is given. */
+struct conntrack_nat {
+    bool has_address, has_port;
+    struct address address;
+    uint16_t port; /* host byte order */
+};
+
+/* Options of NAT: of the source, of the destination, of one of both. */
+enum conntrack_nat_option { NAT_SOURCE, NAT_DESTINATION, NAT_ANY, NAT_OPTIONS };
+
+/* The predicate that one of them makes. */
+struct conntrack_nat_filter {
+    bool given;
+    struct predicate whole, ends[2], parts[2][2];
+};
+
+enum { FILTER_PARTS_MAX = 32 }; /* more than there are fields that options are about */
+
+/* Its predicates point at each other: it cannot be copied. */
+struct conntrack_filter {
+    uint8_t family;                           /* AF_UNSPEC: any */
+    struct predicate parts[FILTER_PARTS_MAX]; /* of the fields that options gave a value */
+    size_t count;
+    struct conntrack_nat_filter nat[NAT_OPTIONS];
+    struct predicate where, of_family;
+    struct record key; /* of the flow or expectation that -G asks for */
+};
+
+/*
+ * What was gathered, for rows of this kind; NULL when all are wanted. Of expectations only the
+ * family counts.
+ */
+const struct predicate *conntrack_filter_where(struct conntrack_filter *filter,
+                                               const struct kind *kind);
+
+/* The record by which -G asks for one row of this kind. */
+const struct record *conntrack_filter_key(struct conntrack_filter *filter, const struct kind *kind);
+
+/* Whether it is about more than the family. */
+bool conntrack_filter_given(const struct conntrack_filter *filter);
+
+/* --- The command line --------------------------------------------------------------------------
+ */
 
 enum conntrack_command {
-    COMMAND_NONE, /* -L, too */
     COMMAND_LIST,
     COMMAND_GET,
     COMMAND_EVENT,
@@ -21,9 +67,16 @@ enum conntrack_command {
 
 enum conntrack_table { TABLE_CONNTRACK, TABLE_EXPECT, TABLE_DYING, TABLE_UNCONFIRMED };
 
-/* The command line. */
+/* What a command lists, of flows or of expectations. */
+struct conntrack_task {
+    const struct table *table;
+    const char *allowed; /* the options that it takes */
+    const char *counted; /* the rows that conntrack counts in its last line; NULL: no such line */
+};
+
 struct conntrack_options {
     struct common common;
+    const struct conntrack_task *task;
     enum conntrack_command command;
     enum conntrack_table table;
     struct conntrack_filter filter;

@@ -40,9 +40,10 @@ enum { GIVEN_MAX = 96 }; /* more than there are options */
 
 struct conntrack_parsing {
     struct conntrack_options *options;
-    const char *state; /* as typed: its names depend on the protocol, which may follow */
-    struct address mask_src, mask_dst; /* AF_UNSPEC: not given */
+    const char *state;       /* as typed: its names depend on the protocol, which may follow */
+    struct address masks[2]; /* of OPTION_MASK_SRC and _DST; AF_UNSPEC: not given */
     struct labels *labels;
+    bool has_command;
     const struct option *given[GIVEN_MAX]; /* each once */
     size_t given_count;
 };
@@ -50,6 +51,15 @@ struct conntrack_parsing {
 /* Takes an option about which flows are wanted, or how events are read. Returns 0 or a status. */
 int conntrack_take_filter(struct conntrack_parsing *parsing, const struct option *option,
                           const char *argument);
+
+/* Says that this was wrong (`typed` is escaped), and where help is. Returns STATUS_PARAMETER. */
+int conntrack_fail(const struct conntrack_parsing *parsing, const char *before, const char *typed,
+                   const char *after);
+
+/* The same for an option's argument, below a line that says which arguments it takes. */
+int conntrack_fail_argument(const struct conntrack_parsing *parsing, const struct option *option,
+                            const char *takes, const char *before, const char *typed,
+                            const char *after);
 
 /* Checks that the options go together, and sets what depends on several. Returns 0 or a status. */
 int conntrack_check_filter(struct conntrack_parsing *parsing);

@@ -222,7 +222,7 @@ int conntrack_status(const char *word, size_t length, uint32_t *bit)
     return 0;
 }
 
-int conntrack_event(const char *word, size_t length, unsigned *kinds)
+int conntrack_event(const char *word, size_t length, void *kinds)
 {
     enum { NEW = 1 << FLOW_NEW, UPDATE = 1 << FLOW_UPDATE, DESTROY = 1 << FLOW_DESTROY };
     static const char *const words[] = {"ALL", "NEW", "UPDATES", "DESTROY"};
@@ -231,12 +231,13 @@ int conntrack_event(const char *word, size_t length, unsigned *kinds)
 
     if (found < 0)
         return -EINVAL;
-    *kinds |= bits[found];
+    *(unsigned *)kinds |= bits[found];
     return 0;
 }
 
-int conntrack_output(const char *word, size_t length, struct conntrack_layout *layout)
+int conntrack_output(const char *word, size_t length, void *arg)
 {
+    struct conntrack_layout *layout = arg;
     static const char *const words[] = {"xml",        "extended", "timestamp", "id",
                                         "ktimestamp", "labels",   "userspace", "save"};
     bool ignored = false; /* userspace: the sender of a change is always shown */

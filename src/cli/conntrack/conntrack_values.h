@@ -32,11 +32,11 @@ int conntrack_mark(const char *text, uint32_t *mark, uint32_t *mask);
 /* One word of -u, length bytes without the '!': its bit is *bit, 0 for UNSET. */
 int conntrack_status(const char *word, size_t length, uint32_t *bit);
 
-/* One word of -e, as bits (1 << enum flow_event). */
-int conntrack_event(const char *word, size_t length, unsigned *kinds);
+/* For conntrack_words(). One word of -e, as bits (1 << enum flow_event) of an unsigned. */
+int conntrack_event(const char *word, size_t length, void *kinds);
 
-/* One word of -o. */
-int conntrack_output(const char *word, size_t length, struct conntrack_layout *layout);
+/* For conntrack_words(). One word of -o, in a struct conntrack_layout. */
+int conntrack_output(const char *word, size_t length, void *layout);
 
 /* A table's name or its beginning. */
 int conntrack_table(const char *text, enum conntrack_table *table);
