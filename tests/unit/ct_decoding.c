@@ -33,8 +33,10 @@ static int decode_by_kind(enum ct_kind kind, const struct nlmsghdr *message, str
         return ctnetlink_decode_expectation(message, record);
     case CT_USAGE:
         return ctnetlink_decode_usage(message, record);
+    case CT_EXPECTATION_STATISTICS:
+        return ctnetlink_decode_expectation_statistics(message, record);
     default:
-        return ctnetlink_decode_statistics(message, kind == CT_EXPECTATION_STATISTICS, record);
+        return ctnetlink_decode_flow_statistics(message, record);
     }
 }
 

@@ -496,11 +496,8 @@ static struct request put_one(const char *line, bool expectation)
     struct request request;
 
     begin(&request);
-    if (expectation)
-        ctnetlink_put_expectation(message_of(&request),
-                                  conntrack_filter_key(filter, &kind_expectation));
-    else
-        ctnetlink_put_tuple(message_of(&request), conntrack_filter_key(filter, &kind_flow));
+    ctnetlink_put_key(message_of(&request),
+                      conntrack_filter_key(filter, expectation ? &kind_expectation : &kind_flow));
     assert_in_range(message_of(&request)->nlmsg_len, HEADERS, sizeof request.bytes);
     return request;
 }

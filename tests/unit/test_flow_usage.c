@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #include "backend/flow/flow_usage.h"
-#include "backend/flow/netfilter_files.h"
 #include "backend/proc/lines.h"
 #include "fastnet/rights.h"
 #include "flow_scene.h"

@@ -12,6 +12,7 @@
 #include "backend/flow/ctnetlink_filter.h"
 #include "backend/flow/flow_usage.h"
 #include "backend/netlink/netlink.h"
+#include "fastnet/array.h"
 #include "fastnet/clock.h"
 #include "fastnet/query.h"
 #include "fastnet/report.h"
@@ -20,35 +21,26 @@
 /* What of connection tracking may take rights to read: its messages, its buffers, its files. */
 #define RIGHTS (1u << RIGHT_NETFILTER | 1u << RIGHT_BUFFERS | 1u << RIGHT_NETFILTER_FILES)
 
-const struct table table_flows = {
-    .name = "flows", .file = "nf_conntrack", .kind = &kind_flow, .rights = RIGHTS, .resizes = true};
-const struct table table_flows_zeroed = {.name = "flows", .kind = &kind_flow, .rights = RIGHTS};
-const struct table table_flows_dying = {
-    .name = "dying flows", .kind = &kind_flow, .rights = RIGHTS};
-const struct table table_flows_unconfirmed = {
-    .name = "unconfirmed flows", .kind = &kind_flow, .rights = RIGHTS};
-const struct table table_flow_one = {
-    .name = "flow", .kind = &kind_flow, .rights = RIGHTS, .single = true};
-const struct table table_flow_events = {
-    .name = "flow events", .kind = &kind_flow, .rights = RIGHTS, .endless = true};
-const struct table table_flow_count = {
-    .name = "number of flows", .kind = &kind_flow_usage, .rights = RIGHTS};
-const struct table table_flow_usage = {
-    .name = "use of the flow table", .kind = &kind_flow_usage, .rights = RIGHTS};
-const struct table table_flow_statistics = {
-    .name = "flow statistics", .kind = &kind_flow_statistics, .rights = RIGHTS};
-const struct table table_expectations = {.name = "expectations",
-                                         .file = "nf_conntrack_expect",
-                                         .kind = &kind_expectation,
-                                         .rights = RIGHTS};
-const struct table table_expectation_one = {
-    .name = "expectation", .kind = &kind_expectation, .rights = RIGHTS, .single = true};
-const struct table table_expectation_events = {
-    .name = "expectation events", .kind = &kind_expectation, .rights = RIGHTS, .endless = true};
-const struct table table_expectation_count = {
-    .name = "number of expectations", .kind = &kind_flow_usage, .rights = RIGHTS};
-const struct table table_expectation_statistics = {
-    .name = "expectation statistics", .kind = &kind_flow_statistics, .rights = RIGHTS};
+/* clang-format off */
+#define TABLE(of, ...) {.kind = &(of), .rights = RIGHTS, .name = __VA_ARGS__}
+/* clang-format on */
+const struct table table_flows = TABLE(kind_flow, "flows", .file = "nf_conntrack", .resizes = true);
+const struct table table_flows_zeroed = TABLE(kind_flow, "flows");
+const struct table table_flows_dying = TABLE(kind_flow, "dying flows");
+const struct table table_flows_unconfirmed = TABLE(kind_flow, "unconfirmed flows");
+const struct table table_flow_one = TABLE(kind_flow, "flow", .single = true);
+const struct table table_flow_events = TABLE(kind_flow, "flow events", .endless = true);
+const struct table table_flow_count = TABLE(kind_flow_usage, "number of flows");
+const struct table table_flow_usage = TABLE(kind_flow_usage, "use of the flow table");
+const struct table table_flow_statistics = TABLE(kind_flow_statistics, "flow statistics");
+const struct table table_expectations =
+    TABLE(kind_expectation, "expectations", .file = "nf_conntrack_expect");
+const struct table table_expectation_one = TABLE(kind_expectation, "expectation", .single = true);
+const struct table table_expectation_events =
+    TABLE(kind_expectation, "expectation events", .endless = true);
+const struct table table_expectation_count = TABLE(kind_flow_usage, "number of expectations");
+const struct table table_expectation_statistics =
+    TABLE(kind_flow_statistics, "expectation statistics");
 
 #define FIELDS_FLOW                                                                                \
     (FLOW_ORIG | FLOW_REPLY | FLOW_STATE | FLOW_TIMEOUT | FLOW_STATUS | FLOW_MARK | FLOW_SECMARK | \
@@ -59,29 +51,19 @@ const struct table table_expectation_statistics = {
     (FLOW_ORIG | FLOW_MASK | FLOW_MASTER | FLOW_TIMEOUT | FLOW_ZONE | FLOW_FLAGS | FLOW_CLASS |    \
      FLOW_HELPER | FLOW_ID)
 #define FIELDS_EVENT (FLOW_EVENT | FLOW_SENDER)
-#define FIELDS_USAGE                                                                               \
-    (USAGE_ENTRIES | USAGE_MAXIMUM | USAGE_BUCKETS | USAGE_DROPS | USAGE_ENTRY_SIZE)
 
-static uint64_t fields(const struct table *table)
-{
-    uint64_t events = table->endless ? FIELDS_EVENT : 0;
-
-    if (table->kind == &kind_flow)
-        return FIELDS_FLOW | events;
-    if (table->kind == &kind_expectation)
-        return FIELDS_EXPECTATION | events;
-    if (table->kind == &kind_flow_statistics)
-        return FLOW_COUNTER_BITS;
-    if (table->kind == &kind_flow_usage)
-        return table == &table_flow_usage ? FIELDS_USAGE : USAGE_ENTRIES;
-    return 0;
-}
+/* Types of messages. */
+#define CT(type)  (NFNL_SUBSYS_CTNETLINK << 8 | IPCTNL_MSG_CT_##type)
+#define EXP(type) (NFNL_SUBSYS_CTNETLINK_EXP << 8 | IPCTNL_MSG_EXP_##type)
 
 enum { REQUEST_MAX = 1024 }; /* bytes; the filter is most of it */
+
+struct source;
 
 /* One reading of one table. */
 struct reading {
     const struct query *query;
+    const struct source *source;
     record_fn fn;
     void *arg;
     struct record record; /* that a message is decoded into */
@@ -89,22 +71,23 @@ struct reading {
     _Alignas(struct nlmsghdr) char request[REQUEST_MAX];
 };
 
-static bool is_of_expectations(const struct table *table)
-{
-    return table->kind == &kind_expectation || table == &table_expectation_count ||
-           table == &table_expectation_statistics;
-}
+/* How a table is read. */
+struct source {
+    const struct table *table;
+    uint64_t fields;
+    uint16_t type; /* of the message that asks for it */
+    int (*decode)(const struct nlmsghdr *message, struct record *record);
+    int (*dump)(struct reading *reading);
+};
 
-/* Starts the request; flags are NLM_F_DUMP or NLM_F_ACK. */
-static struct nlmsghdr *put_request(struct reading *reading, unsigned type, uint16_t flags,
+/* Starts a request; flags are NLM_F_DUMP or NLM_F_ACK. */
+static struct nlmsghdr *put_request(struct reading *reading, uint16_t type, uint16_t flags,
                                     uint8_t family)
 {
-    const bool expectations = is_of_expectations(reading->query->table);
-    const unsigned subsystem = expectations ? NFNL_SUBSYS_CTNETLINK_EXP : NFNL_SUBSYS_CTNETLINK;
     struct nlmsghdr *message = mnl_nlmsg_put_header(reading->request);
     struct nfgenmsg *general = mnl_nlmsg_put_extra_header(message, sizeof *general);
 
-    message->nlmsg_type = (uint16_t)(subsystem << 8 | type);
+    message->nlmsg_type = type;
     message->nlmsg_flags = (uint16_t)(NLM_F_REQUEST | flags);
     general->nfgen_family = family;
     general->version = NFNETLINK_V0;
@@ -129,26 +112,11 @@ static int hand_on(struct reading *reading, int decoded)
     return reading->fn(&reading->record, reading->arg);
 }
 
-static int take_flow(const struct nlmsghdr *message, void *arg)
+static int take_row(const struct nlmsghdr *message, void *arg)
 {
     struct reading *reading = arg;
 
-    return hand_on(reading, ctnetlink_decode_flow(message, &reading->record));
-}
-
-static int take_expectation(const struct nlmsghdr *message, void *arg)
-{
-    struct reading *reading = arg;
-
-    return hand_on(reading, ctnetlink_decode_expectation(message, &reading->record));
-}
-
-static int take_statistics(const struct nlmsghdr *message, void *arg)
-{
-    struct reading *reading = arg;
-    const bool expectations = is_of_expectations(reading->query->table);
-
-    return hand_on(reading, ctnetlink_decode_statistics(message, expectations, &reading->record));
+    return hand_on(reading, reading->source->decode(message, &reading->record));
 }
 
 /* --- Dumps ------------------------------------------------------------------------------------ */
@@ -165,14 +133,14 @@ static int dump_family(struct reading *reading, uint8_t family)
     struct report *report = reading->query->report;
     const size_t said = report->count;
     const uint64_t count = reading->count;
-    struct nlmsghdr *message = put_request(reading, IPCTNL_MSG_CT_GET, NLM_F_DUMP, family);
+    struct nlmsghdr *message = put_request(reading, reading->source->type, NLM_F_DUMP, family);
     bool filtered = ctnetlink_put_filter(message, where, family);
-    int result = send_request(reading, message, take_flow);
+    int result = send_request(reading, message, take_row);
 
     if (filtered && is_refused_filter(result) && reading->count == count) {
         report->count = said; /* its words about a refinement are of no interest */
-        message = put_request(reading, IPCTNL_MSG_CT_GET, NLM_F_DUMP, family);
-        result = send_request(reading, message, take_flow);
+        message = put_request(reading, reading->source->type, NLM_F_DUMP, family);
+        result = send_request(reading, message, take_row);
     }
     return result;
 }
@@ -189,14 +157,6 @@ static int dump_flows_once(struct reading *reading)
     return result < 0 ? result : dump_family(reading, AF_INET6);
 }
 
-/* Not told by the kernel: it resumes a dump by the number of a bucket, resized or not. */
-static void report_resize(const struct query *query)
-{
-    report_loss(query->report,
-                "%s: the table was resized while it was read: rows may be missing or repeated",
-                query->table->name);
-}
-
 /*
  * A dump during which the table is resized loses flows and repeats others without a word. Read
  * again it can be while no row was handed on, or where repeats are dropped.
@@ -205,28 +165,30 @@ static int dump_flows(struct reading *reading)
 {
     enum { AGAIN_MAX = 4 };
     const struct query *query = reading->query;
-    uint64_t before = flow_buckets(query->proc_root);
-    int result;
+    uint64_t buckets = flow_buckets(query->proc_root);
 
     for (int again = 0;; again++) {
-        uint64_t after;
-        result = dump_flows_once(reading);
-        after = flow_buckets(query->proc_root);
-        if (result < 0 || !flow_resized(before, after))
+        const int result = dump_flows_once(reading);
+        if (result < 0 || !flow_resized(query, &buckets))
             return result;
-        if (again == AGAIN_MAX || (reading->count && !query->remembers))
-            break;
-        before = after;
+        if (again == AGAIN_MAX || (reading->count && !query->remembers)) {
+            flow_report_resize(query);
+            return result;
+        }
     }
-    report_resize(query);
-    return result;
 }
 
-static int dump_list(struct reading *reading, unsigned type, netlink_fn fn)
+static int dump_by(struct reading *reading, netlink_fn fn)
 {
-    uint8_t family = ctnetlink_family(reading->query->where);
+    const uint8_t family = ctnetlink_family(reading->query->where);
 
-    return send_request(reading, put_request(reading, type, NLM_F_DUMP, family), fn);
+    return send_request(reading, put_request(reading, reading->source->type, NLM_F_DUMP, family),
+                        fn);
+}
+
+static int dump_list(struct reading *reading)
+{
+    return dump_by(reading, take_row);
 }
 
 /*
@@ -235,38 +197,25 @@ static int dump_list(struct reading *reading, unsigned type, netlink_fn fn)
  */
 static int dump_and_zero(struct reading *reading)
 {
-    const struct query *query = reading->query;
-    const uint64_t before = flow_buckets(query->proc_root);
-    int result;
+    uint64_t buckets = flow_buckets(reading->query->proc_root);
 
     if (rights_elevated())
         return -EPERM;
-    result = dump_list(reading, IPCTNL_MSG_CT_GET_CTRZERO, take_flow);
-    if (result == 0 && flow_resized(before, flow_buckets(query->proc_root)))
-        report_resize(query);
+    const int result = dump_list(reading);
+    if (result == 0 && flow_resized(reading->query, &buckets))
+        flow_report_resize(reading->query);
     return result;
 }
 
-static int get_one_flow(struct reading *reading)
+static int get_one(struct reading *reading)
 {
     const struct record *key = reading->query->key;
-    struct nlmsghdr *message =
-        put_request(reading, IPCTNL_MSG_CT_GET, NLM_F_ACK, key ? key->flow.family : AF_UNSPEC);
+    const uint8_t family = key ? key->flow.family : AF_UNSPEC;
+    struct nlmsghdr *message = put_request(reading, reading->source->type, NLM_F_ACK, family);
 
     if (key)
-        ctnetlink_put_tuple(message, key);
-    return send_request(reading, message, take_flow);
-}
-
-static int get_one_expectation(struct reading *reading)
-{
-    const struct record *key = reading->query->key;
-    struct nlmsghdr *message = put_request(reading, IPCTNL_MSG_EXP_GET, NLM_F_ACK,
-                                           key ? key->expectation.family : AF_UNSPEC);
-
-    if (key)
-        ctnetlink_put_expectation(message, key);
-    return send_request(reading, message, take_expectation);
+        ctnetlink_put_key(message, key);
+    return send_request(reading, message, take_row);
 }
 
 /* --- How full --------------------------------------------------------------------------------- */
@@ -280,76 +229,65 @@ static int take_usage(const struct nlmsghdr *message, void *arg)
 
 static int get_usage(struct reading *reading)
 {
-    return send_request(
-        reading, put_request(reading, IPCTNL_MSG_CT_GET_STATS, NLM_F_ACK, AF_UNSPEC), take_usage);
+    const int result = send_request(
+        reading, put_request(reading, reading->source->type, NLM_F_ACK, AF_UNSPEC), take_usage);
+
+    return result == 0 && !reading->record.has ? -ENOENT : result;
 }
 
 static int get_count(struct reading *reading)
 {
-    int result = get_usage(reading);
+    const int result = get_usage(reading);
 
+    if (result < 0)
+        return result;
     reading->record.has &= USAGE_ENTRIES;
-    if (result == 0 && !reading->record.has)
-        result = -ENOENT;
-    return result < 0 ? result : hand_on(reading, 0);
+    return reading->record.has ? hand_on(reading, 0) : -ENOENT;
 }
 
-/* The sum over all processors; the record of usage is made from what each message says. */
-struct drops {
-    struct flow_usage_record *usage;
-    bool any;
-};
-
+/* The sums over all processors go into the record of usage. */
 static int take_drops(const struct nlmsghdr *message, void *arg)
 {
-    struct drops *drops = arg;
-    const uint64_t both = UINT64_C(1) << CTA_STATS_DROP | UINT64_C(1) << CTA_STATS_EARLY_DROP;
-    struct record record;
+    struct record *usage = &((struct reading *)arg)->record, record;
 
-    if (ctnetlink_decode_statistics(message, false, &record) < 0 || (record.has & both) != both)
+    if (ctnetlink_decode_flow_statistics(message, &record) < 0 ||
+        (record.has & DROP_BITS) != DROP_BITS)
         return 0;
-    drops->usage->drop += record.statistics.counters[CTA_STATS_DROP];
-    drops->usage->early_drop += record.statistics.counters[CTA_STATS_EARLY_DROP];
-    drops->any = true;
+    usage->usage.drop += record.statistics.counters[CTA_STATS_DROP];
+    usage->usage.early_drop += record.statistics.counters[CTA_STATS_EARLY_DROP];
+    usage->has |= USAGE_DROPS;
     return 0;
 }
 
 static int dump_usage(struct reading *reading)
 {
     const struct query *query = reading->query;
-    struct drops drops = {.usage = &reading->record.usage};
-    struct nlmsghdr *message;
     int result = get_usage(reading);
 
-    if (result == 0 && !reading->record.has)
-        result = -ENOENT;
     if (result < 0)
         return result;
-    message = put_request(reading, IPCTNL_MSG_CT_GET_STATS_CPU, NLM_F_DUMP, AF_UNSPEC);
-    result =
-        netlink_dump(query->netlink, NETLINK_NETFILTER, message, take_drops, &drops, query->report);
-    if (result < 0)
+    result = send_request(reading, put_request(reading, CT(GET_STATS_CPU), NLM_F_DUMP, AF_UNSPEC),
+                          take_drops);
+    if (result < 0) {
+        reading->record.has &= ~USAGE_DROPS;
         report_note(query->report, "%s: no numbers of dropped flows: %s", query->table->name,
                     strerror(-result));
-    else if (drops.any)
-        reading->record.has |= USAGE_DROPS;
+    }
     if (!query->exclusive)
         flow_usage_complete(query, &reading->record);
     return hand_on(reading, 0);
 }
 
-static int count_expectation(const struct nlmsghdr *message, void *arg)
+static int count_row(const struct nlmsghdr *message, void *arg)
 {
-    struct reading *reading = arg;
-
     (void)message;
-    reading->count++;
+    ((struct reading *)arg)->count++;
     return 0;
 }
 
 static int count_expectations(struct reading *reading)
 {
-    int result = dump_list(reading, IPCTNL_MSG_EXP_GET, count_expectation);
+    const int result = dump_by(reading, count_row);
 
     if (result < 0)
         return result;
@@ -415,17 +353,15 @@ static uint32_t groups_of(unsigned kinds, unsigned first)
     return (kinds & (1u << FLOW_NEW | 1u << FLOW_UPDATE | 1u << FLOW_DESTROY)) << (first - 1);
 }
 
-static int listen_to(struct reading *reading)
+static int listen_to(struct reading *reading, netlink_fn fn, unsigned first)
 {
     const struct query *query = reading->query;
-    const bool expectations = is_of_expectations(query->table);
-    const unsigned first = expectations ? NFNLGRP_CONNTRACK_EXP_NEW : NFNLGRP_CONNTRACK_NEW;
     const struct netlink_listening listening = {
         .protocol = NETLINK_NETFILTER,
         .groups = groups_of(query->events->kinds, first),
         .buffer_size = query->events->buffer_size,
         .stop = query->events->stop,
-        .fn = expectations ? take_expectation_event : take_flow_event,
+        .fn = fn,
         .idle = idle,
         .arg = reading,
     };
@@ -433,50 +369,58 @@ static int listen_to(struct reading *reading)
     return netlink_listen(query->netlink, &listening, query->report);
 }
 
-/* --- All of them ------------------------------------------------------------------------------ */
-
-static int dump_flow_table(struct reading *reading)
+static int listen_to_flows(struct reading *reading)
 {
-    const struct table *table = reading->query->table;
-
-    if (table == &table_flows_zeroed)
-        return dump_and_zero(reading);
-    if (table == &table_flows_dying)
-        return dump_list(reading, IPCTNL_MSG_CT_GET_DYING, take_flow);
-    if (table == &table_flows_unconfirmed)
-        return dump_list(reading, IPCTNL_MSG_CT_GET_UNCONFIRMED, take_flow);
-    if (table == &table_flow_one)
-        return get_one_flow(reading);
-    return dump_flows(reading);
+    return listen_to(reading, take_flow_event, NFNLGRP_CONNTRACK_NEW);
 }
 
-static int dump_usage_table(struct reading *reading)
+static int listen_to_expectations(struct reading *reading)
 {
-    if (reading->query->table == &table_flow_count)
-        return get_count(reading);
-    if (reading->query->table == &table_expectation_count)
-        return count_expectations(reading);
-    return dump_usage(reading);
+    return listen_to(reading, take_expectation_event, NFNLGRP_CONNTRACK_EXP_NEW);
+}
+
+/* --- All of them ------------------------------------------------------------------------------ */
+
+static const struct source sources[] = {
+    {&table_flows, FIELDS_FLOW, CT(GET), ctnetlink_decode_flow, dump_flows},
+    {&table_flows_zeroed, FIELDS_FLOW, CT(GET_CTRZERO), ctnetlink_decode_flow, dump_and_zero},
+    {&table_flows_dying, FIELDS_FLOW, CT(GET_DYING), ctnetlink_decode_flow, dump_list},
+    {&table_flows_unconfirmed, FIELDS_FLOW, CT(GET_UNCONFIRMED), ctnetlink_decode_flow, dump_list},
+    {&table_flow_one, FIELDS_FLOW, CT(GET), ctnetlink_decode_flow, get_one},
+    {&table_flow_events, FIELDS_FLOW | FIELDS_EVENT, 0, NULL, listen_to_flows},
+    {&table_flow_count, USAGE_ENTRIES, CT(GET_STATS), NULL, get_count},
+    {&table_flow_usage, FIELDS_USAGE, CT(GET_STATS), NULL, dump_usage},
+    {&table_flow_statistics, FLOW_COUNTER_BITS, CT(GET_STATS_CPU), ctnetlink_decode_flow_statistics,
+     dump_list},
+    {&table_expectations, FIELDS_EXPECTATION, EXP(GET), ctnetlink_decode_expectation, dump_list},
+    {&table_expectation_one, FIELDS_EXPECTATION, EXP(GET), ctnetlink_decode_expectation, get_one},
+    {&table_expectation_events, FIELDS_EXPECTATION | FIELDS_EVENT, 0, NULL, listen_to_expectations},
+    {&table_expectation_count, USAGE_ENTRIES, EXP(GET), NULL, count_expectations},
+    {&table_expectation_statistics, FLOW_COUNTER_BITS, EXP(GET_STATS_CPU),
+     ctnetlink_decode_expectation_statistics, dump_list},
+};
+
+static const struct source *source_of(const struct table *table)
+{
+    for (size_t i = 0; i < COUNT(sources); i++)
+        if (sources[i].table == table)
+            return &sources[i];
+    return NULL;
+}
+
+static uint64_t fields(const struct table *table)
+{
+    const struct source *source = source_of(table);
+
+    return source ? source->fields : 0;
 }
 
 static int dump(const struct query *query, record_fn fn, void *arg)
 {
-    struct reading reading = {.query = query, .fn = fn, .arg = arg};
+    struct reading reading = {
+        .query = query, .source = source_of(query->table), .fn = fn, .arg = arg};
 
-    if (query->table->endless)
-        return listen_to(&reading);
-    if (query->table->kind == &kind_flow)
-        return dump_flow_table(&reading);
-    if (query->table->kind == &kind_expectation)
-        return query->table == &table_expectation_one
-                   ? get_one_expectation(&reading)
-                   : dump_list(&reading, IPCTNL_MSG_EXP_GET, take_expectation);
-    if (query->table->kind == &kind_flow_statistics)
-        return dump_list(&reading,
-                         is_of_expectations(query->table) ? IPCTNL_MSG_EXP_GET_STATS_CPU
-                                                          : IPCTNL_MSG_CT_GET_STATS_CPU,
-                         take_statistics);
-    return dump_usage_table(&reading);
+    return reading.source ? reading.source->dump(&reading) : -ENOENT;
 }
 
 static const char *remedy(const struct table *table, int error)

@@ -79,30 +79,28 @@ static void decode_protocol(struct decoding *decoding, struct attributes attribu
     tuple->has_ports = src && dst;
 }
 
-/* What a tuple has besides, of its flow: NULL where it has none, and the presence bit. */
-struct tuple_zone {
-    uint16_t *zone;
-    uint64_t bit;
-};
-
-/* Returns whether its addresses are there. */
-static bool decode_tuple(struct decoding *decoding, struct attributes attributes,
-                         struct flow_tuple *tuple, struct tuple_zone zone)
+/*
+ * A struct flow_direction, or of an expectation only a struct flow_tuple, which has no zone.
+ * Returns whether its addresses are there.
+ */
+static bool take_tuple(struct decoding *decoding, struct attributes attributes, void *member)
 {
+    struct record *record = decoding->object;
+    struct flow_direction *way = member;
     struct attribute attribute;
     bool addresses = false;
 
     while (attributes_next(decoding, &attributes, &attribute))
         switch (attribute.type) {
         case CTA_TUPLE_IP:
-            addresses |= decode_addresses(decoding, attribute_nested(attribute.content), tuple);
+            addresses |= decode_addresses(decoding, attribute_nested(attribute.content), member);
             break;
         case CTA_TUPLE_PROTO:
-            decode_protocol(decoding, attribute_nested(attribute.content), tuple);
+            decode_protocol(decoding, attribute_nested(attribute.content), member);
             break;
         case CTA_TUPLE_ZONE:
-            if (zone.zone && attribute_be16(attribute.content, zone.zone))
-                decoding->has |= zone.bit;
+            if (record->kind == &kind_flow && attribute_be16(attribute.content, &way->zone))
+                decoding->has |= FLOW_ORIG_ZONE << (way - record->flow.way);
             break;
         default:
             break;
@@ -110,23 +108,9 @@ static bool decode_tuple(struct decoding *decoding, struct attributes attributes
     return addresses;
 }
 
+_Static_assert(offsetof(struct flow_direction, tuple) == 0, "a direction begins with its tuple");
+
 /* --- Flows ------------------------------------------------------------------------------------ */
-
-static bool take_orig(struct decoding *decoding, struct attributes attributes, void *member)
-{
-    struct flow_direction *way = member;
-
-    return decode_tuple(decoding, attributes, &way->tuple,
-                        (struct tuple_zone){&way->zone, FLOW_ORIG_ZONE});
-}
-
-static bool take_reply(struct decoding *decoding, struct attributes attributes, void *member)
-{
-    struct flow_direction *way = member;
-
-    return decode_tuple(decoding, attributes, &way->tuple,
-                        (struct tuple_zone){&way->zone, FLOW_REPLY_ZONE});
-}
 
 /* Kernels before 2.6.25 counted in 32 bits. The counters are one field: both, or none. */
 static bool take_counters(struct decoding *decoding, struct attributes attributes, void *member)
@@ -202,8 +186,8 @@ static const struct target timestamps[] = {
     [CTA_TIMESTAMP_STOP] = TAKE_BE(flow.stop, FLOW_STOP),
 };
 static const struct target flow_targets[] = {
-    [CTA_TUPLE_ORIG] = TAKE_NEST_BY(take_orig, flow.way[WAY_ORIG], FLOW_ORIG),
-    [CTA_TUPLE_REPLY] = TAKE_NEST_BY(take_reply, flow.way[WAY_REPLY], FLOW_REPLY),
+    [CTA_TUPLE_ORIG] = TAKE_NEST_BY(take_tuple, flow.way[WAY_ORIG], FLOW_ORIG),
+    [CTA_TUPLE_REPLY] = TAKE_NEST_BY(take_tuple, flow.way[WAY_REPLY], FLOW_REPLY),
     [CTA_STATUS] = TAKE_BE(flow.status, FLOW_STATUS),
     [CTA_PROTOINFO] = TAKE_NEST(protoinfo),
     [CTA_HELP] = TAKE_NEST(help),
@@ -220,28 +204,35 @@ static const struct target flow_targets[] = {
     [CTA_LABELS] = TAKE_BY(take_labels, flow.labels, FLOW_LABELS),
 };
 
-int ctnetlink_decode_flow(const struct nlmsghdr *message, struct record *record)
+/*
+ * What messages of all kinds have in common: attributes for a table and, except for counters, a
+ * family and what identifies the row.
+ */
+static inline int decode(const struct nlmsghdr *message, struct record *record,
+                         struct targets targets, uint64_t (*identity)(const struct record *record))
 {
     struct decoding decoding = {.object = record};
     struct attributes attributes;
     const struct nfgenmsg *general = message_header(message, sizeof *general, &attributes);
 
-    record_begin(record, &kind_flow, sizeof record->flow);
     if (!general)
         return -EBADMSG;
-    record->flow.family = general->nfgen_family;
-    attributes_decode(&decoding, attributes, (struct targets)TARGETS(flow_targets));
+    if (identity)
+        record->flow.family = general->nfgen_family;
+    attributes_decode(&decoding, attributes, targets);
     record->has = decoding.has;
-    record->identity = flow_identity(record);
+    if (identity)
+        record->identity = identity(record);
     return decoding.malformed ? -EBADMSG : 0;
 }
 
-/* --- Expectations ----------------------------------------------------------------------------- */
-
-static bool take_tuple(struct decoding *decoding, struct attributes attributes, void *member)
+int ctnetlink_decode_flow(const struct nlmsghdr *message, struct record *record)
 {
-    return decode_tuple(decoding, attributes, member, (struct tuple_zone){NULL, 0});
+    record_begin(record, &kind_flow, sizeof record->flow);
+    return decode(message, record, (struct targets)TARGETS(flow_targets), flow_identity);
 }
+
+/* --- Expectations ----------------------------------------------------------------------------- */
 
 static const struct target expectation_targets[] = {
     [CTA_EXPECT_MASTER] = TAKE_NEST_BY(take_tuple, expectation.master, FLOW_MASTER),
@@ -276,24 +267,15 @@ static uint64_t expectation_identity(const struct record *record)
 
 int ctnetlink_decode_expectation(const struct nlmsghdr *message, struct record *record)
 {
-    struct decoding decoding = {.object = record};
-    struct attributes attributes;
-    const struct nfgenmsg *general = message_header(message, sizeof *general, &attributes);
-
     record_begin(record, &kind_expectation, sizeof record->expectation);
-    if (!general)
-        return -EBADMSG;
-    record->expectation.family = general->nfgen_family;
-    attributes_decode(&decoding, attributes, (struct targets)TARGETS(expectation_targets));
-    record->has = decoding.has;
-    record->identity = expectation_identity(record);
-    return decoding.malformed ? -EBADMSG : 0;
+    return decode(message, record, (struct targets)TARGETS(expectation_targets),
+                  expectation_identity);
 }
 
 /* --- Counters --------------------------------------------------------------------------------- */
 
-int ctnetlink_decode_statistics(const struct nlmsghdr *message, bool expectations,
-                                struct record *record)
+static int decode_statistics(const struct nlmsghdr *message, bool expectations,
+                             struct record *record)
 {
     struct flow_statistics_record *statistics = &record->statistics;
     struct decoding decoding = {.object = record};
@@ -313,6 +295,16 @@ int ctnetlink_decode_statistics(const struct nlmsghdr *message, bool expectation
     return decoding.malformed ? -EBADMSG : 0;
 }
 
+int ctnetlink_decode_flow_statistics(const struct nlmsghdr *message, struct record *record)
+{
+    return decode_statistics(message, false, record);
+}
+
+int ctnetlink_decode_expectation_statistics(const struct nlmsghdr *message, struct record *record)
+{
+    return decode_statistics(message, true, record);
+}
+
 static bool take_wide(struct text content, void *member)
 {
     uint32_t narrow;
@@ -330,14 +322,6 @@ static const struct target usage_targets[] = {
 
 int ctnetlink_decode_usage(const struct nlmsghdr *message, struct record *record)
 {
-    struct decoding decoding = {.object = record};
-    struct attributes attributes;
-    const struct nfgenmsg *general = message_header(message, sizeof *general, &attributes);
-
     record_begin(record, &kind_flow_usage, sizeof record->usage);
-    if (!general)
-        return -EBADMSG;
-    attributes_decode(&decoding, attributes, (struct targets)TARGETS(usage_targets));
-    record->has = decoding.has;
-    return decoding.malformed ? -EBADMSG : 0;
+    return decode(message, record, (struct targets)TARGETS(usage_targets), NULL);
 }

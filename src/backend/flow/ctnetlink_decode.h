@@ -14,8 +14,8 @@
  */
 int ctnetlink_decode_flow(const struct nlmsghdr *message, struct record *record);
 int ctnetlink_decode_expectation(const struct nlmsghdr *message, struct record *record);
-int ctnetlink_decode_statistics(const struct nlmsghdr *message, bool expectations,
-                                struct record *record);
+int ctnetlink_decode_flow_statistics(const struct nlmsghdr *message, struct record *record);
+int ctnetlink_decode_expectation_statistics(const struct nlmsghdr *message, struct record *record);
 
 /* CTA_STATS_GLOBAL_*: how many entries there are, and may be. */
 int ctnetlink_decode_usage(const struct nlmsghdr *message, struct record *record);

@@ -261,9 +261,6 @@ bool ctnetlink_put_filter(struct nlmsghdr *message, const struct predicate *wher
     return message->nlmsg_len > length;
 }
 
-_Static_assert(offsetof(struct record, flow.family) == offsetof(struct record, expectation.family),
-               "the family of flows and of expectations is found at one place");
-
 uint8_t ctnetlink_family(const struct predicate *where)
 {
     uint64_t family;
@@ -323,20 +320,19 @@ static uint16_t zone_of_direction(const struct record *key, enum flow_way way)
     return (key->has & FLOW_ORIG_ZONE << way) ? key->flow.way[way].zone : 0;
 }
 
-void ctnetlink_put_tuple(struct nlmsghdr *message, const struct record *key)
+void ctnetlink_put_key(struct nlmsghdr *message, const struct record *key)
 {
     const enum flow_way way = (key->has & FLOW_ORIG) ? WAY_ORIG : WAY_REPLY;
     struct flow_tuple tuple = key->flow.way[way].tuple;
 
+    if (key->kind == &kind_expectation) {
+        put_tuple(message, CTA_EXPECT_TUPLE, &key->expectation.orig, 0);
+        return;
+    }
     if (way == WAY_REPLY)
         tuple.icmp_type = reply_type(tuple.protocol, tuple.icmp_type);
     put_tuple(message, way == WAY_REPLY ? CTA_TUPLE_REPLY : CTA_TUPLE_ORIG, &tuple,
               zone_of_direction(key, way));
     if (key->has & FLOW_ZONE)
         mnl_attr_put_u16(message, CTA_ZONE, htons(key->flow.zone));
-}
-
-void ctnetlink_put_expectation(struct nlmsghdr *message, const struct record *key)
-{
-    put_tuple(message, CTA_EXPECT_TUPLE, &key->expectation.orig, 0);
 }

@@ -23,12 +23,9 @@ uint8_t ctnetlink_family(const struct predicate *where);
 bool ctnetlink_filters_by_family(const struct predicate *where);
 
 /*
- * Appends the tuple of the one flow that is asked for, and its zone: that of the original direction
- * where both of its addresses are given, else that of the reply.
+ * Appends the tuple of the one flow or expectation that is asked for. A flow's zone is that of the
+ * original direction where both of its addresses are given, else that of the reply.
  */
-void ctnetlink_put_tuple(struct nlmsghdr *message, const struct record *key);
-
-/* The same for the expectation. */
-void ctnetlink_put_expectation(struct nlmsghdr *message, const struct record *key);
+void ctnetlink_put_key(struct nlmsghdr *message, const struct record *key);
 
 #endif

@@ -5,6 +5,9 @@
 #include "fastnet/hash.h"
 #include "fastnet/record.h"
 
+_Static_assert(offsetof(struct record, flow.family) == offsetof(struct record, expectation.family),
+               "the family of flows and of expectations is found at one place");
+
 /*
  * For struct record.identity of a flow: over family, original tuple and zones, of which the table
  * has but one flow at a time (nf_conntrack_core.c), and its id where that is known. Never 0.

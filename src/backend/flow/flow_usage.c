@@ -4,90 +4,101 @@
 #include <linux/netfilter/nfnetlink_conntrack.h>
 #include <string.h>
 
-#include "backend/flow/netfilter_files.h"
 #include "backend/proc/proc_file.h"
 #include "backend/proc/scan.h"
 #include "fastnet/array.h"
+#include "fastnet/proc_tree.h"
 #include "fastnet/report.h"
+#include "fastnet/rights.h"
+
+/* --- Files ------------------------------------------------------------------------------------ */
+
+/* For a captured tree the caller has already raised every right that may help. */
+int netfilter_open(struct lines *lines, const char *proc_root, const char *path)
+{
+    int error = lines_open(lines, proc_root, path);
+
+    if (error == -EACCES && proc_tree_is_own(proc_root)) {
+        rights_raise(RIGHT_NETFILTER_FILES);
+        error = lines_open(lines, proc_root, path);
+        rights_lower();
+    }
+    return error;
+}
+
+static int first_number(struct lines *lines, uint64_t *number)
+{
+    struct line line;
+    int result = lines_next(lines, &line);
+    uint64_t value;
+
+    if (result < 0)
+        return result;
+    if (result == 0)
+        return -EBADMSG;
+    struct scan scan = {line.data, line.data + line.length};
+    if (line.unended || !scan_decimal(&scan, &value, UINT64_MAX) || scan.at != scan.end)
+        return -EBADMSG; /* a line without an end may have lost digits */
+    *number = value;
+    return 0;
+}
+
+int netfilter_number(const char *proc_root, const char *path, uint64_t *number)
+{
+    struct lines lines;
+    int result = netfilter_open(&lines, proc_root, path);
+
+    if (result < 0)
+        return result;
+    result = first_number(&lines, number);
+    lines_close(&lines);
+    return result;
+}
 
 /* --- Counters --------------------------------------------------------------------------------- */
 
-static const struct {
-    const char *name;
-    struct flow_counter_column column;
-} counter_names[] = {
-    {"entries", {COUNTERS_GLOBAL, CTA_STATS_GLOBAL_ENTRIES}},
-    {"searched", {COUNTERS_FLOWS, CTA_STATS_SEARCHED}},
-    {"clashres", {COUNTERS_FLOWS, CTA_STATS_CLASH_RESOLVE}},
-    {"found", {COUNTERS_FLOWS, CTA_STATS_FOUND}},
-    {"new", {COUNTERS_FLOWS, CTA_STATS_NEW}},
-    {"invalid", {COUNTERS_FLOWS, CTA_STATS_INVALID}},
-    {"ignore", {COUNTERS_FLOWS, CTA_STATS_IGNORE}},
-    {"delete", {COUNTERS_FLOWS, CTA_STATS_DELETE}},
-    {"delete_list", {COUNTERS_FLOWS, CTA_STATS_DELETE_LIST}},
-    {"chainlength", {COUNTERS_FLOWS, CTA_STATS_CHAIN_TOOLONG}},
-    {"insert", {COUNTERS_FLOWS, CTA_STATS_INSERT}},
-    {"insert_failed", {COUNTERS_FLOWS, CTA_STATS_INSERT_FAILED}},
-    {"drop", {COUNTERS_FLOWS, CTA_STATS_DROP}},
-    {"early_drop", {COUNTERS_FLOWS, CTA_STATS_EARLY_DROP}},
-    {"icmp_error", {COUNTERS_FLOWS, CTA_STATS_ERROR}},
-    {"expect_new", {COUNTERS_EXPECTATIONS, CTA_STATS_EXP_NEW}},
-    {"expect_create", {COUNTERS_EXPECTATIONS, CTA_STATS_EXP_CREATE}},
-    {"expect_delete", {COUNTERS_EXPECTATIONS, CTA_STATS_EXP_DELETE}},
-    {"search_restart", {COUNTERS_FLOWS, CTA_STATS_SEARCH_RESTART}},
+static const struct flow_counter {
+    struct text name;
+    enum flow_counter_set set;
+    uint8_t index; /* within the set */
+    /* The kernel keeps it in the heading, but nfnetlink_conntrack.h says that it is no longer used:
+     * it is 0. The last of these went out of use in the release (5.10) that added clashres. */
+    bool unused;
+} flow_counters[] = {
+    {TEXT_LITERAL("entries"), COUNTERS_GLOBAL, CTA_STATS_GLOBAL_ENTRIES, false},
+    {TEXT_LITERAL("searched"), COUNTERS_FLOWS, CTA_STATS_SEARCHED, true},
+    {TEXT_LITERAL("clashres"), COUNTERS_FLOWS, CTA_STATS_CLASH_RESOLVE, false},
+    {TEXT_LITERAL("found"), COUNTERS_FLOWS, CTA_STATS_FOUND, false},
+    {TEXT_LITERAL("new"), COUNTERS_FLOWS, CTA_STATS_NEW, true},
+    {TEXT_LITERAL("invalid"), COUNTERS_FLOWS, CTA_STATS_INVALID, false},
+    {TEXT_LITERAL("ignore"), COUNTERS_FLOWS, CTA_STATS_IGNORE, true},
+    {TEXT_LITERAL("delete"), COUNTERS_FLOWS, CTA_STATS_DELETE, true},
+    {TEXT_LITERAL("delete_list"), COUNTERS_FLOWS, CTA_STATS_DELETE_LIST, true},
+    {TEXT_LITERAL("chainlength"), COUNTERS_FLOWS, CTA_STATS_CHAIN_TOOLONG, false},
+    {TEXT_LITERAL("insert"), COUNTERS_FLOWS, CTA_STATS_INSERT, false},
+    {TEXT_LITERAL("insert_failed"), COUNTERS_FLOWS, CTA_STATS_INSERT_FAILED, false},
+    {TEXT_LITERAL("drop"), COUNTERS_FLOWS, CTA_STATS_DROP, false},
+    {TEXT_LITERAL("early_drop"), COUNTERS_FLOWS, CTA_STATS_EARLY_DROP, false},
+    {TEXT_LITERAL("icmp_error"), COUNTERS_FLOWS, CTA_STATS_ERROR, false},
+    {TEXT_LITERAL("expect_new"), COUNTERS_EXPECTATIONS, CTA_STATS_EXP_NEW, false},
+    {TEXT_LITERAL("expect_create"), COUNTERS_EXPECTATIONS, CTA_STATS_EXP_CREATE, false},
+    {TEXT_LITERAL("expect_delete"), COUNTERS_EXPECTATIONS, CTA_STATS_EXP_DELETE, false},
+    {TEXT_LITERAL("search_restart"), COUNTERS_FLOWS, CTA_STATS_SEARCH_RESTART, false},
 };
 
-static struct flow_counter_column column_of(struct text name)
+static const struct flow_counter *find_counter(struct text name)
 {
-    for (size_t i = 0; i < COUNT(counter_names); i++)
-        if (strlen(counter_names[i].name) == name.length &&
-            memcmp(counter_names[i].name, name.data, name.length) == 0)
-            return counter_names[i].column;
-    return (struct flow_counter_column){COUNTERS_SETS, 0};
-}
-
-static bool is_column(const struct flow_counter_column *column, enum flow_counter_set set,
-                      unsigned index)
-{
-    return column->set == set && column->index == index;
-}
-
-static bool names_flow_counter(const struct flow_counter_columns *columns, unsigned index)
-{
-    for (size_t i = 0; i < columns->count; i++)
-        if (is_column(&columns->columns[i], COUNTERS_FLOWS, index))
-            return true;
-    return false;
-}
-
-/*
- * The kernel keeps counters in the heading that nfnetlink_conntrack.h says are no longer used;
- * their values are 0. The last of them went out of use in the release (5.10) that added clashres.
- */
-static void forget_unused(struct flow_counter_columns *columns)
-{
-    static const uint8_t unused[] = {CTA_STATS_SEARCHED, CTA_STATS_NEW, CTA_STATS_IGNORE,
-                                     CTA_STATS_DELETE, CTA_STATS_DELETE_LIST};
-
-    if (!names_flow_counter(columns, CTA_STATS_CLASH_RESOLVE))
-        return;
-    for (size_t i = 0; i < columns->count; i++)
-        for (size_t j = 0; j < sizeof unused; j++)
-            if (is_column(&columns->columns[i], COUNTERS_FLOWS, unused[j]))
-                columns->columns[i].set = COUNTERS_SETS;
-}
-
-static bool knows_any(const struct flow_counter_columns *columns)
-{
-    for (size_t i = 0; i < columns->count; i++)
-        if (columns->columns[i].set != COUNTERS_SETS)
-            return true;
-    return false;
+    for (size_t i = 0; i < COUNT(flow_counters); i++)
+        if (flow_counters[i].name.length == name.length &&
+            memcmp(flow_counters[i].name.data, name.data, name.length) == 0)
+            return &flow_counters[i];
+    return NULL;
 }
 
 int flow_counters_heading(const struct line *line, struct flow_counter_columns *columns)
 {
     struct scan scan = {line->data, line->data + line->length};
+    bool any = false, recent = false;
     struct text word;
 
     columns->count = 0;
@@ -96,10 +107,18 @@ int flow_counters_heading(const struct line *line, struct flow_counter_columns *
     while (scan_word(&scan, &word)) {
         if (columns->count == FLOW_COLUMNS_MAX)
             return -EBADMSG;
-        columns->columns[columns->count++] = column_of(word);
+        const struct flow_counter *counter = find_counter(word);
+        columns->columns[columns->count++] = counter;
+        recent |=
+            counter && counter->set == COUNTERS_FLOWS && counter->index == CTA_STATS_CLASH_RESOLVE;
     }
-    forget_unused(columns);
-    return knows_any(columns) ? 0 : -EBADMSG;
+    for (size_t i = 0; i < columns->count; i++) {
+        const struct flow_counter **column = &columns->columns[i];
+        if (*column && recent && (*column)->unused)
+            *column = NULL;
+        any |= *column != NULL;
+    }
+    return any ? 0 : -EBADMSG;
 }
 
 int flow_counters_decode(const struct line *line, const struct flow_counter_columns *columns,
@@ -111,15 +130,15 @@ int flow_counters_decode(const struct line *line, const struct flow_counter_colu
     if (line->cut)
         return -EBADMSG;
     for (size_t i = 0; i < columns->count; i++) {
-        const struct flow_counter_column *column = &columns->columns[i];
+        const struct flow_counter *counter = columns->columns[i];
         uint64_t value;
         scan_blanks(&scan);
         if (!scan_hex(&scan, &value, 8))
             return -EBADMSG;
-        if (column->set == COUNTERS_SETS)
+        if (!counter)
             continue;
-        counters->values[column->set][column->index] = (uint32_t)value;
-        counters->has[column->set] |= UINT64_C(1) << column->index;
+        counters->values[counter->set][counter->index] = (uint32_t)value;
+        counters->has[counter->set] |= UINT64_C(1) << counter->index;
     }
     scan_blanks(&scan);
     return scan.at == scan.end ? 0 : -EBADMSG;
@@ -216,6 +235,9 @@ static int read_entry_size(const char *proc_root, struct flow_usage_record *usag
 
 /* --- Usage ------------------------------------------------------------------------------------ */
 
+#define SYSCTL_BUCKETS "sys/net/netfilter/nf_conntrack_buckets"
+#define SYSCTL_MAXIMUM "sys/net/netfilter/nf_conntrack_max"
+
 int flow_entries(const char *proc_root, uint64_t *entries)
 {
     return netfilter_number(proc_root, "sys/net/netfilter/nf_conntrack_count", entries);
@@ -225,24 +247,37 @@ uint64_t flow_buckets(const char *proc_root)
 {
     uint64_t buckets;
 
-    if (netfilter_number(proc_root, "sys/net/netfilter/nf_conntrack_buckets", &buckets) < 0)
-        return 0;
-    return buckets;
+    return netfilter_number(proc_root, SYSCTL_BUCKETS, &buckets) < 0 ? 0 : buckets;
+}
+
+bool flow_resized(const struct query *query, uint64_t *buckets)
+{
+    const uint64_t before = *buckets;
+
+    *buckets = flow_buckets(query->proc_root);
+    return before && *buckets && before != *buckets;
+}
+
+void flow_report_resize(const struct query *query)
+{
+    report_loss(query->report,
+                "%s: the table was resized while it was read: rows may be missing or repeated",
+                query->table->name);
 }
 
 /* The file in netfilter/ may be in every namespace, the one above it is in the first only. */
 static int read_maximum(const char *proc_root, struct flow_usage_record *usage)
 {
-    int error = netfilter_number(proc_root, "sys/net/netfilter/nf_conntrack_max", &usage->maximum);
+    const int error = netfilter_number(proc_root, SYSCTL_MAXIMUM, &usage->maximum);
 
-    if (error != -ENOENT)
-        return error;
-    return netfilter_number(proc_root, "sys/net/nf_conntrack_max", &usage->maximum);
+    return error == -ENOENT
+               ? netfilter_number(proc_root, "sys/net/nf_conntrack_max", &usage->maximum)
+               : error;
 }
 
 static int read_buckets(const char *proc_root, struct flow_usage_record *usage)
 {
-    return netfilter_number(proc_root, "sys/net/netfilter/nf_conntrack_buckets", &usage->buckets);
+    return netfilter_number(proc_root, SYSCTL_BUCKETS, &usage->buckets);
 }
 
 void flow_usage_report(const struct query *query, const char *path, int error)
@@ -258,8 +293,8 @@ void flow_usage_complete(const struct query *query, struct record *record)
         int (*read)(const char *proc_root, struct flow_usage_record *usage);
         const char *path;
     } sources[] = {
-        {USAGE_MAXIMUM, read_maximum, "sys/net/netfilter/nf_conntrack_max"},
-        {USAGE_BUCKETS, read_buckets, "sys/net/netfilter/nf_conntrack_buckets"},
+        {USAGE_MAXIMUM, read_maximum, SYSCTL_MAXIMUM},
+        {USAGE_BUCKETS, read_buckets, SYSCTL_BUCKETS},
         {USAGE_ENTRY_SIZE, read_entry_size, "slabinfo"},
     };
 

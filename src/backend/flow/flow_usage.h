@@ -1,4 +1,4 @@
-/* Reads from files below PROC_ROOT how full the table of flows is, and its counters. */
+/* Files of netfilter below PROC_ROOT: how full the table of flows is, and its counters. */
 #ifndef BACKEND_FLOW_FLOW_USAGE_H
 #define BACKEND_FLOW_FLOW_USAGE_H
 
@@ -8,6 +8,18 @@
 #include "fastnet/query.h"
 
 struct line;
+struct lines;
+
+/*
+ * Opens PROC_ROOT/PATH as lines_open() does. When the kernel's own /proc refuses that, it tries
+ * once more with RIGHT_NETFILTER_FILES, and lowers all rights then. The path must therefore be one
+ * that the program itself chose.
+ */
+int netfilter_open(struct lines *lines, const char *proc_root, const char *path);
+
+/* Reads a file that holds a number only, such as a sysctl. Returns 0, or -errno: -EBADMSG if it
+ * holds anything else. */
+int netfilter_number(const char *proc_root, const char *path, uint64_t *number);
 
 /*
  * PROC_ROOT/net/stat/nf_conntrack (ct_cpu_seq_show() of the kernel's nf_conntrack_standalone.c): a
@@ -25,13 +37,15 @@ enum flow_counter_set {
 /* The presence bits of all counters of a set. Only the kernel knows which of them it has. */
 #define FLOW_COUNTER_BITS ((UINT64_C(1) << FLOW_COUNTERS) - 1)
 
+/* Counters of flows that no record was made for. */
+#define DROP_BITS (UINT64_C(1) << CTA_STATS_DROP | UINT64_C(1) << CTA_STATS_EARLY_DROP)
+
+#define FIELDS_USAGE                                                                               \
+    (USAGE_ENTRIES | USAGE_MAXIMUM | USAGE_BUCKETS | USAGE_DROPS | USAGE_ENTRY_SIZE)
+
 enum { FLOW_COLUMNS_MAX = 32 };
-struct flow_counter_column {
-    uint8_t set;   /* enum flow_counter_set; COUNTERS_SETS: passed over */
-    uint8_t index; /* within the set */
-};
 struct flow_counter_columns {
-    struct flow_counter_column columns[FLOW_COLUMNS_MAX];
+    const struct flow_counter *columns[FLOW_COLUMNS_MAX]; /* NULL: passed over */
     size_t count;
 };
 
@@ -61,11 +75,11 @@ int flow_entries(const char *proc_root, uint64_t *entries);
 /* Returns how many buckets their table has, which a resize changes; 0 if that cannot be read. */
 uint64_t flow_buckets(const char *proc_root);
 
-/* Whether the size of the table has changed; false if one of the two is not known. */
-static inline bool flow_resized(uint64_t before, uint64_t now)
-{
-    return before && now && before != now;
-}
+/* Whether there are not *buckets any more, and then how many; false if that is not known. */
+bool flow_resized(const struct query *query, uint64_t *buckets);
+
+/* Reports that. The kernel resumes by bucket or position, so that rows may be lost or repeated. */
+void flow_report_resize(const struct query *query);
 
 /*
  * Fills in USAGE_MAXIMUM, USAGE_BUCKETS and USAGE_ENTRY_SIZE, if the query needs them and the

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "backend/flow/flow_usage.h"
-#include "backend/flow/netfilter_files.h"
 #include "backend/proc/proc_file.h"
 #include "fastnet/array.h"
 #include "fastnet/predicate.h"
@@ -18,8 +17,6 @@
      FLOW_SECCTX | FLOW_ORIG_COUNTERS | FLOW_REPLY_COUNTERS | FLOW_ZONE | FLOW_ORIG_ZONE |         \
      FLOW_REPLY_ZONE | FLOW_USE)
 #define FIELDS_EXPECTATION (FLOW_ORIG | FLOW_TIMEOUT | FLOW_FLAGS | FLOW_HELPER)
-#define FIELDS_USAGE                                                                               \
-    (USAGE_ENTRIES | USAGE_MAXIMUM | USAGE_BUCKETS | USAGE_DROPS | USAGE_ENTRY_SIZE)
 
 #define FLOWS        "nf_conntrack"
 #define EXPECTATIONS "nf_conntrack_expect"
@@ -39,22 +36,19 @@ static void report_unknown_status(const struct query *query)
                     query->table->name, query->proc_root, FLOWS);
 }
 
-/* The kernel finds its place again by position: when the table is resized, any row may be lost. */
 static int dump_flows(const struct query *query, record_fn fn, void *arg)
 {
     struct proc_file file = {.query = query,
                              .name = FLOWS,
                              .open = netfilter_open,
                              .decode = proc_conntrack_decode_flow};
-    uint64_t before = flow_buckets(query->proc_root);
-    int result = proc_file_read(&file, fn, arg);
+    uint64_t buckets = flow_buckets(query->proc_root);
+    const int result = proc_file_read(&file, fn, arg);
 
     if (result >= 0)
         report_unknown_status(query);
-    if (result >= 0 && flow_resized(before, flow_buckets(query->proc_root)))
-        report_loss(query->report,
-                    "%s: the table was resized while it was read: rows may be missing or repeated",
-                    query->table->name);
+    if (result >= 0 && flow_resized(query, &buckets))
+        flow_report_resize(query);
     return result;
 }
 
@@ -106,16 +100,10 @@ static int take_statistics(const struct flow_counters *counters, uint32_t cpu, v
     return statistics->fn(&record, statistics->arg);
 }
 
-static int dump_flow_statistics(const struct query *query, record_fn fn, void *arg)
+static int dump_statistics(const struct query *query, record_fn fn, void *arg)
 {
-    struct statistics statistics = {COUNTERS_FLOWS, fn, arg};
-
-    return flow_counters_read(query, take_statistics, &statistics);
-}
-
-static int dump_expectation_statistics(const struct query *query, record_fn fn, void *arg)
-{
-    struct statistics statistics = {COUNTERS_EXPECTATIONS, fn, arg};
+    const bool expectations = query->table == &table_expectation_statistics;
+    struct statistics statistics = {expectations ? COUNTERS_EXPECTATIONS : COUNTERS_FLOWS, fn, arg};
 
     return flow_counters_read(query, take_statistics, &statistics);
 }
@@ -124,8 +112,6 @@ static int dump_expectation_statistics(const struct query *query, record_fn fn, 
 
 static int add_usage(const struct flow_counters *counters, uint32_t cpu, void *arg)
 {
-    static const uint64_t drops = UINT64_C(1) << CTA_STATS_DROP | UINT64_C(1)
-                                                                      << CTA_STATS_EARLY_DROP;
     struct record *record = arg;
     struct flow_usage_record *usage = &record->usage;
 
@@ -134,7 +120,7 @@ static int add_usage(const struct flow_counters *counters, uint32_t cpu, void *a
         usage->entries = counters->values[COUNTERS_GLOBAL][CTA_STATS_GLOBAL_ENTRIES];
         record->has |= USAGE_ENTRIES;
     }
-    if ((counters->has[COUNTERS_FLOWS] & drops) == drops) {
+    if ((counters->has[COUNTERS_FLOWS] & DROP_BITS) == DROP_BITS) {
         usage->drop += counters->values[COUNTERS_FLOWS][CTA_STATS_DROP];
         usage->early_drop += counters->values[COUNTERS_FLOWS][CTA_STATS_EARLY_DROP];
         record->has |= USAGE_DROPS;
@@ -146,14 +132,10 @@ static int add_usage(const struct flow_counters *counters, uint32_t cpu, void *a
 static int dump_flow_count(const struct query *query, record_fn fn, void *arg)
 {
     struct record record = {.kind = &kind_flow_usage};
-    int result = flow_entries(query->proc_root, &record.usage.entries);
+    const int result = flow_entries(query->proc_root, &record.usage.entries);
 
-    if (result == 0) {
-        record.has = USAGE_ENTRIES;
-        return fn(&record, arg);
-    }
-    if (result == -EBADMSG || flow_counters_read(query, add_usage, &record) < 0 ||
-        !(record.has & USAGE_ENTRIES))
+    if (result < 0 && (result == -EBADMSG || flow_counters_read(query, add_usage, &record) < 0 ||
+                       !(record.has & USAGE_ENTRIES)))
         return result;
     record.has = USAGE_ENTRIES;
     return fn(&record, arg);
@@ -189,12 +171,12 @@ static const struct source {
      "/proc/net/nf_conntrack needs root or CAP_DAC_READ_SEARCH"},
     {&table_flow_count, USAGE_ENTRIES, dump_flow_count, NULL},
     {&table_flow_usage, FIELDS_USAGE, dump_flow_usage, NULL},
-    {&table_flow_statistics, FLOW_COUNTER_BITS, dump_flow_statistics, NULL},
+    {&table_flow_statistics, FLOW_COUNTER_BITS, dump_statistics, NULL},
     {&table_expectations, FIELDS_EXPECTATION, dump_expectations,
      "/proc/net/nf_conntrack_expect needs root or CAP_DAC_READ_SEARCH"},
     {&table_expectation_count, USAGE_ENTRIES, dump_expectation_count,
      "/proc/net/nf_conntrack_expect needs root or CAP_DAC_READ_SEARCH"},
-    {&table_expectation_statistics, FLOW_COUNTER_BITS, dump_expectation_statistics, NULL},
+    {&table_expectation_statistics, FLOW_COUNTER_BITS, dump_statistics, NULL},
 };
 
 static const struct source *source_of(const struct table *table)

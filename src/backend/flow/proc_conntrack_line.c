@@ -101,9 +101,6 @@ static const struct {
 };
 
 _Static_assert(offsetof(struct flow_direction, tuple) == 0, "a tuple stands for its direction");
-_Static_assert(offsetof(struct record, flow.family) == offsetof(struct record, expectation.family),
-               "the family of flows and of expectations is found at one place");
-
 /* A line while it is decoded. */
 struct decoding {
     struct scan scan; /* what is left of the line */
