@@ -1,10 +1,32 @@
-/* The forms of conntrack's layout: each writes one row. */
+/* The forms of conntrack's layout, and what they share: the room of a row, texts, labels, times. */
 #ifndef FORMAT_FLOW_LAYOUT_CONNTRACK_H
 #define FORMAT_FLOW_LAYOUT_CONNTRACK_H
 
-#include "format/flow/layout_conntrack_row.h"
+#include <sys/socket.h>
+#include <time.h>
 
-/* dst has room for ROW_MAX bytes. Each returns the end of the row, without a line end. */
+#include "fastnet/layouts.h"
+#include "format/text/put.h"
+
+enum {
+    /* A text up to this long is written where it stands; a longer one in pieces. */
+    SHORT_TEXT_MAX = 128,
+    /*
+     * The most that a row takes from one reserve to the next: an XML flow with every element and
+     * the widest values (below 2 KiB, see the tests), and three short texts at their longest.
+     */
+    ROW_MAX = 2048 + 3 * ESCAPE_FACTOR * SHORT_TEXT_MAX,
+};
+
+_Static_assert(ROW_MAX <= (int)WRITER_RESERVE_MAX, "a row fits the reserve");
+
+struct conntrack_sink {
+    struct sink sink;
+    struct conntrack_layout layout;
+    const char *root; /* XML: the element that is open, NULL before the first row */
+};
+
+/* Each writes one row. dst has room for ROW_MAX bytes; returned is its end, without a line end. */
 char *line_flow(const struct conntrack_sink *conntrack, char *dst, const struct record *record);
 char *line_expectation(const struct conntrack_sink *conntrack, char *dst,
                        const struct record *record);
@@ -16,5 +38,68 @@ char *save_flow(char *dst, const struct record *record);
 /* With their line ends. */
 char *line_statistics(char *dst, const struct record *record);
 char *block_usage(char *dst, const struct record *record);
+
+/* --- Parts of rows ---------------------------------------------------------------------------- */
+
+/* A number, and the blank that ends it. */
+static inline char *put_number(char *dst, uint64_t number)
+{
+    return PUT(text_u64(dst, number), " ");
+}
+
+/* The same behind its name, a literal, if it is known. */
+#define PUT_KNOWN(dst, known, name, number) ((known) ? put_number(PUT(dst, name), number) : (dst))
+
+/* As inet_ntop(3) writes it: a mapped address is written as IPv6. */
+static inline char *put_address(char *dst, const struct address *address)
+{
+    return address->family == AF_INET ? text_ipv4(dst, address->bytes)
+                                      : text_ipv6(dst, address->bytes);
+}
+
+/* Whether the record has this field of a direction; it is named by its bit for the original one. */
+static inline bool has_of_way(const struct record *record, uint64_t orig_field, enum flow_way way)
+{
+    return record->has & orig_field << way;
+}
+
+_Static_assert(FLOW_REPLY == FLOW_ORIG << WAY_REPLY &&
+                   FLOW_REPLY_COUNTERS == FLOW_ORIG_COUNTERS << WAY_REPLY &&
+                   FLOW_REPLY_ZONE == FLOW_ORIG_ZONE << WAY_REPLY &&
+                   FLOW_REPLY_VTAG == FLOW_ORIG_VTAG << WAY_REPLY,
+               "each bit of the reply follows that of the original direction");
+
+/*
+ * A text that others chose, with these delimiters escaped, too. dst is from a reserve of ROW_MAX
+ * bytes. If the text is too long for that, the returned place is from a reserve of its own.
+ */
+char *put_foreign(const struct conntrack_sink *conntrack, char *dst, struct text text,
+                  const char *delimiters);
+
+/* Commits what was written up to dst, and reserves another ROW_MAX bytes. */
+char *put_more(const struct conntrack_sink *conntrack, char *dst);
+
+/* The names of these bits, joined by commas; bits without a name are left out. */
+char *put_bit_names(char *dst, const struct flag_names *names, uint32_t bits);
+
+/* Whether the flow's labels are to be shown. */
+static inline bool shows_labels(const struct conntrack_sink *conntrack, const struct record *record)
+{
+    return conntrack->layout.labels && (record->has & FLOW_LABELS) &&
+           conntrack->sink.context->labels;
+}
+
+/* The name of the flow's first label from *bit on; *bit is then behind it. NULL data: no more. */
+struct text next_label(const struct conntrack_sink *conntrack, const struct flow_record *flow,
+                       size_t *bit);
+
+/* Whole seconds from start (nanoseconds since 1970) until now. */
+uint64_t seconds_since(uint64_t start);
+
+/* A moment, in nanoseconds since 1970, by the local clock. */
+struct tm local_time(uint64_t moment);
+
+/* When a row was received, nanoseconds since 1970: `received` if it is an event, else now. */
+uint64_t row_received(const struct record *record, uint64_t received);
 
 #endif

@@ -157,8 +157,7 @@ static char *put_times(const struct conntrack_sink *conntrack, char *dst,
 {
     const struct flow_record *flow = &record->flow;
 
-    if (record->has & FLOW_START)
-        dst = put_number(PUT(dst, "delta-time="), delta_time(record));
+    dst = PUT_KNOWN(dst, record->has & FLOW_START, "delta-time=", delta_time(record));
     if (!conntrack->layout.ktimestamp)
         return dst;
     if (record->has & FLOW_START)
@@ -191,12 +190,10 @@ static char *put_uncommon(const struct conntrack_sink *conntrack, char *dst,
 {
     const struct flow_record *flow = &record->flow;
 
-    if (record->has & FLOW_SECMARK)
-        dst = put_number(PUT(dst, "secmark="), flow->secmark);
+    dst = PUT_KNOWN(dst, record->has & FLOW_SECMARK, "secmark=", flow->secmark);
     if (record->has & FLOW_SECCTX)
         dst = PUT(put_foreign(conntrack, PUT(dst, "secctx="), flow->secctx, " "), " ");
-    if (record->has & FLOW_ZONE)
-        dst = put_number(PUT(dst, "zone="), flow->zone);
+    dst = PUT_KNOWN(dst, record->has & FLOW_ZONE, "zone=", flow->zone);
     if (record->has & (FLOW_START | FLOW_STOP))
         dst = put_times(conntrack, dst, record);
     if (record->has & FLOW_HELPER)
@@ -220,14 +217,11 @@ char *line_flow(const struct conntrack_sink *conntrack, char *dst, const struct 
     if (record->has & FLOW_STATE)
         dst = put_state(dst, flow);
     dst = put_ways(dst, record);
-    if (record->has & FLOW_MARK)
-        dst = put_number(PUT(dst, "mark="), flow->mark);
+    dst = PUT_KNOWN(dst, record->has & FLOW_MARK, "mark=", flow->mark);
     if (record->has & UNCOMMON)
         dst = put_uncommon(conntrack, dst, record);
-    if (record->has & FLOW_USE)
-        dst = put_number(PUT(dst, "use="), flow->use);
-    if (layout->id && (record->has & FLOW_ID))
-        dst = put_number(PUT(dst, "id="), flow->id);
+    dst = PUT_KNOWN(dst, record->has & FLOW_USE, "use=", flow->use);
+    dst = PUT_KNOWN(dst, layout->id && (record->has & FLOW_ID), "id=", flow->id);
     if (shows_labels(conntrack, record))
         dst = put_labels(conntrack, dst, flow);
     return dst - 1; /* without the last blank */
@@ -262,12 +256,10 @@ char *line_expectation(const struct conntrack_sink *conntrack, char *dst,
         dst = put_number(dst, expectation->timeout);
     dst = put_number(PUT(dst, "proto="), expectation->orig.protocol);
     dst = put_expectation_tuples(dst, record);
-    if (record->has & FLOW_ZONE)
-        dst = put_number(PUT(dst, "zone="), expectation->zone);
+    dst = PUT_KNOWN(dst, record->has & FLOW_ZONE, "zone=", expectation->zone);
     if (record->has & FLOW_FLAGS)
         dst = put_expectation_flags(dst, expectation->flags);
-    if (record->has & FLOW_CLASS)
-        dst = put_number(PUT(dst, "class="), expectation->class);
+    dst = PUT_KNOWN(dst, record->has & FLOW_CLASS, "class=", expectation->class);
     if (record->has & FLOW_HELPER)
         return put_foreign(conntrack, PUT(dst, "helper="), expectation->helper, " ");
     return dst - 1;

@@ -1,4 +1,4 @@
-#include "format/flow/layout_conntrack_row.h"
+#include "format/flow/layout_conntrack.h"
 
 #include "fastnet/clock.h"
 #include "fastnet/lookup.h"

@@ -32,18 +32,13 @@ static char *put_generic(char *dst, const struct record *record)
 {
     const struct flow_record *flow = &record->flow;
 
-    if (record->has & FLOW_TIMEOUT)
-        dst = put_number(PUT(dst, "-t "), flow->timeout);
+    dst = PUT_KNOWN(dst, record->has & FLOW_TIMEOUT, "-t ", flow->timeout);
     if (record->has & FLOW_STATUS)
         dst = put_status(PUT(dst, "-u "), flow->status);
-    if (record->has & FLOW_SECMARK)
-        dst = put_number(PUT(dst, "-c "), flow->secmark);
-    if (record->has & FLOW_ZONE)
-        dst = put_number(PUT(dst, "-w "), flow->zone);
-    if (record->has & FLOW_ORIG_ZONE)
-        dst = put_number(PUT(dst, "--orig-zone "), flow->way[WAY_ORIG].zone);
-    if (record->has & FLOW_REPLY_ZONE)
-        dst = put_number(PUT(dst, "--reply-zone "), flow->way[WAY_REPLY].zone);
+    dst = PUT_KNOWN(dst, record->has & FLOW_SECMARK, "-c ", flow->secmark);
+    dst = PUT_KNOWN(dst, record->has & FLOW_ZONE, "-w ", flow->zone);
+    dst = PUT_KNOWN(dst, record->has & FLOW_ORIG_ZONE, "--orig-zone ", flow->way[WAY_ORIG].zone);
+    dst = PUT_KNOWN(dst, record->has & FLOW_REPLY_ZONE, "--reply-zone ", flow->way[WAY_REPLY].zone);
     return dst;
 }
 
@@ -102,10 +97,10 @@ static char *put_vtags(char *dst, const struct record *record)
 {
     const struct flow_record *flow = &record->flow;
 
-    if (record->has & FLOW_ORIG_VTAG)
-        dst = put_number(PUT(dst, "--orig-vtag "), htonl(flow->way[WAY_ORIG].vtag));
-    if (record->has & FLOW_REPLY_VTAG)
-        dst = put_number(PUT(dst, "--reply-vtag "), htonl(flow->way[WAY_REPLY].vtag));
+    dst = PUT_KNOWN(dst, record->has & FLOW_ORIG_VTAG, "--orig-vtag ",
+                    htonl(flow->way[WAY_ORIG].vtag));
+    dst = PUT_KNOWN(dst, record->has & FLOW_REPLY_VTAG, "--reply-vtag ",
+                    htonl(flow->way[WAY_REPLY].vtag));
     return dst;
 }
 

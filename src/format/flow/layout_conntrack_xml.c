@@ -14,6 +14,10 @@ static const char delimiters[] = "<>&\"";
 /* <name>number</name>; name is a literal. */
 #define PUT_ELEMENT(dst, name, number) PUT(text_u64(PUT(dst, "<" name ">"), number), "</" name ">")
 
+/* The same, if it is known. */
+#define PUT_KNOWN_ELEMENT(dst, known, name, number)                                                \
+    ((known) ? PUT_ELEMENT(dst, name, number) : (dst))
+
 /* <name>text</name>, of a text that others chose. */
 #define PUT_TEXT_ELEMENT(conntrack, dst, name, text)                                               \
     PUT(put_foreign(conntrack, PUT(dst, "<" name ">"), text, delimiters), "</" name ">")
@@ -87,8 +91,7 @@ static char *put_way(char *dst, const struct record *record, enum flow_way way)
 
     if (has_of_way(record, FLOW_ORIG, way))
         dst = put_tuple(dst, record->flow.family, &direction->tuple);
-    if (has_of_way(record, FLOW_ORIG_ZONE, way))
-        dst = PUT_ELEMENT(dst, "zone", direction->zone);
+    dst = PUT_KNOWN_ELEMENT(dst, has_of_way(record, FLOW_ORIG_ZONE, way), "zone", direction->zone);
     if (has_of_way(record, FLOW_ORIG_COUNTERS, way)) {
         dst = PUT_ELEMENT(PUT(dst, "<counters>"), "packets", direction->packets);
         dst = PUT(PUT_ELEMENT(dst, "bytes", direction->bytes), "</counters>");
@@ -138,14 +141,11 @@ static char *put_times(const struct conntrack_sink *conntrack, char *dst,
 
     if (conntrack->layout.ktimestamp) {
         dst = PUT(dst, "<timestamp>");
-        if (record->has & FLOW_START)
-            dst = PUT_ELEMENT(dst, "start", flow->start);
-        if (record->has & FLOW_STOP)
-            dst = PUT_ELEMENT(dst, "stop", flow->stop);
+        dst = PUT_KNOWN_ELEMENT(dst, record->has & FLOW_START, "start", flow->start);
+        dst = PUT_KNOWN_ELEMENT(dst, record->has & FLOW_STOP, "stop", flow->stop);
         dst = PUT(dst, "</timestamp>");
     }
-    if (record->has & FLOW_START)
-        dst = PUT_ELEMENT(dst, "deltatime", delta_time(record));
+    dst = PUT_KNOWN_ELEMENT(dst, record->has & FLOW_START, "deltatime", delta_time(record));
     return dst;
 }
 
@@ -158,12 +158,9 @@ static char *put_identity(char *dst, const struct record *record)
 {
     const struct flow_record *flow = &record->flow;
 
-    if (record->has & FLOW_ZONE)
-        dst = PUT_ELEMENT(dst, "zone", flow->zone);
-    if (record->has & FLOW_USE)
-        dst = PUT_ELEMENT(dst, "use", flow->use);
-    if (record->has & FLOW_ID)
-        dst = PUT_ELEMENT(dst, "id", flow->id);
+    dst = PUT_KNOWN_ELEMENT(dst, record->has & FLOW_ZONE, "zone", flow->zone);
+    dst = PUT_KNOWN_ELEMENT(dst, record->has & FLOW_USE, "use", flow->use);
+    dst = PUT_KNOWN_ELEMENT(dst, record->has & FLOW_ID, "id", flow->id);
     if ((record->has & FLOW_STATUS) && (flow->status & IPS_ASSURED))
         dst = PUT(dst, "<assured/>");
     if ((record->has & FLOW_STATUS) && !(flow->status & IPS_SEEN_REPLY))
@@ -179,14 +176,11 @@ static char *put_independent(const struct conntrack_sink *conntrack, char *dst,
     dst = PUT(dst, "<meta direction=\"independent\">");
     if (record->has & FLOW_STATE)
         dst = put_state(dst, flow->state);
-    if (record->has & FLOW_TIMEOUT)
-        dst = PUT_ELEMENT(dst, "timeout", flow->timeout);
-    if (record->has & FLOW_MARK)
-        dst = PUT_ELEMENT(dst, "mark", flow->mark);
+    dst = PUT_KNOWN_ELEMENT(dst, record->has & FLOW_TIMEOUT, "timeout", flow->timeout);
+    dst = PUT_KNOWN_ELEMENT(dst, record->has & FLOW_MARK, "mark", flow->mark);
     if (shows_labels(conntrack, record))
         dst = put_labels(conntrack, dst, flow);
-    if (record->has & FLOW_SECMARK)
-        dst = PUT_ELEMENT(dst, "secmark", flow->secmark);
+    dst = PUT_KNOWN_ELEMENT(dst, record->has & FLOW_SECMARK, "secmark", flow->secmark);
     if (record->has & FLOW_SECCTX)
         dst = PUT_TEXT_ELEMENT(conntrack, dst, "secctx", flow->secctx);
 
@@ -271,12 +265,9 @@ char *xml_expectation(const struct conntrack_sink *conntrack, char *dst,
     if (record->has & FLOW_HELPER)
         dst = PUT_TEXT_ELEMENT(conntrack, dst, "helper-name", expectation->helper);
 
-    if (record->has & FLOW_TIMEOUT)
-        dst = PUT_ELEMENT(dst, "timeout", expectation->timeout);
-    if (record->has & FLOW_CLASS)
-        dst = PUT_ELEMENT(dst, "class", expectation->class);
-    if (record->has & FLOW_ZONE)
-        dst = PUT_ELEMENT(dst, "zone", expectation->zone);
+    dst = PUT_KNOWN_ELEMENT(dst, record->has & FLOW_TIMEOUT, "timeout", expectation->timeout);
+    dst = PUT_KNOWN_ELEMENT(dst, record->has & FLOW_CLASS, "class", expectation->class);
+    dst = PUT_KNOWN_ELEMENT(dst, record->has & FLOW_ZONE, "zone", expectation->zone);
     if (conntrack->layout.timestamp)
         dst = put_when(dst, row_received(record, expectation->received));
     dst = put_expectation_flags(dst, record);
