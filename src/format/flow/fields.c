@@ -1,4 +1,4 @@
-/* The fields of flows, as connection tracking knows them. */
+/* The fields of flows, as connection tracking knows them, and of those that helpers expect. */
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <netinet/in.h>
 
@@ -6,7 +6,18 @@
 #include "fastnet/flow_names.h"
 #include "fastnet/lookup.h"
 #include "format/fields/fields.h"
-#include "format/flow/flow_values.h"
+
+/* A member of a struct flow_tuple; the function sees the tuple by tuple_of(). */
+#define OF_TUPLE(id, function, tuple, part, ...)                                                   \
+    COMPUTED(id, VALUE_NUMBER, function, __VA_ARGS__, MEMBER(tuple.part),                          \
+             .index = offsetof(struct record, tuple))
+
+/* The port of a protocol that has ports. */
+#define PORT(id, tuple, part, ...) OF_TUPLE(id, port_of_tuple, tuple, part, __VA_ARGS__)
+
+/* The two directions of a flow. */
+#define ORIG  flow.way[WAY_ORIG]
+#define REPLY flow.way[WAY_REPLY]
 
 /* --- Its ends --------------------------------------------------------------------------------- */
 
@@ -15,7 +26,7 @@ static const struct flow_tuple *tuple_of(const struct cell *cell)
     return (const void *)((const char *)cell->record + cell->field->index);
 }
 
-struct value port_of_tuple(const struct cell *cell)
+static struct value port_of_tuple(const struct cell *cell)
 {
     const struct flow_tuple *tuple = tuple_of(cell);
 
@@ -99,32 +110,31 @@ static struct value process(const struct cell *cell)
 
 /* In the order in which --columns=help lists them. Names and meanings stay once released. */
 static const struct field fields[] = {
-    NAMED(protocol, flow.way[WAY_ORIG].tuple.protocol, flow_protocol_word, FLOW_ORIG,
+    NAMED(protocol, ORIG.tuple.protocol, flow_protocol_word, FLOW_ORIG,
           "tcp, udp, icmp, ...; the number where it has no name"),
-    NUMBER(protocol_number, flow.way[WAY_ORIG].tuple.protocol, FLOW_ORIG, "number of the protocol"),
+    NUMBER(protocol_number, ORIG.tuple.protocol, FLOW_ORIG, "number of the protocol"),
     WORD(family, flow.family, family_name, 0, "inet or inet6"),
     COMPUTED(state, VALUE_TEXT, state, FLOW_STATE | FLOW_ORIG,
              "of TCP, SCTP and DCCP: ESTABLISHED, TIME_WAIT, SYN_SENT, ...", .coloured = true),
     NUMBER(timeout, flow.timeout, FLOW_TIMEOUT, "seconds until it is forgotten",
            .unit = UNIT_SECONDS),
-    ADDRESS(orig_src, flow.way[WAY_ORIG].tuple.src, FLOW_ORIG, "who sent the first packet"),
-    ADDRESS(orig_dst, flow.way[WAY_ORIG].tuple.dst, FLOW_ORIG, "to whom"),
-    PORT(orig_sport, flow.way[WAY_ORIG].tuple, src_port, FLOW_ORIG, "port of the sender"),
-    PORT(orig_dport, flow.way[WAY_ORIG].tuple, dst_port, FLOW_ORIG, "port that it was sent to"),
-    COUNTER(orig_packets, flow.way[WAY_ORIG].packets, FLOW_ORIG_COUNTERS,
+    ADDRESS(orig_src, ORIG.tuple.src, FLOW_ORIG, "who sent the first packet"),
+    ADDRESS(orig_dst, ORIG.tuple.dst, FLOW_ORIG, "to whom"),
+    PORT(orig_sport, ORIG.tuple, src_port, FLOW_ORIG, "port of the sender"),
+    PORT(orig_dport, ORIG.tuple, dst_port, FLOW_ORIG, "port that it was sent to"),
+    COUNTER(orig_packets, ORIG.packets, FLOW_ORIG_COUNTERS,
             "packets in that direction; only with nf_conntrack_acct", .unit = UNIT_PACKETS),
-    COUNTER(orig_bytes, flow.way[WAY_ORIG].bytes, FLOW_ORIG_COUNTERS,
+    COUNTER(orig_bytes, ORIG.bytes, FLOW_ORIG_COUNTERS,
             "bytes in that direction; only with nf_conntrack_acct", .unit = UNIT_BYTES),
-    ADDRESS(reply_src, flow.way[WAY_REPLY].tuple.src, FLOW_REPLY,
+    ADDRESS(reply_src, REPLY.tuple.src, FLOW_REPLY,
             "who answers; another than orig_dst where that was translated"),
-    ADDRESS(reply_dst, flow.way[WAY_REPLY].tuple.dst, FLOW_REPLY,
+    ADDRESS(reply_dst, REPLY.tuple.dst, FLOW_REPLY,
             "to whom; another than orig_src where that was translated"),
-    PORT(reply_sport, flow.way[WAY_REPLY].tuple, src_port, FLOW_REPLY,
-         "port that is answered from"),
-    PORT(reply_dport, flow.way[WAY_REPLY].tuple, dst_port, FLOW_REPLY, "port that is answered to"),
-    COUNTER(reply_packets, flow.way[WAY_REPLY].packets, FLOW_REPLY_COUNTERS,
+    PORT(reply_sport, REPLY.tuple, src_port, FLOW_REPLY, "port that is answered from"),
+    PORT(reply_dport, REPLY.tuple, dst_port, FLOW_REPLY, "port that is answered to"),
+    COUNTER(reply_packets, REPLY.packets, FLOW_REPLY_COUNTERS,
             "packets of the answers; only with nf_conntrack_acct", .unit = UNIT_PACKETS),
-    COUNTER(reply_bytes, flow.way[WAY_REPLY].bytes, FLOW_REPLY_COUNTERS,
+    COUNTER(reply_bytes, REPLY.bytes, FLOW_REPLY_COUNTERS,
             "bytes of the answers; only with nf_conntrack_acct", .unit = UNIT_BYTES),
     FLAGS(status, flow.status, flow_status_names, FLOW_STATUS,
           "SEEN_REPLY, ASSURED, SRC_NAT ... joined by commas"),
@@ -132,9 +142,9 @@ static const struct field fields[] = {
     COMPUTED(zone, VALUE_NUMBER, zone, FLOW_ORIG, "zone of both directions; 0 if each has its own",
              .optional = FLOW_ZONE, MEMBER(flow.zone)),
     COMPUTED(orig_zone, VALUE_NUMBER, orig_zone, FLOW_ORIG, "zone of the original direction",
-             .optional = FLOW_ORIG_ZONE | FLOW_ZONE, MEMBER(flow.way[WAY_ORIG].zone)),
+             .optional = FLOW_ORIG_ZONE | FLOW_ZONE, MEMBER(ORIG.zone)),
     COMPUTED(reply_zone, VALUE_NUMBER, reply_zone, FLOW_ORIG, "zone of the answers",
-             .optional = FLOW_REPLY_ZONE | FLOW_ZONE, MEMBER(flow.way[WAY_REPLY].zone)),
+             .optional = FLOW_REPLY_ZONE | FLOW_ZONE, MEMBER(REPLY.zone)),
     NUMBER(secmark, flow.secmark, FLOW_SECMARK, "its security mark"),
     TEXT(secctx, flow.secctx, FLOW_SECCTX, "its security context"),
     TEXT(helper, flow.helper, FLOW_HELPER, "the helper that looks into it: ftp, sip, ..."),
@@ -147,23 +157,19 @@ static const struct field fields[] = {
     NANOSECONDS(stop, flow.stop, FLOW_STOP, "when it ended, in seconds since 1970"),
     COMPUTED(age, VALUE_DECIMAL, age, FLOW_START, "seconds from its beginning to its end or to now",
              .optional = FLOW_STOP, .unit = UNIT_SECONDS),
-    OF_TUPLE(icmp_type, icmp_of_tuple, flow.way[WAY_ORIG].tuple, icmp_type, FLOW_ORIG,
+    OF_TUPLE(icmp_type, icmp_of_tuple, ORIG.tuple, icmp_type, FLOW_ORIG,
              "of ICMP: type of the request"),
-    OF_TUPLE(icmp_code, icmp_of_tuple, flow.way[WAY_ORIG].tuple, icmp_code, FLOW_ORIG,
+    OF_TUPLE(icmp_code, icmp_of_tuple, ORIG.tuple, icmp_code, FLOW_ORIG,
              "of ICMP: code of the request"),
-    OF_TUPLE(icmp_id, icmp_of_tuple, flow.way[WAY_ORIG].tuple, src_port, FLOW_ORIG,
-             "of ICMP: its identifier"),
-    OF_TUPLE(orig_srckey, key_of_tuple, flow.way[WAY_ORIG].tuple, src_port, FLOW_ORIG,
-             "of GRE: source key"),
-    OF_TUPLE(orig_dstkey, key_of_tuple, flow.way[WAY_ORIG].tuple, dst_port, FLOW_ORIG,
-             "of GRE: destination key"),
-    OF_TUPLE(reply_srckey, key_of_tuple, flow.way[WAY_REPLY].tuple, src_port, FLOW_REPLY,
+    OF_TUPLE(icmp_id, icmp_of_tuple, ORIG.tuple, src_port, FLOW_ORIG, "of ICMP: its identifier"),
+    OF_TUPLE(orig_srckey, key_of_tuple, ORIG.tuple, src_port, FLOW_ORIG, "of GRE: source key"),
+    OF_TUPLE(orig_dstkey, key_of_tuple, ORIG.tuple, dst_port, FLOW_ORIG, "of GRE: destination key"),
+    OF_TUPLE(reply_srckey, key_of_tuple, REPLY.tuple, src_port, FLOW_REPLY,
              "of GRE: source key of the answers"),
-    OF_TUPLE(reply_dstkey, key_of_tuple, flow.way[WAY_REPLY].tuple, dst_port, FLOW_REPLY,
+    OF_TUPLE(reply_dstkey, key_of_tuple, REPLY.tuple, dst_port, FLOW_REPLY,
              "of GRE: destination key of the answers"),
-    NUMBER(orig_vtag, flow.way[WAY_ORIG].vtag, FLOW_ORIG_VTAG, "of SCTP: verification tag"),
-    NUMBER(reply_vtag, flow.way[WAY_REPLY].vtag, FLOW_REPLY_VTAG,
-           "of SCTP: verification tag of the answers"),
+    NUMBER(orig_vtag, ORIG.vtag, FLOW_ORIG_VTAG, "of SCTP: verification tag"),
+    NUMBER(reply_vtag, REPLY.vtag, FLOW_REPLY_VTAG, "of SCTP: verification tag of the answers"),
     WORD(role, flow.role, role_name, FLOW_ROLE, "of DCCP: client or server"),
     WORD(event, flow.event, flow_event_name, FLOW_EVENT, "of an event: NEW, UPDATE or DESTROY"),
     NANOSECONDS(received, flow.received, FLOW_EVENT,
@@ -174,8 +180,7 @@ static const struct field fields[] = {
              .needs.lookups = NEED_SENDERS),
 };
 
-/* --- What rows are chosen by, and not shown ----------------------------------------------------
- */
+/* --- What rows are chosen by, and not shown --------------------------------------------------- */
 
 /*
  * The end of the reply that stands for an end of the original: what that was translated to. The
@@ -235,9 +240,9 @@ const struct field field_dst_nat_port =
 
 /* To conntrack, what a flow has no word of is 0. */
 const struct field field_own_orig_zone =
-    NUMBER(own_orig_zone, flow.way[WAY_ORIG].zone, 0, "its own", .optional = FLOW_ORIG_ZONE);
+    NUMBER(own_orig_zone, ORIG.zone, 0, "its own", .optional = FLOW_ORIG_ZONE);
 const struct field field_own_reply_zone =
-    NUMBER(own_reply_zone, flow.way[WAY_REPLY].zone, 0, "its own", .optional = FLOW_REPLY_ZONE);
+    NUMBER(own_reply_zone, REPLY.zone, 0, "its own", .optional = FLOW_REPLY_ZONE);
 /* Labels are chosen by their bits, whatever their names. */
 const struct field field_label_bits =
     COMPUTED(labels, VALUE_FLAGS, labels, FLOW_LABELS, "the bits of its labels");
@@ -249,8 +254,8 @@ static const struct borrowed borrowed[] = {
     BORROWED_TEXT(flow.secctx, FLOW_SECCTX),
 };
 static const struct named_address hosts[] = {
-    NAMED_ADDRESS(flow.way[WAY_ORIG].tuple.src, FLOW_ORIG),
-    NAMED_ADDRESS(flow.way[WAY_ORIG].tuple.dst, FLOW_ORIG),
+    NAMED_ADDRESS(ORIG.tuple.src, FLOW_ORIG),
+    NAMED_ADDRESS(ORIG.tuple.dst, FLOW_ORIG),
 };
 
 const struct kind kind_flow = {
@@ -260,4 +265,49 @@ const struct kind kind_flow = {
     FIELDS(fields),
     BORROWED(borrowed),
     HOSTS(hosts),
+};
+
+/* --- Expectations ----------------------------------------------------------------------------- */
+
+static const struct field expectation_fields[] = {
+    NAMED(protocol, expectation.orig.protocol, flow_protocol_word, FLOW_ORIG,
+          "tcp, udp, ...; the number where it has no name"),
+    WORD(family, expectation.family, family_name, 0, "inet or inet6"),
+    NUMBER(timeout, expectation.timeout, FLOW_TIMEOUT, "seconds until it is given up",
+           .unit = UNIT_SECONDS),
+    ADDRESS(src, expectation.orig.src, FLOW_ORIG, "who is expected to send"),
+    ADDRESS(dst, expectation.orig.dst, FLOW_ORIG, "to whom"),
+    /* A port may be 0 here: it is not known yet, and its mask is 0 too. */
+    PORT(sport, expectation.orig, src_port, FLOW_ORIG, "port of the sender"),
+    PORT(dport, expectation.orig, dst_port, FLOW_ORIG, "port that it will be sent to"),
+    ADDRESS(mask_src, expectation.mask.src, FLOW_MASK, "the bits of src that count"),
+    ADDRESS(mask_dst, expectation.mask.dst, FLOW_MASK, "the bits of dst that count"),
+    PORT(mask_sport, expectation.mask, src_port, FLOW_MASK, "the bits of sport that count"),
+    PORT(mask_dport, expectation.mask, dst_port, FLOW_MASK, "the bits of dport that count"),
+    ADDRESS(master_src, expectation.master.src, FLOW_MASTER,
+            "the flow that it belongs to: its original direction"),
+    ADDRESS(master_dst, expectation.master.dst, FLOW_MASTER, "... to whom"),
+    PORT(master_sport, expectation.master, src_port, FLOW_MASTER, "... port of the sender"),
+    PORT(master_dport, expectation.master, dst_port, FLOW_MASTER, "... port that it was sent to"),
+    /* No kernel so far tells the zone of any, so one that is absent is unknown, and not zone 0. */
+    NUMBER(zone, expectation.zone, FLOW_ZONE, "its zone"),
+    FLAGS(flags, expectation.flags, expectation_flag_names, FLOW_FLAGS,
+          "PERMANENT, INACTIVE, USERSPACE; by commas"),
+    NUMBER(class, expectation.class, FLOW_CLASS, "number of the helper's class of expectations"),
+    TEXT(helper, expectation.helper, FLOW_HELPER, "the helper of the flow that it belongs to"),
+    NUMBER(id, expectation.id, FLOW_ID, "the kernel's own number for it"),
+    WORD(event, expectation.event, flow_event_name, FLOW_EVENT, "of an event: NEW or DESTROY"),
+    NANOSECONDS(received, expectation.received, FLOW_EVENT,
+                "of an event: when it was read, seconds since 1970"),
+};
+
+static const struct borrowed expectation_borrowed[] = {
+    BORROWED_TEXT(expectation.helper, FLOW_HELPER)};
+
+const struct kind kind_expectation = {
+    .name = "expectations",
+    .size = RECORD_SIZE(expectation),
+    .identified = true,
+    FIELDS(expectation_fields),
+    BORROWED(expectation_borrowed),
 };

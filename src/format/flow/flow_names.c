@@ -7,34 +7,26 @@
 #include <stddef.h>
 #include <strings.h>
 
+#define TCP_STATE(name) [TCP_CONNTRACK_##name] = TEXT_LITERAL(#name)
+#define STATE(name)     TEXT_LITERAL(#name)
+
 static const struct text tcp_states[] = {
-    [TCP_CONNTRACK_NONE] = TEXT_LITERAL("NONE"),
-    [TCP_CONNTRACK_SYN_SENT] = TEXT_LITERAL("SYN_SENT"),
-    [TCP_CONNTRACK_SYN_RECV] = TEXT_LITERAL("SYN_RECV"),
-    [TCP_CONNTRACK_ESTABLISHED] = TEXT_LITERAL("ESTABLISHED"),
-    [TCP_CONNTRACK_FIN_WAIT] = TEXT_LITERAL("FIN_WAIT"),
-    [TCP_CONNTRACK_CLOSE_WAIT] = TEXT_LITERAL("CLOSE_WAIT"),
-    [TCP_CONNTRACK_LAST_ACK] = TEXT_LITERAL("LAST_ACK"),
-    [TCP_CONNTRACK_TIME_WAIT] = TEXT_LITERAL("TIME_WAIT"),
-    [TCP_CONNTRACK_CLOSE] = TEXT_LITERAL("CLOSE"),
-    [TCP_CONNTRACK_SYN_SENT2] = TEXT_LITERAL("SYN_SENT2"),
+    TCP_STATE(NONE),     TCP_STATE(SYN_SENT),   TCP_STATE(SYN_RECV), TCP_STATE(ESTABLISHED),
+    TCP_STATE(FIN_WAIT), TCP_STATE(CLOSE_WAIT), TCP_STATE(LAST_ACK), TCP_STATE(TIME_WAIT),
+    TCP_STATE(CLOSE),    TCP_STATE(SYN_SENT2),
 };
 
 /* In the order of enum sctp_conntrack, whose header does not go together with netinet/in.h. */
 static const struct text sctp_states[] = {
-    TEXT_LITERAL("NONE"),           TEXT_LITERAL("CLOSED"),
-    TEXT_LITERAL("COOKIE_WAIT"),    TEXT_LITERAL("COOKIE_ECHOED"),
-    TEXT_LITERAL("ESTABLISHED"),    TEXT_LITERAL("SHUTDOWN_SENT"),
-    TEXT_LITERAL("SHUTDOWN_RECD"),  TEXT_LITERAL("SHUTDOWN_ACK_SENT"),
-    TEXT_LITERAL("HEARTBEAT_SENT"), TEXT_LITERAL("HEARTBEAT_ACKED"),
+    STATE(NONE),           STATE(CLOSED),          STATE(COOKIE_WAIT),   STATE(COOKIE_ECHOED),
+    STATE(ESTABLISHED),    STATE(SHUTDOWN_SENT),   STATE(SHUTDOWN_RECD), STATE(SHUTDOWN_ACK_SENT),
+    STATE(HEARTBEAT_SENT), STATE(HEARTBEAT_ACKED),
 };
 
 /* In the order of enum ct_dccp_states, which was never in a header for programs. */
 static const struct text dccp_states[] = {
-    TEXT_LITERAL("NONE"),     TEXT_LITERAL("REQUEST"),  TEXT_LITERAL("RESPOND"),
-    TEXT_LITERAL("PARTOPEN"), TEXT_LITERAL("OPEN"),     TEXT_LITERAL("CLOSEREQ"),
-    TEXT_LITERAL("CLOSING"),  TEXT_LITERAL("TIMEWAIT"), TEXT_LITERAL("IGNORE"),
-    TEXT_LITERAL("INVALID"),
+    STATE(NONE),     STATE(REQUEST), STATE(RESPOND),  STATE(PARTOPEN), STATE(OPEN),
+    STATE(CLOSEREQ), STATE(CLOSING), STATE(TIMEWAIT), STATE(IGNORE),   STATE(INVALID),
 };
 
 static const struct text protocols[] = {
@@ -50,19 +42,12 @@ struct names {
     size_t count;
 };
 
-static struct names states_of(uint8_t protocol)
-{
-    switch (protocol) {
-    case IPPROTO_TCP:
-        return (struct names){tcp_states, COUNT(tcp_states)};
-    case IPPROTO_SCTP:
-        return (struct names){sctp_states, COUNT(sctp_states)};
-    case IPPROTO_DCCP:
-        return (struct names){dccp_states, COUNT(dccp_states)};
-    default:
-        return (struct names){.count = 0};
-    }
-}
+static const struct names states[UINT8_MAX + 1] = {
+    [IPPROTO_TCP] = {tcp_states, COUNT(tcp_states)},
+    [IPPROTO_SCTP] = {sctp_states, COUNT(sctp_states)},
+    [IPPROTO_DCCP] = {dccp_states, COUNT(dccp_states)},
+};
+static const struct names protocol_names = {protocols, COUNT(protocols)};
 
 static struct text name_of(struct names names, uint8_t number)
 {
@@ -80,22 +65,22 @@ static int number_of(struct names names, const char *name, size_t length)
 
 struct text flow_state_name(uint8_t protocol, uint8_t state)
 {
-    return name_of(states_of(protocol), state);
+    return name_of(states[protocol], state);
 }
 
 int flow_state_number(uint8_t protocol, const char *name, size_t length)
 {
-    return number_of(states_of(protocol), name, length);
+    return number_of(states[protocol], name, length);
 }
 
 struct text flow_protocol_name(uint8_t protocol)
 {
-    return name_of((struct names){protocols, COUNT(protocols)}, protocol);
+    return name_of(protocol_names, protocol);
 }
 
 int flow_protocol_number(const char *name, size_t length)
 {
-    return number_of((struct names){protocols, COUNT(protocols)}, name, length);
+    return number_of(protocol_names, name, length);
 }
 
 const char *flow_protocol_word(uint64_t protocol)
@@ -116,33 +101,19 @@ bool flow_is_icmp(uint8_t protocol)
 const char *flow_event_name(uint64_t event)
 {
     static const char *const names[] = {
-        [FLOW_NEW] = "NEW",
-        [FLOW_UPDATE] = "UPDATE",
-        [FLOW_DESTROY] = "DESTROY",
-    };
+        [FLOW_NEW] = "NEW", [FLOW_UPDATE] = "UPDATE", [FLOW_DESTROY] = "DESTROY"};
 
     return event < COUNT(names) ? names[event] : NULL;
 }
 
+/* The header still calls the bit of NAT_CLASH by its old name, which the kernel no longer has. */
+#define IPS_NAT_CLASH_BIT IPS_UNTRACKED_BIT
+#define STATUS(bit)       [IPS_##bit##_BIT] = #bit
 static const char *const status_bits[] = {
-    [IPS_EXPECTED_BIT] = "EXPECTED",
-    [IPS_SEEN_REPLY_BIT] = "SEEN_REPLY",
-    [IPS_ASSURED_BIT] = "ASSURED",
-    [IPS_CONFIRMED_BIT] = "CONFIRMED",
-    [IPS_SRC_NAT_BIT] = "SRC_NAT",
-    [IPS_DST_NAT_BIT] = "DST_NAT",
-    [IPS_SEQ_ADJUST_BIT] = "SEQ_ADJUST",
-    [IPS_SRC_NAT_DONE_BIT] = "SRC_NAT_DONE",
-    [IPS_DST_NAT_DONE_BIT] = "DST_NAT_DONE",
-    [IPS_DYING_BIT] = "DYING",
-    [IPS_FIXED_TIMEOUT_BIT] = "FIXED_TIMEOUT",
-    [IPS_TEMPLATE_BIT] = "TEMPLATE",
-    /* In the header it is still UNTRACKED, which the kernel no longer has. */
-    [IPS_UNTRACKED_BIT] = "NAT_CLASH",
-    [IPS_HELPER_BIT] = "HELPER",
-    [IPS_OFFLOAD_BIT] = "OFFLOAD",
-    [IPS_HW_OFFLOAD_BIT] = "HW_OFFLOAD",
-};
+    STATUS(EXPECTED),     STATUS(SEEN_REPLY), STATUS(ASSURED),       STATUS(CONFIRMED),
+    STATUS(SRC_NAT),      STATUS(DST_NAT),    STATUS(SEQ_ADJUST),    STATUS(SRC_NAT_DONE),
+    STATUS(DST_NAT_DONE), STATUS(DYING),      STATUS(FIXED_TIMEOUT), STATUS(TEMPLATE),
+    STATUS(NAT_CLASH),    STATUS(HELPER),     STATUS(OFFLOAD),       STATUS(HW_OFFLOAD)};
 const struct flag_names flow_status_names = {status_bits, COUNT(status_bits)};
 
 /* NF_CT_EXPECT_PERMANENT, _INACTIVE, _USERSPACE. */

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#include "fastnet/flow_names.h"
 #include "fastnet/layouts.h"
 #include "format/text/put.h"
 
@@ -81,6 +82,21 @@ char *put_more(const struct conntrack_sink *conntrack, char *dst);
 
 /* The names of these bits, joined by commas; bits without a name are left out. */
 char *put_bit_names(char *dst, const struct flag_names *names, uint32_t bits);
+
+/* "NONE" for a state without a name, "unknown" for a protocol. */
+static inline char *put_state_name(char *dst, uint8_t protocol, uint8_t state)
+{
+    const struct text name = flow_state_name(protocol, state);
+
+    return name.data ? put_text(dst, name) : PUT(dst, "NONE");
+}
+
+static inline char *put_protocol_name(char *dst, uint8_t protocol)
+{
+    const struct text name = flow_protocol_name(protocol);
+
+    return name.data ? put_text(dst, name) : PUT(dst, "unknown");
+}
 
 /* Whether the flow's labels are to be shown. */
 static inline bool shows_labels(const struct conntrack_sink *conntrack, const struct record *record)

@@ -6,7 +6,6 @@
 
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
-#include "fastnet/flow_names.h"
 
 static char *put_icmp(char *dst, const struct flow_tuple *tuple)
 {
@@ -71,19 +70,7 @@ static char *put_protocol(char *dst, uint8_t protocol)
         return PUT(dst, "tcp      6 ");
     if (protocol == IPPROTO_UDP)
         return PUT(dst, "udp      17 ");
-    struct text name = flow_protocol_name(protocol);
-    if (!name.data)
-        name = (struct text)TEXT_LITERAL("unknown");
-    return put_number(end_cell(put_text(dst, name), dst, 8), protocol);
-}
-
-static char *put_state(char *dst, const struct flow_record *flow)
-{
-    struct text name = flow_state_name(flow->way[WAY_ORIG].tuple.protocol, flow->state);
-
-    if (!name.data)
-        name = (struct text)TEXT_LITERAL("NONE");
-    return PUT(put_text(dst, name), " ");
+    return put_number(end_cell(put_protocol_name(dst, protocol), dst, 8), protocol);
 }
 
 /* Of one direction: the tuple, the zone and the counters. */
@@ -207,15 +194,16 @@ char *line_flow(const struct conntrack_sink *conntrack, char *dst, const struct 
 {
     const struct conntrack_layout *layout = &conntrack->layout;
     const struct flow_record *flow = &record->flow;
+    const uint8_t protocol = flow->way[WAY_ORIG].tuple.protocol;
 
     dst = put_event(dst, record, flow->event);
     if (layout->extended)
         dst = put_network_protocol(dst, flow->family);
-    dst = put_protocol(dst, flow->way[WAY_ORIG].tuple.protocol);
+    dst = put_protocol(dst, protocol);
     if (record->has & FLOW_TIMEOUT)
         dst = put_number(dst, flow->timeout);
     if (record->has & FLOW_STATE)
-        dst = put_state(dst, flow);
+        dst = PUT(put_state_name(dst, protocol, flow->state), " ");
     dst = put_ways(dst, record);
     dst = PUT_KNOWN(dst, record->has & FLOW_MARK, "mark=", flow->mark);
     if (record->has & UNCOMMON)

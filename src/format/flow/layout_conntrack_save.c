@@ -5,7 +5,6 @@
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <netinet/in.h>
 
-#include "fastnet/flow_names.h"
 #include "format/flow/layout_conntrack.h"
 
 /* A flow that is listed, and no event, is to be added. */
@@ -93,28 +92,21 @@ static inline char *put_ports(char *dst, const struct flow_direction *direction,
  * conntrack reads the bytes of a tag on the wire as a number in the order of this machine, both
  * here and in its options. Only if both do the same does the option make the same tag again.
  */
-static char *put_vtags(char *dst, const struct record *record)
-{
-    const struct flow_record *flow = &record->flow;
-
-    dst = PUT_KNOWN(dst, record->has & FLOW_ORIG_VTAG, "--orig-vtag ",
-                    htonl(flow->way[WAY_ORIG].vtag));
-    dst = PUT_KNOWN(dst, record->has & FLOW_REPLY_VTAG, "--reply-vtag ",
-                    htonl(flow->way[WAY_REPLY].vtag));
-    return dst;
-}
-
+/*
+ * conntrack reads the bytes of a tag on the wire as a number in the order of this machine, both
+ * here and in its options. Only if both do the same does the option make the same tag again.
+ */
 static char *put_state(char *dst, const struct record *record)
 {
     const struct flow_record *flow = &record->flow;
+    const struct flow_direction *way = flow->way;
+    const uint8_t protocol = way[WAY_ORIG].tuple.protocol;
 
-    if (record->has & FLOW_STATE) {
-        const struct text name = flow_state_name(flow->way[WAY_ORIG].tuple.protocol, flow->state);
-        dst = PUT(dst, "--state ");
-        dst = name.data ? put_text(dst, name) : PUT(dst, "NONE");
-        *dst++ = ' ';
-    }
-    dst = put_vtags(dst, record);
+    if (record->has & FLOW_STATE)
+        dst = PUT(put_state_name(PUT(dst, "--state "), protocol, flow->state), " ");
+    dst = PUT_KNOWN(dst, record->has & FLOW_ORIG_VTAG, "--orig-vtag ", htonl(way[WAY_ORIG].vtag));
+    dst =
+        PUT_KNOWN(dst, record->has & FLOW_REPLY_VTAG, "--reply-vtag ", htonl(way[WAY_REPLY].vtag));
     if (record->has & FLOW_ROLE)
         dst = flow->role == 0 ? PUT(dst, "--role client ") : PUT(dst, "--role server ");
     return dst;

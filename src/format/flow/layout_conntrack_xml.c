@@ -6,7 +6,6 @@
 
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
-#include "fastnet/flow_names.h"
 
 /* What XML would take for its own (5th edition, 2.4). */
 static const char delimiters[] = "<>&\"";
@@ -47,12 +46,8 @@ static char *open_network(char *dst, uint8_t family)
 
 static char *open_transport(char *dst, uint8_t protocol)
 {
-    const struct text name = flow_protocol_name(protocol);
-
     dst = text_u64(PUT(dst, "<layer4 protonum=\""), protocol);
-    dst = PUT(dst, "\" protoname=\"");
-    dst = name.data ? put_text(dst, name) : PUT(dst, "unknown");
-    return PUT(dst, "\">");
+    return PUT(put_protocol_name(PUT(dst, "\" protoname=\""), protocol), "\">");
 }
 
 static char *put_addresses(char *dst, const struct flow_tuple *tuple)
@@ -105,11 +100,7 @@ static char *put_way(char *dst, const struct record *record, enum flow_way way)
  */
 static char *put_state(char *dst, uint8_t state)
 {
-    const struct text name = flow_state_name(IPPROTO_TCP, state);
-
-    dst = PUT(dst, "<state>");
-    dst = name.data ? put_text(dst, name) : PUT(dst, "NONE");
-    return PUT(dst, "</state>");
+    return PUT(put_state_name(PUT(dst, "<state>"), IPPROTO_TCP, state), "</state>");
 }
 
 static char *put_labels(const struct conntrack_sink *conntrack, char *dst,
