@@ -33,12 +33,12 @@ enum {
     (offsetof(struct record, flow.way) + (way_) * sizeof(struct flow_direction) +                  \
      offsetof(struct flow_direction, member))
 
-/* Whether all flows that are wanted have this number there. */
-static bool requires(const struct predicate *where, size_t offset, uint64_t *number)
+/* Whether all flows that are wanted have this number there, which is not above max. */
+static bool requires(const struct predicate *where, size_t offset, uint64_t max, uint64_t *number)
 {
     const struct predicate *equal = predicate_requires(where, offset, PREDICATE_EQUAL);
 
-    if (!equal || equal->constant.type != VALUE_NUMBER)
+    if (!equal || equal->constant.type != VALUE_NUMBER || equal->constant.number > max)
         return false;
     *number = equal->constant.number;
     return true;
@@ -63,7 +63,7 @@ static bool requires_protocol(const struct predicate *where, uint8_t *protocol)
 {
     uint64_t number;
 
-    if (!requires(where, OF_WAY(WAY_ORIG, tuple.protocol), &number) || number > UINT8_MAX)
+    if (!requires(where, OF_WAY(WAY_ORIG, tuple.protocol), UINT8_MAX, &number))
         return false;
     *protocol = (uint8_t)number;
     return true;
@@ -75,56 +75,41 @@ struct comparison {
     struct flow_tuple tuple;
 };
 
-/* Each takes a number that is required into the tuple, and the flag that stands for it. */
-static void compare_u8(struct comparison *comparison, const struct predicate *where, size_t offset,
-                       uint8_t *member, uint32_t flag)
+/* Takes a number that is required into the tuple, and the flag that stands for it. */
+#define COMPARE(comparison, where, way, member, flag)                                              \
+    compare_number(comparison, where, OF_WAY(way, tuple.member), &(comparison)->tuple.member,      \
+                   sizeof(comparison)->tuple.member, flag)
+
+static void compare_number(struct comparison *comparison, const struct predicate *where,
+                           size_t offset, void *member, size_t size, uint32_t flag)
 {
+    const bool byte = size == sizeof(uint8_t);
     uint64_t number;
 
-    if (!requires(where, offset, &number) || number > UINT8_MAX)
+    if (!requires(where, offset, byte ? UINT8_MAX : UINT16_MAX, &number))
         return;
-    *member = (uint8_t)number;
+    if (byte)
+        *(uint8_t *)member = (uint8_t)number;
+    else
+        *(uint16_t *)member = (uint16_t)number;
     comparison->flags |= flag;
-}
-
-static void compare_u16(struct comparison *comparison, const struct predicate *where, size_t offset,
-                        uint16_t *member, uint32_t flag)
-{
-    uint64_t number;
-
-    if (!requires(where, offset, &number) || number > UINT16_MAX)
-        return;
-    *member = (uint16_t)number;
-    comparison->flags |= flag;
-}
-
-static void compare_icmp(struct comparison *comparison, const struct predicate *where)
-{
-    const bool v6 = comparison->tuple.protocol == IPPROTO_ICMPV6;
-    struct flow_tuple *tuple = &comparison->tuple;
-
-    compare_u8(comparison, where, OF_WAY(WAY_ORIG, tuple.icmp_type), &tuple->icmp_type,
-               v6 ? COMPARE_ICMPV6_TYPE : COMPARE_ICMP_TYPE);
-    compare_u8(comparison, where, OF_WAY(WAY_ORIG, tuple.icmp_code), &tuple->icmp_code,
-               v6 ? COMPARE_ICMPV6_CODE : COMPARE_ICMP_CODE);
-    compare_u16(comparison, where, OF_WAY(WAY_ORIG, tuple.src_port), &tuple->src_port,
-                v6 ? COMPARE_ICMPV6_ID : COMPARE_ICMP_ID);
 }
 
 /* Returns whether any is compared. The kernel compares ports of TCP and UDP only. */
 static bool compare_transport(struct comparison *comparison, const struct predicate *where,
                               enum flow_way way)
 {
-    struct flow_tuple *tuple = &comparison->tuple;
+    const uint8_t protocol = comparison->tuple.protocol;
+    const bool v6 = protocol == IPPROTO_ICMPV6;
     const uint32_t before = comparison->flags;
 
-    if (tuple->protocol == IPPROTO_TCP || tuple->protocol == IPPROTO_UDP) {
-        compare_u16(comparison, where, OF_WAY(way, tuple.src_port), &tuple->src_port,
-                    COMPARE_SRC_PORT);
-        compare_u16(comparison, where, OF_WAY(way, tuple.dst_port), &tuple->dst_port,
-                    COMPARE_DST_PORT);
-    } else if (way == WAY_ORIG && flow_is_icmp(tuple->protocol)) {
-        compare_icmp(comparison, where);
+    if (protocol == IPPROTO_TCP || protocol == IPPROTO_UDP) {
+        COMPARE(comparison, where, way, src_port, COMPARE_SRC_PORT);
+        COMPARE(comparison, where, way, dst_port, COMPARE_DST_PORT);
+    } else if (way == WAY_ORIG && flow_is_icmp(protocol)) {
+        COMPARE(comparison, where, way, icmp_type, v6 ? COMPARE_ICMPV6_TYPE : COMPARE_ICMP_TYPE);
+        COMPARE(comparison, where, way, icmp_code, v6 ? COMPARE_ICMPV6_CODE : COMPARE_ICMP_CODE);
+        COMPARE(comparison, where, way, src_port, v6 ? COMPARE_ICMPV6_ID : COMPARE_ICMP_ID);
     }
     return comparison->flags != before;
 }
@@ -220,13 +205,12 @@ static void put_comparisons(struct nlmsghdr *message, const struct predicate *wh
  */
 static uint16_t zone_of(const struct predicate *where)
 {
-    uint64_t zone;
+    uint64_t zone = 0;
 
-    if (!requires(where, offsetof(struct record, flow.zone), &zone) &&
-        !requires(where, OF_WAY(WAY_ORIG, zone), &zone) &&
-        !requires(where, OF_WAY(WAY_REPLY, zone), &zone))
-        return 0;
-    return zone <= UINT16_MAX ? (uint16_t)zone : 0;
+    if (!requires(where, offsetof(struct record, flow.zone), UINT16_MAX, &zone) &&
+        !requires(where, OF_WAY(WAY_ORIG, zone), UINT16_MAX, &zone))
+    (void) requires(where, OF_WAY(WAY_REPLY, zone), UINT16_MAX, &zone);
+    return (uint16_t)zone;
 }
 
 /* A number of which some bits are required, and its mask. */
@@ -239,7 +223,7 @@ static void put_masked(struct nlmsghdr *message, const struct predicate *where, 
     if (masked) {
         mask = masked->mask.bits[0];
         bits = predicate_bits(masked);
-    } else if (!requires(where, offset, &bits)) {
+    } else if (!requires(where, offset, UINT32_MAX, &bits)) {
         return;
     }
     if (!mask || (bits | mask) > UINT32_MAX)
@@ -265,7 +249,7 @@ uint8_t ctnetlink_family(const struct predicate *where)
 {
     uint64_t family;
 
-    if (!requires(where, offsetof(struct record, flow.family), &family))
+    if (!requires(where, offsetof(struct record, flow.family), UINT8_MAX, &family))
         return AF_UNSPEC;
     return family == AF_INET || family == AF_INET6 ? (uint8_t)family : AF_UNSPEC;
 }
