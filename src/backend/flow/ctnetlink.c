@@ -75,7 +75,7 @@ struct reading {
 struct source {
     const struct table *table;
     uint64_t fields;
-    uint16_t type; /* of the message that asks for it */
+    uint16_t type; /* of the message that asks for it; of events: the first group */
     int (*decode)(const struct nlmsghdr *message, struct record *record);
     int (*dump)(struct reading *reading);
 };
@@ -306,37 +306,24 @@ static enum flow_event event_of(const struct nlmsghdr *message)
     return (message->nlmsg_flags & NLM_F_CREATE) ? FLOW_NEW : FLOW_UPDATE;
 }
 
-static int take_flow_event(const struct nlmsghdr *message, void *arg)
+static int take_event(const struct nlmsghdr *message, void *arg)
 {
     struct reading *reading = arg;
     struct record *record = &reading->record;
-    int decoded = ctnetlink_decode_flow(message, record);
+    const int decoded = reading->source->decode(message, record);
+    const bool is_flow = record->kind == &kind_flow;
 
     record->identity = 0; /* the next event of the same flow is no repeat */
     if (!record->has)
         return hand_on(reading, decoded);
     record->has |= FLOW_EVENT;
-    record->flow.event = (uint8_t)event_of(message);
-    record->flow.received = clock_nanoseconds(CLOCK_REALTIME);
-    if (message->nlmsg_pid) {
+    *(is_flow ? &record->flow.event : &record->expectation.event) = (uint8_t)event_of(message);
+    *(is_flow ? &record->flow.received : &record->expectation.received) =
+        clock_nanoseconds(CLOCK_REALTIME);
+    if (is_flow && message->nlmsg_pid) {
         record->has |= FLOW_SENDER;
         record->flow.sender = message->nlmsg_pid;
     }
-    return hand_on(reading, decoded);
-}
-
-static int take_expectation_event(const struct nlmsghdr *message, void *arg)
-{
-    struct reading *reading = arg;
-    struct record *record = &reading->record;
-    int decoded = ctnetlink_decode_expectation(message, record);
-
-    record->identity = 0;
-    if (!record->has)
-        return hand_on(reading, decoded);
-    record->has |= FLOW_EVENT;
-    record->expectation.event = (uint8_t)event_of(message);
-    record->expectation.received = clock_nanoseconds(CLOCK_REALTIME);
     return hand_on(reading, decoded);
 }
 
@@ -353,30 +340,20 @@ static uint32_t groups_of(unsigned kinds, unsigned first)
     return (kinds & (1u << FLOW_NEW | 1u << FLOW_UPDATE | 1u << FLOW_DESTROY)) << (first - 1);
 }
 
-static int listen_to(struct reading *reading, netlink_fn fn, unsigned first)
+static int listen_to(struct reading *reading)
 {
     const struct query *query = reading->query;
     const struct netlink_listening listening = {
         .protocol = NETLINK_NETFILTER,
-        .groups = groups_of(query->events->kinds, first),
+        .groups = groups_of(query->events->kinds, reading->source->type),
         .buffer_size = query->events->buffer_size,
         .stop = query->events->stop,
-        .fn = fn,
+        .fn = take_event,
         .idle = idle,
         .arg = reading,
     };
 
     return netlink_listen(query->netlink, &listening, query->report);
-}
-
-static int listen_to_flows(struct reading *reading)
-{
-    return listen_to(reading, take_flow_event, NFNLGRP_CONNTRACK_NEW);
-}
-
-static int listen_to_expectations(struct reading *reading)
-{
-    return listen_to(reading, take_expectation_event, NFNLGRP_CONNTRACK_EXP_NEW);
 }
 
 /* --- All of them ------------------------------------------------------------------------------ */
@@ -387,14 +364,16 @@ static const struct source sources[] = {
     {&table_flows_dying, FIELDS_FLOW, CT(GET_DYING), ctnetlink_decode_flow, dump_list},
     {&table_flows_unconfirmed, FIELDS_FLOW, CT(GET_UNCONFIRMED), ctnetlink_decode_flow, dump_list},
     {&table_flow_one, FIELDS_FLOW, CT(GET), ctnetlink_decode_flow, get_one},
-    {&table_flow_events, FIELDS_FLOW | FIELDS_EVENT, 0, NULL, listen_to_flows},
+    {&table_flow_events, FIELDS_FLOW | FIELDS_EVENT, NFNLGRP_CONNTRACK_NEW, ctnetlink_decode_flow,
+     listen_to},
     {&table_flow_count, USAGE_ENTRIES, CT(GET_STATS), NULL, get_count},
     {&table_flow_usage, FIELDS_USAGE, CT(GET_STATS), NULL, dump_usage},
     {&table_flow_statistics, FLOW_COUNTER_BITS, CT(GET_STATS_CPU), ctnetlink_decode_flow_statistics,
      dump_list},
     {&table_expectations, FIELDS_EXPECTATION, EXP(GET), ctnetlink_decode_expectation, dump_list},
     {&table_expectation_one, FIELDS_EXPECTATION, EXP(GET), ctnetlink_decode_expectation, get_one},
-    {&table_expectation_events, FIELDS_EXPECTATION | FIELDS_EVENT, 0, NULL, listen_to_expectations},
+    {&table_expectation_events, FIELDS_EXPECTATION | FIELDS_EVENT, NFNLGRP_CONNTRACK_EXP_NEW,
+     ctnetlink_decode_expectation, listen_to},
     {&table_expectation_count, USAGE_ENTRIES, EXP(GET), NULL, count_expectations},
     {&table_expectation_statistics, FLOW_COUNTER_BITS, EXP(GET_STATS_CPU),
      ctnetlink_decode_expectation_statistics, dump_list},
