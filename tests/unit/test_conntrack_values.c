@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 
 #include "addresses.h"
-#include "cli/conntrack/conntrack_values.h"
+#include "cli/conntrack/conntrack_parsing.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

@@ -11,8 +11,7 @@
 #include <string.h>
 
 #include "cli/completion/completion.h"
-#include "cli/conntrack/conntrack_options.h"
-#include "cli/conntrack/conntrack_values.h"
+#include "cli/conntrack/conntrack_parsing.h"
 #include "cli/personality.h"
 #include "fastnet/array.h"
 #include "fastnet/flow_names.h"

@@ -7,7 +7,6 @@
 #include <sys/socket.h>
 
 #include "cli/conntrack/conntrack_parsing.h"
-#include "cli/conntrack/conntrack_values.h"
 #include "fastnet/array.h"
 #include "fastnet/flow_names.h"
 #include "fastnet/lookup.h"

@@ -5,7 +5,6 @@
 #include <sys/socket.h>
 
 #include "cli/conntrack/conntrack_parsing.h"
-#include "cli/conntrack/conntrack_values.h"
 #include "cli/personality.h"
 #include "fastnet/array.h"
 #include "fastnet/lookup.h"
@@ -168,17 +167,15 @@ static bool is_given(const struct conntrack_parsing *parsing, int id)
 static int take_command(struct conntrack_parsing *parsing, const struct option *option,
                         const char *table)
 {
-    static const enum conntrack_command commands[] = {['L' - 'A'] = COMMAND_LIST,
-                                                      ['G' - 'A'] = COMMAND_GET,
-                                                      ['E' - 'A'] = COMMAND_EVENT,
-                                                      ['C' - 'A'] = COMMAND_COUNT,
-                                                      ['S' - 'A'] = COMMAND_STATISTICS};
+    static const char letters[] = "LGECS"; /* in the order of enum conntrack_command */
     struct conntrack_options *options = parsing->options;
 
     if (parsing->has_command)
         return conntrack_fail(parsing, "Invalid commands combination", "", "");
     parsing->has_command = true;
-    options->command = option->id == OPTION_USAGE ? COMMAND_USAGE : commands[option->letter - 'A'];
+    options->command = option->id == OPTION_USAGE
+                           ? COMMAND_USAGE
+                           : (enum conntrack_command)(strchr(letters, option->letter) - letters);
     if (!table)
         return 0;
     if (conntrack_table(table, &options->table) < 0)
@@ -250,7 +247,7 @@ static int take_option(const struct option *option, const char *argument, void *
 
 /* --- What goes with what ---------------------------------------------------------------------- */
 
-/* The character by which allowed() names an option. */
+/* The character by which tasks[] names an option. */
 static int letter_of(const struct option *option)
 {
     switch (option->id) {

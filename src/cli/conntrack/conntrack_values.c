@@ -1,4 +1,4 @@
-#include "cli/conntrack/conntrack_values.h"
+#include "cli/conntrack/conntrack_parsing.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
