@@ -205,12 +205,12 @@ static void put_comparisons(struct nlmsghdr *message, const struct predicate *wh
  */
 static uint16_t zone_of(const struct predicate *where)
 {
-    uint64_t zone = 0;
+    uint64_t zone;
+    const bool any = requires(where, offsetof(struct record, flow.zone), UINT16_MAX, &zone) ||
+                     requires(where, OF_WAY(WAY_ORIG, zone), UINT16_MAX, &zone) ||
+                     requires(where, OF_WAY(WAY_REPLY, zone), UINT16_MAX, &zone);
 
-    if (!requires(where, offsetof(struct record, flow.zone), UINT16_MAX, &zone) &&
-        !requires(where, OF_WAY(WAY_ORIG, zone), UINT16_MAX, &zone))
-    (void) requires(where, OF_WAY(WAY_REPLY, zone), UINT16_MAX, &zone);
-    return (uint16_t)zone;
+    return any ? (uint16_t)zone : 0;
 }
 
 /* A number of which some bits are required, and its mask. */

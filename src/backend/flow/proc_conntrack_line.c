@@ -283,7 +283,7 @@ static bool end_tuple(struct decoding *decoding)
         needed |= ICMP;
         break;
     default:
-        needed |= (has & PORTS ? PORTS : 0) | (has & KEYS ? KEYS : 0);
+        needed |= ((has & PORTS) ? PORTS : 0) | ((has & KEYS) ? KEYS : 0);
         break;
     }
     return (has & needed) == needed;
