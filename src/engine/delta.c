@@ -3,106 +3,34 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "engine/order.h"
 #include "engine/rows.h"
 #include "fastnet/clock.h"
 #include "fastnet/hash.h"
 #include "fastnet/hash_table.h"
 
-enum { KEY_MAX = 64, COUNTERS_MAX = 32 };
-
-/* Identifies a row among all rows of its kind, in earlier runs too. */
-struct key {
-    char bytes[KEY_MAX];
-    size_t size;
-};
-
-/* The counters of a row that grow in it. */
-struct counters {
-    size_t count;
-    struct {
-        const struct field *field;
-        uint64_t value;
-    } counts[COUNTERS_MAX]; /* kept ones have room for only `count` */
-};
-
 /* A row of one run. */
 struct row {
+    const struct record *record;
     uint64_t at; /* time it was seen, nanoseconds */
-    struct key key;
-    struct counters *counters;
 };
 
 /* The rows of one run. */
-struct seen_rows {
+struct totals {
     struct hash_table table; /* of struct row */
-    struct rows memory;      /* of their counters */
+    struct rows rows;
 };
 
 struct delta {
-    struct seen_rows before, now;
+    struct totals before, now;
 };
 
-/* Appends to the key; returns false when it is too long. */
-static bool add_key(struct key *key, const void *bytes, size_t size)
+static const struct context no_names;
+
+static void forget(struct totals *totals)
 {
-    if (size > KEY_MAX - key->size)
-        return false;
-    if (size)
-        memcpy(key->bytes + key->size, bytes, size);
-    key->size += size;
-    return true;
-}
-
-static bool add_value(struct key *key, const struct value *value)
-{
-    switch (value->type) {
-    case VALUE_TEXT:
-        return add_key(key, value->text.data, value->text.length) && add_key(key, "", 1);
-    case VALUE_ADDRESS:
-        return add_key(key, &value->address, sizeof value->address);
-    case VALUE_NUMBER:
-        return add_key(key, &value->number, sizeof value->number);
-    default:
-        return false;
-    }
-}
-
-/* The identity, or else the key fields. Returns false if there is none, or it is too long. */
-static bool key_of(const struct record *record, struct key *key)
-{
-    const struct kind *kind = record->kind;
-    const struct context none = {0};
-
-    key->size = 0;
-    if (record->identity)
-        return add_key(key, &record->identity, sizeof record->identity);
-    for (size_t i = 0; i < kind->field_count; i++) {
-        const struct value value = field_value(&kind->fields[i], record, &none);
-        if (kind->fields[i].key && !add_value(key, &value))
-            return false;
-    }
-    return key->size > 0;
-}
-
-static void counters_of(const struct record *record, struct counters *counters)
-{
-    const struct kind *kind = record->kind;
-
-    counters->count = 0;
-    for (size_t i = 0; i < kind->field_count && counters->count < COUNTERS_MAX; i++) {
-        const struct field *field = &kind->fields[i];
-        if (!field->counter || (field->needs.fields | field->grows) & ~record->has)
-            continue;
-        counters->counts[counters->count].field = field;
-        counters->counts[counters->count++].value = field_number(field, record);
-    }
-}
-
-static void forget(struct seen_rows *rows)
-{
-    hash_table_finish(&rows->table);
-    rows_clear(&rows->memory);
-    *rows = (struct seen_rows){.table = {.count = 0}};
+    hash_table_finish(&totals->table);
+    rows_clear(&totals->rows);
 }
 
 struct delta *delta_create(void)
@@ -123,39 +51,72 @@ void delta_destroy(struct delta *delta)
 void delta_start(struct delta *delta)
 {
     forget(&delta->before);
-    delta->before = delta->now;
-    delta->now = (struct seen_rows){.table = {.count = 0}};
+    *delta = (struct delta){.before = delta->now};
 }
 
-static uint64_t hash_of(const struct key *key)
+/* Of what identifies a row among all rows of its kind, in earlier runs too; 0: nothing does. */
+static uint64_t hash_of(const struct record *record)
 {
-    return hash_bytes(key->size, key->bytes, key->size);
+    const struct kind *kind = record->kind;
+    uint64_t hash = record->identity ? hash_word(0, record->identity) : 0;
+
+    for (size_t i = 0; i < kind->field_count && !record->identity; i++) {
+        if (!kind->fields[i].key)
+            continue;
+        const struct value value = field_value(&kind->fields[i], record, &no_names);
+        if (value.type == VALUE_UNKNOWN)
+            return 0;
+        hash = value_hash(hash, &value);
+    }
+    return hash;
 }
 
-static bool has_key(const void *element, const void *key)
+/* Whether a remembered row is the same as this one; both have an identity or a whole key. */
+static bool is_same(const void *element, const void *key)
 {
-    const struct row *row = element;
-    const struct key *other = key;
+    const struct record *a = ((const struct row *)element)->record, *b = key;
+    const struct kind *kind = a->kind;
 
-    return row->key.size == other->size && memcmp(row->key.bytes, other->bytes, other->size) == 0;
+    for (size_t i = 0; i < kind->field_count && !a->identity; i++) {
+        const struct value x = field_value(&kind->fields[i], a, &no_names);
+        const struct value y = field_value(&kind->fields[i], b, &no_names);
+        if (kind->fields[i].key && value_compare(&x, &y) != 0)
+            return false;
+    }
+    return a->identity == b->identity;
 }
 
-static int remember(struct seen_rows *rows, const struct key *key, const struct counters *counters,
+static int remember(struct totals *totals, const struct record *record, uint64_t hash,
                     uint64_t time)
 {
-    const size_t size =
-        offsetof(struct counters, counts) + counters->count * sizeof *counters->counts;
-    struct row *row = hash_table_find(&rows->table, hash_of(key), has_key, key);
+    struct row *row = hash_table_find(&totals->table, hash, is_same, record);
 
+    if (rows_add(&totals->rows, record) < 0)
+        return -ENOMEM;
     if (!row)
-        row = hash_table_add(&rows->table, hash_of(key), sizeof *row);
+        row = hash_table_add(&totals->table, hash, sizeof *row);
     if (!row)
         return -ENOMEM;
-    *row = (struct row){.at = time, .key = *key, .counters = rows_allocate(&rows->memory, size)};
-    if (!row->counters)
-        return -ENOMEM;
-    memcpy(row->counters, counters, size);
+    *row = (struct row){.record = totals->rows.records[totals->rows.count - 1], .at = time};
     return 0;
+}
+
+/* Whether the field is a counter that grows in this row. */
+static bool grows(const struct field *field, const struct record *record)
+{
+    return field->counter && !((field->needs.fields | field->grows) & ~record->has);
+}
+
+/* Whether changes can be computed: the counters are the same, and none fell (was reset). */
+static bool is_comparable(const struct record *record, const struct record *before)
+{
+    for (size_t i = 0; i < record->kind->field_count; i++) {
+        const struct field *field = &record->kind->fields[i];
+        if (grows(field, record) != grows(field, before) ||
+            (grows(field, record) && field_number(field, record) < field_number(field, before)))
+            return false;
+    }
+    return true;
 }
 
 /*
@@ -170,52 +131,28 @@ static uint64_t a_second(uint64_t change, uint64_t nanoseconds)
     return rate < (double)UINT64_MAX ? (uint64_t)rate : UINT64_MAX;
 }
 
-/* Whether changes can be computed: the counters are the same, and none fell (was reset). */
-static bool is_comparable(const struct counters *counters, const struct counters *before)
-{
-    if (counters->count != before->count)
-        return false;
-    for (size_t i = 0; i < counters->count; i++)
-        if (counters->counts[i].field != before->counts[i].field ||
-            counters->counts[i].value < before->counts[i].value)
-            return false;
-    return true;
-}
-
-static void set_changes(struct record *change, const struct counters *counters,
-                        const struct row *before, uint64_t time)
-{
-    for (size_t i = 0; i < counters->count; i++)
-        field_set_number(counters->counts[i].field, change,
-                         a_second(counters->counts[i].value - before->counters->counts[i].value,
-                                  time - before->at));
-}
-
-static void forget_counters(struct record *change, const struct counters *counters)
-{
-    for (size_t i = 0; i < counters->count; i++)
-        change->has &= ~counters->counts[i].field->needs.fields;
-}
-
 int delta_take(struct delta *delta, const struct record *record, struct record *change)
 {
-    const uint64_t time = clock_nanoseconds(CLOCK_MONOTONIC);
-    const struct row *before;
-    struct counters counters;
-    struct key key;
+    const uint64_t time = clock_nanoseconds(CLOCK_MONOTONIC), hash = hash_of(record);
+    const struct row *before =
+        hash ? hash_table_find(&delta->before.table, hash, is_same, record) : NULL;
+    bool counts = false;
 
+    if (before && (time <= before->at || !is_comparable(record, before->record)))
+        before = NULL;
     *change = *record;
-    counters_of(record, &counters);
-    if (!counters.count)
-        return 0;
-    if (!key_of(record, &key)) {
-        forget_counters(change, &counters);
-        return 0;
+    for (size_t i = 0; i < record->kind->field_count; i++) {
+        const struct field *field = &record->kind->fields[i];
+        if (!grows(field, record))
+            continue;
+        counts = true;
+        if (before)
+            field_set_number(
+                field, change,
+                a_second(field_number(field, record) - field_number(field, before->record),
+                         time - before->at));
+        else
+            change->has &= ~field->needs.fields;
     }
-    before = hash_table_find(&delta->before.table, hash_of(&key), has_key, &key);
-    if (before && time > before->at && is_comparable(&counters, before->counters))
-        set_changes(change, &counters, before, time);
-    else
-        forget_counters(change, &counters);
-    return remember(&delta->now, &key, &counters, time);
+    return counts && hash ? remember(&delta->now, record, hash, time) : 0;
 }

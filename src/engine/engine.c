@@ -82,13 +82,8 @@ static void begin_section(struct run *run, unsigned section)
 static int emit_kept(struct run *run, unsigned section)
 {
     struct rows *rows = &run->sections[section];
-    int error = 0;
+    int error = run->groups ? 0 : rows_sort(rows, run->listing, &run->engine->context);
 
-    if (run->listing->sort && !run->groups)
-        error =
-            rows_sort(rows, run->listing->sort, run->listing->descending, &run->engine->context);
-    else if (run->listing->compare && !run->groups)
-        error = rows_arrange(rows, run->listing->compare);
     for (size_t i = 0; i < rows->count && !error; i++) {
         run->unowned |= run_is_ownerless(run, rows->records[i]);
         if (run_wants(run, rows->records[i]))
@@ -112,8 +107,7 @@ static int emit_groups(struct run *run)
     int error = groups_finish(run->groups, &rows);
 
     if (!error && run->listing->sort)
-        error =
-            rows_sort(&rows, run->listing->sort, run->listing->descending, &run->engine->context);
+        error = rows_sort(&rows, run->listing, &run->engine->context);
     for (size_t i = 0; i < rows.count && !error; i++) {
         run->sink->ops->row(run->sink, rows.records[i]);
         error = -run->sink->writer->error;

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "engine/order.h"
 #include "fastnet/hash.h"
@@ -52,42 +51,6 @@ void groups_destroy(struct groups *groups)
     hash_table_finish(&groups->table);
     free(groups->scratch);
     free(groups);
-}
-
-static uint64_t hash_value(uint64_t hash, const struct value *value)
-{
-    hash = hash_bytes(hash, &value->type, sizeof value->type);
-    switch (value->type) {
-    case VALUE_NUMBER:
-    case VALUE_DECIMAL:
-        return hash_bytes(hash, &value->number, sizeof value->number);
-    case VALUE_SIGNED:
-        hash = hash_bytes(hash, &value->integer.negative, sizeof value->integer.negative);
-        return hash_bytes(hash, &value->integer.magnitude, sizeof value->integer.magnitude);
-    case VALUE_TEXT:
-    case VALUE_SOCKET_NAME:
-    case VALUE_LLADDR:
-        return hash_bytes(hash, value->text.data, value->text.length);
-    case VALUE_NAME:
-        if (value->name.string)
-            return hash_bytes(hash, value->name.string, strlen(value->name.string));
-        return hash_bytes(hash, &value->name.number, sizeof value->name.number);
-    case VALUE_ADDRESS:
-        return hash_bytes(hash, &value->address, sizeof value->address);
-    case VALUE_OWNERS:
-        for (size_t i = 0; i < value->owners.count; i++)
-            hash = hash_bytes(hash, &value->owners.first[i].pid, sizeof(pid_t));
-        return hash;
-    case VALUE_FLAGS:
-        return hash_bytes(hash, value->flags.bits, sizeof value->flags.bits);
-    case VALUE_NETWORKS:
-        for (size_t i = 0; i < value->networks.count; i++)
-            hash = hash_bytes(hash, value_network(value, i), sizeof(struct network));
-        return hash;
-    case VALUE_UNKNOWN:
-        break;
-    }
-    return hash;
 }
 
 /* Whether the current record belongs to the group. */
@@ -170,7 +133,7 @@ int groups_add(struct groups *groups, const struct record *record, const struct 
     for (size_t i = 0; i < groups->column_count; i++) {
         const struct field *column = groups->columns[i];
         groups->scratch[i] = field_value(column, record, context);
-        hash = hash_value(hash, &groups->scratch[i]);
+        hash = value_hash(hash, &groups->scratch[i]);
     }
     group = hash_table_find(&groups->table, hash, is_group_of, groups);
     if (!group && !(group = add_group(groups, hash)))

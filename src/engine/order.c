@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "fastnet/hash.h"
 #include "fastnet/lookup.h"
 
 static int compare_numbers(uint64_t a, uint64_t b)
@@ -117,4 +118,40 @@ int value_compare(const struct value *a, const struct value *b)
         break;
     }
     return 0;
+}
+
+uint64_t value_hash(uint64_t hash, const struct value *value)
+{
+    hash = hash_bytes(hash, &value->type, sizeof value->type);
+    switch (value->type) {
+    case VALUE_NUMBER:
+    case VALUE_DECIMAL:
+        return hash_bytes(hash, &value->number, sizeof value->number);
+    case VALUE_SIGNED:
+        hash = hash_bytes(hash, &value->integer.negative, sizeof value->integer.negative);
+        return hash_bytes(hash, &value->integer.magnitude, sizeof value->integer.magnitude);
+    case VALUE_TEXT:
+    case VALUE_SOCKET_NAME:
+    case VALUE_LLADDR:
+        return hash_bytes(hash, value->text.data, value->text.length);
+    case VALUE_NAME:
+        if (value->name.string)
+            return hash_bytes(hash, value->name.string, strlen(value->name.string));
+        return hash_bytes(hash, &value->name.number, sizeof value->name.number);
+    case VALUE_ADDRESS:
+        return hash_bytes(hash, &value->address, sizeof value->address);
+    case VALUE_OWNERS:
+        for (size_t i = 0; i < value->owners.count; i++)
+            hash = hash_bytes(hash, &value->owners.first[i].pid, sizeof(pid_t));
+        return hash;
+    case VALUE_FLAGS:
+        return hash_bytes(hash, value->flags.bits, sizeof value->flags.bits);
+    case VALUE_NETWORKS:
+        for (size_t i = 0; i < value->networks.count; i++)
+            hash = hash_bytes(hash, value_network(value, i), sizeof(struct network));
+        return hash;
+    case VALUE_UNKNOWN:
+        break;
+    }
+    return hash;
 }

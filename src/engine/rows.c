@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "engine/order.h"
-#include "fastnet/kind.h"
+#include "fastnet/array.h"
 #include "fastnet/sort.h"
 
 enum { CHUNK_SIZE = 256 * 1024 };
@@ -72,17 +72,14 @@ static struct record *copy_record(struct rows *rows, const struct record *record
 
 int rows_add(struct rows *rows, const struct record *record)
 {
-    if (rows->count == rows->capacity) {
-        size_t capacity = rows->capacity ? 2 * rows->capacity : 256;
-        const struct record **records =
-            reallocarray(rows->records, capacity, sizeof(const struct record *));
-        if (!records)
-            return -ENOMEM;
-        rows->records = records;
-        rows->capacity = capacity;
-    }
-    rows->records[rows->count] = copy_record(rows, record);
-    return rows->records[rows->count] ? (rows->count++, 0) : -ENOMEM;
+    const struct record **records =
+        array_with_room(rows->records, &rows->capacity, rows->count + 1, sizeof *records);
+
+    if (!records)
+        return -ENOMEM;
+    rows->records = records;
+    records[rows->count] = copy_record(rows, record);
+    return records[rows->count] ? (rows->count++, 0) : -ENOMEM;
 }
 
 void rows_clear(struct rows *rows)
@@ -96,47 +93,36 @@ void rows_clear(struct rows *rows)
     *rows = (struct rows){0};
 }
 
-/* An order by a column, or by compare() if it is set. */
 struct ordering {
-    int (*compare)(const struct record *a, const struct record *b);
-    const struct field *column;
+    const struct listing *listing;
     const struct context *context;
-    bool descending;
 };
 
 static int compare_records(const void *left, const void *right, void *arg)
 {
+    const struct ordering *ordering = arg;
+    const struct listing *listing = ordering->listing;
     const struct record *a = *(const struct record *const *)left;
     const struct record *b = *(const struct record *const *)right;
-    const struct ordering *ordering = arg;
-    const struct field *column = ordering->column;
     struct value x, y;
     int order;
 
-    if (ordering->compare || !column)
-        return ordering->compare ? ordering->compare(a, b) : 0;
-    x = field_value(column, a, ordering->context);
-    y = field_value(column, b, ordering->context);
+    if (!listing->sort)
+        return listing->compare(a, b);
+    x = field_value(listing->sort, a, ordering->context);
+    y = field_value(listing->sort, b, ordering->context);
     order = value_compare(&x, &y);
     if (x.type != y.type) /* unknown values are last in both directions */
         return order;
-    return ordering->descending ? -order : order;
+    return listing->descending ? -order : order;
 }
 
-static int sort(struct rows *rows, struct ordering ordering)
+int rows_sort(struct rows *rows, const struct listing *listing, const struct context *context)
 {
-    return sort_stable(rows->records, rows->count, sizeof(const struct record *), compare_records,
+    struct ordering ordering = {listing, context};
+
+    if (!listing->sort && !listing->compare)
+        return 0;
+    return sort_stable(rows->records, rows->count, sizeof *rows->records, compare_records,
                        &ordering);
-}
-
-int rows_sort(struct rows *rows, const struct field *column, bool descending,
-              const struct context *context)
-{
-    return sort(rows,
-                (struct ordering){.column = column, .context = context, .descending = descending});
-}
-
-int rows_arrange(struct rows *rows, int (*compare)(const struct record *, const struct record *))
-{
-    return sort(rows, (struct ordering){.compare = compare});
 }

@@ -2,10 +2,7 @@
 #ifndef ENGINE_ROWS_H
 #define ENGINE_ROWS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "fastnet/field.h"
+#include "fastnet/engine.h"
 
 struct rows {
     const struct record **records; /* in the order they came, until they are sorted */
@@ -19,12 +16,11 @@ int rows_add(struct rows *rows, const struct record *record);
 /* Frees all rows. Accepts zeroed rows. */
 void rows_clear(struct rows *rows);
 
-/* Sorts by a column. Rows of equal value stay in order; unknown values come last. */
-int rows_sort(struct rows *rows, const struct field *column, bool descending,
-              const struct context *context);
-
-/* Sorts by a comparison of records. Equal ones stay in order. */
-int rows_arrange(struct rows *rows, int (*compare)(const struct record *, const struct record *));
+/*
+ * Sorts by the listing's column or comparison, if it has one. Equal rows stay in order; rows whose
+ * column is unknown come last.
+ */
+int rows_sort(struct rows *rows, const struct listing *listing, const struct context *context);
 
 /* Memory that lives as long as the rows. NULL when memory is short. */
 void *rows_allocate(struct rows *rows, size_t size);

@@ -144,7 +144,7 @@ static void check_arranged(const struct rows *rows)
     struct rows arranged;
 
     share_rows(&arranged, rows);
-    require(rows_arrange(&arranged, compare_has) == 0);
+    require(rows_sort(&arranged, &(struct listing){.compare = compare_has}, NULL) == 0);
     for (size_t i = 0; i + 1 < arranged.count; i++) {
         const struct record *a = arranged.records[i], *b = arranged.records[i + 1];
         require(a->has < b->has || (a->has == b->has && place_of(rows, a) < place_of(rows, b)));
@@ -159,12 +159,13 @@ static void sort_rows(const struct input *input, const struct rows *rows)
     for (size_t i = 0; i < kind->field_count; i++) {
         const struct field *column = &kind->fields[i];
         const bool descending = input->choice & 1;
+        const struct listing listing = {.sort = column, .descending = descending};
         struct rows sorted;
         if (!shown_stands_still(column))
             continue;
         check_order(column, rows);
         share_rows(&sorted, rows);
-        require(rows_sort(&sorted, column, descending, &no_names) == 0);
+        require(rows_sort(&sorted, &listing, &no_names) == 0);
         check_sorted(column, &sorted, rows, descending);
         rows_clear(&sorted);
     }
@@ -241,7 +242,7 @@ static void count_rows(const struct input *input, const struct rows *rows)
 
 /* --- Changes ---------------------------------------------------------------------------------- */
 
-enum { COUNTERS_MAX = 32, KEY_MAX = 64 };
+enum { COUNTERS_MAX = 32 };
 
 /* The counters of a row, and the fields that say that they are there. */
 struct counters {
@@ -283,18 +284,14 @@ static bool has_same_key(const struct record *a, const struct record *b)
     return a->identity == b->identity;
 }
 
-/* What has no key, or one that is too long to be remembered, has no changes. */
+/* What has neither an identity nor a key has no changes. */
 static bool has_changes(const struct record *record)
 {
-    size_t size = record->identity ? sizeof record->identity : 0;
+    bool has = record->identity;
 
-    for (size_t i = 0; i < record->kind->field_count && !record->identity; i++) {
-        const struct field *field = &record->kind->fields[i];
-        const struct value value = value_of(field, record);
-        if (field->key)
-            size += value.type == VALUE_TEXT ? value.text.length + 1 : sizeof value.number;
-    }
-    return size > 0 && size <= KEY_MAX;
+    for (size_t i = 0; i < record->kind->field_count; i++)
+        has |= record->kind->fields[i].key;
+    return has;
 }
 
 /* The changes a second, as far as the two times are known; the largest number stands for more. */

@@ -189,10 +189,11 @@ static void add_rows(struct rows *rows, size_t row_count)
 
 static void check_sorted(size_t row_count, bool descending)
 {
+    const struct listing listing = {.sort = &backlog_column, .descending = descending};
     struct rows rows = {0};
 
     add_rows(&rows, row_count);
-    assert_int_equal(rows_sort(&rows, &backlog_column, descending, &no_names), 0);
+    assert_int_equal(rows_sort(&rows, &listing, &no_names), 0);
     assert_int_equal(rows.count, row_count);
     for (size_t i = 1; i < row_count; i++) {
         const struct record *a = rows.records[i - 1], *b = rows.records[i];
