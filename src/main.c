@@ -7,7 +7,6 @@
 #include "cli/options.h"
 #include "cli/personality.h"
 #include "fastnet/array.h"
-#include "fastnet/descriptors.h"
 #include "fastnet/rights.h"
 
 static const struct personality {
@@ -69,7 +68,7 @@ int main(int argc, char *argv[])
     static char program[] = "fastnet", *no_arguments[] = {program, NULL};
     const struct personality *personality;
 
-    if (descriptors_fill() < 0 || rights_init() < 0) {
+    if (rights_init() < 0) {
         fprintf(stderr, "fastnet: cannot set up descriptors and capabilities\n");
         return STATUS_FAILURE;
     }

@@ -22,17 +22,18 @@ struct report {
     char lines[REPORT_LINES][REPORT_LENGTH];
 };
 
-/* Adds a line that does not change the exit status. A known line is not repeated. */
-void report_note(struct report *report, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+enum report_line { REPORT_NOTE, REPORT_VERBATIM, REPORT_LOSS };
 
-/* The same for a problem that may have lost rows: the exit status is 1. */
-void report_loss(struct report *report, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/* Adds a line; a known line is not repeated. */
+void report_add(struct report *report, enum report_line what, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
-/* A note that is printed unchanged: not escaped, without a program name before it. */
-void report_verbatim(struct report *report, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/* A line that does not change the exit status. */
+#define report_note(report, ...) report_add((report), REPORT_NOTE, __VA_ARGS__)
+/* The same, but printed unchanged: not escaped, without a program name before it. */
+#define report_verbatim(report, ...) report_add((report), REPORT_VERBATIM, __VA_ARGS__)
+/* A problem that may have lost rows: the exit status is 1. */
+#define report_loss(report, ...) report_add((report), REPORT_LOSS, __VA_ARGS__)
 
 /* Prints each line as "PROGRAM: line" and forgets it; partial stays. */
 void report_print(struct report *report, FILE *stream, const char *program);

@@ -23,9 +23,10 @@ enum right {
 #define RIGHTS_ALL ((1u << RIGHTS) - 1)
 
 /*
- * Becomes the real user for good, empties the effective set, keeps only RIGHTS_ALL in the permitted
- * set, and keeps programs that this one might start from gaining more. Call it before all other
- * functions: they need no memory then. Returns 0 or -errno.
+ * Opens /dev/null for closed standard descriptors, becomes the real user for good, empties the
+ * effective set, keeps only RIGHTS_ALL in the permitted set, and keeps programs that this one might
+ * start from gaining more. Call it before anything is opened, and before all other functions: they
+ * need no memory then. Returns 0 or -errno.
  */
 int rights_init(void);
 

@@ -18,7 +18,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "fastnet/descriptors.h"
 #include "fastnet/rights.h"
 
 /* cmocka's assertions would jump back into the parent's tests: a child says where it failed. */
@@ -278,7 +277,7 @@ static int fill_body(void)
     close(STDIN_FILENO);
     close(STDOUT_FILENO);
     close(STDERR_FILENO);
-    REQUIRE(descriptors_fill() == 0);
+    REQUIRE(rights_init() == 0);
     for (int fd = 0; fd <= 2; fd++)
         REQUIRE(fcntl(fd, F_GETFD) == 0);
     char byte = 'x';
@@ -302,7 +301,7 @@ static int keep_body(void)
     REQUIRE(pipe(ends) == 0);
     REQUIRE(dup2(ends[1], STDOUT_FILENO) == STDOUT_FILENO);
     close(STDIN_FILENO);
-    REQUIRE(descriptors_fill() == 0);
+    REQUIRE(rights_init() == 0);
     REQUIRE(write(STDOUT_FILENO, "y", 1) == 1);
     REQUIRE(read(ends[0], &byte, 1) == 1 && byte == 'y');
     return 0;
