@@ -21,23 +21,21 @@ enum if_missing {
 
 /* One table of a listing. */
 struct listing_table {
-    const struct table *table;     /* NULL: a table that no backend knows, always missing */
-    unsigned section;              /* tables of one section follow each other */
+    const struct table *table; /* NULL: a table that no backend knows, always missing */
+    unsigned section; /* below LISTING_SECTIONS_MAX; tables of one section follow each other */
     const struct predicate *where; /* which rows it has for this listing; nothing looked up */
     const char *missing;           /* words for stderr when it is not there, or NULL */
     enum if_missing if_missing;
 };
 
-enum { LISTING_COLUMNS_MAX = 64 };
+enum { LISTING_COLUMNS_MAX = 64, LISTING_SECTIONS_MAX = 16 };
 
 struct listing {
     const struct listing_table *tables;
     size_t table_count;
     const struct predicate *where; /* which of these rows are wanted; NULL: all */
-    /* How many rows of endless tables are kept at most to be sorted; then events->stop is set. */
-    size_t most; /* 0: any number */
-    size_t
-        *refused; /* how many it refused are added to this, so backends leave none out; or NULL */
+    size_t *refused; /* how many it refused are added here, so backends leave none out; or NULL */
+    size_t limit;    /* after so many rows of endless tables events->stop is set; 0: never */
     const struct record *key;          /* of a table of one row: what it is asked for by */
     const struct query_events *events; /* of endless tables; idle is the engine's own */
     /* Endless tables: called after what was listed so far was written, with what was lost. */
@@ -62,10 +60,11 @@ struct listing {
 
 struct engine;
 
-/* Returns 0 or -errno. The engine keeps its sockets and buffers from one run to the next. */
-int engine_create(struct engine **engine);
-/* The same with the caller's netlink, for tests. The engine owns it now, even on failure. */
-int engine_create_with(struct engine **engine, struct netlink *netlink);
+/*
+ * The engine owns the netlink now, even on failure, and keeps it, its lookups and buffers from one
+ * run to the next. Returns NULL when memory is short, or if netlink is NULL.
+ */
+struct engine *engine_create(struct netlink *netlink);
 void engine_destroy(struct engine *engine);
 
 /* The looked-up names of the listing. Sinks are created with them. */

@@ -65,7 +65,7 @@ struct query {
     struct netlink *netlink; /* for the netlink backends; lives as long as the engine */
     struct report *report;   /* where skipped lines and lost rows are told */
     bool exclusive;          /* no other backend may be asked, not even for a detail */
-    bool remembers;          /* repeats are dropped over the whole table: it may be read again */
+    bool repeatable;         /* it may be read again: all repeats of rows are dropped */
     const struct predicate *where; /* rows that it refuses may be left out; NULL: none */
     /* Of a table of one row: a record with what identifies it, as far as record.has says. */
     const struct record *key;

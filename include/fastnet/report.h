@@ -14,7 +14,7 @@ enum { REPORT_LINES = 16, REPORT_LENGTH = 384 };
 
 struct report {
     bool partial;    /* rows may be missing: exit status 1 */
-    bool refused;    /* a table that may exist could not be read */
+    bool unreadable; /* a table that may exist could not be read */
     bool ended;      /* a required table is missing: do not run again */
     uint64_t listed; /* rows that were handed to the sink, counted, or remembered for --delta */
     size_t count;

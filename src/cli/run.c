@@ -12,6 +12,7 @@
 
 #include "cli/output.h"
 #include "cli/personality.h"
+#include "fastnet/netlink.h"
 #include "fastnet/proc_tree.h"
 #include "fastnet/rights.h"
 #include "fastnet/sandbox.h"
@@ -116,13 +117,14 @@ static int list(const struct listing_command *command, struct engine *engine, st
 
 static int run(struct listing_command *command)
 {
-    struct engine *engine = NULL;
+    struct engine *engine;
     struct writer writer = {0};
     struct sink *sink = NULL;
     int status = STATUS_FAILURE;
 
     rights_limit(rights_of(&command->listing));
-    if (engine_create(&engine) == 0 && writer_init(&writer, STDOUT_FILENO) == 0) {
+    engine = engine_create(netlink_create(NULL));
+    if (engine && writer_init(&writer, STDOUT_FILENO) == 0) {
         command->context = engine_context(engine);
         sink = command_sink(command, &writer);
     }

@@ -5,30 +5,25 @@
 
 #include "engine/delta.h"
 #include "engine/run.h"
+#include "fastnet/array.h"
 #include "fastnet/lookup.h"
 #include "fastnet/netlink.h"
 
-int engine_create(struct engine **engine)
+struct engine *engine_create(struct netlink *netlink)
 {
-    return engine_create_with(engine, netlink_create(NULL));
-}
+    struct engine *engine = calloc(1, sizeof *engine);
 
-int engine_create_with(struct engine **engine, struct netlink *netlink)
-{
-    struct engine *new = calloc(1, sizeof *new);
-
-    if (!new) {
+    if (!engine) {
         netlink_destroy(netlink);
-        return -ENOMEM;
+        return NULL;
     }
-    new->netlink = netlink;
-    new->seen = seen_create();
-    if (!new->netlink || !new->seen) {
-        engine_destroy(new);
-        return -ENOMEM;
+    engine->netlink = netlink;
+    engine->seen = seen_create();
+    if (!engine->netlink || !engine->seen) {
+        engine_destroy(engine);
+        return NULL;
     }
-    *engine = new;
-    return 0;
+    return engine;
 }
 
 void engine_destroy(struct engine *engine)
@@ -93,14 +88,6 @@ static int emit_kept(struct run *run, unsigned section)
     return error;
 }
 
-static int finish_ownerless(struct run *run, unsigned section)
-{
-    if (!run->sections[section].count)
-        return 0;
-    run_look_again_for_owners(run);
-    return emit_kept(run, section);
-}
-
 static int emit_groups(struct run *run)
 {
     struct rows rows = {0};
@@ -139,8 +126,10 @@ static int stream(struct run *run)
         if (starts_section(run, i))
             begin_section(run, section);
         i += run_tables(run, i);
-        if (!run->stopped && ends_section(run, i - 1))
-            run->stopped = finish_ownerless(run, section);
+        if (!run->stopped && ends_section(run, i - 1) && run->sections[section].count) {
+            run_look_again_for_owners(run);
+            run->stopped = emit_kept(run, section);
+        }
     }
     return run->stopped;
 }
@@ -202,9 +191,7 @@ static int carry_out(struct run *run)
                     (owners && (names || run->groups)) || (names && run_is_captured(run));
     if (owners)
         run_walk_owners(run);
-    result = run_prepare_interfaces(run);
-    if (!result)
-        result = run_prepare_netfilter(run);
+    result = run_prepare_numbers(run);
     if (!result && !run->keep_all)
         result = run_prepare_names(run);
     if (!run->silent)
@@ -225,26 +212,6 @@ static int carry_out(struct run *run)
     return result;
 }
 
-static void set_needs(struct run *run)
-{
-    const struct listing *listing = run->listing;
-
-    run->needs = listing->needs;
-    needs_add(&run->needs, predicate_needs(listing->where));
-    for (size_t i = 0; i < listing->table_count; i++)
-        needs_add(&run->needs, predicate_needs(listing->tables[i].where));
-}
-
-static size_t count_sections(const struct listing *listing)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < listing->table_count; i++)
-        if (listing->tables[i].section >= count)
-            count = listing->tables[i].section + 1u;
-    return count;
-}
-
 int engine_run(struct engine *engine, const struct listing *listing, struct sink *sink,
                struct report *report)
 {
@@ -252,20 +219,20 @@ int engine_run(struct engine *engine, const struct listing *listing, struct sink
                       .listing = listing,
                       .sink = sink,
                       .report = report,
-                      .section_count = count_sections(listing)};
-    int result = -ENOMEM;
+                      .needs = listing->needs};
+    int result = prepare_delta(&run);
 
-    set_needs(&run);
-    run.sections = calloc(run.section_count + 1, sizeof *run.sections);
-    if (listing->count_by_count)
+    needs_add(&run.needs, predicate_needs(listing->where));
+    for (size_t i = 0; i < listing->table_count; i++)
+        needs_add(&run.needs, predicate_needs(listing->tables[i].where));
+    if (listing->count_by_count) {
         run.groups = groups_create(listing->count_by, listing->count_by_count);
-    if (run.sections && (run.groups || !listing->count_by_count))
-        result = prepare_delta(&run);
+        result = run.groups ? result : -ENOMEM;
+    }
     if (result == 0)
         result = carry_out(&run);
-    for (size_t i = 0; run.sections && i < run.section_count; i++)
+    for (size_t i = 0; i < COUNT(run.sections); i++)
         rows_clear(&run.sections[i]);
-    free(run.sections);
     groups_destroy(run.groups);
     return result;
 }

@@ -21,7 +21,7 @@ struct groups {
     uint64_t seed;           /* secret: peers cannot choose addresses that collide */
     struct hash_table table; /* of struct group */
     struct rows memory;      /* of values and text */
-    struct value *scratch;   /* the values of the current record */
+    struct value scratch[LISTING_COLUMNS_MAX]; /* the values of the current record */
 };
 
 struct groups *groups_create(const struct field *const *columns, size_t count)
@@ -35,11 +35,6 @@ struct groups *groups_create(const struct field *const *columns, size_t count)
     groups->seed = secret[0];
     groups->columns = columns;
     groups->column_count = count;
-    groups->scratch = calloc(count, sizeof *groups->scratch);
-    if (!groups->scratch) {
-        groups_destroy(groups);
-        return NULL;
-    }
     return groups;
 }
 
@@ -49,7 +44,6 @@ void groups_destroy(struct groups *groups)
         return;
     rows_clear(&groups->memory);
     hash_table_finish(&groups->table);
-    free(groups->scratch);
     free(groups);
 }
 
@@ -65,11 +59,11 @@ static bool is_group_of(const void *element, const void *key)
     return true;
 }
 
-static char *keep_bytes(struct groups *groups, const char *data, size_t length)
+static const void *keep(struct groups *groups, const void *bytes, size_t length)
 {
-    char *bytes = rows_allocate(&groups->memory, length);
+    void *kept = rows_allocate(&groups->memory, length);
 
-    return bytes ? memcpy(bytes, data, length) : NULL;
+    return kept ? memcpy(kept, bytes, length) : NULL;
 }
 
 static const struct network *keep_networks(struct groups *groups, const struct value *value)
@@ -91,12 +85,12 @@ static int keep_value(struct groups *groups, struct value *value)
     case VALUE_LLADDR:
         if (!value->text.length)
             return 0;
-        value->text.data = keep_bytes(groups, value->text.data, value->text.length);
+        value->text.data = keep(groups, value->text.data, value->text.length);
         return value->text.data ? 0 : -ENOMEM;
     case VALUE_NAME:
         if (!value->name.string)
             return 0;
-        value->name.string = keep_bytes(groups, value->name.string, strlen(value->name.string) + 1);
+        value->name.string = keep(groups, value->name.string, strlen(value->name.string) + 1);
         return value->name.string ? 0 : -ENOMEM;
     case VALUE_NETWORKS:
         value->networks.first = keep_networks(groups, value);

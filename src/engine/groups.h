@@ -6,7 +6,8 @@
 
 struct groups;
 
-/* columns are borrowed for the life of the groups. NULL when memory is short. */
+/* LISTING_COLUMNS_MAX columns at most; they are borrowed for the life of the groups. NULL when
+ * memory is short. */
 struct groups *groups_create(const struct field *const *columns, size_t count);
 void groups_destroy(struct groups *groups);
 

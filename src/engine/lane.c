@@ -70,15 +70,15 @@ bool run_wants(const struct run *run, const struct record *record)
 }
 
 /* Counts a row if their number is limited. The last allowed row ends the stream. */
-static bool is_among_most(struct run *run)
+static bool is_within_limit(struct run *run)
 {
     const struct listing *listing = run->listing;
 
-    if (!listing->most)
+    if (!listing->limit)
         return true;
-    if (run->wanted == listing->most)
+    if (run->taken == listing->limit)
         return false;
-    if (++run->wanted == listing->most)
+    if (++run->taken == listing->limit)
         eventfd_write(listing->events->stop, 1);
     return true;
 }
@@ -91,11 +91,11 @@ static bool is_wanted(const struct lane *lane, const struct record *record, bool
 
     if (!predicate_holds(lane->where, record, NULL))
         return false;
-    if (!listing->where && !listing->most)
+    if (!listing->where && !listing->limit)
         return true;
     wanted = wait ? predicate_may_hold(listing->where, record, UINT64_MAX)
                   : predicate_holds(listing->where, record, &lane->run->engine->context);
-    return count_refused(listing, wanted) && is_among_most(lane->run);
+    return count_refused(listing, wanted) && is_within_limit(lane->run);
 }
 
 int lane_take(const struct record *record, void *arg)

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "engine/run.h"
+#include "fastnet/array.h"
 #include "fastnet/lookup.h"
 #include "fastnet/rights.h"
 
@@ -112,23 +113,15 @@ static int add_hosts_of(struct hosts *hosts, const struct record *record)
     return error;
 }
 
-static int add_hosts(struct hosts *hosts, const struct rows *rows)
-{
-    int error = 0;
-
-    for (size_t i = 0; i < rows->count && !error; i++)
-        error = add_hosts_of(hosts, rows->records[i]);
-    return error;
-}
-
 /* A failure costs only names: rows then show addresses. */
 static void resolve_hosts(struct run *run)
 {
     struct hosts *hosts = run->engine->context.hosts;
     int unanswered = 0;
 
-    for (size_t i = 0; i < run->section_count && unanswered >= 0; i++)
-        unanswered = add_hosts(hosts, &run->sections[i]);
+    for (size_t i = 0; i < COUNT(run->sections); i++)
+        for (size_t j = 0; j < run->sections[i].count && !unanswered; j++)
+            unanswered = add_hosts_of(hosts, run->sections[i].records[j]);
     if (unanswered == 0)
         unanswered = hosts_resolve(hosts, HOSTS_MILLISECONDS);
     if (unanswered > 0)
@@ -178,17 +171,33 @@ static void add_links(struct run *run)
                     error < 0 ? strerror(-error) : details.lines[0]);
 }
 
-int run_prepare_interfaces(struct run *run)
+/* Without a file of their names, labels are shown as numbers. */
+static void read_labels(struct run *run)
+{
+    const int error = labels_create(&run->engine->context.labels, NULL);
+
+    if (error < 0)
+        report_note(run->report, "labels have no names: /etc/xtables/connlabel.conf: %s",
+                    strerror(-error));
+}
+
+int run_prepare_numbers(struct run *run)
 {
     struct context *context = &run->engine->context;
+    const uint64_t needs = run->needs.lookups;
 
-    if (!(run->needs.lookups & NEED_INTERFACES) || context->interfaces)
-        return 0;
-    context->interfaces = interfaces_create();
-    if (!context->interfaces)
+    if ((needs & NEED_INTERFACES) && !context->interfaces) {
+        context->interfaces = interfaces_create();
+        if (!context->interfaces)
+            return -ENOMEM;
+        if ((needs & NEED_LINKS) && run->listing->backend != BACKEND_PROC)
+            add_links(run);
+    }
+    if ((needs & NEED_LABELS) && !context->labels)
+        read_labels(run);
+    if ((needs & NEED_SENDERS) && !context->senders &&
+        !(context->senders = senders_create("/proc")))
         return -ENOMEM;
-    if ((run->needs.lookups & NEED_LINKS) && run->listing->backend != BACKEND_PROC)
-        add_links(run);
     return 0;
 }
 
@@ -206,23 +215,4 @@ void run_report_lookups(struct run *run)
     report_lookup(run, "users", users_error(context->users));
     report_lookup(run, "services", services_error(context->services));
     report_lookup(run, "hosts", hosts_error(context->hosts));
-}
-
-/* Without a file of their names, labels are shown as numbers. */
-int run_prepare_netfilter(struct run *run)
-{
-    struct context *context = &run->engine->context;
-    const uint64_t needs = run->needs.lookups;
-    int error;
-
-    if ((needs & NEED_SENDERS) && !context->senders &&
-        !(context->senders = senders_create("/proc")))
-        return -ENOMEM;
-    if (!(needs & NEED_LABELS) || context->labels)
-        return 0;
-    error = labels_create(&context->labels, NULL);
-    if (error < 0)
-        report_note(run->report, "labels have no names: /etc/xtables/connlabel.conf: %s",
-                    strerror(-error));
-    return 0;
 }

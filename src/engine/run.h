@@ -37,18 +37,17 @@ struct run {
     const struct listing *listing;
     struct sink *sink;
     struct report *report;
-    struct needs needs;    /* of shown fields and of predicates */
-    bool silent;           /* the first run with --delta: rows are only remembered */
-    bool keep_all;         /* rows are kept until all have come */
-    bool second_pass;      /* --exact: only rows that the first pass missed */
-    bool ownerless;        /* a socket had no owner at the first look ... */
-    bool unowned;          /* ... nor at the second */
-    int stopped;           /* why rows are no longer wanted: -errno */
-    size_t wanted;         /* rows that were not refused, if there is a limit */
-    bool found;            /* one of the tables was there */
-    bool ended;            /* a table is not there, and the listing ends (MISSING_ENDS) */
-    struct rows *sections; /* kept rows, by section */
-    size_t section_count;
+    struct needs needs; /* of shown fields and of predicates */
+    bool silent;        /* the first run with --delta: rows are only remembered */
+    bool keep_all;      /* rows are kept until all have come */
+    bool second_pass;   /* --exact: only rows that the first pass missed */
+    bool ownerless;     /* a socket had no owner at the first look ... */
+    bool unowned;       /* ... nor at the second */
+    int stopped;        /* why rows are no longer wanted: -errno */
+    size_t taken;       /* rows that were not refused, if there is a limit */
+    bool found;         /* one of the tables was there */
+    bool ended;         /* a table is not there, and the listing ends (MISSING_ENDS) */
+    struct rows sections[LISTING_SECTIONS_MAX]; /* kept rows */
     /* A table that is not there and costs the status, or NULL. */
     const struct listing_table *lacking;
     struct groups *groups; /* --count-by, or NULL */
@@ -124,8 +123,8 @@ void run_look_again_for_owners(struct run *run);
 void run_report_owners(struct run *run);
 /* Gives up all rights if users, services, hosts or networks are looked up. */
 int run_prepare_names(struct run *run);
-int run_prepare_interfaces(struct run *run);
-int run_prepare_netfilter(struct run *run);
+/* The other lookups, which may need rights. */
+int run_prepare_numbers(struct run *run);
 void run_report_lookups(struct run *run);
 
 #endif

@@ -6,7 +6,13 @@
 #include "engine/run.h"
 #include "fastnet/rights.h"
 
+/* What backends answered for one table, up to the one that had it. */
 enum { BACKENDS_MAX = 4 }; /* that know one table */
+struct answers {
+    const struct backend *asked[BACKENDS_MAX];
+    int errors[BACKENDS_MAX];
+    size_t count;
+};
 
 /* Errors that mean "not by this backend". Any other error is a fault and is reported. */
 static bool is_refusal(int error)
@@ -27,32 +33,25 @@ static bool is_refusal(int error)
     }
 }
 
-static bool may_be_asked(const struct run *run, const struct backend *backend,
-                         const struct table *table)
-{
-    enum backend_choice choice = run->listing->backend;
-
-    return backend->fields(table) && (choice == BACKEND_AUTO || choice == backend->source);
-}
-
 /*
- * Chooses the backends for a table, in order; returns how many. The second one goes first if it has
- * needed fields that the first one lacks.
+ * Chooses the backends for a table, in order. The second one goes first if it has needed fields
+ * that the first one lacks.
  */
-static size_t choose_backends(const struct run *run, const struct table *table,
-                              const struct backend *chosen[BACKENDS_MAX])
+static struct answers choose_backends(const struct run *run, const struct table *table)
 {
-    size_t count = 0;
+    const enum backend_choice choice = run->listing->backend;
+    struct answers chosen = {.count = 0};
 
-    for (size_t i = 0; i < backend_count && count < BACKENDS_MAX; i++)
-        if (may_be_asked(run, backends[i], table))
-            chosen[count++] = backends[i];
-    if (count > 1 && run->needs.fields & chosen[1]->fields(table) & ~chosen[0]->fields(table)) {
-        const struct backend *first = chosen[1];
-        chosen[1] = chosen[0];
-        chosen[0] = first;
+    for (size_t i = 0; i < backend_count && chosen.count < BACKENDS_MAX; i++)
+        if (backends[i]->fields(table) && (!choice || choice == backends[i]->source))
+            chosen.asked[chosen.count++] = backends[i];
+    if (chosen.count > 1 &&
+        run->needs.fields & chosen.asked[1]->fields(table) & ~chosen.asked[0]->fields(table)) {
+        const struct backend *first = chosen.asked[1];
+        chosen.asked[1] = chosen.asked[0];
+        chosen.asked[0] = first;
     }
-    return count;
+    return chosen;
 }
 
 static void report_missing(struct run *run, const struct listing_table *table)
@@ -124,21 +123,19 @@ static void put_reason(const struct run *run, const struct table *table,
 }
 
 /* Adds that no backend had the table. Backends that only ask what others ask add nothing. */
-static void add_refusals(struct run *run, const struct table *table,
-                         const struct backend *const *asked, const int *errors, size_t count)
+static void add_refusals(struct run *run, const struct table *table, const struct answers *answers)
 {
     char reason[sizeof run->failures->reason] = "";
     size_t length = 0;
 
-    if (!count)
-        return;
-    for (size_t i = 0; i < count && length + 2 < sizeof reason; i++) {
-        if (asked[i]->source == BACKEND_AUTO)
+    for (size_t i = 0; i < answers->count && length + 2 < sizeof reason; i++) {
+        if (answers->asked[i]->source == BACKEND_AUTO)
             continue;
         if (length)
             length += (size_t)snprintf(reason + length, sizeof reason - length, "; ");
-        put_reason(run, table, asked[i], errors[i], reason + length, sizeof reason - length);
-        run->report->refused |= errors[i] != -ENOTDIR;
+        put_reason(run, table, answers->asked[i], answers->errors[i], reason + length,
+                   sizeof reason - length);
+        run->report->unreadable |= answers->errors[i] != -ENOTDIR;
         length = strlen(reason);
     }
     add_failure(run, table, reason, true);
@@ -158,24 +155,24 @@ void run_report_failures(struct run *run)
 
 /* Reports why no backend had the table. Without the right the table's existence is unknown. */
 static void report_failure(struct run *run, const struct listing_table *table,
-                           const struct backend *const *asked, const int *errors, size_t count)
+                           const struct answers *answers)
 {
     bool kernel_lacks_it = false, refused = false;
 
-    if (!count)
-        report_loss(run->report, "%s: fastnet does not read this from %s", table->table->name,
-                    run->listing->backend == BACKEND_PROC ? "/proc" : "netlink");
-    for (size_t i = 0; i < count; i++) {
-        refused |= errors[i] == -EPERM;
-        if (asked[i]->source == BACKEND_PROC)
-            kernel_lacks_it = errors[i] == -ENOENT;
-        else if (errors[i] == -ENOENT && count == 1)
+    for (size_t i = 0; i < answers->count; i++) {
+        refused |= answers->errors[i] == -EPERM;
+        if (answers->asked[i]->source == BACKEND_PROC)
+            kernel_lacks_it = answers->errors[i] == -ENOENT;
+        else if (answers->errors[i] == -ENOENT && answers->count == 1)
             kernel_lacks_it = run->listing->backend == BACKEND_AUTO;
     }
-    if (kernel_lacks_it && !refused)
+    if (!answers->count)
+        report_loss(run->report, "%s: fastnet does not read this from %s", table->table->name,
+                    run->listing->backend == BACKEND_PROC ? "/proc" : "netlink");
+    else if (kernel_lacks_it && !refused)
         report_missing(run, table);
     else
-        add_refusals(run, table->table, asked, errors, count);
+        add_refusals(run, table->table, answers);
 }
 
 /* The files of a captured tree do not change. */
@@ -195,7 +192,7 @@ static bool is_read_twice(const struct run *run, const struct table *table)
  * Whether a repeat is recognised over the whole table, not only within a window. A table that
  * resizes can then be read again; this is done if its rows are gathered anyway.
  */
-static bool remembers(const struct run *run, const struct table *table)
+static bool is_repeatable(const struct run *run, const struct table *table)
 {
     return is_read_twice(run, table) || (table->resizes && (run->keep_all || run->groups));
 }
@@ -220,20 +217,16 @@ static int pause_listing(void *arg)
     return error;
 }
 
-/* Two predicates that must both hold. */
-struct joined {
-    struct predicate whole, parts[2];
-};
-
-static const struct predicate *join(const struct predicate *one, const struct predicate *other,
-                                    struct joined *both)
+/* What two predicates both want; each may be NULL. */
+static const struct predicate *join(struct predicate_tree *both, const struct predicate *one,
+                                    const struct predicate *other)
 {
-    if (!one || !other)
-        return one ? one : other;
-    *both = (struct joined){.whole = {.operation = PREDICATE_AND}, .parts = {*one, *other}};
-    predicate_add(&both->whole, &both->parts[0]);
-    predicate_add(&both->whole, &both->parts[1]);
-    return &both->whole;
+    *both = (struct predicate_tree){.count = 0};
+    if (one)
+        predicate_tree_add(both, &both->whole, *one);
+    if (other)
+        predicate_tree_add(both, &both->whole, *other);
+    return predicate_of(both);
 }
 
 /* Asks one backend for a table. */
@@ -241,18 +234,18 @@ static int ask(struct run *run, const struct listing_table *table, const struct 
                struct pass *pass)
 {
     const struct listing *listing = run->listing;
-    struct joined both;
+    struct predicate_tree both;
     struct lane lane;
     struct query query = {
         .table = table->table,
         .needs = run->needs.fields,
-        .where = join(listing->refused ? NULL : listing->where, table->where, &both),
+        .where = join(&both, listing->refused ? NULL : listing->where, table->where),
         .key = listing->key,
         .proc_root = listing->proc_root,
         .netlink = listing->backend == BACKEND_PROC ? NULL : run->engine->netlink,
         .report = run->report,
         .exclusive = listing->backend != BACKEND_AUTO,
-        .remembers = remembers(run, table->table),
+        .repeatable = is_repeatable(run, table->table),
     };
     struct query_events events;
     int result;
@@ -284,11 +277,6 @@ static int ask(struct run *run, const struct listing_table *table, const struct 
  */
 enum { PASSES_MAX = 8 };
 
-static bool is_same(const struct pass *a, const struct pass *b)
-{
-    return a->rows == b->rows && a->digest == b->digest;
-}
-
 /* --exact: reads the table again to find rows that the first pass missed. */
 static void ask_again(struct run *run, const struct listing_table *table,
                       const struct backend *backend, struct pass before)
@@ -301,7 +289,7 @@ static void ask_again(struct run *run, const struct listing_table *table,
     for (int passes = 2; passes <= PASSES_MAX && !done && result == 0; passes++) {
         struct pass pass;
         result = ask(run, table, backend, &pass);
-        done = !until_same || is_same(&pass, &before);
+        done = !until_same || (pass.rows == before.rows && pass.digest == before.digest);
         before = pass;
     }
     run->second_pass = false;
@@ -353,13 +341,6 @@ static void make_exact(struct run *run, const struct listing_table *table,
                     "%s: --exact has no effect: its rows cannot be told apart, one may be missing",
                     table->table->name);
 }
-
-/* What backends answered for one table, up to the one that had it. */
-struct answers {
-    const struct backend *asked[BACKENDS_MAX];
-    int errors[BACKENDS_MAX];
-    size_t count;
-};
 
 /* Whether this answer is a fault of the machine and not a refusal. */
 static bool is_fault(const struct table *table, const struct answers *answers, size_t i)
@@ -414,37 +395,52 @@ static void report_fallback(struct run *run, const struct table *table,
     }
 }
 
-/* Reads a table by the first backend that has it. Falls back only before the first row. */
+/*
+ * Reads a table by one backend. Returns false if it failed before the first row: another one can
+ * then be asked.
+ */
+static bool read_by(struct run *run, const struct listing_table *table,
+                    const struct backend *backend, int *error)
+{
+    struct pass pass;
+
+    seen_start(run->engine->seen, is_repeatable(run, table->table));
+    *error = ask(run, table, backend, &pass);
+    if (run->stopped)
+        return true;
+    if (*error < 0 && !pass.rows)
+        return false;
+    if (*error < 0)
+        report_loss(run->report, "%s: %s ended after %zu rows: %s", table->table->name,
+                    backend->name, pass.rows, strerror(-*error));
+    else
+        make_exact(run, table, backend, pass);
+    return true;
+}
+
+/* Reads a table by the first backend that has it. */
 static void run_table(struct run *run, const struct listing_table *table)
 {
-    struct answers answers = {.count = 0};
-    struct pass pass;
+    struct answers answers;
+    size_t i = 0;
 
     if (!table->table) {
         report_missing(run, table);
         return;
     }
-    answers.count = choose_backends(run, table->table, answers.asked);
-    seen_start(run->engine->seen, remembers(run, table->table));
-    for (size_t i = 0; i < answers.count; i++) {
-        const struct backend *backend = answers.asked[i];
-        int error = answers.errors[i] = ask(run, table, backend, &pass);
-        if (run->stopped)
-            return;
-        if (error < 0 && !pass.rows)
-            continue;
-        report_fallback(run, table->table, &answers, i, backend);
-        if (error < 0)
-            report_loss(run->report, "%s: %s ended after %zu rows: %s", table->table->name,
-                        backend->name, pass.rows, strerror(-error));
-        else
-            make_exact(run, table, backend, pass);
-        report_untold(run, table->table, backend, run->listing->where);
+    answers = choose_backends(run, table->table);
+    while (i < answers.count && !read_by(run, table, answers.asked[i], &answers.errors[i]))
+        i++;
+    if (run->stopped)
+        return;
+    if (i < answers.count) {
+        report_fallback(run, table->table, &answers, i, answers.asked[i]);
+        report_untold(run, table->table, answers.asked[i], run->listing->where);
         return;
     }
-    if (answers.count)
-        report_fallback(run, table->table, &answers, answers.count - 1, NULL);
-    report_failure(run, table, answers.asked, answers.errors, answers.count);
+    if (i)
+        report_fallback(run, table->table, &answers, i - 1, NULL);
+    report_failure(run, table, &answers);
 }
 
 /* Whether two tables may be read as one: the order of their rows is kept or does not matter. */
@@ -461,25 +457,11 @@ static bool may_be_joined(const struct run *run, size_t i)
 /* Returns false if nothing was read: the tables must then be read one by one. */
 static bool run_joined(struct run *run, const struct listing_table *table)
 {
-    const struct backend *asked[BACKENDS_MAX], *backend;
-    struct listing_table both = *table;
-    struct pass pass;
-    int error;
+    const struct listing_table both = {
+        .table = table->table->joint, .section = table->section, .where = table->where};
+    struct answers answers = choose_backends(run, both.table);
 
-    both.table = table->table->joint;
-    if (choose_backends(run, both.table, asked) == 0)
-        return false;
-    backend = asked[0];
-    seen_start(run->engine->seen, remembers(run, both.table));
-    error = ask(run, &both, backend, &pass);
-    if (error < 0 && !pass.rows && !run->stopped)
-        return false;
-    if (error < 0 && !run->stopped)
-        report_loss(run->report, "%s: %s ended after %zu rows: %s", both.table->name, backend->name,
-                    pass.rows, strerror(-error));
-    else if (error == 0)
-        make_exact(run, &both, backend, pass);
-    return true;
+    return answers.count && read_by(run, &both, answers.asked[0], answers.errors);
 }
 
 size_t run_tables(struct run *run, size_t i)

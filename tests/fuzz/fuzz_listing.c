@@ -150,7 +150,8 @@ static struct engine *create_engine(const struct netlink_peer *peer)
 {
     struct engine *engine = NULL;
 
-    require(engine_create_with(&engine, netlink_create(peer)) == 0);
+    engine = engine_create(netlink_create(peer));
+    require(engine != NULL);
     return engine;
 }
 

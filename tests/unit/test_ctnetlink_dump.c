@@ -242,7 +242,7 @@ static void a_resized_table_is_read_again_where_repeats_are_dropped(void **state
     struct ct_scene *scene = *state;
 
     answer_each(scene, true);
-    scene->query.remembers = true;
+    scene->query.repeatable = true;
     scene->after = after;
     assert_int_equal(ct_list(scene, &table_flows), 0);
     assert_int_equal(scene->peer.request_count, 3);
@@ -271,7 +271,7 @@ static void a_table_that_is_resized_for_ever_is_listed_in_the_end(void **state)
     struct ct_scene *scene = *state;
 
     answer_each(scene, true);
-    scene->query.remembers = true;
+    scene->query.repeatable = true;
     scene->after = after;
     assert_int_equal(ct_list(scene, &table_flows), 0);
     assert_int_equal(scene->peer.request_count, 5);
@@ -299,7 +299,7 @@ static void a_table_that_is_zeroed_is_read_once_whatever_becomes_of_it(void **st
     struct ct_scene *scene = *state;
 
     answer_each(scene, false);
-    scene->query.remembers = true;
+    scene->query.repeatable = true;
     scene->after = after;
     assert_int_equal(ct_list(scene, &table_flows_zeroed), 0);
     assert_int_equal(scene->peer.request_count, 1);

@@ -82,7 +82,8 @@ static int run(struct scene *scene)
     if (!scene->engine) {
         struct netlink *netlink = netlink_create(&scene->peer.netlink);
         assert_non_null(netlink);
-        assert_int_equal(engine_create_with(&scene->engine, netlink), 0);
+        scene->engine = engine_create(netlink);
+        assert_non_null(scene->engine);
     }
     sink->sink = (struct sink){&ops, &sink->writer, engine_context(scene->engine)};
     sink->begun = sink->ended = 0;

@@ -354,7 +354,7 @@ static eventfd_t run_at_most(struct stage *stage, size_t most)
     listen_to(stage);
     stage->events.stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     stage->listing.sort = field_find(&kind_flow, "orig_sport", 10);
-    stage->listing.most = most;
+    stage->listing.limit = most;
     send_four(stage);
     assert_int_equal(run(stage), 0);
     if (eventfd_read(stage->events.stop, &times) < 0)
@@ -418,7 +418,8 @@ static int begin(void **state)
     ct_scene_make((void **)&stage->scene);
     netlink = netlink_create(&stage->scene->hooked);
     assert_non_null(netlink);
-    assert_int_equal(engine_create_with(&stage->engine, netlink), 0);
+    stage->engine = engine_create(netlink);
+    assert_non_null(stage->engine);
     assert_int_equal(writer_init(&stage->sink.writer, memfd_create("rows", MFD_CLOEXEC)), 0);
     stage->table = (struct listing_table){.table = &table_flows};
     stage->listing = (struct listing){.tables = &stage->table, .table_count = 1};

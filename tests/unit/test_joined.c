@@ -101,7 +101,8 @@ static void list(struct joined *joined, const char *proc_root)
 
     assert_non_null(file);
     assert_int_equal(writer_init(&writer, fileno(file)), 0);
-    assert_int_equal(engine_create_with(&engine, netlink_create(&joined->peer.netlink)), 0);
+    engine = engine_create(netlink_create(&joined->peer.netlink));
+    assert_non_null(engine);
     sink = sink_netstat_create(&layout, &writer, engine_context(engine));
     assert_int_equal(engine_run(engine, &listing, sink, &joined->report), 0);
     assert_int_equal(writer_flush(&writer), 0);

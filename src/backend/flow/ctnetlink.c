@@ -171,7 +171,7 @@ static int dump_flows(struct reading *reading)
         const int result = dump_flows_once(reading);
         if (result < 0 || !flow_resized(query, &buckets))
             return result;
-        if (again == AGAIN_MAX || (reading->count && !query->remembers)) {
+        if (again == AGAIN_MAX || (reading->count && !query->repeatable)) {
             flow_report_resize(query);
             return result;
         }

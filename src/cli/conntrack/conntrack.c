@@ -141,7 +141,7 @@ static int prepare_events(struct conntrack *conntrack, struct listing *listing)
     }
     if (options->common.sort && !options->common.count_by)
         conntrack->most = EVENTS_KEPT_MAX;
-    listing->most = conntrack->most;
+    listing->limit = conntrack->most;
     listing->events = &conntrack->events;
     listing->pause = say_losses;
     listing->pause_arg = conntrack;

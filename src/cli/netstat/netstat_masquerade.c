@@ -53,7 +53,7 @@ static struct sink *make_layout(const void *arg, struct writer *writer,
 static void say_missing(const void *arg, struct report *report)
 {
     (void)arg;
-    if (!report->refused || report->listed || report->ended)
+    if (!report->unreadable || report->listed || report->ended)
         return;
     report->ended = true;
     report_note(report, "%s", missing);

@@ -16,6 +16,8 @@ struct routes {
     size_t table_count;
 };
 
+_Static_assert((int)ROUTE_SECTIONS_MAX <= (int)LISTING_SECTIONS_MAX, "each table is a section");
+
 /* Families that net-tools knows, but that no kernel of today has, or that have no routes. */
 static int refuse_family(const char *name, size_t length)
 {
