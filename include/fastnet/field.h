@@ -7,6 +7,8 @@
 #ifndef FASTNET_FIELD_H
 #define FASTNET_FIELD_H
 
+#include <string.h>
+
 #include "fastnet/needs.h"
 #include "fastnet/record.h"
 #include "fastnet/value.h"
@@ -105,6 +107,11 @@ static inline struct needs field_needs(const struct field *field)
 
 /* Returns NULL when the kind has no field of this name (length bytes). */
 const struct field *field_find(const struct kind *kind, const char *name, size_t length);
+
+static inline const struct field *field_named(const struct kind *kind, const char *name)
+{
+    return field_find(kind, name, strlen(name));
+}
 
 /* Makes *dst a field of kind_count that shows values[index] and has the name of `of`. */
 void field_counted(struct field *dst, const struct field *of, size_t index);

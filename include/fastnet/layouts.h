@@ -1,6 +1,6 @@
 /*
  * The layouts of the programs whose output fastnet prints as they do: sinks for rows of one kind,
- * without columns. Each create function returns NULL when memory is short.
+ * without columns.
  */
 #ifndef FASTNET_LAYOUTS_H
 #define FASTNET_LAYOUTS_H
@@ -31,9 +31,6 @@ struct netstat_layout {
     bool colour;
 };
 
-struct sink *sink_netstat_create(const struct netstat_layout *layout, struct writer *writer,
-                                 const struct context *context);
-
 /* The counters of net-tools 2.10 netstat -s. */
 struct statistics_layout {
     bool header;
@@ -44,9 +41,6 @@ struct statistics_layout {
     const struct predicate *where;
 };
 
-struct sink *sink_statistics_create(const struct statistics_layout *layout, struct writer *writer,
-                                    const struct context *context);
-
 /* The masqueraded connections of net-tools 2.10 netstat -M. */
 struct masquerade_layout {
     bool numeric_hosts, numeric_ports;
@@ -54,10 +48,10 @@ struct masquerade_layout {
     bool header;
 };
 
-struct sink *sink_masquerade_create(const struct masquerade_layout *layout, struct writer *writer,
-                                    const struct context *context);
-
-/* How conntrack prints flows and expectations (conntrack-tools 1.4.7, -o). */
+/*
+ * How conntrack prints flows and expectations (conntrack-tools 1.4.7, -o). Each record of
+ * connection tracking, of any kind, is one line or one XML element.
+ */
 struct conntrack_layout {
     bool extended; /* the network layer's protocol in front */
     bool id;
@@ -66,10 +60,6 @@ struct conntrack_layout {
     bool labels;
     bool xml, save;
 };
-
-/* Each record of connection tracking, of any kind, is one line or one XML element. */
-struct sink *sink_conntrack_create(const struct conntrack_layout *layout, struct writer *writer,
-                                   const struct context *context);
 
 /* For the totals below arp's rows: the filter counts the rows that it leaves out. */
 struct arp_totals {
@@ -89,9 +79,6 @@ struct arp_layout {
     const struct arp_totals *totals; /* borrowed; read when the listing ends */
 };
 
-struct sink *sink_arp_create(const struct arp_layout *layout, struct writer *writer,
-                             const struct context *context);
-
 /* The sections of a listing of routes: one table of one family each. */
 enum { ROUTE_SECTIONS_MAX = 16 };
 struct route_section {
@@ -107,16 +94,14 @@ struct route_layout {
     bool header;
 };
 
-struct sink *sink_route_create(const struct route_layout *layout, struct writer *writer,
-                               const struct context *context);
-
 /* The layout of net-tools 2.10 netstat -i: a line for each interface, or as ifconfig has it. */
 struct interface_layout {
     bool extended;
     bool header;
 };
 
-struct sink *sink_interface_create(const struct interface_layout *layout, struct writer *writer,
-                                   const struct context *context);
+/* What sink_create() makes of struct NAME_layout. */
+extern const struct sink_ops sink_netstat, sink_statistics, sink_masquerade, sink_conntrack,
+    sink_arp, sink_route, sink_interface;
 
 #endif

@@ -66,6 +66,15 @@ static inline struct predicate *predicate_tree_add(struct predicate_tree *tree,
     return added;
 }
 
+/* The same for a part that must not hold. */
+static inline struct predicate *
+predicate_tree_refuse(struct predicate_tree *tree, struct predicate *whole, struct predicate part)
+{
+    const struct predicate none = {.operation = PREDICATE_NOT};
+
+    return predicate_tree_add(tree, predicate_tree_add(tree, whole, none), part);
+}
+
 /*
  * The predicate. An and of one part is that part; without parts it is NULL, because all rows are
  * wanted.

@@ -11,7 +11,7 @@
 
 static bool uses_columns(const struct listing_command *command)
 {
-    return !command->make_layout || common_uses_columns(command->common);
+    return !command->layout_ops || common_uses_columns(command->common);
 }
 
 /* --- Which columns ---------------------------------------------------------------------------- */
@@ -165,6 +165,7 @@ static int resolve_source(struct listing_command *command)
     struct listing *listing = &command->listing;
     const char *root = common->proc_root;
 
+    listing->delta = common->delta;
     listing->exact = common->exact;
     listing->backend = common->backend;
     listing->proc_root = root ? root : "/proc";
@@ -196,7 +197,7 @@ int command_resolve(struct listing_command *command, bool *done)
         *done = true;
         return print_columns(command);
     }
-    if (command->listing.delta && !has_counters(command->kind))
+    if (common->delta && !has_counters(command->kind))
         return common_misuse(common, "--delta: %s have no counters", command->kind->name);
     if (common->columns && common->count_by)
         return common_misuse(common, "--columns and --count-by exclude each other");
@@ -254,7 +255,7 @@ struct sink *command_sink(const struct listing_command *command, struct writer *
     };
 
     if (!uses_columns(command))
-        return command->make_layout(command->arg, writer, command->context);
+        return sink_create(command->layout_ops, command->layout, writer, command->context);
     if (makes_objects(command))
         return sink_objects_create(&options, sink_of_columns(common));
     return sink_of_columns(common)(&options);

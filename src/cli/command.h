@@ -22,18 +22,14 @@ struct listing_command {
     /* Tables, filter, order, and what they need; the rest is set by command_run(). */
     struct listing listing;
 
-    /*
-     * The personality's own layout, and what it needs. Returns NULL when memory is short. NULL: all
-     * rows are shown in columns.
-     */
-    struct sink *(*make_layout)(const void *arg, struct writer *writer,
-                                const struct context *context);
+    /* The personality's own layout (layouts.h), and what it needs. NULL: there are only columns. */
+    const struct sink_ops *layout_ops;
+    const void *layout;
     struct needs layout_needs;
     bool objects; /* in JSON, rows of a thing, a name and a number are an object of each thing */
     /* After each pass whose output could be written; may be NULL. */
     void (*after_each_pass)(const void *arg, struct report *report);
     const void *arg;
-    unsigned interval_ms; /* between two passes; 0: there is only one */
 
     /* Set by command_run(): the names of the running listing, and the columns that are shown. */
     const struct context *context;

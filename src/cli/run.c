@@ -97,11 +97,12 @@ static unsigned rights_of(const struct listing *listing)
 
 static int list(const struct listing_command *command, struct engine *engine, struct sink *sink)
 {
+    const struct common *common = command->common;
     const uint64_t needs = command->listing.needs.lookups;
     bool rights = (needs & NEED_OWNERS) || is_captured(&command->listing);
     /* for --delta this process must remember what the last pass found */
-    bool in_child = command->interval_ms && (needs & NAMES) && rights && rights_any() &&
-                    !command->listing.delta;
+    bool in_child =
+        common->interval_ms && (needs & NAMES) && rights && rights_any() && !common->delta;
 
     if (in_child) /* a parent may have left it ignored, which hides how a child ended */
         signal(SIGCHLD, SIG_DFL);
@@ -109,9 +110,9 @@ static int list(const struct listing_command *command, struct engine *engine, st
         bool last = false;
         int status = in_child ? list_in_child(command, engine, sink, &last)
                               : list_once(command, engine, sink, &last);
-        if (!command->interval_ms || last)
+        if (!common->interval_ms || last)
             return status;
-        wait_interval(command->interval_ms);
+        wait_interval(common->interval_ms);
     }
 }
 

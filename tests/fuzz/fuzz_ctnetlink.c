@@ -109,7 +109,7 @@ static struct sink *make_sink(struct input *input, size_t i, uint8_t bits,
                                          .count = input->column_count};
 
     if (i == CONNTRACK)
-        return sink_conntrack_create(&layout, writer, context);
+        return sink_create(&sink_conntrack, &layout, writer, context);
     return i == JSON ? sink_json_create(&options) : sink_csv_create(&options);
 }
 

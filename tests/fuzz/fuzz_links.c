@@ -239,8 +239,8 @@ static void list_interfaces(struct datagrams *datagrams, bool with_addresses)
     for (size_t i = 0; i < LAYOUTS; i++) {
         const struct interface_layout layout = {.extended = i == 1, .header = true};
         struct writer *writer = written_writer(&input.written[i]);
-        written_begin(&input.written[i], sink_interface_create(&layout, writer, &no_names), "",
-                      true);
+        written_begin(&input.written[i], sink_create(&sink_interface, &layout, writer, &no_names),
+                      "", true);
     }
     result = backend_link.dump(&query, take_row, &input);
     require(result <= 0 && (known == 0 || result == known));

@@ -286,7 +286,7 @@ static struct sink *create_sink(const struct input *input, struct written *writt
     if (has_option(input, 's'))
         sink = sink_csv_create(&options);
     else if (input->listing.tables->table->kind == &kind_socket)
-        sink = sink_netstat_create(&layout, options.writer, context);
+        sink = sink_create(&sink_netstat, &layout, options.writer, context);
     else
         sink = sink_ndjson_create(&options);
     require(sink != NULL);

@@ -106,9 +106,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require(context.interfaces != NULL);
     input.context = &context;
     for (size_t i = 0; i < 2; i++)
-        written_begin(&input.written[i],
-                      sink_arp_create(&layouts[i], written_writer(&input.written[i]), &context), "",
-                      true);
+        written_begin(
+            &input.written[i],
+            sink_create(&sink_arp, &layouts[i], written_writer(&input.written[i]), &context), "",
+            true);
     if (size && data[0] % 4 == 3)
         take_lines(&input);
     else if (size)

@@ -62,8 +62,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     query.netlink = netlink_create(&peer);
     require(query.netlink != NULL);
     written_begin(&input.written,
-                  sink_netstat_create(&layout, written_writer(&input.written), &no_names), "",
-                  true);
+                  sink_create(&sink_netstat, &layout, written_writer(&input.written), &no_names),
+                  "", true);
     require(backend_sock_diag.dump(&query, check_record, &input) <= 0);
     written_end(&input.written);
     netlink_destroy(query.netlink);

@@ -8,11 +8,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "cli/arp/arp_options.h"
+#include "cli/arp/arp.h"
 #include "cli/command.h"
 #include "cli/conntrack/conntrack_options.h"
-#include "cli/neigh/neigh_options.h"
-#include "cli/netstat/netstat_options.h"
+#include "cli/neigh/neigh.h"
+#include "cli/netstat/netstat.h"
 #include "cli/personality.h"
 #include "fastnet/array.h"
 #include "fuzz.h"
@@ -48,7 +48,7 @@ static void check(const struct netstat_options *options, int status, int done)
     require(status >= STATUS_OK && status <= STATUS_MISUSE);
     if (status != STATUS_OK || done)
         return;
-    require(!options->continuous || (options->interval_ms > 0));
+    require(!options->continuous || options->common.interval_ms > 0);
     require(options->other_tables <= 1);
     require(!options->tcp || options->inet || options->inet6);
 }

@@ -152,8 +152,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fd = memfd_create("file", 0);
     require(fd >= 0 && write(fd, data + 1, size - 1) == (ssize_t)(size - 1));
     require(lseek(fd, 0, SEEK_SET) == 0 && lines_init(&lines, fd) == 0);
-    written_begin(&written, sink_conntrack_create(&layout, written_writer(&written), &no_names),
-                  "\t", true);
+    written_begin(&written,
+                  sink_create(&sink_conntrack, &layout, written_writer(&written), &no_names), "\t",
+                  true);
     while ((result = lines_next(&lines, &line)) > 0) {
         switch (data[0] & 3) {
         case 0:

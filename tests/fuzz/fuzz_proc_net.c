@@ -126,7 +126,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     lines.fd = piece ? open_pipe(text, size - 1, piece) : open_memory(text, size - 1);
     lines.buffer = malloc(LINES_CAPACITY);
     require(lines.buffer != NULL);
-    written_begin(&written, sink_netstat_create(&layout, written_writer(&written), &no_names), "",
+    written_begin(&written,
+                  sink_create(&sink_netstat, &layout, written_writer(&written), &no_names), "",
                   true);
     while ((result = lines_next(&lines, &line)) > 0) {
         expect_line(&expected, &line);

@@ -109,10 +109,10 @@ static void begin_layouts(void)
     const struct netstat_layout listed = {.numeric_hosts = true, .header = true};
 
     written_begin(&statistics,
-                  sink_statistics_create(&counted, written_writer(&statistics), &no_names), "",
-                  true);
-    written_begin(&groups, sink_netstat_create(&listed, written_writer(&groups), &no_names), "",
-                  true);
+                  sink_create(&sink_statistics, &counted, written_writer(&statistics), &no_names),
+                  "", true);
+    written_begin(&groups, sink_create(&sink_netstat, &listed, written_writer(&groups), &no_names),
+                  "", true);
 }
 
 static void decode_lines(uint8_t which, struct lines *lines)

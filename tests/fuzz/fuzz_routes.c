@@ -43,8 +43,8 @@ static void begin_layouts(const struct context *context)
         const struct interface_layout interfaces = {.extended = i == 3, .header = true};
         struct writer *writer = written_writer(&layouts[i]);
         written_begin(&layouts[i],
-                      i < 2 ? sink_route_create(&routes, writer, context)
-                            : sink_interface_create(&interfaces, writer, context),
+                      i < 2 ? sink_create(&sink_route, &routes, writer, context)
+                            : sink_create(&sink_interface, &interfaces, writer, context),
                       "", true);
     }
 }

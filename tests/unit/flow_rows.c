@@ -28,7 +28,7 @@ const char *written(const struct conntrack_layout *layout, const struct context 
                     const struct record *records, size_t count)
 {
     struct output output;
-    struct sink *sink = sink_conntrack_create(layout, output_begin(&output), context);
+    struct sink *sink = sink_create(&sink_conntrack, layout, output_begin(&output), context);
 
     assert_non_null(sink);
     sink_begin(sink);

@@ -103,7 +103,7 @@ static void list(struct joined *joined, const char *proc_root)
     assert_int_equal(writer_init(&writer, fileno(file)), 0);
     engine = engine_create(netlink_create(&joined->peer.netlink));
     assert_non_null(engine);
-    sink = sink_netstat_create(&layout, &writer, engine_context(engine));
+    sink = sink_create(&sink_netstat, &layout, &writer, engine_context(engine));
     assert_int_equal(engine_run(engine, &listing, sink, &joined->report), 0);
     assert_int_equal(writer_flush(&writer), 0);
     sink_destroy(sink);

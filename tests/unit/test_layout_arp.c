@@ -67,7 +67,7 @@ static const char *written(const struct arp_layout *layout, const struct context
                            const struct record *record)
 {
     struct output output;
-    struct sink *sink = sink_arp_create(layout, output_begin(&output), context);
+    struct sink *sink = sink_create(&sink_arp, layout, output_begin(&output), context);
 
     assert_non_null(sink);
     sink_begin(sink);

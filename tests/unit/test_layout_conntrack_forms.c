@@ -133,7 +133,7 @@ static void a_listing_begun_again_is_a_document_of_its_own(void **state)
 
     (void)state;
     assert_int_equal(writer_init(&writer, fd), 0);
-    struct sink *sink = sink_conntrack_create(&xml, &writer, &no_names);
+    struct sink *sink = sink_create(&sink_conntrack, &xml, &writer, &no_names);
     off_t ends[2];
     for (size_t i = 0; i < 2; i++) {
         sink_begin(sink);

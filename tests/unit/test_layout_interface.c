@@ -20,7 +20,7 @@ static const char *written(const struct interface_layout *layout, const struct r
                            unsigned times)
 {
     struct output output;
-    struct sink *sink = sink_interface_create(layout, output_begin(&output), &no_names);
+    struct sink *sink = sink_create(&sink_interface, layout, output_begin(&output), &no_names);
 
     assert_non_null(sink);
     for (unsigned i = 0; i < times; i++) {

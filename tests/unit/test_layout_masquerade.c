@@ -45,7 +45,7 @@ static const char *written(const struct masquerade_layout *layout, const struct 
                            int rows)
 {
     struct output output;
-    struct sink *sink = sink_masquerade_create(layout, output_begin(&output), &no_names);
+    struct sink *sink = sink_create(&sink_masquerade, layout, output_begin(&output), &no_names);
 
     assert_non_null(sink);
     sink_begin(sink);

@@ -29,7 +29,7 @@ static const char *written(const struct netstat_layout *layout, const struct con
                            int section, const struct record *record)
 {
     struct output output;
-    struct sink *sink = sink_netstat_create(layout, output_begin(&output), context);
+    struct sink *sink = sink_create(&sink_netstat, layout, output_begin(&output), context);
 
     assert_non_null(sink);
     sink_begin(sink);

@@ -22,7 +22,7 @@ static const char *written(const struct route_layout *layout, const struct conte
                            int section, const struct record *record)
 {
     struct output output;
-    struct sink *sink = sink_route_create(layout, output_begin(&output), context);
+    struct sink *sink = sink_create(&sink_route, layout, output_begin(&output), context);
 
     assert_non_null(sink);
     sink_begin(sink);

@@ -39,8 +39,8 @@ static const char *written(const struct statistics_layout *layout, const struct 
                            int times)
 {
     struct output output;
-    struct sink *sink =
-        sink_statistics_create(layout, output_begin(&output), &(struct context){.hosts = NULL});
+    struct sink *sink = sink_create(&sink_statistics, layout, output_begin(&output),
+                                    &(struct context){.hosts = NULL});
 
     assert_non_null(sink);
     for (; times > 0; times--) {

@@ -1,6 +1,6 @@
 /*
- * net-tools' arp, its listing side: which entries, and the exit statuses. Its lines and messages
- * are made by format/neighbour/layout_arp.c.
+ * net-tools' arp, its listing side: its command line, which entries, and the exit statuses. Its
+ * lines and messages are made by format/neighbour/layout_arp.c.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -10,21 +10,127 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/arp/arp_options.h"
+#include "cli/arp/arp.h"
 #include "cli/command.h"
 #include "cli/personality.h"
-#include "fastnet/hardware.h"
+#include "fastnet/array.h"
 #include "fastnet/layouts.h"
 #include "fastnet/lookup.h"
 #include "fastnet/rights.h"
 
-struct arp {
-    struct arp_options options;
-    char device[IFNAMSIZ]; /* empty: any */
-    uint8_t host[4];
-    struct arp_totals *totals;
-    struct predicate_tree entries, where;
+enum { WHICH, SHOW, OTHER, CHANGES };
+static const char *const groups[] = {"Which neighbours", "How they are shown", "About fastnet",
+                                     "Changes (refused: use ip neigh)"};
+
+#define HARDWARE "ether netrom ax25 arcnet dlci eui64 rose x25 fddi hippi ash irda"
+
+#define SETS(of_arp) .member = offsetof(struct arp_options, of_arp)
+
+/* In net-tools' order: it shows in the message about an ambiguous abbreviation. */
+static const struct option options_table[] = {
+    OPTION('v', "verbose", SHOW, "how many there are and were shown", SETS(verbose)),
+    OPTION('V', "version", OTHER, "version and build options"),
+    OPTION('a', "all", SHOW, "in BSD style", SETS(all)),
+    OPTION('d', "delete", CHANGES, "delete an entry"),
+    OPTION('f', "file", CHANGES, "add entries from a file"),
+    OPTION('n', "numeric", SHOW, "no names for hosts", SETS(numeric)),
+    OPTION('s', "set", CHANGES, "add an entry"),
+    OPTION('A', "protocol", WHICH, "by address family: inet", TAKES("FAMILY"), OF("inet")),
+    OPTION_ROW('A', 'p', NULL, WHICH, "the same", TAKES("FAMILY"), OF("inet")),
+    OPTION('H', "hw-type", WHICH, "by hardware type: ether, ax25 ...", TAKES("TYPE"), OF(HARDWARE)),
+    OPTION_ROW('H', 't', NULL, WHICH, "the same", TAKES("TYPE"), OF(HARDWARE)),
+    OPTION('i', "device", WHICH, "of this interface", TAKES("IF"), SETS(device)),
+    OPTION('h', "help", OTHER, "this help"),
+    OPTION('D', "use-device", CHANGES, "add with an interface's address"),
+    OPTION('N', "symbolic", 0, NULL),
+    OPTION('e', NULL, SHOW, "in Linux style, the default", SETS(linux_style)),
 };
+
+static const struct option_table arp_table = {groups, COUNT(groups), options_table,
+                                              COUNT(options_table)};
+
+static const struct option_table *const tables[] = {&arp_table, &common_options};
+
+const struct grammar arp_grammar = {
+    .name = "arp",
+    .help = "IPv4 neighbours, as arp lists them",
+    .tables = tables,
+    .table_count = COUNT(tables),
+    .kind = &kind_neighbour,
+    .usage = "[OPTION]... [HOST]",
+    .about = "The IPv4 neighbours of this machine, as arp lists them. 'fastnet neigh' lists all.",
+    .page = "fastnet-arp(8)",
+    .version = "lists as arp of net-tools 2.10 does; backends: rtnetlink, /proc/net/arp",
+};
+
+/* The families that Debian's net-tools knows by these names; arp lists only one of them. */
+static int take_family(const char *name)
+{
+    static const char *const others[] = {"inet6", "unix", "unspec", "ipx",  "ax25", "netrom",
+                                         "ddp",   "ec",   "x25",    "rose", "ash"};
+    char text[TYPED_MAX];
+
+    if (strcmp(name, "inet") == 0)
+        return 0;
+    for (size_t i = 0; i < COUNT(others); i++)
+        if (strcmp(name, others[i]) == 0) {
+            fprintf(stderr, "arp: %s: kernel only supports 'inet'.\n", name);
+            return STATUS_ARP_FAILURE;
+        }
+    if (strchr(name, ','))
+        fprintf(stderr, "Please don't supply more than one address family.\n");
+    fprintf(stderr, "arp: %s: unknown address family.\n", options_typed(text, name, strlen(name)));
+    return STATUS_ARP_FAILURE;
+}
+
+static int take_hardware(struct arp_options *options, const char *name)
+{
+    options->hardware = hardware_by_net_tools(name);
+    if (!options->hardware) {
+        char text[TYPED_MAX];
+        fprintf(stderr, "arp: %s: unknown hardware type.\n",
+                options_typed(text, name, strlen(name)));
+        return STATUS_ARP_FAILURE;
+    }
+    if (!options->hardware->arp) {
+        fprintf(stderr, "arp: %s: hardware type without ARP support.\n", name);
+        return STATUS_ARP_FAILURE;
+    }
+    return 0;
+}
+
+static int refuse(const struct option *option, const char *program)
+{
+    fprintf(stderr, "%s: arp -%c would change the table, and fastnet only reads: use 'ip neigh'\n",
+            program, option->letter);
+    return STATUS_REFUSED;
+}
+
+static int take_option(const struct option *option, const char *argument, void *arg)
+{
+    struct arp_options *options = arg;
+
+    switch (option->id) {
+    case OPTION_OPERAND:
+        if (!options->host)
+            options->host = argument;
+        return 0;
+    case 'A':
+        return take_family(argument);
+    case 'H':
+        return take_hardware(options, argument);
+    case 'N':
+        fprintf(stderr, "arp: -N not yet supported.\n");
+        return 0;
+    default:
+        return refuse(option, options->common.program);
+    }
+}
+
+int arp_parse(struct arp_options *options, int argc, char *const argv[], bool *done)
+{
+    return common_parse(&options->common, &arp_grammar, argc, argv, take_option, options, done);
+}
 
 /* Which host */
 
@@ -37,13 +143,12 @@ static int refuse_host(const char *name, const char *why)
 }
 
 /* No rights are needed any more. */
-static int find_host(struct arp *arp)
+static int find_host(const char *name, uint8_t host[4])
 {
-    const char *name = arp->options.host;
     int error, result;
 
     rights_drop();
-    result = hosts_find(name, HOSTS_MILLISECONDS, arp->host, &error);
+    result = hosts_find(name, HOSTS_MILLISECONDS, host, &error);
     if (result == -ENOENT)
         return refuse_host(name, hstrerror(error));
     if (result == -ETIMEDOUT) {
@@ -54,14 +159,13 @@ static int find_host(struct arp *arp)
     return result < 0 ? refuse_host(name, strerror(-result)) : 0;
 }
 
-static int resolve_host(struct arp *arp)
+static int resolve_host(const char *name, uint8_t host[4])
 {
-    const char *name = arp->options.host;
     struct in_addr address = {.s_addr = INADDR_ANY};
 
     if (name && strcmp(name, "default") != 0 && !inet_aton(name, &address))
-        return find_host(arp);
-    memcpy(arp->host, &address, sizeof arp->host);
+        return find_host(name, host);
+    memcpy(host, &address, sizeof address);
     return 0;
 }
 
@@ -69,108 +173,87 @@ static int resolve_host(struct arp *arp)
 
 static const struct field *field_of(const char *name)
 {
-    return field_find(&kind_neighbour, name, strlen(name));
+    return field_named(&kind_neighbour, name);
 }
 
 /* /proc/net/arp leaves out entries that need no resolving, and those not yet in use. */
 static void choose_entries(struct predicate_tree *where)
 {
-    const struct predicate not = {.operation = PREDICATE_NOT}, any = {.operation = PREDICATE_OR};
     const struct field *state = field_of("state");
-    struct predicate *either = predicate_tree_add(where, &where->whole, any);
+    struct predicate *either =
+        predicate_tree_add(where, &where->whole, (struct predicate){.operation = PREDICATE_OR});
 
-    predicate_tree_add(where, predicate_tree_add(where, either, not ), predicate_known(state));
-    predicate_tree_add(where, predicate_tree_add(where, either, not ),
-                       predicate_masked(state, 0, (uint16_t)~NUD_NOARP));
+    predicate_tree_refuse(where, either, predicate_known(state));
+    predicate_tree_refuse(where, either, predicate_masked(state, 0, (uint16_t)~NUD_NOARP));
 }
 
 /* An entry whose field is not known counts as "*", or as of the type "unspec". */
-static void add_unknown(struct predicate_tree *where, const struct field *field)
+static void choose_rows(struct predicate_tree *where, const struct arp_options *options,
+                        const char *device, const struct address *host)
 {
-    const struct predicate not = {.operation = PREDICATE_NOT};
+    const struct hardware *hardware = options->hardware;
+    struct predicate *whole = &where->whole;
 
-    predicate_tree_add(where, predicate_tree_add(where, &where->whole, not ),
-                       predicate_known(field));
-}
-
-static void choose_rows(struct arp *arp)
-{
-    const struct hardware *hardware = arp->options.hardware;
-    const struct address host = address_make(AF_INET, arp->host);
-    struct predicate_tree *where = &arp->where;
-
-    if (arp->options.host)
-        predicate_tree_add(where, &where->whole, predicate_address(field_of("address"), &host));
-    if (strcmp(arp->device, "*") == 0)
-        add_unknown(where, field_of("interface"));
-    else if (arp->device[0])
-        predicate_tree_add(where, &where->whole,
-                           predicate_text(field_of("interface"), arp->device));
+    if (options->host)
+        predicate_tree_add(where, whole, predicate_address(field_of("address"), host));
+    if (strcmp(device, "*") == 0)
+        predicate_tree_refuse(where, whole, predicate_known(field_of("interface")));
+    else if (*device)
+        predicate_tree_add(where, whole, predicate_text(field_of("interface"), device));
     if (hardware && hardware->type == HARDWARE_UNSPECIFIED)
-        add_unknown(where, field_of("hardware"));
+        predicate_tree_refuse(where, whole, predicate_known(field_of("hardware")));
     else if (hardware)
-        predicate_tree_add(where, &where->whole,
+        predicate_tree_add(where, whole,
                            predicate_number(field_of("hardware"), (uint64_t)hardware->type));
 }
 
-/* How they are shown */
-
-static struct sink *make_layout(const void *arg, struct writer *writer,
-                                const struct context *context)
+static int list(const struct arp_options *options)
 {
-    const struct arp *arp = arg;
-    const struct arp_options *options = &arp->options;
+    char device[IFNAMSIZ]; /* as much of it as a name can have; empty: any */
+    struct arp_totals totals = {0};
     struct arp_layout layout = {
         .bsd = options->all && !options->linux_style,
         .numeric = options->numeric,
         .header = !options->common.no_header,
         .verbose = options->verbose,
-        .chosen = options->hardware || options->host || arp->device[0],
+        .chosen = options->hardware || options->host || (options->device && *options->device),
         .host = options->all ? NULL : options->host,
-        .totals = arp->totals,
+        .totals = &totals,
     };
-
-    memcpy(layout.host_address, arp->host, sizeof layout.host_address);
-    return sink_arp_create(&layout, writer, context);
-}
-
-static int list(struct arp *arp)
-{
-    const struct arp_options *options = &arp->options;
-    const int status = resolve_host(arp);
+    const int status = resolve_host(options->host, layout.host_address);
+    const struct address host = address_make(AF_INET, layout.host_address);
+    struct predicate_tree entries = {.count = 0}, where = {.count = 0};
+    const struct listing_table table = {.table = &table_arp,
+                                        .where = &entries.whole,
+                                        .missing = "this system has no ARP table",
+                                        .if_missing = MISSING_ENDS};
 
     if (status)
         return status;
-    /* as much of it as a name can have */
-    snprintf(arp->device, sizeof arp->device, "%s", options->device ? options->device : "");
-    choose_entries(&arp->entries);
-    choose_rows(arp);
-    const struct listing_table table = {.table = &table_arp,
-                                        .where = predicate_of(&arp->entries),
-                                        .missing = "this system has no ARP table",
-                                        .if_missing = MISSING_ENDS};
+    snprintf(device, sizeof device, "%s", options->device ? options->device : "");
+    choose_entries(&entries);
+    choose_rows(&where, options, device, &host);
     struct listing_command command = {
         .common = &options->common,
         .kind = &kind_neighbour,
         .columns = {"address hardware lladdr state flags interface"},
         .listing = {.tables = &table,
                     .table_count = 1,
-                    .where = predicate_of(&arp->where),
-                    .refused = &arp->totals->skipped,
+                    .where = predicate_of(&where),
+                    .refused = &totals.skipped,
                     .needs = {NEIGHBOUR_STATE, NEED_INTERFACES}},
-        .make_layout = make_layout,
+        .layout_ops = &sink_arp,
+        .layout = &layout,
         .layout_needs.lookups = options->numeric ? 0 : NEED_HOSTS,
-        .arg = arp,
     };
     return command_run(&command);
 }
 
 int arp_run(int argc, char *const argv[])
 {
-    struct arp_totals totals = {0};
-    struct arp arp = {.totals = &totals};
+    struct arp_options options = {.all = false};
     bool done = false;
-    int status = arp_parse(&arp.options, argc, argv, &done);
+    const int status = arp_parse(&options, argc, argv, &done);
 
-    return status || done ? status : list(&arp);
+    return status || done ? status : list(&options);
 }

@@ -148,14 +148,6 @@ static int prepare_events(struct conntrack *conntrack, struct listing *listing)
     return 0;
 }
 
-static struct sink *make_layout(const void *arg, struct writer *writer,
-                                const struct context *context)
-{
-    const struct conntrack *conntrack = arg;
-
-    return sink_conntrack_create(&conntrack->options.layout, writer, context);
-}
-
 /*
  * The line that conntrack ends with. The one flow of -G may exist but not match the other options:
  * then nothing is shown, and the user has to know.
@@ -202,7 +194,8 @@ static int list(struct conntrack *conntrack)
                     .key = options->command == COMMAND_GET
                                ? conntrack_filter_key(&options->filter, kind)
                                : NULL},
-        .make_layout = make_layout,
+        .layout_ops = &sink_conntrack,
+        .layout = layout,
         .layout_needs = layout_needs(conntrack),
         .after_each_pass = sum_up,
         .arg = conntrack,

@@ -5,11 +5,9 @@
 #include <stdio.h>
 
 #include "cli/command.h"
-#include "cli/netstat/netstat_options.h"
-#include "cli/netstat/netstat_where.h"
+#include "cli/netstat/netstat.h"
 #include "cli/personality.h"
 #include "fastnet/array.h"
-#include "fastnet/layouts.h"
 #include "fastnet/proc_tree.h"
 
 enum { TABLES_MAX = 12 };
@@ -66,18 +64,7 @@ static void choose_rows(struct netstat *netstat)
     }
 }
 
-static void choose_groups(struct netstat *netstat)
-{
-    const struct netstat_options *options = &netstat->options;
-
-    if (options->table != NETSTAT_GROUPS)
-        return;
-    if (options->inet)
-        add_table(netstat, &table_groups, SECTION_GROUPS,
-                  "no support for `AF INET (igmp)' on this system.");
-    if (options->inet6)
-        add_table(netstat, &table_groups6, SECTION_GROUPS, NULL);
-}
+static const char no_groups[] = "no support for `AF INET (igmp)' on this system.";
 
 static void choose_tables(struct netstat *netstat)
 {
@@ -93,7 +80,10 @@ static void choose_tables(struct netstat *netstat)
                  "no support for `AF INET (udplite)' on this system.");
     add_protocol(netstat, options->raw, &table_raw, &table_raw6,
                  "no support for `AF INET (raw)' on this system.");
-    choose_groups(netstat);
+    if (options->list && options->inet)
+        add_table(netstat, &table_groups, SECTION_GROUPS, no_groups);
+    if (options->list && options->inet6)
+        add_table(netstat, &table_groups6, SECTION_GROUPS, NULL);
     if (options->unix_sockets || options->named_protocols == 0)
         add_table(netstat, &table_unix, SECTION_UNIX, "no support for `AF UNIX' on this system.");
 }
@@ -148,26 +138,12 @@ static void set_layout(struct netstat *netstat)
     };
 }
 
-static struct sink *make_layout(const void *arg, struct writer *writer,
-                                const struct context *context)
-{
-    const struct netstat *netstat = arg;
-
-    return sink_netstat_create(&netstat->layout, writer, context);
-}
-
 /* Families that few or no kernels of today have, or that Debian's netstat was built without */
 
 struct old_family {
-    enum netstat_family family;
+    bool named;
     const char *file; /* below the proc root, if the kernel has the family */
     const char *name;
-};
-
-static const struct old_family old_families[] = {
-    {FAMILY_IPX, "net/ipx", "AF IPX"},    {FAMILY_AX25, "net/ax25", "AF AX25"},
-    {FAMILY_X25, "net/x25", "AF X25"},    {FAMILY_NETROM, "net/nr", "AF NETROM"},
-    {FAMILY_ROSE, "net/rose", "AF ROSE"},
 };
 
 static const char *root_of(const struct netstat_options *options)
@@ -176,28 +152,32 @@ static const char *root_of(const struct netstat_options *options)
 }
 
 /* Returns whether netstat would end here with status 1. */
-static bool check_old_family(const struct netstat *netstat, const struct old_family *old,
+static bool check_old_family(const struct netstat_options *options, const struct old_family *old,
                              struct report *report)
 {
-    const struct netstat_options *options = &netstat->options;
-    bool named = options->families & 1u << old->family;
     const char *root = root_of(options);
 
-    if (!named && options->named_protocols)
+    if (!old->named && options->named_protocols)
         return false;
     if (proc_tree_has(root, old->file))
         report_loss(report, "sockets of `%s' are not listed: see %s/%s", old->name, root,
                     old->file);
-    else if (named || options->verbose)
+    else if (old->named || options->verbose)
         report_note(report, "no support for `%s' on this system.", old->name);
-    return named;
+    return old->named;
 }
 
-static void check_old_families(const struct netstat *netstat, struct report *report)
+static void check_old_families(const struct netstat_options *options, struct report *report)
 {
-    for (size_t i = 0; i < COUNT(old_families) && !report->ended; i++)
-        report->ended |= check_old_family(netstat, &old_families[i], report);
-    if (!report->ended && netstat->options.bluetooth) {
+    const struct old_family families[] = {
+        {options->ipx, "net/ipx", "AF IPX"},    {options->ax25, "net/ax25", "AF AX25"},
+        {options->x25, "net/x25", "AF X25"},    {options->netrom, "net/nr", "AF NETROM"},
+        {options->rose, "net/rose", "AF ROSE"},
+    };
+
+    for (size_t i = 0; i < COUNT(families) && !report->ended; i++)
+        report->ended |= check_old_family(options, &families[i], report);
+    if (!report->ended && options->bluetooth) {
         report_note(report, "feature `AF BLUETOOTH' not supported.");
         report_verbatim(report, "Please recompile `net-tools' with newer kernel source or full "
                                 "configuration.");
@@ -206,24 +186,16 @@ static void check_old_families(const struct netstat *netstat, struct report *rep
     report->partial |= report->ended;
 }
 
-/* SCTP sockets are only in files which fastnet does not read yet. */
-static void check_sctp(const struct netstat *netstat, struct report *report)
+/* What netstat looks for besides the tables that fastnet reads: SCTP sockets are only in files. */
+static void check_other_tables(const void *arg, struct report *report)
 {
-    const struct netstat_options *options = &netstat->options;
+    const struct netstat_options *options = arg;
     const char *root = root_of(options);
 
     if ((options->sctp || !options->named_protocols) && proc_tree_has(root, "net/sctp/eps"))
         report_loss(report, "SCTP sockets are not listed: see %s/net/sctp/eps", root);
-}
-
-/* What netstat looks for besides the tables that fastnet reads. */
-static void check_other_tables(const void *arg, struct report *report)
-{
-    const struct netstat *netstat = arg;
-
-    check_sctp(netstat, report);
     if (!report->ended)
-        check_old_families(netstat, report);
+        check_old_families(options, report);
 }
 
 static int list_sockets(struct netstat *netstat)
@@ -248,33 +220,53 @@ static int list_sockets(struct netstat *netstat)
                     lists(netstat, SECTION_UNIX) ? "type references flags path" : NULL,
                     layout->programs ? "pid process processes" : NULL},
         .without = layout->numeric_users ? NEED_USERS : 0,
-        .listing = {.tables = netstat->tables,
-                    .table_count = netstat->table_count,
-                    .delta = options->delta},
-        .make_layout = make_layout,
+        .listing = {.tables = netstat->tables, .table_count = netstat->table_count},
+        .layout_ops = &sink_netstat,
+        .layout = layout,
         .layout_needs = layout_needs(netstat),
         .after_each_pass = check_other_tables,
-        .arg = netstat,
-        .interval_ms = options->interval_ms,
+        .arg = options,
     };
     if (layout->show != SHOW_LISTENING)
         command.listing.needs.fields |= SOCKET_PENDING;
     return command_run(&command);
 }
 
-static const netstat_table_fn other_tables[] = {
-    [NETSTAT_ROUTES] = netstat_routes,         [NETSTAT_INTERFACES] = netstat_interfaces,
-    [NETSTAT_GROUPS] = netstat_groups,         [NETSTAT_STATISTICS] = netstat_statistics,
-    [NETSTAT_MASQUERADE] = netstat_masquerade,
-};
+/* Multicast memberships alone */
+int netstat_groups(const struct netstat_options *options)
+{
+    const bool may_be_missing = options->all_protocols;
+    const struct listing_table tables[] = {
+        {.table = &table_groups,
+         .section = SECTION_GROUPS,
+         .missing = may_be_missing ? NULL : no_groups,
+         .if_missing = may_be_missing ? MISSING_IS_NOTED : MISSING_COSTS_STATUS},
+        {.table = &table_groups6, .section = SECTION_GROUPS},
+    };
+    const struct netstat_layout layout = {.numeric_hosts = options->numeric_hosts,
+                                          .header = !options->common.no_header};
+    struct listing_command command = {
+        .common = &options->common,
+        .kind = &kind_group,
+        .columns = {"interface family group users"},
+        .listing = {.tables = &tables[!options->inet],
+                    .table_count = (size_t)options->inet + options->inet6},
+        .layout_ops = &sink_netstat,
+        .layout = &layout,
+        .layout_needs.lookups = options->numeric_hosts ? 0 : NEED_HOSTS,
+    };
+
+    if (options->named_protocols > 1 && !options->all_protocols)
+        return common_misuse(&options->common,
+                             "--groups: sockets have other columns; list them by themselves");
+    return command_run(&command);
+}
 
 /* Groups beside sockets are a section among theirs, but columns are of one kind only. */
 static bool lists_sockets(const struct netstat_options *options)
 {
-    if (options->table == NETSTAT_SOCKETS)
-        return true;
-    return options->table == NETSTAT_GROUPS && options->named_protocols > 1 &&
-           !common_uses_columns(&options->common) && !options->common.sort;
+    return !options->list || (options->list == netstat_groups && options->named_protocols > 1 &&
+                              !common_uses_columns(&options->common) && !options->common.sort);
 }
 
 static int run(int argc, char *const argv[], const struct grammar *const *words)
@@ -286,7 +278,7 @@ static int run(int argc, char *const argv[], const struct grammar *const *words)
 
     if (status || done)
         return status;
-    return lists_sockets(options) ? list_sockets(&netstat) : other_tables[options->table](options);
+    return lists_sockets(options) ? list_sockets(&netstat) : options->list(options);
 }
 
 int netstat_run(int argc, char *const argv[])

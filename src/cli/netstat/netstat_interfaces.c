@@ -3,42 +3,35 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/netstat/netstat_options.h"
-#include "fastnet/layouts.h"
+#include "cli/netstat/netstat.h"
 
 /* The order of net-tools (lib/nstrcmp.c): a name, its number, then the number of an alias */
 
 struct name_parts {
-    const char *text;
-    size_t length; /* without the alias */
-    size_t words;  /* up to the last byte that is no digit */
-    const char *alias;
-    size_t alias_length; /* digits; 0: it is no alias */
+    struct text words;  /* up to the last byte that is no digit */
+    struct text number; /* the digits behind them */
+    struct text alias;  /* digits; empty: it is no alias */
 };
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 static size_t without_digits(const char *text, size_t length)
 {
-    while (length && is_digit(text[length - 1]))
+    while (length && text[length - 1] >= '0' && text[length - 1] <= '9')
         length--;
     return length;
 }
 
 static struct name_parts split(const struct text *name)
 {
-    struct name_parts parts = {.text = name->data, .length = name->length};
-    const size_t words = without_digits(name->data, name->length);
+    size_t length = name->length, words = without_digits(name->data, length);
+    struct name_parts parts = {.alias = {NULL, 0}};
 
-    if (words && words < name->length && name->data[words - 1] == ':') {
-        parts.length = words - 1;
-        parts.alias = name->data + words;
-        parts.alias_length = name->length - words;
+    if (words && words < length && name->data[words - 1] == ':') {
+        parts.alias = (struct text){name->data + words, length - words};
+        length = words - 1;
+        words = without_digits(name->data, length);
     }
-    parts.words = without_digits(parts.text, parts.length);
+    parts.words = (struct text){name->data, words};
+    parts.number = (struct text){name->data + words, length - words};
     return parts;
 }
 
@@ -47,68 +40,61 @@ static int compare_sizes(size_t a, size_t b)
     return (a > b) - (a < b);
 }
 
-static int compare_bytes(const char *a, size_t a_length, const char *b, size_t b_length)
+static int compare_bytes(struct text a, struct text b)
 {
-    const size_t common = a_length < b_length ? a_length : b_length;
-    const int order = common ? memcmp(a, b, common) : 0;
+    const size_t common = a.length < b.length ? a.length : b.length;
+    const int order = common ? memcmp(a.data, b.data, common) : 0;
 
-    return order ? order : compare_sizes(a_length, b_length);
+    return order ? order : compare_sizes(a.length, b.length);
 }
 
-/* By their value; no digits come first. Interfaces' names have no room for large numbers. */
-static int compare_digits(const char *a, size_t a_length, const char *b, size_t b_length)
+static struct text without_zeroes(struct text digits)
 {
-    while (a_length > 1 && *a == '0') {
-        a++;
-        a_length--;
-    }
-    while (b_length > 1 && *b == '0') {
-        b++;
-        b_length--;
-    }
-    if (a_length != b_length)
-        return compare_sizes(a_length, b_length);
-    return a_length ? memcmp(a, b, a_length) : 0;
+    while (digits.length > 1 && *digits.data == '0')
+        digits = (struct text){digits.data + 1, digits.length - 1};
+    return digits;
+}
+
+/* By their value, else by their zeroes; no digits come first. */
+static int compare_digits(struct text a, struct text b)
+{
+    const struct text x = without_zeroes(a), y = without_zeroes(b);
+    int order = compare_sizes(x.length, y.length);
+
+    if (!order)
+        order = compare_bytes(x, y);
+    return order ? order : compare_bytes(a, b);
 }
 
 static int compare_names(const struct record *x, const struct record *y)
 {
     const struct name_parts a = split(&x->interface.name), b = split(&y->interface.name);
-    int order = compare_bytes(a.text, a.words, b.text, b.words);
+    int order = compare_bytes(a.words, b.words);
 
     if (!order)
-        order = compare_digits(a.text + a.words, a.length - a.words, b.text + b.words,
-                               b.length - b.words);
-    if (!order)
-        order = compare_bytes(a.text, a.length, b.text, b.length);
-    if (!order)
-        order = compare_digits(a.alias, a.alias_length, b.alias, b.alias_length);
-    return order ? order : compare_bytes(a.alias, a.alias_length, b.alias, b.alias_length);
+        order = compare_digits(a.number, b.number);
+    return order ? order : compare_digits(a.alias, b.alias);
 }
 
 /* Which rows */
 
-static const struct field *field_of(const char *name)
-{
-    return field_find(&kind_interface, name, strlen(name));
-}
-
 /* Only netstat's layout shows a label as an interface: its addresses are in another row, too. */
 static void choose_rows(struct predicate_tree *where, const struct netstat_options *options)
 {
-    const struct predicate none = {.operation = PREDICATE_NOT}, any = {.operation = PREDICATE_OR};
-    const struct field *flags = field_of("flags");
+    const struct predicate any = {.operation = PREDICATE_OR};
+    const struct field *flags = field_named(&kind_interface, "flags");
     struct predicate *whole = &where->whole;
 
     if (common_uses_columns(&options->common))
         predicate_tree_add(where, whole, predicate_number(&field_interface_labelled, 0));
     if (options->interface) {
-        predicate_tree_add(where, whole, predicate_text(field_of("interface"), options->interface));
+        predicate_tree_add(
+            where, whole,
+            predicate_text(field_named(&kind_interface, "interface"), options->interface));
     } else if (!options->all) {
         whole = predicate_tree_add(where, whole, any);
         predicate_tree_add(where, whole, predicate_masked(flags, IFF_UP, IFF_UP));
-        whole = predicate_tree_add(where, whole, none);
-        predicate_tree_add(where, whole, predicate_known(flags));
+        predicate_tree_refuse(where, whole, predicate_known(flags));
     }
 }
 
@@ -125,19 +111,11 @@ static void check_listed(const void *arg, struct report *report)
     report->partial = report->ended = true;
 }
 
-static struct sink *make_layout(const void *arg, struct writer *writer,
-                                const struct context *context)
-{
-    const struct netstat_options *options = arg;
-    const struct interface_layout layout = {.extended = options->extended,
-                                            .header = !options->common.no_header};
-
-    return sink_interface_create(&layout, writer, context);
-}
-
-int netstat_interfaces(struct netstat_options *options)
+int netstat_interfaces(const struct netstat_options *options)
 {
     const struct listing_table table = {.table = &table_interfaces};
+    const struct interface_layout layout = {.extended = options->extended,
+                                            .header = !options->common.no_header};
     struct predicate_tree where = {.count = 0};
     struct listing_command command = {
         .common = &options->common,
@@ -148,13 +126,12 @@ int netstat_interfaces(struct netstat_options *options)
         .listing = {.tables = &table,
                     .table_count = 1,
                     .compare = compare_names,
-                    .delta = options->delta,
                     .needs.fields = INTERFACE_FLAGS},
-        .make_layout = make_layout,
+        .layout_ops = &sink_interface,
+        .layout = &layout,
         .layout_needs.fields = INTERFACE_MTU | INTERFACE_COUNTERS | INTERFACE_ADDRESSES,
         .after_each_pass = check_listed,
         .arg = options,
-        .interval_ms = options->interval_ms,
     };
 
     choose_rows(&where, options);

@@ -1,4 +1,4 @@
-#include "cli/netstat/netstat_options.h"
+#include "cli/netstat/netstat.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,70 +16,59 @@ enum {
     OPTION_DELTA,
 };
 
-enum { GROUP_WHICH, GROUP_SHOW, GROUP_OTHER, GROUP_TABLES };
+enum { WHICH, SHOW, OTHER, TABLES };
 static const char *const groups[] = {"Which sockets", "How they are shown", "About fastnet",
                                      "Other tables of netstat"};
 
-#define FAMILY(name)     LONG(OPTION_FAMILY, name, 0, NULL)
-#define SETS(of_netstat) .member = offsetof(struct netstat_options, of_netstat)
+#define FAMILY(name)       LONG(OPTION_FAMILY, name, 0, NULL)
+#define MEMBER(of_netstat) offsetof(struct netstat_options, of_netstat)
+#define SETS(of_netstat)   .member = MEMBER(of_netstat)
 
 /* In net-tools' order: it shows in the message about an ambiguous abbreviation. */
 static const struct option options_table[] = {
-    FAMILY("ax25"),
-    FAMILY("x25"),
-    FAMILY("ip"),
-    FAMILY("ipx"),
-    FAMILY("appletalk"),
-    FAMILY("netrom"),
-    FAMILY("inet"),
-    FAMILY("inet6"),
-    FAMILY("ddp"),
-    FAMILY("rose"),
-    FAMILY("unix"),
-    FAMILY("bluetooth"),
-    FAMILY("tcpip"),
-    OPTION('V', "version", GROUP_OTHER, "version and build options"),
-    OPTION('i', NULL, GROUP_TABLES, "interfaces"),
-    OPTION('I', "interfaces", GROUP_TABLES, "one interface, -I=eth0", .argument = ARGUMENT_ATTACHED,
+    /* clang-format off */
+    FAMILY("ax25"), FAMILY("x25"), FAMILY("ip"), FAMILY("ipx"), FAMILY("appletalk"),
+    FAMILY("netrom"), FAMILY("inet"), FAMILY("inet6"), FAMILY("ddp"), FAMILY("rose"),
+    FAMILY("unix"), FAMILY("bluetooth"), FAMILY("tcpip"),
+    /* clang-format on */
+    OPTION('V', "version", OTHER, "version and build options"),
+    OPTION('i', NULL, TABLES, "interfaces"),
+    OPTION('I', "interfaces", TABLES, "one interface, -I=eth0", .argument = ARGUMENT_ATTACHED,
            .metavar = "IF"),
-    OPTION('h', "help", GROUP_OTHER, "this help"),
-    OPTION('r', "route", GROUP_TABLES, "routing tables"),
-    OPTION('M', "masquerade", GROUP_TABLES, "masqueraded connections, from connection tracking"),
-    OPTION('A', "protocol", GROUP_WHICH, "by address family: inet, inet6, unix ...",
-           TAKES("FAMILY,..."), OF("inet inet6 unix")),
-    OPTION('4', NULL, GROUP_WHICH, "IPv4 only"),
-    OPTION('6', NULL, GROUP_WHICH, "IPv6 only"),
-    OPTION('t', "tcp", GROUP_WHICH, "TCP", SETS(tcp)),
-    OPTION('S', "sctp", GROUP_WHICH, "SCTP", SETS(sctp)),
-    OPTION('u', "udp", GROUP_WHICH, "UDP", SETS(udp)),
-    OPTION('U', "udplite", GROUP_WHICH, "UDP-Lite", SETS(udplite)),
-    OPTION('w', "raw", GROUP_WHICH, "raw sockets", SETS(raw)),
-    OPTION('x', "unix", GROUP_WHICH, "unix sockets"),
-    OPTION('2', "l2cap", GROUP_WHICH, "Bluetooth L2CAP", SETS(bluetooth)),
-    OPTION('f', "rfcomm", GROUP_WHICH, "Bluetooth RFCOMM", SETS(bluetooth)),
-    OPTION('l', "listening", GROUP_WHICH, "listening sockets only (default: connected)",
-           SETS(listening)),
-    OPTION('a', "all", GROUP_WHICH, "all sockets, listening and connected", SETS(all)),
-    OPTION('o', "timers", GROUP_SHOW, "timers", SETS(timers)),
-    OPTION('c', "continuous", GROUP_SHOW, "repeat every second, or every SECONDS",
+    OPTION('h', "help", OTHER, "this help"),
+    OPTION('r', "route", TABLES, "routing tables"),
+    OPTION('M', "masquerade", TABLES, "masqueraded connections, from connection tracking"),
+    OPTION('A', "protocol", WHICH, "by address family: inet, inet6, unix ...", TAKES("FAMILY,..."),
+           OF("inet inet6 unix")),
+    OPTION('4', NULL, WHICH, "IPv4 only"),
+    OPTION('6', NULL, WHICH, "IPv6 only"),
+    OPTION('t', "tcp", WHICH, "TCP", SETS(tcp)),
+    OPTION('S', "sctp", WHICH, "SCTP", SETS(sctp)),
+    OPTION('u', "udp", WHICH, "UDP", SETS(udp)),
+    OPTION('U', "udplite", WHICH, "UDP-Lite", SETS(udplite)),
+    OPTION('w', "raw", WHICH, "raw sockets", SETS(raw)),
+    OPTION('x', "unix", WHICH, "unix sockets"),
+    OPTION('2', "l2cap", WHICH, "Bluetooth L2CAP", SETS(bluetooth)),
+    OPTION('f', "rfcomm", WHICH, "Bluetooth RFCOMM", SETS(bluetooth)),
+    OPTION('l', "listening", WHICH, "listening sockets only (default: connected)", SETS(listening)),
+    OPTION('a', "all", WHICH, "all sockets, listening and connected", SETS(all)),
+    OPTION('o', "timers", SHOW, "timers", SETS(timers)),
+    OPTION('c', "continuous", SHOW, "repeat every second, or every SECONDS",
            .argument = ARGUMENT_INTERVAL, .metavar = "[SECONDS]"),
-    OPTION('e', "extend", GROUP_SHOW, "user and inode"),
-    OPTION('p', "programs", GROUP_SHOW, "process and program name", SETS(programs)),
-    OPTION('v', "verbose", GROUP_SHOW, "say which families the kernel lacks", SETS(verbose)),
-    OPTION('s', "statistics", GROUP_TABLES, "counters of the protocols"),
-    OPTION('W', "wide", GROUP_SHOW, "accepted, no effect (addresses are never cut)", SETS(wide)),
-    OPTION('n', "numeric", GROUP_SHOW, "no names for hosts, ports and users", SETS(numeric)),
-    LONG(OPTION_NUMERIC_HOSTS, "numeric-hosts", GROUP_SHOW, "no names for hosts",
-         SETS(numeric_hosts)),
-    LONG(OPTION_NUMERIC_PORTS, "numeric-ports", GROUP_SHOW, "no names for ports",
-         SETS(numeric_ports)),
-    LONG(OPTION_NUMERIC_USERS, "numeric-users", GROUP_SHOW, "no names for users",
-         SETS(numeric_users)),
-    OPTION('N', "symbolic", GROUP_TABLES, "routes: the same as -n", SETS(symbolic)),
-    OPTION('C', "cache", GROUP_TABLES, "routes: exceptions learned from routers", SETS(cache)),
-    OPTION('F', "fib", GROUP_TABLES, "routes: the forwarding table", SETS(fib)),
-    OPTION('g', "groups", GROUP_TABLES, "multicast groups that interfaces are in"),
-    OPTION('Z', "context", GROUP_SHOW, "SELinux contexts (not supported)"),
+    OPTION('e', "extend", SHOW, "user and inode"),
+    OPTION('p', "programs", SHOW, "process and program name", SETS(programs)),
+    OPTION('v', "verbose", SHOW, "say which families the kernel lacks", SETS(verbose)),
+    OPTION('s', "statistics", TABLES, "counters of the protocols"),
+    OPTION('W', "wide", SHOW, "accepted, no effect (addresses are never cut)", SETS(wide)),
+    OPTION('n', "numeric", SHOW, "no names for hosts, ports and users", SETS(numeric)),
+    LONG(OPTION_NUMERIC_HOSTS, "numeric-hosts", SHOW, "no names for hosts", SETS(numeric_hosts)),
+    LONG(OPTION_NUMERIC_PORTS, "numeric-ports", SHOW, "no names for ports", SETS(numeric_ports)),
+    LONG(OPTION_NUMERIC_USERS, "numeric-users", SHOW, "no names for users", SETS(numeric_users)),
+    OPTION('N', "symbolic", TABLES, "routes: the same as -n", SETS(symbolic)),
+    OPTION('C', "cache", TABLES, "routes: exceptions learned from routers", SETS(cache)),
+    OPTION('F', "fib", TABLES, "routes: the forwarding table", SETS(fib)),
+    OPTION('g', "groups", TABLES, "multicast groups that interfaces are in"),
+    OPTION('Z', "context", SHOW, "SELinux contexts (not supported)"),
     OPTION('d', NULL, 0, NULL),
 };
 
@@ -89,7 +78,7 @@ static const struct option_table netstat_table = {groups, COUNT(groups), options
 /* In a table of its own, so that no abbreviation of netstat's own options becomes ambiguous. */
 static const char *const own_groups[] = {"Of interfaces and counters"};
 static const struct option own_options[] = {
-    LONG(OPTION_DELTA, "delta", 0, "with -c: rates per second", SETS(delta)),
+    LONG(OPTION_DELTA, "delta", 0, "with -c: rates per second", SETS(common.delta)),
 };
 static const struct option_table own_table = {own_groups, 1, own_options, COUNT(own_options)};
 
@@ -134,28 +123,33 @@ static void remember_family(struct netstat_options *options, const char *name)
 static bool take_family(struct netstat_options *options, const char *name, size_t length)
 {
     static const struct {
-        const char *name;
-        int family;         /* enum netstat_family, or one of these */
-        const char *afname; /* what it is an alias of, or NULL */
+        const char *name, *afname; /* afname: what it is an alias of, or NULL */
+        size_t member;             /* 0: netstat knows the name, but lists nothing for it */
     } families[] = {
-        {"inet", -1, NULL},          {"ip", -1, "inet"},        {"tcpip", -1, "inet"},
-        {"inet6", -2, NULL},         {"ip6", -2, "inet6"},      {"unix", -3, NULL},
-        {"bluetooth", -4, NULL},     {"appletalk", -5, "ddp"},  {"ddp", -5, NULL},
-        {"econet", -5, "ec"},        {"ash", -5, NULL},         {"ipx", FAMILY_IPX, NULL},
-        {"ax25", FAMILY_AX25, NULL}, {"x25", FAMILY_X25, NULL}, {"netrom", FAMILY_NETROM, NULL},
-        {"rose", FAMILY_ROSE, NULL},
+        {"inet", NULL, MEMBER(inet)},
+        {"ip", "inet", MEMBER(inet)},
+        {"tcpip", "inet", MEMBER(inet)},
+        {"inet6", NULL, MEMBER(inet6)},
+        {"ip6", "inet6", MEMBER(inet6)},
+        {"unix", NULL, MEMBER(unix_sockets)},
+        {"bluetooth", NULL, MEMBER(bluetooth)},
+        {"appletalk", "ddp", 0},
+        {"ddp", NULL, 0},
+        {"econet", "ec", 0},
+        {"ash", NULL, 0},
+        {"ipx", NULL, MEMBER(ipx)},
+        {"ax25", NULL, MEMBER(ax25)},
+        {"x25", NULL, MEMBER(x25)},
+        {"netrom", NULL, MEMBER(netrom)},
+        {"rose", NULL, MEMBER(rose)},
     };
 
     for (size_t i = 0; i < COUNT(families); i++) {
         if (strlen(families[i].name) != length || memcmp(families[i].name, name, length) != 0)
             continue;
         remember_family(options, families[i].afname ? families[i].afname : families[i].name);
-        options->inet |= families[i].family == -1;
-        options->inet6 |= families[i].family == -2;
-        options->unix_sockets |= families[i].family == -3;
-        options->bluetooth |= families[i].family == -4;
-        if (families[i].family >= 0) /* -5: netstat knows the name, but lists nothing for it */
-            options->families |= 1u << families[i].family;
+        if (families[i].member)
+            *(bool *)((char *)options + families[i].member) = true;
         return true;
     }
     return false;
@@ -185,41 +179,34 @@ static int take_interval(struct netstat_options *options, const char *seconds)
     if (interval < 0.001 || interval > 1000000)
         return common_misuse(&options->common,
                              "-c: an interval is 0.001 to 1000000 seconds, not '%s'", seconds);
-    options->interval_ms = (unsigned)(interval * 1000);
+    options->common.interval_ms = (unsigned)(interval * 1000);
     return 0;
 }
 
-static int take_other_table(struct netstat_options *options, const struct option *option)
+static int take_other_table(struct netstat_options *options, int id)
 {
-    static const struct {
-        int id;
-        enum netstat_table table;
-    } tables_of[] = {
-        {'r', NETSTAT_ROUTES}, {'i', NETSTAT_INTERFACES}, {'I', NETSTAT_INTERFACES},
-        {'g', NETSTAT_GROUPS}, {'s', NETSTAT_STATISTICS}, {'M', NETSTAT_MASQUERADE},
-    };
-
-    if (option->id == 'g' && options->other_tables) /* -g gives way to the others */
+    if (id == 'g' && options->other_tables) /* -g gives way to the others */
         return 0;
     /* -i says nothing new after -I=lo */
-    options->other_tables += option->id != 'g' && !(option->id == 'i' && options->interface);
-    for (size_t i = 0; i < COUNT(tables_of); i++)
-        if (tables_of[i].id == option->id)
-            options->table = tables_of[i].table;
+    options->other_tables += id != 'g' && !(id == 'i' && options->interface);
+    options->list = id == 'r'   ? netstat_routes
+                    : id == 'g' ? netstat_groups
+                    : id == 's' ? netstat_statistics
+                    : id == 'M' ? netstat_masquerade
+                                : netstat_interfaces;
     return 0;
 }
 
 /* -Ilo, -I=lo and --interfaces=lo name one interface; without a name all are listed. */
-static int take_interface(struct netstat_options *options, const struct option *option,
-                          const char *name)
+static int take_interface(struct netstat_options *options, const char *name)
 {
     if (name && *name == '=')
         name++;
     if (name && *name) {
         options->interface = name;
-        options->other_tables -= options->table == NETSTAT_INTERFACES; /* it may follow -i */
+        options->other_tables -= options->list == netstat_interfaces; /* it may follow -i */
     }
-    return take_other_table(options, option);
+    return take_other_table(options, 'I');
 }
 
 /* In netstat's words where it would say them. Where it shows contexts, fastnet cannot. */
@@ -254,13 +241,13 @@ static int take_option(const struct option *option, const char *argument, void *
         options->extend++;
         return 0;
     case 'I':
-        return take_interface(options, option, argument);
+        return take_interface(options, argument);
     case 'g':
     case 'i':
     case 'M':
     case 'r':
     case 's':
-        return take_other_table(options, option);
+        return take_other_table(options, option->id);
     case 'Z':
         return refuse_contexts(options->common.program);
     default:
@@ -273,7 +260,7 @@ static void complete(struct netstat_options *options)
 {
     bool protocols =
         options->tcp || options->sctp || options->udp || options->udplite || options->raw;
-    bool multicast = options->table == NETSTAT_GROUPS;
+    bool multicast = options->list == netstat_groups;
 
     options->numeric_hosts |= options->numeric;
     options->numeric_ports |= options->numeric;
@@ -286,8 +273,8 @@ static void complete(struct netstat_options *options)
         options->inet = options->inet6 = true;
     options->named_protocols =
         (unsigned)(options->tcp + options->sctp + options->udp + options->udplite + options->raw +
-                   options->unix_sockets + options->bluetooth + multicast) +
-        (unsigned)__builtin_popcount(options->families);
+                   options->unix_sockets + options->bluetooth + options->ipx + options->ax25 +
+                   options->x25 + options->netrom + options->rose + multicast);
 }
 
 int netstat_parse(struct netstat_options *options, int argc, char *const argv[], bool *done)
@@ -300,7 +287,7 @@ int netstat_parse(struct netstat_options *options, int argc, char *const argv[],
         return status;
     if (options->other_tables > 1)
         return common_misuse(common, "-r, -i, -M and -s exclude one another");
-    if (options->delta && !options->continuous)
+    if (common->delta && !options->continuous)
         return common_misuse(common, "--delta needs -c");
     complete(options);
     return 0;

@@ -4,10 +4,9 @@
 #include <sys/socket.h>
 
 #include "cli/command.h"
-#include "cli/netstat/netstat_options.h"
+#include "cli/netstat/netstat.h"
 #include "cli/personality.h"
 #include "fastnet/array.h"
-#include "fastnet/layouts.h"
 
 struct routes {
     const struct netstat_options *options;
@@ -112,15 +111,7 @@ static struct needs layout_needs(const struct routes *routes)
     return needs;
 }
 
-static struct sink *make_layout(const void *arg, struct writer *writer,
-                                const struct context *context)
-{
-    const struct routes *routes = arg;
-
-    return sink_route_create(&routes->layout, writer, context);
-}
-
-int netstat_routes(struct netstat_options *options)
+int netstat_routes(const struct netstat_options *options)
 {
     const bool columns = common_uses_columns(&options->common);
     struct routes routes = {.options = options,
@@ -141,12 +132,10 @@ int netstat_routes(struct netstat_options *options)
         .listing = {.tables = routes.tables,
                     .table_count = routes.table_count,
                     .where = &where,
-                    .delta = options->delta,
                     .needs.fields = columns ? ROUTE_FURTHER_HOPS : 0},
-        .make_layout = make_layout,
+        .layout_ops = &sink_route,
+        .layout = &routes.layout,
         .layout_needs = layout_needs(&routes),
-        .arg = &routes,
-        .interval_ms = options->interval_ms,
     };
 
     return status ? status : command_run(&command);

@@ -1,4 +1,4 @@
-#include "cli/netstat/netstat_where.h"
+#include "cli/netstat/netstat.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -9,25 +9,19 @@ enum { BOUND_INACTIVE = 13 };
 
 #define LISTENING (UINT64_C(1) << TCP_LISTEN)
 
-static const struct field *field_of(const char *name)
-{
-    return field_find(&kind_socket, name, strlen(name));
-}
-
 /* Adds a comparison, or that it is not so. */
 static void add(struct predicate_tree *where, struct predicate comparison, bool wanted)
 {
-    struct predicate *whole = &where->whole;
-
-    if (!wanted)
-        whole = predicate_tree_add(where, whole, (struct predicate){.operation = PREDICATE_NOT});
-    predicate_tree_add(where, whole, comparison);
+    if (wanted)
+        predicate_tree_add(where, &where->whole, comparison);
+    else
+        predicate_tree_refuse(where, &where->whole, comparison);
 }
 
 /* One bit (1 << TCP_*) a state in which a socket can be listed at all. */
 static void add_states(struct predicate_tree *where, uint64_t states)
 {
-    add(where, predicate_one_of(field_of("state"), states), true);
+    add(where, predicate_one_of(field_named(&kind_socket, "state"), states), true);
 }
 
 static void choose_tcp(struct predicate_tree *where, enum show show)
@@ -38,7 +32,8 @@ static void choose_tcp(struct predicate_tree *where, enum show show)
                       : show == SHOW_CONNECTED ? others
                                                : others | LISTENING);
     if (show != SHOW_ALL)
-        add(where, predicate_number(field_of("remote_port"), 0), show == SHOW_LISTENING);
+        add(where, predicate_number(field_named(&kind_socket, "remote_port"), 0),
+            show == SHOW_LISTENING);
 }
 
 /* Protocols that do not listen: a socket without a peer stands for one that does. */
@@ -50,7 +45,8 @@ static void choose_datagrams(struct predicate_tree *where, const struct table *t
 
     if (table->protocol != IPPROTO_RAW)
         add_states(where, show == SHOW_LISTENING ? unconnected : ~unconnected);
-    add(where, predicate_address(field_of("remote_address"), &any), show == SHOW_LISTENING);
+    add(where, predicate_address(field_named(&kind_socket, "remote_address"), &any),
+        show == SHOW_LISTENING);
 }
 
 const struct predicate *netstat_where(struct predicate_tree *where, const struct table *table,

@@ -140,13 +140,9 @@ static void row(struct sink *sink, const struct record *record)
         put_known(statistics, record, text);
 }
 
-struct sink *sink_statistics_create(const struct statistics_layout *layout, struct writer *writer,
-                                    const struct context *context)
-{
-    static const struct sink_ops ops = {.size = sizeof(struct statistics_sink),
-                                        .layout_size = sizeof *layout,
-                                        .begin = begin,
-                                        .row = row};
-
-    return sink_create(&ops, layout, writer, context);
-}
+const struct sink_ops sink_statistics = {
+    .size = sizeof(struct statistics_sink),
+    .layout_size = sizeof(struct statistics_layout),
+    .begin = begin,
+    .row = row,
+};

@@ -197,14 +197,10 @@ static void end(struct sink *sink)
     writer_puts(sink->writer, ">\n");
 }
 
-struct sink *sink_conntrack_create(const struct conntrack_layout *layout, struct writer *writer,
-                                   const struct context *context)
-{
-    static const struct sink_ops ops = {.size = sizeof(struct conntrack_sink),
-                                        .layout_size = sizeof *layout,
-                                        .begin = begin,
-                                        .row = row,
-                                        .end = end};
-
-    return sink_create(&ops, layout, writer, context);
-}
+const struct sink_ops sink_conntrack = {
+    .size = sizeof(struct conntrack_sink),
+    .layout_size = sizeof(struct conntrack_layout),
+    .begin = begin,
+    .row = row,
+    .end = end,
+};

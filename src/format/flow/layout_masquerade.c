@@ -148,13 +148,9 @@ static void row(struct sink *sink, const struct record *record)
     writer_commit(sink->writer, dst);
 }
 
-struct sink *sink_masquerade_create(const struct masquerade_layout *layout, struct writer *writer,
-                                    const struct context *context)
-{
-    static const struct sink_ops ops = {.size = sizeof(struct masquerade_sink),
-                                        .layout_size = sizeof *layout,
-                                        .begin = begin,
-                                        .row = row};
-
-    return sink_create(&ops, layout, writer, context);
-}
+const struct sink_ops sink_masquerade = {
+    .size = sizeof(struct masquerade_sink),
+    .layout_size = sizeof(struct masquerade_layout),
+    .begin = begin,
+    .row = row,
+};

@@ -363,13 +363,9 @@ static void begin(struct sink *sink)
                                   "TX-ERR TX-DRP TX-OVR Flg\n");
 }
 
-struct sink *sink_interface_create(const struct interface_layout *layout, struct writer *writer,
-                                   const struct context *context)
-{
-    static const struct sink_ops ops = {.size = sizeof(struct interface_sink),
-                                        .layout_size = sizeof *layout,
-                                        .begin = begin,
-                                        .row = row};
-
-    return sink_create(&ops, layout, writer, context);
-}
+const struct sink_ops sink_interface = {
+    .size = sizeof(struct interface_sink),
+    .layout_size = sizeof(struct interface_layout),
+    .begin = begin,
+    .row = row,
+};

@@ -267,14 +267,10 @@ static void end(struct sink *sink)
     }
 }
 
-struct sink *sink_arp_create(const struct arp_layout *layout, struct writer *writer,
-                             const struct context *context)
-{
-    static const struct sink_ops ops = {.size = sizeof(struct arp_sink),
-                                        .layout_size = sizeof *layout,
-                                        .begin = begin,
-                                        .row = row,
-                                        .end = end};
-
-    return sink_create(&ops, layout, writer, context);
-}
+const struct sink_ops sink_arp = {
+    .size = sizeof(struct arp_sink),
+    .layout_size = sizeof(struct arp_layout),
+    .begin = begin,
+    .row = row,
+    .end = end,
+};

@@ -346,13 +346,9 @@ static void section(struct sink *sink, unsigned number)
         put_heading_ipv4(sink->writer, of->cache, routes->layout.extended);
 }
 
-struct sink *sink_route_create(const struct route_layout *layout, struct writer *writer,
-                               const struct context *context)
-{
-    static const struct sink_ops ops = {.size = sizeof(struct route_sink),
-                                        .layout_size = sizeof *layout,
-                                        .section = section,
-                                        .row = row};
-
-    return sink_create(&ops, layout, writer, context);
-}
+const struct sink_ops sink_route = {
+    .size = sizeof(struct route_sink),
+    .layout_size = sizeof(struct route_layout),
+    .section = section,
+    .row = row,
+};

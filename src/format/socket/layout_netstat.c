@@ -369,17 +369,13 @@ static struct sink *make_clone(const struct sink *sink, struct writer *writer)
 {
     const struct netstat_sink *netstat = (const struct netstat_sink *)sink;
 
-    return sink_netstat_create(&netstat->layout, writer, sink->context);
+    return sink_create(sink->ops, &netstat->layout, writer, sink->context);
 }
 
-struct sink *sink_netstat_create(const struct netstat_layout *layout, struct writer *writer,
-                                 const struct context *context)
-{
-    static const struct sink_ops ops = {.size = sizeof(struct netstat_sink),
-                                        .layout_size = sizeof *layout,
-                                        .section = section,
-                                        .row = row,
-                                        .clone = make_clone};
-
-    return sink_create(&ops, layout, writer, context);
-}
+const struct sink_ops sink_netstat = {
+    .size = sizeof(struct netstat_sink),
+    .layout_size = sizeof(struct netstat_layout),
+    .section = section,
+    .row = row,
+    .clone = make_clone,
+};

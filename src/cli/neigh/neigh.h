@@ -1,6 +1,6 @@
 /* neigh's command line, parsed. */
-#ifndef CLI_NEIGH_OPTIONS_H
-#define CLI_NEIGH_OPTIONS_H
+#ifndef CLI_NEIGH_NEIGH_H
+#define CLI_NEIGH_NEIGH_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* arp's command line, parsed. */
-#ifndef CLI_ARP_OPTIONS_H
-#define CLI_ARP_OPTIONS_H
+#ifndef CLI_ARP_ARP_H
+#define CLI_ARP_ARP_H
 
 #include <stdbool.h>
 

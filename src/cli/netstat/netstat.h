@@ -1,0 +1,45 @@
+/* netstat: its command line, parsed, and what it lists. */
+#ifndef CLI_NETSTAT_NETSTAT_H
+#define CLI_NETSTAT_NETSTAT_H
+
+#include <stdbool.h>
+
+#include "cli/common.h"
+#include "fastnet/layouts.h"
+
+struct netstat_options {
+    struct common common;
+    bool all, listening, extended, programs, timers, verbose;
+    bool numeric, numeric_hosts, numeric_ports, numeric_users;
+    bool continuous;
+    bool tcp, udp, udplite, raw, sctp;                                       /* protocols */
+    bool inet, inet6, unix_sockets, bluetooth, ipx, ax25, x25, netrom, rose; /* families */
+    unsigned named_protocols; /* how many tables were asked for by name; 0: all there are */
+    bool all_protocols; /* a family was named without protocols: missing tables are not an error */
+    unsigned other_tables; /* how many of -r -i -M -s were given */
+    unsigned extend;       /* how often -e was given */
+    bool cache, fib, symbolic, wide;
+    const char *interface;  /* of -I, or NULL */
+    bool too_many_families; /* for afname; said once */
+    char afname[256]; /* the families that were named, joined by commas, as net-tools keeps them */
+    /* Lists the last of these tables, or -g; returns the exit status. NULL: sockets are listed. */
+    int (*list)(const struct netstat_options *options);
+};
+
+int netstat_routes(const struct netstat_options *options);
+int netstat_interfaces(const struct netstat_options *options);
+int netstat_groups(const struct netstat_options *options);
+int netstat_statistics(const struct netstat_options *options);
+int netstat_masquerade(const struct netstat_options *options);
+
+/* As common_parse(). */
+int netstat_parse(struct netstat_options *options, int argc, char *const argv[], bool *done);
+
+/*
+ * Makes the predicate for sockets of this table; NULL: all are shown. netstat goes by the remote
+ * end, not by the state.
+ */
+const struct predicate *netstat_where(struct predicate_tree *where, const struct table *table,
+                                      enum show show);
+
+#endif
