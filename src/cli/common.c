@@ -115,14 +115,10 @@ static int answer(const struct common *common,
 static int complete(const struct common *common)
 {
     struct page page;
-    size_t count = 0;
-    int known, status;
+    const bool known =
+        completion_print(common->grammar, common->words, common->completion, page_open(&page));
+    const int status = page_finish(&page, common->program);
 
-    while (common->words && common->words[count])
-        count++;
-    known = completion_print(common->grammar, common->words, count, common->completion,
-                             page_open(&page)) == 0;
-    status = page_finish(&page, common->program);
     return known ? status : common_misuse(common, "--completion: bash, zsh or fish");
 }
 

@@ -39,13 +39,23 @@ static int misuse_name(struct parser *parser, const struct option *option, const
     return OPTIONS_MISUSE;
 }
 
+const struct option *options_at(const struct option_table *const tables[], size_t table_count,
+                                size_t index)
+{
+    for (size_t t = 0; t < table_count; index -= tables[t++]->count)
+        if (index < tables[t]->count)
+            return &tables[t]->options[index];
+    return NULL;
+}
+
 static const struct option *find_letter(const struct parser *parser, char letter)
 {
-    for (size_t t = 0; t < parser->table_count; t++)
-        for (size_t i = 0; i < parser->tables[t]->count; i++)
-            if (letter && parser->tables[t]->options[i].letter == letter)
-                return &parser->tables[t]->options[i];
-    return NULL;
+    const struct option *option;
+
+    for (size_t i = 0; (option = options_at(parser->tables, parser->table_count, i)); i++)
+        if (option->letter == letter)
+            break;
+    return option;
 }
 
 static bool begins_with(const struct option *option, const char *name, size_t length)
@@ -55,13 +65,12 @@ static bool begins_with(const struct option *option, const char *name, size_t le
 
 static const struct option *find_exact(const struct parser *parser, const char *name, size_t length)
 {
-    for (size_t t = 0; t < parser->table_count; t++)
-        for (size_t i = 0; i < parser->tables[t]->count; i++) {
-            const struct option *option = &parser->tables[t]->options[i];
-            if (begins_with(option, name, length) && !option->name[length])
-                return option;
-        }
-    return NULL;
+    const struct option *option;
+
+    for (size_t i = 0; (option = options_at(parser->tables, parser->table_count, i)); i++)
+        if (begins_with(option, name, length) && !option->name[length])
+            break;
+    return option;
 }
 
 /* Options of one id mean the same: an abbreviation that fits several of them stands for the first.

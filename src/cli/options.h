@@ -77,6 +77,10 @@ enum { OPTIONS_MISUSE = -1, OPTIONS_ANSWERED = -2 /* returned by fn: nothing is 
 int options_parse(const struct option_table *const tables[], size_t table_count, int argc,
                   char *const argv[], option_fn fn, void *arg, char message[OPTIONS_MESSAGE]);
 
+/* The option at this place among those of all tables, or NULL. */
+const struct option *options_at(const struct option_table *const tables[], size_t table_count,
+                                size_t index);
+
 /* Prints the options for --help. */
 void options_help(const struct option_table *table, FILE *stream);
 

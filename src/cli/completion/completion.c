@@ -5,17 +5,33 @@
 #include "fastnet/array.h"
 #include "fastnet/field.h"
 
-void completion_each_option(const struct grammar *grammar, completion_fn fn,
-                            const struct script *script)
+void completion_each_grammar(struct script *script, void (*fn)(const struct script *script))
 {
-    for (size_t t = 0; t < grammar->table_count; t++)
-        for (size_t i = 0; i < grammar->tables[t]->count; i++)
-            if (grammar->tables[t]->options[i].help)
-                fn(&grammar->tables[t]->options[i], grammar, script);
+    for (size_t i = 0; i < script->count; i++) {
+        script->grammar = script->grammars[i];
+        fn(script);
+    }
+}
+
+static const struct option *option_at(const struct grammar *grammar, size_t index)
+{
+    return options_at(grammar->tables, grammar->table_count, index);
+}
+
+void completion_each_option(const struct script *script,
+                            void (*fn)(const struct option *option, const struct script *script))
+{
+    const struct option *option;
+
+    for (size_t i = 0; (option = option_at(script->grammar, i)); i++)
+        if (option->help)
+            fn(option, script);
 }
 
 enum completion_form completion_form(const struct option *option)
 {
+    if (option->metavar && strcmp(option->metavar, "DIR") == 0)
+        return COMPLETION_DIRECTORY;
     if (!option->choices)
         return COMPLETION_NONE;
     if (option->metavar && strstr(option->metavar, ",..."))
@@ -30,36 +46,36 @@ bool completion_of_columns(const struct option *option)
     return option->choices && strcmp(option->choices, CHOICES_COLUMNS) == 0;
 }
 
-void completion_put_columns(const struct kind *kind, FILE *stream)
+bool completion_may_follow(const struct option *option)
 {
-    for (size_t i = 0; i < kind->field_count; i++)
-        fprintf(stream, "%s%s", i ? " " : "", kind->fields[i].name);
+    return option->argument == ARGUMENT_WORD && option->choices;
 }
 
 /* Letters of options: those of one id, or (id 0) those that another letter can follow. */
 static void put_letters(const struct grammar *grammar, int id, FILE *stream)
 {
-    for (size_t t = 0; t < grammar->table_count; t++)
-        for (size_t i = 0; i < grammar->tables[t]->count; i++) {
-            const struct option *option = &grammar->tables[t]->options[i];
-            bool alone = option->argument == ARGUMENT_NONE || option->argument == ARGUMENT_INTERVAL;
-            if (option->letter && (id ? option->id == id : alone))
-                fputc(option->letter, stream);
-        }
+    const struct option *option;
+
+    for (size_t i = 0; (option = option_at(grammar, i)); i++) {
+        bool alone = option->argument == ARGUMENT_NONE || option->argument == ARGUMENT_INTERVAL;
+        if (option->letter && (id ? option->id == id : alone))
+            fputc(option->letter, stream);
+    }
 }
 
 static bool has_letter(const struct grammar *grammar, int id)
 {
-    for (size_t t = 0; t < grammar->table_count; t++)
-        for (size_t i = 0; i < grammar->tables[t]->count; i++)
-            if (grammar->tables[t]->options[i].id == id && grammar->tables[t]->options[i].letter)
-                return true;
+    const struct option *option;
+
+    for (size_t i = 0; (option = option_at(grammar, i)); i++)
+        if (option->id == id && option->letter)
+            return true;
     return false;
 }
 
-void completion_put_pattern(const struct grammar *grammar, const struct listed *listed,
-                            FILE *stream)
+static void put_pattern(const struct grammar *grammar, const struct listed *listed, FILE *stream)
 {
+    const struct option *option;
     const char *separator = "";
 
     fputs(" (", stream);
@@ -71,17 +87,35 @@ void completion_put_pattern(const struct grammar *grammar, const struct listed *
         fputc(']', stream);
         separator = "|";
     }
-    for (size_t t = 0; t < grammar->table_count; t++)
-        for (size_t i = 0; i < grammar->tables[t]->count; i++) {
-            const struct option *option = &grammar->tables[t]->options[i];
-            if (option->id != listed->id || !option->name)
-                continue;
+    for (size_t i = 0; (option = option_at(grammar, i)); i++)
+        if (option->id == listed->id && option->name) {
             fprintf(stream, "%s--%s", separator, option->name);
             separator = "|";
         }
-    fputc(')', stream);
-    if (listed->argument)
-        fprintf(stream, "[ =]*%s", listed->argument);
+    fprintf(stream, ")%s%s", listed->argument ? "[ =]*" : "",
+            listed->argument ? listed->argument : "");
+}
+
+static void put_names(const struct kind *kind, const char *end, FILE *stream)
+{
+    for (size_t i = 0; i < kind->field_count; i++)
+        fprintf(stream, "%s%s", i ? " " : "", kind->fields[i].name);
+    fputs(end, stream);
+}
+
+void completion_put_columns(const struct script *script, const char *set, const char *test,
+                            const char *then, const char *end)
+{
+    const struct grammar *grammar = script->grammar;
+
+    fputs(set, script->stream);
+    put_names(grammar->kind, end, script->stream);
+    for (size_t i = 0; i < grammar->listed_count; i++) {
+        fputs(test, script->stream);
+        put_pattern(grammar, &grammar->listed[i], script->stream);
+        fputs(then, script->stream);
+        put_names(grammar->listed[i].kind, end, script->stream);
+    }
 }
 
 void completion_put_quoted(const char *text, FILE *stream)
@@ -90,38 +124,40 @@ void completion_put_quoted(const char *text, FILE *stream)
         fputc(strchr("'[]:\\", *text) ? ' ' : *text, stream);
 }
 
-void completion_put_names(const struct script *script, bool others, FILE *stream)
+void completion_put_names(const struct script *script, bool others)
 {
     const char *separator = "";
 
     for (size_t i = 0; i < script->count; i++) {
         if (others && script->grammars[i] == script->own)
             continue;
-        fprintf(stream, "%s%s", separator, script->grammars[i]->name);
+        fprintf(script->stream, "%s%s", separator, script->grammars[i]->name);
         separator = " ";
     }
 }
 
-int completion_print(const struct grammar *grammar, const struct grammar *const words[],
-                     size_t word_count, const char *shell, FILE *stream)
+bool completion_print(const struct grammar *grammar, const struct grammar *const words[],
+                      const char *shell, FILE *stream)
 {
     static const struct {
         const char *name;
-        void (*print)(const struct script *script);
+        void (*print)(struct script *script);
     } shells[] = {{"bash", completion_bash}, {"zsh", completion_zsh}, {"fish", completion_fish}};
-    const struct script script = {
+    struct script script = {
         .stream = stream,
-        .grammars = word_count ? words : &grammar,
-        .count = word_count ? word_count : 1,
-        .command = word_count ? "fastnet" : grammar->name,
+        .grammars = words ? words : &grammar,
+        .count = !words,
+        .command = words ? "fastnet" : grammar->name,
         .own = grammar,
-        .has_words = word_count > 0,
+        .has_words = words,
     };
 
+    while (words && words[script.count])
+        script.count++;
     for (size_t i = 0; i < COUNT(shells); i++)
         if (strcmp(shells[i].name, shell) == 0) {
             shells[i].print(&script);
-            return 0;
+            return true;
         }
-    return -1;
+    return false;
 }

@@ -8,12 +8,12 @@
 #include "cli/grammar.h"
 
 /*
- * Writes a script for "bash", "zsh" or "fish". Without words it completes grammar->name; with
- * words it completes "fastnet": the options of each of these first words, and those of grammar
- * without such a word. Returns -1 for another shell.
+ * Writes a script for "bash", "zsh" or "fish". Without words (NULL) it completes grammar->name;
+ * with words, of which the last is NULL, it completes "fastnet": the options of each of these first
+ * words, and those of grammar without such a word. Returns false for another shell.
  */
-int completion_print(const struct grammar *grammar, const struct grammar *const words[],
-                     size_t word_count, const char *shell, FILE *stream);
+bool completion_print(const struct grammar *grammar, const struct grammar *const words[],
+                      const char *shell, FILE *stream);
 
 /* --- Shared by the shells --------------------------------------------------------------------- */
 
@@ -25,39 +25,42 @@ struct script {
     const char *command;       /* its name */
     const struct grammar *own; /* its options without a first word */
     bool has_words;
+    const struct grammar *grammar; /* the one that is being written */
 };
 
-void completion_bash(const struct script *script);
-void completion_zsh(const struct script *script);
-void completion_fish(const struct script *script);
+void completion_bash(struct script *script);
+void completion_zsh(struct script *script);
+void completion_fish(struct script *script);
 
-/* Calls fn for each option that --help shows. */
-typedef void (*completion_fn)(const struct option *option, const struct grammar *grammar,
-                              const struct script *script);
-void completion_each_option(const struct grammar *grammar, completion_fn fn,
-                            const struct script *script);
+/* Calls fn for each grammar of the script, or for each option of one that --help shows. */
+void completion_each_grammar(struct script *script, void (*fn)(const struct script *script));
+void completion_each_option(const struct script *script,
+                            void (*fn)(const struct option *option, const struct script *script));
 
-/* How the words that complete an argument are combined in it. */
+/* What completes an argument. */
 enum completion_form {
-    COMPLETION_NONE,   /* there are no such words */
-    COMPLETION_WORD,   /* one of them */
-    COMPLETION_LIST,   /* some, separated by commas */
+    COMPLETION_NONE,
+    COMPLETION_DIRECTORY,
+    COMPLETION_WORD,   /* one of the choices */
+    COMPLETION_LIST,   /* some of them, separated by commas */
     COMPLETION_SIGNED, /* one, perhaps after '-' */
 };
 enum completion_form completion_form(const struct option *option);
-/* Whether these words are columns. */
+/* Whether the choices are columns. */
 bool completion_of_columns(const struct option *option);
+/* Whether one of the choices may be the next word, or the argument may be missing. */
+bool completion_may_follow(const struct option *option);
 
-/* The names of a kind's columns, separated by blanks. */
-void completion_put_columns(const struct kind *kind, FILE *stream);
 /*
- * An extended regular expression that finds an option among words, each with a blank before it.
+ * Sets a variable to the columns that can be shown. `set` and `end` stand around their names. For
+ * an option that lists other rows, the names stand between `then` and `end`, behind `test` and an
+ * extended regular expression that finds the option among words, each with a blank before it.
  */
-void completion_put_pattern(const struct grammar *grammar, const struct listed *listed,
-                            FILE *stream);
+void completion_put_columns(const struct script *script, const char *set, const char *test,
+                            const char *then, const char *end);
 /* Text that is safe between single quotes, and as a description in a specification of zsh. */
 void completion_put_quoted(const char *text, FILE *stream);
 /* The names of the grammars, separated by blanks; `others`: without that of script->own. */
-void completion_put_names(const struct script *script, bool others, FILE *stream);
+void completion_put_names(const struct script *script, bool others);
 
 #endif

@@ -1,7 +1,5 @@
 #include "cli/completion/completion.h"
 
-#include <string.h>
-
 /* readline splits words at '='. */
 static const char helpers[] =
     "_fastnet_begin() {\n"
@@ -32,10 +30,8 @@ static const char *before(enum completion_form form)
     }
 }
 
-static void put_word(const struct option *option, const struct grammar *grammar,
-                     const struct script *script)
+static void put_word(const struct option *option, const struct script *script)
 {
-    (void)grammar;
     if (option->letter)
         fprintf(script->stream, " -%c", option->letter);
     if (option->name)
@@ -63,16 +59,14 @@ static void put_offer(const struct option *option, const struct script *script)
 }
 
 /* Completes what follows an option: its argument, or if that may be missing another option, too. */
-static void put_case(const struct option *option, const struct grammar *grammar,
-                     const struct script *script)
+static void put_case(const struct option *option, const struct script *script)
 {
-    const bool may_follow = option->argument == ARGUMENT_WORD && option->choices;
+    const bool may_follow = completion_may_follow(option);
 
-    (void)grammar;
     if (option->argument != ARGUMENT_REQUIRED && !may_follow)
         return;
     put_label(option, script);
-    if (strcmp(option->metavar, "DIR") == 0)
+    if (completion_form(option) == COMPLETION_DIRECTORY)
         fputs("\n        mapfile -t COMPREPLY < <(compgen -d -- \"$word\")\n       ",
               script->stream);
     if (option->choices)
@@ -80,30 +74,17 @@ static void put_case(const struct option *option, const struct grammar *grammar,
     fputs(may_follow ? " [[ $word == -* ]] || return ;;\n" : " return ;;\n", script->stream);
 }
 
-static void put_columns(const struct grammar *grammar, FILE *stream)
-{
-    fputs("    local columns='", stream);
-    completion_put_columns(grammar->kind, stream);
-    fputs("'\n", stream);
-    for (size_t i = 0; i < grammar->listed_count; i++) {
-        fputs("    _fastnet_has '", stream);
-        completion_put_pattern(grammar, &grammar->listed[i], stream);
-        fputs("' && columns='", stream);
-        completion_put_columns(grammar->listed[i].kind, stream);
-        fputs("'\n", stream);
-    }
-}
-
-static void put_grammar(const struct grammar *grammar, const struct script *script)
+static void put_grammar(const struct script *script)
 {
     FILE *stream = script->stream;
 
-    fprintf(stream, "_fastnet_%s() {\n    local word option\n", grammar->name);
-    put_columns(grammar, stream);
+    fprintf(stream, "_fastnet_%s() {\n    local word option\n", script->grammar->name);
+    completion_put_columns(script, "    local columns='", "    _fastnet_has '", "' && columns='",
+                           "'\n");
     fputs("    _fastnet_begin\n    case $option in\n", stream);
-    completion_each_option(grammar, put_case, script);
+    completion_each_option(script, put_case);
     fputs("    esac\n    _fastnet_offer '' '", stream);
-    completion_each_option(grammar, put_word, script);
+    completion_each_option(script, put_word);
     fputs("'\n"
           "    [[ ${COMPREPLY[0]-} == *= ]] && compopt -o nospace\n"
           "}\n",
@@ -115,10 +96,8 @@ static void put_words(const struct script *script)
 {
     FILE *stream = script->stream;
 
-    fputs("_fastnet() {\n"
-          "    local words='",
-          stream);
-    completion_put_names(script, false, stream);
+    fputs("_fastnet() {\n    local words='", stream);
+    completion_put_names(script, false);
     fprintf(stream,
             "'\n"
             "    if ((COMP_CWORD > 1)) && [[ \" $words \" == *\" ${COMP_WORDS[1]} \"* ]]; then\n"
@@ -135,11 +114,10 @@ static void put_words(const struct script *script)
             script->own->name);
 }
 
-void completion_bash(const struct script *script)
+void completion_bash(struct script *script)
 {
     fprintf(script->stream, "# bash completion for %s, by fastnet\n%s", script->command, helpers);
-    for (size_t i = 0; i < script->count; i++)
-        put_grammar(script->grammars[i], script);
+    completion_each_grammar(script, put_grammar);
     if (script->has_words)
         put_words(script);
     else

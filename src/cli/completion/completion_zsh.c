@@ -1,7 +1,5 @@
 #include "cli/completion/completion.h"
 
-#include <string.h>
-
 static const char helpers[] = "_fastnet_has() { # REGEX: whether it matches what stands before\n"
                               "    local MATCH MBEGIN MEND\n"
                               "    local -a match mbegin mend\n"
@@ -15,43 +13,37 @@ static const char helpers[] = "_fastnet_has() { # REGEX: whether it matches what
 /* The completion of an argument, as a specification for zsh's _arguments. */
 static void put_action(const struct option *option, FILE *stream)
 {
-    const bool columns = completion_of_columns(option);
+    const char *words = completion_of_columns(option) ? "$fastnet_columns" : option->choices;
 
     switch (completion_form(option)) {
     case COMPLETION_WORD:
-        fprintf(stream, "(%s)", columns ? "$fastnet_columns" : option->choices);
+        fprintf(stream, "(%s)", words);
         break;
     case COMPLETION_LIST:
-        fprintf(stream, "_sequence compadd - %s", columns ? "$fastnet_columns" : option->choices);
+        fprintf(stream, "_sequence compadd - %s", words);
         break;
     case COMPLETION_SIGNED:
-        fprintf(stream, "_fastnet_signed %s", columns ? "$fastnet_columns" : option->choices);
+        fprintf(stream, "_fastnet_signed %s", words);
+        break;
+    case COMPLETION_DIRECTORY:
+        fputs("_files -/", stream);
         break;
     case COMPLETION_NONE:
-        if (strcmp(option->metavar, "DIR") == 0)
-            fputs("_files -/", stream);
+        break;
     }
 }
 
-/* An argument that may be the next word or missing: _arguments would take any word for it. */
-static bool may_follow(const struct option *option)
-{
-    return option->argument == ARGUMENT_WORD && option->choices;
-}
-
-static bool takes_argument(const struct option *option)
-{
-    return option->argument == ARGUMENT_REQUIRED || may_follow(option);
-}
-
+/* _arguments would take any word for an argument that may be the next word or missing. */
 static void put_spec(const struct option *option, const char *name, const char *join, FILE *stream)
 {
-    fprintf(stream, "        '*%s%s%s[", name, takes_argument(option) ? join : "",
-            may_follow(option) ? "-" : "");
+    const bool may_follow = completion_may_follow(option);
+    const bool takes_argument = option->argument == ARGUMENT_REQUIRED || may_follow;
+
+    fprintf(stream, "        '*%s%s%s[", name, takes_argument ? join : "", may_follow ? "-" : "");
     completion_put_quoted(option->help, stream);
     fputc(']', stream);
-    if (takes_argument(option)) {
-        fputs(may_follow(option) ? "::" : ":", stream);
+    if (takes_argument) {
+        fputs(may_follow ? "::" : ":", stream);
         completion_put_quoted(option->metavar, stream);
         fputc(':', stream);
         put_action(option, stream);
@@ -59,15 +51,13 @@ static void put_spec(const struct option *option, const char *name, const char *
     fputs("' \\\n", stream);
 }
 
-static void put_option(const struct option *option, const struct grammar *grammar,
-                       const struct script *script)
+static void put_option(const struct option *option, const struct script *script)
 {
     char name[80];
 
-    (void)grammar;
     if (option->letter) {
         snprintf(name, sizeof name, "-%c", option->letter);
-        put_spec(option, name, may_follow(option) ? "" : "+", script->stream);
+        put_spec(option, name, completion_may_follow(option) ? "" : "+", script->stream);
     }
     if (option->name) {
         snprintf(name, sizeof name, "--%s", option->name);
@@ -75,55 +65,38 @@ static void put_option(const struct option *option, const struct grammar *gramma
     }
 }
 
-static void put_next_word(const struct option *option, const struct grammar *grammar,
-                          const struct script *script)
+static void put_next_word(const struct option *option, const struct script *script)
 {
-    (void)grammar;
-    if (may_follow(option))
+    if (completion_may_follow(option))
         fprintf(script->stream, "    -%c | --%s) fastnet_next=(%s) ;;\n", option->letter,
                 option->name, option->choices);
 }
 
-static void put_columns(const struct grammar *grammar, FILE *stream)
+static void put_grammar(const struct script *script)
 {
-    fputs("    local -a fastnet_columns\n    fastnet_columns=(", stream);
-    completion_put_columns(grammar->kind, stream);
-    fputs(")\n", stream);
-    for (size_t i = 0; i < grammar->listed_count; i++) {
-        fputs("    _fastnet_has '", stream);
-        completion_put_pattern(grammar, &grammar->listed[i], stream);
-        fputs("' && fastnet_columns=(", stream);
-        completion_put_columns(grammar->listed[i].kind, stream);
-        fputs(")\n", stream);
-    }
-}
-
-static void put_grammar(const struct grammar *grammar, const struct script *script)
-{
-    fprintf(script->stream, "_fastnet_%s() {\n", grammar->name);
-    put_columns(grammar, script->stream);
+    fprintf(script->stream, "_fastnet_%s() {\n", script->grammar->name);
+    completion_put_columns(script, "    local -a fastnet_columns\n    fastnet_columns=(",
+                           "    _fastnet_has '", "' && fastnet_columns=(", ")\n");
     fputs("    local -a fastnet_next\n    case ${words[CURRENT-1]} in\n", script->stream);
-    completion_each_option(grammar, put_next_word, script);
+    completion_each_option(script, put_next_word);
     fputs("    esac\n    _arguments -s \\\n", script->stream);
-    completion_each_option(grammar, put_option, script);
+    completion_each_option(script, put_option);
     fputs("        '*: :($fastnet_next)'\n}\n", script->stream);
 }
 
-/* The meaning of the other words depends on the first. */
-static void put_words(const struct script *script)
+static void put_word(const struct script *script)
 {
-    FILE *stream = script->stream;
+    fprintf(script->stream, "        '%s:", script->grammar->name);
+    completion_put_quoted(script->grammar->help, script->stream);
+    fputs("'\n", script->stream);
+}
 
-    fputs("_fastnet() {\n"
-          "    local -a fastnet_words\n"
-          "    fastnet_words=(\n",
-          stream);
-    for (size_t i = 0; i < script->count; i++) {
-        fprintf(stream, "        '%s:", script->grammars[i]->name);
-        completion_put_quoted(script->grammars[i]->help, stream);
-        fputs("'\n", stream);
-    }
-    fprintf(stream,
+/* The meaning of the other words depends on the first. */
+static void put_words(struct script *script)
+{
+    fputs("_fastnet() {\n    local -a fastnet_words\n    fastnet_words=(\n", script->stream);
+    completion_each_grammar(script, put_word);
+    fprintf(script->stream,
             "    )\n"
             "    if ((CURRENT > 2)) && [[ -n ${(M)fastnet_words:#${words[2]}:*} ]]; then\n"
             "        shift words\n"
@@ -139,14 +112,13 @@ static void put_words(const struct script *script)
 }
 
 /* zsh runs the file as the function _COMMAND; a file that is sourced registers that function. */
-void completion_zsh(const struct script *script)
+void completion_zsh(struct script *script)
 {
     const char *prefix = script->has_words ? "" : "fastnet_";
 
     fprintf(script->stream, "#compdef %s\n# zsh completion for %s, by fastnet\n%s", script->command,
             script->command, helpers);
-    for (size_t i = 0; i < script->count; i++)
-        put_grammar(script->grammars[i], script);
+    completion_each_grammar(script, put_grammar);
     if (script->has_words)
         put_words(script);
     fprintf(script->stream,
