@@ -1,4 +1,4 @@
-/* Arrays: counting elements, and growing. */
+/* Arrays: counting elements, growing, sorting. */
 #ifndef FASTNET_ARRAY_H
 #define FASTNET_ARRAY_H
 
@@ -22,5 +22,12 @@ static inline void *array_with_room(void *array, size_t *capacity, size_t needed
         *capacity = larger;
     return moved;
 }
+
+/*
+ * A stable sort: it keeps equal elements in order, which qsort(3) does not promise. compare() is as
+ * for qsort_r(3). Returns 0, or -ENOMEM: the elements are unchanged then.
+ */
+int sort_stable(void *elements, size_t count, size_t size,
+                int (*compare)(const void *a, const void *b, void *arg), void *arg);
 
 #endif

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/output.h"
 #include "fastnet/array.h"
 #include "fastnet/proc_tree.h"
 

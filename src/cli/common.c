@@ -1,13 +1,16 @@
 #include "cli/common.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/completion/completion.h"
-#include "cli/output.h"
 #include "cli/personality.h"
 #include "fastnet/array.h"
+#include "fastnet/writer.h"
 
 enum {
     OPTION_JSON = 1000, /* these four are in the order of enum output_format */
@@ -26,30 +29,29 @@ enum {
     OPTION_VERSION = 'V',
 };
 
-enum { GROUP_OUTPUT, GROUP_SOURCE };
+enum { OUTPUT, SOURCE };
 static const char *const groups[] = {"Output", "Source"};
 
 #define SETS(of_common) .member = offsetof(struct common, of_common)
 
 static const struct option options[] = {
-    LONG(OPTION_JSON, "json", GROUP_OUTPUT, "one JSON array of objects"),
-    LONG(OPTION_NDJSON, "ndjson", GROUP_OUTPUT, "one JSON object per line"),
-    LONG(OPTION_CSV, "csv", GROUP_OUTPUT, "RFC 4180, with a header line"),
-    LONG(OPTION_CSV_SAFE, "csv-safe", GROUP_OUTPUT, "CSV without formulas for spreadsheets"),
-    LONG(OPTION_COLUMNS, "columns", GROUP_OUTPUT, "show these columns (--columns=help lists them)",
+    LONG(OPTION_JSON, "json", OUTPUT, "one JSON array of objects"),
+    LONG(OPTION_NDJSON, "ndjson", OUTPUT, "one JSON object per line"),
+    LONG(OPTION_CSV, "csv", OUTPUT, "RFC 4180, with a header line"),
+    LONG(OPTION_CSV_SAFE, "csv-safe", OUTPUT, "CSV without formulas for spreadsheets"),
+    LONG(OPTION_COLUMNS, "columns", OUTPUT, "show these columns (--columns=help lists them)",
          TAKES("A,B,..."), OF(CHOICES_COLUMNS), SETS(columns)),
-    LONG(OPTION_NO_HEADER, "no-header", GROUP_OUTPUT, "no titles and no heading line",
-         SETS(no_header)),
-    LONG(OPTION_SORT, "sort", GROUP_OUTPUT, "sort by one column, - for descending",
-         TAKES("[-]COLUMN"), OF(CHOICES_COLUMNS), SETS(sort)),
-    LONG(OPTION_COUNT_BY, "count-by", GROUP_OUTPUT, "count the rows of each value, largest first",
+    LONG(OPTION_NO_HEADER, "no-header", OUTPUT, "no titles and no heading line", SETS(no_header)),
+    LONG(OPTION_SORT, "sort", OUTPUT, "sort by one column, - for descending", TAKES("[-]COLUMN"),
+         OF(CHOICES_COLUMNS), SETS(sort)),
+    LONG(OPTION_COUNT_BY, "count-by", OUTPUT, "count the rows of each value, largest first",
          TAKES("A,B,..."), OF(CHOICES_COLUMNS), SETS(count_by)),
-    LONG(OPTION_EXACT, "exact", GROUP_SOURCE, "read twice, miss no row that stays", SETS(exact)),
-    LONG(OPTION_BACKEND, "backend", GROUP_SOURCE, "use only netlink or proc; default auto",
-         TAKES("NAME"), OF("auto netlink proc")),
-    LONG(OPTION_PROC_ROOT, "proc-root", GROUP_SOURCE, "read a captured tree instead of /proc",
+    LONG(OPTION_EXACT, "exact", SOURCE, "read twice, miss no row that stays", SETS(exact)),
+    LONG(OPTION_BACKEND, "backend", SOURCE, "use only netlink or proc; default auto", TAKES("NAME"),
+         OF("auto netlink proc")),
+    LONG(OPTION_PROC_ROOT, "proc-root", SOURCE, "read a captured tree instead of /proc",
          TAKES("DIR"), SETS(proc_root)),
-    LONG(OPTION_COMPLETION, "completion", GROUP_OUTPUT, "print completions for bash, zsh or fish",
+    LONG(OPTION_COMPLETION, "completion", OUTPUT, "print completions for bash, zsh or fish",
          TAKES("SHELL"), OF("bash zsh fish"), SETS(completion)),
 };
 
@@ -79,6 +81,40 @@ int common_misuse_typed(const struct common *common, const char *option, const c
 
 /* --- Answers ---------------------------------------------------------------------------------- */
 
+/* A reader that has gone is not an error. */
+int output_status(const char *program, int error)
+{
+    if (error == 0 || error == -EPIPE)
+        return STATUS_OK;
+    fprintf(stderr, "%s: write error: %s\n", program, strerror(-error));
+    return STATUS_FAILURE;
+}
+
+FILE *page_open(struct page *page)
+{
+    *page = (struct page){.stream = NULL};
+    page->stream = open_memstream(&page->text, &page->size);
+    if (!page->stream)
+        page->stream = stdout;
+    return page->stream;
+}
+
+int page_finish(struct page *page, const char *program)
+{
+    struct writer writer = {.fd = STDOUT_FILENO};
+    int error;
+
+    if (page->stream == stdout)
+        return output_status(program, fflush(stdout) != 0 || ferror(stdout) ? -EIO : 0);
+    error = fclose(page->stream) != 0 ? -errno : 0;
+    writer.buffer = page->text;
+    writer.length = page->size;
+    if (!error)
+        error = writer_flush(&writer);
+    free(page->text);
+    return output_status(program, error);
+}
+
 static void put_help(const struct common *common, FILE *stream)
 {
     const struct grammar *grammar = common->grammar;
@@ -86,7 +122,7 @@ static void put_help(const struct common *common, FILE *stream)
 
     fprintf(stream, "Usage: %s%s %s\n%s\n", by_name ? "" : "fastnet ",
             common->words ? "fastnet" : grammar->name, grammar->usage, grammar->about);
-    for (size_t i = 0; i < grammar->table_count; i++)
+    for (size_t i = 0; grammar->tables[i]; i++)
         options_help(grammar->tables[i], stream);
     if (grammar->notes)
         fprintf(stream, "\n%s\n", grammar->notes);
@@ -190,8 +226,7 @@ int common_parse(struct common *common, const struct grammar *grammar, int argc,
 
     common->program = argv[0];
     common->grammar = grammar;
-    status = options_parse(grammar->tables, grammar->table_count, argc, argv, take_option, &parsing,
-                           message);
+    status = options_parse(grammar->tables, argc, argv, take_option, &parsing, message);
     if (status == OPTIONS_MISUSE) {
         status = common_misuse(common, "%s", message);
         if (grammar->hint)

@@ -6,8 +6,9 @@
 #define CLI_COMMON_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
-#include "cli/grammar.h"
+#include "cli/personality.h"
 #include "fastnet/query.h"
 
 extern const struct option_table common_options;
@@ -47,5 +48,23 @@ int common_misuse_typed(const struct common *common, const char *option, const c
 
 /* Whether an option asks for rows in columns, and not in the personality's own layout. */
 bool common_uses_columns(const struct common *common);
+
+/*
+ * What is written to stdout and is no listing: help, versions, columns, completions. It is printed
+ * to memory first, because stdio does not wait where stdout does not block.
+ */
+struct page {
+    FILE *stream;
+    char *text;
+    size_t size;
+};
+
+/* Returns the stream to print to. */
+FILE *page_open(struct page *page);
+/* Writes out what was printed. Returns the exit status. */
+int page_finish(struct page *page, const char *program);
+
+/* Says what a write to stdout met (0 or -errno); returns the exit status. */
+int output_status(const char *program, int error);
 
 #endif

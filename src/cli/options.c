@@ -7,7 +7,6 @@
 
 struct parser {
     const struct option_table *const *tables;
-    size_t table_count;
     int argc, at; /* at: the current word */
     char *const *argv;
     option_fn fn;
@@ -39,12 +38,11 @@ static int misuse_name(struct parser *parser, const struct option *option, const
     return OPTIONS_MISUSE;
 }
 
-const struct option *options_at(const struct option_table *const tables[], size_t table_count,
-                                size_t index)
+const struct option *options_at(const struct option_table *const tables[], size_t index)
 {
-    for (size_t t = 0; t < table_count; index -= tables[t++]->count)
-        if (index < tables[t]->count)
-            return &tables[t]->options[index];
+    for (; *tables; index -= (*tables++)->count)
+        if (index < (*tables)->count)
+            return &(*tables)->options[index];
     return NULL;
 }
 
@@ -52,7 +50,7 @@ static const struct option *find_letter(const struct parser *parser, char letter
 {
     const struct option *option;
 
-    for (size_t i = 0; (option = options_at(parser->tables, parser->table_count, i)); i++)
+    for (size_t i = 0; (option = options_at(parser->tables, i)); i++)
         if (option->letter == letter)
             break;
     return option;
@@ -67,7 +65,7 @@ static const struct option *find_exact(const struct parser *parser, const char *
 {
     const struct option *option;
 
-    for (size_t i = 0; (option = options_at(parser->tables, parser->table_count, i)); i++)
+    for (size_t i = 0; (option = options_at(parser->tables, i)); i++)
         if (begins_with(option, name, length) && !option->name[length])
             break;
     return option;
@@ -159,7 +157,7 @@ static int parse_long(struct parser *parser)
     const char *argument = word[2 + length] ? word + length + 3 : NULL;
     const struct option *option = find_exact(parser, word + 2, length);
 
-    for (size_t t = 0; !option && t < parser->table_count; t++) {
+    for (size_t t = 0; !option && parser->tables[t]; t++) {
         bool ambiguous = false;
         option = find_abbreviated(parser->tables[t], word + 2, length, &ambiguous);
         if (ambiguous)
@@ -195,11 +193,11 @@ static int parse_letters(struct parser *parser)
     return result;
 }
 
-int options_parse(const struct option_table *const tables[], size_t table_count, int argc,
-                  char *const argv[], option_fn fn, void *arg, char message[OPTIONS_MESSAGE])
+int options_parse(const struct option_table *const tables[], int argc, char *const argv[],
+                  option_fn fn, void *arg, char message[OPTIONS_MESSAGE])
 {
     static const struct option operand = {.id = OPTION_OPERAND};
-    struct parser parser = {tables, table_count, argc, 1, argv, fn, arg, message};
+    struct parser parser = {tables, argc, 1, argv, fn, arg, message};
     bool ended = false;
     int result = 0;
 

@@ -54,6 +54,8 @@ struct option_table {
     size_t count;
 };
 
+enum { OPTION_TABLES_MAX = 3 }; /* of a grammar */
+
 /*
  * Takes one option with its argument (NULL: none). An operand comes as the argument of an option
  * whose id is OPTION_OPERAND. Returns 0 to go on, another value to stop.
@@ -70,16 +72,16 @@ const char *options_typed(char text[TYPED_MAX], const char *typed, size_t length
 /*
  * Parses as getopt_long(3) does: bundled letters, --name=value, unambiguous abbreviations, operands
  * anywhere; after "--" all words are operands. An abbreviation is looked up in the first table
- * before the second, so a newer option never makes an older abbreviation ambiguous. Returns 0, fn's
+ * before the second, so a newer option never makes an older abbreviation ambiguous. NULL is behind
+ * the last table. Returns 0, fn's
  * result, or OPTIONS_MISUSE: then message holds one line, in getopt's words and escaped.
  */
 enum { OPTIONS_MISUSE = -1, OPTIONS_ANSWERED = -2 /* returned by fn: nothing is left to do */ };
-int options_parse(const struct option_table *const tables[], size_t table_count, int argc,
-                  char *const argv[], option_fn fn, void *arg, char message[OPTIONS_MESSAGE]);
+int options_parse(const struct option_table *const tables[], int argc, char *const argv[],
+                  option_fn fn, void *arg, char message[OPTIONS_MESSAGE]);
 
 /* The option at this place among those of all tables, or NULL. */
-const struct option *options_at(const struct option_table *const tables[], size_t table_count,
-                                size_t index);
+const struct option *options_at(const struct option_table *const tables[], size_t index);
 
 /* Prints the options for --help. */
 void options_help(const struct option_table *table, FILE *stream);

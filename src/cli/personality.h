@@ -2,10 +2,40 @@
 #ifndef CLI_PERSONALITY_H
 #define CLI_PERSONALITY_H
 
-#include "cli/grammar.h"
+#include "cli/options.h"
+#include "fastnet/record.h"
 
 /* Exit statuses. Misuse is net-tools' E_OPTERR, which its users' scripts know. */
 enum { STATUS_OK = 0, STATUS_FAILURE = 1, STATUS_REFUSED = 2, STATUS_MISUSE = 3 };
+
+/* An option that lists rows of another kind. */
+struct listed {
+    int id; /* of the option */
+    const struct kind *kind;
+    const char *argument; /* only with this argument; NULL: with any, or none */
+};
+
+/*
+ * What can be typed after the name of a personality: its options, for parsing, --help and the
+ * completions, and what --help and --version say besides.
+ */
+struct grammar {
+    const char *name; /* as it is run by, or the first word after fastnet */
+    const char *help; /* a few words: what it lists */
+    const struct option_table *tables[OPTION_TABLES_MAX + 1]; /* NULL behind the last */
+    const struct kind *kind; /* whose columns are offered, except with one of these options */
+    const struct listed *listed;
+    size_t listed_count;
+
+    const char *usage;   /* behind the name in --help */
+    const char *about;   /* lines below that */
+    const char *notes;   /* lines below the options, or NULL */
+    const char *page;    /* its man page */
+    const char *version; /* a line of --version: whose output it has, and from where */
+    int misuse;          /* exit status of a wrong command line, 0: STATUS_MISUSE */
+    /* Writes a line to stderr below the message about a wrong option; or NULL. */
+    void (*hint)(const char *program);
+};
 
 extern const struct grammar netstat_grammar, arp_grammar, neigh_grammar, conntrack_grammar;
 

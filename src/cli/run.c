@@ -10,12 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/output.h"
 #include "cli/personality.h"
 #include "fastnet/netlink.h"
 #include "fastnet/proc_tree.h"
 #include "fastnet/rights.h"
-#include "fastnet/sandbox.h"
 
 /* *last is set when another pass would be of no use. */
 static int list_once(const struct listing_command *command, struct engine *engine,

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "engine/order.h"
 #include "engine/rows.h"
 #include "fastnet/clock.h"
 #include "fastnet/hash.h"

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/order.h"
+#include "engine/rows.h"
+#include "fastnet/array.h"
 #include "fastnet/hash.h"
 #include "fastnet/hash_table.h"
 #include "fastnet/lookup.h"
-#include "fastnet/sort.h"
 
 struct group {
     uint64_t count;

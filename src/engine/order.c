@@ -1,4 +1,4 @@
-#include "engine/order.h"
+#include "engine/rows.h"
 
 #include <string.h>
 #include <sys/socket.h>

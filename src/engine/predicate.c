@@ -1,6 +1,6 @@
 #include "fastnet/predicate.h"
 
-#include "engine/order.h"
+#include "engine/rows.h"
 
 /* Possible results of a predicate. With neither bit the result is unknown for good. */
 enum { CAN_HOLD = 1, CAN_FAIL = 2 };

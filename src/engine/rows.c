@@ -4,9 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/order.h"
 #include "fastnet/array.h"
-#include "fastnet/sort.h"
 
 enum { CHUNK_SIZE = 256 * 1024 };
 

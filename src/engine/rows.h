@@ -25,4 +25,13 @@ int rows_sort(struct rows *rows, const struct listing *listing, const struct con
 /* Memory that lives as long as the rows. NULL when memory is short. */
 void *rows_allocate(struct rows *rows, size_t size);
 
+/* --- How values compare (order.c): numbers and addresses as numbers, text by its bytes ----------
+ */
+
+/* Returns negative, 0 or positive. Both are values of one column; unknown is the greatest. */
+int value_compare(const struct value *a, const struct value *b);
+
+/* Adds the value to a hash (hash.h). Values that are equal have equal hashes. */
+uint64_t value_hash(uint64_t hash, const struct value *value);
+
 #endif

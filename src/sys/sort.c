@@ -1,5 +1,5 @@
 /* A merge sort. It finishes one half before it starts the other: elements stay in the cache. */
-#include "fastnet/sort.h"
+#include "fastnet/array.h"
 
 #include <errno.h>
 #include <stdlib.h>

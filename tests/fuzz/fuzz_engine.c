@@ -8,7 +8,6 @@
 
 #include "engine/delta.h"
 #include "engine/groups.h"
-#include "engine/order.h"
 #include "engine/rows.h"
 #include "engine/seen.h"
 #include "fastnet/clock.h"

@@ -14,7 +14,6 @@
 #include <sys/socket.h>
 
 #include "datagrams.h"
-#include "engine/order.h"
 #include "engine/rows.h"
 #include "fastnet/array.h"
 #include "fastnet/engine.h"

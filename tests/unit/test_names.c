@@ -81,12 +81,11 @@ static void states_of_neighbours_are_found_by_number_and_by_name(void **state)
 
 static const char *choices_of(const struct grammar *grammar, const char *name)
 {
-    for (size_t i = 0; i < grammar->table_count; i++)
-        for (size_t j = 0; j < grammar->tables[i]->count; j++) {
-            const struct option *option = &grammar->tables[i]->options[j];
-            if (option->name && strcmp(option->name, name) == 0)
-                return option->choices;
-        }
+    const struct option *option;
+
+    for (size_t i = 0; (option = options_at(grammar->tables, i)); i++)
+        if (option->name && strcmp(option->name, name) == 0)
+            return option->choices;
     fail_msg("no option --%s", name);
     return NULL;
 }

@@ -20,7 +20,7 @@
 #include "addresses.h"
 #include "cells.h"
 #include "engine/groups.h"
-#include "engine/order.h"
+#include "engine/rows.h"
 #include "fastnet/hardware.h"
 #include "fastnet/lookup.h"
 #include "output.h"

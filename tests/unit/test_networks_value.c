@@ -11,7 +11,7 @@
 
 #include "addresses.h"
 #include "engine/groups.h"
-#include "engine/order.h"
+#include "engine/rows.h"
 #include "fastnet/array.h"
 #include "fastnet/field.h"
 #include "fastnet/sink.h"

@@ -53,11 +53,11 @@ static const struct option_table new_table = {.options = new_options, .count = C
 static const char *const word_groups[] = {"Commands"};
 static const struct option_table word_table = {
     .groups = word_groups, .group_count = 1, .options = word_options, .count = COUNT(word_options)};
-static const struct option_table *const words_only[] = {&word_table};
-static const struct option_table *const both[] = {&old_table, &new_table};
+static const struct option_table *const words_only[] = {&word_table, NULL};
+static const struct option_table *const both[] = {&old_table, &new_table, NULL};
 
 static const struct grammar grammar = {
-    .name = "program", .tables = both, .table_count = 2, .kind = &kind_socket};
+    .name = "program", .tables = {&old_table, &new_table}, .kind = &kind_socket};
 
 static const char letters[] = "iaeA:pnT4c";
 
@@ -94,7 +94,7 @@ static int take_or_stop(const struct option *option, const char *argument, void 
 }
 
 /* The words up to NULL, behind the program's name. */
-static struct parsed parse_by(const struct option_table *const *tables, size_t count, option_fn fn,
+static struct parsed parse_by(const struct option_table *const *tables, option_fn fn,
                               const char *const words[])
 {
     struct parsed parsed = {.count = 0};
@@ -103,17 +103,17 @@ static struct parsed parse_by(const struct option_table *const *tables, size_t c
 
     for (; words[argc - 1]; argc++)
         argv[argc] = (char *)(uintptr_t)words[argc - 1];
-    parsed.result = options_parse(tables, count, argc, argv, fn, &parsed, parsed.message);
+    parsed.result = options_parse(tables, argc, argv, fn, &parsed, parsed.message);
     return parsed;
 }
 
 static struct parsed parse(option_fn fn, const char *const words[])
 {
-    return parse_by(both, COUNT(both), fn, words);
+    return parse_by(both, fn, words);
 }
 
 #define PARSE(...)       parse(take, (const char *const[]){__VA_ARGS__, NULL})
-#define PARSE_WORDS(...) parse_by(words_only, 1, take, (const char *const[]){__VA_ARGS__, NULL})
+#define PARSE_WORDS(...) parse_by(words_only, take, (const char *const[]){__VA_ARGS__, NULL})
 
 static void assert_taken(const struct parsed *parsed, const int *ids, size_t count)
 {
@@ -359,8 +359,8 @@ static void no_words_are_no_options(void **state)
     struct parsed parsed = {.count = 0};
 
     (void)state;
-    assert_int_equal(options_parse(both, 2, 0, argv, take, &parsed, parsed.message), 0);
-    assert_int_equal(options_parse(both, 2, 1, argv, take, &parsed, parsed.message), 0);
+    assert_int_equal(options_parse(both, 0, argv, take, &parsed, parsed.message), 0);
+    assert_int_equal(options_parse(both, 1, argv, take, &parsed, parsed.message), 0);
     assert_int_equal(parsed.count, 0);
 }
 
@@ -418,7 +418,7 @@ static void compare(const struct parsed *parsed, const struct reference *referen
 
 static void command_lines_mean_what_they_mean_to_getopt(void **state)
 {
-    static const struct option_table *const old[] = {&old_table};
+    static const struct option_table *const old[] = {&old_table, NULL};
     struct reference_option options[COUNT(old_options)];
     size_t count = 0;
 
@@ -440,7 +440,7 @@ static void command_lines_mean_what_they_mean_to_getopt(void **state)
             make_word(words[argc - 1], sizeof words[0]);
             argv[argc] = words[argc - 1];
         }
-        parsed.result = options_parse(old, 1, argc, argv, take, &parsed, parsed.message);
+        parsed.result = options_parse(old, argc, argv, take, &parsed, parsed.message);
         capture_begin(&capture, STDERR_FILENO);
         reference_parse(&reference, options, count, letters, argc, argv);
         capture_end(&capture);

@@ -13,7 +13,6 @@
 
 #include "addresses.h"
 #include "engine/groups.h"
-#include "engine/order.h"
 #include "engine/rows.h"
 #include "fastnet/field.h"
 #include "fastnet/lookup.h"

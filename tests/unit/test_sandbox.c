@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include "fastnet/rights.h"
-#include "fastnet/sandbox.h"
 #include "scene.h"
 
 static bool kernel_knows_landlock(void)

@@ -10,7 +10,6 @@
 
 #include "fastnet/array.h"
 #include "fastnet/hash.h"
-#include "fastnet/sort.h"
 
 enum { MANY = 1000 };
 

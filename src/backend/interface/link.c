@@ -16,7 +16,6 @@
 #include "fastnet/lookup.h"
 #include "fastnet/query.h"
 #include "fastnet/report.h"
-#include "fastnet/sort.h"
 
 const struct table table_interfaces = {.name = "dev", .file = "dev", .kind = &kind_interface};
 

@@ -49,13 +49,10 @@ static const struct option options_table[] = {
 static const struct option_table arp_table = {groups, COUNT(groups), options_table,
                                               COUNT(options_table)};
 
-static const struct option_table *const tables[] = {&arp_table, &common_options};
-
 const struct grammar arp_grammar = {
     .name = "arp",
     .help = "IPv4 neighbours, as arp lists them",
-    .tables = tables,
-    .table_count = COUNT(tables),
+    .tables = {&arp_table, &common_options},
     .kind = &kind_neighbour,
     .usage = "[OPTION]... [HOST]",
     .about = "The IPv4 neighbours of this machine, as arp lists them. 'fastnet neigh' lists all.",

@@ -13,17 +13,12 @@ void completion_each_grammar(struct script *script, void (*fn)(const struct scri
     }
 }
 
-static const struct option *option_at(const struct grammar *grammar, size_t index)
-{
-    return options_at(grammar->tables, grammar->table_count, index);
-}
-
 void completion_each_option(const struct script *script,
                             void (*fn)(const struct option *option, const struct script *script))
 {
     const struct option *option;
 
-    for (size_t i = 0; (option = option_at(script->grammar, i)); i++)
+    for (size_t i = 0; (option = options_at(script->grammar->tables, i)); i++)
         if (option->help)
             fn(option, script);
 }
@@ -56,7 +51,7 @@ static void put_letters(const struct grammar *grammar, int id, FILE *stream)
 {
     const struct option *option;
 
-    for (size_t i = 0; (option = option_at(grammar, i)); i++) {
+    for (size_t i = 0; (option = options_at(grammar->tables, i)); i++) {
         bool alone = option->argument == ARGUMENT_NONE || option->argument == ARGUMENT_INTERVAL;
         if (option->letter && (id ? option->id == id : alone))
             fputc(option->letter, stream);
@@ -67,7 +62,7 @@ static bool has_letter(const struct grammar *grammar, int id)
 {
     const struct option *option;
 
-    for (size_t i = 0; (option = option_at(grammar, i)); i++)
+    for (size_t i = 0; (option = options_at(grammar->tables, i)); i++)
         if (option->id == id && option->letter)
             return true;
     return false;
@@ -87,7 +82,7 @@ static void put_pattern(const struct grammar *grammar, const struct listed *list
         fputc(']', stream);
         separator = "|";
     }
-    for (size_t i = 0; (option = option_at(grammar, i)); i++)
+    for (size_t i = 0; (option = options_at(grammar->tables, i)); i++)
         if (option->id == listed->id && option->name) {
             fprintf(stream, "%s--%s", separator, option->name);
             separator = "|";

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "cli/grammar.h"
+#include "cli/personality.h"
 
 /*
  * Writes a script for "bash", "zsh" or "fish". Without words (NULL) it completes grammar->name;

@@ -102,8 +102,6 @@ static const struct option options_table[] = {
 static const struct option_table conntrack_table_of_options = {groups, COUNT(groups), options_table,
                                                                COUNT(options_table)};
 
-static const struct option_table *const tables[] = {&conntrack_table_of_options, &common_options};
-
 /* Says where help is. */
 static void hint(const char *program)
 {
@@ -120,8 +118,7 @@ static const struct listed listed[] = {
 const struct grammar conntrack_grammar = {
     .name = "conntrack",
     .help = "the flows that the kernel tracks",
-    .tables = tables,
-    .table_count = COUNT(tables),
+    .tables = {&conntrack_table_of_options, &common_options},
     .kind = &kind_flow,
     .listed = listed,
     .listed_count = COUNT(listed),

@@ -36,13 +36,10 @@ static const struct option options_table[] = {
 static const struct option_table neigh_table = {groups, COUNT(groups), options_table,
                                                 COUNT(options_table)};
 
-static const struct option_table *const tables[] = {&neigh_table, &common_options};
-
 const struct grammar neigh_grammar = {
     .name = "neigh",
     .help = "all neighbours, IPv4 and IPv6, in every state",
-    .tables = tables,
-    .table_count = COUNT(tables),
+    .tables = {&neigh_table, &common_options},
     .kind = &kind_neighbour,
     .usage = "[OPTION]...",
     .about = "The neighbours of this machine, IPv4 and IPv6, in every state.",

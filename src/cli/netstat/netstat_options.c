@@ -82,8 +82,6 @@ static const struct option own_options[] = {
 };
 static const struct option_table own_table = {own_groups, 1, own_options, COUNT(own_options)};
 
-static const struct option_table *const tables[] = {&netstat_table, &own_table, &common_options};
-
 static const struct listed listed[] = {
     {'r', &kind_route, NULL}, {'i', &kind_interface, NULL}, {'I', &kind_interface, NULL},
     {'g', &kind_group, NULL}, {'s', &kind_counter, NULL},   {'M', &kind_flow, NULL},
@@ -91,8 +89,7 @@ static const struct listed listed[] = {
 const struct grammar netstat_grammar = {
     .name = "netstat",
     .help = "sockets, and the other tables of netstat",
-    .tables = tables,
-    .table_count = COUNT(tables),
+    .tables = {&netstat_table, &own_table, &common_options},
     .kind = &kind_socket,
     .listed = listed,
     .listed_count = COUNT(listed),
