@@ -52,7 +52,6 @@ struct run {
     const struct listing_table *lacking;
     struct groups *groups; /* --count-by, or NULL */
     struct failure failures[FAILURES_MAX];
-    size_t failure_count;
 };
 
 /* A sink without sections gets all rows in section 0. */

@@ -72,28 +72,19 @@ static void report_missing(struct run *run, const struct listing_table *table)
     run->ended = ends;
 }
 
-/* The failure with this reason. If there are too many reasons, the last one takes all others. */
-static struct failure *find_failure(struct run *run, const char *reason)
-{
-    struct failure *failure;
-
-    for (size_t i = 0; i < run->failure_count; i++)
-        if (strcmp(run->failures[i].reason, reason) == 0)
-            return &run->failures[i];
-    if (run->failure_count == FAILURES_MAX)
-        return &run->failures[FAILURES_MAX - 1];
-    failure = &run->failures[run->failure_count++];
-    snprintf(failure->reason, sizeof failure->reason, "%s", reason);
-    return failure;
-}
-
+/* Adds a table to the failure with this reason; if there are too many, to the last one. */
 static void add_failure(struct run *run, const struct table *table, const char *reason,
                         bool costs_rows)
 {
-    struct failure *failure = find_failure(run, reason);
-    size_t length = strlen(failure->tables);
+    struct failure *failure = run->failures, *last = &run->failures[FAILURES_MAX - 1];
+    size_t length;
 
+    while (failure < last && *failure->tables && strcmp(failure->reason, reason) != 0)
+        failure++;
+    if (!*failure->tables)
+        snprintf(failure->reason, sizeof failure->reason, "%s", reason);
     failure->costs_rows |= costs_rows;
+    length = strlen(failure->tables);
     snprintf(failure->tables + length, sizeof failure->tables - length, "%s%s", length ? ", " : "",
              table->name);
 }
@@ -144,13 +135,9 @@ static void add_refusals(struct run *run, const struct table *table, const struc
 
 void run_report_failures(struct run *run)
 {
-    for (size_t i = 0; i < run->failure_count; i++) {
-        const struct failure *failure = &run->failures[i];
-        if (failure->costs_rows)
-            report_loss(run->report, "%s: %s", failure->tables, failure->reason);
-        else
-            report_note(run->report, "%s: %s", failure->tables, failure->reason);
-    }
+    for (size_t i = 0; i < FAILURES_MAX && *run->failures[i].tables; i++)
+        report_add(run->report, run->failures[i].costs_rows ? REPORT_LOSS : REPORT_NOTE, "%s: %s",
+                   run->failures[i].tables, run->failures[i].reason);
 }
 
 /* Reports why no backend had the table. Without the right the table's existence is unknown. */
@@ -312,18 +299,16 @@ static void ask_again(struct run *run, const struct listing_table *table,
 static void report_untold(struct run *run, const struct table *table, const struct backend *backend,
                           const struct predicate *where)
 {
-    const uint64_t fields = backend->fields(table);
+    const struct field *field = where ? where->field : NULL;
+    const bool untold = field && field->needs.fields & ~backend->fields(table);
 
-    if (!where)
-        return;
-    if (where->field && where->field->needs.fields & ~fields && backend->source == BACKEND_PROC &&
-        table->file)
+    if (untold && backend->source == BACKEND_PROC && table->file)
         report_loss(run->report, "%s: %s/net/%s has no %s: rows may be missing", table->name,
-                    run->listing->proc_root, table->file, where->field->name);
-    else if (where->field && where->field->needs.fields & ~fields)
+                    run->listing->proc_root, table->file, field->name);
+    else if (untold)
         report_loss(run->report, "%s: %s has no %s: rows may be missing", table->name,
-                    backend->name, where->field->name);
-    for (const struct predicate *part = where->parts; part; part = part->next)
+                    backend->name, field->name);
+    for (const struct predicate *part = where ? where->parts : NULL; part; part = part->next)
         report_untold(run, table, backend, part);
 }
 

@@ -13,7 +13,18 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { FILE_FLAGS = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
+enum { FILE_FLAGS = O_RDONLY | O_NONBLOCK | O_NOCTTY };
+
+/* As openat(2), but returns a descriptor or -errno, and does not mind signals. */
+static int open_at(int directory, const char *path, int flags)
+{
+    int fd;
+
+    do
+        fd = openat(directory, path, flags | O_CLOEXEC);
+    while (fd < 0 && errno == EINTR);
+    return fd < 0 ? -errno : fd;
+}
 
 /* Below a captured root openat2(2) is used, or openat(2) if the kernel has no openat2(2). */
 static int open_once(const struct proc_tree *tree, const char *path, int flags)
@@ -61,27 +72,19 @@ bool proc_tree_has(const char *root, const char *path)
     return length > 0 && (size_t)length < sizeof whole && access(whole, F_OK) == 0;
 }
 
-static int open_root(const char *root, int flags)
-{
-    int fd;
-
-    do
-        fd = open(root, flags | O_DIRECTORY | O_CLOEXEC);
-    while (fd < 0 && errno == EINTR);
-    return fd;
-}
-
 int proc_tree_init(struct proc_tree *tree, const char *root)
 {
     struct statfs system;
+    int fd;
 
     tree->captured = !proc_tree_is_own(root);
     tree->living = false;
-    tree->fd = open_root(root, O_RDONLY);
-    if (tree->fd < 0 && errno == EACCES) /* its files may still be readable by name */
-        tree->fd = open_root(root, O_PATH);
-    if (tree->fd < 0)
-        return -errno;
+    fd = open_at(AT_FDCWD, root, O_RDONLY | O_DIRECTORY);
+    if (fd == -EACCES) /* its files may still be readable by name */
+        fd = open_at(AT_FDCWD, root, O_PATH | O_DIRECTORY);
+    tree->fd = fd < 0 ? -1 : fd;
+    if (fd < 0)
+        return fd;
     tree->living = fstatfs(tree->fd, &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
     return 0;
 }
@@ -125,28 +128,19 @@ static int reopen(int look)
 {
     struct statfs system;
     char path[32];
-    int fd;
 
     if (statfs("/proc/self/fd", &system) < 0 || system.f_type != PROC_SUPER_MAGIC)
         return -ENOENT;
     snprintf(path, sizeof path, "/proc/self/fd/%d", look);
-    do
-        fd = open(path, FILE_FLAGS);
-    while (fd < 0 && errno == EINTR);
-    return fd < 0 ? -errno : fd;
+    return open_at(AT_FDCWD, path, FILE_FLAGS);
 }
 
 static int open_own(int root, const char *path)
 {
+    const int fd = open_at(root, path, FILE_FLAGS);
     struct stat status;
-    int fd, error;
+    const int error = fd < 0 ? 0 : look_at(fd, &status);
 
-    do
-        fd = openat(root, path, FILE_FLAGS);
-    while (fd < 0 && errno == EINTR);
-    if (fd < 0)
-        return -errno;
-    error = look_at(fd, &status);
     return error < 0 ? close_for(fd, error) : fd;
 }
 

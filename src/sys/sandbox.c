@@ -16,24 +16,20 @@ struct ruleset {
     uint64_t files, network, scope;
 };
 
-/* What each version of landlock can forbid: bits of linux/landlock.h. */
-static const struct {
-    int version;
-    struct ruleset rules;
-} forbidden[] = {
+/* What each version of landlock can forbid, from the first on: bits of linux/landlock.h. */
+static const struct ruleset forbidden[] = {
     /* to execute, write, remove or create files; reading stays allowed */
-    {1,
-     {.files = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE |
-               LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |
-               LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR |
-               LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK |
-               LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK |
-               LANDLOCK_ACCESS_FS_MAKE_SYM}},
-    {2, {.files = UINT64_C(1) << 13}}, /* REFER: to link and rename from one directory to another */
-    {3, {.files = UINT64_C(1) << 14}}, /* TRUNCATE */
-    {4, {.network = UINT64_C(3)}},     /* BIND_TCP, CONNECT_TCP */
-    {5, {.files = UINT64_C(1) << 15}}, /* IOCTL_DEV: of devices opened from now on */
-    {6, {.scope = UINT64_C(3)}},       /* ABSTRACT_UNIX_SOCKET, SIGNAL: to other processes */
+    {.files = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE |
+              LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |
+              LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR |
+              LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK |
+              LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK |
+              LANDLOCK_ACCESS_FS_MAKE_SYM},
+    {.files = UINT64_C(1) << 13}, /* REFER: to link and rename from one directory to another */
+    {.files = UINT64_C(1) << 14}, /* TRUNCATE */
+    {.network = UINT64_C(3)},     /* BIND_TCP, CONNECT_TCP */
+    {.files = UINT64_C(1) << 15}, /* IOCTL_DEV: of devices opened from now on */
+    {.scope = UINT64_C(3)},       /* ABSTRACT_UNIX_SOCKET, SIGNAL: to other processes */
 };
 
 void sandbox_enter(void)
@@ -43,12 +39,10 @@ void sandbox_enter(void)
     struct ruleset all = {0};
     int rules;
 
-    for (size_t i = 0; i < COUNT(forbidden); i++) {
-        if (forbidden[i].version > version)
-            break;
-        all.files |= forbidden[i].rules.files;
-        all.network |= forbidden[i].rules.network;
-        all.scope |= forbidden[i].rules.scope;
+    for (int i = 0; i < (int)COUNT(forbidden) && i < version; i++) {
+        all.files |= forbidden[i].files;
+        all.network |= forbidden[i].network;
+        all.scope |= forbidden[i].scope;
     }
     rules = version > 0 ? (int)syscall(SYS_landlock_create_ruleset, &all, sizeof all, 0) : -1;
     if (rules < 0)

@@ -269,7 +269,7 @@ static bool lists_sockets(const struct netstat_options *options)
                               !common_uses_columns(&options->common) && !options->common.sort);
 }
 
-static int run(int argc, char *const argv[], const struct grammar *const *words)
+int fastnet_run(int argc, char *const argv[], const struct grammar *const *words)
 {
     struct netstat netstat = {.options.common.words = words};
     struct netstat_options *options = &netstat.options;
@@ -283,10 +283,5 @@ static int run(int argc, char *const argv[], const struct grammar *const *words)
 
 int netstat_run(int argc, char *const argv[])
 {
-    return run(argc, argv, NULL);
-}
-
-int fastnet_run(int argc, char *const argv[], const struct grammar *const *words)
-{
-    return run(argc, argv, words);
+    return fastnet_run(argc, argv, NULL);
 }
