@@ -59,6 +59,8 @@ static void show_defaults(struct listing_command *command)
             show(command, &kind->fields[i]);
 }
 
+static const char no_such_column[] = "no such column (--columns=help lists them):";
+
 /* A comma-separated list of column names. */
 static int find_columns(const struct listing_command *command, const char *option,
                         const char *names, const struct field *columns[LISTING_COLUMNS_MAX],
@@ -68,16 +70,14 @@ static int find_columns(const struct listing_command *command, const char *optio
     for (;;) {
         const size_t length = strcspn(names, ",");
         const struct field *column = field_find(command->kind, names, length);
-        if (!column)
-            return common_misuse_typed(command->common, option,
-                                       "no such column (--columns=help lists them):", names,
-                                       length);
+        const char *wrong = !column                         ? no_such_column
+                            : *count == LISTING_COLUMNS_MAX ? "too many columns from"
+                                                            : NULL;
         for (size_t i = 0; i < *count; i++)
             if (columns[i] == column)
-                return common_misuse_typed(command->common, option, "named twice:", names, length);
-        if (*count == LISTING_COLUMNS_MAX)
-            return common_misuse_typed(command->common, option, "too many columns from", names,
-                                       length);
+                wrong = "named twice:";
+        if (wrong)
+            return common_misuse_typed(command->common, option, wrong, names, length);
         columns[(*count)++] = column;
         if (!names[length])
             return 0;
@@ -150,7 +150,7 @@ static int resolve_sort(struct listing_command *command)
     if (!listing->sort)
         return common_misuse_typed(command->common, "--sort",
                                    counted ? "neither count nor one of the columns counted by:"
-                                           : "no such column (--columns=help lists them):",
+                                           : no_such_column,
                                    name, strlen(name));
     needs_add(&listing->needs, field_needs(listing->sort));
     return 0;

@@ -154,10 +154,8 @@ void lane_keep_order(struct lane *lane, bool (*is_second)(const struct record *)
     if (!second)
         return;
     lane->is_second = is_second;
-    lane_init(&second->lane, lane->run, &second->kept);
-    second->lane.seen = seen_create();
-    second->lane.sink = NULL;
-    second->lane.where = lane->where;
+    second->lane = (struct lane){
+        .run = lane->run, .seen = seen_create(), .kept = &second->kept, .where = lane->where};
     if (writer_init(&second->writer, lane->sink->writer->fd) == 0)
         second->lane.sink = lane->sink->ops->clone(lane->sink, &second->writer);
     if (second->lane.seen && second->lane.sink)

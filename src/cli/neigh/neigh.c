@@ -47,25 +47,17 @@ const struct grammar neigh_grammar = {
     .version = "backends: rtnetlink, /proc/net/arp",
 };
 
-static bool take_state(struct neigh_options *options, const char *name, size_t length)
-{
-    const int state = neighbour_state_number(name, length);
-
-    if (state < 0)
-        return false;
-    options->states |= (uint16_t)state;
-    options->none |= state == NUD_NONE;
-    return true;
-}
-
 static int take_states(struct neigh_options *options, const char *names)
 {
     options->has_states = true;
     for (;;) {
-        size_t length = strcspn(names, ",");
-        if (!take_state(options, names, length))
+        const size_t length = strcspn(names, ",");
+        const int state = neighbour_state_number(names, length);
+        if (state < 0)
             return common_misuse_typed(&options->common, "--state", "no such state:", names,
                                        length);
+        options->states |= (uint16_t)state;
+        options->none |= state == NUD_NONE;
         if (!names[length])
             return 0;
         names += length + 1;

@@ -64,24 +64,19 @@ static void choose_rows(struct netstat *netstat)
     }
 }
 
-static const char no_groups[] = "no support for `AF INET (igmp)' on this system.";
+#define NO_INET(name) "no support for `AF INET (" name ")' on this system."
 
 static void choose_tables(struct netstat *netstat)
 {
     const struct netstat_options *options = &netstat->options;
 
-    add_protocol(netstat, options->tcp, &table_tcp, &table_tcp6,
-                 "no support for `AF INET (tcp)' on this system.");
-    add_protocol(netstat, options->sctp, NULL, NULL,
-                 "no support for `AF INET (sctp)' on this system.");
-    add_protocol(netstat, options->udp, &table_udp, &table_udp6,
-                 "no support for `AF INET (udp)' on this system.");
-    add_protocol(netstat, options->udplite, &table_udplite, &table_udplite6,
-                 "no support for `AF INET (udplite)' on this system.");
-    add_protocol(netstat, options->raw, &table_raw, &table_raw6,
-                 "no support for `AF INET (raw)' on this system.");
+    add_protocol(netstat, options->tcp, &table_tcp, &table_tcp6, NO_INET("tcp"));
+    add_protocol(netstat, options->sctp, NULL, NULL, NO_INET("sctp"));
+    add_protocol(netstat, options->udp, &table_udp, &table_udp6, NO_INET("udp"));
+    add_protocol(netstat, options->udplite, &table_udplite, &table_udplite6, NO_INET("udplite"));
+    add_protocol(netstat, options->raw, &table_raw, &table_raw6, NO_INET("raw"));
     if (options->list && options->inet)
-        add_table(netstat, &table_groups, SECTION_GROUPS, no_groups);
+        add_table(netstat, &table_groups, SECTION_GROUPS, NO_INET("igmp"));
     if (options->list && options->inet6)
         add_table(netstat, &table_groups6, SECTION_GROUPS, NULL);
     if (options->unix_sockets || options->named_protocols == 0)
@@ -239,7 +234,7 @@ int netstat_groups(const struct netstat_options *options)
     const struct listing_table tables[] = {
         {.table = &table_groups,
          .section = SECTION_GROUPS,
-         .missing = may_be_missing ? NULL : no_groups,
+         .missing = may_be_missing ? NULL : NO_INET("igmp"),
          .if_missing = may_be_missing ? MISSING_IS_NOTED : MISSING_COSTS_STATUS},
         {.table = &table_groups6, .section = SECTION_GROUPS},
     };
