@@ -120,10 +120,17 @@ static inline bool predicate_holds(const struct predicate *predicate, const stru
 
 /*
  * Whether a row could be wanted of which only these fields are known (record.has says which of them
- * it has), and nothing that is looked up.
+ * it has), and only these lookups (NEED_*) have been made; context may be NULL if there are none.
  */
-bool predicate_may_hold(const struct predicate *predicate, const struct record *record,
-                        uint64_t known);
+bool predicate_may_be_met(const struct predicate *predicate, const struct record *record,
+                          const struct context *context, struct needs known);
+
+/* The same before anything was looked up. */
+static inline bool predicate_may_hold(const struct predicate *predicate,
+                                      const struct record *record, uint64_t known)
+{
+    return predicate_may_be_met(predicate, record, NULL, (struct needs){known, 0});
+}
 
 /* What must be read and looked up to evaluate it. */
 struct needs predicate_needs(const struct predicate *predicate);

@@ -83,18 +83,22 @@ static bool is_within_limit(struct run *run)
     return true;
 }
 
-/* A row that waits is checked again when all lookups are done. */
+/* A row that waits is checked again when the other lookups are done, too. */
+static const struct needs known_at_once = {UINT64_MAX, NEED_INTERFACES | NEED_LINKS | NEED_LABELS |
+                                                           NEED_SENDERS};
+
 static bool is_wanted(const struct lane *lane, const struct record *record, bool wait)
 {
     const struct listing *listing = lane->run->listing;
+    const struct context *context = &lane->run->engine->context;
     bool wanted;
 
     if (!predicate_holds(lane->where, record, NULL))
         return false;
     if (!listing->where && !listing->limit)
         return true;
-    wanted = wait ? predicate_may_hold(listing->where, record, UINT64_MAX)
-                  : predicate_holds(listing->where, record, &lane->run->engine->context);
+    wanted = wait ? predicate_may_be_met(listing->where, record, context, known_at_once)
+                  : predicate_holds(listing->where, record, context);
     return count_refused(listing, wanted) && is_within_limit(lane->run);
 }
 

@@ -14,8 +14,8 @@ enum { CAN_HOLD = 1, CAN_FAIL = 2 };
 /* A row, and the part of it that is known. */
 struct view {
     const struct record *record;
-    const struct context *context; /* NULL: nothing was looked up */
-    uint64_t known;                /* fields */
+    const struct context *context; /* or NULL */
+    struct needs known;            /* fields, and lookups in the context */
 };
 
 static unsigned decided(bool holds)
@@ -203,7 +203,7 @@ static NOT_INLINE unsigned compared(const struct predicate *predicate, const str
     const uint64_t needed = field->needs.fields;
     const uint64_t fields = (needed ? needed : KNOWN_ALWAYS) | field->optional;
 
-    if (fields & ~view->known || (field->needs.lookups && !view->context))
+    if (fields & ~view->known.fields || field->needs.lookups & ~view->known.lookups)
         return CAN_HOLD | CAN_FAIL;
     if (needed & ~view->record->has)
         return predicate->operation == PREDICATE_KNOWN ? CAN_FAIL : 0;
@@ -262,15 +262,15 @@ static unsigned evaluate(const struct predicate *predicate, const struct view *v
 bool predicate_is_met(const struct predicate *predicate, const struct record *record,
                       const struct context *context)
 {
-    const struct view view = {record, context, UINT64_MAX};
+    const struct view view = {record, context, {UINT64_MAX, context ? UINT64_MAX : 0}};
 
     return evaluate(predicate, &view) == CAN_HOLD;
 }
 
-bool predicate_may_hold(const struct predicate *predicate, const struct record *record,
-                        uint64_t known)
+bool predicate_may_be_met(const struct predicate *predicate, const struct record *record,
+                          const struct context *context, struct needs known)
 {
-    const struct view view = {record, NULL, known};
+    const struct view view = {record, context, known};
 
     return !predicate || (evaluate(predicate, &view) & CAN_HOLD);
 }

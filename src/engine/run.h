@@ -18,7 +18,7 @@ struct engine {
 };
 
 /* Tables that failed for the same reason are reported together. */
-enum { FAILURES_MAX = 8 };
+enum { FAILURES_MAX = 16 };
 struct failure {
     bool costs_rows; /* else only values are unknown */
     char reason[224];

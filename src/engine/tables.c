@@ -154,8 +154,10 @@ static void report_failure(struct run *run, const struct listing_table *table,
             kernel_lacks_it = run->listing->backend == BACKEND_AUTO;
     }
     if (!answers->count)
-        report_loss(run->report, "%s: fastnet does not read this from %s", table->table->name,
-                    run->listing->backend == BACKEND_PROC ? "/proc" : "netlink");
+        report_loss(run->report, "%s: %s", table->table->name,
+                    run_is_captured(run)                    ? "a captured tree does not have this"
+                    : run->listing->backend == BACKEND_PROC ? "this needs netlink, not /proc"
+                                                            : "this needs /proc, not netlink");
     else if (kernel_lacks_it && !refused)
         report_missing(run, table);
     else
@@ -295,13 +297,27 @@ static void ask_again(struct run *run, const struct listing_table *table,
                     table->table->name, before.unidentified);
 }
 
+/* Whether rows without these fields are wanted, whatever else they have. */
+static bool wants_without(const struct predicate *where, const struct kind *kind, uint64_t fields)
+{
+    const struct record record = {.kind = kind};
+    struct predicate part = *where;
+    const struct predicate not = {.operation = PREDICATE_NOT, .parts = &part};
+
+    part.next = NULL;
+    return predicate_may_hold(where, &record, fields) && !predicate_may_hold(&not, &record, fields);
+}
+
 /* Reports fields of the predicate that the backend lacks: rows without them are left out. */
 static void report_untold(struct run *run, const struct table *table, const struct backend *backend,
                           const struct predicate *where)
 {
     const struct field *field = where ? where->field : NULL;
-    const bool untold = field && field->needs.fields & ~backend->fields(table);
+    const uint64_t lacks = ~backend->fields(table);
+    const bool untold = field && field->needs.fields & lacks;
 
+    if (where && wants_without(where, table->kind, lacks))
+        return;
     if (untold && backend->source == BACKEND_PROC && table->file)
         report_loss(run->report, "%s: %s/net/%s has no %s: rows may be missing", table->name,
                     run->listing->proc_root, table->file, field->name);
