@@ -7,6 +7,9 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
+/* The pointer at this index of an array of pointers; NULL past its end. */
+#define POINTER_AT(array, index) ((index) < COUNT(array) ? (array)[index] : NULL)
+
 /* Makes room for `needed` elements. Returns the array, perhaps moved; NULL: it is unchanged. */
 static inline void *array_with_room(void *array, size_t *capacity, size_t needed, size_t size)
 {

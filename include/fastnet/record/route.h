@@ -49,6 +49,10 @@ enum route_part {
     ROUTE_NULL,    /* file: the kernel's own last entry of an IPv6 table without default route */
 };
 
+/* RTN_* and RTPROT_* of linux/rtnetlink.h in small letters, as in ip(8); NULL: it has no name. */
+const char *route_type_name(uint64_t type);
+const char *route_protocol_name(uint64_t protocol);
+
 struct route_record {
     uint8_t prefix, from_prefix; /* bits */
     uint8_t type;                /* RTN_* */

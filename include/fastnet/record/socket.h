@@ -52,6 +52,9 @@ enum socket_timer {
     TIMER_PROBE = 4,
 };
 
+/* "ESTABLISHED" ...: the name of a TCP_* of netinet/tcp.h; NULL: it has none. */
+const char *socket_state_name(uint64_t state);
+
 struct socket_record {
     uint8_t family;    /* AF_INET, AF_INET6, AF_UNIX */
     uint8_t protocol;  /* IPPROTO_TCP, _UDP, _UDPLITE, _RAW; 0 for unix */

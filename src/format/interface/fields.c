@@ -2,7 +2,24 @@
 #include "format/fields/fields.h"
 #include "fastnet/hardware.h"
 #include "fastnet/lookup.h"
-#include "format/interface/interface_names.h"
+
+/* IFF_* (linux/if.h), by their bits. */
+static const char *const flag_bits[] = {
+    "UP",        "BROADCAST", "DEBUG",    "LOOPBACK", "POINTOPOINT", "NOTRAILERS", "RUNNING",
+    "NOARP",     "PROMISC",   "ALLMULTI", "MASTER",   "SLAVE",       "MULTICAST",  "PORTSEL",
+    "AUTOMEDIA", "DYNAMIC",   "LOWER_UP", "DORMANT",  "ECHO",
+};
+static const struct flag_names flag_names = {flag_bits, COUNT(flag_bits)};
+
+/* IF_OPER_* (linux/if.h, RFC 2863). */
+static const char *state_name(uint64_t state)
+{
+    static const char *const names[] = {
+        "UNKNOWN", "NOTPRESENT", "DOWN", "LOWERLAYERDOWN", "TESTING", "DORMANT", "UP",
+    };
+
+    return POINTER_AT(names, state);
+}
 
 /* A text that is there: an empty one is none. */
 static struct value text(const struct cell *cell)
@@ -73,9 +90,8 @@ static const struct field fields[] = {
     TEXT(interface, interface.name, 0, "its name", .key = true),
     NUMBER(interface_index, interface.index, INTERFACE_INDEX, "the kernel's number for it"),
     NUMBER(mtu, interface.mtu, INTERFACE_MTU, "size of packets, bytes", .unit = UNIT_BYTES),
-    NAMED(state, interface.state, interface_state_name, INTERFACE_STATE,
-          "UP, DOWN, DORMANT ... (RFC 2863)"),
-    FLAGS(flags, interface.flags, interface_flag_names, INTERFACE_FLAGS,
+    NAMED(state, interface.state, state_name, INTERFACE_STATE, "UP, DOWN, DORMANT ... (RFC 2863)"),
+    FLAGS(flags, interface.flags, flag_names, INTERFACE_FLAGS,
           "UP, RUNNING, PROMISC ...; by commas"),
     NAMED(hardware, interface.type, hardware_name, INTERFACE_TYPE,
           "what it links: ether, loopback, sit ..."),

@@ -10,7 +10,6 @@
 #include "fastnet/hardware.h"
 #include "fastnet/layouts.h"
 #include "fastnet/text.h"
-#include "format/interface/interface_names.h"
 #include "format/text/put.h"
 
 enum {

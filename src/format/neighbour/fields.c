@@ -6,7 +6,6 @@
 #include "fastnet/lookup.h"
 #include "fastnet/neighbour_names.h"
 #include "format/fields/fields.h"
-#include "format/route/route_names.h"
 
 /* The interface's index, 0 where only its name is known. */
 static uint32_t index_of(const struct cell *cell)

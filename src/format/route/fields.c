@@ -1,8 +1,69 @@
 /* The fields of routes. */
-#include "format/fields/fields.h"
+#include <linux/rtnetlink.h>
+
 #include "fastnet/lookup.h"
 #include "fastnet/route.h"
-#include "format/route/route_names.h"
+#include "format/fields/fields.h"
+
+/* RTF_* (linux/route.h, linux/ipv6_route.h); 27 and 28: the preference of a router (RFC 4191). */
+static const char *const flag_bits[] = {
+    [0] = "UP",        [1] = "GATEWAY",    [2] = "HOST",      [3] = "REINSTATE",
+    [4] = "DYNAMIC",   [5] = "MODIFIED",   [6] = "MTU",       [7] = "WINDOW",
+    [8] = "IRTT",      [9] = "REJECT",     [16] = "DEFAULT",  [17] = "ALLONLINK",
+    [18] = "ADDRCONF", [19] = "PREFIX_RT", [20] = "ANYCAST",  [21] = "NONEXTHOP",
+    [22] = "EXPIRES",  [23] = "ROUTEINFO", [24] = "CACHE",    [25] = "FLOW",
+    [26] = "POLICY",   [27] = "PREF_HIGH", [28] = "PREF_LOW", [30] = "PCPU",
+    [31] = "LOCAL",
+};
+static const struct flag_names flag_names = {flag_bits, COUNT(flag_bits)};
+
+/* In the order of RTN_*. */
+const char *route_type_name(uint64_t type)
+{
+    static const char *const names[] = {
+        NULL,        "unicast",     "local",    "broadcast", "anycast", "multicast",
+        "blackhole", "unreachable", "prohibit", "throw",     "nat",     "xresolve",
+    };
+
+    return POINTER_AT(names, type);
+}
+
+/* etc/iproute2/rt_protos. Some linux/rtnetlink.h lack names of the last ones. */
+const char *route_protocol_name(uint64_t protocol)
+{
+    /* clang-format off */
+    static const char *const names[] = {
+        "unspec", "redirect", "kernel", "boot", "static",
+        [RTPROT_GATED] = "gated", "ra", "mrt", "zebra", "bird", "dnrouted", "xorp", "ntk", "dhcp",
+        "mrouted", "keepalived",
+        [RTPROT_BABEL] = "babel", [99] = "openr",
+        [186] = "bgp", "isis", "ospf", "rip", [192] = "eigrp",
+    };
+    /* clang-format on */
+
+    return POINTER_AT(names, protocol);
+}
+
+static const char *scope_name(uint64_t scope)
+{
+    static const char *const names[] = {
+        [RT_SCOPE_UNIVERSE] = "global", [RT_SCOPE_SITE] = "site",       [RT_SCOPE_LINK] = "link",
+        [RT_SCOPE_HOST] = "host",       [RT_SCOPE_NOWHERE] = "nowhere",
+    };
+
+    return POINTER_AT(names, scope);
+}
+
+static const char *table_name(uint64_t table)
+{
+    static const char *const names[] = {
+        [RT_TABLE_MAIN] = "main",
+        [RT_TABLE_LOCAL] = "local",
+        [RT_TABLE_DEFAULT] = "default",
+    };
+
+    return POINTER_AT(names, table);
+}
 
 /* The files have its name, netlink its number. */
 static struct value interface(const struct cell *cell)
@@ -22,15 +83,14 @@ static const struct field fields[] = {
     ADDRESS(destination, route.destination, 0, "network or host", .key = true),
     NUMBER(prefix, route.prefix, 0, "bits of the destination that count", .key = true),
     ADDRESS(gateway, route.gateway, ROUTE_GATEWAY, "next hop; none when it is reached directly"),
-    FLAGS(flags, route.flags, route_flag_names, ROUTE_FLAGS,
-          "UP, GATEWAY, HOST, REJECT ...; by commas"),
+    FLAGS(flags, route.flags, flag_names, ROUTE_FLAGS, "UP, GATEWAY, HOST, REJECT ...; by commas"),
     NUMBER(metric, route.metric, ROUTE_METRIC, "the lowest is taken first"),
     NUMBER(references, route.references, ROUTE_REFERENCES,
            "references in the kernel (only in its files)"),
     NUMBER(lookups, route.use, ROUTE_USE, "lookups, no longer counted (only in its files)"),
     COMPUTED(interface, VALUE_TEXT, interface, 0, "interface packets are sent by",
              .optional = ROUTE_INTERFACE, .needs.lookups = NEED_INTERFACES),
-    NAMED(table, route.table, route_table_name, ROUTE_TABLE, "main, local, default or the number"),
+    NAMED(table, route.table, table_name, ROUTE_TABLE, "main, local, default or the number"),
     NAMED(type, route.type, route_type_name, ROUTE_TYPE,
           "unicast, local, blackhole, unreachable ..."),
     NUMBER(mss, route.mss, ROUTE_MSS, "advertised segment size, bytes", .unit = UNIT_BYTES),
@@ -43,8 +103,7 @@ static const struct field fields[] = {
     NUMBER(from_prefix, route.from_prefix, ROUTE_FROM, "bits of it that count"),
     NAMED(origin, route.protocol, route_protocol_name, ROUTE_ORIGIN,
           "who made it: kernel, boot, static, ra ..."),
-    NAMED(scope, route.scope, route_scope_name, ROUTE_ORIGIN,
-          "global, site, link, host or nowhere"),
+    NAMED(scope, route.scope, scope_name, ROUTE_ORIGIN, "global, site, link, host or nowhere"),
     NUMBER(tos, route.tos, ROUTE_ORIGIN, "only packets of this type of service"),
     NUMBER(expires, route.expires, ROUTE_EXPIRES, "seconds until it is gone", .unit = UNIT_SECONDS),
     NUMBER(nexthop, route.nexthop, ROUTE_NEXTHOP, "of several next hops which one, from 1"),

@@ -4,27 +4,31 @@
 
 #include "fastnet/lookup.h"
 #include "format/fields/fields.h"
-#include "format/socket/socket_names.h"
 
 /* --- What kind of socket ---------------------------------------------------------------------- */
 
 /* Of a unix socket the protocol is 0, which is the number of no other. */
 static const char *protocol_name(uint64_t protocol)
 {
-    switch (protocol) {
-    case 0:
-        return "unix";
-    case IPPROTO_TCP:
-        return "tcp";
-    case IPPROTO_UDP:
-        return "udp";
-    case IPPROTO_UDPLITE:
-        return "udplite";
-    case IPPROTO_RAW:
-        return "raw";
-    default:
-        return NULL;
-    }
+    static const char *const names[] = {
+        [0] = "unix",          [IPPROTO_TCP] = "tcp",
+        [IPPROTO_UDP] = "udp", [IPPROTO_UDPLITE] = "udplite",
+        [IPPROTO_RAW] = "raw",
+    };
+
+    return POINTER_AT(names, protocol);
+}
+
+const char *socket_state_name(uint64_t state)
+{
+    /* In the order of netinet/tcp.h, then of include/net/tcp_states.h of the kernel. */
+    static const char *const names[] = {
+        NULL,        "ESTABLISHED", "SYN_SENT",     "SYN_RECV",       "FIN_WAIT1",
+        "FIN_WAIT2", "TIME_WAIT",   "CLOSE",        "CLOSE_WAIT",     "LAST_ACK",
+        "LISTEN",    "CLOSING",     "NEW_SYN_RECV", "BOUND_INACTIVE",
+    };
+
+    return POINTER_AT(names, state);
 }
 
 static const char *type_name(uint64_t type)
@@ -34,7 +38,7 @@ static const char *type_name(uint64_t type)
         [SOCK_RDM] = "rdm",       [SOCK_SEQPACKET] = "seqpacket",
     };
 
-    return type < COUNT(names) ? names[type] : NULL;
+    return POINTER_AT(names, type);
 }
 
 static const char *flags_name(uint64_t flags)
@@ -100,7 +104,7 @@ static const char *timer_name(uint64_t timer)
         [TIMER_PROBE] = "probe",
     };
 
-    return timer < COUNT(names) ? names[timer] : NULL;
+    return POINTER_AT(names, timer);
 }
 
 static struct value expires(const struct cell *cell)

@@ -12,7 +12,6 @@
 #include "fastnet/lookup.h"
 #include "fastnet/text.h"
 #include "format/group/layout_group.h"
-#include "format/socket/socket_names.h"
 #include "format/text/colour.h"
 #include "format/text/put.h"
 
@@ -185,8 +184,8 @@ static const char *timer_name(const struct socket_record *sock)
     static const char *const other_timers[] = {"off", "on1", "on2"};
 
     if (sock->protocol == IPPROTO_TCP)
-        return sock->timer < COUNT(tcp_timers) ? tcp_timers[sock->timer] : NULL;
-    return sock->timer < COUNT(other_timers) ? other_timers[sock->timer] : NULL;
+        return POINTER_AT(tcp_timers, sock->timer);
+    return POINTER_AT(other_timers, sock->timer);
 }
 
 static char *put_count(char *dst, bool known, uint32_t count)
