@@ -22,7 +22,7 @@ struct sink_ops {
     void (*pause)(struct sink *sink);
     /* Called once at the end, whatever happened. NULL if there is nothing to do. */
     void (*end)(struct sink *sink);
-    /* NULL if free(3) is enough. */
+    /* Frees what the sink owns, not the sink. NULL if it owns nothing. */
     void (*destroy)(struct sink *sink);
     /*
      * Makes another sink for rows of the same listing, with another writer. Only its row() is

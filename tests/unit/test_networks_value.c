@@ -49,10 +49,10 @@ static const char *written(sink_create_fn create, const struct value *values, si
     struct sink *sink = create(&options);
 
     assert_non_null(sink);
-    sink->ops->begin(sink);
+    sink_begin(sink);
     for (size_t i = 0; i < count; i++)
         sink->ops->row(sink, &(struct record){.kind = &kind_count, .count = {&values[i], 1}});
-    sink->ops->end(sink);
+    sink_end(sink);
     return output_end(&output, sink);
 }
 

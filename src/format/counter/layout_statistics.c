@@ -10,38 +10,24 @@
 #include "format/counter/statistics_texts.h"
 #include "format/text/value.h"
 
-/* The histogram of ICMP that a line is in. */
-enum histogram { HISTOGRAM_NONE, HISTOGRAM_INPUT, HISTOGRAM_OUTPUT };
-
 struct statistics_sink {
     struct sink sink;
     struct statistics_layout layout;
-    enum histogram histogram;             /* of the line before */
+    enum statistics_kind histogram;       /* that the line before was in, or 0 */
     const struct statistics_table *table; /* of the protocol, NULL if netstat does not know it */
 };
 
-static struct statistics_sink *statistics_of(struct sink *sink)
-{
-    return (struct statistics_sink *)sink;
-}
-
 static void begin(struct sink *sink)
 {
-    statistics_of(sink)->histogram = HISTOGRAM_NONE;
-    statistics_of(sink)->table = NULL;
+    struct statistics_sink *statistics = (struct statistics_sink *)sink;
+
+    statistics->histogram = 0;
+    statistics->table = NULL;
 }
 
 static void put_indent(const struct statistics_sink *statistics)
 {
-    writer_puts(statistics->sink.writer,
-                statistics->histogram == HISTOGRAM_NONE ? "    " : "        ");
-}
-
-static void put_escaped(struct writer *writer, struct text text)
-{
-    enum text_part part = PART_TEXT;
-
-    text_put(writer, text, NULL, &part);
+    writer_puts(statistics->sink.writer, statistics->histogram ? "        " : "    ");
 }
 
 /* netstat shows a number below zero without a sign, as the number that its bits are then. */
@@ -59,85 +45,69 @@ static void put_value(struct writer *writer, const struct record *record)
                                                           : counter->magnitude));
 }
 
-static bool is_zero(const struct record *record)
-{
-    return (record->has & COUNTER_VALUE) && record->counter.magnitude == 0;
-}
-
 /* A protocol that netstat does not know leaves the histogram as it is. */
 static void start_protocol(struct statistics_sink *statistics, const struct counter_record *counter,
                            bool shown)
 {
     statistics->table = statistics_table_of(counter->protocol);
     if (statistics->table)
-        statistics->histogram = HISTOGRAM_NONE;
+        statistics->histogram = 0;
     if (!statistics->layout.header || !shown)
         return;
-    put_escaped(statistics->sink.writer, counter->protocol);
+    text_put(statistics->sink.writer, counter->protocol, NULL, PART_TEXT);
     writer_puts(statistics->sink.writer, ":\n");
 }
 
-static void put_unknown(const struct statistics_sink *statistics, const struct record *record)
-{
-    struct writer *writer = statistics->sink.writer;
-
-    if (is_zero(record))
-        return;
-    put_indent(statistics);
-    put_escaped(writer, record->counter.name);
-    writer_puts(writer, ": ");
-    put_value(writer, record);
-    writer_puts(writer, "\n");
-}
-
 /* A histogram's title is indented as the line before it, so that the second is inside the first. */
-static void enter_histogram(struct statistics_sink *statistics, enum histogram histogram)
+static void enter_histogram(struct statistics_sink *statistics, enum statistics_kind kind)
 {
-    static const char *const titles[] = {[HISTOGRAM_INPUT] = "ICMP input histogram:\n",
-                                         [HISTOGRAM_OUTPUT] = "ICMP output histogram:\n"};
+    static const char *const titles[] = {[STATISTICS_INPUT] = "ICMP input histogram:\n",
+                                         [STATISTICS_OUTPUT] = "ICMP output histogram:\n"};
+    const bool is_inside = kind == STATISTICS_INPUT || kind == STATISTICS_OUTPUT;
 
-    if (histogram != HISTOGRAM_NONE && histogram != statistics->histogram) {
+    if (is_inside && kind != statistics->histogram) {
         put_indent(statistics);
-        writer_puts(statistics->sink.writer, titles[histogram]);
+        writer_puts(statistics->sink.writer, titles[kind]);
     }
-    statistics->histogram = histogram;
+    statistics->histogram = is_inside ? kind : 0;
 }
 
-static void put_known(struct statistics_sink *statistics, const struct record *record,
-                      const struct statistics_text *text)
+/* text NULL: netstat has no words for the counter. */
+static void put_counter(struct statistics_sink *statistics, const struct record *record,
+                        const struct statistics_text *text)
 {
-    static const enum histogram histograms[] = {[STATISTICS_ALWAYS] = HISTOGRAM_NONE,
-                                                [STATISTICS_NONZERO] = HISTOGRAM_NONE,
-                                                [STATISTICS_INPUT] = HISTOGRAM_INPUT,
-                                                [STATISTICS_OUTPUT] = HISTOGRAM_OUTPUT};
     struct writer *writer = statistics->sink.writer;
 
-    enter_histogram(statistics, histograms[text->kind]);
-    if (is_zero(record) && text->kind != STATISTICS_ALWAYS)
+    if (text)
+        enter_histogram(statistics, text->kind);
+    if ((record->has & COUNTER_VALUE) && record->counter.magnitude == 0 &&
+        !(text && text->kind == STATISTICS_ALWAYS))
         return;
     put_indent(statistics);
-    writer_puts(writer, text->before);
+    if (text)
+        writer_puts(writer, text->before);
+    else
+        text_put(writer, record->counter.name, NULL, PART_TEXT);
+    writer_puts(writer, text ? "" : ": ");
     put_value(writer, record);
-    writer_puts(writer, text->after);
+    writer_puts(writer, text ? text->after : "");
     writer_puts(writer, "\n");
 }
 
 static void row(struct sink *sink, const struct record *record)
 {
-    struct statistics_sink *statistics = statistics_of(sink);
+    struct statistics_sink *statistics = (struct statistics_sink *)sink;
     const struct counter_record *counter = &record->counter;
-    const struct statistics_text *text;
     const bool shown = predicate_holds(statistics->layout.where, record, statistics->sink.context);
 
     if (counter->first)
         start_protocol(statistics, counter, shown);
     if (!shown)
         return;
-    text = statistics->table ? statistics_text_of(statistics->table, counter->name) : NULL;
-    if (!text)
-        put_unknown(statistics, record);
-    else if (text->kind != STATISTICS_HIDDEN)
-        put_known(statistics, record, text);
+    const struct statistics_text *text =
+        statistics->table ? statistics_text_of(statistics->table, counter->name) : NULL;
+    if (!text || text->kind != STATISTICS_HIDDEN)
+        put_counter(statistics, record, text);
 }
 
 const struct sink_ops sink_statistics = {

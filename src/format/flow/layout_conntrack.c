@@ -20,12 +20,11 @@ char *put_foreign(const struct conntrack_sink *conntrack, char *dst, struct text
                   const char *delimiters)
 {
     struct writer *writer = conntrack->sink.writer;
-    enum text_part part = PART_TEXT;
 
     if (text.length <= SHORT_TEXT_MAX)
         return escape_text(dst, text.data, text.length, delimiters);
     writer_commit(writer, dst);
-    text_put(writer, text, delimiters, &part);
+    text_put(writer, text, delimiters, PART_TEXT);
     return writer_reserve(writer, ROW_MAX);
 }
 

@@ -32,6 +32,5 @@ void sink_destroy(struct sink *sink)
 {
     if (sink && sink->ops->destroy)
         sink->ops->destroy(sink);
-    else
-        free(sink);
+    free(sink);
 }

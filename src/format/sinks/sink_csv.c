@@ -4,7 +4,6 @@
  * gets a ' before it, and semicolons are escaped, because they separate cells if the comma is a
  * decimal point.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "fastnet/array.h"
@@ -17,11 +16,6 @@ struct csv {
     struct sink sink;
     struct sink_options options;
 };
-
-static struct csv *csv_of(struct sink *sink)
-{
-    return (struct csv *)sink;
-}
 
 /* Line ends need no quotes, because they are escaped. */
 static bool needs_quotes(struct text text)
@@ -37,15 +31,9 @@ static bool needs_quotes(struct text text)
  */
 static bool begins_formula(struct text text)
 {
-    static const char *const beginnings[] = {"=",
-                                             "+",
-                                             "-",
-                                             "@",
-                                             "'",
-                                             "\xef\xbc\x9d",  /* U+FF1D, = */
-                                             "\xef\xbc\x8b",  /* U+FF0B, + */
-                                             "\xef\xbc\x8d",  /* U+FF0D, - */
-                                             "\xef\xbc\xa0"}; /* U+FF20, @ */
+    /* The last four are U+FF1D, U+FF0B, U+FF0D and U+FF20. */
+    static const char *const beginnings[] = {
+        "=", "+", "-", "@", "'", "\xef\xbc\x9d", "\xef\xbc\x8b", "\xef\xbc\x8d", "\xef\xbc\xa0"};
 
     for (; text.length > 0 && *text.data == ' '; text.length--)
         text.data++;
@@ -73,13 +61,13 @@ static void put_doubled(struct writer *writer, struct text text, const char *del
 
     while (text.length > 0 && (quote = memchr(text.data, '"', text.length))) {
         const size_t size = (size_t)(quote - text.data);
-        text_put(writer, (struct text){text.data, size}, delimiters, &part);
+        part = text_put(writer, (struct text){text.data, size}, delimiters, part);
         writer_put(writer, "\"\"", 2);
         text.data += size + 1;
         text.length -= size + 1;
     }
     if (text.length > 0)
-        text_put(writer, text, delimiters, &part);
+        text_put(writer, text, delimiters, part);
 }
 
 static void put_text(const struct csv *csv, const struct value *value)
@@ -89,37 +77,37 @@ static void put_text(const struct csv *csv, const struct value *value)
     const struct text text = value_text(value, digits);
     const char *delimiters = csv->options.spreadsheet ? ";" : NULL;
     const char *quote = needs_quotes(text) ? "\"" : "";
-    enum text_part part = value->type == VALUE_SOCKET_NAME ? PART_SOCKET_NAME : PART_TEXT;
 
     writer_puts(writer, quote);
-    if (csv->options.spreadsheet && is_written_as_formula(text, part))
+    if (csv->options.spreadsheet && is_written_as_formula(text, value_part(value)))
         writer_put(writer, "'", 1);
-    put_doubled(writer, text, delimiters, part);
+    put_doubled(writer, text, delimiters, value_part(value));
     writer_puts(writer, quote);
 }
 
-/* The name that a list which is not empty begins with; networks have none. */
-static struct text first_name(const struct value *value, char *digits)
+/* The name that an element of a list begins with; networks have none. */
+static struct text name_of(const struct value *element, char *digits)
 {
-    const char *name;
-
-    if (value->type == VALUE_FLAGS)
-        return value_flag_name(value, value_next_flag(value, 0), digits);
-    name = value->type == VALUE_OWNERS ? value->owners.first[0].name : "";
+    if (element->type == VALUE_NAME)
+        return value_text(element, digits);
+    const char *name = element->type == VALUE_OWNERS ? element->owners.first->name : "";
     return (struct text){name, strlen(name)};
 }
 
 /* Always quoted, because of the commas between names. Quotes in names are escaped. */
-static void put_list(const struct csv *csv, const struct value *value, bool empty)
+static void put_list(const struct csv *csv, const struct value *list)
 {
     char digits[TEXT_U64_MAX];
     struct writer *writer = csv->sink.writer;
+    struct value first;
+    size_t at = 0;
 
     writer_put(writer, "\"", 1);
-    if (!empty && csv->options.spreadsheet && begins_formula(first_name(value, digits)))
-        writer_put(writer, "'", 1);
-    if (!empty)
-        value_put(writer, value, NULL);
+    if (value_next(list, &at, &first)) {
+        if (csv->options.spreadsheet && begins_formula(name_of(&first, digits)))
+            writer_put(writer, "'", 1);
+        value_put(writer, list, NULL);
+    }
     writer_put(writer, "\"", 1);
 }
 
@@ -128,17 +116,17 @@ static void put_value(const struct csv *csv, const struct value *value)
     switch (value->type) {
     case VALUE_UNKNOWN:
         break;
-    case VALUE_LLADDR:
-        if (value->text.length == 0)
-            put_list(csv, value, true);
-        else
-            value_put(csv->sink.writer, value, NULL);
-        break;
     case VALUE_NUMBER:
     case VALUE_SIGNED:
     case VALUE_DECIMAL:
     case VALUE_ADDRESS:
         value_put(csv->sink.writer, value, NULL);
+        break;
+    case VALUE_LLADDR:
+        if (value->text.length > 0)
+            value_put(csv->sink.writer, value, NULL);
+        else
+            writer_put(csv->sink.writer, "\"\"", 2);
         break;
     case VALUE_TEXT:
     case VALUE_SOCKET_NAME:
@@ -146,20 +134,16 @@ static void put_value(const struct csv *csv, const struct value *value)
         put_text(csv, value);
         break;
     case VALUE_OWNERS:
-        put_list(csv, value, value->owners.count == 0);
-        break;
     case VALUE_FLAGS:
-        put_list(csv, value, value_next_flag(value, 0) == VALUE_FLAG_BITS);
-        break;
     case VALUE_NETWORKS:
-        put_list(csv, value, value->networks.count == 0);
+        put_list(csv, value);
         break;
     }
 }
 
 static void csv_begin(struct sink *sink)
 {
-    const struct sink_options *options = &csv_of(sink)->options;
+    const struct sink_options *options = &((const struct csv *)sink)->options;
 
     if (!options->header)
         return;
@@ -173,41 +157,27 @@ static void csv_begin(struct sink *sink)
 
 static void csv_row(struct sink *sink, const struct record *record)
 {
-    const struct sink_options *options = &csv_of(sink)->options;
+    const struct csv *csv = (const struct csv *)sink;
+    const struct sink_options *options = &csv->options;
 
     for (size_t i = 0; i < options->count; i++) {
-        const struct field *column = options->columns[i];
-        const struct value value = field_value(column, record, sink->context);
+        const struct value value = field_value(options->columns[i], record, sink->context);
         if (i > 0)
             writer_put(sink->writer, ",", 1);
         if (value.type == VALUE_UNKNOWN && options->count == 1)
             writer_puts(sink->writer, "\"\""); /* many readers ignore a blank line */
         else
-            put_value(csv_of(sink), &value);
+            put_value(csv, &value);
     }
     writer_put(sink->writer, "\r\n", 2);
 }
 
-static void csv_end(struct sink *sink)
-{
-    (void)sink;
-}
-
-static void csv_destroy(struct sink *sink)
-{
-    free(csv_of(sink));
-}
-
-static const struct sink_ops csv_ops = {
-    .begin = csv_begin, .row = csv_row, .end = csv_end, .destroy = csv_destroy};
-
 struct sink *sink_csv_create(const struct sink_options *options)
 {
-    struct csv *csv = calloc(1, sizeof *csv);
+    static const struct sink_ops ops = {.size = sizeof(struct csv),
+                                        .layout_size = sizeof *options,
+                                        .begin = csv_begin,
+                                        .row = csv_row};
 
-    if (!csv)
-        return NULL;
-    csv->sink = (struct sink){&csv_ops, options->writer, options->context};
-    csv->options = *options;
-    return &csv->sink;
+    return sink_create(&ops, options, options->writer, options->context);
 }

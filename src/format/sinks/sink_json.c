@@ -5,30 +5,18 @@
 #include "fastnet/lookup.h"
 #include "fastnet/sink.h"
 #include "fastnet/text.h"
+#include "format/text/put.h"
 #include "format/text/value.h"
-
-/* A member's name as it is written: ,"protocol": (the first member without the comma). */
-struct key {
-    const char *text;
-    size_t length;
-};
 
 struct json {
     struct sink sink;
-    const struct field *const *columns;
-    size_t count;
-    bool array; /* else one object a line */
-    bool empty; /* no row yet */
-    struct key *keys;
-    char *names; /* the keys' text */
+    struct sink_options options;
+    bool array;        /* else one object a line */
+    bool empty;        /* no row yet */
+    struct text *keys; /* of the columns, with what is before: {"protocol": or ,"state": */
 };
 
-static struct json *json_of(struct sink *sink)
-{
-    return (struct json *)sink;
-}
-
-static void put_string(struct writer *writer, struct text text)
+static void put_json(struct writer *writer, struct text text)
 {
     writer_put(writer, "\"", 1);
     while (text.length > 0) {
@@ -41,72 +29,51 @@ static void put_string(struct writer *writer, struct text text)
     writer_put(writer, "\"", 1);
 }
 
-static void put_number(struct writer *writer, const char *key, uint64_t number)
+/* An address, which may be an empty one of a link, or a network. */
+static void put_quoted(struct writer *writer, const struct value *value)
 {
-    writer_puts(writer, key);
-    char *dst = writer_reserve(writer, TEXT_U64_MAX);
-    writer_commit(writer, text_u64(dst, number));
-}
-
-static void put_owners(struct writer *writer, const struct value *value)
-{
-    writer_put(writer, "[", 1);
-    for (size_t i = 0; i < value->owners.count; i++) {
-        const struct owner *owner = &value->owners.first[i];
-        put_number(writer, i > 0 ? ",{\"pid\":" : "{\"pid\":", (uint64_t)owner->pid);
-        put_number(writer, ",\"fd\":", (uint64_t)owner->fd);
-        writer_puts(writer, ",\"name\":");
-        put_string(writer, (struct text){owner->name, strlen(owner->name)});
-        writer_put(writer, "}", 1);
-    }
-    writer_put(writer, "]", 1);
-}
-
-static void put_flags(struct writer *writer, const struct value *value)
-{
-    const char *before = "[";
-
-    for (unsigned bit = value_next_flag(value, 0); bit < VALUE_FLAG_BITS;
-         bit = value_next_flag(value, bit + 1)) {
-        char digits[TEXT_U64_MAX];
-        writer_puts(writer, before);
-        put_string(writer, value_flag_name(value, bit, digits));
-        before = ",";
-    }
-    writer_puts(writer, *before == '[' ? "[]" : "]");
-}
-
-static void put_networks(struct writer *writer, const struct value *value)
-{
-    writer_put(writer, "[", 1);
-    for (size_t i = 0; i < value->networks.count; i++) {
-        char *dst = writer_reserve(writer, TEXT_NETWORK_MAX + 3);
-        dst = stpcpy(dst, i > 0 ? ",\"" : "\"");
-        dst = text_network(dst, value_network(value, i));
-        *dst++ = '"';
-        writer_commit(writer, dst);
-    }
-    writer_put(writer, "]", 1);
-}
-
-static void put_address(struct writer *writer, const struct value *value)
-{
-    char *dst = writer_reserve(writer, TEXT_ADDRESS_MAX + 2);
+    char *dst = writer_reserve(writer, 2 + TEXT_LLADDR_MAX); /* the longest of them */
 
     *dst++ = '"';
-    dst = text_address(dst, &value->address);
+    dst = value->type == VALUE_LLADDR ? value_lladdr(dst, value) : value_write(dst, value, NULL);
     *dst++ = '"';
     writer_commit(writer, dst);
 }
 
-static void put_lladdr(struct writer *writer, const struct value *value)
+static void put_owner(struct writer *writer, const struct owner *owner)
 {
-    char *dst = writer_reserve(writer, TEXT_LLADDR_MAX + 2);
+    char *dst = writer_reserve(writer, sizeof "{'pid':,'fd':,'name':" + 2 * TEXT_U64_MAX);
 
-    *dst++ = '"';
-    dst = value_lladdr(dst, value);
-    *dst++ = '"';
-    writer_commit(writer, dst);
+    dst = text_u64(PUT(dst, "{\"pid\":"), (uint64_t)owner->pid);
+    dst = text_u64(PUT(dst, ",\"fd\":"), (uint64_t)owner->fd);
+    writer_commit(writer, PUT(dst, ",\"name\":"));
+    put_json(writer, (struct text){owner->name, strlen(owner->name)});
+    writer_put(writer, "}", 1);
+}
+
+static void put_element(struct writer *writer, const struct value *element)
+{
+    char digits[TEXT_U64_MAX];
+
+    if (element->type == VALUE_OWNERS)
+        put_owner(writer, element->owners.first);
+    else if (element->type == VALUE_NETWORKS)
+        put_quoted(writer, element);
+    else
+        put_json(writer, value_text(element, digits));
+}
+
+static void put_list(struct writer *writer, const struct value *list)
+{
+    struct value element;
+
+    writer_put(writer, "[", 1);
+    for (size_t at = 0, count = 0; value_next(list, &at, &element); count++) {
+        if (count > 0)
+            writer_put(writer, ",", 1);
+        put_element(writer, &element);
+    }
+    writer_put(writer, "]", 1);
 }
 
 static void put_value(struct writer *writer, const struct value *value)
@@ -125,29 +92,23 @@ static void put_value(struct writer *writer, const struct value *value)
     case VALUE_TEXT:
     case VALUE_SOCKET_NAME:
     case VALUE_NAME:
-        put_string(writer, value_text(value, digits));
+        put_json(writer, value_text(value, digits));
         break;
     case VALUE_ADDRESS:
-        put_address(writer, value);
-        break;
     case VALUE_LLADDR:
-        put_lladdr(writer, value);
+        put_quoted(writer, value);
         break;
     case VALUE_OWNERS:
-        put_owners(writer, value);
-        break;
     case VALUE_FLAGS:
-        put_flags(writer, value);
-        break;
     case VALUE_NETWORKS:
-        put_networks(writer, value);
+        put_list(writer, value);
         break;
     }
 }
 
 static void json_begin(struct sink *sink)
 {
-    struct json *json = json_of(sink);
+    struct json *json = (struct json *)sink;
 
     json->empty = true;
     if (json->array)
@@ -155,24 +116,16 @@ static void json_begin(struct sink *sink)
 }
 
 /* The separator between two rows is written when the second one comes. */
-static void put_separator(struct json *json)
-{
-    if (json->array)
-        writer_puts(json->sink.writer, json->empty ? "\n" : ",\n");
-    json->empty = false;
-}
-
 static void json_row(struct sink *sink, const struct record *record)
 {
-    struct json *json = json_of(sink);
+    struct json *json = (struct json *)sink;
 
-    put_separator(json);
-    writer_put(sink->writer, "{", 1);
-    for (size_t i = 0; i < json->count; i++) {
-        const struct field *column = json->columns[i];
-        const struct value value = field_value(column, record, sink->context);
-        const size_t comma = i == 0 ? 1 : 0; /* to be left out */
-        writer_put(sink->writer, json->keys[i].text + comma, json->keys[i].length - comma);
+    if (json->array)
+        writer_puts(sink->writer, json->empty ? "\n" : ",\n");
+    json->empty = false;
+    for (size_t i = 0; i < json->options.count; i++) {
+        const struct value value = field_value(json->options.columns[i], record, sink->context);
+        writer_put(sink->writer, json->keys[i].data, json->keys[i].length);
         put_value(sink->writer, &value);
     }
     writer_puts(sink->writer, json->array ? "}" : "}\n");
@@ -180,7 +133,7 @@ static void json_row(struct sink *sink, const struct record *record)
 
 static void json_end(struct sink *sink)
 {
-    const struct json *json = json_of(sink);
+    const struct json *json = (const struct json *)sink;
 
     if (json->array)
         writer_puts(sink->writer, json->empty ? "]\n" : "\n]\n");
@@ -188,61 +141,51 @@ static void json_end(struct sink *sink)
 
 static void json_destroy(struct sink *sink)
 {
-    struct json *json = json_of(sink);
-
-    free(json->names);
-    free(json->keys);
-    free(json);
+    free(((struct json *)sink)->keys);
 }
 
 /* Escapes the names, because those of counters come from the kernel or from a file. */
 static bool json_set_columns(struct sink *sink, const struct field *const *columns, size_t count)
 {
-    struct json *json = json_of(sink);
-    size_t size = 1;
+    struct json *json = (struct json *)sink;
+    size_t size = count * sizeof *json->keys;
 
-    free(json->keys);
-    free(json->names);
-    json->columns = columns;
-    json->count = 0;
     for (size_t i = 0; i < count; i++)
         size += ESCAPE_JSON_FACTOR * strlen(columns[i]->name) + sizeof ",\"\":";
-    json->keys = calloc(count + 1, sizeof *json->keys);
-    json->names = malloc(size);
-    if (!json->keys || !json->names)
-        return false;
-    json->count = count;
+    free(json->keys);
+    json->keys = malloc(size);
+    json->options.columns = columns;
+    json->options.count = json->keys ? count : 0;
 
-    char *end = json->names;
-    for (size_t i = 0; i < json->count; i++) {
-        const char *start = end, *name = json->columns[i]->name;
-        end = stpcpy(end, ",\"");
-        end = escape_json(end, name, strlen(name));
+    char *end = (char *)(json->keys + json->options.count);
+    for (size_t i = 0; i < json->options.count; i++) {
+        const char *start = end;
+        end = stpcpy(end, i > 0 ? ",\"" : "{\"");
+        end = escape_json(end, columns[i]->name, strlen(columns[i]->name));
         end = stpcpy(end, "\":");
-        json->keys[i] = (struct key){start, (size_t)(end - start)};
+        json->keys[i] = (struct text){start, (size_t)(end - start)};
     }
-    return true;
+    return json->keys;
 }
-
-static const struct sink_ops json_ops = {.begin = json_begin,
-                                         .row = json_row,
-                                         .end = json_end,
-                                         .destroy = json_destroy,
-                                         .set_columns = json_set_columns};
 
 static struct sink *create(const struct sink_options *options, bool array)
 {
-    struct json *json = calloc(1, sizeof *json);
+    static const struct sink_ops ops = {.size = sizeof(struct json),
+                                        .layout_size = sizeof *options,
+                                        .begin = json_begin,
+                                        .row = json_row,
+                                        .end = json_end,
+                                        .destroy = json_destroy,
+                                        .set_columns = json_set_columns};
+    struct sink *sink = sink_create(&ops, options, options->writer, options->context);
 
-    if (!json)
+    if (!sink)
         return NULL;
-    json->sink = (struct sink){&json_ops, options->writer, options->context};
-    json->array = array;
-    if (!json_set_columns(&json->sink, options->columns, options->count)) {
-        json_destroy(&json->sink);
-        return NULL;
-    }
-    return &json->sink;
+    ((struct json *)sink)->array = array;
+    if (json_set_columns(sink, options->columns, options->count))
+        return sink;
+    sink_destroy(sink);
+    return NULL;
 }
 
 struct sink *sink_json_create(const struct sink_options *options)

@@ -8,174 +8,102 @@
 #include <string.h>
 
 #include "fastnet/hash.h"
+#include "fastnet/hash_table.h"
 #include "fastnet/sink.h"
 
 /* The columns of the incoming rows. */
 enum { COLUMN_OBJECT, COLUMN_NAME, COLUMN_VALUE, COLUMNS };
 
-enum { MEMBERS_FIRST = 64 };
-
+/* The first member of an object is its own name. */
 struct member {
-    char *name; /* owned */
+    struct field column; /* of the other sink: member_value() finds its member by it */
     struct value value;
-};
-
-/* Finds a member by its name; free unless `object` is the current one. */
-struct slot {
-    uint64_t object;
-    size_t member;
+    char *name; /* owned; the column's */
 };
 
 struct objects {
     struct sink sink;
     struct sink_options options;
-    struct sink *inner; /* owned */
-    char *name;         /* of the current object, owned; NULL: none */
-    uint64_t object;    /* its number, from 1 on */
-    struct member *members;
-    struct slot *slots; /* twice the capacity, a power of two */
-    size_t count, capacity;
-    uint64_t secret[2]; /* a captured file cannot choose names that collide */
+    struct sink *inner;        /* owned */
+    char *name;                /* of the current object, owned; NULL: none */
+    struct hash_table members; /* of the current object, by their names */
+    uint64_t secret[2];        /* a captured file cannot choose names that collide */
 };
-
-static struct objects *objects_of(struct sink *sink)
-{
-    return (struct objects *)sink;
-}
 
 static bool is_named(const char *name, struct text text)
 {
     return strlen(name) == text.length && memcmp(name, text.data, text.length) == 0;
 }
 
-/* --- Members ---------------------------------------------------------------------------------- */
-
-/* The slot of the member with this name, or the free one where it belongs. */
-static struct slot *slot_of(const struct objects *objects, struct text name)
+static bool is_member(const void *member, const void *name)
 {
-    const size_t mask = 2 * objects->capacity - 1;
-    const uint64_t hash = hash_bytes(objects->secret[0], name.data, name.length);
-    size_t at = (size_t)hash_word(hash, objects->secret[1]) & mask;
-
-    for (; objects->slots[at].object == objects->object; at = (at + 1) & mask)
-        if (is_named(objects->members[objects->slots[at].member].name, name))
-            break;
-    return &objects->slots[at];
+    return is_named(((const struct member *)member)->name, *(const struct text *)name);
 }
 
-/* Returns false when memory is short. */
-static bool grow(struct objects *objects)
+static struct value member_value(const struct cell *cell)
 {
-    const size_t larger = objects->capacity != 0 ? 2 * objects->capacity : MEMBERS_FIRST;
-    struct slot *slots = calloc(2 * larger, sizeof *slots);
-    struct member *members = reallocarray(objects->members, larger, sizeof *members);
+    return ((const struct member *)cell->field)->value;
+}
 
-    if (members)
-        objects->members = members;
-    if (!slots || !members) {
-        free(slots);
+/* Of several members with one name the first counts. Returns false when memory is short. */
+static bool add_member(struct objects *objects, const struct field *like, struct text name,
+                       const struct value *value)
+{
+    const uint64_t hash =
+        hash_word(hash_bytes(objects->secret[0], name.data, name.length), objects->secret[1]);
+
+    if (hash_table_find(&objects->members, hash, is_member, &name))
+        return true;
+    char *copy = strndup(name.data, name.length);
+    struct member *member = copy ? hash_table_add(&objects->members, hash, sizeof *member) : NULL;
+    if (!member) {
+        free(copy);
         return false;
     }
-    free(objects->slots);
-    objects->slots = slots;
-    objects->capacity = larger;
-    for (size_t i = 0; i < objects->count; i++) {
-        const struct text name = {members[i].name, strlen(members[i].name)};
-        *slot_of(objects, name) = (struct slot){objects->object, i};
-    }
+    field_counted(&member->column, like, 0);
+    member->column.name = copy;
+    member->column.value = member_value;
+    member->value = *value;
+    member->name = copy;
     return true;
-}
-
-/* Of several members with one name the first counts. */
-static bool add_member(struct objects *objects, struct text name, const struct value *value)
-{
-    struct slot *slot;
-    char *copy;
-
-    if (is_named(objects->options.columns[COLUMN_OBJECT]->name, name))
-        return true;
-    if (objects->count == objects->capacity && !grow(objects))
-        return false;
-    slot = slot_of(objects, name);
-    if (slot->object == objects->object)
-        return true;
-    copy = strndup(name.data, name.length);
-    if (!copy)
-        return false;
-    *slot = (struct slot){objects->object, objects->count};
-    objects->members[objects->count++] = (struct member){copy, *value};
-    return true;
-}
-
-/* --- Objects ---------------------------------------------------------------------------------- */
-
-static void forget(struct objects *objects)
-{
-    for (size_t i = 0; i < objects->count; i++)
-        free(objects->members[i].name);
-    free(objects->name);
-    objects->name = NULL;
-    objects->count = 0;
 }
 
 static bool begin_object(struct objects *objects, struct text name)
 {
+    const struct field *column = objects->options.columns[COLUMN_OBJECT];
+
     objects->name = strndup(name.data, name.length);
-    objects->object++;
-    return objects->name;
-}
-
-/* The columns and values of an object. */
-struct shape {
-    struct field *columns;
-    const struct field **order;
-    struct value *values;
-};
-
-static void shape_finish(struct shape *shape)
-{
-    free(shape->columns);
-    free(shape->order);
-    free(shape->values);
-}
-
-static bool shape_init(struct shape *shape, const struct objects *objects)
-{
-    const struct field *const *columns = objects->options.columns;
-    const size_t count = 1 + objects->count;
-
-    shape->columns = calloc(count, sizeof *shape->columns);
-    shape->order = calloc(count, sizeof(struct field *));
-    shape->values = calloc(count, sizeof *shape->values);
-    if (!shape->columns || !shape->order || !shape->values)
+    if (!objects->name)
         return false;
-    field_counted(&shape->columns[0], columns[COLUMN_OBJECT], 0);
-    shape->values[0] =
-        (struct value){.type = VALUE_TEXT, .text = {objects->name, strlen(objects->name)}};
-    for (size_t i = 1; i < count; i++) {
-        field_counted(&shape->columns[i], columns[COLUMN_VALUE], i);
-        shape->columns[i].name = objects->members[i - 1].name;
-        shape->values[i] = objects->members[i - 1].value;
-    }
-    for (size_t i = 0; i < count; i++)
-        shape->order[i] = &shape->columns[i];
-    return true;
+    return add_member(
+        objects, column, (struct text){column->name, strlen(column->name)},
+        &(struct value){.type = VALUE_TEXT, .text = {objects->name, strlen(objects->name)}});
+}
+
+static void forget(struct objects *objects)
+{
+    for (size_t i = 0; i < objects->members.count; i++)
+        free(((struct member *)hash_table_at(&objects->members, i))->name);
+    hash_table_finish(&objects->members);
+    free(objects->name);
+    objects->name = NULL;
 }
 
 /* Hands on the current object, if there is one. Returns false when memory is short. */
 static bool end_object(struct objects *objects)
 {
-    struct shape shape = {.columns = NULL};
+    const size_t count = objects->members.count;
+    const struct field **columns = calloc(count + 1, sizeof(struct field *));
     struct sink *inner = objects->inner;
     bool shown = !objects->name;
 
-    if (!shown && shape_init(&shape, objects) &&
-        inner->ops->set_columns(inner, shape.order, 1 + objects->count)) {
-        inner->ops->row(inner,
-                        &(struct record){.kind = &kind_count, .count = {.values = shape.values}});
+    for (size_t i = 0; columns && i < count; i++)
+        columns[i] = &((struct member *)hash_table_at(&objects->members, i))->column;
+    if (columns && count > 0 && inner->ops->set_columns(inner, columns, count)) {
+        inner->ops->row(inner, &(struct record){.kind = &kind_count});
         shown = true;
     }
-    shape_finish(&shape);
+    free(columns);
     forget(objects);
     return shown;
 }
@@ -190,36 +118,28 @@ static void check_memory(struct sink *sink, bool enough)
 
 static void objects_begin(struct sink *sink)
 {
-    struct sink *inner = objects_of(sink)->inner;
-
-    sink_begin(inner);
-}
-
-static struct value value_of(const struct objects *objects, size_t i, const struct record *record)
-{
-    const struct field *column = objects->options.columns[i];
-
-    return field_value(column, record, objects->sink.context);
+    sink_begin(((struct objects *)sink)->inner);
 }
 
 static void objects_row(struct sink *sink, const struct record *record)
 {
-    struct objects *objects = objects_of(sink);
-    const struct value object = value_of(objects, COLUMN_OBJECT, record);
-    const struct value name = value_of(objects, COLUMN_NAME, record);
-    const struct value value = value_of(objects, COLUMN_VALUE, record);
+    struct objects *objects = (struct objects *)sink;
+    const struct field *const *columns = objects->options.columns;
+    const struct value object = field_value(columns[COLUMN_OBJECT], record, sink->context);
+    const struct value name = field_value(columns[COLUMN_NAME], record, sink->context);
+    const struct value value = field_value(columns[COLUMN_VALUE], record, sink->context);
     bool kept = true;
 
     if (object.type != VALUE_TEXT || name.type != VALUE_TEXT)
         return;
     if (!objects->name || !is_named(objects->name, object.text))
         kept = end_object(objects) && begin_object(objects, object.text);
-    check_memory(sink, kept && add_member(objects, name.text, &value));
+    check_memory(sink, kept && add_member(objects, columns[COLUMN_VALUE], name.text, &value));
 }
 
 static void objects_end(struct sink *sink)
 {
-    struct objects *objects = objects_of(sink);
+    struct objects *objects = (struct objects *)sink;
 
     check_memory(sink, end_object(objects));
     sink_end(objects->inner);
@@ -227,30 +147,31 @@ static void objects_end(struct sink *sink)
 
 static void objects_destroy(struct sink *sink)
 {
-    struct objects *objects = objects_of(sink);
+    struct objects *objects = (struct objects *)sink;
 
     forget(objects);
     sink_destroy(objects->inner);
-    free(objects->members);
-    free(objects->slots);
-    free(objects);
 }
 
 struct sink *sink_objects_create(const struct sink_options *options, sink_create_fn create)
 {
-    static const struct sink_ops ops = {
-        .begin = objects_begin, .row = objects_row, .end = objects_end, .destroy = objects_destroy};
-    struct objects *objects = options->count == COLUMNS ? calloc(1, sizeof *objects) : NULL;
+    static const struct sink_ops ops = {.size = sizeof(struct objects),
+                                        .layout_size = sizeof *options,
+                                        .begin = objects_begin,
+                                        .row = objects_row,
+                                        .end = objects_end,
+                                        .destroy = objects_destroy};
+    struct sink *sink = options->count == COLUMNS
+                            ? sink_create(&ops, options, options->writer, options->context)
+                            : NULL;
+    struct objects *objects = (struct objects *)sink;
 
-    if (!objects)
+    if (!sink)
         return NULL;
-    objects->sink = (struct sink){&ops, options->writer, options->context};
-    objects->options = *options;
     hash_secret(objects->secret);
     objects->inner = create(options);
-    if (!objects->inner || !objects->inner->ops->set_columns) {
-        objects_destroy(&objects->sink);
-        return NULL;
-    }
-    return &objects->sink;
+    if (objects->inner && objects->inner->ops->set_columns)
+        return sink;
+    sink_destroy(sink);
+    return NULL;
 }

@@ -27,14 +27,9 @@ struct fitted {
     size_t rows;    /* kept */
     size_t used;    /* bytes of `kept` */
     bool streaming; /* the widths are fixed */
-    char *kept;     /* KEPT_BYTES */
+    char kept[KEPT_BYTES];
     size_t widths[];
 };
-
-static struct fitted *fitted_of(struct sink *sink)
-{
-    return (struct fitted *)sink;
-}
 
 /* In characters: counts all bytes except UTF-8's second to fourth. */
 static size_t width_of(const char *text, size_t length)
@@ -176,8 +171,8 @@ static void stream_row(struct fitted *table, const struct record *record)
     struct table_line line = {.table = table};
 
     for (size_t i = 0; i < table->options.count; i++) {
-        const struct field *column = table->options.columns[i];
-        const struct value value = field_value(column, record, table->sink.context);
+        const struct value value =
+            field_value(table->options.columns[i], record, table->sink.context);
         stream_cell(&line, &value);
     }
     end_line(&line);
@@ -209,8 +204,8 @@ static bool keep_row(struct fitted *table, const struct record *record)
     if (table->rows == KEPT_ROWS)
         return false;
     for (size_t i = 0; i < table->options.count; i++) {
-        const struct field *column = table->options.columns[i];
-        const struct value value = field_value(column, record, table->sink.context);
+        const struct value value =
+            field_value(table->options.columns[i], record, table->sink.context);
         at = keep_cell(table, at, &value, &table->widths[i]);
         if (!at)
             return false;
@@ -222,7 +217,7 @@ static bool keep_row(struct fitted *table, const struct record *record)
 
 static void table_begin(struct sink *sink)
 {
-    struct fitted *table = fitted_of(sink);
+    struct fitted *table = (struct fitted *)sink;
 
     table->rows = 0;
     table->used = 0;
@@ -233,7 +228,7 @@ static void table_begin(struct sink *sink)
 
 static void table_row(struct sink *sink, const struct record *record)
 {
-    struct fitted *table = fitted_of(sink);
+    struct fitted *table = (struct fitted *)sink;
 
     if (!table->streaming && keep_row(table, record))
         return;
@@ -244,7 +239,7 @@ static void table_row(struct sink *sink, const struct record *record)
 
 static void table_end(struct sink *sink)
 {
-    struct fitted *table = fitted_of(sink);
+    struct fitted *table = (struct fitted *)sink;
 
     if (!table->streaming)
         put_kept(table);
@@ -253,38 +248,19 @@ static void table_end(struct sink *sink)
 /* Fixes the widths by the rows so far, if there are any. */
 static void table_pause(struct sink *sink)
 {
-    if (fitted_of(sink)->rows > 0)
+    if (((struct fitted *)sink)->rows > 0)
         table_end(sink);
 }
 
-static void table_destroy(struct sink *sink)
-{
-    struct fitted *table = fitted_of(sink);
-
-    free(table->kept);
-    free(table);
-}
-
-static const struct sink_ops table_ops = {
-    .begin = table_begin,
-    .row = table_row,
-    .pause = table_pause,
-    .end = table_end,
-    .destroy = table_destroy,
-};
-
 struct sink *sink_table_create(const struct sink_options *options)
 {
+    static const struct sink_ops ops = {
+        .begin = table_begin, .row = table_row, .pause = table_pause, .end = table_end};
     struct fitted *table = calloc(1, sizeof *table + options->count * sizeof table->widths[0]);
 
     if (!table)
         return NULL;
-    table->sink = (struct sink){&table_ops, options->writer, options->context};
+    table->sink = (struct sink){&ops, options->writer, options->context};
     table->options = *options;
-    table->kept = malloc(KEPT_BYTES);
-    if (!table->kept) {
-        table_destroy(&table->sink);
-        return NULL;
-    }
     return &table->sink;
 }

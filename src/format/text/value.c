@@ -6,6 +6,7 @@
 
 #include "fastnet/lookup.h"
 #include "fastnet/text.h"
+#include "format/text/put.h"
 
 _Static_assert(TEXT_PIECE *ESCAPE_JSON_FACTOR <= WRITER_RESERVE_MAX, "a piece fits the reserve");
 
@@ -27,48 +28,61 @@ struct text value_text(const struct value *value, char *digits)
     return (struct text){digits, (size_t)(text_u64(digits, value->name.number) - digits)};
 }
 
-static size_t owner_bound(const struct owner *owner)
-{
-    return 3 + ESCAPE_FACTOR * strlen(owner->name) + 2 * (size_t)TEXT_U64_MAX;
-}
-
-static size_t owners_bound(const struct value *value)
-{
-    size_t bound = 1;
-
-    for (size_t i = 0; i < value->owners.count; i++)
-        bound += owner_bound(&value->owners.first[i]);
-    return bound;
-}
-
-unsigned value_next_flag(const struct value *value, unsigned bit)
+/* The first set bit from this one on; VALUE_FLAG_BITS when there is none. */
+static size_t next_flag(const struct value *flags, size_t bit)
 {
     for (; bit < VALUE_FLAG_BITS; bit = (bit / 64 + 1) * 64) {
-        const uint64_t left = value->flags.bits[bit / 64] >> bit % 64;
+        const uint64_t left = flags->flags.bits[bit / 64] >> bit % 64;
         if (left != 0)
-            return bit + (unsigned)__builtin_ctzll(left);
+            return bit + (size_t)__builtin_ctzll(left);
     }
     return VALUE_FLAG_BITS;
 }
 
-struct text value_flag_name(const struct value *value, unsigned bit, char *digits)
+bool value_next(const struct value *list, size_t *at, struct value *element)
 {
-    const struct flag_names *names = value->flags.names;
-    const char *name = bit < names->count ? names->names[bit] : NULL;
+    size_t i = *at, count = VALUE_FLAG_BITS;
 
-    if (name)
-        return (struct text){name, strlen(name)};
-    return (struct text){digits, (size_t)(text_u64(digits, bit) - digits)};
+    if (list->type == VALUE_FLAGS)
+        i = next_flag(list, i);
+    else
+        count = list->type == VALUE_OWNERS ? list->owners.count : list->networks.count;
+    if (i >= count)
+        return false;
+    *at = i + 1;
+    element->type = list->type;
+    if (list->type == VALUE_OWNERS) {
+        element->owners.first = list->owners.first + i;
+        element->owners.count = 1;
+    } else if (list->type == VALUE_NETWORKS) {
+        element->networks.first = value_network(list, i);
+        element->networks.count = 1;
+    } else {
+        element->type = VALUE_NAME;
+        element->name.string = i < list->flags.names->count ? list->flags.names->names[i] : NULL;
+        element->name.number = i;
+    }
+    return true;
 }
 
-static size_t flags_bound(const struct value *value)
+static size_t element_bound(const struct value *element)
 {
     char digits[TEXT_U64_MAX];
+
+    if (element->type == VALUE_OWNERS)
+        return 2 + ESCAPE_FACTOR * strlen(element->owners.first->name) + 2 * (size_t)TEXT_U64_MAX;
+    if (element->type == VALUE_NETWORKS)
+        return TEXT_NETWORK_MAX;
+    return ESCAPE_FACTOR * value_text(element, digits).length;
+}
+
+static size_t list_bound(const struct value *list)
+{
+    struct value element;
     size_t bound = 1;
 
-    for (unsigned bit = value_next_flag(value, 0); bit < VALUE_FLAG_BITS;
-         bit = value_next_flag(value, bit + 1))
-        bound += 1 + ESCAPE_FACTOR * value_flag_name(value, bit, digits).length;
+    for (size_t at = 0; value_next(list, &at, &element);)
+        bound += 1 + element_bound(&element);
     return bound;
 }
 
@@ -94,18 +108,11 @@ size_t value_bound(const struct value *value)
     case VALUE_LLADDR:
         return TEXT_LLADDR_MAX;
     case VALUE_OWNERS:
-        return owners_bound(value);
     case VALUE_FLAGS:
-        return flags_bound(value);
     case VALUE_NETWORKS:
-        return 1 + value->networks.count * (1 + (size_t)TEXT_NETWORK_MAX);
+        return list_bound(value);
     }
     return 0;
-}
-
-static enum text_part part_of(const struct value *value)
-{
-    return value->type == VALUE_SOCKET_NAME ? PART_SOCKET_NAME : PART_TEXT;
 }
 
 char *value_lladdr(char *dst, const struct value *value)
@@ -119,82 +126,56 @@ char *value_lladdr(char *dst, const struct value *value)
     return text_lladdr(dst, bytes, value->text.length);
 }
 
-/* No cell is empty. */
-static char *write_empty(char *dst)
-{
-    *dst++ = '-';
-    return dst;
-}
-
-/* "-" means unknown, so the text "-" is escaped. */
+/* No cell is empty. "-" means unknown, so the text "-" is escaped. */
 static char *write_text(char *dst, const struct value *value, const char *delimiters)
 {
     char digits[TEXT_U64_MAX];
     const struct text text = value_text(value, digits);
-    enum text_part part = part_of(value);
+    enum text_part part = value_part(value);
 
     if (text.length == 0)
-        return write_empty(dst);
+        return PUT(dst, "-");
     if (text.length == 1 && text.data[0] == '-')
         return escape_text(dst, "-", 1, "-");
     return escape_part(dst, text.data, text.length, delimiters, &part);
 }
 
-/* A descriptor and a pid are never negative. */
-static char *write_owner_numbers(char *dst, const struct owner *owner)
+static char *write_element(char *dst, const struct value *element)
 {
-    *dst++ = '/';
-    dst = text_u64(dst, (uint64_t)owner->pid);
-    *dst++ = '/';
-    return text_u64(dst, (uint64_t)owner->fd);
-}
+    char digits[TEXT_U64_MAX];
 
-static char *write_owners(char *dst, const struct value *value)
-{
-    if (value->owners.count == 0)
-        return write_empty(dst);
-    for (size_t i = 0; i < value->owners.count; i++) {
-        const struct owner *owner = &value->owners.first[i];
-        if (i > 0)
-            *dst++ = ',';
+    if (element->type == VALUE_NETWORKS)
+        return text_network(dst, element->networks.first);
+    if (element->type == VALUE_OWNERS) {
+        const struct owner *owner = element->owners.first;
         dst = escape_text(dst, owner->name, strlen(owner->name), owner_delimiters);
-        dst = write_owner_numbers(dst, owner);
+        *dst++ = '/';
+        dst = text_u64(dst, (uint64_t)owner->pid); /* neither number is ever negative */
+        *dst++ = '/';
+        return text_u64(dst, (uint64_t)owner->fd);
     }
-    return dst;
+    const struct text name = value_text(element, digits);
+    return escape_text(dst, name.data, name.length, flag_delimiters);
 }
 
-static char *write_flags(char *dst, const struct value *value)
+static char *write_list(char *dst, const struct value *list)
 {
     const char *start = dst;
+    struct value element;
 
-    for (unsigned bit = value_next_flag(value, 0); bit < VALUE_FLAG_BITS;
-         bit = value_next_flag(value, bit + 1)) {
-        char digits[TEXT_U64_MAX];
-        const struct text name = value_flag_name(value, bit, digits);
+    for (size_t at = 0; value_next(list, &at, &element);) {
         if (dst > start)
             *dst++ = ',';
-        dst = escape_text(dst, name.data, name.length, flag_delimiters);
+        dst = write_element(dst, &element);
     }
-    return dst == start ? write_empty(dst) : dst;
-}
-
-static char *write_networks(char *dst, const struct value *value)
-{
-    if (value->networks.count == 0)
-        return write_empty(dst);
-    for (size_t i = 0; i < value->networks.count; i++) {
-        if (i > 0)
-            *dst++ = ',';
-        dst = text_network(dst, value_network(value, i));
-    }
-    return dst;
+    return dst == start ? PUT(dst, "-") : dst;
 }
 
 char *value_write(char *dst, const struct value *value, const char *delimiters)
 {
     switch (value->type) {
     case VALUE_UNKNOWN:
-        return write_empty(dst);
+        return PUT(dst, "-");
     case VALUE_NUMBER:
         return text_u64(dst, value->number);
     case VALUE_SIGNED:
@@ -208,83 +189,58 @@ char *value_write(char *dst, const struct value *value, const char *delimiters)
     case VALUE_ADDRESS:
         return text_address(dst, &value->address);
     case VALUE_LLADDR:
-        return value->text.length ? value_lladdr(dst, value) : write_empty(dst);
+        return value->text.length ? value_lladdr(dst, value) : PUT(dst, "-");
     case VALUE_OWNERS:
-        return write_owners(dst, value);
     case VALUE_FLAGS:
-        return write_flags(dst, value);
     case VALUE_NETWORKS:
-        return write_networks(dst, value);
+        return write_list(dst, value);
     }
     return dst;
 }
 
-void text_put(struct writer *writer, struct text text, const char *delimiters, enum text_part *part)
+enum text_part text_put(struct writer *writer, struct text text, const char *delimiters,
+                        enum text_part part)
 {
     for (;;) {
         const size_t size = escape_piece(text.data, text.length, TEXT_PIECE);
         char *dst = writer_reserve(writer, ESCAPE_FACTOR * size);
-        writer_commit(writer, escape_part(dst, text.data, size, delimiters, part));
+        writer_commit(writer, escape_part(dst, text.data, size, delimiters, &part));
         if (size == text.length)
-            return;
+            return part;
         text.data += size;
         text.length -= size;
     }
 }
 
-static void put_owners(struct writer *writer, const struct value *value)
+/* A list that is not empty, with each element in a room of its own. */
+static void put_list(struct writer *writer, const struct value *list)
 {
-    for (size_t i = 0; i < value->owners.count; i++) {
-        const struct owner *owner = &value->owners.first[i];
-        enum text_part part = PART_TEXT;
-        if (i > 0)
+    char digits[TEXT_U64_MAX];
+    struct value element;
+
+    for (size_t at = 0, count = 0; value_next(list, &at, &element); count++) {
+        if (count > 0)
             writer_put(writer, ",", 1);
-        text_put(writer, (struct text){owner->name, strlen(owner->name)}, owner_delimiters, &part);
-        char *dst = writer_reserve(writer, 2 + 2 * TEXT_U64_MAX);
-        writer_commit(writer, write_owner_numbers(dst, owner));
-    }
-}
-
-static void put_flags(struct writer *writer, const struct value *value)
-{
-    const char *before = "";
-
-    for (unsigned bit = value_next_flag(value, 0); bit < VALUE_FLAG_BITS;
-         bit = value_next_flag(value, bit + 1)) {
-        char digits[TEXT_U64_MAX];
-        enum text_part part = PART_TEXT;
-        writer_puts(writer, before);
-        text_put(writer, value_flag_name(value, bit, digits), flag_delimiters, &part);
-        before = ",";
-    }
-}
-
-static void put_networks(struct writer *writer, const struct value *value)
-{
-    for (size_t i = 0; i < value->networks.count; i++) {
-        if (i > 0)
-            writer_put(writer, ",", 1);
-        char *dst = writer_reserve(writer, TEXT_NETWORK_MAX);
-        writer_commit(writer, text_network(dst, value_network(value, i)));
+        if (element.type == VALUE_NAME) {
+            text_put(writer, value_text(&element, digits), flag_delimiters, PART_TEXT);
+        } else {
+            char *dst = writer_reserve(writer, element_bound(&element));
+            writer_commit(writer, write_element(dst, &element));
+        }
     }
 }
 
 void value_put(struct writer *writer, const struct value *value, const char *delimiters)
 {
     const size_t bound = value_bound(value);
+    char digits[TEXT_U64_MAX];
 
     if (bound <= WRITER_RESERVE_MAX) {
         char *dst = writer_reserve(writer, bound);
         writer_commit(writer, value_write(dst, value, delimiters));
-    } else if (value->type == VALUE_OWNERS) {
-        put_owners(writer, value);
-    } else if (value->type == VALUE_FLAGS) {
-        put_flags(writer, value);
-    } else if (value->type == VALUE_NETWORKS) {
-        put_networks(writer, value);
+    } else if (value_is_list(value)) {
+        put_list(writer, value);
     } else {
-        char digits[TEXT_U64_MAX];
-        enum text_part part = part_of(value);
-        text_put(writer, value_text(value, digits), delimiters, &part);
+        text_put(writer, value_text(value, digits), delimiters, value_part(value));
     }
 }

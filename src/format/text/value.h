@@ -12,9 +12,15 @@ enum { TEXT_PIECE = WRITER_RESERVE_MAX / 6 };
 /* Writes a value as value_write() does, of any length. */
 void value_put(struct writer *writer, const struct value *value, const char *delimiters);
 
-/* Escapes a text of any length. *part is as for escape_part(). */
-void text_put(struct writer *writer, struct text text, const char *delimiters,
-              enum text_part *part);
+/* How a VALUE_TEXT, VALUE_SOCKET_NAME or VALUE_NAME begins, for text_put(). */
+static inline enum text_part value_part(const struct value *value)
+{
+    return value->type == VALUE_SOCKET_NAME ? PART_SOCKET_NAME : PART_TEXT;
+}
+
+/* Escapes a text of any length; returns the part that goes on behind it. */
+enum text_part text_put(struct writer *writer, struct text text, const char *delimiters,
+                        enum text_part part);
 
 /*
  * The text of a VALUE_TEXT, VALUE_SOCKET_NAME or VALUE_NAME. A number without a name is written to
@@ -25,10 +31,16 @@ struct text value_text(const struct value *value, char *digits);
 /* A VALUE_LLADDR, which may be empty; at most TEXT_LLADDR_MAX bytes. Returns the end. */
 char *value_lladdr(char *dst, const struct value *value);
 
-/* The first set bit of VALUE_FLAGS from this one on; VALUE_FLAG_BITS when there is none. */
-unsigned value_next_flag(const struct value *value, unsigned bit);
+static inline bool value_is_list(const struct value *value)
+{
+    return value->type == VALUE_OWNERS || value->type == VALUE_FLAGS ||
+           value->type == VALUE_NETWORKS;
+}
 
-/* The name of a bit, or its number in digits (TEXT_U64_MAX bytes). */
-struct text value_flag_name(const struct value *value, unsigned bit, char *digits);
+/*
+ * The next element of a list: one owner, one network, or the VALUE_NAME of a flag. *at is 0 at
+ * first. Returns false when there is none.
+ */
+bool value_next(const struct value *list, size_t *at, struct value *element);
 
 #endif
