@@ -61,8 +61,8 @@ char *text_pad(char *end, const char *start, size_t width);
 /*
  * Escapes text that others chose. Valid, visible UTF-8 is kept. These are written as \xHH for each
  * byte: control characters (C0, DEL, C1), characters that are invisible or look like a blank
- * (except U+0020), and bytes that are not UTF-8. A backslash becomes two. unescape_text() restores
- * every byte.
+ * (except U+0020), and bytes that are not UTF-8. A backslash becomes two, so
+ * every byte can be restored.
  *
  * delimiters: other ASCII bytes to write as \xHH, or NULL. dst needs ESCAPE_FACTOR * size bytes.
  */
@@ -75,9 +75,6 @@ char *escape_text(char *dst, const char *data, size_t size, const char *delimite
  * needs ESCAPE_JSON_FACTOR * size bytes.
  */
 char *escape_json(char *dst, const char *data, size_t size);
-
-/* Undoes escape_text(). Returns the end, or NULL if escape_text() cannot have written the text. */
-char *unescape_text(char *dst, const char *data, size_t size);
 
 /*
  * Writes a unix socket's name as net-tools and ss do: each NUL of an abstract name becomes '@'. An

@@ -2,6 +2,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "../unit/unescape.h"
 #include "fastnet/text.h"
 #include "format/text/escape.h"
 #include "fuzz.h"

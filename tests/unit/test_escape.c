@@ -11,6 +11,7 @@
 
 #include "fastnet/text.h"
 #include "format/text/escape.h"
+#include "unescape.h"
 
 enum { ROUNDS = 200000, SIZE_MAX_TRIED = 24 };
 

@@ -7,8 +7,7 @@
 
 #include "fastnet/array.h"
 #include "fastnet/text.h"
-
-static const char hex[] = "0123456789abcdef";
+#include "format/text/put.h"
 
 /* A set of ASCII characters, one bit each. */
 struct ascii_set {
@@ -34,18 +33,6 @@ static bool set_has(const struct ascii_set *set, unsigned char byte)
     return (set->bits[byte >> 6] >> (byte & 63) & 1) != 0;
 }
 
-/* Copies up to the first byte that is not ASCII or is in the set; moves *at there. */
-static char *copy_plain(char *dst, const unsigned char **at, const unsigned char *end,
-                        const struct ascii_set *stops)
-{
-    const unsigned char *data = *at;
-
-    while (data < end && *data < 128 && !set_has(stops, *data))
-        *dst++ = (char)*data++;
-    *at = data;
-    return dst;
-}
-
 /*
  * Decodes the character at data. Returns its length, or 0 if the bytes are no valid sequence (RFC
  * 3629: nothing overlong, no surrogate, nothing above U+10FFFF).
@@ -54,10 +41,8 @@ static size_t utf8_decode(const unsigned char *data, size_t size, uint32_t *code
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     const unsigned char lead = data[0];
-    size_t length = 1;
+    const size_t length = lead < 0xc2 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 1;
 
-    if (lead >= 0xc2)
-        length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 1;
     if (lead < 128) {
         *code = lead;
         return 1;
@@ -112,68 +97,53 @@ static bool is_hidden(uint32_t code)
     return false;
 }
 
-static char *put_backslashes(char *dst, size_t count)
-{
-    memset(dst, '\\', count);
-    return dst + count;
-}
-
 static char *put_hex_bytes(char *dst, const unsigned char *data, size_t size)
 {
-    for (size_t i = 0; i < size; i++) {
-        *dst++ = '\\';
-        *dst++ = 'x';
-        *dst++ = hex[data[i] >> 4];
-        *dst++ = hex[data[i] & 15];
-    }
+    for (size_t i = 0; i < size; i++)
+        dst = put_hex_byte(PUT(dst, "\\x"), data[i]);
     return dst;
 }
 
-/* Escapes one character that is in the set or beyond ASCII. */
-static char *escape_character(char *dst, const unsigned char **at, const unsigned char *end)
-{
-    const unsigned char *data = *at;
-    uint32_t code = 0;
-    const size_t length = utf8_decode(data, (size_t)(end - data), &code);
+/* Writes one character that is in the set or beyond ASCII. length 0: the byte is no UTF-8. */
+typedef char *escape_fn(char *dst, const unsigned char *data, size_t length, uint32_t code);
 
-    *at += length > 0 ? length : 1;
-    if (code == '\\') {
-        return put_backslashes(dst, 2);
-    }
+static char *escape_character(char *dst, const unsigned char *data, size_t length, uint32_t code)
+{
+    if (code == '\\')
+        return PUT(dst, "\\\\");
     if (length < 2)
         return put_hex_bytes(dst, data, 1);
-    if (is_hidden(code))
-        return put_hex_bytes(dst, data, length);
-    memcpy(dst, data, length);
-    return dst + length;
+    return is_hidden(code) ? put_hex_bytes(dst, data, length)
+                           : put_bytes(dst, (const char *)data, length);
+}
+
+static char *escape_abstract(char *dst, const unsigned char *data, size_t length, uint32_t code)
+{
+    return *data == '\0' ? PUT(dst, "@") : escape_character(dst, data, length, code);
+}
+
+static inline char *escape_with(char *dst, const char *data, size_t size, struct ascii_set stops,
+                                escape_fn *escape)
+{
+    const unsigned char *at = (const unsigned char *)data;
+    const unsigned char *end = size > 0 ? at + size : at; /* at may be NULL */
+
+    while (at < end) {
+        if (*at < 128 && !set_has(&stops, *at)) {
+            *dst++ = (char)*at++;
+            continue;
+        }
+        uint32_t code = 0;
+        const size_t length = utf8_decode(at, (size_t)(end - at), &code);
+        dst = escape(dst, at, length, code);
+        at += length > 0 ? length : 1;
+    }
+    return dst;
 }
 
 char *escape_text(char *dst, const char *data, size_t size, const char *delimiters)
 {
-    const struct ascii_set stops = set_with(always, delimiters);
-    const unsigned char *at = (const unsigned char *)data;
-    const unsigned char *end = size > 0 ? at + size : at; /* at may be NULL */
-
-    while ((dst = copy_plain(dst, &at, end, &stops)), at < end)
-        dst = escape_character(dst, &at, end);
-    return dst;
-}
-
-static char *escape_abstract(char *dst, const char *data, size_t size, const char *delimiters)
-{
-    const struct ascii_set stops = set_with(set_with(always, delimiters), "@");
-    const unsigned char *at = (const unsigned char *)data;
-    const unsigned char *end = size > 0 ? at + size : at; /* at may be NULL */
-
-    while ((dst = copy_plain(dst, &at, end, &stops)), at < end) {
-        if (*at == '\0') {
-            *dst++ = '@';
-            at++;
-        } else {
-            dst = escape_character(dst, &at, end);
-        }
-    }
-    return dst;
+    return escape_with(dst, data, size, set_with(always, delimiters), escape_character);
 }
 
 char *escape_part(char *dst, const char *data, size_t size, const char *delimiters,
@@ -184,7 +154,8 @@ char *escape_part(char *dst, const char *data, size_t size, const char *delimite
     if (starts)
         *part = size > 0 && data[0] == '\0' ? PART_ABSTRACT_NAME : PART_TEXT;
     if (*part == PART_ABSTRACT_NAME)
-        return escape_abstract(dst, data, size, delimiters);
+        return escape_with(dst, data, size, set_with(set_with(always, delimiters), "@"),
+                           escape_abstract);
     if (starts && size > 0 && data[0] == '@') {
         dst = put_hex_bytes(dst, (const unsigned char *)data, 1);
         data++;
@@ -203,98 +174,30 @@ char *escape_socket_name(char *dst, const char *data, size_t size, const char *d
 /* \uHHHH of RFC 8259, 7. */
 static char *put_unit(char *dst, uint32_t unit)
 {
-    *dst++ = '\\';
-    *dst++ = 'u';
-    *dst++ = hex[unit >> 12 & 15];
-    *dst++ = hex[unit >> 8 & 15];
-    *dst++ = hex[unit >> 4 & 15];
-    *dst++ = hex[unit & 15];
-    return dst;
+    return put_hex_byte(put_hex_byte(PUT(dst, "\\u"), (uint8_t)(unit >> 8)), (uint8_t)unit);
 }
 
-static char *put_hidden(char *dst, uint32_t code)
+/* A JSON reader turns two backslashes into one. */
+static char *escape_json_character(char *dst, const unsigned char *data, size_t length,
+                                   uint32_t code)
 {
+    if (length == 0)
+        return put_hex_bytes(PUT(dst, "\\"), data, 1);
+    if (code == '"')
+        return PUT(dst, "\\\"");
+    if (code == '\\')
+        return PUT(dst, "\\\\\\\\");
+    if (code >= 128 && !is_hidden(code))
+        return put_bytes(dst, (const char *)data, length);
     if (code < 0x10000)
         return put_unit(dst, code);
     dst = put_unit(dst, 0xd800 + ((code - 0x10000) >> 10));
     return put_unit(dst, 0xdc00 + ((code - 0x10000) & 0x3ff));
 }
 
-static char *escape_json_character(char *dst, const unsigned char **at, const unsigned char *end)
-{
-    const unsigned char *data = *at;
-    uint32_t code = 0;
-    const size_t length = utf8_decode(data, (size_t)(end - data), &code);
-
-    *at += length > 0 ? length : 1;
-    if (length == 0) {
-        dst = put_backslashes(dst, 1); /* a JSON reader removes it */
-        return put_hex_bytes(dst, data, 1);
-    }
-    if (code == '"') {
-        *dst++ = '\\';
-        *dst++ = '"';
-        return dst;
-    }
-    if (code == '\\') {
-        return put_backslashes(dst, 4);
-    }
-    if (code < 128 || is_hidden(code))
-        return put_hidden(dst, code);
-    memcpy(dst, data, length);
-    return dst + length;
-}
-
 char *escape_json(char *dst, const char *data, size_t size)
 {
-    const struct ascii_set stops = set_with(always, "\"");
-    const unsigned char *at = (const unsigned char *)data;
-    const unsigned char *end = size > 0 ? at + size : at; /* at may be NULL */
-
-    while ((dst = copy_plain(dst, &at, end, &stops)), at < end)
-        dst = escape_json_character(dst, &at, end);
-    return dst;
-}
-
-/* The value of a digit as put_hex_bytes() writes it, or -1. */
-static int hex_value(char digit)
-{
-    const char *at = digit != '\0' ? strchr(hex, digit) : NULL;
-
-    return at ? (int)(at - hex) : -1;
-}
-
-/* Decodes the escape at data, backslash included. Returns its length, or 0 if it is none. */
-static size_t unescape_one(char *byte, const char *data, size_t size)
-{
-    if (size >= 2 && data[1] == '\\') {
-        *byte = '\\';
-        return 2;
-    }
-    if (size < 4 || data[1] != 'x')
-        return 0;
-    const int high = hex_value(data[2]);
-    const int low = hex_value(data[3]);
-    if (high < 0 || low < 0)
-        return 0;
-    *byte = (char)(high << 4 | low);
-    return 4;
-}
-
-char *unescape_text(char *dst, const char *data, size_t size)
-{
-    while (size > 0) {
-        size_t length = 1;
-        *dst = *data;
-        if (*data == '\\')
-            length = unescape_one(dst, data, size);
-        if (length == 0)
-            return NULL;
-        dst++;
-        data += length;
-        size -= length;
-    }
-    return dst;
+    return escape_with(dst, data, size, set_with(always, "\""), escape_json_character);
 }
 
 size_t escape_piece(const char *data, size_t size, size_t most)

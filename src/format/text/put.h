@@ -53,6 +53,14 @@ static inline char *put_two_digits(char *dst, unsigned number)
     return dst;
 }
 
+/* "00" to "ff". */
+extern const char hex_bytes[];
+
+static inline char *put_hex_byte(char *dst, uint8_t byte)
+{
+    return put_bytes(dst, hex_bytes + 2 * (size_t)byte, 2);
+}
+
 /* A number as printf(3) has it with %d: one above INT32_MAX is negative. */
 static inline char *put_signed(char *dst, uint32_t number)
 {

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "format/text/put.h"
+
 /* "00" to "99". */
 static const char pairs[] = "00010203040506070809101112131415161718192021222324"
                             "25262728293031323334353637383940414243444546474849"
@@ -31,10 +33,13 @@ static const char octets[] =
     TEN("", "\0\0\1") TEN("1", "\0\2") TEN("2", "\0\2") TEN("3", "\0\2") TEN("4", "\0\2")
     TEN("5", "\0\2") TEN("6", "\0\2") TEN("7", "\0\2") TEN("8", "\0\2") TEN("9", "\0\2")
     HUNDRED("1") HUNDRED("2"); /* up to 299: simpler than a table up to 255 */
-#define SIXTEEN(d) d "0" d "1" d "2" d "3" d "4" d "5" d "6" d "7" d "8" d "9" d "a" d "b" d "c" d "d" d "e" d "f"
-static const char hex_bytes[] =
-    SIXTEEN("0") SIXTEEN("1") SIXTEEN("2") SIXTEEN("3") SIXTEEN("4") SIXTEEN("5") SIXTEEN("6") SIXTEEN("7")
-    SIXTEEN("8") SIXTEEN("9") SIXTEEN("a") SIXTEEN("b") SIXTEEN("c") SIXTEEN("d") SIXTEEN("e") SIXTEEN("f");
+#define SIXTEEN(digit)                                                                             \
+    digit "0" digit "1" digit "2" digit "3" digit "4" digit "5" digit "6" digit "7" digit "8"      \
+    digit "9" digit "a" digit "b" digit "c" digit "d" digit "e" digit "f"
+const char hex_bytes[] =
+    SIXTEEN("0") SIXTEEN("1") SIXTEEN("2") SIXTEEN("3") SIXTEEN("4") SIXTEEN("5") SIXTEEN("6")
+    SIXTEEN("7") SIXTEEN("8") SIXTEEN("9") SIXTEEN("a") SIXTEEN("b") SIXTEEN("c") SIXTEEN("d")
+    SIXTEEN("e") SIXTEEN("f");
 /* clang-format on */
 
 static const char hex[] = "0123456789abcdef";
@@ -175,12 +180,6 @@ char *text_ipv6(char *dst, const uint8_t *address)
         return dst;
     *dst++ = ':';
     return text_ipv4(dst, address + 12);
-}
-
-static char *put_hex_byte(char *dst, uint8_t byte)
-{
-    memcpy(dst, hex_bytes + (size_t)2 * byte, 2);
-    return dst + 2;
 }
 
 char *text_network(char *dst, const struct network *network)
