@@ -3,6 +3,7 @@
  * ife_print_long().
  */
 #include <linux/if.h>
+#include <linux/if_arp.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -97,24 +98,17 @@ static char *indent(char *dst)
     return PUT(dst, "        ");
 }
 
+/* clang-format off */
+#define WORD(flag) {IFF_##flag, "," #flag}
+/* clang-format on */
+
 /* The flags as a signed number, and in words. */
 static char *put_flags_and_words(char *dst, const struct record *record)
 {
     static const struct flag_text words[] = {
-        {IFF_UP, ",UP"},
-        {IFF_BROADCAST, ",BROADCAST"},
-        {IFF_DEBUG, ",DEBUG"},
-        {IFF_LOOPBACK, ",LOOPBACK"},
-        {IFF_POINTOPOINT, ",POINTOPOINT"},
-        {IFF_NOTRAILERS, ",NOTRAILERS"},
-        {IFF_RUNNING, ",RUNNING"},
-        {IFF_NOARP, ",NOARP"},
-        {IFF_PROMISC, ",PROMISC"},
-        {IFF_ALLMULTI, ",ALLMULTI"},
-        {IFF_SLAVE, ",SLAVE"},
-        {IFF_MASTER, ",MASTER"},
-        {IFF_MULTICAST, ",MULTICAST"},
-        {IFF_DYNAMIC, ",DYNAMIC"},
+        WORD(UP),         WORD(BROADCAST), WORD(DEBUG),     WORD(LOOPBACK), WORD(POINTOPOINT),
+        WORD(NOTRAILERS), WORD(RUNNING),   WORD(NOARP),     WORD(PROMISC),  WORD(ALLMULTI),
+        WORD(SLAVE),      WORD(MASTER),    WORD(MULTICAST), WORD(DYNAMIC),
     };
     const unsigned flags = flags_of(record);
     char *start;
@@ -156,52 +150,39 @@ static char *put_ipv4(char *dst, const struct record *record)
         dst = text_ipv4(PUT(dst, "  broadcast "), address->broadcast.bytes);
     if (flags & IFF_POINTOPOINT)
         dst = text_ipv4(PUT(dst, "  destination "), address->peer.bytes);
-    *dst++ = '\n';
-    return dst;
+    return PUT(dst, "\n");
 }
 
-/* The IPV6_ADDR_* of net/ipv6.h that /proc/net/if_inet6 shows. */
-enum { SCOPE_HOST = 0x10, SCOPE_LINK = 0x20, SCOPE_SITE = 0x40, SCOPE_COMPATIBLE = 0x80 };
+struct scope {
+    unsigned number; /* IPV6_ADDR_* of net/ipv6.h, as /proc/net/if_inet6 has it */
+    const char *words;
+};
 
 /* The scope follows from the address alone (__ipv6_addr_type(), net/ipv6/addrconf_core.c). */
-static unsigned scope_of(const uint8_t *address)
+static struct scope scope_of(const struct address *address)
 {
     static const uint8_t none[16];
-    const bool ends_in_ipv4 = memcmp(address, none, 12) == 0;
+    const uint8_t *bytes = address->bytes;
 
-    if (address[0] == 0xfe && (address[1] & 0xc0) == 0x80)
-        return SCOPE_LINK;
-    if (address[0] == 0xfe && (address[1] & 0xc0) == 0xc0)
-        return SCOPE_SITE;
-    if (!ends_in_ipv4 || memcmp(address, none, sizeof none) == 0)
-        return 0;
-    return memcmp(address, none, 15) == 0 && address[15] == 1 ? SCOPE_HOST : SCOPE_COMPATIBLE;
+    if (bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0x80)
+        return (struct scope){0x20, "<link>"};
+    if (bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0xc0)
+        return (struct scope){0x40, "<site>"};
+    if (memcmp(bytes, none, 12) != 0 || address_is_unspecified(address))
+        return (struct scope){0, "<global>"};
+    if (memcmp(bytes, none, 15) == 0 && bytes[15] == 1)
+        return (struct scope){0x10, "<host>"};
+    return (struct scope){0x80, "<compat,global>"}; /* it ends in an IPv4 address */
 }
 
-static const char *scope_words(unsigned scope)
+static char *put_ipv6(char *dst, const struct network *network)
 {
-    switch (scope) {
-    case 0:
-        return "<global>";
-    case SCOPE_LINK:
-        return "<link>";
-    case SCOPE_SITE:
-        return "<site>";
-    case SCOPE_HOST:
-        return "<host>";
-    default:
-        return "<compat,global>";
-    }
-}
+    const struct scope scope = scope_of(&network->address);
 
-static char *put_ipv6(char *dst, const struct interface_address *address)
-{
-    const unsigned scope = scope_of(address->local.address.bytes);
-
-    dst = text_address(PUT(indent(dst), "inet6 "), &address->local.address);
-    dst = text_u64(PUT(dst, "  prefixlen "), address->local.prefix);
-    dst = put_hex(PUT(dst, "  scopeid 0x"), scope);
-    return PUT(put_string(dst, scope_words(scope)), "\n");
+    dst = text_address(PUT(indent(dst), "inet6 "), &network->address);
+    dst = text_u64(PUT(dst, "  prefixlen "), network->prefix);
+    dst = put_hex(PUT(dst, "  scopeid 0x"), scope.number);
+    return PUT(put_string(dst, scope.words), "\n");
 }
 
 static void write_ipv6(struct writer *writer, const struct interface_record *interface)
@@ -209,7 +190,7 @@ static void write_ipv6(struct writer *writer, const struct interface_record *int
     for (size_t i = 0; i < interface->address_count; i++)
         if (interface->addresses[i].local.address.family == AF_INET6) {
             char *dst = writer_reserve(writer, ADDRESS_LINE);
-            writer_commit(writer, put_ipv6(dst, &interface->addresses[i]));
+            writer_commit(writer, put_ipv6(dst, &interface->addresses[i].local));
         }
 }
 
@@ -256,39 +237,30 @@ static char *put_traffic(char *dst, const char *way, uint64_t packets, uint64_t 
     return PUT(put_size(PUT(dst, " ("), bytes, true), ")\n");
 }
 
-static char *put_compressed(char *dst, const char *words, uint64_t packets)
-{
-    return put_string(text_u64(put_string(indent(dst), words), packets), "\n");
-}
-
 static char *put_statistics(char *dst, const struct record *record)
 {
-    enum { ARPHRD_OF_CSLIP = 257, ARPHRD_OF_CSLIP6 = 259 };
-    const struct interface_record *interface = &record->interface;
-    const uint64_t *counters = interface->counters;
-    const bool compresses = record->has & INTERFACE_TYPE && (interface->type == ARPHRD_OF_CSLIP ||
-                                                             interface->type == ARPHRD_OF_CSLIP6);
+    const uint64_t *counters = record->interface.counters;
+    const uint16_t type = record->interface.type;
+    const bool compresses =
+        record->has & INTERFACE_TYPE && (type == ARPHRD_CSLIP || type == ARPHRD_CSLIP6);
 
     if (!(record->has & INTERFACE_COUNTERS))
         return dst;
     dst = put_traffic(dst, "RX", counters[RX_PACKETS], counters[RX_BYTES]);
     if (compresses)
-        dst = put_compressed(dst, "RX compressed:", counters[RX_COMPRESSED]);
+        dst = PUT(text_u64(PUT(indent(dst), "RX compressed:"), counters[RX_COMPRESSED]), "\n");
     dst = text_u64(PUT(indent(dst), "RX errors "), counters[RX_ERRORS]);
     dst = text_u64(PUT(dst, "  dropped "), counters[RX_DROPPED]);
     dst = text_u64(PUT(dst, "  overruns "), counters[RX_OVERRUNS]);
-    dst = text_u64(PUT(dst, "  frame "), counters[RX_FRAME]);
-    *dst++ = '\n';
+    dst = PUT(text_u64(PUT(dst, "  frame "), counters[RX_FRAME]), "\n");
     dst = put_traffic(dst, "TX", counters[TX_PACKETS], counters[TX_BYTES]);
     if (compresses)
-        dst = put_compressed(dst, "TX compressed ", counters[TX_COMPRESSED]);
+        dst = PUT(text_u64(PUT(indent(dst), "TX compressed "), counters[TX_COMPRESSED]), "\n");
     dst = text_u64(PUT(indent(dst), "TX errors "), counters[TX_ERRORS]);
     dst = text_u64(PUT(dst, "  dropped "), counters[TX_DROPPED]);
     dst = text_u64(PUT(dst, " overruns "), counters[TX_OVERRUNS]);
     dst = text_u64(PUT(dst, "  carrier "), counters[TX_CARRIER]);
-    dst = text_u64(PUT(dst, "  collisions "), counters[TX_COLLISIONS]);
-    *dst++ = '\n';
-    return dst;
+    return PUT(text_u64(PUT(dst, "  collisions "), counters[TX_COLLISIONS]), "\n");
 }
 
 /* Resources of an old card. net-tools takes a base address for one of I/O only from 0x100 on. */
@@ -307,33 +279,24 @@ static char *put_map(char *dst, const struct record *record)
         dst = put_string(put_hex(PUT(dst, "base 0x"), interface->base_address), "  ");
     if (interface->memory_start) {
         dst = put_hex(PUT(dst, "memory 0x"), interface->memory_start);
-        dst = put_hex(PUT(dst, "-"), interface->memory_end);
-        dst = PUT(dst, "  ");
+        dst = PUT(put_hex(PUT(dst, "-"), interface->memory_end), "  ");
     }
     if (interface->dma)
         dst = put_hex(PUT(dst, "  dma 0x"), interface->dma);
-    *dst++ = '\n';
-    return dst;
+    return PUT(dst, "\n");
 }
 
 static void write_long(struct writer *writer, const struct record *record)
 {
     char *dst = writer_reserve(writer, LINES_MAX);
 
-    dst = put_interface_name(dst, &record->interface);
-    dst = put_flags_and_words(dst, record);
-    dst = PUT(dst, "  mtu ");
-    dst = put_mtu(dst, record);
-    *dst++ = '\n';
-    dst = put_ipv4(dst, record);
-    writer_commit(writer, dst);
+    dst = put_flags_and_words(put_interface_name(dst, &record->interface), record);
+    dst = PUT(put_mtu(PUT(dst, "  mtu "), record), "\n");
+    writer_commit(writer, put_ipv4(dst, record));
     write_ipv6(writer, &record->interface);
     dst = writer_reserve(writer, LINES_MAX);
-    dst = put_hardware(dst, record);
-    dst = put_statistics(dst, record);
-    dst = put_map(dst, record);
-    *dst++ = '\n';
-    writer_commit(writer, dst);
+    dst = put_statistics(put_hardware(dst, record), record);
+    writer_commit(writer, PUT(put_map(dst, record), "\n"));
 }
 
 /* --- The sink --------------------------------------------------------------------------------- */

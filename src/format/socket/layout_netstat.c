@@ -1,6 +1,6 @@
 /*
- * The layout of net-tools 2.10 netstat -W: headings, widths and wording. A number that is not known
- * is "-".
+ * The layout of net-tools 2.10 netstat -W and -g: headings, widths and wording. A number that is
+ * not known is "-".
  */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -11,7 +11,6 @@
 #include "fastnet/layouts.h"
 #include "fastnet/lookup.h"
 #include "fastnet/text.h"
-#include "format/group/layout_group.h"
 #include "format/text/colour.h"
 #include "format/text/put.h"
 
@@ -30,6 +29,8 @@ enum {
     UNIX_TYPE_WIDTH = 11,
     UNIX_STATE_WIDTH = 14,
     UNIX_INODE_WIDTH = 8,
+    GROUP_INTERFACE_WIDTH = 15,
+    GROUP_USERS_WIDTH = 6,
     NUMERIC_ROW_MAX = 512, /* the longest row without names */
 };
 
@@ -111,17 +112,11 @@ static char *put_state(char *dst, const struct netstat_sink *netstat, const char
                        size_t width)
 {
     const char *colour = netstat->layout.colour ? colour_of_state(state, strlen(state)) : NULL;
-    char *start;
 
     if (!colour)
         return put_padded(dst, state, width);
-    start = put_string(dst, colour);
-    dst = put_string(start, state);
-    size_t length = (size_t)(dst - start);
-    dst = put_string(dst, COLOUR_RESET);
-    for (; length < width; length++)
-        *dst++ = ' ';
-    return dst;
+    dst = put_string(put_string(dst, colour), state);
+    return text_pad(PUT(dst, COLOUR_RESET), dst - strlen(state), width + strlen(COLOUR_RESET));
 }
 
 static char *put_inet_state(char *dst, const struct netstat_sink *netstat,
@@ -135,44 +130,35 @@ static char *put_inet_state(char *dst, const struct netstat_sink *netstat,
 static char *put_user_and_inode(char *dst, const struct netstat_sink *netstat,
                                 const struct record *record)
 {
-    const struct socket_record *sock = &record->socket;
+    const uint32_t uid = record->socket.uid;
     const char *name = NULL;
-    char *start;
+    char *start = dst = PUT(dst, " ");
 
-    *dst++ = ' ';
-    start = dst;
     if (!(record->has & SOCKET_UID))
         name = "-";
     else if (!netstat->layout.numeric_users)
-        name = name_within(users_name(netstat->sink.context->users, sock->uid), NAME_MAX_SHOWN);
-    dst = name ? put_escaped(dst, name, delimiters_of(netstat)) : text_u64(dst, sock->uid);
+        name = name_within(users_name(netstat->sink.context->users, uid), NAME_MAX_SHOWN);
+    dst = name ? put_escaped(dst, name, delimiters_of(netstat)) : text_u64(dst, uid);
     dst = end_cell(dst, start, USER_WIDTH);
-    return text_pad(text_u64(dst, sock->inode), dst, INODE_WIDTH);
+    return text_pad(text_u64(dst, record->socket.inode), dst, INODE_WIDTH);
 }
 
-/* netstat shows no name if a command is '/' or empty; a column of words needs one. */
-static const char *program_name(const struct netstat_sink *netstat, const struct owner *owner)
-{
-    const char *command = owner->command ? owner->command : "";
-
-    return !*command && netstat->layout.one_word_names ? owner->name : command;
-}
-
-/* "PID/name" of the first owner. netstat shows 19 bytes of it, which are counted unescaped. */
+/*
+ * "PID/name" of the first owner. netstat shows 19 bytes of it, which are counted unescaped, and no
+ * name if a command is '/' or empty; a column of words needs one.
+ */
 static char *put_program(char *dst, const struct netstat_sink *netstat, uint64_t inode)
 {
     const struct owners *owners = netstat->sink.context->owners;
     const struct owner *owner;
-    const char *name;
-    char *start;
+    char *start = dst = PUT(dst, " ");
 
-    *dst++ = ' ';
-    start = dst;
     if (!owners || !inode || !owners_find(owners, inode, &owner))
         return put_padded(dst, "-", PROGRAM_WIDTH);
-    dst = text_u64(dst, (uint64_t)owner->pid);
-    *dst++ = '/';
-    name = program_name(netstat, owner);
+    dst = PUT(text_u64(dst, (uint64_t)owner->pid), "/");
+    const char *name = owner->command ? owner->command : "";
+    if (!*name && netstat->layout.one_word_names)
+        name = owner->name;
     dst = escape_text(dst, name, strnlen(name, PROGRAM_MAX - (size_t)(dst - start)),
                       delimiters_of(netstat));
     return text_pad(dst, start, PROGRAM_WIDTH);
@@ -198,18 +184,12 @@ static char *put_timer(char *dst, const struct record *record)
     const struct socket_record *sock = &record->socket;
     const char *name = timer_name(sock);
 
-    *dst++ = ' ';
-    if (name)
-        dst = put_string(dst, name);
-    else
-        dst = text_u64(put_string(dst, "unkn-"), sock->timer);
-    dst = put_hundredths(put_string(dst, " ("), sock->timer == TIMER_OFF ? 0 : sock->timer_ms);
-    *dst++ = '/';
-    dst = put_count(dst, record->has & SOCKET_RETRANSMITS, sock->retransmits);
-    *dst++ = '/';
-    dst = put_count(dst, record->has & SOCKET_PROBES, sock->probes);
-    *dst++ = ')';
-    return dst;
+    dst = PUT(dst, " ");
+    dst = name ? put_string(dst, name) : text_u64(PUT(dst, "unkn-"), sock->timer);
+    dst = put_hundredths(PUT(dst, " ("), sock->timer == TIMER_OFF ? 0 : sock->timer_ms);
+    dst = put_count(PUT(dst, "/"), record->has & SOCKET_RETRANSMITS, sock->retransmits);
+    dst = put_count(PUT(dst, "/"), record->has & SOCKET_PROBES, sock->probes);
+    return PUT(dst, ")");
 }
 
 static char *put_inet(char *dst, const struct netstat_sink *netstat, const struct record *record)
@@ -220,10 +200,9 @@ static char *put_inet(char *dst, const struct netstat_sink *netstat, const struc
     const uint16_t remote_port = sock->protocol == IPPROTO_RAW ? 0 : sock->remote.port;
 
     /* a queue begins with the blank that ends the protocol */
-    dst = (char *)memcpy(dst, proto_name(sock), PROTO_WIDTH) + PROTO_WIDTH - 1;
+    dst = put_bytes(dst, proto_name(sock), PROTO_WIDTH - 1);
     dst = put_queue(dst, sock->recv_q);
-    dst = put_queue(dst, send_q);
-    *dst++ = ' ';
+    dst = PUT(put_queue(dst, send_q), " ");
     dst = put_endpoint(dst, netstat, sock->protocol, &sock->local.address, sock->local.port);
     dst = put_endpoint(dst, netstat, sock->protocol, &sock->remote.address, remote_port);
     dst = put_inet_state(dst, netstat, sock);
@@ -238,20 +217,13 @@ static char *put_inet(char *dst, const struct netstat_sink *netstat, const struc
 
 static const char *unix_type(uint16_t type)
 {
-    switch (type) {
-    case SOCK_STREAM:
-        return "STREAM";
-    case SOCK_DGRAM:
-        return "DGRAM";
-    case SOCK_RAW:
-        return "RAW";
-    case SOCK_RDM:
-        return "RDM";
-    case SOCK_SEQPACKET:
-        return "SEQPACKET";
-    default:
-        return "UNKNOWN";
-    }
+    static const char *const names[] = {
+        [SOCK_STREAM] = "STREAM", [SOCK_DGRAM] = "DGRAM",         [SOCK_RAW] = "RAW",
+        [SOCK_RDM] = "RDM",       [SOCK_SEQPACKET] = "SEQPACKET",
+    };
+    const char *name = POINTER_AT(names, type);
+
+    return name ? name : "UNKNOWN";
 }
 
 /* The states of linux/net.h: SS_FREE, SS_UNCONNECTED ... SS_DISCONNECTING. */
@@ -292,6 +264,21 @@ static char *put_unix(char *dst, const struct netstat_sink *netstat, const struc
     return escape_socket_name(dst, sock->path.data, sock->path.length, NULL);
 }
 
+static const char group_heading[] = "IPv6/IPv4 Group Memberships\n"
+                                    "Interface       RefCnt Group\n"
+                                    "--------------- ------ ---------------------\n";
+
+static char *put_group(char *dst, const struct netstat_sink *netstat, const struct record *record)
+{
+    const struct group_record *group = &record->group;
+    const struct text *name = &group->interface;
+
+    dst = end_cell(escape_text(dst, name->data, name->length, NULL), dst, GROUP_INTERFACE_WIDTH);
+    dst = end_cell(text_u64(dst, group->users), dst, GROUP_USERS_WIDTH);
+    return put_host(dst, netstat->layout.numeric_hosts ? NULL : netstat->sink.context->hosts,
+                    &group->address, NULL);
+}
+
 static void row(struct sink *sink, const struct record *record)
 {
     const struct netstat_sink *netstat = (const struct netstat_sink *)sink;
@@ -301,7 +288,7 @@ static void row(struct sink *sink, const struct record *record)
 
     if (record->kind == &kind_group) {
         dst = writer_reserve(sink->writer, WRITER_RESERVE_MAX);
-        dst = layout_group(dst, record, layout->numeric_hosts ? NULL : sink->context->hosts);
+        dst = put_group(dst, netstat, record);
     } else if (record->socket.family == AF_UNIX) {
         dst = writer_reserve(sink->writer, NUMERIC_ROW_MAX + ESCAPE_FACTOR * SOCKET_PATH_MAX);
         dst = put_unix(dst, netstat, record);
@@ -313,55 +300,33 @@ static void row(struct sink *sink, const struct record *record)
     writer_commit(sink->writer, dst);
 }
 
-static const char *title(enum show show)
-{
-    switch (show) {
-    case SHOW_ALL:
-        return "(servers and established)\n";
-    case SHOW_LISTENING:
-        return "(only servers)\n";
-    default:
-        return "(w/o servers)\n";
-    }
-}
-
-static void put_internet_heading(struct writer *writer, const struct netstat_layout *layout)
-{
-    writer_puts(writer, "Active Internet connections ");
-    writer_puts(writer, title(layout->show));
-    writer_puts(writer, "Proto Recv-Q Send-Q Local Address           Foreign Address         "
-                        "State      ");
-    if (layout->extended)
-        writer_puts(writer, " User       Inode     ");
-    if (layout->programs)
-        writer_puts(writer, " PID/Program name    ");
-    if (layout->timers)
-        writer_puts(writer, " Timer");
-    writer_puts(writer, "\n");
-}
-
-static void put_unix_heading(struct writer *writer, const struct netstat_layout *layout)
-{
-    writer_puts(writer, "Active UNIX domain sockets ");
-    writer_puts(writer, title(layout->show));
-    writer_puts(writer, "Proto RefCnt Flags       Type       State         I-Node  ");
-    if (layout->programs)
-        writer_puts(writer, " PID/Program name    ");
-    writer_puts(writer, " Path\n");
-}
-
 static void section(struct sink *sink, unsigned section_number)
 {
+    static const char *const titles[] = {[SHOW_CONNECTED] = "(w/o servers)\n",
+                                         [SHOW_LISTENING] = "(only servers)\n",
+                                         [SHOW_ALL] = "(servers and established)\n"};
     const struct netstat_layout *layout = &((const struct netstat_sink *)sink)->layout;
+    const bool is_unix = section_number == SECTION_UNIX;
+    struct writer *writer = sink->writer;
 
     if (!layout->header)
         return;
-    if (section_number == SECTION_GROUPS)
-        writer_puts(sink->writer, layout_group_heading);
-    else if (section_number == SECTION_UNIX)
-        put_unix_heading(sink->writer, layout);
-    else
-        put_internet_heading(sink->writer, layout);
+    if (section_number == SECTION_GROUPS) {
+        writer_puts(writer, group_heading);
+        return;
+    }
+    writer_puts(writer, is_unix ? "Active UNIX domain sockets " : "Active Internet connections ");
+    writer_puts(writer, titles[layout->show]);
+    writer_puts(writer, is_unix ? "Proto RefCnt Flags       Type       State         I-Node  "
+                                : "Proto Recv-Q Send-Q Local Address           "
+                                  "Foreign Address         State      ");
+    if (layout->extended && !is_unix)
+        writer_puts(writer, " User       Inode     ");
+    if (layout->programs)
+        writer_puts(writer, " PID/Program name    ");
+    if (layout->timers && !is_unix)
+        writer_puts(writer, " Timer");
+    writer_puts(writer, is_unix ? " Path\n" : "\n");
 }
 
 static struct sink *make_clone(const struct sink *sink, struct writer *writer)
