@@ -95,7 +95,7 @@ struct field {
     union {
         const struct flag_names *flags;       /* the names of a member's bits */
         const char *(*word)(uint64_t number); /* the name of a member's number, or NULL */
-        size_t index;                         /* of what the record holds several of */
+        size_t index;                         /* which of several things in the record */
         /* A number in the bytes of a member that is a struct text: it may end before that. */
         struct {
             enum member_type type;

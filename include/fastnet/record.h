@@ -7,6 +7,7 @@
 #ifndef FASTNET_RECORD_H
 #define FASTNET_RECORD_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "fastnet/address.h"
 
@@ -17,6 +18,11 @@ struct text {
     const char *data;
     size_t length;
 };
+
+static inline bool text_is(struct text text, const char *string)
+{
+    return strlen(string) == text.length && memcmp(string, text.data, text.length) == 0;
+}
 
 /* Initializes a text with a string literal. */
 #define TEXT_LITERAL(string)                                                                       \

@@ -15,7 +15,7 @@
 #include "cli/personality.h"
 #include "fastnet/array.h"
 #include "fastnet/flow_names.h"
-#include "fastnet/neighbour_names.h"
+#include "fastnet/record.h"
 
 static void states_of_flows_are_found_by_number_and_by_name(void **state)
 {

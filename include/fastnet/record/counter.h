@@ -3,7 +3,6 @@
 #define FASTNET_RECORD_COUNTER_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "fastnet/kind.h"

@@ -2,20 +2,18 @@
 #ifndef FASTNET_RECORD_NEIGHBOUR_H
 #define FASTNET_RECORD_NEIGHBOUR_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "fastnet/address.h"
 #include "fastnet/kind.h"
-#include "fastnet/text.h"
+#include "fastnet/value.h"
 
 struct field;
 
 extern const struct kind kind_neighbour;
 
-/* A field that rows are chosen by, and no column: neighbour.master, if the kernel filtered by it.
- */
+/* A field that rows are chosen by, and no column: the master that the kernel filtered by. */
 extern const struct field field_neighbour_master;
 
 /* Neighbours: struct ndmsg and NDA_* of linux/neighbour.h. Their address is always there. */
@@ -35,6 +33,14 @@ extern const struct field field_neighbour_master;
 #define NEIGHBOUR_VNI       (UINT64_C(1) << 12)
 #define NEIGHBOUR_PORT      (UINT64_C(1) << 13)
 #define NEIGHBOUR_ATF       (UINT64_C(1) << 14) /* /proc/net/arp: atf */
+
+/* "REACHABLE" ... of one of NUD_* (linux/neighbour.h); NULL for any other number. */
+const char *neighbour_state_name(uint64_t state);
+/* The NUD_* of this name, in capitals or not; -1 if no state has it. */
+int neighbour_state_number(const char *name, size_t length);
+
+/* NTF_* and, from bit 8 on, NTF_EXT_*. */
+extern const struct flag_names neighbour_flag_names;
 
 enum { INTERFACE_NAME_SIZE = 16 }; /* IFNAMSIZ of linux/if.h */
 

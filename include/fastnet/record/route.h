@@ -3,7 +3,6 @@
 #define FASTNET_RECORD_ROUTE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "fastnet/address.h"

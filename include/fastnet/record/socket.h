@@ -2,8 +2,6 @@
 #ifndef FASTNET_RECORD_SOCKET_H
 #define FASTNET_RECORD_SOCKET_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "fastnet/address.h"

@@ -9,7 +9,7 @@
 #include "cli/personality.h"
 #include "fastnet/array.h"
 #include "fastnet/lookup.h"
-#include "fastnet/neighbour_names.h"
+#include "fastnet/record.h"
 
 enum { OPTION_STATE = 256, OPTION_PROXY, OPTION_MASTER };
 

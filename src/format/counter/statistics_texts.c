@@ -8,8 +8,6 @@
 #include "format/counter/statistics_texts.h"
 #include "fastnet/array.h"
 
-#include <string.h>
-
 /* clang-format off */
 /* The words are behind the value, around it or before it. */
 #define ALWAYS(name, after)         {name, "", after, STATISTICS_ALWAYS}
@@ -243,15 +241,10 @@ static const struct statistics_table tables[] = {
     {"Tcp6", NULL, 0},
 };
 
-static bool is_called(const char *name, struct text text)
-{
-    return strlen(name) == text.length && memcmp(name, text.data, text.length) == 0;
-}
-
 const struct statistics_table *statistics_table_of(struct text protocol)
 {
     for (size_t i = 0; i < COUNT(tables); i++)
-        if (is_called(tables[i].protocol, protocol))
+        if (text_is(protocol, tables[i].protocol))
             return &tables[i];
     return NULL;
 }
@@ -260,7 +253,7 @@ const struct statistics_text *statistics_text_of(const struct statistics_table *
                                                  struct text name)
 {
     for (size_t i = 0; i < table->count; i++)
-        if (is_called(table->texts[i].name, name))
+        if (text_is(name, table->texts[i].name))
             return &table->texts[i];
     return NULL;
 }

@@ -185,11 +185,9 @@ const char *family_name(uint64_t family)
 
 const struct field *field_find(const struct kind *kind, const char *name, size_t length)
 {
-    for (size_t i = 0; i < kind->field_count; i++) {
-        const struct field *field = &kind->fields[i];
-        if (strlen(field->name) == length && memcmp(field->name, name, length) == 0)
-            return field;
-    }
+    for (size_t i = 0; i < kind->field_count; i++)
+        if (text_is((struct text){name, length}, kind->fields[i].name))
+            return &kind->fields[i];
     return NULL;
 }
 

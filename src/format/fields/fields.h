@@ -24,6 +24,7 @@
     .member = MEMBER_TYPE(struct record, path), .offset = offsetof(struct record, path)
 #define MEMBER_TYPE(of, path)                                                                      \
     _Generic(&((of *)NULL)->path,                                                                  \
+        bool *: MEMBER_UINT8,                                                                      \
         uint8_t *: MEMBER_UINT8,                                                                   \
         uint16_t *: MEMBER_UINT16,                                                                 \
         uint32_t *: MEMBER_UINT32,                                                                 \

@@ -36,12 +36,13 @@ static struct value master(const struct cell *cell)
     return string(interfaces_name(cell->context->interfaces, cell->record->interface.master));
 }
 
-static struct value first_address(const struct cell *cell, uint8_t family)
+/* The first address of the family that the field names. */
+static struct value first_address(const struct cell *cell)
 {
     const struct interface_record *interface = &cell->record->interface;
 
     for (size_t i = 0; i < interface->address_count; i++)
-        if (interface->addresses[i].local.address.family == family)
+        if (interface->addresses[i].local.address.family == cell->field->index)
             return address(&interface->addresses[i].local.address);
     return unknown;
 }
@@ -72,16 +73,6 @@ static struct value addresses(const struct cell *cell)
     };
 }
 
-static struct value address4(const struct cell *cell)
-{
-    return first_address(cell, AF_INET);
-}
-
-static struct value address6(const struct cell *cell)
-{
-    return first_address(cell, AF_INET6);
-}
-
 #define COUNTED(id, counter, ...)                                                                  \
     COUNTER(id, interface.counters[counter], INTERFACE_COUNTERS, __VA_ARGS__)
 
@@ -104,8 +95,10 @@ static const struct field fields[] = {
            .unit = UNIT_PACKETS),
     COMPUTED(alias, VALUE_TEXT, text, INTERFACE_ALIAS, "what it is for, as someone wrote",
              MEMBER(interface.alias)),
-    COMPUTED(address, VALUE_ADDRESS, address4, INTERFACE_ADDRESSES, "first IPv4 address"),
-    COMPUTED(address6, VALUE_ADDRESS, address6, INTERFACE_ADDRESSES, "first IPv6 address"),
+    COMPUTED(address, VALUE_ADDRESS, first_address, INTERFACE_ADDRESSES, "first IPv4 address",
+             .index = AF_INET),
+    COMPUTED(address6, VALUE_ADDRESS, first_address, INTERFACE_ADDRESSES, "first IPv6 address",
+             .index = AF_INET6),
     COMPUTED(addresses, VALUE_NETWORKS, addresses, INTERFACE_ADDRESSES,
              "all of them with their prefixes"),
     COUNTED(rx_packets, RX_PACKETS, "packets received", .unit = UNIT_PACKETS),
@@ -128,13 +121,8 @@ static const struct field fields[] = {
     COUNTED(tx_compressed, TX_COMPRESSED, "compressed packets sent", .unit = UNIT_PACKETS),
 };
 
-static struct value labelled(const struct cell *cell)
-{
-    return number(cell->record->interface.labelled);
-}
-
 const struct field field_interface_labelled =
-    COMPUTED(labelled, VALUE_NUMBER, labelled, 0, "1 in a row for a label of an address, else 0");
+    NUMBER(labelled, interface.labelled, 0, "1 in a row for a label of an address, else 0");
 
 static const struct borrowed borrowed[] = {
     BORROWED_TEXT(interface.name, 0),

@@ -129,9 +129,7 @@ static const struct interface_address *find_ipv4(const struct interface_record *
 {
     for (size_t i = 0; i < interface->address_count; i++) {
         const struct interface_address *address = &interface->addresses[i];
-        if (address->local.address.family == AF_INET &&
-            strlen(address->label) == interface->name.length &&
-            memcmp(address->label, interface->name.data, interface->name.length) == 0)
+        if (address->local.address.family == AF_INET && text_is(interface->name, address->label))
             return address;
     }
     return NULL;

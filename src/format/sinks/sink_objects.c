@@ -30,14 +30,9 @@ struct objects {
     uint64_t secret[2];        /* a captured file cannot choose names that collide */
 };
 
-static bool is_named(const char *name, struct text text)
-{
-    return strlen(name) == text.length && memcmp(name, text.data, text.length) == 0;
-}
-
 static bool is_member(const void *member, const void *name)
 {
-    return is_named(((const struct member *)member)->name, *(const struct text *)name);
+    return text_is(*(const struct text *)name, ((const struct member *)member)->name);
 }
 
 static struct value member_value(const struct cell *cell)
@@ -132,7 +127,7 @@ static void objects_row(struct sink *sink, const struct record *record)
 
     if (object.type != VALUE_TEXT || name.type != VALUE_TEXT)
         return;
-    if (!objects->name || !is_named(objects->name, object.text))
+    if (!objects->name || !text_is(object.text, objects->name))
         kept = end_object(objects) && begin_object(objects, object.text);
     check_memory(sink, kept && add_member(objects, columns[COLUMN_VALUE], name.text, &value));
 }

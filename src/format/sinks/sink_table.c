@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "fastnet/sink.h"
-#include "format/text/colour.h"
+#include "format/text/put.h"
 #include "format/text/value.h"
 
 enum {

@@ -41,14 +41,12 @@ static const char *type_name(uint64_t type)
     return POINTER_AT(names, type);
 }
 
+/* By three bits in a row, of which UNIX_ACCEPTCON is the lowest. */
 static const char *flags_name(uint64_t flags)
 {
     static const char *const names[] = {"", "ACC", "W", "ACC,W", "N", "ACC,N", "W,N", "ACC,W,N"};
-    const size_t accepts = (flags & UNIX_ACCEPTCON) != 0;
-    const size_t waits = (flags & UNIX_WAITDATA) != 0;
-    const size_t full = (flags & UNIX_NOSPACE) != 0;
 
-    return names[accepts | waits << 1 | full << 2];
+    return names[flags / UNIX_ACCEPTCON % COUNT(names)];
 }
 
 /* --- Its ends --------------------------------------------------------------------------------- */

@@ -11,7 +11,6 @@
 #include "fastnet/layouts.h"
 #include "fastnet/lookup.h"
 #include "fastnet/text.h"
-#include "format/text/colour.h"
 #include "format/text/put.h"
 
 enum {

@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 
+#include "fastnet/array.h"
 #include "fastnet/lookup.h"
 
 char *put_hex(char *dst, uint64_t number)
@@ -82,4 +83,29 @@ char *put_port(char *dst, const struct services *services, uint8_t protocol, uin
     if (services)
         name = name_within(services_name(services, protocol, port), NAME_MAX_SHOWN);
     return name ? put_escaped(dst, name, delimiters) : text_u64(dst, port);
+}
+
+#define GREEN  "\033[32m"
+#define YELLOW "\033[33m"
+#define CYAN   "\033[36m"
+#define RED    "\033[31m"
+
+/* By prefix: LISTEN also means netstat's LISTENING, and SYN_ all states of that kind. */
+static const struct {
+    const char *prefix, *colour;
+} colours[] = {
+    {"REACHABLE", GREEN}, {"STALE", YELLOW},     {"DELAY", CYAN},      {"PROBE", CYAN},
+    {"INCOMPLETE", CYAN}, {"FAILED", RED},       {"LISTEN", GREEN},    {"SYN_", CYAN},
+    {"NEW_SYN_", CYAN},   {"TIME_WAIT", YELLOW}, {"FIN_WAIT", YELLOW}, {"CLOSE_WAIT", YELLOW},
+    {"LAST_ACK", YELLOW}, {"CLOSING", YELLOW},
+};
+
+const char *colour_of_state(const char *name, size_t length)
+{
+    for (size_t i = 0; i < COUNT(colours); i++) {
+        const size_t size = strlen(colours[i].prefix);
+        if (length >= size && memcmp(name, colours[i].prefix, size) == 0)
+            return colours[i].colour;
+    }
+    return NULL;
 }

@@ -125,6 +125,14 @@ struct flag_text {
 };
 char *put_flags(char *dst, uint32_t flags, const struct flag_text *texts, size_t count);
 
+/* --- Colours of states on a terminal ---------------------------------------------------------- */
+
+/* Ends what colour_of_state() starts (ECMA-48, SGR). */
+#define COLOUR_RESET "\033[0m"
+
+/* The escape sequence for a state, by its kernel name or netstat's; NULL for none. */
+const char *colour_of_state(const char *name, size_t length);
+
 /* --- Names from databases --------------------------------------------------------------------- */
 
 /* NULL for a name that is longer, because a row has its bounds. */

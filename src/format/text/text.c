@@ -16,19 +16,12 @@ static const char pairs[] = "00010203040506070809101112131415161718192021222324"
 #define TEN(before, after)                                                                         \
     before "0" after before "1" after before "2" after before "3" after before "4" after before    \
            "5" after before "6" after before "7" after before "8" after before "9" after
-#define HUNDRED(digit)                                                                             \
-    TEN(digit "0", "\3")                                                                           \
-    TEN(digit "1", "\3")                                                                           \
-    TEN(digit "2", "\3")                                                                           \
-    TEN(digit "3", "\3")                                                                           \
-    TEN(digit "4", "\3")                                                                           \
-    TEN(digit "5", "\3")                                                                           \
-    TEN(digit "6", "\3")                                                                           \
-    TEN(digit "7", "\3")                                                                           \
-    TEN(digit "8", "\3")                                                                           \
-    TEN(digit "9", "\3")
 
 /* clang-format off */
+#define HUNDRED(digit)                                                                             \
+    TEN(digit "0", "\3") TEN(digit "1", "\3") TEN(digit "2", "\3") TEN(digit "3", "\3")            \
+    TEN(digit "4", "\3") TEN(digit "5", "\3") TEN(digit "6", "\3") TEN(digit "7", "\3")            \
+    TEN(digit "8", "\3") TEN(digit "9", "\3")
 static const char octets[] =
     TEN("", "\0\0\1") TEN("1", "\0\2") TEN("2", "\0\2") TEN("3", "\0\2") TEN("4", "\0\2")
     TEN("5", "\0\2") TEN("6", "\0\2") TEN("7", "\0\2") TEN("8", "\0\2") TEN("9", "\0\2")
