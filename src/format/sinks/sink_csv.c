@@ -76,13 +76,15 @@ static void put_text(const struct csv *csv, const struct value *value)
     struct writer *writer = csv->sink.writer;
     const struct text text = value_text(value, digits);
     const char *delimiters = csv->options.spreadsheet ? ";" : NULL;
-    const char *quote = needs_quotes(text) ? "\"" : "";
+    const bool is_quoted = needs_quotes(text);
 
-    writer_puts(writer, quote);
+    if (is_quoted)
+        writer_put(writer, "\"", 1);
     if (csv->options.spreadsheet && is_written_as_formula(text, value_part(value)))
         writer_put(writer, "'", 1);
     put_doubled(writer, text, delimiters, value_part(value));
-    writer_puts(writer, quote);
+    if (is_quoted)
+        writer_put(writer, "\"", 1);
 }
 
 /* The name that an element of a list begins with; networks have none. */

@@ -32,10 +32,12 @@ struct fitted {
 };
 
 /* In characters: counts all bytes except UTF-8's second to fourth. */
-static size_t width_of(const char *text, size_t length)
+static size_t width_of(const struct value *value, const char *text, size_t length)
 {
     size_t width = 0;
 
+    if (value->type == VALUE_NUMBER || value->type == VALUE_ADDRESS)
+        return length; /* they are ASCII, so there is nothing to count */
     for (size_t i = 0; i < length; i++)
         width += ((unsigned char)text[i] & 0xc0) != 0x80;
     return width;
@@ -155,7 +157,7 @@ static void stream_cell(struct table_line *line, const struct value *value)
 
     if (value_bound(value) <= sizeof text) {
         const size_t length = (size_t)(value_write(text, value, " ") - text);
-        const struct kept_cell cell = {length, width_of(text, length)};
+        const struct kept_cell cell = {length, width_of(value, text, length)};
         put_cell(line, text, cell, colour_of(line, text, length));
         return;
     }
@@ -190,7 +192,7 @@ static char *keep_cell(const struct fitted *table, char *at, const struct value 
     char *text = at + sizeof(struct kept_cell);
     char *end = value_write(text, value, " ");
     const size_t length = (size_t)(end - text);
-    const struct kept_cell cell = {length, width_of(text, length)};
+    const struct kept_cell cell = {length, width_of(value, text, length)};
     memcpy(at, &cell, sizeof cell);
     if (cell.width > *width)
         *width = cell.width;
