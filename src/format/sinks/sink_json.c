@@ -42,7 +42,7 @@ static void put_quoted(struct writer *writer, const struct value *value)
 
 static void put_owner(struct writer *writer, const struct owner *owner)
 {
-    char *dst = writer_reserve(writer, sizeof "{'pid':,'fd':,'name':" + 2 * TEXT_U64_MAX);
+    char *dst = writer_reserve(writer, sizeof "{'pid':,'fd':,'name':" + 2 * (size_t)TEXT_U64_MAX);
 
     dst = text_u64(PUT(dst, "{\"pid\":"), (uint64_t)owner->pid);
     dst = text_u64(PUT(dst, ",\"fd\":"), (uint64_t)owner->fd);
