@@ -99,13 +99,13 @@ static struct text name_of(const struct value *element, char *digits)
 /* Always quoted, because of the commas between names. Quotes in names are escaped. */
 static void put_list(const struct csv *csv, const struct value *list)
 {
-    char digits[TEXT_U64_MAX];
     struct writer *writer = csv->sink.writer;
     struct value first;
     size_t at = 0;
 
     writer_put(writer, "\"", 1);
     if (value_next(list, &at, &first)) {
+        char digits[TEXT_U64_MAX];
         if (csv->options.spreadsheet && begins_formula(name_of(&first, digits)))
             writer_put(writer, "'", 1);
         value_put(writer, list, NULL);
