@@ -11,10 +11,10 @@ static struct value value(const struct cell *cell)
 /* In the order in which --columns=help lists them. Names and meanings stay once released. */
 static const struct field fields[] = {
     TEXT(protocol, counter.protocol, COUNTER_PROTOCOL,
-         "what the kernel counts under: Ip, Icmp, Tcp, TcpExt, Udp, Ip6 ...", .key = true),
+         "the kernel's group of counters: Ip, Icmp, Tcp, TcpExt, Udp ...", .key = true),
     TEXT(name, counter.name, COUNTER_NAME,
          "the kernel's name of the counter: InSegs, Udp6InDatagrams ...", .key = true),
-    COMPUTED(value, VALUE_SIGNED, value, COUNTER_VALUE, "its value; a limit may be -1 for none",
+    COMPUTED(value, VALUE_SIGNED, value, COUNTER_VALUE, "its value; a limit of -1 means no limit",
              MEMBER(counter.magnitude), .counter = true, .grows = COUNTER_GROWS),
 };
 

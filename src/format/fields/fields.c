@@ -210,4 +210,4 @@ void field_counted(struct field *dst, const struct field *of, size_t index)
                           .value = counted_value};
 }
 
-const struct field field_count = NUMBER(count, count.count, 0, "rows with these values");
+const struct field field_count = NUMBER(count, count.count, 0, "number of rows with these values");

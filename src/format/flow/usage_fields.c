@@ -39,7 +39,7 @@ static struct value average_chain(const struct cell *cell)
     return cell->record->usage.buckets ? decimal(usage_average_chain(cell->record)) : unknown;
 }
 
-/* If the kernel does not tell it, it is estimated. */
+/* If the kernel does not report it, it is estimated. */
 static struct value entry_size(const struct cell *cell)
 {
     return number(usage_entry_size(cell->record));
@@ -64,23 +64,25 @@ static struct value sysctl(const struct cell *cell)
 /* In the order in which --columns=help lists them. Names and meanings stay once released. */
 static const struct field fields[] = {
     GAUGE(entries, usage.entries, USAGE_ENTRIES, "flows in the table"),
-    GAUGE(maximum, usage.maximum, USAGE_MAXIMUM, "how many there may be; 0 is no limit"),
+    GAUGE(maximum, usage.maximum, USAGE_MAXIMUM, "limit of entries; 0 means no limit"),
     COMPUTED(percent_full, VALUE_DECIMAL, percent_full, USAGE_ENTRIES | USAGE_MAXIMUM,
              "entries in percent of the maximum", .gauge = true),
     GAUGE(buckets, usage.buckets, USAGE_BUCKETS, "size of the hash table"),
     COMPUTED(average_chain, VALUE_DECIMAL, average_chain, USAGE_ENTRIES | USAGE_BUCKETS,
-             "entries in a bucket; each flow is in two, one a direction", .gauge = true),
-    COMPUTED(entry_size, VALUE_NUMBER, entry_size, 0, "bytes of a flow",
+             "average entries in a bucket; each flow is in two, one per direction", .gauge = true),
+    COMPUTED(entry_size, VALUE_NUMBER, entry_size, 0, "bytes that a flow takes",
              .optional = USAGE_ENTRY_SIZE, .gauge = true, .unit = UNIT_BYTES),
     COMPUTED(entry_size_estimated, VALUE_NUMBER, entry_size_estimated, 0,
-             "1 where slabinfo(5) did not say it, else 0", .optional = USAGE_ENTRY_SIZE),
+             "1 if slabinfo(5) could not be read, else 0", .optional = USAGE_ENTRY_SIZE),
     COMPUTED(memory, VALUE_NUMBER, memory, USAGE_ENTRIES | USAGE_BUCKETS,
-             "bytes of entries and buckets", .optional = USAGE_ENTRY_SIZE, .gauge = true,
+             "bytes that entries and buckets take", .optional = USAGE_ENTRY_SIZE, .gauge = true,
              .unit = UNIT_BYTES),
-    COUNTER(drop, usage.drop, USAGE_DROPS, "packets dropped because no flow could be made for them",
+    COUNTER(drop, usage.drop, USAGE_DROPS,
+            "packets dropped by a helper, or because no flow could be made for them",
             .unit = UNIT_PACKETS),
     COUNTER(early_drop, usage.early_drop, USAGE_DROPS, "flows dropped to make room for new ones"),
-    COMPUTED(sysctl, VALUE_TEXT, sysctl, 0, "what limits the entries", .key = true),
+    COMPUTED(sysctl, VALUE_TEXT, sysctl, 0, "name of the sysctl that sets the maximum",
+             .key = true),
 };
 
 const struct kind kind_flow_usage = {

@@ -10,7 +10,7 @@ static const struct field fields[] = {
     ADDRESS(group, group.address, GROUP_ADDRESS, "multicast address", .key = true),
     HOST(group_host, group.address, GROUP_ADDRESS, "name of that address"),
     GAUGE(users, group.users, GROUP_USERS,
-          "how many joined it on that interface: sockets and the kernel itself"),
+          "users of the group on that interface: sockets, and the kernel itself"),
 };
 
 static const struct borrowed borrowed[] = {BORROWED_TEXT(group.interface, GROUP_INTERFACE)};
