@@ -296,7 +296,7 @@ static void an_option_of_another_protocol_is_named(void **state)
     for (size_t i = 0; i < COUNT(others); i++) {
         char option[64], said[128];
         snprintf(option, sizeof option, "--%s", others[i].option);
-        snprintf(said, sizeof said, "%s is not of that protocol", option);
+        snprintf(said, sizeof said, "%s cannot be used with the protocol of -p", option);
         WRONG(said, "-p", others[i].protocol, option, others[i].argument);
         snprintf(said, sizeof said, "%s needs a protocol: -p tcp, for example", option);
         WRONG(said, option, others[i].argument);
@@ -308,8 +308,12 @@ static void names_that_are_none_of_a_protocol_are_named(void **state)
     (void)state;
     WRONG("`foo' unsupported protocol", "-p", "foo");
     WRONG("`256' unsupported protocol", "-p", "256");
-    WRONG("unknown state `FOO'", "-p", "tcp", "--state", "FOO");
-    WRONG("unknown state `OPEN'", "--state", "OPEN", "-p", "tcp");
+    WRONG("--state: NONE, SYN_SENT, SYN_RECV, ESTABLISHED, FIN_WAIT, CLOSE_WAIT, LAST_ACK, "
+          "TIME_WAIT, CLOSE, SYN_SENT2\nconntrack: unknown state `FOO'",
+          "-p", "tcp", "--state", "FOO");
+    WRONG("--state: NONE, REQUEST, RESPOND, PARTOPEN, OPEN, CLOSEREQ, CLOSING, TIMEWAIT, IGNORE, "
+          "INVALID\nconntrack: unknown state `CLOSE'",
+          "--state", "CLOSE", "-p", "dccp");
     WRONG("--role: client or server\nconntrack: unknown role `both'", "-p", "dccp", "--role",
           "both");
 }

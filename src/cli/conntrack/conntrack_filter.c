@@ -385,6 +385,21 @@ int conntrack_take_filter(struct conntrack_parsing *parsing, const struct option
 
 /* --- What goes with what ---------------------------------------------------------------------- */
 
+/* Lists the states that the protocol has. */
+static int fail_state(const struct conntrack_parsing *parsing, uint8_t protocol)
+{
+    char states[256] = "";
+    size_t length = 0;
+
+    for (uint8_t state = 0; flow_state_name(protocol, state).data; state++) {
+        const struct text name = flow_state_name(protocol, state);
+        length += (size_t)snprintf(states + length, sizeof states - length, "%s%.*s",
+                                   length ? ", " : "", (int)name.length, name.data);
+    }
+    common_misuse(&parsing->options->common, "--state: %s", states);
+    return conntrack_fail(parsing, "unknown state `", parsing->state, "'");
+}
+
 /* An option of a protocol goes with that protocol, wherever it stands. */
 static int check_protocol(struct conntrack_parsing *parsing)
 {
@@ -401,12 +416,13 @@ static int check_protocol(struct conntrack_parsing *parsing)
             return conntrack_fail(parsing, "--", option->name,
                                   " needs a protocol: -p tcp, for example");
         if (!(about->protocols & protocol_bits[number]))
-            return conntrack_fail(parsing, "--", option->name, " is not of that protocol");
+            return conntrack_fail(parsing, "--", option->name,
+                                  " cannot be used with the protocol of -p");
     }
     if (!parsing->state)
         return 0;
     if (conntrack_state(parsing->state, number, &found) < 0)
-        return conntrack_fail(parsing, "unknown state `", parsing->state, "'");
+        return fail_state(parsing, number);
     set_part(&parsing->options->filter,
              predicate_text(field_of("state"), flow_state_name(number, found).data));
     return 0;
