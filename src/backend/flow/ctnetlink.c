@@ -32,15 +32,17 @@ const struct table table_flow_one = TABLE(kind_flow, "flow", .single = true);
 const struct table table_flow_events = TABLE(kind_flow, "flow events", .endless = true);
 const struct table table_flow_count = TABLE(kind_flow_usage, "number of flows");
 const struct table table_flow_usage = TABLE(kind_flow_usage, "use of the flow table");
-const struct table table_flow_statistics = TABLE(kind_flow_statistics, "flow statistics");
+const struct table table_flow_statistics =
+    TABLE(kind_flow_statistics, "flow statistics", .file = "stat/nf_conntrack");
 const struct table table_expectations =
     TABLE(kind_expectation, "expectations", .file = "nf_conntrack_expect");
 const struct table table_expectation_one = TABLE(kind_expectation, "expectation", .single = true);
 const struct table table_expectation_events =
     TABLE(kind_expectation, "expectation events", .endless = true);
-const struct table table_expectation_count = TABLE(kind_flow_usage, "number of expectations");
+const struct table table_expectation_count =
+    TABLE(kind_flow_usage, "number of expectations", .file = "nf_conntrack_expect");
 const struct table table_expectation_statistics =
-    TABLE(kind_flow_statistics, "expectation statistics");
+    TABLE(kind_flow_statistics, "expectation statistics", .file = "stat/nf_conntrack");
 
 #define FIELDS_FLOW                                                                                \
     (FLOW_ORIG | FLOW_REPLY | FLOW_STATE | FLOW_TIMEOUT | FLOW_STATUS | FLOW_MARK | FLOW_SECMARK | \
@@ -270,8 +272,8 @@ static int dump_usage(struct reading *reading)
                           take_drops);
     if (result < 0) {
         reading->record.has &= ~USAGE_DROPS;
-        report_note(query->report, "%s: no numbers of dropped flows: %s", query->table->name,
-                    strerror(-result));
+        report_note(query->report, "%s: the counters of drops could not be read: %s",
+                    query->table->name, strerror(-result));
     }
     if (!query->exclusive)
         flow_usage_complete(query, &reading->record);
@@ -407,8 +409,9 @@ static const char *remedy(const struct table *table, int error)
     switch (error) {
     case -EPERM:
         if (table == &table_flows_zeroed && rights_elevated())
-            return "setting counters to 0 needs CAP_NET_ADMIN of the user's own, not one lent by "
-                   "the program's file";
+            return "setting counters to 0 needs CAP_NET_ADMIN of the user; the program's file "
+                   "cannot "
+                   "give it";
         return "ctnetlink needs CAP_NET_ADMIN";
     case -EINVAL: /* nfnetlink: no such subsystem */
     case -EPROTONOSUPPORT:

@@ -75,7 +75,8 @@ static const char *missing_words(const struct conntrack_options *options)
         return options->table == TABLE_EXPECT ? "Operation failed: such expectation doesn't exist"
                                               : "Operation failed: such conntrack doesn't exist";
     if (options->common.proc_root)
-        return "the captured tree has no such file of connection tracking";
+        return "the captured tree has neither sys/net/netfilter/nf_conntrack_count nor "
+               "net/stat/nf_conntrack";
     return "the kernel has no connection tracking (modules nf_conntrack, nf_conntrack_netlink)";
 }
 
@@ -160,7 +161,8 @@ static void sum_up(const void *arg, struct report *report)
     const bool complete = report->listed || !report->partial;
 
     if (conntrack->most && report->listed == conntrack->most)
-        report_loss(report, "--sort keeps %d events, and ends after these", EVENTS_KEPT_MAX);
+        report_loss(report, "--sort ended after %d events: later events are missing",
+                    EVENTS_KEPT_MAX);
     if (report->ended || !complete)
         return;
     if (what)
