@@ -59,7 +59,8 @@ static void note_mistyped(const char *word)
         fprintf(stderr, "fastnet: 'help' is ignored, as netstat ignores operands: see --help\n");
     for (size_t i = 0; i < COUNT(personalities); i++)
         if (strncmp(personalities[i].name, word, ALIKE) == 0)
-            fprintf(stderr, "fastnet: '%s' is ignored, as netstat ignores operands: is it %s?\n",
+            fprintf(stderr,
+                    "fastnet: '%s' is ignored, as netstat ignores operands: did you mean %s?\n",
                     options_typed(text, word, strlen(word)), personalities[i].name);
 }
 

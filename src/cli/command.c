@@ -149,7 +149,7 @@ static int resolve_sort(struct listing_command *command)
             listing->sort = command->shown[i];
     if (!listing->sort)
         return common_misuse_typed(command->common, "--sort",
-                                   counted ? "neither count nor one of the columns counted by:"
+                                   counted ? "not count, and not a column of --count-by:"
                                            : no_such_column,
                                    name, strlen(name));
     needs_add(&listing->needs, field_needs(listing->sort));
@@ -173,8 +173,7 @@ static int resolve_source(struct listing_command *command)
     if (!proc_tree_is_directory(root) || strlen(root) > PATH_MAX / 2)
         return common_misuse_typed(common, "--proc-root", "no such directory:", root, strlen(root));
     if (common->backend == BACKEND_NETLINK)
-        return common_misuse_typed(common, "--proc-root",
-                                   "does not go with --backend=netlink:", root, strlen(root));
+        return common_misuse(common, "--proc-root: cannot be combined with --backend=netlink");
     listing->backend = BACKEND_PROC; /* a captured tree says nothing of this machine's sockets */
     return 0;
 }
@@ -199,7 +198,7 @@ int command_resolve(struct listing_command *command, bool *done)
     if (common->delta && !has_counters(command->kind))
         return common_misuse(common, "--delta: %s have no counters", command->kind->name);
     if (common->columns && common->count_by)
-        return common_misuse(common, "--columns and --count-by exclude each other");
+        return common_misuse(common, "--columns and --count-by cannot be combined");
     status = resolve_shown(command);
     if (!status)
         status = resolve_sort(command);

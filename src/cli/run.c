@@ -55,7 +55,8 @@ static int list_in_child(const struct listing_command *command, struct engine *e
         ended = waitpid(child, &status, 0);
     while (ended < 0 && errno == EINTR);
     if (ended != child || !WIFEXITED(status)) {
-        fprintf(stderr, "%s: a pass of the listing failed\n", command->common->program);
+        fprintf(stderr, "%s: the process that made the listing ended unexpectedly\n",
+                command->common->program);
         *last = true;
         return STATUS_FAILURE;
     }

@@ -165,7 +165,7 @@ static void events_may_be_chosen(void **state)
                      1u << FLOW_NEW | 1u << FLOW_UPDATE);
     WRONG("--event-mask: NEW, UPDATES, DESTROY, ALL\nconntrack: Bad parameter `FOO'", "-E", "-e",
           "FOO");
-    WRONG("--exact is not for events", "-E", "--exact");
+    WRONG("--exact cannot be combined with -E", "-E", "--exact");
 }
 
 static void counters_are_zeroed_only_without_a_filter(void **state)
@@ -247,9 +247,12 @@ static void what_fastnet_has_besides_goes_with_every_command(void **state)
 static void operands_are_refused(void **state)
 {
     (void)state;
-    WRONG("`expect' is no option: tables follow -L, -G, -E ...", "expect", "--json");
-    WRONG("`more' is no option: tables follow -L, -G, -E ...", "-p", "tcp", "more");
-    WRONG("`-D' is no option: tables follow -L, -G, -E ...", "-p", "tcp", "--", "-D");
+    WRONG("`expect' is not an option; a table's name follows -L, -G, -E, -C or -S", "expect",
+          "--json");
+    WRONG("`more' is not an option; a table's name follows -L, -G, -E, -C or -S", "-p", "tcp",
+          "more");
+    WRONG("`-D' is not an option; a table's name follows -L, -G, -E, -C or -S", "-p", "tcp", "--",
+          "-D");
 }
 
 static void mistakes_are_told_in_getopts_words(void **state)

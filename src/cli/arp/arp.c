@@ -28,7 +28,7 @@ static const char *const groups[] = {"Which neighbours", "How they are shown", "
 
 /* In net-tools' order: it shows in the message about an ambiguous abbreviation. */
 static const struct option options_table[] = {
-    OPTION('v', "verbose", SHOW, "how many there are and were shown", SETS(verbose)),
+    OPTION('v', "verbose", SHOW, "say how many entries there are and were found", SETS(verbose)),
     OPTION('V', "version", OTHER, "version and build options"),
     OPTION('a', "all", SHOW, "in BSD style", SETS(all)),
     OPTION('d', "delete", CHANGES, "delete an entry"),
@@ -39,10 +39,10 @@ static const struct option options_table[] = {
     OPTION_ROW('A', 'p', NULL, WHICH, "the same", TAKES("FAMILY"), OF("inet")),
     OPTION('H', "hw-type", WHICH, "by hardware type: ether, ax25 ...", TAKES("TYPE"), OF(HARDWARE)),
     OPTION_ROW('H', 't', NULL, WHICH, "the same", TAKES("TYPE"), OF(HARDWARE)),
-    OPTION('i', "device", WHICH, "of this interface", TAKES("IF"), SETS(device)),
+    OPTION('i', "device", WHICH, "only neighbours on this interface", TAKES("IF"), SETS(device)),
     OPTION('h', "help", OTHER, "this help"),
     OPTION('D', "use-device", CHANGES, "add with an interface's address"),
-    OPTION('N', "symbolic", 0, NULL),
+    OPTION('N', "symbolic", SHOW, "not supported, as in arp"),
     OPTION('e', NULL, SHOW, "in Linux style, the default", SETS(linux_style)),
 };
 
@@ -98,7 +98,7 @@ static int take_hardware(struct arp_options *options, const char *name)
 
 static int refuse(const struct option *option, const char *program)
 {
-    fprintf(stderr, "%s: arp -%c would change the table, and fastnet only reads: use 'ip neigh'\n",
+    fprintf(stderr, "%s: arp -%c changes the table, which fastnet only reads: use 'ip neigh'\n",
             program, option->letter);
     return STATUS_REFUSED;
 }

@@ -23,11 +23,12 @@ static const char *const groups[] = {"Commands", "Which flows",
 #define CHANGE(letter, name, ...) OPTION_ROW(OPTION_CHANGE, letter, name, 0, NULL, __VA_ARGS__)
 
 static const struct option options_table[] = {
-    OPTION('L', "dump", GROUP_COMMANDS, "list (default): flows, expect, dying, unconfirmed", TABLE),
-    OPTION('G', "get", GROUP_COMMANDS, "the one flow that -p, -s, -d and ports name", TABLE),
+    OPTION('L', "dump", GROUP_COMMANDS, "list (default): conntrack, expect, dying or unconfirmed",
+           TABLE),
+    OPTION('G', "get", GROUP_COMMANDS, "one flow, named by -p, -s, -d and ports", TABLE),
     OPTION('E', "event", GROUP_COMMANDS, "events of flows or expectations until interrupted",
            TABLE),
-    OPTION('C', "counter", GROUP_COMMANDS, "how many flows, or expectations, there are", TABLE),
+    OPTION('C', "counter", GROUP_COMMANDS, "number of flows or of expectations", TABLE),
     OPTION('S', "stats", GROUP_COMMANDS, "counters of each processor", TABLE),
     LONG(OPTION_USAGE, "usage", GROUP_COMMANDS, "how full the table is, and what limits it"),
     OPTION('f', "family", GROUP_FILTERS, "ipv4 or ipv6", TAKES("FAMILY"), OF("ipv4 ipv6")),
@@ -39,8 +40,8 @@ static const struct option options_table[] = {
     ALIAS('d', "dst", "ADDR[/LEN]"),
     OPTION('r', "reply-src", GROUP_FILTERS, "source, reply direction", TAKES("ADDR[/LEN]")),
     OPTION('q', "reply-dst", GROUP_FILTERS, "destination, reply direction", TAKES("ADDR[/LEN]")),
-    LONG(OPTION_MASK_SRC, "mask-src", GROUP_FILTERS, "the bits of --src that count", TAKES("MASK")),
-    LONG(OPTION_MASK_DST, "mask-dst", GROUP_FILTERS, "the bits of --dst that count", TAKES("MASK")),
+    LONG(OPTION_MASK_SRC, "mask-src", GROUP_FILTERS, "bits of -s that count", TAKES("MASK")),
+    LONG(OPTION_MASK_DST, "mask-dst", GROUP_FILTERS, "bits of -d that count", TAKES("MASK")),
     OPTION('u', "status", GROUP_FILTERS, "ASSURED, SEEN_REPLY, UNREPLIED ...; ! for not",
            TAKES("[!]STATUS,..."),
            OF("ASSURED SEEN_REPLY UNREPLIED UNSET FIXED_TIMEOUT EXPECTED "
@@ -56,7 +57,8 @@ static const struct option options_table[] = {
     OPTION('n', "src-nat", GROUP_FILTERS, "whose source was translated", WORD("[ADDR][:PORT]")),
     OPTION('g', "dst-nat", GROUP_FILTERS, "whose destination was translated",
            WORD("[ADDR][:PORT]")),
-    OPTION('j', "any-nat", GROUP_FILTERS, "either of them", WORD("[ADDR][:PORT]")),
+    OPTION('j', "any-nat", GROUP_FILTERS, "whose source or destination was translated",
+           WORD("[ADDR][:PORT]")),
     BY_PROTOCOL(OPTION_SPORT, "sport", "PORT", "source port, original direction"),
     ALIAS(OPTION_SPORT, "orig-port-src", "PORT"),
     BY_PROTOCOL(OPTION_DPORT, "dport", "PORT", "destination port, original direction"),
@@ -85,10 +87,10 @@ static const struct option options_table[] = {
          OF("client server")),
     OPTION('o', "output", GROUP_SHOW, "extended id timestamp ktimestamp labels xml save",
            TAKES("FORM,..."), OF("extended id timestamp ktimestamp labels xml save userspace")),
-    OPTION('e', "event-mask", GROUP_SHOW, "of -E: NEW, UPDATES, DESTROY, ALL", TAKES("EVENT,..."),
-           OF("NEW UPDATES DESTROY ALL")),
-    OPTION('b', "buffer-size", GROUP_SHOW, "of -E: size of the receive buffer", TAKES("BYTES")),
-    OPTION('z', "zero", GROUP_SHOW, "set to 0 the counters that are listed"),
+    OPTION('e', "event-mask", GROUP_SHOW, "events that -E shows: NEW, UPDATES, DESTROY, ALL",
+           TAKES("EVENT,..."), OF("NEW UPDATES DESTROY ALL")),
+    OPTION('b', "buffer-size", GROUP_SHOW, "with -E: size of the receive buffer", TAKES("BYTES")),
+    OPTION('z', "zero", GROUP_SHOW, "set the listed counters to 0"),
     OPTION('h', "help", GROUP_OTHER, "this help"),
     OPTION('V', "version", GROUP_OTHER, "version and build options"),
     CHANGE('D', "delete", WORD(NULL)),
@@ -219,7 +221,7 @@ static int take_option(const struct option *option, const char *argument, void *
 
     if (option->id == OPTION_OPERAND)
         return conntrack_fail(parsing, "`", argument,
-                              "' is no option: tables follow -L, -G, -E ...");
+                              "' is not an option; a table's name follows -L, -G, -E, -C or -S");
     if (!is_given(parsing, option->id))
         parsing->given[parsing->given_count++] = option;
     switch (option->id) {
@@ -303,7 +305,7 @@ static int check(struct conntrack_parsing *parsing)
     if (!status && options->zero && options->common.exact)
         status = conntrack_fail(parsing, "Can't use -z with --exact, which reads twice", "", "");
     if (!status && options->command == COMMAND_EVENT && options->common.exact)
-        status = conntrack_fail(parsing, "--exact is not for events", "", "");
+        status = conntrack_fail(parsing, "--exact cannot be combined with -E", "", "");
     return status;
 }
 

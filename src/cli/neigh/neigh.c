@@ -21,12 +21,12 @@ static const char *const groups[] = {"Which neighbours", "About fastnet"};
 static const struct option options_table[] = {
     OPTION('4', NULL, WHICH, "IPv4 only", SETS(inet)),
     OPTION('6', NULL, WHICH, "IPv6 only", SETS(inet6)),
-    OPTION('i', "device", WHICH, "of this interface", TAKES("IF"), SETS(device)),
-    LONG(OPTION_STATE, "state", WHICH, "in one of these states", TAKES("A,B,..."),
+    OPTION('i', "device", WHICH, "only neighbours on this interface", TAKES("IF"), SETS(device)),
+    LONG(OPTION_STATE, "state", WHICH, "only neighbours in one of these states", TAKES("A,B,..."),
          OF("REACHABLE STALE DELAY PROBE FAILED INCOMPLETE PERMANENT NOARP NONE")),
-    LONG(OPTION_PROXY, "proxy", WHICH, "proxies only: addresses this machine answers for",
+    LONG(OPTION_PROXY, "proxy", WHICH, "only proxies: addresses this machine answers for",
          SETS(proxies)),
-    LONG(OPTION_MASTER, "master", WHICH, "of interfaces that belong to DEV (bridge, bond, VRF)",
+    LONG(OPTION_MASTER, "master", WHICH, "only on interfaces of DEV (bridge, bond or VRF)",
          TAKES("DEV"), SETS(master)),
     OPTION('n', "numeric", WHICH, "accepted, no effect", SETS(numeric)),
     OPTION('h', "help", OTHER, "this help"),
@@ -83,7 +83,7 @@ int neigh_parse(struct neigh_options *options, int argc, char *const argv[], boo
 
     if (!status && !*done && options->proxies && options->has_states)
         return common_misuse(&options->common,
-                             "--proxy and --state exclude each other: proxies have no state");
+                             "--proxy and --state cannot be combined: proxies have no state");
     return status;
 }
 
@@ -147,7 +147,7 @@ static int find_interfaces(const struct neigh_options *options, uint32_t *master
     if (!status)
         status = find_interface(&options->common, options->master, master);
     if (!status && options->master && !*master) {
-        fprintf(stderr, "%s: --master: only netlink tells what belongs to a device\n",
+        fprintf(stderr, "%s: --master needs netlink, not /proc or a captured tree\n",
                 options->common.program);
         return STATUS_FAILURE;
     }
@@ -168,7 +168,7 @@ static int list(const struct neigh_options *options)
     const int status = find_interfaces(options, &master);
     const bool plain = options->common.format == FORMAT_PLAIN;
     const struct listing_table table = {.table = choose_table(options),
-                                        .missing = "this table of neighbours cannot be had here",
+                                        .missing = "the kernel has no table of these neighbours",
                                         .if_missing = MISSING_ENDS};
     struct listing_command command = {
         .common = &options->common,

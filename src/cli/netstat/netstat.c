@@ -252,8 +252,9 @@ int netstat_groups(const struct netstat_options *options)
     };
 
     if (options->named_protocols > 1 && !options->all_protocols)
-        return common_misuse(&options->common,
-                             "--groups: sockets have other columns; list them by themselves");
+        return common_misuse(
+            &options->common,
+            "--groups: groups and sockets have different columns: list them separately");
     return command_run(&command);
 }
 

@@ -76,7 +76,7 @@ static const struct option_table netstat_table = {groups, COUNT(groups), options
                                                   COUNT(options_table)};
 
 /* In a table of its own, so that no abbreviation of netstat's own options becomes ambiguous. */
-static const char *const own_groups[] = {"Of interfaces and counters"};
+static const char *const own_groups[] = {"Interfaces and counters"};
 static const struct option own_options[] = {
     LONG(OPTION_DELTA, "delta", 0, "with -c: rates per second", SETS(common.delta)),
 };
@@ -283,7 +283,7 @@ int netstat_parse(struct netstat_options *options, int argc, char *const argv[],
     if (status || *done)
         return status;
     if (options->other_tables > 1)
-        return common_misuse(common, "-r, -i, -M and -s exclude one another");
+        return common_misuse(common, "-r, -i, -M and -s cannot be combined");
     if (common->delta && !options->continuous)
         return common_misuse(common, "--delta needs -c");
     complete(options);
