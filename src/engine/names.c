@@ -75,7 +75,8 @@ void run_look_again_for_owners(struct run *run)
     error = owners ? owners_refresh(owners) : 0;
     rights_lower();
     if (error < 0)
-        report_note(run->report, "owners: the second look failed: %s", strerror(-error));
+        report_note(run->report, "owners: %s could not be read a second time: %s",
+                    run->listing->proc_root, strerror(-error));
 }
 
 void run_report_owners(struct run *run)
@@ -125,8 +126,8 @@ static void resolve_hosts(struct run *run)
     if (unanswered == 0)
         unanswered = hosts_resolve(hosts, HOSTS_MILLISECONDS);
     if (unanswered > 0)
-        report_note(run->report, "%d addresses had no name after %d seconds", unanswered,
-                    HOSTS_MILLISECONDS / 1000);
+        report_note(run->report, "%d address%s got no answer within %d seconds", unanswered,
+                    unanswered == 1 ? "" : "es", HOSTS_MILLISECONDS / 1000);
     if (unanswered < 0)
         report_note(run->report, "hosts: not looked up: %s", strerror(-unanswered));
 }

@@ -103,7 +103,7 @@ static void put_reason(const struct run *run, const struct table *table,
 
     if (error == -ENOTDIR)
         snprintf(reason, size, "%s/net is not there%s", run->listing->proc_root,
-                 run_is_captured(run) ? "" : " (is it mounted with subset=pid?)");
+                 run_is_captured(run) ? "" : " (is /proc mounted with subset=pid?)");
     else if (run_is_captured(run) && table->file && backend->source == BACKEND_PROC && !remedy)
         snprintf(reason, size, "%s/net/%s: %s", run->listing->proc_root, table->file,
                  error == -EINVAL  ? "not a regular file"
@@ -155,7 +155,7 @@ static void report_failure(struct run *run, const struct listing_table *table,
     }
     if (!answers->count)
         report_loss(run->report, "%s: %s", table->table->name,
-                    run_is_captured(run)                    ? "a captured tree does not have this"
+                    run_is_captured(run)                    ? "a captured tree cannot have this"
                     : run->listing->backend == BACKEND_PROC ? "this needs netlink, not /proc"
                                                             : "this needs /proc, not netlink");
     else if (kernel_lacks_it && !refused)
@@ -293,8 +293,8 @@ static void ask_again(struct run *run, const struct listing_table *table,
                     "may be missing",
                     table->table->name, PASSES_MAX, backend->name);
     if (before.unidentified)
-        report_loss(run->report, "%s: --exact: %zu rows cannot be told apart: one may be missing",
-                    table->table->name, before.unidentified);
+        report_loss(run->report, "%s: --exact: %zu row%s cannot be told apart: rows may be missing",
+                    table->table->name, before.unidentified, before.unidentified == 1 ? "" : "s");
 }
 
 /* Whether rows without these fields are wanted, whatever else they have. */
@@ -338,9 +338,10 @@ static void make_exact(struct run *run, const struct listing_table *table,
         report_note(run->report, "--exact: %s may lack rows that its capture missed",
                     run->listing->proc_root);
     else if (run->listing->exact && table->table->unidentified)
-        report_loss(run->report,
-                    "%s: --exact has no effect: its rows cannot be told apart, one may be missing",
-                    table->table->name);
+        report_loss(
+            run->report,
+            "%s: --exact has no effect: its rows cannot be told apart, so some may be missing",
+            table->table->name);
 }
 
 /* Whether this answer is a fault of the machine and not a refusal. */
@@ -366,9 +367,13 @@ static void put_answer(char *reason, size_t size, const struct table *table,
 {
     const char *remedy = remedy_of(backend, table, error);
 
-    snprintf(reason, size, "%s %s: %s%s", backend->name,
-             remedy || is_refusal(error) ? "refused" : "failed", remedy ? remedy : strerror(-error),
-             unknown ? "; values that only it has are unknown" : "");
+    const char *verdict = remedy || is_refusal(error) ? "refused" : "failed";
+    const int length = snprintf(reason, size, "%s %s: %s", backend->name, verdict,
+                                remedy ? remedy : strerror(-error));
+
+    if (unknown && (size_t)length < size)
+        snprintf(reason + length, size - (size_t)length, "; values that only %s has are unknown",
+                 backend->name);
 }
 
 /*
@@ -412,8 +417,8 @@ static bool read_by(struct run *run, const struct listing_table *table,
     if (*error < 0 && !pass.rows)
         return false;
     if (*error < 0)
-        report_loss(run->report, "%s: %s ended after %zu rows: %s", table->table->name,
-                    backend->name, pass.rows, strerror(-*error));
+        report_loss(run->report, "%s: %s ended after %zu row%s: %s", table->table->name,
+                    backend->name, pass.rows, pass.rows == 1 ? "" : "s", strerror(-*error));
     else
         make_exact(run, table, backend, pass);
     return true;

@@ -239,7 +239,7 @@ static void a_table_that_the_named_backend_has_not_is_told(void **state)
     stage->table.table = &table_flows_dying;
     assert_int_equal(run(stage), 0);
     assert_int_equal(stage->report.count, 1);
-    assert_true(report_says(&stage->report, "dying flows: a captured tree does not have this"));
+    assert_true(report_says(&stage->report, "dying flows: a captured tree cannot have this"));
     assert_true(stage->report.partial);
     assert_int_equal(stage->scene->peer.request_count, 0);
 }

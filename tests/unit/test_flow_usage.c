@@ -218,7 +218,7 @@ static void counters_that_are_cut_are_a_loss(void **state)
     assert_int_equal(scene->count, 1);
     assert_true(scene->report.partial);
     assert_int_equal(scene->report.count, 1);
-    assert_true(report_says(&scene->report, "is cut: its last line has no end"));
+    assert_true(report_says(&scene->report, "is truncated: its last line has no newline"));
 }
 
 static void counters_that_are_cut_in_their_heading_are_a_loss(void **state)
@@ -229,7 +229,7 @@ static void counters_that_are_cut_in_their_heading_are_a_loss(void **state)
     assert_int_equal(flow_scene_list(scene, &table_flow_statistics), 0);
     assert_int_equal(scene->count, 0);
     assert_true(scene->report.partial);
-    assert_true(report_says(&scene->report, "is cut: its last line has no end"));
+    assert_true(report_says(&scene->report, "is truncated: its last line has no newline"));
 }
 
 static void usage_is_put_together_from_several_files(void **state)

@@ -476,8 +476,8 @@ static void above_ninety_percent_usage_warns(void **state)
     (void)state;
     assert_string_equal(strstr(written_row(&plain, &record), "sysctl "),
                         "sysctl         net.netfilter.nf_conntrack_max\n"
-                        "The table is 90.00 % full: new connections will be dropped when it "
-                        "is; raise the sysctl.\n");
+                        "The table is 90.00 % full. When it is full, new connections are dropped. "
+                        "Raise the sysctl.\n");
     record.usage.entries = 235929;
     assert_string_equal(strstr(written_row(&plain, &record), "sysctl "),
                         "sysctl         net.netfilter.nf_conntrack_max\n");

@@ -251,7 +251,7 @@ static void what_is_wrong_with_a_file_is_told(void **state)
     snprintf(text, sizeof text, "%s%s", heading, whole);
     listing = list_text(text, &table_arp);
     assert_int_equal(listing.kept.count, 1);
-    assert_true(report_says(&listing.report, "its last line has no end"));
+    assert_true(report_says(&listing.report, "its last line has no newline"));
     kept_finish(&listing.kept);
 }
 

@@ -92,7 +92,8 @@ static void a_file_that_ends_in_a_line_is_cut(void **state)
     assert_int_equal(flow_scene_list(scene, &table_flows), 0);
     assert_int_equal(scene->count, 1);
     assert_true(scene->report.partial);
-    assert_true(report_says(&scene->report, "net/nf_conntrack is cut: its last line has no end"));
+    assert_true(
+        report_says(&scene->report, "net/nf_conntrack is truncated: its last line has no newline"));
 }
 
 static void a_row_that_is_refused_ends_the_dump(void **state)

@@ -180,7 +180,8 @@ static void a_last_line_without_an_end_is_taken_and_reported(void **state)
     assert_string_equal(scene->text, "one tw ");
     assert_int_equal(scene->report.count, 1);
     assert_true(scene->report.partial);
-    assert_true(report_says(&scene->report, "/net/rows is cut: its last line has no end"));
+    assert_true(
+        report_says(&scene->report, "/net/rows is truncated: its last line has no newline"));
 }
 
 static void an_empty_file_is_a_loss_where_something_is_always_there(void **state)

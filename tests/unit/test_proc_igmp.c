@@ -196,7 +196,8 @@ static void a_file_that_ends_in_a_line_is_cut(void **state)
 
     assert_int_equal(list_igmp(scene, "1\tlo        :     1      V3\n\t\t\t\t010000E0     1"), 0);
     assert_string_equal(scene->text, "lo#1 224.0.0.1*1\n");
-    assert_true(report_says(&scene->report, "/net/igmp is cut: its last line has no end"));
+    assert_true(
+        report_says(&scene->report, "/net/igmp is truncated: its last line has no newline"));
 }
 
 static void what_is_not_there_is_told_apart(void **state)

@@ -558,7 +558,7 @@ static void a_last_line_without_newline_is_a_row_and_told(void **state)
     assert_int_equal(scene->kept.count, 2);
     assert_true(scene->report.partial);
     assert_int_equal(scene->report.count, 1);
-    assert_true(report_says(&scene->report, "is cut"));
+    assert_true(report_says(&scene->report, "is truncated"));
 }
 
 /* A captured file that breaks off: no row is invented, and unless it is between lines, it is told.

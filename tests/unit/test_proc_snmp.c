@@ -320,7 +320,8 @@ static void files_that_are_cut_or_empty_are_told(void **state)
     tree_puts(&scene->tree, "netstat", "");
     assert_int_equal(list(scene, &table_counters), 0);
     assert_string_equal(scene->text, ":Ip.A=1 ");
-    assert_true(report_says(&scene->report, "/net/snmp is cut: its last line has no end"));
+    assert_true(
+        report_says(&scene->report, "/net/snmp is truncated: its last line has no newline"));
     assert_true(report_says(&scene->report, "/net/netstat is empty"));
     assert_true(scene->report.partial);
 }

@@ -537,7 +537,8 @@ static void malformed_lines_are_skipped_counted_and_told(void **state)
     tree_puts(&scene->tree, "route", text);
     assert_int_equal(list_file(scene, &table_route), 0);
     assert_int_equal(scene->count, 1);
-    assert_true(report_says(&scene->report, "/net/route is cut: its last line has no end"));
+    assert_true(
+        report_says(&scene->report, "/net/route is truncated: its last line has no newline"));
     assert_true(report_says(&scene->report, "/net/route: skipped 1 malformed line, the first is "
                                             "line 3"));
     assert_int_equal(list_file(scene, &table_route6), -ENOENT);

@@ -32,7 +32,9 @@ static void report_unknown_status(const struct query *query)
         predicate_requires(query->where, offsetof(struct record, flow.status), PREDICATE_MASKED);
 
     if (status && status->mask.bits[0] & ~told)
-        report_loss(query->report, "%s: %s/net/%s does not tell that status: rows may be wrong",
+        report_loss(query->report,
+                    "%s: %s/net/%s does not have the status that was asked for: rows may be "
+                    "missing or wrong",
                     query->table->name, query->proc_root, FLOWS);
 }
 

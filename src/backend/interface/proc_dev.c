@@ -51,8 +51,7 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     if (result < 0)
         return result;
     if (query->needs & ~(uint64_t)INTERFACE_COUNTERS)
-        report_loss(query->report,
-                    "%s/net/dev is all that was read: it has names and counters, and nothing else",
+        report_loss(query->report, "only %s/net/dev was read: it has only names and counters",
                     query->proc_root);
     return proc_file_rows(&file, fn, arg);
 }

@@ -115,7 +115,7 @@ static void report_missing(const struct query *query)
 {
     if (query->table != &table_arp)
         report_loss(query->report,
-                    "%s/net/arp is all that was read: it has no %sNOARP entries, and no state but "
+                    "only %s/net/arp was read: it has no %sNOARP entries, and only the state "
                     "PERMANENT",
                     query->proc_root, query->table->family == AF_UNSPEC ? "IPv6, no " : "");
 }

@@ -224,7 +224,7 @@ static int completion(const struct dump *dump, const struct nlmsghdr *message)
     int error = 0;
 
     if (mnl_nlmsg_get_payload_len(message) < sizeof error) {
-        report_loss(dump->report, "the end of a netlink dump does not say how it went");
+        report_loss(dump->report, "a netlink dump ended without a status: rows may be missing");
         return 0;
     }
     memcpy(&error, mnl_nlmsg_get_payload(message), sizeof error);
@@ -241,7 +241,7 @@ static int take_message(struct dump *dump, const struct nlmsghdr *message)
     if (message->nlmsg_seq != dump->netlink->sequence ||
         message->nlmsg_pid != dump->channel->port) {
         /* a channel with an unread answer is closed: this one belongs to no question */
-        report_loss(dump->report, "passed over a netlink message that answers another request");
+        report_loss(dump->report, "ignored a netlink message that answers another request");
         return MORE;
     }
     if (message->nlmsg_flags & NLM_F_DUMP_INTR)
@@ -286,7 +286,7 @@ static int take_datagram(struct dump *dump, ssize_t length)
 
 static void note_stranger(struct report *report)
 {
-    report_note(report, "refused a netlink message that the kernel did not send");
+    report_note(report, "ignored a netlink message that the kernel did not send");
 }
 
 static int run_dump(struct dump *dump, struct nlmsghdr *request)
@@ -387,7 +387,7 @@ static int listen_once(struct netlink *netlink, int fd, const struct netlink_lis
     }
     if (length == -ENOBUFS) {
         report_loss(report, "events were lost: they came faster than they were read "
-                            "(--buffer-size takes a larger buffer)");
+                            "(use --buffer-size to set a larger buffer)");
         return 0;
     }
     if (length <= 0)

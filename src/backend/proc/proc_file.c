@@ -22,8 +22,8 @@ int proc_file_next(struct proc_file *file, struct line *line)
     int result = lines_next(&file->lines, line);
 
     if (result > 0 && line->unended)
-        report_loss(query->report, "%s/net/%s is cut: its last line has no end", query->proc_root,
-                    file->name);
+        report_loss(query->report, "%s/net/%s is truncated: its last line has no newline",
+                    query->proc_root, file->name);
     if (result == 0 && !file->lines.number && (file->heading || file->counters))
         report_loss(query->report, "%s/net/%s is empty%s", query->proc_root, file->name,
                     file->heading ? ": not even a heading" : "");

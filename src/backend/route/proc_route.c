@@ -205,11 +205,9 @@ static bool is_too_large(const struct query *query)
 static void report_further_hops(const struct query *query)
 {
     if (query->table == &table_route && (query->needs & ROUTE_FURTHER_HOPS))
-        report_loss(
-            query->report,
-            "%s/net/route is all that was read: of several next hops of a route it has only "
-            "the first",
-            query->proc_root);
+        report_loss(query->report,
+                    "only %s/net/route was read: of several next hops it has only the first",
+                    query->proc_root);
 }
 
 static int dump(const struct query *query, record_fn fn, void *arg)

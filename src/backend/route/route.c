@@ -58,7 +58,7 @@ static int take_hidden(struct reading *reading)
         return -EOPNOTSUPP;
     reading->rows.record.has &= ~ROUTE_FLAGS;
     report_loss(query->report,
-                "%s: the kernel does not say where routes by nexthop objects go "
+                "%s: the kernel does not report the next hops of routes that use nexthop objects "
                 "(net.ipv4.nexthop_compat_mode is 0)",
                 query->table->name);
     return 0;

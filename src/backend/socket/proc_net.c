@@ -274,8 +274,8 @@ static int dump_unix(const struct query *query, record_fn fn, void *arg)
     if (doubts.rows)
         report_loss(
             query->report,
-            "unix: %zu row%s of %s/net/unix may be forged, since any user can put a newline "
-            "into the name of a socket: netlink did not check %s",
+            "unix: %zu row%s of %s/net/unix may be forged: netlink did not confirm %s, and any "
+            "user can put a newline into a socket's name",
             doubts.rows, doubts.rows == 1 ? "" : "s", query->proc_root,
             doubts.rows == 1 ? "it" : "them");
     return result;

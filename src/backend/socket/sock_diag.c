@@ -54,7 +54,7 @@ const struct table table_unix = TABLE("unix", AF_UNIX, 0);
 #define FIELDS_UNIX                                                                                \
     (SOCKET_STATE | SOCKET_QUEUES | SOCKET_UID | SOCKET_INODE | SOCKET_TYPE | SOCKET_PATH |        \
      SOCKET_UNIX_FLAGS | SOCKET_COOKIE)
-/* What a half-open connection's message says 0 of, since the numbers belong to its listener. */
+/* These are 0 in a half-open connection's message, because the numbers belong to its listener. */
 #define FIELDS_NOT_HALF_OPEN (SOCKET_UID | SOCKET_RETRANSMITS | SOCKET_PROBES)
 
 static uint64_t fields(const struct table *table)
@@ -324,7 +324,9 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     result = netlink_dump(query->netlink, NETLINK_SOCK_DIAG, &request.header,
                           is_unix ? take_unix : take_inet, &reading, query->report);
     if (is_unix && result == 0 && (query->needs & SOCKET_PENDING))
-        report_loss(query->report, "unix: netlink does not list connections not yet accepted");
+        report_loss(query->report,
+                    "unix: netlink does not list connections that are not accepted yet: these rows "
+                    "are missing");
     half_open_finish(&reading.half_open);
     return result;
 }

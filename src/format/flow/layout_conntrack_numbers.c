@@ -84,7 +84,7 @@ char *block_usage(char *dst, const struct record *record)
     if (!entries || !limited || !is_nearly_full(usage))
         return dst;
     if (record->usage.entries >= record->usage.maximum)
-        return PUT(dst, "The table is full: new connections are dropped; raise the sysctl.\n");
+        return PUT(dst, "The table is full: new connections are dropped. Raise the sysctl.\n");
     dst = put_hundredths(PUT(dst, "The table is "), percent);
-    return PUT(dst, " % full: new connections will be dropped when it is; raise the sysctl.\n");
+    return PUT(dst, " % full. When it is full, new connections are dropped. Raise the sysctl.\n");
 }
