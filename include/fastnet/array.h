@@ -10,7 +10,8 @@
 /* The pointer at this index of an array of pointers; NULL past its end. */
 #define POINTER_AT(array, index) ((index) < COUNT(array) ? (array)[index] : NULL)
 
-/* Makes room for `needed` elements. Returns the array, perhaps moved; NULL: it is unchanged. */
+/* Makes room for `needed` elements. Returns the array, which may have moved; NULL when memory is
+ * short: it is unchanged then. */
 static inline void *array_with_room(void *array, size_t *capacity, size_t needed, size_t size)
 {
     size_t larger = *capacity ? *capacity * 2 : 64;
@@ -27,8 +28,8 @@ static inline void *array_with_room(void *array, size_t *capacity, size_t needed
 }
 
 /*
- * A stable sort: it keeps equal elements in order, which qsort(3) does not promise. compare() is as
- * for qsort_r(3). Returns 0, or -ENOMEM: the elements are unchanged then.
+ * A stable sort: it keeps equal elements in order, which qsort(3) does not promise. compare() is
+ * that of qsort_r(3). Returns 0, or -ENOMEM: the elements are unchanged then.
  */
 int sort_stable(void *elements, size_t count, size_t size,
                 int (*compare)(const void *a, const void *b, void *arg), void *arg);

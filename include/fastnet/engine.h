@@ -11,20 +11,20 @@
 #include "fastnet/report.h"
 #include "fastnet/sink.h"
 
-/* What to do with a table that is not there, whichever backend was asked. */
+/* What happens if no backend has the table. The message is listing_table.missing. */
 enum if_missing {
-    MISSING_IS_NOTED,     /* its words are a note; without words nothing is said */
-    MISSING_IS_QUOTED,    /* the same, but without the program's name before them */
-    MISSING_COSTS_STATUS, /* the rest is listed; then its words, status 1, and no further run */
-    MISSING_ENDS,         /* its words, status 1, and the listing ends there */
+    MISSING_IS_NOTED,     /* the message is a note */
+    MISSING_IS_QUOTED,    /* the same, but without the program's name before it */
+    MISSING_COSTS_STATUS, /* the rest is listed; then the message, status 1, and no further run */
+    MISSING_ENDS,         /* the message, status 1, and the listing ends there */
 };
 
 /* One table of a listing. */
 struct listing_table {
     const struct table *table; /* NULL: a table that no backend knows, always missing */
     unsigned section; /* below LISTING_SECTIONS_MAX; tables of one section follow each other */
-    const struct predicate *where; /* which rows it has for this listing; nothing looked up */
-    const char *missing;           /* words for stderr when it is not there, or NULL */
+    const struct predicate *where; /* its rows that are part of this listing; needs no lookups */
+    const char *missing;           /* message if it is missing; NULL: none */
     enum if_missing if_missing;
 };
 
@@ -34,11 +34,11 @@ struct listing {
     const struct listing_table *tables;
     size_t table_count;
     const struct predicate *where; /* which of these rows are wanted; NULL: all */
-    size_t *refused; /* how many it refused are added here, so backends leave none out; or NULL */
-    size_t limit;    /* after so many rows of endless tables events->stop is set; 0: never */
-    const struct record *key;          /* of a table of one row: what it is asked for by */
+    size_t *refused; /* adds the number of rows that it refused; backends leave none out; or NULL */
+    size_t limit;    /* endless tables: events->stop is set after so many rows; 0: never */
+    const struct record *key;          /* for a table of one row: see struct query */
     const struct query_events *events; /* of endless tables; idle is the engine's own */
-    /* Endless tables: called after what was listed so far was written, with what was lost. */
+    /* Endless tables: called when all rows so far are written; the report has the losses. */
     void (*pause)(void *arg, struct report *report);
     void *pause_arg;
     struct needs needs; /* of everything that will be shown */

@@ -86,17 +86,17 @@ struct field {
     bool key;                /* all key fields together identify a row across listings */
     bool counter;            /* only grows until it is reset, so it has a rate */
     bool gauge;              /* a number that rises and falls */
-    bool plain;              /* its value is the member's, without a condition */
+    bool plain;              /* its value is always the value of the member */
     bool coloured;           /* its values are states: a table may colour them */
-    uint64_t grows;          /* a counter: only in rows with all these fields; 0: in all rows */
+    uint64_t grows;          /* a counter only in rows with all these fields; 0: in all rows */
     struct needs needs;      /* fields that the backend must fill, and lookups */
     uint64_t optional;       /* fields to ask for too; they may be absent */
     size_t offset;           /* bytes from the start of the record */
     union {
         const struct flag_names *flags;       /* the names of a member's bits */
         const char *(*word)(uint64_t number); /* the name of a member's number, or NULL */
-        size_t index;                         /* which of several things in the record */
-        /* A number in the bytes of a member that is a struct text: it may end before that. */
+        size_t index;                         /* which of several parts of the record */
+        /* A number inside a member that is a struct text, which may be too short for it. */
         struct {
             enum member_type type;
             size_t offset, size;

@@ -11,17 +11,17 @@
 /*
  * "ESTABLISHED" ... : enum tcp_conntrack, sctp_conntrack (linux/netfilter/nf_conntrack_tcp.h,
  * nf_conntrack_sctp.h) or ct_dccp_states (net/netfilter/nf_conntrack_proto_dccp.c), depending on
- * the protocol. data is NULL if the protocol has no states or not this one.
+ * the protocol. data is NULL if the protocol has no states, or no state with this number.
  */
 struct text flow_state_name(uint8_t protocol, uint8_t state);
-/* The state of this name, in capitals or not; -1 if the protocol has none of that name. */
+/* The state of this name, in capitals or not; -1 if the protocol has no such state. */
 int flow_state_number(uint8_t protocol, const char *name, size_t length);
 
 /* "tcp", "icmpv6" ... of IPPROTO_*; NULL data if conntrack has no name for it. */
 struct text flow_protocol_name(uint8_t protocol);
-/* The same, terminated; NULL if it has no name. */
+/* The same as a string; NULL if it has no name. */
 const char *flow_protocol_word(uint64_t protocol);
-/* The protocol of this name, in capitals or not; -1 if conntrack names none so. */
+/* The protocol of this name, in capitals or not; -1 if conntrack has no such name. */
 int flow_protocol_number(const char *name, size_t length);
 
 /* Whether tuples of the protocol have ports. */
@@ -34,7 +34,7 @@ static inline bool flow_has_ports(uint8_t protocol)
 /* Whether they have a type, a code and an id of ICMP. */
 bool flow_is_icmp(uint8_t protocol);
 
-/* "NEW", "UPDATE" or "DESTROY"; NULL for a number that is no enum flow_event. */
+/* "NEW", "UPDATE" or "DESTROY"; NULL for any other number. */
 const char *flow_event_name(uint64_t event);
 
 /* IPS_* and NF_CT_EXPECT_* (linux/netfilter/nf_conntrack_common.h). */

@@ -5,10 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* An entry for no real type: net-tools shows types that it does not know as this one. */
+/* Stands for all types that net-tools does not know. */
 enum { HARDWARE_UNSPECIFIED = -1 };
 
-/* From net_tools on: what net-tools 2.10 (Debian's build) knows of the type; else 0. */
+/* The members from net_tools on are as in net-tools 2.10 (Debian's build). 0: it does not know. */
 struct hardware {
     int type;              /* ARPHRD_* */
     const char *name;      /* as ip-link(8) writes it after "link/" */

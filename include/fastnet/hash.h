@@ -12,7 +12,7 @@
 /* Two random words of this process (AT_RANDOM, getauxval(3)); 0 if the kernel gave none. */
 static inline void hash_secret(uint64_t secret[2])
 {
-    static _Thread_local const void *random; /* it stays the same, and to find it takes long */
+    static _Thread_local const void *random; /* cached: it never changes, and getauxval() is slow */
 
     if (!random)
         random = (const void *)(uintptr_t)getauxval(AT_RANDOM);

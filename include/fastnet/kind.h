@@ -31,8 +31,8 @@ struct kind {
     const char *name; /* plural, for messages: "sockets" */
     size_t size;      /* bytes that it uses of struct record, from the start */
     /*
-     * Whether its rows can have an identity. Without one, a row that a pass missed cannot be told
-     * from a row that it listed.
+     * Whether its rows can have an identity. Without it nobody can know whether a pass has listed a
+     * row or missed it.
      */
     bool identified;
     const struct field *fields; /* in the order in which --columns=help lists them */
@@ -41,7 +41,8 @@ struct kind {
     size_t borrowed_count;
     const struct named_address *hosts;
     size_t host_count;
-    /* Offset of the inode (uint64_t) of the socket whose holders own the row; 0: no owners. */
+    /* Offset of the inode (uint64_t) of the row's socket. Processes that hold the socket own the
+     * row. 0: rows have no owners. */
     size_t inode;
 };
 

@@ -1,6 +1,5 @@
 /*
- * The layouts of the programs whose output fastnet prints as they do: sinks for rows of one kind,
- * without columns.
+ * Layouts: sinks that print rows as netstat, arp and conntrack do. They have no columns.
  */
 #ifndef FASTNET_LAYOUTS_H
 #define FASTNET_LAYOUTS_H
@@ -12,7 +11,7 @@
 #include "fastnet/predicate.h"
 #include "fastnet/sink.h"
 
-/* Which sockets a netstat listing shows, and so how it is titled. */
+/* Which sockets a netstat listing shows. Its title depends on this. */
 enum show { SHOW_CONNECTED, SHOW_LISTENING, SHOW_ALL };
 
 /* The sections of a netstat listing. */
@@ -25,7 +24,7 @@ struct netstat_layout {
     bool programs; /* -p */
     bool timers;   /* -o */
     bool numeric_hosts, numeric_ports, numeric_users;
-    /* Blanks in names are escaped, and no program is without a name; else as netstat has it. */
+    /* Blanks in names are escaped, and an empty argv[0] is replaced by comm; false: as netstat. */
     bool one_word_names;
     bool header;
     bool colour;
@@ -35,8 +34,8 @@ struct netstat_layout {
 struct statistics_layout {
     bool header;
     /*
-     * Which counters are shown; NULL: all. The sink gets all of them, because those that it does
-     * not show decide how the next ones are indented.
+     * Which counters are shown; NULL: all. The sink gets the others, too, because they decide how
+     * the next counters are indented.
      */
     const struct predicate *where;
 };
@@ -61,9 +60,9 @@ struct conntrack_layout {
     bool xml, save;
 };
 
-/* For the totals below arp's rows: the filter counts the rows that it leaves out. */
+/* For the totals below arp's rows. */
 struct arp_totals {
-    size_t skipped;
+    size_t skipped; /* rows that the filter left out */
 };
 
 /* The layouts of net-tools 2.10 arp, except that nothing is cut short. */
@@ -71,10 +70,9 @@ struct arp_layout {
     bool bsd; /* -a: a line of words; else a table with a heading */
     bool numeric, header;
     bool verbose; /* -v: the totals */
-    /* For the message that nothing was found: the host as typed, or NULL; or whether rows were
-     * chosen in another way. */
-    bool chosen;
-    const char *host;
+    /* For the message that nothing was found. */
+    bool chosen;      /* a host, -i or -H was given */
+    const char *host; /* as typed, or NULL */
     uint8_t host_address[4];
     const struct arp_totals *totals; /* borrowed; read when the listing ends */
 };

@@ -1,4 +1,4 @@
-/* Numbers to names. Created before the first row; some ask when a number is first needed. */
+/* Numbers to names. Created before the first row; some look a number up when it is first needed. */
 #ifndef FASTNET_LOOKUP_H
 #define FASTNET_LOOKUP_H
 
@@ -26,7 +26,7 @@ struct owners;
 struct owners_options {
     const char *proc_root; /* "/proc", or a captured tree; borrowed */
     bool commands;         /* fill owner.command */
-    unsigned threads;      /* 0: as many as the work is worth */
+    unsigned threads;      /* 0: chosen by the amount of work */
 };
 
 /*
@@ -49,13 +49,13 @@ size_t owners_find(const struct owners *owners, uint64_t inode, const struct own
 /* What the walks missed. Missing permission and vanishing processes are no errors. */
 struct owners_summary {
     size_t denied; /* processes that hide descriptors from this user */
-    bool
-        shut_out; /* one hides even its directory of descriptors: netstat's message depends on it */
-    bool
-        hidden; /* PROC_ROOT is a proc mount that does not list all processes (hidepid=, proc(5)) */
-    bool none;  /* PROC_ROOT shows no process at all, as a captured tree may */
-    bool any;   /* a process other than this one was found to hold a socket */
-    int error;  /* the first errno (EMFILE, ENOMEM, EIO ...) that cost descriptors, or 0 */
+    /* One hides even its directory of descriptors: netstat's message depends on it. */
+    bool shut_out;
+    /* PROC_ROOT is a proc mount that does not list all processes (hidepid=, proc(5)). */
+    bool hidden;
+    bool none; /* PROC_ROOT shows no process at all, as a captured tree may */
+    bool any;  /* a process other than this one was found to hold a socket */
+    int error; /* the first errno (EMFILE, ENOMEM, EIO ...) that cost descriptors, or 0 */
 };
 const struct owners_summary *owners_summary(const struct owners *owners);
 
@@ -71,8 +71,8 @@ const char *users_name(struct users *users, uint32_t uid);
 int users_error(const struct users *users);
 
 /*
- * Services by port and protocol (IPPROTO_TCP, _UDP, _UDPLITE as UDP; _RAW: protocol names). Of
- * several entries the last one counts, as in netstat. NULL when a port has no name.
+ * Services by port and protocol: IPPROTO_TCP, _UDP; _UDPLITE has the names of UDP, _RAW those of
+ * protocols. Of several entries the last one counts, as in netstat. NULL when a port has no name.
  */
 struct services;
 struct services *services_create(void);
@@ -81,7 +81,7 @@ const char *services_name(const struct services *services, uint8_t protocol, uin
 /* The first errno that left ports without names (ENOENT: no list of services), or 0. */
 int services_error(const struct services *services);
 
-/* Interfaces: each index that was not added is asked for once. */
+/* Interfaces: the kernel is asked once for each index that was not added. */
 struct interfaces;
 struct interface {
     uint32_t index;
@@ -98,7 +98,7 @@ int interfaces_add(struct interfaces *interfaces, const struct interface *interf
 /* What is known of an interface; never NULL, valid until the next call. */
 const struct interface *interfaces_get(struct interfaces *interfaces, uint32_t index);
 const char *interfaces_name(struct interfaces *interfaces, uint32_t index);
-/* The index of one by any of its names (ip-link(8): altname). Returns 0 or -errno. */
+/* Finds an interface by any of its names (ip-link(8): altname). Returns 0 or -errno. */
 int interfaces_find(const char *name, uint32_t *index);
 /* The first errno that made a lookup fail, or 0. A missing interface is no error. */
 int interfaces_error(const struct interfaces *interfaces);

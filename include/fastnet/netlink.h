@@ -19,8 +19,8 @@ struct netlink_peer {
 };
 
 /*
- * peer: borrowed; NULL: the kernel. Opens no socket yet: each protocol's is opened on first use.
- * Towards a peer, sequence numbers start at 1, and the port is 1. NULL when memory is short.
+ * peer: borrowed; NULL: the kernel. Opens no socket yet: a protocol's socket is opened on first
+ * use. Towards a peer, sequence numbers start at 1, and the port is 1. NULL when memory is short.
  */
 struct netlink *netlink_create(const struct netlink_peer *peer);
 void netlink_destroy(struct netlink *netlink);

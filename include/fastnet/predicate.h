@@ -18,7 +18,7 @@ enum predicate_operator {
     PREDICATE_NOT, /* its one part does not hold */
 
     PREDICATE_KNOWN, /* the field has a value */
-    PREDICATE_EQUAL, /* ... this value; a number also matches a named value */
+    PREDICATE_EQUAL, /* ... and it is the constant; a number also matches a named value */
     PREDICATE_BELOW,
     PREDICATE_ABOVE,
     PREDICATE_MASKED, /* number or flags: (value & mask) == constant */
@@ -66,7 +66,7 @@ static inline struct predicate *predicate_tree_add(struct predicate_tree *tree,
     return added;
 }
 
-/* The same for a part that must not hold. */
+/* The same, but the part must not hold. */
 static inline struct predicate *
 predicate_tree_refuse(struct predicate_tree *tree, struct predicate *whole, struct predicate part)
 {
@@ -115,12 +115,12 @@ static inline bool predicate_holds(const struct predicate *predicate, const stru
     return !predicate || predicate_is_met(predicate, record, context);
 }
 
-/* In a set of known fields: the members that every record of the kind has. */
+/* A bit of a set of known fields: the members that every record of the kind has. */
 #define KNOWN_ALWAYS (UINT64_C(1) << 63)
 
 /*
- * Whether a row could be wanted of which only these fields are known (record.has says which of them
- * it has), and only these lookups (NEED_*) have been made; context may be NULL if there are none.
+ * Whether a row may be wanted when only these fields are known (record.has says which of them it
+ * has) and only these lookups (NEED_*) were made. context may be NULL if there are no lookups.
  */
 bool predicate_may_be_met(const struct predicate *predicate, const struct record *record,
                           const struct context *context, struct needs known);

@@ -19,8 +19,8 @@ struct proc_tree {
 bool proc_tree_is_own(const char *root);
 
 /*
- * Whether the real user may see that the root is a directory, or that a file is below it: rights
- * which were lent to the program show them nothing.
+ * Whether the root is a directory, and whether it has this file, as far as the real user may see:
+ * rights that were lent to the program are not used.
  */
 bool proc_tree_is_directory(const char *root);
 bool proc_tree_has(const char *root, const char *path);

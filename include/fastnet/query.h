@@ -13,12 +13,12 @@ struct interface;
 
 /* A kernel table: what one dump lists. Tables are constants, compared by address. */
 struct table {
-    const char *name; /* for messages: of its file, "tcp6", or of its rows */
+    const char *name; /* for messages: the name of its file ("tcp6") or of its rows */
     const char *file; /* below /proc/net; NULL if it is not one file */
     const struct kind *kind;
     uint8_t family;   /* AF_* */
     uint8_t protocol; /* IPPROTO_*, 0 if the family has only one table */
-    /* partner: one dump can list this table and that one. joint: both as one table. */
+    /* partner: a table that the same dump can list. joint: this table and its partner in one. */
     const struct table *partner, *joint;
     /* Joint tables: whether a row is of the second table. NULL in other tables. */
     bool (*is_second)(const struct record *record);
@@ -60,14 +60,14 @@ extern const struct table table_route, table_route6, table_route_cache, table_ro
 
 struct query {
     const struct table *table;
-    uint64_t needs;          /* fields that will be looked at; the others need not be asked for */
-    const char *proc_root;   /* "/proc", or a captured tree */
-    struct netlink *netlink; /* for the netlink backends; lives as long as the engine */
-    struct report *report;   /* where skipped lines and lost rows are told */
-    bool exclusive;          /* no other backend may be asked, not even for a detail */
-    bool repeatable;         /* it may be read again: all repeats of rows are dropped */
-    const struct predicate *where; /* rows that it refuses may be left out; NULL: none */
-    /* Of a table of one row: a record with what identifies it, as far as record.has says. */
+    uint64_t needs;                /* fields that will be used; the others need not be asked for */
+    const char *proc_root;         /* "/proc", or a captured tree */
+    struct netlink *netlink;       /* for the netlink backends; lives as long as the engine */
+    struct report *report;         /* where skipped lines and lost rows are reported */
+    bool exclusive;                /* no other backend may be asked, not even for a detail */
+    bool repeatable;               /* it may be read again: all repeats of rows are dropped */
+    const struct predicate *where; /* rows that it refuses may be left out; NULL: all are wanted */
+    /* For a table of one row: a record with the fields that identify the row (record.has). */
     const struct record *key;
     const struct query_events *events; /* for endless tables */
 };
@@ -94,16 +94,17 @@ enum backend_choice { BACKEND_AUTO, BACKEND_NETLINK, BACKEND_PROC };
 
 /*
  * A way to read tables. dump() hands every row of query->table that query->where wants to fn; it
- * may hand on others. Returns 0 when the whole table was read, -errno when it
- * was not (-ENOENT: there is no such table, -ENOTDIR: nothing that it could be in), or what fn
- * returned. It never prints, sorts or looks anything up.
+ * may hand on others. It returns 0 if it read the whole table, -errno if it did not (-ENOENT: the
+ * table does not exist; -ENOTDIR: the directory that it belongs to does not exist either), or what
+ * fn returned. It never prints, sorts or looks anything up.
  */
 struct backend {
     const char *name; /* as in --backend, if it can be chosen there */
     enum backend_choice source;
     uint64_t (*fields)(const struct table *table); /* fields that rows can have; 0: not its table */
     int (*dump)(const struct query *query, record_fn fn, void *arg);
-    /* What is missing if dump() returned this error: a right, a module; NULL: the error says it. */
+    /* What dump() lacked if it returned this error: a right, a module; NULL: the errno is enough.
+     */
     const char *(*remedy)(const struct table *table, int error);
     /*
      * Whether the kernel resumes a dump by counting rows: when a row is removed, it then skips

@@ -47,8 +47,8 @@ struct record {
 };
 
 /*
- * Begins a record: nothing is known of it yet, and what no bit tells of is 0. size is that of the
- * kind's member, which the compiler knows, so that it takes no call to clear it.
+ * Begins an empty record. Members without a presence bit are 0. size (of the kind's member) is a
+ * constant, so the compiler can clear it inline.
  */
 static inline void record_begin(struct record *record, const struct kind *kind, size_t size)
 {

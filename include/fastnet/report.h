@@ -24,7 +24,7 @@ struct report {
 
 enum report_line { REPORT_NOTE, REPORT_VERBATIM, REPORT_LOSS };
 
-/* Adds a line; a known line is not repeated. */
+/* Adds a line, unless the report has it already. */
 void report_add(struct report *report, enum report_line what, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -32,7 +32,7 @@ void report_add(struct report *report, enum report_line what, const char *format
 #define report_note(report, ...) report_add((report), REPORT_NOTE, __VA_ARGS__)
 /* The same, but printed unchanged: not escaped, without a program name before it. */
 #define report_verbatim(report, ...) report_add((report), REPORT_VERBATIM, __VA_ARGS__)
-/* A problem that may have lost rows: the exit status is 1. */
+/* A problem that may have cost rows: the exit status is 1. */
 #define report_loss(report, ...) report_add((report), REPORT_LOSS, __VA_ARGS__)
 
 /* Prints each line as "PROGRAM: line" and forgets it; partial stays. */

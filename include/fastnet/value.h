@@ -19,9 +19,9 @@ enum value_type {
     VALUE_TEXT,        /* to be escaped */
     VALUE_SOCKET_NAME, /* text; written by escape_socket_name(), in JSON as it is */
     VALUE_NAME,        /* a name, or the digits of a number without one; a string in JSON */
-    VALUE_ADDRESS,     /* an IPv4-mapped one comes as AF_INET */
+    VALUE_ADDRESS,     /* an IPv4-mapped address comes as AF_INET */
     VALUE_OWNERS,
-    VALUE_LLADDR,   /* a link-layer address: as IP where family says so, else its bytes */
+    VALUE_LLADDR,   /* a link-layer address: an IP address if family is set, otherwise bytes */
     VALUE_FLAGS,    /* names of set bits: joined by commas, an array in JSON */
     VALUE_NETWORKS, /* addresses with their prefixes: joined by commas, an array in JSON */
 };
@@ -74,9 +74,9 @@ static inline const struct network *value_network(const struct value *value, siz
 size_t value_bound(const struct value *value);
 
 /*
- * Writes a value as plain text, escaped, delimiters too. The result is never empty: unknown and
- * empty values become "-", the text "-" becomes \x2d. Owners are name/pid/fd joined by commas;
- * blank, comma, semicolon, slash and '"' in names are escaped too. Returns the end.
+ * Writes a value as plain text. escape_text() says how it is escaped. The result is never empty:
+ * unknown and empty values become "-", the text "-" becomes \x2d. Owners are name/pid/fd joined by
+ * commas; blank, comma, semicolon, slash and '"' in names are escaped too. Returns the end.
  */
 char *value_write(char *dst, const struct value *value, const char *delimiters);
 

@@ -12,7 +12,7 @@ struct writer {
     int error;         /* errno of the first write that failed; nothing is written after it */
     bool line_flushed; /* write each line at once (-c, events) */
     size_t length;
-    size_t reserved; /* bytes after them that may be written */
+    size_t reserved; /* bytes behind these that the caller may write */
     char *buffer;    /* WRITER_CAPACITY bytes, owned */
 };
 
@@ -28,7 +28,7 @@ char *writer_reserve(struct writer *writer, size_t size);
 /* Keeps the bytes written to the reserved room up to end. More than was reserved is a bug. */
 void writer_commit(struct writer *writer, const char *end);
 
-/* Any number of bytes. */
+/* Writes any number of bytes. */
 void writer_put(struct writer *writer, const char *data, size_t size);
 void writer_puts(struct writer *writer, const char *string);
 

@@ -22,7 +22,7 @@ struct counter_record {
     struct text name;     /* as in the file; in IPv6 and SCTP it begins with the protocol */
     uint64_t magnitude;
     bool negative; /* the value is -magnitude, e.g. a limit of -1: no limit (MaxConn) */
-    bool first;    /* the first after the protocol's heading, or where one would be */
+    bool first;    /* the first below the protocol's heading, or of the protocol if it has none */
 };
 
 #endif

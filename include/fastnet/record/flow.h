@@ -80,7 +80,7 @@ struct flow_record {
     uint8_t event;  /* enum flow_event */
     uint16_t zone;
     uint32_t status;  /* IPS_* */
-    uint32_t timeout; /* seconds until it is forgotten */
+    uint32_t timeout; /* seconds until it is removed */
     uint32_t mark, secmark, use, id;
     uint32_t sender; /* netlink port */
     struct flow_direction way[FLOW_WAYS];
@@ -127,7 +127,7 @@ enum {
 struct flow_usage_record {
     uint64_t entries, maximum, buckets;
     uint64_t entry_size;       /* bytes */
-    uint64_t drop, early_drop; /* sums over the processors, since start or reset */
+    uint64_t drop, early_drop; /* sums over the processors, from the start or the last reset */
 };
 
 /*

@@ -14,10 +14,10 @@ struct field;
 
 extern const struct kind kind_interface;
 
-/* A field that rows are chosen by, and no column. */
+/* A field for filters only, not a column. */
 extern const struct field field_interface_labelled;
 
-/* What a file may call an interface: more than IFNAMSIZ of linux/if.h. */
+/* Longest name of an interface in a file: more than IFNAMSIZ of linux/if.h. */
 enum { INTERFACE_TEXT_MAX = 64 };
 
 /* Interfaces: linux/if_link.h, linux/if_addr.h. A name is always there. */
@@ -59,10 +59,10 @@ enum interface_counter {
 
 struct interface_address {
     struct network local;
-    struct address peer;      /* local where there is none */
+    struct address peer;      /* the same as local if there is no peer */
     struct address broadcast; /* AF_UNSPEC: none */
     uint32_t interface;       /* index */
-    char label[16];           /* IPv4; terminated: the interface, or "eth0:1" */
+    char label[16];           /* IPv4, terminated: the name of the interface, or "eth0:1" */
 };
 
 struct interface_record {
@@ -80,7 +80,7 @@ struct interface_record {
     uint16_t base_address;
     uint64_t memory_start, memory_end;
     struct text kind;  /* "veth"; absent for real devices */
-    struct text alias; /* what the administrator says it is for */
+    struct text alias; /* description by the administrator */
     uint64_t counters[INTERFACE_COUNTERS_MAX];
     const struct interface_address *addresses; /* of a label: only addresses with that label */
     size_t address_count;

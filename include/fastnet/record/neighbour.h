@@ -13,7 +13,7 @@ struct field;
 
 extern const struct kind kind_neighbour;
 
-/* A field that rows are chosen by, and no column: the master that the kernel filtered by. */
+/* A field for filters only, not a column: the master that the kernel filtered by. */
 extern const struct field field_neighbour_master;
 
 /* Neighbours: struct ndmsg and NDA_* of linux/neighbour.h. Their address is always there. */
@@ -54,13 +54,13 @@ struct neighbour_record {
     uint16_t atf;      /* ATF_* of linux/if_arp.h */
     struct address address;
     uint8_t lladdr[LLADDR_MAX];
-    uint32_t interface; /* index, 0 where only the name is known */
+    uint32_t interface; /* index, 0 if only the name is known */
     uint32_t master;    /* index of the device that the interface belongs to */
     uint32_t flags;     /* NTF_*, and from bit 8 on NTF_EXT_* */
     uint32_t probes, references, vni;
     int32_t netns; /* number of a network namespace, as ip-netns(8) lists them */
     uint64_t used_ms, confirmed_ms, updated_ms; /* milliseconds ago */
-    char interface_name[INTERFACE_NAME_SIZE];   /* terminated; empty where the index is known */
+    char interface_name[INTERFACE_NAME_SIZE];   /* terminated; empty if the index is known */
 };
 
 /* NDA_FLAGS_EXT begins at this bit of flags. */

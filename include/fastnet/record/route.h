@@ -13,7 +13,7 @@ struct field;
 
 extern const struct kind kind_route;
 
-/* A field that rows are chosen by, and no column: enum route_part. */
+/* A field for filters only, not a column: enum route_part. */
 extern const struct field field_route_part;
 
 /*
@@ -38,10 +38,10 @@ extern const struct field field_route_part;
 #define ROUTE_ORIGIN     (UINT64_C(1) << 15) /* protocol, scope and tos */
 #define ROUTE_EXPIRES    (UINT64_C(1) << 16)
 #define ROUTE_NEXTHOP    (UINT64_C(1) << 17) /* one of several: nexthop and weight */
-/* Not a field: each further next hop of a route is wanted as a row. */
+/* Not a field: each further next hop of a route is wanted as a row of its own. */
 #define ROUTE_FURTHER_HOPS (UINT64_C(1) << 18)
 
-/* Rows that only one of the two ways to read the table has. */
+/* Rows that only netlink or only the file has. */
 enum route_part {
     ROUTE_WHOLE,
     ROUTE_FURTHER, /* netlink: a further next hop of a route that is one line of the file */
@@ -69,8 +69,8 @@ struct route_record {
     uint32_t window;    /* bytes */
     uint32_t irtt;      /* milliseconds */
     uint32_t mtu;       /* bytes */
-    uint32_t expires;   /* seconds until it is gone */
-    uint32_t nexthop;   /* its number among several, from 1 */
+    uint32_t expires;   /* seconds until it expires */
+    uint32_t nexthop;   /* number of this next hop, from 1, if there are several */
     uint32_t weight;    /* its share of the packets */
     struct text device; /* at most INTERFACE_TEXT_MAX bytes */
 };

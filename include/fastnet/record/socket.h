@@ -24,7 +24,7 @@ extern const struct kind kind_socket;
 #define SOCKET_PATH        (UINT64_C(1) << 11) /* unix: path */
 #define SOCKET_UNIX_FLAGS  (UINT64_C(1) << 12) /* unix: flags and unix_state */
 #define SOCKET_BACKLOG     (UINT64_C(1) << 13) /* TCP listeners: backlog */
-/* Not a field: unix connections that nobody has accepted yet are among the rows. */
+/* Not a field: unix connections that are not accepted yet are wanted, too. */
 #define SOCKET_PENDING  (UINT64_C(1) << 14)
 #define SOCKET_COOKIE   (UINT64_C(1) << 15) /* identity is the socket cookie (sock_diag(7)) */
 #define SOCKET_TCP_INFO (UINT64_C(1) << 16)
@@ -50,7 +50,7 @@ enum socket_timer {
     TIMER_PROBE = 4,
 };
 
-/* "ESTABLISHED" ...: the name of a TCP_* of netinet/tcp.h; NULL: it has none. */
+/* "ESTABLISHED" ...: the name of a TCP_* of netinet/tcp.h; NULL if it has no name. */
 const char *socket_state_name(uint64_t state);
 
 struct socket_record {
@@ -62,13 +62,14 @@ struct socket_record {
     uint32_t retransmits;
     uint32_t probes;
     uint32_t recv_q;    /* bytes; of a listener, connections waiting to be accepted */
-    uint32_t send_q;    /* bytes; of a listener, by sock_diag, what backlog is */
+    uint32_t send_q;    /* bytes; of a listener read by sock_diag, the same as backlog */
     uint32_t backlog;   /* TCP listeners by sock_diag: the limit of the accept queue */
     uint32_t interface; /* index of the bound device or of the scope, 0 for none */
     uint32_t uid;
     uint64_t inode; /* 0: no file (TIME_WAIT, SYN_RECV, orphaned, not yet accepted) */
-    struct endpoint local, remote; /* raw sockets: ports are of no use, the local is a protocol */
-    /* As long as this kernel makes them: its struct tcp_info, and SK_MEMINFO_* of sock_diag.h. */
+    /* raw sockets: local.port is the protocol, remote.port is unused */
+    struct endpoint local, remote;
+    /* struct tcp_info, and SK_MEMINFO_* of sock_diag.h. Their length depends on the kernel. */
     struct text tcp_info, memory;
 
     /* AF_UNIX only. */

@@ -13,8 +13,8 @@
 /* --- Tuples ----------------------------------------------------------------------------------- */
 
 /*
- * Half of the attributes of a flow are in its two tuples: a switch takes them, since a table would
- * take longer.
+ * Half of the attributes of a flow are in its two tuples: a switch takes them, because a table
+ * would take longer.
  */
 
 /* Returns whether both are there. */

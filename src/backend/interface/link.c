@@ -146,7 +146,7 @@ static bool is_known_label(const struct interface_record *interface, size_t i)
 
 /*
  * What ifconfig(8) calls an alias: a label other than the name, which is shown as an interface with
- * neither statistics nor IPv6. One address of it is enough, since no more is shown.
+ * neither statistics nor IPv6. One address of it is enough, because no more is shown.
  */
 static int hand_on_labels(struct reading *reading)
 {

@@ -10,9 +10,9 @@
 
 /*
  * For struct record.identity: address, interface, and whether it is a proxy, of which the kernel
- * has but one (net/core/neighbour.c). For IPv4 these are the identity, since they fit into it. Else
- * they are hashed: who is on the link chooses his addresses, but under the secret he cannot choose
- * them so that one passes for another come again.
+ * has only one (net/core/neighbour.c). For IPv4 these are the identity, because they fit into it.
+ * For IPv6 they are hashed under the secret: a machine on the link can choose its addresses, but
+ * not so that one of them is taken for a repeat of another.
  */
 static inline uint64_t neighbour_identity(const struct neighbour_record *neighbour)
 {
