@@ -88,13 +88,15 @@ struct field {
     bool gauge;              /* a number that rises and falls */
     bool plain;              /* its value is always the value of the member */
     bool coloured;           /* its values are states: a table may colour them */
+    bool port;               /* of a transport protocol: filters take names of services, too */
+    const char *set;         /* the field with all of which this is the first: filters ask that */
     uint64_t grows;          /* a counter only in rows with all these fields; 0: in all rows */
     struct needs needs;      /* fields that the backend must fill, and lookups */
     uint64_t optional;       /* fields to ask for too; they may be absent */
     size_t offset;           /* bytes from the start of the record */
     union {
         const struct flag_names *flags;       /* the names of a member's bits */
-        const char *(*word)(uint64_t number); /* the name of a member's number, or NULL */
+        const char *(*word)(uint64_t number); /* the name of a number, or NULL */
         size_t index;                         /* which of several parts of the record */
         /* A number inside a member that is a struct text, which may be too short for it. */
         struct {

@@ -14,6 +14,8 @@
  * the protocol. data is NULL if the protocol has no states, or no state with this number.
  */
 struct text flow_state_name(uint8_t protocol, uint8_t state);
+/* All of them, one after the other: for each i from 0 on a name, or NULL. Names repeat. */
+const char *flow_state_word(uint64_t i);
 /* The state of this name, in capitals or not; -1 if the protocol has no such state. */
 int flow_state_number(uint8_t protocol, const char *name, size_t length);
 

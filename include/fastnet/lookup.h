@@ -80,6 +80,12 @@ void services_destroy(struct services *services);
 const char *services_name(const struct services *services, uint8_t protocol, uint16_t port);
 /* The first errno that left ports without names (ENOENT: no list of services), or 0. */
 int services_error(const struct services *services);
+/*
+ * The ports of a service by its name or an alias, in any case: from services(5) itself, because no
+ * module of nsswitch.conf(5) may run as long as there are rights. Stores distinct ones, at most
+ * `most`; returns how many. path NULL: /etc/services.
+ */
+size_t services_ports(const char *path, const char *name, uint16_t ports[], size_t most);
 
 /* Interfaces: the kernel is asked once for each index that was not added. */
 struct interfaces;

@@ -156,6 +156,20 @@ static int resolve_sort(struct listing_command *command)
     return 0;
 }
 
+/* --- Which rows ------------------------------------------------------------------------------- */
+
+static int resolve_filters(struct listing_command *command)
+{
+    struct listing *listing = &command->listing;
+    const char *wrong =
+        filters_resolve(&command->common->filters, &command->where, command->kind, &listing->where);
+
+    if (wrong)
+        return common_misuse(command->common, "--%s: %s", wrong, command->where.message);
+    needs_add(&listing->needs, predicate_needs(listing->where));
+    return 0;
+}
+
 /* --- Where rows are read ---------------------------------------------------------------------- */
 
 static int resolve_source(struct listing_command *command)
@@ -202,6 +216,8 @@ int command_resolve(struct listing_command *command, bool *done)
     status = resolve_shown(command);
     if (!status)
         status = resolve_sort(command);
+    if (!status)
+        status = resolve_filters(command);
     return status ? status : resolve_source(command);
 }
 

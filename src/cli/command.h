@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "cli/common.h"
+#include "cli/where/where.h"
 #include "fastnet/engine.h"
 
 struct listing_command {
@@ -31,6 +32,7 @@ struct listing_command {
     void (*after_each_pass)(const void *arg, struct report *report);
     const void *arg;
 
+    struct where where; /* the filters of the command line */
     /* Set by command_run(): the names of the running listing, and the columns that are shown. */
     const struct context *context;
     const struct field *shown[LISTING_COLUMNS_MAX];

@@ -207,6 +207,10 @@ static int take_option(const struct option *option, const char *argument, void *
     case OPTION_CSV_SAFE:
         common->format = (enum output_format)(FORMAT_JSON + option->id - OPTION_JSON);
         return 0;
+    case OPTION_FILTER:
+        return filters_take(&common->filters, option, argument)
+                   ? 0
+                   : common_misuse(common, "--%s: more than %d filters", option->name, FILTERS_MAX);
     case OPTION_BACKEND:
         return take_backend(common, argument);
     case OPTION_HELP:

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "cli/filters.h"
 #include "cli/personality.h"
 #include "fastnet/query.h"
 
@@ -28,6 +29,7 @@ struct common {
     bool delta;           /* rates instead of totals */
     unsigned interval_ms; /* between two passes; 0: there is only one */
     enum backend_choice backend;
+    struct filters filters;
 };
 
 /*

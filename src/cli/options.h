@@ -30,6 +30,7 @@ struct option {
      * no argument, a const char * if it takes one. 0: it means more than that.
      */
     size_t member;
+    const char *columns; /* of a filter: the columns that it compares, separated by blanks */
 };
 
 /*
@@ -54,7 +55,7 @@ struct option_table {
     size_t count;
 };
 
-enum { OPTION_TABLES_MAX = 3 }; /* of a grammar */
+enum { OPTION_TABLES_MAX = 4 }; /* of a grammar */
 
 /*
  * Takes one option with its argument (NULL: none). An operand comes as the argument of an option

@@ -144,7 +144,10 @@ static int run(struct listing_command *command)
 int command_run(struct listing_command *command)
 {
     bool done = false;
-    const int status = command_resolve(command, &done);
+    int status = command_resolve(command, &done);
 
-    return status || done ? status : run(command);
+    if (!status && !done)
+        status = run(command);
+    where_finish(&command->where);
+    return status;
 }

@@ -1,6 +1,7 @@
 #include "fastnet/predicate.h"
 
 #include "engine/rows.h"
+#include "fastnet/lookup.h"
 
 /* Possible results of a predicate. With neither bit the result is unknown for good. */
 enum { CAN_HOLD = 1, CAN_FAIL = 2 };
@@ -109,6 +110,19 @@ static bool text_in(const struct value *value, struct text *text)
     return true;
 }
 
+/* A pattern is for text, and for addresses as they are shown. */
+static bool value_is_like(struct text pattern, const struct value *value)
+{
+    char address[TEXT_LLADDR_MAX];
+    struct text text = {address, 0};
+
+    if (value->type == VALUE_ADDRESS || value->type == VALUE_LLADDR)
+        text.length = (size_t)(value_write(address, value, NULL) - address);
+    else if (!text_in(value, &text))
+        return false;
+    return is_like(pattern, text);
+}
+
 /* *order: below 0, 0 or above, as the value is to the constant. False: they do not compare. */
 static bool compare(const struct predicate *predicate, const struct value *value, int *order)
 {
@@ -143,17 +157,63 @@ static bool number_passes(const struct predicate *predicate, uint64_t number)
     }
 }
 
+static bool passes(const struct predicate *predicate, const struct value *value);
+
+static bool text_passes(const struct predicate *predicate, const char *text)
+{
+    const struct value value = {.type = VALUE_TEXT, .text = {text, strlen(text)}};
+
+    return passes(predicate, &value);
+}
+
+static bool flag_passes(const struct predicate *predicate, const struct value *value, size_t bit)
+{
+    const struct flag_names *names = value->flags.names;
+
+    return (value->flags.bits[bit / 64] >> bit % 64 & 1) && bit < names->count &&
+           names->names[bit] && text_passes(predicate, names->names[bit]);
+}
+
+/* Of a set or a list, one element must pass: an owner by its name or its pid, a flag by its name.
+ */
+static bool element_passes(const struct predicate *predicate, const struct value *value)
+{
+    const bool number = predicate->constant.type == VALUE_NUMBER;
+    bool found = false;
+
+    for (size_t i = 0; value->type == VALUE_OWNERS && i < value->owners.count && !found; i++) {
+        const struct owner *owner = &value->owners.first[i];
+        found = number ? number_passes(predicate, (uint64_t)owner->pid)
+                       : text_passes(predicate, owner->name);
+    }
+    for (size_t i = 0; value->type == VALUE_NETWORKS && i < value->networks.count && !found; i++) {
+        const struct value address = {.type = VALUE_ADDRESS,
+                                      .address = value_network(value, i)->address};
+        found = passes(predicate, &address);
+    }
+    for (size_t i = 0; value->type == VALUE_FLAGS && i < VALUE_FLAG_BITS && !found; i++)
+        found = flag_passes(predicate, value, i);
+    return found;
+}
+
+static bool is_many(const struct predicate *predicate, const struct value *value)
+{
+    return value->type == VALUE_OWNERS || value->type == VALUE_NETWORKS ||
+           (value->type == VALUE_FLAGS && predicate->constant.type == VALUE_TEXT);
+}
+
 static bool passes(const struct predicate *predicate, const struct value *value)
 {
-    struct text text;
     uint64_t number;
     int order;
 
     if (predicate->constant.type == VALUE_NUMBER && number_in(value, &number))
         return number_passes(predicate, number);
-    switch (predicate->operation) {
-    case PREDICATE_KNOWN:
+    if (predicate->operation == PREDICATE_KNOWN)
         return true;
+    if (is_many(predicate, value))
+        return element_passes(predicate, value);
+    switch (predicate->operation) {
     case PREDICATE_EQUAL:
         return compare(predicate, value, &order) && order == 0;
     case PREDICATE_BELOW:
@@ -165,7 +225,8 @@ static bool passes(const struct predicate *predicate, const struct value *value)
     case PREDICATE_WITHIN:
         return value->type == VALUE_ADDRESS && is_within(predicate, &value->address);
     case PREDICATE_LIKE:
-        return text_in(value, &text) && is_like(predicate->constant.text, text);
+        return predicate->constant.type == VALUE_TEXT &&
+               value_is_like(predicate->constant.text, value);
     default:
         return false;
     }

@@ -308,12 +308,22 @@ static bool wants_without(const struct predicate *where, const struct kind *kind
     return predicate_may_hold(where, &record, fields) && !predicate_may_hold(&not, &record, fields);
 }
 
+/* The fields of a table that another backend has, and this one has not. */
+static uint64_t lacking(const struct table *table, const struct backend *backend)
+{
+    uint64_t all = 0;
+
+    for (size_t i = 0; i < backend_count; i++)
+        all |= backends[i]->fields(table);
+    return all & ~backend->fields(table);
+}
+
 /* Reports fields of the predicate that the backend lacks: rows without them are left out. */
 static void report_untold(struct run *run, const struct table *table, const struct backend *backend,
                           const struct predicate *where)
 {
     const struct field *field = where ? where->field : NULL;
-    const uint64_t lacks = ~backend->fields(table);
+    const uint64_t lacks = lacking(table, backend);
     const bool untold = field && field->needs.fields & lacks;
 
     if (where && wants_without(where, table->kind, lacks))

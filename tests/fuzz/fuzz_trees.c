@@ -20,6 +20,7 @@
 #include "fastnet/query.h"
 #include "fastnet/report.h"
 #include "fuzz.h"
+#include "kernel_bytecode.h"
 #include "made_flow.h"
 #include "made_records.h"
 #include "made_tree.h"
@@ -118,17 +119,36 @@ static bool is_dumped_neighbour(const struct neighbour_record *neighbour, bool h
     return dumped;
 }
 
+/* What the program behind a request of that size passes; without one all sockets. */
+static bool is_passed(const struct socket_record *socket, const struct nlmsghdr *message,
+                      size_t size)
+{
+    const struct nlattr *attribute = (const void *)((const char *)(message + 1) + size);
+    struct kernel_program program;
+
+    if (message->nlmsg_len == sizeof *message + size)
+        return true;
+    program = (struct kernel_program){(const char *)(attribute + 1),
+                                      attribute->nla_len - (int)sizeof *attribute};
+    require(attribute->nla_type == INET_DIAG_REQ_BYTECODE && kernel_takes(program));
+    require(message->nlmsg_len == sizeof *message + size + attribute->nla_len);
+    return kernel_passes(program, socket);
+}
+
 /* inet_diag_dump_icsk() and its kin, unix_diag_dump(). */
 static bool is_dumped_socket(const struct socket_record *socket, const struct nlmsghdr *message)
 {
     const void *request = message + 1;
+    const size_t size = message->nlmsg_type == TCPDIAG_GETSOCK ? sizeof(struct inet_diag_req)
+                        : *(const uint8_t *)request == AF_UNIX ? sizeof(struct unix_diag_req)
+                                                               : sizeof(struct inet_diag_req_v2);
     const uint32_t states = message->nlmsg_type == TCPDIAG_GETSOCK
                                 ? ((const struct inet_diag_req *)request)->idiag_states
                             : *(const uint8_t *)request == AF_UNIX
                                 ? ((const struct unix_diag_req *)request)->udiag_states
                                 : ((const struct inet_diag_req_v2 *)request)->idiag_states;
 
-    return states >> socket->state & 1;
+    return (states >> socket->state & 1) && is_passed(socket, message, size);
 }
 
 static int take_dump(void *arg, const void *message, size_t size)

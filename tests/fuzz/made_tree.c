@@ -1,5 +1,7 @@
 #include "made_tree.h"
 
+#include <arpa/inet.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -360,9 +362,78 @@ static bool is_within(const struct predicate *predicate, const struct value *val
     return within;
 }
 
+/* Addresses as they are shown, in memory of their own. */
+static struct text shown_address(const struct value *value, char shown[INET6_ADDRSTRLEN])
+{
+    require(inet_ntop(value->address.family, value->address.bytes, shown, INET6_ADDRSTRLEN) !=
+            NULL);
+    return (struct text){shown, strlen(shown)};
+}
+
+static struct text shown_lladdr(const struct value *value, char shown[3 * LLADDR_MAX + 1])
+{
+    const uint8_t *bytes = (const uint8_t *)value->text.data;
+    size_t length = 0;
+
+    if (value->family != AF_UNSPEC) {
+        require(inet_ntop(value->family, bytes, shown, 3 * LLADDR_MAX + 1) != NULL);
+        return (struct text){shown, strlen(shown)};
+    }
+    if (!value->text.length)
+        return (struct text){"-", 1};
+    for (size_t i = 0; i < value->text.length; i++)
+        length += (size_t)sprintf(shown + length, "%s%02x", i ? ":" : "", bytes[i]);
+    return (struct text){shown, length};
+}
+
+static bool is_shown_like(struct text pattern, const struct value *value)
+{
+    char shown[3 * LLADDR_MAX + 1];
+
+    if (value->type == VALUE_ADDRESS)
+        return is_like(pattern, shown_address(value, shown));
+    if (value->type == VALUE_LLADDR)
+        return is_like(pattern, shown_lladdr(value, shown));
+    return has_text(value) && is_like(pattern, text_of(value));
+}
+
+/* The elements of a set or a list, of which one must pass; SIZE_MAX: it is none. */
+static size_t elements_of(const struct predicate *predicate, const struct value *value,
+                          struct value elements[VALUE_FLAG_BITS])
+{
+    const struct flag_names *names = value->flags.names;
+    size_t count = 0;
+
+    if (value->type == VALUE_NETWORKS) {
+        for (; count < value->networks.count; count++)
+            elements[count] = (struct value){.type = VALUE_ADDRESS,
+                                             .address = value_network(value, count)->address};
+        return count;
+    }
+    if (value->type == VALUE_OWNERS) {
+        require(!value->owners.count); /* nothing was looked up */
+        return 0;
+    }
+    if (value->type != VALUE_FLAGS || predicate->constant.type != VALUE_TEXT)
+        return SIZE_MAX;
+    for (size_t bit = 0; bit < VALUE_FLAG_BITS && bit < names->count; bit++)
+        if (value->flags.bits[bit / 64] & UINT64_C(1) << bit % 64 && names->names[bit])
+            elements[count++] = (struct value){
+                .type = VALUE_TEXT, .text = {names->names[bit], strlen(names->names[bit])}};
+    return count;
+}
+
 static bool passes(const struct predicate *predicate, const struct value *value)
 {
     const struct text pattern = predicate->constant.text;
+    struct value elements[VALUE_FLAG_BITS];
+    const size_t count = elements_of(predicate, value, elements);
+    bool passed = predicate->operation == PREDICATE_KNOWN;
+
+    for (size_t i = 0; count != SIZE_MAX && i < count && !passed; i++)
+        passed = passes(predicate, &elements[i]);
+    if (count != SIZE_MAX)
+        return passed;
 
     switch (predicate->operation) {
     case PREDICATE_KNOWN:
@@ -375,7 +446,7 @@ static bool passes(const struct predicate *predicate, const struct value *value)
     case PREDICATE_WITHIN:
         return is_within(predicate, value);
     case PREDICATE_LIKE:
-        return has_text(value) && is_like(pattern, text_of(value));
+        return predicate->constant.type == VALUE_TEXT && is_shown_like(pattern, value);
     default:
         return is_compared(predicate, value);
     }

@@ -51,8 +51,19 @@ static void put_constant(FILE *out, const struct value *constant)
     case VALUE_NUMBER:
         fprintf(out, "%" PRIu64, constant->number);
         break;
+    case VALUE_DECIMAL:
+        fprintf(out, "%" PRIu64 " thousandths", constant->number);
+        break;
+    case VALUE_SIGNED:
+        fprintf(out, "%s%" PRIu64, constant->integer.negative ? "-" : "",
+                constant->integer.magnitude);
+        break;
     case VALUE_TEXT:
         fprintf(out, "%.*s", (int)constant->text.length, constant->text.data);
+        break;
+    case VALUE_LLADDR:
+        for (size_t i = 0; i < constant->text.length; i++)
+            fprintf(out, "%s%02x", i ? ":" : "", (unsigned char)constant->text.data[i]);
         break;
     case VALUE_ADDRESS:
         put_address(out, "", constant->address.family, constant->address.bytes);

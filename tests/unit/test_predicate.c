@@ -287,7 +287,7 @@ static void whatever_has_a_text_may_be_like_a_pattern(void **state)
         {NAME("tcp", 6), 't'},
         {NAME(NULL, 6), 'f'},
         {NUMBER(5), 'f'},
-        {ADDRESS(IPV4(0)), 'f'},
+        {ADDRESS(IPV4(0)), 't'},
         {{.type = VALUE_UNKNOWN}, 'u'},
         {{.type = VALUE_SOCKET_NAME, .text = {NULL, 0}}, 't'},
     };

@@ -5,6 +5,7 @@
 #include "backend/socket/decode.h"
 
 #include <errno.h>
+#include <libmnl/libmnl.h>
 #include <linux/inet_diag.h>
 #include <linux/net.h>
 #include <linux/sock_diag.h>
@@ -16,6 +17,7 @@
 
 #include "backend/netlink/attributes.h"
 #include "backend/netlink/netlink.h"
+#include "backend/socket/bytecode.h"
 #include "backend/socket/half_open.h"
 #include "fastnet/predicate.h"
 #include "fastnet/report.h"
@@ -313,16 +315,39 @@ static struct request request_for_unix(const struct query *query)
                                       .udiag_show = name | queues | uid}};
 }
 
+/* Adds a program to the request, if there is something that the kernel can leave out. */
+static bool add_bytecode(struct nlmsghdr *request, const struct query *query)
+{
+    struct bytecode bytecode;
+
+    /* the kernel has another idea of the ports of raw sockets */
+    if (query->table->family == AF_UNIX || query->table->protocol == IPPROTO_RAW)
+        return false;
+    bytecode_compile(&bytecode, query->where);
+    if (bytecode.count)
+        mnl_attr_put(request, INET_DIAG_REQ_BYTECODE, bytecode.count * sizeof *bytecode.words,
+                     bytecode.words);
+    return bytecode.count > 0;
+}
+
 static int dump(const struct query *query, record_fn fn, void *arg)
 {
+    enum { BYTECODE_MAX = sizeof(struct nlattr) + sizeof(struct bytecode) };
     struct reading reading = {.query = query, .fn = fn, .arg = arg};
     const bool is_unix = query->table->family == AF_UNIX;
+    const netlink_fn take = is_unix ? take_unix : take_inet;
     struct request request = is_unix ? request_for_unix(query) : request_for_inet(query);
-    int result;
+    _Alignas(struct nlmsghdr) char filtered[sizeof request + BYTECODE_MAX];
+    int result = -EINVAL;
 
     request.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
-    result = netlink_dump(query->netlink, NETLINK_SOCK_DIAG, &request.header,
-                          is_unix ? take_unix : take_inet, &reading, query->report);
+    memcpy(filtered, &request, sizeof request);
+    if (add_bytecode((struct nlmsghdr *)filtered, query))
+        result = netlink_dump(query->netlink, NETLINK_SOCK_DIAG, (struct nlmsghdr *)filtered, take,
+                              &reading, query->report);
+    if (result == -EINVAL) /* there is no program, or the kernel lacks an instruction of it */
+        result = netlink_dump(query->netlink, NETLINK_SOCK_DIAG, &request.header, take, &reading,
+                              query->report);
     if (is_unix && result == 0 && (query->needs & SOCKET_PENDING))
         report_loss(query->report,
                     "unix: netlink does not list connections that are not accepted yet: these rows "

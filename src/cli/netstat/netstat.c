@@ -116,11 +116,13 @@ static struct needs layout_needs(const struct netstat *netstat)
 static void set_layout(struct netstat *netstat)
 {
     const struct netstat_options *options = &netstat->options;
+    /* a filter says itself which sockets are wanted */
+    const bool all = options->all || options->common.filters.count;
 
     netstat->layout = (struct netstat_layout){
-        .show = options->all         ? SHOW_ALL
-                : options->listening ? SHOW_LISTENING
-                                     : SHOW_CONNECTED,
+        .show = options->listening && !options->all ? SHOW_LISTENING
+                : all                               ? SHOW_ALL
+                                                    : SHOW_CONNECTED,
         .extended = options->extended,
         .programs = options->programs,
         .timers = options->timers,

@@ -13,7 +13,8 @@
              .index = offsetof(struct record, tuple))
 
 /* The port of a protocol that has ports. */
-#define PORT(id, tuple, part, ...) OF_TUPLE(id, port_of_tuple, tuple, part, __VA_ARGS__)
+#define PORT(id, tuple, part, ...)                                                                 \
+    OF_TUPLE(id, port_of_tuple, tuple, part, __VA_ARGS__, .port = true)
 
 /* The two directions of a flow. */
 #define ORIG  flow.way[WAY_ORIG]
@@ -115,7 +116,8 @@ static const struct field fields[] = {
     NUMBER(protocol_number, ORIG.tuple.protocol, FLOW_ORIG, "number of the protocol"),
     WORD(family, flow.family, family_name, 0, "inet or inet6"),
     COMPUTED(state, VALUE_TEXT, state, FLOW_STATE | FLOW_ORIG,
-             "for TCP, SCTP and DCCP: ESTABLISHED, TIME_WAIT, SYN_SENT, ...", .coloured = true),
+             "for TCP, SCTP and DCCP: ESTABLISHED, TIME_WAIT, SYN_SENT, ...", .coloured = true,
+             .word = flow_state_word),
     NUMBER(timeout, flow.timeout, FLOW_TIMEOUT, "seconds until it is removed",
            .unit = UNIT_SECONDS),
     ADDRESS(orig_src, ORIG.tuple.src, FLOW_ORIG, "source of the first packet"),

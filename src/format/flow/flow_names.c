@@ -68,6 +68,16 @@ struct text flow_state_name(uint8_t protocol, uint8_t state)
     return name_of(states[protocol], state);
 }
 
+const char *flow_state_word(uint64_t i)
+{
+    static const uint8_t protocols_of_states[] = {IPPROTO_TCP, IPPROTO_SCTP, IPPROTO_DCCP};
+    const size_t each = UINT8_MAX + 1;
+
+    return i < each * COUNT(protocols_of_states)
+               ? flow_state_name(protocols_of_states[i / each], (uint8_t)(i % each)).data
+               : NULL;
+}
+
 int flow_state_number(uint8_t protocol, const char *name, size_t length)
 {
     return number_of(states[protocol], name, length);

@@ -1,0 +1,305 @@
+#include "backend/socket/bytecode.h"
+
+#include <linux/inet_diag.h>
+#include <net/if.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "fastnet/record.h"
+
+/*
+ * An instruction is a struct inet_diag_bc_op, maybe with operands. Where its test holds it goes on
+ * `yes` bytes from its start, else `no` bytes. At the end of the program the socket passes; four
+ * bytes behind that it does not. All jumps lead forward. Until the program is complete, `no` is the
+ * number of a label.
+ */
+enum { LABELS_MAX = 1024, LABEL_FAIL = 0 };
+
+struct compiler {
+    struct bytecode *bytecode;
+    size_t labels[LABELS_MAX];   /* words from the start; of LABEL_FAIL it is set at the end */
+    bool starts[BYTECODE_WORDS]; /* which words begin an instruction */
+    size_t label_count;
+    bool full; /* of words or labels */
+};
+
+static unsigned new_label(struct compiler *compiler)
+{
+    if (compiler->label_count == LABELS_MAX) {
+        compiler->full = true;
+        return LABEL_FAIL;
+    }
+    return (unsigned)compiler->label_count++;
+}
+
+static void place_label(struct compiler *compiler, unsigned label)
+{
+    compiler->labels[label] = compiler->bytecode->count;
+}
+
+static void emit(struct compiler *compiler, uint8_t code, unsigned label, const void *operands,
+                 size_t size)
+{
+    struct bytecode *bytecode = compiler->bytecode;
+    const struct inet_diag_bc_op op = {code, (uint8_t)(sizeof op + size), (uint16_t)label};
+
+    if (bytecode->count + 1 + size / 4 > BYTECODE_WORDS) {
+        compiler->full = true;
+        return;
+    }
+    memcpy(&bytecode->words[bytecode->count], &op, sizeof op);
+    if (size)
+        memcpy(&bytecode->words[bytecode->count + 1], operands, size);
+    compiler->starts[bytecode->count] = true;
+    bytecode->count += 1 + size / 4;
+}
+
+static void jump(struct compiler *compiler, unsigned label)
+{
+    emit(compiler, INET_DIAG_BC_JMP, label, NULL, 0);
+}
+
+/* --- Comparisons ------------------------------------------------------------------------------ */
+
+/* What a comparison is, in the kernel's terms. */
+struct test {
+    enum { TEST_NONE, TEST_PORT, TEST_ADDRESS, TEST_INTERFACE } type;
+    bool remote;
+    uint32_t least, most;   /* TEST_PORT; least above most: no port */
+    struct network network; /* TEST_ADDRESS */
+    uint32_t index;         /* TEST_INTERFACE */
+};
+
+static bool find_ports(const struct predicate *comparison, struct test *test)
+{
+    const uint64_t number = comparison->constant.number;
+    const uint32_t port = number < UINT16_MAX ? (uint32_t)number : UINT16_MAX;
+    const bool is_port = number <= UINT16_MAX;
+
+    if (comparison->constant.type != VALUE_NUMBER)
+        return false;
+    test->least = 1; /* none */
+    test->most = 0;
+    if (comparison->operation == PREDICATE_EQUAL && is_port) {
+        test->least = test->most = port;
+    } else if (comparison->operation == PREDICATE_BELOW && number > 0) {
+        test->least = 0;
+        test->most = is_port ? port - 1 : UINT16_MAX;
+    } else if (comparison->operation == PREDICATE_ABOVE && number < UINT16_MAX) {
+        test->least = port + 1;
+        test->most = UINT16_MAX;
+    }
+    return comparison->operation == PREDICATE_EQUAL || comparison->operation == PREDICATE_BELOW ||
+           comparison->operation == PREDICATE_ABOVE;
+}
+
+/* The number of leading ones, if nothing but zeroes follows. */
+static bool find_prefix(const uint8_t *mask, size_t size, uint8_t *prefix)
+{
+    size_t bit = 0;
+
+    while (bit < 8 * size && mask[bit / 8] & 0x80 >> bit % 8)
+        bit++;
+    *prefix = (uint8_t)bit;
+    for (; bit < 8 * size; bit++)
+        if (mask[bit / 8] & 0x80 >> bit % 8)
+            return false;
+    return true;
+}
+
+static bool find_addresses(const struct predicate *comparison, struct test *test)
+{
+    const struct address *address = &comparison->constant.address;
+    const size_t size = address_size(address);
+
+    if (comparison->constant.type != VALUE_ADDRESS || !size)
+        return false;
+    test->network = (struct network){*address, (uint8_t)(8 * size)};
+    return comparison->operation == PREDICATE_EQUAL ||
+           (comparison->operation == PREDICATE_WITHIN &&
+            find_prefix(comparison->mask.address, size, &test->network.prefix));
+}
+
+static bool find_interface(const struct predicate *comparison, struct test *test)
+{
+    const struct value *constant = &comparison->constant;
+    char name[IF_NAMESIZE] = "";
+
+    if (comparison->operation != PREDICATE_EQUAL)
+        return false;
+    if (constant->type == VALUE_TEXT && constant->text.length < sizeof name) {
+        memcpy(name, constant->text.data, constant->text.length);
+        test->index = if_nametoindex(name);
+    } else if (constant->type == VALUE_NUMBER && constant->number <= INT32_MAX) {
+        test->index = (uint32_t)constant->number;
+    }
+    return test->index != 0;
+}
+
+/* Services and host names are fields of the same members: their values are texts. */
+static struct test test_of(const struct predicate *comparison)
+{
+    const struct field *field = comparison->field;
+    const size_t offset = field->offset;
+    struct test test = {.type = TEST_NONE};
+
+    if (field->type == VALUE_NUMBER && (offset == offsetof(struct record, socket.local.port) ||
+                                        offset == offsetof(struct record, socket.remote.port))) {
+        test.remote = offset == offsetof(struct record, socket.remote.port);
+        test.type = find_ports(comparison, &test) ? TEST_PORT : TEST_NONE;
+    } else if (field->type == VALUE_ADDRESS &&
+               (offset == offsetof(struct record, socket.local.address) ||
+                offset == offsetof(struct record, socket.remote.address))) {
+        test.remote = offset == offsetof(struct record, socket.remote.address);
+        test.type = find_addresses(comparison, &test) ? TEST_ADDRESS : TEST_NONE;
+    } else if (field->type == VALUE_NAME && offset == offsetof(struct record, socket.interface)) {
+        test.type = find_interface(comparison, &test) ? TEST_INTERFACE : TEST_NONE;
+    }
+    return test;
+}
+
+static void emit_port(struct compiler *compiler, uint8_t code, uint32_t port, unsigned label)
+{
+    const struct inet_diag_bc_op operand = {.no = (uint16_t)port};
+
+    emit(compiler, code, label, &operand, sizeof operand);
+}
+
+static void emit_network(struct compiler *compiler, uint8_t code, const struct network *network,
+                         unsigned label)
+{
+    const struct inet_diag_hostcond condition = {
+        .family = network->address.family, .prefix_len = network->prefix, .port = -1};
+    char operands[sizeof condition + sizeof network->address.bytes];
+
+    memcpy(operands, &condition, sizeof condition);
+    memcpy(operands + sizeof condition, network->address.bytes, sizeof network->address.bytes);
+    emit(compiler, code, label, operands, sizeof condition + address_size(&network->address));
+}
+
+/* Goes on where the test holds, else to the label. */
+static void emit_test(struct compiler *compiler, const struct test *test, unsigned label)
+{
+    switch (test->type) {
+    case TEST_PORT:
+        if (test->least > test->most) {
+            jump(compiler, label);
+            break;
+        }
+        if (test->least > 0)
+            emit_port(compiler, test->remote ? INET_DIAG_BC_D_GE : INET_DIAG_BC_S_GE, test->least,
+                      label);
+        if (test->most < UINT16_MAX)
+            emit_port(compiler, test->remote ? INET_DIAG_BC_D_LE : INET_DIAG_BC_S_LE, test->most,
+                      label);
+        break;
+    case TEST_ADDRESS:
+        emit_network(compiler, test->remote ? INET_DIAG_BC_D_COND : INET_DIAG_BC_S_COND,
+                     &test->network, label);
+        break;
+    case TEST_INTERFACE:
+        emit(compiler, INET_DIAG_BC_DEV_COND, label, &test->index, sizeof test->index);
+        break;
+    case TEST_NONE:
+        break;
+    }
+}
+
+static void compile_comparison(struct compiler *compiler, const struct predicate *comparison,
+                               bool negated, unsigned label)
+{
+    const struct test test = test_of(comparison);
+
+    if (!negated) {
+        emit_test(compiler, &test, label);
+        return;
+    }
+    const unsigned fails = new_label(compiler);
+    emit_test(compiler, &test, fails);
+    jump(compiler, label);
+    place_label(compiler, fails);
+}
+
+/* --- Trees ------------------------------------------------------------------------------------ */
+
+/*
+ * Whether the predicate, or its opposite, fails for some socket by what the kernel can judge. Both
+ * functions turn a `not` into the opposite of its parts.
+ */
+static bool is_judged(const struct predicate *predicate, bool negated)
+{
+    bool one_suffices, all = true, any = false;
+
+    if (predicate->field) {
+        const struct test test = test_of(predicate);
+        return test.type != TEST_NONE &&
+               (test.type != TEST_PORT ||
+                (negated ? test.least <= test.most : test.least > 0 || test.most < UINT16_MAX));
+    }
+    negated ^= predicate->operation == PREDICATE_NOT;
+    one_suffices = (predicate->operation == PREDICATE_OR) != negated;
+    for (const struct predicate *part = predicate->parts; part; part = part->next) {
+        const bool judged = is_judged(part, negated);
+        all &= judged;
+        any |= judged;
+    }
+    return one_suffices ? all : any;
+}
+
+/* Goes on where the predicate, or its opposite, could hold; to the label where it cannot. */
+static void compile(struct compiler *compiler, const struct predicate *predicate, bool negated,
+                    unsigned label)
+{
+    bool one_suffices;
+    unsigned done;
+
+    if (compiler->full || !is_judged(predicate, negated))
+        return;
+    if (predicate->field) {
+        compile_comparison(compiler, predicate, negated, label);
+        return;
+    }
+    negated ^= predicate->operation == PREDICATE_NOT;
+    one_suffices = (predicate->operation == PREDICATE_OR) != negated;
+    for (const struct predicate *part = predicate->parts; part && !one_suffices; part = part->next)
+        compile(compiler, part, negated, label);
+    if (!one_suffices)
+        return;
+    done = new_label(compiler);
+    for (const struct predicate *part = predicate->parts; part; part = part->next) {
+        const unsigned next = new_label(compiler);
+        compile(compiler, part, negated, next);
+        jump(compiler, done);
+        place_label(compiler, next);
+    }
+    jump(compiler, label);
+    place_label(compiler, done);
+}
+
+/* Puts distances in the place of labels. */
+static void resolve(struct compiler *compiler)
+{
+    struct bytecode *bytecode = compiler->bytecode;
+
+    compiler->labels[LABEL_FAIL] = bytecode->count + 1;
+    for (size_t at = 0; at < bytecode->count; at++) {
+        struct inet_diag_bc_op op;
+        if (!compiler->starts[at])
+            continue;
+        memcpy(&op, &bytecode->words[at], sizeof op);
+        op.no = (uint16_t)(4 * (compiler->labels[op.no] - at));
+        memcpy(&bytecode->words[at], &op, sizeof op);
+    }
+}
+
+void bytecode_compile(struct bytecode *bytecode, const struct predicate *where)
+{
+    struct compiler compiler = {.bytecode = bytecode, .label_count = LABEL_FAIL + 1};
+
+    bytecode->count = 0;
+    if (where)
+        compile(&compiler, where, false, LABEL_FAIL);
+    resolve(&compiler);
+    if (compiler.full)
+        bytecode->count = 0;
+}

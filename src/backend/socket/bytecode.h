@@ -1,0 +1,24 @@
+/*
+ * What of a predicate the kernel can judge of TCP and UDP sockets: INET_DIAG_REQ_BYTECODE
+ * (linux/inet_diag.h; inet_diag_bc_run() and inet_diag_bc_audit() of net/ipv4/inet_diag.c): ports,
+ * addresses and networks, and the interface.
+ */
+#ifndef BACKEND_SOCKET_BYTECODE_H
+#define BACKEND_SOCKET_BYTECODE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fastnet/predicate.h"
+
+enum { BYTECODE_WORDS = 2048 }; /* of 4 bytes; a longer program is not made */
+
+struct bytecode {
+    uint32_t words[BYTECODE_WORDS];
+    size_t count; /* 0: it would leave out nothing */
+};
+
+/* A program that passes every socket that the predicate (or NULL) could want, and maybe others. */
+void bytecode_compile(struct bytecode *bytecode, const struct predicate *where);
+
+#endif

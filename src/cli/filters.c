@@ -1,0 +1,73 @@
+#include "cli/filters.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "fastnet/array.h"
+
+static const char *const groups[] = {"Filter (a value that begins with ! stands for all others)"};
+
+#define PORTS "local_port remote_port orig_sport orig_dport reply_sport reply_dport"
+#define ADDRESSES                                                                                  \
+    "local_address remote_address orig_src orig_dst reply_src reply_dst address destination"
+
+#define WHERE                                                                                      \
+    LONG(OPTION_FILTER, "where", 0, "rows for which this is true: 'recv_q > 0 and uid = 0'",       \
+         TAKES("EXPR"), OF(CHOICES_COLUMNS))
+/* A short form: its value is compared with those of these columns that rows have. */
+#define SHORT(name, metavar, of, help)                                                             \
+    LONG(OPTION_FILTER, name, 0, help, TAKES(metavar), .columns = (of))
+#define PORT SHORT("port", "N,N-M,...", PORTS, "with this port or service at either end")
+#define HOST SHORT("host", "ADDRESS,...", ADDRESSES, "with this address or network at either end")
+
+static const struct option of_sockets[] = {
+    WHERE,
+    SHORT("state", "A,B,...", "state", "in one of these states"),
+    PORT,
+    SHORT("local-port", "N,N-M,...", "local_port", "... at this end"),
+    SHORT("remote-port", "N,N-M,...", "remote_port", "... at the other end"),
+    HOST,
+    SHORT("local", "ADDRESS,...", "local_address", "... at this end"),
+    SHORT("remote", "ADDRESS,...", "remote_address", "... at the other end"),
+    SHORT("pid", "N,...", "pid", "held open by one of these processes"),
+    SHORT("process", "NAME,...", "process", "... by a process of this name"),
+    SHORT("user", "NAME,...", "user", "made by one of these users"),
+};
+static const struct option of_flows[] = {WHERE, PORT, HOST};
+static const struct option of_neighbours[] = {
+    WHERE, SHORT("host", "ADDRESS,...", "address", "with this address, or of this network")};
+
+#define TABLE(options)                                                                             \
+    {                                                                                              \
+        groups, COUNT(groups), options, COUNT(options)                                             \
+    }
+
+const struct option_table filters_of_sockets = TABLE(of_sockets);
+const struct option_table filters_of_flows = TABLE(of_flows);
+const struct option_table filters_of_neighbours = TABLE(of_neighbours);
+
+bool filters_take(struct filters *filters, const struct option *option, const char *text)
+{
+    if (filters->count == FILTERS_MAX)
+        return false;
+    filters->typed[filters->count].option = option;
+    filters->typed[filters->count++].text = text;
+    return true;
+}
+
+const char *filters_resolve(const struct filters *filters, struct where *where,
+                            const struct kind *kind, const struct predicate **all)
+{
+    for (size_t i = 0; i < filters->count; i++) {
+        const struct option *option = filters->typed[i].option;
+        const char *text = filters->typed[i].text;
+        const struct predicate *one = option->columns
+                                          ? where_parse_list(where, kind, option->columns, text)
+                                          : where_parse(where, kind, text);
+        if (one)
+            one = *all = where_both(where, *all, one);
+        if (!one)
+            return option->name;
+    }
+    return NULL;
+}

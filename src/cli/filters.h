@@ -1,0 +1,36 @@
+/* Options that choose rows by their columns: --where, and short forms of it. */
+#ifndef CLI_FILTERS_H
+#define CLI_FILTERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cli/options.h"
+#include "cli/where/where.h"
+
+enum { OPTION_FILTER = 2000 }; /* the id of all of them */
+
+/* The short forms are those that rows have columns for. */
+extern const struct option_table filters_of_sockets, filters_of_flows, filters_of_neighbours;
+
+/* What was typed. All filters must hold. Zeroed: none. */
+enum { FILTERS_MAX = 32 };
+struct filters {
+    struct {
+        const struct option *option;
+        const char *text;
+    } typed[FILTERS_MAX];
+    size_t count;
+};
+
+/* Returns false if there are too many. */
+bool filters_take(struct filters *filters, const struct option *option, const char *text);
+
+/*
+ * Makes them into a predicate that also wants what *all (or NULL) wants, and puts it there. Returns
+ * NULL, or the name of the option that is wrong: where->message says how.
+ */
+const char *filters_resolve(const struct filters *filters, struct where *where,
+                            const struct kind *kind, const struct predicate **all);
+
+#endif

@@ -1,0 +1,64 @@
+#include "cli/nearest.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <string.h>
+
+enum { WORD_MAX = 40 }; /* longer words are not compared */
+
+struct nearest nearest_to(const char *typed, size_t length)
+{
+    /* one letter in three may be wrong, but not all of a short word */
+    return (struct nearest){.typed = typed, .length = length, .distance = length / 3 + 2};
+}
+
+static char folded(char letter)
+{
+    return letter == '-' ? '_' : (char)tolower((unsigned char)letter);
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/*
+ * Letters to insert, remove, replace or swap with the next one: the optimal string alignment
+ * distance. Case, and '-' for '_', do not count.
+ */
+static size_t distance(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+    size_t rows[3][WORD_MAX + 1];
+    size_t *earlier = rows[0], *before = rows[1], *now = rows[2];
+
+    for (size_t j = 0; j <= b_length; j++)
+        before[j] = j;
+    for (size_t i = 1; i <= a_length; i++) {
+        now[0] = i;
+        for (size_t j = 1; j <= b_length; j++) {
+            const bool same = folded(a[i - 1]) == folded(b[j - 1]);
+            now[j] = least(before[j - 1] + !same, least(before[j], now[j - 1]) + 1);
+            if (i > 1 && j > 1 && folded(a[i - 1]) == folded(b[j - 2]) &&
+                folded(a[i - 2]) == folded(b[j - 1]))
+                now[j] = least(now[j], earlier[j - 2] + 1);
+        }
+        size_t *const oldest = earlier;
+        earlier = before;
+        before = now;
+        now = oldest;
+    }
+    return before[b_length];
+}
+
+void nearest_offer(struct nearest *nearest, const char *word)
+{
+    const size_t length = strlen(word);
+
+    if (length > WORD_MAX || nearest->length > WORD_MAX)
+        return;
+    const size_t found = distance(nearest->typed, nearest->length, word, length);
+    if (found >= nearest->distance)
+        return;
+    nearest->distance = found;
+    nearest->word = word;
+}

@@ -1,0 +1,19 @@
+/* The word that was probably meant, among those that would be right. */
+#ifndef CLI_NEAREST_H
+#define CLI_NEAREST_H
+
+#include <stddef.h>
+
+struct nearest {
+    const char *typed; /* length bytes */
+    size_t length;
+    const char *word; /* the best so far, or NULL; borrowed */
+    size_t distance;
+};
+
+/* Starts a search. Only words that share most of their letters with what was typed will do. */
+struct nearest nearest_to(const char *typed, size_t length);
+
+void nearest_offer(struct nearest *nearest, const char *word);
+
+#endif

@@ -1,0 +1,71 @@
+/* What the files of --where share. */
+#ifndef CLI_WHERE_PARSER_H
+#define CLI_WHERE_PARSER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cli/where/where.h"
+#include "fastnet/text.h"
+
+enum token_type {
+    TOKEN_END,
+    TOKEN_WORD,
+    TOKEN_QUOTED, /* 'text' or "text"; a quote inside is written twice */
+    TOKEN_OPEN,
+    TOKEN_CLOSE,
+    TOKEN_COMMA,
+    TOKEN_AND,
+    TOKEN_OR,
+    TOKEN_NOT,
+    TOKEN_NULL,
+    TOKEN_EQUAL, /* from here on: comparisons */
+    TOKEN_NOT_EQUAL,
+    TOKEN_LESS,
+    TOKEN_AT_MOST,
+    TOKEN_GREATER,
+    TOKEN_AT_LEAST,
+    TOKEN_LIKE,
+    TOKEN_UNLIKE,
+    TOKEN_IN,
+    TOKEN_UNFINISHED, /* a quote without its end */
+    TOKEN_STRANGE,    /* a character that begins nothing */
+};
+
+struct token {
+    enum token_type type;
+    struct text text; /* as typed; of a quoted one what is between the quotes */
+};
+
+struct parser {
+    struct where *where;
+    const struct kind *kind;
+    const char *start; /* of the text, for places */
+    const char *at;    /* behind the token */
+    struct token token;
+    unsigned depth;
+};
+
+/* Reads the next token. */
+void parser_next(struct parser *parser);
+
+/*
+ * Sets the message: "at 7: ..." of the token, or "at the end: ...". Returns NULL. An earlier
+ * message stays.
+ */
+struct predicate *parser_fail(struct parser *parser, const struct token *token, const char *format,
+                              ...) __attribute__((format(printf, 3, 4)));
+
+/* The token's text, escaped, for a message. */
+enum { TOKEN_TYPED = 200 };
+const char *token_typed(char typed[TOKEN_TYPED], const struct token *token);
+
+/* Memory of the predicates. Both return NULL, with a message, when it is short. */
+struct predicate *parser_add(struct parser *parser, struct predicate predicate);
+char *parser_keep(struct parser *parser, const char *data, size_t length);
+
+/* One comparison: NULL where the value does not fit the field. */
+struct predicate *parser_constant(struct parser *parser, const struct field *field,
+                                  enum token_type comparison, const struct token *value);
+
+#endif

@@ -1,0 +1,377 @@
+/* The grammar of --where: or, and, not, parentheses, comparisons. */
+#include "cli/where/where.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/nearest.h"
+#include "cli/options.h"
+#include "cli/where/parser.h"
+
+enum { DEPTH_MAX = 64 }; /* of parentheses and nots: each costs stack, here and for every row */
+
+struct where_part {
+    struct where_part *next;
+    struct predicate predicate;
+    char bytes[];
+};
+
+/* --- Memory and messages ---------------------------------------------------------------------- */
+
+static struct where_part *add_part(struct where *where, size_t bytes)
+{
+    struct where_part *part = calloc(1, sizeof *part + bytes);
+
+    if (!part) {
+        snprintf(where->message, sizeof where->message, "out of memory");
+        return NULL;
+    }
+    part->next = where->parts;
+    where->parts = part;
+    return part;
+}
+
+struct predicate *parser_add(struct parser *parser, struct predicate predicate)
+{
+    struct where_part *part = add_part(parser->where, 0);
+
+    if (!part)
+        return NULL;
+    part->predicate = predicate;
+    return &part->predicate;
+}
+
+char *parser_keep(struct parser *parser, const char *data, size_t length)
+{
+    struct where_part *part = add_part(parser->where, length + 1);
+
+    return part ? memcpy(part->bytes, data, length) : NULL;
+}
+
+const char *token_typed(char typed[TOKEN_TYPED], const struct token *token)
+{
+    char whole[TYPED_MAX];
+
+    snprintf(typed, TOKEN_TYPED, "%s", options_typed(whole, token->text.data, token->text.length));
+    return typed;
+}
+
+struct predicate *parser_fail(struct parser *parser, const struct token *token, const char *format,
+                              ...)
+{
+    char *message = parser->where->message;
+    va_list arguments;
+    int length = 0;
+
+    if (message[0])
+        return NULL;
+    if (token->type == TOKEN_END)
+        length = snprintf(message, WHERE_MESSAGE, "at the end: ");
+    else
+        length = snprintf(message, WHERE_MESSAGE,
+                          "at %zu: ", (size_t)(token->text.data - parser->start) + 1);
+    va_start(arguments, format);
+    vsnprintf(message + length, (size_t)(WHERE_MESSAGE - length), format, arguments);
+    va_end(arguments);
+    return NULL;
+}
+
+/* What is wrong if a token is none of those that could follow. */
+static struct predicate *fail_expected(struct parser *parser, const char *expected)
+{
+    const struct token *token = &parser->token;
+    char typed[TOKEN_TYPED];
+
+    if (token->type == TOKEN_UNFINISHED)
+        return parser_fail(parser, token, "this quote has no end");
+    if (token->type == TOKEN_END)
+        return parser_fail(parser, token, "expected %s", expected);
+    return parser_fail(parser, token, "expected %s, not '%s'", expected, token_typed(typed, token));
+}
+
+/* --- Trees ------------------------------------------------------------------------------------ */
+
+/* Two parts, or a longer list if the first is such a list already. */
+static struct predicate *join(struct parser *parser, enum predicate_operator operation,
+                              struct predicate *first, struct predicate *second)
+{
+    struct predicate *whole;
+
+    if (!first || !second)
+        return NULL;
+    if (first->operation == operation && !first->next) {
+        predicate_add(first, second);
+        return first;
+    }
+    whole = parser_add(parser, (struct predicate){.operation = operation});
+    if (!whole)
+        return NULL;
+    predicate_add(whole, first);
+    predicate_add(whole, second);
+    return whole;
+}
+
+static struct predicate *negate(struct parser *parser, struct predicate *part)
+{
+    return part ? parser_add(parser, (struct predicate){.operation = PREDICATE_NOT, .parts = part})
+                : NULL;
+}
+
+/* --- Comparisons ------------------------------------------------------------------------------ */
+
+static const struct field *find_column(struct parser *parser)
+{
+    const struct token *token = &parser->token;
+    const struct kind *kind = parser->kind;
+    const struct field *field;
+    struct nearest nearest;
+    char typed[TOKEN_TYPED];
+
+    if (token->type != TOKEN_WORD) {
+        fail_expected(parser, "a column");
+        return NULL;
+    }
+    field = field_find(kind, token->text.data, token->text.length);
+    if (field)
+        return field;
+    nearest = nearest_to(token->text.data, token->text.length);
+    for (size_t i = 0; i < kind->field_count; i++)
+        nearest_offer(&nearest, kind->fields[i].name);
+    parser_fail(parser, token,
+                nearest.word ? "no column '%s' for %s; did you mean %s?"
+                             : "no column '%s' for %s (--columns=help lists them)",
+                token_typed(typed, token), kind->name, nearest.word);
+    return NULL;
+}
+
+static bool is_value(enum token_type type)
+{
+    /* behind a comparison, words of the language are values, too */
+    return type == TOKEN_WORD || type == TOKEN_QUOTED || type == TOKEN_AND || type == TOKEN_OR ||
+           type == TOKEN_NOT || type == TOKEN_IN;
+}
+
+/* Values by commas, of which one must match. */
+static struct predicate *parse_values(struct parser *parser, const struct field *field,
+                                      enum token_type comparison)
+{
+    struct predicate *all = NULL;
+
+    for (;;) {
+        const struct token value = parser->token;
+        struct predicate *one;
+        if (!is_value(value.type))
+            return fail_expected(parser, "a value");
+        one = parser_constant(parser, field, comparison, &value);
+        all = all ? join(parser, PREDICATE_OR, all, one) : one;
+        if (!all)
+            return NULL;
+        parser_next(parser);
+        if (parser->token.type != TOKEN_COMMA)
+            return all;
+        if (comparison >= TOKEN_LESS && comparison <= TOKEN_AT_LEAST)
+            return parser_fail(parser, &parser->token, "only one value can be compared by order");
+        parser_next(parser);
+    }
+}
+
+static struct predicate *parse_null(struct parser *parser, const struct field *field,
+                                    enum token_type comparison)
+{
+    struct predicate *known;
+
+    if (comparison != TOKEN_EQUAL)
+        return parser_fail(parser, &parser->token, "null has only = and !=");
+    parser_next(parser);
+    known = parser_add(parser, predicate_known(field));
+    return negate(parser, known);
+}
+
+/* Each comparison that negates, and the one that it negates. */
+static bool is_negation(enum token_type *type)
+{
+    switch (*type) {
+    case TOKEN_NOT_EQUAL:
+        *type = TOKEN_EQUAL;
+        return true;
+    case TOKEN_UNLIKE:
+        *type = TOKEN_LIKE;
+        return true;
+    case TOKEN_AT_MOST:
+        *type = TOKEN_GREATER;
+        return true;
+    case TOKEN_AT_LEAST:
+        *type = TOKEN_LESS;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static struct predicate *parse_comparison(struct parser *parser)
+{
+    const struct field *field = find_column(parser);
+    struct predicate *result;
+    enum token_type type;
+    bool negated = false;
+
+    if (!field)
+        return NULL;
+    parser_next(parser);
+    if (parser->token.type == TOKEN_NOT) { /* not in */
+        negated = true;
+        parser_next(parser);
+        if (parser->token.type != TOKEN_IN)
+            return fail_expected(parser, "in");
+    }
+    type = parser->token.type;
+    if (type < TOKEN_EQUAL || type > TOKEN_IN)
+        return fail_expected(parser, "= != < <= > >= ~ !~ or in");
+    if (type == TOKEN_IN)
+        type = TOKEN_EQUAL;
+    negated ^= is_negation(&type);
+    parser_next(parser);
+    result = parser->token.type == TOKEN_NULL ? parse_null(parser, field, type)
+                                              : parse_values(parser, field, type);
+    return negated ? negate(parser, result) : result;
+}
+
+/* --- Grammar ---------------------------------------------------------------------------------- */
+
+static struct predicate *parse_or(struct parser *parser);
+
+static struct predicate *parse_unary(struct parser *parser)
+{
+    struct predicate *inner;
+
+    if (parser->token.type != TOKEN_OPEN && parser->token.type != TOKEN_NOT)
+        return parse_comparison(parser);
+    if (++parser->depth > DEPTH_MAX)
+        return parser_fail(parser, &parser->token, "nested more than %d deep", DEPTH_MAX);
+    if (parser->token.type == TOKEN_NOT) {
+        parser_next(parser);
+        inner = negate(parser, parse_unary(parser));
+    } else {
+        parser_next(parser);
+        inner = parse_or(parser);
+        if (inner && parser->token.type != TOKEN_CLOSE)
+            return fail_expected(parser, "and, or, or a closing parenthesis");
+        parser_next(parser);
+    }
+    parser->depth--;
+    return inner;
+}
+
+static struct predicate *parse_and(struct parser *parser)
+{
+    struct predicate *all = parse_unary(parser);
+
+    while (all && parser->token.type == TOKEN_AND) {
+        parser_next(parser);
+        all = join(parser, PREDICATE_AND, all, parse_unary(parser));
+    }
+    return all;
+}
+
+static struct predicate *parse_or(struct parser *parser)
+{
+    struct predicate *all = parse_and(parser);
+
+    while (all && parser->token.type == TOKEN_OR) {
+        parser_next(parser);
+        all = join(parser, PREDICATE_OR, all, parse_and(parser));
+    }
+    return all;
+}
+
+static void start(struct parser *parser, struct where *where, const struct kind *kind,
+                  const char *text)
+{
+    *parser = (struct parser){.where = where, .kind = kind, .start = text, .at = text};
+    where->message[0] = '\0';
+    parser_next(parser);
+}
+
+const struct predicate *where_parse(struct where *where, const struct kind *kind, const char *text)
+{
+    struct parser parser;
+    struct predicate *all;
+
+    start(&parser, where, kind, text);
+    all = parse_or(&parser);
+    if (all && parser.token.type != TOKEN_END)
+        return fail_expected(&parser, "and, or, or the end");
+    return all;
+}
+
+static struct predicate *parse_columns(struct parser *parser, const char *columns)
+{
+    const struct parser before = *parser;
+    struct predicate *all = NULL;
+
+    while (*columns) {
+        const size_t length = strcspn(columns, " ");
+        const struct field *field = field_find(parser->kind, columns, length);
+        columns += length + (columns[length] == ' ');
+        if (!field)
+            continue;
+        *parser = before;
+        struct predicate *one = parse_values(parser, field, TOKEN_EQUAL);
+        all = all ? join(parser, PREDICATE_OR, all, one) : one;
+        if (!all)
+            return NULL;
+    }
+    return all;
+}
+
+const struct predicate *where_parse_list(struct where *where, const struct kind *kind,
+                                         const char *columns, const char *text)
+{
+    struct parser parser;
+    struct predicate *all;
+    bool negated;
+
+    start(&parser, where, kind, text);
+    negated = parser.token.type == TOKEN_NOT && parser.token.text.data[0] == '!';
+    if (negated)
+        parser_next(&parser);
+    all = parse_columns(&parser, columns);
+    if (!all && !where->message[0])
+        snprintf(where->message, sizeof where->message, "%s have no such column", kind->name);
+    if (all && parser.token.type != TOKEN_END)
+        return fail_expected(&parser, "a comma or the end");
+    return negated ? negate(&parser, all) : all;
+}
+
+const struct predicate *where_both(struct where *where, const struct predicate *one,
+                                   const struct predicate *other)
+{
+    struct parser parser = {.where = where};
+    struct predicate *parts[2], *whole;
+
+    if (!one || !other)
+        return one ? one : other;
+    /* copies, because a part is in one list only */
+    parts[0] = parser_add(&parser, *one);
+    parts[1] = parser_add(&parser, *other);
+    whole = parser_add(&parser, (struct predicate){.operation = PREDICATE_AND});
+    if (!parts[0] || !parts[1] || !whole)
+        return NULL;
+    predicate_add(whole, parts[0]);
+    predicate_add(whole, parts[1]);
+    return whole;
+}
+
+void where_finish(struct where *where)
+{
+    struct where_part *part = where->parts;
+
+    while (part) {
+        struct where_part *next = part->next;
+        free(part);
+        part = next;
+    }
+    where->parts = NULL;
+}

@@ -1,0 +1,38 @@
+/*
+ * The language of --where: conditions on the columns of a kind, made into a predicate.
+ *
+ *     state = CLOSE_WAIT and (remote_address in 10.0.0.0/8 or local_port in 8000-8999,443)
+ *
+ * fastnet(8) describes it. Its short forms (--port=443) are lists of values for several columns.
+ */
+#ifndef CLI_WHERE_H
+#define CLI_WHERE_H
+
+#include "fastnet/kind.h"
+#include "fastnet/predicate.h"
+
+enum { WHERE_MESSAGE = 512 };
+
+/* Owns the predicates that were parsed. Zeroed: none. */
+struct where {
+    struct where_part *parts;
+    char message[WHERE_MESSAGE]; /* what was wrong: one line, escaped */
+};
+
+/* Returns NULL, and sets the message, if the text is wrong or memory is short. */
+const struct predicate *where_parse(struct where *where, const struct kind *kind, const char *text);
+
+/*
+ * The same for a list of values: it holds if one of the columns has one of them. columns: names,
+ * separated by blanks, of which the kind has some. A leading '!' negates.
+ */
+const struct predicate *where_parse_list(struct where *where, const struct kind *kind,
+                                         const char *columns, const char *text);
+
+/* Both must hold. Either may be NULL: always true. NULL, and a message, if memory is short. */
+const struct predicate *where_both(struct where *where, const struct predicate *one,
+                                   const struct predicate *other);
+
+void where_finish(struct where *where);
+
+#endif

@@ -1,0 +1,581 @@
+/* The values of --where: each must be one that its column can have. */
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "cli/nearest.h"
+#include "cli/where/parser.h"
+#include "fastnet/array.h"
+#include "fastnet/lookup.h"
+
+/* The numbers that could have a name are below this. */
+static uint64_t word_limit(const struct field *field)
+{
+    return field->type == VALUE_FLAGS      ? field->flags->count
+           : field->member == MEMBER_UINT8 ? UINT8_MAX + 1u
+                                           : UINT16_MAX + 1u;
+}
+
+/* One value under way. */
+struct constant {
+    struct parser *parser;
+    const struct field *field;
+    enum token_type comparison; /* = < > ~ */
+    struct token token;
+    const char *text; /* the token's, with its quotes undone and terminated */
+    size_t length;
+};
+
+/* --- What is wrong ---------------------------------------------------------------------------- */
+
+static struct predicate *refuse(const struct constant *constant, const char *wanted)
+{
+    char typed[TOKEN_TYPED];
+
+    return parser_fail(constant->parser, &constant->token, "%s takes %s, not '%s'",
+                       constant->field->name, wanted, token_typed(typed, &constant->token));
+}
+
+/* The names that a field's numbers have, some of them twice. */
+static const char *word_of(const struct field *field, uint64_t number)
+{
+    return field->type == VALUE_FLAGS ? field->flags->names[number] : field->word(number);
+}
+
+static struct predicate *refuse_word(const struct constant *constant)
+{
+    const struct field *field = constant->field;
+    struct nearest nearest = nearest_to(constant->text, constant->length);
+    char words[160] = "", typed[TOKEN_TYPED];
+    size_t length = 0;
+
+    for (uint64_t i = 0; i < word_limit(field); i++) {
+        const char *word = word_of(field, i);
+        if (!word || !*word)
+            continue;
+        nearest_offer(&nearest, word);
+        if (length < sizeof words)
+            length += (size_t)snprintf(words + length, sizeof words - length, "%s%s",
+                                       length ? ", " : "", word);
+    }
+    token_typed(typed, &constant->token);
+    if (nearest.word)
+        return parser_fail(constant->parser, &constant->token, "no %s '%s'; did you mean %s?",
+                           field->name, typed, nearest.word);
+    return parser_fail(constant->parser, &constant->token, "no %s '%s'; it can be %s%s",
+                       field->name, typed, words, length < sizeof words ? "" : ", ...");
+}
+
+/* --- Comparisons ------------------------------------------------------------------------------ */
+
+static struct predicate *compare(const struct constant *constant, struct value value)
+{
+    const enum predicate_operator operation = constant->comparison == TOKEN_LESS ? PREDICATE_BELOW
+                                              : constant->comparison == TOKEN_GREATER
+                                                  ? PREDICATE_ABOVE
+                                                  : PREDICATE_EQUAL;
+
+    return parser_add(
+        constant->parser,
+        (struct predicate){.operation = operation, .field = constant->field, .constant = value});
+}
+
+static struct predicate *compare_number(const struct constant *constant, uint64_t number)
+{
+    return compare(constant, (struct value){.type = VALUE_NUMBER, .number = number});
+}
+
+static struct predicate *join(const struct constant *constant, enum predicate_operator operation,
+                              struct predicate *one, struct predicate *other)
+{
+    struct predicate *whole;
+
+    if (!one || !other)
+        return one ? one : other;
+    whole = parser_add(constant->parser, (struct predicate){.operation = operation});
+    if (!whole)
+        return NULL;
+    predicate_add(whole, one);
+    predicate_add(whole, other);
+    return whole;
+}
+
+static struct predicate *negate(const struct constant *constant, struct predicate *part)
+{
+    return part ? parser_add(constant->parser,
+                             (struct predicate){.operation = PREDICATE_NOT, .parts = part})
+                : NULL;
+}
+
+/* From the first to the last: not below the first, and not above the last. */
+static struct predicate *make_range(const struct constant *constant, struct value first,
+                                    struct value last)
+{
+    struct constant end = *constant;
+    struct predicate *below, *above;
+
+    end.comparison = TOKEN_LESS;
+    below = negate(constant, compare(&end, first));
+    end.comparison = TOKEN_GREATER;
+    above = negate(constant, compare(&end, last));
+    return below && above ? join(constant, PREDICATE_AND, below, above) : NULL;
+}
+
+static struct predicate *compare_text(const struct constant *constant, enum value_type type,
+                                      struct text text)
+{
+    return parser_add(constant->parser,
+                      (struct predicate){.operation = constant->comparison == TOKEN_LIKE
+                                                          ? PREDICATE_LIKE
+                                                          : PREDICATE_EQUAL,
+                                         .field = constant->field,
+                                         .constant = {.type = type, .text = text}});
+}
+
+/* --- Numbers ---------------------------------------------------------------------------------- */
+
+struct suffix {
+    const char *name;
+    uint64_t factor;
+};
+
+/* Powers of 1024; times in milliseconds. */
+static const struct suffix sizes[] = {
+    {"k", UINT64_C(1) << 10}, {"K", UINT64_C(1) << 10}, {"M", UINT64_C(1) << 20},
+    {"G", UINT64_C(1) << 30}, {"T", UINT64_C(1) << 40},
+};
+static const struct suffix times[] = {
+    {"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}, {"d", 86400000},
+};
+
+static bool find_suffix(const struct suffix *suffixes, size_t count, const char *text,
+                        uint64_t *factor)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(suffixes[i].name, text) == 0) {
+            *factor = suffixes[i].factor;
+            return true;
+        }
+    return false;
+}
+
+/* Digits, and up to three decimals as thousandths. NULL if there are none, or too many. */
+static const char *take_decimal(const char *text, uint64_t *whole, unsigned *thousandths)
+{
+    unsigned weight = 100;
+
+    *whole = *thousandths = 0;
+    if (!isdigit((unsigned char)*text))
+        return NULL;
+    for (; isdigit((unsigned char)*text); text++)
+        if (__builtin_mul_overflow(*whole, 10, whole) ||
+            __builtin_add_overflow(*whole, (unsigned)(*text - '0'), whole))
+            return NULL;
+    if (*text != '.')
+        return text;
+    for (text++; isdigit((unsigned char)*text) && weight; text++, weight /= 10)
+        *thousandths += weight * (unsigned)(*text - '0');
+    return text;
+}
+
+/*
+ * A number in the unit of the field: thousandths where it has decimals. Returns false if it is
+ * none, or not whole where only whole ones can be.
+ */
+static bool parse_number(const struct field *field, const char *text, uint64_t *number)
+{
+    const bool time = field->unit == UNIT_SECONDS, decimal = field->type == VALUE_DECIMAL;
+    const uint64_t divisor = time && !decimal ? 1000 : 1;
+    uint64_t whole, factor = time || decimal ? 1000 : 1;
+    unsigned thousandths;
+
+    text = take_decimal(text, &whole, &thousandths);
+    if (!text)
+        return false;
+    if (*text && !(time ? find_suffix(times, COUNT(times), text, &factor)
+                        : !decimal && find_suffix(sizes, COUNT(sizes), text, &factor)))
+        return false;
+    if (__builtin_mul_overflow(whole, factor, number) || thousandths * factor % 1000 ||
+        __builtin_add_overflow(*number, thousandths * factor / 1000, number) || *number % divisor)
+        return false;
+    *number /= divisor;
+    return true;
+}
+
+static const char *numbers_of(const struct field *field)
+{
+    if (field->port)
+        return "ports, as 443, 8000-8999 or https";
+    if (field->unit == UNIT_SECONDS)
+        return "times, as 50ms, 1.5s, 2m or 1h";
+    if (field->unit == UNIT_BYTES)
+        return "numbers of bytes, as 1500 or 64k";
+    return "numbers, as 7 or 1-9";
+}
+
+static struct value number_value(const struct field *field, uint64_t number)
+{
+    return (struct value){.type = field->type == VALUE_DECIMAL ? VALUE_DECIMAL : VALUE_NUMBER,
+                          .number = number};
+}
+
+/* A range, if the text is one: two values with a '-' between them. */
+static bool cut_range(const char *text, char first[TOKEN_TYPED], const char **last)
+{
+    const char *dash = strchr(text, '-');
+
+    if (!dash || dash == text || (size_t)(dash - text) >= TOKEN_TYPED)
+        return false;
+    memcpy(first, text, (size_t)(dash - text));
+    first[dash - text] = '\0';
+    *last = dash + 1;
+    return true;
+}
+
+static struct predicate *parse_service(const struct constant *constant)
+{
+    uint16_t ports[16];
+    const size_t count = services_ports(NULL, constant->text, ports, COUNT(ports));
+    struct predicate *all = NULL;
+
+    if (!count || constant->comparison != TOKEN_EQUAL)
+        return refuse(constant, numbers_of(constant->field));
+    for (size_t i = 0; i < count; i++)
+        all = join(constant, PREDICATE_OR, all, compare_number(constant, ports[i]));
+    return all;
+}
+
+static struct predicate *parse_numbers(const struct constant *constant)
+{
+    const struct field *field = constant->field;
+    char first[TOKEN_TYPED];
+    const char *last;
+    uint64_t number, from;
+
+    if (constant->token.type == TOKEN_QUOTED && !field->port)
+        return refuse(constant, numbers_of(field));
+    if (parse_number(field, constant->text, &number)) {
+        if (field->port && number > UINT16_MAX)
+            return refuse(constant, numbers_of(field));
+        return compare(constant, number_value(field, number));
+    }
+    if (constant->comparison == TOKEN_EQUAL && cut_range(constant->text, first, &last) &&
+        parse_number(field, first, &from) && parse_number(field, last, &number)) {
+        if (from > number)
+            return parser_fail(constant->parser, &constant->token,
+                               "this range begins above its end");
+        return make_range(constant, number_value(field, from), number_value(field, number));
+    }
+    return field->port ? parse_service(constant) : refuse(constant, numbers_of(field));
+}
+
+static struct predicate *parse_signed(const struct constant *constant)
+{
+    const bool negative = constant->text[0] == '-';
+    uint64_t number;
+
+    if (!parse_number(constant->field, constant->text + negative, &number))
+        return refuse(constant, "numbers, as 7 or -7");
+    return compare(constant, (struct value){.type = VALUE_SIGNED,
+                                            .integer = {number, negative && number != 0}});
+}
+
+/* --- Words ------------------------------------------------------------------------------------ */
+
+static bool find_word(const struct field *field, const char *text, uint64_t *number)
+{
+    for (*number = 0; *number < word_limit(field); ++*number) {
+        const char *word = word_of(field, *number);
+        if (word && strcasecmp(word, text) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_digits(const char *text)
+{
+    return *text && !text[strspn(text, "0123456789")];
+}
+
+/* In any case of letters; a number that can be shown without a name also by its digits. */
+static struct predicate *parse_word(const struct constant *constant)
+{
+    const struct field *field = constant->field;
+    uint64_t number;
+
+    if (constant->comparison == TOKEN_LIKE)
+        return compare_text(constant, VALUE_TEXT, (struct text){constant->text, constant->length});
+    if (constant->comparison != TOKEN_EQUAL)
+        return refuse(constant, "words, which have no order");
+    if (!find_word(field, constant->text, &number)) {
+        if (field->type != VALUE_NAME || !is_digits(constant->text))
+            return refuse_word(constant);
+        number = strtoull(constant->text, NULL, 10);
+    }
+    if (field->plain)
+        return compare_number(constant, number);
+    constant = &(struct constant){.parser = constant->parser,
+                                  .field = field,
+                                  .comparison = TOKEN_EQUAL,
+                                  .text = word_of(field, number)};
+    return compare_text(constant, VALUE_TEXT,
+                        (struct text){constant->text, strlen(constant->text)});
+}
+
+static struct predicate *parse_text(const struct constant *constant)
+{
+    const struct field *field = constant->field;
+
+    if (constant->comparison == TOKEN_LESS || constant->comparison == TOKEN_GREATER)
+        return refuse(constant, "text, which has no order");
+    if (field->type == VALUE_NAME && constant->comparison == TOKEN_EQUAL &&
+        is_digits(constant->text))
+        return compare_number(constant, strtoull(constant->text, NULL, 10));
+    return compare_text(constant, VALUE_TEXT, (struct text){constant->text, constant->length});
+}
+
+/* What is shown with @ is an abstract name, which begins with NUL, or a path. */
+static struct predicate *parse_socket_name(const struct constant *constant)
+{
+    struct predicate *path = parse_text(constant);
+    char *abstract;
+
+    if (!path || constant->text[0] != '@')
+        return path;
+    abstract = parser_keep(constant->parser, constant->text, constant->length);
+    if (!abstract)
+        return NULL;
+    *abstract = '\0';
+    return join(constant, PREDICATE_OR, path,
+                compare_text(constant, VALUE_TEXT, (struct text){abstract, constant->length}));
+}
+
+/* --- Addresses -------------------------------------------------------------------------------- */
+
+static bool parse_address(const char *text, struct address *address)
+{
+    uint8_t bytes[16];
+
+    if (inet_pton(AF_INET, text, bytes) == 1)
+        *address = address_make(AF_INET, bytes);
+    else if (inet_pton(AF_INET6, text, bytes) == 1)
+        *address = address_make(AF_INET6, bytes);
+    else
+        return false;
+    return true;
+}
+
+/* ADDRESS/LENGTH. Bits of the address behind the length do not count. */
+static bool parse_network(const char *text, struct predicate *within)
+{
+    struct address *address = &within->constant.address;
+    const char *slash = strchr(text, '/');
+    char first[TOKEN_TYPED];
+    unsigned long length;
+    char *end;
+
+    if (!slash || (size_t)(slash - text) >= sizeof first || !is_digits(slash + 1))
+        return false;
+    memcpy(first, text, (size_t)(slash - text));
+    first[slash - text] = '\0';
+    length = strtoul(slash + 1, &end, 10);
+    if (!parse_address(first, address) || length > 8 * address_size(address))
+        return false;
+    for (size_t i = 0; i < address_size(address); i++) {
+        const unsigned long bits = length > 8 * i ? length - 8 * i : 0;
+        within->mask.address[i] = bits >= 8 ? 0xff : (uint8_t)(0xff00 >> bits);
+        address->bytes[i] &= within->mask.address[i];
+    }
+    within->constant.type = VALUE_ADDRESS;
+    return true;
+}
+
+/*
+ * An IPv4-mapped address is shown, and meant, as IPv4: a network of them is one of IPv4, and no
+ * larger network of IPv6 has them.
+ */
+static struct predicate *add_network(const struct constant *constant, struct predicate within)
+{
+    static const struct address mapped = {AF_INET6, {[10] = 0xff, [11] = 0xff}};
+    struct predicate others = {.operation = PREDICATE_WITHIN,
+                               .field = constant->field,
+                               .constant = {.type = VALUE_ADDRESS, .address = mapped}};
+    struct address *network = &within.constant.address;
+    struct predicate *part;
+    bool covers = network->family == AF_INET6;
+
+    if (address_is_mapped(network) && within.mask.address[11] == 0xff) {
+        *network = address_make(AF_INET, network->bytes + 12);
+        memmove(within.mask.address, within.mask.address + 12, 4);
+        return parser_add(constant->parser, within);
+    }
+    for (size_t i = 0; i < sizeof mapped.bytes; i++)
+        covers &= (mapped.bytes[i] & within.mask.address[i]) == network->bytes[i];
+    part = parser_add(constant->parser, within);
+    if (!covers || !part)
+        return part;
+    memset(others.mask.address, 0xff, 12);
+    return join(constant, PREDICATE_AND, part,
+                negate(constant, parser_add(constant->parser, others)));
+}
+
+static struct value address_value(const struct address *address)
+{
+    return (struct value){.type = VALUE_ADDRESS, .address = *address};
+}
+
+static struct predicate *parse_addresses(const struct constant *constant)
+{
+    struct predicate within = {.operation = PREDICATE_WITHIN, .field = constant->field};
+    struct address address, last;
+    char first[TOKEN_TYPED];
+    const char *end;
+
+    if (constant->comparison == TOKEN_LIKE)
+        return parse_text(constant);
+    if (parse_address(constant->text, &address)) {
+        if (address_is_mapped(&address))
+            address = address_make(AF_INET, address.bytes + 12);
+        return compare(constant, address_value(&address));
+    }
+    if (constant->comparison == TOKEN_EQUAL && parse_network(constant->text, &within))
+        return add_network(constant, within);
+    if (constant->comparison == TOKEN_EQUAL && cut_range(constant->text, first, &end) &&
+        parse_address(first, &address) && parse_address(end, &last) &&
+        address.family == last.family)
+        return make_range(constant, address_value(&address), address_value(&last));
+    return refuse(constant, "addresses, as 192.0.2.1, 10.0.0.0/8 or 2001:db8::/32");
+}
+
+/* Bytes by colons, two digits each. Returns how many; 0 if the text is something else. */
+static size_t parse_bytes(const char *text, uint8_t bytes[LLADDR_MAX])
+{
+    size_t count = 0;
+
+    for (;; text++) {
+        const char digits[] = {text[0], text[0] ? text[1] : '\0', '\0'};
+        if (count == LLADDR_MAX || !isxdigit((unsigned char)digits[0]) ||
+            !isxdigit((unsigned char)digits[1]))
+            return 0;
+        bytes[count++] = (uint8_t)strtoul(digits, NULL, 16);
+        text += 2;
+        if (*text != ':')
+            return *text ? 0 : count;
+    }
+}
+
+/* That of a tunnel is an IP address. */
+static struct predicate *parse_lladdr(const struct constant *constant)
+{
+    uint8_t bytes[LLADDR_MAX];
+    size_t count = parse_bytes(constant->text, bytes);
+    struct address address;
+    char *kept;
+
+    if (constant->comparison != TOKEN_EQUAL)
+        return parse_text(constant);
+    if (!count && parse_address(constant->text, &address)) {
+        count = address_size(&address);
+        memcpy(bytes, address.bytes, count);
+    }
+    if (!count)
+        return refuse(constant, "link-layer addresses, as 02:00:5e:10:00:ff");
+    kept = parser_keep(constant->parser, (const char *)bytes, count);
+    return kept ? compare(constant, (struct value){.type = VALUE_LLADDR, .text = {kept, count}})
+                : NULL;
+}
+
+/* --- Sets: one of their elements ----------------------------------------------------------------
+ */
+
+static struct predicate *parse_flag(const struct constant *constant)
+{
+    struct predicate masked = {
+        .operation = PREDICATE_MASKED, .field = constant->field, .constant.type = VALUE_FLAGS};
+    const bool named = constant->field->plain;
+    uint64_t bit;
+
+    if (constant->comparison == TOKEN_LIKE || (!named && !is_digits(constant->text)))
+        return parse_text(constant);
+    if (constant->comparison != TOKEN_EQUAL)
+        return refuse(constant, "words, which have no order");
+    if (!named || !find_word(constant->field, constant->text, &bit)) {
+        bit = is_digits(constant->text) ? strtoull(constant->text, NULL, 10) : VALUE_FLAG_BITS;
+        if (bit >= VALUE_FLAG_BITS)
+            return named ? refuse_word(constant) : refuse(constant, "names, or bits below 128");
+    }
+    masked.mask.bits[bit / 64] = masked.constant.flags.bits[bit / 64] = UINT64_C(1) << bit % 64;
+    return parser_add(constant->parser, masked);
+}
+
+static struct predicate *parse_owner(const struct constant *constant)
+{
+    if (constant->comparison == TOKEN_LIKE || !is_digits(constant->text))
+        return parse_text(constant);
+    return compare_number(constant, strtoull(constant->text, NULL, 10));
+}
+
+/* --- By the type of the field ----------------------------------------------------------------- */
+
+static struct predicate *parse_by_type(const struct constant *constant)
+{
+    const struct field *field = constant->field;
+
+    switch (field->type) {
+    case VALUE_NUMBER:
+    case VALUE_DECIMAL:
+        return parse_numbers(constant);
+    case VALUE_SIGNED:
+        return parse_signed(constant);
+    case VALUE_TEXT:
+    case VALUE_NAME:
+        return field->word ? parse_word(constant) : parse_text(constant);
+    case VALUE_SOCKET_NAME:
+        return parse_socket_name(constant);
+    case VALUE_ADDRESS:
+    case VALUE_NETWORKS:
+        return parse_addresses(constant);
+    case VALUE_LLADDR:
+        return parse_lladdr(constant);
+    case VALUE_FLAGS:
+        return parse_flag(constant);
+    case VALUE_OWNERS:
+        return parse_owner(constant);
+    case VALUE_UNKNOWN:
+        break;
+    }
+    return NULL;
+}
+
+static bool has_text(enum value_type type)
+{
+    return type != VALUE_NUMBER && type != VALUE_DECIMAL && type != VALUE_SIGNED;
+}
+
+struct predicate *parser_constant(struct parser *parser, const struct field *field,
+                                  enum token_type comparison, const struct token *value)
+{
+    struct constant constant = {parser, field, comparison, *value, NULL, 0};
+    char *text = parser_keep(parser, value->text.data, value->text.length);
+    const char quote = value->type == TOKEN_QUOTED ? value->text.data[-1] : '\0';
+
+    if (!text)
+        return NULL;
+    for (size_t i = 0; i < value->text.length; i++) {
+        text[constant.length++] = value->text.data[i];
+        i += quote && value->text.data[i] == quote; /* the second of two */
+    }
+    text[constant.length] = '\0';
+    constant.text = text;
+    if (field->set && (comparison == TOKEN_EQUAL || comparison == TOKEN_LIKE)) {
+        if (field->type == VALUE_NUMBER && !is_digits(text))
+            return refuse(&constant, numbers_of(field));
+        constant.field = field_find(parser->kind, field->set, strlen(field->set));
+    }
+    if (comparison == TOKEN_LIKE && !has_text(field->type))
+        return refuse(&constant, "numbers, which have no pattern");
+    return parse_by_type(&constant);
+}

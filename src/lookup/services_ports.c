@@ -1,0 +1,49 @@
+/* The ports of a service: services(5), without the C library, which might load modules. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "fastnet/lookup.h"
+
+/* A line is "name port/protocol alias..."; behind a # is a comment. Returns the port, or 0. */
+static uint16_t port_of_line(char *line, const char *name)
+{
+    static const char blanks[] = " \t\r\n";
+    char *rest = NULL;
+    const char *word, *number;
+    unsigned long port;
+    bool found;
+
+    line[strcspn(line, "#")] = '\0';
+    word = strtok_r(line, blanks, &rest);
+    number = word ? strtok_r(NULL, blanks, &rest) : NULL;
+    if (!number)
+        return 0;
+    port = strtoul(number, NULL, 10);
+    found = strcasecmp(word, name) == 0;
+    while (!found && (word = strtok_r(NULL, blanks, &rest)))
+        found = strcasecmp(word, name) == 0;
+    return found && port <= UINT16_MAX ? (uint16_t)port : 0;
+}
+
+size_t services_ports(const char *path, const char *name, uint16_t ports[], size_t most)
+{
+    FILE *file = fopen(path ? path : "/etc/services", "re");
+    size_t count = 0, capacity = 0;
+    char *line = NULL;
+
+    if (!file)
+        return 0;
+    while (count < most && getline(&line, &capacity, file) >= 0) {
+        const uint16_t port = port_of_line(line, name);
+        bool known = !port;
+        for (size_t i = 0; i < count && !known; i++)
+            known = ports[i] == port;
+        if (!known)
+            ports[count++] = port;
+    }
+    free(line);
+    fclose(file);
+    return count;
+}

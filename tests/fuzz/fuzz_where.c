@@ -1,0 +1,99 @@
+/*
+ * --where: any text is an expression over the columns of a kind, or is refused with one line that a
+ * terminal can show. What an expression means is the same with parentheses around it, and its
+ * opposite never holds with it. The input: the kind, the length of the text, the text, a row.
+ */
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "backend/socket/bytecode.h"
+#include "cli/where/where.h"
+#include "fuzz.h"
+#include "kernel_bytecode.h"
+#include "made_records.h"
+
+static const struct context no_names;
+
+enum { TEXT_MAX = 255 };
+
+static void require_line(const char *message)
+{
+    require(message[0] && strlen(message) < WHERE_MESSAGE);
+    for (; *message; message++)
+        require((unsigned char)*message >= ' ' && *message != 0x7f);
+}
+
+static bool holds(const struct kind *kind, const char *text, const struct record *record)
+{
+    struct where where = {NULL, ""};
+    const struct predicate *predicate = where_parse(&where, kind, text);
+    bool result;
+
+    require(predicate != NULL);
+    result = predicate_holds(predicate, record, &no_names);
+    where_finish(&where);
+    return result;
+}
+
+static void check_meaning(const struct kind *kind, const char *text, const struct record *record)
+{
+    char other[TEXT_MAX + sizeof "not ()"];
+    const bool wanted = holds(kind, text, record);
+
+    snprintf(other, sizeof other, "(%s)", text);
+    require(holds(kind, other, record) == wanted);
+    snprintf(other, sizeof other, "not (%s)", text);
+    require(!wanted || !holds(kind, other, record));
+}
+
+/* What the kernel leaves out is never wanted. */
+static void check_bytecode(const struct predicate *predicate, const struct record *record)
+{
+    static struct bytecode bytecode;
+    const struct socket_record *socket = &record->socket;
+    struct kernel_program program;
+
+    if (record->kind != &kind_socket || socket->family == AF_UNIX ||
+        socket->protocol == IPPROTO_RAW)
+        return;
+    bytecode_compile(&bytecode, predicate);
+    program = (struct kernel_program){(const char *)bytecode.words, (int)(4 * bytecode.count)};
+    if (!bytecode.count)
+        return;
+    require(kernel_takes(program));
+    require(kernel_passes(program, socket) || !predicate_holds(predicate, record, &no_names));
+}
+
+static void parse(const struct kind *kind, const char *text, const struct record *record)
+{
+    struct where where = {NULL, ""};
+    const struct predicate *predicate = where_parse(&where, kind, text);
+
+    if (!predicate)
+        require_line(where.message);
+    else
+        check_bytecode(predicate, record);
+    /* near the bound of nesting the others may be too deep */
+    if (predicate && !strstr(text, "(((((((((((((((") && !strchr(text, '!') && !strstr(text, "ot"))
+        check_meaning(kind, text, record);
+    if (!where_parse_list(&where, kind, kind->fields[0].name, text))
+        require_line(where.message);
+    where_finish(&where);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct bytes bytes = {data, size};
+    const uint8_t number = bytes_u8(&bytes);
+    const size_t length = bytes_u8(&bytes);
+    char text[TEXT_MAX + 1] = "";
+    struct made_record made;
+
+    for (size_t i = 0; i < length; i++)
+        text[i] = (char)bytes_u8(&bytes);
+    made_record_init(&made, number, &bytes);
+    parse(made.record.kind, text, &made.record);
+    made_record_finish(&made);
+    return 0;
+}

@@ -1,0 +1,190 @@
+/* What the kernel is asked to leave out: by its own rules it takes each program, and each passes
+ * the sockets that are wanted. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../fuzz/kernel_bytecode.h"
+#include "addresses.h"
+#include "backend/socket/bytecode.h"
+#include "cells.h"
+#include "cli/where/where.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static struct record made(struct address local, uint16_t local_port, struct address remote,
+                          uint16_t remote_port)
+{
+    return (struct record){.kind = &kind_socket,
+                           .has = UINT64_MAX,
+                           .socket = {.family = local.family,
+                                      .protocol = IPPROTO_TCP,
+                                      .state = TCP_ESTABLISHED,
+                                      .interface = local_port == 22 ? 7 : 0,
+                                      .local = {local, local_port},
+                                      .remote = {remote, remote_port}}};
+}
+
+static size_t make_sockets(struct record sockets[8])
+{
+    const struct address ten = IPV4(10, 1, 2, 3), other = IPV4(192, 0, 2, 1), any = IPV4(0);
+    const struct address mapped = IPV6([10] = 0xff, [11] = 0xff, [12] = 10, [15] = 9);
+    const struct address six = IPV6(0x20, 0x01, 0x0d, 0xb8, [15] = 1), any6 = IPV6(0);
+    size_t count = 0;
+
+    sockets[count++] = made(ten, 22, other, 40000);
+    sockets[count++] = made(other, 40000, ten, 443);
+    sockets[count++] = made(any, 443, any, 0);
+    sockets[count++] = made(any6, 65535, any6, 0);
+    sockets[count++] = made(mapped, 8080, mapped, 1);
+    sockets[count++] = made(six, 8999, six, 65535);
+    return count;
+}
+
+/* The program of an expression; count 0 if there is none. */
+static void compile(struct bytecode *bytecode, const char *text, const struct record *sockets,
+                    bool wanted[8], size_t count)
+{
+    struct where where = {NULL, ""};
+    const struct predicate *predicate = where_parse(&where, &kind_socket, text);
+
+    if (!predicate)
+        fail_msg("%s: %s", text, where.message);
+    bytecode_compile(bytecode, predicate);
+    for (size_t i = 0; i < count; i++)
+        wanted[i] = predicate_holds(predicate, &sockets[i], &no_names);
+    where_finish(&where);
+}
+
+static struct kernel_program program_of(const struct bytecode *bytecode)
+{
+    return (struct kernel_program){(const char *)bytecode->words, (int)(4 * bytecode->count)};
+}
+
+static void what_the_kernel_can_judge_it_judges_alone(void **state)
+{
+    static const char *const texts[] = {
+        "local_port = 22",
+        "local_port != 22",
+        "local_port = 0",
+        "remote_port = 65535",
+        "local_port < 443",
+        "local_port < 0",
+        "local_port < 1",
+        "local_port <= 443",
+        "local_port > 443",
+        "local_port > 65535",
+        "local_port > 65534",
+        "local_port >= 65535",
+        "local_port in 22,443,8000-8999",
+        "local_port not in 22,443,8000-8999",
+        "local_port in 0-65535 and remote_port = 0",
+        "local_address = 10.1.2.3",
+        "local_address in 10.0.0.0/8",
+        "local_address in 0.0.0.0/0",
+        "local_address != 0.0.0.0/1",
+        "local_address = ::",
+        "remote_address in 2001:db8::/32",
+        "local_address in ::/0",
+        "remote_address in ::ffff:10.0.0.0/104",
+        "interface = 7",
+        "not (local_port = 22 or remote_port = 443) and not local_address = ::/0",
+        "(local_port = 22 or local_address = ::) and (remote_port > 0 or local_port = 65535)",
+        "not not local_port = 22",
+        "not (local_port = 22 and not (remote_port = 40000 or remote_port = 1))",
+    };
+    struct record sockets[8];
+    const size_t count = make_sockets(sockets);
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        struct bytecode bytecode;
+        bool wanted[8];
+        compile(&bytecode, texts[i], sockets, wanted, count);
+        if (!kernel_takes(program_of(&bytecode)))
+            fail_msg("%s: refused", texts[i]);
+        for (size_t j = 0; j < count; j++)
+            if (kernel_passes(program_of(&bytecode), &sockets[j].socket) != wanted[j])
+                fail_msg("%s: socket %zu", texts[i], j);
+    }
+}
+
+static void of_the_rest_it_leaves_out_nothing(void **state)
+{
+    static const struct {
+        const char *text;
+        bool filters;
+    } rows[] = {
+        {"uid = 1", false},
+        {"uid = 1 or local_port = 22", false},
+        {"not (uid = 1 and local_port = 22)", false},
+        {"local_service = ssh", false},
+        {"local_port = null", false},
+        {"local_address in 10.0.0.0-10.0.0.9", false},
+        {"interface = no_such_device0", false},
+        {"local_port >= 0", false},
+        {"uid = 1 and local_port = 22", true},
+        {"not (uid = 1 or local_port = 22)", true},
+        {"(uid = 1 or local_port = 22) and remote_port = 40000", true},
+    };
+    struct record sockets[8];
+    const size_t count = make_sockets(sockets);
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct bytecode bytecode;
+        bool wanted[8];
+        compile(&bytecode, rows[i].text, sockets, wanted, count);
+        assert_int_equal(bytecode.count > 0, rows[i].filters);
+        if (bytecode.count && !kernel_takes(program_of(&bytecode)))
+            fail_msg("%s: refused", rows[i].text);
+        for (size_t j = 0; j < count && bytecode.count; j++)
+            if (wanted[j] && !kernel_passes(program_of(&bytecode), &sockets[j].socket))
+                fail_msg("%s: socket %zu", rows[i].text, j);
+    }
+}
+
+static void a_program_that_is_too_long_is_not_made(void **state)
+{
+    static char text[40 * BYTECODE_WORDS];
+    static struct bytecode bytecode;
+    struct record sockets[8];
+    bool wanted[8];
+    char *at = text;
+
+    (void)state;
+    make_sockets(sockets);
+    for (unsigned i = 0; i < 300; i++)
+        at += sprintf(at, "local_port = %u or ", 1000 + i);
+    sprintf(at, "local_port = 22");
+    compile(&bytecode, text, sockets, wanted, 1);
+    assert_true(wanted[0]);
+    assert_true(kernel_takes(program_of(&bytecode)));
+    assert_true(kernel_passes(program_of(&bytecode), &sockets[0].socket));
+    for (unsigned i = 0; i < 1000; i++)
+        at += sprintf(at, "local_port = %u or ", 1000 + i);
+    sprintf(at, "local_port = 22");
+    compile(&bytecode, text, sockets, wanted, 1);
+    assert_int_equal(bytecode.count, 0);
+    bytecode_compile(&bytecode, NULL);
+    assert_int_equal(bytecode.count, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_the_kernel_can_judge_it_judges_alone),
+        cmocka_unit_test(of_the_rest_it_leaves_out_nothing),
+        cmocka_unit_test(a_program_that_is_too_long_is_not_made),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

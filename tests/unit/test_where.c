@@ -1,0 +1,432 @@
+/* --where: which predicate each text means, and what is said of those that mean none. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "addresses.h"
+#include "cells.h"
+#include "cli/nearest.h"
+#include "cli/where/where.h"
+#include "fastnet/lookup.h"
+#include "predicates.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+struct meaning {
+    const char *text, *said;
+};
+
+/* The predicate in words, or the message. */
+static const char *meaning_of(const struct kind *kind, const char *text)
+{
+    static char said[1024];
+    struct where where = {NULL, ""};
+    const struct predicate *predicate = where_parse(&where, kind, text);
+
+    snprintf(said, sizeof said, "%s", predicate ? said_of(predicate) : where.message);
+    where_finish(&where);
+    return said;
+}
+
+static void mean(const struct kind *kind, const struct meaning *meanings, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        assert_string_equal(meaning_of(kind, meanings[i].text), meanings[i].said);
+}
+
+#define MEAN(kind, meanings) mean(kind, meanings, COUNT(meanings))
+
+static void and_binds_closer_than_or_and_not_closer_than_both(void **state)
+{
+    static const struct meaning meanings[] = {
+        {"uid = 1", "uid = 1"},
+        {"uid = 1 or uid = 2 and uid = 3", "uid = 1 or (uid = 2 and uid = 3)"},
+        {"uid = 1 and uid = 2 or uid = 3", "(uid = 1 and uid = 2) or uid = 3"},
+        {"(uid = 1 or uid = 2) and uid = 3", "(uid = 1 or uid = 2) and uid = 3"},
+        {"not uid = 1 and uid = 2", "not (uid = 1) and uid = 2"},
+        {"not (uid = 1 and uid = 2)", "not (uid = 1 and uid = 2)"},
+        {"uid=1||uid=2&&!uid=3", "uid = 1 or (uid = 2 and not (uid = 3))"},
+        {"UID = 1", "at 1: no column 'UID' for sockets; did you mean uid?"},
+        {"uid = 1 AND uid = 2", "uid = 1 and uid = 2"},
+    };
+
+    (void)state;
+    MEAN(&kind_socket, meanings);
+}
+
+static void comparisons_have_one_meaning_in_each_spelling(void **state)
+{
+    static const struct meaning meanings[] = {
+        {"uid == 1", "uid = 1"},
+        {"uid != 1", "not uid = 1"},
+        {"uid < 5", "uid < 5"},
+        {"uid >= 5", "not uid < 5"},
+        {"uid > 5", "uid > 5"},
+        {"uid <= 5", "not uid > 5"},
+        {"uid in 1,2", "uid = 1 or uid = 2"},
+        {"uid = 1,2", "uid = 1 or uid = 2"},
+        {"uid not in 1,2", "not (uid = 1 or uid = 2)"},
+        {"uid != 1,2", "not (uid = 1 or uid = 2)"},
+        {"uid in 10-19", "not (uid < 10) and not (uid > 19)"},
+        {"uid = null", "not uid is known"},
+        {"uid != null", "not not (uid is known)"},
+        {"path ~ '/run/*'", "path ~ /run/*"},
+        {"path !~ '/run/*'", "not path ~ /run/*"},
+    };
+
+    (void)state;
+    MEAN(&kind_socket, meanings);
+}
+
+static void numbers_are_in_the_unit_of_their_column(void **state)
+{
+    static const struct meaning sockets[] = {
+        {"send_q > 64k", "send_q > 65536"},
+        {"send_q > 1.5M", "send_q > 1572864"},
+        {"send_q = 18446744073709551615", "send_q = 18446744073709551615"},
+        {"expires < 50ms", "expires < 50 thousandths"},
+        {"expires < 1.5", "expires < 1500 thousandths"},
+        {"expires < 2m", "expires < 120000 thousandths"},
+        {"expires < 1h", "expires < 3600000 thousandths"},
+        {"local_port in 8000-8999,22", "(not (local_port < 8000) and not (local_port > 8999)) "
+                                       "or local_port = 22"},
+        {"send_q > 0.3", "at 10: send_q takes numbers of bytes, as 1500 or 64k, not '0.3'"},
+        {"send_q > 5s", "at 10: send_q takes numbers of bytes, as 1500 or 64k, not '5s'"},
+        {"send_q > 18446744073709551616",
+         "at 10: send_q takes numbers of bytes, as 1500 or 64k, not '18446744073709551616'"},
+        {"send_q > 99999999999T",
+         "at 10: send_q takes numbers of bytes, as 1500 or 64k, not '99999999999T'"},
+        {"expires < 5k", "at 11: expires takes times, as 50ms, 1.5s, 2m or 1h, not '5k'"},
+        {"uid = '1'", "at 8: uid takes numbers, as 7 or 1-9, not '1'"},
+        {"uid = -1", "at 7: uid takes numbers, as 7 or 1-9, not '-1'"},
+        {"uid in 9-1", "at 8: this range begins above its end"},
+        {"uid > 1-9", "at 7: uid takes numbers, as 7 or 1-9, not '1-9'"},
+        {"uid ~ 1", "at 7: uid takes numbers, which have no pattern, not '1'"},
+        {"local_port = 65536",
+         "at 14: local_port takes ports, as 443, 8000-8999 or https, not '65536'"},
+        {"local_port = no_such_service",
+         "at 14: local_port takes ports, as 443, 8000-8999 or https, not 'no_such_service'"},
+        {"local_port = 10.0.0.0/8",
+         "at 14: local_port takes ports, as 443, 8000-8999 or https, not '10.0.0.0/8'"},
+    };
+    static const struct meaning flows[] = {
+        {"timeout > 2m", "timeout > 120"},
+        {"timeout > 500ms", "at 11: timeout takes times, as 50ms, 1.5s, 2m or 1h, not '500ms'"},
+    };
+
+    (void)state;
+    MEAN(&kind_socket, sockets);
+    MEAN(&kind_flow, flows);
+}
+
+static void words_are_known_in_any_case(void **state)
+{
+    static const struct meaning sockets[] = {
+        {"state = listen", "state = 10"},
+        {"state in Established,CLOSE_WAIT", "state = 1 or state = 8"},
+        {"state ~ 'FIN_*'", "state ~ FIN_*"},
+        {"state = CLOSED", "at 9: no state 'CLOSED'; did you mean CLOSE?"},
+        {"state = 10", "at 9: no state '10'; it can be ESTABLISHED, SYN_SENT, SYN_RECV, FIN_WAIT1, "
+                       "FIN_WAIT2, TIME_WAIT, CLOSE, CLOSE_WAIT, LAST_ACK, LISTEN, CLOSING, "
+                       "NEW_SYN_RECV, BOUND_INACTIVE"},
+        {"state < LISTEN", "at 9: state takes words, which have no order, not 'LISTEN'"},
+        {"protocol = TCP", "protocol = 6"},
+        {"family = inet6", "family = 10"},
+    };
+    static const struct meaning flows[] = {
+        {"protocol = UDP", "protocol = 17"},
+        {"protocol = 132", "protocol = 132"},
+        {"state = established", "state = ESTABLISHED"},
+        {"state = ESTABLISHD", "at 9: no state 'ESTABLISHD'; did you mean ESTABLISHED?"},
+    };
+
+    (void)state;
+    MEAN(&kind_socket, sockets);
+    MEAN(&kind_flow, flows);
+}
+
+static void addresses_are_compared_with_networks_and_ranges(void **state)
+{
+    static const struct meaning meanings[] = {
+        {"local_address = 10.1.2.3", "local_address = 10.1.2.3"},
+        {"local_address = 10.1.2.3/8", "local_address in 10.0.0.0/255.0.0.0"},
+        {"local_address in 192.0.2.129/25,::1",
+         "local_address in 192.0.2.128/255.255.255.128 or local_address = ::1"},
+        {"local_address = 2001:db8::1/33", "local_address in 2001:db8::/ffff:ffff:8000::"},
+        {"local_address in 0.0.0.0/0", "local_address in 0.0.0.0/0.0.0.0"},
+        {"local_address = ::ffff:10.0.0.1", "local_address = 10.0.0.1"},
+        {"local_address in ::ffff:10.0.0.0/104", "local_address in 10.0.0.0/255.0.0.0"},
+        {"local_address in ::/0",
+         "local_address in ::/:: and "
+         "not (local_address in ::ffff:0.0.0.0/ffff:ffff:ffff:ffff:ffff:ffff::)"},
+        {"local_address in 10.0.0.1-10.0.0.9",
+         "not (local_address < 10.0.0.1) and not (local_address > 10.0.0.9)"},
+        {"local_address = 10.0.0.0/33", "at 17: local_address takes addresses, as 192.0.2.1, "
+                                        "10.0.0.0/8 or 2001:db8::/32, not '10.0.0.0/33'"},
+        {"local_address = 10.0.0.1-::1", "at 17: local_address takes addresses, as 192.0.2.1, "
+                                         "10.0.0.0/8 or 2001:db8::/32, not '10.0.0.1-::1'"},
+        {"local_address ~ '10.*'", "local_address ~ 10.*"},
+    };
+    static const struct meaning neighbours[] = {
+        {"lladdr = 02:00:5E:10:00:ff", "lladdr = 02:00:5e:10:00:ff"},
+        {"lladdr ~ '02:*'", "lladdr ~ 02:*"},
+        {"lladdr = 02:0",
+         "at 10: lladdr takes link-layer addresses, as 02:00:5e:10:00:ff, not '02:0'"},
+        {"lladdr = 02:00x", "at 10: lladdr takes link-layer addresses, as 02:00:5e:10:00:ff, "
+                            "not '02:00x'"},
+        {"lladdr = 192.0.2.1", "lladdr = c0:00:02:01"},
+    };
+
+    (void)state;
+    MEAN(&kind_socket, meanings);
+    MEAN(&kind_neighbour, neighbours);
+}
+
+static void texts_are_taken_as_they_are(void **state)
+{
+    static const struct meaning meanings[] = {
+        {"user = root", "user = root"},
+        {"user = 0", "user = 0"},
+        {"interface = eth0", "interface = eth0"},
+        {"process = nginx", "processes = nginx"},
+        {"pid = 12", "processes = 12"},
+        {"pid > 12", "pid > 12"},
+        {"pid = nginx", "at 7: pid takes numbers, as 7 or 1-9, not 'nginx'"},
+        {"path = 'it''s'", "path = it's"},
+        {"path = \"it's\"", "path = it's"},
+        {"path = 'and'", "path = and"},
+        {"path = in", "path = in"},
+        {"path = 'null'", "path = null"},
+        {"user > root", "at 8: user takes text, which has no order, not 'root'"},
+    };
+
+    (void)state;
+    MEAN(&kind_socket, meanings);
+}
+
+static void what_is_wrong_is_said_with_its_place(void **state)
+{
+    static const struct meaning meanings[] = {
+        {"", "at the end: expected a column"},
+        {"  ", "at the end: expected a column"},
+        {"and", "at 1: expected a column, not 'and'"},
+        {"'uid' = 1", "at 2: expected a column, not 'uid'"},
+        {"remote_addres = 1",
+         "at 1: no column 'remote_addres' for sockets; did you mean remote_address?"},
+        {"remote-address = ::",
+         "at 1: no column 'remote-address' for sockets; did you mean remote_address?"},
+        {"xyzzy = 1", "at 1: no column 'xyzzy' for sockets (--columns=help lists them)"},
+        {"uid", "at the end: expected = != < <= > >= ~ !~ or in"},
+        {"uid 1", "at 5: expected = != < <= > >= ~ !~ or in, not '1'"},
+        {"uid not 1", "at 9: expected in, not '1'"},
+        {"uid =", "at the end: expected a value"},
+        {"uid = ,", "at 7: expected a value, not ','"},
+        {"uid = 1,", "at the end: expected a value"},
+        {"uid < 1,2", "at 8: only one value can be compared by order"},
+        {"uid < null", "at 7: null has only = and !="},
+        {"uid = 1 uid = 2", "at 9: expected and, or, or the end, not 'uid'"},
+        {"uid = 1)", "at 8: expected and, or, or the end, not ')'"},
+        {"(uid = 1", "at the end: expected and, or, or a closing parenthesis"},
+        {"(uid = 1 2", "at 10: expected and, or, or a closing parenthesis, not '2'"},
+        {"uid = 1 & uid = 2", "at 9: expected and, or, or the end, not '&'"},
+        {"uid = 1 and", "at the end: expected a column"},
+        {"path = 'x", "at 9: this quote has no end"},
+        {"uid \x01 1", "at 5: expected = != < <= > >= ~ !~ or in, not '\\x01'"},
+    };
+
+    (void)state;
+    MEAN(&kind_socket, meanings);
+}
+
+static void depth_has_a_bound_and_length_has_none(void **state)
+{
+    enum { DEEP = 70, LONG = 5000 };
+    static char text[16 * LONG];
+    char *at = text;
+
+    (void)state;
+    memset(text, '(', DEEP);
+    sprintf(text + DEEP, "uid = 1");
+    assert_string_equal(meaning_of(&kind_socket, text), "at 65: nested more than 64 deep");
+    for (size_t i = 0; i < LONG; i++)
+        at += sprintf(at, "uid = 1 or ");
+    sprintf(at, "uid = 2");
+
+    struct where where = {NULL, ""};
+    const struct record record = {.kind = &kind_socket, .has = UINT64_MAX, .socket.uid = 2};
+    assert_true(predicate_holds(where_parse(&where, &kind_socket, text), &record, &no_names));
+    where_finish(&where);
+}
+
+/* --- Lists --------------------------------------------------------------------------------------
+ */
+
+static const char *list_of(const struct kind *kind, const char *columns, const char *text)
+{
+    static char said[1024];
+    struct where where = {NULL, ""};
+    const struct predicate *predicate = where_parse_list(&where, kind, columns, text);
+
+    snprintf(said, sizeof said, "%s", predicate ? said_of(predicate) : where.message);
+    where_finish(&where);
+    return said;
+}
+
+static void a_list_is_for_all_columns_that_rows_have(void **state)
+{
+    static const char *const ports = "local_port remote_port orig_dport";
+
+    (void)state;
+    assert_string_equal(list_of(&kind_socket, ports, "22"), "local_port = 22 or remote_port = 22");
+    assert_string_equal(list_of(&kind_flow, ports, "22"), "orig_dport = 22");
+    assert_string_equal(list_of(&kind_route, ports, "22"), "routes have no such column");
+    assert_string_equal(list_of(&kind_socket, "state", "listen,CLOSE"), "state = 10 or state = 7");
+    assert_string_equal(list_of(&kind_socket, "state", "!listen"), "not state = 10");
+    assert_string_equal(list_of(&kind_socket, ports, "22 23"),
+                        "at 4: expected a comma or the end, not '23'");
+    assert_string_equal(list_of(&kind_socket, ports, ""), "at the end: expected a value");
+    assert_string_equal(list_of(&kind_socket, ports, "x"),
+                        "at 1: local_port takes ports, as 443, 8000-8999 or https, not 'x'");
+}
+
+/* --- Rows ---------------------------------------------------------------------------------------
+ */
+
+static bool wants(const char *text, const struct record *record)
+{
+    struct where where = {NULL, ""};
+    const struct predicate *predicate = where_parse(&where, record->kind, text);
+    bool holds;
+
+    if (!predicate)
+        fail_msg("%s: %s", text, where.message);
+    holds = predicate_holds(predicate, record, &no_names);
+    where_finish(&where);
+    return holds;
+}
+
+static void rows_are_met_and_missed(void **state)
+{
+    const struct record tcp = {
+        .kind = &kind_socket,
+        .has = UINT64_MAX,
+        .socket = {.family = AF_INET,
+                   .protocol = IPPROTO_TCP,
+                   .state = TCP_LISTEN,
+                   .recv_q = 70000,
+                   .local = {IPV4(10, 1, 2, 3), 8443}},
+    };
+    struct record abstract = {.kind = &kind_socket, .has = UINT64_MAX};
+    struct record path = abstract;
+
+    (void)state;
+    assert_true(wants("state = listen and local_address in 10.0.0.0/8", &tcp));
+    assert_true(wants("local_port in 8000-8999 and recv_q > 64k", &tcp));
+    assert_false(wants("local_port in 8444-8999", &tcp));
+    assert_false(wants("local_address = 11.0.0.0/8", &tcp));
+    assert_true(wants("local_address in 10.1.2.0-10.1.2.3", &tcp));
+    assert_false(wants("local_address in 10.1.2.4-10.1.2.9", &tcp));
+    assert_true(wants("local_address ~ '10.1.?.3'", &tcp));
+    assert_true(wants("local_address !~ '10.1.?.4'", &tcp));
+
+    abstract.socket.family = path.socket.family = AF_UNIX;
+    abstract.socket.path = (struct text){"\0x", 2};
+    path.socket.path = (struct text){"@x", 2};
+    assert_true(wants("path = @x", &abstract));
+    assert_true(wants("path = @x", &path));
+    assert_true(wants("path ~ '@?'", &abstract));
+    assert_false(wants("path = x", &abstract));
+    assert_false(wants("local_port = 0", &path)); /* null matches nothing ... */
+    assert_false(wants("local_port != 0", &path));
+    assert_true(wants("local_port = null", &path)); /* ... but itself */
+}
+
+/* --- Names --------------------------------------------------------------------------------------
+ */
+
+static void a_service_has_the_ports_of_all_its_lines(void **state)
+{
+    static const char file[] = "# https 1/tcp\n"
+                               "ssh 22/tcp\n"
+                               "ssh\t22/udp secure-shell # https\n"
+                               "two 100/tcp\n"
+                               "two 200/udp\n"
+                               "bad\n"
+                               "worse 70000/tcp\n"
+                               "no-end 7/tcp alias";
+    char path[] = "/tmp/test_where-XXXXXX";
+    const int fd = mkstemp(path);
+    uint16_t ports[4];
+
+    (void)state;
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, file, sizeof file - 1), sizeof file - 1);
+    close(fd);
+    assert_int_equal(services_ports(path, "SSH", ports, COUNT(ports)), 1);
+    assert_int_equal(ports[0], 22);
+    assert_int_equal(services_ports(path, "secure-shell", ports, COUNT(ports)), 1);
+    assert_int_equal(services_ports(path, "two", ports, COUNT(ports)), 2);
+    assert_int_equal(ports[0], 100);
+    assert_int_equal(ports[1], 200);
+    assert_int_equal(services_ports(path, "two", ports, 1), 1);
+    assert_int_equal(services_ports(path, "alias", ports, COUNT(ports)), 1);
+    assert_int_equal(services_ports(path, "https", ports, COUNT(ports)), 0);
+    assert_int_equal(services_ports(path, "bad", ports, COUNT(ports)), 0);
+    assert_int_equal(services_ports(path, "worse", ports, COUNT(ports)), 0);
+    assert_int_equal(services_ports("/nonexistent", "ssh", ports, COUNT(ports)), 0);
+    unlink(path);
+}
+
+static const char *meant(const char *typed)
+{
+    static const char *const words[] = {"remote_address", "remote_port", "state", "uid", "inode"};
+    struct nearest nearest = nearest_to(typed, strlen(typed));
+
+    for (size_t i = 0; i < COUNT(words); i++)
+        nearest_offer(&nearest, words[i]);
+    return nearest.word ? nearest.word : "";
+}
+
+static void the_nearest_word_is_one_that_looks_alike(void **state)
+{
+    (void)state;
+    assert_string_equal(meant("remote_addres"), "remote_address");
+    assert_string_equal(meant("Remote-Address"), "remote_address");
+    assert_string_equal(meant("remoteport"), "remote_port");
+    assert_string_equal(meant("sttae"), "state");
+    assert_string_equal(meant("indoe"), "inode");
+    assert_string_equal(meant("nginx"), "");
+    assert_string_equal(meant(""), "");
+    assert_string_equal(meant("remote_address_that_is_far_too_long_for_a_column"), "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(and_binds_closer_than_or_and_not_closer_than_both),
+        cmocka_unit_test(comparisons_have_one_meaning_in_each_spelling),
+        cmocka_unit_test(numbers_are_in_the_unit_of_their_column),
+        cmocka_unit_test(words_are_known_in_any_case),
+        cmocka_unit_test(addresses_are_compared_with_networks_and_ranges),
+        cmocka_unit_test(texts_are_taken_as_they_are),
+        cmocka_unit_test(what_is_wrong_is_said_with_its_place),
+        cmocka_unit_test(depth_has_a_bound_and_length_has_none),
+        cmocka_unit_test(a_list_is_for_all_columns_that_rows_have),
+        cmocka_unit_test(rows_are_met_and_missed),
+        cmocka_unit_test(a_service_has_the_ports_of_all_its_lines),
+        cmocka_unit_test(the_nearest_word_is_one_that_looks_alike),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
