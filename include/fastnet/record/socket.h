@@ -8,7 +8,12 @@
 #include "fastnet/kind.h"
 #include "fastnet/text.h"
 
+struct field;
+
 extern const struct kind kind_socket;
+
+/* A field for filters only, not a column: the remote port of a socket that is not raw. */
+extern const struct field field_socket_peer_port;
 
 #define SOCKET_ADDRESSES   (UINT64_C(1) << 0) /* local and remote; of unix sockets both are empty */
 #define SOCKET_STATE       (UINT64_C(1) << 1)

@@ -136,15 +136,18 @@ static bool find_interface(const struct predicate *comparison, struct test *test
     return test->index != 0;
 }
 
-/* Services and host names are fields of the same members: their values are texts. */
+/*
+ * Services and host names are fields of the same members: their values are texts. Fields for
+ * filters only are not ports: what nearly all sockets pass is not worth a program.
+ */
 static struct test test_of(const struct predicate *comparison)
 {
     const struct field *field = comparison->field;
     const size_t offset = field->offset;
     struct test test = {.type = TEST_NONE};
 
-    if (field->type == VALUE_NUMBER && (offset == offsetof(struct record, socket.local.port) ||
-                                        offset == offsetof(struct record, socket.remote.port))) {
+    if (field->port && (offset == offsetof(struct record, socket.local.port) ||
+                        offset == offsetof(struct record, socket.remote.port))) {
         test.remote = offset == offsetof(struct record, socket.remote.port);
         test.type = find_ports(comparison, &test) ? TEST_PORT : TEST_NONE;
     } else if (field->type == VALUE_ADDRESS &&

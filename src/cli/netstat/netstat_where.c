@@ -32,8 +32,7 @@ static void choose_tcp(struct predicate_tree *where, enum show show)
                       : show == SHOW_CONNECTED ? others
                                                : others | LISTENING);
     if (show != SHOW_ALL)
-        add(where, predicate_number(field_named(&kind_socket, "remote_port"), 0),
-            show == SHOW_LISTENING);
+        add(where, predicate_number(&field_socket_peer_port, 0), show == SHOW_LISTENING);
 }
 
 /* Protocols that do not listen: a socket without a peer stands for one that does. */

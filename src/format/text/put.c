@@ -76,12 +76,13 @@ char *put_host(char *dst, const struct hosts *hosts, const struct address *addre
 char *put_port(char *dst, const struct services *services, uint8_t protocol, uint16_t port,
                const char *delimiters)
 {
-    const char *name = NULL;
+    const char *name;
 
     if (port == 0)
         return PUT(dst, "*");
-    if (services)
-        name = name_within(services_name(services, protocol, port), NAME_MAX_SHOWN);
+    if (!services)
+        return text_u64(dst, port);
+    name = name_within(services_name(services, protocol, port), NAME_MAX_SHOWN);
     return name ? put_escaped(dst, name, delimiters) : text_u64(dst, port);
 }
 
