@@ -1,82 +1,13 @@
 /* The grammar of --where: or, and, not, parentheses, comparisons. */
 #include "cli/where/where.h"
 
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/nearest.h"
-#include "cli/options.h"
 #include "cli/where/parser.h"
 
 enum { DEPTH_MAX = 64 }; /* of parentheses and nots: each costs stack, here and for every row */
-
-struct where_part {
-    struct where_part *next;
-    struct predicate predicate;
-    char bytes[];
-};
-
-/* --- Memory and messages ---------------------------------------------------------------------- */
-
-static struct where_part *add_part(struct where *where, size_t bytes)
-{
-    struct where_part *part = calloc(1, sizeof *part + bytes);
-
-    if (!part) {
-        snprintf(where->message, sizeof where->message, "out of memory");
-        return NULL;
-    }
-    part->next = where->parts;
-    where->parts = part;
-    return part;
-}
-
-struct predicate *parser_add(struct parser *parser, struct predicate predicate)
-{
-    struct where_part *part = add_part(parser->where, 0);
-
-    if (!part)
-        return NULL;
-    part->predicate = predicate;
-    return &part->predicate;
-}
-
-char *parser_keep(struct parser *parser, const char *data, size_t length)
-{
-    struct where_part *part = add_part(parser->where, length + 1);
-
-    return part ? memcpy(part->bytes, data, length) : NULL;
-}
-
-const char *token_typed(char typed[TOKEN_TYPED], const struct token *token)
-{
-    char whole[TYPED_MAX];
-
-    snprintf(typed, TOKEN_TYPED, "%s", options_typed(whole, token->text.data, token->text.length));
-    return typed;
-}
-
-struct predicate *parser_fail(struct parser *parser, const struct token *token, const char *format,
-                              ...)
-{
-    char *message = parser->where->message;
-    va_list arguments;
-    int length = 0;
-
-    if (message[0])
-        return NULL;
-    if (token->type == TOKEN_END)
-        length = snprintf(message, WHERE_MESSAGE, "at the end: ");
-    else
-        length = snprintf(message, WHERE_MESSAGE,
-                          "at %zu: ", (size_t)(token->text.data - parser->start) + 1);
-    va_start(arguments, format);
-    vsnprintf(message + length, (size_t)(WHERE_MESSAGE - length), format, arguments);
-    va_end(arguments);
-    return NULL;
-}
 
 /* What is wrong if a token is none of those that could follow. */
 static struct predicate *fail_expected(struct parser *parser, const char *expected)
@@ -362,16 +293,4 @@ const struct predicate *where_both(struct where *where, const struct predicate *
     predicate_add(whole, parts[0]);
     predicate_add(whole, parts[1]);
     return whole;
-}
-
-void where_finish(struct where *where)
-{
-    struct where_part *part = where->parts;
-
-    while (part) {
-        struct where_part *next = part->next;
-        free(part);
-        part = next;
-    }
-    where->parts = NULL;
 }

@@ -1,0 +1,85 @@
+/* What the files of --where share: memory, and messages. */
+#include "cli/where/parser.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/options.h"
+
+struct where_part {
+    struct where_part *next;
+    struct predicate predicate;
+    char bytes[];
+};
+
+static struct where_part *add_part(struct where *where, size_t bytes)
+{
+    struct where_part *part = calloc(1, sizeof *part + bytes);
+
+    if (!part) {
+        snprintf(where->message, sizeof where->message, "out of memory");
+        return NULL;
+    }
+    part->next = where->parts;
+    where->parts = part;
+    return part;
+}
+
+struct predicate *parser_add(struct parser *parser, struct predicate predicate)
+{
+    struct where_part *part = add_part(parser->where, 0);
+
+    if (!part)
+        return NULL;
+    part->predicate = predicate;
+    return &part->predicate;
+}
+
+char *parser_keep(struct parser *parser, const char *data, size_t length)
+{
+    struct where_part *part = add_part(parser->where, length + 1);
+
+    return part ? memcpy(part->bytes, data, length) : NULL;
+}
+
+const char *token_typed(char typed[TOKEN_TYPED], const struct token *token)
+{
+    char whole[TYPED_MAX];
+
+    snprintf(typed, TOKEN_TYPED, "%s", options_typed(whole, token->text.data, token->text.length));
+    return typed;
+}
+
+struct predicate *parser_fail(struct parser *parser, const struct token *token, const char *format,
+                              ...)
+{
+    char *message = parser->where->message;
+    va_list arguments;
+    int length = 0;
+
+    if (message[0])
+        return NULL;
+    if (token->type == TOKEN_END)
+        length = snprintf(message, WHERE_MESSAGE, "at the end: ");
+    else
+        length = snprintf(message, WHERE_MESSAGE,
+                          "at %zu: ", (size_t)(token->text.data - parser->start) + 1);
+    va_start(arguments, format);
+    vsnprintf(message + length, (size_t)(WHERE_MESSAGE - length), format, arguments);
+    va_end(arguments);
+    return NULL;
+}
+
+void where_finish(struct where *where)
+{
+    struct where_part *part = where->parts;
+
+    while (part) {
+        struct where_part *next = part->next;
+        free(part);
+        part = next;
+    }
+    where->parts = NULL;
+}
