@@ -237,19 +237,28 @@ static bool is_row_of(const struct world_socket *socket, char *text, size_t leng
            is_shown_as(&record.socket.path, shown + 1);
 }
 
+/*
+ * Names have newlines, so a row that begins in a line of another's name may go on in the next
+ * lines, and take the end of the file's line for one of its own.
+ */
+static bool forges(const struct world_socket *other, const struct world_socket *socket)
+{
+    char shown[SOCKET_PATH_MAX + 2];
+    const size_t size = put_name(shown, &other->name);
+
+    shown[size] = '\n';
+    for (size_t from = 1; from < size; from++)
+        for (size_t to = from; shown[from - 1] == '\n' && to <= size + 1; to++)
+            if ((to > size || shown[to] == '\n') && is_row_of(socket, shown + from, to - from))
+                return true;
+    return false;
+}
+
 bool world_forges(const struct world *world, const struct world_socket *socket)
 {
-    for (size_t i = 0; i < world->socket_count; i++) {
-        char shown[SOCKET_PATH_MAX + 1];
-        const size_t size = put_name(shown, &world->sockets[i].name);
-        for (size_t from = 0; world->sockets[i].gone && from < size;) {
-            const char *end = memchr(shown + from, '\n', size - from);
-            const size_t to = end ? (size_t)(end - shown) : size;
-            if (from && is_row_of(socket, shown + from, to - from))
-                return true;
-            from = to + 1;
-        }
-    }
+    for (size_t i = 0; i < world->socket_count; i++)
+        if (world->sockets[i].gone && forges(&world->sockets[i], socket))
+            return true;
     return false;
 }
 

@@ -12,9 +12,6 @@ struct field;
 
 extern const struct kind kind_socket;
 
-/* A field for filters only, not a column: the remote port of a socket that is not raw. */
-extern const struct field field_socket_peer_port;
-
 #define SOCKET_ADDRESSES   (UINT64_C(1) << 0) /* local and remote; of unix sockets both are empty */
 #define SOCKET_STATE       (UINT64_C(1) << 1)
 #define SOCKET_QUEUES      (UINT64_C(1) << 2) /* recv_q and send_q */

@@ -18,32 +18,32 @@ static void add(struct predicate_tree *where, struct predicate comparison, bool 
         predicate_tree_refuse(where, &where->whole, comparison);
 }
 
-/* One bit (1 << TCP_*) a state in which a socket can be listed at all. */
-static void add_states(struct predicate_tree *where, uint64_t states)
+/* One bit (1 << TCP_*) a state. Refused ones leave states in that fastnet does not know. */
+static void add_states(struct predicate_tree *where, uint64_t states, bool wanted)
 {
-    add(where, predicate_one_of(field_named(&kind_socket, "state"), states), true);
+    add(where, predicate_one_of(field_named(&kind_socket, "state"), states), wanted);
 }
 
+/*
+ * By the state, although netstat goes by the remote port: the kernel finds listeners by it in no
+ * time, and a connection from or to port 0 is listed with the other connections.
+ */
 static void choose_tcp(struct predicate_tree *where, enum show show)
 {
-    const uint64_t others = ~LISTENING & ~(UINT64_C(1) << BOUND_INACTIVE);
+    const uint64_t inactive = UINT64_C(1) << BOUND_INACTIVE;
 
-    add_states(where, show == SHOW_LISTENING   ? LISTENING
-                      : show == SHOW_CONNECTED ? others
-                                               : others | LISTENING);
-    if (show != SHOW_ALL)
-        add(where, predicate_number(&field_socket_peer_port, 0), show == SHOW_LISTENING);
+    if (show == SHOW_LISTENING)
+        add_states(where, LISTENING, true);
+    else
+        add_states(where, show == SHOW_CONNECTED ? LISTENING | inactive : inactive, false);
 }
 
 /* Protocols that do not listen: a socket without a peer stands for one that does. */
 static void choose_datagrams(struct predicate_tree *where, const struct table *table,
                              enum show show)
 {
-    const uint64_t unconnected = UINT64_C(1) << TCP_CLOSE;
     const struct address any = {.family = table->family};
 
-    if (table->protocol != IPPROTO_RAW)
-        add_states(where, show == SHOW_LISTENING ? unconnected : ~unconnected);
     add(where, predicate_address(field_named(&kind_socket, "remote_address"), &any),
         show == SHOW_LISTENING);
 }
@@ -57,7 +57,7 @@ const struct predicate *netstat_where(struct predicate_tree *where, const struct
     else if (show == SHOW_ALL)
         return NULL;
     else if (table->family == AF_UNIX)
-        add_states(where, show == SHOW_LISTENING ? LISTENING : ~LISTENING);
+        add_states(where, LISTENING, show == SHOW_LISTENING);
     else
         choose_datagrams(where, table, show);
     return predicate_of(where);

@@ -245,9 +245,6 @@ static const struct field fields[] = {
            "the kernel's number for the socket, unique until the machine restarts", .key = true),
 };
 
-const struct field field_socket_peer_port = NUMBER(peer_port, socket.remote.port, SOCKET_ADDRESSES,
-                                                   "remote port of a socket that is not raw");
-
 static const struct borrowed borrowed[] = {
     BORROWED_TEXT(socket.path, SOCKET_PATH),
     BORROWED_TEXT(socket.tcp_info, SOCKET_TCP_INFO),
