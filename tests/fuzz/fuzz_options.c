@@ -59,6 +59,7 @@ static void resolve(const struct common *common, const struct kind *kind)
     bool done = false;
     int status = command_resolve(&command, &done);
 
+    where_finish(&command.where);
     require(status == STATUS_OK || status == STATUS_FAILURE ||
             status == (common->grammar->misuse ? common->grammar->misuse : STATUS_MISUSE));
     if (status != STATUS_OK || done)
