@@ -62,13 +62,6 @@ static bool count_refused(const struct listing *listing, bool wanted)
     return wanted;
 }
 
-bool run_wants(const struct run *run, const struct record *record)
-{
-    const struct listing *listing = run->listing;
-
-    return count_refused(listing, predicate_holds(listing->where, record, &run->engine->context));
-}
-
 /* Counts a row if their number is limited. The last allowed row ends the stream. */
 static bool is_within_limit(struct run *run)
 {
@@ -86,6 +79,17 @@ static bool is_within_limit(struct run *run)
 /* A row that waits is checked again when the other lookups are done, too. */
 static const struct needs known_at_once = {UINT64_MAX, NEED_INTERFACES | NEED_LINKS | NEED_LABELS |
                                                            NEED_SENDERS};
+
+/* With --delta the counters of a kept row are rates by now: filters compare totals. */
+bool run_wants(const struct run *run, const struct record *record)
+{
+    const struct listing *listing = run->listing;
+    const struct needs needs = predicate_needs(listing->where);
+
+    if (listing->delta && !(needs.lookups & ~known_at_once.lookups))
+        return true;
+    return count_refused(listing, predicate_holds(listing->where, record, &run->engine->context));
+}
 
 static bool is_wanted(const struct lane *lane, const struct record *record, bool wait)
 {

@@ -110,14 +110,15 @@ static bool text_in(const struct value *value, struct text *text)
     return true;
 }
 
-/* A pattern is for text, and for addresses as they are shown. */
+/* A pattern is for text, and for addresses and numbers without a name as they are shown. */
 static bool value_is_like(struct text pattern, const struct value *value)
 {
-    char address[TEXT_LLADDR_MAX];
-    struct text text = {address, 0};
+    char shown[TEXT_LLADDR_MAX];
+    struct text text = {shown, 0};
 
-    if (value->type == VALUE_ADDRESS || value->type == VALUE_LLADDR)
-        text.length = (size_t)(value_write(address, value, NULL) - address);
+    if (value->type == VALUE_ADDRESS || value->type == VALUE_LLADDR ||
+        (value->type == VALUE_NAME && !value->name.string))
+        text.length = (size_t)(value_write(shown, value, NULL) - shown);
     else if (!text_in(value, &text))
         return false;
     return is_like(pattern, text);

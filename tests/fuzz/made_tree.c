@@ -1,6 +1,7 @@
 #include "made_tree.h"
 
 #include <arpa/inet.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -394,6 +395,9 @@ static bool is_shown_like(struct text pattern, const struct value *value)
         return is_like(pattern, shown_address(value, shown));
     if (value->type == VALUE_LLADDR)
         return is_like(pattern, shown_lladdr(value, shown));
+    if (value->type == VALUE_NAME && !value->name.string)
+        return is_like(
+            pattern, (struct text){shown, (size_t)sprintf(shown, "%" PRIu64, value->name.number)});
     return has_text(value) && is_like(pattern, text_of(value));
 }
 

@@ -175,6 +175,8 @@ static void counters_are_zeroed_only_without_a_filter(void **state)
     assert_true(ACCEPT("-L", "-z", "-o", "id", "-f", "ipv4").zero);
     WRONG("Can't use -z with filtering parameters", "-L", "-z", "-p", "tcp");
     WRONG("Can't use -z with filtering parameters", "-zs", "1.1.1.1");
+    WRONG("Can't use -z with filtering parameters", "-z", "--port=80");
+    WRONG("Can't use -z with filtering parameters", "-L", "-z", "--where=mark = 1");
     WRONG("Can't use -z with --exact, which reads twice", "-z", "--exact");
 }
 

@@ -285,7 +285,7 @@ static void whatever_has_a_text_may_be_like_a_pattern(void **state)
         {TEXT("a\0b"), 't'},
         {TEXT_OF(VALUE_SOCKET_NAME, "\0a"), 't'},
         {NAME("tcp", 6), 't'},
-        {NAME(NULL, 6), 'f'},
+        {NAME(NULL, 6), 't'},
         {NUMBER(5), 'f'},
         {ADDRESS(IPV4(0)), 't'},
         {{.type = VALUE_UNKNOWN}, 'u'},

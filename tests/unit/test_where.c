@@ -108,7 +108,7 @@ static void numbers_are_in_the_unit_of_their_column(void **state)
         {"send_q > 99999999999T",
          "at 10: send_q takes numbers of bytes, as 1500 or 64k, not '99999999999T'"},
         {"expires < 5k", "at 11: expires takes times, as 50ms, 1.5s, 2m or 1h, not '5k'"},
-        {"uid = '1'", "at 8: uid takes numbers, as 7 or 1-9, not '1'"},
+        {"uid = '1'", "uid = 1"},
         {"uid = -1", "at 7: uid takes numbers, as 7 or 1-9, not '-1'"},
         {"uid in 9-1", "at 8: this range begins above its end"},
         {"uid > 1-9", "at 7: uid takes numbers, as 7 or 1-9, not '1-9'"},
@@ -120,6 +120,11 @@ static void numbers_are_in_the_unit_of_their_column(void **state)
         {"local_port = 10.0.0.0/8",
          "at 14: local_port takes ports, as 443, 8000-8999 or https, not '10.0.0.0/8'"},
     };
+    static const struct meaning counters[] = {
+        {"value in 0-59", "not (value < 0) and not (value > 59)"},
+        {"value = -7", "value = -7"},
+        {"value = x", "at 9: value takes numbers, as 7, -7 or 1-9, not 'x'"},
+    };
     static const struct meaning flows[] = {
         {"timeout > 2m", "timeout > 120"},
         {"timeout > 500ms", "at 11: timeout takes times, as 50ms, 1.5s, 2m or 1h, not '500ms'"},
@@ -128,6 +133,7 @@ static void numbers_are_in_the_unit_of_their_column(void **state)
     (void)state;
     MEAN(&kind_socket, sockets);
     MEAN(&kind_flow, flows);
+    MEAN(&kind_counter, counters);
 }
 
 static void words_are_known_in_any_case(void **state)
@@ -174,6 +180,17 @@ static void addresses_are_compared_with_networks_and_ranges(void **state)
          "not (local_address < 10.0.0.1) and not (local_address > 10.0.0.9)"},
         {"local_address = 10.0.0.0/33", "at 17: local_address takes addresses, as 192.0.2.1, "
                                         "10.0.0.0/8 or 2001:db8::/32, not '10.0.0.0/33'"},
+        {"local_address in ::ffff:10.0.0.1-::ffff:10.0.0.9",
+         "not (local_address < 10.0.0.1) and not (local_address > 10.0.0.9)"},
+        {"local_address in ::-2001::",
+         "(not (local_address < ::) and not (local_address > 2001::)) and "
+         "not (local_address in ::ffff:0.0.0.0/ffff:ffff:ffff:ffff:ffff:ffff::)"},
+        {"local_address in 10.0.0.9-10.0.0.1", "at 18: this range begins above its end"},
+        {"local_address > 10.0.0.1",
+         "at 17: local_address takes addresses, which have no order, not '10.0.0.1'"},
+        {"local_address in ::ffff:10.0.0.0/95",
+         "at 18: local_address takes addresses, as 192.0.2.1, 10.0.0.0/8 or 2001:db8::/32, not "
+         "'::ffff:10.0.0.0/95'"},
         {"local_address = 10.0.0.1-::1", "at 17: local_address takes addresses, as 192.0.2.1, "
                                          "10.0.0.0/8 or 2001:db8::/32, not '10.0.0.1-::1'"},
         {"local_address ~ '10.*'", "local_address ~ 10.*"},
@@ -202,7 +219,13 @@ static void texts_are_taken_as_they_are(void **state)
         {"process = nginx", "processes = nginx"},
         {"pid = 12", "processes = 12"},
         {"pid > 12", "pid > 12"},
-        {"pid = nginx", "at 7: pid takes numbers, as 7 or 1-9, not 'nginx'"},
+        {"pid = nginx", "at 7: pid takes numbers of processes, as 812, not 'nginx'"},
+        {"process = '1234'", "processes = 1234"},
+        {"user = '0'", "user = 0"},
+        {"user in 0-99", "not (user < 0) and not (user > 99)"},
+        {"flags = ACC", "flags = ACC"},
+        {"state in (LISTEN, CLOSE)", "state = 10 or state = 7"},
+        {"state in (LISTEN", "at the end: expected a comma or a closing parenthesis"},
         {"path = 'it''s'", "path = it's"},
         {"path = \"it's\"", "path = it's"},
         {"path = 'and'", "path = and"},

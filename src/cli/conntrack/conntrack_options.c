@@ -300,7 +300,8 @@ static int check(struct conntrack_parsing *parsing)
     status = check_allowed(parsing);
     if (!status)
         status = conntrack_check_filter(parsing);
-    if (!status && options->zero && conntrack_filter_given(&options->filter))
+    if (!status && options->zero &&
+        (conntrack_filter_given(&options->filter) || options->common.filters.count))
         status = conntrack_fail(parsing, "Can't use -z with filtering parameters", "", "");
     if (!status && options->zero && options->common.exact)
         status = conntrack_fail(parsing, "Can't use -z with --exact, which reads twice", "", "");

@@ -146,7 +146,7 @@ static struct predicate *parse_comparison(struct parser *parser)
     const struct field *field = find_column(parser);
     struct predicate *result;
     enum token_type type;
-    bool negated = false;
+    bool negated = false, in_parentheses;
 
     if (!field)
         return NULL;
@@ -164,8 +164,15 @@ static struct predicate *parse_comparison(struct parser *parser)
         type = TOKEN_EQUAL;
     negated ^= is_negation(&type);
     parser_next(parser);
+    in_parentheses = parser->token.type == TOKEN_OPEN; /* as in SQL */
+    if (in_parentheses)
+        parser_next(parser);
     result = parser->token.type == TOKEN_NULL ? parse_null(parser, field, type)
                                               : parse_values(parser, field, type);
+    if (result && in_parentheses && parser->token.type != TOKEN_CLOSE)
+        return fail_expected(parser, "a comma or a closing parenthesis");
+    if (in_parentheses)
+        parser_next(parser);
     return negated ? negate(parser, result) : result;
 }
 

@@ -39,6 +39,11 @@ static struct predicate *refuse(const struct constant *constant, const char *wan
                        constant->field->name, wanted, token_typed(typed, &constant->token));
 }
 
+static struct predicate *refuse_range(const struct constant *constant)
+{
+    return parser_fail(constant->parser, &constant->token, "this range begins above its end");
+}
+
 /* The names that a field's numbers have, some of them twice. */
 static const char *word_of(const struct field *field, uint64_t number)
 {
@@ -83,9 +88,14 @@ static struct predicate *compare(const struct constant *constant, struct value v
         (struct predicate){.operation = operation, .field = constant->field, .constant = value});
 }
 
-static struct predicate *compare_number(const struct constant *constant, uint64_t number)
+static struct value number(uint64_t number)
 {
-    return compare(constant, (struct value){.type = VALUE_NUMBER, .number = number});
+    return (struct value){.type = VALUE_NUMBER, .number = number};
+}
+
+static struct predicate *compare_number(const struct constant *constant, uint64_t of)
+{
+    return compare(constant, number(of));
 }
 
 static struct predicate *join(const struct constant *constant, enum predicate_operator operation,
@@ -253,34 +263,46 @@ static struct predicate *parse_numbers(const struct constant *constant)
     const struct field *field = constant->field;
     char first[TOKEN_TYPED];
     const char *last;
-    uint64_t number, from;
+    uint64_t number, from, to;
 
-    if (constant->token.type == TOKEN_QUOTED && !field->port)
-        return refuse(constant, numbers_of(field));
     if (parse_number(field, constant->text, &number)) {
         if (field->port && number > UINT16_MAX)
             return refuse(constant, numbers_of(field));
         return compare(constant, number_value(field, number));
     }
     if (constant->comparison == TOKEN_EQUAL && cut_range(constant->text, first, &last) &&
-        parse_number(field, first, &from) && parse_number(field, last, &number)) {
-        if (from > number)
-            return parser_fail(constant->parser, &constant->token,
-                               "this range begins above its end");
-        return make_range(constant, number_value(field, from), number_value(field, number));
+        parse_number(field, first, &from) && parse_number(field, last, &to)) {
+        if (from > to)
+            return refuse_range(constant);
+        return make_range(constant, number_value(field, from), number_value(field, to));
     }
     return field->port ? parse_service(constant) : refuse(constant, numbers_of(field));
 }
 
-static struct predicate *parse_signed(const struct constant *constant)
+static bool parse_integer(const struct field *field, const char *text, struct value *value)
 {
-    const bool negative = constant->text[0] == '-';
+    const bool negative = text[0] == '-';
     uint64_t number;
 
-    if (!parse_number(constant->field, constant->text + negative, &number))
-        return refuse(constant, "numbers, as 7 or -7");
-    return compare(constant, (struct value){.type = VALUE_SIGNED,
-                                            .integer = {number, negative && number != 0}});
+    if (!parse_number(field, text + negative, &number))
+        return false;
+    *value = (struct value){.type = VALUE_SIGNED, .integer = {number, negative && number != 0}};
+    return true;
+}
+
+static struct predicate *parse_signed(const struct constant *constant)
+{
+    const struct field *field = constant->field;
+    char first[TOKEN_TYPED];
+    const char *last;
+    struct value from, to;
+
+    if (parse_integer(field, constant->text, &from))
+        return compare(constant, from);
+    if (constant->comparison == TOKEN_EQUAL && cut_range(constant->text, first, &last) &&
+        parse_integer(field, first, &from) && parse_integer(field, last, &to))
+        return make_range(constant, from, to);
+    return refuse(constant, "numbers, as 7, -7 or 1-9");
 }
 
 /* --- Words ------------------------------------------------------------------------------------ */
@@ -325,15 +347,23 @@ static struct predicate *parse_word(const struct constant *constant)
                         (struct text){constant->text, strlen(constant->text)});
 }
 
+/* Digits stand for the number of a user or an interface; in quotes they are a name. */
 static struct predicate *parse_text(const struct constant *constant)
 {
-    const struct field *field = constant->field;
+    const bool numbered =
+        constant->field->type == VALUE_NAME && constant->token.type != TOKEN_QUOTED;
+    char first[TOKEN_TYPED];
+    const char *last;
 
     if (constant->comparison == TOKEN_LESS || constant->comparison == TOKEN_GREATER)
         return refuse(constant, "text, which has no order");
-    if (field->type == VALUE_NAME && constant->comparison == TOKEN_EQUAL &&
-        is_digits(constant->text))
-        return compare_number(constant, strtoull(constant->text, NULL, 10));
+    if (numbered && constant->comparison == TOKEN_EQUAL) {
+        if (is_digits(constant->text))
+            return compare_number(constant, strtoull(constant->text, NULL, 10));
+        if (cut_range(constant->text, first, &last) && is_digits(first) && is_digits(last))
+            return make_range(constant, number(strtoull(first, NULL, 10)),
+                              number(strtoull(last, NULL, 10)));
+    }
     return compare_text(constant, VALUE_TEXT, (struct text){constant->text, constant->length});
 }
 
@@ -355,6 +385,7 @@ static struct predicate *parse_socket_name(const struct constant *constant)
 
 /* --- Addresses -------------------------------------------------------------------------------- */
 
+/* An IPv4-mapped address is shown, and meant, as IPv4. */
 static bool parse_address(const char *text, struct address *address)
 {
     uint8_t bytes[16];
@@ -365,6 +396,8 @@ static bool parse_address(const char *text, struct address *address)
         *address = address_make(AF_INET6, bytes);
     else
         return false;
+    if (address_is_mapped(address))
+        *address = address_make(AF_INET, address->bytes + 12);
     return true;
 }
 
@@ -375,14 +408,20 @@ static bool parse_network(const char *text, struct predicate *within)
     const char *slash = strchr(text, '/');
     char first[TOKEN_TYPED];
     unsigned long length;
-    char *end;
+    bool mapped;
 
     if (!slash || (size_t)(slash - text) >= sizeof first || !is_digits(slash + 1))
         return false;
     memcpy(first, text, (size_t)(slash - text));
     first[slash - text] = '\0';
-    length = strtoul(slash + 1, &end, 10);
-    if (!parse_address(first, address) || length > 8 * address_size(address))
+    if (!parse_address(first, address))
+        return false;
+    length = strtoul(slash + 1, NULL, 10);
+    mapped = address->family == AF_INET && strchr(first, ':');
+    if (mapped && length < 96)
+        return false;
+    length -= mapped ? 96 : 0;
+    if (length > 8 * address_size(address))
         return false;
     for (size_t i = 0; i < address_size(address); i++) {
         const unsigned long bits = length > 8 * i ? length - 8 * i : 0;
@@ -393,33 +432,32 @@ static bool parse_network(const char *text, struct predicate *within)
     return true;
 }
 
-/*
- * An IPv4-mapped address is shown, and meant, as IPv4: a network of them is one of IPv4, and no
- * larger network of IPv6 has them.
- */
-static struct predicate *add_network(const struct constant *constant, struct predicate within)
+/* Among addresses of IPv6 there are IPv4-mapped ones, which are not meant. */
+static struct predicate *without_mapped(const struct constant *constant, uint8_t family,
+                                        struct predicate *part)
 {
-    static const struct address mapped = {AF_INET6, {[10] = 0xff, [11] = 0xff}};
-    struct predicate others = {.operation = PREDICATE_WITHIN,
-                               .field = constant->field,
-                               .constant = {.type = VALUE_ADDRESS, .address = mapped}};
-    struct address *network = &within.constant.address;
-    struct predicate *part;
-    bool covers = network->family == AF_INET6;
+    struct predicate mapped = {
+        .operation = PREDICATE_WITHIN,
+        .field = constant->field,
+        .constant = {.type = VALUE_ADDRESS, .address = {AF_INET6, {[10] = 0xff, [11] = 0xff}}}};
 
-    if (address_is_mapped(network) && within.mask.address[11] == 0xff) {
-        *network = address_make(AF_INET, network->bytes + 12);
-        memmove(within.mask.address, within.mask.address + 12, 4);
-        return parser_add(constant->parser, within);
-    }
-    for (size_t i = 0; i < sizeof mapped.bytes; i++)
-        covers &= (mapped.bytes[i] & within.mask.address[i]) == network->bytes[i];
-    part = parser_add(constant->parser, within);
-    if (!covers || !part)
+    if (!part || family != AF_INET6)
         return part;
-    memset(others.mask.address, 0xff, 12);
+    memset(mapped.mask.address, 0xff, 12);
     return join(constant, PREDICATE_AND, part,
-                negate(constant, parser_add(constant->parser, others)));
+                negate(constant, parser_add(constant->parser, mapped)));
+}
+
+/* Whether an IPv4-mapped address could be in the network. */
+static bool has_mapped(const struct predicate *within)
+{
+    static const uint8_t mapped[16] = {[10] = 0xff, [11] = 0xff};
+    const struct address *network = &within->constant.address;
+
+    for (size_t i = 0; i < sizeof mapped; i++)
+        if ((mapped[i] & within->mask.address[i]) != network->bytes[i])
+            return false;
+    return network->family == AF_INET6;
 }
 
 static struct value address_value(const struct address *address)
@@ -427,27 +465,36 @@ static struct value address_value(const struct address *address)
     return (struct value){.type = VALUE_ADDRESS, .address = *address};
 }
 
+static struct predicate *parse_address_range(const struct constant *constant)
+{
+    struct address first, last;
+    char text[TOKEN_TYPED];
+    const char *end;
+
+    if (!cut_range(constant->text, text, &end) || !parse_address(text, &first) ||
+        !parse_address(end, &last) || first.family != last.family)
+        return refuse(constant, "addresses, as 192.0.2.1, 10.0.0.0/8 or 2001:db8::/32");
+    if (memcmp(first.bytes, last.bytes, sizeof first.bytes) > 0)
+        return refuse_range(constant);
+    return without_mapped(constant, first.family,
+                          make_range(constant, address_value(&first), address_value(&last)));
+}
+
 static struct predicate *parse_addresses(const struct constant *constant)
 {
     struct predicate within = {.operation = PREDICATE_WITHIN, .field = constant->field};
-    struct address address, last;
-    char first[TOKEN_TYPED];
-    const char *end;
+    struct address address;
 
     if (constant->comparison == TOKEN_LIKE)
         return parse_text(constant);
-    if (parse_address(constant->text, &address)) {
-        if (address_is_mapped(&address))
-            address = address_make(AF_INET, address.bytes + 12);
+    if (constant->comparison != TOKEN_EQUAL)
+        return refuse(constant, "addresses, which have no order");
+    if (parse_address(constant->text, &address))
         return compare(constant, address_value(&address));
-    }
-    if (constant->comparison == TOKEN_EQUAL && parse_network(constant->text, &within))
-        return add_network(constant, within);
-    if (constant->comparison == TOKEN_EQUAL && cut_range(constant->text, first, &end) &&
-        parse_address(first, &address) && parse_address(end, &last) &&
-        address.family == last.family)
-        return make_range(constant, address_value(&address), address_value(&last));
-    return refuse(constant, "addresses, as 192.0.2.1, 10.0.0.0/8 or 2001:db8::/32");
+    if (parse_network(constant->text, &within))
+        return without_mapped(constant, has_mapped(&within) ? AF_INET6 : AF_UNSPEC,
+                              parser_add(constant->parser, within));
+    return parse_address_range(constant);
 }
 
 /* Bytes by colons, two digits each. Returns how many; 0 if the text is something else. */
@@ -513,7 +560,8 @@ static struct predicate *parse_flag(const struct constant *constant)
 
 static struct predicate *parse_owner(const struct constant *constant)
 {
-    if (constant->comparison == TOKEN_LIKE || !is_digits(constant->text))
+    if (constant->comparison == TOKEN_LIKE || constant->token.type == TOKEN_QUOTED ||
+        !is_digits(constant->text))
         return parse_text(constant);
     return compare_number(constant, strtoull(constant->text, NULL, 10));
 }
@@ -532,7 +580,9 @@ static struct predicate *parse_by_type(const struct constant *constant)
         return parse_signed(constant);
     case VALUE_TEXT:
     case VALUE_NAME:
-        return field->word ? parse_word(constant) : parse_text(constant);
+        /* words of a number that has 32 bits are those of its bits */
+        return field->word && field->member != MEMBER_UINT32 ? parse_word(constant)
+                                                             : parse_text(constant);
     case VALUE_SOCKET_NAME:
         return parse_socket_name(constant);
     case VALUE_ADDRESS:
@@ -572,7 +622,7 @@ struct predicate *parser_constant(struct parser *parser, const struct field *fie
     constant.text = text;
     if (field->set && (comparison == TOKEN_EQUAL || comparison == TOKEN_LIKE)) {
         if (field->type == VALUE_NUMBER && !is_digits(text))
-            return refuse(&constant, numbers_of(field));
+            return refuse(&constant, "numbers of processes, as 812");
         constant.field = field_find(parser->kind, field->set, strlen(field->set));
     }
     if (comparison == TOKEN_LIKE && !has_text(field->type))
