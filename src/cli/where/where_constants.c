@@ -88,14 +88,9 @@ static struct predicate *compare(const struct constant *constant, struct value v
         (struct predicate){.operation = operation, .field = constant->field, .constant = value});
 }
 
-static struct value number(uint64_t number)
+static struct predicate *compare_number(const struct constant *constant, uint64_t number)
 {
-    return (struct value){.type = VALUE_NUMBER, .number = number};
-}
-
-static struct predicate *compare_number(const struct constant *constant, uint64_t of)
-{
-    return compare(constant, number(of));
+    return compare(constant, (struct value){.type = VALUE_NUMBER, .number = number});
 }
 
 static struct predicate *join(const struct constant *constant, enum predicate_operator operation,
@@ -352,17 +347,17 @@ static struct predicate *parse_text(const struct constant *constant)
 {
     const bool numbered =
         constant->field->type == VALUE_NAME && constant->token.type != TOKEN_QUOTED;
-    char first[TOKEN_TYPED];
-    const char *last;
 
     if (constant->comparison == TOKEN_LESS || constant->comparison == TOKEN_GREATER)
         return refuse(constant, "text, which has no order");
     if (numbered && constant->comparison == TOKEN_EQUAL) {
+        char first[TOKEN_TYPED];
+        const char *last;
         if (is_digits(constant->text))
             return compare_number(constant, strtoull(constant->text, NULL, 10));
         if (cut_range(constant->text, first, &last) && is_digits(first) && is_digits(last))
-            return make_range(constant, number(strtoull(first, NULL, 10)),
-                              number(strtoull(last, NULL, 10)));
+            return make_range(constant, number_value(constant->field, strtoull(first, NULL, 10)),
+                              number_value(constant->field, strtoull(last, NULL, 10)));
     }
     return compare_text(constant, VALUE_TEXT, (struct text){constant->text, constant->length});
 }
