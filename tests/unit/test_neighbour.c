@@ -362,6 +362,31 @@ static void recorded_dumps_give_all_their_rows(void **state)
     kept_finish(&listing.kept);
 }
 
+static void the_arp_table_has_the_rows_of_its_file(void **state)
+{
+    struct peer peer;
+    struct listing listing;
+
+    (void)state;
+    for (int proxies = 0; proxies < 2; proxies++) {
+        const struct predicate where = of_flag(proxies);
+        peer_init(&peer);
+        peer_add_recorded(&peer, proxies ? RECORDED "proxies" : RECORDED "neighbours", SIZE_MAX);
+        listing = list(&peer, &table_arp, &where);
+        assert_int_equal(listing.result, 0);
+        assert_int_not_equal(listing.kept.count, 0);
+        for (size_t i = 0; i < listing.kept.count; i++)
+            assert_int_equal(listing.kept.records[i].neighbour.address.family, AF_INET);
+        if (!proxies) {
+            assert_int_not_equal(count_states(&listing.kept, NUD_STALE), 0);
+            assert_int_equal(count_states(&listing.kept, NUD_NOARP), 0);
+            assert_int_equal(count_states(&listing.kept, NUD_NONE), 0);
+        }
+        kept_finish(&listing.kept);
+        peer_finish(&peer);
+    }
+}
+
 /* Whatever the connection breaks off at, it is seen; and the rows before that are right. */
 static void a_dump_cut_at_any_byte_is_never_a_success(void **state)
 {
@@ -637,6 +662,7 @@ int main(void)
         cmocka_unit_test(other_families_are_none_of_ours),
         cmocka_unit_test(what_is_another_neighbour_has_another_identity),
         cmocka_unit_test(recorded_dumps_give_all_their_rows),
+        cmocka_unit_test(the_arp_table_has_the_rows_of_its_file),
         cmocka_unit_test(a_dump_cut_at_any_byte_is_never_a_success),
         cmocka_unit_test(what_is_resolved_is_asked_for_before_what_is_answered_for),
         cmocka_unit_test(only_what_is_wanted_is_asked_for),

@@ -98,6 +98,11 @@ static int list_by_netlink(struct scene *scene, const struct table *table)
     return list(scene, table, &backend_route, UINT64_MAX, false);
 }
 
+static int list_lines(struct scene *scene, const struct table *table)
+{
+    return list(scene, table, &backend_route, UINT64_MAX & ~ROUTE_FURTHER_HOPS, false);
+}
+
 static int list_file(struct scene *scene, const struct table *table)
 {
     return list(scene, table, &backend_proc_route, 0, true);
@@ -411,6 +416,30 @@ static void what_netstat_does_not_show_is_left_out(void **state)
     assert_int_equal(scene->rows[0].route.prefix, 17);
 }
 
+static void a_route_of_two_next_hops_is_one_line_of_the_file(void **state)
+{
+    struct scene *scene = *state;
+
+    begin(scene, AF_INET, 16, RTN_UNICAST);
+    put_nexthops(scene);
+    end(scene);
+    assert_int_equal(list_lines(scene, &table_route), 0);
+    assert_int_equal(scene->count, 1);
+    assert_int_equal(scene->rows[0].route.nexthop, 1);
+}
+
+static void further_next_hops_are_listed_when_they_are_asked_for(void **state)
+{
+    struct scene *scene = *state;
+
+    begin(scene, AF_INET, 16, RTN_UNICAST);
+    put_nexthops(scene);
+    end(scene);
+    assert_int_equal(list_by_netlink(scene, &table_route), 0);
+    assert_int_equal(scene->count, 2);
+    assert_int_equal(scene->rows[1].route.nexthop, 2);
+}
+
 static void the_cache_has_what_is_cloned(void **state)
 {
     struct scene *scene = *state;
@@ -645,6 +674,8 @@ int main(void)
         TEST(a_prefix_longer_than_the_address_is_none),
         TEST(the_main_table_is_asked_for_strictly),
         TEST(what_netstat_does_not_show_is_left_out),
+        TEST(a_route_of_two_next_hops_is_one_line_of_the_file),
+        TEST(further_next_hops_are_listed_when_they_are_asked_for),
         TEST(the_cache_has_what_is_cloned),
         TEST(a_table_that_was_never_made_is_empty),
         TEST(a_malformed_message_is_told_and_the_others_come),

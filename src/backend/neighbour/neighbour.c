@@ -129,6 +129,10 @@ static bool is_wanted(const struct reading *reading, const struct record *record
     const struct neighbour_record *neighbour = &record->neighbour;
     const uint8_t family = reading->query->table->family;
 
+    /* /proc/net/arp leaves out entries that need no resolving, and those not yet in use */
+    if (reading->query->table == &table_arp && record->has & NEIGHBOUR_STATE &&
+        !(neighbour->state & ~NUD_NOARP))
+        return false;
     return (family == AF_UNSPEC || neighbour->address.family == family) &&
            (!reading->interface || neighbour->interface == reading->interface);
 }

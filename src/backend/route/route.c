@@ -41,8 +41,12 @@ struct reading {
     struct route_rows rows;
 };
 
+/* In the kernel's files a route of IPv4 is one line: its further next hops are extra. */
 static int hand_on(struct reading *reading)
 {
+    if (reading->rows.record.route.part == ROUTE_FURTHER &&
+        !(reading->query->needs & ROUTE_FURTHER_HOPS))
+        return 0;
     reading->count++;
     return reading->fn(&reading->rows.record, reading->arg);
 }

@@ -173,17 +173,6 @@ static const struct field *field_of(const char *name)
     return field_named(&kind_neighbour, name);
 }
 
-/* /proc/net/arp leaves out entries that need no resolving, and those not yet in use. */
-static void choose_entries(struct predicate_tree *where)
-{
-    const struct field *state = field_of("state");
-    struct predicate *either =
-        predicate_tree_add(where, &where->whole, (struct predicate){.operation = PREDICATE_OR});
-
-    predicate_tree_refuse(where, either, predicate_known(state));
-    predicate_tree_refuse(where, either, predicate_masked(state, 0, (uint16_t)~NUD_NOARP));
-}
-
 /* An entry whose field is not known counts as "*", or as of the type "unspec". */
 static void choose_rows(struct predicate_tree *where, const struct arp_options *options,
                         const char *device, const struct address *host)
@@ -219,16 +208,13 @@ static int list(const struct arp_options *options)
     };
     const int status = resolve_host(options->host, layout.host_address);
     const struct address host = address_make(AF_INET, layout.host_address);
-    struct predicate_tree entries = {.count = 0}, where = {.count = 0};
-    const struct listing_table table = {.table = &table_arp,
-                                        .where = &entries.whole,
-                                        .missing = "this system has no ARP table",
-                                        .if_missing = MISSING_ENDS};
+    struct predicate_tree where = {.count = 0};
+    const struct listing_table table = {
+        .table = &table_arp, .missing = "this system has no ARP table", .if_missing = MISSING_ENDS};
 
     if (status)
         return status;
     snprintf(device, sizeof device, "%s", options->device ? options->device : "");
-    choose_entries(&entries);
     choose_rows(&where, options, device, &host);
     struct listing_command command = {
         .common = &options->common,

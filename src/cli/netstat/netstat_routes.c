@@ -119,10 +119,9 @@ int netstat_routes(const struct netstat_options *options)
                                        .numeric = options->numeric_hosts || options->symbolic,
                                        .header = !options->common.no_header}};
     const int status = choose_tables(&routes);
-    /* all routes that packets can take; in netstat's layout, those of the kernel's files */
-    const struct predicate part =
-        predicate_number(&field_route_part, columns ? ROUTE_NULL : ROUTE_FURTHER);
-    const struct predicate where = {.operation = PREDICATE_NOT, .parts = &part};
+    /* in columns, all routes that packets can take; else those of the kernel's files */
+    const struct predicate part = predicate_number(&field_route_part, ROUTE_NULL);
+    const struct predicate usable = {.operation = PREDICATE_NOT, .parts = &part};
     struct listing_command command = {
         .common = &options->common,
         .kind = &kind_route,
@@ -131,7 +130,7 @@ int netstat_routes(const struct netstat_options *options)
              "irtt mtu source origin scope nexthop weight"},
         .listing = {.tables = routes.tables,
                     .table_count = routes.table_count,
-                    .where = &where,
+                    .where = columns ? &usable : NULL,
                     .needs.fields = columns ? ROUTE_FURTHER_HOPS : 0},
         .layout_ops = &sink_route,
         .layout = &routes.layout,
