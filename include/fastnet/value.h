@@ -70,6 +70,21 @@ static inline const struct network *value_network(const struct value *value, siz
     return (const void *)((const char *)value->networks.first + i * value->networks.stride);
 }
 
+/* A VALUE_LLADDR, which may be empty; at most TEXT_LLADDR_MAX bytes. Returns the end. */
+char *value_lladdr(char *dst, const struct value *value);
+
+static inline bool value_is_list(const struct value *value)
+{
+    return value->type == VALUE_OWNERS || value->type == VALUE_FLAGS ||
+           value->type == VALUE_NETWORKS;
+}
+
+/*
+ * The next element of a list: one owner, one network, or the VALUE_NAME of a flag. *at is 0 at
+ * first. Returns false when there is none.
+ */
+bool value_next(const struct value *list, size_t *at, struct value *element);
+
 /* Upper bound of what value_write() writes for this value. */
 size_t value_bound(const struct value *value);
 

@@ -1,8 +1,5 @@
 #include "cli/filters.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "fastnet/array.h"
 
 static const char *const groups[] = {"Filter (a value that begins with ! stands for all others)"};

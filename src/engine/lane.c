@@ -84,9 +84,8 @@ static const struct needs known_at_once = {UINT64_MAX, NEED_INTERFACES | NEED_LI
 bool run_wants(const struct run *run, const struct record *record)
 {
     const struct listing *listing = run->listing;
-    const struct needs needs = predicate_needs(listing->where);
 
-    if (listing->delta && !(needs.lookups & ~known_at_once.lookups))
+    if (listing->delta && !(predicate_needs(listing->where).lookups & ~known_at_once.lookups))
         return true;
     return count_refused(listing, predicate_holds(listing->where, record, &run->engine->context));
 }

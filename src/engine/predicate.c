@@ -160,47 +160,37 @@ static bool number_passes(const struct predicate *predicate, uint64_t number)
 
 static bool passes(const struct predicate *predicate, const struct value *value);
 
-static bool text_passes(const struct predicate *predicate, const char *text)
+/* An element of a list as what it is compared by: an owner by pid or name, a flag by its name. */
+static struct value compared_element(const struct predicate *predicate, const struct value *element)
 {
-    const struct value value = {.type = VALUE_TEXT, .text = {text, strlen(text)}};
-
-    return passes(predicate, &value);
+    if (element->type == VALUE_NETWORKS)
+        return (struct value){.type = VALUE_ADDRESS, .address = element->networks.first->address};
+    if (element->type != VALUE_OWNERS)
+        return *element;
+    const struct owner *owner = element->owners.first;
+    return predicate->constant.type == VALUE_NUMBER
+               ? a_number((uint64_t)owner->pid)
+               : (struct value){.type = VALUE_TEXT, .text = {owner->name, strlen(owner->name)}};
 }
 
-static bool flag_passes(const struct predicate *predicate, const struct value *value, size_t bit)
+/* One element of a set or a list must pass; a flag without a name does not. */
+static bool element_passes(const struct predicate *predicate, const struct value *list)
 {
-    const struct flag_names *names = value->flags.names;
+    struct value element;
 
-    return (value->flags.bits[bit / 64] >> bit % 64 & 1) && bit < names->count &&
-           names->names[bit] && text_passes(predicate, names->names[bit]);
-}
-
-/* Of a set or a list, one element must pass: an owner by its name or its pid, a flag by its name.
- */
-static bool element_passes(const struct predicate *predicate, const struct value *value)
-{
-    const bool number = predicate->constant.type == VALUE_NUMBER;
-    bool found = false;
-
-    for (size_t i = 0; value->type == VALUE_OWNERS && i < value->owners.count && !found; i++) {
-        const struct owner *owner = &value->owners.first[i];
-        found = number ? number_passes(predicate, (uint64_t)owner->pid)
-                       : text_passes(predicate, owner->name);
+    for (size_t at = 0; value_next(list, &at, &element);) {
+        const struct value single = compared_element(predicate, &element);
+        if ((single.type != VALUE_NAME || single.name.string) && passes(predicate, &single))
+            return true;
     }
-    for (size_t i = 0; value->type == VALUE_NETWORKS && i < value->networks.count && !found; i++) {
-        const struct value address = {.type = VALUE_ADDRESS,
-                                      .address = value_network(value, i)->address};
-        found = passes(predicate, &address);
-    }
-    for (size_t i = 0; value->type == VALUE_FLAGS && i < VALUE_FLAG_BITS && !found; i++)
-        found = flag_passes(predicate, value, i);
-    return found;
+    return false;
 }
 
-static bool is_many(const struct predicate *predicate, const struct value *value)
+/* Flags are also compared as a whole: by their bits. */
+static bool is_list(const struct predicate *predicate, const struct value *value)
 {
-    return value->type == VALUE_OWNERS || value->type == VALUE_NETWORKS ||
-           (value->type == VALUE_FLAGS && predicate->constant.type == VALUE_TEXT);
+    return value_is_list(value) &&
+           (value->type != VALUE_FLAGS || predicate->constant.type == VALUE_TEXT);
 }
 
 static bool passes(const struct predicate *predicate, const struct value *value)
@@ -212,7 +202,7 @@ static bool passes(const struct predicate *predicate, const struct value *value)
         return number_passes(predicate, number);
     if (predicate->operation == PREDICATE_KNOWN)
         return true;
-    if (is_many(predicate, value))
+    if (is_list(predicate, value))
         return element_passes(predicate, value);
     switch (predicate->operation) {
     case PREDICATE_EQUAL:

@@ -25,8 +25,7 @@ int rows_sort(struct rows *rows, const struct listing *listing, const struct con
 /* Memory that lives as long as the rows. NULL when memory is short. */
 void *rows_allocate(struct rows *rows, size_t size);
 
-/* --- How values compare (order.c): numbers and addresses as numbers, text by its bytes ----------
- */
+/* --- How values compare (order.c): numbers and addresses as numbers, text by its bytes -------- */
 
 /* Returns negative, 0 or positive. Both are values of one column; unknown is the greatest. */
 int value_compare(const struct value *a, const struct value *b);

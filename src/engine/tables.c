@@ -320,13 +320,12 @@ static uint64_t lacking(const struct table *table, const struct backend *backend
 
 /* Reports fields of the predicate that the backend lacks: rows without them are left out. */
 static void report_untold(struct run *run, const struct table *table, const struct backend *backend,
-                          const struct predicate *where)
+                          const struct predicate *where, uint64_t lacks)
 {
-    const struct field *field = where ? where->field : NULL;
-    const uint64_t lacks = lacking(table, backend);
+    const struct field *field = where->field;
     const bool untold = field && field->needs.fields & lacks;
 
-    if (where && wants_without(where, table->kind, lacks))
+    if (wants_without(where, table->kind, lacks))
         return;
     if (untold && backend->source == BACKEND_PROC && table->file)
         report_loss(run->report, "%s: %s/net/%s has no %s: rows may be missing", table->name,
@@ -334,8 +333,8 @@ static void report_untold(struct run *run, const struct table *table, const stru
     else if (untold)
         report_loss(run->report, "%s: %s has no %s: rows may be missing", table->name,
                     backend->name, field->name);
-    for (const struct predicate *part = where ? where->parts : NULL; part; part = part->next)
-        report_untold(run, table, backend, part);
+    for (const struct predicate *part = where->parts; part; part = part->next)
+        report_untold(run, table, backend, part, lacks);
 }
 
 /* --exact: called after a successful first pass. */
@@ -451,7 +450,9 @@ static void run_table(struct run *run, const struct listing_table *table)
         return;
     if (i < answers.count) {
         report_fallback(run, table->table, &answers, i, answers.asked[i]);
-        report_untold(run, table->table, answers.asked[i], run->listing->where);
+        if (run->listing->where)
+            report_untold(run, table->table, answers.asked[i], run->listing->where,
+                          lacking(table->table, answers.asked[i]));
         return;
     }
     if (i)

@@ -68,8 +68,7 @@ static size_t put_pending(char *text, size_t room, const struct world_pending *p
                        pending->listener ? SS_CONNECTING : SS_DISCONNECTING, 0);
 }
 
-/* --- Names, which may be made to look like rows ------------------------------------------------
- */
+/* --- Names, which may be made to look like rows ----------------------------------------------- */
 
 static void append(struct world_name *name, const char *bytes, size_t size)
 {

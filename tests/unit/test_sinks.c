@@ -22,8 +22,7 @@ enum { COLUMNS = 8, MANY_OWNERS = 3000, LONG_TEXT = 50000 };
 
 static const struct context no_names;
 
-/* --- Columns and rows of the tests' own --------------------------------------------------------
- */
+/* --- Columns and rows of the tests' own ------------------------------------------------------- */
 
 static struct value given_value(const struct cell *cell)
 {
@@ -100,8 +99,7 @@ static void fill_values(struct value *values)
     values[7] = flags_value(1 << 0 | 1 << 1 | 1 << 2, UINT64_C(1) << 63);
 }
 
-/* --- A listing into a file in memory -----------------------------------------------------------
- */
+/* --- A listing into a file in memory ---------------------------------------------------------- */
 
 typedef struct sink *(*create_fn)(const struct sink_options *options);
 
@@ -157,8 +155,7 @@ static void assert_listing(struct listing *listing, const char *expected)
     free(text);
 }
 
-/* --- JSON --------------------------------------------------------------------------------------
- */
+/* --- JSON ------------------------------------------------------------------------------------- */
 
 static void an_empty_json_listing_is_an_empty_array(void **state)
 {
@@ -221,8 +218,7 @@ static void json_has_numbers_as_numbers_owners_as_objects_and_bits_as_names(void
                    "\"holders\":[],\"marks\":[]}\n");
 }
 
-/* --- CSV ---------------------------------------------------------------------------------------
- */
+/* --- CSV -------------------------------------------------------------------------------------- */
 
 static void csv_has_a_header_unless_told_not_to(void **state)
 {
@@ -405,8 +401,7 @@ static void csv_for_spreadsheets_judges_a_list_by_its_first_name(void **state)
     assert_listing(&listing, "\"'=a\\x3bb/1/2,=c/3/4\",\"'-a,=b\"\r\n\"\",\"\"\r\n");
 }
 
-/* --- The table ---------------------------------------------------------------------------------
- */
+/* --- The table -------------------------------------------------------------------------------- */
 
 static void a_table_is_as_wide_as_what_is_in_it(void **state)
 {
@@ -567,8 +562,7 @@ static void rows_too_large_to_keep_come_out_in_order(void **state)
     free(data);
 }
 
-/* --- All of them -------------------------------------------------------------------------------
- */
+/* --- All of them ------------------------------------------------------------------------------ */
 
 static const create_fn creators[] = {sink_json_create, sink_ndjson_create, sink_csv_create,
                                      sink_table_create};

@@ -292,8 +292,7 @@ static void depth_has_a_bound_and_length_has_none(void **state)
     where_finish(&where);
 }
 
-/* --- Lists --------------------------------------------------------------------------------------
- */
+/* --- Lists ------------------------------------------------------------------------------------ */
 
 static const char *list_of(const struct kind *kind, const char *columns, const char *text)
 {
@@ -323,8 +322,7 @@ static void a_list_is_for_all_columns_that_rows_have(void **state)
                         "at 1: local_port takes ports, as 443, 8000-8999 or https, not 'x'");
 }
 
-/* --- Rows ---------------------------------------------------------------------------------------
- */
+/* --- Rows ------------------------------------------------------------------------------------- */
 
 static bool wants(const char *text, const struct record *record)
 {
@@ -375,8 +373,7 @@ static void rows_are_met_and_missed(void **state)
     assert_true(wants("local_port = null", &path)); /* ... but itself */
 }
 
-/* --- Names --------------------------------------------------------------------------------------
- */
+/* --- Names ------------------------------------------------------------------------------------ */
 
 static void a_service_has_the_ports_of_all_its_lines(void **state)
 {

@@ -8,8 +8,6 @@
 #include "fastnet/kind.h"
 #include "fastnet/text.h"
 
-struct field;
-
 extern const struct kind kind_socket;
 
 #define SOCKET_ADDRESSES   (UINT64_C(1) << 0) /* local and remote; of unix sockets both are empty */

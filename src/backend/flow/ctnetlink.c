@@ -409,9 +409,8 @@ static const char *remedy(const struct table *table, int error)
     switch (error) {
     case -EPERM:
         if (table == &table_flows_zeroed && rights_elevated())
-            return "setting counters to 0 needs CAP_NET_ADMIN of the user; the program's file "
-                   "cannot "
-                   "give it";
+            return "setting counters to 0 needs CAP_NET_ADMIN of the user; "
+                   "the program's file cannot give it";
         return "ctnetlink needs CAP_NET_ADMIN";
     case -EINVAL: /* nfnetlink: no such subsystem */
     case -EPROTONOSUPPORT:

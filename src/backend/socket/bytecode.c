@@ -50,8 +50,9 @@ static void emit(struct compiler *compiler, uint8_t code, unsigned label, const 
     memcpy(&bytecode->words[bytecode->count], &op, sizeof op);
     if (size)
         memcpy(&bytecode->words[bytecode->count + 1], operands, size);
-    compiler->starts[bytecode->count] = true;
-    bytecode->count += 1 + size / 4;
+    compiler->starts[bytecode->count++] = true;
+    for (; size; size -= 4)
+        compiler->starts[bytecode->count++] = false;
 }
 
 static void jump(struct compiler *compiler, unsigned label)
@@ -136,10 +137,7 @@ static bool find_interface(const struct predicate *comparison, struct test *test
     return test->index != 0;
 }
 
-/*
- * Services and host names are fields of the same members: their values are texts. Fields for
- * filters only are not ports: what nearly all sockets pass is not worth a program.
- */
+/* Services and host names are fields of the same members: their values are texts. */
 static struct test test_of(const struct predicate *comparison)
 {
     const struct field *field = comparison->field;
@@ -208,75 +206,79 @@ static void emit_test(struct compiler *compiler, const struct test *test, unsign
     }
 }
 
-static void compile_comparison(struct compiler *compiler, const struct predicate *comparison,
+/* Whether the comparison, or its opposite, fails for some socket by what the kernel can judge. */
+static bool is_judged(const struct test *test, bool negated)
+{
+    if (test->type == TEST_PORT)
+        return negated ? test->least <= test->most : test->least > 0 || test->most < UINT16_MAX;
+    return test->type != TEST_NONE;
+}
+
+static bool compile_comparison(struct compiler *compiler, const struct predicate *comparison,
                                bool negated, unsigned label)
 {
     const struct test test = test_of(comparison);
 
+    if (!is_judged(&test, negated))
+        return false;
     if (!negated) {
         emit_test(compiler, &test, label);
-        return;
+        return true;
     }
     const unsigned fails = new_label(compiler);
     emit_test(compiler, &test, fails);
     jump(compiler, label);
     place_label(compiler, fails);
+    return true;
 }
 
 /* --- Trees ------------------------------------------------------------------------------------ */
 
-/*
- * Whether the predicate, or its opposite, fails for some socket by what the kernel can judge. Both
- * functions turn a `not` into the opposite of its parts.
- */
-static bool is_judged(const struct predicate *predicate, bool negated)
+static bool compile(struct compiler *compiler, const struct predicate *predicate, bool negated,
+                    unsigned label);
+
+/* One part suffices: if the kernel cannot judge one of them, it can judge none. */
+static bool compile_any(struct compiler *compiler, const struct predicate *parts, bool negated,
+                        unsigned label)
 {
-    bool one_suffices, all = true, any = false;
+    const size_t count = compiler->bytecode->count, label_count = compiler->label_count;
+    const unsigned done = new_label(compiler);
+    const bool full = compiler->full;
 
-    if (predicate->field) {
-        const struct test test = test_of(predicate);
-        return test.type != TEST_NONE &&
-               (test.type != TEST_PORT ||
-                (negated ? test.least <= test.most : test.least > 0 || test.most < UINT16_MAX));
-    }
-    negated ^= predicate->operation == PREDICATE_NOT;
-    one_suffices = (predicate->operation == PREDICATE_OR) != negated;
-    for (const struct predicate *part = predicate->parts; part; part = part->next) {
-        const bool judged = is_judged(part, negated);
-        all &= judged;
-        any |= judged;
-    }
-    return one_suffices ? all : any;
-}
-
-/* Goes on where the predicate, or its opposite, could hold; to the label where it cannot. */
-static void compile(struct compiler *compiler, const struct predicate *predicate, bool negated,
-                    unsigned label)
-{
-    bool one_suffices;
-    unsigned done;
-
-    if (compiler->full || !is_judged(predicate, negated))
-        return;
-    if (predicate->field) {
-        compile_comparison(compiler, predicate, negated, label);
-        return;
-    }
-    negated ^= predicate->operation == PREDICATE_NOT;
-    one_suffices = (predicate->operation == PREDICATE_OR) != negated;
-    for (const struct predicate *part = predicate->parts; part && !one_suffices; part = part->next)
-        compile(compiler, part, negated, label);
-    if (!one_suffices)
-        return;
-    done = new_label(compiler);
-    for (const struct predicate *part = predicate->parts; part; part = part->next) {
+    for (; parts; parts = parts->next) {
         const unsigned next = new_label(compiler);
-        compile(compiler, part, negated, next);
+        if (!compile(compiler, parts, negated, next)) {
+            compiler->bytecode->count = count;
+            compiler->label_count = label_count;
+            compiler->full = full;
+            return false;
+        }
         jump(compiler, done);
         place_label(compiler, next);
     }
     jump(compiler, label);
     place_label(compiler, done);
+    return true;
+}
+
+/*
+ * Goes on where the predicate, or its opposite, could hold; to the label where it cannot. A `not`
+ * is the opposite of its parts. Returns false, and adds nothing, if the kernel can judge nothing of
+ * it.
+ */
+static bool compile(struct compiler *compiler, const struct predicate *predicate, bool negated,
+                    unsigned label)
+{
+    bool judged = false;
+
+    if (predicate->field)
+        return compile_comparison(compiler, predicate, negated, label);
+    negated ^= predicate->operation == PREDICATE_NOT;
+    if ((predicate->operation == PREDICATE_OR) != negated)
+        return compile_any(compiler, predicate->parts, negated, label);
+    for (const struct predicate *part = predicate->parts; part; part = part->next)
+        judged |= compile(compiler, part, negated, label);
+    return judged;
 }
 
 /* Puts distances in the place of labels. */
@@ -297,12 +299,14 @@ static void resolve(struct compiler *compiler)
 
 void bytecode_compile(struct bytecode *bytecode, const struct predicate *where)
 {
-    struct compiler compiler = {.bytecode = bytecode, .label_count = LABEL_FAIL + 1};
+    struct compiler compiler; /* its arrays are large, and often nothing is put into them */
 
+    compiler.bytecode = bytecode;
+    compiler.label_count = LABEL_FAIL + 1;
+    compiler.full = false;
     bytecode->count = 0;
-    if (where)
-        compile(&compiler, where, false, LABEL_FAIL);
-    resolve(&compiler);
+    if (where && compile(&compiler, where, false, LABEL_FAIL))
+        resolve(&compiler);
     if (compiler.full)
         bytecode->count = 0;
 }

@@ -11,7 +11,7 @@
 #include "fastnet/flow_names.h"
 #include "fastnet/lookup.h"
 
-/* Forms of arguments. A number of no field is the buffer's size, a network of none is a mask. */
+/* Forms of arguments. Without a field, a number is the size of the buffer, and a network a mask. */
 enum form {
     FORM_NUMBER,
     FORM_FAMILY,
@@ -91,8 +91,7 @@ static const struct filter_option *find_option(int id)
     return NULL;
 }
 
-/* --- Parts of the predicate --------------------------------------------------------------------
- */
+/* --- Parts of the predicate ------------------------------------------------------------------- */
 
 /* Of a flow, also of those fields that are no columns. */
 static const struct field *field_of(const char *name)
@@ -173,8 +172,7 @@ static int take_network(struct conntrack_parsing *parsing, const struct filter_o
     return take_family(parsing, within.constant.address.family);
 }
 
-/* --- NAT ---------------------------------------------------------------------------------------
- */
+/* --- NAT -------------------------------------------------------------------------------------- */
 
 /* One end: translated to that address and that port, or at all. */
 static void set_end(struct conntrack_nat_filter *filter, size_t end,
@@ -218,8 +216,7 @@ static int take_nat(struct conntrack_parsing *parsing, int id, const char *argum
     return take_family(parsing, nat.address.family);
 }
 
-/* --- Bits --------------------------------------------------------------------------------------
- */
+/* --- Bits ------------------------------------------------------------------------------------- */
 
 static void add_bit(struct predicate *masked, unsigned bit, bool set)
 {
@@ -509,8 +506,7 @@ int conntrack_check_filter(struct conntrack_parsing *parsing)
     return status;
 }
 
-/* --- What comes of it --------------------------------------------------------------------------
- */
+/* --- What comes of it ------------------------------------------------------------------------- */
 
 bool conntrack_filter_given(const struct conntrack_filter *filter)
 {

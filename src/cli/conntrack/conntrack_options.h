@@ -9,8 +9,7 @@
 #include "fastnet/layouts.h"
 #include "fastnet/predicate.h"
 
-/* --- Which flows or expectations are wanted ----------------------------------------------------
- */
+/* --- Which flows or expectations are wanted --------------------------------------------------- */
 
 /* The translation of an end: all of the given members, or any if neither is given. */
 struct conntrack_nat {
@@ -53,8 +52,7 @@ const struct record *conntrack_filter_key(struct conntrack_filter *filter, const
 /* Whether it is about more than the family. */
 bool conntrack_filter_given(const struct conntrack_filter *filter);
 
-/* --- The command line --------------------------------------------------------------------------
- */
+/* --- The command line ------------------------------------------------------------------------- */
 
 enum conntrack_command {
     COMMAND_LIST,

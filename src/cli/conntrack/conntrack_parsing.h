@@ -37,8 +37,7 @@ enum {
     OPTION_CHANGE, /* those that would change the table */
 };
 
-/* --- What arguments mean -----------------------------------------------------------------------
- */
+/* --- What arguments mean ---------------------------------------------------------------------- */
 
 /*
  * Each returns 0 and the value of the text, or -EINVAL for a text of another form. Numbers
@@ -77,8 +76,7 @@ int conntrack_table(const char *text, enum conntrack_table *table);
 int conntrack_words(const char *list, int (*fn)(const char *word, size_t length, void *arg),
                     void *arg);
 
-/* --- While a command line is parsed ------------------------------------------------------------
- */
+/* --- While a command line is parsed ----------------------------------------------------------- */
 
 enum { GIVEN_MAX = 96 }; /* more than there are options */
 

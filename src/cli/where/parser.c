@@ -37,6 +37,27 @@ struct predicate *parser_add(struct parser *parser, struct predicate predicate)
     return &part->predicate;
 }
 
+struct predicate *parser_join(struct parser *parser, enum predicate_operator operation,
+                              struct predicate *first, struct predicate *second)
+{
+    struct predicate *whole;
+
+    if (!first || !second)
+        return NULL;
+    whole = parser_add(parser, (struct predicate){.operation = operation});
+    if (!whole)
+        return NULL;
+    predicate_add(whole, first);
+    predicate_add(whole, second);
+    return whole;
+}
+
+struct predicate *parser_negate(struct parser *parser, struct predicate *part)
+{
+    return part ? parser_add(parser, (struct predicate){.operation = PREDICATE_NOT, .parts = part})
+                : NULL;
+}
+
 char *parser_keep(struct parser *parser, const char *data, size_t length)
 {
     struct where_part *part = add_part(parser->where, length + 1);

@@ -64,6 +64,11 @@ const char *token_typed(char typed[TOKEN_TYPED], const struct token *token);
 struct predicate *parser_add(struct parser *parser, struct predicate predicate);
 char *parser_keep(struct parser *parser, const char *data, size_t length);
 
+/* The two joined by and or or, and the opposite of one. NULL if a part is NULL. */
+struct predicate *parser_join(struct parser *parser, enum predicate_operator operation,
+                              struct predicate *first, struct predicate *second);
+struct predicate *parser_negate(struct parser *parser, struct predicate *part);
+
 /* One comparison: NULL where the value does not fit the field. */
 struct predicate *parser_constant(struct parser *parser, const struct field *field,
                                   enum token_type comparison, const struct token *value);

@@ -22,32 +22,14 @@ static struct predicate *fail_expected(struct parser *parser, const char *expect
     return parser_fail(parser, token, "expected %s, not '%s'", expected, token_typed(typed, token));
 }
 
-/* --- Trees ------------------------------------------------------------------------------------ */
-
-/* Two parts, or a longer list if the first is such a list already. */
+/* A first part that is such a list already becomes longer. */
 static struct predicate *join(struct parser *parser, enum predicate_operator operation,
                               struct predicate *first, struct predicate *second)
 {
-    struct predicate *whole;
-
-    if (!first || !second)
-        return NULL;
-    if (first->operation == operation && !first->next) {
-        predicate_add(first, second);
-        return first;
-    }
-    whole = parser_add(parser, (struct predicate){.operation = operation});
-    if (!whole)
-        return NULL;
-    predicate_add(whole, first);
-    predicate_add(whole, second);
-    return whole;
-}
-
-static struct predicate *negate(struct parser *parser, struct predicate *part)
-{
-    return part ? parser_add(parser, (struct predicate){.operation = PREDICATE_NOT, .parts = part})
-                : NULL;
+    if (!first || !second || first->operation != operation || first->next)
+        return parser_join(parser, operation, first, second);
+    predicate_add(first, second);
+    return first;
 }
 
 /* --- Comparisons ------------------------------------------------------------------------------ */
@@ -117,7 +99,7 @@ static struct predicate *parse_null(struct parser *parser, const struct field *f
         return parser_fail(parser, &parser->token, "null has only = and !=");
     parser_next(parser);
     known = parser_add(parser, predicate_known(field));
-    return negate(parser, known);
+    return parser_negate(parser, known);
 }
 
 /* Each comparison that negates, and the one that it negates. */
@@ -173,7 +155,7 @@ static struct predicate *parse_comparison(struct parser *parser)
         return fail_expected(parser, "a comma or a closing parenthesis");
     if (in_parentheses)
         parser_next(parser);
-    return negated ? negate(parser, result) : result;
+    return negated ? parser_negate(parser, result) : result;
 }
 
 /* --- Grammar ---------------------------------------------------------------------------------- */
@@ -190,7 +172,7 @@ static struct predicate *parse_unary(struct parser *parser)
         return parser_fail(parser, &parser->token, "nested more than %d deep", DEPTH_MAX);
     if (parser->token.type == TOKEN_NOT) {
         parser_next(parser);
-        inner = negate(parser, parse_unary(parser));
+        inner = parser_negate(parser, parse_unary(parser));
     } else {
         parser_next(parser);
         inner = parse_or(parser);
@@ -280,24 +262,17 @@ const struct predicate *where_parse_list(struct where *where, const struct kind 
         snprintf(where->message, sizeof where->message, "%s have no such column", kind->name);
     if (all && parser.token.type != TOKEN_END)
         return fail_expected(&parser, "a comma or the end");
-    return negated ? negate(&parser, all) : all;
+    return negated ? parser_negate(&parser, all) : all;
 }
 
 const struct predicate *where_both(struct where *where, const struct predicate *one,
                                    const struct predicate *other)
 {
     struct parser parser = {.where = where};
-    struct predicate *parts[2], *whole;
 
     if (!one || !other)
         return one ? one : other;
     /* copies, because a part is in one list only */
-    parts[0] = parser_add(&parser, *one);
-    parts[1] = parser_add(&parser, *other);
-    whole = parser_add(&parser, (struct predicate){.operation = PREDICATE_AND});
-    if (!parts[0] || !parts[1] || !whole)
-        return NULL;
-    predicate_add(whole, parts[0]);
-    predicate_add(whole, parts[1]);
-    return whole;
+    return parser_join(&parser, PREDICATE_AND, parser_add(&parser, *one),
+                       parser_add(&parser, *other));
 }

@@ -78,41 +78,26 @@ static struct predicate *refuse_word(const struct constant *constant)
 
 static struct predicate *compare(const struct constant *constant, struct value value)
 {
-    const enum predicate_operator operation = constant->comparison == TOKEN_LESS ? PREDICATE_BELOW
-                                              : constant->comparison == TOKEN_GREATER
-                                                  ? PREDICATE_ABOVE
-                                                  : PREDICATE_EQUAL;
+    const enum predicate_operator operation =
+        constant->comparison == TOKEN_LESS      ? PREDICATE_BELOW
+        : constant->comparison == TOKEN_GREATER ? PREDICATE_ABOVE
+        : constant->comparison == TOKEN_LIKE    ? PREDICATE_LIKE
+                                                : PREDICATE_EQUAL;
 
     return parser_add(
         constant->parser,
         (struct predicate){.operation = operation, .field = constant->field, .constant = value});
 }
 
-static struct predicate *compare_number(const struct constant *constant, uint64_t number)
+static struct value a_number(uint64_t number)
 {
-    return compare(constant, (struct value){.type = VALUE_NUMBER, .number = number});
+    return (struct value){.type = VALUE_NUMBER, .number = number};
 }
 
-static struct predicate *join(const struct constant *constant, enum predicate_operator operation,
-                              struct predicate *one, struct predicate *other)
+static struct predicate *compare_text(const struct constant *constant, const char *text,
+                                      size_t length)
 {
-    struct predicate *whole;
-
-    if (!one || !other)
-        return one ? one : other;
-    whole = parser_add(constant->parser, (struct predicate){.operation = operation});
-    if (!whole)
-        return NULL;
-    predicate_add(whole, one);
-    predicate_add(whole, other);
-    return whole;
-}
-
-static struct predicate *negate(const struct constant *constant, struct predicate *part)
-{
-    return part ? parser_add(constant->parser,
-                             (struct predicate){.operation = PREDICATE_NOT, .parts = part})
-                : NULL;
+    return compare(constant, (struct value){.type = VALUE_TEXT, .text = {text, length}});
 }
 
 /* From the first to the last: not below the first, and not above the last. */
@@ -123,21 +108,10 @@ static struct predicate *make_range(const struct constant *constant, struct valu
     struct predicate *below, *above;
 
     end.comparison = TOKEN_LESS;
-    below = negate(constant, compare(&end, first));
+    below = parser_negate(end.parser, compare(&end, first));
     end.comparison = TOKEN_GREATER;
-    above = negate(constant, compare(&end, last));
-    return below && above ? join(constant, PREDICATE_AND, below, above) : NULL;
-}
-
-static struct predicate *compare_text(const struct constant *constant, enum value_type type,
-                                      struct text text)
-{
-    return parser_add(constant->parser,
-                      (struct predicate){.operation = constant->comparison == TOKEN_LIKE
-                                                          ? PREDICATE_LIKE
-                                                          : PREDICATE_EQUAL,
-                                         .field = constant->field,
-                                         .constant = {.type = type, .text = text}});
+    above = parser_negate(end.parser, compare(&end, last));
+    return parser_join(end.parser, PREDICATE_AND, below, above);
 }
 
 /* --- Numbers ---------------------------------------------------------------------------------- */
@@ -218,13 +192,22 @@ static const char *numbers_of(const struct field *field)
         return "times, as 50ms, 1.5s, 2m or 1h";
     if (field->unit == UNIT_BYTES)
         return "numbers of bytes, as 1500 or 64k";
-    return "numbers, as 7 or 1-9";
+    return field->type == VALUE_SIGNED ? "numbers, as 7, -7 or 1-9" : "numbers, as 7 or 1-9";
 }
 
-static struct value number_value(const struct field *field, uint64_t number)
+/* The same as a value of the field: it may be signed. */
+static bool parse_value(const struct field *field, const char *text, struct value *value)
 {
-    return (struct value){.type = field->type == VALUE_DECIMAL ? VALUE_DECIMAL : VALUE_NUMBER,
-                          .number = number};
+    const bool is_signed = field->type == VALUE_SIGNED, negative = is_signed && text[0] == '-';
+    uint64_t number;
+
+    if (!parse_number(field, text + negative, &number))
+        return false;
+    if (is_signed)
+        *value = (struct value){.type = VALUE_SIGNED, .integer = {number, negative && number != 0}};
+    else
+        *value = (struct value){.type = field->type, .number = number};
+    return true;
 }
 
 /* A range, if the text is one: two values with a '-' between them. */
@@ -244,12 +227,14 @@ static struct predicate *parse_service(const struct constant *constant)
 {
     uint16_t ports[16];
     const size_t count = services_ports(NULL, constant->text, ports, COUNT(ports));
-    struct predicate *all = NULL;
+    struct predicate *all;
 
     if (!count || constant->comparison != TOKEN_EQUAL)
         return refuse(constant, numbers_of(constant->field));
-    for (size_t i = 0; i < count; i++)
-        all = join(constant, PREDICATE_OR, all, compare_number(constant, ports[i]));
+    all = compare(constant, a_number(ports[0]));
+    for (size_t i = 1; i < count; i++)
+        all =
+            parser_join(constant->parser, PREDICATE_OR, all, compare(constant, a_number(ports[i])));
     return all;
 }
 
@@ -258,46 +243,17 @@ static struct predicate *parse_numbers(const struct constant *constant)
     const struct field *field = constant->field;
     char first[TOKEN_TYPED];
     const char *last;
-    uint64_t number, from, to;
-
-    if (parse_number(field, constant->text, &number)) {
-        if (field->port && number > UINT16_MAX)
-            return refuse(constant, numbers_of(field));
-        return compare(constant, number_value(field, number));
-    }
-    if (constant->comparison == TOKEN_EQUAL && cut_range(constant->text, first, &last) &&
-        parse_number(field, first, &from) && parse_number(field, last, &to)) {
-        if (from > to)
-            return refuse_range(constant);
-        return make_range(constant, number_value(field, from), number_value(field, to));
-    }
-    return field->port ? parse_service(constant) : refuse(constant, numbers_of(field));
-}
-
-static bool parse_integer(const struct field *field, const char *text, struct value *value)
-{
-    const bool negative = text[0] == '-';
-    uint64_t number;
-
-    if (!parse_number(field, text + negative, &number))
-        return false;
-    *value = (struct value){.type = VALUE_SIGNED, .integer = {number, negative && number != 0}};
-    return true;
-}
-
-static struct predicate *parse_signed(const struct constant *constant)
-{
-    const struct field *field = constant->field;
-    char first[TOKEN_TYPED];
-    const char *last;
     struct value from, to;
 
-    if (parse_integer(field, constant->text, &from))
-        return compare(constant, from);
+    if (parse_value(field, constant->text, &from))
+        return field->port && from.number > UINT16_MAX ? refuse(constant, numbers_of(field))
+                                                       : compare(constant, from);
     if (constant->comparison == TOKEN_EQUAL && cut_range(constant->text, first, &last) &&
-        parse_integer(field, first, &from) && parse_integer(field, last, &to))
-        return make_range(constant, from, to);
-    return refuse(constant, "numbers, as 7, -7 or 1-9");
+        parse_value(field, first, &from) && parse_value(field, last, &to))
+        return field->type != VALUE_SIGNED && from.number > to.number
+                   ? refuse_range(constant)
+                   : make_range(constant, from, to);
+    return field->port ? parse_service(constant) : refuse(constant, numbers_of(field));
 }
 
 /* --- Words ------------------------------------------------------------------------------------ */
@@ -324,7 +280,7 @@ static struct predicate *parse_word(const struct constant *constant)
     uint64_t number;
 
     if (constant->comparison == TOKEN_LIKE)
-        return compare_text(constant, VALUE_TEXT, (struct text){constant->text, constant->length});
+        return compare_text(constant, constant->text, constant->length);
     if (constant->comparison != TOKEN_EQUAL)
         return refuse(constant, "words, which have no order");
     if (!find_word(field, constant->text, &number)) {
@@ -333,13 +289,8 @@ static struct predicate *parse_word(const struct constant *constant)
         number = strtoull(constant->text, NULL, 10);
     }
     if (field->plain)
-        return compare_number(constant, number);
-    constant = &(struct constant){.parser = constant->parser,
-                                  .field = field,
-                                  .comparison = TOKEN_EQUAL,
-                                  .text = word_of(field, number)};
-    return compare_text(constant, VALUE_TEXT,
-                        (struct text){constant->text, strlen(constant->text)});
+        return compare(constant, a_number(number));
+    return compare_text(constant, word_of(field, number), strlen(word_of(field, number)));
 }
 
 /* Digits stand for the number of a user or an interface; in quotes they are a name. */
@@ -354,12 +305,12 @@ static struct predicate *parse_text(const struct constant *constant)
         char first[TOKEN_TYPED];
         const char *last;
         if (is_digits(constant->text))
-            return compare_number(constant, strtoull(constant->text, NULL, 10));
+            return compare(constant, a_number(strtoull(constant->text, NULL, 10)));
         if (cut_range(constant->text, first, &last) && is_digits(first) && is_digits(last))
-            return make_range(constant, number_value(constant->field, strtoull(first, NULL, 10)),
-                              number_value(constant->field, strtoull(last, NULL, 10)));
+            return make_range(constant, a_number(strtoull(first, NULL, 10)),
+                              a_number(strtoull(last, NULL, 10)));
     }
-    return compare_text(constant, VALUE_TEXT, (struct text){constant->text, constant->length});
+    return compare_text(constant, constant->text, constant->length);
 }
 
 /* What is shown with @ is an abstract name, which begins with NUL, or a path. */
@@ -374,8 +325,8 @@ static struct predicate *parse_socket_name(const struct constant *constant)
     if (!abstract)
         return NULL;
     *abstract = '\0';
-    return join(constant, PREDICATE_OR, path,
-                compare_text(constant, VALUE_TEXT, (struct text){abstract, constant->length}));
+    return parser_join(constant->parser, PREDICATE_OR, path,
+                       compare_text(constant, abstract, constant->length));
 }
 
 /* --- Addresses -------------------------------------------------------------------------------- */
@@ -439,8 +390,8 @@ static struct predicate *without_mapped(const struct constant *constant, uint8_t
     if (!part || family != AF_INET6)
         return part;
     memset(mapped.mask.address, 0xff, 12);
-    return join(constant, PREDICATE_AND, part,
-                negate(constant, parser_add(constant->parser, mapped)));
+    return parser_join(constant->parser, PREDICATE_AND, part,
+                       parser_negate(constant->parser, parser_add(constant->parser, mapped)));
 }
 
 /* Whether an IPv4-mapped address could be in the network. */
@@ -530,8 +481,7 @@ static struct predicate *parse_lladdr(const struct constant *constant)
                 : NULL;
 }
 
-/* --- Sets: one of their elements ----------------------------------------------------------------
- */
+/* --- Sets: one of their elements -------------------------------------------------------------- */
 
 static struct predicate *parse_flag(const struct constant *constant)
 {
@@ -558,7 +508,7 @@ static struct predicate *parse_owner(const struct constant *constant)
     if (constant->comparison == TOKEN_LIKE || constant->token.type == TOKEN_QUOTED ||
         !is_digits(constant->text))
         return parse_text(constant);
-    return compare_number(constant, strtoull(constant->text, NULL, 10));
+    return compare(constant, a_number(strtoull(constant->text, NULL, 10)));
 }
 
 /* --- By the type of the field ----------------------------------------------------------------- */
@@ -570,9 +520,8 @@ static struct predicate *parse_by_type(const struct constant *constant)
     switch (field->type) {
     case VALUE_NUMBER:
     case VALUE_DECIMAL:
-        return parse_numbers(constant);
     case VALUE_SIGNED:
-        return parse_signed(constant);
+        return parse_numbers(constant);
     case VALUE_TEXT:
     case VALUE_NAME:
         /* words of a number that has 32 bits are those of its bits */

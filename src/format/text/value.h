@@ -28,19 +28,4 @@ enum text_part text_put(struct writer *writer, struct text text, const char *del
  */
 struct text value_text(const struct value *value, char *digits);
 
-/* A VALUE_LLADDR, which may be empty; at most TEXT_LLADDR_MAX bytes. Returns the end. */
-char *value_lladdr(char *dst, const struct value *value);
-
-static inline bool value_is_list(const struct value *value)
-{
-    return value->type == VALUE_OWNERS || value->type == VALUE_FLAGS ||
-           value->type == VALUE_NETWORKS;
-}
-
-/*
- * The next element of a list: one owner, one network, or the VALUE_NAME of a flag. *at is 0 at
- * first. Returns false when there is none.
- */
-bool value_next(const struct value *list, size_t *at, struct value *element);
-
 #endif
