@@ -98,8 +98,27 @@ struct interface_layout {
     bool header;
 };
 
+/* The layout of ss of iproute2 7.1: a row for each socket, of any family. */
+struct ss_layout {
+    bool netid, state, queues, processes; /* which columns there are */
+    bool extended;                        /* -e */
+    bool timers;                          /* -o */
+    bool memory;                          /* -m */
+    bool info;                            /* -i */
+    bool tos, cgroup, options;            /* --tos, --cgroup, --inet-sockopt */
+    bool filters;                         /* -b: of packet sockets */
+    bool storages;                        /* --bpf-maps */
+    bool tipc;                            /* --tipcinfo */
+    bool threads;                         /* -T */
+    bool numeric;                         /* -n: no names of services and protocols, plain rates */
+    bool resolve;                         /* -r: names of hosts */
+    bool header;
+    bool one_line;  /* -O */
+    unsigned width; /* columns of the terminal; 0: no terminal, so no line is broken or spread */
+};
+
 /* What sink_create() makes of struct NAME_layout. */
 extern const struct sink_ops sink_netstat, sink_statistics, sink_masquerade, sink_conntrack,
-    sink_arp, sink_route, sink_interface;
+    sink_arp, sink_route, sink_interface, sink_ss;
 
 #endif

@@ -77,7 +77,7 @@ int users_error(const struct users *users);
 struct services;
 struct services *services_create(void);
 void services_destroy(struct services *services);
-const char *services_name(const struct services *services, uint8_t protocol, uint16_t port);
+const char *services_name(const struct services *services, uint16_t protocol, uint16_t port);
 /* The first errno that left ports without names (ENOENT: no list of services), or 0. */
 int services_error(const struct services *services);
 /*

@@ -16,8 +16,8 @@ struct table {
     const char *name; /* for messages: the name of its file ("tcp6") or of its rows */
     const char *file; /* below /proc/net; NULL if it is not one file */
     const struct kind *kind;
-    uint8_t family;   /* AF_* */
-    uint8_t protocol; /* IPPROTO_*, 0 if the family has only one table */
+    uint8_t family;    /* AF_* */
+    uint16_t protocol; /* IPPROTO_*, PROTOCOL_*; 0 if the family has only one table */
     /* partner: a table that the same dump can list. joint: this table and its partner in one. */
     const struct table *partner, *joint;
     /* Joint tables: whether a row is of the second table. NULL in other tables. */
@@ -34,7 +34,8 @@ struct table {
 };
 
 extern const struct table table_tcp, table_tcp6, table_udp, table_udp6, table_udplite,
-    table_udplite6, table_raw, table_raw6, table_unix, table_tcp_both;
+    table_udplite6, table_raw, table_raw6, table_unix, table_tcp_both, table_mptcp, table_mptcp6,
+    table_sctp, table_sctp6, table_packet, table_netlink, table_vsock, table_xdp, table_tipc;
 
 /* Connection tracking. Tables of one row find it by the tuple in query.key. */
 extern const struct table table_flows, table_flows_zeroed, table_flows_dying,

@@ -42,9 +42,11 @@ static bool copy_borrowed(struct rows *rows, struct record *record, const struct
     size_t size;
     void *copy;
 
+    if (borrowed->fields & ~record->has)
+        return true;
     memcpy(&from, place, sizeof from);
     size = from.count * borrowed->unit;
-    if (borrowed->fields & ~record->has || !size)
+    if (!size)
         return true;
     copy = rows_allocate(rows, size);
     if (!copy)

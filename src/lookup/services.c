@@ -4,6 +4,7 @@
  * net-tools. The port of a raw socket is its protocol: there protocols count before services.
  */
 #include "fastnet/lookup.h"
+#include "fastnet/record/socket.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -19,10 +20,12 @@ struct services {
     int error;               /* errno, or 0 */
 };
 
-static uint32_t key(uint8_t protocol, uint16_t port)
+/* services(5) knows no UDP-Lite (RFC 3828), whose ports are those of UDP, and no MPTCP. */
+static uint32_t key(uint16_t protocol, uint16_t port)
 {
-    /* services(5) knows no UDP-Lite (RFC 3828): its ports are those of UDP. */
-    const uint32_t table = protocol == IPPROTO_UDPLITE ? IPPROTO_UDP : protocol;
+    const uint32_t table = protocol == IPPROTO_UDPLITE  ? IPPROTO_UDP
+                           : protocol == PROTOCOL_MPTCP ? IPPROTO_TCP
+                                                        : protocol;
     return table << 16 | port;
 }
 
@@ -39,7 +42,7 @@ static int protocol_of(const char *name)
 static void put(struct services *services, int protocol, int port, const char *name)
 {
     if (protocol >= 0 && port > 0 && port <= UINT16_MAX && name && name[0] != '\0')
-        if (!number_map_put(&services->names, key((uint8_t)protocol, (uint16_t)port), name,
+        if (!number_map_put(&services->names, key((uint16_t)protocol, (uint16_t)port), name,
                             sizeof(struct number_name)))
             services->error = ENOMEM;
 }
@@ -105,7 +108,7 @@ int services_error(const struct services *services)
     return services ? services->error : 0;
 }
 
-const char *services_name(const struct services *services, uint8_t protocol, uint16_t port)
+const char *services_name(const struct services *services, uint16_t protocol, uint16_t port)
 {
     const struct number_name *known = number_map_find(&services->names, key(protocol, port));
     return known ? known->name : NULL;

@@ -21,11 +21,11 @@ struct info {
 };
 
 static const struct field fields[] = {
-    INFO(narrow, socket.tcp_info, struct info, narrow, SOCKET_TCP_INFO, "8 bits"),
-    INFO(shorter, socket.tcp_info, struct info, shorter, SOCKET_TCP_INFO, "16 bits"),
-    INFO(plain, socket.tcp_info, struct info, plain, SOCKET_TCP_INFO, "32 bits"),
-    INFO(wide, socket.tcp_info, struct info, wide, SOCKET_TCP_INFO, "64 bits"),
-    INFO(last, socket.tcp_info, struct info, counts[2], SOCKET_TCP_INFO, "the last of several"),
+    INFO(narrow, socket.info, struct info, narrow, SOCKET_TCP_INFO, "8 bits"),
+    INFO(shorter, socket.info, struct info, shorter, SOCKET_TCP_INFO, "16 bits"),
+    INFO(plain, socket.info, struct info, plain, SOCKET_TCP_INFO, "32 bits"),
+    INFO(wide, socket.info, struct info, wide, SOCKET_TCP_INFO, "64 bits"),
+    INFO(last, socket.info, struct info, counts[2], SOCKET_TCP_INFO, "the last of several"),
     INFO(memory, socket.memory, struct info, plain, SOCKET_MEMORY, "of other bytes"),
 };
 enum { END = offsetof(struct info, counts) + 3 * sizeof(uint32_t) }; /* of the last */
@@ -59,7 +59,7 @@ static struct record socket_with(const void *bytes, size_t length)
 
     record_begin(&record, &kind_socket, sizeof record.socket);
     record.has = SOCKET_TCP_INFO;
-    record.socket.tcp_info = (struct text){bytes, length};
+    record.socket.info = (struct text){bytes, length};
     return record;
 }
 
@@ -109,7 +109,7 @@ static void bytes_that_were_not_asked_for_are_unknown(void **state)
 
     (void)state;
     assert_int_equal(value_of(&record, OF_MEMORY).type, VALUE_UNKNOWN);
-    record.socket.memory = record.socket.tcp_info;
+    record.socket.memory = record.socket.info;
     record.has = SOCKET_MEMORY;
     assert_number(&record, OF_MEMORY, 0xfedcba98);
     assert_int_equal(value_of(&record, PLAIN_32).type, VALUE_UNKNOWN);

@@ -160,8 +160,8 @@ static void retransmits_and_probes_come_from_tcp_info_of_any_length(void **state
         wire_attribute(&wire, UINT16_MAX & NLA_TYPE_MASK, "", 0);
         assert_int_equal(decode_last(&wire, &table_tcp, &record), 0);
         assert_true(record.has & SOCKET_TCP_INFO);
-        assert_int_equal(record.socket.tcp_info.length, size);
-        assert_memory_equal(record.socket.tcp_info.data, info, size);
+        assert_int_equal(record.socket.info.length, size);
+        assert_memory_equal(record.socket.info.data, info, size);
         assert_int_equal(record.has & counts, size > 3 ? counts : 0);
         if (size <= 3)
             continue;

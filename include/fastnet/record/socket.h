@@ -10,25 +10,70 @@
 
 extern const struct kind kind_socket;
 
-#define SOCKET_ADDRESSES   (UINT64_C(1) << 0) /* local and remote; of unix sockets both are empty */
-#define SOCKET_STATE       (UINT64_C(1) << 1)
-#define SOCKET_QUEUES      (UINT64_C(1) << 2) /* recv_q and send_q */
-#define SOCKET_UID         (UINT64_C(1) << 3)
-#define SOCKET_INODE       (UINT64_C(1) << 4)
+/* Of all families. */
+#define SOCKET_ADDRESSES                                                                           \
+    (UINT64_C(1) << 0) /* local and remote: of TCP, UDP, raw, MPTCP and SCTP                       \
+                        */
+#define SOCKET_STATE     (UINT64_C(1) << 1)
+#define SOCKET_QUEUES    (UINT64_C(1) << 2) /* recv_q and send_q */
+#define SOCKET_UID       (UINT64_C(1) << 3)
+#define SOCKET_INODE     (UINT64_C(1) << 4)
+#define SOCKET_INTERFACE (UINT64_C(1) << 8)
+#define SOCKET_TYPE      (UINT64_C(1) << 9)  /* of those that are not of IP */
+#define SOCKET_REFCOUNT  (UINT64_C(1) << 10) /* unix, packet: reference count */
+#define SOCKET_COOKIE    (UINT64_C(1) << 15) /* identity is the socket cookie (sock_diag(7)) */
+#define SOCKET_MEMORY    (UINT64_C(1) << 17)
+#define SOCKET_CGROUP    (UINT64_C(1) << 18)
+#define SOCKET_SHUTDOWN  (UINT64_C(1) << 19)
+#define SOCKET_STORAGES  (UINT64_C(1) << 20)
+/* Of IP. */
 #define SOCKET_TIMER       (UINT64_C(1) << 5) /* timer and timer_ms */
 #define SOCKET_RETRANSMITS (UINT64_C(1) << 6)
 #define SOCKET_PROBES      (UINT64_C(1) << 7)
-#define SOCKET_INTERFACE   (UINT64_C(1) << 8)
-#define SOCKET_TYPE        (UINT64_C(1) << 9)  /* unix: type */
-#define SOCKET_REFCOUNT    (UINT64_C(1) << 10) /* unix: reference count */
-#define SOCKET_PATH        (UINT64_C(1) << 11) /* unix: path */
-#define SOCKET_UNIX_FLAGS  (UINT64_C(1) << 12) /* unix: flags and unix_state */
 #define SOCKET_BACKLOG     (UINT64_C(1) << 13) /* TCP listeners: backlog */
+#define SOCKET_TCP_INFO    (UINT64_C(1) << 16) /* info is a struct tcp_info */
+#define SOCKET_MPTCP_INFO  (UINT64_C(1) << 21) /* ... a struct mptcp_info */
+#define SOCKET_SCTP_INFO   (UINT64_C(1) << 22) /* ... a struct sctp_info */
+#define SOCKET_CONGESTION  (UINT64_C(1) << 23)
+#define SOCKET_CC_INFO     (UINT64_C(1) << 24) /* cc_info and cc_type */
+#define SOCKET_TOS         (UINT64_C(1) << 25)
+#define SOCKET_TCLASS      (UINT64_C(1) << 26)
+#define SOCKET_CLASS_ID    (UINT64_C(1) << 27)
+#define SOCKET_MARK        (UINT64_C(1) << 28)
+#define SOCKET_V6ONLY      (UINT64_C(1) << 29)
+#define SOCKET_OPTIONS     (UINT64_C(1) << 30)
+#define SOCKET_MD5         (UINT64_C(1) << 31)
+#define SOCKET_ULP         (UINT64_C(1) << 32)
+#define SOCKET_LOCALS      (UINT64_C(1) << 33)
+#define SOCKET_PEERS       (UINT64_C(1) << 34)
+/* Of unix sockets. */
+#define SOCKET_PATH       (UINT64_C(1) << 11)
+#define SOCKET_UNIX_FLAGS (UINT64_C(1) << 12) /* flags and unix_state */
 /* Not a field: unix connections that are not accepted yet are wanted, too. */
-#define SOCKET_PENDING  (UINT64_C(1) << 14)
-#define SOCKET_COOKIE   (UINT64_C(1) << 15) /* identity is the socket cookie (sock_diag(7)) */
-#define SOCKET_TCP_INFO (UINT64_C(1) << 16)
-#define SOCKET_MEMORY   (UINT64_C(1) << 17)
+#define SOCKET_PENDING (UINT64_C(1) << 14)
+#define SOCKET_PEER    (UINT64_C(1) << 35)
+#define SOCKET_VFS     (UINT64_C(1) << 36) /* file_inode and file_device */
+#define SOCKET_ICONS   (UINT64_C(1) << 37) /* waiting */
+/* Of packet sockets, and of XDP: the rings. */
+#define SOCKET_ETHER   (UINT64_C(1) << 38) /* ether_protocol */
+#define SOCKET_PACKET  (UINT64_C(1) << 39) /* the members of struct packet_diag_info */
+#define SOCKET_RX_RING (UINT64_C(1) << 40)
+#define SOCKET_TX_RING (UINT64_C(1) << 41)
+#define SOCKET_FANOUT  (UINT64_C(1) << 42)
+#define SOCKET_FILTER  (UINT64_C(1) << 43)
+/* Of netlink sockets. */
+#define SOCKET_NETLINK (UINT64_C(1) << 44) /* netlink_protocol, portid and its destination */
+#define SOCKET_GROUPS  (UINT64_C(1) << 45)
+/* Of vsock. */
+#define SOCKET_VSOCK (UINT64_C(1) << 46) /* both ends */
+/* Of XDP. */
+#define SOCKET_QUEUE_ID        (UINT64_C(1) << 47)
+#define SOCKET_UMEM            (UINT64_C(1) << 48)
+#define SOCKET_FILL_RING       (UINT64_C(1) << 49)
+#define SOCKET_COMPLETION_RING (UINT64_C(1) << 50)
+#define SOCKET_XDP_STATS       (UINT64_C(1) << 51)
+/* Of TIPC. */
+#define SOCKET_TIPC (UINT64_C(1) << 52) /* the members of tipc */
 
 /* Flags of a unix socket: __SO_ACCEPTCON, __SO_WAITDATA, __SO_NOSPACE (linux/net.h). */
 enum { UNIX_ACCEPTCON = 1 << 16, UNIX_WAITDATA = 1 << 17, UNIX_NOSPACE = 1 << 18 };
@@ -53,11 +98,30 @@ enum socket_timer {
 /* "ESTABLISHED" ...: the name of a TCP_* of netinet/tcp.h; NULL if it has no name. */
 const char *socket_state_name(uint64_t state);
 
+/*
+ * Protocols that are no IPPROTO_* of IP. A unix socket's protocol is 0, which is the number of
+ * none.
+ */
+enum {
+    PROTOCOL_MPTCP = 262, /* IPPROTO_MPTCP of linux/in.h */
+    PROTOCOL_PACKET = 0x8000,
+    PROTOCOL_NETLINK,
+    PROTOCOL_VSOCK,
+    PROTOCOL_XDP,
+    PROTOCOL_TIPC,
+};
+
+/*
+ * Texts are borrowed bytes of the kernel's messages, not decoded: structs and arrays whose length
+ * depends on the kernel.
+ */
 struct socket_record {
-    uint8_t family;    /* AF_INET, AF_INET6, AF_UNIX */
-    uint8_t protocol;  /* IPPROTO_TCP, _UDP, _UDPLITE, _RAW; 0 for unix */
+    uint8_t family;    /* AF_* */
     uint8_t state;     /* TCP_ESTABLISHED ... of netinet/tcp.h, for every family */
+    uint16_t protocol; /* IPPROTO_*, PROTOCOL_*; of a raw socket IPPROTO_RAW */
     uint8_t timer;     /* enum socket_timer, or another number from the kernel */
+    uint8_t shutdown;  /* bits RCV_SHUTDOWN 1 and SEND_SHUTDOWN 2 of the kernel's net/sock.h */
+    uint16_t type;     /* SOCK_STREAM ..., of those that are not of IP */
     uint64_t timer_ms; /* until the timer fires, milliseconds */
     uint32_t retransmits;
     uint32_t probes;
@@ -66,19 +130,66 @@ struct socket_record {
     uint32_t backlog;   /* TCP listeners by sock_diag: the limit of the accept queue */
     uint32_t interface; /* index of the bound device or of the scope, 0 for none */
     uint32_t uid;
-    uint64_t inode; /* 0: no file (TIME_WAIT, SYN_RECV, orphaned, not yet accepted) */
+    uint32_t refcount;
+    uint64_t inode;  /* 0: no file (TIME_WAIT, SYN_RECV, orphaned, not yet accepted) */
+    uint64_t cgroup; /* id of its cgroup2, the inode of the cgroup's directory */
     /* raw sockets: local.port is the protocol, remote.port is unused */
     struct endpoint local, remote;
-    /* struct tcp_info, and SK_MEMINFO_* of sock_diag.h. Their length depends on the kernel. */
-    struct text tcp_info, memory;
+    struct text memory;   /* uint32_t[]: SK_MEMINFO_* of linux/sock_diag.h */
+    struct text storages; /* attributes SK_DIAG_BPF_STORAGE of linux/sock_diag.h */
 
-    /* AF_UNIX only. */
-    uint16_t type;      /* SOCK_STREAM ... */
-    uint8_t unix_state; /* SS_FREE ... of linux/net.h */
-    uint32_t flags;     /* UNIX_ACCEPTCON ..., as in /proc/net/unix */
-    uint32_t refcount;
-    struct text path; /* as bound: an abstract name starts with NUL; empty when unnamed;
-                         at most SOCKET_PATH_MAX bytes */
+    /* Of one family each: the presence bits tell which. */
+    union {
+        struct {                       /* IP */
+            struct text info;          /* by the presence bit */
+            struct text congestion;    /* name of the algorithm, without a terminator */
+            struct text cc_info;       /* struct tcpvegas_info, tcp_dctcp_info or tcp_bbr_info */
+            struct text md5;           /* struct tcp_diag_md5sig[] */
+            struct text ulp;           /* attributes INET_ULP_INFO_* */
+            struct text locals, peers; /* SCTP: struct sockaddr_storage[] */
+            uint32_t mark;
+            uint32_t class_id; /* of net_cls; without it SO_PRIORITY */
+            uint16_t cc_type;  /* INET_DIAG_VEGASINFO, _DCTCPINFO or _BBRINFO */
+            uint16_t options;  /* bits of struct inet_diag_sockopt, the first one lowest */
+            uint8_t tos, tclass;
+            uint8_t v6only; /* 0 or 1 */
+        };
+        struct {                  /* AF_UNIX */
+            uint8_t unix_state;   /* SS_FREE ... of linux/net.h */
+            uint32_t flags;       /* UNIX_ACCEPTCON ..., as in /proc/net/unix */
+            struct text path;     /* as bound: an abstract name starts with NUL; empty when unnamed;
+                                     at most SOCKET_PATH_MAX bytes */
+            uint32_t peer;        /* inode of the other end, 0 for none */
+            uint32_t file_inode;  /* of the file that it is bound to */
+            uint32_t file_device; /* the kernel's dev_t: major << 20 | minor */
+            struct text waiting;  /* uint32_t[]: inodes of connections that wait to be accepted;
+                                     0 is a connection that was closed meanwhile */
+        };
+        struct {                     /* AF_PACKET and AF_XDP; fanout and filter are of AF_PACKET */
+            uint16_t ether_protocol; /* ETH_P_*, host byte order */
+            uint32_t packet_version; /* TPACKET_V1 ... of linux/if_packet.h */
+            uint32_t packet_reserve, copy_threshold, packet_timestamp;
+            uint32_t packet_flags; /* PDI_* of linux/packet_diag.h */
+            uint32_t fanout;       /* id in the low, type (PACKET_FANOUT_*) in the high 16 bits */
+            struct text rx_ring, tx_ring; /* struct packet_diag_ring; of XDP, xdp_diag_ring */
+            struct text filter;           /* struct sock_filter[] */
+            uint32_t queue_id;
+            struct text umem, fill_ring, completion_ring,
+                stats; /* XDP_DIAG_* of linux/xdp_diag.h */
+        };
+        struct {                         /* AF_NETLINK */
+            uint8_t netlink_protocol;    /* NETLINK_* */
+            uint32_t portid, dst_portid; /* 0 is the kernel */
+            uint32_t dst_group;
+            struct text groups; /* bits of the groups it listens to, unsigned long[] */
+        };
+        struct { /* AF_VSOCK; UINT32_MAX is any (VMADDR_CID_ANY of linux/vm_sockets.h) */
+            uint32_t cid, vsock_port, peer_cid, peer_port;
+        };
+        struct { /* AF_TIPC: attributes TIPC_NLA_SOCK_* of linux/tipc_netlink.h */
+            struct text tipc;
+        };
+    };
 };
 
 #endif

@@ -107,7 +107,7 @@ static void decode_header(const struct inet_diag_msg *header, struct socket_reco
 }
 
 static const struct target inet_targets[] = {
-    [INET_DIAG_INFO] = TAKE_BYTES(socket.tcp_info, SOCKET_TCP_INFO),
+    [INET_DIAG_INFO] = TAKE_BYTES(socket.info, SOCKET_TCP_INFO),
     [INET_DIAG_SKMEMINFO] = TAKE_BYTES(socket.memory, SOCKET_MEMORY),
 };
 
@@ -115,10 +115,10 @@ static const struct target inet_targets[] = {
 static void set_counts(struct record *record)
 {
     struct socket_record *sock = &record->socket;
-    const char *info = sock->tcp_info.data;
+    const char *info = sock->info.data;
     const bool counts = sock->protocol == IPPROTO_TCP && sock->timer != TIMER_TIME_WAIT;
 
-    if (sock->tcp_info.length > offsetof(struct tcp_info, tcpi_probes)) {
+    if (sock->info.length > offsetof(struct tcp_info, tcpi_probes)) {
         sock->retransmits = (uint8_t)info[offsetof(struct tcp_info, tcpi_retransmits)];
         sock->probes = (uint8_t)info[offsetof(struct tcp_info, tcpi_probes)];
     } else if (counts) {
@@ -297,7 +297,7 @@ static struct request request_for_inet(const struct query *query)
     return (struct request){.header = {.nlmsg_len = NLMSG_LENGTH(sizeof(struct inet_diag_req_v2)),
                                        .nlmsg_type = SOCK_DIAG_BY_FAMILY},
                             .inet = {.sdiag_family = table->family,
-                                     .sdiag_protocol = table->protocol,
+                                     .sdiag_protocol = (uint8_t)table->protocol,
                                      .idiag_ext = extensions(query),
                                      .idiag_states = wanted_states(query)}};
 }

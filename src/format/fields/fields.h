@@ -70,7 +70,7 @@
  * A number in a struct of the kernel's, whose bytes the record borrows (path, a struct text). It is
  * known when the kernel sent that many bytes: its structs grow.
  *
- *     INFO(mss, socket.tcp_info, struct tcp_info, tcpi_snd_mss, SOCKET_TCP_INFO, "its MSS")
+ *     INFO(mss, socket.info, struct tcp_info, tcpi_snd_mss, SOCKET_TCP_INFO, "its MSS")
  */
 #define INFO(id, path, of, of_part, ...)                                                           \
     FIELD(id, VALUE_NUMBER, info_member, __VA_ARGS__, MEMBER(path),                                \

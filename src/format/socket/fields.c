@@ -7,16 +7,36 @@
 
 /* --- What kind of socket ---------------------------------------------------------------------- */
 
-/* Of a unix socket the protocol is 0, which is the number of no other. */
 static const char *protocol_name(uint64_t protocol)
 {
-    static const char *const names[] = {
-        [0] = "unix",          [IPPROTO_TCP] = "tcp",
-        [IPPROTO_UDP] = "udp", [IPPROTO_UDPLITE] = "udplite",
-        [IPPROTO_RAW] = "raw",
-    };
-
-    return POINTER_AT(names, protocol);
+    switch (protocol) {
+    case 0:
+        return "unix";
+    case IPPROTO_TCP:
+        return "tcp";
+    case IPPROTO_UDP:
+        return "udp";
+    case IPPROTO_UDPLITE:
+        return "udplite";
+    case IPPROTO_RAW:
+        return "raw";
+    case IPPROTO_SCTP:
+        return "sctp";
+    case PROTOCOL_MPTCP:
+        return "mptcp";
+    case PROTOCOL_PACKET:
+        return "packet";
+    case PROTOCOL_NETLINK:
+        return "netlink";
+    case PROTOCOL_VSOCK:
+        return "vsock";
+    case PROTOCOL_XDP:
+        return "xdp";
+    case PROTOCOL_TIPC:
+        return "tipc";
+    default:
+        return NULL;
+    }
 }
 
 const char *socket_state_name(uint64_t state)
@@ -247,8 +267,27 @@ static const struct field fields[] = {
 
 static const struct borrowed borrowed[] = {
     BORROWED_TEXT(socket.path, SOCKET_PATH),
-    BORROWED_TEXT(socket.tcp_info, SOCKET_TCP_INFO),
+    BORROWED_TEXT(socket.waiting, SOCKET_ICONS),
+    BORROWED_TEXT(socket.info, SOCKET_TCP_INFO),
+    BORROWED_TEXT(socket.info, SOCKET_MPTCP_INFO),
+    BORROWED_TEXT(socket.info, SOCKET_SCTP_INFO),
+    BORROWED_TEXT(socket.congestion, SOCKET_CONGESTION),
+    BORROWED_TEXT(socket.cc_info, SOCKET_CC_INFO),
+    BORROWED_TEXT(socket.md5, SOCKET_MD5),
+    BORROWED_TEXT(socket.ulp, SOCKET_ULP),
+    BORROWED_TEXT(socket.locals, SOCKET_LOCALS),
+    BORROWED_TEXT(socket.peers, SOCKET_PEERS),
     BORROWED_TEXT(socket.memory, SOCKET_MEMORY),
+    BORROWED_TEXT(socket.storages, SOCKET_STORAGES),
+    BORROWED_TEXT(socket.rx_ring, SOCKET_RX_RING),
+    BORROWED_TEXT(socket.tx_ring, SOCKET_TX_RING),
+    BORROWED_TEXT(socket.filter, SOCKET_FILTER),
+    BORROWED_TEXT(socket.umem, SOCKET_UMEM),
+    BORROWED_TEXT(socket.fill_ring, SOCKET_FILL_RING),
+    BORROWED_TEXT(socket.completion_ring, SOCKET_COMPLETION_RING),
+    BORROWED_TEXT(socket.stats, SOCKET_XDP_STATS),
+    BORROWED_TEXT(socket.groups, SOCKET_GROUPS),
+    BORROWED_TEXT(socket.tipc, SOCKET_TIPC),
 };
 static const struct named_address hosts[] = {
     NAMED_ADDRESS(socket.local.address, SOCKET_ADDRESSES),

@@ -83,7 +83,7 @@ static char *put_host_of(char *dst, const struct netstat_sink *netstat,
     return put_host(dst, netstat->sink.context->hosts, address, delimiters_of(netstat));
 }
 
-static char *put_endpoint(char *dst, const struct netstat_sink *netstat, uint8_t protocol,
+static char *put_endpoint(char *dst, const struct netstat_sink *netstat, uint16_t protocol,
                           const struct address *address, uint16_t port)
 {
     const struct services *services =

@@ -73,7 +73,7 @@ char *put_host(char *dst, const struct hosts *hosts, const struct address *addre
     return name ? put_escaped(dst, name, delimiters) : text_address(dst, address);
 }
 
-char *put_port(char *dst, const struct services *services, uint8_t protocol, uint16_t port,
+char *put_port(char *dst, const struct services *services, uint16_t protocol, uint16_t port,
                const char *delimiters)
 {
     const char *name;

@@ -146,7 +146,7 @@ char *put_host(char *dst, const struct hosts *hosts, const struct address *addre
                const char *delimiters);
 
 /* The name of a service, or its port where it has none; port 0 is "*". services as hosts. */
-char *put_port(char *dst, const struct services *services, uint8_t protocol, uint16_t port,
+char *put_port(char *dst, const struct services *services, uint16_t protocol, uint16_t port,
                const char *delimiters);
 
 #endif
