@@ -26,6 +26,8 @@ extern const struct kind kind_socket;
 #define SOCKET_CGROUP    (UINT64_C(1) << 18)
 #define SOCKET_SHUTDOWN  (UINT64_C(1) << 19)
 #define SOCKET_STORAGES  (UINT64_C(1) << 20)
+#define SOCKET_MESSAGE   (UINT64_C(1) << 53) /* not a field: the kernel's message itself */
+#define SOCKET_RECEIVED  (UINT64_C(1) << 54) /* of events */
 /* Of IP. */
 #define SOCKET_TIMER       (UINT64_C(1) << 5) /* timer and timer_ms */
 #define SOCKET_RETRANSMITS (UINT64_C(1) << 6)
@@ -137,6 +139,8 @@ struct socket_record {
     struct endpoint local, remote;
     struct text memory;   /* uint32_t[]: SK_MEMINFO_* of linux/sock_diag.h */
     struct text storages; /* attributes SK_DIAG_BPF_STORAGE of linux/sock_diag.h */
+    struct text message;  /* the netlink message of this row, from its header on */
+    uint64_t received;    /* an event: when it was read, nanoseconds since 1970 */
 
     /* Of one family each: the presence bits tell which. */
     union {

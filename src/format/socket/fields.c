@@ -279,6 +279,7 @@ static const struct borrowed borrowed[] = {
     BORROWED_TEXT(socket.peers, SOCKET_PEERS),
     BORROWED_TEXT(socket.memory, SOCKET_MEMORY),
     BORROWED_TEXT(socket.storages, SOCKET_STORAGES),
+    BORROWED_TEXT(socket.message, SOCKET_MESSAGE),
     BORROWED_TEXT(socket.rx_ring, SOCKET_RX_RING),
     BORROWED_TEXT(socket.tx_ring, SOCKET_TX_RING),
     BORROWED_TEXT(socket.filter, SOCKET_FILTER),
