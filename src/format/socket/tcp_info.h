@@ -1,0 +1,167 @@
+/*
+ * The structs that inet_diag sends whole, as of Linux 7.1, because the headers to build with may be
+ * older. Members have the kernel's names without the prefix. The kernel only adds members at the
+ * end, so a message may have fewer bytes than these structs, or more: look at the length first.
+ * Sources: linux/tcp.h, linux/inet_diag.h, linux/mptcp.h, linux/sctp.h.
+ */
+#ifndef FORMAT_SOCKET_TCP_INFO_H
+#define FORMAT_SOCKET_TCP_INFO_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+/* --- TCP -------------------------------------------------------------------------------------- */
+
+/* struct tcp_info. The unit is microseconds where a comment says so. */
+struct kernel_tcp_info {
+    uint8_t state;       /* TCP_ESTABLISHED ... */
+    uint8_t ca_state;    /* TCP_CA_Open ... */
+    uint8_t retransmits; /* not answered yet */
+    uint8_t probes;      /* not answered yet */
+    uint8_t backoff;
+    uint8_t options; /* TCP_OPTION_* */
+    uint8_t snd_wscale : 4, rcv_wscale : 4;
+    uint8_t delivery_rate_app_limited : 1, fastopen_client_fail : 2;
+    uint32_t rto, ato; /* microseconds */
+    uint32_t snd_mss, rcv_mss;
+    uint32_t unacked; /* packets; of a listener, connections that wait to be accepted */
+    uint32_t sacked;  /* packets; of a listener, how many may wait */
+    uint32_t lost, retrans, fackets;
+    uint32_t last_data_sent, last_ack_sent, last_data_recv, last_ack_recv; /* milliseconds ago */
+    uint32_t pmtu;
+    uint32_t rcv_ssthresh;
+    uint32_t rtt, rttvar;  /* microseconds */
+    uint32_t snd_ssthresh; /* packets; TCP_SSTHRESH_NONE or above: not set yet */
+    uint32_t snd_cwnd;     /* packets */
+    uint32_t advmss;
+    uint32_t reordering;
+    uint32_t rcv_rtt; /* microseconds */
+    uint32_t rcv_space;
+    uint32_t total_retrans;
+    uint64_t pacing_rate, max_pacing_rate; /* bytes a second; UINT64_MAX: no limit */
+    uint64_t bytes_acked, bytes_received;
+    uint32_t segs_out, segs_in;
+    uint32_t notsent_bytes;
+    uint32_t min_rtt; /* microseconds; UINT32_MAX: not measured yet */
+    uint32_t data_segs_in, data_segs_out;
+    uint64_t delivery_rate;                           /* bytes a second */
+    uint64_t busy_time, rwnd_limited, sndbuf_limited; /* microseconds */
+    uint32_t delivered, delivered_ce;
+    uint64_t bytes_sent, bytes_retrans;
+    uint32_t dsack_dups;
+    uint32_t reord_seen;
+    uint32_t rcv_ooopack;
+    uint32_t snd_wnd, rcv_wnd;
+    uint32_t rehash;
+    uint16_t total_rto, total_rto_recoveries;
+    uint32_t total_rto_time; /* milliseconds */
+    uint32_t received_ce;
+    uint32_t delivered_e1_bytes, delivered_e0_bytes, delivered_ce_bytes;
+    uint32_t received_e1_bytes, received_e0_bytes, received_ce_bytes;
+    uint32_t ecn_mode : 2, accecn_opt_seen : 2, accecn_fail_mode : 4, options2 : 24;
+};
+
+_Static_assert(offsetof(struct kernel_tcp_info, rto) == 8, "linux/tcp.h");
+_Static_assert(offsetof(struct kernel_tcp_info, pacing_rate) == 104, "linux/tcp.h");
+_Static_assert(offsetof(struct kernel_tcp_info, delivery_rate) == 160, "linux/tcp.h");
+_Static_assert(offsetof(struct kernel_tcp_info, rehash) == 236, "linux/tcp.h");
+_Static_assert(sizeof(struct kernel_tcp_info) == 280, "linux/tcp.h");
+
+enum {
+    TCP_OPTION_TIMESTAMPS = 1,
+    TCP_OPTION_SACK = 2,
+    TCP_OPTION_WSCALE = 4,
+    TCP_OPTION_ECN = 8,
+    TCP_OPTION_ECN_SEEN = 16,
+    TCP_OPTION_SYN_DATA = 32,
+    TCP_OPTION_USEC_TS = 64,
+    TCP_OPTION_TFO_CHILD = 128,
+};
+
+/* TCP_INFINITE_SSTHRESH of include/net/tcp.h. */
+enum { TCP_SSTHRESH_NONE = 0x7fffffff };
+
+/* What INET_DIAG_VEGASINFO asks for; the attribute's type says which one it is. */
+struct kernel_vegas_info {
+    uint32_t enabled, rttcnt;
+    uint32_t rtt, minrtt; /* microseconds; 0x7fffffff: not measured yet */
+};
+
+struct kernel_dctcp_info {
+    uint16_t enabled, ce_state;
+    uint32_t alpha; /* of 1024 (DCTCP_MAX_ALPHA of net/ipv4/tcp_dctcp.c) */
+    uint32_t ab_ecn, ab_tot;
+};
+
+struct kernel_bbr_info {
+    uint32_t bw_lo, bw_hi;           /* halves of a number: bytes a second */
+    uint32_t min_rtt;                /* microseconds; UINT32_MAX: not measured yet */
+    uint32_t pacing_gain, cwnd_gain; /* of 256 */
+};
+
+/* struct tcp_diag_md5sig */
+struct kernel_md5_key {
+    uint8_t family, prefix;
+    uint16_t key_length;
+    uint8_t address[16];
+    uint8_t key[80];
+};
+
+_Static_assert(sizeof(struct kernel_md5_key) == 100, "linux/tcp.h");
+
+/* --- MPTCP ------------------------------------------------------------------------------------ */
+
+/* struct mptcp_info */
+struct kernel_mptcp_info {
+    uint8_t subflows, add_addr_signal, add_addr_accepted;
+    uint8_t subflows_max, add_addr_signal_max, add_addr_accepted_max;
+    uint32_t flags; /* MPTCP_INFO_FLAG_* of linux/mptcp.h */
+    uint32_t token;
+    uint64_t write_seq, snd_una, rcv_nxt;
+    uint8_t local_addr_used, local_addr_max;
+    uint8_t csum_enabled;
+    uint32_t retransmits;
+    uint64_t bytes_retrans, bytes_sent, bytes_received, bytes_acked;
+    uint8_t subflows_total, endp_laminar_max, endp_fullmesh_max, reserved;
+    uint32_t last_data_sent, last_data_recv, last_ack_recv; /* milliseconds ago */
+};
+
+_Static_assert(offsetof(struct kernel_mptcp_info, write_seq) == 16, "linux/mptcp.h");
+_Static_assert(offsetof(struct kernel_mptcp_info, retransmits) == 44, "linux/mptcp.h");
+_Static_assert(sizeof(struct kernel_mptcp_info) == 96, "linux/mptcp.h");
+
+/* --- SCTP ------------------------------------------------------------------------------------- */
+
+/* struct sctp_info */
+struct kernel_sctp_info {
+    uint32_t tag;
+    uint32_t state; /* enum sctp_sstat_state: SCTP_CLOSED is 1 */
+    uint32_t rwnd;
+    uint16_t unackdata, penddata, instrms, outstrms;
+    uint32_t fragmentation_point;
+    uint32_t inqueue, outqueue;
+    uint32_t overall_error;
+    uint32_t max_burst, maxseg;
+    uint32_t peer_rwnd, peer_tag;
+    uint8_t peer_capable, peer_sack;
+    uint16_t reserved1;
+    uint64_t isacks, osacks, opackets, ipackets, rtxchunks, outofseqtsns, idupchunks, gapcnt;
+    uint64_t ouodchunks, iuodchunks, oodchunks, iodchunks, octrlchunks, ictrlchunks;
+    /* of the primary transport: p_srtt and p_rto in milliseconds */
+    struct sockaddr_storage p_address;
+    int32_t p_state;
+    uint32_t p_cwnd, p_srtt, p_rto, p_hbinterval, p_pathmaxrxt, p_sackdelay, p_sackfreq;
+    uint32_t p_ssthresh, p_partial_bytes_acked, p_flight_size;
+    uint16_t p_error, reserved2;
+    /* options of the socket */
+    uint32_t s_autoclose, s_adaptation_ind, s_pd_point;
+    uint8_t s_nodelay, s_disable_fragments, s_v4mapped, s_frag_interleave;
+    uint32_t s_type, reserved3;
+};
+
+_Static_assert(offsetof(struct kernel_sctp_info, isacks) == 56, "linux/sctp.h");
+_Static_assert(offsetof(struct kernel_sctp_info, p_state) == 296, "linux/sctp.h");
+_Static_assert(sizeof(struct kernel_sctp_info) == 368, "linux/sctp.h");
+
+#endif
