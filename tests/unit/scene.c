@@ -88,6 +88,19 @@ char *read_whole(const char *path, size_t *size)
     return data;
 }
 
+/* Whether the record borrows this; then, where it is. */
+static bool has_borrowed(const struct record *record, size_t i)
+{
+    const uint64_t fields = record->kind->borrowed[i].fields;
+
+    return record->kind == &kind_socket && (record->has & fields) == fields;
+}
+
+static struct text *borrowed_text(struct record *record, size_t i)
+{
+    return (struct text *)((char *)record + record->kind->borrowed[i].offset);
+}
+
 int keep_record(const struct record *record, void *arg)
 {
     struct kept *kept = arg;
@@ -99,21 +112,25 @@ int keep_record(const struct record *record, void *arg)
     assert_non_null(kept->records);
     copy = &kept->records[kept->count++];
     *copy = *record;
-    if (record->kind != &kind_socket || !(record->has & SOCKET_PATH))
-        return 0;
-    char *path = malloc(record->socket.path.length + 1);
-    assert_non_null(path);
-    if (record->socket.path.length)
-        memcpy(path, record->socket.path.data, record->socket.path.length);
-    copy->socket.path.data = path;
+    for (size_t i = 0; i < record->kind->borrowed_count; i++) {
+        if (!has_borrowed(record, i))
+            continue;
+        struct text *text = borrowed_text(copy, i);
+        char *bytes = malloc(text->length + 1);
+        assert_non_null(bytes);
+        if (text->length)
+            memcpy(bytes, text->data, text->length);
+        text->data = bytes;
+    }
     return 0;
 }
 
 void kept_finish(struct kept *kept)
 {
     for (size_t i = 0; i < kept->count; i++)
-        if (kept->records[i].kind == &kind_socket && kept->records[i].has & SOCKET_PATH)
-            free((void *)(uintptr_t)kept->records[i].socket.path.data);
+        for (size_t j = 0; j < kept->records[i].kind->borrowed_count; j++)
+            if (has_borrowed(&kept->records[i], j))
+                free((void *)(uintptr_t)borrowed_text(&kept->records[i], j)->data);
     free(kept->records);
     *kept = (struct kept){0};
 }

@@ -300,8 +300,8 @@ static void a_unix_socket_claims_what_its_message_has_and_no_more(void **state)
 {
     const struct unix_diag_rqlen queues = {5, 6};
     const uint32_t uid = 1000;
-    const uint64_t always =
-        SOCKET_STATE | SOCKET_INODE | SOCKET_TYPE | SOCKET_PATH | SOCKET_UNIX_FLAGS | SOCKET_COOKIE;
+    const uint64_t always = SOCKET_STATE | SOCKET_INODE | SOCKET_TYPE | SOCKET_PATH |
+                            SOCKET_UNIX_FLAGS | SOCKET_COOKIE | SOCKET_PEER;
     struct wire wire;
     struct record record;
 
@@ -340,6 +340,48 @@ static void a_unix_listener_accepts_connections_and_its_send_queue_is_its_backlo
     assert_int_equal(record.socket.unix_state, SS_UNCONNECTED);
     assert_int_equal(record.socket.recv_q, 1);
     assert_int_equal(record.socket.send_q, 128);
+}
+
+static void a_unix_socket_has_all_that_the_kernel_can_say_of_it(void **state)
+{
+    const uint32_t waiting[] = {71, 0, 73}, memory[] = {1, 2, 3, 4, 5, 6, 7, 8, 9}, peer = 4712;
+    const struct unix_diag_vfs file = {815, 8 << 20 | 3};
+    const uint8_t closed = 3;
+    struct wire wire;
+    struct record record;
+
+    (void)state;
+    begin_unix(&wire, TCP_LISTEN);
+    wire_attribute(&wire, UNIX_DIAG_VFS, &file, sizeof file);
+    wire_attribute(&wire, UNIX_DIAG_PEER, &peer, sizeof peer);
+    wire_attribute(&wire, UNIX_DIAG_ICONS, waiting, sizeof waiting);
+    wire_attribute(&wire, UNIX_DIAG_MEMINFO, memory, sizeof memory);
+    wire_attribute(&wire, UNIX_DIAG_SHUTDOWN, &closed, sizeof closed);
+    assert_int_equal(sock_diag_decode_unix(wire_last(&wire), &record), 0);
+    assert_int_equal(record.has & (SOCKET_VFS | SOCKET_ICONS | SOCKET_MEMORY | SOCKET_SHUTDOWN),
+                     SOCKET_VFS | SOCKET_ICONS | SOCKET_MEMORY | SOCKET_SHUTDOWN);
+    assert_int_equal(record.socket.file_inode, 815);
+    assert_int_equal(record.socket.file_device, 8 << 20 | 3);
+    assert_int_equal(record.socket.peer, 4712);
+    assert_int_equal(record.socket.shutdown, 3);
+    assert_text(&record.socket.waiting, (const char *)waiting, sizeof waiting);
+    assert_text(&record.socket.memory, (const char *)memory, sizeof memory);
+}
+
+static void a_unix_socket_without_a_peer_or_a_file_says_so(void **state)
+{
+    const struct unix_diag_vfs file = {815, 3};
+    struct wire wire;
+    struct record record;
+
+    (void)state;
+    begin_unix(&wire, TCP_CLOSE);
+    wire_attribute(&wire, UNIX_DIAG_VFS, &file, sizeof file - 1);
+    wire_attribute(&wire, UNIX_DIAG_SHUTDOWN, "", 0);
+    assert_int_equal(decode_last(&wire, &table_unix, &record), 0);
+    assert_int_equal(record.has & (SOCKET_VFS | SOCKET_ICONS | SOCKET_SHUTDOWN | SOCKET_PEER),
+                     SOCKET_PEER);
+    assert_int_equal(record.socket.peer, 0);
 }
 
 /* --- Whole dumps ------------------------------------------------------------------------------ */
@@ -652,6 +694,13 @@ static void only_what_is_needed_is_asked_for(void **state)
     assert_int_equal(local.udiag_show, UDIAG_SHOW_NAME | UDIAG_SHOW_UID);
     ask(&table_unix, SOCKET_QUEUES, 0, &local, sizeof local);
     assert_int_equal(local.udiag_show, UDIAG_SHOW_RQLEN);
+    ask(&table_unix, SOCKET_VFS | SOCKET_PEER, 0, &local, sizeof local);
+    assert_int_equal(local.udiag_show, UDIAG_SHOW_VFS | UDIAG_SHOW_PEER);
+    ask(&table_unix, SOCKET_ICONS | SOCKET_MEMORY | SOCKET_SHUTDOWN, 0, &local, sizeof local);
+    assert_int_equal(local.udiag_show, UDIAG_SHOW_ICONS | UDIAG_SHOW_MEMINFO);
+    assert_int_equal(local.udiag_states, UINT32_MAX);
+    ask(&table_unix, 0, 1u << TCP_LISTEN, &local, sizeof local);
+    assert_int_equal(local.udiag_states, 1u << TCP_LISTEN);
 }
 
 int main(void)
@@ -670,6 +719,8 @@ int main(void)
         cmocka_unit_test(a_name_longer_than_any_is_malformed),
         cmocka_unit_test(a_unix_socket_claims_what_its_message_has_and_no_more),
         cmocka_unit_test(a_unix_listener_accepts_connections_and_its_send_queue_is_its_backlog),
+        cmocka_unit_test(a_unix_socket_has_all_that_the_kernel_can_say_of_it),
+        cmocka_unit_test(a_unix_socket_without_a_peer_or_a_file_says_so),
         cmocka_unit_test(recorded_dumps_give_all_their_rows),
         cmocka_unit_test(a_dump_cut_at_any_byte_is_never_a_success),
         cmocka_unit_test(a_message_cut_at_any_byte_invents_nothing),

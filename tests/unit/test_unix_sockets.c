@@ -482,6 +482,31 @@ static void queues_users_and_cookies_come_when_they_are_needed(void **state)
     assert_int_equal(kept_inode(&scene->kept, 10)->socket.uid, 13);
 }
 
+/* The datagram that the first socket came in is gone when the rows are handed on. */
+static void memory_and_waiting_connections_outlive_their_message(void **state)
+{
+    static const uint32_t memory[] = {1, 2, 3, 4, 5, 6, 7, 8, 9}, waiting[] = {71, 72};
+    struct scene *scene = *state;
+    const struct record *record;
+
+    scene->needs = SOCKET_MEMORY | SOCKET_ICONS;
+    both_listen(scene, 1, NAME("/one"), 0);
+    wire_attribute(&scene->wire, UNIX_DIAG_MEMINFO, memory, sizeof memory);
+    wire_attribute(&scene->wire, UNIX_DIAG_ICONS, waiting, sizeof waiting);
+    peer_add_wire(&scene->peer, &scene->wire);
+    scene->wire.length = 0;
+    for (uint32_t inode = 2; inode < 9; inode++)
+        both(scene, inode, NAME("/another of about the same length"));
+    list(scene);
+    assert_silent(scene, 8);
+    record = kept_inode(&scene->kept, 1);
+    assert_text(&record->socket.memory, (const char *)memory, sizeof memory);
+    assert_text(&record->socket.waiting, (const char *)waiting, sizeof waiting);
+    assert_name(scene, 1, NAME("/one"));
+    assert_name(scene, 8, NAME("/another of about the same length"));
+    assert_int_equal(kept_inode(&scene->kept, 2)->has & (SOCKET_MEMORY | SOCKET_ICONS), 0);
+}
+
 static void nothing_is_claimed_that_was_not_needed(void **state)
 {
     struct scene *scene = *state;
@@ -638,6 +663,7 @@ int main(void)
         TEST(a_connection_that_waits_for_a_place_in_the_queue_has_no_name),
         TEST(what_stands_behind_the_name_of_a_socket_that_has_gone_may_be_its_name),
         TEST(queues_users_and_cookies_come_when_they_are_needed),
+        TEST(memory_and_waiting_connections_outlive_their_message),
         TEST(nothing_is_claimed_that_was_not_needed),
         TEST(without_unix_diag_nothing_is_handed_on),
         TEST(rows_of_the_file_alone_that_no_name_has_room_for_are_true),

@@ -2,7 +2,10 @@
 #ifndef BACKEND_SOCKET_SOCK_DIAG_H
 #define BACKEND_SOCKET_SOCK_DIAG_H
 
+#include "backend/netlink/attributes.h"
 #include "fastnet/query.h"
+
+struct nlmsghdr;
 
 /* A table of sockets, by the name of its file. Further members of struct table may follow. */
 #define SOCKET_TABLE(of_file, of_family, of_protocol, ...)                                         \
@@ -13,6 +16,38 @@
 
 /* The states in which a socket could be wanted, one bit (1 << TCP_*) each. */
 uint32_t sock_diag_states(const struct query *query);
+
+/* A family with a table of its own, which one request lists. */
+struct diag_family {
+    const struct table *table;
+    const char *missing; /* the kernel lacks its module */
+    uint64_t fields;
+    /* Writes the request behind its header, at most DIAG_REQUEST_MAX bytes; returns its size. */
+    size_t (*put_request)(const struct query *query, void *body);
+    /* Fills the record from a message. Returns 0 or -EBADMSG. */
+    int (*decode)(const struct nlmsghdr *message, struct record *record);
+    /* Reports after a dump which rows it cannot have; NULL: all are there. */
+    void (*report_gaps)(const struct query *query);
+};
+
+enum { DIAG_REQUEST_MAX = 32 };
+
+extern const struct diag_family unix_diag;
+
+/* A bit of a request, and fields for which it must be set: one of them is enough. */
+struct diag_show {
+    uint64_t fields;
+    uint32_t bit;
+};
+
+/* The bits that the needs of a query make. */
+uint32_t sock_diag_show(const struct query *query, const struct diag_show *shows, size_t count);
+
+/* A cookie as messages have it, as the identity of a record. */
+static inline uint64_t diag_cookie(const uint32_t cookie[2])
+{
+    return (uint64_t)cookie[1] << 32 | cookie[0];
+}
 
 /* Members of struct backend, for tables of IP; the remedy is one for a module that is missing. */
 uint64_t inet_diag_fields(const struct table *table);

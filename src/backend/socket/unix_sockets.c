@@ -59,7 +59,7 @@ struct reading {
     struct texts lines;         /* of the file */
     uint64_t shown;             /* presence bits that rows may have */
     struct socket_list sockets; /* in netlink's order */
-    struct texts names;         /* of the sockets */
+    struct texts borrowed;      /* of the sockets: names, and what else they borrow */
     bool newlines;              /* a name holds one: lines that are no rows are to be expected */
     struct socket_of_inode *by_inode;
     struct listener *listeners;
@@ -86,18 +86,53 @@ static int texts_add(struct texts *texts, const char *data, size_t length)
 
 static struct unix_socket *list_add(struct socket_list *list, const struct record *record)
 {
-    struct unix_socket *items =
-        array_with_room(list->items, &list->capacity, list->count + 1, sizeof *items);
+    struct unix_socket *added,
+        *items = array_with_room(list->items, &list->capacity, list->count + 1, sizeof *items);
 
     if (!items)
         return NULL;
     list->items = items;
-    items[list->count] = (struct unix_socket){
-        .has = record->has, .identity = record->identity, .sock = record->socket};
-    return &items[list->count++];
+    added = &items[list->count++];
+    added->has = record->has;
+    added->identity = record->identity;
+    added->sock = record->socket;
+    added->waiting = 0;
+    added->repeated = added->in_file = false;
+    return added;
 }
 
 /* --- What netlink says ------------------------------------------------------------------------ */
+
+/* What a socket borrows besides its name, if that was asked for. */
+#define FURTHER_TEXTS (SOCKET_MEMORY | SOCKET_ICONS)
+
+static int keep_texts(struct texts *texts, const struct unix_socket *socket)
+{
+    const struct socket_record *sock = &socket->sock;
+    int error = texts_add(texts, sock->path.data, sock->path.length);
+
+    if (!error && (socket->has & SOCKET_MEMORY))
+        error = texts_add(texts, sock->memory.data, sock->memory.length);
+    if (!error && (socket->has & SOCKET_ICONS))
+        error = texts_add(texts, sock->waiting.data, sock->waiting.length);
+    return error;
+}
+
+/* The same texts in the same order, each with a newline behind it. */
+static const char *borrow(struct text *text, const char *at)
+{
+    text->data = at;
+    return at + text->length + 1;
+}
+
+static const char *borrow_further(struct unix_socket *socket, const char *at)
+{
+    if (socket->has & SOCKET_MEMORY)
+        at = borrow(&socket->sock.memory, at);
+    if (socket->has & SOCKET_ICONS)
+        at = borrow(&socket->sock.waiting, at);
+    return at;
+}
 
 static int remember(const struct record *record, void *arg)
 {
@@ -111,7 +146,7 @@ static int remember(const struct record *record, void *arg)
     /* of a listener the queue is what waits (net/unix/diag.c) */
     socket->waiting = (record->has & SOCKET_QUEUES) ? record->socket.recv_q : UINT32_MAX;
     reading->newlines |= name->length && memchr(name->data, '\n', name->length);
-    return texts_add(&reading->names, name->data, name->length);
+    return keep_texts(&reading->borrowed, socket);
 }
 
 static int compare_inodes(const void *a, const void *b)
@@ -124,11 +159,11 @@ static int compare_inodes(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Names no longer move: sockets can borrow them. */
+/* The texts no longer move: sockets can borrow them. */
 static int index_by_inode(struct reading *reading)
 {
     const struct socket_list *sockets = &reading->sockets;
-    const char *name = reading->names.data;
+    const char *text = reading->borrowed.data;
     struct socket_of_inode *by_inode = reallocarray(NULL, sockets->count + 1, sizeof *by_inode);
 
     if (!by_inode)
@@ -136,8 +171,9 @@ static int index_by_inode(struct reading *reading)
     reading->by_inode = by_inode;
     for (size_t i = 0; i < sockets->count; i++) {
         struct unix_socket *socket = &sockets->items[i];
-        socket->sock.path.data = name;
-        name += socket->sock.path.length + 1;
+        text = borrow(&socket->sock.path, text);
+        if (socket->has & FURTHER_TEXTS)
+            text = borrow_further(socket, text);
         by_inode[i] = (struct socket_of_inode){socket->sock.inode, socket};
     }
     qsort(by_inode, sockets->count, sizeof *by_inode, compare_inodes);
@@ -447,7 +483,7 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     proc_file_close(&reading.file); /* reports the lines that were malformed in memory */
     free(reading.lines.data);
     free(reading.sockets.items);
-    free(reading.names.data);
+    free(reading.borrowed.data);
     free(reading.by_inode);
     free(reading.listeners);
     free(reading.pending.items);

@@ -1,0 +1,119 @@
+/* Unix sockets by unix_diag. Sources: linux/unix_diag.h, net/unix/diag.c. */
+#include "backend/socket/decode.h"
+
+#include <errno.h>
+#include <linux/net.h>
+#include <linux/unix_diag.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include "backend/netlink/attributes.h"
+#include "backend/socket/sock_diag.h"
+#include "fastnet/report.h"
+
+const struct table table_unix = SOCKET_TABLE("unix", AF_UNIX, 0);
+
+/* A path comes with its terminating NUL; an abstract name begins with one. */
+static bool take_name(struct text content, void *member)
+{
+    if (content.length && content.data[0] && !content.data[content.length - 1])
+        content.length--;
+    *(struct text *)member = content;
+    return true;
+}
+
+static bool take_queues(struct text content, void *member)
+{
+    struct socket_record *sock = member;
+    struct unix_diag_rqlen queues;
+
+    if (!attribute_bytes(content, &queues, sizeof queues))
+        return false;
+    sock->recv_q = queues.udiag_rqueue;
+    sock->send_q = queues.udiag_wqueue;
+    return true;
+}
+
+static bool take_file(struct text content, void *member)
+{
+    struct socket_record *sock = member;
+    struct unix_diag_vfs file;
+
+    if (!attribute_bytes(content, &file, sizeof file))
+        return false;
+    sock->file_inode = file.udiag_vfs_ino;
+    sock->file_device = file.udiag_vfs_dev;
+    return true;
+}
+
+static const struct target targets[] = {
+    [UNIX_DIAG_NAME] = TAKE_BY(take_name, socket.path, 0),
+    [UNIX_DIAG_VFS] = TAKE_BY(take_file, socket, SOCKET_VFS),
+    [UNIX_DIAG_PEER] = TAKE(socket.peer, 0),
+    [UNIX_DIAG_ICONS] = TAKE_BYTES(socket.waiting, SOCKET_ICONS),
+    [UNIX_DIAG_RQLEN] = TAKE_BY(take_queues, socket, SOCKET_QUEUES),
+    [UNIX_DIAG_MEMINFO] = TAKE_BYTES(socket.memory, SOCKET_MEMORY),
+    [UNIX_DIAG_SHUTDOWN] = TAKE(socket.shutdown, SOCKET_SHUTDOWN),
+    [UNIX_DIAG_UID] = TAKE(socket.uid, SOCKET_UID),
+};
+
+/* Fields of every socket. Without a name or a peer there is no attribute. */
+#define ALWAYS                                                                                     \
+    (SOCKET_STATE | SOCKET_INODE | SOCKET_TYPE | SOCKET_COOKIE | SOCKET_UNIX_FLAGS | SOCKET_PATH | \
+     SOCKET_PEER)
+
+int sock_diag_decode_unix(const struct nlmsghdr *message, struct record *record)
+{
+    struct socket_record *sock = &record->socket;
+    struct decoding decoding = {.object = record};
+    struct attributes attributes;
+    const struct unix_diag_msg *header = message_header(message, sizeof *header, &attributes);
+
+    if (!header || header->udiag_family != AF_UNIX)
+        return -EBADMSG;
+    record_begin(record, &kind_socket, sizeof record->socket);
+    record->identity = diag_cookie(header->udiag_cookie);
+    sock->family = AF_UNIX;
+    sock->state = header->udiag_state;
+    sock->type = header->udiag_type;
+    sock->inode = header->udiag_ino;
+    sock->flags = sock->state == TCP_LISTEN ? UNIX_ACCEPTCON : 0;
+    sock->unix_state = sock->state == TCP_ESTABLISHED ? SS_CONNECTED : SS_UNCONNECTED;
+    attributes_decode(&decoding, attributes, (struct targets)TARGETS(targets));
+    record->has = decoding.has | ALWAYS;
+    return decoding.malformed || sock->path.length > SOCKET_PATH_MAX ? -EBADMSG : 0;
+}
+
+static size_t put_request(const struct query *query, void *body)
+{
+    static const struct diag_show shows[] = {
+        {SOCKET_PATH, UDIAG_SHOW_NAME},    {SOCKET_VFS, UDIAG_SHOW_VFS},
+        {SOCKET_PEER, UDIAG_SHOW_PEER},    {SOCKET_ICONS, UDIAG_SHOW_ICONS},
+        {SOCKET_QUEUES, UDIAG_SHOW_RQLEN}, {SOCKET_MEMORY, UDIAG_SHOW_MEMINFO},
+        {SOCKET_UID, UDIAG_SHOW_UID},
+    };
+
+    *(struct unix_diag_req *)body =
+        (struct unix_diag_req){.sdiag_family = AF_UNIX,
+                               .udiag_states = sock_diag_states(query),
+                               .udiag_show = sock_diag_show(query, shows, COUNT(shows))};
+    return sizeof(struct unix_diag_req);
+}
+
+static void report_gaps(const struct query *query)
+{
+    if (query->needs & SOCKET_PENDING)
+        report_loss(query->report,
+                    "unix: netlink does not list connections that are not accepted yet: these rows "
+                    "are missing");
+}
+
+const struct diag_family unix_diag = {
+    .table = &table_unix,
+    .missing = "the kernel lacks unix_diag",
+    .fields = ALWAYS | SOCKET_QUEUES | SOCKET_UID | SOCKET_VFS | SOCKET_ICONS | SOCKET_MEMORY |
+              SOCKET_SHUTDOWN,
+    .put_request = put_request,
+    .decode = sock_diag_decode_unix,
+    .report_gaps = report_gaps,
+};
