@@ -11,19 +11,19 @@
 
 static const struct personality {
     const char *name; /* matched exactly, as the name it was run by or as the first argument */
-    int (*run)(int argc, char *const argv[]); /* NULL: reserved, this version lacks it */
-    unsigned rights;                          /* all that its listings may need (rights.h) */
+    int (*run)(int argc, char *const argv[]);
+    unsigned rights; /* all that its listings may need (rights.h) */
 } personalities[] = {
     {"netstat", netstat_run, RIGHTS_ALL},
     {"arp", arp_run, 1u << RIGHT_READ},
     {"neigh", neigh_run, 1u << RIGHT_READ},
     {"conntrack", conntrack_run, RIGHTS_ALL},
-    {"ss", NULL, 0},
+    {"ss", ss_run, RIGHTS_ALL},
 };
 
 /* What may follow fastnet, for its completions. */
-static const struct grammar *const words[] = {&netstat_grammar, &arp_grammar, &neigh_grammar,
-                                              &conntrack_grammar, NULL};
+static const struct grammar *const words[] = {&netstat_grammar,   &arp_grammar, &neigh_grammar,
+                                              &conntrack_grammar, &ss_grammar,  NULL};
 
 static const struct personality *find_personality(const char *name)
 {
@@ -43,10 +43,7 @@ static const char *base_name(const char *path)
 static int run(const struct personality *personality, int argc, char *argv[])
 {
     rights_limit(personality->rights);
-    if (personality->run)
-        return personality->run(argc, argv);
-    fprintf(stderr, "fastnet: %s is not part of this version\n", personality->name);
-    return STATUS_REFUSED;
+    return personality->run(argc, argv);
 }
 
 /* netstat ignores operands without a word; a mistyped name of a personality deserves one. */

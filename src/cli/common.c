@@ -244,6 +244,17 @@ int common_parse(struct common *common, const struct grammar *grammar, int argc,
     return *done ? complete(common) : status;
 }
 
+int common_interval(struct common *common, const char *seconds)
+{
+    const double interval = seconds ? strtod(seconds, NULL) : 1;
+
+    if (interval < 0.001 || interval > 1000000)
+        return common_misuse(common, "-c: an interval is 0.001 to 1000000 seconds, not '%s'",
+                             seconds);
+    common->interval_ms = (unsigned)(interval * 1000);
+    return 0;
+}
+
 bool common_uses_columns(const struct common *common)
 {
     return common->format != FORMAT_PLAIN || common->columns || common->count_by;

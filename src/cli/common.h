@@ -48,6 +48,10 @@ int common_misuse(const struct common *common, const char *format, ...)
 int common_misuse_typed(const struct common *common, const char *option, const char *what,
                         const char *typed, size_t length);
 
+/* Takes the argument of -c: seconds between two passes, one if it is NULL. Returns 0 or a status.
+ */
+int common_interval(struct common *common, const char *seconds);
+
 /* Whether an option asks for rows in columns, and not in the personality's own layout. */
 bool common_uses_columns(const struct common *common);
 

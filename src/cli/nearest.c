@@ -50,10 +50,8 @@ static size_t distance(const char *a, size_t a_length, const char *b, size_t b_l
     return before[b_length];
 }
 
-void nearest_offer(struct nearest *nearest, const char *word)
+static void offer(struct nearest *nearest, const char *word, size_t length)
 {
-    const size_t length = strlen(word);
-
     if (length > WORD_MAX || nearest->length > WORD_MAX)
         return;
     const size_t found = distance(nearest->typed, nearest->length, word, length);
@@ -61,4 +59,19 @@ void nearest_offer(struct nearest *nearest, const char *word)
         return;
     nearest->distance = found;
     nearest->word = word;
+    nearest->word_length = length;
+}
+
+void nearest_offer(struct nearest *nearest, const char *word)
+{
+    offer(nearest, word, strlen(word));
+}
+
+void nearest_offer_words(struct nearest *nearest, const char *words)
+{
+    while (*words) {
+        const size_t length = strcspn(words, " ");
+        offer(nearest, words, length);
+        words += length + (words[length] == ' ');
+    }
 }

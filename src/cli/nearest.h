@@ -8,6 +8,7 @@ struct nearest {
     const char *typed; /* length bytes */
     size_t length;
     const char *word; /* the best so far, or NULL; borrowed */
+    size_t word_length;
     size_t distance;
 };
 
@@ -15,5 +16,7 @@ struct nearest {
 struct nearest nearest_to(const char *typed, size_t length);
 
 void nearest_offer(struct nearest *nearest, const char *word);
+/* Each of these words, separated by blanks. */
+void nearest_offer_words(struct nearest *nearest, const char *words);
 
 #endif

@@ -37,13 +37,15 @@ struct grammar {
     void (*hint)(const char *program);
 };
 
-extern const struct grammar netstat_grammar, arp_grammar, neigh_grammar, conntrack_grammar;
+extern const struct grammar netstat_grammar, arp_grammar, neigh_grammar, conntrack_grammar,
+    ss_grammar;
 
 /* argv[0] is the name for messages. They return the exit status. */
 int netstat_run(int argc, char *const argv[]);
 int arp_run(int argc, char *const argv[]);
 int neigh_run(int argc, char *const argv[]);
 int conntrack_run(int argc, char *const argv[]);
+int ss_run(int argc, char *const argv[]);
 
 /* Without the name of a personality. words: what could stand in its place, NULL behind the last. */
 int fastnet_run(int argc, char *const argv[], const struct grammar *const *words);

@@ -14,6 +14,8 @@
 #include "cli/neigh/neigh.h"
 #include "cli/netstat/netstat.h"
 #include "cli/personality.h"
+#include "cli/ss/ss.h"
+#include "cli/ss/ss_tables.h"
 #include "fastnet/array.h"
 #include "fuzz.h"
 
@@ -188,6 +190,26 @@ static void take_by_others(int count, char *const words[])
     require(status || done || !neigh.proxies || !neigh.has_states);
 }
 
+/* Whatever is selected are tables that there are, and the listing has room for them. */
+static void parse_ss(int count, char *const words[])
+{
+    static struct ss_tables tables;
+    struct ss_options options = {.numeric = false};
+    bool done = false;
+    int status = ss_parse(&options, count, words, &done);
+
+    require((status >= STATUS_OK && status <= STATUS_REFUSED) || status == STATUS_SS_MISUSE);
+    require(options.word_count <= (size_t)count);
+    if (status == STATUS_OK && !done) {
+        require(options.selection.tables && options.selection.families);
+        require(options.selection.states && !(options.selection.states & ~SS_STATES_ALL));
+        ss_choose_tables(&tables, &options);
+        require(tables.count <= COUNT(tables.tables));
+        resolve(&options.common, &kind_socket);
+    }
+    ss_options_finish(&options);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static char program[] = "program";
@@ -202,6 +224,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     parse_netstat(count, words);
     parse_conntrack(count, words);
     take_by_others(count, words);
+    parse_ss(count, words);
     free(text);
     return 0;
 }

@@ -96,8 +96,8 @@ const struct grammar netstat_grammar = {
     .usage = "[OPTION]...",
     .about = "What this machine is talking to: its sockets, as netstat lists them.",
     .notes = "fastnet arp, neigh and conntrack list neighbours and flows: see their --help.\n"
-             "fastnet netstat is the same as fastnet, but leaves blanks in names as they are.\n"
-             "ss is not part of this version.",
+             "fastnet ss lists sockets of every family, with the filters of ss.\n"
+             "fastnet netstat is the same as fastnet, but leaves blanks in names as they are.",
     .page = "fastnet(8)",
     .version = "lists as netstat of net-tools 2.10 does; backends: sock_diag netlink, /proc/net",
 };
@@ -168,18 +168,6 @@ static int take_families(struct netstat_options *options, const char *names)
     }
 }
 
-static int take_interval(struct netstat_options *options, const char *seconds)
-{
-    double interval = seconds ? strtod(seconds, NULL) : 1;
-
-    options->continuous = true;
-    if (interval < 0.001 || interval > 1000000)
-        return common_misuse(&options->common,
-                             "-c: an interval is 0.001 to 1000000 seconds, not '%s'", seconds);
-    options->common.interval_ms = (unsigned)(interval * 1000);
-    return 0;
-}
-
 static int take_other_table(struct netstat_options *options, int id)
 {
     if (id == 'g' && options->other_tables) /* -g gives way to the others */
@@ -232,7 +220,8 @@ static int take_option(const struct option *option, const char *argument, void *
     case 'x':
         return take_families(options, "unix");
     case 'c':
-        return take_interval(options, argument);
+        options->continuous = true;
+        return common_interval(&options->common, argument);
     case 'e':
         options->extended = true;
         options->extend++;

@@ -1,0 +1,359 @@
+#include "cli/ss/ss.h"
+
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "cli/nearest.h"
+#include "cli/personality.h"
+#include "fastnet/array.h"
+#include "fastnet/proc_tree.h"
+
+enum {
+    OPTION_FAMILY = 256, /* --vsock and its kin: the option's name is the family's */
+    OPTION_SS_VERSION,
+    OPTION_TIPCINFO,
+    OPTION_TOS,
+    OPTION_CGROUP,
+    OPTION_SOCKOPT,
+    OPTION_BPF_MAPS,
+    OPTION_BPF_MAP_ID,
+    OPTION_DELTA,
+};
+
+enum { WHICH, SHOW, FROM, OTHER };
+static const char *const groups[] = {"Which sockets", "How they are shown",
+                                     "Where they are read, and the filter", "About fastnet"};
+
+#define SETS(of_ss) .member = offsetof(struct ss_options, of_ss)
+
+/* In the order of ss: it shows in the message about an ambiguous abbreviation. */
+static const struct option options_table[] = {
+    OPTION('n', "numeric", SHOW, "no names of services, and rates as plain bits per second",
+           SETS(numeric)),
+    OPTION('r', "resolve", SHOW, "names of hosts", SETS(resolve)),
+    OPTION('o', "options", SHOW, "timers", SETS(timers)),
+    OPTION('e', "extended", SHOW, "timers, user, inode, cookie, mark, cgroup", SETS(extended)),
+    OPTION('m', "memory", SHOW, "memory of the socket", SETS(memory)),
+    OPTION('i', "info", SHOW, "what TCP, MPTCP and SCTP know of the connection", SETS(info)),
+    OPTION('p', "processes", SHOW, "processes that hold the socket open", SETS(processes)),
+    /* also the beginning of the name above, as in ss, and with an argument a filter */
+    OPTION_ROW('p', 0, "process", SHOW, NULL, .argument = ARGUMENT_ATTACHED, .columns = "process"),
+    OPTION('T', "threads", SHOW, "... and their threads", SETS(threads)),
+    OPTION('b', "bpf", SHOW, "timers, and filters of packet sockets", SETS(filters)),
+    OPTION('E', "events", WHICH, "sockets as they are closed (not in this version)"),
+    OPTION('d', "dccp", WHICH, "DCCP"),
+    OPTION('t', "tcp", WHICH, "TCP"),
+    OPTION('S', "sctp", WHICH, "SCTP"),
+    OPTION('u', "udp", WHICH, "UDP"),
+    OPTION('w', "raw", WHICH, "raw sockets"),
+    OPTION('x', "unix", WHICH, "unix sockets"),
+    LONG(OPTION_FAMILY, "tipc", WHICH, "TIPC"),
+    LONG(OPTION_FAMILY, "vsock", WHICH, "vsock, to virtual machines and back"),
+    OPTION('a', "all", WHICH, "in all states"),
+    OPTION('l', "listening", WHICH, "listening and unconnected sockets only"),
+    OPTION('B', "bound-inactive", WHICH, "TCP sockets that are bound, but not connected"),
+    OPTION('4', "ipv4", WHICH, "IPv4"),
+    OPTION('6', "ipv6", WHICH, "IPv6"),
+    OPTION('0', "packet", WHICH, "packet sockets"),
+    OPTION('f', "family", WHICH, "by family", TAKES("FAMILY"), OF(ss_family_names)),
+    OPTION('A', "socket", WHICH, "by tables; ! removes one", TAKES("[!]TABLE,..."),
+           OF(ss_query_names)),
+    OPTION_ROW('A', 0, "query", WHICH, "the same", TAKES("[!]TABLE,..."), OF(ss_query_names)),
+    OPTION('s', "summary", SHOW, "how many sockets there are", SETS(summary)),
+    OPTION('D', "diag", FROM, "the kernel's answers about TCP to a file (not in this version)",
+           TAKES("FILE")),
+    OPTION('F', "filter", FROM, "more of the filter from a file, - for stdin", TAKES("FILE")),
+    OPTION_ROW(OPTION_SS_VERSION, 'V', "version", OTHER, "version"),
+    OPTION_ROW(OPTION_SS_VERSION, 'v', NULL, OTHER, "the same"),
+    OPTION('h', "help", OTHER, "this help"),
+    OPTION('Z', "context", SHOW, "SELinux contexts of processes (not supported)"),
+    OPTION('z', "contexts", SHOW, "... and of sockets (not supported)"),
+    OPTION('N', "net", FROM, "in a network namespace (not in this version)", TAKES("NAME")),
+    LONG(OPTION_TIPCINFO, "tipcinfo", SHOW, "more about TIPC sockets", SETS(tipcinfo)),
+    LONG(OPTION_TOS, "tos", SHOW, "type of service, traffic class and priority", SETS(tos)),
+    LONG(OPTION_CGROUP, "cgroup", SHOW, "control group", SETS(cgroup)),
+    OPTION('K', "kill", WHICH, "close sockets (refused: use ss of iproute2)"),
+    OPTION('H', "no-header", SHOW, "no heading line", SETS(common.no_header)),
+    OPTION('Q', "no-queues", SHOW, "no columns of the queues", SETS(no_queues)),
+    LONG(OPTION_FAMILY, "xdp", WHICH, "XDP"),
+    OPTION('M', "mptcp", WHICH, "MPTCP"),
+    OPTION('O', "oneline", SHOW, "one line for each socket", SETS(one_line)),
+    LONG(OPTION_SOCKOPT, "inet-sockopt", SHOW, "options of sockets of IP", SETS(sockopts)),
+    LONG(OPTION_BPF_MAPS, "bpf-maps", SHOW, "what BPF programs keep for each socket",
+         SETS(storages)),
+    LONG(OPTION_BPF_MAP_ID, "bpf-map-id", SHOW, "... of one map (not in this version)",
+         TAKES("ID")),
+};
+
+static const struct option_table ss_table = {groups, COUNT(groups), options_table,
+                                             COUNT(options_table)};
+
+/* In a table of its own, so that no abbreviation of ss's own options becomes ambiguous. */
+static const char *const own_groups[] = {"Again and again"};
+static const struct option own_options[] = {
+    OPTION('c', "continuous", 0, "repeat every second, or every SECONDS",
+           .argument = ARGUMENT_INTERVAL, .metavar = "[SECONDS]"),
+    LONG(OPTION_DELTA, "delta", 0, "with -c: rates per second", SETS(common.delta)),
+};
+static const struct option_table own_table = {own_groups, 1, own_options, COUNT(own_options)};
+
+const struct grammar ss_grammar = {
+    .name = "ss",
+    .help = "sockets of every family, as ss lists them",
+    .tables = {&ss_table, &own_table, &filters_of_sockets, &common_options},
+    .kind = &kind_socket,
+    .usage = "[OPTION]... [state STATE | exclude STATE]... [FILTER]",
+    .about = "What this machine is talking to: its sockets, as ss lists them.",
+    .notes = "FILTER: src HOST, dst HOST, sport PORT, dport PORT, dev NAME, fwmark MARK[/MASK],\n"
+             "cgroup PATH and autobound, with = != < > <= >=, joined by and, or, not, ( and ).\n"
+             "It is read from left to right: and binds no closer than or.",
+    .page = "fastnet-ss(8)",
+    .version = "lists as ss of iproute2 7.1 does; backends: sock_diag netlink, /proc/net",
+    .misuse = STATUS_SS_MISUSE,
+};
+
+/* --- Options ---------------------------------------------------------------------------------- */
+
+static int print_version(const struct common *common)
+{
+    struct page page;
+    int status;
+
+    /* the word behind the dash is what programs look for */
+    fprintf(page_open(&page), "ss utility, iproute2-7.1.0 (fastnet " FASTNET_VERSION ")\n");
+    status = page_finish(&page, common->program);
+    return status ? status : OPTIONS_ANSWERED;
+}
+
+static int refuse(const struct ss_options *options, const struct option *option,
+                  const char *instead)
+{
+    fprintf(stderr, "%s: -%c (--%s) %s\n", options->common.program, option->letter, option->name,
+            instead);
+    return STATUS_REFUSED;
+}
+
+static int refuse_absent(const struct ss_options *options, const struct option *option)
+{
+    fprintf(stderr, "%s: --%s is not part of this version\n", options->common.program,
+            option->name);
+    return STATUS_REFUSED;
+}
+
+static int refuse_namespace(const struct ss_options *options, const char *name)
+{
+    char typed[TYPED_MAX];
+
+    options_typed(typed, name, strlen(name));
+    fprintf(stderr, "%s: --net is not part of this version: use ip netns exec '%s' ss ...\n",
+            options->common.program, typed);
+    return STATUS_REFUSED;
+}
+
+/* In the words of ss where it would say them. Where it shows contexts, fastnet cannot. */
+static int refuse_contexts(const char *program)
+{
+    if (proc_tree_has("/sys/fs", "selinux/enforce"))
+        fprintf(stderr, "%s: SELinux contexts are not supported\n", program);
+    else
+        fprintf(stderr, "%s: SELinux is not enabled.\n", program);
+    return STATUS_FAILURE;
+}
+
+/* What was typed is none of these words. */
+static int fail_word(const struct ss_options *options, const char *what, const char *typed,
+                     size_t length, const char *words)
+{
+    struct nearest nearest = nearest_to(typed, length);
+    char text[TYPED_MAX];
+
+    nearest_offer_words(&nearest, words);
+    options_typed(text, typed, length);
+    if (nearest.word)
+        return common_misuse(&options->common, "no %s '%s'; did you mean %.*s?", what, text,
+                             (int)nearest.word_length, nearest.word);
+    return common_misuse(&options->common, "no %s '%s'; there are: %s", what, text, words);
+}
+
+static int take_family(struct ss_options *options, const char *name)
+{
+    if (ss_select_family_named(&options->selection, name))
+        return 0;
+    return fail_word(options, "family", name, strlen(name), ss_family_names);
+}
+
+static int take_query(struct ss_options *options, const char *list)
+{
+    const char *wrong = ss_select_query(&options->selection, list);
+
+    if (!wrong)
+        return 0;
+    wrong += *wrong == '!';
+    return fail_word(options, "table", wrong, strcspn(wrong, ","), ss_query_names);
+}
+
+static int take_filter_file(struct ss_options *options, const char *path)
+{
+    if (options->filter_file)
+        return common_misuse(&options->common, "-F: more than one file");
+    options->filter_file = path;
+    return 0;
+}
+
+static int take_process(struct ss_options *options, const struct option *option, const char *names)
+{
+    if (!names)
+        options->processes = true;
+    else if (!filters_take(&options->common.filters, option, names))
+        return common_misuse(&options->common, "--process: more than %d filters", FILTERS_MAX);
+    return 0;
+}
+
+static int take_word(struct ss_options *options, const char *word)
+{
+    options->words[options->word_count++] = word;
+    return 0;
+}
+
+static int take_option(const struct option *option, const char *argument, void *arg)
+{
+    enum { LISTENING = 1 << TCP_LISTEN | 1 << TCP_CLOSE };
+    static const struct {
+        char letter;
+        enum ss_table table;
+    } tables[] = {{'d', SS_DCCP}, {'t', SS_TCP}, {'S', SS_SCTP},
+                  {'u', SS_UDP},  {'w', SS_RAW}, {'M', SS_MPTCP}};
+    struct ss_options *options = arg;
+    struct ss_selection *selection = &options->selection;
+
+    for (size_t i = 0; i < COUNT(tables); i++)
+        if (tables[i].letter == option->id) {
+            ss_select_table(selection, tables[i].table);
+            return 0;
+        }
+    switch (option->id) {
+    case OPTION_OPERAND:
+        return take_word(options, argument);
+    case OPTION_FAMILY:
+        return take_family(options, option->name);
+    case 'f':
+        return take_family(options, argument);
+    case 'x':
+        return take_family(options, "unix");
+    case '4':
+        return take_family(options, "inet");
+    case '6':
+        return take_family(options, "inet6");
+    case '0':
+        return take_family(options, "link");
+    case 'A':
+        return take_query(options, argument);
+    case 'a':
+        ss_select_states(selection, SS_STATES_ALL);
+        return 0;
+    case 'l':
+        ss_select_states(selection, LISTENING);
+        return 0;
+    case 'B':
+        ss_select_states(selection, UINT32_C(1) << SS_STATE_BOUND_INACTIVE);
+        return 0;
+    case 'p':
+        return take_process(options, option, argument);
+    case 'F':
+        return take_filter_file(options, argument);
+    case 'c':
+        options->continuous = true;
+        return common_interval(&options->common, argument);
+    case 'K':
+        return refuse(options, option,
+                      "closes sockets, but fastnet only reads: use ss -K of iproute2");
+    case 'N':
+        return refuse_namespace(options, argument);
+    case 'D':
+    case 'E':
+    case OPTION_BPF_MAP_ID:
+        return refuse_absent(options, option);
+    case 'Z':
+    case 'z':
+        return refuse_contexts(options->common.program);
+    case OPTION_SS_VERSION:
+        return print_version(&options->common);
+    default:
+        return 0;
+    }
+}
+
+/* --- States, which stand before the filter ---------------------------------------------------- */
+
+static int take_state(struct ss_options *options, const char *name, bool excluded)
+{
+    if (ss_select_state_named(&options->selection, name, excluded))
+        return 0;
+    return fail_word(options, "state", name, strlen(name), ss_state_names);
+}
+
+static int take_states(struct ss_options *options)
+{
+    const char **words = options->words;
+    size_t at = 0;
+    int status = 0;
+
+    while (!status && at < options->word_count) {
+        const bool wanted = strcmp(words[at], "state") == 0;
+        if (!wanted && strcmp(words[at], "exclude") != 0 && strcmp(words[at], "excl") != 0)
+            break;
+        if (at + 1 == options->word_count)
+            return common_misuse(&options->common, "a state must follow %s: %s", words[at],
+                                 ss_state_names);
+        status = take_state(options, words[at + 1], !wanted);
+        at += 2;
+    }
+    options->word_count -= at;
+    memmove(words, words + at, options->word_count * sizeof *words);
+    return status;
+}
+
+/* --- Both ------------------------------------------------------------------------------------- */
+
+/* No table left is no mistake for ss, but deserves a word. */
+static bool selects_nothing(const struct ss_options *options)
+{
+    const struct ss_selection *selection = &options->selection;
+
+    if (selection->tables)
+        return false;
+    fprintf(stderr, "%s: no socket tables to show with such filter.\n", options->common.program);
+    return true;
+}
+
+int ss_parse(struct ss_options *options, int argc, char *const argv[], bool *done)
+{
+    const struct common *common = &options->common;
+    int status;
+
+    options->words = calloc((size_t)argc, sizeof *options->words);
+    if (!options->words) {
+        fprintf(stderr, "%s: out of memory\n", argv[0]);
+        return STATUS_FAILURE;
+    }
+    status = common_parse(&options->common, &ss_grammar, argc, argv, take_option, options, done);
+    if (status || *done)
+        return status;
+    if (common->delta && !options->continuous)
+        return common_misuse(common, "--delta needs -c");
+    status = take_states(options);
+    if (status)
+        return status;
+    ss_selection_complete(&options->selection);
+    *done = selects_nothing(options);
+    return 0;
+}
+
+void ss_options_finish(struct ss_options *options)
+{
+    free(options->words);
+    options->words = NULL;
+}

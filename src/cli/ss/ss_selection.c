@@ -1,0 +1,264 @@
+/* Sources: ss(8), and what ss of iproute2 7.1 lists. */
+#include "cli/ss/ss_selection.h"
+
+#include <linux/tipc.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+
+#include "fastnet/array.h"
+
+#define STATE(state) (UINT32_C(1) << (state))
+#define CLOSED       STATE(TCP_CLOSE)
+#define CONNECTED                                                                                  \
+    (SS_STATES_ALL & ~(STATE(TCP_LISTEN) | CLOSED | STATE(TCP_TIME_WAIT) | STATE(TCP_SYN_RECV)))
+#define DATAGRAMS      STATE(TCP_ESTABLISHED)
+#define TIPC           (STATE(TCP_ESTABLISHED) | STATE(TCP_LISTEN) | CLOSED)
+#define TABLE(table)   (UINT32_C(1) << (table))
+#define FAMILY(family) (UINT64_C(1) << (family))
+#define INET           FAMILY(AF_INET) | FAMILY(AF_INET6)
+
+/* What a table is without further options. */
+static const struct {
+    uint64_t families;
+    uint32_t states;
+} of_table[SS_TABLES] = {
+    [SS_NETLINK] = {FAMILY(AF_NETLINK), CLOSED},
+    [SS_PACKET_RAW] = {FAMILY(AF_PACKET), CLOSED},
+    [SS_PACKET_DGRAM] = {FAMILY(AF_PACKET), CLOSED},
+    [SS_UNIX_STREAM] = {FAMILY(AF_UNIX), CONNECTED},
+    [SS_UNIX_DGRAM] = {FAMILY(AF_UNIX), CLOSED},
+    [SS_UNIX_SEQPACKET] = {FAMILY(AF_UNIX), CONNECTED},
+    [SS_RAW] = {INET, DATAGRAMS},
+    [SS_UDP] = {INET, DATAGRAMS},
+    [SS_TCP] = {INET, CONNECTED},
+    [SS_DCCP] = {INET, CONNECTED},
+    [SS_SCTP] = {INET, CONNECTED},
+    [SS_VSOCK_STREAM] = {FAMILY(AF_VSOCK), CONNECTED},
+    [SS_VSOCK_DGRAM] = {FAMILY(AF_VSOCK), CONNECTED},
+    [SS_TIPC] = {FAMILY(AF_TIPC), TIPC},
+    [SS_XDP] = {FAMILY(AF_XDP), CLOSED},
+    [SS_MPTCP] = {INET, CONNECTED},
+};
+
+/* What a family is without further options, in the order of the numbers. */
+static const struct {
+    const char *name; /* of -f; NULL: it has none */
+    uint8_t family;
+    uint32_t tables, states;
+} families[] = {
+    {"unix", AF_UNIX, SS_TABLES_UNIX, CONNECTED},
+    {"inet", AF_INET, SS_TABLES_INET, CONNECTED},
+    {"inet6", AF_INET6, SS_TABLES_INET, CONNECTED},
+    {"netlink", AF_NETLINK, TABLE(SS_NETLINK), CLOSED},
+    {"link", AF_PACKET, SS_TABLES_PACKET, CLOSED},
+    {"tipc", AF_TIPC, TABLE(SS_TIPC), TIPC},
+    {"vsock", AF_VSOCK, SS_TABLES_VSOCK, CONNECTED},
+    {"xdp", AF_XDP, TABLE(SS_XDP), CLOSED},
+};
+const char ss_family_names[] = "inet inet6 link unix netlink vsock tipc xdp";
+
+/* --- Tables and families ---------------------------------------------------------------------- */
+
+static void add_tables(struct ss_selection *selection, uint32_t tables)
+{
+    for (size_t i = 0; i < SS_TABLES; i++)
+        if (tables >> i & 1)
+            selection->defaults |= of_table[i].states;
+    selection->tables |= tables;
+    selection->chosen = true;
+}
+
+void ss_select_table(struct ss_selection *selection, enum ss_table table)
+{
+    add_tables(selection, TABLE(table));
+    selection->named |= TABLE(table);
+}
+
+void ss_select_family(struct ss_selection *selection, uint8_t family)
+{
+    for (size_t i = 0; i < COUNT(families); i++)
+        if (families[i].family == family) {
+            selection->defaults |= families[i].states;
+            if (families[i].tables != SS_TABLES_INET)
+                selection->named |= families[i].tables;
+        }
+    selection->families |= FAMILY(family);
+    selection->preferred = family;
+    selection->chosen = true;
+}
+
+bool ss_select_family_named(struct ss_selection *selection, const char *name)
+{
+    for (size_t i = 0; i < COUNT(families); i++)
+        if (strcmp(families[i].name, name) == 0) {
+            ss_select_family(selection, families[i].family);
+            return true;
+        }
+    return false;
+}
+
+void ss_select_only_family(struct ss_selection *selection, uint8_t family)
+{
+    selection->families = FAMILY(family);
+    selection->preferred = family;
+}
+
+static const struct query_name {
+    const char *name;
+    uint32_t tables;
+} query_names[] = {
+    {"all", (UINT32_C(1) << SS_TABLES) - 1 - TABLE(SS_TIPC)},
+    {"inet", SS_TABLES_INET},
+    {"tcp", TABLE(SS_TCP)},
+    {"mptcp", TABLE(SS_MPTCP)},
+    {"udp", TABLE(SS_UDP)},
+    {"raw", TABLE(SS_RAW)},
+    {"unix", SS_TABLES_UNIX},
+    {"unix_stream", TABLE(SS_UNIX_STREAM)},
+    {"u_str", TABLE(SS_UNIX_STREAM)},
+    {"unix_dgram", TABLE(SS_UNIX_DGRAM)},
+    {"u_dgr", TABLE(SS_UNIX_DGRAM)},
+    {"unix_seqpacket", TABLE(SS_UNIX_SEQPACKET)},
+    {"u_seq", TABLE(SS_UNIX_SEQPACKET)},
+    {"packet", SS_TABLES_PACKET},
+    {"packet_raw", TABLE(SS_PACKET_RAW)},
+    {"p_raw", TABLE(SS_PACKET_RAW)},
+    {"packet_dgram", TABLE(SS_PACKET_DGRAM)},
+    {"p_dgr", TABLE(SS_PACKET_DGRAM)},
+    {"netlink", TABLE(SS_NETLINK)},
+    {"dccp", TABLE(SS_DCCP)},
+    {"sctp", TABLE(SS_SCTP)},
+    {"tipc", TABLE(SS_TIPC)},
+    {"vsock", SS_TABLES_VSOCK},
+    {"vsock_stream", TABLE(SS_VSOCK_STREAM)},
+    {"v_str", TABLE(SS_VSOCK_STREAM)},
+    {"vsock_dgram", TABLE(SS_VSOCK_DGRAM)},
+    {"v_dgr", TABLE(SS_VSOCK_DGRAM)},
+    {"xdp", TABLE(SS_XDP)},
+};
+const char ss_query_names[] =
+    "all inet tcp mptcp udp raw unix unix_stream unix_dgram unix_seqpacket packet packet_raw "
+    "packet_dgram netlink dccp sctp tipc vsock vsock_stream vsock_dgram xdp";
+
+/* The tables of a word, length bytes; 0: there is no such word. */
+static uint32_t query_tables(const char *word, size_t length)
+{
+    for (size_t i = 0; i < COUNT(query_names); i++)
+        if (strlen(query_names[i].name) == length && memcmp(query_names[i].name, word, length) == 0)
+            return query_names[i].tables;
+    return 0;
+}
+
+/* The groups of tables whose absence is no loss: their names stand for whatever there is. */
+static bool is_group(uint32_t tables)
+{
+    return tables & (tables - 1) && tables != SS_TABLES_PACKET && tables != SS_TABLES_VSOCK;
+}
+
+const char *ss_select_query(struct ss_selection *selection, const char *list)
+{
+    if (!selection->queried) {
+        selection->tables = 0;
+        selection->states = selection->states ? selection->states : CONNECTED;
+        selection->queried = selection->chosen = true;
+    }
+    for (;;) {
+        const size_t length = strcspn(list, ",");
+        const bool removed = *list == '!';
+        const uint32_t tables = query_tables(list + removed, length - removed);
+        if (!tables)
+            return list;
+        if (removed)
+            selection->tables &= ~tables;
+        else
+            add_tables(selection, tables);
+        if (!removed && !is_group(tables))
+            selection->named |= tables;
+        if (!list[length])
+            return NULL;
+        list += length + 1;
+    }
+}
+
+/* --- States ----------------------------------------------------------------------------------- */
+
+void ss_select_states(struct ss_selection *selection, uint32_t states)
+{
+    selection->states = states;
+}
+
+static const struct {
+    const char *name;
+    uint32_t states;
+} states[] = {
+    {"established", STATE(TCP_ESTABLISHED)},
+    {"syn-sent", STATE(TCP_SYN_SENT)},
+    {"syn-recv", STATE(TCP_SYN_RECV)},
+    {"syn-rcv", STATE(TCP_SYN_RECV)},
+    {"fin-wait-1", STATE(TCP_FIN_WAIT1)},
+    {"fin-wait-2", STATE(TCP_FIN_WAIT2)},
+    {"time-wait", STATE(TCP_TIME_WAIT)},
+    {"unconnected", CLOSED},
+    {"close", CLOSED},
+    {"closed", CLOSED},
+    {"close-wait", STATE(TCP_CLOSE_WAIT)},
+    {"last-ack", STATE(TCP_LAST_ACK)},
+    {"listening", STATE(TCP_LISTEN)},
+    {"closing", STATE(TCP_CLOSING)},
+    {"bound-inactive", STATE(SS_STATE_BOUND_INACTIVE)},
+    {"all", SS_STATES_ALL},
+    {"connected", SS_STATES_ALL & ~(CLOSED | STATE(TCP_LISTEN))},
+    {"synchronized", SS_STATES_ALL & ~(CLOSED | STATE(TCP_LISTEN) | STATE(TCP_SYN_SENT))},
+    {"bucket", STATE(TCP_SYN_RECV) | STATE(TCP_TIME_WAIT)},
+    {"big", SS_STATES_ALL & ~(STATE(TCP_SYN_RECV) | STATE(TCP_TIME_WAIT))},
+};
+const char ss_state_names[] =
+    "established syn-sent syn-recv fin-wait-1 fin-wait-2 time-wait unconnected close-wait last-ack "
+    "listening closing bound-inactive all connected synchronized bucket big";
+
+/* The first `state` starts from no state, the first `exclude` from all. */
+bool ss_select_state_named(struct ss_selection *selection, const char *name, bool excluded)
+{
+    size_t i = 0;
+
+    while (i < COUNT(states) && strcasecmp(states[i].name, name) != 0)
+        i++;
+    if (i == COUNT(states))
+        return false;
+    if (!selection->restricted)
+        selection->states = excluded ? SS_STATES_ALL : 0;
+    selection->restricted = true;
+    if (excluded)
+        selection->states &= ~states[i].states;
+    else
+        selection->states |= states[i].states;
+    return true;
+}
+
+/* --- What was not named ----------------------------------------------------------------------- */
+
+/* A table gets its families unless one of them was named; then a family gets its tables. */
+static void merge_defaults(struct ss_selection *selection)
+{
+    for (size_t i = 0; i < SS_TABLES; i++)
+        if (selection->tables >> i & 1 && !(of_table[i].families & selection->families))
+            selection->families |= of_table[i].families;
+    for (size_t i = 0; i < COUNT(families); i++)
+        if (selection->families & FAMILY(families[i].family) &&
+            !(families[i].tables & selection->tables))
+            selection->tables |= families[i].tables;
+}
+
+void ss_selection_complete(struct ss_selection *selection)
+{
+    if (!selection->chosen) {
+        selection->states = selection->states ? selection->states : CONNECTED;
+        add_tables(selection, query_names[0].tables);
+    }
+    /* a filter of states that leaves none is no filter, as in ss */
+    if (!selection->states)
+        selection->states = selection->defaults;
+    merge_defaults(selection);
+}

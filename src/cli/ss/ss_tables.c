@@ -1,0 +1,143 @@
+#include "cli/ss/ss_tables.h"
+
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include "fastnet/array.h"
+
+#define MISSING(name) "the kernel has no " name " sockets"
+
+/* One table of the kernel, or one of IPv4 and one of IPv6, in the order of the output. */
+static const struct source {
+    uint32_t tables; /* which of ss's tables its rows belong to */
+    uint8_t family;  /* AF_INET: IPv6, too */
+    const struct table *table, *table6;
+    const char *missing;
+} sources[] = {
+    {1 << SS_NETLINK, AF_NETLINK, NULL, NULL, MISSING("netlink")},
+    {SS_TABLES_PACKET, AF_PACKET, NULL, NULL, MISSING("packet")},
+    {SS_TABLES_UNIX, AF_UNIX, &table_unix, NULL, MISSING("unix")},
+    {1 << SS_RAW, AF_INET, &table_raw, &table_raw6, MISSING("raw")},
+    {1 << SS_UDP, AF_INET, &table_udp, &table_udp6, MISSING("UDP")},
+    {1 << SS_TCP, AF_INET, &table_tcp, &table_tcp6, MISSING("TCP")},
+    {1 << SS_DCCP, AF_INET, NULL, NULL, MISSING("DCCP")},
+    {1 << SS_SCTP, AF_INET, NULL, NULL, MISSING("SCTP")},
+    {SS_TABLES_VSOCK, AF_VSOCK, NULL, NULL, MISSING("vsock")},
+    {1 << SS_TIPC, AF_TIPC, NULL, NULL, MISSING("TIPC")},
+    {1 << SS_XDP, AF_XDP, NULL, NULL, MISSING("XDP")},
+    {1 << SS_MPTCP, AF_INET, NULL, NULL, MISSING("MPTCP")},
+};
+
+/* --- Which rows ------------------------------------------------------------------------------- */
+
+/* Types of sockets, bits 1 << SOCK_*, of tables that are told apart by them. */
+static uint64_t types_of(uint32_t tables)
+{
+    static const uint8_t types[SS_TABLES] = {
+        [SS_PACKET_RAW] = SOCK_RAW,           [SS_PACKET_DGRAM] = SOCK_DGRAM,
+        [SS_UNIX_STREAM] = SOCK_STREAM,       [SS_UNIX_DGRAM] = SOCK_DGRAM,
+        [SS_UNIX_SEQPACKET] = SOCK_SEQPACKET, [SS_VSOCK_STREAM] = SOCK_STREAM,
+        [SS_VSOCK_DGRAM] = SOCK_DGRAM,
+    };
+    uint64_t bits = 0;
+
+    for (size_t i = 0; i < COUNT(types); i++)
+        if (tables >> i & 1 && types[i])
+            bits |= UINT64_C(1) << types[i];
+    return bits;
+}
+
+/*
+ * Of sockets that are bound, but not connected, the kernel says that they are closed
+ * (net/ipv4/inet_diag.c). Other closed sockets of these protocols are in no table.
+ */
+static uint64_t states_of(const struct source *source, const struct ss_selection *selection)
+{
+    const uint32_t with_inactive = 1 << SS_TCP | 1 << SS_MPTCP;
+    const bool inactive = selection->states >> SS_STATE_BOUND_INACTIVE & 1;
+
+    if (source->tables & with_inactive && inactive)
+        return selection->states | UINT64_C(1) << TCP_CLOSE;
+    return selection->states;
+}
+
+/* Sockets of these families have no state: ss calls all of them closed. */
+static bool is_stateless(const struct source *source)
+{
+    return source->family == AF_NETLINK || source->family == AF_PACKET || source->family == AF_XDP;
+}
+
+static const struct predicate *choose_rows(struct predicate_tree *where,
+                                           const struct source *source,
+                                           const struct ss_selection *selection)
+{
+    const uint32_t wanted = selection->tables & source->tables;
+
+    *where = (struct predicate_tree){.count = 0};
+    if (wanted != source->tables)
+        predicate_tree_add(where, &where->whole,
+                           predicate_one_of(field_named(&kind_socket, "type"), types_of(wanted)));
+    if (selection->states != SS_STATES_ALL && !is_stateless(source))
+        predicate_tree_add(
+            where, &where->whole,
+            predicate_one_of(field_named(&kind_socket, "state"), states_of(source, selection)));
+    return predicate_of(where);
+}
+
+/* --- Which tables ----------------------------------------------------------------------------- */
+
+static bool is_wanted(const struct source *source, const struct ss_selection *selection)
+{
+    const uint64_t families =
+        ss_family(source->family) | (source->family == AF_INET ? ss_family(AF_INET6) : 0);
+
+    return ss_selects(selection, source->tables) && selection->families & families &&
+           (!is_stateless(source) || selection->states >> TCP_CLOSE & 1);
+}
+
+/* Whether something that may be asked reads the table. */
+static bool is_readable(const struct table *table, const struct common *common)
+{
+    const enum backend_choice choice = common->proc_root ? BACKEND_PROC : common->backend;
+
+    for (size_t i = 0; i < backend_count; i++)
+        if (backends[i]->fields(table) && (!choice || backends[i]->source == choice))
+            return true;
+    return false;
+}
+
+/* Says so if a table that was named is missing. Others are listed where there are any. */
+static void add_table(struct ss_tables *tables, const struct source *source,
+                      const struct table *table, const struct predicate *where,
+                      const struct ss_options *options)
+{
+    const bool named = options->selection.named & source->tables;
+
+    if (!named && (!table || !is_readable(table, &options->common)))
+        return;
+    tables->tables[tables->count++] = (struct listing_table){
+        .table = table,
+        .where = where,
+        .missing = named ? source->missing : NULL,
+        .if_missing = named ? MISSING_COSTS_STATUS : MISSING_IS_NOTED,
+    };
+}
+
+/* Both families have one predicate, because TCP's tables can be read as one. */
+void ss_choose_tables(struct ss_tables *tables, const struct ss_options *options)
+{
+    const struct ss_selection *selection = &options->selection;
+
+    tables->count = 0;
+    for (size_t i = 0; i < COUNT(sources); i++) {
+        const struct source *source = &sources[i];
+        const struct predicate *where;
+        if (!is_wanted(source, selection))
+            continue;
+        where = choose_rows(&tables->where[i], source, selection);
+        if (source->family != AF_INET || selection->families & ss_family(AF_INET))
+            add_table(tables, source, source->table, where, options);
+        if (source->table6 && selection->families & ss_family(AF_INET6))
+            add_table(tables, source, source->table6, where, options);
+    }
+}
