@@ -64,6 +64,7 @@ static void an_established_connection_has_all_that_its_message_says(void **state
     (void)state;
     diag.idiag_timer = TIMER_KEEPALIVE;
     diag.idiag_expires = 7199250;
+    diag.idiag_retrans = 2;
     diag.idiag_rqueue = 17;
     diag.idiag_wqueue = UINT32_MAX;
     diag.id.idiag_if = 3;
@@ -79,14 +80,15 @@ static void an_established_connection_has_all_that_its_message_says(void **state
     assert_int_equal(record.socket.remote.port, 443);
     assert_int_equal(record.socket.timer, TIMER_KEEPALIVE);
     assert_int_equal(record.socket.timer_ms, 7199250);
+    assert_int_equal(record.socket.timer_count, 2);
     assert_int_equal(record.socket.recv_q, 17);
     assert_int_equal(record.socket.send_q, UINT32_MAX);
     assert_int_equal(record.socket.interface, 3);
     assert_int_equal(record.socket.uid, 1000);
     assert_int_equal(record.socket.inode, 50022);
     assert_int_equal(record.has, SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_UID |
-                                     SOCKET_INODE | SOCKET_TIMER | SOCKET_INTERFACE |
-                                     SOCKET_COOKIE);
+                                     SOCKET_INODE | SOCKET_TIMER | SOCKET_TIMER_COUNT |
+                                     SOCKET_INTERFACE | SOCKET_COOKIE);
 }
 
 static void a_listeners_send_queue_is_its_backlog(void **state)

@@ -32,6 +32,7 @@ extern const struct kind kind_socket;
 #define SOCKET_TIMER       (UINT64_C(1) << 5) /* timer and timer_ms */
 #define SOCKET_RETRANSMITS (UINT64_C(1) << 6)
 #define SOCKET_PROBES      (UINT64_C(1) << 7)
+#define SOCKET_TIMER_COUNT (UINT64_C(1) << 55)
 #define SOCKET_BACKLOG     (UINT64_C(1) << 13) /* TCP listeners: backlog */
 #define SOCKET_TCP_INFO    (UINT64_C(1) << 16) /* info is a struct tcp_info */
 #define SOCKET_MPTCP_INFO  (UINT64_C(1) << 21) /* ... a struct mptcp_info */
@@ -118,13 +119,14 @@ enum {
  * depends on the kernel.
  */
 struct socket_record {
-    uint8_t family;    /* AF_* */
-    uint8_t state;     /* TCP_ESTABLISHED ... of netinet/tcp.h, for every family */
-    uint16_t protocol; /* IPPROTO_*, PROTOCOL_*; of a raw socket IPPROTO_RAW */
-    uint8_t timer;     /* enum socket_timer, or another number from the kernel */
-    uint8_t shutdown;  /* bits RCV_SHUTDOWN 1 and SEND_SHUTDOWN 2 of the kernel's net/sock.h */
-    uint16_t type;     /* SOCK_STREAM ..., of those that are not of IP */
-    uint64_t timer_ms; /* until the timer fires, milliseconds */
+    uint8_t family;      /* AF_* */
+    uint8_t state;       /* TCP_ESTABLISHED ... of netinet/tcp.h, for every family */
+    uint16_t protocol;   /* IPPROTO_*, PROTOCOL_*; of a raw socket IPPROTO_RAW */
+    uint8_t timer;       /* enum socket_timer, or another number from the kernel */
+    uint8_t shutdown;    /* bits RCV_SHUTDOWN 1 and SEND_SHUTDOWN 2 of the kernel's net/sock.h */
+    uint16_t type;       /* SOCK_STREAM ..., of those that are not of IP */
+    uint8_t timer_count; /* of sock_diag: how often this timer has fired in vain */
+    uint64_t timer_ms;   /* until the timer fires, milliseconds */
     uint32_t retransmits;
     uint32_t probes;
     uint32_t recv_q;    /* bytes; of a listener, connections waiting to be accepted */

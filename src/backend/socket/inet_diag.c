@@ -43,7 +43,7 @@ const struct table table_raw6 = SOCKET_TABLE("raw6", AF_INET6, IPPROTO_RAW);
 #define FIELDS_INET                                                                                \
     (SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_UID | SOCKET_INODE | SOCKET_TIMER |  \
      SOCKET_RETRANSMITS | SOCKET_PROBES | SOCKET_INTERFACE | SOCKET_BACKLOG | SOCKET_COOKIE |      \
-     SOCKET_TCP_INFO | SOCKET_MEMORY)
+     SOCKET_TCP_INFO | SOCKET_MEMORY | SOCKET_TIMER_COUNT)
 /* These are 0 in a half-open connection's message, because the numbers belong to its listener. */
 #define FIELDS_NOT_HALF_OPEN (SOCKET_UID | SOCKET_RETRANSMITS | SOCKET_PROBES)
 
@@ -76,6 +76,7 @@ static void decode_header(const struct inet_diag_msg *header, struct socket_reco
     sock->state = header->idiag_state;
     sock->timer = header->idiag_timer;
     sock->timer_ms = header->idiag_expires;
+    sock->timer_count = header->idiag_retrans;
     sock->recv_q = header->idiag_rqueue;
     sock->send_q = header->idiag_wqueue;
     sock->interface = header->id.idiag_if;
@@ -124,7 +125,8 @@ int sock_diag_decode_inet(const struct nlmsghdr *message, const struct table *ta
     if (decoding.malformed)
         return -EBADMSG;
     record->has = decoding.has | SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_UID |
-                  SOCKET_INODE | SOCKET_TIMER | SOCKET_INTERFACE | SOCKET_COOKIE;
+                  SOCKET_INODE | SOCKET_TIMER | SOCKET_TIMER_COUNT | SOCKET_INTERFACE |
+                  SOCKET_COOKIE;
     set_counts(record);
     if (sock->protocol == IPPROTO_TCP && sock->state == TCP_SYN_RECV)
         record->has &= ~FIELDS_NOT_HALF_OPEN;
