@@ -117,6 +117,9 @@ struct ss_layout {
     unsigned width; /* columns of the terminal; 0: no terminal, so no line is broken or spread */
 };
 
+/* What the layout needs of each socket. */
+struct needs ss_layout_needs(const struct ss_layout *layout);
+
 /* What sink_create() makes of struct NAME_layout. */
 extern const struct sink_ops sink_netstat, sink_statistics, sink_masquerade, sink_conntrack,
     sink_arp, sink_route, sink_interface, sink_ss;

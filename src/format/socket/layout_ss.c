@@ -1,0 +1,453 @@
+/*
+ * The layout of iproute2 7.1 ss: its columns. On a terminal they fill the width, as those of ss do:
+ * the first rows are kept to find out how wide the columns are. Elsewhere they have fixed widths,
+ * so every row can be written at once.
+ */
+#include <netinet/in.h>
+#include <string.h>
+
+#include "fastnet/array.h"
+#include "fastnet/lookup.h"
+#include "format/socket/layout_ss.h"
+
+/* The widths where there is no terminal are enough for names of states and IPv4. */
+static const struct {
+    const char *heading;
+    uint8_t width;
+    bool gap;   /* a blank stands before it */
+    bool right; /* it ends where the next column begins */
+} columns[SS_COLUMNS] = {
+    [SS_NETID] = {"Netid", 5, false, false},         [SS_STATE] = {"State", 10, true, false},
+    [SS_RECV_Q] = {"Recv-Q", 6, true, false},        [SS_SEND_Q] = {"Send-Q", 6, true, false},
+    [SS_LOCAL] = {"Local Address:", 16, true, true}, [SS_LOCAL_PORT] = {"Port", 5, false, false},
+    [SS_PEER] = {"Peer Address:", 16, true, true},   [SS_PEER_PORT] = {"Port", 5, false, false},
+    [SS_PROCESS] = {"Process", 0, true, false},      [SS_DETAILS] = {"", 0, false, false},
+};
+
+enum {
+    SCREEN_MAX = 1000, /* a wider terminal is not filled */
+    /* More than all but lists need in a row, with the longest names of hosts and services. */
+    ROW_BOUND = 20 * 1024,
+    /* A byte of a list becomes at most so many, unless its addresses are written as names. */
+    LIST_FACTOR = 4,
+    LIST_FACTOR_NAMES = 40,
+    OWNER_BOUND = 128,
+};
+
+struct ss_sink {
+    struct sink sink;
+    struct ss_layout layout;
+    bool shown[SS_COLUMNS];
+    size_t widths[SS_COLUMNS]; /* without the blank in front; of kept rows, the longest cells */
+    uint64_t endpoint;         /* inode of the latest row of SCTP */
+    struct writer kept;        /* rows that wait: cells, each with a NUL behind it */
+    size_t kept_rows;
+    bool keeping;
+};
+
+/* --- Cells ------------------------------------------------------------------------------------ */
+
+/* The cell's end: pads it, or moves it to the right. */
+static char *end_column(struct ss_sink *ss, struct ss_row *row, char *dst, enum ss_column column)
+{
+    const size_t length = row->before + (size_t)(dst - row->cell);
+    const size_t width = ss->widths[column];
+
+    if (row->kept) {
+        if (length > width)
+            ss->widths[column] = length;
+        *dst++ = '\0';
+        return dst;
+    }
+    if (columns[column].right)
+        return align_right(dst, row->cell, width);
+    if (length < width) {
+        memset(dst, ' ', width - length);
+        dst += width - length;
+    }
+    return dst;
+}
+
+static char *begin_column(struct ss_row *row, char *dst, enum ss_column column)
+{
+    /* the first column has no blank in front */
+    if (columns[column].gap && !row->kept && (dst != row->room || row->before))
+        *dst++ = ' ';
+    row->cell = dst;
+    row->before = 0;
+    return dst;
+}
+
+/* Blanks at the end of a line say nothing. */
+static char *strip(const struct ss_row *row, char *dst)
+{
+    while (dst > row->room && dst[-1] == ' ')
+        dst--;
+    return dst;
+}
+
+/* --- Rows ------------------------------------------------------------------------------------- */
+
+static bool is_association(struct ss_sink *ss, const struct record *record)
+{
+    const uint64_t inode = record->socket.inode;
+    const bool same = inode && inode == ss->endpoint;
+
+    /* an association has the inode of its endpoint and comes behind it */
+    ss->endpoint = inode;
+    return same && record->socket.protocol == IPPROTO_SCTP;
+}
+
+typedef char *put_column_fn(char *dst, const struct ss_row *row);
+
+static char *put_column(struct ss_sink *ss, struct ss_row *row, char *dst, enum ss_column column,
+                        put_column_fn *put)
+{
+    if (!ss->shown[column])
+        return dst;
+    dst = begin_column(row, dst, column);
+    return end_column(ss, row, put(dst, row), column);
+}
+
+static char *put_recv_q(char *dst, const struct ss_row *row)
+{
+    return put_signed(dst, row->record->socket.recv_q);
+}
+
+static char *put_send_q(char *dst, const struct ss_row *row)
+{
+    return put_signed(dst, row->record->socket.send_q);
+}
+
+static char *put_columns(struct ss_sink *ss, struct ss_row *row, char *dst)
+{
+    dst = put_column(ss, row, dst, SS_NETID, ss_put_netid);
+    dst = put_column(ss, row, dst, SS_STATE, ss_put_state);
+    dst = put_column(ss, row, dst, SS_RECV_Q, put_recv_q);
+    dst = put_column(ss, row, dst, SS_SEND_Q, put_send_q);
+    dst = put_column(ss, row, dst, SS_LOCAL, ss_put_local);
+    dst = put_column(ss, row, dst, SS_LOCAL_PORT, ss_put_local_port);
+    dst = ss_more(row, dst);
+    dst = put_column(ss, row, dst, SS_PEER, ss_put_peer);
+    dst = put_column(ss, row, dst, SS_PEER_PORT, ss_put_peer_port);
+    if (ss->shown[SS_PROCESS]) {
+        dst = begin_column(row, dst, SS_PROCESS);
+        dst = end_column(ss, row, ss_put_process(dst, row), SS_PROCESS);
+    }
+    dst = begin_column(row, dst, SS_DETAILS);
+    return end_column(ss, row, ss_put_details(dst, row), SS_DETAILS);
+}
+
+static void put_row(struct ss_sink *ss, const struct record *record, struct writer *writer)
+{
+    struct ss_row row = {
+        .layout = &ss->layout,
+        .context = ss->sink.context,
+        .record = record,
+        .writer = writer,
+        .association = is_association(ss, record),
+        .kept = ss->keeping,
+    };
+    char *dst = row.room = row.cell = writer_reserve(writer, WRITER_RESERVE_MAX);
+
+    dst = put_columns(ss, &row, dst);
+    if (!row.kept)
+        dst = PUT(strip(&row, dst), "\n");
+    writer_commit(writer, dst);
+}
+
+/* --- The terminal's width --------------------------------------------------------------------- */
+
+/* Columns from `first` up to the one that no longer fits; they get the blanks that are left. */
+static enum ss_column fit_line(size_t widths[], enum ss_column first, size_t screen)
+{
+    size_t used = 0, count = 0, spare;
+    enum ss_column end = first;
+
+    for (; end < SS_COLUMNS && used + widths[end] <= screen; end++) {
+        used += widths[end];
+        count += widths[end] > 0;
+    }
+    spare = screen - used;
+    for (enum ss_column column = end; column-- > first && count;) {
+        const size_t share = (spare + count - 1) / count;
+        if (!widths[column])
+            continue;
+        widths[column] += share;
+        spare -= share;
+        count--;
+    }
+    return end;
+}
+
+/* The blank in front of a column counts as a part of it, except in the first column. */
+static size_t gap_of(const struct ss_sink *ss, enum ss_column column)
+{
+    for (enum ss_column before = 0; before < column; before++)
+        if (ss->shown[before])
+            return columns[column].gap;
+    return 0;
+}
+
+/*
+ * A line of the terminal holds as many columns as fit, and they fill it: so the next column begins
+ * on the next line, without a newline.
+ */
+static void fit_columns(struct ss_sink *ss)
+{
+    const size_t screen = ss->layout.width < SCREEN_MAX ? ss->layout.width : SCREEN_MAX;
+    size_t widths[SS_COLUMNS];
+
+    for (enum ss_column column = 0; column < SS_COLUMNS; column++) {
+        const size_t width = ss->widths[column] ? ss->widths[column] + gap_of(ss, column) : 0;
+        widths[column] = width < screen ? width : screen;
+    }
+    for (enum ss_column column = 0; column < SS_COLUMNS;)
+        column = fit_line(widths, column, screen);
+    for (enum ss_column column = 0; column < SS_COLUMNS; column++) {
+        const size_t gap = gap_of(ss, column);
+        ss->widths[column] = widths[column] > gap ? widths[column] - gap : 0;
+    }
+    ss->widths[SS_DETAILS] = 0; /* nothing comes behind */
+}
+
+/* A line of cells. Blanks are written before the next cell, so no line ends in blanks. */
+struct line {
+    const struct ss_sink *ss;
+    size_t blanks;
+};
+
+static void put_blanks(struct writer *writer, size_t count)
+{
+    while (count > 0) {
+        const size_t size = count < SCREEN_MAX ? count : SCREEN_MAX;
+        char *dst = writer_reserve(writer, SCREEN_MAX);
+        memset(dst, ' ', size);
+        writer_commit(writer, dst + size);
+        count -= size;
+    }
+}
+
+static void put_cell(struct line *line, enum ss_column column, const char *text, size_t length)
+{
+    const struct ss_sink *ss = line->ss;
+    const size_t width = ss->widths[column];
+    const size_t blanks = length < width ? width - length : 0;
+    const bool right = columns[column].right;
+
+    line->blanks += gap_of(ss, column) + (right ? blanks : 0);
+    if (length > 0) {
+        put_blanks(ss->sink.writer, *text == '\n' ? 0 : line->blanks);
+        writer_put(ss->sink.writer, text, length);
+        line->blanks = 0;
+    }
+    line->blanks += right ? 0 : blanks;
+}
+
+static void put_heading(struct ss_sink *ss)
+{
+    struct line line = {.ss = ss};
+
+    for (enum ss_column column = 0; column < SS_COLUMNS; column++)
+        if (ss->shown[column])
+            put_cell(&line, column, columns[column].heading, strlen(columns[column].heading));
+    writer_put(ss->sink.writer, "\n", 1);
+}
+
+/* Writes a kept row, in which a NUL ends each cell; returns its end. */
+static const char *put_kept_row(struct ss_sink *ss, const char *cell)
+{
+    struct line line = {.ss = ss};
+
+    for (enum ss_column column = 0; column < SS_COLUMNS; column++) {
+        if (!ss->shown[column])
+            continue;
+        const size_t length = strlen(cell);
+        put_cell(&line, column, cell, length);
+        cell += length + 1;
+    }
+    writer_put(ss->sink.writer, "\n", 1);
+    return cell;
+}
+
+/* Fixes the widths and writes the rows that wait for them. */
+static void put_kept(struct ss_sink *ss)
+{
+    const char *at = ss->kept.buffer;
+
+    ss->keeping = false;
+    fit_columns(ss);
+    if (ss->layout.header)
+        put_heading(ss);
+    for (; ss->kept_rows > 0; ss->kept_rows--)
+        at = put_kept_row(ss, at);
+    writer_finish(&ss->kept);
+}
+
+/* Whether a row can be kept, however long its lists become. */
+static bool can_keep(const struct ss_sink *ss, const struct record *record)
+{
+    const size_t factor = ss->layout.resolve ? LIST_FACTOR_NAMES : LIST_FACTOR;
+    const struct owners *owners = ss->sink.context->owners;
+    const struct owner *first;
+    size_t bound = ROW_BOUND;
+
+    for (size_t i = 0; i < kind_socket.borrowed_count; i++) {
+        const struct borrowed *borrowed = &kind_socket.borrowed[i];
+        if (record->has & borrowed->fields)
+            bound +=
+                factor * ((const struct text *)((const char *)record + borrowed->offset))->length;
+    }
+    if (owners)
+        bound += OWNER_BOUND * owners_find(owners, record->socket.inode, &first);
+    return bound + WRITER_RESERVE_MAX <= WRITER_CAPACITY - ss->kept.length;
+}
+
+/* --- Needs --------------------------------------------------------------------------------------
+ */
+
+/* What the columns show. An inode is the port of a unix socket. */
+#define FIELDS_COLUMNS                                                                             \
+    (SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_INODE | SOCKET_INTERFACE |           \
+     SOCKET_TYPE | SOCKET_COOKIE | SOCKET_V6ONLY | SOCKET_PATH | SOCKET_PEER | SOCKET_ETHER |      \
+     SOCKET_NETLINK | SOCKET_VSOCK | SOCKET_QUEUE_ID | SOCKET_TIPC)
+/*
+ * SOCKET_UID is not asked for, because sock_diag says it unasked, and of half-open connections and
+ * unix sockets ss shows no user: these would be read from /proc.
+ */
+#define FIELDS_EXTENDED                                                                            \
+    (SOCKET_MARK | SOCKET_CGROUP | SOCKET_SHUTDOWN | SOCKET_VFS | SOCKET_ICONS | SOCKET_PACKET |   \
+     SOCKET_RX_RING | SOCKET_TX_RING | SOCKET_FANOUT | SOCKET_UMEM | SOCKET_FILL_RING |            \
+     SOCKET_COMPLETION_RING | SOCKET_XDP_STATS | SOCKET_GROUPS)
+#define FIELDS_UNASKED (SOCKET_MD5 | SOCKET_ULP | SOCKET_LOCALS | SOCKET_PEERS)
+#define FIELDS_INFO                                                                                \
+    (SOCKET_TCP_INFO | SOCKET_MPTCP_INFO | SOCKET_SCTP_INFO | SOCKET_CONGESTION | SOCKET_CC_INFO | \
+     FIELDS_UNASKED)
+
+struct needs ss_layout_needs(const struct ss_layout *layout)
+{
+    const struct {
+        bool option;
+        struct needs needs;
+    } parts[] = {
+        {true, {FIELDS_COLUMNS, NEED_INTERFACES}},
+        {!layout->numeric, {0, NEED_SERVICES}},
+        {layout->resolve, {0, NEED_HOSTS}},
+        {layout->processes, {0, NEED_OWNERS}},
+        {layout->timers, {SOCKET_TIMER | SOCKET_TIMER_COUNT, 0}},
+        {layout->extended, {FIELDS_EXTENDED, 0}},
+        {layout->memory, {SOCKET_MEMORY | FIELDS_UNASKED, 0}},
+        {layout->info, {FIELDS_INFO, 0}},
+        {layout->tos, {SOCKET_TOS | SOCKET_TCLASS | SOCKET_CLASS_ID, 0}},
+        {layout->cgroup, {SOCKET_CGROUP, 0}},
+        {layout->options, {SOCKET_OPTIONS, 0}},
+        {layout->filters, {SOCKET_FILTER, 0}},
+        {layout->storages, {SOCKET_STORAGES, 0}},
+    };
+    struct needs needs = {0};
+
+    for (size_t i = 0; i < COUNT(parts); i++)
+        if (parts[i].option)
+            needs_add(&needs, parts[i].needs);
+    return needs;
+}
+
+/* --- The sink --------------------------------------------------------------------------------- */
+
+static void choose_columns(struct ss_sink *ss)
+{
+    const struct ss_layout *layout = &ss->layout;
+
+    for (enum ss_column column = 0; column < SS_COLUMNS; column++) {
+        ss->shown[column] = true;
+        ss->widths[column] = columns[column].width;
+    }
+    ss->shown[SS_NETID] = layout->netid;
+    ss->shown[SS_STATE] = layout->state;
+    ss->shown[SS_RECV_Q] = ss->shown[SS_SEND_Q] = layout->queues;
+    ss->shown[SS_PROCESS] = layout->processes;
+}
+
+static void fixed_row(struct sink *sink, const struct record *record)
+{
+    put_row((struct ss_sink *)sink, record, sink->writer);
+}
+
+static struct sink *fixed_clone(const struct sink *sink, struct writer *writer)
+{
+    const struct ss_sink *ss = (const struct ss_sink *)sink;
+    struct sink *clone = sink_create(&sink_ss, &ss->layout, writer, sink->context);
+
+    if (clone)
+        choose_columns((struct ss_sink *)clone);
+    return clone;
+}
+
+static void fitted_row(struct sink *sink, const struct record *record)
+{
+    struct ss_sink *ss = (struct ss_sink *)sink;
+
+    if (ss->keeping && !can_keep(ss, record))
+        put_kept(ss);
+    ss->kept_rows += ss->keeping;
+    put_row(ss, record, ss->keeping ? &ss->kept : sink->writer);
+}
+
+static void fitted_end(struct sink *sink)
+{
+    struct ss_sink *ss = (struct ss_sink *)sink;
+
+    if (ss->keeping)
+        put_kept(ss);
+}
+
+/* Fixes the widths by the rows so far, if there are any. */
+static void fitted_pause(struct sink *sink)
+{
+    if (((struct ss_sink *)sink)->kept_rows > 0)
+        fitted_end(sink);
+}
+
+static void destroy(struct sink *sink)
+{
+    writer_finish(&((struct ss_sink *)sink)->kept);
+}
+
+static void begin(struct sink *sink);
+
+/* On a terminal. It has no clone, because all rows need the widths of the first ones. */
+static const struct sink_ops sink_fitted = {
+    .begin = begin,
+    .row = fitted_row,
+    .pause = fitted_pause,
+    .end = fitted_end,
+    .destroy = destroy,
+};
+
+/* Without memory for rows that wait, a terminal is written to as a file is. */
+static void begin(struct sink *sink)
+{
+    struct ss_sink *ss = (struct ss_sink *)sink;
+
+    choose_columns(ss);
+    ss->endpoint = 0;
+    ss->kept_rows = 0;
+    writer_finish(&ss->kept);
+    ss->keeping = ss->layout.width && writer_init(&ss->kept, -1) == 0;
+    sink->ops = ss->keeping ? &sink_fitted : &sink_ss;
+    if (!ss->keeping) {
+        if (ss->layout.header)
+            put_heading(ss);
+        return;
+    }
+    for (enum ss_column column = 0; column < SS_COLUMNS; column++)
+        ss->widths[column] = ss->layout.header ? strlen(columns[column].heading) : 0;
+}
+
+const struct sink_ops sink_ss = {
+    .size = sizeof(struct ss_sink),
+    .layout_size = sizeof(struct ss_layout),
+    .begin = begin,
+    .row = fixed_row,
+    .clone = fixed_clone,
+};

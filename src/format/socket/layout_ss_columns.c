@@ -1,0 +1,349 @@
+/* The layout of ss: what the columns of a socket hold, by its family. */
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "fastnet/array.h"
+#include "fastnet/lookup.h"
+#include "format/socket/layout_ss.h"
+
+#ifndef AF_XDP
+#define AF_XDP 44 /* linux/socket.h */
+#endif
+
+/* --- Netid and state -------------------------------------------------------------------------- */
+
+static const char *inet_netid(const struct ss_row *row)
+{
+    const struct socket_record *sock = &row->record->socket;
+    uint16_t protocol = sock->protocol;
+
+    /* sock_diag says which protocol a raw socket is of, /proc/net/raw does not */
+    if (protocol == IPPROTO_RAW)
+        protocol = ss_has(row, SOCKET_COOKIE) ? sock->local.port : 0;
+    switch (protocol) {
+    case 0:
+        return "raw";
+    case IPPROTO_TCP:
+        return "tcp";
+    case IPPROTO_UDP:
+        return "udp";
+    case IPPROTO_UDPLITE:
+        return "udpl"; /* ss does not list them */
+    case IPPROTO_SCTP:
+        return "sctp";
+    case IPPROTO_DCCP:
+        return "dccp";
+    case IPPROTO_ICMPV6:
+        return "icmp6";
+    case PROTOCOL_MPTCP:
+        return "mptcp";
+    default:
+        return "???";
+    }
+}
+
+static const char *typed_netid(const char *const names[], size_t count, uint16_t type)
+{
+    return type < count && names[type] ? names[type] : names[0];
+}
+
+static const char *netid(const struct ss_row *row)
+{
+    static const char *const unix_types[] = {
+        "u_dgr", [SOCK_STREAM] = "u_str", [SOCK_SEQPACKET] = "u_seq"};
+    static const char *const packet_types[] = {"p_dgr", [SOCK_RAW] = "p_raw"};
+    static const char *const vsock_types[] = {
+        "???", [SOCK_STREAM] = "v_str", [SOCK_DGRAM] = "v_dgr"};
+    static const char *const tipc_types[] = {"???", [SOCK_STREAM] = "ti_st", [SOCK_DGRAM] = "ti_dg",
+                                             [SOCK_RDM] = "ti_rd", [SOCK_SEQPACKET] = "ti_sq"};
+    const uint16_t type = row->record->socket.type;
+
+    switch (row->record->socket.family) {
+    case AF_UNIX:
+        return typed_netid(unix_types, COUNT(unix_types), type);
+    case AF_PACKET:
+        return typed_netid(packet_types, COUNT(packet_types), type);
+    case AF_NETLINK:
+        return "nl";
+    case AF_VSOCK:
+        return typed_netid(vsock_types, COUNT(vsock_types), type);
+    case AF_TIPC:
+        return typed_netid(tipc_types, COUNT(tipc_types), type);
+    case AF_XDP:
+        return "xdp";
+    default:
+        return inet_netid(row);
+    }
+}
+
+char *ss_put_netid(char *dst, const struct ss_row *row)
+{
+    return row->association ? dst : put_string(dst, netid(row));
+}
+
+/* The states of enum sctp_state of the kernel's linux/sctp.h. */
+const char *ss_sctp_state(uint32_t state)
+{
+    static const char *const names[] = {
+        "CLOSED",           "COOKIE_WAIT",   "COOKIE_ECHOED",     "ESTAB",
+        "SHUTDOWN_PENDING", "SHUTDOWN_SENT", "SHUTDOWN_RECEIVED", "ACK_SENT",
+    };
+
+    return state < COUNT(names) ? names[state] : "UNKNOWN";
+}
+
+char *ss_put_state(char *dst, const struct ss_row *row)
+{
+    static const char *const names[] = {
+        NULL,     "ESTAB",      "SYN-SENT", "SYN-RECV", "FIN-WAIT-1", "FIN-WAIT-2", "TIME-WAIT",
+        "UNCONN", "CLOSE-WAIT", "LAST-ACK", "LISTEN",   "CLOSING",    "UNDEF",      "UNDEF",
+    };
+    const uint8_t family = row->record->socket.family;
+    const uint8_t state = row->record->socket.state;
+    const char *name = POINTER_AT(names, state);
+
+    if (row->association)
+        return put_string(PUT(dst, "`- "), ss_sctp_state(state));
+    /* these are connected at most to a default receiver */
+    if (family == AF_PACKET || family == AF_NETLINK || family == AF_XDP)
+        return PUT(dst, "UNCONN");
+    return put_string(dst, name ? name : "UNKNOWN");
+}
+
+/* --- Internet --------------------------------------------------------------------------------- */
+
+static char *put_device(char *dst, const struct ss_row *row, uint32_t index)
+{
+    struct interfaces *interfaces = row->context->interfaces;
+    const char *name = interfaces ? interfaces_name(interfaces, index) : NULL;
+
+    return name ? put_escaped(dst, name, ":") : text_u64(PUT(dst, "if"), index);
+}
+
+static const char *host_name(const struct ss_row *row, const struct address *address)
+{
+    const struct hosts *hosts = row->layout->resolve ? row->context->hosts : NULL;
+
+    return hosts ? hosts_name(hosts, address) : NULL;
+}
+
+/* As inet_ntop(3): an IPv4-mapped address stays one of IPv6. */
+static char *put_address(char *dst, const struct address *address)
+{
+    return address->family == AF_INET ? text_ipv4(dst, address->bytes)
+                                      : text_ipv6(dst, address->bytes);
+}
+
+char *ss_put_host(char *dst, const struct ss_row *row, const struct address *address)
+{
+    const char *name = host_name(row, address);
+
+    return name ? put_escaped(dst, name, " :,") : put_address(dst, address);
+}
+
+static char *put_inet_host(char *dst, const struct ss_row *row, const struct address *address)
+{
+    const bool v6only = ss_has(row, SOCKET_V6ONLY) && row->record->socket.v6only;
+
+    if (address->family == AF_INET)
+        return ss_put_host(dst, row, address);
+    if (!v6only && address_is_unspecified(address))
+        return PUT(dst, "*"); /* IPv4, too */
+    if (host_name(row, address))
+        return ss_put_host(dst, row, address);
+    return PUT(put_address(PUT(dst, "["), address), "]");
+}
+
+static char *put_inet_port(char *dst, const struct ss_row *row, uint16_t port)
+{
+    const uint16_t protocol = row->record->socket.protocol;
+    const struct services *services = row->layout->numeric ? NULL : row->context->services;
+
+    return put_port(dst, services, protocol == PROTOCOL_MPTCP ? IPPROTO_TCP : protocol, port, " ");
+}
+
+static char *put_inet_local(char *dst, const struct ss_row *row)
+{
+    const struct socket_record *sock = &row->record->socket;
+
+    dst = put_inet_host(dst, row, &sock->local.address);
+    if (ss_has(row, SOCKET_INTERFACE) && sock->interface)
+        dst = put_device(PUT(dst, "%"), row, sock->interface);
+    return PUT(dst, ":");
+}
+
+/* --- Other families --------------------------------------------------------------------------- */
+
+static char *put_unix_name(char *dst, const struct ss_row *row)
+{
+    const struct text *path = &row->record->socket.path;
+
+    if (!path->length || !ss_has(row, SOCKET_PATH))
+        return PUT(dst, "* ");
+    return PUT(escape_socket_name(dst, path->data, path->length, NULL), " ");
+}
+
+static char *put_any_or_number(char *dst, uint32_t number)
+{
+    return number == UINT32_MAX ? PUT(dst, "*") : text_u64(dst, number);
+}
+
+/* By number, as in linux/if_ether.h; ss knows no others. */
+static const struct {
+    uint16_t number;
+    const char *name;
+} ether_protocols[] = {
+    {0x0001, "802_3"},   {0x0002, "ax25"},     {0x0004, "802_2"},    {0x0005, "snap"},
+    {0x0006, "ddcmp"},   {0x0007, "wan_ppp"},  {0x0008, "ppp_mp"},   {0x0009, "localtalk"},
+    {0x000c, "can"},     {0x0010, "ppptalk"},  {0x0011, "tr_802_2"}, {0x0015, "mobitex"},
+    {0x0016, "control"}, {0x0017, "irda"},     {0x0018, "econet"},   {0x0060, "loop"},
+    {0x0200, "pup"},     {0x0201, "pupat"},    {0x0800, "ip"},       {0x0805, "x25"},
+    {0x0806, "arp"},     {0x08ff, "bpq"},      {0x0a00, "ieeepup"},  {0x0a01, "ieeepupat"},
+    {0x6000, "dec"},     {0x6001, "dna_dl"},   {0x6002, "dna_rc"},   {0x6003, "dna_rt"},
+    {0x6004, "lat"},     {0x6005, "diag"},     {0x6006, "cust"},     {0x6007, "sca"},
+    {0x6558, "teb"},     {0x8035, "rarp"},     {0x809b, "atalk"},    {0x80f3, "aarp"},
+    {0x8100, "802.1Q"},  {0x8137, "ipx"},      {0x86dd, "ipv6"},     {0x8847, "mpls_uc"},
+    {0x8848, "mpls_mc"}, {0x884c, "atmmpoa"},  {0x8863, "ppp_disc"}, {0x8864, "ppp_ses"},
+    {0x8884, "atmfate"}, {0x8892, "profinet"}, {0x88a2, "aoe"},      {0x88a4, "ethercat"},
+    {0x88a8, "802.1ad"}, {0x88ca, "tipc"},     {0x88cc, "LLDP"},     {0x8902, "cfm"},
+};
+
+enum { ANY_ETHER_PROTOCOL = 3 }; /* ETH_P_ALL */
+
+static char *put_ether_protocol(char *dst, const struct ss_row *row)
+{
+    const uint16_t number = row->record->socket.ether_protocol;
+
+    if (!ss_has(row, SOCKET_ETHER) || number == ANY_ETHER_PROTOCOL)
+        return PUT(dst, "*");
+    for (size_t i = 0; i < COUNT(ether_protocols) && !row->layout->numeric; i++)
+        if (ether_protocols[i].number == number)
+            return put_string(dst, ether_protocols[i].name);
+    return PUT(text_u64(PUT(dst, "["), number), "]");
+}
+
+/* NETLINK_* of linux/netlink.h, as ss calls them. */
+static char *put_netlink_protocol(char *dst, const struct ss_row *row)
+{
+    static const char *const names[] = {
+        "rtnl",  "unused", "usersock",   "fw",        "tcpdiag", "nflog",  "xfrm",   "selinux",
+        "iscsi", "audit",  "fiblookup",  "connector", "nft",     "ip6fw",  "dec-rt", "uevent",
+        "genl",  NULL,     "scsi-trans", "ecryptfs",  "rdma",    "crypto",
+    };
+    const uint8_t number = row->record->socket.netlink_protocol;
+    const char *name = row->layout->numeric ? NULL : POINTER_AT(names, number);
+
+    return name ? put_string(dst, name) : text_u64(dst, number);
+}
+
+static bool is_bound_to_device(const struct ss_row *row)
+{
+    return ss_has(row, SOCKET_INTERFACE) && row->record->socket.interface;
+}
+
+char *ss_put_local(char *dst, const struct ss_row *row)
+{
+    const struct socket_record *sock = &row->record->socket;
+
+    switch (sock->family) {
+    case AF_UNIX:
+        return put_unix_name(dst, row);
+    case AF_PACKET:
+        return PUT(put_ether_protocol(dst, row), ":");
+    case AF_NETLINK:
+        return PUT(put_netlink_protocol(dst, row), ":");
+    case AF_VSOCK:
+        return PUT(put_any_or_number(dst, sock->cid), ":");
+    case AF_XDP:
+        if (!is_bound_to_device(row))
+            return PUT(dst, "*");
+        return PUT(put_device(dst, row, sock->interface), ":");
+    case AF_TIPC:
+        return dst;
+    default:
+        return put_inet_local(dst, row);
+    }
+}
+
+/* A portid that the kernel chose is the process' id. */
+static char *put_portid(char *dst, const struct ss_row *row)
+{
+    const uint32_t portid = row->record->socket.portid;
+
+    if (portid == UINT32_MAX)
+        return PUT(dst, "*");
+    if (!portid && !row->layout->numeric)
+        return PUT(dst, "kernel");
+    return put_signed(dst, portid);
+}
+
+char *ss_put_local_port(char *dst, const struct ss_row *row)
+{
+    const struct socket_record *sock = &row->record->socket;
+
+    switch (sock->family) {
+    case AF_UNIX:
+        return text_u64(dst, sock->inode);
+    case AF_PACKET:
+        return is_bound_to_device(row) ? put_device(dst, row, sock->interface) : PUT(dst, "*");
+    case AF_NETLINK:
+        return put_portid(dst, row);
+    case AF_VSOCK:
+        return put_any_or_number(dst, sock->vsock_port);
+    case AF_XDP:
+        return is_bound_to_device(row) ? text_u64(PUT(dst, "q"), sock->queue_id) : dst;
+    case AF_TIPC:
+        return dst;
+    default:
+        return put_inet_port(dst, row, sock->local.port);
+    }
+}
+
+static bool has_netlink_peer(const struct socket_record *sock)
+{
+    return sock->state == TCP_ESTABLISHED;
+}
+
+char *ss_put_peer(char *dst, const struct ss_row *row)
+{
+    const struct socket_record *sock = &row->record->socket;
+
+    switch (sock->family) {
+    case AF_UNIX:
+        return PUT(dst, "* ");
+    case AF_PACKET:
+    case AF_XDP:
+        return PUT(dst, "*");
+    case AF_NETLINK:
+        return has_netlink_peer(sock) ? PUT(put_signed(dst, sock->dst_group), ":") : PUT(dst, "*");
+    case AF_VSOCK:
+        return PUT(put_any_or_number(dst, sock->peer_cid), ":");
+    case AF_TIPC:
+        return dst;
+    default:
+        return PUT(put_inet_host(dst, row, &sock->remote.address), ":");
+    }
+}
+
+char *ss_put_peer_port(char *dst, const struct ss_row *row)
+{
+    const struct socket_record *sock = &row->record->socket;
+
+    switch (sock->family) {
+    case AF_UNIX:
+        return text_u64(dst, ss_has(row, SOCKET_PEER) ? sock->peer : 0);
+    case AF_PACKET:
+    case AF_XDP:
+    case AF_TIPC:
+        return dst;
+    case AF_NETLINK:
+        return has_netlink_peer(sock) ? put_signed(dst, sock->dst_portid) : dst;
+    case AF_VSOCK:
+        return put_any_or_number(dst, sock->peer_port);
+    default:
+        /* raw: the local one is the protocol */
+        return put_inet_port(dst, row, sock->protocol == IPPROTO_RAW ? 0 : sock->remote.port);
+    }
+}
