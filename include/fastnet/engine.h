@@ -44,6 +44,7 @@ struct listing {
     struct needs needs; /* of everything that will be shown */
     enum backend_choice backend;
     const char *proc_root;
+    const char *diag_file; /* saved answers to read in place of the kernel (query.h); or NULL */
     bool exact;
     /* The order of rows if `sort` is NULL. NULL: as they come. */
     int (*compare)(const struct record *a, const struct record *b);

@@ -124,4 +124,10 @@ struct needs ss_layout_needs(const struct ss_layout *layout);
 extern const struct sink_ops sink_netstat, sink_statistics, sink_masquerade, sink_conntrack,
     sink_arp, sink_route, sink_interface, sink_ss;
 
+/*
+ * The messages themselves that sockets were read from, in the form of TCPDIAG_FILE (ss(8)). It has
+ * no layout, and rows must bring SOCKET_MESSAGE.
+ */
+extern const struct sink_ops sink_diag;
+
 #endif

@@ -61,12 +61,13 @@ extern const struct table table_route, table_route6, table_route_cache, table_ro
 
 struct query {
     const struct table *table;
-    uint64_t needs;                /* fields that will be used; the others need not be asked for */
-    const char *proc_root;         /* "/proc", or a captured tree */
-    struct netlink *netlink;       /* for the netlink backends; lives as long as the engine */
-    struct report *report;         /* where skipped lines and lost rows are reported */
-    bool exclusive;                /* no other backend may be asked, not even for a detail */
-    bool repeatable;               /* it may be read again: all repeats of rows are dropped */
+    uint64_t needs;          /* fields that will be used; the others need not be asked for */
+    const char *proc_root;   /* "/proc", or a captured tree */
+    const char *diag_file;   /* saved answers about TCP sockets (backend_diag_file), or NULL */
+    struct netlink *netlink; /* for the netlink backends; lives as long as the engine */
+    struct report *report;   /* where skipped lines and lost rows are reported */
+    bool exclusive;          /* no other backend may be asked, not even for a detail */
+    bool repeatable;         /* it may be read again: all repeats of rows are dropped */
     const struct predicate *where; /* rows that it refuses may be left out; NULL: all are wanted */
     /* For a table of one row: a record with the fields that identify the row (record.has). */
     const struct record *key;
@@ -89,9 +90,10 @@ typedef int (*record_fn)(const struct record *record, void *arg);
 
 /*
  * What a backend reads, and what --backend allows. A backend of BACKEND_AUTO reads both, and is
- * used only if --backend names neither.
+ * used only if --backend names neither. One of BACKEND_FILE reads query.diag_file; where there is
+ * such a file, it alone is asked for its tables.
  */
-enum backend_choice { BACKEND_AUTO, BACKEND_NETLINK, BACKEND_PROC };
+enum backend_choice { BACKEND_AUTO, BACKEND_NETLINK, BACKEND_PROC, BACKEND_FILE };
 
 /*
  * A way to read tables. dump() hands every row of query->table that query->where wants to fn; it
@@ -116,7 +118,8 @@ struct backend {
 
 extern const struct backend backend_sock_diag, backend_unix, backend_proc_net, backend_ctnetlink,
     backend_proc_conntrack, backend_neighbour, backend_proc_arp, backend_proc_snmp,
-    backend_proc_igmp, backend_route, backend_proc_route, backend_link, backend_proc_dev;
+    backend_proc_igmp, backend_route, backend_proc_route, backend_link, backend_proc_dev,
+    backend_diag_file;
 
 /*
  * Passes every interface to fn: not as a row, but to complete rows. Makes one netlink dump

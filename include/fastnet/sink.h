@@ -71,8 +71,8 @@ typedef struct sink *(*sink_create_fn)(const struct sink_options *options);
 struct sink *sink_objects_create(const struct sink_options *options, sink_create_fn create);
 
 /*
- * A sink of ops->size bytes: a struct sink, a copy of the layout (ops->layout_size bytes), and
- * zeroes. Returns NULL when memory is short.
+ * A sink of ops->size bytes: a struct sink, a copy of the layout (ops->layout_size bytes; NULL if
+ * these are 0), and zeroes. Returns NULL when memory is short.
  */
 struct sink *sink_create(const struct sink_ops *ops, const void *layout, struct writer *writer,
                          const struct context *context);

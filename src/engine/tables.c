@@ -33,17 +33,34 @@ static bool is_refusal(int error)
     }
 }
 
+/* Whether a saved file is read in place of this table. */
+static bool is_saved(const struct run *run, const struct table *table)
+{
+    return run->listing->diag_file && backend_diag_file.fields(table);
+}
+
+static bool may_choose(const struct run *run, const struct table *table,
+                       const struct backend *backend)
+{
+    const enum backend_choice choice = run->listing->backend;
+
+    if (!backend->fields(table))
+        return false;
+    if (backend->source == BACKEND_FILE || is_saved(run, table))
+        return backend->source == BACKEND_FILE && is_saved(run, table);
+    return !choice || choice == backend->source;
+}
+
 /*
  * Chooses the backends for a table, in order. The second one goes first if it has needed fields
  * that the first one lacks.
  */
 static struct answers choose_backends(const struct run *run, const struct table *table)
 {
-    const enum backend_choice choice = run->listing->backend;
     struct answers chosen = {.count = 0};
 
     for (size_t i = 0; i < backend_count && chosen.count < BACKENDS_MAX; i++)
-        if (backends[i]->fields(table) && (!choice || choice == backends[i]->source))
+        if (may_choose(run, table, backends[i]))
             chosen.asked[chosen.count++] = backends[i];
     if (chosen.count > 1 &&
         run->needs.fields & chosen.asked[1]->fields(table) & ~chosen.asked[0]->fields(table)) {
@@ -164,17 +181,17 @@ static void report_failure(struct run *run, const struct listing_table *table,
         add_refusals(run, table->table, answers);
 }
 
-/* The files of a captured tree do not change. */
-static bool stands_still(const struct run *run)
+/* A saved file and the files of a captured tree do not change. */
+static bool stands_still(const struct run *run, const struct table *table)
 {
-    return run_is_captured(run) && run->listing->backend == BACKEND_PROC;
+    return is_saved(run, table) || (run_is_captured(run) && run->listing->backend == BACKEND_PROC);
 }
 
 /* Whether a second pass can find rows that the first one missed. */
 static bool is_read_twice(const struct run *run, const struct table *table)
 {
     return run->listing->exact && table->kind->identified && !table->endless && !table->single &&
-           !stands_still(run);
+           !stands_still(run, table);
 }
 
 /*
@@ -231,6 +248,7 @@ static int ask(struct run *run, const struct listing_table *table, const struct 
         .where = join(&both, listing->refused ? NULL : listing->where, table->where),
         .key = listing->key,
         .proc_root = listing->proc_root,
+        .diag_file = listing->diag_file,
         .netlink = listing->backend == BACKEND_PROC ? NULL : run->engine->netlink,
         .report = run->report,
         .exclusive = listing->backend != BACKEND_AUTO,
@@ -343,9 +361,10 @@ static void make_exact(struct run *run, const struct listing_table *table,
 {
     if (is_read_twice(run, table->table))
         ask_again(run, table, backend, pass);
-    else if (run->listing->exact && stands_still(run))
+    else if (run->listing->exact && stands_still(run, table->table))
         report_note(run->report, "--exact: %s may lack rows that its capture missed",
-                    run->listing->proc_root);
+                    is_saved(run, table->table) ? run->listing->diag_file
+                                                : run->listing->proc_root);
     else if (run->listing->exact && table->table->unidentified)
         report_loss(
             run->report,
@@ -460,7 +479,10 @@ static void run_table(struct run *run, const struct listing_table *table)
     report_failure(run, table, &answers);
 }
 
-/* Whether two tables may be read as one: the order of their rows is kept or does not matter. */
+/*
+ * Whether two tables may be read as one: the order of their rows is kept or does not matter. A
+ * saved file may be a pipe, which can be read only once.
+ */
 static bool may_be_joined(const struct run *run, size_t i)
 {
     const struct listing *listing = run->listing;
@@ -468,7 +490,8 @@ static bool may_be_joined(const struct run *run, size_t i)
 
     return i + 1 < listing->table_count && table->table && table->table->joint &&
            table[1].table == table->table->partner && table[1].where == table->where &&
-           (lane_can_keep_order(run) || listing->sort || run->groups);
+           (lane_can_keep_order(run) || listing->sort || run->groups ||
+            is_saved(run, table->table));
 }
 
 /* Returns false if nothing was read: the tables must then be read one by one. */

@@ -43,7 +43,7 @@ const struct table table_raw6 = SOCKET_TABLE("raw6", AF_INET6, IPPROTO_RAW);
 #define FIELDS_INET                                                                                \
     (SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_UID | SOCKET_INODE | SOCKET_TIMER |  \
      SOCKET_RETRANSMITS | SOCKET_PROBES | SOCKET_INTERFACE | SOCKET_BACKLOG | SOCKET_COOKIE |      \
-     SOCKET_TCP_INFO | SOCKET_MEMORY | SOCKET_TIMER_COUNT)
+     SOCKET_TCP_INFO | SOCKET_MEMORY | SOCKET_TIMER_COUNT | SOCKET_MESSAGE)
 /* These are 0 in a half-open connection's message, because the numbers belong to its listener. */
 #define FIELDS_NOT_HALF_OPEN (SOCKET_UID | SOCKET_RETRANSMITS | SOCKET_PROBES)
 
@@ -159,6 +159,7 @@ static int take_inet(const struct nlmsghdr *message, void *arg)
     if (record.socket.state == TCP_SYN_RECV && !query->exclusive &&
         (query->needs & FIELDS_NOT_HALF_OPEN & ~record.has))
         half_open_complete(&reading->half_open, query, &record);
+    sock_diag_bring_message(query, message, &record);
     return reading->fn(&record, reading->arg);
 }
 

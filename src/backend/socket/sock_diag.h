@@ -14,6 +14,16 @@ struct nlmsghdr;
         .protocol = (of_protocol), __VA_ARGS__                                                     \
     }
 
+/* Adds the message that a row was decoded from, if it is needed; it is borrowed. */
+static inline void sock_diag_bring_message(const struct query *query,
+                                           const struct nlmsghdr *message, struct record *record)
+{
+    if (!(query->needs & SOCKET_MESSAGE))
+        return;
+    record->socket.message = (struct text){(const char *)message, message->nlmsg_len};
+    record->has |= SOCKET_MESSAGE;
+}
+
 /* The states in which a socket could be wanted, one bit (1 << TCP_*) each. */
 uint32_t sock_diag_states(const struct query *query);
 

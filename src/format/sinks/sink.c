@@ -12,7 +12,8 @@ struct sink *sink_create(const struct sink_ops *ops, const void *layout, struct 
     if (!sink)
         return NULL;
     *sink = (struct sink){ops, writer, context};
-    memcpy(sink + 1, layout, ops->layout_size);
+    if (ops->layout_size)
+        memcpy(sink + 1, layout, ops->layout_size);
     return sink;
 }
 

@@ -1,0 +1,284 @@
+/*
+ * TCP sockets from a file: answers of sock_diag(7), one message behind the other, as `ss -D` saves
+ * them (ss(8)). The file may be of any size and come from anybody, so it is read in pieces, and
+ * each length is checked before what it is the length of is looked at.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/sock_diag.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "backend/socket/decode.h"
+#include "backend/socket/sock_diag.h"
+#include "fastnet/report.h"
+#include "fastnet/rights.h"
+
+/* The kernel's datagrams have 32 KiB at most (net/netlink/af_netlink.c), messages less. */
+enum { CAPACITY = 128 * 1024, MESSAGE_MAX = CAPACITY - NLMSG_ALIGNTO };
+
+/* One reading of a file. */
+struct reading {
+    const struct query *query;
+    record_fn fn;
+    void *arg;
+    int fd;
+    char *buffer;    /* CAPACITY bytes */
+    size_t from, to; /* the bytes that were read and not yet taken */
+    uint64_t offset; /* of `from` in the file */
+    bool ended;      /* there is nothing more to read */
+    int error;       /* ... because of this -errno */
+    bool complete;   /* the last message was the end of an answer */
+    bool lost;       /* where the next message begins is unknown */
+    size_t skipped;  /* malformed messages */
+    uint64_t first;  /* where the first of them begins */
+};
+
+static uint64_t fields(const struct table *table)
+{
+    const bool is_tcp = table->kind == &kind_socket && table->protocol == IPPROTO_TCP;
+
+    return is_tcp && !table->endless ? inet_diag_fields(table) : 0;
+}
+
+/* --- The file --------------------------------------------------------------------------------- */
+
+/* Opens the file as the user may: a right that was lent to the program does not count. */
+static int open_file(const char *path)
+{
+    int fd, error;
+
+    rights_raise(RIGHT_READ);
+    do
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    while (fd < 0 && errno == EINTR);
+    error = errno;
+    rights_lower();
+    return fd < 0 ? -error : fd;
+}
+
+/* Reads once behind the bytes that are there. */
+static void read_once(struct reading *reading)
+{
+    ssize_t length;
+
+    do {
+        length = read(reading->fd, reading->buffer + reading->to, CAPACITY - reading->to);
+        if (length < 0 && errno == EAGAIN)
+            poll(&(struct pollfd){.fd = reading->fd, .events = POLLIN}, 1, -1);
+    } while (length < 0 && (errno == EINTR || errno == EAGAIN));
+    if (length < 0)
+        reading->error = -errno;
+    reading->ended = length <= 0;
+    reading->to += length > 0 ? (size_t)length : 0;
+}
+
+/*
+ * Makes size bytes (at most CAPACITY) available, or as many as the file has; returns how many there
+ * are. Where they are not aligned, they move to the front of the buffer.
+ */
+static size_t fill(struct reading *reading, size_t size)
+{
+    if (reading->to - reading->from < size || reading->from % NLMSG_ALIGNTO) {
+        memmove(reading->buffer, reading->buffer + reading->from, reading->to - reading->from);
+        reading->to -= reading->from;
+        reading->from = 0;
+        while (!reading->ended && reading->to < size)
+            read_once(reading);
+    }
+    return reading->to - reading->from;
+}
+
+/* Passes over size bytes, or as many as there are. Returns how many it passed over. */
+static uint64_t pass_over(struct reading *reading, uint64_t size)
+{
+    uint64_t passed = 0;
+
+    while (passed < size) {
+        const size_t available = fill(reading, 1);
+        const size_t step = available < size - passed ? available : (size_t)(size - passed);
+
+        if (!step)
+            break;
+        reading->from += step;
+        reading->offset += step;
+        passed += step;
+    }
+    return passed;
+}
+
+/* --- Its messages ----------------------------------------------------------------------------- */
+
+static int skip_malformed(struct reading *reading)
+{
+    if (!reading->skipped++)
+        reading->first = reading->offset;
+    return 0;
+}
+
+/* An answer that ended with an error, or is none but an error, lacks rows. */
+static int take_error(struct reading *reading, const struct nlmsghdr *message)
+{
+    int error;
+
+    if (message->nlmsg_len < NLMSG_HDRLEN + sizeof error)
+        return skip_malformed(reading);
+    memcpy(&error, (const char *)message + NLMSG_HDRLEN, sizeof error);
+    if (error)
+        report_loss(reading->query->report, "%s: the kernel answered with an error: %s",
+                    reading->query->diag_file, strerror(error < 0 && error > -4096 ? -error : EIO));
+    return 0;
+}
+
+static int take_socket(struct reading *reading, const struct nlmsghdr *message)
+{
+    const struct query *query = reading->query;
+    const uint8_t family = query->table->family;
+    const struct inet_diag_msg *header =
+        (const void *)((const char *)message + NLMSG_HDRLEN); /* once it is known to be there */
+    struct record record;
+
+    if (message->nlmsg_len < NLMSG_HDRLEN + sizeof *header)
+        return skip_malformed(reading);
+    if ((header->idiag_family == AF_INET || header->idiag_family == AF_INET6) &&
+        family != AF_UNSPEC && family != header->idiag_family)
+        return 0; /* of another table */
+    if (sock_diag_decode_inet(message, query->table, &record) < 0)
+        return skip_malformed(reading);
+    sock_diag_bring_message(query, message, &record);
+    return reading->fn(&record, reading->arg);
+}
+
+static int take_message(struct reading *reading, const struct nlmsghdr *message)
+{
+    reading->complete = message->nlmsg_type == NLMSG_DONE;
+    switch (message->nlmsg_type) {
+    case NLMSG_NOOP:
+        return 0;
+    case NLMSG_DONE:
+    case NLMSG_ERROR:
+        return take_error(reading, message);
+    case SOCK_DIAG_BY_FAMILY:
+    case TCPDIAG_GETSOCK:
+        return take_socket(reading, message);
+    default:
+        return skip_malformed(reading);
+    }
+}
+
+/* Takes the message that begins here, if all of it is there. Returns what the callback returned. */
+static int take_whole(struct reading *reading, uint32_t length)
+{
+    const size_t size = NLMSG_ALIGN((size_t)length);
+    const size_t available = fill(reading, size);
+    int result = 0;
+
+    if (available >= length)
+        result = take_message(reading, (const void *)(reading->buffer + reading->from));
+    pass_over(reading, size);
+    return result;
+}
+
+/* One that does not fit into the buffer. NLMSG_ALIGN() is for numbers of 32 bits: it could be 0. */
+static int take_overlong(struct reading *reading, uint32_t length)
+{
+    skip_malformed(reading);
+    pass_over(reading, length);
+    pass_over(reading, -length % NLMSG_ALIGNTO);
+    return 0;
+}
+
+/* Whether another message begins here; then its header is in the buffer. */
+static bool find_message(struct reading *reading, struct nlmsghdr *header)
+{
+    const size_t available = fill(reading, sizeof *header);
+
+    if (!available)
+        return false;
+    reading->complete = false; /* until the message is an end */
+    if (available < sizeof *header)
+        return false;
+    memcpy(header, reading->buffer + reading->from, sizeof *header);
+    reading->lost = header->nlmsg_len < sizeof *header;
+    return !reading->lost;
+}
+
+static int read_messages(struct reading *reading)
+{
+    struct nlmsghdr header;
+    int result = 0;
+
+    while (result == 0 && find_message(reading, &header))
+        result = header.nlmsg_len > MESSAGE_MAX ? take_overlong(reading, header.nlmsg_len)
+                                                : take_whole(reading, header.nlmsg_len);
+    return result;
+}
+
+/* --- All of it -------------------------------------------------------------------------------- */
+
+/* Reports what is wrong with a file that was read as far as it goes. */
+static void report_file(const struct reading *reading)
+{
+    struct report *report = reading->query->report;
+    const char *path = reading->query->diag_file;
+
+    if (reading->skipped)
+        report_loss(report, "%s: skipped %zu malformed message%s, the first one at byte %" PRIu64,
+                    path, reading->skipped, reading->skipped == 1 ? "" : "s", reading->first);
+    if (reading->error)
+        report_loss(report, "%s: %s", path, strerror(-reading->error));
+    else if (reading->lost)
+        report_loss(report,
+                    "%s: no netlink message begins at byte %" PRIu64 ": the rest was not "
+                    "read",
+                    path, reading->offset);
+    else if (!reading->offset)
+        report_loss(report, "%s is empty: it holds no answer of the kernel", path);
+    else if (!reading->complete)
+        report_loss(report, "%s is cut: its last answer has no end, so rows may be missing", path);
+}
+
+static int read_file(struct reading *reading)
+{
+    int result;
+
+    reading->buffer = malloc(CAPACITY);
+    if (!reading->buffer)
+        return -ENOMEM;
+    result = read_messages(reading);
+    free(reading->buffer);
+    if (result == 0)
+        report_file(reading);
+    return result;
+}
+
+/* A file that cannot be read is reported here, where its name is known. */
+static int dump(const struct query *query, record_fn fn, void *arg)
+{
+    struct reading reading = {.query = query, .fn = fn, .arg = arg};
+    int result;
+
+    reading.fd = open_file(query->diag_file);
+    if (reading.fd < 0) {
+        report_loss(query->report, "%s: %s", query->diag_file, strerror(-reading.fd));
+        return 0;
+    }
+    result = read_file(&reading);
+    close(reading.fd);
+    return result;
+}
+
+const struct backend backend_diag_file = {
+    .name = "TCPDIAG_FILE",
+    .source = BACKEND_FILE,
+    .fields = fields,
+    .dump = dump,
+};

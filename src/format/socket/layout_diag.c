@@ -1,0 +1,45 @@
+/*
+ * The kernel's own messages about sockets, one behind the other, as a file for TCPDIAG_FILE has
+ * them (ss(8)). One end follows all of them, because ss reads no further than the first end.
+ */
+#include <linux/netlink.h>
+
+#include "fastnet/layouts.h"
+
+static void put_aligned(struct writer *writer, const void *message, size_t size)
+{
+    static const char padding[NLMSG_ALIGNTO];
+
+    writer_put(writer, message, size);
+    writer_put(writer, padding, NLMSG_ALIGN(size) - size);
+}
+
+static void put_row(struct sink *sink, const struct record *record)
+{
+    const struct text message = record->socket.message;
+
+    if (record->has & SOCKET_MESSAGE)
+        put_aligned(sink->writer, message.data, message.length);
+}
+
+static void put_end(struct sink *sink)
+{
+    const struct {
+        struct nlmsghdr header;
+        int error;
+    } done = {.header = {.nlmsg_len = sizeof done, .nlmsg_type = NLMSG_DONE}};
+
+    put_aligned(sink->writer, &done, sizeof done);
+}
+
+static struct sink *clone(const struct sink *sink, struct writer *writer)
+{
+    return sink_create(sink->ops, NULL, writer, sink->context);
+}
+
+const struct sink_ops sink_diag = {
+    .size = sizeof(struct sink),
+    .row = put_row,
+    .end = put_end,
+    .clone = clone,
+};
