@@ -81,7 +81,7 @@ static bool is_captured(const struct listing *listing)
 /* The rights that lookups and tables of the listing may need. */
 static unsigned rights_of(const struct listing *listing)
 {
-    unsigned rights = is_captured(listing) ? 1u << RIGHT_READ : 0;
+    unsigned rights = is_captured(listing) || listing->diag_file ? 1u << RIGHT_READ : 0;
 
     if (listing->needs.lookups & (NEED_OWNERS | NEED_SENDERS))
         rights |= 1u << RIGHT_OWNERS;
@@ -93,6 +93,19 @@ static unsigned rights_of(const struct listing *listing)
 
 /* To look these up, the C library may load and run anything (nsswitch.conf(5)). */
 #define NAMES (NEED_USERS | NEED_SERVICES | NEED_HOSTS | NEED_NETWORKS)
+
+/*
+ * Whether what is read may come from anybody, and the sandbox is not in the way: it would hide the
+ * owners of this machine's sockets.
+ */
+static bool is_untrusted(const struct listing *listing)
+{
+    const uint64_t lookups = listing->needs.lookups;
+
+    if (lookups & NAMES)
+        return false;
+    return is_captured(listing) || (listing->diag_file && !(lookups & NEED_OWNERS));
+}
 
 static int list(const struct listing_command *command, struct engine *engine, struct sink *sink)
 {
@@ -124,12 +137,11 @@ static int run(struct listing_command *command)
 
     rights_limit(rights_of(&command->listing));
     engine = engine_create(netlink_create(NULL));
-    if (engine && writer_init(&writer, STDOUT_FILENO) == 0) {
+    if (engine && writer_init(&writer, command->output ? command->output : STDOUT_FILENO) == 0) {
         command->context = engine_context(engine);
         sink = command_sink(command, &writer);
     }
-    /* a captured tree may come from anybody */
-    if (sink && is_captured(&command->listing) && !(command->listing.needs.lookups & NAMES))
+    if (sink && is_untrusted(&command->listing))
         sandbox_enter();
     if (sink)
         status = list(command, engine, sink);

@@ -5,6 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/personality.h"
+#include "cli/ss/ss_dump.h"
 #include "cli/ss/ss_tables.h"
 
 /* --- Columns ---------------------------------------------------------------------------------- */
@@ -39,12 +40,22 @@ static int list(struct ss_options *options)
     struct ss_tables tables = {.count = 0};
     struct listing_command command = {.common = &options->common, .kind = &kind_socket};
 
+    bool done = false;
+    int status = 0;
+
     if (options->word_count)
         return common_misuse(&options->common, "filters are not part of this version");
+    if (options->dump)
+        status = ss_dump_choose(options, &done);
+    if (status || done)
+        return status;
     ss_choose_tables(&tables, options);
     command.listing.tables = tables.tables;
     command.listing.table_count = tables.count;
     choose_columns(&command, options);
+    if (options->dump)
+        return ss_dump(options, &command);
+    command.listing.diag_file = ss_diag_file(&options->common);
     return command_run(&command);
 }
 

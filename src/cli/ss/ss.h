@@ -19,6 +19,7 @@ struct ss_options {
     bool tos, cgroup, sockopts, filters, storages, tipcinfo;
     bool summary, no_queues, one_line, continuous;
     const char *filter_file; /* of -F, or NULL */
+    const char *dump;        /* of -D, or NULL */
     /* The states and the filter: what is no option, in the order of the command line. */
     const char **words;
     size_t word_count;

@@ -63,8 +63,8 @@ static const struct option options_table[] = {
            OF(ss_query_names)),
     OPTION_ROW('A', 0, "query", WHICH, "the same", TAKES("[!]TABLE,..."), OF(ss_query_names)),
     OPTION('s', "summary", SHOW, "how many sockets there are", SETS(summary)),
-    OPTION('D', "diag", FROM, "the kernel's answers about TCP to a file (not in this version)",
-           TAKES("FILE")),
+    OPTION('D', "diag", FROM, "save the kernel's answers about TCP, - for stdout; list nothing",
+           TAKES("FILE"), SETS(dump)),
     OPTION('F', "filter", FROM, "more of the filter from a file, - for stdin", TAKES("FILE")),
     OPTION_ROW(OPTION_SS_VERSION, 'V', "version", OTHER, "version"),
     OPTION_ROW(OPTION_SS_VERSION, 'v', NULL, OTHER, "the same"),
@@ -272,7 +272,6 @@ static int take_option(const struct option *option, const char *argument, void *
                       "closes sockets, but fastnet only reads: use ss -K of iproute2");
     case 'N':
         return refuse_namespace(options, argument);
-    case 'D':
     case 'E':
     case OPTION_BPF_MAP_ID:
         return refuse_absent(options, option);

@@ -1,0 +1,103 @@
+/* The kernel's answers about TCP sockets in a file: saved by -D, and read in place of the kernel.
+ */
+#include "cli/ss/ss_dump.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/options.h"
+#include "cli/personality.h"
+#include "fastnet/layouts.h"
+#include "fastnet/rights.h"
+
+/* What inet_diag adds to its messages if it is asked for it. */
+#define ASKED                                                                                      \
+    (SOCKET_TCP_INFO | SOCKET_MEMORY | SOCKET_CONGESTION | SOCKET_CC_INFO | SOCKET_TOS |           \
+     SOCKET_TCLASS)
+
+static const char *find_conflict(const struct ss_options *options)
+{
+    const struct common *common = &options->common;
+
+    if (common->backend == BACKEND_PROC || common->proc_root)
+        return "/proc does not have the kernel's answers, only netlink does";
+    if (common_uses_columns(common))
+        return "cannot be combined with --json, --ndjson, --csv, --columns or --count-by";
+    return options->continuous ? "cannot be combined with -c" : NULL;
+}
+
+/* Only TCP is saved. ss has the same words and status if it is not among the tables. */
+int ss_dump_choose(struct ss_options *options, bool *done)
+{
+    const char *conflict = find_conflict(options);
+
+    if (conflict)
+        return common_misuse(&options->common, "-D: %s", conflict);
+    if (!ss_selects(&options->selection, 1 << SS_TCP)) {
+        fprintf(stderr, "%s: tcpdiag dump requested and no tcp in filter.\n",
+                options->common.program);
+        *done = true;
+    }
+    options->selection.tables = options->selection.named = 1 << SS_TCP;
+    options->common.backend = BACKEND_NETLINK;
+    return 0;
+}
+
+/* As ss, takes everything that begins with a dash for stdout. Returns a descriptor or -errno. */
+static int open_output(const char *path)
+{
+    int fd;
+
+    if (*path == '-')
+        return STDOUT_FILENO;
+    do
+        fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+    while (fd < 0 && errno == EINTR);
+    return fd < 0 ? -errno : fd;
+}
+
+static int complain(const struct ss_options *options, int error, int status)
+{
+    char typed[TYPED_MAX];
+
+    options_typed(typed, options->dump, strlen(options->dump));
+    fprintf(stderr, "%s: %s: %s%s\n", options->common.program, typed, strerror(error),
+            error == EACCES ? " (the shell can open it: -D - >FILE)" : "");
+    return status;
+}
+
+/* An option that says where to read goes before the environment. */
+const char *ss_diag_file(const struct common *common)
+{
+    const char *path = getenv("TCPDIAG_FILE");
+    const char *ignored = common->proc_root                 ? "--proc-root was given"
+                          : common->backend != BACKEND_AUTO ? "--backend was given"
+                          : rights_elevated() ? "the program has rights that its user lacks"
+                                              : NULL;
+
+    if (!path || !*path)
+        return NULL;
+    if (ignored)
+        fprintf(stderr, "%s: TCPDIAG_FILE is ignored: %s\n", common->program, ignored);
+    return ignored ? NULL : path;
+}
+
+int ss_dump(const struct ss_options *options, struct listing_command *command)
+{
+    const int fd = open_output(options->dump);
+    int status;
+
+    if (fd < 0)
+        return complain(options, -fd, STATUS_SS_MISUSE);
+    command->output = fd;
+    command->layout_ops = &sink_diag;
+    command->layout_needs.fields = SOCKET_MESSAGE | ASKED;
+    status = command_run(command);
+    if (fd != STDOUT_FILENO && close(fd) < 0)
+        return complain(options, errno, STATUS_FAILURE);
+    return status;
+}
