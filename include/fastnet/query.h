@@ -22,7 +22,8 @@ struct table {
     const struct table *partner, *joint;
     /* Joint tables: whether a row is of the second table. NULL in other tables. */
     bool (*is_second)(const struct record *record);
-    unsigned rights; /* bits 1 << enum right: rights that reading may need */
+    unsigned rights;     /* bits 1 << enum right: rights that reading may need */
+    uint64_t privileged; /* only these fields need the rights; 0: every row does */
     /* A stream of events: it does not end by itself, and no row repeats another. */
     bool endless;
     /* The kernel may move all rows during a dump, which then loses and repeats some. */

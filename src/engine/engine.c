@@ -8,6 +8,7 @@
 #include "fastnet/array.h"
 #include "fastnet/lookup.h"
 #include "fastnet/netlink.h"
+#include "fastnet/rights.h"
 
 struct engine *engine_create(struct netlink *netlink)
 {
@@ -179,6 +180,17 @@ static void report_nothing_found(struct run *run)
                     listing->proc_root);
 }
 
+/* Whether only rights make the kernel tell some fields that are needed. */
+static bool needs_rights(const struct run *run)
+{
+    const struct listing *listing = run->listing;
+
+    for (size_t i = 0; i < listing->table_count; i++)
+        if (listing->tables[i].table && listing->tables[i].table->privileged & run->needs.fields)
+            return rights_any();
+    return false;
+}
+
 static int carry_out(struct run *run)
 {
     const struct listing *listing = run->listing;
@@ -188,7 +200,8 @@ static int carry_out(struct run *run)
 
     /* rights are given up before names are looked up: read all that needs rights before that */
     run->keep_all = listing->sort || listing->compare || (run->needs.lookups & NEED_HOSTS) ||
-                    (owners && (names || run->groups)) || (names && run_is_captured(run));
+                    (owners && (names || run->groups)) ||
+                    (names && (run_is_captured(run) || needs_rights(run)));
     if (owners)
         run_walk_owners(run);
     result = run_prepare_numbers(run);

@@ -83,11 +83,13 @@ static void raise_for(int protocol)
 {
     if (protocol == NETLINK_NETFILTER)
         rights_raise(RIGHT_NETFILTER);
+    if (protocol == NETLINK_SOCK_DIAG)
+        rights_raise(RIGHT_SOCKETS);
 }
 
 static void lower_for(int protocol)
 {
-    if (protocol == NETLINK_NETFILTER)
+    if (protocol == NETLINK_NETFILTER || protocol == NETLINK_SOCK_DIAG)
         rights_lower();
 }
 
@@ -284,6 +286,20 @@ static int take_datagram(struct dump *dump, ssize_t length)
     return left > 0 ? -EBADMSG : MORE;
 }
 
+/* inet_diag looks again at the rights for each datagram of a dump. */
+static ssize_t receive_answer(const struct dump *dump, uint32_t *port)
+{
+    const bool raise = dump->protocol == NETLINK_SOCK_DIAG && !dump->netlink->peer;
+    ssize_t length;
+
+    if (raise)
+        raise_for(dump->protocol);
+    length = receive(dump->netlink, dump->channel->fd, 0, port);
+    if (raise)
+        lower_for(dump->protocol);
+    return length;
+}
+
 static void note_stranger(struct report *report)
 {
     report_note(report, "ignored a netlink message that the kernel did not send");
@@ -300,7 +316,7 @@ static int run_dump(struct dump *dump, struct nlmsghdr *request)
         return result;
     do {
         uint32_t port = 0;
-        ssize_t length = receive(dump->netlink, dump->channel->fd, 0, &port);
+        ssize_t length = receive_answer(dump, &port);
         if (length < 0)
             return (int)length;
         if (port != 0) {
