@@ -38,6 +38,9 @@ extern const struct table table_tcp, table_tcp6, table_udp, table_udp6, table_ud
     table_udplite6, table_raw, table_raw6, table_unix, table_tcp_both, table_mptcp, table_mptcp6,
     table_sctp, table_sctp6, table_packet, table_netlink, table_vsock, table_xdp, table_tipc;
 
+/* Sockets of TCP and UDP that are destroyed. */
+extern const struct table table_socket_events;
+
 /* Connection tracking. Tables of one row find it by the tuple in query.key. */
 extern const struct table table_flows, table_flows_zeroed, table_flows_dying,
     table_flows_unconfirmed, table_flow_one, table_flow_events, table_flow_count, table_flow_usage,
@@ -79,11 +82,15 @@ struct query {
 struct query_events {
     int stop;           /* an eventfd(2): when it is readable, the dump returns 0 */
     size_t buffer_size; /* bytes of the socket's receive buffer, 0: the default */
-    unsigned kinds;     /* wanted kinds: bits 1 << enum flow_event */
+    /* Wanted kinds: bits 1 << enum flow_event; of sockets 1 << (SKNLGRP_* - 1) of
+     * linux/sock_diag.h. */
+    unsigned kinds;
     /* Called when there is nothing to read for now: the rows so far can be shown. A negative result
      * ends the dump, which returns it. */
     int (*idle)(void *arg);
-    void *idle_arg;
+    /* Called when there are sockets with owners that were not there before; or NULL. */
+    void (*appeared)(void *arg);
+    void *idle_arg; /* of both */
 };
 
 /* Takes one row. Returns 0 to go on, negative to stop the dump, which then returns that value. */
@@ -120,7 +127,7 @@ struct backend {
 extern const struct backend backend_sock_diag, backend_unix, backend_proc_net, backend_ctnetlink,
     backend_proc_conntrack, backend_neighbour, backend_proc_arp, backend_proc_snmp,
     backend_proc_igmp, backend_route, backend_proc_route, backend_link, backend_proc_dev,
-    backend_diag_file;
+    backend_diag_file, backend_socket_events;
 
 /*
  * Passes every interface to fn: not as a row, but to complete rows. Makes one netlink dump

@@ -200,7 +200,7 @@ static int carry_out(struct run *run)
 
     /* rights are given up before names are looked up: read all that needs rights before that */
     run->keep_all = listing->sort || listing->compare || (run->needs.lookups & NEED_HOSTS) ||
-                    (owners && (names || run->groups)) ||
+                    (owners && (names || run->groups) && !listing->events) ||
                     (names && (run_is_captured(run) || needs_rights(run)));
     if (owners)
         run_walk_owners(run);

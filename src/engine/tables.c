@@ -223,6 +223,13 @@ static int pause_listing(void *arg)
     return error;
 }
 
+static void look_for_owners(void *arg)
+{
+    const struct lane *lane = arg;
+
+    run_look_for_new_owners(lane->run);
+}
+
 /* What two predicates both want; each may be NULL. */
 static const struct predicate *join(struct predicate_tree *both, const struct predicate *one,
                                     const struct predicate *other)
@@ -260,12 +267,14 @@ static int ask(struct run *run, const struct listing_table *table, const struct 
     if (listing->events) {
         events = *listing->events;
         events.idle = pause_listing;
+        events.appeared = (run->needs.lookups & NEED_OWNERS) ? look_for_owners : NULL;
         events.idle_arg = &lane;
         query.events = &events;
     }
 
     lane_init(&lane, run, &run->sections[run_section(run, table)]);
     lane.where = table->where;
+    lane.at_once = table->table->endless;
     if (table->table->is_second)
         lane_keep_order(&lane, table->table->is_second);
     if (run_is_captured(run))

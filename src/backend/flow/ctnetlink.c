@@ -349,6 +349,7 @@ static int listen_to(struct reading *reading)
         .protocol = NETLINK_NETFILTER,
         .groups = groups_of(query->events->kinds, reading->source->type),
         .buffer_size = query->events->buffer_size,
+        .remedy = " (use --buffer-size to set a larger buffer)",
         .stop = query->events->stop,
         .fn = take_event,
         .idle = idle,

@@ -399,11 +399,14 @@ static int listen_once(struct netlink *netlink, int fd, const struct netlink_lis
 
     if (length == -EAGAIN) {
         int result = listening->idle(listening->arg);
-        return result < 0 || netlink->peer ? result : wait_for_event(fd, listening->stop, -1);
+        return result < 0 || netlink->peer
+                   ? result
+                   : wait_for_event(fd, listening->stop,
+                                    listening->interval ? listening->interval : -1);
     }
     if (length == -ENOBUFS) {
-        report_loss(report, "events were lost: they came faster than they were read "
-                            "(use --buffer-size to set a larger buffer)");
+        report_loss(report, "events were lost: they came faster than they were read%s",
+                    listening->remedy ? listening->remedy : "");
         return 0;
     }
     if (length <= 0)
@@ -413,6 +416,14 @@ static int listen_once(struct netlink *netlink, int fd, const struct netlink_lis
         return 0;
     }
     return hand_on_events(netlink, listening, length, report);
+}
+
+/* While events come without a pause. Returns as listen_once(). */
+static int look_up(int fd, const struct netlink_listening *listening)
+{
+    const int result = listening->interval ? listening->idle(listening->arg) : 0;
+
+    return result < 0 ? result : wait_for_event(fd, listening->stop, 0);
 }
 
 /* Past the system's limit (net.core.rmem_max) where that is allowed. */
@@ -443,7 +454,7 @@ int netlink_listen(struct netlink *netlink, const struct netlink_listening *list
     for (unsigned count = 1; result == 0; count++) {
         result = listen_once(netlink, channel.fd, listening, report);
         if (result == 0 && !netlink->peer && count % EVENTS_AT_ONCE == 0)
-            result = wait_for_event(channel.fd, listening->stop, 0);
+            result = look_up(channel.fd, listening);
     }
     channel_close(&channel);
     return result < 0 ? result : 0;

@@ -28,7 +28,7 @@ static uint64_t fields(const struct table *table)
 {
     const struct diag_family *family = find_family(table);
 
-    if (table->kind != &kind_socket)
+    if (table->kind != &kind_socket || table->endless)
         return 0;
     return family ? family->fields : inet_diag_fields(table);
 }

@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/personality.h"
 #include "cli/ss/ss_dump.h"
+#include "cli/ss/ss_events.h"
 #include "cli/ss/ss_tables.h"
 
 /* --- Columns ---------------------------------------------------------------------------------- */
@@ -22,6 +23,7 @@ static void choose_columns(struct listing_command *command, const struct ss_opti
     const uint64_t inet = ss_family(AF_INET) | ss_family(AF_INET6);
     size_t i = 0;
 
+    command->columns[i++] = options->events ? "received" : NULL;
     command->columns[i++] = "protocol family state";
     command->columns[i++] = options->no_queues ? NULL : "recv_q send_q";
     command->columns[i++] =
@@ -45,7 +47,9 @@ static int list(struct ss_options *options)
 
     if (options->word_count)
         return common_misuse(&options->common, "filters are not part of this version");
-    if (options->dump)
+    if (options->events)
+        status = ss_events_choose(options);
+    else if (options->dump)
         status = ss_dump_choose(options, &done);
     if (status || done)
         return status;
@@ -53,6 +57,8 @@ static int list(struct ss_options *options)
     command.listing.tables = tables.tables;
     command.listing.table_count = tables.count;
     choose_columns(&command, options);
+    if (options->events)
+        return ss_events(options, &command);
     if (options->dump)
         return ss_dump(options, &command);
     command.listing.diag_file = ss_diag_file(&options->common);

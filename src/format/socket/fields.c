@@ -269,6 +269,8 @@ static const struct field fields[] = {
            "for a TCP listener: how many connections may wait to be accepted"),
     NUMBER(cookie, identity, SOCKET_COOKIE,
            "the kernel's number for the socket, unique until the machine restarts", .key = true),
+    NANOSECONDS(received, socket.received, SOCKET_RECEIVED,
+                "for an event: when it was read, in seconds since 1970"),
 };
 
 static const struct borrowed borrowed[] = {
