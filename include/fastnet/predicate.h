@@ -31,6 +31,8 @@ struct predicate {
     enum predicate_operator operation;
     /* And, or, not: a list of parts. Parts and texts of constants are borrowed. */
     const struct predicate *parts, *next;
+    /* The last part, and the last of those that need no lookup: predicate_add() sets them. */
+    struct predicate *last, *last_cheap;
     /* Comparisons. */
     const struct field *field;
     struct value constant;
@@ -40,11 +42,31 @@ struct predicate {
     } mask;
 };
 
-/* Adds a part to an and, or or not, at the front of its list. */
+/* Whether something must be looked up to judge it. */
+static inline bool predicate_looks_up(const struct predicate *predicate)
+{
+    return predicate->field ? predicate->field->needs.lookups != 0
+                            : predicate->last != predicate->last_cheap;
+}
+
+/*
+ * Adds a part to an and, or or not. Parts are judged in the order in which they were added, but
+ * those that need a lookup come after the others.
+ */
 static inline void predicate_add(struct predicate *whole, struct predicate *part)
 {
-    part->next = whole->parts;
-    whole->parts = part;
+    const bool cheap = !predicate_looks_up(part);
+    struct predicate *before = cheap ? whole->last_cheap : whole->last;
+
+    part->next = before ? before->next : whole->parts;
+    if (before)
+        before->next = part;
+    else
+        whole->parts = part;
+    if (!cheap || whole->last == whole->last_cheap)
+        whole->last = part;
+    if (cheap)
+        whole->last_cheap = part;
 }
 
 /* A predicate and room for its parts. They point at each other, so it cannot be copied. */

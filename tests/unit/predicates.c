@@ -24,7 +24,7 @@ struct predicate whole_of(enum predicate_operator operation, struct predicate *p
 {
     struct predicate whole = {.operation = operation};
 
-    for (size_t i = count; i-- > 0;)
+    for (size_t i = 0; i < count; i++)
         predicate_add(&whole, &parts[i]);
     return whole;
 }
@@ -98,14 +98,12 @@ static void put_comparison(FILE *out, const struct predicate *predicate)
 
 static void put(FILE *out, const struct predicate *predicate, bool nested);
 
-/* The last part was added first. */
 static void put_parts(FILE *out, const struct predicate *part, const char *between)
 {
-    if (part->next) {
-        put_parts(out, part->next, between);
-        fprintf(out, "%s", between);
+    for (const struct predicate *first = part; part; part = part->next) {
+        fprintf(out, "%s", part == first ? "" : between);
+        put(out, part, true);
     }
-    put(out, part, true);
 }
 
 static void put(FILE *out, const struct predicate *predicate, bool nested)

@@ -597,6 +597,30 @@ static void all_that_is_compared_is_needed(void **state)
     assert_int_equal(predicate_needs(NULL).lookups, 0);
 }
 
+/* Typed in any order, a user or an owner is looked for only where the record's own fields match. */
+static void parts_that_are_looked_up_are_judged_last(void **state)
+{
+    struct predicate process = predicate_text(field_of(&kind_socket, "process"), "nginx"),
+                     user = predicate_text(field_of(&kind_socket, "user"), "root"),
+                     state_ = predicate_number(field_of(&kind_socket, "state"), 1),
+                     uid = predicate_number(field_of(&kind_socket, "uid"), 0),
+                     port = predicate_number(field_of(&kind_socket, "local_port"), 22);
+    struct predicate either = {.operation = PREDICATE_OR}, neither = {.operation = PREDICATE_NOT},
+                     all = {.operation = PREDICATE_AND};
+
+    (void)state;
+    predicate_add(&either, &user);
+    predicate_add(&either, &uid);
+    predicate_add(&neither, &port);
+    predicate_add(&all, &process);
+    predicate_add(&all, &state_);
+    predicate_add(&all, &either);
+    predicate_add(&all, &neither);
+    assert_string_equal(said_of(&all),
+                        "state = 1 and not (local_port = 22) and process = nginx and "
+                        "(uid = 0 or user = root)");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -623,6 +647,7 @@ int main(void)
         cmocka_unit_test(no_part_of_an_or_or_a_not_is_required),
         cmocka_unit_test(what_is_computed_has_no_place),
         cmocka_unit_test(all_that_is_compared_is_needed),
+        cmocka_unit_test(parts_that_are_looked_up_are_judged_last),
     };
 
     return cmocka_run_group_tests_name("predicate", tests, NULL, NULL);
