@@ -15,7 +15,17 @@ enum { TEXT_LENGTH_MAX = 24, TEXT_LONG = 80 };
 /* Bits of a record's first byte. */
 enum { ALIKE = 1, COMPLETE = 2, IPV4 = 4, FLAGGED = 8, IS_UNIX = 16 };
 
-/* All that rows of the kind can have, whoever reads them. */
+/* All that rows of the table can have, whoever reads it. */
+static uint64_t fields_of_table(const struct table *table)
+{
+    uint64_t fields = 0;
+
+    for (size_t i = 0; i < backend_count; i++)
+        fields |= backends[i]->fields(table);
+    return fields;
+}
+
+/* The same of all tables of the kind. */
 static uint64_t fields_of(const struct kind *kind)
 {
     static const struct table *const tables[] = {
@@ -25,10 +35,9 @@ static uint64_t fields_of(const struct kind *kind)
         &table_route_cache, &table_interfaces};
     uint64_t fields = 0;
 
-    for (size_t i = 0; i < backend_count; i++)
-        for (size_t j = 0; j < COUNT(tables); j++)
-            if (tables[j]->kind == kind)
-                fields |= backends[i]->fields(tables[j]);
+    for (size_t i = 0; i < COUNT(tables); i++)
+        if (tables[i]->kind == kind)
+            fields |= fields_of_table(tables[i]);
     return fields;
 }
 
@@ -45,10 +54,11 @@ static void fill(struct record *record, uint8_t first, uint8_t seed)
     }
 }
 
+/* Members of one family lie where those of another one do: a record has but one family's. */
 static void settle_socket(struct record *record, uint8_t family, uint8_t first)
 {
     record->socket.family = first & IS_UNIX ? AF_UNIX : family;
-    record->has &= ~(first & IS_UNIX ? SOCKET_ADDRESSES : SOCKET_PATH);
+    record->has &= fields_of_table(first & IS_UNIX ? &table_unix : &table_tcp);
 }
 
 static void settle_flow(struct record *record, uint8_t family, uint8_t first)
