@@ -103,6 +103,14 @@ typedef int (*record_fn)(const struct record *record, void *arg);
  */
 enum backend_choice { BACKEND_AUTO, BACKEND_NETLINK, BACKEND_PROC, BACKEND_FILE };
 
+/* Which rows the kernel would leave out of its answer, by the request for it. */
+enum { EXPLAINED_MEMBERS_MAX = 24, EXPLAINED_TEXT_MAX = 320 };
+struct explanation {
+    size_t members[EXPLAINED_MEMBERS_MAX]; /* that it compares: bytes from the start of a record */
+    size_t count;
+    char text[EXPLAINED_TEXT_MAX]; /* details for people, joined by "; "; may be empty */
+};
+
 /*
  * A way to read tables. dump() hands every row of query->table that query->where wants to fn; it
  * may hand on others. It returns 0 if it read the whole table, -errno if it did not (-ENOENT: the
@@ -114,6 +122,11 @@ struct backend {
     enum backend_choice source;
     uint64_t (*fields)(const struct table *table); /* fields that rows can have; 0: not its table */
     int (*dump)(const struct query *query, record_fn fn, void *arg);
+    /*
+     * Makes the requests that dump() would send, and describes them instead. The explanation is
+     * zeroed before. NULL: the kernel leaves out nothing for it.
+     */
+    void (*explain)(const struct query *query, struct explanation *explanation);
     /* What dump() lacked if it returned this error: a right, a module; NULL: the errno is enough.
      */
     const char *(*remedy)(const struct table *table, int error);

@@ -147,7 +147,8 @@ static int run(struct listing_command *command)
     if (sink && is_untrusted(&command->listing))
         sandbox_enter();
     if (sink)
-        status = list(command, engine, sink);
+        status = command->common->explain ? command_explain(command, engine, sink)
+                                          : list(command, engine, sink);
     else
         fprintf(stderr, "%s: out of memory\n", command->common->program);
     sink_destroy(sink);

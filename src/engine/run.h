@@ -74,6 +74,9 @@ static inline bool run_is_captured(const struct run *run)
 size_t run_tables(struct run *run, size_t i);
 void run_report_failures(struct run *run);
 
+/* Says how run_tables() would read table i. Returns the number of tables that are read as one. */
+size_t run_explain(struct run *run, size_t i, struct explained *explained);
+
 /*
  * lane.c: a lane carries rows from a backend to a sink. Lanes share no state that changes: each has
  * its own sink and writer.

@@ -412,6 +412,33 @@ static unsigned put_attributes(struct nlmsghdr *request, const struct query *que
     return put;
 }
 
+static unsigned make_request(struct request *request, const struct query *query, unsigned wanted)
+{
+    mnl_nlmsg_put_header(request);
+    put_header(&request->header, query);
+    return put_attributes(&request->header, query, wanted);
+}
+
+void inet_diag_explain(const struct query *query, struct explanation *explanation)
+{
+    struct request request;
+    struct decoding decoding = {.object = explanation};
+    struct inet_diag_req both;
+    struct inet_diag_req_v2 one;
+    struct attributes attributes;
+    struct attribute attribute;
+    const bool is_joint = query->table->family == AF_UNSPEC;
+
+    make_request(&request, query, WITH_PROTOCOL | WITH_STORAGES | WITH_PROGRAM);
+    memcpy(is_joint ? (void *)&both : &one, request.rest, is_joint ? sizeof both : sizeof one);
+    sock_diag_explain_states(is_joint ? both.idiag_states : one.idiag_states, explanation);
+    if (!message_header(&request.header, is_joint ? sizeof both : sizeof one, &attributes))
+        return;
+    while (attributes_next(&decoding, &attributes, &attribute))
+        if (attribute.type == INET_DIAG_REQ_BYTECODE)
+            bytecode_explain(attribute.content, explanation);
+}
+
 /* Asks for as much as the kernel does not refuse. */
 int inet_diag_dump(const struct query *query, record_fn fn, void *arg)
 {
@@ -423,10 +450,8 @@ int inet_diag_dump(const struct query *query, record_fn fn, void *arg)
 
     for (size_t i = 0; i < COUNT(tries) && (result == -EINVAL || result == -EPERM); i++) {
         struct request request;
-        mnl_nlmsg_put_header(&request);
-        put_header(&request.header, query);
         last = put;
-        put = put_attributes(&request.header, query, tries[i]);
+        put = make_request(&request, query, tries[i]);
         if (i == 0 || put != last)
             result = netlink_dump(query->netlink, NETLINK_SOCK_DIAG, &request.header, take_inet,
                                   &reading, query->report);

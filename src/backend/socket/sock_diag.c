@@ -6,9 +6,11 @@
 
 #include <errno.h>
 #include <linux/sock_diag.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 
+#include "backend/explanation.h"
 #include "backend/netlink/netlink.h"
 #include "backend/socket/decode.h"
 #include "fastnet/predicate.h"
@@ -114,6 +116,39 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     return family ? dump_family(family, query, fn, arg) : inet_diag_dump(query, fn, arg);
 }
 
+void sock_diag_explain_states(uint32_t states, struct explanation *explanation)
+{
+    const bool refused = __builtin_popcount(states) > 16;
+    const uint32_t named = refused ? ~states : states;
+    char names[EXPLAINED_TEXT_MAX] = "";
+    size_t length = 0;
+
+    if (states == UINT32_MAX)
+        return;
+    explanation_add(explanation, offsetof(struct record, socket.state));
+    for (unsigned state = 0; state < 32 && length < sizeof names; state++)
+        if (named >> state & 1 && socket_state_name(state))
+            length += (size_t)snprintf(names + length, sizeof names - length, "%s%s",
+                                       length ? "," : "", socket_state_name(state));
+    explanation_say(explanation, "%s %s", refused ? "all states but" : "states",
+                    states ? names : "none");
+}
+
+static void explain(const struct query *query, struct explanation *explanation)
+{
+    const struct diag_family *family = find_family(query->table);
+    _Alignas(uint64_t) char body[DIAG_REQUEST_MAX];
+    uint32_t states;
+
+    if (!family) {
+        inet_diag_explain(query, explanation);
+    } else if (family->states_at) {
+        family->put_request(query, body);
+        memcpy(&states, body + family->states_at, sizeof states);
+        sock_diag_explain_states(states, explanation);
+    }
+}
+
 /* Since 4.13 the kernel answers so if it has no module for the request (sock_diag.c, inet_diag.c).
  */
 static const char *remedy(const struct table *table, int error)
@@ -130,5 +165,6 @@ const struct backend backend_sock_diag = {
     .source = BACKEND_NETLINK,
     .fields = fields,
     .dump = dump,
+    .explain = explain,
     .remedy = remedy,
 };

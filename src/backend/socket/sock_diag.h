@@ -27,6 +27,9 @@ static inline void sock_diag_bring_message(const struct query *query,
 /* The states in which a socket could be wanted, one bit (1 << TCP_*) each. */
 uint32_t sock_diag_states(const struct query *query);
 
+/* Describes such states of a request. */
+void sock_diag_explain_states(uint32_t states, struct explanation *explanation);
+
 /* A family with a table of its own, which one request lists. */
 struct diag_family {
     const struct table *table;
@@ -34,6 +37,7 @@ struct diag_family {
     uint64_t fields;
     /* Writes the request behind its header, at most DIAG_REQUEST_MAX bytes; returns its size. */
     size_t (*put_request)(const struct query *query, void *body);
+    size_t states_at; /* where in it the wanted states are (uint32_t); 0: they are not part of it */
     /* Fills the record from a message. Returns 0 or -EBADMSG. */
     int (*decode)(const struct nlmsghdr *message, struct record *record);
     /* Reports after a dump which rows it cannot have; NULL: all are there. */
@@ -62,6 +66,7 @@ static inline uint64_t diag_cookie(const uint32_t cookie[2])
 /* Members of struct backend, for tables of IP; the remedy is one for a module that is missing. */
 uint64_t inet_diag_fields(const struct table *table);
 int inet_diag_dump(const struct query *query, record_fn fn, void *arg);
+void inet_diag_explain(const struct query *query, struct explanation *explanation);
 const char *inet_diag_remedy(const struct table *table);
 
 #endif
