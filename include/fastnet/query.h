@@ -28,6 +28,8 @@ struct table {
     bool endless;
     /* The kernel may move all rows during a dump, which then loses and repeats some. */
     bool resizes;
+    /* One dump lists some rows twice, far apart: repeats are recognised over the whole table. */
+    bool repeats;
     /* It has one row at most, which query.key identifies. */
     bool single;
     /* Rows come and go without identity, and no flag shows that a dump missed one. */
@@ -137,10 +139,10 @@ struct backend {
     bool (*counts_rows)(const struct table *table);
 };
 
-extern const struct backend backend_sock_diag, backend_unix, backend_proc_net, backend_ctnetlink,
-    backend_proc_conntrack, backend_neighbour, backend_proc_arp, backend_proc_snmp,
-    backend_proc_igmp, backend_route, backend_proc_route, backend_link, backend_proc_dev,
-    backend_diag_file, backend_socket_events;
+extern const struct backend backend_sock_diag, backend_unix, backend_proc_net, backend_proc_packet,
+    backend_proc_netlink, backend_ctnetlink, backend_proc_conntrack, backend_neighbour,
+    backend_proc_arp, backend_proc_snmp, backend_proc_igmp, backend_route, backend_proc_route,
+    backend_link, backend_proc_dev, backend_diag_file, backend_socket_events;
 
 /*
  * Passes every interface to fn: not as a row, but to complete rows. Makes one netlink dump

@@ -199,7 +199,8 @@ static bool is_read_twice(const struct run *run, const struct table *table)
  */
 static bool is_repeatable(const struct run *run, const struct table *table)
 {
-    return is_read_twice(run, table) || (table->resizes && (run->keep_all || run->groups));
+    return table->repeats || is_read_twice(run, table) ||
+           (table->resizes && (run->keep_all || run->groups));
 }
 
 /* Streams of events: shows all rows so far and reports losses. */

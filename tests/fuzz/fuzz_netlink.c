@@ -1,6 +1,7 @@
 /*
- * Answers of a netlink peer: transport and both decoders. The first byte says which table is
- * asked for; then come datagrams, each behind two bytes of length, as in the recorded dumps.
+ * Answers of a netlink peer: transport and the decoders of all families. The first byte says which
+ * table is asked for; then come datagrams, each behind two bytes of length, as in the recorded
+ * dumps.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -56,8 +57,9 @@ static int check_record(const struct record *record, void *arg)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct table *const tables[] = {&table_tcp, &table_unix,  &table_tcp6, &table_udp,
-                                                 &table_raw, &table_mptcp, &table_sctp6};
+    static const struct table *const tables[] = {
+        &table_tcp,   &table_unix,   &table_tcp6,    &table_udp,   &table_raw, &table_mptcp,
+        &table_sctp6, &table_packet, &table_netlink, &table_vsock, &table_xdp, &table_tipc};
     static const struct context no_names;
     static const struct netstat_layout layout = {
         .timers = true, .numeric_hosts = true, .numeric_ports = true, .numeric_users = true};

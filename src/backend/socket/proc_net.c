@@ -31,7 +31,9 @@ static uint64_t fields(const struct table *table)
 {
     if (table->kind != &kind_socket || !table->file)
         return 0;
-    return table->family == AF_UNIX ? FIELDS_UNIX | SOCKET_PENDING : FIELDS_INET;
+    if (table->family == AF_UNIX)
+        return FIELDS_UNIX | SOCKET_PENDING;
+    return table->family == AF_INET || table->family == AF_INET6 ? FIELDS_INET : 0;
 }
 
 /*

@@ -15,7 +15,8 @@
 #include "backend/socket/decode.h"
 #include "fastnet/predicate.h"
 
-static const struct diag_family *const families[] = {&unix_diag};
+static const struct diag_family *const families[] = {&unix_diag,  &packet_diag, &netlink_diag,
+                                                     &vsock_diag, &xdp_diag,    &tipc_diag};
 
 /* NULL if the table is one of IP. */
 static const struct diag_family *find_family(const struct table *table)
@@ -80,12 +81,14 @@ static int take(const struct nlmsghdr *message, void *arg)
 {
     const struct reading *reading = arg;
     struct record record;
+    int result;
 
     if (message->nlmsg_type != SOCK_DIAG_BY_FAMILY)
         return 0;
-    if (reading->family->decode(message, &record) < 0)
+    result = reading->family->decode(message, &record);
+    if (result < 0)
         return report_malformed(reading->query);
-    return reading->fn(&record, reading->arg);
+    return result == DIAG_NO_ROW ? 0 : reading->fn(&record, reading->arg);
 }
 
 static int dump_family(const struct diag_family *family, const struct query *query, record_fn fn,
@@ -160,6 +163,14 @@ static const char *remedy(const struct table *table, int error)
     return family ? family->missing : inet_diag_remedy(table);
 }
 
+/* Sockets of IP, unix sockets and vsock are found again by their bucket. */
+static bool counts_rows(const struct table *table)
+{
+    const struct diag_family *family = find_family(table);
+
+    return family && family->counts_rows;
+}
+
 const struct backend backend_sock_diag = {
     .name = "netlink",
     .source = BACKEND_NETLINK,
@@ -167,4 +178,5 @@ const struct backend backend_sock_diag = {
     .dump = dump,
     .explain = explain,
     .remedy = remedy,
+    .counts_rows = counts_rows,
 };

@@ -2,6 +2,9 @@
 #ifndef BACKEND_SOCKET_SOCK_DIAG_H
 #define BACKEND_SOCKET_SOCK_DIAG_H
 
+#include <stdint.h>
+#include <string.h>
+
 #include "backend/netlink/attributes.h"
 #include "fastnet/query.h"
 
@@ -38,15 +41,17 @@ struct diag_family {
     /* Writes the request behind its header, at most DIAG_REQUEST_MAX bytes; returns its size. */
     size_t (*put_request)(const struct query *query, void *body);
     size_t states_at; /* where in it the wanted states are (uint32_t); 0: they are not part of it */
-    /* Fills the record from a message. Returns 0 or -EBADMSG. */
+    /* Fills the record from a message. Returns 0, -EBADMSG, or DIAG_NO_ROW. */
     int (*decode)(const struct nlmsghdr *message, struct record *record);
     /* Reports after a dump which rows it cannot have; NULL: all are there. */
     void (*report_gaps)(const struct query *query);
+    bool counts_rows; /* as in struct backend */
 };
 
-enum { DIAG_REQUEST_MAX = 32 };
+enum { DIAG_REQUEST_MAX = 32, DIAG_NO_ROW = 1 };
 
-extern const struct diag_family unix_diag;
+extern const struct diag_family unix_diag, packet_diag, netlink_diag, vsock_diag, xdp_diag,
+    tipc_diag;
 
 /* A bit of a request, and fields for which it must be set: one of them is enough. */
 struct diag_show {
@@ -61,6 +66,15 @@ uint32_t sock_diag_show(const struct query *query, const struct diag_show *shows
 static inline uint64_t diag_cookie(const uint32_t cookie[2])
 {
     return (uint64_t)cookie[1] << 32 | cookie[0];
+}
+
+/* One number of SK_MEMINFO_* (linux/sock_diag.h); false if the kernel did not send it. */
+static inline bool diag_memory(struct text memory, size_t which, uint32_t *number)
+{
+    if (memory.length < (which + 1) * sizeof *number)
+        return false;
+    memcpy(number, memory.data + which * sizeof *number, sizeof *number);
+    return true;
 }
 
 /* Members of struct backend, for tables of IP; the remedy is one for a module that is missing. */
