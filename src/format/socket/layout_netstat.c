@@ -133,8 +133,7 @@ static char *put_user_and_inode(char *dst, const struct netstat_sink *netstat,
     const char *name = NULL;
     char *start = dst = PUT(dst, " ");
 
-    /* netstat says 0 of what has no socket any more */
-    if (!(record->has & SOCKET_UID) && record->socket.timer != TIMER_TIME_WAIT)
+    if (!(record->has & SOCKET_UID))
         name = "-";
     else if (!netstat->layout.numeric_users)
         name = name_within(users_name(netstat->sink.context->users, uid), NAME_MAX_SHOWN);
