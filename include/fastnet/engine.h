@@ -71,6 +71,21 @@ void engine_destroy(struct engine *engine);
 /* The looked-up names of the listing. Sinks are created with them. */
 const struct context *engine_context(const struct engine *engine);
 
+/* How a table would be read. */
+enum { EXPLAINED_BACKENDS_MAX = 4 };
+struct explained {
+    const struct listing_table *table; /* of the listing */
+    const struct table *read; /* it, or the table that has the rows of the next one, too; or NULL */
+    const struct backend *backends[EXPLAINED_BACKENDS_MAX]; /* in the order they are asked in */
+    size_t backend_count;
+    struct explanation kernel; /* of the first backend's request */
+};
+typedef void (*explain_fn)(const struct explained *explained, void *arg);
+
+/* Passes each table of the listing to fn, instead of reading it. Returns 0 or -ENOMEM. */
+int engine_explain(struct engine *engine, const struct listing *listing, struct sink *sink,
+                   explain_fn fn, void *arg);
+
 /* Lists once. Returns 0, or -errno of an error that ended the listing. report has the losses. */
 int engine_run(struct engine *engine, const struct listing *listing, struct sink *sink,
                struct report *report);

@@ -132,13 +132,6 @@ int hosts_error(const struct hosts *hosts);
  * when there is none (*error is then h_errno), -ETIMEDOUT, or another -errno.
  */
 int hosts_find(const char *name, unsigned milliseconds, uint8_t address[4], int *error);
-/*
- * All addresses of a host name: of this family, or with AF_UNSPEC of IPv4 and IPv6. A process
- * without rights asks for them. Stores at most `most` and returns how many; -ENOENT if there are
- * none, -ETIMEDOUT, or another -errno.
- */
-int hosts_addresses(const char *name, uint8_t family, unsigned milliseconds,
-                    struct address addresses[], size_t most);
 
 /*
  * Networks: networks(5). Of several lines for one network the first counts. Malformed lines are
@@ -175,11 +168,5 @@ struct senders;
 struct senders *senders_create(const char *proc_root);
 void senders_destroy(struct senders *senders);
 const char *senders_name(struct senders *senders, uint32_t port);
-
-/*
- * Control groups (cgroups(7), version 2). Finds the id of a group by its directory, or by the path
- * below the place where cgroup2 is mounted. Returns 0 or -errno.
- */
-int cgroups_find(const char *path, uint64_t *id);
 
 #endif

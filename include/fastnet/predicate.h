@@ -25,13 +25,14 @@ enum predicate_operator {
     PREDICATE_ONE_OF, /* a number n below 64: bit n of the constant is set */
     PREDICATE_WITHIN, /* address of the constant's family: (bytes & mask) == constant */
     PREDICATE_LIKE,   /* text that matches the pattern in the constant: *, ?, or \ before these */
-    PREDICATE_GLOB,   /* the same in any case of letters, with sets as [a-z]; a NUL of it is @ */
 };
 
 struct predicate {
     enum predicate_operator operation;
     /* And, or, not: a list of parts. Parts and texts of constants are borrowed. */
     const struct predicate *parts, *next;
+    /* The last part, and the last of those that need no lookup: predicate_add() sets them. */
+    struct predicate *last, *last_cheap;
     /* Comparisons. */
     const struct field *field;
     struct value constant;
@@ -41,11 +42,31 @@ struct predicate {
     } mask;
 };
 
-/* Adds a part to an and, or or not, at the front of its list. */
+/* Whether something must be looked up to judge it. */
+static inline bool predicate_looks_up(const struct predicate *predicate)
+{
+    return predicate->field ? predicate->field->needs.lookups != 0
+                            : predicate->last != predicate->last_cheap;
+}
+
+/*
+ * Adds a part to an and, or or not. Parts are judged in the order in which they were added, but
+ * those that need a lookup come after the others.
+ */
 static inline void predicate_add(struct predicate *whole, struct predicate *part)
 {
-    part->next = whole->parts;
-    whole->parts = part;
+    const bool cheap = !predicate_looks_up(part);
+    struct predicate *before = cheap ? whole->last_cheap : whole->last;
+
+    part->next = before ? before->next : whole->parts;
+    if (before)
+        before->next = part;
+    else
+        whole->parts = part;
+    if (!cheap || whole->last == whole->last_cheap)
+        whole->last = part;
+    if (cheap)
+        whole->last_cheap = part;
 }
 
 /* A predicate and room for its parts. They point at each other, so it cannot be copied. */

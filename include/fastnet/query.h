@@ -22,11 +22,14 @@ struct table {
     const struct table *partner, *joint;
     /* Joint tables: whether a row is of the second table. NULL in other tables. */
     bool (*is_second)(const struct record *record);
-    unsigned rights; /* bits 1 << enum right: rights that reading may need */
+    unsigned rights;     /* bits 1 << enum right: rights that reading may need */
+    uint64_t privileged; /* only these fields need the rights; 0: every row does */
     /* A stream of events: it does not end by itself, and no row repeats another. */
     bool endless;
     /* The kernel may move all rows during a dump, which then loses and repeats some. */
     bool resizes;
+    /* One dump lists some rows twice, far apart: repeats are recognised over the whole table. */
+    bool repeats;
     /* It has one row at most, which query.key identifies. */
     bool single;
     /* Rows come and go without identity, and no flag shows that a dump missed one. */
@@ -36,6 +39,9 @@ struct table {
 extern const struct table table_tcp, table_tcp6, table_udp, table_udp6, table_udplite,
     table_udplite6, table_raw, table_raw6, table_unix, table_tcp_both, table_mptcp, table_mptcp6,
     table_sctp, table_sctp6, table_packet, table_netlink, table_vsock, table_xdp, table_tipc;
+
+/* Sockets of TCP and UDP that are destroyed. */
+extern const struct table table_socket_events;
 
 /* Connection tracking. Tables of one row find it by the tuple in query.key. */
 extern const struct table table_flows, table_flows_zeroed, table_flows_dying,
@@ -78,11 +84,15 @@ struct query {
 struct query_events {
     int stop;           /* an eventfd(2): when it is readable, the dump returns 0 */
     size_t buffer_size; /* bytes of the socket's receive buffer, 0: the default */
-    unsigned kinds;     /* wanted kinds: bits 1 << enum flow_event */
+    /* Wanted kinds: bits 1 << enum flow_event; of sockets 1 << (SKNLGRP_* - 1) of
+     * linux/sock_diag.h. */
+    unsigned kinds;
     /* Called when there is nothing to read for now: the rows so far can be shown. A negative result
      * ends the dump, which returns it. */
     int (*idle)(void *arg);
-    void *idle_arg;
+    /* Called when there are sockets with owners that were not there before; or NULL. */
+    void (*appeared)(void *arg);
+    void *idle_arg; /* of both */
 };
 
 /* Takes one row. Returns 0 to go on, negative to stop the dump, which then returns that value. */
@@ -95,6 +105,14 @@ typedef int (*record_fn)(const struct record *record, void *arg);
  */
 enum backend_choice { BACKEND_AUTO, BACKEND_NETLINK, BACKEND_PROC, BACKEND_FILE };
 
+/* Which rows the kernel would leave out of its answer, by the request for it. */
+enum { EXPLAINED_MEMBERS_MAX = 24, EXPLAINED_TEXT_MAX = 320 };
+struct explanation {
+    size_t members[EXPLAINED_MEMBERS_MAX]; /* that it compares: bytes from the start of a record */
+    size_t count;
+    char text[EXPLAINED_TEXT_MAX]; /* details for people, joined by "; "; may be empty */
+};
+
 /*
  * A way to read tables. dump() hands every row of query->table that query->where wants to fn; it
  * may hand on others. It returns 0 if it read the whole table, -errno if it did not (-ENOENT: the
@@ -106,6 +124,11 @@ struct backend {
     enum backend_choice source;
     uint64_t (*fields)(const struct table *table); /* fields that rows can have; 0: not its table */
     int (*dump)(const struct query *query, record_fn fn, void *arg);
+    /*
+     * Makes the requests that dump() would send, and describes them instead. The explanation is
+     * zeroed before. NULL: the kernel leaves out nothing for it.
+     */
+    void (*explain)(const struct query *query, struct explanation *explanation);
     /* What dump() lacked if it returned this error: a right, a module; NULL: the errno is enough.
      */
     const char *(*remedy)(const struct table *table, int error);
@@ -116,10 +139,10 @@ struct backend {
     bool (*counts_rows)(const struct table *table);
 };
 
-extern const struct backend backend_sock_diag, backend_unix, backend_proc_net, backend_ctnetlink,
-    backend_proc_conntrack, backend_neighbour, backend_proc_arp, backend_proc_snmp,
-    backend_proc_igmp, backend_route, backend_proc_route, backend_link, backend_proc_dev,
-    backend_diag_file;
+extern const struct backend backend_sock_diag, backend_unix, backend_proc_net, backend_proc_packet,
+    backend_proc_netlink, backend_ctnetlink, backend_proc_conntrack, backend_neighbour,
+    backend_proc_arp, backend_proc_snmp, backend_proc_igmp, backend_route, backend_proc_route,
+    backend_link, backend_proc_dev, backend_diag_file, backend_socket_events;
 
 /*
  * Passes every interface to fn: not as a row, but to complete rows. Makes one netlink dump

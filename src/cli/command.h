@@ -56,6 +56,13 @@ int command_resolve(struct listing_command *command, bool *done);
 /* The sink that rows go to. NULL when memory is short. */
 struct sink *command_sink(const struct listing_command *command, struct writer *writer);
 
+/*
+ * --explain: prints the filter of the listing, and for each table how it would be read, instead of
+ * the listing. Returns the exit status.
+ */
+int command_explain(const struct listing_command *command, struct engine *engine,
+                    struct sink *sink);
+
 /* Whether states on stdout may be coloured: a terminal, NO_COLOR unset. */
 bool command_colour(void);
 

@@ -25,7 +25,7 @@ struct common {
     const char *columns, *sort, *count_by; /* as typed, or NULL */
     const char *proc_root;                 /* NULL: /proc */
     const char *completion;                /* a shell, or NULL */
-    bool no_header, exact;
+    bool no_header, exact, explain;
     bool delta;           /* rates instead of totals */
     unsigned interval_ms; /* between two passes; 0: there is only one */
     enum backend_choice backend;

@@ -82,12 +82,15 @@ static bool is_captured(const struct listing *listing)
 static unsigned rights_of(const struct listing *listing)
 {
     unsigned rights = is_captured(listing) || listing->diag_file ? 1u << RIGHT_READ : 0;
+    const struct table *table;
 
     if (listing->needs.lookups & (NEED_OWNERS | NEED_SENDERS))
         rights |= 1u << RIGHT_OWNERS;
-    for (size_t i = 0; i < listing->table_count; i++)
-        if (listing->tables[i].table)
-            rights |= listing->tables[i].table->rights;
+    for (size_t i = 0; i < listing->table_count; i++) {
+        table = listing->tables[i].table;
+        if (table && (!table->privileged || table->privileged & listing->needs.fields))
+            rights |= table->rights;
+    }
     return rights;
 }
 
@@ -144,7 +147,8 @@ static int run(struct listing_command *command)
     if (sink && is_untrusted(&command->listing))
         sandbox_enter();
     if (sink)
-        status = list(command, engine, sink);
+        status = command->common->explain ? command_explain(command, engine, sink)
+                                          : list(command, engine, sink);
     else
         fprintf(stderr, "%s: out of memory\n", command->common->program);
     sink_destroy(sink);

@@ -8,6 +8,7 @@
 #include "fastnet/array.h"
 #include "fastnet/lookup.h"
 #include "fastnet/netlink.h"
+#include "fastnet/rights.h"
 
 struct engine *engine_create(struct netlink *netlink)
 {
@@ -179,17 +180,34 @@ static void report_nothing_found(struct run *run)
                     listing->proc_root);
 }
 
-static int carry_out(struct run *run)
+/* Whether only rights make the kernel tell some fields that are needed. */
+static bool needs_rights(const struct run *run)
 {
     const struct listing *listing = run->listing;
-    bool owners = run->needs.lookups & NEED_OWNERS;
-    bool names = run->needs.lookups & (NEED_USERS | NEED_SERVICES | NEED_HOSTS);
+
+    for (size_t i = 0; i < listing->table_count; i++)
+        if (listing->tables[i].table && listing->tables[i].table->privileged & run->needs.fields)
+            return rights_any();
+    return false;
+}
+
+/* Rights are given up before names are looked up: all that needs rights is read before that. */
+static bool must_keep_all(const struct run *run)
+{
+    const struct listing *listing = run->listing;
+    const uint64_t lookups = run->needs.lookups;
+    const bool names = lookups & (NEED_USERS | NEED_SERVICES | NEED_HOSTS);
+
+    return listing->sort || listing->compare || (lookups & NEED_HOSTS) ||
+           ((lookups & NEED_OWNERS) && (names || run->groups) && !listing->events) ||
+           (names && (run_is_captured(run) || needs_rights(run)));
+}
+
+static int carry_out(struct run *run)
+{
     int result;
 
-    /* rights are given up before names are looked up: read all that needs rights before that */
-    run->keep_all = listing->sort || listing->compare || (run->needs.lookups & NEED_HOSTS) ||
-                    (owners && (names || run->groups)) || (names && run_is_captured(run));
-    if (owners)
+    if (run->needs.lookups & NEED_OWNERS)
         run_walk_owners(run);
     result = run_prepare_numbers(run);
     if (!result && !run->keep_all)
@@ -212,27 +230,53 @@ static int carry_out(struct run *run)
     return result;
 }
 
+/* Returns 0 or -ENOMEM; finish() is needed in any case. */
+static int prepare(struct run *run)
+{
+    const struct listing *listing = run->listing;
+
+    run->needs = listing->needs;
+    needs_add(&run->needs, predicate_needs(listing->where));
+    for (size_t i = 0; i < listing->table_count; i++)
+        needs_add(&run->needs, predicate_needs(listing->tables[i].where));
+    if (listing->count_by_count)
+        run->groups = groups_create(listing->count_by, listing->count_by_count);
+    run->keep_all = must_keep_all(run);
+    return listing->count_by_count && !run->groups ? -ENOMEM : 0;
+}
+
+static void finish(struct run *run)
+{
+    for (size_t i = 0; i < COUNT(run->sections); i++)
+        rows_clear(&run->sections[i]);
+    groups_destroy(run->groups);
+}
+
 int engine_run(struct engine *engine, const struct listing *listing, struct sink *sink,
                struct report *report)
 {
-    struct run run = {.engine = engine,
-                      .listing = listing,
-                      .sink = sink,
-                      .report = report,
-                      .needs = listing->needs};
-    int result = prepare_delta(&run);
+    struct run run = {.engine = engine, .listing = listing, .sink = sink, .report = report};
+    int result = prepare(&run);
 
-    needs_add(&run.needs, predicate_needs(listing->where));
-    for (size_t i = 0; i < listing->table_count; i++)
-        needs_add(&run.needs, predicate_needs(listing->tables[i].where));
-    if (listing->count_by_count) {
-        run.groups = groups_create(listing->count_by, listing->count_by_count);
-        result = run.groups ? result : -ENOMEM;
-    }
+    if (result == 0)
+        result = prepare_delta(&run);
     if (result == 0)
         result = carry_out(&run);
-    for (size_t i = 0; i < COUNT(run.sections); i++)
-        rows_clear(&run.sections[i]);
-    groups_destroy(run.groups);
+    finish(&run);
+    return result;
+}
+
+int engine_explain(struct engine *engine, const struct listing *listing, struct sink *sink,
+                   explain_fn fn, void *arg)
+{
+    struct run run = {.engine = engine, .listing = listing, .sink = sink};
+    const int result = prepare(&run);
+    struct explained explained;
+
+    for (size_t i = 0; result == 0 && i < listing->table_count;) {
+        i += run_explain(&run, i, &explained);
+        fn(&explained, arg);
+    }
+    finish(&run);
     return result;
 }

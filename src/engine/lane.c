@@ -116,7 +116,7 @@ int lane_take(const struct record *record, void *arg)
     if (lane != first)
         make_room(first, lane);
     result = is_listed(lane, record);
-    ownerless = result == 0 && run_is_ownerless(lane->run, record);
+    ownerless = result == 0 && !first->at_once && run_is_ownerless(lane->run, record);
     wait = lane->run->keep_all || ownerless;
     if (result == 0 && !is_wanted(lane, record, wait))
         return 0;

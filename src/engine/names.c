@@ -79,6 +79,26 @@ void run_look_again_for_owners(struct run *run)
                     run->listing->proc_root, strerror(-error));
 }
 
+void run_look_for_new_owners(struct run *run)
+{
+    enum { LOOKS_MAX = 100 }; /* before owners that are gone are forgotten */
+    const struct owners_options options = {.proc_root = run->listing->proc_root,
+                                           .commands = run->needs.lookups & NEED_COMMANDS};
+    struct owners *owners = NULL;
+
+    if (++run->looks % LOOKS_MAX) {
+        run_look_again_for_owners(run);
+        return;
+    }
+    raise_for_owners(run);
+    (void)owners_create(&owners, &options);
+    rights_lower();
+    if (!owners)
+        return; /* the old ones are better than none */
+    owners_destroy(run->engine->context.owners);
+    run->engine->context.owners = owners;
+}
+
 void run_report_owners(struct run *run)
 {
     const struct owners *owners = run->engine->context.owners;

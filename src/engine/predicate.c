@@ -1,6 +1,5 @@
 #include "fastnet/predicate.h"
 
-#include "engine/glob.h"
 #include "engine/rows.h"
 #include "fastnet/lookup.h"
 
@@ -112,9 +111,8 @@ static bool text_in(const struct value *value, struct text *text)
 }
 
 /* A pattern is for text, and for addresses and numbers without a name as they are shown. */
-static bool value_is_like(const struct predicate *predicate, const struct value *value)
+static bool value_is_like(struct text pattern, const struct value *value)
 {
-    const struct text pattern = predicate->constant.text;
     char shown[TEXT_LLADDR_MAX];
     struct text text = {shown, 0};
 
@@ -123,8 +121,7 @@ static bool value_is_like(const struct predicate *predicate, const struct value 
         text.length = (size_t)(value_write(shown, value, NULL) - shown);
     else if (!text_in(value, &text))
         return false;
-    return predicate->operation == PREDICATE_GLOB ? glob_matches(pattern, text)
-                                                  : is_like(pattern, text);
+    return is_like(pattern, text);
 }
 
 /* *order: below 0, 0 or above, as the value is to the constant. False: they do not compare. */
@@ -219,8 +216,8 @@ static bool passes(const struct predicate *predicate, const struct value *value)
     case PREDICATE_WITHIN:
         return value->type == VALUE_ADDRESS && is_within(predicate, &value->address);
     case PREDICATE_LIKE:
-    case PREDICATE_GLOB:
-        return predicate->constant.type == VALUE_TEXT && value_is_like(predicate, value);
+        return predicate->constant.type == VALUE_TEXT &&
+               value_is_like(predicate->constant.text, value);
     default:
         return false;
     }

@@ -44,6 +44,7 @@ struct run {
     bool ownerless;     /* a socket had no owner at the first look ... */
     bool unowned;       /* ... nor at the second */
     int stopped;        /* why rows are no longer wanted: -errno */
+    unsigned looks;     /* at new owners */
     size_t taken;       /* rows that were not refused, if there is a limit */
     bool found;         /* one of the tables was there */
     bool ended;         /* a table is not there, and the listing ends (MISSING_ENDS) */
@@ -73,6 +74,9 @@ static inline bool run_is_captured(const struct run *run)
 size_t run_tables(struct run *run, size_t i);
 void run_report_failures(struct run *run);
 
+/* Says how run_tables() would read table i. Returns the number of tables that are read as one. */
+size_t run_explain(struct run *run, size_t i, struct explained *explained);
+
 /*
  * lane.c: a lane carries rows from a backend to a sink. Lanes share no state that changes: each has
  * its own sink and writer.
@@ -84,6 +88,7 @@ struct lane {
     struct rows *kept;             /* for rows that wait */
     const struct predicate *where; /* of the table */
     struct pass pass;
+    bool at_once;        /* events: no row waits for a second look at owners */
     bool ownerless;      /* one of its rows had no owner */
     int stopped;         /* why this lane takes no more rows: -errno */
     struct lane *second; /* for rows of the second of two tables, or NULL */
@@ -119,6 +124,8 @@ bool run_wants(const struct run *run, const struct record *record);
 bool run_is_ownerless(const struct run *run, const struct record *record);
 void run_walk_owners(struct run *run);
 void run_look_again_for_owners(struct run *run);
+/* The same for sockets that are new, again and again as long as events come. */
+void run_look_for_new_owners(struct run *run);
 void run_report_owners(struct run *run);
 /* Gives up all rights if users, services, hosts or networks are looked up. */
 int run_prepare_names(struct run *run);

@@ -7,10 +7,9 @@
 #include "fastnet/rights.h"
 
 /* What backends answered for one table, up to the one that had it. */
-enum { BACKENDS_MAX = 4 }; /* that know one table */
 struct answers {
-    const struct backend *asked[BACKENDS_MAX];
-    int errors[BACKENDS_MAX];
+    const struct backend *asked[EXPLAINED_BACKENDS_MAX];
+    int errors[EXPLAINED_BACKENDS_MAX];
     size_t count;
 };
 
@@ -59,7 +58,7 @@ static struct answers choose_backends(const struct run *run, const struct table 
 {
     struct answers chosen = {.count = 0};
 
-    for (size_t i = 0; i < backend_count && chosen.count < BACKENDS_MAX; i++)
+    for (size_t i = 0; i < backend_count && chosen.count < EXPLAINED_BACKENDS_MAX; i++)
         if (may_choose(run, table, backends[i]))
             chosen.asked[chosen.count++] = backends[i];
     if (chosen.count > 1 &&
@@ -200,7 +199,8 @@ static bool is_read_twice(const struct run *run, const struct table *table)
  */
 static bool is_repeatable(const struct run *run, const struct table *table)
 {
-    return is_read_twice(run, table) || (table->resizes && (run->keep_all || run->groups));
+    return table->repeats || is_read_twice(run, table) ||
+           (table->resizes && (run->keep_all || run->groups));
 }
 
 /* Streams of events: shows all rows so far and reports losses. */
@@ -223,6 +223,13 @@ static int pause_listing(void *arg)
     return error;
 }
 
+static void look_for_owners(void *arg)
+{
+    const struct lane *lane = arg;
+
+    run_look_for_new_owners(lane->run);
+}
+
 /* What two predicates both want; each may be NULL. */
 static const struct predicate *join(struct predicate_tree *both, const struct predicate *one,
                                     const struct predicate *other)
@@ -235,17 +242,16 @@ static const struct predicate *join(struct predicate_tree *both, const struct pr
     return predicate_of(both);
 }
 
-/* Asks one backend for a table. */
-static int ask(struct run *run, const struct listing_table *table, const struct backend *backend,
-               struct pass *pass)
+/* What a backend is asked. both: room for its predicate. */
+static struct query query_for(struct run *run, const struct listing_table *table,
+                              struct predicate_tree *both)
 {
     const struct listing *listing = run->listing;
-    struct predicate_tree both;
-    struct lane lane;
-    struct query query = {
+
+    return (struct query){
         .table = table->table,
         .needs = run->needs.fields,
-        .where = join(&both, listing->refused ? NULL : listing->where, table->where),
+        .where = join(both, listing->refused ? NULL : listing->where, table->where),
         .key = listing->key,
         .proc_root = listing->proc_root,
         .diag_file = listing->diag_file,
@@ -254,18 +260,30 @@ static int ask(struct run *run, const struct listing_table *table, const struct 
         .exclusive = listing->backend != BACKEND_AUTO,
         .repeatable = is_repeatable(run, table->table),
     };
+}
+
+/* Asks one backend for a table. */
+static int ask(struct run *run, const struct listing_table *table, const struct backend *backend,
+               struct pass *pass)
+{
+    const struct listing *listing = run->listing;
+    struct predicate_tree both;
+    struct lane lane;
+    struct query query = query_for(run, table, &both);
     struct query_events events;
     int result;
 
     if (listing->events) {
         events = *listing->events;
         events.idle = pause_listing;
+        events.appeared = (run->needs.lookups & NEED_OWNERS) ? look_for_owners : NULL;
         events.idle_arg = &lane;
         query.events = &events;
     }
 
     lane_init(&lane, run, &run->sections[run_section(run, table)]);
     lane.where = table->where;
+    lane.at_once = table->table->endless;
     if (table->table->is_second)
         lane_keep_order(&lane, table->table->is_second);
     if (run_is_captured(run))
@@ -494,11 +512,16 @@ static bool may_be_joined(const struct run *run, size_t i)
             is_saved(run, table->table));
 }
 
+static struct listing_table joined(const struct listing_table *table)
+{
+    return (struct listing_table){
+        .table = table->table->joint, .section = table->section, .where = table->where};
+}
+
 /* Returns false if nothing was read: the tables must then be read one by one. */
 static bool run_joined(struct run *run, const struct listing_table *table)
 {
-    const struct listing_table both = {
-        .table = table->table->joint, .section = table->section, .where = table->where};
+    const struct listing_table both = joined(table);
     struct answers answers = choose_backends(run, both.table);
 
     return answers.count && read_by(run, &both, answers.asked[0], answers.errors);
@@ -512,4 +535,39 @@ size_t run_tables(struct run *run, size_t i)
         return 2;
     run_table(run, table);
     return 1;
+}
+
+/* Where the request for both tables fails, they are read one by one. */
+static void add_backends(struct explained *explained, const struct answers *answers)
+{
+    for (size_t i = 0; i < answers->count; i++) {
+        bool known = false;
+        for (size_t j = 0; j < explained->backend_count; j++)
+            known |= explained->backends[j] == answers->asked[i];
+        if (!known && explained->backend_count < EXPLAINED_BACKENDS_MAX)
+            explained->backends[explained->backend_count++] = answers->asked[i];
+    }
+}
+
+size_t run_explain(struct run *run, size_t i, struct explained *explained)
+{
+    const struct listing_table *table = &run->listing->tables[i];
+    struct answers both = {.count = 0}, one = {.count = 0};
+    struct listing_table read = *table;
+    struct predicate_tree where;
+
+    if (may_be_joined(run, i))
+        both = choose_backends(run, table->table->joint);
+    if (both.count)
+        read = joined(table);
+    if (table->table)
+        one = choose_backends(run, table->table);
+    *explained = (struct explained){.table = table, .read = read.table};
+    add_backends(explained, &both);
+    add_backends(explained, &one);
+    if (explained->backend_count && explained->backends[0]->explain) {
+        const struct query query = query_for(run, &read, &where);
+        explained->backends[0]->explain(&query, &explained->kernel);
+    }
+    return both.count ? 2 : 1;
 }

@@ -7,6 +7,11 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+/* Linux 5.8; older headers lack it. */
+#ifndef CAP_BPF
+#define CAP_BPF 39
+#endif
+
 enum { VALUES_MAX = 2 };
 
 /* The capabilities of each right. */
@@ -23,6 +28,8 @@ static const struct {
     [RIGHT_BUFFERS] = {{CAP_NET_ADMIN}, 1, false},
     /* Lent: the program names these files, not the user. */
     [RIGHT_NETFILTER_FILES] = {{CAP_DAC_READ_SEARCH}, 1, true},
+    /* Not lent: the kernel hides keys and marks even from the user who owns the socket. */
+    [RIGHT_SOCKETS] = {{CAP_NET_ADMIN, CAP_BPF}, 2, false},
 };
 
 /*
@@ -31,6 +38,9 @@ static const struct {
  * yet.
  */
 static cap_t caps;
+
+/* The effective set may not be empty. */
+static bool raised;
 
 /*
  * A set-user-ID program would read files as their owner, whatever its capabilities are. So it
@@ -123,15 +133,21 @@ void rights_raise(enum right right)
     if (!caps || (!needed[right].lent && rights_elevated()))
         return;
     for (int i = 0; i < needed[right].count; i++)
-        if (is_permitted(needed[right].values[i]))
+        if (is_permitted(needed[right].values[i])) {
             (void)cap_set_flag(caps, CAP_EFFECTIVE, 1, &needed[right].values[i], CAP_SET);
-    (void)cap_set_proc(caps);
+            raised = true;
+        }
+    if (raised)
+        (void)cap_set_proc(caps);
 }
 
 void rights_lower(void)
 {
-    if (caps && (cap_clear_flag(caps, CAP_EFFECTIVE) < 0 || cap_set_proc(caps) < 0))
+    if (!raised)
+        return;
+    if (cap_clear_flag(caps, CAP_EFFECTIVE) < 0 || cap_set_proc(caps) < 0)
         die();
+    raised = false;
 }
 
 void rights_drop(void)

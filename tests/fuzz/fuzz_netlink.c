@@ -1,6 +1,7 @@
 /*
- * Answers of a netlink peer: transport and both decoders. The first byte says which table is
- * asked for; then come datagrams, each behind two bytes of length, as in the recorded dumps.
+ * Answers of a netlink peer: transport and the decoders of all families. The first byte says which
+ * table is asked for; then come datagrams, each behind two bytes of length, as in the recorded
+ * dumps.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -20,6 +21,19 @@ struct input {
     struct written written;
 };
 
+static unsigned sum_of_borrowed(const struct record *record, const struct borrowed *borrowed)
+{
+    struct text text;
+    unsigned sum = 0;
+
+    if (borrowed->fields & ~record->has)
+        return 0;
+    memcpy(&text, (const char *)record + borrowed->offset, sizeof text);
+    for (size_t i = 0; i < text.length; i++)
+        sum += (unsigned char)text.data[i];
+    return sum;
+}
+
 /* What a row says must be within what its table can have, and be there to be read. */
 static int check_record(const struct record *record, void *arg)
 {
@@ -34,19 +48,18 @@ static int check_record(const struct record *record, void *arg)
         require_address(&sock->local.address, sock->family);
         require_address(&sock->remote.address, sock->family);
     }
-    if (record->has & SOCKET_PATH) {
-        require(sock->path.length <= SOCKET_PATH_MAX);
-        for (size_t i = 0; i < sock->path.length; i++)
-            sum += (unsigned char)sock->path.data[i];
-    }
+    require(!(record->has & SOCKET_PATH) || sock->path.length <= SOCKET_PATH_MAX);
+    for (size_t i = 0; i < record->kind->borrowed_count; i++)
+        sum += sum_of_borrowed(record, &record->kind->borrowed[i]);
     written_row(&input->written, record);
     return sum == UINT32_MAX; /* never, but the compiler does not know */
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct table *const tables[] = {&table_tcp, &table_unix, &table_tcp6, &table_udp,
-                                                 &table_raw};
+    static const struct table *const tables[] = {
+        &table_tcp,   &table_unix,   &table_tcp6,    &table_udp,   &table_raw, &table_mptcp,
+        &table_sctp6, &table_packet, &table_netlink, &table_vsock, &table_xdp, &table_tipc};
     static const struct context no_names;
     static const struct netstat_layout layout = {
         .timers = true, .numeric_hosts = true, .numeric_ports = true, .numeric_users = true};

@@ -34,6 +34,8 @@ static const struct source {
                {&table_raw, 1},
                {&table_raw6, 1},
                {&table_unix, 1},
+               {&table_packet, 1},
+               {&table_netlink, 1},
                {&table_flows, 0},
                {&table_flow_count, 0},
                {&table_flow_usage, 0},

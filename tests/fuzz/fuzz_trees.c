@@ -198,7 +198,7 @@ static void ask_dump(const struct backend *backend, const struct table *table,
     const struct netlink_peer peer = {take_dump, give_end, &dumped};
     struct report report = {.partial = false};
     struct query query = {.table = table,
-                          .needs = UINT64_MAX,
+                          .needs = ~SOCKET_STORAGES, /* which stand before the program */
                           .proc_root = "/nonexistent",
                           .netlink = netlink_create(&peer),
                           .report = &report,

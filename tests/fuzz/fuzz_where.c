@@ -1,10 +1,12 @@
 /*
  * --where: any text is an expression over the columns of a kind, or is refused with one line that a
  * terminal can show. What an expression means is the same with parentheses around it, and its
- * opposite never holds with it. The input: the kind, the length of the text, the text, a row.
+ * opposite never holds with it. Written as text and parsed again it means the same. The input: the
+ * kind, the length of the text, the text, a row.
  */
 #include <netinet/in.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "backend/socket/bytecode.h"
@@ -47,6 +49,44 @@ static void check_meaning(const struct kind *kind, const char *text, const struc
     require(!wanted || !holds(kind, other, record));
 }
 
+/* Whether two predicates hold, fail or are unknown together. */
+static void require_same(const struct predicate *one, const struct predicate *other,
+                         const struct record *record)
+{
+    const struct predicate not_one = {.operation = PREDICATE_NOT, .parts = one},
+                           not_other = {.operation = PREDICATE_NOT, .parts = other};
+
+    require(predicate_holds(one, record, &no_names) == predicate_holds(other, record, &no_names));
+    require(predicate_holds(&not_one, record, &no_names) ==
+            predicate_holds(&not_other, record, &no_names));
+}
+
+static char *text_of(const struct kind *kind, const struct predicate *predicate)
+{
+    char *text;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+
+    require(stream != NULL);
+    where_put(stream, kind, predicate);
+    require(fclose(stream) == 0 && strlen(text) == size);
+    return text;
+}
+
+/* What it is written as means the same. */
+static void check_written(const struct kind *kind, const struct predicate *predicate,
+                          const struct record *record)
+{
+    struct where where = {NULL, ""};
+    char *text = text_of(kind, predicate);
+    const struct predicate *again = where_parse(&where, kind, text);
+
+    require(again != NULL);
+    require_same(predicate, again, record);
+    free(text);
+    where_finish(&where);
+}
+
 /* What the kernel leaves out is never wanted. */
 static void check_bytecode(const struct predicate *predicate, const struct record *record)
 {
@@ -75,9 +115,14 @@ static void parse(const struct kind *kind, const char *text, const struct record
     else
         check_bytecode(predicate, record);
     /* near the bound of nesting the others may be too deep */
+    if (predicate && !strstr(text, "(((((((((((((((") && !strstr(text, "!!!!!!!!!!"))
+        check_written(kind, predicate, record);
     if (predicate && !strstr(text, "(((((((((((((((") && !strchr(text, '!') && !strstr(text, "ot"))
         check_meaning(kind, text, record);
-    if (!where_parse_list(&where, kind, kind->fields[0].name, text))
+    predicate = where_parse_list(&where, kind, kind->fields[0].name, text);
+    if (predicate)
+        check_written(kind, predicate, record);
+    else
         require_line(where.message);
     where_finish(&where);
 }

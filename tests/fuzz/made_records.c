@@ -15,7 +15,17 @@ enum { TEXT_LENGTH_MAX = 24, TEXT_LONG = 80 };
 /* Bits of a record's first byte. */
 enum { ALIKE = 1, COMPLETE = 2, IPV4 = 4, FLAGGED = 8, IS_UNIX = 16 };
 
-/* All that rows of the kind can have, whoever reads them. */
+/* All that rows of the table can have, whoever reads it. */
+static uint64_t fields_of_table(const struct table *table)
+{
+    uint64_t fields = 0;
+
+    for (size_t i = 0; i < backend_count; i++)
+        fields |= backends[i]->fields(table);
+    return fields;
+}
+
+/* The same of all tables of the kind. */
 static uint64_t fields_of(const struct kind *kind)
 {
     static const struct table *const tables[] = {
@@ -25,10 +35,9 @@ static uint64_t fields_of(const struct kind *kind)
         &table_route_cache, &table_interfaces};
     uint64_t fields = 0;
 
-    for (size_t i = 0; i < backend_count; i++)
-        for (size_t j = 0; j < COUNT(tables); j++)
-            if (tables[j]->kind == kind)
-                fields |= backends[i]->fields(tables[j]);
+    for (size_t i = 0; i < COUNT(tables); i++)
+        if (tables[i]->kind == kind)
+            fields |= fields_of_table(tables[i]);
     return fields;
 }
 
@@ -45,24 +54,21 @@ static void fill(struct record *record, uint8_t first, uint8_t seed)
     }
 }
 
-/* Members of one family only share their place with those of other families. */
+<<<<<<< HEAD
+/* Members of one family lie where those of another one do: a record has but one family's. */
+=======
+/* Families have members in one place, so a row has those of its own. */
+>>>>>>> 4aec6f2 (sock_diag: packet, netlink, vsock, XDP and TIPC sockets)
 static void settle_socket(struct record *record, uint8_t family, uint8_t first)
 {
-    const uint64_t of_all = SOCKET_STATE | SOCKET_QUEUES | SOCKET_UID | SOCKET_INODE |
-                            SOCKET_INTERFACE | SOCKET_TYPE | SOCKET_REFCOUNT | SOCKET_COOKIE |
-                            SOCKET_MEMORY | SOCKET_CGROUP | SOCKET_SHUTDOWN | SOCKET_STORAGES;
-    const uint64_t of_unix =
-        SOCKET_PATH | SOCKET_UNIX_FLAGS | SOCKET_PENDING | SOCKET_PEER | SOCKET_VFS | SOCKET_ICONS;
-    const uint64_t of_others = SOCKET_ETHER | SOCKET_PACKET | SOCKET_RX_RING | SOCKET_TX_RING |
-                               SOCKET_FANOUT | SOCKET_FILTER | SOCKET_NETLINK | SOCKET_GROUPS |
-                               SOCKET_VSOCK | SOCKET_QUEUE_ID | SOCKET_UMEM | SOCKET_FILL_RING |
-                               SOCKET_COMPLETION_RING | SOCKET_XDP_STATS | SOCKET_TIPC;
+    const struct table *table = first & IS_UNIX ? &table_unix : &table_tcp;
 
     record->socket.family = first & IS_UNIX ? AF_UNIX : family;
-    if (first & IS_UNIX)
-        record->has &= of_all | of_unix;
-    else
-        record->has &= ~(of_unix | of_others | SOCKET_MPTCP_INFO | SOCKET_SCTP_INFO);
+<<<<<<< HEAD
+    record->has &= fields_of_table(first & IS_UNIX ? &table_unix : &table_tcp);
+=======
+    record->has &= backend_sock_diag.fields(table) | backend_proc_net.fields(table);
+>>>>>>> 4aec6f2 (sock_diag: packet, netlink, vsock, XDP and TIPC sockets)
 }
 
 static void settle_flow(struct record *record, uint8_t family, uint8_t first)

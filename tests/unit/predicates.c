@@ -24,7 +24,7 @@ struct predicate whole_of(enum predicate_operator operation, struct predicate *p
 {
     struct predicate whole = {.operation = operation};
 
-    for (size_t i = count; i-- > 0;)
+    for (size_t i = 0; i < count; i++)
         predicate_add(&whole, &parts[i]);
     return whole;
 }
@@ -77,8 +77,7 @@ static void put_comparison(FILE *out, const struct predicate *predicate)
 {
     static const char *const signs[] = {
         [PREDICATE_EQUAL] = " = ",      [PREDICATE_BELOW] = " < ",   [PREDICATE_ABOVE] = " > ",
-        [PREDICATE_ONE_OF] = " among ", [PREDICATE_WITHIN] = " in ", [PREDICATE_LIKE] = " ~ ",
-        [PREDICATE_GLOB] = " ~* "};
+        [PREDICATE_ONE_OF] = " among ", [PREDICATE_WITHIN] = " in ", [PREDICATE_LIKE] = " ~ "};
     const struct value *constant = &predicate->constant;
 
     fprintf(out, "%s", predicate->field->name);
@@ -99,14 +98,12 @@ static void put_comparison(FILE *out, const struct predicate *predicate)
 
 static void put(FILE *out, const struct predicate *predicate, bool nested);
 
-/* The last part was added first. */
 static void put_parts(FILE *out, const struct predicate *part, const char *between)
 {
-    if (part->next) {
-        put_parts(out, part->next, between);
-        fprintf(out, "%s", between);
+    for (const struct predicate *first = part; part; part = part->next) {
+        fprintf(out, "%s", part == first ? "" : between);
+        put(out, part, true);
     }
-    put(out, part, true);
 }
 
 static void put(FILE *out, const struct predicate *predicate, bool nested)

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <linux/netlink_diag.h>
 #include <linux/sock_diag.h>
 #include <linux/unix_diag.h>
 #include <netinet/in.h>
@@ -410,6 +411,37 @@ static void a_socket_that_comes_again_is_listed_once(void **state)
     done(scene, 1, 0);
     assert_int_equal(run(scene), 0);
     assert_int_equal(scene->sink.kept.count, 110);
+    assert_silent(scene);
+}
+
+static void put_netlink(struct scene *scene, uint32_t number)
+{
+    const struct netlink_diag_msg message = {
+        .ndiag_family = AF_NETLINK, .ndiag_portid = number, .ndiag_cookie = {number, 0}};
+
+    wire_message(&scene->wire, SOCK_DIAG_BY_FAMILY, NLM_F_MULTI, 1);
+    wire_put(&scene->wire, &message, sizeof message);
+}
+
+/* The kernel lists netlink sockets with groups a second time, behind all others. */
+static void a_netlink_socket_that_comes_again_far_away_is_listed_once(void **state)
+{
+    enum { SOCKETS = 5000, OF_A_DATAGRAM = 250 };
+    struct scene *scene = *state;
+
+    scene->tables[0].table = &table_netlink;
+    for (uint32_t i = 1; i <= SOCKETS; i++) {
+        put_netlink(scene, i);
+        if (i % OF_A_DATAGRAM == 0) {
+            peer_add_wire(&scene->peer, &scene->wire);
+            scene->wire.length = 0;
+        }
+    }
+    put_netlink(scene, 1);
+    put_netlink(scene, SOCKETS + 1);
+    done(scene, 1, 0);
+    assert_int_equal(run(scene), 0);
+    assert_int_equal(scene->sink.kept.count, SOCKETS + 1);
     assert_silent(scene);
 }
 
@@ -848,6 +880,7 @@ int main(void)
         TEST(proc_is_asked_first_for_what_only_it_knows),
         TEST(rows_that_netlink_does_not_list_are_told_as_lost),
         TEST(a_socket_that_comes_again_is_listed_once),
+        TEST(a_netlink_socket_that_comes_again_far_away_is_listed_once),
         TEST(twins_and_rows_without_identity_are_all_listed),
         TEST(two_passes_list_what_either_saw_once),
         TEST(rows_without_identity_come_from_one_pass_and_that_is_a_loss),

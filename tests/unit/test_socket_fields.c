@@ -70,7 +70,7 @@ static void the_promised_names_are_there_in_order(void **state)
         "inode",          "pid",           "process",     "processes",
         "timer",          "expires",       "retransmits", "probes",
         "type",           "references",    "flags",       "path",
-        "backlog",        "cookie",
+        "backlog",        "cookie",        "received",
     };
 
     (void)state;

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <linux/netfilter/nf_conntrack_common.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -39,10 +40,31 @@ static const char *meaning_of(const struct kind *kind, const char *text)
     return said;
 }
 
+/* What a predicate is written as. */
+static const char *written_as(const struct kind *kind, const char *text)
+{
+    static char written[1024];
+    struct where where = {NULL, ""};
+    const struct predicate *predicate = where_parse(&where, kind, text);
+    FILE *out = fmemopen(written, sizeof written, "w");
+
+    assert_non_null(out);
+    if (predicate)
+        where_put(out, kind, predicate);
+    assert_int_equal(fclose(out), 0);
+    where_finish(&where);
+    return predicate ? written : NULL;
+}
+
+/* Each text has its meaning, or is refused; written as text again, it has the same one. */
 static void mean(const struct kind *kind, const struct meaning *meanings, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        const char *written = written_as(kind, meanings[i].text);
         assert_string_equal(meaning_of(kind, meanings[i].text), meanings[i].said);
+        if (written)
+            assert_string_equal(meaning_of(kind, written), meanings[i].said);
+    }
 }
 
 #define MEAN(kind, meanings) mean(kind, meanings, COUNT(meanings))
@@ -111,6 +133,15 @@ static void numbers_are_in_the_unit_of_their_column(void **state)
         {"uid = '1'", "uid = 1"},
         {"uid = -1", "at 7: uid takes numbers, as 7 or 1-9, not '-1'"},
         {"uid in 9-1", "at 8: this range begins above its end"},
+        {"user in 9-1", "at 9: this range begins above its end"},
+        {"uid = 0x1f", "uid = 31"},
+        {"uid = 0x", "at 7: uid takes numbers, as 7 or 1-9, not '0x'"},
+        {"uid = 0x1fk", "at 7: uid takes numbers, as 7 or 1-9, not '0x1fk'"},
+        {"uid = 0x10000000000000000",
+         "at 7: uid takes numbers, as 7 or 1-9, not '0x10000000000000000'"},
+        {"uid = 0x12/0xff", "uid & 0xff = 0x12"},
+        {"local_port = 1/3",
+         "at 14: local_port takes ports, as 443, 8000-8999 or https, not '1/3'"},
         {"uid > 1-9", "at 7: uid takes numbers, as 7 or 1-9, not '1-9'"},
         {"uid ~ 1", "at 7: uid takes numbers, which have no pattern, not '1'"},
         {"local_port = 65536",
@@ -171,6 +202,7 @@ static void addresses_are_compared_with_networks_and_ranges(void **state)
          "local_address in 192.0.2.128/255.255.255.128 or local_address = ::1"},
         {"local_address = 2001:db8::1/33", "local_address in 2001:db8::/ffff:ffff:8000::"},
         {"local_address in 0.0.0.0/0", "local_address in 0.0.0.0/0.0.0.0"},
+        {"local_address in 10.9.8.7/255.0.255.0", "local_address in 10.0.8.0/255.0.255.0"},
         {"local_address = ::ffff:10.0.0.1", "local_address = 10.0.0.1"},
         {"local_address in ::ffff:10.0.0.0/104", "local_address in 10.0.0.0/255.0.0.0"},
         {"local_address in ::/0",
@@ -270,6 +302,73 @@ static void what_is_wrong_is_said_with_its_place(void **state)
 
     (void)state;
     MEAN(&kind_socket, meanings);
+}
+
+static void what_is_written_is_in_the_shortest_form(void **state)
+{
+    static const struct meaning sockets[] = {
+        {"uid=1||uid=2&&!uid=3", "uid = 1 or uid = 2 and uid != 3"},
+        {"(uid = 1 or uid = 2) and inode = 3", "uid in 1,2 and inode = 3"},
+        {"(uid = 1 or inode = 2) and inode = 3", "(uid = 1 or inode = 2) and inode = 3"},
+        {"not (uid = 1 and inode = 3)", "not (uid = 1 and inode = 3)"},
+        {"not (not uid = 1)", "not uid != 1"},
+        {"uid >= 5 and uid <= 9 or uid = 12", "uid in 5-9,12"},
+        {"uid >= 9 and uid <= 5", "uid >= 9 and uid <= 5"},
+        {"uid not in 1,5-9", "uid not in 1,5-9"},
+        {"uid != null and recv_q = null", "uid != null and recv_q = null"},
+        {"not (uid = null)", "uid != null"},
+        {"send_q > 64k", "send_q > 65536"},
+        {"recv_q = 0x1F", "recv_q = 31"},
+        {"expires < 1.5s", "expires < 1.500"},
+        {"state in listen,close", "state in LISTEN,CLOSE"},
+        {"local_address in ::-2001::,::/0,10.0.0.0/8",
+         "local_address in ::-2001::,::/0,10.0.0.0/8"},
+        {"local_address in 10.0.0.9/255.0.255.0", "local_address in 10.0.0.0/255.0.255.0"},
+        {"local_address ~ '10.*'", "local_address ~ '10.*'"},
+        {"process = nginx or pid = 12,13", "process = nginx or pid in 12,13"},
+        {"processes = '12' or user = '0'", "process = '12' or user = '0'"},
+        {"user in 0-99,root", "user in 0-99,root"},
+        {"path = @x", "path = '@x'"},
+        {"path != 'it''s','and'", "path not in 'it''s','and'"},
+        {"path = ''", "path = ''"},
+        {"process = a and uid = 1", "uid = 1 and process = a"},
+    };
+    static const struct meaning flows[] = {
+        {"mark = 0x10/0xff", "mark = 0x10/0xff"},
+        {"mark in 1/3,7", "mark in 0x1/0x3,7"},
+        {"status = assured and not (status = SRC_NAT)", "status = ASSURED and status != SRC_NAT"},
+        {"labels = 5", "labels = 5"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(sockets); i++)
+        assert_string_equal(written_as(&kind_socket, sockets[i].text), sockets[i].said);
+    for (size_t i = 0; i < COUNT(flows); i++)
+        assert_string_equal(written_as(&kind_flow, flows[i].text), flows[i].said);
+}
+
+/* Made by an option, and not typed: flags that must be set and others that must not. */
+static void what_is_made_by_options_is_written_too(void **state)
+{
+    const struct predicate flags =
+        predicate_masked(field_of(&kind_flow, "status"), IPS_ASSURED, IPS_ASSURED | IPS_SRC_NAT);
+    const struct predicate not_so = {.operation = PREDICATE_NOT, .parts = &flags};
+    const struct predicate one_of =
+        predicate_one_of(field_of(&kind_socket, "state"), 1 << TCP_LISTEN | 1 << TCP_CLOSE);
+    char text[128] = "";
+    FILE *out = fmemopen(text, sizeof text, "w");
+
+    (void)state;
+    assert_non_null(out);
+    where_put(out, &kind_flow, &flags);
+    fputs("; ", out);
+    where_put(out, &kind_flow, &not_so);
+    fputs("; ", out);
+    where_put(out, &kind_socket, &one_of);
+    assert_int_equal(fclose(out), 0);
+    assert_string_equal(text, "status = ASSURED and status != SRC_NAT; "
+                              "not (status = ASSURED and status != SRC_NAT); "
+                              "state in CLOSE,LISTEN");
 }
 
 static void depth_has_a_bound_and_length_has_none(void **state)
@@ -441,6 +540,8 @@ int main(void)
         cmocka_unit_test(addresses_are_compared_with_networks_and_ranges),
         cmocka_unit_test(texts_are_taken_as_they_are),
         cmocka_unit_test(what_is_wrong_is_said_with_its_place),
+        cmocka_unit_test(what_is_written_is_in_the_shortest_form),
+        cmocka_unit_test(what_is_made_by_options_is_written_too),
         cmocka_unit_test(depth_has_a_bound_and_length_has_none),
         cmocka_unit_test(a_list_is_for_all_columns_that_rows_have),
         cmocka_unit_test(rows_are_met_and_missed),

@@ -65,8 +65,9 @@ extern const struct kind kind_socket;
 #define SOCKET_FANOUT  (UINT64_C(1) << 42)
 #define SOCKET_FILTER  (UINT64_C(1) << 43)
 /* Of netlink sockets. */
-#define SOCKET_NETLINK (UINT64_C(1) << 44) /* netlink_protocol, portid and its destination */
-#define SOCKET_GROUPS  (UINT64_C(1) << 45)
+#define SOCKET_NETLINK     (UINT64_C(1) << 44) /* netlink_protocol and portid */
+#define SOCKET_GROUPS      (UINT64_C(1) << 45)
+#define SOCKET_DESTINATION (UINT64_C(1) << 55) /* dst_portid and dst_group */
 /* Of vsock. */
 #define SOCKET_VSOCK (UINT64_C(1) << 46) /* both ends */
 /* Of XDP. */

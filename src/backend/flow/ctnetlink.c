@@ -8,6 +8,7 @@
 #include <linux/netfilter/nfnetlink_conntrack.h>
 #include <sys/socket.h>
 
+#include "backend/explanation.h"
 #include "backend/flow/ctnetlink_decode.h"
 #include "backend/flow/ctnetlink_filter.h"
 #include "backend/flow/flow_usage.h"
@@ -129,14 +130,22 @@ static bool is_refused_filter(int error)
     return error == -EINVAL || error == -EOPNOTSUPP || error == -ERANGE || error == -EAFNOSUPPORT;
 }
 
+/* A dump of this family. *filtered: whether the kernel leaves out flows. */
+static struct nlmsghdr *put_dump(struct reading *reading, uint8_t family, bool *filtered)
+{
+    struct nlmsghdr *message = put_request(reading, reading->source->type, NLM_F_DUMP, family);
+
+    *filtered = ctnetlink_put_filter(message, reading->query->where, family);
+    return message;
+}
+
 static int dump_family(struct reading *reading, uint8_t family)
 {
-    const struct predicate *where = reading->query->where;
     struct report *report = reading->query->report;
     const size_t said = report->count;
     const uint64_t count = reading->count;
-    struct nlmsghdr *message = put_request(reading, reading->source->type, NLM_F_DUMP, family);
-    bool filtered = ctnetlink_put_filter(message, where, family);
+    bool filtered;
+    struct nlmsghdr *message = put_dump(reading, family, &filtered);
     int result = send_request(reading, message, take_row);
 
     if (filtered && is_refused_filter(result) && reading->count == count) {
@@ -349,6 +358,7 @@ static int listen_to(struct reading *reading)
         .protocol = NETLINK_NETFILTER,
         .groups = groups_of(query->events->kinds, reading->source->type),
         .buffer_size = query->events->buffer_size,
+        .remedy = " (use --buffer-size to set a larger buffer)",
         .stop = query->events->stop,
         .fn = take_event,
         .idle = idle,
@@ -404,6 +414,35 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     return reading.source ? reading.source->dump(&reading) : -ENOENT;
 }
 
+static void explain_family(const struct reading *reading, uint8_t family,
+                           struct explanation *explanation)
+{
+    if (family == AF_UNSPEC)
+        return;
+    explanation_add(explanation, reading->source->table->kind == &kind_flow
+                                     ? offsetof(struct record, flow.family)
+                                     : offsetof(struct record, expectation.family));
+    explanation_say(explanation, "%s", family == AF_INET ? "IPv4" : "IPv6");
+}
+
+static void explain(const struct query *query, struct explanation *explanation)
+{
+    const uint8_t family = ctnetlink_family(query->where);
+    const bool each = ctnetlink_filters_by_family(query->where);
+    struct reading reading = {.query = query, .source = source_of(query->table)};
+    bool filtered;
+
+    if (!reading.source)
+        return;
+    if (reading.source->dump == dump_list || reading.source->dump == dump_flows)
+        explain_family(&reading, family, explanation);
+    if (reading.source->dump != dump_flows)
+        return;
+    ctnetlink_explain_filter(put_dump(&reading, each ? AF_INET : family, &filtered), explanation);
+    if (each)
+        explanation_say(explanation, "one request for each family");
+}
+
 static const char *remedy(const struct table *table, int error)
 {
     switch (error) {
@@ -425,5 +464,6 @@ const struct backend backend_ctnetlink = {
     .source = BACKEND_NETLINK,
     .fields = fields,
     .dump = dump,
+    .explain = explain,
     .remedy = remedy,
 };

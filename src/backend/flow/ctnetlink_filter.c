@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "backend/explanation.h"
+#include "backend/netlink/attributes.h"
 #include "fastnet/array.h"
 #include "fastnet/flow_names.h"
 #include "fastnet/predicate.h"
@@ -243,6 +245,65 @@ bool ctnetlink_put_filter(struct nlmsghdr *message, const struct predicate *wher
     if (family == AF_INET || family == AF_INET6)
         put_comparisons(message, where, family);
     return message->nlmsg_len > length;
+}
+
+/* --- In words --------------------------------------------------------------------------------- */
+
+/* The members that each flag compares, of the direction. */
+static void explain_flags(uint32_t flags, enum flow_way way, struct explanation *explanation)
+{
+    static const struct {
+        uint32_t flags;
+        size_t member;
+    } compared[] = {
+        {COMPARE_SRC, offsetof(struct flow_direction, tuple.src)},
+        {COMPARE_DST, offsetof(struct flow_direction, tuple.dst)},
+        {COMPARE_PROTOCOL, offsetof(struct flow_direction, tuple.protocol)},
+        {COMPARE_SRC_PORT | COMPARE_ICMP_ID | COMPARE_ICMPV6_ID,
+         offsetof(struct flow_direction, tuple.src_port)},
+        {COMPARE_DST_PORT, offsetof(struct flow_direction, tuple.dst_port)},
+        {COMPARE_ICMP_TYPE | COMPARE_ICMPV6_TYPE, offsetof(struct flow_direction, tuple.icmp_type)},
+        {COMPARE_ICMP_CODE | COMPARE_ICMPV6_CODE, offsetof(struct flow_direction, tuple.icmp_code)},
+    };
+
+    for (size_t i = 0; i < COUNT(compared); i++)
+        if (flags & compared[i].flags)
+            explanation_add(explanation, offsetof(struct record, flow.way) +
+                                             way * sizeof(struct flow_direction) +
+                                             compared[i].member);
+}
+
+static void explain_comparisons(struct text content, struct explanation *explanation)
+{
+    struct attributes attributes = attribute_nested(content);
+    struct decoding decoding = {.object = explanation};
+    struct attribute attribute;
+    uint32_t flags;
+
+    while (attributes_next(&decoding, &attributes, &attribute))
+        if (attribute_u32(attribute.content, &flags))
+            explain_flags(flags, attribute.type == CTA_FILTER_REPLY_FLAGS ? WAY_REPLY : WAY_ORIG,
+                          explanation);
+}
+
+void ctnetlink_explain_filter(const struct nlmsghdr *message, struct explanation *explanation)
+{
+    struct decoding decoding = {.object = explanation};
+    struct attributes attributes;
+    struct attribute attribute;
+
+    if (!message_header(message, sizeof(struct nfgenmsg), &attributes))
+        return;
+    while (attributes_next(&decoding, &attributes, &attribute)) {
+        if (attribute.type == CTA_MARK)
+            explanation_add(explanation, offsetof(struct record, flow.mark));
+        else if (attribute.type == CTA_STATUS)
+            explanation_add(explanation, offsetof(struct record, flow.status));
+        else if (attribute.type == CTA_ZONE)
+            explanation_add(explanation, offsetof(struct record, flow.zone));
+        else if (attribute.type == CTA_FILTER)
+            explain_comparisons(attribute.content, explanation);
+    }
 }
 
 uint8_t ctnetlink_family(const struct predicate *where)

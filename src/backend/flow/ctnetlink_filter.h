@@ -7,6 +7,8 @@
 
 #include "fastnet/predicate.h"
 
+struct explanation;
+
 /* Bytes that the attributes of a request can take at most. */
 enum { CTNETLINK_FILTER_MAX = 512 };
 
@@ -15,6 +17,9 @@ enum { CTNETLINK_FILTER_MAX = 512 };
  * that they do not know, so every row is to be checked all the same. Returns whether there is any.
  */
 bool ctnetlink_put_filter(struct nlmsghdr *message, const struct predicate *where, uint8_t family);
+
+/* Describes the attributes that it appended to such a message of this family. */
+void ctnetlink_explain_filter(const struct nlmsghdr *message, struct explanation *explanation);
 
 /* The family that all flows must be of, AF_UNSPEC if there is none. */
 uint8_t ctnetlink_family(const struct predicate *where);

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "backend/explanation.h"
 #include "backend/neighbour/neighbour_identity.h"
 #include "backend/netlink/attributes.h"
 #include "backend/netlink/netlink.h"
@@ -162,23 +163,29 @@ static int take_message(const struct nlmsghdr *message, void *arg)
 
 enum { REQUEST_MAX = 64 }; /* bytes; the largest is 44 */
 
-static int dump_by_flags(struct reading *reading, uint8_t flags)
+static struct nlmsghdr *put_request(const struct reading *reading, uint8_t flags, char *buffer)
 {
-    const struct query *query = reading->query;
-    _Alignas(struct nlmsghdr) char buffer[REQUEST_MAX];
     struct nlmsghdr *message = mnl_nlmsg_put_header(buffer);
     struct ndmsg *request = mnl_nlmsg_put_extra_header(message, sizeof *request);
 
     message->nlmsg_type = RTM_GETNEIGH;
     message->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
-    request->ndm_family = query->table->family;
+    request->ndm_family = reading->query->table->family;
     request->ndm_flags = flags;
     if (reading->interface)
         mnl_attr_put_u32(message, NDA_IFINDEX, reading->interface);
     if (reading->master)
         mnl_attr_put_u32(message, NDA_MASTER, reading->master);
-    return netlink_dump(query->netlink, NETLINK_ROUTE, message, take_message, reading,
-                        query->report);
+    return message;
+}
+
+static int dump_by_flags(struct reading *reading, uint8_t flags)
+{
+    const struct query *query = reading->query;
+    _Alignas(struct nlmsghdr) char buffer[REQUEST_MAX];
+
+    return netlink_dump(query->netlink, NETLINK_ROUTE, put_request(reading, flags, buffer),
+                        take_message, reading, query->report);
 }
 
 /*
@@ -211,14 +218,19 @@ static bool may_be_wanted(const struct predicate *where, bool proxy)
     return !proxy || predicate_may_hold(where, &proxies, NEIGHBOUR_STATE); /* they have no state */
 }
 
-static int dump(const struct query *query, record_fn fn, void *arg)
+static struct reading start_reading(const struct query *query, record_fn fn, void *arg)
 {
-    struct reading reading = {
+    return (struct reading){
         .query = query,
         .interface = required_index(query->where, offsetof(struct record, neighbour.interface)),
         .master = required_index(query->where, offsetof(struct record, neighbour.master)),
         .fn = fn,
         .arg = arg};
+}
+
+static int dump(const struct query *query, record_fn fn, void *arg)
+{
+    struct reading reading = start_reading(query, fn, arg);
     int result = 0;
 
     if (may_be_wanted(query->where, false))
@@ -228,9 +240,46 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     return result;
 }
 
+static void explain_request(const struct nlmsghdr *message, struct explanation *explanation)
+{
+    struct decoding decoding = {.object = explanation};
+    struct attributes attributes;
+    struct attribute attribute;
+    uint32_t index;
+
+    if (!message_header(message, sizeof(struct ndmsg), &attributes))
+        return;
+    while (attributes_next(&decoding, &attributes, &attribute)) {
+        const bool master = attribute.type == NDA_MASTER;
+        if (!attribute_u32(attribute.content, &index))
+            continue;
+        explanation_add(explanation, master ? offsetof(struct record, neighbour.master)
+                                            : offsetof(struct record, neighbour.interface));
+        explanation_say(explanation, "%s %u", master ? "master" : "interface", index);
+    }
+}
+
+static void explain(const struct query *query, struct explanation *explanation)
+{
+    const struct reading reading = start_reading(query, NULL, NULL);
+    const bool entries = may_be_wanted(query->where, false),
+               proxies = may_be_wanted(query->where, true);
+    _Alignas(struct nlmsghdr) char buffer[REQUEST_MAX];
+
+    explain_request(put_request(&reading, 0, buffer), explanation);
+    if (!entries)
+        explanation_add(explanation, offsetof(struct record, neighbour.flags));
+    if (!entries || !proxies)
+        explanation_say(explanation, "%s",
+                        entries   ? "no proxies"
+                        : proxies ? "proxies only"
+                                  : "nothing is asked");
+}
+
 const struct backend backend_neighbour = {
     .name = "netlink",
     .source = BACKEND_NETLINK,
     .fields = fields,
     .dump = dump,
+    .explain = explain,
 };

@@ -83,11 +83,13 @@ static void raise_for(int protocol)
 {
     if (protocol == NETLINK_NETFILTER)
         rights_raise(RIGHT_NETFILTER);
+    if (protocol == NETLINK_SOCK_DIAG)
+        rights_raise(RIGHT_SOCKETS);
 }
 
 static void lower_for(int protocol)
 {
-    if (protocol == NETLINK_NETFILTER)
+    if (protocol == NETLINK_NETFILTER || protocol == NETLINK_SOCK_DIAG)
         rights_lower();
 }
 
@@ -284,6 +286,20 @@ static int take_datagram(struct dump *dump, ssize_t length)
     return left > 0 ? -EBADMSG : MORE;
 }
 
+/* inet_diag looks again at the rights for each datagram of a dump. */
+static ssize_t receive_answer(const struct dump *dump, uint32_t *port)
+{
+    const bool raise = dump->protocol == NETLINK_SOCK_DIAG && !dump->netlink->peer;
+    ssize_t length;
+
+    if (raise)
+        raise_for(dump->protocol);
+    length = receive(dump->netlink, dump->channel->fd, 0, port);
+    if (raise)
+        lower_for(dump->protocol);
+    return length;
+}
+
 static void note_stranger(struct report *report)
 {
     report_note(report, "ignored a netlink message that the kernel did not send");
@@ -300,7 +316,7 @@ static int run_dump(struct dump *dump, struct nlmsghdr *request)
         return result;
     do {
         uint32_t port = 0;
-        ssize_t length = receive(dump->netlink, dump->channel->fd, 0, &port);
+        ssize_t length = receive_answer(dump, &port);
         if (length < 0)
             return (int)length;
         if (port != 0) {
@@ -383,11 +399,14 @@ static int listen_once(struct netlink *netlink, int fd, const struct netlink_lis
 
     if (length == -EAGAIN) {
         int result = listening->idle(listening->arg);
-        return result < 0 || netlink->peer ? result : wait_for_event(fd, listening->stop, -1);
+        return result < 0 || netlink->peer
+                   ? result
+                   : wait_for_event(fd, listening->stop,
+                                    listening->interval ? listening->interval : -1);
     }
     if (length == -ENOBUFS) {
-        report_loss(report, "events were lost: they came faster than they were read "
-                            "(use --buffer-size to set a larger buffer)");
+        report_loss(report, "events were lost: they came faster than they were read%s",
+                    listening->remedy ? listening->remedy : "");
         return 0;
     }
     if (length <= 0)
@@ -397,6 +416,14 @@ static int listen_once(struct netlink *netlink, int fd, const struct netlink_lis
         return 0;
     }
     return hand_on_events(netlink, listening, length, report);
+}
+
+/* While events come without a pause. Returns as listen_once(). */
+static int look_up(int fd, const struct netlink_listening *listening)
+{
+    const int result = listening->interval ? listening->idle(listening->arg) : 0;
+
+    return result < 0 ? result : wait_for_event(fd, listening->stop, 0);
 }
 
 /* Past the system's limit (net.core.rmem_max) where that is allowed. */
@@ -427,7 +454,7 @@ int netlink_listen(struct netlink *netlink, const struct netlink_listening *list
     for (unsigned count = 1; result == 0; count++) {
         result = listen_once(netlink, channel.fd, listening, report);
         if (result == 0 && !netlink->peer && count % EVENTS_AT_ONCE == 0)
-            result = wait_for_event(channel.fd, listening->stop, 0);
+            result = look_up(channel.fd, listening);
     }
     channel_close(&channel);
     return result < 0 ? result : 0;

@@ -29,7 +29,9 @@ struct netlink_listening {
     int protocol;
     uint32_t groups;    /* one bit (1 << (group - 1)) a multicast group */
     size_t buffer_size; /* of the receive buffer, bytes; 0: as the kernel sets it */
+    const char *remedy; /* what helps against lost events, for the report; or NULL */
     int stop;           /* a descriptor; when it can be read, listening ends */
+    int interval;       /* milliseconds after which idle() is called, event or not; 0: never */
     netlink_fn fn;
     int (*idle)(void *arg); /* nothing more to be read for now; negative ends it, too */
     void *arg;              /* of both */

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "backend/explanation.h"
+#include "fastnet/array.h"
 #include "fastnet/record.h"
 
 /*
@@ -309,4 +311,31 @@ void bytecode_compile(struct bytecode *bytecode, const struct predicate *where)
         resolve(&compiler);
     if (compiler.full)
         bytecode->count = 0;
+}
+
+/* --- In words --------------------------------------------------------------------------------- */
+
+static const size_t compared[] = {
+    [INET_DIAG_BC_S_GE] = offsetof(struct record, socket.local.port),
+    [INET_DIAG_BC_S_LE] = offsetof(struct record, socket.local.port),
+    [INET_DIAG_BC_D_GE] = offsetof(struct record, socket.remote.port),
+    [INET_DIAG_BC_D_LE] = offsetof(struct record, socket.remote.port),
+    [INET_DIAG_BC_S_COND] = offsetof(struct record, socket.local.address),
+    [INET_DIAG_BC_D_COND] = offsetof(struct record, socket.remote.address),
+    [INET_DIAG_BC_DEV_COND] = offsetof(struct record, socket.interface),
+};
+
+void bytecode_explain(struct text program, struct explanation *explanation)
+{
+    size_t instructions = 0;
+    struct inet_diag_bc_op op;
+
+    for (size_t at = 0; at < program.length; at += op.yes) {
+        memcpy(&op, program.data + at, sizeof op);
+        if (op.code < COUNT(compared) && compared[op.code])
+            explanation_add(explanation, compared[op.code]);
+        instructions++;
+    }
+    explanation_say(explanation, "program of %zu instruction%s", instructions,
+                    instructions == 1 ? "" : "s");
 }

@@ -11,6 +11,8 @@
 
 #include "fastnet/predicate.h"
 
+struct explanation;
+
 enum { BYTECODE_WORDS = 2048 }; /* of 4 bytes; a longer program is not made */
 
 struct bytecode {
@@ -20,5 +22,8 @@ struct bytecode {
 
 /* A program that passes every socket that the predicate (or NULL) could want, and maybe others. */
 void bytecode_compile(struct bytecode *bytecode, const struct predicate *where);
+
+/* Describes what such a program compares. */
+void bytecode_explain(struct text program, struct explanation *explanation);
 
 #endif

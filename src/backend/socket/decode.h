@@ -11,11 +11,17 @@ struct line;
 /*
  * Fill the record from one message of a dump; unknown attributes and ones of unknown length are
  * skipped. Return 0, or -EBADMSG when the message is too short, of another family, or its
- * attributes do not end where it does. The unix record borrows its path from the message.
+ * attributes do not end where it does. Texts are borrowed from the message. A message about a TIPC
+ * socket may hold none: DIAG_NO_ROW.
  */
 int sock_diag_decode_inet(const struct nlmsghdr *message, const struct table *table,
                           struct record *record);
 int sock_diag_decode_unix(const struct nlmsghdr *message, struct record *record);
+int sock_diag_decode_packet(const struct nlmsghdr *message, struct record *record);
+int sock_diag_decode_netlink(const struct nlmsghdr *message, struct record *record);
+int sock_diag_decode_vsock(const struct nlmsghdr *message, struct record *record);
+int sock_diag_decode_xdp(const struct nlmsghdr *message, struct record *record);
+int sock_diag_decode_tipc(const struct nlmsghdr *message, struct record *record);
 
 /* A word in the heading of the file of unix sockets. */
 #define UNIX_HEADING "RefCount"
@@ -27,5 +33,10 @@ int sock_diag_decode_unix(const struct nlmsghdr *message, struct record *record)
  */
 int proc_net_decode_inet(const struct line *line, const struct table *table, struct record *record);
 int proc_net_decode_unix(const struct line *line, struct record *record);
+
+/* The same for PROC_ROOT/net/packet and netlink. The groups are put where the record borrows them.
+ */
+int proc_packet_decode(const struct line *line, struct record *record);
+int proc_netlink_decode(const struct line *line, unsigned long *groups, struct record *record);
 
 #endif

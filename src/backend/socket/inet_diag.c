@@ -1,6 +1,7 @@
 /*
- * Sockets of IP by inet_diag: TCP, UDP, UDP-Lite and raw.
- * Sources: linux/inet_diag.h, net/ipv4/inet_diag.c.
+ * Sockets of IP by inet_diag: TCP, UDP, UDP-Lite, raw, MPTCP and SCTP.
+ * Sources: linux/inet_diag.h; net/ipv4/inet_diag.c, tcp_diag.c, udp_diag.c and raw_diag.c,
+ * net/mptcp/mptcp_diag.c, net/sctp/diag.c.
  */
 #include "backend/socket/decode.h"
 
@@ -18,39 +19,69 @@
 #include "backend/socket/bytecode.h"
 #include "backend/socket/half_open.h"
 #include "backend/socket/sock_diag.h"
+#include "fastnet/hash.h"
 #include "fastnet/report.h"
+#include "fastnet/rights.h"
 
 static bool is_tcp6(const struct record *record)
 {
     return record->socket.family == AF_INET6;
 }
 
+/* The kernel tells marks and keys, and what BPF stores, only with capabilities. */
+#define PRIVILEGED (SOCKET_MARK | SOCKET_MD5 | SOCKET_ULP | SOCKET_STORAGES)
+#define TABLE(of_name, of_family, of_protocol, ...)                                                \
+    {                                                                                              \
+        .name = (of_name), .kind = &kind_socket, .family = (of_family), .protocol = (of_protocol), \
+        .rights = 1u << RIGHT_SOCKETS, .privileged = PRIVILEGED, __VA_ARGS__                       \
+    }
+
 /* clang-format off */
-const struct table table_tcp = SOCKET_TABLE("tcp", AF_INET, IPPROTO_TCP, .partner = &table_tcp6,
-                                            .joint = &table_tcp_both);
-const struct table table_tcp6 = SOCKET_TABLE("tcp6", AF_INET6, IPPROTO_TCP);
-const struct table table_tcp_both = {.name = "tcp and tcp6", .kind = &kind_socket,
-                                     .family = AF_UNSPEC, .protocol = IPPROTO_TCP,
-                                     .is_second = is_tcp6};
-const struct table table_udp = SOCKET_TABLE("udp", AF_INET, IPPROTO_UDP);
-const struct table table_udp6 = SOCKET_TABLE("udp6", AF_INET6, IPPROTO_UDP);
-const struct table table_udplite = SOCKET_TABLE("udplite", AF_INET, IPPROTO_UDPLITE);
-const struct table table_udplite6 = SOCKET_TABLE("udplite6", AF_INET6, IPPROTO_UDPLITE);
-const struct table table_raw = SOCKET_TABLE("raw", AF_INET, IPPROTO_RAW);
-const struct table table_raw6 = SOCKET_TABLE("raw6", AF_INET6, IPPROTO_RAW);
+const struct table table_tcp = TABLE("tcp", AF_INET, IPPROTO_TCP, .file = "tcp",
+                                     .partner = &table_tcp6, .joint = &table_tcp_both);
+const struct table table_tcp6 = TABLE("tcp6", AF_INET6, IPPROTO_TCP, .file = "tcp6");
+const struct table table_tcp_both = TABLE("tcp and tcp6", AF_UNSPEC, IPPROTO_TCP,
+                                          .is_second = is_tcp6);
+const struct table table_udp = TABLE("udp", AF_INET, IPPROTO_UDP, .file = "udp");
+const struct table table_udp6 = TABLE("udp6", AF_INET6, IPPROTO_UDP, .file = "udp6");
+const struct table table_udplite = TABLE("udplite", AF_INET, IPPROTO_UDPLITE, .file = "udplite");
+const struct table table_udplite6 = TABLE("udplite6", AF_INET6, IPPROTO_UDPLITE,
+                                          .file = "udplite6");
+const struct table table_raw = TABLE("raw", AF_INET, IPPROTO_RAW, .file = "raw");
+const struct table table_raw6 = TABLE("raw6", AF_INET6, IPPROTO_RAW, .file = "raw6");
+const struct table table_mptcp = TABLE("mptcp", AF_INET, PROTOCOL_MPTCP);
+const struct table table_mptcp6 = TABLE("mptcp6", AF_INET6, PROTOCOL_MPTCP);
+const struct table table_sctp = TABLE("sctp", AF_INET, IPPROTO_SCTP);
+const struct table table_sctp6 = TABLE("sctp6", AF_INET6, IPPROTO_SCTP);
 /* clang-format on */
 
-#define FIELDS_INET                                                                                \
+/* Of every protocol. */
+#define FIELDS_IP                                                                                  \
     (SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_UID | SOCKET_INODE | SOCKET_TIMER |  \
-     SOCKET_RETRANSMITS | SOCKET_PROBES | SOCKET_INTERFACE | SOCKET_BACKLOG | SOCKET_COOKIE |      \
-     SOCKET_TCP_INFO | SOCKET_MEMORY | SOCKET_TIMER_COUNT | SOCKET_MESSAGE)
+     SOCKET_INTERFACE | SOCKET_COOKIE | SOCKET_MEMORY | SOCKET_CGROUP | SOCKET_SHUTDOWN |          \
+     SOCKET_STORAGES | SOCKET_TOS | SOCKET_TCLASS | SOCKET_CLASS_ID | SOCKET_MARK |                \
+     SOCKET_V6ONLY | SOCKET_OPTIONS | SOCKET_TIMER_COUNT | SOCKET_MESSAGE)
+/* Of those that may have connections, and of those that TCP counts or that cannot be counted. */
+#define FIELDS_STREAM  (FIELDS_IP | SOCKET_CONGESTION)
+#define FIELDS_COUNTED (SOCKET_RETRANSMITS | SOCKET_PROBES)
 /* These are 0 in a half-open connection's message, because the numbers belong to its listener. */
 #define FIELDS_NOT_HALF_OPEN (SOCKET_UID | SOCKET_RETRANSMITS | SOCKET_PROBES)
+/* These are 0 in a message about what has the timer of TIME_WAIT, because its socket is gone. */
+#define FIELDS_NOT_GONE (SOCKET_UID | SOCKET_INODE)
 
 uint64_t inet_diag_fields(const struct table *table)
 {
-    (void)table;
-    return FIELDS_INET;
+    switch (table->protocol) {
+    case IPPROTO_TCP:
+        return FIELDS_STREAM | FIELDS_COUNTED | SOCKET_BACKLOG | SOCKET_TCP_INFO | SOCKET_CC_INFO |
+               SOCKET_MD5 | SOCKET_ULP;
+    case PROTOCOL_MPTCP:
+        return FIELDS_STREAM | SOCKET_BACKLOG | SOCKET_MPTCP_INFO;
+    case IPPROTO_SCTP:
+        return FIELDS_STREAM | SOCKET_SCTP_INFO | SOCKET_LOCALS | SOCKET_PEERS;
+    default:
+        return FIELDS_IP | FIELDS_COUNTED;
+    }
 }
 
 static void decode_endpoint(struct endpoint *endpoint, uint8_t family, const __be32 *address,
@@ -86,25 +117,134 @@ static void decode_header(const struct inet_diag_msg *header, struct socket_reco
     decode_endpoint(&sock->remote, sock->family, header->id.idiag_dst, header->id.idiag_dport);
 }
 
+/* The algorithm chooses which of these structs comes. */
+static bool take_cc_info(struct socket_record *sock, struct text content, uint16_t type)
+{
+    sock->cc_info = content;
+    sock->cc_type = type;
+    return true;
+}
+
+static bool take_vegas(struct text content, void *sock)
+{
+    return take_cc_info(sock, content, INET_DIAG_VEGASINFO);
+}
+
+static bool take_dctcp(struct text content, void *sock)
+{
+    return take_cc_info(sock, content, INET_DIAG_DCTCPINFO);
+}
+
+static bool take_bbr(struct text content, void *sock)
+{
+    return take_cc_info(sock, content, INET_DIAG_BBRINFO);
+}
+
+/* Bit fields: on machines that store the high byte first, the first one is the highest bit. */
+static bool take_options(struct text content, void *member)
+{
+    const bool low_first = __BYTE_ORDER == __LITTLE_ENDIAN;
+    uint8_t bytes[2];
+    uint16_t options = 0;
+
+    if (!attribute_bytes(content, bytes, sizeof bytes))
+        return false;
+    for (unsigned i = 0; i < 8 * sizeof bytes; i++)
+        if (bytes[i / 8] & (low_first ? 1 << i % 8 : 0x80 >> i % 8))
+            options |= (uint16_t)(1u << i);
+    *(uint16_t *)member = options;
+    return true;
+}
+
 static const struct target inet_targets[] = {
     [INET_DIAG_INFO] = TAKE_BYTES(socket.info, SOCKET_TCP_INFO),
+    [INET_DIAG_VEGASINFO] = TAKE_BY(take_vegas, socket, SOCKET_CC_INFO),
+    [INET_DIAG_CONG] = TAKE(socket.congestion, SOCKET_CONGESTION),
+    [INET_DIAG_TOS] = TAKE(socket.tos, SOCKET_TOS),
+    [INET_DIAG_TCLASS] = TAKE(socket.tclass, SOCKET_TCLASS),
     [INET_DIAG_SKMEMINFO] = TAKE_BYTES(socket.memory, SOCKET_MEMORY),
+    [INET_DIAG_SHUTDOWN] = TAKE(socket.shutdown, SOCKET_SHUTDOWN),
+    [INET_DIAG_DCTCPINFO] = TAKE_BY(take_dctcp, socket, SOCKET_CC_INFO),
+    [INET_DIAG_SKV6ONLY] = TAKE(socket.v6only, SOCKET_V6ONLY),
+    [INET_DIAG_LOCALS] = TAKE_BYTES(socket.locals, SOCKET_LOCALS),
+    [INET_DIAG_PEERS] = TAKE_BYTES(socket.peers, SOCKET_PEERS),
+    [INET_DIAG_MARK] = TAKE(socket.mark, SOCKET_MARK),
+    [INET_DIAG_BBRINFO] = TAKE_BY(take_bbr, socket, SOCKET_CC_INFO),
+    [INET_DIAG_CLASS_ID] = TAKE(socket.class_id, SOCKET_CLASS_ID),
+    [INET_DIAG_MD5SIG] = TAKE_BYTES(socket.md5, SOCKET_MD5),
+    [INET_DIAG_ULP_INFO] = TAKE_BYTES(socket.ulp, SOCKET_ULP),
+    [INET_DIAG_SK_BPF_STORAGES] = TAKE_BYTES(socket.storages, SOCKET_STORAGES),
+    [INET_DIAG_CGROUP_ID] = TAKE(socket.cgroup, SOCKET_CGROUP),
+    [INET_DIAG_SOCKOPT] = TAKE_BY(take_options, socket.options, SOCKET_OPTIONS),
 };
 
-/* What TCP says in struct tcp_info, which grew over the years, other protocols never count. */
-static void set_counts(struct record *record)
+/* INET_DIAG_INFO is another struct for each protocol. */
+static uint64_t info_of(const struct socket_record *sock)
 {
-    struct socket_record *sock = &record->socket;
-    const char *info = sock->info.data;
-    const bool counts = sock->protocol == IPPROTO_TCP && sock->timer != TIMER_TIME_WAIT;
+    switch (sock->protocol) {
+    case IPPROTO_TCP:
+        return SOCKET_TCP_INFO;
+    case PROTOCOL_MPTCP:
+        return SOCKET_MPTCP_INFO;
+    case IPPROTO_SCTP:
+        return SOCKET_SCTP_INFO;
+    default:
+        return 0;
+    }
+}
 
-    if (sock->info.length > offsetof(struct tcp_info, tcpi_probes)) {
+/*
+ * struct tcp_info, which grew over the years, has the counters of TCP. Protocols without
+ * connections never count; those of MPTCP and SCTP are not known.
+ */
+static uint64_t set_counts(struct socket_record *sock)
+{
+    const char *info = sock->info.data;
+
+    if (sock->protocol == PROTOCOL_MPTCP || sock->protocol == IPPROTO_SCTP)
+        return 0;
+    if (sock->protocol == IPPROTO_TCP &&
+        sock->info.length > offsetof(struct tcp_info, tcpi_probes)) {
         sock->retransmits = (uint8_t)info[offsetof(struct tcp_info, tcpi_retransmits)];
         sock->probes = (uint8_t)info[offsetof(struct tcp_info, tcpi_probes)];
-    } else if (counts) {
-        return; /* FIN_WAIT2 ends with the timer of TIME_WAIT, too: there is nothing left */
+    } else if (sock->protocol == IPPROTO_TCP && sock->timer != TIMER_TIME_WAIT) {
+        return 0; /* FIN_WAIT2 ends with the timer of TIME_WAIT, too: there is nothing left */
     }
-    record->has |= SOCKET_RETRANSMITS | SOCKET_PROBES;
+    return SOCKET_RETRANSMITS | SOCKET_PROBES;
+}
+
+/* Adds what follows from the protocol and the state, and removes what they make untrue. */
+static uint64_t complete(struct socket_record *sock, uint64_t has)
+{
+    const bool is_tcp = sock->protocol == IPPROTO_TCP;
+
+    if (has & SOCKET_TCP_INFO)
+        has = (has & ~SOCKET_TCP_INFO) | info_of(sock);
+    has |= set_counts(sock);
+    if (is_tcp && sock->state == TCP_SYN_RECV)
+        has &= ~FIELDS_NOT_HALF_OPEN;
+    if (is_tcp && sock->timer == TIMER_TIME_WAIT)
+        has &= ~FIELDS_NOT_GONE;
+    if ((is_tcp || sock->protocol == PROTOCOL_MPTCP) && sock->state == TCP_LISTEN) {
+        sock->backlog = sock->send_q;
+        has |= SOCKET_BACKLOG;
+    }
+    return has;
+}
+
+/*
+ * Associations of SCTP come with the cookie of their endpoint. Only they have peers; their ends
+ * tell one from another.
+ */
+static void identify_association(struct record *record)
+{
+    const struct socket_record *sock = &record->socket;
+    const uint32_t ports = (uint32_t)sock->local.port << 16 | sock->remote.port;
+    uint64_t hash = hash_word(record->identity, ports);
+
+    hash = hash_bytes(hash, sock->remote.address.bytes, sizeof sock->remote.address.bytes);
+    record->identity = hash ? hash : 1;
+    record->has &= ~SOCKET_COOKIE;
 }
 
 int sock_diag_decode_inet(const struct nlmsghdr *message, const struct table *table,
@@ -124,16 +264,12 @@ int sock_diag_decode_inet(const struct nlmsghdr *message, const struct table *ta
     attributes_decode(&decoding, attributes, (struct targets)TARGETS(inet_targets));
     if (decoding.malformed)
         return -EBADMSG;
-    record->has = decoding.has | SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_UID |
-                  SOCKET_INODE | SOCKET_TIMER | SOCKET_TIMER_COUNT | SOCKET_INTERFACE |
-                  SOCKET_COOKIE;
-    set_counts(record);
-    if (sock->protocol == IPPROTO_TCP && sock->state == TCP_SYN_RECV)
-        record->has &= ~FIELDS_NOT_HALF_OPEN;
-    if (sock->protocol == IPPROTO_TCP && sock->state == TCP_LISTEN) {
-        sock->backlog = sock->send_q;
-        record->has |= SOCKET_BACKLOG;
-    }
+    record->has = complete(sock, decoding.has | SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES |
+                                     SOCKET_UID | SOCKET_INODE | SOCKET_TIMER | SOCKET_TIMER_COUNT |
+                                     SOCKET_INTERFACE | SOCKET_COOKIE);
+    record->has &= inet_diag_fields(table);
+    if (record->has & SOCKET_PEERS)
+        identify_association(record);
     return 0;
 }
 
@@ -145,6 +281,18 @@ struct reading {
     struct half_open half_open; /* read when the first such row needs it */
 };
 
+/*
+ * MPTCP has the number of TCP in the header. Kernels before 5.9 do not know the attribute with the
+ * whole number, so they answer about TCP: with a struct tcp_info, which is always asked for, and
+ * since Linux 4.9 has this size at least.
+ */
+static bool is_of_protocol(const struct socket_record *sock)
+{
+    enum { TCP_INFO_LEAST = 160 };
+
+    return sock->protocol != PROTOCOL_MPTCP || sock->info.length < TCP_INFO_LEAST;
+}
+
 static int take_inet(const struct nlmsghdr *message, void *arg)
 {
     struct reading *reading = arg;
@@ -155,6 +303,8 @@ static int take_inet(const struct nlmsghdr *message, void *arg)
         return 0;
     if (sock_diag_decode_inet(message, query->table, &record) < 0)
         return report_malformed(query);
+    if (!is_of_protocol(&record.socket))
+        return -ENOENT;
     /* what only /proc knows of a half-open connection, unless this backend must stay alone */
     if (record.socket.state == TCP_SYN_RECV && !query->exclusive &&
         (query->needs & FIELDS_NOT_HALF_OPEN & ~record.has))
@@ -163,25 +313,50 @@ static int take_inet(const struct nlmsghdr *message, void *arg)
     return reading->fn(&record, reading->arg);
 }
 
-/* What is asked for besides, one bit (1 << (INET_DIAG_* - 1)) each. */
+/* Fields of INET_DIAG_INFO, and of what comes only together with it (idiag_get_aux). */
+#define FIELDS_WITH_INFO                                                                           \
+    (FIELDS_COUNTED | SOCKET_TCP_INFO | SOCKET_MPTCP_INFO | SOCKET_SCTP_INFO | SOCKET_MD5 |        \
+     SOCKET_ULP)
+
+/* What is asked for besides, one bit (1 << (INET_DIAG_* - 1)) each; the rest comes unasked. */
 static uint8_t extensions(const struct query *query)
 {
+    static const struct {
+        uint64_t fields;
+        uint8_t attribute;
+    } asked[] = {
+        {FIELDS_WITH_INFO, INET_DIAG_INFO},
+        {SOCKET_CONGESTION, INET_DIAG_CONG},
+        {SOCKET_CC_INFO, INET_DIAG_VEGASINFO},
+        {SOCKET_TOS, INET_DIAG_TOS},
+        {SOCKET_TCLASS | SOCKET_CLASS_ID, INET_DIAG_TCLASS},
+        {SOCKET_MEMORY, INET_DIAG_SKMEMINFO},
+    };
+    const uint16_t protocol = query->table->protocol;
+    uint64_t needs = query->needs & inet_diag_fields(query->table);
     uint8_t ext = 0;
 
-    if (query->table->protocol == IPPROTO_TCP &&
-        (query->needs & (SOCKET_RETRANSMITS | SOCKET_PROBES | SOCKET_TCP_INFO)))
-        ext |= 1 << (INET_DIAG_INFO - 1);
-    if (query->needs & SOCKET_MEMORY)
-        ext |= 1 << (INET_DIAG_SKMEMINFO - 1);
+    if (protocol == PROTOCOL_MPTCP)
+        needs |= SOCKET_MPTCP_INFO; /* is_of_protocol() */
+    if (protocol != IPPROTO_TCP)    /* their counters are always 0 */
+        needs &= ~FIELDS_COUNTED;
+    for (size_t i = 0; i < COUNT(asked); i++)
+        if (needs & asked[i].fields)
+            ext |= (uint8_t)(1u << (asked[i].attribute - 1));
     return ext;
 }
 
+/* Associations of SCTP have states of their own, which the kernel cannot choose from. */
+static uint32_t states(const struct query *query)
+{
+    return query->table->protocol == IPPROTO_SCTP ? UINT32_MAX : sock_diag_states(query);
+}
+
+/* A request, and room for all that may be added to it. */
 struct request {
     struct nlmsghdr header;
-    union {
-        struct inet_diag_req_v2 one;
-        struct inet_diag_req both;
-    };
+    char rest[sizeof(struct inet_diag_req) + 3 * sizeof(struct nlattr) + sizeof(uint32_t) +
+              sizeof(struct bytecode)];
 };
 
 /*
@@ -189,55 +364,98 @@ struct request {
  * IPv6 in one walk of the kernel's table, where two requests make two. The family in it is for
  * readers of a trace: the kernel does not look at it (inet_diag_dump_compat).
  */
-static struct request request_for(const struct query *query)
+static void put_header(struct nlmsghdr *request, const struct query *query)
 {
     const struct table *table = query->table;
+    const struct inet_diag_req both = {
+        .idiag_family = AF_INET, .idiag_ext = extensions(query), .idiag_states = states(query)};
+    const struct inet_diag_req_v2 one = {.sdiag_family = table->family,
+                                         .sdiag_protocol = (uint8_t)table->protocol,
+                                         .idiag_ext = both.idiag_ext,
+                                         .idiag_states = both.idiag_states};
+    const bool is_joint = table->family == AF_UNSPEC;
 
-    if (table->family == AF_UNSPEC)
-        return (struct request){.header = {.nlmsg_len = NLMSG_LENGTH(sizeof(struct inet_diag_req)),
-                                           .nlmsg_type = TCPDIAG_GETSOCK},
-                                .both = {.idiag_family = AF_INET,
-                                         .idiag_ext = extensions(query),
-                                         .idiag_states = sock_diag_states(query)}};
-    return (struct request){.header = {.nlmsg_len = NLMSG_LENGTH(sizeof(struct inet_diag_req_v2)),
-                                       .nlmsg_type = SOCK_DIAG_BY_FAMILY},
-                            .one = {.sdiag_family = table->family,
-                                    .sdiag_protocol = (uint8_t)table->protocol,
-                                    .idiag_ext = extensions(query),
-                                    .idiag_states = sock_diag_states(query)}};
+    request->nlmsg_type = is_joint ? TCPDIAG_GETSOCK : SOCK_DIAG_BY_FAMILY;
+    request->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+    if (is_joint)
+        memcpy(mnl_nlmsg_put_extra_header(request, sizeof both), &both, sizeof both);
+    else
+        memcpy(mnl_nlmsg_put_extra_header(request, sizeof one), &one, sizeof one);
 }
 
-/* Adds a program to the request, if there is something that the kernel can leave out. */
-static bool add_bytecode(struct nlmsghdr *request, const struct query *query)
-{
-    struct bytecode bytecode;
+/* What a request has besides its header, as far as it is needed. The kernel may refuse the last two
+ */
+enum { WITH_PROTOCOL = 1, WITH_STORAGES = 2, WITH_PROGRAM = 4 };
 
+static unsigned put_attributes(struct nlmsghdr *request, const struct query *query, unsigned wanted)
+{
+    const uint16_t protocol = query->table->protocol;
+    struct bytecode bytecode = {.count = 0};
+    unsigned put = 0;
+
+    if (wanted & WITH_PROTOCOL && protocol > UINT8_MAX) {
+        mnl_attr_put_u32(request, INET_DIAG_REQ_PROTOCOL, protocol);
+        put |= WITH_PROTOCOL;
+    }
+    if (wanted & WITH_STORAGES && query->needs & SOCKET_STORAGES) {
+        mnl_attr_nest_end(request, mnl_attr_nest_start(request, INET_DIAG_REQ_SK_BPF_STORAGES));
+        put |= WITH_STORAGES;
+    }
     /* the kernel has another idea of the ports of raw sockets */
-    if (query->table->protocol == IPPROTO_RAW)
-        return false;
-    bytecode_compile(&bytecode, query->where);
-    if (bytecode.count)
+    if (wanted & WITH_PROGRAM && protocol != IPPROTO_RAW)
+        bytecode_compile(&bytecode, query->where);
+    if (bytecode.count) {
         mnl_attr_put(request, INET_DIAG_REQ_BYTECODE, bytecode.count * sizeof *bytecode.words,
                      bytecode.words);
-    return bytecode.count > 0;
+        put |= WITH_PROGRAM;
+    }
+    return put;
 }
 
+static unsigned make_request(struct request *request, const struct query *query, unsigned wanted)
+{
+    mnl_nlmsg_put_header(request);
+    put_header(&request->header, query);
+    return put_attributes(&request->header, query, wanted);
+}
+
+void inet_diag_explain(const struct query *query, struct explanation *explanation)
+{
+    struct request request;
+    struct decoding decoding = {.object = explanation};
+    struct inet_diag_req both;
+    struct inet_diag_req_v2 one;
+    struct attributes attributes;
+    struct attribute attribute;
+    const bool is_joint = query->table->family == AF_UNSPEC;
+
+    make_request(&request, query, WITH_PROTOCOL | WITH_STORAGES | WITH_PROGRAM);
+    memcpy(is_joint ? (void *)&both : &one, request.rest, is_joint ? sizeof both : sizeof one);
+    sock_diag_explain_states(is_joint ? both.idiag_states : one.idiag_states, explanation);
+    if (!message_header(&request.header, is_joint ? sizeof both : sizeof one, &attributes))
+        return;
+    while (attributes_next(&decoding, &attributes, &attribute))
+        if (attribute.type == INET_DIAG_REQ_BYTECODE)
+            bytecode_explain(attribute.content, explanation);
+}
+
+/* Asks for as much as the kernel does not refuse. */
 int inet_diag_dump(const struct query *query, record_fn fn, void *arg)
 {
-    enum { BYTECODE_MAX = sizeof(struct nlattr) + sizeof(struct bytecode) };
+    static const unsigned tries[] = {WITH_PROTOCOL | WITH_STORAGES | WITH_PROGRAM,
+                                     WITH_PROTOCOL | WITH_STORAGES, WITH_PROTOCOL};
     struct reading reading = {.query = query, .fn = fn, .arg = arg};
-    struct request request = request_for(query);
-    _Alignas(struct nlmsghdr) char filtered[sizeof request + BYTECODE_MAX];
+    unsigned put = 0, last;
     int result = -EINVAL;
 
-    request.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
-    memcpy(filtered, &request, sizeof request);
-    if (add_bytecode((struct nlmsghdr *)filtered, query))
-        result = netlink_dump(query->netlink, NETLINK_SOCK_DIAG, (struct nlmsghdr *)filtered,
-                              take_inet, &reading, query->report);
-    if (result == -EINVAL) /* there is no program, or the kernel lacks an instruction of it */
-        result = netlink_dump(query->netlink, NETLINK_SOCK_DIAG, &request.header, take_inet,
-                              &reading, query->report);
+    for (size_t i = 0; i < COUNT(tries) && (result == -EINVAL || result == -EPERM); i++) {
+        struct request request;
+        last = put;
+        put = make_request(&request, query, tries[i]);
+        if (i == 0 || put != last)
+            result = netlink_dump(query->netlink, NETLINK_SOCK_DIAG, &request.header, take_inet,
+                                  &reading, query->report);
+    }
     half_open_finish(&reading.half_open);
     return result;
 }
@@ -249,6 +467,10 @@ const char *inet_diag_remedy(const struct table *table)
         return "the kernel lacks tcp_diag";
     case IPPROTO_RAW:
         return "the kernel lacks raw_diag";
+    case PROTOCOL_MPTCP:
+        return "the kernel lacks mptcp_diag";
+    case IPPROTO_SCTP:
+        return "the kernel lacks sctp_diag";
     default:
         return "the kernel lacks udp_diag";
     }

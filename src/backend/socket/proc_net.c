@@ -29,9 +29,11 @@ enum {
 
 static uint64_t fields(const struct table *table)
 {
-    if (table->kind != &kind_socket || table->family == AF_UNSPEC)
+    if (table->kind != &kind_socket || !table->file)
         return 0;
-    return table->family == AF_UNIX ? FIELDS_UNIX | SOCKET_PENDING : FIELDS_INET;
+    if (table->family == AF_UNIX)
+        return FIELDS_UNIX | SOCKET_PENDING;
+    return table->family == AF_INET || table->family == AF_INET6 ? FIELDS_INET : 0;
 }
 
 /*
@@ -138,6 +140,8 @@ int proc_net_decode_inet(const struct line *line, const struct table *table, str
     }
     record->kind = &kind_socket;
     record->has = FIELDS_INET;
+    if (sock->protocol == IPPROTO_TCP && sock->timer == TIMER_TIME_WAIT)
+        record->has &= ~(SOCKET_UID | SOCKET_INODE); /* 0, because its socket is gone */
     record->identity = inet_identity(sock, address);
     return 0;
 }

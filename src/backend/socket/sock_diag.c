@@ -6,14 +6,17 @@
 
 #include <errno.h>
 #include <linux/sock_diag.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 
+#include "backend/explanation.h"
 #include "backend/netlink/netlink.h"
 #include "backend/socket/decode.h"
 #include "fastnet/predicate.h"
 
-static const struct diag_family *const families[] = {&unix_diag};
+static const struct diag_family *const families[] = {&unix_diag,  &packet_diag, &netlink_diag,
+                                                     &vsock_diag, &xdp_diag,    &tipc_diag};
 
 /* NULL if the table is one of IP. */
 static const struct diag_family *find_family(const struct table *table)
@@ -28,7 +31,7 @@ static uint64_t fields(const struct table *table)
 {
     const struct diag_family *family = find_family(table);
 
-    if (table->kind != &kind_socket)
+    if (table->kind != &kind_socket || table->endless)
         return 0;
     return family ? family->fields : inet_diag_fields(table);
 }
@@ -78,12 +81,14 @@ static int take(const struct nlmsghdr *message, void *arg)
 {
     const struct reading *reading = arg;
     struct record record;
+    int result;
 
     if (message->nlmsg_type != SOCK_DIAG_BY_FAMILY)
         return 0;
-    if (reading->family->decode(message, &record) < 0)
+    result = reading->family->decode(message, &record);
+    if (result < 0)
         return report_malformed(reading->query);
-    return reading->fn(&record, reading->arg);
+    return result == DIAG_NO_ROW ? 0 : reading->fn(&record, reading->arg);
 }
 
 static int dump_family(const struct diag_family *family, const struct query *query, record_fn fn,
@@ -114,6 +119,39 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     return family ? dump_family(family, query, fn, arg) : inet_diag_dump(query, fn, arg);
 }
 
+void sock_diag_explain_states(uint32_t states, struct explanation *explanation)
+{
+    const bool refused = __builtin_popcount(states) > 16;
+    const uint32_t named = refused ? ~states : states;
+    char names[EXPLAINED_TEXT_MAX] = "";
+    size_t length = 0;
+
+    if (states == UINT32_MAX)
+        return;
+    explanation_add(explanation, offsetof(struct record, socket.state));
+    for (unsigned state = 0; state < 32 && length < sizeof names; state++)
+        if (named >> state & 1 && socket_state_name(state))
+            length += (size_t)snprintf(names + length, sizeof names - length, "%s%s",
+                                       length ? "," : "", socket_state_name(state));
+    explanation_say(explanation, "%s %s", refused ? "all states but" : "states",
+                    states ? names : "none");
+}
+
+static void explain(const struct query *query, struct explanation *explanation)
+{
+    const struct diag_family *family = find_family(query->table);
+    _Alignas(uint64_t) char body[DIAG_REQUEST_MAX];
+    uint32_t states;
+
+    if (!family) {
+        inet_diag_explain(query, explanation);
+    } else if (family->states_at) {
+        family->put_request(query, body);
+        memcpy(&states, body + family->states_at, sizeof states);
+        sock_diag_explain_states(states, explanation);
+    }
+}
+
 /* Since 4.13 the kernel answers so if it has no module for the request (sock_diag.c, inet_diag.c).
  */
 static const char *remedy(const struct table *table, int error)
@@ -125,10 +163,20 @@ static const char *remedy(const struct table *table, int error)
     return family ? family->missing : inet_diag_remedy(table);
 }
 
+/* Sockets of IP, unix sockets and vsock are found again by their bucket. */
+static bool counts_rows(const struct table *table)
+{
+    const struct diag_family *family = find_family(table);
+
+    return family && family->counts_rows;
+}
+
 const struct backend backend_sock_diag = {
     .name = "netlink",
     .source = BACKEND_NETLINK,
     .fields = fields,
     .dump = dump,
+    .explain = explain,
     .remedy = remedy,
+    .counts_rows = counts_rows,
 };

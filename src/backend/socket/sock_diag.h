@@ -2,6 +2,9 @@
 #ifndef BACKEND_SOCKET_SOCK_DIAG_H
 #define BACKEND_SOCKET_SOCK_DIAG_H
 
+#include <stdint.h>
+#include <string.h>
+
 #include "backend/netlink/attributes.h"
 #include "fastnet/query.h"
 
@@ -27,6 +30,9 @@ static inline void sock_diag_bring_message(const struct query *query,
 /* The states in which a socket could be wanted, one bit (1 << TCP_*) each. */
 uint32_t sock_diag_states(const struct query *query);
 
+/* Describes such states of a request. */
+void sock_diag_explain_states(uint32_t states, struct explanation *explanation);
+
 /* A family with a table of its own, which one request lists. */
 struct diag_family {
     const struct table *table;
@@ -34,15 +40,18 @@ struct diag_family {
     uint64_t fields;
     /* Writes the request behind its header, at most DIAG_REQUEST_MAX bytes; returns its size. */
     size_t (*put_request)(const struct query *query, void *body);
-    /* Fills the record from a message. Returns 0 or -EBADMSG. */
+    size_t states_at; /* where in it the wanted states are (uint32_t); 0: they are not part of it */
+    /* Fills the record from a message. Returns 0, -EBADMSG, or DIAG_NO_ROW. */
     int (*decode)(const struct nlmsghdr *message, struct record *record);
     /* Reports after a dump which rows it cannot have; NULL: all are there. */
     void (*report_gaps)(const struct query *query);
+    bool counts_rows; /* as in struct backend */
 };
 
-enum { DIAG_REQUEST_MAX = 32 };
+enum { DIAG_REQUEST_MAX = 32, DIAG_NO_ROW = 1 };
 
-extern const struct diag_family unix_diag;
+extern const struct diag_family unix_diag, packet_diag, netlink_diag, vsock_diag, xdp_diag,
+    tipc_diag;
 
 /* A bit of a request, and fields for which it must be set: one of them is enough. */
 struct diag_show {
@@ -59,9 +68,19 @@ static inline uint64_t diag_cookie(const uint32_t cookie[2])
     return (uint64_t)cookie[1] << 32 | cookie[0];
 }
 
+/* One number of SK_MEMINFO_* (linux/sock_diag.h); false if the kernel did not send it. */
+static inline bool diag_memory(struct text memory, size_t which, uint32_t *number)
+{
+    if (memory.length < (which + 1) * sizeof *number)
+        return false;
+    memcpy(number, memory.data + which * sizeof *number, sizeof *number);
+    return true;
+}
+
 /* Members of struct backend, for tables of IP; the remedy is one for a module that is missing. */
 uint64_t inet_diag_fields(const struct table *table);
 int inet_diag_dump(const struct query *query, record_fn fn, void *arg);
+void inet_diag_explain(const struct query *query, struct explanation *explanation);
 const char *inet_diag_remedy(const struct table *table);
 
 #endif

@@ -114,6 +114,7 @@ const struct diag_family unix_diag = {
     .fields = ALWAYS | SOCKET_QUEUES | SOCKET_UID | SOCKET_VFS | SOCKET_ICONS | SOCKET_MEMORY |
               SOCKET_SHUTDOWN,
     .put_request = put_request,
+    .states_at = offsetof(struct unix_diag_req, udiag_states),
     .decode = sock_diag_decode_unix,
     .report_gaps = report_gaps,
 };

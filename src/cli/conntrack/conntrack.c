@@ -2,25 +2,19 @@
  * conntrack-tools conntrack, its reading side: what its options list, and its exit statuses. The
  * layout is made by format/flow/layout_conntrack.c.
  */
-#include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "cli/command.h"
 #include "cli/conntrack/conntrack_options.h"
 #include "cli/personality.h"
+#include "cli/stream.h"
 
 struct conntrack {
     struct conntrack_options options;
     const struct table *table;
-    struct query_events events;
-    size_t most; /* events are listed, 0: any number */
-    time_t said; /* when losses were told last */
+    struct stream stream; /* of events */
 };
 
 static const struct table *table_of(const struct conntrack_options *options)
@@ -80,73 +74,13 @@ static const char *missing_words(const struct conntrack_options *options)
     return "the kernel has no connection tracking (modules nf_conntrack, nf_conntrack_netlink)";
 }
 
-/* At file scope, because a signal handler reaches nothing else. */
-static int stop_descriptor = -1;
-
-static void stop(int number)
-{
-    const uint64_t one = 1;
-    const int error = errno;
-
-    (void)number;
-    if (write(stop_descriptor, &one, sizeof one) < 0)
-        errno = error;
-}
-
-/*
- * A descriptor that can be read when the user wants the events to end. A second signal kills the
- * program as usual, because it may be blocked at a pipe that nobody reads.
- */
-static int open_stop(void)
-{
-    const struct sigaction action = {.sa_handler = stop, .sa_flags = (int)SA_RESETHAND};
-
-    stop_descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (stop_descriptor < 0 || sigaction(SIGINT, &action, NULL) < 0 ||
-        sigaction(SIGTERM, &action, NULL) < 0)
-        return -1;
-    return stop_descriptor;
-}
-
-/* Enough for a burst of some thousand events; the kernel's usual 208 KiB holds a few hundred. */
-enum { EVENT_BUFFER_SIZE = 4 * 1024 * 1024 };
-
-/* Losses are told while the listing goes on, at most once a second; the rest at its end. */
-static void say_losses(void *arg, struct report *report)
-{
-    struct conntrack *conntrack = arg;
-    const time_t now = time(NULL);
-
-    if (!report->count || now == conntrack->said)
-        return;
-    conntrack->said = now;
-    report_print(report, stderr, conntrack->options.common.program);
-}
-
-/* Events that --sort keeps until they end; some 350 MB. */
-enum { EVENTS_KEPT_MAX = 1000000 };
-
-static int prepare_events(struct conntrack *conntrack, struct listing *listing)
+static int begin_events(struct conntrack *conntrack, struct listing *listing)
 {
     const struct conntrack_options *options = &conntrack->options;
     const unsigned all = 1u << FLOW_NEW | 1u << FLOW_UPDATE | 1u << FLOW_DESTROY;
 
-    conntrack->events = (struct query_events){
-        .stop = open_stop(),
-        .buffer_size = options->buffer_size ? options->buffer_size : EVENT_BUFFER_SIZE,
-        .kinds = options->events ? options->events : all,
-    };
-    if (conntrack->events.stop < 0) {
-        perror(options->common.program);
-        return STATUS_FAILURE;
-    }
-    if (options->common.sort && !options->common.count_by)
-        conntrack->most = EVENTS_KEPT_MAX;
-    listing->limit = conntrack->most;
-    listing->events = &conntrack->events;
-    listing->pause = say_losses;
-    listing->pause_arg = conntrack;
-    return 0;
+    return stream_begin(&conntrack->stream, &options->common, listing, options->buffer_size,
+                        options->events ? options->events : all);
 }
 
 /*
@@ -160,9 +94,7 @@ static void sum_up(const void *arg, struct report *report)
     const char *what = common_uses_columns(&options->common) ? NULL : options->task->counted;
     const bool complete = report->listed || !report->partial;
 
-    if (conntrack->most && report->listed == conntrack->most)
-        report_loss(report, "--sort ended after %d events: later events are missing",
-                    EVENTS_KEPT_MAX);
+    stream_sum_up(&conntrack->stream, report);
     if (report->ended || !complete)
         return;
     if (what)
@@ -202,14 +134,14 @@ static int list(struct conntrack *conntrack)
         .after_each_pass = sum_up,
         .arg = conntrack,
     };
-    const int status = events ? prepare_events(conntrack, &command.listing) : 0;
+    const int status = events ? begin_events(conntrack, &command.listing) : 0;
 
     return status ? status : command_run(&command);
 }
 
 int conntrack_run(int argc, char *const argv[])
 {
-    struct conntrack conntrack = {.events.stop = -1};
+    struct conntrack conntrack = {.table = NULL};
     bool done = false;
     int status = conntrack_parse(&conntrack.options, argc, argv, &done);
 
@@ -217,7 +149,6 @@ int conntrack_run(int argc, char *const argv[])
         return status;
     conntrack.table = table_of(&conntrack.options);
     status = list(&conntrack);
-    if (conntrack.events.stop >= 0)
-        close(conntrack.events.stop);
+    stream_finish(&conntrack.stream);
     return status;
 }

@@ -43,7 +43,8 @@ static const struct option options_table[] = {
     OPTION_ROW('p', 0, "process", SHOW, NULL, .argument = ARGUMENT_ATTACHED, .columns = "process"),
     OPTION('T', "threads", SHOW, "... and their threads", SETS(threads)),
     OPTION('b', "bpf", SHOW, "timers, and filters of packet sockets", SETS(filters)),
-    OPTION('E', "events", WHICH, "sockets as they are closed (not in this version)"),
+    OPTION('E', "events", WHICH, "TCP and UDP sockets as they are closed, until interrupted",
+           SETS(events)),
     OPTION('d', "dccp", WHICH, "DCCP"),
     OPTION('t', "tcp", WHICH, "TCP"),
     OPTION('S', "sctp", WHICH, "SCTP"),
@@ -272,7 +273,6 @@ static int take_option(const struct option *option, const char *argument, void *
                       "closes sockets, but fastnet only reads: use ss -K of iproute2");
     case 'N':
         return refuse_namespace(options, argument);
-    case 'E':
     case OPTION_BPF_MAP_ID:
         return refuse_absent(options, option);
     case 'Z':

@@ -46,6 +46,9 @@ struct parser {
     unsigned depth;
 };
 
+/* A word of the language, or TOKEN_WORD. */
+enum token_type token_word_type(struct text word);
+
 /* Reads the next token. */
 void parser_next(struct parser *parser);
 
@@ -68,6 +71,9 @@ char *parser_keep(struct parser *parser, const char *data, size_t length);
 struct predicate *parser_join(struct parser *parser, enum predicate_operator operation,
                               struct predicate *first, struct predicate *second);
 struct predicate *parser_negate(struct parser *parser, struct predicate *part);
+
+/* The word that stands for a number of this field, or for a bit of its flags; NULL if none does. */
+const char *where_word(const struct field *field, uint64_t number);
 
 /* One comparison: NULL where the value does not fit the field. */
 struct predicate *parser_constant(struct parser *parser, const struct field *field,

@@ -8,6 +8,8 @@
 #ifndef CLI_WHERE_H
 #define CLI_WHERE_H
 
+#include <stdio.h>
+
 #include "fastnet/kind.h"
 #include "fastnet/predicate.h"
 
@@ -32,6 +34,12 @@ const struct predicate *where_parse_list(struct where *where, const struct kind 
 /* Both must hold. Either may be NULL: always true. NULL, and a message, if memory is short. */
 const struct predicate *where_both(struct where *where, const struct predicate *one,
                                    const struct predicate *other);
+
+/*
+ * Writes a predicate in the language: where_parse() makes an equal one of the text, if all its
+ * fields are columns of the kind.
+ */
+void where_put(FILE *stream, const struct kind *kind, const struct predicate *where);
 
 void where_finish(struct where *where);
 

@@ -1,6 +1,7 @@
 /* The values of --where: each must be one that its column can have. */
 #include <arpa/inet.h>
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,6 +161,18 @@ static const char *take_decimal(const char *text, uint64_t *whole, unsigned *tho
     return text;
 }
 
+/* 0x1f. Returns false if the text is something else. */
+static bool parse_hexadecimal(const char *text, uint64_t *number)
+{
+    char *end;
+
+    if (strncasecmp(text, "0x", 2) != 0 || !isxdigit((unsigned char)text[2]))
+        return false;
+    errno = 0;
+    *number = strtoull(text + 2, &end, 16);
+    return !errno && !*end;
+}
+
 /*
  * A number in the unit of the field: thousandths where it has decimals. Returns false if it is
  * none, or not whole where only whole ones can be.
@@ -171,6 +184,8 @@ static bool parse_number(const struct field *field, const char *text, uint64_t *
     uint64_t whole, factor = time || decimal ? 1000 : 1;
     unsigned thousandths;
 
+    if (!time && !decimal && parse_hexadecimal(text, number))
+        return true;
     text = take_decimal(text, &whole, &thousandths);
     if (!text)
         return false;
@@ -238,13 +253,35 @@ static struct predicate *parse_service(const struct constant *constant)
     return all;
 }
 
+/* NUMBER/MASK: the bits of the mask are those of the number. */
+static struct predicate *parse_masked(const struct constant *constant)
+{
+    struct predicate masked = {.operation = PREDICATE_MASKED, .field = constant->field};
+    const char *slash = strchr(constant->text, '/');
+    char first[TOKEN_TYPED];
+
+    if (!slash || (size_t)(slash - constant->text) >= sizeof first ||
+        constant->comparison != TOKEN_EQUAL || constant->field->type != VALUE_NUMBER ||
+        constant->field->unit != UNIT_NONE || constant->field->port)
+        return NULL;
+    memcpy(first, constant->text, (size_t)(slash - constant->text));
+    first[slash - constant->text] = '\0';
+    if (!parse_value(constant->field, first, &masked.constant) ||
+        !parse_number(constant->field, slash + 1, &masked.mask.bits[0]))
+        return NULL;
+    return parser_add(constant->parser, masked);
+}
+
 static struct predicate *parse_numbers(const struct constant *constant)
 {
     const struct field *field = constant->field;
     char first[TOKEN_TYPED];
     const char *last;
     struct value from, to;
+    struct predicate *masked = parse_masked(constant);
 
+    if (masked)
+        return masked;
     if (parse_value(field, constant->text, &from))
         return field->port && from.number > UINT16_MAX ? refuse(constant, numbers_of(field))
                                                        : compare(constant, from);
@@ -293,6 +330,17 @@ static struct predicate *parse_word(const struct constant *constant)
     return compare_text(constant, word_of(field, number), strlen(word_of(field, number)));
 }
 
+const char *where_word(const struct field *field, uint64_t number)
+{
+    const bool words =
+        field->type == VALUE_FLAGS || (field->word && field->member != MEMBER_UINT32 &&
+                                       (field->type == VALUE_TEXT || field->type == VALUE_NAME));
+    const char *word = words && number < word_limit(field) ? word_of(field, number) : NULL;
+    uint64_t first;
+
+    return word && *word && find_word(field, word, &first) && first == number ? word : NULL;
+}
+
 /* Digits stand for the number of a user or an interface; in quotes they are a name. */
 static struct predicate *parse_text(const struct constant *constant)
 {
@@ -306,9 +354,11 @@ static struct predicate *parse_text(const struct constant *constant)
         const char *last;
         if (is_digits(constant->text))
             return compare(constant, a_number(strtoull(constant->text, NULL, 10)));
-        if (cut_range(constant->text, first, &last) && is_digits(first) && is_digits(last))
-            return make_range(constant, a_number(strtoull(first, NULL, 10)),
-                              a_number(strtoull(last, NULL, 10)));
+        if (cut_range(constant->text, first, &last) && is_digits(first) && is_digits(last)) {
+            const uint64_t from = strtoull(first, NULL, 10), to = strtoull(last, NULL, 10);
+            return from > to ? refuse_range(constant)
+                             : make_range(constant, a_number(from), a_number(to));
+        }
     }
     return compare_text(constant, constant->text, constant->length);
 }
@@ -347,33 +397,50 @@ static bool parse_address(const char *text, struct address *address)
     return true;
 }
 
-/* ADDRESS/LENGTH. Bits of the address behind the length do not count. */
+/* The mask of a prefix. mapped: its length is that of an IPv4-mapped address. */
+static bool parse_length(const char *text, bool mapped, struct predicate *within)
+{
+    unsigned long length = strtoul(text, NULL, 10);
+
+    if (!is_digits(text) || (mapped && length < 96))
+        return false;
+    length -= mapped ? 96 : 0;
+    if (length > 8 * address_size(&within->constant.address))
+        return false;
+    for (size_t i = 0; i < address_size(&within->constant.address); i++) {
+        const unsigned long bits = length > 8 * i ? length - 8 * i : 0;
+        within->mask.address[i] = bits >= 8 ? 0xff : (uint8_t)(0xff00 >> bits);
+    }
+    return true;
+}
+
+/* A mask of any bits, written as an address. */
+static bool parse_mask(const char *text, struct predicate *within)
+{
+    const uint8_t family = within->constant.address.family;
+
+    return inet_pton(family, text, within->mask.address) == 1;
+}
+
+/* ADDRESS/LENGTH or ADDRESS/MASK. Bits of the address that are not in the mask do not count. */
 static bool parse_network(const char *text, struct predicate *within)
 {
     struct address *address = &within->constant.address;
     const char *slash = strchr(text, '/');
     char first[TOKEN_TYPED];
-    unsigned long length;
     bool mapped;
 
-    if (!slash || (size_t)(slash - text) >= sizeof first || !is_digits(slash + 1))
+    if (!slash || (size_t)(slash - text) >= sizeof first)
         return false;
     memcpy(first, text, (size_t)(slash - text));
     first[slash - text] = '\0';
     if (!parse_address(first, address))
         return false;
-    length = strtoul(slash + 1, NULL, 10);
     mapped = address->family == AF_INET && strchr(first, ':');
-    if (mapped && length < 96)
+    if (!parse_length(slash + 1, mapped, within) && !parse_mask(slash + 1, within))
         return false;
-    length -= mapped ? 96 : 0;
-    if (length > 8 * address_size(address))
-        return false;
-    for (size_t i = 0; i < address_size(address); i++) {
-        const unsigned long bits = length > 8 * i ? length - 8 * i : 0;
-        within->mask.address[i] = bits >= 8 ? 0xff : (uint8_t)(0xff00 >> bits);
+    for (size_t i = 0; i < address_size(address); i++)
         address->bytes[i] &= within->mask.address[i];
-    }
     within->constant.type = VALUE_ADDRESS;
     return true;
 }

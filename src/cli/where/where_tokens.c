@@ -24,7 +24,7 @@ static const struct {
     {"in", TOKEN_IN},   {"null", TOKEN_NULL},
 };
 
-static enum token_type word_type(struct text word)
+enum token_type token_word_type(struct text word)
 {
     for (size_t i = 0; i < COUNT(words); i++)
         if (strlen(words[i].text) == word.length &&
@@ -66,7 +66,7 @@ void parser_next(struct parser *parser)
 
     if (length) {
         const struct text word = {at, length};
-        parser->token = (struct token){word_type(word), word};
+        parser->token = (struct token){token_word_type(word), word};
         parser->at = at + length;
     } else if (!*at) {
         parser->token = (struct token){TOKEN_END, {at, 0}};

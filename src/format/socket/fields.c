@@ -180,11 +180,16 @@ static struct value process(const struct cell *cell)
     return find_owners(cell, &first) ? string(first->name) : unknown;
 }
 
+/* In TIME_WAIT the inode is not known, but there is no socket that a process could hold. */
 static struct value processes(const struct cell *cell)
 {
+    const struct record *record = cell->record;
+    const bool has_socket = record->has & SOCKET_INODE;
     const struct owner *first;
     const size_t count = find_owners(cell, &first);
 
+    if (!has_socket && record->socket.timer != TIMER_TIME_WAIT)
+        return unknown;
     if (count == 0 && !is_ownerless(cell))
         return unknown;
     return (struct value){.type = VALUE_OWNERS, .owners = {first, count}};
@@ -237,12 +242,13 @@ static const struct field fields[] = {
              "user who made it; the number if the user has no name", .needs.lookups = NEED_USERS),
     NUMBER(uid, socket.uid, SOCKET_UID, "number of the user who made it"),
     NUMBER(inode, socket.inode, SOCKET_INODE,
-           "inode of its file; 0 if it has none: TIME_WAIT, closed, not yet accepted"),
+           "inode of its file; 0 if it has none: closed, not yet accepted"),
     OWNED(pid, VALUE_NUMBER, pid,
           "process that holds it open; the lowest number if there are several", .set = "processes"),
     OWNED(process, VALUE_TEXT, process, "name of that process", .set = "processes"),
-    OWNED(processes, VALUE_OWNERS, processes,
-          "all processes that hold it open: name/pid/fd; objects in JSON"),
+    COMPUTED(processes, VALUE_OWNERS, processes, 0,
+             "all processes that hold it open: name/pid/fd; objects in JSON",
+             .optional = SOCKET_INODE | SOCKET_TIMER, .needs.lookups = NEED_OWNERS),
     WORD(timer, socket.timer, timer_name, SOCKET_TIMER,
          "off, retransmit, keepalive, time_wait or probe"),
     COMPUTED(expires, VALUE_DECIMAL, expires, SOCKET_TIMER, "seconds until that timer fires",
@@ -263,6 +269,8 @@ static const struct field fields[] = {
            "for a TCP listener: how many connections may wait to be accepted"),
     NUMBER(cookie, identity, SOCKET_COOKIE,
            "the kernel's number for the socket, unique until the machine restarts", .key = true),
+    NANOSECONDS(received, socket.received, SOCKET_RECEIVED,
+                "for an event: when it was read, in seconds since 1970"),
 };
 
 static const struct borrowed borrowed[] = {

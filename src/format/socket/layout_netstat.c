@@ -133,7 +133,8 @@ static char *put_user_and_inode(char *dst, const struct netstat_sink *netstat,
     const char *name = NULL;
     char *start = dst = PUT(dst, " ");
 
-    if (!(record->has & SOCKET_UID))
+    /* netstat says 0 of what has no socket any more */
+    if (!(record->has & SOCKET_UID) && record->socket.timer != TIMER_TIME_WAIT)
         name = "-";
     else if (!netstat->layout.numeric_users)
         name = name_within(users_name(netstat->sink.context->users, uid), NAME_MAX_SHOWN);

@@ -1,0 +1,14 @@
+/* How a backend describes its requests (struct explanation of query.h). */
+#ifndef BACKEND_EXPLANATION_H
+#define BACKEND_EXPLANATION_H
+
+#include "fastnet/query.h"
+
+/* The kernel compares this member of struct record, bytes from its start. */
+void explanation_add(struct explanation *explanation, size_t member);
+
+/* Adds details to the text. What is too long is cut. */
+void explanation_say(struct explanation *explanation, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

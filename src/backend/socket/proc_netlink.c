@@ -1,0 +1,94 @@
+/*
+ * Netlink sockets from /proc/net/netlink: netlink_native_seq_show() of the kernel's
+ * net/netlink/af_netlink.c. It has the first 32 groups, and no destination.
+ */
+#include "backend/socket/decode.h"
+
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include "backend/proc/proc_file.h"
+#include "backend/proc/scan.h"
+#include "backend/socket/proc_identity.h"
+
+#define FIELDS (SOCKET_STATE | SOCKET_QUEUES | SOCKET_INODE | SOCKET_NETLINK | SOCKET_GROUPS)
+
+/*
+ * sk Eth Pid Groups Rmem Wmem Dump Locks Drops Inode: an address, decimal numbers, a hexadecimal
+ * one. Kernels before 3.11 show an address as Dump.
+ */
+static bool scan_numbers(struct scan *scan, struct socket_record *sock, uint64_t *address,
+                         uint64_t *groups)
+{
+    uint64_t protocol, portid, received, sent, locks, drops;
+    struct text dump;
+
+    if (!scan_hex(scan, address, 16) || !scan_number(scan, &protocol, UINT8_MAX) ||
+        !scan_number(scan, &portid, UINT32_MAX))
+        return false;
+    scan_blanks(scan);
+    if (!scan_hex(scan, groups, 8) || !scan_number(scan, &received, UINT32_MAX) ||
+        !scan_number(scan, &sent, UINT32_MAX) || !scan_word(scan, &dump) ||
+        !scan_number(scan, &locks, UINT32_MAX) || !scan_number(scan, &drops, UINT32_MAX) ||
+        !scan_number(scan, &sock->inode, UINT64_MAX))
+        return false;
+    scan_blanks(scan);
+    sock->netlink_protocol = (uint8_t)protocol;
+    sock->portid = (uint32_t)portid;
+    sock->recv_q = (uint32_t)received;
+    sock->send_q = (uint32_t)sent;
+    return scan->at == scan->end;
+}
+
+int proc_netlink_decode(const struct line *line, unsigned long *groups, struct record *record)
+{
+    struct scan scan = {line->data, line->data + line->length};
+    struct socket_record *sock = &record->socket;
+    uint64_t address, bits;
+
+    record_begin(record, &kind_socket, sizeof record->socket);
+    if (line->cut || !scan_numbers(&scan, sock, &address, &bits))
+        return -EBADMSG;
+    sock->family = AF_NETLINK;
+    sock->protocol = PROTOCOL_NETLINK;
+    sock->state = TCP_CLOSE;
+    *groups = (unsigned long)bits;
+    sock->groups = (struct text){(const char *)groups, sizeof *groups};
+    record->has = FIELDS;
+    proc_settle(record, line, address, (uint64_t)sock->netlink_protocol << 32 | sock->portid);
+    return 0;
+}
+
+static int take(struct proc_file *file, const struct line *line, struct record *record)
+{
+    return proc_netlink_decode(line, file->state, record);
+}
+
+static int dump(const struct query *query, record_fn fn, void *arg)
+{
+    unsigned long groups;
+    struct proc_file file = {
+        .query = query, .name = "netlink", .heading = "Groups", .take = take, .state = &groups};
+
+    return proc_file_read(&file, fn, arg);
+}
+
+static uint64_t fields(const struct table *table)
+{
+    return table == &table_netlink ? FIELDS : 0;
+}
+
+/* The kernel finds its place in a hash table by counting. */
+static bool counts_rows(const struct table *table)
+{
+    return table == &table_netlink;
+}
+
+const struct backend backend_proc_netlink = {
+    .name = "proc",
+    .source = BACKEND_PROC,
+    .fields = fields,
+    .dump = dump,
+    .counts_rows = counts_rows,
+};

@@ -1,0 +1,259 @@
+/*
+ * Sockets of TCP and UDP as they are destroyed: multicast groups of sock_diag(7). A message about a
+ * destroyed socket has its last struct tcp_info, but neither its user nor its inode any more. So
+ * sockets are listed again and again, and remembered by their cookies.
+ * Sources: linux/sock_diag.h, sock_diag_broadcast_destroy() of net/core/sock_diag.c,
+ * inet_diag_handler_get_info() of net/ipv4/inet_diag.c.
+ */
+#include <errno.h>
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/sock_diag.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "backend/netlink/attributes.h"
+#include "backend/netlink/netlink.h"
+#include "backend/socket/decode.h"
+#include "backend/socket/sock_diag.h"
+#include "fastnet/clock.h"
+#include "fastnet/hash.h"
+#include "fastnet/hash_table.h"
+#include "fastnet/report.h"
+
+const struct table table_socket_events = {
+    .name = "socket events", .kind = &kind_socket, .family = AF_UNSPEC, .endless = true};
+
+/* What a message is decoded as: sockets of either family. */
+static const struct table of_tcp = {.kind = &kind_socket, .protocol = IPPROTO_TCP},
+                          of_udp = {.kind = &kind_socket, .protocol = IPPROTO_UDP};
+
+#define FIELDS_REMEMBERED (SOCKET_UID | SOCKET_INODE)
+#define FIELDS_EVENT                                                                               \
+    (SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_INTERFACE | SOCKET_COOKIE |          \
+     SOCKET_RETRANSMITS | SOCKET_PROBES | SOCKET_TCP_INFO | SOCKET_RECEIVED)
+
+static uint64_t fields(const struct table *table)
+{
+    return table == &table_socket_events ? FIELDS_EVENT | FIELDS_REMEMBERED : 0;
+}
+
+/* A socket that was listed. */
+struct known {
+    uint64_t cookie, inode;
+    uint32_t uid;
+};
+
+struct reading {
+    const struct query *query;
+    record_fn fn;
+    void *arg;
+    /* The sockets of the last look and of the one before it: a socket that is in neither is gone,
+     * and its event has been read. */
+    struct hash_table now, before;
+    bool appeared;      /* the last look found a socket with an owner that the others had not */
+    uint64_t next_look; /* CLOCK_MONOTONIC, nanoseconds */
+    bool failed;        /* a look failed, which was reported */
+};
+
+/* --- What is remembered ----------------------------------------------------------------------- */
+
+static bool has_cookie(const void *element, const void *key)
+{
+    const struct known *known = element;
+
+    return known->cookie == *(const uint64_t *)key;
+}
+
+/* Cookies are numbers that the kernel counts: nobody chooses them. */
+static const struct known *find(const struct hash_table *table, uint64_t cookie)
+{
+    return hash_table_find(table, hash_word(0, cookie), has_cookie, &cookie);
+}
+
+/* A socket that was closed has no inode while its last bytes are sent: then it has the old one. */
+static int remember(const struct record *record, void *arg)
+{
+    struct reading *reading = arg;
+    const uint64_t cookie = record->identity;
+    const struct known *old = find(&reading->before, cookie);
+    struct known *known;
+
+    if (!cookie || find(&reading->now, cookie))
+        return 0;
+    known = hash_table_add(&reading->now, hash_word(0, cookie), sizeof *known);
+    if (!known)
+        return -ENOMEM;
+    if (old && !record->socket.inode)
+        *known = *old;
+    else
+        *known = (struct known){cookie, record->socket.inode, record->socket.uid};
+    reading->appeared |= known->inode && (!old || !old->inode);
+    return 0;
+}
+
+/* Lists the sockets of two groups of events: of IPv4 and of IPv6. */
+static int list(struct reading *reading, unsigned ipv4, unsigned ipv6, const struct table *table,
+                const struct table *table6)
+{
+    const unsigned kinds = reading->query->events->kinds;
+    const bool wants[] = {kinds >> (ipv4 - 1) & 1, kinds >> (ipv6 - 1) & 1};
+    const bool both = wants[0] && wants[1] && table->joint;
+    const struct table *const tables[] = {both ? table->joint : table, table6};
+    struct report report = {.partial = false};
+    struct query query = *reading->query;
+    int result = 0;
+
+    query.needs = FIELDS_REMEMBERED;
+    query.where = NULL;
+    query.exclusive = true;
+    query.report = &report;
+    for (size_t i = 0; i < COUNT(tables) && result == 0; i++) {
+        query.table = tables[i];
+        if (wants[i] && !(i && both))
+            result = inet_diag_dump(&query, remember, reading);
+    }
+    return result;
+}
+
+static int list_all(struct reading *reading)
+{
+    const int result =
+        list(reading, SKNLGRP_INET_TCP_DESTROY, SKNLGRP_INET6_TCP_DESTROY, &table_tcp, &table_tcp6);
+
+    if (result < 0)
+        return result;
+    return list(reading, SKNLGRP_INET_UDP_DESTROY, SKNLGRP_INET6_UDP_DESTROY, &table_udp,
+                &table_udp6);
+}
+
+static void report_failure(struct reading *reading, int error)
+{
+    if (!reading->failed)
+        report_note(reading->query->report, "%s: users and owners are unknown: %s",
+                    reading->query->table->name, strerror(-error));
+    reading->failed = true;
+}
+
+/* Lists the sockets. That takes a twentieth of the time at most, and is done once a second. */
+static void look(struct reading *reading)
+{
+    enum { SHARE = 20 };
+    const uint64_t begun = clock_nanoseconds(CLOCK_MONOTONIC);
+    uint64_t took;
+    int result;
+
+    hash_table_finish(&reading->before);
+    reading->before = reading->now;
+    reading->now = (struct hash_table){.count = 0};
+    reading->appeared = false;
+    result = list_all(reading);
+    if (result < 0)
+        report_failure(reading, result);
+    took = clock_nanoseconds(CLOCK_MONOTONIC) - begun;
+    reading->next_look = begun + took + (took * SHARE > CLOCK_SECOND ? took * SHARE : CLOCK_SECOND);
+}
+
+static bool remembers(const struct query *query)
+{
+    return query->needs & FIELDS_REMEMBERED;
+}
+
+/* --- Events ----------------------------------------------------------------------------------- */
+
+static const struct table *table_of(const struct nlmsghdr *message)
+{
+    struct decoding decoding = {.has = 0};
+    struct attributes attributes;
+    struct attribute attribute;
+    uint8_t protocol = 0;
+
+    if (!message_header(message, sizeof(struct inet_diag_msg), &attributes))
+        return NULL;
+    while (attributes_next(&decoding, &attributes, &attribute))
+        if (attribute.type == INET_DIAG_PROTOCOL)
+            attribute_u8(attribute.content, &protocol);
+    return protocol == IPPROTO_TCP ? &of_tcp : protocol == IPPROTO_UDP ? &of_udp : NULL;
+}
+
+static void complete(const struct reading *reading, struct record *record)
+{
+    struct socket_record *sock = &record->socket;
+    const struct known *known = find(&reading->now, record->identity);
+
+    if (!known)
+        known = find(&reading->before, record->identity);
+    record->has &= FIELDS_EVENT;
+    if (known) {
+        record->has |= FIELDS_REMEMBERED;
+        sock->uid = known->uid;
+        sock->inode = known->inode;
+    }
+    /* sk_wmem_alloc_get() (net/sock.h) leaves out a byte that is already gone */
+    if (sock->protocol == IPPROTO_UDP && sock->send_q == UINT32_MAX)
+        sock->send_q = 0;
+    record->has |= SOCKET_RECEIVED;
+    sock->received = clock_nanoseconds(CLOCK_REALTIME);
+}
+
+static int take_event(const struct nlmsghdr *message, void *arg)
+{
+    struct reading *reading = arg;
+    const struct table *table;
+    struct record record;
+
+    if (message->nlmsg_type != SOCK_DIAG_BY_FAMILY)
+        return 0;
+    table = table_of(message);
+    if (!table || sock_diag_decode_inet(message, table, &record) < 0)
+        return report_malformed(reading->query);
+    complete(reading, &record);
+    return reading->fn(&record, reading->arg);
+}
+
+static int idle(void *arg)
+{
+    struct reading *reading = arg;
+    const struct query_events *events = reading->query->events;
+    const int result = events->idle ? events->idle(events->idle_arg) : 0;
+
+    if (result < 0 || !remembers(reading->query) ||
+        clock_nanoseconds(CLOCK_MONOTONIC) < reading->next_look)
+        return result;
+    look(reading);
+    if (reading->appeared && events->appeared)
+        events->appeared(events->idle_arg);
+    return result;
+}
+
+static int dump(const struct query *query, record_fn fn, void *arg)
+{
+    enum { SECOND = 1000 };
+    struct reading reading = {.query = query, .fn = fn, .arg = arg};
+    const struct netlink_listening listening = {
+        .protocol = NETLINK_SOCK_DIAG,
+        .groups = query->events->kinds,
+        .buffer_size = query->events->buffer_size,
+        .stop = query->events->stop,
+        .interval = remembers(query) ? SECOND : 0,
+        .fn = take_event,
+        .idle = idle,
+        .arg = &reading,
+    };
+    int result;
+
+    if (remembers(query))
+        look(&reading);
+    result = netlink_listen(query->netlink, &listening, query->report);
+    hash_table_finish(&reading.now);
+    hash_table_finish(&reading.before);
+    return result;
+}
+
+const struct backend backend_socket_events = {
+    .name = "netlink",
+    .source = BACKEND_NETLINK,
+    .fields = fields,
+    .dump = dump,
+};

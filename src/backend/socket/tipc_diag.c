@@ -1,0 +1,112 @@
+/*
+ * TIPC sockets by its diag module. A message has no header: its attribute TIPC_NLA_SOCK holds
+ * others. Sources: linux/tipc_sockets_diag.h, linux/tipc_netlink.h, net/tipc/diag.c and
+ * tipc_sk_fill_sock_diag() of net/tipc/socket.c.
+ */
+#include "backend/socket/decode.h"
+
+#include <errno.h>
+#include <linux/tipc_netlink.h>
+#include <linux/tipc_sockets_diag.h>
+#include <sys/socket.h>
+
+#include "backend/socket/sock_diag.h"
+
+/* There is no file of them. */
+const struct table table_tipc = {
+    .name = "tipc", .kind = &kind_socket, .family = AF_TIPC, .protocol = PROTOCOL_TIPC};
+
+static bool take_type(struct text content, void *member)
+{
+    struct socket_record *sock = member;
+    uint32_t type;
+
+    if (!attribute_u32(content, &type))
+        return false;
+    sock->type = (uint16_t)type;
+    return true;
+}
+
+/* TIPC's states are numbers of TCP's (enum in net/tipc/socket.c). */
+static bool take_state(struct text content, void *member)
+{
+    struct socket_record *sock = member;
+    uint32_t state;
+
+    if (!attribute_u32(content, &state))
+        return false;
+    sock->state = (uint8_t)state;
+    return true;
+}
+
+static bool take_inode(struct text content, void *member)
+{
+    struct socket_record *sock = member;
+    uint32_t inode;
+
+    if (!attribute_u32(content, &inode))
+        return false;
+    sock->inode = inode;
+    return true;
+}
+
+/* How many messages wait to be read, and to be sent. */
+static const struct target queues[] = {
+    [TIPC_NLA_SOCK_STAT_RCVQ] = TAKE(socket.recv_q, SOCKET_QUEUES),
+    [TIPC_NLA_SOCK_STAT_SENDQ] = TAKE(socket.send_q, SOCKET_QUEUES),
+};
+
+static const struct target members[] = {
+    [TIPC_NLA_SOCK_STAT] = TAKE_NEST(queues),
+    [TIPC_NLA_SOCK_TYPE] = TAKE_BY(take_type, socket, SOCKET_TYPE),
+    [TIPC_NLA_SOCK_INO] = TAKE_BY(take_inode, socket, SOCKET_INODE),
+    [TIPC_NLA_SOCK_UID] = TAKE(socket.uid, SOCKET_UID),
+    [TIPC_NLA_SOCK_TIPC_STATE] = TAKE_BY(take_state, socket, SOCKET_STATE),
+    [TIPC_NLA_SOCK_COOKIE] = TAKE(identity, SOCKET_COOKIE),
+};
+
+static bool take_socket(struct decoding *decoding, struct attributes nested, void *member)
+{
+    *(struct text *)member = (struct text){nested.at, nested.left};
+    attributes_decode(decoding, nested, (struct targets)TARGETS(members));
+    return true;
+}
+
+static const struct target targets[] = {
+    [TIPC_NLA_SOCK] = TAKE_NEST_BY(take_socket, socket.tipc, SOCKET_TIPC),
+};
+
+/* A socket in a state that was not asked for gets a message, too: one without attributes. */
+int sock_diag_decode_tipc(const struct nlmsghdr *message, struct record *record)
+{
+    struct decoding decoding = {.object = record};
+    struct attributes attributes;
+
+    if (!message_header(message, 0, &attributes))
+        return -EBADMSG;
+    record_begin(record, &kind_socket, sizeof record->socket);
+    record->socket.family = AF_TIPC;
+    record->socket.protocol = PROTOCOL_TIPC;
+    attributes_decode(&decoding, attributes, (struct targets)TARGETS(targets));
+    record->has = decoding.has;
+    if (decoding.malformed)
+        return -EBADMSG;
+    return decoding.has & SOCKET_TIPC ? 0 : DIAG_NO_ROW;
+}
+
+static size_t put_request(const struct query *query, void *body)
+{
+    *(struct tipc_sock_diag_req *)body = (struct tipc_sock_diag_req){
+        .sdiag_family = AF_TIPC, .tidiag_states = sock_diag_states(query)};
+    return sizeof(struct tipc_sock_diag_req);
+}
+
+const struct diag_family tipc_diag = {
+    .table = &table_tipc,
+    .missing = "the kernel lacks tipc_diag",
+    .fields = SOCKET_STATE | SOCKET_INODE | SOCKET_UID | SOCKET_TYPE | SOCKET_COOKIE |
+              SOCKET_QUEUES | SOCKET_TIPC,
+    .put_request = put_request,
+    .states_at = offsetof(struct tipc_sock_diag_req, tidiag_states),
+    .decode = sock_diag_decode_tipc,
+};

@@ -1,0 +1,80 @@
+#include "cli/ss/ss_events.h"
+
+#include <linux/sock_diag.h>
+#include <sys/socket.h>
+
+#include "cli/stream.h"
+#include "fastnet/array.h"
+
+/* The kinds of events (struct query_events) of the chosen tables and families. */
+static unsigned kinds_of(const struct ss_selection *selection)
+{
+    static const struct {
+        enum ss_table table;
+        uint8_t family;
+        unsigned group;
+    } groups[] = {
+        {SS_TCP, AF_INET, SKNLGRP_INET_TCP_DESTROY},
+        {SS_UDP, AF_INET, SKNLGRP_INET_UDP_DESTROY},
+        {SS_TCP, AF_INET6, SKNLGRP_INET6_TCP_DESTROY},
+        {SS_UDP, AF_INET6, SKNLGRP_INET6_UDP_DESTROY},
+    };
+    unsigned kinds = 0;
+
+    for (size_t i = 0; i < COUNT(groups); i++)
+        if (ss_selects(selection, UINT32_C(1) << groups[i].table) &&
+            selection->families & ss_family(groups[i].family))
+            kinds |= 1u << (groups[i].group - 1);
+    return kinds;
+}
+
+static const char *find_conflict(const struct ss_options *options)
+{
+    const struct common *common = &options->common;
+
+    if (!kinds_of(&options->selection))
+        return "only TCP and UDP sockets have events";
+    if (common->backend == BACKEND_PROC || common->proc_root)
+        return "events come by netlink only, not from /proc";
+    if (options->dump || options->continuous || common->exact)
+        return "cannot be combined with -D, -c or --exact";
+    return NULL;
+}
+
+/*
+ * With -p ports are numbers: to look up names, rights would be given up that finding the owners of
+ * new sockets needs.
+ */
+int ss_events_choose(struct ss_options *options)
+{
+    const char *conflict = find_conflict(options);
+
+    if (conflict)
+        return common_misuse(&options->common, "-E: %s", conflict);
+    options->numeric |= options->processes;
+    options->resolve = false;
+    return 0;
+}
+
+static void sum_up(const void *arg, struct report *report)
+{
+    stream_sum_up(arg, report);
+}
+
+/* States do not matter: all of these sockets are closed. */
+int ss_events(const struct ss_options *options, struct listing_command *command)
+{
+    const struct listing_table table = {.table = &table_socket_events};
+    struct stream stream;
+    int status = stream_begin(&stream, &options->common, &command->listing, 0,
+                              kinds_of(&options->selection));
+
+    command->listing.tables = &table;
+    command->listing.table_count = 1;
+    command->after_each_pass = sum_up;
+    command->arg = &stream;
+    if (!status)
+        status = command_run(command);
+    stream_finish(&stream);
+    return status;
+}

@@ -1,0 +1,90 @@
+#include "cli/stream.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "cli/personality.h"
+
+/* At file scope, because a signal handler reaches nothing else. */
+static int stop_descriptor = -1;
+
+static void stop(int number)
+{
+    const uint64_t one = 1;
+    const int error = errno;
+
+    (void)number;
+    if (write(stop_descriptor, &one, sizeof one) < 0)
+        errno = error;
+}
+
+/*
+ * A descriptor that can be read when the user wants the events to end. A second signal kills the
+ * program as usual, because it may be blocked at a pipe that nobody reads.
+ */
+static int open_stop(void)
+{
+    const struct sigaction action = {.sa_handler = stop, .sa_flags = (int)SA_RESETHAND};
+
+    stop_descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (stop_descriptor < 0 || sigaction(SIGINT, &action, NULL) < 0 ||
+        sigaction(SIGTERM, &action, NULL) < 0)
+        return -1;
+    return stop_descriptor;
+}
+
+/* Enough for a burst of some thousand events; the kernel's usual 208 KiB holds a few hundred. */
+enum { EVENT_BUFFER_SIZE = 4 * 1024 * 1024 };
+
+/* Losses are reported while the listing goes on, at most once a second; the rest at its end. */
+static void say_losses(void *arg, struct report *report)
+{
+    struct stream *stream = arg;
+    const time_t now = time(NULL);
+
+    if (!report->count || now == stream->said)
+        return;
+    stream->said = now;
+    report_print(report, stderr, stream->common->program);
+}
+
+/* Events that --sort keeps until they end; some 350 MB. */
+enum { EVENTS_KEPT_MAX = 1000000 };
+
+int stream_begin(struct stream *stream, const struct common *common, struct listing *listing,
+                 size_t buffer_size, unsigned kinds)
+{
+    *stream = (struct stream){
+        .common = common,
+        .events = {.stop = open_stop(),
+                   .buffer_size = buffer_size ? buffer_size : EVENT_BUFFER_SIZE,
+                   .kinds = kinds},
+    };
+    if (stream->events.stop < 0) {
+        perror(common->program);
+        return STATUS_FAILURE;
+    }
+    if (common->sort && !common->count_by)
+        stream->most = EVENTS_KEPT_MAX;
+    listing->limit = stream->most;
+    listing->events = &stream->events;
+    listing->pause = say_losses;
+    listing->pause_arg = stream;
+    return 0;
+}
+
+void stream_sum_up(const struct stream *stream, struct report *report)
+{
+    if (stream->most && report->listed == stream->most)
+        report_loss(report, "--sort ended after %d events: later events are missing",
+                    EVENTS_KEPT_MAX);
+}
+
+void stream_finish(struct stream *stream)
+{
+    if (stream->common && stream->events.stop >= 0)
+        close(stream->events.stop);
+}

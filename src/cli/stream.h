@@ -1,0 +1,30 @@
+/* Listings of events: they go on until a signal ends them. */
+#ifndef CLI_STREAM_H
+#define CLI_STREAM_H
+
+#include <time.h>
+
+#include "cli/common.h"
+#include "fastnet/engine.h"
+
+struct stream {
+    const struct common *common;
+    struct query_events events;
+    size_t most; /* events that are listed, 0: any number */
+    time_t said; /* when losses were reported last */
+};
+
+/*
+ * Makes it a listing of events, of these kinds (struct query_events). SIGINT and SIGTERM end it
+ * from now on. buffer_size 0: a few MiB. Returns 0, or an exit status after a line on stderr.
+ */
+int stream_begin(struct stream *stream, const struct common *common, struct listing *listing,
+                 size_t buffer_size, unsigned kinds);
+
+/* Reports the events that did not come because --sort keeps only so many. */
+void stream_sum_up(const struct stream *stream, struct report *report);
+
+/* Accepts one that was never begun, if it is all zeroes. */
+void stream_finish(struct stream *stream);
+
+#endif

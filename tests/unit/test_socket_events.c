@@ -1,0 +1,306 @@
+/* Sockets that are destroyed: what their messages say, and what is remembered of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <linux/inet_diag.h>
+#include <linux/sock_diag.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "fastnet/clock.h"
+#include "peer.h"
+#include "scene.h"
+
+enum { TCP_GROUPS = 1 << (SKNLGRP_INET_TCP_DESTROY - 1) | 1 << (SKNLGRP_INET6_TCP_DESTROY - 1) };
+enum { UDP4_GROUP = 1 << (SKNLGRP_INET_UDP_DESTROY - 1) };
+#define REMEMBERED (SOCKET_UID | SOCKET_INODE)
+
+struct stage {
+    struct peer peer;
+    struct wire wire;
+    struct report report;
+    struct kept kept;
+    struct query query;
+    struct query_events events;
+    size_t idle;
+    int answer_idle;
+};
+
+static void send_wire(struct stage *stage)
+{
+    peer_add_wire(&stage->peer, &stage->wire);
+    stage->wire.length = 0;
+}
+
+/* As the kernel makes it of a socket that is gone. */
+static void put_event(struct stage *stage, uint8_t protocol, uint16_t port, uint64_t cookie)
+{
+    struct inet_diag_msg diag = tcp_message(port, cookie);
+
+    diag.idiag_state = TCP_CLOSE;
+    diag.idiag_uid = 0;
+    diag.idiag_inode = 0;
+    diag.idiag_wqueue = protocol == IPPROTO_UDP ? UINT32_MAX : 5;
+    wire_message(&stage->wire, SOCK_DIAG_BY_FAMILY, 0, 0);
+    wire_put(&stage->wire, &diag, sizeof diag);
+    wire_attribute(&stage->wire, INET_DIAG_PROTOCOL, &protocol, 1);
+}
+
+/* An answer to the first request, with two sockets. */
+static void put_listing(struct stage *stage)
+{
+    wire_tcp(&stage->wire, NLM_F_MULTI, 1, 1000, 1);
+    wire_tcp(&stage->wire, NLM_F_MULTI, 1, 1001, 2);
+    wire_done(&stage->wire, NLM_F_MULTI, 1, 0);
+    send_wire(stage);
+}
+
+static int listen_to(struct stage *stage, unsigned kinds, uint64_t needs)
+{
+    stage->events.kinds = kinds;
+    stage->query.needs = needs;
+    kept_finish(&stage->kept);
+    return backend_socket_events.dump(&stage->query, keep_record, &stage->kept);
+}
+
+static void each_protocol_is_told_by_its_attribute(void **state)
+{
+    struct stage *stage = *state;
+
+    put_event(stage, IPPROTO_TCP, 1000, 1);
+    put_event(stage, IPPROTO_UDP, 1001, 2);
+    send_wire(stage);
+    assert_int_equal(listen_to(stage, TCP_GROUPS | UDP4_GROUP, 0), 0);
+    assert_int_equal(stage->kept.count, 2);
+    assert_int_equal(stage->kept.records[0].socket.protocol, IPPROTO_TCP);
+    assert_int_equal(stage->kept.records[1].socket.protocol, IPPROTO_UDP);
+    for (size_t i = 0; i < 2; i++) {
+        const struct record *record = &stage->kept.records[i];
+        assert_int_equal(record->socket.state, TCP_CLOSE);
+        assert_int_equal(record->identity, i + 1);
+        assert_false(record->has & ~backend_socket_events.fields(&table_socket_events));
+        assert_true(record->has & SOCKET_RECEIVED);
+        assert_in_range(clock_nanoseconds(CLOCK_REALTIME) - record->socket.received, 0,
+                        60 * CLOCK_SECOND);
+    }
+    assert_int_equal(stage->report.count, 0);
+}
+
+static void the_last_tcp_info_comes_along(void **state)
+{
+    static const char info[200];
+    struct stage *stage = *state;
+
+    put_event(stage, IPPROTO_TCP, 1000, 1);
+    wire_attribute(&stage->wire, INET_DIAG_INFO, info, sizeof info);
+    send_wire(stage);
+    assert_int_equal(listen_to(stage, TCP_GROUPS, 0), 0);
+    assert_true(stage->kept.records[0].has & SOCKET_TCP_INFO);
+    assert_int_equal(stage->kept.records[0].socket.info.length, sizeof info);
+}
+
+static void a_queue_is_never_below_nothing(void **state)
+{
+    struct stage *stage = *state;
+
+    put_event(stage, IPPROTO_UDP, 1000, 1);
+    put_event(stage, IPPROTO_TCP, 1001, 2);
+    send_wire(stage);
+    assert_int_equal(listen_to(stage, TCP_GROUPS | UDP4_GROUP, 0), 0);
+    assert_int_equal(stage->kept.records[0].socket.send_q, 0);
+    assert_int_equal(stage->kept.records[1].socket.send_q, 5);
+}
+
+static void user_and_inode_are_those_that_were_listed(void **state)
+{
+    struct stage *stage = *state;
+
+    put_listing(stage);
+    put_event(stage, IPPROTO_TCP, 1000, 1);
+    put_event(stage, IPPROTO_TCP, 1001, 2);
+    put_event(stage, IPPROTO_TCP, 1002, 3);
+    send_wire(stage);
+    assert_int_equal(listen_to(stage, TCP_GROUPS, SOCKET_INODE), 0);
+    assert_int_equal(stage->peer.request_count, 1); /* both families at once */
+    assert_int_equal(stage->kept.count, 3);
+    for (size_t i = 0; i < 2; i++) {
+        assert_true((stage->kept.records[i].has & REMEMBERED) == REMEMBERED);
+        assert_int_equal(stage->kept.records[i].socket.inode, 51000 + i);
+        assert_int_equal(stage->kept.records[i].socket.uid, 1000);
+    }
+    assert_false(stage->kept.records[2].has & REMEMBERED);
+    assert_int_equal(stage->report.count, 0);
+}
+
+static void nothing_is_listed_for_who_does_not_ask(void **state)
+{
+    struct stage *stage = *state;
+
+    put_event(stage, IPPROTO_TCP, 1000, 1);
+    send_wire(stage);
+    assert_int_equal(listen_to(stage, TCP_GROUPS, ~REMEMBERED), 0);
+    assert_int_equal(stage->peer.request_count, 0);
+    assert_int_equal(stage->kept.count, 1);
+    assert_false(stage->kept.records[0].has & REMEMBERED);
+}
+
+/* Only the tables of the groups are listed. */
+static void what_has_no_events_is_not_listed(void **state)
+{
+    struct stage *stage = *state;
+    const struct inet_diag_req_v2 *request;
+
+    wire_done(&stage->wire, NLM_F_MULTI, 1, 0);
+    send_wire(stage);
+    assert_int_equal(listen_to(stage, UDP4_GROUP, SOCKET_UID), 0);
+    assert_int_equal(stage->peer.request_count, 1);
+    request = (const void *)(stage->peer.requests[0] + NLMSG_HDRLEN);
+    assert_int_equal(request->sdiag_family, AF_INET);
+    assert_int_equal(request->sdiag_protocol, IPPROTO_UDP);
+}
+
+static void a_listing_that_fails_is_told_and_events_come(void **state)
+{
+    struct stage *stage = *state;
+
+    peer_add_error(&stage->peer, -EPERM);
+    put_event(stage, IPPROTO_TCP, 1000, 1);
+    send_wire(stage);
+    assert_int_equal(listen_to(stage, TCP_GROUPS, SOCKET_UID), 0);
+    assert_int_equal(stage->kept.count, 1);
+    assert_int_equal(stage->report.count, 1);
+    assert_true(report_says(&stage->report, "users and owners are unknown"));
+    assert_false(stage->report.partial);
+}
+
+static void malformed_events_are_told_and_the_others_come(void **state)
+{
+    const struct inet_diag_msg diag = tcp_message(1000, 1);
+    struct stage *stage = *state;
+
+    wire_message(&stage->wire, SOCK_DIAG_BY_FAMILY, 0, 0); /* of nothing */
+    wire_message(&stage->wire, SOCK_DIAG_BY_FAMILY, 0, 0); /* without a protocol */
+    wire_put(&stage->wire, &diag, sizeof diag);
+    put_event(stage, IPPROTO_SCTP, 1000, 1); /* of one that has no events */
+    put_event(stage, IPPROTO_TCP, 1000, 1);  /* with less of an attribute than it says */
+    wire_put(&stage->wire, "\377\377\2\0", 4);
+    put_event(stage, IPPROTO_TCP, 1001, 2);
+    send_wire(stage);
+    assert_int_equal(listen_to(stage, TCP_GROUPS, 0), 0);
+    assert_int_equal(stage->kept.count, 1);
+    assert_int_equal(stage->kept.records[0].socket.local.port, 1001);
+    assert_true(report_says(&stage->report, "socket events: a netlink message is malformed"));
+    assert_true(stage->report.partial);
+}
+
+static void lost_events_are_told_and_those_behind_them_come(void **state)
+{
+    struct stage *stage = *state;
+
+    peer_add_error(&stage->peer, -ENOBUFS);
+    put_event(stage, IPPROTO_TCP, 1000, 1);
+    send_wire(stage);
+    assert_int_equal(listen_to(stage, TCP_GROUPS, 0), 0);
+    assert_int_equal(stage->kept.count, 1);
+    assert_true(report_says(&stage->report, "events were lost"));
+    assert_true(stage->report.partial);
+}
+
+static void a_pause_is_handed_on(void **state)
+{
+    struct stage *stage = *state;
+
+    peer_add_error(&stage->peer, -EAGAIN);
+    assert_int_equal(listen_to(stage, TCP_GROUPS, 0), 0);
+    assert_int_equal(stage->idle, 1);
+    stage->answer_idle = -EPIPE;
+    peer_add_error(&stage->peer, -EAGAIN);
+    assert_int_equal(listen_to(stage, TCP_GROUPS, 0), -EPIPE);
+}
+
+static void the_callbacks_result_ends_the_stream(void **state)
+{
+    struct stage *stage = *state;
+
+    put_event(stage, IPPROTO_TCP, 1000, 1);
+    put_event(stage, IPPROTO_TCP, 1001, 2);
+    send_wire(stage);
+    stage->events.kinds = TCP_GROUPS;
+    stage->kept.stop_after = 1;
+    assert_int_equal(backend_socket_events.dump(&stage->query, keep_record, &stage->kept), STOPPED);
+}
+
+static void only_events_are_its_table(void **state)
+{
+    (void)state;
+    assert_true(backend_socket_events.fields(&table_tcp) == 0);
+    for (size_t i = 0; i < backend_count; i++)
+        if (backends[i] != &backend_socket_events)
+            assert_true(backends[i]->fields(&table_socket_events) == 0);
+}
+
+static int count_idle(void *arg)
+{
+    struct stage *stage = arg;
+
+    stage->idle++;
+    return stage->answer_idle;
+}
+
+static int begin(void **state)
+{
+    struct stage *stage = calloc(1, sizeof *stage);
+
+    assert_non_null(stage);
+    peer_init(&stage->peer);
+    stage->events = (struct query_events){.stop = -1, .idle = count_idle, .idle_arg = stage};
+    stage->query = (struct query){.table = &table_socket_events,
+                                  .proc_root = "/nonexistent",
+                                  .netlink = netlink_create(&stage->peer.netlink),
+                                  .report = &stage->report,
+                                  .events = &stage->events};
+    assert_non_null(stage->query.netlink);
+    *state = stage;
+    return 0;
+}
+
+static int end(void **state)
+{
+    struct stage *stage = *state;
+
+    kept_finish(&stage->kept);
+    netlink_destroy(stage->query.netlink);
+    peer_finish(&stage->peer);
+    free(stage);
+    return 0;
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(each_protocol_is_told_by_its_attribute),
+        TEST(the_last_tcp_info_comes_along),
+        TEST(a_queue_is_never_below_nothing),
+        TEST(user_and_inode_are_those_that_were_listed),
+        TEST(nothing_is_listed_for_who_does_not_ask),
+        TEST(what_has_no_events_is_not_listed),
+        TEST(a_listing_that_fails_is_told_and_events_come),
+        TEST(malformed_events_are_told_and_the_others_come),
+        TEST(lost_events_are_told_and_those_behind_them_come),
+        TEST(a_pause_is_handed_on),
+        TEST(the_callbacks_result_ends_the_stream),
+        TEST(only_events_are_its_table),
+    };
+
+    return cmocka_run_group_tests_name("socket_events", tests, NULL, NULL);
+}
