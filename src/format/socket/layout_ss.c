@@ -26,11 +26,11 @@ static const struct {
 
 enum {
     SCREEN_MAX = 1000, /* a wider terminal is not filled */
-    /* More than all but lists need in a row, with the longest names of hosts and services. */
-    ROW_BOUND = 20 * 1024,
-    /* A byte of a list becomes at most so many, unless its addresses are written as names. */
-    LIST_FACTOR = 4,
-    LIST_FACTOR_NAMES = 40,
+    /* The longest names of a host and a service, and the columns' blanks. */
+    PEER_BOUND = ESCAPE_FACTOR * (HOST_MAX + NAME_MAX_SHOWN) + 3 * SCREEN_MAX,
+    /* A row without lists, with the longest names on both sides. */
+    ROW_BOUND = 2 * PEER_BOUND + 2 * SS_ROOM,
+    LIST_FACTOR = 4, /* a byte of a list becomes at most so many */
     OWNER_BOUND = 128,
 };
 
@@ -44,6 +44,8 @@ struct ss_sink {
     size_t kept_rows;
     bool keeping;
 };
+
+_Static_assert(PEER_BOUND + SS_ROOM <= WRITER_RESERVE_MAX, "a part of a row fits");
 
 /* --- Cells ------------------------------------------------------------------------------------ */
 
@@ -127,14 +129,14 @@ static char *put_columns(struct ss_sink *ss, struct ss_row *row, char *dst)
     dst = put_column(ss, row, dst, SS_SEND_Q, put_send_q);
     dst = put_column(ss, row, dst, SS_LOCAL, ss_put_local);
     dst = put_column(ss, row, dst, SS_LOCAL_PORT, ss_put_local_port);
-    dst = ss_more(row, dst);
+    dst = ss_room(row, dst, PEER_BOUND + SS_ROOM);
     dst = put_column(ss, row, dst, SS_PEER, ss_put_peer);
     dst = put_column(ss, row, dst, SS_PEER_PORT, ss_put_peer_port);
     if (ss->shown[SS_PROCESS]) {
         dst = begin_column(row, dst, SS_PROCESS);
         dst = end_column(ss, row, ss_put_process(dst, row), SS_PROCESS);
     }
-    dst = begin_column(row, dst, SS_DETAILS);
+    dst = begin_column(row, ss_more(row, dst), SS_DETAILS);
     return end_column(ss, row, ss_put_details(dst, row), SS_DETAILS);
 }
 
@@ -287,7 +289,6 @@ static void put_kept(struct ss_sink *ss)
 /* Whether a row can be kept, however long its lists become. */
 static bool can_keep(const struct ss_sink *ss, const struct record *record)
 {
-    const size_t factor = ss->layout.resolve ? LIST_FACTOR_NAMES : LIST_FACTOR;
     const struct owners *owners = ss->sink.context->owners;
     const struct owner *first;
     size_t bound = ROW_BOUND;
@@ -295,16 +296,15 @@ static bool can_keep(const struct ss_sink *ss, const struct record *record)
     for (size_t i = 0; i < kind_socket.borrowed_count; i++) {
         const struct borrowed *borrowed = &kind_socket.borrowed[i];
         if (record->has & borrowed->fields)
-            bound +=
-                factor * ((const struct text *)((const char *)record + borrowed->offset))->length;
+            bound += LIST_FACTOR *
+                     ((const struct text *)((const char *)record + borrowed->offset))->length;
     }
     if (owners)
         bound += OWNER_BOUND * owners_find(owners, record->socket.inode, &first);
     return bound + WRITER_RESERVE_MAX <= WRITER_CAPACITY - ss->kept.length;
 }
 
-/* --- Needs --------------------------------------------------------------------------------------
- */
+/* --- Needs ----------------------------------------------------------------------------------- */
 
 /* What the columns show. An inode is the port of a unix socket. */
 #define FIELDS_COLUMNS                                                                             \
@@ -319,10 +319,10 @@ static bool can_keep(const struct ss_sink *ss, const struct record *record)
     (SOCKET_MARK | SOCKET_CGROUP | SOCKET_SHUTDOWN | SOCKET_VFS | SOCKET_ICONS | SOCKET_PACKET |   \
      SOCKET_RX_RING | SOCKET_TX_RING | SOCKET_FANOUT | SOCKET_UMEM | SOCKET_FILL_RING |            \
      SOCKET_COMPLETION_RING | SOCKET_XDP_STATS | SOCKET_GROUPS)
-#define FIELDS_UNASKED (SOCKET_MD5 | SOCKET_ULP | SOCKET_LOCALS | SOCKET_PEERS)
+#define FIELDS_SCTP (SOCKET_LOCALS | SOCKET_PEERS)
 #define FIELDS_INFO                                                                                \
     (SOCKET_TCP_INFO | SOCKET_MPTCP_INFO | SOCKET_SCTP_INFO | SOCKET_CONGESTION | SOCKET_CC_INFO | \
-     FIELDS_UNASKED)
+     SOCKET_MD5 | SOCKET_ULP | FIELDS_SCTP)
 
 struct needs ss_layout_needs(const struct ss_layout *layout)
 {
@@ -336,7 +336,7 @@ struct needs ss_layout_needs(const struct ss_layout *layout)
         {layout->processes, {0, NEED_OWNERS}},
         {layout->timers, {SOCKET_TIMER | SOCKET_TIMER_COUNT, 0}},
         {layout->extended, {FIELDS_EXTENDED, 0}},
-        {layout->memory, {SOCKET_MEMORY | FIELDS_UNASKED, 0}},
+        {layout->memory, {SOCKET_MEMORY | FIELDS_SCTP, 0}},
         {layout->info, {FIELDS_INFO, 0}},
         {layout->tos, {SOCKET_TOS | SOCKET_TCLASS | SOCKET_CLASS_ID, 0}},
         {layout->cgroup, {SOCKET_CGROUP, 0}},

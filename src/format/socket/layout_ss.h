@@ -34,12 +34,24 @@ struct ss_row {
     size_t before;    /* bytes of the cell that are written already */
 };
 
-/* Keeps what was written, and returns WRITER_RESERVE_MAX bytes of room. */
-static inline char *ss_more(struct ss_row *row, char *dst)
+/* Where a part of the details begins, there is so much room. */
+enum { SS_ROOM = 4096 };
+
+/* Returns dst, with at least so many bytes of room behind it: what was written may be kept first.
+ */
+static inline char *ss_room(struct ss_row *row, char *dst, size_t size)
 {
+    if ((size_t)(dst - row->room) <= WRITER_RESERVE_MAX - size)
+        return dst;
     writer_commit(row->writer, dst);
     row->before += (size_t)(dst - row->cell);
     return row->room = row->cell = writer_reserve(row->writer, WRITER_RESERVE_MAX);
+}
+
+/* The same for the next part, or for the next element of a list. */
+static inline char *ss_more(struct ss_row *row, char *dst)
+{
+    return ss_room(row, dst, SS_ROOM);
 }
 
 /* Whether all these fields are known. */
@@ -48,15 +60,21 @@ static inline bool ss_has(const struct ss_row *row, uint64_t fields)
     return !(fields & ~row->record->has);
 }
 
-/* A host's name, or its address without brackets. */
-char *ss_put_host(char *dst, const struct ss_row *row, const struct address *address);
-const char *ss_sctp_state(uint32_t state);
-
 /*
- * Each writes one column. Where the last two begin, SS_ROOM bytes are left: lists in them get more
- * with ss_more(), element by element.
+ * Begins another line, or with -O another token. Blanks at the end of the line before say nothing.
  */
-enum { SS_ROOM = 4096 };
+static inline char *ss_break(struct ss_row *row, char *dst)
+{
+    if (row->layout->one_line)
+        return PUT(dst, " ");
+    while (dst > row->room && dst[-1] == ' ')
+        dst--;
+    if (dst < row->cell)
+        row->cell = dst;
+    return PUT(dst, "\n\t");
+}
+
+/* Each writes one column; the last two begin with SS_ROOM. */
 char *ss_put_netid(char *dst, const struct ss_row *row);
 char *ss_put_state(char *dst, const struct ss_row *row);
 char *ss_put_local(char *dst, const struct ss_row *row);
@@ -65,5 +83,33 @@ char *ss_put_peer(char *dst, const struct ss_row *row);
 char *ss_put_peer_port(char *dst, const struct ss_row *row);
 char *ss_put_process(char *dst, struct ss_row *row);
 char *ss_put_details(char *dst, struct ss_row *row);
+
+/* --- Parts of the details --------------------------------------------------------------------- */
+
+/* -e: what is known of sockets of most families. */
+char *ss_put_extended(char *dst, struct ss_row *row);
+/* -m */
+char *ss_put_memory(char *dst, const struct ss_row *row);
+/* -i: the numbers of tcp_info, mptcp_info or sctp_info. */
+char *ss_put_info(char *dst, const struct ss_row *row);
+char *ss_put_md5_keys(char *dst, struct ss_row *row);
+char *ss_put_ulp(char *dst, struct ss_row *row);
+char *ss_put_sctp_addresses(char *dst, struct ss_row *row);
+char *ss_put_storages(char *dst, struct ss_row *row);
+/* All of one family. */
+char *ss_put_packet(char *dst, struct ss_row *row);
+char *ss_put_xdp(char *dst, struct ss_row *row);
+char *ss_put_tipc(char *dst, struct ss_row *row);
+
+/* An end of a TIPC socket: a node and a number in it. */
+struct ss_tipc_end {
+    bool known;
+    uint32_t node, ref;
+};
+struct ss_tipc_end ss_tipc_local(const struct ss_row *row);
+struct ss_tipc_end ss_tipc_peer(const struct ss_row *row);
+
+/* The name of a state (enum sctp_state of the kernel's linux/sctp.h). */
+const char *ss_sctp_state(uint32_t state);
 
 #endif

@@ -83,7 +83,6 @@ char *ss_put_netid(char *dst, const struct ss_row *row)
     return row->association ? dst : put_string(dst, netid(row));
 }
 
-/* The states of enum sctp_state of the kernel's linux/sctp.h. */
 const char *ss_sctp_state(uint32_t state)
 {
     static const char *const names[] = {
@@ -129,31 +128,20 @@ static const char *host_name(const struct ss_row *row, const struct address *add
     return hosts ? hosts_name(hosts, address) : NULL;
 }
 
-/* As inet_ntop(3): an IPv4-mapped address stays one of IPv6. */
-static char *put_address(char *dst, const struct address *address)
-{
-    return address->family == AF_INET ? text_ipv4(dst, address->bytes)
-                                      : text_ipv6(dst, address->bytes);
-}
-
-char *ss_put_host(char *dst, const struct ss_row *row, const struct address *address)
-{
-    const char *name = host_name(row, address);
-
-    return name ? put_escaped(dst, name, " :,") : put_address(dst, address);
-}
-
 static char *put_inet_host(char *dst, const struct ss_row *row, const struct address *address)
 {
     const bool v6only = ss_has(row, SOCKET_V6ONLY) && row->record->socket.v6only;
+    const char *name;
 
-    if (address->family == AF_INET)
-        return ss_put_host(dst, row, address);
-    if (!v6only && address_is_unspecified(address))
+    if (address->family == AF_INET6 && !v6only && address_is_unspecified(address))
         return PUT(dst, "*"); /* IPv4, too */
-    if (host_name(row, address))
-        return ss_put_host(dst, row, address);
-    return PUT(put_address(PUT(dst, "["), address), "]");
+    name = host_name(row, address);
+    if (name)
+        return put_escaped(dst, name, " :%");
+    if (address->family == AF_INET)
+        return text_ipv4(dst, address->bytes);
+    /* as inet_ntop(3): an IPv4-mapped address stays one of IPv6 */
+    return PUT(text_ipv6(PUT(dst, "["), address->bytes), "]");
 }
 
 static char *put_inet_port(char *dst, const struct ss_row *row, uint16_t port)
@@ -261,7 +249,7 @@ char *ss_put_local(char *dst, const struct ss_row *row)
             return PUT(dst, "*");
         return PUT(put_device(dst, row, sock->interface), ":");
     case AF_TIPC:
-        return dst;
+        return PUT(text_u64(dst, ss_tipc_local(row).node), ":");
     default:
         return put_inet_local(dst, row);
     }
@@ -295,7 +283,7 @@ char *ss_put_local_port(char *dst, const struct ss_row *row)
     case AF_XDP:
         return is_bound_to_device(row) ? text_u64(PUT(dst, "q"), sock->queue_id) : dst;
     case AF_TIPC:
-        return dst;
+        return text_u64(dst, ss_tipc_local(row).ref);
     default:
         return put_inet_port(dst, row, sock->local.port);
     }
@@ -304,6 +292,13 @@ char *ss_put_local_port(char *dst, const struct ss_row *row)
 static bool has_netlink_peer(const struct socket_record *sock)
 {
     return sock->state == TCP_ESTABLISHED;
+}
+
+static char *put_tipc_peer(char *dst, const struct ss_row *row)
+{
+    const struct ss_tipc_end peer = ss_tipc_peer(row);
+
+    return peer.known ? PUT(text_u64(dst, peer.node), ":") : PUT(dst, "-");
 }
 
 char *ss_put_peer(char *dst, const struct ss_row *row)
@@ -321,7 +316,7 @@ char *ss_put_peer(char *dst, const struct ss_row *row)
     case AF_VSOCK:
         return PUT(put_any_or_number(dst, sock->peer_cid), ":");
     case AF_TIPC:
-        return dst;
+        return put_tipc_peer(dst, row);
     default:
         return PUT(put_inet_host(dst, row, &sock->remote.address), ":");
     }
@@ -336,8 +331,9 @@ char *ss_put_peer_port(char *dst, const struct ss_row *row)
         return text_u64(dst, ss_has(row, SOCKET_PEER) ? sock->peer : 0);
     case AF_PACKET:
     case AF_XDP:
-    case AF_TIPC:
         return dst;
+    case AF_TIPC:
+        return ss_tipc_peer(row).known ? text_u64(dst, ss_tipc_peer(row).ref) : dst;
     case AF_NETLINK:
         return has_netlink_peer(sock) ? put_signed(dst, sock->dst_portid) : dst;
     case AF_VSOCK:

@@ -1,8 +1,16 @@
 /* The layout of ss: processes, and what options show of a socket besides. */
+#include <linux/sock_diag.h>
+#include <netinet/in.h>
 #include <string.h>
+#include <sys/socket.h>
 
+#include "fastnet/array.h"
 #include "fastnet/lookup.h"
 #include "format/socket/layout_ss.h"
+
+#ifndef AF_XDP
+#define AF_XDP 44 /* linux/socket.h */
+#endif
 
 /* --- Processes -------------------------------------------------------------------------------- */
 
@@ -13,8 +21,8 @@ static char *put_owner(char *dst, const struct owner *owner)
     return PUT(text_u64(PUT(dst, ",fd="), (uint64_t)owner->fd), ")");
 }
 
-/* The highest process first, as ss has them. */
-char *ss_put_process(char *dst, struct ss_row *row)
+/* The highest process first. */
+static char *put_owners(char *dst, struct ss_row *row)
 {
     const struct owners *owners = row->context->owners;
     const uint64_t inode = row->record->socket.inode;
@@ -34,8 +42,276 @@ char *ss_put_process(char *dst, struct ss_row *row)
     return PUT(dst, ")");
 }
 
+/* ss finds no owners of netlink sockets: the port tells the process. */
+char *ss_put_process(char *dst, struct ss_row *row)
+{
+    return row->record->socket.family == AF_NETLINK ? dst : put_owners(dst, row);
+}
+
+/* --- Timers ----------------------------------------------------------------------------------- */
+
+/* ss shows less of a longer time: minutes and seconds, seconds, thousandths. */
+static char *put_time(char *dst, uint64_t milliseconds)
+{
+    const uint64_t minutes = milliseconds / 60000;
+    const unsigned seconds = minutes > 9 ? 0 : (unsigned)(milliseconds / 1000 % 60);
+    const unsigned rest = minutes || seconds > 9 ? 0 : (unsigned)(milliseconds % 1000);
+
+    if (minutes)
+        dst = PUT(text_u64(dst, minutes), "min");
+    if (seconds)
+        dst = text_u64(dst, seconds);
+    if (seconds && rest)
+        *dst++ = '.';
+    if (rest) {
+        *dst++ = (char)('0' + rest / 100);
+        dst = put_two_digits(dst, rest % 100);
+    }
+    return seconds ? PUT(dst, "sec") : rest ? PUT(dst, "ms") : dst;
+}
+
+static char *put_timer(char *dst, const struct ss_row *row)
+{
+    static const char *const names[] = {"off", "on", "keepalive", "timewait", "persist", "delack"};
+    const struct socket_record *sock = &row->record->socket;
+    const char *name = POINTER_AT(names, sock->timer);
+
+    if (!ss_has(row, SOCKET_TIMER) || sock->timer == TIMER_OFF)
+        return dst;
+    if (sock->protocol == IPPROTO_SCTP)
+        name = "T3_RTX";
+    dst = put_string(PUT(dst, " timer:("), name ? name : "unknown");
+    dst = PUT(put_time(PUT(dst, ","), sock->timer_ms), ",");
+    if (ss_has(row, SOCKET_TIMER_COUNT))
+        dst = text_u64(dst, sock->timer_count);
+    else if (ss_has(row, SOCKET_RETRANSMITS))
+        dst = text_u64(dst, sock->retransmits);
+    return PUT(dst, ")");
+}
+
+/* --- What several families have --------------------------------------------------------------- */
+
+static char *put_cgroup(char *dst, struct ss_row *row)
+{
+    const uint64_t id = row->record->socket.cgroup;
+
+    return put_hex(PUT(dst, " cgroup:unreachable:"), id);
+}
+
+char *ss_put_extended(char *dst, struct ss_row *row)
+{
+    const struct socket_record *sock = &row->record->socket;
+    const bool is_ip = sock->family == AF_INET || sock->family == AF_INET6;
+
+    if (ss_has(row, SOCKET_UID) && sock->uid)
+        dst = text_u64(PUT(dst, " uid:"), sock->uid);
+    if (ss_has(row, SOCKET_INODE))
+        dst = text_u64(PUT(dst, " ino:"), sock->inode);
+    if (ss_has(row, SOCKET_COOKIE))
+        dst = put_hex(PUT(dst, " sk:"), row->record->identity);
+    if (is_ip && ss_has(row, SOCKET_MARK) && sock->mark)
+        dst = put_hex(PUT(dst, " fwmark:0x"), sock->mark);
+    if (ss_has(row, SOCKET_CGROUP) && sock->cgroup)
+        dst = put_cgroup(dst, row);
+    return dst;
+}
+
+/* Which directions are open. */
+static char *put_shutdown(char *dst, const struct ss_row *row)
+{
+    const uint8_t shut = row->record->socket.shutdown;
+
+    if (!ss_has(row, SOCKET_SHUTDOWN))
+        return dst;
+    *dst++ = ' ';
+    *dst++ = shut & 1 ? '-' : '<';
+    *dst++ = '-';
+    *dst++ = shut & 2 ? '-' : '>';
+    return dst;
+}
+
+char *ss_put_memory(char *dst, const struct ss_row *row)
+{
+    static const char *const names[] = {
+        [SK_MEMINFO_RMEM_ALLOC] = " skmem:(r",
+        [SK_MEMINFO_RCVBUF] = ",rb",
+        [SK_MEMINFO_WMEM_ALLOC] = ",t",
+        [SK_MEMINFO_SNDBUF] = ",tb",
+        [SK_MEMINFO_FWD_ALLOC] = ",f",
+        [SK_MEMINFO_WMEM_QUEUED] = ",w",
+        [SK_MEMINFO_OPTMEM] = ",o",
+        [SK_MEMINFO_BACKLOG] = ",bl",
+        [SK_MEMINFO_DROPS] = ",d",
+    };
+    const struct text *memory = &row->record->socket.memory;
+    const size_t count = memory->length / sizeof(uint32_t);
+
+    if (!ss_has(row, SOCKET_MEMORY) || count <= SK_MEMINFO_OPTMEM)
+        return dst;
+    for (size_t i = 0; i < count && i < COUNT(names); i++) {
+        uint32_t number;
+        memcpy(&number, memory->data + i * sizeof number, sizeof number);
+        dst = text_u64(put_string(dst, names[i]), number);
+    }
+    return PUT(dst, ")");
+}
+
+/* --- Internet --------------------------------------------------------------------------------- */
+
+/* With # but 0 without the 0x, as printf(3) has it. */
+static char *put_prefixed_hex(char *dst, uint32_t number)
+{
+    return put_hex(number ? PUT(dst, "0x") : dst, number);
+}
+
+static char *put_tos(char *dst, const struct ss_row *row)
+{
+    const struct socket_record *sock = &row->record->socket;
+
+    if (ss_has(row, SOCKET_TOS))
+        dst = put_prefixed_hex(PUT(dst, " tos:"), sock->tos);
+    if (ss_has(row, SOCKET_TCLASS))
+        dst = put_prefixed_hex(PUT(dst, " tclass:"), sock->tclass);
+    if (ss_has(row, SOCKET_CLASS_ID))
+        dst = put_prefixed_hex(PUT(dst, " class_id:"), sock->class_id);
+    return dst;
+}
+
+static char *put_options(char *dst, struct ss_row *row)
+{
+    /* struct inet_diag_sockopt of linux/inet_diag.h */
+    static const struct flag_text texts[] = {
+        {1 << 0, " recverr"},         {1 << 1, " is_icsk"},        {1 << 2, " freebind"},
+        {1 << 3, " hdrincl"},         {1 << 4, " mc_loop"},        {1 << 5, " transparent"},
+        {1 << 6, " mc_all"},          {1 << 7, " nodefrag"},       {1 << 8, " bind_addr_no_port"},
+        {1 << 9, " recverr_rfc4884"}, {1 << 10, " defer_connect"},
+    };
+
+    if (!ss_has(row, SOCKET_OPTIONS))
+        return dst;
+    dst = PUT(ss_break(row, dst), "inet-sockopt: (");
+    return PUT(put_flags(dst, row->record->socket.options, texts, COUNT(texts)), ")");
+}
+
+/* The line is there even if there is nothing to say: of half-open connections, for example. */
+static char *put_info_line(char *dst, struct ss_row *row)
+{
+    const bool sctp = row->record->socket.protocol == IPPROTO_SCTP;
+
+    if (!row->layout->one_line)
+        dst = ss_break(row, dst);
+    dst = ss_more(row, dst);
+    if (row->layout->memory)
+        dst = ss_put_memory(dst, row);
+    if (sctp)
+        dst = ss_put_sctp_addresses(dst, row);
+    if (!row->layout->info)
+        return dst;
+    dst = ss_put_info(dst, row);
+    return sctp ? dst : ss_put_ulp(ss_put_md5_keys(dst, row), row);
+}
+
+static char *put_inet(char *dst, struct ss_row *row)
+{
+    const struct ss_layout *layout = row->layout;
+    const struct socket_record *sock = &row->record->socket;
+
+    if (layout->timers)
+        dst = put_timer(dst, row);
+    if (layout->extended) {
+        dst = ss_put_extended(dst, row);
+        if (sock->family == AF_INET6 && ss_has(row, SOCKET_V6ONLY))
+            dst = text_u64(PUT(dst, " v6only:"), sock->v6only);
+        dst = put_shutdown(dst, row);
+    }
+    if (layout->tos)
+        dst = put_tos(dst, row);
+    if (layout->cgroup && ss_has(row, SOCKET_CGROUP) && !(layout->extended && sock->cgroup))
+        dst = put_cgroup(dst, row);
+    if (layout->options)
+        dst = put_options(dst, row);
+    if (layout->memory || (layout->info && sock->protocol != IPPROTO_UDP))
+        dst = put_info_line(dst, row);
+    return layout->storages ? ss_put_storages(dst, row) : dst;
+}
+
+/* --- Unix, netlink ---------------------------------------------------------------------------- */
+
+/* Connections that wait to be accepted. */
+static char *put_waiting(char *dst, struct ss_row *row)
+{
+    const struct text *waiting = &row->record->socket.waiting;
+
+    dst = PUT(dst, " peers:");
+    for (size_t at = 0; at + sizeof(uint32_t) <= waiting->length; at += sizeof(uint32_t)) {
+        uint32_t inode;
+        memcpy(&inode, waiting->data + at, sizeof inode);
+        dst = ss_more(row, text_u64(PUT(dst, " "), inode));
+    }
+    return dst;
+}
+
+static char *put_file(char *dst, const struct socket_record *sock)
+{
+    enum { MINOR_BITS = 20 }; /* MINORBITS of the kernel's linux/kdev_t.h */
+
+    dst = text_u64(PUT(dst, " ino:"), sock->file_inode);
+    dst = text_u64(PUT(dst, " dev:"), sock->file_device >> MINOR_BITS);
+    return text_u64(PUT(dst, "/"), sock->file_device & ((UINT32_C(1) << MINOR_BITS) - 1));
+}
+
+static char *put_unix(char *dst, struct ss_row *row)
+{
+    if (row->layout->memory)
+        dst = ss_put_memory(dst, row);
+    if (!row->layout->extended)
+        return dst;
+    dst = put_shutdown(dst, row);
+    if (ss_has(row, SOCKET_VFS))
+        dst = put_file(dst, &row->record->socket);
+    return ss_has(row, SOCKET_ICONS) ? put_waiting(dst, row) : dst;
+}
+
+/* The first 32 groups. */
+static uint32_t first_groups(const struct ss_row *row)
+{
+    const struct text *groups = &row->record->socket.groups;
+    unsigned long first;
+
+    if (!ss_has(row, SOCKET_GROUPS) || groups->length < sizeof first)
+        return 0;
+    memcpy(&first, groups->data, sizeof first);
+    return (uint32_t)first;
+}
+
+static char *put_netlink(char *dst, const struct ss_row *row)
+{
+    if (row->layout->extended) {
+        const uint32_t groups = first_groups(row);
+        dst = put_hex(PUT(dst, " sk="), row->record->identity);
+        dst = PUT(dst, " cb=0 groups=0x");
+        for (unsigned shift = 32; shift > 0; shift -= 8)
+            dst = put_hex_byte(dst, (uint8_t)(groups >> (shift - 8)));
+    }
+    return row->layout->memory ? ss_put_memory(dst, row) : dst;
+}
+
 char *ss_put_details(char *dst, struct ss_row *row)
 {
-    (void)row;
-    return dst;
+    switch (row->record->socket.family) {
+    case AF_UNIX:
+        return put_unix(dst, row);
+    case AF_NETLINK:
+        return put_netlink(dst, row);
+    case AF_VSOCK:
+        return dst;
+    case AF_PACKET:
+        return ss_put_packet(dst, row);
+    case AF_XDP:
+        return ss_put_xdp(dst, row);
+    case AF_TIPC:
+        return ss_put_tipc(dst, row);
+    default:
+        return put_inet(dst, row);
+    }
 }

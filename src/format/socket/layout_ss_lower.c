@@ -1,0 +1,266 @@
+/* The layout of ss: what options show of packet, XDP and TIPC sockets. */
+#include <linux/filter.h>
+#include <linux/packet_diag.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "fastnet/array.h"
+#include "format/socket/layout_ss.h"
+#include "format/socket/nested.h"
+
+static uint32_t u32_at(struct text bytes, size_t offset)
+{
+    uint32_t number = 0;
+
+    if (bytes.length >= offset + sizeof number)
+        memcpy(&number, bytes.data + offset, sizeof number);
+    return number;
+}
+
+static uint64_t u64_at(struct text bytes, size_t offset)
+{
+    uint64_t number = 0;
+
+    if (bytes.length >= offset + sizeof number)
+        memcpy(&number, bytes.data + offset, sizeof number);
+    return number;
+}
+
+/* --- Packet sockets --------------------------------------------------------------------------- */
+
+static char *put_packet_info(char *dst, struct ss_row *row)
+{
+    static const struct flag_text texts[] = {
+        {PDI_RUNNING, "running"},  {PDI_AUXDATA, " auxdata"}, {PDI_ORIGDEV, " origdev"},
+        {PDI_VNETHDR, " vnethdr"}, {PDI_LOSS, " loss"},
+    };
+    const struct socket_record *sock = &row->record->socket;
+
+    dst = put_signed(PUT(ss_break(row, dst), "ver:"), sock->packet_version);
+    dst = put_signed(PUT(dst, " cpy_thresh:"), sock->copy_threshold);
+    dst = PUT(dst, " flags( ");
+    if (!sock->packet_flags)
+        dst = PUT(dst, "0");
+    return PUT(put_flags(dst, sock->packet_flags, texts, COUNT(texts)), " )");
+}
+
+#define RING(name, member) name, offsetof(struct packet_diag_ring, member)
+
+static char *put_packet_ring(char *dst, struct ss_row *row, const char *name, struct text ring)
+{
+    static const struct {
+        const char *name;
+        size_t offset;
+    } numbers[] = {
+        {RING("blk_size:", pdr_block_size)},  {RING(",blk_nr:", pdr_block_nr)},
+        {RING(",frm_size:", pdr_frame_size)}, {RING(",frm_nr:", pdr_frame_nr)},
+        {RING(",tmo:", pdr_retire_tmo)},
+    };
+
+    dst = put_string(ss_break(row, dst), name);
+    for (size_t i = 0; i < COUNT(numbers); i++)
+        dst = put_signed(put_string(dst, numbers[i].name), u32_at(ring, numbers[i].offset));
+    dst = put_hex(PUT(dst, ",features:0x"),
+                  u32_at(ring, offsetof(struct packet_diag_ring, pdr_features)));
+    return PUT(dst, ")");
+}
+
+static char *put_fanout(char *dst, struct ss_row *row)
+{
+    /* PACKET_FANOUT_HASH ... of linux/if_packet.h */
+    static const char *const types[] = {"hash", "lb", "cpu", "roll", "random", "qm"};
+    const uint32_t fanout = row->record->socket.fanout;
+    const char *type = POINTER_AT(types, fanout >> 16);
+
+    dst = text_u64(PUT(ss_break(row, dst), "fanout(id:"), fanout & UINT16_MAX);
+    dst = PUT(dst, ",type:");
+    dst = type ? put_string(dst, type) : put_hex(PUT(dst, "0x"), fanout >> 16);
+    return PUT(dst, ")");
+}
+
+static char *put_instruction(char *dst, const struct sock_filter *instruction)
+{
+    dst = PUT(dst, " 0x");
+    dst = put_hex(instruction->code < 0x10 ? PUT(dst, "0") : dst, instruction->code);
+    dst = text_u64(PUT(dst, " "), instruction->jt);
+    dst = text_u64(PUT(dst, " "), instruction->jf);
+    return PUT(text_u64(PUT(dst, " "), instruction->k), ",");
+}
+
+static char *put_filter(char *dst, struct ss_row *row)
+{
+    const struct text *filter = &row->record->socket.filter;
+    const size_t count = filter->length / sizeof(struct sock_filter);
+
+    dst = PUT(text_u64(PUT(ss_break(row, dst), "bpf filter ("), count), "): ");
+    for (size_t i = 0; i < count; i++) {
+        struct sock_filter instruction;
+        memcpy(&instruction, filter->data + i * sizeof instruction, sizeof instruction);
+        dst = ss_more(row, put_instruction(dst, &instruction));
+    }
+    return dst;
+}
+
+char *ss_put_packet(char *dst, struct ss_row *row)
+{
+    const struct socket_record *sock = &row->record->socket;
+
+    if (row->layout->extended) {
+        dst = ss_put_extended(dst, row);
+        if (ss_has(row, SOCKET_PACKET))
+            dst = put_packet_info(dst, row);
+        if (ss_has(row, SOCKET_RX_RING))
+            dst = put_packet_ring(dst, row, "ring_rx(", sock->rx_ring);
+        if (ss_has(row, SOCKET_TX_RING))
+            dst = put_packet_ring(dst, row, "ring_tx(", sock->tx_ring);
+        if (ss_has(row, SOCKET_FANOUT))
+            dst = put_fanout(dst, row);
+    }
+    if (row->layout->filters && ss_has(row, SOCKET_FILTER))
+        dst = put_filter(dst, row);
+    return row->layout->memory ? ss_put_memory(dst, row) : dst;
+}
+
+/* --- XDP: structs of linux/xdp_diag.h --------------------------------------------------------- */
+
+static char *put_xdp_ring(char *dst, struct ss_row *row, const char *name, struct text ring)
+{
+    dst = put_string(ss_break(row, dst), name);
+    return PUT(text_u64(PUT(dst, "(entries:"), u32_at(ring, 0)), ")");
+}
+
+/* struct xdp_diag_umem */
+static char *put_umem(char *dst, struct ss_row *row)
+{
+    const struct text umem = row->record->socket.umem;
+
+    dst = text_u64(PUT(ss_break(row, dst), "umem(id:"), u32_at(umem, 8));
+    dst = text_u64(PUT(dst, ",size:"), u64_at(umem, 0));
+    dst = text_u64(PUT(dst, ",num_pages:"), u32_at(umem, 12));
+    dst = text_u64(PUT(dst, ",chunk_size:"), u32_at(umem, 16));
+    dst = text_u64(PUT(dst, ",headroom:"), u32_at(umem, 20));
+    dst = text_u64(PUT(dst, ",ifindex:"), u32_at(umem, 24));
+    dst = text_u64(PUT(dst, ",qid:"), u32_at(umem, 28));
+    dst = text_u64(PUT(dst, ",zc:"), u32_at(umem, 32) & 1); /* XDP_DU_F_ZEROCOPY */
+    return PUT(text_u64(PUT(dst, ",refs:"), u32_at(umem, 36)), ")");
+}
+
+/* struct xdp_diag_stats: numbers of 8 bytes */
+static char *put_xdp_stats(char *dst, struct ss_row *row)
+{
+    static const char *const names[] = {"rx dropped:",          ",rx invalid:", ",rx queue full:",
+                                        ",rx fill ring empty:", ",tx invalid:", ",tx ring empty:"};
+
+    dst = PUT(ss_break(row, dst), "stats(");
+    for (size_t i = 0; i < COUNT(names); i++)
+        dst = text_u64(put_string(dst, names[i]),
+                       u64_at(row->record->socket.stats, i * sizeof(uint64_t)));
+    return PUT(dst, ")");
+}
+
+static char *put_xdp_rings(char *dst, struct ss_row *row)
+{
+    const struct socket_record *sock = &row->record->socket;
+
+    if (ss_has(row, SOCKET_RX_RING))
+        dst = put_xdp_ring(dst, row, "rx", sock->rx_ring);
+    if (ss_has(row, SOCKET_TX_RING))
+        dst = put_xdp_ring(dst, row, "tx", sock->tx_ring);
+    if (ss_has(row, SOCKET_UMEM))
+        dst = put_umem(dst, row);
+    if (ss_has(row, SOCKET_UMEM | SOCKET_FILL_RING))
+        dst = put_xdp_ring(dst, row, "fr", sock->fill_ring);
+    if (ss_has(row, SOCKET_UMEM | SOCKET_COMPLETION_RING))
+        dst = put_xdp_ring(dst, row, "cr", sock->completion_ring);
+    return ss_has(row, SOCKET_XDP_STATS) ? put_xdp_stats(dst, row) : dst;
+}
+
+char *ss_put_xdp(char *dst, struct ss_row *row)
+{
+    if (row->layout->extended)
+        dst = put_xdp_rings(ss_put_extended(dst, row), row);
+    return row->layout->memory ? ss_put_memory(dst, row) : dst;
+}
+
+/* --- TIPC: attributes of linux/tipc_netlink.h ------------------------------------------------- */
+
+enum {
+    TIPC_SOCK_ADDR = 1,
+    TIPC_SOCK_REF = 2,
+    TIPC_SOCK_CON = 3,
+    TIPC_SOCK_HAS_PUBL = 4,
+    TIPC_SOCK_STAT = 5,
+    TIPC_CON_FLAG = 1,
+    TIPC_CON_NODE = 2,
+    TIPC_CON_SOCK = 3,
+    TIPC_CON_TYPE = 4,
+    TIPC_CON_INST = 5,
+    TIPC_STAT_LINK_CONG = 2,
+    TIPC_STAT_CONN_CONG = 3,
+    TIPC_STAT_DROP = 4,
+};
+
+static struct text tipc_attributes(const struct ss_row *row)
+{
+    return ss_has(row, SOCKET_TIPC) ? row->record->socket.tipc : (struct text){NULL, 0};
+}
+
+static struct ss_tipc_end tipc_end(struct text attributes, uint16_t node, uint16_t ref)
+{
+    struct ss_tipc_end end = {.known = attributes.data != NULL};
+
+    end.node = u32_at(nested_find(attributes, node), 0);
+    end.ref = u32_at(nested_find(attributes, ref), 0);
+    return end;
+}
+
+struct ss_tipc_end ss_tipc_local(const struct ss_row *row)
+{
+    return tipc_end(tipc_attributes(row), TIPC_SOCK_ADDR, TIPC_SOCK_REF);
+}
+
+struct ss_tipc_end ss_tipc_peer(const struct ss_row *row)
+{
+    return tipc_end(nested_find(tipc_attributes(row), TIPC_SOCK_CON), TIPC_CON_NODE, TIPC_CON_SOCK);
+}
+
+static const char *tipc_congestion(struct text statistics)
+{
+    if (nested_find(statistics, TIPC_STAT_LINK_CONG).data)
+        return "link ";
+    return nested_find(statistics, TIPC_STAT_CONN_CONG).data ? "conn " : "none ";
+}
+
+static char *put_tipc_info(char *dst, struct ss_row *row)
+{
+    static const char *const types[] = {
+        [SOCK_STREAM] = "STREAM",
+        [SOCK_DGRAM] = "DGRAM",
+        [SOCK_RDM] = "RDM",
+        [SOCK_SEQPACKET] = "SEQPACKET",
+    };
+    const struct text all = tipc_attributes(row);
+    const struct text statistics = nested_find(all, TIPC_SOCK_STAT);
+    const struct text connection = nested_find(all, TIPC_SOCK_CON);
+    const char *type = POINTER_AT(types, row->record->socket.type);
+
+    dst = row->layout->one_line ? PUT(dst, " type:") : PUT(ss_break(row, dst), "type:");
+    dst = put_string(dst, type ? type : "UNKNOWN");
+    dst = put_string(PUT(dst, " cong:"), tipc_congestion(statistics));
+    dst = put_signed(PUT(dst, " drop:"), u32_at(nested_find(statistics, TIPC_STAT_DROP), 0));
+    if (nested_find(all, TIPC_SOCK_HAS_PUBL).data)
+        dst = PUT(dst, " publ");
+    if (!nested_find(connection, TIPC_CON_FLAG).data)
+        return dst;
+    dst = text_u64(PUT(dst, " via {"), u32_at(nested_find(connection, TIPC_CON_TYPE), 0));
+    dst = text_u64(PUT(dst, ","), u32_at(nested_find(connection, TIPC_CON_INST), 0));
+    return PUT(dst, "}");
+}
+
+char *ss_put_tipc(char *dst, struct ss_row *row)
+{
+    if (row->layout->extended)
+        dst = ss_put_extended(dst, row);
+    return row->layout->tipc ? put_tipc_info(dst, row) : dst;
+}

@@ -1,0 +1,290 @@
+/* The layout of ss: lists and attributes behind the numbers of -i, and BPF storages. */
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "fastnet/array.h"
+#include "format/socket/layout_ss.h"
+#include "format/socket/nested.h"
+#include "format/socket/tcp_info.h"
+
+/* --- Addresses of SCTP ------------------------------------------------------------------------ */
+
+static char *put_socket_address(char *dst, const char *bytes)
+{
+    union {
+        struct sockaddr_storage any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    } address;
+
+    memcpy(&address, bytes, sizeof address);
+    if (address.any.ss_family == AF_INET)
+        return text_ipv4(dst, (const uint8_t *)&address.v4.sin_addr);
+    if (address.any.ss_family == AF_INET6)
+        return text_ipv6(dst, (const uint8_t *)&address.v6.sin6_addr);
+    return dst;
+}
+
+static char *put_socket_addresses(char *dst, struct ss_row *row, const char *name,
+                                  struct text addresses)
+{
+    static const size_t size = sizeof(struct sockaddr_storage);
+
+    for (size_t at = 0; at + size <= addresses.length; at += size) {
+        dst = at ? PUT(dst, ",") : put_string(dst, name);
+        dst = ss_more(row, put_socket_address(dst, addresses.data + at));
+    }
+    return dst;
+}
+
+char *ss_put_sctp_addresses(char *dst, struct ss_row *row)
+{
+    const struct socket_record *sock = &row->record->socket;
+
+    if (ss_has(row, SOCKET_LOCALS))
+        dst = put_socket_addresses(dst, row, " locals:", sock->locals);
+    if (ss_has(row, SOCKET_PEERS))
+        dst = put_socket_addresses(dst, row, " peers:", sock->peers);
+    return dst;
+}
+
+/* --- Keys of TCP-MD5 -------------------------------------------------------------------------- */
+
+/* Bytes that are no visible ASCII, and those with a meaning here, are \ooo in octal. */
+static char *put_key(char *dst, const uint8_t *key, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        const uint8_t byte = key[i];
+        if (byte > ' ' && byte < 0x7f && byte != '\\' && byte != ',') {
+            *dst++ = (char)byte;
+            continue;
+        }
+        *dst++ = '\\';
+        *dst++ = (char)('0' + (byte >> 6));
+        *dst++ = (char)('0' + (byte >> 3 & 7));
+        *dst++ = (char)('0' + (byte & 7));
+    }
+    return dst;
+}
+
+static char *put_md5_key(char *dst, const struct kernel_md5_key *key)
+{
+    const size_t length = key->key_length < sizeof key->key ? key->key_length : sizeof key->key;
+
+    dst = key->family == AF_INET6 ? text_ipv6(dst, key->address) : text_ipv4(dst, key->address);
+    dst = PUT(text_u64(PUT(dst, "/"), key->prefix), "=");
+    return put_key(dst, key->key, length);
+}
+
+char *ss_put_md5_keys(char *dst, struct ss_row *row)
+{
+    const struct text *md5 = &row->record->socket.md5;
+    struct kernel_md5_key key;
+
+    if (!ss_has(row, SOCKET_MD5))
+        return dst;
+    for (size_t at = 0; at + sizeof key <= md5->length; at += sizeof key) {
+        memcpy(&key, md5->data + at, sizeof key);
+        dst = at ? PUT(dst, ",") : PUT(dst, " md5keys:");
+        dst = ss_more(row, put_md5_key(dst, &key));
+    }
+    return dst;
+}
+
+/* --- Protocols on top of TCP: attributes of linux/inet_diag.h, linux/tls.h, linux/mptcp.h ------
+ */
+
+enum {
+    ULP_NAME = 1,
+    ULP_TLS = 2,
+    ULP_MPTCP = 3,
+    ULP_NAME_MAX = 128, /* the kernel's have 15 bytes at most (TCP_ULP_NAME_MAX) */
+    TLS_VERSION = 1,
+    TLS_CIPHER = 2,
+    TLS_TXCONF = 3,
+    TLS_RXCONF = 4,
+    TLS_ZC_RO_TX = 5,
+    TLS_RX_NO_PAD = 6,
+    TLS_1_2 = 0x0303,
+    TLS_1_3 = 0x0304,
+    AES_GCM_128 = 51,
+    AES_GCM_256 = 52,
+    SUBFLOW_TOKEN_REM = 1,
+    SUBFLOW_TOKEN_LOC = 2,
+    SUBFLOW_MAP_SEQ = 4,
+    SUBFLOW_MAP_SFSEQ = 5,
+    SUBFLOW_SSN_OFFSET = 6,
+    SUBFLOW_MAP_DATALEN = 7,
+    SUBFLOW_FLAGS = 8,
+    SUBFLOW_ID_REM = 9,
+    SUBFLOW_ID_LOC = 10,
+};
+
+static char *put_unknown(char *dst, uint64_t number)
+{
+    return PUT(text_u64(PUT(dst, "unknown("), number), ")");
+}
+
+static char *put_tls_version(char *dst, struct text tls)
+{
+    uint64_t version;
+
+    if (!nested_number(tls, TLS_VERSION, &version))
+        return dst;
+    dst = PUT(dst, " version: ");
+    if (version == TLS_1_2)
+        return PUT(dst, "1.2");
+    return version == TLS_1_3 ? PUT(dst, "1.3") : put_unknown(dst, version);
+}
+
+/* ss knows two. */
+static char *put_tls_cipher(char *dst, struct text tls)
+{
+    uint64_t cipher;
+
+    if (!nested_number(tls, TLS_CIPHER, &cipher))
+        return dst;
+    if (cipher == AES_GCM_128)
+        return PUT(dst, " cipher: aes-gcm-128");
+    return cipher == AES_GCM_256 ? PUT(dst, " cipher: aes-gcm-256") : dst;
+}
+
+static char *put_tls_way(char *dst, struct text tls, uint16_t type, const char *name)
+{
+    /* TLS_CONF_BASE ... */
+    static const char *const ways[] = {NULL, "none", "sw", "hw", "hw-record"};
+    uint64_t way;
+
+    if (!nested_number(tls, type, &way))
+        return dst;
+    dst = put_string(dst, name);
+    return POINTER_AT(ways, way) ? put_string(dst, ways[way]) : put_unknown(dst, way);
+}
+
+static char *put_tls(char *dst, struct text tls)
+{
+    dst = put_tls_cipher(put_tls_version(dst, tls), tls);
+    dst = put_tls_way(dst, tls, TLS_RXCONF, " rxconf: ");
+    dst = put_tls_way(dst, tls, TLS_TXCONF, " txconf: ");
+    if (nested_find(tls, TLS_ZC_RO_TX).data)
+        dst = PUT(dst, " zc_ro_tx");
+    return nested_find(tls, TLS_RX_NO_PAD).data ? PUT(dst, " no_pad_rx") : dst;
+}
+
+static char *put_subflow_flags(char *dst, struct text subflow)
+{
+    /* MPTCP_SUBFLOW_FLAG_MCAP_REM ... */
+    static const struct flag_text letters[] = {
+        {1 << 0, "M"}, {1 << 1, "m"}, {1 << 2, "J"}, {1 << 3, "j"}, {1 << 4, "B"},
+        {1 << 5, "b"}, {1 << 6, "e"}, {1 << 7, "c"}, {1 << 8, "v"},
+    };
+    uint64_t flags;
+
+    if (!nested_number(subflow, SUBFLOW_FLAGS, &flags) || !flags)
+        return dst;
+    return put_flags(PUT(dst, " flags:"), (uint32_t)flags, letters, COUNT(letters));
+}
+
+/* A token has four digits at least. */
+static char *put_token(char *dst, uint64_t token, uint64_t id)
+{
+    for (uint64_t least = 0x1000; token < least && least > 1; least >>= 4)
+        *dst++ = '0';
+    return PUT(text_u64(PUT(put_hex(dst, token), "(id:"), id), ")");
+}
+
+static char *put_subflow_tokens(char *dst, struct text subflow)
+{
+    uint64_t token_rem, token_loc, id_rem, id_loc;
+
+    if (!nested_number(subflow, SUBFLOW_TOKEN_REM, &token_rem) ||
+        !nested_number(subflow, SUBFLOW_TOKEN_LOC, &token_loc) ||
+        !nested_number(subflow, SUBFLOW_ID_REM, &id_rem) ||
+        !nested_number(subflow, SUBFLOW_ID_LOC, &id_loc))
+        return dst;
+    dst = put_token(PUT(dst, " token:"), token_rem, id_rem);
+    return put_token(PUT(dst, "/"), token_loc, id_loc);
+}
+
+static char *put_subflow(char *dst, struct text subflow)
+{
+    static const struct {
+        const char *name;
+        uint16_t type;
+    } numbers[] = {
+        {" seq:", SUBFLOW_MAP_SEQ},
+        {" sfseq:", SUBFLOW_MAP_SFSEQ},
+        {" ssnoff:", SUBFLOW_SSN_OFFSET},
+        {" maplen:", SUBFLOW_MAP_DATALEN},
+    };
+    uint64_t number;
+
+    dst = put_subflow_tokens(put_subflow_flags(dst, subflow), subflow);
+    for (size_t i = 0; i < COUNT(numbers); i++)
+        if (nested_number(subflow, numbers[i].type, &number))
+            dst = text_u64(put_string(dst, numbers[i].name), number);
+    return dst;
+}
+
+static char *put_ulp_name(char *dst, struct text name)
+{
+    const size_t most = name.length < ULP_NAME_MAX ? name.length : ULP_NAME_MAX;
+
+    return escape_text(PUT(dst, " tcp-ulp-"), name.data, strnlen(name.data, most), " ");
+}
+
+char *ss_put_ulp(char *dst, struct ss_row *row)
+{
+    const struct text ulp = row->record->socket.ulp;
+    struct text part;
+
+    if (!ss_has(row, SOCKET_ULP))
+        return dst;
+    dst = ss_more(row, dst);
+    part = nested_find(ulp, ULP_NAME);
+    if (part.data)
+        dst = put_ulp_name(dst, part);
+    part = nested_find(ulp, ULP_TLS);
+    if (part.data)
+        dst = put_tls(dst, part);
+    part = nested_find(ulp, ULP_MPTCP);
+    return part.data ? put_subflow(dst, part) : dst;
+}
+
+/* --- Storages of BPF programs: attributes of linux/sock_diag.h -------------------------------- */
+
+enum { STORAGE = 1, STORAGE_MAP_ID = 2, STORAGE_MAP_VALUE = 3, HEX_PIECE = 1024 };
+
+static char *put_hex_value(char *dst, struct ss_row *row, struct text value)
+{
+    dst = PUT(dst, "0x");
+    for (size_t i = 0; i < value.length; i++) {
+        if (i % HEX_PIECE == 0)
+            dst = ss_more(row, dst);
+        dst = put_hex_byte(dst, (uint8_t)value.data[i]);
+    }
+    return ss_more(row, dst);
+}
+
+/* ss reads the type of the value from BTF, and shows its members. */
+char *ss_put_storages(char *dst, struct ss_row *row)
+{
+    const bool one_line = row->layout->one_line;
+    struct text rest = row->record->socket.storages, storage;
+    uint64_t map;
+    uint16_t type;
+
+    if (!ss_has(row, SOCKET_STORAGES))
+        return dst;
+    while (nested_next(&rest, &type, &storage)) {
+        if (type != STORAGE || !nested_number(storage, STORAGE_MAP_ID, &map))
+            continue;
+        dst = text_u64(PUT(ss_break(row, ss_more(row, dst)), "map_id:"), map);
+        dst = one_line ? PUT(dst, " ") : PUT(dst, " [\n\t\t");
+        dst = put_hex_value(dst, row, nested_find(storage, STORAGE_MAP_VALUE));
+        if (!one_line)
+            dst = PUT(dst, "\n\t]");
+    }
+    return dst;
+}

@@ -1,0 +1,74 @@
+/* Attributes inside of an attribute (struct nlattr of linux/netlink.h), in a record's bytes. */
+#ifndef FORMAT_SOCKET_NESTED_H
+#define FORMAT_SOCKET_NESTED_H
+
+#include <linux/netlink.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "fastnet/text.h"
+
+/* Takes the first attribute off the rest. Returns false at the end, or at one that is cut short. */
+static inline bool nested_next(struct text *rest, uint16_t *type, struct text *payload)
+{
+    struct nlattr header;
+    size_t whole;
+
+    if (rest->length < sizeof header)
+        return false;
+    memcpy(&header, rest->data, sizeof header);
+    if (header.nla_len < sizeof header || header.nla_len > rest->length)
+        return false;
+    *type = header.nla_type & (uint16_t)NLA_TYPE_MASK;
+    *payload = (struct text){rest->data + sizeof header, header.nla_len - sizeof header};
+    whole = (size_t)NLA_ALIGN(header.nla_len);
+    if (whole > rest->length)
+        whole = rest->length; /* nothing fills up the last one */
+    *rest = (struct text){rest->data + whole, rest->length - whole};
+    return true;
+}
+
+/* The first attribute of a type; without one, a text whose data is NULL. */
+static inline struct text nested_find(struct text attributes, uint16_t type)
+{
+    struct text payload;
+    uint16_t found;
+
+    while (nested_next(&attributes, &found, &payload))
+        if (found == type)
+            return payload;
+    return (struct text){NULL, 0};
+}
+
+/* A number in native byte order, of as many bytes as it has: 1, 2, 4 or 8. */
+static inline bool nested_number(struct text attributes, uint16_t type, uint64_t *number)
+{
+    const struct text payload = nested_find(attributes, type);
+    uint8_t u8;
+    uint16_t u16;
+    uint32_t u32;
+
+    if (!payload.data)
+        return false;
+    switch (payload.length) {
+    case sizeof u8:
+        memcpy(&u8, payload.data, sizeof u8);
+        *number = u8;
+        return true;
+    case sizeof u16:
+        memcpy(&u16, payload.data, sizeof u16);
+        *number = u16;
+        return true;
+    case sizeof u32:
+        memcpy(&u32, payload.data, sizeof u32);
+        *number = u32;
+        return true;
+    case sizeof *number:
+        memcpy(number, payload.data, sizeof *number);
+        return true;
+    default:
+        return false;
+    }
+}
+
+#endif

@@ -1,0 +1,21 @@
+/*
+ * Numbers that are not whole, exactly as printf(3) writes them, but without its price. A value is 0
+ * or from 1e-4 to 1e22. Each function returns the end of what it wrote.
+ */
+#ifndef FORMAT_TEXT_REAL_H
+#define FORMAT_TEXT_REAL_H
+
+#include <stdint.h>
+
+enum { REAL_DIGITS_MAX = 6, REAL_TEXT_MAX = 32 };
+
+/* As %.{digits}g: so many significant digits, at most REAL_DIGITS_MAX; 1e+06, 0.25. */
+char *put_general(char *dst, double value, unsigned digits);
+
+/* As %.{decimals}f; at most REAL_DIGITS_MAX decimals. */
+char *put_fixed(char *dst, double value, unsigned decimals);
+
+/* As %g of thousandths / 1000.0: 1.5, 4.29497e+06. */
+char *put_thousandths(char *dst, uint32_t thousandths);
+
+#endif
