@@ -45,8 +45,17 @@ static size_t read_rows(int fd, const struct table *table, struct sink *saved,
                         struct report *report)
 {
     static const struct context no_names;
-    static const struct netstat_layout layout = {
-        .timers = true, .numeric_hosts = true, .numeric_ports = true, .numeric_users = true};
+    static const struct ss_layout layout = {.netid = true,
+                                            .state = true,
+                                            .queues = true,
+                                            .processes = true,
+                                            .extended = true,
+                                            .timers = true,
+                                            .memory = true,
+                                            .info = true,
+                                            .tos = true,
+                                            .options = true,
+                                            .numeric = true};
     struct input input = {.table = table, .saved = saved};
     char path[] = "/proc/self/fd/0000000000";
     const struct query query = {.table = table,
@@ -57,8 +66,8 @@ static size_t read_rows(int fd, const struct table *table, struct sink *saved,
 
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     written_begin(&input.written,
-                  sink_create(&sink_netstat, &layout, written_writer(&input.written), &no_names),
-                  "", true);
+                  sink_create(&sink_ss, &layout, written_writer(&input.written), &no_names), "\t",
+                  true);
     require(backend_diag_file.dump(&query, check_record, &input) == 0);
     written_end(&input.written);
     return input.rows;
