@@ -351,7 +351,7 @@ static void saved_messages_are_the_kernels_and_one_end_follows_them(void **state
     struct stage *stage = *state;
     const struct wire *wire = &stage->wire;
     size_t rows, size;
-    struct nlmsghdr end;
+    struct nlmsghdr last;
     char *data;
 
     wire_tcp(&stage->wire, NLM_F_MULTI, 1, 1000, 1);
@@ -363,9 +363,9 @@ static void saved_messages_are_the_kernels_and_one_end_follows_them(void **state
     data = read_whole(stage->path, &size);
     assert_int_equal(size, rows + NLMSG_LENGTH(sizeof(int)));
     assert_memory_equal(data, wire->data, rows);
-    memcpy(&end, data + rows, sizeof end);
-    assert_int_equal(end.nlmsg_type, NLMSG_DONE);
-    assert_int_equal(end.nlmsg_len, NLMSG_LENGTH(sizeof(int)));
+    memcpy(&last, data + rows, sizeof last);
+    assert_int_equal(last.nlmsg_type, NLMSG_DONE);
+    assert_int_equal(last.nlmsg_len, NLMSG_LENGTH(sizeof(int)));
     free(data);
     assert_int_equal(read_table(stage, &table_tcp_both), 0);
     assert_int_equal(stage->kept.count, 2);

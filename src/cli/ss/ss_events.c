@@ -62,19 +62,20 @@ static void sum_up(const void *arg, struct report *report)
 }
 
 /* States do not matter: all of these sockets are closed. */
-int ss_events(const struct ss_options *options, struct listing_command *command)
+int ss_events(const struct ss_options *options, const struct listing_command *listed)
 {
     const struct listing_table table = {.table = &table_socket_events};
+    struct listing_command command = *listed;
     struct stream stream;
-    int status = stream_begin(&stream, &options->common, &command->listing, 0,
-                              kinds_of(&options->selection));
+    int status =
+        stream_begin(&stream, &options->common, &command.listing, 0, kinds_of(&options->selection));
 
-    command->listing.tables = &table;
-    command->listing.table_count = 1;
-    command->after_each_pass = sum_up;
-    command->arg = &stream;
+    command.listing.tables = &table;
+    command.listing.table_count = 1;
+    command.after_each_pass = sum_up;
+    command.arg = &stream;
     if (!status)
-        status = command_run(command);
+        status = command_run(&command);
     stream_finish(&stream);
     return status;
 }

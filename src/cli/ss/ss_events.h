@@ -8,7 +8,7 @@
 /* Checks and completes the options. Returns 0, or an exit status after a line on stderr. */
 int ss_events_choose(struct ss_options *options);
 
-/* Lists as the command says, until a signal ends it. Returns the exit status. */
-int ss_events(const struct ss_options *options, struct listing_command *command);
+/* Lists events, as the command says, until a signal ends it. Returns the exit status. */
+int ss_events(const struct ss_options *options, const struct listing_command *listed);
 
 #endif

@@ -24,12 +24,12 @@ static void put_row(struct sink *sink, const struct record *record)
 
 static void put_end(struct sink *sink)
 {
-    const struct {
-        struct nlmsghdr header;
-        int error;
-    } done = {.header = {.nlmsg_len = sizeof done, .nlmsg_type = NLMSG_DONE}};
+    static const int no_error = 0;
+    const struct nlmsghdr done = {.nlmsg_len = NLMSG_LENGTH(sizeof no_error),
+                                  .nlmsg_type = NLMSG_DONE};
 
     put_aligned(sink->writer, &done, sizeof done);
+    put_aligned(sink->writer, &no_error, sizeof no_error);
 }
 
 static struct sink *clone(const struct sink *sink, struct writer *writer)
