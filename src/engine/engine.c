@@ -117,6 +117,21 @@ static bool ends_section(const struct run *run, size_t i)
     return run->ended || i + 1 == run->listing->table_count || starts_section(run, i + 1);
 }
 
+/* For the rows of sections that waited: the walk that was put off, and a second look. */
+static void find_owners(struct run *run, unsigned from, unsigned to)
+{
+    bool ownerless = false;
+
+    for (unsigned section = from; section < to; section++) {
+        const struct rows *rows = &run->sections[section];
+        run_walk_for(run, rows);
+        for (size_t i = 0; i < rows->count && !ownerless; i++)
+            ownerless = run_is_ownerless(run, rows->records[i]);
+    }
+    if (ownerless)
+        run_look_again_for_owners(run);
+}
+
 /* Rows go to the sink as they come. Rows that waited follow at the end of their section. */
 static int stream(struct run *run)
 {
@@ -128,7 +143,7 @@ static int stream(struct run *run)
             begin_section(run, section);
         i += run_tables(run, i);
         if (!run->stopped && ends_section(run, i - 1) && run->sections[section].count) {
-            run_look_again_for_owners(run);
+            find_owners(run, section, section + 1);
             run->stopped = emit_kept(run, section);
         }
     }
@@ -146,8 +161,7 @@ static int gather(struct run *run)
         listed += run_tables(run, listed);
     if (run->stopped)
         return run->stopped;
-    if (run->ownerless)
-        run_look_again_for_owners(run);
+    find_owners(run, 0, LISTING_SECTIONS_MAX);
     error = run_prepare_names(run);
     for (size_t i = 0; i < listed && !error; i++) {
         unsigned section = run_section(run, &listing->tables[i]);
@@ -203,11 +217,22 @@ static bool must_keep_all(const struct run *run)
            (names && (run_is_captured(run) || needs_rights(run)));
 }
 
+/* What reads a captured tree has the right to do so in effect while rows come. */
+static bool may_put_off_owners(const struct run *run)
+{
+    const struct listing *listing = run->listing;
+
+    return run->needs.lookups & NEED_OWNERS && listing->where && !listing->events &&
+           !listing->diag_file && !run_is_captured(run);
+}
+
 static int carry_out(struct run *run)
 {
     int result;
 
-    if (run->needs.lookups & NEED_OWNERS)
+    if (may_put_off_owners(run))
+        run_put_off_owners(run);
+    else if (run->needs.lookups & NEED_OWNERS)
         run_walk_owners(run);
     result = run_prepare_numbers(run);
     if (!result && !run->keep_all)

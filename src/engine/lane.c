@@ -105,6 +105,48 @@ static bool is_wanted(const struct lane *lane, const struct record *record, bool
     return count_refused(listing, wanted) && is_within_limit(lane->run);
 }
 
+/* Rows that wait until /proc is walked for them; with more of them it is walked at once. */
+enum { WAITING_MAX = 1024 };
+
+/* Hands on the rows that waited for the walk, except those that it found no owner of. */
+static int release(struct lane *first, struct lane *lane)
+{
+    struct run *run = lane->run;
+    struct rows *rows = lane->kept;
+    size_t kept = 0;
+    int error = 0;
+
+    for (size_t i = 0; i < rows->count && !error; i++) {
+        const struct record *record = rows->records[i];
+        if (run_is_ownerless(run, record)) {
+            rows->records[kept++] = record;
+        } else if (run_wants(run, record)) {
+            if (lane != first)
+                make_room(first, lane);
+            error = run_emit(run, lane->sink, record);
+        }
+    }
+    rows->count = kept;
+    return error;
+}
+
+/* Walks /proc if too many rows wait for that. */
+static int walk_if_many_wait(struct lane *first)
+{
+    struct lane *const second = first->second;
+    struct run *run = first->run;
+    int error;
+
+    if (first->kept->count + (second ? second->kept->count : 0) <= WAITING_MAX)
+        return 0;
+    run->owners_later = false;
+    run_walk_owners(run);
+    error = release(first, first);
+    if (!error && second)
+        error = release(first, second);
+    return error;
+}
+
 int lane_take(const struct record *record, void *arg)
 {
     struct lane *first = arg;
@@ -117,12 +159,13 @@ int lane_take(const struct record *record, void *arg)
         make_room(first, lane);
     result = is_listed(lane, record);
     ownerless = result == 0 && !first->at_once && run_is_ownerless(lane->run, record);
-    wait = lane->run->keep_all || ownerless;
+    wait = lane->run->keep_all || lane->run->owners_later || ownerless;
     if (result == 0 && !is_wanted(lane, record, wait))
         return 0;
-    lane->ownerless |= ownerless;
     if (result == 0)
         result = pass_on(lane, record, wait);
+    if (result == 0 && lane->run->owners_later && !lane->run->keep_all)
+        result = walk_if_many_wait(first);
     if (result < 0)
         lane->stopped = result;
     return result < 0 ? result : 0;
@@ -183,7 +226,6 @@ static void hand_over(struct lane *lane, struct second *second)
     lane->pass.rows += second->lane.pass.rows;
     lane->pass.unidentified += second->lane.pass.unidentified;
     lane->pass.digest += second->lane.pass.digest;
-    lane->ownerless |= second->lane.ownerless;
     if (!lane->stopped)
         lane->stopped = second->lane.stopped ? second->lane.stopped : -writer->error;
 }
@@ -197,7 +239,6 @@ struct pass lane_finish(struct lane *lane)
         destroy_second(second);
         lane->second = NULL;
     }
-    lane->run->ownerless |= lane->ownerless;
     lane->run->stopped = lane->stopped;
     return lane->pass;
 }

@@ -50,6 +50,32 @@ void run_walk_owners(struct run *run)
         report_shut_out(run, owners_summary(owners)->any);
 }
 
+void run_put_off_owners(struct run *run)
+{
+    owners_destroy(run->engine->context.owners);
+    run->engine->context.owners = NULL;
+    run->owners_later = true;
+}
+
+/* 0 if no process can hold the row's socket. */
+static uint64_t inode_of(const struct record *record)
+{
+    uint64_t inode = 0;
+
+    if (record->kind->inode)
+        memcpy(&inode, (const char *)record + record->kind->inode, sizeof inode);
+    return inode;
+}
+
+void run_walk_for(struct run *run, const struct rows *rows)
+{
+    for (size_t i = 0; i < rows->count && run->owners_later; i++)
+        if (inode_of(rows->records[i])) {
+            run->owners_later = false;
+            run_walk_owners(run);
+        }
+}
+
 /*
  * Whether the row's socket must have an owner but none was found. It may have changed hands during
  * the walk over /proc, so the row waits for a second look.
@@ -58,12 +84,8 @@ bool run_is_ownerless(const struct run *run, const struct record *record)
 {
     const struct owners *owners = run->engine->context.owners;
     const struct owner *first;
-    uint64_t inode;
 
-    if (!owners || !record->kind->inode)
-        return false;
-    memcpy(&inode, (const char *)record + record->kind->inode, sizeof inode);
-    return inode != 0 && owners_find(owners, inode, &first) == 0;
+    return owners && inode_of(record) && owners_find(owners, inode_of(record), &first) == 0;
 }
 
 void run_look_again_for_owners(struct run *run)

@@ -41,8 +41,8 @@ struct run {
     bool silent;        /* the first run with --delta: rows are only remembered */
     bool keep_all;      /* rows are kept until all have come */
     bool second_pass;   /* --exact: only rows that the first pass missed */
-    bool ownerless;     /* a socket had no owner at the first look ... */
-    bool unowned;       /* ... nor at the second */
+    bool owners_later;  /* /proc is walked for rows that are left, if there are any */
+    bool unowned;       /* a socket had no owner, not even at a second look */
     int stopped;        /* why rows are no longer wanted: -errno */
     unsigned looks;     /* at new owners */
     size_t taken;       /* rows that were not refused, if there is a limit */
@@ -89,7 +89,6 @@ struct lane {
     const struct predicate *where; /* of the table */
     struct pass pass;
     bool at_once;        /* events: no row waits for a second look at owners */
-    bool ownerless;      /* one of its rows had no owner */
     int stopped;         /* why this lane takes no more rows: -errno */
     struct lane *second; /* for rows of the second of two tables, or NULL */
     bool (*is_second)(const struct record *record);
@@ -123,6 +122,12 @@ bool run_wants(const struct run *run, const struct record *record);
 /* names.c: numbers to names. */
 bool run_is_ownerless(const struct run *run, const struct record *record);
 void run_walk_owners(struct run *run);
+/*
+ * If a filter may leave few rows or none, the walk is put off until they are known. Then it is made
+ * for these rows, unless no process can hold any of them.
+ */
+void run_put_off_owners(struct run *run);
+void run_walk_for(struct run *run, const struct rows *rows);
 void run_look_again_for_owners(struct run *run);
 /* The same for sockets that are new, again and again as long as events come. */
 void run_look_for_new_owners(struct run *run);

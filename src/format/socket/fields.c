@@ -163,7 +163,7 @@ static bool is_ownerless(const struct cell *cell)
 {
     const struct owners *owners = cell->context->owners;
 
-    return owners && (cell->record->socket.inode == 0 || is_complete(owners));
+    return cell->record->socket.inode == 0 || (owners && is_complete(owners));
 }
 
 static struct value pid(const struct cell *cell)
