@@ -54,21 +54,11 @@ static void fill(struct record *record, uint8_t first, uint8_t seed)
     }
 }
 
-<<<<<<< HEAD
 /* Members of one family lie where those of another one do: a record has but one family's. */
-=======
-/* Families have members in one place, so a row has those of its own. */
->>>>>>> 4aec6f2 (sock_diag: packet, netlink, vsock, XDP and TIPC sockets)
 static void settle_socket(struct record *record, uint8_t family, uint8_t first)
 {
-    const struct table *table = first & IS_UNIX ? &table_unix : &table_tcp;
-
     record->socket.family = first & IS_UNIX ? AF_UNIX : family;
-<<<<<<< HEAD
     record->has &= fields_of_table(first & IS_UNIX ? &table_unix : &table_tcp);
-=======
-    record->has &= backend_sock_diag.fields(table) | backend_proc_net.fields(table);
->>>>>>> 4aec6f2 (sock_diag: packet, netlink, vsock, XDP and TIPC sockets)
 }
 
 static void settle_flow(struct record *record, uint8_t family, uint8_t first)
