@@ -28,7 +28,7 @@ struct listing_table {
     enum if_missing if_missing;
 };
 
-enum { LISTING_COLUMNS_MAX = 64, LISTING_SECTIONS_MAX = 16 };
+enum { LISTING_COLUMNS_MAX = 256, LISTING_SECTIONS_MAX = 16 };
 
 struct listing {
     const struct listing_table *tables;

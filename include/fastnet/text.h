@@ -45,6 +45,8 @@ char *text_signed(char *dst, uint64_t magnitude, bool negative);
 
 /* Milliseconds as seconds with three decimals: 1.250 */
 char *text_seconds(char *dst, uint64_t milliseconds);
+/* Microseconds as seconds with six decimals: 0.000045 */
+char *text_microseconds(char *dst, uint64_t microseconds);
 
 /* address: 4 bytes, network byte order. */
 char *text_ipv4(char *dst, const uint8_t *address);

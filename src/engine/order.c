@@ -97,6 +97,7 @@ int value_compare(const struct value *a, const struct value *b)
     switch (a->type) {
     case VALUE_NUMBER:
     case VALUE_DECIMAL:
+    case VALUE_FINE:
         return compare_numbers(a->number, b->number);
     case VALUE_SIGNED:
         return compare_signed(a, b);
@@ -126,6 +127,7 @@ uint64_t value_hash(uint64_t hash, const struct value *value)
     switch (value->type) {
     case VALUE_NUMBER:
     case VALUE_DECIMAL:
+    case VALUE_FINE:
         return hash_bytes(hash, &value->number, sizeof value->number);
     case VALUE_SIGNED:
         hash = hash_bytes(hash, &value->integer.negative, sizeof value->integer.negative);

@@ -37,6 +37,7 @@ static bool number_in(const struct value *value, uint64_t *number)
     switch (value->type) {
     case VALUE_NUMBER:
     case VALUE_DECIMAL:
+    case VALUE_FINE:
         *number = value->number;
         return true;
     case VALUE_NAME:

@@ -104,7 +104,8 @@ static struct value take_constant(struct made_tree *tree, const struct field *fi
             return (struct value){.type = VALUE_ADDRESS, .address = *address_at(field, record)};
         return take_flags(bytes);
     case 5:
-        return (struct value){.type = VALUE_DECIMAL, .number = bytes_u32(bytes)};
+        return (struct value){.type = field->type == VALUE_FINE ? VALUE_FINE : VALUE_DECIMAL,
+                              .number = bytes_u32(bytes)};
     case 6:
         return (struct value){.type = VALUE_SIGNED,
                               .integer = {.magnitude = bytes_u8(bytes) + 1u, .negative = true}};
@@ -244,7 +245,7 @@ static bool has_text(const struct value *value)
 static bool has_number(const struct value *value)
 {
     return value->type == VALUE_NUMBER || value->type == VALUE_DECIMAL ||
-           value->type == VALUE_NAME || value->type == VALUE_FLAGS;
+           value->type == VALUE_FINE || value->type == VALUE_NAME || value->type == VALUE_FLAGS;
 }
 
 static uint64_t number_of(const struct value *value)

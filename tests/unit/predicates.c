@@ -54,6 +54,9 @@ static void put_constant(FILE *out, const struct value *constant)
     case VALUE_DECIMAL:
         fprintf(out, "%" PRIu64 " thousandths", constant->number);
         break;
+    case VALUE_FINE:
+        fprintf(out, "%" PRIu64 " millionths", constant->number);
+        break;
     case VALUE_SIGNED:
         fprintf(out, "%s%" PRIu64, constant->integer.negative ? "-" : "",
                 constant->integer.magnitude);

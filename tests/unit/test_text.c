@@ -80,6 +80,25 @@ static void seconds_have_three_decimals(void **state)
         assert_text(text, text_seconds(text, cases[i].milliseconds), cases[i].text);
 }
 
+static void microseconds_are_seconds_with_six_decimals(void **state)
+{
+    static const struct {
+        uint64_t microseconds;
+        const char *text;
+    } cases[] = {
+        {0, "0.000000"},
+        {45, "0.000045"},
+        {1234567, "1.234567"},
+        {60000090, "60.000090"},
+        {UINT64_MAX, "18446744073709.551615"},
+    };
+    char text[TEXT_SECONDS_MAX] = "";
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        assert_text(text, text_microseconds(text, cases[i].microseconds), cases[i].text);
+}
+
 /* Whether inet_ntop() may write it otherwise: ::1.2.3.4 is glibc's form, musl's is ::102:304. */
 static bool is_disputed(int family, const uint8_t *address)
 {
@@ -200,6 +219,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_are_written_as_printf_writes_them),
         cmocka_unit_test(seconds_have_three_decimals),
+        cmocka_unit_test(microseconds_are_seconds_with_six_decimals),
         cmocka_unit_test(every_octet_in_every_place_is_written_as_inet_ntop_writes_it),
         cmocka_unit_test(special_ipv6_addresses_are_written_as_inet_ntop_writes_them),
         cmocka_unit_test(random_ipv6_addresses_are_written_as_inet_ntop_writes_them),

@@ -117,18 +117,25 @@ static struct predicate *make_range(const struct constant *constant, struct valu
 
 /* --- Numbers ---------------------------------------------------------------------------------- */
 
+enum { MILLION = 1000000 };
+
 struct suffix {
     const char *name;
     uint64_t factor;
 };
 
-/* Powers of 1024; times in milliseconds. */
+/* Powers of 1024; times in microseconds. */
 static const struct suffix sizes[] = {
     {"k", UINT64_C(1) << 10}, {"K", UINT64_C(1) << 10}, {"M", UINT64_C(1) << 20},
     {"G", UINT64_C(1) << 30}, {"T", UINT64_C(1) << 40},
 };
 static const struct suffix times[] = {
-    {"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}, {"d", 86400000},
+    {"us", 1},
+    {"ms", 1000},
+    {"s", 1000000},
+    {"m", 60 * UINT64_C(1000000)},
+    {"h", 3600 * UINT64_C(1000000)},
+    {"d", 86400 * UINT64_C(1000000)},
 };
 
 static bool find_suffix(const struct suffix *suffixes, size_t count, const char *text,
@@ -142,12 +149,12 @@ static bool find_suffix(const struct suffix *suffixes, size_t count, const char 
     return false;
 }
 
-/* Digits, and up to three decimals as thousandths. NULL if there are none, or too many. */
-static const char *take_decimal(const char *text, uint64_t *whole, unsigned *thousandths)
+/* Digits, and up to six decimals as millionths. NULL if there are none, or too many. */
+static const char *take_decimal(const char *text, uint64_t *whole, unsigned *millionths)
 {
-    unsigned weight = 100;
+    unsigned weight = MILLION / 10;
 
-    *whole = *thousandths = 0;
+    *whole = *millionths = 0;
     if (!isdigit((unsigned char)*text))
         return NULL;
     for (; isdigit((unsigned char)*text); text++)
@@ -157,7 +164,7 @@ static const char *take_decimal(const char *text, uint64_t *whole, unsigned *tho
     if (*text != '.')
         return text;
     for (text++; isdigit((unsigned char)*text) && weight; text++, weight /= 10)
-        *thousandths += weight * (unsigned)(*text - '0');
+        *millionths += weight * (unsigned)(*text - '0');
     return text;
 }
 
@@ -173,27 +180,33 @@ static bool parse_hexadecimal(const char *text, uint64_t *number)
     return !errno && !*end;
 }
 
+/* How many of the numbers that stand for a field's values make one. */
+static uint64_t parts_of(const struct field *field)
+{
+    return field->type == VALUE_FINE ? MILLION : field->type == VALUE_DECIMAL ? 1000 : 1;
+}
+
 /*
- * A number in the unit of the field: thousandths where it has decimals. Returns false if it is
- * none, or not whole where only whole ones can be.
+ * A number in the unit of the field: thousandths or millionths where it has decimals. Returns false
+ * if it is none, or not whole where only whole ones can be.
  */
 static bool parse_number(const struct field *field, const char *text, uint64_t *number)
 {
-    const bool time = field->unit == UNIT_SECONDS, decimal = field->type == VALUE_DECIMAL;
-    const uint64_t divisor = time && !decimal ? 1000 : 1;
-    uint64_t whole, factor = time || decimal ? 1000 : 1;
-    unsigned thousandths;
+    const bool time = field->unit == UNIT_SECONDS, decimal = parts_of(field) > 1;
+    const uint64_t divisor = time || decimal ? MILLION / parts_of(field) : 1;
+    uint64_t whole, factor = time || decimal ? MILLION : 1;
+    unsigned millionths;
 
     if (!time && !decimal && parse_hexadecimal(text, number))
         return true;
-    text = take_decimal(text, &whole, &thousandths);
+    text = take_decimal(text, &whole, &millionths);
     if (!text)
         return false;
     if (*text && !(time ? find_suffix(times, COUNT(times), text, &factor)
                         : !decimal && find_suffix(sizes, COUNT(sizes), text, &factor)))
         return false;
-    if (__builtin_mul_overflow(whole, factor, number) || thousandths * factor % 1000 ||
-        __builtin_add_overflow(*number, thousandths * factor / 1000, number) || *number % divisor)
+    if (__builtin_mul_overflow(whole, factor, number) || millionths * factor % MILLION ||
+        __builtin_add_overflow(*number, millionths * factor / MILLION, number) || *number % divisor)
         return false;
     *number /= divisor;
     return true;
@@ -587,6 +600,7 @@ static struct predicate *parse_by_type(const struct constant *constant)
     switch (field->type) {
     case VALUE_NUMBER:
     case VALUE_DECIMAL:
+    case VALUE_FINE:
     case VALUE_SIGNED:
         return parse_numbers(constant);
     case VALUE_TEXT:
@@ -613,7 +627,8 @@ static struct predicate *parse_by_type(const struct constant *constant)
 
 static bool has_text(enum value_type type)
 {
-    return type != VALUE_NUMBER && type != VALUE_DECIMAL && type != VALUE_SIGNED;
+    return type != VALUE_NUMBER && type != VALUE_DECIMAL && type != VALUE_FINE &&
+           type != VALUE_SIGNED;
 }
 
 struct predicate *parser_constant(struct parser *parser, const struct field *field,

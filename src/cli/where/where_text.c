@@ -54,6 +54,9 @@ static void put_number(const struct printer *printer, const struct field *field,
         put_name(printer, word);
     else if (field->type == VALUE_DECIMAL)
         fprintf(printer->stream, "%" PRIu64 ".%03u", number / 1000, (unsigned)(number % 1000));
+    else if (field->type == VALUE_FINE)
+        fprintf(printer->stream, "%" PRIu64 ".%06u", number / 1000000,
+                (unsigned)(number % 1000000));
     else
         fprintf(printer->stream, "%" PRIu64, number);
 }
@@ -81,6 +84,7 @@ static void put_constant(const struct printer *printer, const struct field *fiel
     switch (constant->type) {
     case VALUE_NUMBER:
     case VALUE_DECIMAL:
+    case VALUE_FINE:
         put_number(printer, field, constant->number);
         break;
     case VALUE_SIGNED:
@@ -215,6 +219,7 @@ static bool is_ordered(const struct value *first, const struct value *last)
     switch (first->type) {
     case VALUE_NUMBER:
     case VALUE_DECIMAL:
+    case VALUE_FINE:
         return first->number <= last->number;
     case VALUE_SIGNED:
         return !first->integer.negative && !last->integer.negative &&

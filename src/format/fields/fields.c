@@ -89,6 +89,20 @@ struct value info_member(const struct cell *cell)
     return number(number_at(bytes.data + field->part.offset, field->part.type));
 }
 
+struct value info_milliseconds(const struct cell *cell)
+{
+    const struct value value = info_member(cell);
+
+    return value.type == VALUE_NUMBER ? decimal(value.number) : value;
+}
+
+struct value info_microseconds(const struct cell *cell)
+{
+    const struct value value = info_member(cell);
+
+    return value.type == VALUE_NUMBER ? fine(value.number) : value;
+}
+
 struct value text_member(const struct cell *cell)
 {
     struct value value = {.type = cell->field->type, .text = {NULL, 0}};

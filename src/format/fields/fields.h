@@ -73,9 +73,12 @@
  *     INFO(mss, socket.info, struct tcp_info, tcpi_snd_mss, SOCKET_TCP_INFO, "its MSS")
  */
 #define INFO(id, path, of, of_part, ...)                                                           \
-    FIELD(id, VALUE_NUMBER, info_member, __VA_ARGS__, MEMBER(path),                                \
-          .part = {MEMBER_TYPE(of, of_part), offsetof(of, of_part),                                \
-                   sizeof ((of *)NULL)->of_part})
+    INFO_AS(id, VALUE_NUMBER, info_member, path, of, of_part, __VA_ARGS__)
+/* The same, of another type: function makes the value. */
+#define INFO_AS(id, of_type, function, path, of, of_part, ...)                                     \
+    FIELD(id, of_type, function, __VA_ARGS__, MEMBER(path), PART(of, of_part))
+#define PART(of, of_part)                                                                          \
+    .part = {MEMBER_TYPE(of, of_part), offsetof(of, of_part), sizeof ((of *)NULL)->of_part}
 /* Everything else: the type of its values, and the function that makes them. */
 #define COMPUTED(id, of_type, function, ...) FIELD(id, of_type, function, __VA_ARGS__, )
 
@@ -109,6 +112,12 @@ static inline struct value decimal(uint64_t thousandths)
     return (struct value){.type = VALUE_DECIMAL, .number = thousandths};
 }
 
+/* Six decimals, given as millionths. */
+static inline struct value fine(uint64_t millionths)
+{
+    return (struct value){.type = VALUE_FINE, .number = millionths};
+}
+
 /* From nanoseconds to the thousandths of a second that decimal() takes. */
 static inline uint64_t milliseconds(uint64_t nanoseconds)
 {
@@ -139,6 +148,8 @@ struct value interface_named(const struct context *context, uint32_t index);
  */
 struct value number_member(const struct cell *cell);
 struct value info_member(const struct cell *cell);
+struct value info_milliseconds(const struct cell *cell);
+struct value info_microseconds(const struct cell *cell);
 struct value text_member(const struct cell *cell);
 struct value address_member(const struct cell *cell);
 struct value host_member(const struct cell *cell);

@@ -121,6 +121,7 @@ static void put_value(const struct csv *csv, const struct value *value)
     case VALUE_NUMBER:
     case VALUE_SIGNED:
     case VALUE_DECIMAL:
+    case VALUE_FINE:
     case VALUE_ADDRESS:
         value_put(csv->sink.writer, value, NULL);
         break;

@@ -87,6 +87,7 @@ static void put_value(struct writer *writer, const struct value *value)
     case VALUE_NUMBER:
     case VALUE_SIGNED:
     case VALUE_DECIMAL:
+    case VALUE_FINE:
         value_put(writer, value, NULL);
         break;
     case VALUE_TEXT:

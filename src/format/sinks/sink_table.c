@@ -46,7 +46,7 @@ static size_t width_of(const struct value *value, const char *text, size_t lengt
 static bool is_right_aligned(const struct field *column)
 {
     return column->type == VALUE_NUMBER || column->type == VALUE_SIGNED ||
-           column->type == VALUE_DECIMAL;
+           column->type == VALUE_DECIMAL || column->type == VALUE_FINE;
 }
 
 static void put_blanks(struct writer *writer, size_t count)

@@ -1,9 +1,13 @@
 /* The fields of sockets. */
+#include <linux/sock_diag.h>
+#include <linux/tls.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 
 #include "fastnet/lookup.h"
 #include "format/fields/fields.h"
+#include "format/socket/info_fields.h"
+#include "format/socket/tcp_info.h"
 
 /* --- What kind of socket ---------------------------------------------------------------------- */
 
@@ -206,6 +210,44 @@ static struct value processes(const struct cell *cell)
 #define OWNED(id, type, function, ...)                                                             \
     COMPUTED(id, type, function, SOCKET_INODE, __VA_ARGS__, .needs.lookups = NEED_OWNERS)
 
+/* Of struct tcp_info: fields have the names of its members. */
+#define TCP_AS(id, of_type, function, ...)                                                         \
+    INFO_AS(id, of_type, function, socket.info, struct kernel_tcp_info, id, SOCKET_TCP_INFO,       \
+            __VA_ARGS__)
+#define TCP_NUMBER(id, ...) TCP_AS(id, VALUE_NUMBER, info_number, __VA_ARGS__)
+#define TCP_GAUGE(id, ...)  TCP_NUMBER(id, __VA_ARGS__, .gauge = true)
+#define TCP_BYTES(id, ...)  TCP_GAUGE(id, __VA_ARGS__, .unit = UNIT_BYTES)
+#define TCP_KNOWN(id, ...)  TCP_AS(id, VALUE_NUMBER, info_known, __VA_ARGS__, .gauge = true)
+#define TCP_MICROSECONDS(id, ...)                                                                  \
+    TCP_AS(id, VALUE_FINE, info_tcp_microseconds, __VA_ARGS__, .unit = UNIT_SECONDS)
+#define TCP_MEASURED(id, ...)                                                                      \
+    TCP_AS(id, VALUE_FINE, info_measured, __VA_ARGS__, .unit = UNIT_SECONDS)
+#define TCP_MILLISECONDS(id, ...)                                                                  \
+    TCP_AS(id, VALUE_DECIMAL, info_tcp_milliseconds, __VA_ARGS__, .unit = UNIT_SECONDS)
+#define MPTCP(id, of_part, ...)                                                                    \
+    INFO(id, socket.info, struct kernel_mptcp_info, of_part, SOCKET_MPTCP_INFO, __VA_ARGS__)
+#define SCTP(id, of_part, ...)                                                                     \
+    INFO(id, socket.info, struct kernel_sctp_info, of_part, SOCKET_SCTP_INFO, __VA_ARGS__)
+/* One of the numbers of the socket's memory, by SK_MEMINFO_*. */
+struct memory {
+    uint32_t numbers[SK_MEMINFO_VARS];
+};
+#define MEMORY(id, at, ...)                                                                        \
+    INFO(id, socket.memory, struct memory, numbers[at], SOCKET_MEMORY, __VA_ARGS__)
+
+/* RCV_SHUTDOWN and SEND_SHUTDOWN of the kernel's net/sock.h. */
+static const char *const shutdown_words[] = {"receive", "send"};
+static const struct flag_names shutdown_names = {shutdown_words, COUNT(shutdown_words)};
+
+/* struct inet_diag_sockopt of linux/inet_diag.h */
+static const char *const option_words[] = {
+    "recverr",         "is_icsk",       "freebind",
+    "hdrincl",         "mc_loop",       "transparent",
+    "mc_all",          "nodefrag",      "bind_address_no_port",
+    "recverr_rfc4884", "defer_connect",
+};
+static const struct flag_names option_names = {option_words, COUNT(option_words)};
+
 /* In the order in which --columns=help lists them. Names and meanings stay once released. */
 static const struct field fields[] = {
     WORD(protocol, socket.protocol, protocol_name, 0, "tcp, udp, udplite, raw or unix"),
@@ -271,6 +313,193 @@ static const struct field fields[] = {
            "the kernel's number for the socket, unique until the machine restarts", .key = true),
     NANOSECONDS(received, socket.received, SOCKET_RECEIVED,
                 "for an event: when it was read, in seconds since 1970"),
+    TCP_MICROSECONDS(rto, "seconds until data without an answer is sent again"),
+    TCP_NUMBER(backoff, "how often that time was doubled"),
+    TCP_MEASURED(rtt, "seconds of a round trip, smoothed"),
+    TCP_MICROSECONDS(rttvar, "how much the round trip varies, in seconds"),
+    TCP_MEASURED(min_rtt, "seconds of the shortest round trip of late"),
+    TCP_MEASURED(rcv_rtt, "seconds of a round trip, as the receiver estimates it"),
+    TCP_MICROSECONDS(ato, "seconds until an answer that waits for data is sent"),
+    TCP_BYTES(snd_mss, "bytes of data in a packet that it sends"),
+    TCP_BYTES(rcv_mss, "bytes of data in a packet that the peer sends, as estimated"),
+    TCP_BYTES(advmss, "bytes of data in a packet that it has offered to take"),
+    TCP_BYTES(pmtu, "bytes that a packet on this path may have"),
+    TCP_GAUGE(snd_cwnd, "congestion window, in packets"),
+    TCP_KNOWN(snd_ssthresh, "congestion window up to which slow start goes; null before a loss"),
+    TCP_BYTES(snd_wnd, "bytes that the peer takes at the moment"),
+    TCP_BYTES(rcv_wnd, "bytes that it takes from the peer at the moment"),
+    TCP_BYTES(rcv_space, "bytes that the reader takes in a round trip, which the buffer grows to"),
+    TCP_BYTES(rcv_ssthresh, "bytes up to which its window may grow"),
+    TCP_BYTES(notsent_bytes, "bytes in the send queue that were not sent yet"),
+    TCP_GAUGE(unacked, "packets that were sent and not acknowledged yet"),
+    TCP_GAUGE(sacked, "of these, packets that were acknowledged selectively"),
+    TCP_GAUGE(lost, "of these, packets that are believed to be lost"),
+    TCP_GAUGE(retrans, "of these, packets that were sent again"),
+    TCP_GAUGE(fackets, "packets before the highest one acknowledged selectively; old kernels"),
+    TCP_GAUGE(reordering, "how many packets may come out of order before it means a loss"),
+    TCP_NUMBER(bytes_sent, "bytes of data that were sent, with those sent again",
+               .unit = UNIT_BYTES),
+    TCP_NUMBER(bytes_retrans, "bytes of data that were sent again", .unit = UNIT_BYTES),
+    TCP_NUMBER(bytes_acked, "bytes of data that the peer has acknowledged", .unit = UNIT_BYTES),
+    TCP_NUMBER(bytes_received, "bytes of data that were received", .unit = UNIT_BYTES),
+    TCP_NUMBER(segs_out, "packets that were sent"),
+    TCP_NUMBER(segs_in, "packets that were received"),
+    TCP_NUMBER(data_segs_out, "packets with data that were sent"),
+    TCP_NUMBER(data_segs_in, "packets with data that were received"),
+    TCP_NUMBER(delivered, "packets that the peer has got"),
+    TCP_NUMBER(delivered_ce, "of these, packets with a mark of congestion"),
+    TCP_NUMBER(received_ce, "packets that came with a mark of congestion"),
+    TCP_NUMBER(total_retrans, "packets that were sent again since it began"),
+    TCP_NUMBER(dsack_dups, "packets that reached the peer twice"),
+    TCP_NUMBER(reord_seen, "how often packets came out of order to the peer"),
+    TCP_NUMBER(rcv_ooopack, "packets that came out of order"),
+    TCP_NUMBER(rehash, "how often it looked for another path"),
+    TCP_NUMBER(total_rto, "how often that time (rto) passed without an answer"),
+    TCP_NUMBER(total_rto_recoveries, "how often it recovered from this, with a recovery under way"),
+    TCP_MILLISECONDS(total_rto_time, "seconds that these recoveries took"),
+    TCP_MILLISECONDS(last_data_sent, "seconds since data was sent"),
+    TCP_MILLISECONDS(last_data_recv, "seconds since data was received"),
+    TCP_MILLISECONDS(last_ack_recv, "seconds since an acknowledgement was received"),
+    TCP_MICROSECONDS(busy_time, "seconds that there was something to send"),
+    TCP_MICROSECONDS(rwnd_limited, "of these, seconds that the peer took no more"),
+    TCP_MICROSECONDS(sndbuf_limited, "of these, seconds that the send buffer was too small"),
+    TCP_KNOWN(pacing_rate, "bytes a second that it may send; null without a limit",
+              .unit = UNIT_BYTES_PER_SECOND),
+    TCP_KNOWN(max_pacing_rate,
+              "bytes a second that SO_MAX_PACING_RATE allows; null without a limit",
+              .unit = UNIT_BYTES_PER_SECOND),
+    TCP_NUMBER(delivery_rate, "bytes a second that the peer got, measured last", .gauge = true,
+               .unit = UNIT_BYTES_PER_SECOND),
+    COMPUTED(send_rate, VALUE_NUMBER, info_send_rate, SOCKET_TCP_INFO,
+             "bytes a second that the congestion window allows: window / round trip", .gauge = true,
+             .unit = UNIT_BYTES_PER_SECOND),
+    COMPUTED(snd_wscale, VALUE_NUMBER, info_snd_wscale, SOCKET_TCP_INFO,
+             "power of two that the peer's windows are multiplied with"),
+    COMPUTED(rcv_wscale, VALUE_NUMBER, info_rcv_wscale, SOCKET_TCP_INFO,
+             "power of two that its own windows are multiplied with"),
+    INFO_AS(ca_state, VALUE_TEXT, info_ca_state, socket.info, struct kernel_tcp_info, ca_state,
+            SOCKET_TCP_INFO, "state of congestion control: open, disorder, cwr, recovery or loss"),
+    INFO_AS(tcp_options, VALUE_FLAGS, info_tcp_options, socket.info, struct kernel_tcp_info,
+            options, SOCKET_TCP_INFO,
+            "what both ends agreed on: timestamps, sack, wscale, ecn, ..."),
+    COMPUTED(ecn_mode, VALUE_TEXT, info_ecn_mode, SOCKET_TCP_INFO,
+             "disabled, rfc3168, accecn or pending"),
+    COMPUTED(fastopen_client_fail, VALUE_TEXT, info_fastopen_client_fail, SOCKET_TCP_INFO,
+             "why data in the SYN failed: cookie_unavailable, data_not_acked or syn_retransmitted"),
+    COMPUTED(app_limited, VALUE_NUMBER, info_app_limited, SOCKET_TCP_INFO,
+             "1 if delivery_rate was limited by the program, which had no more to send; else 0"),
+    TEXT(congestion, socket.congestion, SOCKET_CONGESTION,
+         "name of the algorithm of congestion control"),
+    COMPUTED(bbr_bw, VALUE_NUMBER, info_bbr_bandwidth, SOCKET_CC_INFO,
+             "BBR: bytes a second that it estimates", .gauge = true, .unit = UNIT_BYTES_PER_SECOND),
+    COMPUTED(bbr_min_rtt, VALUE_FINE, info_bbr_min_rtt, SOCKET_CC_INFO,
+             "BBR: seconds of the shortest round trip", .unit = UNIT_SECONDS),
+    COMPUTED(bbr_pacing_gain, VALUE_DECIMAL, info_bbr_pacing_gain, SOCKET_CC_INFO,
+             "BBR: factor of the pacing rate"),
+    COMPUTED(bbr_cwnd_gain, VALUE_DECIMAL, info_bbr_cwnd_gain, SOCKET_CC_INFO,
+             "BBR: factor of the congestion window"),
+    INFO_AS(dctcp_ce_state, VALUE_NUMBER, info_dctcp_number, socket.cc_info,
+            struct kernel_dctcp_info, ce_state, SOCKET_CC_INFO,
+            "DCTCP: 1 if the last packet came with a mark of congestion, else 0"),
+    INFO_AS(dctcp_alpha, VALUE_NUMBER, info_dctcp_number, socket.cc_info, struct kernel_dctcp_info,
+            alpha, SOCKET_CC_INFO, "DCTCP: share of bytes with a mark of congestion, of 1024"),
+    INFO_AS(dctcp_ab_ecn, VALUE_NUMBER, info_dctcp_number, socket.cc_info, struct kernel_dctcp_info,
+            ab_ecn, SOCKET_CC_INFO,
+            "DCTCP: bytes that were acknowledged with a mark of congestion"),
+    INFO_AS(dctcp_ab_tot, VALUE_NUMBER, info_dctcp_number, socket.cc_info, struct kernel_dctcp_info,
+            ab_tot, SOCKET_CC_INFO, "DCTCP: bytes that were acknowledged"),
+    INFO_AS(vegas_rtt, VALUE_FINE, info_vegas_rtt, socket.cc_info, struct kernel_vegas_info, rtt,
+            SOCKET_CC_INFO, "Vegas: seconds of a round trip", .unit = UNIT_SECONDS),
+    INFO_AS(vegas_minrtt, VALUE_FINE, info_vegas_rtt, socket.cc_info, struct kernel_vegas_info,
+            minrtt, SOCKET_CC_INFO, "Vegas: seconds of the shortest round trip",
+            .unit = UNIT_SECONDS),
+    COMPUTED(backlog_percent, VALUE_NUMBER, info_backlog_percent, SOCKET_QUEUES | SOCKET_BACKLOG,
+             "for a listener: how full its queue (backlog) is, per cent", .gauge = true),
+    MEMORY(mem_rmem, SK_MEMINFO_RMEM_ALLOC, "bytes that received data takes", .gauge = true,
+           .unit = UNIT_BYTES),
+    MEMORY(mem_rcvbuf, SK_MEMINFO_RCVBUF, "bytes that received data may take", .gauge = true,
+           .unit = UNIT_BYTES),
+    MEMORY(mem_wmem, SK_MEMINFO_WMEM_ALLOC, "bytes that data takes which the network was given",
+           .gauge = true, .unit = UNIT_BYTES),
+    MEMORY(mem_sndbuf, SK_MEMINFO_SNDBUF, "bytes that data to be sent may take", .gauge = true,
+           .unit = UNIT_BYTES),
+    MEMORY(mem_forward, SK_MEMINFO_FWD_ALLOC, "bytes that are reserved for data to come",
+           .gauge = true, .unit = UNIT_BYTES),
+    MEMORY(mem_queued, SK_MEMINFO_WMEM_QUEUED, "bytes that data to be sent takes", .gauge = true,
+           .unit = UNIT_BYTES),
+    MEMORY(mem_optmem, SK_MEMINFO_OPTMEM, "bytes that options take, and filters", .gauge = true,
+           .unit = UNIT_BYTES),
+    MEMORY(mem_backlog, SK_MEMINFO_BACKLOG, "bytes that came while the socket was in use",
+           .gauge = true, .unit = UNIT_BYTES),
+    MEMORY(drops, SK_MEMINFO_DROPS,
+           "packets that were dropped because there was no room, and for other reasons"),
+    NUMBER(mark, socket.mark, SOCKET_MARK, "mark of its packets (SO_MARK); needs CAP_NET_ADMIN"),
+    NUMBER(cgroup_id, socket.cgroup, SOCKET_CGROUP, "number of the cgroup2 that it was made in"),
+    NUMBER(tos, socket.tos, SOCKET_TOS, "type of service of its IPv4 packets"),
+    NUMBER(tclass, socket.tclass, SOCKET_TCLASS, "traffic class of its IPv6 packets"),
+    NUMBER(class_id, socket.class_id, SOCKET_CLASS_ID,
+           "class of its cgroup (net_cls), or its priority (SO_PRIORITY)"),
+    NUMBER(v6only, socket.v6only, SOCKET_V6ONLY,
+           "1 if it takes no IPv4, else 0; known of IPv6 without a connection"),
+    FLAGS(shutdown, socket.shutdown, shutdown_names, SOCKET_SHUTDOWN,
+          "directions that were closed: receive, send"),
+    FLAGS(sockopts, socket.options, option_names, SOCKET_OPTIONS,
+          "options that are set: recverr, freebind, transparent, ..."),
+    COMPUTED(ulp, VALUE_TEXT, info_ulp, SOCKET_ULP,
+             "protocol between TCP and the program: tls, mptcp; needs CAP_NET_ADMIN"),
+    COMPUTED(tls_version, VALUE_TEXT, info_tls_version, SOCKET_ULP,
+             "version of TLS that the kernel encrypts"),
+    COMPUTED(tls_cipher, VALUE_TEXT, info_tls_cipher, SOCKET_ULP, "its cipher: aes-gcm-128, ..."),
+    COMPUTED(tls_rx, VALUE_TEXT, info_tls_mode, SOCKET_ULP,
+             "where received data is decrypted: none, software, hardware, hardware_record",
+             .index = TLS_INFO_RXCONF),
+    COMPUTED(tls_tx, VALUE_TEXT, info_tls_mode, SOCKET_ULP,
+             "where data to be sent is encrypted, in the same words", .index = TLS_INFO_TXCONF),
+    MPTCP(mptcp_subflows, subflows, "MPTCP: connections besides the first one"),
+    MPTCP(mptcp_subflows_total, subflows_total, "MPTCP: connections with the first one"),
+    MPTCP(mptcp_subflows_max, subflows_max, "MPTCP: how many besides the first one there may be"),
+    MPTCP(mptcp_add_addr_signal, add_addr_signal, "MPTCP: addresses that the peer was told"),
+    MPTCP(mptcp_add_addr_accepted, add_addr_accepted,
+          "MPTCP: addresses of the peer that were accepted"),
+    INFO_AS(mptcp_flags, VALUE_FLAGS, info_mptcp_flags, socket.info, struct kernel_mptcp_info,
+            flags, SOCKET_MPTCP_INFO,
+            "MPTCP: fallback (it is plain TCP), remote_key (the key of the peer is known)"),
+    MPTCP(mptcp_token, token, "MPTCP: number of the connection on this machine"),
+    MPTCP(mptcp_write_seq, write_seq, "MPTCP: sequence number of the next byte to send"),
+    MPTCP(mptcp_snd_una, snd_una,
+          "MPTCP: sequence number of the first byte that is not acknowledged"),
+    MPTCP(mptcp_rcv_nxt, rcv_nxt, "MPTCP: sequence number of the next byte to receive"),
+    MPTCP(mptcp_csum_enabled, csum_enabled, "MPTCP: 1 if data has checksums, else 0"),
+    MPTCP(mptcp_retransmits, retransmits, "MPTCP: how often data was sent again"),
+    MPTCP(mptcp_bytes_retrans, bytes_retrans, "MPTCP: bytes that were sent again",
+          .unit = UNIT_BYTES),
+    MPTCP(mptcp_bytes_sent, bytes_sent, "MPTCP: bytes that were sent", .unit = UNIT_BYTES),
+    MPTCP(mptcp_bytes_received, bytes_received, "MPTCP: bytes that were received",
+          .unit = UNIT_BYTES),
+    MPTCP(mptcp_bytes_acked, bytes_acked, "MPTCP: bytes that the peer has acknowledged",
+          .unit = UNIT_BYTES),
+    INFO_AS(mptcp_last_data_sent, VALUE_DECIMAL, info_milliseconds, socket.info,
+            struct kernel_mptcp_info, last_data_sent, SOCKET_MPTCP_INFO,
+            "MPTCP: seconds since data was sent", .unit = UNIT_SECONDS),
+    INFO_AS(mptcp_last_data_recv, VALUE_DECIMAL, info_milliseconds, socket.info,
+            struct kernel_mptcp_info, last_data_recv, SOCKET_MPTCP_INFO,
+            "MPTCP: seconds since data was received", .unit = UNIT_SECONDS),
+    INFO_AS(mptcp_last_ack_recv, VALUE_DECIMAL, info_milliseconds, socket.info,
+            struct kernel_mptcp_info, last_ack_recv, SOCKET_MPTCP_INFO,
+            "MPTCP: seconds since an acknowledgement was received", .unit = UNIT_SECONDS),
+    INFO_AS(sctp_state, VALUE_TEXT, info_sctp_state, socket.info, struct kernel_sctp_info, state,
+            SOCKET_SCTP_INFO, "SCTP: state of the association: ESTABLISHED, COOKIE_WAIT, ..."),
+    SCTP(sctp_tag, tag, "SCTP: its verification tag"),
+    SCTP(sctp_peer_tag, peer_tag, "SCTP: verification tag of the peer"),
+    SCTP(sctp_rwnd, rwnd, "SCTP: bytes that it takes at the moment", .unit = UNIT_BYTES),
+    SCTP(sctp_peer_rwnd, peer_rwnd, "SCTP: bytes that the peer takes at the moment",
+         .unit = UNIT_BYTES),
+    SCTP(sctp_unackdata, unackdata, "SCTP: chunks that were sent and not acknowledged yet"),
+    SCTP(sctp_penddata, penddata, "SCTP: chunks that wait to be read"),
+    SCTP(sctp_instrms, instrms, "SCTP: streams from the peer"),
+    SCTP(sctp_outstrms, outstrms, "SCTP: streams to the peer"),
+    SCTP(sctp_rtxchunks, rtxchunks, "SCTP: chunks that were sent again"),
+    SCTP(sctp_overall_error, overall_error, "SCTP: errors in a row"),
 };
 
 static const struct borrowed borrowed[] = {

@@ -85,6 +85,18 @@ char *text_seconds(char *dst, uint64_t milliseconds)
     return dst + 2;
 }
 
+char *text_microseconds(char *dst, uint64_t microseconds)
+{
+    const unsigned rest = (unsigned)(microseconds % 1000000);
+
+    dst = text_u64(dst, microseconds / 1000000);
+    *dst++ = '.';
+    memcpy(dst, pairs + 2 * (size_t)(rest / 10000), 2);
+    memcpy(dst + 2, pairs + 2 * (size_t)(rest / 100 % 100), 2);
+    memcpy(dst + 4, pairs + 2 * (size_t)(rest % 100), 2);
+    return dst + 6;
+}
+
 /* Copies a whole table entry: it may overwrite bytes after the returned end. */
 static char *text_octet(char *dst, uint8_t octet)
 {

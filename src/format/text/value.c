@@ -98,6 +98,7 @@ size_t value_bound(const struct value *value)
     case VALUE_SIGNED:
         return 1 + TEXT_U64_MAX;
     case VALUE_DECIMAL:
+    case VALUE_FINE:
         return TEXT_SECONDS_MAX;
     case VALUE_TEXT:
     case VALUE_SOCKET_NAME:
@@ -182,6 +183,8 @@ char *value_write(char *dst, const struct value *value, const char *delimiters)
         return text_signed(dst, value->integer.magnitude, value->integer.negative);
     case VALUE_DECIMAL:
         return text_seconds(dst, value->number);
+    case VALUE_FINE:
+        return text_microseconds(dst, value->number);
     case VALUE_TEXT:
     case VALUE_SOCKET_NAME:
     case VALUE_NAME:

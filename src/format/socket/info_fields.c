@@ -1,0 +1,346 @@
+#include "format/socket/info_fields.h"
+
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/tls.h>
+#include <netinet/tcp.h>
+
+#include "format/fields/fields.h"
+#include "format/socket/tcp_info.h"
+
+/* --- Numbers ---------------------------------------------------------------------------------- */
+
+/* A listener has almost no numbers; two of them are of its queue then. */
+struct value info_number(const struct cell *cell)
+{
+    return cell->record->socket.state == TCP_LISTEN ? unknown : info_member(cell);
+}
+
+struct value info_known(const struct cell *cell)
+{
+    const struct value value = info_number(cell);
+    const bool is_short = cell->field->part.size == sizeof(uint32_t);
+
+    if (value.type != VALUE_NUMBER || value.number == UINT64_MAX ||
+        (is_short && (value.number == UINT32_MAX || value.number == INT32_MAX)))
+        return unknown;
+    return value;
+}
+
+struct value info_tcp_milliseconds(const struct cell *cell)
+{
+    const struct value value = info_number(cell);
+
+    return value.type == VALUE_NUMBER ? decimal(value.number) : value;
+}
+
+struct value info_tcp_microseconds(const struct cell *cell)
+{
+    const struct value value = info_number(cell);
+
+    return value.type == VALUE_NUMBER ? fine(value.number) : value;
+}
+
+struct value info_measured(const struct cell *cell)
+{
+    const struct value value = info_known(cell);
+
+    return value.type == VALUE_NUMBER && value.number ? fine(value.number) : unknown;
+}
+
+/* A copy of what the kernel sent, the rest is 0. Returns false if it sent less than least bytes. */
+static bool copy_info(struct kernel_tcp_info *info, const struct record *record, size_t least)
+{
+    const struct text *sent = &record->socket.info;
+
+    if (sent->length < least || record->socket.state == TCP_LISTEN)
+        return false;
+    memset(info, 0, sizeof *info);
+    memcpy(info, sent->data, sent->length < sizeof *info ? sent->length : sizeof *info);
+    return true;
+}
+
+/* The bytes up to a member, which begins behind those that are meant. */
+#define UP_TO(of_part) offsetof(struct kernel_tcp_info, of_part)
+
+struct value info_snd_wscale(const struct cell *cell)
+{
+    struct kernel_tcp_info info;
+
+    if (!copy_info(&info, cell->record, UP_TO(rto)) || !(info.options & TCP_OPTION_WSCALE))
+        return unknown;
+    return number(info.snd_wscale);
+}
+
+struct value info_rcv_wscale(const struct cell *cell)
+{
+    struct kernel_tcp_info info;
+
+    if (!copy_info(&info, cell->record, UP_TO(rto)) || !(info.options & TCP_OPTION_WSCALE))
+        return unknown;
+    return number(info.rcv_wscale);
+}
+
+/* The bit is as old as the rate that it is about. */
+struct value info_app_limited(const struct cell *cell)
+{
+    struct kernel_tcp_info info;
+
+    if (!copy_info(&info, cell->record, UP_TO(busy_time)))
+        return unknown;
+    return number(info.delivery_rate_app_limited);
+}
+
+/* Bytes a second: the congestion window in each round trip. */
+struct value info_send_rate(const struct cell *cell)
+{
+    struct kernel_tcp_info info;
+    uint64_t rate;
+
+    if (!copy_info(&info, cell->record, UP_TO(advmss)) || !info.rtt ||
+        __builtin_mul_overflow((uint64_t)info.snd_cwnd * info.snd_mss, 1000000u, &rate))
+        return unknown;
+    return number(rate / info.rtt);
+}
+
+/* --- Words and flags -------------------------------------------------------------------------- */
+
+struct value info_fastopen_client_fail(const struct cell *cell)
+{
+    /* enum tcp_fastopen_client_fail of linux/tcp.h */
+    static const char *const names[] = {NULL, "cookie_unavailable", "data_not_acked",
+                                        "syn_retransmitted"};
+    struct kernel_tcp_info info;
+
+    if (!copy_info(&info, cell->record, UP_TO(rto)))
+        return unknown;
+    return string(names[info.fastopen_client_fail]);
+}
+
+struct value info_ecn_mode(const struct cell *cell)
+{
+    /* TCPI_ECN_MODE_* of linux/tcp.h */
+    static const char *const names[] = {"disabled", "rfc3168", "accecn", "pending"};
+    struct kernel_tcp_info info;
+
+    if (!copy_info(&info, cell->record, sizeof info))
+        return unknown;
+    return string(names[info.ecn_mode]);
+}
+
+static struct value word_of(const struct cell *cell, const char *const *names, size_t count)
+{
+    const struct value value = info_number(cell);
+
+    return value.type == VALUE_NUMBER && value.number < count ? string(names[value.number])
+                                                              : unknown;
+}
+
+struct value info_ca_state(const struct cell *cell)
+{
+    /* enum tcp_ca_state of linux/tcp.h */
+    static const char *const names[] = {"open", "disorder", "cwr", "recovery", "loss"};
+
+    return word_of(cell, names, COUNT(names));
+}
+
+struct value info_sctp_state(const struct cell *cell)
+{
+    /* enum sctp_sstat_state of linux/sctp.h */
+    static const char *const names[] = {
+        "EMPTY",
+        "CLOSED",
+        "COOKIE_WAIT",
+        "COOKIE_ECHOED",
+        "ESTABLISHED",
+        "SHUTDOWN_PENDING",
+        "SHUTDOWN_SENT",
+        "SHUTDOWN_RECEIVED",
+        "SHUTDOWN_ACK_SENT",
+    };
+
+    return word_of(cell, names, COUNT(names));
+}
+
+static struct value flags_of(const struct cell *cell, const struct flag_names *names)
+{
+    const struct value value = info_number(cell);
+
+    if (value.type != VALUE_NUMBER)
+        return value;
+    return (struct value){.type = VALUE_FLAGS, .flags = {names, {value.number, 0}}};
+}
+
+struct value info_tcp_options(const struct cell *cell)
+{
+    /* TCPI_OPT_* of linux/tcp.h */
+    static const char *const words[] = {"timestamps", "sack",     "wscale",  "ecn",
+                                        "ecn_seen",   "syn_data", "usec_ts", "tfo_child"};
+    static const struct flag_names names = {words, COUNT(words)};
+
+    return flags_of(cell, &names);
+}
+
+struct value info_mptcp_flags(const struct cell *cell)
+{
+    /* MPTCP_INFO_FLAG_* of linux/mptcp.h */
+    static const char *const words[] = {"fallback", "remote_key"};
+    static const struct flag_names names = {words, COUNT(words)};
+
+    return flags_of(cell, &names);
+}
+
+/* --- Congestion control ----------------------------------------------------------------------- */
+
+/* Of a gain, three decimals. */
+static struct value ratio(uint32_t part, uint32_t whole)
+{
+    return decimal((UINT64_C(1000) * part + whole / 2) / whole);
+}
+
+static bool copy_bbr(struct kernel_bbr_info *bbr, const struct record *record)
+{
+    const struct socket_record *sock = &record->socket;
+
+    if (sock->cc_type != INET_DIAG_BBRINFO || sock->cc_info.length < sizeof *bbr)
+        return false;
+    memcpy(bbr, sock->cc_info.data, sizeof *bbr);
+    return true;
+}
+
+struct value info_bbr_bandwidth(const struct cell *cell)
+{
+    struct kernel_bbr_info bbr;
+
+    return copy_bbr(&bbr, cell->record) ? number((uint64_t)bbr.bw_hi << 32 | bbr.bw_lo) : unknown;
+}
+
+struct value info_bbr_min_rtt(const struct cell *cell)
+{
+    struct kernel_bbr_info bbr;
+
+    return copy_bbr(&bbr, cell->record) && bbr.min_rtt != UINT32_MAX ? fine(bbr.min_rtt) : unknown;
+}
+
+struct value info_bbr_pacing_gain(const struct cell *cell)
+{
+    struct kernel_bbr_info bbr;
+
+    return copy_bbr(&bbr, cell->record) ? ratio(bbr.pacing_gain, 256) : unknown;
+}
+
+struct value info_bbr_cwnd_gain(const struct cell *cell)
+{
+    struct kernel_bbr_info bbr;
+
+    return copy_bbr(&bbr, cell->record) ? ratio(bbr.cwnd_gain, 256) : unknown;
+}
+
+/* Without DCTCP on both ends its numbers mean nothing. */
+struct value info_dctcp_number(const struct cell *cell)
+{
+    const struct socket_record *sock = &cell->record->socket;
+    struct kernel_dctcp_info dctcp;
+
+    if (sock->cc_type != INET_DIAG_DCTCPINFO || sock->cc_info.length < sizeof dctcp)
+        return unknown;
+    memcpy(&dctcp, sock->cc_info.data, sizeof dctcp);
+    return dctcp.enabled ? info_member(cell) : unknown;
+}
+
+struct value info_vegas_rtt(const struct cell *cell)
+{
+    const struct socket_record *sock = &cell->record->socket;
+
+    return sock->cc_type == INET_DIAG_VEGASINFO ? info_measured(cell) : unknown;
+}
+
+/* --- Listeners -------------------------------------------------------------------------------- */
+
+struct value info_backlog_percent(const struct cell *cell)
+{
+    const struct socket_record *sock = &cell->record->socket;
+
+    if (!sock->backlog)
+        return unknown;
+    return number((UINT64_C(100) * sock->recv_q + sock->backlog / 2) / sock->backlog);
+}
+
+/* --- Upper layers ----------------------------------------------------------------------------- */
+
+struct text info_attribute(struct text attributes, unsigned type)
+{
+    struct nlattr header;
+
+    while (attributes.length >= sizeof header) {
+        memcpy(&header, attributes.data, sizeof header);
+        if (header.nla_len < sizeof header || header.nla_len > attributes.length)
+            break;
+        if ((header.nla_type & (unsigned)NLA_TYPE_MASK) == type)
+            return (struct text){attributes.data + sizeof header, header.nla_len - sizeof header};
+        const size_t taken =
+            (header.nla_len + (size_t)NLA_ALIGNTO - 1) & ~((size_t)NLA_ALIGNTO - 1);
+        if (taken >= attributes.length)
+            break;
+        attributes.data += taken;
+        attributes.length -= taken;
+    }
+    return (struct text){NULL, 0};
+}
+
+struct value info_ulp(const struct cell *cell)
+{
+    struct text name = info_attribute(cell->record->socket.ulp, INET_ULP_INFO_NAME);
+
+    if (!name.data)
+        return unknown;
+    name.length = strnlen(name.data, name.length);
+    return (struct value){.type = VALUE_TEXT, .text = name};
+}
+
+/* A number of TLS; every one has 16 bits. Returns false if the kernel did not send it. */
+static bool take_tls(const struct record *record, unsigned type, uint16_t *number)
+{
+    const struct text tls = info_attribute(record->socket.ulp, INET_ULP_INFO_TLS);
+    const struct text content = info_attribute(tls, type);
+
+    if (content.length < sizeof *number)
+        return false;
+    memcpy(number, content.data, sizeof *number);
+    return true;
+}
+
+struct value info_tls_version(const struct cell *cell)
+{
+    uint16_t version;
+
+    if (!take_tls(cell->record, TLS_INFO_VERSION, &version))
+        return unknown;
+    return string(version == TLS_1_2_VERSION ? "1.2" : version == TLS_1_3_VERSION ? "1.3" : NULL);
+}
+
+struct value info_tls_cipher(const struct cell *cell)
+{
+    /* TLS_CIPHER_* of linux/tls.h, from 51 on */
+    static const char *const names[] = {
+        "aes-gcm-128", "aes-gcm-256", "aes-ccm-128",  "chacha20-poly1305",
+        "sm4-gcm",     "sm4-ccm",     "aria-gcm-128", "aria-gcm-256",
+    };
+    uint16_t cipher;
+
+    if (!take_tls(cell->record, TLS_INFO_CIPHER, &cipher) || cipher < 51)
+        return unknown;
+    return string(POINTER_AT(names, cipher - 51u));
+}
+
+/* field->index is the attribute: TLS_INFO_RXCONF or TLS_INFO_TXCONF. */
+struct value info_tls_mode(const struct cell *cell)
+{
+    /* TLS_CONF_* of linux/tls.h */
+    static const char *const names[] = {NULL, "none", "software", "hardware", "hardware_record"};
+    uint16_t mode;
+
+    if (!take_tls(cell->record, (unsigned)cell->field->index, &mode))
+        return unknown;
+    return string(POINTER_AT(names, mode));
+}

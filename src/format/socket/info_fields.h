@@ -1,0 +1,49 @@
+/* Values of fields that need more than one number of the structs in tcp_info.h. */
+#ifndef FORMAT_SOCKET_INFO_FIELDS_H
+#define FORMAT_SOCKET_INFO_FIELDS_H
+
+#include "fastnet/field.h"
+
+/*
+ * The content of the first attribute (struct nlattr) of a type among attributes; data is NULL if
+ * there is none.
+ */
+struct text info_attribute(struct text attributes, unsigned type);
+
+/* A number, unknown if the socket listens. */
+struct value info_number(const struct cell *cell);
+struct value info_tcp_milliseconds(const struct cell *cell);
+struct value info_tcp_microseconds(const struct cell *cell);
+/* The same, unless it is one that means "unknown": 2^64 - 1, 2^32 - 1 or 2^31 - 1. */
+struct value info_known(const struct cell *cell);
+/* ... or 0, as microseconds. */
+struct value info_measured(const struct cell *cell);
+
+/* The parts of bytes that several numbers share. */
+struct value info_snd_wscale(const struct cell *cell);
+struct value info_rcv_wscale(const struct cell *cell);
+struct value info_app_limited(const struct cell *cell);
+struct value info_fastopen_client_fail(const struct cell *cell);
+struct value info_ecn_mode(const struct cell *cell);
+
+struct value info_ca_state(const struct cell *cell);
+struct value info_tcp_options(const struct cell *cell);
+struct value info_mptcp_flags(const struct cell *cell);
+struct value info_sctp_state(const struct cell *cell);
+struct value info_send_rate(const struct cell *cell);
+
+/* Of the congestion control's struct, if it is that one. */
+struct value info_bbr_bandwidth(const struct cell *cell);
+struct value info_bbr_min_rtt(const struct cell *cell);
+struct value info_bbr_pacing_gain(const struct cell *cell);
+struct value info_bbr_cwnd_gain(const struct cell *cell);
+struct value info_dctcp_number(const struct cell *cell);
+struct value info_vegas_rtt(const struct cell *cell);
+
+struct value info_backlog_percent(const struct cell *cell);
+struct value info_ulp(const struct cell *cell);
+struct value info_tls_version(const struct cell *cell);
+struct value info_tls_cipher(const struct cell *cell);
+struct value info_tls_mode(const struct cell *cell);
+
+#endif
