@@ -14,17 +14,17 @@ static const struct source {
     const struct table *table, *table6;
     const char *missing;
 } sources[] = {
-    {1 << SS_NETLINK, AF_NETLINK, NULL, NULL, MISSING("netlink")},
-    {SS_TABLES_PACKET, AF_PACKET, NULL, NULL, MISSING("packet")},
+    {1 << SS_NETLINK, AF_NETLINK, &table_netlink, NULL, MISSING("netlink")},
+    {SS_TABLES_PACKET, AF_PACKET, &table_packet, NULL, MISSING("packet")},
     {SS_TABLES_UNIX, AF_UNIX, &table_unix, NULL, MISSING("unix")},
     {1 << SS_RAW, AF_INET, &table_raw, &table_raw6, MISSING("raw")},
     {1 << SS_UDP, AF_INET, &table_udp, &table_udp6, MISSING("UDP")},
     {1 << SS_TCP, AF_INET, &table_tcp, &table_tcp6, MISSING("TCP")},
     {1 << SS_DCCP, AF_INET, NULL, NULL, MISSING("DCCP")},
     {1 << SS_SCTP, AF_INET, NULL, NULL, MISSING("SCTP")},
-    {SS_TABLES_VSOCK, AF_VSOCK, NULL, NULL, MISSING("vsock")},
-    {1 << SS_TIPC, AF_TIPC, NULL, NULL, MISSING("TIPC")},
-    {1 << SS_XDP, AF_XDP, NULL, NULL, MISSING("XDP")},
+    {SS_TABLES_VSOCK, AF_VSOCK, &table_vsock, NULL, MISSING("vsock")},
+    {1 << SS_TIPC, AF_TIPC, &table_tipc, NULL, MISSING("TIPC")},
+    {1 << SS_XDP, AF_XDP, &table_xdp, NULL, MISSING("XDP")},
     {1 << SS_MPTCP, AF_INET, NULL, NULL, MISSING("MPTCP")},
 };
 
