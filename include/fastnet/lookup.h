@@ -83,9 +83,10 @@ int services_error(const struct services *services);
 /*
  * The ports of a service by its name or an alias, in any case: from services(5) itself, because no
  * module of nsswitch.conf(5) may run as long as there are rights. Stores distinct ones, at most
- * `most`; returns how many. path NULL: /etc/services.
+ * `most`; returns how many. path NULL: /etc/services. protocols: "tcp udp", for example; NULL: any.
  */
-size_t services_ports(const char *path, const char *name, uint16_t ports[], size_t most);
+size_t services_ports(const char *path, const char *name, const char *protocols, uint16_t ports[],
+                      size_t most);
 
 /* Interfaces: the kernel is asked once for each index that was not added. */
 struct interfaces;
@@ -132,6 +133,13 @@ int hosts_error(const struct hosts *hosts);
  * when there is none (*error is then h_errno), -ETIMEDOUT, or another -errno.
  */
 int hosts_find(const char *name, unsigned milliseconds, uint8_t address[4], int *error);
+/*
+ * All addresses of a host name: of this family, or with AF_UNSPEC of IPv4 and IPv6. A process
+ * without rights asks for them. Stores at most `most` and returns how many; -ENOENT if there are
+ * none, -ETIMEDOUT, or another -errno.
+ */
+int hosts_addresses(const char *name, uint8_t family, unsigned milliseconds,
+                    struct address addresses[], size_t most);
 
 /*
  * Networks: networks(5). Of several lines for one network the first counts. Malformed lines are
@@ -168,5 +176,11 @@ struct senders;
 struct senders *senders_create(const char *proc_root);
 void senders_destroy(struct senders *senders);
 const char *senders_name(struct senders *senders, uint32_t port);
+
+/*
+ * Control groups (cgroups(7), version 2). Finds the id of a group by its directory, or by the path
+ * below the place where cgroup2 is mounted. Returns 0 or -errno.
+ */
+int cgroups_find(const char *path, uint64_t *id);
 
 #endif

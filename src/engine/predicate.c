@@ -1,5 +1,6 @@
 #include "fastnet/predicate.h"
 
+#include "engine/glob.h"
 #include "engine/rows.h"
 #include "fastnet/lookup.h"
 
@@ -112,8 +113,9 @@ static bool text_in(const struct value *value, struct text *text)
 }
 
 /* A pattern is for text, and for addresses and numbers without a name as they are shown. */
-static bool value_is_like(struct text pattern, const struct value *value)
+static bool value_is_like(const struct predicate *predicate, const struct value *value)
 {
+    const struct text pattern = predicate->constant.text;
     char shown[TEXT_LLADDR_MAX];
     struct text text = {shown, 0};
 
@@ -122,7 +124,8 @@ static bool value_is_like(struct text pattern, const struct value *value)
         text.length = (size_t)(value_write(shown, value, NULL) - shown);
     else if (!text_in(value, &text))
         return false;
-    return is_like(pattern, text);
+    return predicate->operation == PREDICATE_GLOB ? glob_matches(pattern, text)
+                                                  : is_like(pattern, text);
 }
 
 /* *order: below 0, 0 or above, as the value is to the constant. False: they do not compare. */
@@ -217,8 +220,8 @@ static bool passes(const struct predicate *predicate, const struct value *value)
     case PREDICATE_WITHIN:
         return value->type == VALUE_ADDRESS && is_within(predicate, &value->address);
     case PREDICATE_LIKE:
-        return predicate->constant.type == VALUE_TEXT &&
-               value_is_like(predicate->constant.text, value);
+    case PREDICATE_GLOB:
+        return predicate->constant.type == VALUE_TEXT && value_is_like(predicate, value);
     default:
         return false;
     }

@@ -498,18 +498,22 @@ static void a_service_has_the_ports_of_all_its_lines(void **state)
     assert_true(fd >= 0);
     assert_int_equal(write(fd, file, sizeof file - 1), sizeof file - 1);
     close(fd);
-    assert_int_equal(services_ports(path, "SSH", ports, COUNT(ports)), 1);
+    assert_int_equal(services_ports(path, "SSH", NULL, ports, COUNT(ports)), 1);
     assert_int_equal(ports[0], 22);
-    assert_int_equal(services_ports(path, "secure-shell", ports, COUNT(ports)), 1);
-    assert_int_equal(services_ports(path, "two", ports, COUNT(ports)), 2);
+    assert_int_equal(services_ports(path, "secure-shell", NULL, ports, COUNT(ports)), 1);
+    assert_int_equal(services_ports(path, "two", NULL, ports, COUNT(ports)), 2);
     assert_int_equal(ports[0], 100);
     assert_int_equal(ports[1], 200);
-    assert_int_equal(services_ports(path, "two", ports, 1), 1);
-    assert_int_equal(services_ports(path, "alias", ports, COUNT(ports)), 1);
-    assert_int_equal(services_ports(path, "https", ports, COUNT(ports)), 0);
-    assert_int_equal(services_ports(path, "bad", ports, COUNT(ports)), 0);
-    assert_int_equal(services_ports(path, "worse", ports, COUNT(ports)), 0);
-    assert_int_equal(services_ports("/nonexistent", "ssh", ports, COUNT(ports)), 0);
+    assert_int_equal(services_ports(path, "two", NULL, ports, 1), 1);
+    assert_int_equal(services_ports(path, "two", "udp", ports, COUNT(ports)), 1);
+    assert_int_equal(ports[0], 200);
+    assert_int_equal(services_ports(path, "two", "udp tcp", ports, COUNT(ports)), 2);
+    assert_int_equal(services_ports(path, "two", "", ports, COUNT(ports)), 0);
+    assert_int_equal(services_ports(path, "alias", NULL, ports, COUNT(ports)), 1);
+    assert_int_equal(services_ports(path, "https", NULL, ports, COUNT(ports)), 0);
+    assert_int_equal(services_ports(path, "bad", NULL, ports, COUNT(ports)), 0);
+    assert_int_equal(services_ports(path, "worse", NULL, ports, COUNT(ports)), 0);
+    assert_int_equal(services_ports("/nonexistent", "ssh", NULL, ports, COUNT(ports)), 0);
     unlink(path);
 }
 

@@ -21,11 +21,11 @@ static const struct source {
     {1 << SS_UDP, AF_INET, &table_udp, &table_udp6, MISSING("UDP")},
     {1 << SS_TCP, AF_INET, &table_tcp, &table_tcp6, MISSING("TCP")},
     {1 << SS_DCCP, AF_INET, NULL, NULL, MISSING("DCCP")},
-    {1 << SS_SCTP, AF_INET, NULL, NULL, MISSING("SCTP")},
+    {1 << SS_SCTP, AF_INET, &table_sctp, &table_sctp6, MISSING("SCTP")},
     {SS_TABLES_VSOCK, AF_VSOCK, &table_vsock, NULL, MISSING("vsock")},
     {1 << SS_TIPC, AF_TIPC, &table_tipc, NULL, MISSING("TIPC")},
     {1 << SS_XDP, AF_XDP, &table_xdp, NULL, MISSING("XDP")},
-    {1 << SS_MPTCP, AF_INET, NULL, NULL, MISSING("MPTCP")},
+    {1 << SS_MPTCP, AF_INET, &table_mptcp, &table_mptcp6, MISSING("MPTCP")},
 };
 
 /* --- Which rows ------------------------------------------------------------------------------- */

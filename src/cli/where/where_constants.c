@@ -254,7 +254,7 @@ static bool cut_range(const char *text, char first[TOKEN_TYPED], const char **la
 static struct predicate *parse_service(const struct constant *constant)
 {
     uint16_t ports[16];
-    const size_t count = services_ports(NULL, constant->text, ports, COUNT(ports));
+    const size_t count = services_ports(NULL, constant->text, NULL, ports, COUNT(ports));
     struct predicate *all;
 
     if (!count || constant->comparison != TOKEN_EQUAL)

@@ -432,6 +432,8 @@ static const char *sign_of(enum predicate_operator operation, bool negated)
         return negated ? "<=" : ">";
     case PREDICATE_LIKE:
         return negated ? "!~" : "~";
+    case PREDICATE_GLOB: /* of ss: --where has no sign for it */
+        return negated ? "!~*" : "~*";
     default:
         return negated ? "=" : "!=";
     }
@@ -458,7 +460,7 @@ static void put_comparison(const struct printer *printer, const struct predicate
     const enum predicate_operator operation = comparison->operation;
 
     fprintf(printer->stream, "%s %s ", name_of(printer, comparison), sign_of(operation, negated));
-    if (operation == PREDICATE_BELOW || operation == PREDICATE_ABOVE || operation == PREDICATE_LIKE)
+    if (operation != PREDICATE_KNOWN)
         put_constant(printer, comparison->field, &comparison->constant);
     else
         fputs("null", printer->stream);

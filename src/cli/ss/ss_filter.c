@@ -1,0 +1,459 @@
+#include "cli/ss/ss_filter.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "cli/nearest.h"
+#include "cli/options.h"
+#include "cli/ss/ss_parser.h"
+#include "fastnet/array.h"
+#include "fastnet/lookup.h"
+
+/* Each costs stack, here or for every row. */
+enum { DEPTH_MAX = 64, CHANGES_MAX = 500 };
+
+static const char conditions[] = "src dst sport dport dev fwmark cgroup autobound";
+
+/* --- Tokens ----------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *text;
+    enum ss_token token;
+} tokens[] = {
+    {"(", SS_OPEN},        {")", SS_CLOSE},       {"!", SS_NOT},
+    {"not", SS_NOT},       {"&", SS_AND},         {"&&", SS_AND},
+    {"and", SS_AND},       {"|", SS_OR},          {"||", SS_OR},
+    {"or", SS_OR},         {"src", SS_SRC},       {"dst", SS_DST},
+    {"sport", SS_SPORT},   {"dport", SS_DPORT},   {"dev", SS_DEV},
+    {"fwmark", SS_FWMARK}, {"cgroup", SS_CGROUP}, {"autobound", SS_AUTOBOUND},
+    {"=", SS_EQUAL},       {"==", SS_EQUAL},      {"eq", SS_EQUAL},
+    {"!=", SS_NOT_EQUAL},  {"ne", SS_NOT_EQUAL},  {"neq", SS_NOT_EQUAL},
+    {">=", SS_AT_LEAST},   {"ge", SS_AT_LEAST},   {"geq", SS_AT_LEAST},
+    {"<=", SS_AT_MOST},    {"le", SS_AT_MOST},    {"leq", SS_AT_MOST},
+    {">", SS_GREATER},     {"gt", SS_GREATER},    {"<", SS_LESS},
+    {"lt", SS_LESS},
+};
+
+static enum ss_token token_of(const char *word)
+{
+    for (size_t i = 0; i < COUNT(tokens); i++)
+        if (strcmp(tokens[i].text, word) == 0)
+            return tokens[i].token;
+    return SS_WORD;
+}
+
+/* A backslash takes the next byte as it is. */
+static void take_backslashes(char *word)
+{
+    char *to = word;
+
+    for (const char *from = word; *from; from++) {
+        if (*from == '\\' && !*++from)
+            break;
+        *to++ = *from;
+    }
+    *to = '\0';
+}
+
+static void next(struct ss_parser *parser)
+{
+    struct text word;
+
+    if (!ss_words_next(parser->filter->words, &word)) {
+        parser->token = SS_END;
+        parser->word = NULL;
+        return;
+    }
+    parser->number++;
+    parser->word = parser_keep(&parser->memory, word.data, word.length);
+    if (!parser->word) {
+        parser->token = SS_END;
+        return;
+    }
+    take_backslashes(parser->word);
+    parser->token = token_of(parser->word);
+}
+
+/* --- What is wrong ---------------------------------------------------------------------------- */
+
+struct predicate *ss_fail(struct ss_parser *parser, const char *format, ...)
+{
+    char *message = parser->filter->where->message;
+    va_list arguments;
+    int length;
+
+    parser->filter->failed = true;
+    if (message[0])
+        return NULL;
+    if (parser->token == SS_END)
+        length = snprintf(message, WHERE_MESSAGE, "filter, at the end: ");
+    else
+        length = snprintf(message, WHERE_MESSAGE, "filter, word %zu: ", parser->number);
+    va_start(arguments, format);
+    vsnprintf(message + length, (size_t)(WHERE_MESSAGE - length), format, arguments);
+    va_end(arguments);
+    return NULL;
+}
+
+struct predicate *ss_fail_value(struct ss_parser *parser, const char *what)
+{
+    char typed[TYPED_MAX];
+
+    if (!parser->filter->failed)
+        parser->filter->wrong = true;
+    return ss_fail(parser, "'%s': %s", options_typed(typed, parser->word, strlen(parser->word)),
+                   what);
+}
+
+static struct predicate *fail_expected(struct ss_parser *parser, const char *expected)
+{
+    char typed[TYPED_MAX];
+
+    if (parser->token == SS_END)
+        return ss_fail(parser, "expected %s", expected);
+    return ss_fail(parser, "expected %s, not '%s'", expected,
+                   options_typed(typed, parser->word, strlen(parser->word)));
+}
+
+static bool is_among(const char *word, const char *words)
+{
+    const size_t length = strlen(word);
+
+    for (; *words; words += strspn(words, " ")) {
+        const size_t other = strcspn(words, " ");
+        if (other == length && memcmp(words, word, length) == 0)
+            return true;
+        words += other;
+    }
+    return false;
+}
+
+/* A word that begins no condition: what was probably meant. */
+static struct predicate *fail_condition(struct ss_parser *parser)
+{
+    const char *word = parser->token == SS_WORD ? parser->word : "";
+    struct nearest nearest = nearest_to(word, strlen(word));
+
+    if (is_among(word, "state exclude excl"))
+        return ss_fail(parser, "%s must stand before the other conditions", word);
+    if (is_among(word, ss_state_names))
+        return ss_fail(parser, "no condition '%s'; did you mean state %s?", word, word);
+    nearest_offer_words(&nearest, conditions);
+    if (*word && nearest.word) {
+        char typed[TYPED_MAX];
+        return ss_fail(parser, "no condition '%s'; did you mean %.*s?",
+                       options_typed(typed, word, strlen(word)), (int)nearest.word_length,
+                       nearest.word);
+    }
+    return fail_expected(parser,
+                         "src, dst, sport, dport, dev, fwmark, cgroup, autobound, not or (");
+}
+
+/* --- Predicates ------------------------------------------------------------------------------- */
+
+const struct field *ss_column(struct ss_parser *parser, const char *name)
+{
+    const struct field *field = field_named(&kind_socket, name);
+
+    if (!field)
+        ss_fail(parser, "this version cannot compare %s", name);
+    return field;
+}
+
+static bool lists_others(const struct ss_parser *parser)
+{
+    const uint64_t inet = ss_family(AF_INET) | ss_family(AF_INET6);
+
+    return parser->filter->selection->families & ~inet;
+}
+
+/* Sockets of IP may lack these, and have the rest. */
+static bool may_be_absent(const struct field *field)
+{
+    return field->needs.fields & (SOCKET_INTERFACE | SOCKET_MARK | SOCKET_CGROUP);
+}
+
+/* ss knows two results only, so that `not` lists all other rows. */
+struct predicate *ss_of_known(struct ss_parser *parser, const struct field *field,
+                              struct predicate *comparison)
+{
+    if (!parser->others && !lists_others(parser) && !may_be_absent(field))
+        return comparison;
+    return parser_join(&parser->memory, PREDICATE_AND, comparison,
+                       parser_add(&parser->memory, predicate_known(field)));
+}
+
+struct predicate *ss_compare(struct ss_parser *parser, struct predicate comparison)
+{
+    return ss_of_known(parser, comparison.field, parser_add(&parser->memory, comparison));
+}
+
+struct predicate *ss_constant(struct ss_parser *parser, bool holds)
+{
+    return parser_add(&parser->memory,
+                      (struct predicate){.operation = holds ? PREDICATE_AND : PREDICATE_OR});
+}
+
+/* --- Conditions ------------------------------------------------------------------------------- */
+
+/* By name or by number; 0 is none. */
+static struct predicate *parse_device(struct ss_parser *parser)
+{
+    const struct field *field = ss_column(parser, "interface");
+    uint32_t index;
+
+    if (!field)
+        return NULL;
+    if (interfaces_find(parser->word, &index) < 0) {
+        char *end;
+        const unsigned long number = strtoul(parser->word, &end, 0);
+        if (*parser->word < '0' || *parser->word > '9' || *end || number > UINT32_MAX)
+            return ss_fail_value(parser, "there is no such interface");
+        index = (uint32_t)number;
+    }
+    if (index == 0)
+        return parser_negate(&parser->memory, parser_add(&parser->memory, predicate_known(field)));
+    return ss_compare(parser, predicate_number(field, index));
+}
+
+/* A number of C. Returns where it ends, or NULL; a negative one is as its bits are. */
+static const char *parse_number(const char *text, uint32_t *number)
+{
+    const bool negative = *text == '-';
+    const char *digits = text + negative;
+    unsigned long value;
+    char *end;
+
+    if (*digits < '0' || *digits > '9')
+        return NULL;
+    errno = 0;
+    value = strtoul(digits, &end, 0);
+    if (errno || value > UINT32_MAX)
+        return NULL;
+    *number = negative ? -(uint32_t)value : (uint32_t)value;
+    return end;
+}
+
+static struct predicate *parse_mark(struct ss_parser *parser)
+{
+    const struct field *field = ss_column(parser, "mark");
+    uint32_t mark, mask = UINT32_MAX;
+    const char *end;
+
+    if (!field)
+        return NULL;
+    end = parse_number(parser->word, &mark);
+    if (end && *end == '/')
+        end = parse_number(end + 1, &mask);
+    if (!end || *end)
+        return ss_fail_value(parser, "a mark is NUMBER or NUMBER/MASK, as 0x10/0xff");
+    parser->filter->marks = true;
+    return ss_compare(parser, predicate_masked(field, mark, mask));
+}
+
+static struct predicate *parse_cgroup(struct ss_parser *parser)
+{
+    const struct field *field = ss_column(parser, "cgroup_id");
+    uint64_t id;
+
+    if (!field)
+        return NULL;
+    if (cgroups_find(parser->word, &id) < 0)
+        return ss_fail_value(parser, "there is no such control group");
+    return ss_compare(parser, predicate_number(field, id));
+}
+
+static struct predicate *parse_autobound(struct ss_parser *parser)
+{
+    const struct field *field = ss_column(parser, "autobound");
+
+    return field ? ss_compare(parser, predicate_number(field, 1)) : NULL;
+}
+
+/* An address is cut in pieces, but messages show the whole word. */
+static char *copy_word(struct ss_parser *parser)
+{
+    return parser_keep(&parser->memory, parser->word, strlen(parser->word));
+}
+
+static struct predicate *parse_value(struct ss_parser *parser, enum ss_token condition,
+                                     enum ss_token comparison)
+{
+    char *text = copy_word(parser);
+
+    if (!text)
+        return NULL;
+    switch (condition) {
+    case SS_SRC:
+        return ss_host(parser, SS_LOCAL, text);
+    case SS_DST:
+        return ss_host(parser, SS_REMOTE, text);
+    case SS_SPORT:
+        return ss_port(parser, SS_LOCAL, comparison, text);
+    case SS_DPORT:
+        return ss_port(parser, SS_REMOTE, comparison, text);
+    case SS_DEV:
+        return parse_device(parser);
+    case SS_FWMARK:
+        return parse_mark(parser);
+    default:
+        return parse_cgroup(parser);
+    }
+}
+
+/* Which comparisons a condition has, besides =, which may be left out. */
+static bool compares(enum ss_token condition, enum ss_token comparison)
+{
+    if (comparison == SS_EQUAL)
+        return true;
+    if (condition == SS_SRC || condition == SS_DST)
+        return false;
+    return comparison == SS_NOT_EQUAL || condition == SS_SPORT || condition == SS_DPORT;
+}
+
+static const char *signs_of(enum ss_token condition)
+{
+    if (condition == SS_SRC || condition == SS_DST)
+        return "=, or an address without it (not before src or dst is its opposite)";
+    return condition == SS_SPORT || condition == SS_DPORT ? "= != < > <= or >=" : "= or !=";
+}
+
+static const char *value_of(enum ss_token condition)
+{
+    switch (condition) {
+    case SS_SRC:
+    case SS_DST:
+        return "an address";
+    case SS_SPORT:
+    case SS_DPORT:
+        return "a port";
+    case SS_DEV:
+        return "an interface";
+    case SS_FWMARK:
+        return "a mark";
+    default:
+        return "the path of a control group";
+    }
+}
+
+static struct predicate *parse_condition(struct ss_parser *parser)
+{
+    const enum ss_token condition = parser->token;
+    enum ss_token comparison = SS_EQUAL;
+    struct predicate *result;
+
+    if (condition < SS_SRC || condition > SS_AUTOBOUND)
+        return fail_condition(parser);
+    if (condition == SS_AUTOBOUND) {
+        result = parse_autobound(parser);
+        next(parser);
+        return result;
+    }
+    next(parser);
+    if (parser->token >= SS_EQUAL) {
+        comparison = parser->token;
+        if (!compares(condition, comparison))
+            return fail_expected(parser, signs_of(condition));
+        next(parser);
+    }
+    if (parser->token != SS_WORD)
+        return fail_expected(parser, value_of(condition));
+    result = parse_value(parser, condition, comparison);
+    if (comparison == SS_NOT_EQUAL)
+        result = parser_negate(&parser->memory, result);
+    if (result)
+        next(parser);
+    return result;
+}
+
+/* --- Grammar ---------------------------------------------------------------------------------- */
+
+static struct predicate *parse_list(struct ss_parser *parser);
+
+static struct predicate *parse_term(struct ss_parser *parser)
+{
+    struct predicate *inner;
+
+    if (parser->token != SS_OPEN && parser->token != SS_NOT)
+        return parse_condition(parser);
+    if (++parser->depth > DEPTH_MAX)
+        return ss_fail(parser, "nested more than %d deep", DEPTH_MAX);
+    if (parser->token == SS_NOT) {
+        next(parser);
+        inner = parser_negate(&parser->memory, parse_term(parser));
+    } else {
+        next(parser);
+        inner = parse_list(parser);
+        if (inner && parser->token != SS_CLOSE)
+            return fail_expected(parser, "and, or, a condition or )");
+        next(parser);
+    }
+    parser->depth--;
+    return inner;
+}
+
+/* From left to right; conditions side by side are joined by and. */
+static struct predicate *parse_list(struct ss_parser *parser)
+{
+    struct predicate *all = parse_term(parser);
+    enum predicate_operator before = PREDICATE_NOT;
+    bool has_or = false;
+
+    while (all && parser->token != SS_END && parser->token != SS_CLOSE) {
+        const enum predicate_operator operation =
+            parser->token == SS_OR ? PREDICATE_OR : PREDICATE_AND;
+        struct predicate *part;
+        if (parser->token == SS_OR || parser->token == SS_AND)
+            next(parser);
+        if (operation != before && ++parser->changes > CHANGES_MAX)
+            return ss_fail(parser, "and and or change more than %d times", CHANGES_MAX);
+        part = parse_term(parser);
+        if (part && operation == before)
+            predicate_add(all, part);
+        else
+            all = parser_join(&parser->memory, operation, all, part);
+        if (!part)
+            return NULL;
+        parser->filter->mixed |= has_or && operation == PREDICATE_AND;
+        has_or |= operation == PREDICATE_OR;
+        before = operation;
+    }
+    return all;
+}
+
+static struct predicate *parse(struct ss_parser *parser)
+{
+    struct ss_filter *filter = parser->filter;
+    struct predicate *all = NULL;
+
+    filter->mixed = filter->marks = filter->failed = filter->wrong = false;
+    filter->where->message[0] = '\0';
+    next(parser);
+    if (parser->token != SS_END)
+        all = parse_list(parser);
+    if (all && parser->token != SS_END)
+        all = fail_expected(parser, "and, or, a condition or the end");
+    filter->failed |= filter->where->message[0]; /* memory */
+    return filter->failed ? NULL : all;
+}
+
+/* An address can select another family than the conditions before it were made for. */
+const struct predicate *ss_filter_parse(struct ss_filter *filter)
+{
+    const struct ss_selection selection = *filter->selection;
+    const struct ss_words words = *filter->words;
+    struct ss_parser parser = {.filter = filter, .memory = {.where = filter->where}};
+    const bool others = lists_others(&parser);
+    const struct predicate *all = parse(&parser);
+
+    if (!all || others || !lists_others(&parser))
+        return all;
+    *filter->selection = selection;
+    *filter->words = words;
+    parser = (struct ss_parser){.filter = filter, .memory = parser.memory, .others = true};
+    return parse(&parser);
+}

@@ -1,0 +1,66 @@
+/* What the files that parse filters share. */
+#ifndef CLI_SS_SS_PARSER_H
+#define CLI_SS_SS_PARSER_H
+
+#include "cli/ss/ss_filter.h"
+#include "cli/where/parser.h"
+
+enum ss_token {
+    SS_END,
+    SS_WORD,
+    SS_OPEN,
+    SS_CLOSE,
+    SS_AND,
+    SS_OR,
+    SS_NOT,
+    SS_SRC, /* from here on: the beginnings of conditions */
+    SS_DST,
+    SS_SPORT,
+    SS_DPORT,
+    SS_DEV,
+    SS_FWMARK,
+    SS_CGROUP,
+    SS_AUTOBOUND,
+    SS_EQUAL, /* from here on: comparisons */
+    SS_NOT_EQUAL,
+    SS_AT_LEAST,
+    SS_AT_MOST,
+    SS_GREATER,
+    SS_LESS,
+};
+
+struct ss_parser {
+    struct ss_filter *filter;
+    struct parser memory; /* of predicates: shared with --where */
+    enum ss_token token;
+    char *word;    /* of the token; kept as long as the predicates */
+    size_t number; /* of the word: 1 is the first */
+    unsigned depth, changes;
+    bool others; /* sockets of other families than IP will be listed */
+};
+
+/* Sets the message, with the place of the word. An earlier message stays. Returns NULL. */
+struct predicate *ss_fail(struct ss_parser *parser, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The same for a value: "'WORD': WHAT". */
+struct predicate *ss_fail_value(struct ss_parser *parser, const char *what);
+
+/* The column of that name. NULL, after a message, if this version has none. */
+const struct field *ss_column(struct ss_parser *parser, const char *name);
+
+/* Makes a comparison fail, and not merely be unknown, in rows without the field. */
+struct predicate *ss_of_known(struct ss_parser *parser, const struct field *field,
+                              struct predicate *comparison);
+struct predicate *ss_compare(struct ss_parser *parser, struct predicate comparison);
+
+/* Holds for every row, or for none. */
+struct predicate *ss_constant(struct ss_parser *parser, bool holds);
+
+/* The conditions on an end of the socket; `text` is changed. */
+enum ss_end { SS_LOCAL, SS_REMOTE };
+struct predicate *ss_host(struct ss_parser *parser, enum ss_end end, char *text);
+struct predicate *ss_port(struct ss_parser *parser, enum ss_end end, enum ss_token comparison,
+                          char *text);
+
+#endif

@@ -1,0 +1,94 @@
+#include "engine/glob.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+static unsigned char folded(char letter)
+{
+    const unsigned char byte = (unsigned char)letter;
+
+    return byte >= 'A' && byte <= 'Z' ? (unsigned char)(byte - 'A' + 'a') : byte;
+}
+
+/* A byte of a set, which may be escaped. Returns where the next one is. */
+static size_t set_byte(struct text pattern, size_t at, unsigned char *byte)
+{
+    if (pattern.data[at] == '\\' && at + 1 < pattern.length)
+        at++;
+    *byte = folded(pattern.data[at]);
+    return at + 1;
+}
+
+/*
+ * The set that begins at a [. Returns where the pattern goes on, or 0 if there is no ] and the [
+ * stands for itself. A ] in the first place is one of the set.
+ */
+static size_t match_set(struct text pattern, size_t at, unsigned char byte, bool *matches)
+{
+    const size_t start = at + 1;
+    const bool negated =
+        start < pattern.length && (pattern.data[start] == '!' || pattern.data[start] == '^');
+    bool found = false;
+
+    at = start + negated;
+    for (size_t first = at; at < pattern.length; first = SIZE_MAX) {
+        unsigned char low, high;
+        if (pattern.data[at] == ']' && at != first) {
+            *matches = found != negated;
+            return at + 1;
+        }
+        at = set_byte(pattern, at, &low);
+        high = low;
+        if (at + 1 < pattern.length && pattern.data[at] == '-' && pattern.data[at + 1] != ']')
+            at = set_byte(pattern, at + 1, &high);
+        found |= byte >= low && byte <= high;
+    }
+    return 0;
+}
+
+/* What is no star, against one byte. Returns where the pattern goes on. */
+static size_t match_one(struct text pattern, size_t at, unsigned char byte, bool *matches)
+{
+    size_t next;
+
+    if (pattern.data[at] == '?') {
+        *matches = true;
+        return at + 1;
+    }
+    if (pattern.data[at] == '[' && (next = match_set(pattern, at, byte, matches)))
+        return next;
+    if (pattern.data[at] == '\\' && at + 1 < pattern.length)
+        at++;
+    *matches = folded(pattern.data[at]) == byte;
+    return at + 1;
+}
+
+bool glob_matches(struct text pattern, struct text name)
+{
+    size_t at = 0, from = 0, star = SIZE_MAX, i = 0;
+
+    while (i < name.length) {
+        const unsigned char byte = name.data[i] ? folded(name.data[i]) : '@';
+        size_t next = at;
+        bool matches = false;
+        if (at < pattern.length && pattern.data[at] == '*') {
+            star = ++at;
+            from = i;
+            continue;
+        }
+        if (at < pattern.length)
+            next = match_one(pattern, at, byte, &matches);
+        if (matches) {
+            at = next;
+            i++;
+        } else if (star != SIZE_MAX) {
+            at = star;
+            i = ++from;
+        } else {
+            return false;
+        }
+    }
+    while (at < pattern.length && pattern.data[at] == '*')
+        at++;
+    return at == pattern.length;
+}

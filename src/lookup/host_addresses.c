@@ -1,0 +1,105 @@
+/*
+ * All addresses of a host name. A child asks for them: the modules of nsswitch.conf(5) that it may
+ * load find no rights there, and this process keeps those that a listing needs.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fastnet/clock.h"
+#include "fastnet/lookup.h"
+#include "fastnet/rights.h"
+
+static struct address address_of(const struct addrinfo *info)
+{
+    struct sockaddr_in in;
+    struct sockaddr_in6 in6;
+
+    if (info->ai_family == AF_INET && info->ai_addrlen >= sizeof in) {
+        memcpy(&in, info->ai_addr, sizeof in);
+        return address_make(AF_INET, &in.sin_addr);
+    }
+    if (info->ai_family == AF_INET6 && info->ai_addrlen >= sizeof in6) {
+        memcpy(&in6, info->ai_addr, sizeof in6);
+        return address_make(AF_INET6, &in6.sin6_addr);
+    }
+    return (struct address){.family = AF_UNSPEC};
+}
+
+/* The child: writes the addresses to the pipe, and nothing if there are none. */
+static void ask(const char *name, uint8_t family, size_t most, int pipe)
+{
+    const struct addrinfo hints = {.ai_family = family, .ai_socktype = SOCK_STREAM};
+    struct addrinfo *all = NULL;
+
+    rights_drop();
+    if (getaddrinfo(name, NULL, &hints, &all) != 0)
+        return;
+    for (const struct addrinfo *info = all; info && most; info = info->ai_next) {
+        const struct address address = address_of(info);
+        if (address.family == AF_UNSPEC)
+            continue;
+        if (write(pipe, &address, sizeof address) < 0)
+            break;
+        most--;
+    }
+    freeaddrinfo(all);
+}
+
+/* Returns how many addresses came until the end of the pipe, or -errno. */
+static int take(int pipe, uint64_t deadline, struct address addresses[], size_t most)
+{
+    size_t count = 0;
+
+    for (;;) {
+        const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
+        struct pollfd readable = {.fd = pipe, .events = POLLIN};
+        struct address address;
+        ssize_t length;
+        int ready;
+        if (now >= deadline)
+            return -ETIMEDOUT;
+        ready = poll(&readable, 1, (int)((deadline - now) / 1000000) + 1);
+        if (ready < 0 && errno != EINTR)
+            return -errno;
+        if (ready <= 0)
+            continue;
+        length = read(pipe, &address, sizeof address);
+        if (length != (ssize_t)sizeof address || count == most)
+            return (int)count;
+        addresses[count++] = address;
+    }
+}
+
+int hosts_addresses(const char *name, uint8_t family, unsigned milliseconds,
+                    struct address addresses[], size_t most)
+{
+    const uint64_t deadline = clock_nanoseconds(CLOCK_MONOTONIC) + milliseconds * UINT64_C(1000000);
+    int ends[2], result;
+    pid_t child;
+
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return -errno;
+    child = fork();
+    if (child == 0) {
+        ask(name, family, most, ends[1]);
+        _exit(0);
+    }
+    result = child < 0 ? -errno : 0;
+    close(ends[1]);
+    if (child > 0) {
+        result = take(ends[0], deadline, addresses, most);
+        kill(child, SIGKILL); /* it has answered, or it answers too late */
+        while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+            continue;
+    }
+    close(ends[0]);
+    return result == 0 ? -ENOENT : result;
+}

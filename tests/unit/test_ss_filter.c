@@ -1,0 +1,658 @@
+/*
+ * The filter language of ss: which sockets each filter lists, and what is said of those that are
+ * wrong. Each socket of the scene has a letter.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "addresses.h"
+#include "cli/ss/ss.h"
+#include "cli/ss/ss_filter.h"
+#include "fastnet/predicate.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* --- The scene -------------------------------------------------------------------------------- */
+
+struct made {
+    char letter;
+    uint8_t family;
+    const char *local;
+    uint16_t local_port;
+    const char *remote;
+    uint16_t remote_port;
+    uint32_t interface;
+    const char *path; /* of a unix socket; '@' in front for NUL */
+};
+
+static const struct made scene[] = {
+    {'a', AF_INET, "10.0.0.1", 22, "192.168.1.5", 40000, 0, NULL},
+    {'b', AF_INET, "10.0.0.2", 443, "203.0.113.7", 50000, 7, NULL},
+    {'c', AF_INET6, "2001:db8::1", 22, "2001:db8::2", 33000, 0, NULL},
+    {'d', AF_INET6, "::ffff:10.0.0.1", 22, "::ffff:192.168.1.5", 40001, 0, NULL},
+    {'e', AF_INET, "0.0.0.0", 22, "0.0.0.0", 0, 0, NULL},
+    {'f', AF_INET6, "::", 80, "::", 0, 0, NULL},
+    {'g', AF_INET, "127.0.0.1", 53, "0.0.0.0", 0, 1, NULL},
+    {'h', AF_INET6, "fe80::1", 546, "::", 0, 2, NULL},
+    {'u', AF_UNIX, NULL, 0, NULL, 0, 0, "/run/Docker.sock"},
+    {'v', AF_UNIX, NULL, 0, NULL, 0, 0, "@dbus-x"},
+    {'w', AF_UNIX, NULL, 0, NULL, 0, 0, ""},
+    {'x', AF_UNIX, NULL, 0, NULL, 0, 0, "/tmp/a b"},
+};
+
+static struct record record_of(const struct made *made)
+{
+    static char path[SOCKET_PATH_MAX];
+    struct record record = {.kind = &kind_socket, .has = SOCKET_STATE};
+    struct socket_record *sock = &record.socket;
+
+    sock->family = made->family;
+    sock->protocol = made->path ? 0 : IPPROTO_TCP;
+    sock->state = TCP_ESTABLISHED;
+    if (made->path) {
+        record.has |= SOCKET_PATH | SOCKET_INODE;
+        sock->path = (struct text){path, strlen(made->path)};
+        memcpy(path, made->path, sock->path.length);
+        path[0] = path[0] == '@' ? '\0' : path[0];
+        return record;
+    }
+    record.has |= SOCKET_ADDRESSES | SOCKET_INTERFACE;
+    sock->interface = made->interface;
+    sock->local = (struct endpoint){ip(made->local), made->local_port};
+    sock->remote = (struct endpoint){ip(made->remote), made->remote_port};
+    return record;
+}
+
+/* "host" has two addresses. */
+static int resolve(const char *name, uint8_t family, unsigned milliseconds,
+                   struct address addresses[], size_t most)
+{
+    int count = 0;
+
+    assert_in_range(milliseconds, 1, 60000);
+    assert_true(most >= 2);
+    if (strcmp(name, "late") == 0)
+        return -ETIMEDOUT;
+    if (strcmp(name, "host") != 0)
+        return -ENOENT;
+    if (family != AF_INET6)
+        addresses[count++] = ip("10.0.0.1");
+    if (family != AF_INET)
+        addresses[count++] = ip("2001:db8::1");
+    return count;
+}
+
+/* --- Filters ---------------------------------------------------------------------------------- */
+
+struct filtering {
+    struct ss_options options;
+    struct where where;
+    struct ss_words words;
+    struct ss_filter filter;
+    const struct predicate *predicate;
+};
+
+/* One argument is the whole of the text, but options in front of it. */
+static void parse(struct filtering *filtering, const char *text)
+{
+    static char program[] = "ss", option[16], word[512];
+    char *argv[] = {program, option, word, NULL};
+    struct ss_filter *filter = &filtering->filter;
+    bool done = false;
+    size_t length = 0;
+
+    memset(filtering, 0, sizeof *filtering);
+    if (*text == '-') {
+        length = strcspn(text, " ");
+        snprintf(option, sizeof option, "%.*s", (int)length, text);
+        length += text[length] == ' ';
+    } else {
+        strcpy(option, "-a");
+    }
+    snprintf(word, sizeof word, "%s", text + length);
+    assert_int_equal(ss_parse(&filtering->options, 3, argv, &done), 0);
+    filtering->words = (struct ss_words){.arguments = filtering->options.words,
+                                         .count = filtering->options.word_count};
+    *filter = (struct ss_filter){.where = &filtering->where,
+                                 .selection = &filtering->options.selection,
+                                 .words = &filtering->words,
+                                 .resolve = resolve};
+    filtering->predicate = ss_filter_parse(filter);
+}
+
+static void finish(struct filtering *filtering)
+{
+    where_finish(&filtering->where);
+    ss_words_finish(&filtering->words);
+    ss_options_finish(&filtering->options);
+}
+
+/* The letters of the sockets that are listed, or what is wrong; "1: " in front for status 1. */
+static const char *listed(const char *text)
+{
+    static const struct context nothing;
+    static char said[WHERE_MESSAGE + 8];
+    struct filtering filtering;
+    size_t length = 0;
+
+    parse(&filtering, text);
+    if (filtering.filter.failed) {
+        snprintf(said, sizeof said, "%s%s", filtering.filter.wrong ? "1: " : "",
+                 filtering.where.message);
+        finish(&filtering);
+        return said;
+    }
+    for (size_t i = 0; i < COUNT(scene); i++) {
+        const struct record record = record_of(&scene[i]);
+        if (filtering.options.selection.families & ss_family(scene[i].family) &&
+            predicate_holds(filtering.predicate, &record, &nothing))
+            said[length++] = scene[i].letter;
+    }
+    said[length] = '\0';
+    finish(&filtering);
+    return said;
+}
+
+struct filtered {
+    const char *text, *lists;
+};
+
+static void check(const struct filtered *rows, size_t count)
+{
+    bool wrong = false;
+
+    for (size_t i = 0; i < count; i++) {
+        const char *said = listed(rows[i].text);
+        if (strcmp(said, rows[i].lists) == 0)
+            continue;
+        print_error("'%s': '%s', not '%s'\n", rows[i].text, said, rows[i].lists);
+        wrong = true;
+    }
+    assert_false(wrong);
+}
+
+#define CHECK(rows) check(rows, COUNT(rows))
+
+#define ALL "abcdefghuvwx"
+
+static void an_empty_filter_lists_all(void **state)
+{
+    static const struct filtered rows[] = {
+        {"", ALL},
+        {" \t ", ALL},
+        {"-4", "abeg"},
+        {"-x", "uvwx"},
+    };
+
+    (void)state;
+    CHECK(rows);
+}
+
+static void ports_are_compared(void **state)
+{
+    static const struct filtered rows[] = {
+        {"sport = :22", "acde"},    {"sport = 22", "acde"},
+        {"sport 22", "acde"},       {"sport :22", "acde"},
+        {"sport == :22", "acde"},   {"sport eq :22", "acde"},
+        {"sport = 0x16", "acde"},   {"sport = 026", "acde"},
+        {"sport = :0x16", "acde"},  {"sport = :ssh", "acde"},
+        {"sport = ssh", "acde"},    {"sport SSH", "acde"},
+        {"sport = :https", "b"},    {"dport = :40000", "a"},
+        {"dport 40000", "a"},       {"dport = 0", "efgh"},
+        {"sport = 0", ""},          {"sport >= 443", "bh"},
+        {"sport ge 443", "bh"},     {"sport geq 443", "bh"},
+        {"sport > 443", "h"},       {"sport gt 443", "h"},
+        {"sport <= 53", "acdeg"},   {"sport le :53", "acdeg"},
+        {"sport leq :53", "acdeg"}, {"sport < 53", "acde"},
+        {"sport lt 53", "acde"},    {"sport < ssh", ""},
+        {"sport >= :https", "bh"},  {"dport >= 40001", "bd"},
+        {"dport > 65535", ""},      {"dport <= 65535", "abcdefgh"},
+        {"dport >= 0", "abcdefgh"}, {"dport < 0", ""},
+        {"sport = *", ALL},         {"sport = :*", ALL},
+        {"sport :", ALL},           {"sport = inet:22", "ae"},
+        {"sport = inet6:22", "cd"}, {"sport = inet::22", "ae"},
+        {"dport = inet6:0", "fh"},
+    };
+
+    (void)state;
+    CHECK(rows);
+}
+
+/* What has no port has no equal one; its opposite lists all others, as in ss. */
+static void opposites_list_what_has_no_port(void **state)
+{
+    static const struct filtered rows[] = {
+        {"sport != 22", "bfghuvwx"},
+        {"sport ne 22", "bfghuvwx"},
+        {"sport neq :22", "bfghuvwx"},
+        {"not sport = 22", "bfghuvwx"},
+        {"! sport = 22", "bfghuvwx"},
+        {"not sport >= 443", "acdefguvwx"},
+        {"not sport < 443", "bhuvwx"},
+        {"not not sport = 22", "acde"},
+        {"-t not sport = 22", "bfgh"},
+        {"-4 sport != 22", "bg"},
+        {"sport != *", ""},
+        {"not src 10.0.0.1", "bcefghuvwx"},
+        {"not src [2001:db8::1]", "abdefghuvwx"},
+        {"not dev 7", "acdefghuvwx"},
+        {"dev != 7", "acdefghuvwx"},
+        {"not src unix:*", ""},
+        {"not src unix:*dbus*", "uwx"},
+        {"dport != 0", "abcduvwx"},
+    };
+
+    (void)state;
+    CHECK(rows);
+}
+
+static void ipv4_addresses_may_be_short_and_match_mapped_ones(void **state)
+{
+    static const struct filtered rows[] = {
+        {"src 10.0.0.1", "ad"},
+        {"src = 10.0.0.1", "ad"},
+        {"src == 10.0.0.1", "ad"},
+        {"src eq 10.0.0.1", "ad"},
+        {"src 10.0.0.1/32", "ad"},
+        {"src 10.0.0.0/8", "abd"},
+        {"src 10.0.0.0/255.0.0.0", "abd"},
+        {"src 10.0.0.0/255", "1: filter, word 2: '10.0.0.0/255': no address, network or host "
+                             "(IPv6 in brackets)"},
+        {"src 10.9.9.9/8", "abd"},
+        {"src 10/8", "abd"},
+        {"src 10", ""},
+        {"src 0", "e"},
+        {"src 0/32", "e"},
+        {"src 0/0", "abdeg"},
+        {"src 127/8", "g"},
+        {"dst 192.168.1/24", "ad"},
+        {"dst 192.168/16", "ad"},
+        {"dst 192.168.1.5/31", "ad"},
+        {"dst 192.168.1.6/31", ""},
+        {"src 0xa.0.0.1", "ad"},
+        {"src 012.0.0.2", "b"},
+        {"src 10.0.0.0/0x8", "abd"},
+        {"src 10.0.0.0/010", "abd"},
+        {"src 10.0.0.0/30", "abd"},
+        {"src 10.0.0.0/31", "ad"},
+        {"src 10.0.0.1:22", "ad"},
+        {"src 10.0.0.1:23", ""},
+        {"src 10.0.0.1:ssh", "ad"},
+        {"src 10.0.0.1:*", "ad"},
+        {"src 10.0.0.1:", "ad"},
+        {"src 10.0.0.0/8:443", "b"},
+        {"src 10/8:https", "b"},
+        {"dst 203.0.113.7:50000", "b"},
+        {"dst 0.0.0.0", "eg"},
+        {"src 0.0.0.0", "e"},
+        {"src inet:10.0.0.1", "a"},
+        {"src inet:10/8", "ab"},
+        {"-4 src 10/8", "ab"},
+        {"-6 src ::ffff:10.0.0.1/128", "d"},
+    };
+
+    (void)state;
+    CHECK(rows);
+}
+
+static void ipv6_addresses_stand_in_brackets(void **state)
+{
+    static const struct filtered rows[] = {
+        {"src [2001:db8::1]", "c"},
+        {"src [2001:db8::1]:22", "c"},
+        {"src [2001:db8::1]:ssh", "c"},
+        {"src [2001:db8::1]:80", ""},
+        {"src [2001:db8::1]22", "c"},
+        {"src [2001:db8::1]:*", "c"},
+        {"src [2001:DB8::1]", "c"},
+        {"src [2001:db8::/32]", "c"},
+        {"src [2001:db8::/32]:22", "c"},
+        {"src 2001:db8::/32", "c"},
+        {"src 2001:db8::/32:22", "c"},
+        {"src 2001:db8::1/128:22", "c"},
+        {"src 2001:db8::1:22", "c"},
+        {"src [::]", "f"},
+        {"src ::/128", "f"},
+        {"src ::/0", "cdfh"},
+        {"src [fe80::/10]", "h"},
+        {"dst [::]", "fh"},
+        {"dst [::]:0", "fh"},
+        {"src [::ffff:10.0.0.1]", "d"},
+        {"src [::ffff:0.0.0.0/96]", "d"},
+        {"src [10.0.0.1]:22", "ad"},
+        {"src [10.0.0.1/8]", "abd"},
+        {"src inet6:[::]", "f"},
+        {"src inet6:[2001:db8::1]:22", "c"},
+        {"src inet6:2001:db8::/32", "c"},
+    };
+
+    (void)state;
+    CHECK(rows);
+}
+
+static void any_address_is_one_of_every_family(void **state)
+{
+    static const struct filtered rows[] = {
+        {"src *", ALL},          {"src any", ALL},       {"src all", ALL},
+        {"src default", ALL},    {"src :22", "acde"},    {"src *:22", "acde"},
+        {"src *22", "acde"},     {"src any:22", "acde"}, {"src :ssh", "acde"},
+        {"dst :40000", "a"},     {"dst *:*", ALL},       {"src inet:*", "abeg"},
+        {"src inet6:*", "cdfh"}, {"src inet:", "abeg"},  {"src inet6::80", "f"},
+        {"-4 src *", "abeg"},    {"-6 dst *:0", "fh"},   {"src unix:*", "uvwx"},
+    };
+
+    (void)state;
+    CHECK(rows);
+}
+
+static void a_name_stands_for_all_its_addresses(void **state)
+{
+    static const struct filtered rows[] = {
+        {"src host", "acd"},
+        {"src host:22", "acd"},
+        {"src host:80", ""},
+        {"src inet:host", "a"},
+        {"src inet6:host", "c"},
+        {"-4 src host", "a"},
+        {"not src host", "befghuvwx"},
+        {"src late", "1: filter, word 2: 'late': no name server answers"},
+        {"src other", "1: filter, word 2: 'other': no address, network or host (IPv6 in brackets)"},
+        {"src host/24",
+         "1: filter, word 2: 'host/24': no address, network or host (IPv6 in brackets)"},
+    };
+
+    (void)state;
+    CHECK(rows);
+}
+
+static void names_of_unix_sockets_are_patterns_in_any_case(void **state)
+{
+    static const struct filtered rows[] = {
+        {"src unix:/run/Docker.sock", "u"},
+        {"src unix:/RUN/docker.SOCK", "u"},
+        {"src unix:*docker*", "u"},
+        {"src unix:*/docker.sock", "u"},
+        {"src unix:@*", "v"},
+        {"src unix:@dbus-?", "v"},
+        {"src unix:@dbus-??", ""},
+        {"src unix:@dbus-[wxy]", "v"},
+        {"src unix:@dbus-[a-w]", ""},
+        {"src unix:@dbus-[!a-w]", "v"},
+        {"src unix:@dbus-[^a-w]", "v"},
+        {"src unix:", "w"},
+        {"src unix:/tmp/a\\ b", "x"},
+        {"src unix:/tmp/a?b", "x"},
+        {"src = unix:*sock", "u"},
+        {"dst unix:*", "uvwx"},
+        {"dst unix:*docker*", ""},
+        {"-x src *docker*", "u"},
+        {"-x src @*", "v"},
+        {"-x src *docker* or src @*", "uv"},
+        {"src unix:*docker* or src @*", "uv"},
+        {"sport = unix:22",
+         "1: filter, word 3: 'unix:22': unix sockets have no ports (src compares their names)"},
+        {"-x sport = 22",
+         "1: filter, word 3: '22': unix sockets have no ports (src compares their names)"},
+    };
+
+    (void)state;
+    CHECK(rows);
+}
+
+static void a_family_limits_the_listing_and_what_follows(void **state)
+{
+    static const struct filtered rows[] = {
+        {"src inet:10/8 or src unix:*", "uvwx"},
+        {"src unix:* or src inet:10/8", "ab"},
+        {"src inet:10.0.0.1 or sport = 443", "ab"},
+        {"sport = 443 or src inet6:[::]", "f"},
+        {"-4 sport = inet6:22", "cd"},
+        {"src inet6:* and dst 10.0.0.1",
+         "1: filter, word 5: '10.0.0.1': no IPv6 address, network or host"},
+        {"-t not sport = 22 or src unix:@*", "uvwx"},
+        {"-4 src [::1]", "1: filter, word 2: '[::1]': no IPv4 address, network or host"},
+    };
+
+    (void)state;
+    CHECK(rows);
+}
+
+static void interfaces_have_names_or_numbers(void **state)
+{
+    static const struct filtered rows[] = {
+        {"dev lo", "g"},
+        {"dev = lo", "g"},
+        {"dev == lo", "g"},
+        {"dev 7", "b"},
+        {"dev 0x7", "b"},
+        {"dev 0", "acdefuvwx"},
+        {"dev != 0", "bgh"},
+        {"-t dev 0", "acdef"},
+        {"-t dev != 7", "acdefgh"},
+        {"-t not dev lo", "abcdefh"},
+        {"dev ne lo", "abcdefhuvwx"},
+        {"dev 7 or dev lo", "bg"},
+        {"dev nonsense", "1: filter, word 2: 'nonsense': there is no such interface"},
+        {"dev 4294967296", "1: filter, word 2: '4294967296': there is no such interface"},
+        {"dev > lo", "filter, word 2: expected = or !=, not '>'"},
+    };
+
+    (void)state;
+    CHECK(rows);
+}
+
+static void it_is_read_from_left_to_right(void **state)
+{
+    static const struct filtered rows[] = {
+        {"sport 22 and dst 192.168.1.5", "ad"},
+        {"sport 22 & dst 192.168.1.5", "ad"},
+        {"sport 22 && dst 192.168.1.5", "ad"},
+        {"sport 22 dst 192.168.1.5", "ad"},
+        {"sport 443 or sport 53", "bg"},
+        {"sport 443 | sport 53", "bg"},
+        {"sport 443 || sport 53", "bg"},
+        {"sport 443 or sport 22 and dst 192.168.1.5", "ad"},
+        {"sport 443 or ( sport 22 and dst 192.168.1.5 )", "abd"},
+        {"sport 22 and dst 192.168.1.5 or sport 443", "abd"},
+        {"sport 443 or sport 22 dst 192.168.1.5", "ad"},
+        {"( sport 443 or sport 22 ) dst 192.168.1.5", "ad"},
+        {"not sport 443 and not sport 22", "fghuvwx"},
+        {"not sport 443 sport 22", "acde"},
+        {"not ( sport 443 or sport 22 )", "fghuvwx"},
+        {"! ( sport 443 | sport 22 )", "fghuvwx"},
+        {"sport 443 or not sport 22", "bfghuvwx"},
+        {"( ( sport 443 ) )", "b"},
+        {"sport 443 or sport 53 or sport 80 or sport 546", "bfgh"},
+        {"sport 22 sport 22 sport 22", "acde"},
+        {"\tsport\t=  :443 ", "b"},
+        {"sport\\ = 22", "filter, word 1: no condition 'sport ='; did you mean sport?"},
+        {"s\\port = 2\\2", "acde"},
+    };
+
+    (void)state;
+    CHECK(rows);
+}
+
+/* Only where it differs from what `and` usually means. */
+static void an_and_behind_an_or_is_noticed(void **state)
+{
+    static const struct {
+        const char *text;
+        bool mixed;
+    } rows[] = {
+        {"sport 1 or sport 2 and sport 3", true},
+        {"sport 1 or sport 2 sport 3", true},
+        {"( sport 1 or sport 2 and sport 3 )", true},
+        {"sport 1 and sport 2 or sport 3", false},
+        {"sport 1 or ( sport 2 and sport 3 )", false},
+        {"( sport 1 or sport 2 ) and sport 3", false},
+        {"sport 1 or sport 2 or sport 3", false},
+        {"sport 1", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct filtering filtering;
+        parse(&filtering, rows[i].text);
+        assert_false(filtering.filter.failed);
+        assert_int_equal(filtering.filter.mixed, rows[i].mixed);
+        finish(&filtering);
+    }
+}
+
+/* --- What is wrong ---------------------------------------------------------------------------- */
+
+static void mistakes_in_the_language_have_their_place_and_what_would_be_right(void **state)
+{
+    static const struct filtered rows[] = {
+        {"nonsense", "filter, word 1: expected src, dst, sport, dport, dev, fwmark, cgroup, "
+                     "autobound, not or (, not 'nonsense'"},
+        {"sprt = 22", "filter, word 1: no condition 'sprt'; did you mean sport?"},
+        {"sport = 22 or dsst 10/8", "filter, word 5: no condition 'dsst'; did you mean dst?"},
+        {"established", "filter, word 1: no condition 'established'; did you mean state "
+                        "established?"},
+        {"sport 22 state listening",
+         "filter, word 3: state must stand before the other conditions"},
+        {"sport", "filter, at the end: expected a port"},
+        {"sport =", "filter, at the end: expected a port"},
+        {"src", "filter, at the end: expected an address"},
+        {"dev =", "filter, at the end: expected an interface"},
+        {"src = src", "filter, word 3: expected an address, not 'src'"},
+        {"sport and 22", "filter, word 2: expected a port, not 'and'"},
+        {"src != 10.0.0.1", "filter, word 2: expected =, or an address without it (not before src "
+                            "or dst is its opposite), not '!='"},
+        {"src > 10.0.0.1", "filter, word 2: expected =, or an address without it (not before src "
+                           "or dst is its opposite), not '>'"},
+        {"sport = = 22", "filter, word 3: expected a port, not '='"},
+        {"( sport 22", "filter, at the end: expected and, or, a condition or )"},
+        {"sport 22 )", "filter, word 3: expected and, or, a condition or the end, not ')'"},
+        {"( )", "filter, word 2: expected src, dst, sport, dport, dev, fwmark, cgroup, autobound, "
+                "not or (, not ')'"},
+        {"(sport 22)", "filter, word 1: no condition '(sport'; did you mean sport?"},
+        {"not", "filter, at the end: expected src, dst, sport, dport, dev, fwmark, cgroup, "
+                "autobound, not or ("},
+        {"sport 22 and", "filter, at the end: expected src, dst, sport, dport, dev, fwmark, "
+                         "cgroup, autobound, not or ("},
+        {"or sport 22", "filter, word 1: expected src, dst, sport, dport, dev, fwmark, cgroup, "
+                        "autobound, not or (, not 'or'"},
+        {"sport 22 or or sport 23", "filter, word 4: expected src, dst, sport, dport, dev, fwmark, "
+                                    "cgroup, autobound, not or (, not 'or'"},
+        {"sport 22 23", "filter, word 3: expected src, dst, sport, dport, dev, fwmark, cgroup, "
+                        "autobound, not or (, not '23'"},
+        {"= 22", "filter, word 1: expected src, dst, sport, dport, dev, fwmark, cgroup, autobound, "
+                 "not or (, not '='"},
+        {"sport = \033[m", "1: filter, word 3: '\\x1b[m': no such port or service"},
+    };
+
+    (void)state;
+    CHECK(rows);
+}
+
+static void wrong_values_are_told_from_wrong_filters(void **state)
+{
+    static const struct filtered rows[] = {
+        {"sport = nonsense", "1: filter, word 3: 'nonsense': no such port or service"},
+        {"sport = 65536", "1: filter, word 3: '65536': a port is a number from 0 to 65535"},
+        {"sport = -1", "1: filter, word 3: '-1': no such port or service"},
+        {"sport > *", "1: filter, word 3: '*': only one port can be compared by order"},
+        {"sport = 22x", "1: filter, word 3: '22x': no such port or service"},
+        {"src 10.0.0.1:nonsense",
+         "1: filter, word 2: '10.0.0.1:nonsense': no such port or service"},
+        {"src 1.2.3.4.5",
+         "1: filter, word 2: '1.2.3.4.5': no address, network or host (IPv6 in brackets)"},
+        {"src 300.1.1.1",
+         "1: filter, word 2: '300.1.1.1': no address, network or host (IPv6 in brackets)"},
+        {"src 10.0.0.0/33",
+         "1: filter, word 2: '10.0.0.0/33': no address, network or host (IPv6 in brackets)"},
+        {"src 10.0.0.0/255.0.255.0", "1: filter, word 2: '10.0.0.0/255.0.255.0': no address, "
+                                     "network or host (IPv6 in brackets)"},
+        {"src [::1", "1: filter, word 2: '[::1': the bracket is not closed"},
+        {"src [::1/129]",
+         "1: filter, word 2: '[::1/129]': no address, network or host (IPv6 in brackets)"},
+        {"-w sport = ssh", "1: filter, word 3: 'ssh': no such port or service"},
+    };
+
+    (void)state;
+    CHECK(rows);
+}
+
+static void deep_and_long_filters_end_in_a_message(void **state)
+{
+    char text[512] = "";
+
+    (void)state;
+    for (int i = 0; i < 70; i++)
+        strcat(text, "( ");
+    assert_string_equal(listed(text), "filter, word 65: nested more than 64 deep");
+}
+
+static void services_are_those_of_the_listed_protocols(void **state)
+{
+    (void)state;
+    assert_string_equal(listed("-t sport = ssh"), "acde");
+    assert_string_equal(listed("-u sport = ssh"),
+                        "1: filter, word 3: 'ssh': no such port or service");
+    assert_string_equal(listed("-tu sport = ssh"), "acde");
+}
+
+/* --- Words ------------------------------------------------------------------------------------ */
+
+static void arguments_come_first_and_then_the_lines_of_the_file(void **state)
+{
+    static const char lines[] = "# sport 1\n0 sport 2\n  or dport 50000\n\nor\tsport 53";
+    static const char *const arguments[] = {"sport", "= 80"};
+    char path[] = "/tmp/test_ss_filter.XXXXXX", all[256] = "";
+    const int fd = mkstemp(path);
+    struct ss_words words = {.arguments = arguments, .count = COUNT(arguments)};
+    struct text word;
+
+    (void)state;
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, lines, sizeof lines - 1), sizeof lines - 1);
+    close(fd);
+    assert_int_equal(ss_words_read(&words, path), 0);
+    unlink(path);
+    while (ss_words_next(&words, &word))
+        snprintf(all + strlen(all), sizeof all - strlen(all), "%.*s;", (int)word.length, word.data);
+    assert_string_equal(all, "sport;=;80;or;dport;50000;or;sport;53;");
+    ss_words_finish(&words);
+    assert_int_equal(ss_words_read(&words, "/nonexistent/filter"), -ENOENT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_empty_filter_lists_all),
+        cmocka_unit_test(ports_are_compared),
+        cmocka_unit_test(opposites_list_what_has_no_port),
+        cmocka_unit_test(ipv4_addresses_may_be_short_and_match_mapped_ones),
+        cmocka_unit_test(ipv6_addresses_stand_in_brackets),
+        cmocka_unit_test(any_address_is_one_of_every_family),
+        cmocka_unit_test(a_name_stands_for_all_its_addresses),
+        cmocka_unit_test(names_of_unix_sockets_are_patterns_in_any_case),
+        cmocka_unit_test(a_family_limits_the_listing_and_what_follows),
+        cmocka_unit_test(interfaces_have_names_or_numbers),
+        cmocka_unit_test(it_is_read_from_left_to_right),
+        cmocka_unit_test(an_and_behind_an_or_is_noticed),
+        cmocka_unit_test(mistakes_in_the_language_have_their_place_and_what_would_be_right),
+        cmocka_unit_test(wrong_values_are_told_from_wrong_filters),
+        cmocka_unit_test(deep_and_long_filters_end_in_a_message),
+        cmocka_unit_test(services_are_those_of_the_listed_protocols),
+        cmocka_unit_test(arguments_come_first_and_then_the_lines_of_the_file),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
