@@ -26,6 +26,11 @@ enum predicate_operator {
     PREDICATE_WITHIN, /* address of the constant's family: (bytes & mask) == constant */
     PREDICATE_LIKE,   /* text that matches the pattern in the constant: *, ?, or \ before these */
     PREDICATE_GLOB,   /* the same in any case of letters, with sets as [a-z]; a NUL of it is @ */
+    PREDICATE_AMONG,  /* a number in one of the ranges; the constant is a number, too: not used */
+};
+
+struct number_range {
+    uint64_t first, last; /* both are in it */
 };
 
 struct predicate {
@@ -41,6 +46,10 @@ struct predicate {
         uint64_t bits[VALUE_FLAG_BITS / 64];
         uint8_t address[16];
     } mask;
+    struct {
+        const struct number_range *first; /* borrowed; in order, and none meets another */
+        size_t count;
+    } ranges;
 };
 
 /* Whether something must be looked up to judge it. */

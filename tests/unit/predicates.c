@@ -79,9 +79,9 @@ static void put_constant(FILE *out, const struct value *constant)
 static void put_comparison(FILE *out, const struct predicate *predicate)
 {
     static const char *const signs[] = {
-        [PREDICATE_EQUAL] = " = ",      [PREDICATE_BELOW] = " < ",   [PREDICATE_ABOVE] = " > ",
-        [PREDICATE_ONE_OF] = " among ", [PREDICATE_WITHIN] = " in ", [PREDICATE_LIKE] = " ~ ",
-        [PREDICATE_GLOB] = " ~* "};
+        [PREDICATE_EQUAL] = " = ",      [PREDICATE_BELOW] = " < ",     [PREDICATE_ABOVE] = " > ",
+        [PREDICATE_ONE_OF] = " among ", [PREDICATE_AMONG] = " among ", [PREDICATE_WITHIN] = " in ",
+        [PREDICATE_LIKE] = " ~ ",       [PREDICATE_GLOB] = " ~* "};
     const struct value *constant = &predicate->constant;
 
     fprintf(out, "%s", predicate->field->name);
@@ -92,6 +92,10 @@ static void put_comparison(FILE *out, const struct predicate *predicate)
         put_bits(out, " = ",
                  constant->type == VALUE_FLAGS ? constant->flags.bits
                                                : (const uint64_t[]){constant->number, 0});
+    } else if (predicate->operation == PREDICATE_AMONG) {
+        for (size_t i = 0; i < predicate->ranges.count; i++)
+            fprintf(out, "%s%" PRIu64 "-%" PRIu64, i ? "," : " among ",
+                    predicate->ranges.first[i].first, predicate->ranges.first[i].last);
     } else {
         fprintf(out, "%s", signs[predicate->operation]);
         put_constant(out, constant);

@@ -442,6 +442,29 @@ static bool wants(const char *text, const struct record *record)
     return holds;
 }
 
+static void a_long_list_of_numbers_is_one_comparison(void **state)
+{
+    static const struct meaning meanings[] = {
+        {"local_port in 9,8,7,20-30,25-40,41,1,3,65535,3,50,60,70,80",
+         "local_port among 1-1,3-3,7-9,20-41,50-50,60-60,70-70,80-80,65535-65535"},
+        {"uid not in 0,2,4,6,8,10,12,14,16", "not uid among 0-0,2-2,4-4,6-6,8-8,10-10,12-12,14-14,"
+                                             "16-16"},
+        {"uid in 18446744073709551615,0,2,4,6,8,10,12,14,16-18446744073709551614",
+         "uid among 0-0,2-2,4-4,6-6,8-8,10-10,12-12,14-14,16-18446744073709551615"},
+        {"user in 0,2,4,6,8,10,12,14,100-200",
+         "user among 0-0,2-2,4-4,6-6,8-8,10-10,12-12,14-14,100-200"},
+    };
+    struct record record = {.kind = &kind_socket, .has = UINT64_MAX};
+
+    (void)state;
+    MEAN(&kind_socket, meanings);
+    for (unsigned uid = 0; uid < 20; uid++) {
+        record.socket.uid = uid;
+        assert_int_equal(wants("uid in 1,5,3,9,7-8,13,11,15,17", &record),
+                         (uid % 2 && uid < 19) || uid == 8);
+    }
+}
+
 static void rows_are_met_and_missed(void **state)
 {
     const struct record tcp = {
@@ -550,6 +573,7 @@ int main(void)
         cmocka_unit_test(addresses_are_compared_with_networks_and_ranges),
         cmocka_unit_test(texts_are_taken_as_they_are),
         cmocka_unit_test(what_is_wrong_is_said_with_its_place),
+        cmocka_unit_test(a_long_list_of_numbers_is_one_comparison),
         cmocka_unit_test(what_is_written_is_in_the_shortest_form),
         cmocka_unit_test(what_is_made_by_options_is_written_too),
         cmocka_unit_test(depth_has_a_bound_and_length_has_none),

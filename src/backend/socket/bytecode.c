@@ -216,11 +216,50 @@ static bool is_judged(const struct test *test, bool negated)
     return test->type != TEST_NONE;
 }
 
+/* One of the ranges suffices; or, negated, none of them may hold. */
+static bool compile_ranges(struct compiler *compiler, const struct predicate *among, bool remote,
+                           bool negated, unsigned label)
+{
+    const unsigned done = new_label(compiler);
+
+    for (size_t i = 0; i < among->ranges.count && !compiler->full; i++) {
+        const struct number_range *range = &among->ranges.first[i];
+        const unsigned next = new_label(compiler);
+        if (range->first > UINT16_MAX)
+            break;
+        const struct test test = {.type = TEST_PORT,
+                                  .remote = remote,
+                                  .least = (uint32_t)range->first,
+                                  .most = range->last < UINT16_MAX ? (uint32_t)range->last
+                                                                   : UINT16_MAX};
+        emit_test(compiler, &test, next);
+        jump(compiler, negated ? label : done);
+        place_label(compiler, next);
+    }
+    if (!negated)
+        jump(compiler, label);
+    place_label(compiler, done);
+    return true;
+}
+
+/* Whether it is a list of ports. */
+static bool is_port_list(const struct predicate *comparison, bool *remote)
+{
+    const size_t offset = comparison->field->offset;
+
+    *remote = offset == offsetof(struct record, socket.remote.port);
+    return comparison->operation == PREDICATE_AMONG && comparison->field->port &&
+           (*remote || offset == offsetof(struct record, socket.local.port));
+}
+
 static bool compile_comparison(struct compiler *compiler, const struct predicate *comparison,
                                bool negated, unsigned label)
 {
     const struct test test = test_of(comparison);
+    bool remote;
 
+    if (is_port_list(comparison, &remote))
+        return compile_ranges(compiler, comparison, remote, negated, label);
     if (!is_judged(&test, negated))
         return false;
     if (!negated) {

@@ -11,7 +11,7 @@
 struct where_part {
     struct where_part *next;
     struct predicate predicate;
-    char bytes[];
+    _Alignas(max_align_t) char bytes[];
 };
 
 static struct where_part *add_part(struct where *where, size_t bytes)
@@ -63,6 +63,13 @@ char *parser_keep(struct parser *parser, const char *data, size_t length)
     struct where_part *part = add_part(parser->where, length + 1);
 
     return part ? memcpy(part->bytes, data, length) : NULL;
+}
+
+void *parser_keep_bytes(struct parser *parser, size_t size)
+{
+    struct where_part *part = add_part(parser->where, size);
+
+    return part ? part->bytes : NULL;
 }
 
 const char *token_typed(char typed[TOKEN_TYPED], const struct token *token)

@@ -66,6 +66,7 @@ const char *token_typed(char typed[TOKEN_TYPED], const struct token *token);
 /* Memory of the predicates. Both return NULL, with a message, when it is short. */
 struct predicate *parser_add(struct parser *parser, struct predicate predicate);
 char *parser_keep(struct parser *parser, const char *data, size_t length);
+void *parser_keep_bytes(struct parser *parser, size_t size);
 
 /* The two joined by and or or, and the opposite of one. NULL if a part is NULL. */
 struct predicate *parser_join(struct parser *parser, enum predicate_operator operation,
@@ -74,6 +75,9 @@ struct predicate *parser_negate(struct parser *parser, struct predicate *part);
 
 /* The word that stands for a number of this field, or for a bit of its flags; NULL if none does. */
 const char *where_word(const struct field *field, uint64_t number);
+
+/* Many numbers and ranges of one field as one comparison; anything else as it is. */
+struct predicate *parser_gather(struct parser *parser, struct predicate *either);
 
 /* One comparison: NULL where the value does not fit the field. */
 struct predicate *parser_constant(struct parser *parser, const struct field *field,

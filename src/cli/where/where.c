@@ -83,7 +83,7 @@ static struct predicate *parse_values(struct parser *parser, const struct field 
             return NULL;
         parser_next(parser);
         if (parser->token.type != TOKEN_COMMA)
-            return all;
+            return parser_gather(parser, all);
         if (comparison >= TOKEN_LESS && comparison <= TOKEN_AT_LEAST)
             return parser_fail(parser, &parser->token, "only one value can be compared by order");
         parser_next(parser);

@@ -171,6 +171,19 @@ static void put_one_of(const struct printer *printer, const struct predicate *on
         }
 }
 
+static void put_among(const struct printer *printer, const struct predicate *among)
+{
+    for (size_t i = 0; i < among->ranges.count; i++) {
+        const struct number_range *range = &among->ranges.first[i];
+        fputs(i ? "," : "", printer->stream);
+        put_number(printer, among->field, range->first);
+        if (range->last == range->first)
+            continue;
+        fputc('-', printer->stream);
+        put_number(printer, among->field, range->last);
+    }
+}
+
 /* --- Conditions that are values of a column: COLUMN in VALUE,VALUE ---------------------------- */
 
 struct listed {
@@ -201,6 +214,7 @@ static bool is_value(const struct predicate *predicate)
     switch (predicate->operation) {
     case PREDICATE_EQUAL:
     case PREDICATE_WITHIN:
+    case PREDICATE_AMONG:
         return true;
     case PREDICATE_MASKED:
         return !is_several_flags(predicate);
@@ -330,6 +344,8 @@ static void put_listed(const struct printer *printer, const struct listed *liste
         put_masked(printer, one);
     } else if (one->operation == PREDICATE_ONE_OF) {
         put_one_of(printer, one);
+    } else if (one->operation == PREDICATE_AMONG) {
+        put_among(printer, one);
     } else {
         put_constant(printer, one->field, &one->constant);
     }
