@@ -71,6 +71,10 @@ static struct record record_of(const struct made *made)
     }
     record.has |= SOCKET_ADDRESSES | SOCKET_INTERFACE;
     sock->interface = made->interface;
+    if (made->letter == 'a') {
+        record.has |= SOCKET_MARK;
+        sock->mark = 0x10;
+    }
     sock->local = (struct endpoint){ip(made->local), made->local_port};
     sock->remote = (struct endpoint){ip(made->remote), made->remote_port};
     return record;
@@ -454,6 +458,37 @@ static void interfaces_have_names_or_numbers(void **state)
     CHECK(rows);
 }
 
+/* Without its right a process sees no marks: such sockets have none. */
+static void marks_are_compared_under_a_mask(void **state)
+{
+    static const struct filtered rows[] = {
+        {"fwmark 16", "a"},
+        {"fwmark = 0x10", "a"},
+        {"fwmark 020", "a"},
+        {"fwmark 0x10/0xf0", "a"},
+        {"fwmark 0/0xf", "a"},
+        {"fwmark 0x13/0xf0", ""},
+        {"fwmark 17", ""},
+        {"fwmark -1", ""},
+        {"fwmark != 16", "bcdefghuvwx"},
+        {"-t not fwmark 16", "bcdefgh"},
+        {"fwmark != 17", ALL},
+        {"fwmark x", "1: filter, word 2: 'x': a mark is NUMBER or NUMBER/MASK, as 0x10/0xff"},
+        {"fwmark 1/", "1: filter, word 2: '1/': a mark is NUMBER or NUMBER/MASK, as 0x10/0xff"},
+        {"fwmark 1/2/3",
+         "1: filter, word 2: '1/2/3': a mark is NUMBER or NUMBER/MASK, as 0x10/0xff"},
+        {"fwmark 0x100000000",
+         "1: filter, word 2: '0x100000000': a mark is NUMBER or NUMBER/MASK, as 0x10/0xff"},
+        {"fwmark > 1", "filter, word 2: expected = or !=, not '>'"},
+        {"cgroup /nonexistent/group",
+         "1: filter, word 2: '/nonexistent/group': there is no such control group"},
+        {"cgroup", "filter, at the end: expected the path of a control group"},
+    };
+
+    (void)state;
+    CHECK(rows);
+}
+
 static void it_is_read_from_left_to_right(void **state)
 {
     static const struct filtered rows[] = {
@@ -645,6 +680,7 @@ int main(void)
         cmocka_unit_test(names_of_unix_sockets_are_patterns_in_any_case),
         cmocka_unit_test(a_family_limits_the_listing_and_what_follows),
         cmocka_unit_test(interfaces_have_names_or_numbers),
+        cmocka_unit_test(marks_are_compared_under_a_mask),
         cmocka_unit_test(it_is_read_from_left_to_right),
         cmocka_unit_test(an_and_behind_an_or_is_noticed),
         cmocka_unit_test(mistakes_in_the_language_have_their_place_and_what_would_be_right),
