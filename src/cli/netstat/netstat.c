@@ -15,7 +15,7 @@ enum { TABLES_MAX = 12 };
 struct netstat {
     struct netstat_options options;
     struct listing_table tables[TABLES_MAX];
-    struct predicate_tree where[TABLES_MAX]; /* of the tables */
+    struct predicate where[TABLES_MAX][2]; /* of the tables */
     size_t table_count;
     struct netstat_layout layout;
 };
@@ -60,7 +60,7 @@ static void choose_rows(struct netstat *netstat)
         if (i && table->table && table[-1].table && table[-1].table->partner == table->table)
             table->where = table[-1].where;
         else if (table->table && table->table->kind == &kind_socket)
-            table->where = netstat_where(&netstat->where[i], table->table, netstat->layout.show);
+            table->where = netstat_where(netstat->where[i], table->table, netstat->layout.show);
     }
 }
 

@@ -36,10 +36,10 @@ int netstat_masquerade(const struct netstat_options *options);
 int netstat_parse(struct netstat_options *options, int argc, char *const argv[], bool *done);
 
 /*
- * Makes the predicate for sockets of this table; NULL: all are shown. netstat goes by the remote
- * end, not by the state.
+ * The predicate for sockets of this table, in the caller's space; NULL: all are shown. netstat goes
+ * by the remote end, not by the state.
  */
-const struct predicate *netstat_where(struct predicate_tree *where, const struct table *table,
+const struct predicate *netstat_where(struct predicate where[2], const struct table *table,
                                       enum show show);
 
 #endif
