@@ -38,7 +38,7 @@ struct listing_command {
     const struct context *context;
     const struct field *shown[LISTING_COLUMNS_MAX];
     size_t shown_count;
-    struct field counted[LISTING_COLUMNS_MAX]; /* the columns that --count-by makes */
+    struct field *counted; /* room for LISTING_COLUMNS_MAX: the columns that --count-by makes */
 };
 
 /* Lists, or prints the columns for --columns=help. Returns the exit status. */

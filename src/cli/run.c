@@ -159,9 +159,12 @@ static int run(struct listing_command *command)
 
 int command_run(struct listing_command *command)
 {
+    struct field counted[LISTING_COLUMNS_MAX]; /* large: not touched without --count-by */
     bool done = false;
-    int status = command_resolve(command, &done);
+    int status;
 
+    command->counted = counted;
+    status = command_resolve(command, &done);
     if (!status && !done)
         status = run(command);
     where_finish(&command->where);

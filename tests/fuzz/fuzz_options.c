@@ -57,7 +57,9 @@ static void check(const struct netstat_options *options, int status, int done)
 
 static void resolve(const struct common *common, const struct kind *kind)
 {
-    struct listing_command command = {.common = common, .kind = kind, .columns = {"protocol"}};
+    struct field counted[LISTING_COLUMNS_MAX];
+    struct listing_command command = {
+        .common = common, .kind = kind, .columns = {"protocol"}, .counted = counted};
     bool done = false;
     int status = command_resolve(&command, &done);
 
