@@ -90,16 +90,16 @@ static void check_written(const struct kind *kind, const struct predicate *predi
 /* What the kernel leaves out is never wanted. */
 static void check_bytecode(const struct predicate *predicate, const struct record *record)
 {
-    static struct bytecode bytecode;
+    static uint32_t words[BYTECODE_WORDS];
     const struct socket_record *socket = &record->socket;
     struct kernel_program program;
 
     if (record->kind != &kind_socket || socket->family == AF_UNIX ||
         socket->protocol == IPPROTO_RAW)
         return;
-    bytecode_compile(&bytecode, predicate);
-    program = (struct kernel_program){(const char *)bytecode.words, (int)(4 * bytecode.count)};
-    if (!bytecode.count)
+    program.code = (const char *)words;
+    program.length = (int)(4 * bytecode_compile(words, predicate));
+    if (!program.length)
         return;
     require(kernel_takes(program));
     require(kernel_passes(program, socket) || !predicate_holds(predicate, record, &no_names));

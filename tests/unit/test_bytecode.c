@@ -49,24 +49,22 @@ static size_t make_sockets(struct record sockets[8])
     return count;
 }
 
-/* The program of an expression; count 0 if there is none. */
-static void compile(struct bytecode *bytecode, const char *text, const struct record *sockets,
-                    bool wanted[8], size_t count)
+/* The program of an expression, until the next one is compiled; of length 0 if there is none. */
+static struct kernel_program compile(const char *text, const struct record *sockets, bool wanted[8],
+                                     size_t count)
 {
+    static uint32_t words[BYTECODE_WORDS];
+    struct kernel_program program = {(const char *)words, 0};
     struct where where = {NULL, ""};
     const struct predicate *predicate = where_parse(&where, &kind_socket, text);
 
     if (!predicate)
         fail_msg("%s: %s", text, where.message);
-    bytecode_compile(bytecode, predicate);
+    program.length = (int)(4 * bytecode_compile(words, predicate));
     for (size_t i = 0; i < count; i++)
         wanted[i] = predicate_holds(predicate, &sockets[i], &no_names);
     where_finish(&where);
-}
-
-static struct kernel_program program_of(const struct bytecode *bytecode)
-{
-    return (struct kernel_program){(const char *)bytecode->words, (int)(4 * bytecode->count)};
+    return program;
 }
 
 static void what_the_kernel_can_judge_it_judges_alone(void **state)
@@ -106,13 +104,12 @@ static void what_the_kernel_can_judge_it_judges_alone(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(texts); i++) {
-        struct bytecode bytecode;
         bool wanted[8];
-        compile(&bytecode, texts[i], sockets, wanted, count);
-        if (!kernel_takes(program_of(&bytecode)))
+        const struct kernel_program program = compile(texts[i], sockets, wanted, count);
+        if (!kernel_takes(program))
             fail_msg("%s: refused", texts[i]);
         for (size_t j = 0; j < count; j++)
-            if (kernel_passes(program_of(&bytecode), &sockets[j].socket) != wanted[j])
+            if (kernel_passes(program, &sockets[j].socket) != wanted[j])
                 fail_msg("%s: socket %zu", texts[i], j);
     }
 }
@@ -140,14 +137,13 @@ static void of_the_rest_it_leaves_out_nothing(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        struct bytecode bytecode;
         bool wanted[8];
-        compile(&bytecode, rows[i].text, sockets, wanted, count);
-        assert_int_equal(bytecode.count > 0, rows[i].filters);
-        if (bytecode.count && !kernel_takes(program_of(&bytecode)))
+        const struct kernel_program program = compile(rows[i].text, sockets, wanted, count);
+        assert_int_equal(program.length > 0, rows[i].filters);
+        if (program.length && !kernel_takes(program))
             fail_msg("%s: refused", rows[i].text);
-        for (size_t j = 0; j < count && bytecode.count; j++)
-            if (wanted[j] && !kernel_passes(program_of(&bytecode), &sockets[j].socket))
+        for (size_t j = 0; j < count && program.length; j++)
+            if (wanted[j] && !kernel_passes(program, &sockets[j].socket))
                 fail_msg("%s: socket %zu", rows[i].text, j);
     }
 }
@@ -155,7 +151,7 @@ static void of_the_rest_it_leaves_out_nothing(void **state)
 static void a_program_that_is_too_long_is_not_made(void **state)
 {
     static char text[40 * BYTECODE_WORDS];
-    static struct bytecode bytecode;
+    struct kernel_program program;
     struct record sockets[8];
     bool wanted[8];
     char *at = text;
@@ -165,17 +161,15 @@ static void a_program_that_is_too_long_is_not_made(void **state)
     for (unsigned i = 0; i < 300; i++)
         at += sprintf(at, "local_port = %u or ", 1000 + i);
     sprintf(at, "local_port = 22");
-    compile(&bytecode, text, sockets, wanted, 1);
+    program = compile(text, sockets, wanted, 1);
     assert_true(wanted[0]);
-    assert_true(kernel_takes(program_of(&bytecode)));
-    assert_true(kernel_passes(program_of(&bytecode), &sockets[0].socket));
+    assert_true(kernel_takes(program));
+    assert_true(kernel_passes(program, &sockets[0].socket));
     for (unsigned i = 0; i < 1000; i++)
         at += sprintf(at, "local_port = %u or ", 1000 + i);
     sprintf(at, "local_port = 22");
-    compile(&bytecode, text, sockets, wanted, 1);
-    assert_int_equal(bytecode.count, 0);
-    bytecode_compile(&bytecode, NULL);
-    assert_int_equal(bytecode.count, 0);
+    assert_int_equal(compile(text, sockets, wanted, 1).length, 0);
+    assert_int_equal(bytecode_compile(NULL, NULL), 0);
 }
 
 int main(void)

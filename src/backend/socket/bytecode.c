@@ -18,10 +18,9 @@
 enum { LABELS_MAX = 1024, LABEL_FAIL = 0 };
 
 struct compiler {
-    struct bytecode *bytecode;
-    size_t labels[LABELS_MAX];   /* words from the start; of LABEL_FAIL it is set at the end */
-    bool starts[BYTECODE_WORDS]; /* which words begin an instruction */
-    size_t label_count;
+    uint16_t labels[LABELS_MAX]; /* words from the start; of LABEL_FAIL it is set at the end */
+    uint32_t *words;
+    size_t count, label_count;
     bool full; /* of words or labels */
 };
 
@@ -36,25 +35,22 @@ static unsigned new_label(struct compiler *compiler)
 
 static void place_label(struct compiler *compiler, unsigned label)
 {
-    compiler->labels[label] = compiler->bytecode->count;
+    compiler->labels[label] = (uint16_t)compiler->count;
 }
 
 static void emit(struct compiler *compiler, uint8_t code, unsigned label, const void *operands,
                  size_t size)
 {
-    struct bytecode *bytecode = compiler->bytecode;
     const struct inet_diag_bc_op op = {code, (uint8_t)(sizeof op + size), (uint16_t)label};
 
-    if (bytecode->count + 1 + size / 4 > BYTECODE_WORDS) {
+    if (compiler->count + op.yes / 4 > BYTECODE_WORDS) {
         compiler->full = true;
         return;
     }
-    memcpy(&bytecode->words[bytecode->count], &op, sizeof op);
+    memcpy(&compiler->words[compiler->count], &op, sizeof op);
     if (size)
-        memcpy(&bytecode->words[bytecode->count + 1], operands, size);
-    compiler->starts[bytecode->count++] = true;
-    for (; size; size -= 4)
-        compiler->starts[bytecode->count++] = false;
+        memcpy(&compiler->words[compiler->count + 1], operands, size);
+    compiler->count += op.yes / 4;
 }
 
 static void jump(struct compiler *compiler, unsigned label)
@@ -282,14 +278,14 @@ static bool compile(struct compiler *compiler, const struct predicate *predicate
 static bool compile_any(struct compiler *compiler, const struct predicate *parts, bool negated,
                         unsigned label)
 {
-    const size_t count = compiler->bytecode->count, label_count = compiler->label_count;
+    const size_t count = compiler->count, label_count = compiler->label_count;
     const unsigned done = new_label(compiler);
     const bool full = compiler->full;
 
     for (; parts; parts = parts->next) {
         const unsigned next = new_label(compiler);
         if (!compile(compiler, parts, negated, next)) {
-            compiler->bytecode->count = count;
+            compiler->count = count;
             compiler->label_count = label_count;
             compiler->full = full;
             return false;
@@ -325,31 +321,27 @@ static bool compile(struct compiler *compiler, const struct predicate *predicate
 /* Puts distances in the place of labels. */
 static void resolve(struct compiler *compiler)
 {
-    struct bytecode *bytecode = compiler->bytecode;
+    struct inet_diag_bc_op op;
 
-    compiler->labels[LABEL_FAIL] = bytecode->count + 1;
-    for (size_t at = 0; at < bytecode->count; at++) {
-        struct inet_diag_bc_op op;
-        if (!compiler->starts[at])
-            continue;
-        memcpy(&op, &bytecode->words[at], sizeof op);
+    compiler->labels[LABEL_FAIL] = (uint16_t)(compiler->count + 1);
+    for (size_t at = 0; at < compiler->count; at += op.yes / 4) {
+        memcpy(&op, &compiler->words[at], sizeof op);
         op.no = (uint16_t)(4 * (compiler->labels[op.no] - at));
-        memcpy(&bytecode->words[at], &op, sizeof op);
+        memcpy(&compiler->words[at], &op, sizeof op);
     }
 }
 
-void bytecode_compile(struct bytecode *bytecode, const struct predicate *where)
+size_t bytecode_compile(uint32_t words[BYTECODE_WORDS], const struct predicate *where)
 {
-    struct compiler compiler; /* its arrays are large, and often nothing is put into them */
+    struct compiler compiler; /* its labels are many, and often none is needed */
 
-    compiler.bytecode = bytecode;
+    compiler.words = words;
+    compiler.count = 0;
     compiler.label_count = LABEL_FAIL + 1;
     compiler.full = false;
-    bytecode->count = 0;
     if (where && compile(&compiler, where, false, LABEL_FAIL))
         resolve(&compiler);
-    if (compiler.full)
-        bytecode->count = 0;
+    return compiler.full ? 0 : compiler.count;
 }
 
 /* --- In words --------------------------------------------------------------------------------- */

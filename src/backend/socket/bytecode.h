@@ -15,13 +15,11 @@ struct explanation;
 
 enum { BYTECODE_WORDS = 2048 }; /* of 4 bytes; a longer program is not made */
 
-struct bytecode {
-    uint32_t words[BYTECODE_WORDS];
-    size_t count; /* 0: it would leave out nothing */
-};
-
-/* A program that passes every socket that the predicate (or NULL) could want, and maybe others. */
-void bytecode_compile(struct bytecode *bytecode, const struct predicate *where);
+/*
+ * A program that passes every socket that the predicate (or NULL) could want, and maybe others.
+ * Returns how many words it has; 0: it would leave out nothing.
+ */
+size_t bytecode_compile(uint32_t words[BYTECODE_WORDS], const struct predicate *where);
 
 /* Describes what such a program compares. */
 void bytecode_explain(struct text program, struct explanation *explanation);

@@ -356,7 +356,7 @@ static uint32_t states(const struct query *query)
 struct request {
     struct nlmsghdr header;
     char rest[sizeof(struct inet_diag_req) + 3 * sizeof(struct nlattr) + sizeof(uint32_t) +
-              sizeof(struct bytecode)];
+              BYTECODE_WORDS * sizeof(uint32_t)];
 };
 
 /*
@@ -383,6 +383,17 @@ static void put_header(struct nlmsghdr *request, const struct query *query)
         memcpy(mnl_nlmsg_put_extra_header(request, sizeof one), &one, sizeof one);
 }
 
+/* The program is compiled where it is sent from; false if the kernel can leave nothing out. */
+static bool put_program(struct nlmsghdr *request, const struct predicate *where)
+{
+    struct nlattr *attribute = mnl_nlmsg_get_payload_tail(request);
+    const size_t size = bytecode_compile(mnl_attr_get_payload(attribute), where) * sizeof(uint32_t);
+
+    *attribute = (struct nlattr){(uint16_t)(sizeof *attribute + size), INET_DIAG_REQ_BYTECODE};
+    request->nlmsg_len += size ? attribute->nla_len : 0;
+    return size > 0;
+}
+
 /* What a request has besides its header, as far as it is needed. The kernel may refuse the last two
  */
 enum { WITH_PROTOCOL = 1, WITH_STORAGES = 2, WITH_PROGRAM = 4 };
@@ -390,7 +401,6 @@ enum { WITH_PROTOCOL = 1, WITH_STORAGES = 2, WITH_PROGRAM = 4 };
 static unsigned put_attributes(struct nlmsghdr *request, const struct query *query, unsigned wanted)
 {
     const uint16_t protocol = query->table->protocol;
-    struct bytecode bytecode = {.count = 0};
     unsigned put = 0;
 
     if (wanted & WITH_PROTOCOL && protocol > UINT8_MAX) {
@@ -402,13 +412,8 @@ static unsigned put_attributes(struct nlmsghdr *request, const struct query *que
         put |= WITH_STORAGES;
     }
     /* the kernel has another idea of the ports of raw sockets */
-    if (wanted & WITH_PROGRAM && protocol != IPPROTO_RAW)
-        bytecode_compile(&bytecode, query->where);
-    if (bytecode.count) {
-        mnl_attr_put(request, INET_DIAG_REQ_BYTECODE, bytecode.count * sizeof *bytecode.words,
-                     bytecode.words);
+    if (wanted & WITH_PROGRAM && protocol != IPPROTO_RAW && put_program(request, query->where))
         put |= WITH_PROGRAM;
-    }
     return put;
 }
 
