@@ -10,6 +10,12 @@
 /* The pointer at this index of an array of pointers; NULL past its end. */
 #define POINTER_AT(array, index) ((index) < COUNT(array) ? (array)[index] : NULL)
 
+/*
+ * The string at this index of an array of arrays of char; NULL past its end, and where it is empty.
+ * For sparse tables: pointers in its place would have to be relocated at each start.
+ */
+#define STRING_AT(array, index) ((index) < COUNT(array) && *(array)[index] ? (array)[index] : NULL)
+
 /* Makes room for `needed` elements. Returns the array, which may have moved; NULL when memory is
  * short: it is unchanged then. */
 static inline void *array_with_room(void *array, size_t *capacity, size_t needed, size_t size)

@@ -7,65 +7,87 @@
 #include <stddef.h>
 #include <strings.h>
 
-#define TCP_STATE(name) [TCP_CONNTRACK_##name] = TEXT_LITERAL(#name)
-#define STATE(name)     TEXT_LITERAL(#name)
+/* Not a struct text, because pointers would have to be relocated at each start. */
+struct name {
+    uint8_t length;
+    char string[19];
+};
 
-static const struct text tcp_states[] = {
+#define NAME(string)                                                                               \
+    {                                                                                              \
+        sizeof(string) - 1, string                                                                 \
+    }
+#define TCP_STATE(name) [TCP_CONNTRACK_##name] = NAME(#name)
+#define STATE(name)     NAME(#name)
+
+static const struct name tcp_states[] = {
     TCP_STATE(NONE),     TCP_STATE(SYN_SENT),   TCP_STATE(SYN_RECV), TCP_STATE(ESTABLISHED),
     TCP_STATE(FIN_WAIT), TCP_STATE(CLOSE_WAIT), TCP_STATE(LAST_ACK), TCP_STATE(TIME_WAIT),
     TCP_STATE(CLOSE),    TCP_STATE(SYN_SENT2),
 };
 
 /* In the order of enum sctp_conntrack, whose header does not go together with netinet/in.h. */
-static const struct text sctp_states[] = {
+static const struct name sctp_states[] = {
     STATE(NONE),           STATE(CLOSED),          STATE(COOKIE_WAIT),   STATE(COOKIE_ECHOED),
     STATE(ESTABLISHED),    STATE(SHUTDOWN_SENT),   STATE(SHUTDOWN_RECD), STATE(SHUTDOWN_ACK_SENT),
     STATE(HEARTBEAT_SENT), STATE(HEARTBEAT_ACKED),
 };
 
 /* In the order of enum ct_dccp_states, which was never in a header for programs. */
-static const struct text dccp_states[] = {
+static const struct name dccp_states[] = {
     STATE(NONE),     STATE(REQUEST), STATE(RESPOND),  STATE(PARTOPEN), STATE(OPEN),
     STATE(CLOSEREQ), STATE(CLOSING), STATE(TIMEWAIT), STATE(IGNORE),   STATE(INVALID),
 };
 
-static const struct text protocols[] = {
-    [IPPROTO_ICMP] = TEXT_LITERAL("icmp"), [IPPROTO_TCP] = TEXT_LITERAL("tcp"),
-    [IPPROTO_UDP] = TEXT_LITERAL("udp"),   [IPPROTO_DCCP] = TEXT_LITERAL("dccp"),
-    [IPPROTO_GRE] = TEXT_LITERAL("gre"),   [IPPROTO_ICMPV6] = TEXT_LITERAL("icmpv6"),
-    [IPPROTO_SCTP] = TEXT_LITERAL("sctp"), [IPPROTO_UDPLITE] = TEXT_LITERAL("udplite"),
+static const struct name protocols[] = {
+    [IPPROTO_ICMP] = NAME("icmp"), [IPPROTO_TCP] = NAME("tcp"),
+    [IPPROTO_UDP] = NAME("udp"),   [IPPROTO_DCCP] = NAME("dccp"),
+    [IPPROTO_GRE] = NAME("gre"),   [IPPROTO_ICMPV6] = NAME("icmpv6"),
+    [IPPROTO_SCTP] = NAME("sctp"), [IPPROTO_UDPLITE] = NAME("udplite"),
 };
 
 /* Names by number. */
 struct names {
-    const struct text *texts;
+    const struct name *by_number;
     size_t count;
 };
 
-static const struct names states[UINT8_MAX + 1] = {
-    [IPPROTO_TCP] = {tcp_states, COUNT(tcp_states)},
-    [IPPROTO_SCTP] = {sctp_states, COUNT(sctp_states)},
-    [IPPROTO_DCCP] = {dccp_states, COUNT(dccp_states)},
-};
-static const struct names protocol_names = {protocols, COUNT(protocols)};
+#define NAMES(of) ((struct names){of, COUNT(of)})
+
+static struct names states_of(uint8_t protocol)
+{
+    switch (protocol) {
+    case IPPROTO_TCP:
+        return NAMES(tcp_states);
+    case IPPROTO_SCTP:
+        return NAMES(sctp_states);
+    case IPPROTO_DCCP:
+        return NAMES(dccp_states);
+    default:
+        return (struct names){NULL, 0};
+    }
+}
 
 static struct text name_of(struct names names, uint8_t number)
 {
-    return number < names.count ? names.texts[number] : (struct text){.data = NULL};
+    const struct name *name = number < names.count ? &names.by_number[number] : NULL;
+
+    return name && name->length ? (struct text){name->string, name->length}
+                                : (struct text){NULL, 0};
 }
 
 static int number_of(struct names names, const char *name, size_t length)
 {
-    for (size_t i = 0; i < names.count; i++)
-        if (names.texts[i].data && names.texts[i].length == length &&
-            strncasecmp(names.texts[i].data, name, length) == 0)
+    for (size_t i = 0; length && i < names.count; i++)
+        if (names.by_number[i].length == length &&
+            strncasecmp(names.by_number[i].string, name, length) == 0)
             return (int)i;
     return -1;
 }
 
 struct text flow_state_name(uint8_t protocol, uint8_t state)
 {
-    return name_of(states[protocol], state);
+    return name_of(states_of(protocol), state);
 }
 
 const char *flow_state_word(uint64_t i)
@@ -80,17 +102,17 @@ const char *flow_state_word(uint64_t i)
 
 int flow_state_number(uint8_t protocol, const char *name, size_t length)
 {
-    return number_of(states[protocol], name, length);
+    return number_of(states_of(protocol), name, length);
 }
 
 struct text flow_protocol_name(uint8_t protocol)
 {
-    return name_of(protocol_names, protocol);
+    return name_of(NAMES(protocols), protocol);
 }
 
 int flow_protocol_number(const char *name, size_t length)
 {
-    return number_of(protocol_names, name, length);
+    return number_of(NAMES(protocols), name, length);
 }
 
 const char *flow_protocol_word(uint64_t protocol)

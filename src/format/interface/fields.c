@@ -14,11 +14,11 @@ static const struct flag_names flag_names = {flag_bits, COUNT(flag_bits)};
 /* IF_OPER_* (linux/if.h, RFC 2863). */
 static const char *state_name(uint64_t state)
 {
-    static const char *const names[] = {
+    static const char names[][15] = {
         "UNKNOWN", "NOTPRESENT", "DOWN", "LOWERLAYERDOWN", "TESTING", "DORMANT", "UP",
     };
 
-    return POINTER_AT(names, state);
+    return STRING_AT(names, state);
 }
 
 /* A text that is there: an empty one is none. */

@@ -20,19 +20,19 @@ static const struct flag_names flag_names = {flag_bits, COUNT(flag_bits)};
 /* In the order of RTN_*. */
 const char *route_type_name(uint64_t type)
 {
-    static const char *const names[] = {
-        NULL,        "unicast",     "local",    "broadcast", "anycast", "multicast",
+    static const char names[][12] = {
+        "",          "unicast",     "local",    "broadcast", "anycast", "multicast",
         "blackhole", "unreachable", "prohibit", "throw",     "nat",     "xresolve",
     };
 
-    return POINTER_AT(names, type);
+    return STRING_AT(names, type);
 }
 
 /* etc/iproute2/rt_protos. Some linux/rtnetlink.h lack names of the last ones. */
 const char *route_protocol_name(uint64_t protocol)
 {
     /* clang-format off */
-    static const char *const names[] = {
+    static const char names[][11] = {
         "unspec", "redirect", "kernel", "boot", "static",
         [RTPROT_GATED] = "gated", "ra", "mrt", "zebra", "bird", "dnrouted", "xorp", "ntk", "dhcp",
         "mrouted", "keepalived",
@@ -41,28 +41,28 @@ const char *route_protocol_name(uint64_t protocol)
     };
     /* clang-format on */
 
-    return POINTER_AT(names, protocol);
+    return STRING_AT(names, protocol);
 }
 
 static const char *scope_name(uint64_t scope)
 {
-    static const char *const names[] = {
+    static const char names[][8] = {
         [RT_SCOPE_UNIVERSE] = "global", [RT_SCOPE_SITE] = "site",       [RT_SCOPE_LINK] = "link",
         [RT_SCOPE_HOST] = "host",       [RT_SCOPE_NOWHERE] = "nowhere",
     };
 
-    return POINTER_AT(names, scope);
+    return STRING_AT(names, scope);
 }
 
 static const char *table_name(uint64_t table)
 {
-    static const char *const names[] = {
+    static const char names[][8] = {
         [RT_TABLE_MAIN] = "main",
         [RT_TABLE_LOCAL] = "local",
         [RT_TABLE_DEFAULT] = "default",
     };
 
-    return POINTER_AT(names, table);
+    return STRING_AT(names, table);
 }
 
 /* The files have its name, netlink its number. */

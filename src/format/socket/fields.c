@@ -46,29 +46,29 @@ static const char *protocol_name(uint64_t protocol)
 const char *socket_state_name(uint64_t state)
 {
     /* In the order of netinet/tcp.h, then of include/net/tcp_states.h of the kernel. */
-    static const char *const names[] = {
-        NULL,        "ESTABLISHED", "SYN_SENT",     "SYN_RECV",       "FIN_WAIT1",
+    static const char names[][15] = {
+        "",          "ESTABLISHED", "SYN_SENT",     "SYN_RECV",       "FIN_WAIT1",
         "FIN_WAIT2", "TIME_WAIT",   "CLOSE",        "CLOSE_WAIT",     "LAST_ACK",
         "LISTEN",    "CLOSING",     "NEW_SYN_RECV", "BOUND_INACTIVE",
     };
 
-    return POINTER_AT(names, state);
+    return STRING_AT(names, state);
 }
 
 static const char *type_name(uint64_t type)
 {
-    static const char *const names[] = {
+    static const char names[][10] = {
         [SOCK_STREAM] = "stream", [SOCK_DGRAM] = "dgram",         [SOCK_RAW] = "raw",
         [SOCK_RDM] = "rdm",       [SOCK_SEQPACKET] = "seqpacket",
     };
 
-    return POINTER_AT(names, type);
+    return STRING_AT(names, type);
 }
 
 /* By three bits in a row, of which UNIX_ACCEPTCON is the lowest. */
 static const char *flags_name(uint64_t flags)
 {
-    static const char *const names[] = {"", "ACC", "W", "ACC,W", "N", "ACC,N", "W,N", "ACC,W,N"};
+    static const char names[][8] = {"", "ACC", "W", "ACC,W", "N", "ACC,N", "W,N", "ACC,W,N"};
 
     return names[flags / UNIX_ACCEPTCON % COUNT(names)];
 }
@@ -118,7 +118,7 @@ static struct value send_q(const struct cell *cell)
 
 static const char *timer_name(uint64_t timer)
 {
-    static const char *const names[] = {
+    static const char names[][11] = {
         [TIMER_OFF] = "off",
         [TIMER_RETRANSMIT] = "retransmit",
         [TIMER_KEEPALIVE] = "keepalive",
@@ -126,7 +126,7 @@ static const char *timer_name(uint64_t timer)
         [TIMER_PROBE] = "probe",
     };
 
-    return POINTER_AT(names, timer);
+    return STRING_AT(names, timer);
 }
 
 static struct value expires(const struct cell *cell)

@@ -166,12 +166,12 @@ static char *put_program(char *dst, const struct netstat_sink *netstat, uint64_t
 
 static const char *timer_name(const struct socket_record *sock)
 {
-    static const char *const tcp_timers[] = {"off", "on", "keepalive", "timewait", "probe"};
-    static const char *const other_timers[] = {"off", "on1", "on2"};
+    static const char tcp_timers[][10] = {"off", "on", "keepalive", "timewait", "probe"};
+    static const char other_timers[][4] = {"off", "on1", "on2"};
 
     if (sock->protocol == IPPROTO_TCP)
-        return POINTER_AT(tcp_timers, sock->timer);
-    return POINTER_AT(other_timers, sock->timer);
+        return STRING_AT(tcp_timers, sock->timer);
+    return STRING_AT(other_timers, sock->timer);
 }
 
 static char *put_count(char *dst, bool known, uint32_t count)
@@ -217,11 +217,11 @@ static char *put_inet(char *dst, const struct netstat_sink *netstat, const struc
 
 static const char *unix_type(uint16_t type)
 {
-    static const char *const names[] = {
+    static const char names[][10] = {
         [SOCK_STREAM] = "STREAM", [SOCK_DGRAM] = "DGRAM",         [SOCK_RAW] = "RAW",
         [SOCK_RDM] = "RDM",       [SOCK_SEQPACKET] = "SEQPACKET",
     };
-    const char *name = POINTER_AT(names, type);
+    const char *name = STRING_AT(names, type);
 
     return name ? name : "UNKNOWN";
 }

@@ -95,13 +95,13 @@ const char *ss_sctp_state(uint32_t state)
 
 char *ss_put_state(char *dst, const struct ss_row *row)
 {
-    static const char *const names[] = {
-        NULL,     "ESTAB",      "SYN-SENT", "SYN-RECV", "FIN-WAIT-1", "FIN-WAIT-2", "TIME-WAIT",
+    static const char names[][11] = {
+        "",       "ESTAB",      "SYN-SENT", "SYN-RECV", "FIN-WAIT-1", "FIN-WAIT-2", "TIME-WAIT",
         "UNCONN", "CLOSE-WAIT", "LAST-ACK", "LISTEN",   "CLOSING",    "UNDEF",      "UNDEF",
     };
     const uint8_t family = row->record->socket.family;
     const uint8_t state = row->record->socket.state;
-    const char *name = POINTER_AT(names, state);
+    const char *name = STRING_AT(names, state);
 
     if (row->association)
         return put_string(PUT(dst, "`- "), ss_sctp_state(state));
@@ -215,13 +215,13 @@ static char *put_ether_protocol(char *dst, const struct ss_row *row)
 /* NETLINK_* of linux/netlink.h, as ss calls them. */
 static char *put_netlink_protocol(char *dst, const struct ss_row *row)
 {
-    static const char *const names[] = {
+    static const char names[][11] = {
         "rtnl",  "unused", "usersock",   "fw",        "tcpdiag", "nflog",  "xfrm",   "selinux",
         "iscsi", "audit",  "fiblookup",  "connector", "nft",     "ip6fw",  "dec-rt", "uevent",
-        "genl",  NULL,     "scsi-trans", "ecryptfs",  "rdma",    "crypto",
+        "genl",  "",       "scsi-trans", "ecryptfs",  "rdma",    "crypto",
     };
     const uint8_t number = row->record->socket.netlink_protocol;
-    const char *name = row->layout->numeric ? NULL : POINTER_AT(names, number);
+    const char *name = row->layout->numeric ? NULL : STRING_AT(names, number);
 
     return name ? put_string(dst, name) : text_u64(dst, number);
 }
