@@ -80,20 +80,20 @@ struct cell {
 struct field {
     const char *name; /* in --columns, JSON and CSV; in capitals as a table's heading */
     const char *help; /* one line */
-    enum value_type type;
-    enum unit unit;
-    enum member_type member; /* of the member of struct record behind it, if there is one */
-    bool key;                /* all key fields together identify a row across listings */
-    bool counter;            /* only grows until it is reset, so it has a rate */
-    bool gauge;              /* a number that rises and falls */
-    bool plain;              /* its value is always the value of the member */
-    bool coloured;           /* its values are states: a table may colour them */
-    bool port;               /* of a transport protocol: filters take names of services, too */
-    const char *set;         /* the field with all of which this is the first: filters ask that */
-    uint64_t grows;          /* a counter only in rows with all these fields; 0: in all rows */
-    struct needs needs;      /* fields that the backend must fill, and lookups */
-    uint64_t optional;       /* fields to ask for too; they may be absent */
-    size_t offset;           /* bytes from the start of the record */
+    enum value_type type : 8;
+    enum unit unit : 8;
+    enum member_type member : 8; /* of the member of struct record behind it, if there is one */
+    bool key : 1;                /* all key fields together identify a row across listings */
+    bool counter : 1;            /* only grows until it is reset, so it has a rate */
+    bool gauge : 1;              /* a number that rises and falls */
+    bool plain : 1;              /* its value is always the value of the member */
+    bool coloured : 1;           /* its values are states: a table may colour them */
+    bool port : 1;               /* of a transport protocol: filters take names of services, too */
+    uint16_t offset;             /* bytes from the start of the record */
+    const char *set;    /* the field with all of which this is the first: filters ask that */
+    uint64_t grows;     /* a counter only in rows with all these fields; 0: in all rows */
+    struct needs needs; /* fields that the backend must fill, and lookups */
+    uint64_t optional;  /* fields to ask for too; they may be absent */
     union {
         const struct flag_names *flags;       /* the names of a member's bits */
         const char *(*word)(uint64_t number); /* the name of a number, or NULL */
@@ -101,7 +101,7 @@ struct field {
         /* A number inside a member that is a struct text, which may be too short for it. */
         struct {
             enum member_type type;
-            size_t offset, size;
+            uint16_t offset, size;
         } part;
     };
     /*
