@@ -6,6 +6,7 @@
 #define CLI_OPTIONS_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 enum option_argument {
@@ -17,19 +18,19 @@ enum option_argument {
 };
 
 struct option {
-    int id;           /* two names with one id mean the same */
-    char letter;      /* 0: none */
-    const char *name; /* without the dashes; NULL: none */
-    enum option_argument argument;
-    const char *metavar; /* the argument's name in --help */
-    const char *choices; /* words that complete the argument, separated by blanks, or NULL */
-    const char *help;    /* one line; NULL: understood, but not advertised */
-    size_t group;        /* where --help shows it: index into the table's groups */
+    int id;      /* two names with one id mean the same */
+    char letter; /* 0: none */
+    enum option_argument argument : 4;
+    unsigned group : 4; /* where --help shows it: index into the table's groups */
     /*
      * Bytes from the start of the personality's options to what this one sets: a bool if it takes
      * no argument, a const char * if it takes one. 0: it means more than that.
      */
-    size_t member;
+    uint16_t member;
+    const char *name;    /* without the dashes; NULL: none */
+    const char *metavar; /* the argument's name in --help */
+    const char *choices; /* words that complete the argument, separated by blanks, or NULL */
+    const char *help;    /* one line; NULL: understood, but not advertised */
     const char *columns; /* of a filter: the columns that it compares, separated by blanks */
 };
 

@@ -20,32 +20,33 @@
 enum { EXACT = 1000, NO_HEADER, SORT, JSON };
 
 static const struct option old_options[] = {
-    {'f', 0, "inet", ARGUMENT_NONE, NULL, NULL, NULL, 0, 0, NULL},
-    {'f', 0, "inet6", ARGUMENT_NONE, NULL, NULL, NULL, 0, 0, NULL},
-    {'i', 'i', "interfaces", ARGUMENT_NONE, NULL, NULL, NULL, 0, 0, NULL},
-    {'a', 'a', "all", ARGUMENT_NONE, NULL, NULL, "everything", 0, 0, NULL},
-    {'e', 'e', "extend", ARGUMENT_NONE, NULL, NULL, NULL, 0, 0, NULL},
-    {'A', 'A', "protocol", ARGUMENT_REQUIRED, "FAMILY", NULL, NULL, 0, 0, NULL},
-    {'p', 'p', "programs", ARGUMENT_NONE, NULL, NULL, NULL, 0, 0, NULL},
-    {'n', 'n', "numeric", ARGUMENT_NONE, NULL, NULL, NULL, 0, 0, NULL},
-    {'h', 0, "numeric-hosts", ARGUMENT_NONE, NULL, NULL, NULL, 0, 0, NULL},
-    {'T', 'T', "notrim", ARGUMENT_NONE, NULL, NULL, NULL, 0, 0, NULL},
-    {'4', '4', NULL, ARGUMENT_NONE, NULL, NULL, NULL, 0, 0, NULL},
-    {'c', 'c', "continuous", ARGUMENT_INTERVAL, NULL, NULL, NULL, 0, 0, NULL},
+    LONG('f', "inet", 0, NULL),
+    LONG('f', "inet6", 0, NULL),
+    OPTION('i', "interfaces", 0, NULL),
+    OPTION('a', "all", 0, "everything"),
+    OPTION('e', "extend", 0, NULL),
+    OPTION('A', "protocol", 0, NULL, TAKES("FAMILY")),
+    OPTION('p', "programs", 0, NULL),
+    OPTION('n', "numeric", 0, NULL),
+    LONG('h', "numeric-hosts", 0, NULL),
+    OPTION('T', "notrim", 0, NULL),
+    OPTION('4', NULL, 0, NULL),
+    OPTION('c', "continuous", 0, NULL, .argument = ARGUMENT_INTERVAL),
 };
 
 /* As conntrack has them. */
 static const struct option word_options[] = {
-    {'L', 'L', "dump", ARGUMENT_WORD, "[TABLE]", "conntrack expect", "list", 0, 0, NULL},
-    {'n', 'n', "src-nat", ARGUMENT_WORD, NULL, NULL, NULL, 0, 0, NULL},
-    {'z', 'z', "zero", ARGUMENT_NONE, NULL, NULL, NULL, 0, 0, NULL},
+    OPTION('L', "dump", 0, "list", .argument = ARGUMENT_WORD, .metavar = "[TABLE]",
+           OF("conntrack expect")),
+    OPTION('n', "src-nat", 0, NULL, .argument = ARGUMENT_WORD),
+    OPTION('z', "zero", 0, NULL),
 };
 
 static const struct option new_options[] = {
-    {EXACT, 0, "exact", ARGUMENT_NONE, NULL, NULL, NULL, 0, 0, NULL},
-    {NO_HEADER, 0, "no-header", ARGUMENT_NONE, NULL, NULL, NULL, 0, 0, NULL},
-    {SORT, 0, "sort", ARGUMENT_REQUIRED, NULL, NULL, NULL, 0, 0, NULL},
-    {JSON, 0, "json", ARGUMENT_NONE, NULL, NULL, NULL, 0, 0, NULL},
+    LONG(EXACT, "exact", 0, NULL),
+    LONG(NO_HEADER, "no-header", 0, NULL),
+    LONG(SORT, "sort", 0, NULL, .argument = ARGUMENT_REQUIRED),
+    LONG(JSON, "json", 0, NULL),
 };
 
 static const struct option_table old_table = {.options = old_options, .count = COUNT(old_options)};
