@@ -10,7 +10,7 @@
  * The window is two sets. When the newer one holds WINDOW rows, it becomes the older one. So the
  * last WINDOW to 2 * WINDOW rows are remembered, more than two datagrams hold (32 KiB, 250 rows).
  */
-enum { WINDOW = 1024, WINDOW_BITS = 11 };
+enum { WINDOW = 1024, WINDOW_BITS = 11, FIRST_BITS = 9 /* one page: most listings are short */ };
 
 struct set {
     uint64_t *slots; /* keys; 0: free */
@@ -81,7 +81,7 @@ struct seen *seen_create(void)
         return NULL;
     hash_secret(secret);
     seen->factor = (secret[0] ^ UINT64_C(0x9e3779b97f4a7c15)) | 1;
-    if (set_init(&seen->newer, WINDOW_BITS) < 0) {
+    if (set_init(&seen->newer, FIRST_BITS) < 0) {
         seen_destroy(seen);
         return NULL;
     }
@@ -120,21 +120,24 @@ static int slide(struct seen *seen)
     return 0;
 }
 
+/* For one more key; returns 0 or -ENOMEM. */
+static int make_room(struct seen *seen)
+{
+    if (!seen->all && seen->newer.count == WINDOW)
+        return slide(seen);
+    return 2 * seen->newer.count > seen->newer.mask ? set_grow(&seen->newer) : 0;
+}
+
 int seen_before(struct seen *seen, uint64_t identity)
 {
     const uint64_t key = identity * seen->factor;
     uint64_t *slot;
 
-    if (seen->all && 2 * seen->newer.count > seen->newer.mask && set_grow(&seen->newer) < 0)
+    if (make_room(seen) < 0)
         return -ENOMEM;
     slot = set_find(&seen->newer, key);
     if (*slot || (seen->older.count && *set_find(&seen->older, key)))
         return 1;
-    if (!seen->all && seen->newer.count == WINDOW) {
-        if (slide(seen) < 0)
-            return -ENOMEM;
-        slot = set_find(&seen->newer, key);
-    }
     *slot = key;
     seen->newer.count++;
     return 0;
