@@ -179,6 +179,13 @@ static bool number_passes(const struct predicate *predicate, uint64_t number)
     }
 }
 
+/* Whether it compares a number that stands in the record: then no value need be made. */
+static bool compares_number(const struct predicate *predicate)
+{
+    return predicate->constant.type == VALUE_NUMBER && predicate->field->plain &&
+           predicate->field->member <= MEMBER_UINT64;
+}
+
 static bool passes(const struct predicate *predicate, const struct value *value);
 
 /* An element of a list as what it is compared by: an owner by pid or name, a flag by its name. */
@@ -269,7 +276,6 @@ static NOT_INLINE unsigned compared_by_value(const struct predicate *predicate,
     return decided(passes(predicate, &value));
 }
 
-/* A number that stands in the record is compared without a value being made. */
 static NOT_INLINE unsigned compared(const struct predicate *predicate, const struct view *view)
 {
     const struct field *field = predicate->field;
@@ -280,7 +286,7 @@ static NOT_INLINE unsigned compared(const struct predicate *predicate, const str
         return CAN_HOLD | CAN_FAIL;
     if (needed & ~view->record->has)
         return predicate->operation == PREDICATE_KNOWN ? CAN_FAIL : 0;
-    if (predicate->constant.type == VALUE_NUMBER && field->plain && field->member <= MEMBER_UINT64)
+    if (compares_number(predicate))
         return decided(number_passes(predicate, field_number(field, view->record)));
     return compared_by_value(predicate, view);
 }
@@ -332,20 +338,30 @@ static unsigned evaluate(const struct predicate *predicate, const struct view *v
     }
 }
 
+static NOT_INLINE unsigned outcome(const struct predicate *predicate, const struct record *record,
+                                   const struct context *context, struct needs known)
+{
+    return evaluate(predicate, &(struct view){record, context, known});
+}
+
 bool predicate_is_met(const struct predicate *predicate, const struct record *record,
                       const struct context *context)
 {
-    const struct view view = {record, context, {UINT64_MAX, context ? UINT64_MAX : 0}};
+    const struct needs known = {UINT64_MAX, context ? UINT64_MAX : 0};
+    const bool negated = predicate->operation == PREDICATE_NOT;
+    const struct predicate *only = negated ? predicate->parts : predicate;
 
-    return evaluate(predicate, &view) == CAN_HOLD;
+    /* the same in fewer steps, because most listings choose rows by one number, as by the state */
+    if (only && !only->next && only->field && compares_number(only) &&
+        !(only->field->needs.fields & ~record->has))
+        return number_passes(only, field_number(only->field, record)) != negated;
+    return outcome(predicate, record, context, known) == CAN_HOLD;
 }
 
 bool predicate_may_be_met(const struct predicate *predicate, const struct record *record,
                           const struct context *context, struct needs known)
 {
-    const struct view view = {record, context, known};
-
-    return !predicate || (evaluate(predicate, &view) & CAN_HOLD);
+    return !predicate || (outcome(predicate, record, context, known) & CAN_HOLD);
 }
 
 /* --- Questions about a predicate -------------------------------------------------------------- */
