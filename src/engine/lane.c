@@ -30,20 +30,21 @@ static void make_room(const struct lane *first, const struct lane *second)
         writer_flush(first->sink->writer);
 }
 
-/* Keeps a row that is not a repeat, or hands it to the sink. */
+/* Keeps a row, or hands it to the sink. */
 static int pass_on(struct lane *lane, const struct record *record, bool wait)
+{
+    return wait ? rows_add(lane->kept, record) : run_emit(lane->run, lane->sink, record);
+}
+
+/* The same with its counters as rates; the first pass has none. */
+static int pass_on_change(struct lane *lane, const struct record *record, bool wait)
 {
     struct run *run = lane->run;
     struct record change;
+    int error = delta_take(run->engine->delta, record, &change);
 
-    if (run->listing->delta) {
-        int error = delta_take(run->engine->delta, record, &change);
-        run->report->listed += run->silent;
-        if (error || run->silent)
-            return error;
-        record = &change;
-    }
-    return wait ? rows_add(lane->kept, record) : run_emit(run, lane->sink, record);
+    run->report->listed += run->silent;
+    return error || run->silent ? error : pass_on(lane, &change, wait);
 }
 
 static void count(struct lane *lane, const struct record *record)
@@ -163,7 +164,8 @@ int lane_take(const struct record *record, void *arg)
     if (result == 0 && !is_wanted(lane, record, wait))
         return 0;
     if (result == 0)
-        result = pass_on(lane, record, wait);
+        result = lane->run->listing->delta ? pass_on_change(lane, record, wait)
+                                           : pass_on(lane, record, wait);
     if (result == 0 && lane->run->owners_later && !lane->run->keep_all)
         result = walk_if_many_wait(first);
     if (result < 0)

@@ -120,12 +120,13 @@ static int slide(struct seen *seen)
     return 0;
 }
 
-/* For one more key; returns 0 or -ENOMEM. */
-static int make_room(struct seen *seen)
+/*
+ * For one more key, when half of the newer set is full; returns 0 or -ENOMEM. Within seen_before()
+ * it would cost each row the registers that it uses.
+ */
+static __attribute__((noinline)) int make_room(struct seen *seen)
 {
-    if (!seen->all && seen->newer.count == WINDOW)
-        return slide(seen);
-    return 2 * seen->newer.count > seen->newer.mask ? set_grow(&seen->newer) : 0;
+    return !seen->all && seen->newer.count >= WINDOW ? slide(seen) : set_grow(&seen->newer);
 }
 
 int seen_before(struct seen *seen, uint64_t identity)
@@ -133,7 +134,7 @@ int seen_before(struct seen *seen, uint64_t identity)
     const uint64_t key = identity * seen->factor;
     uint64_t *slot;
 
-    if (make_room(seen) < 0)
+    if (2 * seen->newer.count > seen->newer.mask && make_room(seen) < 0)
         return -ENOMEM;
     slot = set_find(&seen->newer, key);
     if (*slot || (seen->older.count && *set_find(&seen->older, key)))
