@@ -22,7 +22,7 @@
 
 struct attributes {
     const char *at;
-    size_t left; /* bytes */
+    ptrdiff_t left; /* bytes; below 0 where the last attribute is not padded */
 };
 
 struct attribute {
@@ -50,7 +50,7 @@ static inline const void *message_header(const struct nlmsghdr *message, size_t 
 
     if (message->nlmsg_len < before)
         return NULL;
-    *attributes = (struct attributes){start + before, message->nlmsg_len - before};
+    *attributes = (struct attributes){start + before, (ptrdiff_t)(message->nlmsg_len - before)};
     return start + NLMSG_HDRLEN;
 }
 
@@ -60,9 +60,9 @@ static inline bool attributes_next(struct decoding *decoding, struct attributes 
 {
     const char *at = attributes->at;
     struct nlattr header;
-    size_t taken;
+    ptrdiff_t taken;
 
-    if (attributes->left < sizeof header) {
+    if (attributes->left < (ptrdiff_t)sizeof header) {
         decoding->malformed |= attributes->left > 0;
         return false;
     }
@@ -70,20 +70,20 @@ static inline bool attributes_next(struct decoding *decoding, struct attributes 
     attribute->type = header.nla_type & (unsigned)NLA_TYPE_MASK;
     attribute->content.data = at + sizeof header; /* NLA_HDRLEN: it is aligned */
     attribute->content.length = header.nla_len - sizeof header;
-    if (attribute->content.length > attributes->left - sizeof header) { /* or is below 0 */
+    if (header.nla_len < sizeof header || header.nla_len > attributes->left) {
         decoding->malformed = true;
         return false;
     }
-    taken = (header.nla_len + (size_t)NLA_ALIGNTO - 1) & ~((size_t)NLA_ALIGNTO - 1);
+    taken = NLA_ALIGN(header.nla_len);
     attributes->at = at + taken;
-    attributes->left = taken < attributes->left ? attributes->left - taken : 0;
+    attributes->left -= taken;
     return true;
 }
 
 /* What is nested in one. */
 static inline struct attributes attribute_nested(struct text content)
 {
-    return (struct attributes){content.data, content.length};
+    return (struct attributes){content.data, (ptrdiff_t)content.length};
 }
 
 /* --- Content: each says whether the attribute is long enough ---------------------------------- */

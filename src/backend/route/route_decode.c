@@ -145,8 +145,8 @@ static bool cut_nexthop(struct text *nexthops, struct rtnexthop *header,
     memcpy(header, nexthops->data, sizeof *header);
     if (header->rtnh_len < sizeof *header || header->rtnh_len > nexthops->length)
         return false;
-    *attributes =
-        (struct attributes){nexthops->data + sizeof *header, header->rtnh_len - sizeof *header};
+    *attributes = attribute_nested(
+        (struct text){nexthops->data + sizeof *header, header->rtnh_len - sizeof *header});
     taken = ((size_t)header->rtnh_len + RTNH_ALIGNTO - 1) & ~((size_t)RTNH_ALIGNTO - 1);
     taken = taken < nexthops->length ? taken : nexthops->length;
     *nexthops = (struct text){nexthops->data + taken, nexthops->length - taken};

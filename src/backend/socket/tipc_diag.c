@@ -67,7 +67,7 @@ static const struct target members[] = {
 
 static bool take_socket(struct decoding *decoding, struct attributes nested, void *member)
 {
-    *(struct text *)member = (struct text){nested.at, nested.left};
+    *(struct text *)member = (struct text){nested.at, (size_t)nested.left};
     attributes_decode(decoding, nested, (struct targets)TARGETS(members));
     return true;
 }
