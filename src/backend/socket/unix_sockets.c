@@ -22,10 +22,16 @@
 /* Bytes that are kept of a line; the kernel's longest, numbers and name, have less than 200. */
 enum { LINE_MAX_KEPT = 512 };
 
-/* A socket, or a connection that waits to be accepted. */
+/*
+ * A socket, or a connection that waits to be accepted. Because the whole table is kept, it has only
+ * those members of a struct socket_record that unix sockets can fill.
+ */
 struct unix_socket {
-    uint64_t has, identity;
-    struct socket_record sock;
+    uint64_t has, identity, inode;
+    struct text path, memory, waiting_inodes;
+    uint32_t recv_q, send_q, uid, refcount, flags, peer, file_inode, file_device;
+    uint16_t type;
+    uint8_t state, unix_state, shutdown;
     uint32_t waiting; /* a listener's connections to be accepted, less those found in the file */
     bool repeated;    /* by netlink: not to be handed on */
     bool in_file;
@@ -86,19 +92,32 @@ static int texts_add(struct texts *texts, const char *data, size_t length)
 
 static struct unix_socket *list_add(struct socket_list *list, const struct record *record)
 {
-    struct unix_socket *added,
-        *items = array_with_room(list->items, &list->capacity, list->count + 1, sizeof *items);
+    const struct socket_record *sock = &record->socket;
+    struct unix_socket *items =
+        array_with_room(list->items, &list->capacity, list->count + 1, sizeof *items);
 
     if (!items)
         return NULL;
     list->items = items;
-    added = &items[list->count++];
-    added->has = record->has;
-    added->identity = record->identity;
-    added->sock = record->socket;
-    added->waiting = 0;
-    added->repeated = added->in_file = false;
-    return added;
+    items[list->count] = (struct unix_socket){.has = record->has,
+                                              .identity = record->identity,
+                                              .inode = sock->inode,
+                                              .path = sock->path,
+                                              .memory = sock->memory,
+                                              .waiting_inodes = sock->waiting,
+                                              .recv_q = sock->recv_q,
+                                              .send_q = sock->send_q,
+                                              .uid = sock->uid,
+                                              .refcount = sock->refcount,
+                                              .flags = sock->flags,
+                                              .peer = sock->peer,
+                                              .file_inode = sock->file_inode,
+                                              .file_device = sock->file_device,
+                                              .type = sock->type,
+                                              .state = sock->state,
+                                              .unix_state = sock->unix_state,
+                                              .shutdown = sock->shutdown};
+    return &items[list->count++];
 }
 
 /* --- What netlink says ------------------------------------------------------------------------ */
@@ -108,13 +127,12 @@ static struct unix_socket *list_add(struct socket_list *list, const struct recor
 
 static int keep_texts(struct texts *texts, const struct unix_socket *socket)
 {
-    const struct socket_record *sock = &socket->sock;
-    int error = texts_add(texts, sock->path.data, sock->path.length);
+    int error = texts_add(texts, socket->path.data, socket->path.length);
 
     if (!error && (socket->has & SOCKET_MEMORY))
-        error = texts_add(texts, sock->memory.data, sock->memory.length);
+        error = texts_add(texts, socket->memory.data, socket->memory.length);
     if (!error && (socket->has & SOCKET_ICONS))
-        error = texts_add(texts, sock->waiting.data, sock->waiting.length);
+        error = texts_add(texts, socket->waiting_inodes.data, socket->waiting_inodes.length);
     return error;
 }
 
@@ -128,9 +146,9 @@ static const char *borrow(struct text *text, const char *at)
 static const char *borrow_further(struct unix_socket *socket, const char *at)
 {
     if (socket->has & SOCKET_MEMORY)
-        at = borrow(&socket->sock.memory, at);
+        at = borrow(&socket->memory, at);
     if (socket->has & SOCKET_ICONS)
-        at = borrow(&socket->sock.waiting, at);
+        at = borrow(&socket->waiting_inodes, at);
     return at;
 }
 
@@ -171,10 +189,10 @@ static int index_by_inode(struct reading *reading)
     reading->by_inode = by_inode;
     for (size_t i = 0; i < sockets->count; i++) {
         struct unix_socket *socket = &sockets->items[i];
-        text = borrow(&socket->sock.path, text);
+        text = borrow(&socket->path, text);
         if (socket->has & FURTHER_TEXTS)
             text = borrow_further(socket, text);
-        by_inode[i] = (struct socket_of_inode){socket->sock.inode, socket};
+        by_inode[i] = (struct socket_of_inode){socket->inode, socket};
     }
     qsort(by_inode, sockets->count, sizeof *by_inode, compare_inodes);
     for (size_t i = 1; i < sockets->count; i++)
@@ -200,8 +218,8 @@ static int compare_shown(const char *a, const char *b, size_t length)
 /* One name can be that of several listeners if they are of different types. */
 static int compare_listeners(const void *a, const void *b)
 {
-    const struct socket_record *x = &((const struct listener *)a)->socket->sock;
-    const struct socket_record *y = &((const struct listener *)b)->socket->sock;
+    const struct unix_socket *x = ((const struct listener *)a)->socket;
+    const struct unix_socket *y = ((const struct listener *)b)->socket;
 
     if (x->type != y->type)
         return x->type < y->type ? -1 : 1;
@@ -219,7 +237,7 @@ static int index_listeners(struct reading *reading)
         return -ENOMEM;
     for (size_t i = 0; i < reading->sockets.count; i++) {
         struct unix_socket *socket = &reading->sockets.items[i];
-        if (socket->sock.state == TCP_LISTEN && socket->sock.path.length && socket->waiting &&
+        if (socket->state == TCP_LISTEN && socket->path.length && socket->waiting &&
             !socket->repeated)
             listeners[count++].socket = socket;
     }
@@ -255,10 +273,10 @@ static bool is_name_at(const struct text *name, const char *text, const char *en
 }
 
 /* A socket that listens or is connected is so in both; else it changed, or the row is forged. */
-static bool agrees(const struct socket_record *sock, const struct socket_record *row)
+static bool agrees(const struct unix_socket *socket, const struct socket_record *row)
 {
-    return row->type == sock->type && row->unix_state == sock->unix_state &&
-           row->flags == sock->flags;
+    return row->type == socket->type && row->unix_state == socket->unix_state &&
+           row->flags == socket->flags;
 }
 
 /* Of the sockets with this inode, of which there is one: the place of the first. */
@@ -282,8 +300,8 @@ static void add_row(struct unix_socket *socket, uint32_t refcount)
     if (!socket->in_file) {
         socket->in_file = true;
         socket->has |= SOCKET_REFCOUNT;
-        socket->sock.refcount = refcount;
-    } else if (socket->sock.refcount != refcount) {
+        socket->refcount = refcount;
+    } else if (socket->refcount != refcount) {
         socket->has &= ~SOCKET_REFCOUNT;
     }
 }
@@ -294,10 +312,10 @@ static void take_socket(struct reading *reading, const struct socket_record *row
 
     for (; i < reading->sockets.count && reading->by_inode[i].inode == row->inode; i++) {
         struct unix_socket *socket = reading->by_inode[i].socket;
-        if (socket->repeated || !is_name_at(&socket->sock.path, row->path.data, reading->end))
+        if (socket->repeated || !is_name_at(&socket->path, row->path.data, reading->end))
             continue;
-        reading->name_end = row->path.data + socket->sock.path.length;
-        if (agrees(&socket->sock, row))
+        reading->name_end = row->path.data + socket->path.length;
+        if (agrees(socket, row))
             add_row(socket, row->refcount);
         return;
     }
@@ -307,7 +325,7 @@ static void take_socket(struct reading *reading, const struct socket_record *row
 static struct unix_socket *find_listener(const struct reading *reading, struct text name,
                                          uint16_t type)
 {
-    struct unix_socket like = {.sock = {.type = type, .path = name}};
+    struct unix_socket like = {.type = type, .path = name};
     const struct listener key = {.socket = &like};
     struct listener *listeners = reading->listeners;
     size_t from = 0, to = reading->listener_count, *next;
@@ -358,7 +376,7 @@ static int add_pending(struct reading *reading, const struct record *row,
 
     if (!pending)
         return -ENOMEM;
-    pending->sock.path = listener ? listener->sock.path : (struct text){.length = 0};
+    pending->path = listener ? listener->path : (struct text){.length = 0};
     if (listener && pending->identity)
         pending->identity += listener->identity * UINT64_C(0x9e3779b97f4a7c15);
     return 0;
@@ -441,7 +459,23 @@ static int hand_on(const struct socket_list *list, record_fn fn, void *arg)
         const struct record record = {.kind = &kind_socket,
                                       .has = socket->has,
                                       .identity = socket->identity,
-                                      .socket = socket->sock};
+                                      .socket = {.family = AF_UNIX,
+                                                 .state = socket->state,
+                                                 .shutdown = socket->shutdown,
+                                                 .type = socket->type,
+                                                 .recv_q = socket->recv_q,
+                                                 .send_q = socket->send_q,
+                                                 .uid = socket->uid,
+                                                 .refcount = socket->refcount,
+                                                 .inode = socket->inode,
+                                                 .memory = socket->memory,
+                                                 .unix_state = socket->unix_state,
+                                                 .flags = socket->flags,
+                                                 .path = socket->path,
+                                                 .peer = socket->peer,
+                                                 .file_inode = socket->file_inode,
+                                                 .file_device = socket->file_device,
+                                                 .waiting = socket->waiting_inodes}};
         if (!socket->repeated)
             result = fn(&record, arg);
     }
