@@ -143,15 +143,18 @@ static bool take_bbr(struct text content, void *sock)
 /* Bit fields: on machines that store the high byte first, the first one is the highest bit. */
 static bool take_options(struct text content, void *member)
 {
-    const bool low_first = __BYTE_ORDER == __LITTLE_ENDIAN;
     uint8_t bytes[2];
-    uint16_t options = 0;
+    uint16_t options;
 
     if (!attribute_bytes(content, bytes, sizeof bytes))
         return false;
-    for (unsigned i = 0; i < 8 * sizeof bytes; i++)
-        if (bytes[i / 8] & (low_first ? 1 << i % 8 : 0x80 >> i % 8))
-            options |= (uint16_t)(1u << i);
+    options = (uint16_t)(bytes[0] | bytes[1] << 8);
+    if (__BYTE_ORDER != __LITTLE_ENDIAN) {
+        options = 0;
+        for (unsigned i = 0; i < 8 * sizeof bytes; i++)
+            if (bytes[i / 8] & 0x80 >> i % 8)
+                options |= (uint16_t)(1u << i);
+    }
     *(uint16_t *)member = options;
     return true;
 }
