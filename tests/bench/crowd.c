@@ -4,7 +4,8 @@
  *   crowd tcp|udp|unix COUNT [PROCESSES]
  *
  * TCP sockets are both ends of connections over loopback, plus one listener a process; a process
- * has a listener address of its own and connects from many, so that ports do not run out.
+ * has a listener address of its own and connects from many, so that ports do not run out. One
+ * connection of each process comes from port 443, for filters that find little.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -19,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PORT = 7000, PORTS_EACH = 20000, PROCESSES_MAX = 100, FILES_SPARE = 64 };
+enum { PORT = 7000, RARE_PORT = 443, PORTS_EACH = 20000, PROCESSES_MAX = 100, FILES_SPARE = 64 };
 
 static _Noreturn void die(const char *what)
 {
@@ -62,7 +63,7 @@ static void reset_on_close(int fd)
 static void open_connection(int listener, const struct sockaddr_in *to, unsigned process,
                             unsigned number)
 {
-    struct sockaddr_in from = loopback(process, 256 + number / PORTS_EACH, 0);
+    struct sockaddr_in from = loopback(process, 256 + number / PORTS_EACH, number ? 0 : RARE_PORT);
     const int on = 1;
     int fd = open_socket(AF_INET, SOCK_STREAM);
     int accepted = -1;

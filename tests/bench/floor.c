@@ -2,7 +2,11 @@
  * The floor of a listing: asks the kernel the same as fastnet does, receives the answer and counts
  * its messages. What fastnet takes longer than this is what decoding and printing cost.
  *
- *   floor tcp|udp [STATES]    both families; STATES is a mask of (1 << TCP_*), all by default
+ *   floor tcp|udp [STATES [EXTENSIONS [PORT]]]
+ *                             both families; STATES is a mask of (1 << TCP_*), all by default,
+ *                             EXTENSIONS one of (1 << (INET_DIAG_* - 1)); PORT is the remote one
+ *                             of the sockets that the kernel does not leave out
+ *   floor unix_diag           netlink alone
  *   floor unix                /proc/net/unix, too, which has what netlink does not tell
  *   floor flows               the connection tracking table
  *   floor arp                 IPv4 neighbours, then the addresses that are answered for
@@ -24,6 +28,7 @@
 #include <linux/sock_diag.h>
 #include <linux/unix_diag.h>
 #include <netinet/in.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,8 +78,30 @@ static struct nlmsghdr *request_header(char *place)
     return request;
 }
 
+/* What is asked for of TCP and UDP. */
+struct wanted {
+    uint32_t states;
+    uint8_t extensions;
+    uint16_t port; /* 0: any */
+};
+
+/* Two tests, as fastnet makes them. The program fails four bytes behind its end. */
+static void put_port(struct nlmsghdr *request, uint16_t port)
+{
+    enum { TEST_SIZE = 2 * sizeof(struct inet_diag_bc_op) };
+    const struct inet_diag_bc_op program[] = {
+        {.code = INET_DIAG_BC_D_GE, .yes = TEST_SIZE, .no = 2 * TEST_SIZE + 4},
+        {.no = port},
+        {.code = INET_DIAG_BC_D_LE, .yes = TEST_SIZE, .no = TEST_SIZE + 4},
+        {.no = port},
+    };
+
+    if (port)
+        mnl_attr_put(request, INET_DIAG_REQ_BYTECODE, sizeof program, program);
+}
+
 /* TCP of both families by the request that is older than sock_diag: one walk of the table. */
-static int dump_tcp(const struct mnl_socket *netlink, uint32_t states, size_t *rows)
+static int dump_tcp(const struct mnl_socket *netlink, const struct wanted *wanted, size_t *rows)
 {
     char place[REQUEST_SIZE];
     struct nlmsghdr *request = request_header(place);
@@ -82,11 +109,13 @@ static int dump_tcp(const struct mnl_socket *netlink, uint32_t states, size_t *r
 
     request->nlmsg_type = TCPDIAG_GETSOCK;
     body->idiag_family = AF_INET;
-    body->idiag_states = states;
+    body->idiag_states = wanted->states;
+    body->idiag_ext = wanted->extensions;
+    put_port(request, wanted->port);
     return dump(netlink, request, rows);
 }
 
-static int dump_udp(const struct mnl_socket *netlink, uint32_t states, size_t *rows)
+static int dump_udp(const struct mnl_socket *netlink, const struct wanted *wanted, size_t *rows)
 {
     static const uint8_t families[] = {AF_INET, AF_INET6};
     char place[REQUEST_SIZE];
@@ -97,7 +126,9 @@ static int dump_udp(const struct mnl_socket *netlink, uint32_t states, size_t *r
         struct inet_diag_req_v2 *body = mnl_nlmsg_put_extra_header(request, sizeof *body);
         body->sdiag_family = families[i];
         body->sdiag_protocol = IPPROTO_UDP;
-        body->idiag_states = states;
+        body->idiag_states = wanted->states;
+        body->idiag_ext = wanted->extensions;
+        put_port(request, wanted->port);
         result = dump(netlink, request, rows);
     }
     return result;
@@ -122,13 +153,11 @@ static int dump_unix(const struct mnl_socket *netlink, size_t *rows)
     char place[REQUEST_SIZE];
     struct nlmsghdr *request = request_header(place);
     struct unix_diag_req *body = mnl_nlmsg_put_extra_header(request, sizeof *body);
-    int result;
 
     body->sdiag_family = AF_UNIX;
     body->udiag_states = UINT32_MAX;
     body->udiag_show = UDIAG_SHOW_NAME | UDIAG_SHOW_RQLEN;
-    result = floor_of_file("/proc/net/unix", rows);
-    return result ? result : dump(netlink, request, rows);
+    return dump(netlink, request, rows);
 }
 
 static int dump_flows(const struct mnl_socket *netlink, size_t *rows)
@@ -199,7 +228,7 @@ static int protocol_of(const char *what)
     return NETLINK_SOCK_DIAG;
 }
 
-static int floor_of_netlink(const char *what, uint32_t states, size_t *rows)
+static int floor_of_netlink(const char *what, const struct wanted *wanted, size_t *rows)
 {
     struct mnl_socket *netlink = mnl_socket_open(protocol_of(what));
     int on = 1;
@@ -219,12 +248,12 @@ static int floor_of_netlink(const char *what, uint32_t states, size_t *rows)
         result = dump_routes(netlink, what[6] == '6' ? AF_INET6 : AF_INET, rows);
     else if (strcmp(what, "interfaces") == 0)
         result = dump_interfaces(netlink, rows);
-    else if (strcmp(what, "unix") == 0)
+    else if (strncmp(what, "unix", 4) == 0)
         result = dump_unix(netlink, rows);
     else if (strcmp(what, "udp") == 0)
-        result = dump_udp(netlink, states, rows);
+        result = dump_udp(netlink, wanted, rows);
     else
-        result = dump_tcp(netlink, states, rows);
+        result = dump_tcp(netlink, wanted, rows);
     mnl_socket_close(netlink);
     return result;
 }
@@ -232,15 +261,21 @@ static int floor_of_netlink(const char *what, uint32_t states, size_t *rows)
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "tcp";
-    uint32_t states = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 0) : ALL_STATES;
+    const struct wanted wanted = {
+        .states = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 0) : ALL_STATES,
+        .extensions = argc > 3 ? (uint8_t)strtoul(argv[3], NULL, 0) : 0,
+        .port = argc > 4 ? (uint16_t)strtoul(argv[4], NULL, 0) : 0,
+    };
+    const bool is_read = strcmp(what, "read") == 0;
     size_t rows = 0;
     int result = 0;
 
-    if (strcmp(what, "read") == 0)
-        for (int i = 2; i < argc && result == 0; i++)
-            result = floor_of_file(argv[i], &rows);
-    else
-        result = floor_of_netlink(what, states, &rows);
+    if (strcmp(what, "unix") == 0)
+        result = floor_of_file("/proc/net/unix", &rows);
+    for (int i = 2; i < argc && result == 0 && is_read; i++)
+        result = floor_of_file(argv[i], &rows);
+    if (result == 0 && !is_read)
+        result = floor_of_netlink(what, &wanted, &rows);
     if (result < 0) {
         fprintf(stderr, "floor: %s\n", strerror(-result));
         return EXIT_FAILURE;
