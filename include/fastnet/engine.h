@@ -25,6 +25,7 @@ struct listing_table {
     unsigned section; /* below LISTING_SECTIONS_MAX; tables of one section follow each other */
     const struct predicate *where; /* its rows that are part of this listing; needs no lookups */
     const char *missing;           /* message if it is missing; NULL: none */
+    bool unnamed; /* one of all that there are: nobody needs to know which fields it lacks */
     enum if_missing if_missing;
 };
 

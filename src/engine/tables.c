@@ -426,16 +426,17 @@ static void put_answer(char *reason, size_t size, const struct table *table,
  * Reports why backends other than had_it (NULL: no backend had the table) did not answer, if that
  * was a fault or left values unknown. Backends that were not asked are not at fault.
  */
-static void report_fallback(struct run *run, const struct table *table,
+static void report_fallback(struct run *run, const struct listing_table *listed,
                             const struct answers *answers, size_t tried,
                             const struct backend *had_it)
 {
+    const struct table *table = listed->table;
     char reason[sizeof run->failures->reason];
 
     for (size_t i = 0; tried && i < answers->count; i++) {
         const struct backend *this = answers->asked[i];
         const bool fault = i < tried && is_fault(table, answers, i);
-        const bool unknown = missed(run, table, this, had_it) != 0;
+        const bool unknown = missed(run, table, this, had_it) && !listed->unnamed;
         if (!fault && !unknown)
             continue;
         if (i < tried)
@@ -486,14 +487,14 @@ static void run_table(struct run *run, const struct listing_table *table)
     if (run->stopped)
         return;
     if (i < answers.count) {
-        report_fallback(run, table->table, &answers, i, answers.asked[i]);
+        report_fallback(run, table, &answers, i, answers.asked[i]);
         if (run->listing->where)
             report_untold(run, table->table, answers.asked[i], run->listing->where,
                           lacking(table->table, answers.asked[i]));
         return;
     }
     if (i)
-        report_fallback(run, table->table, &answers, i - 1, NULL);
+        report_fallback(run, table, &answers, i - 1, NULL);
     report_failure(run, table, &answers);
 }
 

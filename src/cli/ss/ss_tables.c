@@ -119,6 +119,7 @@ static void add_table(struct ss_tables *tables, const struct source *source,
         .table = table,
         .where = where,
         .missing = named ? source->missing : NULL,
+        .unnamed = !named,
         .if_missing = named ? MISSING_COSTS_STATUS : MISSING_IS_NOTED,
     };
 }
