@@ -49,7 +49,7 @@ static struct decoded decode(struct wire *wire, const struct table *table)
     assert_non_null(decoded.message);
     memcpy(decoded.message, header, header->nlmsg_len);
     memset(&decoded.record, 0xa5, sizeof decoded.record);
-    decoded.result = sock_diag_decode_inet(decoded.message, table, &decoded.record);
+    decoded.result = sock_diag_decode_inet(decoded.message, table, UINT64_MAX, &decoded.record);
     return decoded;
 }
 
@@ -99,6 +99,22 @@ static void numbers_are_taken_as_they_are(void **state)
     assert_int_equal(sock->class_id, 0x10001);
     assert_true(sock->cgroup == cgroup);
     finish(&decoded);
+}
+
+static void attributes_that_nobody_needs_are_not_looked_at(void **state)
+{
+    struct record record;
+    struct wire wire;
+
+    (void)state;
+    begin(&wire, TCP_ESTABLISHED);
+    put_u32(&wire, INET_DIAG_MARK, 7);
+    assert_int_equal(sock_diag_decode_inet(wire_last(&wire), &table_tcp,
+                                           SOCKET_STATE | SOCKET_BACKLOG | SOCKET_PATH, &record),
+                     0);
+    assert_int_equal(record.has, ALWAYS);
+    assert_int_equal(sock_diag_decode_inet(wire_last(&wire), &table_tcp, SOCKET_MARK, &record), 0);
+    assert_int_equal(record.has, ALWAYS | SOCKET_MARK);
 }
 
 static void options_are_bits_in_the_order_of_the_struct(void **state)
@@ -496,6 +512,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_are_taken_as_they_are),
+        cmocka_unit_test(attributes_that_nobody_needs_are_not_looked_at),
         cmocka_unit_test(options_are_bits_in_the_order_of_the_struct),
         cmocka_unit_test(structs_and_lists_are_borrowed_whole),
         cmocka_unit_test(the_algorithms_name_ends_at_its_nul),

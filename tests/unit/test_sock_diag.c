@@ -38,7 +38,7 @@ static int decode_last(struct wire *wire, const struct table *table, struct reco
     memcpy(exact, header, header->nlmsg_len);
     memset(record, 0xa5, sizeof *record);
     result = table->family == AF_UNIX ? sock_diag_decode_unix(exact, record)
-                                      : sock_diag_decode_inet(exact, table, record);
+                                      : sock_diag_decode_inet(exact, table, UINT64_MAX, record);
     if (result == 0 && record->has & SOCKET_PATH)
         record->socket.path.data = NULL; /* it died with the message */
     free(exact);
@@ -500,14 +500,14 @@ static void cut_message(const struct nlmsghdr *message, const struct table *tabl
     bool is_unix = table->family == AF_UNIX;
 
     assert_int_equal(is_unix ? sock_diag_decode_unix(message, &whole)
-                             : sock_diag_decode_inet(message, table, &whole),
+                             : sock_diag_decode_inet(message, table, UINT64_MAX, &whole),
                      0);
     for (uint32_t length = sizeof *message; length < message->nlmsg_len; length++) {
         struct nlmsghdr *cut = malloc(length);
         memcpy(cut, message, length);
         cut->nlmsg_len = length;
         int result = is_unix ? sock_diag_decode_unix(cut, &record)
-                             : sock_diag_decode_inet(cut, table, &record);
+                             : sock_diag_decode_inet(cut, table, UINT64_MAX, &record);
         if (result == 0)
             assert_true(claims_no_more(&record, &whole));
         else

@@ -12,9 +12,10 @@ struct line;
  * Fill the record from one message of a dump; unknown attributes and ones of unknown length are
  * skipped. Return 0, or -EBADMSG when the message is too short, of another family, or its
  * attributes do not end where it does. Texts are borrowed from the message. A message about a TIPC
- * socket may hold none: DIAG_NO_ROW.
+ * socket may hold none: DIAG_NO_ROW. needs: fields that will be used; if no attribute of a socket
+ * of IP has one of them, the attributes are not looked at.
  */
-int sock_diag_decode_inet(const struct nlmsghdr *message, const struct table *table,
+int sock_diag_decode_inet(const struct nlmsghdr *message, const struct table *table, uint64_t needs,
                           struct record *record);
 int sock_diag_decode_unix(const struct nlmsghdr *message, struct record *record);
 int sock_diag_decode_packet(const struct nlmsghdr *message, struct record *record);

@@ -151,7 +151,7 @@ static int take_socket(struct reading *reading, const struct nlmsghdr *message)
     if ((header->idiag_family == AF_INET || header->idiag_family == AF_INET6) &&
         family != AF_UNSPEC && family != header->idiag_family)
         return 0; /* of another table */
-    if (sock_diag_decode_inet(message, query->table, &record) < 0)
+    if (sock_diag_decode_inet(message, query->table, query->needs, &record) < 0)
         return skip_malformed(reading);
     sock_diag_bring_message(query, message, &record);
     return reading->fn(&record, reading->arg);

@@ -55,12 +55,15 @@ const struct table table_sctp = TABLE("sctp", AF_INET, IPPROTO_SCTP);
 const struct table table_sctp6 = TABLE("sctp6", AF_INET6, IPPROTO_SCTP);
 /* clang-format on */
 
+/* In the header of a message; the rest comes in attributes. */
+#define FIELDS_OF_HEADER                                                                           \
+    (SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_UID | SOCKET_INODE | SOCKET_TIMER |  \
+     SOCKET_TIMER_COUNT | SOCKET_INTERFACE | SOCKET_COOKIE)
 /* Of every protocol. */
 #define FIELDS_IP                                                                                  \
-    (SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_UID | SOCKET_INODE | SOCKET_TIMER |  \
-     SOCKET_INTERFACE | SOCKET_COOKIE | SOCKET_MEMORY | SOCKET_CGROUP | SOCKET_SHUTDOWN |          \
-     SOCKET_STORAGES | SOCKET_TOS | SOCKET_TCLASS | SOCKET_CLASS_ID | SOCKET_MARK |                \
-     SOCKET_V6ONLY | SOCKET_OPTIONS | SOCKET_TIMER_COUNT | SOCKET_MESSAGE)
+    (FIELDS_OF_HEADER | SOCKET_MEMORY | SOCKET_CGROUP | SOCKET_SHUTDOWN | SOCKET_STORAGES |        \
+     SOCKET_TOS | SOCKET_TCLASS | SOCKET_CLASS_ID | SOCKET_MARK | SOCKET_V6ONLY | SOCKET_OPTIONS | \
+     SOCKET_MESSAGE)
 /* Of those that may have connections, and of those that TCP counts or that cannot be counted. */
 #define FIELDS_STREAM  (FIELDS_IP | SOCKET_CONGESTION)
 #define FIELDS_COUNTED (SOCKET_RETRANSMITS | SOCKET_PROBES)
@@ -250,7 +253,15 @@ static void identify_association(struct record *record)
     record->has &= ~SOCKET_COOKIE;
 }
 
-int sock_diag_decode_inet(const struct nlmsghdr *message, const struct table *table,
+/* Attributes come whether somebody needs them or not, and a listing has many rows. */
+static bool needs_attributes(const struct table *table, uint64_t needs)
+{
+    if (table->protocol == PROTOCOL_MPTCP || table->protocol == IPPROTO_SCTP)
+        return true; /* is_of_protocol(), identify_association() */
+    return needs & inet_diag_fields(table) & ~(FIELDS_OF_HEADER | SOCKET_BACKLOG | SOCKET_MESSAGE);
+}
+
+int sock_diag_decode_inet(const struct nlmsghdr *message, const struct table *table, uint64_t needs,
                           struct record *record)
 {
     struct socket_record *sock = &record->socket;
@@ -264,12 +275,11 @@ int sock_diag_decode_inet(const struct nlmsghdr *message, const struct table *ta
     record->identity = (uint64_t)header->id.idiag_cookie[1] << 32 | header->id.idiag_cookie[0];
     sock->protocol = table->protocol;
     decode_header(header, sock);
-    attributes_decode(&decoding, attributes, (struct targets)TARGETS(inet_targets));
+    if (needs_attributes(table, needs))
+        attributes_decode(&decoding, attributes, (struct targets)TARGETS(inet_targets));
     if (decoding.malformed)
         return -EBADMSG;
-    record->has = complete(sock, decoding.has | SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES |
-                                     SOCKET_UID | SOCKET_INODE | SOCKET_TIMER | SOCKET_TIMER_COUNT |
-                                     SOCKET_INTERFACE | SOCKET_COOKIE);
+    record->has = complete(sock, decoding.has | FIELDS_OF_HEADER);
     record->has &= inet_diag_fields(table);
     if (record->has & SOCKET_PEERS)
         identify_association(record);
@@ -304,7 +314,7 @@ static int take_inet(const struct nlmsghdr *message, void *arg)
 
     if (message->nlmsg_type != SOCK_DIAG_BY_FAMILY && message->nlmsg_type != TCPDIAG_GETSOCK)
         return 0;
-    if (sock_diag_decode_inet(message, query->table, &record) < 0)
+    if (sock_diag_decode_inet(message, query->table, query->needs, &record) < 0)
         return report_malformed(query);
     if (!is_of_protocol(&record.socket))
         return -ENOENT;

@@ -206,7 +206,7 @@ static int take_event(const struct nlmsghdr *message, void *arg)
     if (message->nlmsg_type != SOCK_DIAG_BY_FAMILY)
         return 0;
     table = table_of(message);
-    if (!table || sock_diag_decode_inet(message, table, &record) < 0)
+    if (!table || sock_diag_decode_inet(message, table, UINT64_MAX, &record) < 0)
         return report_malformed(reading->query);
     complete(reading, &record);
     return reading->fn(&record, reading->arg);
