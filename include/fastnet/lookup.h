@@ -176,6 +176,11 @@ struct senders;
 struct senders *senders_create(const char *proc_root);
 void senders_destroy(struct senders *senders);
 const char *senders_name(struct senders *senders, uint32_t port);
+/*
+ * The process whose number the port is: the kernel gives a process its own number as its first
+ * port, of any netlink protocol. Valid until the next call. NULL when there is no such process.
+ */
+const char *senders_process(struct senders *senders, uint32_t port);
 
 /*
  * Control groups (cgroups(7), version 2). Finds the id of a group by its directory, or by the path

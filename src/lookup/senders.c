@@ -25,6 +25,7 @@ struct senders {
     bool named;
     uint32_t port;
     struct process process; /* its name */
+    struct process latest;  /* what senders_process() returned */
 };
 
 struct senders *senders_create(const char *proc_root)
@@ -162,4 +163,17 @@ const char *senders_name(struct senders *senders, uint32_t port)
         senders->port = port;
     }
     return senders->named ? senders->process.name : NULL;
+}
+
+const char *senders_process(struct senders *senders, uint32_t port)
+{
+    struct proc_tree tree;
+    int error;
+
+    if (port == 0 || port > INT_MAX || proc_tree_init(&tree, senders->proc_root) < 0)
+        return NULL;
+    senders->latest = (struct process){.pid = (pid_t)port};
+    error = process_read_names(&tree, &senders->latest, false);
+    proc_tree_finish(&tree);
+    return !error && senders->latest.name[0] ? senders->latest.name : NULL;
 }

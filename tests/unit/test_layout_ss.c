@@ -6,6 +6,10 @@
 
 #include <cmocka.h>
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
 #include "ss_rows.h"
 
 static const struct ss_layout plain = {.state = true, .queues = true, .numeric = true};
@@ -53,6 +57,122 @@ static void a_socket_for_both_families_is_bound_to_a_star(void **state)
     assert_string_equal(ss_written(&narrow, &record), "           [::]:22               [::]:*\n");
 }
 
+/* --- Other families --------------------------------------------------------------------------- */
+
+static void a_unix_socket_has_its_name_and_inodes(void **state)
+{
+    struct record record = other_row(AF_UNIX, SOCK_SEQPACKET);
+    const struct ss_layout named = {.netid = true, .state = true};
+
+    (void)state;
+    assert_string_equal(ss_written(&named, &record),
+                        "u_seq UNCONN                   * 12345               * 0\n");
+    record.socket.path = (struct text){"\0a b\033", 5};
+    record.socket.peer = 7;
+    record.socket.state = TCP_LISTEN;
+    assert_string_equal(ss_written(&named, &record),
+                        "u_seq LISTEN            @a b\\x1b 12345               * 7\n");
+}
+
+static void a_packet_socket_has_its_protocol_and_device(void **state)
+{
+    const struct ss_layout named = {.netid = true, .state = true};
+    struct record record = other_row(AF_PACKET, SOCK_RAW);
+
+    (void)state;
+    record.socket.ether_protocol = 3;
+    assert_string_equal(ss_written(&named, &record),
+                        "p_raw UNCONN                   *:*                    *\n");
+    record.socket.ether_protocol = 0x800;
+    record.socket.interface = 4;
+    record.socket.type = SOCK_DGRAM;
+    assert_string_equal(ss_written(&named, &record),
+                        "p_dgr UNCONN                  ip:if4                  *\n");
+    assert_string_equal(ss_written(&narrow, &record), "         [2048]:if4                  *\n");
+}
+
+static void a_netlink_socket_has_its_protocol_and_port(void **state)
+{
+    const struct ss_layout named = {.netid = true};
+    struct record record = other_row(AF_NETLINK, SOCK_RAW);
+
+    (void)state;
+    record.socket.netlink_protocol = 16;
+    assert_string_equal(ss_written(&named, &record),
+                        "nl               genl:kernel                *\n");
+    record.socket.portid = UINT32_MAX - 1;
+    record.socket.dst_group = 2;
+    assert_string_equal(ss_written(&named, &record),
+                        "nl               genl:-2                  2:0\n");
+    record.socket.portid = UINT32_MAX;
+    record.socket.netlink_protocol = 17;
+    assert_string_equal(ss_written(&narrow, &record), "             17:*                   2:0\n");
+}
+
+static void vsock_and_xdp_have_numbers_and_stars(void **state)
+{
+    const struct ss_layout named = {.netid = true};
+    struct record vsock = other_row(AF_VSOCK, SOCK_STREAM);
+    struct record xdp = other_row(44, SOCK_RAW);
+
+    (void)state;
+    vsock.socket.cid = UINT32_MAX;
+    vsock.socket.vsock_port = 1234;
+    vsock.socket.peer_cid = 2;
+    vsock.socket.peer_port = UINT32_MAX;
+    assert_string_equal(ss_written(&named, &vsock),
+                        "v_str               *:1234                2:*\n");
+    assert_string_equal(ss_written(&named, &xdp), "xdp                  *                     *\n");
+    xdp.socket.interface = 9;
+    xdp.socket.queue_id = 3;
+    assert_string_equal(ss_written(&named, &xdp), "xdp               if9:q3                   *\n");
+}
+
+static void an_association_stands_below_its_endpoint(void **state)
+{
+    static const struct context no_names;
+    const struct ss_layout named = {.netid = true, .state = true, .numeric = true};
+    struct record rows[2] = {tcp_row("192.0.2.1", 1, "192.0.2.2", 2),
+                             tcp_row("192.0.2.1", 1, "192.0.2.2", 2)};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        rows[i].socket.protocol = IPPROTO_SCTP;
+        rows[i].socket.inode = 5;
+        rows[i].socket.state = i ? 3 : TCP_LISTEN;
+    }
+    assert_string_equal(ss_written_rows(&named, &no_names, rows, 2),
+                        "sctp  LISTEN           192.0.2.1:1           192.0.2.2:2\n"
+                        "      `- ESTAB         192.0.2.1:1           192.0.2.2:2\n");
+}
+
+/* --- Terminals -------------------------------------------------------------------------------- */
+
+static void columns_fill_the_terminal(void **state)
+{
+    static const struct context no_names;
+    const struct ss_layout layout = {
+        .state = true, .queues = true, .numeric = true, .header = true, .width = 60};
+    const struct record rows[] = {tcp_row("192.0.2.1", 22, "192.0.2.22", 50000),
+                                  tcp_row("192.0.2.122", 22, "192.0.2.2", 1)};
+
+    (void)state;
+    assert_string_equal(ss_written_rows(&layout, &no_names, rows, 2),
+                        "State Recv-Q Send-Q  Local Address:Port   Peer Address:Port\n"
+                        "ESTAB 0      0           192.0.2.1:22       192.0.2.22:50000\n"
+                        "ESTAB 0      0         192.0.2.122:22        192.0.2.2:1\n");
+}
+
+static void what_does_not_fit_begins_on_the_terminals_next_line(void **state)
+{
+    const struct ss_layout layout = {.state = true, .queues = true, .numeric = true, .width = 30};
+    const struct record row = tcp_row("192.0.2.1", 22, "192.0.2.22", 50000);
+
+    (void)state;
+    assert_string_equal(ss_written(&layout, &row), "ESTAB  0  0     192.0.2.1:22  "
+                                                   "       192.0.2.22:50000\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests_of_columns[] = {
@@ -60,6 +180,13 @@ int main(void)
         cmocka_unit_test(columns_have_headings_and_a_blank_between_them),
         cmocka_unit_test(ipv6_has_brackets_and_a_mapped_address_stays_ipv6),
         cmocka_unit_test(a_socket_for_both_families_is_bound_to_a_star),
+        cmocka_unit_test(a_unix_socket_has_its_name_and_inodes),
+        cmocka_unit_test(a_packet_socket_has_its_protocol_and_device),
+        cmocka_unit_test(a_netlink_socket_has_its_protocol_and_port),
+        cmocka_unit_test(vsock_and_xdp_have_numbers_and_stars),
+        cmocka_unit_test(an_association_stands_below_its_endpoint),
+        cmocka_unit_test(columns_fill_the_terminal),
+        cmocka_unit_test(what_does_not_fit_begins_on_the_terminals_next_line),
     };
 
     return cmocka_run_group_tests(tests_of_columns, NULL, NULL);

@@ -226,6 +226,20 @@ static void a_running_process_is_found_by_a_port_of_its_choice(void **state)
     try_own_kernel(0x80000000u | (uint32_t)getpid());
 }
 
+static void a_port_can_be_the_number_of_a_process(void **state)
+{
+    const struct tree *tree = *state;
+    struct senders *senders;
+
+    put_process(tree, "77", "holder", 5);
+    senders = senders_create(tree->root);
+    assert_string_equal(senders_process(senders, 77), "holder");
+    assert_null(senders_process(senders, 78));
+    assert_null(senders_process(senders, 0));
+    assert_null(senders_process(senders, UINT32_MAX));
+    senders_destroy(senders);
+}
+
 static int make_tree(void **state)
 {
     static struct tree tree;
@@ -252,6 +266,7 @@ int main(void)
         TEST(a_name_is_taken_as_it_is),
         TEST(lines_that_are_none_of_the_kernels_name_nobody),
         TEST(an_answer_is_kept_until_another_port_is_asked_for),
+        TEST(a_port_can_be_the_number_of_a_process),
         cmocka_unit_test(a_running_process_is_found_by_the_port_that_it_was_given),
         cmocka_unit_test(a_running_process_is_found_by_a_port_of_its_choice),
     };

@@ -8,8 +8,12 @@
 #include <sys/socket.h>
 
 #include "backend/socket/sock_diag.h"
+#include "fastnet/rights.h"
 
-const struct table table_packet = SOCKET_TABLE("packet", AF_PACKET, PROTOCOL_PACKET);
+/* The kernel tells filters only with a capability. */
+const struct table table_packet =
+    SOCKET_TABLE("packet", AF_PACKET, PROTOCOL_PACKET, .rights = 1u << RIGHT_SOCKETS,
+                 .privileged = SOCKET_FILTER);
 
 static bool take_info(struct text content, void *member)
 {

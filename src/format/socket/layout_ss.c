@@ -331,7 +331,7 @@ struct needs ss_layout_needs(const struct ss_layout *layout)
         struct needs needs;
     } parts[] = {
         {true, {FIELDS_COLUMNS, NEED_INTERFACES}},
-        {!layout->numeric, {0, NEED_SERVICES}},
+        {!layout->numeric, {0, NEED_SERVICES | NEED_SENDERS}},
         {layout->resolve, {0, NEED_HOSTS}},
         {layout->processes, {0, NEED_OWNERS}},
         {layout->timers, {SOCKET_TIMER | SOCKET_TIMER_COUNT, 0}},

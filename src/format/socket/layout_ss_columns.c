@@ -255,15 +255,20 @@ char *ss_put_local(char *dst, const struct ss_row *row)
     }
 }
 
-/* A portid that the kernel chose is the process' id. */
+/* Often the number of a process. */
 static char *put_portid(char *dst, const struct ss_row *row)
 {
     const uint32_t portid = row->record->socket.portid;
+    struct senders *senders = row->layout->numeric ? NULL : row->context->senders;
+    const char *name;
 
     if (portid == UINT32_MAX)
         return PUT(dst, "*");
     if (!portid && !row->layout->numeric)
         return PUT(dst, "kernel");
+    name = senders ? senders_process(senders, portid) : NULL;
+    if (name)
+        dst = PUT(put_escaped(dst, name, "/"), "/");
     return put_signed(dst, portid);
 }
 
@@ -291,7 +296,7 @@ char *ss_put_local_port(char *dst, const struct ss_row *row)
 
 static bool has_netlink_peer(const struct socket_record *sock)
 {
-    return sock->state == TCP_ESTABLISHED;
+    return sock->dst_portid || sock->dst_group;
 }
 
 static char *put_tipc_peer(char *dst, const struct ss_row *row)
