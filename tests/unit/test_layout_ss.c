@@ -158,9 +158,9 @@ static void columns_fill_the_terminal(void **state)
 
     (void)state;
     assert_string_equal(ss_written_rows(&layout, &no_names, rows, 2),
-                        "State Recv-Q Send-Q  Local Address:Port   Peer Address:Port\n"
-                        "ESTAB 0      0           192.0.2.1:22       192.0.2.22:50000\n"
-                        "ESTAB 0      0         192.0.2.122:22        192.0.2.2:1\n");
+                        "State Recv-Q Send-Q Local Address:Port   Peer Address:Port\n"
+                        "ESTAB 0      0          192.0.2.1:22       192.0.2.22:50000\n"
+                        "ESTAB 0      0        192.0.2.122:22        192.0.2.2:1\n");
 }
 
 static void what_does_not_fit_begins_on_the_terminals_next_line(void **state)

@@ -441,7 +441,8 @@ static void begin(struct sink *sink)
         return;
     }
     for (enum ss_column column = 0; column < SS_COLUMNS; column++)
-        ss->widths[column] = ss->layout.header ? strlen(columns[column].heading) : 0;
+        ss->widths[column] =
+            ss->shown[column] && ss->layout.header ? strlen(columns[column].heading) : 0;
 }
 
 const struct sink_ops sink_ss = {

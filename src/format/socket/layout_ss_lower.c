@@ -117,7 +117,8 @@ char *ss_put_packet(char *dst, struct ss_row *row)
         if (ss_has(row, SOCKET_FANOUT))
             dst = put_fanout(dst, row);
     }
-    if (row->layout->filters && ss_has(row, SOCKET_FILTER))
+    /* to others the kernel shows an empty one */
+    if (row->layout->filters && ss_has(row, SOCKET_FILTER) && sock->filter.length)
         dst = put_filter(dst, row);
     return row->layout->memory ? ss_put_memory(dst, row) : dst;
 }
