@@ -35,6 +35,8 @@ struct listing {
     const struct listing_table *tables;
     size_t table_count;
     const struct predicate *where; /* which of these rows are wanted; NULL: all */
+    /* Part of it, or NULL: users and interfaces that it names and that are not there are noted. */
+    const struct predicate *typed;
     size_t *refused; /* adds the number of rows that it refused; backends leave none out; or NULL */
     size_t limit;    /* endless tables: events->stop is set after so many rows; 0: never */
     const struct record *key;          /* for a table of one row: see struct query */

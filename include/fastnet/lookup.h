@@ -64,6 +64,8 @@ struct users;
 struct users *users_create(void);
 void users_destroy(struct users *users);
 const char *users_name(struct users *users, uint32_t uid);
+/* Whether no user has this name; false if that cannot be known. */
+bool users_lack(const char *name);
 /*
  * The errno of the first lookup that failed, or 0. A uid without a name is no error. Like every
  * *_error() below it returns 0 for NULL.

@@ -162,10 +162,14 @@ static int resolve_filters(struct listing_command *command)
 {
     struct listing *listing = &command->listing;
     const char *wrong =
-        filters_resolve(&command->common->filters, &command->where, command->kind, &listing->where);
+        filters_resolve(&command->common->filters, &command->where, command->kind, &listing->typed);
 
     if (wrong)
         return common_misuse(command->common, "--%s: %s", wrong, command->where.message);
+    if (listing->typed)
+        listing->where = where_both(&command->where, listing->where, listing->typed);
+    if (listing->typed && !listing->where)
+        return common_misuse(command->common, "%s", command->where.message);
     needs_add(&listing->needs, predicate_needs(listing->where));
     return 0;
 }

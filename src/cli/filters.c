@@ -1,5 +1,7 @@
 #include "cli/filters.h"
 
+#include <string.h>
+
 #include "fastnet/array.h"
 
 static const char *const groups[] = {"Filter (a value that begins with ! stands for all others)"};
@@ -42,6 +44,15 @@ static const struct option of_neighbours[] = {
 const struct option_table filters_of_sockets = TABLE(of_sockets);
 const struct option_table filters_of_flows = TABLE(of_flows);
 const struct option_table filters_of_neighbours = TABLE(of_neighbours);
+
+const char *filters_columns(const char *name, size_t length)
+{
+    for (size_t i = 0; i < COUNT(of_sockets); i++)
+        if (of_sockets[i].columns && strlen(of_sockets[i].name) == length &&
+            memcmp(of_sockets[i].name, name, length) == 0)
+            return of_sockets[i].columns;
+    return NULL;
+}
 
 bool filters_take(struct filters *filters, const struct option *option, const char *text)
 {

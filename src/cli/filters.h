@@ -23,6 +23,10 @@ struct filters {
     size_t count;
 };
 
+/* The columns that a short form of this name compares, separated by blanks; NULL if there is none.
+ */
+const char *filters_columns(const char *name, size_t length);
+
 /* Returns false if there are too many. */
 bool filters_take(struct filters *filters, const struct option *option, const char *text);
 

@@ -50,11 +50,20 @@ static size_t distance(const char *a, size_t a_length, const char *b, size_t b_l
     return before[b_length];
 }
 
+/* The beginning of a word, three letters at least, is nearly that word. */
+static bool is_beginning(const struct nearest *nearest, const char *word, size_t length)
+{
+    return nearest->length >= 3 && nearest->length < length &&
+           distance(nearest->typed, nearest->length, word, nearest->length) == 0;
+}
+
 static void offer(struct nearest *nearest, const char *word, size_t length)
 {
     if (length > WORD_MAX || nearest->length > WORD_MAX)
         return;
-    const size_t found = distance(nearest->typed, nearest->length, word, length);
+    const size_t found = is_beginning(nearest, word, length)
+                             ? 1
+                             : distance(nearest->typed, nearest->length, word, length);
     if (found >= nearest->distance)
         return;
     nearest->distance = found;

@@ -250,6 +250,28 @@ static void report_lookup(struct run *run, const char *what, int error)
         report_note(run->report, "%s: some names are missing: %s", what, strerror(error));
 }
 
+/* A name that nothing has: rows of it cannot be there, so the name may be mistyped. */
+static void report_unknown(struct run *run, const struct predicate *typed)
+{
+    const struct value *constant = &typed->constant;
+    const bool is_name = typed->field && typed->operation == PREDICATE_EQUAL &&
+                         typed->field->type == VALUE_NAME && constant->type == VALUE_TEXT;
+    char name[256];
+    uint32_t index;
+
+    for (const struct predicate *part = typed->parts; part; part = part->next)
+        report_unknown(run, part);
+    if (!is_name || constant->text.length >= sizeof name)
+        return;
+    memcpy(name, constant->text.data, constant->text.length);
+    name[constant->text.length] = '\0';
+    if (typed->field->needs.lookups & NEED_USERS && users_lack(name))
+        report_note(run->report, "no user has the name '%s'", name);
+    if (typed->field->needs.lookups & NEED_INTERFACES && !run_is_captured(run) &&
+        interfaces_find(name, &index) < 0)
+        report_note(run->report, "no interface has the name '%s'", name);
+}
+
 void run_report_lookups(struct run *run)
 {
     const struct context *context = &run->engine->context;
@@ -258,4 +280,6 @@ void run_report_lookups(struct run *run)
     report_lookup(run, "users", users_error(context->users));
     report_lookup(run, "services", services_error(context->services));
     report_lookup(run, "hosts", hosts_error(context->hosts));
+    if (run->listing->typed)
+        report_unknown(run, run->listing->typed);
 }

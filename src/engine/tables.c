@@ -566,7 +566,7 @@ size_t run_explain(struct run *run, size_t i, struct explained *explained)
     *explained = (struct explained){.table = table, .read = read.table};
     add_backends(explained, &both);
     add_backends(explained, &one);
-    if (explained->backend_count && explained->backends[0]->explain) {
+    if (read.table && explained->backend_count && explained->backends[0]->explain) {
         const struct query query = query_for(run, &read, &where);
         explained->backends[0]->explain(&query, &explained->kernel);
     }

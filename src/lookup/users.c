@@ -67,6 +67,12 @@ const char *users_name(struct users *users, uint32_t uid)
     return known ? known->name : NULL;
 }
 
+bool users_lack(const char *name)
+{
+    errno = 0;
+    return !getpwnam(name) && !is_fault(errno);
+}
+
 int users_error(const struct users *users)
 {
     return users ? users->error : 0;

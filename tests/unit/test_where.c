@@ -287,6 +287,12 @@ static void what_is_wrong_is_said_with_its_place(void **state)
          "at 1: no column 'remote_addres' for sockets; did you mean remote_address?"},
         {"remote-address = ::",
          "at 1: no column 'remote-address' for sockets; did you mean remote_address?"},
+        {"port = 22",
+         "at 1: 'port' is no column, but the option --port=; columns: local_port, remote_port"},
+        {"host = ::", "at 1: 'host' is no column, but the option --host=; columns: local_address, "
+                      "remote_address"},
+        {"state = ESTAB", "at 9: no state 'ESTAB'; did you mean ESTABLISHED?"},
+        {"state = syn-rec", "at 9: no state 'syn-rec'; did you mean SYN_RECV?"},
         {"xyzzy = 1", "at 1: no column 'xyzzy' for sockets (--columns=help lists them)"},
         {"uid", "at the end: expected = != < <= > >= ~ !~ or in"},
         {"uid 1", "at 5: expected = != < <= > >= ~ !~ or in, not '1'"},
@@ -417,7 +423,9 @@ static void a_list_is_for_all_columns_that_rows_have(void **state)
     (void)state;
     assert_string_equal(list_of(&kind_socket, ports, "22"), "local_port = 22 or remote_port = 22");
     assert_string_equal(list_of(&kind_flow, ports, "22"), "orig_dport = 22");
-    assert_string_equal(list_of(&kind_route, ports, "22"), "routes have no such column");
+    assert_string_equal(
+        list_of(&kind_route, ports, "22"),
+        "routes have none of the columns that this compares (--columns=help lists theirs)");
     assert_string_equal(list_of(&kind_socket, "state", "listen,CLOSE"), "state = 10 or state = 7");
     assert_string_equal(list_of(&kind_socket, "state", "!listen"), "not state = 10");
     assert_string_equal(list_of(&kind_socket, ports, "22 23"),
@@ -558,6 +566,8 @@ static void the_nearest_word_is_one_that_looks_alike(void **state)
     assert_string_equal(meant("remoteport"), "remote_port");
     assert_string_equal(meant("sttae"), "state");
     assert_string_equal(meant("indoe"), "inode");
+    assert_string_equal(meant("rem"), "remote_address"); /* a beginning: the first that has it */
+    assert_string_equal(meant("re"), "");
     assert_string_equal(meant("nginx"), "");
     assert_string_equal(meant(""), "");
     assert_string_equal(meant("remote_address_that_is_far_too_long_for_a_column"), "");

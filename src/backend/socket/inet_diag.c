@@ -306,6 +306,18 @@ static bool is_of_protocol(const struct socket_record *sock)
     return sock->protocol != PROTOCOL_MPTCP || sock->info.length < TCP_INFO_LEAST;
 }
 
+/* A row that is left out because nobody may ask for what the filter compares. */
+static void note_undecided(const struct query *query, const struct record *record)
+{
+    if (query->where && predicate_needs(query->where).fields & FIELDS_NOT_HALF_OPEN &&
+        predicate_may_hold(query->where, record, KNOWN_ALWAYS | ~FIELDS_NOT_HALF_OPEN) &&
+        !predicate_may_be_met(query->where, record, NULL, (struct needs){UINT64_MAX, UINT64_MAX}))
+        report_note(query->report,
+                    "%s: netlink does not know users and counters of half-open connections: some "
+                    "are left out by the filter",
+                    query->table->name);
+}
+
 static int take_inet(const struct nlmsghdr *message, void *arg)
 {
     struct reading *reading = arg;
@@ -319,9 +331,13 @@ static int take_inet(const struct nlmsghdr *message, void *arg)
     if (!is_of_protocol(&record.socket))
         return -ENOENT;
     /* what only /proc knows of a half-open connection, unless this backend must stay alone */
-    if (record.socket.state == TCP_SYN_RECV && !query->exclusive &&
-        (query->needs & FIELDS_NOT_HALF_OPEN & ~record.has))
-        half_open_complete(&reading->half_open, query, &record);
+    if (record.socket.state == TCP_SYN_RECV &&
+        (query->needs & FIELDS_NOT_HALF_OPEN & ~record.has)) {
+        if (query->exclusive)
+            note_undecided(query, &record);
+        else
+            half_open_complete(&reading->half_open, query, &record);
+    }
     sock_diag_bring_message(query, message, &record);
     return reading->fn(&record, reading->arg);
 }
@@ -463,12 +479,12 @@ int inet_diag_dump(const struct query *query, record_fn fn, void *arg)
     static const unsigned tries[] = {WITH_PROTOCOL | WITH_STORAGES | WITH_PROGRAM,
                                      WITH_PROTOCOL | WITH_STORAGES, WITH_PROTOCOL};
     struct reading reading = {.query = query, .fn = fn, .arg = arg};
-    unsigned put = 0, last;
+    unsigned put = 0;
     int result = -EINVAL;
 
     for (size_t i = 0; i < COUNT(tries) && (result == -EINVAL || result == -EPERM); i++) {
         struct request request;
-        last = put;
+        const unsigned last = put;
         put = make_request(&request, query, tries[i]);
         if (i == 0 || put != last)
             result = netlink_dump(query->netlink, NETLINK_SOCK_DIAG, &request.header, take_inet,

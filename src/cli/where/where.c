@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/filters.h"
 #include "cli/nearest.h"
 #include "cli/where/parser.h"
 
@@ -34,6 +35,28 @@ static struct predicate *join(struct parser *parser, enum predicate_operator ope
 
 /* --- Comparisons ------------------------------------------------------------------------------ */
 
+/* The name of an option that compares columns, and is none: which columns these are. */
+static bool fail_short_form(struct parser *parser)
+{
+    const struct text word = parser->token.text;
+    const char *columns = filters_columns(word.data, word.length);
+    char names[160] = "";
+    size_t used = 0;
+
+    for (; columns && *columns; columns += strspn(columns, " ")) {
+        const size_t length = strcspn(columns, " ");
+        if (field_find(parser->kind, columns, length) && used < sizeof names)
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%.*s", used ? ", " : "",
+                                     (int)length, columns);
+        columns += length;
+    }
+    if (used)
+        parser_fail(parser, &parser->token,
+                    "'%.*s' is no column, but the option --%.*s=; columns: %s", (int)word.length,
+                    word.data, (int)word.length, word.data, names);
+    return used > 0;
+}
+
 static const struct field *find_column(struct parser *parser)
 {
     const struct token *token = &parser->token;
@@ -47,7 +70,7 @@ static const struct field *find_column(struct parser *parser)
         return NULL;
     }
     field = field_find(kind, token->text.data, token->text.length);
-    if (field)
+    if (field || fail_short_form(parser))
         return field;
     nearest = nearest_to(token->text.data, token->text.length);
     for (size_t i = 0; i < kind->field_count; i++)
@@ -259,7 +282,9 @@ const struct predicate *where_parse_list(struct where *where, const struct kind 
         parser_next(&parser);
     all = parse_columns(&parser, columns);
     if (!all && !where->message[0])
-        snprintf(where->message, sizeof where->message, "%s have no such column", kind->name);
+        snprintf(where->message, sizeof where->message,
+                 "%s have none of the columns that this compares (--columns=help lists theirs)",
+                 kind->name);
     if (all && parser.token.type != TOKEN_END)
         return fail_expected(&parser, "a comma or the end");
     return negated ? parser_negate(&parser, all) : all;

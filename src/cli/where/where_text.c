@@ -196,10 +196,14 @@ static const struct field *listed_field(const struct listed *listed)
     return listed->one ? listed->one->field : listed->from->field;
 }
 
-static bool is_negated(const struct predicate *predicate, enum predicate_operator operation)
+/* What a not negates, if it is one comparison of this kind; else NULL. */
+static const struct predicate *negated_by(const struct predicate *negation,
+                                          enum predicate_operator operation)
 {
-    return predicate && predicate->operation == PREDICATE_NOT && predicate->parts &&
-           !predicate->parts->next && predicate->parts->operation == operation;
+    const struct predicate *inner =
+        negation && negation->operation == PREDICATE_NOT ? negation->parts : NULL;
+
+    return inner && !inner->next && inner->operation == operation ? inner : NULL;
 }
 
 /* Flags that must be set, and others that must not be, are several conditions. */
@@ -246,12 +250,19 @@ static bool is_ordered(const struct value *first, const struct value *last)
     }
 }
 
-/* Whether these two are what FIRST-LAST stands for. */
-static bool is_range(const struct predicate *from, const struct predicate *to)
+/* Takes two parts that are what FIRST-LAST stands for. */
+static bool take_range(const struct predicate **at, struct listed *listed)
 {
-    return is_negated(from, PREDICATE_BELOW) && is_negated(to, PREDICATE_ABOVE) &&
-           from->parts->field == to->parts->field &&
-           is_ordered(&from->parts->constant, &to->parts->constant);
+    const struct predicate *second = (*at)->next;
+    const struct predicate *from = negated_by(*at, PREDICATE_BELOW);
+    const struct predicate *to = negated_by(second, PREDICATE_ABOVE);
+
+    if (!second || !from || !to || from->field != to->field ||
+        !is_ordered(&from->constant, &to->constant))
+        return false;
+    *listed = (struct listed){NULL, from, to};
+    *at = second->next;
+    return true;
 }
 
 static bool is_ipv6(const struct listed *listed)
@@ -266,8 +277,9 @@ static bool is_unmapped(const struct predicate *part, const struct field *field)
 {
     static const struct address mapped = {AF_INET6, {[10] = 0xff, [11] = 0xff}};
 
-    return is_negated(part, PREDICATE_WITHIN) && part->parts->field == field &&
-           address_equal(&part->parts->constant.address, &mapped);
+    const struct predicate *within = negated_by(part, PREDICATE_WITHIN);
+
+    return within && within->field == field && address_equal(&within->constant.address, &mapped);
 }
 
 /*
@@ -280,13 +292,10 @@ static bool take_listed(const struct predicate **at, struct listed *listed)
 
     if (part->operation == PREDICATE_AND && inner && take_listed(&inner, listed) && !inner) {
         *at = part->next;
-    } else if (is_range(part, part->next)) {
-        *listed = (struct listed){NULL, part->parts, part->next->parts};
-        *at = part->next->next;
     } else if (part->field && is_value(part)) {
         *listed = (struct listed){part, NULL, NULL};
         *at = part->next;
-    } else {
+    } else if (!take_range(at, listed)) {
         return false;
     }
     if (is_ipv6(listed) && *at && is_unmapped(*at, listed_field(listed)))
@@ -405,14 +414,14 @@ static bool take_value(const struct printer *printer, const struct predicate **a
 static const struct predicate *put_list(const struct printer *printer,
                                         const struct predicate *first, bool negated)
 {
-    const struct predicate *at = first->next, *second;
+    const struct predicate *at, *second;
     struct listed listed, other;
     const char *name;
 
-    if (!is_listed(first, &listed))
+    if (!first || !is_listed(first, &listed))
         return first;
     name = listed_name(printer, &listed);
-    second = at;
+    at = second = first->next;
     other = listed;
     put_relation(printer, &listed,
                  is_single(&listed) && !take_value(printer, &second, name, &other), negated);
@@ -489,14 +498,15 @@ static void put(const struct printer *printer, const struct predicate *predicate
 /* A condition that stands for a negated one: COLUMN != VALUE. Returns false if it needs a not. */
 static bool put_opposite(const struct printer *printer, const struct predicate *condition)
 {
+    const struct predicate *known = negated_by(condition, PREDICATE_KNOWN);
     struct listed listed;
 
     if (is_list(printer, condition))
         put_list(printer, condition->parts, true);
     else if (is_listed(condition, &listed))
         put_relation(printer, &listed, is_single(&listed), true);
-    else if (is_negated(condition, PREDICATE_KNOWN))
-        put_comparison(printer, condition->parts, false);
+    else if (known)
+        put_comparison(printer, known, false);
     else if (condition->field && !is_several_flags(condition))
         put_comparison(printer, condition, true);
     else
