@@ -13,16 +13,18 @@
 #include "fastnet/value.h"
 
 /* What a listing needs of each row: fields from a backend, and lookups. */
-#define NEED_OWNERS     (UINT64_C(1) << 0) /* inode -> processes: /proc is walked */
-#define NEED_COMMANDS   (UINT64_C(1) << 1) /* ... and their argv[0] is read */
-#define NEED_USERS      (UINT64_C(1) << 2) /* uid -> name */
-#define NEED_SERVICES   (UINT64_C(1) << 3) /* port -> name */
-#define NEED_HOSTS      (UINT64_C(1) << 4) /* address -> name */
-#define NEED_INTERFACES (UINT64_C(1) << 5) /* index -> name */
-#define NEED_LABELS     (UINT64_C(1) << 6) /* bit of a connection label -> name */
-#define NEED_SENDERS    (UINT64_C(1) << 7) /* netlink port -> name of its process */
-#define NEED_LINKS      (UINT64_C(1) << 8) /* index -> its master and the namespace of its peer */
-#define NEED_NETWORKS   (UINT64_C(1) << 9) /* network's address -> name */
+#define NEED_OWNERS     (UINT64_C(1) << 0)  /* inode -> processes: /proc is walked */
+#define NEED_COMMANDS   (UINT64_C(1) << 1)  /* ... and their argv[0] is read */
+#define NEED_USERS      (UINT64_C(1) << 2)  /* uid -> name */
+#define NEED_SERVICES   (UINT64_C(1) << 3)  /* port -> name */
+#define NEED_HOSTS      (UINT64_C(1) << 4)  /* address -> name */
+#define NEED_INTERFACES (UINT64_C(1) << 5)  /* index -> name */
+#define NEED_LABELS     (UINT64_C(1) << 6)  /* bit of a connection label -> name */
+#define NEED_SENDERS    (UINT64_C(1) << 7)  /* netlink port -> name of its process */
+#define NEED_LINKS      (UINT64_C(1) << 8)  /* index -> its master and the namespace of its peer */
+#define NEED_NETWORKS   (UINT64_C(1) << 9)  /* network's address -> name */
+#define NEED_CGROUPS    (UINT64_C(1) << 10) /* id of a control group -> path */
+#define NEED_EPHEMERAL  (UINT64_C(1) << 11) /* whether the kernel chooses a port */
 
 struct needs {
     uint64_t fields;  /* bits of the record's kind (SOCKET_*, FLOW_* ...), as in record.has */
@@ -43,6 +45,8 @@ struct interfaces;
 struct labels;
 struct senders;
 struct networks;
+struct cgroups;
+struct ephemeral_ports;
 
 /* The lookups of a listing; a member is NULL when no field needs it. */
 struct context {
@@ -54,6 +58,8 @@ struct context {
     struct labels *labels;
     struct senders *senders;
     struct networks *networks;
+    struct cgroups *cgroups;
+    struct ephemeral_ports *ephemeral_ports;
 };
 
 /* The type of the record's member behind a field. */

@@ -189,5 +189,23 @@ const char *senders_process(struct senders *senders, uint32_t port);
  * below the place where cgroup2 is mounted. Returns 0 or -errno.
  */
 int cgroups_find(const char *path, uint64_t *id);
+/*
+ * Paths of all groups by their ids, read once. mounts: a file in the form of fstab(5); NULL:
+ * /proc/self/mounts. Returns 0 or -errno (-ENOENT: cgroup2 is not mounted).
+ */
+struct cgroups;
+int cgroups_create(struct cgroups **cgroups, const char *mounts);
+void cgroups_destroy(struct cgroups *cgroups);
+/* The path below the mount, "/" for the root; NULL if there is no such group (any more). */
+const char *cgroups_path(const struct cgroups *cgroups, uint64_t id);
+
+/*
+ * The ports that the kernel chooses from when a socket has none:
+ * PROC_ROOT/sys/net/ipv4/ip_local_port_range. Returns 0 or -errno.
+ */
+struct ephemeral_ports;
+int ephemeral_ports_create(struct ephemeral_ports **ports, const char *proc_root);
+void ephemeral_ports_destroy(struct ephemeral_ports *ports);
+bool port_is_ephemeral(const struct ephemeral_ports *ports, uint16_t port);
 
 #endif

@@ -41,6 +41,8 @@ void engine_destroy(struct engine *engine)
     labels_destroy(engine->context.labels);
     senders_destroy(engine->context.senders);
     networks_destroy(engine->context.networks);
+    cgroups_destroy(engine->context.cgroups);
+    ephemeral_ports_destroy(engine->context.ephemeral_ports);
     delta_destroy(engine->delta);
     free(engine);
 }

@@ -224,6 +224,19 @@ static void read_labels(struct run *run)
                     strerror(-error));
 }
 
+/* A group may be made at any time, so the paths are read anew for each run. */
+static void read_cgroups(struct run *run)
+{
+    struct context *context = &run->engine->context;
+    int error;
+
+    cgroups_destroy(context->cgroups);
+    context->cgroups = NULL;
+    error = cgroups_create(&context->cgroups, NULL);
+    if (error < 0 && error != -ENOENT)
+        report_note(run->report, "control groups have no paths: %s", strerror(-error));
+}
+
 int run_prepare_numbers(struct run *run)
 {
     struct context *context = &run->engine->context;
@@ -238,6 +251,10 @@ int run_prepare_numbers(struct run *run)
     }
     if ((needs & NEED_LABELS) && !context->labels)
         read_labels(run);
+    if ((needs & NEED_CGROUPS) && !run_is_captured(run))
+        read_cgroups(run);
+    if ((needs & NEED_EPHEMERAL) && !context->ephemeral_ports) /* without the file: not known */
+        (void)ephemeral_ports_create(&context->ephemeral_ports, run->listing->proc_root);
     if ((needs & NEED_SENDERS) && !context->senders &&
         !(context->senders = senders_create("/proc")))
         return -ENOMEM;

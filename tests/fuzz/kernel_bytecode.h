@@ -13,6 +13,9 @@
 
 #include "fastnet/record.h"
 
+/* From this port on this kernel chose them all. */
+enum { KERNEL_PORT_FIRST = 40000 };
+
 struct kernel_program {
     const char *code;
     int length; /* bytes */
@@ -52,6 +55,13 @@ static inline int kernel_op_length(struct kernel_program program, int at)
     case INET_DIAG_BC_DEV_COND:
         length += 4;
         break;
+    case INET_DIAG_BC_MARK_COND:
+        length += (int)sizeof(struct inet_diag_markcond);
+        break;
+    case INET_DIAG_BC_CGROUP_COND:
+        length += (int)sizeof(uint64_t);
+        break;
+    case INET_DIAG_BC_AUTO:
     case INET_DIAG_BC_JMP:
     case INET_DIAG_BC_NOP:
         break;
@@ -122,7 +132,9 @@ static inline bool kernel_op_passes(const char *code, const struct socket_record
 {
     const struct kernel_program program = {code, sizeof(struct inet_diag_bc_op) + 4};
     const char *operands = code + sizeof(struct inet_diag_bc_op);
+    struct inet_diag_markcond mark;
     uint32_t index;
+    uint64_t cgroup;
 
     switch (kernel_op(program, 0).code) {
     case INET_DIAG_BC_S_COND:
@@ -140,6 +152,14 @@ static inline bool kernel_op_passes(const char *code, const struct socket_record
     case INET_DIAG_BC_DEV_COND:
         memcpy(&index, operands, sizeof index);
         return socket->interface == index;
+    case INET_DIAG_BC_MARK_COND:
+        memcpy(&mark, operands, sizeof mark);
+        return (socket->mark & mark.mask) == mark.mark;
+    case INET_DIAG_BC_CGROUP_COND:
+        memcpy(&cgroup, operands, sizeof cgroup);
+        return socket->cgroup == cgroup;
+    case INET_DIAG_BC_AUTO: /* the record does not say who chose it */
+        return socket->local.port >= KERNEL_PORT_FIRST;
     default:
         return kernel_op(program, 0).code == INET_DIAG_BC_NOP;
     }

@@ -29,6 +29,10 @@ static struct record made(struct address local, uint16_t local_port, struct addr
                                       .protocol = IPPROTO_TCP,
                                       .state = TCP_ESTABLISHED,
                                       .interface = local_port == 22 ? 7 : 0,
+                                      .mark = local_port == 22    ? 0x17
+                                              : local_port == 443 ? 7
+                                                                  : 0,
+                                      .cgroup = local_port == 8080 ? 5000000000 : 1,
                                       .local = {local, local_port},
                                       .remote = {remote, remote_port}}};
 }
@@ -94,6 +98,11 @@ static void what_the_kernel_can_judge_it_judges_alone(void **state)
         "local_address in ::/0",
         "remote_address in ::ffff:10.0.0.0/104",
         "interface = 7",
+        "mark = 7",
+        "mark != 7",
+        "mark = 0x10/0xf0",
+        "cgroup_id = 5000000000",
+        "not cgroup_id = 5000000000 or mark = 0x17",
         "not (local_port = 22 or remote_port = 443) and not local_address = ::/0",
         "(local_port = 22 or local_address = ::) and (remote_port > 0 or local_port = 65535)",
         "not not local_port = 22",
@@ -148,6 +157,30 @@ static void of_the_rest_it_leaves_out_nothing(void **state)
     }
 }
 
+/* Of a port that nobody looked up, only the kernel says anything. */
+static void who_chose_a_port_only_the_kernel_knows(void **state)
+{
+    static const struct {
+        const char *text;
+        bool chosen;
+    } rows[] = {{"autobound = 1", true},
+                {"autobound = 0", false},
+                {"autobound != 1", false},
+                {"not autobound = 0", true}};
+    struct record sockets[8];
+    const size_t count = make_sockets(sockets);
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        bool wanted[8];
+        const struct kernel_program program = compile(rows[i].text, sockets, wanted, count);
+        assert_true(kernel_takes(program));
+        for (size_t j = 0; j < count; j++)
+            assert_int_equal(kernel_passes(program, &sockets[j].socket),
+                             (sockets[j].socket.local.port >= KERNEL_PORT_FIRST) == rows[i].chosen);
+    }
+}
+
 static void a_program_that_is_too_long_is_not_made(void **state)
 {
     static char text[40 * BYTECODE_WORDS];
@@ -177,6 +210,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_the_kernel_can_judge_it_judges_alone),
         cmocka_unit_test(of_the_rest_it_leaves_out_nothing),
+        cmocka_unit_test(who_chose_a_port_only_the_kernel_knows),
         cmocka_unit_test(a_program_that_is_too_long_is_not_made),
     };
 

@@ -177,6 +177,8 @@ static void the_promised_names_are_there_in_order(void **state)
         "drops",
         "mark",
         "cgroup_id",
+        "cgroup",
+        "autobound",
         "tos",
         "tclass",
         "class_id",

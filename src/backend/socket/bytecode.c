@@ -62,11 +62,22 @@ static void jump(struct compiler *compiler, unsigned label)
 
 /* What a comparison is, in the kernel's terms. */
 struct test {
-    enum { TEST_NONE, TEST_PORT, TEST_ADDRESS, TEST_INTERFACE } type;
+    enum {
+        TEST_NONE,
+        TEST_PORT,
+        TEST_ADDRESS,
+        TEST_INTERFACE,
+        TEST_MARK,
+        TEST_CGROUP,
+        TEST_CHOSEN, /* the kernel chose the local port */
+    } type;
+    bool opposite; /* of what the rest says */
     bool remote;
     uint32_t least, most;   /* TEST_PORT; least above most: no port */
     struct network network; /* TEST_ADDRESS */
     uint32_t index;         /* TEST_INTERFACE */
+    struct inet_diag_markcond mark;
+    uint64_t cgroup;
 };
 
 static bool find_ports(const struct predicate *comparison, struct test *test)
@@ -135,6 +146,36 @@ static bool find_interface(const struct predicate *comparison, struct test *test
     return test->index != 0;
 }
 
+static bool find_mark(const struct predicate *comparison, struct test *test)
+{
+    const uint64_t number = comparison->constant.number;
+    const bool masked = comparison->operation == PREDICATE_MASKED;
+    const uint64_t mask = masked ? comparison->mask.bits[0] : UINT32_MAX;
+
+    if (comparison->constant.type != VALUE_NUMBER || number > UINT32_MAX ||
+        (!masked && comparison->operation != PREDICATE_EQUAL))
+        return false;
+    test->mark = (struct inet_diag_markcond){(uint32_t)number, (uint32_t)mask};
+    return true;
+}
+
+static bool find_cgroup(const struct predicate *comparison, struct test *test)
+{
+    test->cgroup = comparison->constant.number;
+    return comparison->constant.type == VALUE_NUMBER && comparison->operation == PREDICATE_EQUAL;
+}
+
+/*
+ * The kernel knows whether it chose a port, and the field only whether it could have. A row is
+ * wanted if both agree, as in ss of iproute2.
+ */
+static bool find_chosen(const struct predicate *comparison, struct test *test)
+{
+    test->opposite = comparison->constant.number == 0;
+    return comparison->constant.type == VALUE_NUMBER && comparison->constant.number <= 1 &&
+           comparison->operation == PREDICATE_EQUAL;
+}
+
 /* Services and host names are fields of the same members: their values are texts. */
 static struct test test_of(const struct predicate *comparison)
 {
@@ -153,6 +194,12 @@ static struct test test_of(const struct predicate *comparison)
         test.type = find_addresses(comparison, &test) ? TEST_ADDRESS : TEST_NONE;
     } else if (field->type == VALUE_NAME && offset == offsetof(struct record, socket.interface)) {
         test.type = find_interface(comparison, &test) ? TEST_INTERFACE : TEST_NONE;
+    } else if (field->type == VALUE_NUMBER && offset == offsetof(struct record, socket.mark)) {
+        test.type = find_mark(comparison, &test) ? TEST_MARK : TEST_NONE;
+    } else if (field->type == VALUE_NUMBER && offset == offsetof(struct record, socket.cgroup)) {
+        test.type = find_cgroup(comparison, &test) ? TEST_CGROUP : TEST_NONE;
+    } else if (field->needs.lookups == NEED_EPHEMERAL) {
+        test.type = find_chosen(comparison, &test) ? TEST_CHOSEN : TEST_NONE;
     }
     return test;
 }
@@ -198,6 +245,15 @@ static void emit_test(struct compiler *compiler, const struct test *test, unsign
         break;
     case TEST_INTERFACE:
         emit(compiler, INET_DIAG_BC_DEV_COND, label, &test->index, sizeof test->index);
+        break;
+    case TEST_MARK:
+        emit(compiler, INET_DIAG_BC_MARK_COND, label, &test->mark, sizeof test->mark);
+        break;
+    case TEST_CGROUP:
+        emit(compiler, INET_DIAG_BC_CGROUP_COND, label, &test->cgroup, sizeof test->cgroup);
+        break;
+    case TEST_CHOSEN:
+        emit(compiler, INET_DIAG_BC_AUTO, label, NULL, 0);
         break;
     case TEST_NONE:
         break;
@@ -258,6 +314,7 @@ static bool compile_comparison(struct compiler *compiler, const struct predicate
         return compile_ranges(compiler, comparison, remote, negated, label);
     if (!is_judged(&test, negated))
         return false;
+    negated ^= test.opposite;
     if (!negated) {
         emit_test(compiler, &test, label);
         return true;
@@ -353,7 +410,10 @@ static const size_t compared[] = {
     [INET_DIAG_BC_D_LE] = offsetof(struct record, socket.remote.port),
     [INET_DIAG_BC_S_COND] = offsetof(struct record, socket.local.address),
     [INET_DIAG_BC_D_COND] = offsetof(struct record, socket.remote.address),
+    [INET_DIAG_BC_AUTO] = offsetof(struct record, socket.local.port),
     [INET_DIAG_BC_DEV_COND] = offsetof(struct record, socket.interface),
+    [INET_DIAG_BC_MARK_COND] = offsetof(struct record, socket.mark),
+    [INET_DIAG_BC_CGROUP_COND] = offsetof(struct record, socket.cgroup),
 };
 
 void bytecode_explain(struct text program, struct explanation *explanation)

@@ -1,7 +1,7 @@
 /*
  * What of a predicate the kernel can judge of TCP and UDP sockets: INET_DIAG_REQ_BYTECODE
  * (linux/inet_diag.h; inet_diag_bc_run() and inet_diag_bc_audit() of net/ipv4/inet_diag.c): ports,
- * addresses and networks, and the interface.
+ * addresses and networks, the interface, the mark, the cgroup and who chose the port.
  */
 #ifndef BACKEND_SOCKET_BYTECODE_H
 #define BACKEND_SOCKET_BYTECODE_H

@@ -199,6 +199,25 @@ static struct value processes(const struct cell *cell)
     return (struct value){.type = VALUE_OWNERS, .owners = {first, count}};
 }
 
+/* --- What the kernel chose for it ------------------------------------------------------------- */
+
+/* Whether the port is one that the kernel chooses; only a filter can ask it whether it did. */
+static struct value autobound(const struct cell *cell)
+{
+    const struct ephemeral_ports *ports = cell->context->ephemeral_ports;
+
+    if (!ports || cell->record->socket.protocol == IPPROTO_RAW)
+        return unknown;
+    return number(port_is_ephemeral(ports, cell->record->socket.local.port));
+}
+
+static struct value cgroup(const struct cell *cell)
+{
+    const struct cgroups *cgroups = cell->context->cgroups;
+
+    return string(cgroups ? cgroups_path(cgroups, cell->record->socket.cgroup) : NULL);
+}
+
 /* --- The rest --------------------------------------------------------------------------------- */
 
 /* Its path, by the type that has rules of its own for abstract names. */
@@ -435,6 +454,11 @@ static const struct field fields[] = {
            "packets that were dropped because there was no room, and for other reasons"),
     NUMBER(mark, socket.mark, SOCKET_MARK, "mark of its packets (SO_MARK); needs CAP_NET_ADMIN"),
     NUMBER(cgroup_id, socket.cgroup, SOCKET_CGROUP, "number of the cgroup2 that it was made in"),
+    COMPUTED(cgroup, VALUE_TEXT, cgroup, SOCKET_CGROUP, "path of that cgroup2; / is the root",
+             .needs.lookups = NEED_CGROUPS),
+    COMPUTED(autobound, VALUE_NUMBER, autobound, SOCKET_ADDRESSES,
+             "1 if its port is one that the kernel chooses, else 0; filters ask if it did",
+             MEMBER(socket.local.port), .needs.lookups = NEED_EPHEMERAL),
     NUMBER(tos, socket.tos, SOCKET_TOS, "type of service of its IPv4 packets"),
     NUMBER(tclass, socket.tclass, SOCKET_TCLASS, "traffic class of its IPv6 packets"),
     NUMBER(class_id, socket.class_id, SOCKET_CLASS_ID,

@@ -1,0 +1,205 @@
+/* Lookups of what the kernel shows as files: control groups, and the ports that it chooses from. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cells.h"
+#include "fastnet/lookup.h"
+#include "scene.h"
+
+/* --- Control groups --------------------------------------------------------------------------- */
+
+/* In a directory that stands for the mount: name is a path with a slash in front. */
+static uint64_t make_group(const struct tree *tree, const char *name)
+{
+    char path[PATH_MAX];
+    struct stat made;
+
+    snprintf(path, sizeof path, "%s/net%s", tree->root, name);
+    assert_true(mkdir(path, 0700) == 0 || errno == EEXIST);
+    assert_int_equal(stat(path, &made), 0);
+    return made.st_ino;
+}
+
+static void remove_group(const struct tree *tree, const char *name)
+{
+    char path[PATH_MAX];
+
+    snprintf(path, sizeof path, "%s/net%s", tree->root, name);
+    assert_int_equal(rmdir(path), 0);
+}
+
+/* The list of mounts, as a file in the tree. */
+static void put_mounts(const struct tree *tree, char path[PATH_MAX])
+{
+    char text[4096];
+
+    snprintf(
+        text, sizeof text,
+        "proc /proc proc rw 0 0\ncgroup /nowhere cgroup rw 0 0\ncgroup2 %s/net cgroup2 rw 0 0\n"
+        "cgroup2 /elsewhere cgroup2 rw 0 0\n",
+        tree->root);
+    tree_puts(tree, "mounts", text);
+    snprintf(path, PATH_MAX, "%s/net/mounts", tree->root);
+}
+
+static void a_group_is_found_by_the_inode_of_its_directory(void **state)
+{
+    struct cgroups *cgroups = NULL;
+    char mounts[PATH_MAX];
+    struct tree tree;
+
+    (void)state;
+    tree_make(&tree);
+    put_mounts(&tree, mounts);
+    const uint64_t root = make_group(&tree, ""), outer = make_group(&tree, "/system.slice");
+    const uint64_t inner = make_group(&tree, "/system.slice/a b.service");
+    assert_int_equal(cgroups_create(&cgroups, mounts), 0);
+    assert_string_equal(cgroups_path(cgroups, root), "/");
+    assert_string_equal(cgroups_path(cgroups, outer), "/system.slice");
+    assert_string_equal(cgroups_path(cgroups, inner), "/system.slice/a b.service");
+    assert_null(cgroups_path(cgroups, UINT64_MAX));
+    cgroups_destroy(cgroups);
+    remove_group(&tree, "/system.slice/a b.service");
+    remove_group(&tree, "/system.slice");
+    tree_remove(&tree);
+}
+
+static void without_a_mount_there_are_no_groups(void **state)
+{
+    struct cgroups *cgroups = NULL;
+    char mounts[PATH_MAX];
+    struct tree tree;
+
+    (void)state;
+    tree_make(&tree);
+    put_mounts(&tree, mounts);
+    tree_puts(&tree, "mounts", "proc /proc proc rw 0 0\n");
+    assert_int_equal(cgroups_create(&cgroups, mounts), -ENOENT);
+    assert_int_equal(cgroups_create(&cgroups, "/nonexistent"), -ENOENT);
+    assert_null(cgroups);
+    tree_remove(&tree);
+}
+
+static void a_socket_shows_the_path_of_its_group(void **state)
+{
+    struct record record = {.kind = &kind_socket, .has = SOCKET_CGROUP};
+    struct context context = {0};
+    char mounts[PATH_MAX];
+    struct tree tree;
+
+    (void)state;
+    tree_make(&tree);
+    put_mounts(&tree, mounts);
+    record.socket.cgroup = make_group(&tree, "");
+    assert_string_equal(text_of("cgroup", &record, &context), "-");
+    assert_int_equal(cgroups_create(&context.cgroups, mounts), 0);
+    assert_string_equal(text_of("cgroup", &record, &context), "/");
+    record.socket.cgroup = UINT64_MAX;
+    assert_string_equal(text_of("cgroup", &record, &context), "-");
+    cgroups_destroy(context.cgroups);
+    tree_remove(&tree);
+}
+
+/* --- Ports ------------------------------------------------------------------------------------ */
+
+#define RANGE "sys/net/ipv4/ip_local_port_range"
+
+static int read_range(const char *text, struct ephemeral_ports **ports)
+{
+    static const char *const directories[] = {"sys", "sys/net", "sys/net/ipv4"};
+    char path[PATH_MAX];
+    struct tree tree;
+    int result;
+
+    tree_make(&tree);
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s/%s", tree.root, directories[i]);
+        assert_int_equal(mkdir(path, 0700), 0);
+    }
+    if (text) {
+        snprintf(path, sizeof path, "../" RANGE);
+        tree_puts(&tree, path, text);
+    }
+    result = ephemeral_ports_create(ports, tree.root);
+    if (text) {
+        snprintf(path, sizeof path, "%s/" RANGE, tree.root);
+        assert_int_equal(unlink(path), 0);
+    }
+    for (size_t i = 3; i-- > 0;) {
+        snprintf(path, sizeof path, "%s/%s", tree.root, directories[i]);
+        assert_int_equal(rmdir(path), 0);
+    }
+    tree_remove(&tree);
+    return result;
+}
+
+static void the_kernel_chooses_from_a_range(void **state)
+{
+    struct ephemeral_ports *ports = NULL;
+
+    (void)state;
+    assert_int_equal(read_range("32768\t60999\n", &ports), 0);
+    assert_false(port_is_ephemeral(ports, 32767));
+    assert_true(port_is_ephemeral(ports, 32768));
+    assert_true(port_is_ephemeral(ports, 60999));
+    assert_false(port_is_ephemeral(ports, 61000));
+    ephemeral_ports_destroy(ports);
+}
+
+static void without_a_range_nothing_is_known(void **state)
+{
+    struct ephemeral_ports *ports = NULL;
+    const struct record record = {.kind = &kind_socket,
+                                  .has = SOCKET_ADDRESSES,
+                                  .socket = {.family = 2, .protocol = 6, .local.port = 40000}};
+
+    (void)state;
+    assert_int_equal(read_range(NULL, &ports), -ENOENT);
+    assert_int_equal(read_range("32768\n", &ports), -EBADMSG);
+    assert_int_equal(read_range("", &ports), -EBADMSG);
+    assert_null(ports);
+    assert_string_equal(text_of("autobound", &record, &no_names), "-");
+}
+
+static void a_socket_shows_whether_its_port_may_be_chosen(void **state)
+{
+    struct record record = {.kind = &kind_socket,
+                            .has = SOCKET_ADDRESSES,
+                            .socket = {.family = 2, .protocol = 6, .local.port = 40000}};
+    struct context context = {0};
+
+    (void)state;
+    assert_int_equal(read_range("32768 60999", &context.ephemeral_ports), 0);
+    assert_string_equal(text_of("autobound", &record, &context), "1");
+    record.socket.local.port = 22;
+    assert_string_equal(text_of("autobound", &record, &context), "0");
+    record.socket.protocol = 255; /* its port is a protocol */
+    assert_string_equal(text_of("autobound", &record, &context), "-");
+    ephemeral_ports_destroy(context.ephemeral_ports);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_group_is_found_by_the_inode_of_its_directory),
+        cmocka_unit_test(without_a_mount_there_are_no_groups),
+        cmocka_unit_test(a_socket_shows_the_path_of_its_group),
+        cmocka_unit_test(the_kernel_chooses_from_a_range),
+        cmocka_unit_test(without_a_range_nothing_is_known),
+        cmocka_unit_test(a_socket_shows_whether_its_port_may_be_chosen),
+    };
+
+    return cmocka_run_group_tests_name("kernel_lookups", tests, NULL, NULL);
+}
