@@ -16,7 +16,8 @@ enum right {
     RIGHT_NETFILTER,       /* asking nfnetlink: CAP_NET_ADMIN */
     RIGHT_BUFFERS,         /* receive buffers past net.core.rmem_max: CAP_NET_ADMIN, not lent */
     RIGHT_NETFILTER_FILES, /* files of netfilter in /proc: CAP_DAC_READ_SEARCH */
-    RIGHT_SOCKETS, /* marks, keys and storages of sockets: CAP_NET_ADMIN, CAP_BPF; not lent */
+    RIGHT_SOCKETS, /* marks, keys, filters and storages of sockets: CAP_NET_ADMIN, CAP_BPF; not lent
+                    */
     RIGHTS,
 };
 

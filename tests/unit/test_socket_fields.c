@@ -7,6 +7,9 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <linux/packet_diag.h>
+#include <linux/types.h>
+#include <linux/xdp_diag.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -91,6 +94,39 @@ static void the_promised_names_are_there_in_order(void **state)
         "references",
         "flags",
         "path",
+        "peer_inode",
+        "pending",
+        "file_inode",
+        "file_device",
+        "ether_protocol",
+        "packet_version",
+        "copy_threshold",
+        "packet_flags",
+        "rx_ring",
+        "tx_ring",
+        "fanout",
+        "fanout_type",
+        "bpf_filter",
+        "netlink_protocol",
+        "portid",
+        "groups",
+        "dst_portid",
+        "dst_group",
+        "cid",
+        "vsock_port",
+        "peer_cid",
+        "peer_port",
+        "queue_id",
+        "umem_id",
+        "umem_size",
+        "fill_ring",
+        "completion_ring",
+        "xdp_rx_dropped",
+        "xdp_rx_invalid",
+        "xdp_rx_full",
+        "xdp_fill_ring_empty",
+        "xdp_tx_invalid",
+        "xdp_tx_ring_empty",
         "backlog",
         "cookie",
         "received",
@@ -267,6 +303,135 @@ static void a_unix_socket_has_no_addresses_and_ports(void **state)
     const struct record record = unix_record();
 
     (void)state;
+    assert_fields(&record, expected);
+}
+
+/* A row of the family that has these fields. */
+static struct record row_of(uint8_t family, uint64_t has)
+{
+    return (struct record){.kind = &kind_socket, .has = has, .socket.family = family};
+}
+
+static void a_unix_socket_shows_its_other_end_and_its_file(void **state)
+{
+    static const char *const expected[][2] = {
+        {"peer_inode", "4712"},  {"pending", "2"}, {"file_inode", "815"}, {"file_device", "2051"},
+        {"ether_protocol", "-"}, {"cid", "-"},     {NULL, NULL},
+    };
+    static const uint32_t waiting[] = {71, 0};
+    struct record record = row_of(AF_UNIX, SOCKET_PEER | SOCKET_ICONS | SOCKET_VFS);
+
+    (void)state;
+    record.socket.peer = 4712;
+    record.socket.waiting = (struct text){(const char *)waiting, sizeof waiting};
+    record.socket.file_inode = 815;
+    record.socket.file_device = 8 << 20 | 3; /* stat(2) has 8 << 8 | 3 */
+    assert_fields(&record, expected);
+}
+
+static void a_packet_socket_shows_what_it_gets_and_how(void **state)
+{
+    static const char *const expected[][2] = {
+        {"family", "packet"},      {"type", "raw"},          {"ether_protocol", "arp"},
+        {"packet_version", "2"},   {"copy_threshold", "64"}, {"packet_flags", "running,loss"},
+        {"rx_ring", "16"},         {"tx_ring", "-"},         {"fanout", "4369"},
+        {"fanout_type", "random"}, {"bpf_filter", "2"},      {"peer_inode", "-"},
+        {"local_port", "-"},       {"local_address", "-"},   {NULL, NULL},
+    };
+    const struct packet_diag_ring ring = {.pdr_block_nr = 8, .pdr_frame_nr = 16};
+    const uint64_t filter[2] = {0};
+    struct record record =
+        row_of(AF_PACKET, SOCKET_TYPE | SOCKET_ETHER | SOCKET_PACKET | SOCKET_RX_RING |
+                              SOCKET_TX_RING | SOCKET_FANOUT | SOCKET_FILTER);
+
+    (void)state;
+    record.socket.type = SOCK_RAW;
+    record.socket.ether_protocol = 0x0806;
+    record.socket.packet_version = 2;
+    record.socket.copy_threshold = 64;
+    record.socket.packet_flags = 0x11;
+    record.socket.fanout = 0x1004u << 16 | 4369; /* with PACKET_FANOUT_FLAG_ROLLOVER */
+    record.socket.rx_ring = (struct text){(const char *)&ring, sizeof ring};
+    record.socket.tx_ring = (struct text){(const char *)&ring, sizeof(uint32_t)};
+    record.socket.filter = (struct text){(const char *)filter, sizeof filter};
+    assert_fields(&record, expected);
+    record.socket.ether_protocol = 0x4711;
+    assert_field("ether_protocol", &record, "18193");
+}
+
+static void a_netlink_socket_shows_its_groups_by_number(void **state)
+{
+    static const char *const expected[][2] = {
+        {"family", "netlink"},
+        {"netlink_protocol", "kobject_uevent"},
+        {"portid", "4294967295"},
+        {"groups", "1,32,66"},
+        {"dst_portid", "7"},
+        {"dst_group", "3"},
+        {NULL, NULL},
+    };
+    static const unsigned char groups[] = {1, 0, 0, 0x80, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0};
+    struct record record = row_of(AF_NETLINK, SOCKET_NETLINK | SOCKET_GROUPS | SOCKET_DESTINATION);
+    unsigned long words[sizeof groups / sizeof(unsigned long)] = {0};
+
+    (void)state;
+    for (size_t i = 0; i < 8 * sizeof groups; i++) {
+        const size_t bits = 8 * sizeof *words;
+        const unsigned long bit = groups[i / 8] >> i % 8 & 1;
+        words[i / bits] |= bit << i % bits;
+    }
+    record.socket.netlink_protocol = 15;
+    record.socket.portid = UINT32_MAX;
+    record.socket.dst_portid = 7;
+    record.socket.dst_group = 3;
+    record.socket.groups = (struct text){(const char *)words, sizeof words};
+    assert_fields(&record, expected);
+    record.socket.groups.length = sizeof *words - 1; /* no whole word */
+    assert_field("groups", &record, "-");
+    record.socket.netlink_protocol = 17;
+    assert_field("netlink_protocol", &record, "17");
+}
+
+static void a_vsock_shows_both_ends(void **state)
+{
+    static const char *const expected[][2] = {
+        {"family", "vsock"}, {"cid", "4294967295"}, {"vsock_port", "100000"},
+        {"peer_cid", "2"},   {"peer_port", "7"},    {NULL, NULL},
+    };
+    struct record record = row_of(AF_VSOCK, SOCKET_VSOCK);
+
+    (void)state;
+    record.socket.cid = UINT32_MAX;
+    record.socket.vsock_port = 100000;
+    record.socket.peer_cid = 2;
+    record.socket.peer_port = 7;
+    assert_fields(&record, expected);
+}
+
+static void an_xdp_socket_shows_its_rings_and_counters(void **state)
+{
+    static const char *const expected[][2] = {
+        {"family", "xdp"},       {"queue_id", "9"},          {"rx_ring", "2048"},
+        {"tx_ring", "1024"},     {"fill_ring", "512"},       {"completion_ring", "256"},
+        {"umem_id", "5"},        {"umem_size", "16777216"},  {"xdp_rx_dropped", "1"},
+        {"xdp_rx_invalid", "2"}, {"xdp_rx_full", "3"},       {"xdp_fill_ring_empty", "4"},
+        {"xdp_tx_invalid", "5"}, {"xdp_tx_ring_empty", "-"}, {NULL, NULL},
+    };
+    static const uint32_t rings[] = {2048, 1024, 512, 256};
+    const struct xdp_diag_umem umem = {.size = 1 << 24, .id = 5};
+    const uint64_t stats[] = {1, 2, 3, 4, 5};
+    struct record record =
+        row_of(AF_XDP, SOCKET_QUEUE_ID | SOCKET_RX_RING | SOCKET_TX_RING | SOCKET_FILL_RING |
+                           SOCKET_COMPLETION_RING | SOCKET_UMEM | SOCKET_XDP_STATS);
+
+    (void)state;
+    record.socket.queue_id = 9;
+    record.socket.rx_ring = (struct text){(const char *)&rings[0], sizeof *rings};
+    record.socket.tx_ring = (struct text){(const char *)&rings[1], sizeof *rings};
+    record.socket.fill_ring = (struct text){(const char *)&rings[2], sizeof *rings};
+    record.socket.completion_ring = (struct text){(const char *)&rings[3], sizeof *rings};
+    record.socket.umem = (struct text){(const char *)&umem, sizeof umem};
+    record.socket.stats = (struct text){(const char *)stats, sizeof stats};
     assert_fields(&record, expected);
 }
 
@@ -528,6 +693,11 @@ int main(void)
         cmocka_unit_test(only_whole_names_are_found),
         cmocka_unit_test(a_tcp_connection_shows_what_it_holds),
         cmocka_unit_test(a_unix_socket_has_no_addresses_and_ports),
+        cmocka_unit_test(a_unix_socket_shows_its_other_end_and_its_file),
+        cmocka_unit_test(a_packet_socket_shows_what_it_gets_and_how),
+        cmocka_unit_test(a_netlink_socket_shows_its_groups_by_number),
+        cmocka_unit_test(a_vsock_shows_both_ends),
+        cmocka_unit_test(an_xdp_socket_shows_its_rings_and_counters),
         cmocka_unit_test(a_listener_has_nothing_to_send),
         cmocka_unit_test(a_raw_socket_has_no_remote_port),
         cmocka_unit_test(states_have_their_kernel_names),

@@ -22,14 +22,14 @@ static bool scan_numbers(struct scan *scan, struct socket_record *sock, uint64_t
                          uint64_t *groups)
 {
     uint64_t protocol, portid, received, sent, locks, drops;
-    struct text dump;
+    struct text dumping;
 
     if (!scan_hex(scan, address, 16) || !scan_number(scan, &protocol, UINT8_MAX) ||
         !scan_number(scan, &portid, UINT32_MAX))
         return false;
     scan_blanks(scan);
     if (!scan_hex(scan, groups, 8) || !scan_number(scan, &received, UINT32_MAX) ||
-        !scan_number(scan, &sent, UINT32_MAX) || !scan_word(scan, &dump) ||
+        !scan_number(scan, &sent, UINT32_MAX) || !scan_word(scan, &dumping) ||
         !scan_number(scan, &locks, UINT32_MAX) || !scan_number(scan, &drops, UINT32_MAX) ||
         !scan_number(scan, &sock->inode, UINT64_MAX))
         return false;

@@ -91,7 +91,7 @@ int sock_diag_decode_tipc(const struct nlmsghdr *message, struct record *record)
     record->has = decoding.has;
     if (decoding.malformed)
         return -EBADMSG;
-    return decoding.has & SOCKET_TIPC ? 0 : DIAG_NO_ROW;
+    return (decoding.has & SOCKET_TIPC) ? 0 : DIAG_NO_ROW;
 }
 
 static size_t put_request(const struct query *query, void *body)

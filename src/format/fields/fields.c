@@ -192,6 +192,16 @@ const char *family_name(uint64_t family)
         return "inet6";
     case AF_UNIX:
         return "unix";
+    case AF_PACKET:
+        return "packet";
+    case AF_NETLINK:
+        return "netlink";
+    case AF_VSOCK:
+        return "vsock";
+    case AF_XDP:
+        return "xdp";
+    case AF_TIPC:
+        return "tipc";
     default:
         return NULL;
     }

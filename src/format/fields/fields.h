@@ -160,7 +160,7 @@ struct value word_member(const struct cell *cell);
 struct value named_member(const struct cell *cell);
 struct value interface_member(const struct cell *cell);
 
-/* For WORD(): an AF_INET, AF_INET6 or AF_UNIX by name. */
+/* For WORD(): an AF_* of sockets by name. */
 const char *family_name(uint64_t family);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "fastnet/lookup.h"
 #include "format/fields/fields.h"
+#include "format/socket/family_fields.h"
 #include "format/socket/info_fields.h"
 #include "format/socket/tcp_info.h"
 
@@ -254,6 +255,10 @@ struct memory {
 #define MEMORY(id, at, ...)                                                                        \
     INFO(id, socket.memory, struct memory, numbers[at], SOCKET_MEMORY, __VA_ARGS__)
 
+#define RING(id, path, ...) FIELD(id, VALUE_NUMBER, family_ring, __VA_ARGS__, MEMBER(path))
+#define XDP_COUNTER(id, of_part, ...)                                                              \
+    INFO(id, socket.stats, struct kernel_xdp_stats, of_part, SOCKET_XDP_STATS, __VA_ARGS__)
+
 /* RCV_SHUTDOWN and SEND_SHUTDOWN of the kernel's net/sock.h. */
 static const char *const shutdown_words[] = {"receive", "send"};
 static const struct flag_names shutdown_names = {shutdown_words, COUNT(shutdown_words)};
@@ -269,8 +274,10 @@ static const struct flag_names option_names = {option_words, COUNT(option_words)
 
 /* In the order in which --columns=help lists them. Names and meanings stay once released. */
 static const struct field fields[] = {
-    WORD(protocol, socket.protocol, protocol_name, 0, "tcp, udp, udplite, raw or unix"),
-    WORD(family, socket.family, family_name, 0, "inet, inet6 or unix"),
+    WORD(protocol, socket.protocol, protocol_name, 0,
+         "tcp, udp, udplite, raw, mptcp, sctp, unix, packet, netlink, vsock, xdp or tipc"),
+    WORD(family, socket.family, family_name, 0,
+         "inet, inet6, unix, packet, netlink, vsock, xdp or tipc"),
     WORD(state, socket.state, socket_state_name, SOCKET_STATE,
          "the kernel's name of the state: ESTABLISHED, LISTEN, CLOSE, ...", .coloured = true),
     GAUGE(recv_q, socket.recv_q, SOCKET_QUEUES,
@@ -319,13 +326,73 @@ static const struct field fields[] = {
     GAUGE(probes, socket.probes, SOCKET_PROBES,
           "keepalive or window probes that were not answered yet"),
     WORD(type, socket.type, type_name, SOCKET_TYPE,
-         "for a unix socket: stream, dgram, raw, rdm or seqpacket"),
+         "of sockets that are not of IP: stream, dgram, raw, rdm or seqpacket"),
     NUMBER(references, socket.refcount, SOCKET_REFCOUNT,
-           "for a unix socket: references to it in the kernel"),
+           "for a unix or packet socket: references to it in the kernel"),
     WORD(flags, socket.flags, flags_name, SOCKET_UNIX_FLAGS,
          "for a unix socket: ACC it listens, W it waits for data, N it waits for space"),
     SOCKET_NAME(path, socket.path, SOCKET_PATH,
                 "for a unix socket: its name; an abstract name begins with @ (in JSON, NUL)"),
+    NUMBER(peer_inode, socket.peer, SOCKET_PEER,
+           "for a unix socket: inode of the socket at its other end; 0 if it has none"),
+    COMPUTED(pending, VALUE_NUMBER, family_pending, SOCKET_ICONS,
+             "for a unix listener: connections that wait to be accepted", .gauge = true),
+    NUMBER(file_inode, socket.file_inode, SOCKET_VFS,
+           "for a unix socket: inode of the file that it is bound to"),
+    COMPUTED(file_device, VALUE_NUMBER, family_file_device, SOCKET_VFS,
+             "number of the device that this file is on, as \"stat -c %d\" shows it"),
+    NAMED(ether_protocol, socket.ether_protocol, family_ether_protocol, SOCKET_ETHER,
+          "for a packet socket: protocol of the packets that it gets: all, ip, arp, ..."),
+    NUMBER(packet_version, socket.packet_version, SOCKET_PACKET,
+           "for a packet socket: form of its ring's headers, TPACKET_V1 is 0"),
+    NUMBER(copy_threshold, socket.copy_threshold, SOCKET_PACKET,
+           "for a packet socket with a ring: longer packets are also queued, in bytes; 0: none",
+           .unit = UNIT_BYTES),
+    FLAGS(packet_flags, socket.packet_flags, family_packet_flags, SOCKET_PACKET,
+          "for a packet socket: running, auxdata, origdev, vnethdr, loss; joined by commas"),
+    RING(rx_ring, socket.rx_ring, SOCKET_RX_RING,
+         "for a packet or XDP socket: frames in its ring for receiving"),
+    RING(tx_ring, socket.tx_ring, SOCKET_TX_RING,
+         "for a packet or XDP socket: frames in its ring for sending"),
+    COMPUTED(fanout, VALUE_NUMBER, family_fanout, SOCKET_FANOUT,
+             "for a packet socket: number of its fanout group"),
+    COMPUTED(fanout_type, VALUE_TEXT, family_fanout_type, SOCKET_FANOUT,
+             "how that group shares out packets: hash, lb, cpu, rollover, random, qm, cbpf, ebpf"),
+    COMPUTED(bpf_filter, VALUE_NUMBER, family_filter, SOCKET_FILTER,
+             "for a packet socket: instructions of its classic BPF filter; 0 if it has none"),
+    NAMED(netlink_protocol, socket.netlink_protocol, family_netlink_protocol, SOCKET_NETLINK,
+          "for a netlink socket: route, generic, sock_diag, ..."),
+    NUMBER(portid, socket.portid, SOCKET_NETLINK,
+           "for a netlink socket: its port; 0 is the kernel"),
+    COMPUTED(groups, VALUE_FLAGS, family_groups_joined, SOCKET_GROUPS,
+             "for a netlink socket: numbers of its multicast groups, up to 127; joined by commas",
+             .flags = &family_groups),
+    NUMBER(dst_portid, socket.dst_portid, SOCKET_DESTINATION,
+           "for a netlink socket: port that it is connected to; 0: the kernel, or none"),
+    NUMBER(dst_group, socket.dst_group, SOCKET_DESTINATION,
+           "for a netlink socket: group that it is connected to; 0 if it is none"),
+    NUMBER(cid, socket.cid, SOCKET_VSOCK,
+           "for a vsock: number of this machine, 2 is the host; 4294967295 is any"),
+    NUMBER(vsock_port, socket.vsock_port, SOCKET_VSOCK, "for a vsock: its port; 4294967295 is any"),
+    NUMBER(peer_cid, socket.peer_cid, SOCKET_VSOCK,
+           "for a vsock: number of the peer's machine; 4294967295 is any"),
+    NUMBER(peer_port, socket.peer_port, SOCKET_VSOCK,
+           "for a vsock: the peer's port; 4294967295 is any"),
+    NUMBER(queue_id, socket.queue_id, SOCKET_QUEUE_ID, "for an XDP socket: queue of the interface"),
+    INFO(umem_id, socket.umem, struct xdp_diag_umem, id, SOCKET_UMEM,
+         "for an XDP socket: number of its memory (UMEM)"),
+    INFO(umem_size, socket.umem, struct xdp_diag_umem, size, SOCKET_UMEM, "bytes of that memory",
+         .unit = UNIT_BYTES),
+    RING(fill_ring, socket.fill_ring, SOCKET_FILL_RING,
+         "for an XDP socket: frames in the fill ring"),
+    RING(completion_ring, socket.completion_ring, SOCKET_COMPLETION_RING,
+         "for an XDP socket: frames in the completion ring"),
+    XDP_COUNTER(xdp_rx_dropped, rx_dropped, "for an XDP socket: packets that were dropped"),
+    XDP_COUNTER(xdp_rx_invalid, rx_invalid, "invalid descriptors in the fill ring"),
+    XDP_COUNTER(xdp_rx_full, rx_full, "packets that were dropped because the ring was full"),
+    XDP_COUNTER(xdp_fill_ring_empty, fill_ring_empty, "how often the fill ring was empty"),
+    XDP_COUNTER(xdp_tx_invalid, tx_invalid, "invalid descriptors in the ring for sending"),
+    XDP_COUNTER(xdp_tx_ring_empty, tx_ring_empty, "how often the ring for sending was empty"),
     NUMBER(backlog, socket.backlog, SOCKET_BACKLOG,
            "for a TCP listener: how many connections may wait to be accepted"),
     NUMBER(cookie, identity, SOCKET_COOKIE,

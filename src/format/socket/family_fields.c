@@ -1,0 +1,119 @@
+#include "format/socket/family_fields.h"
+
+#include <linux/filter.h>
+#include <linux/packet_diag.h>
+#include <sys/socket.h>
+#include <sys/sysmacros.h>
+
+#include "format/fields/fields.h"
+
+/* --- Names ------------------------------------------------------------------------------------ */
+
+/* ETH_P_* of linux/if_ether.h, those that packet sockets are often bound to. */
+const char *family_ether_protocol(uint64_t protocol)
+{
+    static const struct {
+        uint16_t number;
+        const char *name;
+    } names[] = {
+        {0x0003, "all"},   {0x0800, "ip"},     {0x0806, "arp"},  {0x8035, "rarp"},
+        {0x8100, "8021q"}, {0x86dd, "ipv6"},   {0x8847, "mpls"}, {0x8863, "pppoe_disc"},
+        {0x888e, "pae"},   {0x88a8, "8021ad"}, {0x88cc, "lldp"}, {0x88f7, "1588"},
+    };
+
+    for (size_t i = 0; i < COUNT(names); i++)
+        if (names[i].number == protocol)
+            return names[i].name;
+    return NULL;
+}
+
+/* NETLINK_* of linux/netlink.h */
+const char *family_netlink_protocol(uint64_t protocol)
+{
+    static const char *const names[] = {
+        "route",         "unused",   "usersock", "firewall",       "sock_diag",  "nflog",
+        "xfrm",          "selinux",  "iscsi",    "audit",          "fib_lookup", "connector",
+        "netfilter",     "ip6_fw",   "dnrtmsg",  "kobject_uevent", "generic",    NULL,
+        "scsitransport", "ecryptfs", "rdma",     "crypto",         "smc",
+    };
+
+    return POINTER_AT(names, protocol);
+}
+
+/* PDI_* of linux/packet_diag.h */
+static const char *const packet_words[] = {"running", "auxdata", "origdev", "vnethdr", "loss"};
+const struct flag_names family_packet_flags = {packet_words, COUNT(packet_words)};
+
+/* Groups are shown by their numbers, because each protocol has names of its own. */
+const struct flag_names family_groups = {NULL, 0};
+
+/* --- Unix sockets ----------------------------------------------------------------------------- */
+
+struct value family_pending(const struct cell *cell)
+{
+    return number(cell->record->socket.waiting.length / sizeof(uint32_t));
+}
+
+/* The number as stat(2) has it, not as the kernel has it. */
+struct value family_file_device(const struct cell *cell)
+{
+    const uint32_t device = cell->record->socket.file_device;
+
+    return number(makedev(device >> 20, device & 0xfffff));
+}
+
+/* --- Packet sockets and XDP ------------------------------------------------------------------- */
+
+struct value family_ring(const struct cell *cell)
+{
+    const bool is_xdp = cell->record->socket.family == AF_XDP;
+    const size_t offset = is_xdp ? offsetof(struct xdp_diag_ring, entries)
+                                 : offsetof(struct packet_diag_ring, pdr_frame_nr);
+    uint32_t frames;
+    struct text ring;
+
+    memcpy(&ring, (const char *)cell->record + cell->field->offset, sizeof ring);
+    if (ring.length < offset + sizeof frames)
+        return unknown;
+    memcpy(&frames, ring.data + offset, sizeof frames);
+    return number(frames);
+}
+
+struct value family_fanout(const struct cell *cell)
+{
+    return number(cell->record->socket.fanout & UINT16_MAX);
+}
+
+/* PACKET_FANOUT_* of linux/if_packet.h, without the flags in the highest four bits. */
+struct value family_fanout_type(const struct cell *cell)
+{
+    static const char *const names[] = {"hash",   "lb", "cpu",  "rollover",
+                                        "random", "qm", "cbpf", "ebpf"};
+
+    return string(POINTER_AT(names, cell->record->socket.fanout >> 16 & 0xfff));
+}
+
+struct value family_filter(const struct cell *cell)
+{
+    return number(cell->record->socket.filter.length / sizeof(struct sock_filter));
+}
+
+/* --- Netlink sockets -------------------------------------------------------------------------- */
+
+/* Group n is bit n - 1 of the kernel's; those above 127 do not fit. */
+struct value family_groups_joined(const struct cell *cell)
+{
+    struct value value = {.type = VALUE_FLAGS, .flags.names = &family_groups};
+    const struct text *groups = &cell->record->socket.groups;
+
+    for (size_t group = 1; group < VALUE_FLAG_BITS && group <= groups->length * 8; group++) {
+        const size_t bits = 8 * sizeof(unsigned long), word = (group - 1) / bits;
+        unsigned long mask;
+        if ((word + 1) * sizeof mask > groups->length)
+            break;
+        memcpy(&mask, groups->data + word * sizeof mask, sizeof mask);
+        if (mask >> (group - 1) % bits & 1)
+            value.flags.bits[group / 64] |= UINT64_C(1) << group % 64;
+    }
+    return value;
+}
