@@ -18,7 +18,7 @@ struct ss_options {
     bool all, timers, extended, memory, processes, threads, info;
     bool tos, cgroup, sockopts, filters, storages, tipcinfo;
     bool events; /* -E */
-    bool summary, no_queues, one_line, continuous;
+    bool no_queues, one_line, continuous;
     const char *filter_file; /* of -F, or NULL */
     const char *dump;        /* of -D, or NULL */
     /* The states and the filter: what is no option, in the order of the command line. */

@@ -63,7 +63,7 @@ static const struct option options_table[] = {
     OPTION('A', "socket", WHICH, "by tables; ! removes one", TAKES("[!]TABLE,..."),
            OF(ss_query_names)),
     OPTION_ROW('A', 0, "query", WHICH, "the same", TAKES("[!]TABLE,..."), OF(ss_query_names)),
-    OPTION('s', "summary", SHOW, "how many sockets there are", SETS(summary)),
+    OPTION('s', "summary", SHOW, "how many sockets there are (not in this version)"),
     OPTION('D', "diag", FROM, "save the kernel's answers about TCP, - for stdout; list nothing",
            TAKES("FILE"), SETS(dump)),
     OPTION('F', "filter", FROM, "more of the filter from a file, - for stdin", TAKES("FILE")),
@@ -273,6 +273,7 @@ static int take_option(const struct option *option, const char *argument, void *
                       "closes sockets, but fastnet only reads: use ss -K of iproute2");
     case 'N':
         return refuse_namespace(options, argument);
+    case 's':
     case OPTION_BPF_MAP_ID:
         return refuse_absent(options, option);
     case 'Z':
