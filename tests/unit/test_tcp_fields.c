@@ -203,6 +203,8 @@ static void each_algorithm_has_numbers_of_its_own(void **state)
     assert_field("bbr_cwnd_gain", &record, "1.000");
     assert_field("dctcp_alpha", &record, "-");
     assert_field("vegas_rtt", &record, "-");
+    record.socket.cc_type = INET_DIAG_VEGASINFO;
+    assert_field("bbr_bw", &record, "-");
     record = controlled(INET_DIAG_DCTCPINFO, &dctcp, sizeof dctcp);
     assert_field("dctcp_ce_state", &record, "1");
     assert_field("dctcp_alpha", &record, "512");
