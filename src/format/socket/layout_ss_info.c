@@ -72,9 +72,10 @@ static void copy_struct(void *dst, size_t size, struct text bytes)
 {
     const size_t length = bytes.length < size ? bytes.length : size;
 
-    memset(dst, 0, size);
     if (length > 0)
         memcpy(dst, bytes.data, length);
+    if (length < size)
+        memset((char *)dst + length, 0, size - length);
 }
 
 static bool has_cc_info(const struct ss_row *row, uint16_t type)
@@ -466,7 +467,10 @@ static char *put_number(char *dst, uint8_t form, uint64_t number)
     case FORM_MILLISECONDS:
         return put_thousandths(dst, (uint32_t)number);
     default:
-        return text_u64(dst, number);
+        if (number > 9)
+            return text_u64(dst, number);
+        *dst++ = (char)('0' + number);
+        return dst;
     }
 }
 

@@ -203,11 +203,24 @@ char *put_general(char *dst, double value, unsigned digits)
     return put_general_slowly(dst, value, digits);
 }
 
+/* Below 2^53, where a double without its fraction is still exact. */
+static char *put_rounded(char *dst, double value)
+{
+    uint64_t whole = (uint64_t)value;
+    const double rest = value - (double)whole;
+
+    whole += rest > 0.5 || (rest == 0.5 && whole & 1);
+    return text_u64(dst, whole);
+}
+
 char *put_fixed(char *dst, double value, unsigned decimals)
 {
     struct decimal decimal;
-    uint64_t fraction = split(&decimal, value);
+    uint64_t fraction;
 
+    if (!decimals && value < 0x1p53)
+        return put_rounded(dst, value);
+    fraction = split(&decimal, value);
     if (!decimal.count) {
         decimal.digits[0] = '0';
         decimal.count = 1;
@@ -224,7 +237,15 @@ char *put_fixed(char *dst, double value, unsigned decimals)
 
 char *put_thousandths(char *dst, uint32_t thousandths)
 {
-    if (thousandths < 1000000)
-        return put_scaled(dst, thousandths, 3);
-    return put_general(dst, thousandths / 1000.0, REAL_DIGITS_MAX);
+    const unsigned rest = thousandths % 1000;
+
+    if (thousandths >= 1000000)
+        return put_general(dst, thousandths / 1000.0, REAL_DIGITS_MAX);
+    dst = text_u64(dst, thousandths / 1000);
+    if (!rest)
+        return dst;
+    *dst++ = '.';
+    *dst++ = (char)('0' + rest / 100);
+    put_two_digits(dst, rest % 100);
+    return rest % 100 == 0 ? dst : rest % 10 == 0 ? dst + 1 : dst + 2;
 }
