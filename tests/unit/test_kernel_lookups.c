@@ -17,6 +17,7 @@
 #include "cells.h"
 #include "fastnet/lookup.h"
 #include "scene.h"
+#include "ss_rows.h"
 
 /* --- Control groups --------------------------------------------------------------------------- */
 
@@ -112,6 +113,32 @@ static void a_socket_shows_the_path_of_its_group(void **state)
     tree_remove(&tree);
 }
 
+static void a_row_of_ss_has_the_path_of_its_group(void **state)
+{
+    const struct ss_layout layout = {.cgroup = true, .numeric = true};
+    struct record record = tcp_row("192.0.2.1", 1, "192.0.2.2", 2);
+    struct context context = {0};
+    char mounts[PATH_MAX];
+    struct tree tree;
+
+    (void)state;
+    tree_make(&tree);
+    put_mounts(&tree, mounts);
+    record.has |= SOCKET_CGROUP;
+    make_group(&tree, "");
+    record.socket.cgroup = make_group(&tree, "/a b.service");
+    assert_int_equal(cgroups_create(&context.cgroups, mounts), 0);
+    assert_string_equal(ss_written_rows(&layout, &context, &record, 1),
+                        "      192.0.2.1:1           192.0.2.2:2     cgroup:/a b.service\n");
+    record.socket.cgroup = 0xffffffffffff;
+    assert_string_equal(ss_written_rows(&layout, &context, &record, 1),
+                        "      192.0.2.1:1           192.0.2.2:2     "
+                        "cgroup:unreachable:ffffffffffff\n");
+    cgroups_destroy(context.cgroups);
+    remove_group(&tree, "/a b.service");
+    tree_remove(&tree);
+}
+
 /* --- Ports ------------------------------------------------------------------------------------ */
 
 #define RANGE "sys/net/ipv4/ip_local_port_range"
@@ -196,6 +223,7 @@ int main(void)
         cmocka_unit_test(a_group_is_found_by_the_inode_of_its_directory),
         cmocka_unit_test(without_a_mount_there_are_no_groups),
         cmocka_unit_test(a_socket_shows_the_path_of_its_group),
+        cmocka_unit_test(a_row_of_ss_has_the_path_of_its_group),
         cmocka_unit_test(the_kernel_chooses_from_a_range),
         cmocka_unit_test(without_a_range_nothing_is_known),
         cmocka_unit_test(a_socket_shows_whether_its_port_may_be_chosen),

@@ -305,7 +305,9 @@ static void put_kept(struct ss_sink *ss)
 static bool can_keep(const struct ss_sink *ss, const struct record *record)
 {
     const struct owners *owners = ss->sink.context->owners;
+    const struct cgroups *cgroups = ss->sink.context->cgroups;
     const struct owner *first;
+    const char *path;
     size_t bound = ROW_BOUND;
 
     for (size_t i = 0; i < kind_socket.borrowed_count; i++) {
@@ -316,6 +318,9 @@ static bool can_keep(const struct ss_sink *ss, const struct record *record)
     }
     if (owners)
         bound += OWNER_BOUND * owners_find(owners, record->socket.inode, &first);
+    path = cgroups && record->has & SOCKET_CGROUP ? cgroups_path(cgroups, record->socket.cgroup)
+                                                  : NULL;
+    bound += path ? LIST_FACTOR * strlen(path) : 0;
     return bound + WRITER_RESERVE_MAX <= WRITER_CAPACITY - ss->kept.length;
 }
 
@@ -346,15 +351,15 @@ struct needs ss_layout_needs(const struct ss_layout *layout)
         struct needs needs;
     } parts[] = {
         {true, {FIELDS_COLUMNS, NEED_INTERFACES}},
-        {!layout->numeric, {0, NEED_SERVICES | NEED_SENDERS}},
+        {!layout->numeric, {0, NEED_SERVICES | NEED_EPHEMERAL | NEED_SENDERS}},
         {layout->resolve, {0, NEED_HOSTS}},
         {layout->processes, {0, NEED_OWNERS}},
         {layout->timers, {SOCKET_TIMER | SOCKET_TIMER_COUNT, 0}},
-        {layout->extended, {FIELDS_EXTENDED, 0}},
+        {layout->extended, {FIELDS_EXTENDED, NEED_CGROUPS}},
         {layout->memory, {SOCKET_MEMORY | FIELDS_SCTP, 0}},
         {layout->info, {FIELDS_INFO, 0}},
         {layout->tos, {SOCKET_TOS | SOCKET_TCLASS | SOCKET_CLASS_ID, 0}},
-        {layout->cgroup, {SOCKET_CGROUP, 0}},
+        {layout->cgroup, {SOCKET_CGROUP, NEED_CGROUPS}},
         {layout->options, {SOCKET_OPTIONS, 0}},
         {layout->filters, {SOCKET_FILTER, 0}},
         {layout->storages, {SOCKET_STORAGES, 0}},

@@ -144,11 +144,15 @@ static char *put_inet_host(char *dst, const struct ss_row *row, const struct add
     return PUT(text_ipv6(PUT(dst, "["), address->bytes), "]");
 }
 
+/* A port that the kernel chose has no name, even if a service has its number. */
 static char *put_inet_port(char *dst, const struct ss_row *row, uint16_t port)
 {
     const uint16_t protocol = row->record->socket.protocol;
+    const struct ephemeral_ports *chosen = row->context->ephemeral_ports;
     const struct services *services = row->layout->numeric ? NULL : row->context->services;
 
+    if (services && chosen && protocol != IPPROTO_RAW && port_is_ephemeral(chosen, port))
+        services = NULL;
     return put_port(dst, services, protocol == PROTOCOL_MPTCP ? IPPROTO_TCP : protocol, port, " ");
 }
 

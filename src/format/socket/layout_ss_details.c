@@ -7,10 +7,13 @@
 #include "fastnet/array.h"
 #include "fastnet/lookup.h"
 #include "format/socket/layout_ss.h"
+#include "format/text/escape.h"
 
 #ifndef AF_XDP
 #define AF_XDP 44 /* linux/socket.h */
 #endif
+
+enum { PATH_PIECE = SS_ROOM / ESCAPE_FACTOR };
 
 /* --- Processes -------------------------------------------------------------------------------- */
 
@@ -91,11 +94,30 @@ static char *put_timer(char *dst, const struct ss_row *row)
 
 /* --- What several families have --------------------------------------------------------------- */
 
+/* Of any length, in pieces that fit the room. */
+static char *put_path(char *dst, struct ss_row *row, const char *path)
+{
+    enum text_part part = PART_TEXT;
+    size_t left = strlen(path);
+
+    for (;;) {
+        const size_t size = escape_piece(path, left, PATH_PIECE);
+        dst = escape_part(ss_more(row, dst), path, size, NULL, &part);
+        if (size == left)
+            return ss_more(row, dst);
+        path += size;
+        left -= size;
+    }
+}
+
 static char *put_cgroup(char *dst, struct ss_row *row)
 {
+    const struct cgroups *cgroups = row->context->cgroups;
     const uint64_t id = row->record->socket.cgroup;
+    const char *path = cgroups ? cgroups_path(cgroups, id) : NULL;
 
-    return put_hex(PUT(dst, " cgroup:unreachable:"), id);
+    dst = PUT(dst, " cgroup:");
+    return path ? put_path(dst, row, path) : put_hex(PUT(dst, "unreachable:"), id);
 }
 
 char *ss_put_extended(char *dst, struct ss_row *row)
