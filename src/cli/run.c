@@ -82,12 +82,11 @@ static bool is_captured(const struct listing *listing)
 static unsigned rights_of(const struct listing *listing)
 {
     unsigned rights = is_captured(listing) || listing->diag_file ? 1u << RIGHT_READ : 0;
-    const struct table *table;
 
     if (listing->needs.lookups & (NEED_OWNERS | NEED_SENDERS))
         rights |= 1u << RIGHT_OWNERS;
     for (size_t i = 0; i < listing->table_count; i++) {
-        table = listing->tables[i].table;
+        const struct table *table = listing->tables[i].table;
         if (table && (!table->privileged || table->privileged & listing->needs.fields))
             rights |= table->rights;
     }

@@ -37,16 +37,12 @@ static bool has_id(const void *element, const void *key)
 
 static int add(struct cgroups *cgroups, uint64_t id, const char *path)
 {
-    char *copy = strdup(path);
-    struct cgroup *group =
-        copy ? hash_table_add(&cgroups->groups, hash_word(0, id), sizeof *group) : NULL;
+    struct cgroup *group = hash_table_add(&cgroups->groups, hash_word(0, id), sizeof *group);
 
-    if (!group) {
-        free(copy);
+    if (!group)
         return -ENOMEM;
-    }
-    *group = (struct cgroup){id, copy};
-    return 0;
+    *group = (struct cgroup){id, strdup(path)}; /* without a path, it is not known */
+    return group->path ? 0 : -ENOMEM;
 }
 
 static int walk(struct cgroups *cgroups, int fd, char *path, size_t length, int depth);

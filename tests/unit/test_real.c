@@ -26,7 +26,7 @@ static void assert_printed(const char *expected, const char *text, const char *e
 
 static void assert_general(double value, unsigned digits)
 {
-    char expected[64], text[64];
+    char expected[64], text[64] = "";
 
     snprintf(expected, sizeof expected, "%.*g", (int)digits, value);
     assert_printed(expected, text, put_general(text, value, digits));
@@ -34,7 +34,7 @@ static void assert_general(double value, unsigned digits)
 
 static void assert_fixed(double value, unsigned decimals)
 {
-    char expected[64], text[64];
+    char expected[64], text[64] = "";
 
     snprintf(expected, sizeof expected, "%.*f", (int)decimals, value);
     assert_printed(expected, text, put_fixed(text, value, decimals));
@@ -42,7 +42,7 @@ static void assert_fixed(double value, unsigned decimals)
 
 static void assert_thousandths(uint32_t number)
 {
-    char expected[64], text[64];
+    char expected[64], text[64] = "";
 
     snprintf(expected, sizeof expected, "%g", (double)number / 1000);
     assert_printed(expected, text, put_thousandths(text, number));

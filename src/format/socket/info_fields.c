@@ -290,12 +290,12 @@ struct text info_attribute(struct text attributes, unsigned type)
 
 struct value info_ulp(const struct cell *cell)
 {
-    struct text name = info_attribute(cell->record->socket.ulp, INET_ULP_INFO_NAME);
+    struct text ulp = info_attribute(cell->record->socket.ulp, INET_ULP_INFO_NAME);
 
-    if (!name.data)
+    if (!ulp.data)
         return unknown;
-    name.length = strnlen(name.data, name.length);
-    return (struct value){.type = VALUE_TEXT, .text = name};
+    ulp.length = strnlen(ulp.data, ulp.length);
+    return (struct value){.type = VALUE_TEXT, .text = ulp};
 }
 
 /* A number of TLS; every one has 16 bits. Returns false if the kernel did not send it. */

@@ -206,18 +206,23 @@ static size_t gap_of(const struct ss_sink *ss, enum ss_column column)
     return 0;
 }
 
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
 /*
  * A line of the terminal holds as many columns as fit, and they fill it: so the next column begins
  * on the next line, without a newline.
  */
 static void fit_columns(struct ss_sink *ss)
 {
-    const size_t screen = ss->layout.width < SCREEN_MAX ? ss->layout.width : SCREEN_MAX;
+    const size_t screen = smaller(ss->layout.width, SCREEN_MAX);
     size_t widths[SS_COLUMNS];
 
     for (enum ss_column column = 0; column < SS_COLUMNS; column++) {
         const size_t width = ss->widths[column] ? ss->widths[column] + gap_of(ss, column) : 0;
-        widths[column] = width < screen ? width : screen;
+        widths[column] = smaller(width, screen);
     }
     for (enum ss_column column = 0; column < SS_COLUMNS;)
         column = fit_line(widths, column, screen);

@@ -34,7 +34,7 @@ static char *put_large(char *dst, uint64_t mantissa, unsigned shift)
 /* The digits before the point; returns the fraction in units of 2^-64. */
 static uint64_t split(struct decimal *decimal, double value)
 {
-    uint64_t bits, mantissa, whole, fraction = 0;
+    uint64_t bits, mantissa, fraction = 0;
     char *end;
     int exponent;
 
@@ -45,7 +45,7 @@ static uint64_t split(struct decimal *decimal, double value)
         end = put_large(decimal->digits, mantissa, (unsigned)exponent);
     } else {
         const unsigned places = (unsigned)-exponent;
-        whole = places < 64 ? mantissa >> places : 0;
+        const uint64_t whole = places < 64 ? mantissa >> places : 0;
         if (places > 0)
             fraction = places <= 64 ? mantissa << (64 - places) : mantissa >> (places - 64);
         end = whole ? text_u64(decimal->digits, whole) : decimal->digits;
