@@ -51,17 +51,15 @@ static void a_group_is_found_by_its_path_below_the_mount(void **state)
     DIR *groups = opendir(path);
     const struct dirent *entry;
     struct stat directory;
-    char below[512], name[300] = "";
+    char below[600], name[300] = "/."; /* the first group, where there is no other */
     uint64_t id = 0;
 
     (void)state;
     assert_non_null(groups);
-    while (!name[0] && (entry = readdir(groups)))
+    while ((entry = readdir(groups)))
         if (entry->d_type == DT_DIR && entry->d_name[0] != '.')
             snprintf(name, sizeof name, "/%s", entry->d_name);
     closedir(groups);
-    if (!name[0])
-        skip();
     snprintf(below, sizeof below, "%s%s", path, name);
     assert_int_equal(stat(below, &directory), 0);
     assert_int_equal(cgroups_find(name, &id), 0);
