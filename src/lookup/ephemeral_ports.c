@@ -1,6 +1,5 @@
 /* The ports that the kernel chooses from: ip_local_port_range of ip(7). */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -8,8 +7,18 @@
 #include "fastnet/proc_tree.h"
 
 struct ephemeral_ports {
-    unsigned first, last;
+    unsigned long first, last;
 };
+
+/* Two numbers. */
+static bool parse_range(const char *text, struct ephemeral_ports *range)
+{
+    char *end, *start;
+
+    range->first = strtoul(text, &start, 10);
+    range->last = strtoul(start, &end, 10);
+    return start > text && end > start;
+}
 
 int ephemeral_ports_create(struct ephemeral_ports **ports, const char *proc_root)
 {
@@ -27,7 +36,7 @@ int ephemeral_ports_create(struct ephemeral_ports **ports, const char *proc_root
     if (length < 0)
         return (int)length;
     text[length] = '\0';
-    if (sscanf(text, "%5u %5u", &range.first, &range.last) != 2)
+    if (!parse_range(text, &range))
         return -EBADMSG;
     *ports = malloc(sizeof **ports);
     if (!*ports)
