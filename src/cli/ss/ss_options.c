@@ -219,6 +219,27 @@ static int take_word(struct ss_options *options, const char *word)
     return 0;
 }
 
+/* What this version lacks, or will never do. */
+static int take_refused(const struct ss_options *options, const struct option *option,
+                        const char *argument)
+{
+    switch (option->id) {
+    case 'K':
+        return refuse(options, option,
+                      "closes sockets, but fastnet only reads: use ss -K of iproute2");
+    case 'N':
+        return refuse_namespace(options, argument);
+    case 's':
+    case OPTION_BPF_MAP_ID:
+        return refuse_absent(options, option);
+    case 'Z':
+    case 'z':
+        return refuse_contexts(options->common.program);
+    default:
+        return 0;
+    }
+}
+
 static int take_option(const struct option *option, const char *argument, void *arg)
 {
     enum { LISTENING = 1 << TCP_LISTEN | 1 << TCP_CLOSE };
@@ -268,21 +289,10 @@ static int take_option(const struct option *option, const char *argument, void *
     case 'c':
         options->continuous = true;
         return common_interval(&options->common, argument);
-    case 'K':
-        return refuse(options, option,
-                      "closes sockets, but fastnet only reads: use ss -K of iproute2");
-    case 'N':
-        return refuse_namespace(options, argument);
-    case 's':
-    case OPTION_BPF_MAP_ID:
-        return refuse_absent(options, option);
-    case 'Z':
-    case 'z':
-        return refuse_contexts(options->common.program);
     case OPTION_SS_VERSION:
         return print_version(&options->common);
     default:
-        return 0;
+        return take_refused(options, option, argument);
     }
 }
 
