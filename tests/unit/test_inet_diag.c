@@ -224,8 +224,8 @@ static void a_number_that_is_too_short_is_not_known(void **state)
 static void an_attribute_longer_than_its_message_makes_it_malformed(void **state)
 {
     (void)state;
-    for (uint16_t type = 1; type <= INET_DIAG_MAX; type++) {
-        const struct nlattr attribute = {.nla_len = 100, .nla_type = type};
+    for (unsigned type = 1; type <= INET_DIAG_MAX; type++) {
+        const struct nlattr attribute = {.nla_len = 100, .nla_type = (uint16_t)type};
         struct wire wire;
         begin(&wire, TCP_ESTABLISHED);
         wire_put(&wire, &attribute, sizeof attribute);
@@ -272,8 +272,8 @@ static void a_protocol_has_no_field_that_it_cannot_have(void **state)
     for (size_t i = 0; i < COUNT(tables); i++) {
         struct wire wire;
         begin(&wire, TCP_LISTEN);
-        for (uint16_t type = 1; type <= INET_DIAG_MAX; type++)
-            wire_attribute(&wire, type, "0123456789abcdef", 16);
+        for (unsigned type = 1; type <= INET_DIAG_MAX; type++)
+            wire_attribute(&wire, (uint16_t)type, "0123456789abcdef", 16);
         struct decoded decoded = decode(&wire, tables[i]);
         assert_int_equal(decoded.record.has & ~backend_sock_diag.fields(tables[i]), 0);
         finish(&decoded);

@@ -30,27 +30,25 @@
 struct made {
     char letter;
     uint8_t family;
-    const char *local;
-    uint16_t local_port;
-    const char *remote;
-    uint16_t remote_port;
+    uint16_t local_port, remote_port;
     uint32_t interface;
+    const char *local, *remote;
     const char *path; /* of a unix socket; '@' in front for NUL */
 };
 
 static const struct made scene[] = {
-    {'a', AF_INET, "10.0.0.1", 22, "192.168.1.5", 40000, 0, NULL},
-    {'b', AF_INET, "10.0.0.2", 443, "203.0.113.7", 50000, 7, NULL},
-    {'c', AF_INET6, "2001:db8::1", 22, "2001:db8::2", 33000, 0, NULL},
-    {'d', AF_INET6, "::ffff:10.0.0.1", 22, "::ffff:192.168.1.5", 40001, 0, NULL},
-    {'e', AF_INET, "0.0.0.0", 22, "0.0.0.0", 0, 0, NULL},
-    {'f', AF_INET6, "::", 80, "::", 0, 0, NULL},
-    {'g', AF_INET, "127.0.0.1", 53, "0.0.0.0", 0, 1, NULL},
-    {'h', AF_INET6, "fe80::1", 546, "::", 0, 2, NULL},
-    {'u', AF_UNIX, NULL, 0, NULL, 0, 0, "/run/Docker.sock"},
-    {'v', AF_UNIX, NULL, 0, NULL, 0, 0, "@dbus-x"},
-    {'w', AF_UNIX, NULL, 0, NULL, 0, 0, ""},
-    {'x', AF_UNIX, NULL, 0, NULL, 0, 0, "/tmp/a b"},
+    {'a', AF_INET, 22, 40000, 0, "10.0.0.1", "192.168.1.5", NULL},
+    {'b', AF_INET, 443, 50000, 7, "10.0.0.2", "203.0.113.7", NULL},
+    {'c', AF_INET6, 22, 33000, 0, "2001:db8::1", "2001:db8::2", NULL},
+    {'d', AF_INET6, 22, 40001, 0, "::ffff:10.0.0.1", "::ffff:192.168.1.5", NULL},
+    {'e', AF_INET, 22, 0, 0, "0.0.0.0", "0.0.0.0", NULL},
+    {'f', AF_INET6, 80, 0, 0, "::", "::", NULL},
+    {'g', AF_INET, 53, 0, 1, "127.0.0.1", "0.0.0.0", NULL},
+    {'h', AF_INET6, 546, 0, 2, "fe80::1", "::", NULL},
+    {'u', AF_UNIX, 0, 0, 0, NULL, NULL, "/run/Docker.sock"},
+    {'v', AF_UNIX, 0, 0, 0, NULL, NULL, "@dbus-x"},
+    {'w', AF_UNIX, 0, 0, 0, NULL, NULL, ""},
+    {'x', AF_UNIX, 0, 0, 0, NULL, NULL, "/tmp/a b"},
 };
 
 static struct record record_of(const struct made *made)
@@ -626,11 +624,12 @@ static void wrong_values_are_told_from_wrong_filters(void **state)
 
 static void deep_and_long_filters_end_in_a_message(void **state)
 {
-    char text[512] = "";
+    enum { DEEP = 70 };
+    char text[2 * DEEP + 1] = "";
 
     (void)state;
-    for (int i = 0; i < 70; i++)
-        strcat(text, "( ");
+    for (size_t i = 0; i < DEEP; i++)
+        memcpy(&text[2 * i], "( ", sizeof "( ");
     assert_string_equal(listed(text), "filter, word 65: nested more than 64 deep");
 }
 

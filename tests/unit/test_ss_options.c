@@ -88,20 +88,16 @@ static void put_families(char *to, size_t size, uint64_t families)
 static const char *selected(const char *command_line)
 {
     static char said[512];
-    char text[256];
+    char text[256], tables[256] = "", families[128] = "";
     struct parsed parsed;
 
     snprintf(text, sizeof text, "%s", command_line);
     parsed = parse(text);
     assert_string_equal(parsed.said, "");
     assert_int_equal(parsed.status, 0);
-    said[0] = '\0';
-    put_tables(said, sizeof said, parsed.options.selection.tables);
-    strcat(said, ";");
-    put_families(said, sizeof said, parsed.options.selection.families);
-    strcat(said, ";");
-    snprintf(text, sizeof text, "%#x", parsed.options.selection.states);
-    add_word(said, sizeof said, text);
+    put_tables(tables, sizeof tables, parsed.options.selection.tables);
+    put_families(families, sizeof families, parsed.options.selection.families);
+    snprintf(said, sizeof said, "%s; %s; %#x", tables, families, parsed.options.selection.states);
     ss_options_finish(&parsed.options);
     return said;
 }
