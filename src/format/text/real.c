@@ -46,8 +46,10 @@ static uint64_t split(struct decimal *decimal, double value)
     } else {
         const unsigned places = (unsigned)-exponent;
         const uint64_t whole = places < 64 ? mantissa >> places : 0;
-        if (places > 0)
-            fraction = places <= 64 ? mantissa << (64 - places) : mantissa >> (places - 64);
+        if (places > 0 && places <= 64)
+            fraction = mantissa << (64 - places);
+        else if (places > 64 && places < 128)
+            fraction = mantissa >> (places - 64);
         end = whole ? text_u64(decimal->digits, whole) : decimal->digits;
     }
     decimal->count = (unsigned)(end - decimal->digits);
