@@ -9,7 +9,6 @@
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
-#include <linux/tls.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
@@ -17,7 +16,7 @@
 
 #include "cells.h"
 #include "fastnet/array.h"
-#include "format/socket/info_fields.h"
+#include "format/socket/nested.h"
 #include "format/socket/tcp_info.h"
 
 static const struct kernel_tcp_info connection = {
@@ -262,7 +261,7 @@ static void mptcp_and_sctp_have_structs_of_their_own(void **state)
 {
     const struct kernel_mptcp_info mptcp = {
         .subflows = 1, .flags = 3, .token = 77, .bytes_sent = 5, .last_data_recv = 1500};
-    const struct kernel_sctp_info sctp = {.state = 4, .outstrms = 10, .rtxchunks = 6};
+    const struct kernel_sctp_info sctp = {.state = 3, .outstrms = 10, .rtxchunks = 6};
     struct record record = socket_of(SOCKET_MPTCP_INFO, &mptcp, sizeof mptcp);
 
     (void)state;
@@ -306,11 +305,11 @@ static void tls_tells_its_version_and_cipher(void **state)
     struct record record = socket_of(SOCKET_ULP, NULL, 0);
 
     (void)state;
-    put_u16(&tls, TLS_INFO_VERSION, 0x0304);
-    put_u16(&tls, TLS_INFO_CIPHER, 52);
-    put_u16(&tls, TLS_INFO_TXCONF, 2);
-    nest_put(&ulp, INET_ULP_INFO_NAME, "tls", 4);
-    nest_put(&ulp, NLA_F_NESTED | INET_ULP_INFO_TLS, tls.bytes, tls.length);
+    put_u16(&tls, TLS_VERSION, 0x0304);
+    put_u16(&tls, TLS_CIPHER, 52);
+    put_u16(&tls, TLS_TXCONF, 2);
+    nest_put(&ulp, ULP_NAME, "tls", 4);
+    nest_put(&ulp, NLA_F_NESTED | ULP_TLS, tls.bytes, tls.length);
     record.socket.ulp = (struct text){ulp.bytes, ulp.length};
     assert_field("ulp", &record, "tls");
     assert_field("tls_version", &record, "1.3");
@@ -328,15 +327,14 @@ static void attributes_that_do_not_fit_are_none(void **state)
 
     (void)state;
     nest_put(&ulp, 9, "?", 1);
-    nest_put(&ulp, INET_ULP_INFO_NAME, "mptcp", 5);
+    nest_put(&ulp, ULP_NAME, "mptcp", 5);
     for (size_t length = 0; length <= ulp.length; length++) {
-        const struct text found =
-            info_attribute((struct text){ulp.bytes, length}, INET_ULP_INFO_NAME);
+        const struct text found = nested_find((struct text){ulp.bytes, length}, ULP_NAME);
         assert_int_equal(found.data != NULL, length >= 8 + 4 + 5);
         assert_int_equal(found.length, found.data ? 5 : 0);
     }
     ulp.bytes[0] = 3; /* shorter than its own header */
-    assert_null(info_attribute((struct text){ulp.bytes, ulp.length}, INET_ULP_INFO_NAME).data);
+    assert_null(nested_find((struct text){ulp.bytes, ulp.length}, ULP_NAME).data);
 }
 
 int main(void)

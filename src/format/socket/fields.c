@@ -1,6 +1,5 @@
 /* The fields of sockets. */
 #include <linux/sock_diag.h>
-#include <linux/tls.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 
@@ -543,9 +542,9 @@ static const struct field fields[] = {
     COMPUTED(tls_cipher, VALUE_TEXT, info_tls_cipher, SOCKET_ULP, "its cipher: aes-gcm-128, ..."),
     COMPUTED(tls_rx, VALUE_TEXT, info_tls_mode, SOCKET_ULP,
              "where received data is decrypted: none, software, hardware, hardware_record",
-             .index = TLS_INFO_RXCONF),
+             .index = TLS_RXCONF),
     COMPUTED(tls_tx, VALUE_TEXT, info_tls_mode, SOCKET_ULP,
-             "where data to be sent is encrypted, in the same words", .index = TLS_INFO_TXCONF),
+             "where data to be sent is encrypted, in the same words", .index = TLS_TXCONF),
     MPTCP(mptcp_subflows, subflows, "MPTCP: connections besides the first one"),
     MPTCP(mptcp_subflows_total, subflows_total, "MPTCP: connections with the first one"),
     MPTCP(mptcp_subflows_max, subflows_max, "MPTCP: how many besides the first one there may be"),

@@ -1,11 +1,10 @@
 #include "format/socket/info_fields.h"
 
 #include <linux/inet_diag.h>
-#include <linux/netlink.h>
-#include <linux/tls.h>
 #include <netinet/tcp.h>
 
 #include "format/fields/fields.h"
+#include "format/socket/nested.h"
 #include "format/socket/tcp_info.h"
 
 /* --- Numbers ---------------------------------------------------------------------------------- */
@@ -146,10 +145,9 @@ struct value info_ca_state(const struct cell *cell)
 
 struct value info_sctp_state(const struct cell *cell)
 {
-    /* enum sctp_sstat_state of linux/sctp.h */
+    /* enum sctp_state of net/sctp/constants.h; an endpoint has no association, and says CLOSED */
     static const char *const names[] = {
-        "EMPTY",
-        "CLOSED",
+        NULL,
         "COOKIE_WAIT",
         "COOKIE_ECHOED",
         "ESTABLISHED",
@@ -268,29 +266,9 @@ struct value info_backlog_percent(const struct cell *cell)
 
 /* --- Upper layers ----------------------------------------------------------------------------- */
 
-struct text info_attribute(struct text attributes, unsigned type)
-{
-    struct nlattr header;
-
-    while (attributes.length >= sizeof header) {
-        memcpy(&header, attributes.data, sizeof header);
-        if (header.nla_len < sizeof header || header.nla_len > attributes.length)
-            break;
-        if ((header.nla_type & (unsigned)NLA_TYPE_MASK) == type)
-            return (struct text){attributes.data + sizeof header, header.nla_len - sizeof header};
-        const size_t taken =
-            (header.nla_len + (size_t)NLA_ALIGNTO - 1) & ~((size_t)NLA_ALIGNTO - 1);
-        if (taken >= attributes.length)
-            break;
-        attributes.data += taken;
-        attributes.length -= taken;
-    }
-    return (struct text){NULL, 0};
-}
-
 struct value info_ulp(const struct cell *cell)
 {
-    struct text ulp = info_attribute(cell->record->socket.ulp, INET_ULP_INFO_NAME);
+    struct text ulp = nested_find(cell->record->socket.ulp, ULP_NAME);
 
     if (!ulp.data)
         return unknown;
@@ -298,49 +276,42 @@ struct value info_ulp(const struct cell *cell)
     return (struct value){.type = VALUE_TEXT, .text = ulp};
 }
 
-/* A number of TLS; every one has 16 bits. Returns false if the kernel did not send it. */
-static bool take_tls(const struct record *record, unsigned type, uint16_t *number)
+static bool tls_number(const struct cell *cell, uint16_t type, uint64_t *number)
 {
-    const struct text tls = info_attribute(record->socket.ulp, INET_ULP_INFO_TLS);
-    const struct text content = info_attribute(tls, type);
-
-    if (content.length < sizeof *number)
-        return false;
-    memcpy(number, content.data, sizeof *number);
-    return true;
+    return nested_number(nested_find(cell->record->socket.ulp, ULP_TLS), type, number);
 }
 
 struct value info_tls_version(const struct cell *cell)
 {
-    uint16_t version;
+    uint64_t version;
 
-    if (!take_tls(cell->record, TLS_INFO_VERSION, &version))
+    if (!tls_number(cell, TLS_VERSION, &version))
         return unknown;
-    return string(version == TLS_1_2_VERSION ? "1.2" : version == TLS_1_3_VERSION ? "1.3" : NULL);
+    return string(version == TLS_1_2 ? "1.2" : version == TLS_1_3 ? "1.3" : NULL);
 }
 
 struct value info_tls_cipher(const struct cell *cell)
 {
-    /* TLS_CIPHER_* of linux/tls.h, from 51 on */
+    /* TLS_CIPHER_* of linux/tls.h, the first is 51 */
     static const char *const names[] = {
         "aes-gcm-128", "aes-gcm-256", "aes-ccm-128",  "chacha20-poly1305",
         "sm4-gcm",     "sm4-ccm",     "aria-gcm-128", "aria-gcm-256",
     };
-    uint16_t cipher;
+    uint64_t cipher;
 
-    if (!take_tls(cell->record, TLS_INFO_CIPHER, &cipher) || cipher < 51)
+    if (!tls_number(cell, TLS_CIPHER, &cipher) || cipher < AES_GCM_128)
         return unknown;
-    return string(POINTER_AT(names, cipher - 51u));
+    return string(POINTER_AT(names, cipher - AES_GCM_128));
 }
 
-/* field->index is the attribute: TLS_INFO_RXCONF or TLS_INFO_TXCONF. */
+/* field->index is the attribute: TLS_RXCONF or TLS_TXCONF. */
 struct value info_tls_mode(const struct cell *cell)
 {
     /* TLS_CONF_* of linux/tls.h */
     static const char *const names[] = {NULL, "none", "software", "hardware", "hardware_record"};
-    uint16_t mode;
+    uint64_t mode;
 
-    if (!take_tls(cell->record, (unsigned)cell->field->index, &mode))
+    if (!tls_number(cell, (uint16_t)cell->field->index, &mode))
         return unknown;
     return string(POINTER_AT(names, mode));
 }

@@ -4,12 +4,6 @@
 
 #include "fastnet/field.h"
 
-/*
- * The content of the first attribute (struct nlattr) of a type among attributes; data is NULL if
- * there is none.
- */
-struct text info_attribute(struct text attributes, unsigned type);
-
 /* A number, unknown if the socket listens. */
 struct value info_number(const struct cell *cell);
 struct value info_tcp_milliseconds(const struct cell *cell);

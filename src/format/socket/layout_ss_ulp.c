@@ -92,34 +92,10 @@ char *ss_put_md5_keys(char *dst, struct ss_row *row)
     return dst;
 }
 
-/* --- Protocols on top of TCP: attributes of linux/inet_diag.h, linux/tls.h, linux/mptcp.h ------
- */
+/* --- Protocols on top of TCP ------------------------------------------------------------------ */
 
-enum {
-    ULP_NAME = 1,
-    ULP_TLS = 2,
-    ULP_MPTCP = 3,
-    ULP_NAME_MAX = 128, /* the kernel's have 15 bytes at most (TCP_ULP_NAME_MAX) */
-    TLS_VERSION = 1,
-    TLS_CIPHER = 2,
-    TLS_TXCONF = 3,
-    TLS_RXCONF = 4,
-    TLS_ZC_RO_TX = 5,
-    TLS_RX_NO_PAD = 6,
-    TLS_1_2 = 0x0303,
-    TLS_1_3 = 0x0304,
-    AES_GCM_128 = 51,
-    AES_GCM_256 = 52,
-    SUBFLOW_TOKEN_REM = 1,
-    SUBFLOW_TOKEN_LOC = 2,
-    SUBFLOW_MAP_SEQ = 4,
-    SUBFLOW_MAP_SFSEQ = 5,
-    SUBFLOW_SSN_OFFSET = 6,
-    SUBFLOW_MAP_DATALEN = 7,
-    SUBFLOW_FLAGS = 8,
-    SUBFLOW_ID_REM = 9,
-    SUBFLOW_ID_LOC = 10,
-};
+/* The kernel's names have 15 bytes at most (TCP_ULP_NAME_MAX). */
+enum { ULP_NAME_MAX = 128 };
 
 static char *put_unknown(char *dst, uint64_t number)
 {

@@ -136,7 +136,7 @@ _Static_assert(sizeof(struct kernel_mptcp_info) == 96, "linux/mptcp.h");
 /* struct sctp_info */
 struct kernel_sctp_info {
     uint32_t tag;
-    uint32_t state; /* enum sctp_sstat_state: SCTP_CLOSED is 1 */
+    uint32_t state; /* enum sctp_state of net/sctp/constants.h: SCTP_STATE_CLOSED is 0 */
     uint32_t rwnd;
     uint16_t unackdata, penddata, instrms, outstrms;
     uint32_t fragmentation_point;
@@ -163,5 +163,36 @@ struct kernel_sctp_info {
 _Static_assert(offsetof(struct kernel_sctp_info, isacks) == 56, "linux/sctp.h");
 _Static_assert(offsetof(struct kernel_sctp_info, p_state) == 296, "linux/sctp.h");
 _Static_assert(sizeof(struct kernel_sctp_info) == 368, "linux/sctp.h");
+
+/* --- Upper layers ----------------------------------------------------------------------------- */
+
+enum { ULP_NAME = 1, ULP_TLS = 2, ULP_MPTCP = 3 }; /* INET_ULP_INFO_* of linux/inet_diag.h */
+
+/* TLS_INFO_*, TLS_1_*_VERSION and TLS_CIPHER_* of linux/tls.h */
+enum {
+    TLS_VERSION = 1,
+    TLS_CIPHER = 2,
+    TLS_TXCONF = 3,
+    TLS_RXCONF = 4,
+    TLS_ZC_RO_TX = 5,
+    TLS_RX_NO_PAD = 6,
+    TLS_1_2 = 0x0303,
+    TLS_1_3 = 0x0304,
+    AES_GCM_128 = 51,
+    AES_GCM_256 = 52,
+};
+
+/* MPTCP_SUBFLOW_ATTR_* of linux/mptcp.h */
+enum {
+    SUBFLOW_TOKEN_REM = 1,
+    SUBFLOW_TOKEN_LOC = 2,
+    SUBFLOW_MAP_SEQ = 4,
+    SUBFLOW_MAP_SFSEQ = 5,
+    SUBFLOW_SSN_OFFSET = 6,
+    SUBFLOW_MAP_DATALEN = 7,
+    SUBFLOW_FLAGS = 8,
+    SUBFLOW_ID_REM = 9,
+    SUBFLOW_ID_LOC = 10,
+};
 
 #endif
