@@ -3,8 +3,6 @@
 
 #include <errno.h>
 #include <linux/netlink_diag.h>
-#include <linux/sock_diag.h>
-#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include "backend/socket/sock_diag.h"
@@ -42,13 +40,8 @@ int sock_diag_decode_netlink(const struct nlmsghdr *message, struct record *reco
 
     if (!header || header->ndiag_family != AF_NETLINK)
         return -EBADMSG;
-    record_begin(record, &kind_socket, sizeof record->socket);
-    record->identity = diag_cookie(header->ndiag_cookie);
-    sock->family = AF_NETLINK;
-    sock->protocol = PROTOCOL_NETLINK;
-    sock->state = TCP_CLOSE; /* its own only says whether it has a destination */
+    diag_begin(record, &table_netlink, header->ndiag_cookie, header->ndiag_ino);
     sock->type = header->ndiag_type;
-    sock->inode = header->ndiag_ino;
     sock->netlink_protocol = header->ndiag_protocol;
     sock->portid = header->ndiag_portid;
     sock->dst_portid = header->ndiag_dst_portid;

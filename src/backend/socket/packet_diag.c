@@ -3,8 +3,6 @@
 
 #include <errno.h>
 #include <linux/packet_diag.h>
-#include <linux/sock_diag.h>
-#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include "backend/socket/sock_diag.h"
@@ -31,22 +29,13 @@ static bool take_info(struct text content, void *member)
     return true;
 }
 
-/* Packets that wait to be sent are in the queue of their device, so only what came is counted. */
-static bool take_memory(struct text content, void *member)
-{
-    struct socket_record *sock = member;
-
-    sock->memory = content;
-    return diag_memory(content, SK_MEMINFO_RMEM_ALLOC, &sock->recv_q);
-}
-
 static const struct target targets[] = {
     [PACKET_DIAG_INFO] = TAKE_BY(take_info, socket, SOCKET_INTERFACE | SOCKET_PACKET),
     [PACKET_DIAG_RX_RING] = TAKE_BYTES(socket.rx_ring, SOCKET_RX_RING),
     [PACKET_DIAG_TX_RING] = TAKE_BYTES(socket.tx_ring, SOCKET_TX_RING),
     [PACKET_DIAG_FANOUT] = TAKE(socket.fanout, SOCKET_FANOUT),
     [PACKET_DIAG_UID] = TAKE(socket.uid, SOCKET_UID),
-    [PACKET_DIAG_MEMINFO] = TAKE_BY(take_memory, socket, SOCKET_QUEUES | SOCKET_MEMORY),
+    [PACKET_DIAG_MEMINFO] = TAKE_BY(diag_take_received, socket, SOCKET_QUEUES | SOCKET_MEMORY),
     [PACKET_DIAG_FILTER] = TAKE_BYTES(socket.filter, SOCKET_FILTER),
 };
 
@@ -72,13 +61,8 @@ int sock_diag_decode_packet(const struct nlmsghdr *message, struct record *recor
 
     if (!header || header->pdiag_family != AF_PACKET)
         return -EBADMSG;
-    record_begin(record, &kind_socket, sizeof record->socket);
-    record->identity = diag_cookie(header->pdiag_cookie);
-    sock->family = AF_PACKET;
-    sock->protocol = PROTOCOL_PACKET;
-    sock->state = TCP_CLOSE; /* it has none */
+    diag_begin(record, &table_packet, header->pdiag_cookie, header->pdiag_ino);
     sock->type = header->pdiag_type;
-    sock->inode = header->pdiag_ino;
     sock->ether_protocol = header->pdiag_num;
     attributes_decode(&decoding, attributes, (struct targets)TARGETS(targets));
     record->has = known_filter(record, decoding.has) | ALWAYS;

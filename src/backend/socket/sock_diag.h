@@ -2,6 +2,8 @@
 #ifndef BACKEND_SOCKET_SOCK_DIAG_H
 #define BACKEND_SOCKET_SOCK_DIAG_H
 
+#include <linux/sock_diag.h>
+#include <netinet/tcp.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -75,6 +77,28 @@ static inline bool diag_memory(struct text memory, size_t which, uint32_t *numbe
         return false;
     memcpy(number, memory.data + which * sizeof *number, sizeof *number);
     return true;
+}
+
+/* For a table of attributes: memory of what sends at once, so that only what came in waits in it.
+ */
+static inline bool diag_take_received(struct text content, void *member)
+{
+    struct socket_record *sock = member;
+
+    sock->memory = content;
+    return diag_memory(content, SK_MEMINFO_RMEM_ALLOC, &sock->recv_q);
+}
+
+/* Begins a row of a table with one protocol, whose sockets have no state unless one is set. */
+static inline void diag_begin(struct record *record, const struct table *table,
+                              const uint32_t cookie[2], uint32_t inode)
+{
+    record_begin(record, &kind_socket, sizeof record->socket);
+    record->identity = diag_cookie(cookie);
+    record->socket.family = table->family;
+    record->socket.protocol = table->protocol;
+    record->socket.state = TCP_CLOSE;
+    record->socket.inode = inode;
 }
 
 /* Members of struct backend, for tables of IP; the remedy is one for a module that is missing. */

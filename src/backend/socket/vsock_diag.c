@@ -25,14 +25,10 @@ int sock_diag_decode_vsock(const struct nlmsghdr *message, struct record *record
 
     if (!header || header->vdiag_family != AF_VSOCK)
         return -EBADMSG;
-    record_begin(record, &kind_socket, sizeof record->socket);
-    record->identity = diag_cookie(header->vdiag_cookie);
-    sock->family = AF_VSOCK;
-    sock->protocol = PROTOCOL_VSOCK;
+    diag_begin(record, &table_vsock, header->vdiag_cookie, header->vdiag_ino);
     sock->state = header->vdiag_state;
     sock->type = header->vdiag_type;
     sock->shutdown = header->vdiag_shutdown;
-    sock->inode = header->vdiag_ino;
     sock->cid = header->vdiag_src_cid;
     sock->vsock_port = header->vdiag_src_port;
     sock->peer_cid = header->vdiag_dst_cid;

@@ -2,10 +2,8 @@
 #include "backend/socket/decode.h"
 
 #include <errno.h>
-#include <linux/sock_diag.h>
 #include <linux/types.h>
 #include <linux/xdp_diag.h>
-#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include "backend/socket/sock_diag.h"
@@ -29,14 +27,6 @@ static bool take_info(struct text content, void *member)
     return true;
 }
 
-static bool take_memory(struct text content, void *member)
-{
-    struct socket_record *sock = member;
-
-    sock->memory = content;
-    return diag_memory(content, SK_MEMINFO_RMEM_ALLOC, &sock->recv_q);
-}
-
 static const struct target targets[] = {
     [XDP_DIAG_INFO] = TAKE_BY(take_info, socket, SOCKET_INTERFACE | SOCKET_QUEUE_ID),
     [XDP_DIAG_UID] = TAKE(socket.uid, SOCKET_UID),
@@ -45,7 +35,7 @@ static const struct target targets[] = {
     [XDP_DIAG_UMEM] = TAKE_BYTES(socket.umem, SOCKET_UMEM),
     [XDP_DIAG_UMEM_FILL_RING] = TAKE_BYTES(socket.fill_ring, SOCKET_FILL_RING),
     [XDP_DIAG_UMEM_COMPLETION_RING] = TAKE_BYTES(socket.completion_ring, SOCKET_COMPLETION_RING),
-    [XDP_DIAG_MEMINFO] = TAKE_BY(take_memory, socket, SOCKET_QUEUES | SOCKET_MEMORY),
+    [XDP_DIAG_MEMINFO] = TAKE_BY(diag_take_received, socket, SOCKET_QUEUES | SOCKET_MEMORY),
     [DIAG_STATS] = TAKE_BYTES(socket.stats, SOCKET_XDP_STATS),
 };
 
@@ -60,13 +50,8 @@ int sock_diag_decode_xdp(const struct nlmsghdr *message, struct record *record)
 
     if (!header || header->xdiag_family != AF_XDP)
         return -EBADMSG;
-    record_begin(record, &kind_socket, sizeof record->socket);
-    record->identity = diag_cookie(header->xdiag_cookie);
-    sock->family = AF_XDP;
-    sock->protocol = PROTOCOL_XDP;
-    sock->state = TCP_CLOSE; /* it has none */
+    diag_begin(record, &table_xdp, header->xdiag_cookie, header->xdiag_ino);
     sock->type = header->xdiag_type;
-    sock->inode = header->xdiag_ino;
     attributes_decode(&decoding, attributes, (struct targets)TARGETS(targets));
     record->has = decoding.has | ALWAYS;
     return decoding.malformed ? -EBADMSG : 0;
