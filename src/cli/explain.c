@@ -124,7 +124,7 @@ static bool compares(const struct explanation *kernel, const struct field *field
     return false;
 }
 
-/* What the kernel leaves out, and what is left to do. */
+/* Says which columns the kernel compares, and which are left to fastnet. */
 static void put_shares(const struct explaining *explaining, const struct explained *explained)
 {
     const struct explanation *kernel = &explained->kernel;

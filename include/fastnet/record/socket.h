@@ -99,6 +99,9 @@ enum socket_timer {
     TIMER_PROBE = 4,
 };
 
+/* TCP_BOUND_INACTIVE of the kernel's net/tcp_states.h, since 6.8: bound, but not connected. */
+enum { STATE_BOUND_INACTIVE = 13 };
+
 /* "ESTABLISHED" ...: the name of a TCP_* of netinet/tcp.h; NULL if it has no name. */
 const char *socket_state_name(uint64_t state);
 

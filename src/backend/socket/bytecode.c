@@ -390,7 +390,7 @@ static void resolve(struct compiler *compiler)
 
 size_t bytecode_compile(uint32_t words[BYTECODE_WORDS], const struct predicate *where)
 {
-    struct compiler compiler; /* its labels are many, and often none is needed */
+    struct compiler compiler; /* not cleared whole: its labels are set when they are used */
 
     compiler.words = words;
     compiler.count = 0;

@@ -4,9 +4,6 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
-/* TCP_BOUND_INACTIVE of the kernel's net/tcp_states.h, since 6.8: in no file that netstat reads. */
-enum { BOUND_INACTIVE = 13 };
-
 #define LISTENING (UINT64_C(1) << TCP_LISTEN)
 
 /* A comparison, or that it is not so. */
@@ -31,7 +28,7 @@ static const struct predicate *choose_states(struct predicate where[2], uint64_t
  */
 static const struct predicate *choose_tcp(struct predicate where[2], enum show show)
 {
-    const uint64_t inactive = UINT64_C(1) << BOUND_INACTIVE;
+    const uint64_t inactive = UINT64_C(1) << STATE_BOUND_INACTIVE; /* in no file of netstat */
 
     if (show == SHOW_LISTENING)
         return choose_states(where, LISTENING, true);

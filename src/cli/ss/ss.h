@@ -27,8 +27,9 @@ struct ss_options {
 };
 
 /*
- * As common_parse(). Takes the states from the words; what is left there is the filter. Sets *done
- * as well when there is nothing to list. Afterwards ss_options_finish() is due in any case.
+ * As common_parse(). States are taken out of the words, so that the rest of them is the filter.
+ * *done is also set when nothing is to be listed. The caller must call ss_options_finish(),
+ * whatever this returns.
  */
 int ss_parse(struct ss_options *options, int argc, char *const argv[], bool *done);
 void ss_options_finish(struct ss_options *options);

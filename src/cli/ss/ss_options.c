@@ -280,7 +280,7 @@ static int take_option(const struct option *option, const char *argument, void *
         ss_select_states(selection, LISTENING);
         return 0;
     case 'B':
-        ss_select_states(selection, UINT32_C(1) << SS_STATE_BOUND_INACTIVE);
+        ss_select_states(selection, UINT32_C(1) << STATE_BOUND_INACTIVE);
         return 0;
     case 'p':
         return take_process(options, option, argument);

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 
 #include "fastnet/array.h"
+#include "fastnet/record.h"
 
 #define STATE(state) (UINT32_C(1) << (state))
 #define CLOSED       STATE(TCP_CLOSE)
@@ -207,7 +208,7 @@ static const struct {
     {"last-ack", STATE(TCP_LAST_ACK)},
     {"listening", STATE(TCP_LISTEN)},
     {"closing", STATE(TCP_CLOSING)},
-    {"bound-inactive", STATE(SS_STATE_BOUND_INACTIVE)},
+    {"bound-inactive", STATE(STATE_BOUND_INACTIVE)},
     {"all", SS_STATES_ALL},
     {"connected", SS_STATES_ALL & ~(CLOSED | STATE(TCP_LISTEN))},
     {"synchronized", SS_STATES_ALL & ~(CLOSED | STATE(TCP_LISTEN) | STATE(TCP_SYN_SENT))},
@@ -257,7 +258,7 @@ void ss_selection_complete(struct ss_selection *selection)
         selection->states = selection->states ? selection->states : CONNECTED;
         add_tables(selection, query_names[0].tables);
     }
-    /* a filter of states that leaves none is no filter, as in ss */
+    /* where the options leave no state, the default ones are listed, as in ss */
     if (!selection->states)
         selection->states = selection->defaults;
     merge_defaults(selection);

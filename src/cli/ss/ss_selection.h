@@ -35,8 +35,6 @@ enum {
         1 << SS_RAW | 1 << SS_UDP | 1 << SS_TCP | 1 << SS_DCCP | 1 << SS_SCTP | 1 << SS_MPTCP,
 };
 
-/* TCP_BOUND_INACTIVE of the kernel's net/tcp_states.h, since 6.8: bound, but not connected. */
-enum { SS_STATE_BOUND_INACTIVE = 13 };
 /* All states, one bit (1 << TCP_*) each. */
 #define SS_STATES_ALL UINT32_C(0x3fff)
 

@@ -55,7 +55,7 @@ static uint64_t types_of(uint32_t tables)
 static uint64_t states_of(const struct source *source, const struct ss_selection *selection)
 {
     const uint64_t closed = UINT64_C(1) << TCP_CLOSE;
-    const bool inactive = selection->states >> SS_STATE_BOUND_INACTIVE & 1;
+    const bool inactive = selection->states >> STATE_BOUND_INACTIVE & 1;
 
     if (inactive && source->tables & (1 << SS_TCP | 1 << SS_MPTCP))
         return selection->states | closed;

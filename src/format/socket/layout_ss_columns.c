@@ -8,10 +8,6 @@
 #include "fastnet/lookup.h"
 #include "format/socket/layout_ss.h"
 
-#ifndef AF_XDP
-#define AF_XDP 44 /* linux/socket.h */
-#endif
-
 /* --- Netid and state -------------------------------------------------------------------------- */
 
 static const char *inet_netid(const struct ss_row *row)

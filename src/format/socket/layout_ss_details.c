@@ -9,10 +9,6 @@
 #include "format/socket/layout_ss.h"
 #include "format/text/escape.h"
 
-#ifndef AF_XDP
-#define AF_XDP 44 /* linux/socket.h */
-#endif
-
 enum { PATH_PIECE = SS_ROOM / ESCAPE_FACTOR };
 
 /* --- Processes -------------------------------------------------------------------------------- */
