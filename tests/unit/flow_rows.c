@@ -27,15 +27,7 @@ const struct conntrack_layout save = {.save = true};
 const char *written(const struct conntrack_layout *layout, const struct context *context,
                     const struct record *records, size_t count)
 {
-    struct output output;
-    struct sink *sink = sink_create(&sink_conntrack, layout, output_begin(&output), context);
-
-    assert_non_null(sink);
-    sink_begin(sink);
-    for (size_t i = 0; i < count; i++)
-        sink->ops->row(sink, &records[i]);
-    sink_end(sink);
-    return output_end(&output, sink);
+    return output_of(&sink_conntrack, layout, context, -1, records, count);
 }
 
 const char *written_row(const struct conntrack_layout *layout, const struct record *record)

@@ -33,3 +33,19 @@ const char *output_end(struct output *output, struct sink *sink)
     close(output->fd);
     return text;
 }
+
+const char *output_of(const struct sink_ops *ops, const void *layout, const struct context *context,
+                      int section, const struct record *records, size_t count)
+{
+    struct output output;
+    struct sink *sink = sink_create(ops, layout, output_begin(&output), context);
+
+    assert_non_null(sink);
+    sink_begin(sink);
+    if (section >= 0)
+        sink->ops->section(sink, (unsigned)section);
+    for (size_t i = 0; i < count; i++)
+        sink->ops->row(sink, &records[i]);
+    sink_end(sink);
+    return output_end(&output, sink);
+}

@@ -10,15 +10,7 @@
 const char *ss_written_rows(const struct ss_layout *layout, const struct context *context,
                             const struct record *records, size_t count)
 {
-    struct output output;
-    struct sink *sink = sink_create(&sink_ss, layout, output_begin(&output), context);
-
-    assert_non_null(sink);
-    sink_begin(sink);
-    for (size_t i = 0; i < count; i++)
-        sink->ops->row(sink, &records[i]);
-    sink_end(sink);
-    return output_end(&output, sink);
+    return output_of(&sink_ss, layout, context, -1, records, count);
 }
 
 const char *ss_written(const struct ss_layout *layout, const struct record *record)

@@ -66,15 +66,7 @@ static struct record proxy(void)
 static const char *written(const struct arp_layout *layout, const struct context *context,
                            const struct record *record)
 {
-    struct output output;
-    struct sink *sink = sink_create(&sink_arp, layout, output_begin(&output), context);
-
-    assert_non_null(sink);
-    sink_begin(sink);
-    if (record)
-        sink->ops->row(sink, record);
-    sink_end(sink);
-    return output_end(&output, sink);
+    return output_of(&sink_arp, layout, context, -1, record, record != NULL);
 }
 
 static void assert_lines(const struct record *record, const char *bsd, const char *table)

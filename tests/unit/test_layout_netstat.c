@@ -28,17 +28,7 @@ static const struct netstat_layout numeric = {
 static const char *written(const struct netstat_layout *layout, const struct context *context,
                            int section, const struct record *record)
 {
-    struct output output;
-    struct sink *sink = sink_create(&sink_netstat, layout, output_begin(&output), context);
-
-    assert_non_null(sink);
-    sink_begin(sink);
-    if (section >= 0)
-        sink->ops->section(sink, (unsigned)section);
-    if (record)
-        sink->ops->row(sink, record);
-    sink_end(sink);
-    return output_end(&output, sink);
+    return output_of(&sink_netstat, layout, context, section, record, record != NULL);
 }
 
 static const char *row(const struct netstat_layout *layout, const struct record *record)

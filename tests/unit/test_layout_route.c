@@ -21,17 +21,7 @@ static const struct context no_names;
 static const char *written(const struct route_layout *layout, const struct context *context,
                            int section, const struct record *record)
 {
-    struct output output;
-    struct sink *sink = sink_create(&sink_route, layout, output_begin(&output), context);
-
-    assert_non_null(sink);
-    sink_begin(sink);
-    if (section >= 0)
-        sink->ops->section(sink, (unsigned)section);
-    if (record)
-        sink->ops->row(sink, record);
-    sink_end(sink);
-    return output_end(&output, sink);
+    return output_of(&sink_route, layout, context, section, record, record != NULL);
 }
 
 /* A row by the numbers -e was given, numeric. */
