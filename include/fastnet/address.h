@@ -60,4 +60,10 @@ static inline bool address_is_mapped(const struct address *address)
     return address->family == AF_INET6 && memcmp(address->bytes, prefix, sizeof prefix) == 0;
 }
 
+/* The IPv4 address that an IPv4-mapped address is written as; any other one as it is. */
+static inline struct address address_unmapped(const struct address *address)
+{
+    return address_is_mapped(address) ? address_make(AF_INET, address->bytes + 12) : *address;
+}
+
 #endif

@@ -25,6 +25,7 @@
 #define NEED_NETWORKS   (UINT64_C(1) << 9)  /* network's address -> name */
 #define NEED_CGROUPS    (UINT64_C(1) << 10) /* id of a control group -> path */
 #define NEED_EPHEMERAL  (UINT64_C(1) << 11) /* whether the kernel chooses a port */
+#define NEED_PEERS      (UINT64_C(1) << 12) /* socket -> its other end on this machine */
 
 struct needs {
     uint64_t fields;  /* bits of the record's kind (SOCKET_*, FLOW_* ...), as in record.has */
@@ -47,6 +48,7 @@ struct senders;
 struct networks;
 struct cgroups;
 struct ephemeral_ports;
+struct peers;
 
 /* The lookups of a listing; a member is NULL when no field needs it. */
 struct context {
@@ -60,6 +62,7 @@ struct context {
     struct networks *networks;
     struct cgroups *cgroups;
     struct ephemeral_ports *ephemeral_ports;
+    struct peers *peers;
 };
 
 /* The type of the record's member behind a field. */

@@ -8,7 +8,9 @@
 #include <sys/types.h>
 
 #include "fastnet/address.h"
+#include "fastnet/text.h"
 
+struct record;
 struct report;
 
 /* A process that holds a socket open. struct owners owns the strings. */
@@ -207,5 +209,19 @@ struct ephemeral_ports;
 int ephemeral_ports_create(struct ephemeral_ports **ports, const char *proc_root);
 void ephemeral_ports_destroy(struct ephemeral_ports *ports);
 bool port_is_ephemeral(const struct ephemeral_ports *ports, uint16_t port);
+
+/*
+ * The other ends of sockets, if they are on this machine: from one dump of all sockets of the same
+ * protocol. Sockets without an inode, and those of IP that are not connected, are not kept.
+ */
+struct peers;
+struct peers *peers_create(void); /* NULL when memory is short */
+void peers_destroy(struct peers *peers);
+/* Returns 0 or -ENOMEM. */
+int peers_add(struct peers *peers, const struct record *record);
+/* The inode of the other end, 0 if it is unknown. A unix socket's own record has it. */
+uint64_t peers_inode(const struct peers *peers, const struct record *record);
+/* The name of a unix socket; empty if it has none. Borrowed. peers may be NULL. */
+struct text peers_path(const struct peers *peers, uint64_t inode);
 
 #endif

@@ -43,6 +43,7 @@ void engine_destroy(struct engine *engine)
     networks_destroy(engine->context.networks);
     cgroups_destroy(engine->context.cgroups);
     ephemeral_ports_destroy(engine->context.ephemeral_ports);
+    peers_destroy(engine->context.peers);
     delta_destroy(engine->delta);
     free(engine);
 }

@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <netinet/tcp.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -70,7 +71,7 @@ static uint64_t inode_of(const struct record *record)
 void run_walk_for(struct run *run, const struct rows *rows)
 {
     for (size_t i = 0; i < rows->count && run->owners_later; i++)
-        if (inode_of(rows->records[i])) {
+        if (inode_of(rows->records[i]) || run->needs.lookups & NEED_PEERS) {
             run->owners_later = false;
             run_walk_owners(run);
         }
@@ -237,6 +238,64 @@ static void read_cgroups(struct run *run)
         report_note(run->report, "control groups have no paths: %s", strerror(-error));
 }
 
+static int add_peer(const struct record *record, void *arg)
+{
+    return peers_add(arg, record);
+}
+
+/* Connections in states in which both ends exist. Any unix socket may be another one's end. */
+static int dump_peers(struct run *run, const struct table *table, struct report *details)
+{
+    const uint64_t states = 1u << TCP_ESTABLISHED | 1u << TCP_FIN_WAIT1 | 1u << TCP_FIN_WAIT2 |
+                            1u << TCP_CLOSE_WAIT | 1u << TCP_LAST_ACK | 1u << TCP_CLOSING;
+    const struct predicate connected = predicate_one_of(field_named(&kind_socket, "state"), states);
+    const struct query query = {
+        .table = table,
+        .needs = SOCKET_ADDRESSES | SOCKET_INODE | SOCKET_PATH,
+        .where = table == &table_unix ? NULL : &connected,
+        .proc_root = run->listing->proc_root,
+        .netlink = run->engine->netlink,
+        .report = details,
+        .exclusive = true,
+    };
+
+    return backend_sock_diag.dump(&query, add_peer, run->engine->context.peers);
+}
+
+/* Whether the listing has sockets of this table's protocol. */
+static bool lists_protocol(const struct listing *listing, const struct table *table)
+{
+    for (size_t i = 0; i < listing->table_count; i++) {
+        const struct table *listed = listing->tables[i].table;
+        if (listed && listed->kind == &kind_socket && listed->protocol == table->protocol &&
+            (table == &table_unix) == (listed == &table_unix))
+            return true;
+    }
+    return false;
+}
+
+/* Sockets come and go, so the other ends are read anew for each run. */
+static int read_peers(struct run *run)
+{
+    static const struct table *const tables[] = {&table_tcp_both, &table_udp,    &table_udp6,
+                                                 &table_mptcp,    &table_mptcp6, &table_unix};
+    struct context *context = &run->engine->context;
+    int error = run->listing->backend == BACKEND_PROC ? -EOPNOTSUPP : 0;
+    struct report details = {.partial = false};
+
+    peers_destroy(context->peers);
+    context->peers = peers_create();
+    if (!context->peers)
+        return -ENOMEM;
+    for (size_t i = 0; i < COUNT(tables) && !error; i++)
+        if (lists_protocol(run->listing, tables[i]))
+            error = dump_peers(run, tables[i], &details);
+    if (error < 0 || details.count)
+        report_note(run->report, "other ends of sockets: not all are known: %s",
+                    error < 0 ? strerror(-error) : details.lines[0]);
+    return 0;
+}
+
 int run_prepare_numbers(struct run *run)
 {
     struct context *context = &run->engine->context;
@@ -258,7 +317,7 @@ int run_prepare_numbers(struct run *run)
     if ((needs & NEED_SENDERS) && !context->senders &&
         !(context->senders = senders_create("/proc")))
         return -ENOMEM;
-    return 0;
+    return needs & NEED_PEERS ? read_peers(run) : 0;
 }
 
 static void report_lookup(struct run *run, const char *what, int error)

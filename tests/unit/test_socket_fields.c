@@ -254,6 +254,10 @@ static const char *const promised[] = {
     "sctp_outstrms",
     "sctp_rtxchunks",
     "sctp_overall_error",
+    "peer_pid",
+    "peer_process",
+    "peer_processes",
+    "peer_path",
 };
 
 static void the_promised_names_are_there_in_order(void **state)
@@ -644,6 +648,27 @@ static void a_socket_without_owners_has_none_and_no_first(void **state)
     owners_destroy(context.owners);
 }
 
+static void the_other_end_shows_its_owners_and_its_name(void **state)
+{
+    const struct context context = {.owners = owners_of_tree(), .peers = peers_create()};
+    struct record record = unix_record(), other = unix_record();
+
+    (void)state;
+    other.socket.inode = 123456;
+    assert_int_equal(peers_add(context.peers, &other), 0);
+    assert_string_equal(text_of("peer_processes", &record, &context), "-");
+    record.socket.peer = 123456;
+    assert_string_equal(text_of("peer_pid", &record, &context), "17");
+    assert_string_equal(text_of("peer_process", &record, &context), "one,/\\x20\"x");
+    assert_string_equal(text_of("peer_path", &record, &context), "/run/a\\x20b");
+    assert_string_equal(text_of("pid", &record, &context), "-");
+    record.socket.peer = 123457;
+    assert_string_equal(text_of("peer_pid", &record, &context), "-");
+    assert_string_equal(text_of("peer_path", &record, &context), "-");
+    peers_destroy(context.peers);
+    owners_destroy(context.owners);
+}
+
 static void a_cell_is_never_empty_and_a_dash_is_unknown(void **state)
 {
     struct value value = {.type = VALUE_UNKNOWN};
@@ -709,6 +734,7 @@ int main(void)
         cmocka_unit_test(users_and_interfaces_are_shown_by_name),
         cmocka_unit_test(all_owners_of_a_socket_are_shown),
         cmocka_unit_test(a_socket_without_owners_has_none_and_no_first),
+        cmocka_unit_test(the_other_end_shows_its_owners_and_its_name),
         cmocka_unit_test(a_cell_is_never_empty_and_a_dash_is_unknown),
         cmocka_unit_test(counted_columns_show_the_values_of_a_group),
     };

@@ -113,15 +113,9 @@ struct value text_member(const struct cell *cell)
 
 struct value address(const struct address *address)
 {
-    struct value value = {.type = VALUE_ADDRESS, .address = *address};
-
     if (address->family == AF_UNSPEC)
         return unknown;
-    if (address_is_mapped(address)) {
-        value.address = (struct address){.family = AF_INET};
-        memcpy(value.address.bytes, address->bytes + 12, 4);
-    }
-    return value;
+    return (struct value){.type = VALUE_ADDRESS, .address = address_unmapped(address)};
 }
 
 struct value address_member(const struct cell *cell)

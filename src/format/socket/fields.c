@@ -143,10 +143,18 @@ static struct value user(const struct cell *cell)
     return name(cell->context->users ? users_name(cell->context->users, uid) : NULL, uid);
 }
 
-/* The owners of a socket, none where the lookup or the inode is missing. */
+/* The other end's inode, or with field->index 0 the socket's own; 0: none, or unknown. */
+enum { OWN_END, OTHER_END };
+static uint64_t inode_of(const struct cell *cell)
+{
+    return cell->field->index == OTHER_END ? peers_inode(cell->context->peers, cell->record)
+                                           : cell->record->socket.inode;
+}
+
+/* The owners of an end, none where the lookup or the inode is missing. */
 static size_t find_owners(const struct cell *cell, const struct owner **first)
 {
-    const uint64_t inode = cell->record->socket.inode;
+    const uint64_t inode = inode_of(cell);
 
     *first = NULL;
     if (!cell->context->owners || inode == 0)
@@ -162,12 +170,12 @@ static bool is_complete(const struct owners *owners)
     return summary->denied == 0 && !summary->hidden && summary->error == 0;
 }
 
-/* Whether a socket for which no owner was found is known to have none. */
+/* Whether an end for which no owner was found is known to have none. */
 static bool is_ownerless(const struct cell *cell)
 {
     const struct owners *owners = cell->context->owners;
 
-    return cell->record->socket.inode == 0 || (owners && is_complete(owners));
+    return inode_of(cell) == 0 || (owners && is_complete(owners));
 }
 
 static struct value pid(const struct cell *cell)
@@ -199,6 +207,23 @@ static struct value processes(const struct cell *cell)
     return (struct value){.type = VALUE_OWNERS, .owners = {first, count}};
 }
 
+static struct value peer_processes(const struct cell *cell)
+{
+    const struct owner *first;
+    const size_t count = find_owners(cell, &first);
+
+    if (!inode_of(cell) || (count == 0 && !is_ownerless(cell)))
+        return unknown;
+    return (struct value){.type = VALUE_OWNERS, .owners = {first, count}};
+}
+
+static struct value peer_path(const struct cell *cell)
+{
+    const struct text path = peers_path(cell->context->peers, inode_of(cell));
+
+    return path.length ? (struct value){.type = VALUE_SOCKET_NAME, .text = path} : unknown;
+}
+
 /* --- What the kernel chose for it ------------------------------------------------------------- */
 
 /* Whether the port is one that the kernel chooses; only a filter can ask it whether it did. */
@@ -228,6 +253,11 @@ static struct value cgroup(const struct cell *cell)
              .needs.lookups = NEED_SERVICES)
 #define OWNED(id, type, function, ...)                                                             \
     COMPUTED(id, type, function, SOCKET_INODE, __VA_ARGS__, .needs.lookups = NEED_OWNERS)
+
+/* Of the other end. */
+#define PEER(id, type, function, more, ...)                                                        \
+    COMPUTED(id, type, function, 0, __VA_ARGS__, .index = OTHER_END,                               \
+             .optional = SOCKET_PEER | SOCKET_ADDRESSES, .needs.lookups = NEED_PEERS | (more))
 
 /* Of struct tcp_info: fields have the names of its members. */
 #define TCP_AS(id, of_type, function, ...)                                                         \
@@ -590,6 +620,15 @@ static const struct field fields[] = {
     SCTP(sctp_outstrms, outstrms, "SCTP: streams to the peer"),
     SCTP(sctp_rtxchunks, rtxchunks, "SCTP: chunks that were sent again"),
     SCTP(sctp_overall_error, overall_error, "SCTP: errors in a row"),
+    PEER(peer_pid, VALUE_NUMBER, pid, NEED_OWNERS,
+         "process that holds the other end open, if that is on this machine",
+         .set = "peer_processes"),
+    PEER(peer_process, VALUE_TEXT, process, NEED_OWNERS, "name of that process",
+         .set = "peer_processes"),
+    PEER(peer_processes, VALUE_OWNERS, peer_processes, NEED_OWNERS,
+         "all processes that hold the other end open: name/pid/fd"),
+    PEER(peer_path, VALUE_SOCKET_NAME, peer_path, 0,
+         "for a unix socket: the name of its other end; null if it has none"),
 };
 
 static const struct borrowed borrowed[] = {

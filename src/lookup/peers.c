@@ -1,0 +1,127 @@
+/*
+ * Other ends of sockets. Both ends of a connection within this machine are in the kernel's tables:
+ * the local address of one is the remote address of the other. A connection is kept as a keyed hash
+ * of its two ends, not as addresses: 100,000 of them take 4 MiB.
+ */
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+
+#include "fastnet/hash.h"
+#include "fastnet/hash_table.h"
+#include "fastnet/lookup.h"
+#include "fastnet/record.h"
+
+struct connection {
+    uint64_t ends; /* hash of the local end, then of the remote one */
+    uint64_t inode;
+};
+
+struct named {
+    uint64_t inode;
+    char *path; /* owned, not terminated */
+    size_t length;
+};
+
+struct peers {
+    struct hash_table connections; /* by their ends */
+    struct hash_table named;       /* unix sockets, by inode */
+};
+
+/* The first member of both is what they are found by. */
+static bool is_same(const void *element, const void *key)
+{
+    return memcmp(element, key, sizeof(uint64_t)) == 0;
+}
+
+static uint64_t hash_end(uint64_t hash, const struct endpoint *end)
+{
+    const struct address address = address_unmapped(&end->address);
+
+    hash = hash_word(hash, (uint64_t)address.family << 16 | end->port);
+    return hash_bytes(hash, address.bytes, sizeof address.bytes);
+}
+
+static uint64_t hash_ends(const struct socket_record *socket, const struct endpoint *from,
+                          const struct endpoint *to)
+{
+    uint64_t secret[2];
+
+    hash_secret(secret);
+    return hash_end(hash_end(hash_word(secret[0], socket->protocol), from), to);
+}
+
+static int add_connection(struct peers *peers, const struct socket_record *socket)
+{
+    const uint64_t ends = hash_ends(socket, &socket->local, &socket->remote);
+    struct connection *added = hash_table_add(&peers->connections, ends, sizeof *added);
+
+    if (!added)
+        return -ENOMEM;
+    *added = (struct connection){ends, socket->inode};
+    return 0;
+}
+
+static int add_named(struct peers *peers, const struct socket_record *socket)
+{
+    struct named *added = hash_table_add(&peers->named, hash_word(0, socket->inode), sizeof *added);
+    char *path = added ? malloc(socket->path.length) : NULL;
+
+    if (!path)
+        return -ENOMEM;
+    memcpy(path, socket->path.data, socket->path.length);
+    *added = (struct named){socket->inode, path, socket->path.length};
+    return 0;
+}
+
+struct peers *peers_create(void)
+{
+    return calloc(1, sizeof(struct peers));
+}
+
+void peers_destroy(struct peers *peers)
+{
+    if (!peers)
+        return;
+    for (size_t i = 0; i < peers->named.count; i++)
+        free(((struct named *)hash_table_at(&peers->named, i))->path);
+    hash_table_finish(&peers->named);
+    hash_table_finish(&peers->connections);
+    free(peers);
+}
+
+int peers_add(struct peers *peers, const struct record *record)
+{
+    const struct socket_record *socket = &record->socket;
+
+    if (!(record->has & SOCKET_INODE) || !socket->inode)
+        return 0;
+    if (record->has & SOCKET_ADDRESSES && socket->family != AF_UNIX && socket->remote.port)
+        return add_connection(peers, socket);
+    if (record->has & SOCKET_PATH && socket->path.length)
+        return add_named(peers, socket);
+    return 0;
+}
+
+uint64_t peers_inode(const struct peers *peers, const struct record *record)
+{
+    const struct socket_record *socket = &record->socket;
+    const struct connection *found;
+    uint64_t ends;
+
+    if (socket->family == AF_UNIX)
+        return record->has & SOCKET_PEER ? socket->peer : 0;
+    if (!peers || !(record->has & SOCKET_ADDRESSES))
+        return 0;
+    ends = hash_ends(socket, &socket->remote, &socket->local);
+    found = hash_table_find(&peers->connections, ends, is_same, &ends);
+    return found ? found->inode : 0;
+}
+
+struct text peers_path(const struct peers *peers, uint64_t inode)
+{
+    const struct named *found =
+        peers ? hash_table_find(&peers->named, hash_word(0, inode), is_same, &inode) : NULL;
+
+    return found ? (struct text){found->path, found->length} : (struct text){NULL, 0};
+}
