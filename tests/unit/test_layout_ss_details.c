@@ -113,6 +113,9 @@ static void numbers_that_are_unknown_have_no_token(void **state)
     record.has &= ~(SOCKET_INODE | SOCKET_COOKIE);
     record.socket.uid = record.socket.mark = 5;
     assert_string_equal(ss_tokens(&extended, &record), "");
+    record.socket.timer = TIMER_TIME_WAIT;
+    record.has |= SOCKET_TIMER;
+    assert_non_null(strstr(ss_tokens(&extended, &record), " ino:0"));
 }
 
 static void classes_are_hexadecimal_and_zero_is_plain(void **state)

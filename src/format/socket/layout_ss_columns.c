@@ -149,6 +149,9 @@ static char *put_inet_port(char *dst, const struct ss_row *row, uint16_t port)
 
     if (services && chosen && protocol != IPPROTO_RAW && port_is_ephemeral(chosen, port))
         services = NULL;
+    /* the port of a raw socket is its protocol */
+    if (services && protocol == IPPROTO_RAW && port && !services_name(services, protocol, port))
+        return text_u64(PUT(dst, "ipproto-"), port);
     return put_port(dst, services, protocol == PROTOCOL_MPTCP ? IPPROTO_TCP : protocol, port, " ");
 }
 

@@ -123,7 +123,7 @@ char *ss_put_extended(char *dst, struct ss_row *row)
 
     if (ss_has(row, SOCKET_UID) && sock->uid)
         dst = text_u64(PUT(dst, " uid:"), sock->uid);
-    if (ss_has(row, SOCKET_INODE))
+    if (ss_has(row, SOCKET_INODE) || sock->timer == TIMER_TIME_WAIT) /* there is none: 0 */
         dst = text_u64(PUT(dst, " ino:"), sock->inode);
     if (ss_has(row, SOCKET_COOKIE))
         dst = put_hex(PUT(dst, " sk:"), row->record->identity);
