@@ -10,30 +10,19 @@
  * No firewall is needed to get TCP sockets stuck half way: a socket filter (socket(7),
  * SO_ATTACH_FILTER) that drops what arrives makes a peer deaf.
  */
-#include <arpa/inet.h>
-#include <err.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <linux/filter.h>
 #include <net/if.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
-#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+#include "sockets.h"
 
 /* Users: one that has a name everywhere, one that has none, one that tests give a long name. */
 enum { NOBODY = 65534, NAMELESS = 12345, LONG_NAMED = 12346 };
@@ -43,15 +32,6 @@ struct zoo {
     bool plain;
     const char *device;
     int lifeline[2]; /* children live as long as its writing end is open */
-};
-
-struct place {
-    struct sockaddr_storage address;
-    socklen_t size;
-};
-
-struct pair {
-    int client, server;
 };
 
 /* A string with its length, for names that hold NUL. */
@@ -65,58 +45,6 @@ struct name {
         literal, sizeof(literal) - 1                                                               \
     }
 
-static struct sockaddr *place_address(struct place *place)
-{
-    return (struct sockaddr *)&place->address;
-}
-
-/* host may be IPv4 or IPv6; scope is an interface index or 0. */
-static struct place place_of(const char *host, uint16_t port, uint32_t scope)
-{
-    struct place place = {.size = 0};
-    struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(port)};
-    struct sockaddr_in6 v6 = {
-        .sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_scope_id = scope};
-    if (inet_pton(AF_INET, host, &v4.sin_addr) == 1) {
-        memcpy(&place.address, &v4, sizeof v4);
-        place.size = sizeof v4;
-    } else if (inet_pton(AF_INET6, host, &v6.sin6_addr) == 1) {
-        memcpy(&place.address, &v6, sizeof v6);
-        place.size = sizeof v6;
-    } else {
-        errx(1, "not an address: %s", host);
-    }
-    return place;
-}
-
-static struct place place_bound_to(int fd)
-{
-    struct place place = {.size = sizeof place.address};
-    if (getsockname(fd, place_address(&place), &place.size) < 0)
-        err(1, "getsockname");
-    return place;
-}
-
-static int socket_new(int family, int type, int protocol)
-{
-    int fd = socket(family, type | SOCK_CLOEXEC, protocol);
-    if (fd < 0)
-        err(1, "socket %d %d %d", family, type, protocol);
-    return fd;
-}
-
-static void option_set(int fd, int level, int option, int value)
-{
-    if (setsockopt(fd, level, option, &value, sizeof value) < 0)
-        err(1, "setsockopt %d %d", level, option);
-}
-
-static void bind_to(int fd, struct place place)
-{
-    if (bind(fd, place_address(&place), place.size) < 0)
-        err(1, "bind");
-}
-
 /* Starts a connection that may never be answered. */
 static void connect_start(int fd, struct place place)
 {
@@ -125,25 +53,6 @@ static void connect_start(int fd, struct place place)
         err(1, "fcntl");
     if (connect(fd, place_address(&place), place.size) < 0 && errno != EINPROGRESS)
         err(1, "connect");
-}
-
-static void connect_to(int fd, struct place place)
-{
-    if (connect(fd, place_address(&place), place.size) < 0)
-        err(1, "connect");
-}
-
-static void send_bytes(int fd, const char *data)
-{
-    if (send(fd, data, strlen(data), MSG_NOSIGNAL) < 0)
-        err(1, "send");
-}
-
-static void filter_attach(int fd, struct sock_filter *code, unsigned short length)
-{
-    struct sock_fprog program = {.len = length, .filter = code};
-    if (setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) < 0)
-        err(1, "SO_ATTACH_FILTER");
 }
 
 /* Drops everything that arrives at the socket. */
@@ -164,42 +73,6 @@ static void hear_only_syn(int fd)
         BPF_STMT(BPF_RET | BPF_K, 0),
     };
     filter_attach(fd, code, ARRAY_SIZE(code));
-}
-
-static int tcp_bound(struct place place, bool shared)
-{
-    int fd = socket_new(place.address.ss_family, SOCK_STREAM, 0);
-    option_set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
-    if (shared)
-        option_set(fd, SOL_SOCKET, SO_REUSEPORT, 1);
-    if (place.address.ss_family == AF_INET6)
-        option_set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
-    bind_to(fd, place);
-    return fd;
-}
-
-static int tcp_listen(struct place place, int backlog)
-{
-    int fd = tcp_bound(place, false);
-    if (listen(fd, backlog) < 0)
-        err(1, "listen");
-    return fd;
-}
-
-static struct pair pair_to(int listener, struct place place)
-{
-    struct pair pair;
-    pair.client = socket_new(place.address.ss_family, SOCK_STREAM, 0);
-    connect_to(pair.client, place);
-    pair.server = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
-    if (pair.server < 0)
-        err(1, "accept");
-    return pair;
-}
-
-static struct pair pair_open(int listener)
-{
-    return pair_to(listener, place_bound_to(listener));
 }
 
 static void wait_for_state(int fd, int state)
@@ -616,15 +489,6 @@ static void make_everything(const struct zoo *zoo)
     make_processes(zoo);
 }
 
-static void wait_for_end(void)
-{
-    char byte;
-    ssize_t got;
-    do {
-        got = read(STDIN_FILENO, &byte, 1);
-    } while (got > 0 || (got < 0 && errno == EINTR));
-}
-
 int main(int argc, char **argv)
 {
     if (argc == 3 && strcmp(argv[1], "hold") == 0)
@@ -641,9 +505,7 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
 
     make_everything(&zoo);
-    puts("ready");
-    fflush(stdout);
-    wait_for_end();
+    hold_until_end();
     close(zoo.lifeline[1]);
     pid_t child;
     do {
