@@ -86,23 +86,25 @@ struct cell {
     const struct context *context;
 };
 
+/* Small, because the loader writes the pointers in these tables, and each page costs time. */
 struct field {
-    const char *name; /* in --columns, JSON and CSV; in capitals as a table's heading */
-    const char *help; /* one line */
+    const char *name;  /* in --columns, JSON and CSV; in capitals as a table's heading */
+    const char *help;  /* one line */
+    uint64_t fields;   /* that the backend must fill (SOCKET_*, FLOW_* ...) */
+    uint64_t optional; /* fields to ask for too; they may be absent */
+    uint16_t lookups;  /* NEED_* */
+    uint16_t offset;   /* bytes from the start of the record to its member */
     enum value_type type : 8;
     enum unit unit : 8;
     enum member_type member : 8; /* of the member of struct record behind it, if there is one */
     bool key : 1;                /* all key fields together identify a row across listings */
     bool counter : 1;            /* only grows until it is reset, so it has a rate */
+    bool partly : 1;             /* ... but only in rows that have the optional fields */
     bool gauge : 1;              /* a number that rises and falls */
     bool plain : 1;              /* its value is always the value of the member */
     bool coloured : 1;           /* its values are states: a table may colour them */
     bool port : 1;               /* of a transport protocol: filters take names of services, too */
-    uint16_t offset;             /* bytes from the start of the record */
-    const char *set;    /* the field with all of which this is the first: filters ask that */
-    uint64_t grows;     /* a counter only in rows with all these fields; 0: in all rows */
-    struct needs needs; /* fields that the backend must fill, and lookups */
-    uint64_t optional;  /* fields to ask for too; they may be absent */
+    bool owner : 1;              /* of the first owner: filters ask all (field_owners()) */
     union {
         const struct flag_names *flags;       /* the names of a member's bits */
         const char *(*word)(uint64_t number); /* the name of a number, or NULL */
@@ -123,7 +125,7 @@ struct field {
 static inline struct value field_value(const struct field *field, const struct record *record,
                                        const struct context *context)
 {
-    if (field->needs.fields & ~record->has)
+    if (field->fields & ~record->has)
         return (struct value){.type = VALUE_UNKNOWN};
     return field->value(&(struct cell){field, record, context});
 }
@@ -135,7 +137,15 @@ void field_set_number(const struct field *field, struct record *record, uint64_t
 /* What must be read and looked up to show the field. */
 static inline struct needs field_needs(const struct field *field)
 {
-    return (struct needs){field->needs.fields | field->optional, field->needs.lookups};
+    return (struct needs){field->fields | field->optional, field->lookups};
+}
+
+/* Of the first owner: the field that lists all of them stands behind it. */
+static inline const struct field *field_owners(const struct field *first)
+{
+    while (first->type != VALUE_OWNERS)
+        first++;
+    return first;
 }
 
 /* Returns NULL when the kind has no field of this name (length bytes). */

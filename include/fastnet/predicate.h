@@ -55,7 +55,7 @@ struct predicate {
 /* Whether something must be looked up to judge it. */
 static inline bool predicate_looks_up(const struct predicate *predicate)
 {
-    return predicate->field ? predicate->field->needs.lookups != 0
+    return predicate->field ? predicate->field->lookups != 0
                             : predicate->last != predicate->last_cheap;
 }
 

@@ -55,7 +55,7 @@ static void show_defaults(struct listing_command *command)
     if (command->shown_count)
         return;
     for (size_t i = 0; i < kind->field_count; i++)
-        if (!(kind->fields[i].needs.lookups & NEED_HOSTS))
+        if (!(kind->fields[i].lookups & NEED_HOSTS))
             show(command, &kind->fields[i]);
 }
 

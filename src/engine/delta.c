@@ -103,7 +103,9 @@ static int remember(struct totals *totals, const struct record *record, uint64_t
 /* Whether the field is a counter that grows in this row. */
 static bool grows(const struct field *field, const struct record *record)
 {
-    return field->counter && !((field->needs.fields | field->grows) & ~record->has);
+    const uint64_t optional = field->partly ? field->optional : 0;
+
+    return field->counter && !((field->fields | optional) & ~record->has);
 }
 
 /* Whether changes can be computed: the counters are the same, and none fell (was reset). */
@@ -151,7 +153,7 @@ int delta_take(struct delta *delta, const struct record *record, struct record *
                 a_second(field_number(field, record) - field_number(field, before->record),
                          time - before->at));
         else
-            change->has &= ~field->needs.fields;
+            change->has &= ~field->fields;
     }
     return counts && hash ? remember(&delta->now, record, hash, time) : 0;
 }

@@ -341,9 +341,9 @@ static void report_unknown(struct run *run, const struct predicate *typed)
         return;
     memcpy(name, constant->text.data, constant->text.length);
     name[constant->text.length] = '\0';
-    if (typed->field->needs.lookups & NEED_USERS && users_lack(name))
+    if (typed->field->lookups & NEED_USERS && users_lack(name))
         report_note(run->report, "no user has the name '%s'", name);
-    if (typed->field->needs.lookups & NEED_INTERFACES && !run_is_captured(run) &&
+    if (typed->field->lookups & NEED_INTERFACES && !run_is_captured(run) &&
         interfaces_find(name, &index) < 0)
         report_note(run->report, "no interface has the name '%s'", name);
 }

@@ -279,10 +279,10 @@ static NOT_INLINE unsigned compared_by_value(const struct predicate *predicate,
 static NOT_INLINE unsigned compared(const struct predicate *predicate, const struct view *view)
 {
     const struct field *field = predicate->field;
-    const uint64_t needed = field->needs.fields;
+    const uint64_t needed = field->fields;
     const uint64_t fields = (needed ? needed : KNOWN_ALWAYS) | field->optional;
 
-    if (fields & ~view->known.fields || field->needs.lookups & ~view->known.lookups)
+    if (fields & ~view->known.fields || field->lookups & ~view->known.lookups)
         return CAN_HOLD | CAN_FAIL;
     if (needed & ~view->record->has)
         return predicate->operation == PREDICATE_KNOWN ? CAN_FAIL : 0;
@@ -353,7 +353,7 @@ bool predicate_is_met(const struct predicate *predicate, const struct record *re
 
     /* the same in fewer steps, because most listings choose rows by one number, as by the state */
     if (only && !only->next && only->field && compares_number(only) &&
-        !(only->field->needs.fields & ~record->has))
+        !(only->field->fields & ~record->has))
         return number_passes(only, field_number(only->field, record)) != negated;
     return outcome(predicate, record, context, known) == CAN_HOLD;
 }

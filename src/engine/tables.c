@@ -359,7 +359,7 @@ static void report_untold(struct run *run, const struct table *table, const stru
                           const struct predicate *where, uint64_t lacks)
 {
     const struct field *field = where->field;
-    const bool untold = field && field->needs.fields & lacks;
+    const bool untold = field && field->fields & lacks;
 
     if (wants_without(where, table->kind, lacks))
         return;

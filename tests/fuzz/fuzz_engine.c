@@ -264,13 +264,13 @@ static struct counters counters_in(const struct record *record)
 
     for (size_t i = 0; i < kind->field_count; i++) {
         const struct field *field = &kind->fields[i];
-        const uint64_t needed = field->needs.fields | field->grows;
+        const uint64_t needed = field->fields | (field->partly ? field->optional : 0);
         if (!field->counter || (record->has & needed) != needed)
             continue;
         require(counters.count < COUNTERS_MAX);
         counters.fields[counters.count] = field;
         counters.values[counters.count++] = field_number(field, record);
-        counters.has |= field->needs.fields;
+        counters.has |= field->fields;
     }
     return counters;
 }

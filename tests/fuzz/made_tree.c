@@ -467,7 +467,7 @@ static struct value value_for(const struct predicate *predicate, const struct re
     const struct field *field = predicate->field;
     struct value value = field_value(field, record, context);
 
-    if (!field->plain || field->needs.fields & ~record->has)
+    if (!field->plain || field->fields & ~record->has)
         return value;
     if (predicate->constant.type == VALUE_NUMBER && is_number(field))
         value = (struct value){.type = VALUE_NUMBER, .number = field_number(field, record)};

@@ -551,7 +551,7 @@ static struct value open_another(const struct cell *cell)
 static void list_udp_while_it_grows(struct scene *scene, unsigned until)
 {
     static const struct field opens = {
-        .name = "opens", .needs.fields = SOCKET_ADDRESSES, .value = open_another};
+        .name = "opens", .fields = SOCKET_ADDRESSES, .value = open_another};
     const struct predicate where = predicate_known(&opens);
 
     opening.scene = scene;

@@ -98,7 +98,7 @@ static const struct {
     {ADDRESS(e, route.source, FLOW_MARK, "help"),
      {.name = "e", .type = VALUE_ADDRESS, .member = MEMBER_ADDRESS}},
     {HOST(f, route.source, FLOW_MARK, "help"),
-     {.name = "f", .type = VALUE_TEXT, .member = MEMBER_ADDRESS, .needs.lookups = NEED_HOSTS}},
+     {.name = "f", .type = VALUE_TEXT, .member = MEMBER_ADDRESS, .lookups = NEED_HOSTS}},
     {MILLISECONDS(g, socket.timer_ms, FLOW_MARK, "help"),
      {.name = "g", .type = VALUE_DECIMAL, .member = MEMBER_UINT64, .unit = UNIT_SECONDS}},
     {NANOSECONDS(h, flow.start, FLOW_MARK, "help"),
@@ -110,7 +110,7 @@ static const struct {
     {NAMED(k, flow.event, letter, FLOW_MARK, "help"),
      {.name = "k", .type = VALUE_NAME, .member = MEMBER_UINT8}},
     {INTERFACE(l, route.interface, FLOW_MARK, "help"),
-     {.name = "l", .type = VALUE_NAME, .member = MEMBER_UINT32, .needs.lookups = NEED_INTERFACES}},
+     {.name = "l", .type = VALUE_NAME, .member = MEMBER_UINT32, .lookups = NEED_INTERFACES}},
     {COMPUTED(m, VALUE_NUMBER, half, FLOW_MARK, "help"), {.name = "m", .type = VALUE_NUMBER}},
 };
 
@@ -124,23 +124,23 @@ static void a_constructor_says_what_the_field_is_and_needs(void **state)
         assert_int_equal(field->type, expected->type);
         assert_int_equal(field->member, expected->member);
         assert_int_equal(field->unit, expected->unit);
-        assert_int_equal(field->needs.fields, FLOW_MARK);
-        assert_int_equal(field->needs.lookups, expected->needs.lookups);
+        assert_int_equal(field->fields, FLOW_MARK);
+        assert_int_equal(field->lookups, expected->lookups);
         assert_int_equal(field->counter, expected->counter);
         assert_int_equal(field->gauge, expected->gauge);
-        assert_false(field->key || field->coloured || field->grows || field->optional);
+        assert_false(field->key || field->coloured || field->partly || field->optional);
     }
 }
 
 static void further_members_may_follow_the_help(void **state)
 {
     static const struct field field =
-        COUNTER(a, flow.start, FLOW_START, "help", .key = true, .coloured = true,
-                .grows = FLOW_STOP, .optional = FLOW_USE, .unit = UNIT_PACKETS);
+        COUNTER(a, flow.start, FLOW_START, "help", .key = true, .coloured = true, .partly = true,
+                .optional = FLOW_USE, .unit = UNIT_PACKETS);
 
     (void)state;
     assert_true(field.counter && field.key && field.coloured);
-    assert_true(field.grows == FLOW_STOP && field.optional == FLOW_USE);
+    assert_true(field.partly && field.optional == FLOW_USE);
     assert_int_equal(field.unit, UNIT_PACKETS);
 }
 
@@ -158,7 +158,7 @@ static void a_field_is_unknown_unless_all_that_it_needs_is_filled(void **state)
         record.has = FLOW_MARK;
         if (field.value != host_member)
             assert_int_equal(value_in(&field, &record).type, field.type);
-        field.needs.fields |= FLOW_ORIG; /* one of the two is missing */
+        field.fields |= FLOW_ORIG; /* one of the two is missing */
         assert_int_equal(value_in(&field, &record).type, VALUE_UNKNOWN);
     }
 }

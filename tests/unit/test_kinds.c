@@ -114,9 +114,9 @@ static void names_of_fields_are_unique_and_help_is_a_line(void **state)
 
 static void check_unknown(const struct kind *kind, const struct field *field)
 {
-    const struct record record = {.kind = kind, .has = ~field->needs.fields};
+    const struct record record = {.kind = kind, .has = ~field->fields};
 
-    if (field->needs.fields)
+    if (field->fields)
         ASSERT_FIELD(field_value(field, &record, &no_names).type == VALUE_UNKNOWN, kind, field,
                      "is made up");
 }
@@ -258,7 +258,7 @@ static void every_text_of_a_row_outlives_the_buffer_that_it_lay_in(void **state)
 static void check_kept(const struct kind *kind, const struct field *field)
 {
     struct rows rows = {0};
-    const struct record *record = kept_row(&rows, kind, field->needs.fields);
+    const struct record *record = kept_row(&rows, kind, field->fields);
     const struct value value = field_value(field, record, &no_names);
 
     if (value.type == VALUE_TEXT || value.type == VALUE_SOCKET_NAME)
@@ -294,18 +294,17 @@ static void the_addresses_of_an_interface_are_kept_with_it(void **state)
 static bool is_looked_up(const struct kind *kind, const struct field *field)
 {
     for (size_t i = 0; i < kind->host_count; i++)
-        if (kind->hosts[i].offset == field->offset &&
-            !(kind->hosts[i].fields & ~field->needs.fields))
+        if (kind->hosts[i].offset == field->offset && !(kind->hosts[i].fields & ~field->fields))
             return true;
     return false;
 }
 
 static void check_lookups(const struct kind *kind, const struct field *field)
 {
-    if (field->needs.lookups & NEED_HOSTS)
+    if (field->lookups & NEED_HOSTS)
         ASSERT_FIELD(is_looked_up(kind, field), kind, field,
                      "has an address that is not asked for");
-    if (field->needs.lookups & (NEED_OWNERS | NEED_COMMANDS))
+    if (field->lookups & (NEED_OWNERS | NEED_COMMANDS))
         ASSERT_FIELD(kind->inode, kind, field, "has no inode to find owners by");
 }
 

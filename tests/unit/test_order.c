@@ -173,7 +173,7 @@ static struct value backlog(const struct cell *cell)
 }
 
 static const struct field backlog_column = {
-    .name = "backlog", .needs.fields = SOCKET_BACKLOG, .type = VALUE_NUMBER, .value = backlog};
+    .name = "backlog", .fields = SOCKET_BACKLOG, .type = VALUE_NUMBER, .value = backlog};
 
 static void add_rows(struct rows *rows, size_t row_count)
 {
@@ -264,7 +264,7 @@ static struct value path(const struct cell *cell)
 }
 
 static const struct field path_column = {
-    .name = "path", .needs.fields = SOCKET_PATH, .type = VALUE_TEXT, .value = path};
+    .name = "path", .fields = SOCKET_PATH, .type = VALUE_TEXT, .value = path};
 
 static void count(struct groups *groups, const char *string, size_t length, int number_or_none)
 {
@@ -382,7 +382,7 @@ static struct value bits(const struct cell *cell)
 }
 
 static const struct field bits_column = {
-    .name = "bits", .needs.fields = SOCKET_BACKLOG, .type = VALUE_FLAGS, .value = bits};
+    .name = "bits", .fields = SOCKET_BACKLOG, .type = VALUE_FLAGS, .value = bits};
 
 static void equal_sets_of_bits_are_one_group(void **state)
 {

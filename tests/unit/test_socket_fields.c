@@ -708,7 +708,7 @@ static void counted_columns_show_the_values_of_a_group(void **state)
     value = field_value(&field_count, &record, &no_names);
     assert_string_equal(text_of_value(&value), "12");
     assert_string_equal(second.name, "local_port");
-    assert_true(second.needs.fields == 0 && second.needs.lookups == 0);
+    assert_true(second.fields == 0 && second.lookups == 0);
     assert_int_equal(kind_count.field_count, 0);
 }
 

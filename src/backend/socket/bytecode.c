@@ -198,7 +198,7 @@ static struct test test_of(const struct predicate *comparison)
         test.type = find_mark(comparison, &test) ? TEST_MARK : TEST_NONE;
     } else if (field->type == VALUE_NUMBER && offset == offsetof(struct record, socket.cgroup)) {
         test.type = find_cgroup(comparison, &test) ? TEST_CGROUP : TEST_NONE;
-    } else if (field->needs.lookups == NEED_EPHEMERAL) {
+    } else if (field->lookups == NEED_EPHEMERAL) {
         test.type = find_chosen(comparison, &test) ? TEST_CHOSEN : TEST_NONE;
     }
     return test;

@@ -174,7 +174,7 @@ static bool lists_others(const struct ss_parser *parser)
 /* Sockets of IP may lack these, and have the rest. */
 static bool may_be_absent(const struct field *field)
 {
-    return field->needs.fields & (SOCKET_INTERFACE | SOCKET_MARK | SOCKET_CGROUP);
+    return field->fields & (SOCKET_INTERFACE | SOCKET_MARK | SOCKET_CGROUP);
 }
 
 /* ss knows two results only, so that `not` lists all other rows. */

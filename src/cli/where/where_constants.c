@@ -646,10 +646,10 @@ struct predicate *parser_constant(struct parser *parser, const struct field *fie
     }
     text[constant.length] = '\0';
     constant.text = text;
-    if (field->set && (comparison == TOKEN_EQUAL || comparison == TOKEN_LIKE)) {
+    if (field->owner && (comparison == TOKEN_EQUAL || comparison == TOKEN_LIKE)) {
         if (field->type == VALUE_NUMBER && !is_digits(text))
             return refuse(&constant, "numbers of processes, as 812");
-        constant.field = field_find(parser->kind, field->set, strlen(field->set));
+        constant.field = field_owners(field);
     }
     if (comparison == TOKEN_LIKE && !has_text(field->type))
         return refuse(&constant, "numbers, which have no pattern");

@@ -317,7 +317,7 @@ static bool is_listed(const struct predicate *part, struct listed *listed)
     return true;
 }
 
-/* Owners are asked for by the columns whose set they are: pid and process. */
+/* Owners are asked for by the columns of the first one: pid and process. */
 static const char *name_of(const struct printer *printer, const struct predicate *comparison)
 {
     const enum value_type type =
@@ -328,7 +328,7 @@ static const char *name_of(const struct printer *printer, const struct predicate
                        comparison->operation != PREDICATE_KNOWN;
          i++) {
         const struct field *part = &kind->fields[i];
-        if (part->set && part->type == type && strcmp(part->set, comparison->field->name) == 0)
+        if (part->owner && part->type == type && field_owners(part) == comparison->field)
             return part->name;
     }
     return comparison->field->name;

@@ -15,7 +15,7 @@ static const struct field fields[] = {
     TEXT(name, counter.name, COUNTER_NAME,
          "the kernel's name of the counter: InSegs, Udp6InDatagrams ...", .key = true),
     COMPUTED(value, VALUE_SIGNED, value, COUNTER_VALUE, "its value; a limit of -1 means no limit",
-             MEMBER(counter.magnitude), .counter = true, .grows = COUNTER_GROWS),
+             MEMBER(counter.magnitude), .counter = true, .partly = true, .optional = COUNTER_GROWS),
 };
 
 static const struct borrowed borrowed[] = {

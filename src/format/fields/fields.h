@@ -37,7 +37,7 @@
 
 /* All of them begin with the field's name and end with what must be filled, and the help. */
 #define FIELD(id, of_type, function, filled, text, ...)                                            \
-    {.name = #id, .type = of_type, .value = function, .needs.fields = filled, .help = text,        \
+    {.name = #id, .type = of_type, .value = function, .fields = filled, .help = text,        \
      __VA_ARGS__}
 
 #define NUMBER(id, path, ...)       FIELD(id, VALUE_NUMBER, number_member, __VA_ARGS__, PLAIN(path))
@@ -47,7 +47,7 @@
 #define ADDRESS(id, path, ...)      FIELD(id, VALUE_ADDRESS, address_member, __VA_ARGS__, PLAIN(path))
 /* The host name of an address. */
 #define HOST(id, path, ...)                                                                        \
-    FIELD(id, VALUE_TEXT, host_member, __VA_ARGS__, MEMBER(path), .needs.lookups = NEED_HOSTS)
+    FIELD(id, VALUE_TEXT, host_member, __VA_ARGS__, MEMBER(path), .lookups = NEED_HOSTS)
 /* Numbers that are times, in seconds with three decimals. */
 #define MILLISECONDS(id, path, ...)                                                                \
     FIELD(id, VALUE_DECIMAL, milliseconds_member, __VA_ARGS__, MEMBER(path), .unit = UNIT_SECONDS)
@@ -65,7 +65,7 @@
 /* The index of an interface, shown by its name; 0 is none. */
 #define INTERFACE(id, path, ...)                                                                   \
     FIELD(id, VALUE_NAME, interface_member, __VA_ARGS__, MEMBER(path),                             \
-          .needs.lookups = NEED_INTERFACES)
+          .lookups = NEED_INTERFACES)
 /*
  * A number in a struct of the kernel's, whose bytes the record borrows (path, a struct text). It is
  * known when the kernel sent that many bytes: its structs grow.

@@ -152,7 +152,7 @@ static const struct field fields[] = {
     TEXT(secctx, flow.secctx, FLOW_SECCTX, "its security context"),
     TEXT(helper, flow.helper, FLOW_HELPER, "helper that inspects it: ftp, sip, ..."),
     COMPUTED(labels, VALUE_FLAGS, labels, FLOW_LABELS,
-             "its labels by name or number; joined by commas", .needs.lookups = NEED_LABELS),
+             "its labels by name or number; joined by commas", .lookups = NEED_LABELS),
     NUMBER(id, flow.id, FLOW_ID, "the kernel's number for it"),
     NUMBER(references, flow.use, FLOW_USE, "references to it in the kernel"),
     NANOSECONDS(start, flow.start, FLOW_START,
@@ -182,7 +182,7 @@ static const struct field fields[] = {
     NUMBER(sender, flow.sender, FLOW_SENDER,
            "for an event: netlink port of the process that caused it"),
     COMPUTED(process, VALUE_TEXT, process, FLOW_SENDER, "for an event: name of that process",
-             .needs.lookups = NEED_SENDERS),
+             .lookups = NEED_SENDERS),
 };
 
 /* --- What rows are chosen by, and not shown --------------------------------------------------- */

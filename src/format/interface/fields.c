@@ -90,7 +90,7 @@ static const struct field fields[] = {
              "kind of a virtual interface: veth, bridge, vlan ...", MEMBER(interface.kind)),
     COMPUTED(lladdr, VALUE_LLADDR, lladdr, INTERFACE_LLADDR, "link-layer address"),
     COMPUTED(master, VALUE_TEXT, master, INTERFACE_MASTER,
-             "bridge, bond or other device that it belongs to", .needs.lookups = NEED_INTERFACES),
+             "bridge, bond or other device that it belongs to", .lookups = NEED_INTERFACES),
     NUMBER(queue, interface.queue, INTERFACE_QUEUE, "packets that may wait to be sent",
            .unit = UNIT_PACKETS),
     COMPUTED(alias, VALUE_TEXT, text, INTERFACE_ALIAS, "description by the administrator",

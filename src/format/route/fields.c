@@ -92,7 +92,7 @@ static const struct field fields[] = {
            "references in the kernel (only /proc has them)"),
     NUMBER(lookups, route.use, ROUTE_USE, "lookups, no longer counted (only /proc has them)"),
     COMPUTED(interface, VALUE_TEXT, interface, 0, "interface that packets are sent through",
-             .optional = ROUTE_INTERFACE, .needs.lookups = NEED_INTERFACES),
+             .optional = ROUTE_INTERFACE, .lookups = NEED_INTERFACES),
     NAMED(table, route.table, table_name, ROUTE_TABLE, "main, local, default or the number"),
     NAMED(type, route.type, route_type_name, ROUTE_TYPE,
           "unicast, local, blackhole, unreachable ..."),

@@ -250,14 +250,14 @@ static struct value cgroup(const struct cell *cell)
     FIELD(id, VALUE_SOCKET_NAME, text_member, __VA_ARGS__, MEMBER(path))
 #define SERVICE(id, path, function, ...)                                                           \
     COMPUTED(id, VALUE_TEXT, function, SOCKET_ADDRESSES, __VA_ARGS__, MEMBER(path),                \
-             .needs.lookups = NEED_SERVICES)
+             .lookups = NEED_SERVICES)
 #define OWNED(id, type, function, ...)                                                             \
-    COMPUTED(id, type, function, SOCKET_INODE, __VA_ARGS__, .needs.lookups = NEED_OWNERS)
+    COMPUTED(id, type, function, SOCKET_INODE, __VA_ARGS__, .lookups = NEED_OWNERS, .owner = true)
 
 /* Of the other end. */
 #define PEER(id, type, function, more, ...)                                                        \
     COMPUTED(id, type, function, 0, __VA_ARGS__, .index = OTHER_END,                               \
-             .optional = SOCKET_PEER | SOCKET_ADDRESSES, .needs.lookups = NEED_PEERS | (more))
+             .optional = SOCKET_PEER | SOCKET_ADDRESSES, .lookups = NEED_PEERS | (more))
 
 /* Of struct tcp_info: fields have the names of its members. */
 #define TCP_AS(id, of_type, function, ...)                                                         \
@@ -336,16 +336,16 @@ static const struct field fields[] = {
         interface, socket.interface, SOCKET_INTERFACE,
         "interface that it or its link-local address is bound to; the index if it has no name"),
     COMPUTED(user, VALUE_NAME, user, SOCKET_UID,
-             "user who made it; the number if the user has no name", .needs.lookups = NEED_USERS),
+             "user who made it; the number if the user has no name", .lookups = NEED_USERS),
     NUMBER(uid, socket.uid, SOCKET_UID, "number of the user who made it"),
     NUMBER(inode, socket.inode, SOCKET_INODE,
            "inode of its file; 0 if it has none: closed, not yet accepted"),
     OWNED(pid, VALUE_NUMBER, pid,
-          "process that holds it open; the lowest number if there are several", .set = "processes"),
-    OWNED(process, VALUE_TEXT, process, "name of that process", .set = "processes"),
+          "process that holds it open; the lowest number if there are several"),
+    OWNED(process, VALUE_TEXT, process, "name of that process"),
     COMPUTED(processes, VALUE_OWNERS, processes, 0,
              "all processes that hold it open: name/pid/fd; objects in JSON",
-             .optional = SOCKET_INODE | SOCKET_TIMER, .needs.lookups = NEED_OWNERS),
+             .optional = SOCKET_INODE | SOCKET_TIMER, .lookups = NEED_OWNERS),
     WORD(timer, socket.timer, timer_name, SOCKET_TIMER,
          "off, retransmit, keepalive, time_wait or probe"),
     COMPUTED(expires, VALUE_DECIMAL, expires, SOCKET_TIMER, "seconds until that timer fires",
@@ -551,10 +551,10 @@ static const struct field fields[] = {
     NUMBER(mark, socket.mark, SOCKET_MARK, "mark of its packets (SO_MARK); needs CAP_NET_ADMIN"),
     NUMBER(cgroup_id, socket.cgroup, SOCKET_CGROUP, "number of the cgroup2 that it was made in"),
     COMPUTED(cgroup, VALUE_TEXT, cgroup, SOCKET_CGROUP, "path of that cgroup2; / is the root",
-             .needs.lookups = NEED_CGROUPS),
+             .lookups = NEED_CGROUPS),
     COMPUTED(autobound, VALUE_NUMBER, autobound, SOCKET_ADDRESSES,
              "1 if its port is one that the kernel chooses, else 0; filters ask if it did",
-             MEMBER(socket.local.port), .needs.lookups = NEED_EPHEMERAL),
+             MEMBER(socket.local.port), .lookups = NEED_EPHEMERAL),
     NUMBER(tos, socket.tos, SOCKET_TOS, "type of service of its IPv4 packets"),
     NUMBER(tclass, socket.tclass, SOCKET_TCLASS, "traffic class of its IPv6 packets"),
     NUMBER(class_id, socket.class_id, SOCKET_CLASS_ID,
@@ -621,10 +621,8 @@ static const struct field fields[] = {
     SCTP(sctp_rtxchunks, rtxchunks, "SCTP: chunks that were sent again"),
     SCTP(sctp_overall_error, overall_error, "SCTP: errors in a row"),
     PEER(peer_pid, VALUE_NUMBER, pid, NEED_OWNERS,
-         "process that holds the other end open, if that is on this machine",
-         .set = "peer_processes"),
-    PEER(peer_process, VALUE_TEXT, process, NEED_OWNERS, "name of that process",
-         .set = "peer_processes"),
+         "process that holds the other end open, if that is on this machine", .owner = true),
+    PEER(peer_process, VALUE_TEXT, process, NEED_OWNERS, "name of that process", .owner = true),
     PEER(peer_processes, VALUE_OWNERS, peer_processes, NEED_OWNERS,
          "all processes that hold the other end open: name/pid/fd"),
     PEER(peer_path, VALUE_SOCKET_NAME, peer_path, 0,
