@@ -117,6 +117,10 @@ struct ss_layout {
     unsigned width; /* columns of the terminal; 0: no terminal, so no line is broken or spread */
 };
 
+/* The number that ss has a name for, as it shows the protocols of these sockets; -1: none. */
+int ss_ether_protocol(const char *name); /* in any case of letters */
+int ss_netlink_protocol(const char *name);
+
 /* What the layout needs of each socket. */
 struct needs ss_layout_needs(const struct ss_layout *layout);
 

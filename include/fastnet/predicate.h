@@ -125,6 +125,8 @@ struct predicate predicate_known(const struct field *field);
 struct predicate predicate_number(const struct field *field, uint64_t number);
 struct predicate predicate_text(const struct field *field, const char *text);
 struct predicate predicate_address(const struct field *field, const struct address *address);
+/* Bits of the address behind the prefix do not count. */
+struct predicate predicate_within(const struct field *field, const struct network *network);
 struct predicate predicate_masked(const struct field *field, uint64_t bits, uint64_t mask);
 struct predicate predicate_one_of(const struct field *field, uint64_t numbers);
 

@@ -425,6 +425,20 @@ struct predicate predicate_address(const struct field *field, const struct addre
                               .constant = {.type = VALUE_ADDRESS, .address = *address}};
 }
 
+struct predicate predicate_within(const struct field *field, const struct network *network)
+{
+    struct predicate within = predicate_address(field, &network->address);
+    struct address *address = &within.constant.address;
+
+    within.operation = PREDICATE_WITHIN;
+    for (size_t i = 0; i < address_size(address); i++) {
+        const size_t bits = network->prefix > 8 * i ? network->prefix - 8 * i : 0;
+        within.mask.address[i] = bits >= 8 ? 0xff : (uint8_t)(0xff00 >> bits);
+        address->bytes[i] &= within.mask.address[i];
+    }
+    return within;
+}
+
 struct predicate predicate_masked(const struct field *field, uint64_t bits, uint64_t mask)
 {
     struct predicate masked = {.operation = PREDICATE_MASKED, .field = field, .mask.bits = {mask}};

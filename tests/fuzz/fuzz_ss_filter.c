@@ -42,13 +42,14 @@ static void require_line(const char *message)
 /* Which tables and families options have chosen. */
 static struct ss_selection selection_of(uint8_t options)
 {
-    static const uint8_t families[] = {AF_INET, AF_INET6, AF_UNIX, AF_PACKET};
+    static const uint8_t families[] = {AF_INET,    AF_INET6, AF_UNIX, AF_PACKET,
+                                       AF_NETLINK, AF_VSOCK, AF_XDP,  AF_TIPC};
     struct ss_selection selection = {.chosen = false};
 
     if (options & 1)
         ss_select_table(&selection, options & 2 ? SS_TCP : SS_RAW);
     if (options & 4)
-        ss_select_family(&selection, families[options >> 3 & 3]);
+        ss_select_family(&selection, families[options >> 3 & 7]);
     ss_selection_complete(&selection);
     return selection;
 }

@@ -34,22 +34,53 @@ struct made {
     uint32_t interface;
     const char *local, *remote;
     const char *path; /* of a unix socket; '@' in front for NUL */
+    /* Of the other families: a packet socket's protocol, a netlink socket's or a vsock's ends. */
+    uint32_t first, second, peer_first, peer_second;
 };
 
 static const struct made scene[] = {
-    {'a', AF_INET, 22, 40000, 0, "10.0.0.1", "192.168.1.5", NULL},
-    {'b', AF_INET, 443, 50000, 7, "10.0.0.2", "203.0.113.7", NULL},
-    {'c', AF_INET6, 22, 33000, 0, "2001:db8::1", "2001:db8::2", NULL},
-    {'d', AF_INET6, 22, 40001, 0, "::ffff:10.0.0.1", "::ffff:192.168.1.5", NULL},
-    {'e', AF_INET, 22, 0, 0, "0.0.0.0", "0.0.0.0", NULL},
-    {'f', AF_INET6, 80, 0, 0, "::", "::", NULL},
-    {'g', AF_INET, 53, 0, 1, "127.0.0.1", "0.0.0.0", NULL},
-    {'h', AF_INET6, 546, 0, 2, "fe80::1", "::", NULL},
-    {'u', AF_UNIX, 0, 0, 0, NULL, NULL, "/run/Docker.sock"},
-    {'v', AF_UNIX, 0, 0, 0, NULL, NULL, "@dbus-x"},
-    {'w', AF_UNIX, 0, 0, 0, NULL, NULL, ""},
-    {'x', AF_UNIX, 0, 0, 0, NULL, NULL, "/tmp/a b"},
+    {'a', AF_INET, 22, 40000, 0, "10.0.0.1", "192.168.1.5", .path = NULL},
+    {'b', AF_INET, 443, 50000, 7, "10.0.0.2", "203.0.113.7", .path = NULL},
+    {'c', AF_INET6, 22, 33000, 0, "2001:db8::1", "2001:db8::2", .path = NULL},
+    {'d', AF_INET6, 22, 40001, 0, "::ffff:10.0.0.1", "::ffff:192.168.1.5", .path = NULL},
+    {'e', AF_INET, 22, 0, 0, "0.0.0.0", "0.0.0.0", .path = NULL},
+    {'f', AF_INET6, 80, 0, 0, "::", "::", .path = NULL},
+    {'g', AF_INET, 53, 0, 1, "127.0.0.1", "0.0.0.0", .path = NULL},
+    {'h', AF_INET6, 546, 0, 2, "fe80::1", "::", .path = NULL},
+    {'u', AF_UNIX, 0, 0, 0, NULL, NULL, .path = "/run/Docker.sock"},
+    {'v', AF_UNIX, 0, 0, 0, NULL, NULL, .path = "@dbus-x"},
+    {'w', AF_UNIX, 0, 0, 0, NULL, NULL, .path = ""},
+    {'x', AF_UNIX, 0, 0, 0, NULL, NULL, .path = "/tmp/a b"},
+    {'P', AF_PACKET, .interface = 1, .first = 0x0800},
+    {'Q', AF_PACKET, .interface = 0, .first = 0x0003},
+    {'R', AF_PACKET, .interface = 7, .first = 0x8100},
+    {'K', AF_NETLINK, .first = 0, .second = 0},
+    {'L', AF_NETLINK, .first = 16, .second = 777},
+    {'M', AF_NETLINK, .first = 12, .second = 0x80000005},
+    {'V', AF_VSOCK, .first = 3, .second = 1024, .peer_first = 2, .peer_second = 5000},
+    {'W', AF_VSOCK, .first = 2, .second = 22, .peer_first = UINT32_MAX, .peer_second = UINT32_MAX},
 };
+
+static void fill_other(struct record *record, const struct made *made)
+{
+    struct socket_record *sock = &record->socket;
+
+    if (made->family == AF_PACKET) {
+        record->has |= SOCKET_ETHER | SOCKET_INTERFACE;
+        sock->ether_protocol = (uint16_t)made->first;
+        sock->interface = made->interface;
+    } else if (made->family == AF_NETLINK) {
+        record->has |= SOCKET_NETLINK;
+        sock->netlink_protocol = (uint8_t)made->first;
+        sock->portid = made->second;
+    } else {
+        record->has |= SOCKET_VSOCK;
+        sock->cid = made->first;
+        sock->vsock_port = made->second;
+        sock->peer_cid = made->peer_first;
+        sock->peer_port = made->peer_second;
+    }
+}
 
 static struct record record_of(const struct made *made)
 {
@@ -65,6 +96,10 @@ static struct record record_of(const struct made *made)
         sock->path = (struct text){path, strlen(made->path)};
         memcpy(path, made->path, sock->path.length);
         path[0] = path[0] == '@' ? '\0' : path[0];
+        return record;
+    }
+    if (!made->local) {
+        fill_other(&record, made);
         return record;
     }
     record.has |= SOCKET_ADDRESSES | SOCKET_INTERFACE;
@@ -107,10 +142,13 @@ struct filtering {
     const struct predicate *predicate;
 };
 
-/* One argument is the whole of the text, but options in front of it. */
+/*
+ * One argument is the whole of the text, but an option in front of it. Without one, sockets of IP
+ * and unix sockets are listed.
+ */
 static void parse(struct filtering *filtering, const char *text)
 {
-    static char program[] = "ss", option[16], word[512];
+    static char program[] = "ss", option[32], word[512];
     char *argv[] = {program, option, word, NULL};
     struct ss_filter *filter = &filtering->filter;
     bool done = false;
@@ -122,7 +160,7 @@ static void parse(struct filtering *filtering, const char *text)
         snprintf(option, sizeof option, "%.*s", (int)length, text);
         length += text[length] == ' ';
     } else {
-        strcpy(option, "-a");
+        strcpy(option, "-Ainet,unix");
     }
     snprintf(word, sizeof word, "%s", text + length);
     assert_int_equal(ss_parse(&filtering->options, 3, argv, &done), 0);
@@ -414,6 +452,155 @@ static void names_of_unix_sockets_are_patterns_in_any_case(void **state)
     CHECK(rows);
 }
 
+static void packet_sockets_have_a_protocol_and_an_interface(void **state)
+{
+    static const struct filtered rows[] = {
+        {"src link:ip", "P"},
+        {"src link:IPv4", "P"},
+        {"src link:0x800", "P"},
+        {"src link:2048:lo", "P"},
+        {"src link:ip:7", ""},
+        {"src link:all", "Q"},
+        {"src link:802.1Q:7", "R"},
+        {"src link:*:7", "R"},
+        {"src link::lo", "P"},
+        {"src link::0", "Q"},
+        {"src link:*", "PQR"},
+        {"src link:", "PQR"},
+        {"not src link::lo", "QR"},
+        {"-0 src ip or sport 7", "PR"},
+        {"-0 sport = lo", "P"},
+        {"-0 sport = link:lo", "P"},
+        {"-0 sport != lo", "QR"},
+        {"-0 sport = 0", "Q"},
+        {"-0 sport != 0", "PR"},
+        {"-0 sport > 0", "PR"},
+        {"-0 sport >= 0", "PQR"},
+        {"-0 sport < 7", "PQ"},
+        {"-0 sport <= 7", "PQR"},
+        {"-0 sport < 0", ""},
+        {"-0 sport <= 0", "Q"},
+        {"-0 sport > lo", "R"},
+        {"-0 sport >= 7", "R"},
+        {"-0 sport *", "PQR"},
+        {"-0 dev 7", "R"},
+        {"dst link:ip", ""},
+        {"dst link:0", "PQR"},
+        {"dst link::0", "PQR"},
+        {"dst link::lo", ""},
+        {"dport < link:lo", "PQR"},
+        {"dport > link:0", ""},
+        {"src link:genl", "1: filter, word 2: 'link:genl': there is no such protocol"},
+        {"src link:65536", "1: filter, word 2: 'link:65536': there is no such protocol"},
+        {"src link:ip:nowhere", "1: filter, word 2: 'link:ip:nowhere': there is no such interface"},
+        {"-0 sport > *", "1: filter, word 3: '*': only one port can be compared by order"},
+    };
+
+    (void)state;
+    CHECK(rows);
+}
+
+static void netlink_sockets_have_a_protocol_and_a_signed_port(void **state)
+{
+    static const struct filtered rows[] = {
+        {"src netlink:rtnl", "K"},
+        {"src netlink:genl", "L"},
+        {"src netlink:0x10:777", "L"},
+        {"src netlink:genl:778", ""},
+        {"src netlink:*:kernel", "K"},
+        {"src netlink::777", "L"},
+        {"src netlink::-2147483643", "M"},
+        {"src netlink::2147483653", "M"},
+        {"src netlink:*", "KLM"},
+        {"not src netlink:genl", "KM"},
+        {"-fnetlink src genl or sport kernel", "KL"},
+        {"sport = netlink:777", "L"},
+        {"sport != netlink:777", "KM"},
+        {"sport > netlink:0", "L"},
+        {"sport >= netlink:0", "KL"},
+        {"sport < netlink:0", "M"},
+        {"sport <= netlink:0", "KM"},
+        {"sport < netlink:777", "KM"},
+        {"sport <= netlink:777", "KLM"},
+        {"sport > netlink:777", ""},
+        {"sport > netlink:-2147483643", "KL"},
+        {"sport >= netlink:-2147483643", "KLM"},
+        {"sport < netlink:-2147483643", ""},
+        {"sport <= netlink:-2147483643", "M"},
+        {"not sport > netlink:0", "KM"},
+        {"dst netlink:rtnl", "KLM"},
+        {"dst netlink:genl", ""},
+        {"dst netlink::0", ""},
+        {"dport < netlink:0", "KLM"},
+        {"dport >= netlink:0", ""},
+        {"src netlink:RTNL", "1: filter, word 2: 'netlink:RTNL': there is no such protocol"},
+        {"src netlink:256", "1: filter, word 2: 'netlink:256': there is no such protocol"},
+        {"sport = netlink:ssh", "1: filter, word 3: 'netlink:ssh': a netlink port is a number or "
+                                "kernel"},
+    };
+
+    (void)state;
+    CHECK(rows);
+}
+
+static void vsocks_have_two_numbers_at_each_end(void **state)
+{
+    static const struct filtered rows[] = {
+        {"src vsock:3", "V"},
+        {"src vsock:3:1024", "V"},
+        {"src vsock:3:22", ""},
+        {"src vsock:*:22", "W"},
+        {"src vsock:*", "VW"},
+        {"dst vsock:2", "V"},
+        {"dst vsock:2:5000", "V"},
+        {"dst vsock::0x1388", "V"},
+        {"dst vsock:2:5001", ""},
+        {"dst vsock:4294967295", "W"},
+        {"sport = vsock:22", "W"},
+        {"sport != vsock:22", "V"},
+        {"sport > vsock:22", "V"},
+        {"sport <= vsock:22", "W"},
+        {"dport = vsock:5000", "V"},
+        {"dport < vsock:5001", "V"},
+        {"--vsock sport ge 1024", "V"},
+        {"sport = vsock:ssh", "1: filter, word 3: 'vsock:ssh': a vsock address is CID:PORT, two "
+                              "numbers"},
+        {"src vsock:4294967296",
+         "1: filter, word 2: 'vsock:4294967296': a vsock address is CID:PORT, two numbers"},
+    };
+
+    (void)state;
+    CHECK(rows);
+}
+
+static void xdp_and_tipc_sockets_are_not_compared_by_address(void **state)
+{
+    static const struct filtered rows[] = {
+        {"--xdp src *", "1: filter, word 2: '*': XDP and TIPC sockets cannot be compared by "
+                        "addresses"},
+        {"--tipc sport = 1", "1: filter, word 3: '1': XDP and TIPC sockets cannot be compared by "
+                             "addresses"},
+    };
+
+    (void)state;
+    CHECK(rows);
+}
+
+/* -4 and -6 together list both, so the address says which. */
+static void both_families_of_ip_are_one(void **state)
+{
+    static const struct filtered rows[] = {
+        {"-46", "abcdefgh"},
+        {"-46 sport = 22", "acde"},
+        {"-64 src 10.0.0.1", "ad"},
+        {"-46 src [2001:db8::1]", "c"},
+        {"-46 src inet:10.0.0.1", "a"},
+    };
+
+    (void)state;
+    CHECK(rows);
+}
+
 static void a_family_limits_the_listing_and_what_follows(void **state)
 {
     static const struct filtered rows[] = {
@@ -677,6 +864,11 @@ int main(void)
         cmocka_unit_test(any_address_is_one_of_every_family),
         cmocka_unit_test(a_name_stands_for_all_its_addresses),
         cmocka_unit_test(names_of_unix_sockets_are_patterns_in_any_case),
+        cmocka_unit_test(packet_sockets_have_a_protocol_and_an_interface),
+        cmocka_unit_test(netlink_sockets_have_a_protocol_and_a_signed_port),
+        cmocka_unit_test(vsocks_have_two_numbers_at_each_end),
+        cmocka_unit_test(xdp_and_tipc_sockets_are_not_compared_by_address),
+        cmocka_unit_test(both_families_of_ip_are_one),
         cmocka_unit_test(a_family_limits_the_listing_and_what_follows),
         cmocka_unit_test(interfaces_have_names_or_numbers),
         cmocka_unit_test(marks_are_compared_under_a_mask),

@@ -72,16 +72,6 @@ static int parse_address(const char *text, size_t length, struct address *addres
     return inet_pton(AF_INET6, copy, address->bytes) == 1 ? 0 : -EINVAL;
 }
 
-static void set_mask(struct predicate *within, unsigned prefix)
-{
-    for (size_t i = 0; i < sizeof within->mask.address; i++) {
-        const unsigned bits = prefix > 8 ? 8 : prefix;
-        within->mask.address[i] = (uint8_t)(0xff00 >> bits);
-        within->constant.address.bytes[i] &= within->mask.address[i];
-        prefix -= bits;
-    }
-}
-
 /* Decimal, also with zeroes in front. */
 static int parse_prefix(const char *text, uint64_t most, uint64_t *prefix)
 {
@@ -93,16 +83,15 @@ static int parse_prefix(const char *text, uint64_t most, uint64_t *prefix)
 int conntrack_network(const char *text, struct predicate *within)
 {
     const size_t length = strcspn(text, "/");
-    struct predicate result = {.operation = PREDICATE_WITHIN, .constant.type = VALUE_ADDRESS};
+    struct address address;
     uint64_t prefix, most;
 
-    if (parse_address(text, length, &result.constant.address) < 0)
+    if (parse_address(text, length, &address) < 0)
         return -EINVAL;
-    prefix = most = 8 * address_size(&result.constant.address);
+    prefix = most = 8 * address_size(&address);
     if (text[length] && parse_prefix(text + length + 1, most, &prefix) < 0)
         return -EINVAL;
-    set_mask(&result, (unsigned)prefix);
-    *within = result;
+    *within = predicate_within(NULL, &(struct network){address, (uint8_t)prefix});
     return 0;
 }
 

@@ -155,15 +155,6 @@ static struct predicate *fail_condition(struct ss_parser *parser)
 
 /* --- Predicates ------------------------------------------------------------------------------- */
 
-const struct field *ss_column(struct ss_parser *parser, const char *name)
-{
-    const struct field *field = field_named(&kind_socket, name);
-
-    if (!field)
-        ss_fail(parser, "this version cannot compare %s", name);
-    return field;
-}
-
 static bool lists_others(const struct ss_parser *parser)
 {
     const uint64_t inet = ss_family(AF_INET) | ss_family(AF_INET6);
@@ -178,8 +169,8 @@ static bool may_be_absent(const struct field *field)
 }
 
 /* ss knows two results only, so that `not` lists all other rows. */
-struct predicate *ss_of_known(struct ss_parser *parser, const struct field *field,
-                              struct predicate *comparison)
+static struct predicate *of_known(struct ss_parser *parser, const struct field *field,
+                                  struct predicate *comparison)
 {
     if (!parser->others && !lists_others(parser) && !may_be_absent(field))
         return comparison;
@@ -189,7 +180,24 @@ struct predicate *ss_of_known(struct ss_parser *parser, const struct field *fiel
 
 struct predicate *ss_compare(struct ss_parser *parser, struct predicate comparison)
 {
-    return ss_of_known(parser, comparison.field, parser_add(&parser->memory, comparison));
+    return of_known(parser, comparison.field, parser_add(&parser->memory, comparison));
+}
+
+/* At or above is the opposite of below. Where there is no number, neither holds. */
+struct predicate *ss_compare_number(struct ss_parser *parser, const struct field *field,
+                                    enum ss_token comparison, uint64_t number)
+{
+    struct predicate order = predicate_number(field, number);
+    struct predicate *part;
+
+    if (comparison == SS_LESS || comparison == SS_AT_LEAST)
+        order.operation = PREDICATE_BELOW;
+    else if (comparison == SS_GREATER || comparison == SS_AT_MOST)
+        order.operation = PREDICATE_ABOVE;
+    part = parser_add(&parser->memory, order);
+    if (comparison == SS_AT_LEAST || comparison == SS_AT_MOST)
+        part = parser_negate(&parser->memory, part);
+    return of_known(parser, field, part);
 }
 
 struct predicate *ss_constant(struct ss_parser *parser, bool holds)
@@ -200,78 +208,80 @@ struct predicate *ss_constant(struct ss_parser *parser, bool holds)
 
 /* --- Conditions ------------------------------------------------------------------------------- */
 
-/* By name or by number; 0 is none. */
+const char *ss_number(const char *text, uint64_t most, uint64_t *number)
+{
+    char *end;
+
+    if (*text < '0' || *text > '9')
+        return NULL;
+    errno = 0;
+    *number = strtoul(text, &end, 0);
+    return errno || *number > most ? NULL : end;
+}
+
+const char *ss_signed_number(const char *text, uint32_t *number)
+{
+    const bool negative = *text == '-';
+    uint64_t magnitude = 0;
+    const char *end = ss_number(text + negative, UINT32_MAX, &magnitude);
+
+    *number = negative ? -(uint32_t)magnitude : (uint32_t)magnitude;
+    return end;
+}
+
+bool ss_interface(struct ss_parser *parser, const char *text, uint32_t *index)
+{
+    uint64_t number;
+    const char *end;
+
+    if (interfaces_find(text, index) == 0)
+        return true;
+    end = ss_number(text, UINT32_MAX, &number);
+    if (end && !*end)
+        *index = (uint32_t)number;
+    else
+        ss_fail_value(parser, "there is no such interface");
+    return end && !*end;
+}
+
+/* 0 is none. */
 static struct predicate *parse_device(struct ss_parser *parser)
 {
-    const struct field *field = ss_column(parser, "interface");
+    const struct field *field = field_named(&kind_socket, "interface");
     uint32_t index;
 
-    if (!field)
+    if (!ss_interface(parser, parser->word, &index))
         return NULL;
-    if (interfaces_find(parser->word, &index) < 0) {
-        char *end;
-        const unsigned long number = strtoul(parser->word, &end, 0);
-        if (*parser->word < '0' || *parser->word > '9' || *end || number > UINT32_MAX)
-            return ss_fail_value(parser, "there is no such interface");
-        index = (uint32_t)number;
-    }
     if (index == 0)
         return parser_negate(&parser->memory, parser_add(&parser->memory, predicate_known(field)));
     return ss_compare(parser, predicate_number(field, index));
 }
 
-/* A number of C. Returns where it ends, or NULL; a negative one is as its bits are. */
-static const char *parse_number(const char *text, uint32_t *number)
-{
-    const bool negative = *text == '-';
-    const char *digits = text + negative;
-    unsigned long value;
-    char *end;
-
-    if (*digits < '0' || *digits > '9')
-        return NULL;
-    errno = 0;
-    value = strtoul(digits, &end, 0);
-    if (errno || value > UINT32_MAX)
-        return NULL;
-    *number = negative ? -(uint32_t)value : (uint32_t)value;
-    return end;
-}
-
 static struct predicate *parse_mark(struct ss_parser *parser)
 {
-    const struct field *field = ss_column(parser, "mark");
     uint32_t mark, mask = UINT32_MAX;
-    const char *end;
+    const char *end = ss_signed_number(parser->word, &mark);
 
-    if (!field)
-        return NULL;
-    end = parse_number(parser->word, &mark);
     if (end && *end == '/')
-        end = parse_number(end + 1, &mask);
+        end = ss_signed_number(end + 1, &mask);
     if (!end || *end)
         return ss_fail_value(parser, "a mark is NUMBER or NUMBER/MASK, as 0x10/0xff");
     parser->filter->marks = true;
-    return ss_compare(parser, predicate_masked(field, mark, mask));
+    return ss_compare(parser, predicate_masked(field_named(&kind_socket, "mark"), mark, mask));
 }
 
 static struct predicate *parse_cgroup(struct ss_parser *parser)
 {
-    const struct field *field = ss_column(parser, "cgroup_id");
     uint64_t id;
 
-    if (!field)
-        return NULL;
     if (cgroups_find(parser->word, &id) < 0)
         return ss_fail_value(parser, "there is no such control group");
-    return ss_compare(parser, predicate_number(field, id));
+    return ss_compare(parser, predicate_number(field_named(&kind_socket, "cgroup_id"), id));
 }
 
 static struct predicate *parse_autobound(struct ss_parser *parser)
 {
-    const struct field *field = ss_column(parser, "autobound");
-
-    return field ? ss_compare(parser, predicate_number(field, 1)) : NULL;
+    return ss_compare(parser, predicate_number(field_named(&kind_socket, "autobound"), 1));
 }
 
 /* An address is cut in pieces, but messages show the whole word. */
@@ -362,7 +372,7 @@ static struct predicate *parse_condition(struct ss_parser *parser)
     }
     if (parser->token != SS_WORD)
         return fail_expected(parser, value_of(condition));
-    result = parse_value(parser, condition, comparison);
+    result = parse_value(parser, condition, comparison == SS_NOT_EQUAL ? SS_EQUAL : comparison);
     if (comparison == SS_NOT_EQUAL)
         result = parser_negate(&parser->memory, result);
     if (result)

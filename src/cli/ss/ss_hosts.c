@@ -12,6 +12,7 @@
 
 #include "cli/ss/ss_parser.h"
 #include "fastnet/array.h"
+#include "fastnet/layouts.h"
 #include "fastnet/lookup.h"
 
 enum { PORTS_MAX = 8, ADDRESSES_MAX = 64 };
@@ -30,9 +31,15 @@ static const struct family {
     {"link:", AF_PACKET}, {"netlink:", AF_NETLINK}, {"vsock:", AF_VSOCK},
 };
 
-/* Takes the family away from the text; without one it is that of the option that came last. */
+/*
+ * Takes the family away from the text. Without one it is that of the option that came last; -4 and
+ * -6 together are both.
+ */
 static uint8_t take_family(const struct ss_parser *parser, char **text)
 {
+    const struct ss_selection *selection = parser->filter->selection;
+    const uint64_t inet = ss_family(AF_INET) | ss_family(AF_INET6);
+
     for (size_t i = 0; i < COUNT(families); i++) {
         const size_t length = strlen(families[i].prefix);
         if (strncmp(*text, families[i].prefix, length) == 0) {
@@ -40,24 +47,27 @@ static uint8_t take_family(const struct ss_parser *parser, char **text)
             return families[i].family;
         }
     }
-    return parser->filter->selection->preferred;
+    return selection->families == inet ? AF_UNSPEC : selection->preferred;
 }
+
+static const char one_port[] = "only one port can be compared by order";
+static const char no_addresses[] = "XDP and TIPC sockets cannot be compared by addresses";
 
 static bool is_any(const char *text)
 {
     return !*text || strcmp(text, "*") == 0;
 }
 
-/* A number of C, all of the text. */
-static bool parse_number(const char *text, uint64_t max, uint64_t *number)
+static bool is_number(const char *text, uint64_t most, uint64_t *number)
 {
-    char *end;
+    const char *end = ss_number(text, most, number);
 
-    if (*text < '0' || *text > '9')
-        return false;
-    errno = 0;
-    *number = strtoul(text, &end, 0);
-    return !errno && !*end && *number <= max;
+    return end && !*end;
+}
+
+static const struct field *column(enum ss_end end, const char *local, const char *remote)
+{
+    return field_named(&kind_socket, end == SS_LOCAL ? local : remote);
 }
 
 /* Both must hold; NULL is a part that is not asked for, unless something went wrong. */
@@ -91,7 +101,7 @@ static bool parse_ports(struct ss_parser *parser, const char *text, struct ports
     ports->count = 0;
     if (is_any(text))
         return true;
-    if (parse_number(text, UINT64_MAX, &number)) {
+    if (is_number(text, UINT64_MAX, &number)) {
         if (number > UINT16_MAX) {
             ss_fail_value(parser, "a port is a number from 0 to 65535");
             return false;
@@ -106,41 +116,23 @@ static bool parse_ports(struct ss_parser *parser, const char *text, struct ports
     return ports->count > 0;
 }
 
-static const struct field *port_field(struct ss_parser *parser, enum ss_end end)
+static const struct field *port_field(enum ss_end end)
 {
-    return ss_column(parser, end == SS_LOCAL ? "local_port" : "remote_port");
+    return column(end, "local_port", "remote_port");
 }
 
 /* One of them; NULL: any, or out of memory. */
 static struct predicate *is_port(struct ss_parser *parser, enum ss_end end,
                                  const struct ports *ports)
 {
-    const struct field *field = port_field(parser, end);
     struct predicate *all = NULL;
 
-    for (size_t i = 0; i < ports->count && field; i++) {
-        struct predicate *one = ss_compare(parser, predicate_number(field, ports->ports[i]));
+    for (size_t i = 0; i < ports->count; i++) {
+        struct predicate *one =
+            ss_compare_number(parser, port_field(end), SS_EQUAL, ports->ports[i]);
         all = all ? parser_join(&parser->memory, PREDICATE_OR, all, one) : one;
     }
     return all;
-}
-
-/* At or above is the opposite of below. Where there is no port, neither holds. */
-static struct predicate *compare_port(struct ss_parser *parser, enum ss_end end,
-                                      enum ss_token comparison, uint16_t port)
-{
-    const struct field *field = port_field(parser, end);
-    struct predicate order;
-
-    if (!field)
-        return NULL;
-    order = predicate_number(field, port);
-    order.operation =
-        comparison == SS_LESS || comparison == SS_AT_LEAST ? PREDICATE_BELOW : PREDICATE_ABOVE;
-    if (comparison == SS_LESS || comparison == SS_GREATER)
-        return ss_compare(parser, order);
-    return ss_of_known(parser, field,
-                       parser_negate(&parser->memory, parser_add(&parser->memory, order)));
 }
 
 static struct predicate *inet_port(struct ss_parser *parser, enum ss_end end,
@@ -150,15 +142,13 @@ static struct predicate *inet_port(struct ss_parser *parser, enum ss_end end,
 
     if (!parse_ports(parser, text, &ports))
         return NULL;
-    if (comparison == SS_EQUAL || comparison == SS_NOT_EQUAL) {
-        struct predicate *port = is_port(parser, end, &ports);
-        return both(parser, port, NULL);
-    }
+    if (comparison == SS_EQUAL)
+        return both(parser, is_port(parser, end, &ports), NULL);
     if (!ports.count)
-        return ss_fail_value(parser, "only one port can be compared by order");
+        return ss_fail_value(parser, one_port);
     if (ports.count > 1)
         return ss_fail_value(parser, "this service has several ports");
-    return compare_port(parser, end, comparison, ports.ports[0]);
+    return ss_compare_number(parser, port_field(end), comparison, ports.ports[0]);
 }
 
 /* --- Addresses of IP -------------------------------------------------------------------------- */
@@ -168,12 +158,9 @@ static bool parse_ipv4(const char *text, uint8_t bytes[4])
 {
     memset(bytes, 0, 4);
     for (size_t i = 0; i < 4; i++) {
-        unsigned long part;
-        char *end;
-        if (*text < '0' || *text > '9')
-            return false;
-        part = strtoul(text, &end, 0);
-        if (part > UINT8_MAX)
+        uint64_t part;
+        const char *end = ss_number(text, UINT8_MAX, &part);
+        if (!end)
             return false;
         bytes[i] = (uint8_t)part;
         if (!*end)
@@ -191,7 +178,7 @@ static bool parse_prefix(const char *text, uint64_t bits, uint8_t *prefix)
     uint64_t number;
     uint8_t mask[4];
 
-    if (parse_number(text, UINT64_MAX, &number)) {
+    if (is_number(text, UINT64_MAX, &number)) {
         *prefix = (uint8_t)number;
         return number <= bits;
     }
@@ -226,29 +213,11 @@ static bool parse_network(char *text, uint8_t family, struct network *network)
     return !slash || parse_prefix(slash + 1, network->prefix, &network->prefix);
 }
 
-/* Bits of the address behind the length do not count. */
-static struct predicate within(const struct field *field, const struct network *network)
-{
-    struct predicate within = {.operation = PREDICATE_WITHIN,
-                               .field = field,
-                               .constant = {.type = VALUE_ADDRESS, .address = network->address}};
-    struct address *address = &within.constant.address;
-
-    for (size_t i = 0; i < address_size(address); i++) {
-        const size_t bits = network->prefix > 8 * i ? network->prefix - 8 * i : 0;
-        within.mask.address[i] = bits >= 8 ? 0xff : (uint8_t)(0xff00 >> bits);
-        address->bytes[i] &= within.mask.address[i];
-    }
-    return within;
-}
-
 static struct predicate *is_within(struct ss_parser *parser, enum ss_end end,
                                    const struct network *network)
 {
-    const struct field *field =
-        ss_column(parser, end == SS_LOCAL ? "local_address" : "remote_address");
-
-    return field ? ss_compare(parser, within(field, network)) : NULL;
+    return ss_compare(parser,
+                      predicate_within(column(end, "local_address", "remote_address"), network));
 }
 
 /* Digits and dots are no name, whatever a resolver makes of them. */
@@ -346,24 +315,12 @@ static struct predicate *inet_host(struct ss_parser *parser, enum ss_end end, ch
 /* The kernel does not tell the name of the other end, so it is empty there, as in ss. */
 static struct predicate *unix_name(struct ss_parser *parser, enum ss_end end, const char *pattern)
 {
-    const struct field *field = ss_column(parser, "path");
-    struct predicate glob;
+    struct predicate glob = predicate_text(field_named(&kind_socket, "path"), pattern);
 
-    if (!field)
-        return NULL;
     if (end == SS_REMOTE)
         return ss_constant(parser, !pattern[strspn(pattern, "*")]);
-    glob = predicate_text(field, pattern);
     glob.operation = PREDICATE_GLOB;
     return ss_compare(parser, glob);
-}
-
-/* A number in a column; NULL: any. */
-static struct predicate *is_number(struct ss_parser *parser, const char *column, uint64_t number)
-{
-    const struct field *field = ss_column(parser, column);
-
-    return field ? ss_compare(parser, predicate_number(field, number)) : NULL;
 }
 
 /* Cuts "FIRST:SECOND" in two. Returns the second part, empty if there is none. */
@@ -377,23 +334,110 @@ static char *cut_second(char *text)
     return colon + 1;
 }
 
-static struct predicate *vsock_end(struct ss_parser *parser, enum ss_end end, const char *cid,
-                                   const char *port)
+static bool compares(int64_t left, enum ss_token comparison, int64_t right)
 {
-    struct predicate *of_cid = NULL, *of_port = NULL;
+    return comparison == SS_LESS       ? left < right
+           : comparison == SS_AT_MOST  ? left <= right
+           : comparison == SS_GREATER  ? left > right
+           : comparison == SS_AT_LEAST ? left >= right
+                                       : left == right;
+}
+
+/* The protocol of a packet or netlink socket. ss takes 0 for that of the other end. */
+static struct predicate *is_protocol(struct ss_parser *parser, enum ss_end end, const char *name,
+                                     int named, uint64_t most, const char *text)
+{
+    uint64_t number = (uint64_t)named;
+
+    if (named < 0 && !is_number(text, most, &number))
+        return ss_fail_value(parser, "there is no such protocol");
+    if (end == SS_REMOTE)
+        return ss_constant(parser, number == 0);
+    return ss_compare_number(parser, field_named(&kind_socket, name), SS_EQUAL, number);
+}
+
+/* The interface of a packet socket, 0 where it has none. ss takes 0 for that of the other end. */
+static struct predicate *link_port(struct ss_parser *parser, enum ss_end end,
+                                   enum ss_token comparison, const char *text)
+{
+    const struct field *field = field_named(&kind_socket, "interface");
+    struct predicate *bound, *known;
+    uint32_t index;
+
+    if (!ss_interface(parser, text, &index))
+        return NULL;
+    if (end == SS_REMOTE)
+        return ss_constant(parser, compares(0, comparison, index));
+    bound = ss_compare_number(parser, field, comparison, index);
+    if (!compares(0, comparison, index))
+        return bound;
+    known = parser_add(&parser->memory, predicate_known(field));
+    return parser_join(&parser->memory, PREDICATE_OR, bound, parser_negate(&parser->memory, known));
+}
+
+/* Ports from 2^31 on are negative, as they are shown. ss takes -1 for that of the other end. */
+static struct predicate *netlink_port(struct ss_parser *parser, enum ss_end end,
+                                      enum ss_token comparison, const char *text)
+{
+    const struct field *field = field_named(&kind_socket, "portid");
+    const bool less = comparison == SS_LESS || comparison == SS_AT_MOST;
+    struct predicate *ordered, *sign;
+    uint32_t port = 0;
+    const char *behind = ss_signed_number(text, &port);
+
+    if (strcmp(text, "kernel") != 0 && (!behind || *behind))
+        return ss_fail_value(parser, "a netlink port is a number or kernel");
+    if (end == SS_REMOTE)
+        return ss_constant(parser, compares(-1, comparison, (int32_t)port));
+    ordered = ss_compare_number(parser, field, comparison, port);
+    if (comparison == SS_EQUAL)
+        return ordered;
+    sign = ss_compare_number(parser, field, less ? SS_GREATER : SS_AT_MOST, INT32_MAX);
+    return parser_join(&parser->memory, less == (port > INT32_MAX) ? PREDICATE_AND : PREDICATE_OR,
+                       ordered, sign);
+}
+
+static struct predicate *vsock_number(struct ss_parser *parser, const struct field *field,
+                                      enum ss_token comparison, const char *text)
+{
     uint64_t number;
 
-    if (!is_any(cid)) {
-        if (!parse_number(cid, UINT32_MAX, &number))
-            return ss_fail_value(parser, "a vsock address is CID:PORT");
-        of_cid = is_number(parser, end == SS_LOCAL ? "cid" : "peer_cid", number);
+    if (!is_number(text, UINT32_MAX, &number))
+        return ss_fail_value(parser, "a vsock address is CID:PORT, two numbers");
+    return ss_compare_number(parser, field, comparison, number);
+}
+
+/* The second part of an address of these families; NULL: any, or wrong. */
+static struct predicate *second_part(struct ss_parser *parser, enum ss_end end, uint8_t family,
+                                     enum ss_token comparison, const char *text)
+{
+    if (is_any(text))
+        return comparison == SS_EQUAL ? NULL : ss_fail_value(parser, one_port);
+    switch (family) {
+    case AF_PACKET:
+        return link_port(parser, end, comparison, text);
+    case AF_NETLINK:
+        return netlink_port(parser, end, comparison, text);
+    default:
+        return vsock_number(parser, column(end, "vsock_port", "peer_port"), comparison, text);
     }
-    if (!is_any(port)) {
-        if (!parse_number(port, UINT32_MAX, &number))
-            return ss_fail_value(parser, "a vsock port is a number");
-        of_port = is_number(parser, end == SS_LOCAL ? "vsock_port" : "vsock_peer_port", number);
+}
+
+static struct predicate *first_part(struct ss_parser *parser, enum ss_end end, uint8_t family,
+                                    const char *text)
+{
+    if (is_any(text))
+        return NULL;
+    switch (family) {
+    case AF_PACKET:
+        return is_protocol(parser, end, "ether_protocol", ss_ether_protocol(text), UINT16_MAX,
+                           text);
+    case AF_NETLINK:
+        return is_protocol(parser, end, "netlink_protocol", ss_netlink_protocol(text), UINT8_MAX,
+                           text);
+    default:
+        return vsock_number(parser, column(end, "cid", "peer_cid"), SS_EQUAL, text);
     }
-    return both(parser, of_cid, of_port);
 }
 
 /* --- Whole conditions ------------------------------------------------------------------------- */
@@ -401,6 +445,8 @@ static struct predicate *vsock_end(struct ss_parser *parser, enum ss_end end, co
 static struct predicate *host_of_family(struct ss_parser *parser, enum ss_end end, char *text,
                                         uint8_t family)
 {
+    struct predicate *first, *second;
+
     switch (family) {
     case AF_UNSPEC:
     case AF_INET:
@@ -408,12 +454,14 @@ static struct predicate *host_of_family(struct ss_parser *parser, enum ss_end en
         return inet_host(parser, end, text, family);
     case AF_UNIX:
         return unix_name(parser, end, text);
-    case AF_VSOCK: {
-        char *port = cut_second(text);
-        return vsock_end(parser, end, text, port);
-    }
+    case AF_PACKET:
+    case AF_NETLINK:
+    case AF_VSOCK:
+        second = second_part(parser, end, family, SS_EQUAL, cut_second(text));
+        first = first_part(parser, end, family, text);
+        return both(parser, first, second);
     default:
-        return ss_fail_value(parser, "this version cannot compare addresses of this family");
+        return ss_fail_value(parser, no_addresses);
     }
 }
 
@@ -427,22 +475,22 @@ static struct predicate *port_of_family(struct ss_parser *parser, enum ss_end en
         return inet_port(parser, end, comparison, text);
     case AF_UNIX:
         return ss_fail_value(parser, "unix sockets have no ports (src compares their names)");
+    case AF_PACKET:
+    case AF_NETLINK:
     case AF_VSOCK:
-        return vsock_end(parser, end, "", text);
+        return both(parser, second_part(parser, end, family, comparison, text), NULL);
     default:
-        return ss_fail_value(parser, "this version cannot compare ports of this family");
+        return ss_fail_value(parser, no_addresses);
     }
 }
 
 struct predicate *ss_host(struct ss_parser *parser, enum ss_end end, char *text)
 {
     const uint8_t family = take_family(parser, &text);
-    struct predicate *result;
 
     if (family != AF_UNSPEC)
         ss_select_only_family(parser->filter->selection, family);
-    result = host_of_family(parser, end, text, family);
-    return result;
+    return host_of_family(parser, end, text, family);
 }
 
 struct predicate *ss_port(struct ss_parser *parser, enum ss_end end, enum ss_token comparison,

@@ -46,16 +46,24 @@ struct predicate *ss_fail(struct ss_parser *parser, const char *format, ...)
 /* The same for a value: "'WORD': WHAT". */
 struct predicate *ss_fail_value(struct ss_parser *parser, const char *what);
 
-/* The column of that name. NULL, after a message, if this version has none. */
-const struct field *ss_column(struct ss_parser *parser, const char *name);
-
-/* Makes a comparison fail, and not merely be unknown, in rows without the field. */
-struct predicate *ss_of_known(struct ss_parser *parser, const struct field *field,
-                              struct predicate *comparison);
+/* A comparison that fails, and is not merely unknown, in rows without its field. */
 struct predicate *ss_compare(struct ss_parser *parser, struct predicate comparison);
+/* The same by < > <= >= or =; those who call it negate that for != */
+struct predicate *ss_compare_number(struct ss_parser *parser, const struct field *field,
+                                    enum ss_token comparison, uint64_t number);
 
 /* Holds for every row, or for none. */
 struct predicate *ss_constant(struct ss_parser *parser, bool holds);
+
+/*
+ * A number of C at the beginning of the text: 31, 0x1f or 037. Returns where it ends, or NULL:
+ * there is none, or it is above the most.
+ */
+const char *ss_number(const char *text, uint64_t most, uint64_t *number);
+/* The same with 32 bits; a negative one is as its bits are. */
+const char *ss_signed_number(const char *text, uint32_t *number);
+/* The number of an interface by its name or number; false, after a message: there is none. */
+bool ss_interface(struct ss_parser *parser, const char *text, uint32_t *index);
 
 /* The conditions on an end of the socket; `text` is changed. */
 enum ss_end { SS_LOCAL, SS_REMOTE };

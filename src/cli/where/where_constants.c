@@ -410,36 +410,40 @@ static bool parse_address(const char *text, struct address *address)
     return true;
 }
 
-/* The mask of a prefix. mapped: its length is that of an IPv4-mapped address. */
-static bool parse_length(const char *text, bool mapped, struct predicate *within)
+static struct value address_value(const struct address *address)
+{
+    return (struct value){.type = VALUE_ADDRESS, .address = *address};
+}
+
+/* The length of a prefix. mapped: it is that of an IPv4-mapped address. */
+static bool parse_length(const char *text, bool mapped, struct network *network)
 {
     unsigned long length = strtoul(text, NULL, 10);
 
     if (!is_digits(text) || (mapped && length < 96))
         return false;
     length -= mapped ? 96 : 0;
-    if (length > 8 * address_size(&within->constant.address))
-        return false;
-    for (size_t i = 0; i < address_size(&within->constant.address); i++) {
-        const unsigned long bits = length > 8 * i ? length - 8 * i : 0;
-        within->mask.address[i] = bits >= 8 ? 0xff : (uint8_t)(0xff00 >> bits);
-    }
-    return true;
+    network->prefix = (uint8_t)length;
+    return length <= 8 * address_size(&network->address);
 }
 
 /* A mask of any bits, written as an address. */
 static bool parse_mask(const char *text, struct predicate *within)
 {
-    const uint8_t family = within->constant.address.family;
+    struct address *address = &within->constant.address;
 
-    return inet_pton(family, text, within->mask.address) == 1;
+    if (inet_pton(address->family, text, within->mask.address) != 1)
+        return false;
+    for (size_t i = 0; i < address_size(address); i++)
+        address->bytes[i] &= within->mask.address[i];
+    return true;
 }
 
 /* ADDRESS/LENGTH or ADDRESS/MASK. Bits of the address that are not in the mask do not count. */
 static bool parse_network(const char *text, struct predicate *within)
 {
-    struct address *address = &within->constant.address;
     const char *slash = strchr(text, '/');
+    struct network network;
     char first[TOKEN_TYPED];
     bool mapped;
 
@@ -447,14 +451,13 @@ static bool parse_network(const char *text, struct predicate *within)
         return false;
     memcpy(first, text, (size_t)(slash - text));
     first[slash - text] = '\0';
-    if (!parse_address(first, address))
+    if (!parse_address(first, &network.address))
         return false;
-    mapped = address->family == AF_INET && strchr(first, ':');
-    if (!parse_length(slash + 1, mapped, within) && !parse_mask(slash + 1, within))
-        return false;
-    for (size_t i = 0; i < address_size(address); i++)
-        address->bytes[i] &= within->mask.address[i];
-    within->constant.type = VALUE_ADDRESS;
+    mapped = network.address.family == AF_INET && strchr(first, ':');
+    within->constant = address_value(&network.address);
+    if (!parse_length(slash + 1, mapped, &network))
+        return parse_mask(slash + 1, within);
+    *within = predicate_within(within->field, &network);
     return true;
 }
 
@@ -484,11 +487,6 @@ static bool has_mapped(const struct predicate *within)
         if ((mapped[i] & within->mask.address[i]) != network->bytes[i])
             return false;
     return network->family == AF_INET6;
-}
-
-static struct value address_value(const struct address *address)
-{
-    return (struct value){.type = VALUE_ADDRESS, .address = *address};
 }
 
 static struct predicate *parse_address_range(const struct constant *constant)

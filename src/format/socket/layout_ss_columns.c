@@ -2,6 +2,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 
 #include "fastnet/array.h"
@@ -181,27 +182,51 @@ static char *put_any_or_number(char *dst, uint32_t number)
     return number == UINT32_MAX ? PUT(dst, "*") : text_u64(dst, number);
 }
 
-/* By number, as in linux/if_ether.h; ss knows no others. */
+/* By number, as in linux/if_ether.h, with the name that is shown first; ss knows no others. */
 static const struct {
     uint16_t number;
     const char *name;
 } ether_protocols[] = {
-    {0x0001, "802_3"},   {0x0002, "ax25"},     {0x0004, "802_2"},    {0x0005, "snap"},
-    {0x0006, "ddcmp"},   {0x0007, "wan_ppp"},  {0x0008, "ppp_mp"},   {0x0009, "localtalk"},
-    {0x000c, "can"},     {0x0010, "ppptalk"},  {0x0011, "tr_802_2"}, {0x0015, "mobitex"},
-    {0x0016, "control"}, {0x0017, "irda"},     {0x0018, "econet"},   {0x0060, "loop"},
-    {0x0200, "pup"},     {0x0201, "pupat"},    {0x0800, "ip"},       {0x0805, "x25"},
-    {0x0806, "arp"},     {0x08ff, "bpq"},      {0x0a00, "ieeepup"},  {0x0a01, "ieeepupat"},
-    {0x6000, "dec"},     {0x6001, "dna_dl"},   {0x6002, "dna_rc"},   {0x6003, "dna_rt"},
-    {0x6004, "lat"},     {0x6005, "diag"},     {0x6006, "cust"},     {0x6007, "sca"},
-    {0x6558, "teb"},     {0x8035, "rarp"},     {0x809b, "atalk"},    {0x80f3, "aarp"},
-    {0x8100, "802.1Q"},  {0x8137, "ipx"},      {0x86dd, "ipv6"},     {0x8847, "mpls_uc"},
-    {0x8848, "mpls_mc"}, {0x884c, "atmmpoa"},  {0x8863, "ppp_disc"}, {0x8864, "ppp_ses"},
-    {0x8884, "atmfate"}, {0x8892, "profinet"}, {0x88a2, "aoe"},      {0x88a4, "ethercat"},
-    {0x88a8, "802.1ad"}, {0x88ca, "tipc"},     {0x88cc, "LLDP"},     {0x8902, "cfm"},
+    {0x0001, "802_3"},     {0x0002, "ax25"},      {0x0003, "all"},     {0x0004, "802_2"},
+    {0x0005, "snap"},      {0x0006, "ddcmp"},     {0x0007, "wan_ppp"}, {0x0008, "ppp_mp"},
+    {0x0009, "localtalk"}, {0x000c, "can"},       {0x0010, "ppptalk"}, {0x0011, "tr_802_2"},
+    {0x0015, "mobitex"},   {0x0016, "control"},   {0x0017, "irda"},    {0x0018, "econet"},
+    {0x0060, "loop"},      {0x0200, "pup"},       {0x0201, "pupat"},   {0x0800, "ip"},
+    {0x0805, "x25"},       {0x0800, "ipv4"},      {0x0806, "arp"},     {0x08ff, "bpq"},
+    {0x0a00, "ieeepup"},   {0x0a01, "ieeepupat"}, {0x6000, "dec"},     {0x6001, "dna_dl"},
+    {0x6002, "dna_rc"},    {0x6003, "dna_rt"},    {0x6004, "lat"},     {0x6005, "diag"},
+    {0x6006, "cust"},      {0x6007, "sca"},       {0x6558, "teb"},     {0x8035, "rarp"},
+    {0x809b, "atalk"},     {0x80f3, "aarp"},      {0x8100, "802.1Q"},  {0x8137, "ipx"},
+    {0x86dd, "ipv6"},      {0x8847, "mpls_uc"},   {0x8848, "mpls_mc"}, {0x884c, "atmmpoa"},
+    {0x8863, "ppp_disc"},  {0x8864, "ppp_ses"},   {0x8884, "atmfate"}, {0x8892, "profinet"},
+    {0x88a2, "aoe"},       {0x88a4, "ethercat"},  {0x88a8, "802.1ad"}, {0x88ca, "tipc"},
+    {0x88cc, "LLDP"},      {0x8902, "cfm"},
 };
 
 enum { ANY_ETHER_PROTOCOL = 3 }; /* ETH_P_ALL */
+
+/* NETLINK_* of linux/netlink.h, as ss calls them. */
+static const char netlink_protocols[][11] = {
+    "rtnl",  "unused", "usersock",   "fw",        "tcpdiag", "nflog",  "xfrm",   "selinux",
+    "iscsi", "audit",  "fiblookup",  "connector", "nft",     "ip6fw",  "dec-rt", "uevent",
+    "genl",  "",       "scsi-trans", "ecryptfs",  "rdma",    "crypto",
+};
+
+int ss_ether_protocol(const char *name)
+{
+    for (size_t i = 0; i < COUNT(ether_protocols); i++)
+        if (strcasecmp(ether_protocols[i].name, name) == 0)
+            return ether_protocols[i].number;
+    return -1;
+}
+
+int ss_netlink_protocol(const char *name)
+{
+    for (size_t i = 0; i < COUNT(netlink_protocols); i++)
+        if (*name && strcmp(netlink_protocols[i], name) == 0)
+            return (int)i;
+    return -1;
+}
 
 static char *put_ether_protocol(char *dst, const struct ss_row *row)
 {
@@ -215,16 +240,10 @@ static char *put_ether_protocol(char *dst, const struct ss_row *row)
     return PUT(text_u64(PUT(dst, "["), number), "]");
 }
 
-/* NETLINK_* of linux/netlink.h, as ss calls them. */
 static char *put_netlink_protocol(char *dst, const struct ss_row *row)
 {
-    static const char names[][11] = {
-        "rtnl",  "unused", "usersock",   "fw",        "tcpdiag", "nflog",  "xfrm",   "selinux",
-        "iscsi", "audit",  "fiblookup",  "connector", "nft",     "ip6fw",  "dec-rt", "uevent",
-        "genl",  "",       "scsi-trans", "ecryptfs",  "rdma",    "crypto",
-    };
     const uint8_t number = row->record->socket.netlink_protocol;
-    const char *name = row->layout->numeric ? NULL : STRING_AT(names, number);
+    const char *name = row->layout->numeric ? NULL : STRING_AT(netlink_protocols, number);
 
     return name ? put_string(dst, name) : text_u64(dst, number);
 }
