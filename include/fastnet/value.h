@@ -59,16 +59,20 @@ struct value {
             uint64_t bits[VALUE_FLAG_BITS / 64]; /* bit n is bit n % 64 of word n / 64 */
         } flags;
         struct {
-            const struct network *first;
-            size_t count, stride; /* stride: bytes from one to the next */
+            const void *first;
+            size_t count, stride;                        /* stride: bytes from one to the next */
+            struct network (*read)(const void *element); /* NULL: it is a struct network */
         } networks;
     };
 };
 
 /* The networks of a VALUE_NETWORKS, from 0 on. */
-static inline const struct network *value_network(const struct value *value, size_t i)
+static inline struct network value_network(const struct value *value, size_t i)
 {
-    return (const void *)((const char *)value->networks.first + i * value->networks.stride);
+    const char *element = (const char *)value->networks.first + i * value->networks.stride;
+
+    return value->networks.read ? value->networks.read(element)
+                                : *(const struct network *)(const void *)element;
 }
 
 /* A VALUE_LLADDR, which may be empty; at most TEXT_LLADDR_MAX bytes. Returns the end. */

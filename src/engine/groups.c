@@ -72,7 +72,7 @@ static const struct network *keep_networks(struct groups *groups, const struct v
     struct network *networks = rows_allocate(&groups->memory, count * sizeof *networks);
 
     for (size_t i = 0; networks && i < count; i++)
-        networks[i] = *value_network(value, i);
+        networks[i] = value_network(value, i);
     return networks;
 }
 
@@ -95,6 +95,7 @@ static int keep_value(struct groups *groups, struct value *value)
     case VALUE_NETWORKS:
         value->networks.first = keep_networks(groups, value);
         value->networks.stride = sizeof(struct network);
+        value->networks.read = NULL;
         return value->networks.first ? 0 : -ENOMEM;
     default:
         return 0;

@@ -43,10 +43,10 @@ static int compare_networks(const struct value *a, const struct value *b)
     int order = 0;
 
     for (size_t i = 0; i < a->networks.count && i < b->networks.count && !order; i++) {
-        const struct network *x = value_network(a, i), *y = value_network(b, i);
-        order = compare_addresses(&x->address, &y->address);
+        const struct network x = value_network(a, i), y = value_network(b, i);
+        order = compare_addresses(&x.address, &y.address);
         if (!order)
-            order = compare_numbers(x->prefix, y->prefix);
+            order = compare_numbers(x.prefix, y.prefix);
     }
     return order ? order : compare_numbers(a->networks.count, b->networks.count);
 }
@@ -149,8 +149,10 @@ uint64_t value_hash(uint64_t hash, const struct value *value)
     case VALUE_FLAGS:
         return hash_bytes(hash, value->flags.bits, sizeof value->flags.bits);
     case VALUE_NETWORKS:
-        for (size_t i = 0; i < value->networks.count; i++)
-            hash = hash_bytes(hash, value_network(value, i), sizeof(struct network));
+        for (size_t i = 0; i < value->networks.count; i++) {
+            const struct network network = value_network(value, i);
+            hash = hash_bytes(hash, &network, sizeof network);
+        }
         return hash;
     case VALUE_UNKNOWN:
         break;

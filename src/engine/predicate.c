@@ -192,7 +192,7 @@ static bool passes(const struct predicate *predicate, const struct value *value)
 static struct value compared_element(const struct predicate *predicate, const struct value *element)
 {
     if (element->type == VALUE_NETWORKS)
-        return (struct value){.type = VALUE_ADDRESS, .address = element->networks.first->address};
+        return (struct value){.type = VALUE_ADDRESS, .address = value_network(element, 0).address};
     if (element->type != VALUE_OWNERS)
         return *element;
     const struct owner *owner = element->owners.first;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "bytes.h"
+#include "engine/rows.h"
 #include "fastnet/array.h"
 #include "fastnet/layouts.h"
 #include "fuzz.h"
@@ -195,6 +196,18 @@ static size_t show(const struct ss_layout *layout, const struct made *made, size
     return (size_t)length;
 }
 
+/* Every column has a value that is whole. */
+static void look_at_columns(const struct record *record)
+{
+    static const struct context context;
+
+    for (size_t i = 0; i < kind_socket.field_count; i++) {
+        const struct value value = field_value(&kind_socket.fields[i], record, &context);
+        require(value_bound(&value) > 0);
+        (void)value_hash(0, &value); /* reads all of it */
+    }
+}
+
 /* Without its blanks and line breaks; returns the length. */
 static size_t squeeze(char *text, size_t length)
 {
@@ -223,7 +236,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     layout.width = width;
     lengths[1] = squeeze(shown[1], show(&layout, made, count, shown[1]));
     require(lengths[0] == lengths[1] && memcmp(shown[0], shown[1], lengths[0]) == 0);
-    while (count > 0)
-        free_record(&made[--count]);
+    while (count > 0) {
+        look_at_columns(&made[--count].record);
+        free_record(&made[count]);
+    }
     return 0;
 }

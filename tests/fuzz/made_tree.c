@@ -412,7 +412,7 @@ static size_t elements_of(const struct predicate *predicate, const struct value 
     if (value->type == VALUE_NETWORKS) {
         for (; count < value->networks.count; count++)
             elements[count] = (struct value){.type = VALUE_ADDRESS,
-                                             .address = value_network(value, count)->address};
+                                             .address = value_network(value, count).address};
         return count;
     }
     if (value->type == VALUE_OWNERS) {

@@ -27,7 +27,7 @@ static const struct interface_address several[] = {
 static struct value networks(const struct interface_address *first, size_t count)
 {
     return (struct value){.type = VALUE_NETWORKS,
-                          .networks = {count ? &first->local : NULL, count, sizeof *first}};
+                          .networks = {count ? &first->local : NULL, count, sizeof *first, NULL}};
 }
 
 static struct value given_value(const struct cell *cell)

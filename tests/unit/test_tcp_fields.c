@@ -321,6 +321,94 @@ static void tls_tells_its_version_and_cipher(void **state)
     assert_field("tls_version", &record, "-");
 }
 
+static void put_u32(struct nest *nest, unsigned type, uint32_t number)
+{
+    nest_put(nest, type, &number, sizeof number);
+}
+
+static void a_subflow_tells_its_place_in_the_connection(void **state)
+{
+    static const char *const expected[][2] = {
+        {"subflow_flags", "mp_join_local,backup_remote,map_valid"},
+        {"subflow_token_local", "1000"},
+        {"subflow_token_remote", "2000"},
+        {"subflow_id_local", "3"},
+        {"subflow_id_remote", "4"},
+        {"subflow_map_seq", "5"},
+        {"subflow_map_sfseq", "6"},
+        {"subflow_ssn_offset", "7"},
+        {"subflow_map_datalen", "-"},
+        {NULL, NULL},
+    };
+    struct nest subflow = {.length = 0}, ulp = {.length = 0};
+    struct record record = socket_of(SOCKET_ULP, NULL, 0);
+
+    (void)state;
+    put_u32(&subflow, SUBFLOW_FLAGS, 1 << 3 | 1 << 4 | 1 << 8);
+    put_u32(&subflow, SUBFLOW_TOKEN_LOC, 1000);
+    put_u32(&subflow, SUBFLOW_TOKEN_REM, 2000);
+    nest_put(&subflow, SUBFLOW_ID_LOC, "\3", 1);
+    nest_put(&subflow, SUBFLOW_ID_REM, "\4", 1);
+    nest_put(&subflow, SUBFLOW_MAP_SEQ, &(uint64_t){5}, sizeof(uint64_t));
+    put_u32(&subflow, SUBFLOW_MAP_SFSEQ, 6);
+    put_u32(&subflow, SUBFLOW_SSN_OFFSET, 7);
+    put_u32(&ulp, SUBFLOW_TOKEN_LOC, 99); /* not inside of the subflow's attribute */
+    nest_put(&ulp, NLA_F_NESTED | ULP_MPTCP, subflow.bytes, subflow.length);
+    record.socket.ulp = (struct text){ulp.bytes, ulp.length};
+    assert_fields(&record, expected);
+    record.socket.ulp.length = 0;
+    assert_field("subflow_flags", &record, "-");
+}
+
+static void a_tipc_socket_shows_both_ends_and_why_it_waits(void **state)
+{
+    static const char *const expected[][2] = {
+        {"tipc_node", "10"},          {"tipc_port", "20"},
+        {"tipc_peer_node", "11"},     {"tipc_peer_port", "21"},
+        {"tipc_service_type", "500"}, {"tipc_service_instance", "2"},
+        {"tipc_congestion", "link"},  {"tipc_drops", "9"},
+        {"tipc_published", "1"},      {NULL, NULL},
+    };
+    struct nest all = {.length = 0}, peer = {.length = 0}, statistics = {.length = 0};
+    struct record record = socket_of(SOCKET_TIPC, NULL, 0);
+
+    (void)state;
+    put_u32(&all, TIPC_SOCK_ADDR, 10);
+    put_u32(&all, TIPC_SOCK_REF, 20);
+    record.socket.tipc = (struct text){all.bytes, all.length};
+    assert_field("tipc_port", &record, "20");
+    assert_field("tipc_peer_port", &record, "-");
+    assert_field("tipc_congestion", &record, "-");
+    assert_field("tipc_published", &record, "0");
+    put_u32(&peer, TIPC_CON_NODE, 11);
+    put_u32(&peer, TIPC_CON_SOCK, 21);
+    put_u32(&peer, TIPC_CON_TYPE, 500);
+    put_u32(&peer, TIPC_CON_INST, 2);
+    put_u32(&statistics, TIPC_STAT_DROP, 9);
+    nest_put(&statistics, TIPC_STAT_LINK_CONG, "", 0);
+    nest_put(&all, TIPC_SOCK_HAS_PUBL, "", 0);
+    nest_put(&all, NLA_F_NESTED | TIPC_SOCK_CON, peer.bytes, peer.length);
+    nest_put(&all, NLA_F_NESTED | TIPC_SOCK_STAT, statistics.bytes, statistics.length);
+    record.socket.tipc.length = all.length;
+    assert_fields(&record, expected);
+}
+
+static void md5_tells_for_whom_it_has_keys_and_not_the_keys(void **state)
+{
+    const struct kernel_md5_key keys[] = {
+        {.family = AF_INET, .prefix = 24, .key_length = 3, .address = {192, 0, 2}, .key = "key"},
+        {.family = AF_INET6, .prefix = 128, .address = {[15] = 1}},
+    };
+    struct record record = socket_of(SOCKET_MD5, NULL, 0);
+
+    (void)state;
+    assert_field("md5_peers", &record, "-");
+    record.socket.md5 = (struct text){(const char *)keys, sizeof keys};
+    assert_field("md5_peers", &record, "192.0.2.0/24,::1/128");
+    record.socket.md5.length--;
+    assert_field("md5_peers", &record, "192.0.2.0/24");
+}
+
 static void attributes_that_do_not_fit_are_none(void **state)
 {
     struct nest ulp = {.length = 0};
@@ -352,6 +440,9 @@ int main(void)
         cmocka_unit_test(memory_and_marks_are_numbers),
         cmocka_unit_test(mptcp_and_sctp_have_structs_of_their_own),
         cmocka_unit_test(tls_tells_its_version_and_cipher),
+        cmocka_unit_test(a_subflow_tells_its_place_in_the_connection),
+        cmocka_unit_test(a_tipc_socket_shows_both_ends_and_why_it_waits),
+        cmocka_unit_test(md5_tells_for_whom_it_has_keys_and_not_the_keys),
         cmocka_unit_test(attributes_that_do_not_fit_are_none),
     };
 

@@ -69,7 +69,7 @@ static struct value addresses(const struct cell *cell)
     return (struct value){
         .type = VALUE_NETWORKS,
         .networks = {interface->address_count ? &interface->addresses->local : NULL,
-                     interface->address_count, sizeof *interface->addresses},
+                     interface->address_count, sizeof *interface->addresses, NULL},
     };
 }
 

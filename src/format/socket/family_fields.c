@@ -6,6 +6,8 @@
 #include <sys/sysmacros.h>
 
 #include "format/fields/fields.h"
+#include "format/socket/nested.h"
+#include "format/socket/tcp_info.h"
 
 /* --- Names ------------------------------------------------------------------------------------ */
 
@@ -116,4 +118,21 @@ struct value family_groups_joined(const struct cell *cell)
             value.flags.bits[group / 64] |= UINT64_C(1) << group % 64;
     }
     return value;
+}
+
+/* --- TIPC ------------------------------------------------------------------------------------- */
+
+struct value family_tipc_congestion(const struct cell *cell)
+{
+    const struct text statistics = nested_find(cell->record->socket.tipc, TIPC_SOCK_STAT);
+
+    return string(!statistics.data                                    ? NULL
+                  : nested_find(statistics, TIPC_STAT_LINK_CONG).data ? "link"
+                  : nested_find(statistics, TIPC_STAT_CONN_CONG).data ? "connection"
+                                                                      : "none");
+}
+
+struct value family_tipc_published(const struct cell *cell)
+{
+    return number(nested_find(cell->record->socket.tipc, TIPC_SOCK_HAS_PUBL).data != NULL);
 }

@@ -254,6 +254,14 @@ static struct value cgroup(const struct cell *cell)
 #define OWNED(id, type, function, ...)                                                             \
     COMPUTED(id, type, function, SOCKET_INODE, __VA_ARGS__, .lookups = NEED_OWNERS, .owner = true)
 
+/* A number of an attribute; an outer one may be 0. */
+#define INSIDE(path, outer, inner) MEMBER(path), .index = (size_t)(outer) << 16 | (inner)
+#define SUBFLOW(id, attribute, ...)                                                                \
+    FIELD(id, VALUE_NUMBER, info_nested, SOCKET_ULP, __VA_ARGS__,                                  \
+          INSIDE(socket.ulp, ULP_MPTCP, attribute))
+#define TIPC(id, outer, inner, ...)                                                                \
+    FIELD(id, VALUE_NUMBER, info_nested, SOCKET_TIPC, __VA_ARGS__,                                 \
+          INSIDE(socket.tipc, outer, inner))
 /* Of the other end. */
 #define PEER(id, type, function, more, ...)                                                        \
     COMPUTED(id, type, function, 0, __VA_ARGS__, .index = OTHER_END,                               \
@@ -627,6 +635,35 @@ static const struct field fields[] = {
          "all processes that hold the other end open: name/pid/fd"),
     PEER(peer_path, VALUE_SOCKET_NAME, peer_path, 0,
          "for a unix socket: the name of its other end; null if it has none"),
+    COMPUTED(md5_peers, VALUE_NETWORKS, info_md5_peers, SOCKET_MD5,
+             "networks of peers that TCP-MD5 has keys for; needs CAP_NET_ADMIN"),
+    COMPUTED(subflow_flags, VALUE_FLAGS, info_subflow_flags, SOCKET_ULP,
+             "subflow of MPTCP: mp_capable_local, backup_remote, connected, map_valid, ...",
+             INSIDE(socket.ulp, ULP_MPTCP, SUBFLOW_FLAGS)),
+    SUBFLOW(subflow_token_local, SUBFLOW_TOKEN_LOC,
+            "subflow of MPTCP: number of its connection on this machine (mptcp_token)"),
+    SUBFLOW(subflow_token_remote, SUBFLOW_TOKEN_REM, "... and at the peer"),
+    SUBFLOW(subflow_id_local, SUBFLOW_ID_LOC, "subflow of MPTCP: number of its local address"),
+    SUBFLOW(subflow_id_remote, SUBFLOW_ID_REM, "... and of the peer's"),
+    SUBFLOW(subflow_map_seq, SUBFLOW_MAP_SEQ,
+            "subflow of MPTCP: where its newest data is in that of the connection"),
+    SUBFLOW(subflow_map_sfseq, SUBFLOW_MAP_SFSEQ, "... and in that of the subflow"),
+    SUBFLOW(subflow_ssn_offset, SUBFLOW_SSN_OFFSET,
+            "subflow of MPTCP: TCP's sequence number where it began"),
+    SUBFLOW(subflow_map_datalen, SUBFLOW_MAP_DATALEN,
+            "subflow of MPTCP: bytes of that newest data"),
+    TIPC(tipc_node, 0, TIPC_SOCK_ADDR, "TIPC: number of its node"),
+    TIPC(tipc_port, 0, TIPC_SOCK_REF, "TIPC: number of the socket on its node"),
+    TIPC(tipc_peer_node, TIPC_SOCK_CON, TIPC_CON_NODE, "TIPC: node of the peer"),
+    TIPC(tipc_peer_port, TIPC_SOCK_CON, TIPC_CON_SOCK, "TIPC: number of the peer's socket"),
+    TIPC(tipc_service_type, TIPC_SOCK_CON, TIPC_CON_TYPE,
+         "TIPC: type of the service that it connected to"),
+    TIPC(tipc_service_instance, TIPC_SOCK_CON, TIPC_CON_INST, "TIPC: ... and its instance"),
+    COMPUTED(tipc_congestion, VALUE_TEXT, family_tipc_congestion, SOCKET_TIPC,
+             "TIPC: what makes it wait: link, connection or none"),
+    TIPC(tipc_drops, TIPC_SOCK_STAT, TIPC_STAT_DROP, "TIPC: messages that were dropped"),
+    COMPUTED(tipc_published, VALUE_NUMBER, family_tipc_published, SOCKET_TIPC,
+             "TIPC: 1 if it is bound to a service, else 0"),
 };
 
 static const struct borrowed borrowed[] = {

@@ -315,3 +315,50 @@ struct value info_tls_mode(const struct cell *cell)
         return unknown;
     return string(POINTER_AT(names, mode));
 }
+
+/* Attribute index % 65536, which with a higher index is inside of attribute index / 65536. */
+struct value info_nested(const struct cell *cell)
+{
+    const size_t index = cell->field->index;
+    struct text attributes;
+    uint64_t found;
+
+    memcpy(&attributes, (const char *)cell->record + cell->field->offset, sizeof attributes);
+    if (index >> 16)
+        attributes = nested_find(attributes, (uint16_t)(index >> 16));
+    return nested_number(attributes, (uint16_t)index, &found) ? number(found) : unknown;
+}
+
+struct value info_subflow_flags(const struct cell *cell)
+{
+    /* MPTCP_SUBFLOW_FLAG_* of linux/mptcp.h */
+    static const char *const words[] = {"mp_capable_remote", "mp_capable_local", "mp_join_remote",
+                                        "mp_join_local",     "backup_remote",    "backup_local",
+                                        "fully_established", "connected",        "map_valid"};
+    static const struct flag_names names = {words, COUNT(words)};
+    const struct value value = info_nested(cell);
+
+    if (value.type != VALUE_NUMBER)
+        return value;
+    return (struct value){.type = VALUE_FLAGS, .flags = {&names, {value.number, 0}}};
+}
+
+/* --- TCP-MD5 ---------------------------------------------------------------------------------- */
+
+static struct network md5_network(const void *element)
+{
+    struct kernel_md5_key key;
+
+    memcpy(&key, element, sizeof key);
+    return (struct network){address_make(key.family == AF_INET6 ? AF_INET6 : AF_INET, key.address),
+                            key.prefix};
+}
+
+struct value info_md5_peers(const struct cell *cell)
+{
+    const struct text *md5 = &cell->record->socket.md5;
+
+    return (struct value){.type = VALUE_NETWORKS,
+                          .networks = {md5->data, md5->length / sizeof(struct kernel_md5_key),
+                                       sizeof(struct kernel_md5_key), md5_network}};
+}

@@ -39,5 +39,9 @@ struct value info_ulp(const struct cell *cell);
 struct value info_tls_version(const struct cell *cell);
 struct value info_tls_cipher(const struct cell *cell);
 struct value info_tls_mode(const struct cell *cell);
+/* A number of an attribute (nested.h); where it is, by INSIDE(). */
+struct value info_nested(const struct cell *cell);
+struct value info_subflow_flags(const struct cell *cell);
+struct value info_md5_peers(const struct cell *cell);
 
 #endif

@@ -8,6 +8,7 @@
 #include "fastnet/array.h"
 #include "format/socket/layout_ss.h"
 #include "format/socket/nested.h"
+#include "format/socket/tcp_info.h"
 
 static uint32_t u32_at(struct text bytes, size_t offset)
 {
@@ -184,23 +185,8 @@ char *ss_put_xdp(char *dst, struct ss_row *row)
     return row->layout->memory ? ss_put_memory(dst, row) : dst;
 }
 
-/* --- TIPC: attributes of linux/tipc_netlink.h ------------------------------------------------- */
-
-enum {
-    TIPC_SOCK_ADDR = 1,
-    TIPC_SOCK_REF = 2,
-    TIPC_SOCK_CON = 3,
-    TIPC_SOCK_HAS_PUBL = 4,
-    TIPC_SOCK_STAT = 5,
-    TIPC_CON_FLAG = 1,
-    TIPC_CON_NODE = 2,
-    TIPC_CON_SOCK = 3,
-    TIPC_CON_TYPE = 4,
-    TIPC_CON_INST = 5,
-    TIPC_STAT_LINK_CONG = 2,
-    TIPC_STAT_CONN_CONG = 3,
-    TIPC_STAT_DROP = 4,
-};
+/* --- TIPC --------------------------------------------------------------------------------------
+ */
 
 static struct text tipc_attributes(const struct ss_row *row)
 {

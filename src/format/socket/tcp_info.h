@@ -131,6 +131,25 @@ _Static_assert(offsetof(struct kernel_mptcp_info, write_seq) == 16, "linux/mptcp
 _Static_assert(offsetof(struct kernel_mptcp_info, retransmits) == 44, "linux/mptcp.h");
 _Static_assert(sizeof(struct kernel_mptcp_info) == 96, "linux/mptcp.h");
 
+/* --- TIPC: TIPC_NLA_SOCK_*, TIPC_NLA_CON_* and TIPC_NLA_SOCK_STAT_* of linux/tipc_netlink.h -----
+ */
+
+enum {
+    TIPC_SOCK_ADDR = 1,
+    TIPC_SOCK_REF = 2,
+    TIPC_SOCK_CON = 3,
+    TIPC_SOCK_HAS_PUBL = 4,
+    TIPC_SOCK_STAT = 5,
+    TIPC_CON_FLAG = 1,
+    TIPC_CON_NODE = 2,
+    TIPC_CON_SOCK = 3,
+    TIPC_CON_TYPE = 4,
+    TIPC_CON_INST = 5,
+    TIPC_STAT_LINK_CONG = 2,
+    TIPC_STAT_CONN_CONG = 3,
+    TIPC_STAT_DROP = 4,
+};
+
 /* --- SCTP ------------------------------------------------------------------------------------- */
 
 /* struct sctp_info */

@@ -55,8 +55,9 @@ bool value_next(const struct value *list, size_t *at, struct value *element)
         element->owners.first = list->owners.first + i;
         element->owners.count = 1;
     } else if (list->type == VALUE_NETWORKS) {
-        element->networks.first = value_network(list, i);
+        element->networks.first = (const char *)list->networks.first + i * list->networks.stride;
         element->networks.count = 1;
+        element->networks.read = list->networks.read;
     } else {
         element->type = VALUE_NAME;
         element->name.string = i < list->flags.names->count ? list->flags.names->names[i] : NULL;
@@ -145,8 +146,10 @@ static char *write_element(char *dst, const struct value *element)
 {
     char digits[TEXT_U64_MAX];
 
-    if (element->type == VALUE_NETWORKS)
-        return text_network(dst, element->networks.first);
+    if (element->type == VALUE_NETWORKS) {
+        const struct network network = value_network(element, 0);
+        return text_network(dst, &network);
+    }
     if (element->type == VALUE_OWNERS) {
         const struct owner *owner = element->owners.first;
         dst = escape_text(dst, owner->name, strlen(owner->name), owner_delimiters);
