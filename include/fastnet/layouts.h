@@ -117,6 +117,12 @@ struct ss_layout {
     unsigned width; /* columns of the terminal; 0: no terminal, so no line is broken or spread */
 };
 
+/* The summary of ss of iproute2 7.1 (-s): how many sockets there are. */
+struct ss_summary_layout {
+    /* Set at the end: there are TCP sockets that may be those of other network namespaces. */
+    bool *mixed;
+};
+
 /* The number that ss has a name for, as it shows the protocols of these sockets; -1: none. */
 int ss_ether_protocol(const char *name); /* in any case of letters */
 int ss_netlink_protocol(const char *name);
@@ -126,7 +132,7 @@ struct needs ss_layout_needs(const struct ss_layout *layout);
 
 /* What sink_create() makes of struct NAME_layout. */
 extern const struct sink_ops sink_netstat, sink_statistics, sink_masquerade, sink_conntrack,
-    sink_arp, sink_route, sink_interface, sink_ss;
+    sink_arp, sink_route, sink_interface, sink_ss, sink_ss_summary;
 
 /*
  * The messages themselves that sockets were read from, in the form of TCPDIAG_FILE (ss(8)). It has

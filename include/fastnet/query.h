@@ -58,6 +58,9 @@ extern const struct table table_neighbours, table_neighbours4, table_neighbours6
 /* Counters of the protocols, over IPv4 and over IPv6, and multicast groups. */
 extern const struct table table_counters, table_counters6, table_groups, table_groups6;
 
+/* How many sockets there are, as counters: what ss -s shows. */
+extern const struct table table_sockstat;
+
 /*
  * Routes as in /proc/net/route and ipv6_route (IPv4: the main table; IPv6: all tables), the
  * exceptions to them that the kernel has learnt, and interfaces.

@@ -28,6 +28,7 @@ struct listing_command {
     const void *layout;
     struct needs layout_needs;
     int output;   /* the descriptor that is written to; 0: stdout */
+    bool another; /* another listing follows: all rights are kept for it */
     bool objects; /* in JSON, rows of a thing, a name and a number are an object of each thing */
     /* After each pass whose output could be written; may be NULL. */
     void (*after_each_pass)(const void *arg, struct report *report);

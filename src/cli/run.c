@@ -137,13 +137,14 @@ static int run(struct listing_command *command)
     struct sink *sink = NULL;
     int status = STATUS_FAILURE;
 
-    rights_limit(rights_of(&command->listing));
+    if (!command->another)
+        rights_limit(rights_of(&command->listing));
     engine = engine_create(netlink_create(NULL));
     if (engine && writer_init(&writer, command->output ? command->output : STDOUT_FILENO) == 0) {
         command->context = engine_context(engine);
         sink = command_sink(command, &writer);
     }
-    if (sink && is_untrusted(&command->listing))
+    if (sink && !command->another && is_untrusted(&command->listing))
         sandbox_enter();
     if (sink)
         status = command->common->explain ? command_explain(command, engine, sink)

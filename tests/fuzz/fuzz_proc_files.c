@@ -48,6 +48,7 @@ static const struct source {
                {&table_arp, 1},
                {&table_counters, 0},
                {&table_counters6, 0},
+               {&table_sockstat, 0},
                {&table_groups, 0},
                {&table_groups6, 0},
                {&table_route, 1},
@@ -173,9 +174,23 @@ static size_t count_pairs(struct text file, const char *start)
     return count;
 }
 
+/* The pairs of a name and a value in each line of sockstat. */
+static size_t count_sockets(struct text file)
+{
+    size_t count = 0;
+
+    while (file.length)
+        count += count_names(next_line(&file)) / 2;
+    return count;
+}
+
 static size_t count_counters(const struct input *input)
 {
     const struct text snmp = content_of(input, "net/snmp");
+
+    if (input->table == &table_sockstat) /* CurrEstab may be there or not */
+        return count_sockets(content_of(input, "net/sockstat")) +
+               count_sockets(content_of(input, "net/sockstat6"));
 
     if (input->table == &table_counters6)
         return count_lines(content_of(input, "net/snmp6"), 0) + count_pairs(snmp, "Tcp");
@@ -216,6 +231,8 @@ static size_t count_possible(const struct input *input)
 {
     const struct kind *kind = input->table->kind;
 
+    if (input->table == &table_sockstat)
+        return count_expected(input) + count_pairs(content_of(input, "net/snmp"), "Tcp");
     if (kind == &kind_counter || kind == &kind_flow_usage || kind == &kind_flow_statistics)
         return count_expected(input);
     return count_lines(file_of(input), 0);

@@ -1,6 +1,6 @@
 /*
- * Other tables of /proc/net: snmp, snmp6, igmp, igmp6. The first byte says which of them the rest
- * is.
+ * Other tables of /proc/net: snmp, snmp6, igmp, igmp6, sockstat. The first byte says which of them
+ * the rest is.
  */
 #include <errno.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "fuzz.h"
 #include "written.h"
 
-static struct written statistics, groups;
+static struct written statistics, summary, groups;
 
 static bool is_within(const struct text *text, const struct line *line)
 {
@@ -30,20 +30,23 @@ static void check_counter(const struct record *record)
     require(!counter->negative || counter->magnitude <= UINT64_C(1) << 63);
     require(!memchr(counter->name.data, ' ', counter->name.length));
     written_row(&statistics, record);
+    written_row(&summary, record);
 }
 
+/* values NULL: a line of sockstat. */
 static void decode_block(const struct line *names, const struct line *values)
 {
     struct snmp_block block;
     struct record record;
     size_t count = 0;
-    int result = snmp_block_init(&block, names, values);
+    int result =
+        values ? snmp_block_init(&block, names, values) : sockstat_block_init(&block, names);
 
     require(result == 0 || result == -EBADMSG);
     while (result == 0) {
         int found = snmp_block_next(&block, &record);
         require(found == 0 || found == 1 || found == -EBADMSG);
-        require(++count <= SNMP_NAMES_MAX + 1);
+        require(++count <= (values ? SNMP_NAMES_MAX : names->length / 2) + 1);
         if (found == 0)
             return;
         if (found < 0)
@@ -106,11 +109,16 @@ static void begin_layouts(void)
 {
     static const struct context no_names;
     const struct statistics_layout counted = {.header = true};
+    static bool mixed;
+    const struct ss_summary_layout summarised = {&mixed};
     const struct netstat_layout listed = {.numeric_hosts = true, .header = true};
 
     written_begin(&statistics,
                   sink_create(&sink_statistics, &counted, written_writer(&statistics), &no_names),
                   "", true);
+    written_begin(&summary,
+                  sink_create(&sink_ss_summary, &summarised, written_writer(&summary), &no_names),
+                  "\t", false);
     written_begin(&groups, sink_create(&sink_netstat, &listed, written_writer(&groups), &no_names),
                   "", true);
 }
@@ -130,6 +138,8 @@ static void decode_lines(uint8_t which, struct lines *lines)
             decode_igmp(&line, &interface);
         else if (which == 3)
             decode_igmp6(&line);
+        else if (which == 4)
+            decode_block(&line, NULL);
         else {
             heading = line;
             heading.data = memcpy(names, line.data, line.length);
@@ -152,8 +162,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require(fd >= 0 && write(fd, data + 1, size - 1) == (ssize_t)(size - 1));
     require(lseek(fd, 0, SEEK_SET) == 0 && lines_init(&lines, fd) == 0);
     begin_layouts();
-    decode_lines(data[0] & 3, &lines);
+    decode_lines(data[0] & 7, &lines);
     written_end(&statistics);
+    written_end(&summary);
     written_end(&groups);
     lines_close(&lines);
     return 0;

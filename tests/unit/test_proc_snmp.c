@@ -117,7 +117,8 @@ static void a_pair_is_a_name_and_a_value(void **state)
     (void)state;
     assert_int_equal(decode_pair("Ip6InReceives                   \t2", &record), 0);
     assert_int_equal(record.kind, &kind_counter);
-    assert_int_equal(record.has, COUNTER_NAME | COUNTER_VALUE | COUNTER_GROWS);
+    assert_int_equal(record.has, COUNTER_NAME | COUNTER_VALUE | COUNTER_GROWS | COUNTER_SCOPE);
+    assert_false(record.counter.machine);
     assert_text(&record.counter.name, "Ip6InReceives", 13);
     assert_int_equal(record.counter.magnitude, 2);
     assert_int_equal(decode_pair("SctpCurrEstab -3", &record), 0);
@@ -149,6 +150,66 @@ static void the_protocol_of_a_name_of_ipv6_ends_with_the_6(void **state)
     assert_text(&protocol, "Icmp6", 5);
     protocol = snmp_protocol_of((struct text){"Other", 5});
     assert_text(&protocol, "Other", 5);
+}
+
+/* The counters of a line of sockstat: "PROTOCOL.NAME=value", those of the machine with a "!". */
+static const char *sockets(const char *text)
+{
+    static char said[256];
+    char *copy = strdup(text);
+    struct line line = line_of(copy);
+    struct snmp_block counters;
+    struct record record;
+    size_t length = 0;
+    int result = sockstat_block_init(&counters, &line);
+
+    said[0] = '\0';
+    while (result == 0 && (result = snmp_block_next(&counters, &record)) != 0) {
+        const struct counter_record *counter = &record.counter;
+        assert_true(result < 0 || !(record.has & COUNTER_GROWS));
+        length += (size_t)(result < 0 ? snprintf(said + length, sizeof said - length, "? ")
+                                      : snprintf(said + length, sizeof said - length,
+                                                 "%s%.*s.%.*s%s=%llu ", counter->first ? ":" : "",
+                                                 (int)counter->protocol.length,
+                                                 counter->protocol.data, (int)counter->name.length,
+                                                 counter->name.data, counter->machine ? "!" : "",
+                                                 (unsigned long long)counter->magnitude));
+        result = 0;
+    }
+    free(copy);
+    return result < 0 ? "refused" : said;
+}
+
+static void a_line_of_sockstat_has_names_with_their_values(void **state)
+{
+    (void)state;
+    assert_string_equal(sockets("sockets: used 13"), ":sockets.used=13 ");
+    assert_string_equal(sockets("FRAG6: inuse 1 memory 4294967295"),
+                        ":FRAG6.inuse=1 FRAG6.memory=4294967295 ");
+    assert_string_equal(sockets("UDP: inuse x  used\t3"), "? :UDP.used=3 ");
+    assert_string_equal(sockets("RAW:"), "");
+}
+
+/* The kernel counts them for all network namespaces together. */
+static void orphans_allocations_and_memory_are_those_of_the_machine(void **state)
+{
+    (void)state;
+    assert_string_equal(sockets("TCP: inuse 1 orphan 2 tw 3 alloc 4 mem 5"),
+                        ":TCP.inuse=1 TCP.orphan!=2 TCP.tw=3 TCP.alloc!=4 TCP.mem!=5 ");
+    assert_string_equal(sockets("UDP: inuse 1 mem 2"), ":UDP.inuse=1 UDP.mem!=2 ");
+}
+
+static void a_line_of_sockstat_that_is_cut_or_has_a_name_alone_is_refused(void **state)
+{
+    struct line cut = {.data = strdup("RAW: inuse 1"), .length = 12, .cut = true};
+    struct snmp_block block;
+
+    (void)state;
+    assert_string_equal(sockets("TCP: inuse 1 orphan"), "refused");
+    assert_string_equal(sockets("TCP inuse 1"), "refused");
+    assert_string_equal(sockets(""), "refused");
+    assert_int_equal(sockstat_block_init(&block, &cut), -EBADMSG);
+    free((char *)(uintptr_t)cut.data);
 }
 
 /* --- Files ------------------------------------------------------------------------------------ */
@@ -185,7 +246,8 @@ static int take(const struct record *record, void *arg)
     const struct counter_record *counter = &record->counter;
     size_t length = strlen(scene->text);
 
-    assert_int_equal(record->has & ~COUNTER_GROWS, COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE);
+    assert_int_equal(record->has & ~COUNTER_GROWS,
+                     COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE | COUNTER_SCOPE);
     if (++scene->rows == scene->refuse)
         return STOPPED;
     snprintf(scene->text + length, sizeof scene->text - length, "%s%.*s.%.*s=%llu ",
@@ -283,6 +345,37 @@ static void a_further_file_that_cannot_be_read_is_told(void **state)
     rmdir(path);
 }
 
+static void sockets_are_counted_by_three_files(void **state)
+{
+    struct scene *scene = *state;
+
+    tree_puts(&scene->tree, "sockstat", "sockets: used 3\nTCP: inuse 1 tw 2\n");
+    tree_puts(&scene->tree, "sockstat6", "TCP6: inuse 4\n");
+    tree_puts(&scene->tree, "snmp", "Ip: CurrEstab\nIp: 9\nTcp: InSegs CurrEstab\nTcp: 7 5\n");
+    assert_int_equal(list(scene, &table_sockstat), 0);
+    assert_string_equal(scene->text,
+                        ":sockets.used=3 :TCP.inuse=1 TCP.tw=2 :TCP6.inuse=4 Tcp.CurrEstab=5 ");
+    assert_int_equal(scene->report.count, 0);
+    scene->refuse = 4;
+    assert_int_equal(list(scene, &table_sockstat), STOPPED);
+    assert_int_equal(scene->rows, 4);
+}
+
+/* A kernel may lack IPv6; it never counts sockets and not segments. */
+static void only_the_sockets_of_ipv6_may_be_missing(void **state)
+{
+    struct scene *scene = *state;
+
+    assert_int_equal(list(scene, &table_sockstat), -ENOENT);
+    tree_puts(&scene->tree, "sockstat", "UDP: inuse 1\nUDP: inuse\n");
+    assert_int_equal(list(scene, &table_sockstat), 0);
+    assert_string_equal(scene->text, ":UDP.inuse=1 ");
+    assert_int_equal(scene->report.count, 2);
+    assert_true(report_says(&scene->report, "/net/snmp: No such file or directory"));
+    assert_true(report_says(&scene->report, "/net/sockstat: skipped 1 malformed line or counter, "
+                                            "the first in line 2"));
+}
+
 static void malformed_lines_are_skipped_counted_and_told(void **state)
 {
     struct scene *scene = *state;
@@ -346,8 +439,9 @@ static void it_knows_no_other_table(void **state)
 {
     (void)state;
     assert_int_equal(backend_proc_snmp.fields(&table_tcp), 0);
-    assert_int_equal(backend_proc_snmp.fields(&table_counters),
-                     COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE | COUNTER_GROWS);
+    assert_int_equal(backend_proc_snmp.fields(&table_counters), COUNTER_PROTOCOL | COUNTER_NAME |
+                                                                    COUNTER_VALUE | COUNTER_GROWS |
+                                                                    COUNTER_SCOPE);
 }
 
 #define IN_TREE(test) cmocka_unit_test_setup_teardown(test, make, clear)
@@ -363,10 +457,15 @@ int main(void)
         cmocka_unit_test(a_pair_is_a_name_and_a_value),
         cmocka_unit_test(states_and_limits_are_told_from_counters),
         cmocka_unit_test(the_protocol_of_a_name_of_ipv6_ends_with_the_6),
+        cmocka_unit_test(a_line_of_sockstat_has_names_with_their_values),
+        cmocka_unit_test(orphans_allocations_and_memory_are_those_of_the_machine),
+        cmocka_unit_test(a_line_of_sockstat_that_is_cut_or_has_a_name_alone_is_refused),
         IN_TREE(files_are_read_in_the_order_of_netstat),
         IN_TREE(ipv6_has_tcp_from_the_file_of_ipv4),
         IN_TREE(only_the_first_file_has_to_be_there),
         IN_TREE(a_further_file_that_cannot_be_read_is_told),
+        IN_TREE(sockets_are_counted_by_three_files),
+        IN_TREE(only_the_sockets_of_ipv6_may_be_missing),
         IN_TREE(malformed_lines_are_skipped_counted_and_told),
         IN_TREE(a_protocol_with_an_endless_name_is_malformed),
         IN_TREE(files_that_are_cut_or_empty_are_told),

@@ -199,7 +199,7 @@ static void objects_need_a_sink_whose_columns_can_change(void **state)
 
 static void fields_of_counters_and_groups_keep_their_names(void **state)
 {
-    static const char *const counters[] = {"protocol", "name", "value"};
+    static const char *const counters[] = {"protocol", "name", "value", "scope"};
     static const char *const groups[] = {"interface", "interface_index", "family",
                                          "group",     "group_host",      "users"};
 

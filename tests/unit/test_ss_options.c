@@ -265,6 +265,32 @@ static void process_is_short_for_processes_and_with_an_argument_a_filter(void **
     ss_options_finish(&parsed.options);
 }
 
+static void the_summary_stands_alone_unless_sockets_are_named(void **state)
+{
+    static const struct {
+        const char *typed;
+        bool listed;
+        int status;
+    } cases[] = {
+        {"-s", false, 0},      {"-s -a -p", false, 0},          {"-s --json -c", false, 0},
+        {"-st", true, 0},      {"-s -A udp", true, 0},          {"-s -f inet", true, 0},
+        {"-s sport", true, 0}, {"-s state all", true, 0},       {"-t", true, 0},
+        {"-s -E", false, 255}, {"-s -D -", false, 255},         {"-st --csv", true, 255},
+        {"-st -c", true, 255}, {"-su --sort=state", true, 255},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[64];
+        struct parsed parsed;
+        snprintf(text, sizeof text, "%s", cases[i].typed);
+        parsed = parse(text);
+        assert_int_equal(parsed.status, cases[i].status);
+        assert_int_equal(parsed.options.listed, cases[i].listed);
+        ss_options_finish(&parsed.options);
+    }
+}
+
 /* What ss says of it, and status 0. */
 static void a_selection_without_tables_is_no_listing(void **state)
 {
@@ -381,6 +407,7 @@ int main(void)
         cmocka_unit_test(states_are_added_and_excluded_by_name),
         cmocka_unit_test(the_filter_is_what_is_left),
         cmocka_unit_test(process_is_short_for_processes_and_with_an_argument_a_filter),
+        cmocka_unit_test(the_summary_stands_alone_unless_sockets_are_named),
         cmocka_unit_test(a_selection_without_tables_is_no_listing),
         cmocka_unit_test(the_version_is_found_where_scripts_look_for_it),
         cmocka_unit_test(bound_sockets_of_tcp_come_as_closed),

@@ -1,7 +1,8 @@
 /*
  * Counters of the protocols from /proc/net: snmp and netstat have two lines for each protocol, one
  * of names and one of values; snmp6 and sctp/snmp have a line for each counter. The files are read
- * in the same order as netstat reads them.
+ * in the same order as netstat reads them. sockstat and sockstat6 count sockets, in one line for
+ * each protocol.
  */
 #include "backend/counter/proc_snmp.h"
 
@@ -14,6 +15,7 @@
 
 const struct table table_counters = {.name = "snmp", .file = "snmp", .kind = &kind_counter};
 const struct table table_counters6 = {.name = "snmp6", .file = "snmp6", .kind = &kind_counter};
+const struct table table_sockstat = {.name = "sockstat", .file = "sockstat", .kind = &kind_counter};
 
 /* --- Lines ------------------------------------------------------------------------------------ */
 
@@ -51,8 +53,17 @@ int snmp_block_init(struct snmp_block *block, const struct line *names, const st
     count = count_words(block->names);
     if (count > SNMP_NAMES_MAX || count != count_words(block->values))
         return -EBADMSG;
+    block->one_line = false;
     block->first = true;
     return 0;
+}
+
+int sockstat_block_init(struct snmp_block *block, const struct line *line)
+{
+    *block = (struct snmp_block){.one_line = true, .first = true};
+    if (!take_title(&block->names, line, &block->protocol))
+        return -EBADMSG;
+    return count_words(block->names) % 2 ? -EBADMSG : 0;
 }
 
 static bool take_value(struct text word, struct counter_record *counter)
@@ -67,38 +78,48 @@ static bool take_value(struct text word, struct counter_record *counter)
     return true;
 }
 
-/* These names come from net/ipv4/proc.c, net/mptcp/mib.c and net/sctp/proc.c. */
-static bool is_state(struct text name)
+/* The names end with NULL. */
+static bool is_among(struct text name, const char *const names[])
 {
-    static const char *const states[] = {"Forwarding", "DefaultTTL",  "RtoAlgorithm",
-                                         "RtoMin",     "RtoMax",      "MaxConn",
-                                         "CurrEstab",  "MPCurrEstab", "SctpCurrEstab"};
-
-    for (size_t i = 0; i < COUNT(states); i++)
-        if (strlen(states[i]) == name.length && memcmp(states[i], name.data, name.length) == 0)
+    for (; *names; names++)
+        if (text_is(name, *names))
             return true;
     return false;
 }
 
+/* These names come from net/ipv4/proc.c, net/mptcp/mib.c and net/sctp/proc.c. */
+static const char *const states[] = {"Forwarding",    "DefaultTTL", "RtoAlgorithm", "RtoMin",
+                                     "RtoMax",        "MaxConn",    "CurrEstab",    "MPCurrEstab",
+                                     "SctpCurrEstab", NULL};
+
+/* What sockstat_seq_show() of net/ipv4/proc.c does not count by namespace. */
+static const char *const of_machine[] = {"orphan", "alloc", "mem", NULL};
+
 static int make_counter(struct text name, struct text value, struct record *record)
 {
-    *record = (struct record){
-        .kind = &kind_counter, .has = COUNTER_NAME | COUNTER_VALUE, .counter = {.name = name}};
+    *record = (struct record){.kind = &kind_counter,
+                              .has = COUNTER_NAME | COUNTER_VALUE | COUNTER_SCOPE,
+                              .counter = {.name = name}};
     if (!take_value(value, &record->counter))
         return -EBADMSG;
-    if (!is_state(name) && !record->counter.negative)
+    if (!is_among(name, states) && !record->counter.negative)
         record->has |= COUNTER_GROWS;
     return 0;
 }
 
 int snmp_block_next(struct snmp_block *block, struct record *record)
 {
+    struct scan *values = block->one_line ? &block->names : &block->values;
     struct text name, value;
 
-    if (!scan_tabbed_word(&block->names, &name) || !scan_tabbed_word(&block->values, &value))
+    if (!scan_tabbed_word(&block->names, &name) || !scan_tabbed_word(values, &value))
         return 0;
     if (make_counter(name, value, record) < 0)
         return -EBADMSG;
+    if (block->one_line) { /* numbers of sockets, which do not only grow */
+        record->has &= ~COUNTER_GROWS;
+        record->counter.machine = is_among(name, of_machine);
+    }
     record->has |= COUNTER_PROTOCOL;
     record->counter.protocol = block->protocol;
     record->counter.first = block->first;
@@ -137,7 +158,8 @@ struct reading {
     char protocol[SNMP_PROTOCOL_MAX];
     size_t protocol_length;
     bool one_protocol, first;
-    char *names; /* room for a line: that of a block's names */
+    char *names;      /* room for a line: that of a block's names */
+    const char *only; /* of blocks, the counter of this name only; NULL: all */
 };
 
 static int hand_on(const struct record *record, void *arg)
@@ -149,25 +171,31 @@ static int hand_on(const struct record *record, void *arg)
     return result;
 }
 
-static int hand_on_block(struct reading *reading, const struct line *names,
-                         const struct line *values)
+/* The values are in the line that was read last. */
+static int hand_on_counters(struct reading *reading, struct snmp_block *block,
+                            const struct line *values)
 {
-    const size_t number = reading->file.lines.number;
-    struct snmp_block block;
     struct record record;
     int result = 0, found;
 
-    if (snmp_block_init(&block, names, values) < 0) {
-        proc_file_malformed(&reading->file, names, number - 1);
-        return 0;
-    }
-    while (result == 0 && (found = snmp_block_next(&block, &record)) != 0) {
-        if (found > 0)
+    while (result == 0 && (found = snmp_block_next(block, &record)) != 0) {
+        if (found < 0)
+            proc_file_malformed(&reading->file, values, reading->file.lines.number);
+        else if (!reading->only || text_is(record.counter.name, reading->only))
             result = hand_on(&record, reading);
-        else
-            proc_file_malformed(&reading->file, values, number);
     }
     return result;
+}
+
+static int hand_on_block(struct reading *reading, const struct line *names,
+                         const struct line *values)
+{
+    struct snmp_block block;
+
+    if (snmp_block_init(&block, names, values) == 0)
+        return hand_on_counters(reading, &block, values);
+    proc_file_malformed(&reading->file, names, reading->file.lines.number - 1);
+    return 0;
 }
 
 static bool starts_with(const struct line *line, const char *start)
@@ -198,6 +226,26 @@ static int read_blocks(struct reading *reading, const char *start)
         result = starts_with(&names, start) ? hand_on_block(reading, &names, &values) : 0;
         if (result < 0)
             return result;
+    }
+    return result;
+}
+
+/* Reads sockstat. The start is not used. */
+static int read_sockets(struct reading *reading, const char *start)
+{
+    struct snmp_block block;
+    struct line line;
+    int result;
+
+    (void)start;
+    while ((result = proc_file_next(&reading->file, &line)) > 0) {
+        result = 0;
+        if (sockstat_block_init(&block, &line) == 0)
+            result = hand_on_counters(reading, &block, &line);
+        else
+            proc_file_malformed(&reading->file, &line, reading->file.lines.number);
+        if (result < 0)
+            break;
     }
     return result;
 }
@@ -248,8 +296,10 @@ static int read_pairs(struct reading *reading, const char *protocol)
     return proc_file_rows(&reading->file, hand_on, reading);
 }
 
-/* Of a file that not every kernel has, only one that is there and cannot be read is reported. */
-static int read_file(struct reading *reading, const char *name, bool required,
+/* Whether a file that is missing fails the dump, is reported, or only belongs to another kernel. */
+enum presence { REQUIRED, EXPECTED, OPTIONAL };
+
+static int read_file(struct reading *reading, const char *name, enum presence presence,
                      int (*read)(struct reading *, const char *), const char *protocol)
 {
     const struct query *query = reading->query;
@@ -261,11 +311,22 @@ static int read_file(struct reading *reading, const char *name, bool required,
         result = read(reading, protocol);
         proc_file_close(&reading->file);
     }
-    if (required || reading->stopped)
+    if (presence == REQUIRED || reading->stopped)
         return result;
-    if (result < 0 && result != -ENOENT)
+    if (result < 0 && (result != -ENOENT || presence == EXPECTED))
         report_loss(query->report, "%s/net/%s: %s", query->proc_root, name, strerror(-result));
     return 0;
+}
+
+/* All that ss -s shows. A kernel without IPv6 has no sockstat6. */
+static int dump_sockets(struct reading *reading)
+{
+    int result = read_file(reading, "sockstat", REQUIRED, read_sockets, NULL);
+
+    if (result == 0)
+        result = read_file(reading, "sockstat6", OPTIONAL, read_sockets, NULL);
+    reading->only = "CurrEstab";
+    return result < 0 ? result : read_file(reading, "snmp", EXPECTED, read_blocks, "Tcp");
 }
 
 static int dump(const struct query *query, record_fn fn, void *arg)
@@ -274,21 +335,23 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     struct reading reading = {.query = query, .fn = fn, .arg = arg, .names = names};
     int result;
 
+    if (query->table == &table_sockstat)
+        return dump_sockets(&reading);
     if (query->table == &table_counters6) {
-        result = read_file(&reading, "snmp6", true, read_pairs, NULL);
-        return result < 0 ? result : read_file(&reading, "snmp", false, read_blocks, "Tcp");
+        result = read_file(&reading, "snmp6", REQUIRED, read_pairs, NULL);
+        return result < 0 ? result : read_file(&reading, "snmp", OPTIONAL, read_blocks, "Tcp");
     }
-    result = read_file(&reading, "snmp", true, read_blocks, "");
+    result = read_file(&reading, "snmp", REQUIRED, read_blocks, "");
     if (result == 0)
-        result = read_file(&reading, "netstat", false, read_blocks, "");
-    return result < 0 ? result : read_file(&reading, "sctp/snmp", false, read_pairs, "Sctp");
+        result = read_file(&reading, "netstat", OPTIONAL, read_blocks, "");
+    return result < 0 ? result : read_file(&reading, "sctp/snmp", OPTIONAL, read_pairs, "Sctp");
 }
 
 static uint64_t fields(const struct table *table)
 {
-    if (table != &table_counters && table != &table_counters6)
+    if (table != &table_counters && table != &table_counters6 && table != &table_sockstat)
         return 0;
-    return COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE | COUNTER_GROWS;
+    return COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE | COUNTER_GROWS | COUNTER_SCOPE;
 }
 
 const struct backend backend_proc_snmp = {

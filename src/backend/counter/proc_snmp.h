@@ -1,4 +1,4 @@
-/* Decoders for lines of /proc/net/snmp, netstat, snmp6 and sctp/snmp. */
+/* Decoders for lines of /proc/net/snmp, netstat, snmp6, sctp/snmp and sockstat. */
 #ifndef BACKEND_COUNTER_PROC_SNMP_H
 #define BACKEND_COUNTER_PROC_SNMP_H
 
@@ -11,10 +11,14 @@ enum {
     SNMP_PROTOCOL_MAX = 64, /* bytes of a protocol's name that begins the name of a counter */
 };
 
-/* The two lines of a protocol, "Tcp: InSegs OutSegs" and "Tcp: 12 7". */
+/*
+ * The two lines of a protocol, "Tcp: InSegs OutSegs" and "Tcp: 12 7"; or the one line that sockstat
+ * has, "UDP: inuse 3 mem 0": then each value stands behind its name.
+ */
 struct snmp_block {
     struct text protocol;
     struct scan names, values;
+    bool one_line;
     bool first;
 };
 
@@ -23,6 +27,9 @@ struct snmp_block {
  * as many values as names. The block borrows from both lines.
  */
 int snmp_block_init(struct snmp_block *block, const struct line *names, const struct line *values);
+
+/* The same for a line of sockstat: -EBADMSG if it is cut, or if its last name has no value. */
+int sockstat_block_init(struct snmp_block *block, const struct line *line);
 
 /*
  * Returns 1 with the next counter, 0 at the end, or -EBADMSG for a counter whose value is no number

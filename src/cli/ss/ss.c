@@ -11,6 +11,7 @@
 #include "cli/ss/ss_dump.h"
 #include "cli/ss/ss_events.h"
 #include "cli/ss/ss_filter.h"
+#include "cli/ss/ss_summary.h"
 #include "cli/ss/ss_tables.h"
 #include "fastnet/layouts.h"
 #include "fastnet/lookup.h"
@@ -171,10 +172,14 @@ static int list(struct ss *ss)
                                       .layout_ops = &sink_ss,
                                       .layout = &ss->layout};
     bool done = false;
-    int status = choose_rows(ss, &command, &done);
+    int status = 0, summarised = 0;
 
-    if (status || done)
-        return status;
+    if (ss->options.listed)
+        status = choose_rows(ss, &command, &done);
+    if (!status && ss->options.summary)
+        summarised = ss_summary(&ss->options);
+    if (status || done || !ss->options.listed)
+        return status ? status : summarised;
     ss->layout = layout_of(&ss->options);
     command.layout_needs = ss_layout_needs(&ss->layout);
     choose_columns(&command, ss);
@@ -183,7 +188,8 @@ static int list(struct ss *ss)
     if (ss->options.dump)
         return ss_dump(&ss->options, &command);
     command.listing.diag_file = ss_diag_file(&ss->options.common);
-    return command_run(&command);
+    status = command_run(&command);
+    return status ? status : summarised;
 }
 
 int ss_run(int argc, char *const argv[])

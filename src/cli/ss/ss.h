@@ -17,7 +17,9 @@ struct ss_options {
     bool numeric, resolve;
     bool all, timers, extended, memory, processes, threads, info;
     bool tos, cgroup, sockopts, filters, storages, tipcinfo;
-    bool events; /* -E */
+    bool events;  /* -E */
+    bool summary; /* -s */
+    bool listed;  /* sockets are listed: always without -s */
     bool no_queues, one_line, continuous;
     const char *filter_file; /* of -F, or NULL */
     const char *dump;        /* of -D, or NULL */

@@ -63,7 +63,8 @@ static const struct option options_table[] = {
     OPTION('A', "socket", WHICH, "by tables; ! removes one", TAKES("[!]TABLE,..."),
            OF(ss_query_names)),
     OPTION_ROW('A', 0, "query", WHICH, "the same", TAKES("[!]TABLE,..."), OF(ss_query_names)),
-    OPTION('s', "summary", SHOW, "how many sockets there are (not in this version)"),
+    OPTION('s', "summary", SHOW, "how many sockets there are; they are listed, too, if chosen",
+           SETS(summary)),
     OPTION('D', "diag", FROM, "save the kernel's answers about TCP, - for stdout; list nothing",
            TAKES("FILE"), SETS(dump)),
     OPTION('F', "filter", FROM, "more of the filter from a file, - for stdin", TAKES("FILE")),
@@ -101,11 +102,14 @@ static const struct option own_options[] = {
 };
 static const struct option_table own_table = {own_groups, 1, own_options, COUNT(own_options)};
 
+static const struct listed listed[] = {{'s', &kind_counter, NULL}};
 const struct grammar ss_grammar = {
     .name = "ss",
     .help = "sockets of every family, as ss lists them",
     .tables = {&ss_table, &own_table, &filters_of_sockets, &common_options},
     .kind = &kind_socket,
+    .listed = listed,
+    .listed_count = COUNT(listed),
     .usage = "[OPTION]... [state STATE | exclude STATE]... [FILTER]",
     .about = "What this machine is talking to: its sockets, as ss lists them.",
     .notes = "FILTER: src HOST, dst HOST, sport PORT, dport PORT, dev NAME, fwmark MARK[/MASK],\n"
@@ -229,7 +233,6 @@ static int take_refused(const struct ss_options *options, const struct option *o
                       "closes sockets, but fastnet only reads: use ss -K of iproute2");
     case 'N':
         return refuse_namespace(options, argument);
-    case 's':
     case OPTION_BPF_MAP_ID:
         return refuse_absent(options, option);
     case 'Z':
@@ -328,6 +331,22 @@ static int take_states(struct ss_options *options)
 
 /* --- Both ------------------------------------------------------------------------------------- */
 
+/*
+ * Sockets are listed behind the summary if tables, families, states or a filter were named. Columns
+ * of both cannot be shown together, and what repeats or ends otherwise cannot stand behind it.
+ */
+static int check_summary(const struct ss_options *options)
+{
+    const struct common *common = &options->common;
+
+    if (options->dump || options->events)
+        return common_misuse(common, "-s: cannot be combined with -%c", options->dump ? 'D' : 'E');
+    if (options->listed && (options->continuous || common->sort || common_uses_columns(common)))
+        return common_misuse(common, "-s: %s only without a table, a family, a state and a filter",
+                             options->continuous ? "-c works" : "columns can be chosen");
+    return 0;
+}
+
 /* No table left is no mistake for ss, but deserves a word. */
 static bool selects_nothing(const struct ss_options *options)
 {
@@ -354,7 +373,11 @@ int ss_parse(struct ss_options *options, int argc, char *const argv[], bool *don
         return status;
     if (common->delta && !options->continuous)
         return common_misuse(common, "--delta needs -c");
-    status = take_states(options);
+    options->listed = !options->summary || options->selection.chosen || options->word_count;
+    if (options->summary)
+        status = check_summary(options);
+    if (!status)
+        status = take_states(options);
     if (status)
         return status;
     ss_selection_complete(&options->selection);

@@ -8,6 +8,11 @@ static struct value value(const struct cell *cell)
     return integer(counter->magnitude, counter->negative);
 }
 
+static const char *scope_name(uint64_t machine)
+{
+    return machine ? "machine" : "namespace";
+}
+
 /* In the order in which --columns=help lists them. Names and meanings stay once released. */
 static const struct field fields[] = {
     TEXT(protocol, counter.protocol, COUNTER_PROTOCOL,
@@ -16,6 +21,8 @@ static const struct field fields[] = {
          "the kernel's name of the counter: InSegs, Udp6InDatagrams ...", .key = true),
     COMPUTED(value, VALUE_SIGNED, value, COUNTER_VALUE, "its value; a limit of -1 means no limit",
              MEMBER(counter.magnitude), .counter = true, .partly = true, .optional = COUNTER_GROWS),
+    WORD(scope, counter.machine, scope_name, COUNTER_SCOPE,
+         "what it counts in: this network namespace, or the whole machine"),
 };
 
 static const struct borrowed borrowed[] = {

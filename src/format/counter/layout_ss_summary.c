@@ -1,0 +1,177 @@
+/*
+ * The summary of ss of iproute2 7.1 (-s), from the counters of sockstat, sockstat6 and snmp. It has
+ * no rows: it is written when all counters are there.
+ */
+#include <string.h>
+
+#include "fastnet/array.h"
+#include "fastnet/layouts.h"
+#include "fastnet/text.h"
+#include "format/text/put.h"
+
+enum count {
+    SOCKETS,
+    ESTABLISHED,
+    ALLOCATED,
+    ORPHANED,
+    TIME_WAIT,
+    TCP4, /* from here on IPv4, and behind each the same of IPv6 */
+    TCP6,
+    UDP4,
+    UDP6,
+    RAW4,
+    RAW6,
+    FRAGMENTS4,
+    FRAGMENTS6,
+    COUNTS,
+};
+
+static const struct {
+    const char *protocol, *name;
+} counters[COUNTS] = {
+    [SOCKETS] = {"sockets", "used"},   [ESTABLISHED] = {"Tcp", "CurrEstab"},
+    [ALLOCATED] = {"TCP", "alloc"},    [ORPHANED] = {"TCP", "orphan"},
+    [TIME_WAIT] = {"TCP", "tw"},       [TCP4] = {"TCP", "inuse"},
+    [TCP6] = {"TCP6", "inuse"},        [UDP4] = {"UDP", "inuse"},
+    [UDP6] = {"UDP6", "inuse"},        [RAW4] = {"RAW", "inuse"},
+    [RAW6] = {"RAW6", "inuse"},        [FRAGMENTS4] = {"FRAG", "inuse"},
+    [FRAGMENTS6] = {"FRAG6", "inuse"},
+};
+
+/* A number of sockets, or the difference of two. */
+struct number {
+    bool known;
+    int64_t value;
+};
+
+struct summary_sink {
+    struct sink sink;
+    struct ss_summary_layout layout;
+    struct number counts[COUNTS];
+    bool any, inet6; /* there was a counter; one of IPv6 */
+};
+
+static void begin(struct sink *sink)
+{
+    struct summary_sink *summary = (struct summary_sink *)sink;
+
+    memset(summary->counts, 0, sizeof summary->counts);
+    summary->any = summary->inet6 = false;
+}
+
+static void row(struct sink *sink, const struct record *record)
+{
+    const struct counter_record *counter = &record->counter;
+    struct summary_sink *summary = (struct summary_sink *)sink;
+
+    summary->any = true;
+    for (size_t i = 0; i < COUNTS; i++)
+        if (text_is(counter->protocol, counters[i].protocol) &&
+            text_is(counter->name, counters[i].name)) {
+            /* the kernel counts in 32 bits */
+            const int64_t value = (int64_t)(counter->magnitude & UINT32_MAX);
+            summary->counts[i] =
+                (struct number){(record->has & COUNTER_VALUE) && counter->magnitude <= UINT32_MAX,
+                                counter->negative ? -value : value};
+            summary->inet6 |= i > TCP4 && (i - TCP4) % 2;
+        }
+}
+
+/* --- Numbers ---------------------------------------------------------------------------------- */
+
+static struct number plus(struct number a, struct number b)
+{
+    return (struct number){a.known && b.known, a.value + b.value};
+}
+
+static struct number minus(struct number a, struct number b)
+{
+    return (struct number){a.known && b.known, a.value - b.value};
+}
+
+static char *put_count(char *dst, struct number number)
+{
+    const bool negative = number.value < 0;
+
+    return number.known
+               ? text_signed(dst, (uint64_t)(negative ? -number.value : number.value), negative)
+               : PUT(dst, "-");
+}
+
+static char *put_cell(char *dst, struct number number)
+{
+    enum { WIDTH = 9 };
+
+    return text_pad(put_count(dst, number), dst, WIDTH);
+}
+
+/* A line of the table: the sum, IPv4, IPv6. */
+static void put_transport(struct writer *writer, const char *name, struct number inet,
+                          struct number inet6)
+{
+    char *dst = writer_reserve(writer, 128);
+
+    dst = put_string(dst, name);
+    dst = PUT(dst, "\t  ");
+    dst = PUT(put_cell(dst, plus(inet, inet6)), " ");
+    dst = PUT(put_cell(dst, inet), " ");
+    dst = put_cell(dst, inet6);
+    writer_commit(writer, PUT(dst, "\n"));
+}
+
+/* Time-waits are not among the sockets that are allocated or in use; ss counts them as closed. */
+static void put_tcp(struct writer *writer, const struct number counts[COUNTS])
+{
+    const struct number total = plus(counts[ALLOCATED], counts[TIME_WAIT]);
+    char *dst = PUT(writer_reserve(writer, 256), "TCP:   ");
+
+    dst = put_count(dst, total);
+    dst = PUT(dst, " (estab ");
+    dst = put_count(dst, counts[ESTABLISHED]);
+    dst = PUT(dst, ", closed ");
+    dst = put_count(dst, minus(total, plus(counts[TCP4], counts[TCP6])));
+    dst = PUT(dst, ", orphaned ");
+    dst = put_count(dst, counts[ORPHANED]);
+    dst = PUT(dst, ", timewait ");
+    dst = put_count(dst, counts[TIME_WAIT]);
+    writer_commit(writer, PUT(dst, ")\n"));
+}
+
+static void end(struct sink *sink)
+{
+    struct summary_sink *summary = (struct summary_sink *)sink;
+    struct number *counts = summary->counts;
+    struct number inet = {true, 0}, inet6 = {true, 0};
+    struct writer *writer = sink->writer;
+    char *dst;
+
+    if (!summary->any)
+        return;
+    for (size_t i = TCP4; i < COUNTS && !summary->inet6; i += 2)
+        counts[i + 1].known = true; /* a kernel without IPv6 has no such sockets */
+    for (size_t i = TCP4; i < FRAGMENTS4; i += 2) {
+        inet = plus(inet, counts[i]);
+        inet6 = plus(inet6, counts[i + 1]);
+    }
+    dst = PUT(writer_reserve(writer, 64), "Total: ");
+    dst = put_count(dst, counts[SOCKETS]);
+    writer_commit(writer, PUT(dst, "\n"));
+    put_tcp(writer, counts);
+    writer_puts(writer, "\nTransport Total     IP        IPv6\n");
+    put_transport(writer, "RAW", counts[RAW4], counts[RAW6]);
+    put_transport(writer, "UDP", counts[UDP4], counts[UDP6]);
+    put_transport(writer, "TCP", counts[TCP4], counts[TCP6]);
+    put_transport(writer, "INET", inet, inet6);
+    put_transport(writer, "FRAG", counts[FRAGMENTS4], counts[FRAGMENTS6]);
+    writer_puts(writer, "\n");
+    *summary->layout.mixed = counts[ORPHANED].value ||
+                             counts[ALLOCATED].value != counts[TCP4].value + counts[TCP6].value;
+}
+
+const struct sink_ops sink_ss_summary = {
+    .size = sizeof(struct summary_sink),
+    .layout_size = sizeof(struct ss_summary_layout),
+    .begin = begin,
+    .row = row,
+    .end = end,
+};
