@@ -11,10 +11,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cells.h"
+#include "fastnet/array.h"
 #include "fastnet/lookup.h"
 #include "scene.h"
 #include "ss_rows.h"
@@ -212,9 +214,64 @@ static void a_socket_shows_whether_its_port_may_be_chosen(void **state)
     assert_string_equal(text_of("autobound", &record, &context), "1");
     record.socket.local.port = 22;
     assert_string_equal(text_of("autobound", &record, &context), "0");
+    record.socket.local.port = 40000;
     record.socket.protocol = 255; /* its port is a protocol */
-    assert_string_equal(text_of("autobound", &record, &context), "-");
+    assert_string_equal(text_of("autobound", &record, &context), "0");
     ephemeral_ports_destroy(context.ephemeral_ports);
+}
+
+static void names_that_the_kernel_finds_are_five_digits(void **state)
+{
+    static const struct {
+        struct text path;
+        const char *autobound;
+    } names[] = {
+        {{"", 0}, "1"},
+        {{"\0"
+          "0a1f9",
+          6},
+         "1"},
+        {{"\0"
+          "0a1fg",
+          6},
+         "0"},
+        {{"\0"
+          "0a1f",
+          5},
+         "0"},
+        {{"00a1f9", 6}, "0"},
+        {{"\0"
+          "00a1f9",
+          7},
+         "0"},
+    };
+    struct record record = {.kind = &kind_socket, .has = SOCKET_PATH, .socket = {.family = 1}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(names); i++) {
+        record.socket.path = names[i].path;
+        assert_string_equal(text_of("autobound", &record, &no_names), names[i].autobound);
+    }
+    record.has = 0;
+    assert_string_equal(text_of("autobound", &record, &no_names), "-");
+}
+
+static void what_the_kernel_chooses_depends_on_the_family(void **state)
+{
+    struct record packet = {.kind = &kind_socket,
+                            .has = SOCKET_ETHER,
+                            .socket = {.family = AF_PACKET, .protocol = PROTOCOL_PACKET}};
+    struct record netlink = {.kind = &kind_socket,
+                             .has = SOCKET_NETLINK,
+                             .socket = {.family = AF_NETLINK, .portid = UINT32_C(1) << 31}};
+
+    (void)state;
+    assert_string_equal(text_of("autobound", &packet, &no_names), "1");
+    packet.socket.ether_protocol = 3;
+    assert_string_equal(text_of("autobound", &packet, &no_names), "0");
+    assert_string_equal(text_of("autobound", &netlink, &no_names), "1");
+    netlink.socket.portid--;
+    assert_string_equal(text_of("autobound", &netlink, &no_names), "0");
 }
 
 int main(void)
@@ -227,6 +284,8 @@ int main(void)
         cmocka_unit_test(the_kernel_chooses_from_a_range),
         cmocka_unit_test(without_a_range_nothing_is_known),
         cmocka_unit_test(a_socket_shows_whether_its_port_may_be_chosen),
+        cmocka_unit_test(names_that_the_kernel_finds_are_five_digits),
+        cmocka_unit_test(what_the_kernel_chooses_depends_on_the_family),
     };
 
     return cmocka_run_group_tests_name("kernel_lookups", tests, NULL, NULL);

@@ -279,9 +279,10 @@ static struct predicate *parse_cgroup(struct ss_parser *parser)
     return ss_compare(parser, predicate_number(field_named(&kind_socket, "cgroup_id"), id));
 }
 
+/* Known of every socket, so that the kernel can compare it, whatever else is listed. */
 static struct predicate *parse_autobound(struct ss_parser *parser)
 {
-    return ss_compare(parser, predicate_number(field_named(&kind_socket, "autobound"), 1));
+    return parser_add(&parser->memory, predicate_number(field_named(&kind_socket, "autobound"), 1));
 }
 
 /* An address is cut in pieces, but messages show the whole word. */

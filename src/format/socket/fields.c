@@ -2,6 +2,8 @@
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <string.h>
+#include <sys/socket.h>
 
 #include "fastnet/lookup.h"
 #include "format/fields/fields.h"
@@ -226,14 +228,42 @@ static struct value peer_path(const struct cell *cell)
 
 /* --- What the kernel chose for it ------------------------------------------------------------- */
 
-/* Whether the port is one that the kernel chooses; only a filter can ask it whether it did. */
+/* Names that the kernel finds are NUL and five hexadecimal digits. */
+static bool is_chosen_name(const struct text *path)
+{
+    static const char digits[] = "0123456789abcdef";
+    bool is_chosen = !path->length || (path->length == 6 && !path->data[0]);
+
+    for (size_t i = 1; i < path->length && is_chosen; i++)
+        is_chosen = memchr(digits, path->data[i], sizeof digits - 1);
+    return is_chosen;
+}
+
+/* Whether the port or name is one that the kernel chooses; only a filter can ask if it did. */
 static struct value autobound(const struct cell *cell)
 {
+    enum { RESERVED_MOST = 1023 }; /* LAST_RESERVED_PORT of the kernel's af_vsock.c */
     const struct ephemeral_ports *ports = cell->context->ephemeral_ports;
+    const struct socket_record *sock = &cell->record->socket;
+    const uint64_t has = cell->record->has;
 
-    if (!ports || cell->record->socket.protocol == IPPROTO_RAW)
-        return unknown;
-    return number(port_is_ephemeral(ports, cell->record->socket.local.port));
+    switch (sock->family) {
+    case AF_UNIX:
+        return has & SOCKET_PATH ? number(is_chosen_name(&sock->path)) : unknown;
+    case AF_PACKET:
+        return has & SOCKET_ETHER ? number(!sock->interface && !sock->ether_protocol) : unknown;
+    case AF_NETLINK:
+        return has & SOCKET_NETLINK ? number(sock->portid > INT32_MAX) : unknown;
+    case AF_VSOCK:
+        return has & SOCKET_VSOCK ? number(sock->vsock_port > RESERVED_MOST) : unknown;
+    case AF_INET:
+    case AF_INET6:
+        if (!ports || !(has & SOCKET_ADDRESSES))
+            return unknown;
+        return number(sock->protocol != IPPROTO_RAW && port_is_ephemeral(ports, sock->local.port));
+    default:
+        return number(0);
+    }
 }
 
 static struct value cgroup(const struct cell *cell)
@@ -560,9 +590,11 @@ static const struct field fields[] = {
     NUMBER(cgroup_id, socket.cgroup, SOCKET_CGROUP, "number of the cgroup2 that it was made in"),
     COMPUTED(cgroup, VALUE_TEXT, cgroup, SOCKET_CGROUP, "path of that cgroup2; / is the root",
              .lookups = NEED_CGROUPS),
-    COMPUTED(autobound, VALUE_NUMBER, autobound, SOCKET_ADDRESSES,
-             "1 if its port is one that the kernel chooses, else 0; filters ask if it did",
-             MEMBER(socket.local.port), .lookups = NEED_EPHEMERAL),
+    COMPUTED(autobound, VALUE_NUMBER, autobound, 0,
+             "1 if its port or name is one that the kernel chooses, else 0; filters ask if it did",
+             MEMBER(socket.local.port), .lookups = NEED_EPHEMERAL,
+             .optional = SOCKET_ADDRESSES | SOCKET_PATH | SOCKET_ETHER | SOCKET_INTERFACE |
+                         SOCKET_NETLINK | SOCKET_VSOCK),
     NUMBER(tos, socket.tos, SOCKET_TOS, "type of service of its IPv4 packets"),
     NUMBER(tclass, socket.tclass, SOCKET_TCLASS, "traffic class of its IPv6 packets"),
     NUMBER(class_id, socket.class_id, SOCKET_CLASS_ID,
