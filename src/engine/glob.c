@@ -47,28 +47,28 @@ static size_t match_set(struct text pattern, size_t at, unsigned char byte, bool
 }
 
 /* What is no star, against one byte. Returns where the pattern goes on. */
-static size_t match_one(struct text pattern, size_t at, unsigned char byte, bool *matches)
+static size_t match_one(struct text pattern, size_t at, char letter, bool loose, bool *matches)
 {
+    const unsigned char byte = letter ? folded(letter) : '@';
     size_t next;
 
     if (pattern.data[at] == '?') {
         *matches = true;
         return at + 1;
     }
-    if (pattern.data[at] == '[' && (next = match_set(pattern, at, byte, matches)))
+    if (loose && pattern.data[at] == '[' && (next = match_set(pattern, at, byte, matches)))
         return next;
     if (pattern.data[at] == '\\' && at + 1 < pattern.length)
         at++;
-    *matches = folded(pattern.data[at]) == byte;
+    *matches = loose ? folded(pattern.data[at]) == byte : pattern.data[at] == letter;
     return at + 1;
 }
 
-bool glob_matches(struct text pattern, struct text name)
+bool glob_matches(struct text pattern, struct text text, bool loose)
 {
     size_t at = 0, from = 0, star = SIZE_MAX, i = 0;
 
-    while (i < name.length) {
-        const unsigned char byte = name.data[i] ? folded(name.data[i]) : '@';
+    while (i < text.length) {
         size_t next = at;
         bool matches = false;
         if (at < pattern.length && pattern.data[at] == '*') {
@@ -77,7 +77,7 @@ bool glob_matches(struct text pattern, struct text name)
             continue;
         }
         if (at < pattern.length)
-            next = match_one(pattern, at, byte, &matches);
+            next = match_one(pattern, at, text.data[i], loose, &matches);
         if (matches) {
             at = next;
             i++;

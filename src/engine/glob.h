@@ -1,4 +1,4 @@
-/* Patterns of file names, as the shell and ss have them. */
+/* Patterns: those of --where, and those of file names, as ss has them. */
 #ifndef ENGINE_GLOB_H
 #define ENGINE_GLOB_H
 
@@ -7,10 +7,10 @@
 #include "fastnet/text.h"
 
 /*
- * Whether the whole name matches: * any bytes, ? one byte, [a-z] and [!a-z] one of these or none of
- * these, \ takes the next one as it is. The case of ASCII letters does not count; a NUL of the name
- * is an @. The time is at most that of the lengths multiplied.
+ * Whether the whole text matches: * any bytes, ? one byte, \ takes the next one as it is. loose:
+ * [a-z] and [!a-z] are one of these or none of these, the case of ASCII letters does not count, and
+ * a NUL of the text is an @. The time is at most that of the lengths multiplied.
  */
-bool glob_matches(struct text pattern, struct text name);
+bool glob_matches(struct text pattern, struct text text, bool loose);
 
 #endif

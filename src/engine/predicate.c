@@ -74,32 +74,6 @@ static bool is_within(const struct predicate *predicate, const struct address *a
     return true;
 }
 
-static bool is_like(struct text pattern, struct text text)
-{
-    size_t at = 0, from = 0, star = SIZE_MAX, i = 0;
-
-    while (i < text.length) {
-        bool literal = at + 1 < pattern.length && pattern.data[at] == '\\';
-        if (at < pattern.length && pattern.data[at] == '*') {
-            star = ++at;
-            from = i;
-        } else if (at < pattern.length &&
-                   (literal ? pattern.data[at + 1] == text.data[i]
-                            : pattern.data[at] == '?' || pattern.data[at] == text.data[i])) {
-            at += 1u + literal;
-            i++;
-        } else if (star != SIZE_MAX) {
-            at = star;
-            i = ++from;
-        } else {
-            return false;
-        }
-    }
-    while (at < pattern.length && pattern.data[at] == '*')
-        at++;
-    return at == pattern.length;
-}
-
 /* The text in a value, or a name. Returns false if there is none. */
 static bool text_in(const struct value *value, struct text *text)
 {
@@ -124,8 +98,7 @@ static bool value_is_like(const struct predicate *predicate, const struct value 
         text.length = (size_t)(value_write(shown, value, NULL) - shown);
     else if (!text_in(value, &text))
         return false;
-    return predicate->operation == PREDICATE_GLOB ? glob_matches(pattern, text)
-                                                  : is_like(pattern, text);
+    return glob_matches(pattern, text, predicate->operation == PREDICATE_GLOB);
 }
 
 /* *order: below 0, 0 or above, as the value is to the constant. False: they do not compare. */

@@ -81,7 +81,7 @@ static void put_comparison(FILE *out, const struct predicate *predicate)
     static const char *const signs[] = {
         [PREDICATE_EQUAL] = " = ",      [PREDICATE_BELOW] = " < ",     [PREDICATE_ABOVE] = " > ",
         [PREDICATE_ONE_OF] = " among ", [PREDICATE_AMONG] = " among ", [PREDICATE_WITHIN] = " in ",
-        [PREDICATE_LIKE] = " ~ ",       [PREDICATE_GLOB] = " ~* "};
+        [PREDICATE_LIKE] = " ~ ",       [PREDICATE_GLOB] = " ~~ "};
     const struct value *constant = &predicate->constant;
 
     fprintf(out, "%s", predicate->field->name);

@@ -105,6 +105,9 @@ static void comparisons_have_one_meaning_in_each_spelling(void **state)
         {"uid != null", "not not (uid is known)"},
         {"path ~ '/run/*'", "path ~ /run/*"},
         {"path !~ '/run/*'", "not path ~ /run/*"},
+        {"path ~~ '@[ab]*'", "path ~~ @[ab]*"},
+        {"path !~~ /Run/?", "not path ~~ /Run/?"},
+        {"state ~~ 'fin_*'", "state ~~ fin_*"},
     };
 
     (void)state;
@@ -150,6 +153,7 @@ static void numbers_are_in_the_unit_of_their_column(void **state)
          "at 14: local_port takes ports, as 443, 8000-8999 or https, not '1/3'"},
         {"uid > 1-9", "at 7: uid takes numbers, as 7 or 1-9, not '1-9'"},
         {"uid ~ 1", "at 7: uid takes numbers, which have no pattern, not '1'"},
+        {"uid ~~ 1", "at 8: uid takes numbers, which have no pattern, not '1'"},
         {"local_port = 65536",
          "at 14: local_port takes ports, as 443, 8000-8999 or https, not '65536'"},
         {"local_port = no_such_service",
@@ -294,8 +298,8 @@ static void what_is_wrong_is_said_with_its_place(void **state)
         {"state = ESTAB", "at 9: no state 'ESTAB'; did you mean ESTABLISHED?"},
         {"state = syn-rec", "at 9: no state 'syn-rec'; did you mean SYN_RECV?"},
         {"xyzzy = 1", "at 1: no column 'xyzzy' for sockets (--columns=help lists them)"},
-        {"uid", "at the end: expected = != < <= > >= ~ !~ or in"},
-        {"uid 1", "at 5: expected = != < <= > >= ~ !~ or in, not '1'"},
+        {"uid", "at the end: expected = != < <= > >= ~ !~ ~~ !~~ or in"},
+        {"uid 1", "at 5: expected = != < <= > >= ~ !~ ~~ !~~ or in, not '1'"},
         {"uid not 1", "at 9: expected in, not '1'"},
         {"uid =", "at the end: expected a value"},
         {"uid = ,", "at 7: expected a value, not ','"},
@@ -309,7 +313,7 @@ static void what_is_wrong_is_said_with_its_place(void **state)
         {"uid = 1 & uid = 2", "at 9: expected and, or, or the end, not '&'"},
         {"uid = 1 and", "at the end: expected a column"},
         {"path = 'x", "at 9: this quote has no end"},
-        {"uid \x01 1", "at 5: expected = != < <= > >= ~ !~ or in, not '\\x01'"},
+        {"uid \x01 1", "at 5: expected = != < <= > >= ~ !~ ~~ !~~ or in, not '\\x01'"},
     };
 
     (void)state;
@@ -337,6 +341,7 @@ static void what_is_written_is_in_the_shortest_form(void **state)
          "local_address in ::-2001::,::/0,10.0.0.0/8"},
         {"local_address in 10.0.0.9/255.0.255.0", "local_address in 10.0.0.0/255.0.255.0"},
         {"local_address ~ '10.*'", "local_address ~ '10.*'"},
+        {"path ~~ '@[ab]*' and path !~~ X", "path ~~ '@[ab]*' and path !~~ X"},
         {"process = nginx or pid = 12,13", "process = nginx or pid in 12,13"},
         {"processes = '12' or user = '0'", "process = '12' or user = '0'"},
         {"user in 0-99,root", "user in 0-99,root"},
@@ -503,6 +508,9 @@ static void rows_are_met_and_missed(void **state)
     assert_true(wants("path = @x", &abstract));
     assert_true(wants("path = @x", &path));
     assert_true(wants("path ~ '@?'", &abstract));
+    assert_false(wants("path ~ '[@]X'", &path));
+    assert_true(wants("path ~~ '[@]X'", &path));
+    assert_true(wants("path ~~ '@X' and path !~~ '@[!x]'", &abstract));
     assert_false(wants("path = x", &abstract));
     assert_false(wants("local_port = 0", &path)); /* null matches nothing ... */
     assert_false(wants("local_port != 0", &path));

@@ -27,6 +27,8 @@ enum token_type {
     TOKEN_AT_LEAST,
     TOKEN_LIKE,
     TOKEN_UNLIKE,
+    TOKEN_GLOB,
+    TOKEN_NOT_GLOB,
     TOKEN_IN,
     TOKEN_UNFINISHED, /* a quote without its end */
     TOKEN_STRANGE,    /* a character that begins nothing */

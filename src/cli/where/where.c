@@ -135,6 +135,9 @@ static bool is_negation(enum token_type *type)
     case TOKEN_UNLIKE:
         *type = TOKEN_LIKE;
         return true;
+    case TOKEN_NOT_GLOB:
+        *type = TOKEN_GLOB;
+        return true;
     case TOKEN_AT_MOST:
         *type = TOKEN_GREATER;
         return true;
@@ -164,7 +167,7 @@ static struct predicate *parse_comparison(struct parser *parser)
     }
     type = parser->token.type;
     if (type < TOKEN_EQUAL || type > TOKEN_IN)
-        return fail_expected(parser, "= != < <= > >= ~ !~ or in");
+        return fail_expected(parser, "= != < <= > >= ~ !~ ~~ !~~ or in");
     if (type == TOKEN_IN)
         type = TOKEN_EQUAL;
     negated ^= is_negation(&type);

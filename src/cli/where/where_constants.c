@@ -24,11 +24,16 @@ static uint64_t word_limit(const struct field *field)
 struct constant {
     struct parser *parser;
     const struct field *field;
-    enum token_type comparison; /* = < > ~ */
+    enum token_type comparison; /* = < > ~ ~~ */
     struct token token;
     const char *text; /* the token's, with its quotes undone and terminated */
     size_t length;
 };
+
+static bool is_pattern(enum token_type comparison)
+{
+    return comparison == TOKEN_LIKE || comparison == TOKEN_GLOB;
+}
 
 /* --- What is wrong ---------------------------------------------------------------------------- */
 
@@ -83,6 +88,7 @@ static struct predicate *compare(const struct constant *constant, struct value v
         constant->comparison == TOKEN_LESS      ? PREDICATE_BELOW
         : constant->comparison == TOKEN_GREATER ? PREDICATE_ABOVE
         : constant->comparison == TOKEN_LIKE    ? PREDICATE_LIKE
+        : constant->comparison == TOKEN_GLOB    ? PREDICATE_GLOB
                                                 : PREDICATE_EQUAL;
 
     return parser_add(
@@ -329,7 +335,7 @@ static struct predicate *parse_word(const struct constant *constant)
     const struct field *field = constant->field;
     uint64_t number;
 
-    if (constant->comparison == TOKEN_LIKE)
+    if (is_pattern(constant->comparison))
         return compare_text(constant, constant->text, constant->length);
     if (constant->comparison != TOKEN_EQUAL)
         return refuse(constant, "words, which have no order");
@@ -376,13 +382,13 @@ static struct predicate *parse_text(const struct constant *constant)
     return compare_text(constant, constant->text, constant->length);
 }
 
-/* What is shown with @ is an abstract name, which begins with NUL, or a path. */
+/* What is shown with @ is an abstract name, which begins with NUL, or a path; to ~~ both are. */
 static struct predicate *parse_socket_name(const struct constant *constant)
 {
     struct predicate *path = parse_text(constant);
     char *abstract;
 
-    if (!path || constant->text[0] != '@')
+    if (!path || constant->text[0] != '@' || constant->comparison == TOKEN_GLOB)
         return path;
     abstract = parser_keep(constant->parser, constant->text, constant->length);
     if (!abstract)
@@ -509,7 +515,7 @@ static struct predicate *parse_addresses(const struct constant *constant)
     struct predicate within = {.operation = PREDICATE_WITHIN, .field = constant->field};
     struct address address;
 
-    if (constant->comparison == TOKEN_LIKE)
+    if (is_pattern(constant->comparison))
         return parse_text(constant);
     if (constant->comparison != TOKEN_EQUAL)
         return refuse(constant, "addresses, which have no order");
@@ -568,7 +574,7 @@ static struct predicate *parse_flag(const struct constant *constant)
     const bool named = constant->field->plain;
     uint64_t bit;
 
-    if (constant->comparison == TOKEN_LIKE || (!named && !is_digits(constant->text)))
+    if (is_pattern(constant->comparison) || (!named && !is_digits(constant->text)))
         return parse_text(constant);
     if (constant->comparison != TOKEN_EQUAL)
         return refuse(constant, "words, which have no order");
@@ -583,7 +589,7 @@ static struct predicate *parse_flag(const struct constant *constant)
 
 static struct predicate *parse_owner(const struct constant *constant)
 {
-    if (constant->comparison == TOKEN_LIKE || constant->token.type == TOKEN_QUOTED ||
+    if (is_pattern(constant->comparison) || constant->token.type == TOKEN_QUOTED ||
         !is_digits(constant->text))
         return parse_text(constant);
     return compare(constant, a_number(strtoull(constant->text, NULL, 10)));
@@ -644,12 +650,12 @@ struct predicate *parser_constant(struct parser *parser, const struct field *fie
     }
     text[constant.length] = '\0';
     constant.text = text;
-    if (field->owner && (comparison == TOKEN_EQUAL || comparison == TOKEN_LIKE)) {
+    if (field->owner && (comparison == TOKEN_EQUAL || is_pattern(comparison))) {
         if (field->type == VALUE_NUMBER && !is_digits(text))
             return refuse(&constant, "numbers of processes, as 812");
         constant.field = field_owners(field);
     }
-    if (comparison == TOKEN_LIKE && !has_text(field->type))
+    if (is_pattern(comparison) && !has_text(field->type))
         return refuse(&constant, "numbers, which have no pattern");
     return parse_by_type(&constant);
 }

@@ -457,8 +457,8 @@ static const char *sign_of(enum predicate_operator operation, bool negated)
         return negated ? "<=" : ">";
     case PREDICATE_LIKE:
         return negated ? "!~" : "~";
-    case PREDICATE_GLOB: /* of ss: --where has no sign for it */
-        return negated ? "!~*" : "~*";
+    case PREDICATE_GLOB:
+        return negated ? "!~~" : "~~";
     default:
         return negated ? "=" : "!=";
     }

@@ -10,10 +10,11 @@ static const struct {
     enum token_type type;
 } signs[] = {
     /* longer ones before those that they begin with */
-    {"==", TOKEN_EQUAL},  {"=", TOKEN_EQUAL},    {"!=", TOKEN_NOT_EQUAL}, {"!~", TOKEN_UNLIKE},
-    {"!", TOKEN_NOT},     {"<=", TOKEN_AT_MOST}, {"<", TOKEN_LESS},       {">=", TOKEN_AT_LEAST},
-    {">", TOKEN_GREATER}, {"~", TOKEN_LIKE},     {"&&", TOKEN_AND},       {"||", TOKEN_OR},
-    {"(", TOKEN_OPEN},    {")", TOKEN_CLOSE},    {",", TOKEN_COMMA},
+    {"==", TOKEN_EQUAL},    {"=", TOKEN_EQUAL},   {"!=", TOKEN_NOT_EQUAL}, {"!~~", TOKEN_NOT_GLOB},
+    {"!~", TOKEN_UNLIKE},   {"!", TOKEN_NOT},     {"<=", TOKEN_AT_MOST},   {"<", TOKEN_LESS},
+    {">=", TOKEN_AT_LEAST}, {">", TOKEN_GREATER}, {"~~", TOKEN_GLOB},      {"~", TOKEN_LIKE},
+    {"&&", TOKEN_AND},      {"||", TOKEN_OR},     {"(", TOKEN_OPEN},       {")", TOKEN_CLOSE},
+    {",", TOKEN_COMMA},
 };
 
 static const struct {
