@@ -15,6 +15,12 @@ struct listed {
     const char *argument; /* only with this argument; NULL: with any, or none */
 };
 
+/* Words that are no options, for completions. */
+struct operands {
+    const char *after;         /* these can follow one of these words; NULL, the last: any other */
+    void (*put)(FILE *stream); /* writes them, a blank before each */
+};
+
 /*
  * What can be typed after the name of a personality: its options, for parsing, --help and the
  * completions, and what --help and --version say besides.
@@ -26,6 +32,7 @@ struct grammar {
     const struct kind *kind; /* whose columns are offered, except with one of these options */
     const struct listed *listed;
     size_t listed_count;
+    const struct operands *operands; /* or NULL */
 
     const char *usage;   /* behind the name in --help */
     const char *about;   /* lines below that */

@@ -113,6 +113,15 @@ void completion_put_columns(const struct script *script, const char *set, const 
     }
 }
 
+void completion_put_after(const struct operands *operands, const char *between, FILE *stream)
+{
+    for (const char *at = operands->after; *at; at++)
+        if (*at == ' ')
+            fputs(between, stream);
+        else
+            fputc(*at, stream);
+}
+
 void completion_put_quoted(const char *text, FILE *stream)
 {
     for (; *text; text++)

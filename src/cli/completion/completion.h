@@ -58,6 +58,8 @@ bool completion_may_follow(const struct option *option);
  */
 void completion_put_columns(const struct script *script, const char *set, const char *test,
                             const char *then, const char *end);
+/* The words that `after` names, with this between them. */
+void completion_put_after(const struct operands *operands, const char *between, FILE *stream);
 /* Text that is safe between single quotes, and as a description in a specification of zsh. */
 void completion_put_quoted(const char *text, FILE *stream);
 /* The names of the grammars, separated by blanks; `others`: without that of script->own. */

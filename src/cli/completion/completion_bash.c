@@ -74,8 +74,24 @@ static void put_case(const struct option *option, const struct script *script)
     fputs(may_follow ? " [[ $word == -* ]] || return ;;\n" : " return ;;\n", script->stream);
 }
 
+/* The words that can follow some others. Returns those that can stand elsewhere, or NULL. */
+static const struct operands *put_operands(const struct script *script)
+{
+    const struct operands *operands = script->grammar->operands;
+
+    for (; operands && operands->after; operands++) {
+        fputs("    ", script->stream);
+        completion_put_after(operands, " | ", script->stream);
+        fputs(")\n        _fastnet_offer '' '", script->stream);
+        operands->put(script->stream);
+        fputs("'\n        return ;;\n", script->stream);
+    }
+    return operands;
+}
+
 static void put_grammar(const struct script *script)
 {
+    const struct operands *others;
     FILE *stream = script->stream;
 
     fprintf(stream, "_fastnet_%s() {\n    local word option\n", script->grammar->name);
@@ -83,8 +99,11 @@ static void put_grammar(const struct script *script)
                            "'\n");
     fputs("    _fastnet_begin\n    case $option in\n", stream);
     completion_each_option(script, put_case);
+    others = put_operands(script);
     fputs("    esac\n    _fastnet_offer '' '", stream);
     completion_each_option(script, put_word);
+    if (others)
+        others->put(stream);
     fputs("'\n"
           "    [[ ${COMPREPLY[0]-} == *= ]] && compopt -o nospace\n"
           "}\n",

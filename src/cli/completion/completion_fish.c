@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "cli/completion/completion.h"
 
 static const char helpers[] =
@@ -95,6 +97,25 @@ static void put_option(const struct option *option, const struct script *script)
         put_next_word(option, script);
 }
 
+/* Words that can follow some others, and then those that can stand elsewhere. */
+static void put_operands(const struct script *script)
+{
+    char others[160] = "not __fastnet_after";
+    size_t length = strlen(others);
+
+    for (const struct operands *operands = script->grammar->operands; operands; operands++) {
+        char after[160];
+        snprintf(after, sizeof after, "__fastnet_after %s", operands->after);
+        put_command(script, operands->after ? after : others);
+        fputs(" -a '", script->stream);
+        operands->put(script->stream);
+        fputs("'\n", script->stream);
+        if (!operands->after)
+            break;
+        length += (size_t)snprintf(others + length, sizeof others - length, " %s", operands->after);
+    }
+}
+
 static void put_grammar(const struct script *script)
 {
     const struct grammar *grammar = script->grammar;
@@ -109,6 +130,7 @@ static void put_grammar(const struct script *script)
         put_description(grammar->help, stream);
     }
     completion_each_option(script, put_option);
+    put_operands(script);
 }
 
 void completion_fish(struct script *script)

@@ -72,6 +72,21 @@ static void put_next_word(const struct option *option, const struct script *scri
                 option->name, option->choices);
 }
 
+static void put_operands(const struct script *script)
+{
+    const struct operands *operands = script->grammar->operands;
+
+    for (bool more = operands; more; operands++) {
+        more = operands->after;
+        fputs("    ", script->stream);
+        completion_put_after(more ? operands : &(struct operands){"*", NULL}, " | ",
+                             script->stream);
+        fputs(") fastnet_next=(", script->stream);
+        operands->put(script->stream);
+        fputs(") ;;\n", script->stream);
+    }
+}
+
 static void put_grammar(const struct script *script)
 {
     fprintf(script->stream, "_fastnet_%s() {\n", script->grammar->name);
@@ -79,6 +94,7 @@ static void put_grammar(const struct script *script)
                            "    _fastnet_has '", "' && fastnet_columns=(", ")\n");
     fputs("    local -a fastnet_next\n    case ${words[CURRENT-1]} in\n", script->stream);
     completion_each_option(script, put_next_word);
+    put_operands(script);
     fputs("    esac\n    _arguments -s \\\n", script->stream);
     completion_each_option(script, put_option);
     fputs("        '*: :($fastnet_next)'\n}\n", script->stream);

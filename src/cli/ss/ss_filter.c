@@ -1,5 +1,6 @@
 #include "cli/ss/ss_filter.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,8 +16,6 @@
 
 /* Each costs stack, here or for every row. */
 enum { DEPTH_MAX = 64, CHANGES_MAX = 500 };
-
-static const char conditions[] = "src dst sport dport dev fwmark cgroup autobound";
 
 /* --- Tokens ----------------------------------------------------------------------------------- */
 
@@ -45,6 +44,55 @@ static enum ss_token token_of(const char *word)
             return tokens[i].token;
     return SS_WORD;
 }
+
+static bool begins_condition(enum ss_token token)
+{
+    return token >= SS_SRC && token <= SS_AUTOBOUND;
+}
+
+/* --- Completions: words, because signs mean something to a shell ------------------------------ */
+
+/* A blank before each. Of words that mean the same, the first. */
+static void put_words(FILE *stream, enum ss_token first, enum ss_token last)
+{
+    enum ss_token before = SS_END;
+
+    for (size_t i = 0; i < COUNT(tokens); i++) {
+        const enum ss_token token = tokens[i].token;
+        if (token < first || token > last || token == before || !isalpha(tokens[i].text[0]))
+            continue;
+        fprintf(stream, " %s", tokens[i].text);
+        before = token;
+    }
+}
+
+static void put_states(FILE *stream)
+{
+    fprintf(stream, " %s", ss_state_names);
+}
+
+static void put_comparisons(FILE *stream)
+{
+    put_words(stream, SS_EQUAL, SS_LESS);
+}
+
+static void put_equalities(FILE *stream)
+{
+    put_words(stream, SS_EQUAL, SS_NOT_EQUAL);
+}
+
+static void put_others(FILE *stream)
+{
+    fprintf(stream, " %s", ss_state_words);
+    put_words(stream, SS_AND, SS_AUTOBOUND);
+}
+
+const struct operands ss_operands[] = {{ss_state_words, put_states},
+                                       {"sport dport", put_comparisons},
+                                       {"dev fwmark cgroup", put_equalities},
+                                       {NULL, put_others}};
+
+/* --- Words ------------------------------------------------------------------------------------ */
 
 /* A backslash takes the next byte as it is. */
 static void take_backslashes(char *word)
@@ -119,30 +167,19 @@ static struct predicate *fail_expected(struct ss_parser *parser, const char *exp
                    options_typed(typed, parser->word, strlen(parser->word)));
 }
 
-static bool is_among(const char *word, const char *words)
-{
-    const size_t length = strlen(word);
-
-    for (; *words; words += strspn(words, " ")) {
-        const size_t other = strcspn(words, " ");
-        if (other == length && memcmp(words, word, length) == 0)
-            return true;
-        words += other;
-    }
-    return false;
-}
-
 /* A word that begins no condition: what was probably meant. */
 static struct predicate *fail_condition(struct ss_parser *parser)
 {
     const char *word = parser->token == SS_WORD ? parser->word : "";
     struct nearest nearest = nearest_to(word, strlen(word));
 
-    if (is_among(word, "state exclude excl"))
+    if (ss_is_among(word, ss_state_words))
         return ss_fail(parser, "%s must stand before the other conditions", word);
-    if (is_among(word, ss_state_names))
+    if (ss_is_among(word, ss_state_names))
         return ss_fail(parser, "no condition '%s'; did you mean state %s?", word, word);
-    nearest_offer_words(&nearest, conditions);
+    for (size_t i = 0; i < COUNT(tokens); i++)
+        if (begins_condition(tokens[i].token))
+            nearest_offer(&nearest, tokens[i].text);
     if (*word && nearest.word) {
         char typed[TYPED_MAX];
         return ss_fail(parser, "no condition '%s'; did you mean %.*s?",
@@ -357,7 +394,7 @@ static struct predicate *parse_condition(struct ss_parser *parser)
     enum ss_token comparison = SS_EQUAL;
     struct predicate *result;
 
-    if (condition < SS_SRC || condition > SS_AUTOBOUND)
+    if (!begins_condition(condition))
         return fail_condition(parser);
     if (condition == SS_AUTOBOUND) {
         result = parse_autobound(parser);

@@ -8,6 +8,7 @@
 #ifndef CLI_SS_SS_FILTER_H
 #define CLI_SS_SS_FILTER_H
 
+#include "cli/personality.h"
 #include "cli/ss/ss_selection.h"
 #include "cli/ss/ss_words.h"
 #include "cli/where/where.h"
@@ -27,6 +28,9 @@ struct ss_filter {
     bool failed; /* something is wrong ... */
     bool wrong;  /* ... with a value: an address, a port, an interface, a mark, a group */
 };
+
+/* The words of the language, and those in front of it. */
+extern const struct operands ss_operands[];
 
 /* Returns NULL if there is nothing to compare, or if it failed. */
 const struct predicate *ss_filter_parse(struct ss_filter *filter);

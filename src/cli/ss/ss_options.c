@@ -8,6 +8,7 @@
 
 #include "cli/nearest.h"
 #include "cli/personality.h"
+#include "cli/ss/ss_filter.h"
 #include "fastnet/array.h"
 #include "fastnet/proc_tree.h"
 
@@ -110,6 +111,7 @@ const struct grammar ss_grammar = {
     .kind = &kind_socket,
     .listed = listed,
     .listed_count = COUNT(listed),
+    .operands = ss_operands,
     .usage = "[OPTION]... [state STATE | exclude STATE]... [FILTER]",
     .about = "What this machine is talking to: its sockets, as ss lists them.",
     .notes = "FILTER: src HOST, dst HOST, sport PORT, dport PORT, dev NAME, fwmark MARK[/MASK],\n"
@@ -315,13 +317,12 @@ static int take_states(struct ss_options *options)
     int status = 0;
 
     while (!status && at < options->word_count) {
-        const bool wanted = strcmp(words[at], "state") == 0;
-        if (!wanted && strcmp(words[at], "exclude") != 0 && strcmp(words[at], "excl") != 0)
+        if (!ss_is_among(words[at], ss_state_words))
             break;
         if (at + 1 == options->word_count)
             return common_misuse(&options->common, "a state must follow %s: %s", words[at],
                                  ss_state_names);
-        status = take_state(options, words[at + 1], !wanted);
+        status = take_state(options, words[at + 1], words[at][0] == 'e');
         at += 2;
     }
     options->word_count -= at;

@@ -77,7 +77,9 @@ void ss_select_states(struct ss_selection *selection, uint32_t states);
 /* A state of `state` or, negated, of `exclude`, in any case of letters. False: no such state. */
 bool ss_select_state_named(struct ss_selection *selection, const char *name, bool excluded);
 
-/* The names of states, separated by blanks, for messages and completions. */
+/* The words that a state follows, and the names of states: separated by blanks. */
+extern const char ss_state_words[];
+bool ss_is_among(const char *word, const char *words);
 extern const char ss_state_names[], ss_query_names[], ss_family_names[];
 
 /* Fills in what was not named. */
