@@ -47,6 +47,9 @@ void rights_lower(void);
 /* Empties the permitted and inheritable sets too, for every thread started from now on. */
 void rights_drop(void);
 
+/* Whether the right is permitted: its first capability. */
+bool rights_has(enum right right);
+
 /* Whether any right is still permitted. */
 bool rights_any(void);
 

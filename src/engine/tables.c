@@ -354,6 +354,14 @@ static uint64_t lacking(const struct table *table, const struct backend *backend
     return all & ~backend->fields(table);
 }
 
+/* The fields of a table that the kernel tells only with rights that this process has not. */
+static uint64_t withheld(const struct table *table, const struct backend *backend)
+{
+    const uint64_t privileged = table->privileged & backend->fields(table);
+
+    return privileged && !rights_has(RIGHT_SOCKETS) ? privileged : 0;
+}
+
 /* Reports fields of the predicate that the backend lacks: rows without them are left out. */
 static void report_untold(struct run *run, const struct table *table, const struct backend *backend,
                           const struct predicate *where, uint64_t lacks)
@@ -363,7 +371,10 @@ static void report_untold(struct run *run, const struct table *table, const stru
 
     if (wants_without(where, table->kind, lacks))
         return;
-    if (untold && backend->source == BACKEND_PROC && table->file)
+    if (untold && field->fields & withheld(table, backend))
+        report_loss(run->report, "%s needs CAP_NET_ADMIN (try sudo): rows may be missing",
+                    field->name);
+    else if (untold && backend->source == BACKEND_PROC && table->file)
         report_loss(run->report, "%s: %s/net/%s has no %s: rows may be missing", table->name,
                     run->listing->proc_root, table->file, field->name);
     else if (untold)
@@ -490,7 +501,8 @@ static void run_table(struct run *run, const struct listing_table *table)
         report_fallback(run, table, &answers, i, answers.asked[i]);
         if (run->listing->where)
             report_untold(run, table->table, answers.asked[i], run->listing->where,
-                          lacking(table->table, answers.asked[i]));
+                          lacking(table->table, answers.asked[i]) |
+                              withheld(table->table, answers.asked[i]));
         return;
     }
     if (i)

@@ -128,9 +128,19 @@ void rights_limit(unsigned rights)
         die();
 }
 
+static bool is_withheld(enum right right)
+{
+    return !caps || (!needed[right].lent && rights_elevated());
+}
+
+bool rights_has(enum right right)
+{
+    return !is_withheld(right) && is_permitted(needed[right].values[0]);
+}
+
 void rights_raise(enum right right)
 {
-    if (!caps || (!needed[right].lent && rights_elevated()))
+    if (is_withheld(right))
         return;
     for (int i = 0; i < needed[right].count; i++)
         if (is_permitted(needed[right].values[i])) {

@@ -303,7 +303,6 @@ static struct predicate *parse_mark(struct ss_parser *parser)
         end = ss_signed_number(end + 1, &mask);
     if (!end || *end)
         return ss_fail_value(parser, "a mark is NUMBER or NUMBER/MASK, as 0x10/0xff");
-    parser->filter->marks = true;
     return ss_compare(parser, predicate_masked(field_named(&kind_socket, "mark"), mark, mask));
 }
 
@@ -478,7 +477,7 @@ static struct predicate *parse(struct ss_parser *parser)
     struct ss_filter *filter = parser->filter;
     struct predicate *all = NULL;
 
-    filter->mixed = filter->marks = filter->failed = filter->wrong = false;
+    filter->mixed = filter->failed = filter->wrong = false;
     filter->where->message[0] = '\0';
     next(parser);
     if (parser->token != SS_END)

@@ -24,7 +24,6 @@ struct ss_filter {
     ss_resolve_fn resolve;
     /* Set by ss_filter_parse(). */
     bool mixed;  /* an `and` follows an `or` without parentheses */
-    bool marks;  /* a mark is compared */
     bool failed; /* something is wrong ... */
     bool wrong;  /* ... with a value: an address, a port, an interface, a mark, a group */
 };
