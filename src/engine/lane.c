@@ -23,11 +23,16 @@ static int is_listed(const struct lane *lane, const struct record *record)
     return seen_before(lane->seen, record->identity);
 }
 
-/* If the second buffer is nearly full, the first is written out: its rows must come first. */
+/*
+ * If the second buffer is nearly full, both are written out, the first before: its rows must come
+ * first. Between two rows, because a row that is written in pieces must not be parted by others.
+ */
 static void make_room(const struct lane *first, const struct lane *second)
 {
-    if (second->sink->writer->length > WRITER_CAPACITY - WRITER_RESERVE_MAX)
-        writer_flush(first->sink->writer);
+    if (second->sink->writer->length <= WRITER_CAPACITY - WRITER_RESERVE_MAX)
+        return;
+    writer_flush(first->sink->writer);
+    writer_flush(second->sink->writer);
 }
 
 /* Keeps a row, or hands it to the sink. */
