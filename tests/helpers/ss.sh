@@ -35,7 +35,7 @@ ss_begin()
         knows " $word:%" || masks+="s/ $word:[^ ]*//g;"
     done
     # Older ones write keys past their own buffer: they stand before the first line.
-    knows ' rehash:%' || masks+='s/^.*secret(State|LISTEN)/\1/;s/ md5keys:.*//;'
+    knows ' rehash:%' || masks+='s/^.*secret(State|Netid|LISTEN)/\1/;s/ md5keys:.*//;'
     ! knows 'write_seq:%llx' ||
         masks+='s/\b(write_seq|snd_una|rcv_nxt|seq|sfseq|ssnoff|maplen):[^ ]*/\1:N/g;'
 }
