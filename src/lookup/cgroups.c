@@ -64,13 +64,13 @@ int cgroups_find(const char *path, uint64_t *id)
 {
     int result = id_of(AT_FDCWD, path, id), mount;
 
-    if (result == 0)
-        return 0;
+    if (result == 0 || !*path)
+        return result;
     mount = open_mount(NULL, O_PATH);
     if (mount < 0)
         return mount;
     path += strspn(path, "/");
-    result = *path ? id_of(mount, path, id) : -ENOENT;
+    result = id_of(mount, *path ? path : ".", id);
     close(mount);
     return result;
 }
@@ -94,6 +94,11 @@ static bool has_id(const void *element, const void *key)
     return ((const struct cgroup *)element)->id == *(const uint64_t *)key;
 }
 
+static bool is_itself_or_parent(const char *name)
+{
+    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
 static int add(struct cgroups *cgroups, uint64_t id, const char *path)
 {
     struct cgroup *group = hash_table_add(&cgroups->groups, hash_word(0, id), sizeof *group);
@@ -113,7 +118,8 @@ static int walk_into(struct cgroups *cgroups, int dirfd, const struct dirent *en
     const size_t more = strlen(entry->d_name);
     int error, fd;
 
-    if (entry->d_type != DT_DIR || entry->d_name[0] == '.' || length + 1 + more >= PATH_MAX)
+    if (entry->d_type != DT_DIR || is_itself_or_parent(entry->d_name) ||
+        length + 1 + more >= PATH_MAX)
         return 0;
     path[length] = '/';
     memcpy(path + length + 1, entry->d_name, more + 1);

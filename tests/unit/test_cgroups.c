@@ -68,6 +68,17 @@ static void a_group_is_found_by_its_path_below_the_mount(void **state)
     assert_int_equal(id, directory.st_ino);
 }
 
+static void the_root_is_found_as_a_slash(void **state)
+{
+    struct stat directory;
+    uint64_t id = 0;
+
+    (void)state;
+    assert_int_equal(stat(mount_point(), &directory), 0);
+    assert_int_equal(cgroups_find("/", &id), 0);
+    assert_int_equal(id, directory.st_ino);
+}
+
 static void what_is_no_group_is_not_found(void **state)
 {
     uint64_t id = 7;
@@ -84,6 +95,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_group_is_found_by_its_directory),
         cmocka_unit_test(a_group_is_found_by_its_path_below_the_mount),
+        cmocka_unit_test(the_root_is_found_as_a_slash),
         cmocka_unit_test(what_is_no_group_is_not_found),
     };
 

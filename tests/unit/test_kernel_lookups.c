@@ -68,14 +68,17 @@ static void a_group_is_found_by_the_inode_of_its_directory(void **state)
     put_mounts(&tree, mounts);
     const uint64_t root = make_group(&tree, ""), outer = make_group(&tree, "/system.slice");
     const uint64_t inner = make_group(&tree, "/system.slice/a b.service");
+    const uint64_t hidden = make_group(&tree, "/.hidden");
     assert_int_equal(cgroups_create(&cgroups, mounts), 0);
     assert_string_equal(cgroups_path(cgroups, root), "/");
     assert_string_equal(cgroups_path(cgroups, outer), "/system.slice");
     assert_string_equal(cgroups_path(cgroups, inner), "/system.slice/a b.service");
+    assert_string_equal(cgroups_path(cgroups, hidden), "/.hidden");
     assert_null(cgroups_path(cgroups, UINT64_MAX));
     cgroups_destroy(cgroups);
     remove_group(&tree, "/system.slice/a b.service");
     remove_group(&tree, "/system.slice");
+    remove_group(&tree, "/.hidden");
     tree_remove(&tree);
 }
 
