@@ -831,26 +831,47 @@ static void services_are_those_of_the_listed_protocols(void **state)
 
 /* --- Words ------------------------------------------------------------------------------------ */
 
+static int read_file(struct ss_words *words, const char *lines, size_t size)
+{
+    char path[] = "/tmp/test_ss_filter.XXXXXX";
+    const int fd = mkstemp(path);
+    int error;
+
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, lines, size), size);
+    close(fd);
+    error = ss_words_read(words, path);
+    unlink(path);
+    return error;
+}
+
 static void arguments_come_first_and_then_the_lines_of_the_file(void **state)
 {
     static const char lines[] = "# sport 1\n0 sport 2\n  or dport 50000\n\nor\tsport 53";
     static const char *const arguments[] = {"sport", "= 80"};
-    char path[] = "/tmp/test_ss_filter.XXXXXX", all[256] = "";
-    const int fd = mkstemp(path);
     struct ss_words words = {.arguments = arguments, .count = COUNT(arguments)};
     struct text word;
+    char all[256] = "";
 
     (void)state;
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, lines, sizeof lines - 1), sizeof lines - 1);
-    close(fd);
-    assert_int_equal(ss_words_read(&words, path), 0);
-    unlink(path);
+    assert_int_equal(read_file(&words, lines, sizeof lines - 1), 0);
     while (ss_words_next(&words, &word))
         snprintf(all + strlen(all), sizeof all - strlen(all), "%.*s;", (int)word.length, word.data);
     assert_string_equal(all, "sport;=;80;or;dport;50000;or;sport;53;");
     ss_words_finish(&words);
+}
+
+static void a_file_that_is_not_read_to_its_end_is_no_filter(void **state)
+{
+    static const char zero[] = "sport 1\0or sport 2\n";
+    struct ss_words words = {0};
+
+    (void)state;
     assert_int_equal(ss_words_read(&words, "/nonexistent/filter"), -ENOENT);
+    assert_int_equal(read_file(&words, zero, sizeof zero - 1), -EINVAL);
+    ss_words_finish(&words);
+    assert_int_equal(ss_words_read(&words, "/dev/zero"), -EFBIG);
+    ss_words_finish(&words);
 }
 
 int main(void)
@@ -879,6 +900,7 @@ int main(void)
         cmocka_unit_test(deep_and_long_filters_end_in_a_message),
         cmocka_unit_test(services_are_those_of_the_listed_protocols),
         cmocka_unit_test(arguments_come_first_and_then_the_lines_of_the_file),
+        cmocka_unit_test(a_file_that_is_not_read_to_its_end_is_no_filter),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

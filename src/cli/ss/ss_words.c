@@ -5,37 +5,43 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int add_line(struct ss_words *words, const char *line, size_t length)
-{
-    char *lines = realloc(words->lines, words->size + length + 1);
+/* In bytes, so that a file without an end does not take all memory. */
+enum { FILE_MAX = 16 << 20 };
 
-    if (!lines)
-        return -ENOMEM;
-    words->lines = lines;
-    memcpy(lines + words->size, line, length);
-    lines[words->size + length] = '\0';
-    words->size += length + 1;
-    return 0;
+/* Keeps the lines that are not skipped, each terminated. Returns their size. */
+static size_t keep_lines(char *text, size_t size)
+{
+    size_t kept = 0, length;
+
+    for (size_t at = 0; at < size; at += length + 1) {
+        length = strcspn(text + at, "\n");
+        if (length == 0 || text[at] == '#' || text[at] == '0')
+            continue;
+        memmove(text + kept, text + at, length);
+        text[kept + length] = '\0';
+        kept += length + 1;
+    }
+    return kept;
 }
 
 static int read_lines(struct ss_words *words, FILE *file)
 {
-    char *line = NULL;
-    size_t capacity = 0;
-    ssize_t length;
-    int error = 0;
+    size_t size;
 
+    words->lines = malloc(FILE_MAX + 1);
+    if (!words->lines)
+        return -ENOMEM;
     errno = 0;
-    while (!error && (length = getline(&line, &capacity, file)) >= 0) {
-        if (length && line[length - 1] == '\n')
-            length--;
-        if (length && line[0] != '#' && line[0] != '0')
-            error = add_line(words, line, (size_t)length);
-    }
-    if (!error && ferror(file))
-        error = errno ? -errno : -EIO;
-    free(line);
-    return error;
+    size = fread(words->lines, 1, FILE_MAX + 1, file);
+    if (ferror(file))
+        return errno ? -errno : -EIO;
+    if (size > FILE_MAX)
+        return -EFBIG;
+    if (memchr(words->lines, '\0', size)) /* what follows in its line would be lost */
+        return -EINVAL;
+    words->lines[size] = '\0';
+    words->size = keep_lines(words->lines, size);
+    return 0;
 }
 
 int ss_words_read(struct ss_words *words, const char *path)
