@@ -38,6 +38,7 @@ enum {
     TEXT_LLADDR_MAX = 95, /* 32 bytes, the most that linux/netdevice.h has room for */
 };
 
+/* May overwrite the byte behind a single digit. */
 char *text_u64(char *dst, uint64_t number);
 
 /* With a minus sign if negative; dst needs 1 + TEXT_U64_MAX bytes. */

@@ -39,32 +39,35 @@ static const char hex[] = "0123456789abcdef";
 
 enum { WORDS = 8 }; /* of an IPv6 address, 16 bits each */
 
-static size_t digits_of(uint64_t number)
+/* Of a number below 100. */
+static inline char *put_pair(char *dst, unsigned number)
 {
-    for (size_t digits = 0;; digits += 4) {
-        if (number < 100)
-            return digits + (number < 10 ? 1 : 2);
-        if (number < 10000)
-            return digits + (number < 1000 ? 3 : 4);
-        number /= 10000;
-    }
+    memcpy(dst, pairs + 2 * (size_t)number, 2);
+    return dst + 2;
 }
 
+/* Of a number below 10000, without leading zeroes. Copies a whole pair even for one digit. */
+static inline char *put_first(char *dst, unsigned number)
+{
+    const unsigned first = number < 100 ? number : number / 100;
+    const unsigned zeroes = first < 10;
+
+    memcpy(dst, pairs + 2 * (size_t)first + zeroes, 2);
+    dst += 2 - zeroes;
+    return number < 100 ? dst : put_pair(dst, number % 100);
+}
+
+/* Digits by fours: so most numbers cost two divisions at most. */
 char *text_u64(char *dst, uint64_t number)
 {
-    char *end = dst + digits_of(number);
-    char *at = end;
+    if (number < 10000)
+        return put_first(dst, (unsigned)number);
 
-    while (number >= 100) {
-        at -= 2;
-        memcpy(at, pairs + 2 * (number % 100), 2);
-        number /= 100;
-    }
-    if (number >= 10)
-        memcpy(dst, pairs + 2 * number, 2);
-    else
-        *dst = (char)('0' + number);
-    return end;
+    const uint64_t before = number / 10000;
+    const unsigned last = (unsigned)(number % 10000);
+
+    dst = before < 10000 ? put_first(dst, (unsigned)before) : text_u64(dst, before);
+    return put_pair(put_pair(dst, last / 100), last % 100);
 }
 
 char *text_signed(char *dst, uint64_t magnitude, bool negative)
@@ -81,8 +84,7 @@ char *text_seconds(char *dst, uint64_t milliseconds)
     dst = text_u64(dst, milliseconds / 1000);
     *dst++ = '.';
     *dst++ = (char)('0' + rest / 100);
-    memcpy(dst, pairs + 2 * (size_t)(rest % 100), 2);
-    return dst + 2;
+    return put_pair(dst, rest % 100);
 }
 
 char *text_microseconds(char *dst, uint64_t microseconds)
@@ -91,10 +93,7 @@ char *text_microseconds(char *dst, uint64_t microseconds)
 
     dst = text_u64(dst, microseconds / 1000000);
     *dst++ = '.';
-    memcpy(dst, pairs + 2 * (size_t)(rest / 10000), 2);
-    memcpy(dst + 2, pairs + 2 * (size_t)(rest / 100 % 100), 2);
-    memcpy(dst + 4, pairs + 2 * (size_t)(rest % 100), 2);
-    return dst + 6;
+    return put_pair(put_pair(put_pair(dst, rest / 10000), rest / 100 % 100), rest % 100);
 }
 
 /* Copies a whole table entry: it may overwrite bytes after the returned end. */
