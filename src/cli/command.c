@@ -262,6 +262,9 @@ static bool makes_objects(const struct listing_command *command)
 struct sink *command_sink(const struct listing_command *command, struct writer *writer)
 {
     const struct common *common = command->common;
+
+    if (!uses_columns(command))
+        return sink_create(command->layout_ops, command->layout, writer, command->context);
     const struct sink_options options = {
         .writer = writer,
         .context = command->context,
@@ -271,9 +274,6 @@ struct sink *command_sink(const struct listing_command *command, struct writer *
         .colour = common->format == FORMAT_PLAIN && command_colour(),
         .spreadsheet = common->format == FORMAT_CSV_SAFE,
     };
-
-    if (!uses_columns(command))
-        return sink_create(command->layout_ops, command->layout, writer, command->context);
     if (makes_objects(command))
         return sink_objects_create(&options, sink_of_columns(common));
     return sink_of_columns(common)(&options);

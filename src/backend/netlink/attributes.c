@@ -31,7 +31,7 @@ static inline bool take(struct decoding *decoding, struct text content, const st
     case TARGET_ADDRESS:
         return attribute_address(content, decoding->family, member);
     case TARGET_NEST:
-        attributes_decode(decoding, attribute_nested(content), target->nested);
+        attributes_decode(decoding, attribute_nested(content), *target->nested);
         break;
     case TARGET_NEST_BY:
         return target->take_nested(decoding, attribute_nested(content), member);

@@ -183,7 +183,7 @@ struct target {
     uint16_t offset; /* bytes from the start of the object to the member */
     uint8_t form;    /* enum target_form */
     union {
-        struct targets nested;
+        const struct targets *nested;
         /* Return whether something was taken. */
         bool (*take_nested)(struct decoding *decoding, struct attributes nested, void *member);
         bool (*take)(struct text content, void *member);
@@ -203,7 +203,7 @@ struct target {
 #define TAKE_BYTES_INTO(of, path, bits) TARGET(of, path, bits, TARGET_BYTES)
 #define TAKE_BY(function, path, bits)                                                              \
     TARGET(struct record, path, bits, TARGET_BY, .take = (function))
-#define TAKE_NEST(table)          {.form = TARGET_NEST, .nested = TARGETS(table)}
+#define TAKE_NEST(table)          {.form = TARGET_NEST, .nested = &(const struct targets)TARGETS(table)}
 #define TAKE_NEST_BY(function, path, bits)                                                         \
     TARGET(struct record, path, bits, TARGET_NEST_BY, .take_nested = (function))
 

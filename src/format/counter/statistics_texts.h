@@ -15,9 +15,10 @@ enum statistics_kind {
     STATISTICS_HIDDEN,
 };
 
+/* Without pointers, which the loader would have to write whenever the program starts. */
 struct statistics_text {
-    const char *name;
-    const char *before, *after; /* the text around the value */
+    char name[32];
+    char before[40], after[80]; /* the text around the value */
     enum statistics_kind kind;
 };
 

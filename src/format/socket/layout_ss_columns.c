@@ -185,7 +185,7 @@ static char *put_any_or_number(char *dst, uint32_t number)
 /* By number, as in linux/if_ether.h, with the name that is shown first; ss knows no others. */
 static const struct {
     uint16_t number;
-    const char *name;
+    char name[10];
 } ether_protocols[] = {
     {0x0001, "802_3"},     {0x0002, "ax25"},      {0x0003, "all"},     {0x0004, "802_2"},
     {0x0005, "snap"},      {0x0006, "ddcmp"},     {0x0007, "wan_ppp"}, {0x0008, "ppp_mp"},
