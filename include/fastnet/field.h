@@ -125,12 +125,15 @@ struct field {
 static inline struct value field_value(const struct field *field, const struct record *record,
                                        const struct context *context)
 {
-    if (field->fields & ~record->has)
+    if (field->fields & ~record->has || (field->counter && record->uncounted))
         return (struct value){.type = VALUE_UNKNOWN};
     return field->value(&(struct cell){field, record, context});
 }
 
-/* The member behind a field as a number. Too large a number is stored as the member's maximum. */
+/*
+ * The member behind a field as a number. Too large a number is stored as the member's maximum. A
+ * counter may be a part of borrowed bytes: field_set_number() changes them.
+ */
 uint64_t field_number(const struct field *field, const struct record *record);
 void field_set_number(const struct field *field, struct record *record, uint64_t number);
 

@@ -31,6 +31,7 @@ struct record {
     const struct kind *kind;
     uint64_t has;      /* which fields are filled: bits of the kind */
     uint64_t identity; /* equal in two rows of one object (the socket cookie); 0: unknown */
+    bool uncounted;    /* --delta: the values of its counters are unknown */
     union {
         struct socket_record socket;
         struct flow_record flow;

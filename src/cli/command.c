@@ -196,10 +196,13 @@ static int resolve_source(struct listing_command *command)
     return 0;
 }
 
-static bool has_counters(const struct kind *kind)
+/* Whether a counter can be among what is shown. */
+static bool has_counters(const struct listing_command *command)
 {
+    const struct kind *kind = command->kind;
+
     for (size_t i = 0; i < kind->field_count; i++)
-        if (kind->fields[i].counter)
+        if (kind->fields[i].counter && !(kind->fields[i].fields & ~command->listing.needs.fields))
             return true;
     return false;
 }
@@ -213,11 +216,12 @@ int command_resolve(struct listing_command *command, bool *done)
         *done = true;
         return print_columns(command);
     }
-    if (common->delta && !has_counters(command->kind))
-        return common_misuse(common, "--delta: %s have no counters", command->kind->name);
     if (common->columns && common->count_by)
         return common_misuse(common, "--columns and --count-by cannot be combined");
     status = resolve_shown(command);
+    if (!status && common->delta && !has_counters(command))
+        return common_misuse(common, "--delta: the columns of %s that are shown have no counters",
+                             command->kind->name);
     if (!status)
         status = resolve_sort(command);
     if (!status)

@@ -22,6 +22,7 @@ struct totals {
 
 struct delta {
     struct totals before, now;
+    struct rows change; /* the last one: it owns the bytes that its counters are in */
 };
 
 static const struct context no_names;
@@ -43,6 +44,7 @@ void delta_destroy(struct delta *delta)
         return;
     forget(&delta->before);
     forget(&delta->now);
+    rows_clear(&delta->change);
     free(delta);
 }
 
@@ -50,7 +52,8 @@ void delta_destroy(struct delta *delta)
 void delta_start(struct delta *delta)
 {
     forget(&delta->before);
-    *delta = (struct delta){.before = delta->now};
+    delta->before = delta->now;
+    delta->now = (struct totals){.rows = {NULL}};
 }
 
 /* Of what identifies a row among all rows of its kind, in earlier runs too; 0: nothing does. */
@@ -132,6 +135,27 @@ static uint64_t a_second(uint64_t change, uint64_t nanoseconds)
     return rate < (double)UINT64_MAX ? (uint64_t)rate : UINT64_MAX;
 }
 
+/* A counter that is a part of bytes shares them with other numbers, so it is marked. */
+static void forget_counter(const struct field *field, struct record *change)
+{
+    if (field->member != MEMBER_TEXT) {
+        change->has &= ~field->fields;
+        return;
+    }
+    field_set_number(field, change, 0);
+    change->uncounted = true;
+}
+
+/* A copy whose borrowed bytes may be changed, too; it lives until the next one. */
+static int copy(struct delta *delta, const struct record *record, struct record *change)
+{
+    rows_rewind(&delta->change);
+    if (rows_add(&delta->change, record) < 0)
+        return -ENOMEM;
+    memcpy(change, *delta->change.records, record->kind->size);
+    return 0;
+}
+
 int delta_take(struct delta *delta, const struct record *record, struct record *change)
 {
     const uint64_t time = clock_nanoseconds(CLOCK_MONOTONIC), hash = hash_of(record);
@@ -141,7 +165,8 @@ int delta_take(struct delta *delta, const struct record *record, struct record *
 
     if (before && (time <= before->at || !is_comparable(record, before->record)))
         before = NULL;
-    *change = *record;
+    if (copy(delta, record, change) < 0)
+        return -ENOMEM;
     for (size_t i = 0; i < record->kind->field_count; i++) {
         const struct field *field = &record->kind->fields[i];
         if (!grows(field, record))
@@ -153,7 +178,7 @@ int delta_take(struct delta *delta, const struct record *record, struct record *
                 a_second(field_number(field, record) - field_number(field, before->record),
                          time - before->at));
         else
-            change->has &= ~field->fields;
+            forget_counter(field, change);
     }
     return counts && hash ? remember(&delta->now, record, hash, time) : 0;
 }

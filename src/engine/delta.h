@@ -20,9 +20,9 @@ void delta_destroy(struct delta *delta);
 void delta_start(struct delta *delta);
 
 /*
- * Remembers a row and sets *change to it, with changes as its counters. They are absent if the row
- * is new, has no key or a counter fell. A row without counters is copied unchanged. Returns 0 or
- * -ENOMEM.
+ * Remembers a row and sets *change to it, with changes as its counters. They are unknown if the row
+ * is new, has no key or a counter fell. A row without counters is copied unchanged. What the change
+ * borrows is valid until the next call. Returns 0 or -ENOMEM.
  */
 int delta_take(struct delta *delta, const struct record *record, struct record *change);
 

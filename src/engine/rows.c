@@ -82,6 +82,13 @@ int rows_add(struct rows *rows, const struct record *record)
     return records[rows->count] ? (rows->count++, 0) : -ENOMEM;
 }
 
+void rows_rewind(struct rows *rows)
+{
+    rows->count = 0;
+    if (rows->chunks)
+        rows->chunks->used = 0;
+}
+
 void rows_clear(struct rows *rows)
 {
     while (rows->chunks) {

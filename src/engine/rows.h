@@ -13,6 +13,9 @@ struct rows {
 /* Copies the record and its borrowed data. Returns 0 or -ENOMEM. */
 int rows_add(struct rows *rows, const struct record *record);
 
+/* Forgets all rows, but keeps memory for the next ones. */
+void rows_rewind(struct rows *rows);
+
 /* Frees all rows. Accepts zeroed rows. */
 void rows_clear(struct rows *rows);
 

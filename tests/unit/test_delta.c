@@ -7,12 +7,15 @@
 #include <cmocka.h>
 
 #include <linux/netfilter/nfnetlink_conntrack.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "cells.h"
 #include "engine/delta.h"
+#include "format/socket/tcp_info.h"
 
 static struct record interface(const char *name, uint64_t packets)
 {
@@ -355,6 +358,82 @@ static void a_kind_without_counters_stays_as_it_is(void **state)
     delta_destroy(NULL);
 }
 
+/* --- Counters that are a part of bytes -------------------------------------------------------- */
+
+/* A connection whose bytes end after bytes_sent. */
+static struct record change_of_connection(struct delta *delta, uint64_t identity, uint64_t sent,
+                                          uint32_t out)
+{
+    struct kernel_tcp_info info = {.rtt = 7000, .bytes_sent = sent, .segs_out = out};
+    struct record record = {
+        .kind = &kind_socket, .has = SOCKET_TCP_INFO | SOCKET_STATE, .identity = identity};
+    struct record change;
+
+    record.socket.state = TCP_ESTABLISHED;
+    record.socket.info =
+        (struct text){(const char *)&info, offsetof(struct kernel_tcp_info, bytes_retrans)};
+    change = change_of(delta, record);
+    assert_int_equal(info.bytes_sent, sent); /* what is borrowed does not change */
+    memset(&info, 0xa5, sizeof info);
+    return change;
+}
+
+static void a_counter_inside_of_bytes_is_shown_by_its_change(void **state)
+{
+    struct delta *delta = delta_create();
+    struct record change;
+
+    (void)state;
+    delta_start(delta);
+    change_of_connection(delta, 1, 5000, 20);
+    wait(50);
+    delta_start(delta);
+    change = change_of_connection(delta, 1, 6000, 20);
+    assert_in_range(value_of("bytes_sent", &change, &no_names).number, 2000, 20000);
+    assert_field("segs_out", &change, "0");
+    assert_field("rtt", &change, "0.007000");
+    assert_field("bytes_retrans", &change, "-"); /* older kernels do not send it */
+    delta_destroy(delta);
+}
+
+static void without_a_row_before_only_the_counters_are_unknown(void **state)
+{
+    struct delta *delta = delta_create();
+    struct record change;
+
+    (void)state;
+    for (int run = 0; run < 2; run++) {
+        delta_start(delta);
+        change = change_of_connection(delta, 1 + (uint64_t)run, 5000, 20);
+        assert_field("bytes_sent", &change, "-");
+        assert_field("segs_out", &change, "-");
+        assert_field("rtt", &change, "0.007000");
+        wait(5);
+    }
+    delta_start(delta);
+    change = change_of_connection(delta, 1, 5000, 20); /* it was gone for one run */
+    assert_field("bytes_sent", &change, "-");
+    change = change_of_connection(delta, 2, 5000, 19); /* one fell, so it is another one */
+    assert_field("bytes_sent", &change, "-");
+    delta_destroy(delta);
+}
+
+static void layouts_leave_out_a_counter_that_is_unknown(void **state)
+{
+    struct delta *delta = delta_create();
+    struct kernel_tcp_info info;
+    struct record change;
+
+    (void)state;
+    delta_start(delta);
+    change = change_of_connection(delta, 1, 5000, 20);
+    memcpy(&info, change.socket.info.data, change.socket.info.length);
+    assert_int_equal(info.bytes_sent, 0);
+    assert_int_equal(info.segs_out, 0);
+    assert_int_equal(info.rtt, 7000);
+    delta_destroy(delta);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -371,6 +450,9 @@ int main(void)
         cmocka_unit_test(what_was_away_is_new_when_it_comes_back),
         cmocka_unit_test(rows_belong_together_by_their_key),
         cmocka_unit_test(a_kind_without_counters_stays_as_it_is),
+        cmocka_unit_test(a_counter_inside_of_bytes_is_shown_by_its_change),
+        cmocka_unit_test(without_a_row_before_only_the_counters_are_unknown),
+        cmocka_unit_test(layouts_leave_out_a_counter_that_is_unknown),
     };
 
     return cmocka_run_group_tests_name("delta", tests, NULL, NULL);

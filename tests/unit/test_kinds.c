@@ -155,10 +155,14 @@ static bool has_key(const struct kind *kind)
 /* Of the row before, by its key or its identity; field_set_number() then sets the rate. */
 static void check_rate(const struct kind *kind, const struct field *field)
 {
+    const bool is_part = field->member == MEMBER_TEXT;
+    const enum member_type type = is_part ? field->part.type : field->member;
+
     if (!field->counter)
         return;
-    ASSERT_FIELD(field->member == MEMBER_UINT32 || field->member == MEMBER_UINT64, kind, field,
-                 "cannot be set to its rate");
+    ASSERT_FIELD(type == MEMBER_UINT32 || type == MEMBER_UINT64 ||
+                     (is_part && type == MEMBER_UINT16),
+                 kind, field, "cannot be set to its rate");
     ASSERT_FIELD(has_key(kind) || kind->identified, kind, field, "is in rows that nothing tells");
     ASSERT_FIELD(!field->gauge && !field->key, kind, field, "is a counter and something else");
 }

@@ -26,6 +26,7 @@ int proc_dev_decode(const struct line *line, struct record *record)
     record->kind = &kind_interface;
     record->has = INTERFACE_COUNTERS;
     record->identity = 0;
+    record->uncounted = false;
     *interface = (struct interface_record){.name = {scan.at, (size_t)(colon - scan.at)}};
     scan.at = colon + 1;
     for (size_t i = 0; i < INTERFACE_COUNTERS_MAX; i++)

@@ -89,6 +89,7 @@ static void start_record(struct record *record, uint8_t family, uint64_t has)
 {
     record->kind = &kind_route;
     record->identity = 0;
+    record->uncounted = false;
     record->has = has | ROUTE_FLAGS | ROUTE_METRIC | ROUTE_REFERENCES | ROUTE_USE;
     record->route = (struct route_record){.destination.family = family,
                                           .gateway.family = family,

@@ -36,9 +36,32 @@ static uint64_t number_at(const void *member, enum member_type type)
     return 0;
 }
 
+/* Where the field's part of borrowed bytes is; NULL: there are too few. */
+static char *part_of(const struct field *field, const struct record *record)
+{
+    struct {
+        char *data;
+        size_t length;
+    } bytes;
+
+    memcpy(&bytes, (const char *)record + field->offset, sizeof bytes);
+    return bytes.length < field->part.offset + field->part.size ? NULL
+                                                                : bytes.data + field->part.offset;
+}
+
+static bool is_part(const struct field *field)
+{
+    return field->counter && field->member == MEMBER_TEXT;
+}
+
 uint64_t field_number(const struct field *field, const struct record *record)
 {
-    return number_at((const char *)record + field->offset, field->member);
+    const char *part;
+
+    if (!is_part(field))
+        return number_at((const char *)record + field->offset, field->member);
+    part = part_of(field, record);
+    return part ? number_at(part, field->part.type) : 0;
 }
 
 /* The largest number, in place of those that are larger. */
@@ -47,13 +70,12 @@ static uint64_t at_most(uint64_t number, uint64_t most)
     return number < most ? number : most;
 }
 
-void field_set_number(const struct field *field, struct record *record, uint64_t number)
+static void put_number(void *member, enum member_type type, uint64_t number)
 {
-    void *member = (char *)record + field->offset;
     const uint16_t of_16 = (uint16_t)at_most(number, UINT16_MAX);
     const uint32_t of_32 = (uint32_t)at_most(number, UINT32_MAX);
 
-    switch (field->member) {
+    switch (type) {
     case MEMBER_UINT8:
         *(uint8_t *)member = (uint8_t)at_most(number, UINT8_MAX);
         break;
@@ -73,6 +95,16 @@ void field_set_number(const struct field *field, struct record *record, uint64_t
     }
 }
 
+void field_set_number(const struct field *field, struct record *record, uint64_t number)
+{
+    void *part = is_part(field) ? part_of(field, record) : NULL;
+
+    if (part)
+        put_number(part, field->part.type, number);
+    else
+        put_number((char *)record + field->offset, field->member, number);
+}
+
 struct value number_member(const struct cell *cell)
 {
     return number(field_number(cell->field, cell->record));
@@ -80,13 +112,9 @@ struct value number_member(const struct cell *cell)
 
 struct value info_member(const struct cell *cell)
 {
-    const struct field *field = cell->field;
-    struct text bytes;
+    const char *part = part_of(cell->field, cell->record);
 
-    take(cell, &bytes, sizeof bytes);
-    if (bytes.length < field->part.offset + field->part.size)
-        return unknown;
-    return number(number_at(bytes.data + field->part.offset, field->part.type));
+    return part ? number(number_at(part, cell->field->part.type)) : unknown;
 }
 
 struct value info_milliseconds(const struct cell *cell)

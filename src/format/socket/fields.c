@@ -301,10 +301,11 @@ static struct value cgroup(const struct cell *cell)
 #define TCP_AS(id, of_type, function, ...)                                                         \
     INFO_AS(id, of_type, function, socket.info, struct kernel_tcp_info, id, SOCKET_TCP_INFO,       \
             __VA_ARGS__)
-#define TCP_NUMBER(id, ...) TCP_AS(id, VALUE_NUMBER, info_number, __VA_ARGS__)
-#define TCP_GAUGE(id, ...)  TCP_NUMBER(id, __VA_ARGS__, .gauge = true)
-#define TCP_BYTES(id, ...)  TCP_GAUGE(id, __VA_ARGS__, .unit = UNIT_BYTES)
-#define TCP_KNOWN(id, ...)  TCP_AS(id, VALUE_NUMBER, info_known, __VA_ARGS__, .gauge = true)
+#define TCP_NUMBER(id, ...)  TCP_AS(id, VALUE_NUMBER, info_number, __VA_ARGS__)
+#define TCP_COUNTER(id, ...) TCP_NUMBER(id, __VA_ARGS__, .counter = true)
+#define TCP_GAUGE(id, ...)   TCP_NUMBER(id, __VA_ARGS__, .gauge = true)
+#define TCP_BYTES(id, ...)   TCP_GAUGE(id, __VA_ARGS__, .unit = UNIT_BYTES)
+#define TCP_KNOWN(id, ...)   TCP_AS(id, VALUE_NUMBER, info_known, __VA_ARGS__, .gauge = true)
 #define TCP_MICROSECONDS(id, ...)                                                                  \
     TCP_AS(id, VALUE_FINE, info_tcp_microseconds, __VA_ARGS__, .unit = UNIT_SECONDS)
 #define TCP_MEASURED(id, ...)                                                                      \
@@ -324,7 +325,8 @@ struct memory {
 
 #define RING(id, path, ...) FIELD(id, VALUE_NUMBER, family_ring, __VA_ARGS__, MEMBER(path))
 #define XDP_COUNTER(id, of_part, ...)                                                              \
-    INFO(id, socket.stats, struct kernel_xdp_stats, of_part, SOCKET_XDP_STATS, __VA_ARGS__)
+    INFO(id, socket.stats, struct kernel_xdp_stats, of_part, SOCKET_XDP_STATS, __VA_ARGS__,        \
+         .counter = true)
 
 /* RCV_SHUTDOWN and SEND_SHUTDOWN of the kernel's net/sock.h. */
 static const char *const shutdown_words[] = {"receive", "send"};
@@ -490,32 +492,34 @@ static const struct field fields[] = {
     TCP_GAUGE(retrans, "of these, packets that were sent again"),
     TCP_GAUGE(fackets, "packets before the highest one acknowledged selectively; old kernels"),
     TCP_GAUGE(reordering, "how many packets may come out of order before it means a loss"),
-    TCP_NUMBER(bytes_sent, "bytes of data that were sent, with those sent again",
-               .unit = UNIT_BYTES),
-    TCP_NUMBER(bytes_retrans, "bytes of data that were sent again", .unit = UNIT_BYTES),
-    TCP_NUMBER(bytes_acked, "bytes of data that the peer has acknowledged", .unit = UNIT_BYTES),
-    TCP_NUMBER(bytes_received, "bytes of data that were received", .unit = UNIT_BYTES),
-    TCP_NUMBER(segs_out, "packets that were sent"),
-    TCP_NUMBER(segs_in, "packets that were received"),
-    TCP_NUMBER(data_segs_out, "packets with data that were sent"),
-    TCP_NUMBER(data_segs_in, "packets with data that were received"),
-    TCP_NUMBER(delivered, "packets that the peer has got"),
-    TCP_NUMBER(delivered_ce, "of these, packets with a mark of congestion"),
-    TCP_NUMBER(received_ce, "packets that came with a mark of congestion"),
-    TCP_NUMBER(total_retrans, "packets that were sent again since it began"),
-    TCP_NUMBER(dsack_dups, "packets that reached the peer twice"),
-    TCP_NUMBER(reord_seen, "how often packets came out of order to the peer"),
-    TCP_NUMBER(rcv_ooopack, "packets that came out of order"),
-    TCP_NUMBER(rehash, "how often it looked for another path"),
-    TCP_NUMBER(total_rto, "how often that time (rto) passed without an answer"),
-    TCP_NUMBER(total_rto_recoveries, "how often it recovered from this, with a recovery under way"),
-    TCP_MILLISECONDS(total_rto_time, "seconds that these recoveries took"),
+    TCP_COUNTER(bytes_sent, "bytes of data that were sent, with those sent again",
+                .unit = UNIT_BYTES),
+    TCP_COUNTER(bytes_retrans, "bytes of data that were sent again", .unit = UNIT_BYTES),
+    TCP_COUNTER(bytes_acked, "bytes of data that the peer has acknowledged", .unit = UNIT_BYTES),
+    TCP_COUNTER(bytes_received, "bytes of data that were received", .unit = UNIT_BYTES),
+    TCP_COUNTER(segs_out, "packets that were sent"),
+    TCP_COUNTER(segs_in, "packets that were received"),
+    TCP_COUNTER(data_segs_out, "packets with data that were sent"),
+    TCP_COUNTER(data_segs_in, "packets with data that were received"),
+    TCP_COUNTER(delivered, "packets that the peer has got"),
+    TCP_COUNTER(delivered_ce, "of these, packets with a mark of congestion"),
+    TCP_COUNTER(received_ce, "packets that came with a mark of congestion"),
+    TCP_COUNTER(total_retrans, "packets that were sent again since it began"),
+    TCP_COUNTER(dsack_dups, "packets that reached the peer twice"),
+    TCP_COUNTER(reord_seen, "how often packets came out of order to the peer"),
+    TCP_COUNTER(rcv_ooopack, "packets that came out of order"),
+    TCP_COUNTER(rehash, "how often it looked for another path"),
+    TCP_COUNTER(total_rto, "how often that time (rto) passed without an answer"),
+    TCP_COUNTER(total_rto_recoveries,
+                "how often it recovered from this, with a recovery under way"),
+    TCP_MILLISECONDS(total_rto_time, "seconds that these recoveries took", .counter = true),
     TCP_MILLISECONDS(last_data_sent, "seconds since data was sent"),
     TCP_MILLISECONDS(last_data_recv, "seconds since data was received"),
     TCP_MILLISECONDS(last_ack_recv, "seconds since an acknowledgement was received"),
-    TCP_MICROSECONDS(busy_time, "seconds that there was something to send"),
-    TCP_MICROSECONDS(rwnd_limited, "of these, seconds that the peer took no more"),
-    TCP_MICROSECONDS(sndbuf_limited, "of these, seconds that the send buffer was too small"),
+    TCP_MICROSECONDS(busy_time, "seconds that there was something to send", .counter = true),
+    TCP_MICROSECONDS(rwnd_limited, "of these, seconds that the peer took no more", .counter = true),
+    TCP_MICROSECONDS(sndbuf_limited, "of these, seconds that the send buffer was too small",
+                     .counter = true),
     TCP_KNOWN(pacing_rate, "bytes a second that it may send; null without a limit",
               .unit = UNIT_BYTES_PER_SECOND),
     TCP_KNOWN(max_pacing_rate,
@@ -585,7 +589,8 @@ static const struct field fields[] = {
     MEMORY(mem_backlog, SK_MEMINFO_BACKLOG, "bytes that came while the socket was in use",
            .gauge = true, .unit = UNIT_BYTES),
     MEMORY(drops, SK_MEMINFO_DROPS,
-           "packets that were dropped because there was no room, and for other reasons"),
+           "packets that were dropped because there was no room, and for other reasons",
+           .counter = true),
     NUMBER(mark, socket.mark, SOCKET_MARK, "mark of its packets (SO_MARK); needs CAP_NET_ADMIN"),
     NUMBER(cgroup_id, socket.cgroup, SOCKET_CGROUP, "number of the cgroup2 that it was made in"),
     COMPUTED(cgroup, VALUE_TEXT, cgroup, SOCKET_CGROUP, "path of that cgroup2; / is the root",
@@ -630,14 +635,15 @@ static const struct field fields[] = {
           "MPTCP: sequence number of the first byte that is not acknowledged"),
     MPTCP(mptcp_rcv_nxt, rcv_nxt, "MPTCP: sequence number of the next byte to receive"),
     MPTCP(mptcp_csum_enabled, csum_enabled, "MPTCP: 1 if data has checksums, else 0"),
-    MPTCP(mptcp_retransmits, retransmits, "MPTCP: how often data was sent again"),
+    MPTCP(mptcp_retransmits, retransmits, "MPTCP: how often data was sent again", .counter = true),
     MPTCP(mptcp_bytes_retrans, bytes_retrans, "MPTCP: bytes that were sent again",
-          .unit = UNIT_BYTES),
-    MPTCP(mptcp_bytes_sent, bytes_sent, "MPTCP: bytes that were sent", .unit = UNIT_BYTES),
+          .unit = UNIT_BYTES, .counter = true),
+    MPTCP(mptcp_bytes_sent, bytes_sent, "MPTCP: bytes that were sent", .unit = UNIT_BYTES,
+          .counter = true),
     MPTCP(mptcp_bytes_received, bytes_received, "MPTCP: bytes that were received",
-          .unit = UNIT_BYTES),
+          .unit = UNIT_BYTES, .counter = true),
     MPTCP(mptcp_bytes_acked, bytes_acked, "MPTCP: bytes that the peer has acknowledged",
-          .unit = UNIT_BYTES),
+          .unit = UNIT_BYTES, .counter = true),
     INFO_AS(mptcp_last_data_sent, VALUE_DECIMAL, info_milliseconds, socket.info,
             struct kernel_mptcp_info, last_data_sent, SOCKET_MPTCP_INFO,
             "MPTCP: seconds since data was sent", .unit = UNIT_SECONDS),
@@ -658,7 +664,7 @@ static const struct field fields[] = {
     SCTP(sctp_penddata, penddata, "SCTP: chunks that wait to be read"),
     SCTP(sctp_instrms, instrms, "SCTP: streams from the peer"),
     SCTP(sctp_outstrms, outstrms, "SCTP: streams to the peer"),
-    SCTP(sctp_rtxchunks, rtxchunks, "SCTP: chunks that were sent again"),
+    SCTP(sctp_rtxchunks, rtxchunks, "SCTP: chunks that were sent again", .counter = true),
     SCTP(sctp_overall_error, overall_error, "SCTP: errors in a row"),
     PEER(peer_pid, VALUE_NUMBER, pid, NEED_OWNERS,
          "process that holds the other end open, if that is on this machine", .owner = true),
