@@ -18,11 +18,14 @@ enum right {
     RIGHT_NETFILTER_FILES, /* files of netfilter in /proc: CAP_DAC_READ_SEARCH */
     RIGHT_SOCKETS, /* marks, keys, filters and storages of sockets: CAP_NET_ADMIN, CAP_BPF; not lent
                     */
+    RIGHT_NAMESPACE_FILES, /* network namespaces of others: CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH */
+    RIGHT_NAMESPACES,      /* entering one: CAP_SYS_ADMIN; neither is lent */
     RIGHTS,
 };
 
 /* Sets of rights are bits: 1u << RIGHT_OWNERS. */
-#define RIGHTS_ALL ((1u << RIGHTS) - 1)
+#define RIGHTS_ALL       ((1u << RIGHTS) - 1)
+#define RIGHTS_NAMESPACE (1u << RIGHT_NAMESPACE_FILES | 1u << RIGHT_NAMESPACES)
 
 /*
  * Opens /dev/null for closed standard descriptors, becomes the real user for good, empties the

@@ -30,6 +30,9 @@ static const struct {
     [RIGHT_NETFILTER_FILES] = {{CAP_DAC_READ_SEARCH}, 1, true},
     /* Not lent: the kernel hides keys and marks even from the user who owns the socket. */
     [RIGHT_SOCKETS] = {{CAP_NET_ADMIN, CAP_BPF}, 2, false},
+    /* Not lent: otherwise a user could list the sockets of namespaces that are not the user's. */
+    [RIGHT_NAMESPACE_FILES] = {{CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH}, 2, false},
+    [RIGHT_NAMESPACES] = {{CAP_SYS_ADMIN}, 1, false},
 };
 
 /*

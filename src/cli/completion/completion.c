@@ -27,6 +27,8 @@ enum completion_form completion_form(const struct option *option)
 {
     if (option->metavar && strcmp(option->metavar, "DIR") == 0)
         return COMPLETION_DIRECTORY;
+    if (option->metavar && strcmp(option->metavar, "NETNS") == 0)
+        return COMPLETION_NAMESPACE;
     if (!option->choices)
         return COMPLETION_NONE;
     if (option->metavar && strstr(option->metavar, ",..."))

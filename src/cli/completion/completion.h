@@ -41,9 +41,10 @@ void completion_each_option(const struct script *script,
 enum completion_form {
     COMPLETION_NONE,
     COMPLETION_DIRECTORY,
-    COMPLETION_WORD,   /* one of the choices */
-    COMPLETION_LIST,   /* some of them, separated by commas */
-    COMPLETION_SIGNED, /* one, perhaps after '-' */
+    COMPLETION_NAMESPACE, /* of ip-netns(8) */
+    COMPLETION_WORD,      /* one of the choices */
+    COMPLETION_LIST,      /* some of them, separated by commas */
+    COMPLETION_SIGNED,    /* one, perhaps after '-' */
 };
 enum completion_form completion_form(const struct option *option);
 /* Whether the choices are columns. */

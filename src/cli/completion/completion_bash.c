@@ -69,6 +69,10 @@ static void put_case(const struct option *option, const struct script *script)
     if (completion_form(option) == COMPLETION_DIRECTORY)
         fputs("\n        mapfile -t COMPREPLY < <(compgen -d -- \"$word\")\n       ",
               script->stream);
+    if (completion_form(option) == COMPLETION_NAMESPACE)
+        fputs("\n        mapfile -t COMPREPLY < <(cd /var/run/netns 2>/dev/null &&\n"
+              "            compgen -f -- \"$word\")\n       ",
+              script->stream);
     if (option->choices)
         put_offer(option, script);
     fputs(may_follow ? " [[ $word == -* ]] || return ;;\n" : " return ;;\n", script->stream);

@@ -91,6 +91,8 @@ static void put_option(const struct option *option, const struct script *script)
         fputs(" -x", stream);
     if (completion_form(option) == COMPLETION_DIRECTORY)
         fputs(" -a '(__fish_complete_directories)'", stream);
+    if (completion_form(option) == COMPLETION_NAMESPACE)
+        fputs(" -a '(command ls /var/run/netns 2>/dev/null)'", stream);
     put_words(option, script);
     put_description(option->help, stream);
     if (completion_may_follow(option))

@@ -28,6 +28,9 @@ static void put_action(const struct option *option, FILE *stream)
     case COMPLETION_DIRECTORY:
         fputs("_files -/", stream);
         break;
+    case COMPLETION_NAMESPACE:
+        fputs("_files -W /var/run/netns", stream);
+        break;
     case COMPLETION_NONE:
         break;
     }

@@ -11,6 +11,7 @@
 #include "cli/ss/ss_dump.h"
 #include "cli/ss/ss_events.h"
 #include "cli/ss/ss_filter.h"
+#include "cli/ss/ss_namespace.h"
 #include "cli/ss/ss_summary.h"
 #include "cli/ss/ss_tables.h"
 #include "fastnet/layouts.h"
@@ -198,6 +199,8 @@ int ss_run(int argc, char *const argv[])
     bool done = false;
     int status = ss_parse(&ss.options, argc, argv, &done);
 
+    if (!status && !done)
+        status = ss_enter_namespace(&ss.options);
     if (!status && !done)
         status = list(&ss);
     where_finish(&ss.where);

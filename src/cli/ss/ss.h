@@ -23,6 +23,7 @@ struct ss_options {
     bool no_queues, one_line, continuous;
     const char *filter_file; /* of -F, or NULL */
     const char *dump;        /* of -D, or NULL */
+    const char *namespace;   /* of -N, or NULL */
     /* The states and the filter: what is no option, in the order of the command line. */
     const char **words;
     size_t word_count;

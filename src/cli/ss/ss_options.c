@@ -74,7 +74,8 @@ static const struct option options_table[] = {
     OPTION('h', "help", OTHER, "this help"),
     OPTION('Z', "context", SHOW, "SELinux contexts of processes (not supported)"),
     OPTION('z', "contexts", SHOW, "... and of sockets (not supported)"),
-    OPTION('N', "net", FROM, "in a network namespace (not in this version)", TAKES("NAME")),
+    OPTION('N', "net", FROM, "in a network namespace, by its name of ip netns or a path",
+           TAKES("NETNS"), SETS(namespace)),
     LONG(OPTION_TIPCINFO, "tipcinfo", SHOW, "more about TIPC sockets", SETS(tipcinfo)),
     LONG(OPTION_TOS, "tos", SHOW, "type of service, traffic class and priority", SETS(tos)),
     LONG(OPTION_CGROUP, "cgroup", SHOW, "control group", SETS(cgroup)),
@@ -150,16 +151,6 @@ static int refuse_absent(const struct ss_options *options, const struct option *
     return STATUS_REFUSED;
 }
 
-static int refuse_namespace(const struct ss_options *options, const char *name)
-{
-    char typed[TYPED_MAX];
-
-    options_typed(typed, name, strlen(name));
-    fprintf(stderr, "%s: --net is not part of this version: use ip netns exec '%s' ss ...\n",
-            options->common.program, typed);
-    return STATUS_REFUSED;
-}
-
 /* In the words of ss where it would say them. Where it shows contexts, fastnet cannot. */
 static int refuse_contexts(const char *program)
 {
@@ -226,15 +217,12 @@ static int take_word(struct ss_options *options, const char *word)
 }
 
 /* What this version lacks, or will never do. */
-static int take_refused(const struct ss_options *options, const struct option *option,
-                        const char *argument)
+static int take_refused(const struct ss_options *options, const struct option *option)
 {
     switch (option->id) {
     case 'K':
         return refuse(options, option,
                       "closes sockets, but fastnet only reads: use ss -K of iproute2");
-    case 'N':
-        return refuse_namespace(options, argument);
     case OPTION_BPF_MAP_ID:
         return refuse_absent(options, option);
     case 'Z':
@@ -297,7 +285,7 @@ static int take_option(const struct option *option, const char *argument, void *
     case OPTION_SS_VERSION:
         return print_version(&options->common);
     default:
-        return take_refused(options, option, argument);
+        return take_refused(options, option);
     }
 }
 
