@@ -165,6 +165,8 @@ int command_run(struct listing_command *command)
 
     command->counted = counted;
     status = command_resolve(command, &done);
+    if (!status && !done && command->open_output && !command->common->explain)
+        status = command->open_output(command);
     if (!status && !done)
         status = run(command);
     where_finish(&command->where);

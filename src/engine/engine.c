@@ -176,11 +176,12 @@ static int gather(struct run *run)
     return error;
 }
 
-/* A table whose absence costs the status, unless what was lost has cost it already. */
+/* Tables whose absence costs the status, unless what was lost has cost it already. */
 static void report_lacking(struct run *run)
 {
-    if (run->lacking->missing)
-        report_note(run->report, "%s", run->lacking->missing);
+    for (size_t i = 0; i < run->lacking_count; i++)
+        if (run->lacking[i])
+            report_note(run->report, "%s", run->lacking[i]);
     run->report->partial = run->report->ended = true;
 }
 
@@ -253,7 +254,7 @@ static int carry_out(struct run *run)
         report_nothing_found(run);
     run_report_owners(run);
     run_report_lookups(run);
-    if (run->lacking && !run->report->partial)
+    if (run->lacking_count && !run->report->partial)
         report_lacking(run);
     return result;
 }

@@ -32,6 +32,8 @@ struct pass {
     uint64_t digest;     /* of the identities, in any order */
 };
 
+enum { LACKING_MAX = 32 };
+
 struct run {
     struct engine *engine;
     const struct listing *listing;
@@ -49,8 +51,9 @@ struct run {
     bool found;         /* one of the tables was there */
     bool ended;         /* a table is not there, and the listing ends (MISSING_ENDS) */
     struct rows sections[LISTING_SECTIONS_MAX]; /* kept rows */
-    /* A table that is not there and costs the status, or NULL. */
-    const struct listing_table *lacking;
+    /* What is said of tables that are not there and cost the status; NULL: nothing. */
+    const char *lacking[LACKING_MAX];
+    size_t lacking_count;
     struct groups *groups; /* --count-by, or NULL */
     struct failure failures[FAILURES_MAX];
 };

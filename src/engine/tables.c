@@ -70,12 +70,19 @@ static struct answers choose_backends(const struct run *run, const struct table 
     return chosen;
 }
 
-static void report_missing(struct run *run, const struct listing_table *table)
+/* Names the missing thing, if the backend knows it; else NULL. */
+static const char *remedy_of(const struct backend *backend, const struct table *table, int error)
+{
+    return backend->remedy ? backend->remedy(table, error) : NULL;
+}
+
+/* remedy: what the only backend says of it, or NULL. */
+static void report_missing(struct run *run, const struct listing_table *table, const char *remedy)
 {
     const bool ends = table->if_missing == MISSING_ENDS;
 
-    if (table->if_missing == MISSING_COSTS_STATUS)
-        run->lacking = table; /* said at the end */
+    if (table->if_missing == MISSING_COSTS_STATUS && run->lacking_count < LACKING_MAX)
+        run->lacking[run->lacking_count++] = remedy ? remedy : table->missing; /* said at the end */
     else if (table->missing && run_is_captured(run) && table->table && table->table->file)
         report_note(run->report, "%s/net/%s is not there", run->listing->proc_root,
                     table->table->file);
@@ -103,12 +110,6 @@ static void add_failure(struct run *run, const struct table *table, const char *
     length = strlen(failure->tables);
     snprintf(failure->tables + length, sizeof failure->tables - length, "%s%s", length ? ", " : "",
              table->name);
-}
-
-/* Names the missing thing, if the backend knows it; else NULL. */
-static const char *remedy_of(const struct backend *backend, const struct table *table, int error)
-{
-    return backend->remedy ? backend->remedy(table, error) : NULL;
 }
 
 /* Writes why a backend failed: in its own words, if it has some. */
@@ -175,7 +176,10 @@ static void report_failure(struct run *run, const struct listing_table *table,
                     : run->listing->backend == BACKEND_PROC ? "this needs netlink, not /proc"
                                                             : "this needs /proc, not netlink");
     else if (kernel_lacks_it && !refused)
-        report_missing(run, table);
+        report_missing(run, table,
+                       answers->count == 1
+                           ? remedy_of(*answers->asked, table->table, *answers->errors)
+                           : NULL);
     else
         add_refusals(run, table->table, answers);
 }
@@ -489,7 +493,7 @@ static void run_table(struct run *run, const struct listing_table *table)
     size_t i = 0;
 
     if (!table->table) {
-        report_missing(run, table);
+        report_missing(run, table, NULL);
         return;
     }
     answers = choose_backends(run, table->table);

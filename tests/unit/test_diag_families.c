@@ -186,6 +186,18 @@ static void a_netlink_socket_without_groups_says_so(void **state)
     assert_int_equal(record.socket.groups.length, 0);
 }
 
+/* Where it is connected, it may be to the kernel and no group: to 0 and 0. */
+static void a_netlink_socket_has_a_destination_if_it_is_connected(void **state)
+{
+    struct netlink_diag_msg header = netlink_header;
+
+    (void)state;
+    header.ndiag_dst_portid = header.ndiag_dst_group = 0;
+    assert_true(decoded(&netlink_diag, begin(&header, sizeof header)).has & SOCKET_DESTINATION);
+    header.ndiag_state = 0;
+    assert_false(decoded(&netlink_diag, begin(&header, sizeof header)).has & SOCKET_DESTINATION);
+}
+
 /* --- Vsock ------------------------------------------------------------------------------------ */
 
 static const struct vsock_diag_msg vsock_header = {.vdiag_family = AF_VSOCK,
@@ -601,6 +613,7 @@ int main(void)
         cmocka_unit_test(a_filter_that_is_hidden_is_not_one_of_no_instructions),
         cmocka_unit_test(a_netlink_socket_has_all_that_its_message_says),
         cmocka_unit_test(a_netlink_socket_without_groups_says_so),
+        cmocka_unit_test(a_netlink_socket_has_a_destination_if_it_is_connected),
         cmocka_unit_test(a_vsock_has_all_that_its_message_says),
         cmocka_unit_test(an_xdp_socket_has_all_that_its_message_says),
         cmocka_unit_test(an_xdp_socket_claims_no_more_than_its_message_has),

@@ -311,11 +311,17 @@ static void a_missing_table_can_cost_the_status_and_not_the_rest(void **state)
     scene->tables[1] = scene->tables[0];
     scene->tables[0] = (struct listing_table){
         .table = &table_udp, .missing = "no support for UDP", .if_missing = MISSING_COSTS_STATUS};
-    scene->listing.table_count = 2;
+    scene->tables[2] =
+        (struct listing_table){.missing = "no DCCP", .if_missing = MISSING_COSTS_STATUS};
+    scene->tables[3] = (struct listing_table){
+        .table = &table_vsock, .missing = "no vsock", .if_missing = MISSING_COSTS_STATUS};
+    scene->listing.table_count = 4;
     scene->peer.refusal = -ENOENT;
     assert_int_equal(run(scene), 0);
     ASSERT_PORTS(scene, 1000);
     assert_true(report_says(&scene->report, "no support for UDP"));
+    assert_true(report_says(&scene->report, "no DCCP"));
+    assert_true(report_says(&scene->report, "the kernel lacks vsock_diag"));
     assert_true(scene->report.partial && scene->report.ended);
 }
 

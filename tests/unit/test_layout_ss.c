@@ -100,6 +100,9 @@ static void a_netlink_socket_has_its_protocol_and_port(void **state)
     record.socket.netlink_protocol = 16;
     assert_string_equal(ss_written(&named, &record),
                         "nl               genl:kernel                *\n");
+    record.has |= SOCKET_DESTINATION;
+    assert_string_equal(ss_written(&named, &record),
+                        "nl               genl:kernel               0:0\n");
     record.socket.portid = UINT32_MAX - 1;
     record.socket.dst_group = 2;
     assert_string_equal(ss_written(&named, &record),

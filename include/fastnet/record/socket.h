@@ -67,7 +67,7 @@ extern const struct kind kind_socket;
 /* Of netlink sockets. */
 #define SOCKET_NETLINK     (UINT64_C(1) << 44) /* netlink_protocol and portid */
 #define SOCKET_GROUPS      (UINT64_C(1) << 45)
-#define SOCKET_DESTINATION (UINT64_C(1) << 55) /* dst_portid and dst_group */
+#define SOCKET_DESTINATION (UINT64_C(1) << 55) /* dst_portid and dst_group of a connected one */
 /* Of vsock. */
 #define SOCKET_VSOCK (UINT64_C(1) << 46) /* both ends */
 /* Of XDP. */

@@ -48,6 +48,8 @@ int sock_diag_decode_netlink(const struct nlmsghdr *message, struct record *reco
     sock->dst_group = header->ndiag_dst_group;
     attributes_decode(&decoding, attributes, (struct targets)TARGETS(targets));
     record->has = decoding.has | ALWAYS;
+    if (header->ndiag_state != NETLINK_CONNECTED)
+        record->has &= ~SOCKET_DESTINATION;
     return decoding.malformed ? -EBADMSG : 0;
 }
 

@@ -48,7 +48,7 @@ int ss_dump_choose(struct ss_options *options, bool *done)
 }
 
 /* As ss, takes everything that begins with a dash for stdout. Returns a descriptor or -errno. */
-static int open_output(const char *path)
+static int open_file(const char *path)
 {
     int fd;
 
@@ -86,18 +86,27 @@ const char *ss_diag_file(const struct common *common)
     return ignored ? NULL : path;
 }
 
-int ss_dump(const struct ss_options *options, struct listing_command *command)
+static int open_output(struct listing_command *command)
 {
-    const int fd = open_output(options->dump);
-    int status;
+    const struct ss_options *options = command->arg;
+    const int fd = open_file(options->dump);
 
     if (fd < 0)
         return complain(options, -fd, STATUS_SS_MISUSE);
     command->output = fd;
+    return 0;
+}
+
+int ss_dump(const struct ss_options *options, struct listing_command *command)
+{
+    int status;
+
+    command->open_output = open_output;
+    command->arg = options;
     command->layout_ops = &sink_diag;
     command->layout_needs.fields = SOCKET_MESSAGE | ASKED;
     status = command_run(command);
-    if (fd != STDOUT_FILENO && close(fd) < 0)
+    if (command->output && command->output != STDOUT_FILENO && close(command->output) < 0)
         return complain(options, errno, STATUS_FAILURE);
     return status;
 }

@@ -316,11 +316,6 @@ char *ss_put_local_port(char *dst, const struct ss_row *row)
     }
 }
 
-static bool has_netlink_peer(const struct socket_record *sock)
-{
-    return sock->dst_portid || sock->dst_group;
-}
-
 static char *put_tipc_peer(char *dst, const struct ss_row *row)
 {
     const struct ss_tipc_end peer = ss_tipc_peer(row);
@@ -339,7 +334,8 @@ char *ss_put_peer(char *dst, const struct ss_row *row)
     case AF_XDP:
         return PUT(dst, "*");
     case AF_NETLINK:
-        return has_netlink_peer(sock) ? PUT(put_signed(dst, sock->dst_group), ":") : PUT(dst, "*");
+        return ss_has(row, SOCKET_DESTINATION) ? PUT(put_signed(dst, sock->dst_group), ":")
+                                               : PUT(dst, "*");
     case AF_VSOCK:
         return PUT(put_any_or_number(dst, sock->peer_cid), ":");
     case AF_TIPC:
@@ -362,7 +358,7 @@ char *ss_put_peer_port(char *dst, const struct ss_row *row)
     case AF_TIPC:
         return ss_tipc_peer(row).known ? text_u64(dst, ss_tipc_peer(row).ref) : dst;
     case AF_NETLINK:
-        return has_netlink_peer(sock) ? put_signed(dst, sock->dst_portid) : dst;
+        return ss_has(row, SOCKET_DESTINATION) ? put_signed(dst, sock->dst_portid) : dst;
     case AF_VSOCK:
         return put_any_or_number(dst, sock->peer_port);
     default:
