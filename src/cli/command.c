@@ -32,6 +32,9 @@ static int print_columns(const struct listing_command *command)
 
 static void show(struct listing_command *command, const struct field *field)
 {
+    for (size_t i = 0; i < command->shown_count; i++)
+        if (command->shown[i] == field)
+            return;
     if (field && command->shown_count < LISTING_COLUMNS_MAX)
         command->shown[command->shown_count++] = field;
 }

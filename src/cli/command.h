@@ -16,9 +16,9 @@ struct listing_command {
     const struct kind *kind; /* whose columns can be shown */
     /*
      * The columns without --columns: names, separated by blanks, in several texts of which some may
-     * be NULL. No name at all: all columns but those with host names.
+     * be NULL; a column is shown once. No name at all: all columns but those with host names.
      */
-    const char *columns[8];
+    const char *columns[32];
     uint64_t without; /* NEED_*: what these columns are shown without, where they would need it */
     /* Tables, filter, order, and what they need; the rest is set by command_run(). */
     struct listing listing;

@@ -14,6 +14,7 @@
 #include "cli/ss/ss_namespace.h"
 #include "cli/ss/ss_summary.h"
 #include "cli/ss/ss_tables.h"
+#include "fastnet/array.h"
 #include "fastnet/layouts.h"
 #include "fastnet/lookup.h"
 
@@ -121,30 +122,71 @@ static struct ss_layout layout_of(const struct ss_options *options)
     };
 }
 
-static bool has_family(const struct ss_selection *selection, uint64_t families)
-{
-    return selection->families & families;
-}
+/* All that -i says of TCP. */
+#define TCP_COLUMNS                                                                                \
+    "congestion ca_state tcp_options ecn_mode snd_wscale rcv_wscale rto backoff rtt rttvar ato "   \
+    "snd_mss rcv_mss advmss pmtu snd_cwnd snd_ssthresh bytes_sent bytes_retrans bytes_acked "      \
+    "bytes_received segs_out segs_in data_segs_out data_segs_in send_rate last_data_sent "         \
+    "last_data_recv last_ack_recv pacing_rate max_pacing_rate delivery_rate delivered "            \
+    "delivered_ce app_limited busy_time rwnd_limited sndbuf_limited unacked retrans "              \
+    "total_retrans lost sacked dsack_dups reordering reord_seen rcv_rtt rcv_space rcv_ssthresh "   \
+    "notsent_bytes min_rtt rcv_ooopack snd_wnd rcv_wnd rehash ulp md5_peers"
+#define MPTCP_COLUMNS                                                                              \
+    "mptcp_token mptcp_subflows mptcp_subflows_total mptcp_flags mptcp_write_seq mptcp_snd_una "   \
+    "mptcp_rcv_nxt mptcp_retransmits mptcp_bytes_sent mptcp_bytes_retrans mptcp_bytes_received "   \
+    "mptcp_bytes_acked"
+#define SCTP_COLUMNS                                                                               \
+    "sctp_state sctp_tag sctp_peer_tag sctp_rwnd sctp_peer_rwnd sctp_unackdata sctp_penddata "     \
+    "sctp_instrms sctp_outstrms sctp_rtxchunks sctp_overall_error"
+#define MEMORY_COLUMNS                                                                             \
+    "mem_rmem mem_rcvbuf mem_wmem mem_sndbuf mem_forward mem_queued mem_optmem mem_backlog drops"
 
-/* The names of what the layout would show. */
+/* The names of what the layout would show of these tables. */
 static void choose_columns(struct listing_command *command, const struct ss *ss)
 {
-    const struct ss_selection *selection = &ss->options.selection;
     const struct ss_layout *layout = &ss->layout;
-    const uint64_t inet = ss_family(AF_INET) | ss_family(AF_INET6);
-    const char *const columns[] = {
-        ss->options.events ? "received" : NULL,
-        "protocol family state",
-        layout->queues ? "recv_q send_q" : NULL,
-        has_family(selection, inet) ? "local_address local_port remote_address remote_port" : NULL,
-        has_family(selection, ss_family(AF_UNIX)) ? "type path" : NULL,
-        layout->extended ? "uid inode cookie interface" : NULL,
-        layout->timers ? "timer expires retransmits probes" : NULL,
-        layout->processes ? "pid process processes" : NULL,
+    const struct {
+        bool shown;
+        uint32_t tables;
+        const char *names;
+    } columns[] = {
+        {ss->options.events, UINT32_MAX, "received"},
+        {true, UINT32_MAX, "protocol family state"},
+        {layout->queues, UINT32_MAX, "recv_q send_q"},
+        {true, SS_TABLES_INET, "local_address local_port remote_address remote_port"},
+        {true, SS_TABLES_UNIX, "type path inode peer_inode"},
+        {true, SS_TABLES_PACKET, "type ether_protocol interface"},
+        {true, 1 << SS_NETLINK, "netlink_protocol portid dst_portid dst_group"},
+        {true, SS_TABLES_VSOCK, "type cid vsock_port peer_cid peer_port"},
+        {true, 1 << SS_TIPC, "type tipc_node tipc_port tipc_peer_node tipc_peer_port"},
+        {true, 1 << SS_XDP, "interface queue_id"},
+        {layout->timers, SS_TABLES_INET, "timer expires retransmits probes"},
+        {layout->processes, UINT32_MAX, "pid process processes"},
+        {layout->extended, UINT32_MAX, "uid inode cookie interface shutdown"},
+        {layout->extended, SS_TABLES_INET, "mark cgroup v6only"},
+        {layout->extended, SS_TABLES_UNIX, "pending file_inode file_device"},
+        {layout->extended, SS_TABLES_PACKET,
+         "packet_version copy_threshold packet_flags rx_ring tx_ring fanout fanout_type"},
+        {layout->extended, 1 << SS_NETLINK, "groups"},
+        {layout->extended, 1 << SS_XDP,
+         "rx_ring tx_ring umem_id umem_size fill_ring completion_ring xdp_rx_dropped "
+         "xdp_rx_invalid xdp_rx_full xdp_fill_ring_empty xdp_tx_invalid xdp_tx_ring_empty"},
+        {layout->tos, SS_TABLES_INET, "tos tclass class_id"},
+        {layout->cgroup, SS_TABLES_INET, "cgroup"},
+        {layout->options, SS_TABLES_INET, "sockopts"},
+        {layout->memory, UINT32_MAX, MEMORY_COLUMNS},
+        {layout->info, 1 << SS_TCP, TCP_COLUMNS},
+        {layout->info, 1 << SS_MPTCP, MPTCP_COLUMNS},
+        {layout->info, 1 << SS_SCTP, SCTP_COLUMNS},
+        {layout->filters, SS_TABLES_PACKET, "bpf_filter"},
+        {layout->tipc, 1 << SS_TIPC,
+         "tipc_service_type tipc_service_instance tipc_congestion tipc_drops tipc_published"},
     };
 
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        command->columns[i] = columns[i];
+    for (size_t i = 0; i < COUNT(columns); i++)
+        if (columns[i].shown && ss_selects(&ss->options.selection, columns[i].tables))
+            command->columns[i] = columns[i].names;
+    _Static_assert(COUNT(columns) <= COUNT(command->columns), "there is room");
 }
 
 /* --- Listing ---------------------------------------------------------------------------------- */
