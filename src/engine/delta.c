@@ -53,7 +53,7 @@ void delta_start(struct delta *delta)
 {
     forget(&delta->before);
     delta->before = delta->now;
-    delta->now = (struct totals){.rows = {NULL}};
+    delta->now = (struct totals){0};
 }
 
 /* Of what identifies a row among all rows of its kind, in earlier runs too; 0: nothing does. */
