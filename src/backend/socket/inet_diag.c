@@ -87,13 +87,15 @@ uint64_t inet_diag_fields(const struct table *table)
     }
 }
 
+/* In an empty record: behind an address of IPv4 there are zeroes. */
 static void decode_endpoint(struct endpoint *endpoint, uint8_t family, const __be32 *address,
                             __be16 port)
 {
     endpoint->address.family = family;
-    memcpy(endpoint->address.bytes, address, sizeof endpoint->address.bytes);
     if (family == AF_INET)
-        memset(endpoint->address.bytes + 4, 0, sizeof endpoint->address.bytes - 4);
+        memcpy(endpoint->address.bytes, address, 4);
+    else
+        memcpy(endpoint->address.bytes, address, sizeof endpoint->address.bytes);
     endpoint->port = ntohs(port);
 }
 
@@ -254,10 +256,12 @@ static void identify_association(struct record *record)
 }
 
 /* Attributes come whether somebody needs them or not, and a listing has many rows. */
-static bool needs_attributes(const struct table *table, uint64_t needs)
+static bool needs_attributes(const struct table *table, uint8_t family, uint64_t needs)
 {
     if (table->protocol == PROTOCOL_MPTCP || table->protocol == IPPROTO_SCTP)
         return true; /* is_of_protocol(), identify_association() */
+    if (family == AF_INET)
+        needs &= ~SOCKET_V6ONLY;
     return needs & inet_diag_fields(table) & ~(FIELDS_OF_HEADER | SOCKET_BACKLOG | SOCKET_MESSAGE);
 }
 
@@ -275,7 +279,7 @@ int sock_diag_decode_inet(const struct nlmsghdr *message, const struct table *ta
     record->identity = (uint64_t)header->id.idiag_cookie[1] << 32 | header->id.idiag_cookie[0];
     sock->protocol = table->protocol;
     decode_header(header, sock);
-    if (needs_attributes(table, needs))
+    if (needs_attributes(table, sock->family, needs))
         attributes_decode(&decoding, attributes, (struct targets)TARGETS(inet_targets));
     if (decoding.malformed)
         return -EBADMSG;

@@ -57,11 +57,18 @@ static inline char *put_fill(char *dst, size_t count)
     return dst + count;
 }
 
+/* An address is short unless the columns are wide. */
 static char *put_right(char *dst, char *cell, size_t length, size_t blanks)
 {
-    memmove(cell + blanks, cell, length);
-    for (size_t i = 0; i < blanks; i++)
-        cell[i] = ' ';
+    uint64_t first, second;
+
+    if (length > sizeof first + sizeof second)
+        return align_right(dst, cell, length + blanks);
+    memcpy(&first, cell, sizeof first);
+    memcpy(&second, cell + sizeof first, sizeof second);
+    cell = put_fill(cell, blanks);
+    memcpy(cell, &first, sizeof first);
+    memcpy(cell + sizeof first, &second, sizeof second);
     return dst + blanks;
 }
 

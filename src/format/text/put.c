@@ -73,16 +73,11 @@ char *put_host(char *dst, const struct hosts *hosts, const struct address *addre
     return name ? put_escaped(dst, name, delimiters) : text_address(dst, address);
 }
 
-char *put_port(char *dst, const struct services *services, uint16_t protocol, uint16_t port,
-               const char *delimiters)
+char *put_service(char *dst, const struct services *services, uint16_t protocol, uint16_t port,
+                  const char *delimiters)
 {
-    const char *name;
+    const char *name = name_within(services_name(services, protocol, port), NAME_MAX_SHOWN);
 
-    if (port == 0)
-        return PUT(dst, "*");
-    if (!services)
-        return text_u64(dst, port);
-    name = name_within(services_name(services, protocol, port), NAME_MAX_SHOWN);
     return name ? put_escaped(dst, name, delimiters) : text_u64(dst, port);
 }
 

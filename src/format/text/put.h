@@ -145,8 +145,17 @@ static inline const char *name_within(const char *name, size_t most)
 char *put_host(char *dst, const struct hosts *hosts, const struct address *address,
                const char *delimiters);
 
-/* The name of a service, or its port where it has none; port 0 is "*". services as hosts. */
-char *put_port(char *dst, const struct services *services, uint16_t protocol, uint16_t port,
-               const char *delimiters);
+/* The name of a service, or its port where it has none. */
+char *put_service(char *dst, const struct services *services, uint16_t protocol, uint16_t port,
+                  const char *delimiters);
+
+/* The same; port 0 is "*". services as hosts. */
+static inline char *put_port(char *dst, const struct services *services, uint16_t protocol,
+                             uint16_t port, const char *delimiters)
+{
+    if (port == 0)
+        return PUT(dst, "*");
+    return services ? put_service(dst, services, protocol, port, delimiters) : text_u64(dst, port);
+}
 
 #endif
