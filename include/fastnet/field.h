@@ -26,6 +26,7 @@
 #define NEED_CGROUPS    (UINT64_C(1) << 10) /* id of a control group -> path */
 #define NEED_EPHEMERAL  (UINT64_C(1) << 11) /* whether the kernel chooses a port */
 #define NEED_PEERS      (UINT64_C(1) << 12) /* socket -> its other end on this machine */
+#define NEED_THREADS    (UINT64_C(1) << 13) /* ... -> threads: with NEED_OWNERS */
 
 struct needs {
     uint64_t fields;  /* bits of the record's kind (SOCKET_*, FLOW_* ...), as in record.has */

@@ -16,6 +16,7 @@ struct report;
 /* A process that holds a socket open. struct owners owns the strings. */
 struct owner {
     pid_t pid;
+    pid_t tid; /* of the thread; 0 unless asked for */
     int fd;
     const char *name; /* comm (proc(5)): at most 15 bytes, any but NUL */
     /* argv[0] without the directories of an absolute path; empty if there is none; the name if
@@ -28,12 +29,13 @@ struct owners;
 struct owners_options {
     const char *proc_root; /* "/proc", or a captured tree; borrowed */
     bool commands;         /* fill owner.command */
-    unsigned threads;      /* 0: chosen by the amount of work */
+    unsigned threads;      /* that walk; 0: chosen by the amount of work */
+    bool tasks;            /* an owner for each thread of a process, with its own name */
 };
 
 /*
- * Walks PROC_ROOT/PID/fd once. Returns 0, or -errno when the list of processes cannot be read.
- * Processes and descriptors that vanish during the walk are no error.
+ * Walks PROC_ROOT/PID/fd once, and for tasks PROC_ROOT/TID/fd. Returns 0, or -errno when the list
+ * of processes cannot be read. Processes and descriptors that vanish during the walk are no error.
  */
 int owners_create(struct owners **owners, const struct owners_options *options);
 void owners_destroy(struct owners *owners);
@@ -45,7 +47,8 @@ void owners_destroy(struct owners *owners);
  */
 int owners_refresh(struct owners *owners);
 
-/* All owners of a socket, lowest pid first, then lowest descriptor; returns how many. */
+/* All owners of a socket, lowest pid first, then the main thread and lowest tid, then lowest
+ * descriptor; returns how many. */
 size_t owners_find(const struct owners *owners, uint64_t inode, const struct owner **first);
 
 /* What the walks missed. Missing permission and vanishing processes are no errors. */

@@ -30,7 +30,8 @@ static void report_shut_out(struct run *run, bool any_owner)
 void run_walk_owners(struct run *run)
 {
     struct owners_options options = {.proc_root = run->listing->proc_root,
-                                     .commands = run->needs.lookups & NEED_COMMANDS};
+                                     .commands = run->needs.lookups & NEED_COMMANDS,
+                                     .tasks = run->needs.lookups & NEED_THREADS};
     struct owners *owners = NULL;
     int error;
 
@@ -106,7 +107,8 @@ void run_look_for_new_owners(struct run *run)
 {
     enum { LOOKS_MAX = 100 }; /* before owners that are gone are forgotten */
     const struct owners_options options = {.proc_root = run->listing->proc_root,
-                                           .commands = run->needs.lookups & NEED_COMMANDS};
+                                           .commands = run->needs.lookups & NEED_COMMANDS,
+                                           .tasks = run->needs.lookups & NEED_THREADS};
     struct owners *owners = NULL;
 
     if (++run->looks % LOOKS_MAX) {

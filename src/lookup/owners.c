@@ -107,12 +107,40 @@ static void fill_owners(struct owners *owners)
             process = processes_find(&owners->processes, pid);
         const char *command = process->command ? process->command : process->name;
         owners->items[i] = (struct owner){
-            .pid = pid,
+            .pid = process->leader,
+            .tid = owners->walk.tasks ? pid : 0,
             .fd = (int)(uint32_t)holder,
             .name = process->name,
             .command = owners->walk.commands ? command : NULL,
         };
     }
+}
+
+/* The holdings of an inode are sorted by the thread alone. */
+static int compare_tasks(const void *a, const void *b)
+{
+    const struct owner *left = a, *right = b;
+    const bool thread = left->tid != left->pid, other = right->tid != right->pid;
+
+    if (left->pid != right->pid)
+        return left->pid < right->pid ? -1 : 1;
+    if (thread != other)
+        return thread ? 1 : -1;
+    if (left->tid != right->tid)
+        return left->tid < right->tid ? -1 : 1;
+    return (left->fd > right->fd) - (left->fd < right->fd);
+}
+
+static void sort_tasks(const struct owners *owners)
+{
+    const struct holding *items = owners->holdings.items;
+    size_t start = 0;
+
+    for (size_t i = 1; i <= owners->holdings.count; i++)
+        if (i == owners->holdings.count || items[i].inode != items[start].inode) {
+            qsort(&owners->items[start], i - start, sizeof *owners->items, compare_tasks);
+            start = i;
+        }
 }
 
 static void forget_index(struct owners *owners)
@@ -144,6 +172,8 @@ static int build_index(struct owners *owners)
         return -ENOMEM;
     }
     fill_owners(owners);
+    if (owners->walk.tasks)
+        sort_tasks(owners);
     index_inodes(owners);
     return 0;
 }
@@ -158,7 +188,8 @@ static void summarize(struct owners *owners)
 
     summary.hidden = owners->walk.tree.living && (summary.none || processes->items[0].pid != 1);
     for (size_t i = 0; i < processes->count; i++) {
-        summary.denied += processes->items[i].denied;
+        summary.denied +=
+            processes->items[i].denied && processes->items[i].leader == processes->items[i].pid;
         summary.shut_out |= processes->items[i].shut;
     }
     for (size_t i = 0; i < holdings->count && !summary.any; i++)
@@ -169,7 +200,7 @@ static void summarize(struct owners *owners)
 int owners_refresh(struct owners *owners)
 {
     forget_index(owners);
-    const int status = processes_list(&owners->walk.tree, &owners->processes);
+    const int status = processes_list(&owners->walk.tree, &owners->processes, owners->walk.tasks);
     if (status == 0) {
         const int error = owners_walk(&owners->walk, &owners->processes, &owners->holdings);
         if (owners->summary.error == 0)
@@ -186,6 +217,7 @@ int owners_create(struct owners **owners, const struct owners_options *options)
     if (!created)
         return -ENOMEM;
     created->walk.commands = options->commands;
+    created->walk.tasks = options->tasks;
     created->walk.threads = options->threads;
     int status = proc_tree_init(&created->walk.tree, options->proc_root);
     if (status == 0)

@@ -23,7 +23,7 @@ struct holdings {
 
 struct walk_options {
     struct proc_tree tree;
-    bool commands;
+    bool commands, tasks;
     unsigned threads; /* 0: as many as the work is worth */
 };
 

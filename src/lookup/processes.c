@@ -154,6 +154,7 @@ const struct process *processes_find(const struct processes *processes, pid_t pi
 struct listing {
     struct processes *list;
     size_t known; /* processes that were there before: sorted */
+    pid_t leader; /* whose threads are listed; 0: processes */
 };
 
 static int add_process(const char *name, void *arg)
@@ -170,20 +171,56 @@ static int add_process(const char *name, void *arg)
     if (!items)
         return -ENOMEM;
     list->items = items;
-    items[list->count++] = (struct process){.pid = pid};
+    items[list->count++] =
+        (struct process){.pid = pid, .leader = listing->leader ? listing->leader : pid};
     return 0;
 }
 
-int processes_list(const struct proc_tree *tree, struct processes *processes)
+static void sort(struct processes *processes)
 {
-    struct listing listing = {processes, processes->count};
+    if (processes->count > 1)
+        qsort(processes->items, processes->count, sizeof *processes->items, compare_pids);
+}
+
+/* A process that vanishes or hides its threads has none. */
+static int list_threads(const struct proc_tree *tree, struct listing *listing)
+{
+    char path[PROCESS_PATH_MAX];
+    int directory, status;
+
+    snprintf(path, sizeof path, "%d/task", (int)listing->leader);
+    directory = proc_tree_open_directory(tree, path);
+    if (directory < 0)
+        return error_to_report(directory);
+    status = directory_each(directory, add_process, listing);
+    close(directory);
+    return error_to_report(status);
+}
+
+/* All that are known, which are sorted, are looked up while threads are added behind them. */
+static int list_all_threads(const struct proc_tree *tree, struct processes *processes)
+{
+    struct listing listing = {.list = processes, .known = processes->count};
+    int status = 0;
+
+    for (size_t i = 0; i < listing.known && status == 0; i++) {
+        listing.leader = processes->items[i].leader;
+        if (listing.leader == processes->items[i].pid)
+            status = list_threads(tree, &listing);
+    }
+    sort(processes);
+    return status;
+}
+
+int processes_list(const struct proc_tree *tree, struct processes *processes, bool tasks)
+{
+    struct listing listing = {.list = processes, .known = processes->count};
     int status =
         lseek(tree->fd, 0, SEEK_SET) < 0 ? -errno : directory_each(tree->fd, add_process, &listing);
     if (status == -EBADF) /* O_PATH: files can be opened by name, but not listed */
         status = -EACCES;
-    if (processes->count > 1)
-        qsort(processes->items, processes->count, sizeof *processes->items, compare_pids);
-    return status;
+    sort(processes);
+    return status == 0 && tasks ? list_all_threads(tree, processes) : status;
 }
 
 void processes_finish(struct processes *processes)

@@ -12,8 +12,11 @@
 /* TASK_COMM_LEN of the kernel's linux/sched.h is 16, with the NUL. */
 enum { PROCESS_NAME_MAX = 15, PROCESS_PATH_MAX = 32 };
 
+/* A process, or one of its further threads: /proc has these by their tids, but does not list them.
+ */
 struct process {
-    pid_t pid;
+    pid_t pid;     /* of a thread its tid */
+    pid_t leader;  /* the process that the thread belongs to; of a process itself */
     bool denied;   /* some or all of its descriptors may not be seen */
     bool shut;     /* its directory of descriptors may not be opened */
     bool gone;     /* it vanished before its name was read last */
@@ -26,8 +29,11 @@ struct processes {
     size_t count, capacity;
 };
 
-/* Adds those that are not in the list yet. Returns 0, or -errno: some may be missing. */
-int processes_list(const struct proc_tree *tree, struct processes *processes);
+/*
+ * Adds those that are not in the list yet, with their threads if these are wanted. Returns 0, or
+ * -errno: some may be missing.
+ */
+int processes_list(const struct proc_tree *tree, struct processes *processes, bool tasks);
 void processes_finish(struct processes *processes);
 
 /* NULL if it is not in the list. */

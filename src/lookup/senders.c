@@ -127,7 +127,7 @@ static bool find_holder(struct senders *senders, const struct proc_tree *tree, p
     struct processes processes = {0};
     bool found = false;
 
-    if (processes_list(tree, &processes) < 0)
+    if (processes_list(tree, &processes, false) < 0)
         return false;
     for (size_t i = 0; !found && i < processes.count; i++)
         if (processes.items[i].pid != tried)

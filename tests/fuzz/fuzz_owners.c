@@ -14,7 +14,7 @@
 #include "made_processes.h"
 
 /* Bits of the first byte. Few inputs have a crowd, which takes its time. */
-enum { THREADS = 3, COMMANDS = 4, CROWD = 0xf8, IS_CROWD = '8' };
+enum { THREADS = 3, COMMANDS = 4, TASKS = 0x40, CROWD = 0xf8, IS_CROWD = '8' };
 
 /* One more process holds so many descriptors that threads share the reading of its directory. */
 enum { CROWD_PID = 4194304, CROWD_FILES = 1500, CROWD_INODE = 1000000000 };
@@ -66,6 +66,7 @@ static void check_owners(const struct owners *owners, const struct made_processe
         require(owners_find(owners, sock->inode, &first) == count_of(made, sock->inode));
         owner = first + place_of(made, sock);
         require(owner->pid == sock->pid && owner->fd == sock->fd);
+        require(owner->tid == 0 || owner->tid == owner->pid);
         require(strcmp(owner->name, process->name) == 0);
         check_command(owner, process, commands);
     }
@@ -163,8 +164,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (size == 0)
         return 0;
-    const struct owners_options options = {
-        .proc_root = tree_root(), .commands = data[0] & COMMANDS, .threads = data[0] & THREADS};
+    const struct owners_options options = {.proc_root = tree_root(),
+                                           .commands = data[0] & COMMANDS,
+                                           .threads = data[0] & THREADS,
+                                           .tasks = data[0] & TASKS};
     tree_clear();
     made = (struct made_processes){.process_count = 0};
     input = tree_input(data + 1, size - 1);

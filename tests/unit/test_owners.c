@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <grp.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -92,7 +93,7 @@ static void add_socket(int pid, int fd, uint64_t inode)
 static struct owners *walk(bool commands, unsigned threads)
 {
     struct owners *owners = NULL;
-    const struct owners_options options = {root, commands, threads};
+    const struct owners_options options = {root, commands, threads, false};
     assert_int_equal(owners_create(&owners, &options), 0);
     assert_int_equal(owners_summary(owners)->error, 0);
     return owners;
@@ -343,7 +344,7 @@ static void missing_tree_is_an_error(void **state)
 {
     (void)state;
     struct owners *owners = NULL;
-    const struct owners_options options = {"/nonexistent/proc", false, 0};
+    const struct owners_options options = {"/nonexistent/proc", false, 0, false};
     assert_int_equal(owners_create(&owners, &options), -ENOENT);
     assert_null(owners);
 }
@@ -432,7 +433,7 @@ static int check_denied(void)
 {
     struct owners *owners = NULL;
     const struct owner *first;
-    const struct owners_options options = {root, false, 0};
+    const struct owners_options options = {root, false, 0, false};
     if (owners_create(&owners, &options) != 0)
         return 1;
     if (owners_summary(owners)->denied != 2 || owners_summary(owners)->error != 0)
@@ -547,15 +548,54 @@ static void own_socket_is_found_in_the_real_tree(void **state)
     struct stat status;
     const struct owner *first = NULL;
     struct owners *owners = NULL;
-    const struct owners_options options = {"/proc", true, 0};
+    const struct owners_options options = {"/proc", true, 0, false};
     const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
     assert_int_equal(fstat(fd, &status), 0);
     assert_int_equal(owners_create(&owners, &options), 0);
     assert_int_equal(owners_find(owners, status.st_ino, &first), 1);
     assert_int_equal(first->pid, getpid());
+    assert_int_equal(first->tid, 0);
     assert_int_equal(first->fd, fd);
     assert_true(strlen(first->command) > 0);
     owners_destroy(owners);
+    close(fd);
+}
+
+static void *wait_for_end(void *arg)
+{
+    char byte;
+    assert_int_equal(read(*(int *)arg, &byte, 1), 0);
+    return NULL;
+}
+
+static void threads_own_the_sockets_of_their_process(void **state)
+{
+    (void)state;
+    struct stat status;
+    const struct owner *first = NULL;
+    struct owners *owners = NULL;
+    const struct owners_options options = {"/proc", false, 0, true};
+    const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    int ends[2];
+    pthread_t thread;
+    assert_int_equal(fstat(fd, &status), 0);
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(owners_create(&owners, &options), 0);
+    assert_int_equal(owners_find(owners, status.st_ino, &first), 1);
+    assert_int_equal(first->tid, getpid());
+
+    assert_int_equal(pthread_create(&thread, NULL, wait_for_end, &ends[0]), 0);
+    assert_int_equal(pthread_setname_np(thread, "other"), 0);
+    assert_int_equal(owners_refresh(owners), 0);
+    assert_int_equal(owners_find(owners, status.st_ino, &first), 2);
+    assert_owner(&first[0], getpid(), fd, "test_owners");
+    assert_int_equal(first[0].tid, getpid());
+    assert_owner(&first[1], getpid(), fd, "other");
+    assert_true(first[1].tid > 0 && first[1].tid != getpid());
+    owners_destroy(owners);
+    close(ends[1]);
+    pthread_join(thread, NULL);
+    close(ends[0]);
     close(fd);
 }
 
@@ -579,7 +619,7 @@ static void come_and_go(void)
 /* Walks the real tree for a moment. Returns the first error. */
 static int walk_for_a_moment(void)
 {
-    const struct owners_options options = {"/proc", true, 2};
+    const struct owners_options options = {"/proc", true, 2, false};
     const time_t end = time(NULL) + 2;
     int status = 0;
     for (int i = 0; i < 50 && status == 0 && time(NULL) < end; i++) {
@@ -641,6 +681,7 @@ int main(void)
         OVER_TREE(want_of_descriptors_is_an_error),
         cmocka_unit_test(vanishing_processes_are_silent),
         cmocka_unit_test(own_socket_is_found_in_the_real_tree),
+        cmocka_unit_test(threads_own_the_sockets_of_their_process),
     };
     return cmocka_run_group_tests_name("owners", tests, NULL, NULL);
 }

@@ -225,6 +225,8 @@ static int list(struct ss *ss)
         return status ? status : summarised;
     ss->layout = layout_of(&ss->options);
     command.layout_needs = ss_layout_needs(&ss->layout);
+    if (ss->options.threads)
+        command.listing.needs.lookups |= NEED_THREADS;
     choose_columns(&command, ss);
     if (ss->options.events)
         return ss_events(&ss->options, &command);

@@ -17,6 +17,8 @@ static char *put_owner(char *dst, const struct owner *owner)
 {
     dst = put_escaped(PUT(dst, "(\""), owner->name, "\"");
     dst = text_u64(PUT(dst, "\",pid="), (uint64_t)owner->pid);
+    if (owner->tid)
+        dst = text_u64(PUT(dst, ",tid="), (uint64_t)owner->tid);
     return PUT(text_u64(PUT(dst, ",fd="), (uint64_t)owner->fd), ")");
 }
 
