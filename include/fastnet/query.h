@@ -154,6 +154,13 @@ extern const struct backend backend_sock_diag, backend_unix, backend_proc_net, b
 typedef int (*interface_fn)(const struct interface *interface, void *arg);
 int links_dump(struct netlink *netlink, interface_fn fn, void *arg, struct report *report);
 
+/*
+ * Passes all sockets of the table's protocol to fn that may be the other end of one in the table:
+ * their addresses, names and inodes. Returns 0, -errno, or fn's result if it is negative.
+ */
+int peers_dump(struct netlink *netlink, const struct table *table, record_fn fn, void *arg,
+               struct report *report);
+
 /* All backends, the preferred ones first. */
 extern const struct backend *const backends[];
 extern const size_t backend_count;

@@ -1,5 +1,4 @@
 #include <errno.h>
-#include <netinet/tcp.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -245,53 +244,33 @@ static int add_peer(const struct record *record, void *arg)
     return peers_add(arg, record);
 }
 
-/* Connections in states in which both ends exist. Any unix socket may be another one's end. */
-static int dump_peers(struct run *run, const struct table *table, struct report *details)
+/* Whether an earlier table of the listing has sockets of the same protocol. */
+static bool is_repeated(const struct listing *listing, size_t i)
 {
-    const uint64_t states = 1u << TCP_ESTABLISHED | 1u << TCP_FIN_WAIT1 | 1u << TCP_FIN_WAIT2 |
-                            1u << TCP_CLOSE_WAIT | 1u << TCP_LAST_ACK | 1u << TCP_CLOSING;
-    const struct predicate connected = predicate_one_of(field_named(&kind_socket, "state"), states);
-    const struct query query = {
-        .table = table,
-        .needs = SOCKET_ADDRESSES | SOCKET_INODE | SOCKET_PATH,
-        .where = table == &table_unix ? NULL : &connected,
-        .proc_root = run->listing->proc_root,
-        .netlink = run->engine->netlink,
-        .report = details,
-        .exclusive = true,
-    };
+    const struct table *table = listing->tables[i].table;
 
-    return backend_sock_diag.dump(&query, add_peer, run->engine->context.peers);
-}
-
-/* Whether the listing has sockets of this table's protocol. */
-static bool lists_protocol(const struct listing *listing, const struct table *table)
-{
-    for (size_t i = 0; i < listing->table_count; i++) {
-        const struct table *listed = listing->tables[i].table;
-        if (listed && listed->kind == &kind_socket && listed->protocol == table->protocol &&
-            (table == &table_unix) == (listed == &table_unix))
+    while (i-- > 0)
+        if (listing->tables[i].table && listing->tables[i].table->protocol == table->protocol)
             return true;
-    }
     return false;
 }
 
 /* Sockets come and go, so the other ends are read anew for each run. */
 static int read_peers(struct run *run)
 {
-    static const struct table *const tables[] = {&table_tcp_both, &table_udp,    &table_udp6,
-                                                 &table_mptcp,    &table_mptcp6, &table_unix};
+    const struct listing *listing = run->listing;
     struct context *context = &run->engine->context;
-    int error = run->listing->backend == BACKEND_PROC ? -EOPNOTSUPP : 0;
+    int error = listing->backend == BACKEND_PROC ? -EOPNOTSUPP : 0;
     struct report details = {.partial = false};
 
     peers_destroy(context->peers);
     context->peers = peers_create();
     if (!context->peers)
         return -ENOMEM;
-    for (size_t i = 0; i < COUNT(tables) && !error; i++)
-        if (lists_protocol(run->listing, tables[i]))
-            error = dump_peers(run, tables[i], &details);
+    for (size_t i = 0; i < listing->table_count && !error; i++)
+        if (listing->tables[i].table && !is_repeated(listing, i))
+            error = peers_dump(run->engine->netlink, listing->tables[i].table, add_peer,
+                               context->peers, &details);
     if (error < 0 || details.count)
         report_note(run->report, "other ends of sockets: not all are known: %s",
                     error < 0 ? strerror(-error) : details.lines[0]);
