@@ -5,9 +5,10 @@
 
 original=("${SS:-ss}")
 fastnet=("$FASTNET" ss)
-ignore= # rows that are not compared, an extended regular expression
-once=   # yes: rows count once, however often they are listed
-masks=  # what an older ss does not show, or shows in another form: commands of sed(1)
+ignore=  # rows that are not compared, an extended regular expression
+once=    # yes: rows count once, however often they are listed
+ordered= # yes: rows must come in the same order
+masks=   # what an older ss does not show, or shows in another form: commands of sed(1)
 
 # Whether the installed ss has an option.
 has() # OPTION
@@ -66,7 +67,7 @@ normalised() # FILE
             -e "s/\b($moving):[^ ]*/\1:T/g" -e 's/\bdev:[0-9]+\/[0-9]+/dev:N/' \
             -e 's/\bsk=[0-9a-f]+/sk=N/' -e "$masks" -e 's/[ \t]+/ /g' -e 's/ $//' \
             ${ignore:+-e "/$ignore/d"} |
-        sort ${once:+-u}
+        if [ -n "$ordered" ]; then cat; else sort ${once:+-u}; fi
 }
 
 same_rows() # EXPECTED ACTUAL STATUS
