@@ -65,7 +65,7 @@ static int complain(const struct ss_options *options, int error, int status)
     char typed[TYPED_MAX];
 
     options_typed(typed, options->dump, strlen(options->dump));
-    fprintf(stderr, "%s: %s: %s%s\n", options->common.program, typed, strerror(error),
+    fprintf(stderr, "%s: -D: '%s': %s%s\n", options->common.program, typed, strerror(error),
             error == EACCES ? " (the shell can open it: -D - >FILE)" : "");
     return status;
 }
