@@ -260,10 +260,15 @@ static int read_peers(struct run *run)
 {
     const struct listing *listing = run->listing;
     struct context *context = &run->engine->context;
-    int error = listing->backend == BACKEND_PROC ? -EOPNOTSUPP : 0;
     struct report details = {.partial = false};
+    int error = 0;
 
     peers_destroy(context->peers);
+    context->peers = NULL;
+    if (listing->backend == BACKEND_PROC || listing->diag_file) {
+        report_note(run->report, "other ends of sockets are unknown: only netlink tells them");
+        return 0;
+    }
     context->peers = peers_create();
     if (!context->peers)
         return -ENOMEM;
