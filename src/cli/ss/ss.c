@@ -227,6 +227,9 @@ static int list(struct ss *ss)
     command.layout_needs = ss_layout_needs(&ss->layout);
     if (ss->options.threads)
         command.listing.needs.lookups |= NEED_THREADS;
+    /* rows wait for names, so these are not asked for where no row has any */
+    if (!ss_selects(&ss->options.selection, SS_TABLES_INET))
+        command.layout_needs.lookups &= ~(NEED_SERVICES | NEED_EPHEMERAL | NEED_HOSTS);
     choose_columns(&command, ss);
     if (ss->options.events)
         return ss_events(&ss->options, &command);
