@@ -153,8 +153,7 @@ static char *put_bsd(char *dst, const struct entry *entry)
     } else {
         dst = put_string(dst, entry->flags & ATF_PUBL ? "<from_interface> " : "<incomplete> ");
     }
-    if (entry->flags & ~(unsigned)ATF_COM) /* most have no other flag, and this one has no word */
-        dst = put_flags(dst, entry->flags, words, COUNT(words));
+    dst = put_flags(dst, entry->flags & ~(unsigned)ATF_COM, words, COUNT(words)); /* it has none */
     return put_device(PUT(dst, "on "), entry->device);
 }
 

@@ -58,10 +58,13 @@ char *put_netmask(char *dst, uint8_t prefix)
 
 char *put_flags(char *dst, uint32_t flags, const struct flag_text *texts, size_t count)
 {
-    for (const struct flag_text *stop = texts + count; texts < stop; texts++)
-        if (flags & texts->flag)
-            for (const char *at = texts->text; *at; at++) /* a few letters, often one */
+    /* most have few flags, and texts of a few letters */
+    for (const struct flag_text *stop = texts + count; flags && texts < stop; texts++)
+        if (flags & texts->flag) {
+            for (const char *at = texts->text; *at; at++)
                 *dst++ = *at;
+            flags &= ~texts->flag;
+        }
     return dst;
 }
 

@@ -118,7 +118,7 @@ char *put_size(char *dst, uint64_t bytes, bool as_net_tools);
 /* The netmask of IPv4 with so many bits. */
 char *put_netmask(char *dst, uint8_t prefix);
 
-/* The text of each flag that is set. */
+/* The text of each flag that is set; a flag has one text. */
 struct flag_text {
     uint32_t flag;
     const char *text;

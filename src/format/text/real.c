@@ -208,11 +208,11 @@ char *put_general(char *dst, double value, unsigned digits)
 /* Below 2^53, where a double without its fraction is still exact. */
 static char *put_rounded(char *dst, double value)
 {
-    uint64_t whole = (uint64_t)value;
+    int64_t whole = (int64_t)value; /* a machine converts signed numbers faster */
     const double rest = value - (double)whole;
 
     whole += rest > 0.5 || (rest == 0.5 && whole & 1);
-    return text_u64(dst, whole);
+    return text_u64(dst, (uint64_t)whole);
 }
 
 char *put_fixed(char *dst, double value, unsigned decimals)
