@@ -14,10 +14,10 @@ static const struct personality {
     int (*run)(int argc, char *const argv[]);
     unsigned rights; /* all that its listings may need (rights.h) */
 } personalities[] = {
-    {"netstat", netstat_run, RIGHTS_ALL & ~RIGHTS_NAMESPACE},
+    {"netstat", netstat_run, RIGHTS_ALL & ~RIGHTS_EARLY},
     {"arp", arp_run, 1u << RIGHT_READ},
     {"neigh", neigh_run, 1u << RIGHT_READ},
-    {"conntrack", conntrack_run, RIGHTS_ALL & ~RIGHTS_NAMESPACE},
+    {"conntrack", conntrack_run, RIGHTS_ALL & ~RIGHTS_EARLY},
     {"ss", ss_run, RIGHTS_ALL},
 };
 

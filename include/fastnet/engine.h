@@ -48,6 +48,8 @@ struct listing {
     enum backend_choice backend;
     const char *proc_root;
     const char *diag_file; /* saved answers to read in place of the kernel (query.h); or NULL */
+    const int *maps;       /* of BPF storages (query.h) */
+    size_t map_count;
     bool exact;
     /* The order of rows if `sort` is NULL. NULL: as they come. */
     int (*compare)(const struct record *a, const struct record *b);

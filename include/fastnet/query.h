@@ -70,13 +70,15 @@ extern const struct table table_route, table_route6, table_route_cache, table_ro
 
 struct query {
     const struct table *table;
-    uint64_t needs;          /* fields that will be used; the others need not be asked for */
-    const char *proc_root;   /* "/proc", or a captured tree */
-    const char *diag_file;   /* saved answers about TCP sockets (backend_diag_file), or NULL */
-    struct netlink *netlink; /* for the netlink backends; lives as long as the engine */
-    struct report *report;   /* where skipped lines and lost rows are reported */
-    bool exclusive;          /* no other backend may be asked, not even for a detail */
-    bool repeatable;         /* it may be read again: all repeats of rows are dropped */
+    uint64_t needs;        /* fields that will be used; the others need not be asked for */
+    const char *proc_root; /* "/proc", or a captured tree */
+    const char *diag_file; /* saved answers about TCP sockets (backend_diag_file), or NULL */
+    const int *maps;       /* descriptors of BPF maps: only their storages; none: of all */
+    size_t map_count;
+    struct netlink *netlink;       /* for the netlink backends; lives as long as the engine */
+    struct report *report;         /* where skipped lines and lost rows are reported */
+    bool exclusive;                /* no other backend may be asked, not even for a detail */
+    bool repeatable;               /* it may be read again: all repeats of rows are dropped */
     const struct predicate *where; /* rows that it refuses may be left out; NULL: all are wanted */
     /* For a table of one row: a record with the fields that identify the row (record.has). */
     const struct record *key;

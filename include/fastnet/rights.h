@@ -20,12 +20,14 @@ enum right {
                     */
     RIGHT_NAMESPACE_FILES, /* network namespaces of others: CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH */
     RIGHT_NAMESPACES,      /* entering one: CAP_SYS_ADMIN; neither is lent */
+    RIGHT_MAPS,            /* opening a map by its id: CAP_SYS_ADMIN, not lent */
     RIGHTS,
 };
 
 /* Sets of rights are bits: 1u << RIGHT_OWNERS. */
-#define RIGHTS_ALL       ((1u << RIGHTS) - 1)
-#define RIGHTS_NAMESPACE (1u << RIGHT_NAMESPACE_FILES | 1u << RIGHT_NAMESPACES)
+#define RIGHTS_ALL ((1u << RIGHTS) - 1)
+/* What only ss needs, before it lists anything. */
+#define RIGHTS_EARLY (1u << RIGHT_NAMESPACE_FILES | 1u << RIGHT_NAMESPACES | 1u << RIGHT_MAPS)
 
 /*
  * Opens /dev/null for closed standard descriptors, becomes the real user for good, empties the

@@ -259,6 +259,8 @@ static struct query query_for(struct run *run, const struct listing_table *table
         .key = listing->key,
         .proc_root = listing->proc_root,
         .diag_file = listing->diag_file,
+        .maps = listing->maps,
+        .map_count = listing->map_count,
         .netlink = listing->backend == BACKEND_PROC ? NULL : run->engine->netlink,
         .report = run->report,
         .exclusive = listing->backend != BACKEND_AUTO,

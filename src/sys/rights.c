@@ -33,6 +33,7 @@ static const struct {
     /* Not lent: otherwise a user could list the sockets of namespaces that are not the user's. */
     [RIGHT_NAMESPACE_FILES] = {{CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH}, 2, false},
     [RIGHT_NAMESPACES] = {{CAP_SYS_ADMIN}, 1, false},
+    [RIGHT_MAPS] = {{CAP_SYS_ADMIN}, 1, false},
 };
 
 /*

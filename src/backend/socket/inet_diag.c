@@ -19,6 +19,7 @@
 #include "backend/socket/bytecode.h"
 #include "backend/socket/half_open.h"
 #include "backend/socket/sock_diag.h"
+#include "fastnet/bpf_map.h"
 #include "fastnet/hash.h"
 #include "fastnet/report.h"
 #include "fastnet/rights.h"
@@ -389,6 +390,7 @@ static uint32_t states(const struct query *query)
 struct request {
     struct nlmsghdr header;
     char rest[sizeof(struct inet_diag_req) + 3 * sizeof(struct nlattr) + sizeof(uint32_t) +
+              BPF_MAPS_MAX * (sizeof(struct nlattr) + sizeof(uint32_t)) +
               BYTECODE_WORDS * sizeof(uint32_t)];
 };
 
@@ -441,7 +443,10 @@ static unsigned put_attributes(struct nlmsghdr *request, const struct query *que
         put |= WITH_PROTOCOL;
     }
     if (wanted & WITH_STORAGES && query->needs & SOCKET_STORAGES) {
-        mnl_attr_nest_end(request, mnl_attr_nest_start(request, INET_DIAG_REQ_SK_BPF_STORAGES));
+        struct nlattr *storages = mnl_attr_nest_start(request, INET_DIAG_REQ_SK_BPF_STORAGES);
+        for (size_t i = 0; i < query->map_count && i < BPF_MAPS_MAX; i++)
+            mnl_attr_put_u32(request, SK_DIAG_BPF_STORAGE_REQ_MAP_FD, (uint32_t)query->maps[i]);
+        mnl_attr_nest_end(request, storages);
         put |= WITH_STORAGES;
     }
     /* the kernel has another idea of the ports of raw sockets */

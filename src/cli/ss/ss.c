@@ -11,6 +11,7 @@
 #include "cli/ss/ss_dump.h"
 #include "cli/ss/ss_events.h"
 #include "cli/ss/ss_filter.h"
+#include "cli/ss/ss_maps.h"
 #include "cli/ss/ss_namespace.h"
 #include "cli/ss/ss_summary.h"
 #include "cli/ss/ss_tables.h"
@@ -111,7 +112,7 @@ static struct ss_layout layout_of(const struct ss_options *options)
         .cgroup = options->cgroup,
         .options = options->sockopts,
         .filters = options->filters,
-        .storages = options->storages,
+        .storages = options->storages || options->map_count,
         .tipc = options->tipcinfo,
         .threads = options->threads,
         .numeric = options->numeric,
@@ -225,6 +226,8 @@ static int list(struct ss *ss)
         return status ? status : summarised;
     ss->layout = layout_of(&ss->options);
     command.layout_needs = ss_layout_needs(&ss->layout);
+    command.listing.maps = ss->options.maps;
+    command.listing.map_count = ss->options.map_count;
     if (ss->options.threads)
         command.listing.needs.lookups |= NEED_THREADS;
     /* rows wait for names, so these are not asked for where no row has any */
@@ -246,6 +249,8 @@ int ss_run(int argc, char *const argv[])
     bool done = false;
     int status = ss_parse(&ss.options, argc, argv, &done);
 
+    if (!status && !done)
+        status = ss_open_maps(&ss.options);
     if (!status && !done)
         status = ss_enter_namespace(&ss.options);
     if (!status && !done)

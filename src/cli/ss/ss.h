@@ -7,6 +7,7 @@
 
 #include "cli/common.h"
 #include "cli/ss/ss_selection.h"
+#include "fastnet/bpf_map.h"
 
 /* The exit status of a wrong command line: -1 of ss. */
 enum { STATUS_SS_MISUSE = 255 };
@@ -21,9 +22,12 @@ struct ss_options {
     bool summary; /* -s */
     bool listed;  /* sockets are listed: always without -s */
     bool no_queues, one_line, continuous;
-    const char *filter_file; /* of -F, or NULL */
-    const char *dump;        /* of -D, or NULL */
-    const char *namespace;   /* of -N, or NULL */
+    const char *filter_file;        /* of -F, or NULL */
+    const char *dump;               /* of -D, or NULL */
+    const char *namespace;          /* of -N, or NULL */
+    uint32_t map_ids[BPF_MAPS_MAX]; /* of --bpf-map-id */
+    int maps[BPF_MAPS_MAX];         /* their descriptors */
+    size_t map_count;
     /* The states and the filter: what is no option, in the order of the command line. */
     const char **words;
     size_t word_count;

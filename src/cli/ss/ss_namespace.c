@@ -37,6 +37,6 @@ int ss_enter_namespace(const struct ss_options *options)
 {
     const int status = options->namespace ? enter(options) : 0;
 
-    rights_limit(RIGHTS_ALL & ~RIGHTS_NAMESPACE);
+    rights_limit(RIGHTS_ALL & ~RIGHTS_EARLY);
     return status;
 }

@@ -1,5 +1,6 @@
 #include "cli/ss/ss.h"
 
+#include <errno.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,8 +89,7 @@ static const struct option options_table[] = {
     LONG(OPTION_SOCKOPT, "inet-sockopt", SHOW, "options of sockets of IP", SETS(sockopts)),
     LONG(OPTION_BPF_MAPS, "bpf-maps", SHOW, "what BPF programs keep for each socket",
          SETS(storages)),
-    LONG(OPTION_BPF_MAP_ID, "bpf-map-id", SHOW, "... of one map (not in this version)",
-         TAKES("ID")),
+    LONG(OPTION_BPF_MAP_ID, "bpf-map-id", SHOW, "... of one map", TAKES("ID")),
 };
 
 static const struct option_table ss_table = {groups, COUNT(groups), options_table,
@@ -141,13 +141,6 @@ static int refuse(const struct ss_options *options, const struct option *option,
 {
     fprintf(stderr, "%s: -%c (--%s) %s\n", options->common.program, option->letter, option->name,
             instead);
-    return STATUS_REFUSED;
-}
-
-static int refuse_absent(const struct ss_options *options, const struct option *option)
-{
-    fprintf(stderr, "%s: --%s is not part of this version\n", options->common.program,
-            option->name);
     return STATUS_REFUSED;
 }
 
@@ -210,6 +203,28 @@ static int take_process(struct ss_options *options, const struct option *option,
     return 0;
 }
 
+/* In the words and with the status of ss. The number may be hexadecimal or octal. */
+static int take_map(struct ss_options *options, const char *typed)
+{
+    char *end, text[TYPED_MAX];
+    unsigned long id;
+
+    errno = 0;
+    id = strtoul(typed, &end, 0);
+    if (errno || *end || id == 0 || id >= UINT32_MAX || *typed == '-') {
+        options_typed(text, typed, strlen(typed));
+        fprintf(stderr, "%s: invalid BPF map ID %s\n", options->common.program, text);
+        return STATUS_FAILURE;
+    }
+    for (size_t i = 0; i < options->map_count; i++)
+        if (options->map_ids[i] == id)
+            return 0;
+    if (options->map_count == BPF_MAPS_MAX)
+        return common_misuse(&options->common, "--bpf-map-id: more than %d maps", BPF_MAPS_MAX);
+    options->map_ids[options->map_count++] = (uint32_t)id;
+    return 0;
+}
+
 static int take_word(struct ss_options *options, const char *word)
 {
     options->words[options->word_count++] = word;
@@ -223,8 +238,6 @@ static int take_refused(const struct ss_options *options, const struct option *o
     case 'K':
         return refuse(options, option,
                       "closes sockets, but fastnet only reads: use ss -K of iproute2");
-    case OPTION_BPF_MAP_ID:
-        return refuse_absent(options, option);
     case 'Z':
     case 'z':
         return refuse_contexts(options->common.program);
@@ -277,6 +290,8 @@ static int take_option(const struct option *option, const char *argument, void *
         return 0;
     case 'p':
         return take_process(options, option, argument);
+    case OPTION_BPF_MAP_ID:
+        return take_map(options, argument);
     case 'F':
         return take_filter_file(options, argument);
     case 'c':
