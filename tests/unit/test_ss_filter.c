@@ -698,7 +698,7 @@ static void it_is_read_from_left_to_right(void **state)
         {"sport 443 or sport 53 or sport 80 or sport 546", "bfgh"},
         {"sport 22 sport 22 sport 22", "acde"},
         {"\tsport\t=  :443 ", "b"},
-        {"sport\\ = 22", "filter, word 1: no condition 'sport ='; did you mean sport?"},
+        {"sport\\ = 22", "1: filter, word 1: no condition 'sport ='; did you mean sport?"},
         {"s\\port = 2\\2", "acde"},
     };
 
@@ -738,14 +738,14 @@ static void an_and_behind_an_or_is_noticed(void **state)
 static void mistakes_in_the_language_have_their_place_and_what_would_be_right(void **state)
 {
     static const struct filtered rows[] = {
-        {"nonsense", "filter, word 1: expected src, dst, sport, dport, dev, fwmark, cgroup, "
+        {"nonsense", "1: filter, word 1: expected src, dst, sport, dport, dev, fwmark, cgroup, "
                      "autobound, not or (, not 'nonsense'"},
-        {"sprt = 22", "filter, word 1: no condition 'sprt'; did you mean sport?"},
-        {"sport = 22 or dsst 10/8", "filter, word 5: no condition 'dsst'; did you mean dst?"},
-        {"established", "filter, word 1: no condition 'established'; did you mean state "
+        {"sprt = 22", "1: filter, word 1: no condition 'sprt'; did you mean sport?"},
+        {"sport = 22 or dsst 10/8", "1: filter, word 5: no condition 'dsst'; did you mean dst?"},
+        {"established", "1: filter, word 1: no condition 'established'; did you mean state "
                         "established?"},
         {"sport 22 state listening",
-         "filter, word 3: state must stand before the other conditions"},
+         "1: filter, word 3: state must stand before the other conditions"},
         {"sport", "filter, at the end: expected a port"},
         {"sport =", "filter, at the end: expected a port"},
         {"src", "filter, at the end: expected an address"},
@@ -761,7 +761,7 @@ static void mistakes_in_the_language_have_their_place_and_what_would_be_right(vo
         {"sport 22 )", "filter, word 3: expected and, or, a condition or the end, not ')'"},
         {"( )", "filter, word 2: expected src, dst, sport, dport, dev, fwmark, cgroup, autobound, "
                 "not or (, not ')'"},
-        {"(sport 22)", "filter, word 1: no condition '(sport'; did you mean sport?"},
+        {"(sport 22)", "1: filter, word 1: no condition '(sport'; did you mean sport?"},
         {"not", "filter, at the end: expected src, dst, sport, dport, dev, fwmark, cgroup, "
                 "autobound, not or ("},
         {"sport 22 and", "filter, at the end: expected src, dst, sport, dport, dev, fwmark, "

@@ -167,12 +167,20 @@ static struct predicate *fail_expected(struct ss_parser *parser, const char *exp
                    options_typed(typed, parser->word, strlen(parser->word)));
 }
 
-/* A word that begins no condition: what was probably meant. */
+static bool may_be_address(const char *word)
+{
+    return !word[strspn(word, "0123456789abcdefABCDEFx.:/[]*")] && strpbrk(word, "0123456789:*");
+}
+
+/* A word that begins no condition: what was probably meant. ss takes any such word for an address.
+ */
 static struct predicate *fail_condition(struct ss_parser *parser)
 {
     const char *word = parser->token == SS_WORD ? parser->word : "";
     struct nearest nearest = nearest_to(word, strlen(word));
 
+    if (!parser->filter->failed)
+        parser->filter->wrong = *word && !may_be_address(word);
     if (ss_is_among(word, ss_state_words))
         return ss_fail(parser, "%s must stand before the other conditions", word);
     if (ss_is_among(word, ss_state_names))
