@@ -303,7 +303,7 @@ int run_prepare_numbers(struct run *run)
     if ((needs & NEED_SENDERS) && !context->senders &&
         !(context->senders = senders_create("/proc")))
         return -ENOMEM;
-    return needs & NEED_PEERS ? read_peers(run) : 0;
+    return (needs & NEED_PEERS) ? read_peers(run) : 0;
 }
 
 static void report_lookup(struct run *run, const char *what, int error)

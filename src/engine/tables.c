@@ -488,6 +488,15 @@ static bool read_by(struct run *run, const struct listing_table *table,
     return true;
 }
 
+/* Reports what a filter wants to know, and the backend that had the table cannot tell. */
+static void report_unfiltered(struct run *run, const struct table *table,
+                              const struct backend *backend)
+{
+    if (run->listing->where)
+        report_untold(run, table, backend, run->listing->where,
+                      lacking(table, backend) | withheld(table, backend));
+}
+
 /* Reads a table by the first backend that has it. */
 static void run_table(struct run *run, const struct listing_table *table)
 {
@@ -505,10 +514,7 @@ static void run_table(struct run *run, const struct listing_table *table)
         return;
     if (i < answers.count) {
         report_fallback(run, table, &answers, i, answers.asked[i]);
-        if (run->listing->where)
-            report_untold(run, table->table, answers.asked[i], run->listing->where,
-                          lacking(table->table, answers.asked[i]) |
-                              withheld(table->table, answers.asked[i]));
+        report_unfiltered(run, table->table, answers.asked[i]);
         return;
     }
     if (i)
@@ -543,7 +549,10 @@ static bool run_joined(struct run *run, const struct listing_table *table)
     const struct listing_table both = joined(table);
     struct answers answers = choose_backends(run, both.table);
 
-    return answers.count && read_by(run, &both, answers.asked[0], answers.errors);
+    if (!answers.count || !read_by(run, &both, answers.asked[0], answers.errors))
+        return false;
+    report_unfiltered(run, both.table, answers.asked[0]);
+    return true;
 }
 
 size_t run_tables(struct run *run, size_t i)

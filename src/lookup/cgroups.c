@@ -150,12 +150,13 @@ static int walk(struct cgroups *cgroups, int fd, char *path, size_t length, int 
 /* All below a directory and itself; closes it. */
 static int read_hierarchy(struct cgroups *cgroups, int fd)
 {
-    char path[PATH_MAX] = "";
     struct stat root;
     const int error = fstat(fd, &root) < 0 ? -errno : add(cgroups, root.st_ino, "/");
 
-    if (!error)
+    if (!error) {
+        char path[PATH_MAX] = "";
         return walk(cgroups, fd, path, 0, 0);
+    }
     close(fd);
     return error;
 }

@@ -110,7 +110,7 @@ uint64_t peers_inode(const struct peers *peers, const struct record *record)
     uint64_t ends;
 
     if (socket->family == AF_UNIX)
-        return record->has & SOCKET_PEER ? socket->peer : 0;
+        return (record->has & SOCKET_PEER) ? socket->peer : 0;
     if (!peers || !(record->has & SOCKET_ADDRESSES))
         return 0;
     ends = hash_ends(socket, &socket->remote, &socket->local);

@@ -202,13 +202,13 @@ static void orphans_allocations_and_memory_are_those_of_the_machine(void **state
 static void a_line_of_sockstat_that_is_cut_or_has_a_name_alone_is_refused(void **state)
 {
     struct line cut = {.data = strdup("RAW: inuse 1"), .length = 12, .cut = true};
-    struct snmp_block block;
+    struct snmp_block counters;
 
     (void)state;
     assert_string_equal(sockets("TCP: inuse 1 orphan"), "refused");
     assert_string_equal(sockets("TCP inuse 1"), "refused");
     assert_string_equal(sockets(""), "refused");
-    assert_int_equal(sockstat_block_init(&block, &cut), -EBADMSG);
+    assert_int_equal(sockstat_block_init(&counters, &cut), -EBADMSG);
     free((char *)(uintptr_t)cut.data);
 }
 

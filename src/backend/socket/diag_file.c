@@ -153,6 +153,7 @@ static int take_socket(struct reading *reading, const struct nlmsghdr *message)
         return 0; /* of another table */
     if (sock_diag_decode_inet(message, query->table, query->needs, &record) < 0)
         return skip_malformed(reading);
+    diag_tell_bound(&record.socket);
     sock_diag_bring_message(query, message, &record);
     return reading->fn(&record, reading->arg);
 }

@@ -335,6 +335,7 @@ static int take_inet(const struct nlmsghdr *message, void *arg)
         return report_malformed(query);
     if (!is_of_protocol(&record.socket))
         return -ENOENT;
+    diag_tell_bound(&record.socket);
     /* what only /proc knows of a half-open connection, unless this backend must stay alone */
     if (record.socket.state == TCP_SYN_RECV &&
         (query->needs & FIELDS_NOT_HALF_OPEN & ~record.has)) {

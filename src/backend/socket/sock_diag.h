@@ -3,6 +3,7 @@
 #define BACKEND_SOCKET_SOCK_DIAG_H
 
 #include <linux/sock_diag.h>
+#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdint.h>
 #include <string.h>
@@ -99,6 +100,13 @@ static inline void diag_begin(struct record *record, const struct table *table,
     record->socket.protocol = table->protocol;
     record->socket.state = TCP_CLOSE;
     record->socket.inode = inode;
+}
+
+/* In a dump, TCP sockets that are only bound are said to be closed, and no others are. */
+static inline void diag_tell_bound(struct socket_record *sock)
+{
+    if (sock->state == TCP_CLOSE && sock->protocol == IPPROTO_TCP)
+        sock->state = STATE_BOUND_INACTIVE;
 }
 
 /* Members of struct backend, for tables of IP; the remedy is one for a module that is missing. */

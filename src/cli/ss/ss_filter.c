@@ -167,8 +167,11 @@ static struct predicate *fail_expected(struct ss_parser *parser, const char *exp
                    options_typed(typed, parser->word, strlen(parser->word)));
 }
 
-static bool may_be_address(const char *word)
+/* Of unix sockets, any word is a name. */
+static bool may_be_address(const struct ss_parser *parser, const char *word)
 {
+    if (parser->filter->selection->preferred == AF_UNIX)
+        return true;
     return !word[strspn(word, "0123456789abcdefABCDEFx.:/[]*")] && strpbrk(word, "0123456789:*");
 }
 
@@ -180,7 +183,7 @@ static struct predicate *fail_condition(struct ss_parser *parser)
     struct nearest nearest = nearest_to(word, strlen(word));
 
     if (!parser->filter->failed)
-        parser->filter->wrong = *word && !may_be_address(word);
+        parser->filter->wrong = *word && !may_be_address(parser, word);
     if (ss_is_among(word, ss_state_words))
         return ss_fail(parser, "%s must stand before the other conditions", word);
     if (ss_is_among(word, ss_state_names))

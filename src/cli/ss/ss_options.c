@@ -206,12 +206,13 @@ static int take_process(struct ss_options *options, const struct option *option,
 /* In the words and with the status of ss. The number may be hexadecimal or octal. */
 static int take_map(struct ss_options *options, const char *typed)
 {
-    char *end, text[TYPED_MAX];
     unsigned long id;
+    char *end;
 
     errno = 0;
     id = strtoul(typed, &end, 0);
     if (errno || *end || id == 0 || id >= UINT32_MAX || *typed == '-') {
+        char text[TYPED_MAX];
         options_typed(text, typed, strlen(typed));
         fprintf(stderr, "%s: invalid BPF map ID %s\n", options->common.program, text);
         return STATUS_FAILURE;

@@ -17,13 +17,23 @@ static void note_mixture(const void *arg, struct report *report)
             "TCP's total, closed and orphaned count all network namespaces of this machine");
 }
 
+/* If sockets are listed, the filters are theirs. */
+static struct common common_of(const struct ss_options *options)
+{
+    struct common common = options->common;
+
+    if (options->listed)
+        common.filters.count = 0;
+    return common;
+}
+
 int ss_summary(const struct ss_options *options)
 {
     const struct listing_table table = {.table = &table_sockstat,
                                         .missing = "the kernel does not count its sockets: no "
                                                    "/proc/net/sockstat",
                                         .if_missing = MISSING_ENDS};
-    struct common common = options->common;
+    const struct common common = common_of(options);
     bool mixed = false;
     const struct ss_summary_layout layout = {&mixed};
     struct listing_command command = {
@@ -34,15 +44,12 @@ int ss_summary(const struct ss_options *options)
                     .table_count = 1,
                     .needs.fields = COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE},
         /* sorted or filtered counters are shown in columns, because the layout needs all */
-        .layout_ops =
-            common.sort || (common.filters.count && !options->listed) ? NULL : &sink_ss_summary,
+        .layout_ops = common.sort || common.filters.count ? NULL : &sink_ss_summary,
         .layout = &layout,
         .another = options->listed,
         .after_each_pass = note_mixture,
         .arg = &mixed,
     };
 
-    if (options->listed) /* the filters are those of the sockets */
-        common.filters.count = 0;
     return command_run(&command);
 }

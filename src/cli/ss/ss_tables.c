@@ -48,16 +48,15 @@ static uint64_t types_of(uint32_t tables)
 }
 
 /*
- * Of sockets that are bound, but not connected, the kernel says that they are closed
- * (net/ipv4/inet_diag.c). Other closed sockets of TCP are in no table: it is not asked for them,
- * because it would walk all connections.
+ * Closed sockets of TCP are in no table, unless they are bound (BOUND_INACTIVE): the kernel is not
+ * asked for them, because it would walk all connections.
  */
 static uint64_t states_of(const struct source *source, const struct ss_selection *selection)
 {
     const uint64_t closed = UINT64_C(1) << TCP_CLOSE;
     const bool inactive = selection->states >> STATE_BOUND_INACTIVE & 1;
 
-    if (inactive && source->tables & (1 << SS_TCP | 1 << SS_MPTCP))
+    if (inactive && source->tables == 1 << SS_MPTCP)
         return selection->states | closed;
     return source->tables == 1 << SS_TCP ? selection->states & ~closed : selection->states;
 }

@@ -249,13 +249,13 @@ static struct value autobound(const struct cell *cell)
 
     switch (sock->family) {
     case AF_UNIX:
-        return has & SOCKET_PATH ? number(is_chosen_name(&sock->path)) : unknown;
+        return (has & SOCKET_PATH) ? number(is_chosen_name(&sock->path)) : unknown;
     case AF_PACKET:
-        return has & SOCKET_ETHER ? number(!sock->interface && !sock->ether_protocol) : unknown;
+        return (has & SOCKET_ETHER) ? number(!sock->interface && !sock->ether_protocol) : unknown;
     case AF_NETLINK:
-        return has & SOCKET_NETLINK ? number(sock->portid > INT32_MAX) : unknown;
+        return (has & SOCKET_NETLINK) ? number(sock->portid > INT32_MAX) : unknown;
     case AF_VSOCK:
-        return has & SOCKET_VSOCK ? number(sock->vsock_port > RESERVED_MOST) : unknown;
+        return (has & SOCKET_VSOCK) ? number(sock->vsock_port > RESERVED_MOST) : unknown;
     case AF_INET:
     case AF_INET6:
         if (!ports || !(has & SOCKET_ADDRESSES))

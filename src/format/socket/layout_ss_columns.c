@@ -94,7 +94,7 @@ char *ss_put_state(char *dst, const struct ss_row *row)
 {
     static const char names[][11] = {
         "",       "ESTAB",      "SYN-SENT", "SYN-RECV", "FIN-WAIT-1", "FIN-WAIT-2", "TIME-WAIT",
-        "UNCONN", "CLOSE-WAIT", "LAST-ACK", "LISTEN",   "CLOSING",    "UNDEF",      "UNDEF",
+        "UNCONN", "CLOSE-WAIT", "LAST-ACK", "LISTEN",   "CLOSING",    "UNDEF",      "UNCONN",
     };
     const uint8_t family = row->record->socket.family;
     const uint8_t state = row->record->socket.state;
