@@ -123,11 +123,30 @@ void run_look_for_new_owners(struct run *run)
     run->engine->context.owners = owners;
 }
 
+/* A filter leaves out rows of which it cannot know whether they pass. */
+static bool filters_by(const struct run *run, uint64_t lookup)
+{
+    return predicate_needs(run->listing->where).lookups & lookup;
+}
+
+static bool are_owners_missing(const struct run *run, const struct owners *owners)
+{
+    const struct owners_summary *summary;
+
+    if (!owners)
+        return !run->owners_later; /* not put off until there was no row for it */
+    summary = owners_summary(owners);
+    return summary->error || summary->hidden || summary->shut_out ||
+           (summary->denied && run->unowned);
+}
+
 void run_report_owners(struct run *run)
 {
     const struct owners *owners = run->engine->context.owners;
     const struct owners_summary *summary;
 
+    if (filters_by(run, NEED_OWNERS) && are_owners_missing(run, owners))
+        report_loss(run->report, "owners: not all are known: rows may be missing");
     if (!owners)
         return;
     summary = owners_summary(owners);
@@ -255,6 +274,15 @@ static bool is_repeated(const struct listing *listing, size_t i)
     return false;
 }
 
+static void report_peers(struct run *run, const char *known, const char *why)
+{
+    if (filters_by(run, NEED_PEERS))
+        report_loss(run->report, "other ends of sockets are %s: %s: rows may be missing", known,
+                    why);
+    else
+        report_note(run->report, "other ends of sockets are %s: %s", known, why);
+}
+
 /* Sockets come and go, so the other ends are read anew for each run. */
 static int read_peers(struct run *run)
 {
@@ -266,7 +294,7 @@ static int read_peers(struct run *run)
     peers_destroy(context->peers);
     context->peers = NULL;
     if (listing->backend == BACKEND_PROC || listing->diag_file) {
-        report_note(run->report, "other ends of sockets are unknown: only netlink tells them");
+        report_peers(run, "unknown", "only netlink tells them");
         return 0;
     }
     context->peers = peers_create();
@@ -277,8 +305,7 @@ static int read_peers(struct run *run)
             error = peers_dump(run->engine->netlink, listing->tables[i].table, add_peer,
                                context->peers, &details);
     if (error < 0 || details.count)
-        report_note(run->report, "other ends of sockets: not all are known: %s",
-                    error < 0 ? strerror(-error) : details.lines[0]);
+        report_peers(run, "not all known", error ? strerror(-error) : details.lines[0]);
     return 0;
 }
 

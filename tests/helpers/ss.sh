@@ -30,7 +30,7 @@ ss_begin()
         exit 0
     fi
     # Before 6.8 it knew no sockets of TCP that are bound and not connected.
-    has --bound-inactive || fastnet+=(--where='not (protocol = tcp and state = BOUND_INACTIVE)')
+    has --bound-inactive || masks+='/:(8081|sunproxyadmin|tproxy)[ \t]+[^ ]+:\*/d;'
     for word in rehash rcv_wnd local_addr_used local_addr_max csum_enabled retransmits \
         subflows_total endp_laminar_max last_data_sent last_data_recv last_ack_recv; do
         knows " $word:%" || masks+="s/ $word:[^ ]*//g;"

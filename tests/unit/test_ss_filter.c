@@ -698,7 +698,7 @@ static void it_is_read_from_left_to_right(void **state)
         {"sport 443 or sport 53 or sport 80 or sport 546", "bfgh"},
         {"sport 22 sport 22 sport 22", "acde"},
         {"\tsport\t=  :443 ", "b"},
-        {"sport\\ = 22", "1: filter, word 1: no condition 'sport ='; did you mean sport?"},
+        {"sport\\ = 22", "1: filter, word 1: no condition 'sport ='; blanks must stand around '='"},
         {"s\\port = 2\\2", "acde"},
     };
 
@@ -761,7 +761,7 @@ static void mistakes_in_the_language_have_their_place_and_what_would_be_right(vo
         {"sport 22 )", "filter, word 3: expected and, or, a condition or the end, not ')'"},
         {"( )", "filter, word 2: expected src, dst, sport, dport, dev, fwmark, cgroup, autobound, "
                 "not or (, not ')'"},
-        {"(sport 22)", "1: filter, word 1: no condition '(sport'; did you mean sport?"},
+        {"(sport 22)", "1: filter, word 1: no condition '(sport'; a blank must stand after '('"},
         {"not", "filter, at the end: expected src, dst, sport, dport, dev, fwmark, cgroup, "
                 "autobound, not or ("},
         {"sport 22 and", "filter, at the end: expected src, dst, sport, dport, dev, fwmark, "

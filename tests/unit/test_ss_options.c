@@ -367,6 +367,15 @@ static void closed_sockets_of_tcp_are_not_asked_for(void **state)
     assert_string_equal(listed("-x"), "unix:3b37");
 }
 
+static void filters_of_columns_find_listening_sockets_too(void **state)
+{
+    (void)state;
+    assert_string_equal(listed("-4t --state=LISTEN"), "tcp:3fff");
+    assert_string_equal(listed("-4t --port=80"), "tcp:3fff");
+    assert_string_equal(listed("-4tl --port=80"), "tcp:400");
+    assert_string_equal(listed("-4t --port=80 state established"), "tcp:2");
+}
+
 static void only_wanted_families_are_read_and_missing_tables_only_if_named(void **state)
 {
     (void)state;
@@ -411,6 +420,7 @@ int main(void)
         cmocka_unit_test(a_selection_without_tables_is_no_listing),
         cmocka_unit_test(the_version_is_found_where_scripts_look_for_it),
         cmocka_unit_test(closed_sockets_of_tcp_are_not_asked_for),
+        cmocka_unit_test(filters_of_columns_find_listening_sockets_too),
         cmocka_unit_test(only_wanted_families_are_read_and_missing_tables_only_if_named),
         cmocka_unit_test(types_of_unix_sockets_are_told_apart),
     };

@@ -37,8 +37,9 @@ static void choose_rows(struct predicate_tree *where, const struct netstat_optio
 
 static int list(const struct netstat_options *options, bool inet6)
 {
-    /* netstat's layout has an order of its own: sorted counters are shown in columns */
-    const bool columns = common_uses_columns(&options->common) || options->common.sort;
+    /* netstat's layout has an order of its own, and needs all counters for its words */
+    const bool columns = common_uses_columns(&options->common) || options->common.sort ||
+                         options->common.filters.count;
     /* a counter that the kernel lacks is no failure */
     const struct listing_table table = {
         .table = inet6 ? &table_counters6 : &table_counters,

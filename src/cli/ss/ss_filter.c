@@ -175,6 +175,18 @@ static bool may_be_address(const struct ss_parser *parser, const char *word)
     return !word[strspn(word, "0123456789abcdefABCDEFx.:/[]*")] && strpbrk(word, "0123456789:*");
 }
 
+/* In ss, signs are words of their own. */
+static struct predicate *fail_unparted(struct ss_parser *parser)
+{
+    char typed[TYPED_MAX];
+    const char *word = options_typed(typed, parser->word, strlen(parser->word));
+
+    if (strchr("(!", word[0]))
+        return ss_fail(parser, "no condition '%s'; a blank must stand after '%c'", word, word[0]);
+    return ss_fail(parser, "no condition '%s'; blanks must stand around '%c'", word,
+                   *strpbrk(word, "=<>!"));
+}
+
 /* A word that begins no condition: what was probably meant. ss takes any such word for an address.
  */
 static struct predicate *fail_condition(struct ss_parser *parser)
@@ -184,6 +196,8 @@ static struct predicate *fail_condition(struct ss_parser *parser)
 
     if (!parser->filter->failed)
         parser->filter->wrong = *word && !may_be_address(parser, word);
+    if (strpbrk(word, "(!=<>"))
+        return fail_unparted(parser);
     if (ss_is_among(word, ss_state_words))
         return ss_fail(parser, "%s must stand before the other conditions", word);
     if (ss_is_among(word, ss_state_names))

@@ -385,6 +385,9 @@ int ss_parse(struct ss_options *options, int argc, char *const argv[], bool *don
         status = take_states(options);
     if (status)
         return status;
+    /* as without ss, a filter of columns finds listening sockets, too */
+    if (common->filters.count && !options->selection.states && !options->selection.restricted)
+        ss_select_states(&options->selection, SS_STATES_ALL);
     ss_selection_complete(&options->selection);
     *done = selects_nothing(options);
     return 0;
