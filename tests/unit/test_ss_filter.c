@@ -762,6 +762,7 @@ static void mistakes_in_the_language_have_their_place_and_what_would_be_right(vo
         {"( )", "filter, word 2: expected src, dst, sport, dport, dev, fwmark, cgroup, autobound, "
                 "not or (, not ')'"},
         {"(sport 22)", "1: filter, word 1: no condition '(sport'; a blank must stand after '('"},
+        {"sport(22", "1: filter, word 1: no condition 'sport(22'; blanks must stand around '('"},
         {"not", "filter, at the end: expected src, dst, sport, dport, dev, fwmark, cgroup, "
                 "autobound, not or ("},
         {"sport 22 and", "filter, at the end: expected src, dst, sport, dport, dev, fwmark, "

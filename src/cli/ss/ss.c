@@ -234,11 +234,11 @@ static int list(struct ss *ss)
     if (!ss_selects(&ss->options.selection, SS_TABLES_INET))
         command.layout_needs.lookups &= ~(NEED_SERVICES | NEED_EPHEMERAL | NEED_HOSTS);
     choose_columns(&command, ss);
-    if (ss->options.events)
-        return ss_events(&ss->options, &command);
     if (ss->options.dump)
         return ss_dump(&ss->options, &command);
-    command.listing.diag_file = ss_diag_file(&ss->options.common);
+    command.listing.diag_file = ss_diag_file(&ss->options);
+    if (ss->options.events)
+        return ss_events(&ss->options, &command);
     status = command_run(&command);
     return status ? status : summarised;
 }

@@ -71,11 +71,13 @@ static int complain(const struct ss_options *options, int error, int status)
 }
 
 /* An option that says where to read goes before the environment. */
-const char *ss_diag_file(const struct common *common)
+const char *ss_diag_file(const struct ss_options *options)
 {
+    const struct common *common = &options->common;
     const char *path = getenv("TCPDIAG_FILE");
     const char *ignored = common->proc_root                 ? "--proc-root was given"
                           : common->backend != BACKEND_AUTO ? "--backend was given"
+                          : options->events                 ? "-E shows what happens now"
                           : rights_elevated() ? "the program has rights that its user lacks"
                                               : NULL;
 

@@ -15,6 +15,6 @@ int ss_dump_choose(struct ss_options *options, bool *done);
 int ss_dump(const struct ss_options *options, struct listing_command *command);
 
 /* The file that TCPDIAG_FILE names, or NULL. A line on stderr says why it is ignored, if it is. */
-const char *ss_diag_file(const struct common *common);
+const char *ss_diag_file(const struct ss_options *options);
 
 #endif

@@ -176,28 +176,27 @@ static bool may_be_address(const struct ss_parser *parser, const char *word)
 }
 
 /* In ss, signs are words of their own. */
-static struct predicate *fail_unparted(struct ss_parser *parser)
+static struct predicate *fail_unparted(struct ss_parser *parser, const char *sign)
 {
     char typed[TYPED_MAX];
     const char *word = options_typed(typed, parser->word, strlen(parser->word));
 
-    if (strchr("(!", word[0]))
-        return ss_fail(parser, "no condition '%s'; a blank must stand after '%c'", word, word[0]);
-    return ss_fail(parser, "no condition '%s'; blanks must stand around '%c'", word,
-                   *strpbrk(word, "=<>!"));
+    if (sign == parser->word && strchr("(!", *sign))
+        return ss_fail(parser, "no condition '%s'; a blank must stand after '%c'", word, *sign);
+    return ss_fail(parser, "no condition '%s'; blanks must stand around '%c'", word, *sign);
 }
 
-/* A word that begins no condition: what was probably meant. ss takes any such word for an address.
- */
+/* A word that begins no condition, which ss takes for an address: what was probably meant. */
 static struct predicate *fail_condition(struct ss_parser *parser)
 {
     const char *word = parser->token == SS_WORD ? parser->word : "";
+    const char *sign = strpbrk(word, "(!=<>");
     struct nearest nearest = nearest_to(word, strlen(word));
 
     if (!parser->filter->failed)
         parser->filter->wrong = *word && !may_be_address(parser, word);
-    if (strpbrk(word, "(!=<>"))
-        return fail_unparted(parser);
+    if (sign)
+        return fail_unparted(parser, sign);
     if (ss_is_among(word, ss_state_words))
         return ss_fail(parser, "%s must stand before the other conditions", word);
     if (ss_is_among(word, ss_state_names))
