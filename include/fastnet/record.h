@@ -47,6 +47,13 @@ struct record {
     };
 };
 
+/* Empties what stands in front of the kind's member, for decoders that fill all of that. */
+static inline void record_reset(struct record *record, const struct kind *kind)
+{
+    memset(record, 0, offsetof(struct record, socket));
+    record->kind = kind;
+}
+
 /*
  * Begins an empty record. Members without a presence bit are 0. size (of the kind's member) is a
  * constant, so the compiler can clear it inline.

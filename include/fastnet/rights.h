@@ -16,8 +16,7 @@ enum right {
     RIGHT_NETFILTER,       /* asking nfnetlink: CAP_NET_ADMIN */
     RIGHT_BUFFERS,         /* receive buffers past net.core.rmem_max: CAP_NET_ADMIN, not lent */
     RIGHT_NETFILTER_FILES, /* files of netfilter in /proc: CAP_DAC_READ_SEARCH */
-    RIGHT_SOCKETS, /* marks, keys, filters and storages of sockets: CAP_NET_ADMIN, CAP_BPF; not lent
-                    */
+    RIGHT_SOCKETS,         /* what the kernel hides of sockets: CAP_NET_ADMIN, CAP_BPF; not lent */
     RIGHT_NAMESPACE_FILES, /* network namespaces of others: CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH */
     RIGHT_NAMESPACES,      /* entering one: CAP_SYS_ADMIN; neither is lent */
     RIGHT_MAPS,            /* opening a map by its id: CAP_SYS_ADMIN, not lent */
@@ -52,8 +51,8 @@ void rights_lower(void);
 /* Empties the permitted and inheritable sets too, for every thread started from now on. */
 void rights_drop(void);
 
-/* Whether the right is permitted: its first capability. */
-bool rights_has(enum right right);
+/* Whether all of these rights are permitted, each by its first capability. */
+bool rights_have(unsigned rights);
 
 /* Whether any right is still permitted. */
 bool rights_any(void);

@@ -199,7 +199,7 @@ static int resolve_source(struct listing_command *command)
     return 0;
 }
 
-/* Whether a counter can be among what is shown. */
+/* Whether some column that is shown may be a counter. */
 static bool has_counters(const struct listing_command *command)
 {
     const struct kind *kind = command->kind;

@@ -363,9 +363,7 @@ static uint64_t lacking(const struct table *table, const struct backend *backend
 /* The fields of a table that the kernel tells only with rights that this process has not. */
 static uint64_t withheld(const struct table *table, const struct backend *backend)
 {
-    const uint64_t privileged = table->privileged & backend->fields(table);
-
-    return privileged && !rights_has(RIGHT_SOCKETS) ? privileged : 0;
+    return rights_have(table->rights) ? 0 : table->privileged & backend->fields(table);
 }
 
 /* Reports fields of the predicate that the backend lacks: rows without them are left out. */

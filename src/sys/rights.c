@@ -137,9 +137,12 @@ static bool is_withheld(enum right right)
     return !caps || (!needed[right].lent && rights_elevated());
 }
 
-bool rights_has(enum right right)
+bool rights_have(unsigned rights)
 {
-    return !is_withheld(right) && is_permitted(needed[right].values[0]);
+    for (enum right right = 0; right < RIGHTS; right++)
+        if (rights >> right & 1U && (is_withheld(right) || !is_permitted(needed[right].values[0])))
+            return false;
+    return true;
 }
 
 void rights_raise(enum right right)

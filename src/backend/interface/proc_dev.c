@@ -23,10 +23,8 @@ int proc_dev_decode(const struct line *line, struct record *record)
     colon = memchr(scan.at, ':', (size_t)(scan.end - scan.at));
     if (line->cut || !colon || colon == scan.at)
         return -EBADMSG;
-    record->kind = &kind_interface;
+    record_reset(record, &kind_interface);
     record->has = INTERFACE_COUNTERS;
-    record->identity = 0;
-    record->uncounted = false;
     *interface = (struct interface_record){.name = {scan.at, (size_t)(colon - scan.at)}};
     scan.at = colon + 1;
     for (size_t i = 0; i < INTERFACE_COUNTERS_MAX; i++)

@@ -87,9 +87,7 @@ static int set_device(struct record *record, struct text name)
 
 static void start_record(struct record *record, uint8_t family, uint64_t has)
 {
-    record->kind = &kind_route;
-    record->identity = 0;
-    record->uncounted = false;
+    record_reset(record, &kind_route);
     record->has = has | ROUTE_FLAGS | ROUTE_METRIC | ROUTE_REFERENCES | ROUTE_USE;
     record->route = (struct route_record){.destination.family = family,
                                           .gateway.family = family,

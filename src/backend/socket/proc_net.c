@@ -138,8 +138,7 @@ int proc_net_decode_inet(const struct line *line, const struct table *table, str
         scan_blanks(&scan);
         scan_hex(&scan, &address, 16);
     }
-    record->kind = &kind_socket;
-    record->uncounted = false;
+    record_reset(record, &kind_socket);
     record->has = FIELDS_INET;
     if (sock->protocol == IPPROTO_TCP && sock->timer == TIMER_TIME_WAIT)
         record->has &= ~(SOCKET_UID | SOCKET_INODE); /* 0, because its socket is gone */

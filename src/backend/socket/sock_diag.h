@@ -80,8 +80,7 @@ static inline bool diag_memory(struct text memory, size_t which, uint32_t *numbe
     return true;
 }
 
-/* For a table of attributes: memory of what sends at once, so that only what came in waits in it.
- */
+/* Takes the memory of sockets that keep nothing to send: only what came in waits in them. */
 static inline bool diag_take_received(struct text content, void *member)
 {
     struct socket_record *sock = member;

@@ -9,6 +9,7 @@
 #include "format/fields/fields.h"
 #include "format/socket/family_fields.h"
 #include "format/socket/info_fields.h"
+#include "format/socket/owner_fields.h"
 #include "format/socket/tcp_info.h"
 
 /* --- What kind of socket ---------------------------------------------------------------------- */
@@ -143,87 +144,6 @@ static struct value user(const struct cell *cell)
     const uint32_t uid = cell->record->socket.uid;
 
     return name(cell->context->users ? users_name(cell->context->users, uid) : NULL, uid);
-}
-
-/* The other end's inode, or with field->index 0 the socket's own; 0: none, or unknown. */
-enum { OWN_END, OTHER_END };
-static uint64_t inode_of(const struct cell *cell)
-{
-    return cell->field->index == OTHER_END ? peers_inode(cell->context->peers, cell->record)
-                                           : cell->record->socket.inode;
-}
-
-/* The owners of an end, none where the lookup or the inode is missing. */
-static size_t find_owners(const struct cell *cell, const struct owner **first)
-{
-    const uint64_t inode = inode_of(cell);
-
-    *first = NULL;
-    if (!cell->context->owners || inode == 0)
-        return 0;
-    return owners_find(cell->context->owners, inode, first);
-}
-
-/* Whether every process was looked into, so that a process that was not found is not there. */
-static bool is_complete(const struct owners *owners)
-{
-    const struct owners_summary *summary = owners_summary(owners);
-
-    return summary->denied == 0 && !summary->hidden && summary->error == 0;
-}
-
-/* Whether an end for which no owner was found is known to have none. */
-static bool is_ownerless(const struct cell *cell)
-{
-    const struct owners *owners = cell->context->owners;
-
-    return inode_of(cell) == 0 || (owners && is_complete(owners));
-}
-
-static struct value pid(const struct cell *cell)
-{
-    const struct owner *first;
-
-    return find_owners(cell, &first) ? number((uint64_t)first->pid) : unknown;
-}
-
-static struct value process(const struct cell *cell)
-{
-    const struct owner *first;
-
-    return find_owners(cell, &first) ? string(first->name) : unknown;
-}
-
-/* In TIME_WAIT the inode is not known, but there is no socket that a process could hold. */
-static struct value processes(const struct cell *cell)
-{
-    const struct record *record = cell->record;
-    const bool has_socket = record->has & SOCKET_INODE;
-    const struct owner *first;
-    const size_t count = find_owners(cell, &first);
-
-    if (!has_socket && record->socket.timer != TIMER_TIME_WAIT)
-        return unknown;
-    if (count == 0 && !is_ownerless(cell))
-        return unknown;
-    return (struct value){.type = VALUE_OWNERS, .owners = {first, count}};
-}
-
-static struct value peer_processes(const struct cell *cell)
-{
-    const struct owner *first;
-    const size_t count = find_owners(cell, &first);
-
-    if (!inode_of(cell) || (count == 0 && !is_ownerless(cell)))
-        return unknown;
-    return (struct value){.type = VALUE_OWNERS, .owners = {first, count}};
-}
-
-static struct value peer_path(const struct cell *cell)
-{
-    const struct text path = peers_path(cell->context->peers, inode_of(cell));
-
-    return path.length ? (struct value){.type = VALUE_SOCKET_NAME, .text = path} : unknown;
 }
 
 /* --- What the kernel chose for it ------------------------------------------------------------- */
@@ -380,10 +300,10 @@ static const struct field fields[] = {
     NUMBER(uid, socket.uid, SOCKET_UID, "number of the user who made it"),
     NUMBER(inode, socket.inode, SOCKET_INODE,
            "inode of its file; 0 if it has none: closed, not yet accepted"),
-    OWNED(pid, VALUE_NUMBER, pid,
+    OWNED(pid, VALUE_NUMBER, owner_pid,
           "process that holds it open; the lowest number if there are several"),
-    OWNED(process, VALUE_TEXT, process, "name of that process"),
-    COMPUTED(processes, VALUE_OWNERS, processes, 0,
+    OWNED(process, VALUE_TEXT, owner_process, "name of that process"),
+    COMPUTED(processes, VALUE_OWNERS, owner_processes, 0,
              "all processes that hold it open: name/pid/fd; objects in JSON",
              .optional = SOCKET_INODE | SOCKET_TIMER, .lookups = NEED_OWNERS),
     WORD(timer, socket.timer, timer_name, SOCKET_TIMER,
@@ -666,12 +586,13 @@ static const struct field fields[] = {
     SCTP(sctp_outstrms, outstrms, "SCTP: streams to the peer"),
     SCTP(sctp_rtxchunks, rtxchunks, "SCTP: chunks that were sent again", .counter = true),
     SCTP(sctp_overall_error, overall_error, "SCTP: errors in a row"),
-    PEER(peer_pid, VALUE_NUMBER, pid, NEED_OWNERS,
+    PEER(peer_pid, VALUE_NUMBER, owner_pid, NEED_OWNERS,
          "process that holds the other end open, if that is on this machine", .owner = true),
-    PEER(peer_process, VALUE_TEXT, process, NEED_OWNERS, "name of that process", .owner = true),
-    PEER(peer_processes, VALUE_OWNERS, peer_processes, NEED_OWNERS,
+    PEER(peer_process, VALUE_TEXT, owner_process, NEED_OWNERS, "name of that process",
+         .owner = true),
+    PEER(peer_processes, VALUE_OWNERS, owner_peer_processes, NEED_OWNERS,
          "all processes that hold the other end open: name/pid/fd"),
-    PEER(peer_path, VALUE_SOCKET_NAME, peer_path, 0,
+    PEER(peer_path, VALUE_SOCKET_NAME, owner_peer_path, 0,
          "for a unix socket: the name of its other end; null if it has none"),
     COMPUTED(md5_peers, VALUE_NETWORKS, info_md5_peers, SOCKET_MD5,
              "networks of peers that TCP-MD5 has keys for; needs CAP_NET_ADMIN"),

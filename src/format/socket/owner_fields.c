@@ -1,0 +1,84 @@
+#include "format/socket/owner_fields.h"
+
+#include "fastnet/lookup.h"
+#include "format/fields/fields.h"
+
+/* 0: none, or unknown. */
+static uint64_t inode_of(const struct cell *cell)
+{
+    return cell->field->index == OTHER_END ? peers_inode(cell->context->peers, cell->record)
+                                           : cell->record->socket.inode;
+}
+
+/* The owners of an end, none where the lookup or the inode is missing. */
+static size_t find_owners(const struct cell *cell, const struct owner **first)
+{
+    const uint64_t inode = inode_of(cell);
+
+    *first = NULL;
+    if (!cell->context->owners || inode == 0)
+        return 0;
+    return owners_find(cell->context->owners, inode, first);
+}
+
+/* Whether every process was looked into, so that a process that was not found is not there. */
+static bool is_complete(const struct owners *owners)
+{
+    const struct owners_summary *summary = owners_summary(owners);
+
+    return summary->denied == 0 && !summary->hidden && summary->error == 0;
+}
+
+/* Whether an end for which no owner was found is known to have none. */
+static bool is_ownerless(const struct cell *cell)
+{
+    const struct owners *owners = cell->context->owners;
+
+    return inode_of(cell) == 0 || (owners && is_complete(owners));
+}
+
+struct value owner_pid(const struct cell *cell)
+{
+    const struct owner *first;
+
+    return find_owners(cell, &first) ? number((uint64_t)first->pid) : unknown;
+}
+
+struct value owner_process(const struct cell *cell)
+{
+    const struct owner *first;
+
+    return find_owners(cell, &first) ? string(first->name) : unknown;
+}
+
+/* In TIME_WAIT the inode is not known, but there is no socket that a process could hold. */
+struct value owner_processes(const struct cell *cell)
+{
+    const struct record *record = cell->record;
+    const bool has_socket = record->has & SOCKET_INODE;
+    const struct owner *first;
+    const size_t count = find_owners(cell, &first);
+
+    if (!has_socket && record->socket.timer != TIMER_TIME_WAIT)
+        return unknown;
+    if (count == 0 && !is_ownerless(cell))
+        return unknown;
+    return (struct value){.type = VALUE_OWNERS, .owners = {first, count}};
+}
+
+struct value owner_peer_processes(const struct cell *cell)
+{
+    const struct owner *first;
+    const size_t count = find_owners(cell, &first);
+
+    if (!inode_of(cell) || (count == 0 && !is_ownerless(cell)))
+        return unknown;
+    return (struct value){.type = VALUE_OWNERS, .owners = {first, count}};
+}
+
+struct value owner_peer_path(const struct cell *cell)
+{
+    const struct text path = peers_path(cell->context->peers, inode_of(cell));
+
+    return path.length ? (struct value){.type = VALUE_SOCKET_NAME, .text = path} : unknown;
+}

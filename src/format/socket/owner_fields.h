@@ -1,0 +1,16 @@
+/* Values of fields about the processes of a socket, and about its other end. */
+#ifndef FORMAT_SOCKET_OWNER_FIELDS_H
+#define FORMAT_SOCKET_OWNER_FIELDS_H
+
+#include "fastnet/field.h"
+
+/* field->index: whose owners. */
+enum { OWN_END, OTHER_END };
+
+struct value owner_pid(const struct cell *cell);
+struct value owner_process(const struct cell *cell);
+struct value owner_processes(const struct cell *cell);
+struct value owner_peer_processes(const struct cell *cell);
+struct value owner_peer_path(const struct cell *cell);
+
+#endif
