@@ -129,7 +129,7 @@ $(PROGRAMS):
 
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(call say,CC,$<)$(Q)$(CC) $(all_cppflags) $(all_cflags) -MMD -MP -c -o $@ $<
+	$(call say,CC,$<)$(Q)$(CC) $(all_cppflags) $(commit) $(all_cflags) -MMD -MP -c -o $@ $<
 
 # Holds the compiler and its flags; touched only when they change, and then everything is rebuilt.
 flags  = $(CC) $(all_cppflags) $(all_cflags) $(all_ldflags) $(all_libs)
@@ -138,6 +138,18 @@ $(BUILD)/flags: FORCE
 	@$(PKG_CONFIG) --exists libmnl libcap 2>/dev/null || \
 		{ echo 'libmnl, libcap or pkg-config is missing: run "make deps"' >&2; exit 1; }
 	@printf '%s\n' '$(subst ','\'',$(flags))' >$@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+# git archive writes the commit of a tarball into .commit; that of a clone is asked of git.
+# One object has it, so that a new commit compiles and links little.
+# git may say it to root, too: a make that root starts runs what the owner of the tree wrote anyway.
+git = git --no-optional-locks -c safe.directory='*'
+print_commit = grep -oE '^[0-9a-f]{12}' .commit || { [ -e .git ] && \
+	$(git) describe --always --exclude='*' --abbrev=12 --dirty; } || echo unknown
+$(MAIN): $(BUILD)/commit
+$(MAIN): private commit = -DFASTNET_COMMIT='"$(shell cat $(BUILD)/commit)"'
+$(BUILD)/commit: FORCE | $(BUILD)/flags
+	@{ $(print_commit); } >$@.new 2>/dev/null
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
 # An object that no longer has a source must not keep a program looking up to date.

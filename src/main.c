@@ -9,6 +9,10 @@
 #include "fastnet/array.h"
 #include "fastnet/rights.h"
 
+#ifndef FASTNET_COMMIT /* make defines it, for this file only: each commit builds it anew */
+#define FASTNET_COMMIT "unknown"
+#endif
+
 static const struct personality {
     const char *name; /* matched exactly, as the name it was run by or as the first argument */
     int (*run)(int argc, char *const argv[]);
@@ -87,7 +91,7 @@ int main(int argc, char *argv[])
     personality = argc > 1 ? find_personality(argv[1]) : NULL;
     if (!personality) {
         note_mistyped(argc > 1 ? argv[1] : "");
-        return fastnet_run(argc, argv, words);
+        return fastnet_run(argc, argv, words, FASTNET_COMMIT);
     }
     argv[1] = program;
     return run(personality, argc - 1, argv + 1);

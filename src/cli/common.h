@@ -21,6 +21,7 @@ struct common {
     const char *program; /* for messages */
     const struct grammar *grammar;
     const struct grammar *const *words; /* NULL, but of fastnet_run() (personality.h) */
+    const char *commit;                 /* as words */
     enum output_format format;
     const char *columns, *sort, *count_by; /* as typed, or NULL */
     const char *proc_root;                 /* NULL: /proc */

@@ -54,7 +54,11 @@ int neigh_run(int argc, char *const argv[]);
 int conntrack_run(int argc, char *const argv[]);
 int ss_run(int argc, char *const argv[]);
 
-/* Without the name of a personality. words: what could stand in its place, NULL behind the last. */
-int fastnet_run(int argc, char *const argv[], const struct grammar *const *words);
+/*
+ * Without the name of a personality. words: what could stand in its place, NULL behind the last.
+ * commit: for --version.
+ */
+int fastnet_run(int argc, char *const argv[], const struct grammar *const *words,
+                const char *commit);
 
 #endif

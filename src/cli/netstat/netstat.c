@@ -267,9 +267,10 @@ static bool lists_sockets(const struct netstat_options *options)
                               !common_uses_columns(&options->common) && !options->common.sort);
 }
 
-int fastnet_run(int argc, char *const argv[], const struct grammar *const *words)
+int fastnet_run(int argc, char *const argv[], const struct grammar *const *words,
+                const char *commit)
 {
-    struct netstat netstat = {.options.common.words = words};
+    struct netstat netstat = {.options.common = {.words = words, .commit = commit}};
     struct netstat_options *options = &netstat.options;
     bool done = false;
     int status = netstat_parse(options, argc, argv, &done);
@@ -281,5 +282,5 @@ int fastnet_run(int argc, char *const argv[], const struct grammar *const *words
 
 int netstat_run(int argc, char *const argv[])
 {
-    return fastnet_run(argc, argv, NULL);
+    return fastnet_run(argc, argv, NULL, NULL);
 }
