@@ -10,7 +10,9 @@ PREFIX     ?= /usr/local
 BINDIR     ?= $(PREFIX)/bin
 DATADIR    ?= $(PREFIX)/share
 MANDIR     ?= $(DATADIR)/man
-# Further names for the program, as symlinks: LINKS="netstat arp".
+# Where zsh looks for completions; that of Debian has another place for packages.
+ZSHDIR     ?= $(DATADIR)/zsh/site-functions
+# Further names for the program and its man pages, as symlinks: LINKS="netstat arp".
 LINKS      ?=
 # WERROR=1: warnings are errors. V=1: show the commands. SANITIZE: the sanitizers to build with.
 WERROR     ?=
@@ -280,18 +282,21 @@ format: ## lay out the C files as .clang-format says
 bin := $(DESTDIR)$(BINDIR)
 man := $(DESTDIR)$(MANDIR)
 PERSONALITIES = netstat arp neigh conntrack ss
-COMPLETED     = netstat arp neigh conntrack ss
 
 # Completions of $name: where each shell looks for them, and whether those that are there are ours.
 each_completion = for shell in bash zsh fish; do case $$shell in \
 	bash) file='$(DESTDIR)$(DATADIR)'/bash-completion/completions/$$name ;; \
-	zsh) file='$(DESTDIR)$(DATADIR)'/zsh/site-functions/_$$name ;; \
+	zsh) file='$(DESTDIR)$(ZSHDIR)'/_$$name ;; \
 	fish) file='$(DESTDIR)$(DATADIR)'/fish/vendor_completions.d/$$name.fish ;; esac
 is_our_completion = grep -qs "^\# $$shell completion for $$name, by fastnet$$" "$$file"
 
 run = $(if $(findstring /,$(PROGRAM)),,./)$(PROGRAM)
 section = $(subst .,,$(suffix $(1)))
 is_ours = [ "$$(readlink '$(bin)'/$$name)" = fastnet ]
+
+# Any other name than that of a personality behaves as fastnet does, so it has its page.
+named_page = file='$(man)/man8'/$$name.8; page=fastnet-$$name.8; [ -e man/$$page ] || page=fastnet.8
+is_our_page = [ "$$(readlink "$$file")" = $$page ]
 
 install: $(PROGRAM) ## install to DESTDIR and PREFIX, with symlinks for LINKS="netstat arp"
 	@for name in $(LINKS); do \
@@ -303,21 +308,26 @@ install: $(PROGRAM) ## install to DESTDIR and PREFIX, with symlinks for LINKS="n
 	install -D -m 755 $(PROGRAM) '$(bin)/fastnet'
 	$(foreach page,$(MAN_PAGES),install -D -m 644 $(page) \
 		'$(man)/man$(call section,$(page))/$(notdir $(page))' &&) :
-	@for name in fastnet $(filter $(COMPLETED),$(LINKS)); do $(each_completion); \
+	@for name in fastnet $(filter $(PERSONALITIES),$(LINKS)); do $(each_completion); \
 		if [ $$name = fastnet ]; then word=; else word=$$name; fi; \
 		if [ -e "$$file" ] && [ -n "$$word" ] && ! $(is_our_completion); then \
 			echo "$$file is not fastnet's and stays"; continue; fi; \
 		install -D -m 644 /dev/null "$$file" && \
 			$(run) $$word --completion=$$shell >"$$file" || exit; done; done
-	@for name in $(LINKS); do ln -sfn fastnet '$(bin)'/$$name; done
+	@for name in $(LINKS); do ln -sfn fastnet '$(bin)'/$$name; $(named_page); \
+		there=$$(ls -d "$$file" "$$file".* 2>/dev/null); \
+		if [ -n "$$there" ] && ! $(is_our_page); then \
+			echo "$$there is not fastnet's and stays"; continue; fi; \
+		ln -sfn $$page "$$file"; done
 
 uninstall: ## take back what install put there, with the same variables
 	rm -f '$(bin)/fastnet' $(foreach page,$(MAN_PAGES), \
 		'$(man)/man$(call section,$(page))/$(notdir $(page))')
-	@for name in fastnet $(COMPLETED); do $(each_completion); \
+	@for name in fastnet $(PERSONALITIES); do $(each_completion); \
 		if [ $$name = fastnet ] || $(is_our_completion); then rm -f "$$file"; fi; done; done
 	@for name in $(PERSONALITIES) $(LINKS); do \
-		if $(is_ours); then rm -f '$(bin)'/$$name; fi; done
+		if $(is_ours); then rm -f '$(bin)'/$$name; fi; $(named_page); \
+		if $(is_our_page); then rm -f "$$file"; fi; done
 
 clean: ## remove what was built
 	rm -rf $(BUILD) $(PROGRAM)
