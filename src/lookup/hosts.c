@@ -8,8 +8,6 @@
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -18,6 +16,7 @@
 #include "fastnet/clock.h"
 #include "fastnet/hash.h"
 #include "fastnet/hash_table.h"
+#include "fastnet/thread.h"
 
 enum { THREADS_MAX = 32 };
 
@@ -217,22 +216,17 @@ static struct round *round_create(const struct host *hosts, size_t count, const 
 /* Call it with the round's lock held. Returns 0 if at least one thread works, or -errno. */
 static int round_start(struct round *round)
 {
-    sigset_t all, before;
     int error = 0;
 
-    /* Signals must interrupt the caller's system calls, not those of these threads. */
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
     while (error == 0 && round->users <= THREADS_MAX && round->users <= round->count) {
         pthread_t thread;
-        error = pthread_create(&thread, NULL, work, round);
+        error = thread_start(&thread, work, round);
         if (error == 0) {
             pthread_detach(thread);
             round->users++;
         }
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return round->users > 1 ? 0 : -error;
+    return round->users > 1 ? 0 : error;
 }
 
 /* Takes the answers and stops the threads from asking for more. Call it with the lock held. */

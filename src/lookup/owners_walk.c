@@ -6,15 +6,13 @@
 #include "lookup/owners_walk.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "fastnet/array.h"
+#include "fastnet/thread.h"
 
 enum {
     THREADS_MAX = 8,
@@ -87,21 +85,12 @@ static void note_error(struct walk *walk, int error)
 
 static void *work(void *arg);
 
-static unsigned threads_that_pay(void)
-{
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) < 0)
-        return THREADS_MAX; /* more processors than the set has room for */
-    const int count = CPU_COUNT(&set);
-    return count < 1 ? 1 : (unsigned)count;
-}
-
 static bool start_worker(struct walk *walk)
 {
     struct worker *worker = &walk->workers[walk->worker_count];
     worker->walk = walk;
     pthread_mutex_lock(&walk->lock); /* the thread must not end before it is counted */
-    const bool started = pthread_create(&worker->thread, NULL, work, worker) == 0;
+    const bool started = thread_start(&worker->thread, work, worker) == 0;
     walk->busy += started;
     walk->worker_count += started;
     pthread_mutex_unlock(&walk->lock);
@@ -111,17 +100,10 @@ static bool start_worker(struct walk *walk)
 /* The first worker calls it. If no thread can be started, the walk only takes longer. */
 static void start_workers(struct walk *walk, unsigned threads)
 {
-    sigset_t all, before;
     if (threads > THREADS_MAX)
         threads = THREADS_MAX;
-    if (walk->worker_count >= threads)
-        return;
-    /* Signals must interrupt the caller's system calls, not those of these threads. */
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
     while (walk->worker_count < threads && start_worker(walk))
         ;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 /* Adds to the cost of the first worker. Starts the others once they are worth their start. */
@@ -132,7 +114,7 @@ static void account(struct worker *worker, size_t cost)
         return;
     walk->cost += cost;
     if (walk->cost > COST_ALONE && walk->options->threads == 0)
-        start_workers(walk, threads_that_pay());
+        start_workers(walk, thread_processors());
 }
 
 /* Others join only when no process is left, so the owner does not reuse `own` meanwhile. */

@@ -1,0 +1,16 @@
+/* Threads that help with what takes long. */
+#ifndef FASTNET_THREAD_H
+#define FASTNET_THREAD_H
+
+#include <pthread.h>
+
+/*
+ * As pthread_create(3), but the thread blocks every signal: signals must interrupt the system calls
+ * of the thread that started the others. Returns 0 or -errno.
+ */
+int thread_start(pthread_t *thread, void *(*work)(void *), void *arg);
+
+/* How many processors this thread may run on; at least 1. */
+unsigned thread_processors(void);
+
+#endif
