@@ -295,7 +295,7 @@ errors_of() # CALL
 kind_of() # CALL ERROR
 {
     case $2:$1 in
-    EINTR:* | EAGAIN:write | EAGAIN:recvmsg | EAGAIN:sendto | EAGAIN:read) echo transparent ;;
+    EINTR:* | EAGAIN:write | EAGAIN:recvmsg | EAGAIN:recvmmsg | EAGAIN:sendto | EAGAIN:read) echo transparent ;;
     *) echo told ;;
     esac
 }

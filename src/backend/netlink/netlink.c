@@ -10,16 +10,17 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "backend/netlink/ahead.h"
 #include "backend/netlink/attributes.h"
 #include "fastnet/query.h"
 #include "fastnet/report.h"
 #include "fastnet/rights.h"
+#include "fastnet/thread.h"
 
-/*
- * The kernel fills a dump's datagrams up to 32 KiB (net/netlink/af_netlink.c); a buffer of twice
- * that is never the reason for a cut one.
- */
-enum { BUFFER_SIZE = 64 * 1024, PROTOCOLS = 32, RESTARTS_MAX = 4 };
+enum { PROTOCOLS = 32, RESTARTS_MAX = 4 };
+
+/* A dump of more datagrams than these takes some milliseconds, and is worth a thread. */
+enum { DATAGRAMS_ALONE = 8 };
 
 /* Under a stream of events without a pause, how many are read between two looks at the end. */
 enum { EVENTS_AT_ONCE = 256 };
@@ -33,7 +34,7 @@ struct netlink {
     const struct netlink_peer *peer; /* NULL: the kernel */
     uint32_t sequence;
     struct channel channels[PROTOCOLS]; /* by netlink protocol */
-    char buffer[BUFFER_SIZE];
+    char buffer[DATAGRAM_SIZE];
 };
 
 /* One dump under way. */
@@ -44,9 +45,11 @@ struct dump {
     netlink_fn fn;
     void *arg;
     struct report *report;
-    bool last_try;    /* hand on what comes, changed meanwhile or not */
-    bool handed_on;   /* fn was called */
-    bool interrupted; /* NLM_F_DUMP_INTR was seen */
+    size_t received;     /* datagrams */
+    struct ahead *ahead; /* or NULL */
+    bool last_try;       /* hand on what comes, changed meanwhile or not */
+    bool handed_on;      /* fn was called */
+    bool interrupted;    /* NLM_F_DUMP_INTR was seen */
 };
 
 struct netlink *netlink_create(const struct netlink_peer *peer)
@@ -154,28 +157,30 @@ static int send_request(const struct dump *dump, const struct nlmsghdr *request)
     return error;
 }
 
-/*
- * One datagram into the buffer; returns its length, or -errno: -EAGAIN when there is none and flags
- * say not to wait. *port is who sent it.
+/* One datagram into the buffer. Its length is -EAGAIN if there is none, and flags say not to wait.
  */
-static ssize_t receive(struct netlink *netlink, int fd, int flags, uint32_t *port)
+static struct datagram receive(struct netlink *netlink, int fd, int flags)
 {
     const struct netlink_peer *peer = netlink->peer;
+    struct datagram datagram = {.data = netlink->buffer};
     struct sockaddr_nl from = {.nl_family = AF_NETLINK};
-    struct iovec vector = {.iov_base = netlink->buffer, .iov_len = BUFFER_SIZE};
+    struct iovec vector = {.iov_base = netlink->buffer, .iov_len = DATAGRAM_SIZE};
     struct msghdr header = {
         .msg_name = &from, .msg_namelen = sizeof from, .msg_iov = &vector, .msg_iovlen = 1};
     ssize_t length;
 
-    if (peer)
-        return peer->receive(peer->arg, netlink->buffer, BUFFER_SIZE, port);
+    if (peer) {
+        datagram.length = peer->receive(peer->arg, netlink->buffer, DATAGRAM_SIZE, &datagram.port);
+        return datagram;
+    }
     while ((length = recvmsg(fd, &header, flags)) < 0) {
         int error = flags & MSG_DONTWAIT && errno == EAGAIN ? -EAGAIN : wait_again(fd, POLLIN);
         if (error)
-            return error;
+            return (struct datagram){.length = error};
     }
-    *port = from.nl_pid;
-    return header.msg_flags & MSG_TRUNC && from.nl_pid == 0 ? -EMSGSIZE : length;
+    datagram.length = datagram_length(&header, (size_t)length);
+    datagram.port = from.nl_pid;
+    return datagram;
 }
 
 /* The kernel's own words about an error (NETLINK_EXT_ACK), where it has any. */
@@ -273,10 +278,10 @@ static bool fits(const struct nlmsghdr *message, int left)
            message->nlmsg_len <= (uint32_t)left;
 }
 
-static int take_datagram(struct dump *dump, ssize_t length)
+static int take_datagram(struct dump *dump, const struct datagram *datagram)
 {
-    const struct nlmsghdr *message = (const void *)dump->netlink->buffer;
-    int left = (int)length; /* signed: alignment can take it below zero */
+    const struct nlmsghdr *message = (const void *)datagram->data;
+    int left = (int)datagram->length; /* signed: alignment can take it below zero */
 
     for (; fits(message, left); message = mnl_nlmsg_next(message, &left)) {
         int result = take_message(dump, message);
@@ -287,22 +292,61 @@ static int take_datagram(struct dump *dump, ssize_t length)
 }
 
 /* inet_diag looks again at the rights for each datagram of a dump. */
-static ssize_t receive_answer(const struct dump *dump, uint32_t *port)
+static bool needs_rights(const struct dump *dump)
 {
-    const bool raise = dump->protocol == NETLINK_SOCK_DIAG && !dump->netlink->peer;
-    ssize_t length;
+    return dump->protocol == NETLINK_SOCK_DIAG && !dump->netlink->peer;
+}
 
-    if (raise)
+/* On one processor it would only cost its start. */
+static void start_ahead(struct dump *dump)
+{
+    if (thread_processors() == 1)
+        return;
+    if (needs_rights(dump))
         raise_for(dump->protocol);
-    length = receive(dump->netlink, dump->channel->fd, 0, port);
-    if (raise)
+    dump->ahead = ahead_start(dump->channel->fd);
+    if (needs_rights(dump))
         lower_for(dump->protocol);
-    return length;
+}
+
+/* The next datagram of the answer. */
+static struct datagram receive_answer(struct dump *dump)
+{
+    struct datagram datagram;
+
+    if (++dump->received == DATAGRAMS_ALONE && !dump->netlink->peer)
+        start_ahead(dump);
+    if (dump->ahead && ahead_receive(dump->ahead, &datagram))
+        return datagram;
+    if (needs_rights(dump))
+        raise_for(dump->protocol);
+    datagram = receive(dump->netlink, dump->channel->fd, 0);
+    if (needs_rights(dump))
+        lower_for(dump->protocol);
+    return datagram;
 }
 
 static void note_stranger(struct report *report)
 {
     report_note(report, "ignored a netlink message that the kernel did not send");
+}
+
+static int take_answer(struct dump *dump)
+{
+    int result;
+
+    do {
+        const struct datagram datagram = receive_answer(dump);
+        if (datagram.length < 0)
+            return (int)datagram.length;
+        if (datagram.port != 0) {
+            note_stranger(dump->report);
+            result = MORE;
+            continue;
+        }
+        result = datagram.length ? take_datagram(dump, &datagram) : -EPIPE;
+    } while (result == MORE);
+    return result;
 }
 
 static int run_dump(struct dump *dump, struct nlmsghdr *request)
@@ -314,18 +358,10 @@ static int run_dump(struct dump *dump, struct nlmsghdr *request)
     result = send_request(dump, request);
     if (result < 0)
         return result;
-    do {
-        uint32_t port = 0;
-        ssize_t length = receive_answer(dump, &port);
-        if (length < 0)
-            return (int)length;
-        if (port != 0) {
-            note_stranger(dump->report);
-            result = MORE;
-            continue;
-        }
-        result = length ? take_datagram(dump, length) : -EPIPE;
-    } while (result == MORE);
+    dump->received = 0;
+    result = take_answer(dump);
+    ahead_end(dump->ahead);
+    dump->ahead = NULL;
     return result;
 }
 
@@ -363,11 +399,11 @@ int netlink_dump(struct netlink *netlink, int protocol, struct nlmsghdr *request
 /* Events */
 
 /* What was sent to a group has no question that it would answer. */
-static int hand_on_events(const struct netlink *netlink, const struct netlink_listening *listening,
-                          ssize_t length, struct report *report)
+static int hand_on_events(const struct netlink_listening *listening,
+                          const struct datagram *datagram, struct report *report)
 {
-    const struct nlmsghdr *message = (const void *)netlink->buffer;
-    int left = (int)length; /* signed: alignment can take it below zero */
+    const struct nlmsghdr *message = (const void *)datagram->data;
+    int left = (int)datagram->length; /* signed: alignment can take it below zero */
 
     for (; fits(message, left); message = mnl_nlmsg_next(message, &left)) {
         int result =
@@ -394,28 +430,27 @@ static int wait_for_event(int fd, int stop, int milliseconds)
 static int listen_once(struct netlink *netlink, int fd, const struct netlink_listening *listening,
                        struct report *report)
 {
-    uint32_t port = 0;
-    ssize_t length = receive(netlink, fd, MSG_DONTWAIT, &port);
+    const struct datagram datagram = receive(netlink, fd, MSG_DONTWAIT);
 
-    if (length == -EAGAIN) {
+    if (datagram.length == -EAGAIN) {
         int result = listening->idle(listening->arg);
         return result < 0 || netlink->peer
                    ? result
                    : wait_for_event(fd, listening->stop,
                                     listening->interval ? listening->interval : -1);
     }
-    if (length == -ENOBUFS) {
+    if (datagram.length == -ENOBUFS) {
         report_loss(report, "events were lost: they came faster than they were read%s",
                     listening->remedy ? listening->remedy : "");
         return 0;
     }
-    if (length <= 0)
-        return length < 0 ? (int)length : 1;
-    if (port != 0) {
+    if (datagram.length <= 0)
+        return datagram.length < 0 ? (int)datagram.length : 1;
+    if (datagram.port != 0) {
         note_stranger(report);
         return 0;
     }
-    return hand_on_events(netlink, listening, length, report);
+    return hand_on_events(listening, &datagram, report);
 }
 
 /* While events come without a pause. Returns as listen_once(). */
