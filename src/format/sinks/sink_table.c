@@ -60,6 +60,19 @@ static void put_blanks(struct writer *writer, size_t count)
     }
 }
 
+/* In one piece unless they are long, because a row has many cells. */
+static void put_after_blanks(struct writer *writer, size_t blanks, const char *text, size_t length)
+{
+    if (blanks + length > WRITER_RESERVE_MAX) {
+        put_blanks(writer, blanks);
+        writer_put(writer, text, length);
+        return;
+    }
+    char *dst = writer_reserve(writer, blanks + length);
+    memset(dst, ' ', blanks);
+    writer_commit(writer, put_bytes(dst + blanks, text, length));
+}
+
 /* A line being written. Blanks are written before the next cell, so no line ends in blanks. */
 struct table_line {
     struct fitted *table;
@@ -74,13 +87,15 @@ static void put_cell(struct table_line *line, const char *text, struct kept_cell
     const size_t fitted = line->table->widths[line->column];
     const size_t padding = fitted > cell.width ? fitted - cell.width : 0;
     const bool right = is_right_aligned(line->table->options.columns[line->column]);
+    const size_t blanks = line->blanks + (right ? padding : 0);
 
-    put_blanks(writer, line->blanks + (right ? padding : 0));
-    if (colour)
-        writer_puts(writer, colour);
-    writer_put(writer, text, cell.length);
-    if (colour)
+    if (colour) {
+        put_after_blanks(writer, blanks, colour, strlen(colour));
+        writer_put(writer, text, cell.length);
         writer_puts(writer, COLOUR_RESET);
+    } else {
+        put_after_blanks(writer, blanks, text, cell.length);
+    }
     line->blanks = GAP + (right ? 0 : padding);
     line->column++;
 }
