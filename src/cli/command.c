@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/nearest.h"
 #include "fastnet/array.h"
 #include "fastnet/proc_tree.h"
 
@@ -62,7 +63,14 @@ static void show_defaults(struct listing_command *command)
             show(command, &kind->fields[i]);
 }
 
-static const char no_such_column[] = "no such column (--columns=help lists them):";
+static int fail_column(const struct listing_command *command, const char *option, const char *name,
+                       size_t length)
+{
+    char message[NO_COLUMN];
+
+    return common_misuse(command->common, "%s: %s", option,
+                         nearest_column(command->kind, name, length, message));
+}
 
 /* A comma-separated list of column names. */
 static int find_columns(const struct listing_command *command, const char *option,
@@ -73,9 +81,9 @@ static int find_columns(const struct listing_command *command, const char *optio
     for (;;) {
         const size_t length = strcspn(names, ",");
         const struct field *column = field_find(command->kind, names, length);
-        const char *wrong = !column                         ? no_such_column
-                            : *count == LISTING_COLUMNS_MAX ? "too many columns from"
-                                                            : NULL;
+        const char *wrong = *count == LISTING_COLUMNS_MAX ? "too many columns from" : NULL;
+        if (!column)
+            return fail_column(command, option, names, length);
         for (size_t i = 0; i < *count; i++)
             if (columns[i] == column)
                 wrong = "named twice:";
@@ -150,11 +158,12 @@ static int resolve_sort(struct listing_command *command)
     for (size_t i = 0; counted && i < command->shown_count; i++)
         if (strcmp(command->shown[i]->name, name) == 0)
             listing->sort = command->shown[i];
-    if (!listing->sort)
+    if (!listing->sort && counted)
         return common_misuse_typed(command->common, "--sort",
-                                   counted ? "not count, and not a column of --count-by:"
-                                           : no_such_column,
-                                   name, strlen(name));
+                                   "not count, and not a column of --count-by:", name,
+                                   strlen(name));
+    if (!listing->sort)
+        return fail_column(command, "--sort", name, strlen(name));
     needs_add(&listing->needs, field_needs(listing->sort));
     return 0;
 }

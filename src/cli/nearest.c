@@ -2,14 +2,18 @@
 
 #include <ctype.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "cli/options.h"
+#include "fastnet/field.h"
 
 enum { WORD_MAX = 40 }; /* longer words are not compared */
 
 struct nearest nearest_to(const char *typed, size_t length)
 {
-    /* one letter in three may be wrong, but not all of a short word */
-    return (struct nearest){.typed = typed, .length = length, .distance = length / 3 + 2};
+    /* one letter in three may be wrong; only words that are nearer than this are taken */
+    return (struct nearest){.typed = typed, .length = length, .distance = (length + 1) / 3 + 1};
 }
 
 static char folded(char letter)
@@ -83,4 +87,27 @@ void nearest_offer_words(struct nearest *nearest, const char *words)
         offer(nearest, words, length);
         words += length + (words[length] == ' ');
     }
+}
+
+const char *nearest_hint(const struct nearest *nearest, const char *before, char hint[NEAREST_HINT])
+{
+    *hint = '\0';
+    if (nearest->word)
+        snprintf(hint, NEAREST_HINT, "; did you mean %s%.*s?", before, (int)nearest->word_length,
+                 nearest->word);
+    return hint;
+}
+
+const char *nearest_column(const struct kind *kind, const char *typed, size_t length,
+                           char message[NO_COLUMN])
+{
+    struct nearest nearest = nearest_to(typed, length);
+    char text[TYPED_MAX], hint[NEAREST_HINT];
+
+    for (size_t i = 0; i < kind->field_count; i++)
+        nearest_offer(&nearest, kind->fields[i].name);
+    nearest_hint(&nearest, "", hint);
+    snprintf(message, NO_COLUMN, "no column '%s' for %s%s", options_typed(text, typed, length),
+             kind->name, *hint ? hint : " (--columns=help lists them)");
+    return message;
 }

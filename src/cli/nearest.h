@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include "fastnet/kind.h"
+
 struct nearest {
     const char *typed; /* length bytes */
     size_t length;
@@ -18,5 +20,15 @@ struct nearest nearest_to(const char *typed, size_t length);
 void nearest_offer(struct nearest *nearest, const char *word);
 /* Each of these words, separated by blanks. */
 void nearest_offer_words(struct nearest *nearest, const char *words);
+
+/* "; did you mean BEFOREword?", or "" if there is no such word. */
+enum { NEAREST_HINT = 80 };
+const char *nearest_hint(const struct nearest *nearest, const char *before,
+                         char hint[NEAREST_HINT]);
+
+/* Says that rows of this kind have no such column, and which one was probably meant. */
+enum { NO_COLUMN = 480 };
+const char *nearest_column(const struct kind *kind, const char *typed, size_t length,
+                           char message[NO_COLUMN]);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "cli/nearest.h"
 #include "fastnet/text.h"
 
 struct parser {
@@ -111,6 +112,20 @@ static int report_ambiguous(struct parser *parser, const struct option_table *ta
     return OPTIONS_MISUSE;
 }
 
+/* Names the option that was probably meant. */
+static int report_unknown(struct parser *parser, const char *word, size_t length)
+{
+    struct nearest nearest = nearest_to(word + 2, length);
+    const struct option *option;
+    char hint[NEAREST_HINT];
+
+    for (size_t i = 0; (option = options_at(parser->tables, i)); i++)
+        if (option->name && option->help)
+            nearest_offer(&nearest, option->name);
+    return misuse(parser, "unrecognized option", word, strlen(word),
+                  nearest_hint(&nearest, "--", hint));
+}
+
 static bool is_number(const char *word)
 {
     size_t digits = strspn(word, "0123456789");
@@ -164,7 +179,7 @@ static int parse_long(struct parser *parser)
             return report_ambiguous(parser, parser->tables[t], word, length);
     }
     if (!option)
-        return misuse(parser, "unrecognized option", word, strlen(word), "");
+        return report_unknown(parser, word, length);
     if (argument && !takes_rest(option))
         return misuse_name(parser, option, " doesn't allow an argument");
     if (!argument && option->argument == ARGUMENT_REQUIRED && parser->at + 1 == parser->argc)

@@ -25,7 +25,7 @@ static const struct option old_options[] = {
     OPTION('i', "interfaces", 0, NULL),
     OPTION('a', "all", 0, "everything"),
     OPTION('e', "extend", 0, NULL),
-    OPTION('A', "protocol", 0, NULL, TAKES("FAMILY")),
+    OPTION('A', "protocol", 0, "family", TAKES("FAMILY")),
     OPTION('p', "programs", 0, NULL),
     OPTION('n', "numeric", 0, NULL),
     LONG('h', "numeric-hosts", 0, NULL),
@@ -43,7 +43,7 @@ static const struct option word_options[] = {
 };
 
 static const struct option new_options[] = {
-    LONG(EXACT, "exact", 0, NULL),
+    LONG(EXACT, "exact", 0, "read twice"),
     LONG(NO_HEADER, "no-header", 0, NULL),
     LONG(SORT, "sort", 0, NULL, .argument = ARGUMENT_REQUIRED),
     LONG(JSON, "json", 0, NULL),
@@ -317,6 +317,19 @@ static void mistakes_are_told_in_getopts_words(void **state)
     assert_misuse(&parsed, "option '--in' is ambiguous; possibilities: '--inet' '--interfaces'");
 }
 
+static void the_option_that_was_probably_meant_is_named(void **state)
+{
+    struct parsed parsed;
+
+    (void)state;
+    parsed = PARSE("--protcol=x");
+    assert_misuse(&parsed, "unrecognized option '--protcol=x'; did you mean --protocol?");
+    parsed = PARSE("--exakt");
+    assert_misuse(&parsed, "unrecognized option '--exakt'; did you mean --exact?");
+    parsed = PARSE("--notirm"); /* --help does not show it */
+    assert_misuse(&parsed, "unrecognized option '--notirm'");
+}
+
 static void what_was_typed_is_escaped_in_messages(void **state)
 {
     struct parsed parsed;
@@ -403,8 +416,10 @@ static void compare(const struct parsed *parsed, const struct reference *referen
                     const char *said)
 {
     char expected[CAPTURE_MAX];
+    const char *hint = strstr(parsed->message, "; did you mean ");
+    const size_t length = hint ? (size_t)(hint - parsed->message) : strlen(parsed->message);
 
-    snprintf(expected, sizeof expected, "prog: %s\n", parsed->message);
+    snprintf(expected, sizeof expected, "prog: %.*s\n", (int)length, parsed->message);
     assert_int_equal(parsed->result == OPTIONS_MISUSE, reference->misused);
     assert_string_equal(reference->misused ? expected : "", said);
     assert_int_equal(parsed->count, reference->count);
@@ -494,6 +509,7 @@ int main(void)
         cmocka_unit_test(names_of_one_meaning_make_no_abbreviation_ambiguous),
         cmocka_unit_test(newer_options_do_not_make_older_abbreviations_ambiguous),
         cmocka_unit_test(mistakes_are_told_in_getopts_words),
+        cmocka_unit_test(the_option_that_was_probably_meant_is_named),
         cmocka_unit_test(what_was_typed_is_escaped_in_messages),
         cmocka_unit_test(what_the_callback_returns_ends_the_parsing),
         cmocka_unit_test(no_words_are_no_options),

@@ -576,6 +576,8 @@ static void the_nearest_word_is_one_that_looks_alike(void **state)
     assert_string_equal(meant("indoe"), "inode");
     assert_string_equal(meant("rem"), "remote_address"); /* a beginning: the first that has it */
     assert_string_equal(meant("re"), "");
+    assert_string_equal(meant("udi"), "uid");
+    assert_string_equal(meant("gad"), ""); /* most of it is wrong */
     assert_string_equal(meant("nginx"), "");
     assert_string_equal(meant(""), "");
     assert_string_equal(meant("remote_address_that_is_far_too_long_for_a_column"), "");

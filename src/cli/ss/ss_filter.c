@@ -205,10 +205,9 @@ static struct predicate *fail_condition(struct ss_parser *parser)
         if (begins_condition(tokens[i].token))
             nearest_offer(&nearest, tokens[i].text);
     if (*word && nearest.word) {
-        char typed[TYPED_MAX];
-        return ss_fail(parser, "no condition '%s'; did you mean %.*s?",
-                       options_typed(typed, word, strlen(word)), (int)nearest.word_length,
-                       nearest.word);
+        char typed[TYPED_MAX], hint[NEAREST_HINT];
+        return ss_fail(parser, "no condition '%s'%s", options_typed(typed, word, strlen(word)),
+                       nearest_hint(&nearest, "", hint));
     }
     return fail_expected(parser,
                          "src, dst, sport, dport, dev, fwmark, cgroup, autobound, not or (");

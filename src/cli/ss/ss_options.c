@@ -159,14 +159,13 @@ static int fail_word(const struct ss_options *options, const char *what, const c
                      size_t length, const char *words)
 {
     struct nearest nearest = nearest_to(typed, length);
-    char text[TYPED_MAX];
+    char text[TYPED_MAX], hint[NEAREST_HINT];
 
     nearest_offer_words(&nearest, words);
-    options_typed(text, typed, length);
-    if (nearest.word)
-        return common_misuse(&options->common, "no %s '%s'; did you mean %.*s?", what, text,
-                             (int)nearest.word_length, nearest.word);
-    return common_misuse(&options->common, "no %s '%s'; there are: %s", what, text, words);
+    nearest_hint(&nearest, "", hint);
+    return common_misuse(&options->common, "no %s '%s'%s%s", what,
+                         options_typed(text, typed, length),
+                         *hint ? hint : "; there are: ", *hint ? "" : words);
 }
 
 static int take_family(struct ss_options *options, const char *name)

@@ -62,8 +62,7 @@ static const struct field *find_column(struct parser *parser)
     const struct token *token = &parser->token;
     const struct kind *kind = parser->kind;
     const struct field *field;
-    struct nearest nearest;
-    char typed[TOKEN_TYPED];
+    char message[NO_COLUMN];
 
     if (token->type != TOKEN_WORD) {
         fail_expected(parser, "a column");
@@ -72,13 +71,8 @@ static const struct field *find_column(struct parser *parser)
     field = field_find(kind, token->text.data, token->text.length);
     if (field || fail_short_form(parser))
         return field;
-    nearest = nearest_to(token->text.data, token->text.length);
-    for (size_t i = 0; i < kind->field_count; i++)
-        nearest_offer(&nearest, kind->fields[i].name);
-    parser_fail(parser, token,
-                nearest.word ? "no column '%s' for %s; did you mean %s?"
-                             : "no column '%s' for %s (--columns=help lists them)",
-                token_typed(typed, token), kind->name, nearest.word);
+    parser_fail(parser, token, "%s",
+                nearest_column(kind, token->text.data, token->text.length, message));
     return NULL;
 }
 

@@ -60,7 +60,7 @@ static struct predicate *refuse_word(const struct constant *constant)
 {
     const struct field *field = constant->field;
     struct nearest nearest = nearest_to(constant->text, constant->length);
-    char words[160] = "", typed[TOKEN_TYPED];
+    char words[160] = "", typed[TOKEN_TYPED], hint[NEAREST_HINT];
     size_t length = 0;
 
     for (uint64_t i = 0; i < word_limit(field); i++) {
@@ -74,8 +74,8 @@ static struct predicate *refuse_word(const struct constant *constant)
     }
     token_typed(typed, &constant->token);
     if (nearest.word)
-        return parser_fail(constant->parser, &constant->token, "no %s '%s'; did you mean %s?",
-                           field->name, typed, nearest.word);
+        return parser_fail(constant->parser, &constant->token, "no %s '%s'%s", field->name, typed,
+                           nearest_hint(&nearest, "", hint));
     return parser_fail(constant->parser, &constant->token, "no %s '%s'; it can be %s%s",
                        field->name, typed, words, length < sizeof words ? "" : ", ...");
 }
