@@ -14,14 +14,14 @@ static const char *const groups[] = {"Filter (a value that begins with ! stands 
     LONG(OPTION_FILTER, "where", 0, "rows for which this is true: 'recv_q > 0 and uid = 0'",       \
          TAKES("EXPR"), OF(CHOICES_COLUMNS))
 /* A short form: its value is compared with those of these columns that rows have. */
-#define SHORT(name, metavar, of, help)                                                             \
-    LONG(OPTION_FILTER, name, 0, help, TAKES(metavar), .columns = (of))
+#define SHORT(name, metavar, of, ...)                                                              \
+    LONG(OPTION_FILTER, name, 0, __VA_ARGS__, TAKES(metavar), .columns = (of))
 #define PORT SHORT("port", "N,N-M,...", PORTS, "with this port or service at either end")
 #define HOST SHORT("host", "ADDRESS,...", ADDRESSES, "with this address or network at either end")
 
 static const struct option of_sockets[] = {
     WHERE,
-    SHORT("state", "A,B,...", "state", "in one of these states"),
+    SHORT("state", "A,B,...", "state", "in one of these states", OF(CHOICES_VALUES)),
     PORT,
     SHORT("local-port", "N,N-M,...", "local_port", "... at this end"),
     SHORT("remote-port", "N,N-M,...", "remote_port", "... at the other end"),
@@ -29,8 +29,8 @@ static const struct option of_sockets[] = {
     SHORT("local", "ADDRESS,...", "local_address", "... at this end"),
     SHORT("remote", "ADDRESS,...", "remote_address", "... at the other end"),
     SHORT("pid", "N,...", "pid", "held open by one of these processes"),
-    SHORT("process", "NAME,...", "process", "... by a process of this name"),
-    SHORT("user", "NAME,...", "user", "made by one of these users"),
+    SHORT("process", "NAME,...", "process", "... by a process of this name", OF(CHOICES_PROCESSES)),
+    SHORT("user", "NAME,...", "user", "made by one of these users", OF(CHOICES_USERS)),
 };
 static const struct option of_flows[] = {WHERE, PORT, HOST};
 static const struct option of_neighbours[] = {

@@ -46,8 +46,15 @@ struct option {
 #define OF(words)                   .choices = (words)
 /* clang-format on */
 
-/* For choices: the columns of the rows that are listed. */
+/*
+ * For choices, besides words: the columns of the rows that are listed; the words of the column that
+ * a filter compares; a command in parentheses that prints words, of sh(1), zsh and fish alike.
+ */
 #define CHOICES_COLUMNS "COLUMNS"
+#define CHOICES_VALUES  "VALUES"
+/* Processes may be called anything: only names that mean nothing to a shell are offered. */
+#define CHOICES_PROCESSES "(cat /proc/*/comm 2>/dev/null | grep -x \"[A-Za-z0-9_.-]*\")"
+#define CHOICES_USERS     "(grep -o \"^[A-Za-z0-9_.-]*\" /etc/passwd)"
 
 struct option_table {
     const char *const *groups; /* titles in --help */

@@ -2,13 +2,13 @@
 # What shells complete, as they say themselves; sourced after lib.sh.
 
 # For each line of stdin, as it was typed when TAB is pressed, prints what is offered: words in
-# order, without '=' behind, and without '-' or the part of a list that stands there already.
+# order, without '=' or '/' behind, and without '-' or the part of a list that stands there already.
 completed_by() # SHELL SCRIPT
 {
     local line
     "offered_by_$1" "$2" | while IFS= read -r line; do
         tr ' ' '\n' <<<"$line" |
-            sed -e 's/=$//' -e 's/^--.*=//' -e 's/.*,//' -e 's/^-\([a-z_]\{2\}\)/\1/' |
+            sed -e 's/[=/]$//' -e 's/^--.*=//' -e 's/.*,//' -e 's/^-\([a-z_]\{2\}\)/\1/' |
             sort -u | tr '\n' ' ' | sed -e 's/^ *//' -e 's/ *$//'
         echo
     done

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "cli/where/parser.h"
 #include "fastnet/array.h"
 #include "fastnet/field.h"
 
@@ -27,6 +28,8 @@ enum completion_form completion_form(const struct option *option)
 {
     if (option->metavar && strcmp(option->metavar, "DIR") == 0)
         return COMPLETION_DIRECTORY;
+    if (option->metavar && strcmp(option->metavar, "FILE") == 0)
+        return COMPLETION_FILE;
     if (option->metavar && strcmp(option->metavar, "NETNS") == 0)
         return COMPLETION_NAMESPACE;
     if (!option->choices)
@@ -38,9 +41,32 @@ enum completion_form completion_form(const struct option *option)
     return COMPLETION_WORD;
 }
 
-bool completion_of_columns(const struct option *option)
+/* The words that stand for the numbers of a column. */
+static void put_values(const struct field *field, FILE *stream)
 {
-    return option->choices && strcmp(option->choices, CHOICES_COLUMNS) == 0;
+    const char *separator = "";
+
+    for (uint64_t number = 0; number <= UINT8_MAX; number++) {
+        const char *word = where_word(field, number);
+        if (!word)
+            continue;
+        fprintf(stream, "%s%s", separator, word);
+        separator = " ";
+    }
+}
+
+void completion_put_choices(const struct option *option, const struct script *script,
+                            const char *columns)
+{
+    FILE *stream = script->stream;
+
+    if (strcmp(option->choices, CHOICES_COLUMNS) == 0)
+        fputs(columns, stream);
+    else if (strcmp(option->choices, CHOICES_VALUES) == 0)
+        put_values(field_named(script->grammar->kind, option->columns), stream);
+    else
+        fprintf(stream, "%s%s", *option->choices == '(' ? script->substitution : "",
+                option->choices);
 }
 
 bool completion_may_follow(const struct option *option)
@@ -148,7 +174,10 @@ bool completion_print(const struct grammar *grammar, const struct grammar *const
     static const struct {
         const char *name;
         void (*print)(struct script *script);
-    } shells[] = {{"bash", completion_bash}, {"zsh", completion_zsh}, {"fish", completion_fish}};
+        const char *substitution;
+    } shells[] = {{"bash", completion_bash, "$"},
+                  {"zsh", completion_zsh, "$"},
+                  {"fish", completion_fish, ""}};
     struct script script = {
         .stream = stream,
         .grammars = words ? words : &grammar,
@@ -162,6 +191,7 @@ bool completion_print(const struct grammar *grammar, const struct grammar *const
         script.count++;
     for (size_t i = 0; i < COUNT(shells); i++)
         if (strcmp(shells[i].name, shell) == 0) {
+            script.substitution = shells[i].substitution;
             shells[i].print(&script);
             return true;
         }

@@ -25,6 +25,7 @@ struct script {
     const char *command;       /* its name */
     const struct grammar *own; /* its options without a first word */
     bool has_words;
+    const char *substitution;      /* what stands before a command in parentheses */
     const struct grammar *grammar; /* the one that is being written */
 };
 
@@ -40,6 +41,7 @@ void completion_each_option(const struct script *script,
 /* What completes an argument. */
 enum completion_form {
     COMPLETION_NONE,
+    COMPLETION_FILE,
     COMPLETION_DIRECTORY,
     COMPLETION_NAMESPACE, /* of ip-netns(8) */
     COMPLETION_WORD,      /* one of the choices */
@@ -47,8 +49,9 @@ enum completion_form {
     COMPLETION_SIGNED,    /* one, perhaps after '-' */
 };
 enum completion_form completion_form(const struct option *option);
-/* Whether the choices are columns. */
-bool completion_of_columns(const struct option *option);
+/* Writes the choices, or the variable (of the shell) that holds the columns. */
+void completion_put_choices(const struct option *option, const struct script *script,
+                            const char *columns);
 /* Whether one of the choices may be the next word, or the argument may be missing. */
 bool completion_may_follow(const struct option *option);
 

@@ -51,11 +51,13 @@ static void put_label(const struct option *option, const struct script *script)
 
 static void put_offer(const struct option *option, const struct script *script)
 {
-    fprintf(script->stream, "\n        _fastnet_offer %s ", before(completion_form(option)));
-    if (completion_of_columns(option))
-        fputs("\"$columns\"\n       ", script->stream);
-    else
-        fprintf(script->stream, "'%s'\n       ", option->choices);
+    const enum completion_form form = completion_form(option);
+
+    fprintf(script->stream, "\n        _fastnet_offer %s '", before(form));
+    completion_put_choices(option, script, "$columns");
+    fputs("'\n       ", script->stream);
+    if (form == COMPLETION_LIST)
+        fputs(" compopt -o nospace\n       ", script->stream);
 }
 
 /* Completes what follows an option: its argument, or if that may be missing another option, too. */
@@ -66,9 +68,12 @@ static void put_case(const struct option *option, const struct script *script)
     if (option->argument != ARGUMENT_REQUIRED && !may_follow)
         return;
     put_label(option, script);
-    if (completion_form(option) == COMPLETION_DIRECTORY)
-        fputs("\n        mapfile -t COMPREPLY < <(compgen -d -- \"$word\")\n       ",
-              script->stream);
+    if (completion_form(option) == COMPLETION_FILE ||
+        completion_form(option) == COMPLETION_DIRECTORY)
+        fprintf(script->stream,
+                "\n        mapfile -t COMPREPLY < <(compgen -%c -- \"$word\")\n"
+                "        compopt -o filenames\n       ",
+                completion_form(option) == COMPLETION_FILE ? 'f' : 'd');
     if (completion_form(option) == COMPLETION_NAMESPACE)
         fputs("\n        mapfile -t COMPREPLY < <(cd /var/run/netns 2>/dev/null &&\n"
               "            compgen -f -- \"$word\")\n       ",

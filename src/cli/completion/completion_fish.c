@@ -48,16 +48,14 @@ static void put_words(const struct option *option, const struct script *script)
                                          [COMPLETION_SIGNED] = "(__fastnet_offer \"-?\" ",
                                          [COMPLETION_WORD] = ""};
     const enum completion_form form = completion_form(option);
-    FILE *stream = script->stream;
+    char columns[80];
 
     if (!option->choices)
         return;
-    fprintf(stream, " -a '%s", before[form]);
-    if (completion_of_columns(option))
-        fprintf(stream, "(__fastnet_columns_%s)", script->grammar->name);
-    else
-        fputs(option->choices, stream);
-    fputs(form == COMPLETION_WORD ? "'" : ")'", stream);
+    snprintf(columns, sizeof columns, "(__fastnet_columns_%s)", script->grammar->name);
+    fprintf(script->stream, " -a '%s", before[form]);
+    completion_put_choices(option, script, columns);
+    fputs(form == COMPLETION_WORD ? "'" : ")'", script->stream);
 }
 
 static void put_description(const char *text, FILE *stream)
@@ -88,7 +86,7 @@ static void put_option(const struct option *option, const struct script *script)
     if (option->name)
         fprintf(stream, " -l %s", option->name);
     if (option->argument == ARGUMENT_REQUIRED)
-        fputs(" -x", stream);
+        fputs(completion_form(option) == COMPLETION_FILE ? " -r -F" : " -x", stream);
     if (completion_form(option) == COMPLETION_DIRECTORY)
         fputs(" -a '(__fish_complete_directories)'", stream);
     if (completion_form(option) == COMPLETION_NAMESPACE)

@@ -11,34 +11,29 @@ static const char helpers[] = "_fastnet_has() { # REGEX: whether it matches what
                               "}\n";
 
 /* The completion of an argument, as a specification for zsh's _arguments. */
-static void put_action(const struct option *option, FILE *stream)
+static void put_action(const struct option *option, const struct script *script)
 {
-    const char *words = completion_of_columns(option) ? "$fastnet_columns" : option->choices;
+    static const char *const actions[] = {[COMPLETION_NONE] = "",
+                                          [COMPLETION_FILE] = "_files",
+                                          [COMPLETION_DIRECTORY] = "_files -/",
+                                          [COMPLETION_NAMESPACE] = "_files -W /var/run/netns",
+                                          [COMPLETION_WORD] = "(",
+                                          [COMPLETION_LIST] = "_sequence compadd - ",
+                                          [COMPLETION_SIGNED] = "_fastnet_signed "};
+    const enum completion_form form = completion_form(option);
 
-    switch (completion_form(option)) {
-    case COMPLETION_WORD:
-        fprintf(stream, "(%s)", words);
-        break;
-    case COMPLETION_LIST:
-        fprintf(stream, "_sequence compadd - %s", words);
-        break;
-    case COMPLETION_SIGNED:
-        fprintf(stream, "_fastnet_signed %s", words);
-        break;
-    case COMPLETION_DIRECTORY:
-        fputs("_files -/", stream);
-        break;
-    case COMPLETION_NAMESPACE:
-        fputs("_files -W /var/run/netns", stream);
-        break;
-    case COMPLETION_NONE:
-        break;
-    }
+    fputs(actions[form], script->stream);
+    if (option->choices)
+        completion_put_choices(option, script, "$fastnet_columns");
+    if (form == COMPLETION_WORD)
+        fputc(')', script->stream);
 }
 
 /* _arguments would take any word for an argument that may be the next word or missing. */
-static void put_spec(const struct option *option, const char *name, const char *join, FILE *stream)
+static void put_spec(const struct option *option, const char *name, const char *join,
+                     const struct script *script)
 {
+    FILE *stream = script->stream;
     const bool may_follow = completion_may_follow(option);
     const bool takes_argument = option->argument == ARGUMENT_REQUIRED || may_follow;
 
@@ -49,7 +44,7 @@ static void put_spec(const struct option *option, const char *name, const char *
         fputs(may_follow ? "::" : ":", stream);
         completion_put_quoted(option->metavar, stream);
         fputc(':', stream);
-        put_action(option, stream);
+        put_action(option, script);
     }
     fputs("' \\\n", stream);
 }
@@ -60,11 +55,11 @@ static void put_option(const struct option *option, const struct script *script)
 
     if (option->letter) {
         snprintf(name, sizeof name, "-%c", option->letter);
-        put_spec(option, name, completion_may_follow(option) ? "" : "+", script->stream);
+        put_spec(option, name, completion_may_follow(option) ? "" : "+", script);
     }
     if (option->name) {
         snprintf(name, sizeof name, "--%s", option->name);
-        put_spec(option, name, "=", script->stream);
+        put_spec(option, name, "=", script);
     }
 }
 
