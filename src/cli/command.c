@@ -44,7 +44,9 @@ static void show_named(struct listing_command *command, const char *names)
 {
     while (*names) {
         const size_t length = strcspn(names, " ");
-        show(command, field_find(command->kind, names, length));
+        const struct field *field = field_find(command->kind, names, length);
+        if (field && !(field->fields & command->unknown))
+            show(command, field);
         names += length + (names[length] == ' ');
     }
 }

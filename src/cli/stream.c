@@ -23,16 +23,20 @@ static void stop(int number)
 
 /*
  * A descriptor that can be read when the user wants the events to end. A second signal kills the
- * program as usual, because it may be blocked at a pipe that nobody reads.
+ * program as usual, because it may be blocked at a pipe that nobody reads. nohup(1) has SIGHUP
+ * ignored, and so it stays.
  */
 static int open_stop(void)
 {
     const struct sigaction action = {.sa_handler = stop, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction hangup;
 
     stop_descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (stop_descriptor < 0 || sigaction(SIGINT, &action, NULL) < 0 ||
-        sigaction(SIGTERM, &action, NULL) < 0)
+        sigaction(SIGTERM, &action, NULL) < 0 || sigaction(SIGHUP, NULL, &hangup) < 0)
         return -1;
+    if (hangup.sa_handler != SIG_IGN)
+        sigaction(SIGHUP, &action, NULL);
     return stop_descriptor;
 }
 

@@ -15,8 +15,9 @@ struct stream {
 };
 
 /*
- * Makes it a listing of events, of these kinds (struct query_events). SIGINT and SIGTERM end it
- * from now on. buffer_size 0: a few MiB. Returns 0, or an exit status after a line on stderr.
+ * Makes it a listing of events, of these kinds (struct query_events). SIGINT, SIGTERM and SIGHUP
+ * end it from now on. buffer_size 0: a few MiB. Returns 0, or an exit status after a line on
+ * stderr.
  */
 int stream_begin(struct stream *stream, const struct common *common, struct listing *listing,
                  size_t buffer_size, unsigned kinds);

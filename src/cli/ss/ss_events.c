@@ -56,6 +56,16 @@ int ss_events_choose(struct ss_options *options)
     return 0;
 }
 
+/* What the events of no backend say. */
+static uint64_t unknown_fields(void)
+{
+    uint64_t known = 0;
+
+    for (size_t i = 0; i < backend_count; i++)
+        known |= backends[i]->fields(&table_socket_events);
+    return ~known;
+}
+
 static void sum_up(const void *arg, struct report *report)
 {
     stream_sum_up(arg, report);
@@ -72,6 +82,7 @@ int ss_events(const struct ss_options *options, const struct listing_command *li
 
     command.listing.tables = &table;
     command.listing.table_count = 1;
+    command.unknown = unknown_fields();
     command.after_each_pass = sum_up;
     command.arg = &stream;
     if (!status)
