@@ -178,6 +178,18 @@ static void put_table(const struct explained *explained, void *arg)
     put_shares(explaining, explained);
 }
 
+/* What is read besides the rows. */
+static void put_peers(const struct explaining *explaining)
+{
+    const struct listing *listing = &explaining->command->listing;
+
+    if (listing->needs.lookups & NEED_PEERS)
+        fputs(listing->backend == BACKEND_PROC || listing->diag_file
+                  ? "\nother ends: unknown, because only netlink tells them\n"
+                  : "\nother ends: one netlink dump more of each protocol, before the rows\n",
+              explaining->stream);
+}
+
 int command_explain(const struct listing_command *command, struct engine *engine, struct sink *sink)
 {
     struct page page;
@@ -186,6 +198,7 @@ int command_explain(const struct listing_command *command, struct engine *engine
 
     put_filter(&explaining);
     error = engine_explain(engine, &command->listing, sink, put_table, &explaining);
+    put_peers(&explaining);
     status = page_finish(&page, command->common->program);
     if (error)
         fprintf(stderr, "%s: %s\n", command->common->program, strerror(-error));

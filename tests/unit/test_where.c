@@ -210,6 +210,8 @@ static void addresses_are_compared_with_networks_and_ranges(void **state)
         {"local_address = 10.1.2.3/8", "local_address in 10.0.0.0/255.0.0.0"},
         {"local_address in 192.0.2.129/25,::1",
          "local_address in 192.0.2.128/255.255.255.128 or local_address = ::1"},
+        {"local_address = [2001:db8::1]/33", "local_address in 2001:db8::/ffff:ffff:8000::"},
+        {"local_address = [::ffff:10.0.0.1]", "local_address = 10.0.0.1"},
         {"local_address = 2001:db8::1/33", "local_address in 2001:db8::/ffff:ffff:8000::"},
         {"local_address in 0.0.0.0/0", "local_address in 0.0.0.0/0.0.0.0"},
         {"local_address in 10.9.8.7/255.0.255.0", "local_address in 10.0.8.0/255.0.255.0"},
@@ -220,6 +222,10 @@ static void addresses_are_compared_with_networks_and_ranges(void **state)
          "not (local_address in ::ffff:0.0.0.0/ffff:ffff:ffff:ffff:ffff:ffff::)"},
         {"local_address in 10.0.0.1-10.0.0.9",
          "not (local_address < 10.0.0.1) and not (local_address > 10.0.0.9)"},
+        {"local_address = [10.0.0.1]", "at 17: local_address takes addresses, as 192.0.2.1, "
+                                       "10.0.0.0/8 or 2001:db8::/32, not '[10.0.0.1]'"},
+        {"local_address = [::1", "at 17: local_address takes addresses, as 192.0.2.1, "
+                                 "10.0.0.0/8 or 2001:db8::/32, not '[::1'"},
         {"local_address = 10.0.0.0/33", "at 17: local_address takes addresses, as 192.0.2.1, "
                                         "10.0.0.0/8 or 2001:db8::/32, not '10.0.0.0/33'"},
         {"local_address in ::ffff:10.0.0.1-::ffff:10.0.0.9",
@@ -437,7 +443,9 @@ static void a_list_is_for_all_columns_that_rows_have(void **state)
                         "at 4: expected a comma or the end, not '23'");
     assert_string_equal(list_of(&kind_socket, ports, ""), "at the end: expected a value");
     assert_string_equal(list_of(&kind_socket, ports, "x"),
-                        "at 1: local_port takes ports, as 443, 8000-8999 or https, not 'x'");
+                        "at 1: it takes ports, as 443, 8000-8999 or https, not 'x'");
+    assert_string_equal(list_of(&kind_socket, "local_address remote_address", "[::1]"),
+                        "local_address = ::1 or remote_address = ::1");
 }
 
 /* --- Rows ------------------------------------------------------------------------------------- */

@@ -46,6 +46,7 @@ struct parser {
     const char *at;    /* behind the token */
     struct token token;
     unsigned depth;
+    bool listed; /* an option takes the values: it, and not a column, is what messages are about */
 };
 
 /* A word of the language, or TOKEN_WORD. */

@@ -274,6 +274,7 @@ const struct predicate *where_parse_list(struct where *where, const struct kind 
     bool negated;
 
     start(&parser, where, kind, text);
+    parser.listed = true;
     negated = parser.token.type == TOKEN_NOT && parser.token.text.data[0] == '!';
     if (negated)
         parser_next(&parser);

@@ -42,7 +42,8 @@ static struct predicate *refuse(const struct constant *constant, const char *wan
     char typed[TOKEN_TYPED];
 
     return parser_fail(constant->parser, &constant->token, "%s takes %s, not '%s'",
-                       constant->field->name, wanted, token_typed(typed, &constant->token));
+                       constant->parser->listed ? "it" : constant->field->name, wanted,
+                       token_typed(typed, &constant->token));
 }
 
 static struct predicate *refuse_range(const struct constant *constant)
@@ -400,14 +401,21 @@ static struct predicate *parse_socket_name(const struct constant *constant)
 
 /* --- Addresses -------------------------------------------------------------------------------- */
 
-/* An IPv4-mapped address is shown, and meant, as IPv4. */
+/*
+ * An IPv6 address may stand in brackets, as it does beside a port. An IPv4-mapped address is shown,
+ * and meant, as IPv4.
+ */
 static bool parse_address(const char *text, struct address *address)
 {
+    const size_t length = strlen(text);
+    char inside[INET6_ADDRSTRLEN] = "";
     uint8_t bytes[16];
 
+    if (*text == '[' && length < sizeof inside + 2 && text[length - 1] == ']')
+        memcpy(inside, text + 1, length - 2);
     if (inet_pton(AF_INET, text, bytes) == 1)
         *address = address_make(AF_INET, bytes);
-    else if (inet_pton(AF_INET6, text, bytes) == 1)
+    else if (inet_pton(AF_INET6, *inside ? inside : text, bytes) == 1)
         *address = address_make(AF_INET6, bytes);
     else
         return false;
