@@ -416,6 +416,15 @@ static void a_netlink_socket_shows_its_groups_by_number(void **state)
     assert_field("netlink_protocol", &record, "17");
 }
 
+static void a_timers_count_is_nothing_of_netlink(void **state)
+{
+    const struct record record = row_of(AF_INET, SOCKET_TIMER | SOCKET_TIMER_COUNT);
+
+    (void)state;
+    assert_field("dst_portid", &record, "-");
+    assert_field("dst_group", &record, "-");
+}
+
 static void a_vsock_shows_both_ends(void **state)
 {
     static const char *const expected[][2] = {
@@ -741,6 +750,7 @@ int main(void)
         cmocka_unit_test(a_unix_socket_shows_its_other_end_and_its_file),
         cmocka_unit_test(a_packet_socket_shows_what_it_gets_and_how),
         cmocka_unit_test(a_netlink_socket_shows_its_groups_by_number),
+        cmocka_unit_test(a_timers_count_is_nothing_of_netlink),
         cmocka_unit_test(a_vsock_shows_both_ends),
         cmocka_unit_test(an_xdp_socket_shows_its_rings_and_counters),
         cmocka_unit_test(a_listener_has_nothing_to_send),

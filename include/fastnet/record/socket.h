@@ -11,9 +11,7 @@
 extern const struct kind kind_socket;
 
 /* Of all families. */
-#define SOCKET_ADDRESSES                                                                           \
-    (UINT64_C(1) << 0) /* local and remote: of TCP, UDP, raw, MPTCP and SCTP                       \
-                        */
+#define SOCKET_ADDRESSES (UINT64_C(1) << 0) /* local and remote, of IP */
 #define SOCKET_STATE     (UINT64_C(1) << 1)
 #define SOCKET_QUEUES    (UINT64_C(1) << 2) /* recv_q and send_q */
 #define SOCKET_UID       (UINT64_C(1) << 3)
@@ -32,7 +30,7 @@ extern const struct kind kind_socket;
 #define SOCKET_TIMER       (UINT64_C(1) << 5) /* timer and timer_ms */
 #define SOCKET_RETRANSMITS (UINT64_C(1) << 6)
 #define SOCKET_PROBES      (UINT64_C(1) << 7)
-#define SOCKET_TIMER_COUNT (UINT64_C(1) << 55)
+#define SOCKET_TIMER_COUNT (UINT64_C(1) << 55) /* by sock_diag only */
 #define SOCKET_BACKLOG     (UINT64_C(1) << 13) /* TCP listeners: backlog */
 #define SOCKET_TCP_INFO    (UINT64_C(1) << 16) /* info is a struct tcp_info */
 #define SOCKET_MPTCP_INFO  (UINT64_C(1) << 21) /* ... a struct mptcp_info */
@@ -67,7 +65,7 @@ extern const struct kind kind_socket;
 /* Of netlink sockets. */
 #define SOCKET_NETLINK     (UINT64_C(1) << 44) /* netlink_protocol and portid */
 #define SOCKET_GROUPS      (UINT64_C(1) << 45)
-#define SOCKET_DESTINATION (UINT64_C(1) << 55) /* dst_portid and dst_group of a connected one */
+#define SOCKET_DESTINATION (UINT64_C(1) << 56) /* dst_portid and dst_group of a connected one */
 /* Of vsock. */
 #define SOCKET_VSOCK (UINT64_C(1) << 46) /* both ends */
 /* Of XDP. */
