@@ -16,8 +16,10 @@ struct address {
 /* An address with its prefix: 192.0.2.1/24. */
 struct network {
     struct address address;
-    uint8_t prefix; /* bits */
+    uint8_t prefix; /* bits, or NO_PREFIX */
 };
+
+enum { NO_PREFIX = 255 }; /* it is an address, written without a prefix */
 
 enum { LLADDR_MAX = 32 }; /* bytes of a link-layer address: MAX_ADDR_LEN of linux/netdevice.h */
 

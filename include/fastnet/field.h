@@ -27,6 +27,8 @@
 #define NEED_EPHEMERAL  (UINT64_C(1) << 11) /* whether the kernel chooses a port */
 #define NEED_PEERS      (UINT64_C(1) << 12) /* socket -> its other end on this machine */
 #define NEED_THREADS    (UINT64_C(1) << 13) /* ... -> threads: with NEED_OWNERS */
+/* With NEED_HOSTS: an IPv4-mapped address is looked up as the IPv4 address, not as it is. */
+#define NEED_UNMAPPED (UINT64_C(1) << 14)
 
 struct needs {
     uint64_t fields;  /* bits of the record's kind (SOCKET_*, FLOW_* ...), as in record.has */

@@ -161,8 +161,9 @@ void run_report_owners(struct run *run)
                                          : "processes do not show what they hold");
 }
 
-static int add_hosts_of(struct hosts *hosts, const struct record *record)
+static int add_hosts_of(const struct run *run, const struct record *record)
 {
+    const bool unmapped = run->needs.lookups & NEED_UNMAPPED;
     const struct kind *kind = record->kind;
     int error = 0;
 
@@ -172,7 +173,9 @@ static int add_hosts_of(struct hosts *hosts, const struct record *record)
         if (named->fields & ~record->has || (named->is_host && !named->is_host(record)))
             continue;
         memcpy(&address, (const char *)record + named->offset, sizeof address);
-        error = hosts_add(hosts, &address);
+        if (unmapped)
+            address = address_unmapped(&address);
+        error = hosts_add(run->engine->context.hosts, &address);
     }
     return error;
 }
@@ -185,7 +188,7 @@ static void resolve_hosts(struct run *run)
 
     for (size_t i = 0; i < COUNT(run->sections); i++)
         for (size_t j = 0; j < run->sections[i].count && !unanswered; j++)
-            unanswered = add_hosts_of(hosts, run->sections[i].records[j]);
+            unanswered = add_hosts_of(run, run->sections[i].records[j]);
     if (unanswered == 0)
         unanswered = hosts_resolve(hosts, HOSTS_MILLISECONDS);
     if (unanswered > 0)

@@ -112,7 +112,6 @@ static int fault_of(int status, int error)
     return 0;
 }
 
-/* An IPv4-mapped address is looked up as the IPv6 address it is, as netstat does. */
 static void ask_name(struct host *host)
 {
     char name[NI_MAXHOST];

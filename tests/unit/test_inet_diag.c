@@ -321,6 +321,7 @@ static void associations_of_one_endpoint_are_rows_of_their_own(void **state)
         identities[i] = decoded.record.identity;
         assert_int_equal(!(decoded.record.has & SOCKET_COOKIE), i > 0);
         assert_int_equal(decoded.record.socket.peers.length, i > 0 ? sizeof peer : 0);
+        assert_int_equal(decoded.record.socket.endpoint, i > 0 ? 7 : 0);
         finish(&decoded);
     }
     assert_true(identities[0] == 7);

@@ -60,16 +60,21 @@ static void a_timer_has_a_name_a_time_and_a_count(void **state)
     assert_string_equal(timer(TIMER_RETRANSMIT, 0, 255), " timer:(on,,255)");
 }
 
-static void a_timer_of_proc_counts_retransmits(void **state)
+static void a_timer_of_proc_counts_retransmits_or_probes(void **state)
 {
-    struct record record = tcp(SOCKET_TIMER | SOCKET_RETRANSMITS);
+    struct record record = tcp(SOCKET_TIMER | SOCKET_RETRANSMITS | SOCKET_PROBES);
 
     (void)state;
     record.socket.timer = TIMER_RETRANSMIT;
     record.socket.retransmits = 4;
+    record.socket.probes = 5;
     assert_string_equal(ss_tokens(&timers, &record), " timer:(on,,4)");
     record.has &= ~SOCKET_RETRANSMITS;
     assert_string_equal(ss_tokens(&timers, &record), " timer:(on,,)");
+    record.socket.timer = TIMER_KEEPALIVE;
+    assert_string_equal(ss_tokens(&timers, &record), " timer:(keepalive,,5)");
+    record.has &= ~SOCKET_PROBES;
+    assert_string_equal(ss_tokens(&timers, &record), " timer:(keepalive,,)");
 }
 
 static void sctp_has_one_timer(void **state)
@@ -103,6 +108,18 @@ static void e_shows_whose_a_socket_is_and_what_is_open(void **state)
     record.socket.shutdown = 1;
     assert_string_equal(ss_tokens(&extended, &record),
                         " uid:1000 ino:77 sk:abc fwmark:0x1f cgroup:unreachable:123 v6only:1 -->");
+}
+
+static void an_association_has_the_cookie_of_its_endpoint(void **state)
+{
+    struct record record = tcp(SOCKET_PEERS);
+
+    (void)state;
+    record.has &= ~SOCKET_COOKIE;
+    record.identity = 0xabc;
+    record.socket.protocol = IPPROTO_SCTP;
+    record.socket.endpoint = 0x77;
+    assert_string_equal(ss_tokens(&extended, &record), " ino:0 sk:77");
 }
 
 static void numbers_that_are_unknown_have_no_token(void **state)
@@ -177,6 +194,23 @@ static void the_line_of_i_is_there_without_numbers_but_not_for_udp(void **state)
     record.socket.protocol = IPPROTO_UDP;
     assert_string_equal(ss_tokens(&info, &record), "");
     assert_string_equal(ss_tokens(&memory, &record), "\n\t");
+    record.socket.protocol = IPPROTO_RAW;
+    assert_string_equal(ss_tokens(&info, &record), "\n\t");
+    record.socket.local.port = IPPROTO_UDP;
+    assert_string_equal(ss_tokens(&info, &record), "");
+    record.has &= ~SOCKET_COOKIE;
+    record.socket.protocol = IPPROTO_SCTP; /* an association has none */
+    assert_string_equal(ss_tokens(&info, &record), "\n\t");
+}
+
+static void a_row_of_proc_has_no_line_of_i_and_m(void **state)
+{
+    struct record record = tcp(SOCKET_RETRANSMITS | SOCKET_PROBES);
+
+    (void)state;
+    record.has &= ~SOCKET_COOKIE;
+    assert_string_equal(ss_tokens(&info, &record), "");
+    assert_string_equal(ss_tokens(&memory, &record), "");
 }
 
 static void storages_are_shown_byte_by_byte(void **state)
@@ -357,15 +391,17 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_timer_has_a_name_a_time_and_a_count),
-        cmocka_unit_test(a_timer_of_proc_counts_retransmits),
+        cmocka_unit_test(a_timer_of_proc_counts_retransmits_or_probes),
         cmocka_unit_test(sctp_has_one_timer),
         cmocka_unit_test(e_shows_whose_a_socket_is_and_what_is_open),
+        cmocka_unit_test(an_association_has_the_cookie_of_its_endpoint),
         cmocka_unit_test(numbers_that_are_unknown_have_no_token),
         cmocka_unit_test(classes_are_hexadecimal_and_zero_is_plain),
         cmocka_unit_test(a_control_group_is_shown_once),
         cmocka_unit_test(options_have_a_line_of_their_own),
         cmocka_unit_test(memory_has_as_many_numbers_as_the_kernel_says),
         cmocka_unit_test(the_line_of_i_is_there_without_numbers_but_not_for_udp),
+        cmocka_unit_test(a_row_of_proc_has_no_line_of_i_and_m),
         cmocka_unit_test(storages_are_shown_byte_by_byte),
         cmocka_unit_test(a_storage_of_any_length_is_whole),
         cmocka_unit_test(a_unix_socket_has_its_file_and_who_waits),

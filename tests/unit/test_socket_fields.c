@@ -277,6 +277,10 @@ static const char *const promised[] = {
     "tipc_congestion",
     "tipc_drops",
     "tipc_published",
+    "sctp_local_addresses",
+    "sctp_peer_addresses",
+    "tls_zc_ro_tx",
+    "tls_no_pad_rx",
 };
 
 static void the_promised_names_are_there_in_order(void **state)

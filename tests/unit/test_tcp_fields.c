@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <arpa/inet.h>
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
@@ -308,6 +309,7 @@ static void tls_tells_its_version_and_cipher(void **state)
     put_u16(&tls, TLS_VERSION, 0x0304);
     put_u16(&tls, TLS_CIPHER, 52);
     put_u16(&tls, TLS_TXCONF, 2);
+    nest_put(&tls, TLS_RX_NO_PAD, "", 0);
     nest_put(&ulp, ULP_NAME, "tls", 4);
     nest_put(&ulp, NLA_F_NESTED | ULP_TLS, tls.bytes, tls.length);
     record.socket.ulp = (struct text){ulp.bytes, ulp.length};
@@ -316,9 +318,13 @@ static void tls_tells_its_version_and_cipher(void **state)
     assert_field("tls_cipher", &record, "aes-gcm-256");
     assert_field("tls_tx", &record, "software");
     assert_field("tls_rx", &record, "-");
+    assert_field("tls_zc_ro_tx", &record, "0");
+    assert_field("tls_no_pad_rx", &record, "1");
     record.socket.ulp.length = 8; /* the name alone */
     assert_field("ulp", &record, "tls");
     assert_field("tls_version", &record, "-");
+    assert_field("tls_zc_ro_tx", &record, "-");
+    assert_field("tls_no_pad_rx", &record, "-");
 }
 
 static void put_u32(struct nest *nest, unsigned type, uint32_t number)
@@ -409,6 +415,27 @@ static void md5_tells_for_whom_it_has_keys_and_not_the_keys(void **state)
     assert_field("md5_peers", &record, "192.0.2.0/24");
 }
 
+static void sctp_has_several_addresses_at_each_end(void **state)
+{
+    struct sockaddr_storage storage[3] = {
+        {.ss_family = AF_INET}, {.ss_family = AF_INET6}, {.ss_family = AF_INET6}};
+    struct record record = socket_of(SOCKET_LOCALS | SOCKET_PEERS, NULL, 0);
+
+    (void)state;
+    inet_pton(AF_INET, "192.0.2.1", &((struct sockaddr_in *)&storage[0])->sin_addr);
+    inet_pton(AF_INET6, "2001:db8::1", &((struct sockaddr_in6 *)&storage[1])->sin6_addr);
+    inet_pton(AF_INET6, "::ffff:192.0.2.2", &((struct sockaddr_in6 *)&storage[2])->sin6_addr);
+    assert_field("sctp_local_addresses", &record, "-");
+    record.socket.locals = (struct text){(const char *)storage, sizeof storage};
+    record.socket.peers = (struct text){(const char *)storage, sizeof *storage};
+    assert_field("sctp_local_addresses", &record, "192.0.2.1,2001:db8::1,192.0.2.2");
+    assert_field("sctp_peer_addresses", &record, "192.0.2.1");
+    record.socket.locals.length--; /* the last one is cut */
+    assert_field("sctp_local_addresses", &record, "192.0.2.1,2001:db8::1");
+    record.has = 0;
+    assert_field("sctp_peer_addresses", &record, "-");
+}
+
 static void attributes_that_do_not_fit_are_none(void **state)
 {
     struct nest ulp = {.length = 0};
@@ -443,6 +470,7 @@ int main(void)
         cmocka_unit_test(a_subflow_tells_its_place_in_the_connection),
         cmocka_unit_test(a_tipc_socket_shows_both_ends_and_why_it_waits),
         cmocka_unit_test(md5_tells_for_whom_it_has_keys_and_not_the_keys),
+        cmocka_unit_test(sctp_has_several_addresses_at_each_end),
         cmocka_unit_test(attributes_that_do_not_fit_are_none),
     };
 

@@ -155,6 +155,7 @@ struct socket_record {
             struct text md5;           /* struct tcp_diag_md5sig[] */
             struct text ulp;           /* attributes INET_ULP_INFO_* */
             struct text locals, peers; /* SCTP: struct sockaddr_storage[] */
+            uint64_t endpoint; /* with peers: cookie of the socket that the association is of */
             uint32_t mark;
             uint32_t class_id; /* of net_cls; without it SO_PRIORITY */
             uint16_t cc_type;  /* INET_DIAG_VEGASINFO, _DCTCPINFO or _BBRINFO */

@@ -247,11 +247,12 @@ static uint64_t complete(struct socket_record *sock, uint64_t has)
  */
 static void identify_association(struct record *record)
 {
-    const struct socket_record *sock = &record->socket;
+    struct socket_record *sock = &record->socket;
     const uint32_t ports = (uint32_t)sock->local.port << 16 | sock->remote.port;
     uint64_t hash = hash_word(record->identity, ports);
 
     hash = hash_bytes(hash, sock->remote.address.bytes, sizeof sock->remote.address.bytes);
+    sock->endpoint = record->identity;
     record->identity = hash ? hash : 1;
     record->has &= ~SOCKET_COOKIE;
 }

@@ -137,8 +137,9 @@ static struct ss_layout layout_of(const struct ss_options *options)
     "mptcp_rcv_nxt mptcp_retransmits mptcp_bytes_sent mptcp_bytes_retrans mptcp_bytes_received "   \
     "mptcp_bytes_acked"
 #define SCTP_COLUMNS                                                                               \
-    "sctp_state sctp_tag sctp_peer_tag sctp_rwnd sctp_peer_rwnd sctp_unackdata sctp_penddata "     \
-    "sctp_instrms sctp_outstrms sctp_rtxchunks sctp_overall_error"
+    "sctp_local_addresses sctp_peer_addresses sctp_state sctp_tag sctp_peer_tag sctp_rwnd "        \
+    "sctp_peer_rwnd sctp_unackdata sctp_penddata sctp_instrms sctp_outstrms sctp_rtxchunks "       \
+    "sctp_overall_error"
 #define MEMORY_COLUMNS                                                                             \
     "mem_rmem mem_rcvbuf mem_wmem mem_sndbuf mem_forward mem_queued mem_optmem mem_backlog drops"
 

@@ -131,8 +131,3 @@ struct value family_tipc_congestion(const struct cell *cell)
                   : nested_find(statistics, TIPC_STAT_CONN_CONG).data ? "connection"
                                                                       : "none");
 }
-
-struct value family_tipc_published(const struct cell *cell)
-{
-    return number(nested_find(cell->record->socket.tipc, TIPC_SOCK_HAS_PUBL).data != NULL);
-}

@@ -27,6 +27,5 @@ struct value family_fanout_type(const struct cell *cell);
 struct value family_filter(const struct cell *cell);
 struct value family_groups_joined(const struct cell *cell);
 struct value family_tipc_congestion(const struct cell *cell);
-struct value family_tipc_published(const struct cell *cell);
 
 #endif

@@ -621,8 +621,19 @@ static const struct field fields[] = {
     COMPUTED(tipc_congestion, VALUE_TEXT, family_tipc_congestion, SOCKET_TIPC,
              "TIPC: what makes it wait: link, connection or none"),
     TIPC(tipc_drops, TIPC_SOCK_STAT, TIPC_STAT_DROP, "TIPC: messages that were dropped"),
-    COMPUTED(tipc_published, VALUE_NUMBER, family_tipc_published, SOCKET_TIPC,
-             "TIPC: 1 if it is bound to a service, else 0"),
+    COMPUTED(tipc_published, VALUE_NUMBER, info_nested_flag, SOCKET_TIPC,
+             "TIPC: 1 if it is bound to a service, else 0",
+             INSIDE(socket.tipc, 0, TIPC_SOCK_HAS_PUBL)),
+    COMPUTED(sctp_local_addresses, VALUE_NETWORKS, info_sctp_addresses, SOCKET_LOCALS,
+             "SCTP: all its local addresses", MEMBER(socket.locals)),
+    COMPUTED(sctp_peer_addresses, VALUE_NETWORKS, info_sctp_addresses, SOCKET_PEERS,
+             "SCTP: all addresses of the peer", MEMBER(socket.peers)),
+    COMPUTED(tls_zc_ro_tx, VALUE_NUMBER, info_nested_flag, SOCKET_ULP,
+             "1 if TLS sends files without a copy (TLS_TX_ZEROCOPY_RO), else 0",
+             INSIDE(socket.ulp, ULP_TLS, TLS_ZC_RO_TX)),
+    COMPUTED(tls_no_pad_rx, VALUE_NUMBER, info_nested_flag, SOCKET_ULP,
+             "1 if TLS expects data without padding (TLS_RX_EXPECT_NO_PAD), else 0",
+             INSIDE(socket.ulp, ULP_TLS, TLS_RX_NO_PAD)),
 };
 
 static const struct borrowed borrowed[] = {

@@ -316,17 +316,38 @@ struct value info_tls_mode(const struct cell *cell)
     return string(POINTER_AT(names, mode));
 }
 
-/* Attribute index % 65536, which with a higher index is inside of attribute index / 65536. */
+static struct text member_of(const struct cell *cell)
+{
+    struct text member;
+
+    memcpy(&member, (const char *)cell->record + cell->field->offset, sizeof member);
+    return member;
+}
+
+/* Attribute index % 65536 is one of these; with a higher index, of those in index / 65536. */
+static struct text attributes_around(const struct cell *cell)
+{
+    const uint16_t outer = (uint16_t)(cell->field->index >> 16);
+
+    return outer ? nested_find(member_of(cell), outer) : member_of(cell);
+}
+
 struct value info_nested(const struct cell *cell)
 {
-    const size_t index = cell->field->index;
-    struct text attributes;
     uint64_t found;
 
-    memcpy(&attributes, (const char *)cell->record + cell->field->offset, sizeof attributes);
-    if (index >> 16)
-        attributes = nested_find(attributes, (uint16_t)(index >> 16));
-    return nested_number(attributes, (uint16_t)index, &found) ? number(found) : unknown;
+    return nested_number(attributes_around(cell), (uint16_t)cell->field->index, &found)
+               ? number(found)
+               : unknown;
+}
+
+struct value info_nested_flag(const struct cell *cell)
+{
+    const struct text attributes = attributes_around(cell);
+
+    if (!attributes.data)
+        return unknown;
+    return number(nested_find(attributes, (uint16_t)cell->field->index).data != NULL);
 }
 
 struct value info_subflow_flags(const struct cell *cell)
@@ -361,4 +382,23 @@ struct value info_md5_peers(const struct cell *cell)
     return (struct value){.type = VALUE_NETWORKS,
                           .networks = {md5->data, md5->length / sizeof(struct kernel_md5_key),
                                        sizeof(struct kernel_md5_key), md5_network}};
+}
+
+/* --- SCTP ------------------------------------------------------------------------------------- */
+
+static struct network sctp_address(const void *element)
+{
+    const struct address address = sockaddr_address(element);
+
+    return (struct network){address_unmapped(&address), NO_PREFIX};
+}
+
+struct value info_sctp_addresses(const struct cell *cell)
+{
+    const struct text addresses = member_of(cell);
+
+    return (struct value){.type = VALUE_NETWORKS,
+                          .networks = {addresses.data,
+                                       addresses.length / sizeof(struct sockaddr_storage),
+                                       sizeof(struct sockaddr_storage), sctp_address}};
 }

@@ -39,9 +39,12 @@ struct value info_ulp(const struct cell *cell);
 struct value info_tls_version(const struct cell *cell);
 struct value info_tls_cipher(const struct cell *cell);
 struct value info_tls_mode(const struct cell *cell);
-/* A number of an attribute (nested.h); where it is, by INSIDE(). */
+/* A number of an attribute (nested.h), and whether it is there; where it is, by INSIDE(). */
 struct value info_nested(const struct cell *cell);
+struct value info_nested_flag(const struct cell *cell);
 struct value info_subflow_flags(const struct cell *cell);
 struct value info_md5_peers(const struct cell *cell);
+/* The addresses of the field's member, a struct sockaddr_storage[]. */
+struct value info_sctp_addresses(const struct cell *cell);
 
 #endif

@@ -2,7 +2,9 @@
 #ifndef FORMAT_SOCKET_LAYOUT_SS_H
 #define FORMAT_SOCKET_LAYOUT_SS_H
 
+#include <netinet/in.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 #include "fastnet/layouts.h"
 #include "format/text/put.h"
@@ -54,6 +56,13 @@ static inline char *ss_more(struct ss_row *row, char *dst)
     return ss_room(row, dst, SS_ROOM);
 }
 
+/* As inet_ntop(3) does: an IPv4-mapped address stays one of IPv6. */
+static inline char *put_plain_address(char *dst, const struct address *address)
+{
+    return address->family == AF_INET ? text_ipv4(dst, address->bytes)
+                                      : text_ipv6(dst, address->bytes);
+}
+
 /* Whether all these fields are known. */
 static inline bool ss_has(const struct ss_row *row, uint64_t fields)
 {
@@ -72,6 +81,22 @@ static inline char *ss_break(struct ss_row *row, char *dst)
     if (dst < row->cell)
         row->cell = dst;
     return PUT(dst, "\n\t");
+}
+
+/* Whether it was read by sock_diag. SCTP has no file; its associations have no cookie. */
+static inline bool ss_is_by_netlink(const struct ss_row *row)
+{
+    return ss_has(row, SOCKET_COOKIE) || row->record->socket.protocol == IPPROTO_SCTP;
+}
+
+/* Of a raw socket, the protocol that it is bound to: 0 if only /proc is known, as in ss. */
+static inline uint16_t ss_protocol(const struct ss_row *row)
+{
+    const struct socket_record *sock = &row->record->socket;
+
+    if (sock->protocol != IPPROTO_RAW)
+        return sock->protocol;
+    return ss_is_by_netlink(row) ? sock->local.port : 0;
 }
 
 /* Each writes one column; the last two begin with SS_ROOM. */

@@ -13,13 +13,7 @@
 
 static const char *inet_netid(const struct ss_row *row)
 {
-    const struct socket_record *sock = &row->record->socket;
-    uint16_t protocol = sock->protocol;
-
-    /* sock_diag says which protocol a raw socket is of, /proc/net/raw does not */
-    if (protocol == IPPROTO_RAW)
-        protocol = ss_has(row, SOCKET_COOKIE) ? sock->local.port : 0;
-    switch (protocol) {
+    switch (ss_protocol(row)) {
     case 0:
         return "raw";
     case IPPROTO_TCP:
@@ -121,8 +115,9 @@ static char *put_device(char *dst, const struct ss_row *row, uint32_t index)
 static const char *host_name(const struct ss_row *row, const struct address *address)
 {
     const struct hosts *hosts = row->layout->resolve ? row->context->hosts : NULL;
+    const struct address unmapped = address_unmapped(address);
 
-    return hosts ? hosts_name(hosts, address) : NULL;
+    return hosts ? hosts_name(hosts, &unmapped) : NULL;
 }
 
 static char *put_inet_host(char *dst, const struct ss_row *row, const struct address *address)
@@ -136,9 +131,8 @@ static char *put_inet_host(char *dst, const struct ss_row *row, const struct add
     if (name)
         return put_escaped(dst, name, " :%");
     if (address->family == AF_INET)
-        return text_ipv4(dst, address->bytes);
-    /* as inet_ntop(3): an IPv4-mapped address stays one of IPv6 */
-    return PUT(text_ipv6(PUT(dst, "["), address->bytes), "]");
+        return put_plain_address(dst, address);
+    return PUT(put_plain_address(PUT(dst, "["), address), "]");
 }
 
 /* A port that the kernel chose has no name, even if a service has its number. */

@@ -85,8 +85,10 @@ static char *put_timer(char *dst, const struct ss_row *row)
     dst = PUT(put_time(PUT(dst, ","), sock->timer_ms), ",");
     if (ss_has(row, SOCKET_TIMER_COUNT))
         dst = text_u64(dst, sock->timer_count);
-    else if (ss_has(row, SOCKET_RETRANSMITS))
+    else if (sock->timer == TIMER_RETRANSMIT && ss_has(row, SOCKET_RETRANSMITS))
         dst = text_u64(dst, sock->retransmits);
+    else if (sock->timer != TIMER_RETRANSMIT && ss_has(row, SOCKET_PROBES))
+        dst = text_u64(dst, sock->probes);
     return PUT(dst, ")");
 }
 
@@ -129,6 +131,8 @@ char *ss_put_extended(char *dst, struct ss_row *row)
         dst = text_u64(PUT(dst, " ino:"), sock->inode);
     if (ss_has(row, SOCKET_COOKIE))
         dst = put_hex(PUT(dst, " sk:"), row->record->identity);
+    else if (ss_has(row, SOCKET_PEERS))
+        dst = put_hex(PUT(dst, " sk:"), sock->endpoint);
     if (is_ip && ss_has(row, SOCKET_MARK) && sock->mark)
         dst = put_hex(PUT(dst, " fwmark:0x"), sock->mark);
     if (ss_has(row, SOCKET_CGROUP) && sock->cgroup)
@@ -213,7 +217,18 @@ static char *put_options(char *dst, struct ss_row *row)
     return PUT(put_flags(dst, row->record->socket.options, texts, COUNT(texts)), ")");
 }
 
-/* The line is there even if there is nothing to say: of half-open connections, for example. */
+/*
+ * Rows of netlink have a line, even if there is nothing to say: of half-open connections, for
+ * example. Those of /proc have none. -i has nothing to say of UDP, nor of raw sockets for it.
+ */
+static bool has_info_line(const struct ss_row *row)
+{
+    const struct ss_layout *layout = row->layout;
+
+    return ss_is_by_netlink(row) &&
+           (layout->memory || (layout->info && ss_protocol(row) != IPPROTO_UDP));
+}
+
 static char *put_info_line(char *dst, struct ss_row *row)
 {
     const bool sctp = row->record->socket.protocol == IPPROTO_SCTP;
@@ -250,7 +265,7 @@ static char *put_inet(char *dst, struct ss_row *row)
         dst = put_cgroup(dst, row);
     if (layout->options)
         dst = put_options(dst, row);
-    if (layout->memory || (layout->info && sock->protocol != IPPROTO_UDP))
+    if (has_info_line(row))
         dst = put_info_line(dst, row);
     return layout->storages ? ss_put_storages(dst, row) : dst;
 }

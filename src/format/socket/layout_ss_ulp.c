@@ -10,30 +10,15 @@
 
 /* --- Addresses of SCTP ------------------------------------------------------------------------ */
 
-static char *put_socket_address(char *dst, const char *bytes)
-{
-    union {
-        struct sockaddr_storage any;
-        struct sockaddr_in v4;
-        struct sockaddr_in6 v6;
-    } address;
-
-    memcpy(&address, bytes, sizeof address);
-    if (address.any.ss_family == AF_INET)
-        return text_ipv4(dst, (const uint8_t *)&address.v4.sin_addr);
-    if (address.any.ss_family == AF_INET6)
-        return text_ipv6(dst, (const uint8_t *)&address.v6.sin6_addr);
-    return dst;
-}
-
 static char *put_socket_addresses(char *dst, struct ss_row *row, const char *name,
                                   struct text addresses)
 {
     static const size_t size = sizeof(struct sockaddr_storage);
 
     for (size_t at = 0; at + size <= addresses.length; at += size) {
+        const struct address address = sockaddr_address(addresses.data + at);
         dst = at ? PUT(dst, ",") : put_string(dst, name);
-        dst = ss_more(row, put_socket_address(dst, addresses.data + at));
+        dst = ss_more(row, put_plain_address(dst, &address));
     }
     return dst;
 }

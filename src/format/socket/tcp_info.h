@@ -7,9 +7,13 @@
 #ifndef FORMAT_SOCKET_TCP_INFO_H
 #define FORMAT_SOCKET_TCP_INFO_H
 
+#include <netinet/in.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/socket.h>
+
+#include "fastnet/address.h"
 
 /* --- TCP -------------------------------------------------------------------------------------- */
 
@@ -182,6 +186,21 @@ struct kernel_sctp_info {
 _Static_assert(offsetof(struct kernel_sctp_info, isacks) == 56, "linux/sctp.h");
 _Static_assert(offsetof(struct kernel_sctp_info, p_state) == 296, "linux/sctp.h");
 _Static_assert(sizeof(struct kernel_sctp_info) == 368, "linux/sctp.h");
+
+/* An address of SCTP: bytes are a struct sockaddr_storage. As it is, an IPv4-mapped one, too. */
+static inline struct address sockaddr_address(const void *bytes)
+{
+    union {
+        struct sockaddr_storage any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    } from;
+
+    memcpy(&from, bytes, sizeof from.any);
+    if (from.any.ss_family == AF_INET)
+        return address_make(AF_INET, &from.v4.sin_addr);
+    return address_make(AF_INET6, &from.v6.sin6_addr);
+}
 
 /* --- Upper layers ----------------------------------------------------------------------------- */
 

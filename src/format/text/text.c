@@ -189,6 +189,8 @@ char *text_ipv6(char *dst, const uint8_t *address)
 char *text_network(char *dst, const struct network *network)
 {
     dst = text_address(dst, &network->address);
+    if (network->prefix == NO_PREFIX)
+        return dst;
     *dst++ = '/';
     return text_u64(dst, network->prefix);
 }
