@@ -175,8 +175,10 @@ static struct datagram receive(struct netlink *netlink, int fd, int flags)
     }
     while ((length = recvmsg(fd, &header, flags)) < 0) {
         int error = flags & MSG_DONTWAIT && errno == EAGAIN ? -EAGAIN : wait_again(fd, POLLIN);
-        if (error)
-            return (struct datagram){.length = error};
+        if (error) {
+            datagram.length = error;
+            return datagram;
+        }
     }
     datagram.length = datagram_length(&header, (size_t)length);
     datagram.port = from.nl_pid;
