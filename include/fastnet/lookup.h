@@ -13,15 +13,20 @@
 struct record;
 struct report;
 
-/* A process that holds a socket open. struct owners owns the strings. */
-struct owner {
+/* A process that holds sockets open. struct owners owns it, and the strings. */
+struct owner_process {
     pid_t pid;
-    pid_t tid; /* of the thread; 0 unless asked for */
-    int fd;
     const char *name; /* comm (proc(5)): at most 15 bytes, any but NUL */
     /* argv[0] without the directories of an absolute path; empty if there is none; the name if
      * argv[0] cannot be read; NULL unless asked for. */
     const char *command;
+};
+
+/* One descriptor of a socket. Small, because there is one for each socket that is open. */
+struct owner {
+    const struct owner_process *process;
+    pid_t tid; /* of the thread; 0 unless asked for */
+    int fd;
 };
 
 struct owners;

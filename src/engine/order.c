@@ -67,8 +67,8 @@ static int compare_owners(const struct value *a, const struct value *b)
 
     for (size_t i = 0; i < common; i++) {
         const struct owner *x = &a->owners.first[i], *y = &b->owners.first[i];
-        if (x->pid != y->pid)
-            return x->pid < y->pid ? -1 : 1;
+        if (x->process->pid != y->process->pid)
+            return x->process->pid < y->process->pid ? -1 : 1;
         if (x->fd != y->fd)
             return x->fd < y->fd ? -1 : 1;
     }
@@ -144,7 +144,7 @@ uint64_t value_hash(uint64_t hash, const struct value *value)
         return hash_bytes(hash, &value->address, sizeof value->address);
     case VALUE_OWNERS:
         for (size_t i = 0; i < value->owners.count; i++)
-            hash = hash_bytes(hash, &value->owners.first[i].pid, sizeof(pid_t));
+            hash = hash_bytes(hash, &value->owners.first[i].process->pid, sizeof(pid_t));
         return hash;
     case VALUE_FLAGS:
         return hash_bytes(hash, value->flags.bits, sizeof value->flags.bits);

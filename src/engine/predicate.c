@@ -170,8 +170,9 @@ static struct value compared_element(const struct predicate *predicate, const st
         return *element;
     const struct owner *owner = element->owners.first;
     return predicate->constant.type == VALUE_NUMBER
-               ? a_number((uint64_t)owner->pid)
-               : (struct value){.type = VALUE_TEXT, .text = {owner->name, strlen(owner->name)}};
+               ? a_number((uint64_t)owner->process->pid)
+               : (struct value){.type = VALUE_TEXT,
+                                .text = {owner->process->name, strlen(owner->process->name)}};
 }
 
 /* One element of a set or a list must pass; a flag without a name does not. */

@@ -96,6 +96,19 @@ static void index_inodes(struct owners *owners)
     }
 }
 
+static void show_processes(const struct owners *owners)
+{
+    for (size_t i = 0; i < owners->processes.count; i++) {
+        struct process *process = &owners->processes.items[i];
+        const char *command = process->command ? process->command : process->name;
+        process->shown = (struct owner_process){
+            .pid = process->leader,
+            .name = process->name,
+            .command = owners->walk.commands ? command : NULL,
+        };
+    }
+}
+
 /* Neighbouring inodes are often of one process. */
 static void fill_owners(struct owners *owners)
 {
@@ -105,13 +118,10 @@ static void fill_owners(struct owners *owners)
         const pid_t pid = (pid_t)(holder >> HOLDER_PROCESS_SHIFT);
         if (process->pid != pid)
             process = processes_find(&owners->processes, pid);
-        const char *command = process->command ? process->command : process->name;
         owners->items[i] = (struct owner){
-            .pid = process->leader,
+            .process = &process->shown,
             .tid = owners->walk.tasks ? pid : 0,
             .fd = (int)(uint32_t)holder,
-            .name = process->name,
-            .command = owners->walk.commands ? command : NULL,
         };
     }
 }
@@ -120,10 +130,11 @@ static void fill_owners(struct owners *owners)
 static int compare_tasks(const void *a, const void *b)
 {
     const struct owner *left = a, *right = b;
-    const bool thread = left->tid != left->pid, other = right->tid != right->pid;
+    const pid_t mine = left->process->pid, its = right->process->pid;
+    const bool thread = left->tid != mine, other = right->tid != its;
 
-    if (left->pid != right->pid)
-        return left->pid < right->pid ? -1 : 1;
+    if (mine != its)
+        return mine < its ? -1 : 1;
     if (thread != other)
         return thread ? 1 : -1;
     if (left->tid != right->tid)
@@ -171,6 +182,7 @@ static int build_index(struct owners *owners)
         forget_index(owners);
         return -ENOMEM;
     }
+    show_processes(owners);
     fill_owners(owners);
     if (owners->walk.tasks)
         sort_tasks(owners);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "fastnet/lookup.h"
 #include "fastnet/proc_tree.h"
 
 /* TASK_COMM_LEN of the kernel's linux/sched.h is 16, with the NUL. */
@@ -22,6 +23,7 @@ struct process {
     bool gone;     /* it vanished before its name was read last */
     char *command; /* argv[0] without directories; NULL when unknown or not asked for */
     char name[PROCESS_NAME_MAX + 1];
+    struct owner_process shown; /* for struct owner; set when no more processes will be listed */
 };
 
 struct processes {

@@ -46,14 +46,14 @@ static size_t count_of(const struct made_processes *made, uint64_t inode)
 static void check_command(const struct owner *owner, const struct made_process *process,
                           bool commands)
 {
-    require(!owner->command == !commands);
+    require(!owner->process->command == !commands);
     if (!commands)
         return;
     if (process->has_command)
-        require(strcmp(owner->command, process->command) == 0);
+        require(strcmp(owner->process->command, process->command) == 0);
     else
-        require(strcmp(owner->command, process->name) == 0 ||
-                (process->has_fifo && !owner->command[0]));
+        require(strcmp(owner->process->command, process->name) == 0 ||
+                (process->has_fifo && !owner->process->command[0]));
 }
 
 static void check_owners(const struct owners *owners, const struct made_processes *made,
@@ -65,9 +65,9 @@ static void check_owners(const struct owners *owners, const struct made_processe
         const struct owner *first = NULL, *owner;
         require(owners_find(owners, sock->inode, &first) == count_of(made, sock->inode));
         owner = first + place_of(made, sock);
-        require(owner->pid == sock->pid && owner->fd == sock->fd);
-        require(owner->tid == 0 || owner->tid == owner->pid);
-        require(strcmp(owner->name, process->name) == 0);
+        require(owner->process->pid == sock->pid && owner->fd == sock->fd);
+        require(owner->tid == 0 || owner->tid == owner->process->pid);
+        require(strcmp(owner->process->name, process->name) == 0);
         check_command(owner, process, commands);
     }
 }
@@ -90,7 +90,7 @@ static void check_crowd(const struct owners *owners)
 
     for (uint64_t i = 0; i < CROWD_FILES; i++) {
         require(owners_find(owners, CROWD_INODE + i, &first) >= 1);
-        require(first->pid <= CROWD_PID);
+        require(first->process->pid <= CROWD_PID);
     }
 }
 

@@ -118,11 +118,13 @@ static void names_come_before_numbers_without_one(void **state)
 
 static void owners_compare_by_pid_then_descriptor_then_how_many(void **state)
 {
+    static const struct owner_process processes[] = {
+        {9, "z", NULL}, {10, "a", NULL}, {11, "a", NULL}};
     static const struct owner owners[] = {
-        {.pid = 9, .fd = 3, .name = "z"},
-        {.pid = 10, .fd = 3, .name = "a"},
-        {.pid = 10, .fd = 20, .name = "a"},
-        {.pid = 11, .fd = 0, .name = "a"},
+        {.process = &processes[0], .fd = 3},
+        {.process = &processes[1], .fd = 3},
+        {.process = &processes[1], .fd = 20},
+        {.process = &processes[2], .fd = 0},
     };
     const struct value values[] = {
         {.type = VALUE_OWNERS, .owners = {owners, 0}},

@@ -101,9 +101,9 @@ static struct owners *walk(bool commands, unsigned threads)
 
 static void assert_owner(const struct owner *owner, int pid, int fd, const char *name)
 {
-    assert_int_equal(owner->pid, pid);
+    assert_int_equal(owner->process->pid, pid);
     assert_int_equal(owner->fd, fd);
-    assert_string_equal(owner->name, name);
+    assert_string_equal(owner->process->name, name);
 }
 
 static void assert_single_name(int pid, uint64_t inode, const char *name)
@@ -111,9 +111,9 @@ static void assert_single_name(int pid, uint64_t inode, const char *name)
     const struct owner *first;
     struct owners *owners = walk(false, 1);
     assert_int_equal(owners_find(owners, inode, &first), 1);
-    assert_int_equal(first->pid, pid);
-    assert_string_equal(first->name, name);
-    assert_null(first->command);
+    assert_int_equal(first->process->pid, pid);
+    assert_string_equal(first->process->name, name);
+    assert_null(first->process->command);
     owners_destroy(owners);
 }
 
@@ -293,7 +293,7 @@ static void assert_command(uint64_t inode, const char *command)
     const struct owner *first;
     struct owners *owners = walk(true, 1);
     assert_int_equal(owners_find(owners, inode, &first), 1);
-    assert_string_equal(first->command, command);
+    assert_string_equal(first->process->command, command);
     owners_destroy(owners);
 }
 
@@ -385,7 +385,7 @@ static void refresh_adds_and_keeps(void **state)
     assert_int_equal(owners_find(owners, 701, &first), 2);
     assert_owner(&first[0], 7, 1, "seven");
     assert_owner(&first[1], 50, 4, "fifty");
-    assert_string_equal(first[1].command, "fifty");
+    assert_string_equal(first[1].process->command, "fifty");
     assert_int_equal(owners_find(owners, 702, &first), 1);
     assert_owner(first, 60, 1, "sixty");
     assert_int_equal(owners_refresh(owners), 0);
@@ -408,7 +408,7 @@ static void process_that_ended_keeps_its_sockets_and_name_when_refreshed(void **
     assert_int_equal(owners_refresh(owners), 0);
     assert_int_equal(owners_find(owners, 700, &first), 1);
     assert_owner(first, 50, 3, "ended");
-    assert_string_equal(first->command, "ended");
+    assert_string_equal(first->process->command, "ended");
     owners_destroy(owners);
 }
 
@@ -553,10 +553,10 @@ static void own_socket_is_found_in_the_real_tree(void **state)
     assert_int_equal(fstat(fd, &status), 0);
     assert_int_equal(owners_create(&owners, &options), 0);
     assert_int_equal(owners_find(owners, status.st_ino, &first), 1);
-    assert_int_equal(first->pid, getpid());
+    assert_int_equal(first->process->pid, getpid());
     assert_int_equal(first->tid, 0);
     assert_int_equal(first->fd, fd);
-    assert_true(strlen(first->command) > 0);
+    assert_true(strlen(first->process->command) > 0);
     owners_destroy(owners);
     close(fd);
 }

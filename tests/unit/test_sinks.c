@@ -73,9 +73,13 @@ static struct value number_value(uint64_t number)
     return (struct value){.type = VALUE_NUMBER, .number = number};
 }
 
+static const struct owner_process two_processes[] = {
+    {.pid = 17, .name = "sshd"},
+    {.pid = 204, .name = "a \"b\",/\n"},
+};
 static const struct owner two_owners[] = {
-    {.pid = 17, .fd = 3, .name = "sshd"},
-    {.pid = 204, .fd = 12, .name = "a \"b\",/\n"},
+    {.process = &two_processes[0], .fd = 3},
+    {.process = &two_processes[1], .fd = 12},
 };
 
 static const char *const bit_names[] = {"first", NULL, "a \"b\",\n"};
@@ -382,8 +386,10 @@ static void csv_for_spreadsheets_leaves_numbers_as_they_are(void **state)
 
 static void csv_for_spreadsheets_judges_a_list_by_its_first_name(void **state)
 {
-    static const struct owner owners[] = {{.pid = 1, .fd = 2, .name = "=a;b"},
-                                          {.pid = 3, .fd = 4, .name = "=c"}};
+    static const struct owner_process processes[] = {{.pid = 1, .name = "=a;b"},
+                                                     {.pid = 3, .name = "=c"}};
+    static const struct owner owners[] = {{.process = &processes[0], .fd = 2},
+                                          {.process = &processes[1], .fd = 4}};
     static const char *const names[] = {"-a", "=b"};
     static const struct flag_names bits = {names, 2};
     struct listing listing;
@@ -569,14 +575,18 @@ static const create_fn creators[] = {sink_json_create, sink_ndjson_create, sink_
 
 static void thousands_of_owners_are_all_listed(void **state)
 {
-    struct owner *owners = calloc(MANY_OWNERS, sizeof(*owners));
+    struct owner *owners = calloc(MANY_OWNERS, sizeof *owners);
+    struct owner_process *processes = calloc(MANY_OWNERS, sizeof *processes);
     struct value values[COLUMNS] = {string_value("x")};
     const struct field *const columns[] = {&name_column, &holders_column};
 
     (void)state;
     assert_non_null(owners);
-    for (int i = 0; i < MANY_OWNERS; i++)
-        owners[i] = (struct owner){.pid = 100000 + i, .fd = i, .name = "work\ner"};
+    assert_non_null(processes);
+    for (int i = 0; i < MANY_OWNERS; i++) {
+        processes[i] = (struct owner_process){.pid = 100000 + i, .name = "work\ner"};
+        owners[i] = (struct owner){.process = &processes[i], .fd = i};
+    }
     values[6] = (struct value){.type = VALUE_OWNERS, .owners = {owners, MANY_OWNERS}};
     for (size_t i = 0; i < sizeof(creators) / sizeof(creators[0]); i++) {
         struct listing listing;
@@ -596,6 +606,7 @@ static void thousands_of_owners_are_all_listed(void **state)
         free(text);
     }
     free(owners);
+    free(processes);
 }
 
 /* More than the writer has room for at once. */

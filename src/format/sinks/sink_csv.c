@@ -92,7 +92,7 @@ static struct text name_of(const struct value *element, char *digits)
 {
     if (element->type == VALUE_NAME)
         return value_text(element, digits);
-    const char *name = element->type == VALUE_OWNERS ? element->owners.first->name : "";
+    const char *name = element->type == VALUE_OWNERS ? element->owners.first->process->name : "";
     return (struct text){name, strlen(name)};
 }
 

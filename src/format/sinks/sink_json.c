@@ -45,12 +45,12 @@ static void put_owner(struct writer *writer, const struct owner *owner)
     char *dst =
         writer_reserve(writer, sizeof "{'pid':,'tid':,'fd':,'name':" + 3 * (size_t)TEXT_U64_MAX);
 
-    dst = text_u64(PUT(dst, "{\"pid\":"), (uint64_t)owner->pid);
+    dst = text_u64(PUT(dst, "{\"pid\":"), (uint64_t)owner->process->pid);
     if (owner->tid)
         dst = text_u64(PUT(dst, ",\"tid\":"), (uint64_t)owner->tid);
     dst = text_u64(PUT(dst, ",\"fd\":"), (uint64_t)owner->fd);
     writer_commit(writer, PUT(dst, ",\"name\":"));
-    put_json(writer, (struct text){owner->name, strlen(owner->name)});
+    put_json(writer, (struct text){owner->process->name, strlen(owner->process->name)});
     writer_put(writer, "}", 1);
 }
 

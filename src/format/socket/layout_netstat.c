@@ -155,10 +155,10 @@ static char *put_program(char *dst, const struct netstat_sink *netstat, uint64_t
 
     if (!owners || !inode || !owners_find(owners, inode, &owner))
         return put_padded(dst, "-", PROGRAM_WIDTH);
-    dst = PUT(text_u64(dst, (uint64_t)owner->pid), "/");
-    const char *name = owner->command ? owner->command : "";
+    dst = PUT(text_u64(dst, (uint64_t)owner->process->pid), "/");
+    const char *name = owner->process->command ? owner->process->command : "";
     if (!*name && netstat->layout.one_word_names)
-        name = owner->name;
+        name = owner->process->name;
     dst = escape_text(dst, name, strnlen(name, PROGRAM_MAX - (size_t)(dst - start)),
                       delimiters_of(netstat));
     return text_pad(dst, start, PROGRAM_WIDTH);

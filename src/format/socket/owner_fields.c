@@ -41,14 +41,14 @@ struct value owner_pid(const struct cell *cell)
 {
     const struct owner *first;
 
-    return find_owners(cell, &first) ? number((uint64_t)first->pid) : unknown;
+    return find_owners(cell, &first) ? number((uint64_t)first->process->pid) : unknown;
 }
 
 struct value owner_process(const struct cell *cell)
 {
     const struct owner *first;
 
-    return find_owners(cell, &first) ? string(first->name) : unknown;
+    return find_owners(cell, &first) ? string(first->process->name) : unknown;
 }
 
 /* In TIME_WAIT the inode is not known, but there is no socket that a process could hold. */

@@ -71,7 +71,8 @@ static size_t element_bound(const struct value *element)
     char digits[TEXT_U64_MAX];
 
     if (element->type == VALUE_OWNERS)
-        return 2 + ESCAPE_FACTOR * strlen(element->owners.first->name) + 2 * (size_t)TEXT_U64_MAX;
+        return 2 + ESCAPE_FACTOR * strlen(element->owners.first->process->name) +
+               2 * (size_t)TEXT_U64_MAX;
     if (element->type == VALUE_NETWORKS)
         return TEXT_NETWORK_MAX;
     return ESCAPE_FACTOR * value_text(element, digits).length;
@@ -152,9 +153,10 @@ static char *write_element(char *dst, const struct value *element)
     }
     if (element->type == VALUE_OWNERS) {
         const struct owner *owner = element->owners.first;
-        dst = escape_text(dst, owner->name, strlen(owner->name), owner_delimiters);
+        dst =
+            escape_text(dst, owner->process->name, strlen(owner->process->name), owner_delimiters);
         *dst++ = '/';
-        dst = text_u64(dst, (uint64_t)owner->pid); /* neither number is ever negative */
+        dst = text_u64(dst, (uint64_t)owner->process->pid); /* neither number is ever negative */
         *dst++ = '/';
         return text_u64(dst, (uint64_t)owner->fd);
     }
