@@ -46,15 +46,21 @@ static inline char *put_pair(char *dst, unsigned number)
     return dst + 2;
 }
 
-/* Of a number below 10000, without leading zeroes. Copies a whole pair even for one digit. */
+/* Of a number below 100, without a leading zero. */
+static inline char *put_one_or_two(char *dst, unsigned number)
+{
+    if (number >= 10)
+        return put_pair(dst, number);
+    *dst = (char)('0' + number);
+    return dst + 1;
+}
+
+/* Of a number below 10000, without leading zeroes. */
 static inline char *put_first(char *dst, unsigned number)
 {
-    const unsigned first = number < 100 ? number : number / 100;
-    const unsigned zeroes = first < 10;
-
-    memcpy(dst, pairs + 2 * (size_t)first + zeroes, 2);
-    dst += 2 - zeroes;
-    return number < 100 ? dst : put_pair(dst, number % 100);
+    if (number < 100)
+        return put_one_or_two(dst, number);
+    return put_pair(put_one_or_two(dst, number / 100), number % 100);
 }
 
 /* Digits by fours: so most numbers cost two divisions at most. */
