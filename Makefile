@@ -97,7 +97,7 @@ MUTATORS    = $(or $(ONLY),netlink tree)
 C_SOURCES  := $(SOURCES) $(sort $(wildcard tests/*/*.c))
 C_FILES    := $(C_SOURCES) $(HEADERS) $(sort $(wildcard tests/*/*.h))
 MAN_PAGES  := $(wildcard man/*.[1-9])
-SCRIPTS     = $(shell grep -rlIE '^\#!.*[/ ](ba)?sh$$' .ci tests) $(wildcard tests/*/*.sh)
+SCRIPTS     = $(shell grep -rlIE '^\#!.*[/ ](ba)?sh$$' .ci .packaging tests) $(wildcard tests/*/*.sh)
 PROGRAMS   := $(PROGRAM) $(UNIT_TESTS) $(FUZZ_TARGETS) $(HELPERS) $(BENCH) \
 	$(MUTATE) $(PRELOADED)
 
@@ -329,6 +329,25 @@ uninstall: ## take back what install put there, with the same variables
 		if $(is_ours); then rm -f '$(bin)'/$$name; fi; $(named_page); \
 		if $(is_our_page); then rm -f "$$file"; fi; done
 
+# --- Packages ---------------------------------------------------------------------------------
+
+DIST    = $(BUILD)/dist
+tarball = fastnet-$(VERSION).tar
+
+# The same bytes each time, because git and gzip write no time but that of the commit.
+dist: ## a tarball of the last commit, with its checksum, in build/dist
+	@[ -e .git ] || { echo 'make dist needs a clone: it packs a commit' >&2; exit 1; }
+	@$(git) diff --quiet HEAD || echo 'What was changed since the last commit is left out.' >&2
+	@mkdir -p $(DIST)
+	$(git) -c tar.umask=0022 archive --prefix=fastnet-$(VERSION)/ -o '$(abspath $(DIST)/$(tarball))' HEAD
+	gzip -9nf $(DIST)/$(tarball)
+	cd $(DIST) && sha256sum $(tarball).gz >$(tarball).gz.sha256
+
+deb rpm: $(PROGRAM)
+	@BUILD='$(BUILD)' PROGRAM='$(PROGRAM)' VERSION='$(VERSION)' DIST='$(DIST)' .packaging/build $@
+deb: ## a package for Debian and what comes from it, in build/dist
+rpm: ## a package for Fedora and others, in build/dist
+
 clean: ## remove what was built
 	rm -rf $(BUILD) $(PROGRAM)
 
@@ -338,4 +357,4 @@ help: ## list these targets
 FORCE:
 .PHONY: all deps deps-dev tested check precommit asan bench fuzz fuzz-targets fuzz-run fuzz-coverage \
 	mutate lint \
-	$(LINTERS) programs format install uninstall clean help FORCE
+	$(LINTERS) programs format install uninstall dist deb rpm clean help FORCE
