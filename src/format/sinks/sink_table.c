@@ -8,6 +8,7 @@
 #include "fastnet/sink.h"
 #include "format/text/put.h"
 #include "format/text/value.h"
+#include "format/text/width.h"
 
 enum {
     KEPT_ROWS = 1000,
@@ -31,16 +32,12 @@ struct fitted {
     size_t widths[];
 };
 
-/* In characters: counts all bytes except UTF-8's second to fourth. */
+/* Numbers and addresses are ASCII, so there is nothing to count. */
 static size_t width_of(const struct value *value, const char *text, size_t length)
 {
-    size_t width = 0;
+    const bool is_plain = value->type == VALUE_NUMBER || value->type == VALUE_ADDRESS;
 
-    if (value->type == VALUE_NUMBER || value->type == VALUE_ADDRESS)
-        return length; /* they are ASCII, so there is nothing to count */
-    for (size_t i = 0; i < length; i++)
-        width += ((unsigned char)text[i] & 0xc0) != 0x80;
-    return width;
+    return is_plain ? length : text_width(text, length);
 }
 
 static bool is_right_aligned(const struct field *column)

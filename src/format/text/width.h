@@ -1,0 +1,10 @@
+/* The width of text on a terminal, whatever the locale is. */
+#ifndef FORMAT_TEXT_WIDTH_H
+#define FORMAT_TEXT_WIDTH_H
+
+#include <stddef.h>
+
+/* Columns of valid UTF-8, as escape_text() leaves it: a character takes 0, 1 or 2. */
+size_t text_width(const char *text, size_t length);
+
+#endif
