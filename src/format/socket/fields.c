@@ -1,4 +1,8 @@
-/* The fields of sockets. */
+/*
+ * The fields of sockets. A value that is more than a member of the record is made by a function:
+ * here, or in owner_fields.c (processes, the other end), info_fields.c (what TCP, MPTCP and SCTP
+ * know, and upper layers) or family_fields.c (sockets that are not of IP).
+ */
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -193,9 +197,24 @@ static struct value cgroup(const struct cell *cell)
     return string(cgroups ? cgroups_path(cgroups, cell->record->socket.cgroup) : NULL);
 }
 
-/* --- The rest --------------------------------------------------------------------------------- */
+/* --- Its options ------------------------------------------------------------------------------ */
 
-/* Its path, by the type that has rules of its own for abstract names. */
+/* RCV_SHUTDOWN and SEND_SHUTDOWN of the kernel's net/sock.h. */
+static const char *const shutdown_words[] = {"receive", "send"};
+static const struct flag_names shutdown_names = {shutdown_words, COUNT(shutdown_words)};
+
+/* struct inet_diag_sockopt of linux/inet_diag.h */
+static const char *const option_words[] = {
+    "recverr",         "is_icsk",       "freebind",
+    "hdrincl",         "mc_loop",       "transparent",
+    "mc_all",          "nodefrag",      "bind_address_no_port",
+    "recverr_rfc4884", "defer_connect",
+};
+static const struct flag_names option_names = {option_words, COUNT(option_words)};
+
+/* --- Constructors, besides those of fields.h -------------------------------------------------- */
+
+/* The name of a unix socket: its type has rules of its own for abstract names. */
 #define SOCKET_NAME(id, path, ...)                                                                 \
     FIELD(id, VALUE_SOCKET_NAME, text_member, __VA_ARGS__, MEMBER(path))
 #define SERVICE(id, path, function, ...)                                                           \
@@ -204,7 +223,10 @@ static struct value cgroup(const struct cell *cell)
 #define OWNED(id, type, function, ...)                                                             \
     COMPUTED(id, type, function, SOCKET_INODE, __VA_ARGS__, .lookups = NEED_OWNERS, .owner = true)
 
-/* A number of an attribute; an outer one may be 0. */
+/*
+ * For info_nested(): the attribute `inner` in the attribute `outer` of a member that is a struct
+ * text of attributes; if outer is 0, in the member itself.
+ */
 #define INSIDE(path, outer, inner) MEMBER(path), .index = (size_t)(outer) << 16 | (inner)
 #define SUBFLOW(id, attribute, ...)                                                                \
     FIELD(id, VALUE_NUMBER, info_nested, SOCKET_ULP, __VA_ARGS__,                                  \
@@ -212,7 +234,7 @@ static struct value cgroup(const struct cell *cell)
 #define TIPC(id, outer, inner, ...)                                                                \
     FIELD(id, VALUE_NUMBER, info_nested, SOCKET_TIPC, __VA_ARGS__,                                 \
           INSIDE(socket.tipc, outer, inner))
-/* Of the other end. */
+/* Of the other end: a unix socket names it, for others both addresses are compared. */
 #define PEER(id, type, function, more, ...)                                                        \
     COMPUTED(id, type, function, 0, __VA_ARGS__, .index = OTHER_END,                               \
              .optional = SOCKET_PEER | SOCKET_ADDRESSES, .lookups = NEED_PEERS | (more))
@@ -236,32 +258,25 @@ static struct value cgroup(const struct cell *cell)
     INFO(id, socket.info, struct kernel_mptcp_info, of_part, SOCKET_MPTCP_INFO, __VA_ARGS__)
 #define SCTP(id, of_part, ...)                                                                     \
     INFO(id, socket.info, struct kernel_sctp_info, of_part, SOCKET_SCTP_INFO, __VA_ARGS__)
-/* One of the numbers of the socket's memory, by SK_MEMINFO_*. */
+/* One of the numbers of its memory, by SK_MEMINFO_*. The kernel sends an array. */
 struct memory {
     uint32_t numbers[SK_MEMINFO_VARS];
 };
 #define MEMORY(id, at, ...)                                                                        \
     INFO(id, socket.memory, struct memory, numbers[at], SOCKET_MEMORY, __VA_ARGS__)
 
+/* Of packet sockets and XDP. */
 #define RING(id, path, ...) FIELD(id, VALUE_NUMBER, family_ring, __VA_ARGS__, MEMBER(path))
 #define XDP_COUNTER(id, of_part, ...)                                                              \
     INFO(id, socket.stats, struct kernel_xdp_stats, of_part, SOCKET_XDP_STATS, __VA_ARGS__,        \
          .counter = true)
 
-/* RCV_SHUTDOWN and SEND_SHUTDOWN of the kernel's net/sock.h. */
-static const char *const shutdown_words[] = {"receive", "send"};
-static const struct flag_names shutdown_names = {shutdown_words, COUNT(shutdown_words)};
+/* --- The table -------------------------------------------------------------------------------- */
 
-/* struct inet_diag_sockopt of linux/inet_diag.h */
-static const char *const option_words[] = {
-    "recverr",         "is_icsk",       "freebind",
-    "hdrincl",         "mc_loop",       "transparent",
-    "mc_all",          "nodefrag",      "bind_address_no_port",
-    "recverr_rfc4884", "defer_connect",
-};
-static const struct flag_names option_names = {option_words, COUNT(option_words)};
-
-/* In the order in which --columns=help lists them. Names and meanings stay once released. */
+/*
+ * In the order in which --columns=help lists them; a new one stands at the end. Names and meanings
+ * stay once released.
+ */
 static const struct field fields[] = {
     WORD(protocol, socket.protocol, protocol_name, 0,
          "tcp, udp, udplite, raw, mptcp, sctp, unix, packet, netlink, vsock, xdp or tipc"),
@@ -636,6 +651,7 @@ static const struct field fields[] = {
              INSIDE(socket.ulp, ULP_TLS, TLS_RX_NO_PAD)),
 };
 
+/* Each struct text of the record: rows that wait must copy its bytes. */
 static const struct borrowed borrowed[] = {
     BORROWED_TEXT(socket.path, SOCKET_PATH),
     BORROWED_TEXT(socket.waiting, SOCKET_ICONS),

@@ -1,4 +1,7 @@
-/* Values of fields that need more than one number of the structs in tcp_info.h. */
+/*
+ * Values of fields that are more than one number of the structs in tcp_info.h, and of attributes.
+ * A field that is one number needs no function: INFO() and INFO_AS() of fields.h say where it is.
+ */
 #ifndef FORMAT_SOCKET_INFO_FIELDS_H
 #define FORMAT_SOCKET_INFO_FIELDS_H
 
@@ -8,9 +11,9 @@
 struct value info_number(const struct cell *cell);
 struct value info_tcp_milliseconds(const struct cell *cell);
 struct value info_tcp_microseconds(const struct cell *cell);
-/* The same, unless it is one that means "unknown": 2^64 - 1, 2^32 - 1 or 2^31 - 1. */
+/* info_number(), unless the kernel says "unknown" by it: 2^64 - 1, 2^32 - 1 or 2^31 - 1. */
 struct value info_known(const struct cell *cell);
-/* ... or 0, as microseconds. */
+/* info_known() as microseconds, but unknown if it is 0. */
 struct value info_measured(const struct cell *cell);
 
 /* The parts of bytes that several numbers share. */
