@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "fastnet/bpf_map.h"
 #include "fastnet/predicate.h"
 #include "fastnet/sink.h"
 
@@ -108,10 +109,12 @@ struct ss_layout {
     bool tos, cgroup, options;            /* --tos, --cgroup, --inet-sockopt */
     bool filters;                         /* -b: of packet sockets */
     bool storages;                        /* --bpf-maps */
-    bool tipc;                            /* --tipcinfo */
-    bool threads;                         /* -T */
-    bool numeric;                         /* -n: no names of services and protocols, plain rates */
-    bool resolve;                         /* -r: names of hosts */
+    const struct bpf_values *maps;        /* ... by these types; of other maps as bytes */
+    size_t map_count;
+    bool tipc;    /* --tipcinfo */
+    bool threads; /* -T */
+    bool numeric; /* -n: no names of services and protocols, plain rates */
+    bool resolve; /* -r: names of hosts */
     bool header;
     bool one_line;  /* -O */
     unsigned width; /* columns of the terminal; 0: no terminal, so no line is broken or spread */

@@ -2,11 +2,15 @@
 
 #include <errno.h>
 #include <linux/bpf.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "fastnet/rights.h"
+
+/* A type description that is larger is not read. That of a kernel has 5 to 10 MB. */
+enum { BTF_BYTES_MAX = 64 * 1024 * 1024 };
 
 /* The kernel wants zeroes in members that a command does not use. Returns the result or -errno. */
 static int call(int command, union bpf_attr *attributes)
@@ -16,35 +20,123 @@ static int call(int command, union bpf_attr *attributes)
     return result < 0 ? -errno : (int)result;
 }
 
+/* What only the superuser may do. */
+static int call_raised(int command, union bpf_attr *attributes)
+{
+    int result;
+
+    rights_raise(RIGHT_MAPS);
+    result = call(command, attributes);
+    rights_lower();
+    return result;
+}
+
+/* The ids of all objects are at the same place in the attributes. */
+static int open_id(int command, uint32_t id)
+{
+    union bpf_attr attributes;
+
+    memset(&attributes, 0, sizeof attributes);
+    attributes.map_id = id;
+    return call_raised(command, &attributes);
+}
+
+static int get_info(int fd, void *info, uint32_t size)
+{
+    union bpf_attr attributes;
+
+    memset(&attributes, 0, sizeof attributes);
+    attributes.info.bpf_fd = (uint32_t)fd;
+    attributes.info.info_len = size;
+    attributes.info.info = (uintptr_t)info;
+    return call(BPF_OBJ_GET_INFO_BY_FD, &attributes);
+}
+
 static int check_type(int fd)
 {
     struct bpf_map_info info;
-    union bpf_attr attributes;
     int status;
 
     memset(&info, 0, sizeof info);
-    memset(&attributes, 0, sizeof attributes);
-    attributes.info.bpf_fd = (uint32_t)fd;
-    attributes.info.info_len = sizeof info;
-    attributes.info.info = (uintptr_t)&info;
-    status = call(BPF_OBJ_GET_INFO_BY_FD, &attributes);
+    status = get_info(fd, &info, sizeof info);
     return status < 0 ? status : info.type == BPF_MAP_TYPE_SK_STORAGE ? 0 : -EMEDIUMTYPE;
 }
 
 int bpf_map_open(uint32_t id)
 {
-    union bpf_attr attributes;
-    int fd, status;
+    const int fd = open_id(BPF_MAP_GET_FD_BY_ID, id);
+    int status;
 
-    memset(&attributes, 0, sizeof attributes);
-    attributes.map_id = id;
-    rights_raise(RIGHT_MAPS);
-    fd = call(BPF_MAP_GET_FD_BY_ID, &attributes);
-    rights_lower();
     if (fd < 0)
         return fd;
     status = check_type(fd);
     if (status < 0)
         close(fd);
     return status < 0 ? status : fd;
+}
+
+uint32_t bpf_map_next(uint32_t id)
+{
+    union bpf_attr attributes;
+
+    memset(&attributes, 0, sizeof attributes);
+    attributes.start_id = id;
+    return call_raised(BPF_MAP_GET_NEXT_ID, &attributes) < 0 ? 0 : attributes.next_id;
+}
+
+/* --- Types ------------------------------------------------------------------------------------ */
+
+/* The first call says how many bytes there are. */
+static int read_bytes(int fd, struct bpf_values *values, size_t *length)
+{
+    struct bpf_btf_info info;
+    uint32_t size;
+    int status;
+
+    memset(&info, 0, sizeof info);
+    status = get_info(fd, &info, sizeof info);
+    if (status < 0)
+        return status;
+    size = info.btf_size;
+    if (size > BTF_BYTES_MAX)
+        return -EFBIG;
+    values->bytes = malloc(size ? size : 1);
+    if (!values->bytes)
+        return -ENOMEM;
+    memset(&info, 0, sizeof info);
+    info.btf = (uintptr_t)values->bytes;
+    info.btf_size = size;
+    status = get_info(fd, &info, sizeof info);
+    *length = info.btf_size < size ? info.btf_size : size;
+    return status;
+}
+
+int bpf_map_values(int map, struct bpf_values *values)
+{
+    struct bpf_map_info info;
+    size_t length = 0;
+    int fd, status;
+
+    *values = (struct bpf_values){.bytes = NULL};
+    memset(&info, 0, sizeof info);
+    status = get_info(map, &info, sizeof info);
+    if (status < 0)
+        return status;
+    fd = open_id(BPF_BTF_GET_FD_BY_ID, info.btf_id);
+    if (fd < 0)
+        return fd;
+    status = read_bytes(fd, values, &length);
+    close(fd);
+    if (!status)
+        status = btf_init(&values->btf, (struct text){values->bytes, length});
+    values->map = info.id;
+    values->type = info.btf_value_type_id;
+    return status;
+}
+
+void bpf_values_finish(struct bpf_values *values)
+{
+    btf_finish(&values->btf);
+    free(values->bytes);
+    *values = (struct bpf_values){.bytes = NULL};
 }

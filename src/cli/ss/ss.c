@@ -113,6 +113,8 @@ static struct ss_layout layout_of(const struct ss_options *options)
         .options = options->sockopts,
         .filters = options->filters,
         .storages = options->storages || options->map_count,
+        .maps = options->values,
+        .map_count = options->value_count,
         .tipc = options->tipcinfo,
         .threads = options->threads,
         .numeric = options->numeric,
@@ -258,6 +260,7 @@ int ss_run(int argc, char *const argv[])
         status = list(&ss);
     where_finish(&ss.where);
     ss_words_finish(&ss.words);
+    ss_maps_finish(&ss.options);
     ss_options_finish(&ss.options);
     return status;
 }

@@ -28,6 +28,8 @@ struct ss_options {
     uint32_t map_ids[BPF_MAPS_MAX]; /* of --bpf-map-id */
     int maps[BPF_MAPS_MAX];         /* their descriptors */
     size_t map_count;
+    struct bpf_values values[BPF_MAPS_MAX]; /* types of what maps keep */
+    size_t value_count;
     /* The states and the filter: what is no option, in the order of the command line. */
     const char **words;
     size_t word_count;

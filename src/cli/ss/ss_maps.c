@@ -3,8 +3,33 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/personality.h"
+
+/* Without its type, a value is shown as bytes. */
+static void read_values(struct ss_options *options, int map)
+{
+    struct bpf_values *values = &options->values[options->value_count];
+
+    if (bpf_map_values(map, values) < 0)
+        bpf_values_finish(values);
+    else
+        options->value_count++;
+}
+
+static void read_all_values(struct ss_options *options)
+{
+    uint32_t id = 0;
+
+    while (options->value_count < BPF_MAPS_MAX && (id = bpf_map_next(id)) != 0) {
+        const int map = bpf_map_open(id);
+        if (map < 0)
+            continue;
+        read_values(options, map);
+        close(map);
+    }
+}
 
 int ss_open_maps(struct ss_options *options)
 {
@@ -24,6 +49,15 @@ int ss_open_maps(struct ss_options *options)
             return STATUS_FAILURE;
         }
         options->maps[i] = fd;
+        read_values(options, fd);
     }
+    if (options->storages)
+        read_all_values(options);
     return 0;
+}
+
+void ss_maps_finish(struct ss_options *options)
+{
+    while (options->value_count > 0)
+        bpf_values_finish(&options->values[--options->value_count]);
 }

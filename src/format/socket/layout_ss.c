@@ -333,6 +333,8 @@ static bool can_keep(const struct ss_sink *ss, const struct record *record)
     path = cgroups && record->has & SOCKET_CGROUP ? cgroups_path(cgroups, record->socket.cgroup)
                                                   : NULL;
     bound += path ? LIST_FACTOR * strlen(path) : 0;
+    if (ss->layout.storages && record->has & SOCKET_STORAGES)
+        bound += ss_storages_bound(&ss->layout, record->socket.storages);
     return bound + WRITER_RESERVE_MAX <= WRITER_CAPACITY - ss->kept.length;
 }
 

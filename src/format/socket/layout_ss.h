@@ -134,6 +134,9 @@ struct ss_tipc_end {
 struct ss_tipc_end ss_tipc_local(const struct ss_row *row);
 struct ss_tipc_end ss_tipc_peer(const struct ss_row *row);
 
+/* The most bytes that these storages take, but for those that are shown as bytes. */
+size_t ss_storages_bound(const struct ss_layout *layout, struct text storages);
+
 /* The name of a state (enum sctp_state of the kernel's linux/sctp.h). */
 const char *ss_sctp_state(uint32_t state);
 

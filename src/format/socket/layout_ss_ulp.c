@@ -1,4 +1,4 @@
-/* The layout of ss: lists and attributes behind the numbers of -i, and BPF storages. */
+/* The layout of ss: lists and attributes behind the numbers of -i. */
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -211,41 +211,4 @@ char *ss_put_ulp(char *dst, struct ss_row *row)
         dst = put_tls(dst, part);
     part = nested_find(ulp, ULP_MPTCP);
     return part.data ? put_subflow(dst, part) : dst;
-}
-
-/* --- Storages of BPF programs: attributes of linux/sock_diag.h -------------------------------- */
-
-enum { STORAGE = 1, STORAGE_MAP_ID = 2, STORAGE_MAP_VALUE = 3, HEX_PIECE = 1024 };
-
-static char *put_hex_value(char *dst, struct ss_row *row, struct text value)
-{
-    dst = PUT(dst, "0x");
-    for (size_t i = 0; i < value.length; i++) {
-        if (i % HEX_PIECE == 0)
-            dst = ss_more(row, dst);
-        dst = put_hex_byte(dst, (uint8_t)value.data[i]);
-    }
-    return ss_more(row, dst);
-}
-
-/* ss reads the type of the value from BTF, and shows its members. */
-char *ss_put_storages(char *dst, struct ss_row *row)
-{
-    const bool one_line = row->layout->one_line;
-    struct text rest = row->record->socket.storages, storage;
-    uint64_t map;
-    uint16_t type;
-
-    if (!ss_has(row, SOCKET_STORAGES))
-        return dst;
-    while (nested_next(&rest, &type, &storage)) {
-        if (type != STORAGE || !nested_number(storage, STORAGE_MAP_ID, &map))
-            continue;
-        dst = text_u64(PUT(ss_break(row, ss_more(row, dst)), "map_id:"), map);
-        dst = one_line ? PUT(dst, " ") : PUT(dst, " [\n\t\t");
-        dst = put_hex_value(dst, row, nested_find(storage, STORAGE_MAP_VALUE));
-        if (!one_line)
-            dst = PUT(dst, "\n\t]");
-    }
-    return dst;
 }

@@ -1,0 +1,478 @@
+/* The layout of ss: what BPF programs keep for a socket, by its type (BTF). */
+#include <endian.h>
+#include <stdio.h>
+
+#include "format/socket/c_declaration.h"
+#include "format/socket/layout_ss.h"
+#include "format/socket/nested.h"
+
+/* Attributes of linux/sock_diag.h. */
+enum { STORAGE = 1, STORAGE_MAP_ID = 2, STORAGE_MAP_VALUE = 3, HEX_PIECE = 1024 };
+
+/* --- How much text there can be --------------------------------------------------------------- */
+
+enum {
+    INDENT = 2, /* of the outermost value, in tabs */
+    NUMBER_TEXT_MAX = 40,
+    BYTE_TEXT_MAX = 4,           /* -128, '\0' */
+    REAL_TEXT_MAX = 320,         /* DBL_MAX with six decimals */
+    TEXT_MOST = 4 * 1024 * 1024, /* of one value; the kernel hands out 64 KiB of it */
+    STEPS_MOST = 64 * 1024,
+};
+
+/*
+ * A value is shown only if this could follow its type to the end. So types that contain themselves
+ * or are nested too deeply are found here, and the functions that show a value need not check.
+ */
+struct measure {
+    const struct btf *btf;
+    size_t steps; /* that are left: unions of unions can mean endless work */
+    unsigned depth;
+    bool in_array;
+};
+
+static size_t measure_value(struct measure *measure, uint32_t id, size_t name_length);
+
+/* Each of these returns 0 for what cannot be shown. */
+static size_t measure_number(const struct btf_type *type)
+{
+    switch (type->size) {
+    case 1:
+        return BYTE_TEXT_MAX;
+    case 2:
+    case 4:
+    case 8:
+        return NUMBER_TEXT_MAX;
+    default:
+        return type->size == 16 && type->kind == BTF_INT ? NUMBER_TEXT_MAX : 0;
+    }
+}
+
+static size_t measure_enum(const struct measure *measure, const struct btf_type *type)
+{
+    struct btf_enumerator enumerator;
+    size_t most = NUMBER_TEXT_MAX;
+
+    for (uint32_t i = 0; i < type->count; i++) {
+        if (!btf_enumerator(measure->btf, type, i, &enumerator))
+            return 0;
+        if (most < ESCAPE_FACTOR * enumerator.name.length)
+            most = ESCAPE_FACTOR * enumerator.name.length;
+    }
+    return measure_number(type) ? most : 0;
+}
+
+static size_t measure_array(struct measure *measure, const struct btf_type *type)
+{
+    const struct btf_array array = btf_array(type);
+    const bool in_array = measure->in_array;
+    size_t size, length;
+
+    if (!btf_size(measure->btf, array.type, &size) || !size)
+        return 0;
+    measure->in_array = true;
+    length = measure_value(measure, array.type, 0);
+    measure->in_array = in_array;
+    return length && array.count <= TEXT_MOST / length ? length * array.count + 1 : 0;
+}
+
+/* The member must lie within the struct, and only integers and enums have bits. */
+static bool check_member(const struct btf *btf, const struct btf_type *type,
+                         const struct btf_member *member)
+{
+    const uint64_t room = 8 * (uint64_t)type->size;
+    struct btf_type inner;
+    size_t size;
+
+    if (!btf_resolve(btf, member->type, &inner) || !btf_size(btf, member->type, &size))
+        return false;
+    if (!member->bits)
+        return member->offset % 8 == 0 && member->offset + 8 * (uint64_t)size <= room;
+    return member->bits <= 64 && member->offset + (uint64_t)member->bits <= room &&
+           (inner.kind == BTF_INT || inner.kind == BTF_ENUM || inner.kind == BTF_ENUM64);
+}
+
+static size_t measure_struct(struct measure *measure, const struct btf_type *type)
+{
+    struct btf_member member;
+    size_t sum = 1;
+
+    for (uint32_t i = 0; i < type->count; i++) {
+        size_t length = 0;
+        if (btf_member(measure->btf, type, i, &member) && check_member(measure->btf, type, &member))
+            length = measure_value(measure, member.type, member.name.length);
+        sum += length;
+        if (!length || sum > TEXT_MOST)
+            return 0;
+    }
+    return sum;
+}
+
+static size_t measure_content(struct measure *measure, const struct btf_type *type)
+{
+    switch (type->kind) {
+    case BTF_INT:
+        return measure_number(type);
+    case BTF_FLOAT:
+        return type->size == sizeof(float) || type->size == sizeof(double) ? REAL_TEXT_MAX : 0;
+    case BTF_POINTER:
+        return NUMBER_TEXT_MAX;
+    case BTF_ENUM:
+    case BTF_ENUM64:
+        return measure_enum(measure, type);
+    case BTF_ARRAY:
+        return measure_array(measure, type);
+    case BTF_STRUCT:
+    case BTF_UNION:
+        return measure_struct(measure, type);
+    default:
+        return 0;
+    }
+}
+
+static size_t measure_value(struct measure *measure, uint32_t id, size_t name_length)
+{
+    /* tabs, brackets, comma and newline, and again tabs */
+    const size_t around = 2 * (INDENT + (size_t)measure->depth) + 6;
+    char cast[C_DECLARATION_MAX];
+    const char *end = measure->in_array ? cast : c_declaration_put(cast, measure->btf, id);
+    struct btf_type type;
+    size_t length;
+
+    if (!end || measure->depth == BTF_DEPTH_MAX || !measure->steps ||
+        !btf_resolve(measure->btf, id, &type))
+        return 0;
+    measure->steps--;
+    measure->depth++;
+    length = measure_content(measure, &type);
+    measure->depth--;
+    return length ? length + around + (size_t)(end - cast) + 6 + ESCAPE_FACTOR * name_length : 0;
+}
+
+/* The most bytes of text that show the value; 0 if its type is unknown or another one. */
+static size_t bound_of(const struct bpf_values *values, struct text value)
+{
+    struct measure measure = {.btf = &values->btf, .steps = STEPS_MOST};
+    size_t size;
+
+    if (!btf_size(&values->btf, values->type, &size) || size != value.length)
+        return 0;
+    return measure_value(&measure, values->type, 0);
+}
+
+/* --- Values ----------------------------------------------------------------------------------- */
+
+struct shown {
+    struct ss_row *row;
+    const struct btf *btf;
+    char *dst;
+    unsigned depth;
+    bool in_array; /* types of elements are not repeated */
+};
+
+/* Bytes of a value, or bits. */
+struct place {
+    const char *bytes;
+    unsigned bit, bits; /* of a bit field: from 0 to 7, and how many */
+};
+
+static void show_value(struct shown *shown, uint32_t id, struct text name, struct place place);
+
+static void put_indent(struct shown *shown)
+{
+    shown->dst = ss_more(shown->row, shown->dst);
+    if (!shown->row->layout->one_line)
+        for (unsigned i = 0; i < INDENT + shown->depth; i++)
+            *shown->dst++ = '\t';
+}
+
+static void put_end(struct shown *shown)
+{
+    if (shown->depth)
+        *shown->dst++ = ',';
+    if (shown->depth && !shown->row->layout->one_line)
+        *shown->dst++ = '\n';
+}
+
+static void open_bracket(struct shown *shown, char bracket)
+{
+    *shown->dst++ = bracket;
+    if (!shown->row->layout->one_line)
+        *shown->dst++ = '\n';
+    shown->depth++;
+}
+
+static void close_bracket(struct shown *shown, char bracket)
+{
+    shown->depth--;
+    put_indent(shown);
+    *shown->dst++ = bracket;
+}
+
+/* The first bit of a byte is its lowest, where the lowest byte is the first. */
+static uint64_t bits_at(struct place place)
+{
+    uint64_t number = 0;
+
+    for (unsigned i = 0; i < place.bits; i++) {
+        const bool little = __BYTE_ORDER == __LITTLE_ENDIAN;
+        const unsigned bit = place.bit + (little ? place.bits - 1 - i : i);
+        const unsigned shift = little ? bit % 8 : 7 - bit % 8;
+        number = number << 1 | ((uint8_t)place.bytes[bit / 8] >> shift & 1);
+    }
+    return number;
+}
+
+static uint64_t number_at(const char *bytes, size_t size, bool is_signed)
+{
+    const unsigned bits = 8 * (unsigned)size;
+    const uint64_t number = bits_at((struct place){bytes, 0, bits}), sign = UINT64_C(1)
+                                                                            << (bits - 1);
+
+    return is_signed ? (number ^ sign) - sign : number;
+}
+
+static char *put_number(char *dst, uint64_t number, bool is_signed)
+{
+    const bool negative = is_signed && number > INT64_MAX;
+
+    return text_signed(dst, negative ? 0 - number : number, negative);
+}
+
+static char *put_prefixed(char *dst, uint64_t number)
+{
+    return put_hex(PUT(dst, "0x"), number);
+}
+
+/* The upper half only if there is something in it. */
+static char *put_wide(char *dst, const char *bytes)
+{
+    const bool little = __BYTE_ORDER == __LITTLE_ENDIAN;
+    const uint64_t high = number_at(bytes + (little ? 8 : 0), 8, false);
+    const uint64_t low = number_at(bytes + (little ? 0 : 8), 8, false);
+
+    if (!high)
+        return put_prefixed(dst, low);
+    dst = put_prefixed(dst, high);
+    for (unsigned shift = 64; shift > 0; shift -= 8)
+        dst = put_hex_byte(dst, (uint8_t)(low >> (shift - 8)));
+    return dst;
+}
+
+static char *put_int(char *dst, const struct btf_type *type, struct place place)
+{
+    if (place.bits)
+        return put_prefixed(dst, bits_at(place));
+    if (type->size > sizeof(uint64_t))
+        return put_wide(dst, place.bytes);
+    return put_number(dst, number_at(place.bytes, type->size, btf_is_signed(type)),
+                      btf_is_signed(type));
+}
+
+static char *put_enum(char *dst, const struct btf *btf, const struct btf_type *type,
+                      struct place place)
+{
+    const uint64_t number =
+        place.bits ? bits_at(place) : number_at(place.bytes, type->size, type->flag);
+    struct btf_enumerator enumerator;
+
+    for (uint32_t i = 0; i < type->count; i++)
+        if (btf_enumerator(btf, type, i, &enumerator) && enumerator.value == number)
+            return escape_text(dst, enumerator.name.data, enumerator.name.length, NULL);
+    dst = put_number(dst, number, type->flag);
+    if (type->kind == BTF_ENUM)
+        return dst;
+    return type->flag ? PUT(dst, "LL") : PUT(dst, "ULL");
+}
+
+/* As printf(3) writes them. BPF programs cannot calculate with such numbers, so they are rare. */
+static char *put_real(char *dst, size_t size, const char *bytes)
+{
+    double number;
+    float small;
+
+    if (size == sizeof small)
+        memcpy(&small, bytes, sizeof small);
+    else
+        memcpy(&number, bytes, sizeof number);
+    return dst + snprintf(dst, REAL_TEXT_MAX, "%f", size == sizeof small ? (double)small : number);
+}
+
+static char *put_pointer(char *dst, const char *bytes)
+{
+    const uint64_t number = number_at(bytes, sizeof(void *), false);
+
+    return number ? put_prefixed(dst, number) : PUT(dst, "(nil)");
+}
+
+/* Returns false at the end of a string. Bytes that cannot be seen are numbers. */
+static bool show_character(struct shown *shown, const struct btf_type *type, const char *byte)
+{
+    put_indent(shown);
+    if (*byte == '\0')
+        shown->dst = PUT(shown->dst, "'\\0'");
+    else if (*byte >= ' ' && *byte < 0x7f) {
+        *shown->dst++ = '\'';
+        *shown->dst++ = *byte;
+        *shown->dst++ = '\'';
+    } else
+        shown->dst = put_int(shown->dst, type, (struct place){byte, 0, 0});
+    put_end(shown);
+    return *byte;
+}
+
+static void show_array(struct shown *shown, const struct btf_type *type, const char *bytes)
+{
+    const struct btf_array array = btf_array(type);
+    const bool in_array = shown->in_array;
+    struct btf_type element;
+    bool characters, more = true;
+    size_t size = 0;
+
+    btf_resolve(shown->btf, array.type, &element);
+    btf_size(shown->btf, array.type, &size);
+    characters = element.kind == BTF_INT && size == 1;
+    open_bracket(shown, '[');
+    shown->in_array = true;
+    for (uint32_t i = 0; i < array.count && more; i++, bytes += size)
+        if (characters)
+            more = show_character(shown, &element, bytes);
+        else
+            show_value(shown, array.type, (struct text){"", 0}, (struct place){bytes, 0, 0});
+    shown->in_array = in_array;
+    close_bracket(shown, ']');
+}
+
+static void show_struct(struct shown *shown, const struct btf_type *type, const char *bytes)
+{
+    struct btf_member member;
+
+    open_bracket(shown, '{');
+    for (uint32_t i = 0; i < type->count; i++)
+        if (btf_member(shown->btf, type, i, &member))
+            show_value(shown, member.type, member.name,
+                       (struct place){bytes + member.offset / 8, member.offset % 8, member.bits});
+    close_bracket(shown, '}');
+}
+
+static void show_content(struct shown *shown, const struct btf_type *type, struct place place)
+{
+    char *dst = ss_more(shown->row, shown->dst);
+
+    shown->dst = dst;
+    switch (type->kind) {
+    case BTF_ARRAY:
+        show_array(shown, type, place.bytes);
+        break;
+    case BTF_STRUCT:
+    case BTF_UNION:
+        show_struct(shown, type, place.bytes);
+        break;
+    case BTF_ENUM:
+    case BTF_ENUM64:
+        shown->dst = put_enum(dst, shown->btf, type, place);
+        break;
+    case BTF_FLOAT:
+        shown->dst = put_real(dst, type->size, place.bytes);
+        break;
+    case BTF_POINTER:
+        shown->dst = put_pointer(dst, place.bytes);
+        break;
+    default:
+        shown->dst = put_int(dst, type, place);
+        break;
+    }
+}
+
+/* bound_of() has followed the type to its end. */
+static void show_value(struct shown *shown, uint32_t id, struct text name, struct place place)
+{
+    struct btf_type type;
+
+    put_indent(shown);
+    if (name.length) {
+        shown->dst = escape_text(PUT(shown->dst, "."), name.data, name.length, NULL);
+        shown->dst = PUT(shown->dst, " = ");
+    }
+    if (!shown->in_array) {
+        char *end = c_declaration_put(PUT(shown->dst, "("), shown->btf, id);
+        if (end)
+            shown->dst = PUT(end, ")");
+    }
+    if (btf_resolve(shown->btf, id, &type))
+        show_content(shown, &type, place);
+    put_end(shown);
+}
+
+/* --- Storages --------------------------------------------------------------------------------- */
+
+static const struct bpf_values *find_values(const struct ss_layout *layout, uint64_t map)
+{
+    for (size_t i = 0; i < layout->map_count; i++)
+        if (layout->maps[i].map == map)
+            return &layout->maps[i];
+    return NULL;
+}
+
+static char *put_hex_value(char *dst, struct ss_row *row, struct text value)
+{
+    dst = PUT(dst, "0x");
+    for (size_t i = 0; i < value.length; i++) {
+        if (i % HEX_PIECE == 0)
+            dst = ss_more(row, dst);
+        dst = put_hex_byte(dst, (uint8_t)value.data[i]);
+    }
+    return ss_more(row, dst);
+}
+
+/* A value of unknown type is shown as bytes. */
+static char *put_value(char *dst, struct ss_row *row, uint64_t map, struct text value)
+{
+    const struct bpf_values *values = find_values(row->layout, map);
+    struct shown shown = {.row = row, .dst = dst};
+
+    if (!values || !bound_of(values, value))
+        return put_hex_value(row->layout->one_line ? PUT(dst, " ") : PUT(dst, "\t\t"), row, value);
+    shown.btf = &values->btf;
+    show_value(&shown, values->type, (struct text){"", 0}, (struct place){value.data, 0, 0});
+    return ss_more(row, shown.dst);
+}
+
+char *ss_put_storages(char *dst, struct ss_row *row)
+{
+    const bool one_line = row->layout->one_line;
+    struct text rest = row->record->socket.storages, storage;
+    uint64_t map;
+    uint16_t type;
+
+    if (!ss_has(row, SOCKET_STORAGES))
+        return dst;
+    while (nested_next(&rest, &type, &storage)) {
+        if (type != STORAGE || !nested_number(storage, STORAGE_MAP_ID, &map))
+            continue;
+        dst = text_u64(PUT(ss_break(row, ss_more(row, dst)), "map_id:"), map);
+        dst = one_line ? dst : PUT(dst, " [\n");
+        dst = put_value(dst, row, map, nested_find(storage, STORAGE_MAP_VALUE));
+        if (!one_line)
+            dst = PUT(dst, "\n\t]");
+    }
+    return dst;
+}
+
+size_t ss_storages_bound(const struct ss_layout *layout, struct text storages)
+{
+    struct text storage, value;
+    size_t sum = 0;
+    uint64_t map;
+    uint16_t type;
+
+    while (nested_next(&storages, &type, &storage)) {
+        const struct bpf_values *values;
+        if (type != STORAGE || !nested_number(storage, STORAGE_MAP_ID, &map))
+            continue;
+        values = find_values(layout, map);
+        value = nested_find(storage, STORAGE_MAP_VALUE);
+        sum += 32 + (values ? bound_of(values, value) : 0);
+    }
+    return sum;
+}

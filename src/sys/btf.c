@@ -1,0 +1,254 @@
+#include "fastnet/btf.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "fastnet/array.h"
+
+/* linux/btf.h. A type is three numbers, and more that depend on its kind; all have 32 bits. */
+enum { MAGIC = 0xeb9f, VERSION = 1, WORD = sizeof(uint32_t), TYPE_SIZE = 3 * WORD };
+
+struct header {
+    uint16_t magic;
+    uint8_t version, flags;
+    uint32_t length;
+    uint32_t types_offset, types_length; /* counted from the end of the header */
+    uint32_t names_offset, names_length;
+};
+
+static uint32_t word_at(const char *bytes, size_t i)
+{
+    uint32_t word;
+
+    memcpy(&word, bytes + i * WORD, sizeof word);
+    return word;
+}
+
+/* --- The index -------------------------------------------------------------------------------- */
+
+static bool take_section(struct text *section, struct text bytes, uint32_t offset, uint32_t length)
+{
+    if (offset > bytes.length || length > bytes.length - offset)
+        return false;
+    *section = (struct text){bytes.data + offset, length};
+    return true;
+}
+
+/* The names begin with an empty one, and each ends with a NUL. */
+static bool take_sections(struct btf *btf, struct text bytes)
+{
+    struct header header;
+
+    if (bytes.length < sizeof header)
+        return false;
+    memcpy(&header, bytes.data, sizeof header);
+    if (header.magic != MAGIC || header.version != VERSION || header.length < sizeof header ||
+        header.length > bytes.length)
+        return false;
+    bytes = (struct text){bytes.data + header.length, bytes.length - header.length};
+    return take_section(&btf->types, bytes, header.types_offset, header.types_length) &&
+           take_section(&btf->names, bytes, header.names_offset, header.names_length) &&
+           btf->names.length && !btf->names.data[0] && !btf->names.data[btf->names.length - 1];
+}
+
+static enum btf_kind kind_of(uint32_t info)
+{
+    return (enum btf_kind)(info >> 24 & 0x7f);
+}
+
+/* Versions of Linux up to 7.1 at least have 16 bits for this, and zeroes in the other 8. */
+static uint32_t count_of(uint32_t info)
+{
+    return info & 0xffffff;
+}
+
+/* How many bytes the type has; 0 for an unknown kind. */
+static size_t length_of(uint32_t info)
+{
+    static const struct {
+        uint8_t fixed, each; /* words behind the first three, and for each part */
+    } words[BTF_KINDS] = {
+        [BTF_INT] = {1, 0},      [BTF_ARRAY] = {3, 0},   [BTF_STRUCT] = {0, 3},
+        [BTF_UNION] = {0, 3},    [BTF_ENUM] = {0, 2},    [BTF_PROTOTYPE] = {0, 2},
+        [BTF_VARIABLE] = {1, 0}, [BTF_SECTION] = {0, 3}, [BTF_DECL_TAG] = {1, 0},
+        [BTF_ENUM64] = {0, 3},
+    };
+    const enum btf_kind kind = kind_of(info);
+
+    if (kind == BTF_VOID || kind >= BTF_KINDS)
+        return 0;
+    return TYPE_SIZE + WORD * (words[kind].fixed + words[kind].each * (size_t)count_of(info));
+}
+
+static int add_type(struct btf *btf, size_t *capacity, size_t at)
+{
+    uint32_t *offsets =
+        array_with_room(btf->offsets, capacity, btf->count + 1, sizeof *btf->offsets);
+
+    if (!offsets)
+        return -ENOMEM;
+    btf->offsets = offsets;
+    offsets[btf->count++] = (uint32_t)at;
+    return 0;
+}
+
+static int find_types(struct btf *btf)
+{
+    size_t capacity = 0, length;
+    int status = 0;
+
+    for (size_t at = 0; !status && at < btf->types.length; at += length) {
+        const size_t left = btf->types.length - at;
+        if (left < TYPE_SIZE)
+            return -EINVAL;
+        length = length_of(word_at(btf->types.data + at, 1));
+        if (!length || length > left)
+            return -EINVAL;
+        status = add_type(btf, &capacity, at);
+    }
+    return status;
+}
+
+int btf_init(struct btf *btf, struct text bytes)
+{
+    int status;
+
+    *btf = (struct btf){.count = 0};
+    status = take_sections(btf, bytes) ? find_types(btf) : -EINVAL;
+    if (status < 0)
+        btf_finish(btf);
+    return status;
+}
+
+void btf_finish(struct btf *btf)
+{
+    if (!btf)
+        return;
+    free(btf->offsets);
+    *btf = (struct btf){.count = 0};
+}
+
+/* --- Types ------------------------------------------------------------------------------------ */
+
+static bool take_name(const struct btf *btf, uint32_t offset, struct text *name)
+{
+    if (offset >= btf->names.length)
+        return false;
+    name->data = btf->names.data + offset;
+    name->length = strnlen(name->data, BTF_NAME_MAX + 1);
+    return name->length <= BTF_NAME_MAX;
+}
+
+bool btf_type(const struct btf *btf, uint32_t id, struct btf_type *type)
+{
+    const char *bytes;
+    uint32_t info;
+
+    *type = (struct btf_type){.kind = BTF_VOID, .name = {"", 0}};
+    if (!id || id > btf->count)
+        return !id;
+    bytes = btf->types.data + btf->offsets[id - 1];
+    info = word_at(bytes, 1);
+    *type = (struct btf_type){
+        .kind = kind_of(info),
+        .flag = info >> 31,
+        .count = count_of(info),
+        .size = word_at(bytes, 2),
+        .type = word_at(bytes, 2),
+        .rest = bytes + TYPE_SIZE,
+    };
+    return take_name(btf, word_at(bytes, 0), &type->name);
+}
+
+bool btf_is_qualifier(const struct btf_type *type)
+{
+    return type->kind == BTF_VOLATILE || type->kind == BTF_CONST || type->kind == BTF_RESTRICT ||
+           type->kind == BTF_TYPE_TAG;
+}
+
+bool btf_resolve(const struct btf *btf, uint32_t id, struct btf_type *type)
+{
+    for (unsigned depth = 0; depth < BTF_DEPTH_MAX; depth++) {
+        if (!btf_type(btf, id, type))
+            return false;
+        if (type->kind != BTF_TYPEDEF && !btf_is_qualifier(type))
+            return true;
+        id = type->type;
+    }
+    return false;
+}
+
+bool btf_is_signed(const struct btf_type *type)
+{
+    return word_at(type->rest, 0) >> 24 & 1; /* BTF_INT_SIGNED */
+}
+
+struct btf_array btf_array(const struct btf_type *type)
+{
+    /* the word between these is the type of its index */
+    return (struct btf_array){.type = word_at(type->rest, 0), .count = word_at(type->rest, 2)};
+}
+
+bool btf_member(const struct btf *btf, const struct btf_type *type, uint32_t i,
+                struct btf_member *member)
+{
+    const char *bytes = type->rest + (size_t)i * 3 * WORD;
+    const uint32_t offset = word_at(bytes, 2);
+
+    member->type = word_at(bytes, 1);
+    member->offset = type->flag ? offset & 0xffffff : offset;
+    member->bits = type->flag ? offset >> 24 : 0;
+    return take_name(btf, word_at(bytes, 0), &member->name);
+}
+
+bool btf_enumerator(const struct btf *btf, const struct btf_type *type, uint32_t i,
+                    struct btf_enumerator *enumerator)
+{
+    const bool wide = type->kind == BTF_ENUM64;
+    const char *bytes = type->rest + (size_t)i * (wide ? 3 : 2) * WORD;
+    const uint32_t low = word_at(bytes, 1);
+
+    enumerator->value = low;
+    if (wide)
+        enumerator->value |= (uint64_t)word_at(bytes, 2) << 32;
+    else if (type->flag && low > INT32_MAX)
+        enumerator->value |= UINT64_MAX << 32;
+    return take_name(btf, word_at(bytes, 0), &enumerator->name);
+}
+
+bool btf_parameter(const struct btf *btf, const struct btf_type *type, uint32_t i,
+                   struct btf_parameter *parameter)
+{
+    const char *bytes = type->rest + (size_t)i * 2 * WORD;
+
+    parameter->type = word_at(bytes, 1);
+    return take_name(btf, word_at(bytes, 0), &parameter->name);
+}
+
+static bool has_size(enum btf_kind kind)
+{
+    return kind == BTF_INT || kind == BTF_FLOAT || kind == BTF_ENUM || kind == BTF_ENUM64 ||
+           kind == BTF_STRUCT || kind == BTF_UNION;
+}
+
+bool btf_size(const struct btf *btf, uint32_t id, size_t *size)
+{
+    struct btf_type type;
+    uint64_t product = 1;
+
+    for (unsigned depth = 0; depth < BTF_DEPTH_MAX && btf_resolve(btf, id, &type); depth++) {
+        const bool ends = type.kind != BTF_ARRAY;
+        if (ends && type.kind != BTF_POINTER && !has_size(type.kind))
+            return false;
+        product *= !ends                      ? btf_array(&type).count
+                   : type.kind == BTF_POINTER ? sizeof(void *)
+                                              : type.size;
+        if (product > INT32_MAX)
+            return false;
+        *size = (size_t)product;
+        if (ends)
+            return true;
+        id = btf_array(&type).type;
+    }
+    return false;
+}
