@@ -113,21 +113,24 @@ static void put_chain(struct declaration *declaration, struct chain *chain, bool
 
 /* --- The type at its beginning ---------------------------------------------------------------- */
 
-/* Without a name: "struct ". */
+/* As ss has it: "struct" without a name, but "enum ". */
 static void put_base(struct declaration *declaration, const struct btf_type *type)
 {
     static const char *const words[BTF_KINDS] = {
-        [BTF_VOID] = "void",      [BTF_INT] = "",         [BTF_FLOAT] = "",
-        [BTF_TYPEDEF] = "",       [BTF_ENUM] = "enum ",   [BTF_ENUM64] = "enum ",
-        [BTF_STRUCT] = "struct ", [BTF_UNION] = "union ", [BTF_FORWARD] = "struct ",
+        [BTF_VOID] = "void",     [BTF_INT] = "",        [BTF_FLOAT] = "",
+        [BTF_TYPEDEF] = "",      [BTF_ENUM] = "enum ",  [BTF_ENUM64] = "enum ",
+        [BTF_STRUCT] = "struct", [BTF_UNION] = "union", [BTF_FORWARD] = "struct",
     };
+    const bool tagged =
+        type->kind == BTF_STRUCT || type->kind == BTF_UNION || type->kind == BTF_FORWARD;
     const char *word = words[type->kind];
 
     if (!word) {
         declaration->dst = NULL;
         return;
     }
-    put_word(declaration, type->kind == BTF_FORWARD && type->flag ? "union " : word);
+    put_word(declaration, type->kind == BTF_FORWARD && type->flag ? "union" : word);
+    put_word(declaration, tagged && type->name.length ? " " : "");
     put_name(declaration, type->name);
 }
 
