@@ -52,7 +52,9 @@ static inline uint32_t made_flagged(struct made_btf *made, const char *name, uin
     return made_type(made, name, 0x80 | kind, count, size_or_type);
 }
 
-/* encoding: 1 signed, 2 char, 4 bool. */
+/* BTF_INT_* of linux/btf.h. */
+enum { MADE_SIGNED = 1, MADE_CHAR = 2, MADE_BOOL = 4 };
+
 static inline uint32_t made_int(struct made_btf *made, const char *name, uint32_t size,
                                 uint32_t encoding)
 {

@@ -18,6 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "fastnet/btf.h"
 #include "made_btf.h"
 
 static int call(int command, union bpf_attr *attributes)
@@ -76,15 +77,12 @@ static const struct seen seen = {
     .name = "ss",
 };
 
-enum { INT = 1, POINTER, STRUCT = 4, UNION, ENUM, TYPEDEF = 8, CONST = 10, PROTOTYPE = 13 };
-enum { ENUM64 = 19, SIGNED = 1, BOOL = 4 };
-
 /* Where a member is, in bits. */
 #define AT(member) (8 * (uint32_t)offsetof(struct seen, member))
 
 static uint32_t make_point(struct made_btf *made, const char *name, uint32_t number)
 {
-    const uint32_t id = made_type(made, name, STRUCT, 2, sizeof(struct point));
+    const uint32_t id = made_type(made, name, BTF_STRUCT, 2, sizeof(struct point));
 
     made_member(made, "x", number, 0);
     made_member(made, "y", number, 16);
@@ -93,7 +91,7 @@ static uint32_t make_point(struct made_btf *made, const char *name, uint32_t num
 
 static uint32_t make_enum64(struct made_btf *made)
 {
-    const uint32_t id = made_flagged(made, "wide", ENUM64, 1, 8);
+    const uint32_t id = made_flagged(made, "wide", BTF_ENUM64, 1, 8);
 
     made_pair(made, "LOWEST", 0);
     made_word(made, 0x80000000);
@@ -103,7 +101,7 @@ static uint32_t make_enum64(struct made_btf *made)
 /* unsigned word; unsigned char bytes[4]; */
 static uint32_t make_union(struct made_btf *made, uint32_t number, uint32_t bytes)
 {
-    const uint32_t id = made_type(made, "", UNION, 2, 4);
+    const uint32_t id = made_type(made, "", BTF_UNION, 2, 4);
 
     made_member(made, "word", number, 0);
     made_member(made, "bytes", bytes, 0);
@@ -113,11 +111,11 @@ static uint32_t make_union(struct made_btf *made, uint32_t number, uint32_t byte
 /* int (*)(const struct point *at, unsigned int) */
 static uint32_t make_function(struct made_btf *made, uint32_t result, uint32_t at, uint32_t number)
 {
-    const uint32_t function = made_type(made, "", PROTOTYPE, 2, result);
+    const uint32_t function = made_type(made, "", BTF_PROTOTYPE, 2, result);
 
     made_pair(made, "at", at);
     made_pair(made, "", number);
-    return made_type(made, "", POINTER, 0, function);
+    return made_type(made, "", BTF_POINTER, 0, function);
 }
 
 static void make_seen(struct made_btf *made, uint32_t integer)
@@ -125,21 +123,21 @@ static void make_seen(struct made_btf *made, uint32_t integer)
     const uint32_t u32 = made_int(made, "unsigned int", 4, 0);
     const uint32_t u64 = made_int(made, "long long unsigned int", 8, 0);
     const uint32_t u128 = made_int(made, "unsigned __int128", 16, 0);
-    const uint32_t boolean = made_int(made, "_Bool", 1, BOOL);
-    const uint32_t schar = made_int(made, "signed char", 1, SIGNED);
-    const uint32_t character = made_int(made, "char", 1, SIGNED);
+    const uint32_t boolean = made_int(made, "_Bool", 1, MADE_BOOL);
+    const uint32_t schar = made_int(made, "signed char", 1, MADE_SIGNED);
+    const uint32_t character = made_int(made, "char", 1, MADE_SIGNED);
     const uint32_t uchar = made_int(made, "unsigned char", 1, 0);
-    const uint32_t i16 = made_int(made, "short int", 2, SIGNED);
+    const uint32_t i16 = made_int(made, "short int", 2, MADE_SIGNED);
     const uint32_t u16 = made_int(made, "short unsigned int", 2, 0);
-    const uint32_t port = made_type(made, "port_t", TYPEDEF, 0, u16);
-    const uint32_t fixed = made_type(made, "", CONST, 0, port);
+    const uint32_t port = made_type(made, "port_t", BTF_TYPEDEF, 0, u16);
+    const uint32_t fixed = made_type(made, "", BTF_CONST, 0, port);
     const uint32_t point = make_point(made, "point", i16);
-    const uint32_t fixed_point = made_type(made, "", CONST, 0, point);
-    const uint32_t pointer = made_type(made, "", POINTER, 0, fixed_point);
+    const uint32_t fixed_point = made_type(made, "", BTF_CONST, 0, point);
+    const uint32_t pointer = made_type(made, "", BTF_POINTER, 0, fixed_point);
     const uint32_t unnamed = make_point(made, "", i16);
     const uint32_t row = made_array(made, integer, u32, 2);
     const uint32_t grid = made_array(made, row, u32, 2);
-    const uint32_t row_pointer = made_type(made, "", POINTER, 0, row);
+    const uint32_t row_pointer = made_type(made, "", BTF_POINTER, 0, row);
     const uint32_t points = made_array(made, point, u32, 2);
     const uint32_t bytes = made_array(made, uchar, u32, 4);
     const uint32_t tag = made_array(made, character, u32, 3);
@@ -147,11 +145,11 @@ static void make_seen(struct made_btf *made, uint32_t integer)
     const uint32_t both = make_union(made, u32, bytes);
     const uint32_t function = make_function(made, integer, pointer, u32);
     const uint32_t wide = make_enum64(made);
-    const uint32_t state = made_type(made, "state", ENUM, 2, 4);
+    const uint32_t state = made_type(made, "state", BTF_ENUM, 2, 4);
 
     made_pair(made, "CLOSED", 0);
     made_pair(made, "OPEN", 1);
-    made_flagged(made, "seen", STRUCT, 19, sizeof(struct seen));
+    made_flagged(made, "seen", BTF_STRUCT, 19, sizeof(struct seen));
     made_member(made, "number", integer, AT(number));
     made_member(made, "bytes", u64, AT(bytes));
     made_member(made, "first", boolean, AT(first));
@@ -182,7 +180,7 @@ static int load_types(uint32_t *last)
     static char bytes[MADE_BTF_MAX];
     union bpf_attr attributes;
 
-    make_seen(&made, made_int(&made, "int", 4, SIGNED));
+    make_seen(&made, made_int(&made, "int", 4, MADE_SIGNED));
     *last = made.types;
     memset(&attributes, 0, sizeof attributes);
     attributes.btf = (uintptr_t)bytes;

@@ -1,0 +1,151 @@
+/*
+ * Types of any content, and what ss shows of a value by one of them: every byte is safe to show, no
+ * more text comes out than was expected, and on a terminal the same words as elsewhere. An input is
+ * 2 bytes with the number of the type, 2 with the value's length, the value, then BTF.
+ */
+#include <netinet/in.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "bytes.h"
+#include "fastnet/layouts.h"
+#include "format/socket/layout_ss.h"
+#include "fuzz.h"
+
+enum { MAP = 1, VALUE_MAX = 1024, SHOWN_MAX = 8 * 1024 * 1024, ROW_MOST = 256 };
+
+/* --- The reader ------------------------------------------------------------------------------- */
+
+static void look_at_text(struct text text)
+{
+    require(text.length <= BTF_NAME_MAX && text.data[text.length] == '\0');
+}
+
+static void look_at_parts(const struct btf *btf, const struct btf_type *type)
+{
+    struct btf_member member;
+    struct btf_enumerator enumerator;
+    struct btf_parameter parameter;
+
+    for (uint32_t i = 0; i < type->count; i++) {
+        const bool is_struct = type->kind == BTF_STRUCT || type->kind == BTF_UNION;
+        const bool is_enum = type->kind == BTF_ENUM || type->kind == BTF_ENUM64;
+        if (is_struct && btf_member(btf, type, i, &member))
+            look_at_text(member.name);
+        else if (is_enum && btf_enumerator(btf, type, i, &enumerator))
+            look_at_text(enumerator.name);
+        else if (type->kind == BTF_PROTOTYPE && btf_parameter(btf, type, i, &parameter))
+            look_at_text(parameter.name);
+    }
+}
+
+static void look_at_types(const struct btf *btf)
+{
+    struct btf_type type;
+    size_t size;
+
+    for (uint32_t id = 0; id <= btf->count; id++) {
+        if (btf_size(btf, id, &size))
+            require(size <= INT32_MAX && btf_resolve(btf, id, &type));
+        if (btf_resolve(btf, id, &type))
+            require(type.kind != BTF_TYPEDEF && !btf_is_qualifier(&type));
+        if (!btf_type(btf, id, &type))
+            continue;
+        look_at_text(type.name);
+        look_at_parts(btf, &type);
+    }
+}
+
+/* --- Values ----------------------------------------------------------------------------------- */
+
+static char shown[2][SHOWN_MAX];
+
+/* Two rows; returns their length. */
+static size_t show(const struct ss_layout *layout, const struct record *record, char *text)
+{
+    static const struct context context;
+    const int fd = memfd_create("shown", MFD_CLOEXEC);
+    struct writer writer;
+    struct sink *sink;
+    ssize_t length;
+
+    require(fd >= 0 && writer_init(&writer, fd) == 0);
+    sink = sink_create(&sink_ss, layout, &writer, &context);
+    require(sink != NULL);
+    sink_begin(sink);
+    for (unsigned i = 0; i < 2; i++)
+        sink->ops->row(sink, record);
+    sink_end(sink);
+    sink_destroy(sink);
+    require(writer_flush(&writer) == 0);
+    writer_finish(&writer);
+    length = pread(fd, text, SHOWN_MAX, 0);
+    require(length >= 0 && length < SHOWN_MAX);
+    close(fd);
+    return (size_t)length;
+}
+
+/* Without its blanks and line breaks; returns the length. */
+static size_t squeeze(char *text, size_t length)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < length; i++) {
+        const unsigned char byte = (unsigned char)text[i];
+        require((byte >= ' ' && byte != 0x7f) || byte == '\n' || byte == '\t');
+        if (byte > ' ')
+            text[kept++] = text[i];
+    }
+    return kept;
+}
+
+/* The attributes of one value; their size is exact, so that reading behind them shows. */
+static struct text make_storages(struct bytes *input)
+{
+    const uint16_t size = bytes_u16(input) % (VALUE_MAX + 1);
+    const uint16_t length = (uint16_t)(size + 4);
+    const uint16_t headers[] = {(uint16_t)(size + 16), 1, 8, 2, MAP, 0, length, 3};
+    char *bytes = malloc(sizeof headers + size);
+
+    require(bytes != NULL);
+    memcpy(bytes, headers, sizeof headers);
+    bytes_take(input, bytes + sizeof headers, size);
+    return (struct text){bytes, sizeof headers + size};
+}
+
+static void show_value(const struct bpf_values *values, struct text storages)
+{
+    const struct record record = {
+        .kind = &kind_socket,
+        .has = SOCKET_STORAGES,
+        .socket = {.family = AF_INET, .protocol = IPPROTO_TCP, .storages = storages}};
+
+    for (unsigned i = 0; i < 2; i++) {
+        struct ss_layout layout = {.storages = true, .maps = values, .map_count = 1, .one_line = i};
+        const size_t bound = ss_storages_bound(&layout, storages) + 2 * storages.length;
+        size_t lengths[2] = {show(&layout, &record, shown[0])};
+        require(lengths[0] <= 2 * (bound + ROW_MOST));
+        layout.width = 80;
+        lengths[0] = squeeze(shown[0], lengths[0]);
+        lengths[1] = squeeze(shown[1], show(&layout, &record, shown[1]));
+        require(lengths[0] == lengths[1] && memcmp(shown[0], shown[1], lengths[0]) == 0);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct bytes input = {data, size};
+    struct bpf_values values = {.map = MAP, .type = bytes_u16(&input)};
+    const struct text storages = make_storages(&input);
+
+    values.bytes = malloc(input.left ? input.left : 1);
+    require(values.bytes != NULL);
+    memcpy(values.bytes, input.at, input.left);
+    if (btf_init(&values.btf, (struct text){values.bytes, input.left}) == 0)
+        look_at_types(&values.btf);
+    show_value(&values, storages);
+    bpf_values_finish(&values);
+    free((void *)(uintptr_t)storages.data);
+    return 0;
+}
