@@ -20,7 +20,7 @@ static int call(int command, union bpf_attr *attributes)
     return result < 0 ? -errno : (int)result;
 }
 
-/* What only the superuser may do. */
+/* The same, with the right that it needs. */
 static int call_raised(int command, union bpf_attr *attributes)
 {
     int result;

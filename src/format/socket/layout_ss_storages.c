@@ -223,13 +223,25 @@ static uint64_t bits_at(struct place place)
     return number;
 }
 
+static uint64_t extend_sign(uint64_t number, size_t size)
+{
+    switch (size) {
+    case 1:
+        return (uint64_t)(int8_t)number;
+    case 2:
+        return (uint64_t)(int16_t)number;
+    case 4:
+        return (uint64_t)(int32_t)number;
+    default:
+        return number;
+    }
+}
+
 static uint64_t number_at(const char *bytes, size_t size, bool is_signed)
 {
-    const unsigned bits = 8 * (unsigned)size;
-    const uint64_t number = bits_at((struct place){bytes, 0, bits}), sign = UINT64_C(1)
-                                                                            << (bits - 1);
+    const uint64_t number = bits_at((struct place){bytes, 0, 8 * (unsigned)size});
 
-    return is_signed ? (number ^ sign) - sign : number;
+    return is_signed ? extend_sign(number, size) : number;
 }
 
 static char *put_number(char *dst, uint64_t number, bool is_signed)
