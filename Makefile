@@ -339,7 +339,7 @@ dist: ## a tarball of the last commit, with its checksum, in build/dist
 	@[ -e .git ] || { echo 'make dist needs a clone: it packs a commit' >&2; exit 1; }
 	@$(git) diff --quiet HEAD || echo 'What was changed since the last commit is left out.' >&2
 	@mkdir -p $(DIST)
-	$(git) -c tar.umask=0022 archive --prefix=fastnet-$(VERSION)/ -o '$(abspath $(DIST)/$(tarball))' HEAD
+	$(git) -c tar.umask=0022 archive --prefix=fastnet-$(VERSION)/ HEAD >$(DIST)/$(tarball)
 	gzip -9nf $(DIST)/$(tarball)
 	cd $(DIST) && sha256sum $(tarball).gz >$(tarball).gz.sha256
 
