@@ -51,6 +51,7 @@ struct listing {
     const int *maps;       /* of BPF storages (query.h) */
     size_t map_count;
     bool exact;
+    bool netstat_notes; /* what is said of owners that cannot be seen is in netstat's words */
     /* The order of rows if `sort` is NULL. NULL: as they come. */
     int (*compare)(const struct record *a, const struct record *b);
     /*

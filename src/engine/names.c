@@ -47,7 +47,7 @@ void run_walk_owners(struct run *run)
         owners = NULL;
     }
     run->engine->context.owners = owners;
-    if (owners && owners_summary(owners)->shut_out)
+    if (owners && owners_summary(owners)->shut_out && run->listing->netstat_notes)
         report_shut_out(run, owners_summary(owners)->any);
 }
 
@@ -155,7 +155,7 @@ void run_report_owners(struct run *run)
     if (summary->hidden)
         report_note(run->report, "owners: %s does not list all processes (hidepid, proc(5))",
                     run->listing->proc_root);
-    if (!summary->shut_out && summary->denied && run->unowned)
+    if (!(summary->shut_out && run->listing->netstat_notes) && summary->denied && run->unowned)
         report_note(run->report, "owners: %zu %s open", summary->denied,
                     summary->denied == 1 ? "process does not show what it holds"
                                          : "processes do not show what they hold");

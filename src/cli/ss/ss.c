@@ -212,6 +212,19 @@ static int choose_rows(struct ss *ss, struct listing_command *command, bool *don
     return 0;
 }
 
+/* As ss, which opens the file and does not use it. */
+static int note_unused_filter(struct ss *ss)
+{
+    const int status = ss->options.filter_file ? read_words(ss) : 0;
+
+    if (ss->options.filter_file && !status)
+        fprintf(stderr,
+                "%s: -F: -s alone counts all sockets; to list those of the filter, too, name "
+                "tables or states\n",
+                ss->options.common.program);
+    return status;
+}
+
 static int list(struct ss *ss)
 {
     struct listing_command command = {.common = &ss->options.common,
@@ -219,10 +232,9 @@ static int list(struct ss *ss)
                                       .layout_ops = &sink_ss,
                                       .layout = &ss->layout};
     bool done = false;
-    int status = 0, summarised = 0;
+    int status, summarised = 0;
 
-    if (ss->options.listed)
-        status = choose_rows(ss, &command, &done);
+    status = ss->options.listed ? choose_rows(ss, &command, &done) : note_unused_filter(ss);
     if (!status && ss->options.summary)
         summarised = ss_summary(&ss->options);
     if (status || done || !ss->options.listed)

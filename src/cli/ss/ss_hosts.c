@@ -220,10 +220,13 @@ static struct predicate *is_within(struct ss_parser *parser, enum ss_end end,
                       predicate_within(column(end, "local_address", "remote_address"), network));
 }
 
-/* Digits and dots are no name, whatever a resolver makes of them. */
+/* Numbers, hexadecimal ones too, are no name, whatever a resolver makes of them. */
 static bool may_be_name(const char *text)
 {
-    return text[strspn(text, "0123456789.")] && !strpbrk(text, "/:[]*");
+    struct in_addr address;
+
+    return text[strspn(text, "0123456789.")] && !strpbrk(text, "/:[]*") &&
+           !inet_aton(text, &address);
 }
 
 static struct predicate *is_host(struct ss_parser *parser, enum ss_end end, const char *name,
