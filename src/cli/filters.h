@@ -27,6 +27,9 @@ struct filters {
  */
 const char *filters_columns(const char *name, size_t length);
 
+/* Whether this word is in one of them, in any case of letters. */
+bool filters_name(const struct filters *filters, const char *word);
+
 /* Returns false if there are too many. */
 bool filters_take(struct filters *filters, const struct option *option, const char *text);
 

@@ -2,6 +2,7 @@
  * net-tools netstat: its tables of sockets, and its exit statuses. The layout is made by
  * format/socket/layout_netstat.c.
  */
+#include <netinet/in.h>
 #include <stdio.h>
 
 #include "cli/command.h"
@@ -52,14 +53,21 @@ static void add_protocol(struct netstat *netstat, bool wanted, const struct tabl
         add_table(netstat, ipv6, SECTION_INTERNET, NULL);
 }
 
-/* TCP of both families has one predicate, because their tables are read as one. */
+/*
+ * TCP of both families has one predicate, because their tables are read as one. The files of
+ * netstat have no sockets that are BOUND_INACTIVE: only a filter that names this state lists them.
+ */
 static void choose_rows(struct netstat *netstat)
 {
+    const bool inactive = netstat->layout.show == SHOW_ALL &&
+                          filters_name(&netstat->options.common.filters, "BOUND_INACTIVE");
+
     for (size_t i = 0; i < netstat->table_count; i++) {
         struct listing_table *table = &netstat->tables[i];
         if (i && table->table && table[-1].table && table[-1].table->partner == table->table)
             table->where = table[-1].where;
-        else if (table->table && table->table->kind == &kind_socket)
+        else if (table->table && table->table->kind == &kind_socket &&
+                 !(inactive && table->table->protocol == IPPROTO_TCP))
             table->where = netstat_where(netstat->where[i], table->table, netstat->layout.show);
     }
 }
