@@ -153,6 +153,11 @@ static int answer(const struct common *common,
     return status ? status : OPTIONS_ANSWERED;
 }
 
+int common_help(const struct common *common)
+{
+    return answer(common, put_help);
+}
+
 /* A script for the grammar's name, or for fastnet with the words that may follow it. */
 static int complete(const struct common *common)
 {
@@ -219,7 +224,7 @@ static int take_option(const struct option *option, const char *argument, void *
     case OPTION_BACKEND:
         return take_backend(common, argument);
     case OPTION_HELP:
-        return answer(common, put_help);
+        return common_help(common);
     case OPTION_VERSION:
         return answer(common, put_version);
     default:

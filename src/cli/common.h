@@ -41,6 +41,9 @@ struct common {
 int common_parse(struct common *common, const struct grammar *grammar, int argc, char *const argv[],
                  option_fn take, void *arg, bool *done);
 
+/* Prints what --help prints, for option_fn. */
+int common_help(const struct common *common);
+
 /* Says what is wrong with the command line; returns the exit status for that. */
 int common_misuse(const struct common *common, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

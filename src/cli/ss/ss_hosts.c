@@ -258,7 +258,7 @@ static struct predicate *is_host(struct ss_parser *parser, enum ss_end end, cons
 static struct predicate *inet_address(struct ss_parser *parser, enum ss_end end, char *text,
                                       uint8_t family)
 {
-    static const char *const anys[] = {"", "default", "any", "all"};
+    static const char *const anys[] = {"", "*", "default", "any", "all"};
     struct network network;
 
     for (size_t i = 0; i < COUNT(anys); i++)

@@ -35,9 +35,10 @@ int ss_open_maps(struct ss_options *options)
 {
     const char *program = options->common.program;
 
-    if (options->map_count && options->storages)
-        return common_misuse(&options->common,
-                             "--bpf-maps and --bpf-map-id cannot be used together");
+    if (options->map_count && options->storages) {
+        fprintf(stderr, "%s: --bpf-maps and --bpf-map-id cannot be used together\n", program);
+        return STATUS_FAILURE;
+    }
     for (size_t i = 0; i < options->map_count; i++) {
         const uint32_t id = options->map_ids[i];
         const int fd = bpf_map_open(id);

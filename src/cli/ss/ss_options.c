@@ -172,6 +172,8 @@ static int take_family(struct ss_options *options, const char *name)
 {
     if (ss_select_family_named(&options->selection, name))
         return 0;
+    if (strcmp(name, "help") == 0)
+        return common_help(&options->common);
     return fail_word(options, "family", name, strlen(name), ss_family_names);
 }
 
