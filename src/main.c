@@ -50,19 +50,23 @@ static int run(const struct personality *personality, int argc, char *argv[])
     return personality->run(argc, argv);
 }
 
-/* netstat ignores operands without a word; a mistyped name of a personality deserves one. */
-static void note_mistyped(const char *word)
+/*
+ * `fastnet help COMMAND` is `fastnet COMMAND --help`, and `fastnet version` is `fastnet --version`:
+ * argv becomes that. Returns the number of arguments that are left.
+ */
+static int take_word(int argc, char *argv[])
 {
-    enum { ALIKE = 3 }; /* first letters that both have */
-    char text[TYPED_MAX];
+    static char help[] = "--help", version[] = "--version";
 
-    if (strcmp(word, "help") == 0)
-        fprintf(stderr, "fastnet: 'help' is ignored, as netstat ignores operands: see --help\n");
-    for (size_t i = 0; i < COUNT(personalities); i++)
-        if (strncmp(personalities[i].name, word, ALIKE) == 0)
-            fprintf(stderr,
-                    "fastnet: '%s' is ignored, as netstat ignores operands: did you mean %s?\n",
-                    options_typed(text, word, strlen(word)), personalities[i].name);
+    if (argc == 2 && strcmp(argv[1], "version") == 0)
+        argv[1] = version;
+    if (argc == 2 && strcmp(argv[1], "help") == 0)
+        argv[1] = help;
+    if (argc != 3 || strcmp(argv[1], "help") != 0)
+        return argc;
+    argv[1] = argv[2];
+    argv[2] = help;
+    return find_personality(argv[1]) ? argc : argc - 1;
 }
 
 int main(int argc, char *argv[])
@@ -88,11 +92,10 @@ int main(int argc, char *argv[])
         return run(personality, argc, argv);
     }
     argv[0] = program;
+    argc = take_word(argc, argv);
     personality = argc > 1 ? find_personality(argv[1]) : NULL;
-    if (!personality) {
-        note_mistyped(argc > 1 ? argv[1] : "");
+    if (!personality)
         return fastnet_run(argc, argv, words, FASTNET_COMMIT);
-    }
     argv[1] = program;
     return run(personality, argc - 1, argv + 1);
 }

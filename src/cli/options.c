@@ -187,6 +187,20 @@ static int parse_long(struct parser *parser)
     return take(parser, option, argument);
 }
 
+/* What was probably meant by a letter that no option has. before: the letter before it, or '-'. */
+static int report_letter(struct parser *parser, const char *letter, char before)
+{
+    const struct option *option = find_letter(parser, before);
+    char hint[NEAREST_HINT] = "";
+
+    if (option && option->argument == ARGUMENT_INTERVAL && is_number(letter))
+        snprintf(hint, sizeof hint, "; did you mean -%c %.40s?", before, letter);
+    for (size_t i = 0; !*hint && (option = options_at(parser->tables, i)); i++)
+        if (option->help && option->name && !option->letter && option->name[0] == *letter)
+            snprintf(hint, sizeof hint, "; did you mean --%s?", option->name);
+    return misuse(parser, "invalid option --", letter, 1, hint);
+}
+
 static int parse_letters(struct parser *parser)
 {
     const char *letters = parser->argv[parser->at] + 1;
@@ -196,7 +210,7 @@ static int parse_letters(struct parser *parser)
         const struct option *option = find_letter(parser, *letters);
         bool last = letters[1] == '\0';
         if (!option)
-            return misuse(parser, "invalid option --", letters, 1, "");
+            return report_letter(parser, letters, letters[-1]);
         if (option->argument == ARGUMENT_REQUIRED && last && parser->at + 1 == parser->argc)
             return misuse(parser, "option requires an argument --", letters, 1, "");
         if (takes_rest(option))

@@ -26,11 +26,14 @@ struct parsed {
     char said[CAPTURE_MAX], printed[CAPTURE_MAX];
 };
 
+static const struct grammar *const *commands; /* set: as fastnet, with these */
+
 static void parse_words(struct parsed *parsed, int argc, char *const argv[])
 {
     struct capture out, err;
 
     memset(parsed, 0, sizeof *parsed);
+    parsed->options.common.words = commands;
     capture_begin(&out, STDOUT_FILENO);
     capture_begin(&err, STDERR_FILENO);
     parsed->status = netstat_parse(&parsed->options, argc, argv, &parsed->done);
@@ -148,6 +151,41 @@ static void operands_are_ignored(void **state)
     (void)state;
     assert_true(options.tcp);
     assert_false(options.listening);
+}
+
+static void as_fastnet_an_operand_is_an_error_that_says_what_was_meant(void **state)
+{
+    static const struct grammar *const all[] = {&netstat_grammar,   &arp_grammar, &neigh_grammar,
+                                                &conntrack_grammar, &ss_grammar,  NULL};
+    static const struct {
+        const char *words[4], *said;
+    } cases[] = {
+        {{"-atn", "8080"}, "unexpected '8080' (did you mean --port=8080?)"},
+        {{"-i", ":8080"}, "unexpected ':8080' (did you mean --port=8080?)"},
+        {{"192.0.2.0/24"}, "unexpected '192.0.2.0/24' (did you mean --host=192.0.2.0/24?)"},
+        {{"fe80::1"}, "unexpected 'fe80::1' (did you mean --host=fe80::1?)"},
+        {{"conntrak"}, "unexpected 'conntrak' (did you mean fastnet conntrack?)"},
+        {{"neighbour"}, "unexpected 'neighbour' (did you mean fastnet neigh?)"},
+        {{"Sockets"}, "unexpected 'Sockets' (did you mean fastnet ss?)"},
+        {{"lsof", "-i"}, "unexpected 'lsof' (did you mean fastnet -tuap?)"},
+        {{"-N", "web", "-tan"}, "unexpected 'web' (did you mean fastnet ss -N web?)"},
+        {{"state", "close-wait"}, "unexpected 'state' (did you mean --state=CLOSE_WAIT?)"},
+        {{"listen"}, "unexpected 'listen' (did you mean --state=LISTEN?)"},
+        {{"-o", "json"}, "unexpected 'json' (did you mean --json?)"},
+        {{"-c", "five"}, "unexpected 'five' (did you mean -c 5?)"},
+        {{"123456"}, "unexpected '123456' (see fastnet --help)"},
+        {{"wo\nrd"}, "unexpected 'wo\\x0ard' (see fastnet --help)"},
+    };
+    char line[CAPTURE_MAX];
+
+    (void)state;
+    commands = all;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const struct parsed parsed = parse(cases[i].words);
+        snprintf(line, sizeof line, "netstat: %s\n", cases[i].said);
+        assert_refused(&parsed, STATUS_MISUSE, line);
+    }
+    commands = NULL;
 }
 
 static void what_fastnet_has_besides_is_understood(void **state)
@@ -524,6 +562,7 @@ int main(void)
         cmocka_unit_test(numeric_can_be_asked_for_in_parts),
         cmocka_unit_test(it_repeats_each_second_or_at_an_interval),
         cmocka_unit_test(operands_are_ignored),
+        cmocka_unit_test(as_fastnet_an_operand_is_an_error_that_says_what_was_meant),
         cmocka_unit_test(what_fastnet_has_besides_is_understood),
         cmocka_unit_test(abbreviations_of_netstats_mean_what_they_meant),
         cmocka_unit_test(mistakes_are_told_in_one_line_and_exit_3),

@@ -79,7 +79,7 @@ static void and_binds_closer_than_or_and_not_closer_than_both(void **state)
         {"not uid = 1 and uid = 2", "not (uid = 1) and uid = 2"},
         {"not (uid = 1 and uid = 2)", "not (uid = 1 and uid = 2)"},
         {"uid=1||uid=2&&!uid=3", "uid = 1 or (uid = 2 and not (uid = 3))"},
-        {"UID = 1", "at 1: no column 'UID' for sockets; did you mean uid?"},
+        {"iud = 1", "at 1: no column 'iud' for sockets; did you mean uid?"},
         {"uid = 1 AND uid = 2", "uid = 1 and uid = 2"},
     };
 
@@ -295,8 +295,8 @@ static void what_is_wrong_is_said_with_its_place(void **state)
         {"'uid' = 1", "at 2: expected a column, not 'uid'"},
         {"remote_addres = 1",
          "at 1: no column 'remote_addres' for sockets; did you mean remote_address?"},
-        {"remote-address = ::",
-         "at 1: no column 'remote-address' for sockets; did you mean remote_address?"},
+        {"remote-adress = ::",
+         "at 1: no column 'remote-adress' for sockets; did you mean remote_address?"},
         {"port = 22",
          "at 1: 'port' is no column, but the option --port=; columns: local_port, remote_port"},
         {"host = ::", "at 1: 'host' is no column, but the option --host=; columns: local_address, "

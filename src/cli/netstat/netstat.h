@@ -19,8 +19,9 @@ struct netstat_options {
     unsigned other_tables; /* how many of -r -i -M -s were given */
     unsigned extend;       /* how often -e was given */
     bool cache, fib, symbolic, wide;
-    const char *interface;  /* of -I, or NULL */
-    bool too_many_families; /* for afname; said once */
+    const char *operands[2]; /* the first ones, or NULL */
+    const char *interface;   /* of -I, or NULL */
+    bool too_many_families;  /* for afname; said once */
     char afname[256]; /* the families that were named, joined by commas, as net-tools keeps them */
     /* Lists the last of these tables, or -g; returns the exit status. NULL: sockets are listed. */
     int (*list)(const struct netstat_options *options);
@@ -34,6 +35,9 @@ int netstat_masquerade(const struct netstat_options *options);
 
 /* As common_parse(). */
 int netstat_parse(struct netstat_options *options, int argc, char *const argv[], bool *done);
+
+/* Judges the operands: 0, or the exit status after a line on stderr. */
+int netstat_operands(const struct netstat_options *options);
 
 /*
  * The predicate for sockets of this table, in the caller's space; NULL: all are shown. netstat goes

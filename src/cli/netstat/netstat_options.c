@@ -236,8 +236,11 @@ static int take_option(const struct option *option, const char *argument, void *
         return take_other_table(options, option->id);
     case 'Z':
         return refuse_contexts(options->common.program);
+    case OPTION_OPERAND:
+        options->operands[options->operands[0] != NULL] = argument;
+        return 0;
     default:
-        return 0; /* operands, and what changes nothing here */
+        return 0; /* what changes nothing here */
     }
 }
 
@@ -270,6 +273,9 @@ int netstat_parse(struct netstat_options *options, int argc, char *const argv[],
         common_parse(&options->common, &netstat_grammar, argc, argv, take_option, options, done);
 
     if (status || *done)
+        return status;
+    status = netstat_operands(options);
+    if (status)
         return status;
     if (options->other_tables > 1)
         return common_misuse(common, "-r, -i, -M and -s cannot be combined");

@@ -1,6 +1,9 @@
 /* Fields that are members of a record, and those of counted groups. */
 #include "format/fields/fields.h"
 
+#include <ctype.h>
+#include <string.h>
+
 #include "fastnet/lookup.h"
 
 /* The member's bytes; where they are need not be aligned. */
@@ -229,10 +232,21 @@ const char *family_name(uint64_t family)
     }
 }
 
+/* As users type names: in any case, and with '-' for '_'. */
+static bool is_named(const struct field *field, const char *name, size_t length)
+{
+    if (strlen(field->name) != length)
+        return false;
+    for (size_t i = 0; i < length; i++)
+        if ((name[i] == '-' ? '_' : tolower((unsigned char)name[i])) != field->name[i])
+            return false;
+    return true;
+}
+
 const struct field *field_find(const struct kind *kind, const char *name, size_t length)
 {
     for (size_t i = 0; i < kind->field_count; i++)
-        if (text_is((struct text){name, length}, kind->fields[i].name))
+        if (is_named(&kind->fields[i], name, length))
             return &kind->fields[i];
     return NULL;
 }
