@@ -51,9 +51,9 @@ LINKED    = -pie
 
 # Run when first needed and then remembered: `make deps check` may have installed it by then.
 lazily  = $(eval $(1) := $$(shell $(PKG_CONFIG) $(2) 2>/dev/null))$($(1))
-PACKAGE_CFLAGS = $(call lazily,PACKAGE_CFLAGS,--cflags libmnl)
-PACKAGE_LIBS   = $(call lazily,PACKAGE_LIBS,--libs libmnl)
-CMOCKA_LIBS    = $(call lazily,CMOCKA_LIBS,--libs cmocka libcap)
+PACKAGE_CFLAGS = $(call lazily,PACKAGE_CFLAGS,--cflags libmnl libcap)
+PACKAGE_LIBS   = $(call lazily,PACKAGE_LIBS,--libs libmnl libcap)
+CMOCKA_LIBS    = $(call lazily,CMOCKA_LIBS,--libs cmocka)
 
 all_cppflags = -D_GNU_SOURCE -DFASTNET_VERSION='"$(VERSION)"' -Iinclude -Isrc $(FORTIFY) $(CPPFLAGS)
 all_cflags   = -std=c11 -pthread -fPIE -fstack-protector-strong $(WARNINGS) $(SANITIZER) \
@@ -137,8 +137,8 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 flags  = $(CC) $(all_cppflags) $(all_cflags) $(all_ldflags) $(all_libs)
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
-	@$(PKG_CONFIG) --exists libmnl 2>/dev/null || \
-		{ echo 'libmnl or pkg-config is missing: run "make deps"' >&2; exit 1; }
+	@$(PKG_CONFIG) --exists libmnl libcap 2>/dev/null || \
+		{ echo 'libmnl, libcap or pkg-config is missing: run "make deps"' >&2; exit 1; }
 	@printf '%s\n' '$(subst ','\'',$(flags))' >$@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 

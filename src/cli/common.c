@@ -138,7 +138,7 @@ static void put_version(const struct common *common, FILE *stream)
     fprintf(stream, "fastnet " FASTNET_VERSION);
     if (common->commit)
         fprintf(stream, " (commit %s)", common->commit);
-    fprintf(stream, "\n%s\nbuilt with libmnl\n", common->grammar->version);
+    fprintf(stream, "\n%s\nbuilt with libmnl and libcap\n", common->grammar->version);
 }
 
 /* For option_fn. */

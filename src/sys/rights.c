@@ -2,9 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/capability.h>
-#include <stdint.h>
 #include <sys/auxv.h>
+#include <sys/capability.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -13,39 +12,39 @@
 #define CAP_BPF 39
 #endif
 
-/*
- * The C library has these calls but declares them nowhere. libcap does, but loading that library
- * would take a tenth of the time of a short listing.
- */
-int capget(cap_user_header_t header, cap_user_data_t data);
-int capset(cap_user_header_t header, cap_user_data_t data);
-
-#define BIT(capability) (UINT64_C(1) << (capability))
+enum { VALUES_MAX = 2 };
 
 /* The capabilities of each right. */
 static const struct {
-    uint64_t first, other;
+    cap_value_t values[VALUES_MAX];
+    int count;
     bool lent; /* raised even for a user who does not have them */
 } needed[RIGHTS] = {
-    [RIGHT_OWNERS] = {BIT(CAP_SYS_PTRACE), BIT(CAP_DAC_READ_SEARCH), true},
+    [RIGHT_OWNERS] = {{CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH}, 2, true},
     /* Not lent: otherwise a user could have any file read by naming its path. */
-    [RIGHT_READ] = {BIT(CAP_DAC_READ_SEARCH), 0, false},
-    [RIGHT_NETFILTER] = {BIT(CAP_NET_ADMIN), 0, true},
+    [RIGHT_READ] = {{CAP_DAC_READ_SEARCH}, 1, false},
+    [RIGHT_NETFILTER] = {{CAP_NET_ADMIN}, 1, true},
     /* Not lent: otherwise a user could take more of the kernel's memory than the limit allows. */
-    [RIGHT_BUFFERS] = {BIT(CAP_NET_ADMIN), 0, false},
+    [RIGHT_BUFFERS] = {{CAP_NET_ADMIN}, 1, false},
     /* Lent: the program names these files, not the user. */
-    [RIGHT_NETFILTER_FILES] = {BIT(CAP_DAC_READ_SEARCH), 0, true},
+    [RIGHT_NETFILTER_FILES] = {{CAP_DAC_READ_SEARCH}, 1, true},
     /* Not lent: the kernel hides keys and marks even from the user who owns the socket. */
-    [RIGHT_SOCKETS] = {BIT(CAP_NET_ADMIN), BIT(CAP_BPF), false},
+    [RIGHT_SOCKETS] = {{CAP_NET_ADMIN, CAP_BPF}, 2, false},
     /* Not lent: otherwise a user could list the sockets of namespaces that are not the user's. */
-    [RIGHT_NAMESPACE_FILES] = {BIT(CAP_SYS_PTRACE), BIT(CAP_DAC_READ_SEARCH), false},
-    [RIGHT_NAMESPACES] = {BIT(CAP_SYS_ADMIN), 0, false},
-    [RIGHT_MAPS] = {BIT(CAP_SYS_ADMIN), 0, false},
+    [RIGHT_NAMESPACE_FILES] = {{CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH}, 2, false},
+    [RIGHT_NAMESPACES] = {{CAP_SYS_ADMIN}, 1, false},
+    [RIGHT_MAPS] = {{CAP_SYS_ADMIN}, 1, false},
 };
 
-/* The capability sets of this process, as read_sets() and set() left them. */
-static uint64_t permitted, effective;
-static bool known; /* false: nothing was raised yet */
+/*
+ * The capability sets of this process, as libcap holds them. rights_init() allocates them; later
+ * changes need no memory, so a lack of memory cannot keep a right alive. NULL: nothing was raised
+ * yet.
+ */
+static cap_t caps;
+
+/* The effective set may not be empty. */
+static bool raised;
 
 /*
  * A set-user-ID program would read files as their owner, whatever its capabilities are. So it
@@ -74,47 +73,28 @@ static _Noreturn void die(void)
     _exit(1);
 }
 
-static int read_sets(void)
+static bool is_permitted(cap_value_t value)
 {
-    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+    cap_flag_value_t permitted = CAP_CLEAR;
 
-    if (capget(&header, data) < 0)
-        return -errno;
-    permitted = data[0].permitted | (uint64_t)data[1].permitted << 32;
-    known = true;
-    return 0;
+    return cap_get_flag(caps, value, CAP_PERMITTED, &permitted) == 0 && permitted == CAP_SET;
 }
 
-/* The inheritable set is emptied, and the kernel's ambient set follows it. */
-static int set(uint64_t new_permitted, uint64_t new_effective)
-{
-    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {
-        {.permitted = (uint32_t)new_permitted, .effective = (uint32_t)new_effective},
-        {.permitted = (uint32_t)(new_permitted >> 32),
-         .effective = (uint32_t)(new_effective >> 32)}};
-
-    if (capset(&header, data) < 0)
-        return -errno;
-    permitted = new_permitted;
-    effective = new_effective;
-    return 0;
-}
-
-static uint64_t capabilities_of(unsigned rights)
-{
-    uint64_t capabilities = 0;
-
-    for (int right = 0; right < RIGHTS; right++)
-        if (rights & 1u << right)
-            capabilities |= needed[right].first | needed[right].other;
-    return capabilities;
-}
-
+/* The kernel's ambient set follows: it can only hold permitted and inheritable capabilities. */
 static int keep_only(unsigned rights)
 {
-    return set(permitted & capabilities_of(rights), 0);
+    cap_value_t kept[RIGHTS * VALUES_MAX];
+    int count = 0;
+
+    for (int right = 0; right < RIGHTS; right++)
+        for (int i = 0; rights & 1u << right && i < needed[right].count; i++)
+            if (is_permitted(needed[right].values[i]))
+                kept[count++] = needed[right].values[i];
+    if (cap_clear(caps) < 0 ||
+        (count && cap_set_flag(caps, CAP_PERMITTED, count, kept, CAP_SET) < 0) ||
+        cap_set_proc(caps) < 0)
+        return -errno;
+    return 0;
 }
 
 /*
@@ -140,41 +120,51 @@ int rights_init(void)
         return status;
     /* The program starts no other program. Kernels before 3.5 do not know this call. */
     (void)prctl(PR_SET_NO_NEW_PRIVS, 1L, 0L, 0L, 0L);
-    status = read_sets();
-    return status ? status : keep_only(RIGHTS_ALL);
+    caps = cap_get_proc();
+    return !caps ? -errno : keep_only(RIGHTS_ALL);
 }
 
 void rights_limit(unsigned rights)
 {
-    if ((!known && read_sets() < 0) || keep_only(rights) < 0)
+    if (!caps)
+        caps = cap_get_proc();
+    if (!caps || keep_only(rights) < 0)
         die();
 }
 
 static bool is_withheld(enum right right)
 {
-    return !known || (!needed[right].lent && rights_elevated());
+    return !caps || (!needed[right].lent && rights_elevated());
 }
 
 bool rights_have(unsigned rights)
 {
     for (enum right right = 0; right < RIGHTS; right++)
-        if (rights >> right & 1U && (is_withheld(right) || !(permitted & needed[right].first)))
+        if (rights >> right & 1U && (is_withheld(right) || !is_permitted(needed[right].values[0])))
             return false;
     return true;
 }
 
 void rights_raise(enum right right)
 {
-    const uint64_t raised = permitted & capabilities_of(1u << right);
-
-    if (raised && !is_withheld(right))
-        (void)set(permitted, effective | raised);
+    if (is_withheld(right))
+        return;
+    for (int i = 0; i < needed[right].count; i++)
+        if (is_permitted(needed[right].values[i])) {
+            (void)cap_set_flag(caps, CAP_EFFECTIVE, 1, &needed[right].values[i], CAP_SET);
+            raised = true;
+        }
+    if (raised)
+        (void)cap_set_proc(caps);
 }
 
 void rights_lower(void)
 {
-    if (effective && set(permitted, 0) < 0)
+    if (!raised)
+        return;
+    if (cap_clear_flag(caps, CAP_EFFECTIVE) < 0 || cap_set_proc(caps) < 0)
         die();
+    raised = false;
 }
 
 void rights_drop(void)
@@ -184,7 +174,11 @@ void rights_drop(void)
 
 bool rights_any(void)
 {
-    return permitted & capabilities_of(RIGHTS_ALL);
+    for (int right = 0; right < RIGHTS; right++)
+        for (int i = 0; i < needed[right].count; i++)
+            if (is_permitted(needed[right].values[i]))
+                return true;
+    return false;
 }
 
 bool rights_elevated(void)
