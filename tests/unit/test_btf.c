@@ -93,6 +93,31 @@ static void a_wrong_header_is_refused(void **state)
     }
 }
 
+/* Sections that would lie within the header, or far behind the end. */
+static void a_header_of_wrong_length_is_refused(void **state)
+{
+    size_t length = make_few();
+
+    (void)state;
+    bytes[4] = 0;
+    bytes[8] += 24;
+    bytes[16] += 24;
+    assert_true(is_refused(length));
+    length = make_few();
+    bytes[5] = 1;
+    bytes[12] = 0;
+    assert_true(is_refused(length));
+}
+
+static void the_first_name_is_empty(void **state)
+{
+    const size_t length = make_few();
+
+    (void)state;
+    bytes[24 + 40] = 'x';
+    assert_true(is_refused(length));
+}
+
 /* Words that Linux may add to the header one day. */
 static void a_longer_header_is_skipped(void **state)
 {
@@ -140,6 +165,7 @@ static void a_number_without_type_is_refused(void **state)
     assert_true(btf_type(&btf, 0, &type));
     assert_int_equal(type.kind, BTF_VOID);
     assert_true(btf_type(&btf, 1, &type));
+    btf.offsets[1] = 0; /* there is room for more types */
     assert_false(btf_type(&btf, 2, &type) || btf_type(&btf, UINT32_MAX, &type));
     assert_false(btf_resolve(&btf, 1, &type) || btf_size(&btf, 1, &size));
     btf_finish(&btf);
@@ -228,6 +254,8 @@ int main(void)
         cmocka_unit_test(types_have_names_and_members),
         cmocka_unit_test(a_cut_is_refused_wherever_it_is),
         cmocka_unit_test(a_wrong_header_is_refused),
+        cmocka_unit_test(a_header_of_wrong_length_is_refused),
+        cmocka_unit_test(the_first_name_is_empty),
         cmocka_unit_test(a_longer_header_is_skipped),
         cmocka_unit_test(parts_and_kinds_are_checked),
         cmocka_unit_test(a_number_without_type_is_refused),

@@ -374,15 +374,17 @@ static void what_has_no_value_is_shown_as_bytes(void **state)
 
 static void a_member_lies_within_its_struct(void **state)
 {
-    static const struct {
-        uint32_t bits, offset;
-    } wrong[] = {{0, 8}, {0, 1}, {0, 0xffffff}, {31, 2}, {33, 0}, {65, 0}, {255, 0}};
+    const struct {
+        uint32_t type, bits, offset;
+    } wrong[] = {{u32, 0, 8},  {u8, 0, 1},  {u32, 0, 0xffffff}, {u32, 31, 2},
+                 {u32, 33, 0}, {u8, 65, 0}, {u32, 255, 0},      {u128, 65, 0}};
 
     (void)state;
     for (size_t i = 0; i < COUNT(wrong); i++) {
-        const uint32_t type = made_flagged(&made, "", BTF_STRUCT, 1, 4);
-        made_member(&made, "m", u32, wrong[i].bits << 24 | wrong[i].offset);
-        assert_true(is_shown_as_bytes(type, "abcd", 4));
+        const uint32_t size = wrong[i].type == u128 ? 16 : 4;
+        const uint32_t type = made_flagged(&made, "", BTF_STRUCT, 1, size);
+        made_member(&made, "m", wrong[i].type, wrong[i].bits << 24 | wrong[i].offset);
+        assert_true(is_shown_as_bytes(type, "abcdefghijklmnop", size));
     }
 }
 
@@ -425,13 +427,42 @@ static void unions_that_would_fill_the_disk_are_shown_as_bytes(void **state)
     assert_true(is_shown_as_bytes(type, "a", 1));
 }
 
+/* Empty arrays of unions with empty arrays: there is nothing to show, but endless work. */
+static void types_without_end_are_shown_as_bytes(void **state)
+{
+    uint32_t type = u8;
+
+    (void)state;
+    for (unsigned depth = 0; depth < 14; depth++) {
+        const uint32_t none = made_array(&made, type, u32, 0);
+        type = made_type(&made, "", BTF_UNION, 9, 1);
+        made_member(&made, "", u8, 0);
+        for (unsigned i = 0; i < 8; i++)
+            made_member(&made, "", none, 0);
+    }
+    assert_true(is_shown_as_bytes(type, "a", 1));
+}
+
 static void elements_without_bytes_are_not_counted(void **state)
 {
     const uint32_t none = made_type(&made, "none", BTF_STRUCT, 0, 0);
-    const uint32_t many = made_array(&made, none, u32, UINT32_MAX);
 
     (void)state;
-    assert_true(is_shown_as_bytes(many, "", 0));
+    assert_true(is_shown_as_bytes(made_array(&made, none, u32, 5), "", 0));
+    assert_true(is_shown_as_bytes(made_array(&made, none, u32, UINT32_MAX), "", 0));
+}
+
+static void functions_of_functions_have_an_end(void **state)
+{
+    uint32_t type = i32;
+
+    (void)state;
+    for (unsigned depth = 0; depth < 8; depth++) {
+        const uint32_t function = made_type(&made, "", BTF_PROTOTYPE, 1, 0);
+        made_pair(&made, "", type);
+        type = pointer_to(function);
+        assert_int_equal(is_shown_as_bytes(type, "abcdefgh", sizeof(void *)), depth == 7);
+    }
 }
 
 static void a_type_with_too_long_a_declaration_is_shown_as_bytes(void **state)
@@ -472,6 +503,8 @@ int main(void)
         SHOWS(only_numbers_have_bits),
         SHOWS(a_type_that_contains_itself_is_shown_as_bytes),
         SHOWS(unions_that_would_fill_the_disk_are_shown_as_bytes),
+        SHOWS(types_without_end_are_shown_as_bytes),
+        SHOWS(functions_of_functions_have_an_end),
         SHOWS(elements_without_bytes_are_not_counted),
         SHOWS(a_type_with_too_long_a_declaration_is_shown_as_bytes),
     };
