@@ -28,9 +28,9 @@ enum { LINE_MAX_KEPT = 512 };
  */
 struct unix_socket {
     uint64_t has, identity, inode;
-    struct text path, memory, waiting_inodes;
+    struct text path; /* behind it stand the memory, and the inodes of what waits */
     uint32_t recv_q, send_q, uid, refcount, flags, peer, file_inode, file_device;
-    uint16_t type;
+    uint16_t type, memory_length, inodes_length;
     uint8_t state, unix_state, shutdown;
     uint32_t waiting; /* a listener's connections to be accepted, less those found in the file */
     bool repeated;    /* by netlink: not to be handed on */
@@ -103,8 +103,6 @@ static struct unix_socket *list_add(struct socket_list *list, const struct recor
                                               .identity = record->identity,
                                               .inode = sock->inode,
                                               .path = sock->path,
-                                              .memory = sock->memory,
-                                              .waiting_inodes = sock->waiting,
                                               .recv_q = sock->recv_q,
                                               .send_q = sock->send_q,
                                               .uid = sock->uid,
@@ -122,34 +120,34 @@ static struct unix_socket *list_add(struct socket_list *list, const struct recor
 
 /* --- What netlink says ------------------------------------------------------------------------ */
 
-/* What a socket borrows besides its name, if that was asked for. */
-#define FURTHER_TEXTS (SOCKET_MEMORY | SOCKET_ICONS)
-
-static int keep_texts(struct texts *texts, const struct unix_socket *socket)
+/* Those of a socket, of which it has some only if they were asked for. */
+static int keep_texts(struct texts *texts, struct unix_socket *socket,
+                      const struct socket_record *sock)
 {
-    int error = texts_add(texts, socket->path.data, socket->path.length);
+    int error = texts_add(texts, sock->path.data, sock->path.length);
 
-    if (!error && (socket->has & SOCKET_MEMORY))
-        error = texts_add(texts, socket->memory.data, socket->memory.length);
-    if (!error && (socket->has & SOCKET_ICONS))
-        error = texts_add(texts, socket->waiting_inodes.data, socket->waiting_inodes.length);
-    return error;
-}
-
-/* The same texts in the same order, each with a newline behind it. */
-static const char *borrow(struct text *text, const char *at)
-{
-    text->data = at;
-    return at + text->length + 1;
-}
-
-static const char *borrow_further(struct unix_socket *socket, const char *at)
-{
     if (socket->has & SOCKET_MEMORY)
-        at = borrow(&socket->memory, at);
+        socket->memory_length = (uint16_t)sock->memory.length;
     if (socket->has & SOCKET_ICONS)
-        at = borrow(&socket->waiting_inodes, at);
-    return at;
+        socket->inodes_length = (uint16_t)sock->waiting.length;
+    if (!error)
+        error = texts_add(texts, sock->memory.data, socket->memory_length);
+    return error ? error : texts_add(texts, sock->waiting.data, socket->inodes_length);
+}
+
+static struct text text_behind(struct text text, size_t length)
+{
+    return (struct text){text.data + text.length + 1, length};
+}
+
+static struct text memory_of(const struct unix_socket *socket)
+{
+    return text_behind(socket->path, socket->memory_length);
+}
+
+static struct text inodes_of(const struct unix_socket *socket)
+{
+    return text_behind(memory_of(socket), socket->inodes_length);
 }
 
 static int remember(const struct record *record, void *arg)
@@ -164,7 +162,7 @@ static int remember(const struct record *record, void *arg)
     /* of a listener the queue is what waits (net/unix/diag.c) */
     socket->waiting = (record->has & SOCKET_QUEUES) ? record->socket.recv_q : UINT32_MAX;
     reading->newlines |= name->length && memchr(name->data, '\n', name->length);
-    return keep_texts(&reading->borrowed, socket);
+    return keep_texts(&reading->borrowed, socket, &record->socket);
 }
 
 static int compare_inodes(const void *a, const void *b)
@@ -189,9 +187,8 @@ static int index_by_inode(struct reading *reading)
     reading->by_inode = by_inode;
     for (size_t i = 0; i < sockets->count; i++) {
         struct unix_socket *socket = &sockets->items[i];
-        text = borrow(&socket->path, text);
-        if (socket->has & FURTHER_TEXTS)
-            text = borrow_further(socket, text);
+        socket->path.data = text;
+        text = text_behind(inodes_of(socket), 0).data; /* the next one's */
         by_inode[i] = (struct socket_of_inode){socket->inode, socket};
     }
     qsort(by_inode, sockets->count, sizeof *by_inode, compare_inodes);
@@ -376,7 +373,7 @@ static int add_pending(struct reading *reading, const struct record *row,
 
     if (!pending)
         return -ENOMEM;
-    pending->path = listener ? listener->path : (struct text){.length = 0};
+    pending->path = listener ? listener->path : (struct text){"\n\n\n", 0};
     if (listener && pending->identity)
         pending->identity += listener->identity * UINT64_C(0x9e3779b97f4a7c15);
     return 0;
@@ -468,14 +465,14 @@ static int hand_on(const struct socket_list *list, record_fn fn, void *arg)
                                                  .uid = socket->uid,
                                                  .refcount = socket->refcount,
                                                  .inode = socket->inode,
-                                                 .memory = socket->memory,
+                                                 .memory = memory_of(socket),
                                                  .unix_state = socket->unix_state,
                                                  .flags = socket->flags,
                                                  .path = socket->path,
                                                  .peer = socket->peer,
                                                  .file_inode = socket->file_inode,
                                                  .file_device = socket->file_device,
-                                                 .waiting = socket->waiting_inodes}};
+                                                 .waiting = inodes_of(socket)}};
         if (!socket->repeated)
             result = fn(&record, arg);
     }
