@@ -29,6 +29,8 @@ struct listing_table {
     enum if_missing if_missing;
 };
 
+struct owners_summary; /* fastnet/lookup.h */
+
 enum { LISTING_COLUMNS_MAX = 256, LISTING_SECTIONS_MAX = 16 };
 
 struct listing {
@@ -41,6 +43,9 @@ struct listing {
     size_t limit;    /* endless tables: events->stop is set after so many rows; 0: never */
     const struct record *key;          /* for a table of one row: see struct query */
     const struct query_events *events; /* of endless tables; idle is the engine's own */
+    /* Reports, right after the walk, that processes do not let us see theirs; NULL: noted at the
+     * end. */
+    void (*report_shut_out)(struct report *report, const struct owners_summary *summary);
     /* Endless tables: called when all rows so far are written; the report has the losses. */
     void (*pause)(void *arg, struct report *report);
     void *pause_arg;
@@ -51,7 +56,6 @@ struct listing {
     const int *maps;       /* of BPF storages (query.h) */
     size_t map_count;
     bool exact;
-    bool netstat_notes; /* what is said of owners that cannot be seen is in netstat's words */
     /* The order of rows if `sort` is NULL. NULL: as they come. */
     int (*compare)(const struct record *a, const struct record *b);
     /*

@@ -1,7 +1,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "engine/run.h"
 #include "fastnet/array.h"
@@ -11,19 +10,6 @@
 static void raise_for_owners(const struct run *run)
 {
     rights_raise(run_is_captured(run) ? RIGHT_READ : RIGHT_OWNERS);
-}
-
-/* netstat's message word for word, because scripts look for it. */
-static void report_shut_out(struct run *run, bool any_owner)
-{
-    if (any_owner)
-        report_verbatim(run->report,
-                        "(Not all processes could be identified, non-owned process info\n"
-                        " will not be shown, you would have to be root to see it all.)");
-    else
-        report_verbatim(run->report,
-                        "(No info could be read for \"-p\": geteuid()=%u but you should be root.)",
-                        (unsigned)geteuid());
 }
 
 void run_walk_owners(struct run *run)
@@ -47,8 +33,8 @@ void run_walk_owners(struct run *run)
         owners = NULL;
     }
     run->engine->context.owners = owners;
-    if (owners && owners_summary(owners)->shut_out && run->listing->netstat_notes)
-        report_shut_out(run, owners_summary(owners)->any);
+    if (owners && owners_summary(owners)->shut_out && run->listing->report_shut_out)
+        run->listing->report_shut_out(run->report, owners_summary(owners));
 }
 
 void run_put_off_owners(struct run *run)
@@ -155,7 +141,7 @@ void run_report_owners(struct run *run)
     if (summary->hidden)
         report_note(run->report, "owners: %s does not list all processes (hidepid, proc(5))",
                     run->listing->proc_root);
-    if (!(summary->shut_out && run->listing->netstat_notes) && summary->denied && run->unowned)
+    if (!(summary->shut_out && run->listing->report_shut_out) && summary->denied && run->unowned)
         report_note(run->report, "owners: %zu %s open", summary->denied,
                     summary->denied == 1 ? "process does not show what it holds"
                                          : "processes do not show what they hold");

@@ -4,11 +4,13 @@
  */
 #include <netinet/in.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "cli/command.h"
 #include "cli/netstat/netstat.h"
 #include "cli/personality.h"
 #include "fastnet/array.h"
+#include "fastnet/lookup.h"
 #include "fastnet/proc_tree.h"
 
 enum { TABLES_MAX = 12 };
@@ -203,6 +205,18 @@ static void check_other_tables(const void *arg, struct report *report)
         check_old_families(options, report);
 }
 
+/* In netstat's words, because scripts look for them. */
+static void report_shut_out(struct report *report, const struct owners_summary *summary)
+{
+    if (summary->any)
+        report_verbatim(report, "(Not all processes could be identified, non-owned process info\n"
+                                " will not be shown, you would have to be root to see it all.)");
+    else
+        report_verbatim(report,
+                        "(No info could be read for \"-p\": geteuid()=%u but you should be root.)",
+                        (unsigned)geteuid());
+}
+
 static int list_sockets(struct netstat *netstat)
 {
     const struct netstat_options *options = &netstat->options;
@@ -227,7 +241,7 @@ static int list_sockets(struct netstat *netstat)
         .without = layout->numeric_users ? NEED_USERS : 0,
         .listing = {.tables = netstat->tables,
                     .table_count = netstat->table_count,
-                    .netstat_notes = true},
+                    .report_shut_out = report_shut_out},
         .layout_ops = &sink_netstat,
         .layout = layout,
         .layout_needs = layout_needs(netstat),
