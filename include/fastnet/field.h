@@ -162,6 +162,9 @@ static inline const struct field *field_named(const struct kind *kind, const cha
     return field_find(kind, name, strlen(name));
 }
 
+/* The group of columns that a field of the kind belongs to, or NULL. */
+const struct field_group *field_group(const struct kind *kind, const struct field *field);
+
 /* Makes *dst a field of kind_count that shows values[index] and has the name of `of`. */
 void field_counted(struct field *dst, const struct field *of, size_t index);
 

@@ -27,6 +27,15 @@ struct named_address {
     bool (*is_host)(const struct record *record); /* NULL: always */
 };
 
+/*
+ * Columns that can be chosen together: those that need one of these fields, and those whose names
+ * begin with the group's name and '_'. A column belongs to the first group that fits.
+ */
+struct field_group {
+    const char *name;
+    uint64_t fields;
+};
+
 struct kind {
     const char *name; /* plural, for messages: "sockets" */
     size_t size;      /* bytes that it uses of struct record, from the start */
@@ -37,6 +46,8 @@ struct kind {
     bool identified;
     const struct field *fields; /* in the order in which --columns=help lists them */
     size_t field_count;
+    const struct field_group *groups;
+    size_t group_count;
     const struct borrowed *borrowed;
     size_t borrowed_count;
     const struct named_address *hosts;

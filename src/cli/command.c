@@ -5,144 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/nearest.h"
+#include "cli/columns.h"
 #include "fastnet/array.h"
 #include "fastnet/proc_tree.h"
 
-static bool uses_columns(const struct listing_command *command)
-{
-    return !command->layout_ops || common_uses_columns(command->common);
-}
-
-/* --- Which columns ---------------------------------------------------------------------------- */
-
-static int print_columns(const struct listing_command *command)
-{
-    const struct kind *kind = command->kind;
-    struct page page;
-    FILE *stream = page_open(&page);
-    size_t width = 16;
-
-    for (size_t i = 0; i < kind->field_count; i++)
-        if (strlen(kind->fields[i].name) > width)
-            width = strlen(kind->fields[i].name);
-    for (size_t i = 0; i < kind->field_count; i++)
-        fprintf(stream, "%-*s %s\n", (int)width, kind->fields[i].name, kind->fields[i].help);
-    return page_finish(&page, command->common->program);
-}
-
-static void show(struct listing_command *command, const struct field *field)
-{
-    for (size_t i = 0; i < command->shown_count; i++)
-        if (command->shown[i] == field)
-            return;
-    if (field && command->shown_count < LISTING_COLUMNS_MAX)
-        command->shown[command->shown_count++] = field;
-}
-
-static void show_named(struct listing_command *command, const char *names)
-{
-    while (*names) {
-        const size_t length = strcspn(names, " ");
-        const struct field *field = field_find(command->kind, names, length);
-        if (field && !(field->fields & command->unknown))
-            show(command, field);
-        names += length + (names[length] == ' ');
-    }
-}
-
-static void show_defaults(struct listing_command *command)
-{
-    const struct kind *kind = command->kind;
-
-    for (size_t i = 0; i < COUNT(command->columns); i++)
-        if (command->columns[i])
-            show_named(command, command->columns[i]);
-    if (command->shown_count)
-        return;
-    for (size_t i = 0; i < kind->field_count; i++)
-        if (!(kind->fields[i].lookups & NEED_HOSTS))
-            show(command, &kind->fields[i]);
-}
-
-static int fail_column(const struct listing_command *command, const char *option, const char *name,
-                       size_t length)
-{
-    char message[NO_COLUMN];
-
-    return common_misuse(command->common, "%s: %s", option,
-                         nearest_column(command->kind, name, length, message));
-}
-
-/* A comma-separated list of column names. */
-static int find_columns(const struct listing_command *command, const char *option,
-                        const char *names, const struct field *columns[LISTING_COLUMNS_MAX],
-                        size_t *count)
-{
-    *count = 0;
-    for (;;) {
-        const size_t length = strcspn(names, ",");
-        const struct field *column = field_find(command->kind, names, length);
-        const char *wrong = *count == LISTING_COLUMNS_MAX ? "too many columns from" : NULL;
-        if (!column)
-            return fail_column(command, option, names, length);
-        for (size_t i = 0; i < *count; i++)
-            if (columns[i] == column)
-                wrong = "named twice:";
-        if (wrong)
-            return common_misuse_typed(command->common, option, wrong, names, length);
-        columns[(*count)++] = column;
-        if (!names[length])
-            return 0;
-        names += length + 1;
-    }
-}
-
-/* The columns of a --count-by listing: what was counted by, and the count. */
-static int resolve_counting(struct listing_command *command)
-{
-    const char *names = command->common->count_by;
-    struct listing *listing = &command->listing;
-    int status =
-        find_columns(command, "--count-by", names, listing->count_by, &listing->count_by_count);
-
-    if (status)
-        return status;
-    if (listing->count_by_count == LISTING_COLUMNS_MAX)
-        return common_misuse_typed(command->common, "--count-by", "too many columns in", names,
-                                   strlen(names));
-    for (size_t i = 0; i < listing->count_by_count; i++) {
-        field_counted(&command->counted[i], listing->count_by[i], i);
-        show(command, &command->counted[i]);
-        needs_add(&listing->needs, field_needs(listing->count_by[i]));
-    }
-    show(command, &field_count);
-    return 0;
-}
-
-static int resolve_shown(struct listing_command *command)
-{
-    const struct common *common = command->common;
-    int status = 0;
-
-    if (common->count_by)
-        return resolve_counting(command);
-    if (common->columns)
-        status = find_columns(command, "--columns", common->columns, command->shown,
-                              &command->shown_count);
-    else
-        show_defaults(command);
-    if (!uses_columns(command)) {
-        needs_add(&command->listing.needs, command->layout_needs);
-        return status;
-    }
-    for (size_t i = 0; !status && i < command->shown_count; i++) {
-        struct needs needs = field_needs(command->shown[i]);
-        needs.lookups &= common->columns ? UINT64_MAX : ~command->without;
-        needs_add(&command->listing.needs, needs);
-    }
-    return status;
-}
+/* --- In which order --------------------------------------------------------------------------- */
 
 /* After --count-by only what was counted can be sorted by. */
 static int resolve_sort(struct listing_command *command)
@@ -165,7 +32,7 @@ static int resolve_sort(struct listing_command *command)
                                    "not count, and not a column of --count-by:", name,
                                    strlen(name));
     if (!listing->sort)
-        return fail_column(command, "--sort", name, strlen(name));
+        return columns_misuse(command, "--sort", (struct text){name, strlen(name)});
     needs_add(&listing->needs, field_needs(listing->sort));
     return 0;
 }
@@ -228,11 +95,11 @@ int command_resolve(struct listing_command *command, bool *done)
 
     if (common->columns && strcmp(common->columns, "help") == 0) {
         *done = true;
-        return print_columns(command);
+        return columns_help(command);
     }
     if (common->columns && common->count_by)
         return common_misuse(common, "--columns and --count-by cannot be combined");
-    status = resolve_shown(command);
+    status = columns_resolve(command);
     if (!status && common->delta && !has_counters(command))
         return common_misuse(common, "--delta: the columns of %s that are shown have no counters",
                              command->kind->name);
@@ -281,7 +148,7 @@ struct sink *command_sink(const struct listing_command *command, struct writer *
 {
     const struct common *common = command->common;
 
-    if (!uses_columns(command))
+    if (!columns_used(command))
         return sink_create(command->layout_ops, command->layout, writer, command->context);
     const struct sink_options options = {
         .writer = writer,

@@ -40,7 +40,7 @@ static const struct option options[] = {
     LONG(OPTION_NDJSON, "ndjson", OUTPUT, "one JSON object per line"),
     LONG(OPTION_CSV, "csv", OUTPUT, "RFC 4180, with a header line"),
     LONG(OPTION_CSV_SAFE, "csv-safe", OUTPUT, "CSV that is safe to open in a spreadsheet"),
-    LONG(OPTION_COLUMNS, "columns", OUTPUT, "show these columns (--columns=help lists them)",
+    LONG(OPTION_COLUMNS, "columns", OUTPUT, "show these columns; +A, -A: with it, without it; help",
          TAKES("A,B,..."), OF(CHOICES_COLUMNS), SETS(columns)),
     LONG(OPTION_NO_HEADER, "no-header", OUTPUT, "no titles and no heading line", SETS(no_header)),
     LONG(OPTION_SORT, "sort", OUTPUT, "sort by one column, - for descending", TAKES("[-]COLUMN"),

@@ -106,6 +106,8 @@ const char *nearest_column(const struct kind *kind, const char *typed, size_t le
 
     for (size_t i = 0; i < kind->field_count; i++)
         nearest_offer(&nearest, kind->fields[i].name);
+    for (size_t i = 0; i < kind->group_count; i++)
+        nearest_offer(&nearest, kind->groups[i].name);
     nearest_hint(&nearest, "", hint);
     snprintf(message, NO_COLUMN, "no column '%s' for %s%s", options_typed(text, typed, length),
              kind->name, *hint ? hint : " (--columns=help lists them)");

@@ -319,6 +319,25 @@ static void what_a_field_looks_up_is_found_by_its_kind(void **state)
     assert_int_equal(kind_socket.inode, offsetof(struct record, socket.inode));
 }
 
+/* Whose name is a column would never be meant by it. */
+static void groups_of_columns_have_names_of_their_own_and_members(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < KINDS; i++) {
+        const struct kind *kind = kinds[i].kind;
+        assert_true(kind->field_count <= LISTING_COLUMNS_MAX);
+        assert_null(field_named(kind, "all"));
+        for (const struct field_group *group = kind->groups;
+             group < kind->groups + kind->group_count; group++) {
+            size_t members = 0;
+            for (size_t j = 0; j < kind->field_count; j++)
+                members += field_group(kind, &kind->fields[j]) == group;
+            assert_null(field_named(kind, group->name));
+            assert_true(members > 1);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -332,6 +351,7 @@ int main(void)
         cmocka_unit_test(a_text_is_kept_whenever_its_field_is_filled),
         cmocka_unit_test(the_addresses_of_an_interface_are_kept_with_it),
         cmocka_unit_test(what_a_field_looks_up_is_found_by_its_kind),
+        cmocka_unit_test(groups_of_columns_have_names_of_their_own_and_members),
     };
 
     return cmocka_run_group_tests_name("kinds", tests, NULL, NULL);

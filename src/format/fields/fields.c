@@ -251,6 +251,18 @@ const struct field *field_find(const struct kind *kind, const char *name, size_t
     return NULL;
 }
 
+const struct field_group *field_group(const struct kind *kind, const struct field *field)
+{
+    for (size_t i = 0; i < kind->group_count; i++) {
+        const struct field_group *group = &kind->groups[i];
+        const size_t length = strlen(group->name);
+        if (field->fields & group->fields ||
+            (strncmp(field->name, group->name, length) == 0 && field->name[length] == '_'))
+            return group;
+    }
+    return NULL;
+}
+
 /* --- Counted groups --------------------------------------------------------------------------- */
 
 const struct kind kind_count = {.name = "counted groups", .size = RECORD_SIZE(count)};

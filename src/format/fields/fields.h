@@ -86,6 +86,7 @@
 #define RECORD_SIZE(member)                                                                        \
     (offsetof(struct record, member) + sizeof ((struct record *)NULL)->member)
 #define FIELDS(table)   .fields = (table), .field_count = COUNT(table)
+#define GROUPS(table)   .groups = (table), .group_count = COUNT(table)
 #define BORROWED(table) .borrowed = (table), .borrowed_count = COUNT(table)
 #define HOSTS(table)    .hosts = (table), .host_count = COUNT(table)
 /* One entry of such tables. */

@@ -263,11 +263,14 @@ static const struct named_address hosts[] = {
     NAMED_ADDRESS(ORIG.tuple.dst, FLOW_ORIG),
 };
 
+static const struct field_group groups[] = {{"orig", 0}, {"reply", 0}, {"icmp", 0}};
+
 const struct kind kind_flow = {
     .name = "flows",
     .size = RECORD_SIZE(flow),
     .identified = true,
     FIELDS(fields),
+    GROUPS(groups),
     BORROWED(borrowed),
     HOSTS(hosts),
 };
@@ -309,10 +312,13 @@ static const struct field expectation_fields[] = {
 static const struct borrowed expectation_borrowed[] = {
     BORROWED_TEXT(expectation.helper, FLOW_HELPER)};
 
+static const struct field_group expectation_groups[] = {{"mask", 0}, {"master", 0}};
+
 const struct kind kind_expectation = {
     .name = "expectations",
     .size = RECORD_SIZE(expectation),
     .identified = true,
     FIELDS(expectation_fields),
+    GROUPS(expectation_groups),
     BORROWED(expectation_borrowed),
 };

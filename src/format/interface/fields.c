@@ -133,9 +133,12 @@ static const struct borrowed borrowed[] = {
     {0, offsetof(struct record, interface.addresses), sizeof(struct interface_address)},
 };
 
+static const struct field_group groups[] = {{"rx", 0}, {"tx", 0}};
+
 const struct kind kind_interface = {
     .name = "interfaces",
     .size = RECORD_SIZE(interface),
     FIELDS(fields),
+    GROUPS(groups),
     BORROWED(borrowed),
 };

@@ -682,11 +682,34 @@ static const struct named_address hosts[] = {
     NAMED_ADDRESS(socket.remote.address, SOCKET_ADDRESSES),
 };
 
+static const struct field_group groups[] = {
+    {"tcp", SOCKET_TCP_INFO | SOCKET_CONGESTION | SOCKET_BACKLOG},
+    {"bbr", 0},
+    {"dctcp", 0},
+    {"vegas", 0},
+    {"mem", 0},
+    {"mptcp", SOCKET_MPTCP_INFO},
+    {"subflow", 0},
+    {"sctp", SOCKET_SCTP_INFO},
+    {"tls", 0},
+    {"unix", SOCKET_PATH | SOCKET_UNIX_FLAGS | SOCKET_PEER | SOCKET_VFS | SOCKET_ICONS},
+    {"packet", SOCKET_ETHER | SOCKET_PACKET | SOCKET_FANOUT | SOCKET_FILTER | SOCKET_RX_RING |
+                   SOCKET_TX_RING},
+    {"netlink", SOCKET_NETLINK | SOCKET_GROUPS | SOCKET_DESTINATION},
+    {"vsock", SOCKET_VSOCK},
+    {"xdp", SOCKET_QUEUE_ID | SOCKET_UMEM | SOCKET_FILL_RING | SOCKET_COMPLETION_RING},
+    {"tipc", 0},
+    {"local", 0},
+    {"remote", 0},
+    {"peer", 0},
+};
+
 const struct kind kind_socket = {
     .name = "sockets",
     .size = RECORD_SIZE(socket),
     .identified = true,
     FIELDS(fields),
+    GROUPS(groups),
     BORROWED(borrowed),
     HOSTS(hosts),
     .inode = offsetof(struct record, socket.inode),

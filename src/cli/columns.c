@@ -1,0 +1,337 @@
+#include "cli/columns.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/nearest.h"
+#include "fastnet/array.h"
+#include "fastnet/writer.h"
+
+bool columns_used(const struct listing_command *command)
+{
+    return !command->layout_ops || common_uses_columns(command->common);
+}
+
+int columns_misuse(const struct listing_command *command, const char *option, struct text name)
+{
+    char message[NO_COLUMN];
+
+    return common_misuse(command->common, "%s: %s", option,
+                         nearest_column(command->kind, name.data, name.length, message));
+}
+
+/* --- The columns that are shown --------------------------------------------------------------- */
+
+/* The place of a column; if it is not shown, their number. */
+static size_t place_of(const struct listing_command *command, const struct field *field)
+{
+    size_t i = 0;
+
+    while (i < command->shown_count && command->shown[i] != field)
+        i++;
+    return i;
+}
+
+static bool is_shown(const struct listing_command *command, const struct field *field)
+{
+    return place_of(command, field) < command->shown_count;
+}
+
+static void show(struct listing_command *command, const struct field *field)
+{
+    if (!is_shown(command, field) && command->shown_count < LISTING_COLUMNS_MAX)
+        command->shown[command->shown_count++] = field;
+}
+
+static void hide(struct listing_command *command, const struct field *field)
+{
+    const size_t place = place_of(command, field);
+
+    if (place == command->shown_count)
+        return;
+    command->shown_count--;
+    memmove(&command->shown[place], &command->shown[place + 1],
+            (command->shown_count - place) * sizeof(const struct field *));
+}
+
+static void show_named(struct listing_command *command, const char *names)
+{
+    while (*names) {
+        const size_t length = strcspn(names, " ");
+        const struct field *field = field_find(command->kind, names, length);
+        if (field && !(field->fields & command->unknown))
+            show(command, field);
+        names += length + (names[length] == ' ');
+    }
+}
+
+/* Names of hosts take long to look up, so they are shown only by name. */
+static bool is_quick(const struct field *field)
+{
+    return !(field->lookups & NEED_HOSTS);
+}
+
+static void show_defaults(struct listing_command *command)
+{
+    const struct kind *kind = command->kind;
+
+    for (size_t i = 0; i < COUNT(command->columns); i++)
+        if (command->columns[i])
+            show_named(command, command->columns[i]);
+    if (command->shown_count)
+        return;
+    for (size_t i = 0; i < kind->field_count; i++)
+        if (is_quick(&kind->fields[i]))
+            show(command, &kind->fields[i]);
+}
+
+/* --- --columns -------------------------------------------------------------------------------- */
+
+/* Whether a word that is no column means this one, too: as one of a group, or of all. */
+static bool is_one_of(const struct kind *kind, const struct field *field, struct text word)
+{
+    const struct field_group *group = field_group(kind, field);
+
+    return text_is(word, "all") || (group && text_is(word, group->name));
+}
+
+/* Shows what a word means, or hides it if the sign is '-'. */
+static int choose(struct listing_command *command, char sign, struct text word)
+{
+    const struct kind *kind = command->kind;
+    const struct field *named = field_find(kind, word.data, word.length);
+    size_t found = 0;
+
+    if (named && !sign && is_shown(command, named))
+        return common_misuse_typed(command->common, "--columns", "named twice:", word.data,
+                                   word.length);
+    for (size_t i = 0; i < kind->field_count; i++) {
+        const struct field *field = &kind->fields[i];
+        if (named ? field != named : !is_one_of(kind, field, word))
+            continue;
+        found++;
+        if (sign == '-')
+            hide(command, field);
+        else if (named || is_quick(field))
+            show(command, field);
+    }
+    return found ? 0 : columns_misuse(command, "--columns", word);
+}
+
+/* Words with '+' or '-' change the default columns, or those that stand before them. */
+static int choose_all(struct listing_command *command, const char *words)
+{
+    int status = 0;
+
+    if (*words == '+' || *words == '-')
+        show_defaults(command);
+    for (bool more = true; more && !status;) {
+        const char sign = *words == '+' || *words == '-' ? *words++ : '\0';
+        const size_t length = strcspn(words, ",");
+        status = choose(command, sign, (struct text){words, length});
+        more = words[length];
+        words += length + more;
+    }
+    if (!status && !command->shown_count)
+        return common_misuse(command->common, "--columns: no column is left");
+    return status;
+}
+
+/* --- --count-by ------------------------------------------------------------------------------- */
+
+/* A comma-separated list of column names. */
+static int find_columns(const struct listing_command *command, const char *option,
+                        const char *names, const struct field *columns[LISTING_COLUMNS_MAX],
+                        size_t *count)
+{
+    *count = 0;
+    for (;;) {
+        const size_t length = strcspn(names, ",");
+        const struct field *column = field_find(command->kind, names, length);
+        if (!column)
+            return columns_misuse(command, option, (struct text){names, length});
+        for (size_t i = 0; i < *count; i++)
+            if (columns[i] == column)
+                return common_misuse_typed(command->common, option, "named twice:", names, length);
+        columns[(*count)++] = column;
+        if (!names[length])
+            return 0;
+        names += length + 1;
+    }
+}
+
+/* The columns of a --count-by listing: what was counted by, and the count. */
+static int resolve_counting(struct listing_command *command)
+{
+    const char *names = command->common->count_by;
+    struct listing *listing = &command->listing;
+    int status =
+        find_columns(command, "--count-by", names, listing->count_by, &listing->count_by_count);
+
+    if (status)
+        return status;
+    for (size_t i = 0; i < listing->count_by_count; i++) {
+        field_counted(&command->counted[i], listing->count_by[i], i);
+        show(command, &command->counted[i]);
+        needs_add(&listing->needs, field_needs(listing->count_by[i]));
+    }
+    show(command, &field_count);
+    return 0;
+}
+
+int columns_resolve(struct listing_command *command)
+{
+    const char *words = command->common->columns;
+    int status = 0;
+
+    if (command->common->count_by)
+        return resolve_counting(command);
+    if (words)
+        status = choose_all(command, words);
+    else
+        show_defaults(command);
+    if (!columns_used(command)) {
+        needs_add(&command->listing.needs, command->layout_needs);
+        return status;
+    }
+    for (size_t i = 0; !status && i < command->shown_count; i++) {
+        struct needs needs = field_needs(command->shown[i]);
+        needs.lookups &= words && *words != '+' && *words != '-' ? UINT64_MAX : ~command->without;
+        needs_add(&command->listing.needs, needs);
+    }
+    return status;
+}
+
+/* --- --columns=help --------------------------------------------------------------------------- */
+
+static const char *type_name(enum value_type type)
+{
+    switch (type) {
+    case VALUE_NUMBER:
+    case VALUE_SIGNED:
+        return "number";
+    case VALUE_DECIMAL:
+    case VALUE_FINE:
+        return "decimal";
+    case VALUE_ADDRESS:
+    case VALUE_LLADDR:
+        return "address";
+    case VALUE_OWNERS:
+    case VALUE_FLAGS:
+    case VALUE_NETWORKS:
+        return "list";
+    case VALUE_UNKNOWN:
+    case VALUE_TEXT:
+    case VALUE_SOCKET_NAME:
+    case VALUE_NAME:
+        break;
+    }
+    return "string";
+}
+
+/* What --columns=help says of a column, in this order. */
+enum { TOLD_NAME, TOLD_TYPE, TOLD_UNIT, TOLD_COUNTER, TOLD_GROUP, TOLD_HELP, TOLD };
+static const struct field told[TOLD] = {
+    [TOLD_NAME] = {.name = "name", .type = VALUE_TEXT},
+    [TOLD_TYPE] = {.name = "type", .type = VALUE_TEXT},
+    [TOLD_UNIT] = {.name = "unit", .type = VALUE_TEXT},
+    [TOLD_COUNTER] = {.name = "counter", .type = VALUE_NUMBER},
+    [TOLD_GROUP] = {.name = "group", .type = VALUE_TEXT},
+    [TOLD_HELP] = {.name = "help", .type = VALUE_TEXT},
+};
+
+static const char *unit_name(enum unit unit)
+{
+    switch (unit) {
+    case UNIT_BYTES:
+        return "bytes";
+    case UNIT_SECONDS:
+        return "seconds";
+    case UNIT_PACKETS:
+        return "packets";
+    case UNIT_BYTES_PER_SECOND:
+        return "bytes/s";
+    case UNIT_NONE:
+        break;
+    }
+    return NULL;
+}
+
+static const char *group_name(const struct kind *kind, const struct field *field)
+{
+    const struct field_group *group = field_group(kind, field);
+
+    return group ? group->name : NULL;
+}
+
+static struct value text_value(const char *string)
+{
+    if (!string)
+        return (struct value){.type = VALUE_UNKNOWN};
+    return (struct value){.type = VALUE_TEXT, .text = {string, strlen(string)}};
+}
+
+static void put_row(struct sink *sink, const struct kind *kind, const struct field *field)
+{
+    const struct value values[TOLD] = {
+        [TOLD_NAME] = text_value(field->name),
+        [TOLD_TYPE] = text_value(type_name(field->type)),
+        [TOLD_UNIT] = text_value(unit_name(field->unit)),
+        [TOLD_COUNTER] = {.type = VALUE_NUMBER, .number = field->counter},
+        [TOLD_GROUP] = text_value(group_name(kind, field)),
+        [TOLD_HELP] = text_value(field->help),
+    };
+
+    sink->ops->row(sink, &(struct record){.kind = &kind_count, .count = {.values = values}});
+}
+
+/* As rows of a listing, in JSON or CSV. */
+static int put_rows(struct listing_command *command)
+{
+    const struct kind *kind = command->kind;
+    struct field columns[TOLD];
+    struct writer writer = {0};
+    struct sink *sink = NULL;
+    int error = -ENOMEM;
+
+    for (size_t i = 0; i < TOLD; i++) {
+        field_counted(&columns[i], &told[i], i);
+        show(command, &columns[i]);
+    }
+    if (writer_init(&writer, STDOUT_FILENO) == 0)
+        sink = command_sink(command, &writer);
+    if (sink) {
+        sink_begin(sink);
+        for (size_t i = 0; i < kind->field_count; i++)
+            put_row(sink, kind, &kind->fields[i]);
+        sink_end(sink);
+        error = writer_flush(&writer);
+    }
+    sink_destroy(sink);
+    writer_finish(&writer);
+    return output_status(command->common->program, error);
+}
+
+int columns_help(struct listing_command *command)
+{
+    const struct kind *kind = command->kind;
+    struct page page;
+    FILE *stream;
+    size_t width = 16;
+
+    if (command->common->format != FORMAT_PLAIN)
+        return put_rows(command);
+    stream = page_open(&page);
+    for (size_t i = 0; i < kind->field_count; i++)
+        if (strlen(kind->fields[i].name) > width)
+            width = strlen(kind->fields[i].name);
+    for (const struct field *field = kind->fields; field < kind->fields + kind->field_count;
+         field++) {
+        const char *unit = unit_name(field->unit), *group = group_name(kind, field);
+        fprintf(stream, "%-*s %-7s %-7s %-8s %s\n", (int)width, field->name, type_name(field->type),
+                unit ? unit : "-", group ? group : "-", field->help);
+    }
+    return page_finish(&page, command->common->program);
+}

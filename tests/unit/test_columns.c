@@ -1,0 +1,148 @@
+/* Which columns a listing shows, as they are typed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/columns.h"
+#include "reference.h"
+
+static const struct grammar grammar = {.name = "test"};
+
+struct resolved {
+    struct common common;
+    struct listing_command command;
+    struct field counted[LISTING_COLUMNS_MAX];
+    struct capture said;
+    int status;
+    char shown[4096]; /* names, joined by commas */
+};
+
+/* The columns of sockets with --columns=WORDS, or other common options. */
+static void resolve(struct resolved *resolved, struct common common)
+{
+    struct listing_command *command = &resolved->command;
+    bool done = false;
+
+    memset(resolved, 0, sizeof *resolved);
+    resolved->common = common;
+    resolved->common.program = "test";
+    resolved->common.grammar = &grammar;
+    *command = (struct listing_command){.common = &resolved->common,
+                                        .kind = &kind_socket,
+                                        .columns = {"protocol state", "uid inode"},
+                                        .counted = resolved->counted};
+    capture_begin(&resolved->said, STDERR_FILENO);
+    resolved->status = command_resolve(command, &done);
+    capture_end(&resolved->said);
+    for (size_t i = 0, used = 0; i < command->shown_count; i++)
+        used += (size_t)snprintf(resolved->shown + used, sizeof resolved->shown - used, "%s%s",
+                                 i ? "," : "", command->shown[i]->name);
+    where_finish(&command->where);
+}
+
+static void assert_shown(const char *words, const char *columns)
+{
+    struct resolved resolved;
+
+    resolve(&resolved, (struct common){.columns = words});
+    assert_string_equal(resolved.said.text, "");
+    assert_int_equal(resolved.status, STATUS_OK);
+    assert_string_equal(resolved.shown, columns);
+}
+
+static void assert_refused(struct common common, const char *words)
+{
+    struct resolved resolved;
+
+    resolve(&resolved, common);
+    assert_int_equal(resolved.status, STATUS_MISUSE);
+    assert_non_null(strstr(resolved.said.text, words));
+}
+
+static void columns_are_shown_as_they_are_named(void **state)
+{
+    (void)state;
+    assert_shown(NULL, "protocol,state,uid,inode");
+    assert_shown("uid,protocol", "uid,protocol");
+}
+
+static void plus_and_minus_change_the_default_columns(void **state)
+{
+    (void)state;
+    assert_shown("+backlog,-uid", "protocol,state,inode,backlog");
+    assert_shown("-uid,-state", "protocol,inode");
+    assert_shown("+uid,-rto", "protocol,state,uid,inode"); /* as it is already */
+    assert_shown("-uid,rto", "protocol,state,inode,rto");
+}
+
+static void minus_behind_a_name_leaves_out_what_was_named(void **state)
+{
+    (void)state;
+    assert_shown("mem,-mem_backlog,-mem-optmem,-mem_queued,uid",
+                 "mem_rmem,mem_rcvbuf,mem_wmem,mem_sndbuf,mem_forward,uid");
+}
+
+static void a_group_is_all_of_its_columns(void **state)
+{
+    (void)state;
+    assert_shown("vegas", "vegas_rtt,vegas_minrtt");
+    assert_shown("+vegas,-protocol", "state,uid,inode,vegas_rtt,vegas_minrtt");
+    assert_shown("local", "local_address,local_port,local_service"); /* host names are slow */
+    assert_shown("local,local_host", "local_address,local_port,local_service,local_host");
+}
+
+static void all_columns_but_names_of_hosts_are_shown_by_one_word(void **state)
+{
+    struct resolved resolved;
+
+    (void)state;
+    resolve(&resolved, (struct common){.columns = "all"});
+    assert_int_equal(resolved.command.shown_count, kind_socket.field_count - 2);
+    assert_false(resolved.command.listing.needs.lookups & NEED_HOSTS);
+    resolve(&resolved, (struct common){.columns = "all,-all,uid"});
+    assert_string_equal(resolved.shown, "uid");
+}
+
+static void what_a_column_needs_goes_with_it(void **state)
+{
+    struct resolved resolved;
+
+    (void)state;
+    resolve(&resolved, (struct common){.columns = "+process,-process"});
+    assert_int_equal(resolved.command.listing.needs.lookups, 0);
+    resolve(&resolved, (struct common){.columns = "+process"});
+    assert_true(resolved.command.listing.needs.lookups & NEED_OWNERS);
+}
+
+static void what_is_no_column_is_refused_with_the_nearest_name(void **state)
+{
+    (void)state;
+    assert_refused((struct common){.columns = "+uidd"}, "no column 'uidd'");
+    assert_refused((struct common){.columns = "+mtpcp"}, "did you mean mptcp?");
+    assert_refused((struct common){.columns = "uid,+"}, "no column ''");
+    assert_refused((struct common){.columns = "-"}, "no column ''");
+    assert_refused((struct common){.columns = "uid,UID"}, "named twice: 'UID'");
+    assert_refused((struct common){.columns = "-all"}, "no column is left");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(columns_are_shown_as_they_are_named),
+        cmocka_unit_test(plus_and_minus_change_the_default_columns),
+        cmocka_unit_test(minus_behind_a_name_leaves_out_what_was_named),
+        cmocka_unit_test(a_group_is_all_of_its_columns),
+        cmocka_unit_test(all_columns_but_names_of_hosts_are_shown_by_one_word),
+        cmocka_unit_test(what_a_column_needs_goes_with_it),
+        cmocka_unit_test(what_is_no_column_is_refused_with_the_nearest_name),
+    };
+
+    return cmocka_run_group_tests_name("columns", tests, NULL, NULL);
+}
