@@ -15,6 +15,10 @@ export FASTNET HELPERS
 
 failures=0
 helper_said=
+# Before a command: on one processor no thread receives ahead, so recvmsg(2) is called as rows are
+# wanted.
+# shellcheck disable=SC2034 # scripts use it
+on_one_processor=(taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')")
 work= # a private directory that other users can read
 
 ok() # NAME
