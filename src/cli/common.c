@@ -26,9 +26,11 @@ enum {
     OPTION_BACKEND,
     OPTION_PROC_ROOT,
     OPTION_COMPLETION,
-    OPTION_HELP = 'h', /* in the tables of the personalities */
+    OPTION_SHORT_HELP = 'h', /* these two are in the tables of the personalities */
     OPTION_VERSION = 'V',
 };
+
+enum { COMMAND_SIZE = 24, EXAMPLE_WIDTH = 48 };
 
 enum { OUTPUT, SOURCE };
 static const char *const groups[] = {"Output", "Source"};
@@ -49,7 +51,7 @@ static const struct option options[] = {
          TAKES("A,B,..."), OF(CHOICES_COLUMNS), SETS(count_by)),
     LONG(OPTION_EXACT, "exact", SOURCE, "read twice, so that no row that stays is missed",
          SETS(exact)),
-    LONG(OPTION_EXPLAIN, "explain", SOURCE, "say which filter holds and what the kernel leaves out",
+    LONG(OPTION_EXPLAIN, "explain", SOURCE, "which filter holds, what the kernel leaves out",
          SETS(explain)),
     LONG(OPTION_BACKEND, "backend", SOURCE, "use only netlink or proc; default auto", TAKES("NAME"),
          OF("auto netlink proc")),
@@ -61,18 +63,51 @@ static const struct option options[] = {
 
 const struct option_table common_options = {groups, COUNT(groups), options, COUNT(options)};
 
+/* What is typed to run this: its own name, or fastnet and a word. */
+static const char *command_of(const struct common *common, char command[COMMAND_SIZE])
+{
+    const char *name = common->grammar->name;
+    const bool by_name = strcmp(common->program, name) == 0;
+
+    snprintf(command, COMMAND_SIZE, "%s%s", by_name ? "" : "fastnet ", name);
+    return common->words ? "fastnet" : command;
+}
+
 /* --- What is wrong ---------------------------------------------------------------------------- */
+
+__attribute__((format(printf, 3, 0))) static int complain(const struct common *common, bool hint,
+                                                          const char *format, va_list arguments)
+{
+    char message[1024], command[COMMAND_SIZE];
+
+    vsnprintf(message, sizeof message, format, arguments);
+    fprintf(stderr, "%s: %s", common->program, message);
+    if (hint && !strstr(message, "=help")) /* a list of columns helps more */
+        fprintf(stderr, " (see %s --help)", command_of(common, command));
+    fputc('\n', stderr);
+    return common->grammar->misuse ? common->grammar->misuse : STATUS_MISUSE;
+}
 
 int common_misuse(const struct common *common, const char *format, ...)
 {
     va_list arguments;
+    int status;
 
-    fprintf(stderr, "%s: ", common->program);
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    status = complain(common, true, format, arguments);
     va_end(arguments);
-    fputc('\n', stderr);
-    return common->grammar->misuse ? common->grammar->misuse : STATUS_MISUSE;
+    return status;
+}
+
+int common_misuse_bare(const struct common *common, const char *format, ...)
+{
+    va_list arguments;
+    int status;
+
+    va_start(arguments, format);
+    status = complain(common, false, format, arguments);
+    va_end(arguments);
+    return status;
 }
 
 int common_misuse_typed(const struct common *common, const char *option, const char *what,
@@ -119,18 +154,58 @@ int page_finish(struct page *page, const char *program)
     return output_status(program, error);
 }
 
+static void put_usage(const struct common *common, FILE *stream)
+{
+    char command[COMMAND_SIZE];
+
+    fprintf(stream, "Usage: %s %s\n%s\n", command_of(common, command), common->grammar->usage,
+            common->grammar->about);
+}
+
+static void put_examples(const struct common *common, size_t most, FILE *stream)
+{
+    const struct example *example = common->grammar->examples;
+    char command[COMMAND_SIZE], line[80];
+
+    fputs("\nExamples:\n", stream);
+    for (size_t i = 0; i < most && example[i].words; i++) {
+        snprintf(line, sizeof line, "  %s%s%s", command_of(common, command),
+                 *example[i].words ? " " : "", example[i].words);
+        fprintf(stream, "%-*s  %s\n", EXAMPLE_WIDTH, line, example[i].help);
+    }
+}
+
+static void put_short_help(const struct common *common, FILE *stream)
+{
+    char command[COMMAND_SIZE];
+
+    put_usage(common, stream);
+    fputs("\n", stream);
+    options_help_some(common->grammar->tables, common->grammar->important, stream);
+    put_examples(common, EXAMPLES_SHORT, stream);
+    fprintf(stream, "\nAll options: %s --help. More: man %s.\n", command_of(common, command),
+            common->grammar->page);
+    for (size_t i = 0; common->words && common->words[i]; i++)
+        fprintf(stream, "%s %s", i ? "," : "Other tables: fastnet", common->words[i]->name);
+    fputs(common->words ? "; each has its own -h.\n" : "", stream);
+}
+
 static void put_help(const struct common *common, FILE *stream)
 {
     const struct grammar *grammar = common->grammar;
-    const bool by_name = common->words || strcmp(common->program, grammar->name) == 0;
+    const struct option_table *first = grammar->tables[0];
+    const size_t early = first->group_count - grammar->late_groups;
 
-    fprintf(stream, "Usage: %s%s %s\n%s\n", by_name ? "" : "fastnet ",
-            common->words ? "fastnet" : grammar->name, grammar->usage, grammar->about);
-    for (size_t i = 0; grammar->tables[i]; i++)
-        options_help(grammar->tables[i], stream);
+    put_usage(common, stream);
+    options_help(first, 0, early, grammar->important, stream);
+    for (size_t i = 1; grammar->tables[i]; i++)
+        options_help(grammar->tables[i], 0, grammar->tables[i]->group_count, grammar->important,
+                     stream);
+    options_help(first, early, grammar->late_groups, grammar->important, stream);
     if (grammar->notes)
         fprintf(stream, "\n%s\n", grammar->notes);
-    fprintf(stream, "\nSee %s for more, fastnet-output(5) for the columns.\n", grammar->page);
+    put_examples(common, SIZE_MAX, stream);
+    fprintf(stream, "\nMore: man %s. Columns: man fastnet-output.\n", grammar->page);
 }
 
 static void put_version(const struct common *common, FILE *stream)
@@ -223,6 +298,8 @@ static int take_option(const struct option *option, const char *argument, void *
                    : common_misuse(common, "--%s: more than %d filters", option->name, FILTERS_MAX);
     case OPTION_BACKEND:
         return take_backend(common, argument);
+    case OPTION_SHORT_HELP:
+        return answer(common, put_short_help);
     case OPTION_HELP:
         return common_help(common);
     case OPTION_VERSION:
@@ -243,9 +320,10 @@ int common_parse(struct common *common, const struct grammar *grammar, int argc,
     common->grammar = grammar;
     status = options_parse(grammar->tables, argc, argv, take_option, &parsing, message);
     if (status == OPTIONS_MISUSE) {
-        status = common_misuse(common, "%s", message);
-        if (grammar->hint)
-            grammar->hint(common->program);
+        if (!grammar->hint)
+            return common_misuse(common, "%s", message);
+        status = common_misuse_bare(common, "%s", message);
+        grammar->hint(common->program);
         return status;
     }
     *done = status == OPTIONS_ANSWERED || (!status && common->completion);

@@ -41,11 +41,20 @@ struct common {
 int common_parse(struct common *common, const struct grammar *grammar, int argc, char *const argv[],
                  option_fn take, void *arg, bool *done);
 
+/* Rows of each personality's table: one screen of help, and all of it. */
+#define HELP_OPTIONS(group)                                                                        \
+    OPTION('h', NULL, group, "help that fits a screen"),                                           \
+        LONG(OPTION_HELP, "help", group, "all options and more examples")
+enum { OPTION_HELP = 999 };
+
 /* Prints what --help prints, for option_fn. */
 int common_help(const struct common *common);
 
-/* Says what is wrong with the command line; returns the exit status for that. */
+/* Says what is wrong with the command line, and where help is; returns the exit status for that. */
 int common_misuse(const struct common *common, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Does not say where help is. */
+int common_misuse_bare(const struct common *common, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* The same of what was typed, length bytes: "OPTION: WHAT 'TYPED'", escaped. */

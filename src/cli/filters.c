@@ -10,9 +10,9 @@ static const char *const groups[] = {"Filter (a value that begins with ! stands 
 #define ADDRESSES                                                                                  \
     "local_address remote_address orig_src orig_dst reply_src reply_dst address destination"
 
-#define WHERE                                                                                      \
-    LONG(OPTION_FILTER, "where", 0, "rows for which this is true: 'recv_q > 0 and uid = 0'",       \
-         TAKES("EXPR"), OF(CHOICES_COLUMNS))
+#define WHERE(example)                                                                             \
+    LONG(OPTION_FILTER, "where", 0, "rows for which this is true: " example, TAKES("EXPR"),        \
+         OF(CHOICES_COLUMNS))
 /* A short form: its value is compared with those of these columns that rows have. */
 #define SHORT(name, metavar, of, ...)                                                              \
     LONG(OPTION_FILTER, name, 0, __VA_ARGS__, TAKES(metavar), .columns = (of))
@@ -20,7 +20,7 @@ static const char *const groups[] = {"Filter (a value that begins with ! stands 
 #define HOST SHORT("host", "ADDRESS,...", ADDRESSES, "with this address or network at either end")
 
 static const struct option of_sockets[] = {
-    WHERE,
+    WHERE("'recv_q > 0'"),
     SHORT("state", "A,B,...", "state", "in one of these states", OF(CHOICES_VALUES)),
     PORT,
     SHORT("local-port", "N,N-M,...", "local_port", "... at this end"),
@@ -32,9 +32,10 @@ static const struct option of_sockets[] = {
     SHORT("process", "NAME,...", "process", "... by a process of this name", OF(CHOICES_PROCESSES)),
     SHORT("user", "NAME,...", "user", "made by one of these users", OF(CHOICES_USERS)),
 };
-static const struct option of_flows[] = {WHERE, PORT, HOST};
+static const struct option of_flows[] = {WHERE("'mark = 7'"), PORT, HOST};
 static const struct option of_neighbours[] = {
-    WHERE, SHORT("host", "ADDRESS,...", "address", "with this address, or of this network")};
+    WHERE("'probes > 2'"),
+    SHORT("host", "ADDRESS,...", "address", "with this address, or of this network")};
 
 #define TABLE(options)                                                                             \
     {                                                                                              \

@@ -271,12 +271,42 @@ static void help_line(const struct option *option, FILE *stream)
     fprintf(stream, "%-*s%s\n", HELP_COLUMN, synopsis, option->help);
 }
 
-void options_help(const struct option_table *table, FILE *stream)
+static bool is_called(const struct option *option, const char *word, size_t length)
 {
-    for (size_t group = 0; group < table->group_count; group++) {
-        fprintf(stream, "\n%s:\n", table->groups[group]);
-        for (size_t i = 0; i < table->count; i++)
-            if (table->options[i].help && table->options[i].group == group)
-                help_line(&table->options[i], stream);
+    return length == 1 ? option->letter == *word
+                       : begins_with(option, word, length) && !option->name[length];
+}
+
+static bool is_among(const struct option *option, const char *words)
+{
+    for (size_t length; (length = strcspn(words, " ")); words += length + (words[length] == ' '))
+        if (is_called(option, words, length))
+            return true;
+    return false;
+}
+
+void options_help(const struct option_table *table, size_t first, size_t count,
+                  const char *important, FILE *stream)
+{
+    const struct option *options = table->options;
+
+    for (size_t group = first; group < first + count; group++) {
+        if (table->groups[group])
+            fprintf(stream, "\n%s:\n", table->groups[group]);
+        for (int rest = 0; rest < 2; rest++)
+            for (size_t i = 0; i < table->count; i++)
+                if (options[i].help && options[i].group == group &&
+                    is_among(&options[i], important) == !rest)
+                    help_line(&options[i], stream);
     }
+}
+
+void options_help_some(const struct option_table *const tables[], const char *words, FILE *stream)
+{
+    const struct option *option;
+
+    for (size_t length; (length = strcspn(words, " ")); words += length + (words[length] == ' '))
+        for (size_t i = 0; (option = options_at(tables, i)); i++)
+            if (option->help && is_called(option, words, length))
+                help_line(option, stream);
 }

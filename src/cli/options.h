@@ -92,7 +92,13 @@ int options_parse(const struct option_table *const tables[], int argc, char *con
 /* The option at this place among those of all tables, or NULL. */
 const struct option *options_at(const struct option_table *const tables[], size_t index);
 
-/* Prints the options for --help. */
-void options_help(const struct option_table *table, FILE *stream);
+/*
+ * Prints the options of `count` groups, for --help: in each the important ones first, which are
+ * written as options_help_some() takes them. A group without a title continues the one before.
+ */
+void options_help(const struct option_table *table, size_t first, size_t count,
+                  const char *important, FILE *stream);
+/* Prints some options, for -h: their letters or names, separated by blanks. */
+void options_help_some(const struct option_table *const tables[], const char *words, FILE *stream);
 
 #endif

@@ -21,6 +21,12 @@ struct operands {
     void (*put)(FILE *stream); /* writes them, a blank before each */
 };
 
+/* A command line that people use. */
+struct example {
+    const char *words; /* what follows the name of the command */
+    const char *help;  /* a few words: what it lists */
+};
+
 /*
  * What can be typed after the name of a personality: its options, for parsing, --help and the
  * completions, and what --help and --version say besides.
@@ -34,15 +40,20 @@ struct grammar {
     size_t listed_count;
     const struct operands *operands; /* or NULL */
 
-    const char *usage;   /* behind the name in --help */
-    const char *about;   /* lines below that */
-    const char *notes;   /* lines below the options, or NULL */
-    const char *page;    /* its man page */
-    const char *version; /* a line of --version: whose output it has, and from where */
-    int misuse;          /* exit status of a wrong command line, 0: STATUS_MISUSE */
-    /* Writes a line to stderr below the message about a wrong option; or NULL. */
+    const char *usage;     /* behind the name in -h and --help */
+    const char *about;     /* a line below that */
+    const char *important; /* the ten options that -h shows, as options_help_some() takes them */
+    size_t late_groups;    /* so many of the last groups of the first table end --help */
+    const char *notes;     /* lines below the options, or NULL */
+    const struct example *examples; /* EXAMPLES_SHORT of them for -h, and more; {NULL, NULL} ends */
+    const char *page;               /* its man page */
+    const char *version;            /* a line of --version: whose output it has, and from where */
+    int misuse;                     /* exit status of a wrong command line, 0: STATUS_MISUSE */
+    /* Says on stderr where help is, in a line below what is wrong with an option; or NULL. */
     void (*hint)(const char *program);
 };
+
+enum { EXAMPLES_SHORT = 4 };
 
 extern const struct grammar netstat_grammar, arp_grammar, neigh_grammar, conntrack_grammar,
     ss_grammar;

@@ -18,36 +18,47 @@
 #include "fastnet/lookup.h"
 #include "fastnet/rights.h"
 
-enum { WHICH, SHOW, OTHER, CHANGES };
+enum { WHICH, SHOW, OTHER, COMPATIBILITY };
 static const char *const groups[] = {"Which neighbours", "How they are shown", "About fastnet",
-                                     "Changes (refused: use ip neigh)"};
+                                     "Compatibility"};
 
 #define HARDWARE "ether netrom ax25 arcnet dlci eui64 rose x25 fddi hippi ash irda"
 
 #define SETS(of_arp) .member = offsetof(struct arp_options, of_arp)
 
-/* In net-tools' order: it shows in the message about an ambiguous abbreviation. */
+/* Names with the same first letter are in net-tools' order: see the message if one is ambiguous. */
 static const struct option options_table[] = {
     OPTION('v', "verbose", SHOW, "say how many entries there are and were found", SETS(verbose)),
     OPTION('V', "version", OTHER, "version and build options"),
-    OPTION('a', "all", SHOW, "in BSD style", SETS(all)),
-    OPTION('d', "delete", CHANGES, "delete an entry"),
-    OPTION('f', "file", CHANGES, "add entries from a file"),
+    OPTION('a', "all", SHOW, "in BSD style, without a heading", SETS(all)),
+    OPTION('d', "delete", COMPATIBILITY, "delete an entry (refused)"),
+    OPTION('f', "file", COMPATIBILITY, "add entries from a file (refused)"),
     OPTION('n', "numeric", SHOW, "no names for hosts", SETS(numeric)),
-    OPTION('s', "set", CHANGES, "add an entry"),
-    OPTION('A', "protocol", WHICH, "by address family: inet", TAKES("FAMILY"), OF("inet")),
-    OPTION_ROW('A', 'p', NULL, WHICH, "the same", TAKES("FAMILY"), OF("inet")),
-    OPTION('H', "hw-type", WHICH, "by hardware type: ether, ax25 ...", TAKES("TYPE"), OF(HARDWARE)),
-    OPTION_ROW('H', 't', NULL, WHICH, "the same", TAKES("TYPE"), OF(HARDWARE)),
+    OPTION('s', "set", COMPATIBILITY, "add an entry (refused)"),
     OPTION('i', "device", WHICH, "only neighbours on this interface", TAKES("IF"), SETS(device)),
-    OPTION('h', "help", OTHER, "this help"),
-    OPTION('D', "use-device", CHANGES, "add with an interface's address"),
-    OPTION('N', "symbolic", SHOW, "not supported, as in arp"),
+    OPTION('H', "hw-type", WHICH, "by hardware type: ether, ax25 ...", TAKES("TYPE"), OF(HARDWARE)),
+    OPTION_ROW('H', 't', NULL, COMPATIBILITY, "the same as -H", TAKES("TYPE"), OF(HARDWARE)),
+    OPTION('A', "protocol", COMPATIBILITY, "by address family: inet", TAKES("FAMILY"), OF("inet")),
+    OPTION_ROW('A', 'p', NULL, COMPATIBILITY, "the same as -A", TAKES("FAMILY"), OF("inet")),
+    HELP_OPTIONS(OTHER),
+    OPTION('D', "use-device", COMPATIBILITY, "add with an interface's address (refused)"),
+    OPTION('N', "symbolic", COMPATIBILITY, "not supported, as in arp"),
     OPTION('e', NULL, SHOW, "in Linux style, the default", SETS(linux_style)),
 };
 
 static const struct option_table arp_table = {groups, COUNT(groups), options_table,
                                               COUNT(options_table)};
+
+static const struct example examples[] = {
+    {"-n", "IPv4 neighbours, as numbers"},
+    {"-an", "the same, a sentence for each"},
+    {"-n -i eth0", "on one interface"},
+    {"-n 192.0.2.1", "one neighbour"},
+    {"-n --host=192.0.2.0/24", "of one network"},
+    {"--count-by=interface", "how many on each interface"},
+    {"-n --json", "everything, for programs"},
+    {NULL, NULL},
+};
 
 const struct grammar arp_grammar = {
     .name = "arp",
@@ -55,8 +66,11 @@ const struct grammar arp_grammar = {
     .tables = {&arp_table, &filters_of_neighbours, &common_options},
     .kind = &kind_neighbour,
     .usage = "[OPTION]... [HOST]",
-    .about = "The IPv4 neighbours of this machine, as arp lists them. 'fastnet neigh' lists all.",
-    .page = "fastnet-arp(8)",
+    .about = "The IPv4 neighbours of this machine, as arp lists them; fastnet neigh lists all.",
+    .important = "n a i H v where host json columns sort",
+    .late_groups = 2,
+    .examples = examples,
+    .page = "fastnet-arp",
     .version = "lists as arp of net-tools 2.10 does; backends: rtnetlink, /proc/net/arp",
 };
 

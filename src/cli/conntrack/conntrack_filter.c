@@ -393,7 +393,7 @@ static int fail_state(const struct conntrack_parsing *parsing, uint8_t protocol)
         length += (size_t)snprintf(states + length, sizeof states - length, "%s%.*s",
                                    length ? ", " : "", (int)name.length, name.data);
     }
-    common_misuse(&parsing->options->common, "--state: %s", states);
+    common_misuse_bare(&parsing->options->common, "--state: %s", states);
     return conntrack_fail(parsing, "unknown state `", parsing->state, "'");
 }
 

@@ -9,22 +9,25 @@
 #include "fastnet/array.h"
 #include "fastnet/lookup.h"
 
-enum { GROUP_COMMANDS, GROUP_FILTERS, GROUP_PROTOCOL, GROUP_SHOW, GROUP_OTHER };
-static const char *const groups[] = {"Commands", "Which flows",
-                                     "Which flows, by protocol (with -p)", "How they are shown",
-                                     "About fastnet"};
+enum {
+    GROUP_COMMANDS,
+    GROUP_FILTERS,
+    GROUP_SHOW,
+    GROUP_OTHER,
+    GROUP_RARE,
+};
+static const char *const groups[] = {"Commands", "Which flows", "How they are shown",
+                                     "About fastnet", "Compatibility: rare protocols, with -p"};
 
 #define WORD(m) .argument = ARGUMENT_WORD, .metavar = (m)
 #define TABLE   WORD("[TABLE]"), .choices = "conntrack expect dying unconfirmed"
 
-#define ALIAS(id, name, metavar) LONG(id, name, 0, NULL, TAKES(metavar))
-#define BY_PROTOCOL(id, name, metavar, ...)                                                        \
-    LONG(id, name, GROUP_PROTOCOL, __VA_ARGS__, TAKES(metavar))
-#define CHANGE(letter, name, ...) OPTION_ROW(OPTION_CHANGE, letter, name, 0, NULL, __VA_ARGS__)
+#define ALIAS(id, name, metavar)            LONG(id, name, 0, NULL, TAKES(metavar))
+#define BY_PROTOCOL(id, name, metavar, ...) LONG(id, name, GROUP_RARE, __VA_ARGS__, TAKES(metavar))
+#define CHANGE(letter, name, ...)           OPTION_ROW(OPTION_CHANGE, letter, name, 0, NULL, __VA_ARGS__)
 
 static const struct option options_table[] = {
-    OPTION('L', "dump", GROUP_COMMANDS, "list (default): conntrack, expect, dying or unconfirmed",
-           TABLE),
+    OPTION('L', "dump", GROUP_COMMANDS, "flows (default), or another table", TABLE),
     OPTION('G', "get", GROUP_COMMANDS, "one flow, named by -p, -s, -d and ports", TABLE),
     OPTION('E', "event", GROUP_COMMANDS, "events of flows or expectations until interrupted",
            TABLE),
@@ -59,13 +62,17 @@ static const struct option options_table[] = {
            WORD("[ADDR][:PORT]")),
     OPTION('j', "any-nat", GROUP_FILTERS, "whose source or destination was translated",
            WORD("[ADDR][:PORT]")),
-    BY_PROTOCOL(OPTION_SPORT, "sport", "PORT", "source port, original direction"),
+    LONG(OPTION_SPORT, "sport", GROUP_FILTERS, "source port, original direction; with -p",
+         TAKES("PORT")),
     ALIAS(OPTION_SPORT, "orig-port-src", "PORT"),
-    BY_PROTOCOL(OPTION_DPORT, "dport", "PORT", "destination port, original direction"),
+    LONG(OPTION_DPORT, "dport", GROUP_FILTERS, "destination port, original direction; with -p",
+         TAKES("PORT")),
     ALIAS(OPTION_DPORT, "orig-port-dst", "PORT"),
-    BY_PROTOCOL(OPTION_REPLY_SPORT, "reply-port-src", "PORT", "source port, reply direction"),
-    BY_PROTOCOL(OPTION_REPLY_DPORT, "reply-port-dst", "PORT", "destination port, reply direction"),
-    LONG(OPTION_STATE, "state", GROUP_PROTOCOL, "ESTABLISHED, TIME_WAIT ... (tcp, sctp, dccp)",
+    LONG(OPTION_REPLY_SPORT, "reply-port-src", GROUP_FILTERS,
+         "source port, reply direction; with -p", TAKES("PORT")),
+    LONG(OPTION_REPLY_DPORT, "reply-port-dst", GROUP_FILTERS,
+         "destination port, reply direction; with -p", TAKES("PORT")),
+    LONG(OPTION_STATE, "state", GROUP_FILTERS, "ESTABLISHED, TIME_WAIT ...; with -p",
          TAKES("STATE"),
          OF("SYN_SENT SYN_RECV ESTABLISHED FIN_WAIT CLOSE_WAIT LAST_ACK TIME_WAIT CLOSE")),
     BY_PROTOCOL(OPTION_ICMP_TYPE, "icmp-type", "NUMBER", "ICMP type"),
@@ -83,7 +90,7 @@ static const struct option options_table[] = {
                 "GRE destination key, reply direction"),
     BY_PROTOCOL(OPTION_ORIG_VTAG, "orig-vtag", "TAG", "SCTP verification tag, original direction"),
     BY_PROTOCOL(OPTION_REPLY_VTAG, "reply-vtag", "TAG", "SCTP verification tag, reply direction"),
-    LONG(OPTION_ROLE, "role", GROUP_PROTOCOL, "DCCP role: client or server", TAKES("ROLE"),
+    LONG(OPTION_ROLE, "role", GROUP_RARE, "DCCP role: client or server", TAKES("ROLE"),
          OF("client server")),
     OPTION('o', "output", GROUP_SHOW, "extended id timestamp ktimestamp labels xml save",
            TAKES("FORM,..."), OF("extended id timestamp ktimestamp labels xml save userspace")),
@@ -91,7 +98,7 @@ static const struct option options_table[] = {
            TAKES("EVENT,..."), OF("NEW UPDATES DESTROY ALL")),
     OPTION('b', "buffer-size", GROUP_SHOW, "with -E: size of the receive buffer", TAKES("BYTES")),
     OPTION('z', "zero", GROUP_SHOW, "set the listed counters to 0"),
-    OPTION('h', "help", GROUP_OTHER, "this help"),
+    HELP_OPTIONS(GROUP_OTHER),
     OPTION('V', "version", GROUP_OTHER, "version and build options"),
     CHANGE('D', "delete", WORD(NULL)),
     CHANGE('I', "create", WORD(NULL)),
@@ -117,6 +124,19 @@ static const struct listed listed[] = {
     {'E', &kind_expectation, "expect"},     {'C', &kind_flow_usage, NULL},
     {OPTION_USAGE, &kind_flow_usage, NULL}, {'S', &kind_flow_statistics, NULL},
 };
+static const struct example examples[] = {
+    {"-L", "all flows"},
+    {"-L -p tcp --dport 443", "TCP flows to port 443"},
+    {"--usage", "how full the table is"},
+    {"--count-by=orig_src", "who has the most flows"},
+    {"-L -s 192.0.2.0/24", "flows from one network"},
+    {"-L -n", "whose source was translated"},
+    {"-E -p tcp", "new and ended flows, until ^C"},
+    {"-S", "counters of each processor"},
+    {"-L --json", "everything, for programs"},
+    {NULL, NULL},
+};
+
 const struct grammar conntrack_grammar = {
     .name = "conntrack",
     .help = "the flows that the kernel tracks",
@@ -126,7 +146,10 @@ const struct grammar conntrack_grammar = {
     .listed_count = COUNT(listed),
     .usage = "[COMMAND] [OPTION]...",
     .about = "The flows that the kernel tracks, as conntrack lists them.",
-    .page = "fastnet-conntrack(8)",
+    .important = "L E C S usage p s d where json",
+    .late_groups = 2,
+    .examples = examples,
+    .page = "fastnet-conntrack",
     .version = "lists as conntrack of conntrack-tools 1.4.7 does; backends: ctnetlink, /proc/net",
     .misuse = STATUS_PARAMETER,
     .hint = hint,
@@ -137,8 +160,8 @@ int conntrack_fail(const struct conntrack_parsing *parsing, const char *before, 
 {
     const struct common *common = &parsing->options->common;
     char text[TYPED_MAX];
-    const int status =
-        common_misuse(common, "%s%s%s", before, options_typed(text, typed, strlen(typed)), after);
+    const int status = common_misuse_bare(common, "%s%s%s", before,
+                                          options_typed(text, typed, strlen(typed)), after);
 
     hint(common->program);
     return status;
@@ -149,7 +172,7 @@ int conntrack_fail_argument(const struct conntrack_parsing *parsing, const struc
                             const char *after)
 {
     if (*takes)
-        common_misuse(&parsing->options->common, "--%s: %s", option->name, takes);
+        common_misuse_bare(&parsing->options->common, "--%s: %s", option->name, takes);
     return conntrack_fail(parsing, before, typed, after);
 }
 

@@ -13,8 +13,8 @@
 
 enum { OPTION_STATE = 256, OPTION_PROXY, OPTION_MASTER };
 
-enum { WHICH, OTHER };
-static const char *const groups[] = {"Which neighbours", "About fastnet"};
+enum { WHICH, OTHER, COMPATIBILITY };
+static const char *const groups[] = {"Which neighbours", "About fastnet", "Compatibility"};
 
 #define SETS(of_neigh) .member = offsetof(struct neigh_options, of_neigh)
 
@@ -28,13 +28,24 @@ static const struct option options_table[] = {
          SETS(proxies)),
     LONG(OPTION_MASTER, "master", WHICH, "only on interfaces of DEV (bridge, bond or VRF)",
          TAKES("DEV"), SETS(master)),
-    OPTION('n', "numeric", WHICH, "accepted, no effect", SETS(numeric)),
-    OPTION('h', "help", OTHER, "this help"),
+    OPTION('n', "numeric", COMPATIBILITY, "no effect", SETS(numeric)),
+    HELP_OPTIONS(OTHER),
     OPTION('V', "version", OTHER, "version and build options"),
 };
 
 static const struct option_table neigh_table = {groups, COUNT(groups), options_table,
                                                 COUNT(options_table)};
+
+static const struct example examples[] = {
+    {"", "all neighbours"},
+    {"-i eth0", "on one interface"},
+    {"--state=FAILED,INCOMPLETE", "who does not answer"},
+    {"--count-by=interface,state", "how many of each"},
+    {"--host=192.0.2.0/24", "of one network"},
+    {"--proxy", "what this machine answers for"},
+    {"--json", "everything, for programs"},
+    {NULL, NULL},
+};
 
 const struct grammar neigh_grammar = {
     .name = "neigh",
@@ -43,7 +54,10 @@ const struct grammar neigh_grammar = {
     .kind = &kind_neighbour,
     .usage = "[OPTION]...",
     .about = "The neighbours of this machine, IPv4 and IPv6, in every state.",
-    .page = "fastnet-neigh(8)",
+    .important = "4 6 i state host where columns sort count-by json",
+    .late_groups = 2,
+    .examples = examples,
+    .page = "fastnet-neigh",
     .version = "backends: rtnetlink, /proc/net/arp",
 };
 

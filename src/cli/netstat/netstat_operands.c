@@ -126,6 +126,6 @@ int netstat_operands(const struct netstat_options *options)
         return 0;
     }
     if (guess(options, word, options->operands[1], meant))
-        return common_misuse(&options->common, "unexpected '%s' (did you mean %s?)", typed, meant);
-    return common_misuse(&options->common, "unexpected '%s' (see fastnet --help)", typed);
+        return common_misuse(&options->common, "unexpected '%s'; did you mean %s?", typed, meant);
+    return common_misuse(&options->common, "unexpected '%s'", typed);
 }

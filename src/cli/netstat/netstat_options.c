@@ -16,9 +16,9 @@ enum {
     OPTION_DELTA,
 };
 
-enum { WHICH, SHOW, OTHER, TABLES };
-static const char *const groups[] = {"Which sockets", "How they are shown", "About fastnet",
-                                     "Other tables of netstat"};
+enum { WHICH, SHOW, TABLES, OTHER, COMPATIBILITY };
+static const char *const groups[] = {"Which sockets", "How they are shown",
+                                     "Other tables of netstat", "About fastnet", "Compatibility"};
 
 #define FAMILY(name)       LONG(OPTION_FAMILY, name, 0, NULL)
 #define MEMBER(of_netstat) offsetof(struct netstat_options, of_netstat)
@@ -35,21 +35,21 @@ static const struct option options_table[] = {
     OPTION('i', NULL, TABLES, "interfaces"),
     OPTION('I', "interfaces", TABLES, "one interface, -I=eth0", .argument = ARGUMENT_ATTACHED,
            .metavar = "IF"),
-    OPTION('h', "help", OTHER, "this help"),
+    HELP_OPTIONS(OTHER),
     OPTION('r', "route", TABLES, "routing tables"),
     OPTION('M', "masquerade", TABLES, "masqueraded connections, from connection tracking"),
-    OPTION('A', "protocol", WHICH, "by address family: inet, inet6, unix ...", TAKES("FAMILY,..."),
-           OF("inet inet6 unix")),
+    OPTION('A', "protocol", COMPATIBILITY, "by address family: inet, inet6, unix ...",
+           TAKES("FAMILY,..."), OF("inet inet6 unix")),
     OPTION('4', NULL, WHICH, "IPv4 only"),
     OPTION('6', NULL, WHICH, "IPv6 only"),
     OPTION('t', "tcp", WHICH, "TCP", SETS(tcp)),
-    OPTION('S', "sctp", WHICH, "SCTP", SETS(sctp)),
+    OPTION('S', "sctp", COMPATIBILITY, "SCTP", SETS(sctp)),
     OPTION('u', "udp", WHICH, "UDP", SETS(udp)),
-    OPTION('U', "udplite", WHICH, "UDP-Lite", SETS(udplite)),
+    OPTION('U', "udplite", COMPATIBILITY, "UDP-Lite", SETS(udplite)),
     OPTION('w', "raw", WHICH, "raw sockets", SETS(raw)),
     OPTION('x', "unix", WHICH, "unix sockets"),
-    OPTION('2', "l2cap", WHICH, "Bluetooth L2CAP", SETS(bluetooth)),
-    OPTION('f', "rfcomm", WHICH, "Bluetooth RFCOMM", SETS(bluetooth)),
+    OPTION('2', "l2cap", COMPATIBILITY, "Bluetooth L2CAP", SETS(bluetooth)),
+    OPTION('f', "rfcomm", COMPATIBILITY, "Bluetooth RFCOMM", SETS(bluetooth)),
     OPTION('l', "listening", WHICH, "listening sockets only (default: connected)", SETS(listening)),
     OPTION('a', "all", WHICH, "all sockets, listening and connected", SETS(all)),
     OPTION('o', "timers", SHOW, "timers", SETS(timers)),
@@ -59,16 +59,16 @@ static const struct option options_table[] = {
     OPTION('p', "programs", SHOW, "process and program name", SETS(programs)),
     OPTION('v', "verbose", SHOW, "say which families the kernel lacks", SETS(verbose)),
     OPTION('s', "statistics", TABLES, "counters of the protocols"),
-    OPTION('W', "wide", SHOW, "accepted, no effect (addresses are never cut)", SETS(wide)),
+    OPTION('W', "wide", COMPATIBILITY, "no effect: addresses are never cut", SETS(wide)),
     OPTION('n', "numeric", SHOW, "no names for hosts, ports and users", SETS(numeric)),
     LONG(OPTION_NUMERIC_HOSTS, "numeric-hosts", SHOW, "no names for hosts", SETS(numeric_hosts)),
     LONG(OPTION_NUMERIC_PORTS, "numeric-ports", SHOW, "no names for ports", SETS(numeric_ports)),
     LONG(OPTION_NUMERIC_USERS, "numeric-users", SHOW, "no names for users", SETS(numeric_users)),
-    OPTION('N', "symbolic", TABLES, "routes: the same as -n", SETS(symbolic)),
-    OPTION('C', "cache", TABLES, "routes: exceptions learned from routers", SETS(cache)),
-    OPTION('F', "fib", TABLES, "routes: the forwarding table", SETS(fib)),
+    OPTION('N', "symbolic", COMPATIBILITY, "routes: the same as -n", SETS(symbolic)),
+    OPTION('C', "cache", COMPATIBILITY, "routes: exceptions learned from routers", SETS(cache)),
+    OPTION('F', "fib", COMPATIBILITY, "routes: the forwarding table", SETS(fib)),
     OPTION('g', "groups", TABLES, "multicast groups that interfaces are in"),
-    OPTION('Z', "context", SHOW, "SELinux contexts (not supported)"),
+    OPTION('Z', "context", COMPATIBILITY, "SELinux contexts (not supported)"),
     OPTION('d', NULL, 0, NULL),
 };
 
@@ -76,9 +76,10 @@ static const struct option_table netstat_table = {groups, COUNT(groups), options
                                                   COUNT(options_table)};
 
 /* In a table of its own, so that no abbreviation of netstat's own options becomes ambiguous. */
-static const char *const own_groups[] = {"Interfaces and counters"};
+static const char *const own_groups[] = {NULL};
 static const struct option own_options[] = {
-    LONG(OPTION_DELTA, "delta", 0, "with -c: rates per second", SETS(common.delta)),
+    LONG(OPTION_DELTA, "delta", 0, "with -c, and -i, -s or -M: rates per second",
+         SETS(common.delta)),
 };
 static const struct option_table own_table = {own_groups, 1, own_options, COUNT(own_options)};
 
@@ -86,6 +87,21 @@ static const struct listed listed[] = {
     {'r', &kind_route, NULL}, {'i', &kind_interface, NULL}, {'I', &kind_interface, NULL},
     {'g', &kind_group, NULL}, {'s', &kind_counter, NULL},   {'M', &kind_flow, NULL},
 };
+static const struct example examples[] = {
+    {"-tulpn", "listeners and their programs"},
+    {"-tnp", "connections and programs"},
+    {"-tn --count-by=state", "how many in each state"},
+    {"-rn", "routes"},
+    {"-tn --remote-port=443", "connections to port 443"},
+    {"-tn --where='recv_q > 0'", "whose program reads too slowly"},
+    {"-tn --sort=-send_q", "longest send queues first"},
+    {"-tn --count-by=remote_address", "how many to each peer"},
+    {"-atnp --json", "everything, for programs"},
+    {"-i --delta -c 5", "packets per second, every 5 s"},
+    {"-s", "counters of the kernel"},
+    {NULL, NULL},
+};
+
 const struct grammar netstat_grammar = {
     .name = "netstat",
     .help = "sockets, and the other tables of netstat",
@@ -95,10 +111,13 @@ const struct grammar netstat_grammar = {
     .listed_count = COUNT(listed),
     .usage = "[OPTION]...",
     .about = "What this machine is talking to: its sockets, as netstat lists them.",
+    .important = "t u x l a n p r i where",
+    .late_groups = 2,
+    .examples = examples,
     .notes = "fastnet arp, neigh and conntrack list neighbours and flows: see their --help.\n"
              "fastnet ss lists sockets of every family, with the filters of ss.\n"
              "fastnet netstat is the same as fastnet, but leaves blanks in names as they are.",
-    .page = "fastnet(8)",
+    .page = "fastnet",
     .version = "lists as netstat of net-tools 2.10 does; backends: sock_diag netlink, /proc/net",
 };
 

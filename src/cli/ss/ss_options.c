@@ -25,16 +25,16 @@ enum {
     OPTION_DELTA,
 };
 
-enum { WHICH, SHOW, FROM, OTHER };
+enum { WHICH, SHOW, FROM, OTHER, COMPATIBILITY };
 static const char *const groups[] = {"Which sockets", "How they are shown",
-                                     "Where they are read, and the filter", "About fastnet"};
+                                     "Where they are read, how often, and the filter",
+                                     "About fastnet", "Compatibility"};
 
 #define SETS(of_ss) .member = offsetof(struct ss_options, of_ss)
 
 /* In the order of ss: it shows in the message about an ambiguous abbreviation. */
 static const struct option options_table[] = {
-    OPTION('n', "numeric", SHOW, "no names of services, and rates as plain bits per second",
-           SETS(numeric)),
+    OPTION('n', "numeric", SHOW, "no names of services, rates as plain numbers", SETS(numeric)),
     OPTION('r', "resolve", SHOW, "names of hosts", SETS(resolve)),
     OPTION('o', "options", SHOW, "timers", SETS(timers)),
     OPTION('e', "extended", SHOW, "timers, user, inode, cookie, mark, cgroup", SETS(extended)),
@@ -44,16 +44,15 @@ static const struct option options_table[] = {
     /* also the beginning of the name above, as in ss, and with an argument a filter */
     OPTION_ROW('p', 0, "process", SHOW, NULL, .argument = ARGUMENT_ATTACHED, .columns = "process"),
     OPTION('T', "threads", SHOW, "... and their threads", SETS(threads)),
-    OPTION('b', "bpf", SHOW, "timers, and filters of packet sockets", SETS(filters)),
-    OPTION('E', "events", WHICH, "TCP and UDP sockets as they are closed, until interrupted",
-           SETS(events)),
-    OPTION('d', "dccp", WHICH, "DCCP"),
+    OPTION('b', "bpf", COMPATIBILITY, "timers, and filters of packet sockets", SETS(filters)),
+    OPTION('E', "events", WHICH, "TCP and UDP sockets as they close, until ^C", SETS(events)),
+    OPTION('d', "dccp", COMPATIBILITY, "DCCP"),
     OPTION('t', "tcp", WHICH, "TCP"),
-    OPTION('S', "sctp", WHICH, "SCTP"),
+    OPTION('S', "sctp", COMPATIBILITY, "SCTP"),
     OPTION('u', "udp", WHICH, "UDP"),
     OPTION('w', "raw", WHICH, "raw sockets"),
     OPTION('x', "unix", WHICH, "unix sockets"),
-    LONG(OPTION_FAMILY, "tipc", WHICH, "TIPC"),
+    LONG(OPTION_FAMILY, "tipc", COMPATIBILITY, "TIPC"),
     LONG(OPTION_FAMILY, "vsock", WHICH, "vsock, to virtual machines and back"),
     OPTION('a', "all", WHICH, "in all states"),
     OPTION('l', "listening", WHICH, "listening and unconnected sockets only"),
@@ -64,26 +63,26 @@ static const struct option options_table[] = {
     OPTION('f', "family", WHICH, "by family", TAKES("FAMILY"), OF(ss_family_names)),
     OPTION('A', "socket", WHICH, "by tables; ! removes one", TAKES("[!]TABLE,..."),
            OF(ss_query_names)),
-    OPTION_ROW('A', 0, "query", WHICH, "the same", TAKES("[!]TABLE,..."), OF(ss_query_names)),
-    OPTION('s', "summary", SHOW, "how many sockets there are; they are listed, too, if chosen",
-           SETS(summary)),
-    OPTION('D', "diag", FROM, "save the kernel's answers about TCP, - for stdout; list nothing",
-           TAKES("FILE"), SETS(dump)),
-    OPTION('F', "filter", FROM, "more of the filter from a file, - for stdin", TAKES("FILE")),
+    OPTION_ROW('A', 0, "query", COMPATIBILITY, "the same as -A", TAKES("[!]TABLE,..."),
+               OF(ss_query_names)),
+    OPTION('s', "summary", SHOW, "how many sockets there are", SETS(summary)),
+    OPTION('D', "diag", FROM, "save the kernel's answers about TCP; - is stdout", TAKES("FILE"),
+           SETS(dump)),
+    OPTION('F', "filter", FROM, "more of the filter from a file; - is stdin", TAKES("FILE")),
     OPTION_ROW(OPTION_SS_VERSION, 'V', "version", OTHER, "version"),
-    OPTION_ROW(OPTION_SS_VERSION, 'v', NULL, OTHER, "the same"),
-    OPTION('h', "help", OTHER, "this help"),
-    OPTION('Z', "context", SHOW, "SELinux contexts of processes (not supported)"),
-    OPTION('z', "contexts", SHOW, "... and of sockets (not supported)"),
-    OPTION('N', "net", FROM, "in a network namespace, by its name of ip netns or a path",
-           TAKES("NETNS"), SETS(namespace)),
-    LONG(OPTION_TIPCINFO, "tipcinfo", SHOW, "more about TIPC sockets", SETS(tipcinfo)),
+    OPTION_ROW(OPTION_SS_VERSION, 'v', NULL, COMPATIBILITY, "the same as -V"),
+    HELP_OPTIONS(OTHER),
+    OPTION('Z', "context", COMPATIBILITY, "SELinux contexts of processes (not supported)"),
+    OPTION('z', "contexts", COMPATIBILITY, "SELinux contexts of sockets (not supported)"),
+    OPTION('N', "net", FROM, "in a network namespace: a name or a path", TAKES("NETNS"),
+           SETS(namespace)),
+    LONG(OPTION_TIPCINFO, "tipcinfo", COMPATIBILITY, "more about TIPC sockets", SETS(tipcinfo)),
     LONG(OPTION_TOS, "tos", SHOW, "type of service, traffic class and priority", SETS(tos)),
     LONG(OPTION_CGROUP, "cgroup", SHOW, "control group", SETS(cgroup)),
-    OPTION('K', "kill", WHICH, "close sockets (refused: use ss of iproute2)"),
+    OPTION('K', "kill", COMPATIBILITY, "close sockets (refused: use ss of iproute2)"),
     OPTION('H', "no-header", SHOW, "no heading line", SETS(common.no_header)),
     OPTION('Q', "no-queues", SHOW, "no columns of the queues", SETS(no_queues)),
-    LONG(OPTION_FAMILY, "xdp", WHICH, "XDP"),
+    LONG(OPTION_FAMILY, "xdp", COMPATIBILITY, "XDP"),
     OPTION('M', "mptcp", WHICH, "MPTCP"),
     OPTION('O', "oneline", SHOW, "one line for each socket", SETS(one_line)),
     LONG(OPTION_SOCKOPT, "inet-sockopt", SHOW, "options of sockets of IP", SETS(sockopts)),
@@ -96,7 +95,7 @@ static const struct option_table ss_table = {groups, COUNT(groups), options_tabl
                                              COUNT(options_table)};
 
 /* In a table of its own, so that no abbreviation of ss's own options becomes ambiguous. */
-static const char *const own_groups[] = {"Again and again"};
+static const char *const own_groups[] = {NULL};
 static const struct option own_options[] = {
     OPTION('c', "continuous", 0, "repeat every second, or every SECONDS",
            .argument = ARGUMENT_INTERVAL, .metavar = "[SECONDS]"),
@@ -105,6 +104,20 @@ static const struct option own_options[] = {
 static const struct option_table own_table = {own_groups, 1, own_options, COUNT(own_options)};
 
 static const struct listed listed[] = {{'s', &kind_counter, NULL}};
+static const struct example examples[] = {
+    {"-tulpn", "listeners and their programs"},
+    {"-tn state established", "TCP connections"},
+    {"-tn dport = :443", "connections to port 443"},
+    {"-s", "how many sockets there are"},
+    {"-ti dst 192.0.2.0/24", "TCP details of one network"},
+    {"-tn '( sport = 22 or dport = 22 )'", "SSH, both ways"},
+    {"-xp", "unix sockets, and who has them"},
+    {"-tn --count-by=remote_address", "how many to each peer"},
+    {"-tn --where='rtt > 0.1'", "slow connections"},
+    {"-tnp --json", "everything, for programs"},
+    {NULL, NULL},
+};
+
 const struct grammar ss_grammar = {
     .name = "ss",
     .help = "sockets of every family, as ss lists them",
@@ -115,10 +128,13 @@ const struct grammar ss_grammar = {
     .operands = ss_operands,
     .usage = "[OPTION]... [state STATE | exclude STATE]... [FILTER]",
     .about = "What this machine is talking to: its sockets, as ss lists them.",
-    .notes = "FILTER: src HOST, dst HOST, sport PORT, dport PORT, dev NAME, fwmark MARK[/MASK],\n"
-             "cgroup PATH and autobound, with = != < > <= >=, joined by and, or, not, ( and ).\n"
-             "It is read from left to right: and binds no closer than or.",
-    .page = "fastnet-ss(8)",
+    .important = "t u x l a n p i s where",
+    .late_groups = 2,
+    .examples = examples,
+    .notes = "FILTER: src HOST, dst HOST, sport PORT, dport PORT, dev NAME, cgroup PATH,\n"
+             "fwmark MARK[/MASK] and autobound, with = != < > <= >=, joined by and, or,\n"
+             "not, ( and ). It is read from left to right: and binds no closer than or.",
+    .page = "fastnet-ss",
     .version = "lists as ss of iproute2 7.1 does; backends: sock_diag netlink, /proc/net",
     .misuse = STATUS_SS_MISUSE,
 };
