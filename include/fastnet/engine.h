@@ -31,7 +31,13 @@ struct listing_table {
 
 struct owners_summary; /* fastnet/lookup.h */
 
-enum { LISTING_COLUMNS_MAX = 256, LISTING_SECTIONS_MAX = 16 };
+enum { LISTING_COLUMNS_MAX = 256, LISTING_SECTIONS_MAX = 16, SORT_KEYS_MAX = 8 };
+
+/* A column to sort by. */
+struct sort_key {
+    const struct field *field;
+    bool descending;
+};
 
 struct listing {
     const struct listing_table *tables;
@@ -56,15 +62,17 @@ struct listing {
     const int *maps;       /* of BPF storages (query.h) */
     size_t map_count;
     bool exact;
-    /* The order of rows if `sort` is NULL. NULL: as they come. */
+    /* The order of rows without `sort`. NULL: as they come. */
     int (*compare)(const struct record *a, const struct record *b);
     /*
      * Shows counters as changes per second since the previous run (delta.h). The first run writes
      * nothing: it only gives the second run something to compare with.
      */
     bool delta;
-    const struct field *sort; /* or NULL */
-    bool descending;
+    struct sort_key sort[SORT_KEYS_MAX + 1]; /* the field behind the last is NULL */
+    /* Of the rows, or groups, in their order only so many are shown; 0: all. The report counts the
+     * rest. */
+    uint64_t most;
     const struct field *count_by[LISTING_COLUMNS_MAX];
     size_t count_by_count;
 };

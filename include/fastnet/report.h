@@ -13,10 +13,11 @@
 enum { REPORT_LINES = 16, REPORT_LENGTH = 384 };
 
 struct report {
-    bool partial;    /* rows may be missing: exit status 1 */
-    bool unreadable; /* a table that may exist could not be read */
-    bool ended;      /* a required table is missing: do not run again */
-    uint64_t listed; /* rows that were handed to the sink, counted, or remembered for --delta */
+    bool partial;     /* rows may be missing: exit status 1 */
+    bool unreadable;  /* a table that may exist could not be read */
+    bool ended;       /* a required table is missing: do not run again */
+    uint64_t listed;  /* rows that were handed to the sink, counted, or remembered for --delta */
+    uint64_t unshown; /* rows, or groups, that the listing has no place for (listing.most) */
     size_t count;
     bool verbatim[REPORT_LINES];
     char lines[REPORT_LINES][REPORT_LENGTH];

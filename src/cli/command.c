@@ -12,28 +12,43 @@
 /* --- In which order --------------------------------------------------------------------------- */
 
 /* After --count-by only what was counted can be sorted by. */
+static const struct field *find_sort(const struct listing_command *command, struct text name)
+{
+    if (!command->common->count_by)
+        return field_find(command->kind, name.data, name.length);
+    for (size_t i = 0; i < command->shown_count; i++)
+        if (text_is(name, command->shown[i]->name))
+            return command->shown[i];
+    return NULL;
+}
+
+static int misuse_sort(const struct listing_command *command, struct text name)
+{
+    if (!command->common->count_by)
+        return columns_misuse(command, "--sort", name);
+    return common_misuse_typed(command->common, "--sort",
+                               "not count, and not a column of --count-by:", name.data,
+                               name.length);
+}
+
+/* A comma-separated list of columns; equal rows are in the order of the next one. */
 static int resolve_sort(struct listing_command *command)
 {
-    const char *name = command->common->sort;
-    const bool counted = command->common->count_by;
     struct listing *listing = &command->listing;
+    const char *words = command->common->sort;
 
-    if (!name)
-        return 0;
-    listing->descending = *name == '-';
-    name += listing->descending;
-    if (!counted)
-        listing->sort = field_find(command->kind, name, strlen(name));
-    for (size_t i = 0; counted && i < command->shown_count; i++)
-        if (strcmp(command->shown[i]->name, name) == 0)
-            listing->sort = command->shown[i];
-    if (!listing->sort && counted)
-        return common_misuse_typed(command->common, "--sort",
-                                   "not count, and not a column of --count-by:", name,
-                                   strlen(name));
-    if (!listing->sort)
-        return columns_misuse(command, "--sort", (struct text){name, strlen(name)});
-    needs_add(&listing->needs, field_needs(listing->sort));
+    for (size_t i = 0; words; i++) {
+        const bool descending = *words == '-';
+        const struct text name = {words + descending, strcspn(words + descending, ",")};
+        const struct field *field = find_sort(command, name);
+        if (!field)
+            return misuse_sort(command, name);
+        if (i == SORT_KEYS_MAX)
+            return common_misuse(command->common, "--sort: more than %d columns", SORT_KEYS_MAX);
+        listing->sort[i] = (struct sort_key){field, descending};
+        needs_add(&listing->needs, field_needs(field));
+        words = name.data[name.length] ? name.data + name.length + 1 : NULL;
+    }
     return 0;
 }
 
@@ -65,6 +80,7 @@ static int resolve_source(struct listing_command *command)
 
     listing->delta = common->delta;
     listing->exact = common->exact;
+    listing->most = common->limit;
     listing->backend = common->backend;
     listing->proc_root = root ? root : "/proc";
     if (!root)
@@ -135,13 +151,13 @@ static sink_create_fn sink_of_columns(const struct common *common)
     }
 }
 
-/* With names of columns, or an order, rows are asked for. */
+/* With names of columns, an order or a limit, rows are asked for. */
 static bool makes_objects(const struct listing_command *command)
 {
     const struct common *common = command->common;
 
     return command->objects && !common->columns && !common->count_by && !common->sort &&
-           (common->format == FORMAT_JSON || common->format == FORMAT_NDJSON);
+           !common->limit && (common->format == FORMAT_JSON || common->format == FORMAT_NDJSON);
 }
 
 struct sink *command_sink(const struct listing_command *command, struct writer *writer)

@@ -52,8 +52,8 @@ int command_run(struct listing_command *command);
 
 /*
  * Sets the columns that are shown, and the members of the listing that the common options decide:
- * where, needs, sort, count_by, delta, exact, backend, proc_root. Returns 0, or an exit status
- * after a line on stderr. *done is set when --columns=help was answered.
+ * where, needs, sort, most, count_by, delta, exact, backend, proc_root. Returns 0, or an exit
+ * status after a line on stderr. *done is set when --columns=help was answered.
  */
 int command_resolve(struct listing_command *command, bool *done);
 

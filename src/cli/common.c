@@ -20,6 +20,7 @@ enum {
     OPTION_COLUMNS,
     OPTION_NO_HEADER,
     OPTION_SORT,
+    OPTION_LIMIT,
     OPTION_COUNT_BY,
     OPTION_EXACT,
     OPTION_EXPLAIN,
@@ -45,8 +46,9 @@ static const struct option options[] = {
     LONG(OPTION_COLUMNS, "columns", OUTPUT, "show these columns; +A, -A: with it, without it; help",
          TAKES("A,B,..."), OF(CHOICES_COLUMNS), SETS(columns)),
     LONG(OPTION_NO_HEADER, "no-header", OUTPUT, "no titles and no heading line", SETS(no_header)),
-    LONG(OPTION_SORT, "sort", OUTPUT, "sort by one column, - for descending", TAKES("[-]COLUMN"),
-         OF(CHOICES_COLUMNS), SETS(sort)),
+    LONG(OPTION_SORT, "sort", OUTPUT, "sort by columns, with commas between them; - descending",
+         TAKES("[-]COLUMN"), OF(CHOICES_COLUMNS), SETS(sort)),
+    LONG(OPTION_LIMIT, "limit", OUTPUT, "show only the first rows", TAKES("COUNT")),
     LONG(OPTION_COUNT_BY, "count-by", OUTPUT, "count the rows with each value, largest first",
          TAKES("A,B,..."), OF(CHOICES_COLUMNS), SETS(count_by)),
     LONG(OPTION_EXACT, "exact", SOURCE, "read twice, so that no row that stays is missed",
@@ -276,6 +278,16 @@ static int take_backend(struct common *common, const char *name)
                                strlen(name));
 }
 
+static int take_limit(struct common *common, const char *count)
+{
+    const size_t digits = strspn(count, "0123456789");
+
+    common->limit = strtoull(count, NULL, 10);
+    if (digits && !count[digits] && common->limit)
+        return 0;
+    return common_misuse_typed(common, "--limit", "a number from 1 on, not", count, strlen(count));
+}
+
 static int take_option(const struct option *option, const char *argument, void *arg)
 {
     const struct parsing *parsing = arg;
@@ -300,6 +312,8 @@ static int take_option(const struct option *option, const char *argument, void *
         return take_backend(common, argument);
     case OPTION_SHORT_HELP:
         return answer(common, put_short_help);
+    case OPTION_LIMIT:
+        return take_limit(common, argument);
     case OPTION_HELP:
         return common_help(common);
     case OPTION_VERSION:

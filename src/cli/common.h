@@ -27,6 +27,7 @@ struct common {
     const char *proc_root;                 /* NULL: /proc */
     const char *completion;                /* a shell, or NULL */
     bool no_header, exact, explain;
+    uint64_t limit;       /* rows to show; 0: all */
     bool delta;           /* rates instead of totals */
     unsigned interval_ms; /* between two passes; 0: there is only one */
     enum backend_choice backend;

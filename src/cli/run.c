@@ -27,6 +27,9 @@ static int list_once(const struct listing_command *command, struct engine *engin
         command->after_each_pass(command->arg, &report);
     if (result < 0 && !error)
         report_loss(&report, "%s", strerror(-result));
+    if (report.unshown && command->common->format == FORMAT_PLAIN)
+        report_note(&report, "%llu more row%s not shown", (unsigned long long)report.unshown,
+                    report.unshown == 1 ? " is" : "s are");
     report_print(&report, stderr, command->common->program);
     *last = error || report.ended;
     if (error)

@@ -73,7 +73,7 @@ int stream_begin(struct stream *stream, const struct common *common, struct list
     }
     if (common->sort && !common->count_by)
         stream->most = EVENTS_KEPT_MAX;
-    listing->limit = stream->most;
+    listing->limit = stream->most || common->count_by ? stream->most : common->limit;
     listing->events = &stream->events;
     listing->pause = say_losses;
     listing->pause_arg = stream;
@@ -82,7 +82,7 @@ int stream_begin(struct stream *stream, const struct common *common, struct list
 
 void stream_sum_up(const struct stream *stream, struct report *report)
 {
-    if (stream->most && report->listed == stream->most)
+    if (stream->most && report->listed + report->unshown == stream->most)
         report_loss(report, "--sort ended after %d events: later events are missing",
                     EVENTS_KEPT_MAX);
 }

@@ -97,8 +97,12 @@ static int emit_groups(struct run *run)
     struct rows rows = {0};
     int error = groups_finish(run->groups, &rows);
 
-    if (!error && run->listing->sort)
+    if (!error && run->listing->sort->field)
         error = rows_sort(&rows, run->listing, &run->engine->context);
+    if (run->listing->most && run->listing->most < rows.count) {
+        run->report->unshown = rows.count - run->listing->most;
+        rows.count = run->listing->most;
+    }
     for (size_t i = 0; i < rows.count && !error; i++) {
         run->sink->ops->row(run->sink, rows.records[i]);
         error = -run->sink->writer->error;
@@ -216,7 +220,7 @@ static bool must_keep_all(const struct run *run)
     const uint64_t lookups = run->needs.lookups;
     const bool names = lookups & (NEED_USERS | NEED_SERVICES | NEED_HOSTS);
 
-    return listing->sort || listing->compare || (lookups & NEED_HOSTS) ||
+    return listing->sort->field || listing->compare || (lookups & NEED_HOSTS) ||
            ((lookups & NEED_OWNERS) && (names || run->groups) && !listing->events) ||
            (names && (run_is_captured(run) || needs_rights(run)));
 }

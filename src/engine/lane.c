@@ -8,6 +8,12 @@
 
 int run_emit(const struct run *run, struct sink *sink, const struct record *record)
 {
+    const uint64_t most = run->listing->most;
+
+    if (most && !run->groups && run->report->listed == most) {
+        run->report->unshown++;
+        return 0;
+    }
     run->report->listed++;
     if (run->groups)
         return groups_add(run->groups, record, &run->engine->context);
@@ -186,7 +192,8 @@ void lane_init(struct lane *lane, struct run *run, struct rows *kept)
 
 bool lane_can_keep_order(const struct run *run)
 {
-    return run->sink->ops->clone && !run->keep_all && !run->groups && !run->listing->exact;
+    return run->sink->ops->clone && !run->keep_all && !run->groups && !run->listing->exact &&
+           !run->listing->most;
 }
 
 /* The second lane, with its own writer and kept rows. */

@@ -111,24 +111,24 @@ static int compare_records(const void *left, const void *right, void *arg)
     const struct listing *listing = ordering->listing;
     const struct record *a = *(const struct record *const *)left;
     const struct record *b = *(const struct record *const *)right;
-    struct value x, y;
-    int order;
 
-    if (!listing->sort)
+    if (!listing->sort->field)
         return listing->compare(a, b);
-    x = field_value(listing->sort, a, ordering->context);
-    y = field_value(listing->sort, b, ordering->context);
-    order = value_compare(&x, &y);
-    if (x.type != y.type) /* unknown values are last in both directions */
-        return order;
-    return listing->descending ? -order : order;
+    for (const struct sort_key *key = listing->sort; key->field; key++) {
+        const struct value x = field_value(key->field, a, ordering->context);
+        const struct value y = field_value(key->field, b, ordering->context);
+        const int order = value_compare(&x, &y);
+        if (order) /* unknown values are last in both directions */
+            return key->descending && x.type == y.type ? -order : order;
+    }
+    return 0;
 }
 
 int rows_sort(struct rows *rows, const struct listing *listing, const struct context *context)
 {
     struct ordering ordering = {listing, context};
 
-    if (!listing->sort && !listing->compare)
+    if (!listing->sort->field && !listing->compare)
         return 0;
     return sort_stable(rows->records, rows->count, sizeof *rows->records, compare_records,
                        &ordering);

@@ -20,8 +20,8 @@ void rows_rewind(struct rows *rows);
 void rows_clear(struct rows *rows);
 
 /*
- * Sorts by the listing's column or comparison, if it has one. Equal rows stay in order; rows whose
- * column is unknown come last.
+ * Sorts by the listing's columns or comparison, if it has them. Equal rows stay in order; rows
+ * whose column is unknown come last.
  */
 int rows_sort(struct rows *rows, const struct listing *listing, const struct context *context);
 

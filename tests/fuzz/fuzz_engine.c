@@ -158,7 +158,7 @@ static void sort_rows(const struct input *input, const struct rows *rows)
     for (size_t i = 0; i < kind->field_count; i++) {
         const struct field *column = &kind->fields[i];
         const bool descending = input->choice & 1;
-        const struct listing listing = {.sort = column, .descending = descending};
+        const struct listing listing = {.sort = {{column, descending}}};
         struct rows sorted;
         if (!shown_stands_still(column))
             continue;

@@ -88,12 +88,12 @@ struct capture {
 
 static int compare_by(const struct capture *capture, const struct record *a, const struct record *b)
 {
-    const struct field *column = capture->listing->sort;
+    const struct field *column = capture->listing->sort->field;
     const struct value x = field_value(column, a, capture->sink.context);
     const struct value y = field_value(column, b, capture->sink.context);
     const int order = value_compare(&x, &y);
 
-    return capture->listing->descending && x.type == y.type ? -order : order;
+    return capture->listing->sort->descending && x.type == y.type ? -order : order;
 }
 
 static void finish_section(struct capture *capture)
@@ -102,7 +102,7 @@ static void finish_section(struct capture *capture)
     const struct record *const *records = capture->rows.records;
 
     for (size_t i = 0; i + 1 < capture->rows.count; i++) {
-        if (listing->sort)
+        if (listing->sort->field)
             require(compare_by(capture, records[i], records[i + 1]) <= 0);
         else if (listing->compare)
             require(listing->compare(records[i], records[i + 1]) <= 0);
@@ -136,7 +136,7 @@ static void capture_row(struct sink *sink, const struct record *record)
         return;
     }
     capture->sum += shown_hash(0, record, sink->context);
-    if (capture->listing->sort || capture->listing->compare)
+    if (capture->listing->sort->field || capture->listing->compare)
         require(rows_add(&capture->rows, record) == 0);
 }
 
@@ -209,11 +209,11 @@ static void run_in_order(const struct input *input, const struct capture *first)
     struct listing listing = input->listing;
     struct capture rows;
 
-    listing.sort = input->column;
-    listing.descending = has_option(input, 'd');
+    listing.sort->field = input->column;
+    listing.sort->descending = has_option(input, 'd');
     rows = run_once(input, &listing);
     check_same(input, &rows, first);
-    listing.sort = NULL;
+    listing.sort->field = NULL;
     listing.compare = compare_has;
     rows = run_once(input, &listing);
     check_same(input, &rows, first);
@@ -256,7 +256,7 @@ static void run_counted(const struct input *input, const struct capture *first)
     listing.count_by_count = 1;
     groups = run_once(input, &listing);
     require(has_option(input, 'n') || groups.counted == first->count);
-    listing.sort = has_option(input, 'd') ? &counted : &field_count;
+    listing.sort->field = has_option(input, 'd') ? &counted : &field_count;
     groups = run_once(input, &listing);
     require(has_option(input, 'n') || groups.counted == first->count);
 }

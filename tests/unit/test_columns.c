@@ -132,6 +132,26 @@ static void what_is_no_column_is_refused_with_the_nearest_name(void **state)
     assert_refused((struct common){.columns = "-all"}, "no column is left");
 }
 
+static void several_columns_to_sort_by_have_a_direction_each(void **state)
+{
+    struct resolved resolved;
+    const struct sort_key *keys = resolved.command.listing.sort;
+
+    (void)state;
+    resolve(&resolved, (struct common){.sort = "state,-send_q,uid"});
+    assert_int_equal(resolved.status, STATUS_OK);
+    assert_string_equal(keys[0].field->name, "state");
+    assert_string_equal(keys[1].field->name, "send_q");
+    assert_string_equal(keys[2].field->name, "uid");
+    assert_false(keys[0].descending);
+    assert_true(keys[1].descending);
+    assert_false(keys[2].descending);
+    assert_null(keys[3].field);
+    assert_refused((struct common){.sort = "state,"}, "--sort: no column ''");
+    assert_refused((struct common){.sort = "uid,uid,uid,uid,uid,uid,uid,uid,uid"}, "more than 8");
+    assert_refused((struct common){.sort = "uid", .count_by = "state"}, "'uid'");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -142,6 +162,7 @@ int main(void)
         cmocka_unit_test(all_columns_but_names_of_hosts_are_shown_by_one_word),
         cmocka_unit_test(what_a_column_needs_goes_with_it),
         cmocka_unit_test(what_is_no_column_is_refused_with_the_nearest_name),
+        cmocka_unit_test(several_columns_to_sort_by_have_a_direction_each),
     };
 
     return cmocka_run_group_tests_name("columns", tests, NULL, NULL);

@@ -526,7 +526,7 @@ static void a_row_that_waits_for_names_is_refused_once(void **state)
 
     put_tcp(scene, 3);
     scene->peer.refusal = -EPERM;
-    scene->listing.sort = user;
+    scene->listing.sort->field = user;
     scene->listing.where = &nobody;
     scene->listing.refused = &refused;
     assert_int_equal(run(scene), 0);
@@ -725,8 +725,8 @@ static void a_table_may_have_conditions_of_its_own(void **state)
     ASSERT_PORTS(scene, 1001, 1003);
     assert_int_equal(refused, 1); /* what is none of the table was not refused */
     kept_finish(&scene->sink.kept);
-    scene->listing.sort = port;
-    scene->listing.descending = true;
+    scene->listing.sort->field = port;
+    scene->listing.sort->descending = true;
     assert_int_equal(run(scene), 0);
     ASSERT_PORTS(scene, 1003, 1001);
 }
@@ -759,7 +759,7 @@ static void sections_are_announced_before_their_rows(void **state)
     assert_int_equal(scene->sink.section_count, 2);
     assert_int_equal(scene->sink.sections[0], 0);
     assert_int_equal(scene->sink.sections[1], 1);
-    scene->listing.sort = field_find(&kind_socket, "inode", 5);
+    scene->listing.sort->field = field_find(&kind_socket, "inode", 5);
     assert_int_equal(run(scene), 0);
     assert_int_equal(scene->sink.section_count, 4);
     assert_int_equal(scene->sink.sections[3], 1);
@@ -776,8 +776,8 @@ static void rows_are_sorted_across_tables_of_a_section(void **state)
               "      0 77 2 000000008554a4fd 0\n");
     scene->tables[1] = (struct listing_table){.table = &table_udp};
     scene->listing.table_count = 2;
-    scene->listing.sort = field_find(&kind_socket, "local_port", 10);
-    scene->listing.descending = true;
+    scene->listing.sort->field = field_find(&kind_socket, "local_port", 10);
+    scene->listing.sort->descending = true;
     assert_int_equal(run(scene), 0);
     ASSERT_PORTS(scene, 1002, 1001, 1001, 1000);
 }
@@ -797,6 +797,41 @@ static void rows_are_counted_by_a_column(void **state)
     assert_int_equal(scene->sink.section_count, 0);
 }
 
+static void only_the_first_rows_are_shown_and_the_rest_is_counted(void **state)
+{
+    struct scene *scene = *state;
+
+    put_tcp(scene, 5);
+    scene->peer.refusal = -EPERM;
+    scene->listing.most = 2;
+    assert_int_equal(run(scene), 0);
+    ASSERT_PORTS(scene, 1000, 1001);
+    assert_int_equal(scene->report.listed, 2);
+    assert_int_equal(scene->report.unshown, 3);
+    assert_false(scene->report.partial);
+    kept_finish(&scene->sink.kept);
+    scene->report = (struct report){.partial = false};
+    scene->listing.sort->field = field_find(&kind_socket, "local_port", 10);
+    scene->listing.sort->descending = true;
+    assert_int_equal(run(scene), 0);
+    ASSERT_PORTS(scene, 1004, 1003);
+}
+
+static void only_the_largest_groups_are_shown_and_all_rows_are_counted(void **state)
+{
+    struct scene *scene = *state;
+
+    put_tcp(scene, 5);
+    scene->peer.refusal = -EPERM;
+    scene->listing.most = 2;
+    scene->listing.count_by[0] = field_find(&kind_socket, "local_port", 10);
+    scene->listing.count_by_count = 1;
+    assert_int_equal(run(scene), 0);
+    assert_int_equal(scene->sink.kept.count, 2);
+    assert_int_equal(scene->report.listed, 5);
+    assert_int_equal(scene->report.unshown, 3);
+}
+
 static void a_failing_write_ends_the_listing_at_once(void **state)
 {
     struct scene *scene = *state;
@@ -814,7 +849,7 @@ static void a_cut_dump_is_partial_whatever_the_listing(void **state)
 {
     struct scene *scene = *state;
 
-    scene->listing.sort = field_find(&kind_socket, "local_port", 10);
+    scene->listing.sort->field = field_find(&kind_socket, "local_port", 10);
     wire_tcp(&scene->wire, NLM_F_MULTI, 1, 81, 1);
     wire_tcp(&scene->wire, NLM_F_MULTI, 1, 80, 2);
     assert_int_equal(run(scene), 0);
@@ -906,6 +941,8 @@ int main(void)
         TEST(sections_are_announced_before_their_rows),
         TEST(rows_are_sorted_across_tables_of_a_section),
         TEST(rows_are_counted_by_a_column),
+        TEST(only_the_first_rows_are_shown_and_the_rest_is_counted),
+        TEST(only_the_largest_groups_are_shown_and_all_rows_are_counted),
         TEST(a_failing_write_ends_the_listing_at_once),
         TEST(a_cut_dump_is_partial_whatever_the_listing),
         TEST(what_is_lost_of_interfaces_is_told_and_no_loss_of_rows),

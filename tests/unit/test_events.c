@@ -108,11 +108,11 @@ static void rows_are_counted_that_are_sorted_or_grouped(void **state)
     ct_flow(&scene->wire, 1, AF_INET, 1001, 1);
     ct_flow(&scene->wire, 1, AF_INET, 1000, 2);
     ct_send_done(scene, 1, 0);
-    stage->listing.sort = field_find(&kind_flow, "orig_sport", 10);
+    stage->listing.sort->field = field_find(&kind_flow, "orig_sport", 10);
     assert_int_equal(run(stage), 0);
     assert_int_equal(stage->report.listed, 2);
     assert_int_equal(stage->sink.ports[0], 1000);
-    stage->listing.sort = NULL;
+    stage->listing.sort->field = NULL;
     stage->listing.count_by[0] = field_find(&kind_flow, "orig_dst", 8);
     stage->listing.count_by_count = 1;
     assert_int_equal(run(stage), 0);
@@ -151,7 +151,7 @@ static void rows_that_are_gathered_are_read_again_and_come_once(void **state)
     struct stage *stage = *state;
 
     answer_each(stage->scene, once);
-    stage->listing.sort = field_find(&kind_flow, "orig_sport", 10);
+    stage->listing.sort->field = field_find(&kind_flow, "orig_sport", 10);
     assert_int_equal(run(stage), 0);
     assert_int_equal(stage->scene->peer.request_count, 2);
     assert_int_equal(stage->sink.rows, 2);
@@ -353,7 +353,7 @@ static eventfd_t run_at_most(struct stage *stage, size_t most)
 
     listen_to(stage);
     stage->events.stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    stage->listing.sort = field_find(&kind_flow, "orig_sport", 10);
+    stage->listing.sort->field = field_find(&kind_flow, "orig_sport", 10);
     stage->listing.limit = most;
     send_four(stage);
     assert_int_equal(run(stage), 0);

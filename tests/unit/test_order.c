@@ -188,9 +188,14 @@ static void add_rows(struct rows *rows, size_t row_count)
     }
 }
 
+static struct value inode(const struct cell *cell)
+{
+    return number(cell->record->socket.inode);
+}
+
 static void check_sorted(size_t row_count, bool descending)
 {
-    const struct listing listing = {.sort = &backlog_column, .descending = descending};
+    const struct listing listing = {.sort = {{&backlog_column, descending}}};
     struct rows rows = {0};
 
     add_rows(&rows, row_count);
@@ -218,6 +223,27 @@ static void rows_are_sorted_and_equal_ones_stay_in_order(void **state)
     }
     check_sorted(5000, false);
     check_sorted(5000, true);
+}
+
+static void equal_rows_are_in_the_order_of_the_next_column(void **state)
+{
+    static const struct field inode_column = {
+        .name = "inode", .type = VALUE_NUMBER, .value = inode};
+    const struct listing listing = {.sort = {{&backlog_column, true}, {&inode_column, true}}};
+    struct rows rows = {0};
+
+    (void)state;
+    add_rows(&rows, 500);
+    assert_int_equal(rows_sort(&rows, &listing, &no_names), 0);
+    for (size_t i = 1; i < rows.count; i++) {
+        const struct record *a = rows.records[i - 1], *b = rows.records[i];
+        assert_true(a->has >= b->has);
+        if (a->has == b->has && (!a->has || a->socket.backlog == b->socket.backlog))
+            assert_true(a->socket.inode > b->socket.inode);
+        else if (a->has && b->has)
+            assert_true(a->socket.backlog > b->socket.backlog);
+    }
+    rows_clear(&rows);
 }
 
 static void a_kept_row_has_its_name_to_itself(void **state)
@@ -443,6 +469,7 @@ int main(void)
         cmocka_unit_test(owners_compare_by_pid_then_descriptor_then_how_many),
         cmocka_unit_test(sets_of_bits_compare_as_one_large_number),
         cmocka_unit_test(rows_are_sorted_and_equal_ones_stay_in_order),
+        cmocka_unit_test(equal_rows_are_in_the_order_of_the_next_column),
         cmocka_unit_test(a_kept_row_has_its_name_to_itself),
         cmocka_unit_test(memory_of_rows_is_of_any_size_and_aligned),
         cmocka_unit_test(groups_come_largest_first_and_equal_ones_by_value),

@@ -105,14 +105,14 @@ static void counters_of_processors_are_kept_whole(void **state)
 
 static void many_rows_keep_their_texts_while_they_are_sorted(void **state)
 {
-    const struct listing listing = {.sort = field_find(&kind_flow, "mark", 4)};
+    const struct listing listing = {.sort = {{field_find(&kind_flow, "mark", 4), false}}};
     static const struct context no_names;
     struct record record = {.kind = &kind_flow, .has = FLOW_HELPER | FLOW_MARK};
     struct rows rows = {0};
     char helper[16];
 
     (void)state;
-    assert_non_null(listing.sort);
+    assert_non_null(listing.sort->field);
     for (uint32_t i = 0; i < MANY; i++) {
         const uint32_t mark = i * 7919 % MANY; /* a prime: each once */
         memset(helper, 'a' + (int)(mark % 26), sizeof helper);

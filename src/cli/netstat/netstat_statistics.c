@@ -39,7 +39,7 @@ static int list(const struct netstat_options *options, bool inet6)
 {
     /* netstat's layout has an order of its own, and needs all counters for its words */
     const bool columns = common_uses_columns(&options->common) || options->common.sort ||
-                         options->common.filters.count;
+                         options->common.limit || options->common.filters.count;
     /* a counter that the kernel lacks is no failure */
     const struct listing_table table = {
         .table = inet6 ? &table_counters6 : &table_counters,

@@ -363,7 +363,8 @@ static int check_summary(const struct ss_options *options)
 
     if (options->dump || options->events)
         return common_misuse(common, "-s: cannot be combined with -%c", options->dump ? 'D' : 'E');
-    if (options->listed && (options->continuous || common->sort || common_uses_columns(common)))
+    if (options->listed &&
+        (options->continuous || common->sort || common->limit || common_uses_columns(common)))
         return common_misuse(common, "-s: %s only without a table, a family, a state and a filter",
                              options->continuous ? "-c works" : "columns can be chosen");
     return 0;

@@ -43,8 +43,9 @@ int ss_summary(const struct ss_options *options)
         .listing = {.tables = &table,
                     .table_count = 1,
                     .needs.fields = COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE},
-        /* sorted or filtered counters are shown in columns, because the layout needs all */
-        .layout_ops = common.sort || common.filters.count ? NULL : &sink_ss_summary,
+        /* sorted, limited or filtered counters are shown in columns, because the layout needs all
+         */
+        .layout_ops = common.sort || common.limit || common.filters.count ? NULL : &sink_ss_summary,
         .layout = &layout,
         .another = options->listed,
         .after_each_pass = note_mixture,
