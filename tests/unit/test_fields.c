@@ -99,7 +99,10 @@ static const struct {
     {ADDRESS(e, route.source, FLOW_MARK, "help"),
      {.name = "e", .type = VALUE_ADDRESS, .member = MEMBER_ADDRESS}},
     {HOST(f, route.source, FLOW_MARK, "help"),
-     {.name = "f", .type = VALUE_TEXT, .member = MEMBER_ADDRESS, .lookups = NEED_HOSTS}},
+     {.name = "f",
+      .type = VALUE_TEXT,
+      .member = MEMBER_ADDRESS,
+      .lookups = NEED_HOSTS | NEED_UNMAPPED}},
     {MILLISECONDS(g, socket.timer_ms, FLOW_MARK, "help"),
      {.name = "g", .type = VALUE_DECIMAL, .member = MEMBER_UINT64, .unit = UNIT_SECONDS}},
     {NANOSECONDS(h, flow.start, FLOW_MARK, "help"),
@@ -172,7 +175,7 @@ static void what_is_optional_is_asked_for_but_may_be_absent(void **state)
 
     (void)state;
     assert_true(field_needs(&field).fields == (ROUTE_FROM | ROUTE_MTU));
-    assert_true(field_needs(&field).lookups == NEED_HOSTS);
+    assert_true(field_needs(&field).lookups == (NEED_HOSTS | NEED_UNMAPPED));
     record.has = 0;
     record.route.mtu = 1500;
     assert_number(&size, &record, 1500);
@@ -341,6 +344,8 @@ static void a_host_is_named_where_names_were_looked_up(void **state)
     assert_int_equal(hosts_add(context.hosts, &record.route.gateway), 0);
     assert_int_equal(hosts_resolve(context.hosts, 10000), 0);
     assert_written(&host, &record, &no_names, "-");
+    assert_written(&host, &record, &context, "named");
+    record.route.gateway = ip("::ffff:192.0.2.1");
     assert_written(&host, &record, &context, "named");
     record.route.gateway = ip("192.0.2.2");
     assert_written(&host, &record, &context, "-");

@@ -164,6 +164,7 @@ struct value host_member(const struct cell *cell)
     take(cell, &member, sizeof member);
     if (!cell->context->hosts || member.family == AF_UNSPEC)
         return unknown;
+    member = address_unmapped(&member);
     return string(hosts_name(cell->context->hosts, &member));
 }
 

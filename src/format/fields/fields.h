@@ -47,7 +47,8 @@
 #define ADDRESS(id, path, ...)      FIELD(id, VALUE_ADDRESS, address_member, __VA_ARGS__, PLAIN(path))
 /* The host name of an address. */
 #define HOST(id, path, ...)                                                                        \
-    FIELD(id, VALUE_TEXT, host_member, __VA_ARGS__, MEMBER(path), .lookups = NEED_HOSTS)
+    FIELD(id, VALUE_TEXT, host_member, __VA_ARGS__, MEMBER(path),                                  \
+          .lookups = NEED_HOSTS | NEED_UNMAPPED)
 /* Numbers that are times, in seconds with three decimals. */
 #define MILLISECONDS(id, path, ...)                                                                \
     FIELD(id, VALUE_DECIMAL, milliseconds_member, __VA_ARGS__, MEMBER(path), .unit = UNIT_SECONDS)
