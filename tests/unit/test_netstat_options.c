@@ -178,6 +178,14 @@ static void as_fastnet_an_operand_is_an_error_that_says_what_was_meant(void **st
         {{"-o", "json"}, "unexpected 'json'; did you mean --json? (see fastnet --help)"},
         {{"-c", "five"}, "unexpected 'five'; did you mean -c 5? (see fastnet --help)"},
         {{"123456"}, "unexpected '123456' (see fastnet --help)"},
+        {{"-N", "w\033b"},
+         "unexpected 'w\\x1bb'; did you mean fastnet ss -N w\\x1bb? (see fastnet --help)"},
+        {{"65535"}, "unexpected '65535'; did you mean --port=65535? (see fastnet --help)"},
+        {{"65536"}, "unexpected '65536' (see fastnet --help)"},
+        {{"192.0.2.0/33"}, "unexpected '192.0.2.0/33' (see fastnet --help)"},
+        {{"fe80::/128"},
+         "unexpected 'fe80::/128'; did you mean --host=fe80::/128? (see fastnet --help)"},
+        {{"fe80::/129"}, "unexpected 'fe80::/129' (see fastnet --help)"},
         {{"wo\nrd"}, "unexpected 'wo\\x0ard' (see fastnet --help)"},
     };
     char line[CAPTURE_MAX];

@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
@@ -33,7 +34,7 @@ static bool is_port(const char *word)
 {
     const size_t digits = strspn(word, "0123456789");
 
-    return digits > 0 && digits <= 5 && !word[digits];
+    return digits > 0 && digits <= 5 && !word[digits] && atoi(word) <= UINT16_MAX;
 }
 
 /* An address, or a network. */
@@ -42,12 +43,14 @@ static bool is_host(const char *word)
     struct in6_addr address;
     char host[INET6_ADDRSTRLEN];
     const size_t length = strcspn(word, "/");
+    const char *prefix = word[length] ? word + length + 1 : "0";
 
-    if (length >= sizeof host || (word[length] && !is_port(word + length + 1)))
+    if (length >= sizeof host || !is_port(prefix))
         return false;
     memcpy(host, word, length);
     host[length] = '\0';
-    return inet_pton(AF_INET, host, &address) == 1 || inet_pton(AF_INET6, host, &address) == 1;
+    return (inet_pton(AF_INET, host, &address) == 1 && atoi(prefix) <= 32) ||
+           (inet_pton(AF_INET6, host, &address) == 1 && atoi(prefix) <= 128);
 }
 
 /* The state of that name, in any case and with '-' or '_'; or NULL. */
@@ -88,6 +91,7 @@ static bool guess(const struct netstat_options *options, const char *word, const
 {
     const char *port = *word == ':' ? word + 1 : word;
     const char *state = state_named(next && strcmp(word, "state") == 0 ? next : word);
+    char typed[TYPED_MAX];
 
     for (size_t i = 0; i < COUNT(habits); i++)
         if (strcasecmp(habits[i].word, word) == 0) {
@@ -101,7 +105,8 @@ static bool guess(const struct netstat_options *options, const char *word, const
     else if (state)
         snprintf(meant, MEANT_MAX, "--state=%s", state);
     else if (options->symbolic && isalpha((unsigned char)*word))
-        snprintf(meant, MEANT_MAX, "fastnet ss -N %.80s", word);
+        snprintf(meant, MEANT_MAX, "fastnet ss -N %.80s",
+                 options_typed(typed, word, strlen(word)));
     else if (name_nearest(&options->common, word, meant))
         return true;
     else if (options->continuous)
