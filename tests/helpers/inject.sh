@@ -295,7 +295,8 @@ errors_of() # CALL
 kind_of() # CALL ERROR
 {
     case $2:$1 in
-    EINTR:* | EAGAIN:write | EAGAIN:recvmsg | EAGAIN:recvmmsg | EAGAIN:sendto | EAGAIN:read) echo transparent ;;
+    EINTR:* | EAGAIN:write | EAGAIN:recv* | EAGAIN:sendto | EAGAIN:read) echo transparent ;;
+    EPERM:recvmmsg | ENOSYS:recvmmsg) echo transparent ;;
     *) echo told ;;
     esac
 }

@@ -49,8 +49,10 @@ static bool fill(int fd, struct batch *batch)
                                                     .msg_iovlen = 1};
     }
     batch->count = recvmmsg(fd, batch->headers, BATCH, MSG_DONTWAIT, NULL);
+    /* EPERM and ENOSYS: of a filter of system calls that knows recvmsg(2) only */
     if (batch->count < 0)
-        batch->count = errno == EAGAIN || errno == EINTR ? 0 : -errno;
+        batch->count =
+            errno == EAGAIN || errno == EINTR || errno == EPERM || errno == ENOSYS ? 0 : -errno;
     return batch->count > 0;
 }
 

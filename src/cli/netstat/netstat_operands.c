@@ -30,11 +30,11 @@ static const struct {
     {"listening", "fastnet -l"},    {"processes", "fastnet -p"},     {"continuous", "fastnet -c"},
 };
 
-static bool is_port(const char *word)
+static bool is_number(const char *word, unsigned long most)
 {
     const size_t digits = strspn(word, "0123456789");
 
-    return digits > 0 && digits <= 5 && !word[digits] && atoi(word) <= UINT16_MAX;
+    return digits > 0 && digits <= 5 && !word[digits] && strtoul(word, NULL, 10) <= most;
 }
 
 /* An address, or a network. */
@@ -45,12 +45,12 @@ static bool is_host(const char *word)
     const size_t length = strcspn(word, "/");
     const char *prefix = word[length] ? word + length + 1 : "0";
 
-    if (length >= sizeof host || !is_port(prefix))
+    if (length >= sizeof host)
         return false;
     memcpy(host, word, length);
     host[length] = '\0';
-    return (inet_pton(AF_INET, host, &address) == 1 && atoi(prefix) <= 32) ||
-           (inet_pton(AF_INET6, host, &address) == 1 && atoi(prefix) <= 128);
+    return (inet_pton(AF_INET, host, &address) == 1 && is_number(prefix, 32)) ||
+           (inet_pton(AF_INET6, host, &address) == 1 && is_number(prefix, 128));
 }
 
 /* The state of that name, in any case and with '-' or '_'; or NULL. */
@@ -98,15 +98,14 @@ static bool guess(const struct netstat_options *options, const char *word, const
             snprintf(meant, MEANT_MAX, "%s", habits[i].meant);
             return true;
         }
-    if (is_port(port))
+    if (is_number(port, UINT16_MAX))
         snprintf(meant, MEANT_MAX, "--port=%s", port);
     else if (is_host(word))
         snprintf(meant, MEANT_MAX, "--host=%s", word);
     else if (state)
         snprintf(meant, MEANT_MAX, "--state=%s", state);
     else if (options->symbolic && isalpha((unsigned char)*word))
-        snprintf(meant, MEANT_MAX, "fastnet ss -N %.80s",
-                 options_typed(typed, word, strlen(word)));
+        snprintf(meant, MEANT_MAX, "fastnet ss -N %.80s", options_typed(typed, word, strlen(word)));
     else if (name_nearest(&options->common, word, meant))
         return true;
     else if (options->continuous)

@@ -325,9 +325,12 @@ static bool find_word(const struct field *field, const char *text, uint64_t *num
     return false;
 }
 
+/* Those of a number that has 64 bits. */
 static bool is_digits(const char *text)
 {
-    return *text && !text[strspn(text, "0123456789")];
+    errno = 0;
+    return *text && !text[strspn(text, "0123456789")] &&
+           (strtoull(text, NULL, 10) < UINT64_MAX || !errno);
 }
 
 /* In any case of letters; a number that can be shown without a name also by its digits. */
