@@ -31,7 +31,7 @@ struct listing_table {
 
 struct owners_summary; /* fastnet/lookup.h */
 
-enum { LISTING_COLUMNS_MAX = 256, LISTING_SECTIONS_MAX = 16, SORT_KEYS_MAX = 8 };
+enum { LISTING_COLUMNS_MAX = 256, LISTING_SECTIONS_MAX = 16, SORT_KEYS_MAX = 8, SUMS_MAX = 16 };
 
 /* A column to sort by. */
 struct sort_key {
@@ -75,6 +75,9 @@ struct listing {
     uint64_t most;
     const struct field *count_by[LISTING_COLUMNS_MAX];
     size_t count_by_count;
+    const struct field *sum[SUMS_MAX]; /* of each group; numbers */
+    size_t sum_count;
+    bool percent; /* the share of each group in the number of rows, and in each sum */
 };
 
 struct engine;

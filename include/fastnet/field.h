@@ -168,6 +168,14 @@ const struct field_group *field_group(const struct kind *kind, const struct fiel
 /* Makes *dst a field of kind_count that shows values[index] and has the name of `of`. */
 void field_counted(struct field *dst, const struct field *of, size_t index);
 
+/* A field of the networks that addresses are in: with prefixes of so many bits. */
+struct network_field {
+    struct field field;
+    const struct field *of; /* a VALUE_ADDRESS */
+    uint8_t ipv4, ipv6;
+};
+void field_network(struct network_field *dst, const struct field *of, uint8_t ipv4, uint8_t ipv6);
+
 /* The number of records in a group of kind_count. */
 extern const struct field field_count;
 

@@ -21,7 +21,8 @@
 
 /* A group of --count-by, made by the engine; its fields depend on the columns counted by. */
 struct count_record {
-    const struct value *values; /* one for each column of --count-by, borrowed */
+    /* Borrowed: of each column of --count-by, each of --sum, and with --percent of their shares. */
+    const struct value *values;
     uint64_t count;
 };
 

@@ -25,6 +25,7 @@ enum value_type {
     VALUE_LLADDR,   /* a link-layer address: an IP address if family is set, otherwise bytes */
     VALUE_FLAGS,    /* names of set bits: joined by commas, an array in JSON */
     VALUE_NETWORKS, /* addresses with their prefixes: joined by commas, an array in JSON */
+    VALUE_NETWORK,  /* one of them; a string in JSON */
 };
 
 /* The names of bits. A bit without a name (NULL, or past the count) is shown as its number. */
@@ -50,6 +51,7 @@ struct value {
             uint64_t number;
         } name;
         struct address address;
+        struct network network;
         struct {
             const struct owner *first;
             size_t count;

@@ -1,7 +1,9 @@
 #include "cli/columns.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -141,43 +143,152 @@ static int choose_all(struct listing_command *command, const char *words)
 
 /* --- --count-by ------------------------------------------------------------------------------- */
 
-/* A comma-separated list of column names. */
-static int find_columns(const struct listing_command *command, const char *option,
-                        const char *names, const struct field *columns[LISTING_COLUMNS_MAX],
-                        size_t *count)
+/* The next of the words of an option, which is typed before the comma. */
+static struct text next_word(const char **words)
 {
-    *count = 0;
-    for (;;) {
-        const size_t length = strcspn(names, ",");
-        const struct field *column = field_find(command->kind, names, length);
-        if (!column)
-            return columns_misuse(command, option, (struct text){names, length});
-        for (size_t i = 0; i < *count; i++)
-            if (columns[i] == column)
-                return common_misuse_typed(command->common, option, "named twice:", names, length);
-        columns[(*count)++] = column;
-        if (!names[length])
-            return 0;
-        names += length + 1;
+    const struct text word = {*words, strcspn(*words, ",")};
+
+    *words = word.data[word.length] ? word.data + word.length + 1 : NULL;
+    return word;
+}
+
+static int misuse_word(const struct listing_command *command, const char *option, const char *what,
+                       struct text word)
+{
+    return common_misuse_typed(command->common, option, what, word.data, word.length);
+}
+
+/* Shows a column of groups: the next of their values. */
+static void show_value(struct listing_command *command, const struct field *of, size_t index)
+{
+    struct field *column = &command->counting->columns[index];
+
+    field_counted(column, of, index);
+    show(command, column);
+}
+
+static bool is_counted(const struct listing_command *command, const char *name)
+{
+    for (size_t i = 0; i < command->shown_count; i++)
+        if (strcmp(command->shown[i]->name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Takes a '/' and a number of bits from the beginning of a text. */
+static bool take_prefix(struct text *from, unsigned long *bits)
+{
+    char *end;
+
+    if (from->length < 2 || from->data[0] != '/' || !isdigit((unsigned char)from->data[1]))
+        return false;
+    *bits = strtoul(from->data + 1, &end, 10);
+    *from = (struct text){end, from->length - (size_t)(end - from->data)};
+    return *bits <= 128;
+}
+
+/*
+ * Makes a column of networks from an address with "/24", "/24/56" or "/48" behind it. If there is
+ * one prefix, that of IPv6 is 64; one that only IPv6 can have leaves IPv4 addresses whole.
+ */
+static const struct field *make_network(struct network_field *network, const struct field *of,
+                                        struct text prefixes)
+{
+    unsigned long ipv4, ipv6 = 64;
+
+    if (of->type != VALUE_ADDRESS || !take_prefix(&prefixes, &ipv4))
+        return NULL;
+    if (ipv4 > 32) {
+        ipv6 = ipv4;
+        ipv4 = 32;
+    } else if (prefixes.length && !take_prefix(&prefixes, &ipv6)) {
+        return NULL;
+    }
+    if (prefixes.length)
+        return NULL;
+    field_network(network, of, (uint8_t)ipv4, (uint8_t)ipv6);
+    return &network->field;
+}
+
+static int add_counted(struct listing_command *command, struct text word)
+{
+    struct listing *listing = &command->listing;
+    const char *slash = memchr(word.data, '/', word.length);
+    const size_t at = listing->count_by_count,
+                 length = slash ? (size_t)(slash - word.data) : word.length;
+    const struct field *field = field_find(command->kind, word.data, length);
+
+    if (!field)
+        return columns_misuse(command, "--count-by", (struct text){word.data, length});
+    if (is_counted(command, field->name))
+        return misuse_word(command, "--count-by", "named twice:", word);
+    if (slash)
+        field = make_network(&command->counting->networks[at], field,
+                             (struct text){slash, word.length - length});
+    if (!field)
+        return misuse_word(command, "--count-by", "no column of addresses with a prefix:", word);
+    listing->count_by[listing->count_by_count++] = field;
+    show_value(command, field, at);
+    return 0;
+}
+
+static int add_sum(struct listing_command *command, struct text word)
+{
+    struct listing *listing = &command->listing;
+    const struct field *field = field_find(command->kind, word.data, word.length);
+
+    if (!field)
+        return columns_misuse(command, "--sum", word);
+    if (is_counted(command, field->name))
+        return misuse_word(command, "--sum", "named twice:", word);
+    if (field->type != VALUE_NUMBER && field->type != VALUE_SIGNED &&
+        field->type != VALUE_DECIMAL && field->type != VALUE_FINE)
+        return misuse_word(command, "--sum", "no numbers to add are in", word);
+    if (listing->sum_count == SUMS_MAX)
+        return common_misuse(command->common, "--sum: more than %d columns", SUMS_MAX);
+    listing->sum[listing->sum_count++] = field;
+    show_value(command, field, listing->count_by_count + listing->sum_count - 1);
+    return 0;
+}
+
+/* Of the number of rows, and of each sum. */
+static void show_shares(struct listing_command *command)
+{
+    struct listing *listing = &command->listing;
+    const size_t first = listing->count_by_count + listing->sum_count;
+
+    listing->percent = true;
+    for (size_t i = 0; i <= listing->sum_count; i++) {
+        char *name = command->counting->names[i];
+        snprintf(name, sizeof *command->counting->names, "%s_percent",
+                 i ? listing->sum[i - 1]->name : field_count.name);
+        show_value(command, &(struct field){.name = name, .type = VALUE_DECIMAL}, first + i);
     }
 }
 
-/* The columns of a --count-by listing: what was counted by, and the count. */
+/* The columns of a --count-by listing: what was counted by, the count, sums and shares. */
 static int resolve_counting(struct listing_command *command)
 {
-    const char *names = command->common->count_by;
+    const struct common *common = command->common;
     struct listing *listing = &command->listing;
-    int status =
-        find_columns(command, "--count-by", names, listing->count_by, &listing->count_by_count);
+    const char *words = common->count_by, *sums = common->sum;
+    int status = 0;
 
+    while (words && !status)
+        status = add_counted(command, next_word(&words));
+    show(command, &field_count);
+    while (sums && !status)
+        status = add_sum(command, next_word(&sums));
     if (status)
         return status;
-    for (size_t i = 0; i < listing->count_by_count; i++) {
-        field_counted(&command->counted[i], listing->count_by[i], i);
-        show(command, &command->counted[i]);
+    if (common->percent)
+        show_shares(command);
+    if (command->shown_count == LISTING_COLUMNS_MAX)
+        return common_misuse(common, "--count-by: too many columns");
+    for (size_t i = 0; i < listing->count_by_count; i++)
         needs_add(&listing->needs, field_needs(listing->count_by[i]));
-    }
-    show(command, &field_count);
+    for (size_t i = 0; i < listing->sum_count; i++)
+        needs_add(&listing->needs, field_needs(listing->sum[i]));
     return 0;
 }
 
@@ -188,6 +299,9 @@ int columns_resolve(struct listing_command *command)
 
     if (command->common->count_by)
         return resolve_counting(command);
+    if (command->common->sum || command->common->percent)
+        return common_misuse(command->common, "--%s: needs --count-by",
+                             command->common->sum ? "sum" : "percent");
     if (words)
         status = choose_all(command, words);
     else
@@ -217,6 +331,7 @@ static const char *type_name(enum value_type type)
         return "decimal";
     case VALUE_ADDRESS:
     case VALUE_LLADDR:
+    case VALUE_NETWORK:
         return "address";
     case VALUE_OWNERS:
     case VALUE_FLAGS:

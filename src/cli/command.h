@@ -11,6 +11,13 @@
 #include "cli/where/where.h"
 #include "fastnet/engine.h"
 
+/* The columns that --count-by makes. Large: not touched without it. */
+struct counting {
+    struct network_field networks[LISTING_COLUMNS_MAX];
+    struct field columns[LISTING_COLUMNS_MAX];
+    char names[1 + SUMS_MAX][64]; /* of shares */
+};
+
 struct listing_command {
     const struct common *common;
     const struct kind *kind; /* whose columns can be shown */
@@ -42,7 +49,7 @@ struct listing_command {
     const struct context *context;
     const struct field *shown[LISTING_COLUMNS_MAX];
     size_t shown_count;
-    struct field *counted; /* room for LISTING_COLUMNS_MAX: the columns that --count-by makes */
+    struct counting *counting; /* room for it */
 };
 
 /* Lists, or prints the columns for --columns=help. Returns the exit status. */

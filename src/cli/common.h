@@ -23,10 +23,10 @@ struct common {
     const struct grammar *const *words; /* NULL, but of fastnet_run() (personality.h) */
     const char *commit;                 /* as words */
     enum output_format format;
-    const char *columns, *sort, *count_by; /* as typed, or NULL */
-    const char *proc_root;                 /* NULL: /proc */
-    const char *completion;                /* a shell, or NULL */
-    bool no_header, exact, explain;
+    const char *columns, *sort, *count_by, *sum; /* as typed, or NULL */
+    const char *proc_root;                       /* NULL: /proc */
+    const char *completion;                      /* a shell, or NULL */
+    bool no_header, exact, explain, percent;
     uint64_t limit;       /* rows to show; 0: all */
     bool delta;           /* rates instead of totals */
     unsigned interval_ms; /* between two passes; 0: there is only one */

@@ -162,11 +162,11 @@ static int run(struct listing_command *command)
 
 int command_run(struct listing_command *command)
 {
-    struct field counted[LISTING_COLUMNS_MAX]; /* large: not touched without --count-by */
+    struct counting counting;
     bool done = false;
     int status;
 
-    command->counted = counted;
+    command->counting = &counting;
     status = command_resolve(command, &done);
     if (!status && !done && command->open_output && !command->common->explain)
         status = command->open_output(command);

@@ -273,7 +273,7 @@ static int prepare(struct run *run)
     for (size_t i = 0; i < listing->table_count; i++)
         needs_add(&run->needs, predicate_needs(listing->tables[i].where));
     if (listing->count_by_count)
-        run->groups = groups_create(listing->count_by, listing->count_by_count);
+        run->groups = groups_create(listing);
     run->keep_all = must_keep_all(run);
     return listing->count_by_count && !run->groups ? -ENOMEM : 0;
 }

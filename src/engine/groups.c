@@ -12,19 +12,20 @@
 
 struct group {
     uint64_t count;
-    struct value *values; /* one for each column */
+    struct value *values; /* of each column, each sum, and the shares */
 };
 
 struct groups {
+    const struct listing *listing;
     const struct field *const *columns;
-    size_t column_count;
+    size_t column_count, value_count;
     uint64_t seed;           /* secret: peers cannot choose addresses that collide */
     struct hash_table table; /* of struct group */
     struct rows memory;      /* of values and text */
     struct value scratch[LISTING_COLUMNS_MAX]; /* the values of the current record */
 };
 
-struct groups *groups_create(const struct field *const *columns, size_t count)
+struct groups *groups_create(const struct listing *listing)
 {
     struct groups *groups = calloc(1, sizeof *groups);
     uint64_t secret[2];
@@ -33,8 +34,11 @@ struct groups *groups_create(const struct field *const *columns, size_t count)
         return NULL;
     hash_secret(secret);
     groups->seed = secret[0];
-    groups->columns = columns;
-    groups->column_count = count;
+    groups->listing = listing;
+    groups->columns = listing->count_by;
+    groups->column_count = listing->count_by_count;
+    groups->value_count = listing->count_by_count + listing->sum_count +
+                          (listing->percent ? 1 + listing->sum_count : 0);
     return groups;
 }
 
@@ -105,12 +109,14 @@ static int keep_value(struct groups *groups, struct value *value)
 static struct group *add_group(struct groups *groups, uint64_t hash)
 {
     const size_t size = groups->column_count * sizeof(struct value);
-    struct value *values = rows_allocate(&groups->memory, size);
+    struct value *values =
+        rows_allocate(&groups->memory, groups->value_count * sizeof(struct value));
     struct group *group;
 
     if (!values)
         return NULL;
     memcpy(values, groups->scratch, size);
+    memset(values + groups->column_count, 0, groups->value_count * sizeof *values - size);
     for (size_t i = 0; i < groups->column_count; i++)
         if (keep_value(groups, &values[i]) < 0)
             return NULL;
@@ -118,6 +124,34 @@ static struct group *add_group(struct groups *groups, uint64_t hash)
     if (group)
         group->values = values;
     return group;
+}
+
+static void add_signed(struct value *sum, const struct value *value)
+{
+    const uint64_t a = sum->integer.magnitude, b = value->integer.magnitude;
+
+    if (sum->integer.negative == value->integer.negative) {
+        sum->integer.magnitude = a + b < a ? UINT64_MAX : a + b;
+        return;
+    }
+    sum->integer.magnitude = a > b ? a - b : b - a;
+    if (a < b)
+        sum->integer.negative = value->integer.negative;
+    sum->integer.negative &= a != b;
+}
+
+/* Unknown values add nothing. Too large a sum stays the largest number. */
+static void add(struct value *sum, const struct value *value)
+{
+    if (value->type == VALUE_UNKNOWN)
+        return;
+    if (sum->type == VALUE_UNKNOWN)
+        *sum = *value;
+    else if (sum->type == VALUE_SIGNED)
+        add_signed(sum, value);
+    else
+        sum->number =
+            sum->number + value->number < sum->number ? UINT64_MAX : sum->number + value->number;
 }
 
 int groups_add(struct groups *groups, const struct record *record, const struct context *context)
@@ -134,6 +168,10 @@ int groups_add(struct groups *groups, const struct record *record, const struct 
     if (!group && !(group = add_group(groups, hash)))
         return -ENOMEM;
     group->count++;
+    for (size_t i = 0; i < groups->listing->sum_count; i++) {
+        const struct value value = field_value(groups->listing->sum[i], record, context);
+        add(&group->values[groups->column_count + i], &value);
+    }
     return 0;
 }
 
@@ -143,6 +181,13 @@ static int compare_groups(const void *a, const void *b, void *arg)
     const struct group *x = a, *y = b;
     int order = 0;
 
+    if (groups->listing->sum_count) {
+        const struct value *u = &x->values[groups->column_count];
+        const struct value *v = &y->values[groups->column_count];
+        order = value_compare(u, v);
+        if (order)
+            return u->type == v->type ? -order : order;
+    }
     if (x->count != y->count)
         return x->count > y->count ? -1 : 1;
     for (size_t i = 0; i < groups->column_count && !order; i++)
@@ -150,9 +195,50 @@ static int compare_groups(const void *a, const void *b, void *arg)
     return order;
 }
 
+/* In percent. There is none of nothing, or of what may be negative. */
+static struct value share(const struct value *part, const struct value *whole)
+{
+    if (part->type == VALUE_UNKNOWN || part->type == VALUE_SIGNED || !whole->number)
+        return (struct value){.type = VALUE_UNKNOWN};
+    return (struct value){
+        .type = VALUE_DECIMAL,
+        .number = (uint64_t)((double)part->number / (double)whole->number * 100000 + 0.5)};
+}
+
+static struct value a_count(uint64_t count)
+{
+    return (struct value){.type = VALUE_NUMBER, .number = count};
+}
+
+/* The shares of each group stand behind its sums. */
+static void add_shares(struct groups *groups)
+{
+    const size_t sums = groups->listing->sum_count;
+    struct value rows = a_count(0), wholes[SUMS_MAX] = {{.type = VALUE_UNKNOWN}};
+
+    for (size_t i = 0; i < groups->table.count; i++) {
+        const struct group *group = hash_table_at(&groups->table, i);
+        rows.number += group->count;
+        for (size_t j = 0; j < sums; j++)
+            add(&wholes[j], &group->values[groups->column_count + j]);
+    }
+    for (size_t i = 0; i < groups->table.count; i++) {
+        const struct group *group = hash_table_at(&groups->table, i);
+        const struct value *values = &group->values[groups->column_count],
+                           count = a_count(group->count);
+        struct value *shares = &group->values[groups->column_count + sums];
+        *shares++ = share(&count, &rows);
+        for (size_t j = 0; j < sums; j++)
+            *shares++ = share(&values[j], &wholes[j]);
+    }
+}
+
 int groups_finish(struct groups *groups, struct rows *rows)
 {
     struct hash_table *table = &groups->table; /* sorting ends all lookups in it */
+
+    if (groups->listing->percent)
+        add_shares(groups);
     int error = sort_stable(table->elements, table->count, table->size, compare_groups, groups);
 
     for (size_t i = 0; i < table->count && !error; i++) {

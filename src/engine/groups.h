@@ -6,9 +6,8 @@
 
 struct groups;
 
-/* LISTING_COLUMNS_MAX columns at most; they are borrowed for the life of the groups. NULL when
- * memory is short. */
-struct groups *groups_create(const struct field *const *columns, size_t count);
+/* The listing is borrowed for the life of the groups. NULL when memory is short. */
+struct groups *groups_create(const struct listing *listing);
 void groups_destroy(struct groups *groups);
 
 /*
@@ -18,8 +17,9 @@ void groups_destroy(struct groups *groups);
 int groups_add(struct groups *groups, const struct record *record, const struct context *context);
 
 /*
- * Adds a record of kind_count for each group to rows: the largest first, equal ones by their
- * values. They borrow from the groups. Returns 0 or -ENOMEM.
+ * Adds a record of kind_count for each group to rows: the one with the largest first sum, or
+ * without sums the largest, comes first; equal ones by their values. They borrow from the groups.
+ * Returns 0 or -ENOMEM.
  */
 int groups_finish(struct groups *groups, struct rows *rows);
 

@@ -37,6 +37,13 @@ static int compare_addresses(const struct address *a, const struct address *b)
     return memcmp(a->bytes, b->bytes, sizeof a->bytes);
 }
 
+static int compare_network(const struct network *a, const struct network *b)
+{
+    const int order = compare_addresses(&a->address, &b->address);
+
+    return order ? order : compare_numbers(a->prefix, b->prefix);
+}
+
 /* One after the other; none before some. */
 static int compare_networks(const struct value *a, const struct value *b)
 {
@@ -44,9 +51,7 @@ static int compare_networks(const struct value *a, const struct value *b)
 
     for (size_t i = 0; i < a->networks.count && i < b->networks.count && !order; i++) {
         const struct network x = value_network(a, i), y = value_network(b, i);
-        order = compare_addresses(&x.address, &y.address);
-        if (!order)
-            order = compare_numbers(x.prefix, y.prefix);
+        order = compare_network(&x, &y);
     }
     return order ? order : compare_numbers(a->networks.count, b->networks.count);
 }
@@ -115,6 +120,8 @@ int value_compare(const struct value *a, const struct value *b)
         return compare_flags(a, b);
     case VALUE_NETWORKS:
         return compare_networks(a, b);
+    case VALUE_NETWORK:
+        return compare_network(&a->network, &b->network);
     case VALUE_UNKNOWN:
         break;
     }
@@ -142,6 +149,8 @@ uint64_t value_hash(uint64_t hash, const struct value *value)
         return hash_bytes(hash, &value->name.number, sizeof value->name.number);
     case VALUE_ADDRESS:
         return hash_bytes(hash, &value->address, sizeof value->address);
+    case VALUE_NETWORK:
+        return hash_bytes(hash, &value->network, sizeof value->network);
     case VALUE_OWNERS:
         for (size_t i = 0; i < value->owners.count; i++)
             hash = hash_bytes(hash, &value->owners.first[i].process->pid, sizeof(pid_t));

@@ -218,6 +218,7 @@ static void count_rows(const struct input *input, const struct rows *rows)
 {
     const struct kind *kind = made_kind(input->kind);
     struct counting counting = {.count = 1 + input->choice % COUNTED_BY_MAX};
+    struct listing listing = {.count_by_count = counting.count};
     struct rows counted = {0};
 
     for (size_t time = 0; time < COUNTED_TIMES; time++) {
@@ -228,7 +229,8 @@ static void count_rows(const struct input *input, const struct rows *rows)
             if (!shown_stands_still(counting.columns[i]))
                 counting.columns[i] = &kind->fields[0];
         }
-        groups = groups_create(counting.columns, counting.count);
+        memcpy(listing.count_by, counting.columns, sizeof counting.columns);
+        groups = groups_create(&listing);
         require(groups != NULL);
         for (size_t i = 0; i < rows->count; i++)
             require(groups_add(groups, rows->records[i], &no_names) == 0);

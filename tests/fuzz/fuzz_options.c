@@ -57,9 +57,9 @@ static void check(const struct netstat_options *options, int status, int done)
 
 static void resolve(const struct common *common, const struct kind *kind)
 {
-    struct field counted[LISTING_COLUMNS_MAX];
+    struct counting counting;
     struct listing_command command = {
-        .common = common, .kind = kind, .columns = {"protocol"}, .counted = counted};
+        .common = common, .kind = kind, .columns = {"protocol"}, .counting = &counting};
     bool done = false;
     int status = command_resolve(&command, &done);
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "addresses.h"
 #include "cli/columns.h"
 #include "reference.h"
 
@@ -18,7 +19,7 @@ static const struct grammar grammar = {.name = "test"};
 struct resolved {
     struct common common;
     struct listing_command command;
-    struct field counted[LISTING_COLUMNS_MAX];
+    struct counting counting;
     struct capture said;
     int status;
     char shown[4096]; /* names, joined by commas */
@@ -37,7 +38,7 @@ static void resolve(struct resolved *resolved, struct common common)
     *command = (struct listing_command){.common = &resolved->common,
                                         .kind = &kind_socket,
                                         .columns = {"protocol state", "uid inode"},
-                                        .counted = resolved->counted};
+                                        .counting = &resolved->counting};
     capture_begin(&resolved->said, STDERR_FILENO);
     resolved->status = command_resolve(command, &done);
     capture_end(&resolved->said);
@@ -152,6 +153,69 @@ static void several_columns_to_sort_by_have_a_direction_each(void **state)
     assert_refused((struct common){.sort = "uid", .count_by = "state"}, "'uid'");
 }
 
+static void groups_have_columns_of_counts_sums_and_shares(void **state)
+{
+    struct resolved resolved;
+
+    (void)state;
+    resolve(&resolved, (struct common){.count_by = "state,remote_address/24",
+                                       .sum = "recv_q,bytes_sent",
+                                       .percent = true,
+                                       .sort = "-recv_q_percent"});
+    assert_string_equal(resolved.said.text, "");
+    assert_string_equal(resolved.shown, "state,remote_address,count,recv_q,bytes_sent,"
+                                        "count_percent,recv_q_percent,bytes_sent_percent");
+    assert_true(resolved.command.listing.needs.fields & SOCKET_TCP_INFO);
+    assert_true(resolved.command.listing.percent);
+}
+
+/* The network of ::1 or 192.0.2.77 in the words of --count-by. */
+static void assert_network(const char *words, const char *address, const char *expected)
+{
+    struct resolved resolved;
+    struct record record = {.kind = &kind_socket, .has = SOCKET_ADDRESSES};
+    char text[TEXT_NETWORK_MAX + 1];
+    struct value value;
+
+    resolve(&resolved, (struct common){.count_by = words});
+    assert_string_equal(resolved.said.text, "");
+    record.socket.remote.address = ip(address);
+    value = field_value(resolved.command.listing.count_by[0], &record, &(struct context){0});
+    assert_int_equal(value.type, VALUE_NETWORK);
+    *value_write(text, &value, NULL) = '\0';
+    assert_string_equal(text, expected);
+}
+
+static void addresses_are_counted_by_their_networks(void **state)
+{
+    (void)state;
+    assert_network("remote_address/24", "192.0.2.77", "192.0.2.0/24");
+    assert_network("remote_address/25", "192.0.2.177", "192.0.2.128/25");
+    assert_network("remote_address/0", "192.0.2.177", "0.0.0.0/0");
+    assert_network("remote_address/24", "2001:db8:1:2:3::1", "2001:db8:1:2::/64");
+    assert_network("remote_address/24/33", "2001:db8:ffff:2:3::1", "2001:db8:8000::/33");
+    assert_network("remote_address/48", "2001:db8:1:2:3::1", "2001:db8:1::/48");
+    assert_network("remote_address/48", "192.0.2.177", "192.0.2.177/32");
+}
+
+static void what_cannot_be_counted_or_added_is_refused(void **state)
+{
+    static const char *const wrong[] = {
+        "state/24",         "remote_address/",    "remote_address/129", "remote_address/24/129",
+        "remote_address/x", "remote_address/24/", "remote_address/+5",  "remote_address/48/64"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_refused((struct common){.count_by = wrong[i]}, wrong[i]);
+    assert_refused((struct common){.count_by = "stat/24"}, "did you mean state?");
+    assert_refused((struct common){.count_by = "state,state"}, "named twice: 'state'");
+    assert_refused((struct common){.count_by = "uid", .sum = "uid"}, "named twice: 'uid'");
+    assert_refused((struct common){.count_by = "uid", .sum = "state"}, "--sum: no numbers");
+    assert_refused((struct common){.count_by = "uid", .sum = "recv"}, "did you mean recv_q?");
+    assert_refused((struct common){.sum = "recv_q"}, "--sum: needs --count-by");
+    assert_refused((struct common){.percent = true}, "--percent: needs --count-by");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -163,6 +227,9 @@ int main(void)
         cmocka_unit_test(what_a_column_needs_goes_with_it),
         cmocka_unit_test(what_is_no_column_is_refused_with_the_nearest_name),
         cmocka_unit_test(several_columns_to_sort_by_have_a_direction_each),
+        cmocka_unit_test(groups_have_columns_of_counts_sums_and_shares),
+        cmocka_unit_test(addresses_are_counted_by_their_networks),
+        cmocka_unit_test(what_cannot_be_counted_or_added_is_refused),
     };
 
     return cmocka_run_group_tests_name("columns", tests, NULL, NULL);

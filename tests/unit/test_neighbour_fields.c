@@ -204,9 +204,10 @@ static void link_layer_addresses_are_sorted_by_their_bytes(void **state)
 /* Values outlive the record that they were made of. */
 static void link_layer_addresses_and_names_are_counted(void **state)
 {
-    const struct field *columns[] = {field_find(&kind_neighbour, "lladdr", 6),
-                                     field_find(&kind_neighbour, "interface", 9)};
-    struct groups *groups = groups_create(columns, 2);
+    const struct listing listing = {.count_by = {field_find(&kind_neighbour, "lladdr", 6),
+                                                 field_find(&kind_neighbour, "interface", 9)},
+                                    .count_by_count = 2};
+    struct groups *groups = groups_create(&listing);
     struct rows rows = {0};
 
     (void)state;

@@ -120,9 +120,9 @@ static void they_compare_one_after_the_other(void **state)
 
 static void equal_ones_are_a_group_that_keeps_its_own(void **state)
 {
-    const struct field *const columns[] = {&field};
+    const struct listing listing = {.count_by = {&field}, .count_by_count = 1};
     static const struct context none = {0};
-    struct groups *groups = groups_create(columns, 1);
+    struct groups *groups = groups_create(&listing);
     struct rows rows = {0};
 
     (void)state;

@@ -323,8 +323,8 @@ static void assert_group(const struct rows *rows, size_t i, uint64_t times, cons
 
 static void groups_come_largest_first_and_equal_ones_by_value(void **state)
 {
-    const struct field *const columns[] = {&path_column};
-    struct groups *groups = groups_create(columns, 1);
+    const struct listing listing = {.count_by = {&path_column}, .count_by_count = 1};
+    struct groups *groups = groups_create(&listing);
     struct rows rows = {0};
 
     (void)state;
@@ -348,8 +348,9 @@ static void groups_come_largest_first_and_equal_ones_by_value(void **state)
 
 static void several_columns_make_a_group_of_each_combination(void **state)
 {
-    const struct field *const columns[] = {&path_column, &backlog_column};
-    struct groups *groups = groups_create(columns, 2);
+    const struct listing listing = {.count_by = {&path_column, &backlog_column},
+                                    .count_by_count = 2};
+    struct groups *groups = groups_create(&listing);
     struct rows rows = {0};
 
     (void)state;
@@ -373,10 +374,52 @@ static void several_columns_make_a_group_of_each_combination(void **state)
     groups_destroy(groups);
 }
 
+static void add_numbers(struct groups *groups)
+{
+    count(groups, "a", 1, 5);
+    count(groups, "b", 1, 20);
+    count(groups, "a", 1, -1); /* unknown */
+    count(groups, "a", 1, 10);
+    count(groups, "c", 1, -1);
+}
+
+static void numbers_of_groups_are_added_and_the_largest_sum_is_first(void **state)
+{
+    const struct listing listing = {.count_by = {&path_column},
+                                    .count_by_count = 1,
+                                    .sum = {&backlog_column},
+                                    .sum_count = 1,
+                                    .percent = true};
+    static const char *const names[] = {"b", "a", "c"};
+    static const uint64_t counts[] = {1, 3, 1}, percents[] = {20000, 60000, 20000};
+    static const uint64_t sums[] = {20, 15}, shares[] = {57143, 42857};
+    struct groups *groups = groups_create(&listing);
+    struct rows rows = {0};
+
+    (void)state;
+    assert_non_null(groups);
+    add_numbers(groups);
+    assert_int_equal(groups_finish(groups, &rows), 0);
+    assert_int_equal(rows.count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        const struct value *values = rows.records[i]->count.values;
+        assert_group(&rows, i, counts[i], names[i], 1);
+        assert_int_equal(values[2].number, percents[i]);
+        assert_int_equal(values[1].type, i < 2 ? VALUE_NUMBER : VALUE_UNKNOWN);
+        assert_int_equal(values[3].type, i < 2 ? VALUE_DECIMAL : VALUE_UNKNOWN);
+        if (i < 2) {
+            assert_int_equal(values[1].number, sums[i]);
+            assert_int_equal(values[3].number, shares[i]);
+        }
+    }
+    rows_clear(&rows);
+    groups_destroy(groups);
+}
+
 static void many_groups_are_all_counted(void **state)
 {
-    const struct field *const columns[] = {&path_column};
-    struct groups *groups = groups_create(columns, 1);
+    const struct listing listing = {.count_by = {&path_column}, .count_by_count = 1};
+    struct groups *groups = groups_create(&listing);
     struct rows rows = {0};
     uint64_t total = 0;
     char string[16];
@@ -417,8 +460,8 @@ static void equal_sets_of_bits_are_one_group(void **state)
     static const struct {
         uint64_t count, low, high;
     } expected[] = {{3, 5, 0}, {2, 0, 5}, {1, 0, 0}, {1, 5, 5}};
-    const struct field *const columns[] = {&bits_column};
-    struct groups *groups = groups_create(columns, 1);
+    const struct listing listing = {.count_by = {&bits_column}, .count_by_count = 1};
+    struct groups *groups = groups_create(&listing);
     struct rows rows = {0};
 
     (void)state;
@@ -446,8 +489,8 @@ static void equal_sets_of_bits_are_one_group(void **state)
 
 static void no_rows_make_no_groups(void **state)
 {
-    const struct field *const columns[] = {&path_column};
-    struct groups *groups = groups_create(columns, 1);
+    const struct listing listing = {.count_by = {&path_column}, .count_by_count = 1};
+    struct groups *groups = groups_create(&listing);
     struct rows rows = {0};
 
     (void)state;
@@ -474,6 +517,7 @@ int main(void)
         cmocka_unit_test(memory_of_rows_is_of_any_size_and_aligned),
         cmocka_unit_test(groups_come_largest_first_and_equal_ones_by_value),
         cmocka_unit_test(several_columns_make_a_group_of_each_combination),
+        cmocka_unit_test(numbers_of_groups_are_added_and_the_largest_sum_is_first),
         cmocka_unit_test(many_groups_are_all_counted),
         cmocka_unit_test(equal_sets_of_bits_are_one_group),
         cmocka_unit_test(no_rows_make_no_groups),

@@ -634,6 +634,7 @@ static struct predicate *parse_by_type(const struct constant *constant)
         return parse_flag(constant);
     case VALUE_OWNERS:
         return parse_owner(constant);
+    case VALUE_NETWORK: /* of groups only */
     case VALUE_UNKNOWN:
         break;
     }

@@ -123,6 +123,7 @@ static void put_value(const struct csv *csv, const struct value *value)
     case VALUE_DECIMAL:
     case VALUE_FINE:
     case VALUE_ADDRESS:
+    case VALUE_NETWORK:
         value_put(csv->sink.writer, value, NULL);
         break;
     case VALUE_LLADDR:

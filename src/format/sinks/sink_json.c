@@ -99,6 +99,7 @@ static void put_value(struct writer *writer, const struct value *value)
         put_json(writer, value_text(value, digits));
         break;
     case VALUE_ADDRESS:
+    case VALUE_NETWORK:
     case VALUE_LLADDR:
         put_quoted(writer, value);
         break;

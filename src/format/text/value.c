@@ -108,6 +108,8 @@ size_t value_bound(const struct value *value)
         return 1 + ESCAPE_FACTOR * value_text(value, digits).length;
     case VALUE_ADDRESS:
         return TEXT_ADDRESS_MAX;
+    case VALUE_NETWORK:
+        return TEXT_NETWORK_MAX;
     case VALUE_LLADDR:
         return TEXT_LLADDR_MAX;
     case VALUE_OWNERS:
@@ -196,6 +198,8 @@ char *value_write(char *dst, const struct value *value, const char *delimiters)
         return write_text(dst, value, delimiters);
     case VALUE_ADDRESS:
         return text_address(dst, &value->address);
+    case VALUE_NETWORK:
+        return text_network(dst, &value->network);
     case VALUE_LLADDR:
         return value->text.length ? value_lladdr(dst, value) : PUT(dst, "-");
     case VALUE_OWNERS:
