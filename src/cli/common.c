@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/completion/completion.h"
@@ -123,6 +124,21 @@ int common_misuse_typed(const struct common *common, const char *option, const c
     char text[TYPED_MAX];
 
     return common_misuse(common, "%s: %s '%s'", option, what, options_typed(text, typed, length));
+}
+
+const char *common_original(const char *name, char path[ORIGINAL_SIZE])
+{
+    static const char *const directories[] = {"/usr/sbin", "/usr/bin", "/sbin", "/bin"};
+    struct stat self = {.st_ino = 0}, found;
+
+    (void)!stat("/proc/self/exe", &self);
+    for (size_t i = 0; i < COUNT(directories); i++) {
+        snprintf(path, ORIGINAL_SIZE, "%s/%s", directories[i], name);
+        if (access(path, X_OK) == 0 && stat(path, &found) == 0 &&
+            (found.st_ino != self.st_ino || found.st_dev != self.st_dev))
+            return path;
+    }
+    return name;
 }
 
 /* --- Answers ---------------------------------------------------------------------------------- */

@@ -62,6 +62,10 @@ int common_misuse_bare(const struct common *common, const char *format, ...)
 int common_misuse_typed(const struct common *common, const char *option, const char *what,
                         const char *typed, size_t length);
 
+/* The program of that name that is not this one, with its path; the name alone if there is none. */
+enum { ORIGINAL_SIZE = 32 };
+const char *common_original(const char *name, char path[ORIGINAL_SIZE]);
+
 /* Takes the argument of -c: seconds between two passes, one if it is NULL. Returns 0 or a status.
  */
 int common_interval(struct common *common, const char *seconds);

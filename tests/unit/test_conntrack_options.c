@@ -116,7 +116,7 @@ static void what_would_change_the_table_is_refused_in_one_line(void **state)
         const struct ct_parsed parsed = PARSE("-p", "tcp", word);
         assert_int_equal(parsed.status, 2);
         assert_memory_equal(parsed.said, changes[i / 2].said, strlen(changes[i / 2].said));
-        assert_non_null(strstr(parsed.said, "use conntrack(8) of conntrack-tools\n"));
+        assert_non_null(strstr(parsed.said, " of conntrack-tools\n"));
         assert_ptr_equal(strchr(parsed.said, '\n') + 1, parsed.said + strlen(parsed.said));
     }
     assert_int_equal(PARSE("-D", "expect").status, 2);

@@ -112,8 +112,13 @@ static int take_hardware(struct arp_options *options, const char *name)
 
 static int refuse(const struct option *option, const char *program)
 {
-    fprintf(stderr, "%s: arp -%c changes the table, which fastnet only reads: use 'ip neigh'\n",
-            program, option->letter);
+    const char *command = option->letter == 'd'   ? "ip neigh del ADDR dev DEV"
+                          : option->letter == 'D' ? "ip neigh add proxy ADDR dev DEV"
+                          : option->letter == 'f' ? "ip -batch FILE"
+                                                  : "ip neigh replace ADDR lladdr LLADDR dev DEV";
+
+    fprintf(stderr, "%s: arp -%c changes the table, which fastnet only reads: use '%s'\n", program,
+            option->letter, command);
     return STATUS_REFUSED;
 }
 

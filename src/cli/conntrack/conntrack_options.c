@@ -212,10 +212,13 @@ static int take_command(struct conntrack_parsing *parsing, const struct option *
 
 static int refuse_change(const struct conntrack_parsing *parsing, const struct option *option)
 {
+    char path[ORIGINAL_SIZE];
+
     fprintf(stderr,
             "%s: conntrack -%c (--%s) changes the table, which fastnet only reads: "
-            "use conntrack(8) of conntrack-tools\n",
-            parsing->options->common.program, option->letter, option->name);
+            "use %s -%c of conntrack-tools\n",
+            parsing->options->common.program, option->letter, option->name,
+            common_original("conntrack", path), option->letter);
     return STATUS_REFUSED;
 }
 

@@ -113,7 +113,7 @@ static const struct example examples[] = {
     {"-tn '( sport = 22 or dport = 22 )'", "SSH, both ways"},
     {"-xp", "unix sockets, and who has them"},
     {"-tn --count-by=remote_address", "how many to each peer"},
-    {"-tn --where='rtt > 0.1'", "slow connections"},
+    {"-tn --where='rtt > 50ms'", "slow connections"},
     {"-tnp --json", "everything, for programs"},
     {NULL, NULL},
 };
@@ -152,11 +152,13 @@ static int print_version(const struct common *common)
     return status ? status : OPTIONS_ANSWERED;
 }
 
-static int refuse(const struct ss_options *options, const struct option *option,
-                  const char *instead)
+static int refuse_kill(const struct ss_options *options)
 {
-    fprintf(stderr, "%s: -%c (--%s) %s\n", options->common.program, option->letter, option->name,
-            instead);
+    char path[ORIGINAL_SIZE];
+
+    fprintf(stderr,
+            "%s: -K (--kill) closes sockets, but fastnet only reads: use %s -K of iproute2\n",
+            options->common.program, common_original("ss", path));
     return STATUS_REFUSED;
 }
 
@@ -254,8 +256,7 @@ static int take_refused(const struct ss_options *options, const struct option *o
 {
     switch (option->id) {
     case 'K':
-        return refuse(options, option,
-                      "closes sockets, but fastnet only reads: use ss -K of iproute2");
+        return refuse_kill(options);
     case 'Z':
     case 'z':
         return refuse_contexts(options->common.program);
