@@ -1,6 +1,7 @@
 /* ss of iproute2: its filter, its columns, and how a listing is carried out. */
 #include "cli/ss/ss.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -35,7 +36,8 @@ static int fail_file(const struct ss_options *options, int error)
     char typed[TYPED_MAX];
 
     return common_misuse(&options->common, "-F: '%s': %s", options_typed(typed, path, strlen(path)),
-                         strerror(-error));
+                         error == -EILSEQ ? "it holds NUL bytes, a filter is text"
+                                          : strerror(-error));
 }
 
 static int read_words(struct ss *ss)

@@ -38,7 +38,7 @@ static int read_lines(struct ss_words *words, FILE *file)
     if (size > FILE_MAX)
         return -EFBIG;
     if (memchr(words->lines, '\0', size)) /* what follows in its line would be lost */
-        return -EINVAL;
+        return -EILSEQ;
     words->lines[size] = '\0';
     words->size = keep_lines(words->lines, size);
     return 0;

@@ -23,7 +23,7 @@ struct ss_words {
 
 /*
  * Reads a file, "-" for standard input. Lines that begin with # or 0 are skipped. Returns 0 or
- * -errno: -EINVAL for a byte 0, -EFBIG for more than 16 MiB.
+ * -errno: -EILSEQ for a byte 0, -EFBIG for more than 16 MiB.
  */
 int ss_words_read(struct ss_words *words, const char *path);
 
