@@ -54,7 +54,9 @@ struct option {
 #define CHOICES_VALUES  "VALUES"
 /* Processes may be called anything: only names that mean nothing to a shell are offered. */
 #define CHOICES_PROCESSES "(cat /proc/*/comm 2>/dev/null | grep -x \"[A-Za-z0-9_.-]*\")"
-#define CHOICES_USERS     "(grep -o \"^[A-Za-z0-9_.-]*\" /etc/passwd)"
+#define CHOICES_INTERFACES                                                                         \
+    "(tail -n +3 /proc/net/dev | grep -o \"^ *[A-Za-z0-9_.-]*\" | tr -d \" \")"
+#define CHOICES_USERS "(grep -o \"^[A-Za-z0-9_.-]*\" /etc/passwd)"
 
 struct option_table {
     const char *const *groups; /* titles in --help */

@@ -69,6 +69,11 @@ void completion_put_choices(const struct option *option, const struct script *sc
                 option->choices);
 }
 
+bool completion_is_attached(const struct option *option)
+{
+    return option->argument == ARGUMENT_ATTACHED && option->choices;
+}
+
 bool completion_may_follow(const struct option *option)
 {
     return option->argument == ARGUMENT_WORD && option->choices;
@@ -119,10 +124,20 @@ static void put_pattern(const struct grammar *grammar, const struct listed *list
             listed->argument ? listed->argument : "");
 }
 
-static void put_names(const struct kind *kind, const char *end, FILE *stream)
+/* With their texts where the shell shows them. */
+static void put_names(const struct script *script, const struct kind *kind, const char *end)
 {
-    for (size_t i = 0; i < kind->field_count; i++)
-        fprintf(stream, "%s%s", i ? " " : "", kind->fields[i].name);
+    FILE *stream = script->stream;
+
+    for (size_t i = 0; i < kind->field_count; i++) {
+        const char *const *around = script->around_text;
+        fprintf(stream, "%s%s%s", i ? " " : "", around ? "'" : "", kind->fields[i].name);
+        if (!around)
+            continue;
+        fputs(around[0], stream);
+        completion_put_quoted(kind->fields[i].help, stream);
+        fprintf(stream, "%s'", around[1]);
+    }
     fputs(end, stream);
 }
 
@@ -132,12 +147,12 @@ void completion_put_columns(const struct script *script, const char *set, const 
     const struct grammar *grammar = script->grammar;
 
     fputs(set, script->stream);
-    put_names(grammar->kind, end, script->stream);
+    put_names(script, grammar->kind, end);
     for (size_t i = 0; i < grammar->listed_count; i++) {
         fputs(test, script->stream);
         put_pattern(grammar, &grammar->listed[i], script->stream);
         fputs(then, script->stream);
-        put_names(grammar->listed[i].kind, end, script->stream);
+        put_names(script, grammar->listed[i].kind, end);
     }
 }
 
@@ -175,9 +190,10 @@ bool completion_print(const struct grammar *grammar, const struct grammar *const
         const char *name;
         void (*print)(struct script *script);
         const char *substitution;
-    } shells[] = {{"bash", completion_bash, "$"},
-                  {"zsh", completion_zsh, "$"},
-                  {"fish", completion_fish, ""}};
+        const char *around_text[2];
+    } shells[] = {{"bash", completion_bash, "$", {NULL}},
+                  {"zsh", completion_zsh, "$", {"[", "]"}},
+                  {"fish", completion_fish, "", {"\t", ""}}};
     struct script script = {
         .stream = stream,
         .grammars = words ? words : &grammar,
@@ -192,6 +208,7 @@ bool completion_print(const struct grammar *grammar, const struct grammar *const
     for (size_t i = 0; i < COUNT(shells); i++)
         if (strcmp(shells[i].name, shell) == 0) {
             script.substitution = shells[i].substitution;
+            script.around_text = shells[i].around_text[0] ? shells[i].around_text : NULL;
             shells[i].print(&script);
             return true;
         }

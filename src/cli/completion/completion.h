@@ -25,8 +25,9 @@ struct script {
     const char *command;       /* its name */
     const struct grammar *own; /* its options without a first word */
     bool has_words;
-    const char *substitution;      /* what stands before a command in parentheses */
-    const struct grammar *grammar; /* the one that is being written */
+    const char *substitution;       /* what stands before a command in parentheses */
+    const char *const *around_text; /* what stands before and behind a column's text; NULL: none */
+    const struct grammar *grammar;  /* the one that is being written */
 };
 
 void completion_bash(struct script *script);
@@ -52,6 +53,8 @@ enum completion_form completion_form(const struct option *option);
 /* Writes the choices, or the variable (of the shell) that holds the columns. */
 void completion_put_choices(const struct option *option, const struct script *script,
                             const char *columns);
+/* Whether one of the choices may follow in the same word, behind '='. */
+bool completion_is_attached(const struct option *option);
 /* Whether one of the choices may be the next word, or the argument may be missing. */
 bool completion_may_follow(const struct option *option);
 

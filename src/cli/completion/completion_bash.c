@@ -3,11 +3,11 @@
 /* readline splits words at '='. */
 static const char helpers[] =
     "_fastnet_begin() {\n"
-    "    word=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD - 1]}\n"
+    "    word=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD - 1]} attached=\n"
     "    if [[ $option == '=' ]]; then\n"
-    "        option=${COMP_WORDS[COMP_CWORD - 2]}\n"
+    "        option=${COMP_WORDS[COMP_CWORD - 2]} attached=yes\n"
     "    elif [[ $word == '=' ]]; then\n"
-    "        word=''\n"
+    "        word='' attached=yes\n"
     "    fi\n"
     "    COMPREPLY=()\n"
     "}\n"
@@ -64,10 +64,13 @@ static void put_offer(const struct option *option, const struct script *script)
 static void put_case(const struct option *option, const struct script *script)
 {
     const bool may_follow = completion_may_follow(option);
+    const bool attached = completion_is_attached(option);
 
-    if (option->argument != ARGUMENT_REQUIRED && !may_follow)
+    if (option->argument != ARGUMENT_REQUIRED && !may_follow && !attached)
         return;
     put_label(option, script);
+    if (attached)
+        fputs("\n        [[ $attached ]] &&", script->stream);
     if (completion_form(option) == COMPLETION_FILE ||
         completion_form(option) == COMPLETION_DIRECTORY)
         fprintf(script->stream,
@@ -80,7 +83,10 @@ static void put_case(const struct option *option, const struct script *script)
               script->stream);
     if (option->choices)
         put_offer(option, script);
-    fputs(may_follow ? " [[ $word == -* ]] || return ;;\n" : " return ;;\n", script->stream);
+    fputs(may_follow ? " [[ $word == -* ]] || return ;;\n"
+          : attached ? " ;;\n"
+                     : " return ;;\n",
+          script->stream);
 }
 
 /* The words that can follow some others. Returns those that can stand elsewhere, or NULL. */
@@ -103,13 +109,13 @@ static void put_grammar(const struct script *script)
     const struct operands *others;
     FILE *stream = script->stream;
 
-    fprintf(stream, "_fastnet_%s() {\n    local word option\n", script->grammar->name);
+    fprintf(stream, "_fastnet_%s() {\n    local word option attached\n", script->grammar->name);
     completion_put_columns(script, "    local columns='", "    _fastnet_has '", "' && columns='",
                            "'\n");
     fputs("    _fastnet_begin\n    case $option in\n", stream);
     completion_each_option(script, put_case);
     others = put_operands(script);
-    fputs("    esac\n    _fastnet_offer '' '", stream);
+    fputs("    esac\n    [[ ! $attached ]] || return\n    _fastnet_offer '' '", stream);
     completion_each_option(script, put_word);
     if (others)
         others->put(stream);

@@ -21,7 +21,8 @@ static const char helpers[] =
     "function __fastnet_offer # REGEX WORD...: for what follows what the REGEX matches\n"
     "    set -l token (commandline -ct | string replace -r -- '^--[^=]*=' '')\n"
     "    set -l before (string match -r -- \"^$argv[1]\" \"$token\")\n"
-    "    printf '%s\\n' \"$before\"$argv[2..-1]\n"
+    "    set -l rest (string replace -- \"$before\" '' \"$token\")\n"
+    "    printf '%s\\n' \"$before\"(string match -- \"$rest*\" $argv[2..-1])\n"
     "end\n";
 
 /* The beginning of a line, with the condition for options of this grammar if there is one. */

@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "cli/completion/completion.h"
 
 static const char helpers[] = "_fastnet_has() { # REGEX: whether it matches what stands before\n"
@@ -7,7 +9,7 @@ static const char helpers[] = "_fastnet_has() { # REGEX: whether it matches what
                               "}\n"
                               "_fastnet_signed() {\n"
                               "    compset -P -\n"
-                              "    compadd \"$@\"\n"
+                              "    _values column \"$@\"\n"
                               "}\n";
 
 /* The completion of an argument, as a specification for zsh's _arguments. */
@@ -22,9 +24,16 @@ static void put_action(const struct option *option, const struct script *script)
                                           [COMPLETION_SIGNED] = "_fastnet_signed "};
     const enum completion_form form = completion_form(option);
 
+    if (option->choices && strcmp(option->choices, CHOICES_COLUMNS) == 0) {
+        fprintf(script->stream, "%s $fastnet_columns",
+                form == COMPLETION_LIST     ? "_values -s , column"
+                : form == COMPLETION_SIGNED ? "_fastnet_signed"
+                                            : "_values column");
+        return;
+    }
     fputs(actions[form], script->stream);
     if (option->choices)
-        completion_put_choices(option, script, "$fastnet_columns");
+        completion_put_choices(option, script, "");
     if (form == COMPLETION_WORD)
         fputc(')', script->stream);
 }
@@ -35,13 +44,18 @@ static void put_spec(const struct option *option, const char *name, const char *
 {
     FILE *stream = script->stream;
     const bool may_follow = completion_may_follow(option);
-    const bool takes_argument = option->argument == ARGUMENT_REQUIRED || may_follow;
+    const bool attached = completion_is_attached(option);
+    const bool takes_argument = option->argument == ARGUMENT_REQUIRED || may_follow || attached;
 
-    fprintf(stream, "        '*%s%s%s[", name, takes_argument ? join : "", may_follow ? "-" : "");
+    fprintf(stream, "        '*%s%s%s[", name,
+            attached         ? "="
+            : takes_argument ? join
+                             : "",
+            may_follow || attached ? "-" : "");
     completion_put_quoted(option->help, stream);
     fputc(']', stream);
     if (takes_argument) {
-        fputs(may_follow ? "::" : ":", stream);
+        fputs(may_follow || attached ? "::" : ":", stream);
         completion_put_quoted(option->metavar, stream);
         fputc(':', stream);
         put_action(option, script);

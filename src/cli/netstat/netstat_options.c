@@ -34,7 +34,7 @@ static const struct option options_table[] = {
     OPTION('V', "version", OTHER, "version and build options"),
     OPTION('i', NULL, TABLES, "interfaces"),
     OPTION('I', "interfaces", TABLES, "one interface, -I=eth0", .argument = ARGUMENT_ATTACHED,
-           .metavar = "IF"),
+           .metavar = "IF", OF(CHOICES_INTERFACES)),
     HELP_OPTIONS(OTHER),
     OPTION('r', "route", TABLES, "routing tables"),
     OPTION('M', "masquerade", TABLES, "masqueraded connections, from connection tracking"),
