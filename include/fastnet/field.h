@@ -80,7 +80,14 @@ enum member_type {
     MEMBER_ULONG = sizeof(unsigned long) == 8 ? MEMBER_UINT64 : MEMBER_UINT32,
 };
 
-enum unit { UNIT_NONE, UNIT_BYTES, UNIT_SECONDS, UNIT_PACKETS, UNIT_BYTES_PER_SECOND };
+enum unit {
+    UNIT_NONE,
+    UNIT_BYTES,
+    UNIT_SECONDS,
+    UNIT_UNIX_TIME, /* seconds since 1970 */
+    UNIT_PACKETS,
+    UNIT_BYTES_PER_SECOND
+};
 
 /* One field of one record, from which a value is made. */
 struct cell {

@@ -53,6 +53,7 @@ struct sink_options {
     size_t count;
     bool header;      /* a heading line, CSV's header line */
     bool colour;      /* states may be coloured */
+    bool human;       /* tables: short sizes and times */
     bool spreadsheet; /* CSV: no text may look like a formula */
 };
 

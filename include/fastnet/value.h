@@ -102,4 +102,11 @@ size_t value_bound(const struct value *value);
  */
 char *value_write(char *dst, const struct value *value, const char *delimiters);
 
+/*
+ * The same for readers who want the size of a number more than the number: bytes as 1.2M, in powers
+ * of 1024 and cut; times as 250us, 1.5s, 3h05m or 12d04h. unit is an enum unit (field.h); other
+ * values are written as they are, with blanks escaped.
+ */
+char *value_write_human(char *dst, const struct value *value, int unit);
+
 #endif

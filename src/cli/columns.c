@@ -364,6 +364,8 @@ static const char *unit_name(enum unit unit)
         return "bytes";
     case UNIT_SECONDS:
         return "seconds";
+    case UNIT_UNIX_TIME:
+        return "unix time";
     case UNIT_PACKETS:
         return "packets";
     case UNIT_BYTES_PER_SECOND:

@@ -128,12 +128,18 @@ int command_resolve(struct listing_command *command, bool *done)
 
 /* --- How they are shown ----------------------------------------------------------------------- */
 
-bool command_colour(void)
+bool command_colour(const struct common *common)
 {
     const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+    const char *force = getenv("CLICOLOR_FORCE");
 
-    return isatty(STDOUT_FILENO) && !(no_color && *no_color) && term && *term &&
-           strcmp(term, "dumb") != 0;
+    if (common->color)
+        return common->color == COLOR_ALWAYS;
+    if (no_color && *no_color)
+        return false;
+    if (force && *force && strcmp(force, "0") != 0)
+        return true;
+    return isatty(STDOUT_FILENO) && term && *term && strcmp(term, "dumb") != 0;
 }
 
 static sink_create_fn sink_of_columns(const struct common *common)
@@ -172,7 +178,8 @@ struct sink *command_sink(const struct listing_command *command, struct writer *
         .columns = command->shown,
         .count = command->shown_count,
         .header = !common->no_header,
-        .colour = common->format == FORMAT_PLAIN && command_colour(),
+        .colour = common->format == FORMAT_PLAIN && command_colour(common),
+        .human = common->human,
         .spreadsheet = common->format == FORMAT_CSV_SAFE,
     };
     if (makes_objects(command))

@@ -74,7 +74,8 @@ struct sink *command_sink(const struct listing_command *command, struct writer *
 int command_explain(const struct listing_command *command, struct engine *engine,
                     struct sink *sink);
 
-/* Whether states on stdout may be coloured: a terminal, NO_COLOR unset. */
-bool command_colour(void);
+/* Whether states on stdout may be coloured: by --color, the environment, and if it is a terminal.
+ */
+bool command_colour(const struct common *common);
 
 #endif

@@ -24,6 +24,8 @@ enum {
     OPTION_LIMIT,
     OPTION_COUNT_BY,
     OPTION_SUM,
+    OPTION_COLOR,
+    OPTION_HUMAN,
     OPTION_PERCENT,
     OPTION_EXACT,
     OPTION_EXPLAIN,
@@ -57,6 +59,10 @@ static const struct option options[] = {
     LONG(OPTION_SUM, "sum", OUTPUT, "with --count-by: sums of these columns", TAKES("A,B,..."),
          OF(CHOICES_COLUMNS), SETS(sum)),
     LONG(OPTION_PERCENT, "percent", OUTPUT, "with --count-by: shares of all rows", SETS(percent)),
+    LONG(OPTION_HUMAN, "human", OUTPUT, "a table with short sizes and times: 1.2M, 3h05m",
+         SETS(human)),
+    LONG(OPTION_COLOR, "color", OUTPUT, "colour states: auto, always or never", TAKES("WHEN"),
+         OF("auto always never")),
     LONG(OPTION_EXACT, "exact", SOURCE, "read twice, so that no row that stays is missed",
          SETS(exact)),
     LONG(OPTION_EXPLAIN, "explain", SOURCE, "which filter holds, what the kernel leaves out",
@@ -299,6 +305,19 @@ static int take_backend(struct common *common, const char *name)
                                strlen(name));
 }
 
+static int take_color(struct common *common, const char *when)
+{
+    static const char *const names[] = {
+        [COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never"};
+
+    for (size_t i = 0; i < COUNT(names); i++)
+        if (strcmp(names[i], when) == 0) {
+            common->color = (enum color_choice)i;
+            return 0;
+        }
+    return common_misuse_typed(common, "--color", "auto, always or never, not", when, strlen(when));
+}
+
 static int take_limit(struct common *common, const char *count)
 {
     const size_t digits = strspn(count, "0123456789");
@@ -333,6 +352,8 @@ static int take_option(const struct option *option, const char *argument, void *
         return take_backend(common, argument);
     case OPTION_SHORT_HELP:
         return answer(common, put_short_help);
+    case OPTION_COLOR:
+        return take_color(common, argument);
     case OPTION_LIMIT:
         return take_limit(common, argument);
     case OPTION_HELP:
@@ -380,5 +401,5 @@ int common_interval(struct common *common, const char *seconds)
 
 bool common_uses_columns(const struct common *common)
 {
-    return common->format != FORMAT_PLAIN || common->columns || common->count_by;
+    return common->format != FORMAT_PLAIN || common->columns || common->count_by || common->human;
 }

@@ -16,6 +16,8 @@ extern const struct option_table common_options;
 
 enum output_format { FORMAT_PLAIN, FORMAT_JSON, FORMAT_NDJSON, FORMAT_CSV, FORMAT_CSV_SAFE };
 
+enum color_choice { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
 /* The first member of each personality's options. Zeroed to start with. */
 struct common {
     const char *program; /* for messages */
@@ -26,7 +28,8 @@ struct common {
     const char *columns, *sort, *count_by, *sum; /* as typed, or NULL */
     const char *proc_root;                       /* NULL: /proc */
     const char *completion;                      /* a shell, or NULL */
-    bool no_header, exact, explain, percent;
+    bool no_header, exact, explain, percent, human;
+    enum color_choice color;
     uint64_t limit;       /* rows to show; 0: all */
     bool delta;           /* rates instead of totals */
     unsigned interval_ms; /* between two passes; 0: there is only one */

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -216,6 +217,28 @@ static void what_cannot_be_counted_or_added_is_refused(void **state)
     assert_refused((struct common){.percent = true}, "--percent: needs --count-by");
 }
 
+static bool is_coloured(enum color_choice color, const char *no_color, const char *force)
+{
+    setenv("NO_COLOR", no_color, 1);
+    setenv("CLICOLOR_FORCE", force, 1);
+    return command_colour(&(struct common){.color = color});
+}
+
+static void colours_are_as_the_option_and_then_the_environment_say(void **state)
+{
+    struct capture out; /* no terminal */
+
+    (void)state;
+    capture_begin(&out, STDOUT_FILENO);
+    const bool option = is_coloured(COLOR_ALWAYS, "1", ""),
+               never = is_coloured(COLOR_NEVER, "", "1");
+    const bool forced = is_coloured(COLOR_AUTO, "", "1"), both = is_coloured(COLOR_AUTO, "1", "1");
+    const bool zero = is_coloured(COLOR_AUTO, "", "0"), none = is_coloured(COLOR_AUTO, "", "");
+    capture_end(&out);
+    assert_true(option && forced);
+    assert_false(never || both || zero || none);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -227,6 +250,7 @@ int main(void)
         cmocka_unit_test(what_a_column_needs_goes_with_it),
         cmocka_unit_test(what_is_no_column_is_refused_with_the_nearest_name),
         cmocka_unit_test(several_columns_to_sort_by_have_a_direction_each),
+        cmocka_unit_test(colours_are_as_the_option_and_then_the_environment_say),
         cmocka_unit_test(groups_have_columns_of_counts_sums_and_shares),
         cmocka_unit_test(addresses_are_counted_by_their_networks),
         cmocka_unit_test(what_cannot_be_counted_or_added_is_refused),

@@ -106,7 +106,7 @@ static const struct {
     {MILLISECONDS(g, socket.timer_ms, FLOW_MARK, "help"),
      {.name = "g", .type = VALUE_DECIMAL, .member = MEMBER_UINT64, .unit = UNIT_SECONDS}},
     {NANOSECONDS(h, flow.start, FLOW_MARK, "help"),
-     {.name = "h", .type = VALUE_DECIMAL, .member = MEMBER_UINT64, .unit = UNIT_SECONDS}},
+     {.name = "h", .type = VALUE_DECIMAL, .member = MEMBER_UINT64, .unit = UNIT_UNIX_TIME}},
     {FLAGS(i, flow.status, names_of_bits, FLOW_MARK, "help"),
      {.name = "i", .type = VALUE_FLAGS, .member = MEMBER_UINT32}},
     {WORD(j, flow.event, letter, FLOW_MARK, "help"),

@@ -141,7 +141,7 @@ static void set_layout(struct netstat *netstat)
         .numeric_users = options->numeric_users,
         .one_word_names = options->common.words,
         .header = !options->common.no_header,
-        .colour = command_colour(),
+        .colour = command_colour(&options->common),
     };
 }
 

@@ -49,11 +49,11 @@
 #define HOST(id, path, ...)                                                                        \
     FIELD(id, VALUE_TEXT, host_member, __VA_ARGS__, MEMBER(path),                                  \
           .lookups = NEED_HOSTS | NEED_UNMAPPED)
-/* Numbers that are times, in seconds with three decimals. */
+/* Numbers that are times, in seconds with three decimals; nanoseconds are since 1970. */
 #define MILLISECONDS(id, path, ...)                                                                \
     FIELD(id, VALUE_DECIMAL, milliseconds_member, __VA_ARGS__, MEMBER(path), .unit = UNIT_SECONDS)
 #define NANOSECONDS(id, path, ...)                                                                 \
-    FIELD(id, VALUE_DECIMAL, nanoseconds_member, __VA_ARGS__, MEMBER(path), .unit = UNIT_SECONDS)
+    FIELD(id, VALUE_DECIMAL, nanoseconds_member, __VA_ARGS__, MEMBER(path), .unit = UNIT_UNIX_TIME)
 /* Bits that have names: a const struct flag_names. */
 #define FLAGS(id, path, names, ...)                                                                \
     FIELD(id, VALUE_FLAGS, flags_member, __VA_ARGS__, PLAIN(path), .flags = &names)

@@ -97,6 +97,15 @@ static void put_cell(struct table_line *line, const char *text, struct kept_cell
     line->column++;
 }
 
+/* Writes a cell of a column; returns its end. value_bound() is enough for it. */
+static char *write_cell(const struct fitted *table, size_t column, char *dst,
+                        const struct value *value)
+{
+    if (table->options.human)
+        return value_write_human(dst, value, (int)table->options.columns[column]->unit);
+    return value_write(dst, value, " ");
+}
+
 /* The colour of a cell of the line's next column, or NULL. */
 static const char *colour_of(const struct table_line *line, const char *text, size_t length)
 {
@@ -168,7 +177,7 @@ static void stream_cell(struct table_line *line, const struct value *value)
     char text[CELL_BOUND];
 
     if (value_bound(value) <= sizeof text) {
-        const size_t length = (size_t)(value_write(text, value, " ") - text);
+        const size_t length = (size_t)(write_cell(line->table, line->column, text, value) - text);
         const struct kept_cell cell = {length, width_of(value, text, length)};
         put_cell(line, text, cell, colour_of(line, text, length));
         return;
@@ -193,8 +202,7 @@ static void stream_row(struct fitted *table, const struct record *record)
 }
 
 /* Returns the end of the cell, or NULL when there is no room for it. */
-static char *keep_cell(const struct fitted *table, char *at, const struct value *value,
-                       size_t *width)
+static char *keep_cell(struct fitted *table, size_t column, char *at, const struct value *value)
 {
     const size_t room = (size_t)(table->kept + KEPT_BYTES - at);
     const size_t bound = value_bound(value);
@@ -202,12 +210,12 @@ static char *keep_cell(const struct fitted *table, char *at, const struct value 
     if (room < sizeof(struct kept_cell) || room - sizeof(struct kept_cell) < bound)
         return NULL;
     char *text = at + sizeof(struct kept_cell);
-    char *end = value_write(text, value, " ");
+    char *end = write_cell(table, column, text, value);
     const size_t length = (size_t)(end - text);
     const struct kept_cell cell = {length, width_of(value, text, length)};
     memcpy(at, &cell, sizeof cell);
-    if (cell.width > *width)
-        *width = cell.width;
+    if (cell.width > table->widths[column])
+        table->widths[column] = cell.width;
     return end;
 }
 
@@ -220,7 +228,7 @@ static bool keep_row(struct fitted *table, const struct record *record)
     for (size_t i = 0; i < table->options.count; i++) {
         const struct value value =
             field_value(table->options.columns[i], record, table->sink.context);
-        at = keep_cell(table, at, &value, &table->widths[i]);
+        at = keep_cell(table, i, at, &value);
         if (!at)
             return false;
     }

@@ -210,6 +210,67 @@ char *value_write(char *dst, const struct value *value, const char *delimiters)
     return dst;
 }
 
+/* One decimal is enough, because a letter follows. */
+static char *write_tenths(char *dst, uint64_t tenths, const char *letters)
+{
+    dst = PUT(text_u64(dst, tenths / 10), ".");
+    return stpcpy(text_u64(dst, tenths % 10), letters);
+}
+
+static char *write_size(char *dst, uint64_t bytes)
+{
+    static const char letters[][2] = {"", "K", "M", "G", "T", "P", "E"};
+    unsigned unit = 0;
+
+    while (unit < 6 && bytes >> 10 * (unit + 1))
+        unit++;
+    if (!unit)
+        return text_u64(dst, bytes);
+    /* ten times as many exabytes do not fit */
+    return write_tenths(dst, unit < 6 ? bytes * 10 >> 10 * unit : (bytes >> 10) * 10 >> 50,
+                        letters[unit]);
+}
+
+/* Two units, the second with two digits: 3h05m. */
+static char *write_two(char *dst, uint64_t count, char unit, uint64_t rest, char smaller)
+{
+    dst = text_u64(dst, count);
+    *dst++ = unit;
+    *dst++ = (char)('0' + rest / 10);
+    *dst++ = (char)('0' + rest % 10);
+    *dst++ = smaller;
+    return dst;
+}
+
+static char *write_time(char *dst, uint64_t seconds, uint64_t microseconds)
+{
+    if (!seconds && !microseconds)
+        return PUT(dst, "0s");
+    if (!seconds && microseconds < 1000)
+        return stpcpy(text_u64(dst, microseconds), "us");
+    if (!seconds)
+        return write_tenths(dst, microseconds / 100, "ms");
+    if (seconds < 60)
+        return write_tenths(dst, seconds * 10 + microseconds / 100000, "s");
+    if (seconds < 3600)
+        return write_two(dst, seconds / 60, 'm', seconds % 60, 's');
+    if (seconds < 86400)
+        return write_two(dst, seconds / 3600, 'h', seconds / 60 % 60, 'm');
+    return write_two(dst, seconds / 86400, 'd', seconds / 3600 % 24, 'h');
+}
+
+char *value_write_human(char *dst, const struct value *value, int unit)
+{
+    const bool fraction = value->type == VALUE_DECIMAL || value->type == VALUE_FINE;
+    const uint64_t scale = value->type == VALUE_FINE ? 1000000 : fraction ? 1000 : 1;
+
+    if ((unit == UNIT_BYTES || unit == UNIT_BYTES_PER_SECOND) && value->type == VALUE_NUMBER)
+        return write_size(dst, value->number);
+    if (unit == UNIT_SECONDS && (fraction || value->type == VALUE_NUMBER))
+        return write_time(dst, value->number / scale, value->number % scale * (1000000 / scale));
+    return value_write(dst, value, " ");
+}
+
 enum text_part text_put(struct writer *writer, struct text text, const char *delimiters,
                         enum text_part part)
 {

@@ -1,0 +1,68 @@
+/* Numbers as --human shows them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "fastnet/field.h"
+
+static void assert_human(enum value_type type, uint64_t number, enum unit unit,
+                         const char *expected)
+{
+    const struct value value = {.type = type, .number = number};
+    char text[64], *end = value_write_human(text, &value, (int)unit);
+
+    *end = '\0';
+    assert_string_equal(text, expected);
+    assert_true((size_t)(end - text) <= value_bound(&value));
+}
+
+static void bytes_have_one_decimal_in_the_largest_unit(void **state)
+{
+    (void)state;
+    assert_human(VALUE_NUMBER, 0, UNIT_BYTES, "0");
+    assert_human(VALUE_NUMBER, 1023, UNIT_BYTES, "1023");
+    assert_human(VALUE_NUMBER, 1024, UNIT_BYTES, "1.0K");
+    assert_human(VALUE_NUMBER, 1258291, UNIT_BYTES_PER_SECOND, "1.1M"); /* cut */
+    assert_human(VALUE_NUMBER, 1258292, UNIT_BYTES_PER_SECOND, "1.2M");
+    assert_human(VALUE_NUMBER, (1 << 20) - 1, UNIT_BYTES, "1023.9K");
+    assert_human(VALUE_NUMBER, UINT64_MAX, UNIT_BYTES, "15.9E");
+}
+
+static void times_have_two_units_at_most(void **state)
+{
+    (void)state;
+    assert_human(VALUE_NUMBER, 0, UNIT_SECONDS, "0s");
+    assert_human(VALUE_FINE, 250, UNIT_SECONDS, "250us");
+    assert_human(VALUE_FINE, 1234, UNIT_SECONDS, "1.2ms");
+    assert_human(VALUE_DECIMAL, 40, UNIT_SECONDS, "40.0ms");
+    assert_human(VALUE_DECIMAL, 59999, UNIT_SECONDS, "59.9s");
+    assert_human(VALUE_NUMBER, 60, UNIT_SECONDS, "1m00s");
+    assert_human(VALUE_NUMBER, 3 * 3600 + 5 * 60 + 59, UNIT_SECONDS, "3h05m");
+    assert_human(VALUE_NUMBER, 431999, UNIT_SECONDS, "4d23h");
+    assert_human(VALUE_NUMBER, UINT64_MAX, UNIT_SECONDS, "213503982334601d07h");
+    assert_human(VALUE_DECIMAL, UINT64_MAX, UNIT_SECONDS, "213503982334d14h");
+}
+
+static void what_is_no_size_and_no_time_is_as_it_is(void **state)
+{
+    (void)state;
+    assert_human(VALUE_NUMBER, 5000, UNIT_NONE, "5000");
+    assert_human(VALUE_NUMBER, 5000, UNIT_PACKETS, "5000");
+    assert_human(VALUE_DECIMAL, 1700000000000, UNIT_UNIX_TIME, "1700000000.000");
+    assert_human(VALUE_UNKNOWN, 0, UNIT_BYTES, "-");
+    assert_human(VALUE_UNKNOWN, 0, UNIT_SECONDS, "-");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bytes_have_one_decimal_in_the_largest_unit),
+        cmocka_unit_test(times_have_two_units_at_most),
+        cmocka_unit_test(what_is_no_size_and_no_time_is_as_it_is),
+    };
+
+    return cmocka_run_group_tests_name("human", tests, NULL, NULL);
+}
