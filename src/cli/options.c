@@ -83,10 +83,10 @@ static const struct option *find_abbreviated(const struct option_table *table, c
         const struct option *option = &table->options[i];
         if (!begins_with(option, name, length))
             continue;
-        if (found && found->id != option->id)
-            *ambiguous = true;
-        if (!found)
+        if (!found || (found->newer && !option->newer))
             found = option;
+        else if (found->id != option->id && found->newer == option->newer)
+            *ambiguous = true;
     }
     return found;
 }
