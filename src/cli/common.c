@@ -93,12 +93,14 @@ static const char *command_of(const struct common *common, char command[COMMAND_
 __attribute__((format(printf, 3, 0))) static int complain(const struct common *common, bool hint,
                                                           const char *format, va_list arguments)
 {
-    char message[1024], command[COMMAND_SIZE];
+    char message[1024];
 
     vsnprintf(message, sizeof message, format, arguments);
     fprintf(stderr, "%s: %s", common->program, message);
-    if (hint && !strstr(message, "=help")) /* a list of columns helps more */
+    if (hint && !strstr(message, "=help")) { /* a list of columns helps more */
+        char command[COMMAND_SIZE];
         fprintf(stderr, " (see %s --help)", command_of(common, command));
+    }
     fputc('\n', stderr);
     return common->grammar->misuse ? common->grammar->misuse : STATUS_MISUSE;
 }

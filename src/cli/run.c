@@ -173,5 +173,6 @@ int command_run(struct listing_command *command)
     if (!status && !done)
         status = run(command);
     where_finish(&command->where);
+    command->counting = NULL;
     return status;
 }

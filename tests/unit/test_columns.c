@@ -137,10 +137,11 @@ static void what_is_no_column_is_refused_with_the_nearest_name(void **state)
 static void several_columns_to_sort_by_have_a_direction_each(void **state)
 {
     struct resolved resolved;
-    const struct sort_key *keys = resolved.command.listing.sort;
+    const struct sort_key *keys;
 
     (void)state;
     resolve(&resolved, (struct common){.sort = "state,-send_q,uid"});
+    keys = resolved.command.listing.sort;
     assert_int_equal(resolved.status, STATUS_OK);
     assert_string_equal(keys[0].field->name, "state");
     assert_string_equal(keys[1].field->name, "send_q");

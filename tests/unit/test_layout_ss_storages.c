@@ -40,7 +40,7 @@ static const char *shown_in(struct ss_layout layout, uint32_t type, const void *
     struct record record = tcp_row("192.0.2.1", 1, "192.0.2.2", 2);
     struct bpf_values values = {.map = MAP, .type = type};
     static char bytes[MADE_BTF_MAX];
-    const char *shown;
+    const char *text;
 
     put_u32(&storage, 2, MAP);
     put_attribute(&storage, 3, value, size);
@@ -51,9 +51,9 @@ static const char *shown_in(struct ss_layout layout, uint32_t type, const void *
     layout.storages = true;
     layout.maps = &values;
     layout.map_count = 1;
-    shown = ss_tokens(&layout, &record);
+    text = ss_tokens(&layout, &record);
     btf_finish(&values.btf);
-    return shown;
+    return text;
 }
 
 /* In one line, without the map's number. */
@@ -201,17 +201,15 @@ static void a_struct_has_a_line_for_each_member(void **state)
 
 static void bit_fields_are_hexadecimal(void **state)
 {
-    const struct {
-        unsigned first : 3, all : 29;
-    } value = {5, 0x1fffffff};
+    const uint32_t value = 5 | 0x1fffffffU << 3;
     uint32_t state_type, bits;
 
     (void)state;
     state_type = made_type(&made, "state", BTF_ENUM, 1, 4);
     made_pair(&made, "OPEN", 5);
     bits = made_flagged(&made, "bits", BTF_STRUCT, 3, 4);
-    made_member(&made, "first", u32, 3 << 24 | 0);
-    made_member(&made, "named", state_type, 3 << 24 | 0);
+    made_member(&made, "first", u32, 3 << 24);
+    made_member(&made, "named", state_type, 3 << 24);
     made_member(&made, "all", u32, 29 << 24 | 3);
     assert_string_equal(SHOWN(bits, value), "(struct bits){.first = (unsigned)0x5,.named = (enum "
                                             "state)OPEN,.all = (unsigned)0x1fffffff,}");

@@ -61,7 +61,7 @@ static struct predicate *refuse_word(const struct constant *constant)
 {
     const struct field *field = constant->field;
     struct nearest nearest = nearest_to(constant->text, constant->length);
-    char words[160] = "", typed[TOKEN_TYPED], hint[NEAREST_HINT];
+    char words[160] = "", typed[TOKEN_TYPED];
     size_t length = 0;
 
     for (uint64_t i = 0; i < word_limit(field); i++) {
@@ -74,9 +74,11 @@ static struct predicate *refuse_word(const struct constant *constant)
                                        length ? ", " : "", word);
     }
     token_typed(typed, &constant->token);
-    if (nearest.word)
+    if (nearest.word) {
+        char hint[NEAREST_HINT];
         return parser_fail(constant->parser, &constant->token, "no %s '%s'%s", field->name, typed,
                            nearest_hint(&nearest, "", hint));
+    }
     return parser_fail(constant->parser, &constant->token, "no %s '%s'; it can be %s%s",
                        field->name, typed, words, length < sizeof words ? "" : ", ...");
 }

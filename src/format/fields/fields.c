@@ -288,15 +288,15 @@ static struct value network_value(const struct cell *cell)
 {
     const struct network_field *network = (const struct network_field *)cell->field;
     struct value value = field_value(network->of, cell->record, cell->context);
-    struct address address = value.address;
-    const bool is_ipv6 = address.family == AF_INET6;
+    struct address base = value.address;
+    const bool is_ipv6 = base.family == AF_INET6;
     const uint8_t prefix = is_ipv6 ? network->ipv6 : network->ipv4;
 
     if (value.type != VALUE_ADDRESS)
         return unknown;
     for (unsigned bit = prefix; bit < (is_ipv6 ? 128 : 32); bit++)
-        address.bytes[bit / 8] &= (uint8_t) ~(0x80 >> bit % 8);
-    return (struct value){.type = VALUE_NETWORK, .network = {address, prefix}};
+        base.bytes[bit / 8] &= (uint8_t) ~(0x80 >> bit % 8);
+    return (struct value){.type = VALUE_NETWORK, .network = {base, prefix}};
 }
 
 void field_network(struct network_field *dst, const struct field *of, uint8_t ipv4, uint8_t ipv6)

@@ -388,9 +388,9 @@ struct value info_md5_peers(const struct cell *cell)
 
 static struct network sctp_address(const void *element)
 {
-    const struct address address = sockaddr_address(element);
+    const struct address end = sockaddr_address(element);
 
-    return (struct network){address_unmapped(&address), NO_PREFIX};
+    return (struct network){address_unmapped(&end), NO_PREFIX};
 }
 
 struct value info_sctp_addresses(const struct cell *cell)
