@@ -327,8 +327,8 @@ static void groups_of_columns_have_names_of_their_own_and_members(void **state)
         const struct kind *kind = kinds[i].kind;
         assert_true(kind->field_count <= LISTING_COLUMNS_MAX);
         assert_null(field_named(kind, "all"));
-        for (const struct field_group *group = kind->groups;
-             group < kind->groups + kind->group_count; group++) {
+        for (size_t k = 0; k < kind->group_count; k++) {
+            const struct field_group *group = &kind->groups[k];
             size_t members = 0;
             for (size_t j = 0; j < kind->field_count; j++)
                 members += field_group(kind, &kind->fields[j]) == group;
