@@ -232,6 +232,12 @@ static int add_counted(struct listing_command *command, struct text word)
     return 0;
 }
 
+bool columns_can_sum(const struct field *field)
+{
+    return field->type == VALUE_NUMBER || field->type == VALUE_SIGNED ||
+           field->type == VALUE_DECIMAL || field->type == VALUE_FINE;
+}
+
 static int add_sum(struct listing_command *command, struct text word)
 {
     struct listing *listing = &command->listing;
@@ -241,8 +247,7 @@ static int add_sum(struct listing_command *command, struct text word)
         return columns_misuse(command, "--sum", word);
     if (is_counted(command, field->name))
         return misuse_word(command, "--sum", "named twice:", word);
-    if (field->type != VALUE_NUMBER && field->type != VALUE_SIGNED &&
-        field->type != VALUE_DECIMAL && field->type != VALUE_FINE)
+    if (!columns_can_sum(field))
         return misuse_word(command, "--sum", "no numbers to add are in", word);
     if (listing->sum_count == SUMS_MAX)
         return common_misuse(command->common, "--sum: more than %d columns", SUMS_MAX);

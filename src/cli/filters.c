@@ -28,7 +28,7 @@ static const struct option of_sockets[] = {
     HOST,
     SHORT("local", "ADDRESS,...", "local_address", "... at this end"),
     SHORT("remote", "ADDRESS,...", "remote_address", "... at the other end"),
-    SHORT("pid", "N,...", "pid", "held open by one of these processes"),
+    SHORT("pid", "N,...", "pid", "held open by one of these processes", OF(CHOICES_PIDS)),
     SHORT("process", "NAME,...", "process", "... by a process of this name", OF(CHOICES_PROCESSES)),
     SHORT("user", "NAME,...", "user", "made by one of these users", OF(CHOICES_USERS)),
 };

@@ -49,11 +49,15 @@ struct option {
 /* clang-format on */
 
 /*
- * For choices, besides words: the columns of the rows that are listed; the words of the column that
- * a filter compares; a command in parentheses that prints words, of sh(1), zsh and fish alike.
+ * For choices, besides words: the columns of the rows that are listed, those that hold numbers, or
+ * all that can be shown (completion.h); the words of the column that a filter compares; a command
+ * in parentheses that prints words, of sh(1), zsh and fish alike.
  */
-#define CHOICES_COLUMNS "COLUMNS"
+#define CHOICES_COLUMNS "$columns"
+#define CHOICES_NUMBERS "$numbers"
+#define CHOICES_SHOWN   "$columns $groups"
 #define CHOICES_VALUES  "VALUES"
+#define CHOICES_PIDS    "(ls /proc | grep -x \"[0-9]*\")"
 /* Processes may be called anything: only names that mean nothing to a shell are offered. */
 #define CHOICES_PROCESSES "(cat /proc/*/comm 2>/dev/null | grep -x \"[A-Za-z0-9_.-]*\")"
 #define CHOICES_INTERFACES                                                                         \

@@ -19,6 +19,7 @@ struct listed {
 struct operands {
     const char *after;         /* these can follow one of these words; NULL, the last: any other */
     void (*put)(FILE *stream); /* writes them, a blank before each */
+    const char *choices;       /* a command that prints more of them (options.h), or NULL */
 };
 
 /* A command line that people use. */

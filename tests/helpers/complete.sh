@@ -8,7 +8,7 @@ completed_by() # SHELL SCRIPT
     local line
     "offered_by_$1" "$2" | while IFS= read -r line; do
         tr ' ' '\n' <<<"$line" |
-            sed -e 's/[=/]$//' -e 's/^--.*=//' -e 's/.*,//' -e 's/^-\([a-z_]\{2\}\)/\1/' |
+            sed -e 's/[=/]$//' -e 's/^--*[A-Za-z-]*=//' -e 's/.*,//' -e 's/^[-+!]\([a-z0-9_]\{2\}\)/\1/' |
             sort -u | tr '\n' ' ' | sed -e 's/^ *//' -e 's/ *$//'
         echo
     done
@@ -95,4 +95,36 @@ ZSH
         done
         zpty -d shell' <"$work/zsh.lines" >/dev/null 2>&1
     cat "$work/zsh.offered"
+}
+
+# Types lines, in which \t is TAB, in a shell on a terminal. Prints the words of each, as <WORD>...
+typed_in() # SHELL SCRIPT LINE...
+{
+    local shell=$1 script=$2 options=-i line count=1 typist
+    local function='fastnet() { printf "<%s>" "$@" >>typed; echo >>typed; }'
+    shift 2
+    case $shell in
+    bash) options='--norc -i' ;;
+    zsh) options='-f -i' ;;
+    fish)
+        options='--no-config -i'
+        function='function fastnet; printf "<%s>" $argv >>typed; echo >>typed; end'
+        ;;
+    esac
+    rm -f keys typed && mkfifo keys && : >typed
+    HOME=$work TERM=dumb script -qfc "$shell $options" /dev/null <keys >screen 2>&1 &
+    typist=$!
+    exec 9>keys
+    [[ $shell != zsh ]] || echo 'autoload -Uz compinit; compinit -D -u' >&9
+    printf '%s\n' "source $script" "$function" 'fastnet ready' >&9
+    for line; do
+        wait_until has_lines typed "$count"
+        printf "%b\n" "$line" >&9
+        ((++count))
+    done
+    wait_until has_lines typed "$count"
+    exec 9>&-
+    kill "$typist" 2>/dev/null
+    wait "$typist" 2>/dev/null
+    sed 1d typed
 }

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "cli/columns.h"
 #include "cli/where/parser.h"
 #include "fastnet/array.h"
 #include "fastnet/field.h"
@@ -34,10 +35,10 @@ enum completion_form completion_form(const struct option *option)
         return COMPLETION_NAMESPACE;
     if (!option->choices)
         return COMPLETION_NONE;
-    if (option->metavar && strstr(option->metavar, ",..."))
+    if (option->metavar && (strstr(option->metavar, ",...") || option->metavar[0] == '['))
         return COMPLETION_LIST;
-    if (option->metavar && strncmp(option->metavar, "[-]", 3) == 0)
-        return COMPLETION_SIGNED;
+    if (option->metavar && strcmp(option->metavar, "EXPR") == 0)
+        return COMPLETION_EXPRESSION;
     return COMPLETION_WORD;
 }
 
@@ -55,18 +56,38 @@ static void put_values(const struct field *field, FILE *stream)
     }
 }
 
-void completion_put_choices(const struct option *option, const struct script *script,
-                            const char *columns)
+bool completion_has_columns(const struct option *option)
 {
-    FILE *stream = script->stream;
+    return option->choices && *option->choices == '$';
+}
 
-    if (strcmp(option->choices, CHOICES_COLUMNS) == 0)
-        fputs(columns, stream);
-    else if (strcmp(option->choices, CHOICES_VALUES) == 0)
-        put_values(field_named(script->grammar->kind, option->columns), stream);
+/* Words, or variables or a command as the shell writes them. */
+static void put_choices(const char *choices, const struct script *script)
+{
+    for (; *choices; choices++)
+        if (*choices == '$')
+            fputs(script->variable, script->stream);
+        else if (*choices == '(')
+            fprintf(script->stream, "%s(", script->substitution);
+        else
+            fputc(*choices, script->stream);
+}
+
+void completion_put_choices(const struct option *option, const struct script *script)
+{
+    if (strcmp(option->choices, CHOICES_VALUES) == 0)
+        put_values(field_named(script->grammar->kind, option->columns), script->stream);
     else
-        fprintf(stream, "%s%s", *option->choices == '(' ? script->substitution : "",
-                option->choices);
+        put_choices(option->choices, script);
+}
+
+void completion_put_operands(const struct operands *operands, const struct script *script)
+{
+    operands->put(script->stream);
+    if (!operands->choices)
+        return;
+    fputc(' ', script->stream);
+    put_choices(operands->choices, script);
 }
 
 bool completion_is_attached(const struct option *option)
@@ -124,37 +145,94 @@ static void put_pattern(const struct grammar *grammar, const struct listed *list
             listed->argument ? listed->argument : "");
 }
 
-/* With their texts where the shell shows them. */
-static void put_names(const struct script *script, const struct kind *kind, const char *end)
-{
-    FILE *stream = script->stream;
+/* --- Columns ---------------------------------------------------------------------------------- */
 
-    for (size_t i = 0; i < kind->field_count; i++) {
-        const char *const *around = script->around_text;
-        fprintf(stream, "%s%s%s", i ? " " : "", around ? "'" : "", kind->fields[i].name);
-        if (!around)
-            continue;
-        fputs(around[0], stream);
-        completion_put_quoted(kind->fields[i].help, stream);
-        fprintf(stream, "%s'", around[1]);
+const char *const completion_sets[COMPLETION_SETS] = {"columns", "numbers", "groups"};
+
+/* With its text where the shell shows it. */
+static void put_set_word(const char *word, const char *text, const struct script *script)
+{
+    const char *quote = script->before_text ? "'" : "";
+
+    fprintf(script->stream, " %s%s", quote, word);
+    if (script->before_text) {
+        fputs(script->before_text, script->stream);
+        completion_put_quoted(text, "", script);
     }
-    fputs(end, stream);
+    fputs(quote, script->stream);
 }
 
-void completion_put_columns(const struct script *script, const char *set, const char *test,
-                            const char *then, const char *end)
+static void put_groups(const struct kind *kind, const struct script *script)
+{
+    char text[80];
+
+    for (size_t i = 0; i < kind->group_count; i++) {
+        snprintf(text, sizeof text, "all columns of the group %s", kind->groups[i].name);
+        put_set_word(kind->groups[i].name, text, script);
+    }
+    put_set_word("all", "all columns but names of hosts", script);
+    put_set_word("help", "lists all columns", script);
+}
+
+void completion_put_set(const struct kind *kind, size_t set, const struct script *script)
+{
+    if (set == COMPLETION_GROUPS) {
+        put_groups(kind, script);
+        return;
+    }
+    for (size_t i = 0; i < kind->field_count; i++)
+        if (set == COMPLETION_COLUMNS || columns_can_sum(&kind->fields[i]))
+            put_set_word(kind->fields[i].name, kind->fields[i].help, script);
+}
+
+static const struct kind *kind_at(const struct grammar *grammar, size_t index)
+{
+    return index ? grammar->listed[index - 1].kind : grammar->kind;
+}
+
+void completion_each_kind(const struct script *script,
+                          void (*fn)(const struct kind *kind, const struct script *script))
+{
+    enum { KINDS_MAX = 32 };
+    const struct kind *kinds[KINDS_MAX];
+    size_t count = 0;
+
+    for (size_t i = 0; i < script->count; i++)
+        for (size_t j = 0; j <= script->grammars[i]->listed_count; j++) {
+            const struct kind *kind = kind_at(script->grammars[i], j);
+            size_t known = 0;
+            while (known < count && kinds[known] != kind)
+                known++;
+            if (known < count || count == KINDS_MAX)
+                continue;
+            kinds[count++] = kind;
+            fn(kind, script);
+        }
+}
+
+void completion_put_kind(const struct kind *kind, FILE *stream)
+{
+    for (const char *at = kind->name; *at; at++)
+        fputc(*at == ' ' ? '_' : *at, stream);
+}
+
+void completion_put_kinds(const struct script *script, const char *set, const char *test,
+                          const char *then)
 {
     const struct grammar *grammar = script->grammar;
 
     fputs(set, script->stream);
-    put_names(script, grammar->kind, end);
+    completion_put_kind(grammar->kind, script->stream);
     for (size_t i = 0; i < grammar->listed_count; i++) {
         fputs(test, script->stream);
         put_pattern(grammar, &grammar->listed[i], script->stream);
         fputs(then, script->stream);
-        put_names(script, grammar->listed[i].kind, end);
+        completion_put_kind(grammar->listed[i].kind, script->stream);
     }
+    fputc('\n', script->stream);
 }
+
+/* --- Text ------------------------------------------------------------------------------------- */
 
 void completion_put_after(const struct operands *operands, const char *between, FILE *stream)
 {
@@ -165,10 +243,13 @@ void completion_put_after(const struct operands *operands, const char *between, 
             fputc(*at, stream);
 }
 
-void completion_put_quoted(const char *text, FILE *stream)
+void completion_put_quoted(const char *text, const char *special, const struct script *script)
 {
     for (; *text; text++)
-        fputc(strchr("'[]:\\", *text) ? ' ' : *text, stream);
+        if (*text == '\'')
+            fputs(script->apostrophe, script->stream);
+        else
+            fprintf(script->stream, "%s%c", strchr(special, *text) ? "\\" : "", *text);
 }
 
 void completion_put_names(const struct script *script, bool others)
@@ -189,28 +270,31 @@ bool completion_print(const struct grammar *grammar, const struct grammar *const
     static const struct {
         const char *name;
         void (*print)(struct script *script);
-        const char *substitution;
-        const char *around_text[2];
-    } shells[] = {{"bash", completion_bash, "$", {NULL}},
-                  {"zsh", completion_zsh, "$", {"[", "]"}},
-                  {"fish", completion_fish, "", {"\t", ""}}};
-    struct script script = {
-        .stream = stream,
-        .grammars = words ? words : &grammar,
-        .count = !words,
-        .command = words ? "fastnet" : grammar->name,
-        .own = grammar,
-        .has_words = words,
+        struct script script;
+    } shells[] = {
+        {"bash", completion_bash, {.substitution = "$", .variable = "$"}},
+        {"zsh",
+         completion_zsh,
+         {.substitution = "$", .variable = "$fastnet_", .before_text = ":", .apostrophe = "'\\''"}},
+        {"fish",
+         completion_fish,
+         {.substitution = "", .variable = "", .before_text = "\t", .apostrophe = "\\'"}},
     };
 
-    while (words && words[script.count])
-        script.count++;
-    for (size_t i = 0; i < COUNT(shells); i++)
-        if (strcmp(shells[i].name, shell) == 0) {
-            script.substitution = shells[i].substitution;
-            script.around_text = shells[i].around_text[0] ? shells[i].around_text : NULL;
-            shells[i].print(&script);
-            return true;
-        }
+    for (size_t i = 0; i < COUNT(shells); i++) {
+        struct script script = shells[i].script;
+        if (strcmp(shells[i].name, shell) != 0)
+            continue;
+        script.stream = stream;
+        script.grammars = words ? words : &grammar;
+        script.count = !words;
+        script.command = words ? "fastnet" : grammar->name;
+        script.own = grammar;
+        script.has_words = words;
+        while (words && words[script.count])
+            script.count++;
+        shells[i].print(&script);
+        return true;
+    }
     return false;
 }

@@ -14,29 +14,27 @@ static const char helpers[] =
     "_fastnet_has() { # REGEX: whether it matches what stands before\n"
     "    [[ \" ${COMP_WORDS[*]:1:COMP_CWORD - 1}\" =~ $1 ]]\n"
     "}\n"
-    "_fastnet_offer() { # BEFORE WORDS: for what follows BEFORE\n"
-    "    mapfile -t COMPREPLY < <(compgen -P \"$1\" -W \"$2\" -- \"${word#\"$1\"}\")\n"
+    "_fastnet_offer() { # WORDS [BEFORE]: for what follows BEFORE\n"
+    "    mapfile -t COMPREPLY < <(compgen -P \"${2-}\" -W \"$1\" -- \"${word#\"${2-}\"}\")\n"
+    "}\n"
+    "_fastnet_offer_more() { # WORDS: for an element of a list, perhaps after a sign\n"
+    "    local element=${word##*,}\n"
+    "    element=${element#[-+!]}\n"
+    "    _fastnet_offer \"$1\" \"${word%\"$element\"}\"\n"
+    "    compopt -o nospace\n"
     "}\n";
-
-static const char *before(enum completion_form form)
-{
-    switch (form) {
-    case COMPLETION_LIST:
-        return "\"${word%\"${word##*,}\"}\"";
-    case COMPLETION_SIGNED:
-        return "\"${word%%[!-]*}\"";
-    default:
-        return "''";
-    }
-}
 
 static void put_word(const struct option *option, const struct script *script)
 {
     if (option->letter)
         fprintf(script->stream, " -%c", option->letter);
+    if (option->letter && completion_is_attached(option))
+        fprintf(script->stream, " -%c=", option->letter);
     if (option->name)
         fprintf(script->stream, " --%s%s", option->name,
                 option->argument == ARGUMENT_REQUIRED ? "=" : "");
+    if (option->name && completion_is_attached(option))
+        fprintf(script->stream, " --%s=", option->name);
 }
 
 static void put_label(const struct option *option, const struct script *script)
@@ -52,12 +50,11 @@ static void put_label(const struct option *option, const struct script *script)
 static void put_offer(const struct option *option, const struct script *script)
 {
     const enum completion_form form = completion_form(option);
+    const bool more = form == COMPLETION_LIST || form == COMPLETION_EXPRESSION;
 
-    fprintf(script->stream, "\n        _fastnet_offer %s '", before(form));
-    completion_put_choices(option, script, "$columns");
+    fprintf(script->stream, "\n        _fastnet_offer%s '", more ? "_more" : "");
+    completion_put_choices(option, script);
     fputs("'\n       ", script->stream);
-    if (form == COMPLETION_LIST)
-        fputs(" compopt -o nospace\n       ", script->stream);
 }
 
 /* Completes what follows an option: its argument, or if that may be missing another option, too. */
@@ -97,11 +94,24 @@ static const struct operands *put_operands(const struct script *script)
     for (; operands && operands->after; operands++) {
         fputs("    ", script->stream);
         completion_put_after(operands, " | ", script->stream);
-        fputs(")\n        _fastnet_offer '' '", script->stream);
-        operands->put(script->stream);
+        fputs(")\n        _fastnet_offer '", script->stream);
+        completion_put_operands(operands, script);
         fputs("'\n        return ;;\n", script->stream);
     }
     return operands;
+}
+
+static void put_kind(const struct kind *kind, const struct script *script)
+{
+    fputs("_fastnet_of_", script->stream);
+    completion_put_kind(kind, script->stream);
+    fputs("() {\n", script->stream);
+    for (size_t i = 0; i < COMPLETION_SETS; i++) {
+        fprintf(script->stream, "    %s='", completion_sets[i]);
+        completion_put_set(kind, i, script);
+        fputs("'\n", script->stream);
+    }
+    fputs("}\n", script->stream);
 }
 
 static void put_grammar(const struct script *script)
@@ -109,16 +119,16 @@ static void put_grammar(const struct script *script)
     const struct operands *others;
     FILE *stream = script->stream;
 
-    fprintf(stream, "_fastnet_%s() {\n    local word option attached\n", script->grammar->name);
-    completion_put_columns(script, "    local columns='", "    _fastnet_has '", "' && columns='",
-                           "'\n");
-    fputs("    _fastnet_begin\n    case $option in\n", stream);
+    fprintf(stream, "_fastnet_%s() {\n    local word option attached columns numbers groups\n",
+            script->grammar->name);
+    completion_put_kinds(script, "    local kind=", "\n    _fastnet_has '", "' && kind=");
+    fputs("    \"_fastnet_of_$kind\"\n    _fastnet_begin\n    case $option in\n", stream);
     completion_each_option(script, put_case);
     others = put_operands(script);
-    fputs("    esac\n    [[ ! $attached ]] || return\n    _fastnet_offer '' '", stream);
+    fputs("    esac\n    [[ ! $attached ]] || return\n    _fastnet_offer '", stream);
     completion_each_option(script, put_word);
     if (others)
-        others->put(stream);
+        completion_put_operands(others, script);
     fputs("'\n"
           "    [[ ${COMPREPLY[0]-} == *= ]] && compopt -o nospace\n"
           "}\n",
@@ -151,6 +161,7 @@ static void put_words(const struct script *script)
 void completion_bash(struct script *script)
 {
     fprintf(script->stream, "# bash completion for %s, by fastnet\n%s", script->command, helpers);
+    completion_each_kind(script, put_kind);
     completion_each_grammar(script, put_grammar);
     if (script->has_words)
         put_words(script);

@@ -18,11 +18,15 @@ static const char helpers[] =
     "    set -l words (commandline -opc)\n"
     "    string match -qr -- $argv[1] ' '\"$words[2..-1]\"\n"
     "end\n"
-    "function __fastnet_offer # REGEX WORD...: for what follows what the REGEX matches\n"
+    /* fish puts a blank behind the only word that fits, so a few words are offered twice */
+    "function __fastnet_more # END WORD...: for an element of a list, perhaps after a sign\n"
     "    set -l token (commandline -ct | string replace -r -- '^--[^=]*=' '')\n"
-    "    set -l before (string match -r -- \"^$argv[1]\" \"$token\")\n"
-    "    set -l rest (string replace -- \"$before\" '' \"$token\")\n"
-    "    printf '%s\\n' \"$before\"(string match -- \"$rest*\" $argv[2..-1])\n"
+    "    set -l before (string match -r -- '^(?:.*,)?[-+!]?' \"$token\")\n"
+    "    set -l rest (string sub -s (math 1 + (string length -- \"$before\")) -- \"$token\")\n"
+    "    set -l words (string match -- \"$rest*\" $argv[2..-1])\n"
+    "    printf '%s\\n' \"$before\"$words\n"
+    "    test (count $words) -le 20\n"
+    "    and string replace -r '\\t.*|$' $argv[1] -- \"$before\"$words\n"
     "end\n";
 
 /* The beginning of a line, with the condition for options of this grammar if there is one. */
@@ -45,25 +49,26 @@ static void put_command(const struct script *script, const char *more)
 
 static void put_words(const struct option *option, const struct script *script)
 {
-    static const char *const before[] = {[COMPLETION_LIST] = "(__fastnet_offer \"(?:.*,)?\" ",
-                                         [COMPLETION_SIGNED] = "(__fastnet_offer \"-?\" ",
+    static const char *const before[] = {[COMPLETION_LIST] = "(__fastnet_more , ",
+                                         [COMPLETION_EXPRESSION] = "(__fastnet_more = ",
                                          [COMPLETION_WORD] = ""};
     const enum completion_form form = completion_form(option);
-    char columns[80];
 
     if (!option->choices)
         return;
-    snprintf(columns, sizeof columns, "(__fastnet_columns_%s)", script->grammar->name);
     fprintf(script->stream, " -a '%s", before[form]);
-    completion_put_choices(option, script, columns);
-    fputs(form == COMPLETION_WORD ? "'" : ")'", script->stream);
+    if (completion_has_columns(option))
+        fprintf(script->stream, "(__fastnet_%s ", script->grammar->name);
+    completion_put_choices(option, script);
+    fprintf(script->stream, "%s%s'", completion_has_columns(option) ? ")" : "",
+            form == COMPLETION_WORD ? "" : ")");
 }
 
-static void put_description(const char *text, FILE *stream)
+static void put_description(const char *text, const struct script *script)
 {
-    fputs(" -d '", stream);
-    completion_put_quoted(text, stream);
-    fputs("'\n", stream);
+    fputs(" -d '", script->stream);
+    completion_put_quoted(text, "\\", script);
+    fputs("'\n", script->stream);
 }
 
 /* fish cannot complete an argument that may be missing and is a word of its own. */
@@ -75,6 +80,19 @@ static void put_next_word(const struct option *option, const struct script *scri
     put_command(script, after);
     put_words(option, script);
     fputc('\n', script->stream);
+}
+
+/* After a letter, '=' is part of the argument for fish. */
+static void put_equals(const struct option *option, const struct script *script)
+{
+    char begun[80];
+
+    snprintf(begun, sizeof begun, "string match -qr -- \"^-%c=\" (commandline -ct)",
+             option->letter);
+    put_command(script, begun);
+    fprintf(script->stream, " -a '\"-%c=\"", option->letter);
+    completion_put_choices(option, script);
+    fputs("'\n", script->stream);
 }
 
 static void put_option(const struct option *option, const struct script *script)
@@ -93,7 +111,9 @@ static void put_option(const struct option *option, const struct script *script)
     if (completion_form(option) == COMPLETION_NAMESPACE)
         fputs(" -a '(command ls /var/run/netns 2>/dev/null)'", stream);
     put_words(option, script);
-    put_description(option->help, stream);
+    put_description(option->help, script);
+    if (option->letter && completion_is_attached(option))
+        put_equals(option, script);
     if (completion_may_follow(option))
         put_next_word(option, script);
 }
@@ -109,7 +129,7 @@ static void put_operands(const struct script *script)
         snprintf(after, sizeof after, "__fastnet_after %s", operands->after);
         put_command(script, operands->after ? after : others);
         fputs(" -a '", script->stream);
-        operands->put(script->stream);
+        completion_put_operands(operands, script);
         fputs("'\n", script->stream);
         if (!operands->after)
             break;
@@ -117,18 +137,33 @@ static void put_operands(const struct script *script)
     }
 }
 
+static void put_kind(const struct kind *kind, const struct script *script)
+{
+    FILE *stream = script->stream;
+
+    fputs("function __fastnet_of_", stream);
+    completion_put_kind(kind, stream);
+    fputs("\n", stream);
+    for (size_t i = 0; i < COMPLETION_SETS; i++) {
+        fprintf(stream, "    set -l %s", completion_sets[i]);
+        completion_put_set(kind, i, script);
+        fputs("\n", stream);
+    }
+    fputs("    for set in $argv\n        printf '%s\\n' $$set\n    end\nend\n", stream);
+}
+
 static void put_grammar(const struct script *script)
 {
     const struct grammar *grammar = script->grammar;
     FILE *stream = script->stream;
 
-    fprintf(stream, "function __fastnet_columns_%s\n", grammar->name);
-    completion_put_columns(script, "    set -l columns ", "    __fastnet_has '",
-                           "'\n    and set columns ", "\n");
-    fputs("    printf '%s\\n' $columns\nend\n", stream);
+    fprintf(stream, "function __fastnet_%s # SET...: of columns\n", grammar->name);
+    completion_put_kinds(script, "    set -l kind ", "\n    __fastnet_has '",
+                         "'\n    and set kind ");
+    fputs("    __fastnet_of_$kind $argv\nend\n", stream);
     if (script->has_words) {
         fprintf(stream, "complete -c %s -n __fastnet_first -a %s", script->command, grammar->name);
-        put_description(grammar->help, stream);
+        put_description(grammar->help, script);
     }
     completion_each_option(script, put_option);
     put_operands(script);
@@ -138,5 +173,6 @@ void completion_fish(struct script *script)
 {
     fprintf(script->stream, "# fish completion for %s, by fastnet\n%scomplete -c %s -f\n",
             script->command, helpers, script->command);
+    completion_each_kind(script, put_kind);
     completion_each_grammar(script, put_grammar);
 }

@@ -2,17 +2,23 @@
 
 #include "cli/completion/completion.h"
 
-static const char helpers[] = "_fastnet_has() { # REGEX: whether it matches what stands before\n"
-                              "    local MATCH MBEGIN MEND\n"
-                              "    local -a match mbegin mend\n"
-                              "    [[ \" ${words[2,CURRENT-1]}\" =~ $1 ]]\n"
-                              "}\n"
-                              "_fastnet_signed() {\n"
-                              "    compset -P -\n"
-                              "    _values column \"$@\"\n"
-                              "}\n";
+static const char helpers[] =
+    "_fastnet_has() { # REGEX: whether it matches what stands before\n"
+    "    local MATCH MBEGIN MEND\n"
+    "    local -a match mbegin mend\n"
+    "    [[ \" ${words[2,CURRENT-1]}\" =~ $1 ]]\n"
+    "}\n"
+    "_fastnet_more() { # WORD[:TEXT]...: an element of a list, perhaps after a sign\n"
+    "    local -a fastnet_words=(\"$@\")\n"
+    "    compset -P '*,'\n"
+    "    compset -P '[-+!]'\n"
+    "    _describe word fastnet_words -S ''\n"
+    "}\n";
 
-/* The completion of an argument, as a specification for zsh's _arguments. */
+/*
+ * The completion of an argument, as a specification for zsh's _arguments. A blank before a command
+ * keeps it from being given options of compadd.
+ */
 static void put_action(const struct option *option, const struct script *script)
 {
     static const char *const actions[] = {[COMPLETION_NONE] = "",
@@ -20,22 +26,18 @@ static void put_action(const struct option *option, const struct script *script)
                                           [COMPLETION_DIRECTORY] = "_files -/",
                                           [COMPLETION_NAMESPACE] = "_files -W /var/run/netns",
                                           [COMPLETION_WORD] = "(",
-                                          [COMPLETION_LIST] = "_sequence compadd - ",
-                                          [COMPLETION_SIGNED] = "_fastnet_signed "};
+                                          [COMPLETION_LIST] = " _fastnet_more ",
+                                          [COMPLETION_EXPRESSION] = " _fastnet_more "};
     const enum completion_form form = completion_form(option);
 
-    if (option->choices && strcmp(option->choices, CHOICES_COLUMNS) == 0) {
-        fprintf(script->stream, "%s $fastnet_columns",
-                form == COMPLETION_LIST     ? "_values -s , column"
-                : form == COMPLETION_SIGNED ? "_fastnet_signed"
-                                            : "_values column");
-        return;
-    }
-    fputs(actions[form], script->stream);
+    if (completion_is_attached(option)) /* "=" is part of it where a letter stands before */
+        fputs("{ compset -P =; compadd - ", script->stream);
+    else
+        fputs(actions[form], script->stream);
     if (option->choices)
-        completion_put_choices(option, script, "");
+        completion_put_choices(option, script);
     if (form == COMPLETION_WORD)
-        fputc(')', script->stream);
+        fputs(completion_is_attached(option) ? " }" : ")", script->stream);
 }
 
 /* _arguments would take any word for an argument that may be the next word or missing. */
@@ -47,16 +49,13 @@ static void put_spec(const struct option *option, const char *name, const char *
     const bool attached = completion_is_attached(option);
     const bool takes_argument = option->argument == ARGUMENT_REQUIRED || may_follow || attached;
 
-    fprintf(stream, "        '*%s%s%s[", name,
-            attached         ? "="
-            : takes_argument ? join
-                             : "",
+    fprintf(stream, "        '*%s%s%s[", name, takes_argument ? join : "",
             may_follow || attached ? "-" : "");
-    completion_put_quoted(option->help, stream);
+    completion_put_quoted(option->help, "[]:\\", script);
     fputc(']', stream);
     if (takes_argument) {
         fputs(may_follow || attached ? "::" : ":", stream);
-        completion_put_quoted(option->metavar, stream);
+        completion_put_quoted(option->metavar, ":\\", script);
         fputc(':', stream);
         put_action(option, script);
     }
@@ -69,7 +68,9 @@ static void put_option(const struct option *option, const struct script *script)
 
     if (option->letter) {
         snprintf(name, sizeof name, "-%c", option->letter);
-        put_spec(option, name, completion_may_follow(option) ? "" : "+", script);
+        put_spec(option, name,
+                 completion_may_follow(option) || completion_is_attached(option) ? "" : "+",
+                 script);
     }
     if (option->name) {
         snprintf(name, sizeof name, "--%s", option->name);
@@ -91,20 +92,35 @@ static void put_operands(const struct script *script)
     for (bool more = operands; more; operands++) {
         more = operands->after;
         fputs("    ", script->stream);
-        completion_put_after(more ? operands : &(struct operands){"*", NULL}, " | ",
+        completion_put_after(more ? operands : &(struct operands){.after = "*"}, " | ",
                              script->stream);
         fputs(") fastnet_next=(", script->stream);
-        operands->put(script->stream);
+        completion_put_operands(operands, script);
         fputs(") ;;\n", script->stream);
     }
+}
+
+static void put_kind(const struct kind *kind, const struct script *script)
+{
+    fputs("_fastnet_of_", script->stream);
+    completion_put_kind(kind, script->stream);
+    fputs("() {\n", script->stream);
+    for (size_t i = 0; i < COMPLETION_SETS; i++) {
+        fprintf(script->stream, "    fastnet_%s=(", completion_sets[i]);
+        completion_put_set(kind, i, script);
+        fputs(")\n", script->stream);
+    }
+    fputs("}\n", script->stream);
 }
 
 static void put_grammar(const struct script *script)
 {
     fprintf(script->stream, "_fastnet_%s() {\n", script->grammar->name);
-    completion_put_columns(script, "    local -a fastnet_columns\n    fastnet_columns=(",
-                           "    _fastnet_has '", "' && fastnet_columns=(", ")\n");
-    fputs("    local -a fastnet_next\n    case ${words[CURRENT-1]} in\n", script->stream);
+    fputs("    local -a fastnet_columns fastnet_numbers fastnet_groups fastnet_next\n",
+          script->stream);
+    completion_put_kinds(script, "    local fastnet_kind=", "\n    _fastnet_has '",
+                         "' && fastnet_kind=");
+    fputs("    _fastnet_of_$fastnet_kind\n    case ${words[CURRENT-1]} in\n", script->stream);
     completion_each_option(script, put_next_word);
     put_operands(script);
     fputs("    esac\n    _arguments -s \\\n", script->stream);
@@ -115,7 +131,7 @@ static void put_grammar(const struct script *script)
 static void put_word(const struct script *script)
 {
     fprintf(script->stream, "        '%s:", script->grammar->name);
-    completion_put_quoted(script->grammar->help, script->stream);
+    completion_put_quoted(script->grammar->help, "", script);
     fputs("'\n", script->stream);
 }
 
@@ -146,6 +162,7 @@ void completion_zsh(struct script *script)
 
     fprintf(script->stream, "#compdef %s\n# zsh completion for %s, by fastnet\n%s", script->command,
             script->command, helpers);
+    completion_each_kind(script, put_kind);
     completion_each_grammar(script, put_grammar);
     if (script->has_words)
         put_words(script);

@@ -87,10 +87,11 @@ static void put_others(FILE *stream)
     put_words(stream, SS_AND, SS_AUTOBOUND);
 }
 
-const struct operands ss_operands[] = {{ss_state_words, put_states},
-                                       {"sport dport", put_comparisons},
-                                       {"dev fwmark cgroup", put_equalities},
-                                       {NULL, put_others}};
+const struct operands ss_operands[] = {{ss_state_words, put_states, NULL},
+                                       {"sport dport", put_comparisons, NULL},
+                                       {"dev", put_equalities, CHOICES_INTERFACES},
+                                       {"fwmark cgroup", put_equalities, NULL},
+                                       {NULL, put_others, NULL}};
 
 /* --- Words ------------------------------------------------------------------------------------ */
 
