@@ -23,11 +23,14 @@ static const struct personality {
     {"neigh", neigh_run, 1u << RIGHT_READ},
     {"conntrack", conntrack_run, RIGHTS_ALL & ~RIGHTS_EARLY},
     {"ss", ss_run, RIGHTS_ALL},
+    {"sockets", sockets_run, RIGHTS_ALL & ~RIGHTS_EARLY},
+    {"s", sockets_run, RIGHTS_ALL & ~RIGHTS_EARLY},
 };
 
 /* What may follow fastnet, for its completions. */
-static const struct grammar *const words[] = {&netstat_grammar,   &arp_grammar, &neigh_grammar,
-                                              &conntrack_grammar, &ss_grammar,  NULL};
+static const struct grammar *const words[] = {
+    &netstat_grammar, &arp_grammar, &neigh_grammar, &conntrack_grammar, &ss_grammar,
+    &sockets_grammar, NULL};
 
 static const struct personality *find_personality(const char *name)
 {

@@ -164,6 +164,9 @@ static inline const struct field *field_owners(const struct field *first)
 /* Returns NULL when the kind has no field of this name (length bytes). */
 const struct field *field_find(const struct kind *kind, const char *name, size_t length);
 
+/* The same, to compare or count by: a view (VALUE_VIEW) stands for the field it begins with. */
+const struct field *field_compared(const struct kind *kind, const char *name, size_t length);
+
 static inline const struct field *field_named(const struct kind *kind, const char *name)
 {
     return field_find(kind, name, strlen(name));

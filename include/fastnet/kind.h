@@ -48,6 +48,8 @@ struct kind {
     size_t field_count;
     const struct field_group *groups;
     size_t group_count;
+    const char *const (*views)[2]; /* names of views (VALUE_VIEW), and of what is compared */
+    size_t view_count;
     const struct borrowed *borrowed;
     size_t borrowed_count;
     const struct named_address *hosts;

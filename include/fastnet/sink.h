@@ -55,6 +55,14 @@ struct sink_options {
     bool colour;      /* states may be coloured */
     bool human;       /* tables: short sizes and times */
     bool spreadsheet; /* CSV: no text may look like a formula */
+    /* Tables that fit a terminal: its columns; 0: rows are as long as they are. */
+    size_t width;
+    /* Names of columns, separated by blanks, or NULL. To make rows fit, these are left out, the
+     * first one first; in these the end of long texts is; a long value of these is never cut, and
+     * shifts the rest of its row. */
+    const char *drop, *shorten, *whole;
+    const char
+        *totals; /* tables: what rows are called in a last line of totals; NULL: no such line */
 };
 
 /* Each returns NULL when memory is short. */

@@ -10,6 +10,8 @@
 #include "fastnet/text.h"
 
 struct owner;
+struct record;
+struct context;
 
 enum value_type {
     VALUE_UNKNOWN, /* null in JSON, "-" in a table, empty in CSV */
@@ -26,6 +28,7 @@ enum value_type {
     VALUE_FLAGS,    /* names of set bits: joined by commas, an array in JSON */
     VALUE_NETWORKS, /* addresses with their prefixes: joined by commas, an array in JSON */
     VALUE_NETWORK,  /* one of them; a string in JSON */
+    VALUE_VIEW,     /* several fields put into one text, for people; a string in JSON */
 };
 
 /* The names of bits. A bit without a name (NULL, or past the count) is shown as its number. */
@@ -36,9 +39,27 @@ struct flag_names {
 
 enum { VALUE_FLAG_BITS = 128 };
 
+/* What people should look at. */
+enum attention {
+    ATTENTION_NONE,
+    ATTENTION_ACCEPT_QUEUE, /* connections are refused, because the program does not accept them */
+    ATTENTION_RECEIVE_BUFFER,
+    ATTENTION_SEND_BUFFER,
+    ATTENTION_ACKNOWLEDGEMENT, /* the peer acknowledges nothing */
+    ATTENTION_DROPS,
+    ATTENTIONS
+};
+
+/* A few words: "accept queue full". */
+const char *attention_words(enum attention attention);
+
+/* Most bytes of a VALUE_VIEW. */
+enum { VALUE_VIEW_MAX = 512 };
+
 struct value {
     enum value_type type;
-    uint8_t family; /* of a link-layer address that is an IP address; else AF_UNSPEC */
+    uint8_t family;    /* of a link-layer address that is an IP address; else AF_UNSPEC */
+    uint8_t attention; /* enum attention */
     union {
         uint64_t number;
         struct {
@@ -65,6 +86,12 @@ struct value {
             size_t count, stride;                        /* stride: bytes from one to the next */
             struct network (*read)(const void *element); /* NULL: it is a struct network */
         } networks;
+        struct {
+            const struct record *record;
+            const struct context *context;
+            /* Writes at most VALUE_VIEW_MAX bytes, without blanks unless for people (human). */
+            char *(*write)(char *dst, const struct value *view, bool human);
+        } view;
     };
 };
 
@@ -103,9 +130,9 @@ size_t value_bound(const struct value *value);
 char *value_write(char *dst, const struct value *value, const char *delimiters);
 
 /*
- * The same for readers who want the size of a number more than the number: bytes as 1.2M, in powers
- * of 1024 and cut; times as 250us, 1.5s, 3h05m or 12d04h. unit is an enum unit (field.h); other
- * values are written as they are, with blanks escaped.
+ * The same for readers who want the size of a number more than the number: bytes as 1.2M or 128K,
+ * in powers of 1024 and cut; times as 250us, 1.5s, 3h05m or 12d04h. unit is an enum unit (field.h);
+ * other values are written as they are, with blanks escaped.
  */
 char *value_write_human(char *dst, const struct value *value, int unit);
 

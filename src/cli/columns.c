@@ -69,10 +69,13 @@ static void show_named(struct listing_command *command, const char *names)
     }
 }
 
-/* Names of hosts take long to look up, so they are shown only by name. */
-static bool is_quick(const struct field *field)
+/*
+ * Names of hosts take long to look up, and views say again what other columns say, so they are
+ * shown only by name.
+ */
+static bool is_of_all(const struct field *field)
 {
-    return !(field->lookups & NEED_HOSTS);
+    return !(field->lookups & NEED_HOSTS) && field->type != VALUE_VIEW;
 }
 
 static void show_defaults(struct listing_command *command)
@@ -85,7 +88,7 @@ static void show_defaults(struct listing_command *command)
     if (command->shown_count)
         return;
     for (size_t i = 0; i < kind->field_count; i++)
-        if (is_quick(&kind->fields[i]))
+        if (is_of_all(&kind->fields[i]))
             show(command, &kind->fields[i]);
 }
 
@@ -116,7 +119,7 @@ static int choose(struct listing_command *command, char sign, struct text word)
         found++;
         if (sign == '-')
             hide(command, field);
-        else if (named || is_quick(field))
+        else if (named || is_of_all(field))
             show(command, field);
     }
     return found ? 0 : columns_misuse(command, "--columns", word);
@@ -216,7 +219,7 @@ static int add_counted(struct listing_command *command, struct text word)
     const char *slash = memchr(word.data, '/', word.length);
     const size_t at = listing->count_by_count,
                  length = slash ? (size_t)(slash - word.data) : word.length;
-    const struct field *field = field_find(command->kind, word.data, length);
+    const struct field *field = field_compared(command->kind, word.data, length);
 
     if (!field)
         return columns_misuse(command, "--count-by", (struct text){word.data, length});
@@ -241,7 +244,7 @@ bool columns_can_sum(const struct field *field)
 static int add_sum(struct listing_command *command, struct text word)
 {
     struct listing *listing = &command->listing;
-    const struct field *field = field_find(command->kind, word.data, word.length);
+    const struct field *field = field_compared(command->kind, word.data, word.length);
 
     if (!field)
         return columns_misuse(command, "--sum", word);
@@ -346,6 +349,7 @@ static const char *type_name(enum value_type type)
     case VALUE_TEXT:
     case VALUE_SOCKET_NAME:
     case VALUE_NAME:
+    case VALUE_VIEW:
         break;
     }
     return "string";

@@ -15,7 +15,7 @@
 static const struct field *find_sort(const struct listing_command *command, struct text name)
 {
     if (!command->common->count_by)
-        return field_find(command->kind, name.data, name.length);
+        return field_compared(command->kind, name.data, name.length);
     for (size_t i = 0; i < command->shown_count; i++)
         if (text_is(name, command->shown[i]->name))
             return command->shown[i];
@@ -166,12 +166,25 @@ static bool makes_objects(const struct listing_command *command)
            !common->limit && (common->format == FORMAT_JSON || common->format == FORMAT_NDJSON);
 }
 
+/* The width that the table must fit; 0: any, because its reader chose what it shows. */
+static unsigned width_of(const struct listing_command *command)
+{
+    const struct common *common = command->common;
+    const char *chosen = common->columns;
+
+    if (!command->drop || common->format != FORMAT_PLAIN || common->count_by ||
+        (chosen && *chosen != '+' && *chosen != '-'))
+        return 0;
+    return common_width();
+}
+
 struct sink *command_sink(const struct listing_command *command, struct writer *writer)
 {
     const struct common *common = command->common;
 
     if (!columns_used(command))
         return sink_create(command->layout_ops, command->layout, writer, command->context);
+    const unsigned width = width_of(command);
     const struct sink_options options = {
         .writer = writer,
         .context = command->context,
@@ -179,7 +192,12 @@ struct sink *command_sink(const struct listing_command *command, struct writer *
         .count = command->shown_count,
         .header = !common->no_header,
         .colour = common->format == FORMAT_PLAIN && command_colour(common),
-        .human = common->human,
+        .human = common->human || width,
+        .width = width,
+        .drop = command->drop,
+        .shorten = command->shorten,
+        .whole = command->whole,
+        .totals = width && !common->no_header ? command->kind->name : NULL,
         .spreadsheet = common->format == FORMAT_CSV_SAFE,
     };
     if (makes_objects(command))

@@ -26,6 +26,12 @@ struct listing_command {
      * be NULL; a column is shown once. No name at all: all columns but those with host names.
      */
     const char *columns[32];
+    /*
+     * Names of these columns, separated by blanks, or NULL. On a terminal a listing of the default
+     * columns then fits (struct sink_options). Numbers are short then, and a last line has the
+     * totals.
+     */
+    const char *drop, *shorten, *whole;
     uint64_t unknown; /* fields that no row has: without --columns, their columns are not shown */
     uint64_t without; /* NEED_*: what these columns are shown without, where they would need it */
     /* Tables, filter, order, and what they need; the rest is set by command_run(). */

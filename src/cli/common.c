@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -86,6 +87,15 @@ static const char *command_of(const struct common *common, char command[COMMAND_
 
     snprintf(command, COMMAND_SIZE, "%s%s", by_name ? "" : "fastnet ", name);
     return common->words ? "fastnet" : command;
+}
+
+unsigned common_width(void)
+{
+    struct winsize size;
+
+    if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0)
+        return 0;
+    return size.ws_col;
 }
 
 /* --- What is wrong ---------------------------------------------------------------------------- */
@@ -404,5 +414,6 @@ int common_interval(struct common *common, const char *seconds)
 
 bool common_uses_columns(const struct common *common)
 {
-    return common->format != FORMAT_PLAIN || common->columns || common->count_by || common->human;
+    return common->format != FORMAT_PLAIN || common->columns || common->count_by || common->human ||
+           common->table;
 }

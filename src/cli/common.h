@@ -29,6 +29,7 @@ struct common {
     const char *proc_root;                       /* NULL: /proc */
     const char *completion;                      /* a shell, or NULL */
     bool no_header, exact, explain, percent, human;
+    bool table; /* columns in place of the personality's layout */
     enum color_choice color;
     uint64_t limit;       /* rows to show; 0: all */
     bool delta;           /* rates instead of totals */
@@ -72,6 +73,10 @@ const char *common_original(const char *name, char path[ORIGINAL_SIZE]);
 /* Takes the argument of -c: seconds between two passes, one if it is NULL. Returns 0 or a status.
  */
 int common_interval(struct common *common, const char *seconds);
+
+/* Columns of the terminal that is written to; 0 if it is none, so that lines are as long as they
+ * are. */
+unsigned common_width(void);
 
 /* Whether an option asks for rows in columns, and not in the personality's own layout. */
 bool common_uses_columns(const struct common *common);

@@ -122,6 +122,7 @@ int value_compare(const struct value *a, const struct value *b)
         return compare_networks(a, b);
     case VALUE_NETWORK:
         return compare_network(&a->network, &b->network);
+    case VALUE_VIEW: /* another field is compared (field_compared()) */
     case VALUE_UNKNOWN:
         break;
     }
@@ -163,6 +164,7 @@ uint64_t value_hash(uint64_t hash, const struct value *value)
             hash = hash_bytes(hash, &network, sizeof network);
         }
         return hash;
+    case VALUE_VIEW:
     case VALUE_UNKNOWN:
         break;
     }

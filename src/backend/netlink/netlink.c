@@ -19,8 +19,8 @@
 
 enum { PROTOCOLS = 32, RESTARTS_MAX = 4 };
 
-/* A dump of more datagrams than these takes some 10 ms, and is worth a thread (measured with 2,500 to 20,000
- * sockets: the thread costs 0.3 ms, and saves that from 10,000 on). */
+/* A dump of more datagrams than these takes some 10 ms, and is worth a thread (measured with 2,500
+ * to 20,000 sockets: the thread costs 0.3 ms, and saves that from 10,000 on). */
 enum { DATAGRAMS_ALONE = 24 };
 
 /* Under a stream of events without a pause, how many are read between two looks at the end. */

@@ -28,8 +28,11 @@ static const struct table *table_of(const struct conntrack_options *options)
 
 static const char *default_columns(const struct conntrack *conntrack)
 {
+    const struct common *common = &conntrack->options.common;
     const struct kind *kind = conntrack->table->kind;
 
+    if (kind == &kind_flow && common->table && common->format == FORMAT_PLAIN)
+        return "protocol state from to nat traffic timeout";
     if (kind == &kind_flow)
         return "protocol family state timeout orig_src orig_dst orig_sport orig_dport orig_packets "
                "orig_bytes reply_src reply_dst reply_sport reply_dport reply_packets reply_bytes "
@@ -122,6 +125,9 @@ static int list(struct conntrack *conntrack)
                     flows && layout->labels ? "labels" : NULL,
                     flows && layout->ktimestamp ? "start stop" : NULL,
                     flows && events ? "sender process" : NULL},
+        .drop = flows && options->common.table ? "timeout traffic nat state protocol" : NULL,
+        .shorten = "state nat",
+        .whole = "from to",
         .listing = {.tables = &table,
                     .table_count = 1,
                     .where = conntrack_filter_where(&options->filter, kind),

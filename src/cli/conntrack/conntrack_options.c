@@ -97,6 +97,8 @@ static const struct option options_table[] = {
     OPTION('e', "event-mask", GROUP_SHOW, "events that -E shows: NEW, UPDATES, DESTROY, ALL",
            TAKES("EVENT,..."), OF("NEW UPDATES DESTROY ALL")),
     OPTION('b', "buffer-size", GROUP_SHOW, "with -E: size of the receive buffer", TAKES("BYTES")),
+    LONG(OPTION_TABLE, "table", GROUP_SHOW, "flows as a table that fits the terminal",
+         .member = offsetof(struct conntrack_options, common.table)),
     OPTION('z', "zero", GROUP_SHOW, "set the listed counters to 0"),
     HELP_OPTIONS(GROUP_OTHER),
     OPTION('V', "version", GROUP_OTHER, "version and build options"),

@@ -34,6 +34,7 @@ enum {
     OPTION_REPLY_VTAG,
     OPTION_ROLE,
     OPTION_USAGE,
+    OPTION_TABLE,
     OPTION_CHANGE, /* those that would change the table */
 };
 

@@ -188,9 +188,10 @@ static int list(const struct neigh_options *options)
     struct listing_command command = {
         .common = &options->common,
         .kind = &kind_neighbour,
-        .columns = {plain ? "address lladdr interface state flags used confirmed updated probes "
-                            "references origin master link_netns_id"
-                          : NULL},
+        .columns = {plain ? "address lladdr interface state flags used" : NULL},
+        .drop = "used flags",
+        .shorten = "interface flags",
+        .whole = "address lladdr",
         .listing = {.tables = &table,
                     .table_count = 1,
                     .needs.fields = NEIGHBOUR_STATE | NEIGHBOUR_INTERFACE},

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "cli/command.h"
@@ -89,16 +88,6 @@ static bool has_several(uint32_t bits)
     return bits & (bits - 1);
 }
 
-/* A line of a terminal is filled, as ss does it; elsewhere lines are as long as they are. */
-static unsigned terminal_width(void)
-{
-    struct winsize size;
-
-    if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0)
-        return 0;
-    return size.ws_col;
-}
-
 static struct ss_layout layout_of(const struct ss_options *options)
 {
     return (struct ss_layout){
@@ -123,7 +112,7 @@ static struct ss_layout layout_of(const struct ss_options *options)
         .resolve = options->resolve,
         .header = !options->common.no_header,
         .one_line = options->one_line,
-        .width = terminal_width(),
+        .width = common_width(),
     };
 }
 

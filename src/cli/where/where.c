@@ -68,7 +68,7 @@ static const struct field *find_column(struct parser *parser)
         fail_expected(parser, "a column");
         return NULL;
     }
-    field = field_find(kind, token->text.data, token->text.length);
+    field = field_compared(kind, token->text.data, token->text.length);
     if (field || fail_short_form(parser))
         return field;
     parser_fail(parser, token, "%s",

@@ -637,6 +637,7 @@ static struct predicate *parse_by_type(const struct constant *constant)
     case VALUE_OWNERS:
         return parse_owner(constant);
     case VALUE_NETWORK: /* of groups only */
+    case VALUE_VIEW:    /* another column is compared */
     case VALUE_UNKNOWN:
         break;
     }

@@ -252,6 +252,16 @@ const struct field *field_find(const struct kind *kind, const char *name, size_t
     return NULL;
 }
 
+const struct field *field_compared(const struct kind *kind, const char *name, size_t length)
+{
+    const struct field *field = field_find(kind, name, length);
+
+    for (size_t i = 0; field && field->type == VALUE_VIEW && i < kind->view_count; i++)
+        if (strcmp(field->name, kind->views[i][0]) == 0)
+            field = field_named(kind, kind->views[i][1]);
+    return field;
+}
+
 const struct field_group *field_group(const struct kind *kind, const struct field *field)
 {
     for (size_t i = 0; i < kind->group_count; i++) {

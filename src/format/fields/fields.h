@@ -80,6 +80,9 @@
     FIELD(id, of_type, function, __VA_ARGS__, MEMBER(path), PART(of, of_part))
 #define PART(of, of_part)                                                                          \
     .part = {MEMBER_TYPE(of, of_part), offsetof(of, of_part), sizeof ((of *)NULL)->of_part}
+/* A text that is made of several fields; filled: those it cannot do without; others are optional. */
+#define VIEW(id, function, filled, others, ...)                                                    \
+    FIELD(id, VALUE_VIEW, function, filled, __VA_ARGS__, .optional = (others))
 /* Everything else: the type of its values, and the function that makes them. */
 #define COMPUTED(id, of_type, function, ...) FIELD(id, of_type, function, __VA_ARGS__, )
 
@@ -88,6 +91,7 @@
     (offsetof(struct record, member) + sizeof ((struct record *)NULL)->member)
 #define FIELDS(table)   .fields = (table), .field_count = COUNT(table)
 #define GROUPS(table)   .groups = (table), .group_count = COUNT(table)
+#define VIEWS(table)    .views = (table), .view_count = COUNT(table)
 #define BORROWED(table) .borrowed = (table), .borrowed_count = COUNT(table)
 #define HOSTS(table)    .hosts = (table), .host_count = COUNT(table)
 /* One entry of such tables. */
@@ -127,6 +131,13 @@ static inline uint64_t milliseconds(uint64_t nanoseconds)
 }
 
 /* NULL is unknown. */
+/* A text that is made when it is shown. */
+static inline struct value view(const struct cell *cell,
+                                char *(*write)(char *dst, const struct value *view, bool human))
+{
+    return (struct value){.type = VALUE_VIEW, .view = {cell->record, cell->context, write}};
+}
+
 static inline struct value string(const char *string)
 {
     if (!string)

@@ -6,6 +6,7 @@
 #include "fastnet/flow_names.h"
 #include "fastnet/lookup.h"
 #include "format/fields/fields.h"
+#include "format/flow/view_fields.h"
 
 /* A member of a struct flow_tuple; the function sees the tuple by tuple_of(). */
 #define OF_TUPLE(id, function, tuple, part, ...)                                                   \
@@ -183,7 +184,16 @@ static const struct field fields[] = {
            "for an event: netlink port of the process that caused it"),
     COMPUTED(process, VALUE_TEXT, process, FLOW_SENDER, "for an event: name of that process",
              .lookups = NEED_SENDERS),
+    VIEW(from, view_flow_from, FLOW_ORIG, 0, "source of the first packet, with its port"),
+    VIEW(to, view_flow_to, FLOW_ORIG, 0, "destination of the first packet, with its port"),
+    VIEW(nat, view_flow_nat, FLOW_ORIG | FLOW_REPLY, 0,
+         "what they were translated to: the source as, the destination at"),
+    VIEW(traffic, view_flow_traffic, FLOW_ORIG_COUNTERS | FLOW_REPLY_COUNTERS, 0,
+         "bytes of both directions: 1.2K/3.4M; only with nf_conntrack_acct", .gauge = true),
 };
+
+static const char *const views[][2] = {
+    {"from", "orig_src"}, {"to", "orig_dst"}, {"nat", "reply_dst"}, {"traffic", "reply_bytes"}};
 
 /* --- What rows are chosen by, and not shown --------------------------------------------------- */
 
@@ -271,6 +281,7 @@ const struct kind kind_flow = {
     .identified = true,
     FIELDS(fields),
     GROUPS(groups),
+    VIEWS(views),
     BORROWED(borrowed),
     HOSTS(hosts),
 };

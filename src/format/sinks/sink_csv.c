@@ -113,6 +113,16 @@ static void put_list(const struct csv *csv, const struct value *list)
     writer_put(writer, "\"", 1);
 }
 
+/* As a table shows it, as text. */
+static void put_view(const struct csv *csv, const struct value *view)
+{
+    char text[VALUE_VIEW_MAX];
+    const size_t length = (size_t)(value_write(text, view, NULL) - text);
+    const struct value value = {.type = VALUE_TEXT, .text = {text, length}};
+
+    put_text(csv, &value);
+}
+
 static void put_value(const struct csv *csv, const struct value *value)
 {
     switch (value->type) {
@@ -141,6 +151,9 @@ static void put_value(const struct csv *csv, const struct value *value)
     case VALUE_FLAGS:
     case VALUE_NETWORKS:
         put_list(csv, value);
+        break;
+    case VALUE_VIEW:
+        put_view(csv, value);
         break;
     }
 }

@@ -40,6 +40,14 @@ static void put_quoted(struct writer *writer, const struct value *value)
     writer_commit(writer, dst);
 }
 
+/* What a table shows: its escapes become part of the text. */
+static void put_view(struct writer *writer, const struct value *view)
+{
+    char text[VALUE_VIEW_MAX];
+
+    put_json(writer, (struct text){text, (size_t)(value_write(text, view, NULL) - text)});
+}
+
 static void put_owner(struct writer *writer, const struct owner *owner)
 {
     char *dst =
@@ -107,6 +115,9 @@ static void put_value(struct writer *writer, const struct value *value)
     case VALUE_FLAGS:
     case VALUE_NETWORKS:
         put_list(writer, value);
+        break;
+    case VALUE_VIEW:
+        put_view(writer, value);
         break;
     }
 }

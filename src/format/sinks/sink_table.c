@@ -1,11 +1,14 @@
 /*
- * A table with columns as wide as their contents. The first rows are kept to find the widths. If
- * there are many rows, the rest is streamed, and a longer value shifts the rest of its line.
+ * A table with columns as wide as their contents, or as a terminal has room for. The first rows are
+ * kept to find the widths. If there are many rows, the rest is streamed, and a longer value shifts
+ * the next ones of its line, until blanks make up for it.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "fastnet/sink.h"
+#include "format/sinks/fit.h"
+#include "format/sinks/totals.h"
 #include "format/text/put.h"
 #include "format/text/value.h"
 #include "format/text/width.h"
@@ -13,13 +16,13 @@
 enum {
     KEPT_ROWS = 1000,
     KEPT_BYTES = 256 * 1024,
-    GAP = 2,          /* blanks between columns */
     CELL_BOUND = 512, /* longer cells of a streamed row are written in pieces */
 };
 
 /* A kept cell: this, then its text. */
 struct kept_cell {
     size_t length, width;
+    enum attention attention;
 };
 
 struct fitted {
@@ -28,8 +31,9 @@ struct fitted {
     size_t rows;    /* kept */
     size_t used;    /* bytes of `kept` */
     bool streaming; /* the widths are fixed */
+    struct totals totals;
     char kept[KEPT_BYTES];
-    size_t widths[];
+    struct fit_column columns[];
 };
 
 /* Numbers and addresses are ASCII, so there is nothing to count. */
@@ -43,7 +47,8 @@ static size_t width_of(const struct value *value, const char *text, size_t lengt
 static bool is_right_aligned(const struct field *column)
 {
     return column->type == VALUE_NUMBER || column->type == VALUE_SIGNED ||
-           column->type == VALUE_DECIMAL || column->type == VALUE_FINE;
+           column->type == VALUE_DECIMAL || column->type == VALUE_FINE ||
+           (column->type == VALUE_VIEW && column->gauge);
 }
 
 static void put_blanks(struct writer *writer, size_t count)
@@ -75,25 +80,87 @@ struct table_line {
     struct fitted *table;
     size_t column;
     size_t blanks; /* still to be written */
+    size_t at;     /* columns of the terminal that are written */
+    size_t shift;  /* columns of the terminal that earlier cells took too many */
 };
 
-static void put_cell(struct table_line *line, const char *text, struct kept_cell cell,
-                     const char *colour)
+/* How many blanks fill the cell up, less what earlier cells took too many. */
+static size_t padding_of(struct table_line *line, size_t width)
+{
+    const size_t fitted = line->table->columns[line->column].width;
+
+    if (width >= fitted) {
+        line->shift += width - fitted;
+        return 0;
+    }
+    const size_t padding = fitted - width, less = padding < line->shift ? padding : line->shift;
+    line->shift -= less;
+    return padding - less;
+}
+
+static const char *colour_of(const struct table_line *line, const char *text,
+                             const struct kept_cell *cell)
+{
+    const struct sink_options *options = &line->table->options;
+
+    if (!options->colour)
+        return NULL;
+    if (cell->attention)
+        return COLOUR_ATTENTION;
+    return options->columns[line->column]->coloured ? colour_of_state(text, cell->length) : NULL;
+}
+
+/* The sign that the end of a text is missing: one column wide. */
+#define CUT "…"
+
+/* Where a terminal has no room for it, leaves so much of a text that CUT fits behind it. */
+static bool cut(const struct table_line *line, const char *text, struct kept_cell *cell)
+{
+    const struct fit_column *fit = &line->table->columns[line->column];
+    const size_t width = line->table->options.width, used = line->at + line->blanks;
+    const size_t left = width > used ? width - used : 0,
+                 room = left < fit->width ? left : fit->width;
+
+    if (!width || fit->whole || cell->width <= room)
+        return false;
+    cell->width = room ? room - 1 : 0;
+    cell->length = text_fitting(text, cell->length, &cell->width);
+    cell->width++;
+    return true;
+}
+
+static void put_cell(struct table_line *line, const char *text, struct kept_cell cell)
 {
     struct writer *writer = line->table->sink.writer;
-    const size_t fitted = line->table->widths[line->column];
-    const size_t padding = fitted > cell.width ? fitted - cell.width : 0;
+    const char *colour = colour_of(line, text, &cell);
+    const bool is_cut = cut(line, text, &cell);
     const bool right = is_right_aligned(line->table->options.columns[line->column]);
-    const size_t blanks = line->blanks + (right ? padding : 0);
+    const size_t padding = padding_of(line, cell.width);
+    size_t blanks = line->blanks + (right ? padding : 0);
 
+    line->at += blanks + cell.width;
     if (colour) {
         put_after_blanks(writer, blanks, colour, strlen(colour));
-        writer_put(writer, text, cell.length);
-        writer_puts(writer, COLOUR_RESET);
-    } else {
-        put_after_blanks(writer, blanks, text, cell.length);
+        blanks = 0;
     }
-    line->blanks = GAP + (right ? 0 : padding);
+    put_after_blanks(writer, blanks, text, cell.length);
+    if (is_cut)
+        writer_puts(writer, CUT);
+    if (colour)
+        writer_puts(writer, COLOUR_RESET);
+    line->blanks = FIT_GAP + (right ? 0 : padding);
+}
+
+/* Counts the next cell for the totals, and writes it if its column is shown. */
+static void take_cell(struct table_line *line, const char *text, struct kept_cell cell)
+{
+    struct fitted *table = line->table;
+
+    table->totals.attention[cell.attention]++;
+    if (table->options.totals && table->options.columns[line->column]->coloured)
+        totals_add_state(&table->totals, text, cell.length);
+    if (table->columns[line->column].width)
+        put_cell(line, text, cell);
     line->column++;
 }
 
@@ -104,16 +171,6 @@ static char *write_cell(const struct fitted *table, size_t column, char *dst,
     if (table->options.human)
         return value_write_human(dst, value, (int)table->options.columns[column]->unit);
     return value_write(dst, value, " ");
-}
-
-/* The colour of a cell of the line's next column, or NULL. */
-static const char *colour_of(const struct table_line *line, const char *text, size_t length)
-{
-    const struct sink_options *options = &line->table->options;
-
-    if (!options->colour || !options->columns[line->column]->coloured)
-        return NULL;
-    return colour_of_state(text, length);
 }
 
 static void end_line(const struct table_line *line)
@@ -136,11 +193,16 @@ static void put_headings(struct fitted *table)
 {
     struct table_line line = {.table = table};
 
-    for (size_t i = 0; i < table->options.count; i++) {
+    writer_puts(table->sink.writer, table->options.colour ? COLOUR_HEADING : "");
+    for (size_t i = 0; i < table->options.count; i++, line.column++) {
         char heading[CELL_BOUND];
-        const size_t length = put_capitals(heading, table->options.columns[i]->name);
-        put_cell(&line, heading, (struct kept_cell){length, length}, NULL);
+        size_t length = put_capitals(heading, table->options.columns[i]->name);
+        if (length > table->columns[i].width)
+            length = table->columns[i].width;
+        if (length)
+            put_cell(&line, heading, (struct kept_cell){length, length, ATTENTION_NONE});
     }
+    writer_puts(table->sink.writer, table->options.colour ? COLOUR_RESET : "");
     end_line(&line);
 }
 
@@ -152,7 +214,7 @@ static const char *put_kept_row(struct fitted *table, const char *at)
         struct kept_cell cell;
         memcpy(&cell, at, sizeof cell);
         at += sizeof cell;
-        put_cell(&line, at, cell, colour_of(&line, at, cell.length));
+        take_cell(&line, at, cell);
         at += cell.length;
     }
     end_line(&line);
@@ -164,6 +226,7 @@ static void put_kept(struct fitted *table)
 {
     const char *at = table->kept;
 
+    fit_columns(table->columns, &table->options);
     if (table->options.header)
         put_headings(table);
     for (size_t i = 0; i < table->rows; i++)
@@ -178,14 +241,14 @@ static void stream_cell(struct table_line *line, const struct value *value)
 
     if (value_bound(value) <= sizeof text) {
         const size_t length = (size_t)(write_cell(line->table, line->column, text, value) - text);
-        const struct kept_cell cell = {length, width_of(value, text, length)};
-        put_cell(line, text, cell, colour_of(line, text, length));
+        take_cell(line, text,
+                  (struct kept_cell){length, width_of(value, text, length), value->attention});
         return;
     }
     struct writer *writer = line->table->sink.writer;
     put_blanks(writer, line->blanks);
     value_put(writer, value, " ");
-    line->blanks = GAP;
+    line->blanks = FIT_GAP;
     line->column++;
 }
 
@@ -212,10 +275,12 @@ static char *keep_cell(struct fitted *table, size_t column, char *at, const stru
     char *text = at + sizeof(struct kept_cell);
     char *end = write_cell(table, column, text, value);
     const size_t length = (size_t)(end - text);
-    const struct kept_cell cell = {length, width_of(value, text, length)};
+    const struct kept_cell cell = {length, width_of(value, text, length), value->attention};
     memcpy(at, &cell, sizeof cell);
-    if (cell.width > table->widths[column])
-        table->widths[column] = cell.width;
+    if (cell.width > table->columns[column].contents)
+        table->columns[column].contents = cell.width;
+    if (cell.width > table->columns[column].usual && cell.width <= FIT_USUAL)
+        table->columns[column].usual = cell.width;
     return end;
 }
 
@@ -244,14 +309,16 @@ static void table_begin(struct sink *sink)
     table->rows = 0;
     table->used = 0;
     table->streaming = false;
+    table->totals = (struct totals){.rows = 0};
     for (size_t i = 0; i < table->options.count; i++)
-        table->widths[i] = table->options.header ? strlen(table->options.columns[i]->name) : 0;
+        table->columns[i] = (struct fit_column){.contents = 0};
 }
 
 static void table_row(struct sink *sink, const struct record *record)
 {
     struct fitted *table = (struct fitted *)sink;
 
+    table->totals.rows++;
     if (!table->streaming && keep_row(table, record))
         return;
     if (!table->streaming)
@@ -259,7 +326,7 @@ static void table_row(struct sink *sink, const struct record *record)
     stream_row(table, record);
 }
 
-static void table_end(struct sink *sink)
+static void show_kept(struct sink *sink)
 {
     struct fitted *table = (struct fitted *)sink;
 
@@ -267,18 +334,28 @@ static void table_end(struct sink *sink)
         put_kept(table);
 }
 
+static void table_end(struct sink *sink)
+{
+    struct fitted *table = (struct fitted *)sink;
+    const struct sink_options *options = &table->options;
+
+    show_kept(sink);
+    if (options->totals)
+        totals_put(&table->totals, options->totals, options->width, sink->writer);
+}
+
 /* Fixes the widths by the rows so far, if there are any. */
 static void table_pause(struct sink *sink)
 {
     if (((struct fitted *)sink)->rows > 0)
-        table_end(sink);
+        show_kept(sink);
 }
 
 struct sink *sink_table_create(const struct sink_options *options)
 {
     static const struct sink_ops ops = {
         .begin = table_begin, .row = table_row, .pause = table_pause, .end = table_end};
-    struct fitted *table = calloc(1, sizeof *table + options->count * sizeof table->widths[0]);
+    struct fitted *table = calloc(1, sizeof *table + options->count * sizeof table->columns[0]);
 
     if (!table)
         return NULL;

@@ -15,10 +15,11 @@
 #include "format/socket/info_fields.h"
 #include "format/socket/owner_fields.h"
 #include "format/socket/tcp_info.h"
+#include "format/socket/view_fields.h"
 
 /* --- What kind of socket ---------------------------------------------------------------------- */
 
-static const char *protocol_name(uint64_t protocol)
+const char *socket_protocol_name(uint64_t protocol)
 {
     switch (protocol) {
     case 0:
@@ -262,8 +263,10 @@ static const struct flag_names option_names = {option_words, COUNT(option_words)
 struct memory {
     uint32_t numbers[SK_MEMINFO_VARS];
 };
-#define MEMORY(id, at, ...)                                                                        \
-    INFO(id, socket.memory, struct memory, numbers[at], SOCKET_MEMORY, __VA_ARGS__)
+#define MEMORY(id, at, ...) MEMORY_AS(id, info_member, at, __VA_ARGS__)
+#define MEMORY_AS(id, function, at, ...)                                                           \
+    INFO_AS(id, VALUE_NUMBER, function, socket.memory, struct memory, numbers[at], SOCKET_MEMORY,  \
+            __VA_ARGS__)
 
 /* Of packet sockets and XDP. */
 #define RING(id, path, ...) FIELD(id, VALUE_NUMBER, family_ring, __VA_ARGS__, MEMBER(path))
@@ -278,7 +281,7 @@ struct memory {
  * stay once released.
  */
 static const struct field fields[] = {
-    WORD(protocol, socket.protocol, protocol_name, 0,
+    WORD(protocol, socket.protocol, socket_protocol_name, 0,
          "tcp, udp, udplite, raw, mptcp, sctp, unix, packet, netlink, vsock, xdp or tipc"),
     WORD(family, socket.family, family_name, 0,
          "inet, inet6, unix, packet, netlink, vsock, xdp or tipc"),
@@ -524,8 +527,8 @@ static const struct field fields[] = {
            .unit = UNIT_BYTES),
     MEMORY(mem_backlog, SK_MEMINFO_BACKLOG, "bytes that came while the socket was in use",
            .gauge = true, .unit = UNIT_BYTES),
-    MEMORY(drops, SK_MEMINFO_DROPS,
-           "packets that were dropped, most often because mem_rcvbuf was full", .counter = true),
+    MEMORY_AS(drops, view_drops, SK_MEMINFO_DROPS,
+              "packets that were dropped, most often because mem_rcvbuf was full", .counter = true),
     NUMBER(mark, socket.mark, SOCKET_MARK, "mark of its packets (SO_MARK); needs CAP_NET_ADMIN"),
     NUMBER(cgroup_id, socket.cgroup, SOCKET_CGROUP, "number of the cgroup2 that it was made in"),
     COMPUTED(cgroup, VALUE_TEXT, cgroup, SOCKET_CGROUP, "path of that cgroup2; / is the root",
@@ -649,6 +652,31 @@ static const struct field fields[] = {
     COMPUTED(tls_no_pad_rx, VALUE_NUMBER, info_nested_flag, SOCKET_ULP,
              "1 if TLS expects data without padding (TLS_RX_EXPECT_NO_PAD), else 0",
              INSIDE(socket.ulp, ULP_TLS, TLS_RX_NO_PAD)),
+    COMPUTED(idle, VALUE_DECIMAL, view_idle, SOCKET_TCP_INFO,
+             "seconds since data was sent or received", .unit = UNIT_SECONDS),
+    VIEW(owners, view_owners, SOCKET_INODE, 0,
+         "processes that hold it open: each name once, with their number", .lookups = NEED_OWNERS),
+    VIEW(peer, view_owners, 0, SOCKET_PEER | SOCKET_ADDRESSES,
+         "the same of its other end, if that is on this machine",
+         .lookups = NEED_OWNERS | NEED_PEERS, .index = OTHER_END),
+    VIEW(proto, view_protocol, 0, 0, "short for protocol"),
+    VIEW(local, view_local, 0, VIEW_LOCAL,
+         "local address with its port, or the name of a unix socket", .lookups = NEED_INTERFACES),
+    VIEW(remote, view_remote, 0, VIEW_LOCAL, "the peer's address with its port; * is any",
+         .lookups = NEED_INTERFACES),
+    VIEW(recv, view_recv, SOCKET_QUEUES, VIEW_QUEUE, "recv_q, with how much may wait: 6/5",
+         .gauge = true),
+    VIEW(send, view_send, SOCKET_QUEUES, VIEW_QUEUE, "send_q, with how much may wait",
+         .gauge = true),
+    VIEW(resent, view_resent, SOCKET_TCP_INFO, 0, "short for total_retrans", .gauge = true),
+    VIEW(activity, view_activity, 0, VIEW_ACTIVITY,
+         "how long it is idle, or what its timer will do"),
+};
+
+static const char *const views[][2] = {
+    {"owners", "process"},      {"peer", "peer_process"},     {"proto", "protocol"},
+    {"local", "local_address"}, {"remote", "remote_address"}, {"recv", "recv_q"},
+    {"send", "send_q"},         {"resent", "total_retrans"},  {"activity", "idle"},
 };
 
 /* Each struct text of the record: rows that wait must copy its bytes. */
@@ -710,6 +738,7 @@ const struct kind kind_socket = {
     .identified = true,
     FIELDS(fields),
     GROUPS(groups),
+    VIEWS(views),
     BORROWED(borrowed),
     HOSTS(hosts),
     .inode = offsetof(struct record, socket.inode),

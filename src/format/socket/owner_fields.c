@@ -51,6 +51,15 @@ struct value owner_process(const struct cell *cell)
     return find_owners(cell, &first) ? string(first->process->name) : unknown;
 }
 
+struct value owner_all(const struct record *record, const struct context *context, size_t end)
+{
+    const struct field of_end = {.index = end};
+    const struct owner *first;
+    const size_t count = find_owners(&(struct cell){&of_end, record, context}, &first);
+
+    return (struct value){.type = VALUE_OWNERS, .owners = {first, count}};
+}
+
 /* In TIME_WAIT the inode is not known, but there is no socket that a process could hold. */
 struct value owner_processes(const struct cell *cell)
 {

@@ -7,6 +7,8 @@
 /* field->index: whose owners. */
 enum { OWN_END, OTHER_END };
 
+/* All owners of an end: a VALUE_OWNERS, which has none where they are unknown, too. */
+struct value owner_all(const struct record *record, const struct context *context, size_t end);
 struct value owner_pid(const struct cell *cell);
 struct value owner_process(const struct cell *cell);
 struct value owner_processes(const struct cell *cell);

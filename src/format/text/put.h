@@ -68,6 +68,12 @@ static inline char *put_signed(char *dst, uint32_t number)
                                : text_signed(dst, UINT64_C(0x100000000) - number, true);
 }
 
+/*
+ * An address with its port: 192.0.2.1:443, [2001:db8::1]:443; 0 is "*". scope: an interface, after
+ * '%', or no text. At most VALUE_VIEW_MAX bytes.
+ */
+char *put_address_port(char *dst, const struct address *address, struct text scope, uint16_t port);
+
 /* --- Cells ------------------------------------------------------------------------------------ */
 
 static inline char *put_padded(char *dst, const char *string, size_t width)
@@ -128,7 +134,9 @@ char *put_flags(char *dst, uint32_t flags, const struct flag_text *texts, size_t
 /* --- Colours of states on a terminal ---------------------------------------------------------- */
 
 /* Ends what colour_of_state() starts (ECMA-48, SGR). */
-#define COLOUR_RESET "\033[0m"
+#define COLOUR_RESET     "\033[0m"
+#define COLOUR_HEADING   "\033[1m"    /* bold */
+#define COLOUR_ATTENTION "\033[1;31m" /* bold red */
 
 /* The escape sequence for a state, by its kernel name or netstat's; NULL for none. */
 const char *colour_of_state(const char *name, size_t length);

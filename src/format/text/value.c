@@ -88,6 +88,19 @@ static size_t list_bound(const struct value *list)
     return bound;
 }
 
+const char *attention_words(enum attention attention)
+{
+    static const char *const words[ATTENTIONS] = {
+        [ATTENTION_ACCEPT_QUEUE] = "accept queue full",
+        [ATTENTION_RECEIVE_BUFFER] = "receive buffer full",
+        [ATTENTION_SEND_BUFFER] = "send buffer full",
+        [ATTENTION_ACKNOWLEDGEMENT] = "not acknowledged",
+        [ATTENTION_DROPS] = "dropped packets",
+    };
+
+    return words[attention];
+}
+
 size_t value_bound(const struct value *value)
 {
     char digits[TEXT_U64_MAX];
@@ -112,6 +125,8 @@ size_t value_bound(const struct value *value)
         return TEXT_NETWORK_MAX;
     case VALUE_LLADDR:
         return TEXT_LLADDR_MAX;
+    case VALUE_VIEW:
+        return VALUE_VIEW_MAX;
     case VALUE_OWNERS:
     case VALUE_FLAGS:
     case VALUE_NETWORKS:
@@ -202,6 +217,8 @@ char *value_write(char *dst, const struct value *value, const char *delimiters)
         return text_network(dst, &value->network);
     case VALUE_LLADDR:
         return value->text.length ? value_lladdr(dst, value) : PUT(dst, "-");
+    case VALUE_VIEW:
+        return value->view.write(dst, value, false);
     case VALUE_OWNERS:
     case VALUE_FLAGS:
     case VALUE_NETWORKS:
@@ -210,7 +227,7 @@ char *value_write(char *dst, const struct value *value, const char *delimiters)
     return dst;
 }
 
-/* One decimal is enough, because a letter follows. */
+/* One decimal, because a letter follows. */
 static char *write_tenths(char *dst, uint64_t tenths, const char *letters)
 {
     dst = PUT(text_u64(dst, tenths / 10), ".");
@@ -226,9 +243,16 @@ static char *write_size(char *dst, uint64_t bytes)
         unit++;
     if (!unit)
         return text_u64(dst, bytes);
+    if (bytes >> 10 * unit >= 10)
+        return stpcpy(text_u64(dst, bytes >> 10 * unit), letters[unit]);
     /* ten times as many exabytes do not fit */
     return write_tenths(dst, unit < 6 ? bytes * 10 >> 10 * unit : (bytes >> 10) * 10 >> 50,
                         letters[unit]);
+}
+
+char *put_amount(char *dst, uint64_t bytes, bool human)
+{
+    return human ? write_size(dst, bytes) : text_u64(dst, bytes);
 }
 
 /* Two units, the second with two digits: 3h05m. */
@@ -264,6 +288,8 @@ char *value_write_human(char *dst, const struct value *value, int unit)
     const bool fraction = value->type == VALUE_DECIMAL || value->type == VALUE_FINE;
     const uint64_t scale = value->type == VALUE_FINE ? 1000000 : fraction ? 1000 : 1;
 
+    if (value->type == VALUE_VIEW)
+        return value->view.write(dst, value, true);
     if ((unit == UNIT_BYTES || unit == UNIT_BYTES_PER_SECOND) && value->type == VALUE_NUMBER)
         return write_size(dst, value->number);
     if (unit == UNIT_SECONDS && (fraction || value->type == VALUE_NUMBER))

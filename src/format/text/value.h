@@ -12,6 +12,9 @@ enum { TEXT_PIECE = WRITER_RESERVE_MAX / 6 };
 /* Writes a value as value_write() does, of any length. */
 void value_put(struct writer *writer, const struct value *value, const char *delimiters);
 
+/* A number of bytes; short for people (human). */
+char *put_amount(char *dst, uint64_t bytes, bool human);
+
 /* How a VALUE_TEXT, VALUE_SOCKET_NAME or VALUE_NAME begins, for text_put(). */
 static inline enum text_part value_part(const struct value *value)
 {

@@ -137,16 +137,36 @@ static size_t width_of(uint32_t code)
     return is_among(wide, COUNT(wide), code) ? 2 : 1;
 }
 
+/* Returns the width of the character at *at, and moves *at behind it. */
+static size_t next_width(const char *text, size_t length, size_t *at)
+{
+    const unsigned char lead = (unsigned char)text[(*at)++];
+    uint32_t code = lead < 0x80 ? lead : lead < 0xe0 ? lead & 0x1f : lead & 0xf;
+
+    for (; *at < length && ((unsigned char)text[*at] & 0xc0) == 0x80; ++*at)
+        code = code << 6 | ((unsigned char)text[*at] & 0x3f);
+    return lead < 0x80 ? 1 : width_of(code);
+}
+
 size_t text_width(const char *text, size_t length)
 {
     size_t width = 0;
 
-    for (size_t i = 0; i < length;) {
-        const unsigned char lead = (unsigned char)text[i++];
-        uint32_t code = lead < 0x80 ? lead : lead < 0xe0 ? lead & 0x1f : lead & 0xf;
-        for (; i < length && ((unsigned char)text[i] & 0xc0) == 0x80; i++)
-            code = code << 6 | ((unsigned char)text[i] & 0x3f);
-        width += lead < 0x80 ? 1 : width_of(code);
-    }
+    for (size_t i = 0; i < length;)
+        width += next_width(text, length, &i);
     return width;
+}
+
+size_t text_fitting(const char *text, size_t length, size_t *width)
+{
+    size_t fits = 0, used = 0;
+
+    for (size_t i = 0; i < length; fits = i) {
+        const size_t more = next_width(text, length, &i);
+        if (used + more > *width)
+            break;
+        used += more;
+    }
+    *width = used;
+    return fits;
 }

@@ -7,4 +7,7 @@
 /* Columns of valid UTF-8, as escape_text() leaves it: a character takes 0, 1 or 2. */
 size_t text_width(const char *text, size_t length);
 
+/* How many bytes of it are at most *width columns wide; sets *width to what they take. */
+size_t text_fitting(const char *text, size_t length, size_t *width);
+
 #endif

@@ -1,0 +1,183 @@
+/*
+ * fastnet's own list of sockets, for people: who owns them first, and as many columns as the
+ * terminal has room for.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "cli/command.h"
+#include "cli/netstat/netstat.h"
+#include "cli/personality.h"
+#include "fastnet/array.h"
+
+enum { TABLES_MAX = 9 };
+
+struct sockets_options {
+    struct common common; /* first */
+    bool tcp, udp, raw, unix_sockets, all, listening, inet, inet6, numeric;
+};
+
+enum { WHICH, SHOW, OTHER };
+static const char *const groups[] = {"Which sockets", "How they are shown", "About fastnet"};
+
+#define SETS(of_sockets) .member = offsetof(struct sockets_options, of_sockets)
+
+static const struct option options_table[] = {
+    OPTION('t', "tcp", WHICH, "TCP", SETS(tcp)),
+    OPTION('u', "udp", WHICH, "UDP", SETS(udp)),
+    OPTION('w', "raw", WHICH, "raw sockets", SETS(raw)),
+    OPTION('x', "unix", WHICH, "unix sockets", SETS(unix_sockets)),
+    OPTION('a', "all", WHICH, "all of these (default: all but unix sockets)", SETS(all)),
+    OPTION('l', "listening", WHICH, "only those that listen", SETS(listening)),
+    OPTION('4', "ipv4", WHICH, "IPv4 only", SETS(inet)),
+    OPTION('6', "ipv6", WHICH, "IPv6 only", SETS(inet6)),
+    OPTION('c', "continuous", SHOW, "repeat every second, or every SECONDS",
+           .argument = ARGUMENT_INTERVAL, .metavar = "[SECONDS]"),
+    OPTION('n', "numeric", SHOW, "no effect: addresses and ports are numbers", SETS(numeric)),
+    HELP_OPTIONS(OTHER),
+    OPTION('V', "version", OTHER, "version and build options"),
+};
+
+static const struct option_table sockets_table = {groups, COUNT(groups), options_table,
+                                                  COUNT(options_table)};
+
+static const struct example examples[] = {
+    {"", "everything that is not a unix socket"},
+    {"-l", "who listens"},
+    {"--port 443", "on a port, at either end"},
+    {"--process nginx", "of a process"},
+    {"--remote 10.0.0.0/8", "to a network"},
+    {"--state close_wait", "that a process does not close"},
+    {"--where 'recv_q > 0'", "whose process reads too slowly"},
+    {"-t --sort -rtt --limit 10", "the slowest connections"},
+    {"--columns +user,-activity", "other columns"},
+    {"-t --count-by owners", "how many each process has"},
+    {NULL, NULL},
+};
+
+const struct grammar sockets_grammar = {
+    .name = "sockets",
+    .help = "sockets for people: owners first, as wide as the terminal",
+    .tables = {&sockets_table, &filters_of_sockets, &common_options},
+    .kind = &kind_socket,
+    .usage = "[OPTION]...",
+    .about = "The sockets of this machine: who holds them, whom they talk to, what waits.\n"
+             "fastnet s is short for it.",
+    .important = "t u x l c port host process columns sort",
+    .late_groups = 1,
+    .examples = examples,
+    .page = "fastnet-sockets",
+    .version = "backends: sock_diag netlink, /proc/net",
+};
+
+static int take_option(const struct option *option, const char *argument, void *arg)
+{
+    struct sockets_options *options = arg;
+    char text[TYPED_MAX];
+
+    if (option->id == 'c')
+        return common_interval(&options->common, argument);
+    return common_misuse(&options->common, "sockets takes options only, not '%s'",
+                         options_typed(text, argument, strlen(argument)));
+}
+
+/* --- Which sockets ---------------------------------------------------------------------------- */
+
+struct sockets {
+    struct listing_table tables[TABLES_MAX];
+    struct predicate where[TABLES_MAX][2]; /* of the tables */
+    size_t count;
+};
+
+static void add(struct sockets *sockets, const struct table *table, bool listening)
+{
+    struct predicate *where = sockets->where[sockets->count];
+    const struct listing_table *before = &sockets->tables[sockets->count];
+
+    if (sockets->count && before[-1].table->partner == table) /* read as one: with one predicate */
+        where = sockets->where[sockets->count - 1];
+    sockets->tables[sockets->count++] = (struct listing_table){
+        .table = table,
+        .where = listening ? netstat_where(where, table, SHOW_LISTENING) : NULL,
+        .unnamed = true,
+    };
+}
+
+static void choose_tables(struct sockets *sockets, const struct sockets_options *options)
+{
+    const bool named = options->tcp || options->udp || options->raw || options->unix_sockets;
+    const bool either = options->inet == options->inet6, inet = either || options->inet,
+               inet6 = either || options->inet6;
+    const struct {
+        const struct table *table;
+        bool wanted;
+    } tables[TABLES_MAX] = {
+        {&table_tcp, options->tcp && inet},     {&table_tcp6, options->tcp && inet6},
+        {&table_udp, options->udp && inet},     {&table_udp6, options->udp && inet6},
+        {&table_udplite, options->udp && inet}, {&table_udplite6, options->udp && inet6},
+        {&table_raw, options->raw && inet},     {&table_raw6, options->raw && inet6},
+        {&table_unix, options->unix_sockets},
+    };
+
+    for (size_t i = 0; i < COUNT(tables); i++) {
+        const bool internet = tables[i].table != &table_unix;
+        const bool wanted_family = tables[i].table->family == AF_INET ? inet : inet6;
+        if (tables[i].wanted || (options->all && (!internet || wanted_family)) ||
+            (!named && internet && wanted_family))
+            add(sockets, tables[i].table, options->listening);
+    }
+}
+
+/*
+ * A program gets numbers and addresses as they are. People get views of them: no column that all
+ * rows leave empty.
+ */
+static int list(const struct sockets_options *options)
+{
+    const bool plain = options->common.format == FORMAT_PLAIN;
+    const bool local = options->unix_sockets || options->all;
+    const bool internet = options->all || options->tcp || options->udp || options->raw || !local;
+    const bool connected = internet && !options->listening;
+    struct sockets sockets = {.count = 0};
+    struct listing_command command = {
+        .common = &options->common,
+        .kind = &kind_socket,
+        .drop = "user drops activity resent rtt type send proto pid recv",
+        .shorten =
+            internet ? "owners peer state activity user" : "owners peer local state activity user",
+        .whole = "local remote",
+        .listing = {.tables = sockets.tables},
+    };
+    const char *const views[] = {"owners pid proto",
+                                 local && !internet ? "type" : NULL,
+                                 "local",
+                                 connected ? "remote" : NULL,
+                                 local ? "peer" : NULL,
+                                 "state recv",
+                                 options->listening ? NULL : "send",
+                                 connected ? "rtt resent activity" : NULL,
+                                 internet ? "drops user" : "user"};
+    static const char *const columns[] = {
+        "protocol family state recv_q send_q backlog local_address local_port remote_address",
+        "remote_port type path peer_inode interface user uid inode pid process processes timer",
+        "expires rtt total_retrans idle drops cookie"};
+
+    for (size_t i = 0; i < COUNT(views) && plain; i++)
+        command.columns[i] = views[i];
+    for (size_t i = 0; i < COUNT(columns) && !plain; i++)
+        command.columns[i] = columns[i];
+    choose_tables(&sockets, options);
+    command.listing.table_count = sockets.count;
+    return command_run(&command);
+}
+
+int sockets_run(int argc, char *const argv[])
+{
+    struct sockets_options options = {.tcp = false};
+    bool done = false;
+    const int status =
+        common_parse(&options.common, &sockets_grammar, argc, argv, take_option, &options, &done);
+
+    return status || done ? status : list(&options);
+}

@@ -1,0 +1,105 @@
+#include "format/flow/view_fields.h"
+
+#include "fastnet/flow_names.h"
+#include "format/fields/fields.h"
+#include "format/text/put.h"
+#include "format/text/value.h"
+
+static const struct flow_tuple *tuple_of(const struct value *view, enum flow_way way)
+{
+    return &view->view.record->flow.way[way].tuple;
+}
+
+/* An end of a tuple: with its port, if its protocol has ports. */
+static char *put_end(char *dst, const struct flow_tuple *tuple, const struct address *address,
+                     uint16_t port)
+{
+    if (!flow_has_ports(tuple->protocol) || !tuple->has_ports)
+        return text_address(dst, address);
+    return put_address_port(dst, address, (struct text){NULL, 0}, port);
+}
+
+static char *put_source(char *dst, const struct flow_tuple *tuple)
+{
+    return put_end(dst, tuple, &tuple->src, tuple->src_port);
+}
+
+static char *put_destination(char *dst, const struct flow_tuple *tuple)
+{
+    return put_end(dst, tuple, &tuple->dst, tuple->dst_port);
+}
+
+static char *write_from(char *dst, const struct value *view, bool human)
+{
+    (void)human;
+    return put_source(dst, tuple_of(view, WAY_ORIG));
+}
+
+static char *write_to(char *dst, const struct value *view, bool human)
+{
+    (void)human;
+    return put_destination(dst, tuple_of(view, WAY_ORIG));
+}
+
+struct value view_flow_from(const struct cell *cell)
+{
+    return view(cell, write_from);
+}
+
+struct value view_flow_to(const struct cell *cell)
+{
+    return view(cell, write_to);
+}
+
+/* Whether the reply goes to another end than the one that the original came from. */
+static bool has_other_source(const struct flow_direction way[])
+{
+    const struct flow_tuple *orig = &way[WAY_ORIG].tuple, *reply = &way[WAY_REPLY].tuple;
+
+    return !address_equal(&orig->src, &reply->dst) ||
+           (flow_has_ports(orig->protocol) && orig->src_port != reply->dst_port);
+}
+
+static bool has_other_destination(const struct flow_direction way[])
+{
+    const struct flow_tuple *orig = &way[WAY_ORIG].tuple, *reply = &way[WAY_REPLY].tuple;
+
+    return !address_equal(&orig->dst, &reply->src) ||
+           (flow_has_ports(orig->protocol) && orig->dst_port != reply->src_port);
+}
+
+/* What the destination sees the source as, and where the destination is. */
+static char *write_nat(char *dst, const struct value *view, bool human)
+{
+    const struct flow_direction *way = view->view.record->flow.way;
+    const char *start = dst;
+
+    if (has_other_source(way))
+        dst = put_destination(human ? PUT(dst, "as ") : PUT(dst, "as="), tuple_of(view, WAY_REPLY));
+    if (!has_other_destination(way))
+        return dst;
+    if (dst != start)
+        *dst++ = human ? ' ' : ',';
+    return put_source(human ? PUT(dst, "at ") : PUT(dst, "at="), tuple_of(view, WAY_REPLY));
+}
+
+struct value view_flow_nat(const struct cell *cell)
+{
+    const struct flow_direction *way = cell->record->flow.way;
+
+    return has_other_source(way) || has_other_destination(way) ? view(cell, write_nat) : unknown;
+}
+
+static char *write_traffic(char *dst, const struct value *view, bool human)
+{
+    const struct flow_direction *way = view->view.record->flow.way;
+
+    dst = put_amount(dst, way[WAY_ORIG].bytes, human);
+    *dst++ = '/';
+    return put_amount(dst, way[WAY_REPLY].bytes, human);
+}
+
+struct value view_flow_traffic(const struct cell *cell)
+{
+    return view(cell, write_traffic);
+}

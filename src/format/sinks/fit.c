@@ -1,0 +1,118 @@
+#include "format/sinks/fit.h"
+
+#include <string.h>
+
+/* How narrow columns of texts may become. */
+enum { TEXT_LEAST = 6, TEXT_COMFORTABLE = 12 };
+
+struct fit {
+    struct fit_column *columns;
+    const struct sink_options *options;
+};
+
+/* Whether a name is one of those that blanks separate. */
+static bool is_one_of(const char *name, const char *names)
+{
+    const size_t size = strlen(name);
+
+    for (const char *at = names; at && *at; at += strspn(at, " ")) {
+        const size_t length = strcspn(at, " ");
+        if (length == size && memcmp(at, name, size) == 0)
+            return true;
+        at += length;
+    }
+    return false;
+}
+
+/* How many columns of the terminal are missing. */
+static size_t excess(const struct fit *fit)
+{
+    size_t all = 0;
+
+    for (size_t i = 0; i < fit->options->count; i++)
+        all += fit->columns[i].width ? fit->columns[i].width + FIT_GAP : 0;
+    return all > fit->options->width + FIT_GAP ? all - FIT_GAP - fit->options->width : 0;
+}
+
+/* The widest text that may be cut, if it is wider than that; or NULL. */
+static struct fit_column *widest_text(const struct fit *fit, size_t than)
+{
+    struct fit_column *widest = NULL;
+
+    for (size_t i = 0; i < fit->options->count; i++) {
+        struct fit_column *column = &fit->columns[i];
+        if (column->width > than && (!widest || column->width > widest->width) &&
+            is_one_of(fit->options->columns[i]->name, fit->options->shorten))
+            widest = column;
+    }
+    return widest;
+}
+
+static void narrow_texts(const struct fit *fit, size_t least)
+{
+    struct fit_column *widest;
+
+    while (excess(fit) && (widest = widest_text(fit, least)))
+        widest->width--;
+}
+
+/* A few addresses of IPv6 do not take the room of other columns: they shift the rest of their rows.
+ */
+static void narrow_whole(const struct fit *fit)
+{
+    for (size_t i = 0; i < fit->options->count; i++) {
+        struct fit_column *column = &fit->columns[i];
+        const size_t excessive = excess(fit);
+        if (column->whole && column->width > column->usual)
+            column->width -= excessive < column->width - column->usual
+                                 ? excessive
+                                 : column->width - column->usual;
+    }
+}
+
+/* As wide as they should be, if room is no matter. */
+static void widen(const struct fit *fit)
+{
+    for (size_t i = 0; i < fit->options->count; i++) {
+        struct fit_column *column = &fit->columns[i];
+        const size_t heading = fit->options->header ? strlen(fit->options->columns[i]->name) : 1;
+        if (column->width)
+            column->width = column->contents > heading ? column->contents : heading;
+    }
+}
+
+/* Leaves out the column of this name (length bytes). */
+static void drop(const struct fit *fit, const char *name, size_t length)
+{
+    for (size_t i = 0; i < fit->options->count; i++)
+        if (text_is((struct text){name, length}, fit->options->columns[i]->name))
+            fit->columns[i].width = 0;
+}
+
+void fit_columns(struct fit_column *columns, const struct sink_options *options)
+{
+    const struct fit fit = {columns, options};
+    const char *names = options->drop ? options->drop : "";
+
+    for (size_t i = 0; i < options->count; i++) {
+        const char *name = options->columns[i]->name;
+        columns[i].width = 1;
+        columns[i].whole = is_one_of(name, options->whole);
+        if (columns[i].usual < strlen(name))
+            columns[i].usual = strlen(name);
+    }
+    widen(&fit);
+    if (!options->width)
+        return;
+    for (;;) {
+        narrow_whole(&fit);
+        narrow_texts(&fit, TEXT_COMFORTABLE);
+        if (!excess(&fit) || !*names)
+            break;
+        const size_t length = strcspn(names, " ");
+        drop(&fit, names, length);
+        names += length + strspn(names + length, " ");
+        widen(&fit);
+    }
+    narrow_texts(&fit, TEXT_LEAST);
+}

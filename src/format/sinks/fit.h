@@ -1,0 +1,22 @@
+/* The widths of a table's columns, and how they are made to fit a terminal. */
+#ifndef FORMAT_SINKS_FIT_H
+#define FORMAT_SINKS_FIT_H
+
+#include "fastnet/sink.h"
+
+enum {
+    FIT_GAP = 2,    /* blanks between columns */
+    FIT_USUAL = 21, /* 255.255.255.255:65535 */
+};
+
+struct fit_column {
+    size_t contents; /* the widest cell */
+    size_t usual;    /* ... of those as long as an IPv4 address with a port, or shorter */
+    size_t width;    /* set by fit_columns(): of the column; 0: it is left out */
+    bool whole;      /* a longer cell is not cut */
+};
+
+/* Finds the widths by the contents, the headings and the width of the terminal. */
+void fit_columns(struct fit_column *columns, const struct sink_options *options);
+
+#endif

@@ -1,0 +1,379 @@
+#include "format/socket/view_fields.h"
+
+#include <linux/sock_diag.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+
+#include "fastnet/lookup.h"
+#include "format/fields/fields.h"
+#include "format/socket/owner_fields.h"
+#include "format/socket/tcp_info.h"
+#include "format/text/put.h"
+#include "format/text/value.h"
+
+/* --- Whose it is ------------------------------------------------------------------------------ */
+
+enum { NAME_ROOM = 2 + ESCAPE_FACTOR * 16 + 4 + TEXT_U64_MAX, NAMES_SHOWN = 5 };
+_Static_assert(NAMES_SHOWN *NAME_ROOM + sizeof ",..." <= VALUE_VIEW_MAX, "owners have room");
+
+/* A process that holds several descriptors of the socket has owners in a row. */
+static bool is_process(const struct value *owners, size_t i)
+{
+    const struct owner *first = owners->owners.first;
+
+    return i == 0 || first[i].process->pid != first[i - 1].process->pid;
+}
+
+static size_t count_named(const struct value *owners, const char *name)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < owners->owners.count; i++)
+        count += is_process(owners, i) && strcmp(owners->owners.first[i].process->name, name) == 0;
+    return count;
+}
+
+static bool is_among(const char *name, const char *const names[], size_t count)
+{
+    size_t i = 0;
+
+    while (i < count && strcmp(names[i], name) != 0)
+        i++;
+    return i < count;
+}
+
+static char *put_name(char *dst, const struct value *owners, const char *name, bool human)
+{
+    const size_t count = count_named(owners, name);
+
+    dst = *name ? put_escaped(dst, name, human ? "," : " ,") : PUT(dst, "''");
+    if (count == 1)
+        return dst;
+    return text_u64(human ? PUT(dst, " ×") : PUT(dst, "×"), count);
+}
+
+/* Each name once, with the number of processes that have it. */
+static char *put_owners(char *dst, const struct value *view, size_t end, bool human)
+{
+    const struct value owners = owner_all(view->view.record, view->view.context, end);
+    const char *names[NAMES_SHOWN];
+    size_t count = 0;
+
+    for (size_t i = 0; i < owners.owners.count; i++) {
+        const char *name = owners.owners.first[i].process->name;
+        if (is_among(name, names, count))
+            continue;
+        if (count)
+            dst = human ? PUT(dst, ", ") : PUT(dst, ",");
+        if (count == NAMES_SHOWN)
+            return PUT(dst, "...");
+        names[count++] = name;
+        dst = put_name(dst, &owners, name, human);
+    }
+    return dst;
+}
+
+static char *write_owners(char *dst, const struct value *view, bool human)
+{
+    return put_owners(dst, view, OWN_END, human);
+}
+
+static char *write_peers(char *dst, const struct value *view, bool human)
+{
+    return put_owners(dst, view, OTHER_END, human);
+}
+
+struct value view_owners(const struct cell *cell)
+{
+    const size_t end = cell->field->index;
+
+    if (owner_all(cell->record, cell->context, end).owners.count == 0)
+        return unknown;
+    return view(cell, end == OWN_END ? write_owners : write_peers);
+}
+
+/* --- Its ends --------------------------------------------------------------------------------- */
+
+static bool is_link_local(const struct address *address)
+{
+    return address->family == AF_INET6 && address->bytes[0] == 0xfe &&
+           (address->bytes[1] & 0xc0) == 0x80;
+}
+
+static char *put_end(char *dst, const struct value *view, const struct endpoint *end, bool scoped)
+{
+    const uint32_t index = scoped ? view->view.record->socket.interface : 0;
+    const struct value interface = interface_named(view->view.context, index);
+    char digits[TEXT_U64_MAX];
+    struct text scope = {NULL, 0};
+
+    if (interface.type == VALUE_NAME)
+        scope = value_text(&interface, digits);
+    return put_address_port(dst, &end->address, scope, end->port);
+}
+
+static char *write_local(char *dst, const struct value *view, bool human)
+{
+    (void)human;
+    return put_end(dst, view, &view->view.record->socket.local, true);
+}
+
+static char *write_remote(char *dst, const struct value *view, bool human)
+{
+    const struct endpoint *remote = &view->view.record->socket.remote;
+
+    (void)human;
+    return put_end(dst, view, remote, is_link_local(&remote->address));
+}
+
+static char *write_anyone(char *dst, const struct value *view, bool human)
+{
+    (void)view;
+    (void)human;
+    return PUT(dst, "*");
+}
+
+static char *write_path(char *dst, const struct value *view, bool human)
+{
+    const struct text *path = &view->view.record->socket.path;
+
+    return escape_socket_name(dst, path->data, path->length, human ? NULL : " ");
+}
+
+struct value view_local(const struct cell *cell)
+{
+    const struct record *record = cell->record;
+
+    if (record->has & SOCKET_ADDRESSES)
+        return view(cell, write_local);
+    if (record->socket.family == AF_UNIX && record->has & SOCKET_PATH && record->socket.path.length)
+        return view(cell, write_path);
+    return unknown;
+}
+
+struct value view_remote(const struct cell *cell)
+{
+    static const uint8_t any[16];
+    const struct endpoint *remote = &cell->record->socket.remote;
+
+    if (!(cell->record->has & SOCKET_ADDRESSES))
+        return unknown;
+    if (!remote->port && memcmp(remote->address.bytes, any, sizeof any) == 0)
+        return view(cell, write_anyone);
+    return view(cell, write_remote);
+}
+
+/* --- Its queues ------------------------------------------------------------------------------- */
+
+/* One of the numbers of its memory, by SK_MEMINFO_*; 0 if it is not known. */
+static uint32_t memory_of(const struct record *record, size_t at)
+{
+    uint32_t number = 0;
+
+    if (record->has & SOCKET_MEMORY && record->socket.memory.length >= (at + 1) * sizeof number)
+        memcpy(&number, record->socket.memory.data + at * sizeof number, sizeof number);
+    return number;
+}
+
+static bool is_listener(const struct record *record)
+{
+    return record->socket.state == TCP_LISTEN;
+}
+
+/* How many connections may wait; of a unix listener the kernel says it where the bytes to send are.
+ */
+static uint32_t backlog_of(const struct record *record)
+{
+    if (record->has & SOCKET_BACKLOG)
+        return record->socket.backlog;
+    return record->socket.family == AF_UNIX ? record->socket.send_q : 0;
+}
+
+/* A buffer counts as full from here on, because a packet takes more of it than its data. */
+static bool is_full(uint32_t used, uint32_t limit)
+{
+    return limit && used >= limit - limit / 10;
+}
+
+/* For people the limit is worth showing only if it is near. */
+static char *put_share(char *dst, uint32_t used, uint32_t limit, bool human)
+{
+    dst = put_amount(dst, used, human);
+    if (!limit || (human && used < limit / 2))
+        return dst;
+    *dst++ = '/';
+    return put_amount(dst, limit, human);
+}
+
+static char *write_recv(char *dst, const struct value *view, bool human)
+{
+    const struct record *record = view->view.record;
+
+    if (!is_listener(record))
+        return put_share(dst, record->socket.recv_q, memory_of(record, SK_MEMINFO_RCVBUF), human);
+    dst = text_u64(dst, record->socket.recv_q);
+    if (!backlog_of(record))
+        return dst;
+    *dst++ = '/';
+    return text_u64(dst, backlog_of(record));
+}
+
+static char *write_send(char *dst, const struct value *view, bool human)
+{
+    const struct record *record = view->view.record;
+
+    if (is_listener(record))
+        return PUT(dst, "0");
+    return put_share(dst, record->socket.send_q, memory_of(record, SK_MEMINFO_SNDBUF), human);
+}
+
+/* The kernel lets one more connection wait than the backlog says (sk_acceptq_is_full()). */
+struct value view_recv(const struct cell *cell)
+{
+    const struct record *record = cell->record;
+    struct value value = view(cell, write_recv);
+
+    if (is_listener(record) && backlog_of(record) && record->socket.recv_q > backlog_of(record))
+        value.attention = ATTENTION_ACCEPT_QUEUE;
+    else if (!is_listener(record) && is_full(memory_of(record, SK_MEMINFO_RMEM_ALLOC),
+                                             memory_of(record, SK_MEMINFO_RCVBUF)))
+        value.attention = ATTENTION_RECEIVE_BUFFER;
+    return value;
+}
+
+/* What TCP knows, as far as the kernel sent it; the rest is 0. */
+static struct kernel_tcp_info info_of(const struct record *record)
+{
+    const struct text *sent = &record->socket.info;
+    struct kernel_tcp_info info = {0};
+
+    if (record->has & SOCKET_TCP_INFO && !is_listener(record))
+        memcpy(&info, sent->data, sent->length < sizeof info ? sent->length : sizeof info);
+    return info;
+}
+
+/* Whether data waits that the peer has not acknowledged for a second, or when it was sent again. */
+static bool is_stuck(const struct record *record)
+{
+    enum { PATIENCE = 1000 }; /* milliseconds */
+    const struct socket_record *sock = &record->socket;
+    const struct kernel_tcp_info info = info_of(record);
+
+    if (!sock->send_q || is_listener(record))
+        return false;
+    return (record->has & SOCKET_RETRANSMITS && sock->retransmits) ||
+           (record->has & SOCKET_PROBES && sock->probes) ||
+           (info.last_ack_recv > PATIENCE && info.last_data_sent > PATIENCE);
+}
+
+struct value view_send(const struct cell *cell)
+{
+    const struct record *record = cell->record;
+    struct value value = view(cell, write_send);
+
+    if (is_stuck(record))
+        value.attention = ATTENTION_ACKNOWLEDGEMENT;
+    else if (!is_listener(record) && is_full(memory_of(record, SK_MEMINFO_WMEM_QUEUED),
+                                             memory_of(record, SK_MEMINFO_SNDBUF)))
+        value.attention = ATTENTION_SEND_BUFFER;
+    return value;
+}
+
+/* --- What it does ----------------------------------------------------------------------------- */
+
+static bool has_times(const struct record *record)
+{
+    return record->has & SOCKET_TCP_INFO && !is_listener(record) &&
+           record->socket.info.length >= offsetof(struct kernel_tcp_info, last_ack_recv);
+}
+
+static uint32_t idle_of(const struct record *record)
+{
+    const struct kernel_tcp_info info = info_of(record);
+
+    return info.last_data_sent < info.last_data_recv ? info.last_data_sent : info.last_data_recv;
+}
+
+struct value view_idle(const struct cell *cell)
+{
+    return has_times(cell->record) ? decimal(idle_of(cell->record)) : unknown;
+}
+
+static char *put_seconds(char *dst, uint64_t milliseconds, bool human)
+{
+    const struct value value = decimal(milliseconds);
+
+    return human ? value_write_human(dst, &value, UNIT_SECONDS) : text_seconds(dst, milliseconds);
+}
+
+/* What a timer that matters does when it fires; of others NULL. */
+static const char *timer_verb(const struct record *record)
+{
+    static const char *const verbs[] = {
+        [TIMER_RETRANSMIT] = "retransmit", [TIMER_TIME_WAIT] = "ends", [TIMER_PROBE] = "probe"};
+    const uint8_t timer = record->socket.timer;
+
+    return record->has & SOCKET_TIMER && timer < COUNT(verbs) ? verbs[timer] : NULL;
+}
+
+static char *write_timer(char *dst, const struct value *view, bool human)
+{
+    const struct record *record = view->view.record;
+
+    dst = put_string(dst, timer_verb(record));
+    return put_seconds(human ? PUT(dst, " in ") : PUT(dst, "="), record->socket.timer_ms, human);
+}
+
+static char *write_idle(char *dst, const struct value *view, bool human)
+{
+    const uint32_t idle = idle_of(view->view.record);
+
+    if (human && idle < 1000)
+        return PUT(dst, "active");
+    return put_seconds(human ? PUT(dst, "idle ") : PUT(dst, "idle="), idle, human);
+}
+
+struct value view_activity(const struct cell *cell)
+{
+    if (timer_verb(cell->record))
+        return view(cell, write_timer);
+    return has_times(cell->record) ? view(cell, write_idle) : unknown;
+}
+
+/* --- What has a long name elsewhere ----------------------------------------------------------- */
+
+static char *write_protocol(char *dst, const struct value *view, bool human)
+{
+    (void)human;
+    return put_string(dst, socket_protocol_name(view->view.record->socket.protocol));
+}
+
+struct value view_protocol(const struct cell *cell)
+{
+    return socket_protocol_name(cell->record->socket.protocol) ? view(cell, write_protocol)
+                                                               : unknown;
+}
+
+static char *write_resent(char *dst, const struct value *view, bool human)
+{
+    (void)human;
+    return text_u64(dst, info_of(view->view.record).total_retrans);
+}
+
+struct value view_resent(const struct cell *cell)
+{
+    const size_t end = offsetof(struct kernel_tcp_info, pacing_rate);
+
+    return has_times(cell->record) && cell->record->socket.info.length >= end
+               ? view(cell, write_resent)
+               : unknown;
+}
+
+struct value view_drops(const struct cell *cell)
+{
+    struct value value = info_member(cell);
+
+    if (value.type == VALUE_NUMBER && value.number)
+        value.attention = ATTENTION_DROPS;
+    return value;
+}

@@ -1,0 +1,32 @@
+/* Views of a socket: several of its fields put into one text, for people. */
+#ifndef FORMAT_SOCKET_VIEW_FIELDS_H
+#define FORMAT_SOCKET_VIEW_FIELDS_H
+
+#include "fastnet/field.h"
+
+/* Bits of the record that they show if they are there. */
+#define VIEW_LOCAL (SOCKET_ADDRESSES | SOCKET_INTERFACE | SOCKET_PATH)
+#define VIEW_QUEUE                                                                                 \
+    (SOCKET_BACKLOG | SOCKET_MEMORY | SOCKET_TIMER | SOCKET_RETRANSMITS | SOCKET_PROBES |          \
+     SOCKET_TCP_INFO)
+#define VIEW_ACTIVITY (SOCKET_TIMER | SOCKET_TCP_INFO)
+
+struct value view_owners(const struct cell *cell); /* nginx ×4, cat; field->index: of which end */
+struct value view_protocol(const struct cell *cell); /* tcp */
+struct value view_local(const struct cell *cell);    /* 192.0.2.1:443 */
+struct value view_remote(const struct cell *cell);   /* ... or * for any */
+struct value view_recv(const struct cell *cell);     /* 6/5 */
+struct value view_send(const struct cell *cell);     /* 1.2M/2.5M */
+struct value view_resent(const struct cell *cell);   /* packets that were sent again */
+struct value view_activity(const struct cell *cell); /* idle 12s */
+
+/* The name of an IPPROTO_* or PROTOCOL_*, or NULL. */
+const char *socket_protocol_name(uint64_t protocol);
+
+/* A member that needs attention if it is not 0. */
+struct value view_drops(const struct cell *cell);
+
+/* Seconds since data was sent or received. */
+struct value view_idle(const struct cell *cell);
+
+#endif
