@@ -96,8 +96,7 @@ static void a_group_is_all_of_its_columns(void **state)
     (void)state;
     assert_shown("vegas", "vegas_rtt,vegas_minrtt");
     assert_shown("+vegas,-protocol", "state,uid,inode,vegas_rtt,vegas_minrtt");
-    assert_shown("local", "local_address,local_port,local_service"); /* host names are slow */
-    assert_shown("local,local_host", "local_address,local_port,local_service,local_host");
+    assert_shown("sctp,-sctp,uid", "uid");
 }
 
 static void all_columns_but_names_of_hosts_are_shown_by_one_word(void **state)
@@ -106,10 +105,23 @@ static void all_columns_but_names_of_hosts_are_shown_by_one_word(void **state)
 
     (void)state;
     resolve(&resolved, (struct common){.columns = "all"});
-    assert_int_equal(resolved.command.shown_count, kind_socket.field_count - 2);
+    assert_int_equal(resolved.command.shown_count,
+                     kind_socket.field_count - kind_socket.view_count - 2);
     assert_false(resolved.command.listing.needs.lookups & NEED_HOSTS);
     resolve(&resolved, (struct common){.columns = "all,-all,uid"});
     assert_string_equal(resolved.shown, "uid");
+}
+
+static void a_view_is_shown_by_its_name_and_stands_for_a_column_elsewhere(void **state)
+{
+    struct resolved resolved;
+
+    (void)state;
+    assert_shown("owners,recv", "owners,recv");
+    resolve(&resolved, (struct common){.columns = "local", .sort = "recv"});
+    assert_string_equal(resolved.command.listing.sort[0].field->name, "recv_q");
+    resolve(&resolved, (struct common){.count_by = "owners,local/24", .sum = "recv"});
+    assert_string_equal(resolved.shown, "process,local_address,count,recv_q");
 }
 
 static void what_a_column_needs_goes_with_it(void **state)
@@ -213,7 +225,7 @@ static void what_cannot_be_counted_or_added_is_refused(void **state)
     assert_refused((struct common){.count_by = "state,state"}, "named twice: 'state'");
     assert_refused((struct common){.count_by = "uid", .sum = "uid"}, "named twice: 'uid'");
     assert_refused((struct common){.count_by = "uid", .sum = "state"}, "--sum: no numbers");
-    assert_refused((struct common){.count_by = "uid", .sum = "recv"}, "did you mean recv_q?");
+    assert_refused((struct common){.count_by = "uid", .sum = "recvq"}, "did you mean recv_q?");
     assert_refused((struct common){.sum = "recv_q"}, "--sum: needs --count-by");
     assert_refused((struct common){.percent = true}, "--percent: needs --count-by");
 }
@@ -248,6 +260,7 @@ int main(void)
         cmocka_unit_test(minus_behind_a_name_leaves_out_what_was_named),
         cmocka_unit_test(a_group_is_all_of_its_columns),
         cmocka_unit_test(all_columns_but_names_of_hosts_are_shown_by_one_word),
+        cmocka_unit_test(a_view_is_shown_by_its_name_and_stands_for_a_column_elsewhere),
         cmocka_unit_test(what_a_column_needs_goes_with_it),
         cmocka_unit_test(what_is_no_column_is_refused_with_the_nearest_name),
         cmocka_unit_test(several_columns_to_sort_by_have_a_direction_each),

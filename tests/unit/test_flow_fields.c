@@ -45,7 +45,9 @@ static void the_promised_names_are_there_in_order(void **state)
         "orig_vtag",    "reply_vtag",
         "role",         "event",
         "received",     "sender",
-        "process",
+        "process",      "from",
+        "to",           "nat",
+        "traffic",
     };
     static const char *const expectations[] = {
         "protocol",   "family",       "timeout",      "src",        "dst",        "sport",

@@ -19,7 +19,7 @@ static void assert_human(enum value_type type, uint64_t number, enum unit unit,
     assert_true((size_t)(end - text) <= value_bound(&value));
 }
 
-static void bytes_have_one_decimal_in_the_largest_unit(void **state)
+static void bytes_below_ten_of_a_unit_have_one_decimal(void **state)
 {
     (void)state;
     assert_human(VALUE_NUMBER, 0, UNIT_BYTES, "0");
@@ -27,8 +27,11 @@ static void bytes_have_one_decimal_in_the_largest_unit(void **state)
     assert_human(VALUE_NUMBER, 1024, UNIT_BYTES, "1.0K");
     assert_human(VALUE_NUMBER, 1258291, UNIT_BYTES_PER_SECOND, "1.1M"); /* cut */
     assert_human(VALUE_NUMBER, 1258292, UNIT_BYTES_PER_SECOND, "1.2M");
-    assert_human(VALUE_NUMBER, (1 << 20) - 1, UNIT_BYTES, "1023.9K");
-    assert_human(VALUE_NUMBER, UINT64_MAX, UNIT_BYTES, "15.9E");
+    assert_human(VALUE_NUMBER, 10239, UNIT_BYTES, "9.9K");
+    assert_human(VALUE_NUMBER, 10240, UNIT_BYTES, "10K");
+    assert_human(VALUE_NUMBER, (1 << 20) - 1, UNIT_BYTES, "1023K");
+    assert_human(VALUE_NUMBER, UINT64_MAX / 2, UNIT_BYTES, "7.9E");
+    assert_human(VALUE_NUMBER, UINT64_MAX, UNIT_BYTES, "15E");
 }
 
 static void times_have_two_units_at_most(void **state)
@@ -59,7 +62,7 @@ static void what_is_no_size_and_no_time_is_as_it_is(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_have_one_decimal_in_the_largest_unit),
+        cmocka_unit_test(bytes_below_ten_of_a_unit_have_one_decimal),
         cmocka_unit_test(times_have_two_units_at_most),
         cmocka_unit_test(what_is_no_size_and_no_time_is_as_it_is),
     };

@@ -281,6 +281,16 @@ static const char *const promised[] = {
     "sctp_peer_addresses",
     "tls_zc_ro_tx",
     "tls_no_pad_rx",
+    "idle",
+    "owners",
+    "peer",
+    "proto",
+    "local",
+    "remote",
+    "recv",
+    "send",
+    "resent",
+    "activity",
 };
 
 static void the_promised_names_are_there_in_order(void **state)
@@ -293,7 +303,7 @@ static void the_promised_names_are_there_in_order(void **state)
 static void only_whole_names_are_found(void **state)
 {
     (void)state;
-    assert_null(field_find(&kind_socket, "proto", 5));
+    assert_null(field_find(&kind_socket, "protoc", 6));
     assert_null(field_find(&kind_socket, "protocols", 9));
     assert_null(field_find(&kind_socket, "", 0));
     assert_non_null(field_find(&kind_socket, "protocol,family", 8));

@@ -62,11 +62,10 @@ static void narrow_whole(const struct fit *fit)
 {
     for (size_t i = 0; i < fit->options->count; i++) {
         struct fit_column *column = &fit->columns[i];
-        const size_t excessive = excess(fit);
-        if (column->whole && column->width > column->usual)
-            column->width -= excessive < column->width - column->usual
-                                 ? excessive
-                                 : column->width - column->usual;
+        const size_t heading = fit->options->header ? strlen(fit->options->columns[i]->name) : 0,
+                     least = heading > column->usual ? heading : column->usual, by = excess(fit);
+        if (column->whole && column->width > least)
+            column->width -= by < column->width - least ? by : column->width - least;
     }
 }
 
@@ -89,17 +88,18 @@ static void drop(const struct fit *fit, const char *name, size_t length)
             fit->columns[i].width = 0;
 }
 
-void fit_columns(struct fit_column *columns, const struct sink_options *options)
+void fit_columns(struct fit_column *columns, const struct sink_options *options, bool more)
 {
     const struct fit fit = {columns, options};
     const char *names = options->drop ? options->drop : "";
 
     for (size_t i = 0; i < options->count; i++) {
-        const char *name = options->columns[i]->name;
         columns[i].width = 1;
-        columns[i].whole = is_one_of(name, options->whole);
-        if (columns[i].usual < strlen(name))
-            columns[i].usual = strlen(name);
+        columns[i].whole = is_one_of(options->columns[i]->name, options->whole);
+        if (more && columns[i].whole && options->width)
+            columns[i].usual = FIT_USUAL;
+        if (columns[i].contents < columns[i].usual)
+            columns[i].contents = columns[i].usual;
     }
     widen(&fit);
     if (!options->width)

@@ -16,7 +16,10 @@ struct fit_column {
     bool whole;      /* a longer cell is not cut */
 };
 
-/* Finds the widths by the contents, the headings and the width of the terminal. */
-void fit_columns(struct fit_column *columns, const struct sink_options *options);
+/*
+ * Finds the widths by the contents, the headings and the width of the terminal. more: rows follow
+ * whose contents are not known.
+ */
+void fit_columns(struct fit_column *columns, const struct sink_options *options, bool more);
 
 #endif

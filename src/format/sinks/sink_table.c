@@ -81,6 +81,7 @@ struct table_line {
     size_t column;
     size_t blanks; /* still to be written */
     size_t at;     /* columns of the terminal that are written */
+    bool ended;    /* there is no room for more */
     size_t shift;  /* columns of the terminal that earlier cells took too many */
 };
 
@@ -113,17 +114,20 @@ static const char *colour_of(const struct table_line *line, const char *text,
 /* The sign that the end of a text is missing: one column wide. */
 #define CUT "…"
 
-/* Where a terminal has no room for it, leaves so much of a text that CUT fits behind it. */
-static bool cut(const struct table_line *line, const char *text, struct kept_cell *cell)
+/*
+ * Where a terminal has no room for it, leaves so much of a text that CUT fits behind it. If longer
+ * cells have taken the room, the row ends here.
+ */
+static bool cut(struct table_line *line, const char *text, struct kept_cell *cell)
 {
     const struct fit_column *fit = &line->table->columns[line->column];
     const size_t width = line->table->options.width, used = line->at + line->blanks;
-    const size_t left = width > used ? width - used : 0,
-                 room = left < fit->width ? left : fit->width;
+    const size_t left = width > used ? width - used : 0;
 
-    if (!width || fit->whole || cell->width <= room)
+    if (!width || fit->whole || (cell->width <= left && cell->width <= fit->width))
         return false;
-    cell->width = room ? room - 1 : 0;
+    line->ended = left < fit->width;
+    cell->width = line->ended ? (left ? left - 1 : 0) : fit->width - 1;
     cell->length = text_fitting(text, cell->length, &cell->width);
     cell->width++;
     return true;
@@ -159,7 +163,7 @@ static void take_cell(struct table_line *line, const char *text, struct kept_cel
     table->totals.attention[cell.attention]++;
     if (table->options.totals && table->options.columns[line->column]->coloured)
         totals_add_state(&table->totals, text, cell.length);
-    if (table->columns[line->column].width)
+    if (table->columns[line->column].width && !line->ended)
         put_cell(line, text, cell);
     line->column++;
 }
@@ -226,7 +230,7 @@ static void put_kept(struct fitted *table)
 {
     const char *at = table->kept;
 
-    fit_columns(table->columns, &table->options);
+    fit_columns(table->columns, &table->options, table->totals.rows > table->rows);
     if (table->options.header)
         put_headings(table);
     for (size_t i = 0; i < table->rows; i++)

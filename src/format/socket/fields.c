@@ -727,9 +727,6 @@ static const struct field_group groups[] = {
     {"vsock", SOCKET_VSOCK},
     {"xdp", SOCKET_QUEUE_ID | SOCKET_UMEM | SOCKET_FILL_RING | SOCKET_COMPLETION_RING},
     {"tipc", 0},
-    {"local", 0},
-    {"remote", 0},
-    {"peer", 0},
 };
 
 const struct kind kind_socket = {

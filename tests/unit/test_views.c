@@ -1,0 +1,465 @@
+/* Tables for people: the views of sockets and flows, and how they fit a terminal. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <linux/sock_diag.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "addresses.h"
+#include "cells.h"
+#include "fastnet/array.h"
+#include "fastnet/lookup.h"
+#include "fastnet/sink.h"
+#include "format/socket/tcp_info.h"
+#include "format/text/width.h"
+#include "output.h"
+
+/* --- Who holds the sockets -------------------------------------------------------------------- */
+
+enum { SHARED = 100, OWN = 101 }; /* inodes */
+
+/* In a captured tree: four processes of one name hold a socket, one of another twice. */
+static void make_process(const char *root, int pid, const char *name, int inode, int descriptors)
+{
+    char path[128], target[32];
+    FILE *comm;
+
+    snprintf(path, sizeof path, "%s/%d", root, pid);
+    assert_int_equal(mkdir(path, 0700), 0);
+    snprintf(path, sizeof path, "%s/%d/fd", root, pid);
+    assert_int_equal(mkdir(path, 0700), 0);
+    snprintf(path, sizeof path, "%s/%d/comm", root, pid);
+    comm = fopen(path, "w");
+    assert_non_null(comm);
+    fprintf(comm, "%s\n", name);
+    fclose(comm);
+    snprintf(target, sizeof target, "socket:[%d]", inode);
+    for (int fd = 3; fd < 3 + descriptors; fd++) {
+        snprintf(path, sizeof path, "%s/%d/fd/%d", root, pid, fd);
+        assert_int_equal(symlink(target, path), 0);
+    }
+}
+
+static struct owners *some_owners(void)
+{
+    char root[] = "/tmp/fastnet-views-XXXXXX", command[64];
+    struct owners *owners = NULL;
+    const struct owners_options options = {.proc_root = root};
+
+    assert_non_null(mkdtemp(root));
+    for (int pid = 10; pid < 14; pid++)
+        make_process(root, pid, "nginx", SHARED, 1);
+    make_process(root, 20, "log shipper", SHARED, 2);
+    make_process(root, 30, "a-long-name-15b", OWN, 1);
+    assert_int_equal(owners_create(&owners, &options), 0);
+    snprintf(command, sizeof command, "rm -r %s", root);
+    assert_int_equal(system(command), 0);
+    return owners;
+}
+
+/* --- Sockets ---------------------------------------------------------------------------------- */
+
+enum { ALL = SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_UID | SOCKET_INODE };
+
+static struct record socket_of(uint16_t protocol, uint8_t state, const char *local, uint16_t port)
+{
+    struct record record = {.kind = &kind_socket, .has = ALL};
+
+    record.socket.protocol = protocol;
+    record.socket.state = state;
+    record.socket.local = (struct endpoint){ip(local), port};
+    record.socket.remote.address = ip(strchr(local, ':') ? "::" : "0.0.0.0");
+    record.socket.family = record.socket.local.address.family;
+    record.socket.inode = SHARED;
+    return record;
+}
+
+static struct record listener(uint32_t waiting, uint32_t backlog)
+{
+    struct record record = socket_of(IPPROTO_TCP, TCP_LISTEN, "0.0.0.0", 443);
+
+    record.has |= SOCKET_BACKLOG;
+    record.socket.recv_q = waiting;
+    record.socket.backlog = backlog;
+    return record;
+}
+
+static struct record connection(const char *local, const char *remote)
+{
+    struct record record = socket_of(IPPROTO_TCP, TCP_ESTABLISHED, local, 40000);
+
+    record.socket.remote = (struct endpoint){ip(remote), 443};
+    record.socket.inode = OWN;
+    return record;
+}
+
+static void set_info(struct record *record, const struct kernel_tcp_info *info, size_t length)
+{
+    record->has |= SOCKET_TCP_INFO;
+    record->socket.info = (struct text){(const char *)info, length};
+}
+
+static void set_memory(struct record *record, const uint32_t memory[SK_MEMINFO_VARS])
+{
+    record->has |= SOCKET_MEMORY;
+    record->socket.memory = (struct text){(const char *)memory, SK_MEMINFO_VARS * sizeof memory[0]};
+}
+
+static const char *for_people(const char *name, const struct record *record,
+                              const struct context *context)
+{
+    static char text[VALUE_VIEW_MAX + 1];
+    const struct value value = value_of(name, record, context);
+
+    *value_write_human(text, &value, UNIT_NONE) = '\0';
+    return text;
+}
+
+static enum attention attention_of(const char *name, const struct record *record)
+{
+    return (enum attention)value_of(name, record, &no_names).attention;
+}
+
+static void each_name_of_an_owner_is_shown_once_with_the_number_of_processes(void **state)
+{
+    const struct context context = {.owners = some_owners()};
+    struct record record = listener(0, 128);
+
+    (void)state;
+    assert_string_equal(for_people("owners", &record, &context), "nginx ×4, log shipper");
+    assert_string_equal(text_of("owners", &record, &context), "nginx×4,log\\x20shipper");
+    record.socket.inode = 1;
+    assert_string_equal(text_of("owners", &record, &context), "-");
+    owners_destroy(context.owners);
+}
+
+static void an_end_has_its_port_and_its_interface(void **state)
+{
+    struct record record = connection("192.0.2.1", "198.51.100.7");
+
+    (void)state;
+    assert_field("local", &record, "192.0.2.1:40000");
+    assert_field("remote", &record, "198.51.100.7:443");
+    record = connection("fe80::1", "fe80::2");
+    record.socket.interface = 4294967295U;
+    record.has |= SOCKET_INTERFACE;
+    assert_field("local", &record, "[fe80::1%4294967295]:40000");
+    assert_field("remote", &record, "[fe80::2%4294967295]:443");
+    record = connection("::ffff:192.0.2.1", "::ffff:192.0.2.2");
+    assert_field("local", &record, "192.0.2.1:40000");
+    record = listener(0, 1);
+    assert_field("local", &record, "0.0.0.0:443");
+    assert_field("remote", &record, "*");
+    record.socket.local.port = 0;
+    assert_field("local", &record, "0.0.0.0:*");
+}
+
+static void a_unix_socket_is_at_its_name(void **state)
+{
+    struct record record = {.kind = &kind_socket, .has = SOCKET_PATH};
+
+    (void)state;
+    record.socket.family = AF_UNIX;
+    record.socket.path = (struct text){"\0a b", 4};
+    assert_field("local", &record, "@a\\x20b");
+    assert_string_equal(for_people("local", &record, &no_names), "@a b");
+    record.socket.path.length = 0;
+    assert_field("local", &record, "-");
+    assert_field("remote", &record, "-");
+}
+
+static void the_queue_of_a_listener_is_full_when_one_more_waits_than_it_may(void **state)
+{
+    struct record record = listener(5, 5);
+
+    (void)state;
+    assert_field("recv", &record, "5/5");
+    assert_int_equal(attention_of("recv", &record), ATTENTION_NONE);
+    record = listener(6, 5);
+    assert_field("recv", &record, "6/5");
+    assert_int_equal(attention_of("recv", &record), ATTENTION_ACCEPT_QUEUE);
+    assert_field("send", &record, "0");
+}
+
+static void people_see_the_limit_of_a_buffer_when_it_is_near(void **state)
+{
+    uint32_t memory[SK_MEMINFO_VARS] = {
+        [SK_MEMINFO_RCVBUF] = 131072, [SK_MEMINFO_RMEM_ALLOC] = 117964};
+    struct record record = connection("192.0.2.1", "198.51.100.7");
+
+    (void)state;
+    record.socket.recv_q = 65536;
+    assert_field("recv", &record, "65536");
+    set_memory(&record, memory);
+    assert_field("recv", &record, "65536/131072");
+    assert_string_equal(for_people("recv", &record, &no_names), "64K/128K");
+    assert_int_equal(attention_of("recv", &record), ATTENTION_NONE);
+    memory[SK_MEMINFO_RMEM_ALLOC]++;
+    assert_int_equal(attention_of("recv", &record), ATTENTION_RECEIVE_BUFFER);
+    record.socket.recv_q--;
+    assert_string_equal(for_people("recv", &record, &no_names), "63K");
+}
+
+static void data_that_nobody_acknowledges_needs_attention(void **state)
+{
+    struct kernel_tcp_info info = {.last_ack_recv = 1001, .last_data_sent = 1001};
+    struct record record = connection("192.0.2.1", "198.51.100.7");
+
+    (void)state;
+    set_info(&record, &info, sizeof info);
+    assert_int_equal(attention_of("send", &record), ATTENTION_NONE); /* nothing waits */
+    record.socket.send_q = 1;
+    assert_int_equal(attention_of("send", &record), ATTENTION_ACKNOWLEDGEMENT);
+    info.last_data_sent = 1000; /* it may still be on its way */
+    assert_int_equal(attention_of("send", &record), ATTENTION_NONE);
+    record.has |= SOCKET_RETRANSMITS;
+    record.socket.retransmits = 1;
+    assert_int_equal(attention_of("send", &record), ATTENTION_ACKNOWLEDGEMENT);
+}
+
+static void activity_is_a_timer_that_matters_or_how_long_it_is_idle(void **state)
+{
+    struct kernel_tcp_info info = {
+        .last_data_sent = 12000, .last_data_recv = 13000, .total_retrans = 7};
+    struct record record = connection("192.0.2.1", "198.51.100.7");
+
+    (void)state;
+    assert_field("activity", &record, "-");
+    set_info(&record, &info, sizeof info);
+    assert_field("activity", &record, "idle=12.000");
+    assert_field("idle", &record, "12.000");
+    assert_field("resent", &record, "7");
+    assert_string_equal(for_people("activity", &record, &no_names), "idle 12.0s");
+    info.last_data_recv = 999;
+    assert_string_equal(for_people("activity", &record, &no_names), "active");
+    record.has |= SOCKET_TIMER;
+    record.socket.timer = TIMER_KEEPALIVE;
+    assert_field("activity", &record, "idle=0.999");
+    record.socket.timer = TIMER_RETRANSMIT;
+    record.socket.timer_ms = 1500;
+    assert_field("activity", &record, "retransmit=1.500");
+    assert_string_equal(for_people("activity", &record, &no_names), "retransmit in 1.5s");
+}
+
+static void a_short_tcp_info_says_what_it_has(void **state)
+{
+    const struct kernel_tcp_info info = {.last_data_sent = 12000, .last_data_recv = 13000};
+    struct record record = connection("192.0.2.1", "198.51.100.7");
+
+    (void)state;
+    set_info(&record, &info, offsetof(struct kernel_tcp_info, last_ack_recv));
+    assert_field("idle", &record, "12.000");
+    assert_field("resent", &record, "-");
+    set_info(&record, &info, offsetof(struct kernel_tcp_info, last_ack_recv) - 1);
+    assert_field("idle", &record, "-");
+    assert_field("activity", &record, "-");
+}
+
+static void drops_need_attention(void **state)
+{
+    uint32_t memory[SK_MEMINFO_VARS] = {0};
+    struct record record = listener(0, 1);
+
+    (void)state;
+    set_memory(&record, memory);
+    assert_int_equal(attention_of("drops", &record), ATTENTION_NONE);
+    memory[SK_MEMINFO_DROPS] = 1;
+    assert_int_equal(attention_of("drops", &record), ATTENTION_DROPS);
+}
+
+/* --- Flows ------------------------------------------------------------------------------------ */
+
+static void a_flow_has_two_ends_what_they_were_translated_to_and_its_bytes(void **state)
+{
+    struct record record = {.kind = &kind_flow, .has = FLOW_ORIG | FLOW_REPLY};
+    struct flow_direction *way = record.flow.way;
+
+    (void)state;
+    way[WAY_ORIG].tuple =
+        (struct flow_tuple){ip("10.0.0.1"), ip("192.0.2.9"), 1000, 80, 0, 0, IPPROTO_TCP, true};
+    way[WAY_REPLY].tuple =
+        (struct flow_tuple){ip("192.0.2.9"), ip("10.0.0.1"), 80, 1000, 0, 0, IPPROTO_TCP, true};
+    assert_field("from", &record, "10.0.0.1:1000");
+    assert_field("to", &record, "192.0.2.9:80");
+    assert_field("nat", &record, "-");
+    assert_field("traffic", &record, "-");
+    way[WAY_REPLY].tuple.dst_port = 2000;
+    assert_field("nat", &record, "as=10.0.0.1:2000");
+    way[WAY_REPLY].tuple.src = ip("10.0.0.8");
+    assert_field("nat", &record, "as=10.0.0.1:2000,at=10.0.0.8:80");
+    assert_string_equal(for_people("nat", &record, &no_names), "as 10.0.0.1:2000 at 10.0.0.8:80");
+    record.has |= FLOW_ORIG_COUNTERS | FLOW_REPLY_COUNTERS;
+    way[WAY_REPLY].bytes = 2048;
+    assert_field("traffic", &record, "0/2048");
+    assert_string_equal(for_people("traffic", &record, &no_names), "0/2.0K");
+    way[WAY_ORIG].tuple.has_ports = false;
+    assert_field("from", &record, "10.0.0.1");
+}
+
+/* --- Tables ----------------------------------------------------------------------------------- */
+
+static const char *const shown[] = {"owners", "proto", "local", "remote",
+                                    "state",  "recv",  "rtt",   "uid"};
+
+/* The table of these sockets on a terminal of that width, until the next call. */
+static const char *table_of(const struct record *rows, size_t count, size_t width, bool header)
+{
+    const struct context context = {.owners = some_owners()};
+    const struct field *columns[COUNT(shown)];
+    struct output output;
+    const struct sink_options options = {.writer = output_begin(&output),
+                                         .context = &context,
+                                         .columns = columns,
+                                         .count = COUNT(shown),
+                                         .header = header,
+                                         .human = width,
+                                         .width = width,
+                                         .drop = "uid rtt proto recv",
+                                         .shorten = "owners state",
+                                         .whole = "local remote",
+                                         .totals = width ? "sockets" : NULL};
+    struct sink *sink;
+
+    for (size_t i = 0; i < COUNT(shown); i++)
+        columns[i] = field_named(&kind_socket, shown[i]);
+    sink = sink_table_create(&options);
+    assert_non_null(sink);
+    sink_begin(sink);
+    for (size_t i = 0; i < count; i++)
+        sink->ops->row(sink, &rows[i]);
+    sink_end(sink);
+    const char *text = output_end(&output, sink);
+    owners_destroy(context.owners);
+    return text;
+}
+
+static void assert_table(const struct record *rows, size_t count, size_t width,
+                         const char *expected)
+{
+    assert_string_equal(table_of(rows, count, width, true), expected);
+}
+
+static void a_table_leaves_out_and_cuts_what_a_terminal_has_no_room_for(void **state)
+{
+    const struct record rows[] = {listener(6, 5), connection("192.0.2.100", "198.51.100.200"),
+                                  connection("192.0.2.100", "198.51.100.201")};
+
+    (void)state;
+    assert_table(rows, 3, 0,
+                 "OWNERS                  PROTO  LOCAL              REMOTE              STATE      "
+                 "  RECV  RTT  UID\n"
+                 "nginx×4,log\\x20shipper  tcp    0.0.0.0:443        *                   LISTEN    "
+                 "    6/5    -    0\n"
+                 "a-long-name-15b         tcp    192.0.2.100:40000  198.51.100.200:443  "
+                 "ESTABLISHED     0    -    0\n"
+                 "a-long-name-15b         tcp    192.0.2.100:40000  198.51.100.201:443  "
+                 "ESTABLISHED     0    -    0\n");
+    assert_table(rows, 3, 200,
+                 "OWNERS                 PROTO  LOCAL              REMOTE              STATE       "
+                 " RECV  RTT  UID\n"
+                 "nginx ×4, log shipper  tcp    0.0.0.0:443        *                   LISTEN      "
+                 "  6/5    -    0\n"
+                 "a-long-name-15b        tcp    192.0.2.100:40000  198.51.100.200:443  ESTABLISHED "
+                 "    0    -    0\n"
+                 "a-long-name-15b        tcp    192.0.2.100:40000  198.51.100.201:443  ESTABLISHED "
+                 "    0    -    0\n"
+                 "3 sockets: 2 ESTABLISHED, 1 LISTEN; accept queue full ×1\n");
+    assert_table(
+        rows, 3, 80,
+        "OWNERS           PROTO  LOCAL              REMOTE              STATE        RECV\n"
+        "nginx ×4, log …  tcp    0.0.0.0:443        *                   LISTEN        6/5\n"
+        "a-long-name-15b  tcp    192.0.2.100:40000  198.51.100.200:443  ESTABLISHED     0\n"
+        "a-long-name-15b  tcp    192.0.2.100:40000  198.51.100.201:443  ESTABLISHED     0\n"
+        "3 sockets: 2 ESTABLISHED, 1 LISTEN; accept queue full ×1\n");
+    assert_table(rows, 3, 60,
+                 "OWNERS     LOCAL              REMOTE              STATE\n"
+                 "nginx ×4…  0.0.0.0:443        *                   LISTEN\n"
+                 "a-long-n…  192.0.2.100:40000  198.51.100.200:443  ESTABLISH…\n"
+                 "a-long-n…  192.0.2.100:40000  198.51.100.201:443  ESTABLISH…\n"
+                 "3 sockets: 2 ESTABLISHED, 1 LISTEN; accept queue full ×1\n");
+}
+
+/* The width of its widest line. */
+static size_t widest(const char *text)
+{
+    size_t widest = 0;
+
+    for (const char *line = text; *line; line += strcspn(line, "\n") + 1) {
+        const size_t width = text_width(line, strcspn(line, "\n"));
+        widest = width > widest ? width : widest;
+    }
+    return widest;
+}
+
+static void no_line_of_ipv4_is_wider_than_a_terminal_of_60_columns_or_more(void **state)
+{
+    enum { ROWS = 1200 }; /* more than are kept to find the widths */
+    struct record *rows = calloc(ROWS, sizeof *rows);
+
+    (void)state;
+    assert_non_null(rows);
+    for (size_t i = 0; i < ROWS; i++)
+        rows[i] = i < 1100 ? listener(0, 5) : connection("255.255.255.255", "255.255.255.254");
+    for (size_t width = 60; width <= 200; width++) {
+        assert_true(widest(table_of(rows, ROWS, width, true)) <= width);
+    }
+    free(rows);
+}
+
+static void an_address_is_never_cut_and_a_few_long_ones_take_no_room_from_others(void **state)
+{
+    const struct record rows[] = {
+        connection("192.0.2.1", "198.51.100.2"),
+        connection("2001:db8:1:2:3:4:5:6", "2001:db8:1:2:3:4:5:7"),
+    };
+
+    (void)state;
+    assert_table(
+        rows, 2, 80,
+        "OWNERS          PROTO  LOCAL            REMOTE            STATE        RECV  RTT\n"
+        "a-long-name-1…  tcp    192.0.2.1:40000  198.51.100.2:443  ESTABLISHED     0    -\n"
+        "a-long-name-1…  tcp    [2001:db8:1:2:3:4:5:6]:40000  [2001:db8:1:2:3:4:5:7]:443  …\n"
+        "2 sockets: 2 ESTABLISHED\n");
+}
+
+static void a_table_without_heading_is_as_wide_as_its_contents(void **state)
+{
+    const struct record row = listener(0, 5);
+
+    (void)state;
+    assert_string_equal(table_of(&row, 1, 0, false),
+                        "nginx×4,log\\x20shipper  tcp  0.0.0.0:443  *  LISTEN  0/5  -  0\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_name_of_an_owner_is_shown_once_with_the_number_of_processes),
+        cmocka_unit_test(an_end_has_its_port_and_its_interface),
+        cmocka_unit_test(a_unix_socket_is_at_its_name),
+        cmocka_unit_test(the_queue_of_a_listener_is_full_when_one_more_waits_than_it_may),
+        cmocka_unit_test(people_see_the_limit_of_a_buffer_when_it_is_near),
+        cmocka_unit_test(data_that_nobody_acknowledges_needs_attention),
+        cmocka_unit_test(activity_is_a_timer_that_matters_or_how_long_it_is_idle),
+        cmocka_unit_test(a_short_tcp_info_says_what_it_has),
+        cmocka_unit_test(drops_need_attention),
+        cmocka_unit_test(a_flow_has_two_ends_what_they_were_translated_to_and_its_bytes),
+        cmocka_unit_test(a_table_leaves_out_and_cuts_what_a_terminal_has_no_room_for),
+        cmocka_unit_test(no_line_of_ipv4_is_wider_than_a_terminal_of_60_columns_or_more),
+        cmocka_unit_test(an_address_is_never_cut_and_a_few_long_ones_take_no_room_from_others),
+        cmocka_unit_test(a_table_without_heading_is_as_wide_as_its_contents),
+    };
+
+    return cmocka_run_group_tests_name("views", tests, NULL, NULL);
+}
