@@ -512,6 +512,12 @@ static void netlink_sockets_have_a_protocol_and_a_signed_port(void **state)
         {"src netlink::-2147483643", "M"},
         {"src netlink::2147483653", "M"},
         {"src netlink:*", "KLM"},
+        {"src netlink:genl:-1", "L"},
+        {"src netlink::-0x1", "KLM"},
+        {"src netlink::4294967295", ""},
+        {"sport != netlink:-1", ""},
+        {"sport > netlink:-1", "KL"},
+        {"dst netlink::-1", "KLM"},
         {"not src netlink:genl", "KM"},
         {"-fnetlink src genl or sport kernel", "KL"},
         {"sport = netlink:777", "L"},
@@ -643,7 +649,7 @@ static void interfaces_have_names_or_numbers(void **state)
     CHECK(rows);
 }
 
-/* Without its right a process sees no marks: such sockets have none. */
+/* Without its right a process sees no marks: such sockets have none. Of other families it is 0. */
 static void marks_are_compared_under_a_mask(void **state)
 {
     static const struct filtered rows[] = {
@@ -651,7 +657,10 @@ static void marks_are_compared_under_a_mask(void **state)
         {"fwmark = 0x10", "a"},
         {"fwmark 020", "a"},
         {"fwmark 0x10/0xf0", "a"},
-        {"fwmark 0/0xf", "a"},
+        {"-t fwmark 0/0xf", "a"},
+        {"fwmark 0/0xf", "auvwx"},
+        {"fwmark 0", "uvwx"},
+        {"fwmark != 0", "abcdefgh"},
         {"fwmark 0x13/0xf0", ""},
         {"fwmark 17", ""},
         {"fwmark -1", ""},

@@ -318,6 +318,19 @@ static struct predicate *parse_device(struct ss_parser *parser)
     return ss_compare(parser, predicate_number(field, index));
 }
 
+/* As in ss, the mark is 0 where there are none: of sockets without an IP address. */
+static struct predicate *is_marked(struct ss_parser *parser, uint32_t mark, uint32_t mask)
+{
+    struct predicate *marked =
+        ss_compare(parser, predicate_masked(field_named(&kind_socket, "mark"), mark, mask));
+    struct predicate *inet;
+
+    if (mark || (!parser->others && !lists_others(parser)))
+        return marked;
+    inet = parser_add(&parser->memory, predicate_known(field_named(&kind_socket, "local_address")));
+    return parser_join(&parser->memory, PREDICATE_OR, marked, parser_negate(&parser->memory, inet));
+}
+
 static struct predicate *parse_mark(struct ss_parser *parser)
 {
     uint32_t mark, mask = UINT32_MAX;
@@ -327,7 +340,7 @@ static struct predicate *parse_mark(struct ss_parser *parser)
         end = ss_signed_number(end + 1, &mask);
     if (!end || *end)
         return ss_fail_value(parser, "a mark is NUMBER or NUMBER/MASK, as 0x10/0xff");
-    return ss_compare(parser, predicate_masked(field_named(&kind_socket, "mark"), mark, mask));
+    return is_marked(parser, mark, mask);
 }
 
 static struct predicate *parse_cgroup(struct ss_parser *parser)
