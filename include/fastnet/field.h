@@ -115,10 +115,13 @@ struct field {
     bool coloured : 1;           /* its values are states: a table may colour them */
     bool port : 1;               /* of a transport protocol: filters take names of services, too */
     bool owner : 1;              /* of the first owner: filters ask all (field_owners()) */
+    /* All words that its values can be; without them any text can be meant. */
     union {
-        const struct flag_names *flags;       /* the names of a member's bits */
+        const struct flag_names *flags;       /* VALUE_FLAGS: the names of its bits */
         const char *(*word)(uint64_t number); /* the name of a number, or NULL */
-        size_t index;                         /* which of several parts of the record */
+    };
+    union {
+        size_t index; /* which of several parts of the record */
         /* A number inside a member that is a struct text, which may be too short for it. */
         struct {
             enum member_type type;

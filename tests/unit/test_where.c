@@ -203,6 +203,57 @@ static void words_are_known_in_any_case(void **state)
     MEAN(&kind_flow, flows);
 }
 
+/* The kernel has them as bits or numbers that are parts of larger attributes. */
+static void words_of_attributes_are_known_in_any_case(void **state)
+{
+    static const struct meaning meanings[] = {
+        {"ca_state = Open", "ca_state = open"},
+        {"ecn_mode = RFC3168", "ecn_mode = rfc3168"},
+        {"fastopen_client_fail = Data_Not_Acked", "fastopen_client_fail = data_not_acked"},
+        {"fanout_type = EBPF", "fanout_type = ebpf"},
+        {"sctp_state = established", "sctp_state = ESTABLISHED"},
+        {"tls_version = 1.3", "tls_version = 1.3"},
+        {"tls_cipher = AES-GCM-256", "tls_cipher = aes-gcm-256"},
+        {"tls_tx = Hardware", "tls_tx = hardware"},
+        {"tipc_congestion = LINK", "tipc_congestion = link"},
+        {"ca_state = x", "at 12: no ca_state 'x'; it can be open, disorder, cwr, recovery, loss"},
+        {"tls_rx = x", "at 10: no tls_rx 'x'; it can be none, software, hardware, hardware_record"},
+        {"mptcp_flags = x", "at 15: no mptcp_flags 'x'; it can be fallback, remote_key"},
+        {"subflow_flags = backup", "at 17: no subflow_flags 'backup'; did you mean backup_remote?"},
+    };
+
+    (void)state;
+    MEAN(&kind_socket, meanings);
+    assert_string_equal(written_as(&kind_socket, "tcp_options = SACK"), "tcp_options = sack");
+    assert_string_equal(written_as(&kind_socket, "mptcp_flags = 1"), "mptcp_flags = remote_key");
+    assert_string_equal(written_as(&kind_socket, "subflow_flags != CONNECTED"),
+                        "subflow_flags != connected");
+    assert_string_equal(written_as(&kind_flow, "labels = 3"), "labels = 3");
+}
+
+/* Whatever is compared with whatever is read or refused, and what is written is read again. */
+static void each_column_takes_or_refuses_each_value(void **state)
+{
+    static const struct kind *const kinds[] = {
+        &kind_socket,    &kind_flow,  &kind_expectation, &kind_flow_statistics, &kind_flow_usage,
+        &kind_neighbour, &kind_route, &kind_interface,   &kind_group,           &kind_counter,
+    };
+    static const char *const values[] = {"= x",   "= 3",    "= 300-400", "!= null",
+                                         "~ 'x'", "~~ '3'", "< 3",       "in 10.0.0.0/8"};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(kinds); i++)
+        for (size_t j = 0; j < kinds[i]->field_count; j++)
+            for (size_t k = 0; k < COUNT(values); k++) {
+                char text[80], written[1024];
+                snprintf(text, sizeof text, "%s %s", kinds[i]->fields[j].name, values[k]);
+                if (!written_as(kinds[i], text))
+                    continue;
+                snprintf(written, sizeof written, "%s", written_as(kinds[i], text));
+                assert_string_equal(written_as(kinds[i], written), written);
+            }
+}
+
 static void addresses_are_compared_with_networks_and_ranges(void **state)
 {
     static const struct meaning meanings[] = {
@@ -601,6 +652,8 @@ int main(void)
         cmocka_unit_test(comparisons_have_one_meaning_in_each_spelling),
         cmocka_unit_test(numbers_are_in_the_unit_of_their_column),
         cmocka_unit_test(words_are_known_in_any_case),
+        cmocka_unit_test(words_of_attributes_are_known_in_any_case),
+        cmocka_unit_test(each_column_takes_or_refuses_each_value),
         cmocka_unit_test(addresses_are_compared_with_networks_and_ranges),
         cmocka_unit_test(texts_are_taken_as_they_are),
         cmocka_unit_test(what_is_wrong_is_said_with_its_place),

@@ -357,9 +357,10 @@ static struct predicate *parse_word(const struct constant *constant)
 
 const char *where_word(const struct field *field, uint64_t number)
 {
-    const bool words =
-        field->type == VALUE_FLAGS || (field->word && field->member != MEMBER_UINT32 &&
-                                       (field->type == VALUE_TEXT || field->type == VALUE_NAME));
+    const bool words = field->type == VALUE_FLAGS
+                           ? field->flags != NULL
+                           : field->word && field->member != MEMBER_UINT32 &&
+                                 (field->type == VALUE_TEXT || field->type == VALUE_NAME);
     const char *word = words && number < word_limit(field) ? word_of(field, number) : NULL;
     uint64_t first;
 
@@ -584,7 +585,8 @@ static struct predicate *parse_flag(const struct constant *constant)
 {
     struct predicate masked = {
         .operation = PREDICATE_MASKED, .field = constant->field, .constant.type = VALUE_FLAGS};
-    const bool named = constant->field->plain;
+    const struct flag_names *names = constant->field->flags;
+    const bool named = names && names->count;
     uint64_t bit;
 
     if (is_pattern(constant->comparison) || (!named && !is_digits(constant->text)))

@@ -125,7 +125,7 @@ static void put_network(const struct printer *printer, const struct predicate *w
 /* The name of a flag, or the number of its bit. */
 static void put_flag(const struct printer *printer, const struct field *field, unsigned bit)
 {
-    const char *word = field->plain ? where_word(field, bit) : NULL;
+    const char *word = where_word(field, bit);
 
     if (word)
         put_name(printer, word);

@@ -86,13 +86,19 @@ struct value family_fanout(const struct cell *cell)
     return number(cell->record->socket.fanout & UINT16_MAX);
 }
 
-/* PACKET_FANOUT_* of linux/if_packet.h, without the flags in the highest four bits. */
-struct value family_fanout_type(const struct cell *cell)
+/* PACKET_FANOUT_* of linux/if_packet.h */
+const char *family_fanout_word(uint64_t number)
 {
     static const char *const names[] = {"hash",   "lb", "cpu",  "rollover",
                                         "random", "qm", "cbpf", "ebpf"};
 
-    return string(POINTER_AT(names, cell->record->socket.fanout >> 16 & 0xfff));
+    return POINTER_AT(names, number);
+}
+
+/* Without the flags in the highest four bits. */
+struct value family_fanout_type(const struct cell *cell)
+{
+    return string(family_fanout_word(cell->record->socket.fanout >> 16 & 0xfff));
 }
 
 struct value family_filter(const struct cell *cell)
@@ -122,12 +128,23 @@ struct value family_groups_joined(const struct cell *cell)
 
 /* --- TIPC ------------------------------------------------------------------------------------- */
 
+enum congestion { CONGESTION_NONE, CONGESTION_LINK, CONGESTION_CONNECTION };
+
+const char *family_tipc_word(uint64_t congestion)
+{
+    static const char *const names[] = {"none", "link", "connection"};
+
+    return POINTER_AT(names, congestion);
+}
+
 struct value family_tipc_congestion(const struct cell *cell)
 {
     const struct text statistics = nested_find(cell->record->socket.tipc, TIPC_SOCK_STAT);
 
-    return string(!statistics.data                                    ? NULL
-                  : nested_find(statistics, TIPC_STAT_LINK_CONG).data ? "link"
-                  : nested_find(statistics, TIPC_STAT_CONN_CONG).data ? "connection"
-                                                                      : "none");
+    if (!statistics.data)
+        return unknown;
+    return string(
+        family_tipc_word(nested_find(statistics, TIPC_STAT_LINK_CONG).data   ? CONGESTION_LINK
+                         : nested_find(statistics, TIPC_STAT_CONN_CONG).data ? CONGESTION_CONNECTION
+                                                                             : CONGESTION_NONE));
 }

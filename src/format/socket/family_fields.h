@@ -15,6 +15,8 @@ struct kernel_xdp_stats {
 /* Names of numbers, NULL if they have none. */
 const char *family_ether_protocol(uint64_t protocol);
 const char *family_netlink_protocol(uint64_t protocol);
+const char *family_fanout_word(uint64_t number);
+const char *family_tipc_word(uint64_t congestion);
 
 extern const struct flag_names family_packet_flags, family_groups;
 

@@ -104,48 +104,59 @@ struct value info_send_rate(const struct cell *cell)
 
 /* --- Words and flags -------------------------------------------------------------------------- */
 
-struct value info_fastopen_client_fail(const struct cell *cell)
+/* enum tcp_fastopen_client_fail of linux/tcp.h */
+const char *info_fastopen_word(uint64_t number)
 {
-    /* enum tcp_fastopen_client_fail of linux/tcp.h */
     static const char *const names[] = {NULL, "cookie_unavailable", "data_not_acked",
                                         "syn_retransmitted"};
+
+    return POINTER_AT(names, number);
+}
+
+struct value info_fastopen_client_fail(const struct cell *cell)
+{
     struct kernel_tcp_info info;
 
     if (!copy_info(&info, cell->record, UP_TO(rto)))
         return unknown;
-    return string(names[info.fastopen_client_fail]);
+    return string(info_fastopen_word(info.fastopen_client_fail));
+}
+
+/* TCPI_ECN_MODE_* of linux/tcp.h */
+const char *info_ecn_word(uint64_t number)
+{
+    static const char *const names[] = {"disabled", "rfc3168", "accecn", "pending"};
+
+    return POINTER_AT(names, number);
 }
 
 struct value info_ecn_mode(const struct cell *cell)
 {
-    /* TCPI_ECN_MODE_* of linux/tcp.h */
-    static const char *const names[] = {"disabled", "rfc3168", "accecn", "pending"};
     struct kernel_tcp_info info;
 
     if (!copy_info(&info, cell->record, sizeof info))
         return unknown;
-    return string(names[info.ecn_mode]);
+    return string(info_ecn_word(info.ecn_mode));
 }
 
-static struct value word_of(const struct cell *cell, const char *const *names, size_t count)
+struct value info_word(const struct cell *cell)
 {
     const struct value value = info_number(cell);
 
-    return value.type == VALUE_NUMBER && value.number < count ? string(names[value.number])
-                                                              : unknown;
+    return value.type == VALUE_NUMBER ? string(cell->field->word(value.number)) : value;
 }
 
-struct value info_ca_state(const struct cell *cell)
+/* enum tcp_ca_state of linux/tcp.h */
+const char *info_ca_word(uint64_t number)
 {
-    /* enum tcp_ca_state of linux/tcp.h */
     static const char *const names[] = {"open", "disorder", "cwr", "recovery", "loss"};
 
-    return word_of(cell, names, COUNT(names));
+    return POINTER_AT(names, number);
 }
 
-struct value info_sctp_state(const struct cell *cell)
+/* enum sctp_state of net/sctp/constants.h; an endpoint has no association, and says CLOSED */
+const char *info_sctp_word(uint64_t number)
 {
-    /* enum sctp_state of net/sctp/constants.h; an endpoint has no association, and says CLOSED */
     static const char *const names[] = {
         NULL,
         "COOKIE_WAIT",
@@ -157,36 +168,29 @@ struct value info_sctp_state(const struct cell *cell)
         "SHUTDOWN_ACK_SENT",
     };
 
-    return word_of(cell, names, COUNT(names));
+    return POINTER_AT(names, number);
 }
 
-static struct value flags_of(const struct cell *cell, const struct flag_names *names)
+static struct value flags_of(const struct cell *cell, struct value value)
 {
-    const struct value value = info_number(cell);
-
     if (value.type != VALUE_NUMBER)
         return value;
-    return (struct value){.type = VALUE_FLAGS, .flags = {names, {value.number, 0}}};
+    return (struct value){.type = VALUE_FLAGS, .flags = {cell->field->flags, {value.number, 0}}};
 }
 
-struct value info_tcp_options(const struct cell *cell)
+struct value info_flags(const struct cell *cell)
 {
-    /* TCPI_OPT_* of linux/tcp.h */
-    static const char *const words[] = {"timestamps", "sack",     "wscale",  "ecn",
+    return flags_of(cell, info_number(cell));
+}
+
+/* TCPI_OPT_* of linux/tcp.h */
+static const char *const tcp_words[] = {"timestamps", "sack",     "wscale",  "ecn",
                                         "ecn_seen",   "syn_data", "usec_ts", "tfo_child"};
-    static const struct flag_names names = {words, COUNT(words)};
+const struct flag_names info_tcp_options = {tcp_words, COUNT(tcp_words)};
 
-    return flags_of(cell, &names);
-}
-
-struct value info_mptcp_flags(const struct cell *cell)
-{
-    /* MPTCP_INFO_FLAG_* of linux/mptcp.h */
-    static const char *const words[] = {"fallback", "remote_key"};
-    static const struct flag_names names = {words, COUNT(words)};
-
-    return flags_of(cell, &names);
-}
+/* MPTCP_INFO_FLAG_* of linux/mptcp.h */
+static const char *const mptcp_words[] = {"fallback", "remote_key"};
+const struct flag_names info_mptcp_flags = {mptcp_words, COUNT(mptcp_words)};
 
 /* --- Congestion control ----------------------------------------------------------------------- */
 
@@ -281,39 +285,38 @@ static bool tls_number(const struct cell *cell, uint16_t type, uint64_t *number)
     return nested_number(nested_find(cell->record->socket.ulp, ULP_TLS), type, number);
 }
 
-struct value info_tls_version(const struct cell *cell)
+/* field->index is the attribute. */
+struct value info_tls_word(const struct cell *cell)
 {
-    uint64_t version;
+    uint64_t number;
 
-    if (!tls_number(cell, TLS_VERSION, &version))
+    if (!tls_number(cell, (uint16_t)cell->field->index, &number))
         return unknown;
-    return string(version == TLS_1_2 ? "1.2" : version == TLS_1_3 ? "1.3" : NULL);
+    return string(cell->field->word(number));
 }
 
-struct value info_tls_cipher(const struct cell *cell)
+const char *info_tls_version(uint64_t version)
 {
-    /* TLS_CIPHER_* of linux/tls.h, the first is 51 */
+    return version == TLS_1_2 ? "1.2" : version == TLS_1_3 ? "1.3" : NULL;
+}
+
+/* TLS_CIPHER_* of linux/tls.h, the first is 51 */
+const char *info_tls_cipher(uint64_t cipher)
+{
     static const char *const names[] = {
         "aes-gcm-128", "aes-gcm-256", "aes-ccm-128",  "chacha20-poly1305",
         "sm4-gcm",     "sm4-ccm",     "aria-gcm-128", "aria-gcm-256",
     };
-    uint64_t cipher;
 
-    if (!tls_number(cell, TLS_CIPHER, &cipher) || cipher < AES_GCM_128)
-        return unknown;
-    return string(POINTER_AT(names, cipher - AES_GCM_128));
+    return cipher < AES_GCM_128 ? NULL : POINTER_AT(names, cipher - AES_GCM_128);
 }
 
-/* field->index is the attribute: TLS_RXCONF or TLS_TXCONF. */
-struct value info_tls_mode(const struct cell *cell)
+/* TLS_CONF_* of linux/tls.h */
+const char *info_tls_mode(uint64_t mode)
 {
-    /* TLS_CONF_* of linux/tls.h */
     static const char *const names[] = {NULL, "none", "software", "hardware", "hardware_record"};
-    uint64_t mode;
 
-    if (!tls_number(cell, (uint16_t)cell->field->index, &mode))
-        return unknown;
-    return string(POINTER_AT(names, mode));
+    return POINTER_AT(names, mode);
 }
 
 static struct text member_of(const struct cell *cell)
@@ -350,18 +353,15 @@ struct value info_nested_flag(const struct cell *cell)
     return number(nested_find(attributes, (uint16_t)cell->field->index).data != NULL);
 }
 
-struct value info_subflow_flags(const struct cell *cell)
-{
-    /* MPTCP_SUBFLOW_FLAG_* of linux/mptcp.h */
-    static const char *const words[] = {"mp_capable_remote", "mp_capable_local", "mp_join_remote",
-                                        "mp_join_local",     "backup_remote",    "backup_local",
-                                        "fully_established", "connected",        "map_valid"};
-    static const struct flag_names names = {words, COUNT(words)};
-    const struct value value = info_nested(cell);
+/* MPTCP_SUBFLOW_FLAG_* of linux/mptcp.h */
+static const char *const subflow_words[] = {
+    "mp_capable_remote", "mp_capable_local",  "mp_join_remote", "mp_join_local", "backup_remote",
+    "backup_local",      "fully_established", "connected",      "map_valid"};
+const struct flag_names info_subflow_flags = {subflow_words, COUNT(subflow_words)};
 
-    if (value.type != VALUE_NUMBER)
-        return value;
-    return (struct value){.type = VALUE_FLAGS, .flags = {&names, {value.number, 0}}};
+struct value info_nested_flags(const struct cell *cell)
+{
+    return flags_of(cell, info_nested(cell));
 }
 
 /* --- TCP-MD5 ---------------------------------------------------------------------------------- */

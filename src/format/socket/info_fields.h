@@ -7,6 +7,17 @@
 
 #include "fastnet/field.h"
 
+/* Names of numbers, NULL if they have none. */
+const char *info_fastopen_word(uint64_t number);
+const char *info_ecn_word(uint64_t number);
+const char *info_ca_word(uint64_t number);
+const char *info_sctp_word(uint64_t number);
+const char *info_tls_version(uint64_t version);
+const char *info_tls_cipher(uint64_t cipher);
+const char *info_tls_mode(uint64_t mode);
+
+extern const struct flag_names info_tcp_options, info_mptcp_flags, info_subflow_flags;
+
 /* A number, unknown if the socket listens. */
 struct value info_number(const struct cell *cell);
 struct value info_tcp_milliseconds(const struct cell *cell);
@@ -23,10 +34,9 @@ struct value info_app_limited(const struct cell *cell);
 struct value info_fastopen_client_fail(const struct cell *cell);
 struct value info_ecn_mode(const struct cell *cell);
 
-struct value info_ca_state(const struct cell *cell);
-struct value info_tcp_options(const struct cell *cell);
-struct value info_mptcp_flags(const struct cell *cell);
-struct value info_sctp_state(const struct cell *cell);
+/* A number's word, and the words of the field's flags. */
+struct value info_word(const struct cell *cell);
+struct value info_flags(const struct cell *cell);
 struct value info_send_rate(const struct cell *cell);
 
 /* Of the congestion control's struct, if it is that one. */
@@ -39,13 +49,12 @@ struct value info_vegas_rtt(const struct cell *cell);
 
 struct value info_backlog_percent(const struct cell *cell);
 struct value info_ulp(const struct cell *cell);
-struct value info_tls_version(const struct cell *cell);
-struct value info_tls_cipher(const struct cell *cell);
-struct value info_tls_mode(const struct cell *cell);
+/* The word of a number of TLS: of the attribute field->index. */
+struct value info_tls_word(const struct cell *cell);
 /* A number of an attribute (nested.h), and whether it is there; where it is, by INSIDE(). */
 struct value info_nested(const struct cell *cell);
 struct value info_nested_flag(const struct cell *cell);
-struct value info_subflow_flags(const struct cell *cell);
+struct value info_nested_flags(const struct cell *cell);
 struct value info_md5_peers(const struct cell *cell);
 /* The addresses of the field's member, a struct sockaddr_storage[]. */
 struct value info_sctp_addresses(const struct cell *cell);
