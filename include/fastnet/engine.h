@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "fastnet/field.h"
+#include "fastnet/lookup.h"
 #include "fastnet/predicate.h"
 #include "fastnet/query.h"
 #include "fastnet/report.h"
@@ -28,8 +29,6 @@ struct listing_table {
     bool unnamed; /* one of all that there are: nobody needs to know which fields it lacks */
     enum if_missing if_missing;
 };
-
-struct owners_summary; /* fastnet/lookup.h */
 
 enum { LISTING_COLUMNS_MAX = 256, LISTING_SECTIONS_MAX = 16, SORT_KEYS_MAX = 8, SUMS_MAX = 16 };
 
@@ -55,6 +54,7 @@ struct listing {
     /* Endless tables: called when all rows so far are written; the report has the losses. */
     void (*pause)(void *arg, struct report *report);
     void *pause_arg;
+    hosts_wait_fn wait; /* lookup.h; NULL: nothing is said */
     struct needs needs; /* of everything that will be shown */
     enum backend_choice backend;
     const char *proc_root;

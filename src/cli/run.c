@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/personality.h"
+#include "cli/waiting.h"
 #include "fastnet/netlink.h"
 #include "fastnet/proc_tree.h"
 #include "fastnet/rights.h"
@@ -140,6 +141,7 @@ static int run(struct listing_command *command)
     struct sink *sink = NULL;
     int status = STATUS_FAILURE;
 
+    command->listing.wait = waiting();
     if (!command->another)
         rights_limit(rights_of(&command->listing));
     engine = engine_create(netlink_create(NULL));

@@ -176,7 +176,7 @@ static void resolve_hosts(struct run *run)
         for (size_t j = 0; j < run->sections[i].count && !unanswered; j++)
             unanswered = add_hosts_of(run, run->sections[i].records[j]);
     if (unanswered == 0)
-        unanswered = hosts_resolve(hosts, HOSTS_MILLISECONDS);
+        unanswered = hosts_resolve(hosts, HOSTS_MILLISECONDS, run->listing->wait);
     if (unanswered > 0)
         report_note(run->report, "%d address%s got no answer within %d seconds", unanswered,
                     unanswered == 1 ? "" : "es", HOSTS_MILLISECONDS / 1000);

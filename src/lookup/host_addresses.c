@@ -53,24 +53,33 @@ static void ask(const char *name, uint8_t family, size_t most, int pipe)
     freeaddrinfo(all);
 }
 
+/* Returns 0 as soon as the pipe can be read, -ETIMEDOUT if this time comes first, or -errno. */
+static int await(int pipe, uint64_t end)
+{
+    struct pollfd readable = {.fd = pipe, .events = POLLIN};
+    uint64_t now;
+
+    while ((now = clock_nanoseconds(CLOCK_MONOTONIC)) < end) {
+        const int ready = poll(&readable, 1, (int)((end - now) / 1000000) + 1);
+        if (ready > 0)
+            return 0;
+        if (ready < 0 && errno != EINTR)
+            return -errno;
+    }
+    return -ETIMEDOUT;
+}
+
 /* Returns how many addresses came until the end of the pipe, or -errno. */
 static int take(int pipe, uint64_t deadline, struct address addresses[], size_t most)
 {
     size_t count = 0;
 
     for (;;) {
-        const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
-        struct pollfd readable = {.fd = pipe, .events = POLLIN};
         struct address address;
         ssize_t length;
-        int ready;
-        if (now >= deadline)
-            return -ETIMEDOUT;
-        ready = poll(&readable, 1, (int)((deadline - now) / 1000000) + 1);
-        if (ready < 0 && errno != EINTR)
-            return -errno;
-        if (ready <= 0)
-            continue;
+        const int error = await(pipe, deadline);
+        if (error < 0)
+            return error;
         length = read(pipe, &address, sizeof address);
         if (length != (ssize_t)sizeof address || count == most)
             return (int)count;
@@ -79,9 +88,10 @@ static int take(int pipe, uint64_t deadline, struct address addresses[], size_t 
 }
 
 int hosts_addresses(const char *name, uint8_t family, unsigned milliseconds,
-                    struct address addresses[], size_t most)
+                    struct address addresses[], size_t most, hosts_wait_fn wait)
 {
-    const uint64_t deadline = clock_nanoseconds(CLOCK_MONOTONIC) + milliseconds * UINT64_C(1000000);
+    const uint64_t start = clock_nanoseconds(CLOCK_MONOTONIC),
+                   deadline = start + milliseconds * UINT64_C(1000000);
     int ends[2], result;
     pid_t child;
 
@@ -95,6 +105,11 @@ int hosts_addresses(const char *name, uint8_t family, unsigned milliseconds,
     result = child < 0 ? -errno : 0;
     close(ends[1]);
     if (child > 0) {
+        if (wait && start + HOSTS_SLOW < deadline && await(ends[0], start + HOSTS_SLOW) < 0) {
+            wait(1, name);
+            (void)await(ends[0], deadline);
+            wait(0, name);
+        }
         result = take(ends[0], deadline, addresses, most);
         kill(child, SIGKILL); /* it has answered, or it answers too late */
         while (waitpid(child, NULL, 0) < 0 && errno == EINTR)

@@ -239,11 +239,44 @@ static int round_take(struct round *round, struct host *hosts)
     return (int)round->pending;
 }
 
+/* Waits until nothing is pending or this time has come. Call it with the lock held. */
+static void round_await(struct round *round, uint64_t end)
+{
+    const struct timespec deadline = {(time_t)(end / CLOCK_SECOND), (long)(end % CLOCK_SECOND)};
+    int waited = 0;
+
+    while (round->pending > 0 && waited != ETIMEDOUT)
+        waited = pthread_cond_timedwait(&round->answered, &round->lock, &deadline);
+}
+
+/* The threads go on meanwhile. */
+static void round_say(struct round *round, hosts_wait_fn wait, size_t count)
+{
+    pthread_mutex_unlock(&round->lock);
+    wait(count, round->wanted);
+    pthread_mutex_lock(&round->lock);
+}
+
+/* The same, and says so if it takes long. */
+static void round_wait(struct round *round, uint64_t end, hosts_wait_fn wait)
+{
+    const uint64_t slow = clock_nanoseconds(CLOCK_MONOTONIC) + HOSTS_SLOW;
+
+    if (wait && slow < end)
+        round_await(round, slow);
+    if (wait && slow < end && round->pending > 0) {
+        round_say(round, wait, round->count);
+        round_await(round, end);
+        round_say(round, wait, 0);
+    }
+    round_await(round, end);
+}
+
 /* Fills in the answers that came in time. Returns how many did not come, or -errno. */
-static int resolve(struct host *hosts, size_t count, const char *wanted, unsigned milliseconds)
+static int resolve(struct host *hosts, size_t count, const char *wanted, unsigned milliseconds,
+                   hosts_wait_fn wait)
 {
     const uint64_t end = clock_nanoseconds(CLOCK_MONOTONIC) + milliseconds * UINT64_C(1000000);
-    const struct timespec deadline = {(time_t)(end / CLOCK_SECOND), (long)(end % CLOCK_SECOND)};
     struct round *round = round_create(hosts, count, wanted);
     if (!round)
         return -ENOMEM;
@@ -251,16 +284,14 @@ static int resolve(struct host *hosts, size_t count, const char *wanted, unsigne
     pthread_mutex_lock(&round->lock);
     int status = round_start(round);
     if (status == 0) {
-        int waited = 0;
-        while (round->pending > 0 && waited != ETIMEDOUT)
-            waited = pthread_cond_timedwait(&round->answered, &round->lock, &deadline);
+        round_wait(round, end, wait);
         status = round_take(round, hosts);
     }
     round_leave(round);
     return status;
 }
 
-int hosts_resolve(struct hosts *hosts, unsigned milliseconds)
+int hosts_resolve(struct hosts *hosts, unsigned milliseconds, hosts_wait_fn wait)
 {
     const size_t first = hosts->asked, count = hosts->table.count - first;
     if (count == 0)
@@ -268,7 +299,7 @@ int hosts_resolve(struct hosts *hosts, unsigned milliseconds)
     hosts->asked = hosts->table.count;
     if (milliseconds == 0)
         return (int)count;
-    return resolve(host_at(hosts, first), count, NULL, milliseconds);
+    return resolve(host_at(hosts, first), count, NULL, milliseconds, wait);
 }
 
 int hosts_error(const struct hosts *hosts)
@@ -279,10 +310,11 @@ int hosts_error(const struct hosts *hosts)
     return 0;
 }
 
-int hosts_find(const char *name, unsigned milliseconds, uint8_t address[4], int *error)
+int hosts_find(const char *name, unsigned milliseconds, uint8_t address[4], int *error,
+               hosts_wait_fn wait)
 {
     struct host host = {.address = {.family = AF_UNSPEC}, .error = HOST_NOT_FOUND};
-    const int unanswered = resolve(&host, 1, name, milliseconds);
+    const int unanswered = resolve(&host, 1, name, milliseconds, wait);
 
     if (unanswered != 0)
         return unanswered < 0 ? unanswered : -ETIMEDOUT;

@@ -342,7 +342,7 @@ static void a_host_is_named_where_names_were_looked_up(void **state)
     (void)state;
     record.route.gateway = ip("192.0.2.1");
     assert_int_equal(hosts_add(context.hosts, &record.route.gateway), 0);
-    assert_int_equal(hosts_resolve(context.hosts, 10000), 0);
+    assert_int_equal(hosts_resolve(context.hosts, 10000, NULL), 0);
     assert_written(&host, &record, &no_names, "-");
     assert_written(&host, &record, &context, "named");
     record.route.gateway = ip("::ffff:192.0.2.1");

@@ -189,7 +189,7 @@ static void hosts_are_named_escaped_and_not_cut_short(void **state)
     layout.numeric = false;
     host_name = "\x1b]0;a-host.with-more-than-23-characters.example.test";
     assert_int_equal(hosts_add(context.hosts, &record.neighbour.address), 0);
-    assert_int_equal(hosts_resolve(context.hosts, 5000), 0);
+    assert_int_equal(hosts_resolve(context.hosts, 5000, NULL), 0);
     assert_string_equal(written(&layout, &context, &record),
                         "\\x1b]0;a-host.with-more-than-23-characters.example.test (192.0.2.10) at "
                         "<from_interface> PERM PUB on eth0\n");
@@ -204,7 +204,7 @@ static void hosts_are_named_escaped_and_not_cut_short(void **state)
     host_name = longest;
     context.hosts = hosts_create();
     assert_int_equal(hosts_add(context.hosts, &record.neighbour.address), 0);
-    assert_int_equal(hosts_resolve(context.hosts, 5000), 0);
+    assert_int_equal(hosts_resolve(context.hosts, 5000, NULL), 0);
     assert_true(strlen(written(&layout, &context, &record)) >= 4096);
     hosts_destroy(context.hosts);
 }

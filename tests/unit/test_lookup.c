@@ -518,7 +518,7 @@ static void address_is_asked_for_once(void **state)
         add_ipv4(hosts, 0x0b000001);
     }
     assert_null(name_of_ipv4(hosts, 0x0a000001));
-    assert_int_equal(hosts_resolve(hosts, 10000), 0);
+    assert_int_equal(hosts_resolve(hosts, 10000, NULL), 0);
     assert_int_equal(asked, 2);
     assert_string_equal(name_of_ipv4(hosts, 0x0a000001), "host-1");
     assert_null(name_of_ipv4(hosts, 0x0b000001));
@@ -532,11 +532,11 @@ static void second_round_asks_only_the_new(void **state)
     (void)state;
     struct hosts *hosts = hosts_create();
     add_ipv4(hosts, 0x0a000001);
-    assert_int_equal(hosts_resolve(hosts, 10000), 0);
+    assert_int_equal(hosts_resolve(hosts, 10000, NULL), 0);
     add_ipv4(hosts, 0x0a000001);
     add_ipv4(hosts, 0x0a000002);
-    assert_int_equal(hosts_resolve(hosts, 10000), 0);
-    assert_int_equal(hosts_resolve(hosts, 10000), 0);
+    assert_int_equal(hosts_resolve(hosts, 10000, NULL), 0);
+    assert_int_equal(hosts_resolve(hosts, 10000, NULL), 0);
     assert_int_equal(asked, 2);
     assert_string_equal(name_of_ipv4(hosts, 0x0a000001), "host-1");
     assert_string_equal(name_of_ipv4(hosts, 0x0a000002), "host-2");
@@ -552,7 +552,7 @@ static void mapped_address_is_asked_for_as_ipv6(void **state)
     assert_int_equal(hosts_add(hosts, &mapped), 0);
     assert_int_equal(hosts_add(hosts, &six), 0);
     assert_int_equal(hosts_add(hosts, &unnamed), 0);
-    assert_int_equal(hosts_resolve(hosts, 10000), 0);
+    assert_int_equal(hosts_resolve(hosts, 10000, NULL), 0);
     assert_string_equal(hosts_name(hosts, &mapped), "mapped5");
     assert_string_equal(hosts_name(hosts, &six), "six7");
     assert_null(hosts_name(hosts, &unnamed));
@@ -569,7 +569,7 @@ static void unspecified_address_is_never_asked_for(void **state)
     assert_int_equal(hosts_add(hosts, &none4), 0);
     assert_int_equal(hosts_add(hosts, &none6), 0);
     assert_int_equal(hosts_add(hosts, &none), 0);
-    assert_int_equal(hosts_resolve(hosts, 10000), 0);
+    assert_int_equal(hosts_resolve(hosts, 10000, NULL), 0);
     assert_int_equal(asked, 0);
     assert_null(hosts_name(hosts, &none4));
     assert_null(hosts_name(hosts, &none));
@@ -584,13 +584,13 @@ static void thousands_are_asked_for_many_at_a_time(void **state)
     for (uint32_t i = 1; i <= 320; i++)
         add_ipv4(hosts, 0x0a000000 + i);
     const double start = seconds();
-    assert_int_equal(hosts_resolve(hosts, 60000), 0);
+    assert_int_equal(hosts_resolve(hosts, 60000, NULL), 0);
     assert_true(seconds() - start < 320 * 0.020 / 2);
     assert_in_range(most_at_work, 2, 32);
     slow = false;
     for (uint32_t i = 321; i <= 5000; i++)
         add_ipv4(hosts, 0x0a000000 + i);
-    assert_int_equal(hosts_resolve(hosts, 60000), 0);
+    assert_int_equal(hosts_resolve(hosts, 60000, NULL), 0);
     assert_int_equal(asked, 5000);
     for (uint32_t i = 1; i <= 5000; i++) {
         char name[32];
@@ -606,7 +606,7 @@ static void no_time_asks_for_nothing(void **state)
     struct hosts *hosts = hosts_create();
     add_ipv4(hosts, 0x0a000001);
     add_ipv4(hosts, 0x0a000002);
-    assert_int_equal(hosts_resolve(hosts, 0), 2);
+    assert_int_equal(hosts_resolve(hosts, 0, NULL), 2);
     assert_int_equal(asked, 0);
     assert_null(name_of_ipv4(hosts, 0x0a000001));
     hosts_destroy(hosts);
@@ -630,7 +630,7 @@ static void late_answers_are_left_behind(void **state)
         add_ipv4(hosts, 0x0a090000 + i);
     pthread_mutex_lock(&gate);
     const double start = seconds();
-    const int unanswered = hosts_resolve(hosts, 150);
+    const int unanswered = hosts_resolve(hosts, 150, NULL);
     const double took = seconds() - start;
     const char *name = name_of_ipv4(hosts, 0x0a090001);
     hosts_destroy(hosts);
@@ -643,6 +643,37 @@ static void late_answers_are_left_behind(void **state)
     assert_in_range(asked, 1, 32);
 }
 
+static size_t said[3], times_said;
+
+static void note_wait(size_t count, const char *name)
+{
+    assert_null(name);
+    if (times_said < 3)
+        said[times_said++] = count;
+}
+
+static void a_slow_lookup_says_how_much_is_asked_for_and_then_that_it_ended(void **state)
+{
+    (void)state;
+    struct hosts *hosts = hosts_create();
+    times_said = 0;
+    add_ipv4(hosts, 0x0a000001);
+    assert_int_equal(hosts_resolve(hosts, 10000, note_wait), 0);
+    assert_int_equal(times_said, 0);
+    add_ipv4(hosts, 0x0a090001);
+    add_ipv4(hosts, 0x0a000002);
+    pthread_mutex_lock(&gate);
+    const int unanswered = hosts_resolve(hosts, 600, note_wait);
+    pthread_mutex_unlock(&gate);
+    wait_for_late_answers();
+    hosts_destroy(hosts);
+
+    assert_int_equal(unanswered, 1);
+    assert_int_equal(times_said, 2);
+    assert_int_equal(said[0], 2);
+    assert_int_equal(said[1], 0);
+}
+
 static void answers_in_time_are_kept_when_others_are_late(void **state)
 {
     (void)state;
@@ -651,7 +682,7 @@ static void answers_in_time_are_kept_when_others_are_late(void **state)
     add_ipv4(hosts, 0x0a000001);
     add_ipv4(hosts, 0x0a000002);
     pthread_mutex_lock(&gate);
-    const int unanswered = hosts_resolve(hosts, 1000);
+    const int unanswered = hosts_resolve(hosts, 1000, NULL);
     pthread_mutex_unlock(&gate);
     wait_for_late_answers();
 
@@ -667,7 +698,7 @@ static void assert_found(const char *name, uint32_t expected)
     uint32_t address = 0;
     int error = 0;
 
-    assert_int_equal(hosts_find(name, 10000, (uint8_t *)&address, &error), 0);
+    assert_int_equal(hosts_find(name, 10000, (uint8_t *)&address, &error, NULL), 0);
     assert_int_equal(ntohl(address), expected);
 }
 
@@ -681,10 +712,10 @@ a_host_that_no_server_names_is_no_error_and_one_that_cannot_be_asked_for_is(void
     (void)state;
     assert_int_equal(hosts_add(hosts, &nameless), 0);
     assert_int_equal(hosts_add(hosts, &unanswered), 0);
-    assert_int_equal(hosts_resolve(hosts, 10000), 0);
+    assert_int_equal(hosts_resolve(hosts, 10000, NULL), 0);
     assert_int_equal(hosts_error(hosts), 0);
     assert_int_equal(hosts_add(hosts, &unasked), 0);
-    assert_int_equal(hosts_resolve(hosts, 10000), 0);
+    assert_int_equal(hosts_resolve(hosts, 10000, NULL), 0);
     assert_null(hosts_name(hosts, &unasked));
     assert_int_equal(hosts_error(hosts), EMFILE);
     hosts_destroy(hosts);
@@ -700,9 +731,9 @@ static void name_is_a_network_or_else_a_host(void **state)
     assert_int_equal(asked, 1);
     assert_found("host", 0x0a010203);
     assert_int_equal(asked, 3);
-    assert_int_equal(hosts_find("none", 10000, address, &error), -ENOENT);
+    assert_int_equal(hosts_find("none", 10000, address, &error, NULL), -ENOENT);
     assert_int_equal(error, HOST_NOT_FOUND);
-    assert_int_equal(hosts_find("refused", 10000, address, &error), -ENOENT);
+    assert_int_equal(hosts_find("refused", 10000, address, &error, NULL), -ENOENT);
     assert_int_equal(error, TRY_AGAIN);
 }
 
@@ -715,7 +746,7 @@ static void name_that_is_answered_late_is_left_behind(void **state)
     (void)state;
     pthread_mutex_lock(&gate);
     const double start = seconds();
-    const int result = hosts_find(name, 150, address, &error);
+    const int result = hosts_find(name, 150, address, &error, NULL);
     const double took = seconds() - start;
     memset(name, 'x', 4); /* nothing of the caller is looked at any more */
     pthread_mutex_unlock(&gate);
@@ -766,6 +797,7 @@ int main(void)
         A_LOOKUP(thousands_are_asked_for_many_at_a_time),
         A_LOOKUP(no_time_asks_for_nothing),
         A_LOOKUP(late_answers_are_left_behind),
+        A_LOOKUP(a_slow_lookup_says_how_much_is_asked_for_and_then_that_it_ended),
         A_LOOKUP(answers_in_time_are_kept_when_others_are_late),
         A_LOOKUP(a_host_that_no_server_names_is_no_error_and_one_that_cannot_be_asked_for_is),
         A_LOOKUP(name_is_a_network_or_else_a_host),

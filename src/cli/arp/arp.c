@@ -13,6 +13,7 @@
 #include "cli/arp/arp.h"
 #include "cli/command.h"
 #include "cli/personality.h"
+#include "cli/waiting.h"
 #include "fastnet/array.h"
 #include "fastnet/layouts.h"
 #include "fastnet/lookup.h"
@@ -165,7 +166,7 @@ static int find_host(const char *name, uint8_t host[4])
     int error, result;
 
     rights_drop();
-    result = hosts_find(name, HOSTS_MILLISECONDS, host, &error);
+    result = hosts_find(name, HOSTS_MILLISECONDS, host, &error, waiting());
     if (result == -ENOENT)
         return refuse_host(name, hstrerror(error));
     if (result == -ETIMEDOUT) {

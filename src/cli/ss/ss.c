@@ -15,6 +15,7 @@
 #include "cli/ss/ss_namespace.h"
 #include "cli/ss/ss_summary.h"
 #include "cli/ss/ss_tables.h"
+#include "cli/waiting.h"
 #include "fastnet/array.h"
 #include "fastnet/layouts.h"
 #include "fastnet/lookup.h"
@@ -62,12 +63,18 @@ static void note_surprises(const struct ss *ss, const struct ss_filter *filter)
                 program);
 }
 
+static int resolve(const char *name, uint8_t family, unsigned milliseconds,
+                   struct address addresses[], size_t most)
+{
+    return hosts_addresses(name, family, milliseconds, addresses, most, waiting());
+}
+
 static int parse_filter(struct ss *ss, const struct predicate **predicate)
 {
     struct ss_filter filter = {.where = &ss->where,
                                .selection = &ss->options.selection,
                                .words = &ss->words,
-                               .resolve = hosts_addresses};
+                               .resolve = resolve};
     int status = read_words(ss);
 
     if (status)
