@@ -73,6 +73,8 @@ struct listing {
     /* Of the rows, or groups, in their order only so many are shown; 0: all. The report counts the
      * rest. */
     uint64_t most;
+    uint64_t time;   /* when it begins, nanoseconds since 1970; 0: unknown */
+    uint64_t number; /* of several with -c, from 1 on; 0: the only one */
     const struct field *count_by[LISTING_COLUMNS_MAX];
     size_t count_by_count;
     const struct field *sum[SUMS_MAX]; /* of each group; numbers */

@@ -29,6 +29,8 @@
 #define NEED_THREADS    (UINT64_C(1) << 13) /* ... -> threads: with NEED_OWNERS */
 /* With NEED_HOSTS: an IPv4-mapped address is looked up as the IPv4 address, not as it is. */
 #define NEED_UNMAPPED (UINT64_C(1) << 14)
+#define NEED_MACHINE  (UINT64_C(1) << 15) /* the names of this machine and its namespace */
+#define NEED_LISTING  (UINT64_C(1) << 16) /* when the listing began, and its number */
 
 struct needs {
     uint64_t fields;  /* bits of the record's kind (SOCKET_*, FLOW_* ...), as in record.has */
@@ -52,6 +54,7 @@ struct networks;
 struct cgroups;
 struct ephemeral_ports;
 struct peers;
+struct machine;
 
 /* The lookups of a listing; a member is NULL when no field needs it. */
 struct context {
@@ -66,6 +69,8 @@ struct context {
     struct cgroups *cgroups;
     struct ephemeral_ports *ephemeral_ports;
     struct peers *peers;
+    struct machine *machine;
+    uint64_t time, number; /* of the listing (engine.h); 0: unknown */
 };
 
 /* The type of the record's member behind a field. */
@@ -80,14 +85,7 @@ enum member_type {
     MEMBER_ULONG = sizeof(unsigned long) == 8 ? MEMBER_UINT64 : MEMBER_UINT32,
 };
 
-enum unit {
-    UNIT_NONE,
-    UNIT_BYTES,
-    UNIT_SECONDS,
-    UNIT_UNIX_TIME, /* seconds since 1970 */
-    UNIT_PACKETS,
-    UNIT_BYTES_PER_SECOND
-};
+enum unit { UNIT_NONE, UNIT_BYTES, UNIT_SECONDS, UNIT_PACKETS, UNIT_BYTES_PER_SECOND };
 
 /* One field of one record, from which a value is made. */
 struct cell {
@@ -102,7 +100,7 @@ struct field {
     const char *help;  /* one line */
     uint64_t fields;   /* that the backend must fill (SOCKET_*, FLOW_* ...) */
     uint64_t optional; /* fields to ask for too; they may be absent */
-    uint16_t lookups;  /* NEED_* */
+    uint32_t lookups;  /* NEED_* */
     uint16_t offset;   /* bytes from the start of the record to its member */
     enum value_type type : 8;
     enum unit unit : 8;
@@ -163,6 +161,12 @@ static inline const struct field *field_owners(const struct field *first)
         first++;
     return first;
 }
+
+/*
+ * The fields of a kind by number, from 0 on, and behind them those that every kind has: time,
+ * listing, host and netns. Returns NULL behind the last.
+ */
+const struct field *field_at(const struct kind *kind, size_t i);
 
 /* Returns NULL when the kind has no field of this name (length bytes). */
 const struct field *field_find(const struct kind *kind, const char *name, size_t length);

@@ -57,6 +57,9 @@ struct kind {
     /* Offset of the inode (uint64_t) of the row's socket. Processes that hold the socket own the
      * row. 0: rows have no owners. */
     size_t inode;
+    /* Of events: offset of the time when it came (uint64_t, nanoseconds since 1970). */
+    size_t received;
+    uint64_t event; /* present if record.has has this bit */
 };
 
 #endif

@@ -226,6 +226,18 @@ void ephemeral_ports_destroy(struct ephemeral_ports *ports);
 bool port_is_ephemeral(const struct ephemeral_ports *ports, uint16_t port);
 
 /*
+ * This machine, or the one that a tree was captured on: that one's name is in sys/kernel/hostname,
+ * and its namespace is unknown.
+ */
+struct machine {
+    char host[65];            /* empty: unknown */
+    char namespace_name[256]; /* in /run/netns; empty: it has none */
+    uint64_t namespace;       /* its inode; 0: unknown */
+};
+struct machine *machine_create(const char *proc_root); /* NULL when memory is short */
+void machine_destroy(struct machine *machine);
+
+/*
  * The other ends of sockets, if they are on this machine: from one dump of all sockets of the same
  * protocol. Sockets without an inode, and those of IP that are not connected, are not kept.
  */

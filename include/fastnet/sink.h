@@ -54,6 +54,7 @@ struct sink_options {
     bool header;      /* a heading line, CSV's header line */
     bool colour;      /* states may be coloured */
     bool human;       /* tables: short sizes and times */
+    bool one_line;    /* JSON: a listing is one line */
     bool spreadsheet; /* CSV: no text may look like a formula */
     /* Tables that fit a terminal: its columns; 0: rows are as long as they are. */
     size_t width;
@@ -72,9 +73,10 @@ struct sink *sink_csv_create(const struct sink_options *options);
 struct sink *sink_table_create(const struct sink_options *options); /* fitted widths */
 
 /*
- * Turns rows of three columns (an object, a name, a value) into objects: consecutive rows of one
- * object become one row of the sink that `create` makes, with a column for each name. Of equal
- * names in an object the first counts. Returns NULL if that sink has no set_columns.
+ * Turns rows whose last three columns are an object, a name and a value into objects: consecutive
+ * rows of one object become one row of the sink that `create` makes, with a column for each name.
+ * Of equal names in an object the first counts. The columns before these three need no record.
+ * Returns NULL if that sink has no set_columns.
  */
 typedef struct sink *(*sink_create_fn)(const struct sink_options *options);
 struct sink *sink_objects_create(const struct sink_options *options, sink_create_fn create);

@@ -33,6 +33,7 @@ static inline bool text_is(struct text text, const char *string)
 enum {
     TEXT_U64_MAX = 20,
     TEXT_SECONDS_MAX = 24,
+    TEXT_TIME_MAX = 27,    /* 2026-11-22T21:14:23.000000Z */
     TEXT_ADDRESS_MAX = 45, /* INET6_ADDRSTRLEN - 1 */
     TEXT_NETWORK_MAX = TEXT_ADDRESS_MAX + 4,
     TEXT_LLADDR_MAX = 95, /* 32 bytes, the most that linux/netdevice.h has room for */
@@ -48,6 +49,9 @@ char *text_signed(char *dst, uint64_t magnitude, bool negative);
 char *text_seconds(char *dst, uint64_t milliseconds);
 /* Microseconds as seconds with six decimals: 0.000045 */
 char *text_microseconds(char *dst, uint64_t microseconds);
+
+/* A time of day in UTC as RFC 3339 has it, with microseconds; nanoseconds since 1970. */
+char *text_time(char *dst, uint64_t nanoseconds);
 
 /* address: 4 bytes, network byte order. */
 char *text_ipv4(char *dst, const uint8_t *address);

@@ -19,6 +19,8 @@ enum value_type {
     VALUE_SIGNED,      /* a number that may be negative */
     VALUE_DECIMAL,     /* three decimals, held as thousandths: seconds as milliseconds */
     VALUE_FINE,        /* six decimals, held as millionths: seconds as microseconds */
+    VALUE_BOOLEAN,     /* a number: 0 or 1 */
+    VALUE_TIME,        /* nanoseconds since 1970; a string in JSON (RFC 3339, microseconds, UTC) */
     VALUE_TEXT,        /* to be escaped */
     VALUE_SOCKET_NAME, /* text; written by escape_socket_name(), in JSON as it is */
     VALUE_NAME,        /* a name, or the digits of a number without one; a string in JSON */

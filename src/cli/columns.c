@@ -36,6 +36,15 @@ static size_t place_of(const struct listing_command *command, const struct field
     return i;
 }
 
+/* Whether a column of that name is shown; those of --count-by are no fields of the kind. */
+static bool is_counted(const struct listing_command *command, const char *name)
+{
+    for (size_t i = 0; i < command->shown_count; i++)
+        if (strcmp(command->shown[i]->name, name) == 0)
+            return true;
+    return false;
+}
+
 static bool is_shown(const struct listing_command *command, const struct field *field)
 {
     return place_of(command, field) < command->shown_count;
@@ -78,18 +87,41 @@ static bool is_of_all(const struct field *field)
     return !(field->lookups & NEED_HOSTS) && field->type != VALUE_VIEW;
 }
 
+/*
+ * Where one listing follows another, each row says where and when it was seen, whichever columns
+ * are chosen. These columns stand before all others unless they are shown by name.
+ */
+static void show_stream(struct listing_command *command)
+{
+    static const char *const names[] = {"host", "listing", "time"};
+    const struct common *common = command->common;
+
+    for (size_t i = 0; i < COUNT(names) && common->interval_ms; i++) {
+        const struct field *field = field_named(command->kind, names[i]);
+        if (common->format == FORMAT_PLAIN || is_counted(command, names[i]) ||
+            command->shown_count == LISTING_COLUMNS_MAX)
+            continue;
+        memmove(&command->shown[1], command->shown,
+                command->shown_count++ * sizeof(const struct field *));
+        command->shown[0] = field;
+        needs_add(&command->listing.needs, field_needs(field));
+    }
+}
+
 static void show_defaults(struct listing_command *command)
 {
     const struct kind *kind = command->kind;
 
+    if (command->listing.events && command->common->format != FORMAT_PLAIN)
+        show_named(command, "time host");
     for (size_t i = 0; i < COUNT(command->columns); i++)
         if (command->columns[i])
             show_named(command, command->columns[i]);
-    if (command->shown_count)
-        return;
-    for (size_t i = 0; i < kind->field_count; i++)
+    const bool all = !command->shown_count;
+    for (size_t i = 0; i < kind->field_count && all; i++)
         if (is_of_all(&kind->fields[i]))
             show(command, &kind->fields[i]);
+    show_stream(command);
 }
 
 /* --- --columns -------------------------------------------------------------------------------- */
@@ -106,15 +138,14 @@ static bool is_one_of(const struct kind *kind, const struct field *field, struct
 static int choose(struct listing_command *command, char sign, struct text word)
 {
     const struct kind *kind = command->kind;
-    const struct field *named = field_find(kind, word.data, word.length);
+    const struct field *named = field_find(kind, word.data, word.length), *field;
     size_t found = 0;
 
     if (named && !sign && is_shown(command, named))
         return common_misuse_typed(command->common, "--columns", "named twice:", word.data,
                                    word.length);
-    for (size_t i = 0; i < kind->field_count; i++) {
-        const struct field *field = &kind->fields[i];
-        if (named ? field != named : !is_one_of(kind, field, word))
+    for (size_t i = 0; (field = field_at(kind, i)); i++) {
+        if (named ? field != named : i >= kind->field_count || !is_one_of(kind, field, word))
             continue;
         found++;
         if (sign == '-')
@@ -128,9 +159,10 @@ static int choose(struct listing_command *command, char sign, struct text word)
 /* Words with '+' or '-' change the default columns, or those that stand before them. */
 static int choose_all(struct listing_command *command, const char *words)
 {
+    const bool changes = *words == '+' || *words == '-';
     int status = 0;
 
-    if (*words == '+' || *words == '-')
+    if (changes)
         show_defaults(command);
     for (bool more = true; more && !status;) {
         const char sign = *words == '+' || *words == '-' ? *words++ : '\0';
@@ -141,6 +173,8 @@ static int choose_all(struct listing_command *command, const char *words)
     }
     if (!status && !command->shown_count)
         return common_misuse(command->common, "--columns: no column is left");
+    if (!changes)
+        show_stream(command);
     return status;
 }
 
@@ -168,14 +202,6 @@ static void show_value(struct listing_command *command, const struct field *of, 
 
     field_counted(column, of, index);
     show(command, column);
-}
-
-static bool is_counted(const struct listing_command *command, const char *name)
-{
-    for (size_t i = 0; i < command->shown_count; i++)
-        if (strcmp(command->shown[i]->name, name) == 0)
-            return true;
-    return false;
 }
 
 /* Takes a '/' and a number of bits from the beginning of a text. */
@@ -291,6 +317,7 @@ static int resolve_counting(struct listing_command *command)
         return status;
     if (common->percent)
         show_shares(command);
+    show_stream(command);
     if (command->shown_count == LISTING_COLUMNS_MAX)
         return common_misuse(common, "--count-by: too many columns");
     for (size_t i = 0; i < listing->count_by_count; i++)
@@ -345,6 +372,10 @@ static const char *type_name(enum value_type type)
     case VALUE_FLAGS:
     case VALUE_NETWORKS:
         return "list";
+    case VALUE_BOOLEAN:
+        return "boolean";
+    case VALUE_TIME:
+        return "time";
     case VALUE_UNKNOWN:
     case VALUE_TEXT:
     case VALUE_SOCKET_NAME:
@@ -361,7 +392,7 @@ static const struct field told[TOLD] = {
     [TOLD_NAME] = {.name = "name", .type = VALUE_TEXT},
     [TOLD_TYPE] = {.name = "type", .type = VALUE_TEXT},
     [TOLD_UNIT] = {.name = "unit", .type = VALUE_TEXT},
-    [TOLD_COUNTER] = {.name = "counter", .type = VALUE_NUMBER},
+    [TOLD_COUNTER] = {.name = "counter", .type = VALUE_BOOLEAN},
     [TOLD_GROUP] = {.name = "group", .type = VALUE_TEXT},
     [TOLD_HELP] = {.name = "help", .type = VALUE_TEXT},
 };
@@ -373,8 +404,6 @@ static const char *unit_name(enum unit unit)
         return "bytes";
     case UNIT_SECONDS:
         return "seconds";
-    case UNIT_UNIX_TIME:
-        return "unix time";
     case UNIT_PACKETS:
         return "packets";
     case UNIT_BYTES_PER_SECOND:
@@ -405,7 +434,7 @@ static void put_row(struct sink *sink, const struct kind *kind, const struct fie
         [TOLD_NAME] = text_value(field->name),
         [TOLD_TYPE] = text_value(type_name(field->type)),
         [TOLD_UNIT] = text_value(unit_name(field->unit)),
-        [TOLD_COUNTER] = {.type = VALUE_NUMBER, .number = field->counter},
+        [TOLD_COUNTER] = {.type = VALUE_BOOLEAN, .number = field->counter},
         [TOLD_GROUP] = text_value(group_name(kind, field)),
         [TOLD_HELP] = text_value(field->help),
     };
@@ -417,7 +446,9 @@ static void put_row(struct sink *sink, const struct kind *kind, const struct fie
 static int put_rows(struct listing_command *command)
 {
     const struct kind *kind = command->kind;
+    static const struct context nothing;
     struct field columns[TOLD];
+    const struct field *field;
     struct writer writer = {0};
     struct sink *sink = NULL;
     int error = -ENOMEM;
@@ -426,12 +457,13 @@ static int put_rows(struct listing_command *command)
         field_counted(&columns[i], &told[i], i);
         show(command, &columns[i]);
     }
+    command->context = &nothing;
     if (writer_init(&writer, STDOUT_FILENO) == 0)
         sink = command_sink(command, &writer);
     if (sink) {
         sink_begin(sink);
-        for (size_t i = 0; i < kind->field_count; i++)
-            put_row(sink, kind, &kind->fields[i]);
+        for (size_t i = 0; (field = field_at(kind, i)); i++)
+            put_row(sink, kind, field);
         sink_end(sink);
         error = writer_flush(&writer);
     }
@@ -443,6 +475,7 @@ static int put_rows(struct listing_command *command)
 int columns_help(struct listing_command *command)
 {
     const struct kind *kind = command->kind;
+    const struct field *field;
     struct page page;
     FILE *stream;
     size_t width = 16;
@@ -453,8 +486,7 @@ int columns_help(struct listing_command *command)
     for (size_t i = 0; i < kind->field_count; i++)
         if (strlen(kind->fields[i].name) > width)
             width = strlen(kind->fields[i].name);
-    for (const struct field *field = kind->fields; field < kind->fields + kind->field_count;
-         field++) {
+    for (size_t i = 0; (field = field_at(kind, i)); i++) {
         const char *unit = unit_name(field->unit), *group = group_name(kind, field);
         fprintf(stream, "%-*s %-7s %-7s %-8s %s\n", (int)width, field->name, type_name(field->type),
                 unit ? unit : "-", group ? group : "-", field->help);

@@ -198,6 +198,7 @@ struct sink *command_sink(const struct listing_command *command, struct writer *
         .shorten = command->shorten,
         .whole = command->whole,
         .totals = width && !common->no_header ? command->kind->name : NULL,
+        .one_line = common->interval_ms,
         .spreadsheet = common->format == FORMAT_CSV_SAFE,
     };
     if (makes_objects(command))

@@ -103,9 +103,10 @@ const char *nearest_column(const struct kind *kind, const char *typed, size_t le
 {
     struct nearest nearest = nearest_to(typed, length);
     char text[TYPED_MAX], hint[NEAREST_HINT];
+    const struct field *field;
 
-    for (size_t i = 0; i < kind->field_count; i++)
-        nearest_offer(&nearest, kind->fields[i].name);
+    for (size_t i = 0; (field = field_at(kind, i)); i++)
+        nearest_offer(&nearest, field->name);
     for (size_t i = 0; i < kind->group_count; i++)
         nearest_offer(&nearest, kind->groups[i].name);
     nearest_hint(&nearest, "", hint);

@@ -10,17 +10,38 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/columns.h"
 #include "cli/personality.h"
 #include "cli/waiting.h"
+#include "fastnet/clock.h"
 #include "fastnet/netlink.h"
 #include "fastnet/proc_tree.h"
 #include "fastnet/rights.h"
+
+/* In tables nothing else says when a listing began. Local time, as RFC 3339 has it. */
+static void put_clock(const struct listing_command *command, struct writer *writer)
+{
+    const struct common *common = command->common;
+    const time_t seconds = (time_t)(command->listing.time / CLOCK_SECOND);
+    char text[32];
+    struct tm local;
+
+    if (!command->listing.number || common->format != FORMAT_PLAIN || common->no_header ||
+        !columns_used(command) || !localtime_r(&seconds, &local))
+        return;
+    const size_t length = strftime(text, sizeof text, "%FT%T%z", &local);
+    writer_put(writer, text, length - 2);
+    writer_put(writer, ":", 1);
+    writer_put(writer, text + length - 2, 2);
+    writer_put(writer, "\n", 1);
+}
 
 /* *last is set when another pass would be of no use. */
 static int list_once(const struct listing_command *command, struct engine *engine,
                      struct sink *sink, bool *last)
 {
     struct report report = {0};
+    put_clock(command, sink->writer);
     int result = engine_run(engine, &command->listing, sink, &report);
     int error = writer_flush(sink->writer);
 
@@ -113,7 +134,7 @@ static bool is_untrusted(const struct listing *listing)
     return is_captured(listing) || (listing->diag_file && !(lookups & NEED_OWNERS));
 }
 
-static int list(const struct listing_command *command, struct engine *engine, struct sink *sink)
+static int list(struct listing_command *command, struct engine *engine, struct sink *sink)
 {
     const struct common *common = command->common;
     const uint64_t needs = command->listing.needs.lookups;
@@ -124,8 +145,10 @@ static int list(const struct listing_command *command, struct engine *engine, st
 
     if (in_child) /* a parent may have left it ignored, which hides how a child ended */
         signal(SIGCHLD, SIG_DFL);
-    for (;;) {
+    for (uint64_t number = !common->delta;; number++) { /* the first of --delta shows nothing */
         bool last = false;
+        command->listing.time = clock_nanoseconds(CLOCK_REALTIME);
+        command->listing.number = common->interval_ms ? number : 0;
         int status = in_child ? list_in_child(command, engine, sink, &last)
                               : list_once(command, engine, sink, &last);
         if (!common->interval_ms || last)

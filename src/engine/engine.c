@@ -44,6 +44,7 @@ void engine_destroy(struct engine *engine)
     cgroups_destroy(engine->context.cgroups);
     ephemeral_ports_destroy(engine->context.ephemeral_ports);
     peers_destroy(engine->context.peers);
+    machine_destroy(engine->context.machine);
     delta_destroy(engine->delta);
     free(engine);
 }
@@ -291,6 +292,8 @@ int engine_run(struct engine *engine, const struct listing *listing, struct sink
     struct run run = {.engine = engine, .listing = listing, .sink = sink, .report = report};
     int result = prepare(&run);
 
+    engine->context.time = listing->time;
+    engine->context.number = listing->number;
     if (result == 0)
         result = prepare_delta(&run);
     if (result == 0)

@@ -89,9 +89,9 @@ static bool is_within_limit(struct run *run)
 }
 
 /* A row that waits is checked again when the other lookups are done, too. */
-static const struct needs known_at_once = {UINT64_MAX, NEED_INTERFACES | NEED_LINKS | NEED_LABELS |
-                                                           NEED_SENDERS | NEED_CGROUPS |
-                                                           NEED_EPHEMERAL | NEED_PEERS};
+static const struct needs known_at_once = {
+    UINT64_MAX, NEED_INTERFACES | NEED_LINKS | NEED_LABELS | NEED_SENDERS | NEED_CGROUPS |
+                    NEED_EPHEMERAL | NEED_PEERS | NEED_MACHINE | NEED_LISTING};
 
 /* With --delta the counters of a kept row are rates by now: filters compare totals. */
 bool run_wants(const struct run *run, const struct record *record)

@@ -316,6 +316,9 @@ int run_prepare_numbers(struct run *run)
         read_cgroups(run);
     if ((needs & NEED_EPHEMERAL) && !context->ephemeral_ports) /* without the file: not known */
         (void)ephemeral_ports_create(&context->ephemeral_ports, run->listing->proc_root);
+    if ((needs & NEED_MACHINE) && !context->machine &&
+        !(context->machine = machine_create(run->listing->proc_root)))
+        return -ENOMEM;
     if ((needs & NEED_SENDERS) && !context->senders &&
         !(context->senders = senders_create("/proc")))
         return -ENOMEM;

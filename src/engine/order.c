@@ -103,6 +103,8 @@ int value_compare(const struct value *a, const struct value *b)
     case VALUE_NUMBER:
     case VALUE_DECIMAL:
     case VALUE_FINE:
+    case VALUE_BOOLEAN:
+    case VALUE_TIME:
         return compare_numbers(a->number, b->number);
     case VALUE_SIGNED:
         return compare_signed(a, b);
@@ -136,6 +138,8 @@ uint64_t value_hash(uint64_t hash, const struct value *value)
     case VALUE_NUMBER:
     case VALUE_DECIMAL:
     case VALUE_FINE:
+    case VALUE_BOOLEAN:
+    case VALUE_TIME:
         return hash_bytes(hash, &value->number, sizeof value->number);
     case VALUE_SIGNED:
         hash = hash_bytes(hash, &value->integer.negative, sizeof value->integer.negative);

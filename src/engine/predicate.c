@@ -39,6 +39,7 @@ static bool number_in(const struct value *value, uint64_t *number)
     case VALUE_NUMBER:
     case VALUE_DECIMAL:
     case VALUE_FINE:
+    case VALUE_BOOLEAN:
         *number = value->number;
         return true;
     case VALUE_NAME:

@@ -57,6 +57,9 @@ static void put_constant(FILE *out, const struct value *constant)
     case VALUE_FINE:
         fprintf(out, "%" PRIu64 " millionths", constant->number);
         break;
+    case VALUE_TIME:
+        fprintf(out, "%" PRIu64 " ns", constant->number);
+        break;
     case VALUE_SIGNED:
         fprintf(out, "%s%" PRIu64, constant->integer.negative ? "-" : "",
                 constant->integer.magnitude);

@@ -75,6 +75,33 @@ static void columns_are_shown_as_they_are_named(void **state)
     assert_shown("uid,protocol", "uid,protocol");
 }
 
+static void assert_stream(struct common common, const char *columns)
+{
+    struct resolved resolved;
+
+    common.interval_ms = 1000;
+    resolve(&resolved, common);
+    assert_string_equal(resolved.shown, columns);
+    if (strstr(columns, "host"))
+        assert_true(resolved.command.listing.needs.lookups & NEED_MACHINE);
+}
+
+static void a_stream_says_when_and_where(void **state)
+{
+    (void)state;
+    assert_stream((struct common){.format = FORMAT_PLAIN}, "protocol,state,uid,inode");
+    assert_stream((struct common){.format = FORMAT_NDJSON},
+                  "time,listing,host,protocol,state,uid,inode");
+    assert_stream((struct common){.format = FORMAT_CSV, .columns = "uid"}, "time,listing,host,uid");
+    assert_stream((struct common){.format = FORMAT_JSON, .columns = "uid,host"},
+                  "time,listing,uid,host");
+    assert_stream((struct common){.format = FORMAT_JSON, .columns = "-host,-state"},
+                  "time,listing,protocol,uid,inode");
+    assert_stream((struct common){.format = FORMAT_JSON, .count_by = "state,host"},
+                  "time,listing,state,host,count");
+    assert_shown("netns,uid,time", "netns,uid,time");
+}
+
 static void plus_and_minus_change_the_default_columns(void **state)
 {
     (void)state;
@@ -256,6 +283,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_are_shown_as_they_are_named),
+        cmocka_unit_test(a_stream_says_when_and_where),
         cmocka_unit_test(plus_and_minus_change_the_default_columns),
         cmocka_unit_test(minus_behind_a_name_leaves_out_what_was_named),
         cmocka_unit_test(a_group_is_all_of_its_columns),

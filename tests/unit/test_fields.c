@@ -106,7 +106,7 @@ static const struct {
     {MILLISECONDS(g, socket.timer_ms, FLOW_MARK, "help"),
      {.name = "g", .type = VALUE_DECIMAL, .member = MEMBER_UINT64, .unit = UNIT_SECONDS}},
     {NANOSECONDS(h, flow.start, FLOW_MARK, "help"),
-     {.name = "h", .type = VALUE_DECIMAL, .member = MEMBER_UINT64, .unit = UNIT_UNIX_TIME}},
+     {.name = "h", .type = VALUE_TIME, .member = MEMBER_UINT64}},
     {FLAGS(i, flow.status, names_of_bits, FLOW_MARK, "help"),
      {.name = "i", .type = VALUE_FLAGS, .member = MEMBER_UINT32}},
     {WORD(j, flow.event, letter, FLOW_MARK, "help"),
@@ -272,7 +272,7 @@ static void a_number_is_set_as_wide_as_it_is_and_at_most_to_its_end(void **state
     assert_set(&of_32, UINT64_C(1) << 32, UINT32_MAX);
 }
 
-static void times_have_three_decimals_of_a_second(void **state)
+static void durations_have_three_decimals_and_times_are_of_rfc_3339(void **state)
 {
     static const struct field used = MILLISECONDS(a, neighbour.used_ms, 0, "");
     static const struct field start = NANOSECONDS(a, flow.start, 0, "");
@@ -283,7 +283,7 @@ static void times_have_three_decimals_of_a_second(void **state)
     assert_written(&used, &record, &no_names, "7199.250");
     record = full_record();
     record.flow.start = UINT64_C(1700000000123999999);
-    assert_written(&start, &record, &no_names, "1700000000.123");
+    assert_written(&start, &record, &no_names, "2023-11-14T22:13:20.123999Z");
 }
 
 /* --- Texts and addresses ---------------------------------------------------------------------- */
@@ -467,7 +467,7 @@ int main(void)
         cmocka_unit_test(a_member_may_be_one_of_many_or_of_the_record_itself),
         cmocka_unit_test(only_numbers_are_numbers),
         cmocka_unit_test(a_number_is_set_as_wide_as_it_is_and_at_most_to_its_end),
-        cmocka_unit_test(times_have_three_decimals_of_a_second),
+        cmocka_unit_test(durations_have_three_decimals_and_times_are_of_rfc_3339),
         cmocka_unit_test(a_text_is_borrowed_as_it_is),
         cmocka_unit_test(an_address_goes_with_its_family_and_a_mapped_one_is_of_ipv4),
         cmocka_unit_test(a_host_is_named_where_names_were_looked_up),

@@ -54,7 +54,7 @@ static void what_is_no_size_and_no_time_is_as_it_is(void **state)
     (void)state;
     assert_human(VALUE_NUMBER, 5000, UNIT_NONE, "5000");
     assert_human(VALUE_NUMBER, 5000, UNIT_PACKETS, "5000");
-    assert_human(VALUE_DECIMAL, 1700000000000, UNIT_UNIX_TIME, "1700000000.000");
+    assert_human(VALUE_TIME, 1700000000000000000, UNIT_NONE, "2023-11-14T22:13:20.000000Z");
     assert_human(VALUE_UNKNOWN, 0, UNIT_BYTES, "-");
     assert_human(VALUE_UNKNOWN, 0, UNIT_SECONDS, "-");
 }

@@ -214,12 +214,12 @@ static void a_socket_shows_whether_its_port_may_be_chosen(void **state)
 
     (void)state;
     assert_int_equal(read_range("32768 60999", &context.ephemeral_ports), 0);
-    assert_string_equal(text_of("autobound", &record, &context), "1");
+    assert_string_equal(text_of("autobound", &record, &context), "yes");
     record.socket.local.port = 22;
-    assert_string_equal(text_of("autobound", &record, &context), "0");
+    assert_string_equal(text_of("autobound", &record, &context), "no");
     record.socket.local.port = 40000;
     record.socket.protocol = 255; /* its port is a protocol */
-    assert_string_equal(text_of("autobound", &record, &context), "0");
+    assert_string_equal(text_of("autobound", &record, &context), "no");
     ephemeral_ports_destroy(context.ephemeral_ports);
 }
 
@@ -229,24 +229,24 @@ static void names_that_the_kernel_finds_are_five_digits(void **state)
         struct text path;
         const char *autobound;
     } names[] = {
-        {{"", 0}, "1"},
+        {{"", 0}, "yes"},
         {{"\0"
           "0a1f9",
           6},
-         "1"},
+         "yes"},
         {{"\0"
           "0a1fg",
           6},
-         "0"},
+         "no"},
         {{"\0"
           "0a1f",
           5},
-         "0"},
-        {{"00a1f9", 6}, "0"},
+         "no"},
+        {{"00a1f9", 6}, "no"},
         {{"\0"
           "00a1f9",
           7},
-         "0"},
+         "no"},
     };
     struct record record = {.kind = &kind_socket, .has = SOCKET_PATH, .socket = {.family = 1}};
 
@@ -269,12 +269,12 @@ static void what_the_kernel_chooses_depends_on_the_family(void **state)
                              .socket = {.family = AF_NETLINK, .portid = UINT32_C(1) << 31}};
 
     (void)state;
-    assert_string_equal(text_of("autobound", &packet, &no_names), "1");
+    assert_string_equal(text_of("autobound", &packet, &no_names), "yes");
     packet.socket.ether_protocol = 3;
-    assert_string_equal(text_of("autobound", &packet, &no_names), "0");
-    assert_string_equal(text_of("autobound", &netlink, &no_names), "1");
+    assert_string_equal(text_of("autobound", &packet, &no_names), "no");
+    assert_string_equal(text_of("autobound", &netlink, &no_names), "yes");
     netlink.socket.portid--;
-    assert_string_equal(text_of("autobound", &netlink, &no_names), "0");
+    assert_string_equal(text_of("autobound", &netlink, &no_names), "no");
 }
 
 int main(void)

@@ -100,9 +100,9 @@ static const char *written(struct sink *(*create)(const struct sink_options *), 
 static void promised_columns_are_there(void **state)
 {
     static const char *const promised[] = {
-        "address",  "family", "host",       "lladdr", "interface",     "interface_index",
-        "hardware", "state",  "flags",      "origin", "used",          "confirmed",
-        "updated",  "probes", "references", "master", "link_netns_id", "type",
+        "address",  "family", "address_host", "lladdr", "interface",     "interface_index",
+        "hardware", "state",  "flags",        "origin", "used",          "confirmed",
+        "updated",  "probes", "references",   "master", "link_netns_id", "type",
         "vlan",     "vni",    "port",
     };
 

@@ -127,7 +127,6 @@ static const char *const promised[] = {
     "xdp_tx_ring_empty",
     "backlog",
     "cookie",
-    "received",
     "rto",
     "backoff",
     "rtt",

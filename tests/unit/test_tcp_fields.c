@@ -76,7 +76,7 @@ static void numbers_come_in_seconds_and_bytes(void **state)
         {"bytes_acked", "18446744073709551615"},
         {"total_rto", "3"},
         {"received_ce", "4"},
-        {"app_limited", "1"},
+        {"app_limited", "yes"},
         {"send_rate", "200000000"}, /* 9 * 1000 bytes in 45 microseconds */
         {"max_pacing_rate", "4294967295"},
         {NULL, NULL},
@@ -206,7 +206,7 @@ static void each_algorithm_has_numbers_of_its_own(void **state)
     record.socket.cc_type = INET_DIAG_VEGASINFO;
     assert_field("bbr_bw", &record, "-");
     record = controlled(INET_DIAG_DCTCPINFO, &dctcp, sizeof dctcp);
-    assert_field("dctcp_ce_state", &record, "1");
+    assert_field("dctcp_ce_state", &record, "yes");
     assert_field("dctcp_alpha", &record, "512");
     assert_field("dctcp_ab_tot", &record, "7");
     assert_field("bbr_bw", &record, "-");
@@ -318,8 +318,8 @@ static void tls_tells_its_version_and_cipher(void **state)
     assert_field("tls_cipher", &record, "aes-gcm-256");
     assert_field("tls_tx", &record, "software");
     assert_field("tls_rx", &record, "-");
-    assert_field("tls_zc_ro_tx", &record, "0");
-    assert_field("tls_no_pad_rx", &record, "1");
+    assert_field("tls_zc_ro_tx", &record, "no");
+    assert_field("tls_no_pad_rx", &record, "yes");
     record.socket.ulp.length = 8; /* the name alone */
     assert_field("ulp", &record, "tls");
     assert_field("tls_version", &record, "-");
@@ -373,7 +373,7 @@ static void a_tipc_socket_shows_both_ends_and_why_it_waits(void **state)
         {"tipc_peer_node", "11"},     {"tipc_peer_port", "21"},
         {"tipc_service_type", "500"}, {"tipc_service_instance", "2"},
         {"tipc_congestion", "link"},  {"tipc_drops", "9"},
-        {"tipc_published", "1"},      {NULL, NULL},
+        {"tipc_published", "yes"},    {NULL, NULL},
     };
     struct nest all = {.length = 0}, peer = {.length = 0}, statistics = {.length = 0};
     struct record record = socket_of(SOCKET_TIPC, NULL, 0);
@@ -385,7 +385,7 @@ static void a_tipc_socket_shows_both_ends_and_why_it_waits(void **state)
     assert_field("tipc_port", &record, "20");
     assert_field("tipc_peer_port", &record, "-");
     assert_field("tipc_congestion", &record, "-");
-    assert_field("tipc_published", &record, "0");
+    assert_field("tipc_published", &record, "no");
     put_u32(&peer, TIPC_CON_NODE, 11);
     put_u32(&peer, TIPC_CON_SOCK, 21);
     put_u32(&peer, TIPC_CON_TYPE, 500);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "addresses.h"
 #include "fastnet/text.h"
@@ -97,6 +98,23 @@ static void microseconds_are_seconds_with_six_decimals(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         assert_text(text, text_microseconds(text, cases[i].microseconds), cases[i].text);
+}
+
+static void times_are_written_as_gmtime_has_them(void **state)
+{
+    enum { DAY = 86400, DAYS_TO_2554 = 213503 };
+    char text[TEXT_TIME_MAX + 1], expected[64];
+
+    (void)state;
+    assert_text(text, text_time(text, UINT64_C(1795180878848635998)),
+                "2026-11-20T13:21:18.848635Z");
+    for (time_t day = 0; day < DAYS_TO_2554; day++) {
+        const time_t second = day * DAY + day * 977 % DAY;
+        struct tm utc;
+        assert_non_null(gmtime_r(&second, &utc));
+        strftime(expected, sizeof expected, "%Y-%m-%dT%H:%M:%S.000001Z", &utc);
+        assert_text(text, text_time(text, (uint64_t)second * 1000000000 + 1999), expected);
+    }
 }
 
 /* Whether inet_ntop() may write it otherwise: ::1.2.3.4 is glibc's form, musl's is ::102:304. */
@@ -220,6 +238,7 @@ int main(void)
         cmocka_unit_test(numbers_are_written_as_printf_writes_them),
         cmocka_unit_test(seconds_have_three_decimals),
         cmocka_unit_test(microseconds_are_seconds_with_six_decimals),
+        cmocka_unit_test(times_are_written_as_gmtime_has_them),
         cmocka_unit_test(every_octet_in_every_place_is_written_as_inet_ntop_writes_it),
         cmocka_unit_test(special_ipv6_addresses_are_written_as_inet_ntop_writes_them),
         cmocka_unit_test(random_ipv6_addresses_are_written_as_inet_ntop_writes_them),

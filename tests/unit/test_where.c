@@ -325,7 +325,7 @@ static void texts_are_taken_as_they_are(void **state)
         {"process = '1234'", "processes = 1234"},
         {"user = '0'", "user = 0"},
         {"user in 0-99", "not (user < 0) and not (user > 99)"},
-        {"flags = ACC", "flags = ACC"},
+        {"flags = ACC", "flags & 0x1 = 0x1"},
         {"state in (LISTEN, CLOSE)", "state = 10 or state = 7"},
         {"state in (LISTEN", "at the end: expected a comma or a closing parenthesis"},
         {"path = 'it''s'", "path = it's"},
@@ -338,6 +338,42 @@ static void texts_are_taken_as_they_are(void **state)
 
     (void)state;
     MEAN(&kind_socket, meanings);
+}
+
+static void booleans_have_several_words(void **state)
+{
+    static const struct meaning meanings[] = {
+        {"autobound = true", "autobound = 1"},    {"autobound = No", "autobound = 0"},
+        {"v6only != 1", "not v6only = 1"},        {"v6only in yes,no", "v6only = 1 or v6only = 0"},
+        {"v6only = null", "not v6only is known"},
+    };
+
+    (void)state;
+    mean(&kind_socket, meanings, COUNT(meanings));
+}
+
+static void times_are_utc_unless_they_say_otherwise(void **state)
+{
+    static const char refused[] =
+        "at 8: time takes times, as 2026-11-22T21:30:00Z or 2026-11-22, not '";
+    static const struct meaning meanings[] = {
+        {"time > 2026-11-20T13:21:18.848635Z", "time > 1795180878848635000 ns"},
+        {"time = 2026-11-20T13:21:18", "time = 1795180878000000000 ns"},
+        {"time < 2026-11-20T13:21:18+01:30", "time < 1795175478000000000 ns"},
+        {"time < 2026-11-20T13:21-00:01", "time < 1795180920000000000 ns"},
+        {"time > 2026-11-20", "time > 1795132800000000000 ns"},
+        {"start > 1795180878.5", "start > 1795180878500000000 ns"},
+    };
+    static const char *const wrong[] = {"13:21", "2026-11-20T",          "2026-13-20",    "1e9",
+                                        "-1",    "2026-11-20T13:21:18X", "99999999999999"};
+
+    (void)state;
+    mean(&kind_flow, meanings, COUNT(meanings));
+    for (size_t i = 0; i < COUNT(wrong); i++) {
+        char text[64];
+        snprintf(text, sizeof text, "time = %s", wrong[i]);
+        assert_memory_equal(meaning_of(&kind_flow, text), refused, sizeof refused - 1);
+    }
 }
 
 static void what_is_wrong_is_said_with_its_place(void **state)
@@ -353,8 +389,10 @@ static void what_is_wrong_is_said_with_its_place(void **state)
          "at 1: no column 'remote-adress' for sockets; did you mean remote_address?"},
         {"port = 22",
          "at 1: 'port' is no column, but the option --port=; columns: local_port, remote_port"},
-        {"host = ::", "at 1: 'host' is no column, but the option --host=; columns: local_address, "
-                      "remote_address"},
+        {"host = ::", "at 8: host takes the name of a machine (--host= takes addresses), not '::'"},
+        {"autobound = 2", "at 13: autobound takes = true or = false, not '2'"},
+        {"autobound > no", "at 13: autobound takes = true or = false, not 'no'"},
+        {"autobound ~ no", "at 13: autobound takes numbers, which have no pattern, not 'no'"},
         {"state = ESTAB", "at 9: no state 'ESTAB'; did you mean ESTABLISHED?"},
         {"state = syn-rec", "at 9: no state 'syn-rec'; did you mean SYN_RECV?"},
         {"xyzzy = 1", "at 1: no column 'xyzzy' for sockets (--columns=help lists them)"},
@@ -656,6 +694,8 @@ int main(void)
         cmocka_unit_test(each_column_takes_or_refuses_each_value),
         cmocka_unit_test(addresses_are_compared_with_networks_and_ranges),
         cmocka_unit_test(texts_are_taken_as_they_are),
+        cmocka_unit_test(booleans_have_several_words),
+        cmocka_unit_test(times_are_utc_unless_they_say_otherwise),
         cmocka_unit_test(what_is_wrong_is_said_with_its_place),
         cmocka_unit_test(a_long_list_of_numbers_is_one_comparison),
         cmocka_unit_test(what_is_written_is_in_the_shortest_form),

@@ -176,13 +176,15 @@ static void put_groups(const struct kind *kind, const struct script *script)
 
 void completion_put_set(const struct kind *kind, size_t set, const struct script *script)
 {
+    const struct field *field;
+
     if (set == COMPLETION_GROUPS) {
         put_groups(kind, script);
         return;
     }
-    for (size_t i = 0; i < kind->field_count; i++)
-        if (set == COMPLETION_COLUMNS || columns_can_sum(&kind->fields[i]))
-            put_set_word(kind->fields[i].name, kind->fields[i].help, script);
+    for (size_t i = 0; (field = field_at(kind, i)); i++)
+        if (set == COMPLETION_COLUMNS || columns_can_sum(field))
+            put_set_word(field->name, field->help, script);
 }
 
 static const struct kind *kind_at(const struct grammar *grammar, size_t index)

@@ -121,7 +121,7 @@ static int list(struct conntrack *conntrack)
     struct listing_command command = {
         .common = &options->common,
         .kind = kind,
-        .columns = {events ? "event received" : NULL, default_columns(conntrack),
+        .columns = {events ? "time event" : NULL, default_columns(conntrack),
                     flows && layout->labels ? "labels" : NULL,
                     flows && layout->ktimestamp ? "start stop" : NULL,
                     flows && events ? "sender process" : NULL},

@@ -152,7 +152,7 @@ static void choose_columns(struct listing_command *command, const struct ss *ss)
         uint32_t tables;
         const char *names;
     } columns[] = {
-        {ss->options.events, UINT32_MAX, "received"},
+        {ss->options.events, UINT32_MAX, "time"},
         {true, UINT32_MAX, "protocol family state"},
         {layout->queues, UINT32_MAX, "recv_q send_q"},
         {true, SS_TABLES_INET, "local_address local_port remote_address remote_port"},

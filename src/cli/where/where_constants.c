@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 #include "cli/nearest.h"
 #include "cli/where/parser.h"
@@ -315,6 +316,65 @@ static struct predicate *parse_numbers(const struct constant *constant)
     return field->port ? parse_service(constant) : refuse(constant, numbers_of(field));
 }
 
+/* --- Booleans and times ----------------------------------------------------------------------- */
+
+static struct predicate *parse_boolean(const struct constant *constant)
+{
+    static const char words[][6] = {"false", "true", "no", "yes", "0", "1"};
+
+    for (size_t i = 0; i < COUNT(words) && constant->comparison == TOKEN_EQUAL; i++)
+        if (strcasecmp(words[i], constant->text) == 0)
+            return compare(constant, a_number(i % 2));
+    return refuse(constant, "= true or = false");
+}
+
+/* What follows the second: Z, nothing, or the distance from UTC: +01:00. */
+static bool take_zone(const char *text, int64_t *seconds)
+{
+    struct tm distance = {0};
+
+    *seconds = 0;
+    if (!*text || strcasecmp(text, "Z") == 0)
+        return true;
+    if (*text != '+' && *text != '-')
+        return false;
+    const char *end = strptime(text + 1, "%H:%M", &distance);
+    *seconds = (*text == '-' ? -60 : 60) * (int64_t)(distance.tm_hour * 60 + distance.tm_min);
+    return end && !*end;
+}
+
+/* In seconds since 1970, or as RFC 3339 has it; hours, minutes and seconds may be missing. */
+static bool parse_moment(const char *text, uint64_t *nanoseconds)
+{
+    static const char *const forms[] = {"%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M", "%Y-%m-%d"};
+    uint64_t seconds = 0, second = 0;
+    unsigned millionths = 0;
+    const char *end = take_decimal(text, &seconds, &millionths);
+    int64_t distance = 0;
+
+    for (size_t i = 0; i < COUNT(forms) && (!end || *end); i++) {
+        struct tm time = {0};
+        end = strptime(text, forms[i], &time);
+        seconds = end ? (uint64_t)timegm(&time) : 0;
+        if (end && *end == '.')
+            end = take_decimal(end - 1, &second, &millionths);
+        if (end && take_zone(end, &distance))
+            end = "";
+    }
+    return end && !*end && !__builtin_sub_overflow(seconds, distance, &seconds) &&
+           !__builtin_mul_overflow(seconds, UINT64_C(1000000000), nanoseconds) &&
+           !__builtin_add_overflow(*nanoseconds, millionths * UINT64_C(1000), nanoseconds);
+}
+
+static struct predicate *parse_time(const struct constant *constant)
+{
+    struct value value = {.type = VALUE_TIME};
+
+    if (is_pattern(constant->comparison) || !parse_moment(constant->text, &value.number))
+        return refuse(constant, "times, as 2026-11-22T21:30:00Z or 2026-11-22");
+    return compare(constant, value);
+}
+
 /* --- Words ------------------------------------------------------------------------------------ */
 
 static bool find_word(const struct field *field, const char *text, uint64_t *number)
@@ -622,6 +682,10 @@ static struct predicate *parse_by_type(const struct constant *constant)
     case VALUE_FINE:
     case VALUE_SIGNED:
         return parse_numbers(constant);
+    case VALUE_BOOLEAN:
+        return parse_boolean(constant);
+    case VALUE_TIME:
+        return parse_time(constant);
     case VALUE_TEXT:
     case VALUE_NAME:
         /* words of a number that has 32 bits are those of its bits */
@@ -649,7 +713,7 @@ static struct predicate *parse_by_type(const struct constant *constant)
 static bool has_text(enum value_type type)
 {
     return type != VALUE_NUMBER && type != VALUE_DECIMAL && type != VALUE_FINE &&
-           type != VALUE_SIGNED;
+           type != VALUE_SIGNED && type != VALUE_BOOLEAN && type != VALUE_TIME;
 }
 
 struct predicate *parser_constant(struct parser *parser, const struct field *field,
@@ -658,6 +722,7 @@ struct predicate *parser_constant(struct parser *parser, const struct field *fie
     struct constant constant = {parser, field, comparison, *value, NULL, 0};
     char *text = parser_keep(parser, value->text.data, value->text.length);
     const char quote = value->type == TOKEN_QUOTED ? value->text.data[-1] : '\0';
+    struct address address;
 
     if (!text)
         return NULL;
@@ -667,6 +732,8 @@ struct predicate *parser_constant(struct parser *parser, const struct field *fie
     }
     text[constant.length] = '\0';
     constant.text = text;
+    if (field->lookups & NEED_MACHINE && parse_address(text, &address))
+        return refuse(&constant, "the name of a machine (--host= takes addresses)");
     if (field->owner && (comparison == TOKEN_EQUAL || is_pattern(comparison))) {
         if (field->type == VALUE_NUMBER && !is_digits(text))
             return refuse(&constant, "numbers of processes, as 812");

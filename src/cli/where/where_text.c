@@ -49,8 +49,13 @@ static void put_name(const struct printer *printer, const char *name)
 static void put_number(const struct printer *printer, const struct field *field, uint64_t number)
 {
     const char *word = where_word(field, number);
+    char text[TEXT_TIME_MAX];
 
-    if (word)
+    if (field->type == VALUE_BOOLEAN)
+        fputs(number ? "true" : "false", printer->stream);
+    else if (field->type == VALUE_TIME)
+        fprintf(printer->stream, "%.*s", (int)(text_time(text, number) - text), text);
+    else if (word)
         put_name(printer, word);
     else if (field->type == VALUE_DECIMAL)
         fprintf(printer->stream, "%" PRIu64 ".%03u", number / 1000, (unsigned)(number % 1000));
@@ -85,6 +90,8 @@ static void put_constant(const struct printer *printer, const struct field *fiel
     case VALUE_NUMBER:
     case VALUE_DECIMAL:
     case VALUE_FINE:
+    case VALUE_BOOLEAN:
+    case VALUE_TIME:
         put_number(printer, field, constant->number);
         break;
     case VALUE_SIGNED:

@@ -134,6 +134,13 @@ struct value info_microseconds(const struct cell *cell)
     return value.type == VALUE_NUMBER ? fine(value.number) : value;
 }
 
+struct value info_boolean(const struct cell *cell)
+{
+    const struct value value = info_member(cell);
+
+    return value.type == VALUE_NUMBER ? boolean(value.number) : value;
+}
+
 struct value text_member(const struct cell *cell)
 {
     struct value value = {.type = cell->field->type, .text = {NULL, 0}};
@@ -173,9 +180,14 @@ struct value milliseconds_member(const struct cell *cell)
     return decimal(field_number(cell->field, cell->record));
 }
 
-struct value nanoseconds_member(const struct cell *cell)
+struct value time_member(const struct cell *cell)
 {
-    return decimal(milliseconds(field_number(cell->field, cell->record)));
+    return (struct value){.type = VALUE_TIME, .number = field_number(cell->field, cell->record)};
+}
+
+struct value boolean_member(const struct cell *cell)
+{
+    return boolean(field_number(cell->field, cell->record));
 }
 
 struct value flags_member(const struct cell *cell)
@@ -246,10 +258,12 @@ static bool is_named(const struct field *field, const char *name, size_t length)
 
 const struct field *field_find(const struct kind *kind, const char *name, size_t length)
 {
-    for (size_t i = 0; i < kind->field_count; i++)
-        if (is_named(&kind->fields[i], name, length))
-            return &kind->fields[i];
-    return NULL;
+    const struct field *field;
+
+    for (size_t i = 0; (field = field_at(kind, i)); i++)
+        if (is_named(field, name, length))
+            break;
+    return field;
 }
 
 const struct field *field_compared(const struct kind *kind, const char *name, size_t length)

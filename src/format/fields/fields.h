@@ -49,11 +49,13 @@
 #define HOST(id, path, ...)                                                                        \
     FIELD(id, VALUE_TEXT, host_member, __VA_ARGS__, MEMBER(path),                                  \
           .lookups = NEED_HOSTS | NEED_UNMAPPED)
-/* Numbers that are times, in seconds with three decimals; nanoseconds are since 1970. */
+#define BOOLEAN(id, path, ...)                                                                     \
+    FIELD(id, VALUE_BOOLEAN, boolean_member, __VA_ARGS__, PLAIN(path))
+/* Numbers that are times: seconds with three decimals. Nanoseconds since 1970 are a point of time. */
 #define MILLISECONDS(id, path, ...)                                                                \
     FIELD(id, VALUE_DECIMAL, milliseconds_member, __VA_ARGS__, MEMBER(path), .unit = UNIT_SECONDS)
 #define NANOSECONDS(id, path, ...)                                                                 \
-    FIELD(id, VALUE_DECIMAL, nanoseconds_member, __VA_ARGS__, MEMBER(path), .unit = UNIT_UNIX_TIME)
+    FIELD(id, VALUE_TIME, time_member, __VA_ARGS__, MEMBER(path))
 /* Bits that have names: a const struct flag_names. */
 #define FLAGS(id, path, names, ...)                                                                \
     FIELD(id, VALUE_FLAGS, flags_member, __VA_ARGS__, PLAIN(path), .flags = &names)
@@ -89,6 +91,7 @@
 /* Members of struct kind. */
 #define RECORD_SIZE(member)                                                                        \
     (offsetof(struct record, member) + sizeof ((struct record *)NULL)->member)
+#define EVENTS(path, bit) .received = offsetof(struct record, path), .event = (bit)
 #define FIELDS(table)   .fields = (table), .field_count = COUNT(table)
 #define GROUPS(table)   .groups = (table), .group_count = COUNT(table)
 #define VIEWS(table)    .views = (table), .view_count = COUNT(table)
@@ -122,6 +125,11 @@ static inline struct value decimal(uint64_t thousandths)
 static inline struct value fine(uint64_t millionths)
 {
     return (struct value){.type = VALUE_FINE, .number = millionths};
+}
+
+static inline struct value boolean(bool holds)
+{
+    return (struct value){.type = VALUE_BOOLEAN, .number = holds};
 }
 
 /* From nanoseconds to the thousandths of a second that decimal() takes. */
@@ -167,7 +175,9 @@ struct value text_member(const struct cell *cell);
 struct value address_member(const struct cell *cell);
 struct value host_member(const struct cell *cell);
 struct value milliseconds_member(const struct cell *cell);
-struct value nanoseconds_member(const struct cell *cell);
+struct value time_member(const struct cell *cell);
+struct value boolean_member(const struct cell *cell);
+struct value info_boolean(const struct cell *cell);
 struct value flags_member(const struct cell *cell);
 struct value word_member(const struct cell *cell);
 struct value named_member(const struct cell *cell);

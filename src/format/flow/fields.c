@@ -156,9 +156,8 @@ static const struct field fields[] = {
              "its labels by name or number; joined by commas", .lookups = NEED_LABELS),
     NUMBER(id, flow.id, FLOW_ID, "the kernel's number for it"),
     NUMBER(references, flow.use, FLOW_USE, "references to it in the kernel"),
-    NANOSECONDS(start, flow.start, FLOW_START,
-                "when it began, in seconds since 1970; only with nf_conntrack_timestamp"),
-    NANOSECONDS(stop, flow.stop, FLOW_STOP, "when it ended, in seconds since 1970"),
+    NANOSECONDS(start, flow.start, FLOW_START, "when it began; only with nf_conntrack_timestamp"),
+    NANOSECONDS(stop, flow.stop, FLOW_STOP, "when it ended"),
     COMPUTED(age, VALUE_DECIMAL, age, FLOW_START, "seconds from start to stop, or until now",
              .optional = FLOW_STOP, .unit = UNIT_SECONDS),
     OF_TUPLE(icmp_type, icmp_of_tuple, ORIG.tuple, icmp_type, FLOW_ORIG,
@@ -178,8 +177,6 @@ static const struct field fields[] = {
     NUMBER(reply_vtag, REPLY.vtag, FLOW_REPLY_VTAG, "for SCTP: verification tag of the reply"),
     WORD(role, flow.role, role_name, FLOW_ROLE, "for DCCP: client or server"),
     WORD(event, flow.event, flow_event_name, FLOW_EVENT, "for an event: NEW, UPDATE or DESTROY"),
-    NANOSECONDS(received, flow.received, FLOW_EVENT,
-                "for an event: when it was read, in seconds since 1970"),
     NUMBER(sender, flow.sender, FLOW_SENDER,
            "for an event: netlink port of the process that caused it"),
     COMPUTED(process, VALUE_TEXT, process, FLOW_SENDER, "for an event: name of that process",
@@ -284,6 +281,7 @@ const struct kind kind_flow = {
     VIEWS(views),
     BORROWED(borrowed),
     HOSTS(hosts),
+    EVENTS(flow.received, FLOW_EVENT),
 };
 
 /* --- Expectations ----------------------------------------------------------------------------- */
@@ -316,8 +314,6 @@ static const struct field expectation_fields[] = {
     TEXT(helper, expectation.helper, FLOW_HELPER, "helper of the flow that it belongs to"),
     NUMBER(id, expectation.id, FLOW_ID, "the kernel's number for it"),
     WORD(event, expectation.event, flow_event_name, FLOW_EVENT, "for an event: NEW or DESTROY"),
-    NANOSECONDS(received, expectation.received, FLOW_EVENT,
-                "for an event: when it was read, in seconds since 1970"),
 };
 
 static const struct borrowed expectation_borrowed[] = {
@@ -332,4 +328,5 @@ const struct kind kind_expectation = {
     FIELDS(expectation_fields),
     GROUPS(expectation_groups),
     BORROWED(expectation_borrowed),
+    EVENTS(expectation.received, FLOW_EVENT),
 };

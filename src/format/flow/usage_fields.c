@@ -47,7 +47,7 @@ static struct value entry_size(const struct cell *cell)
 
 static struct value entry_size_estimated(const struct cell *cell)
 {
-    return number((cell->record->has & USAGE_ENTRY_SIZE) ? 0 : 1);
+    return boolean(!(cell->record->has & USAGE_ENTRY_SIZE));
 }
 
 static struct value memory(const struct cell *cell)
@@ -72,8 +72,8 @@ static const struct field fields[] = {
              "average entries in a bucket; each flow is in two, one per direction", .gauge = true),
     COMPUTED(entry_size, VALUE_NUMBER, entry_size, 0, "bytes that a flow takes",
              .optional = USAGE_ENTRY_SIZE, .gauge = true, .unit = UNIT_BYTES),
-    COMPUTED(entry_size_estimated, VALUE_NUMBER, entry_size_estimated, 0,
-             "1 if slabinfo(5) could not be read, else 0", .optional = USAGE_ENTRY_SIZE),
+    COMPUTED(entry_size_estimated, VALUE_BOOLEAN, entry_size_estimated, 0,
+             "whether slabinfo(5) could not be read", .optional = USAGE_ENTRY_SIZE),
     COMPUTED(memory, VALUE_NUMBER, memory, USAGE_ENTRIES | USAGE_BUCKETS,
              "bytes that entries and buckets take", .optional = USAGE_ENTRY_SIZE, .gauge = true,
              .unit = UNIT_BYTES),

@@ -133,7 +133,7 @@ static const char *type_name(uint64_t type)
 static const struct field fields[] = {
     ADDRESS(address, neighbour.address, 0, "network address"),
     WORD(family, neighbour.address.family, family_name, 0, "inet or inet6"),
-    HOST(host, neighbour.address, 0, "host name of the address, if it has one"),
+    HOST(address_host, neighbour.address, 0, "host name of the address, if it has one"),
     COMPUTED(lladdr, VALUE_LLADDR, lladdr, NEIGHBOUR_LLADDR,
              "link-layer address, if it is known; for a tunnel an IP address",
              .lookups = NEED_INTERFACES),

@@ -134,7 +134,11 @@ static void put_value(const struct csv *csv, const struct value *value)
     case VALUE_FINE:
     case VALUE_ADDRESS:
     case VALUE_NETWORK:
+    case VALUE_TIME:
         value_put(csv->sink.writer, value, NULL);
+        break;
+    case VALUE_BOOLEAN:
+        writer_puts(csv->sink.writer, value->number ? "true" : "false");
         break;
     case VALUE_LLADDR:
         if (value->text.length > 0)
@@ -162,8 +166,8 @@ static void csv_begin(struct sink *sink)
 {
     const struct sink_options *options = &((const struct csv *)sink)->options;
 
-    if (!options->header)
-        return;
+    if (!options->header || sink->context->number > 1)
+        return; /* with -c only the first listing has one */
     for (size_t i = 0; i < options->count; i++) {
         if (i > 0)
             writer_put(sink->writer, ",", 1);

@@ -29,7 +29,7 @@ static void put_json(struct writer *writer, struct text text)
     writer_put(writer, "\"", 1);
 }
 
-/* An address, which may be an empty one of a link, or a network. */
+/* An address, which may be an empty one of a link, a network, or a time. */
 static void put_quoted(struct writer *writer, const struct value *value)
 {
     char *dst = writer_reserve(writer, 2 + TEXT_LLADDR_MAX); /* the longest of them */
@@ -101,6 +101,9 @@ static void put_value(struct writer *writer, const struct value *value)
     case VALUE_FINE:
         value_put(writer, value, NULL);
         break;
+    case VALUE_BOOLEAN:
+        writer_puts(writer, value->number ? "true" : "false");
+        break;
     case VALUE_TEXT:
     case VALUE_SOCKET_NAME:
     case VALUE_NAME:
@@ -109,6 +112,7 @@ static void put_value(struct writer *writer, const struct value *value)
     case VALUE_ADDRESS:
     case VALUE_NETWORK:
     case VALUE_LLADDR:
+    case VALUE_TIME:
         put_quoted(writer, value);
         break;
     case VALUE_OWNERS:
@@ -136,8 +140,10 @@ static void json_row(struct sink *sink, const struct record *record)
 {
     struct json *json = (struct json *)sink;
 
-    if (json->array)
-        writer_puts(sink->writer, json->empty ? "\n" : ",\n");
+    if (json->array && !json->empty)
+        writer_put(sink->writer, ",", 1);
+    if (json->array && !json->options.one_line)
+        writer_put(sink->writer, "\n", 1);
     json->empty = false;
     for (size_t i = 0; i < json->options.count; i++) {
         const struct value value = field_value(json->options.columns[i], record, sink->context);
@@ -152,7 +158,7 @@ static void json_end(struct sink *sink)
     const struct json *json = (const struct json *)sink;
 
     if (json->array)
-        writer_puts(sink->writer, json->empty ? "]\n" : "\n]\n");
+        writer_puts(sink->writer, json->empty || json->options.one_line ? "]\n" : "\n]\n");
 }
 
 static void json_destroy(struct sink *sink)

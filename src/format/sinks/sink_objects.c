@@ -11,7 +11,7 @@
 #include "fastnet/hash_table.h"
 #include "fastnet/sink.h"
 
-/* The columns of the incoming rows. */
+/* The last columns of the incoming rows. Those before them are members of every object. */
 enum { COLUMN_OBJECT, COLUMN_NAME, COLUMN_VALUE, COLUMNS };
 
 /* The first member of an object is its own name. */
@@ -24,6 +24,7 @@ struct member {
 struct objects {
     struct sink sink;
     struct sink_options options;
+    size_t leading;            /* columns before those of the objects */
     struct sink *inner;        /* owned */
     char *name;                /* of the current object, owned; NULL: none */
     struct hash_table members; /* of the current object, by their names */
@@ -65,7 +66,7 @@ static bool add_member(struct objects *objects, const struct field *like, struct
 
 static bool begin_object(struct objects *objects, struct text name)
 {
-    const struct field *column = objects->options.columns[COLUMN_OBJECT];
+    const struct field *column = objects->options.columns[objects->leading + COLUMN_OBJECT];
 
     objects->name = strndup(name.data, name.length);
     if (!objects->name)
@@ -87,14 +88,16 @@ static void forget(struct objects *objects)
 /* Hands on the current object, if there is one. Returns false when memory is short. */
 static bool end_object(struct objects *objects)
 {
-    const size_t count = objects->members.count;
-    const struct field **columns = calloc(count + 1, sizeof(struct field *));
+    const size_t count = objects->members.count, leading = objects->leading;
+    const struct field **columns = calloc(leading + count + 1, sizeof(struct field *));
     struct sink *inner = objects->inner;
     bool shown = !objects->name;
 
+    if (columns)
+        memcpy(columns, objects->options.columns, leading * sizeof *columns);
     for (size_t i = 0; columns && i < count; i++)
-        columns[i] = &((struct member *)hash_table_at(&objects->members, i))->column;
-    if (columns && count > 0 && inner->ops->set_columns(inner, columns, count)) {
+        columns[leading + i] = &((struct member *)hash_table_at(&objects->members, i))->column;
+    if (columns && count > 0 && inner->ops->set_columns(inner, columns, leading + count)) {
         inner->ops->row(inner, &(struct record){.kind = &kind_count});
         shown = true;
     }
@@ -119,7 +122,7 @@ static void objects_begin(struct sink *sink)
 static void objects_row(struct sink *sink, const struct record *record)
 {
     struct objects *objects = (struct objects *)sink;
-    const struct field *const *columns = objects->options.columns;
+    const struct field *const *columns = objects->options.columns + objects->leading;
     const struct value object = field_value(columns[COLUMN_OBJECT], record, sink->context);
     const struct value name = field_value(columns[COLUMN_NAME], record, sink->context);
     const struct value value = field_value(columns[COLUMN_VALUE], record, sink->context);
@@ -156,7 +159,7 @@ struct sink *sink_objects_create(const struct sink_options *options, sink_create
                                         .row = objects_row,
                                         .end = objects_end,
                                         .destroy = objects_destroy};
-    struct sink *sink = options->count == COLUMNS
+    struct sink *sink = options->count >= COLUMNS
                             ? sink_create(&ops, options, options->writer, options->context)
                             : NULL;
     struct objects *objects = (struct objects *)sink;
@@ -164,6 +167,7 @@ struct sink *sink_objects_create(const struct sink_options *options, sink_create
     if (!sink)
         return NULL;
     hash_secret(objects->secret);
+    objects->leading = options->count - COLUMNS;
     objects->inner = create(options);
     if (objects->inner && objects->inner->ops->set_columns)
         return sink;

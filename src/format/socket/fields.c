@@ -73,12 +73,15 @@ static const char *type_name(uint64_t type)
     return STRING_AT(names, type);
 }
 
-/* By three bits in a row, of which UNIX_ACCEPTCON is the lowest. */
-static const char *flags_name(uint64_t flags)
-{
-    static const char names[][8] = {"", "ACC", "W", "ACC,W", "N", "ACC,N", "W,N", "ACC,W,N"};
+/* Three bits in a row, of which UNIX_ACCEPTCON is the lowest. */
+static const char *const unix_words[] = {"ACC", "W", "N"};
+static const struct flag_names unix_flag_names = {unix_words, COUNT(unix_words)};
 
-    return names[flags / UNIX_ACCEPTCON % COUNT(names)];
+static struct value unix_flags(const struct cell *cell)
+{
+    const uint64_t bits = cell->record->socket.flags / UNIX_ACCEPTCON % 8;
+
+    return (struct value){.type = VALUE_FLAGS, .flags = {cell->field->flags, {bits}}};
 }
 
 /* --- Its ends --------------------------------------------------------------------------------- */
@@ -174,20 +177,20 @@ static struct value autobound(const struct cell *cell)
 
     switch (sock->family) {
     case AF_UNIX:
-        return (has & SOCKET_PATH) ? number(is_chosen_name(&sock->path)) : unknown;
+        return (has & SOCKET_PATH) ? boolean(is_chosen_name(&sock->path)) : unknown;
     case AF_PACKET:
-        return (has & SOCKET_ETHER) ? number(!sock->interface && !sock->ether_protocol) : unknown;
+        return (has & SOCKET_ETHER) ? boolean(!sock->interface && !sock->ether_protocol) : unknown;
     case AF_NETLINK:
-        return (has & SOCKET_NETLINK) ? number(sock->portid > INT32_MAX) : unknown;
+        return (has & SOCKET_NETLINK) ? boolean(sock->portid > INT32_MAX) : unknown;
     case AF_VSOCK:
-        return (has & SOCKET_VSOCK) ? number(sock->vsock_port > RESERVED_MOST) : unknown;
+        return (has & SOCKET_VSOCK) ? boolean(sock->vsock_port > RESERVED_MOST) : unknown;
     case AF_INET:
     case AF_INET6:
         if (!ports || !(has & SOCKET_ADDRESSES))
             return unknown;
-        return number(sock->protocol != IPPROTO_RAW && port_is_ephemeral(ports, sock->local.port));
+        return boolean(sock->protocol != IPPROTO_RAW && port_is_ephemeral(ports, sock->local.port));
     default:
-        return number(0);
+        return boolean(false);
     }
 }
 
@@ -336,8 +339,9 @@ static const struct field fields[] = {
          "kind of socket, null for those of IP: stream, dgram, raw, rdm or seqpacket"),
     NUMBER(references, socket.refcount, SOCKET_REFCOUNT,
            "for a unix or packet socket: references to it in the kernel"),
-    WORD(flags, socket.flags, flags_name, SOCKET_UNIX_FLAGS,
-         "for a unix socket: ACC it listens, W it waits for data, N it waits for space"),
+    COMPUTED(flags, VALUE_FLAGS, unix_flags, SOCKET_UNIX_FLAGS,
+             "for a unix socket: ACC it listens, W it waits for data, N it waits for space",
+             .flags = &unix_flag_names),
     SOCKET_NAME(path, socket.path, SOCKET_PATH,
                 "for a unix socket: its name; an abstract name begins with @ (in JSON, NUL)"),
     NUMBER(peer_inode, socket.peer, SOCKET_PEER,
@@ -405,8 +409,6 @@ static const struct field fields[] = {
            "for a TCP listener: how many connections may wait to be accepted"),
     NUMBER(cookie, identity, SOCKET_COOKIE,
            "the kernel's number for the socket, unique until the machine restarts", .key = true),
-    NANOSECONDS(received, socket.received, SOCKET_RECEIVED,
-                "for an event: when it was read, in seconds since 1970"),
     TCP_MICROSECONDS(rto, "seconds until data without an answer is sent again"),
     TCP_NUMBER(backoff, "how often rto was doubled"),
     TCP_MEASURED(rtt, "seconds of a round trip, smoothed"),
@@ -484,8 +486,8 @@ static const struct field fields[] = {
     COMPUTED(fastopen_client_fail, VALUE_TEXT, info_fastopen_client_fail, SOCKET_TCP_INFO,
              "why data in the SYN failed: cookie_unavailable, data_not_acked or syn_retransmitted",
              .word = info_fastopen_word),
-    COMPUTED(app_limited, VALUE_NUMBER, info_app_limited, SOCKET_TCP_INFO,
-             "1 if delivery_rate was limited by the program, which had no more to send; else 0"),
+    COMPUTED(app_limited, VALUE_BOOLEAN, info_app_limited, SOCKET_TCP_INFO,
+             "whether delivery_rate was limited by the program, which had no more to send"),
     TEXT(congestion, socket.congestion, SOCKET_CONGESTION,
          "name of the algorithm of congestion control"),
     COMPUTED(bbr_bw, VALUE_NUMBER, info_bbr_bandwidth, SOCKET_CC_INFO,
@@ -496,9 +498,9 @@ static const struct field fields[] = {
              "BBR: factor of the pacing rate"),
     COMPUTED(bbr_cwnd_gain, VALUE_DECIMAL, info_bbr_cwnd_gain, SOCKET_CC_INFO,
              "BBR: factor of the congestion window"),
-    INFO_AS(dctcp_ce_state, VALUE_NUMBER, info_dctcp_number, socket.cc_info,
+    INFO_AS(dctcp_ce_state, VALUE_BOOLEAN, info_dctcp_boolean, socket.cc_info,
             struct kernel_dctcp_info, ce_state, SOCKET_CC_INFO,
-            "DCTCP: 1 if the last packet came with a mark of congestion, else 0"),
+            "DCTCP: whether the last packet came with a mark of congestion"),
     INFO_AS(dctcp_alpha, VALUE_NUMBER, info_dctcp_number, socket.cc_info, struct kernel_dctcp_info,
             alpha, SOCKET_CC_INFO, "DCTCP: share of bytes with a mark of congestion, of 1024"),
     INFO_AS(dctcp_ab_ecn, VALUE_NUMBER, info_dctcp_number, socket.cc_info, struct kernel_dctcp_info,
@@ -536,8 +538,8 @@ static const struct field fields[] = {
     NUMBER(cgroup_id, socket.cgroup, SOCKET_CGROUP, "number of the cgroup2 that it was made in"),
     COMPUTED(cgroup, VALUE_TEXT, cgroup, SOCKET_CGROUP, "path of that cgroup2; / is the root",
              .lookups = NEED_CGROUPS),
-    COMPUTED(autobound, VALUE_NUMBER, autobound, 0,
-             "1 if its port or name is in the range that the kernel chooses from, else 0",
+    COMPUTED(autobound, VALUE_BOOLEAN, autobound, 0,
+             "whether its port or name is in the range that the kernel chooses from",
              MEMBER(socket.local.port), .lookups = NEED_EPHEMERAL,
              .optional = SOCKET_ADDRESSES | SOCKET_PATH | SOCKET_ETHER | SOCKET_INTERFACE |
                          SOCKET_NETLINK | SOCKET_VSOCK),
@@ -545,8 +547,8 @@ static const struct field fields[] = {
     NUMBER(tclass, socket.tclass, SOCKET_TCLASS, "traffic class of its IPv6 packets"),
     NUMBER(class_id, socket.class_id, SOCKET_CLASS_ID,
            "class of its cgroup (net_cls), or its priority (SO_PRIORITY)"),
-    NUMBER(v6only, socket.v6only, SOCKET_V6ONLY,
-           "1 if it takes no IPv4, else 0; known of IPv6 without a connection"),
+    BOOLEAN(v6only, socket.v6only, SOCKET_V6ONLY,
+            "whether it takes no IPv4; known of IPv6 without a connection"),
     FLAGS(shutdown, socket.shutdown, shutdown_names, SOCKET_SHUTDOWN,
           "directions that were closed: receive, send"),
     FLAGS(sockopts, socket.options, option_names, SOCKET_OPTIONS,
@@ -579,7 +581,8 @@ static const struct field fields[] = {
     MPTCP(mptcp_snd_una, snd_una,
           "MPTCP: sequence number of the first byte that is not acknowledged"),
     MPTCP(mptcp_rcv_nxt, rcv_nxt, "MPTCP: sequence number of the next byte to receive"),
-    MPTCP(mptcp_csum_enabled, csum_enabled, "MPTCP: 1 if data has checksums, else 0"),
+    INFO_AS(mptcp_csum_enabled, VALUE_BOOLEAN, info_boolean, socket.info, struct kernel_mptcp_info,
+            csum_enabled, SOCKET_MPTCP_INFO, "MPTCP: whether data has checksums"),
     MPTCP(mptcp_retransmits, retransmits, "MPTCP: how often data was sent again", .counter = true),
     MPTCP(mptcp_bytes_retrans, bytes_retrans, "MPTCP: bytes that were sent again",
           .unit = UNIT_BYTES, .counter = true),
@@ -647,18 +650,17 @@ static const struct field fields[] = {
     COMPUTED(tipc_congestion, VALUE_TEXT, family_tipc_congestion, SOCKET_TIPC,
              "TIPC: what makes it wait: link, connection or none", .word = family_tipc_word),
     TIPC(tipc_drops, TIPC_SOCK_STAT, TIPC_STAT_DROP, "TIPC: messages that were dropped"),
-    COMPUTED(tipc_published, VALUE_NUMBER, info_nested_flag, SOCKET_TIPC,
-             "TIPC: 1 if it is bound to a service, else 0",
-             INSIDE(socket.tipc, 0, TIPC_SOCK_HAS_PUBL)),
+    COMPUTED(tipc_published, VALUE_BOOLEAN, info_nested_flag, SOCKET_TIPC,
+             "TIPC: whether it is bound to a service", INSIDE(socket.tipc, 0, TIPC_SOCK_HAS_PUBL)),
     COMPUTED(sctp_local_addresses, VALUE_NETWORKS, info_sctp_addresses, SOCKET_LOCALS,
              "SCTP: all its local addresses", MEMBER(socket.locals)),
     COMPUTED(sctp_peer_addresses, VALUE_NETWORKS, info_sctp_addresses, SOCKET_PEERS,
              "SCTP: all addresses of the peer", MEMBER(socket.peers)),
-    COMPUTED(tls_zc_ro_tx, VALUE_NUMBER, info_nested_flag, SOCKET_ULP,
-             "1 if TLS sends files without a copy (TLS_TX_ZEROCOPY_RO), else 0",
+    COMPUTED(tls_zc_ro_tx, VALUE_BOOLEAN, info_nested_flag, SOCKET_ULP,
+             "whether TLS sends files without a copy (TLS_TX_ZEROCOPY_RO)",
              INSIDE(socket.ulp, ULP_TLS, TLS_ZC_RO_TX)),
-    COMPUTED(tls_no_pad_rx, VALUE_NUMBER, info_nested_flag, SOCKET_ULP,
-             "1 if TLS expects data without padding (TLS_RX_EXPECT_NO_PAD), else 0",
+    COMPUTED(tls_no_pad_rx, VALUE_BOOLEAN, info_nested_flag, SOCKET_ULP,
+             "whether TLS expects data without padding (TLS_RX_EXPECT_NO_PAD)",
              INSIDE(socket.ulp, ULP_TLS, TLS_RX_NO_PAD)),
     COMPUTED(idle, VALUE_DECIMAL, view_idle, SOCKET_TCP_INFO,
              "seconds since data was sent or received", .unit = UNIT_SECONDS),
@@ -747,4 +749,5 @@ const struct kind kind_socket = {
     BORROWED(borrowed),
     HOSTS(hosts),
     .inode = offsetof(struct record, socket.inode),
+    EVENTS(socket.received, SOCKET_RECEIVED),
 };

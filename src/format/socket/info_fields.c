@@ -87,7 +87,7 @@ struct value info_app_limited(const struct cell *cell)
 
     if (!copy_info(&info, cell->record, UP_TO(busy_time)))
         return unknown;
-    return number(info.delivery_rate_app_limited);
+    return boolean(info.delivery_rate_app_limited);
 }
 
 /* Bytes a second: the congestion window in each round trip. */
@@ -250,6 +250,13 @@ struct value info_dctcp_number(const struct cell *cell)
     return dctcp.enabled ? info_member(cell) : unknown;
 }
 
+struct value info_dctcp_boolean(const struct cell *cell)
+{
+    const struct value value = info_dctcp_number(cell);
+
+    return value.type == VALUE_NUMBER ? boolean(value.number) : value;
+}
+
 struct value info_vegas_rtt(const struct cell *cell)
 {
     const struct socket_record *sock = &cell->record->socket;
@@ -350,7 +357,7 @@ struct value info_nested_flag(const struct cell *cell)
 
     if (!attributes.data)
         return unknown;
-    return number(nested_find(attributes, (uint16_t)cell->field->index).data != NULL);
+    return boolean(nested_find(attributes, (uint16_t)cell->field->index).data);
 }
 
 /* MPTCP_SUBFLOW_FLAG_* of linux/mptcp.h */

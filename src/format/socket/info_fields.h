@@ -45,6 +45,7 @@ struct value info_bbr_min_rtt(const struct cell *cell);
 struct value info_bbr_pacing_gain(const struct cell *cell);
 struct value info_bbr_cwnd_gain(const struct cell *cell);
 struct value info_dctcp_number(const struct cell *cell);
+struct value info_dctcp_boolean(const struct cell *cell);
 struct value info_vegas_rtt(const struct cell *cell);
 
 struct value info_backlog_percent(const struct cell *cell);

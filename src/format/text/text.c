@@ -102,6 +102,42 @@ char *text_microseconds(char *dst, uint64_t microseconds)
     return put_pair(put_pair(put_pair(dst, rest / 10000), rest / 100 % 100), rest % 100);
 }
 
+/* The year begins in March, so the day that may be missing is its last. */
+static char *put_date(char *dst, unsigned days)
+{
+    enum { DAYS_TO_1970 = 719468, DAYS_OF_400_YEARS = 146097 }; /* from March 1 of year 0 */
+    const unsigned since = days + DAYS_TO_1970, era = since / DAYS_OF_400_YEARS;
+    const unsigned day = since % DAYS_OF_400_YEARS;
+    const unsigned year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
+    const unsigned of_year = day - (365 * year + year / 4 - year / 100);
+    const unsigned month = (5 * of_year + 2) / 153;
+    const unsigned calendar_year = 400 * era + year + (month >= 10);
+
+    dst = put_pair(put_pair(dst, calendar_year / 100), calendar_year % 100);
+    *dst++ = '-';
+    dst = put_pair(dst, month < 10 ? month + 3 : month - 9);
+    *dst++ = '-';
+    return put_pair(dst, of_year - (153 * month + 2) / 5 + 1);
+}
+
+char *text_time(char *dst, uint64_t nanoseconds)
+{
+    const uint64_t seconds = nanoseconds / 1000000000;
+    const unsigned of_day = (unsigned)(seconds % 86400);
+
+    dst = put_date(dst, (unsigned)(seconds / 86400));
+    *dst++ = 'T';
+    dst = put_pair(dst, of_day / 3600);
+    *dst++ = ':';
+    dst = put_pair(dst, of_day / 60 % 60);
+    *dst++ = ':';
+    if (of_day % 60 < 10)
+        *dst++ = '0';
+    dst = text_microseconds(dst, of_day % 60 * UINT64_C(1000000) + nanoseconds / 1000 % 1000000);
+    *dst++ = 'Z';
+    return dst;
+}
+
 /* Copies a whole table entry: it may overwrite bytes after the returned end. */
 static char *text_octet(char *dst, uint8_t octet)
 {

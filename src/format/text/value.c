@@ -115,6 +115,10 @@ size_t value_bound(const struct value *value)
     case VALUE_DECIMAL:
     case VALUE_FINE:
         return TEXT_SECONDS_MAX;
+    case VALUE_BOOLEAN:
+        return sizeof "yes" - 1;
+    case VALUE_TIME:
+        return TEXT_TIME_MAX;
     case VALUE_TEXT:
     case VALUE_SOCKET_NAME:
     case VALUE_NAME:
@@ -207,6 +211,10 @@ char *value_write(char *dst, const struct value *value, const char *delimiters)
         return text_seconds(dst, value->number);
     case VALUE_FINE:
         return text_microseconds(dst, value->number);
+    case VALUE_BOOLEAN:
+        return value->number ? PUT(dst, "yes") : PUT(dst, "no");
+    case VALUE_TIME:
+        return text_time(dst, value->number);
     case VALUE_TEXT:
     case VALUE_SOCKET_NAME:
     case VALUE_NAME:

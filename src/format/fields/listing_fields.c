@@ -1,0 +1,53 @@
+/* The fields that every kind has: they are known without the record, except for events. */
+#include "fastnet/lookup.h"
+#include "format/fields/fields.h"
+
+/* When the listing began; of an event, when it came. */
+static struct value time_value(const struct cell *cell)
+{
+    const struct record *record = cell->record;
+    uint64_t time = cell->context->time;
+
+    if (record->has & record->kind->event)
+        memcpy(&time, (const char *)record + record->kind->received, sizeof time);
+    return time ? (struct value){.type = VALUE_TIME, .number = time} : unknown;
+}
+
+static struct value listing(const struct cell *cell)
+{
+    return cell->context->number ? number(cell->context->number) : unknown;
+}
+
+static struct value host(const struct cell *cell)
+{
+    const struct machine *machine = cell->context->machine;
+
+    return string(machine && *machine->host ? machine->host : NULL);
+}
+
+static struct value netns(const struct cell *cell)
+{
+    const struct machine *machine = cell->context->machine;
+
+    if (!machine || !machine->namespace)
+        return unknown;
+    return name(*machine->namespace_name ? machine->namespace_name : NULL, machine->namespace);
+}
+
+static const struct field fields[] = {
+    COMPUTED(time, VALUE_TIME, time_value, 0,
+             "when the listing began; for an event, when it was received", .lookups = NEED_LISTING),
+    COMPUTED(listing, VALUE_NUMBER, listing, 0, "with -c: number of the listing, from 1",
+             .lookups = NEED_LISTING),
+    COMPUTED(host, VALUE_TEXT, host, 0, "name of this machine, or of the captured one",
+             .lookups = NEED_MACHINE),
+    COMPUTED(netns, VALUE_NAME, netns, 0, "network namespace: its name in /run/netns, or its inode",
+             .lookups = NEED_MACHINE),
+};
+
+const struct field *field_at(const struct kind *kind, size_t i)
+{
+    if (i < kind->field_count)
+        return &kind->fields[i];
+    return i - kind->field_count < COUNT(fields) ? &fields[i - kind->field_count] : NULL;
+}
