@@ -44,19 +44,22 @@ static const char *const groups[] = {"Output", "Source"};
 
 #define SETS(of_common) .member = offsetof(struct common, of_common)
 
+/* No personality and no program that one is like has these letters. */
 static const struct option options[] = {
-    LONG(OPTION_JSON, "json", OUTPUT, "one JSON array of objects"),
+    OPTION_ROW(OPTION_JSON, 'J', "json", OUTPUT, "one JSON array of objects"),
     LONG(OPTION_NDJSON, "ndjson", OUTPUT, "one JSON object per line"),
     LONG(OPTION_CSV, "csv", OUTPUT, "RFC 4180, with a header line"),
     LONG(OPTION_CSV_SAFE, "csv-safe", OUTPUT, "CSV that is safe to open in a spreadsheet"),
-    LONG(OPTION_COLUMNS, "columns", OUTPUT, "show these columns; +A adds, -A removes; or help",
-         TAKES("A,B,..."), OF(CHOICES_SHOWN), SETS(columns)),
+    OPTION_ROW(OPTION_COLUMNS, 'k', "columns", OUTPUT,
+               "show these columns; +A adds, -A removes; or help", TAKES("A,B,..."),
+               OF(CHOICES_SHOWN), SETS(columns)),
     LONG(OPTION_NO_HEADER, "no-header", OUTPUT, "no titles and no heading line", SETS(no_header)),
-    LONG(OPTION_SORT, "sort", OUTPUT, "sort by columns: A,-B; - is descending", TAKES("[-]COLUMN"),
-         OF(CHOICES_COLUMNS), SETS(sort)),
+    OPTION_ROW(OPTION_SORT, 'y', "sort", OUTPUT, "sort by columns: A,-B; - is descending",
+               TAKES("[-]COLUMN"), OF(CHOICES_COLUMNS), SETS(sort)),
     LONG(OPTION_LIMIT, "limit", OUTPUT, "show only the first rows", TAKES("COUNT"), .newer = true),
-    LONG(OPTION_COUNT_BY, "count-by", OUTPUT, "count the rows with each value, largest first",
-         TAKES("A,B,..."), OF(CHOICES_COLUMNS), SETS(count_by)),
+    OPTION_ROW(OPTION_COUNT_BY, 'Y', "count-by", OUTPUT,
+               "count the rows with each value, largest first", TAKES("A,B,..."),
+               OF(CHOICES_COLUMNS), SETS(count_by)),
     LONG(OPTION_SUM, "sum", OUTPUT, "with --count-by: sums of these columns", TAKES("A,B,..."),
          OF(CHOICES_NUMBERS), SETS(sum), .newer = true),
     LONG(OPTION_PERCENT, "percent", OUTPUT, "with --count-by: shares of all rows", SETS(percent),
@@ -229,7 +232,7 @@ static void put_short_help(const struct common *common, FILE *stream)
             common->grammar->page);
     for (size_t i = 0; common->words && common->words[i]; i++)
         fprintf(stream, "%s %s", i ? "," : "Other tables: fastnet", common->words[i]->name);
-    fputs(common->words ? "; each has its own -h.\n" : "", stream);
+    fputs(common->words ? " (each has -h).\n" : "", stream);
 }
 
 static void put_help(const struct common *common, FILE *stream)

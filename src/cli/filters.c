@@ -11,13 +11,14 @@ static const char *const groups[] = {"Filter (a value that begins with ! stands 
     "local_address remote_address orig_src orig_dst reply_src reply_dst address destination"
 
 #define WHERE(example)                                                                             \
-    LONG(OPTION_FILTER, "where", 0, "rows for which this is true: " example, TAKES("EXPR"),        \
-         OF(CHOICES_COLUMNS))
+    OPTION_ROW(OPTION_FILTER, 'X', "where", 0, "rows for which this is true: " example,            \
+               TAKES("EXPR"), OF(CHOICES_COLUMNS))
 /* A short form: its value is compared with those of these columns that rows have. */
-#define SHORT(name, metavar, of, ...)                                                              \
-    LONG(OPTION_FILTER, name, 0, __VA_ARGS__, TAKES(metavar), .columns = (of))
-#define PORT SHORT("port", "N,N-M,...", PORTS, "with this port or service at either end")
-#define HOST SHORT("host", "ADDRESS,...", ADDRESSES, "with this address or network at either end")
+#define LETTER(letter, name, metavar, of, ...)                                                     \
+    OPTION_ROW(OPTION_FILTER, letter, name, 0, __VA_ARGS__, TAKES(metavar), .columns = (of))
+#define SHORT(...) LETTER(0, __VA_ARGS__)
+#define PORT       LETTER('P', "port", "N,N-M,...", PORTS, "with this port or service at either end")
+#define HOST       SHORT("host", "ADDRESS,...", ADDRESSES, "with this address or network at either end")
 
 static const struct option of_sockets[] = {
     WHERE("'recv_q > 0'"),

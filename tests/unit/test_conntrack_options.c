@@ -260,7 +260,7 @@ static void operands_are_refused(void **state)
 static void mistakes_are_told_in_getopts_words(void **state)
 {
     (void)state;
-    WRONG("invalid option -- 'X'", "-X");
+    WRONG("invalid option -- 'x'", "-x");
     WRONG("unrecognized option '--bogus'", "--bogus");
     WRONG("option requires an argument -- 'p'", "-p");
     WRONG("option '--sport' requires an argument", "--sport");

@@ -239,7 +239,7 @@ static void mistakes_are_told_in_one_line_and_exit_3(void **state)
     static const struct {
         const char *word, *said;
     } mistakes[] = {
-        {"-X", "invalid option -- 'X'"},
+        {"-q", "invalid option -- 'q'"},
         {"-aA", "option requires an argument -- 'A'"},
         {"--bogus", "unrecognized option '--bogus'"},
         {"--tcp=1", "option '--tcp' doesn't allow an argument"},
