@@ -231,6 +231,27 @@ static void words_of_attributes_are_known_in_any_case(void **state)
     assert_string_equal(written_as(&kind_flow, "labels = 3"), "labels = 3");
 }
 
+static void numbers_with_names_are_known_by_both(void **state)
+{
+    static const struct meaning neighbours[] = {
+        {"hardware = ETHER", "hardware = 1"},
+        {"hardware = 65534", "hardware = 65534"},
+        {"hardware = ethernet", "at 12: no hardware 'ethernet'; did you mean ether?"},
+    };
+    static const struct meaning routes[] = {
+        {"table = Main", "table = 254"},
+        {"table = 100000", "table = 100000"},
+        {"table = 3-1", "at 9: this range begins above its end"},
+        {"table = x", "at 9: no table 'x'; it can be default, main, local"},
+    };
+
+    (void)state;
+    MEAN(&kind_neighbour, neighbours);
+    MEAN(&kind_route, routes);
+    assert_string_equal(written_as(&kind_route, "table = 254"), "table = main");
+    assert_string_equal(written_as(&kind_route, "table = 100-200"), "table in 100-200");
+}
+
 /* Whatever is compared with whatever is read or refused, and what is written is read again. */
 static void each_column_takes_or_refuses_each_value(void **state)
 {
@@ -691,6 +712,7 @@ int main(void)
         cmocka_unit_test(numbers_are_in_the_unit_of_their_column),
         cmocka_unit_test(words_are_known_in_any_case),
         cmocka_unit_test(words_of_attributes_are_known_in_any_case),
+        cmocka_unit_test(numbers_with_names_are_known_by_both),
         cmocka_unit_test(each_column_takes_or_refuses_each_value),
         cmocka_unit_test(addresses_are_compared_with_networks_and_ranges),
         cmocka_unit_test(texts_are_taken_as_they_are),

@@ -21,6 +21,12 @@ static uint64_t word_limit(const struct field *field)
                                            : UINT16_MAX + 1u;
 }
 
+/* Words of a number that has 32 bits, and is nothing without a name, are those of its bits. */
+static bool has_words(const struct field *field)
+{
+    return field->word && (field->member != MEMBER_UINT32 || field->type == VALUE_NAME);
+}
+
 /* One value under way. */
 struct constant {
     struct parser *parser;
@@ -395,6 +401,26 @@ static bool is_digits(const char *text)
            (strtoull(text, NULL, 10) < UINT64_MAX || !errno);
 }
 
+/* Digits, or a range of them, stand for numbers that have names. False: the text is neither. */
+static bool parse_digits(const struct constant *constant, struct predicate **numbers)
+{
+    char first[TOKEN_TYPED];
+    const char *last;
+    uint64_t from, to;
+
+    if (is_digits(constant->text)) {
+        *numbers = compare(constant, a_number(strtoull(constant->text, NULL, 10)));
+        return true;
+    }
+    if (!cut_range(constant->text, first, &last) || !is_digits(first) || !is_digits(last))
+        return false;
+    from = strtoull(first, NULL, 10);
+    to = strtoull(last, NULL, 10);
+    *numbers =
+        from > to ? refuse_range(constant) : make_range(constant, a_number(from), a_number(to));
+    return true;
+}
+
 /* In any case of letters; a number that can be shown without a name also by its digits. */
 static struct predicate *parse_word(const struct constant *constant)
 {
@@ -406,21 +432,21 @@ static struct predicate *parse_word(const struct constant *constant)
     if (constant->comparison != TOKEN_EQUAL)
         return refuse(constant, "words, which have no order");
     if (!find_word(field, constant->text, &number)) {
-        if (field->type != VALUE_NAME || !is_digits(constant->text))
-            return refuse_word(constant);
-        number = strtoull(constant->text, NULL, 10);
+        struct predicate *numbers;
+        return field->type == VALUE_NAME && parse_digits(constant, &numbers)
+                   ? numbers
+                   : refuse_word(constant);
     }
-    if (field->plain)
+    if (field->plain || field->type == VALUE_NAME)
         return compare(constant, a_number(number));
     return compare_text(constant, word_of(field, number), strlen(word_of(field, number)));
 }
 
 const char *where_word(const struct field *field, uint64_t number)
 {
-    const bool words = field->type == VALUE_FLAGS
-                           ? field->flags != NULL
-                           : field->word && field->member != MEMBER_UINT32 &&
-                                 (field->type == VALUE_TEXT || field->type == VALUE_NAME);
+    const bool is_word = field->type == VALUE_TEXT || field->type == VALUE_NAME;
+    const bool words =
+        field->type == VALUE_FLAGS ? field->flags != NULL : is_word && has_words(field);
     const char *word = words && number < word_limit(field) ? word_of(field, number) : NULL;
     uint64_t first;
 
@@ -432,20 +458,12 @@ static struct predicate *parse_text(const struct constant *constant)
 {
     const bool numbered =
         constant->field->type == VALUE_NAME && constant->token.type != TOKEN_QUOTED;
+    struct predicate *numbers;
 
     if (constant->comparison == TOKEN_LESS || constant->comparison == TOKEN_GREATER)
         return refuse(constant, "text, which has no order");
-    if (numbered && constant->comparison == TOKEN_EQUAL) {
-        char first[TOKEN_TYPED];
-        const char *last;
-        if (is_digits(constant->text))
-            return compare(constant, a_number(strtoull(constant->text, NULL, 10)));
-        if (cut_range(constant->text, first, &last) && is_digits(first) && is_digits(last)) {
-            const uint64_t from = strtoull(first, NULL, 10), to = strtoull(last, NULL, 10);
-            return from > to ? refuse_range(constant)
-                             : make_range(constant, a_number(from), a_number(to));
-        }
-    }
+    if (numbered && constant->comparison == TOKEN_EQUAL && parse_digits(constant, &numbers))
+        return numbers;
     return compare_text(constant, constant->text, constant->length);
 }
 
@@ -688,9 +706,7 @@ static struct predicate *parse_by_type(const struct constant *constant)
         return parse_time(constant);
     case VALUE_TEXT:
     case VALUE_NAME:
-        /* words of a number that has 32 bits are those of its bits */
-        return field->word && field->member != MEMBER_UINT32 ? parse_word(constant)
-                                                             : parse_text(constant);
+        return has_words(field) ? parse_word(constant) : parse_text(constant);
     case VALUE_SOCKET_NAME:
         return parse_socket_name(constant);
     case VALUE_ADDRESS:

@@ -144,7 +144,7 @@ static const struct field fields[] = {
              "index of the interface", MEMBER(neighbour.interface)),
     COMPUTED(hardware, VALUE_NAME, hardware, 0,
              "hardware type of the interface: ether, infiniband, gre, ...",
-             .lookups = NEED_INTERFACES),
+             .lookups = NEED_INTERFACES, .word = hardware_name),
     WORD(state, neighbour.state, neighbour_state_name, NEIGHBOUR_STATE,
          "the kernel's name of the state: REACHABLE, STALE ...; none for a proxy",
          .coloured = true),
