@@ -330,6 +330,24 @@ static void addresses_are_compared_with_networks_and_ranges(void **state)
     MEAN(&kind_neighbour, neighbours);
 }
 
+/* An address below it and one above it are not in a range. */
+static void a_range_is_met_by_one_address_of_a_list(void **state)
+{
+    static const struct meaning written[] = {
+        {"addresses in 10.0.0.0-10.0.0.0", "addresses in 10.0.0.0/32"},
+        {"addresses in 10.0.0.0-10.255.255.255", "addresses in 10.0.0.0/8"},
+        {"addresses in 0.0.0.0-255.255.255.255", "addresses in 0.0.0.0/0"},
+        {"addresses in 10.0.0.3-10.0.0.8", "addresses in 10.0.0.3/32,10.0.0.4/30,10.0.0.8/32"},
+        {"addresses in 9.255.255.255-10.0.0.0", "addresses in 9.255.255.255/32,10.0.0.0/32"},
+        {"addresses not in 255.255.255.254-255.255.255.255", "addresses not in 255.255.255.254/31"},
+        {"addresses in fd00::ffff-fd00::1:1", "addresses in fd00::ffff/128,fd00::1:0/127"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(written); i++)
+        assert_string_equal(written_as(&kind_interface, written[i].text), written[i].said);
+}
+
 static void texts_are_taken_as_they_are(void **state)
 {
     static const struct meaning meanings[] = {
@@ -715,6 +733,7 @@ int main(void)
         cmocka_unit_test(numbers_with_names_are_known_by_both),
         cmocka_unit_test(each_column_takes_or_refuses_each_value),
         cmocka_unit_test(addresses_are_compared_with_networks_and_ranges),
+        cmocka_unit_test(a_range_is_met_by_one_address_of_a_list),
         cmocka_unit_test(texts_are_taken_as_they_are),
         cmocka_unit_test(booleans_have_several_words),
         cmocka_unit_test(times_are_utc_unless_they_say_otherwise),

@@ -587,6 +587,37 @@ static bool has_mapped(const struct predicate *within)
     return network->family == AF_INET6;
 }
 
+/* As networks: of a list of addresses, one and the same must be in one of them. */
+static struct predicate *make_networks(const struct constant *constant, struct address first,
+                                       const struct address *last)
+{
+    struct predicate *all = NULL;
+    size_t i;
+
+    do {
+        struct network network = {first, (uint8_t)(8 * address_size(&first))};
+        struct predicate *one;
+        for (; network.prefix; network.prefix--) {
+            struct address wider = first;
+            wider.bytes[(network.prefix - 1) / 8] |= (uint8_t)(0x80 >> (network.prefix - 1) % 8);
+            if (memcmp(&wider, &first, sizeof wider) == 0 ||
+                memcmp(wider.bytes, last->bytes, sizeof wider.bytes) > 0)
+                break;
+            first = wider;
+        }
+        one = parser_add(constant->parser, predicate_within(constant->field, &network));
+        if (all && all->operation == PREDICATE_OR && one)
+            predicate_add(all, one);
+        else
+            all = all ? parser_join(constant->parser, PREDICATE_OR, all, one) : one;
+        if (memcmp(first.bytes, last->bytes, sizeof first.bytes) == 0)
+            return all;
+        for (i = address_size(&first); i-- && !++first.bytes[i];)
+            ;
+    } while (all);
+    return NULL;
+}
+
 static struct predicate *parse_address_range(const struct constant *constant)
 {
     struct address first, last;
@@ -598,6 +629,8 @@ static struct predicate *parse_address_range(const struct constant *constant)
         return refuse(constant, "addresses, as 192.0.2.1, 10.0.0.0/8 or 2001:db8::/32");
     if (memcmp(first.bytes, last.bytes, sizeof first.bytes) > 0)
         return refuse_range(constant);
+    if (constant->field->type == VALUE_NETWORKS)
+        return make_networks(constant, first, &last);
     return without_mapped(constant, first.family,
                           make_range(constant, address_value(&first), address_value(&last)));
 }
