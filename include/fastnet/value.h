@@ -48,6 +48,7 @@ enum attention {
     ATTENTION_RECEIVE_BUFFER,
     ATTENTION_SEND_BUFFER,
     ATTENTION_ACKNOWLEDGEMENT, /* the peer acknowledges nothing */
+    ATTENTION_WINDOW,          /* the peer takes no more, because its program does not read */
     ATTENTION_DROPS,
     ATTENTIONS
 };

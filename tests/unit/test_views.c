@@ -223,6 +223,9 @@ static void data_that_nobody_acknowledges_needs_attention(void **state)
     assert_int_equal(attention_of("send", &record), ATTENTION_ACKNOWLEDGEMENT);
     info.last_data_sent = 1000; /* it may still be on its way */
     assert_int_equal(attention_of("send", &record), ATTENTION_NONE);
+    record.has |= SOCKET_TIMER;
+    record.socket.timer = TIMER_PROBE;
+    assert_int_equal(attention_of("send", &record), ATTENTION_WINDOW);
     record.has |= SOCKET_RETRANSMITS;
     record.socket.retransmits = 1;
     assert_int_equal(attention_of("send", &record), ATTENTION_ACKNOWLEDGEMENT);

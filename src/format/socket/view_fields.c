@@ -266,6 +266,13 @@ static bool is_stuck(const struct record *record)
            (info.last_ack_recv > PATIENCE && info.last_data_sent > PATIENCE);
 }
 
+/* Whether TCP asks the peer if it takes data again, whose window is closed. */
+static bool is_probing(const struct record *record)
+{
+    return record->socket.send_q && record->has & SOCKET_TIMER &&
+           record->socket.timer == TIMER_PROBE;
+}
+
 struct value view_send(const struct cell *cell)
 {
     const struct record *record = cell->record;
@@ -273,6 +280,8 @@ struct value view_send(const struct cell *cell)
 
     if (is_stuck(record))
         value.attention = ATTENTION_ACKNOWLEDGEMENT;
+    else if (is_probing(record))
+        value.attention = ATTENTION_WINDOW;
     else if (!is_listener(record) && is_full(memory_of(record, SK_MEMINFO_WMEM_QUEUED),
                                              memory_of(record, SK_MEMINFO_SNDBUF)))
         value.attention = ATTENTION_SEND_BUFFER;

@@ -95,6 +95,7 @@ const char *attention_words(enum attention attention)
         [ATTENTION_RECEIVE_BUFFER] = "receive buffer full",
         [ATTENTION_SEND_BUFFER] = "send buffer full",
         [ATTENTION_ACKNOWLEDGEMENT] = "not acknowledged",
+        [ATTENTION_WINDOW] = "peer does not read",
         [ATTENTION_DROPS] = "dropped packets",
     };
 
