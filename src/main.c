@@ -29,8 +29,8 @@ static const struct personality {
 
 /* What may follow fastnet, for its completions. */
 static const struct grammar *const words[] = {
-    &netstat_grammar, &arp_grammar, &neigh_grammar, &conntrack_grammar, &ss_grammar,
-    &sockets_grammar, NULL};
+    &sockets_grammar, &netstat_grammar,   &ss_grammar, &arp_grammar,
+    &neigh_grammar,   &conntrack_grammar, NULL};
 
 static const struct personality *find_personality(const char *name)
 {

@@ -231,8 +231,8 @@ static void put_short_help(const struct common *common, FILE *stream)
     fprintf(stream, "\nAll options: %s --help. More: man %s.\n", command_of(common, command),
             common->grammar->page);
     for (size_t i = 0; common->words && common->words[i]; i++)
-        fprintf(stream, "%s %s", i ? "," : "Other tables: fastnet", common->words[i]->name);
-    fputs(common->words ? " (each has -h).\n" : "", stream);
+        fprintf(stream, "%s %s", i ? "," : "Also: fastnet", common->words[i]->name);
+    fputs(common->words ? "; each has its own -h.\n" : "", stream);
 }
 
 static void put_help(const struct common *common, FILE *stream)

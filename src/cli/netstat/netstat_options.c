@@ -114,7 +114,8 @@ const struct grammar netstat_grammar = {
     .important = "t u x l a n p r i where",
     .late_groups = 2,
     .examples = examples,
-    .notes = "fastnet arp, neigh and conntrack list neighbours and flows: see their --help.\n"
+    .notes = "fastnet sockets lists them for people: owners first, as wide as the terminal.\n"
+             "fastnet arp, neigh and conntrack list neighbours and flows: see their --help.\n"
              "fastnet ss lists sockets of every family, with the filters of ss.\n"
              "fastnet netstat is the same as fastnet, but leaves blanks in names as they are.",
     .page = "fastnet",

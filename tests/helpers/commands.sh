@@ -1,0 +1,31 @@
+# shellcheck shell=bash
+# Command lines that documents show: each of them works.
+
+# Where they find fastnet by all of its names.
+commands_begin()
+{
+    mkdir "${work:?}/bin" "$work/named"
+    ln -s "$(realpath "$FASTNET")" "$work/bin/fastnet"
+    for name in netstat arp neigh conntrack ss; do
+        ln -s "$(realpath "$FASTNET")" "$work/named/$name"
+    done
+}
+
+# How many were not shown, and what conntrack says at the end of a listing, is no complaint. Listings
+# that do not end are ended.
+command_works() # COMMAND
+{
+    local status limit=10
+    [[ "$1 " != *' -E '* && "$1 " != *' -c '* ]] || limit=1
+    PATH=$work/named:$work/bin:$PATH timeout -s INT $limit bash -c "exec $1" \
+        >"$work/out" 2>"$work/err" </dev/null
+    status=$?
+    [ $limit -eq 10 ] || [ $status -ne 124 ] || status=0
+    sed -i -e '/^conntrack v.* have been shown\.$/d' -e '/more rows\? .* not shown$/d' "$work/err"
+    if [ $status -eq 0 ] && [ ! -s "$work/err" ]; then
+        ok "$1"
+    else
+        not_ok "$1" "status $status"
+        details "$work/err"
+    fi
+}
