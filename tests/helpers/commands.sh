@@ -6,7 +6,7 @@ commands_begin()
 {
     mkdir "${work:?}/bin" "$work/named"
     ln -s "$(realpath "$FASTNET")" "$work/bin/fastnet"
-    for name in netstat arp neigh conntrack ss; do
+    for name in netstat arp neigh conntrack ss sockets; do
         ln -s "$(realpath "$FASTNET")" "$work/named/$name"
     done
 }

@@ -43,7 +43,7 @@ static const struct option_table sockets_table = {groups, COUNT(groups), options
                                                   COUNT(options_table)};
 
 static const struct example examples[] = {
-    {"", "everything that is not a unix socket"},
+    {"", "all but unix sockets"},
     {"-l", "who listens"},
     {"--port 443", "on a port, at either end"},
     {"--process nginx", "of a process"},
