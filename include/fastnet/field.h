@@ -168,6 +168,9 @@ static inline const struct field *field_owners(const struct field *first)
  */
 const struct field *field_at(const struct kind *kind, size_t i);
 
+/* Whether this is its name, as users type names: in any case, and with '-' for '_'. */
+bool field_is_named(const struct field *field, const char *name, size_t length);
+
 /* Returns NULL when the kind has no field of this name (length bytes). */
 const struct field *field_find(const struct kind *kind, const char *name, size_t length);
 

@@ -19,10 +19,11 @@ struct proc_tree {
 bool proc_tree_is_own(const char *root);
 
 /*
- * Whether the root is a directory, and whether it has this file, as far as the real user may see:
- * rights that were lent to the program are not used.
+ * Both look as far as the real user may see: rights that were lent to the program are not used.
+ * proc_tree_find() returns 0 if the root is a directory, or -errno; proc_tree_has() whether it has
+ * this file.
  */
-bool proc_tree_is_directory(const char *root);
+int proc_tree_find(const char *root);
 bool proc_tree_has(const char *root, const char *path);
 
 /* Opens the root, for openat(2) and getdents64(2). Returns 0 or -errno. */

@@ -1,6 +1,8 @@
 #include "cli/command.h"
 
+#include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,18 +19,24 @@ static const struct field *find_sort(const struct listing_command *command, stru
     if (!command->common->count_by)
         return field_compared(command->kind, name.data, name.length);
     for (size_t i = 0; i < command->shown_count; i++)
-        if (text_is(name, command->shown[i]->name))
+        if (field_is_named(command->shown[i], name.data, name.length))
             return command->shown[i];
     return NULL;
 }
 
 static int misuse_sort(const struct listing_command *command, struct text name)
 {
+    char words[512] = "";
+    size_t length = 0;
+
     if (!command->common->count_by)
         return columns_misuse(command, "--sort", name);
-    return common_misuse_typed(command->common, "--sort",
-                               "not count, and not a column of --count-by:", name.data,
-                               name.length);
+    for (size_t i = 0; i < command->shown_count && length < sizeof words; i++) {
+        const char *column = command->shown[i] ? command->shown[i]->name : "";
+        length +=
+            (size_t)snprintf(words + length, sizeof words - length, "%s%s", i ? " " : "", column);
+    }
+    return common_misuse_word(command->common, "counted column", name.data, name.length, words);
 }
 
 /* A comma-separated list of columns; equal rows are in the order of the next one. */
@@ -77,6 +85,10 @@ static int resolve_source(struct listing_command *command)
     const struct common *common = command->common;
     struct listing *listing = &command->listing;
     const char *root = common->proc_root;
+    char text[TYPED_MAX];
+    const int error = !root                         ? 0
+                      : strlen(root) > PATH_MAX / 2 ? -ENAMETOOLONG
+                                                    : proc_tree_find(root);
 
     listing->delta = common->delta;
     listing->exact = common->exact;
@@ -85,8 +97,9 @@ static int resolve_source(struct listing_command *command)
     listing->proc_root = root ? root : "/proc";
     if (!root)
         return 0;
-    if (!proc_tree_is_directory(root) || strlen(root) > PATH_MAX / 2)
-        return common_misuse_typed(common, "--proc-root", "no such directory:", root, strlen(root));
+    if (error < 0)
+        return common_misuse(common, "--proc-root: '%s': %s",
+                             options_typed(text, root, strlen(root)), strerror(-error));
     if (common->backend == BACKEND_NETLINK)
         return common_misuse(common, "--proc-root: cannot be combined with --backend=netlink");
     listing->backend = BACKEND_PROC; /* a captured tree says nothing of this machine's sockets */

@@ -5,11 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/completion/completion.h"
+#include "cli/nearest.h"
 #include "cli/personality.h"
 #include "fastnet/array.h"
 #include "fastnet/writer.h"
@@ -146,6 +148,18 @@ int common_misuse_typed(const struct common *common, const char *option, const c
     char text[TYPED_MAX];
 
     return common_misuse(common, "%s: %s '%s'", option, what, options_typed(text, typed, length));
+}
+
+int common_misuse_word(const struct common *common, const char *what, const char *typed,
+                       size_t length, const char *words)
+{
+    struct nearest nearest = nearest_to(typed, length);
+    char text[TYPED_MAX], hint[NEAREST_HINT];
+
+    nearest_offer_words(&nearest, words);
+    nearest_hint(&nearest, "", hint);
+    return common_misuse(common, "no %s '%s'%s%s", what, options_typed(text, typed, length),
+                         *hint ? hint : "; there are: ", *hint ? "" : words);
 }
 
 const char *common_original(const char *name, char path[ORIGINAL_SIZE])
@@ -286,7 +300,9 @@ static int complete(const struct common *common)
         completion_print(common->grammar, common->words, common->completion, page_open(&page));
     const int status = page_finish(&page, common->program);
 
-    return known ? status : common_misuse(common, "--completion: bash, zsh or fish");
+    return known ? status
+                 : common_misuse_typed(common, "--completion", "bash, zsh or fish, not",
+                                       common->completion, strlen(common->completion));
 }
 
 /* --- Parsing ---------------------------------------------------------------------------------- */
@@ -313,7 +329,7 @@ static int take_backend(struct common *common, const char *name)
         [BACKEND_AUTO] = "auto", [BACKEND_NETLINK] = "netlink", [BACKEND_PROC] = "proc"};
 
     for (size_t i = 0; i < COUNT(names); i++)
-        if (strcmp(names[i], name) == 0) {
+        if (strcasecmp(names[i], name) == 0) {
             common->backend = (enum backend_choice)i;
             return 0;
         }
@@ -327,7 +343,7 @@ static int take_color(struct common *common, const char *when)
         [COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never"};
 
     for (size_t i = 0; i < COUNT(names); i++)
-        if (strcmp(names[i], when) == 0) {
+        if (strcasecmp(names[i], when) == 0) {
             common->color = (enum color_choice)i;
             return 0;
         }

@@ -66,6 +66,10 @@ int common_misuse_bare(const struct common *common, const char *format, ...)
 int common_misuse_typed(const struct common *common, const char *option, const char *what,
                         const char *typed, size_t length);
 
+/* Says that it is none of these words, and which was probably meant, or else all of them. */
+int common_misuse_word(const struct common *common, const char *what, const char *typed,
+                       size_t length, const char *words);
+
 /* The program of that name that is not this one, with its path; the name alone if there is none. */
 enum { ORIGINAL_SIZE = 32 };
 const char *common_original(const char *name, char path[ORIGINAL_SIZE]);

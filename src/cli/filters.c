@@ -1,7 +1,13 @@
 #include "cli/filters.h"
 
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "cli/common.h"
+#include "cli/nearest.h"
+#include "cli/where/parser.h"
 #include "fastnet/array.h"
 
 static const char *const groups[] = {"Filter (a value that begins with ! stands for all others)"};
@@ -89,4 +95,80 @@ const char *filters_resolve(const struct filters *filters, struct where *where,
             return option->name;
     }
     return NULL;
+}
+
+/* --- A word that is no option ----------------------------------------------------------------- */
+
+static bool is_number(const char *word, unsigned long most)
+{
+    const size_t digits = strspn(word, "0123456789");
+
+    return digits > 0 && digits <= 5 && !word[digits] && strtoul(word, NULL, 10) <= most;
+}
+
+/* An address, or a network. */
+static bool is_host(const char *word)
+{
+    struct in6_addr address;
+    char host[INET6_ADDRSTRLEN];
+    const size_t length = strcspn(word, "/");
+    const char *prefix = word[length] ? word + length + 1 : "0";
+
+    if (length >= sizeof host)
+        return false;
+    memcpy(host, word, length);
+    host[length] = '\0';
+    return (inet_pton(AF_INET, host, &address) == 1 && is_number(prefix, 32)) ||
+           (inet_pton(AF_INET6, host, &address) == 1 && is_number(prefix, 128));
+}
+
+/* The state of that name, in any case and with '-' or '_', or its beginning; or NULL. */
+static const char *state_named(const struct field *field, const char *word)
+{
+    struct nearest nearest = nearest_to(word, strlen(word));
+
+    nearest.distance = 2; /* one letter may be wrong */
+    for (uint64_t number = 0; number <= UINT8_MAX; number++) {
+        const char *name = where_word(field, number);
+        if (name)
+            nearest_offer(&nearest, name);
+    }
+    return nearest.word;
+}
+
+/* Whether rows of the kind have one of these columns. */
+static bool has_any(const struct kind *kind, const char *columns)
+{
+    for (size_t length; (length = strcspn(columns, " "));
+         columns += length + (columns[length] == ' '))
+        if (field_find(kind, columns, length))
+            return true;
+    return false;
+}
+
+bool filters_meant(const struct kind *kind, const char *word, char meant[FILTERS_MEANT])
+{
+    const char *port = *word == ':' ? word + 1 : word;
+    const struct field *field = field_find(kind, "state", strlen("state"));
+    const char *state = field ? state_named(field, word) : NULL;
+
+    if (is_number(port, UINT16_MAX) && has_any(kind, PORTS))
+        snprintf(meant, FILTERS_MEANT, "--port=%s", port);
+    else if (is_host(word) && has_any(kind, ADDRESSES))
+        snprintf(meant, FILTERS_MEANT, "--host=%s", word);
+    else if (state)
+        snprintf(meant, FILTERS_MEANT, "--state=%s", state);
+    else
+        return false;
+    return true;
+}
+
+int filters_misuse_operand(const struct common *common, const struct kind *kind, const char *word)
+{
+    char typed[TYPED_MAX], meant[FILTERS_MEANT];
+    const bool known = filters_meant(kind, word, meant);
+
+    return common_misuse(common, "%s takes options only, not '%s'%s%s%s", common->grammar->name,
+                         options_typed(typed, word, strlen(word)), known ? "; did you mean " : "",
+                         known ? meant : "", known ? "?" : "");
 }

@@ -27,6 +27,16 @@ struct filters {
  */
 const char *filters_columns(const char *name, size_t length);
 
+/*
+ * Of a word that is no option: the short form that was probably meant, as it is typed. False if
+ * there is none, or rows of this kind have no column for it.
+ */
+enum { FILTERS_MEANT = 160 };
+bool filters_meant(const struct kind *kind, const char *word, char meant[FILTERS_MEANT]);
+/* Says that a word is no option, and what was meant; returns the exit status. */
+struct common;
+int filters_misuse_operand(const struct common *common, const struct kind *kind, const char *word);
+
 /* Whether this word is in one of them, in any case of letters. */
 bool filters_name(const struct filters *filters, const char *word);
 

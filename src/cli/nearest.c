@@ -9,6 +9,7 @@
 #include "fastnet/field.h"
 
 enum { WORD_MAX = 40 }; /* longer words are not compared */
+enum { FEW = 6 };       /* columns that a message lists */
 
 struct nearest nearest_to(const char *typed, size_t length)
 {
@@ -98,6 +99,19 @@ const char *nearest_hint(const struct nearest *nearest, const char *before, char
     return hint;
 }
 
+/* All columns if they are few, or else how they are listed. */
+static void add_columns(const struct kind *kind, char message[NO_COLUMN])
+{
+    size_t used = strlen(message);
+
+    if (kind->field_count > FEW)
+        snprintf(message + used, NO_COLUMN - used, " (--columns=help lists them)");
+    else
+        for (size_t i = 0; i < kind->field_count && used < NO_COLUMN; i++)
+            used += (size_t)snprintf(message + used, NO_COLUMN - used, "%s%s",
+                                     i ? ", " : "; there are: ", kind->fields[i].name);
+}
+
 const char *nearest_column(const struct kind *kind, const char *typed, size_t length,
                            char message[NO_COLUMN])
 {
@@ -111,6 +125,8 @@ const char *nearest_column(const struct kind *kind, const char *typed, size_t le
         nearest_offer(&nearest, kind->groups[i].name);
     nearest_hint(&nearest, "", hint);
     snprintf(message, NO_COLUMN, "no column '%s' for %s%s", options_typed(text, typed, length),
-             kind->name, *hint ? hint : " (--columns=help lists them)");
+             kind->name, hint);
+    if (!*hint)
+        add_columns(kind, message);
     return message;
 }

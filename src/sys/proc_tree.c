@@ -57,11 +57,13 @@ bool proc_tree_is_own(const char *root)
     return strcmp(root, "/proc") == 0;
 }
 
-bool proc_tree_is_directory(const char *root)
+int proc_tree_find(const char *root)
 {
     struct stat status;
 
-    return access(root, F_OK) == 0 && stat(root, &status) == 0 && S_ISDIR(status.st_mode);
+    if (access(root, F_OK) < 0 || stat(root, &status) < 0)
+        return -errno;
+    return S_ISDIR(status.st_mode) ? 0 : -ENOTDIR;
 }
 
 bool proc_tree_has(const char *root, const char *path)

@@ -155,25 +155,32 @@ static void operands_are_ignored(void **state)
 
 static void as_fastnet_an_operand_is_an_error_that_says_what_was_meant(void **state)
 {
-    static const struct grammar *const all[] = {&netstat_grammar,   &arp_grammar, &neigh_grammar,
-                                                &conntrack_grammar, &ss_grammar,  NULL};
+    static const struct grammar *const all[] = {
+        &netstat_grammar, &arp_grammar, &neigh_grammar, &conntrack_grammar, &ss_grammar,
+        &sockets_grammar, NULL};
     static const struct {
         const char *words[4], *said;
     } cases[] = {
         {{"-atn", "8080"}, "unexpected '8080'; did you mean --port=8080? (see fastnet --help)"},
-        {{"-i", ":8080"}, "unexpected ':8080'; did you mean --port=8080? (see fastnet --help)"},
+        {{"-M", ":8080"}, "unexpected ':8080'; did you mean --port=8080? (see fastnet --help)"},
+        {{"-i", "8080"}, "unexpected '8080' (see fastnet --help)"}, /* -i has no such column */
+        {{"-i", "lo"}, "unexpected 'lo'; did you mean -I=lo? (see fastnet --help)"},
+        {{"-s", "TIME_WAIT"}, "unexpected 'TIME_WAIT' (see fastnet --help)"},
+        {{"-r", "192.0.2.1"},
+         "unexpected '192.0.2.1'; did you mean --host=192.0.2.1? (see fastnet --help)"},
         {{"192.0.2.0/24"},
          "unexpected '192.0.2.0/24'; did you mean --host=192.0.2.0/24? (see fastnet --help)"},
         {{"fe80::1"}, "unexpected 'fe80::1'; did you mean --host=fe80::1? (see fastnet --help)"},
         {{"conntrak"},
          "unexpected 'conntrak'; did you mean fastnet conntrack? (see fastnet --help)"},
         {{"neighbour"}, "unexpected 'neighbour'; did you mean fastnet neigh? (see fastnet --help)"},
-        {{"Sockets"}, "unexpected 'Sockets'; did you mean fastnet ss? (see fastnet --help)"},
+        {{"Sockets"}, "unexpected 'Sockets'; did you mean fastnet sockets? (see fastnet --help)"},
         {{"lsof", "-i"}, "unexpected 'lsof'; did you mean fastnet -tuap? (see fastnet --help)"},
         {{"-N", "web", "-tan"},
          "unexpected 'web'; did you mean fastnet ss -N web? (see fastnet --help)"},
         {{"state", "close-wait"},
          "unexpected 'state'; did you mean --state=CLOSE_WAIT? (see fastnet --help)"},
+        {{"estab"}, "unexpected 'estab'; did you mean --state=ESTABLISHED? (see fastnet --help)"},
         {{"listen"}, "unexpected 'listen'; did you mean --state=LISTEN? (see fastnet --help)"},
         {{"-o", "json"}, "unexpected 'json'; did you mean --json? (see fastnet --help)"},
         {{"-c", "five"}, "unexpected 'five'; did you mean -c 5? (see fastnet --help)"},
@@ -248,7 +255,7 @@ static void mistakes_are_told_in_one_line_and_exit_3(void **state)
         {"--nu=3", "option '--nu=3' is ambiguous; possibilities: '--numeric' "
                    "'--numeric-hosts' '--numeric-ports' '--numeric-users'"},
         {"--backend=ss", "--backend: auto, netlink or proc, not 'ss'"},
-        {"--completion=csh", "--completion: bash, zsh or fish"},
+        {"--completion=csh", "--completion: bash, zsh or fish, not 'csh'"},
     };
 
     (void)state;

@@ -81,11 +81,11 @@ static void what_is_there_is_seen_without_opening_it(void **state)
     const char *root = stage->made.root;
 
     count_opened(stage);
-    assert_true(proc_tree_is_directory(root));
+    assert_int_equal(proc_tree_find(root), 0);
     assert_true(proc_tree_has(root, "net/tcp"));
     assert_false(proc_tree_has(root, "net/udp"));
-    assert_false(proc_tree_is_directory(path_of(stage, "tcp")));
-    assert_false(proc_tree_is_directory(path_of(stage, "udp")));
+    assert_int_equal(proc_tree_find(path_of(stage, "tcp")), -ENOTDIR);
+    assert_int_equal(proc_tree_find(path_of(stage, "udp")), -ENOENT);
     assert_int_equal(count_opened(stage), 0);
 }
 

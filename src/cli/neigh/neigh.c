@@ -16,6 +16,8 @@ enum { OPTION_STATE = 256, OPTION_PROXY, OPTION_MASTER };
 enum { WHICH, OTHER, COMPATIBILITY };
 static const char *const groups[] = {"Which neighbours", "About fastnet", "Compatibility"};
 
+#define STATES "REACHABLE STALE DELAY PROBE FAILED INCOMPLETE PERMANENT NOARP NONE"
+
 #define SETS(of_neigh) .member = offsetof(struct neigh_options, of_neigh)
 
 static const struct option options_table[] = {
@@ -24,7 +26,7 @@ static const struct option options_table[] = {
     OPTION('i', "device", WHICH, "only neighbours on this interface", TAKES("IF"),
            OF(CHOICES_INTERFACES), SETS(device)),
     LONG(OPTION_STATE, "state", WHICH, "only neighbours in one of these states", TAKES("A,B,..."),
-         OF("REACHABLE STALE DELAY PROBE FAILED INCOMPLETE PERMANENT NOARP NONE")),
+         OF(STATES)),
     LONG(OPTION_PROXY, "proxy", WHICH, "only proxies: addresses this machine answers for",
          SETS(proxies)),
     LONG(OPTION_MASTER, "master", WHICH, "only on interfaces of DEV (bridge, bond or VRF)",
@@ -69,8 +71,7 @@ static int take_states(struct neigh_options *options, const char *names)
         const size_t length = strcspn(names, ",");
         const int state = neighbour_state_number(names, length);
         if (state < 0)
-            return common_misuse_typed(&options->common, "--state", "no such state:", names,
-                                       length);
+            return common_misuse_word(&options->common, "state", names, length, STATES);
         options->states |= (uint16_t)state;
         options->none |= state == NUD_NONE;
         if (!names[length])
@@ -82,13 +83,11 @@ static int take_states(struct neigh_options *options, const char *names)
 static int take_option(const struct option *option, const char *argument, void *arg)
 {
     struct neigh_options *options = arg;
-    char text[TYPED_MAX];
 
     if (option->id == OPTION_STATE)
         return take_states(options, argument);
     /* an operand: if it were ignored, it would look like a filter that found everything */
-    return common_misuse(&options->common, "neigh takes options only, not '%s'",
-                         options_typed(text, argument, strlen(argument)));
+    return filters_misuse_operand(&options->common, &kind_neighbour, argument);
 }
 
 int neigh_parse(struct neigh_options *options, int argc, char *const argv[], bool *done)

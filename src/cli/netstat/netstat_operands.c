@@ -2,73 +2,32 @@
  * Words that are no options: netstat takes none. As fastnet they are an error that says what was
  * probably meant; as netstat they are ignored, as there.
  */
-#include <arpa/inet.h>
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
+#include "cli/filters.h"
 #include "cli/nearest.h"
 #include "cli/netstat/netstat.h"
 #include "cli/options.h"
-#include "cli/where/parser.h"
 #include "fastnet/array.h"
-#include "fastnet/field.h"
-
-enum { MEANT_MAX = 160 };
+#include "fastnet/lookup.h"
 
 /* What other tools, or habits, call the same; what is to be typed here. */
 static const struct {
     const char *word, *meant;
 } habits[] = {
     {"neighbour", "fastnet neigh"}, {"neighbours", "fastnet neigh"}, {"neighbor", "fastnet neigh"},
-    {"neighbors", "fastnet neigh"}, {"flows", "fastnet conntrack"},  {"sockets", "fastnet ss"},
-    {"routes", "fastnet -r"},       {"route", "fastnet -r"},         {"interfaces", "fastnet -i"},
-    {"link", "fastnet -i"},         {"statistics", "fastnet -s"},    {"lsof", "fastnet -tuap"},
-    {"listening", "fastnet -l"},    {"processes", "fastnet -p"},     {"continuous", "fastnet -c"},
+    {"neighbors", "fastnet neigh"}, {"flows", "fastnet conntrack"},  {"routes", "fastnet -r"},
+    {"route", "fastnet -r"},        {"interfaces", "fastnet -i"},    {"link", "fastnet -i"},
+    {"statistics", "fastnet -s"},   {"lsof", "fastnet -tuap"},       {"listening", "fastnet -l"},
+    {"processes", "fastnet -p"},    {"continuous", "fastnet -c"},
 };
 
-static bool is_number(const char *word, unsigned long most)
-{
-    const size_t digits = strspn(word, "0123456789");
-
-    return digits > 0 && digits <= 5 && !word[digits] && strtoul(word, NULL, 10) <= most;
-}
-
-/* An address, or a network. */
-static bool is_host(const char *word)
-{
-    struct in6_addr address;
-    char host[INET6_ADDRSTRLEN];
-    const size_t length = strcspn(word, "/");
-    const char *prefix = word[length] ? word + length + 1 : "0";
-
-    if (length >= sizeof host)
-        return false;
-    memcpy(host, word, length);
-    host[length] = '\0';
-    return (inet_pton(AF_INET, host, &address) == 1 && is_number(prefix, 32)) ||
-           (inet_pton(AF_INET6, host, &address) == 1 && is_number(prefix, 128));
-}
-
-/* The state of that name, in any case and with '-' or '_'; or NULL. */
-static const char *state_named(const char *word)
-{
-    struct nearest nearest = nearest_to(word, strlen(word));
-
-    nearest.distance = 1; /* none other will do */
-    for (uint64_t number = 0; number <= UINT8_MAX; number++) {
-        const char *name = where_word(field_named(&kind_socket, "state"), number);
-        if (name)
-            nearest_offer(&nearest, name);
-    }
-    return nearest.word;
-}
-
 /* The command, or the long option, that is nearest to the word. */
-static bool name_nearest(const struct common *common, const char *word, char meant[MEANT_MAX])
+static bool name_nearest(const struct common *common, const char *word, char meant[FILTERS_MEANT])
 {
     struct nearest command = nearest_to(word, strlen(word)), option = command;
     const struct option *known;
@@ -79,37 +38,47 @@ static bool name_nearest(const struct common *common, const char *word, char mea
         if (known->name && known->help)
             nearest_offer(&option, known->name);
     if (command.word && (!option.word || command.distance <= option.distance))
-        snprintf(meant, MEANT_MAX, "fastnet %s", command.word);
+        snprintf(meant, FILTERS_MEANT, "fastnet %s", command.word);
     else if (option.word)
-        snprintf(meant, MEANT_MAX, "--%s", option.word);
+        snprintf(meant, FILTERS_MEANT, "--%s", option.word);
     return command.word || option.word;
+}
+
+/* Of what is listed. */
+static const struct kind *kind_of(const struct netstat_options *options)
+{
+    return !options->list                        ? &kind_socket
+           : options->list == netstat_routes     ? &kind_route
+           : options->list == netstat_interfaces ? &kind_interface
+           : options->list == netstat_masquerade ? &kind_flow
+           : options->list == netstat_groups     ? &kind_group
+                                                 : &kind_counter;
 }
 
 /* What can be typed in place of the word; false if nobody knows. next: the operand behind it. */
 static bool guess(const struct netstat_options *options, const char *word, const char *next,
-                  char meant[MEANT_MAX])
+                  char meant[FILTERS_MEANT])
 {
-    const char *port = *word == ':' ? word + 1 : word;
-    const char *state = state_named(next && strcmp(word, "state") == 0 ? next : word);
+    const char *filter = next && strcmp(word, "state") == 0 ? next : word;
     char typed[TYPED_MAX];
+    uint32_t index;
 
     for (size_t i = 0; i < COUNT(habits); i++)
         if (strcasecmp(habits[i].word, word) == 0) {
-            snprintf(meant, MEANT_MAX, "%s", habits[i].meant);
+            snprintf(meant, FILTERS_MEANT, "%s", habits[i].meant);
             return true;
         }
-    if (is_number(port, UINT16_MAX))
-        snprintf(meant, MEANT_MAX, "--port=%s", port);
-    else if (is_host(word))
-        snprintf(meant, MEANT_MAX, "--host=%s", word);
-    else if (state)
-        snprintf(meant, MEANT_MAX, "--state=%s", state);
+    if (filters_meant(kind_of(options), filter, meant))
+        return true;
+    options_typed(typed, word, strlen(word));
+    if (interfaces_find(word, &index) == 0)
+        snprintf(meant, FILTERS_MEANT, "-I=%.80s", typed);
     else if (options->symbolic && isalpha((unsigned char)*word))
-        snprintf(meant, MEANT_MAX, "fastnet ss -N %.80s", options_typed(typed, word, strlen(word)));
+        snprintf(meant, FILTERS_MEANT, "fastnet ss -N %.80s", typed);
     else if (name_nearest(&options->common, word, meant))
         return true;
     else if (options->continuous)
-        snprintf(meant, MEANT_MAX, "-c 5");
+        snprintf(meant, FILTERS_MEANT, "-c 5");
     else
         return false;
     return true;
@@ -118,7 +87,7 @@ static bool guess(const struct netstat_options *options, const char *word, const
 int netstat_operands(const struct netstat_options *options)
 {
     const char *word = options->operands[0];
-    char typed[TYPED_MAX], meant[MEANT_MAX];
+    char typed[TYPED_MAX], meant[FILTERS_MEANT];
 
     if (!word)
         return 0;

@@ -74,12 +74,10 @@ const struct grammar sockets_grammar = {
 static int take_option(const struct option *option, const char *argument, void *arg)
 {
     struct sockets_options *options = arg;
-    char text[TYPED_MAX];
 
     if (option->id == 'c')
         return common_interval(&options->common, argument);
-    return common_misuse(&options->common, "sockets takes options only, not '%s'",
-                         options_typed(text, argument, strlen(argument)));
+    return filters_misuse_operand(&options->common, &kind_socket, argument);
 }
 
 /* --- Which sockets ---------------------------------------------------------------------------- */

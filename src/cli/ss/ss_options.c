@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "cli/nearest.h"
 #include "cli/personality.h"
 #include "cli/ss/ss_filter.h"
 #include "fastnet/array.h"
@@ -172,27 +171,13 @@ static int refuse_contexts(const char *program)
     return STATUS_FAILURE;
 }
 
-/* What was typed is none of these words. */
-static int fail_word(const struct ss_options *options, const char *what, const char *typed,
-                     size_t length, const char *words)
-{
-    struct nearest nearest = nearest_to(typed, length);
-    char text[TYPED_MAX], hint[NEAREST_HINT];
-
-    nearest_offer_words(&nearest, words);
-    nearest_hint(&nearest, "", hint);
-    return common_misuse(&options->common, "no %s '%s'%s%s", what,
-                         options_typed(text, typed, length),
-                         *hint ? hint : "; there are: ", *hint ? "" : words);
-}
-
 static int take_family(struct ss_options *options, const char *name)
 {
     if (ss_select_family_named(&options->selection, name))
         return 0;
     if (strcmp(name, "help") == 0)
         return common_help(&options->common);
-    return fail_word(options, "family", name, strlen(name), ss_family_names);
+    return common_misuse_word(&options->common, "family", name, strlen(name), ss_family_names);
 }
 
 static int take_query(struct ss_options *options, const char *list)
@@ -202,7 +187,8 @@ static int take_query(struct ss_options *options, const char *list)
     if (!wrong)
         return 0;
     wrong += *wrong == '!';
-    return fail_word(options, "table", wrong, strcspn(wrong, ","), ss_query_names);
+    return common_misuse_word(&options->common, "table", wrong, strcspn(wrong, ","),
+                              ss_query_names);
 }
 
 static int take_filter_file(struct ss_options *options, const char *path)
@@ -329,7 +315,7 @@ static int take_state(struct ss_options *options, const char *name, bool exclude
 {
     if (ss_select_state_named(&options->selection, name, excluded))
         return 0;
-    return fail_word(options, "state", name, strlen(name), ss_state_names);
+    return common_misuse_word(&options->common, "state", name, strlen(name), ss_state_names);
 }
 
 static int take_states(struct ss_options *options)

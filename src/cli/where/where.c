@@ -278,6 +278,8 @@ const struct predicate *where_parse_list(struct where *where, const struct kind 
     negated = parser.token.type == TOKEN_NOT && parser.token.text.data[0] == '!';
     if (negated)
         parser_next(&parser);
+    if (negated && parser.token.type == TOKEN_NOT) /* one alone would be taken for a name */
+        return fail_expected(&parser, "a value");
     all = parse_columns(&parser, columns);
     if (!all && !where->message[0])
         snprintf(where->message, sizeof where->message,

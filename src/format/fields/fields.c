@@ -245,8 +245,7 @@ const char *family_name(uint64_t family)
     }
 }
 
-/* As users type names: in any case, and with '-' for '_'. */
-static bool is_named(const struct field *field, const char *name, size_t length)
+bool field_is_named(const struct field *field, const char *name, size_t length)
 {
     if (strlen(field->name) != length)
         return false;
@@ -261,7 +260,7 @@ const struct field *field_find(const struct kind *kind, const char *name, size_t
     const struct field *field;
 
     for (size_t i = 0; (field = field_at(kind, i)); i++)
-        if (is_named(field, name, length))
+        if (field_is_named(field, name, length))
             break;
     return field;
 }
