@@ -62,6 +62,7 @@ struct sink_options {
      * first one first; in these the end of long texts is; a long value of these is never cut, and
      * shifts the rest of its row. */
     const char *drop, *shorten, *whole;
+    const char *keep; /* what --columns says: columns with a plus sign are not left out */
     const char
         *totals; /* tables: what rows are called in a last line of totals; NULL: no such line */
 };

@@ -210,6 +210,7 @@ struct sink *command_sink(const struct listing_command *command, struct writer *
         .drop = command->drop,
         .shorten = command->shorten,
         .whole = command->whole,
+        .keep = common->columns,
         .totals = width && !common->no_header ? command->kind->name : NULL,
         .one_line = common->interval_ms,
         .spreadsheet = common->format == FORMAT_CSV_SAFE,

@@ -316,7 +316,8 @@ static const char *const shown[] = {"owners", "proto", "local", "remote",
                                     "state",  "recv",  "rtt",   "uid"};
 
 /* The table of these sockets on a terminal of that width, until the next call. */
-static const char *table_of(const struct record *rows, size_t count, size_t width, bool header)
+static const char *table_with(const struct record *rows, size_t count, size_t width, bool header,
+                              const char *keep)
 {
     const struct context context = {.owners = some_owners()};
     const struct field *columns[COUNT(shown)];
@@ -331,6 +332,7 @@ static const char *table_of(const struct record *rows, size_t count, size_t widt
                                          .drop = "uid rtt proto recv",
                                          .shorten = "owners state",
                                          .whole = "local remote",
+                                         .keep = keep,
                                          .totals = width ? "sockets" : NULL};
     struct sink *sink;
 
@@ -345,6 +347,11 @@ static const char *table_of(const struct record *rows, size_t count, size_t widt
     const char *text = output_end(&output, sink);
     owners_destroy(context.owners);
     return text;
+}
+
+static const char *table_of(const struct record *rows, size_t count, size_t width, bool header)
+{
+    return table_with(rows, count, width, header, NULL);
 }
 
 static void assert_table(const struct record *rows, size_t count, size_t width,
@@ -436,6 +443,15 @@ static void an_address_is_never_cut_and_a_few_long_ones_take_no_room_from_others
         "2 sockets: 2 ESTABLISHED\n");
 }
 
+static void a_column_that_was_asked_for_is_not_left_out(void **state)
+{
+    const struct record row = connection("192.0.2.1", "198.51.100.2");
+
+    (void)state;
+    assert_null(strstr(table_with(&row, 1, 60, true, "-uid,+uidd"), "UID"));
+    assert_non_null(strstr(table_with(&row, 1, 60, true, "-pid,+uid"), "UID"));
+}
+
 static void a_table_without_heading_is_as_wide_as_its_contents(void **state)
 {
     const struct record row = listener(0, 5);
@@ -461,6 +477,7 @@ int main(void)
         cmocka_unit_test(a_table_leaves_out_and_cuts_what_a_terminal_has_no_room_for),
         cmocka_unit_test(no_line_of_ipv4_is_wider_than_a_terminal_of_60_columns_or_more),
         cmocka_unit_test(an_address_is_never_cut_and_a_few_long_ones_take_no_room_from_others),
+        cmocka_unit_test(a_column_that_was_asked_for_is_not_left_out),
         cmocka_unit_test(a_table_without_heading_is_as_wide_as_its_contents),
     };
 

@@ -10,13 +10,13 @@ struct fit {
     const struct sink_options *options;
 };
 
-/* Whether a name is one of those that blanks separate. */
+/* Whether a name is one of those that blanks, or commas and plus signs, separate. */
 static bool is_one_of(const char *name, const char *names)
 {
     const size_t size = strlen(name);
 
-    for (const char *at = names; at && *at; at += strspn(at, " ")) {
-        const size_t length = strcspn(at, " ");
+    for (const char *at = names; at && *at; at += strspn(at, " ,+")) {
+        const size_t length = strcspn(at, " ,+");
         if (length == size && memcmp(at, name, size) == 0)
             return true;
         at += length;
@@ -80,12 +80,14 @@ static void widen(const struct fit *fit)
     }
 }
 
-/* Leaves out the column of this name (length bytes). */
+/* Leaves out the column of this name (length bytes), unless it was asked for. */
 static void drop(const struct fit *fit, const char *name, size_t length)
 {
-    for (size_t i = 0; i < fit->options->count; i++)
-        if (text_is((struct text){name, length}, fit->options->columns[i]->name))
+    for (size_t i = 0; i < fit->options->count; i++) {
+        const char *column = fit->options->columns[i]->name;
+        if (text_is((struct text){name, length}, column) && !is_one_of(column, fit->options->keep))
             fit->columns[i].width = 0;
+    }
 }
 
 void fit_columns(struct fit_column *columns, const struct sink_options *options, bool more)
