@@ -129,7 +129,8 @@ static void choose_tables(struct sockets *sockets, const struct sockets_options 
 
 /*
  * A program gets numbers and addresses as they are. People get views of them: no column that all
- * rows leave empty.
+ * rows leave empty, and users only of listeners, because rows wait in memory for the names of
+ * users.
  */
 static int list(const struct sockets_options *options)
 {
@@ -155,7 +156,8 @@ static int list(const struct sockets_options *options)
                                  "state recv",
                                  options->listening ? NULL : "send",
                                  connected ? "rtt resent activity" : NULL,
-                                 internet ? "drops user" : "user"};
+                                 internet ? "drops" : NULL,
+                                 options->listening ? "user" : NULL};
     static const char *const columns[] = {
         "protocol family state recv_q send_q backlog local_address local_port remote_address",
         "remote_port type path peer_inode interface user uid inode pid process processes timer",
