@@ -29,6 +29,8 @@
 #define MARK "--mark: MARK or MARK/MASK, numbers of at most 4294967295\nconntrack: Bad parameter "
 #define LABELS                                                                                     \
     "--label: names of connlabel.conf, or numbers of at most 127\nconntrack: unknown label "
+#define PROTOCOL                                                                                   \
+    "--protonum: a number of at most 255, or a name: tcp, udp, icmp, sctp, gre ...\nconntrack: "
 #define FAMILY "--family: ipv4 or ipv6\nconntrack: "
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -306,8 +308,8 @@ static void an_option_of_another_protocol_is_named(void **state)
 static void names_that_are_none_of_a_protocol_are_named(void **state)
 {
     (void)state;
-    WRONG("`foo' unsupported protocol", "-p", "foo");
-    WRONG("`256' unsupported protocol", "-p", "256");
+    WRONG(PROTOCOL "`foo' unsupported protocol", "-p", "foo");
+    WRONG(PROTOCOL "`256' unsupported protocol", "-p", "256");
     WRONG("--state: NONE, SYN_SENT, SYN_RECV, ESTABLISHED, FIN_WAIT, CLOSE_WAIT, LAST_ACK, "
           "TIME_WAIT, CLOSE, SYN_SENT2\nconntrack: unknown state `FOO'",
           "-p", "tcp", "--state", "FOO");

@@ -277,7 +277,9 @@ static void fastnet_conntrack_tells_its_own_name(void **state)
     const struct ct_parsed parsed = ct_parse_as("fastnet", words);
 
     (void)state;
-    assert_string_equal(parsed.said, "fastnet: `foo' unsupported protocol\n"
+    assert_string_equal(parsed.said, "fastnet: --protonum: a number of at most 255, or a name: "
+                                     "tcp, udp, icmp, sctp, gre ...\n"
+                                     "fastnet: `foo' unsupported protocol\n"
                                      "Try `fastnet conntrack -h' or 'fastnet conntrack --help' for "
                                      "more information.\n");
 }

@@ -355,7 +355,8 @@ int conntrack_take_filter(struct conntrack_parsing *parsing, const struct option
     } forms[] = {
         [FORM_NUMBER] = {NULL, "Bad parameter `", "'"},
         [FORM_FAMILY] = {"ipv4 or ipv6", "`", "' unsupported protocol"},
-        [FORM_PROTOCOL] = {"", "`", "' unsupported protocol"},
+        [FORM_PROTOCOL] = {"a number of at most 255, or a name: tcp, udp, icmp, sctp, gre ...", "`",
+                           "' unsupported protocol"},
         [FORM_NETWORK] = {"an address, or ADDRESS/LENGTH", "Invalid IP address `", "'"},
         [FORM_NAT] = {"ADDRESS, ADDRESS:PORT, [ADDRESS]:PORT, :PORT, or nothing",
                       "Invalid IP address or port `", "'"},
