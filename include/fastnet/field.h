@@ -30,7 +30,7 @@
 /* With NEED_HOSTS: an IPv4-mapped address is looked up as the IPv4 address, not as it is. */
 #define NEED_UNMAPPED (UINT64_C(1) << 14)
 #define NEED_MACHINE  (UINT64_C(1) << 15) /* the names of this machine and its namespace */
-#define NEED_LISTING  (UINT64_C(1) << 16) /* when the listing began, and its number */
+#define NEED_LISTING  (UINT64_C(1) << 16) /* when it began, its number, and the run before */
 
 struct needs {
     uint64_t fields;  /* bits of the record's kind (SOCKET_*, FLOW_* ...), as in record.has */
@@ -85,7 +85,14 @@ enum member_type {
     MEMBER_ULONG = sizeof(unsigned long) == 8 ? MEMBER_UINT64 : MEMBER_UINT32,
 };
 
-enum unit { UNIT_NONE, UNIT_BYTES, UNIT_SECONDS, UNIT_PACKETS, UNIT_BYTES_PER_SECOND };
+enum unit {
+    UNIT_NONE,
+    UNIT_BYTES,
+    UNIT_SECONDS,
+    UNIT_PACKETS,
+    UNIT_BYTES_PER_SECOND,
+    UNIT_PACKETS_PER_SECOND
+};
 
 /* One field of one record, from which a value is made. */
 struct cell {
@@ -112,6 +119,7 @@ struct field {
     bool plain : 1;              /* its value is always the value of the member */
     bool coloured : 1;           /* its values are states: a table may colour them */
     bool port : 1;               /* of a transport protocol: filters take names of services, too */
+    bool rate : 1;               /* the change per second of a counter (`of`) */
     bool owner : 1;              /* of the first owner: filters ask all (field_owners()) */
     /* All words that its values can be; without them any text can be meant. */
     union {
@@ -119,7 +127,8 @@ struct field {
         const char *(*word)(uint64_t number); /* the name of a number, or NULL */
     };
     union {
-        size_t index; /* which of several parts of the record */
+        size_t index;           /* which of several parts of the record */
+        const struct field *of; /* of a rate */
         /* A number inside a member that is a struct text, which may be too short for it. */
         struct {
             enum member_type type;
@@ -136,7 +145,7 @@ struct field {
 static inline struct value field_value(const struct field *field, const struct record *record,
                                        const struct context *context)
 {
-    if (field->fields & ~record->has || (field->counter && record->uncounted))
+    if (field->fields & ~record->has)
         return (struct value){.type = VALUE_UNKNOWN};
     return field->value(&(struct cell){field, record, context});
 }
@@ -147,6 +156,14 @@ static inline struct value field_value(const struct field *field, const struct r
  */
 uint64_t field_number(const struct field *field, const struct record *record);
 void field_set_number(const struct field *field, struct record *record, uint64_t number);
+
+/* Whether the field is a counter that grows in this row. */
+static inline bool field_grows(const struct field *field, const struct record *record)
+{
+    const uint64_t optional = field->partly ? field->optional : 0;
+
+    return field->counter && !((field->fields | optional) & ~record->has);
+}
 
 /* What must be read and looked up to show the field. */
 static inline struct needs field_needs(const struct field *field)
@@ -171,7 +188,10 @@ const struct field *field_at(const struct kind *kind, size_t i);
 /* Whether this is its name, as users type names: in any case, and with '-' for '_'. */
 bool field_is_named(const struct field *field, const char *name, size_t length);
 
-/* Returns NULL when the kind has no field of this name (length bytes). */
+/*
+ * Returns NULL when the kind has no field of this name (length bytes). A rate has the name of its
+ * counter, too.
+ */
 const struct field *field_find(const struct kind *kind, const char *name, size_t length);
 
 /* The same, to compare or count by: a view (VALUE_VIEW) stands for the field it begins with. */

@@ -32,7 +32,9 @@ struct record {
     const struct kind *kind;
     uint64_t has;      /* which fields are filled: bits of the kind */
     uint64_t identity; /* equal in two rows of one object (the socket cookie); 0: unknown */
-    bool uncounted;    /* --delta: the values of its counters are unknown */
+    /* --delta: the same row in the run before, borrowed, and the nanoseconds since; or NULL. */
+    const struct record *before;
+    uint64_t elapsed;
     union {
         struct socket_record socket;
         struct flow_record flow;

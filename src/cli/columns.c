@@ -54,6 +54,8 @@ static void show(struct listing_command *command, const struct field *field)
 {
     if (!is_shown(command, field) && command->shown_count < LISTING_COLUMNS_MAX)
         command->shown[command->shown_count++] = field;
+    if (field->rate && field->of && field->of->partly)
+        show(command, field + 1); /* rows in which it does not grow have values, too */
 }
 
 static void hide(struct listing_command *command, const struct field *field)
@@ -408,6 +410,8 @@ static const char *unit_name(enum unit unit)
         return "packets";
     case UNIT_BYTES_PER_SECOND:
         return "bytes/s";
+    case UNIT_PACKETS_PER_SECOND:
+        return "packets/s";
     case UNIT_NONE:
         break;
     }

@@ -106,15 +106,22 @@ static int resolve_source(struct listing_command *command)
     return 0;
 }
 
-/* Whether some column that is shown may be a counter. */
-static bool has_counters(const struct listing_command *command)
+/* --delta: there must be a rate. --nonzero: only rows of which one is above 0. */
+static int resolve_rates(struct listing_command *command)
 {
-    const struct kind *kind = command->kind;
+    struct listing *listing = &command->listing;
+    const struct predicate *moved =
+        listing->count_by_count
+            ? where_moved(&command->where, listing->sum, listing->sum_count)
+            : where_moved(&command->where, command->shown, command->shown_count);
 
-    for (size_t i = 0; i < kind->field_count; i++)
-        if (kind->fields[i].counter && !(kind->fields[i].fields & ~command->listing.needs.fields))
-            return true;
-    return false;
+    if (!moved)
+        return common_misuse(command->common,
+                             "--delta: the columns of %s that are shown have no counters",
+                             command->kind->name);
+    if (command->common->nonzero)
+        listing->where = where_both(&command->where, listing->where, moved);
+    return 0;
 }
 
 int command_resolve(struct listing_command *command, bool *done)
@@ -122,6 +129,12 @@ int command_resolve(struct listing_command *command, bool *done)
     const struct common *common = command->common;
     int status;
 
+    if (common->nonzero && !common->delta)
+        return common_misuse(common, "--nonzero: needs --delta");
+    if (common->delta) {
+        rates_init(command->rates, command->kind);
+        command->kind = &command->rates->kind;
+    }
     if (common->columns && strcmp(common->columns, "help") == 0) {
         *done = true;
         return columns_help(command);
@@ -129,13 +142,12 @@ int command_resolve(struct listing_command *command, bool *done)
     if (common->columns && common->count_by)
         return common_misuse(common, "--columns and --count-by cannot be combined");
     status = columns_resolve(command);
-    if (!status && common->delta && !has_counters(command))
-        return common_misuse(common, "--delta: the columns of %s that are shown have no counters",
-                             command->kind->name);
     if (!status)
         status = resolve_sort(command);
     if (!status)
         status = resolve_filters(command);
+    if (!status && common->delta)
+        status = resolve_rates(command);
     return status ? status : resolve_source(command);
 }
 
@@ -198,7 +210,7 @@ struct sink *command_sink(const struct listing_command *command, struct writer *
     if (!columns_used(command))
         return sink_create(command->layout_ops, command->layout, writer, command->context);
     const unsigned width = width_of(command);
-    const struct sink_options options = {
+    struct sink_options options = {
         .writer = writer,
         .context = command->context,
         .columns = command->shown,
@@ -215,7 +227,9 @@ struct sink *command_sink(const struct listing_command *command, struct writer *
         .one_line = common->interval_ms,
         .spreadsheet = common->format == FORMAT_CSV_SAFE,
     };
-    if (makes_objects(command))
+    if (makes_objects(command)) {
+        options.count -= common->delta; /* without the values of rows that have no rate */
         return sink_objects_create(&options, sink_of_columns(common));
+    }
     return sink_of_columns(common)(&options);
 }

@@ -10,6 +10,7 @@
 #include "cli/common.h"
 #include "cli/where/where.h"
 #include "fastnet/engine.h"
+#include "fastnet/rates.h"
 
 /* The columns that --count-by makes. Large: not touched without it. */
 struct counting {
@@ -56,6 +57,7 @@ struct listing_command {
     const struct field *shown[LISTING_COLUMNS_MAX];
     size_t shown_count;
     struct counting *counting; /* room for it */
+    struct rates *rates;       /* room for --delta; not touched without it */
 };
 
 /* Lists, or prints the columns for --columns=help. Returns the exit status. */

@@ -434,5 +434,5 @@ int common_interval(struct common *common, const char *seconds)
 bool common_uses_columns(const struct common *common)
 {
     return common->format != FORMAT_PLAIN || common->columns || common->count_by || common->human ||
-           common->table;
+           common->delta || common->table;
 }

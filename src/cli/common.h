@@ -33,6 +33,7 @@ struct common {
     enum color_choice color;
     uint64_t limit;       /* rows to show; 0: all */
     bool delta;           /* rates instead of totals */
+    bool nonzero;         /* only rows whose counters moved */
     unsigned interval_ms; /* between two passes; 0: there is only one */
     enum backend_choice backend;
     struct filters filters;

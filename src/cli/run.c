@@ -188,10 +188,12 @@ static int run(struct listing_command *command)
 int command_run(struct listing_command *command)
 {
     struct counting counting;
+    struct rates rates;
     bool done = false;
     int status;
 
     command->counting = &counting;
+    command->rates = &rates;
     status = command_resolve(command, &done);
     if (!status && !done && command->open_output && !command->common->explain)
         status = command->open_output(command);
@@ -199,5 +201,6 @@ int command_run(struct listing_command *command)
         status = run(command);
     where_finish(&command->where);
     command->counting = NULL;
+    command->rates = NULL;
     return status;
 }

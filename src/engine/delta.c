@@ -22,7 +22,6 @@ struct totals {
 
 struct delta {
     struct totals before, now;
-    struct rows change; /* the last one: it owns the bytes that its counters are in */
 };
 
 static const struct context no_names;
@@ -44,7 +43,6 @@ void delta_destroy(struct delta *delta)
         return;
     forget(&delta->before);
     forget(&delta->now);
-    rows_clear(&delta->change);
     free(delta);
 }
 
@@ -103,57 +101,25 @@ static int remember(struct totals *totals, const struct record *record, uint64_t
     return 0;
 }
 
-/* Whether the field is a counter that grows in this row. */
-static bool grows(const struct field *field, const struct record *record)
-{
-    const uint64_t optional = field->partly ? field->optional : 0;
-
-    return field->counter && !((field->fields | optional) & ~record->has);
-}
-
 /* Whether changes can be computed: the counters are the same, and none fell (was reset). */
 static bool is_comparable(const struct record *record, const struct record *before)
 {
     for (size_t i = 0; i < record->kind->field_count; i++) {
         const struct field *field = &record->kind->fields[i];
-        if (grows(field, record) != grows(field, before) ||
-            (grows(field, record) && field_number(field, record) < field_number(field, before)))
+        if (field_grows(field, record) != field_grows(field, before) ||
+            (field_grows(field, record) &&
+             field_number(field, record) < field_number(field, before)))
             return false;
     }
     return true;
 }
 
-/*
- * The change per second, rounded; nanoseconds is the time between the two readings of the row. The
- * result is at most UINT64_MAX: counters of a captured tree can change by any amount within a
- * moment.
- */
-static uint64_t a_second(uint64_t change, uint64_t nanoseconds)
+static bool has_counters(const struct record *record)
 {
-    const double rate = (double)change * CLOCK_SECOND / (double)nanoseconds + 0.5;
-
-    return rate < (double)UINT64_MAX ? (uint64_t)rate : UINT64_MAX;
-}
-
-/* A counter that is a part of bytes shares them with other numbers, so it is marked. */
-static void forget_counter(const struct field *field, struct record *change)
-{
-    if (field->member != MEMBER_TEXT) {
-        change->has &= ~field->fields;
-        return;
-    }
-    field_set_number(field, change, 0);
-    change->uncounted = true;
-}
-
-/* A copy whose borrowed bytes may be changed, too; it lives until the next one. */
-static int copy(struct delta *delta, const struct record *record, struct record *change)
-{
-    rows_rewind(&delta->change);
-    if (rows_add(&delta->change, record) < 0)
-        return -ENOMEM;
-    memcpy(change, *delta->change.records, record->kind->size);
-    return 0;
+    for (size_t i = 0; i < record->kind->field_count; i++)
+        if (field_grows(&record->kind->fields[i], record))
+            return true;
+    return false;
 }
 
 int delta_take(struct delta *delta, const struct record *record, struct record *change)
@@ -161,24 +127,11 @@ int delta_take(struct delta *delta, const struct record *record, struct record *
     const uint64_t time = clock_nanoseconds(CLOCK_MONOTONIC), hash = hash_of(record);
     const struct row *before =
         hash ? hash_table_find(&delta->before.table, hash, is_same, record) : NULL;
-    bool counts = false;
 
-    if (before && (time <= before->at || !is_comparable(record, before->record)))
-        before = NULL;
-    if (copy(delta, record, change) < 0)
-        return -ENOMEM;
-    for (size_t i = 0; i < record->kind->field_count; i++) {
-        const struct field *field = &record->kind->fields[i];
-        if (!grows(field, record))
-            continue;
-        counts = true;
-        if (before)
-            field_set_number(
-                field, change,
-                a_second(field_number(field, record) - field_number(field, before->record),
-                         time - before->at));
-        else
-            forget_counter(field, change);
+    memcpy(change, record, record->kind->size);
+    if (before && time > before->at && is_comparable(record, before->record)) {
+        change->before = before->record;
+        change->elapsed = time - before->at;
     }
-    return counts && hash ? remember(&delta->now, record, hash, time) : 0;
+    return hash && has_counters(record) ? remember(&delta->now, record, hash, time) : 0;
 }

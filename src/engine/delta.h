@@ -1,9 +1,6 @@
 /*
- * --delta: changes instead of totals. A counter is shown as its change per second since the
- * previous run, rounded to a whole number. Rows of two runs belong together if they have the same
- * key.
- *
- * The fields themselves say whether they are counters or part of the key (field.h).
+ * --delta: finds the row of the previous run that belongs to a row of this one, because both have
+ * the same identity or key. rates.h has the fields that show how its counters changed.
  */
 #ifndef ENGINE_DELTA_H
 #define ENGINE_DELTA_H
@@ -20,9 +17,9 @@ void delta_destroy(struct delta *delta);
 void delta_start(struct delta *delta);
 
 /*
- * Remembers a row and sets *change to it, with changes as its counters. They are unknown if the row
- * is new, has no key or a counter fell. A row without counters is copied unchanged. What the change
- * borrows is valid until the next call. Returns 0 or -ENOMEM.
+ * Remembers a row and sets *change to it, with the row before and the time since then. There is
+ * none before if the row is new, has neither identity nor key, or a counter fell. The row before is
+ * valid until the next run starts. Returns 0 or -ENOMEM.
  */
 int delta_take(struct delta *delta, const struct record *record, struct record *change);
 

@@ -47,17 +47,6 @@ static int pass_on(struct lane *lane, const struct record *record, bool wait)
     return wait ? rows_add(lane->kept, record) : run_emit(lane->run, lane->sink, record);
 }
 
-/* The same with its counters as rates; the first pass has none. */
-static int pass_on_change(struct lane *lane, const struct record *record, bool wait)
-{
-    struct run *run = lane->run;
-    struct record change;
-    int error = delta_take(run->engine->delta, record, &change);
-
-    run->report->listed += run->silent;
-    return error || run->silent ? error : pass_on(lane, &change, wait);
-}
-
 static void count(struct lane *lane, const struct record *record)
 {
     lane->pass.rows++;
@@ -93,13 +82,10 @@ static const struct needs known_at_once = {
     UINT64_MAX, NEED_INTERFACES | NEED_LINKS | NEED_LABELS | NEED_SENDERS | NEED_CGROUPS |
                     NEED_EPHEMERAL | NEED_PEERS | NEED_MACHINE | NEED_LISTING};
 
-/* With --delta the counters of a kept row are rates by now: filters compare totals. */
 bool run_wants(const struct run *run, const struct record *record)
 {
     const struct listing *listing = run->listing;
 
-    if (listing->delta && !(predicate_needs(listing->where).lookups & ~known_at_once.lookups))
-        return true;
     return count_refused(listing, predicate_holds(listing->where, record, &run->engine->context));
 }
 
@@ -116,6 +102,24 @@ static bool is_wanted(const struct lane *lane, const struct record *record, bool
     wanted = wait ? predicate_may_be_met(listing->where, record, context, known_at_once)
                   : predicate_holds(listing->where, record, context);
     return count_refused(listing, wanted) && is_within_limit(lane->run);
+}
+
+/*
+ * --delta: finds the row before, unless this one is refused whatever its rates are. Returns 1 if
+ * the row goes on, 0 if it does not: the first pass only remembers rows. Otherwise -ENOMEM.
+ */
+static int take_change(const struct lane *lane, const struct record *record, struct record *change)
+{
+    const struct run *run = lane->run;
+    const struct needs known = {known_at_once.fields, known_at_once.lookups & ~NEED_LISTING};
+    int error;
+
+    if (!predicate_holds(lane->where, record, NULL) ||
+        !predicate_may_be_met(run->listing->where, record, &run->engine->context, known))
+        return count_refused(run->listing, false);
+    error = delta_take(run->engine->delta, record, change);
+    run->report->listed += run->silent;
+    return error ? error : !run->silent;
 }
 
 /* Rows that wait until /proc is walked for them; with more of them it is walked at once. */
@@ -164,6 +168,7 @@ int lane_take(const struct record *record, void *arg)
 {
     struct lane *first = arg;
     struct lane *lane = first->second && first->is_second(record) ? first->second : first;
+    struct record change;
     bool ownerless, wait;
     int result;
 
@@ -173,11 +178,17 @@ int lane_take(const struct record *record, void *arg)
     result = is_listed(lane, record);
     ownerless = result == 0 && !first->at_once && run_is_ownerless(lane->run, record);
     wait = lane->run->keep_all || lane->run->owners_later || ownerless;
+    if (result == 0 && lane->run->listing->delta) {
+        const int taken = take_change(lane, record, &change);
+        if (taken == 0)
+            return 0;
+        result = taken < 0 ? taken : 0;
+        record = &change;
+    }
     if (result == 0 && !is_wanted(lane, record, wait))
         return 0;
     if (result == 0)
-        result = lane->run->listing->delta ? pass_on_change(lane, record, wait)
-                                           : pass_on(lane, record, wait);
+        result = pass_on(lane, record, wait);
     if (result == 0 && lane->run->owners_later && !lane->run->keep_all)
         result = walk_if_many_wait(first);
     if (result < 0)

@@ -11,6 +11,7 @@
 #include "engine/rows.h"
 #include "engine/seen.h"
 #include "fastnet/clock.h"
+#include "fastnet/rates.h"
 #include "fuzz.h"
 #include "made_records.h"
 #include "shown.h"
@@ -250,7 +251,6 @@ struct counters {
     const struct field *fields[COUNTERS_MAX];
     uint64_t values[COUNTERS_MAX];
     size_t count;
-    uint64_t has;
 };
 
 /* A row with counters, and when it was looked at, between two times. */
@@ -272,7 +272,6 @@ static struct counters counters_in(const struct record *record)
         require(counters.count < COUNTERS_MAX);
         counters.fields[counters.count] = field;
         counters.values[counters.count++] = field_number(field, record);
-        counters.has |= field->fields;
     }
     return counters;
 }
@@ -295,38 +294,39 @@ static bool has_changes(const struct record *record)
     return has;
 }
 
-/* The changes a second, as far as the two times are known; the largest number stands for more. */
-static void check_rate(const struct field *field, uint64_t rate, uint64_t change,
-                       const struct total *first, const struct total *second)
+/* The change a second, in thousandths, as far as the two times are known. */
+static void check_rate(const struct value *rate, uint64_t change, const struct total *first,
+                       const struct total *second)
 {
-    const double amount = (double)change * CLOCK_SECOND;
+    const double amount = (double)change * 1000 * CLOCK_SECOND;
     const double longest = (double)(second->after - first->before);
     const double shortest = (double)(second->before - first->after);
 
-    require((double)rate + 1 >= amount / longest * (1 - 1e-9) ||
-            rate == (field->member == MEMBER_UINT32 ? UINT32_MAX : UINT64_MAX));
-    require(shortest == 0 || (double)rate <= amount / shortest * (1 + 1e-9) + 1);
+    require(rate->type == VALUE_DECIMAL);
+    require((double)rate->number + 1 >= amount / longest * (1 - 1e-9) ||
+            rate->number == UINT64_MAX);
+    require(shortest == 0 || (double)rate->number <= amount / shortest * (1 + 1e-9) + 1);
 }
 
 static void check_change(const struct total *first, const struct total *second,
                          const struct record *change)
 {
+    static struct rates rates;
     const struct counters before = counters_in(&first->record);
     const struct counters totals = counters_in(&second->record);
-    const struct counters rates = counters_in(change);
     bool fell = !has_changes(&second->record);
 
     for (size_t i = 0; i < totals.count; i++)
         fell |= totals.values[i] < before.values[i];
-    require((change->has | totals.has) == second->record.has);
-    if (fell || second->before == first->after) {
-        require(!fell || !(change->has & totals.has));
-        return;
+    require(change->has == second->record.has && (!fell || !change->before));
+    rates_init(&rates, change->kind);
+    for (size_t i = 0; i < totals.count && change->before; i++) {
+        const struct value rate =
+            field_value(field_named(&rates.kind, totals.fields[i]->name), change, &no_names);
+        if (totals.fields[i]->type == VALUE_NUMBER)
+            check_rate(&rate, totals.values[i] - before.values[i], first, second);
     }
-    require(change->has == second->record.has && rates.count == totals.count);
-    for (size_t i = 0; i < totals.count; i++)
-        check_rate(totals.fields[i], rates.values[i], totals.values[i] - before.values[i], first,
-                   second);
+    require(change->before || fell || second->before == first->after);
 }
 
 static struct record take_total(struct delta *delta, struct total *total)
@@ -398,14 +398,14 @@ static void take_changes(const struct input *input, const struct rows *rows)
             if (compared)
                 check_change(&first[i], total, &change);
             else
-                require(change.has == (total->record.has & ~counters_in(&total->record).has));
+                require(change.has == total->record.has && !change.before);
             first[i] = *total;
         }
     }
     delta_destroy(delta);
 }
 
-/* What has no counters comes as it is; without those inside of bytes nothing is unknown. */
+/* In the first run rows come as they are. */
 static void take_others(const struct rows *rows)
 {
     struct delta *delta = delta_create();
@@ -416,9 +416,8 @@ static void take_others(const struct rows *rows)
         const struct record record = copy_of(rows->records[i]);
         struct record change;
         require(delta_take(delta, &record, &change) == 0);
-        if (!counters_in(&record).count && !change.uncounted)
-            require(change.has == record.has &&
-                    shown_hash(0, &record, &no_names) == shown_hash(0, &change, &no_names));
+        require(!change.before && change.has == record.has &&
+                shown_hash(0, &record, &no_names) == shown_hash(0, &change, &no_names));
     }
     delta_destroy(delta);
 }

@@ -127,7 +127,6 @@ static void make_record(struct made *made, struct bytes *bytes)
     made->text_count = 0;
     memset(&made->record, bytes_u8(bytes), sizeof made->record);
     made->record.kind = &kind_socket;
-    made->record.uncounted = false;
     made->record.has = bytes_u64(bytes) & ~foreign_texts(family);
     made->record.identity = bytes_u64(bytes);
     bytes_take(bytes, sock, offsetof(struct socket_record, local));

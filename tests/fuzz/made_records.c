@@ -229,7 +229,6 @@ void made_record_init(struct made_record *made, uint8_t kind, struct bytes *byte
 
     fill(record, first, seed);
     made->owned_count = 0;
-    record->uncounted = false;
     record->kind = kinds[index].kind;
     record->has = fields_of(record->kind);
     if (!(first & COMPLETE))

@@ -36,7 +36,6 @@ static struct record full_record(void)
 
     memset(&record, 0xa5, sizeof record);
     record.has = UINT64_MAX;
-    record.uncounted = false;
     return record;
 }
 
@@ -212,7 +211,6 @@ static void numbers_reach_to_their_end(void **state)
 
     (void)state;
     memset(&record, 0xff, sizeof record);
-    record.uncounted = false;
     assert_number(&of_8, &record, UINT8_MAX);
     assert_number(&of_16, &record, UINT16_MAX);
     assert_number(&of_32, &record, UINT32_MAX);

@@ -152,7 +152,7 @@ static bool has_key(const struct kind *kind)
     return false;
 }
 
-/* Of the row before, by its key or its identity; field_set_number() then sets the rate. */
+/* Of the row before, by its key or its identity; field_number() finds counters that fell. */
 static void check_rate(const struct kind *kind, const struct field *field)
 {
     const bool is_part = field->member == MEMBER_TEXT;
@@ -162,7 +162,7 @@ static void check_rate(const struct kind *kind, const struct field *field)
         return;
     ASSERT_FIELD(type == MEMBER_UINT32 || type == MEMBER_UINT64 ||
                      (is_part && type == MEMBER_UINT16),
-                 kind, field, "cannot be set to its rate");
+                 kind, field, "is no number to compare");
     ASSERT_FIELD(has_key(kind) || kind->identified, kind, field, "is in rows that nothing tells");
     ASSERT_FIELD(!field->gauge && !field->key, kind, field, "is a counter and something else");
 }

@@ -401,7 +401,6 @@ static struct record widest(void)
     memset(worst, '\n', sizeof worst);
     memset(&record, 0xff, sizeof record);
     record.kind = &kind_flow;
-    record.uncounted = false;
     record.flow.family = AF_INET6;
     record.flow.way[WAY_ORIG].tuple.protocol = record.flow.way[WAY_REPLY].tuple.protocol =
         IPPROTO_SCTP;

@@ -14,6 +14,7 @@ enum {
     OPTION_NUMERIC_PORTS,
     OPTION_NUMERIC_USERS,
     OPTION_DELTA,
+    OPTION_NONZERO,
 };
 
 enum { WHICH, SHOW, TABLES, OTHER, COMPATIBILITY };
@@ -80,6 +81,8 @@ static const char *const own_groups[] = {NULL};
 static const struct option own_options[] = {
     LONG(OPTION_DELTA, "delta", 0, "with -c, and -i, -s or -M: rates per second",
          SETS(common.delta)),
+    LONG(OPTION_NONZERO, "nonzero", 0, "with --delta: only rows whose counters moved",
+         SETS(common.nonzero), .newer = true),
 };
 static const struct option_table own_table = {own_groups, 1, own_options, COUNT(own_options)};
 

@@ -22,6 +22,7 @@ enum {
     OPTION_BPF_MAPS,
     OPTION_BPF_MAP_ID,
     OPTION_DELTA,
+    OPTION_NONZERO,
 };
 
 enum { WHICH, SHOW, FROM, OTHER, COMPATIBILITY };
@@ -99,6 +100,8 @@ static const struct option own_options[] = {
     OPTION('c', "continuous", 0, "repeat every second, or every SECONDS",
            .argument = ARGUMENT_INTERVAL, .metavar = "[SECONDS]"),
     LONG(OPTION_DELTA, "delta", 0, "with -c: rates per second", SETS(common.delta)),
+    LONG(OPTION_NONZERO, "nonzero", 0, "with --delta: only rows whose counters moved",
+         SETS(common.nonzero), .newer = true),
 };
 static const struct option_table own_table = {own_groups, 1, own_options, COUNT(own_options)};
 

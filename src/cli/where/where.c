@@ -290,6 +290,24 @@ const struct predicate *where_parse_list(struct where *where, const struct kind 
     return negated ? parser_negate(&parser, all) : all;
 }
 
+const struct predicate *where_moved(struct where *where, const struct field *const *fields,
+                                    size_t count)
+{
+    struct parser parser = {.where = where};
+    struct predicate *any = NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!fields[i]->rate)
+            continue;
+        struct predicate *one =
+            parser_add(&parser, (struct predicate){.operation = PREDICATE_ABOVE,
+                                                   .field = fields[i],
+                                                   .constant.type = VALUE_DECIMAL});
+        any = any ? parser_join(&parser, PREDICATE_OR, any, one) : one;
+    }
+    return any;
+}
+
 const struct predicate *where_both(struct where *where, const struct predicate *one,
                                    const struct predicate *other)
 {

@@ -31,6 +31,13 @@ const struct predicate *where_parse(struct where *where, const struct kind *kind
 const struct predicate *where_parse_list(struct where *where, const struct kind *kind,
                                          const char *columns, const char *text);
 
+/*
+ * One of these fields that are rates is above 0. NULL if none of them is a rate, or memory is
+ * short.
+ */
+const struct predicate *where_moved(struct where *where, const struct field *const *fields,
+                                    size_t count);
+
 /* Both must hold. Either may be NULL: always true. NULL, and a message, if memory is short. */
 const struct predicate *where_both(struct where *where, const struct predicate *one,
                                    const struct predicate *other);

@@ -260,7 +260,8 @@ const struct field *field_find(const struct kind *kind, const char *name, size_t
     const struct field *field;
 
     for (size_t i = 0; (field = field_at(kind, i)); i++)
-        if (field_is_named(field, name, length))
+        if (field_is_named(field, name, length) ||
+            (field->rate && field_is_named(field->of, name, length)))
             break;
     return field;
 }

@@ -9,6 +9,7 @@
 
 #include "fastnet/hash.h"
 #include "fastnet/hash_table.h"
+#include "fastnet/rates.h"
 #include "fastnet/sink.h"
 
 /* The last columns of the incoming rows. Those before them are members of every object. */
@@ -43,18 +44,24 @@ static struct value member_value(const struct cell *cell)
 
 /* Of several members with one name the first counts. Returns false when memory is short. */
 static bool add_member(struct objects *objects, const struct field *like, struct text name,
-                       const struct value *value)
+                       const char *suffix, const struct value *value)
 {
-    const uint64_t hash =
-        hash_word(hash_bytes(objects->secret[0], name.data, name.length), objects->secret[1]);
+    const size_t length = name.length + strlen(suffix);
+    char *copy = malloc(length + 1);
 
-    if (hash_table_find(&objects->members, hash, is_member, &name))
-        return true;
-    char *copy = strndup(name.data, name.length);
-    struct member *member = copy ? hash_table_add(&objects->members, hash, sizeof *member) : NULL;
+    if (!copy)
+        return false;
+    memcpy(copy, name.data, name.length);
+    memcpy(copy + name.length, suffix, strlen(suffix) + 1);
+
+    const struct text whole = {copy, length};
+    const uint64_t hash =
+        hash_word(hash_bytes(objects->secret[0], copy, length), objects->secret[1]);
+    const bool known = hash_table_find(&objects->members, hash, is_member, &whole);
+    struct member *member = known ? NULL : hash_table_add(&objects->members, hash, sizeof *member);
     if (!member) {
         free(copy);
-        return false;
+        return known;
     }
     field_counted(&member->column, like, 0);
     member->column.name = copy;
@@ -72,7 +79,7 @@ static bool begin_object(struct objects *objects, struct text name)
     if (!objects->name)
         return false;
     return add_member(
-        objects, column, (struct text){column->name, strlen(column->name)},
+        objects, column, (struct text){column->name, strlen(column->name)}, "",
         &(struct value){.type = VALUE_TEXT, .text = {objects->name, strlen(objects->name)}});
 }
 
@@ -125,14 +132,18 @@ static void objects_row(struct sink *sink, const struct record *record)
     const struct field *const *columns = objects->options.columns + objects->leading;
     const struct value object = field_value(columns[COLUMN_OBJECT], record, sink->context);
     const struct value name = field_value(columns[COLUMN_NAME], record, sink->context);
-    const struct value value = field_value(columns[COLUMN_VALUE], record, sink->context);
+    const struct field *column = columns[COLUMN_VALUE];
+    const bool rate = column->rate && field_grows(column->of, record);
+    const struct value value =
+        field_value(column->rate && !rate ? column->of : column, record, sink->context);
     bool kept = true;
 
     if (object.type != VALUE_TEXT || name.type != VALUE_TEXT)
         return;
     if (!objects->name || !text_is(object.text, objects->name))
         kept = end_object(objects) && begin_object(objects, object.text);
-    check_memory(sink, kept && add_member(objects, columns[COLUMN_VALUE], name.text, &value));
+    check_memory(sink,
+                 kept && add_member(objects, column, name.text, rate ? RATE_SUFFIX : "", &value));
 }
 
 static void objects_end(struct sink *sink)

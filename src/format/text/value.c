@@ -299,8 +299,9 @@ char *value_write_human(char *dst, const struct value *value, int unit)
 
     if (value->type == VALUE_VIEW)
         return value->view.write(dst, value, true);
-    if ((unit == UNIT_BYTES || unit == UNIT_BYTES_PER_SECOND) && value->type == VALUE_NUMBER)
-        return write_size(dst, value->number);
+    if ((unit == UNIT_BYTES || unit == UNIT_BYTES_PER_SECOND) &&
+        (fraction || value->type == VALUE_NUMBER))
+        return write_size(dst, value->number / scale);
     if (unit == UNIT_SECONDS && (fraction || value->type == VALUE_NUMBER))
         return write_time(dst, value->number / scale, value->number % scale * (1000000 / scale));
     return value_write(dst, value, " ");

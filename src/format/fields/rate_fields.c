@@ -1,0 +1,82 @@
+#include <stdio.h>
+
+#include "fastnet/clock.h"
+#include "fastnet/rates.h"
+#include "format/fields/fields.h"
+
+/* How many of the numbers that stand for a value make a thousandth. */
+static double thousandths(enum value_type type)
+{
+    return type == VALUE_FINE ? 0.001 : type == VALUE_DECIMAL ? 1 : 1000;
+}
+
+static uint64_t magnitude(const struct value *value)
+{
+    return value->type == VALUE_SIGNED ? value->integer.magnitude : value->number;
+}
+
+/*
+ * Rounded to a thousandth, and at most UINT64_MAX of them: counters of a captured tree can change
+ * by any amount within a moment.
+ */
+static struct value rate(const struct cell *cell)
+{
+    const struct field *of = cell->field->of;
+    const struct record *record = cell->record;
+
+    if (!record->before || !field_grows(of, record))
+        return unknown;
+    const struct value now = field_value(of, record, cell->context);
+    const struct value before = field_value(of, record->before, cell->context);
+    if (now.type == VALUE_UNKNOWN || now.type != before.type ||
+        magnitude(&now) < magnitude(&before))
+        return unknown;
+    const double change = (double)(magnitude(&now) - magnitude(&before)) * thousandths(now.type);
+    const double second = change * (double)CLOCK_SECOND / (double)record->elapsed + 0.5;
+    return decimal(second < (double)UINT64_MAX ? (uint64_t)second : UINT64_MAX);
+}
+
+/* Of a counter that grows in other rows only. */
+static struct value state(const struct cell *cell)
+{
+    const struct field *of = cell->field->of;
+
+    return field_grows(of, cell->record) ? unknown : field_value(of, cell->record, cell->context);
+}
+
+static struct field rate_of(const struct field *counter, char name[RATE_NAME_MAX])
+{
+    snprintf(name, RATE_NAME_MAX, "%s" RATE_SUFFIX, counter->name);
+    return (struct field){.name = name,
+                          .help = counter->help,
+                          .fields = counter->fields,
+                          .optional = counter->optional,
+                          .lookups = counter->lookups | NEED_LISTING,
+                          .type = VALUE_DECIMAL,
+                          .unit = counter->unit == UNIT_BYTES     ? UNIT_BYTES_PER_SECOND
+                                  : counter->unit == UNIT_PACKETS ? UNIT_PACKETS_PER_SECOND
+                                                                  : UNIT_NONE,
+                          .rate = true,
+                          .of = counter,
+                          .value = rate};
+}
+
+void rates_init(struct rates *rates, const struct kind *of)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < of->field_count && count < RATES_MAX - 1; i++) {
+        const struct field *field = &of->fields[i];
+        rates->fields[count] = field->counter ? rate_of(field, rates->names[count]) : *field;
+        count++;
+        if (!field->partly)
+            continue;
+        rates->fields[count] = *field;
+        rates->fields[count].counter = false;
+        rates->fields[count].of = field;
+        rates->fields[count++].value = state;
+    }
+    rates->kind = *of;
+    rates->kind.fields = rates->fields;
+    rates->kind.field_count = count;
+}
