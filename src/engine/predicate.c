@@ -176,14 +176,14 @@ static struct value compared_element(const struct predicate *predicate, const st
                                 .text = {owner->process->name, strlen(owner->process->name)}};
 }
 
-/* One element of a set or a list must pass; a flag without a name does not. */
+/* One element of a set or a list must pass. */
 static bool element_passes(const struct predicate *predicate, const struct value *list)
 {
     struct value element;
 
     for (size_t at = 0; value_next(list, &at, &element);) {
         const struct value single = compared_element(predicate, &element);
-        if ((single.type != VALUE_NAME || single.name.string) && passes(predicate, &single))
+        if (passes(predicate, &single))
             return true;
     }
     return false;

@@ -617,6 +617,21 @@ static void a_long_list_of_numbers_is_one_comparison(void **state)
     }
 }
 
+/* Groups of netlink have no names: they are shown, and matched, as numbers. */
+static void a_flag_without_a_name_is_matched_by_its_number(void **state)
+{
+    static const unsigned long groups = 1UL << 6 | 1UL << 0;
+    struct record record = {.kind = &kind_socket, .has = UINT64_MAX};
+
+    (void)state;
+    record.socket.groups = (struct text){(const char *)&groups, sizeof groups};
+    assert_true(wants("groups = 7", &record));
+    assert_true(wants("groups ~ '7'", &record));
+    assert_true(wants("groups ~~ '?' and groups !~ '7?'", &record));
+    assert_false(wants("groups !~ '1'", &record));
+    assert_false(wants("groups ~ '6'", &record));
+}
+
 static void rows_are_met_and_missed(void **state)
 {
     const struct record tcp = {
@@ -743,6 +758,7 @@ int main(void)
         cmocka_unit_test(what_is_made_by_options_is_written_too),
         cmocka_unit_test(depth_has_a_bound_and_length_has_none),
         cmocka_unit_test(a_list_is_for_all_columns_that_rows_have),
+        cmocka_unit_test(a_flag_without_a_name_is_matched_by_its_number),
         cmocka_unit_test(rows_are_met_and_missed),
         cmocka_unit_test(a_service_has_the_ports_of_all_its_lines),
         cmocka_unit_test(the_nearest_word_is_one_that_looks_alike),
