@@ -1,9 +1,12 @@
 #include "cli/filters.h"
 
 #include <arpa/inet.h>
+#include <ctype.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli/common.h"
 #include "cli/nearest.h"
@@ -163,10 +166,43 @@ bool filters_meant(const struct kind *kind, const char *word, char meant[FILTERS
     return true;
 }
 
+/* The option whose name begins with the word; or NULL. */
+static const struct option *option_begun(const struct common *common, const char *word)
+{
+    enum { LETTERS = 3 };
+    const struct option *option;
+
+    for (size_t i = 0; (option = options_at(common->grammar->tables, i)); i++)
+        if (option->name && option->help && strlen(word) >= LETTERS &&
+            strncasecmp(option->name, word, strlen(word)) == 0)
+            break;
+    return option;
+}
+
+/* What can be typed in place of a word; false if nobody knows. */
+static bool guess(const struct common *common, const struct kind *kind, const char *word,
+                  char meant[FILTERS_MEANT])
+{
+    const struct option *option = option_begun(common, word);
+    char typed[TYPED_MAX];
+
+    if (option && option->id <= UCHAR_MAX)
+        snprintf(meant, FILTERS_MEANT, "-%c", option->id);
+    else if (option)
+        snprintf(meant, FILTERS_MEANT, "--%s", option->name);
+    else if (filters_meant(kind, word, meant))
+        return true;
+    else if (kind == &kind_socket && isalpha((unsigned char)*word))
+        snprintf(meant, FILTERS_MEANT, "--process=%.80s", options_typed(typed, word, strlen(word)));
+    else
+        return false;
+    return true;
+}
+
 int filters_misuse_operand(const struct common *common, const struct kind *kind, const char *word)
 {
     char typed[TYPED_MAX], meant[FILTERS_MEANT];
-    const bool known = filters_meant(kind, word, meant);
+    const bool known = guess(common, kind, word, meant);
 
     return common_misuse(common, "%s takes options only, not '%s'%s%s%s", common->grammar->name,
                          options_typed(typed, word, strlen(word)), known ? "; did you mean " : "",

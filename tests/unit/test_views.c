@@ -439,7 +439,7 @@ static void an_address_is_never_cut_and_a_few_long_ones_take_no_room_from_others
         rows, 2, 80,
         "OWNERS          PROTO  LOCAL            REMOTE            STATE        RECV  RTT\n"
         "a-long-name-1…  tcp    192.0.2.1:40000  198.51.100.2:443  ESTABLISHED     0    -\n"
-        "a-long-name-1…  tcp    [2001:db8:1:2:3:4:5:6]:40000  [2001:db8:1:2:3:4:5:7]:443  …\n"
+        "a-long-name-1…  tcp    [2001:db8:1:2:3:4:5:6]:40000  [2001:db8:1:2:3:4:5:7]:443\n"
         "2 sockets: 2 ESTABLISHED\n");
 }
 

@@ -102,9 +102,13 @@ static void add(struct sockets *sockets, const struct table *table, bool listeni
     };
 }
 
+static bool is_named(const struct sockets_options *options)
+{
+    return options->tcp || options->udp || options->raw || options->unix_sockets;
+}
+
 static void choose_tables(struct sockets *sockets, const struct sockets_options *options)
 {
-    const bool named = options->tcp || options->udp || options->raw || options->unix_sockets;
     const bool either = options->inet == options->inet6, inet = either || options->inet,
                inet6 = either || options->inet6;
     const struct {
@@ -122,7 +126,7 @@ static void choose_tables(struct sockets *sockets, const struct sockets_options 
         const bool internet = tables[i].table != &table_unix;
         const bool wanted_family = tables[i].table->family == AF_INET ? inet : inet6;
         if (tables[i].wanted || (options->all && (!internet || wanted_family)) ||
-            (!named && internet && wanted_family))
+            (!is_named(options) && internet && wanted_family))
             add(sockets, tables[i].table, options->listening);
     }
 }
@@ -138,6 +142,7 @@ static int list(const struct sockets_options *options)
     const bool local = options->unix_sockets || options->all;
     const bool internet = options->all || options->tcp || options->udp || options->raw || !local;
     const bool connected = internet && !options->listening;
+    const bool tcp = options->all || options->tcp || !is_named(options);
     struct sockets sockets = {.count = 0};
     struct listing_command command = {
         .common = &options->common,
@@ -155,7 +160,7 @@ static int list(const struct sockets_options *options)
                                  local ? "peer" : NULL,
                                  "state recv",
                                  options->listening ? NULL : "send",
-                                 connected ? "rtt resent activity" : NULL,
+                                 connected && tcp ? "rtt resent activity" : NULL,
                                  internet ? "drops" : NULL,
                                  options->listening ? "user" : NULL};
     static const char *const columns[] = {

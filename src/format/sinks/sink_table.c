@@ -127,19 +127,34 @@ static bool cut(struct table_line *line, const char *text, struct kept_cell *cel
     if (!width || fit->whole || (cell->width <= left && cell->width <= fit->width))
         return false;
     line->ended = left < fit->width;
+    if (!left)
+        line->blanks = width - line->at - 1;
     cell->width = line->ended ? (left ? left - 1 : 0) : fit->width - 1;
     cell->length = text_fitting(text, cell->length, &cell->width);
     cell->width++;
     return true;
 }
 
+/* Whether earlier cells left no room for a blank and CUT, and this one may be missing. */
+static bool is_full(const struct table_line *line)
+{
+    const size_t width = line->table->options.width;
+
+    return width && line->at + 1 >= width && line->at && !line->table->columns[line->column].whole;
+}
+
 static void put_cell(struct table_line *line, const char *text, struct kept_cell cell)
 {
     struct writer *writer = line->table->sink.writer;
     const char *colour = colour_of(line, text, &cell);
+
+    if (is_full(line)) {
+        line->ended = true;
+        return;
+    }
     const bool is_cut = cut(line, text, &cell);
     const bool right = is_right_aligned(line->table->options.columns[line->column]);
-    const size_t padding = padding_of(line, cell.width);
+    const size_t padding = line->ended ? 0 : padding_of(line, cell.width);
     size_t blanks = line->blanks + (right ? padding : 0);
 
     line->at += blanks + cell.width;

@@ -14,7 +14,8 @@
 /* --- Whose it is ------------------------------------------------------------------------------ */
 
 enum { NAME_ROOM = 2 + ESCAPE_FACTOR * 16 + 4 + TEXT_U64_MAX, NAMES_SHOWN = 5 };
-_Static_assert(NAMES_SHOWN *NAME_ROOM + sizeof ",..." <= VALUE_VIEW_MAX, "owners have room");
+_Static_assert((size_t)NAMES_SHOWN *NAME_ROOM + sizeof ",..." <= VALUE_VIEW_MAX,
+               "owners have room");
 
 /* A process that holds several descriptors of the socket has owners in a row. */
 static bool is_process(const struct value *owners, size_t i)
@@ -46,7 +47,12 @@ static char *put_name(char *dst, const struct value *owners, const char *name, b
 {
     const size_t count = count_named(owners, name);
 
-    dst = *name ? put_escaped(dst, name, human ? "," : " ,") : PUT(dst, "''");
+    if (!*name)
+        dst = PUT(dst, "''");
+    else if (strcmp(name, "-") == 0) /* alone it would mean that nobody knows */
+        dst = put_escaped(dst, name, "-");
+    else
+        dst = put_escaped(dst, name, human ? "," : " ,");
     if (count == 1)
         return dst;
     return text_u64(human ? PUT(dst, " ×") : PUT(dst, "×"), count);
