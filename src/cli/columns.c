@@ -452,7 +452,6 @@ static int put_rows(struct listing_command *command)
     const struct kind *kind = command->kind;
     static const struct context nothing;
     struct field columns[TOLD];
-    const struct field *field;
     struct writer writer = {0};
     struct sink *sink = NULL;
     int error = -ENOMEM;
@@ -465,6 +464,7 @@ static int put_rows(struct listing_command *command)
     if (writer_init(&writer, STDOUT_FILENO) == 0)
         sink = command_sink(command, &writer);
     if (sink) {
+        const struct field *field;
         sink_begin(sink);
         for (size_t i = 0; (field = field_at(kind, i)); i++)
             put_row(sink, kind, field);

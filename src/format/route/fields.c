@@ -100,7 +100,7 @@ static const struct field fields[] = {
            .unit = UNIT_BYTES),
     NUMBER(window, route.window, ROUTE_WINDOW, "largest advertised window, in bytes",
            .unit = UNIT_BYTES),
-    NUMBER(irtt, route.irtt, ROUTE_IRTT, "first estimate of the round trip time, in milliseconds"),
+    MILLISECONDS(irtt, route.irtt, ROUTE_IRTT, "first estimate of the round trip time, in seconds"),
     NUMBER(mtu, route.mtu, ROUTE_MTU, "largest packet, in bytes", .unit = UNIT_BYTES),
     ADDRESS(source, route.source, ROUTE_SOURCE, "address that packets are sent from"),
     ADDRESS(from, route.from, ROUTE_FROM, "only packets from this network (IPv6)"),
