@@ -85,7 +85,6 @@ static int resolve_source(struct listing_command *command)
     const struct common *common = command->common;
     struct listing *listing = &command->listing;
     const char *root = common->proc_root;
-    char text[TYPED_MAX];
     const int error = !root                         ? 0
                       : strlen(root) > PATH_MAX / 2 ? -ENAMETOOLONG
                                                     : proc_tree_find(root);
@@ -97,9 +96,11 @@ static int resolve_source(struct listing_command *command)
     listing->proc_root = root ? root : "/proc";
     if (!root)
         return 0;
-    if (error < 0)
+    if (error < 0) {
+        char text[TYPED_MAX];
         return common_misuse(common, "--proc-root: '%s': %s",
                              options_typed(text, root, strlen(root)), strerror(-error));
+    }
     if (common->backend == BACKEND_NETLINK)
         return common_misuse(common, "--proc-root: cannot be combined with --backend=netlink");
     listing->backend = BACKEND_PROC; /* a captured tree says nothing of this machine's sockets */
