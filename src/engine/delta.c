@@ -129,6 +129,7 @@ int delta_take(struct delta *delta, const struct record *record, struct record *
         hash ? hash_table_find(&delta->before.table, hash, is_same, record) : NULL;
 
     memcpy(change, record, record->kind->size);
+    change->before = NULL;
     if (before && time > before->at && is_comparable(record, before->record)) {
         change->before = before->record;
         change->elapsed = time - before->at;

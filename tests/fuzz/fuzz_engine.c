@@ -323,7 +323,7 @@ static void check_change(const struct total *first, const struct total *second,
     for (size_t i = 0; i < totals.count && change->before; i++) {
         const struct value rate =
             field_value(field_named(&rates.kind, totals.fields[i]->name), change, &no_names);
-        if (totals.fields[i]->type == VALUE_NUMBER)
+        if (field_value(totals.fields[i], change, &no_names).type == VALUE_NUMBER)
             check_rate(&rate, totals.values[i] - before.values[i], first, second);
     }
     require(change->before || fell || second->before == first->after);
