@@ -60,9 +60,9 @@ struct sink_options {
     size_t width;
     /* Names of columns, separated by blanks, or NULL. To make rows fit, these are left out, the
      * first one first; in these the end of long texts is; a long value of these is never cut, and
-     * shifts the rest of its row. */
-    const char *drop, *shorten, *whole;
-    const char *keep; /* what --columns says: columns with a plus sign are not left out */
+     * shifts the rest of its row (if it is in `shorten`, too, it is cut late); these are not left
+     * out. */
+    const char *drop, *shorten, *whole, *keep;
     const char
         *totals; /* tables: what rows are called in a last line of totals; NULL: no such line */
 };

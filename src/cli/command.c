@@ -78,6 +78,48 @@ static int resolve_filters(struct listing_command *command)
     return 0;
 }
 
+/* --- Which columns stay, however narrow the terminal is --------------------------------------- */
+
+static bool is_part_of_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* Whether this word is in a text, as in "-send_q,local" or "send_q > 0". */
+static bool has_word(const char *text, const char *word)
+{
+    const size_t length = strlen(word);
+
+    for (const char *at = text; at && (at = strstr(at, word)); at += length)
+        if ((at == text || !is_part_of_word(at[-1])) && !is_part_of_word(at[length]))
+            return true;
+    return false;
+}
+
+static bool is_asked_for(const struct common *common, const char *name)
+{
+    bool is_asked = has_word(common->columns, name) || has_word(common->sort, name);
+
+    for (size_t i = 0; i < common->filters.count && !is_asked; i++)
+        is_asked = has_word(common->filters.typed[i].text, name);
+    return is_asked;
+}
+
+/* What rows were chosen or sorted by is the answer to the question. */
+static void keep_asked(struct listing_command *command)
+{
+    size_t length = 0;
+
+    for (size_t i = 0; i < command->shown_count && command->drop; i++) {
+        const char *name = command->shown[i]->name;
+        const struct field *compared = field_compared(command->kind, name, strlen(name));
+        if (length + strlen(name) + 2 <= sizeof command->keep &&
+            (is_asked_for(command->common, name) ||
+             (compared && is_asked_for(command->common, compared->name))))
+            length += (size_t)sprintf(command->keep + length, " %s", name);
+    }
+}
+
 /* --- Where rows are read ---------------------------------------------------------------------- */
 
 static int resolve_source(struct listing_command *command)
@@ -149,6 +191,7 @@ int command_resolve(struct listing_command *command, bool *done)
         status = resolve_filters(command);
     if (!status && common->delta)
         status = resolve_rates(command);
+    keep_asked(command);
     return status ? status : resolve_source(command);
 }
 
@@ -192,16 +235,21 @@ static bool makes_objects(const struct listing_command *command)
            !common->limit && (common->format == FORMAT_JSON || common->format == FORMAT_NDJSON);
 }
 
-/* The width that the table must fit; 0: any, because its reader chose what it shows. */
+/*
+ * The width that the table must fit; 0: any, because its reader chose what it shows. Behind a pipe
+ * watch(1) says in COLUMNS how wide its terminal is; colours mean that a terminal follows.
+ */
 static unsigned width_of(const struct listing_command *command)
 {
     const struct common *common = command->common;
-    const char *chosen = common->columns;
+    const char *chosen = common->columns, *columns = getenv("COLUMNS");
 
     if (!command->drop || common->format != FORMAT_PLAIN || common->count_by ||
         (chosen && *chosen != '+' && *chosen != '-'))
         return 0;
-    return common_width();
+    return common_width() || !columns || !command_colour(common)
+               ? common_width()
+               : (unsigned)strtoul(columns, NULL, 10);
 }
 
 struct sink *command_sink(const struct listing_command *command, struct writer *writer)
@@ -223,7 +271,7 @@ struct sink *command_sink(const struct listing_command *command, struct writer *
         .drop = command->drop,
         .shorten = command->shorten,
         .whole = command->whole,
-        .keep = common->columns,
+        .keep = command->keep,
         .totals = width && !common->no_header ? command->kind->name : NULL,
         .one_line = common->interval_ms,
         .spreadsheet = common->format == FORMAT_CSV_SAFE,

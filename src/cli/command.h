@@ -56,6 +56,7 @@ struct listing_command {
     const struct context *context;
     const struct field *shown[LISTING_COLUMNS_MAX];
     size_t shown_count;
+    char keep[512];            /* the names of those that --columns, --sort or a filter names */
     struct counting *counting; /* room for it */
     struct rates *rates;       /* room for --delta; not touched without it */
 };

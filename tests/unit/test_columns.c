@@ -26,8 +26,8 @@ struct resolved {
     char shown[4096]; /* names, joined by commas */
 };
 
-/* The columns of sockets with --columns=WORDS, or other common options. */
-static void resolve(struct resolved *resolved, struct common common)
+/* The columns of sockets with --columns=WORDS, or other common options. columns: the first ones. */
+static void resolve_of(struct resolved *resolved, struct common common, const char *columns)
 {
     struct listing_command *command = &resolved->command;
     bool done = false;
@@ -38,7 +38,8 @@ static void resolve(struct resolved *resolved, struct common common)
     resolved->common.grammar = &grammar;
     *command = (struct listing_command){.common = &resolved->common,
                                         .kind = &kind_socket,
-                                        .columns = {"protocol state", "uid inode"},
+                                        .columns = {columns, "uid inode"},
+                                        .drop = "uid",
                                         .counting = &resolved->counting};
     capture_begin(&resolved->said, STDERR_FILENO);
     resolved->status = command_resolve(command, &done);
@@ -47,6 +48,33 @@ static void resolve(struct resolved *resolved, struct common common)
         used += (size_t)snprintf(resolved->shown + used, sizeof resolved->shown - used, "%s%s",
                                  i ? "," : "", command->shown[i]->name);
     where_finish(&command->where);
+}
+
+static void resolve(struct resolved *resolved, struct common common)
+{
+    resolve_of(resolved, common, "protocol state");
+}
+
+static void assert_kept(struct common common, const char *where, const char *names)
+{
+    static const struct option option = {.name = "where"};
+    struct resolved resolved;
+
+    if (where)
+        assert_true(filters_take(&common.filters, &option, where));
+    resolve_of(&resolved, common, "recv send resent");
+    assert_string_equal(resolved.said.text, "");
+    assert_string_equal(resolved.command.keep, names);
+}
+
+static void columns_that_are_asked_for_stay_on_a_narrow_terminal(void **state)
+{
+    (void)state;
+    assert_kept((struct common){.columns = NULL}, NULL, "");
+    assert_kept((struct common){.columns = "+rtt,-uid"}, NULL, " rtt");
+    assert_kept((struct common){.sort = "-send_q,inode"}, NULL, " send inode");
+    assert_kept((struct common){.sort = "-send"}, "total_retrans > 0", " send resent");
+    assert_kept((struct common){.columns = NULL}, "rcv_wnd > 0 && process != 'uids'", "");
 }
 
 static void assert_shown(const char *words, const char *columns)
@@ -291,6 +319,7 @@ int main(void)
         cmocka_unit_test(a_view_is_shown_by_its_name_and_stands_for_a_column_elsewhere),
         cmocka_unit_test(what_a_column_needs_goes_with_it),
         cmocka_unit_test(what_is_no_column_is_refused_with_the_nearest_name),
+        cmocka_unit_test(columns_that_are_asked_for_stay_on_a_narrow_terminal),
         cmocka_unit_test(several_columns_to_sort_by_have_a_direction_each),
         cmocka_unit_test(colours_are_as_the_option_and_then_the_environment_say),
         cmocka_unit_test(groups_have_columns_of_counts_sums_and_shares),

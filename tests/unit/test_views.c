@@ -317,7 +317,7 @@ static const char *const shown[] = {"owners", "proto", "local", "remote",
 
 /* The table of these sockets on a terminal of that width, until the next call. */
 static const char *table_with(const struct record *rows, size_t count, size_t width, bool header,
-                              const char *keep)
+                              const char *keep, const char *shorten)
 {
     const struct context context = {.owners = some_owners()};
     const struct field *columns[COUNT(shown)];
@@ -330,7 +330,7 @@ static const char *table_with(const struct record *rows, size_t count, size_t wi
                                          .human = width,
                                          .width = width,
                                          .drop = "uid rtt proto recv",
-                                         .shorten = "owners state",
+                                         .shorten = shorten,
                                          .whole = "local remote",
                                          .keep = keep,
                                          .totals = width ? "sockets" : NULL};
@@ -351,7 +351,7 @@ static const char *table_with(const struct record *rows, size_t count, size_t wi
 
 static const char *table_of(const struct record *rows, size_t count, size_t width, bool header)
 {
-    return table_with(rows, count, width, header, NULL);
+    return table_with(rows, count, width, header, NULL, "owners state");
 }
 
 static void assert_table(const struct record *rows, size_t count, size_t width,
@@ -443,13 +443,26 @@ static void an_address_is_never_cut_and_a_few_long_ones_take_no_room_from_others
         "2 sockets: 2 ESTABLISHED\n");
 }
 
+static void a_long_path_is_cut_after_other_columns_are_left_out(void **state)
+{
+    const struct record row = connection("2001:db8:1:2:3:4:5:6", "192.0.2.1");
+    const char *const whole = "2001:db8:1:2:3:4:5:6]:40000", *const least = "2001:db8:1:2:3:4:5:6";
+
+    (void)state;
+    for (size_t width = 48; width <= 80; width++) {
+        const char *text = table_with(&row, 1, width, false, NULL, "owners local");
+        assert_non_null(strstr(text, width < 70 ? least : whole));
+        assert_int_equal(!!strstr(text, "tcp"), width >= 78);
+    }
+}
+
 static void a_column_that_was_asked_for_is_not_left_out(void **state)
 {
     const struct record row = connection("192.0.2.1", "198.51.100.2");
 
     (void)state;
-    assert_null(strstr(table_with(&row, 1, 60, true, "-uid,+uidd"), "UID"));
-    assert_non_null(strstr(table_with(&row, 1, 60, true, "-pid,+uid"), "UID"));
+    assert_null(strstr(table_with(&row, 1, 60, true, "pid uidd", "owners"), "UID"));
+    assert_non_null(strstr(table_with(&row, 1, 60, true, "pid uid", "owners"), "UID"));
 }
 
 static void a_table_without_heading_is_as_wide_as_its_contents(void **state)
@@ -477,6 +490,7 @@ int main(void)
         cmocka_unit_test(a_table_leaves_out_and_cuts_what_a_terminal_has_no_room_for),
         cmocka_unit_test(no_line_of_ipv4_is_wider_than_a_terminal_of_60_columns_or_more),
         cmocka_unit_test(an_address_is_never_cut_and_a_few_long_ones_take_no_room_from_others),
+        cmocka_unit_test(a_long_path_is_cut_after_other_columns_are_left_out),
         cmocka_unit_test(a_column_that_was_asked_for_is_not_left_out),
         cmocka_unit_test(a_table_without_heading_is_as_wide_as_its_contents),
     };

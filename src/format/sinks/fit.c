@@ -2,21 +2,21 @@
 
 #include <string.h>
 
-/* How narrow columns of texts may become. */
-enum { TEXT_LEAST = 6, TEXT_COMFORTABLE = 12 };
+/* How narrow columns of texts may become, and how much less those that had better stay whole. */
+enum { TEXT_LEAST = 6, TEXT_COMFORTABLE = 12, WHOLE_MORE = 20 };
 
 struct fit {
     struct fit_column *columns;
     const struct sink_options *options;
 };
 
-/* Whether a name is one of those that blanks, or commas and plus signs, separate. */
+/* Whether a name is one of those that blanks separate. */
 static bool is_one_of(const char *name, const char *names)
 {
     const size_t size = strlen(name);
 
-    for (const char *at = names; at && *at; at += strspn(at, " ,+")) {
-        const size_t length = strcspn(at, " ,+");
+    for (const char *at = names; at && *at; at += strspn(at, " ")) {
+        const size_t length = strcspn(at, " ");
         if (length == size && memcmp(at, name, size) == 0)
             return true;
         at += length;
@@ -41,8 +41,10 @@ static struct fit_column *widest_text(const struct fit *fit, size_t than)
 
     for (size_t i = 0; i < fit->options->count; i++) {
         struct fit_column *column = &fit->columns[i];
-        if (column->width > than && (!widest || column->width > widest->width) &&
-            is_one_of(fit->options->columns[i]->name, fit->options->shorten))
+        const char *name = fit->options->columns[i]->name;
+        const size_t more = is_one_of(name, fit->options->whole) ? WHOLE_MORE : 0;
+        if (column->width > than + more && (!widest || column->width > widest->width) &&
+            is_one_of(name, fit->options->shorten))
             widest = column;
     }
     return widest;
@@ -97,7 +99,8 @@ void fit_columns(struct fit_column *columns, const struct sink_options *options,
 
     for (size_t i = 0; i < options->count; i++) {
         columns[i].width = 1;
-        columns[i].whole = is_one_of(options->columns[i]->name, options->whole);
+        columns[i].whole = is_one_of(options->columns[i]->name, options->whole) &&
+                           !is_one_of(options->columns[i]->name, options->shorten);
         if (more && columns[i].whole && options->width)
             columns[i].usual = FIT_USUAL;
         if (columns[i].contents < columns[i].usual)
