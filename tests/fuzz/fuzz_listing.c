@@ -7,7 +7,8 @@
  *
  * Options: n netlink, too; o owners, c their commands; i interfaces, labels, services and networks
  * by name; k not all rows are wanted; f a filter of flows, and F one that asks for everything;
- * d descending; s sections; q the first table is required.
+ * d descending; s sections; q the first table is required; t a table for a terminal, which is as
+ * wide as the number says, h without headings and totals, and w with whole addresses.
  */
 #include <netinet/in.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 #include "fastnet/array.h"
 #include "fastnet/engine.h"
 #include "fastnet/netlink.h"
+#include "format/text/width.h"
 #include "fuzz.h"
 #include "made_flow.h"
 #include "made_processes.h"
@@ -64,6 +66,7 @@ struct input {
     struct text options;
     struct datagrams datagrams;
     const struct field *column;
+    size_t number;          /* of the column */
     struct listing listing; /* what all runs share */
     struct made_where flows;
     struct predicate_tree some;
@@ -279,6 +282,62 @@ static void run_changes(const struct input *input, const struct capture *first)
 }
 
 /* netstat's layout is the one that can take two tables as one. */
+static size_t width_of(const struct input *input)
+{
+    enum { WIDTH_MAX = 240 };
+
+    return input->number % WIDTH_MAX;
+}
+
+/* Lines that are still in the buffer. Where no cell must be whole, none is wider than the table. */
+static void check_fits(const struct input *input, const struct writer *writer)
+{
+    enum { TOTALS_WIDTH = 40 }; /* so wide is a number of rows with their name */
+    const char *line = writer->buffer, *end;
+    const char *const behind = line + writer->length;
+
+    if (width_of(input) < TOTALS_WIDTH || has_option(input, 'w'))
+        return;
+    for (; line < behind; line = end + 1) {
+        end = memchr(line, '\n', (size_t)(behind - line));
+        require(end && text_width(line, (size_t)(end - line)) <= width_of(input));
+    }
+}
+
+/*
+ * A table with the views of sockets or flows and the column of the input, for a terminal that is as
+ * wide as the number of the column says.
+ */
+static struct sink *create_table(const struct input *input, struct writer *writer,
+                                 const struct context *context)
+{
+    enum { COLUMNS_MAX = 16 };
+    static const char *const views[] = {"owners", "pid",  "local",  "remote", "peer",
+                                        "state",  "recv", "rtt",    "drops",  "from",
+                                        "to",     "nat",  "status", "flags",  "used"};
+    const struct kind *kind = input->listing.tables->table->kind;
+    static const struct field *columns[COLUMNS_MAX]; /* as long as the sink */
+    struct sink_options options = {.writer = writer,
+                                   .context = context,
+                                   .columns = columns,
+                                   .count = 1,
+                                   .header = !has_option(input, 'h'),
+                                   .human = true,
+                                   .width = width_of(input),
+                                   .drop = "used drops rtt pid recv",
+                                   .shorten = "owners peer state status flags",
+                                   .whole = has_option(input, 'w') ? "local remote from to" : NULL,
+                                   .totals = has_option(input, 'h') ? NULL : kind->name};
+
+    columns[0] = input->column;
+    for (size_t i = 0; i < COUNT(views); i++) {
+        const struct field *view = field_find(kind, views[i], strlen(views[i]));
+        if (view && view != input->column)
+            columns[options.count++] = view;
+    }
+    return sink_table_create(&options);
+}
+
 static struct sink *create_sink(const struct input *input, struct written *written,
                                 const struct context *context)
 {
@@ -290,7 +349,9 @@ static struct sink *create_sink(const struct input *input, struct written *writt
                                          .count = 1};
     struct sink *sink;
 
-    if (has_option(input, 's'))
+    if (has_option(input, 't'))
+        sink = create_table(input, options.writer, context);
+    else if (has_option(input, 's'))
         sink = sink_csv_create(&options);
     else if (input->listing.tables->table->kind == &kind_socket)
         sink = sink_create(&sink_netstat, &layout, options.writer, context);
@@ -311,6 +372,8 @@ static void run_written(const struct input *input)
 
     require(engine_run(engine, &input->listing, sink, &report) == 0);
     require(!written.writer.error);
+    if (has_option(input, 't'))
+        check_fits(input, &written.writer);
     sink_destroy(sink);
     writer_finish(&written.writer);
     engine_destroy(engine);
@@ -338,14 +401,13 @@ static const struct set *find_set(struct text name)
     return NULL;
 }
 
-static const struct field *find_column(const struct set *set, struct text number)
+static size_t read_number(struct text digits)
 {
-    const struct kind *kind = set->tables[0].table->kind;
-    size_t index = 0;
+    size_t number = 0;
 
-    for (size_t i = 0; i < number.length; i++)
-        index = index * 10 + (unsigned char)number.data[i] - '0';
-    return &kind->fields[index % kind->field_count];
+    for (size_t i = 0; i < digits.length; i++)
+        number = number * 10 + (unsigned char)digits.data[i] - '0';
+    return number;
 }
 
 static void make_tree(struct input *input, struct text rest)
@@ -435,8 +497,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (!input.set)
         return 0;
+    const struct kind *kind = input.set->tables->table->kind;
     input.options = take_line(&rest);
-    input.column = find_column(input.set, take_line(&rest));
+    input.number = read_number(take_line(&rest));
+    input.column = &kind->fields[input.number % kind->field_count];
     make_tree(&input, rest);
     fill_listing(&input);
     first = run_once(&input, &input.listing);

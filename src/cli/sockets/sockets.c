@@ -147,7 +147,7 @@ static int list(const struct sockets_options *options)
     struct listing_command command = {
         .common = &options->common,
         .kind = &kind_socket,
-        .drop = "user drops activity resent rtt type send proto pid recv",
+        .drop = "user drops activity resent rtt type send proto pid peer recv",
         .shorten =
             internet ? "owners peer state activity user" : "owners peer local state activity user",
         .whole = "local remote",
