@@ -421,7 +421,7 @@ static void a_unix_name_is_escaped(void **state)
 
 static void the_longest_name_of_the_worst_bytes_fits(void **state)
 {
-    char worst[SOCKET_PATH_MAX];
+    char worst[SOCKET_PATH_MAX] = "";
     struct record record = unix_record(worst, sizeof worst);
     const char *text;
 
