@@ -103,7 +103,7 @@ static void microseconds_are_seconds_with_six_decimals(void **state)
 static void times_are_written_as_gmtime_has_them(void **state)
 {
     enum { DAY = 86400, DAYS_TO_2554 = 213503 };
-    char text[TEXT_TIME_MAX + 1], expected[64];
+    char text[TEXT_TIME_MAX + 1] = "", expected[64];
 
     (void)state;
     assert_text(text, text_time(text, UINT64_C(1795180878848635998)),

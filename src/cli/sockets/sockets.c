@@ -15,7 +15,8 @@ enum { TABLES_MAX = 9 };
 
 struct sockets_options {
     struct common common; /* first */
-    bool tcp, udp, raw, unix_sockets, all, listening, inet, inet6, numeric;
+    bool tcp, udp, raw, unix_sockets, all, listening, inet, inet6;
+    bool numeric; /* cppcheck-suppress unusedStructMember */
 };
 
 enum { WHICH, SHOW, OTHER };

@@ -295,11 +295,11 @@ static bool tls_number(const struct cell *cell, uint16_t type, uint64_t *number)
 /* field->index is the attribute. */
 struct value info_tls_word(const struct cell *cell)
 {
-    uint64_t number;
+    uint64_t version;
 
-    if (!tls_number(cell, (uint16_t)cell->field->index, &number))
+    if (!tls_number(cell, (uint16_t)cell->field->index, &version))
         return unknown;
-    return string(cell->field->word(number));
+    return string(cell->field->word(version));
 }
 
 const char *info_tls_version(uint64_t version)

@@ -66,15 +66,15 @@ static char *put_owners(char *dst, const struct value *view, size_t end, bool hu
     size_t count = 0;
 
     for (size_t i = 0; i < owners.owners.count; i++) {
-        const char *name = owners.owners.first[i].process->name;
-        if (is_among(name, names, count))
+        const char *one = owners.owners.first[i].process->name;
+        if (is_among(one, names, count))
             continue;
         if (count)
             dst = human ? PUT(dst, ", ") : PUT(dst, ",");
         if (count == NAMES_SHOWN)
             return PUT(dst, "...");
-        names[count++] = name;
-        dst = put_name(dst, &owners, name, human);
+        names[count++] = one;
+        dst = put_name(dst, &owners, one, human);
     }
     return dst;
 }
@@ -111,10 +111,9 @@ static char *put_end(char *dst, const struct value *view, const struct endpoint 
     const uint32_t index = scoped ? view->view.record->socket.interface : 0;
     const struct value interface = interface_named(view->view.context, index);
     char digits[TEXT_U64_MAX];
-    struct text scope = {NULL, 0};
+    const struct text scope =
+        interface.type == VALUE_NAME ? value_text(&interface, digits) : (struct text){NULL, 0};
 
-    if (interface.type == VALUE_NAME)
-        scope = value_text(&interface, digits);
     return put_address_port(dst, &end->address, scope, end->port);
 }
 
@@ -174,11 +173,11 @@ struct value view_remote(const struct cell *cell)
 /* One of the numbers of its memory, by SK_MEMINFO_*; 0 if it is not known. */
 static uint32_t memory_of(const struct record *record, size_t at)
 {
-    uint32_t number = 0;
+    uint32_t bytes = 0;
 
-    if (record->has & SOCKET_MEMORY && record->socket.memory.length >= (at + 1) * sizeof number)
-        memcpy(&number, record->socket.memory.data + at * sizeof number, sizeof number);
-    return number;
+    if (record->has & SOCKET_MEMORY && record->socket.memory.length >= (at + 1) * sizeof bytes)
+        memcpy(&bytes, record->socket.memory.data + at * sizeof bytes, sizeof bytes);
+    return bytes;
 }
 
 static bool is_listener(const struct record *record)
