@@ -252,7 +252,7 @@ static struct kernel_tcp_info info_of(const struct record *record)
     const struct text *sent = &record->socket.info;
     struct kernel_tcp_info info = {0};
 
-    if (record->has & SOCKET_TCP_INFO && !is_listener(record))
+    if (record->has & SOCKET_TCP_INFO && sent->length && !is_listener(record))
         memcpy(&info, sent->data, sent->length < sizeof info ? sent->length : sizeof info);
     return info;
 }
