@@ -1,5 +1,7 @@
 #include "engine/rows.h"
 
+#include <endian.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -126,6 +128,58 @@ int value_compare(const struct value *a, const struct value *b)
         return compare_network(&a->network, &b->network);
     case VALUE_VIEW: /* another field is compared (field_compared()) */
     case VALUE_UNKNOWN:
+        break;
+    }
+    return 0;
+}
+
+/* Those of the first bytes, as one number. */
+static uint64_t rank_of_bytes(const void *bytes, size_t length)
+{
+    uint64_t number = 0;
+
+    if (length)
+        memcpy(&number, bytes, length < sizeof number ? length : sizeof number);
+    return be64toh(number);
+}
+
+/* `upper` values are greater than all others: the lowest bit makes room for this one. */
+static uint64_t rank_with(bool upper, uint64_t rank)
+{
+    return (uint64_t)upper << 63 | rank >> 1;
+}
+
+uint64_t value_rank(const struct value *value)
+{
+    switch (value->type) {
+    case VALUE_NUMBER:
+    case VALUE_DECIMAL:
+    case VALUE_FINE:
+    case VALUE_BOOLEAN:
+    case VALUE_TIME:
+        return value->number;
+    case VALUE_SIGNED:
+        return rank_with(!value->integer.negative, value->integer.negative
+                                                       ? ~value->integer.magnitude
+                                                       : value->integer.magnitude);
+    case VALUE_TEXT:
+    case VALUE_SOCKET_NAME:
+    case VALUE_LLADDR:
+        return rank_of_bytes(value->text.data, value->text.length);
+    case VALUE_NAME:
+        if (value->name.string)
+            return rank_with(false, rank_of_bytes(value->name.string, strlen(value->name.string)));
+        return rank_with(true, value->name.number);
+    case VALUE_ADDRESS:
+        return rank_with(value->address.family != AF_INET,
+                         rank_of_bytes(value->address.bytes, sizeof value->address.bytes));
+    case VALUE_UNKNOWN:
+        return UINT64_MAX;
+    case VALUE_OWNERS: /* of these all are alike: they are compared one by one */
+    case VALUE_FLAGS:
+    case VALUE_NETWORKS:
+    case VALUE_NETWORK:
+    case VALUE_VIEW:
         break;
     }
     return 0;

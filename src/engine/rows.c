@@ -105,31 +105,64 @@ struct ordering {
     const struct context *context;
 };
 
-static int compare_records(const void *left, const void *right, void *arg)
+/* A row and the rank of its first value, which decides most comparisons without the record. */
+struct ranked {
+    uint64_t rank;
+    const struct record *record;
+};
+
+/* Values of one key; unknown ones are last in both directions. */
+static int compare_key(const struct sort_key *key, const struct ordering *ordering,
+                       const struct record *a, const struct record *b)
+{
+    const struct value x = field_value(key->field, a, ordering->context);
+    const struct value y = field_value(key->field, b, ordering->context);
+    const int order = value_compare(&x, &y);
+
+    return key->descending && x.type == y.type ? -order : order;
+}
+
+static int compare_ranked(const void *left, const void *right, void *arg)
 {
     const struct ordering *ordering = arg;
-    const struct listing *listing = ordering->listing;
-    const struct record *a = *(const struct record *const *)left;
-    const struct record *b = *(const struct record *const *)right;
+    const struct ranked *a = left, *b = right;
+    int order = 0;
 
-    if (!listing->sort->field)
-        return listing->compare(a, b);
-    for (const struct sort_key *key = listing->sort; key->field; key++) {
-        const struct value x = field_value(key->field, a, ordering->context);
-        const struct value y = field_value(key->field, b, ordering->context);
-        const int order = value_compare(&x, &y);
-        if (order) /* unknown values are last in both directions */
-            return key->descending && x.type == y.type ? -order : order;
-    }
-    return 0;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    if (!ordering->listing->sort->field)
+        return ordering->listing->compare(a->record, b->record);
+    for (const struct sort_key *key = ordering->listing->sort; key->field && !order; key++)
+        order = compare_key(key, ordering, a->record, b->record);
+    return order;
+}
+
+static uint64_t rank_of(const struct ordering *ordering, const struct record *record)
+{
+    const struct sort_key *key = ordering->listing->sort;
+
+    if (!key->field)
+        return 0;
+    const struct value value = field_value(key->field, record, ordering->context);
+    const uint64_t rank = value_rank(&value);
+    return key->descending && value.type != VALUE_UNKNOWN ? ~rank : rank;
 }
 
 int rows_sort(struct rows *rows, const struct listing *listing, const struct context *context)
 {
     struct ordering ordering = {listing, context};
+    struct ranked *ranked;
 
     if (!listing->sort->field && !listing->compare)
         return 0;
-    return sort_stable(rows->records, rows->count, sizeof *rows->records, compare_records,
-                       &ordering);
+    ranked = reallocarray(NULL, rows->count, sizeof *ranked);
+    if (!ranked)
+        return rows->count ? -ENOMEM : 0;
+    for (size_t i = 0; i < rows->count; i++)
+        ranked[i] = (struct ranked){rank_of(&ordering, rows->records[i]), rows->records[i]};
+    const int error = sort_stable(ranked, rows->count, sizeof *ranked, compare_ranked, &ordering);
+    for (size_t i = 0; i < rows->count; i++)
+        rows->records[i] = ranked[i].record;
+    free(ranked);
+    return error;
 }

@@ -39,13 +39,14 @@ static struct value ip_value(const char *string)
     return (struct value){.type = VALUE_ADDRESS, .address = ip(string)};
 }
 
-/* Each is less than those behind it, and equal to itself. */
+/* Each is less than those behind it, and equal to itself; so are their ranks, or they are equal. */
 static void assert_ascending(const struct value *values, size_t value_count)
 {
     for (size_t i = 0; i < value_count; i++)
         for (size_t j = 0; j < value_count; j++) {
             int order = value_compare(&values[i], &values[j]);
             assert_int_equal((order > 0) - (order < 0), (i > j) - (i < j));
+            assert_true(i > j || value_rank(&values[i]) <= value_rank(&values[j]));
         }
 }
 
