@@ -31,18 +31,11 @@ struct fitted {
     size_t rows;    /* kept */
     size_t used;    /* bytes of `kept` */
     bool streaming; /* the widths are fixed */
+    bool is_plain;  /* cells are written as they are: whole, without colours, not counted */
     struct totals totals;
     char kept[KEPT_BYTES];
     struct fit_column columns[];
 };
-
-/* Numbers and addresses are ASCII, so there is nothing to count. */
-static size_t width_of(const struct value *value, const char *text, size_t length)
-{
-    const bool is_plain = value->type == VALUE_NUMBER || value->type == VALUE_ADDRESS;
-
-    return is_plain ? length : text_width(text, length);
-}
 
 static bool is_right_aligned(const struct field *column)
 {
@@ -254,14 +247,42 @@ static void put_kept(struct fitted *table)
     table->streaming = true;
 }
 
+/* Written where it will stand; a number is then moved to the right. */
+static void put_plain(struct table_line *line, const struct value *value, size_t bound)
+{
+    struct fitted *table = line->table;
+    const bool right = is_right_aligned(table->options.columns[line->column]);
+    char *dst = writer_reserve(table->sink.writer,
+                               line->blanks + table->columns[line->column].width + bound);
+    char *text = dst + line->blanks, *end = write_cell(table, line->column, text, value);
+    const size_t length = (size_t)(end - text);
+    const size_t padding = padding_of(line, text_width(text, length));
+
+    memset(dst, ' ', line->blanks);
+    if (right && padding) {
+        memmove(text + padding, text, length);
+        memset(text, ' ', padding);
+        end += padding;
+    }
+    writer_commit(table->sink.writer, end);
+    line->blanks = FIT_GAP + (right ? 0 : padding);
+    line->column++;
+}
+
 static void stream_cell(struct table_line *line, const struct value *value)
 {
     char text[CELL_BOUND];
+    const size_t bound = value_bound(value);
 
-    if (value_bound(value) <= sizeof text) {
+    if (line->table->is_plain && bound <= CELL_BOUND && line->blanks <= CELL_BOUND &&
+        line->table->columns[line->column].width <= CELL_BOUND) {
+        put_plain(line, value, bound);
+        return;
+    }
+    if (bound <= sizeof text) {
         const size_t length = (size_t)(write_cell(line->table, line->column, text, value) - text);
         take_cell(line, text,
-                  (struct kept_cell){length, width_of(value, text, length), value->attention});
+                  (struct kept_cell){length, text_width(text, length), value->attention});
         return;
     }
     struct writer *writer = line->table->sink.writer;
@@ -294,7 +315,7 @@ static char *keep_cell(struct fitted *table, size_t column, char *at, const stru
     char *text = at + sizeof(struct kept_cell);
     char *end = write_cell(table, column, text, value);
     const size_t length = (size_t)(end - text);
-    const struct kept_cell cell = {length, width_of(value, text, length), value->attention};
+    const struct kept_cell cell = {length, text_width(text, length), value->attention};
     memcpy(at, &cell, sizeof cell);
     if (cell.width > table->columns[column].contents)
         table->columns[column].contents = cell.width;
@@ -380,5 +401,6 @@ struct sink *sink_table_create(const struct sink_options *options)
         return NULL;
     table->sink = (struct sink){&ops, options->writer, options->context};
     table->options = *options;
+    table->is_plain = !options->width && !options->colour && !options->totals;
     return &table->sink;
 }

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "fastnet/array.h"
 
@@ -148,10 +149,27 @@ static size_t next_width(const char *text, size_t length, size_t *at)
     return lead < 0x80 ? 1 : width_of(code);
 }
 
+/* Most texts have no other characters; each of these takes one column. */
+static bool is_ascii(const char *text, size_t length)
+{
+    uint64_t bits = 0, word;
+    size_t i;
+
+    for (i = 0; length - i >= sizeof word; i += sizeof word) {
+        memcpy(&word, text + i, sizeof word);
+        bits |= word;
+    }
+    for (; i < length; i++)
+        bits |= (unsigned char)text[i];
+    return !(bits & UINT64_C(0x8080808080808080));
+}
+
 size_t text_width(const char *text, size_t length)
 {
     size_t width = 0;
 
+    if (is_ascii(text, length))
+        return length;
     for (size_t i = 0; i < length;)
         width += next_width(text, length, &i);
     return width;
