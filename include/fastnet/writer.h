@@ -2,8 +2,10 @@
 #ifndef FASTNET_WRITER_H
 #define FASTNET_WRITER_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 enum { WRITER_CAPACITY = 64 * 1024, WRITER_RESERVE_MAX = 16 * 1024 };
 
@@ -22,17 +24,52 @@ int writer_init(struct writer *writer, int fd);
 /* Does not flush. Accepts a zeroed writer, and one whose writer_init() failed. */
 void writer_finish(struct writer *writer);
 
-/* Returns room for size bytes (at most WRITER_RESERVE_MAX); never NULL. */
-char *writer_reserve(struct writer *writer, size_t size);
-
-/* Keeps the bytes written to the reserved room up to end. More than was reserved is a bug. */
-void writer_commit(struct writer *writer, const char *end);
-
-/* Writes any number of bytes. */
-void writer_put(struct writer *writer, const char *data, size_t size);
-void writer_puts(struct writer *writer, const char *string);
-
 /* Writes everything out; waits if a non-blocking descriptor is full. Returns 0 or -errno. */
 int writer_flush(struct writer *writer);
+
+/* Returns room for size bytes (at most WRITER_RESERVE_MAX); never NULL. */
+static inline char *writer_reserve(struct writer *writer, size_t size)
+{
+    assert(size <= WRITER_RESERVE_MAX);
+    if (size > WRITER_CAPACITY - writer->length)
+        writer_flush(writer);
+    writer->reserved = size;
+    return writer->buffer + writer->length;
+}
+
+static inline void writer_flush_lines(struct writer *writer)
+{
+    if (writer->line_flushed && writer->length > 0 && writer->buffer[writer->length - 1] == '\n')
+        writer_flush(writer);
+}
+
+/* Keeps the bytes written to the reserved room up to end. More than was reserved is a bug. */
+static inline void writer_commit(struct writer *writer, const char *end)
+{
+    const size_t length = (size_t)(end - writer->buffer);
+
+    assert(length >= writer->length && length - writer->length <= writer->reserved);
+    writer->length = length;
+    writer->reserved = 0;
+    writer_flush_lines(writer);
+}
+
+/* More than there is room for. */
+void writer_put_through(struct writer *writer, const char *data, size_t size);
+
+/* Writes any number of bytes. */
+static inline void writer_put(struct writer *writer, const char *data, size_t size)
+{
+    if (size > WRITER_CAPACITY - writer->length) {
+        writer_put_through(writer, data, size);
+        return;
+    }
+    if (size > 0)
+        memcpy(writer->buffer + writer->length, data, size);
+    writer->length += size;
+    writer_flush_lines(writer);
+}
+
+void writer_puts(struct writer *writer, const char *string);
 
 #endif

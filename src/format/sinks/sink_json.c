@@ -8,6 +8,8 @@
 #include "format/text/put.h"
 #include "format/text/value.h"
 
+enum { KEY_USUAL = 256 }; /* longer keys are written apart from their values */
+
 struct json {
     struct sink sink;
     struct sink_options options;
@@ -30,14 +32,19 @@ static void put_json(struct writer *writer, struct text text)
 }
 
 /* An address, which may be an empty one of a link, a network, or a time. */
+static char *write_quoted(char *dst, const struct value *value)
+{
+    *dst++ = '"';
+    dst = value->type == VALUE_LLADDR ? value_lladdr(dst, value) : value_write(dst, value, NULL);
+    *dst++ = '"';
+    return dst;
+}
+
 static void put_quoted(struct writer *writer, const struct value *value)
 {
     char *dst = writer_reserve(writer, 2 + TEXT_LLADDR_MAX); /* the longest of them */
 
-    *dst++ = '"';
-    dst = value->type == VALUE_LLADDR ? value_lladdr(dst, value) : value_write(dst, value, NULL);
-    *dst++ = '"';
-    writer_commit(writer, dst);
+    writer_commit(writer, write_quoted(dst, value));
 }
 
 /* What a table shows: its escapes become part of the text. */
@@ -87,43 +94,82 @@ static void put_list(struct writer *writer, const struct value *list)
     writer_put(writer, "]", 1);
 }
 
-static void put_value(struct writer *writer, const struct value *value)
+/* How long a value is at most; SIZE_MAX: it is written in pieces. */
+static size_t bound_of(const struct value *value)
 {
     char digits[TEXT_U64_MAX];
 
     switch (value->type) {
-    case VALUE_UNKNOWN:
-        writer_put(writer, "null", 4);
-        break;
-    case VALUE_NUMBER:
-    case VALUE_SIGNED:
-    case VALUE_DECIMAL:
-    case VALUE_FINE:
-        value_put(writer, value, NULL);
-        break;
-    case VALUE_BOOLEAN:
-        writer_puts(writer, value->number ? "true" : "false");
-        break;
     case VALUE_TEXT:
     case VALUE_SOCKET_NAME:
     case VALUE_NAME:
-        put_json(writer, value_text(value, digits));
-        break;
+        return 2 + ESCAPE_JSON_FACTOR * value_text(value, digits).length;
+    case VALUE_OWNERS:
+    case VALUE_FLAGS:
+    case VALUE_NETWORKS:
+    case VALUE_VIEW:
+        return SIZE_MAX;
+    default:
+        return 2 + TEXT_LLADDR_MAX; /* the longest of the others */
+    }
+}
+
+/* Of a value that has a bound. */
+static char *write_value(char *dst, const struct value *value)
+{
+    char digits[TEXT_U64_MAX];
+    struct text text;
+
+    switch (value->type) {
+    case VALUE_UNKNOWN:
+        return PUT(dst, "null");
+    case VALUE_BOOLEAN:
+        return value->number ? PUT(dst, "true") : PUT(dst, "false");
+    case VALUE_TEXT:
+    case VALUE_SOCKET_NAME:
+    case VALUE_NAME:
+        text = value_text(value, digits);
+        *dst++ = '"';
+        dst = escape_json(dst, text.data, text.length);
+        *dst++ = '"';
+        return dst;
     case VALUE_ADDRESS:
     case VALUE_NETWORK:
     case VALUE_LLADDR:
     case VALUE_TIME:
-        put_quoted(writer, value);
-        break;
-    case VALUE_OWNERS:
-    case VALUE_FLAGS:
-    case VALUE_NETWORKS:
-        put_list(writer, value);
-        break;
-    case VALUE_VIEW:
-        put_view(writer, value);
-        break;
+        return write_quoted(dst, value);
+    default:
+        return value_write(dst, value, NULL);
     }
+}
+
+static void put_long(struct writer *writer, const struct value *value)
+{
+    char digits[TEXT_U64_MAX];
+
+    if (value_is_list(value))
+        put_list(writer, value);
+    else if (value->type == VALUE_VIEW)
+        put_view(writer, value);
+    else
+        put_json(writer, value_text(value, digits));
+}
+
+/* Behind its key; in one piece unless it is long, because a row has many values. */
+static void put_value(struct writer *writer, struct text key, const struct value *value)
+{
+    const size_t bound = bound_of(value);
+
+    if (bound > WRITER_RESERVE_MAX - KEY_USUAL || key.length > KEY_USUAL) {
+        writer_put(writer, key.data, key.length);
+        key.length = 0;
+    }
+    if (bound > WRITER_RESERVE_MAX - KEY_USUAL) {
+        put_long(writer, value);
+        return;
+    }
+    char *dst = writer_reserve(writer, key.length + bound);
+    writer_commit(writer, write_value(put_text(dst, key), value));
 }
 
 static void json_begin(struct sink *sink)
@@ -147,8 +193,7 @@ static void json_row(struct sink *sink, const struct record *record)
     json->empty = false;
     for (size_t i = 0; i < json->options.count; i++) {
         const struct value value = field_value(json->options.columns[i], record, sink->context);
-        writer_put(sink->writer, json->keys[i].data, json->keys[i].length);
-        put_value(sink->writer, &value);
+        put_value(sink->writer, json->keys[i], &value);
     }
     writer_puts(sink->writer, json->array ? "}" : "}\n");
 }

@@ -259,12 +259,7 @@ static void put_plain(struct table_line *line, const struct value *value, size_t
     const size_t padding = padding_of(line, text_width(text, length));
 
     memset(dst, ' ', line->blanks);
-    if (right && padding) {
-        memmove(text + padding, text, length);
-        memset(text, ' ', padding);
-        end += padding;
-    }
-    writer_commit(table->sink.writer, end);
+    writer_commit(table->sink.writer, right ? align_right(end, text, length + padding) : end);
     line->blanks = FIT_GAP + (right ? 0 : padding);
     line->column++;
 }

@@ -1,7 +1,6 @@
 /* The buffered writer. */
 #include "fastnet/writer.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -63,32 +62,7 @@ int writer_flush(struct writer *writer)
     return -writer->error;
 }
 
-char *writer_reserve(struct writer *writer, size_t size)
-{
-    assert(size <= WRITER_RESERVE_MAX);
-    if (size > WRITER_CAPACITY - writer->length)
-        writer_flush(writer);
-    writer->reserved = size;
-    return writer->buffer + writer->length;
-}
-
-static void flush_whole_lines(struct writer *writer)
-{
-    if (writer->line_flushed && writer->length > 0 && writer->buffer[writer->length - 1] == '\n')
-        writer_flush(writer);
-}
-
-void writer_commit(struct writer *writer, const char *end)
-{
-    const size_t length = (size_t)(end - writer->buffer);
-
-    assert(length >= writer->length && length - writer->length <= writer->reserved);
-    writer->length = length;
-    writer->reserved = 0;
-    flush_whole_lines(writer);
-}
-
-void writer_put(struct writer *writer, const char *data, size_t size)
+void writer_put_through(struct writer *writer, const char *data, size_t size)
 {
     size_t room = WRITER_CAPACITY - writer->length;
 
@@ -100,10 +74,7 @@ void writer_put(struct writer *writer, const char *data, size_t size)
         writer_flush(writer);
         room = WRITER_CAPACITY;
     }
-    if (size > 0)
-        memcpy(writer->buffer + writer->length, data, size);
-    writer->length += size;
-    flush_whole_lines(writer);
+    writer_put(writer, data, size);
 }
 
 void writer_puts(struct writer *writer, const char *string)
