@@ -187,7 +187,7 @@ endif
 
 # --- Testing ----------------------------------------------------------------------------------
 
-TESTED := $(PROGRAM) $(UNIT_TESTS) $(FUZZ_TARGETS) $(HELPERS) $(PRELOADED)
+TESTED := $(PROGRAM) $(UNIT_TESTS) $(FUZZ_TARGETS) $(HELPERS) $(BENCH) $(PRELOADED)
 tested: $(TESTED)
 
 # As many jobs as there are processors, unless -j says otherwise; MAKEFLAGS has that in recipes only.
@@ -212,7 +212,7 @@ sanitized = BUILD=$(BUILD)/asan SANITIZE=address,undefined CFLAGS='-O1 -g' \
 asan: ## the same, built with the address and undefined behaviour sanitizers
 	@$(MAKE) $(sanitized) check
 
-bench: $(PROGRAM) $(BENCH) ## measure against ss, netstat and the kernel (QUICK=1, ONLY=name, BASE=another build)
+bench: $(PROGRAM) $(BENCH) ## measure against ss, netstat and the kernel (QUICK=1, ONLY=ss, BASE=FILE: tests/bench/README.md)
 	@BUILD='$(BUILD)' PROGRAM='$(PROGRAM)' tests/bench/bench
 
 # Fuzz targets in a directory of their own: $(call fuzzed,DIRECTORY,FLAGS,SECONDS).

@@ -1,11 +1,12 @@
 /*
  * Opens many sockets over several processes, prints "ready" and holds them until its input ends.
  *
- *   crowd tcp|udp|unix COUNT [PROCESSES]
+ *   crowd tcp|clients|udp|unix COUNT [PROCESSES]
  *
  * TCP sockets are both ends of connections over loopback, plus one listener a process; a process
  * has a listener address of its own and connects from many, so that ports do not run out. One
- * connection of each process comes from port 443, for filters that find little.
+ * connection of each process comes from port 443, for filters that find little. Clients are the
+ * same, but each connects from an address of its own.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -61,9 +62,9 @@ static void reset_on_close(int fd)
 }
 
 static void open_connection(int listener, const struct sockaddr_in *to, unsigned process,
-                            unsigned number)
+                            unsigned host, unsigned number)
 {
-    struct sockaddr_in from = loopback(process, 256 + number / PORTS_EACH, number ? 0 : RARE_PORT);
+    struct sockaddr_in from = loopback(process, 256 + host, number ? 0 : RARE_PORT);
     const int on = 1;
     int fd = open_socket(AF_INET, SOCK_STREAM);
     int accepted = -1;
@@ -80,7 +81,7 @@ static void open_connection(int listener, const struct sockaddr_in *to, unsigned
     reset_on_close(accepted);
 }
 
-static void open_tcp(unsigned process, unsigned count)
+static void open_connections(unsigned process, unsigned count, unsigned each_host)
 {
     struct sockaddr_in address = loopback(process, 1, PORT);
     int listener = open_socket(AF_INET, SOCK_STREAM);
@@ -89,7 +90,17 @@ static void open_tcp(unsigned process, unsigned count)
     if (listen(listener, 16) < 0)
         die("listen");
     for (unsigned i = 0; i < count / 2; i++)
-        open_connection(listener, &address, process, i);
+        open_connection(listener, &address, process, i / each_host, i);
+}
+
+static void open_tcp(unsigned process, unsigned count)
+{
+    open_connections(process, count, PORTS_EACH);
+}
+
+static void open_clients(unsigned process, unsigned count)
+{
+    open_connections(process, count, 1);
 }
 
 static void open_udp(unsigned process, unsigned count)
@@ -127,6 +138,7 @@ struct crowd {
 
 static const struct crowd crowds[] = {
     {"tcp", open_tcp},
+    {"clients", open_clients},
     {"udp", open_udp},
     {"unix", open_unix},
 };
@@ -206,7 +218,7 @@ int main(int argc, char **argv)
     char byte;
 
     if (!crowd || count == 0 || processes == 0 || processes > PROCESSES_MAX) {
-        fprintf(stderr, "usage: crowd tcp|udp|unix COUNT [PROCESSES]\n");
+        fprintf(stderr, "usage: crowd tcp|clients|udp|unix COUNT [PROCESSES]\n");
         return 2;
     }
     int hold = gather(crowd, (unsigned)count, (unsigned)processes);
