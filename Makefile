@@ -52,7 +52,7 @@ LINKED    = -pie
 # Run when first needed and then remembered: `make deps check` may have installed it by then.
 lazily  = $(eval $(1) := $$(shell $(PKG_CONFIG) $(2) 2>/dev/null))$($(1))
 PACKAGE_CFLAGS = $(call lazily,PACKAGE_CFLAGS,--cflags libmnl libcap)
-PACKAGE_LIBS   = $(call lazily,PACKAGE_LIBS,--libs libmnl libcap)
+PACKAGE_LIBS   = $(call lazily,PACKAGE_LIBS,--libs libmnl)
 CMOCKA_LIBS    = $(call lazily,CMOCKA_LIBS,--libs cmocka)
 
 all_cppflags = -D_GNU_SOURCE -DFASTNET_VERSION='"$(VERSION)"' -Iinclude -Isrc $(FORTIFY) $(CPPFLAGS)
@@ -60,7 +60,10 @@ all_cflags   = -std=c11 -pthread -fPIE -fstack-protector-strong $(WARNINGS) $(SA
 	$(PACKAGE_CFLAGS) $(CFLAGS) $(unoptimised)
 all_ldflags  = -pthread $(LINKED) -Wl,-O1 -Wl,--as-needed -Wl,--hash-style=gnu \
 	-Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack $(SANITIZER) $(CFLAGS) $(LDFLAGS)
-all_libs     = $(PACKAGE_LIBS) $(LDLIBS)
+all_libs     = $(PACKAGE_LIBS) $(LIBCAP) $(LDLIBS)
+
+# A library that is loaded takes time at each start. LIBCAP=-lcap has this one loaded.
+LIBCAP ?= $(or $(filter /%,$(shell $(CC) -print-file-name=libcap.a)),-lcap)
 
 # --- What there is ----------------------------------------------------------------------------
 
