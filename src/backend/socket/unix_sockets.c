@@ -33,7 +33,6 @@ struct unix_socket {
     uint16_t type, memory_length, inodes_length;
     uint8_t state, unix_state, shutdown;
     uint32_t waiting; /* a listener's connections to be accepted, less those found in the file */
-    bool repeated;    /* by netlink: not to be handed on */
     bool in_file;
 };
 
@@ -50,7 +49,7 @@ struct texts {
 
 struct socket_of_inode {
     uint64_t inode;
-    struct unix_socket *socket;
+    struct unix_socket *socket; /* of one inode the first comes first */
 };
 
 /* A listener that has connections waiting, in the order of what the file shows as its name. */
@@ -67,7 +66,8 @@ struct reading {
     struct socket_list sockets; /* in netlink's order */
     struct texts borrowed;      /* of the sockets: names, and what else they borrow */
     bool newlines;              /* a name holds one: lines that are no rows are to be expected */
-    struct socket_of_inode *by_inode;
+    size_t next;                /* the socket whose row should come next in the file */
+    struct socket_of_inode *by_inode; /* NULL until a row was not where it should be */
     struct listener *listeners;
     size_t listener_count;
     struct socket_list pending; /* connections that nobody has accepted yet */
@@ -165,37 +165,16 @@ static int remember(const struct record *record, void *arg)
     return keep_texts(&reading->borrowed, socket, &record->socket);
 }
 
-static int compare_inodes(const void *a, const void *b)
-{
-    const struct socket_of_inode *x = a, *y = b;
-    const uint64_t left = x->socket->identity, right = y->socket->identity;
-
-    if (x->inode != y->inode)
-        return x->inode < y->inode ? -1 : 1;
-    return (left > right) - (left < right);
-}
-
 /* The texts no longer move: sockets can borrow them. */
-static int index_by_inode(struct reading *reading)
+static void borrow_texts(struct reading *reading)
 {
-    const struct socket_list *sockets = &reading->sockets;
     const char *text = reading->borrowed.data;
-    struct socket_of_inode *by_inode = reallocarray(NULL, sockets->count + 1, sizeof *by_inode);
 
-    if (!by_inode)
-        return -ENOMEM;
-    reading->by_inode = by_inode;
-    for (size_t i = 0; i < sockets->count; i++) {
-        struct unix_socket *socket = &sockets->items[i];
+    for (size_t i = 0; i < reading->sockets.count; i++) {
+        struct unix_socket *socket = &reading->sockets.items[i];
         socket->path.data = text;
         text = text_behind(inodes_of(socket), 0).data; /* the next one's */
-        by_inode[i] = (struct socket_of_inode){socket->inode, socket};
     }
-    qsort(by_inode, sockets->count, sizeof *by_inode, compare_inodes);
-    for (size_t i = 1; i < sockets->count; i++)
-        if (compare_inodes(&by_inode[i - 1], &by_inode[i]) == 0)
-            by_inode[i].socket->repeated = true;
-    return 0;
 }
 
 /* The bytes of a name as the file shows them. */
@@ -206,6 +185,8 @@ static unsigned char shown(char c)
 
 static int compare_shown(const char *a, const char *b, size_t length)
 {
+    if (!length || memcmp(a, b, length) == 0)
+        return 0;
     for (size_t i = 0; i < length; i++)
         if (shown(a[i]) != shown(b[i]))
             return shown(a[i]) < shown(b[i]) ? -1 : 1;
@@ -213,7 +194,7 @@ static int compare_shown(const char *a, const char *b, size_t length)
 }
 
 /* One name can be that of several listeners if they are of different types. */
-static int compare_listeners(const void *a, const void *b)
+static int compare_names(const void *a, const void *b)
 {
     const struct unix_socket *x = ((const struct listener *)a)->socket;
     const struct unix_socket *y = ((const struct listener *)b)->socket;
@@ -225,6 +206,26 @@ static int compare_listeners(const void *a, const void *b)
     return compare_shown(x->path.data, y->path.data, x->path.length);
 }
 
+static int compare_listeners(const void *a, const void *b)
+{
+    const uint64_t x = ((const struct listener *)a)->socket->identity;
+    const uint64_t y = ((const struct listener *)b)->socket->identity;
+    const int order = compare_names(a, b);
+
+    return order ? order : (x > y) - (x < y);
+}
+
+/* Those that netlink repeated have one queue. Returns how many are left. */
+static size_t drop_repeats(struct listener *listeners, size_t count)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (!kept || compare_listeners(&listeners[kept - 1], &listeners[i]) != 0)
+            listeners[kept++] = listeners[i];
+    return kept;
+}
+
 static int index_listeners(struct reading *reading)
 {
     struct listener *listeners = reallocarray(NULL, reading->sockets.count + 1, sizeof *listeners);
@@ -234,11 +235,11 @@ static int index_listeners(struct reading *reading)
         return -ENOMEM;
     for (size_t i = 0; i < reading->sockets.count; i++) {
         struct unix_socket *socket = &reading->sockets.items[i];
-        if (socket->state == TCP_LISTEN && socket->path.length && socket->waiting &&
-            !socket->repeated)
+        if (socket->state == TCP_LISTEN && socket->path.length && socket->waiting)
             listeners[count++].socket = socket;
     }
     qsort(listeners, count, sizeof *listeners, compare_listeners);
+    count = drop_repeats(listeners, count);
     for (size_t i = 0; i < count; i++)
         listeners[i].next = i;
     reading->listeners = listeners;
@@ -255,9 +256,10 @@ static int ask_netlink(struct reading *reading)
     all.needs = (all.needs & ~SOCKET_PENDING) | SOCKET_PATH | SOCKET_QUEUES;
     all.where = NULL;
     error = backend_sock_diag.dump(&all, remember, reading);
-    if (!error)
-        error = index_by_inode(reading);
-    return error ? error : index_listeners(reading);
+    if (error)
+        return error;
+    borrow_texts(reading);
+    return index_listeners(reading);
 }
 
 /* --- What the file says ----------------------------------------------------------------------- */
@@ -276,19 +278,66 @@ static bool agrees(const struct unix_socket *socket, const struct socket_record 
            row->flags == socket->flags;
 }
 
-/* Of the sockets with this inode, of which there is one: the place of the first. */
-static size_t find_inode(const struct reading *reading, uint64_t inode)
+static int compare_inodes(const void *a, const void *b)
 {
+    const struct socket_of_inode *x = a, *y = b;
+
+    if (x->inode != y->inode)
+        return x->inode < y->inode ? -1 : 1;
+    return (x->socket > y->socket) - (x->socket < y->socket);
+}
+
+static int index_by_inode(struct reading *reading)
+{
+    const struct socket_list *sockets = &reading->sockets;
+    struct socket_of_inode *by_inode = reallocarray(NULL, sockets->count + 1, sizeof *by_inode);
+
+    if (!by_inode)
+        return -ENOMEM;
+    for (size_t i = 0; i < sockets->count; i++)
+        by_inode[i] = (struct socket_of_inode){sockets->items[i].inode, &sockets->items[i]};
+    qsort(by_inode, sockets->count, sizeof *by_inode, compare_inodes);
+    reading->by_inode = by_inode;
+    return 0;
+}
+
+static bool is_of(const struct reading *reading, const struct unix_socket *socket,
+                  const struct socket_record *row)
+{
+    return socket->inode == row->inode && is_name_at(&socket->path, row->path.data, reading->end);
+}
+
+/* The kernel goes through one table for both, so the row is mostly that of the next socket. */
+static struct unix_socket *find_near(struct reading *reading, const struct socket_record *row)
+{
+    enum { NEAR = 8 }; /* so many sockets may be new */
+
+    for (size_t i = reading->next; i < reading->sockets.count && i < reading->next + NEAR; i++)
+        if (is_of(reading, &reading->sockets.items[i], row)) {
+            reading->next = i + 1;
+            return &reading->sockets.items[i];
+        }
+    return NULL;
+}
+
+/* Of the sockets with this inode the first whose name it has, or NULL. */
+static struct unix_socket *find_inode(const struct reading *reading,
+                                      const struct socket_record *row)
+{
+    const struct socket_of_inode *by_inode = reading->by_inode;
     size_t from = 0, to = reading->sockets.count;
 
     while (from < to) {
         size_t middle = from + (to - from) / 2;
-        if (reading->by_inode[middle].inode < inode)
+        if (by_inode[middle].inode < row->inode)
             from = middle + 1;
         else
             to = middle;
     }
-    return from;
+    for (; from < reading->sockets.count && by_inode[from].inode == row->inode; from++)
+        if (is_of(reading, by_inode[from].socket, row))
+            return by_inode[from].socket;
+    return NULL;
 }
 
 /* If rows differ, one of them is forged, or both are true, one after the other. */
@@ -303,19 +352,20 @@ static void add_row(struct unix_socket *socket, uint32_t refcount)
     }
 }
 
-static void take_socket(struct reading *reading, const struct socket_record *row)
+static int take_socket(struct reading *reading, const struct socket_record *row)
 {
-    size_t i = find_inode(reading, row->inode);
+    struct unix_socket *socket = find_near(reading, row);
 
-    for (; i < reading->sockets.count && reading->by_inode[i].inode == row->inode; i++) {
-        struct unix_socket *socket = reading->by_inode[i].socket;
-        if (socket->repeated || !is_name_at(&socket->path, row->path.data, reading->end))
-            continue;
-        reading->name_end = row->path.data + socket->path.length;
-        if (agrees(socket, row))
-            add_row(socket, row->refcount);
-        return;
-    }
+    if (!socket && !reading->by_inode && index_by_inode(reading) < 0)
+        return -ENOMEM;
+    if (!socket)
+        socket = find_inode(reading, row);
+    if (!socket)
+        return 0;
+    reading->name_end = row->path.data + socket->path.length;
+    if (agrees(socket, row))
+        add_row(socket, row->refcount);
+    return 0;
 }
 
 /* A listener of this name and type with a connection that no row was found for yet, or NULL. */
@@ -329,7 +379,7 @@ static struct unix_socket *find_listener(const struct reading *reading, struct t
 
     while (from < to) {
         size_t middle = from + (to - from) / 2;
-        if (compare_listeners(&listeners[middle], &key) < 0)
+        if (compare_names(&listeners[middle], &key) < 0)
             from = middle + 1;
         else
             to = middle;
@@ -338,7 +388,7 @@ static struct unix_socket *find_listener(const struct reading *reading, struct t
         return NULL;
     next = &listeners[from].next;
     for (; *next < reading->listener_count; ++*next) {
-        if (compare_listeners(&listeners[*next], &key) != 0)
+        if (compare_names(&listeners[*next], &key) != 0)
             return NULL;
         if (listeners[*next].socket->waiting)
             return listeners[*next].socket;
@@ -414,10 +464,7 @@ static int take_line(struct reading *reading, const struct line *line, size_t nu
             proc_file_malformed(&reading->file, line, number);
         return 0;
     }
-    if (row.socket.inode)
-        take_socket(reading, &row.socket);
-    else
-        result = take_pending(reading, &row);
+    result = row.socket.inode ? take_socket(reading, &row.socket) : take_pending(reading, &row);
     name = row.socket.path.data;
     if (!reading->name_end && name[-1] == ' ') /* it has a name */
         reading->doubt_end = end - name > SOCKET_PATH_MAX ? name + SOCKET_PATH_MAX : end;
@@ -473,8 +520,7 @@ static int hand_on(const struct socket_list *list, record_fn fn, void *arg)
                                                  .file_inode = socket->file_inode,
                                                  .file_device = socket->file_device,
                                                  .waiting = inodes_of(socket)}};
-        if (!socket->repeated)
-            result = fn(&record, arg);
+        result = fn(&record, arg);
     }
     return result;
 }
