@@ -149,8 +149,16 @@ static uint64_t rank_with(bool upper, uint64_t rank)
     return (uint64_t)upper << 63 | rank >> 1;
 }
 
-uint64_t value_rank(const struct value *value)
+/* Exact if that is all of it; bytes that are 0 could also be behind its end. */
+static uint64_t rank_of_text(const void *bytes, size_t length, bool *exact)
 {
+    *exact = length < sizeof(uint64_t) && !(length && memchr(bytes, '\0', length));
+    return rank_of_bytes(bytes, length);
+}
+
+uint64_t value_rank(const struct value *value, bool *exact)
+{
+    *exact = true;
     switch (value->type) {
     case VALUE_NUMBER:
     case VALUE_DECIMAL:
@@ -158,23 +166,26 @@ uint64_t value_rank(const struct value *value)
     case VALUE_BOOLEAN:
     case VALUE_TIME:
         return value->number;
-    case VALUE_SIGNED:
-        return rank_with(!value->integer.negative, value->integer.negative
-                                                       ? ~value->integer.magnitude
-                                                       : value->integer.magnitude);
+    case VALUE_UNKNOWN:
+        return UINT64_MAX;
     case VALUE_TEXT:
     case VALUE_SOCKET_NAME:
     case VALUE_LLADDR:
-        return rank_of_bytes(value->text.data, value->text.length);
+        return rank_of_text(value->text.data, value->text.length, exact);
     case VALUE_NAME:
         if (value->name.string)
-            return rank_with(false, rank_of_bytes(value->name.string, strlen(value->name.string)));
+            return rank_with(false,
+                             rank_of_text(value->name.string, strlen(value->name.string), exact));
+        *exact = false;
         return rank_with(true, value->name.number);
     case VALUE_ADDRESS:
-        return rank_with(value->address.family != AF_INET,
-                         rank_of_bytes(value->address.bytes, sizeof value->address.bytes));
-    case VALUE_UNKNOWN:
-        return UINT64_MAX;
+        *exact = value->address.family == AF_INET;
+        return rank_with(!*exact, rank_of_bytes(value->address.bytes, sizeof value->address.bytes));
+    case VALUE_SIGNED:
+        *exact = false;
+        return rank_with(!value->integer.negative, value->integer.negative
+                                                       ? ~value->integer.magnitude
+                                                       : value->integer.magnitude);
     case VALUE_OWNERS: /* of these all are alike: they are compared one by one */
     case VALUE_FLAGS:
     case VALUE_NETWORKS:
@@ -182,6 +193,7 @@ uint64_t value_rank(const struct value *value)
     case VALUE_VIEW:
         break;
     }
+    *exact = false;
     return 0;
 }
 

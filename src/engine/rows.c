@@ -103,12 +103,8 @@ void rows_clear(struct rows *rows)
 struct ordering {
     const struct listing *listing;
     const struct context *context;
-};
-
-/* A row and the rank of its first value, which decides most comparisons without the record. */
-struct ranked {
-    uint64_t rank;
-    const struct record *record;
+    bool undecided;      /* values of one rank may differ */
+    bool unknown, known; /* whether there are such values of the last rank */
 };
 
 /* Values of one key; unknown ones are last in both directions. */
@@ -125,32 +121,54 @@ static int compare_key(const struct sort_key *key, const struct ordering *orderi
 static int compare_ranked(const void *left, const void *right, void *arg)
 {
     const struct ordering *ordering = arg;
-    const struct ranked *a = left, *b = right;
+    const struct record *a = ((const struct ranked *)left)->item;
+    const struct record *b = ((const struct ranked *)right)->item;
     int order = 0;
 
-    if (a->rank != b->rank)
-        return a->rank < b->rank ? -1 : 1;
     if (!ordering->listing->sort->field)
-        return ordering->listing->compare(a->record, b->record);
+        return ordering->listing->compare(a, b);
     for (const struct sort_key *key = ordering->listing->sort; key->field && !order; key++)
-        order = compare_key(key, ordering, a->record, b->record);
+        order = compare_key(key, ordering, a, b);
     return order;
 }
 
-static uint64_t rank_of(const struct ordering *ordering, const struct record *record)
+/* That of the first value of a row, which decides most comparisons without the record. */
+static uint64_t rank_of(struct ordering *ordering, const struct record *record)
 {
     const struct sort_key *key = ordering->listing->sort;
+    bool exact = false;
+    uint64_t rank;
 
     if (!key->field)
         return 0;
     const struct value value = field_value(key->field, record, ordering->context);
-    const uint64_t rank = value_rank(&value);
-    return key->descending && value.type != VALUE_UNKNOWN ? ~rank : rank;
+    rank = value_rank(&value, &exact);
+    if (key->descending && value.type != VALUE_UNKNOWN)
+        rank = ~rank;
+    if (rank == UINT64_MAX && value.type == VALUE_UNKNOWN)
+        ordering->unknown = true;
+    else if (rank == UINT64_MAX)
+        ordering->known = true;
+    ordering->undecided |= !exact;
+    return rank;
+}
+
+/* Rows of one rank, by all that they are sorted by. */
+static int sort_alike(struct ranked *ranked, size_t count, struct ordering *ordering)
+{
+    int error = 0;
+
+    for (size_t i = 0, end; i < count && !error; i = end) {
+        for (end = i + 1; end < count && ranked[end].rank == ranked[i].rank; end++)
+            ;
+        error = sort_stable(&ranked[i], end - i, sizeof *ranked, compare_ranked, ordering);
+    }
+    return error;
 }
 
 int rows_sort(struct rows *rows, const struct listing *listing, const struct context *context)
 {
-    struct ordering ordering = {listing, context};
+    struct ordering ordering = {.listing = listing, .context = context};
     struct ranked *ranked;
 
     if (!listing->sort->field && !listing->compare)
@@ -160,9 +178,12 @@ int rows_sort(struct rows *rows, const struct listing *listing, const struct con
         return rows->count ? -ENOMEM : 0;
     for (size_t i = 0; i < rows->count; i++)
         ranked[i] = (struct ranked){rank_of(&ordering, rows->records[i]), rows->records[i]};
-    const int error = sort_stable(ranked, rows->count, sizeof *ranked, compare_ranked, &ordering);
+    int error = sort_ranked(ranked, rows->count);
+    if (!error && (ordering.undecided || (ordering.unknown && ordering.known) ||
+                   !listing->sort->field || listing->sort[1].field))
+        error = sort_alike(ranked, rows->count, &ordering);
     for (size_t i = 0; i < rows->count; i++)
-        rows->records[i] = ranked[i].record;
+        rows->records[i] = ranked[i].item;
     free(ranked);
     return error;
 }

@@ -33,8 +33,11 @@ void *rows_allocate(struct rows *rows, size_t size);
 /* Returns negative, 0 or positive. Both are values of one column; unknown is the greatest. */
 int value_compare(const struct value *a, const struct value *b);
 
-/* A number that is never larger than a greater value's; UINT64_MAX if the value is unknown. */
-uint64_t value_rank(const struct value *value);
+/*
+ * A number that is never larger than a greater value's; UINT64_MAX if the value is unknown. It is
+ * exact if all exact values with the same number are equal; unknown values are not among these.
+ */
+uint64_t value_rank(const struct value *value, bool *exact);
 
 /* Adds the value to a hash (hash.h). Values that are equal have equal hashes. */
 uint64_t value_hash(uint64_t hash, const struct value *value);

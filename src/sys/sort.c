@@ -1,4 +1,3 @@
-/* A merge sort. It finishes one half before it starts the other: elements stay in the cache. */
 #include "fastnet/array.h"
 
 #include <errno.h>
@@ -12,7 +11,10 @@ struct sort {
     char *spare; /* room for half of the elements */
 };
 
-/* Equal elements: those of the left half go first. */
+/*
+ * A merge sort. It finishes one half before it starts the other: elements stay in the cache. Of
+ * equal elements those of the left half go first.
+ */
 static void sort_elements(const struct sort *sort, char *elements, size_t count)
 {
     const size_t size = sort->size, half = count / 2 * size;
@@ -48,5 +50,54 @@ int sort_stable(void *elements, size_t count, size_t size,
         return -ENOMEM;
     sort_elements(&sort, elements, count);
     free(sort.spare);
+    return 0;
+}
+
+enum { RANK_BYTES = sizeof(uint64_t), BYTE_VALUES = 256 };
+
+static unsigned byte_of(const struct ranked *element, unsigned byte)
+{
+    return element->rank >> 8 * byte & 0xff;
+}
+
+/* Counts become the places where elements with this byte start. */
+static void counts_to_places(size_t places[BYTE_VALUES])
+{
+    size_t place = 0;
+
+    for (unsigned value = 0; value < BYTE_VALUES; value++) {
+        const size_t count = places[value];
+        places[value] = place;
+        place += count;
+    }
+}
+
+/* A radix sort: by each byte, the least significant first, unless it is the same in all. */
+int sort_ranked(struct ranked *elements, size_t count)
+{
+    size_t places[RANK_BYTES][BYTE_VALUES] = {{0}};
+    struct ranked *from = elements, *to, *spare;
+
+    if (count < 2)
+        return 0;
+    spare = to = reallocarray(NULL, count, sizeof *spare);
+    if (!spare)
+        return -ENOMEM;
+    for (size_t i = 0; i < count; i++)
+        for (unsigned byte = 0; byte < RANK_BYTES; byte++)
+            places[byte][byte_of(&elements[i], byte)]++;
+    for (unsigned byte = 0; byte < RANK_BYTES; byte++) {
+        if (places[byte][byte_of(from, byte)] == count)
+            continue;
+        counts_to_places(places[byte]);
+        for (size_t i = 0; i < count; i++)
+            to[places[byte][byte_of(&from[i], byte)]++] = from[i];
+        struct ranked *const sorted = to;
+        to = from;
+        from = sorted;
+    }
+    if (from != elements)
+        memcpy(elements, from, count * sizeof *elements);
+    free(spare);
     return 0;
 }
