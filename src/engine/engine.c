@@ -85,9 +85,10 @@ static int emit_kept(struct run *run, unsigned section)
     int error = run->groups ? 0 : rows_sort(rows, run->listing, &run->engine->context);
 
     for (size_t i = 0; i < rows->count && !error; i++) {
-        run->unowned |= run_is_ownerless(run, rows->records[i]);
-        if (run_wants(run, rows->records[i]))
-            error = run_emit(run, run->sink, rows->records[i]);
+        const struct record *record = rows_next(rows, i);
+        run->unowned |= run_is_ownerless(run, record);
+        if (run_wants(run, record))
+            error = run_emit(run, run->sink, record);
     }
     rows_clear(rows);
     return error;

@@ -122,6 +122,33 @@ static void elements_can_be_bytes_and_none(void **state)
     assert_int_equal(sort_stable(NULL, 0, 0, compare_bytes, NULL), 0);
 }
 
+/* Ranks that differ in all bytes, in the highest, in the lowest, in none. */
+static void elements_are_sorted_by_rank_and_stay_in_order_otherwise(void **state)
+{
+    static const uint64_t masks[] = {UINT64_MAX, UINT64_C(0xff) << 56, 3, 0,
+                                     UINT64_C(0xff0000ff0000)};
+    struct ranked elements[MANY];
+    char items[MANY];
+
+    (void)state;
+    for (size_t m = 0; m < COUNT(masks); m++)
+        for (size_t count = 0; count <= MANY; count = count * 3 + 1) {
+            for (size_t i = 0; i < count; i++)
+                elements[i] = (struct ranked){hash_word(m, i) & masks[m], &items[i]};
+            assert_int_equal(sort_ranked(elements, count), 0);
+            for (size_t i = 1; i < count; i++) {
+                assert_true(elements[i - 1].rank <= elements[i].rank);
+                if (elements[i - 1].rank == elements[i].rank)
+                    assert_true((const char *)elements[i - 1].item <
+                                (const char *)elements[i].item);
+            }
+            for (size_t i = 0; i < count; i++) {
+                const size_t came = (size_t)((const char *)elements[i].item - items);
+                assert_true(elements[i].rank == (hash_word(m, came) & masks[m]));
+            }
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -130,6 +157,7 @@ int main(void)
         cmocka_unit_test(what_is_sorted_is_compared_once_with_its_neighbour),
         cmocka_unit_test(the_time_does_not_grow_with_the_square),
         cmocka_unit_test(elements_can_be_bytes_and_none),
+        cmocka_unit_test(elements_are_sorted_by_rank_and_stay_in_order_otherwise),
     };
 
     return cmocka_run_group_tests_name("sort", tests, NULL, NULL);
