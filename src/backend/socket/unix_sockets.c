@@ -33,6 +33,7 @@ struct unix_socket {
     uint16_t type, memory_length, inodes_length;
     uint8_t state, unix_state, shutdown;
     uint32_t waiting; /* a listener's connections to be accepted, less those found in the file */
+    bool repeated;    /* by netlink: it has no row, and is not handed on */
     bool in_file;
 };
 
@@ -45,11 +46,6 @@ struct socket_list {
 struct texts {
     char *data;
     size_t length, capacity;
-};
-
-struct socket_of_inode {
-    uint64_t inode;
-    struct unix_socket *socket; /* of one inode the first comes first */
 };
 
 /* A listener that has connections waiting, in the order of what the file shows as its name. */
@@ -67,7 +63,7 @@ struct reading {
     struct texts borrowed;      /* of the sockets: names, and what else they borrow */
     bool newlines;              /* a name holds one: lines that are no rows are to be expected */
     size_t next;                /* the socket whose row should come next in the file */
-    struct socket_of_inode *by_inode; /* NULL until a row was not where it should be */
+    struct ranked *by_inode;    /* the sockets; of one inode the first comes first */
     struct listener *listeners;
     size_t listener_count;
     struct socket_list pending; /* connections that nobody has accepted yet */
@@ -177,6 +173,39 @@ static void borrow_texts(struct reading *reading)
     }
 }
 
+static int index_by_inode(struct reading *reading)
+{
+    const size_t count = reading->sockets.count;
+    struct ranked *by_inode = reallocarray(NULL, count + 1, sizeof *by_inode);
+
+    if (!by_inode)
+        return -ENOMEM;
+    reading->by_inode = by_inode;
+    for (size_t i = 0; i < count; i++) {
+        struct unix_socket *socket = &reading->sockets.items[i];
+        by_inode[i] = (struct ranked){socket->inode, socket};
+    }
+    return sort_ranked(by_inode, count);
+}
+
+/* In the order of their inodes. */
+static struct unix_socket *socket_at(const struct reading *reading, size_t i)
+{
+    const struct unix_socket *socket = reading->by_inode[i].item;
+
+    return &reading->sockets.items[socket - reading->sockets.items];
+}
+
+/* An inode is mostly that of one socket. */
+static void mark_repeats(const struct reading *reading)
+{
+    for (size_t i = 1; i < reading->sockets.count; i++) {
+        struct unix_socket *socket = socket_at(reading, i);
+        for (size_t j = i; j-- > 0 && reading->by_inode[j].rank == socket->inode;)
+            socket->repeated |= socket_at(reading, j)->identity == socket->identity;
+    }
+}
+
 /* The bytes of a name as the file shows them. */
 static unsigned char shown(char c)
 {
@@ -194,7 +223,7 @@ static int compare_shown(const char *a, const char *b, size_t length)
 }
 
 /* One name can be that of several listeners if they are of different types. */
-static int compare_names(const void *a, const void *b)
+static int compare_listeners(const void *a, const void *b)
 {
     const struct unix_socket *x = ((const struct listener *)a)->socket;
     const struct unix_socket *y = ((const struct listener *)b)->socket;
@@ -206,26 +235,6 @@ static int compare_names(const void *a, const void *b)
     return compare_shown(x->path.data, y->path.data, x->path.length);
 }
 
-static int compare_listeners(const void *a, const void *b)
-{
-    const uint64_t x = ((const struct listener *)a)->socket->identity;
-    const uint64_t y = ((const struct listener *)b)->socket->identity;
-    const int order = compare_names(a, b);
-
-    return order ? order : (x > y) - (x < y);
-}
-
-/* Those that netlink repeated have one queue. Returns how many are left. */
-static size_t drop_repeats(struct listener *listeners, size_t count)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < count; i++)
-        if (!kept || compare_listeners(&listeners[kept - 1], &listeners[i]) != 0)
-            listeners[kept++] = listeners[i];
-    return kept;
-}
-
 static int index_listeners(struct reading *reading)
 {
     struct listener *listeners = reallocarray(NULL, reading->sockets.count + 1, sizeof *listeners);
@@ -235,11 +244,11 @@ static int index_listeners(struct reading *reading)
         return -ENOMEM;
     for (size_t i = 0; i < reading->sockets.count; i++) {
         struct unix_socket *socket = &reading->sockets.items[i];
-        if (socket->state == TCP_LISTEN && socket->path.length && socket->waiting)
+        if (socket->state == TCP_LISTEN && socket->path.length && socket->waiting &&
+            !socket->repeated)
             listeners[count++].socket = socket;
     }
     qsort(listeners, count, sizeof *listeners, compare_listeners);
-    count = drop_repeats(listeners, count);
     for (size_t i = 0; i < count; i++)
         listeners[i].next = i;
     reading->listeners = listeners;
@@ -259,6 +268,10 @@ static int ask_netlink(struct reading *reading)
     if (error)
         return error;
     borrow_texts(reading);
+    error = index_by_inode(reading);
+    if (error)
+        return error;
+    mark_repeats(reading);
     return index_listeners(reading);
 }
 
@@ -278,33 +291,11 @@ static bool agrees(const struct unix_socket *socket, const struct socket_record 
            row->flags == socket->flags;
 }
 
-static int compare_inodes(const void *a, const void *b)
-{
-    const struct socket_of_inode *x = a, *y = b;
-
-    if (x->inode != y->inode)
-        return x->inode < y->inode ? -1 : 1;
-    return (x->socket > y->socket) - (x->socket < y->socket);
-}
-
-static int index_by_inode(struct reading *reading)
-{
-    const struct socket_list *sockets = &reading->sockets;
-    struct socket_of_inode *by_inode = reallocarray(NULL, sockets->count + 1, sizeof *by_inode);
-
-    if (!by_inode)
-        return -ENOMEM;
-    for (size_t i = 0; i < sockets->count; i++)
-        by_inode[i] = (struct socket_of_inode){sockets->items[i].inode, &sockets->items[i]};
-    qsort(by_inode, sockets->count, sizeof *by_inode, compare_inodes);
-    reading->by_inode = by_inode;
-    return 0;
-}
-
 static bool is_of(const struct reading *reading, const struct unix_socket *socket,
                   const struct socket_record *row)
 {
-    return socket->inode == row->inode && is_name_at(&socket->path, row->path.data, reading->end);
+    return socket->inode == row->inode && !socket->repeated &&
+           is_name_at(&socket->path, row->path.data, reading->end);
 }
 
 /* The kernel goes through one table for both, so the row is mostly that of the next socket. */
@@ -324,19 +315,19 @@ static struct unix_socket *find_near(struct reading *reading, const struct socke
 static struct unix_socket *find_inode(const struct reading *reading,
                                       const struct socket_record *row)
 {
-    const struct socket_of_inode *by_inode = reading->by_inode;
+    const struct ranked *by_inode = reading->by_inode;
     size_t from = 0, to = reading->sockets.count;
 
     while (from < to) {
         size_t middle = from + (to - from) / 2;
-        if (by_inode[middle].inode < row->inode)
+        if (by_inode[middle].rank < row->inode)
             from = middle + 1;
         else
             to = middle;
     }
-    for (; from < reading->sockets.count && by_inode[from].inode == row->inode; from++)
-        if (is_of(reading, by_inode[from].socket, row))
-            return by_inode[from].socket;
+    for (; from < reading->sockets.count && by_inode[from].rank == row->inode; from++)
+        if (is_of(reading, by_inode[from].item, row))
+            return socket_at(reading, from);
     return NULL;
 }
 
@@ -352,20 +343,17 @@ static void add_row(struct unix_socket *socket, uint32_t refcount)
     }
 }
 
-static int take_socket(struct reading *reading, const struct socket_record *row)
+static void take_socket(struct reading *reading, const struct socket_record *row)
 {
     struct unix_socket *socket = find_near(reading, row);
 
-    if (!socket && !reading->by_inode && index_by_inode(reading) < 0)
-        return -ENOMEM;
     if (!socket)
         socket = find_inode(reading, row);
     if (!socket)
-        return 0;
+        return;
     reading->name_end = row->path.data + socket->path.length;
     if (agrees(socket, row))
         add_row(socket, row->refcount);
-    return 0;
 }
 
 /* A listener of this name and type with a connection that no row was found for yet, or NULL. */
@@ -379,7 +367,7 @@ static struct unix_socket *find_listener(const struct reading *reading, struct t
 
     while (from < to) {
         size_t middle = from + (to - from) / 2;
-        if (compare_names(&listeners[middle], &key) < 0)
+        if (compare_listeners(&listeners[middle], &key) < 0)
             from = middle + 1;
         else
             to = middle;
@@ -388,7 +376,7 @@ static struct unix_socket *find_listener(const struct reading *reading, struct t
         return NULL;
     next = &listeners[from].next;
     for (; *next < reading->listener_count; ++*next) {
-        if (compare_names(&listeners[*next], &key) != 0)
+        if (compare_listeners(&listeners[*next], &key) != 0)
             return NULL;
         if (listeners[*next].socket->waiting)
             return listeners[*next].socket;
@@ -464,7 +452,10 @@ static int take_line(struct reading *reading, const struct line *line, size_t nu
             proc_file_malformed(&reading->file, line, number);
         return 0;
     }
-    result = row.socket.inode ? take_socket(reading, &row.socket) : take_pending(reading, &row);
+    if (row.socket.inode)
+        take_socket(reading, &row.socket);
+    else
+        result = take_pending(reading, &row);
     name = row.socket.path.data;
     if (!reading->name_end && name[-1] == ' ') /* it has a name */
         reading->doubt_end = end - name > SOCKET_PATH_MAX ? name + SOCKET_PATH_MAX : end;
@@ -520,7 +511,8 @@ static int hand_on(const struct socket_list *list, record_fn fn, void *arg)
                                                  .file_inode = socket->file_inode,
                                                  .file_device = socket->file_device,
                                                  .waiting = inodes_of(socket)}};
-        result = fn(&record, arg);
+        if (!socket->repeated)
+            result = fn(&record, arg);
     }
     return result;
 }
