@@ -457,7 +457,7 @@ static int take_line(struct reading *reading, const struct line *line, size_t nu
     else
         result = take_pending(reading, &row);
     name = row.socket.path.data;
-    if (!reading->name_end && name[-1] == ' ') /* it has a name */
+    if (name[-1] == ' ' && !reading->name_end) /* it has a name */
         reading->doubt_end = end - name > SOCKET_PATH_MAX ? name + SOCKET_PATH_MAX : end;
     return result;
 }
