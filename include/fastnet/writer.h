@@ -14,12 +14,19 @@ struct writer {
     int error;         /* errno of the first write that failed; nothing is written after it */
     bool line_flushed; /* write each line at once (-c, events) */
     size_t length;
+    size_t full; /* at so many bytes they are written: WRITER_CAPACITY, or less (writer_hurry()) */
     size_t reserved; /* bytes behind these that the caller may write */
     char *buffer;    /* WRITER_CAPACITY bytes, owned */
 };
 
 /* Returns 0 or -ENOMEM. fd is borrowed. */
 int writer_init(struct writer *writer, int fd);
+
+/*
+ * The first rows are written soon, the next ones later: people see them at once, and a reader that
+ * wants no more of them (head(1)) costs little.
+ */
+void writer_hurry(struct writer *writer);
 
 /* Does not flush. Accepts a zeroed writer, and one whose writer_init() failed. */
 void writer_finish(struct writer *writer);
@@ -31,7 +38,7 @@ int writer_flush(struct writer *writer);
 static inline char *writer_reserve(struct writer *writer, size_t size)
 {
     assert(size <= WRITER_RESERVE_MAX);
-    if (size > WRITER_CAPACITY - writer->length)
+    if (size > writer->full - writer->length)
         writer_flush(writer);
     writer->reserved = size;
     return writer->buffer + writer->length;
@@ -60,7 +67,7 @@ void writer_put_through(struct writer *writer, const char *data, size_t size);
 /* Writes any number of bytes. */
 static inline void writer_put(struct writer *writer, const char *data, size_t size)
 {
-    if (size > WRITER_CAPACITY - writer->length) {
+    if (size > writer->full - writer->length) {
         writer_put_through(writer, data, size);
         return;
     }

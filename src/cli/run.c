@@ -170,6 +170,7 @@ static int run(struct listing_command *command)
     engine = engine_create(netlink_create(NULL));
     if (engine && writer_init(&writer, command->output ? command->output : STDOUT_FILENO) == 0) {
         command->context = engine_context(engine);
+        writer_hurry(&writer);
         sink = command_sink(command, &writer);
     }
     if (sink && !command->another && is_untrusted(&command->listing))

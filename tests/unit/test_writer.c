@@ -151,6 +151,27 @@ static void nothing_is_written_before_it_must_be(void **state)
     close(fd);
 }
 
+static void the_first_lines_are_written_sooner_in_a_hurry(void **state)
+{
+    struct writer writer;
+    const int fd = memfd_create("writer", 0);
+    off_t written = 0;
+
+    (void)state;
+    assert_int_equal(writer_init(&writer, fd), 0);
+    writer_hurry(&writer);
+    for (off_t full = WRITER_RESERVE_MAX; full <= 2 * WRITER_CAPACITY; full *= 2) {
+        const off_t size = full < WRITER_CAPACITY ? full : WRITER_CAPACITY;
+        for (off_t i = 0; i < size; i++)
+            writer_put(&writer, "\n", 1);
+        assert_int_equal(lseek(fd, 0, SEEK_CUR), written);
+        writer_reserve(&writer, 1);
+        assert_int_equal(lseek(fd, 0, SEEK_CUR), written += size);
+    }
+    writer_finish(&writer);
+    close(fd);
+}
+
 static void whole_lines_are_handed_on_when_asked_for(void **state)
 {
     struct writer writer;
@@ -234,6 +255,7 @@ int main(void)
         cmocka_unit_test(a_descriptor_that_does_not_block_is_waited_for),
         cmocka_unit_test(interrupted_writes_go_on),
         cmocka_unit_test(nothing_is_written_before_it_must_be),
+        cmocka_unit_test(the_first_lines_are_written_sooner_in_a_hurry),
         cmocka_unit_test(whole_lines_are_handed_on_when_asked_for),
         cmocka_unit_test(the_first_error_stays_and_later_output_is_dropped),
         cmocka_unit_test(a_reader_that_left_is_an_error_like_any_other),

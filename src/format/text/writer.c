@@ -9,9 +9,14 @@
 
 int writer_init(struct writer *writer, int fd)
 {
-    *writer = (struct writer){.fd = fd};
+    *writer = (struct writer){.fd = fd, .full = WRITER_CAPACITY};
     writer->buffer = malloc(WRITER_CAPACITY);
     return writer->buffer ? 0 : -ENOMEM;
+}
+
+void writer_hurry(struct writer *writer)
+{
+    writer->full = WRITER_RESERVE_MAX;
 }
 
 void writer_finish(struct writer *writer)
@@ -59,12 +64,14 @@ int writer_flush(struct writer *writer)
     if (writer->error == 0)
         writer->error = -write_all(writer->fd, writer->buffer, writer->length);
     writer->length = 0;
+    if (writer->full < WRITER_CAPACITY)
+        writer->full *= 2;
     return -writer->error;
 }
 
 void writer_put_through(struct writer *writer, const char *data, size_t size)
 {
-    size_t room = WRITER_CAPACITY - writer->length;
+    size_t room = writer->full - writer->length;
 
     while (size > room) {
         memcpy(writer->buffer + writer->length, data, room);
@@ -72,7 +79,7 @@ void writer_put_through(struct writer *writer, const char *data, size_t size)
         data += room;
         size -= room;
         writer_flush(writer);
-        room = WRITER_CAPACITY;
+        room = writer->full;
     }
     writer_put(writer, data, size);
 }
