@@ -35,6 +35,11 @@ struct record {
     /* --delta: the same row in the run before, borrowed, and the nanoseconds since; or NULL. */
     const struct record *before;
     uint64_t elapsed;
+    /*
+     * How many rows it stands for, which are alike in the fields that it has; 0: for one, as nearly
+     * all records do. One that stands for many can only be counted.
+     */
+    uint64_t rows;
     union {
         struct socket_record socket;
         struct flow_record flow;
@@ -49,6 +54,12 @@ struct record {
         struct count_record count;
     };
 };
+
+/* How many rows the record stands for. */
+static inline uint64_t record_rows(const struct record *record)
+{
+    return record->rows ? record->rows : 1;
+}
 
 /* Empties what stands in front of the kind's member, for decoders that fill all of that. */
 static inline void record_reset(struct record *record, const struct kind *kind)

@@ -167,7 +167,7 @@ int groups_add(struct groups *groups, const struct record *record, const struct 
     group = hash_table_find(&groups->table, hash, is_group_of, groups);
     if (!group && !(group = add_group(groups, hash)))
         return -ENOMEM;
-    group->count++;
+    group->count += record_rows(record);
     for (size_t i = 0; i < groups->listing->sum_count; i++) {
         const struct value value = field_value(groups->listing->sum[i], record, context);
         add(&group->values[groups->column_count + i], &value);

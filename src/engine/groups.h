@@ -11,8 +11,8 @@ struct groups *groups_create(const struct listing *listing);
 void groups_destroy(struct groups *groups);
 
 /*
- * Counts one record. Its values may borrow from the context, which must outlive the groups. Returns
- * 0 or -ENOMEM.
+ * Counts the rows of one record. Its values may borrow from the context, which must outlive the
+ * groups. Returns 0 or -ENOMEM.
  */
 int groups_add(struct groups *groups, const struct record *record, const struct context *context);
 

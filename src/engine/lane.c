@@ -14,7 +14,7 @@ int run_emit(const struct run *run, struct sink *sink, const struct record *reco
         run->report->unshown++;
         return 0;
     }
-    run->report->listed++;
+    run->report->listed += record_rows(record);
     if (run->groups)
         return groups_add(run->groups, record, &run->engine->context);
     sink->ops->row(sink, record);

@@ -199,20 +199,23 @@ static bool is_in_group(const struct counting *counting, const struct record *gr
 static void check_groups(const struct counting *counting, const struct rows *groups,
                          const struct rows *rows)
 {
-    uint64_t sum = 0;
+    uint64_t sum = 0, all = 0;
 
+    for (size_t i = 0; i < rows->count; i++)
+        all += record_rows(rows->records[i]);
     for (size_t i = 0; i < groups->count; i++) {
         const struct record *group = groups->records[i];
         uint64_t members = 0;
         require(group->kind == &kind_count && group->count.count > 0);
         require(i == 0 || groups->records[i - 1]->count.count >= group->count.count);
         for (size_t j = 0; j < rows->count; j++)
-            members += is_in_group(counting, group, rows->records[j]);
+            if (is_in_group(counting, group, rows->records[j]))
+                members += record_rows(rows->records[j]);
         require(members == group->count.count);
         require(value_of(&field_count, group).number == members);
         sum += members;
     }
-    require(sum == rows->count);
+    require(sum == all);
 }
 
 static void count_rows(const struct input *input, const struct rows *rows)

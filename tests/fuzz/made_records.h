@@ -11,7 +11,7 @@
 #include "bytes.h"
 #include "fastnet/record.h"
 
-enum { MADE_OWNED_MAX = 24, MADE_ADDRESSES_MAX = 3 };
+enum { MADE_OWNED_MAX = 24, MADE_ADDRESSES_MAX = 3, MADE_ROWS_MAX = 3 };
 
 struct made_record {
     struct record record;
