@@ -22,6 +22,11 @@ struct table {
     const struct table *partner, *joint;
     /* Joint tables: whether a row is of the second table. NULL in other tables. */
     bool (*is_second)(const struct record *record);
+    /*
+     * Joint tables: the same rows, counted. A record stands for many of them (record.rows), and the
+     * backends of this table tell its fields. NULL: they can only be listed.
+     */
+    const struct table *counted;
     unsigned rights;     /* bits 1 << enum right: rights that reading may need */
     uint64_t privileged; /* only these fields need the rights; 0: every row does */
     /* A stream of events: it does not end by itself, and no row repeats another. */
@@ -39,6 +44,9 @@ struct table {
 extern const struct table table_tcp, table_tcp6, table_udp, table_udp6, table_udplite,
     table_udplite6, table_raw, table_raw6, table_unix, table_tcp_both, table_mptcp, table_mptcp6,
     table_sctp, table_sctp6, table_packet, table_netlink, table_vsock, table_xdp, table_tipc;
+
+/* The sockets of table_tcp_both, counted by their states. */
+extern const struct table table_tcp_states;
 
 /* Sockets of TCP and UDP that are destroyed. */
 extern const struct table table_socket_events;
@@ -147,7 +155,7 @@ struct backend {
 extern const struct backend backend_sock_diag, backend_unix, backend_proc_net, backend_proc_packet,
     backend_proc_netlink, backend_ctnetlink, backend_proc_conntrack, backend_neighbour,
     backend_proc_arp, backend_proc_snmp, backend_proc_igmp, backend_route, backend_proc_route,
-    backend_link, backend_proc_dev, backend_diag_file, backend_socket_events;
+    backend_link, backend_proc_dev, backend_diag_file, backend_socket_events, backend_socket_states;
 
 /*
  * Passes every interface to fn: not as a row, but to complete rows. Makes one netlink dump

@@ -16,6 +16,7 @@ struct report {
     bool partial;     /* rows may be missing: exit status 1 */
     bool unreadable;  /* a table that may exist could not be read */
     bool ended;       /* a required table is missing: do not run again */
+    bool verbose;     /* details are wanted, too */
     uint64_t listed;  /* rows that were handed to the sink, counted, or remembered for --delta */
     uint64_t unshown; /* rows, or groups, that the listing has no place for (listing.most) */
     size_t count;
@@ -35,6 +36,10 @@ void report_add(struct report *report, enum report_line what, const char *format
 #define report_verbatim(report, ...) report_add((report), REPORT_VERBATIM, __VA_ARGS__)
 /* A problem that may have cost rows: the exit status is 1. */
 #define report_loss(report, ...) report_add((report), REPORT_LOSS, __VA_ARGS__)
+
+/* A note of what is as it should be: only some want to read it. */
+#define report_detail(report, ...)                                                                 \
+    ((report)->verbose ? report_note((report), __VA_ARGS__) : (void)0)
 
 /* Prints each line as "PROGRAM: line" and forgets it; partial stays. */
 void report_print(struct report *report, FILE *stream, const char *program);

@@ -2,10 +2,10 @@
 #include "fastnet/query.h"
 
 const struct backend *const backends[] = {
-    &backend_sock_diag,     &backend_unix,      &backend_proc_net,       &backend_proc_packet,
-    &backend_proc_netlink,  &backend_ctnetlink, &backend_proc_conntrack, &backend_neighbour,
-    &backend_proc_arp,      &backend_proc_snmp, &backend_proc_igmp,      &backend_route,
-    &backend_proc_route,    &backend_link,      &backend_proc_dev,       &backend_diag_file,
-    &backend_socket_events,
+    &backend_sock_diag,     &backend_unix,          &backend_proc_net,       &backend_proc_packet,
+    &backend_proc_netlink,  &backend_ctnetlink,     &backend_proc_conntrack, &backend_neighbour,
+    &backend_proc_arp,      &backend_proc_snmp,     &backend_proc_igmp,      &backend_route,
+    &backend_proc_route,    &backend_link,          &backend_proc_dev,       &backend_diag_file,
+    &backend_socket_events, &backend_socket_states,
 };
 const size_t backend_count = COUNT(backends);

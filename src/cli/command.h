@@ -45,6 +45,7 @@ struct listing_command {
     int output; /* the descriptor that is written to; 0: stdout */
     /* Opens that when every argument proved right. Returns an exit status. May be NULL. */
     int (*open_output)(struct listing_command *command);
+    bool verbose; /* details of how rows were read are reported, too */
     bool another; /* another listing follows: all rights are kept for it */
     bool objects; /* in JSON, rows of a thing, a name and a number are an object of each thing */
     /* After each pass whose output could be written; may be NULL. */

@@ -40,7 +40,8 @@ static void put_clock(const struct listing_command *command, struct writer *writ
 static int list_once(const struct listing_command *command, struct engine *engine,
                      struct sink *sink, bool *last)
 {
-    struct report report = {0};
+    struct report report = {.verbose = command->verbose};
+
     put_clock(command, sink->writer);
     int result = engine_run(engine, &command->listing, sink, &report);
     int error = writer_flush(sink->writer);

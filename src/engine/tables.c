@@ -350,14 +350,20 @@ static bool wants_without(const struct predicate *where, const struct kind *kind
     return predicate_may_hold(where, &record, fields) && !predicate_may_hold(&not, &record, fields);
 }
 
-/* The fields of a table that another backend has, and this one has not. */
-static uint64_t lacking(const struct table *table, const struct backend *backend)
+/* Fields that some backend of the table fills. */
+static uint64_t told(const struct table *table)
 {
     uint64_t all = 0;
 
     for (size_t i = 0; i < backend_count; i++)
         all |= backends[i]->fields(table);
-    return all & ~backend->fields(table);
+    return all;
+}
+
+/* The fields of a table that another backend has, and this one has not. */
+static uint64_t lacking(const struct table *table, const struct backend *backend)
+{
+    return told(table) & ~backend->fields(table);
 }
 
 /* The fields of a table that the kernel tells only with rights that this process has not. */
@@ -535,31 +541,67 @@ static bool may_be_joined(const struct run *run, size_t i)
             is_saved(run, table->table));
 }
 
-static struct listing_table joined(const struct listing_table *table)
+/* Whether it is enough to know how many rows of the table there are with each value. */
+static bool may_be_counted(const struct run *run, const struct table *table)
 {
-    return (struct listing_table){
-        .table = table->table->joint, .section = table->section, .where = table->where};
+    const struct listing *listing = run->listing;
+    const struct needs known = {.fields = table->counted ? told(table->counted) : 0,
+                                .lookups = NEED_MACHINE | NEED_LISTING};
+
+    if (!run->groups || listing->where || listing->sum_count || listing->exact || listing->delta ||
+        run->needs.lookups & ~known.lookups || is_saved(run, table))
+        return false;
+    for (size_t i = 0; i < listing->count_by_count; i++) {
+        const uint64_t fields = listing->count_by[i]->fields; /* 0: a row must say it */
+        if (!fields || fields & ~known.fields)
+            return false;
+    }
+    return true;
 }
 
-/* Returns false if nothing was read: the tables must then be read one by one. */
-static bool run_joined(struct run *run, const struct listing_table *table)
-{
-    const struct listing_table both = joined(table);
-    struct answers answers = choose_backends(run, both.table);
+/* What may be read in place of table i and the next one, the cheapest first. */
+enum { TOGETHER_MAX = 2 };
+struct together {
+    struct listing_table tables[TOGETHER_MAX];
+    size_t count;
+};
 
-    if (!answers.count || !read_by(run, &both, answers.asked[0], answers.errors))
+static struct together together(const struct run *run, size_t i)
+{
+    const struct listing_table *table = &run->listing->tables[i];
+    struct together both = {.count = 0};
+
+    if (!may_be_joined(run, i))
+        return both;
+    if (may_be_counted(run, table->table->joint))
+        both.tables[both.count++].table = table->table->joint->counted;
+    both.tables[both.count++].table = table->table->joint;
+    for (size_t j = 0; j < both.count; j++) {
+        both.tables[j].section = table->section;
+        both.tables[j].where = table->where;
+    }
+    return both;
+}
+
+/* Returns false if nothing was read: the tables must then be read in another way. */
+static bool run_together(struct run *run, const struct listing_table *both)
+{
+    struct answers answers = choose_backends(run, both->table);
+
+    if (!answers.count || !read_by(run, both, answers.asked[0], answers.errors))
         return false;
-    report_unfiltered(run, both.table, answers.asked[0]);
+    report_unfiltered(run, both->table, answers.asked[0]);
     return true;
 }
 
 size_t run_tables(struct run *run, size_t i)
 {
-    const struct listing_table *table = &run->listing->tables[i];
+    const struct together both = together(run, i);
 
-    if (may_be_joined(run, i) && run_joined(run, table))
-        return 2;
-    run_table(run, table);
+    for (size_t j = 0; j < both.count; j++)
+        if (run_together(run, &both.tables[j]))
+            return 2;
+    run_table(run, &run->listing->tables[i]);
     return 1;
 }
 
@@ -578,22 +620,27 @@ static void add_backends(struct explained *explained, const struct answers *answ
 size_t run_explain(struct run *run, size_t i, struct explained *explained)
 {
     const struct listing_table *table = &run->listing->tables[i];
-    struct answers both = {.count = 0}, one = {.count = 0};
+    const struct together both = together(run, i);
     struct listing_table read = *table;
     struct predicate_tree where;
+    size_t count = 1;
 
-    if (may_be_joined(run, i))
-        both = choose_backends(run, table->table->joint);
-    if (both.count)
-        read = joined(table);
-    if (table->table)
-        one = choose_backends(run, table->table);
-    *explained = (struct explained){.table = table, .read = read.table};
-    add_backends(explained, &both);
-    add_backends(explained, &one);
+    *explained = (struct explained){.table = table};
+    for (size_t j = 0; j < both.count; j++) {
+        const struct answers answers = choose_backends(run, both.tables[j].table);
+        if (answers.count && count == 1)
+            read = both.tables[j];
+        count = answers.count ? 2 : count;
+        add_backends(explained, &answers);
+    }
+    if (table->table) {
+        const struct answers answers = choose_backends(run, table->table);
+        add_backends(explained, &answers);
+    }
+    explained->read = read.table;
     if (read.table && explained->backend_count && explained->backends[0]->explain) {
         const struct query query = query_for(run, &read, &where);
         explained->backends[0]->explain(&query, &explained->kernel);
     }
-    return both.count ? 2 : 1;
+    return count;
 }

@@ -797,6 +797,96 @@ static void rows_are_counted_by_a_column(void **state)
     assert_int_equal(scene->sink.section_count, 0);
 }
 
+/* Of both tables of TCP, by state. */
+static void count_states(struct scene *scene)
+{
+    scene->tables[1] = (struct listing_table){.table = &table_tcp6};
+    scene->listing.table_count = 2;
+    scene->listing.count_by[0] = field_named(&kind_socket, "state");
+    scene->listing.count_by_count = 1;
+    tree_puts(&scene->tree, "sockstat", "TCP: inuse 7001 tw 50\n");
+    tree_puts(&scene->tree, "snmp", "Tcp: CurrEstab\nTcp: 7000\n");
+}
+
+/* One listener. */
+static void put_listener(struct scene *scene, uint32_t sequence)
+{
+    struct inet_diag_msg message = tcp_message(80, 80);
+
+    message.idiag_state = TCP_LISTEN;
+    wire_message(&scene->wire, TCPDIAG_GETSOCK, NLM_F_MULTI, sequence);
+    wire_put(&scene->wire, &message, sizeof message);
+    done(scene, sequence, 0);
+}
+
+static bool asked_for_connections(const struct scene *scene, size_t number)
+{
+    struct {
+        struct nlmsghdr header;
+        struct inet_diag_req body;
+    } request;
+
+    memcpy(&request, scene->peer.requests[number], sizeof request);
+    return request.body.idiag_states >> TCP_ESTABLISHED & 1;
+}
+
+static void states_are_counted_without_listing_connections(void **state)
+{
+    static const uint64_t counts[] = {7000, 50, 1};
+    struct scene *scene = *state;
+
+    count_states(scene);
+    put_listener(scene, 1);
+    assert_int_equal(run(scene), 0);
+    assert_int_equal(scene->peer.request_count, 1);
+    assert_false(asked_for_connections(scene, 0));
+    assert_int_equal(scene->sink.kept.count, 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(scene->sink.kept.records[i].count.count, counts[i]);
+    assert_int_equal(scene->report.listed, 7051);
+    assert_silent(scene);
+}
+
+static void what_needs_rows_lists_them(void **state)
+{
+    struct scene *scene = *state;
+    struct listing *listing = &scene->listing;
+    const struct predicate all = {.operation = PREDICATE_AND};
+
+    count_states(scene);
+    const struct listing plain = *listing;
+    for (unsigned which = 0; which < 7; which++) {
+        *listing = plain;
+        listing->where = which == 0 ? &all : NULL;
+        listing->exact = which == 1;
+        listing->backend = which == 2 ? BACKEND_NETLINK : BACKEND_AUTO;
+        listing->needs.lookups = which == 3 ? NEED_PEERS : 0;
+        listing->sum[0] = field_named(&kind_socket, "recv_q");
+        listing->sum_count = which == 4;
+        listing->count_by[1] = field_named(&kind_socket, which == 5 ? "family" : "uid");
+        listing->count_by_count = which == 5 || which == 6 ? 2 : 1;
+        scene->peer.request_count = 0;
+        run(scene);
+        assert_int_not_equal(scene->peer.request_count, 0);
+        assert_true(asked_for_connections(scene, 0));
+    }
+}
+
+static void states_that_cannot_be_counted_are_listed_in_silence(void **state)
+{
+    struct scene *scene = *state;
+
+    count_states(scene);
+    tree_puts(&scene->tree, "snmp", "Tcp: CurrEstab\nTcp: lots\n");
+    put_listener(scene, 1);
+    assert_int_equal(run(scene), 0);
+    assert_int_equal(scene->peer.request_count, 1);
+    assert_true(asked_for_connections(scene, 0));
+    assert_int_equal(scene->sink.kept.count, 1);
+    assert_int_equal(scene->sink.kept.records[0].count.count, 1);
+    assert_silent(scene);
+}
+
 static void only_the_first_rows_are_shown_and_the_rest_is_counted(void **state)
 {
     struct scene *scene = *state;
@@ -941,6 +1031,9 @@ int main(void)
         TEST(sections_are_announced_before_their_rows),
         TEST(rows_are_sorted_across_tables_of_a_section),
         TEST(rows_are_counted_by_a_column),
+        TEST(states_are_counted_without_listing_connections),
+        TEST(what_needs_rows_lists_them),
+        TEST(states_that_cannot_be_counted_are_listed_in_silence),
         TEST(only_the_first_rows_are_shown_and_the_rest_is_counted),
         TEST(only_the_largest_groups_are_shown_and_all_rows_are_counted),
         TEST(a_failing_write_ends_the_listing_at_once),

@@ -42,7 +42,7 @@ const struct table table_tcp = TABLE("tcp", AF_INET, IPPROTO_TCP, .file = "tcp",
                                      .partner = &table_tcp6, .joint = &table_tcp_both);
 const struct table table_tcp6 = TABLE("tcp6", AF_INET6, IPPROTO_TCP, .file = "tcp6");
 const struct table table_tcp_both = TABLE("tcp and tcp6", AF_UNSPEC, IPPROTO_TCP,
-                                          .is_second = is_tcp6);
+                                          .is_second = is_tcp6, .counted = &table_tcp_states);
 const struct table table_udp = TABLE("udp", AF_INET, IPPROTO_UDP, .file = "udp");
 const struct table table_udp6 = TABLE("udp6", AF_INET6, IPPROTO_UDP, .file = "udp6");
 const struct table table_udplite = TABLE("udplite", AF_INET, IPPROTO_UDPLITE, .file = "udplite");

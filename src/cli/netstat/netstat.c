@@ -245,6 +245,7 @@ static int list_sockets(struct netstat *netstat)
         .layout_ops = &sink_netstat,
         .layout = layout,
         .layout_needs = layout_needs(netstat),
+        .verbose = options->verbose,
         .after_each_pass = check_other_tables,
         .arg = options,
     };

@@ -1,0 +1,275 @@
+/*
+ * TCP sockets by their states, without listing all of them. Of a busy machine nearly all are
+ * ESTABLISHED or in TIME_WAIT, and of these the kernel keeps count: CurrEstab in /proc/net/snmp, tw
+ * in sockstat. A dump lists the others. It is short, because the kernel compares the state before
+ * it touches anything else of a socket (inet_diag_dump_icsk() in net/ipv4/inet_diag.c).
+ *
+ * The counters are those of the network namespace, and of both families. They include sockets that
+ * the dump lists:
+ * - CurrEstab those in CLOSE_WAIT, since Linux 6.10 and in what was backported to
+ *   (tcp_set_state() in net/ipv4/tcp.c);
+ * - tw those whose FIN_WAIT2 ends in TIME_WAIT's timer (inet_twsk_alloc() in
+ *   net/ipv4/inet_timewait_sock.c, tcp_time_wait() in net/ipv4/tcp_minisocks.c).
+ */
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "backend/socket/sock_diag.h"
+#include "fastnet/array.h"
+#include "fastnet/predicate.h"
+#include "fastnet/report.h"
+
+/* Without a protocol: what lists the sockets of one does not have this table. */
+const struct table table_tcp_states = {.name = "tcp and tcp6", .kind = &kind_socket};
+
+enum { STATES = 32 }; /* that a request of inet_diag can name */
+
+#define STATE(state) (UINT32_C(1) << (state))
+#define COUNTED      (STATE(TCP_ESTABLISHED) | STATE(TCP_TIME_WAIT))
+/* States of sockets that are in use, of which some can be counted among the ESTABLISHED. */
+#define IN_USE                                                                                     \
+    (STATE(TCP_SYN_SENT) | STATE(TCP_FIN_WAIT1) | STATE(TCP_FIN_WAIT2) | STATE(TCP_CLOSE_WAIT) |   \
+     STATE(TCP_LAST_ACK) | STATE(TCP_LISTEN) | STATE(TCP_CLOSING))
+
+static uint64_t fields(const struct table *table)
+{
+    return table == &table_tcp_states ? SOCKET_STATE : 0;
+}
+
+/* --- Counters --------------------------------------------------------------------------------- */
+
+struct counters {
+    uint64_t established; /* CurrEstab */
+    uint64_t time_wait;   /* tw */
+    uint64_t in_use, in_use6;
+    unsigned found; /* a bit for each of these members */
+};
+
+static const struct counter {
+    const char *protocol, *name;
+    size_t offset;
+    bool optional;
+} counter_names[] = {
+    {"Tcp", "CurrEstab", offsetof(struct counters, established), false},
+    {"TCP", "tw", offsetof(struct counters, time_wait), false},
+    {"TCP", "inuse", offsetof(struct counters, in_use), false},
+    {"TCP6", "inuse", offsetof(struct counters, in_use6), true},
+};
+
+static int take_counter(const struct record *record, void *arg)
+{
+    struct counters *counters = arg;
+    const struct counter_record *counter = &record->counter;
+
+    for (size_t i = 0; i < COUNT(counter_names); i++) {
+        if (!text_is(counter->protocol, counter_names[i].protocol) ||
+            !text_is(counter->name, counter_names[i].name))
+            continue;
+        if (counter->negative || counter->magnitude > UINT32_MAX || counters->found >> i & 1)
+            return -EBADMSG;
+        memcpy((char *)counters + counter_names[i].offset, &counter->magnitude,
+               sizeof counter->magnitude);
+        counters->found |= 1u << i;
+    }
+    return 0;
+}
+
+/* Into zeroes. Returns 0 or -errno, and reports nothing: sockets can still be listed. */
+static int read_counters(const struct query *query, struct counters *counters)
+{
+    struct report losses = {.partial = false};
+    const struct query files = {
+        .table = &table_sockstat, .proc_root = query->proc_root, .report = &losses};
+    int result = backend_proc_snmp.dump(&files, take_counter, counters);
+
+    for (size_t i = 0; i < COUNT(counter_names) && result == 0; i++)
+        if (!counter_names[i].optional && !(counters->found >> i & 1))
+            result = -EBADMSG;
+    return result == 0 && losses.partial ? -EBADMSG : result;
+}
+
+static bool are_same(const struct counters *a, const struct counters *b)
+{
+    return a->established == b->established && a->time_wait == b->time_wait &&
+           a->in_use + a->in_use6 == b->in_use + b->in_use6;
+}
+
+/* --- Sockets ---------------------------------------------------------------------------------- */
+
+struct states {
+    uint64_t rows[STATES]; /* of each state */
+    uint64_t gone;         /* of those in FIN_WAIT2: only the timer of TIME_WAIT is left */
+};
+
+static int count_row(const struct record *record, void *arg)
+{
+    struct states *states = arg;
+    const struct socket_record *sock = &record->socket;
+
+    if (sock->state >= STATES)
+        return -EBADMSG;
+    states->rows[sock->state]++;
+    states->gone += sock->timer == TIMER_TIME_WAIT;
+    return 0;
+}
+
+static uint64_t count_states(const struct states *states, uint32_t which)
+{
+    uint64_t count = 0;
+
+    for (unsigned state = 0; state < STATES; state++)
+        if (which >> state & 1)
+            count += states->rows[state];
+    return count;
+}
+
+/*
+ * The request for the sockets that must be listed. where: room for its predicate. Those in use are
+ * part of it even if they are not wanted.
+ */
+static struct query query_of_others(const struct query *query, struct predicate *where)
+{
+    struct query others = *query;
+
+    *where = predicate_one_of(field_named(&kind_socket, "state"),
+                              (sock_diag_states(query) | IN_USE | STATE(TCP_SYN_RECV)) & ~COUNTED);
+    others.table = &table_tcp_both;
+    others.needs = SOCKET_STATE | SOCKET_TIMER;
+    others.where = where;
+    return others;
+}
+
+/* Whether the state of a socket is enough to know if it is wanted. */
+static bool is_decided(const struct predicate *where, uint8_t state)
+{
+    const struct record record = {.kind = &kind_socket,
+                                  .has = SOCKET_STATE,
+                                  .socket = {.protocol = IPPROTO_TCP, .state = state}};
+    struct predicate part;
+    const struct predicate not = {.operation = PREDICATE_NOT, .parts = &part};
+
+    if (!where)
+        return true;
+    part = *where;
+    part.next = NULL;
+    return predicate_may_hold(where, &record, SOCKET_STATE) !=
+           predicate_may_hold(&not, &record, SOCKET_STATE);
+}
+
+/* Where neither of the two is wanted, a listing of the others is all that there is to do. */
+static bool can_count(const struct query *query)
+{
+    for (unsigned state = 0; state < STATES; state++)
+        if (!is_decided(query->where, (uint8_t)state))
+            return false;
+    return sock_diag_states(query) & COUNTED;
+}
+
+/* --- Both together ---------------------------------------------------------------------------- */
+
+static uint64_t less(uint64_t number, uint64_t other)
+{
+    return number > other ? number - other : 0;
+}
+
+static uint64_t distance(uint64_t number, uint64_t other)
+{
+    return less(number, other) + less(other, number);
+}
+
+static uint64_t middle(uint64_t number, uint64_t other)
+{
+    return (number + other) / 2;
+}
+
+/*
+ * Sets the numbers of ESTABLISHED and TIME_WAIT. Nothing says whether CurrEstab has those in
+ * CLOSE_WAIT. But sockstat counts the sockets in use, and all others of them are listed; only of
+ * those in SYN_RECV nobody knows whether they are in use already. Returns false if the counters
+ * stood still and contradict that.
+ */
+static bool conclude(struct states *states, const struct counters *before,
+                     const struct counters *after)
+{
+    const uint64_t established = middle(before->established, after->established),
+                   time_wait = middle(before->time_wait, after->time_wait),
+                   in_use =
+                       middle(before->in_use + before->in_use6, after->in_use + after->in_use6);
+    const uint64_t most = less(in_use, count_states(states, IN_USE) - states->gone),
+                   least = less(most, states->rows[TCP_SYN_RECV]);
+    const uint64_t without = less(established, states->rows[TCP_CLOSE_WAIT]);
+    const uint64_t number =
+        distance(without, most) <= distance(established, most) ? without : established;
+
+    states->rows[TCP_ESTABLISHED] = number;
+    states->rows[TCP_TIME_WAIT] = less(time_wait, states->gone);
+    return !are_same(before, after) ||
+           (number >= least && number <= most && time_wait >= states->gone);
+}
+
+/* Returns 0, -errno, or -EAGAIN if something does not fit: perhaps a socket changed meanwhile. */
+static int count_once(const struct query *query, struct states *states)
+{
+    struct counters before = {.found = 0}, after = {.found = 0};
+    struct predicate where;
+    const struct query others = query_of_others(query, &where);
+    int result = read_counters(query, &before);
+
+    *states = (struct states){.gone = 0};
+    if (result == 0)
+        result = inet_diag_dump(&others, count_row, states);
+    if (result == 0)
+        result = read_counters(query, &after);
+    if (result == 0 && !conclude(states, &before, &after))
+        result = -EAGAIN;
+    if (result == 0 && !are_same(&before, &after))
+        report_detail(query->report,
+                      "%s: counted while they changed: CurrEstab %llu to %llu, tw %llu to %llu",
+                      query->table->name, (unsigned long long)before.established,
+                      (unsigned long long)after.established, (unsigned long long)before.time_wait,
+                      (unsigned long long)after.time_wait);
+    return result;
+}
+
+static int dump(const struct query *query, record_fn fn, void *arg)
+{
+    enum { TRIES = 2 };
+    struct states states;
+    int result = -EAGAIN;
+
+    if (!can_count(query))
+        return -EOPNOTSUPP;
+    for (int tries = 0; tries < TRIES && result == -EAGAIN; tries++)
+        result = count_once(query, &states);
+    for (unsigned state = 0; state < STATES && result == 0; state++) {
+        struct record record;
+        if (!states.rows[state])
+            continue;
+        record_begin(&record, &kind_socket, sizeof record.socket);
+        record.has = SOCKET_STATE;
+        record.rows = states.rows[state];
+        record.socket.protocol = IPPROTO_TCP;
+        record.socket.state = (uint8_t)state;
+        result = fn(&record, arg);
+    }
+    return result;
+}
+
+static void explain(const struct query *query, struct explanation *explanation)
+{
+    struct predicate where;
+    const struct query others = query_of_others(query, &where);
+
+    inet_diag_explain(&others, explanation);
+}
+
+const struct backend backend_socket_states = {
+    .name = "netlink and counters",
+    .source = BACKEND_AUTO,
+    .fields = fields,
+    .dump = dump,
+    .explain = explain,
+};
