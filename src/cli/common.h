@@ -35,6 +35,7 @@ struct common {
     bool delta;           /* rates instead of totals */
     bool nonzero;         /* only rows whose counters moved */
     unsigned interval_ms; /* between two passes; 0: there is only one */
+    bool strict_interval; /* it is kept, however much processor time a pass takes */
     enum backend_choice backend;
     struct filters filters;
 };

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/columns.h"
+#include "cli/pace.h"
 #include "cli/personality.h"
 #include "cli/waiting.h"
 #include "fastnet/clock.h"
@@ -90,13 +91,30 @@ static int list_in_child(const struct listing_command *command, struct engine *e
     return WEXITSTATUS(status) & ~LAST;
 }
 
-static void wait_interval(unsigned milliseconds)
+static void wait_for(uint64_t nanoseconds)
 {
-    struct timespec left = {.tv_sec = milliseconds / 1000,
-                            .tv_nsec = (long)(milliseconds % 1000) * 1000000};
+    struct timespec left = {.tv_sec = (time_t)(nanoseconds / CLOCK_SECOND),
+                            .tv_nsec = (long)(nanoseconds % CLOCK_SECOND)};
 
     while (nanosleep(&left, &left) < 0 && errno == EINTR)
         continue;
+}
+
+/* Waits for the next listing, after one that began then. */
+static void wait_interval(const struct common *common, struct pace *pace, struct pace_time began)
+{
+    const struct pace_time now = pace_now();
+    const struct pace_time took = {now.clock - began.clock, now.processor - began.processor};
+    const uint64_t pause = pace_pause(pace, took);
+    const double seconds = 1.0 / CLOCK_SECOND;
+
+    if (pace_is_news(pace))
+        fprintf(stderr,
+                "%s: a listing takes %.3g s of CPU time: -c waits %.3g s, not %.3g s, to use at "
+                "most half of a CPU (--strict-interval: no limit)\n",
+                common->program, (double)took.processor * seconds, (double)pause * seconds,
+                (double)pace->interval * seconds);
+    wait_for(pause);
 }
 
 static bool is_captured(const struct listing *listing)
@@ -144,9 +162,13 @@ static int list(struct listing_command *command, struct engine *engine, struct s
     bool in_child =
         common->interval_ms && (needs & NAMES) && rights && rights_any() && !common->delta;
 
+    struct pace pace = {.interval = common->interval_ms * (CLOCK_SECOND / 1000),
+                        .strict = common->strict_interval};
+
     if (in_child) /* a parent may have left it ignored, which hides how a child ended */
         signal(SIGCHLD, SIG_DFL);
     for (uint64_t number = !common->delta;; number++) { /* the first of --delta shows nothing */
+        const struct pace_time began = pace_now();
         bool last = false;
         command->listing.time = clock_nanoseconds(CLOCK_REALTIME);
         command->listing.number = common->interval_ms ? number : 0;
@@ -154,7 +176,7 @@ static int list(struct listing_command *command, struct engine *engine, struct s
                               : list_once(command, engine, sink, &last);
         if (!common->interval_ms || last)
             return status;
-        wait_interval(common->interval_ms);
+        wait_interval(common, &pace, began);
     }
 }
 

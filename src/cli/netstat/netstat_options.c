@@ -15,6 +15,7 @@ enum {
     OPTION_NUMERIC_USERS,
     OPTION_DELTA,
     OPTION_NONZERO,
+    OPTION_STRICT_INTERVAL,
 };
 
 enum { WHICH, SHOW, TABLES, OTHER, COMPATIBILITY };
@@ -83,6 +84,9 @@ static const struct option own_options[] = {
          SETS(common.delta)),
     LONG(OPTION_NONZERO, "nonzero", 0, "with --delta: only rows whose counters moved",
          SETS(common.nonzero), .newer = true),
+    LONG(OPTION_STRICT_INTERVAL, "strict-interval", 0,
+         "with -c: keep the interval, whatever it costs", SETS(common.strict_interval),
+         .newer = true),
 };
 static const struct option_table own_table = {own_groups, 1, own_options, COUNT(own_options)};
 

@@ -19,6 +19,8 @@ struct sockets_options {
     bool numeric; /* cppcheck-suppress unusedStructMember */
 };
 
+enum { OPTION_STRICT_INTERVAL = 256 };
+
 enum { WHICH, SHOW, OTHER };
 static const char *const groups[] = {"Which sockets", "How they are shown", "About fastnet"};
 
@@ -35,6 +37,9 @@ static const struct option options_table[] = {
     OPTION('6', "ipv6", WHICH, "IPv6 only", SETS(inet6)),
     OPTION('c', "continuous", SHOW, "repeat every second, or every SECONDS",
            .argument = ARGUMENT_INTERVAL, .metavar = "[SECONDS]"),
+    LONG(OPTION_STRICT_INTERVAL, "strict-interval", SHOW,
+         "with -c: keep the interval, whatever it costs", SETS(common.strict_interval),
+         .newer = true),
     OPTION('n', "numeric", SHOW, "no effect: addresses and ports are numbers", SETS(numeric)),
     HELP_OPTIONS(OTHER),
     OPTION('V', "version", OTHER, "version and build options"),

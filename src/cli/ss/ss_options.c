@@ -23,6 +23,7 @@ enum {
     OPTION_BPF_MAP_ID,
     OPTION_DELTA,
     OPTION_NONZERO,
+    OPTION_STRICT_INTERVAL,
 };
 
 enum { WHICH, SHOW, FROM, OTHER, COMPATIBILITY };
@@ -102,6 +103,9 @@ static const struct option own_options[] = {
     LONG(OPTION_DELTA, "delta", 0, "with -c: rates per second", SETS(common.delta)),
     LONG(OPTION_NONZERO, "nonzero", 0, "with --delta: only rows whose counters moved",
          SETS(common.nonzero), .newer = true),
+    LONG(OPTION_STRICT_INTERVAL, "strict-interval", 0,
+         "with -c: keep the interval, whatever it costs", SETS(common.strict_interval),
+         .newer = true),
 };
 static const struct option_table own_table = {own_groups, 1, own_options, COUNT(own_options)};
 

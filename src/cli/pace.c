@@ -1,0 +1,49 @@
+#include "cli/pace.h"
+
+#include <sys/resource.h>
+
+#include "fastnet/clock.h"
+
+/* A listing that once took a little longer is no news. */
+#define STRETCHED_UNSAID (CLOCK_SECOND / 10)
+
+static uint64_t nanoseconds(struct timeval time)
+{
+    return (uint64_t)time.tv_sec * CLOCK_SECOND + (uint64_t)time.tv_usec * 1000;
+}
+
+static uint64_t processor_time(int whose)
+{
+    struct rusage usage = {.ru_nswap = 0};
+
+    getrusage(whose, &usage);
+    return nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime);
+}
+
+struct pace_time pace_now(void)
+{
+    return (struct pace_time){clock_nanoseconds(CLOCK_MONOTONIC),
+                              processor_time(RUSAGE_SELF) + processor_time(RUSAGE_CHILDREN)};
+}
+
+/*
+ * Half of the time until the next listing begins is what this one used of the processor. A listing
+ * that waited for its reader took time that nobody used.
+ */
+uint64_t pace_pause(struct pace *pace, struct pace_time took)
+{
+    const uint64_t enough = 2 * took.processor > took.clock ? 2 * took.processor - took.clock : 0;
+
+    if (pace->strict || enough <= pace->interval)
+        return pace->interval;
+    pace->stretched += enough - pace->interval;
+    return enough;
+}
+
+bool pace_is_news(struct pace *pace)
+{
+    const bool news = !pace->said && pace->stretched > STRETCHED_UNSAID;
+
+    pace->said |= news;
+    return news;
+}
