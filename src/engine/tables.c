@@ -545,15 +545,14 @@ static bool may_be_joined(const struct run *run, size_t i)
 static bool may_be_counted(const struct run *run, const struct table *table)
 {
     const struct listing *listing = run->listing;
-    const struct needs known = {.fields = table->counted ? told(table->counted) : 0,
-                                .lookups = NEED_MACHINE | NEED_LISTING};
+    const uint64_t known = table->counted ? told(table->counted) : 0;
 
     if (!run->groups || listing->where || listing->sum_count || listing->exact || listing->delta ||
-        run->needs.lookups & ~known.lookups || is_saved(run, table))
+        is_saved(run, table))
         return false;
     for (size_t i = 0; i < listing->count_by_count; i++) {
         const uint64_t fields = listing->count_by[i]->fields; /* 0: a row must say it */
-        if (!fields || fields & ~known.fields)
+        if (!fields || fields & ~known)
             return false;
     }
     return true;
