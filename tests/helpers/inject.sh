@@ -219,8 +219,9 @@ invalid() # OPTION...
     *' --ndjson '*) lint='jsonlint --lines' ;;
     *' --csv '*) lint=csvlint ;;
     esac
-    # What ends before its beginning has no form.
+    # What ends before its beginning has no form, nor what must end where it stands.
     [ "$status" -eq 0 ] || [ -s "$work/out" ] || return
+    ! grep -q 'cannot give up capabilities' "$work/err" || return
     # shellcheck disable=SC2086 # words
     [ -z "$lint" ] || "$HELPERS"/$lint <"$work/out" 2>&1 >/dev/null | head -n 1
 }
