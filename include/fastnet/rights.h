@@ -12,6 +12,7 @@
 
 enum right {
     RIGHT_OWNERS,          /* other users' descriptors: CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH */
+    RIGHT_ITERATORS,       /* a BPF program that finds owners: CAP_BPF and CAP_PERFMON */
     RIGHT_READ,            /* files of a captured tree: CAP_DAC_READ_SEARCH */
     RIGHT_NETFILTER,       /* asking nfnetlink: CAP_NET_ADMIN */
     RIGHT_BUFFERS,         /* receive buffers past net.core.rmem_max: CAP_NET_ADMIN, not lent */
@@ -42,7 +43,10 @@ int rights_init(void);
  */
 void rights_limit(unsigned rights);
 
-/* Raises the right's capabilities that are permitted, and silently ignores the others. */
+/*
+ * Raises the right's capabilities that are permitted, and silently ignores the others. Does nothing
+ * for a right that was not kept, even if another one shares its capabilities.
+ */
 void rights_raise(enum right right);
 
 /* Empties the effective set again. */

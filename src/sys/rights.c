@@ -7,7 +7,10 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* Linux 5.8; older headers lack it. */
+/* Linux 5.8; older headers lack them. */
+#ifndef CAP_PERFMON
+#define CAP_PERFMON 38
+#endif
 #ifndef CAP_BPF
 #define CAP_BPF 39
 #endif
@@ -21,6 +24,8 @@ static const struct {
     bool lent; /* raised even for a user who does not have them */
 } needed[RIGHTS] = {
     [RIGHT_OWNERS] = {{CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH}, 2, true},
+    /* Lent: what is loaded is this program's own, and only says who holds a socket. */
+    [RIGHT_ITERATORS] = {{CAP_BPF, CAP_PERFMON}, 2, true},
     /* Not lent: otherwise a user could have any file read by naming its path. */
     [RIGHT_READ] = {{CAP_DAC_READ_SEARCH}, 1, false},
     [RIGHT_NETFILTER] = {{CAP_NET_ADMIN}, 1, true},
@@ -45,6 +50,12 @@ static cap_t caps;
 
 /* The effective set may not be empty. */
 static bool raised;
+
+/*
+ * The rights that were not limited, as bits. Two rights can share a capability: it is not raised
+ * for one of them because the other one is kept.
+ */
+static unsigned kept = RIGHTS_ALL;
 
 /*
  * A set-user-ID program would read files as their owner, whatever its capabilities are. So it
@@ -73,25 +84,30 @@ static _Noreturn void die(void)
     _exit(1);
 }
 
+static bool is_in(cap_flag_t set, cap_value_t value)
+{
+    cap_flag_value_t flag = CAP_CLEAR;
+
+    return cap_get_flag(caps, value, set, &flag) == 0 && flag == CAP_SET;
+}
+
 static bool is_permitted(cap_value_t value)
 {
-    cap_flag_value_t permitted = CAP_CLEAR;
-
-    return cap_get_flag(caps, value, CAP_PERMITTED, &permitted) == 0 && permitted == CAP_SET;
+    return is_in(CAP_PERMITTED, value);
 }
 
 /* The kernel's ambient set follows: it can only hold permitted and inheritable capabilities. */
 static int keep_only(unsigned rights)
 {
-    cap_value_t kept[RIGHTS * VALUES_MAX];
+    cap_value_t values[RIGHTS * VALUES_MAX];
     int count = 0;
 
     for (int right = 0; right < RIGHTS; right++)
         for (int i = 0; rights & 1u << right && i < needed[right].count; i++)
             if (is_permitted(needed[right].values[i]))
-                kept[count++] = needed[right].values[i];
+                values[count++] = needed[right].values[i];
     if (cap_clear(caps) < 0 ||
-        (count && cap_set_flag(caps, CAP_PERMITTED, count, kept, CAP_SET) < 0) ||
+        (count && cap_set_flag(caps, CAP_PERMITTED, count, values, CAP_SET) < 0) ||
         cap_set_proc(caps) < 0)
         return -errno;
     return 0;
@@ -128,13 +144,14 @@ void rights_limit(unsigned rights)
 {
     if (!caps)
         caps = cap_get_proc();
+    kept &= rights;
     if (!caps || keep_only(rights) < 0)
         die();
 }
 
 static bool is_withheld(enum right right)
 {
-    return !caps || (!needed[right].lent && rights_elevated());
+    return !caps || !(kept >> right & 1U) || (!needed[right].lent && rights_elevated());
 }
 
 bool rights_have(unsigned rights)
@@ -147,14 +164,18 @@ bool rights_have(unsigned rights)
 
 void rights_raise(enum right right)
 {
+    bool more = false;
+
     if (is_withheld(right))
         return;
     for (int i = 0; i < needed[right].count; i++)
-        if (is_permitted(needed[right].values[i])) {
+        if (is_permitted(needed[right].values[i]) &&
+            !is_in(CAP_EFFECTIVE, needed[right].values[i])) {
             (void)cap_set_flag(caps, CAP_EFFECTIVE, 1, &needed[right].values[i], CAP_SET);
-            raised = true;
+            more = true;
         }
-    if (raised)
+    raised |= more;
+    if (more)
         (void)cap_set_proc(caps);
 }
 
