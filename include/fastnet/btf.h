@@ -90,6 +90,9 @@ bool btf_type(const struct btf *btf, uint32_t id, struct btf_type *type);
 /* The same behind typedefs and qualifiers, but for chains that are too long. */
 bool btf_resolve(const struct btf *btf, uint32_t id, struct btf_type *type);
 
+/* The first type of this kind and name; 0 if there is none. It takes one step for each type. */
+uint32_t btf_find(const struct btf *btf, enum btf_kind kind, const char *name);
+
 /* Whether the type is const, volatile, restrict, or tagged. */
 bool btf_is_qualifier(const struct btf_type *type);
 
@@ -105,6 +108,13 @@ bool btf_enumerator(const struct btf *btf, const struct btf_type *type, uint32_t
                     struct btf_enumerator *enumerator);
 bool btf_parameter(const struct btf *btf, const struct btf_type *type, uint32_t i,
                    struct btf_parameter *parameter);
+
+/*
+ * A member by its name, with its offset from the beginning of the type: also one of a struct or
+ * union that has no name in it. Returns false if there is none.
+ */
+bool btf_find_member(const struct btf *btf, uint32_t id, const char *name,
+                     struct btf_member *member);
 
 /* How many bytes a value of this type has. Returns false if it has no size, or too large a one. */
 bool btf_size(const struct btf *btf, uint32_t id, size_t *size);

@@ -178,6 +178,32 @@ bool btf_resolve(const struct btf *btf, uint32_t id, struct btf_type *type)
     return false;
 }
 
+/* Where the name begins in the names, which hold it once; 0 if it is not there, or has no bytes. */
+static uint32_t find_name(const struct btf *btf, const char *name)
+{
+    char whole[BTF_NAME_MAX + 2] = ""; /* with the NUL before it */
+    const size_t length = strlen(name);
+    const char *found;
+
+    if (!length || length > BTF_NAME_MAX)
+        return 0;
+    memcpy(whole + 1, name, length + 1);
+    found = memmem(btf->names.data, btf->names.length, whole, length + 2);
+    return found ? (uint32_t)(found + 1 - btf->names.data) : 0;
+}
+
+uint32_t btf_find(const struct btf *btf, enum btf_kind kind, const char *name)
+{
+    const uint32_t wanted = find_name(btf, name);
+
+    for (size_t i = 0; wanted && i < btf->count; i++) {
+        const char *bytes = btf->types.data + btf->offsets[i];
+        if (word_at(bytes, 0) == wanted && kind_of(word_at(bytes, 1)) == kind)
+            return (uint32_t)i + 1;
+    }
+    return 0;
+}
+
 bool btf_is_signed(const struct btf_type *type)
 {
     return word_at(type->rest, 0) >> 24 & 1; /* BTF_INT_SIGNED */
@@ -199,6 +225,60 @@ bool btf_member(const struct btf *btf, const struct btf_type *type, uint32_t i,
     member->offset = type->flag ? offset & 0xffffff : offset;
     member->bits = type->flag ? offset >> 24 : 0;
     return take_name(btf, word_at(bytes, 0), &member->name);
+}
+
+/* Unions and structs in each other could be looked into without end. */
+struct member_search {
+    const char *name;
+    unsigned steps, depth;
+};
+
+enum { SEARCH_STEPS_MAX = 1 << 16 };
+
+static bool find_member(const struct btf *btf, uint32_t id, struct member_search *search,
+                        struct btf_member *member);
+
+static bool find_nested(const struct btf *btf, struct btf_member outer,
+                        struct member_search *search, struct btf_member *member)
+{
+    bool found;
+
+    if (outer.name.length || search->depth == BTF_DEPTH_MAX)
+        return false;
+    search->depth++;
+    found = find_member(btf, outer.type, search, member) &&
+            !__builtin_add_overflow(member->offset, outer.offset, &member->offset);
+    search->depth--;
+    return found;
+}
+
+static bool find_member(const struct btf *btf, uint32_t id, struct member_search *search,
+                        struct btf_member *member)
+{
+    struct btf_type type;
+    struct btf_member each;
+
+    if (!btf_resolve(btf, id, &type) || (type.kind != BTF_STRUCT && type.kind != BTF_UNION))
+        return false;
+    for (uint32_t i = 0; i < type.count && search->steps++ < SEARCH_STEPS_MAX; i++) {
+        if (!btf_member(btf, &type, i, &each))
+            continue;
+        if (text_is(each.name, search->name)) {
+            *member = each;
+            return true;
+        }
+        if (find_nested(btf, each, search, member))
+            return true;
+    }
+    return false;
+}
+
+bool btf_find_member(const struct btf *btf, uint32_t id, const char *name,
+                     struct btf_member *member)
+{
+    struct member_search search = {.name = name};
+
+    return *name && find_member(btf, id, &search, member);
 }
 
 bool btf_enumerator(const struct btf *btf, const struct btf_type *type, uint32_t i,

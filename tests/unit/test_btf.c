@@ -237,6 +237,85 @@ static void a_size_is_that_of_all_elements(void **state)
     btf_finish(&btf);
 }
 
+static void a_type_is_found_by_its_kind_and_name(void **state)
+{
+    struct made_btf made = {.types = 0};
+    uint32_t file, inode, other;
+    struct btf btf;
+
+    (void)state;
+    made_type(&made, "filesystem", BTF_STRUCT, 0, 0);
+    made_type(&made, "file", BTF_FORWARD, 0, 0);
+    file = made_type(&made, "", BTF_STRUCT, 0, 0);
+    made.words[made.word_count - 3] = made.words[3]; /* the name of the type before */
+    inode = made_int(&made, "inode", 4, 0);
+    other = made_type(&made, "inode_other", BTF_STRUCT, 0, 0);
+    btf = read_made(&made);
+    assert_int_equal(btf_find(&btf, BTF_STRUCT, "file"), file);
+    assert_int_equal(btf_find(&btf, BTF_INT, "inode"), inode);
+    assert_int_equal(btf_find(&btf, BTF_STRUCT, "inode_other"), other);
+    assert_int_equal(btf_find(&btf, BTF_UNION, "file"), 0);
+    assert_int_equal(btf_find(&btf, BTF_STRUCT, "inode"), 0);
+    assert_int_equal(btf_find(&btf, BTF_STRUCT, "fil"), 0);
+    assert_int_equal(btf_find(&btf, BTF_STRUCT, "system"), 0);
+    assert_int_equal(btf_find(&btf, BTF_STRUCT, "nothing"), 0);
+    assert_int_equal(btf_find(&btf, BTF_STRUCT, ""), 0);
+    btf_finish(&btf);
+}
+
+static bool find_at(const struct btf *btf, uint32_t id, const char *name, uint32_t offset)
+{
+    struct btf_member member = {.offset = 1};
+
+    return btf_find_member(btf, id, name, &member) && text_is(member.name, name) &&
+           member.offset == offset;
+}
+
+static void members_are_found_in_nameless_parts_of_a_type(void **state)
+{
+    struct made_btf made = {.types = 0};
+    const uint32_t number = made_int(&made, "int", 4, 0);
+    struct btf btf;
+    struct btf_member member;
+    uint32_t both, outer;
+
+    (void)state;
+    both = made_type(&made, "", BTF_UNION, 2, 4);
+    made_member(&made, "one", number, 0);
+    made_member(&made, "other", number, 8);
+    outer = made_type(&made, "outer", BTF_STRUCT, 4, 16);
+    made_member(&made, "first", number, 0);
+    made_member(&made, "named", both, 32);
+    made_member(&made, "", both, 64);
+    made_member(&made, "last", number, 96);
+    btf = read_made(&made);
+    assert_true(find_at(&btf, outer, "first", 0));
+    assert_true(find_at(&btf, outer, "one", 64));
+    assert_true(find_at(&btf, outer, "other", 72));
+    assert_true(find_at(&btf, outer, "last", 96));
+    assert_false(btf_find_member(&btf, outer, "nothing", &member));
+    assert_false(btf_find_member(&btf, outer, "", &member));
+    assert_false(btf_find_member(&btf, number, "one", &member));
+    assert_false(btf_find_member(&btf, 0, "one", &member));
+    btf_finish(&btf);
+}
+
+static void the_search_in_a_struct_of_itself_ends(void **state)
+{
+    struct made_btf made = {.types = 0};
+    struct btf btf;
+    struct btf_member member;
+
+    (void)state;
+    made_type(&made, "itself", BTF_STRUCT, 3, 4);
+    made_member(&made, "", 1, 8);
+    made_member(&made, "", 1, UINT32_MAX);
+    made_member(&made, "", 1, 0);
+    btf = read_made(&made);
+    assert_false(btf_find_member(&btf, 1, "nothing", &member));
+    btf_finish(&btf);
+}
+
 static void nothing_is_left_to_free_after_a_refusal(void **state)
 {
     struct btf btf = {.count = 7};
@@ -262,6 +341,9 @@ int main(void)
         cmocka_unit_test(names_lie_in_the_names_and_are_short),
         cmocka_unit_test(a_chain_that_never_ends_is_refused),
         cmocka_unit_test(a_size_is_that_of_all_elements),
+        cmocka_unit_test(a_type_is_found_by_its_kind_and_name),
+        cmocka_unit_test(members_are_found_in_nameless_parts_of_a_type),
+        cmocka_unit_test(the_search_in_a_struct_of_itself_ends),
         cmocka_unit_test(nothing_is_left_to_free_after_a_refusal),
     };
 
