@@ -57,6 +57,7 @@ struct listing {
     hosts_wait_fn wait; /* lookup.h; NULL: nothing is said */
     struct needs needs; /* of everything that will be shown */
     enum backend_choice backend;
+    enum owners_choice owners;
     const char *proc_root;
     const char *diag_file; /* saved answers to read in place of the kernel (query.h); or NULL */
     const int *maps;       /* of BPF storages (query.h) */
@@ -108,6 +109,12 @@ typedef void (*explain_fn)(const struct explained *explained, void *arg);
 /* Passes each table of the listing to fn, instead of reading it. Returns 0 or -ENOMEM. */
 int engine_explain(struct engine *engine, const struct listing *listing, struct sink *sink,
                    explain_fn fn, void *arg);
+
+/*
+ * Loads what engine_run() would load, so that children of this process need not: each of them would
+ * load it again.
+ */
+void engine_prepare(struct engine *engine, const struct listing *listing);
 
 /* Lists once. Returns 0, or -errno of an error that ended the listing. report has the losses. */
 int engine_run(struct engine *engine, const struct listing *listing, struct sink *sink,

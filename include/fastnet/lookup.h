@@ -29,32 +29,62 @@ struct owner {
     int fd;
 };
 
+/*
+ * A BPF program that finds all owners many times faster than a walk over /proc. It is loaded once,
+ * when it is first worth it, and used for any number of listings. What it finds is shown only if
+ * /proc shows it, too.
+ */
+struct owners_program;
+enum { OWNERS_REASON = 128 };
+struct owners_program *owners_program_create(void); /* NULL when memory is short */
+void owners_program_destroy(struct owners_program *program);
+/*
+ * Loads it, if that pays: where many files are open, or always. Returns whether it can be used. A
+ * refusal is for good. Uses RIGHT_OWNERS and RIGHT_ITERATORS.
+ */
+bool owners_program_load(struct owners_program *program, bool always);
+/* Why it was refused; empty if it was not. */
+const char *owners_program_reason(const struct owners_program *program);
+
 struct owners;
+
+/* How to find them. */
+enum owners_choice { OWNERS_AUTO, OWNERS_BPF, OWNERS_PROC };
 
 struct owners_options {
     const char *proc_root; /* "/proc", or a captured tree; borrowed */
     bool commands;         /* fill owner.command */
     unsigned threads;      /* that walk; 0: chosen by the amount of work */
     bool tasks;            /* an owner for each thread of a process, with its own name */
+    /* That was loaded, and outlives the owners; NULL: /proc is walked. Neither for tasks nor for a
+     * captured tree. */
+    struct owners_program *program;
+    /* Names are read at once, also those that nobody asks for: later the processes may be gone. */
+    bool names_at_once;
 };
 
 /*
- * Walks PROC_ROOT/PID/fd once, and for tasks PROC_ROOT/TID/fd. Returns 0, or -errno when the list
- * of processes cannot be read. Processes and descriptors that vanish during the walk are no error.
+ * Asks the program, or walks PROC_ROOT/PID/fd once, and for tasks PROC_ROOT/TID/fd. Returns 0, or
+ * -errno when the list of processes cannot be read. Processes and descriptors that vanish during
+ * the walk are no error. This, owners_refresh() and owners_find() use RIGHT_OWNERS, or RIGHT_READ
+ * for a captured tree; no right that was raised before is in effect afterwards.
  */
 int owners_create(struct owners **owners, const struct owners_options *options);
 void owners_destroy(struct owners *owners);
 
 /*
- * Walks again and adds new owners, because sockets may have changed hands during the first walk.
+ * Looks again and adds new owners, because sockets may have changed hands during the first look.
  * Earlier findings stay but move: results of owners_find() become invalid. Returns 0, or -errno:
  * nothing was added, or owners are missing because memory was short.
  */
 int owners_refresh(struct owners *owners);
 
-/* All owners of a socket, lowest pid first, then the main thread and lowest tid, then lowest
- * descriptor; returns how many. */
-size_t owners_find(const struct owners *owners, uint64_t inode, const struct owner **first);
+/*
+ * All owners of a socket, lowest pid first, then the main thread and lowest tid, then lowest
+ * descriptor; returns how many. What the program found is looked at in /proc, and its names are
+ * read, when it is first asked for.
+ */
+size_t owners_find(struct owners *owners, uint64_t inode, const struct owner **first);
 
 /* What the walks missed. Missing permission and vanishing processes are no errors. */
 struct owners_summary {

@@ -135,6 +135,7 @@ static int resolve_source(struct listing_command *command)
     listing->exact = common->exact;
     listing->most = common->limit;
     listing->backend = common->backend;
+    listing->owners = common->owners;
     listing->proc_root = root ? root : "/proc";
     if (!root)
         return 0;

@@ -33,6 +33,7 @@ enum {
     OPTION_EXACT,
     OPTION_EXPLAIN,
     OPTION_BACKEND,
+    OPTION_OWNERS,
     OPTION_PROC_ROOT,
     OPTION_COMPLETION,
     OPTION_SHORT_HELP = 'h', /* these two are in the tables of the personalities */
@@ -83,6 +84,16 @@ static const struct option options[] = {
 };
 
 const struct option_table common_options = {groups, COUNT(groups), options, COUNT(options)};
+
+/* In --help it is the last line of the group before. */
+static const char *const untitled[] = {NULL};
+static const struct option owners_options[] = {
+    LONG(OPTION_OWNERS, "owners", 0, "find owners only by bpf or in proc; default auto",
+         TAKES("NAME"), OF("auto bpf proc")),
+};
+
+const struct option_table common_options_of_owners = {untitled, COUNT(untitled), owners_options,
+                                                      COUNT(owners_options)};
 
 /* What is typed to run this: its own name, or fastnet and a word. */
 static const char *command_of(const struct common *common, char command[COMMAND_SIZE])
@@ -337,6 +348,19 @@ static int take_backend(struct common *common, const char *name)
                                strlen(name));
 }
 
+static int take_owners(struct common *common, const char *name)
+{
+    static const char *const names[] = {
+        [OWNERS_AUTO] = "auto", [OWNERS_BPF] = "bpf", [OWNERS_PROC] = "proc"};
+
+    for (size_t i = 0; i < COUNT(names); i++)
+        if (strcasecmp(names[i], name) == 0) {
+            common->owners = (enum owners_choice)i;
+            return 0;
+        }
+    return common_misuse_typed(common, "--owners", "auto, bpf or proc, not", name, strlen(name));
+}
+
 static int take_color(struct common *common, const char *when)
 {
     static const char *const names[] = {
@@ -382,6 +406,8 @@ static int take_option(const struct option *option, const char *argument, void *
                    : common_misuse(common, "--%s: more than %d filters", option->name, FILTERS_MAX);
     case OPTION_BACKEND:
         return take_backend(common, argument);
+    case OPTION_OWNERS:
+        return take_owners(common, argument);
     case OPTION_SHORT_HELP:
         return answer(common, put_short_help);
     case OPTION_COLOR:

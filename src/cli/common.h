@@ -10,9 +10,12 @@
 
 #include "cli/filters.h"
 #include "cli/personality.h"
+#include "fastnet/lookup.h"
 #include "fastnet/query.h"
 
 extern const struct option_table common_options;
+/* Behind these, for personalities that show owners. */
+extern const struct option_table common_options_of_owners;
 
 enum output_format { FORMAT_PLAIN, FORMAT_JSON, FORMAT_NDJSON, FORMAT_CSV, FORMAT_CSV_SAFE };
 
@@ -37,6 +40,7 @@ struct common {
     unsigned interval_ms; /* between two passes; 0: there is only one */
     bool strict_interval; /* it is kept, however much processor time a pass takes */
     enum backend_choice backend;
+    enum owners_choice owners;
     struct filters filters;
 };
 

@@ -71,7 +71,7 @@ struct option_table {
     size_t count;
 };
 
-enum { OPTION_TABLES_MAX = 4 }; /* of a grammar */
+enum { OPTION_TABLES_MAX = 5 }; /* of a grammar */
 
 /*
  * Takes one option with its argument (NULL: none). An operand comes as the argument of an option

@@ -129,6 +129,8 @@ static unsigned rights_of(const struct listing *listing)
 
     if (listing->needs.lookups & (NEED_OWNERS | NEED_SENDERS))
         rights |= 1u << RIGHT_OWNERS;
+    if (listing->needs.lookups & NEED_OWNERS && listing->owners != OWNERS_PROC)
+        rights |= 1u << RIGHT_ITERATORS;
     for (size_t i = 0; i < listing->table_count; i++) {
         const struct table *table = listing->tables[i].table;
         if (table && (!table->privileged || table->privileged & listing->needs.fields))
@@ -172,6 +174,8 @@ static int list(struct listing_command *command, struct engine *engine, struct s
         bool last = false;
         command->listing.time = clock_nanoseconds(CLOCK_REALTIME);
         command->listing.number = common->interval_ms ? number : 0;
+        if (in_child)
+            engine_prepare(engine, &command->listing);
         int status = in_child ? list_in_child(command, engine, sink, &last)
                               : list_once(command, engine, sink, &last);
         if (!common->interval_ms || last)

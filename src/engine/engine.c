@@ -34,6 +34,7 @@ void engine_destroy(struct engine *engine)
     netlink_destroy(engine->netlink);
     seen_destroy(engine->seen);
     owners_destroy(engine->context.owners);
+    owners_program_destroy(engine->owners_program);
     users_destroy(engine->context.users);
     services_destroy(engine->context.services);
     hosts_destroy(engine->context.hosts);
@@ -132,13 +133,14 @@ static void find_owners(struct run *run, unsigned from, unsigned to)
     bool ownerless = false;
 
     for (unsigned section = from; section < to; section++) {
-        const struct rows *rows = &run->sections[section];
-        run_walk_for(run, rows);
-        for (size_t i = 0; i < rows->count && !ownerless; i++)
-            ownerless = run_is_ownerless(run, rows->records[i]);
+        run_walk_for(run, &run->sections[section]);
+        ownerless |= run_read_owners(run, &run->sections[section]);
     }
-    if (ownerless)
-        run_look_again_for_owners(run);
+    if (!ownerless)
+        return;
+    run_look_again_for_owners(run);
+    for (unsigned section = from; section < to; section++)
+        (void)run_read_owners(run, &run->sections[section]);
 }
 
 /* Rows go to the sink as they come. Rows that waited follow at the end of their section. */

@@ -7,28 +7,72 @@
 #include "fastnet/lookup.h"
 #include "fastnet/rights.h"
 
-static void raise_for_owners(const struct run *run)
+/* --- Owners ----------------------------------------------------------------------------------- */
+
+/* Why no program can find the owners of this listing, whatever the kernel allows; or NULL. */
+static const char *reason_for_proc(const struct listing *listing)
 {
-    rights_raise(run_is_captured(run) ? RIGHT_READ : RIGHT_OWNERS);
+    if (listing->owners == OWNERS_PROC)
+        return "";
+    if (!proc_tree_is_own(listing->proc_root))
+        return "a captured tree has no kernel";
+    return listing->needs.lookups & NEED_THREADS ? "it finds no threads" : NULL;
+}
+
+/* Returns the program if it can be used, or else NULL. *reason: why not, if it was refused. */
+static struct owners_program *load_program(struct engine *engine, const struct listing *listing,
+                                           const char **reason)
+{
+    *reason = reason_for_proc(listing);
+    if (*reason)
+        return NULL;
+    if (!engine->owners_program)
+        engine->owners_program = owners_program_create();
+    if (!engine->owners_program)
+        *reason = strerror(ENOMEM);
+    else if (owners_program_load(engine->owners_program, listing->owners == OWNERS_BPF))
+        return engine->owners_program;
+    else
+        *reason = owners_program_reason(engine->owners_program);
+    return NULL;
+}
+
+void engine_prepare(struct engine *engine, const struct listing *listing)
+{
+    const char *reason;
+
+    if (listing->needs.lookups & NEED_OWNERS)
+        (void)load_program(engine, listing, &reason);
+}
+
+static int look_for_owners(struct run *run, struct owners **owners)
+{
+    const char *reason;
+    const struct owners_options options = {
+        .proc_root = run->listing->proc_root,
+        .commands = run->needs.lookups & NEED_COMMANDS,
+        .tasks = run->needs.lookups & NEED_THREADS,
+        .program = load_program(run->engine, run->listing, &reason),
+        .names_at_once = run->listing->events,
+    };
+
+    if (run->listing->owners == OWNERS_BPF && !options.program && !run->looks)
+        report_note(run->report, "owners: found in %s, not by BPF: %s", options.proc_root, reason);
+    return owners_create(owners, &options);
 }
 
 void run_walk_owners(struct run *run)
 {
-    struct owners_options options = {.proc_root = run->listing->proc_root,
-                                     .commands = run->needs.lookups & NEED_COMMANDS,
-                                     .tasks = run->needs.lookups & NEED_THREADS};
     struct owners *owners = NULL;
     int error;
 
     owners_destroy(run->engine->context.owners);
     run->engine->context.owners = NULL;
-    raise_for_owners(run);
-    error = owners_create(&owners, &options);
-    rights_lower();
+    error = look_for_owners(run, &owners);
     if (error < 0)
-        report_note(run->report, "owners: %s: %s", options.proc_root, strerror(-error));
+        report_note(run->report, "owners: %s: %s", run->listing->proc_root, strerror(-error));
     if (owners && owners_summary(owners)->none) {
-        report_note(run->report, "owners: %s shows no processes", options.proc_root);
+        report_note(run->report, "owners: %s shows no processes", run->listing->proc_root);
         owners_destroy(owners);
         owners = NULL;
     }
@@ -65,14 +109,34 @@ void run_walk_for(struct run *run, const struct rows *rows)
 
 /*
  * Whether the row's socket must have an owner but none was found. It may have changed hands during
- * the walk over /proc, so the row waits for a second look.
+ * the first look, so the row waits for a second one.
  */
 bool run_is_ownerless(const struct run *run, const struct record *record)
 {
-    const struct owners *owners = run->engine->context.owners;
+    struct owners *owners = run->engine->context.owners;
     const struct owner *first;
 
     return owners && inode_of(record) && owners_find(owners, inode_of(record), &first) == 0;
+}
+
+/* What is still to be read of the owners of a row. Returns whether it has none, as above. */
+static bool is_ownerless(const struct run *run, const struct record *record)
+{
+    const struct context *context = &run->engine->context;
+    const struct owner *first;
+
+    if (run->needs.lookups & NEED_PEERS && context->owners)
+        (void)owners_find(context->owners, peers_inode(context->peers, record), &first);
+    return run_is_ownerless(run, record);
+}
+
+bool run_read_owners(const struct run *run, const struct rows *rows)
+{
+    bool ownerless = false;
+
+    for (size_t i = 0; i < rows->count; i++)
+        ownerless |= is_ownerless(run, rows->records[i]);
+    return ownerless;
 }
 
 void run_look_again_for_owners(struct run *run)
@@ -80,9 +144,7 @@ void run_look_again_for_owners(struct run *run)
     struct owners *owners = run->engine->context.owners;
     int error;
 
-    raise_for_owners(run);
     error = owners ? owners_refresh(owners) : 0;
-    rights_lower();
     if (error < 0)
         report_note(run->report, "owners: %s could not be read a second time: %s",
                     run->listing->proc_root, strerror(-error));
@@ -91,18 +153,13 @@ void run_look_again_for_owners(struct run *run)
 void run_look_for_new_owners(struct run *run)
 {
     enum { LOOKS_MAX = 100 }; /* before owners that are gone are forgotten */
-    const struct owners_options options = {.proc_root = run->listing->proc_root,
-                                           .commands = run->needs.lookups & NEED_COMMANDS,
-                                           .tasks = run->needs.lookups & NEED_THREADS};
     struct owners *owners = NULL;
 
     if (++run->looks % LOOKS_MAX) {
         run_look_again_for_owners(run);
         return;
     }
-    raise_for_owners(run);
-    (void)owners_create(&owners, &options);
-    rights_lower();
+    (void)look_for_owners(run, &owners);
     if (!owners)
         return; /* the old ones are better than none */
     owners_destroy(run->engine->context.owners);

@@ -13,7 +13,8 @@
 struct engine {
     struct netlink *netlink;
     struct seen *seen;
-    struct delta *delta; /* NULL until a listing needs it */
+    struct delta *delta; /* NULL until a listing needs it, as the next */
+    struct owners_program *owners_program;
     struct context context;
 };
 
@@ -43,7 +44,7 @@ struct run {
     bool silent;        /* the first run with --delta: rows are only remembered */
     bool keep_all;      /* rows are kept until all have come */
     bool second_pass;   /* --exact: only rows that the first pass missed */
-    bool owners_later;  /* /proc is walked for rows that are left, if there are any */
+    bool owners_later;  /* they are looked for when it is known which rows are left */
     bool unowned;       /* a socket had no owner, not even at a second look */
     int stopped;        /* why rows are no longer wanted: -errno */
     unsigned looks;     /* at new owners */
@@ -131,6 +132,11 @@ void run_walk_owners(struct run *run);
  */
 void run_put_off_owners(struct run *run);
 void run_walk_for(struct run *run, const struct rows *rows);
+/*
+ * Reads all that is shown of the owners of these rows, because rights may be given up before they
+ * are shown. Returns whether one has no owner.
+ */
+bool run_read_owners(const struct run *run, const struct rows *rows);
 void run_look_again_for_owners(struct run *run);
 /* The same for sockets that are new, again and again as long as events come. */
 void run_look_for_new_owners(struct run *run);

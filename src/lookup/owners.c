@@ -1,27 +1,42 @@
 /*
- * Owners of sockets, by inode: the findings of the walk, sorted and indexed. The index is not a
- * hash_table.h, because its slots point to the sorted holdings: a struct hash_table would store
- * them twice.
+ * Owners of sockets, by inode: the findings of the walk over /proc or of the BPF program, sorted
+ * and indexed. The index is not a hash_table.h, because its slots point to the sorted holdings: a
+ * struct hash_table would store them twice.
  */
 #include "fastnet/lookup.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "fastnet/rights.h"
+#include "lookup/owners_bpf.h"
 #include "lookup/owners_walk.h"
 
 struct owners {
     struct walk_options walk;
+    struct owners_program *program; /* NULL: /proc is walked */
+    bool names_at_once;
     struct processes processes;
     struct holdings holdings; /* sorted by inode, then holder */
     struct owner *items;      /* one for each holding */
     uint32_t *slots;          /* hash of the inode -> 1 + its first holding; 0 is empty */
     unsigned slot_bits;
+    struct {
+        uint64_t inode; /* 0: nobody was asked for yet */
+        const struct owner *first;
+        size_t count;
+    } last; /* asked for: each row asks several times */
     struct owners_summary summary;
 };
+
+static void raise_right(const struct owners *owners)
+{
+    rights_raise(owners->walk.tree.captured ? RIGHT_READ : RIGHT_OWNERS);
+}
 
 /* The byte that a pass of the radix sort looks at: first those of the holder. */
 static unsigned byte_of(const struct holding *holding, unsigned pass)
@@ -41,16 +56,29 @@ static void sort_pass(struct holding *to, const struct holding *from, size_t cou
         to[place[byte_of(&from[i], pass)]++] = from[i];
 }
 
+/* The bits in which they differ: other bytes need no pass. The program hands out holders in order.
+ */
+static struct holding differing_bits(const struct holdings *holdings)
+{
+    const struct holding *items = holdings->items;
+    struct holding bits = {0};
+    bool ordered = true;
+    for (size_t i = 1; i < holdings->count; i++) {
+        bits.inode |= items[i].inode ^ items[0].inode;
+        bits.holder |= items[i].holder ^ items[0].holder;
+        ordered &= items[i - 1].holder <= items[i].holder;
+    }
+    if (ordered)
+        bits.holder = 0;
+    return bits;
+}
+
 static int sort_holdings(struct holdings *holdings)
 {
+    const struct holding bits = differing_bits(holdings);
     struct holding *from = holdings->items, *to = reallocarray(NULL, holdings->count, sizeof *to);
-    struct holding bits = {0}; /* in which they differ: other bytes need no pass */
     if (!to)
         return -ENOMEM;
-    for (size_t i = 1; i < holdings->count; i++) {
-        bits.inode |= from[i].inode ^ from[0].inode;
-        bits.holder |= from[i].holder ^ from[0].holder;
-    }
     for (unsigned pass = 0; pass < 16; pass++) {
         if (byte_of(&bits, pass) == 0)
             continue;
@@ -65,13 +93,18 @@ static int sort_holdings(struct holdings *holdings)
     return 0;
 }
 
+/* Also those that were struck out. */
 static void drop_repeats(struct holdings *holdings)
 {
     struct holding *items = holdings->items;
-    size_t kept = 1;
-    for (size_t i = 1; i < holdings->count; i++)
-        if (items[i].inode != items[kept - 1].inode || items[i].holder != items[kept - 1].holder)
-            items[kept++] = items[i];
+    struct holding last = {0};
+    size_t kept = 0;
+    for (size_t i = 0; i < holdings->count; i++) {
+        if (items[i].inode == last.inode && (items[i].holder == last.holder || !last.inode))
+            continue;
+        last = items[i];
+        items[kept++] = last;
+    }
     holdings->count = kept;
 }
 
@@ -96,17 +129,21 @@ static void index_inodes(struct owners *owners)
     }
 }
 
+/* A process whose name was not read yet is shown without one: struct owners only. */
+static void show_process(const struct owners *owners, struct process *process)
+{
+    const char *command = process->command ? process->command : process->name;
+    process->shown = (struct owner_process){
+        .pid = process->leader,
+        .name = process->unread ? NULL : process->name,
+        .command = owners->walk.commands ? command : NULL,
+    };
+}
+
 static void show_processes(const struct owners *owners)
 {
-    for (size_t i = 0; i < owners->processes.count; i++) {
-        struct process *process = &owners->processes.items[i];
-        const char *command = process->command ? process->command : process->name;
-        process->shown = (struct owner_process){
-            .pid = process->leader,
-            .name = process->name,
-            .command = owners->walk.commands ? command : NULL,
-        };
-    }
+    for (size_t i = 0; i < owners->processes.count; i++)
+        show_process(owners, &owners->processes.items[i]);
 }
 
 /* Neighbouring inodes are often of one process. */
@@ -160,6 +197,7 @@ static void forget_index(struct owners *owners)
     free(owners->slots);
     owners->items = NULL;
     owners->slots = NULL;
+    owners->last.inode = 0;
 }
 
 static int build_index(struct owners *owners)
@@ -196,9 +234,12 @@ static void summarize(struct owners *owners)
     const struct processes *processes = &owners->processes;
     const struct holdings *holdings = &owners->holdings;
     const pid_t self = getpid(); /* it holds the netlink socket of an earlier pass */
-    struct owners_summary summary = {.none = processes->count == 0, .error = owners->summary.error};
+    struct owners_summary summary = {.error = owners->summary.error};
 
-    summary.hidden = owners->walk.tree.living && (summary.none || processes->items[0].pid != 1);
+    if (!owners->program) { /* which only loads where process 1 is seen */
+        summary.none = processes->count == 0;
+        summary.hidden = owners->walk.tree.living && (summary.none || processes->items[0].pid != 1);
+    }
     for (size_t i = 0; i < processes->count; i++) {
         summary.denied +=
             processes->items[i].denied && processes->items[i].leader == processes->items[i].pid;
@@ -209,17 +250,61 @@ static void summarize(struct owners *owners)
     owners->summary = summary;
 }
 
+/* Keeps the first one, of 0 or -errno. */
+static void note_error(struct owners *owners, int status)
+{
+    if (owners->summary.error == 0)
+        owners->summary.error = -error_to_report(status);
+}
+
+static int walk_tree(struct owners *owners)
+{
+    int status, error = 0;
+
+    raise_right(owners);
+    status = processes_list(&owners->walk.tree, &owners->processes, owners->walk.tasks);
+    if (status == 0)
+        error = owners_walk(&owners->walk, &owners->processes, &owners->holdings);
+    rights_lower();
+    note_error(owners, error);
+    return status;
+}
+
+/* Which processes hide what they hold. Only a second look asks that: when a row has no owner. */
+static int look_for_denials(struct owners *owners)
+{
+    int status;
+
+    raise_right(owners);
+    status = processes_list(&owners->walk.tree, &owners->processes, false);
+    for (size_t i = 0; i < owners->processes.count && status == 0; i++)
+        note_error(owners, process_look(&owners->walk.tree, &owners->processes.items[i]));
+    rights_lower();
+    return status;
+}
+
+/* If the program fails, /proc is walked from now on. */
+static int find_holdings(struct owners *owners)
+{
+    const bool again = owners->processes.count;
+
+    if (owners->program &&
+        owners_program_walk(owners->program, &owners->processes, &owners->holdings) == 0)
+        return again ? look_for_denials(owners) : 0;
+    owners->program = NULL;
+    return walk_tree(owners);
+}
+
+static void read_all_names(struct owners *owners);
+
 int owners_refresh(struct owners *owners)
 {
     forget_index(owners);
-    const int status = processes_list(&owners->walk.tree, &owners->processes, owners->walk.tasks);
-    if (status == 0) {
-        const int error = owners_walk(&owners->walk, &owners->processes, &owners->holdings);
-        if (owners->summary.error == 0)
-            owners->summary.error = -error;
-    }
+    const int status = find_holdings(owners);
     summarize(owners);
     const int built = build_index(owners);
+    if (owners->names_at_once && built == 0)
+        read_all_names(owners);
     return status < 0 ? status : built;
 }
 
@@ -231,9 +316,14 @@ int owners_create(struct owners **owners, const struct owners_options *options)
     created->walk.commands = options->commands;
     created->walk.tasks = options->tasks;
     created->walk.threads = options->threads;
+    created->program = options->program;
+    created->names_at_once = options->names_at_once;
+    created->walk.tree.captured = !proc_tree_is_own(options->proc_root);
+    raise_right(created);
     int status = proc_tree_init(&created->walk.tree, options->proc_root);
     if (status == 0)
         status = owners_refresh(created);
+    rights_lower();
     if (status < 0) {
         owners_destroy(created);
         return status;
@@ -253,9 +343,80 @@ void owners_destroy(struct owners *owners)
     free(owners);
 }
 
-size_t owners_find(const struct owners *owners, uint64_t inode, const struct owner **first)
+/* --- What the program found, confirmed by /proc -------------------------------------------------
+ */
+
+/* Whether /proc shows that the process holds the socket. Returns 1, 0 or -errno. */
+static int is_shown_by_tree(const struct owners *owners, const struct process *process,
+                            const struct holding *holding)
+{
+    char name[16];
+    int fd;
+    uint64_t inode = 0;
+    const int directory = process_open_descriptors(&owners->walk.tree, process->pid);
+
+    if (directory < 0)
+        return directory;
+    snprintf(name, sizeof name, "%d", (int)(uint32_t)holding->holder);
+    const int status = descriptor_read(directory, name, &fd, &inode);
+    close(directory);
+    return status < 0 ? status : inode == holding->inode;
+}
+
+/*
+ * Reads the names of a process that the program found. It is an owner only if /proc shows that: so
+ * nothing is told of a process that /proc hides.
+ */
+static void confirm(struct owners *owners, struct process *process, const struct holding *holding)
+{
+    raise_right(owners);
+    int status = is_shown_by_tree(owners, process, holding);
+    if (status > 0)
+        status = process_read_names(&owners->walk.tree, process, owners->walk.commands);
+    rights_lower();
+    process->denied |= error_is_denial(status);
+    show_process(owners, process);
+    note_error(owners, status);
+}
+
+static bool is_confirmed(struct owners *owners, size_t i)
+{
+    const struct holding *holding = &owners->holdings.items[i];
+    if (owners->items[i].process->name)
+        return true;
+    const pid_t pid = (pid_t)(holding->holder >> HOLDER_PROCESS_SHIFT);
+    struct process *process = processes_find(&owners->processes, pid);
+    if (!process->denied && holding->inode != 0)
+        confirm(owners, process, holding);
+    return process->shown.name != NULL;
+}
+
+/* Strikes out the owners of an inode that /proc does not confirm. Returns how many are left. */
+static size_t confirm_all(struct owners *owners, size_t start, size_t end)
+{
+    struct holding *holdings = owners->holdings.items;
+    size_t kept = start;
+    for (size_t i = start; i < end; i++) {
+        if (!is_confirmed(owners, i))
+            continue;
+        owners->items[kept] = owners->items[i];
+        holdings[kept++] = holdings[i];
+    }
+    for (size_t i = kept; i < end; i++)
+        holdings[i].inode = 0;
+    return kept - start;
+}
+
+static void read_all_names(struct owners *owners)
+{
+    for (size_t i = 0; i < owners->holdings.count; i++)
+        (void)is_confirmed(owners, i);
+}
+
+static size_t find(struct owners *owners, uint64_t inode, const struct owner **first)
 {
     const uint32_t slot = owners->slots ? *slot_of(owners, inode) : 0;
+    *first = NULL;
     if (slot == 0)
         return 0;
     const size_t start = slot - 1;
@@ -263,7 +424,20 @@ size_t owners_find(const struct owners *owners, uint64_t inode, const struct own
     while (end < owners->holdings.count && owners->holdings.items[end].inode == inode)
         end++;
     *first = &owners->items[start];
-    return end - start;
+    return confirm_all(owners, start, end);
+}
+
+size_t owners_find(struct owners *owners, uint64_t inode, const struct owner **first)
+{
+    if (inode == 0)
+        return 0;
+    if (owners->last.inode != inode) {
+        owners->last.count = find(owners, inode, &owners->last.first);
+        owners->last.inode = inode;
+    }
+    if (owners->last.count > 0)
+        *first = owners->last.first;
+    return owners->last.count;
 }
 
 const struct owners_summary *owners_summary(const struct owners *owners)

@@ -137,13 +137,45 @@ int process_open_descriptors(const struct proc_tree *tree, pid_t pid)
     return proc_tree_open_directory(tree, path);
 }
 
+struct look {
+    int directory;
+    int status;
+};
+
+static int look_at_first(const char *name, void *arg)
+{
+    struct look *look = arg;
+    uint64_t inode;
+    int fd;
+
+    if (!name_parse(name, &fd))
+        return 0;
+    look->status = descriptor_read(look->directory, name, &fd, &inode);
+    return 1;
+}
+
+int process_look(const struct proc_tree *tree, struct process *process)
+{
+    struct look look = {.directory = process_open_descriptors(tree, process->pid)};
+    int status = look.directory;
+
+    if (look.directory >= 0) {
+        status = directory_each(look.directory, look_at_first, &look);
+        status = look.status < 0 ? look.status : status < 0 ? status : 0;
+        close(look.directory);
+    }
+    process->denied = error_is_denial(status);
+    process->shut = process->denied && look.directory < 0;
+    return error_to_report(status);
+}
+
 static int compare_pids(const void *a, const void *b)
 {
     const pid_t left = ((const struct process *)a)->pid, right = ((const struct process *)b)->pid;
     return (left > right) - (left < right);
 }
 
-const struct process *processes_find(const struct processes *processes, pid_t pid)
+struct process *processes_find(const struct processes *processes, pid_t pid)
 {
     const struct process key = {.pid = pid};
     if (processes->count == 0)
@@ -157,26 +189,38 @@ struct listing {
     pid_t leader; /* whose threads are listed; 0: processes */
 };
 
-static int add_process(const char *name, void *arg)
+static int add(struct processes *list, size_t known, struct process process)
 {
-    const struct listing *listing = arg;
-    struct processes *list = listing->list;
-    const struct processes known = {.items = list->items, .count = listing->known};
-    pid_t pid;
+    const struct processes before = {.items = list->items, .count = known};
 
-    if (!name_parse(name, &pid) || processes_find(&known, pid))
+    if (processes_find(&before, process.pid))
         return 0;
     struct process *items =
         array_with_room(list->items, &list->capacity, list->count + 1, sizeof *items);
     if (!items)
         return -ENOMEM;
     list->items = items;
-    items[list->count++] =
-        (struct process){.pid = pid, .leader = listing->leader ? listing->leader : pid};
+    items[list->count++] = process;
     return 0;
 }
 
-static void sort(struct processes *processes)
+int processes_add(struct processes *processes, size_t known, pid_t pid)
+{
+    return add(processes, known, (struct process){.pid = pid, .leader = pid, .unread = true});
+}
+
+static int add_process(const char *name, void *arg)
+{
+    const struct listing *listing = arg;
+    struct process process = {.unread = true};
+
+    if (!name_parse(name, &process.pid))
+        return 0;
+    process.leader = listing->leader ? listing->leader : process.pid;
+    return add(listing->list, listing->known, process);
+}
+
+void processes_sort(struct processes *processes)
 {
     if (processes->count > 1)
         qsort(processes->items, processes->count, sizeof *processes->items, compare_pids);
@@ -208,7 +252,7 @@ static int list_all_threads(const struct proc_tree *tree, struct processes *proc
         if (listing.leader == processes->items[i].pid)
             status = list_threads(tree, &listing);
     }
-    sort(processes);
+    processes_sort(processes);
     return status;
 }
 
@@ -219,7 +263,7 @@ int processes_list(const struct proc_tree *tree, struct processes *processes, bo
         lseek(tree->fd, 0, SEEK_SET) < 0 ? -errno : directory_each(tree->fd, add_process, &listing);
     if (status == -EBADF) /* O_PATH: files can be opened by name, but not listed */
         status = -EACCES;
-    sort(processes);
+    processes_sort(processes);
     return status == 0 && tasks ? list_all_threads(tree, processes) : status;
 }
 
@@ -296,6 +340,7 @@ static int read_command(const struct proc_tree *tree, struct process *process)
 int process_read_names(const struct proc_tree *tree, struct process *process, bool command)
 {
     const int status = read_name(tree, process);
+    process->unread &= process->gone;
     if (process->gone || !command)
         return status;
     const int other = read_command(tree, process);

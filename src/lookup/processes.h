@@ -21,6 +21,7 @@ struct process {
     bool denied;   /* some or all of its descriptors may not be seen */
     bool shut;     /* its directory of descriptors may not be opened */
     bool gone;     /* it vanished before its name was read last */
+    bool unread;   /* its name was not read yet */
     char *command; /* argv[0] without directories; NULL when unknown or not asked for */
     char name[PROCESS_NAME_MAX + 1];
     struct owner_process shown; /* for struct owner; set when no more processes will be listed */
@@ -32,6 +33,13 @@ struct processes {
 };
 
 /*
+ * Adds a process unless it is among the first `known`, which are sorted. When all are added they
+ * must be sorted. Returns 0 or -ENOMEM.
+ */
+int processes_add(struct processes *processes, size_t known, pid_t pid);
+void processes_sort(struct processes *processes);
+
+/*
  * Adds those that are not in the list yet, with their threads if these are wanted. Returns 0, or
  * -errno: some may be missing.
  */
@@ -39,10 +47,13 @@ int processes_list(const struct proc_tree *tree, struct processes *processes, bo
 void processes_finish(struct processes *processes);
 
 /* NULL if it is not in the list. */
-const struct process *processes_find(const struct processes *processes, pid_t pid);
+struct process *processes_find(const struct processes *processes, pid_t pid);
 
 /* Opens PID/fd. Returns a descriptor or -errno. */
 int process_open_descriptors(const struct proc_tree *tree, pid_t pid);
+
+/* Notes whether it hides what it holds: by its first descriptor. Returns 0 or -errno, as below. */
+int process_look(const struct proc_tree *tree, struct process *process);
 
 /*
  * Reads comm and, if command is set, argv[0] as netstat cuts it: from the first 511 bytes of

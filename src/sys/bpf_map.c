@@ -1,35 +1,15 @@
 #include "fastnet/bpf_map.h"
 
 #include <errno.h>
-#include <linux/bpf.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "fastnet/rights.h"
+#include "sys/bpf_call.h"
 
 /* A type description that is larger is not read. That of a kernel has 5 to 10 MB. */
 enum { BTF_BYTES_MAX = 64 * 1024 * 1024 };
-
-/* The kernel wants zeroes in members that a command does not use. Returns the result or -errno. */
-static int call(int command, union bpf_attr *attributes)
-{
-    const long result = syscall(SYS_bpf, command, attributes, sizeof *attributes);
-
-    return result < 0 ? -errno : (int)result;
-}
-
-/* The same, with the right that it needs. */
-static int call_raised(int command, union bpf_attr *attributes)
-{
-    int result;
-
-    rights_raise(RIGHT_MAPS);
-    result = call(command, attributes);
-    rights_lower();
-    return result;
-}
 
 /* The ids of all objects are at the same place in the attributes. */
 static int open_id(int command, uint32_t id)
@@ -38,7 +18,7 @@ static int open_id(int command, uint32_t id)
 
     memset(&attributes, 0, sizeof attributes);
     attributes.map_id = id;
-    return call_raised(command, &attributes);
+    return bpf_call_raised(RIGHT_MAPS, command, &attributes);
 }
 
 static int get_info(int fd, void *info, uint32_t size)
@@ -49,7 +29,7 @@ static int get_info(int fd, void *info, uint32_t size)
     attributes.info.bpf_fd = (uint32_t)fd;
     attributes.info.info_len = size;
     attributes.info.info = (uintptr_t)info;
-    return call(BPF_OBJ_GET_INFO_BY_FD, &attributes);
+    return bpf_call(BPF_OBJ_GET_INFO_BY_FD, &attributes);
 }
 
 static int check_type(int fd)
@@ -81,7 +61,8 @@ uint32_t bpf_map_next(uint32_t id)
 
     memset(&attributes, 0, sizeof attributes);
     attributes.start_id = id;
-    return call_raised(BPF_MAP_GET_NEXT_ID, &attributes) < 0 ? 0 : attributes.next_id;
+    return bpf_call_raised(RIGHT_MAPS, BPF_MAP_GET_NEXT_ID, &attributes) < 0 ? 0
+                                                                             : attributes.next_id;
 }
 
 /* --- Types ------------------------------------------------------------------------------------ */

@@ -4,6 +4,7 @@
  * 2 bytes with the number of the type, 2 with the value's length, the value, then BTF.
  */
 #include <netinet/in.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include "fastnet/layouts.h"
 #include "format/socket/layout_ss.h"
 #include "fuzz.h"
+#include "lookup/owners_bpf.h"
 
 enum { MAP = 1, VALUE_MAX = 1024, SHOWN_MAX = 8 * 1024 * 1024, ROW_MOST = 256 };
 
@@ -40,8 +42,40 @@ static void look_at_parts(const struct btf *btf, const struct btf_type *type)
     }
 }
 
+/* Whatever is found has that name. */
+static void look_for(const struct btf *btf, uint32_t id, const struct btf_type *type)
+{
+    const uint32_t same = btf_find(btf, type->kind, type->name.data);
+    const bool is_struct = type->kind == BTF_STRUCT || type->kind == BTF_UNION;
+    struct btf_type found;
+    struct btf_member member;
+    char name[BTF_NAME_MAX + 1];
+
+    if (same)
+        require(btf_type(btf, same, &found) && found.kind == type->kind &&
+                strcmp(found.name.data, type->name.data) == 0);
+    if (!is_struct || !type->count || !btf_member(btf, type, type->count - 1, &member))
+        return;
+    strcpy(name, member.name.data);
+    if (btf_find_member(btf, id, name, &member))
+        require(*name && strcmp(member.name.data, name) == 0);
+}
+
+static void look_for_owners(const struct btf *btf)
+{
+    struct bpf_insn program[OWNERS_PROGRAM_MAX];
+    struct kernel_layout layout;
+
+    if (kernel_layout_init(&layout, btf) < 0)
+        return;
+    require(layout.pid.offset >= 0 && layout.number.offset >= 0 && layout.magic.offset >= 0);
+    require(owners_program_make(&layout, program) <= OWNERS_PROGRAM_MAX);
+}
+
 static void look_at_types(const struct btf *btf)
 {
+    enum { LOOKED_FOR_MAX = 8 }; /* because a search may take long */
+
     struct btf_type type;
     size_t size;
 
@@ -54,7 +88,10 @@ static void look_at_types(const struct btf *btf)
             continue;
         look_at_text(type.name);
         look_at_parts(btf, &type);
+        if (id < LOOKED_FOR_MAX)
+            look_for(btf, id, &type);
     }
+    look_for_owners(btf);
 }
 
 /* --- Values ----------------------------------------------------------------------------------- */

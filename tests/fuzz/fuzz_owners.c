@@ -56,8 +56,7 @@ static void check_command(const struct owner *owner, const struct made_process *
                 (process->has_fifo && !owner->process->command[0]));
 }
 
-static void check_owners(const struct owners *owners, const struct made_processes *made,
-                         bool commands)
+static void check_owners(struct owners *owners, const struct made_processes *made, bool commands)
 {
     for (size_t i = 0; i < made->socket_count; i++) {
         const struct made_socket *sock = &made->sockets[i];
@@ -72,7 +71,7 @@ static void check_owners(const struct owners *owners, const struct made_processe
     }
 }
 
-static void check_others(const struct owners *owners, const struct made_processes *made)
+static void check_others(struct owners *owners, const struct made_processes *made)
 {
     const struct owner *first = NULL;
 
@@ -84,7 +83,7 @@ static void check_others(const struct owners *owners, const struct made_processe
     }
 }
 
-static void check_crowd(const struct owners *owners)
+static void check_crowd(struct owners *owners)
 {
     const struct owner *first = NULL;
 
@@ -94,7 +93,7 @@ static void check_crowd(const struct owners *owners)
     }
 }
 
-static void check(const struct owners *owners, const struct made_processes *made, bool commands,
+static void check(struct owners *owners, const struct made_processes *made, bool commands,
                   bool crowd)
 {
     bool odd = false;

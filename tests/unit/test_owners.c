@@ -93,7 +93,8 @@ static void add_socket(int pid, int fd, uint64_t inode)
 static struct owners *walk(bool commands, unsigned threads)
 {
     struct owners *owners = NULL;
-    const struct owners_options options = {root, commands, threads, false};
+    const struct owners_options options = {
+        .proc_root = root, .commands = commands, .threads = threads};
     assert_int_equal(owners_create(&owners, &options), 0);
     assert_int_equal(owners_summary(owners)->error, 0);
     return owners;
@@ -344,7 +345,7 @@ static void missing_tree_is_an_error(void **state)
 {
     (void)state;
     struct owners *owners = NULL;
-    const struct owners_options options = {"/nonexistent/proc", false, 0, false};
+    const struct owners_options options = {.proc_root = "/nonexistent/proc"};
     assert_int_equal(owners_create(&owners, &options), -ENOENT);
     assert_null(owners);
 }
@@ -433,7 +434,7 @@ static int check_denied(void)
 {
     struct owners *owners = NULL;
     const struct owner *first;
-    const struct owners_options options = {root, false, 0, false};
+    const struct owners_options options = {.proc_root = root};
     if (owners_create(&owners, &options) != 0)
         return 1;
     if (owners_summary(owners)->denied != 2 || owners_summary(owners)->error != 0)
@@ -548,7 +549,7 @@ static void own_socket_is_found_in_the_real_tree(void **state)
     struct stat status;
     const struct owner *first = NULL;
     struct owners *owners = NULL;
-    const struct owners_options options = {"/proc", true, 0, false};
+    const struct owners_options options = {.proc_root = "/proc", .commands = true};
     const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
     assert_int_equal(fstat(fd, &status), 0);
     assert_int_equal(owners_create(&owners, &options), 0);
@@ -574,7 +575,7 @@ static void threads_own_the_sockets_of_their_process(void **state)
     struct stat status;
     const struct owner *first = NULL;
     struct owners *owners = NULL;
-    const struct owners_options options = {"/proc", false, 0, true};
+    const struct owners_options options = {.proc_root = "/proc", .tasks = true};
     const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
     int ends[2];
     pthread_t thread;
@@ -619,7 +620,7 @@ static void come_and_go(void)
 /* Walks the real tree for a moment. Returns the first error. */
 static int walk_for_a_moment(void)
 {
-    const struct owners_options options = {"/proc", true, 2, false};
+    const struct owners_options options = {.proc_root = "/proc", .commands = true, .threads = 2};
     const time_t end = time(NULL) + 2;
     int status = 0;
     for (int i = 0; i < 50 && status == 0 && time(NULL) < end; i++) {

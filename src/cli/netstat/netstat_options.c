@@ -112,7 +112,8 @@ static const struct example examples[] = {
 const struct grammar netstat_grammar = {
     .name = "netstat",
     .help = "sockets, and the other tables of netstat",
-    .tables = {&netstat_table, &own_table, &filters_of_sockets, &common_options},
+    .tables = {&netstat_table, &own_table, &filters_of_sockets, &common_options,
+               &common_options_of_owners},
     .kind = &kind_socket,
     .listed = listed,
     .listed_count = COUNT(listed),

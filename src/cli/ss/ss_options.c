@@ -127,7 +127,8 @@ static const struct example examples[] = {
 const struct grammar ss_grammar = {
     .name = "ss",
     .help = "sockets of every family, as ss lists them",
-    .tables = {&ss_table, &own_table, &filters_of_sockets, &common_options},
+    .tables = {&ss_table, &own_table, &filters_of_sockets, &common_options,
+               &common_options_of_owners},
     .kind = &kind_socket,
     .listed = listed,
     .listed_count = COUNT(listed),

@@ -149,7 +149,7 @@ static char *put_user_and_inode(char *dst, const struct netstat_sink *netstat,
  */
 static char *put_program(char *dst, const struct netstat_sink *netstat, uint64_t inode)
 {
-    const struct owners *owners = netstat->sink.context->owners;
+    struct owners *owners = netstat->sink.context->owners;
     const struct owner *owner;
     char *start = dst = PUT(dst, " ");
 

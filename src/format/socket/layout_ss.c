@@ -316,7 +316,7 @@ static void put_kept(struct ss_sink *ss)
 /* Whether a row can be kept, however long its lists become. */
 static bool can_keep(const struct ss_sink *ss, const struct record *record)
 {
-    const struct owners *owners = ss->sink.context->owners;
+    struct owners *owners = ss->sink.context->owners;
     const struct cgroups *cgroups = ss->sink.context->cgroups;
     const struct owner *first;
     const char *path;

@@ -25,7 +25,7 @@ static char *put_owner(char *dst, const struct owner *owner)
 /* The highest process first. */
 static char *put_owners(char *dst, struct ss_row *row)
 {
-    const struct owners *owners = row->context->owners;
+    struct owners *owners = row->context->owners;
     const uint64_t inode = row->record->socket.inode;
     const struct owner *first;
     size_t count;

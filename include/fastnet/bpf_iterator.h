@@ -1,0 +1,39 @@
+/*
+ * Programs that the kernel runs for each object of a kind, and whose output is read from a
+ * descriptor (BPF iterators, Linux 5.8). Nothing is pinned: what is loaded ends with the last
+ * descriptor of it, however the process ends.
+ */
+#ifndef FASTNET_BPF_ITERATOR_H
+#define FASTNET_BPF_ITERATOR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fastnet/btf.h"
+
+struct bpf_insn;
+
+/* The types of the running kernel: of /sys/kernel/btf/vmlinux. */
+struct kernel_types {
+    struct btf btf; /* borrows from bytes */
+    char *bytes;
+    size_t length;
+    bool mapped; /* into memory; else bytes are a copy */
+};
+
+/* Returns 0 or -errno. The caller must call kernel_types_finish(), whatever this returns. */
+int kernel_types_init(struct kernel_types *types);
+void kernel_types_finish(struct kernel_types *types);
+
+/*
+ * Loads a program for the iterator whose function, bpf_iter_KIND, is this type of the kernel. name:
+ * as others see it, at most 15 bytes. Uses RIGHT_ITERATORS, and no right that was raised before is
+ * in effect afterwards. Returns a descriptor that keeps it loaded, or -errno.
+ */
+int bpf_iterator_load(const struct bpf_insn *program, size_t count, uint32_t function,
+                      const char *name);
+
+/* Begins a walk. Returns a descriptor to read from, or -errno; rights as bpf_iterator_load(). */
+int bpf_iterator_start(int iterator);
+
+#endif

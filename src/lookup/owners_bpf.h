@@ -1,0 +1,56 @@
+/* The other way to find owners: a BPF program that the kernel runs for each open descriptor. */
+#ifndef LOOKUP_OWNERS_BPF_H
+#define LOOKUP_OWNERS_BPF_H
+
+#include <linux/bpf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fastnet/btf.h"
+#include "fastnet/lookup.h"
+#include "lookup/owners_walk.h"
+
+/*
+ * Adds the sockets among the descriptors of all processes, in no order; processes that are new are
+ * added with `unread` set. They are not looked at in /proc. Returns 0, or -errno: nothing is added
+ * to found then.
+ */
+int owners_program_walk(struct owners_program *program, struct processes *processes,
+                        struct holdings *found);
+
+/* --- Parts of it, which tests call ------------------------------------------------------------ */
+
+/* A member of a struct of the kernel. */
+struct kernel_member {
+    int16_t offset; /* bytes */
+    uint8_t size;   /* opcode of a load: BPF_W, BPF_DW */
+};
+
+/* What the program reads: of its context, and of what that points to. */
+struct kernel_layout {
+    uint32_t function;                         /* bpf_iter_task_file: the number of its type */
+    struct kernel_member meta, task, fd, file; /* its parameters */
+    struct kernel_member seq;                  /* of struct bpf_iter_meta */
+    struct kernel_member pid, tgid;            /* of struct task_struct */
+    struct kernel_member inode;                /* of struct file: f_inode */
+    struct kernel_member number, super_block;  /* of struct inode: i_ino, i_sb */
+    struct kernel_member magic;                /* of struct super_block: s_magic */
+};
+
+/* Returns 0, or -ENOENT: the kernel has no such iterator, or other types. */
+int kernel_layout_init(struct kernel_layout *layout, const struct btf *btf);
+
+enum { OWNERS_PROGRAM_MAX = 40 };
+
+/*
+ * For each descriptor of a process that is a socket, the program writes a struct holding. Threads
+ * are left out. Returns the number of instructions.
+ */
+size_t owners_program_make(const struct kernel_layout *layout,
+                           struct bpf_insn program[OWNERS_PROGRAM_MAX]);
+
+/* Reads what it wrote, to the end: the rest of owners_program_walk(). */
+int owners_program_read(int fd, struct processes *processes, struct holdings *found);
+
+#endif

@@ -1,0 +1,390 @@
+/* The program that finds owners: made from types of a kernel, run here, and what is read of it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <linux/magic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../helpers/made_kernel.h"
+#include "fastnet/array.h"
+#include "lookup/owners_bpf.h"
+
+static char bytes[MADE_BTF_MAX];
+
+static int layout_of(const struct made_kernel *kernel, struct kernel_layout *layout)
+{
+    struct made_btf made = {.types = 0};
+    struct btf btf;
+    int status;
+
+    made_kernel(&made, kernel);
+    assert_int_equal(btf_init(&btf, (struct text){bytes, made_bytes(&made, bytes)}), 0);
+    status = kernel_layout_init(layout, &btf);
+    btf_finish(&btf);
+    return status;
+}
+
+static void offsets_are_those_of_the_kernels_types(void **state)
+{
+    struct kernel_layout layout;
+
+    (void)state;
+    assert_int_equal(layout_of(&made_kernel_usual, &layout), 0);
+    assert_int_equal(layout.pid.offset, 12);
+    assert_int_equal(layout.tgid.offset, 16);
+    assert_int_equal(layout.inode.offset, 32);
+    assert_int_equal(layout.number.offset, 64);
+    assert_int_equal(layout.super_block.offset, 40);
+    assert_int_equal(layout.magic.offset, 96);
+    assert_int_equal(layout.number.size, BPF_DW);
+    assert_int_equal(layout.pid.size, BPF_W);
+    assert_int_equal(layout.file.offset, 24);
+}
+
+static void kernels_that_are_too_different_are_refused(void **state)
+{
+    struct kernel_layout layout;
+    struct made_kernel other = made_kernel_usual;
+
+    (void)state;
+    other.function = "bpf_iter_task";
+    assert_int_equal(layout_of(&other, &layout), -ENOENT);
+    other = made_kernel_usual;
+    other.number_size = 2;
+    assert_int_equal(layout_of(&other, &layout), -ENOENT);
+    other = made_kernel_usual;
+    other.magic = 40000;
+    assert_int_equal(layout_of(&other, &layout), -ENOENT);
+}
+
+/* A name that is spoilt is not found: no part can be missing unnoticed. */
+static void every_part_is_needed(void **state)
+{
+    static const char *const names[] = {"pid",  "tgid", "f_inode", "i_ino", "i_sb", "s_magic",
+                                        "meta", "task", "fd",      "file",  "seq"};
+    struct made_btf made = {.types = 0};
+    const size_t length = (made_kernel(&made, &made_kernel_usual), made_bytes(&made, bytes));
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(names); i++) {
+        const size_t size = strlen(names[i]) + 1;
+        char *at = bytes + length;
+        struct kernel_layout layout;
+        struct btf btf;
+        while (memcmp(--at, names[i], size) != 0 || at[-1] != '\0')
+            ;
+        *at ^= 1;
+        assert_int_equal(btf_init(&btf, (struct text){bytes, length}), 0);
+        assert_int_equal(kernel_layout_init(&layout, &btf), -ENOENT);
+        btf_finish(&btf);
+        *at ^= 1;
+    }
+}
+
+/* --- The program, run ------------------------------------------------------------------------- */
+
+/* As the kernel that made_kernel_usual describes has them. */
+struct scene {
+    char task[64], file[64], inode[128], super_block[128], meta[8];
+    uint64_t context[4];
+    struct holding said[2];
+    size_t count; /* of these */
+};
+
+static void put_u64(char *at, uint64_t value)
+{
+    memcpy(at, &value, sizeof value);
+}
+
+static void put_u32(char *at, uint32_t value)
+{
+    memcpy(at, &value, sizeof value);
+}
+
+/* Descriptor 7 of process 1234 is the socket 5000000000. */
+static void make_scene(struct scene *scene)
+{
+    *scene = (struct scene){.count = 0};
+    put_u32(scene->task + 12, 1234);
+    put_u32(scene->task + 16, 1234);
+    put_u64(scene->file + 32, (uintptr_t)scene->inode);
+    put_u64(scene->inode + 40, (uintptr_t)scene->super_block);
+    put_u64(scene->inode + 64, UINT64_C(5000000000));
+    put_u64(scene->super_block + 96, SOCKFS_MAGIC);
+    put_u64(scene->meta, 99);
+    scene->context[0] = (uintptr_t)scene->meta;
+    scene->context[1] = (uintptr_t)scene->task;
+    put_u32((char *)&scene->context[2], 7);
+    scene->context[3] = (uintptr_t)scene->file;
+}
+
+struct processor {
+    uint64_t registers[11];
+    char stack[64];
+    struct scene *scene;
+};
+
+static uint64_t load(uint64_t address, unsigned size)
+{
+    uint64_t value = 0;
+    uint32_t word;
+
+    assert_true(address >= 4096);
+    if (size == BPF_DW) {
+        memcpy(&value, (const char *)(uintptr_t)address, sizeof value);
+        return value;
+    }
+    assert_int_equal(size, BPF_W);
+    memcpy(&word, (const char *)(uintptr_t)address, sizeof word);
+    return word;
+}
+
+static void call(struct processor *processor, int function)
+{
+    struct scene *scene = processor->scene;
+
+    assert_int_equal(function, BPF_FUNC_seq_write);
+    assert_int_equal(processor->registers[1], 99);
+    assert_int_equal(processor->registers[3], sizeof *scene->said);
+    assert_true(scene->count < COUNT(scene->said));
+    memcpy(&scene->said[scene->count++], (const char *)(uintptr_t)processor->registers[2],
+           sizeof *scene->said);
+    for (unsigned i = 0; i <= 5; i++) /* the kernel keeps none of these */
+        processor->registers[i] = 0xdead;
+}
+
+static void calculate(uint64_t *with, unsigned operation, uint64_t other)
+{
+    switch (operation) {
+    case BPF_MOV:
+        *with = other;
+        break;
+    case BPF_ADD:
+        *with += other;
+        break;
+    case BPF_LSH:
+        *with <<= other;
+        break;
+    case BPF_OR:
+        *with |= other;
+        break;
+    default:
+        fail();
+    }
+}
+
+/* Returns how many instructions to skip. */
+static int step(struct processor *processor, const struct bpf_insn *code)
+{
+    uint64_t *with = &processor->registers[code->dst_reg];
+    const uint64_t other = BPF_SRC(code->code) == BPF_X ? processor->registers[code->src_reg]
+                                                        : (uint64_t)(int64_t)code->imm;
+
+    switch (BPF_CLASS(code->code)) {
+    case BPF_LDX:
+        *with = load(processor->registers[code->src_reg] + (uint64_t)(int64_t)code->off,
+                     BPF_SIZE(code->code));
+        return 0;
+    case BPF_STX:
+        assert_int_equal(code->dst_reg, BPF_REG_10);
+        assert_in_range(-code->off, 8, sizeof processor->stack);
+        memcpy((char *)(uintptr_t)*with + code->off, &processor->registers[code->src_reg], 8);
+        return 0;
+    case BPF_ALU64:
+        calculate(with, BPF_OP(code->code), other);
+        return 0;
+    default:
+        break;
+    }
+    assert_int_equal(BPF_CLASS(code->code), BPF_JMP);
+    if (BPF_OP(code->code) == BPF_JEQ)
+        return *with == other ? code->off : 0;
+    if (BPF_OP(code->code) == BPF_JNE)
+        return *with != other ? code->off : 0;
+    assert_int_equal(BPF_OP(code->code), BPF_CALL);
+    call(processor, code->imm);
+    return 0;
+}
+
+static void run(struct scene *scene)
+{
+    struct processor processor = {.scene = scene};
+    struct kernel_layout layout;
+    struct bpf_insn program[OWNERS_PROGRAM_MAX];
+    size_t count, at = 0;
+
+    assert_int_equal(layout_of(&made_kernel_usual, &layout), 0);
+    count = owners_program_make(&layout, program);
+    assert_true(count <= OWNERS_PROGRAM_MAX);
+    processor.registers[1] = (uintptr_t)scene->context;
+    processor.registers[10] = (uintptr_t)(processor.stack + sizeof processor.stack);
+    for (; program[at].code != (BPF_JMP | BPF_EXIT); at++) {
+        at += (size_t)step(&processor, &program[at]);
+        assert_true(at + 1 < count);
+    }
+    assert_int_equal(at, count - 1);
+    assert_int_equal(processor.registers[0], 0);
+}
+
+static void a_socket_is_a_holding_of_its_process(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    make_scene(&scene);
+    run(&scene);
+    assert_int_equal(scene.count, 1);
+    assert_int_equal(scene.said[0].inode, UINT64_C(5000000000));
+    assert_int_equal(scene.said[0].holder, UINT64_C(1234) << HOLDER_PROCESS_SHIFT | 7);
+}
+
+static void nothing_else_is(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    for (unsigned i = 0; i < 7; i++) {
+        make_scene(&scene);
+        if (i == 0)
+            scene.context[3] = 0; /* the end of the walk */
+        else if (i == 1)
+            scene.context[1] = 0;
+        else if (i == 2)
+            put_u32(scene.task + 12, 1235); /* a thread */
+        else if (i == 3)
+            put_u64(scene.super_block + 96, PROC_SUPER_MAGIC);
+        else if (i == 4)
+            put_u64(scene.file + 32, 0);
+        else if (i == 5)
+            put_u64(scene.inode + 40, 0);
+        else
+            put_u64(scene.inode + 64, 0);
+        run(&scene);
+        assert_int_equal(scene.count, 0);
+    }
+}
+
+/* --- What is read ----------------------------------------------------------------------------- */
+
+static struct holding holding(pid_t pid, unsigned fd, uint64_t inode)
+{
+    return (struct holding){inode, (uint64_t)pid << HOLDER_PROCESS_SHIFT | fd};
+}
+
+/* A descriptor that these bytes can be read from. */
+static int open_with(const void *data, size_t size)
+{
+    int ends[2];
+
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], data, size), (ssize_t)size);
+    close(ends[1]);
+    return ends[0];
+}
+
+static int read_all(const void *data, size_t size, struct processes *processes,
+                    struct holdings *found)
+{
+    const int fd = open_with(data, size);
+    const int status = owners_program_read(fd, processes, found);
+
+    close(fd);
+    return status;
+}
+
+static void holdings_and_their_processes_are_added(void **state)
+{
+    const struct holding first[] = {holding(20, 3, 100), holding(20, 4, 101), holding(30, 3, 100)};
+    const struct holding second[] = {holding(10, 0, 102), holding(20, 5, 103)};
+    struct processes processes = {.count = 0};
+    struct holdings found = {.count = 0};
+
+    (void)state;
+    assert_int_equal(read_all(first, sizeof first, &processes, &found), 0);
+    assert_int_equal(processes.count, 2);
+    processes.items[0].unread = false;
+    assert_int_equal(read_all(second, sizeof second, &processes, &found), 0);
+    assert_int_equal(found.count, 5);
+    assert_memory_equal(found.items, first, sizeof first);
+    assert_memory_equal(found.items + 3, second, sizeof second);
+    assert_int_equal(processes.count, 3);
+    assert_int_equal(processes.items[0].pid, 10);
+    assert_true(processes.items[0].unread);
+    assert_false(processes_find(&processes, 20)->unread);
+    assert_int_equal(processes.items[2].leader, 30);
+    free(found.items);
+    processes_finish(&processes);
+}
+
+static void many_are_read_in_pieces(void **state)
+{
+    enum { MANY = 4000 }; /* a pipe takes no more than 64 KiB */
+    struct holding *made = calloc(MANY, sizeof *made);
+    struct processes processes = {.count = 0};
+    struct holdings found = {.count = 0};
+
+    (void)state;
+    assert_non_null(made);
+    for (unsigned i = 0; i < MANY; i++)
+        made[i] = holding((pid_t)(1 + i / 10), i, 1 + i);
+    assert_int_equal(read_all(made, MANY * sizeof *made, &processes, &found), 0);
+    assert_int_equal(found.count, MANY);
+    assert_int_equal(processes.count, MANY / 10);
+    assert_memory_equal(found.items, made, MANY * sizeof *made);
+    free(made);
+    free(found.items);
+    processes_finish(&processes);
+}
+
+static void a_cut_holding_is_an_error_and_none_is_added(void **state)
+{
+    const struct holding made[] = {holding(20, 3, 100), holding(20, 4, 101)};
+    struct processes processes = {.count = 0};
+    struct holdings found = {.count = 0};
+
+    (void)state;
+    assert_int_equal(read_all(made, sizeof made - 1, &processes, &found), -EIO);
+    assert_int_equal(found.count, 0);
+    assert_int_equal(owners_program_read(-1, &processes, &found), -EBADF);
+    assert_int_equal(found.count, 0);
+    free(found.items);
+    processes_finish(&processes);
+}
+
+static void without_rights_it_is_refused_for_good(void **state)
+{
+    struct owners_program *program = owners_program_create();
+
+    (void)state; /* rights_init() was not called: no right can be raised */
+    assert_non_null(program);
+    assert_string_equal(owners_program_reason(program), "");
+    assert_false(owners_program_load(program, true));
+    assert_non_null(strstr(owners_program_reason(program), "CAP_BPF"));
+    assert_false(owners_program_load(program, true));
+    owners_program_destroy(program);
+    owners_program_destroy(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(offsets_are_those_of_the_kernels_types),
+        cmocka_unit_test(kernels_that_are_too_different_are_refused),
+        cmocka_unit_test(every_part_is_needed),
+        cmocka_unit_test(a_socket_is_a_holding_of_its_process),
+        cmocka_unit_test(nothing_else_is),
+        cmocka_unit_test(holdings_and_their_processes_are_added),
+        cmocka_unit_test(many_are_read_in_pieces),
+        cmocka_unit_test(a_cut_holding_is_an_error_and_none_is_added),
+        cmocka_unit_test(without_rights_it_is_refused_for_good),
+    };
+
+    return cmocka_run_group_tests_name("owners_bpf", tests, NULL, NULL);
+}
