@@ -58,6 +58,9 @@ void rights_drop(void);
 /* Whether all of these rights are permitted, each by its first capability. */
 bool rights_have(unsigned rights);
 
+/* Whether all capabilities of this right are permitted. */
+bool rights_have_all_of(enum right right);
+
 /* Whether any right is still permitted. */
 bool rights_any(void);
 

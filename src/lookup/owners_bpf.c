@@ -320,7 +320,7 @@ static bool sees_all(void)
 
 static bool is_allowed(struct owners_program *program)
 {
-    if (!rights_have(1U << RIGHT_OWNERS | 1U << RIGHT_ITERATORS))
+    if (!rights_have_all_of(RIGHT_OWNERS) || !rights_have_all_of(RIGHT_ITERATORS))
         return refuse(program, "it needs CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE and "
                                "CAP_DAC_READ_SEARCH (try sudo)");
     if (!is_in_first_namespace())

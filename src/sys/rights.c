@@ -162,6 +162,15 @@ bool rights_have(unsigned rights)
     return true;
 }
 
+bool rights_have_all_of(enum right right)
+{
+    int i = 0;
+
+    while (i < needed[right].count && !is_withheld(right) && is_permitted(needed[right].values[i]))
+        i++;
+    return i == needed[right].count;
+}
+
 void rights_raise(enum right right)
 {
     bool more = false;

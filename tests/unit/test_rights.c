@@ -178,6 +178,48 @@ static int raise_body(void)
     return 0;
 }
 
+static int whole_body(void)
+{
+    const cap_value_t missing = CAP_DAC_READ_SEARCH;
+    const bool traces = can_trace();
+    REQUIRE(rights_init() == 0);
+    REQUIRE(rights_have_all_of(RIGHT_OWNERS) == traces);
+    cap_t caps = cap_get_proc();
+    cap_set_flag(caps, CAP_EFFECTIVE, 1, &missing, CAP_CLEAR);
+    cap_set_flag(caps, CAP_PERMITTED, 1, &missing, CAP_CLEAR);
+    REQUIRE(cap_set_proc(caps) == 0);
+    cap_free(caps);
+    REQUIRE(rights_init() == 0);
+    REQUIRE(rights_have(1u << RIGHT_OWNERS) == traces);
+    REQUIRE(!rights_have_all_of(RIGHT_OWNERS));
+    return 0;
+}
+
+static void a_right_can_be_there_in_part(void **state)
+{
+    (void)state;
+    run_child(whole_body);
+}
+
+static int shared_body(void)
+{
+    const bool bpf = has(CAP_BPF, CAP_PERMITTED);
+    REQUIRE(rights_init() == 0);
+    rights_limit(1u << RIGHT_ITERATORS);
+    rights_raise(RIGHT_SOCKETS);
+    REQUIRE(count(CAP_EFFECTIVE) == 0);
+    REQUIRE(!rights_have(1u << RIGHT_SOCKETS));
+    rights_raise(RIGHT_ITERATORS);
+    REQUIRE(has(CAP_BPF, CAP_EFFECTIVE) == bpf);
+    return 0;
+}
+
+static void a_capability_of_two_rights_is_raised_for_the_one_that_was_kept(void **state)
+{
+    (void)state;
+    run_child(shared_body);
+}
+
 static void raise_gives_exactly_what_is_needed(void **state)
 {
     (void)state;
@@ -321,6 +363,8 @@ int main(void)
         cmocka_unit_test(a_limit_is_for_good),
         cmocka_unit_test(rights_that_cannot_be_given_up_end_the_process),
         cmocka_unit_test(rights_that_cannot_be_limited_at_start_are_an_error),
+        cmocka_unit_test(a_right_can_be_there_in_part),
+        cmocka_unit_test(a_capability_of_two_rights_is_raised_for_the_one_that_was_kept),
         cmocka_unit_test(raise_gives_exactly_what_is_needed),
         cmocka_unit_test(asking_netfilter_and_reading_its_files_are_rights_apart),
         cmocka_unit_test(what_is_not_permitted_is_left_out),
