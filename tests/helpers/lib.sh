@@ -89,12 +89,14 @@ small_tables()
 
 # Goes on in fresh network, mount and process namespaces, or says why that cannot be. What runs
 # there dies with the script. Outside of them FASTNET_TEST_NAMESPACE is not set. The network
-# namespace has small tables, unless the script has set tables=machine.
+# namespace has small tables, unless the script has set tables=machine. With processes=machine the
+# script stays among the processes of the machine, and must end what it starts.
 enter_namespace() # NAME SCRIPT [ARGUMENT...]
 {
     local name=$1 script=$2 reason
     shift 2
-    local enter=(unshare --net --mount --pid --fork --kill-child --mount-proc)
+    local enter=(unshare --net --mount)
+    [ "${processes-}" = machine ] || enter+=(--pid --fork --kill-child --mount-proc)
     case ${FASTNET_TEST_NAMESPACE-} in
     outer)
         small_tables

@@ -1,14 +1,18 @@
 /*
- * Runs a program for which netlink sockets cannot be made.
+ * Runs a program to which the kernel refuses something.
  *
- *     refuse ERROR PROGRAM [ARGUMENT...]
+ *     refuse ERROR PROGRAM [ARGUMENT...]       netlink sockets
+ *     refuse bpf:ERROR PROGRAM [ARGUMENT...]   bpf(2)
+ *     refuse looks PROGRAM [ARGUMENT...]       to look into other processes
  *
- * ERROR is a name such as EPERM. A seccomp filter (seccomp(2)) answers socket(AF_NETLINK, ...) with
- * it; everything else is as it was.
+ * ERROR is a name such as EPERM. A seccomp filter (seccomp(2)) answers socket(AF_NETLINK, ...) or
+ * bpf(2) with it; everything else is as it was. Whom landlock(7) restricts may not look into
+ * processes that it does not restrict, whatever his rights are.
  */
 #include <err.h>
 #include <errno.h>
 #include <linux/filter.h>
+#include <linux/landlock.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -49,6 +53,39 @@ static uint32_t error_named(const char *name)
     errx(2, "no error is named %s", name);
 }
 
+static void install(struct sock_filter *filter, size_t count)
+{
+    const struct sock_fprog program = {.len = (unsigned short)count, .filter = filter};
+
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0)
+        err(2, "seccomp");
+}
+
+static void refuse_bpf(uint32_t error)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_bpf, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+
+    install(filter, sizeof filter / sizeof *filter);
+}
+
+/* What is forbidden besides does not matter: a right that the program does not need. */
+static void refuse_looks(void)
+{
+    const struct landlock_ruleset_attr rules = {.handled_access_fs = LANDLOCK_ACCESS_FS_MAKE_FIFO};
+    const int fd = (int)syscall(SYS_landlock_create_ruleset, &rules, sizeof rules, 0);
+
+    if (fd < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+        syscall(SYS_landlock_restrict_self, fd, 0) < 0)
+        err(2, "landlock");
+    close(fd);
+}
+
 static void refuse_netlink(uint32_t error)
 {
     struct sock_filter filter[] = {
@@ -59,18 +96,20 @@ static void refuse_netlink(uint32_t error)
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
-    const struct sock_fprog program = {.len = sizeof filter / sizeof *filter, .filter = filter};
 
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
-        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0)
-        err(2, "seccomp");
+    install(filter, sizeof filter / sizeof *filter);
 }
 
 int main(int argc, char **argv)
 {
     if (argc < 3)
-        errx(2, "usage: refuse ERROR PROGRAM [ARGUMENT...]");
-    refuse_netlink(error_named(argv[1]));
+        errx(2, "usage: refuse ERROR|bpf:ERROR|looks PROGRAM [ARGUMENT...]");
+    if (strcmp(argv[1], "looks") == 0)
+        refuse_looks();
+    else if (strncmp(argv[1], "bpf:", 4) == 0)
+        refuse_bpf(error_named(argv[1] + 4));
+    else
+        refuse_netlink(error_named(argv[1]));
     execvp(argv[2], argv + 2);
     err(2, "%s", argv[2]);
 }
