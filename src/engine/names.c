@@ -16,7 +16,7 @@ static const char *reason_for_proc(const struct listing *listing)
         return "";
     if (!proc_tree_is_own(listing->proc_root))
         return "a captured tree has no kernel";
-    return listing->needs.lookups & NEED_THREADS ? "it finds no threads" : NULL;
+    return (listing->needs.lookups & NEED_THREADS) ? "it finds no threads" : NULL;
 }
 
 /* Returns the program if it can be used, or else NULL. *reason: why not, if it was refused. */

@@ -93,6 +93,7 @@ int kernel_layout_init(struct kernel_layout *layout, const struct btf *btf)
 {
     struct btf_type function, prototype;
 
+    *layout = (struct kernel_layout){.function = 0};
     layout->function = btf_find(btf, BTF_FUNCTION, "bpf_iter_task_file");
     if (!layout->function || !btf_type(btf, layout->function, &function) ||
         !btf_type(btf, function.type, &prototype) || prototype.kind != BTF_PROTOTYPE ||
@@ -332,7 +333,7 @@ static bool load(struct owners_program *program)
 {
     struct bpf_insn code[OWNERS_PROGRAM_MAX];
     struct kernel_types types;
-    struct kernel_layout layout;
+    struct kernel_layout layout = {.function = 0};
     int status = kernel_types_init(&types);
 
     if (status == 0)
@@ -359,8 +360,8 @@ bool owners_program_load(struct owners_program *program, bool always)
 /* Makes room for what the kernel hands over at once (kernel/bpf/bpf_iter.c): 8 pages. */
 static int make_room(struct holdings *found)
 {
-    enum { AT_ONCE = 32 * 1024 / sizeof(struct holding) };
-    struct holding *items = array_with_room(found->items, &found->capacity, found->count + AT_ONCE,
+    const size_t at_once = 32 * (size_t)1024 / sizeof(struct holding);
+    struct holding *items = array_with_room(found->items, &found->capacity, found->count + at_once,
                                             sizeof *found->items);
 
     if (!items)

@@ -56,7 +56,7 @@ static void look_for(const struct btf *btf, uint32_t id, const struct btf_type *
                 strcmp(found.name.data, type->name.data) == 0);
     if (!is_struct || !type->count || !btf_member(btf, type, type->count - 1, &member))
         return;
-    strcpy(name, member.name.data);
+    memcpy(name, member.name.data, member.name.length + 1);
     if (btf_find_member(btf, id, name, &member))
         require(*name && strcmp(member.name.data, name) == 0);
 }

@@ -148,14 +148,16 @@ static uint64_t load(uint64_t address, unsigned size)
 
 static void call(struct processor *processor, int function)
 {
+    const struct holding *said = (const void *)(uintptr_t)processor->registers[2];
     struct scene *scene = processor->scene;
 
     assert_int_equal(function, BPF_FUNC_seq_write);
     assert_int_equal(processor->registers[1], 99);
     assert_int_equal(processor->registers[3], sizeof *scene->said);
     assert_true(scene->count < COUNT(scene->said));
-    memcpy(&scene->said[scene->count++], (const char *)(uintptr_t)processor->registers[2],
-           sizeof *scene->said);
+    if (!said)
+        abort();
+    scene->said[scene->count++] = *said;
     for (unsigned i = 0; i <= 5; i++) /* the kernel keeps none of these */
         processor->registers[i] = 0xdead;
 }
