@@ -275,8 +275,9 @@ static bool refuse_for(struct owners_program *program, const char *what, int err
 }
 
 /*
- * Open files of the machine from which on the program is loaded without being asked for. Each load
- * is noted by auditd(8), and takes as long as to walk over some hundred descriptors.
+ * Open files of the machine from which on the program is loaded without being asked for. From about
+ * 1,000 on it is faster than the walk, and with these it takes a quarter of the time. But auditd(8)
+ * notes each load.
  */
 enum { OPEN_FILES_WORTH = 4096 };
 
