@@ -160,13 +160,13 @@ static void the_first_lines_are_written_sooner_in_a_hurry(void **state)
     (void)state;
     assert_int_equal(writer_init(&writer, fd), 0);
     writer_hurry(&writer);
-    for (off_t full = WRITER_RESERVE_MAX; full <= 2 * WRITER_CAPACITY; full *= 2) {
-        const off_t size = full < WRITER_CAPACITY ? full : WRITER_CAPACITY;
-        for (off_t i = 0; i < size; i++)
+    for (size_t full = WRITER_RESERVE_MAX; full <= (size_t)2 * WRITER_CAPACITY; full *= 2) {
+        const size_t size = full < WRITER_CAPACITY ? full : WRITER_CAPACITY;
+        for (size_t i = 0; i < size; i++)
             writer_put(&writer, "\n", 1);
         assert_int_equal(lseek(fd, 0, SEEK_CUR), written);
         writer_reserve(&writer, 1);
-        assert_int_equal(lseek(fd, 0, SEEK_CUR), written += size);
+        assert_int_equal(lseek(fd, 0, SEEK_CUR), written += (off_t)size);
     }
     writer_finish(&writer);
     close(fd);
