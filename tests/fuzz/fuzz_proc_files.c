@@ -131,11 +131,13 @@ static size_t count_lines(struct text file, size_t heading)
     return count;
 }
 
-/* Lines of a group, which are indented below that of their interface. */
+/* Lines of a group, which are indented below that of their interface; the first is a heading. */
 static size_t count_indented(struct text file)
 {
     size_t count = 0;
 
+    if (file.length)
+        next_line(&file);
     while (file.length) {
         const struct text line = next_line(&file);
         count += line.length && line.data[0] == '\t';
