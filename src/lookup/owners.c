@@ -257,12 +257,34 @@ static void note_error(struct owners *owners, int status)
         owners->summary.error = -error_to_report(status);
 }
 
+/*
+ * What hidepid= hides from the user stays hidden, also if the program's file lends rights: such a
+ * program lists processes without them. The others are walked with them.
+ */
+static int list_processes(struct owners *owners)
+{
+    const bool lent = owners->walk.tree.living && rights_elevated();
+
+    if (lent)
+        rights_lower();
+    else
+        raise_right(owners);
+    const int status = processes_list(&owners->walk.tree, &owners->processes, owners->walk.tasks);
+    for (size_t i = 0; i < owners->processes.count && lent; i++) {
+        struct process *process = &owners->processes.items[i];
+        process->hidden = !process_is_open(&owners->walk.tree, process->pid);
+        process->denied |= process->hidden;
+        process->shut |= process->hidden;
+    }
+    raise_right(owners);
+    return status;
+}
+
 static int walk_tree(struct owners *owners)
 {
-    int status, error = 0;
+    int error = 0;
+    const int status = list_processes(owners);
 
-    raise_right(owners);
-    status = processes_list(&owners->walk.tree, &owners->processes, owners->walk.tasks);
     if (status == 0)
         error = owners_walk(&owners->walk, &owners->processes, &owners->holdings);
     rights_lower();

@@ -310,14 +310,18 @@ static bool is_in_first_namespace(void)
 /* Where /proc hides what other processes hold, it tells how many do. */
 static bool sees_all(void)
 {
-    int fd;
+    const int fd = open("/proc/1/comm", O_RDONLY | O_CLOEXEC);
+    int directory = -1;
 
-    rights_raise(RIGHT_OWNERS);
-    fd = open("/proc/1/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    rights_lower();
-    if (fd >= 0)
+    if (fd >= 0) { /* nor does hidepid= hide others from a user who was lent rights */
         close(fd);
-    return fd >= 0;
+        rights_raise(RIGHT_OWNERS);
+        directory = open("/proc/1/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        rights_lower();
+    }
+    if (directory >= 0)
+        close(directory);
+    return directory >= 0;
 }
 
 static bool is_allowed(struct owners_program *program)

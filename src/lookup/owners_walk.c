@@ -219,6 +219,8 @@ static void read_process(struct worker *worker, size_t index)
     struct process *process = &walk->processes->items[index];
 
     account(worker, COST_PROCESS);
+    if (process->hidden)
+        return;
     const int fd = process_open_descriptors(&walk->options->tree, process->pid);
     if (fd < 0) {
         process->denied |= error_is_denial(fd);

@@ -130,6 +130,16 @@ int descriptor_read(int directory, const char *name, int *fd, uint64_t *inode)
     return length < 0 ? -errno : link_inode(target, (size_t)length, inode);
 }
 
+bool process_is_open(const struct proc_tree *tree, pid_t pid)
+{
+    char path[PROCESS_PATH_MAX];
+    snprintf(path, sizeof path, "%d/comm", (int)pid);
+    const int fd = proc_tree_open(tree, path);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0 || !error_is_denial(fd);
+}
+
 int process_open_descriptors(const struct proc_tree *tree, pid_t pid)
 {
     char path[PROCESS_PATH_MAX];

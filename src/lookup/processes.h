@@ -20,6 +20,7 @@ struct process {
     pid_t leader;  /* the process that the thread belongs to; of a process itself */
     bool denied;   /* some or all of its descriptors may not be seen */
     bool shut;     /* its directory of descriptors may not be opened */
+    bool hidden;   /* hidepid= of proc(5) hides it from the user, so it is not looked into */
     bool gone;     /* it vanished before its name was read last */
     bool unread;   /* its name was not read yet */
     char *command; /* argv[0] without directories; NULL when unknown or not asked for */
@@ -48,6 +49,9 @@ void processes_finish(struct processes *processes);
 
 /* NULL if it is not in the list. */
 struct process *processes_find(const struct processes *processes, pid_t pid);
+
+/* Whether what everybody may read of a process can be read: hidepid= of proc(5) forbids it. */
+bool process_is_open(const struct proc_tree *tree, pid_t pid);
 
 /* Opens PID/fd. Returns a descriptor or -errno. */
 int process_open_descriptors(const struct proc_tree *tree, pid_t pid);
