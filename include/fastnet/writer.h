@@ -38,7 +38,7 @@ int writer_flush(struct writer *writer);
 static inline char *writer_reserve(struct writer *writer, size_t size)
 {
     assert(size <= WRITER_RESERVE_MAX);
-    if (size > writer->full - writer->length)
+    if (writer->length + size > writer->full)
         writer_flush(writer);
     writer->reserved = size;
     return writer->buffer + writer->length;
@@ -67,7 +67,7 @@ void writer_put_through(struct writer *writer, const char *data, size_t size);
 /* Writes any number of bytes. */
 static inline void writer_put(struct writer *writer, const char *data, size_t size)
 {
-    if (size > writer->full - writer->length) {
+    if (writer->length + size > writer->full) {
         writer_put_through(writer, data, size);
         return;
     }

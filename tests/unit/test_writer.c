@@ -160,7 +160,7 @@ static void the_first_lines_are_written_sooner_in_a_hurry(void **state)
     (void)state;
     assert_int_equal(writer_init(&writer, fd), 0);
     writer_hurry(&writer);
-    for (size_t full = WRITER_RESERVE_MAX; full <= (size_t)2 * WRITER_CAPACITY; full *= 2) {
+    for (size_t full = 4096; full <= (size_t)2 * WRITER_CAPACITY; full *= 2) {
         const size_t size = full < WRITER_CAPACITY ? full : WRITER_CAPACITY;
         for (size_t i = 0; i < size; i++)
             writer_put(&writer, "\n", 1);

@@ -16,7 +16,9 @@ int writer_init(struct writer *writer, int fd)
 
 void writer_hurry(struct writer *writer)
 {
-    writer->full = WRITER_RESERVE_MAX;
+    enum { FIRST = 4096 };
+
+    writer->full = FIRST;
 }
 
 void writer_finish(struct writer *writer)
@@ -71,15 +73,13 @@ int writer_flush(struct writer *writer)
 
 void writer_put_through(struct writer *writer, const char *data, size_t size)
 {
-    size_t room = writer->full - writer->length;
-
-    while (size > room) {
-        memcpy(writer->buffer + writer->length, data, room);
-        writer->length += room;
-        data += room;
-        size -= room;
+    while (writer->length + size > writer->full) {
+        const size_t room = WRITER_CAPACITY - writer->length, piece = size < room ? size : room;
+        memcpy(writer->buffer + writer->length, data, piece);
+        writer->length += piece;
+        data += piece;
+        size -= piece;
         writer_flush(writer);
-        room = writer->full;
     }
     writer_put(writer, data, size);
 }
