@@ -245,7 +245,8 @@ static bool has_text(const struct value *value)
 static bool has_number(const struct value *value)
 {
     return value->type == VALUE_NUMBER || value->type == VALUE_DECIMAL ||
-           value->type == VALUE_FINE || value->type == VALUE_NAME || value->type == VALUE_FLAGS;
+           value->type == VALUE_FINE || value->type == VALUE_BOOLEAN || value->type == VALUE_NAME ||
+           value->type == VALUE_FLAGS;
 }
 
 static uint64_t number_of(const struct value *value)
@@ -421,10 +422,12 @@ static size_t elements_of(const struct predicate *predicate, const struct value 
     }
     if (value->type != VALUE_FLAGS || predicate->constant.type != VALUE_TEXT)
         return SIZE_MAX;
-    for (size_t bit = 0; bit < VALUE_FLAG_BITS && bit < names->count; bit++)
-        if (value->flags.bits[bit / 64] & UINT64_C(1) << bit % 64 && names->names[bit])
+    for (size_t bit = 0; bit < VALUE_FLAG_BITS; bit++)
+        if (value->flags.bits[bit / 64] & UINT64_C(1) << bit % 64)
             elements[count++] = (struct value){
-                .type = VALUE_TEXT, .text = {names->names[bit], strlen(names->names[bit])}};
+                .type = VALUE_NAME,
+                .name = {bit < names->count ? names->names[bit] : NULL, bit},
+            };
     return count;
 }
 
