@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "fastnet/array.h"
@@ -98,7 +99,7 @@ int kernel_layout_init(struct kernel_layout *layout, const struct btf *btf)
     if (!layout->function || !btf_type(btf, layout->function, &function) ||
         !btf_type(btf, function.type, &prototype) || prototype.kind != BTF_PROTOTYPE ||
         !follow(layout, btf, &prototype))
-        return -ENOENT;
+        return -ENOTSUP;
     return 0;
 }
 
@@ -294,17 +295,27 @@ static bool is_worth_it(void)
     return strtoul(text, NULL, 10) >= OPEN_FILES_WORTH;
 }
 
+static bool is_in_namespace(const char *link, const char *namespace)
+{
+    char text[32];
+    const size_t length = strlen(namespace);
+
+    return readlink(link, text, sizeof text) == (ssize_t)length &&
+           memcmp(text, namespace, length) == 0;
+}
+
 /*
  * The numbers of processes that the program sees are those of the first pid namespace. If this
- * process is in it and in /proc, these are the numbers of /proc, too.
+ * process is in it and in /proc, these are the numbers of /proc, too. And only rights in the first
+ * user namespace let it load.
  */
-static bool is_in_first_namespace(void)
+static bool is_in_first_namespaces(struct owners_program *program)
 {
-    static const char first[] = "pid:[4026531836]"; /* PID_NS_INIT_INO of linux/nsfs.h */
-    char text[sizeof first];
-
-    return readlink("/proc/self/ns/pid", text, sizeof text) == (ssize_t)sizeof first - 1 &&
-           memcmp(text, first, sizeof first - 1) == 0;
+    if (!is_in_namespace("/proc/self/ns/pid", "pid:[4026531836]")) /* linux/nsfs.h */
+        return refuse(program, "this is not the first pid namespace");
+    if (!is_in_namespace("/proc/self/ns/user", "user:[4026531837]"))
+        return refuse(program, "this is not the first user namespace");
+    return true;
 }
 
 /* Where /proc hides what other processes hold, it tells how many do. */
@@ -329,9 +340,17 @@ static bool is_allowed(struct owners_program *program)
     if (!rights_have_all_of(RIGHT_OWNERS) || !rights_have_all_of(RIGHT_ITERATORS))
         return refuse(program, "it needs CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE and "
                                "CAP_DAC_READ_SEARCH (try sudo)");
-    if (!is_in_first_namespace())
-        return refuse(program, "this is not the first pid namespace");
-    return sees_all() || refuse(program, "/proc hides what other processes hold");
+    return is_in_first_namespaces(program) &&
+           (sees_all() || refuse(program, "/proc hides what other processes hold"));
+}
+
+/* The lowest free descriptor was taken; /proc is read with some more. */
+static bool leaves_room(int iterator)
+{
+    enum { OTHERS = 16 };
+    struct rlimit limit;
+
+    return getrlimit(RLIMIT_NOFILE, &limit) == 0 && (rlim_t)iterator + OTHERS <= limit.rlim_cur;
 }
 
 static bool load(struct owners_program *program)
@@ -348,7 +367,13 @@ static bool load(struct owners_program *program)
         return refuse_for(program, "/sys/kernel/btf/vmlinux", status);
     program->iterator = bpf_iterator_load(code, owners_program_make(&layout, code), layout.function,
                                           "fastnet_owners");
-    return program->iterator >= 0 || refuse_for(program, "bpf(2)", program->iterator);
+    if (program->iterator < 0)
+        return refuse_for(program, "bpf(2)", program->iterator);
+    if (leaves_room(program->iterator))
+        return true;
+    close(program->iterator);
+    program->iterator = -1;
+    return refuse(program, "too few files may be open (RLIMIT_NOFILE)");
 }
 
 bool owners_program_load(struct owners_program *program, bool always)

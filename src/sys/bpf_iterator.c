@@ -42,7 +42,7 @@ static int take_bytes(int fd, struct kernel_types *types)
     if (fstatfs(fd, &system) < 0 || fstat(fd, &status) < 0)
         return -errno;
     if (system.f_type != SYSFS_MAGIC)
-        return -ENOENT;
+        return -ENOTSUP;
     if (status.st_size <= 0 || status.st_size > TYPES_BYTES_MAX)
         return -EFBIG;
     types->length = (size_t)status.st_size;
@@ -60,7 +60,7 @@ int kernel_types_init(struct kernel_types *types)
 
     *types = (struct kernel_types){.bytes = NULL};
     do
-        fd = open("/sys/kernel/btf/vmlinux", O_RDONLY | O_CLOEXEC);
+        fd = open("/sys/kernel/btf/vmlinux", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     while (fd < 0 && errno == EINTR);
     if (fd < 0)
         return -errno;
