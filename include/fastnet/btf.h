@@ -40,6 +40,9 @@ enum btf_kind {
  * the kernel takes no more (MAX_RESOLVE_DEPTH of kernel/bpf/btf.c). */
 enum { BTF_DEPTH_MAX = 32, BTF_NAME_MAX = 511 /* KSYM_NAME_LEN - 1 */ };
 
+/* A description that is larger is not read. That of a kernel has 5 to 10 MB. */
+enum { BTF_BYTES_MAX = 64 * 1024 * 1024 };
+
 struct btf {
     struct text types, names; /* borrowed */
     uint32_t *offsets;        /* of each type in these bytes, from type 1 on */

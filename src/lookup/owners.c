@@ -56,8 +56,7 @@ static void sort_pass(struct holding *to, const struct holding *from, size_t cou
         to[place[byte_of(&from[i], pass)]++] = from[i];
 }
 
-/* The bits in which they differ: other bytes need no pass. The program hands out holders in order.
- */
+/* The bits in which they differ: other bytes need no pass. The program gives holders in order. */
 static struct holding differing_bits(const struct holdings *holdings)
 {
     const struct holding *items = holdings->items;
@@ -365,8 +364,7 @@ void owners_destroy(struct owners *owners)
     free(owners);
 }
 
-/* --- What the program found, confirmed by /proc -------------------------------------------------
- */
+/* --- What the program found, confirmed by /proc ----------------------------------------------- */
 
 /* Whether /proc shows that the process holds the socket. Returns 1, 0 or -errno. */
 static int is_shown_by_tree(const struct owners *owners, const struct process *process,
@@ -386,8 +384,8 @@ static int is_shown_by_tree(const struct owners *owners, const struct process *p
 }
 
 /*
- * Reads the names of a process that the program found. It is an owner only if /proc shows that: so
- * nothing is told of a process that /proc hides.
+ * Reads the names of a process that the program found. It is shown as an owner only if /proc shows
+ * that it holds the socket, because /proc may hide it.
  */
 static void confirm(struct owners *owners, struct process *process, const struct holding *holding)
 {

@@ -38,7 +38,7 @@ struct kernel_layout {
     struct kernel_member magic;                /* of struct super_block: s_magic */
 };
 
-/* Returns 0, or -ENOENT: the kernel has no such iterator, or other types. */
+/* Returns 0, or -ENOTSUP: the kernel has no such iterator, or other types. */
 int kernel_layout_init(struct kernel_layout *layout, const struct btf *btf);
 
 enum { OWNERS_PROGRAM_MAX = 40 };

@@ -10,9 +10,6 @@
 
 #include "sys/bpf_call.h"
 
-/* Those of a kernel have 5 to 10 MB. */
-enum { TYPES_BYTES_MAX = 64 * 1024 * 1024 };
-
 /* --- The kernel's types ----------------------------------------------------------------------- */
 
 static int copy(int fd, struct kernel_types *types)
@@ -43,7 +40,7 @@ static int take_bytes(int fd, struct kernel_types *types)
         return -errno;
     if (system.f_type != SYSFS_MAGIC)
         return -ENOTSUP;
-    if (status.st_size <= 0 || status.st_size > TYPES_BYTES_MAX)
+    if (status.st_size <= 0 || status.st_size > BTF_BYTES_MAX)
         return -EFBIG;
     types->length = (size_t)status.st_size;
     bytes = mmap(NULL, types->length, PROT_READ, MAP_PRIVATE, fd, 0); /* from Linux 6.16 on */

@@ -8,9 +8,6 @@
 #include "fastnet/rights.h"
 #include "sys/bpf_call.h"
 
-/* A type description that is larger is not read. That of a kernel has 5 to 10 MB. */
-enum { BTF_BYTES_MAX = 64 * 1024 * 1024 };
-
 /* The ids of all objects are at the same place in the attributes. */
 static int open_id(int command, uint32_t id)
 {
