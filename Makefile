@@ -122,6 +122,7 @@ $(UNIT_TESTS): extra = $(CMOCKA_LIBS)
 $(FUZZ_TARGETS): $(BUILD)/%: $(BUILD)/%.o $(FUZZ_SHARED) $(ROOMS)
 $(FUZZ_TARGETS): extra = $(if $(FUZZING),-fsanitize=fuzzer)
 $(HELPERS) $(BENCH): $(BUILD)/%: $(BUILD)/%.o
+$(BUILD)/tests/helpers/socket_rows: $(BUILD)/rooms.a
 $(MUTATE): $(mutate_objects)
 # Half of the time that a test takes would be its compiler's. Warnings need what optimising finds.
 ifeq ($(WERROR)$(FUZZING),)
@@ -292,7 +293,7 @@ format: ## lay out the C files as .clang-format says
 
 bin := $(DESTDIR)$(BINDIR)
 man := $(DESTDIR)$(MANDIR)
-PERSONALITIES = netstat arp neigh conntrack ss sockets
+PERSONALITIES = netstat arp neigh conntrack ss sockets doctor
 
 # Completions of $name: where each shell looks for them, and whether those that are there are ours.
 each_completion = for shell in bash zsh fish; do case $$shell in \

@@ -13,24 +13,27 @@
 #define FASTNET_COMMIT "unknown"
 #endif
 
+#define LISTING_RIGHTS (RIGHTS_ALL & ~(1u << RIGHT_MAPS)) /* of maps only ss has names */
+
 static const struct personality {
     const char *name; /* matched exactly, as the name it was run by or as the first argument */
     int (*run)(int argc, char *const argv[]);
     unsigned rights; /* all that its listings may need (rights.h) */
 } personalities[] = {
-    {"netstat", netstat_run, RIGHTS_ALL & ~RIGHTS_EARLY},
-    {"arp", arp_run, 1u << RIGHT_READ},
-    {"neigh", neigh_run, 1u << RIGHT_READ},
-    {"conntrack", conntrack_run, RIGHTS_ALL & ~RIGHTS_EARLY},
+    {"netstat", netstat_run, LISTING_RIGHTS},
+    {"arp", arp_run, 1u << RIGHT_READ | RIGHTS_OF_NAMESPACES},
+    {"neigh", neigh_run, 1u << RIGHT_READ | RIGHTS_OF_NAMESPACES},
+    {"conntrack", conntrack_run, LISTING_RIGHTS},
     {"ss", ss_run, RIGHTS_ALL},
-    {"sockets", sockets_run, RIGHTS_ALL & ~RIGHTS_EARLY},
-    {"s", sockets_run, RIGHTS_ALL & ~RIGHTS_EARLY},
+    {"sockets", sockets_run, LISTING_RIGHTS},
+    {"s", sockets_run, LISTING_RIGHTS},
+    {"doctor", doctor_run, LISTING_RIGHTS},
 };
 
 /* What may follow fastnet, for its completions. */
 static const struct grammar *const words[] = {
-    &sockets_grammar, &netstat_grammar,   &ss_grammar, &arp_grammar,
-    &neigh_grammar,   &conntrack_grammar, NULL};
+    &sockets_grammar, &netstat_grammar,   &ss_grammar,     &arp_grammar,
+    &neigh_grammar,   &conntrack_grammar, &doctor_grammar, NULL};
 
 static const struct personality *find_personality(const char *name)
 {

@@ -48,6 +48,7 @@ struct listing {
     size_t limit;    /* endless tables: events->stop is set after so many rows; 0: never */
     const struct record *key;          /* for a table of one row: see struct query */
     const struct query_events *events; /* of endless tables; idle is the engine's own */
+    const struct maker *maker;         /* of tables that are made (query.h) */
     /* Reports, right after the walk, that processes do not let us see theirs; NULL: noted at the
      * end. */
     void (*report_shut_out)(struct report *report, const struct owners_summary *summary);
@@ -59,6 +60,13 @@ struct listing {
     enum backend_choice backend;
     enum owners_choice owners;
     const char *proc_root;
+    /*
+     * Visits all network namespaces (namespace.h). Where the sink has no column for them, a line
+     * with the name stands before the rows of each (headings).
+     */
+    bool all_netns, headings;
+    /* The namespace to look up names in, which is entered before that (setns(2)); 0: this one. */
+    int home;
     const char *diag_file; /* saved answers to read in place of the kernel (query.h); or NULL */
     const int *maps;       /* of BPF storages (query.h) */
     size_t map_count;
@@ -91,6 +99,10 @@ struct engine;
  */
 struct engine *engine_create(struct netlink *netlink);
 void engine_destroy(struct engine *engine);
+
+/* This thread has entered another network namespace: what is open or known of the former is
+ * dropped. */
+void engine_move(struct engine *engine);
 
 /* The looked-up names of the listing. Sinks are created with them. */
 const struct context *engine_context(const struct engine *engine);

@@ -31,6 +31,12 @@
 #define NEED_UNMAPPED (UINT64_C(1) << 14)
 #define NEED_MACHINE  (UINT64_C(1) << 15) /* the names of this machine and its namespace */
 #define NEED_LISTING  (UINT64_C(1) << 16) /* when it began, its number, and the run before */
+/* With NEED_CGROUPS: where no backend tells a row's group (kind.cgroup), that of its owners. */
+#define NEED_OWNERS_CGROUPS (UINT64_C(1) << 17)
+#define NEED_PIDS_INSIDE    (UINT64_C(1) << 18) /* with NEED_OWNERS: in their own pid namespaces */
+
+/* The C library looks these up, and may load and run anything for that (nsswitch.conf(5)). */
+#define NEED_NAMES (NEED_USERS | NEED_SERVICES | NEED_HOSTS | NEED_NETWORKS)
 
 struct needs {
     uint64_t fields;  /* bits of the record's kind (SOCKET_*, FLOW_* ...), as in record.has */
@@ -55,6 +61,15 @@ struct cgroups;
 struct ephemeral_ports;
 struct peers;
 struct machine;
+struct netns;
+
+/* What numbers mean in one network namespace. */
+struct here {
+    struct interfaces *interfaces;
+    struct ephemeral_ports *ephemeral_ports;
+    struct peers *peers;
+    const struct netns *netns; /* (namespace.h) */
+};
 
 /* The lookups of a listing; a member is NULL when no field needs it. */
 struct context {
@@ -62,14 +77,12 @@ struct context {
     struct users *users;
     struct services *services;
     struct hosts *hosts;
-    struct interfaces *interfaces;
     struct labels *labels;
     struct senders *senders;
     struct networks *networks;
     struct cgroups *cgroups;
-    struct ephemeral_ports *ephemeral_ports;
-    struct peers *peers;
     struct machine *machine;
+    struct here here;      /* of the namespace that the row was read in */
     uint64_t time, number; /* of the listing (engine.h); 0: unknown */
 };
 
@@ -90,6 +103,7 @@ enum unit {
     UNIT_BYTES,
     UNIT_SECONDS,
     UNIT_PACKETS,
+    UNIT_PERCENT,
     UNIT_BYTES_PER_SECOND,
     UNIT_PACKETS_PER_SECOND
 };
@@ -113,6 +127,7 @@ struct field {
     enum unit unit : 8;
     enum member_type member : 8; /* of the member of struct record behind it, if there is one */
     bool key : 1;                /* all key fields together identify a row across listings */
+    bool constant : 1;           /* ... but every row has the same value: there is only one */
     bool counter : 1;            /* only grows until it is reset, so it has a rate */
     bool partly : 1;             /* ... but only in rows that have the optional fields */
     bool gauge : 1;              /* a number that rises and falls */

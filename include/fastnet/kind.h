@@ -37,8 +37,14 @@ struct field_group {
 };
 
 struct kind {
-    const char *name; /* plural, for messages: "sockets" */
+    const char *name; /* plural, for messages and in metrics of --count-by: "sockets" */
     size_t size;      /* bytes that it uses of struct record, from the start */
+    /*
+     * What names of metrics (sink_prometheus_create()) begin with after "fastnet_". They are a
+     * promise as names of fields are. NULL: its rows are too many for metrics, and those of
+     * --count-by are offered; count_by has the columns to offer then.
+     */
+    const char *metric, *count_by;
     /*
      * Whether its rows can have an identity. Without it nobody can know whether a pass has listed a
      * row or missed it.
@@ -57,6 +63,7 @@ struct kind {
     /* Offset of the inode (uint64_t) of the row's socket. Processes that hold the socket own the
      * row. 0: rows have no owners. */
     size_t inode;
+    uint64_t cgroup; /* the field that tells the control group of the row; 0: none does */
     /* Of events: offset of the time when it came (uint64_t, nanoseconds since 1970). */
     size_t received;
     uint64_t event; /* present if record.has has this bit */

@@ -133,9 +133,27 @@ int ss_netlink_protocol(const char *name);
 /* What the layout needs of each socket. */
 struct needs ss_layout_needs(const struct ss_layout *layout);
 
+/* Findings: sentences for people. The numbers are read when the listing ends. */
+struct findings_layout {
+    bool colour;
+    bool header; /* a last line with their number */
+    /* Of all findings, by severity, also of those that a filter leaves out. */
+    const uint64_t *counts;
+    const uint64_t *rules;        /* how many rules were tried */
+    const uint64_t *milliseconds; /* that this took */
+    const bool *partial;          /* not all could be looked at */
+};
+
+/* How much is used: a line for each row that is of interest. */
+struct summary_layout {
+    bool colour;
+    bool header;
+};
+
 /* What sink_create() makes of struct NAME_layout. */
-extern const struct sink_ops sink_netstat, sink_statistics, sink_masquerade, sink_conntrack,
-    sink_arp, sink_route, sink_interface, sink_ss, sink_ss_summary;
+extern const struct sink_ops sink_findings, sink_findings_line, sink_netstat, sink_statistics,
+    sink_masquerade, sink_conntrack, sink_arp, sink_route, sink_interface, sink_ss, sink_ss_summary,
+    sink_summary;
 
 /*
  * The messages themselves that sockets were read from, in the form of TCPDIAG_FILE (ss(8)). It has

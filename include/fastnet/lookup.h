@@ -20,6 +20,12 @@ struct owner_process {
     /* argv[0] without the directories of an absolute path; empty if there is none; the name if
      * argv[0] cannot be read; NULL unless asked for. */
     const char *command;
+    /* The path of its control group, version 2 (/proc/PID/cgroup); NULL if it has none, or unless
+     * asked for. */
+    const char *cgroup;
+    /* Its number in the innermost pid namespace that it is in (pid_namespaces(7)); 0 if that is the
+     * one of PROC_ROOT, or unless asked for. */
+    pid_t pid_inside;
 };
 
 /* One descriptor of a socket. Small, because there is one for each socket that is open. */
@@ -54,6 +60,8 @@ enum owners_choice { OWNERS_AUTO, OWNERS_BPF, OWNERS_PROC };
 struct owners_options {
     const char *proc_root; /* "/proc", or a captured tree; borrowed */
     bool commands;         /* fill owner.command */
+    bool cgroups;          /* fill owner.cgroup */
+    bool pids_inside;      /* fill owner.pid_inside */
     unsigned threads;      /* that walk; 0: chosen by the amount of work */
     bool tasks;            /* an owner for each thread of a process, with its own name */
     /* That was loaded, and outlives the owners; NULL: /proc is walked. Neither for tasks nor for a
@@ -142,6 +150,8 @@ struct interface {
 
 struct interfaces *interfaces_create(void);
 void interfaces_destroy(struct interfaces *interfaces);
+/* From now on it asks the network namespace of this thread; else that of the first question. */
+void interfaces_settle(struct interfaces *interfaces);
 /* Adds an interface, which then needs no lookup. Returns 0 or -ENOMEM. */
 int interfaces_add(struct interfaces *interfaces, const struct interface *interface);
 /* What is known of an interface; never NULL, valid until the next call. */
@@ -184,10 +194,10 @@ int hosts_find(const char *name, unsigned milliseconds, uint8_t address[4], int 
                hosts_wait_fn wait);
 /*
  * All addresses of a host name: of this family, or with AF_UNSPEC of IPv4 and IPv6. A process
- * without rights asks for them. Stores at most `most` and returns how many; -ENOENT if there are
- * none, -ETIMEDOUT, or another -errno.
+ * without rights asks for them, in the network namespace `home` (namespace.h; 0: this one). Stores
+ * at most `most` and returns how many; -ENOENT if there are none, -ETIMEDOUT, or another -errno.
  */
-int hosts_addresses(const char *name, uint8_t family, unsigned milliseconds,
+int hosts_addresses(const char *name, uint8_t family, int home, unsigned milliseconds,
                     struct address addresses[], size_t most, hosts_wait_fn wait);
 
 /*
@@ -236,15 +246,57 @@ const char *senders_process(struct senders *senders, uint32_t port);
  * below the place where cgroup2 is mounted. Returns 0 or -errno.
  */
 int cgroups_find(const char *path, uint64_t *id);
+
+/* What a path tells by the names of its directories; empty: nothing. */
+enum { CGROUP_NAME_MAX = 255 }; /* NAME_MAX of a directory */
+struct cgroup_names {
+    /* The innermost unit of systemd(1) that is no slice, as systemctl(1) shows it. */
+    char unit[CGROUP_NAME_MAX + 1];
+    /* The innermost container: the first 12 digits of its id, or its name. */
+    char container[CGROUP_NAME_MAX + 1];
+    /* The pod: its uid in Kubernetes, or the first 12 digits of its id in podman(1). */
+    char pod[CGROUP_NAME_MAX + 1];
+};
+/* A path that leads out of the cgroup namespace tells nothing. */
+void cgroup_names(const char *path, struct cgroup_names *names);
+/* Whether it leads there: /proc/PID/cgroup begins it with "/.." (cgroup_namespaces(7)). */
+bool cgroup_is_outside(const char *path);
+
+/* A group: its path below the mount ("/" is the root), and what that tells; NULL: nothing. */
+struct cgroup {
+    const char *path, *unit, *container, *pod;
+};
+
 /*
- * Paths of all groups by their ids, read once. mounts: a file in the form of fstab(5); NULL:
- * /proc/self/mounts. Returns 0 or -errno (-ENOENT: cgroup2 is not mounted).
+ * All groups by their ids, read when they are created; a group that was made later is found within
+ * a second. mounts: a file in the form of fstab(5), borrowed; NULL: /proc/self/mounts; "": no ids
+ * are known, as of a captured tree. Returns 0 or -ENOMEM.
  */
 struct cgroups;
 int cgroups_create(struct cgroups **cgroups, const char *mounts);
 void cgroups_destroy(struct cgroups *cgroups);
-/* The path below the mount, "/" for the root; NULL if there is no such group (any more). */
-const char *cgroups_path(const struct cgroups *cgroups, uint64_t id);
+/*
+ * By its id, or by its path in /proc/PID/cgroup. NULL if there is no such group (any more), or it
+ * is outside of the cgroup namespace. The result is valid until the next call, its texts as long
+ * as `cgroups`.
+ */
+const struct cgroup *cgroups_by_id(struct cgroups *cgroups, uint64_t id);
+const struct cgroup *cgroups_by_path(struct cgroups *cgroups, const char *path);
+/* The path by the id, or NULL. */
+const char *cgroups_path(struct cgroups *cgroups, uint64_t id);
+/* The ids that are known, in any order: of group i, which is below the count. */
+size_t cgroups_count(const struct cgroups *cgroups);
+uint64_t cgroups_id(const struct cgroups *cgroups, size_t i);
+
+struct cgroups_summary {
+    int error; /* errno that left all ids without groups (ENOENT: no cgroup2 is mounted), or 0 */
+    bool version1; /* hierarchies of version 1 are mounted */
+    bool flat;     /* there is only the root */
+    bool inside;   /* of a cgroup namespace: its root is not the root of the machine */
+    bool asked;    /* a group was asked for */
+    bool unknown;  /* ... that is gone, or outside of the namespace */
+};
+const struct cgroups_summary *cgroups_summary(const struct cgroups *cgroups);
 
 /*
  * The ports that the kernel chooses from when a socket has none:
@@ -255,14 +307,9 @@ int ephemeral_ports_create(struct ephemeral_ports **ports, const char *proc_root
 void ephemeral_ports_destroy(struct ephemeral_ports *ports);
 bool port_is_ephemeral(const struct ephemeral_ports *ports, uint16_t port);
 
-/*
- * This machine, or the one that a tree was captured on: that one's name is in sys/kernel/hostname,
- * and its namespace is unknown.
- */
+/* This machine, or the one that a tree was captured on, whose name is in sys/kernel/hostname. */
 struct machine {
-    char host[65];            /* empty: unknown */
-    char namespace_name[256]; /* in /run/netns; empty: it has none */
-    uint64_t namespace;       /* its inode; 0: unknown */
+    char host[65]; /* empty: unknown */
 };
 struct machine *machine_create(const char *proc_root); /* NULL when memory is short */
 void machine_destroy(struct machine *machine);

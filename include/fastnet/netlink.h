@@ -25,4 +25,8 @@ struct netlink_peer {
 struct netlink *netlink_create(const struct netlink_peer *peer);
 void netlink_destroy(struct netlink *netlink);
 
+/* Closes its sockets. The next ones are opened in the network namespace that the thread is in then.
+ */
+void netlink_close(struct netlink *netlink);
+
 #endif

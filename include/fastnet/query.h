@@ -10,6 +10,8 @@ struct report;
 struct netlink;
 struct predicate;
 struct interface;
+struct cgroups;
+struct socket_pass;
 
 /* A kernel table: what one dump lists. Tables are constants, compared by address. */
 struct table {
@@ -37,6 +39,8 @@ struct table {
     bool repeats;
     /* It has one row at most, which query.key identifies. */
     bool single;
+    /* The kernel keeps its rows with those of all network namespaces, and a dump walks them all. */
+    bool shared;
     /* Rows come and go without identity, and no flag shows that a dump missed one. */
     bool unidentified;
 };
@@ -63,8 +67,18 @@ extern const struct table table_flows, table_flows_zeroed, table_flows_dying,
  */
 extern const struct table table_neighbours, table_neighbours4, table_neighbours6, table_arp;
 
+/* How full the tables of neighbours are: a row for each family that the kernel has. */
+extern const struct table table_neighbour_usage;
+
 /* Counters of the protocols, over IPv4 and over IPv6, and multicast groups. */
 extern const struct table table_counters, table_counters6, table_groups, table_groups6;
+
+/*
+ * What each processor did with received packets (/proc/net/softnet_stat), as counters of the
+ * protocols Cpu0, Cpu1 ...: SoftnetProcessed, SoftnetDropped (its queue was full), SoftnetSqueezed
+ * (its time was over), SoftnetReceivedRps, SoftnetFlowLimited. They have 32 bits.
+ */
+extern const struct table table_softnet;
 
 /* How many sockets there are, as counters: what ss -s shows. */
 extern const struct table table_sockstat;
@@ -75,6 +89,25 @@ extern const struct table table_sockstat;
  */
 extern const struct table table_route, table_route6, table_route_cache, table_route6_cache,
     table_interfaces;
+
+/* How much of sockets, memory and tables is used, beside the limits. */
+extern const struct table table_summary;
+
+/* What is wrong with this machine's network (doctor.h). */
+extern const struct table table_findings;
+
+/* Takes one row. Returns 0 to go on, negative to stop the dump, which then returns that value. */
+typedef int (*record_fn)(const struct record *record, void *arg);
+
+/*
+ * Who makes the rows of a table that is made. make() is like backend.dump(). begin() is called
+ * before each listing, whatever namespaces its rows are wanted of.
+ */
+struct maker {
+    void (*begin)(void *maker);
+    int (*make)(void *maker, struct report *report, record_fn fn, void *arg);
+    void *maker;
+};
 
 struct query {
     const struct table *table;
@@ -88,9 +121,15 @@ struct query {
     bool exclusive;                /* no other backend may be asked, not even for a detail */
     bool repeatable;               /* it may be read again: all repeats of rows are dropped */
     const struct predicate *where; /* rows that it refuses may be left out; NULL: all are wanted */
+    struct cgroups *cgroups;       /* that `where` compares; NULL: it compares none */
     /* For a table of one row: a record with the fields that identify the row (record.has). */
     const struct record *key;
     const struct query_events *events; /* for endless tables */
+    const struct maker *maker;         /* for backend_made */
+    /* For backend_socket_pass, which goes first where it has all fields that are needed; or NULL.
+     */
+    const struct socket_pass *pass;
+    uint64_t netns; /* ... the inode of the network namespace to list */
 };
 
 /* How a stream of events is read. */
@@ -107,9 +146,6 @@ struct query_events {
     void (*appeared)(void *arg);
     void *idle_arg; /* of both */
 };
-
-/* Takes one row. Returns 0 to go on, negative to stop the dump, which then returns that value. */
-typedef int (*record_fn)(const struct record *record, void *arg);
 
 /*
  * What a backend reads, and what --backend allows. A backend of BACKEND_AUTO reads both, and is
@@ -154,8 +190,10 @@ struct backend {
 
 extern const struct backend backend_sock_diag, backend_unix, backend_proc_net, backend_proc_packet,
     backend_proc_netlink, backend_ctnetlink, backend_proc_conntrack, backend_neighbour,
-    backend_proc_arp, backend_proc_snmp, backend_proc_igmp, backend_route, backend_proc_route,
-    backend_link, backend_proc_dev, backend_diag_file, backend_socket_events, backend_socket_states;
+    backend_proc_arp, backend_neighbour_usage, backend_proc_neighbour_usage, backend_proc_snmp,
+    backend_proc_softnet, backend_proc_igmp, backend_route, backend_proc_route, backend_link,
+    backend_proc_dev, backend_diag_file, backend_socket_events, backend_socket_states, backend_made,
+    backend_summary, backend_proc_summary, backend_socket_pass;
 
 /*
  * Passes every interface to fn: not as a row, but to complete rows. Makes one netlink dump

@@ -12,12 +12,14 @@
 #include <string.h>
 
 #include "fastnet/record/counter.h"
+#include "fastnet/record/finding.h"
 #include "fastnet/record/flow.h"
 #include "fastnet/record/group.h"
 #include "fastnet/record/interface.h"
 #include "fastnet/record/neighbour.h"
 #include "fastnet/record/route.h"
 #include "fastnet/record/socket.h"
+#include "fastnet/record/summary.h"
 
 /* A group of --count-by, made by the engine; its fields depend on the columns counted by. */
 struct count_record {
@@ -40,6 +42,7 @@ struct record {
      * all records do. One that stands for many can only be counted.
      */
     uint64_t rows;
+    uint64_t visit; /* the engine's number of the namespace that it was read in; 0: the only one */
     union {
         struct socket_record socket;
         struct flow_record flow;
@@ -47,11 +50,14 @@ struct record {
         struct flow_statistics_record statistics;
         struct flow_usage_record usage;
         struct neighbour_record neighbour;
+        struct neighbour_usage_record neighbour_usage;
         struct counter_record counter;
         struct group_record group;
         struct route_record route;
         struct interface_record interface;
         struct count_record count;
+        struct finding_record finding;
+        struct summary_record summary;
     };
 };
 

@@ -25,9 +25,8 @@ enum right {
 };
 
 /* Sets of rights are bits: 1u << RIGHT_OWNERS. */
-#define RIGHTS_ALL ((1u << RIGHTS) - 1)
-/* What only ss needs, before it lists anything. */
-#define RIGHTS_EARLY (1u << RIGHT_NAMESPACE_FILES | 1u << RIGHT_NAMESPACES | 1u << RIGHT_MAPS)
+#define RIGHTS_ALL           ((1u << RIGHTS) - 1)
+#define RIGHTS_OF_NAMESPACES (1u << RIGHT_NAMESPACE_FILES | 1u << RIGHT_NAMESPACES)
 
 /*
  * Opens /dev/null for closed standard descriptors, becomes the real user for good, empties the

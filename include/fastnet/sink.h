@@ -63,6 +63,7 @@ struct sink_options {
      * shifts the rest of its row (if it is in `shorten`, too, it is cut late); these are not left
      * out. */
     const char *drop, *shorten, *whole, *keep;
+    const char *metric; /* metrics: what their names begin with after "fastnet_" */
     const char
         *totals; /* tables: what rows are called in a last line of totals; NULL: no such line */
 };
@@ -72,6 +73,22 @@ struct sink *sink_json_create(const struct sink_options *options);
 struct sink *sink_ndjson_create(const struct sink_options *options);
 struct sink *sink_csv_create(const struct sink_options *options);
 struct sink *sink_table_create(const struct sink_options *options); /* fitted widths */
+
+/*
+ * Metrics, in the text format 0.0.4 of Prometheus or in that of OpenMetrics 1.0. A column of
+ * numbers is a family of metrics, and a row is one metric of each family. Keys (field.key) are its
+ * labels. Other texts are labels of a metric fastnet_METRIC_info, which is 1. An unknown number is
+ * no metric. Rows wait until the end of the listing, because a family must not be interrupted.
+ *
+ * Names of families follow from the columns: METRIC, the column, its unit, and "_total" for
+ * counters. A counter that grows in some rows only is fastnet_METRIC_events_total in these, and
+ * fastnet_METRIC_state in the others. The column of counts (field_count) is fastnet_METRIC.
+ *
+ * No two metrics of a family have the same labels: groups whose labels look the same are added; of
+ * other rows the first counts.
+ */
+struct sink *sink_prometheus_create(const struct sink_options *options);
+struct sink *sink_openmetrics_create(const struct sink_options *options);
 
 /*
  * Turns rows whose last three columns are an object, a name and a value into objects: consecutive
@@ -88,7 +105,11 @@ struct sink *sink_objects_create(const struct sink_options *options, sink_create
  */
 struct sink *sink_create(const struct sink_ops *ops, const void *layout, struct writer *writer,
                          const struct context *context);
+/* Ends what is written, because memory was short: later it would be wrong. */
+void sink_lacks_memory(struct sink *sink);
 void sink_begin(struct sink *sink);
+/* A line before the rows that follow: a word, and a name, or the number if the name is empty. */
+void sink_heading(struct sink *sink, const char *what, const char *name, uint64_t number);
 void sink_end(struct sink *sink);
 /* Accepts NULL. */
 void sink_destroy(struct sink *sink);

@@ -24,6 +24,12 @@ static inline bool text_is(struct text text, const char *string)
     return strlen(string) == text.length && memcmp(string, text.data, text.length) == 0;
 }
 
+/* A terminated string; NULL is an empty text. */
+static inline struct text as_text(const char *string)
+{
+    return (struct text){string, string ? strlen(string) : 0};
+}
+
 /* Initializes a text with a string literal. */
 #define TEXT_LITERAL(string)                                                                       \
     {                                                                                              \
@@ -36,6 +42,7 @@ enum {
     TEXT_TIME_MAX = 27,    /* 2026-11-22T21:14:23.000000Z */
     TEXT_ADDRESS_MAX = 45, /* INET6_ADDRSTRLEN - 1 */
     TEXT_NETWORK_MAX = TEXT_ADDRESS_MAX + 4,
+    TEXT_ADDRESS_PORT_MAX = TEXT_ADDRESS_MAX + 8,
     TEXT_LLADDR_MAX = 95, /* 32 bytes, the most that linux/netdevice.h has room for */
 };
 
@@ -65,6 +72,12 @@ char *text_address(char *dst, const struct address *address);
 /* The same with the prefix: 192.0.2.1/24 */
 char *text_network(char *dst, const struct network *network);
 
+/*
+ * An address with its port: 192.0.2.1:443, [2001:db8::1]:443; 0 is "*". scope: an interface, or
+ * no text; dst needs 1 + ESCAPE_FACTOR * scope.length bytes more for it.
+ */
+char *text_address_port(char *dst, const struct address *address, struct text scope, uint16_t port);
+
 /* The bytes of a link-layer address as 02:00:5e:10:00:ff; at most 32 of them. */
 char *text_lladdr(char *dst, const uint8_t *bytes, size_t length);
 
@@ -88,6 +101,14 @@ char *escape_text(char *dst, const char *data, size_t size, const char *delimite
  * needs ESCAPE_JSON_FACTOR * size bytes.
  */
 char *escape_json(char *dst, const char *data, size_t size);
+
+/*
+ * Escapes text for the inside of a label of a metric (--prometheus): '"' as \", a newline as \n. A
+ * reader gets backslashes, other control and hidden characters, and bytes that are not UTF-8, as
+ * escape_text() writes them. dst needs ESCAPE_LABEL_FACTOR * size bytes.
+ */
+enum { ESCAPE_LABEL_FACTOR = 5 };
+char *escape_label(char *dst, const char *data, size_t size);
 
 /*
  * Writes a unix socket's name as net-tools and ss do: each NUL of an abstract name becomes '@'. An

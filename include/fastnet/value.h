@@ -122,6 +122,12 @@ static inline bool value_is_list(const struct value *value)
  */
 bool value_next(const struct value *list, size_t *at, struct value *element);
 
+/*
+ * Adds a number to a sum of the same type. Unknown values add nothing. Too large a sum stays the
+ * largest number.
+ */
+void value_add(struct value *sum, const struct value *value);
+
 /* Upper bound of what value_write() writes for this value. */
 size_t value_bound(const struct value *value);
 

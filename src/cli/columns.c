@@ -95,13 +95,16 @@ static bool is_of_all(const struct field *field)
  */
 static void show_stream(struct listing_command *command)
 {
-    static const char *const names[] = {"host", "listing", "time"};
+    enum { NETNS };
+    static const char *const names[] = {[NETNS] = "netns", "host", "listing", "time"};
     const struct common *common = command->common;
 
-    for (size_t i = 0; i < COUNT(names) && common->interval_ms; i++) {
+    for (size_t i = 0; i < COUNT(names); i++) {
         const struct field *field = field_named(command->kind, names[i]);
-        if (common->format == FORMAT_PLAIN || is_counted(command, names[i]) ||
-            command->shown_count == LISTING_COLUMNS_MAX)
+        if (i == NETNS ? !common->all_netns || common->count_by : !common->interval_ms)
+            continue;
+        if (common->format == FORMAT_PLAIN || common_is_metrics(common) ||
+            is_counted(command, names[i]) || command->shown_count == LISTING_COLUMNS_MAX)
             continue;
         memmove(&command->shown[1], command->shown,
                 command->shown_count++ * sizeof(const struct field *));
@@ -116,10 +119,13 @@ static void show_defaults(struct listing_command *command)
 
     if (command->listing.events && command->common->format != FORMAT_PLAIN)
         show_named(command, "time host");
+    if (command->common->all_netns)
+        show_named(command, "netns");
+    const size_t before = command->shown_count;
     for (size_t i = 0; i < COUNT(command->columns); i++)
         if (command->columns[i])
             show_named(command, command->columns[i]);
-    const bool all = !command->shown_count;
+    const bool all = command->shown_count == before;
     for (size_t i = 0; i < kind->field_count && all; i++)
         if (is_of_all(&kind->fields[i]))
             show(command, &kind->fields[i]);
@@ -260,6 +266,7 @@ static int add_counted(struct listing_command *command, struct text word)
         return misuse_word(command, "--count-by", "no column of addresses with a prefix:", word);
     listing->count_by[listing->count_by_count++] = field;
     show_value(command, field, at);
+    command->counting->columns[at].key = true;
     return 0;
 }
 
@@ -298,7 +305,12 @@ static void show_shares(struct listing_command *command)
         char *name = command->counting->names[i];
         snprintf(name, sizeof *command->counting->names, "%s_percent",
                  i ? listing->sum[i - 1]->name : field_count.name);
-        show_value(command, &(struct field){.name = name, .type = VALUE_DECIMAL}, first + i);
+        show_value(command,
+                   &(struct field){.name = name,
+                                   .help = "share of the whole",
+                                   .type = VALUE_DECIMAL,
+                                   .unit = UNIT_PERCENT},
+                   first + i);
     }
 }
 
@@ -329,6 +341,18 @@ static int resolve_counting(struct listing_command *command)
     return 0;
 }
 
+/* Without its keys a metric could not be told from that of another row. */
+static void show_keys(struct listing_command *command)
+{
+    const struct kind *kind = command->kind;
+
+    for (size_t i = 0; i < kind->field_count; i++)
+        if (kind->fields[i].key && !kind->fields[i].constant)
+            show(command, &kind->fields[i]);
+    if (command->common->all_netns)
+        show_named(command, "netns");
+}
+
 int columns_resolve(struct listing_command *command)
 {
     const char *words = command->common->columns;
@@ -343,6 +367,8 @@ int columns_resolve(struct listing_command *command)
         status = choose_all(command, words);
     else
         show_defaults(command);
+    if (common_is_metrics(command->common))
+        show_keys(command);
     if (!columns_used(command)) {
         needs_add(&command->listing.needs, command->layout_needs);
         return status;
@@ -408,6 +434,8 @@ static const char *unit_name(enum unit unit)
         return "seconds";
     case UNIT_PACKETS:
         return "packets";
+    case UNIT_PERCENT:
+        return "percent";
     case UNIT_BYTES_PER_SECOND:
         return "bytes/s";
     case UNIT_PACKETS_PER_SECOND:
@@ -484,7 +512,7 @@ int columns_help(struct listing_command *command)
     FILE *stream;
     size_t width = 16;
 
-    if (command->common->format != FORMAT_PLAIN)
+    if (command->common->format != FORMAT_PLAIN && !common_is_metrics(command->common))
         return put_rows(command);
     stream = page_open(&page);
     for (size_t i = 0; i < kind->field_count; i++)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/columns.h"
+#include "cli/personality.h"
 #include "fastnet/array.h"
 #include "fastnet/proc_tree.h"
 
@@ -137,6 +138,9 @@ static int resolve_source(struct listing_command *command)
     listing->backend = common->backend;
     listing->owners = common->owners;
     listing->proc_root = root ? root : "/proc";
+    listing->home = common->home;
+    listing->all_netns = common->all_netns;
+    listing->headings = common->all_netns && !common->no_header && !columns_used(command);
     if (!root)
         return 0;
     if (error < 0) {
@@ -168,6 +172,73 @@ static int resolve_rates(struct listing_command *command)
     return 0;
 }
 
+/* --- Metrics, and the file that is replaced --------------------------------------------------- */
+
+static int resolve_metrics(const struct listing_command *command)
+{
+    const struct common *common = command->common;
+    const struct kind *kind = command->kind;
+    const char *option = common->format == FORMAT_PROMETHEUS ? "--prometheus" : "--openmetrics";
+
+    if (!common_is_metrics(common))
+        return 0;
+    if (!common->count_by && !kind->metric) {
+        common_misuse_bare(common,
+                           "%s: %s are too many to be a metric each: count them "
+                           "(--count-by=%s)",
+                           option, kind->name, kind->count_by);
+        return STATUS_REFUSED;
+    }
+    if (common->interval_ms && !common->output && common->format == FORMAT_PROMETHEUS)
+        return common_misuse_bare(common,
+                                  "%s: with -c each listing needs a file of its own "
+                                  "(--output=FILE), or its end must be seen "
+                                  "(--openmetrics)",
+                                  option);
+    return 0;
+}
+
+static const char *find_conflict_of_output(const struct listing_command *command)
+{
+    if (command->open_output)
+        return "cannot be combined with -D, which has a file of its own";
+    if (command->listing.events)
+        return "events have no end at which a file could be replaced (try >FILE)";
+    if (command->common->explain)
+        return "cannot be combined with --explain";
+    return command_is_untrusted(command) && command->common->delta
+               ? "cannot be combined with --delta of a captured tree (try >FILE)"
+               : NULL;
+}
+
+static int resolve_output(const struct listing_command *command)
+{
+    const char *conflict = command->common->output ? find_conflict_of_output(command) : NULL;
+
+    return conflict ? common_misuse_bare(command->common, "--output: %s", conflict) : 0;
+}
+
+/* --- Other network namespaces ----------------------------------------------------------------- */
+
+/* With --delta one process makes all listings, and names are looked up without the right to leave.
+ */
+static int resolve_namespaces(const struct listing_command *command)
+{
+    const struct common *common = command->common;
+    const char *option = common->all_netns ? "--all-netns" : "--netns";
+
+    if (common->all_netns && command->listing.events)
+        return common_misuse_bare(common, "--all-netns: events are those of one namespace "
+                                          "(try --netns=NAME)");
+    if (common->all_netns && (command->listing.diag_file || command->open_output))
+        return common_misuse_bare(common, "--all-netns: saved files have no namespaces");
+    if ((common->all_netns || common->netns) && common->delta &&
+        command->listing.needs.lookups & NEED_NAMES)
+        return common_misuse_bare(common, "%s: with --delta no names can be looked up (add -n)",
+                                  option);
+    return 0;
+}
+
 int command_resolve(struct listing_command *command, bool *done)
 {
     const struct common *common = command->common;
@@ -185,7 +256,9 @@ int command_resolve(struct listing_command *command, bool *done)
     }
     if (common->columns && common->count_by)
         return common_misuse(common, "--columns and --count-by cannot be combined");
-    status = columns_resolve(command);
+    status = resolve_metrics(command);
+    if (!status)
+        status = columns_resolve(command);
     if (!status)
         status = resolve_sort(command);
     if (!status)
@@ -193,7 +266,11 @@ int command_resolve(struct listing_command *command, bool *done)
     if (!status && common->delta)
         status = resolve_rates(command);
     keep_asked(command);
-    return status ? status : resolve_source(command);
+    if (!status)
+        status = resolve_source(command);
+    if (!status)
+        status = resolve_namespaces(command);
+    return status ? status : resolve_output(command);
 }
 
 /* --- How they are shown ----------------------------------------------------------------------- */
@@ -209,7 +286,7 @@ bool command_colour(const struct common *common)
         return false;
     if (force && *force && strcmp(force, "0") != 0)
         return true;
-    return isatty(STDOUT_FILENO) && term && *term && strcmp(term, "dumb") != 0;
+    return !common->output && isatty(STDOUT_FILENO) && term && *term && strcmp(term, "dumb") != 0;
 }
 
 static sink_create_fn sink_of_columns(const struct common *common)
@@ -222,6 +299,10 @@ static sink_create_fn sink_of_columns(const struct common *common)
     case FORMAT_CSV:
     case FORMAT_CSV_SAFE:
         return sink_csv_create;
+    case FORMAT_PROMETHEUS:
+        return sink_prometheus_create;
+    case FORMAT_OPENMETRICS:
+        return sink_openmetrics_create;
     default:
         return sink_table_create;
     }
@@ -248,8 +329,8 @@ static unsigned width_of(const struct listing_command *command)
     if (!command->drop || common->format != FORMAT_PLAIN || common->count_by ||
         (chosen && *chosen != '+' && *chosen != '-'))
         return 0;
-    return common_width() || !columns || !command_colour(common)
-               ? common_width()
+    return common_width(common) || common->output || !columns || !command_colour(common)
+               ? common_width(common)
                : (unsigned)strtoul(columns, NULL, 10);
 }
 
@@ -274,6 +355,7 @@ struct sink *command_sink(const struct listing_command *command, struct writer *
         .whole = command->whole,
         .keep = command->keep,
         .totals = width && !common->no_header ? command->kind->name : NULL,
+        .metric = common->count_by ? command->kind->name : command->kind->metric,
         .one_line = common->interval_ms,
         .spreadsheet = common->format == FORMAT_CSV_SAFE,
     };

@@ -74,6 +74,12 @@ int command_run(struct listing_command *command);
  */
 int command_resolve(struct listing_command *command, bool *done);
 
+/*
+ * Whether what is read may come from anybody, and the sandbox is not in the way: it would hide the
+ * owners of this machine's sockets.
+ */
+bool command_is_untrusted(const struct listing_command *command);
+
 /* The sink that rows go to. NULL when memory is short. */
 struct sink *command_sink(const struct listing_command *command, struct writer *writer);
 

@@ -12,15 +12,19 @@
 
 #include "cli/completion/completion.h"
 #include "cli/nearest.h"
+#include "cli/netns.h"
 #include "cli/personality.h"
 #include "fastnet/array.h"
 #include "fastnet/writer.h"
 
 enum {
-    OPTION_JSON = 1000, /* these four are in the order of enum output_format */
+    OPTION_JSON = 1000, /* these six are in the order of enum output_format */
     OPTION_NDJSON,
     OPTION_CSV,
     OPTION_CSV_SAFE,
+    OPTION_PROMETHEUS,
+    OPTION_OPENMETRICS,
+    OPTION_OUTPUT,
     OPTION_COLUMNS,
     OPTION_NO_HEADER,
     OPTION_SORT,
@@ -35,6 +39,8 @@ enum {
     OPTION_BACKEND,
     OPTION_OWNERS,
     OPTION_PROC_ROOT,
+    OPTION_NETNS,
+    OPTION_ALL_NETNS,
     OPTION_COMPLETION,
     OPTION_SHORT_HELP = 'h', /* these two are in the tables of the personalities */
     OPTION_VERSION = 'V',
@@ -53,6 +59,11 @@ static const struct option options[] = {
     LONG(OPTION_NDJSON, "ndjson", OUTPUT, "one JSON object per line"),
     LONG(OPTION_CSV, "csv", OUTPUT, "RFC 4180, with a header line"),
     LONG(OPTION_CSV_SAFE, "csv-safe", OUTPUT, "CSV that is safe to open in a spreadsheet"),
+    LONG(OPTION_PROMETHEUS, "prometheus", OUTPUT, "metrics of counters, usages and --count-by",
+         .newer = true),
+    LONG(OPTION_OPENMETRICS, "openmetrics", OUTPUT, "the same as OpenMetrics", .newer = true),
+    LONG(OPTION_OUTPUT, "output", OUTPUT, "replace this file when a listing is complete",
+         TAKES("FILE"), .newer = true),
     OPTION_ROW(OPTION_COLUMNS, 'k', "columns", OUTPUT,
                "show these columns; +A adds, -A removes; or help", TAKES("A,B,..."),
                OF(CHOICES_SHOWN), SETS(columns)),
@@ -77,6 +88,10 @@ static const struct option options[] = {
          SETS(explain)),
     LONG(OPTION_BACKEND, "backend", SOURCE, "use only netlink or proc; default auto", TAKES("NAME"),
          OF("auto netlink proc")),
+    LONG(OPTION_NETNS, "netns", SOURCE, "list another network namespace: name, pid or path",
+         TAKES("NETNS"), SETS(netns), .newer = true),
+    LONG(OPTION_ALL_NETNS, "all-netns", SOURCE, "list all network namespaces, one after another",
+         SETS(all_netns), .newer = true),
     LONG(OPTION_PROC_ROOT, "proc-root", SOURCE, "read a captured tree instead of /proc",
          TAKES("DIR"), SETS(proc_root)),
     LONG(OPTION_COMPLETION, "completion", OUTPUT, "print completions for bash, zsh or fish",
@@ -105,11 +120,11 @@ static const char *command_of(const struct common *common, char command[COMMAND_
     return common->words ? "fastnet" : command;
 }
 
-unsigned common_width(void)
+unsigned common_width(const struct common *common)
 {
     struct winsize size;
 
-    if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0)
+    if (common->output || !isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0)
         return 0;
     return size.ws_col;
 }
@@ -257,7 +272,7 @@ static void put_short_help(const struct common *common, FILE *stream)
             common->grammar->page);
     for (size_t i = 0; common->words && common->words[i]; i++)
         fprintf(stream, "%s %s", i ? "," : "Also: fastnet", common->words[i]->name);
-    fputs(common->words ? "; each has its own -h.\n" : "", stream);
+    fputs(common->words ? "; each has -h.\n" : "", stream);
 }
 
 static void put_help(const struct common *common, FILE *stream)
@@ -384,6 +399,14 @@ static int take_limit(struct common *common, const char *count)
     return common_misuse_typed(common, "--limit", "a number from 1 on, not", count, strlen(count));
 }
 
+int common_output(struct common *common, const char *file)
+{
+    if (!*file)
+        return common_misuse(common, "--output: needs the name of a file");
+    common->output = strcmp(file, "-") == 0 ? NULL : file;
+    return 0;
+}
+
 static int take_option(const struct option *option, const char *argument, void *arg)
 {
     const struct parsing *parsing = arg;
@@ -398,12 +421,16 @@ static int take_option(const struct option *option, const char *argument, void *
     case OPTION_NDJSON:
     case OPTION_CSV:
     case OPTION_CSV_SAFE:
+    case OPTION_PROMETHEUS:
+    case OPTION_OPENMETRICS:
         common->format = (enum output_format)(FORMAT_JSON + option->id - OPTION_JSON);
         return 0;
     case OPTION_FILTER:
         return filters_take(&common->filters, option, argument)
                    ? 0
                    : common_misuse(common, "--%s: more than %d filters", option->name, FILTERS_MAX);
+    case OPTION_OUTPUT:
+        return common_output(common, argument);
     case OPTION_BACKEND:
         return take_backend(common, argument);
     case OPTION_OWNERS:
@@ -443,7 +470,9 @@ int common_parse(struct common *common, const struct grammar *grammar, int argc,
     *done = status == OPTIONS_ANSWERED || (!status && common->completion);
     if (status == OPTIONS_ANSWERED)
         return STATUS_OK;
-    return *done ? complete(common) : status;
+    if (*done)
+        return complete(common);
+    return status ? status : netns_enter(common);
 }
 
 int common_interval(struct common *common, const char *seconds)
@@ -455,6 +484,11 @@ int common_interval(struct common *common, const char *seconds)
                              seconds);
     common->interval_ms = (unsigned)(interval * 1000);
     return 0;
+}
+
+bool common_is_metrics(const struct common *common)
+{
+    return common->format == FORMAT_PROMETHEUS || common->format == FORMAT_OPENMETRICS;
 }
 
 bool common_uses_columns(const struct common *common)

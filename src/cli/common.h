@@ -17,7 +17,15 @@ extern const struct option_table common_options;
 /* Behind these, for personalities that show owners. */
 extern const struct option_table common_options_of_owners;
 
-enum output_format { FORMAT_PLAIN, FORMAT_JSON, FORMAT_NDJSON, FORMAT_CSV, FORMAT_CSV_SAFE };
+enum output_format {
+    FORMAT_PLAIN,
+    FORMAT_JSON,
+    FORMAT_NDJSON,
+    FORMAT_CSV,
+    FORMAT_CSV_SAFE,
+    FORMAT_PROMETHEUS,
+    FORMAT_OPENMETRICS
+};
 
 enum color_choice { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
@@ -30,7 +38,11 @@ struct common {
     enum output_format format;
     const char *columns, *sort, *count_by, *sum; /* as typed, or NULL */
     const char *proc_root;                       /* NULL: /proc */
-    const char *completion;                      /* a shell, or NULL */
+    const char *netns;                           /* a network namespace; NULL: this one */
+    int home;               /* the one that was left for it (namespace.h); 0: none was left */
+    bool all_netns;         /* all of them */
+    const char *output;     /* a file to replace; NULL: stdout */
+    const char *completion; /* a shell, or NULL */
     bool no_header, exact, explain, percent, human;
     bool table; /* columns in place of the personality's layout */
     enum color_choice color;
@@ -84,9 +96,15 @@ const char *common_original(const char *name, char path[ORIGINAL_SIZE]);
  */
 int common_interval(struct common *common, const char *seconds);
 
+/* Takes the argument of --output. Returns 0 or a status. */
+int common_output(struct common *common, const char *file);
+
 /* Columns of the terminal that is written to; 0 if it is none, so that lines are as long as they
  * are. */
-unsigned common_width(void);
+unsigned common_width(const struct common *common);
+
+/* Whether metrics are written, which have names and labels in place of columns. */
+bool common_is_metrics(const struct common *common);
 
 /* Whether an option asks for rows in columns, and not in the personality's own layout. */
 bool common_uses_columns(const struct common *common);

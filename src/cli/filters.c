@@ -47,6 +47,12 @@ static const struct option of_neighbours[] = {
     WHERE("'probes > 2'"),
     SHORT("host", "ADDRESS,...", "address", "with this address, or of this network")};
 
+static const struct option of_findings[] = {
+    WHERE("'severity = fault'"),
+    SHORT("process", "NAME,...", "process", "about a process of this name", OF(CHOICES_PROCESSES)),
+    SHORT("pid", "PID,...", "pid", "about this process", OF(CHOICES_PIDS)),
+};
+
 #define TABLE(options)                                                                             \
     {                                                                                              \
         groups, COUNT(groups), options, COUNT(options)                                             \
@@ -55,6 +61,7 @@ static const struct option of_neighbours[] = {
 const struct option_table filters_of_sockets = TABLE(of_sockets);
 const struct option_table filters_of_flows = TABLE(of_flows);
 const struct option_table filters_of_neighbours = TABLE(of_neighbours);
+const struct option_table filters_of_findings = TABLE(of_findings);
 
 const char *filters_columns(const char *name, size_t length)
 {

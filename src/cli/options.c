@@ -62,11 +62,12 @@ static bool begins_with(const struct option *option, const char *name, size_t le
     return option->name && strncmp(option->name, name, length) == 0;
 }
 
-static const struct option *find_exact(const struct parser *parser, const char *name, size_t length)
+static const struct option *find_exact(const struct option_table *const tables[], const char *name,
+                                       size_t length)
 {
     const struct option *option;
 
-    for (size_t i = 0; (option = options_at(parser->tables, i)); i++)
+    for (size_t i = 0; (option = options_at(tables, i)); i++)
         if (begins_with(option, name, length) && !option->name[length])
             break;
     return option;
@@ -89,6 +90,30 @@ static const struct option *find_abbreviated(const struct option_table *table, c
             *ambiguous = true;
     }
     return found;
+}
+
+/* By its name, or by the beginning of it: in the first table that has such an option. */
+static const struct option *find_long(const struct option_table *const tables[], const char *name,
+                                      size_t length, const struct option_table **ambiguous)
+{
+    const struct option *option = find_exact(tables, name, length);
+
+    for (*ambiguous = NULL; !option && *tables; tables++) {
+        bool several = false;
+        option = find_abbreviated(*tables, name, length, &several);
+        *ambiguous = several ? *tables : NULL;
+    }
+    return option;
+}
+
+bool options_is(const struct option_table *const tables[], const char *word, int id)
+{
+    const struct option_table *ambiguous = NULL;
+    const struct option *option = strncmp(word, "--", 2) == 0
+                                      ? find_long(tables, word + 2, strlen(word + 2), &ambiguous)
+                                      : NULL;
+
+    return option && !ambiguous && option->id == id;
 }
 
 /* Names the options that fit; those that mean the same as the first are left out. */
@@ -170,14 +195,11 @@ static int parse_long(struct parser *parser)
     const char *word = parser->argv[parser->at];
     size_t length = strcspn(word + 2, "=");
     const char *argument = word[2 + length] ? word + length + 3 : NULL;
-    const struct option *option = find_exact(parser, word + 2, length);
+    const struct option_table *ambiguous;
+    const struct option *option = find_long(parser->tables, word + 2, length, &ambiguous);
 
-    for (size_t t = 0; !option && parser->tables[t]; t++) {
-        bool ambiguous = false;
-        option = find_abbreviated(parser->tables[t], word + 2, length, &ambiguous);
-        if (ambiguous)
-            return report_ambiguous(parser, parser->tables[t], word, length);
-    }
+    if (ambiguous)
+        return report_ambiguous(parser, ambiguous, word, length);
     if (!option)
         return report_unknown(parser, word, length);
     if (argument && !takes_rest(option))

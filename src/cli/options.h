@@ -90,12 +90,15 @@ const char *options_typed(char text[TYPED_MAX], const char *typed, size_t length
  * Parses as getopt_long(3) does: bundled letters, --name=value, unambiguous abbreviations, operands
  * anywhere; after "--" all words are operands. An abbreviation is looked up in the first table
  * before the second, so a newer option never makes an older abbreviation ambiguous. NULL is behind
- * the last table. Returns 0, fn's
- * result, or OPTIONS_MISUSE: then message holds one line, in getopt's words and escaped.
+ * the last table. Returns 0, fn's result, or OPTIONS_MISUSE: then message holds one line, in
+ * getopt's words and escaped.
  */
 enum { OPTIONS_MISUSE = -1, OPTIONS_ANSWERED = -2 /* returned by fn: nothing is left to do */ };
 int options_parse(const struct option_table *const tables[], int argc, char *const argv[],
                   option_fn fn, void *arg, char message[OPTIONS_MESSAGE]);
+
+/* Whether the word is this long option, or an abbreviation that can mean no other one. */
+bool options_is(const struct option_table *const tables[], const char *word, int id);
 
 /* The option at this place among those of all tables, or NULL. */
 const struct option *options_at(const struct option_table *const tables[], size_t index);

@@ -57,7 +57,7 @@ struct grammar {
 enum { EXAMPLES_SHORT = 4 };
 
 extern const struct grammar netstat_grammar, arp_grammar, neigh_grammar, conntrack_grammar,
-    ss_grammar, sockets_grammar;
+    ss_grammar, sockets_grammar, doctor_grammar;
 
 /* argv[0] is the name for messages. They return the exit status. */
 int netstat_run(int argc, char *const argv[]);
@@ -66,6 +66,7 @@ int neigh_run(int argc, char *const argv[]);
 int conntrack_run(int argc, char *const argv[]);
 int ss_run(int argc, char *const argv[]);
 int sockets_run(int argc, char *const argv[]);
+int doctor_run(int argc, char *const argv[]);
 
 /*
  * Without the name of a personality. words: what could stand in its place, NULL behind the last.

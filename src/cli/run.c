@@ -13,6 +13,7 @@
 #include "cli/columns.h"
 #include "cli/pace.h"
 #include "cli/personality.h"
+#include "cli/replacement.h"
 #include "cli/waiting.h"
 #include "fastnet/clock.h"
 #include "fastnet/netlink.h"
@@ -37,9 +38,15 @@ static void put_clock(const struct listing_command *command, struct writer *writ
     writer_put(writer, "\n", 1);
 }
 
-/* *last is set when another pass would be of no use. */
+/* What there is to know of a pass besides its exit status. */
+struct pass {
+    bool silent;  /* it only gives the next one of --delta something to compare with */
+    bool last;    /* another one would be of no use */
+    bool useless; /* nothing could be read or written: a file of --output stays as it was */
+};
+
 static int list_once(const struct listing_command *command, struct engine *engine,
-                     struct sink *sink, bool *last)
+                     struct sink *sink, struct pass *pass)
 {
     struct report report = {.verbose = command->verbose};
 
@@ -55,7 +62,8 @@ static int list_once(const struct listing_command *command, struct engine *engin
         report_note(&report, "%llu more row%s not shown", (unsigned long long)report.unshown,
                     report.unshown == 1 ? " is" : "s are");
     report_print(&report, stderr, command->common->program);
-    *last = error || report.ended;
+    pass->last = error || report.ended;
+    pass->useless = error || pass->silent || (report.partial && !report.listed);
     if (error)
         return output_status(command->common->program, error);
     return report.partial ? STATUS_FAILURE : STATUS_OK;
@@ -63,32 +71,36 @@ static int list_once(const struct listing_command *command, struct engine *engin
 
 /*
  * Names are looked up with no rights left, but the owners or the captured files of the next pass
- * need rights: then each pass runs in a child. A bit of its status says that it was the last.
+ * need rights: then each pass runs in a child. So it does if it needs a sandbox, which would keep
+ * this process from replacing the file of --output. Bits of its status say what the pass was.
  */
 static int list_in_child(const struct listing_command *command, struct engine *engine,
-                         struct sink *sink, bool *last)
+                         struct sink *sink, struct pass *pass)
 {
-    enum { LAST = 64 };
+    enum { LAST = 64, USELESS = 32 };
     int status = 0;
-    pid_t child = fork(), ended;
+    pid_t child = fork(), ended = -1;
 
     if (child == 0) {
-        status = list_once(command, engine, sink, last);
-        _exit(status | (*last ? LAST : 0));
+        if (command_is_untrusted(command))
+            sandbox_enter();
+        status = list_once(command, engine, sink, pass);
+        _exit(status | (pass->last ? LAST : 0) | (pass->useless ? USELESS : 0));
     }
-    if (child < 0) /* rows are worth more than the owners of later passes */
-        return list_once(command, engine, sink, last);
-    do
-        ended = waitpid(child, &status, 0);
-    while (ended < 0 && errno == EINTR);
-    if (ended != child || !WIFEXITED(status)) {
+    /* Rows are worth more than later owners, but not those of a namespace that nobody asked for. */
+    if (child < 0 && !command_is_untrusted(command) && !command->listing.home)
+        return list_once(command, engine, sink, pass);
+    while (child > 0 && (ended = waitpid(child, &status, 0)) < 0 && errno == EINTR)
+        continue;
+    if (ended < 0 || !WIFEXITED(status)) {
         fprintf(stderr, "%s: the process that made the listing ended unexpectedly\n",
                 command->common->program);
-        *last = true;
+        *pass = (struct pass){.last = true, .useless = true};
         return STATUS_FAILURE;
     }
-    *last = WEXITSTATUS(status) & LAST;
-    return WEXITSTATUS(status) & ~LAST;
+    pass->last = WEXITSTATUS(status) & LAST;
+    pass->useless = WEXITSTATUS(status) & USELESS;
+    return WEXITSTATUS(status) & ~(LAST | USELESS);
 }
 
 static void wait_for(uint64_t nanoseconds)
@@ -122,14 +134,21 @@ static bool is_captured(const struct listing *listing)
     return !proc_tree_is_own(listing->proc_root);
 }
 
+/* Owners, or control groups, which those of owners may stand in for. */
+#define OWNERS (NEED_OWNERS | NEED_OWNERS_CGROUPS)
+
 /* The rights that lookups and tables of the listing may need. */
 static unsigned rights_of(const struct listing *listing)
 {
     unsigned rights = is_captured(listing) || listing->diag_file ? 1u << RIGHT_READ : 0;
 
-    if (listing->needs.lookups & (NEED_OWNERS | NEED_SENDERS))
+    if (listing->all_netns)
+        rights |= RIGHTS_OF_NAMESPACES;
+    if (listing->home && listing->needs.lookups & NEED_NAMES)
+        rights |= 1u << RIGHT_NAMESPACES;
+    if (listing->needs.lookups & (OWNERS | NEED_SENDERS))
         rights |= 1u << RIGHT_OWNERS;
-    if (listing->needs.lookups & NEED_OWNERS && listing->owners != OWNERS_PROC)
+    if (listing->needs.lookups & OWNERS && listing->owners != OWNERS_PROC)
         rights |= 1u << RIGHT_ITERATORS;
     for (size_t i = 0; i < listing->table_count; i++) {
         const struct table *table = listing->tables[i].table;
@@ -139,52 +158,74 @@ static unsigned rights_of(const struct listing *listing)
     return rights;
 }
 
-/* To look these up, the C library may load and run anything (nsswitch.conf(5)). */
-#define NAMES (NEED_USERS | NEED_SERVICES | NEED_HOSTS | NEED_NETWORKS)
-
-/*
- * Whether what is read may come from anybody, and the sandbox is not in the way: it would hide the
- * owners of this machine's sockets.
- */
-static bool is_untrusted(const struct listing *listing)
+bool command_is_untrusted(const struct listing_command *command)
 {
+    const struct listing *listing = &command->listing;
     const uint64_t lookups = listing->needs.lookups;
 
-    if (lookups & NAMES)
+    if (lookups & NEED_NAMES)
         return false;
-    return is_captured(listing) || (listing->diag_file && !(lookups & NEED_OWNERS));
+    return is_captured(listing) || (listing->diag_file && !(lookups & OWNERS));
 }
 
-static int list(struct listing_command *command, struct engine *engine, struct sink *sink)
+static bool needs_child(const struct listing_command *command)
 {
     const struct common *common = command->common;
     const uint64_t needs = command->listing.needs.lookups;
-    bool rights = (needs & NEED_OWNERS) || is_captured(&command->listing);
-    /* for --delta this process must remember what the last pass found */
-    bool in_child =
-        common->interval_ms && (needs & NAMES) && rights && rights_any() && !common->delta;
+    const bool rights = (needs & OWNERS) || is_captured(&command->listing) ||
+                        command->listing.home || command->listing.all_netns;
 
+    if (common->output && command_is_untrusted(command))
+        return true;
+    /* for --delta this process must remember what the last pass found */
+    return common->interval_ms && (needs & NEED_NAMES) && rights && rights_any() && !common->delta;
+}
+
+/* One pass, to stdout or to a new file. */
+static int list_to(struct replacement *file, struct listing_command *command, struct engine *engine,
+                   struct sink *sink, struct pass *pass)
+{
+    int status = replacement_open(file), replaced;
+
+    if (status) {
+        pass->last = true;
+        return status;
+    }
+    if (file->fd >= 0)
+        sink->writer->fd = file->fd;
+    if (needs_child(command)) {
+        engine_prepare(engine, &command->listing);
+        status = list_in_child(command, engine, sink, pass);
+    } else {
+        status = list_once(command, engine, sink, pass);
+    }
+    replaced = replacement_close(file, !pass->useless);
+    pass->last |= replaced != 0;
+    return status ? status : replaced;
+}
+
+static int list(struct replacement *file, struct listing_command *command, struct engine *engine,
+                struct sink *sink)
+{
+    const struct common *common = command->common;
     struct pace pace = {.interval = common->interval_ms * (CLOCK_SECOND / 1000),
                         .strict = common->strict_interval};
 
-    if (in_child) /* a parent may have left it ignored, which hides how a child ended */
+    if (needs_child(command)) /* a parent may have left it ignored, which hides how a child ended */
         signal(SIGCHLD, SIG_DFL);
     for (uint64_t number = !common->delta;; number++) { /* the first of --delta shows nothing */
         const struct pace_time began = pace_now();
-        bool last = false;
+        struct pass pass = {.silent = !number};
         command->listing.time = clock_nanoseconds(CLOCK_REALTIME);
         command->listing.number = common->interval_ms ? number : 0;
-        if (in_child)
-            engine_prepare(engine, &command->listing);
-        int status = in_child ? list_in_child(command, engine, sink, &last)
-                              : list_once(command, engine, sink, &last);
-        if (!common->interval_ms || last)
+        const int status = list_to(file, command, engine, sink, &pass);
+        if (!common->interval_ms || pass.last)
             return status;
         wait_interval(common, &pace, began);
     }
 }
 
-static int run(struct listing_command *command)
+static int run(struct replacement *file, struct listing_command *command)
 {
     struct engine *engine;
     struct writer writer = {0};
@@ -200,11 +241,11 @@ static int run(struct listing_command *command)
         writer_hurry(&writer);
         sink = command_sink(command, &writer);
     }
-    if (sink && !command->another && is_untrusted(&command->listing))
+    if (sink && !command->another && !needs_child(command) && command_is_untrusted(command))
         sandbox_enter();
     if (sink)
         status = command->common->explain ? command_explain(command, engine, sink)
-                                          : list(command, engine, sink);
+                                          : list(file, command, engine, sink);
     else
         fprintf(stderr, "%s: out of memory\n", command->common->program);
     sink_destroy(sink);
@@ -225,8 +266,13 @@ int command_run(struct listing_command *command)
     status = command_resolve(command, &done);
     if (!status && !done && command->open_output && !command->common->explain)
         status = command->open_output(command);
-    if (!status && !done)
-        status = run(command);
+    if (!status && !done) {
+        struct replacement file;
+        status = replacement_begin(&file, command->common);
+        if (!status)
+            status = run(&file, command);
+        replacement_finish(&file);
+    }
     where_finish(&command->where);
     command->counting = NULL;
     command->rates = NULL;

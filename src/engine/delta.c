@@ -11,7 +11,8 @@
 /* A row of one run. */
 struct row {
     const struct record *record;
-    uint64_t at; /* time it was seen, nanoseconds */
+    uint64_t at;    /* time it was seen, nanoseconds */
+    uint64_t netns; /* where: numbers of another namespace mean other things */
 };
 
 /* The rows of one run. */
@@ -55,10 +56,10 @@ void delta_start(struct delta *delta)
 }
 
 /* Of what identifies a row among all rows of its kind, in earlier runs too; 0: nothing does. */
-static uint64_t hash_of(const struct record *record)
+static uint64_t hash_of(const struct record *record, uint64_t netns)
 {
     const struct kind *kind = record->kind;
-    uint64_t hash = record->identity ? hash_word(0, record->identity) : 0;
+    uint64_t hash = record->identity ? hash_word(netns, record->identity) : 0;
 
     for (size_t i = 0; i < kind->field_count && !record->identity; i++) {
         if (!kind->fields[i].key)
@@ -74,8 +75,12 @@ static uint64_t hash_of(const struct record *record)
 /* Whether a remembered row is the same as this one; both have an identity or a whole key. */
 static bool is_same(const void *element, const void *key)
 {
-    const struct record *a = ((const struct row *)element)->record, *b = key;
+    const struct row *row = element, *other = key;
+    const struct record *a = row->record, *b = other->record;
     const struct kind *kind = a->kind;
+
+    if (row->netns != other->netns)
+        return false;
 
     for (size_t i = 0; i < kind->field_count && !a->identity; i++) {
         const struct value x = field_value(&kind->fields[i], a, &no_names);
@@ -86,18 +91,18 @@ static bool is_same(const void *element, const void *key)
     return a->identity == b->identity;
 }
 
-static int remember(struct totals *totals, const struct record *record, uint64_t hash,
-                    uint64_t time)
+static int remember(struct totals *totals, const struct row *new, uint64_t hash)
 {
-    struct row *row = hash_table_find(&totals->table, hash, is_same, record);
+    struct row *row = hash_table_find(&totals->table, hash, is_same, new);
 
-    if (rows_add(&totals->rows, record) < 0)
+    if (rows_add(&totals->rows, new->record) < 0)
         return -ENOMEM;
     if (!row)
         row = hash_table_add(&totals->table, hash, sizeof *row);
     if (!row)
         return -ENOMEM;
-    *row = (struct row){.record = totals->rows.records[totals->rows.count - 1], .at = time};
+    *row = *new;
+    row->record = totals->rows.records[totals->rows.count - 1];
     return 0;
 }
 
@@ -122,17 +127,19 @@ static bool has_counters(const struct record *record)
     return false;
 }
 
-int delta_take(struct delta *delta, const struct record *record, struct record *change)
+int delta_take(struct delta *delta, const struct record *record, uint64_t netns,
+               struct record *change)
 {
-    const uint64_t time = clock_nanoseconds(CLOCK_MONOTONIC), hash = hash_of(record);
+    const struct row now = {record, clock_nanoseconds(CLOCK_MONOTONIC), netns};
+    const uint64_t hash = hash_of(record, netns);
     const struct row *before =
-        hash ? hash_table_find(&delta->before.table, hash, is_same, record) : NULL;
+        hash ? hash_table_find(&delta->before.table, hash, is_same, &now) : NULL;
 
     memcpy(change, record, record->kind->size);
     change->before = NULL;
-    if (before && time > before->at && is_comparable(record, before->record)) {
+    if (before && now.at > before->at && is_comparable(record, before->record)) {
         change->before = before->record;
-        change->elapsed = time - before->at;
+        change->elapsed = now.at - before->at;
     }
-    return hash && has_counters(record) ? remember(&delta->now, record, hash, time) : 0;
+    return hash && has_counters(record) ? remember(&delta->now, &now, hash) : 0;
 }

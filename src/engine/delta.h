@@ -17,10 +17,12 @@ void delta_destroy(struct delta *delta);
 void delta_start(struct delta *delta);
 
 /*
- * Remembers a row and sets *change to it, with the row before and the time since then. There is
- * none before if the row is new, has neither identity nor key, or a counter fell. The row before is
- * valid until the next run starts. Returns 0 or -ENOMEM.
+ * Remembers a row of this namespace (the id of a struct netns; 0: the only one) and sets *change to
+ * it, with the row before and the time since then. There is none before if the row is new, has
+ * neither identity nor key, or a counter fell. The row before is valid until the next run starts.
+ * Returns 0 or -ENOMEM.
  */
-int delta_take(struct delta *delta, const struct record *record, struct record *change);
+int delta_take(struct delta *delta, const struct record *record, uint64_t netns,
+               struct record *change);
 
 #endif

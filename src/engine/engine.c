@@ -5,10 +5,10 @@
 
 #include "engine/delta.h"
 #include "engine/run.h"
-#include "fastnet/array.h"
 #include "fastnet/lookup.h"
 #include "fastnet/netlink.h"
 #include "fastnet/rights.h"
+#include "fastnet/socket_pass.h"
 
 struct engine *engine_create(struct netlink *netlink)
 {
@@ -35,16 +35,17 @@ void engine_destroy(struct engine *engine)
     seen_destroy(engine->seen);
     owners_destroy(engine->context.owners);
     owners_program_destroy(engine->owners_program);
+    socket_pass_destroy(engine->pass);
     users_destroy(engine->context.users);
     services_destroy(engine->context.services);
     hosts_destroy(engine->context.hosts);
-    interfaces_destroy(engine->context.interfaces);
+    interfaces_destroy(engine->context.here.interfaces);
     labels_destroy(engine->context.labels);
     senders_destroy(engine->context.senders);
     networks_destroy(engine->context.networks);
     cgroups_destroy(engine->context.cgroups);
-    ephemeral_ports_destroy(engine->context.ephemeral_ports);
-    peers_destroy(engine->context.peers);
+    ephemeral_ports_destroy(engine->context.here.ephemeral_ports);
+    peers_destroy(engine->context.here.peers);
     machine_destroy(engine->context.machine);
     delta_destroy(engine->delta);
     free(engine);
@@ -75,18 +76,20 @@ static int prepare_delta(struct run *run)
 
 static void begin_section(struct run *run, unsigned section)
 {
-    if (run->sink->ops->section && !run->groups && !run->silent)
-        run->sink->ops->section(run->sink, section);
+    if (!run->sink->ops->section || run->groups || run->silent)
+        return;
+    run_put_heading(run);
+    run->sink->ops->section(run->sink, section);
 }
 
 /* Hands on the kept rows of a section. */
-static int emit_kept(struct run *run, unsigned section)
+static int emit_kept(struct run *run, struct rows *rows)
 {
-    struct rows *rows = &run->sections[section];
-    int error = run->groups ? 0 : rows_sort(rows, run->listing, &run->engine->context);
+    int error = run->groups ? 0 : rows_sort(rows, run->listing, &run->engine->context, run->seen);
 
     for (size_t i = 0; i < rows->count && !error; i++) {
         const struct record *record = rows_next(rows, i);
+        run_look_from(run, record->visit);
         run->unowned |= run_is_ownerless(run, record);
         if (run_wants(run, record))
             error = run_emit(run, run->sink, record);
@@ -101,7 +104,7 @@ static int emit_groups(struct run *run)
     int error = groups_finish(run->groups, &rows);
 
     if (!error && run->listing->sort->field)
-        error = rows_sort(&rows, run->listing, &run->engine->context);
+        error = rows_sort(&rows, run->listing, &run->engine->context, NULL);
     if (run->listing->most && run->listing->most < rows.count) {
         run->report->unshown = rows.count - run->listing->most;
         rows.count = run->listing->most;
@@ -127,59 +130,108 @@ static bool ends_section(const struct run *run, size_t i)
     return run->ended || i + 1 == run->listing->table_count || starts_section(run, i + 1);
 }
 
-/* For the rows of sections that waited: the walk that was put off, and a second look. */
-static void find_owners(struct run *run, unsigned from, unsigned to)
+/* For rows that waited, `count` lists of them: the walk that was put off, and a second look. */
+static void find_owners(struct run *run, struct rows *rows, size_t count)
 {
     bool ownerless = false;
 
-    for (unsigned section = from; section < to; section++) {
-        run_walk_for(run, &run->sections[section]);
-        ownerless |= run_read_owners(run, &run->sections[section]);
+    for (size_t i = 0; i < count; i++) {
+        run_walk_for(run, &rows[i]);
+        ownerless |= run_read_owners(run, &rows[i]);
     }
     if (!ownerless)
         return;
     run_look_again_for_owners(run);
-    for (unsigned section = from; section < to; section++)
-        (void)run_read_owners(run, &run->sections[section]);
+    for (size_t i = 0; i < count; i++)
+        (void)run_read_owners(run, &rows[i]);
 }
 
-/* Rows go to the sink as they come. Rows that waited follow at the end of their section. */
-static int stream(struct run *run)
+static void stream_tables(struct run *run)
 {
     const struct listing *listing = run->listing;
 
     for (size_t i = 0; i < listing->table_count && !run->stopped && !run->ended;) {
         unsigned section = run_section(run, &listing->tables[i]);
+        struct rows *kept = run_rows(run, run->visit, section);
         if (starts_section(run, i))
             begin_section(run, section);
         i += run_tables(run, i);
-        if (!run->stopped && ends_section(run, i - 1) && run->sections[section].count) {
-            find_owners(run, section, section + 1);
-            run->stopped = emit_kept(run, section);
+        if (!run->stopped && ends_section(run, i - 1) && kept->count) {
+            find_owners(run, kept, 1);
+            run->stopped = emit_kept(run, kept);
         }
     }
-    return run->stopped;
+}
+
+/* Also where the listing was stopped: the next one begins there. Returns why it was, or 0. */
+static int go_home(struct run *run)
+{
+    const int error = run_go_home(run);
+
+    return run->stopped ? run->stopped : error;
+}
+
+/* Rows go to the sink as they come. Rows that waited follow at the end of their section. */
+static int stream(struct run *run)
+{
+    for (size_t visit = 0; visit < run->visit_count && !run->stopped; visit++) {
+        if (!run_enter(run, visit))
+            continue;
+        run->heading_due = run->listing->headings;
+        stream_tables(run);
+        run_leave(run);
+    }
+    return go_home(run);
+}
+
+/* Reads all tables of all namespaces. Returns how many tables are listed of each. */
+static size_t gather_rows(struct run *run)
+{
+    size_t listed = 0;
+
+    for (size_t visit = 0; visit < run->visit_count && !run->stopped; visit++) {
+        size_t i = 0;
+        if (!run_enter(run, visit))
+            continue;
+        while (i < run->listing->table_count && !run->stopped && !run->ended)
+            i += run_tables(run, i);
+        run_leave(run);
+        if (i > listed)
+            listed = i;
+    }
+    return listed;
+}
+
+static int emit_gathered(struct run *run, size_t visit, size_t listed)
+{
+    int error = 0;
+
+    for (size_t i = 0; i < listed && !error; i++) {
+        const unsigned section = run_section(run, &run->listing->tables[i]);
+        if (!starts_section(run, i))
+            continue;
+        begin_section(run, section);
+        error = emit_kept(run, run_rows(run, visit, section));
+    }
+    return error;
 }
 
 /* Gathers all rows first, then names, sorts and hands them on. */
 static int gather(struct run *run)
 {
-    const struct listing *listing = run->listing;
-    size_t listed;
-    int error;
+    const size_t listed = gather_rows(run), times = run->listing->headings ? run->visit_count : 1;
+    int error = go_home(run);
 
-    for (listed = 0; listed < listing->table_count && !run->stopped && !run->ended;)
-        listed += run_tables(run, listed);
-    if (run->stopped)
-        return run->stopped;
-    find_owners(run, 0, LISTING_SECTIONS_MAX);
+    if (error)
+        return error;
+    find_owners(run, run->sections, run->section_count);
     error = run_prepare_names(run);
-    for (size_t i = 0; i < listed && !error; i++) {
-        unsigned section = run_section(run, &listing->tables[i]);
-        if (!starts_section(run, i))
-            continue;
-        begin_section(run, section);
-        error = emit_kept(run, section);
+    for (size_t visit = 0; visit < times && !error; visit++) {
+        run_look_from(run, visit);
+        if (times > 1 && !run->engine->context.here.netns)
+            continue; /* it was not entered */
+        run->heading_due = run->listing->headings;
+        error = emit_gathered(run, visit, listed);
     }
     return error;
 }
@@ -222,9 +274,11 @@ static bool must_keep_all(const struct run *run)
 {
     const struct listing *listing = run->listing;
     const uint64_t lookups = run->needs.lookups;
-    const bool names = lookups & (NEED_USERS | NEED_SERVICES | NEED_HOSTS);
+    const bool names = lookups & NEED_NAMES & ~NEED_NETWORKS;
+    const bool elsewhere = listing->home || listing->all_netns;
 
     return listing->sort->field || listing->compare || (lookups & NEED_HOSTS) ||
+           (elsewhere && lookups & NEED_NAMES) ||
            ((lookups & NEED_OWNERS) && (names || run->groups) && !listing->events) ||
            (names && (run_is_captured(run) || needs_rights(run)));
 }
@@ -240,8 +294,10 @@ static bool may_put_off_owners(const struct run *run)
 
 static int carry_out(struct run *run)
 {
-    int result;
+    int result = run_plan_visits(run);
 
+    if (result)
+        return result;
     if (may_put_off_owners(run))
         run_put_off_owners(run);
     else if (run->needs.lookups & NEED_OWNERS)
@@ -267,6 +323,23 @@ static int carry_out(struct run *run)
     return result;
 }
 
+/*
+ * Owners are looked for, too, if the groups that they are in must stand in for those of their
+ * sockets, which some backend does not tell.
+ */
+static void need_stand_ins(struct run *run)
+{
+    const struct listing *listing = run->listing;
+
+    if (!(run->needs.lookups & NEED_OWNERS_CGROUPS))
+        return;
+    for (size_t i = 0; i < listing->table_count; i++)
+        if (listing->tables[i].table && run_lacks_groups(run, listing->tables[i].table))
+            run->stand_ins = true;
+    if (run->stand_ins)
+        run->needs.lookups |= NEED_OWNERS;
+}
+
 /* Returns 0 or -ENOMEM; finish() is needed in any case. */
 static int prepare(struct run *run)
 {
@@ -276,6 +349,7 @@ static int prepare(struct run *run)
     needs_add(&run->needs, predicate_needs(listing->where));
     for (size_t i = 0; i < listing->table_count; i++)
         needs_add(&run->needs, predicate_needs(listing->tables[i].where));
+    need_stand_ins(run);
     if (listing->count_by_count)
         run->groups = groups_create(listing);
     run->keep_all = must_keep_all(run);
@@ -284,21 +358,27 @@ static int prepare(struct run *run)
 
 static void finish(struct run *run)
 {
-    for (size_t i = 0; i < COUNT(run->sections); i++)
-        rows_clear(&run->sections[i]);
+    run_end_visits(run);
     groups_destroy(run->groups);
 }
 
 int engine_run(struct engine *engine, const struct listing *listing, struct sink *sink,
                struct report *report)
 {
-    struct run run = {.engine = engine, .listing = listing, .sink = sink, .report = report};
+    struct run run = {.engine = engine,
+                      .listing = listing,
+                      .sink = sink,
+                      .report = report,
+                      .sections = run.own_sections,
+                      .section_count = LISTING_SECTIONS_MAX};
     int result = prepare(&run);
 
     engine->context.time = listing->time;
     engine->context.number = listing->number;
     if (result == 0)
         result = prepare_delta(&run);
+    if (result == 0 && listing->maker)
+        listing->maker->begin(listing->maker->maker);
     if (result == 0)
         result = carry_out(&run);
     finish(&run);
@@ -309,9 +389,11 @@ int engine_explain(struct engine *engine, const struct listing *listing, struct 
                    explain_fn fn, void *arg)
 {
     struct run run = {.engine = engine, .listing = listing, .sink = sink};
-    const int result = prepare(&run);
+    int result = prepare(&run);
     struct explained explained;
 
+    if (result == 0)
+        result = run_read_cgroups(&run);
     for (size_t i = 0; result == 0 && i < listing->table_count;) {
         i += run_explain(&run, i, &explained);
         fn(&explained, arg);

@@ -126,34 +126,6 @@ static struct group *add_group(struct groups *groups, uint64_t hash)
     return group;
 }
 
-static void add_signed(struct value *sum, const struct value *value)
-{
-    const uint64_t a = sum->integer.magnitude, b = value->integer.magnitude;
-
-    if (sum->integer.negative == value->integer.negative) {
-        sum->integer.magnitude = a + b < a ? UINT64_MAX : a + b;
-        return;
-    }
-    sum->integer.magnitude = a > b ? a - b : b - a;
-    if (a < b)
-        sum->integer.negative = value->integer.negative;
-    sum->integer.negative &= a != b;
-}
-
-/* Unknown values add nothing. Too large a sum stays the largest number. */
-static void add(struct value *sum, const struct value *value)
-{
-    if (value->type == VALUE_UNKNOWN)
-        return;
-    if (sum->type == VALUE_UNKNOWN)
-        *sum = *value;
-    else if (sum->type == VALUE_SIGNED)
-        add_signed(sum, value);
-    else
-        sum->number =
-            sum->number + value->number < sum->number ? UINT64_MAX : sum->number + value->number;
-}
-
 int groups_add(struct groups *groups, const struct record *record, const struct context *context)
 {
     uint64_t hash = groups->seed;
@@ -170,7 +142,7 @@ int groups_add(struct groups *groups, const struct record *record, const struct 
     group->count += record_rows(record);
     for (size_t i = 0; i < groups->listing->sum_count; i++) {
         const struct value value = field_value(groups->listing->sum[i], record, context);
-        add(&group->values[groups->column_count + i], &value);
+        value_add(&group->values[groups->column_count + i], &value);
     }
     return 0;
 }
@@ -220,7 +192,7 @@ static void add_shares(struct groups *groups)
         const struct group *group = hash_table_at(&groups->table, i);
         rows.number += group->count;
         for (size_t j = 0; j < sums; j++)
-            add(&wholes[j], &group->values[groups->column_count + j]);
+            value_add(&wholes[j], &group->values[groups->column_count + j]);
     }
     for (size_t i = 0; i < groups->table.count; i++) {
         const struct group *group = hash_table_at(&groups->table, i);

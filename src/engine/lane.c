@@ -6,7 +6,16 @@
 #include "engine/run.h"
 #include "fastnet/hash.h"
 
-int run_emit(const struct run *run, struct sink *sink, const struct record *record)
+void run_put_heading(struct run *run)
+{
+    const struct netns *netns = run->engine->context.here.netns;
+
+    if (run->heading_due && netns)
+        sink_heading(run->sink, "Network namespace", netns->name, netns->id);
+    run->heading_due = false;
+}
+
+int run_emit(struct run *run, struct sink *sink, const struct record *record)
 {
     const uint64_t most = run->listing->most;
 
@@ -17,6 +26,7 @@ int run_emit(const struct run *run, struct sink *sink, const struct record *reco
     run->report->listed += record_rows(record);
     if (run->groups)
         return groups_add(run->groups, record, &run->engine->context);
+    run_put_heading(run);
     sink->ops->row(sink, record);
     return -sink->writer->error;
 }
@@ -78,9 +88,13 @@ static bool is_within_limit(struct run *run)
 }
 
 /* A row that waits is checked again when the other lookups are done, too. */
-static const struct needs known_at_once = {
-    UINT64_MAX, NEED_INTERFACES | NEED_LINKS | NEED_LABELS | NEED_SENDERS | NEED_CGROUPS |
-                    NEED_EPHEMERAL | NEED_PEERS | NEED_MACHINE | NEED_LISTING};
+static struct needs known_at_once(const struct run *run)
+{
+    return (struct needs){UINT64_MAX, NEED_INTERFACES | NEED_LINKS | NEED_LABELS | NEED_SENDERS |
+                                          NEED_CGROUPS | NEED_EPHEMERAL | NEED_PEERS |
+                                          NEED_MACHINE | NEED_LISTING |
+                                          (run->stand_ins ? 0 : NEED_OWNERS_CGROUPS)};
+}
 
 bool run_wants(const struct run *run, const struct record *record)
 {
@@ -99,7 +113,7 @@ static bool is_wanted(const struct lane *lane, const struct record *record, bool
         return false;
     if (!listing->where && !listing->limit)
         return true;
-    wanted = wait ? predicate_may_be_met(listing->where, record, context, known_at_once)
+    wanted = wait ? predicate_may_be_met(listing->where, record, context, known_at_once(lane->run))
                   : predicate_holds(listing->where, record, context);
     return count_refused(listing, wanted) && is_within_limit(lane->run);
 }
@@ -111,13 +125,15 @@ static bool is_wanted(const struct lane *lane, const struct record *record, bool
 static int take_change(const struct lane *lane, const struct record *record, struct record *change)
 {
     const struct run *run = lane->run;
-    const struct needs known = {known_at_once.fields, known_at_once.lookups & ~NEED_LISTING};
+    struct needs known = known_at_once(run);
     int error;
 
+    known.lookups &= ~NEED_LISTING;
     if (!predicate_holds(lane->where, record, NULL) ||
         !predicate_may_be_met(run->listing->where, record, &run->engine->context, known))
         return count_refused(run->listing, false);
-    error = delta_take(run->engine->delta, record, change);
+    error = delta_take(run->engine->delta, record,
+                       run->namespaces.count ? run->namespaces.list[run->visit].id : 0, change);
     run->report->listed += run->silent;
     return error ? error : !run->silent;
 }
@@ -203,8 +219,7 @@ void lane_init(struct lane *lane, struct run *run, struct rows *kept)
 
 bool lane_can_keep_order(const struct run *run)
 {
-    return run->sink->ops->clone && !run->keep_all && !run->groups && !run->listing->exact &&
-           !run->listing->most;
+    return run->sink->ops->clone && !run->keep_all && !run->groups && !run->listing->most;
 }
 
 /* The second lane, with its own writer and kept rows. */
@@ -223,7 +238,7 @@ static void destroy_second(struct second *second)
     free(second);
 }
 
-void lane_keep_order(struct lane *lane, bool (*is_second)(const struct record *))
+void lane_keep_order(struct lane *lane, bool (*is_second)(const struct record *), bool all)
 {
     struct second *second = lane_can_keep_order(lane->run) ? calloc(1, sizeof *second) : NULL;
 
@@ -234,10 +249,12 @@ void lane_keep_order(struct lane *lane, bool (*is_second)(const struct record *)
         .run = lane->run, .seen = seen_create(), .kept = &second->kept, .where = lane->where};
     if (writer_init(&second->writer, lane->sink->writer->fd) == 0)
         second->lane.sink = lane->sink->ops->clone(lane->sink, &second->writer);
-    if (second->lane.seen && second->lane.sink)
+    if (second->lane.seen && second->lane.sink) {
+        seen_start(second->lane.seen, all);
         lane->second = &second->lane;
-    else
+    } else {
         destroy_second(second);
+    }
 }
 
 static void hand_over(struct lane *lane, struct second *second)
@@ -249,14 +266,27 @@ static void hand_over(struct lane *lane, struct second *second)
         writer->error = second->writer.error;
     for (size_t i = 0; i < second->kept.count && !second->lane.stopped; i++)
         second->lane.stopped = rows_add(lane->kept, second->kept.records[i]);
-    lane->pass.rows += second->lane.pass.rows;
-    lane->pass.unidentified += second->lane.pass.unidentified;
-    lane->pass.digest += second->lane.pass.digest;
     if (!lane->stopped)
         lane->stopped = second->lane.stopped ? second->lane.stopped : -writer->error;
 }
 
-struct pass lane_finish(struct lane *lane)
+struct pass lane_end_pass(struct lane *lane)
+{
+    struct pass pass = lane->pass;
+
+    lane->pass = (struct pass){0};
+    if (!lane->run->stopped)
+        lane->run->stopped = lane->stopped;
+    if (lane->second) {
+        const struct pass second = lane_end_pass(lane->second);
+        pass.rows += second.rows;
+        pass.unidentified += second.unidentified;
+        pass.digest += second.digest;
+    }
+    return pass;
+}
+
+void lane_finish(struct lane *lane)
 {
     struct second *second = (struct second *)lane->second; /* its first member */
 
@@ -266,5 +296,4 @@ struct pass lane_finish(struct lane *lane)
         lane->second = NULL;
     }
     lane->run->stopped = lane->stopped;
-    return lane->pass;
 }

@@ -45,6 +45,15 @@ void engine_prepare(struct engine *engine, const struct listing *listing)
         (void)load_program(engine, listing, &reason);
 }
 
+struct owners_program *run_owners_program(const struct run *run)
+{
+    const char *reason;
+
+    if (!(run->needs.lookups & NEED_OWNERS))
+        return NULL;
+    return load_program(run->engine, run->listing, &reason);
+}
+
 static int look_for_owners(struct run *run, struct owners **owners)
 {
     const char *reason;
@@ -52,6 +61,8 @@ static int look_for_owners(struct run *run, struct owners **owners)
         .proc_root = run->listing->proc_root,
         .commands = run->needs.lookups & NEED_COMMANDS,
         .tasks = run->needs.lookups & NEED_THREADS,
+        .cgroups = run->stand_ins,
+        .pids_inside = run->needs.lookups & NEED_PIDS_INSIDE,
         .program = load_program(run->engine, run->listing, &reason),
         .names_at_once = run->listing->events,
     };
@@ -126,16 +137,18 @@ static bool is_ownerless(const struct run *run, const struct record *record)
     const struct owner *first;
 
     if (run->needs.lookups & NEED_PEERS && context->owners)
-        (void)owners_find(context->owners, peers_inode(context->peers, record), &first);
+        (void)owners_find(context->owners, peers_inode(context->here.peers, record), &first);
     return run_is_ownerless(run, record);
 }
 
-bool run_read_owners(const struct run *run, const struct rows *rows)
+bool run_read_owners(struct run *run, const struct rows *rows)
 {
     bool ownerless = false;
 
-    for (size_t i = 0; i < rows->count; i++)
+    for (size_t i = 0; i < rows->count; i++) {
+        run_look_from(run, rows->records[i]->visit);
         ownerless |= is_ownerless(run, rows->records[i]);
+    }
     return ownerless;
 }
 
@@ -188,7 +201,8 @@ void run_report_owners(struct run *run)
     const struct owners *owners = run->engine->context.owners;
     const struct owners_summary *summary;
 
-    if (filters_by(run, NEED_OWNERS) && are_owners_missing(run, owners))
+    if (filters_by(run, NEED_OWNERS | (run->stand_ins ? NEED_OWNERS_CGROUPS : 0)) &&
+        are_owners_missing(run, owners))
         report_loss(run->report, "owners: not all are known: rows may be missing");
     if (!owners)
         return;
@@ -229,7 +243,7 @@ static void resolve_hosts(struct run *run)
     struct hosts *hosts = run->engine->context.hosts;
     int unanswered = 0;
 
-    for (size_t i = 0; i < COUNT(run->sections); i++)
+    for (size_t i = 0; i < run->section_count; i++)
         for (size_t j = 0; j < run->sections[i].count && !unanswered; j++)
             unanswered = add_hosts_of(run, run->sections[i].records[j]);
     if (unanswered == 0)
@@ -247,8 +261,11 @@ int run_prepare_names(struct run *run)
     struct context *context = &run->engine->context;
     const uint64_t needs = run->needs.lookups;
 
-    if (!(needs & (NEED_USERS | NEED_SERVICES | NEED_HOSTS | NEED_NETWORKS)))
+    if (!(needs & NEED_NAMES))
         return 0;
+    const int error = run->listing->home ? namespace_enter(run->listing->home) : 0;
+    if (error)
+        return error;
     rights_drop();
     if ((needs & NEED_NETWORKS) && !context->networks &&
         !(context->networks = networks_create(NULL)))
@@ -273,8 +290,8 @@ static int add_interface(const struct interface *interface, void *arg)
 static void add_links(struct run *run)
 {
     struct report details = {.partial = false};
-    int error =
-        links_dump(run->engine->netlink, add_interface, run->engine->context.interfaces, &details);
+    int error = links_dump(run->engine->netlink, add_interface,
+                           run->engine->context.here.interfaces, &details);
 
     if (error < 0 || details.count)
         report_note(run->report, "interfaces: some details are missing: %s",
@@ -291,17 +308,16 @@ static void read_labels(struct run *run)
                     strerror(-error));
 }
 
-/* A group may be made at any time, so the paths are read anew for each run. */
-static void read_cgroups(struct run *run)
+/* A group may be made at any time, so they are read anew for each run. */
+int run_read_cgroups(struct run *run)
 {
     struct context *context = &run->engine->context;
-    int error;
 
+    if (!(run->needs.lookups & NEED_CGROUPS))
+        return 0;
     cgroups_destroy(context->cgroups);
     context->cgroups = NULL;
-    error = cgroups_create(&context->cgroups, NULL);
-    if (error < 0 && error != -ENOENT)
-        report_note(run->report, "control groups have no paths: %s", strerror(-error));
+    return cgroups_create(&context->cgroups, run_is_captured(run) ? "" : NULL);
 }
 
 static int add_peer(const struct record *record, void *arg)
@@ -337,19 +353,19 @@ static int read_peers(struct run *run)
     struct report details = {.partial = false};
     int error = 0;
 
-    peers_destroy(context->peers);
-    context->peers = NULL;
+    peers_destroy(context->here.peers);
+    context->here.peers = NULL;
     if (listing->backend == BACKEND_PROC || listing->diag_file) {
         report_peers(run, "unknown", "only netlink tells them");
         return 0;
     }
-    context->peers = peers_create();
-    if (!context->peers)
+    context->here.peers = peers_create();
+    if (!context->here.peers)
         return -ENOMEM;
     for (size_t i = 0; i < listing->table_count && !error; i++)
         if (listing->tables[i].table && !is_repeated(listing, i))
             error = peers_dump(run->engine->netlink, listing->tables[i].table, add_peer,
-                               context->peers, &details);
+                               context->here.peers, &details);
     if (error < 0 || details.count)
         report_peers(run, "not all known", error ? strerror(-error) : details.lines[0]);
     return 0;
@@ -360,25 +376,35 @@ int run_prepare_numbers(struct run *run)
     struct context *context = &run->engine->context;
     const uint64_t needs = run->needs.lookups;
 
-    if ((needs & NEED_INTERFACES) && !context->interfaces) {
-        context->interfaces = interfaces_create();
-        if (!context->interfaces)
-            return -ENOMEM;
-        if ((needs & NEED_LINKS) && run->listing->backend != BACKEND_PROC)
-            add_links(run);
-    }
+    if (run_read_cgroups(run) < 0)
+        return -ENOMEM;
     if ((needs & NEED_LABELS) && !context->labels)
         read_labels(run);
-    if ((needs & NEED_CGROUPS) && !run_is_captured(run))
-        read_cgroups(run);
-    if ((needs & NEED_EPHEMERAL) && !context->ephemeral_ports) /* without the file: not known */
-        (void)ephemeral_ports_create(&context->ephemeral_ports, run->listing->proc_root);
     if ((needs & NEED_MACHINE) && !context->machine &&
         !(context->machine = machine_create(run->listing->proc_root)))
         return -ENOMEM;
     if ((needs & NEED_SENDERS) && !context->senders &&
         !(context->senders = senders_create("/proc")))
         return -ENOMEM;
+    return 0;
+}
+
+int run_prepare_here(struct run *run)
+{
+    struct here *here = &run->engine->context.here;
+    const uint64_t needs = run->needs.lookups;
+
+    if ((needs & NEED_INTERFACES) && !here->interfaces) {
+        here->interfaces = interfaces_create();
+        if (!here->interfaces)
+            return -ENOMEM;
+        if (run->listing->home || (run->listing->all_netns && run->keep_all))
+            interfaces_settle(here->interfaces);
+        if ((needs & NEED_LINKS) && run->listing->backend != BACKEND_PROC)
+            add_links(run);
+    }
+    if ((needs & NEED_EPHEMERAL) && !here->ephemeral_ports) /* without the file: not known */
+        (void)ephemeral_ports_create(&here->ephemeral_ports, run->listing->proc_root);
     return (needs & NEED_PEERS) ? read_peers(run) : 0;
 }
 
@@ -388,8 +414,45 @@ static void report_lookup(struct run *run, const char *what, int error)
         report_note(run->report, "%s: some names are missing: %s", what, strerror(error));
 }
 
+/* Without groups, filters by them find nothing. */
+static void report_no_cgroups(struct run *run, const struct cgroups_summary *summary)
+{
+    const bool lost = filters_by(run, NEED_CGROUPS);
+    const char *reason = summary->error != ENOENT ? strerror(summary->error)
+                         : summary->version1      ? "they are of version 1 here (cgroups(7))"
+                                                  : "no cgroup2 is mounted (cgroups(7))";
+
+    report_add(run->report, lost ? REPORT_LOSS : REPORT_NOTE, "control groups are unknown: %s%s",
+               reason, lost ? ": rows may be missing" : "");
+}
+
+static void report_cgroups(struct run *run)
+{
+    const struct cgroups *cgroups = run->engine->context.cgroups;
+    const bool named = run->needs.lookups & NEED_OWNERS_CGROUPS; /* more than paths by id */
+    const struct cgroups_summary *summary;
+
+    if (!(run->needs.lookups & NEED_CGROUPS) || !cgroups || run_is_captured(run))
+        return;
+    summary = cgroups_summary(cgroups);
+    if (!summary->asked && !filters_by(run, NEED_CGROUPS))
+        return; /* no row has any */
+    if (summary->error && !named)
+        return; /* ss shows the number of a group that has no path */
+    if (summary->error)
+        report_no_cgroups(run, summary);
+    else if (summary->inside && (named || summary->unknown))
+        report_note(run->report, "control groups are those of this cgroup namespace: what is "
+                                 "outside of it is unknown");
+    else if (summary->flat && summary->version1 && named)
+        report_note(run->report, "control groups: this machine uses version 1 of them, which says "
+                                 "nothing of sockets");
+    else if (summary->unknown)
+        report_note(run->report, "control groups: some sockets are of groups that are gone");
+}
+
 /* A name that nothing has: rows of it cannot be there, so the name may be mistyped. */
-static void report_unknown(struct run *run, const struct predicate *typed)
+static void report_unknown(struct run *run, const struct predicate *typed, uint64_t lookup)
 {
     const struct value *constant = &typed->constant;
     const bool is_name = typed->field && typed->operation == PREDICATE_EQUAL &&
@@ -398,26 +461,34 @@ static void report_unknown(struct run *run, const struct predicate *typed)
     uint32_t index;
 
     for (const struct predicate *part = typed->parts; part; part = part->next)
-        report_unknown(run, part);
-    if (!is_name || constant->text.length >= sizeof name)
+        report_unknown(run, part, lookup);
+    if (!is_name || constant->text.length >= sizeof name || !(typed->field->lookups & lookup))
         return;
     memcpy(name, constant->text.data, constant->text.length);
     name[constant->text.length] = '\0';
-    if (typed->field->lookups & NEED_USERS && users_lack(name))
+    if (lookup == NEED_USERS && users_lack(name))
         report_note(run->report, "no user has the name '%s'", name);
-    if (typed->field->lookups & NEED_INTERFACES && !run_is_captured(run) &&
-        interfaces_find(name, &index) < 0)
+    if (lookup == NEED_INTERFACES && interfaces_find(name, &index) < 0)
         report_note(run->report, "no interface has the name '%s'", name);
+}
+
+void run_report_here(struct run *run)
+{
+    const struct listing *listing = run->listing;
+
+    report_lookup(run, "interfaces", interfaces_error(run->engine->context.here.interfaces));
+    if (listing->typed && !listing->all_netns && !run_is_captured(run))
+        report_unknown(run, listing->typed, NEED_INTERFACES);
 }
 
 void run_report_lookups(struct run *run)
 {
     const struct context *context = &run->engine->context;
 
-    report_lookup(run, "interfaces", interfaces_error(context->interfaces));
     report_lookup(run, "users", users_error(context->users));
     report_lookup(run, "services", services_error(context->services));
     report_lookup(run, "hosts", hosts_error(context->hosts));
+    report_cgroups(run);
     if (run->listing->typed)
-        report_unknown(run, run->listing->typed);
+        report_unknown(run, run->listing->typed, NEED_USERS);
 }

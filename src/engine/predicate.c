@@ -255,7 +255,8 @@ static NOT_INLINE unsigned compared(const struct predicate *predicate, const str
 {
     const struct field *field = predicate->field;
     const uint64_t needed = field->fields;
-    const uint64_t fields = (needed ? needed : KNOWN_ALWAYS) | field->optional;
+    const bool is_of_machine = field->lookups & NEED_MACHINE; /* it needs no row */
+    const uint64_t fields = (needed || is_of_machine ? needed : KNOWN_ALWAYS) | field->optional;
 
     if (fields & ~view->known.fields || field->lookups & ~view->known.lookups)
         return CAN_HOLD | CAN_FAIL;

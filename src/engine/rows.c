@@ -83,6 +83,8 @@ static struct record *copy_record(struct rows *rows, const struct record *record
     if (!copy)
         return NULL;
     memcpy(copy, record, kind->size);
+    if (rows->visit)
+        copy->visit = rows->visit;
     for (size_t i = 0; i < kind->borrowed_count; i++)
         if (!copy_borrowed(rows, copy, &kind->borrowed[i]))
             return NULL;
@@ -121,17 +123,26 @@ void rows_clear(struct rows *rows)
 
 struct ordering {
     const struct listing *listing;
-    const struct context *context;
+    struct context context; /* context.here is set for each row if there are several */
+    const struct here *seen;
     bool undecided;      /* values of one rank may differ */
     bool unknown, known; /* whether there are such values of the last rank */
 };
 
+static struct value value_of(const struct field *field, const struct record *record,
+                             struct ordering *ordering)
+{
+    if (ordering->seen)
+        ordering->context.here = ordering->seen[record->visit];
+    return field_value(field, record, &ordering->context);
+}
+
 /* Values of one key; unknown ones are last in both directions. */
-static int compare_key(const struct sort_key *key, const struct ordering *ordering,
+static int compare_key(const struct sort_key *key, struct ordering *ordering,
                        const struct record *a, const struct record *b)
 {
-    const struct value x = field_value(key->field, a, ordering->context);
-    const struct value y = field_value(key->field, b, ordering->context);
+    const struct value x = value_of(key->field, a, ordering);
+    const struct value y = value_of(key->field, b, ordering);
     const int order = value_compare(&x, &y);
 
     return key->descending && x.type == y.type ? -order : order;
@@ -139,7 +150,7 @@ static int compare_key(const struct sort_key *key, const struct ordering *orderi
 
 static int compare_ranked(const void *left, const void *right, void *arg)
 {
-    const struct ordering *ordering = arg;
+    struct ordering *ordering = arg;
     const struct record *a = ((const struct ranked *)left)->item;
     const struct record *b = ((const struct ranked *)right)->item;
     int order = 0;
@@ -160,7 +171,7 @@ static uint64_t rank_of(struct ordering *ordering, const struct record *record)
 
     if (!key->field)
         return 0;
-    const struct value value = field_value(key->field, record, ordering->context);
+    const struct value value = value_of(key->field, record, ordering);
     rank = value_rank(&value, &exact);
     if (key->descending && value.type != VALUE_UNKNOWN)
         rank = ~rank;
@@ -185,9 +196,10 @@ static int sort_alike(struct ranked *ranked, size_t count, struct ordering *orde
     return error;
 }
 
-int rows_sort(struct rows *rows, const struct listing *listing, const struct context *context)
+int rows_sort(struct rows *rows, const struct listing *listing, const struct context *context,
+              const struct here *seen)
 {
-    struct ordering ordering = {.listing = listing, .context = context};
+    struct ordering ordering = {.listing = listing, .context = *context, .seen = seen};
     struct ranked *ranked;
 
     if (!listing->sort->field && !listing->compare)

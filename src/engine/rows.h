@@ -8,6 +8,7 @@ struct rows {
     const struct record **records; /* in the order they came, until they are sorted */
     size_t count, capacity;
     struct chunk *chunks; /* the memory they live in */
+    uint64_t visit;       /* what is added is of this one; 0: its own says which */
 };
 
 /* Copies the record and its borrowed data. Returns 0 or -ENOMEM. */
@@ -21,9 +22,10 @@ void rows_clear(struct rows *rows);
 
 /*
  * Sorts by the listing's columns or comparison, if it has them. Equal rows stay in order; rows
- * whose column is unknown come last.
+ * whose column is unknown come last. seen: context.here by record.visit, or NULL: it stays.
  */
-int rows_sort(struct rows *rows, const struct listing *listing, const struct context *context);
+int rows_sort(struct rows *rows, const struct listing *listing, const struct context *context,
+              const struct here *seen);
 
 /*
  * The row at this index. Sorted rows lie anywhere in memory, so those that follow soon are fetched

@@ -8,6 +8,7 @@
 #include "engine/rows.h"
 #include "engine/seen.h"
 #include "fastnet/engine.h"
+#include "fastnet/namespace.h"
 #include "fastnet/proc_tree.h"
 
 struct engine {
@@ -15,6 +16,8 @@ struct engine {
     struct seen *seen;
     struct delta *delta; /* NULL until a listing needs it, as the next */
     struct owners_program *owners_program;
+    struct socket_pass *pass;
+    struct netns own; /* where context.here is, unless all namespaces are visited */
     struct context context;
 };
 
@@ -44,6 +47,7 @@ struct run {
     bool silent;        /* the first run with --delta: rows are only remembered */
     bool keep_all;      /* rows are kept until all have come */
     bool second_pass;   /* --exact: only rows that the first pass missed */
+    bool stand_ins;     /* owners are looked for because of the groups that they are in */
     bool owners_later;  /* they are looked for when it is known which rows are left */
     bool unowned;       /* a socket had no owner, not even at a second look */
     int stopped;        /* why rows are no longer wanted: -errno */
@@ -51,7 +55,17 @@ struct run {
     size_t taken;       /* rows that were not refused, if there is a limit */
     bool found;         /* one of the tables was there */
     bool ended;         /* a table is not there, and the listing ends (MISSING_ENDS) */
-    struct rows sections[LISTING_SECTIONS_MAX]; /* kept rows */
+    struct rows own_sections[LISTING_SECTIONS_MAX];
+    struct rows *sections; /* kept rows (run_rows()): own_sections, or those of each namespace */
+    size_t section_count;
+    struct namespaces namespaces;   /* to visit, if these are all */
+    size_t barred;                  /* namespaces that need a right which there is not */
+    uint64_t visits_began;          /* CLOCK_MONOTONIC, nanoseconds */
+    size_t visit, visit_count;      /* the running one; 1 if there is only one */
+    bool heading_due;               /* nothing of this visit was shown yet */
+    struct here *seen;              /* of each visit, if rows wait; or NULL */
+    bool passed;                    /* a table whose rows may have no process was read by it */
+    const struct socket_pass *pass; /* their sockets (socket_pass.h), or NULL */
     /* What is said of tables that are not there and cost the status; NULL: nothing. */
     const char *lacking[LACKING_MAX];
     size_t lacking_count;
@@ -72,6 +86,30 @@ static inline bool run_is_captured(const struct run *run)
 }
 
 /*
+ * visits.c: which namespaces are visited. Returns 0 or -errno; run_end_visits() is needed in any
+ * case, and frees the kept rows, too.
+ */
+int run_plan_visits(struct run *run);
+void run_end_visits(struct run *run);
+
+/*
+ * Begins a visit: from now on tables are those of its namespace. Returns false if there is nothing
+ * to list in it, because it cannot be entered or the listing stops.
+ */
+bool run_enter(struct run *run, size_t visit);
+void run_leave(struct run *run);
+
+/* Back to the namespace of the first visit. Returns 0 or -errno, after which no name is looked up.
+ */
+int run_go_home(struct run *run);
+
+/* What numbers mean in rows of that visit, from now on. */
+void run_look_from(struct run *run, uint64_t visit);
+
+/* The kept rows of a section. */
+struct rows *run_rows(struct run *run, size_t visit, unsigned section);
+
+/*
  * tables.c: reads table i of the listing by the first backend that has it, perhaps together with
  * the next table. Returns the number of tables it read.
  */
@@ -80,6 +118,12 @@ void run_report_failures(struct run *run);
 
 /* Says how run_tables() would read table i. Returns the number of tables that are read as one. */
 size_t run_explain(struct run *run, size_t i, struct explained *explained);
+
+/*
+ * Whether a table's rows are first asked of a backend that does not tell the groups that they
+ * belong to (kind.cgroup).
+ */
+bool run_lacks_groups(const struct run *run, const struct table *table);
 
 /*
  * lane.c: a lane carries rows from a backend to a sink. Lanes share no state that changes: each has
@@ -103,10 +147,10 @@ void lane_init(struct lane *lane, struct run *run, struct rows *kept);
 
 /*
  * For two tables that are read as one: rows of the second table get a second lane, so they come
- * after the first table's rows as long as they fit into a buffer. Does nothing if memory is short
- * or lane_can_keep_order() is false.
+ * after the first table's rows as long as they fit into a buffer. all: as in seen_start(). Does
+ * nothing if memory is short or lane_can_keep_order() is false.
  */
-void lane_keep_order(struct lane *lane, bool (*is_second)(const struct record *record));
+void lane_keep_order(struct lane *lane, bool (*is_second)(const struct record *record), bool all);
 
 /* Whether lane_keep_order() works for this listing. */
 bool lane_can_keep_order(const struct run *run);
@@ -114,17 +158,26 @@ bool lane_can_keep_order(const struct run *run);
 /* A record_fn; arg is a struct lane. */
 int lane_take(const struct record *record, void *arg);
 
-/* Hands over the rows of the second lane. Returns the pass of both lanes together. */
-struct pass lane_finish(struct lane *lane);
+/* Returns the pass that ends, of both lanes together. Another one may follow. */
+struct pass lane_end_pass(struct lane *lane);
+
+/* Hands over the rows of the second lane. */
+void lane_finish(struct lane *lane);
+
+/* Says which namespace the following rows are of, where no column does and it was not said yet. */
+void run_put_heading(struct run *run);
 
 /* Hands a row to a sink, or to the listing's groups if it has some. Returns 0 or -errno. */
-int run_emit(const struct run *run, struct sink *sink, const struct record *record);
+int run_emit(struct run *run, struct sink *sink, const struct record *record);
 
 /* Whether a row that waited is wanted, now that all names are there; counts it if it is not. */
 bool run_wants(const struct run *run, const struct record *record);
 
 /* names.c: numbers to names. */
 bool run_is_ownerless(const struct run *run, const struct record *record);
+/* The program that finds the owners of the listing's sockets; NULL: /proc is walked, or none are.
+ */
+struct owners_program *run_owners_program(const struct run *run);
 void run_walk_owners(struct run *run);
 /*
  * If a filter may leave few rows or none, the walk is put off until they are known. Then it is made
@@ -136,15 +189,18 @@ void run_walk_for(struct run *run, const struct rows *rows);
  * Reads all that is shown of the owners of these rows, because rights may be given up before they
  * are shown. Returns whether one has no owner.
  */
-bool run_read_owners(const struct run *run, const struct rows *rows);
+bool run_read_owners(struct run *run, const struct rows *rows);
 void run_look_again_for_owners(struct run *run);
 /* The same for sockets that are new, again and again as long as events come. */
 void run_look_for_new_owners(struct run *run);
 void run_report_owners(struct run *run);
 /* Gives up all rights if users, services, hosts or networks are looked up. */
 int run_prepare_names(struct run *run);
-/* The other lookups, which may need rights. */
+/* The other lookups, which may need rights: those of the machine, and those of a namespace. */
 int run_prepare_numbers(struct run *run);
+int run_read_cgroups(struct run *run);
+int run_prepare_here(struct run *run);
+void run_report_here(struct run *run);
 void run_report_lookups(struct run *run);
 
 #endif

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "fastnet/hash.h"
 
@@ -30,11 +31,29 @@ struct seen {
     struct set newer, older; /* all: only newer is used; older gets its slots when it is needed */
 };
 
+/*
+ * Zeroed. A large set is looked up all over it, so nearly each time in another page: with huge
+ * pages (MADV_HUGEPAGE is a hint) that takes half the time.
+ */
+static void *allocate(size_t size)
+{
+    enum { HUGE_PAGE = 2 * 1024 * 1024 }; /* of x86-64, and of arm64 with pages of 4 KiB */
+    void *place;
+
+    if (size < HUGE_PAGE)
+        return calloc(1, size);
+    place = aligned_alloc(HUGE_PAGE, size); /* a power of two as well */
+    if (!place)
+        return NULL;
+    madvise(place, size, MADV_HUGEPAGE);
+    return memset(place, 0, size);
+}
+
 static int set_init(struct set *set, unsigned bits)
 {
     const size_t slots = (size_t)1 << bits;
 
-    set->slots = calloc(slots, sizeof *set->slots);
+    set->slots = allocate(slots * sizeof *set->slots);
     set->mask = slots - 1;
     set->shift = 64 - bits;
     set->count = 0;

@@ -38,6 +38,28 @@ static bool is_saved(const struct run *run, const struct table *table)
     return run->listing->diag_file && backend_diag_file.fields(table);
 }
 
+/* Fields that some backend of the table fills. */
+static uint64_t told(const struct table *table)
+{
+    uint64_t all = 0;
+
+    for (size_t i = 0; i < backend_count; i++)
+        all |= backends[i]->fields(table);
+    return all;
+}
+
+/*
+ * Whether the table's rows are those of the pass over all namespaces: it must have all fields that
+ * are needed and that any backend has. A second pass over it would find nothing new.
+ */
+static bool is_passed(const struct run *run, const struct table *table)
+{
+    const uint64_t fields = backend_socket_pass.fields(table);
+
+    return run->pass && run->listing->backend == BACKEND_AUTO && !run->listing->exact && fields &&
+           !(run->needs.fields & told(table) & ~fields);
+}
+
 static bool may_choose(const struct run *run, const struct table *table,
                        const struct backend *backend)
 {
@@ -45,8 +67,12 @@ static bool may_choose(const struct run *run, const struct table *table,
 
     if (!backend->fields(table))
         return false;
+    if (backend == &backend_made)
+        return true;
     if (backend->source == BACKEND_FILE || is_saved(run, table))
         return backend->source == BACKEND_FILE && is_saved(run, table);
+    if (backend == &backend_socket_pass)
+        return is_passed(run, table);
     return !choice || choice == backend->source;
 }
 
@@ -68,6 +94,13 @@ static struct answers choose_backends(const struct run *run, const struct table 
         chosen.asked[0] = first;
     }
     return chosen;
+}
+
+bool run_lacks_groups(const struct run *run, const struct table *table)
+{
+    const struct answers chosen = choose_backends(run, table);
+
+    return chosen.count && !(chosen.asked[0]->fields(table) & table->kind->cgroup);
 }
 
 /* Names the missing thing, if the backend knows it; else NULL. */
@@ -95,6 +128,17 @@ static void report_missing(struct run *run, const struct listing_table *table, c
     run->ended = ends;
 }
 
+/* Whether a list such as "udp, udplite" has this name. */
+static bool has_name(const char *list, const char *name)
+{
+    const size_t length = strlen(name);
+
+    for (const char *at = list; (at = strstr(at, name)); at += length)
+        if ((at == list || at[-1] == ' ') && (!at[length] || at[length] == ','))
+            return true;
+    return false;
+}
+
 /* Adds a table to the failure with this reason; if there are too many, to the last one. */
 static void add_failure(struct run *run, const struct table *table, const char *reason,
                         bool costs_rows)
@@ -107,6 +151,8 @@ static void add_failure(struct run *run, const struct table *table, const char *
     if (!*failure->tables)
         snprintf(failure->reason, sizeof failure->reason, "%s", reason);
     failure->costs_rows |= costs_rows;
+    if (run->visit && has_name(failure->tables, table->name))
+        return; /* said of another namespace */
     length = strlen(failure->tables);
     snprintf(failure->tables + length, sizeof failure->tables - length, "%s%s", length ? ", " : "",
              table->name);
@@ -256,7 +302,11 @@ static struct query query_for(struct run *run, const struct listing_table *table
         .table = table->table,
         .needs = run->needs.fields,
         .where = join(both, listing->refused ? NULL : listing->where, table->where),
+        .cgroups = run->engine->context.cgroups,
         .key = listing->key,
+        .maker = listing->maker,
+        .pass = run->pass,
+        .netns = run->pass ? run->namespaces.list[run->visit].id : 0,
         .proc_root = listing->proc_root,
         .diag_file = listing->diag_file,
         .maps = listing->maps,
@@ -268,13 +318,13 @@ static struct query query_for(struct run *run, const struct listing_table *table
     };
 }
 
-/* Asks one backend for a table. */
-static int ask(struct run *run, const struct listing_table *table, const struct backend *backend,
+/* Asks one backend for a table, whose rows go into the lane. */
+static int ask(const struct listing_table *table, const struct backend *backend, struct lane *lane,
                struct pass *pass)
 {
+    struct run *run = lane->run;
     const struct listing *listing = run->listing;
     struct predicate_tree both;
-    struct lane lane;
     struct query query = query_for(run, table, &both);
     struct query_events events;
     int result;
@@ -283,22 +333,17 @@ static int ask(struct run *run, const struct listing_table *table, const struct 
         events = *listing->events;
         events.idle = pause_listing;
         events.appeared = (run->needs.lookups & NEED_OWNERS) ? look_for_owners : NULL;
-        events.idle_arg = &lane;
+        events.idle_arg = lane;
         query.events = &events;
     }
-
-    lane_init(&lane, run, &run->sections[run_section(run, table)]);
-    lane.where = table->where;
-    lane.at_once = table->table->endless;
-    if (table->table->is_second)
-        lane_keep_order(&lane, table->table->is_second);
     if (run_is_captured(run))
         rights_raise(RIGHT_READ);
-    result = backend->dump(&query, lane_take, &lane);
+    result = backend->dump(&query, lane_take, lane);
     if (run_is_captured(run))
         rights_lower();
-    *pass = lane_finish(&lane);
+    *pass = lane_end_pass(lane);
     run->found |= result == 0 || pass->rows;
+    run->passed |= backend == &backend_socket_pass && result == 0 && table->table->shared;
     return result;
 }
 
@@ -309,9 +354,10 @@ static int ask(struct run *run, const struct listing_table *table, const struct 
 enum { PASSES_MAX = 8 };
 
 /* --exact: reads the table again to find rows that the first pass missed. */
-static void ask_again(struct run *run, const struct listing_table *table,
-                      const struct backend *backend, struct pass before)
+static void ask_again(const struct listing_table *table, const struct backend *backend,
+                      struct lane *lane, struct pass before)
 {
+    struct run *run = lane->run;
     const bool until_same = backend->counts_rows && backend->counts_rows(table->table);
     bool done = false;
     int result = 0;
@@ -319,7 +365,7 @@ static void ask_again(struct run *run, const struct listing_table *table,
     run->second_pass = true;
     for (int passes = 2; passes <= PASSES_MAX && !done && result == 0; passes++) {
         struct pass pass;
-        result = ask(run, table, backend, &pass);
+        result = ask(table, backend, lane, &pass);
         done = !until_same || (pass.rows == before.rows && pass.digest == before.digest);
         before = pass;
     }
@@ -348,16 +394,6 @@ static bool wants_without(const struct predicate *where, const struct kind *kind
 
     part.next = NULL;
     return predicate_may_hold(where, &record, fields) && !predicate_may_hold(&not, &record, fields);
-}
-
-/* Fields that some backend of the table fills. */
-static uint64_t told(const struct table *table)
-{
-    uint64_t all = 0;
-
-    for (size_t i = 0; i < backend_count; i++)
-        all |= backends[i]->fields(table);
-    return all;
 }
 
 /* The fields of a table that another backend has, and this one has not. */
@@ -395,11 +431,13 @@ static void report_untold(struct run *run, const struct table *table, const stru
 }
 
 /* --exact: called after a successful first pass. */
-static void make_exact(struct run *run, const struct listing_table *table,
-                       const struct backend *backend, struct pass pass)
+static void make_exact(const struct listing_table *table, const struct backend *backend,
+                       struct lane *lane, struct pass pass)
 {
+    struct run *run = lane->run;
+
     if (is_read_twice(run, table->table))
-        ask_again(run, table, backend, pass);
+        ask_again(table, backend, lane, pass);
     else if (run->listing->exact && stands_still(run, table->table))
         report_note(run->report, "--exact: %s may lack rows that its capture missed",
                     is_saved(run, table->table) ? run->listing->diag_file
@@ -469,6 +507,18 @@ static void report_fallback(struct run *run, const struct listing_table *listed,
     }
 }
 
+static void start_lane(struct lane *lane, struct run *run, const struct listing_table *table)
+{
+    const bool all = is_repeatable(run, table->table);
+
+    seen_start(run->engine->seen, all);
+    lane_init(lane, run, run_rows(run, run->visit, run_section(run, table)));
+    lane->where = table->where;
+    lane->at_once = table->table->endless;
+    if (table->table->is_second)
+        lane_keep_order(lane, table->table->is_second, all);
+}
+
 /*
  * Reads a table by one backend. Returns false if it failed before the first row: another one can
  * then be asked.
@@ -476,10 +526,14 @@ static void report_fallback(struct run *run, const struct listing_table *listed,
 static bool read_by(struct run *run, const struct listing_table *table,
                     const struct backend *backend, int *error)
 {
+    struct lane lane;
     struct pass pass;
 
-    seen_start(run->engine->seen, is_repeatable(run, table->table));
-    *error = ask(run, table, backend, &pass);
+    start_lane(&lane, run, table);
+    *error = ask(table, backend, &lane, &pass);
+    if (!run->stopped && *error == 0)
+        make_exact(table, backend, &lane, pass);
+    lane_finish(&lane);
     if (run->stopped)
         return true;
     if (*error < 0 && !pass.rows)
@@ -487,8 +541,6 @@ static bool read_by(struct run *run, const struct listing_table *table,
     if (*error < 0)
         report_loss(run->report, "%s: %s ended after %zu row%s: %s", table->table->name,
                     backend->name, pass.rows, pass.rows == 1 ? "" : "s", strerror(-*error));
-    else
-        make_exact(run, table, backend, pass);
     return true;
 }
 
@@ -586,10 +638,13 @@ static struct together together(const struct run *run, size_t i)
 static bool run_together(struct run *run, const struct listing_table *both)
 {
     struct answers answers = choose_backends(run, both->table);
+    size_t i = 0;
 
-    if (!answers.count || !read_by(run, both, answers.asked[0], answers.errors))
+    while (i < answers.count && !read_by(run, both, answers.asked[i], &answers.errors[i]))
+        i++;
+    if (i == answers.count)
         return false;
-    report_unfiltered(run, both->table, answers.asked[0]);
+    report_unfiltered(run, both->table, answers.asked[i]);
     return true;
 }
 

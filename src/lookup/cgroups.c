@@ -15,12 +15,16 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "fastnet/clock.h"
 #include "fastnet/hash.h"
 #include "fastnet/hash_table.h"
 #include "fastnet/lookup.h"
 
-/* The directory where cgroup2 is mounted first, opened; or -errno. */
-static int open_mount(const char *mounts, int flags)
+/*
+ * The directory where cgroup2 is mounted first, opened; or -errno. *version1: whether hierarchies
+ * of version 1 are mounted, too.
+ */
+static int open_mount(const char *mounts, int flags, bool *version1)
 {
     FILE *file = setmntent(mounts ? mounts : "/proc/self/mounts", "re");
     const struct mntent *mount;
@@ -28,12 +32,14 @@ static int open_mount(const char *mounts, int flags)
 
     if (!file)
         return -errno;
-    while (fd == -ENOENT && (mount = getmntent(file)))
-        if (strcmp(mount->mnt_type, "cgroup2") == 0) {
-            fd = open(mount->mnt_dir, flags | O_DIRECTORY | O_CLOEXEC);
-            if (fd < 0)
-                fd = -errno;
-        }
+    while ((mount = getmntent(file))) {
+        *version1 |= strcmp(mount->mnt_type, "cgroup") == 0;
+        if (fd != -ENOENT || strcmp(mount->mnt_type, "cgroup2") != 0)
+            continue;
+        fd = open(mount->mnt_dir, flags | O_DIRECTORY | O_CLOEXEC);
+        if (fd < 0)
+            fd = -errno;
+    }
     endmntent(file);
     return fd;
 }
@@ -63,10 +69,11 @@ static int id_of(int dirfd, const char *path, uint64_t *id)
 int cgroups_find(const char *path, uint64_t *id)
 {
     int result = id_of(AT_FDCWD, path, id), mount;
+    bool version1 = false;
 
     if (result == 0 || !*path)
         return result;
-    mount = open_mount(NULL, O_PATH);
+    mount = open_mount(NULL, O_PATH, &version1);
     if (mount < 0)
         return mount;
     path += strspn(path, "/");
@@ -75,38 +82,87 @@ int cgroups_find(const char *path, uint64_t *id)
     return result;
 }
 
-/* --- From ids to paths ------------------------------------------------------------------------ */
+/* --- Groups, and what their paths tell -------------------------------------------------------- */
 
-struct cgroup {
-    uint64_t id;
-    char *path; /* below the mount, from "/" on */
+struct group {
+    uint64_t id; /* 0: it was asked for by its path */
+    char *texts; /* of the next, one behind the other; NULL when memory was short */
+    struct cgroup shown;
 };
 
 struct cgroups {
-    struct hash_table groups; /* by the id */
+    struct hash_table by_id, by_path;
+    const char *mounts;
+    uint64_t read; /* when the directories were read last: nanoseconds, CLOCK_MONOTONIC */
+    struct cgroups_summary summary;
 };
+
+static char *append(char **end, const char *text)
+{
+    const size_t size = strlen(text) + 1;
+    char *copy = memcpy(*end, text, size);
+
+    *end += size;
+    return copy;
+}
+
+/* A name that is not empty, or else NULL. */
+static const char *append_name(char **end, const char *name)
+{
+    return *name ? append(end, name) : NULL;
+}
+
+static int fill(struct group *group, const char *path)
+{
+    struct cgroup_names names;
+    char *end;
+
+    cgroup_names(path, &names);
+    end =
+        malloc(strlen(path) + strlen(names.unit) + strlen(names.container) + strlen(names.pod) + 4);
+    if (!end)
+        return -ENOMEM;
+    group->texts = end;
+    group->shown.path = append(&end, path);
+    group->shown.unit = append_name(&end, names.unit);
+    group->shown.container = append_name(&end, names.container);
+    group->shown.pod = append_name(&end, names.pod);
+    return 0;
+}
+
+static int add(struct hash_table *table, uint64_t hash, uint64_t id, const char *path)
+{
+    struct group *group = hash_table_add(table, hash, sizeof *group);
+
+    if (!group)
+        return -ENOMEM;
+    group->id = id;
+    return fill(group, path);
+}
+
+/* --- By id ------------------------------------------------------------------------------------ */
 
 /* Groups that are deeper in the hierarchy have no path here. */
 enum { DEPTH_MAX = 32 };
 
 static bool has_id(const void *element, const void *key)
 {
-    return ((const struct cgroup *)element)->id == *(const uint64_t *)key;
+    return ((const struct group *)element)->id == *(const uint64_t *)key;
+}
+
+static const struct group *find_id(const struct cgroups *cgroups, uint64_t id)
+{
+    return hash_table_find(&cgroups->by_id, hash_word(0, id), has_id, &id);
+}
+
+static int add_id(struct cgroups *cgroups, uint64_t id, const char *path)
+{
+    return find_id(cgroups, id) ? 0 : add(&cgroups->by_id, hash_word(0, id), id, path);
 }
 
 static bool is_itself_or_parent(const char *name)
 {
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
-}
-
-static int add(struct cgroups *cgroups, uint64_t id, const char *path)
-{
-    struct cgroup *group = hash_table_add(&cgroups->groups, hash_word(0, id), sizeof *group);
-
-    if (!group)
-        return -ENOMEM;
-    *group = (struct cgroup){id, strdup(path)}; /* without a path, it is not known */
-    return group->path ? 0 : -ENOMEM;
 }
 
 static int walk(struct cgroups *cgroups, int fd, char *path, size_t length, int depth);
@@ -123,7 +179,7 @@ static int walk_into(struct cgroups *cgroups, int dirfd, const struct dirent *en
         return 0;
     path[length] = '/';
     memcpy(path + length + 1, entry->d_name, more + 1);
-    error = add(cgroups, entry->d_ino, path);
+    error = add_id(cgroups, entry->d_ino, path);
     if (error || depth == DEPTH_MAX)
         return error;
     fd = openat(dirfd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -147,55 +203,132 @@ static int walk(struct cgroups *cgroups, int fd, char *path, size_t length, int 
     return error;
 }
 
+/* kernfs_create_root() of the kernel's fs/kernfs/dir.c counts from here. */
+enum { ROOT_INODE = 1 };
+
 /* All below a directory and itself; closes it. */
 static int read_hierarchy(struct cgroups *cgroups, int fd)
 {
     struct stat root;
-    const int error = fstat(fd, &root) < 0 ? -errno : add(cgroups, root.st_ino, "/");
+    const int error = fstat(fd, &root) < 0 ? -errno : add_id(cgroups, root.st_ino, "/");
 
     if (!error) {
         char path[PATH_MAX] = "";
+        cgroups->summary.inside = root.st_ino != ROOT_INODE;
         return walk(cgroups, fd, path, 0, 0);
     }
     close(fd);
     return error;
 }
 
+/* Adds the groups that are not known yet. */
+static void read_groups(struct cgroups *cgroups)
+{
+    struct cgroups_summary *summary = &cgroups->summary;
+    const int fd = open_mount(cgroups->mounts, O_RDONLY, &summary->version1);
+
+    summary->error = -(fd < 0 ? fd : read_hierarchy(cgroups, fd));
+    summary->flat = cgroups->by_id.count == 1;
+    cgroups->read = clock_nanoseconds(CLOCK_MONOTONIC);
+}
+
 int cgroups_create(struct cgroups **cgroups, const char *mounts)
 {
-    const int fd = open_mount(mounts, O_RDONLY);
-    struct cgroups *made;
-    int error;
+    struct cgroups *made = calloc(1, sizeof *made);
 
-    if (fd < 0)
-        return fd;
-    made = calloc(1, sizeof *made);
-    if (!made) {
-        close(fd);
+    if (!made)
         return -ENOMEM;
-    }
-    error = read_hierarchy(made, fd);
-    if (error) {
-        cgroups_destroy(made);
-        return error;
-    }
+    made->mounts = mounts;
+    if (!mounts || *mounts)
+        read_groups(made);
     *cgroups = made;
     return 0;
+}
+
+static void finish_table(struct hash_table *table)
+{
+    for (size_t i = 0; i < table->count; i++)
+        free(((const struct group *)hash_table_at(table, i))->texts);
+    hash_table_finish(table);
 }
 
 void cgroups_destroy(struct cgroups *cgroups)
 {
     if (!cgroups)
         return;
-    for (size_t i = 0; i < cgroups->groups.count; i++)
-        free(((struct cgroup *)hash_table_at(&cgroups->groups, i))->path);
-    hash_table_finish(&cgroups->groups);
+    finish_table(&cgroups->by_id);
+    finish_table(&cgroups->by_path);
     free(cgroups);
 }
 
-const char *cgroups_path(const struct cgroups *cgroups, uint64_t id)
+/* A group that was made since is looked for, but not for each socket of one that is gone. */
+static const struct group *find_new_id(struct cgroups *cgroups, uint64_t id)
 {
-    const struct cgroup *found = hash_table_find(&cgroups->groups, hash_word(0, id), has_id, &id);
+    const struct group *found = find_id(cgroups, id);
+
+    if (found || !cgroups->read ||
+        clock_nanoseconds(CLOCK_MONOTONIC) - cgroups->read < CLOCK_SECOND)
+        return found;
+    read_groups(cgroups);
+    return find_id(cgroups, id);
+}
+
+const struct cgroup *cgroups_by_id(struct cgroups *cgroups, uint64_t id)
+{
+    const struct group *found = find_new_id(cgroups, id);
+
+    cgroups->summary.asked = true;
+    if (found && found->shown.path)
+        return &found->shown;
+    cgroups->summary.unknown = true;
+    return NULL;
+}
+
+const char *cgroups_path(struct cgroups *cgroups, uint64_t id)
+{
+    const struct cgroup *found = cgroups_by_id(cgroups, id);
 
     return found ? found->path : NULL;
+}
+
+size_t cgroups_count(const struct cgroups *cgroups)
+{
+    return cgroups->by_id.count;
+}
+
+uint64_t cgroups_id(const struct cgroups *cgroups, size_t i)
+{
+    return ((const struct group *)hash_table_at(&cgroups->by_id, i))->id;
+}
+
+/* --- By path ---------------------------------------------------------------------------------- */
+
+static bool has_path(const void *element, const void *key)
+{
+    const struct group *group = element;
+
+    return group->shown.path && strcmp(group->shown.path, key) == 0;
+}
+
+const struct cgroup *cgroups_by_path(struct cgroups *cgroups, const char *path)
+{
+    const struct group *found;
+    uint64_t secret[2], hash;
+
+    cgroups->summary.asked = true;
+    if (cgroup_is_outside(path)) {
+        cgroups->summary.unknown = true;
+        return NULL;
+    }
+    hash_secret(secret); /* users may choose the names of groups */
+    hash = hash_bytes(secret[0], path, strlen(path));
+    found = hash_table_find(&cgroups->by_path, hash, has_path, path);
+    if (!found && add(&cgroups->by_path, hash, 0, path) == 0)
+        found = hash_table_find(&cgroups->by_path, hash, has_path, path);
+    return found ? &found->shown : NULL;
+}
+
+const struct cgroups_summary *cgroups_summary(const struct cgroups *cgroups)
+{
+    return &cgroups->summary;
 }

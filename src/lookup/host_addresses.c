@@ -15,6 +15,7 @@
 
 #include "fastnet/clock.h"
 #include "fastnet/lookup.h"
+#include "fastnet/namespace.h"
 #include "fastnet/rights.h"
 
 static struct address address_of(const struct addrinfo *info)
@@ -34,11 +35,13 @@ static struct address address_of(const struct addrinfo *info)
 }
 
 /* The child: writes the addresses to the pipe, and nothing if there are none. */
-static void ask(const char *name, uint8_t family, size_t most, int pipe)
+static void ask(const char *name, uint8_t family, int home, size_t most, int pipe)
 {
     const struct addrinfo hints = {.ai_family = family, .ai_socktype = SOCK_STREAM};
     struct addrinfo *all = NULL;
 
+    if (home && namespace_enter(home) < 0)
+        return;
     rights_drop();
     if (getaddrinfo(name, NULL, &hints, &all) != 0)
         return;
@@ -87,7 +90,7 @@ static int take(int pipe, uint64_t deadline, struct address addresses[], size_t 
     }
 }
 
-int hosts_addresses(const char *name, uint8_t family, unsigned milliseconds,
+int hosts_addresses(const char *name, uint8_t family, int home, unsigned milliseconds,
                     struct address addresses[], size_t most, hosts_wait_fn wait)
 {
     const uint64_t start = clock_nanoseconds(CLOCK_MONOTONIC),
@@ -99,7 +102,7 @@ int hosts_addresses(const char *name, uint8_t family, unsigned milliseconds,
         return -errno;
     child = fork();
     if (child == 0) {
-        ask(name, family, most, ends[1]);
+        ask(name, family, home, most, ends[1]);
         _exit(0);
     }
     result = child < 0 ? -errno : 0;

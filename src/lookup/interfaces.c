@@ -1,7 +1,7 @@
 /*
  * Interfaces: each index that was not added is asked for once, even if the interface is gone. By
- * ioctl(2) (netdevice(7)), which answers in less than a microsecond: even thousands of calls are
- * faster than a netlink dump of all interfaces, which sends a kilobyte for each.
+ * ioctl(2) (netdevice(7)), which answers in about a microsecond: even thousands of calls are faster
+ * than a netlink dump of all interfaces, which sends a kilobyte for each.
  */
 #include "fastnet/array.h"
 #include "fastnet/lookup.h"
@@ -21,13 +21,15 @@ enum { HARDWARE_UNKNOWN = -1, NAMESPACE_NONE = -1 };
 struct known {
     struct number_name name; /* by the index */
     struct interface interface;
+    bool complete; /* its hardware was asked for, or it was added */
 };
 
 struct interfaces {
-    struct hash_table names;  /* of struct known */
-    const struct known *last; /* found last, in names: columns ask for one interface in turn */
-    int fd;                   /* any socket will do */
-    int error;                /* errno, or 0 */
+    struct hash_table names; /* of struct known */
+    struct known *last;      /* found last, in names: columns ask for one interface in turn */
+    int fd;                  /* any socket will do */
+    int error;               /* errno, or 0 */
+    bool settled;            /* a socket that is opened later may be of another namespace */
 };
 
 struct interfaces *interfaces_create(void)
@@ -54,11 +56,18 @@ static bool open_socket(struct interfaces *interfaces)
 {
     static const int families[] = {AF_INET, AF_UNIX, AF_INET6};
 
-    for (size_t i = 0; interfaces->fd < 0 && i < COUNT(families); i++)
+    for (size_t i = 0; interfaces->fd < 0 && i < COUNT(families) && !interfaces->settled; i++)
         do
             interfaces->fd = socket(families[i], SOCK_DGRAM | SOCK_CLOEXEC, 0);
         while (interfaces->fd < 0 && errno == EINTR);
     return interfaces->fd >= 0;
+}
+
+void interfaces_settle(struct interfaces *interfaces)
+{
+    if (!open_socket(interfaces))
+        interfaces->error = errno;
+    interfaces->settled = true;
 }
 
 static bool ask(struct interfaces *interfaces, unsigned long what, struct ifreq *request)
@@ -74,7 +83,8 @@ static bool ask(struct interfaces *interfaces, unsigned long what, struct ifreq 
     return result == 0;
 }
 
-static const struct known *put(struct interfaces *interfaces, const struct interface *interface)
+static struct known *put(struct interfaces *interfaces, const struct interface *interface,
+                         bool is_complete)
 {
     struct known *known =
         number_map_put(&interfaces->names, interface->index, interface->name, sizeof *known);
@@ -83,13 +93,15 @@ static const struct known *put(struct interfaces *interfaces, const struct inter
     if (known) {
         known->interface = *interface;
         known->interface.name = known->name.name;
+        known->complete = is_complete;
     } else if (interfaces->error == 0) {
         interfaces->error = ENOMEM;
     }
     return known;
 }
 
-static const struct known *look_up(struct interfaces *interfaces, uint32_t index)
+/* Its name alone. */
+static struct known *look_up(struct interfaces *interfaces, uint32_t index)
 {
     struct ifreq request = {.ifr_ifindex = (int)index};
     struct interface interface = {
@@ -98,35 +110,58 @@ static const struct known *look_up(struct interfaces *interfaces, uint32_t index
     if (ask(interfaces, SIOCGIFNAME, &request)) {
         request.ifr_name[IFNAMSIZ - 1] = '\0';
         interface.name = request.ifr_name;
-        if (ask(interfaces, SIOCGIFHWADDR, &request))
-            interface.hardware = request.ifr_hwaddr.sa_family;
     }
-    return put(interfaces, &interface);
+    return put(interfaces, &interface, false);
+}
+
+/* The kernel takes longer for the hardware than for the name, and it is seldom needed. */
+static void complete(struct interfaces *interfaces, struct known *known)
+{
+    struct ifreq request = {0};
+
+    known->complete = true;
+    if (!known->interface.name)
+        return;
+    memccpy(request.ifr_name, known->interface.name, 0, sizeof request.ifr_name - 1);
+    if (ask(interfaces, SIOCGIFHWADDR, &request))
+        known->interface.hardware = request.ifr_hwaddr.sa_family;
 }
 
 int interfaces_add(struct interfaces *interfaces, const struct interface *interface)
 {
-    return put(interfaces, interface) ? 0 : -ENOMEM;
+    return put(interfaces, interface, true) ? 0 : -ENOMEM;
 }
 
-const struct interface *interfaces_get(struct interfaces *interfaces, uint32_t index)
+/* NULL for index 0, and if memory is short. */
+static struct known *find(struct interfaces *interfaces, uint32_t index)
 {
-    static const struct interface unknown = {.hardware = HARDWARE_UNKNOWN, .netns = NAMESPACE_NONE};
-    const struct known *known = interfaces->last;
+    struct known *known = interfaces->last;
 
     if (index == 0)
-        return &unknown;
+        return NULL;
     if (!known || known->name.number != index)
         known = number_map_find(&interfaces->names, index);
     if (!known)
         known = look_up(interfaces, index);
     interfaces->last = known;
+    return known;
+}
+
+const struct interface *interfaces_get(struct interfaces *interfaces, uint32_t index)
+{
+    static const struct interface unknown = {.hardware = HARDWARE_UNKNOWN, .netns = NAMESPACE_NONE};
+    struct known *known = find(interfaces, index);
+
+    if (known && !known->complete)
+        complete(interfaces, known);
     return known ? &known->interface : &unknown;
 }
 
 const char *interfaces_name(struct interfaces *interfaces, uint32_t index)
 {
-    return interfaces_get(interfaces, index)->name;
+    const struct known *known = find(interfaces, index);
+
+    return known ? known->interface.name : NULL;
 }
 
 int interfaces_find(const char *name, uint32_t *index)

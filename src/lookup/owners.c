@@ -135,7 +135,9 @@ static void show_process(const struct owners *owners, struct process *process)
     process->shown = (struct owner_process){
         .pid = process->leader,
         .name = process->unread ? NULL : process->name,
-        .command = owners->walk.commands ? command : NULL,
+        .command = owners->walk.names.command ? command : NULL,
+        .cgroup = process->cgroup,
+        .pid_inside = process->pid_inside,
     };
 }
 
@@ -334,7 +336,8 @@ int owners_create(struct owners **owners, const struct owners_options *options)
     struct owners *created = calloc(1, sizeof *created);
     if (!created)
         return -ENOMEM;
-    created->walk.commands = options->commands;
+    created->walk.names =
+        (struct process_names){options->commands, options->cgroups, options->pids_inside};
     created->walk.tasks = options->tasks;
     created->walk.threads = options->threads;
     created->program = options->program;
@@ -392,7 +395,7 @@ static void confirm(struct owners *owners, struct process *process, const struct
     raise_right(owners);
     int status = is_shown_by_tree(owners, process, holding);
     if (status > 0)
-        status = process_read_names(&owners->walk.tree, process, owners->walk.commands);
+        status = process_read_names(&owners->walk.tree, process, owners->walk.names);
     rights_lower();
     process->denied |= error_is_denial(status);
     show_process(owners, process);

@@ -17,77 +17,30 @@
 #include "fastnet/array.h"
 #include "fastnet/bpf_iterator.h"
 #include "fastnet/rights.h"
+#include "fastnet/sysctl.h"
+#include "lookup/owners_parts.h"
 
 /* --- The kernel's structs --------------------------------------------------------------------- */
-
-static int opcode_of(const struct btf *btf, uint32_t type)
-{
-    size_t size;
-
-    if (!btf_size(btf, type, &size))
-        return -1;
-    return size == sizeof(uint64_t) ? BPF_DW : size == sizeof(uint32_t) ? BPF_W : -1;
-}
-
-static bool take_member(const struct btf *btf, uint32_t type, const char *name,
-                        struct kernel_member *member, uint32_t *its_type)
-{
-    struct btf_member found;
-    int size;
-
-    if (!btf_find_member(btf, type, name, &found) || found.bits || found.offset % 8 ||
-        found.offset / 8 > INT16_MAX)
-        return false;
-    size = opcode_of(btf, found.type);
-    *member = (struct kernel_member){(int16_t)(found.offset / 8), (uint8_t)size};
-    if (its_type)
-        *its_type = found.type;
-    return size >= 0;
-}
-
-/* What a pointer of 64 bits points to; 0 if it is none. */
-static uint32_t pointed_to(const struct btf *btf, uint32_t id)
-{
-    struct btf_type type;
-
-    return btf_resolve(btf, id, &type) && type.kind == BTF_POINTER ? type.type : 0;
-}
-
-/* Parameters of a tracing program follow each other in its context, 8 bytes each. */
-static bool take_parameter(const struct btf *btf, const struct btf_type *prototype,
-                           const char *name, struct kernel_member *member, uint32_t *type)
-{
-    struct btf_parameter parameter;
-    uint32_t i = 0;
-    int size;
-
-    while (i < prototype->count &&
-           !(btf_parameter(btf, prototype, i, &parameter) && text_is(parameter.name, name)))
-        i++;
-    if (i >= prototype->count || i >= 8)
-        return false;
-    size = opcode_of(btf, parameter.type);
-    *member = (struct kernel_member){(int16_t)(8 * i), (uint8_t)size};
-    *type = parameter.type;
-    return size >= 0;
-}
 
 static bool follow(struct kernel_layout *layout, const struct btf *btf,
                    const struct btf_type *prototype)
 {
     uint32_t meta, task, fd, file, inode, super_block;
 
-    return take_parameter(btf, prototype, "meta", &layout->meta, &meta) &&
-           take_parameter(btf, prototype, "task", &layout->task, &task) &&
-           take_parameter(btf, prototype, "fd", &layout->fd, &fd) &&
-           take_parameter(btf, prototype, "file", &layout->file, &file) &&
-           take_member(btf, pointed_to(btf, meta), "seq", &layout->seq, NULL) &&
-           take_member(btf, pointed_to(btf, task), "pid", &layout->pid, NULL) &&
-           take_member(btf, pointed_to(btf, task), "tgid", &layout->tgid, NULL) &&
-           take_member(btf, pointed_to(btf, file), "f_inode", &layout->inode, &inode) &&
-           take_member(btf, pointed_to(btf, inode), "i_ino", &layout->number, NULL) &&
-           take_member(btf, pointed_to(btf, inode), "i_sb", &layout->super_block, &super_block) &&
-           take_member(btf, pointed_to(btf, super_block), "s_magic", &layout->magic, NULL);
+    return kernel_parameter_find(btf, prototype, "meta", &layout->meta, &meta) &&
+           kernel_parameter_find(btf, prototype, "task", &layout->task, &task) &&
+           kernel_parameter_find(btf, prototype, "fd", &layout->fd, &fd) &&
+           kernel_parameter_find(btf, prototype, "file", &layout->file, &file) &&
+           kernel_member_find(btf, kernel_pointed_to(btf, meta), "seq", &layout->seq, NULL) &&
+           kernel_member_find(btf, kernel_pointed_to(btf, task), "pid", &layout->pid, NULL) &&
+           kernel_member_find(btf, kernel_pointed_to(btf, task), "tgid", &layout->tgid, NULL) &&
+           kernel_member_find(btf, kernel_pointed_to(btf, file), "f_inode", &layout->inode,
+                              &inode) &&
+           kernel_member_find(btf, kernel_pointed_to(btf, inode), "i_ino", &layout->number, NULL) &&
+           kernel_member_find(btf, kernel_pointed_to(btf, inode), "i_sb", &layout->super_block,
+                              &super_block) &&
+           kernel_member_find(btf, kernel_pointed_to(btf, super_block), "s_magic", &layout->magic,
+                              NULL);
 }
 
 int kernel_layout_init(struct kernel_layout *layout, const struct btf *btf)
@@ -107,98 +60,25 @@ int kernel_layout_init(struct kernel_layout *layout, const struct btf *btf)
 
 /* What the registers keep; 0 to 5 are for results and arguments. */
 enum { CONTEXT = BPF_REG_6, FILE_OF = BPF_REG_7, TASK = BPF_REG_8, INODE = BPF_REG_9 };
-enum { FIRST = BPF_REG_1, SECOND = BPF_REG_2, THIRD = BPF_REG_3, STACK = BPF_REG_10 };
-
-struct assembly {
-    struct bpf_insn *code;
-    size_t count;
-};
-
-static void put(struct assembly *to, struct bpf_insn instruction)
-{
-    to->code[to->count++] = instruction;
-}
-
-static void put_load(struct assembly *to, unsigned into, unsigned from, struct kernel_member member)
-{
-    put(to, (struct bpf_insn){.code = (uint8_t)(BPF_LDX | BPF_MEM | member.size),
-                              .dst_reg = into & 0xf,
-                              .src_reg = from & 0xf,
-                              .off = member.offset});
-}
-
-static void put_store(struct assembly *to, unsigned from, int16_t offset)
-{
-    put(to, (struct bpf_insn){.code = BPF_STX | BPF_MEM | BPF_DW,
-                              .dst_reg = STACK,
-                              .src_reg = from & 0xf,
-                              .off = offset});
-}
-
-/* operation: BPF_MOV, BPF_ADD ...; BPF_X: with a register, BPF_K: with a number */
-static void put_register(struct assembly *to, unsigned operation, unsigned with, unsigned other)
-{
-    put(to, (struct bpf_insn){.code = (uint8_t)(BPF_ALU64 | operation | BPF_X),
-                              .dst_reg = with & 0xf,
-                              .src_reg = other & 0xf});
-}
-
-static void put_number(struct assembly *to, unsigned operation, unsigned with, int number)
-{
-    put(to, (struct bpf_insn){.code = (uint8_t)(BPF_ALU64 | operation | BPF_K),
-                              .dst_reg = with & 0xf,
-                              .imm = number});
-}
-
-/* Ends the program if the comparison holds; finish() sets how far the jump goes. */
-static void put_end_if(struct assembly *to, unsigned comparison, unsigned of, int number)
-{
-    put(to, (struct bpf_insn){.code = (uint8_t)(BPF_JMP | comparison | BPF_K),
-                              .dst_reg = of & 0xf,
-                              .imm = number});
-}
-
-static void put_end_if_unequal(struct assembly *to, unsigned one, unsigned other)
-{
-    put(to, (struct bpf_insn){
-                .code = BPF_JMP | BPF_JNE | BPF_X, .dst_reg = one & 0xf, .src_reg = other & 0xf});
-}
-
-static void put_call(struct assembly *to, int function)
-{
-    put(to, (struct bpf_insn){.code = BPF_JMP | BPF_CALL, .imm = function});
-}
-
-/* Returns 0: go on with the next descriptor. */
-static void finish(struct assembly *to)
-{
-    for (size_t i = 0; i < to->count; i++) {
-        const unsigned operation = BPF_OP(to->code[i].code);
-        if (BPF_CLASS(to->code[i].code) == BPF_JMP && operation != BPF_CALL)
-            to->code[i].off = (int16_t)(to->count - i - 1);
-    }
-    put_number(to, BPF_MOV, BPF_REG_0, 0);
-    put(to, (struct bpf_insn){.code = BPF_JMP | BPF_EXIT});
-}
 
 /* A file on sockfs is what /proc/PID/fd shows as socket:[NUMBER], also if opened with O_PATH. */
 static void put_conditions(struct assembly *to, const struct kernel_layout *layout)
 {
-    put_load(to, FILE_OF, CONTEXT, layout->file);
-    put_end_if(to, BPF_JEQ, FILE_OF, 0); /* the end of the walk */
-    put_load(to, TASK, CONTEXT, layout->task);
-    put_end_if(to, BPF_JEQ, TASK, 0);
-    put_load(to, FIRST, TASK, layout->pid);
-    put_load(to, SECOND, TASK, layout->tgid);
-    put_end_if_unequal(to, FIRST, SECOND);
-    put_load(to, INODE, FILE_OF, layout->inode);
-    put_end_if(to, BPF_JEQ, INODE, 0);
-    put_load(to, FIRST, INODE, layout->super_block);
-    put_end_if(to, BPF_JEQ, FIRST, 0);
-    put_load(to, FIRST, FIRST, layout->magic);
-    put_end_if(to, BPF_JNE, FIRST, SOCKFS_MAGIC);
-    put_load(to, FIRST, INODE, layout->number);
-    put_end_if(to, BPF_JEQ, FIRST, 0);
+    assembly_load(to, FILE_OF, CONTEXT, layout->file);
+    assembly_end_if(to, BPF_JEQ, FILE_OF, 0); /* the end of the walk */
+    assembly_load(to, TASK, CONTEXT, layout->task);
+    assembly_end_if(to, BPF_JEQ, TASK, 0);
+    assembly_load(to, BPF_FIRST, TASK, layout->pid);
+    assembly_load(to, BPF_SECOND, TASK, layout->tgid);
+    assembly_end_if_unequal(to, BPF_FIRST, BPF_SECOND);
+    assembly_load(to, INODE, FILE_OF, layout->inode);
+    assembly_end_if(to, BPF_JEQ, INODE, 0);
+    assembly_load(to, BPF_FIRST, INODE, layout->super_block);
+    assembly_end_if(to, BPF_JEQ, BPF_FIRST, 0);
+    assembly_load(to, BPF_FIRST, BPF_FIRST, layout->magic);
+    assembly_end_if(to, BPF_JNE, BPF_FIRST, SOCKFS_MAGIC);
+    assembly_load(to, BPF_FIRST, INODE, layout->number);
+    assembly_end_if(to, BPF_JEQ, BPF_FIRST, 0);
 }
 
 _Static_assert(sizeof(struct holding) == 16 && offsetof(struct holding, inode) == 0,
@@ -211,28 +91,28 @@ size_t owners_program_make(const struct kernel_layout *layout,
     enum { INODE_AT = -16, HOLDER_AT = INODE_AT + (int)offsetof(struct holding, holder) };
     struct assembly to = {.code = program};
 
-    put_register(&to, BPF_MOV, CONTEXT, FIRST);
+    assembly_register(&to, BPF_MOV, CONTEXT, BPF_FIRST);
     put_conditions(&to, layout);
-    put_store(&to, FIRST, INODE_AT);
-    put_number(&to, BPF_LSH, SECOND, HOLDER_PROCESS_SHIFT);
-    put_load(&to, FIRST, CONTEXT, layout->fd);
-    put_register(&to, BPF_OR, SECOND, FIRST);
-    put_store(&to, SECOND, HOLDER_AT);
+    assembly_store(&to, BPF_FIRST, INODE_AT, BPF_DW);
+    assembly_number(&to, BPF_LSH, BPF_SECOND, HOLDER_PROCESS_SHIFT);
+    assembly_load(&to, BPF_FIRST, CONTEXT, layout->fd);
+    assembly_register(&to, BPF_OR, BPF_SECOND, BPF_FIRST);
+    assembly_store(&to, BPF_SECOND, HOLDER_AT, BPF_DW);
 
-    put_load(&to, FIRST, CONTEXT, layout->meta);
-    put_load(&to, FIRST, FIRST, layout->seq);
-    put_register(&to, BPF_MOV, SECOND, STACK);
-    put_number(&to, BPF_ADD, SECOND, INODE_AT);
-    put_number(&to, BPF_MOV, THIRD, sizeof(struct holding));
-    put_call(&to, BPF_FUNC_seq_write);
-    finish(&to);
+    assembly_load(&to, BPF_FIRST, CONTEXT, layout->meta);
+    assembly_load(&to, BPF_FIRST, BPF_FIRST, layout->seq);
+    assembly_register(&to, BPF_MOV, BPF_SECOND, BPF_STACK);
+    assembly_number(&to, BPF_ADD, BPF_SECOND, INODE_AT);
+    assembly_number(&to, BPF_MOV, BPF_THIRD, sizeof(struct holding));
+    assembly_call(&to, BPF_FUNC_seq_write);
+    assembly_finish(&to);
     return to.count;
 }
 
 /* --- Where and when it may be loaded ---------------------------------------------------------- */
 
 struct owners_program {
-    int iterator; /* -1: not loaded */
+    int fd;       /* -1: not loaded */
     bool refused; /* for good */
     char reason[OWNERS_REASON];
 };
@@ -242,7 +122,7 @@ struct owners_program *owners_program_create(void)
     struct owners_program *program = calloc(1, sizeof *program);
 
     if (program)
-        program->iterator = -1;
+        program->fd = -1;
     return program;
 }
 
@@ -250,8 +130,8 @@ void owners_program_destroy(struct owners_program *program)
 {
     if (!program)
         return;
-    if (program->iterator >= 0)
-        close(program->iterator);
+    if (program->fd >= 0)
+        close(program->fd);
     free(program);
 }
 
@@ -284,24 +164,10 @@ enum { OPEN_FILES_WORTH = 4096 };
 
 static bool is_worth_it(void)
 {
-    char text[64] = "";
-    const int fd = open("/proc/sys/fs/file-nr", O_RDONLY | O_CLOEXEC);
+    uint64_t files[3]; /* that are open, not used, and allowed (proc(5)) */
 
-    if (fd < 0)
-        return false;
-    if (read(fd, text, sizeof text - 1) < 0)
-        *text = '\0';
-    close(fd);
-    return strtoul(text, NULL, 10) >= OPEN_FILES_WORTH;
-}
-
-static bool is_in_namespace(const char *link, const char *namespace)
-{
-    char text[32];
-    const size_t length = strlen(namespace);
-
-    return readlink(link, text, sizeof text) == (ssize_t)length &&
-           memcmp(text, namespace, length) == 0;
+    return sysctl_numbers("/proc", "fs/file-nr", files, COUNT(files)) == 0 &&
+           files[0] >= OPEN_FILES_WORTH;
 }
 
 /*
@@ -311,9 +177,9 @@ static bool is_in_namespace(const char *link, const char *namespace)
  */
 static bool is_in_first_namespaces(struct owners_program *program)
 {
-    if (!is_in_namespace("/proc/self/ns/pid", "pid:[4026531836]")) /* linux/nsfs.h */
+    if (!bpf_iterator_is_in_first("pid"))
         return refuse(program, "this is not the first pid namespace");
-    if (!is_in_namespace("/proc/self/ns/user", "user:[4026531837]"))
+    if (!bpf_iterator_is_in_first("user"))
         return refuse(program, "this is not the first user namespace");
     return true;
 }
@@ -345,12 +211,12 @@ static bool is_allowed(struct owners_program *program)
 }
 
 /* The lowest free descriptor was taken; /proc is read with some more. */
-static bool leaves_room(int iterator)
+static bool leaves_room(int fd)
 {
     enum { OTHERS = 16 };
     struct rlimit limit;
 
-    return getrlimit(RLIMIT_NOFILE, &limit) == 0 && (rlim_t)iterator + OTHERS <= limit.rlim_cur;
+    return getrlimit(RLIMIT_NOFILE, &limit) == 0 && (rlim_t)fd + OTHERS <= limit.rlim_cur;
 }
 
 static bool load(struct owners_program *program)
@@ -365,21 +231,21 @@ static bool load(struct owners_program *program)
     kernel_types_finish(&types);
     if (status < 0)
         return refuse_for(program, "/sys/kernel/btf/vmlinux", status);
-    program->iterator = bpf_iterator_load(code, owners_program_make(&layout, code), layout.function,
-                                          "fastnet_owners");
-    if (program->iterator < 0)
-        return refuse_for(program, "bpf(2)", program->iterator);
-    if (leaves_room(program->iterator))
+    program->fd = bpf_iterator_load(code, owners_program_make(&layout, code), layout.function,
+                                    "fastnet_owners");
+    if (program->fd < 0)
+        return refuse_for(program, "bpf(2)", program->fd);
+    if (leaves_room(program->fd))
         return true;
-    close(program->iterator);
-    program->iterator = -1;
+    close(program->fd);
+    program->fd = -1;
     return refuse(program, "too few files may be open (RLIMIT_NOFILE)");
 }
 
 bool owners_program_load(struct owners_program *program, bool always)
 {
-    if (program->iterator >= 0 || program->refused)
-        return program->iterator >= 0;
+    if (program->fd >= 0 || program->refused)
+        return program->fd >= 0;
     if (!always && !is_worth_it())
         return false;
     return is_allowed(program) && load(program);
@@ -390,7 +256,7 @@ bool owners_program_load(struct owners_program *program, bool always)
 /* Makes room for what the kernel hands over at once (kernel/bpf/bpf_iter.c): 8 pages. */
 static int make_room(struct holdings *found)
 {
-    const size_t at_once = 32 * (size_t)1024 / sizeof(struct holding);
+    const size_t at_once = BPF_ITERATOR_AT_ONCE / sizeof(struct holding);
     struct holding *items = array_with_room(found->items, &found->capacity, found->count + at_once,
                                             sizeof *found->items);
 
@@ -401,7 +267,7 @@ static int make_room(struct holdings *found)
 }
 
 /* Descriptors of a process follow each other. */
-static int add_processes(struct processes *processes, const struct holdings *found, size_t from)
+int owners_program_add(struct processes *processes, const struct holdings *found, size_t from)
 {
     const size_t known = processes->count;
     pid_t last = 0;
@@ -417,34 +283,29 @@ static int add_processes(struct processes *processes, const struct holdings *fou
     return status;
 }
 
-/* The kernel gives up after a million descriptors without a socket (EAGAIN), and then goes on. */
-static ssize_t read_some(int fd, void *buffer, size_t size)
+int owners_program_take(int fd, struct holdings *found)
 {
     ssize_t length;
 
-    do
-        length = read(fd, buffer, size);
-    while (length < 0 && (errno == EINTR || errno == EAGAIN));
-    return length < 0 ? -errno : length;
+    do {
+        length = make_room(found);
+        if (length == 0)
+            length = bpf_iterator_read(fd, found->items + found->count,
+                                       (found->capacity - found->count) * sizeof *found->items);
+        if (length > 0 && length % (ssize_t)sizeof *found->items)
+            length = -EIO;
+        found->count += length > 0 ? (size_t)length / sizeof *found->items : 0;
+    } while (length > 0);
+    return (int)length;
 }
 
 int owners_program_read(int fd, struct processes *processes, struct holdings *found)
 {
     const size_t from = found->count;
-    ssize_t length;
-    int status;
+    int status = owners_program_take(fd, found);
 
-    do {
-        status = make_room(found);
-        length = status < 0 ? 0
-                            : read_some(fd, found->items + found->count,
-                                        (found->capacity - found->count) * sizeof *found->items);
-        if (length > 0 && length % (ssize_t)sizeof *found->items)
-            length = -EIO;
-        found->count += length > 0 ? (size_t)length / sizeof *found->items : 0;
-    } while (length > 0);
     if (status == 0)
-        status = length < 0 ? (int)length : add_processes(processes, found, from);
+        status = owners_program_add(processes, found, from);
     if (status < 0)
         found->count = from; /* no holding without its process */
     return status;
@@ -453,9 +314,11 @@ int owners_program_read(int fd, struct processes *processes, struct holdings *fo
 int owners_program_walk(struct owners_program *program, struct processes *processes,
                         struct holdings *found)
 {
-    const int fd = bpf_iterator_start(program->iterator);
-    int status;
+    int fd, status;
 
+    if (owners_parts_walk(program->fd, processes, found) == 0)
+        return 0;
+    fd = bpf_iterator_start(program->fd, 0);
     if (fd < 0)
         return fd;
     status = owners_program_read(fd, processes, found);

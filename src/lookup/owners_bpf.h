@@ -2,12 +2,10 @@
 #ifndef LOOKUP_OWNERS_BPF_H
 #define LOOKUP_OWNERS_BPF_H
 
-#include <linux/bpf.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fastnet/btf.h"
+#include "fastnet/bpf_program.h"
 #include "fastnet/lookup.h"
 #include "lookup/owners_walk.h"
 
@@ -20,12 +18,6 @@ int owners_program_walk(struct owners_program *program, struct processes *proces
                         struct holdings *found);
 
 /* --- Parts of it, which tests call ------------------------------------------------------------ */
-
-/* A member of a struct of the kernel. */
-struct kernel_member {
-    int16_t offset; /* bytes */
-    uint8_t size;   /* opcode of a load: BPF_W, BPF_DW */
-};
 
 /* What the program reads: of its context, and of what that points to. */
 struct kernel_layout {
@@ -52,5 +44,8 @@ size_t owners_program_make(const struct kernel_layout *layout,
 
 /* Reads what it wrote, to the end: the rest of owners_program_walk(). */
 int owners_program_read(int fd, struct processes *processes, struct holdings *found);
+/* Of this, the holdings alone, of which some may be added on failure; and then their processes. */
+int owners_program_take(int fd, struct holdings *found);
+int owners_program_add(struct processes *processes, const struct holdings *found, size_t from);
 
 #endif

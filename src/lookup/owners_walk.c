@@ -209,8 +209,7 @@ static void leave(struct walk *walk, struct directory *directory, struct tally t
     process->denied = directory->denied;
     close(directory->fd);
     if (directory->sockets > 0)
-        note_error(walk,
-                   process_read_names(&walk->options->tree, process, walk->options->commands));
+        note_error(walk, process_read_names(&walk->options->tree, process, walk->options->names));
 }
 
 static void read_process(struct worker *worker, size_t index)

@@ -23,7 +23,8 @@ struct holdings {
 
 struct walk_options {
     struct proc_tree tree;
-    bool commands, tasks;
+    struct process_names names;
+    bool tasks;
     unsigned threads; /* 0: as many as the work is worth */
 };
 

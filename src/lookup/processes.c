@@ -15,7 +15,8 @@
 /* struct linux_dirent64 of getdents64(2): the name follows a 16-bit record length and a type. */
 enum { DIRENT_LENGTH = 16, DIRENT_NAME = 19, DIRENT_BUFFER = 32 * 1024 };
 
-enum { COMMAND_MAX = 511, LINK_MAX_LENGTH = 64 };
+/* A line of cgroup for each hierarchy of version 1, and last that of version 2. */
+enum { COMMAND_MAX = 511, LINK_MAX_LENGTH = 64, CGROUP_FILE_MAX = 4 * PATH_MAX, STATUS_MAX = 8191 };
 
 bool error_is_absence(int error)
 {
@@ -138,6 +139,14 @@ bool process_is_open(const struct proc_tree *tree, pid_t pid)
     if (fd >= 0)
         close(fd);
     return fd >= 0 || !error_is_denial(fd);
+}
+
+uint64_t process_count_descriptors(const struct proc_tree *tree, pid_t pid)
+{
+    char path[PROCESS_PATH_MAX];
+    struct stat status;
+    snprintf(path, sizeof path, "%d/fd", (int)pid);
+    return fstatat(tree->fd, path, &status, 0) == 0 ? (uint64_t)status.st_size : 0;
 }
 
 int process_open_descriptors(const struct proc_tree *tree, pid_t pid)
@@ -279,15 +288,16 @@ int processes_list(const struct proc_tree *tree, struct processes *processes, bo
 
 void processes_finish(struct processes *processes)
 {
-    for (size_t i = 0; i < processes->count; i++)
+    for (size_t i = 0; i < processes->count; i++) {
         free(processes->items[i].command);
+        free(processes->items[i].cgroup);
+    }
     free(processes->items);
     *processes = (struct processes){0};
 }
 
-/* Reads up to size bytes of PID/file by one read(2): the kernel returns these files whole. */
-static ssize_t process_read_file(const struct proc_tree *tree, pid_t pid, const char *file,
-                                 char *buffer, size_t size)
+ssize_t process_read_file(const struct proc_tree *tree, pid_t pid, const char *file, char *buffer,
+                          size_t size)
 {
     char path[PROCESS_PATH_MAX];
     snprintf(path, sizeof path, "%d/%s", (int)pid, file);
@@ -347,12 +357,83 @@ static int read_command(const struct proc_tree *tree, struct process *process)
     return 0;
 }
 
-int process_read_names(const struct proc_tree *tree, struct process *process, bool command)
+/* The path in a line of version 2, which has its newline; else NULL. The file ends with a NUL. */
+static char *group_in(char *file)
 {
-    const int status = read_name(tree, process);
+    static const char start[] = "0::/";
+    char *line = file, *end;
+
+    while ((end = strchr(line, '\n')) && strncmp(line, start, sizeof start - 1) != 0)
+        line = end + 1;
+    if (!end)
+        return NULL;
+    *end = '\0';
+    return line + sizeof start - 2;
+}
+
+static int read_cgroup(const struct proc_tree *tree, struct process *process)
+{
+    char buffer[CGROUP_FILE_MAX + 1];
+    const ssize_t length = process_read_file(tree, process->pid, "cgroup", buffer, CGROUP_FILE_MAX);
+    const char *path;
+    char *copy;
+
+    if (length < 0)
+        return error_to_report((int)length);
+    buffer[length] = '\0';
+    path = group_in(buffer);
+    copy = path ? strdup(path) : NULL;
+    if (path && !copy)
+        return -ENOMEM;
+    free(process->cgroup);
+    process->cgroup = copy;
+    return 0;
+}
+
+/* "NSpid:\t812\t1": a number for each pid namespace from that of the tree on; 0: only this one. */
+static pid_t innermost_pid(const char *status)
+{
+    static const char start[] = "\nNSpid:";
+    const char *line = strstr(status, start), *last;
+
+    if (!line)
+        return 0;
+    line += sizeof start - 1;
+    const size_t length = strcspn(line, "\n");
+    for (last = line + length; last > line && last[-1] >= '0' && last[-1] <= '9'; last--)
+        ;
+    line += strspn(line, " \t");
+    const unsigned long pid = last > line ? strtoul(last, NULL, 10) : 0;
+    return pid <= INT_MAX ? (pid_t)pid : 0;
+}
+
+static int read_pid_inside(const struct proc_tree *tree, struct process *process)
+{
+    char buffer[STATUS_MAX + 1];
+    const ssize_t length = process_read_file(tree, process->pid, "status", buffer, STATUS_MAX);
+
+    if (length < 0)
+        return error_to_report((int)length);
+    buffer[length] = '\0';
+    process->pid_inside = innermost_pid(buffer);
+    return 0;
+}
+
+int process_read_names(const struct proc_tree *tree, struct process *process,
+                       struct process_names asked)
+{
+    int status = read_name(tree, process), other = 0;
+
     process->unread &= process->gone;
-    if (process->gone || !command)
+    if (process->gone)
         return status;
-    const int other = read_command(tree, process);
-    return status != 0 ? status : other;
+    if (asked.command)
+        other = read_command(tree, process);
+    status = status ? status : other;
+    if (asked.cgroup)
+        other = read_cgroup(tree, process);
+    status = status ? status : other;
+    if (asked.pid_inside)
+        other = read_pid_inside(tree, process);
+    return status ? status : other;
 }

@@ -16,14 +16,16 @@ enum { PROCESS_NAME_MAX = 15, PROCESS_PATH_MAX = 32 };
 /* A process, or one of its further threads: /proc has these by their tids, but does not list them.
  */
 struct process {
-    pid_t pid;     /* of a thread its tid */
-    pid_t leader;  /* the process that the thread belongs to; of a process itself */
-    bool denied;   /* some or all of its descriptors may not be seen */
-    bool shut;     /* its directory of descriptors may not be opened */
-    bool hidden;   /* hidepid= of proc(5) hides it from the user, so it is not looked into */
-    bool gone;     /* it vanished before its name was read last */
-    bool unread;   /* its name was not read yet */
-    char *command; /* argv[0] without directories; NULL when unknown or not asked for */
+    pid_t pid;        /* of a thread its tid */
+    pid_t leader;     /* the process that the thread belongs to; of a process itself */
+    bool denied;      /* some or all of its descriptors may not be seen */
+    bool shut;        /* its directory of descriptors may not be opened */
+    bool hidden;      /* hidepid= of proc(5) hides it from the user, so it is not looked into */
+    bool gone;        /* it vanished before its name was read last */
+    bool unread;      /* its name was not read yet */
+    char *command;    /* argv[0] without directories; NULL when unknown or not asked for */
+    char *cgroup;     /* the path of its group, version 2; the same */
+    pid_t pid_inside; /* in its own pid namespace; 0: the same, unknown or not asked for */
     char name[PROCESS_NAME_MAX + 1];
     struct owner_process shown; /* for struct owner; set when no more processes will be listed */
 };
@@ -53,6 +55,19 @@ struct process *processes_find(const struct processes *processes, pid_t pid);
 /* Whether what everybody may read of a process can be read: hidepid= of proc(5) forbids it. */
 bool process_is_open(const struct proc_tree *tree, pid_t pid);
 
+/*
+ * Reads up to size bytes of PID/file by one read(2): the kernel returns these files whole. Returns
+ * how many, or -errno.
+ */
+ssize_t process_read_file(const struct proc_tree *tree, pid_t pid, const char *file, char *buffer,
+                          size_t size);
+
+/*
+ * How many descriptors it has open: since Linux 6.2 the size of PID/fd, which everybody may know. 0
+ * if it has none, or that is not known.
+ */
+uint64_t process_count_descriptors(const struct proc_tree *tree, pid_t pid);
+
 /* Opens PID/fd. Returns a descriptor or -errno. */
 int process_open_descriptors(const struct proc_tree *tree, pid_t pid);
 
@@ -60,11 +75,17 @@ int process_open_descriptors(const struct proc_tree *tree, pid_t pid);
 int process_look(const struct proc_tree *tree, struct process *process);
 
 /*
- * Reads comm and, if command is set, argv[0] as netstat cuts it: from the first 511 bytes of
- * cmdline. If that cannot be read, process->command stays NULL. A vanished process is marked as
- * gone. Returns 0, or -errno of an error other than a missing permission or a vanished process.
+ * Reads comm and, if asked for, argv[0] as netstat cuts it: from the first 511 bytes of cmdline;
+ * and the group: the line "0::PATH" of cgroup (cgroups(7)); and the last of the numbers in NSpid of
+ * status (proc(5)), if there are several. What cannot be read stays NULL or 0. A
+ * vanished process is marked as gone. Returns 0, or -errno of an error other than a missing
+ * permission or a vanished process.
  */
-int process_read_names(const struct proc_tree *tree, struct process *process, bool command);
+struct process_names {
+    bool command, cgroup, pid_inside;
+};
+int process_read_names(const struct proc_tree *tree, struct process *process,
+                       struct process_names asked);
 
 /* getdents64(2). Returns the bytes read, 0 at the end, or -errno. */
 ssize_t directory_read(int fd, char *buffer, size_t size);

@@ -28,6 +28,8 @@ struct senders {
     struct process latest;  /* what senders_process() returned */
 };
 
+static const struct process_names name_alone = {.command = false};
+
 struct senders *senders_create(const char *proc_root)
 {
     struct senders *senders = calloc(1, sizeof *senders);
@@ -116,7 +118,7 @@ static bool take_process(struct senders *senders, const struct proc_tree *tree, 
     if (!holds(tree, pid, inode))
         return false;
     senders->process = (struct process){.pid = pid};
-    return process_read_names(tree, &senders->process, false) == 0 &&
+    return process_read_names(tree, &senders->process, name_alone) == 0 &&
            senders->process.name[0] != '\0';
 }
 
@@ -173,7 +175,7 @@ const char *senders_process(struct senders *senders, uint32_t port)
     if (port == 0 || port > INT_MAX || proc_tree_init(&tree, senders->proc_root) < 0)
         return NULL;
     senders->latest = (struct process){.pid = (pid_t)port};
-    error = process_read_names(&tree, &senders->latest, false);
+    error = process_read_names(&tree, &senders->latest, name_alone);
     proc_tree_finish(&tree);
     return !error && senders->latest.name[0] ? senders->latest.name : NULL;
 }

@@ -1,33 +1,73 @@
 #include "fastnet/namespace.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
+#include <linux/magic.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
+#include "fastnet/array.h"
+#include "fastnet/hash.h"
+#include "fastnet/hash_table.h"
+#include "fastnet/report.h"
 #include "fastnet/rights.h"
 
-/* Where ip-netns(8) keeps them by default. */
-static const char directory[] = "/var/run/netns/";
+#define OWN_FILE "/proc/thread-self/ns/net"
+
+/* Where ip-netns(8) keeps them by default, and where Docker does. */
+static const char directory[] = "/run/netns/", directory_of_docker[] = "/run/docker/netns/";
+
+/* A FIFO would wait, a terminal would become this program's own. */
+static int open_file(int directory_fd, const char *path)
+{
+    int fd;
+
+    do
+        fd = openat(directory_fd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    while (fd < 0 && errno == EINTR);
+    return fd < 0 ? -errno : fd;
+}
+
+static bool is_number(const char *text)
+{
+    return *text && !text[strspn(text, "0123456789")];
+}
+
+/* --- One namespace ---------------------------------------------------------------------------- */
+
+static int open_named(const char *before, const char *name, const char *after)
+{
+    char path[PATH_MAX];
+
+    if ((size_t)snprintf(path, sizeof path, "%s%s%s", before, name, after) >= sizeof path)
+        return -ENAMETOOLONG;
+    return open_file(AT_FDCWD, path);
+}
 
 int namespace_open(const char *name)
 {
-    char path[PATH_MAX];
-    int fd, error;
+    int fd;
 
-    if ((size_t)snprintf(path, sizeof path, "%s%s", strchr(name, '/') ? "" : directory, name) >=
-        sizeof path)
-        return -ENAMETOOLONG;
     rights_raise(RIGHT_NAMESPACE_FILES);
-    do /* a FIFO would wait, a terminal would become this program's own */
-        fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    while (fd < 0 && errno == EINTR);
-    error = errno;
+    fd = open_named(strchr(name, '/') ? "" : directory, name, "");
+    if (fd == -ENOENT && !strchr(name, '/'))
+        fd = open_named(directory_of_docker, name, "");
+    if (fd == -ENOENT && is_number(name))
+        fd = open_named("/proc/", name, "/ns/net");
     rights_lower();
-    return fd < 0 ? -error : fd;
+    return fd;
+}
+
+int namespace_open_own(void)
+{
+    return open_file(AT_FDCWD, OWN_FILE);
 }
 
 int namespace_enter(int fd)
@@ -37,6 +77,378 @@ int namespace_enter(int fd)
     rights_raise(RIGHT_NAMESPACES);
     status = setns(fd, CLONE_NEWNET) < 0 ? -errno : 0;
     rights_lower();
-    close(fd);
     return status;
+}
+
+/* --- Names, by mounts ------------------------------------------------------------------------- */
+
+/* Fields of mountinfo, which blanks part. */
+enum { ROOT = 3, MOUNT_POINT };
+
+/* Returns NULL if the line has no such field. */
+static const char *field(const char *line, int number)
+{
+    for (; number && *line; number--) {
+        line += strcspn(line, " ");
+        line += *line == ' ';
+    }
+    return *line ? line : NULL;
+}
+
+/*
+ * In mountinfo a blank, a backslash and some others are three octal digits behind a backslash.
+ * Returns the length of the field, 0 if it is no path that could be opened or ends the line.
+ */
+static size_t take_path(const char *from, char *path, size_t size)
+{
+    size_t length = 0;
+
+    while (*from && *from != ' ' && length + 1 < size) {
+        if (from[0] == '\\' && strspn(from + 1, "01234567") >= 3) {
+            path[length] = (char)((from[1] - '0') << 6 | (from[2] - '0') << 3 | (from[3] - '0'));
+            from += 4;
+        } else {
+            path[length] = *from++;
+        }
+        if (!path[length++])
+            return 0;
+    }
+    path[length] = '\0';
+    return *from == ' ' ? length : 0;
+}
+
+/* What a path is called in short: its last part, where one of these programs keeps namespaces. */
+static const char *name_of(const char *path, bool *by_ip)
+{
+    static const char *const kept[] = {"/run/netns/", "/var/run/netns/", "/run/docker/netns/",
+                                       "/var/run/docker/netns/"};
+    enum { BY_IP = 2 };
+    const char *rootless = "/run/user/", *netns;
+
+    for (size_t i = 0; i < COUNT(kept); i++)
+        if (strncmp(path, kept[i], strlen(kept[i])) == 0) {
+            *by_ip = i < BY_IP;
+            return path + strlen(kept[i]);
+        }
+    netns = strncmp(path, rootless, strlen(rootless)) == 0 ? strstr(path, "/netns/") : NULL;
+    return netns ? netns + strlen("/netns/") : path;
+}
+
+bool namespace_of_mount(const char *line, struct netns *netns)
+{
+    char path[PATH_MAX] = "", *end;
+    const char *at = field(line, ROOT), *name;
+
+    if (!at || strncmp(at, "net:[", 5) != 0 || at[5] < '0' || at[5] > '9')
+        return false;
+    *netns = (struct netns){.id = strtoull(at + 5, &end, 10), .fd = -1};
+    if (end[0] != ']' || end[1] != ' ' || take_path(end + 2, path, sizeof path) == 0)
+        return false;
+    name = name_of(path, &netns->named_by_ip);
+    if (strlen(name) < sizeof netns->name) /* one that is cut would be that of another */
+        memcpy(netns->name, name, strlen(name) + 1);
+    return netns->id && *name;
+}
+
+/* Passes each mounted namespace to fn, with the path that it is mounted on. */
+static void read_mounts(void (*fn)(const struct netns *netns, const char *path, void *arg),
+                        void *arg)
+{
+    FILE *file = fopen("/proc/thread-self/mountinfo", "re");
+    char *line = NULL, path[PATH_MAX];
+    size_t size = 0;
+    struct netns netns;
+
+    while (file && getline(&line, &size, file) > 0)
+        if (namespace_of_mount(line, &netns)) {
+            take_path(field(line, MOUNT_POINT), path, sizeof path);
+            fn(&netns, path, arg);
+        }
+    free(line);
+    if (file)
+        fclose(file);
+}
+
+/* The name that ip-netns(8) gave goes before others, because users know it. */
+static void take_name(struct netns *netns, const struct netns *named)
+{
+    if (*netns->name && (netns->named_by_ip || !named->named_by_ip))
+        return;
+    memcpy(netns->name, named->name, sizeof netns->name);
+    netns->named_by_ip = named->named_by_ip;
+}
+
+static void name_own(const struct netns *mounted, const char *path, void *arg)
+{
+    struct netns *own = arg;
+
+    (void)path;
+    if (mounted->id == own->id)
+        take_name(own, mounted);
+}
+
+uint64_t namespace_own_id(void)
+{
+    struct stat file;
+
+    return stat(OWN_FILE, &file) == 0 ? file.st_ino : 0;
+}
+
+struct netns namespace_own(void)
+{
+    struct netns own = {.id = namespace_own_id(), .fd = -1};
+
+    read_mounts(name_own, &own);
+    return own;
+}
+
+/* --- All namespaces --------------------------------------------------------------------------- */
+
+struct search {
+    struct hash_table found; /* of struct netns */
+    struct report *report;
+    size_t hidden; /* processes that do not show theirs */
+    uint64_t own;  /* the id of this thread's namespace */
+    bool lacks_memory;
+};
+
+static bool has_id(const void *element, const void *key)
+{
+    return ((const struct netns *)element)->id == *(const uint64_t *)key;
+}
+
+static struct netns *find(const struct search *search, uint64_t id)
+{
+    return hash_table_find(&search->found, hash_word(0, id), has_id, &id);
+}
+
+static void add(struct search *search, const struct netns *netns)
+{
+    struct netns *added = hash_table_add(&search->found, hash_word(0, netns->id), sizeof *added);
+
+    if (added)
+        *added = *netns;
+    else
+        close(netns->fd);
+    search->lacks_memory |= !added;
+}
+
+/* A process that has ended, or a file that is unmounted, is no loss. */
+static bool is_gone(int error)
+{
+    return error == -ENOENT || error == -ESRCH;
+}
+
+/* A file that was put in its place may be anything else. */
+static bool is_namespace(int fd)
+{
+    struct statfs system;
+
+    return fstatfs(fd, &system) == 0 && system.f_type == NSFS_MAGIC;
+}
+
+/* Looks at what was opened: its process may be in another namespace by now. Returns 0 or -errno. */
+static int open_found(struct search *search, int directory_fd, const char *path)
+{
+    struct netns netns = {.fd = open_file(directory_fd, path)};
+    struct stat file;
+
+    if (netns.fd < 0)
+        return netns.fd;
+    if (!is_namespace(netns.fd) || fstat(netns.fd, &file) < 0 || find(search, file.st_ino)) {
+        close(netns.fd);
+        return 0;
+    }
+    netns.id = file.st_ino;
+    add(search, &netns);
+    return 0;
+}
+
+static void report_unopened(struct search *search, uint64_t id, const char *why)
+{
+    report_loss(search->report, "network namespace %llu: cannot be opened: %s",
+                (unsigned long long)id, why);
+}
+
+/* The link of a process says which namespace it is in: "net:[4026531840]". */
+static void look_at_process(struct search *search, int proc, const char *number)
+{
+    char path[64], link[64];
+    ssize_t length;
+    uint64_t id;
+    int error;
+
+    snprintf(path, sizeof path, "%.16s/ns/net", number);
+    length = readlinkat(proc, path, link, sizeof link - 1);
+    if (length < 0) {
+        search->hidden += !is_gone(-errno);
+        return;
+    }
+    link[length] = '\0';
+    id = strncmp(link, "net:[", 5) == 0 ? strtoull(link + 5, NULL, 10) : 0;
+    error = id && !find(search, id) ? open_found(search, proc, path) : 0;
+    if (error && !is_gone(error))
+        report_unopened(search, id, strerror(-error));
+}
+
+static void look_at_processes(struct search *search)
+{
+    DIR *proc = opendir("/proc");
+    const struct dirent *entry = NULL;
+
+    while (proc && (errno = 0, entry = readdir(proc)))
+        if (is_number(entry->d_name))
+            look_at_process(search, dirfd(proc), entry->d_name);
+    if (!entry && errno)
+        report_loss(search->report, "network namespaces: /proc: %s", strerror(errno));
+    if (proc)
+        closedir(proc);
+}
+
+/* Those without a process, and names. */
+static void look_at_mount(const struct netns *mounted, const char *path, void *arg)
+{
+    struct search *search = arg;
+    struct netns *known;
+    struct stat file;
+
+    /* What is mounted over it may be anything, even a device. */
+    if (!find(search, mounted->id) && stat(path, &file) == 0 && file.st_ino == mounted->id)
+        (void)open_found(search, AT_FDCWD, path);
+    known = find(search, mounted->id);
+    if (known)
+        take_name(known, mounted);
+}
+
+/* One that no other mount and no process led to. */
+static void report_mount(const struct netns *mounted, const char *path, void *arg)
+{
+    struct search *search = arg;
+    struct stat file;
+    int error;
+
+    if (find(search, mounted->id))
+        return;
+    error = stat(path, &file) < 0 ? -errno : 0;
+    if (!error && file.st_ino == mounted->id)
+        error = open_found(search, AT_FDCWD, path);
+    if (!find(search, mounted->id))
+        report_unopened(search, mounted->id,
+                        error ? strerror(-error) : "something else is mounted over it");
+}
+
+/* Without its own, the listing could not come back from the others. */
+static bool look_at_own(struct search *search)
+{
+    struct netns own = {.id = namespace_own_id(), .fd = -1};
+
+    own.fd = namespace_open_own();
+    if (own.fd < 0)
+        report_loss(search->report, "other network namespaces: " OWN_FILE ": %s",
+                    strerror(-own.fd));
+    add(search, &own);
+    search->own = own.id;
+    return own.fd >= 0;
+}
+
+/* Of processes without rights: their namespaces may be those of others, or not. */
+static void report_hidden(struct search *search)
+{
+    if (search->hidden)
+        report_loss(search->report, "%zu process%s network namespace%s", search->hidden,
+                    search->hidden == 1 ? " does not show its" : "es do not show their",
+                    rights_have(1u << RIGHT_NAMESPACE_FILES) ? "" : " (try sudo)");
+}
+
+static int compare(const void *left, const void *right)
+{
+    const struct netns *a = left, *b = right;
+
+    if (!*a->name != !*b->name)
+        return *a->name ? -1 : 1;
+    if (*a->name && strcmp(a->name, b->name) != 0)
+        return strcmp(a->name, b->name);
+    return (a->id > b->id) - (a->id < b->id);
+}
+
+/* Each namespace is kept open, and with it what would otherwise end under the listing. */
+static void allow_descriptors(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)!setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+/* Two programs may have chosen the same name: then it says nothing, except that of ip-netns(8). */
+static void drop_shared_names(struct netns *list, size_t count)
+{
+    for (size_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && strcmp(list[end].name, list[i].name) == 0; end++)
+            ;
+        for (size_t j = i; j < end && end - i > 1; j++)
+            if (!list[j].named_by_ip)
+                *list[j].name = '\0';
+    }
+}
+
+static void put_in_order(struct netns *list, size_t count, uint64_t own)
+{
+    size_t first = 0;
+
+    qsort(list, count, sizeof *list, compare);
+    drop_shared_names(list, count);
+    while (list[first].id != own)
+        first++;
+    const struct netns moved = list[first];
+    list[first] = list[0];
+    list[0] = moved;
+    qsort(list + 1, count - 1, sizeof *list, compare);
+}
+
+static int hand_over(struct search *search, struct namespaces *namespaces)
+{
+    const size_t count = search->found.count;
+    struct netns *list = reallocarray(NULL, count, sizeof *list);
+
+    *namespaces = (struct namespaces){list, list ? count : 0};
+    for (size_t i = 0; i < count; i++) {
+        const struct netns *netns = hash_table_at(&search->found, i);
+        if (list)
+            list[i] = *netns;
+        else if (netns->fd >= 0)
+            close(netns->fd);
+    }
+    hash_table_finish(&search->found);
+    if (!list || search->lacks_memory)
+        return -ENOMEM;
+    put_in_order(list, count, search->own);
+    return 0;
+}
+
+int namespaces_find(struct namespaces *namespaces, struct report *report)
+{
+    struct search search = {.report = report};
+
+    allow_descriptors();
+    if (look_at_own(&search)) {
+        rights_raise(RIGHT_NAMESPACE_FILES);
+        look_at_processes(&search);
+        read_mounts(look_at_mount, &search);
+        read_mounts(report_mount, &search);
+        rights_lower();
+    }
+    report_hidden(&search);
+    return hand_over(&search, namespaces);
+}
+
+void namespaces_finish(struct namespaces *namespaces)
+{
+    for (size_t i = 0; i < namespaces->count; i++)
+        if (namespaces->list[i].fd >= 0)
+            close(namespaces->list[i].fd);
+    free(namespaces->list);
+    *namespaces = (struct namespaces){.count = 0};
 }

@@ -1,27 +1,31 @@
 /*
  * Opens many sockets over several processes, prints "ready" and holds them until its input ends.
  *
- *   crowd tcp|clients|udp|unix COUNT [PROCESSES]
+ *   crowd tcp|clients|udp|unix|namespaces COUNT [PROCESSES]
  *
  * TCP sockets are both ends of connections over loopback, plus one listener a process; a process
  * has a listener address of its own and connects from many, so that ports do not run out. One
  * connection of each process comes from port 443, for filters that find little. Clients are the
- * same, but each connects from an address of its own.
+ * same, but each connects from an address of its own. Namespaces are TCP sockets of processes that
+ * each have a network namespace of their own.
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <net/if.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PORT = 7000, RARE_PORT = 443, PORTS_EACH = 20000, PROCESSES_MAX = 100, FILES_SPARE = 64 };
+enum { PORT = 7000, RARE_PORT = 443, PORTS_EACH = 20000, PROCESSES_MAX = 250, FILES_SPARE = 64 };
 
 static _Noreturn void die(const char *what)
 {
@@ -131,16 +135,33 @@ static void open_unix(unsigned process, unsigned count)
     }
 }
 
+static void enter_namespace(void)
+{
+    struct ifreq up = {.ifr_name = "lo", .ifr_flags = IFF_UP};
+    int fd;
+
+    if (unshare(CLONE_NEWNET) < 0)
+        die("unshare");
+    fd = open_socket(AF_INET, SOCK_DGRAM);
+    if (ioctl(fd, SIOCSIFFLAGS, &up) < 0)
+        die("lo");
+    close(fd);
+}
+
+static void open_namespace(unsigned process, unsigned count)
+{
+    enter_namespace();
+    open_connections(process, count, PORTS_EACH);
+}
+
 struct crowd {
     const char *name;
     void (*open)(unsigned process, unsigned count);
 };
 
 static const struct crowd crowds[] = {
-    {"tcp", open_tcp},
-    {"clients", open_clients},
-    {"udp", open_udp},
-    {"unix", open_unix},
+    {"tcp", open_tcp},   {"clients", open_clients},      {"udp", open_udp},
+    {"unix", open_unix}, {"namespaces", open_namespace},
 };
 
 static const struct crowd *crowd_find(const char *name)
@@ -218,7 +239,7 @@ int main(int argc, char **argv)
     char byte;
 
     if (!crowd || count == 0 || processes == 0 || processes > PROCESSES_MAX) {
-        fprintf(stderr, "usage: crowd tcp|clients|udp|unix COUNT [PROCESSES]\n");
+        fprintf(stderr, "usage: crowd tcp|clients|udp|unix|namespaces COUNT [PROCESSES]\n");
         return 2;
     }
     int hold = gather(crowd, (unsigned)count, (unsigned)processes);

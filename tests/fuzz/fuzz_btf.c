@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "backend/socket/socket_pass.h"
 #include "bytes.h"
 #include "fastnet/layouts.h"
 #include "format/socket/layout_ss.h"
@@ -72,6 +73,18 @@ static void look_for_owners(const struct btf *btf)
     require(owners_program_make(&layout, program) <= OWNERS_PROGRAM_MAX);
 }
 
+static void look_for_sockets(const struct btf *btf)
+{
+    struct bpf_insn program[PASS_PROGRAM_MAX];
+    struct pass_layout layout;
+
+    if (pass_layout_init(&layout, btf) < 0)
+        return;
+    require(layout.netns.offset >= 0 && layout.deficit.offset >= 0 && layout.local6.offset >= 0);
+    require(layout.v6only.shift < 8 && layout.netns.size == BPF_W && layout.probes.size == BPF_B);
+    require(pass_program_make(&layout, program) <= PASS_PROGRAM_MAX);
+}
+
 static void look_at_types(const struct btf *btf)
 {
     enum { LOOKED_FOR_MAX = 8 }; /* because a search may take long */
@@ -92,6 +105,7 @@ static void look_at_types(const struct btf *btf)
             look_for(btf, id, &type);
     }
     look_for_owners(btf);
+    look_for_sockets(btf);
 }
 
 /* --- Values ----------------------------------------------------------------------------------- */

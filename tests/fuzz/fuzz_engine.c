@@ -144,7 +144,7 @@ static void check_arranged(const struct rows *rows)
     struct rows arranged;
 
     share_rows(&arranged, rows);
-    require(rows_sort(&arranged, &(struct listing){.compare = compare_has}, NULL) == 0);
+    require(rows_sort(&arranged, &(struct listing){.compare = compare_has}, &no_names, NULL) == 0);
     for (size_t i = 0; i + 1 < arranged.count; i++) {
         const struct record *a = arranged.records[i], *b = arranged.records[i + 1];
         require(a->has < b->has || (a->has == b->has && place_of(rows, a) < place_of(rows, b)));
@@ -165,7 +165,7 @@ static void sort_rows(const struct input *input, const struct rows *rows)
             continue;
         check_order(column, rows);
         share_rows(&sorted, rows);
-        require(rows_sort(&sorted, &listing, &no_names) == 0);
+        require(rows_sort(&sorted, &listing, &no_names, NULL) == 0);
         check_sorted(column, &sorted, rows, descending);
         rows_clear(&sorted);
     }
@@ -337,7 +337,7 @@ static struct record take_total(struct delta *delta, struct total *total)
     struct record change;
 
     total->before = clock_nanoseconds(CLOCK_MONOTONIC);
-    require(delta_take(delta, &total->record, &change) == 0);
+    require(delta_take(delta, &total->record, 0, &change) == 0);
     total->after = clock_nanoseconds(CLOCK_MONOTONIC);
     return change;
 }
@@ -418,7 +418,7 @@ static void take_others(const struct rows *rows)
     for (size_t i = 0; i < rows->count; i++) {
         const struct record record = copy_of(rows->records[i]);
         struct record change;
-        require(delta_take(delta, &record, &change) == 0);
+        require(delta_take(delta, &record, 0, &change) == 0);
         require(!change.before && change.has == record.has &&
                 shown_hash(0, &record, &no_names) == shown_hash(0, &change, &no_names));
     }

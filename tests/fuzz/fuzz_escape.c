@@ -143,6 +143,42 @@ static void check_json(const char *data, size_t size)
     free(json);
 }
 
+/* What a reader of metrics makes of it; a newline as escape_text() writes it. */
+static char *read_label(char *dst, const char *at, const char *end)
+{
+    for (; at < end; at++) {
+        require(*at != '"' && *at != '\n');
+        if (*at != '\\') {
+            *dst++ = *at;
+            continue;
+        }
+        at++;
+        require(at < end && (*at == '\\' || *at == '"' || *at == 'n'));
+        if (*at == 'n')
+            dst = stpcpy(dst, "\\x0a");
+        else
+            *dst++ = *at;
+    }
+    return dst;
+}
+
+static void check_label(const char *data, size_t size)
+{
+    char *label = malloc(ESCAPE_LABEL_FACTOR * size + 1);
+    char *read = malloc((size_t)2 * ESCAPE_LABEL_FACTOR * size + 1), *again = malloc(4 * size + 1);
+    char *end = escape_label(label, data, size);
+
+    require((size_t)(end - label) <= ESCAPE_LABEL_FACTOR * size);
+    check_harmless(label, end);
+    end = read_label(read, label, end);
+    end = unescape_text(again, read, (size_t)(end - read));
+    require(end && (size_t)(end - again) == size);
+    require(!size || memcmp(again, data, size) == 0);
+    free(label);
+    free(read);
+    free(again);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *text = (const char *)data;
@@ -155,6 +191,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_text(text, size, delimiters);
     check_socket_name(text, size);
     check_json(text, size);
+    check_label(text, size);
     for (size_t most = 4; most < 9; most++) {
         check_pieces(text, size, most, PART_TEXT);
         check_pieces(text, size, most, PART_SOCKET_NAME);

@@ -1,6 +1,8 @@
 /* The range of ports that the kernel chooses from, and control groups: an input is a tree. */
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -9,7 +11,7 @@
 #include "tree.h"
 
 #define RANGE "sys/net/ipv4/ip_local_port_range"
-enum { RANGE_READ = 63 }; /* bytes of the file that count */
+enum { RANGE_READ = 256 }; /* a file of so many bytes is too long */
 
 struct made {
     struct text range; /* content of that file, if it is one */
@@ -35,40 +37,38 @@ static void make_tree(struct made *made, const uint8_t *data, size_t size)
     }
 }
 
-/* A number as strtoul(3) reads it. */
-static bool take_number(const char **at, unsigned long *number)
+/* The numbers of a line that holds just two, by strtoull(3). */
+static bool take_range(const struct text *content, uint64_t range[2])
 {
-    const char *digit = *at + strspn(*at, " \f\n\r\t\v");
-    const bool negative = *digit == '-';
-    bool too_large = false;
+    char text[RANGE_READ + 1], *at = text;
 
-    *number = 0;
-    digit += negative || *digit == '+';
-    *at = digit;
-    for (; *digit >= '0' && *digit <= '9'; digit++)
-        too_large |= __builtin_mul_overflow(*number, 10, number) ||
-                     __builtin_add_overflow(*number, (unsigned long)(*digit - '0'), number);
-    if (too_large)
-        *number = ULONG_MAX;
-    else if (negative)
-        *number = -*number;
-    return digit > *at && (*at = digit);
+    if (content->length >= RANGE_READ || memchr(content->data, '\0', content->length))
+        return false;
+    snprintf(text, sizeof text, "%.*s", (int)content->length, content->data);
+    for (size_t i = 0; i < 2; i++) {
+        at += strspn(at, " \t");
+        if (!strchr("0123456789", *at) || !*at)
+            return false;
+        errno = 0;
+        range[i] = strtoull(at, &at, 10);
+        if (errno)
+            return false;
+    }
+    return strcmp(at, "\n") == 0;
 }
 
 static void check_range(const struct made *made)
 {
-    char text[RANGE_READ + 1];
-    const char *at = text;
-    unsigned long first, last;
     struct ephemeral_ports *ports = NULL;
     const int error = ephemeral_ports_create(&ports, tree_root());
 
     require(!error == !!ports);
     if (made->has_range) {
-        snprintf(text, sizeof text, "%.*s", (int)made->range.length, made->range.data);
-        require(!error == (take_number(&at, &first) && take_number(&at, &last)));
+        uint64_t range[2];
+        require(!error == take_range(&made->range, range));
         for (uint32_t port = 0; ports && port <= UINT16_MAX; port++)
-            require(port_is_ephemeral(ports, (uint16_t)port) == (port >= first && port <= last));
+            require(port_is_ephemeral(ports, (uint16_t)port) ==
+                    (port >= range[0] && port <= range[1]));
     }
     ephemeral_ports_destroy(ports);
 }
@@ -81,6 +81,26 @@ static bool must_be_known(const char *path)
     for (const char *slash = path; slash; slash = strchr(slash + 1, '/'))
         depth++;
     return depth < 32 && path[0] != '.' && !strstr(path, "/.");
+}
+
+/* An id in full stands in the path, and so does a name, unless its escapes were taken back. */
+static void check_name(const char *path, const char *name)
+{
+    require(!name || (*name && strlen(name) <= CGROUP_NAME_MAX));
+    require(!name || strchr(path, '\\') || strstr(path, name) || strchr(name, '-'));
+}
+
+static void check_names(struct cgroups *cgroups, const struct cgroup *group, const char *path)
+{
+    const struct cgroup *same;
+
+    require(strcmp(group->path, path) == 0);
+    check_name(path, group->unit);
+    check_name(path, group->container);
+    check_name(path, group->pod);
+    same = cgroups_by_path(cgroups, path);
+    require(!same == cgroup_is_outside(path));
+    require(!same || same == cgroups_by_path(cgroups, path));
 }
 
 static void check_groups(const struct made *made)
@@ -104,8 +124,27 @@ static void check_groups(const struct made *made)
         const char *path = cgroups_path(cgroups, status.st_ino);
         require(path || !must_be_known(made->paths[i]));
         require(!path || (path[0] == '/' && strcmp(path + 1, made->paths[i]) == 0));
+        if (path)
+            check_names(cgroups, cgroups_by_id(cgroups, status.st_ino), path);
     }
     cgroups_destroy(cgroups);
+}
+
+/* A path as a captured tree may have it: no directory need be able to have such a name. */
+static void check_path(const uint8_t *data, size_t size)
+{
+    struct cgroup_names names;
+    char *path = calloc(1, size + 1);
+
+    require(path != NULL);
+    if (size)
+        memcpy(path, data, size);
+    cgroup_names(path, &names);
+    require(!cgroup_is_outside(path) || (!*names.unit && !*names.container && !*names.pod));
+    check_name(path, *names.unit ? names.unit : NULL);
+    check_name(path, *names.container ? names.container : NULL);
+    check_name(path, *names.pod ? names.pod : NULL);
+    free(path);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -116,5 +155,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     make_tree(&made, data, size);
     check_range(&made);
     check_groups(&made);
+    check_path(data, size);
     return 0;
 }

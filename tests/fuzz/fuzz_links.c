@@ -184,7 +184,7 @@ static void check_label(struct input *input, const struct record *record)
     require(interface->address_count == 1 &&
             is_name(&interface->name, interface->addresses->label));
     check_address(interface->addresses, &input->addresses.all[found]);
-    require(!(record->has & INTERFACE_COUNTERS));
+    require(!(record->has & (INTERFACE_COUNTERS | INTERFACE_DETAILS | INTERFACE_NOHANDLER)));
     require(value_of(record, "addresses").type == VALUE_UNKNOWN);
     require(interface->index == input->row.interface.index);
     require(input->labels_left-- > 0);

@@ -8,11 +8,14 @@
  * Options: n netlink, too; o owners, c their commands; i interfaces, labels, services and networks
  * by name; k not all rows are wanted; f a filter of flows, and F one that asks for everything;
  * d descending; s sections; q the first table is required; t a table for a terminal, which is as
- * wide as the number says, h without headings and totals, and w with whole addresses.
+ * wide as the number says, h without headings and totals, and w with whole addresses; m metrics of
+ * all columns, and M as OpenMetrics.
  */
 #include <netinet/in.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "datagrams.h"
 #include "engine/rows.h"
@@ -23,6 +26,7 @@
 #include "fuzz.h"
 #include "made_flow.h"
 #include "made_processes.h"
+#include "metrics.h"
 #include "shown.h"
 #include "written.h"
 
@@ -379,6 +383,76 @@ static void run_written(const struct input *input)
     engine_destroy(engine);
 }
 
+/* --- Metrics ---------------------------------------------------------------------------------- */
+
+/* All columns of the kind, and then the number of rows with each value of the input's column. */
+static size_t metric_columns(const struct input *input, struct field *counted,
+                             const struct field **columns)
+{
+    const struct kind *kind = input->set->tables->table->kind;
+
+    if (!input->listing.count_by_count) {
+        for (size_t i = 0; i < kind->field_count; i++)
+            columns[i] = &kind->fields[i];
+        return kind->field_count;
+    }
+    field_counted(counted, input->column, 0);
+    counted->key = true;
+    columns[0] = counted;
+    columns[1] = &field_count;
+    return 2;
+}
+
+static void read_back(int fd, bool open)
+{
+    const off_t size = lseek(fd, 0, SEEK_END);
+    char *text = malloc((size_t)size + 1);
+
+    require(text && pread(fd, text, (size_t)size, 0) == size);
+    metrics_check(text, (size_t)size, open);
+    free(text);
+}
+
+static void run_metrics(const struct input *input)
+{
+    enum { COLUMNS_MAX = 1024 };
+    static const struct field *columns[COLUMNS_MAX];
+    const bool open = has_option(input, 'M');
+    const struct kind *kind = input->set->tables->table->kind;
+    struct datagrams datagrams = input->datagrams;
+    const struct netlink_peer peer = datagrams_peer(&datagrams);
+    struct engine *engine = create_engine(&peer);
+    struct report report = {.partial = false};
+    struct writer writer;
+    struct field counted;
+    const int fd = memfd_create("metrics", MFD_CLOEXEC);
+
+    require(fd >= 0 && writer_init(&writer, fd) == 0 && kind->field_count <= COLUMNS_MAX);
+    const struct sink_options options = {.writer = &writer,
+                                         .context = engine_context(engine),
+                                         .columns = columns,
+                                         .count = metric_columns(input, &counted, columns),
+                                         .metric = kind->metric ? kind->metric : kind->name};
+    struct sink *sink = open ? sink_openmetrics_create(&options) : sink_prometheus_create(&options);
+    require(sink && engine_run(engine, &input->listing, sink, &report) == 0);
+    require(writer_flush(&writer) == 0);
+    read_back(fd, open);
+    sink_destroy(sink);
+    writer_finish(&writer);
+    engine_destroy(engine);
+    close(fd);
+}
+
+static void run_both_metrics(const struct input *input)
+{
+    struct input groups = *input;
+
+    run_metrics(input);
+    groups.listing.count_by[0] = input->column;
+    groups.listing.count_by_count = 1;
+    run_metrics(&groups);
+}
+
 /* --- Inputs ----------------------------------------------------------------------------------- */
 
 static struct text take_line(struct text *rest)
@@ -510,5 +584,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     run_counted(&input, &first);
     run_changes(&input, &first);
     run_written(&input);
+    if (has_option(&input, 'm') || has_option(&input, 'M'))
+        run_both_metrics(&input);
     return 0;
 }

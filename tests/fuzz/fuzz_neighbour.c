@@ -1,7 +1,8 @@
 /*
  * Neighbours by both backends, and what is made of them. The first byte says how they come: as
  * datagrams of a netlink peer, each behind two bytes of length, or as lines of /proc/net/arp. Each
- * row goes through every column and both layouts of arp.
+ * row goes through every column and both layouts of arp. With its highest bit it is how full the
+ * tables are: datagrams, or a file of /proc/net/stat.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -10,8 +11,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "backend/neighbour/neighbour_usage.h"
 #include "backend/neighbour/proc_arp.h"
 #include "backend/proc/lines.h"
+#include "backend/proc/stat_file.h"
 #include "datagrams.h"
 #include "fastnet/lookup.h"
 #include "fastnet/report.h"
@@ -77,6 +80,75 @@ static void take_lines(struct input *input)
     }
 }
 
+/* --- How full the tables are ------------------------------------------------------------------ */
+
+static int check_usage(const struct record *record, void *arg)
+{
+    const struct neighbour_usage_record *usage = &record->neighbour_usage;
+
+    require(record->kind == &kind_neighbour_usage && (record->has & NEIGHBOUR_ENTRIES));
+    require(usage->family == AF_INET || usage->family == AF_INET6);
+    for (size_t i = 0; i < NEIGHBOUR_COUNTERS; i++)
+        require((record->has & NEIGHBOUR_COUNTER(i)) || !usage->counters[i]);
+    for (size_t i = 0; i < NEIGHBOUR_THRESHOLDS; i++)
+        require((record->has & NEIGHBOUR_THRESHOLD(i)) || !usage->thresholds[i]);
+    shown_hash(0, record, ((struct input *)arg)->context);
+    return 0;
+}
+
+static void take_tables(struct input *input)
+{
+    const struct netlink_peer peer = datagrams_peer(&input->datagrams);
+    struct report report = {.partial = false};
+    struct query query = {.table = &table_neighbour_usage,
+                          .needs = UINT64_MAX,
+                          .proc_root = "/nonexistent",
+                          .netlink = netlink_create(&peer),
+                          .report = &report};
+
+    require(query.netlink != NULL);
+    require(backend_neighbour_usage.dump(&query, check_usage, input) <= 0);
+    netlink_destroy(query.netlink);
+}
+
+static void take_values(const struct line *line, struct stat_columns *columns,
+                        struct record *record)
+{
+    struct stat_values values;
+
+    if (!columns->count) {
+        if (stat_heading(&neighbour_stat_file, line, columns) < 0)
+            columns->count = 0;
+        require(columns->count <= STAT_COLUMNS_MAX);
+        return;
+    }
+    memset(&values, 0xa5, sizeof values);
+    if (stat_decode(&neighbour_stat_file, line, columns, &values) == 0) {
+        require(values.has && !(values.has >> (NEIGHBOUR_COUNTERS + 1)));
+        neighbour_usage_add(&values, record);
+    }
+}
+
+static void take_counters(struct input *input)
+{
+    struct record record = {.kind = &kind_neighbour_usage, .neighbour_usage.family = AF_INET};
+    struct stat_columns columns = {.count = 0};
+    const char *at = (const char *)input->datagrams.data, *end = at + input->datagrams.size;
+
+    while (at < end) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        size_t length = (size_t)((newline ? newline : end) - at);
+        struct line line = {.data = malloc(length + 1), .length = length};
+        require(line.data != NULL);
+        memcpy(line.data, at, length);
+        take_values(&line, &columns, &record);
+        free(line.data);
+        at += length + 1;
+    }
+    if (record.has & NEIGHBOUR_ENTRIES)
+        check_usage(&record, input);
+}
+
 static const struct field *field_of(const char *name)
 {
     return field_find(&kind_neighbour, name, strlen(name));
@@ -99,23 +171,27 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const struct arp_totals totals = {.skipped = 0};
     const struct arp_layout layouts[] = {{.numeric = true, .totals = &totals},
                                          {.numeric = true, .bsd = true, .totals = &totals}};
-    struct context context = {.interfaces = interfaces_create()};
+    struct context context = {.here.interfaces = interfaces_create()};
     struct predicate_tree where = {.count = 0};
     struct input input = {.datagrams = {size ? data + 1 : data, size ? size - 1 : 0, 0, false}};
 
-    require(context.interfaces != NULL);
+    require(context.here.interfaces != NULL);
     input.context = &context;
     for (size_t i = 0; i < 2; i++)
         written_begin(
             &input.written[i],
             sink_create(&sink_arp, &layouts[i], written_writer(&input.written[i]), &context), "",
             true);
-    if (size && data[0] % 4 == 3)
+    if (size && data[0] & 0x80 && data[0] % 4 == 3)
+        take_counters(&input);
+    else if (size && data[0] & 0x80)
+        take_tables(&input);
+    else if (size && data[0] % 4 == 3)
         take_lines(&input);
     else if (size)
         take_datagrams(&input, fill_where(&where, data[0] % 4));
     for (size_t i = 0; i < 2; i++)
         written_end(&input.written[i]);
-    interfaces_destroy(context.interfaces);
+    interfaces_destroy(context.here.interfaces);
     return 0;
 }

@@ -9,12 +9,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "fastnet/descriptors.h"
 #include "fastnet/lookup.h"
+#include "fastnet/text.h"
 #include "fuzz.h"
 #include "made_processes.h"
 
 /* Bits of the first byte. Few inputs have a crowd, which takes its time. */
-enum { THREADS = 3, COMMANDS = 4, TASKS = 0x40, CROWD = 0xf8, IS_CROWD = '8' };
+enum { THREADS = 3, COMMANDS = 4, TASKS = 0x40, CGROUPS = 0x80, CROWD = 0xf8, IS_CROWD = '8' };
 
 /* One more process holds so many descriptors that threads share the reading of its directory. */
 enum { CROWD_PID = 4194304, CROWD_FILES = 1500, CROWD_INODE = 1000000000 };
@@ -56,7 +58,17 @@ static void check_command(const struct owner *owner, const struct made_process *
                 (process->has_fifo && !owner->process->command[0]));
 }
 
-static void check_owners(struct owners *owners, const struct made_processes *made, bool commands)
+static void check_cgroup(const struct owner *owner, const struct made_process *process,
+                         bool cgroups)
+{
+    const struct text *made = &process->cgroup;
+
+    require(!owner->process->cgroup == (!cgroups || !made->length));
+    require(!owner->process->cgroup || text_is(*made, owner->process->cgroup));
+}
+
+static void check_owners(struct owners *owners, const struct made_processes *made,
+                         const struct owners_options *options)
 {
     for (size_t i = 0; i < made->socket_count; i++) {
         const struct made_socket *sock = &made->sockets[i];
@@ -67,8 +79,28 @@ static void check_owners(struct owners *owners, const struct made_processes *mad
         require(owner->process->pid == sock->pid && owner->fd == sock->fd);
         require(owner->tid == 0 || owner->tid == owner->process->pid);
         require(strcmp(owner->process->name, process->name) == 0);
-        check_command(owner, process, commands);
+        check_command(owner, process, options->commands);
+        check_cgroup(owner, process, options->cgroups);
+        require(owner->process->pid_inside >= 0 &&
+                (options->pids_inside || !owner->process->pid_inside));
     }
+}
+
+static int count_process(const struct process_descriptors *process, void *arg)
+{
+    require(memchr(process->name, '\0', sizeof process->name) != NULL && process->open > 0);
+    ++*(size_t *)arg;
+    return 0;
+}
+
+/* Of made processes some have limits, or what looks like these. */
+static void count_descriptors(void)
+{
+    struct descriptors_missed missed;
+    size_t count = 0;
+
+    (void)descriptors_each(tree_root(), 1, count_process, &count, &missed);
+    require(missed.error <= 0);
 }
 
 static void check_others(struct owners *owners, const struct made_processes *made)
@@ -93,8 +125,8 @@ static void check_crowd(struct owners *owners)
     }
 }
 
-static void check(struct owners *owners, const struct made_processes *made, bool commands,
-                  bool crowd)
+static void check(struct owners *owners, const struct made_processes *made,
+                  const struct owners_options *options, bool crowd)
 {
     bool odd = false;
 
@@ -108,7 +140,7 @@ static void check(struct owners *owners, const struct made_processes *made, bool
         check_crowd(owners);
         return;
     }
-    check_owners(owners, made, commands);
+    check_owners(owners, made, options);
     check_others(owners, made);
     for (size_t i = 0; i < made->socket_count; i++)
         require(owners_summary(owners)->any || made->sockets[i].pid == getpid());
@@ -165,6 +197,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     const struct owners_options options = {.proc_root = tree_root(),
                                            .commands = data[0] & COMMANDS,
+                                           .cgroups = data[0] & CGROUPS,
+                                           .pids_inside = data[0] & CGROUPS,
                                            .threads = data[0] & THREADS,
                                            .tasks = data[0] & TASKS};
     tree_clear();
@@ -172,11 +206,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     input = tree_input(data + 1, size - 1);
     make_until_later(&made, &input);
     const bool crowd = (data[0] & CROWD) == IS_CROWD && move_crowd(true);
+    count_descriptors();
     require(owners_create(&owners, &options) == 0);
-    check(owners, &made, options.commands, crowd);
+    check(owners, &made, &options, crowd);
     make_until_later(&made, &input);
     require(owners_refresh(owners) == 0);
-    check(owners, &made, options.commands, crowd);
+    check(owners, &made, &options, crowd);
     owners_destroy(owners);
     require(!crowd || !move_crowd(false));
     return 0;

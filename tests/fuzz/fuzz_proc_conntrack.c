@@ -12,6 +12,7 @@
 #include "backend/flow/flow_usage.h"
 #include "backend/flow/proc_conntrack.h"
 #include "backend/proc/lines.h"
+#include "backend/proc/stat_file.h"
 #include "fuzz.h"
 #include "written.h"
 
@@ -101,23 +102,25 @@ static void decode_expectation(const struct line *line)
     written_row(&written, &record);
 }
 
-static void decode_counters(const struct line *line, size_t number,
-                            struct flow_counter_columns *columns)
+static void decode_counters(const struct line *line, size_t number, struct stat_columns *columns)
 {
     static const struct table *const tables[] = {&table_flow_statistics,
                                                  &table_expectation_statistics};
     struct flow_counters counters;
+    struct stat_values values;
     uint64_t bits = 0;
 
     if (number == 1) {
-        if (flow_counters_heading(line, columns) < 0)
+        if (stat_heading(&flow_stat_file, line, columns) < 0)
             columns->count = 0;
-        require(columns->count <= FLOW_COLUMNS_MAX);
+        require(columns->count <= STAT_COLUMNS_MAX);
         return;
     }
-    memset(&counters, 0xa5, sizeof counters);
-    if (flow_counters_decode(line, columns, &counters) < 0)
+    memset(&values, 0xa5, sizeof values);
+    if (stat_decode(&flow_stat_file, line, columns, &values) < 0)
         return;
+    memset(&counters, 0xa5, sizeof counters);
+    flow_counters_take(&values, &counters);
     for (size_t set = 0; set < 2; set++)
         require(!(counters.has[set] & ~backend_proc_conntrack.fields(tables[set])));
     for (size_t set = 0; set < COUNTERS_SETS; set++) {
@@ -142,7 +145,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct context no_names;
     static const struct conntrack_layout layout = {.extended = true, .id = true, .labels = true};
-    struct flow_counter_columns columns = {.count = 0};
+    struct stat_columns columns = {.count = 0};
     struct lines lines;
     struct line line;
     int result, fd;

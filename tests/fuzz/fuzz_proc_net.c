@@ -125,6 +125,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     lines.fd = piece ? open_pipe(text, size - 1, piece) : open_memory(text, size - 1);
     lines.buffer = malloc(LINES_CAPACITY);
+    lines.capacity = LINES_CAPACITY;
     require(lines.buffer != NULL);
     written_begin(&written,
                   sink_create(&sink_netstat, &layout, written_writer(&written), &no_names), "",

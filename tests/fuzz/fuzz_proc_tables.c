@@ -1,6 +1,7 @@
 /*
- * Other tables of /proc/net: snmp, snmp6, igmp, igmp6, sockstat. The first byte says which of them
- * the rest is.
+ * Other tables of /proc/net: snmp, snmp6, igmp, igmp6, sockstat, softnet_stat,
+ * protocols. The first byte says
+ * which of them the rest is.
  */
 #include <errno.h>
 #include <string.h>
@@ -9,8 +10,10 @@
 #include <unistd.h>
 
 #include "backend/counter/proc_snmp.h"
+#include "backend/counter/proc_softnet.h"
 #include "backend/group/proc_igmp.h"
 #include "backend/proc/proc_file.h"
+#include "backend/summary/summary.h"
 #include "fuzz.h"
 #include "written.h"
 
@@ -68,6 +71,35 @@ static void decode_pair(const struct line *line)
     check_counter(&record);
     const struct text protocol = snmp_protocol_of(record.counter.name);
     require(protocol.length > 0 && protocol.length <= record.counter.name.length);
+}
+
+static void decode_softnet(const struct line *line, size_t number)
+{
+    struct softnet softnet;
+    struct record record;
+
+    memset(&softnet, 0xa5, sizeof softnet);
+    if (softnet_decode(line, number, &softnet) < 0)
+        return;
+    require(!line->cut && softnet.count >= 3 && softnet.count <= SOFTNET_COUNTERS);
+    require(memchr(softnet.name, '\0', sizeof softnet.name) != NULL);
+    for (size_t i = 0; i < softnet.count; i++) {
+        softnet_row(&softnet, i, &record);
+        require(record.counter.magnitude <= UINT32_MAX);
+        check_counter(&record);
+    }
+}
+
+static void decode_protocol(const struct line *line)
+{
+    uint64_t sockets = UINT64_MAX;
+    struct text name;
+
+    if (protocols_decode(line, &name, &sockets) < 0)
+        return;
+    require(!line->cut && sockets <= UINT32_MAX);
+    require(is_within(&name, line) && name.length > 0);
+    require(!memchr(name.data, ' ', name.length));
 }
 
 static void check_group(const struct record *record, uint8_t family)
@@ -140,6 +172,10 @@ static void decode_lines(uint8_t which, struct lines *lines)
             decode_igmp6(&line);
         else if (which == 4)
             decode_block(&line, NULL);
+        else if (which == 5)
+            decode_softnet(&line, lines->number);
+        else if (which == 6)
+            decode_protocol(&line);
         else {
             heading = line;
             heading.data = memcpy(names, line.data, line.length);

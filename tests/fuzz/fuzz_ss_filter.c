@@ -11,20 +11,34 @@
 
 #include "cli/ss/ss_filter.h"
 #include "fastnet/array.h"
+#include "fastnet/lookup.h"
 #include "fuzz.h"
 #include "made_records.h"
+#include "tree.h"
 
 enum { TEXT_MAX = 255, WORDS_MAX = 32 };
 
-static const struct context no_names;
+/* Of all lookups only the range of ports: without it, no predicate can tell what is autobound. */
+static const struct context *names(void)
+{
+    static const char range[] = "32768\t60999\n";
+    static const struct tree_entry file = {.path = "sys/net/ipv4/ip_local_port_range",
+                                           .content = {range, sizeof range - 1}};
+    static struct context context;
 
-static int resolve(const char *name, uint8_t family, unsigned milliseconds,
+    if (!context.here.ephemeral_ports)
+        require(tree_make(&file) &&
+                ephemeral_ports_create(&context.here.ephemeral_ports, tree_root()) == 0);
+    return &context;
+}
+
+static int resolve(const char *name, uint8_t family, int home, unsigned milliseconds,
                    struct address addresses[], size_t most)
 {
     const uint8_t length = (uint8_t)strlen(name);
     const uint8_t bytes[16] = {0x20, 1, length};
 
-    require(milliseconds > 0 && most >= 2 && !strpbrk(name, "/:[]"));
+    require(home == 0 && milliseconds > 0 && most >= 2 && !strpbrk(name, "/:[]"));
     if (length % 4 == 0)
         return -ENOENT;
     addresses[0] = address_make(family == AF_INET6 ? AF_INET6 : AF_INET, bytes);
@@ -63,14 +77,22 @@ struct input {
 
 enum outcome { REFUSED, LISTED, NOT_LISTED, ELSEWHERE /* of a family that is not listed */ };
 
-/* Whether the predicate can tell: sockets of IP have their addresses. */
+/* Whether the predicate can tell: every dump of such sockets says these of each. */
 static bool is_whole(const struct record *record)
 {
-    const uint8_t family = record->socket.family;
+    static const struct {
+        uint8_t family;
+        uint64_t fields;
+    } known[] = {{AF_INET, SOCKET_ADDRESSES},  {AF_INET6, SOCKET_ADDRESSES},
+                 {AF_UNIX, SOCKET_PATH},       {AF_PACKET, SOCKET_ETHER},
+                 {AF_NETLINK, SOCKET_NETLINK}, {AF_VSOCK, SOCKET_VSOCK}};
 
     if (record->kind != &kind_socket)
         return false;
-    return (family != AF_INET && family != AF_INET6) || record->has & SOCKET_ADDRESSES;
+    for (size_t i = 0; i < COUNT(known); i++)
+        if (record->socket.family == known[i].family)
+            return record->has & known[i].fields;
+    return true;
 }
 
 static enum outcome outcome_of(const struct input *input)
@@ -89,7 +111,7 @@ static enum outcome outcome_of(const struct input *input)
         outcome = REFUSED;
     } else if (input->record->kind == &kind_socket && input->record->socket.family < 64 &&
                selection.families >> input->record->socket.family & 1) {
-        outcome = predicate_holds(predicate, input->record, &no_names) ? LISTED : NOT_LISTED;
+        outcome = predicate_holds(predicate, input->record, names()) ? LISTED : NOT_LISTED;
     }
     where_finish(&where);
     return outcome;

@@ -11,9 +11,11 @@
 
 #include "backend/socket/bytecode.h"
 #include "cli/where/where.h"
+#include "fastnet/lookup.h"
 #include "fuzz.h"
 #include "kernel_bytecode.h"
 #include "made_records.h"
+#include "tree.h"
 
 static const struct context no_names;
 
@@ -87,22 +89,57 @@ static void check_written(const struct kind *kind, const struct predicate *predi
     where_finish(&where);
 }
 
+#define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+/* Control groups, made once, with a unit, containers and a pod. */
+static struct cgroups *made_groups(void)
+{
+    static const char *const paths[] = {
+        "system.slice/nginx.service",
+        "lxc.payload.web/a.service",
+        "pod01234567-89ab-cdef-0123-456789abcdef/docker-" ID ".scope",
+    };
+    static char mounts[512], text[512];
+    static struct cgroups *groups;
+    struct tree_entry entry = {.kind = TREE_DIRECTORY};
+
+    if (groups)
+        return groups;
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        snprintf(entry.path, sizeof entry.path, "groups/%s", paths[i]);
+        require(tree_make(&entry));
+    }
+    snprintf(text, sizeof text, "none %s/groups cgroup2 rw 0 0\n", tree_root());
+    require(tree_make(&(struct tree_entry){.path = "mounts", .content = {text, strlen(text)}}));
+    snprintf(mounts, sizeof mounts, "%s/mounts", tree_root());
+    require(cgroups_create(&groups, mounts) == 0 && cgroups_count(groups) == 7);
+    return groups;
+}
+
 /* What the kernel leaves out is never wanted. */
-static void check_bytecode(const struct predicate *predicate, const struct record *record)
+static void check_bytecode(const struct predicate *predicate, const struct record *made)
 {
     static uint32_t words[BYTECODE_WORDS];
-    const struct socket_record *socket = &record->socket;
+    const struct context context = {.cgroups = made_groups()};
+    const size_t group = made->socket.cgroup % (cgroups_count(context.cgroups) + 1);
+    const struct socket_record *socket = &made->socket;
+    struct record copy, *record = &copy;
     struct kernel_program program;
 
-    if (record->kind != &kind_socket || socket->family == AF_UNIX ||
-        socket->protocol == IPPROTO_RAW)
+    if (made->kind != &kind_socket || socket->family == AF_UNIX || socket->protocol == IPPROTO_RAW)
         return;
+    copy = *made;
+    socket = &copy.socket;
+    if (!(made->has & SOCKET_CGROUP))
+        copy.socket.cgroup = 0; /* to the kernel */
+    else if (group)
+        copy.socket.cgroup = cgroups_id(context.cgroups, group - 1);
     program.code = (const char *)words;
-    program.length = (int)(4 * bytecode_compile(words, predicate));
+    program.length = (int)(4 * bytecode_compile(words, predicate, context.cgroups));
     if (!program.length)
         return;
     require(kernel_takes(program));
-    require(kernel_passes(program, socket) || !predicate_holds(predicate, record, &no_names));
+    require(kernel_passes(program, socket) || !predicate_holds(predicate, record, &context));
 }
 
 static void parse(const struct kind *kind, const char *text, const struct record *record)

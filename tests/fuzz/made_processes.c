@@ -107,11 +107,33 @@ static void take_command(struct made_process *process, struct text content)
     process->has_command = true;
 }
 
+/* What stands in the first whole line behind "0::", if it is a path. */
+static void take_cgroup(struct made_process *process, struct text content)
+{
+    const char *end;
+
+    content.length = strnlen(content.data, content.length);
+    while ((end = memchr(content.data, '\n', content.length))) {
+        const struct text line = {content.data, (size_t)(end - content.data)};
+        if (begins_with(line, "0::/")) {
+            process->cgroup = (struct text){line.data + 3, line.length - 3};
+            return;
+        }
+        content = (struct text){end + 1, content.length - line.length - 1};
+    }
+}
+
 static void take_file(struct made_process *process, const char *name,
                       const struct tree_entry *entry)
 {
     const bool is_comm = strcmp(name, "comm") == 0, is_file = entry->kind == TREE_FILE;
 
+    if (strcmp(name, "cgroup") == 0) {
+        process->odd |= !is_file;
+        if (is_file && entry->content.length)
+            take_cgroup(process, entry->content);
+        return;
+    }
     if (!is_comm && strcmp(name, "cmdline") != 0)
         return;
     process->odd |= !is_file;
@@ -143,7 +165,8 @@ void made_processes_make(struct made_processes *made, const struct tree_entry *e
     if (!made_number(entry->path, length, &pid) || (!made_it && !slash))
         return;
     process = find_or_add(made, pid);
-    process->odd |= is_within(below, "comm") || is_within(below, "cmdline");
+    process->odd |=
+        is_within(below, "comm") || is_within(below, "cmdline") || is_within(below, "cgroup");
     if (made_it && is_descriptor)
         take_descriptor(made, pid, below + 3, entry);
     else if (made_it)

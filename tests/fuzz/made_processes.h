@@ -21,11 +21,12 @@ struct made_socket {
 
 struct made_process {
     int pid;
-    bool odd;         /* comm or cmdline is something else than a file */
+    bool odd;         /* comm, cmdline or cgroup is something else than a file */
     bool has_fifo;    /* cmdline is a FIFO: argv[0] is empty, or cannot be read */
     bool has_command; /* cmdline is a file */
     char name[MADE_NAME_SIZE];
     char command[MADE_COMMAND_SIZE]; /* as owner.command has it */
+    struct text cgroup;              /* as owner.cgroup has it; empty: none. Of the input */
 };
 
 struct made_processes {

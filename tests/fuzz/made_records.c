@@ -29,10 +29,10 @@ static uint64_t fields_of_table(const struct table *table)
 static uint64_t fields_of(const struct kind *kind)
 {
     static const struct table *const tables[] = {
-        &table_tcp,         &table_unix,         &table_flows,      &table_flow_events,
-        &table_flow_usage,  &table_expectations, &table_neighbours, &table_flow_statistics,
-        &table_counters,    &table_groups,       &table_route,      &table_route6,
-        &table_route_cache, &table_interfaces};
+        &table_tcp,         &table_unix,         &table_flows,           &table_flow_events,
+        &table_flow_usage,  &table_expectations, &table_neighbours,      &table_flow_statistics,
+        &table_counters,    &table_groups,       &table_route,           &table_route6,
+        &table_route_cache, &table_interfaces,   &table_neighbour_usage, &table_summary};
     uint64_t fields = 0;
 
     for (size_t i = 0; i < COUNT(tables); i++)
@@ -137,6 +137,19 @@ static void settle_interface(struct record *record, uint8_t family, uint8_t firs
     interface->lladdr_length %= sizeof interface->lladdr + 1;
 }
 
+static void settle_neighbour_usage(struct record *record, uint8_t family, uint8_t first)
+{
+    (void)first;
+    record->neighbour_usage.family = family;
+}
+
+static void settle_finding(struct record *record, uint8_t family, uint8_t first)
+{
+    (void)family;
+    (void)first;
+    record->finding.severity %= SEVERITIES;
+}
+
 /* What the kinds are, in the order of their numbers, and what their records do not leave to chance.
  */
 static const struct {
@@ -153,6 +166,9 @@ static const struct {
     {&kind_group, NULL},
     {&kind_route, settle_route},
     {&kind_interface, settle_interface},
+    {&kind_neighbour_usage, settle_neighbour_usage},
+    {&kind_summary, NULL},
+    {&kind_finding, settle_finding},
 };
 
 /* The addresses that its fields show are of one family; those of a unix socket have none. */

@@ -6,13 +6,13 @@ commands_begin()
 {
     mkdir "${work:?}/bin" "$work/named"
     ln -s "$(realpath "$FASTNET")" "$work/bin/fastnet"
-    for name in netstat arp neigh conntrack ss sockets; do
+    for name in netstat arp neigh conntrack ss sockets doctor; do
         ln -s "$(realpath "$FASTNET")" "$work/named/$name"
     done
 }
 
-# How many were not shown, and what conntrack says at the end of a listing, is no complaint. Listings
-# that do not end are ended.
+# How many were not shown, what conntrack says at the end of a listing, and that the machine has no
+# control groups of version 2, is no complaint. Listings that do not end are ended.
 command_works() # COMMAND
 {
     local status limit=10
@@ -21,7 +21,10 @@ command_works() # COMMAND
         >"$work/out" 2>"$work/err" </dev/null
     status=$?
     [ $limit -eq 10 ] || [ $status -ne 124 ] || status=0
-    sed -i -e '/^conntrack v.* have been shown\.$/d' -e '/more rows\? .* not shown$/d' "$work/err"
+    # this machine may have something: doctor says so by its status
+    [[ "$1" != *doctor* || $status -gt 20 ]] || ((status % 10 && status > 2)) || status=0
+    sed -i -e '/^conntrack v.* have been shown\.$/d' -e '/more rows\? .* not shown$/d' \
+        -e '/^[a-z]*: control groups[: ]/d' "$work/err"
     if [ $status -eq 0 ] && [ ! -s "$work/err" ]; then
         ok "$1"
     else

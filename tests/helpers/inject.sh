@@ -8,6 +8,7 @@
 #                                    listing_fault() does most of that
 
 run_seconds=10
+clean_status=0 # of a run without faults
 prefix= # of the tests' names
 
 inject_needed() # NAME
@@ -47,10 +48,12 @@ begin_set() # OPTION...
 {
     local call where
     places=() unblamed=() calls=()
-    "$FASTNET" "$@" >"$work/clean.out" 2>"$work/clean.err" </dev/null || return
+    "$FASTNET" "$@" >"$work/clean.out" 2>"$work/clean.err" </dev/null
+    [ $? -eq "$clean_status" ] || return
     rows "$work/clean.out" >"$work/clean.rows"
     ip -o link | awk -F '[:@] *' '{ printf "%s :%s ", $2, $2 }' >"$work/interfaces"
-    strace -f -o "$work/trace" "$FASTNET" "$@" >/dev/null 2>&1 </dev/null || return
+    strace -f -o "$work/trace" "$FASTNET" "$@" >/dev/null 2>&1 </dev/null
+    [ $? -eq "$clean_status" ] || return
     while read -r call where; do
         calls+=("$call")
         places[$call]=$where

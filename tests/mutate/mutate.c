@@ -1,7 +1,7 @@
 /*
  * Runs the program again and again on input that is mutated, and tells what must never be: a crash,
- * a sanitizer's report, a run of more than ten seconds, an exit status other than 0 and 1, JSON
- * or CSV that is not valid, control bytes.
+ * a sanitizer's report, a run of more than ten seconds, an exit status other than 0 and 1 (of the
+ * doctor also 10 and 20), JSON or CSV that is not valid, control bytes.
  *
  *     mutate netlink LISTINGS DIRECTORY INTERPOSER    with INTERPOSER between it and netlink
  *     mutate tree LISTINGS DIRECTORY TREE...          with --proc-root, mutated copies of the TREEs

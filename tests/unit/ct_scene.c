@@ -5,31 +5,11 @@
 
 #include <cmocka.h>
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
-static void put_file(const struct ct_scene *scene, const char *path, const char *text)
-{
-    char full[256];
-    FILE *file;
-
-    snprintf(full, sizeof full, "%s/%s", scene->tree.root, path);
-    for (char *slash = strchr(full + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        mkdir(full, 0755);
-        *slash = '/';
-    }
-    file = fopen(full, "w");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
-}
 
 void ct_put_buckets(const struct ct_scene *scene, const char *number)
 {
-    put_file(scene, "sys/net/netfilter/nf_conntrack_buckets", number);
+    tree_put_file(&scene->tree, "sys/net/netfilter/nf_conntrack_buckets", number);
 }
 
 static int keep(const struct record *record, void *arg)

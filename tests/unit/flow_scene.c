@@ -6,10 +6,6 @@
 
 #include <cmocka.h>
 
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-
 const char flow_statistics_text[] =
     "entries  clashres found new invalid ignore delete chainlength insert insert_failed drop "
     "early_drop icmp_error  expect_new expect_create expect_delete search_restart\n"
@@ -20,19 +16,7 @@ const char flow_statistics_text[] =
 
 void flow_scene_put(const struct flow_scene *scene, const char *path, const char *text)
 {
-    char full[256];
-    FILE *file;
-
-    snprintf(full, sizeof full, "%s/%s", scene->tree.root, path);
-    for (char *slash = strchr(full + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        mkdir(full, 0755);
-        *slash = '/';
-    }
-    file = fopen(full, "w");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
+    tree_put_file(&scene->tree, path, text);
 }
 
 static int keep(const struct record *record, void *arg)

@@ -18,6 +18,15 @@ struct nlmsghdr *wire_last(struct wire *wire)
     return (struct nlmsghdr *)(void *)(wire->data + wire->last);
 }
 
+struct nlmsghdr *wire_exact(struct wire *wire)
+{
+    const struct nlmsghdr *last = wire_last(wire);
+    struct nlmsghdr *exact = malloc(last->nlmsg_len);
+
+    assert_non_null(exact);
+    return memcpy(exact, last, last->nlmsg_len);
+}
+
 void wire_message(struct wire *wire, uint16_t type, uint16_t flags, uint32_t sequence)
 {
     const struct nlmsghdr header = {.nlmsg_len = sizeof header,

@@ -63,6 +63,23 @@ void tree_puts(const struct tree *tree, const char *name, const char *text)
     tree_put(tree, name, text, strlen(text));
 }
 
+void tree_put_file(const struct tree *tree, const char *path, const char *text)
+{
+    char full[256];
+    FILE *file;
+
+    snprintf(full, sizeof full, "%s/%s", tree->root, path);
+    for (char *slash = strchr(full + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(full, 0755);
+        *slash = '/';
+    }
+    file = fopen(full, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
 int tcp_line(char line[TCP_LINE_MAX], unsigned port, unsigned inode)
 {
     return snprintf(line, TCP_LINE_MAX,

@@ -18,6 +18,8 @@ void tree_remove(struct tree *tree);
 /* Makes or replaces net/NAME. */
 void tree_put(const struct tree *tree, const char *name, const void *data, size_t size);
 void tree_puts(const struct tree *tree, const char *name, const char *text);
+/* The same of any PATH, with the directories on the way. */
+void tree_put_file(const struct tree *tree, const char *path, const char *text);
 
 /* The first lines of /proc/net/tcp, tcp6, and unix. */
 extern const char tcp_heading[], tcp6_heading[], unix_heading[];

@@ -7,16 +7,21 @@
 
 #include <cmocka.h>
 
+#include <limits.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "../fuzz/kernel_bytecode.h"
 #include "addresses.h"
 #include "backend/socket/bytecode.h"
 #include "cells.h"
 #include "cli/where/where.h"
+#include "fastnet/lookup.h"
+#include "scene.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -64,7 +69,7 @@ static struct kernel_program compile(const char *text, const struct record *sock
 
     if (!predicate)
         fail_msg("%s: %s", text, where.message);
-    program.length = (int)(4 * bytecode_compile(words, predicate));
+    program.length = (int)(4 * bytecode_compile(words, predicate, NULL));
     for (size_t i = 0; i < count; i++)
         wanted[i] = predicate_holds(predicate, &sockets[i], &no_names);
     where_finish(&where);
@@ -202,7 +207,101 @@ static void a_program_that_is_too_long_is_not_made(void **state)
         at += sprintf(at, "local_port = %u or ", 1000 + i);
     sprintf(at, "local_port = 22");
     assert_int_equal(compile(text, sockets, wanted, 1).length, 0);
-    assert_int_equal(bytecode_compile(NULL, NULL), 0);
+    assert_int_equal(bytecode_compile(NULL, NULL, NULL), 0);
+}
+
+/* --- Control groups --------------------------------------------------------------------------- */
+
+/* Directories that stand for groups, below the mount, and a list of mounts. */
+static const char *const groups[] = {"", "/nginx.service", "/lxc.payload.web",
+                                     "/lxc.payload.web/nginx.service", "/b.service"};
+
+static struct cgroups *make_groups(struct tree *tree, uint64_t ids[COUNT(groups)])
+{
+    static char mounts[PATH_MAX];
+    struct cgroups *cgroups = NULL;
+    char text[PATH_MAX + 64], path[PATH_MAX];
+
+    tree_make(tree);
+    for (size_t i = 0; i < COUNT(groups); i++) {
+        struct stat status;
+        snprintf(path, sizeof path, "%s/net%s", tree->root, groups[i]);
+        assert_true(i == 0 || mkdir(path, 0700) == 0);
+        assert_int_equal(stat(path, &status), 0);
+        ids[i] = status.st_ino;
+    }
+    snprintf(text, sizeof text, "cgroup2 %s/net cgroup2 rw 0 0\n", tree->root);
+    tree_puts(tree, "mounts", text);
+    snprintf(mounts, sizeof mounts, "%s/net/mounts", tree->root);
+    assert_int_equal(cgroups_create(&cgroups, mounts), 0);
+    return cgroups;
+}
+
+static void remove_groups(struct tree *tree)
+{
+    char path[PATH_MAX];
+
+    for (size_t i = COUNT(groups); i-- > 1;) {
+        snprintf(path, sizeof path, "%s/net%s", tree->root, groups[i]);
+        assert_int_equal(rmdir(path), 0);
+    }
+    tree_remove(tree);
+}
+
+static void what_paths_of_groups_tell_the_kernel_judges_by_their_ids(void **state)
+{
+    static const char *const texts[] = {
+        "unit = nginx.service",
+        "unit != null and not unit = nginx.service",
+        "container != null and not (unit = null or local_port = 0)",
+        "unit ~ '*.service'",
+        "unit = none.service",
+        "unit = none.service or local_port = 22",
+        "unit in nginx.service,b.service",
+        "unit = nginx.service and container = null",
+        "container = web",
+        "container = null",
+        "cgroup = /lxc.payload.web",
+        "cgroup ~ /lxc*",
+        "cgroup != null and pod = null",
+    };
+    struct record sock = made((struct address)IPV4(0), 22, (struct address)IPV4(0), 0);
+    uint64_t ids[COUNT(groups)];
+    struct context context = {0};
+    struct tree tree;
+
+    (void)state;
+    context.cgroups = make_groups(&tree, ids);
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        static uint32_t words[BYTECODE_WORDS];
+        struct where where = {NULL, ""};
+        const struct predicate *predicate = where_parse(&where, &kind_socket, texts[i]);
+        struct kernel_program program = {(const char *)words, 0};
+        if (!predicate)
+            fail_msg("%s: %s", texts[i], where.message);
+        program.length = (int)(4 * bytecode_compile(words, predicate, context.cgroups));
+        assert_true(program.length > 0);
+        assert_true(kernel_takes(program));
+        for (size_t j = 0; j < COUNT(groups); j++) {
+            sock.socket.cgroup = ids[j];
+            if (kernel_passes(program, &sock.socket) != predicate_holds(predicate, &sock, &context))
+                fail_msg("%s: %s", texts[i], groups[j]);
+        }
+        where_finish(&where);
+    }
+    cgroups_destroy(context.cgroups);
+    remove_groups(&tree);
+}
+
+static void without_groups_the_kernel_judges_no_unit(void **state)
+{
+    struct record sockets[8];
+    bool wanted[8];
+
+    (void)state;
+    make_sockets(sockets);
+    assert_int_equal(compile("unit = nginx.service", sockets, wanted, 1).length, 0);
+    assert_true(compile("unit = a.service and local_port = 22", sockets, wanted, 1).length > 0);
 }
 
 int main(void)
@@ -212,6 +311,8 @@ int main(void)
         cmocka_unit_test(of_the_rest_it_leaves_out_nothing),
         cmocka_unit_test(who_chose_a_port_only_the_kernel_knows),
         cmocka_unit_test(a_program_that_is_too_long_is_not_made),
+        cmocka_unit_test(what_paths_of_groups_tell_the_kernel_judges_by_their_ids),
+        cmocka_unit_test(without_groups_the_kernel_judges_no_unit),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

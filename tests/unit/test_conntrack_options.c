@@ -17,8 +17,8 @@
 
 /* A line that names the option stands before the one that names its argument. */
 #define FORMS                                                                                      \
-    "--output: extended, id, timestamp, ktimestamp, labels, xml, save, userspace\nconntrack: Bad " \
-    "parameter "
+    "--output: extended, id, timestamp, ktimestamp, labels, xml, save, userspace, or "             \
+    "./FILE\nconntrack: Bad parameter "
 #define TABLES(name)                                                                               \
     "--" name ": conntrack, expect, dying, unconfirmed, or nothing\nconntrack: unknown type "
 
@@ -150,6 +150,14 @@ static void save_is_a_form_of_its_own(void **state)
                                          "output type, use -o save only\n");
     }
     assert_int_equal(PARSE("-o", "save,save,userspace").status, 0);
+}
+
+static void a_name_with_a_slash_is_a_file(void **state)
+{
+    (void)state;
+    assert_string_equal(ACCEPT("-S", "--output=./out").common.output, "./out");
+    assert_string_equal(ACCEPT("-L", "-o", "xml", "-o", "/tmp/out").common.output, "/tmp/out");
+    assert_null(ACCEPT("-L", "-o", "xml").common.output);
 }
 
 static void events_may_be_chosen(void **state)
@@ -316,6 +324,7 @@ int main(void)
         cmocka_unit_test(what_would_change_the_table_is_refused_in_one_line),
         cmocka_unit_test(forms_of_output_may_be_combined),
         cmocka_unit_test(save_is_a_form_of_its_own),
+        cmocka_unit_test(a_name_with_a_slash_is_a_file),
         cmocka_unit_test(events_may_be_chosen),
         cmocka_unit_test(counters_are_zeroed_only_without_a_filter),
         cmocka_unit_test(options_that_a_command_does_not_take_are_named),

@@ -15,8 +15,8 @@
 
 #include "cells.h"
 #include "engine/delta.h"
+#include "fastnet/kernel_info.h"
 #include "fastnet/rates.h"
-#include "format/socket/tcp_info.h"
 
 static struct rates rates;
 
@@ -48,7 +48,7 @@ static struct record take(struct delta *delta, const char *name, uint64_t packet
     struct record change;
 
     memset(&change, 0xa5, sizeof change);
-    assert_int_equal(delta_take(delta, &record, &change), 0);
+    assert_int_equal(delta_take(delta, &record, 0, &change), 0);
     return change;
 }
 
@@ -101,7 +101,7 @@ static struct record take_counter(struct delta *delta, const char *name, uint64_
     };
     struct record change;
 
-    assert_int_equal(delta_take(delta, &record, &change), 0);
+    assert_int_equal(delta_take(delta, &record, 0, &change), 0);
     return change;
 }
 
@@ -137,7 +137,7 @@ static struct record change_of(struct delta *delta, struct record record)
     struct record change;
 
     memset(&change, 0xa5, sizeof change);
-    assert_int_equal(delta_take(delta, &record, &change), 0);
+    assert_int_equal(delta_take(delta, &record, 0, &change), 0);
     return change;
 }
 
@@ -175,6 +175,29 @@ static void flows_belong_together_by_their_identity(void **state)
     assert_true(rate_of("reply_packets", &change) == UNKNOWN);
     change = change_of(delta, flow(3, 2000));
     assert_true(rate_of("orig_packets", &change) == UNKNOWN);
+    delta_destroy(delta);
+}
+
+static void rows_of_two_namespaces_are_not_the_same_row(void **state)
+{
+    struct delta *delta = delta_create();
+    const struct record first = flow(1, 1000), eth0 = interface("eth0", 1000);
+    struct record change;
+
+    (void)state;
+    delta_start(delta);
+    assert_int_equal(delta_take(delta, &first, 10, &change), 0);
+    assert_int_equal(delta_take(delta, &eth0, 10, &change), 0);
+    wait(5);
+    delta_start(delta);
+    assert_int_equal(delta_take(delta, &first, 11, &change), 0);
+    assert_null(change.before);
+    assert_int_equal(delta_take(delta, &eth0, 11, &change), 0);
+    assert_null(change.before);
+    assert_int_equal(delta_take(delta, &first, 10, &change), 0);
+    assert_non_null(change.before);
+    assert_int_equal(delta_take(delta, &eth0, 10, &change), 0);
+    assert_non_null(change.before);
     delta_destroy(delta);
 }
 
@@ -359,7 +382,7 @@ static void a_kind_without_counters_stays_as_it_is(void **state)
 
     (void)state;
     delta_start(delta);
-    assert_int_equal(delta_take(delta, &record, &change), 0);
+    assert_int_equal(delta_take(delta, &record, 0, &change), 0);
     assert_int_equal(change.has, ROUTE_METRIC);
     assert_int_equal(change.route.metric, 7);
     delta_destroy(delta);
@@ -430,6 +453,7 @@ int main(void)
         cmocka_unit_test(a_counter_is_shown_by_its_change_a_second),
         cmocka_unit_test(of_a_counter_that_fell_nothing_is_known),
         cmocka_unit_test(flows_belong_together_by_their_identity),
+        cmocka_unit_test(rows_of_two_namespaces_are_not_the_same_row),
         cmocka_unit_test(of_a_flow_whose_other_counters_begin_nothing_is_known_yet),
         cmocka_unit_test(flows_without_an_identity_have_no_rates),
         cmocka_unit_test(counters_of_connection_tracking_belong_together_by_their_processor),

@@ -389,13 +389,10 @@ static const struct {
 
 static int decode_exact(const struct diag_family *family, struct wire *wire)
 {
-    const struct nlmsghdr *header = wire_last(wire);
-    struct nlmsghdr *exact = malloc(header->nlmsg_len); /* not a byte more, for the sanitizers */
+    struct nlmsghdr *exact = wire_exact(wire);
     struct record record;
     int result;
 
-    assert_non_null(exact);
-    memcpy(exact, header, header->nlmsg_len);
     result = family->decode(exact, &record);
     free(exact);
     return result;

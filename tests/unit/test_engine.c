@@ -664,9 +664,16 @@ static void a_second_pass_is_for_rows_that_can_be_told_apart(void **state)
         const struct table *table;
         size_t passes;
     } tables[] = {
-        {&table_tcp, 2},        {&table_flows, 2},      {&table_flow_one, 1},
-        {&table_neighbours, 2}, {&table_route, 1},      {&table_route_cache, 1},
-        {&table_interfaces, 1}, {&table_flow_usage, 1}, {&table_flow_statistics, 1},
+        {&table_tcp, 2},
+        {&table_flows, 2},
+        {&table_flow_one, 1},
+        {&table_neighbours, 2},
+        {&table_route, 1},
+        {&table_route_cache, 1},
+        {&table_interfaces, 1},
+        {&table_flow_usage, 1},
+        {&table_flow_statistics, 1},
+        {&table_neighbour_usage, 1},
     };
     struct scene *scene = *state;
 

@@ -19,6 +19,7 @@
 
 #include "backend/flow/flow_usage.h"
 #include "backend/proc/lines.h"
+#include "backend/proc/stat_file.h"
 #include "fastnet/rights.h"
 #include "flow_scene.h"
 
@@ -36,13 +37,16 @@ static struct line line_of(char *text)
 
 static int decode_counters(const char *heading, const char *values, struct flow_counters *counters)
 {
-    struct flow_counter_columns columns;
+    struct stat_columns columns;
+    struct stat_values decoded;
     char *copy = strdup(heading), *line_copy = strdup(values);
     struct line line = line_of(copy), line_values = line_of(line_copy);
-    int result = flow_counters_heading(&line, &columns);
+    int result = stat_heading(&flow_stat_file, &line, &columns);
 
     if (result == 0)
-        result = flow_counters_decode(&line_values, &columns, counters);
+        result = stat_decode(&flow_stat_file, &line_values, &columns, &decoded);
+    if (result == 0)
+        flow_counters_take(&decoded, counters);
     free(copy);
     free(line_copy);
     return result;
@@ -66,7 +70,7 @@ static void counters_are_known_by_their_names_in_any_order(void **state)
 static void counters_that_are_none_of_the_kernels_are_refused(void **state)
 {
     struct flow_counters counters;
-    char long_heading[FLOW_COLUMNS_MAX * 6 + 7];
+    char long_heading[STAT_COLUMNS_MAX * 6 + 7];
 
     (void)state;
     assert_int_equal(decode_counters("", "", &counters), -EBADMSG);
@@ -75,7 +79,7 @@ static void counters_that_are_none_of_the_kernels_are_refused(void **state)
     assert_int_equal(decode_counters("found drop", "1 2 3", &counters), -EBADMSG);
     assert_int_equal(decode_counters("found drop", "1x 2", &counters), -EBADMSG);
     assert_int_equal(decode_counters("found drop", "1 123456789", &counters), -EBADMSG);
-    for (size_t i = 0; i <= FLOW_COLUMNS_MAX; i++)
+    for (size_t i = 0; i <= STAT_COLUMNS_MAX; i++)
         memcpy(long_heading + 6 * i, "found ", 7);
     assert_int_equal(decode_counters(long_heading, "1", &counters), -EBADMSG);
 }
@@ -123,17 +127,17 @@ static void an_overlong_line_is_refused(void **state)
     char found[] = "found", one[] = "1";
     char slab_of_flows[] = "nf_conntrack           0      0    256   16    1 : tunables 0";
     struct line heading = line_of(found), values = line_of(one), size_line = line_of(slab_of_flows);
-    struct flow_counter_columns columns;
-    struct flow_counters counters;
+    struct stat_columns columns;
+    struct stat_values counters;
     uint64_t size;
 
     (void)state;
-    assert_int_equal(flow_counters_heading(&heading, &columns), 0);
-    assert_int_equal(flow_counters_decode(&values, &columns, &counters), 0);
+    assert_int_equal(stat_heading(&flow_stat_file, &heading, &columns), 0);
+    assert_int_equal(stat_decode(&flow_stat_file, &values, &columns, &counters), 0);
     assert_int_equal(flow_slab_decode(&size_line, &size), 0);
     heading.cut = values.cut = size_line.cut = true;
-    assert_int_equal(flow_counters_decode(&values, &columns, &counters), -EBADMSG);
-    assert_int_equal(flow_counters_heading(&heading, &columns), -EBADMSG);
+    assert_int_equal(stat_decode(&flow_stat_file, &values, &columns, &counters), -EBADMSG);
+    assert_int_equal(stat_heading(&flow_stat_file, &heading, &columns), -EBADMSG);
     assert_int_equal(flow_slab_decode(&size_line, &size), -EBADMSG);
 }
 
@@ -311,23 +315,6 @@ static void what_usage_has_already_stays(void **state)
     assert_int_equal(record.usage.buckets, 65536);
 }
 
-static void a_number_is_all_that_its_file_holds(void **state)
-{
-    static const char *const others[] = {"",        "\n",     "-1\n",
-                                         "12 13\n", "0x10\n", "18446744073709551616\n"};
-    struct flow_scene *scene = *state;
-    uint64_t number = 4711;
-
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        flow_scene_put(scene, "sys/number", others[i]);
-        assert_int_equal(netfilter_number(scene->tree.root, "sys/number", &number), -EBADMSG);
-    }
-    assert_int_equal(number, 4711);
-    flow_scene_put(scene, "sys/number", "18446744073709551615\n");
-    assert_int_equal(netfilter_number(scene->tree.root, "sys/number", &number), 0);
-    assert_true(number == UINT64_MAX);
-}
-
 /* --- Rights ----------------------------------------------------------------------------------- */
 
 static bool is_effective(void)
@@ -414,7 +401,6 @@ int main(void)
         TEST(usage_lacks_what_cannot_be_read),
         TEST(the_number_of_flows_may_come_from_the_counters),
         TEST(what_usage_has_already_stays),
-        TEST(a_number_is_all_that_its_file_holds),
         TEST(the_right_is_lent_for_the_kernels_own_files_alone),
     };
 

@@ -56,10 +56,10 @@ static void a_name_has_addresses_of_both_families(void **state)
     struct address found[4];
 
     (void)state;
-    assert_int_equal(hosts_addresses("both", AF_UNSPEC, 10000, found, 4, NULL), 2);
+    assert_int_equal(hosts_addresses("both", AF_UNSPEC, 0, 10000, found, 4, NULL), 2);
     assert_ip(&found[0], "192.0.2.1");
     assert_ip(&found[1], "2001:db8::1");
-    assert_int_equal(hosts_addresses("both", AF_INET6, 10000, found, 4, NULL), 1);
+    assert_int_equal(hosts_addresses("both", AF_INET6, 0, 10000, found, 4, NULL), 1);
     assert_ip(&found[0], "2001:db8::1");
 }
 
@@ -68,7 +68,7 @@ static void no_more_are_stored_than_there_is_room_for(void **state)
     struct address found[2] = {{.family = AF_UNSPEC}, {.family = AF_UNSPEC}};
 
     (void)state;
-    assert_int_equal(hosts_addresses("both", AF_UNSPEC, 10000, found, 1, NULL), 1);
+    assert_int_equal(hosts_addresses("both", AF_UNSPEC, 0, 10000, found, 1, NULL), 1);
     assert_int_equal(found[1].family, AF_UNSPEC);
 }
 
@@ -77,7 +77,7 @@ static void a_name_without_addresses_is_not_found(void **state)
     struct address found[1];
 
     (void)state;
-    assert_int_equal(hosts_addresses("none", AF_UNSPEC, 10000, found, 1, NULL), -ENOENT);
+    assert_int_equal(hosts_addresses("none", AF_UNSPEC, 0, 10000, found, 1, NULL), -ENOENT);
 }
 
 /* The test would not end otherwise. */
@@ -86,7 +86,7 @@ static void a_late_answer_is_not_waited_for(void **state)
     struct address found[1];
 
     (void)state;
-    assert_int_equal(hosts_addresses("late", AF_UNSPEC, 50, found, 1, NULL), -ETIMEDOUT);
+    assert_int_equal(hosts_addresses("late", AF_UNSPEC, 0, 50, found, 1, NULL), -ETIMEDOUT);
 }
 
 int main(void)

@@ -34,7 +34,7 @@ static void begin(struct wire *wire, uint8_t state)
     wire_put(wire, &diag, sizeof diag);
 }
 
-/* A copy of the message with not a byte more, for the sanitizers; the record borrows from it. */
+/* A record, and the message that it borrows from. */
 struct decoded {
     struct record record;
     struct nlmsghdr *message;
@@ -43,11 +43,8 @@ struct decoded {
 
 static struct decoded decode(struct wire *wire, const struct table *table)
 {
-    const struct nlmsghdr *header = wire_last(wire);
-    struct decoded decoded = {.message = malloc(header->nlmsg_len)};
+    struct decoded decoded = {.message = wire_exact(wire)};
 
-    assert_non_null(decoded.message);
-    memcpy(decoded.message, header, header->nlmsg_len);
     memset(&decoded.record, 0xa5, sizeof decoded.record);
     decoded.result = sock_diag_decode_inet(decoded.message, table, UINT64_MAX, &decoded.record);
     return decoded;

@@ -81,7 +81,7 @@ static char *read_back(FILE *file)
 }
 
 /* netstat -tan, by netlink alone. */
-static void list(struct joined *joined, const char *proc_root)
+static void list_passes(struct joined *joined, const char *proc_root, bool exact)
 {
     static const struct netstat_layout layout = {.show = SHOW_ALL,
                                                  .numeric_hosts = true,
@@ -92,8 +92,11 @@ static void list(struct joined *joined, const char *proc_root)
         {.table = &table_tcp, .section = SECTION_INTERNET},
         {.table = &table_tcp6, .section = SECTION_INTERNET},
     };
-    const struct listing listing = {
-        .tables = tables, .table_count = 2, .proc_root = proc_root, .backend = BACKEND_NETLINK};
+    const struct listing listing = {.tables = tables,
+                                    .table_count = 2,
+                                    .proc_root = proc_root,
+                                    .backend = BACKEND_NETLINK,
+                                    .exact = exact};
     FILE *file = tmpfile();
     struct engine *engine = NULL;
     struct writer writer;
@@ -112,6 +115,11 @@ static void list(struct joined *joined, const char *proc_root)
     fseek(file, 0, SEEK_END);
     joined->output = read_back(file);
     fclose(file);
+}
+
+static void list(struct joined *joined, const char *proc_root)
+{
+    list_passes(joined, proc_root, false);
 }
 
 static uint16_t type_of_request(const struct joined *joined, size_t number)
@@ -198,6 +206,82 @@ static void a_failure_after_rows_is_told_and_nothing_is_asked_again(void **state
     assert_true(joined->report.partial);
 }
 
+static size_t count_text(const char *text, const char *what)
+{
+    size_t count = 0;
+
+    while ((text = strstr(text, what))) {
+        text += strlen(what);
+        count++;
+    }
+    return count;
+}
+
+/* Each family's rows come together, whichever pass found them. */
+static void two_passes_over_both_families_are_two_requests(void **state)
+{
+    struct joined *joined = *state;
+
+    put_row(joined, AF_INET6, 1006, 1);
+    put_row(joined, AF_INET, 1004, 1);
+    put_end(joined, 1, 0);
+    put_row(joined, AF_INET6, 2006, 2); /* missed by the first pass, as the last one */
+    put_row(joined, AF_INET6, 1006, 2);
+    put_row(joined, AF_INET, 1004, 2);
+    put_row(joined, AF_INET, 2004, 2);
+    put_end(joined, 2, 0);
+    list_passes(joined, "/proc", true);
+    assert_int_equal(joined->peer.request_count, 2);
+    assert_int_equal(type_of_request(joined, 1), TCPDIAG_GETSOCK);
+    assert_order(joined->output, ":1004 ", ":2004 ");
+    assert_order(joined->output, ":2004 ", ":1006 ");
+    assert_order(joined->output, ":1006 ", ":2006 ");
+    assert_int_equal(count_text(joined->output, ":1004 "), 1);
+    assert_int_equal(count_text(joined->output, ":1006 "), 1);
+    assert_false(joined->report.partial);
+}
+
+/* Not only within the window of the last rows. */
+static void the_second_pass_repeats_no_row_of_the_second_family(void **state)
+{
+    enum { DATAGRAMS = 14, ROWS = 180 };
+    struct joined *joined = *state;
+
+    for (uint32_t pass = 1; pass <= 2; pass++) {
+        for (unsigned row = 0; row < DATAGRAMS * ROWS; row++) {
+            put_row(joined, AF_INET6, (uint16_t)(10000 + row), pass);
+            if (row % ROWS == ROWS - 1)
+                send_datagram(joined);
+        }
+        put_row(joined, AF_INET, 1004, pass);
+        put_end(joined, pass, 0);
+    }
+    list_passes(joined, "/proc", true);
+    assert_int_equal(count_text(joined->output, "\ntcp"), DATAGRAMS * ROWS + 1);
+    assert_false(joined->report.partial);
+}
+
+static void rows_without_identity_of_both_families_are_counted_together(void **state)
+{
+    struct joined *joined = *state;
+
+    for (uint32_t pass = 1; pass <= 2; pass++) {
+        struct inet_diag_msg message = tcp_message(1006, 0);
+        message.idiag_family = AF_INET6;
+        for (unsigned row = 0; row < 3; row++) {
+            wire_message(&joined->wire, TCPDIAG_GETSOCK, NLM_F_MULTI, pass);
+            wire_put(&joined->wire, &message, sizeof message);
+        }
+        message.idiag_family = AF_INET;
+        wire_message(&joined->wire, TCPDIAG_GETSOCK, NLM_F_MULTI, pass);
+        wire_put(&joined->wire, &message, sizeof message);
+        put_end(joined, pass, 0);
+    }
+    list_passes(joined, "/proc", true);
+    assert_int_equal(count_text(joined->output, "\ntcp"), 4);
+    assert_true(report_says(&joined->report, "--exact: 4 rows cannot be told apart"));
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, make_joined, remove_joined)
 
 int main(void)
@@ -207,6 +291,9 @@ int main(void)
         TEST(the_heading_stays_first_when_the_second_table_is_large),
         TEST(a_kernel_that_refuses_is_asked_for_each_family),
         TEST(a_failure_after_rows_is_told_and_nothing_is_asked_again),
+        TEST(two_passes_over_both_families_are_two_requests),
+        TEST(the_second_pass_repeats_no_row_of_the_second_family),
+        TEST(rows_without_identity_of_both_families_are_counted_together),
     };
 
     return cmocka_run_group_tests_name("joined", tests, NULL, NULL);

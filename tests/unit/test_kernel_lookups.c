@@ -92,9 +92,171 @@ static void without_a_mount_there_are_no_groups(void **state)
     tree_make(&tree);
     put_mounts(&tree, mounts);
     tree_puts(&tree, "mounts", "proc /proc proc rw 0 0\n");
-    assert_int_equal(cgroups_create(&cgroups, mounts), -ENOENT);
-    assert_int_equal(cgroups_create(&cgroups, "/nonexistent"), -ENOENT);
-    assert_null(cgroups);
+    assert_int_equal(cgroups_create(&cgroups, mounts), 0);
+    assert_int_equal(cgroups_summary(cgroups)->error, ENOENT);
+    assert_false(cgroups_summary(cgroups)->version1);
+    assert_int_equal(cgroups_count(cgroups), 0);
+    assert_null(cgroups_path(cgroups, 1));
+    cgroups_destroy(cgroups);
+    tree_puts(&tree, "mounts", "cgroup /nowhere cgroup rw,cpu 0 0\n");
+    assert_int_equal(cgroups_create(&cgroups, mounts), 0);
+    assert_int_equal(cgroups_summary(cgroups)->error, ENOENT);
+    assert_true(cgroups_summary(cgroups)->version1);
+    cgroups_destroy(cgroups);
+    assert_int_equal(cgroups_create(&cgroups, "/nonexistent"), 0);
+    assert_int_equal(cgroups_summary(cgroups)->error, ENOENT);
+    cgroups_destroy(cgroups);
+    assert_int_equal(cgroups_create(&cgroups, ""), 0);
+    assert_int_equal(cgroups_summary(cgroups)->error, 0);
+    assert_null(cgroups_path(cgroups, 1));
+    cgroups_destroy(cgroups);
+    tree_remove(&tree);
+}
+
+static void what_the_groups_are_of_is_summarized(void **state)
+{
+    const struct cgroups_summary *summary;
+    struct cgroups *cgroups = NULL;
+    char mounts[PATH_MAX];
+    struct tree tree;
+
+    (void)state;
+    tree_make(&tree);
+    put_mounts(&tree, mounts);
+    const uint64_t root = make_group(&tree, "");
+    assert_int_equal(cgroups_create(&cgroups, mounts), 0);
+    summary = cgroups_summary(cgroups);
+    assert_true(summary->flat && summary->version1);
+    assert_false(summary->asked);
+    assert_true(summary->inside); /* the root of the machine has the inode 1 */
+    assert_non_null(cgroups_by_id(cgroups, root));
+    assert_true(summary->asked);
+    assert_false(summary->unknown);
+    assert_null(cgroups_by_id(cgroups, UINT64_MAX));
+    assert_true(summary->unknown);
+    cgroups_destroy(cgroups);
+    make_group(&tree, "/system.slice");
+    assert_int_equal(cgroups_create(&cgroups, mounts), 0);
+    summary = cgroups_summary(cgroups);
+    assert_false(summary->flat);
+    assert_non_null(cgroups_by_path(cgroups, "/anything"));
+    assert_false(summary->unknown);
+    assert_null(cgroups_by_path(cgroups, "/../outside"));
+    assert_true(summary->unknown);
+    cgroups_destroy(cgroups);
+    remove_group(&tree, "/system.slice");
+    tree_remove(&tree);
+}
+
+#define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+static void a_group_tells_unit_container_and_pod(void **state)
+{
+    static const char *const paths[] = {"/lxc.payload.web", "/lxc.payload.web/nginx.service",
+                                        "/docker-" ID ".scope", "/kubepods"};
+    struct record record = {.kind = &kind_socket, .has = SOCKET_CGROUP};
+    struct context context = {0};
+    char mounts[PATH_MAX];
+    uint64_t ids[COUNT(paths)];
+    struct tree tree;
+
+    (void)state;
+    tree_make(&tree);
+    put_mounts(&tree, mounts);
+    make_group(&tree, "");
+    for (size_t i = 0; i < COUNT(paths); i++)
+        ids[i] = make_group(&tree, paths[i]);
+    assert_int_equal(cgroups_create(&context.cgroups, mounts), 0);
+    record.socket.cgroup = ids[1];
+    assert_string_equal(text_of("cgroup", &record, &context), "/lxc.payload.web/nginx.service");
+    assert_string_equal(text_of("unit", &record, &context), "nginx.service");
+    assert_string_equal(text_of("container", &record, &context), "web");
+    assert_string_equal(text_of("pod", &record, &context), "-");
+    record.socket.cgroup = ids[2];
+    assert_string_equal(text_of("unit", &record, &context), "docker-" ID ".scope");
+    assert_string_equal(text_of("container", &record, &context), "0123456789ab");
+    record.socket.cgroup = ids[3];
+    assert_string_equal(text_of("unit", &record, &context), "-");
+    assert_string_equal(text_of("container", &record, &context), "-");
+    cgroups_destroy(context.cgroups);
+    for (size_t i = COUNT(paths); i-- > 0;)
+        if (i != 0)
+            remove_group(&tree, paths[i]);
+    remove_group(&tree, paths[0]);
+    tree_remove(&tree);
+}
+
+/* A process of a tree as in proc(5), which holds socket 77. */
+static void put_process(const struct tree *tree, int pid, const char *cgroup)
+{
+    char path[PATH_MAX];
+
+    snprintf(path, sizeof path, "%s/%d", tree->root, pid);
+    assert_int_equal(mkdir(path, 0700), 0);
+    snprintf(path, sizeof path, "%s/%d/fd", tree->root, pid);
+    assert_int_equal(mkdir(path, 0700), 0);
+    snprintf(path, sizeof path, "%s/%d/fd/3", tree->root, pid);
+    assert_int_equal(symlink("socket:[77]", path), 0);
+    snprintf(path, sizeof path, "../%d/comm", pid);
+    tree_puts(tree, path, "zoo\n");
+    snprintf(path, sizeof path, "../%d/cgroup", pid);
+    tree_puts(tree, path, cgroup);
+}
+
+static void remove_process(const struct tree *tree, int pid)
+{
+    static const char *const names[] = {"/fd/3", "/fd", "/comm", "/cgroup", ""};
+    char path[PATH_MAX];
+
+    for (size_t i = 0; i < COUNT(names); i++) {
+        snprintf(path, sizeof path, "%s/%d%s", tree->root, pid, names[i]);
+        assert_int_equal(remove(path), 0);
+    }
+}
+
+/* The column of socket 77, whose own group the kernel does not say. */
+static void assert_stand_in(const struct tree *tree, const char *name, const char *expected)
+{
+    const struct owners_options options = {.proc_root = tree->root, .cgroups = true, .threads = 1};
+    struct record record = {
+        .kind = &kind_socket, .has = SOCKET_INODE, .socket = {.family = AF_UNIX, .inode = 77}};
+    struct context context = {0};
+
+    assert_int_equal(cgroups_create(&context.cgroups, ""), 0);
+    assert_int_equal(owners_create(&context.owners, &options), 0);
+    assert_string_equal(text_of(name, &record, &context), expected);
+    owners_destroy(context.owners);
+    cgroups_destroy(context.cgroups);
+}
+
+static void the_group_of_the_first_owner_stands_in(void **state)
+{
+    static const struct {
+        const char *file, *cgroup, *unit;
+    } rows[] = {
+        {"0::/system.slice/nginx.service\n", "/system.slice/nginx.service", "nginx.service"},
+        {"9:name=systemd:/a.service\n1:cpu:/b.service\n0::/c.service\n", "/c.service", "c.service"},
+        {"0::/\n", "/", "-"},
+        {"0::/../a.service\n", "-", "-"}, /* outside of the namespace */
+        {"1:cpu:/b.service\n", "-", "-"},
+        {"0::/a.serv", "-", "-"}, /* cut short */
+        {"10::/a.service\n", "-", "-"},
+        {"0::a.service\n", "-", "-"},
+        {"", "-", "-"},
+    };
+    struct tree tree;
+
+    (void)state;
+    tree_make(&tree);
+    put_process(&tree, 30, "0::/later.service\n");
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        put_process(&tree, 20, rows[i].file);
+        assert_stand_in(&tree, "cgroup", rows[i].cgroup);
+        assert_stand_in(&tree, "unit", rows[i].unit);
+        remove_process(&tree, 20);
+    }
+    assert_stand_in(&tree, "unit", "later.service");
+    remove_process(&tree, 30);
     tree_remove(&tree);
 }
 
@@ -201,6 +363,8 @@ static void without_a_range_nothing_is_known(void **state)
     assert_int_equal(read_range(NULL, &ports), -ENOENT);
     assert_int_equal(read_range("32768\n", &ports), -EBADMSG);
     assert_int_equal(read_range("", &ports), -EBADMSG);
+    assert_int_equal(read_range("32768\t60999", &ports),
+                     -EBADMSG); /* more digits may have followed */
     assert_null(ports);
     assert_string_equal(text_of("autobound", &record, &no_names), "-");
 }
@@ -213,14 +377,14 @@ static void a_socket_shows_whether_its_port_may_be_chosen(void **state)
     struct context context = {0};
 
     (void)state;
-    assert_int_equal(read_range("32768 60999", &context.ephemeral_ports), 0);
+    assert_int_equal(read_range("32768 60999\n", &context.here.ephemeral_ports), 0);
     assert_string_equal(text_of("autobound", &record, &context), "yes");
     record.socket.local.port = 22;
     assert_string_equal(text_of("autobound", &record, &context), "no");
     record.socket.local.port = 40000;
     record.socket.protocol = 255; /* its port is a protocol */
     assert_string_equal(text_of("autobound", &record, &context), "no");
-    ephemeral_ports_destroy(context.ephemeral_ports);
+    ephemeral_ports_destroy(context.here.ephemeral_ports);
 }
 
 static void names_that_the_kernel_finds_are_five_digits(void **state)
@@ -282,6 +446,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_group_is_found_by_the_inode_of_its_directory),
         cmocka_unit_test(without_a_mount_there_are_no_groups),
+        cmocka_unit_test(what_the_groups_are_of_is_summarized),
+        cmocka_unit_test(a_group_tells_unit_container_and_pod),
+        cmocka_unit_test(the_group_of_the_first_owner_stands_in),
         cmocka_unit_test(a_socket_shows_the_path_of_its_group),
         cmocka_unit_test(a_row_of_ss_has_the_path_of_its_group),
         cmocka_unit_test(the_kernel_chooses_from_a_range),

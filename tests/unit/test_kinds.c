@@ -23,6 +23,9 @@ static const struct {
     {&kind_flow_statistics, RECORD_SIZE(statistics)},
     {&kind_flow_usage, RECORD_SIZE(usage)},
     {&kind_neighbour, RECORD_SIZE(neighbour)},
+    {&kind_neighbour_usage, RECORD_SIZE(neighbour_usage)},
+    {&kind_finding, RECORD_SIZE(finding)},
+    {&kind_summary, RECORD_SIZE(summary)},
     {&kind_counter, RECORD_SIZE(counter)},
     {&kind_group, RECORD_SIZE(group)},
     {&kind_route, RECORD_SIZE(route)},
@@ -41,6 +44,14 @@ static const struct {
     size_t place;
     uint64_t fields;
 } texts[] = {
+    {&kind_finding, offsetof(struct record, finding.rule), 0},
+    {&kind_finding, offsetof(struct record, finding.subject), 0},
+    {&kind_finding, offsetof(struct record, finding.process), FINDING_PROCESS},
+    {&kind_finding, offsetof(struct record, finding.summary), 0},
+    {&kind_finding, offsetof(struct record, finding.evidence), 0},
+    {&kind_finding, offsetof(struct record, finding.advice), 0},
+    {&kind_finding, offsetof(struct record, finding.command), 0},
+    {&kind_finding, offsetof(struct record, finding.source), 0},
     {&kind_socket, offsetof(struct record, socket.path), SOCKET_PATH},
     {&kind_socket, offsetof(struct record, socket.waiting), SOCKET_ICONS},
     {&kind_socket, offsetof(struct record, socket.info), SOCKET_TCP_INFO},
@@ -73,6 +84,9 @@ static const struct {
     {&kind_interface, offsetof(struct record, interface.name), 0},
     {&kind_interface, offsetof(struct record, interface.kind), 0},
     {&kind_interface, offsetof(struct record, interface.alias), 0},
+    {&kind_summary, offsetof(struct record, summary.subject), 0},
+    {&kind_summary, offsetof(struct record, summary.name), 0},
+    {&kind_summary, offsetof(struct record, summary.sysctl), SUMMARY_SYSCTL},
 };
 
 typedef void check_fn(const struct kind *kind, const struct field *field);
@@ -95,6 +109,22 @@ static void every_kind_has_fields(void **state)
     (void)state;
     for (size_t i = 0; i < KINDS; i++)
         assert_true(kinds[i].kind->field_count > 0);
+}
+
+/* Or else the message of --prometheus would offer nothing. */
+static void every_kind_has_metrics_or_columns_to_count_by(void **state)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz_";
+
+    (void)state;
+    for (size_t i = 0; i < KINDS; i++) {
+        const struct kind *kind = kinds[i].kind;
+        if (!kind->metric == !kind->count_by)
+            fail_msg("%s: one of metric and count_by", kind->name);
+        assert_true(!kind->metric || !kind->metric[strspn(kind->metric, letters)]);
+        for (const char *at = kind->count_by; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+            assert_non_null(field_find(kind, at, strcspn(at, ",")));
+    }
 }
 
 static void check_name(const struct kind *kind, const struct field *field)
@@ -342,6 +372,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind_has_fields),
+        cmocka_unit_test(every_kind_has_metrics_or_columns_to_count_by),
         cmocka_unit_test(names_of_fields_are_unique_and_help_is_a_line),
         cmocka_unit_test(fields_that_nobody_filled_are_unknown),
         cmocka_unit_test(values_are_of_the_type_of_their_field),

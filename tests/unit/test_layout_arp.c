@@ -15,6 +15,7 @@
 
 #include "addresses.h"
 #include "fastnet/lookup.h"
+#include "fastnet/namespace.h"
 #include "output.h"
 
 static const struct arp_totals nothing = {.skipped = 0};
@@ -141,7 +142,7 @@ static void link_layer_addresses_of_0_to_32_bytes_are_in_full(void **state)
 
 static void an_interface_that_has_gone_is_its_index(void **state)
 {
-    struct context context = {.interfaces = interfaces_create()};
+    struct context context = {.here.interfaces = interfaces_create()};
     struct record record = proxy();
 
     (void)state;
@@ -149,7 +150,38 @@ static void an_interface_that_has_gone_is_its_index(void **state)
     record.has &= ~NEIGHBOUR_HARDWARE;
     assert_string_equal(written(&bsd_style, &context, &record),
                         "? (192.0.2.10) at <from_interface> PERM PUB on 2000000001\n");
-    interfaces_destroy(context.interfaces);
+    interfaces_destroy(context.here.interfaces);
+}
+
+static struct interfaces *interface_named(const char *name)
+{
+    struct interfaces *interfaces = interfaces_create();
+
+    assert_non_null(interfaces);
+    assert_int_equal(interfaces_add(interfaces, &(struct interface){.index = 7, .name = name}), 0);
+    return interfaces;
+}
+
+static void an_index_has_another_name_in_another_namespace(void **state)
+{
+    const struct netns blue = {.id = 1}, red = {.id = 2};
+    struct context context = {.here = {.interfaces = interface_named("one"), .netns = &blue}};
+    struct record record = proxy();
+    struct output output;
+    struct sink *sink = sink_create(&sink_arp, &bsd_style, output_begin(&output), &context);
+
+    (void)state;
+    record.neighbour.interface = 7;
+    sink_begin(sink);
+    sink->ops->row(sink, &record);
+    interfaces_destroy(context.here.interfaces);
+    context.here = (struct here){.interfaces = interface_named("two"), .netns = &red};
+    sink->ops->row(sink, &record);
+    sink_end(sink);
+    interfaces_destroy(context.here.interfaces);
+    assert_string_equal(output_end(&output, sink),
+                        "? (192.0.2.10) at <from_interface> PERM PUB on one\n"
+                        "? (192.0.2.10) at <from_interface> PERM PUB on two\n");
 }
 
 static void an_awkward_interface_breaks_no_line(void **state)
@@ -239,6 +271,7 @@ int main(void)
         cmocka_unit_test(a_proxy_answers_from_its_interface_or_from_all),
         cmocka_unit_test(link_layer_addresses_of_0_to_32_bytes_are_in_full),
         cmocka_unit_test(an_interface_that_has_gone_is_its_index),
+        cmocka_unit_test(an_index_has_another_name_in_another_namespace),
         cmocka_unit_test(an_awkward_interface_breaks_no_line),
         cmocka_unit_test(a_heading_stands_over_the_first_row_only),
         cmocka_unit_test(hosts_are_named_escaped_and_not_cut_short),

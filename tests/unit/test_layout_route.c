@@ -13,6 +13,7 @@
 
 #include "addresses.h"
 #include "fastnet/lookup.h"
+#include "fastnet/namespace.h"
 #include "output.h"
 #include "scene.h"
 
@@ -136,6 +137,39 @@ static void an_interface_without_a_name_has_its_number(void **state)
     assert_string_equal(
         row(0, &record),
         "10.1.0.0        0.0.0.0         128.0.0.0       U         0 0          0 4711\n");
+}
+
+static struct interfaces *interface_named(const char *name)
+{
+    struct interfaces *interfaces = interfaces_create();
+
+    assert_non_null(interfaces);
+    assert_int_equal(interfaces_add(interfaces, &(struct interface){.index = 7, .name = name}), 0);
+    return interfaces;
+}
+
+/* Without headings rows of two namespaces are in one section. */
+static void an_index_has_another_name_in_another_namespace(void **state)
+{
+    const struct route_layout layout = {.numeric = true};
+    const struct netns blue = {.id = 1}, red = {.id = 2};
+    struct context context = {.here = {.interfaces = interface_named("one"), .netns = &blue}};
+    struct record record = route_record("10.1.0.0", 16, RTF_UP, NULL);
+    struct output output;
+    struct sink *sink = sink_create(&sink_route, &layout, output_begin(&output), &context);
+
+    (void)state;
+    record.has = ROUTE_FLAGS | ROUTE_METRIC | ROUTE_INTERFACE;
+    record.route.interface = 7;
+    sink->ops->row(sink, &record);
+    interfaces_destroy(context.here.interfaces);
+    context.here = (struct here){.interfaces = interface_named("two"), .netns = &red};
+    sink->ops->row(sink, &record);
+    interfaces_destroy(context.here.interfaces);
+    assert_string_equal(
+        output_end(&output, sink),
+        "10.1.0.0        0.0.0.0         255.255.0.0     U         0 0          0 one\n"
+        "10.1.0.0        0.0.0.0         255.255.0.0     U         0 0          0 two\n");
 }
 
 static void an_ipv6_gateway_of_ipv4_is_a_flag_only(void **state)
@@ -284,6 +318,7 @@ int main(void)
         cmocka_unit_test(a_route_that_is_rejected_leads_nowhere),
         cmocka_unit_test(without_an_interface_there_is_a_star),
         cmocka_unit_test(an_interface_without_a_name_has_its_number),
+        cmocka_unit_test(an_index_has_another_name_in_another_namespace),
         cmocka_unit_test(an_ipv6_gateway_of_ipv4_is_a_flag_only),
         cmocka_unit_test(an_interface_cannot_forge_a_column),
         cmocka_unit_test(a_route_of_ipv6_has_its_prefix_behind_it),

@@ -14,7 +14,7 @@
 
 #include "addresses.h"
 #include "fastnet/array.h"
-#include "format/socket/tcp_info.h"
+#include "fastnet/kernel_info.h"
 #include "ss_rows.h"
 
 static const struct ss_layout brief = {.one_line = true, .info = true};

@@ -85,6 +85,33 @@ static void every_pass_starts_anew(void **state)
     assert_string_equal(written(all, 2), twice);
 }
 
+/* Each has counters of its own; a note about one of them is said of the listing. */
+static void every_namespace_has_a_summary(void **state)
+{
+    static const struct counter none[] = {{"sockets", "used", 1}, {NULL, NULL, 0}};
+    const struct ss_summary_layout layout = {&mixed};
+    struct output output;
+    struct sink *sink = sink_create(&sink_ss_summary, &layout, output_begin(&output),
+                                    &(struct context){.hosts = NULL});
+
+    (void)state;
+    assert_non_null(sink);
+    sink_begin(sink);
+    sink_heading(sink, "Namespace", "blue", 1);
+    for (size_t i = 0; all[i].protocol; i++)
+        put_row(sink, &all[i]);
+    sink_heading(sink, "Namespace", "red", 2);
+    put_row(sink, &none[0]);
+    sink_end(sink);
+    const char *text = output_end(&output, sink);
+    assert_memory_equal(text, "Namespace blue\n", 15);
+    assert_memory_equal(text + 15, all_written, sizeof all_written - 1);
+    text += 15 + sizeof all_written - 1;
+    assert_memory_equal(text, "Namespace red\nTotal: 1\n", 23);
+    assert_null(strstr(text, "Namespace blue"));
+    assert_true(mixed);
+}
+
 static void sockets_that_are_not_in_use_here_may_be_elsewhere(void **state)
 {
     static const struct counter one[] = {{"TCP", "inuse", 3},
@@ -139,6 +166,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counters_are_added_as_ss_does),
         cmocka_unit_test(every_pass_starts_anew),
+        cmocka_unit_test(every_namespace_has_a_summary),
         cmocka_unit_test(sockets_that_are_not_in_use_here_may_be_elsewhere),
         cmocka_unit_test(what_is_not_known_is_a_dash_and_no_ipv6_is_0),
         cmocka_unit_test(without_any_counter_there_is_no_summary),

@@ -294,6 +294,41 @@ static void an_overlong_line_may_come_in_pieces(void **state)
     free(text);
 }
 
+static void what_was_read_ahead_comes_as_lines_and_is_read_no_more(void **state)
+{
+    enum { LINES = 3 * LINES_CAPACITY / 8 };
+    const struct tree *tree = *state;
+    char *text = malloc((size_t)8 * LINES + 1), expected[16];
+    struct lines lines;
+
+    for (size_t i = 0; i < LINES; i++)
+        snprintf(text + 8 * i, 9, "%07zu\n", i);
+    lines = open_text(tree, text, (size_t)8 * LINES);
+    assert_int_equal(lines_read(&lines, 1), 0);
+    assert_line(&lines, "0000000");
+    assert_int_equal(lines_read(&lines, LINES_CAPACITY + 1), 0);
+    assert_true(lines.to - lines.from > LINES_CAPACITY);
+    assert_int_equal(lines_read(&lines, SIZE_MAX), 0);
+    assert_true(lines.ended);
+    for (size_t i = 1; i < LINES; i++) {
+        snprintf(expected, sizeof expected, "%07zu", i);
+        assert_line(&lines, expected);
+    }
+    assert_end(&lines);
+    lines_close(&lines);
+    free(text);
+}
+
+static void a_failing_read_ahead_is_an_error(void **state)
+{
+    const struct tree *tree = *state;
+    struct lines lines;
+
+    assert_int_equal(lines_init(&lines, open(tree->root, O_RDONLY)), 0);
+    assert_int_equal(lines_read(&lines, SIZE_MAX), -EISDIR);
+    lines_close(&lines);
+}
+
 static int make_tree(void **state)
 {
     static struct tree tree;
@@ -327,6 +362,8 @@ int main(void)
         TEST(lines_may_be_cut_anywhere_between_two_reads),
         TEST(a_file_that_is_none_is_not_waited_for),
         TEST(an_overlong_line_may_come_in_pieces),
+        TEST(what_was_read_ahead_comes_as_lines_and_is_read_no_more),
+        TEST(a_failing_read_ahead_is_an_error),
     };
 
     return cmocka_run_group_tests_name("lines", tests, NULL, NULL);

@@ -19,6 +19,7 @@
 #include "addresses.h"
 #include "backend/interface/decode.h"
 #include "backend/proc/lines.h"
+#include "cells.h"
 #include "fastnet/field.h"
 #include "peer.h"
 #include "scene.h"
@@ -194,6 +195,7 @@ static void counters_are_added_up_as_in_the_file(void **state)
     struct rtnl_link_stats64 stats;
     struct scene *scene = *state;
     const uint64_t *counters = scene->record.interface.counters;
+    const uint64_t *details = scene->record.interface.details;
     uint64_t number = 1;
 
     memset(&stats, 0, sizeof stats);
@@ -210,15 +212,28 @@ static void counters_are_added_up_as_in_the_file(void **state)
     assert_int_equal(counters[TX_CARRIER], stats.tx_carrier_errors + stats.tx_aborted_errors +
                                                stats.tx_window_errors + stats.tx_heartbeat_errors);
     assert_int_equal(counters[TX_COMPRESSED], stats.tx_compressed);
+    assert_true(scene->record.has & INTERFACE_DETAILS && scene->record.has & INTERFACE_NOHANDLER);
+    assert_int_equal(details[RX_MISSED], stats.rx_missed_errors);
+    assert_int_equal(details[RX_LENGTH_ERRORS], stats.rx_length_errors);
+    assert_int_equal(details[RX_OVER_ERRORS], stats.rx_over_errors);
+    assert_int_equal(details[RX_CRC_ERRORS], stats.rx_crc_errors);
+    assert_int_equal(details[RX_FRAME_ERRORS], stats.rx_frame_errors);
+    assert_int_equal(details[RX_NOHANDLER], stats.rx_nohandler);
+    assert_int_equal(details[TX_ABORTED_ERRORS], stats.tx_aborted_errors);
+    assert_int_equal(details[TX_CARRIER_ERRORS], stats.tx_carrier_errors);
+    assert_int_equal(details[TX_HEARTBEAT_ERRORS], stats.tx_heartbeat_errors);
+    assert_int_equal(details[TX_WINDOW_ERRORS], stats.tx_window_errors);
     /* what an older kernel has less is enough, what is shorter still is not */
     begin_link(scene, 1, 7, "eth0");
     wire_attribute(&scene->wire, IFLA_STATS64, &stats, 184); /* 23 counters */
     assert_int_equal(decode(scene), 0);
-    assert_true(scene->record.has & INTERFACE_COUNTERS);
+    assert_true(scene->record.has & INTERFACE_COUNTERS && scene->record.has & INTERFACE_DETAILS);
+    assert_false(scene->record.has & INTERFACE_NOHANDLER);
+    assert_int_equal(details[RX_NOHANDLER], 0);
     begin_link(scene, 1, 7, "eth0");
     wire_attribute(&scene->wire, IFLA_STATS64, &stats, 176);
     assert_int_equal(decode(scene), 0);
-    assert_false(scene->record.has & INTERFACE_COUNTERS);
+    assert_false(scene->record.has & (INTERFACE_COUNTERS | INTERFACE_DETAILS));
 }
 
 static void an_interface_without_a_name_is_none(void **state)
@@ -254,7 +269,8 @@ static void a_lladdr_longer_than_the_longest_is_none(void **state)
 
 static void an_address_has_what_its_message_says(void **state)
 {
-    const struct ifaddrmsg body = {.ifa_family = AF_INET, .ifa_prefixlen = 24, .ifa_index = 3};
+    const struct ifaddrmsg body = {
+        .ifa_family = AF_INET, .ifa_prefixlen = 24, .ifa_index = 3, .ifa_flags = IFA_F_PERMANENT};
     const uint8_t local[] = {10, 0, 0, 1}, peer[] = {10, 0, 0, 2}, broadcast[] = {10, 0, 0, 255};
     struct interface_address address;
     struct scene *scene = *state;
@@ -271,6 +287,10 @@ static void an_address_has_what_its_message_says(void **state)
     assert_ip(&address.peer, "10.0.0.2");
     assert_ip(&address.broadcast, "10.0.0.255");
     assert_string_equal(address.label, "a-label-longer-");
+    assert_int_equal(address.flags, IFA_F_PERMANENT);
+    put_u32(scene, IFA_FLAGS, IFA_F_PERMANENT | IFA_F_NOPREFIXROUTE); /* what does not fit there */
+    assert_int_equal(address_decode(wire_last(&scene->wire), &address), 0);
+    assert_int_equal(address.flags, IFA_F_PERMANENT | IFA_F_NOPREFIXROUTE);
     ((struct ifaddrmsg *)NLMSG_DATA(wire_last(&scene->wire)))->ifa_prefixlen = 33;
     assert_int_equal(address_decode(wire_last(&scene->wire), &address), -EBADMSG);
     ((struct ifaddrmsg *)NLMSG_DATA(wire_last(&scene->wire)))->ifa_family = 129;
@@ -309,6 +329,24 @@ static void addresses_find_their_interface(void **state)
     assert_int_equal(scene->rows[0].record.interface.address_count, 4);
     assert_string_equal(scene->rows[2].addresses, "-");
     assert_string_equal(scene->rows[3].addresses, "127.0.0.1/8,::1/128");
+}
+
+static void addresses_are_counted_by_their_flags(void **state)
+{
+    static const struct interface_address addresses[] = {
+        {.flags = IFA_F_PERMANENT},
+        {.flags = IFA_F_PERMANENT | IFA_F_TENTATIVE | IFA_F_DADFAILED},
+        {.flags = IFA_F_TENTATIVE},
+    };
+    struct record record = {.kind = &kind_interface,
+                            .has = INTERFACE_ADDRESSES,
+                            .interface = {.addresses = addresses, .address_count = 3}};
+
+    (void)state;
+    assert_field("addresses_failed", &record, "1");
+    assert_field("addresses_tentative", &record, "2");
+    record.interface.labelled = true; /* it has one address of its label */
+    assert_field("addresses_failed", &record, "-");
 }
 
 /* As in a new namespace, whose loopback is down. */
@@ -459,6 +497,7 @@ int main(void)
         TEST(an_address_has_what_its_message_says),
         TEST(addresses_find_their_interface),
         TEST(no_interface_need_have_an_address),
+        cmocka_unit_test(addresses_are_counted_by_their_flags),
         TEST(a_label_is_a_row_of_its_own_once),
         TEST(addresses_are_not_asked_for_when_nobody_shows_them),
         TEST(a_malformed_message_is_told_and_the_others_come),

@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,7 +29,7 @@
 
 /* What follows stands in for the C library's own, and counts. */
 
-static atomic_uint asked;
+static atomic_uint asked, hardware_asked;
 
 static int users_fail_with;
 
@@ -81,6 +82,7 @@ int ioctl(int fd, unsigned long what, ...)
         return 0;
     }
     assert_int_equal(what, SIOCGIFHWADDR);
+    hardware_asked++;
     if (strcmp(request->ifr_name, "eth2") == 0) {
         errno = ENODEV; /* gone since */
         return -1;
@@ -366,10 +368,14 @@ static void interface_is_asked_for_once(void **state)
     interfaces_destroy(NULL);
 }
 
-static void interface_has_a_hardware_type_asked_for_with_its_name(void **state)
+static void interface_has_a_hardware_type_asked_for_when_it_is_needed(void **state)
 {
     (void)state;
     struct interfaces *interfaces = interfaces_create();
+    const unsigned before = hardware_asked;
+    for (uint32_t index = 1; index <= 4; index++)
+        interfaces_name(interfaces, index);
+    assert_int_equal(hardware_asked, before);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(interfaces_get(interfaces, 1)->hardware, ARPHRD_ETHER);
         assert_int_equal(interfaces_get(interfaces, 3)->hardware, 32);
@@ -379,6 +385,7 @@ static void interface_has_a_hardware_type_asked_for_with_its_name(void **state)
         assert_int_equal(interfaces_get(interfaces, 0)->hardware, -1);
     }
     assert_int_equal(asked, 4);
+    assert_int_equal(hardware_asked, before + 3);
     interfaces_destroy(interfaces);
 }
 
@@ -411,6 +418,24 @@ static void interface_that_was_added_is_not_asked_for(void **state)
     assert_int_equal(interfaces_get(interfaces, 1)->master, 0);
     assert_int_equal(interfaces_get(interfaces, 1)->netns, -1);
     assert_int_equal(interfaces_get(interfaces, 4711)->master, 0);
+    interfaces_destroy(interfaces);
+}
+
+/* Later a socket would be of another network namespace. */
+static void interfaces_that_could_not_settle_are_never_asked_for(void **state)
+{
+    struct rlimit limit, none;
+
+    (void)state;
+    struct interfaces *interfaces = interfaces_create();
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    none = (struct rlimit){.rlim_cur = 0, .rlim_max = limit.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    interfaces_settle(interfaces);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    assert_null(interfaces_name(interfaces, 1));
+    assert_int_equal(asked, 0);
+    assert_int_equal(interfaces_error(interfaces), EMFILE);
     interfaces_destroy(interfaces);
 }
 
@@ -780,9 +805,10 @@ int main(void)
         A_LOOKUP(services_that_cannot_be_read_are_an_error),
         A_LOOKUP(many_users_are_kept_apart),
         A_LOOKUP(interface_is_asked_for_once),
-        A_LOOKUP(interface_has_a_hardware_type_asked_for_with_its_name),
+        A_LOOKUP(interface_has_a_hardware_type_asked_for_when_it_is_needed),
         A_LOOKUP(interface_is_found_by_its_name),
         A_LOOKUP(interface_that_was_added_is_not_asked_for),
+        A_LOOKUP(interfaces_that_could_not_settle_are_never_asked_for),
         A_LOOKUP(interface_that_cannot_be_asked_for_is_told),
         A_LOOKUP(interrupted_interface_lookup_is_repeated),
         A_LOOKUP(last_entry_for_a_port_wins_as_in_netstat),

@@ -49,12 +49,9 @@ static void begin(struct wire *wire, const struct ndmsg *header, const char *add
 
 static int decode(struct wire *wire, struct record *record)
 {
-    const struct nlmsghdr *header = wire_last(wire);
-    struct nlmsghdr *exact = malloc(header->nlmsg_len); /* not a byte more, for the sanitizers */
+    struct nlmsghdr *exact = wire_exact(wire);
     int result;
 
-    assert_non_null(exact);
-    memcpy(exact, header, header->nlmsg_len);
     memset(record, 0xa5, sizeof *record);
     result = neighbour_decode(exact, record);
     free(exact);

@@ -55,14 +55,14 @@ static struct context names;
 static int make_names(void **state)
 {
     (void)state;
-    names.interfaces = interfaces_create();
-    return names.interfaces ? 0 : -1;
+    names.here.interfaces = interfaces_create();
+    return names.here.interfaces ? 0 : -1;
 }
 
 static int drop_names(void **state)
 {
     (void)state;
-    interfaces_destroy(names.interfaces);
+    interfaces_destroy(names.here.interfaces);
     return 0;
 }
 

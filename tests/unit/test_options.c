@@ -378,6 +378,18 @@ static void no_words_are_no_options(void **state)
     assert_int_equal(parsed.count, 0);
 }
 
+static void a_word_is_an_option_if_it_can_mean_no_other(void **state)
+{
+    (void)state;
+    assert_true(options_is(both, "--exact", EXACT) && options_is(both, "--exa", EXACT));
+    assert_true(options_is(both, "--inet", 'f') && options_is(both, "--ine", 'f'));
+    assert_false(options_is(both, "--ex", EXACT)); /* --extend of the first table */
+    assert_false(options_is(both, "--in", 'f'));   /* or --interfaces */
+    assert_false(options_is(both, "--", EXACT));
+    assert_false(options_is(both, "exact", EXACT));
+    assert_false(options_is(both, "--exact=", EXACT));
+}
+
 /* --- Against getopt_long itself --------------------------------------------------------------- */
 
 /* One word, made of pieces that are likely to matter. */
@@ -513,6 +525,7 @@ int main(void)
         cmocka_unit_test(what_was_typed_is_escaped_in_messages),
         cmocka_unit_test(what_the_callback_returns_ends_the_parsing),
         cmocka_unit_test(no_words_are_no_options),
+        cmocka_unit_test(a_word_is_an_option_if_it_can_mean_no_other),
         cmocka_unit_test(command_lines_mean_what_they_mean_to_getopt),
         cmocka_unit_test(a_shell_that_nobody_knows_has_no_completion),
         cmocka_unit_test(completions_hold_what_is_advertised),

@@ -133,7 +133,7 @@ static void names_come_before_numbers_without_one(void **state)
 static void owners_compare_by_pid_then_descriptor_then_how_many(void **state)
 {
     static const struct owner_process processes[] = {
-        {9, "z", NULL}, {10, "a", NULL}, {11, "a", NULL}};
+        {9, "z", NULL, NULL, 0}, {10, "a", NULL, NULL, 0}, {11, "a", NULL, NULL, 0}};
     static const struct owner owners[] = {
         {.process = &processes[0], .fd = 3},
         {.process = &processes[1], .fd = 3},
@@ -213,7 +213,7 @@ static void check_sorted(size_t row_count, bool descending)
     struct rows rows = {0};
 
     add_rows(&rows, row_count);
-    assert_int_equal(rows_sort(&rows, &listing, &no_names), 0);
+    assert_int_equal(rows_sort(&rows, &listing, &no_names, NULL), 0);
     assert_int_equal(rows.count, row_count);
     for (size_t i = 1; i < row_count; i++) {
         const struct record *a = rows.records[i - 1], *b = rows.records[i];
@@ -248,7 +248,7 @@ static void equal_rows_are_in_the_order_of_the_next_column(void **state)
 
     (void)state;
     add_rows(&rows, 500);
-    assert_int_equal(rows_sort(&rows, &listing, &no_names), 0);
+    assert_int_equal(rows_sort(&rows, &listing, &no_names, NULL), 0);
     for (size_t i = 1; i < rows.count; i++) {
         const struct record *a = rows.records[i - 1], *b = rows.records[i];
         assert_true(a->has >= b->has);

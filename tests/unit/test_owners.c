@@ -341,6 +341,40 @@ static void command_that_cannot_be_read_is_the_name(void **state)
     assert_command(301, "kept");
 }
 
+static void the_innermost_pid_is_the_last_of_several(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *status;
+        pid_t inside;
+    } cases[] = {
+        {"Name:\ta\nNSpid:\t812\t7\t1\nNSpgid:\t812\t7\t5\n", 1},
+        {"Name:\ta\nNSpid:\t812\nNSpgid:\t812\t1\n", 0},
+        {"Name:\tNSpid:\t9\t8\nNSpid:\t812\t44\n", 44},
+        {"Name:\ta\nNSpid:", 0},
+        {"Name:\ta\nNSpid:\t812\t4294967297\n", 0},
+        {"Name:\ta\nNSpid:\t812\t\n", 0},
+        {"Name:\ta\n", 0}, /* before Linux 4.1 */
+        {"", 0},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct owners_options options = {.proc_root = root, .pids_inside = true};
+        struct owners *owners = NULL;
+        const struct owner *first;
+        add_process(40 + (int)i, "inner\n");
+        add_socket(40 + (int)i, 1, 400 + i);
+        add_file(40 + (int)i, "status", cases[i].status, strlen(cases[i].status));
+        assert_int_equal(owners_create(&owners, &options), 0);
+        assert_int_equal(owners_find(owners, 400 + i, &first), 1);
+        assert_int_equal(first->process->pid_inside, cases[i].inside);
+        owners_destroy(owners);
+        owners = walk(false, 1);
+        assert_int_equal(owners_find(owners, 400 + i, &first), 1);
+        assert_int_equal(first->process->pid_inside, 0);
+        owners_destroy(owners);
+    }
+}
+
 static void missing_tree_is_an_error(void **state)
 {
     (void)state;
@@ -668,6 +702,7 @@ int main(void)
         OVER_TREE(name_keeps_all_but_the_files_newline),
         OVER_TREE(overlong_name_is_cut_at_what_is_promised),
         OVER_TREE(process_without_a_name_keeps_its_sockets),
+        OVER_TREE(the_innermost_pid_is_the_last_of_several),
         OVER_TREE(command_is_cut_as_netstat_cuts_it),
         OVER_TREE(command_is_the_first_511_bytes),
         OVER_TREE(command_that_cannot_be_read_is_the_name),

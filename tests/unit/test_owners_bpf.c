@@ -15,6 +15,7 @@
 #include "../helpers/made_kernel.h"
 #include "fastnet/array.h"
 #include "lookup/owners_bpf.h"
+#include "processor.h"
 
 static char bytes[MADE_BTF_MAX];
 
@@ -57,7 +58,7 @@ static void kernels_that_are_too_different_are_refused(void **state)
     other.function = "bpf_iter_task";
     assert_int_equal(layout_of(&other, &layout), -ENOTSUP);
     other = made_kernel_usual;
-    other.number_size = 2;
+    other.number_size = 16;
     assert_int_equal(layout_of(&other, &layout), -ENOTSUP);
     other = made_kernel_usual;
     other.magic = 40000;
@@ -98,58 +99,27 @@ struct scene {
     size_t count; /* of these */
 };
 
-static void put_u64(char *at, uint64_t value)
-{
-    memcpy(at, &value, sizeof value);
-}
-
-static void put_u32(char *at, uint32_t value)
-{
-    memcpy(at, &value, sizeof value);
-}
-
 /* Descriptor 7 of process 1234 is the socket 5000000000. */
 static void make_scene(struct scene *scene)
 {
     *scene = (struct scene){.count = 0};
-    put_u32(scene->task + 12, 1234);
-    put_u32(scene->task + 16, 1234);
-    put_u64(scene->file + 32, (uintptr_t)scene->inode);
-    put_u64(scene->inode + 40, (uintptr_t)scene->super_block);
-    put_u64(scene->inode + 64, UINT64_C(5000000000));
-    put_u64(scene->super_block + 96, SOCKFS_MAGIC);
-    put_u64(scene->meta, 99);
+    place_u32(scene->task + 12, 1234);
+    place_u32(scene->task + 16, 1234);
+    place_u64(scene->file + 32, (uintptr_t)scene->inode);
+    place_u64(scene->inode + 40, (uintptr_t)scene->super_block);
+    place_u64(scene->inode + 64, UINT64_C(5000000000));
+    place_u64(scene->super_block + 96, SOCKFS_MAGIC);
+    place_u64(scene->meta, 99);
     scene->context[0] = (uintptr_t)scene->meta;
     scene->context[1] = (uintptr_t)scene->task;
-    put_u32((char *)&scene->context[2], 7);
+    place_u32((char *)&scene->context[2], 7);
     scene->context[3] = (uintptr_t)scene->file;
 }
 
-struct processor {
-    uint64_t registers[11];
-    char stack[64];
-    struct scene *scene;
-};
-
-static uint64_t load(uint64_t address, unsigned size)
-{
-    uint64_t value = 0;
-    uint32_t word;
-
-    assert_true(address >= 4096);
-    if (size == BPF_DW) {
-        memcpy(&value, (const char *)(uintptr_t)address, sizeof value);
-        return value;
-    }
-    assert_int_equal(size, BPF_W);
-    memcpy(&word, (const char *)(uintptr_t)address, sizeof word);
-    return word;
-}
-
-static void call(struct processor *processor, int function)
+static uint64_t call(struct processor *processor, int function)
 {
     const struct holding *said = (const void *)(uintptr_t)processor->registers[2];
-    struct scene *scene = processor->scene;
+    struct scene *scene = processor->arg;
 
     assert_int_equal(function, BPF_FUNC_seq_write);
     assert_int_equal(processor->registers[1], 99);
@@ -158,81 +128,20 @@ static void call(struct processor *processor, int function)
     if (!said)
         abort();
     scene->said[scene->count++] = *said;
-    for (unsigned i = 0; i <= 5; i++) /* the kernel keeps none of these */
-        processor->registers[i] = 0xdead;
-}
-
-static void calculate(uint64_t *with, unsigned operation, uint64_t other)
-{
-    switch (operation) {
-    case BPF_MOV:
-        *with = other;
-        break;
-    case BPF_ADD:
-        *with += other;
-        break;
-    case BPF_LSH:
-        *with <<= other;
-        break;
-    case BPF_OR:
-        *with |= other;
-        break;
-    default:
-        fail();
-    }
-}
-
-/* Returns how many instructions to skip. */
-static int step(struct processor *processor, const struct bpf_insn *code)
-{
-    uint64_t *with = &processor->registers[code->dst_reg];
-    const uint64_t other = BPF_SRC(code->code) == BPF_X ? processor->registers[code->src_reg]
-                                                        : (uint64_t)(int64_t)code->imm;
-
-    switch (BPF_CLASS(code->code)) {
-    case BPF_LDX:
-        *with = load(processor->registers[code->src_reg] + (uint64_t)(int64_t)code->off,
-                     BPF_SIZE(code->code));
-        return 0;
-    case BPF_STX:
-        assert_int_equal(code->dst_reg, BPF_REG_10);
-        assert_in_range(-code->off, 8, sizeof processor->stack);
-        memcpy((char *)(uintptr_t)*with + code->off, &processor->registers[code->src_reg], 8);
-        return 0;
-    case BPF_ALU64:
-        calculate(with, BPF_OP(code->code), other);
-        return 0;
-    default:
-        break;
-    }
-    assert_int_equal(BPF_CLASS(code->code), BPF_JMP);
-    if (BPF_OP(code->code) == BPF_JEQ)
-        return *with == other ? code->off : 0;
-    if (BPF_OP(code->code) == BPF_JNE)
-        return *with != other ? code->off : 0;
-    assert_int_equal(BPF_OP(code->code), BPF_CALL);
-    call(processor, code->imm);
     return 0;
 }
 
 static void run(struct scene *scene)
 {
-    struct processor processor = {.scene = scene};
+    struct processor processor = {.call = call, .arg = scene};
     struct kernel_layout layout;
     struct bpf_insn program[OWNERS_PROGRAM_MAX];
-    size_t count, at = 0;
+    size_t count;
 
     assert_int_equal(layout_of(&made_kernel_usual, &layout), 0);
     count = owners_program_make(&layout, program);
     assert_true(count <= OWNERS_PROGRAM_MAX);
-    processor.registers[1] = (uintptr_t)scene->context;
-    processor.registers[10] = (uintptr_t)(processor.stack + sizeof processor.stack);
-    for (; program[at].code != (BPF_JMP | BPF_EXIT); at++) {
-        at += (size_t)step(&processor, &program[at]);
-        assert_true(at + 1 < count);
-    }
-    assert_int_equal(at, count - 1);
-    assert_int_equal(processor.registers[0], 0);
+    processor_run(&processor, program, count, scene->context);
 }
 
 static void a_socket_is_a_holding_of_its_process(void **state)
@@ -259,15 +168,15 @@ static void nothing_else_is(void **state)
         else if (i == 1)
             scene.context[1] = 0;
         else if (i == 2)
-            put_u32(scene.task + 12, 1235); /* a thread */
+            place_u32(scene.task + 12, 1235); /* a thread */
         else if (i == 3)
-            put_u64(scene.super_block + 96, PROC_SUPER_MAGIC);
+            place_u64(scene.super_block + 96, PROC_SUPER_MAGIC);
         else if (i == 4)
-            put_u64(scene.file + 32, 0);
+            place_u64(scene.file + 32, 0);
         else if (i == 5)
-            put_u64(scene.inode + 40, 0);
+            place_u64(scene.inode + 40, 0);
         else
-            put_u64(scene.inode + 64, 0);
+            place_u64(scene.inode + 64, 0);
         run(&scene);
         assert_int_equal(scene.count, 0);
     }

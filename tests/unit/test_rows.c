@@ -10,6 +10,7 @@
 
 #include "engine/rows.h"
 #include "fastnet/field.h"
+#include "fastnet/lookup.h"
 
 enum { MANY = 3000 };
 
@@ -120,7 +121,7 @@ static void many_rows_keep_their_texts_while_they_are_sorted(void **state)
         record.flow.helper = (struct text){helper, mark % 16};
         assert_int_equal(rows_add(&rows, &record), 0);
     }
-    assert_int_equal(rows_sort(&rows, &listing, &no_names), 0);
+    assert_int_equal(rows_sort(&rows, &listing, &no_names, NULL), 0);
     assert_int_equal(rows.count, MANY);
     for (uint32_t i = 0; i < MANY; i++) {
         const struct flow_record *flow = &rows.records[i]->flow;
@@ -133,6 +134,60 @@ static void many_rows_keep_their_texts_while_they_are_sorted(void **state)
     assert_int_equal(rows.count, 0);
 }
 
+static void a_row_says_in_which_namespace_it_was_read(void **state)
+{
+    const struct record record = {.kind = &kind_flow, .visit = 5};
+    struct rows rows = {.visit = 3}, others = {.visit = 0};
+
+    (void)state;
+    assert_int_equal(rows_add(&rows, &record), 0);
+    assert_int_equal(rows.records[0]->visit, 3);
+    assert_int_equal(rows_add(&others, rows.records[0]), 0);
+    assert_int_equal(others.records[0]->visit, 3);
+    rows_clear(&rows);
+    rows_clear(&others);
+}
+
+/* One index has a name in each namespace. */
+static struct interfaces *interface_named(const char *name)
+{
+    struct interfaces *interfaces = interfaces_create();
+
+    assert_non_null(interfaces);
+    assert_int_equal(interfaces_add(interfaces, &(struct interface){.index = 7, .name = name}), 0);
+    return interfaces;
+}
+
+static void assert_order(bool descending, const uint64_t *visits)
+{
+    const struct listing listing = {
+        .sort = {{field_find(&kind_neighbour, "interface", 9), descending}}};
+    const struct here seen[] = {{.interfaces = interface_named("mid")},
+                                {.interfaces = interface_named("zulu")},
+                                {.interfaces = interface_named("alpha")}};
+    static const struct context no_names;
+    struct record record = {.kind = &kind_neighbour, .has = NEIGHBOUR_INTERFACE};
+    struct rows rows = {0};
+
+    assert_non_null(listing.sort->field);
+    record.neighbour.interface = 7;
+    for (record.visit = 0; record.visit < 3; record.visit++)
+        assert_int_equal(rows_add(&rows, &record), 0);
+    assert_int_equal(rows_sort(&rows, &listing, &no_names, seen), 0);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(rows.records[i]->visit, visits[i]);
+        interfaces_destroy(seen[i].interfaces);
+    }
+    rows_clear(&rows);
+}
+
+static void interfaces_of_several_namespaces_are_sorted_by_their_names(void **state)
+{
+    (void)state;
+    assert_order(false, (const uint64_t[]){2, 0, 1});
+    assert_order(true, (const uint64_t[]){1, 0, 2});
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -141,6 +196,8 @@ int main(void)
         cmocka_unit_test(the_helper_of_an_expectation_is_its_own),
         cmocka_unit_test(counters_of_processors_are_kept_whole),
         cmocka_unit_test(many_rows_keep_their_texts_while_they_are_sorted),
+        cmocka_unit_test(a_row_says_in_which_namespace_it_was_read),
+        cmocka_unit_test(interfaces_of_several_namespaces_are_sorted_by_their_names),
     };
 
     return cmocka_run_group_tests_name("rows", tests, NULL, NULL);

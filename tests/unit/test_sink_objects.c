@@ -14,7 +14,9 @@
 
 #include "addresses.h"
 #include "cells.h"
+#include "fastnet/namespace.h"
 #include "fastnet/sink.h"
+#include "output.h"
 
 static const struct field *find(const struct kind *kind, const char *name)
 {
@@ -176,6 +178,39 @@ static void a_name_counts_once_however_many_there_are(void **state)
     free(text);
 }
 
+static void enter(struct context *context, const struct netns *netns)
+{
+    context->here.netns = netns;
+}
+
+/* The row that ends an object is of the next namespace. */
+static void objects_of_two_namespaces_are_not_one(void **state)
+{
+    const struct netns blue = {.id = 1, .name = "blue"}, red = {.id = 2, .name = "red"};
+    struct context context = {.here.netns = &blue};
+    const struct field *const columns[] = {
+        find(&kind_counter, "netns"), find(&kind_counter, "protocol"), find(&kind_counter, "name"),
+        find(&kind_counter, "value")};
+    struct output output;
+    const struct sink_options options = {
+        .writer = output_begin(&output), .context = &context, .columns = columns, .count = 4};
+    struct sink *sink = sink_objects_create(&options, sink_ndjson_create);
+
+    (void)state;
+    assert_non_null(sink);
+    sink_begin(sink);
+    put_row(sink, "Tcp", "InSegs", 1, false);
+    put_row(sink, "Udp", "InSegs", 2, false);
+    enter(&context, &red);
+    put_row(sink, "Udp", "InSegs", 3, false);
+    enter(&context, NULL);
+    sink_end(sink);
+    assert_string_equal(output_end(&output, sink),
+                        "{\"netns\":\"blue\",\"protocol\":\"Tcp\",\"InSegs\":1}\n"
+                        "{\"netns\":\"blue\",\"protocol\":\"Udp\",\"InSegs\":2}\n"
+                        "{\"netns\":\"red\",\"protocol\":\"Udp\",\"InSegs\":3}\n");
+}
+
 static void objects_are_made_of_three_columns(void **state)
 {
     const struct sink_options options = {.count = 2};
@@ -241,6 +276,7 @@ int main(void)
         cmocka_unit_test(names_are_escaped_and_no_member_comes_twice),
         cmocka_unit_test(many_objects_are_all_there),
         cmocka_unit_test(a_name_counts_once_however_many_there_are),
+        cmocka_unit_test(objects_of_two_namespaces_are_not_one),
         cmocka_unit_test(objects_are_made_of_three_columns),
         cmocka_unit_test(objects_need_a_sink_whose_columns_can_change),
         cmocka_unit_test(fields_of_counters_and_groups_keep_their_names),

@@ -30,12 +30,9 @@
 
 static int decode_last(struct wire *wire, const struct table *table, struct record *record)
 {
-    const struct nlmsghdr *header = wire_last(wire);
-    struct nlmsghdr *exact = malloc(header->nlmsg_len); /* not a byte more, for the sanitizers */
+    struct nlmsghdr *exact = wire_exact(wire);
     int result;
 
-    assert_non_null(exact);
-    memcpy(exact, header, header->nlmsg_len);
     memset(record, 0xa5, sizeof *record);
     result = table->family == AF_UNIX ? sock_diag_decode_unix(exact, record)
                                       : sock_diag_decode_inet(exact, table, UINT64_MAX, record);

@@ -113,12 +113,15 @@ static struct record record_of(const struct made *made)
     return record;
 }
 
+enum { HOME = 99 }; /* stands in for a descriptor */
+
 /* "host" has two addresses. */
-static int resolve(const char *name, uint8_t family, unsigned milliseconds,
+static int resolve(const char *name, uint8_t family, int home, unsigned milliseconds,
                    struct address addresses[], size_t most)
 {
     int count = 0;
 
+    assert_int_equal(home, HOME);
     assert_in_range(milliseconds, 1, 60000);
     assert_true(most >= 2);
     if (strcmp(name, "late") == 0)
@@ -169,7 +172,8 @@ static void parse(struct filtering *filtering, const char *text)
     *filter = (struct ss_filter){.where = &filtering->where,
                                  .selection = &filtering->options.selection,
                                  .words = &filtering->words,
-                                 .resolve = resolve};
+                                 .resolve = resolve,
+                                 .home = HOME};
     filtering->predicate = ss_filter_parse(filter);
 }
 

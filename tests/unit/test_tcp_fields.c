@@ -17,8 +17,8 @@
 
 #include "cells.h"
 #include "fastnet/array.h"
+#include "fastnet/kernel_info.h"
 #include "format/socket/nested.h"
-#include "format/socket/tcp_info.h"
 
 static const struct kernel_tcp_info connection = {
     .state = TCP_ESTABLISHED,

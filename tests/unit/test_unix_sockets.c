@@ -10,11 +10,13 @@
 #include <linux/sock_diag.h>
 #include <linux/unix_diag.h>
 #include <netinet/tcp.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
+#include "fastnet/thread.h"
 #include "peer.h"
 #include "scene.h"
 
@@ -25,7 +27,8 @@ struct scene {
     struct wire wire;
     struct kept kept;
     struct report report;
-    char file[8192]; /* net/unix, as far as it is written */
+    uint32_t answer;   /* to which request, the first is 1 */
+    char file[131072]; /* net/unix, as far as it is written */
     size_t length;
     uint64_t needs;
 };
@@ -51,7 +54,7 @@ static void tell_facts(struct scene *scene, uint32_t inode, const char *name, si
     const struct unix_diag_rqlen queues = {listens ? facts.waiting : inode + 1, inode + 2};
     const uint32_t uid = inode + 3;
 
-    wire_message(&scene->wire, SOCK_DIAG_BY_FAMILY, NLM_F_MULTI, 1);
+    wire_message(&scene->wire, SOCK_DIAG_BY_FAMILY, NLM_F_MULTI, scene->answer);
     wire_put(&scene->wire, &diag, sizeof diag);
     if (size)
         wire_attribute(&scene->wire, UNIX_DIAG_NAME, name, size);
@@ -121,8 +124,9 @@ static void show_pending(struct scene *scene, unsigned address, const char *name
 
 static void tell_all_over(struct scene *scene)
 {
-    wire_done(&scene->wire, NLM_F_MULTI, 1, 0);
+    wire_done(&scene->wire, NLM_F_MULTI, scene->answer++, 0);
     peer_add_wire(&scene->peer, &scene->wire);
+    scene->wire.length = 0;
 }
 
 static struct query query_of(struct scene *scene)
@@ -612,6 +616,96 @@ static void a_file_that_is_empty_costs_no_socket_and_is_told(void **state)
     assert_true(scene->report.partial);
 }
 
+/* So many sockets without a name that have gone that the file is worth a thread. */
+static void make_long(struct scene *scene)
+{
+    while (scene->length < 100000)
+        show(scene, 7777, "", 0);
+}
+
+static void a_long_file_whose_names_are_all_known_is_confirmed_at_once(void **state)
+{
+    struct scene *scene = *state;
+
+    both_listen(scene, 2, NAME("/before\n" FORGED), 1);
+    make_long(scene);
+    show_pending(scene, 1, NAME("/before\n" FORGED));
+    both(scene, 3, NAME("/behind"));
+    tell(scene, 4, NAME("/new"));
+    list(scene);
+    assert_int_equal(scene->peer.request_count, 1);
+    assert_silent(scene, 4);
+    assert_once(scene, 2, 2);
+    assert_once(scene, 3, 2);
+    assert_once(scene, 4, 0);
+    assert_int_equal(count_name(scene, 0, NAME("/before\n" FORGED)), 1);
+}
+
+/* Sockets of which netlink knows one, and on another request all. */
+static void list_what_netlink_learns(struct scene *scene)
+{
+    both(scene, 2, NAME("/two"));
+    tell_facts(scene, 4, NAME("/gone"), plain);
+    tell_all_over(scene);
+    make_long(scene);
+    tell(scene, 2, NAME("/two"));
+    both_listen(scene, 3, NAME("/three"), 1);
+    show_pending(scene, 1, NAME("/three"));
+    both(scene, 5, NAME("new\n" FORGED_TWO("00000063")));
+    both(scene, 6, NAME("/six"));
+    show_line(scene, 2, "00000002 00000000 00000000 0000 04     0", NAME(""));
+    list(scene);
+}
+
+static void names_that_netlink_could_not_know_yet_are_asked_for_again(void **state)
+{
+    struct scene *scene = *state;
+
+    if (thread_processors() == 1)
+        skip();
+    list_what_netlink_learns(scene);
+    assert_int_equal(scene->peer.request_count, 2);
+    assert_silent(scene, 6);
+    assert_once(scene, 2, 2);
+    assert_once(scene, 3, 2);
+    assert_once(scene, 5, 2);
+    assert_int_equal(count_name(scene, 0, NAME("/three")), 1);
+    assert_int_equal(count_name(scene, 0, NAME("")), 1);
+}
+
+static void on_one_processor_netlink_is_asked_after_the_file(void **state)
+{
+    struct scene *scene = *state;
+    cpu_set_t before, one;
+
+    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+    CPU_ZERO(&one);
+    for (size_t i = 0; i < CPU_SETSIZE && !CPU_COUNT(&one); i++)
+        if (CPU_ISSET(i, &before))
+            CPU_SET(i, &one);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+    list_what_netlink_learns(scene);
+    assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
+    assert_int_equal(scene->peer.request_count, 1);
+    assert_int_equal(scene->kept.count, 2);
+    assert_once(scene, 2, 0);
+    assert_once(scene, 4, 0);
+}
+
+static void a_line_that_is_malformed_is_told_once_after_two_requests(void **state)
+{
+    struct scene *scene = *state;
+
+    tell_all_over(scene);
+    make_long(scene);
+    write_bytes(scene, "what is this\n", 13);
+    both(scene, 3, NAME("/three"));
+    list(scene);
+    assert_int_equal(scene->kept.count, thread_processors() > 1);
+    assert_int_equal(scene->report.count, 1);
+    assert_true(report_says(&scene->report, "skipped 1 malformed line"));
+}
+
 static void recorded_and_captured_at_once_they_agree(void **state)
 {
     struct scene *scene = *state;
@@ -644,6 +738,7 @@ static int begin(void **state)
     scene->netlink = netlink_create(&scene->peer.netlink);
     assert_non_null(scene->netlink);
     write_bytes(scene, unix_heading, strlen(unix_heading));
+    scene->answer = 1;
     *state = scene;
     return 0;
 }
@@ -692,6 +787,10 @@ int main(void)
         TEST(rows_of_the_file_alone_that_a_name_has_room_for_may_be_forged),
         TEST(a_malformed_message_is_a_loss_of_rows),
         TEST(a_file_that_is_empty_costs_no_socket_and_is_told),
+        TEST(a_long_file_whose_names_are_all_known_is_confirmed_at_once),
+        TEST(names_that_netlink_could_not_know_yet_are_asked_for_again),
+        TEST(on_one_processor_netlink_is_asked_after_the_file),
+        TEST(a_line_that_is_malformed_is_told_once_after_two_requests),
         TEST(recorded_and_captured_at_once_they_agree),
     };
 

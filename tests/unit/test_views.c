@@ -19,9 +19,9 @@
 #include "addresses.h"
 #include "cells.h"
 #include "fastnet/array.h"
+#include "fastnet/kernel_info.h"
 #include "fastnet/lookup.h"
 #include "fastnet/sink.h"
-#include "format/socket/tcp_info.h"
 #include "format/text/width.h"
 #include "output.h"
 

@@ -256,8 +256,9 @@ static void numbers_with_names_are_known_by_both(void **state)
 static void each_column_takes_or_refuses_each_value(void **state)
 {
     static const struct kind *const kinds[] = {
-        &kind_socket,    &kind_flow,  &kind_expectation, &kind_flow_statistics, &kind_flow_usage,
-        &kind_neighbour, &kind_route, &kind_interface,   &kind_group,           &kind_counter,
+        &kind_socket,     &kind_flow,      &kind_expectation,     &kind_flow_statistics,
+        &kind_flow_usage, &kind_neighbour, &kind_route,           &kind_interface,
+        &kind_group,      &kind_counter,   &kind_neighbour_usage, &kind_summary,
     };
     static const char *const values[] = {"= x",   "= 3",    "= 300-400", "!= null",
                                          "~ 'x'", "~~ '3'", "< 3",       "in 10.0.0.0/8"};

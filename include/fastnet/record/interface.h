@@ -35,6 +35,8 @@ enum { INTERFACE_TEXT_MAX = 64 };
 #define INTERFACE_ADDRESSES (UINT64_C(1) << 11)
 #define INTERFACE_ALIAS     (UINT64_C(1) << 12) /* alias */
 #define INTERFACE_NETNS     (UINT64_C(1) << 13)
+#define INTERFACE_DETAILS   (UINT64_C(1) << 14) /* details, but RX_NOHANDLER; only by netlink */
+#define INTERFACE_NOHANDLER (UINT64_C(1) << 15) /* Linux 4.6 and later */
 
 /* In the order and by the rules of /proc/net/dev: RX_DROPPED includes missed packets. */
 enum interface_counter {
@@ -57,11 +59,30 @@ enum interface_counter {
     INTERFACE_COUNTERS_MAX,
 };
 
+/*
+ * Counters of struct rtnl_link_stats64 that /proc/net/dev only has in sums: RX_MISSED is part of
+ * RX_DROPPED, the other RX_* but RX_NOHANDLER add up to RX_FRAME, the TX_* to TX_CARRIER.
+ */
+enum interface_detail {
+    RX_MISSED,
+    RX_LENGTH_ERRORS,
+    RX_OVER_ERRORS,
+    RX_CRC_ERRORS,
+    RX_FRAME_ERRORS,
+    RX_NOHANDLER,
+    TX_ABORTED_ERRORS,
+    TX_CARRIER_ERRORS,
+    TX_HEARTBEAT_ERRORS,
+    TX_WINDOW_ERRORS,
+    INTERFACE_DETAILS_MAX,
+};
+
 struct interface_address {
     struct network local;
     struct address peer;      /* the same as local if there is no peer */
     struct address broadcast; /* AF_UNSPEC: none */
     uint32_t interface;       /* index */
+    uint32_t flags;           /* IFA_F_* of linux/if_addr.h: IFA_F_DADFAILED ... */
     char label[16];           /* IPv4, terminated: the name of the interface, or "eth0:1" */
 };
 
@@ -82,6 +103,7 @@ struct interface_record {
     struct text kind;  /* "veth"; absent for real devices */
     struct text alias; /* description by the administrator */
     uint64_t counters[INTERFACE_COUNTERS_MAX];
+    uint64_t details[INTERFACE_DETAILS_MAX];
     const struct interface_address *addresses; /* of a label: only addresses with that label */
     size_t address_count;
 };

@@ -11,7 +11,7 @@
 
 struct field;
 
-extern const struct kind kind_neighbour;
+extern const struct kind kind_neighbour, kind_neighbour_usage;
 
 /* A field for filters only, not a column: the master that the kernel filtered by. */
 extern const struct field field_neighbour_master;
@@ -65,5 +65,41 @@ struct neighbour_record {
 
 /* NDA_FLAGS_EXT begins at this bit of flags. */
 enum { NEIGHBOUR_FLAGS_EXT_SHIFT = 8 };
+
+/*
+ * How full a table of neighbours is: struct ndt_config and ndt_stats of linux/neighbour.h, and
+ * struct neigh_statistics of the kernel's include/net/neighbour.h. A family has one table for all
+ * network namespaces, so every number is of the whole machine, wherever it is read.
+ */
+enum neighbour_counter {
+    NEIGHBOUR_ALLOCS,
+    NEIGHBOUR_DESTROYS,
+    NEIGHBOUR_HASH_GROWS,
+    NEIGHBOUR_LOOKUPS,
+    NEIGHBOUR_HITS,
+    NEIGHBOUR_RES_FAILED,
+    NEIGHBOUR_RCV_PROBES_MCAST,
+    NEIGHBOUR_RCV_PROBES_UCAST,
+    NEIGHBOUR_PERIODIC_GC_RUNS,
+    NEIGHBOUR_FORCED_GC_RUNS,
+    NEIGHBOUR_UNRESOLVED_DISCARDS, /* only in /proc/net/stat of the first network namespace */
+    NEIGHBOUR_TABLE_FULLS,         /* Linux 4.3 and later */
+    NEIGHBOUR_COUNTERS,
+};
+
+enum { NEIGHBOUR_THRESHOLDS = 3 };
+
+/* Of a counter, of a threshold (0, 1, 2), and of the entries. */
+#define NEIGHBOUR_COUNTER(i)   (UINT64_C(1) << (i))
+#define NEIGHBOUR_THRESHOLD(i) (UINT64_C(1) << (16 + (i)))
+#define NEIGHBOUR_ENTRIES      (UINT64_C(1) << 32)
+
+struct neighbour_usage_record {
+    uint8_t family;   /* AF_INET, AF_INET6 */
+    uint64_t entries; /* with those that no limit counts: permanent, or learnt from elsewhere */
+    /* gc_thresh1-3 of arp(7), in entries; the last is the limit. */
+    uint64_t thresholds[NEIGHBOUR_THRESHOLDS];
+    uint64_t counters[NEIGHBOUR_COUNTERS]; /* sums over the processors, since boot */
+};
 
 #endif

@@ -4,12 +4,13 @@
 #include <linux/netfilter/nfnetlink_conntrack.h>
 #include <string.h>
 
-#include "backend/proc/proc_file.h"
 #include "backend/proc/scan.h"
+#include "backend/proc/stat_file.h"
 #include "fastnet/array.h"
 #include "fastnet/proc_tree.h"
 #include "fastnet/report.h"
 #include "fastnet/rights.h"
+#include "fastnet/sysctl.h"
 
 /* --- Files ------------------------------------------------------------------------------------ */
 
@@ -26,157 +27,81 @@ int netfilter_open(struct lines *lines, const char *proc_root, const char *path)
     return error;
 }
 
-static int first_number(struct lines *lines, uint64_t *number)
-{
-    struct line line;
-    int result = lines_next(lines, &line);
-    uint64_t value;
-
-    if (result < 0)
-        return result;
-    if (result == 0)
-        return -EBADMSG;
-    struct scan scan = {line.data, line.data + line.length};
-    if (line.unended || !scan_decimal(&scan, &value, UINT64_MAX) || scan.at != scan.end)
-        return -EBADMSG; /* a line without an end may have lost digits */
-    *number = value;
-    return 0;
-}
-
-int netfilter_number(const char *proc_root, const char *path, uint64_t *number)
-{
-    struct lines lines;
-    int result = netfilter_open(&lines, proc_root, path);
-
-    if (result < 0)
-        return result;
-    result = first_number(&lines, number);
-    lines_close(&lines);
-    return result;
-}
-
 /* --- Counters --------------------------------------------------------------------------------- */
 
 static const struct flow_counter {
-    struct text name;
+    const char *name;
     enum flow_counter_set set;
     uint8_t index; /* within the set */
     /* The kernel keeps it in the heading, but nfnetlink_conntrack.h says that it is no longer used:
      * it is 0. The last of these went out of use in the release (5.10) that added clashres. */
     bool unused;
 } flow_counters[] = {
-    {TEXT_LITERAL("entries"), COUNTERS_GLOBAL, CTA_STATS_GLOBAL_ENTRIES, false},
-    {TEXT_LITERAL("searched"), COUNTERS_FLOWS, CTA_STATS_SEARCHED, true},
-    {TEXT_LITERAL("clashres"), COUNTERS_FLOWS, CTA_STATS_CLASH_RESOLVE, false},
-    {TEXT_LITERAL("found"), COUNTERS_FLOWS, CTA_STATS_FOUND, false},
-    {TEXT_LITERAL("new"), COUNTERS_FLOWS, CTA_STATS_NEW, true},
-    {TEXT_LITERAL("invalid"), COUNTERS_FLOWS, CTA_STATS_INVALID, false},
-    {TEXT_LITERAL("ignore"), COUNTERS_FLOWS, CTA_STATS_IGNORE, true},
-    {TEXT_LITERAL("delete"), COUNTERS_FLOWS, CTA_STATS_DELETE, true},
-    {TEXT_LITERAL("delete_list"), COUNTERS_FLOWS, CTA_STATS_DELETE_LIST, true},
-    {TEXT_LITERAL("chainlength"), COUNTERS_FLOWS, CTA_STATS_CHAIN_TOOLONG, false},
-    {TEXT_LITERAL("insert"), COUNTERS_FLOWS, CTA_STATS_INSERT, false},
-    {TEXT_LITERAL("insert_failed"), COUNTERS_FLOWS, CTA_STATS_INSERT_FAILED, false},
-    {TEXT_LITERAL("drop"), COUNTERS_FLOWS, CTA_STATS_DROP, false},
-    {TEXT_LITERAL("early_drop"), COUNTERS_FLOWS, CTA_STATS_EARLY_DROP, false},
-    {TEXT_LITERAL("icmp_error"), COUNTERS_FLOWS, CTA_STATS_ERROR, false},
-    {TEXT_LITERAL("expect_new"), COUNTERS_EXPECTATIONS, CTA_STATS_EXP_NEW, false},
-    {TEXT_LITERAL("expect_create"), COUNTERS_EXPECTATIONS, CTA_STATS_EXP_CREATE, false},
-    {TEXT_LITERAL("expect_delete"), COUNTERS_EXPECTATIONS, CTA_STATS_EXP_DELETE, false},
-    {TEXT_LITERAL("search_restart"), COUNTERS_FLOWS, CTA_STATS_SEARCH_RESTART, false},
+    {"entries", COUNTERS_GLOBAL, CTA_STATS_GLOBAL_ENTRIES, false},
+    {"searched", COUNTERS_FLOWS, CTA_STATS_SEARCHED, true},
+    {"clashres", COUNTERS_FLOWS, CTA_STATS_CLASH_RESOLVE, false},
+    {"found", COUNTERS_FLOWS, CTA_STATS_FOUND, false},
+    {"new", COUNTERS_FLOWS, CTA_STATS_NEW, true},
+    {"invalid", COUNTERS_FLOWS, CTA_STATS_INVALID, false},
+    {"ignore", COUNTERS_FLOWS, CTA_STATS_IGNORE, true},
+    {"delete", COUNTERS_FLOWS, CTA_STATS_DELETE, true},
+    {"delete_list", COUNTERS_FLOWS, CTA_STATS_DELETE_LIST, true},
+    {"chainlength", COUNTERS_FLOWS, CTA_STATS_CHAIN_TOOLONG, false},
+    {"insert", COUNTERS_FLOWS, CTA_STATS_INSERT, false},
+    {"insert_failed", COUNTERS_FLOWS, CTA_STATS_INSERT_FAILED, false},
+    {"drop", COUNTERS_FLOWS, CTA_STATS_DROP, false},
+    {"early_drop", COUNTERS_FLOWS, CTA_STATS_EARLY_DROP, false},
+    {"icmp_error", COUNTERS_FLOWS, CTA_STATS_ERROR, false},
+    {"expect_new", COUNTERS_EXPECTATIONS, CTA_STATS_EXP_NEW, false},
+    {"expect_create", COUNTERS_EXPECTATIONS, CTA_STATS_EXP_CREATE, false},
+    {"expect_delete", COUNTERS_EXPECTATIONS, CTA_STATS_EXP_DELETE, false},
+    {"search_restart", COUNTERS_FLOWS, CTA_STATS_SEARCH_RESTART, false},
 };
 
-static const struct flow_counter *find_counter(struct text name)
+static int find_counter(struct text name)
 {
     for (size_t i = 0; i < COUNT(flow_counters); i++)
-        if (flow_counters[i].name.length == name.length &&
-            memcmp(flow_counters[i].name.data, name.data, name.length) == 0)
-            return &flow_counters[i];
-    return NULL;
+        if (text_is(name, flow_counters[i].name))
+            return (int)i;
+    return -1;
 }
 
-int flow_counters_heading(const struct line *line, struct flow_counter_columns *columns)
-{
-    struct scan scan = {line->data, line->data + line->length};
-    bool any = false, recent = false;
-    struct text word;
+const struct stat_file flow_stat_file = {
+    .name = "stat/nf_conntrack", .digits = 8, .find = find_counter, .open = netfilter_open};
 
-    columns->count = 0;
-    if (line->cut)
-        return -EBADMSG;
-    while (scan_word(&scan, &word)) {
-        if (columns->count == FLOW_COLUMNS_MAX)
-            return -EBADMSG;
-        const struct flow_counter *counter = find_counter(word);
-        columns->columns[columns->count++] = counter;
-        recent |=
-            counter && counter->set == COUNTERS_FLOWS && counter->index == CTA_STATS_CLASH_RESOLVE;
-    }
-    for (size_t i = 0; i < columns->count; i++) {
-        const struct flow_counter **column = &columns->columns[i];
-        if (*column && recent && (*column)->unused)
-            *column = NULL;
-        any |= *column != NULL;
-    }
-    return any ? 0 : -EBADMSG;
-}
-
-int flow_counters_decode(const struct line *line, const struct flow_counter_columns *columns,
-                         struct flow_counters *counters)
+void flow_counters_take(const struct stat_values *values, struct flow_counters *counters)
 {
-    struct scan scan = {line->data, line->data + line->length};
+    const bool recent = values->has >> find_counter((struct text)TEXT_LITERAL("clashres")) & 1;
 
     memset(counters, 0, sizeof *counters);
-    if (line->cut)
-        return -EBADMSG;
-    for (size_t i = 0; i < columns->count; i++) {
-        const struct flow_counter *counter = columns->columns[i];
-        uint64_t value;
-        scan_blanks(&scan);
-        if (!scan_hex(&scan, &value, 8))
-            return -EBADMSG;
-        if (!counter)
+    for (size_t i = 0; i < COUNT(flow_counters); i++) {
+        const struct flow_counter *counter = &flow_counters[i];
+        if (!(values->has >> i & 1) || (recent && counter->unused))
             continue;
-        counters->values[counter->set][counter->index] = (uint32_t)value;
+        counters->values[counter->set][counter->index] = (uint32_t)values->values[i];
         counters->has[counter->set] |= UINT64_C(1) << counter->index;
     }
-    scan_blanks(&scan);
-    return scan.at == scan.end ? 0 : -EBADMSG;
 }
 
-static int read_counters(struct proc_file *file, flow_counters_fn fn, void *arg)
-{
-    struct flow_counter_columns columns;
-    struct flow_counters counters;
-    struct line line;
-    int result = proc_file_next(file, &line);
+struct reading {
+    flow_counters_fn fn;
+    void *arg;
+};
 
-    if (result <= 0 || flow_counters_heading(&line, &columns) < 0)
-        return result < 0 ? result : -EBADMSG;
-    while ((result = proc_file_next(file, &line)) > 0) {
-        size_t number = file->lines.number;
-        if (line.unended) /* its last number may have lost digits */
-            continue;
-        if (flow_counters_decode(&line, &columns, &counters) == 0)
-            result = fn(&counters, (uint32_t)(number - 2), arg);
-        else
-            proc_file_malformed(file, &line, number);
-        if (result < 0)
-            break;
-    }
-    return result;
+static int take_processor(const struct stat_values *values, uint32_t cpu, void *arg)
+{
+    const struct reading *reading = arg;
+    struct flow_counters counters;
+
+    flow_counters_take(values, &counters);
+    return reading->fn(&counters, cpu, reading->arg);
 }
 
 int flow_counters_read(const struct query *query, flow_counters_fn fn, void *arg)
 {
-    struct proc_file file = {.query = query, .name = "stat/nf_conntrack", .open = netfilter_open};
-    int result = proc_file_open(&file);
+    struct reading reading = {fn, arg};
 
-    if (result < 0)
-        return result;
-    result = read_counters(&file, fn, arg);
-    proc_file_close(&file);
-    return result;
+    return stat_read(&flow_stat_file, query, take_processor, &reading);
 }
 
 /* --- The size of an entry --------------------------------------------------------------------- */
@@ -235,19 +160,19 @@ static int read_entry_size(const char *proc_root, struct flow_usage_record *usag
 
 /* --- Usage ------------------------------------------------------------------------------------ */
 
-#define SYSCTL_BUCKETS "sys/net/netfilter/nf_conntrack_buckets"
-#define SYSCTL_MAXIMUM "sys/net/netfilter/nf_conntrack_max"
+#define SYSCTL_BUCKETS "net/netfilter/nf_conntrack_buckets"
+#define SYSCTL_MAXIMUM "net/netfilter/nf_conntrack_max"
 
 int flow_entries(const char *proc_root, uint64_t *entries)
 {
-    return netfilter_number(proc_root, "sys/net/netfilter/nf_conntrack_count", entries);
+    return sysctl_number(proc_root, "net/netfilter/nf_conntrack_count", entries);
 }
 
 uint64_t flow_buckets(const char *proc_root)
 {
     uint64_t buckets;
 
-    return netfilter_number(proc_root, SYSCTL_BUCKETS, &buckets) < 0 ? 0 : buckets;
+    return sysctl_number(proc_root, SYSCTL_BUCKETS, &buckets) < 0 ? 0 : buckets;
 }
 
 bool flow_resized(const struct query *query, uint64_t *buckets)
@@ -268,16 +193,15 @@ void flow_report_resize(const struct query *query)
 /* The file in netfilter/ may be in every namespace, the one above it is in the first only. */
 static int read_maximum(const char *proc_root, struct flow_usage_record *usage)
 {
-    const int error = netfilter_number(proc_root, SYSCTL_MAXIMUM, &usage->maximum);
+    const int error = sysctl_number(proc_root, SYSCTL_MAXIMUM, &usage->maximum);
 
-    return error == -ENOENT
-               ? netfilter_number(proc_root, "sys/net/nf_conntrack_max", &usage->maximum)
-               : error;
+    return error == -ENOENT ? sysctl_number(proc_root, "net/nf_conntrack_max", &usage->maximum)
+                            : error;
 }
 
 static int read_buckets(const char *proc_root, struct flow_usage_record *usage)
 {
-    return netfilter_number(proc_root, SYSCTL_BUCKETS, &usage->buckets);
+    return sysctl_number(proc_root, SYSCTL_BUCKETS, &usage->buckets);
 }
 
 void flow_usage_report(const struct query *query, const char *path, int error)
@@ -293,8 +217,8 @@ void flow_usage_complete(const struct query *query, struct record *record)
         int (*read)(const char *proc_root, struct flow_usage_record *usage);
         const char *path;
     } sources[] = {
-        {USAGE_MAXIMUM, read_maximum, SYSCTL_MAXIMUM},
-        {USAGE_BUCKETS, read_buckets, SYSCTL_BUCKETS},
+        {USAGE_MAXIMUM, read_maximum, "sys/" SYSCTL_MAXIMUM},
+        {USAGE_BUCKETS, read_buckets, "sys/" SYSCTL_BUCKETS},
         {USAGE_ENTRY_SIZE, read_entry_size, "slabinfo"},
     };
 

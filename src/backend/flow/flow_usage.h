@@ -9,6 +9,8 @@
 
 struct line;
 struct lines;
+struct stat_file;
+struct stat_values;
 
 /*
  * Opens PROC_ROOT/PATH as lines_open() does. When the kernel's own /proc refuses that, it tries
@@ -17,16 +19,12 @@ struct lines;
  */
 int netfilter_open(struct lines *lines, const char *proc_root, const char *path);
 
-/* Reads a file that holds a number only, such as a sysctl. Returns 0, or -errno: -EBADMSG if it
- * holds anything else. */
-int netfilter_number(const char *proc_root, const char *path, uint64_t *number);
-
 /*
- * PROC_ROOT/net/stat/nf_conntrack (ct_cpu_seq_show() of the kernel's nf_conntrack_standalone.c): a
- * line of names, then for each processor a line of hexadecimal values. Names and their order have
- * changed over time. Names that ctnetlink has no number for are passed over, and so are counters
- * that the kernel still names but no longer counts.
+ * PROC_ROOT/net/stat/nf_conntrack (ct_cpu_seq_show() of the kernel's nf_conntrack_standalone.c).
+ * Names that ctnetlink has no number for are passed over.
  */
+extern const struct stat_file flow_stat_file;
+
 enum flow_counter_set {
     COUNTERS_FLOWS,        /* CTA_STATS_* of linux/netfilter/nfnetlink_conntrack.h */
     COUNTERS_EXPECTATIONS, /* CTA_STATS_EXP_* */
@@ -43,22 +41,14 @@ enum flow_counter_set {
 #define FIELDS_USAGE                                                                               \
     (USAGE_ENTRIES | USAGE_MAXIMUM | USAGE_BUCKETS | USAGE_DROPS | USAGE_ENTRY_SIZE)
 
-enum { FLOW_COLUMNS_MAX = 32 };
-struct flow_counter_columns {
-    const struct flow_counter *columns[FLOW_COLUMNS_MAX]; /* NULL: passed over */
-    size_t count;
-};
-
 /* The counters of one processor: has[] holds one bit (1 << index) for each. */
 struct flow_counters {
     uint64_t has[COUNTERS_SETS];
     uint32_t values[COUNTERS_SETS][FLOW_COUNTERS];
 };
 
-/* Return 0, or -EBADMSG if the heading has no known name, or the line not one value for each. */
-int flow_counters_heading(const struct line *line, struct flow_counter_columns *columns);
-int flow_counters_decode(const struct line *line, const struct flow_counter_columns *columns,
-                         struct flow_counters *counters);
+/* Takes the values of a line, but no counter that the kernel still names and no longer counts. */
+void flow_counters_take(const struct stat_values *values, struct flow_counters *counters);
 
 /* Takes the counters of one processor; cpu is the number of its line, starting with 0. */
 typedef int (*flow_counters_fn)(const struct flow_counters *counters, uint32_t cpu, void *arg);

@@ -134,11 +134,14 @@ static int add_usage(const struct flow_counters *counters, uint32_t cpu, void *a
 static int dump_flow_count(const struct query *query, record_fn fn, void *arg)
 {
     struct record record = {.kind = &kind_flow_usage};
-    const int result = flow_entries(query->proc_root, &record.usage.entries);
+    int result = flow_entries(query->proc_root, &record.usage.entries);
 
-    if (result < 0 && (result == -EBADMSG || flow_counters_read(query, add_usage, &record) < 0 ||
-                       !(record.has & USAGE_ENTRIES)))
-        return result;
+    if (result == 0)
+        record.has = USAGE_ENTRIES;
+    else if (result != -EBADMSG)
+        result = flow_counters_read(query, add_usage, &record);
+    if (!(record.has & USAGE_ENTRIES))
+        return result < 0 ? result : -ENOENT;
     record.has = USAGE_ENTRIES;
     return fn(&record, arg);
 }

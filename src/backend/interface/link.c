@@ -162,7 +162,7 @@ static int hand_on_labels(struct reading *reading)
              memcmp(label.data, interface->name.data, label.length) == 0) ||
             is_known_label(interface, i))
             continue;
-        row.has &= ~INTERFACE_COUNTERS;
+        row.has &= ~(INTERFACE_COUNTERS | INTERFACE_DETAILS | INTERFACE_NOHANDLER);
         row.interface.name = label;
         row.interface.labelled = true;
         row.interface.addresses = address;

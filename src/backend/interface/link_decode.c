@@ -59,16 +59,42 @@ static void set_counters(struct interface_record *interface, const struct rtnl_l
     memcpy(interface->counters, counters, sizeof counters);
 }
 
-/* Up to tx_compressed all kernels that have it agree. */
+static void set_details(struct interface_record *interface, const struct rtnl_link_stats64 *stats)
+{
+    const uint64_t details[INTERFACE_DETAILS_MAX] = {
+        [RX_MISSED] = stats->rx_missed_errors,
+        [RX_LENGTH_ERRORS] = stats->rx_length_errors,
+        [RX_OVER_ERRORS] = stats->rx_over_errors,
+        [RX_CRC_ERRORS] = stats->rx_crc_errors,
+        [RX_FRAME_ERRORS] = stats->rx_frame_errors,
+        [RX_NOHANDLER] = stats->rx_nohandler,
+        [TX_ABORTED_ERRORS] = stats->tx_aborted_errors,
+        [TX_CARRIER_ERRORS] = stats->tx_carrier_errors,
+        [TX_HEARTBEAT_ERRORS] = stats->tx_heartbeat_errors,
+        [TX_WINDOW_ERRORS] = stats->tx_window_errors,
+    };
+
+    memcpy(interface->details, details, sizeof details);
+}
+
+/*
+ * Up to tx_compressed all kernels that have it agree; rx_nohandler came later. Sets the bits
+ * itself, because of them.
+ */
 static bool take_counters(struct text content, void *member)
 {
-    const size_t size = offsetof(struct rtnl_link_stats64, tx_compressed) + sizeof(uint64_t);
+    const size_t size = offsetof(struct rtnl_link_stats64, rx_nohandler);
     struct rtnl_link_stats64 stats = {.rx_packets = 0};
+    struct record *record = member;
 
     if (!attribute_bytes(content, &stats, size))
         return false;
-    set_counters(member, &stats);
-    return true;
+    if (attribute_bytes(content, &stats, size + sizeof stats.rx_nohandler))
+        record->has |= INTERFACE_NOHANDLER;
+    record->has |= INTERFACE_COUNTERS | INTERFACE_DETAILS;
+    set_counters(&record->interface, &stats);
+    set_details(&record->interface, &stats);
+    return false;
 }
 
 static const struct target link_info[] = {
@@ -83,7 +109,7 @@ static const struct target link_targets[] = {
     [IFLA_OPERSTATE] = TAKE(interface.state, INTERFACE_STATE),
     [IFLA_ADDRESS] = TAKE_BY(take_lladdr, interface, INTERFACE_LLADDR),
     [IFLA_MAP] = TAKE_BY(take_map, interface, INTERFACE_MAP),
-    [IFLA_STATS64] = TAKE_BY(take_counters, interface, INTERFACE_COUNTERS),
+    [IFLA_STATS64] = TAKE_BY(take_counters, kind, 0), /* kind: the record itself */
     [IFLA_LINKINFO] = TAKE_NEST(link_info),
     [IFLA_IFALIAS] = TAKE(interface.alias, INTERFACE_ALIAS),
 };
@@ -103,7 +129,9 @@ int link_decode(const struct nlmsghdr *message, struct record *record)
     interface->type = header->ifi_type;
     attributes_decode(&decoding, attributes, (struct targets)TARGETS(link_targets));
     if (interface->name.length > 0)
-        record->has = decoding.has | INTERFACE_INDEX | INTERFACE_FLAGS | INTERFACE_TYPE;
+        record->has |= decoding.has | INTERFACE_INDEX | INTERFACE_FLAGS | INTERFACE_TYPE;
+    else
+        record->has = 0;
     return record->has && !decoding.malformed ? 0 : -EBADMSG;
 }
 
@@ -122,6 +150,7 @@ static const struct target address_targets[] = {
     [IFA_LOCAL] = TAKE_ADDRESS(local.address),
     [IFA_ADDRESS] = TAKE_ADDRESS(peer),
     [IFA_BROADCAST] = TAKE_ADDRESS(broadcast),
+    [IFA_FLAGS] = TAKE_ADDRESS(flags),
     [IFA_LABEL] = {.form = TARGET_BY, .take = take_label},
 };
 
@@ -138,6 +167,7 @@ int address_decode(const struct nlmsghdr *message, struct interface_address *add
     if (header->ifa_prefixlen > (header->ifa_family == AF_INET ? 32 : 128))
         return -EBADMSG;
     *address = (struct interface_address){.interface = header->ifa_index,
+                                          .flags = header->ifa_flags,
                                           .local.prefix = header->ifa_prefixlen,
                                           .peer.family = header->ifa_family};
     decoding.family = header->ifa_family;

@@ -73,12 +73,16 @@ static void channel_close(struct channel *channel)
     channel->fd = -1;
 }
 
-void netlink_destroy(struct netlink *netlink)
+void netlink_close(struct netlink *netlink)
 {
-    if (!netlink)
-        return;
     for (size_t i = 0; i < PROTOCOLS; i++)
         channel_close(&netlink->channels[i]);
+}
+
+void netlink_destroy(struct netlink *netlink)
+{
+    if (netlink)
+        netlink_close(netlink);
     free(netlink);
 }
 

@@ -8,11 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "fastnet/array.h"
 #include "fastnet/proc_tree.h"
 
 int lines_init(struct lines *lines, int fd)
 {
-    *lines = (struct lines){.fd = fd, .buffer = malloc(LINES_CAPACITY)};
+    *lines = (struct lines){.fd = fd, .buffer = malloc(LINES_CAPACITY), .capacity = LINES_CAPACITY};
     if (lines->buffer)
         return 0;
     lines_close(lines);
@@ -52,7 +53,7 @@ static int fill(struct lines *lines)
         lines->from = 0;
     }
     do {
-        length = read(lines->fd, lines->buffer + lines->to, LINES_CAPACITY - lines->to);
+        length = read(lines->fd, lines->buffer + lines->to, lines->capacity - lines->to);
         if (length < 0 && errno == EAGAIN)
             poll(&(struct pollfd){.fd = lines->fd, .events = POLLIN}, 1, 100);
     } while (length < 0 && (errno == EINTR || errno == EAGAIN));
@@ -61,6 +62,20 @@ static int fill(struct lines *lines)
     lines->ended = length == 0;
     lines->to += (size_t)length;
     return 0;
+}
+
+int lines_read(struct lines *lines, size_t size)
+{
+    int error = 0;
+
+    while (!error && !lines->ended && lines->to - lines->from < size) {
+        char *buffer = array_with_room(lines->buffer, &lines->capacity, lines->to + 1, 1);
+        if (!buffer)
+            return -ENOMEM;
+        lines->buffer = buffer;
+        error = fill(lines);
+    }
+    return error;
 }
 
 static void hand_out(struct lines *lines, struct line *line, size_t length, size_t consumed)

@@ -14,7 +14,8 @@ struct lines {
     int fd;
     bool ended;      /* read(2) gave 0 */
     bool overlong;   /* inside a line that did not fit */
-    char *buffer;    /* LINES_CAPACITY bytes, owned */
+    char *buffer;    /* owned */
+    size_t capacity; /* of the buffer, bytes: LINES_CAPACITY, unless lines_read() made it larger */
     size_t from, to; /* the bytes that were read and not yet handed out */
     size_t number;   /* that of the line handed out last; the first is 1 */
 };
@@ -23,7 +24,7 @@ struct lines {
 struct line {
     char *data;
     size_t length;
-    bool cut;     /* longer than the buffer, which holds only its beginning */
+    bool cut;     /* LINES_CAPACITY or longer: only its beginning */
     bool unended; /* the last one, without a newline behind it */
 };
 
@@ -36,6 +37,12 @@ int lines_open(struct lines *lines, const char *proc_root, const char *path);
 /* Takes over an open descriptor: lines_close() closes it, and so does lines_init() if it fails. */
 int lines_init(struct lines *lines, int fd);
 void lines_close(struct lines *lines);
+
+/*
+ * Reads until the buffer, which grows, has this many bytes that were not handed out, or the file
+ * ends. Until it returns, the lines may be used by this thread only. Returns 0 or -errno.
+ */
+int lines_read(struct lines *lines, size_t size);
 
 /* Returns 1 with a line, 0 at the end of the file, or -errno. The last line needs no newline. */
 int lines_next(struct lines *lines, struct line *line);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,18 +17,45 @@ int proc_file_open(struct proc_file *file)
 }
 
 /* The kernel ends every line, so a line without an end was cut, perhaps inside its last field. */
+static void report_truncated(const struct proc_file *file)
+{
+    report_loss(file->query->report, "%s/net/%s is truncated: its last line has no newline",
+                file->query->proc_root, file->name);
+}
+
+static void report_empty(const struct proc_file *file)
+{
+    if (file->heading || file->counters)
+        report_loss(file->query->report, "%s/net/%s is empty%s", file->query->proc_root, file->name,
+                    file->heading ? ": not even a heading" : "");
+}
+
 int proc_file_next(struct proc_file *file, struct line *line)
 {
-    const struct query *query = file->query;
     int result = lines_next(&file->lines, line);
 
     if (result > 0 && line->unended)
-        report_loss(query->report, "%s/net/%s is truncated: its last line has no newline",
-                    query->proc_root, file->name);
-    if (result == 0 && !file->lines.number && (file->heading || file->counters))
-        report_loss(query->report, "%s/net/%s is empty%s", query->proc_root, file->name,
-                    file->heading ? ": not even a heading" : "");
+        report_truncated(file);
+    if (result == 0 && !file->lines.number)
+        report_empty(file);
     return result;
+}
+
+int proc_file_rest(struct proc_file *file, struct line *rest)
+{
+    struct lines *lines = &file->lines;
+    int error = lines_read(lines, SIZE_MAX);
+
+    if (error)
+        return error;
+    if (lines->to == lines->from) {
+        report_empty(file);
+    } else if (lines->buffer[lines->to - 1] != '\n') {
+        report_truncated(file);
+        lines->buffer[lines->to++] = '\n'; /* there was room when read(2) gave 0 */
+    }
+    *rest = (struct line){.data = lines->buffer + lines->from, .length = lines->to - lines->from};
+    return 0;
 }
 
 static bool is_heading(const struct proc_file *file, const struct line *line, size_t number)

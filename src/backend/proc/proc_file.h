@@ -43,6 +43,12 @@ int proc_file_open(struct proc_file *file);
 int proc_file_next(struct proc_file *file, struct line *line);
 int proc_file_rows(struct proc_file *file, record_fn fn, void *arg);
 
+/*
+ * In place of proc_file_next(): all lines that are left as one, with a newline behind each. It is
+ * valid until the file is closed. Returns 0 or -errno.
+ */
+int proc_file_rest(struct proc_file *file, struct line *rest);
+
 /* Counts a line as malformed, unless it is empty or the heading. */
 void proc_file_malformed(struct proc_file *file, const struct line *line, size_t number);
 

@@ -7,6 +7,7 @@
 
 #include "backend/explanation.h"
 #include "fastnet/array.h"
+#include "fastnet/lookup.h"
 #include "fastnet/record.h"
 
 /*
@@ -18,6 +19,7 @@
 enum { LABELS_MAX = 1024, LABEL_FAIL = 0 };
 
 struct compiler {
+    struct cgroups *cgroups;
     uint16_t labels[LABELS_MAX]; /* words from the start; of LABEL_FAIL it is set at the end */
     uint32_t *words;
     size_t count, label_count;
@@ -268,6 +270,16 @@ static bool is_judged(const struct test *test, bool negated)
     return test->type != TEST_NONE;
 }
 
+/* Goes to this label if the test holds. */
+static void jump_if(struct compiler *compiler, const struct test *test, unsigned label)
+{
+    const unsigned next = new_label(compiler);
+
+    emit_test(compiler, test, next);
+    jump(compiler, label);
+    place_label(compiler, next);
+}
+
 /* One of the ranges suffices; or, negated, none of them may hold. */
 static bool compile_ranges(struct compiler *compiler, const struct predicate *among, bool remote,
                            bool negated, unsigned label)
@@ -276,7 +288,6 @@ static bool compile_ranges(struct compiler *compiler, const struct predicate *am
 
     for (size_t i = 0; i < among->ranges.count && !compiler->full; i++) {
         const struct number_range *range = &among->ranges.first[i];
-        const unsigned next = new_label(compiler);
         if (range->first > UINT16_MAX)
             break;
         const struct test test = {.type = TEST_PORT,
@@ -284,14 +295,71 @@ static bool compile_ranges(struct compiler *compiler, const struct predicate *am
                                   .least = (uint32_t)range->first,
                                   .most = range->last < UINT16_MAX ? (uint32_t)range->last
                                                                    : UINT16_MAX};
-        emit_test(compiler, &test, next);
-        jump(compiler, negated ? label : done);
-        place_label(compiler, next);
+        jump_if(compiler, &test, negated ? label : done);
     }
     if (!negated)
         jump(compiler, label);
     place_label(compiler, done);
     return true;
+}
+
+/* More groups are cheaper to compare without the kernel, which tries one after the other. */
+enum { GROUPS_MAX = 64 };
+
+struct groups {
+    uint64_t ids[GROUPS_MAX];
+    size_t count;
+};
+
+/* The groups whose sockets pass the comparison; false if there are too many. */
+static bool find_groups(struct cgroups *cgroups, const struct predicate *comparison,
+                        struct groups *groups)
+{
+    const struct context context = {.cgroups = cgroups};
+    struct record record = {.kind = &kind_socket, .has = SOCKET_CGROUP};
+
+    groups->count = 0;
+    for (size_t i = 0; i < cgroups_count(cgroups); i++) {
+        record.socket.cgroup = cgroups_id(cgroups, i);
+        if (!predicate_is_met(comparison, &record, &context))
+            continue;
+        if (groups->count == GROUPS_MAX)
+            return false;
+        groups->ids[groups->count++] = record.socket.cgroup;
+    }
+    return true;
+}
+
+/*
+ * One of the groups suffices; or, negated, the socket is of none of them. If there is no such
+ * group, the kernel compares with group 0, which no socket has: so it lists none.
+ */
+static bool compile_groups(struct compiler *compiler, const struct predicate *comparison,
+                           bool negated, unsigned label)
+{
+    struct groups groups;
+    unsigned done;
+
+    if (!find_groups(compiler->cgroups, comparison, &groups) || (negated && !groups.count))
+        return false;
+    if (!groups.count)
+        groups.ids[groups.count++] = 0;
+    done = new_label(compiler);
+    for (size_t i = 0; i < groups.count && !compiler->full; i++) {
+        const struct test test = {.type = TEST_CGROUP, .cgroup = groups.ids[i]};
+        jump_if(compiler, &test, negated ? label : done);
+    }
+    if (!negated)
+        jump(compiler, label);
+    place_label(compiler, done);
+    return true;
+}
+
+/* Whether it compares what the path of a group tells. */
+static bool is_of_group(const struct compiler *compiler, const struct predicate *comparison)
+{
+    return compiler->cgroups && comparison->field->type == VALUE_TEXT &&
+           comparison->field->lookups & NEED_CGROUPS;
 }
 
 /* Whether it is a list of ports. */
@@ -312,6 +380,8 @@ static bool compile_comparison(struct compiler *compiler, const struct predicate
 
     if (is_port_list(comparison, &remote))
         return compile_ranges(compiler, comparison, remote, negated, label);
+    if (is_of_group(compiler, comparison))
+        return compile_groups(compiler, comparison, negated, label);
     if (!is_judged(&test, negated))
         return false;
     negated ^= test.opposite;
@@ -388,10 +458,12 @@ static void resolve(struct compiler *compiler)
     }
 }
 
-size_t bytecode_compile(uint32_t words[BYTECODE_WORDS], const struct predicate *where)
+size_t bytecode_compile(uint32_t words[BYTECODE_WORDS], const struct predicate *where,
+                        struct cgroups *cgroups)
 {
     struct compiler compiler; /* not cleared whole: its labels are set when they are used */
 
+    compiler.cgroups = cgroups;
     compiler.words = words;
     compiler.count = 0;
     compiler.label_count = LABEL_FAIL + 1;

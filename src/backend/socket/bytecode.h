@@ -11,15 +11,18 @@
 
 #include "fastnet/predicate.h"
 
+struct cgroups;
 struct explanation;
 
 enum { BYTECODE_WORDS = 2048 }; /* of 4 bytes; a longer program is not made */
 
 /*
  * A program that passes every socket that the predicate (or NULL) could want, and maybe others.
- * Returns how many words it has; 0: it would leave out nothing.
+ * cgroups: those that paths, units, containers and pods are of; NULL: they are not judged. Returns
+ * how many words it has; 0: it would leave out nothing.
  */
-size_t bytecode_compile(uint32_t words[BYTECODE_WORDS], const struct predicate *where);
+size_t bytecode_compile(uint32_t words[BYTECODE_WORDS], const struct predicate *where,
+                        struct cgroups *cgroups);
 
 /* Describes what such a program compares. */
 void bytecode_explain(struct text program, struct explanation *explanation);

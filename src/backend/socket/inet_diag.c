@@ -38,10 +38,10 @@ static bool is_tcp6(const struct record *record)
     }
 
 /* clang-format off */
-const struct table table_tcp = TABLE("tcp", AF_INET, IPPROTO_TCP, .file = "tcp",
+const struct table table_tcp = TABLE("tcp", AF_INET, IPPROTO_TCP, .file = "tcp", .shared = true,
                                      .partner = &table_tcp6, .joint = &table_tcp_both);
-const struct table table_tcp6 = TABLE("tcp6", AF_INET6, IPPROTO_TCP, .file = "tcp6");
-const struct table table_tcp_both = TABLE("tcp and tcp6", AF_UNSPEC, IPPROTO_TCP,
+const struct table table_tcp6 = TABLE("tcp6", AF_INET6, IPPROTO_TCP, .file = "tcp6", .shared = true);
+const struct table table_tcp_both = TABLE("tcp and tcp6", AF_UNSPEC, IPPROTO_TCP, .shared = true,
                                           .is_second = is_tcp6, .counted = &table_tcp_states);
 const struct table table_udp = TABLE("udp", AF_INET, IPPROTO_UDP, .file = "udp");
 const struct table table_udp6 = TABLE("udp6", AF_INET6, IPPROTO_UDP, .file = "udp6");
@@ -421,10 +421,12 @@ static void put_header(struct nlmsghdr *request, const struct query *query)
 }
 
 /* The program is compiled where it is sent from; false if the kernel can leave nothing out. */
-static bool put_program(struct nlmsghdr *request, const struct predicate *where)
+static bool put_program(struct nlmsghdr *request, const struct query *query)
 {
     struct nlattr *attribute = mnl_nlmsg_get_payload_tail(request);
-    const size_t size = bytecode_compile(mnl_attr_get_payload(attribute), where) * sizeof(uint32_t);
+    const size_t words =
+        bytecode_compile(mnl_attr_get_payload(attribute), query->where, query->cgroups);
+    const size_t size = words * sizeof(uint32_t);
 
     *attribute = (struct nlattr){(uint16_t)(sizeof *attribute + size), INET_DIAG_REQ_BYTECODE};
     request->nlmsg_len += size ? attribute->nla_len : 0;
@@ -452,7 +454,7 @@ static unsigned put_attributes(struct nlmsghdr *request, const struct query *que
         put |= WITH_STORAGES;
     }
     /* the kernel has another idea of the ports of raw sockets */
-    if (wanted & WITH_PROGRAM && protocol != IPPROTO_RAW && put_program(request, query->where))
+    if (wanted & WITH_PROGRAM && protocol != IPPROTO_RAW && put_program(request, query))
         put |= WITH_PROGRAM;
     return put;
 }

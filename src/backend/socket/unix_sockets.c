@@ -7,6 +7,9 @@
  * is referred to (RefCnt), and the connections that nobody has accepted yet. What it says is taken
  * only where it agrees with netlink, which is asked after the file was read: a name that was in the
  * file is then known here, or its socket has gone, and what stands behind such a name is in doubt.
+ *
+ * A long file is read by a thread while netlink is asked. If all names in it are known then,
+ * nothing is in doubt. Else netlink is asked once more, after the file.
  */
 #include <errno.h>
 #include <linux/net.h>
@@ -18,9 +21,10 @@
 #include "backend/proc/proc_file.h"
 #include "backend/socket/decode.h"
 #include "fastnet/array.h"
+#include "fastnet/thread.h"
 
-/* Bytes that are kept of a line; the kernel's longest, numbers and name, have less than 200. */
-enum { LINE_MAX_KEPT = 512 };
+/* A file of more than so many bytes is worth a thread: those of a thousand sockets take 1 ms. */
+enum { FILE_ALONE = 64 * 1024 };
 
 /*
  * A socket, or a connection that waits to be accepted. Because the whole table is kept, it has only
@@ -57,7 +61,7 @@ struct listener {
 /* One reading of the table. */
 struct reading {
     struct proc_file file;
-    struct texts lines;         /* of the file */
+    struct line lines;          /* of the file, as one */
     uint64_t shown;             /* presence bits that rows may have */
     struct socket_list sockets; /* in netlink's order */
     struct texts borrowed;      /* of the sockets: names, and what else they borrow */
@@ -465,7 +469,7 @@ static int take_line(struct reading *reading, const struct line *line, size_t nu
 /* A row whose whole name is known ends with it, though the name may have newlines. */
 static int take_lines(struct reading *reading)
 {
-    const struct texts *lines = &reading->lines;
+    const struct line *lines = &reading->lines;
     int result = 0;
 
     if (!lines->length) /* nor is there a text */
@@ -517,24 +521,88 @@ static int hand_on(const struct socket_list *list, record_fn fn, void *arg)
     return result;
 }
 
-/* Of an overlong line no more is kept than shows that it is none of the kernel's. */
-static int keep_line(struct proc_file *file, const struct line *line, struct record *record)
-{
-    size_t length = line->length < LINE_MAX_KEPT ? line->length : LINE_MAX_KEPT;
-    int error = texts_add(file->state, line->data, length);
+/* --- The two sources -------------------------------------------------------------------------- */
 
-    (void)record;
-    return error ? error : NO_ROW;
+/* Reads the rest of the file, in a thread of its own. */
+struct reader {
+    pthread_t thread;
+    struct lines *lines;
+    int error; /* -errno, or 0 */
+};
+
+static void *read_rest(void *arg)
+{
+    struct reader *reader = arg;
+
+    reader->error = lines_read(reader->lines, SIZE_MAX);
+    return NULL;
+}
+
+/* False if it would not pay, or no thread can be started. */
+static bool start_reader(struct reader *reader)
+{
+    return !reader->lines->ended && thread_processors() > 1 &&
+           thread_start(&reader->thread, read_rest, reader) == 0;
+}
+
+/* Side by side, or the file first. */
+static int ask_both(struct reading *reading, bool *side_by_side)
+{
+    struct reader reader = {.lines = &reading->file.lines};
+    int error = lines_read(reader.lines, FILE_ALONE);
+
+    if (error)
+        return error;
+    *side_by_side = start_reader(&reader);
+    if (!*side_by_side)
+        error = lines_read(reader.lines, SIZE_MAX);
+    if (!error)
+        error = ask_netlink(reading);
+    if (*side_by_side) {
+        pthread_join(reader.thread, NULL);
+        error = error ? error : reader.error;
+    }
+    return error;
+}
+
+/* All but the file. */
+static void forget(struct reading *reading)
+{
+    free(reading->sockets.items);
+    free(reading->borrowed.data);
+    free(reading->by_inode);
+    free(reading->listeners);
+    free(reading->pending.items);
+    *reading = (struct reading){.file = reading->file, .lines = reading->lines};
+}
+
+/*
+ * Side by side with the file, netlink may have been past the place of a socket before there was
+ * one: then a name of the file is not known, and what stands behind it is in doubt for no reason.
+ */
+static int ask_again(struct reading *reading)
+{
+    int error;
+
+    forget(reading);
+    reading->file.skipped = 0;
+    error = ask_netlink(reading);
+    return error ? error : take_lines(reading);
 }
 
 static int read_table(struct reading *reading, record_fn fn, void *arg)
 {
-    int result = proc_file_read(&reading->file, fn, arg);
+    bool side_by_side = false;
+    int result = proc_file_open(&reading->file);
 
     if (result == 0)
-        result = ask_netlink(reading);
+        result = ask_both(reading, &side_by_side);
+    if (result == 0)
+        result = proc_file_rest(&reading->file, &reading->lines);
     if (result == 0)
         result = take_lines(reading);
+    if (result == 0 && side_by_side && reading->doubt_end)
+        result = ask_again(reading);
     if (result == 0)
         result = hand_on(&reading->sockets, fn, arg);
     return result < 0 ? result : hand_on(&reading->pending, fn, arg);
@@ -542,20 +610,12 @@ static int read_table(struct reading *reading, record_fn fn, void *arg)
 
 static int dump(const struct query *query, record_fn fn, void *arg)
 {
-    struct reading reading = {.file = {.query = query,
-                                       .name = query->table->file,
-                                       .heading = UNIX_HEADING,
-                                       .take = keep_line,
-                                       .state = &reading.lines}};
+    struct reading reading = {
+        .file = {.query = query, .name = query->table->file, .heading = UNIX_HEADING}};
     int result = read_table(&reading, fn, arg);
 
-    proc_file_close(&reading.file); /* reports the lines that were malformed in memory */
-    free(reading.lines.data);
-    free(reading.sockets.items);
-    free(reading.borrowed.data);
-    free(reading.by_inode);
-    free(reading.listeners);
-    free(reading.pending.items);
+    proc_file_close(&reading.file); /* reports malformed lines */
+    forget(&reading);
     return result;
 }
 

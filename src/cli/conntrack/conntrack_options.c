@@ -231,7 +231,8 @@ static int take_output(struct conntrack_parsing *parsing, const struct option *o
 
     if (conntrack_words(argument, conntrack_output, layout) < 0)
         return conntrack_fail_argument(
-            parsing, option, "extended, id, timestamp, ktimestamp, labels, xml, save, userspace",
+            parsing, option,
+            "extended, id, timestamp, ktimestamp, labels, xml, save, userspace, or ./FILE",
             "Bad parameter `", argument, "'");
     if (layout->save && (layout->xml || layout->extended || layout->timestamp || layout->id ||
                          layout->ktimestamp || layout->labels)) {
@@ -250,6 +251,8 @@ static int take_option(const struct option *option, const char *argument, void *
     if (option->id == OPTION_OPERAND)
         return conntrack_fail(parsing, "`", argument,
                               "' is not an option; a table's name follows -L, -G, -E, -C or -S");
+    if (option->id == 'o' && strchr(argument, '/')) /* --output=FILE of all other commands */
+        return common_output(&parsing->options->common, argument);
     if (!is_given(parsing, option->id))
         parsing->given[parsing->given_count++] = option;
     switch (option->id) {

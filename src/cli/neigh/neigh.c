@@ -4,6 +4,7 @@
 #include <linux/neighbour.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "cli/command.h"
 #include "cli/personality.h"
@@ -11,7 +12,7 @@
 #include "fastnet/lookup.h"
 #include "fastnet/record.h"
 
-enum { OPTION_STATE = 256, OPTION_PROXY, OPTION_MASTER };
+enum { OPTION_STATE = 256, OPTION_PROXY, OPTION_MASTER, OPTION_USAGE };
 
 enum { WHICH, OTHER, COMPATIBILITY };
 static const char *const groups[] = {"Which neighbours", "About fastnet", "Compatibility"};
@@ -31,6 +32,7 @@ static const struct option options_table[] = {
          SETS(proxies)),
     LONG(OPTION_MASTER, "master", WHICH, "only on interfaces of DEV (bridge, bond or VRF)",
          TAKES("DEV"), OF(CHOICES_INTERFACES), SETS(master)),
+    LONG(OPTION_USAGE, "usage", WHICH, "how full the tables are, and their limits", SETS(usage)),
     OPTION('n', "numeric", COMPATIBILITY, "no effect", SETS(numeric)),
     HELP_OPTIONS(OTHER),
     OPTION('V', "version", OTHER, "version and build options"),
@@ -39,6 +41,8 @@ static const struct option options_table[] = {
 static const struct option_table neigh_table = {groups, COUNT(groups), options_table,
                                                 COUNT(options_table)};
 
+static const struct listed listed[] = {{OPTION_USAGE, &kind_neighbour_usage, NULL}};
+
 static const struct example examples[] = {
     {"", "all neighbours"},
     {"-i eth0", "on one interface"},
@@ -46,6 +50,7 @@ static const struct example examples[] = {
     {"--count-by=interface,state", "how many of each"},
     {"--host=192.0.2.0/24", "of one network"},
     {"--proxy", "what this machine answers for"},
+    {"--usage", "how full the tables are"},
     {"--json", "everything, for programs"},
     {NULL, NULL},
 };
@@ -55,9 +60,11 @@ const struct grammar neigh_grammar = {
     .help = "all neighbours, IPv4 and IPv6, in every state",
     .tables = {&neigh_table, &filters_of_neighbours, &common_options},
     .kind = &kind_neighbour,
+    .listed = listed,
+    .listed_count = COUNT(listed),
     .usage = "[OPTION]...",
     .about = "The neighbours of this machine, IPv4 and IPv6, in every state.",
-    .important = "4 6 i state host where columns sort count-by json",
+    .important = "4 6 i state host where columns usage count-by json",
     .late_groups = 2,
     .examples = examples,
     .page = "fastnet-neigh",
@@ -95,10 +102,17 @@ int neigh_parse(struct neigh_options *options, int argc, char *const argv[], boo
     int status =
         common_parse(&options->common, &neigh_grammar, argc, argv, take_option, options, done);
 
-    if (!status && !*done && options->proxies && options->has_states)
+    if (status || *done)
+        return status;
+    if (options->proxies && options->has_states)
         return common_misuse(&options->common,
                              "--proxy and --state cannot be combined: proxies have no state");
-    return status;
+    if (options->usage &&
+        (options->device || options->master || options->proxies || options->has_states))
+        return common_misuse(&options->common,
+                             "--usage shows whole tables: it cannot be combined with -i, --state, "
+                             "--proxy or --master");
+    return 0;
 }
 
 /* Which rows */
@@ -201,11 +215,42 @@ static int list(const struct neigh_options *options)
     return status ? status : command_run(&command);
 }
 
+/* --- Usage ------------------------------------------------------------------------------------ */
+
+static int list_usage(const struct neigh_options *options)
+{
+    struct predicate_tree where = {.count = 0};
+    const bool plain = options->common.format == FORMAT_PLAIN;
+    const struct listing_table table = {
+        .table = &table_neighbour_usage,
+        .missing = "/proc tells how full the tables are in the first network namespace only",
+        .if_missing = MISSING_ENDS};
+    struct listing_command command = {
+        .common = &options->common,
+        .kind = &kind_neighbour_usage,
+        .columns = {plain ? "family entries gc_thresh1 gc_thresh2 gc_thresh3 percent_full "
+                            "table_fulls forced_gc_runs"
+                          : NULL},
+        .drop = "forced_gc_runs gc_thresh1 gc_thresh2",
+        .whole = "family",
+        .listing = {.tables = &table, .table_count = 1},
+    };
+
+    if (options->inet != options->inet6)
+        predicate_tree_add(&where, &where.whole,
+                           predicate_number(field_named(&kind_neighbour_usage, "family"),
+                                            options->inet ? AF_INET : AF_INET6));
+    command.listing.where = predicate_of(&where);
+    return command_run(&command);
+}
+
 int neigh_run(int argc, char *const argv[])
 {
     struct neigh_options options = {.has_states = false};
     bool done = false;
     int status = neigh_parse(&options, argc, argv, &done);
 
-    return status || done ? status : list(&options);
+    if (status || done)
+        return status;
+    return options.usage ? list_usage(&options) : list(&options);
 }

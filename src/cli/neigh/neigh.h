@@ -11,6 +11,7 @@ struct neigh_options {
     struct common common;
     bool inet, inet6;
     bool proxies;       /* nothing but proxies */
+    bool usage;         /* how full the tables are, in place of neighbours */
     bool numeric;       /* accepted, no effect */
     bool has_states;    /* --state was given */
     uint16_t states;    /* NUD_*, or-ed */

@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/netstat/netstat.h"
 #include "cli/personality.h"
+#include "cli/summary.h"
 #include "fastnet/array.h"
 #include "fastnet/lookup.h"
 #include "fastnet/proc_tree.h"
@@ -252,6 +253,13 @@ static int list_sockets(struct netstat *netstat)
     if (layout->show != SHOW_LISTENING)
         command.listing.needs.fields |= SOCKET_PENDING;
     return command_run(&command);
+}
+
+int netstat_summary(const struct netstat_options *options)
+{
+    if (options->named_protocols || options->listening || options->all)
+        return common_misuse(&options->common, SUMMARY_OF_ALL);
+    return summary_list(&options->common);
 }
 
 /* Multicast memberships alone */

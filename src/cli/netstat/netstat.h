@@ -32,6 +32,7 @@ int netstat_interfaces(const struct netstat_options *options);
 int netstat_groups(const struct netstat_options *options);
 int netstat_statistics(const struct netstat_options *options);
 int netstat_masquerade(const struct netstat_options *options);
+int netstat_summary(const struct netstat_options *options);
 
 /* As common_parse(). */
 int netstat_parse(struct netstat_options *options, int argc, char *const argv[], bool *done);

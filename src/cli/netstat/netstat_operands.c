@@ -52,6 +52,7 @@ static const struct kind *kind_of(const struct netstat_options *options)
            : options->list == netstat_interfaces ? &kind_interface
            : options->list == netstat_masquerade ? &kind_flow
            : options->list == netstat_groups     ? &kind_group
+           : options->list == netstat_summary    ? &kind_summary
                                                  : &kind_counter;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/personality.h"
+#include "cli/summary.h"
 #include "fastnet/array.h"
 #include "fastnet/proc_tree.h"
 
@@ -16,6 +17,7 @@ enum {
     OPTION_DELTA,
     OPTION_NONZERO,
     OPTION_STRICT_INTERVAL,
+    OPTION_SUMMARY,
 };
 
 enum { WHICH, SHOW, TABLES, OTHER, COMPATIBILITY };
@@ -87,12 +89,18 @@ static const struct option own_options[] = {
     LONG(OPTION_STRICT_INTERVAL, "strict-interval", 0,
          "with -c: keep the interval, whatever it costs", SETS(common.strict_interval),
          .newer = true),
+    LONG(OPTION_SUMMARY, "summary", 0, SUMMARY_HELP, .newer = true),
 };
 static const struct option_table own_table = {own_groups, 1, own_options, COUNT(own_options)};
 
 static const struct listed listed[] = {
-    {'r', &kind_route, NULL}, {'i', &kind_interface, NULL}, {'I', &kind_interface, NULL},
-    {'g', &kind_group, NULL}, {'s', &kind_counter, NULL},   {'M', &kind_flow, NULL},
+    {'r', &kind_route, NULL},
+    {'i', &kind_interface, NULL},
+    {'I', &kind_interface, NULL},
+    {'g', &kind_group, NULL},
+    {'s', &kind_counter, NULL},
+    {'M', &kind_flow, NULL},
+    {OPTION_SUMMARY, &kind_summary, NULL},
 };
 static const struct example examples[] = {
     {"-tulpn", "listeners and their programs"},
@@ -106,6 +114,7 @@ static const struct example examples[] = {
     {"-atnp --json", "everything, for programs"},
     {"-i --delta -c 5", "packets per second, every 5 s"},
     {"-s", "counters of the kernel"},
+    {"--summary", "number and memory of sockets"},
     {NULL, NULL},
 };
 
@@ -202,11 +211,12 @@ static int take_other_table(struct netstat_options *options, int id)
         return 0;
     /* -i says nothing new after -I=lo */
     options->other_tables += id != 'g' && !(id == 'i' && options->interface);
-    options->list = id == 'r'   ? netstat_routes
-                    : id == 'g' ? netstat_groups
-                    : id == 's' ? netstat_statistics
-                    : id == 'M' ? netstat_masquerade
-                                : netstat_interfaces;
+    options->list = id == 'r'              ? netstat_routes
+                    : id == 'g'            ? netstat_groups
+                    : id == 's'            ? netstat_statistics
+                    : id == 'M'            ? netstat_masquerade
+                    : id == OPTION_SUMMARY ? netstat_summary
+                                           : netstat_interfaces;
     return 0;
 }
 
@@ -261,6 +271,7 @@ static int take_option(const struct option *option, const char *argument, void *
     case 'M':
     case 'r':
     case 's':
+    case OPTION_SUMMARY:
         return take_other_table(options, option->id);
     case 'Z':
         return refuse_contexts(options->common.program);
@@ -306,7 +317,7 @@ int netstat_parse(struct netstat_options *options, int argc, char *const argv[],
     if (status)
         return status;
     if (options->other_tables > 1)
-        return common_misuse(common, "-r, -i, -M and -s cannot be combined");
+        return common_misuse(common, "-r, -i, -M, -s and --summary cannot be combined");
     if (common->delta && !options->continuous)
         return common_misuse(common, "--delta needs -c");
     complete(options);

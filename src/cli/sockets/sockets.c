@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/netstat/netstat.h"
 #include "cli/personality.h"
+#include "cli/summary.h"
 #include "fastnet/array.h"
 
 enum { TABLES_MAX = 9 };
@@ -16,10 +17,11 @@ enum { TABLES_MAX = 9 };
 struct sockets_options {
     struct common common; /* first */
     bool tcp, udp, raw, unix_sockets, all, listening, inet, inet6;
+    bool summary;
     bool numeric; /* cppcheck-suppress unusedStructMember */
 };
 
-enum { OPTION_STRICT_INTERVAL = 256 };
+enum { OPTION_STRICT_INTERVAL = 256, OPTION_SUMMARY };
 
 enum { WHICH, SHOW, OTHER };
 static const char *const groups[] = {"Which sockets", "How they are shown", "About fastnet"};
@@ -35,6 +37,7 @@ static const struct option options_table[] = {
     OPTION('l', "listening", WHICH, "only those that listen", SETS(listening)),
     OPTION('4', "ipv4", WHICH, "IPv4 only", SETS(inet)),
     OPTION('6', "ipv6", WHICH, "IPv6 only", SETS(inet6)),
+    LONG(OPTION_SUMMARY, "summary", SHOW, SUMMARY_HELP, SETS(summary), .newer = true),
     OPTION('c', "continuous", SHOW, "repeat every second, or every SECONDS",
            .argument = ARGUMENT_INTERVAL, .metavar = "[SECONDS]"),
     LONG(OPTION_STRICT_INTERVAL, "strict-interval", SHOW,
@@ -48,6 +51,8 @@ static const struct option options_table[] = {
 static const struct option_table sockets_table = {groups, COUNT(groups), options_table,
                                                   COUNT(options_table)};
 
+static const struct listed listed[] = {{OPTION_SUMMARY, &kind_summary, NULL}};
+
 static const struct example examples[] = {
     {"", "all but unix sockets"},
     {"-l", "who listens"},
@@ -59,6 +64,7 @@ static const struct example examples[] = {
     {"-t --sort -rtt --limit 10", "the slowest connections"},
     {"--columns +user,-activity", "other columns"},
     {"-t --count-by owners", "how many each process has"},
+    {"--summary", "their number and memory"},
     {NULL, NULL},
 };
 
@@ -67,6 +73,8 @@ const struct grammar sockets_grammar = {
     .help = "sockets for people: owners first, as wide as the terminal",
     .tables = {&sockets_table, &filters_of_sockets, &common_options, &common_options_of_owners},
     .kind = &kind_socket,
+    .listed = listed,
+    .listed_count = COUNT(listed),
     .usage = "[OPTION]...",
     .about = "The sockets of this machine: who holds them, whom they talk to, what waits.\n"
              "fastnet s is short for it.",
@@ -190,5 +198,11 @@ int sockets_run(int argc, char *const argv[])
     const int status =
         common_parse(&options.common, &sockets_grammar, argc, argv, take_option, &options, &done);
 
-    return status || done ? status : list(&options);
+    if (status || done)
+        return status;
+    if (!options.summary)
+        return list(&options);
+    if (is_named(&options) || options.all || options.listening || options.inet || options.inet6)
+        return common_misuse(&options.common, SUMMARY_OF_ALL);
+    return summary_list(&options.common);
 }

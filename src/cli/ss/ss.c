@@ -12,13 +12,13 @@
 #include "cli/ss/ss_events.h"
 #include "cli/ss/ss_filter.h"
 #include "cli/ss/ss_maps.h"
-#include "cli/ss/ss_namespace.h"
 #include "cli/ss/ss_summary.h"
 #include "cli/ss/ss_tables.h"
 #include "cli/waiting.h"
 #include "fastnet/array.h"
 #include "fastnet/layouts.h"
 #include "fastnet/lookup.h"
+#include "fastnet/rights.h"
 
 struct ss {
     struct ss_options options;
@@ -63,10 +63,10 @@ static void note_surprises(const struct ss *ss, const struct ss_filter *filter)
                 program);
 }
 
-static int resolve(const char *name, uint8_t family, unsigned milliseconds,
+static int resolve(const char *name, uint8_t family, int home, unsigned milliseconds,
                    struct address addresses[], size_t most)
 {
-    return hosts_addresses(name, family, milliseconds, addresses, most, waiting());
+    return hosts_addresses(name, family, home, milliseconds, addresses, most, waiting());
 }
 
 static int parse_filter(struct ss *ss, const struct predicate **predicate)
@@ -74,6 +74,8 @@ static int parse_filter(struct ss *ss, const struct predicate **predicate)
     struct ss_filter filter = {.where = &ss->where,
                                .selection = &ss->options.selection,
                                .words = &ss->words,
+                               .all_netns = ss->options.common.all_netns,
+                               .home = ss->options.common.home,
                                .resolve = resolve};
     int status = read_words(ss);
 
@@ -119,7 +121,7 @@ static struct ss_layout layout_of(const struct ss_options *options)
         .resolve = options->resolve,
         .header = !options->common.no_header,
         .one_line = options->one_line,
-        .width = common_width(),
+        .width = common_width(&options->common),
     };
 }
 
@@ -264,8 +266,7 @@ int ss_run(int argc, char *const argv[])
 
     if (!status && !done)
         status = ss_open_maps(&ss.options);
-    if (!status && !done)
-        status = ss_enter_namespace(&ss.options);
+    rights_limit(RIGHTS_ALL & ~(1u << RIGHT_MAPS));
     if (!status && !done)
         status = list(&ss);
     where_finish(&ss.where);

@@ -24,7 +24,6 @@ struct ss_options {
     bool no_queues, one_line, continuous;
     const char *filter_file;        /* of -F, or NULL */
     const char *dump;               /* of -D, or NULL */
-    const char *namespace;          /* of -N, or NULL */
     uint32_t map_ids[BPF_MAPS_MAX]; /* of --bpf-map-id */
     int maps[BPF_MAPS_MAX];         /* their descriptors */
     size_t map_count;

@@ -311,6 +311,8 @@ static struct predicate *parse_device(struct ss_parser *parser)
     const struct field *field = field_named(&kind_socket, "interface");
     uint32_t index;
 
+    if (parser->filter->all_netns && !isdigit((unsigned char)*parser->word))
+        return ss_compare(parser, predicate_text(field, parser->word));
     if (!ss_interface(parser, parser->word, &index))
         return NULL;
     if (index == 0)

@@ -14,7 +14,7 @@
 #include "cli/where/where.h"
 
 /* As hosts_addresses() of lookup.h. */
-typedef int (*ss_resolve_fn)(const char *name, uint8_t family, unsigned milliseconds,
+typedef int (*ss_resolve_fn)(const char *name, uint8_t family, int home, unsigned milliseconds,
                              struct address addresses[], size_t most);
 
 struct ss_filter {
@@ -22,6 +22,8 @@ struct ss_filter {
     struct ss_selection *selection; /* a family in front of an address limits it */
     struct ss_words *words;
     ss_resolve_fn resolve;
+    int home;       /* the network namespace that names of hosts are resolved in; 0: this one */
+    bool all_netns; /* an interface has another number in each */
     /* Set by ss_filter_parse(). */
     bool mixed;  /* an `and` follows an `or` without parentheses */
     bool failed; /* something is wrong ... */

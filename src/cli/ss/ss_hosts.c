@@ -237,8 +237,8 @@ static struct predicate *is_host(struct ss_parser *parser, enum ss_end end, cons
     int count = -ENOENT;
 
     if (may_be_name(name))
-        count =
-            parser->filter->resolve(name, family, HOSTS_MILLISECONDS, addresses, COUNT(addresses));
+        count = parser->filter->resolve(name, family, parser->filter->home, HOSTS_MILLISECONDS,
+                                        addresses, COUNT(addresses));
     if (count == -ETIMEDOUT)
         return ss_fail_value(parser, "no name server answers");
     if (count <= 0)

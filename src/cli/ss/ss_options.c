@@ -75,8 +75,8 @@ static const struct option options_table[] = {
     HELP_OPTIONS(OTHER),
     OPTION('Z', "context", COMPATIBILITY, "SELinux contexts of processes (not supported)"),
     OPTION('z', "contexts", COMPATIBILITY, "SELinux contexts of sockets (not supported)"),
-    OPTION('N', "net", FROM, "in a network namespace: a name or a path", TAKES("NETNS"),
-           SETS(namespace)),
+    OPTION('N', "net", FROM, "in a network namespace: name, pid or path", TAKES("NETNS"),
+           SETS(common.netns)),
     LONG(OPTION_TIPCINFO, "tipcinfo", COMPATIBILITY, "more about TIPC sockets", SETS(tipcinfo)),
     LONG(OPTION_TOS, "tos", SHOW, "type of service, traffic class and priority", SETS(tos)),
     LONG(OPTION_CGROUP, "cgroup", SHOW, "control group", SETS(cgroup)),
@@ -358,6 +358,8 @@ static int check_summary(const struct ss_options *options)
 
     if (options->dump || options->events)
         return common_misuse(common, "-s: cannot be combined with -%c", options->dump ? 'D' : 'E');
+    if (options->listed && common->output)
+        return common_misuse(common, "-s: a file of --output has no room for sockets, too");
     if (options->listed &&
         (options->continuous || common->sort || common->limit || common_uses_columns(common)))
         return common_misuse(common, "-s: %s only without a table, a family, a state and a filter",

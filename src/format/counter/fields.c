@@ -19,8 +19,9 @@ static const struct field fields[] = {
          "the kernel's group of counters: Ip, Icmp, Tcp, TcpExt, Udp ...", .key = true),
     TEXT(name, counter.name, COUNTER_NAME,
          "the kernel's name of the counter: InSegs, Udp6InDatagrams ...", .key = true),
-    COMPUTED(value, VALUE_SIGNED, value, COUNTER_VALUE, "its value; a limit of -1 means no limit",
-             MEMBER(counter.magnitude), .counter = true, .partly = true, .optional = COUNTER_GROWS),
+    COMPUTED(value, VALUE_SIGNED, value, COUNTER_VALUE,
+             "value of this counter, state or limit; -1: no limit", MEMBER(counter.magnitude),
+             .counter = true, .partly = true, .optional = COUNTER_GROWS),
     WORD(scope, counter.machine, scope_name, COUNTER_SCOPE,
          "what it counts in: this network namespace, or the whole machine"),
 };
@@ -32,6 +33,7 @@ static const struct borrowed borrowed[] = {
 
 const struct kind kind_counter = {
     .name = "counters",
+    .metric = "protocol",
     .size = RECORD_SIZE(counter),
     FIELDS(fields),
     BORROWED(borrowed),

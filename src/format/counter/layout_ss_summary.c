@@ -51,12 +51,18 @@ struct summary_sink {
     bool any, inet6; /* there was a counter; one of IPv6 */
 };
 
+static void forget(struct summary_sink *summary)
+{
+    memset(summary->counts, 0, sizeof summary->counts);
+    summary->any = summary->inet6 = false;
+}
+
 static void begin(struct sink *sink)
 {
     struct summary_sink *summary = (struct summary_sink *)sink;
 
-    memset(summary->counts, 0, sizeof summary->counts);
-    summary->any = summary->inet6 = false;
+    forget(summary);
+    *summary->layout.mixed = false;
 }
 
 static void row(struct sink *sink, const struct record *record)
@@ -137,7 +143,8 @@ static void put_tcp(struct writer *writer, const struct number counts[COUNTS])
     writer_commit(writer, PUT(dst, ")\n"));
 }
 
-static void end(struct sink *sink)
+/* Also before the counters of another network namespace. */
+static void put_summary(struct sink *sink)
 {
     struct summary_sink *summary = (struct summary_sink *)sink;
     struct number *counts = summary->counts;
@@ -164,8 +171,10 @@ static void end(struct sink *sink)
     put_transport(writer, "INET", inet, inet6);
     put_transport(writer, "FRAG", counts[FRAGMENTS4], counts[FRAGMENTS6]);
     writer_puts(writer, "\n");
-    *summary->layout.mixed = counts[ORPHANED].value ||
-                             counts[ALLOCATED].value != counts[TCP4].value + counts[TCP6].value;
+    if (counts[ORPHANED].value ||
+        counts[ALLOCATED].value != counts[TCP4].value + counts[TCP6].value)
+        *summary->layout.mixed = true;
+    forget(summary);
 }
 
 const struct sink_ops sink_ss_summary = {
@@ -173,5 +182,6 @@ const struct sink_ops sink_ss_summary = {
     .layout_size = sizeof(struct ss_summary_layout),
     .begin = begin,
     .row = row,
-    .end = end,
+    .pause = put_summary,
+    .end = put_summary,
 };

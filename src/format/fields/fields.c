@@ -213,7 +213,8 @@ struct value interface_named(const struct context *context, uint32_t index)
 {
     if (index == 0)
         return unknown;
-    return name(context->interfaces ? interfaces_name(context->interfaces, index) : NULL, index);
+    return name(context->here.interfaces ? interfaces_name(context->here.interfaces, index) : NULL,
+                index);
 }
 
 struct value interface_member(const struct cell *cell)

@@ -138,7 +138,18 @@ static inline uint64_t milliseconds(uint64_t nanoseconds)
     return nanoseconds / 1000000;
 }
 
-/* NULL is unknown. */
+/* a * factor / b, for any a. */
+static inline uint64_t proportion(uint64_t a, uint64_t factor, uint64_t b)
+{
+    return a > UINT64_MAX / factor ? a / b * factor : a * factor / b;
+}
+
+/* Thousandths of a percent, as decimal() takes them; the whole is not 0. */
+static inline uint64_t percent_of(uint64_t part, uint64_t whole)
+{
+    return proportion(part, UINT64_C(100) * 1000, whole);
+}
+
 /* A text that is made when it is shown. */
 static inline struct value view(const struct cell *cell,
                                 char *(*write)(char *dst, const struct value *view, bool human))
@@ -146,6 +157,7 @@ static inline struct value view(const struct cell *cell,
     return (struct value){.type = VALUE_VIEW, .view = {cell->record, cell->context, write}};
 }
 
+/* NULL is unknown. */
 static inline struct value string(const char *string)
 {
     if (!string)

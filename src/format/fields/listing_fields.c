@@ -1,5 +1,6 @@
 /* The fields that every kind has: they are known without the record, except for events. */
 #include "fastnet/lookup.h"
+#include "fastnet/namespace.h"
 #include "format/fields/fields.h"
 
 /* When the listing began; of an event, when it came. */
@@ -27,11 +28,16 @@ static struct value host(const struct cell *cell)
 
 static struct value netns(const struct cell *cell)
 {
-    const struct machine *machine = cell->context->machine;
+    const struct netns *here = cell->context->here.netns;
 
-    if (!machine || !machine->namespace)
-        return unknown;
-    return name(*machine->namespace_name ? machine->namespace_name : NULL, machine->namespace);
+    return here ? name(*here->name ? here->name : NULL, here->id) : unknown;
+}
+
+static struct value netns_id(const struct cell *cell)
+{
+    const struct netns *here = cell->context->here.netns;
+
+    return here ? number(here->id) : unknown;
 }
 
 static const struct field fields[] = {
@@ -40,9 +46,11 @@ static const struct field fields[] = {
     COMPUTED(listing, VALUE_NUMBER, listing, 0, "with -c: number of the listing, from 1",
              .lookups = NEED_LISTING),
     COMPUTED(host, VALUE_TEXT, host, 0, "name of this machine, or of the captured one",
-             .lookups = NEED_MACHINE),
-    COMPUTED(netns, VALUE_NAME, netns, 0, "network namespace: its name in /run/netns, or its inode",
-             .lookups = NEED_MACHINE),
+             .lookups = NEED_MACHINE, .key = true),
+    COMPUTED(netns, VALUE_NAME, netns, 0, "network namespace: its name, or else its inode",
+             .lookups = NEED_MACHINE, .key = true),
+    COMPUTED(netns_id, VALUE_NUMBER, netns_id, 0, "inode of the network namespace",
+             .lookups = NEED_MACHINE, .key = true),
 };
 
 const struct field *field_at(const struct kind *kind, size_t i)

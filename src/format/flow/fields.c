@@ -274,6 +274,7 @@ static const struct field_group groups[] = {{"orig", 0}, {"reply", 0}, {"icmp", 
 
 const struct kind kind_flow = {
     .name = "flows",
+    .count_by = "protocol,state",
     .size = RECORD_SIZE(flow),
     .identified = true,
     FIELDS(fields),
@@ -323,6 +324,7 @@ static const struct field_group expectation_groups[] = {{"mask", 0}, {"master", 
 
 const struct kind kind_expectation = {
     .name = "expectations",
+    .count_by = "helper",
     .size = RECORD_SIZE(expectation),
     .identified = true,
     FIELDS(expectation_fields),

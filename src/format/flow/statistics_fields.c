@@ -56,4 +56,8 @@ static const struct field fields[] = {
 };
 
 const struct kind kind_flow_statistics = {
-    .name = "counters of flows", .size = RECORD_SIZE(statistics), FIELDS(fields)};
+    .name = "counters of flows",
+    .metric = "conntrack_stat",
+    .size = RECORD_SIZE(statistics),
+    FIELDS(fields),
+};

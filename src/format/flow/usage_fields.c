@@ -2,20 +2,14 @@
 #include "format/fields/fields.h"
 #include "format/flow/usage.h"
 
-/* a * factor / b, for any a. */
-static uint64_t ratio(uint64_t a, uint64_t factor, uint64_t b)
-{
-    return a > UINT64_MAX / factor ? a / b * factor : a * factor / b;
-}
-
 uint64_t usage_percent(const struct record *record)
 {
-    return ratio(record->usage.entries, UINT64_C(100) * 1000, record->usage.maximum);
+    return percent_of(record->usage.entries, record->usage.maximum);
 }
 
 uint64_t usage_average_chain(const struct record *record)
 {
-    return ratio(record->usage.entries, UINT64_C(2) * 1000, record->usage.buckets);
+    return proportion(record->usage.entries, UINT64_C(2) * 1000, record->usage.buckets);
 }
 
 uint64_t usage_entry_size(const struct record *record)
@@ -66,7 +60,7 @@ static const struct field fields[] = {
     GAUGE(entries, usage.entries, USAGE_ENTRIES, "flows in the table"),
     GAUGE(maximum, usage.maximum, USAGE_MAXIMUM, "limit of entries; 0 means no limit"),
     COMPUTED(percent_full, VALUE_DECIMAL, percent_full, USAGE_ENTRIES | USAGE_MAXIMUM,
-             "entries in percent of the maximum", .gauge = true),
+             "part of the maximum that is in use", .gauge = true, .unit = UNIT_PERCENT),
     GAUGE(buckets, usage.buckets, USAGE_BUCKETS, "size of the hash table"),
     COMPUTED(average_chain, VALUE_DECIMAL, average_chain, USAGE_ENTRIES | USAGE_BUCKETS,
              "average entries in a bucket; each flow is in two, one per direction", .gauge = true),
@@ -81,9 +75,13 @@ static const struct field fields[] = {
             "packets dropped by a helper, or because no flow could be made for them",
             .unit = UNIT_PACKETS),
     COUNTER(early_drop, usage.early_drop, USAGE_DROPS, "flows dropped to make room for new ones"),
-    COMPUTED(sysctl, VALUE_TEXT, sysctl, 0, "name of the sysctl that sets the maximum",
-             .key = true),
+    COMPUTED(sysctl, VALUE_TEXT, sysctl, 0, "name of the sysctl that sets the maximum", .key = true,
+             .constant = true),
 };
 
 const struct kind kind_flow_usage = {
-    .name = "usage of the table of flows", .size = RECORD_SIZE(usage), FIELDS(fields)};
+    .name = "usage of the table of flows",
+    .metric = "conntrack",
+    .size = RECORD_SIZE(usage),
+    FIELDS(fields),
+};

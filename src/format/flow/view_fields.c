@@ -16,7 +16,7 @@ static char *put_end(char *dst, const struct flow_tuple *tuple, const struct add
 {
     if (!flow_has_ports(tuple->protocol) || !tuple->has_ports)
         return text_address(dst, address);
-    return put_address_port(dst, address, (struct text){NULL, 0}, port);
+    return text_address_port(dst, address, (struct text){NULL, 0}, port);
 }
 
 static char *put_source(char *dst, const struct flow_tuple *tuple)

@@ -18,6 +18,7 @@ static const struct named_address hosts[] = {NAMED_ADDRESS(group.address, GROUP_
 
 const struct kind kind_group = {
     .name = "multicast groups",
+    .count_by = "interface",
     .size = RECORD_SIZE(group),
     FIELDS(fields),
     BORROWED(borrowed),

@@ -1,5 +1,8 @@
 /* The fields of interfaces. */
 #include "format/fields/fields.h"
+
+#include <linux/if_addr.h>
+
 #include "fastnet/hardware.h"
 #include "fastnet/lookup.h"
 
@@ -31,9 +34,9 @@ static struct value text(const struct cell *cell)
 
 static struct value master(const struct cell *cell)
 {
-    if (!cell->context->interfaces)
+    if (!cell->context->here.interfaces)
         return unknown;
-    return string(interfaces_name(cell->context->interfaces, cell->record->interface.master));
+    return string(interfaces_name(cell->context->here.interfaces, cell->record->interface.master));
 }
 
 /* The first address of the family that the field names. */
@@ -73,8 +76,22 @@ static struct value addresses(const struct cell *cell)
     };
 }
 
+/* Addresses with the flag that the field names. */
+static struct value flagged_addresses(const struct cell *cell)
+{
+    const struct interface_record *interface = &cell->record->interface;
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < interface->address_count; i++)
+        count += (interface->addresses[i].flags & cell->field->index) != 0;
+    return interface->labelled ? unknown : number(count);
+}
+
 #define COUNTED(id, counter, ...)                                                                  \
     COUNTER(id, interface.counters[counter], INTERFACE_COUNTERS, __VA_ARGS__)
+
+#define DETAIL(id, detail, ...)                                                                    \
+    COUNTER(id, interface.details[detail], INTERFACE_DETAILS, __VA_ARGS__, .unit = UNIT_PACKETS)
 
 /* In the order in which --columns=help lists them. Names and meanings stay once released. */
 static const struct field fields[] = {
@@ -121,6 +138,23 @@ static const struct field fields[] = {
     COUNTED(tx_collisions, TX_COLLISIONS, "collisions while sending"),
     COUNTED(tx_carrier, TX_CARRIER, "packets lost because there was no carrier"),
     COUNTED(tx_compressed, TX_COMPRESSED, "compressed packets sent", .unit = UNIT_PACKETS),
+    DETAIL(rx_missed, RX_MISSED, "packets lost because the machine took them too slowly"),
+    DETAIL(rx_length_errors, RX_LENGTH_ERRORS, "received packets with a wrong length"),
+    DETAIL(rx_over_errors, RX_OVER_ERRORS, "received packets that were too large for a buffer"),
+    DETAIL(rx_crc_errors, RX_CRC_ERRORS, "received packets with a wrong checksum"),
+    DETAIL(rx_frame_errors, RX_FRAME_ERRORS, "received packets with a broken frame"),
+    COUNTER(rx_nohandler, interface.details[RX_NOHANDLER], INTERFACE_NOHANDLER,
+            "packets received by an inactive member of a bond", .unit = UNIT_PACKETS),
+    DETAIL(tx_aborted_errors, TX_ABORTED_ERRORS, "packets lost because sending was given up"),
+    DETAIL(tx_carrier_errors, TX_CARRIER_ERRORS, "packets lost because the carrier was lost"),
+    DETAIL(tx_heartbeat_errors, TX_HEARTBEAT_ERRORS, "packets without a heartbeat (old Ethernet)"),
+    DETAIL(tx_window_errors, TX_WINDOW_ERRORS, "packets lost because of late collisions"),
+    COMPUTED(addresses_failed, VALUE_NUMBER, flagged_addresses, INTERFACE_ADDRESSES,
+             "IPv6 addresses that another machine has, too (DADFAILED)", .gauge = true,
+             .index = IFA_F_DADFAILED),
+    COMPUTED(addresses_tentative, VALUE_NUMBER, flagged_addresses, INTERFACE_ADDRESSES,
+             "IPv6 addresses that are not used before that is known", .gauge = true,
+             .index = IFA_F_TENTATIVE),
 };
 
 const struct field field_interface_labelled =
@@ -137,6 +171,7 @@ static const struct field_group groups[] = {{"rx", 0}, {"tx", 0}};
 
 const struct kind kind_interface = {
     .name = "interfaces",
+    .metric = "interface",
     .size = RECORD_SIZE(interface),
     FIELDS(fields),
     GROUPS(groups),

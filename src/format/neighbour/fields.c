@@ -51,22 +51,29 @@ static int hardware_of(const struct cell *cell)
 {
     if (cell->record->has & NEIGHBOUR_HARDWARE)
         return cell->record->neighbour.hardware;
-    if (index_of(cell) == 0 || !cell->context->interfaces)
+    if (index_of(cell) == 0 || !cell->context->here.interfaces)
         return -1;
-    return interfaces_get(cell->context->interfaces, index_of(cell))->hardware;
+    return interfaces_get(cell->context->here.interfaces, index_of(cell))->hardware;
 }
 
-/* A tunnel's link-layer address is one of IP, and is written as ip-neighbour(8) writes it. */
-static uint8_t family_of_lladdr(const struct neighbour_record *neighbour, int hardware)
+/*
+ * A tunnel's link-layer address is one of IP, and is written as ip-neighbour(8) writes it. An
+ * address of another length needs no look at the hardware, for which the kernel would be asked.
+ */
+static uint8_t family_of_lladdr(const struct cell *cell)
 {
-    switch (hardware) {
+    const size_t length = cell->record->neighbour.lladdr_length;
+
+    if (length != 4 && length != 16)
+        return AF_UNSPEC;
+    switch (hardware_of(cell)) {
     case ARPHRD_TUNNEL:
     case ARPHRD_SIT:
     case ARPHRD_IPGRE:
-        return neighbour->lladdr_length == 4 ? AF_INET : AF_UNSPEC;
+        return length == 4 ? AF_INET : AF_UNSPEC;
     case ARPHRD_TUNNEL6:
     case ARPHRD_IP6GRE:
-        return neighbour->lladdr_length == 16 ? AF_INET6 : AF_UNSPEC;
+        return length == 16 ? AF_INET6 : AF_UNSPEC;
     default:
         return AF_UNSPEC;
     }
@@ -78,7 +85,7 @@ static struct value lladdr(const struct cell *cell)
 
     return (struct value){
         .type = VALUE_LLADDR,
-        .family = family_of_lladdr(neighbour, hardware_of(cell)),
+        .family = family_of_lladdr(cell),
         .text = {(const char *)neighbour->lladdr, neighbour->lladdr_length},
     };
 }
@@ -108,8 +115,8 @@ static struct value netns(const struct cell *cell)
 
     if (cell->record->has & NEIGHBOUR_NETNS)
         netns = cell->record->neighbour.netns;
-    else if (index_of(cell) != 0 && cell->context->interfaces)
-        netns = interfaces_get(cell->context->interfaces, index_of(cell))->netns;
+    else if (index_of(cell) != 0 && cell->context->here.interfaces)
+        netns = interfaces_get(cell->context->here.interfaces, index_of(cell))->netns;
     return netns >= 0 ? number((uint64_t)netns) : unknown;
 }
 
@@ -119,8 +126,8 @@ static struct value master(const struct cell *cell)
 
     if (cell->record->has & NEIGHBOUR_MASTER)
         index = cell->record->neighbour.master;
-    else if (index_of(cell) != 0 && cell->context->interfaces)
-        index = interfaces_get(cell->context->interfaces, index_of(cell))->master;
+    else if (index_of(cell) != 0 && cell->context->here.interfaces)
+        index = interfaces_get(cell->context->here.interfaces, index_of(cell))->master;
     return interface_named(cell->context, index);
 }
 
@@ -180,6 +187,7 @@ static const struct named_address hosts[] = {NAMED_ADDRESS(neighbour.address, 0)
 
 const struct kind kind_neighbour = {
     .name = "neighbours",
+    .count_by = "interface,state",
     .size = RECORD_SIZE(neighbour),
     .identified = true,
     FIELDS(fields),

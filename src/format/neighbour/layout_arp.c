@@ -32,7 +32,8 @@ enum {
 
 /* How an interface is shown. */
 struct device {
-    uint32_t interface; /* its index; 0: none yet */
+    uint32_t interface;        /* its index; 0: none yet */
+    const struct netns *netns; /* where it has this index */
     const char *hardware;
     size_t length;
     char name[DEVICE_MAX]; /* escaped */
@@ -84,12 +85,14 @@ static char *put_name(char *dst, const char *name)
 }
 
 /* By its name, or by its number if it is gone by now. */
-static void look_up_device(struct device *device, uint32_t interface, struct interfaces *interfaces)
+static void look_up_device(struct device *device, uint32_t interface, const struct here *here)
 {
+    struct interfaces *interfaces = here->interfaces;
     const char *name = interfaces_name(interfaces, interface);
     const char *stop = name ? put_name(device->name, name) : text_u64(device->name, interface);
 
     device->interface = interface;
+    device->netns = here->netns;
     device->hardware = net_tools_name(interfaces_get(interfaces, interface)->hardware);
     device->length = (size_t)(stop - device->name);
 }
@@ -109,11 +112,12 @@ static void read_device(struct device *device, const struct record *record)
 static const struct device *device_of(struct arp_sink *arp, const struct record *record)
 {
     const uint32_t interface = record->neighbour.interface;
+    const struct here *here = &arp->sink.context->here;
 
     if (!interface)
         read_device(&arp->last, record);
-    else if (interface != arp->last.interface)
-        look_up_device(&arp->last, interface, arp->sink.context->interfaces);
+    else if (interface != arp->last.interface || here->netns != arp->last.netns)
+        look_up_device(&arp->last, interface, here);
     return &arp->last;
 }
 

@@ -72,9 +72,9 @@ static struct value interface(const struct cell *cell)
 
     if (cell->record->has & ROUTE_DEVICE)
         return (struct value){.type = VALUE_TEXT, .text = route->device};
-    if (!(cell->record->has & ROUTE_INTERFACE) || !cell->context->interfaces)
+    if (!(cell->record->has & ROUTE_INTERFACE) || !cell->context->here.interfaces)
         return unknown;
-    return string(interfaces_name(cell->context->interfaces, route->interface));
+    return string(interfaces_name(cell->context->here.interfaces, route->interface));
 }
 
 /* In the order in which --columns=help lists them. Names and meanings stay once released. */
@@ -125,6 +125,7 @@ static const struct named_address hosts[] = {
 
 const struct kind kind_route = {
     .name = "routes",
+    .count_by = "interface",
     .size = RECORD_SIZE(route),
     FIELDS(fields),
     BORROWED(borrowed),

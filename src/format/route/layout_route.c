@@ -41,6 +41,7 @@ struct route_sink {
     struct route_layout layout;
     bool cache; /* whether the section is of the cache */
     struct remembered mask_and_flags, device;
+    const struct netns *netns; /* of the remembered device */
 };
 
 static bool is_known(const struct remembered *last, uint64_t key)
@@ -130,16 +131,18 @@ static char *put_flags4(char *dst, uint32_t flags)
 /* The name of an interface whose number netlink sent. */
 static char *put_interface(char *dst, struct route_sink *routes, uint32_t index)
 {
-    struct interfaces *interfaces = routes->sink.context->interfaces;
+    const struct here *here = &routes->sink.context->here;
+    struct interfaces *interfaces = here->interfaces;
     const char *name = NULL;
     char *end;
 
-    if (is_known(&routes->device, index))
+    if (is_known(&routes->device, index) && routes->netns == here->netns)
         return put_remembered(dst, &routes->device);
     if (interfaces)
         name = interfaces_name(interfaces, index);
     end = name ? escape_text(dst, name, strlen(name), " ") : text_u64(dst, index);
     remember(&routes->device, index, dst, end);
+    routes->netns = here->netns;
     return end;
 }
 

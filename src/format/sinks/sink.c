@@ -1,8 +1,12 @@
 /* What all sinks share. */
 #include "fastnet/sink.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "fastnet/text.h"
 
 struct sink *sink_create(const struct sink_ops *ops, const void *layout, struct writer *writer,
                          const struct context *context)
@@ -17,10 +21,33 @@ struct sink *sink_create(const struct sink_ops *ops, const void *layout, struct 
     return sink;
 }
 
+void sink_lacks_memory(struct sink *sink)
+{
+    if (sink->writer->error == 0)
+        sink->writer->error = ENOMEM;
+}
+
 void sink_begin(struct sink *sink)
 {
     if (sink->ops->begin)
         sink->ops->begin(sink);
+}
+
+void sink_heading(struct sink *sink, const char *what, const char *name, uint64_t number)
+{
+    enum { NAME_SIZE = 256 };
+    char text[ESCAPE_FACTOR * NAME_SIZE], *end = text;
+
+    if (sink->ops->pause)
+        sink->ops->pause(sink);
+    if (*name)
+        end = escape_text(text, name, strnlen(name, NAME_SIZE), "");
+    else
+        end += snprintf(text, sizeof text, "%llu", (unsigned long long)number);
+    writer_put(sink->writer, what, strlen(what));
+    writer_put(sink->writer, " ", 1);
+    writer_put(sink->writer, text, (size_t)(end - text));
+    writer_put(sink->writer, "\n", 1);
 }
 
 void sink_end(struct sink *sink)

@@ -3,7 +3,6 @@
  * one row of another sink, with a column for each name. The columns are made for each object after
  * its last row, because the names are not known before.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +14,7 @@
 /* The last columns of the incoming rows. Those before them are members of every object. */
 enum { COLUMN_OBJECT, COLUMN_NAME, COLUMN_VALUE, COLUMNS };
 
-/* The first member of an object is its own name. */
+/* The first members of an object are the leading columns, then comes its own name. */
 struct member {
     struct field column; /* of the other sink: member_value() finds its member by it */
     struct value value;
@@ -28,6 +27,7 @@ struct objects {
     size_t leading;            /* columns before those of the objects */
     struct sink *inner;        /* owned */
     char *name;                /* of the current object, owned; NULL: none */
+    const struct netns *netns; /* the current object's */
     struct hash_table members; /* of the current object, by their names */
     uint64_t secret[2];        /* a captured file cannot choose names that collide */
 };
@@ -71,12 +71,28 @@ static bool add_member(struct objects *objects, const struct field *like, struct
     return true;
 }
 
+/* What stands before it is that of now: when the object ends, the next namespace is visited. */
+static bool add_leading(struct objects *objects)
+{
+    const struct record none = {.kind = &kind_count};
+    bool added = true;
+
+    for (size_t i = 0; i < objects->leading && added; i++) {
+        const struct field *column = objects->options.columns[i];
+        const struct value value = field_value(column, &none, objects->sink.context);
+        added = add_member(objects, column, (struct text){column->name, strlen(column->name)}, "",
+                           &value);
+    }
+    return added;
+}
+
 static bool begin_object(struct objects *objects, struct text name)
 {
     const struct field *column = objects->options.columns[objects->leading + COLUMN_OBJECT];
 
+    objects->netns = objects->sink.context->here.netns;
     objects->name = strndup(name.data, name.length);
-    if (!objects->name)
+    if (!objects->name || !add_leading(objects))
         return false;
     return add_member(
         objects, column, (struct text){column->name, strlen(column->name)}, "",
@@ -92,19 +108,24 @@ static void forget(struct objects *objects)
     objects->name = NULL;
 }
 
+/* Tables of several namespaces have objects of the same names. */
+static bool is_another(const struct objects *objects, struct text name)
+{
+    return !objects->name || !text_is(name, objects->name) ||
+           objects->netns != objects->sink.context->here.netns;
+}
+
 /* Hands on the current object, if there is one. Returns false when memory is short. */
 static bool end_object(struct objects *objects)
 {
-    const size_t count = objects->members.count, leading = objects->leading;
-    const struct field **columns = calloc(leading + count + 1, sizeof(struct field *));
+    const size_t count = objects->members.count;
+    const struct field **columns = calloc(count + 1, sizeof(struct field *));
     struct sink *inner = objects->inner;
     bool shown = !objects->name;
 
-    if (columns)
-        memcpy(columns, objects->options.columns, leading * sizeof *columns);
     for (size_t i = 0; columns && i < count; i++)
-        columns[leading + i] = &((struct member *)hash_table_at(&objects->members, i))->column;
-    if (columns && count > 0 && inner->ops->set_columns(inner, columns, leading + count)) {
+        columns[i] = &((struct member *)hash_table_at(&objects->members, i))->column;
+    if (columns && count > 0 && inner->ops->set_columns(inner, columns, count)) {
         inner->ops->row(inner, &(struct record){.kind = &kind_count});
         shown = true;
     }
@@ -114,12 +135,6 @@ static bool end_object(struct objects *objects)
 }
 
 /* --- The sink --------------------------------------------------------------------------------- */
-
-static void check_memory(struct sink *sink, bool enough)
-{
-    if (!enough && sink->writer->error == 0)
-        sink->writer->error = ENOMEM;
-}
 
 static void objects_begin(struct sink *sink)
 {
@@ -140,17 +155,18 @@ static void objects_row(struct sink *sink, const struct record *record)
 
     if (object.type != VALUE_TEXT || name.type != VALUE_TEXT)
         return;
-    if (!objects->name || !text_is(object.text, objects->name))
+    if (is_another(objects, object.text))
         kept = end_object(objects) && begin_object(objects, object.text);
-    check_memory(sink,
-                 kept && add_member(objects, column, name.text, rate ? RATE_SUFFIX : "", &value));
+    if (!kept || !add_member(objects, column, name.text, rate ? RATE_SUFFIX : "", &value))
+        sink_lacks_memory(sink);
 }
 
 static void objects_end(struct sink *sink)
 {
     struct objects *objects = (struct objects *)sink;
 
-    check_memory(sink, end_object(objects));
+    if (!end_object(objects))
+        sink_lacks_memory(sink);
     sink_end(objects->inner);
 }
 

@@ -5,9 +5,9 @@
 #include <sys/socket.h>
 #include <sys/sysmacros.h>
 
+#include "fastnet/kernel_info.h"
 #include "format/fields/fields.h"
 #include "format/socket/nested.h"
-#include "format/socket/tcp_info.h"
 
 /* --- Names ------------------------------------------------------------------------------------ */
 

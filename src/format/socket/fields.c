@@ -9,12 +9,12 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "fastnet/kernel_info.h"
 #include "fastnet/lookup.h"
 #include "format/fields/fields.h"
 #include "format/socket/family_fields.h"
 #include "format/socket/info_fields.h"
 #include "format/socket/owner_fields.h"
-#include "format/socket/tcp_info.h"
 #include "format/socket/view_fields.h"
 
 /* --- What kind of socket ---------------------------------------------------------------------- */
@@ -171,7 +171,7 @@ static bool is_chosen_name(const struct text *path)
 static struct value autobound(const struct cell *cell)
 {
     enum { RESERVED_MOST = 1023 }; /* LAST_RESERVED_PORT of the kernel's af_vsock.c */
-    const struct ephemeral_ports *ports = cell->context->ephemeral_ports;
+    const struct ephemeral_ports *ports = cell->context->here.ephemeral_ports;
     const struct socket_record *sock = &cell->record->socket;
     const uint64_t has = cell->record->has;
 
@@ -192,13 +192,6 @@ static struct value autobound(const struct cell *cell)
     default:
         return boolean(false);
     }
-}
-
-static struct value cgroup(const struct cell *cell)
-{
-    const struct cgroups *cgroups = cell->context->cgroups;
-
-    return string(cgroups ? cgroups_path(cgroups, cell->record->socket.cgroup) : NULL);
 }
 
 /* --- Its options ------------------------------------------------------------------------------ */
@@ -226,6 +219,13 @@ static const struct flag_names option_names = {option_words, COUNT(option_words)
              .lookups = NEED_SERVICES)
 #define OWNED(id, type, function, ...)                                                             \
     COMPUTED(id, type, function, SOCKET_INODE, __VA_ARGS__, .lookups = NEED_OWNERS, .owner = true)
+
+/* What the control group tells. Where the kernel does not say the socket's, an owner's counts. */
+#define GROUP(id, member_of_group, ...)                                                            \
+    COMPUTED(id, VALUE_TEXT, owner_group, 0, __VA_ARGS__, MEMBER(socket.cgroup),                   \
+             .optional = SOCKET_CGROUP | SOCKET_INODE,                                             \
+             .lookups = NEED_CGROUPS | NEED_OWNERS_CGROUPS,                                        \
+             .index = offsetof(struct cgroup, member_of_group))
 
 /*
  * For info_nested(): the attribute `inner` in the attribute `outer` of a member that is a struct
@@ -326,7 +326,7 @@ static const struct field fields[] = {
     OWNED(process, VALUE_TEXT, owner_process, "name of that process"),
     COMPUTED(processes, VALUE_OWNERS, owner_processes, 0,
              "all processes that hold it open: name/pid/fd; objects in JSON",
-             .optional = SOCKET_INODE | SOCKET_TIMER, .lookups = NEED_OWNERS),
+             .optional = SOCKET_INODE, .lookups = NEED_OWNERS),
     WORD(timer, socket.timer, timer_name, SOCKET_TIMER,
          "off, retransmit, keepalive, time_wait or probe"),
     COMPUTED(expires, VALUE_DECIMAL, expires, SOCKET_TIMER, "seconds until that timer fires",
@@ -514,7 +514,8 @@ static const struct field fields[] = {
             minrtt, SOCKET_CC_INFO, "Vegas: seconds of the shortest round trip",
             .unit = UNIT_SECONDS),
     COMPUTED(backlog_percent, VALUE_NUMBER, info_backlog_percent, SOCKET_QUEUES | SOCKET_BACKLOG,
-             "for a listener: how full its queue (backlog) is, per cent", .gauge = true),
+             "for a listener: how full its queue (backlog) is", .gauge = true,
+             .unit = UNIT_PERCENT),
     MEMORY(mem_rmem, SK_MEMINFO_RMEM_ALLOC, "bytes that received data takes", .gauge = true,
            .unit = UNIT_BYTES),
     MEMORY(mem_rcvbuf, SK_MEMINFO_RCVBUF, "bytes that received data may take", .gauge = true,
@@ -536,8 +537,7 @@ static const struct field fields[] = {
               "packets that were dropped, most often because mem_rcvbuf was full", .counter = true),
     NUMBER(mark, socket.mark, SOCKET_MARK, "mark of its packets (SO_MARK); needs CAP_NET_ADMIN"),
     NUMBER(cgroup_id, socket.cgroup, SOCKET_CGROUP, "number of the cgroup2 that it was made in"),
-    COMPUTED(cgroup, VALUE_TEXT, cgroup, SOCKET_CGROUP, "path of that cgroup2; / is the root",
-             .lookups = NEED_CGROUPS),
+    GROUP(cgroup, path, "path of that cgroup2, or of its first process's; / is the root"),
     COMPUTED(autobound, VALUE_BOOLEAN, autobound, 0,
              "whether its port or name is in the range that the kernel chooses from",
              MEMBER(socket.local.port), .lookups = NEED_EPHEMERAL,
@@ -664,6 +664,12 @@ static const struct field fields[] = {
              INSIDE(socket.ulp, ULP_TLS, TLS_RX_NO_PAD)),
     COMPUTED(idle, VALUE_DECIMAL, view_idle, SOCKET_TCP_INFO,
              "seconds since data was sent or received", .unit = UNIT_SECONDS),
+    GROUP(unit, unit, "service or scope of systemd that this cgroup is of"),
+    GROUP(container, container, "first 12 digits of the container's id, or its name"),
+    GROUP(pod, pod, "uid of its pod in Kubernetes"),
+    COMPUTED(pid_inside, VALUE_NUMBER, owner_pid_inside, SOCKET_INODE,
+             "pid of that process in its own pid namespace, where that is another one",
+             .lookups = NEED_OWNERS | NEED_PIDS_INSIDE),
     VIEW(owners, view_owners, SOCKET_INODE, 0,
          "processes that hold it open: each name once, with their number", .lookups = NEED_OWNERS),
     VIEW(peer, view_owners, 0, SOCKET_PEER | SOCKET_ADDRESSES,
@@ -741,6 +747,7 @@ static const struct field_group groups[] = {
 
 const struct kind kind_socket = {
     .name = "sockets",
+    .count_by = "protocol,state",
     .size = RECORD_SIZE(socket),
     .identified = true,
     FIELDS(fields),
@@ -749,5 +756,6 @@ const struct kind kind_socket = {
     BORROWED(borrowed),
     HOSTS(hosts),
     .inode = offsetof(struct record, socket.inode),
+    .cgroup = SOCKET_CGROUP,
     EVENTS(socket.received, SOCKET_RECEIVED),
 };

@@ -3,9 +3,9 @@
 #include <linux/inet_diag.h>
 #include <netinet/tcp.h>
 
+#include "fastnet/kernel_info.h"
 #include "format/fields/fields.h"
 #include "format/socket/nested.h"
-#include "format/socket/tcp_info.h"
 
 /* --- Numbers ---------------------------------------------------------------------------------- */
 

@@ -1,6 +1,7 @@
 /*
- * Values of fields that are more than one number of the structs in tcp_info.h, and of attributes.
- * A field that is one number needs no function: INFO() and INFO_AS() of fields.h say where it is.
+ * Values of fields that are more than one number of the structs in kernel_info.h, and of
+ * attributes. A field that is one number needs no function: INFO() and INFO_AS() of fields.h say
+ * where it is.
  */
 #ifndef FORMAT_SOCKET_INFO_FIELDS_H
 #define FORMAT_SOCKET_INFO_FIELDS_H

@@ -317,7 +317,7 @@ static void put_kept(struct ss_sink *ss)
 static bool can_keep(const struct ss_sink *ss, const struct record *record)
 {
     struct owners *owners = ss->sink.context->owners;
-    const struct cgroups *cgroups = ss->sink.context->cgroups;
+    struct cgroups *cgroups = ss->sink.context->cgroups;
     const struct owner *first;
     const char *path;
     size_t bound = ROW_BOUND;

@@ -106,7 +106,7 @@ char *ss_put_state(char *dst, const struct ss_row *row)
 
 static char *put_device(char *dst, const struct ss_row *row, uint32_t index)
 {
-    struct interfaces *interfaces = row->context->interfaces;
+    struct interfaces *interfaces = row->context->here.interfaces;
     const char *name = interfaces ? interfaces_name(interfaces, index) : NULL;
 
     return name ? put_escaped(dst, name, ":") : text_u64(PUT(dst, "if"), index);
@@ -139,7 +139,7 @@ static char *put_inet_host(char *dst, const struct ss_row *row, const struct add
 static char *put_inet_port(char *dst, const struct ss_row *row, uint16_t port)
 {
     const uint16_t protocol = row->record->socket.protocol;
-    const struct ephemeral_ports *chosen = row->context->ephemeral_ports;
+    const struct ephemeral_ports *chosen = row->context->here.ephemeral_ports;
     const struct services *services = row->layout->numeric ? NULL : row->context->services;
 
     if (services && chosen && protocol != IPPROTO_RAW && port_is_ephemeral(chosen, port))

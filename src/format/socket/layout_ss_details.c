@@ -112,7 +112,7 @@ static char *put_path(char *dst, struct ss_row *row, const char *path)
 
 static char *put_cgroup(char *dst, struct ss_row *row)
 {
-    const struct cgroups *cgroups = row->context->cgroups;
+    struct cgroups *cgroups = row->context->cgroups;
     const uint64_t id = row->record->socket.cgroup;
     const char *path = cgroups ? cgroups_path(cgroups, id) : NULL;
 

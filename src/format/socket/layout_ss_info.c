@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "fastnet/array.h"
+#include "fastnet/kernel_info.h"
 #include "format/socket/layout_ss.h"
-#include "format/socket/tcp_info.h"
 #include "format/text/real.h"
 
 enum { CONGESTION_MAX = 15 }; /* bytes that ss shows: TCP_CA_NAME_MAX of net/tcp.h, less one */

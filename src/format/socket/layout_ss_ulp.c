@@ -4,9 +4,9 @@
 #include <sys/socket.h>
 
 #include "fastnet/array.h"
+#include "fastnet/kernel_info.h"
 #include "format/socket/layout_ss.h"
 #include "format/socket/nested.h"
-#include "format/socket/tcp_info.h"
 
 /* --- Addresses of SCTP ------------------------------------------------------------------------ */
 

@@ -6,7 +6,7 @@
 /* 0: none, or unknown. */
 static uint64_t inode_of(const struct cell *cell)
 {
-    return cell->field->index == OTHER_END ? peers_inode(cell->context->peers, cell->record)
+    return cell->field->index == OTHER_END ? peers_inode(cell->context->here.peers, cell->record)
                                            : cell->record->socket.inode;
 }
 
@@ -42,6 +42,16 @@ struct value owner_pid(const struct cell *cell)
     const struct owner *first;
 
     return find_owners(cell, &first) ? number((uint64_t)first->process->pid) : unknown;
+}
+
+/* Unknown where it is the pid itself. */
+struct value owner_pid_inside(const struct cell *cell)
+{
+    const struct owner *first;
+    const size_t count = find_owners(cell, &first);
+
+    return count && first->process->pid_inside ? number((uint64_t)first->process->pid_inside)
+                                               : unknown;
 }
 
 struct value owner_process(const struct cell *cell)
@@ -85,9 +95,38 @@ struct value owner_peer_processes(const struct cell *cell)
     return (struct value){.type = VALUE_OWNERS, .owners = {first, count}};
 }
 
+/* The group that the socket was made in, or else the one that its first owner is in now. */
+static const struct cgroup *group_of(const struct cell *cell)
+{
+    struct cgroups *cgroups = cell->context->cgroups;
+    const struct record *record = cell->record;
+    const struct field here = {.index = 0};
+    const struct owner *first;
+
+    if (!cgroups)
+        return NULL;
+    if (record->has & SOCKET_CGROUP)
+        return cgroups_by_id(cgroups, record->socket.cgroup);
+    if (!(record->has & SOCKET_INODE) ||
+        !find_owners(&(struct cell){&here, record, cell->context}, &first) ||
+        !first->process->cgroup)
+        return NULL;
+    return cgroups_by_path(cgroups, first->process->cgroup);
+}
+
+struct value owner_group(const struct cell *cell)
+{
+    const struct cgroup *group = group_of(cell);
+    const char *text = NULL;
+
+    if (group)
+        memcpy(&text, (const char *)group + cell->field->index, sizeof text);
+    return string(text);
+}
+
 struct value owner_peer_path(const struct cell *cell)
 {
-    const struct text path = peers_path(cell->context->peers, inode_of(cell));
+    const struct text path = peers_path(cell->context->here.peers, inode_of(cell));
 
     return path.length ? (struct value){.type = VALUE_SOCKET_NAME, .text = path} : unknown;
 }

@@ -10,9 +10,12 @@ enum { OWN_END, OTHER_END };
 /* All owners of an end: a VALUE_OWNERS, which has none where they are unknown, too. */
 struct value owner_all(const struct record *record, const struct context *context, size_t end);
 struct value owner_pid(const struct cell *cell);
+struct value owner_pid_inside(const struct cell *cell);
 struct value owner_process(const struct cell *cell);
 struct value owner_processes(const struct cell *cell);
 struct value owner_peer_processes(const struct cell *cell);
 struct value owner_peer_path(const struct cell *cell);
+/* field->index: which text of struct cgroup (lookup.h). */
+struct value owner_group(const struct cell *cell);
 
 #endif

@@ -4,10 +4,10 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 
+#include "fastnet/kernel_info.h"
 #include "fastnet/lookup.h"
 #include "format/fields/fields.h"
 #include "format/socket/owner_fields.h"
-#include "format/socket/tcp_info.h"
 #include "format/text/put.h"
 #include "format/text/value.h"
 
@@ -114,7 +114,7 @@ static char *put_end(char *dst, const struct value *view, const struct endpoint 
     const struct text scope =
         interface.type == VALUE_NAME ? value_text(&interface, digits) : (struct text){NULL, 0};
 
-    return put_address_port(dst, &end->address, scope, end->port);
+    return text_address_port(dst, &end->address, scope, end->port);
 }
 
 static char *write_local(char *dst, const struct value *view, bool human)

@@ -200,6 +200,28 @@ char *escape_json(char *dst, const char *data, size_t size)
     return escape_with(dst, data, size, set_with(always, "\""), escape_json_character);
 }
 
+/* A reader turns two backslashes into one. */
+static char *escape_label_character(char *dst, const unsigned char *data, size_t length,
+                                    uint32_t code)
+{
+    if (code == '"')
+        return PUT(dst, "\\\"");
+    if (code == '\n')
+        return PUT(dst, "\\n");
+    if (code == '\\')
+        return PUT(dst, "\\\\\\\\");
+    if (length > 1 && !is_hidden(code))
+        return put_bytes(dst, (const char *)data, length);
+    for (size_t i = 0; i < (length > 0 ? length : 1); i++)
+        dst = put_hex_bytes(PUT(dst, "\\"), data + i, 1);
+    return dst;
+}
+
+char *escape_label(char *dst, const char *data, size_t size)
+{
+    return escape_with(dst, data, size, set_with(always, "\""), escape_label_character);
+}
+
 size_t escape_piece(const char *data, size_t size, size_t most)
 {
     if (size <= most)

@@ -108,18 +108,3 @@ const char *colour_of_state(const char *name, size_t length)
     }
     return NULL;
 }
-
-char *put_address_port(char *dst, const struct address *address, struct text scope, uint16_t port)
-{
-    const bool brackets = address->family == AF_INET6 && !address_is_mapped(address);
-
-    if (brackets)
-        *dst++ = '[';
-    dst = text_address(dst, address);
-    if (scope.length)
-        dst = escape_text(PUT(dst, "%"), scope.data, scope.length, " ");
-    if (brackets)
-        *dst++ = ']';
-    *dst++ = ':';
-    return port ? text_u64(dst, port) : PUT(dst, "*");
-}

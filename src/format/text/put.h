@@ -68,12 +68,6 @@ static inline char *put_signed(char *dst, uint32_t number)
                                : text_signed(dst, UINT64_C(0x100000000) - number, true);
 }
 
-/*
- * An address with its port: 192.0.2.1:443, [2001:db8::1]:443; 0 is "*". scope: an interface, after
- * '%', or no text. At most VALUE_VIEW_MAX bytes.
- */
-char *put_address_port(char *dst, const struct address *address, struct text scope, uint16_t port);
-
 /* --- Cells ------------------------------------------------------------------------------------ */
 
 static inline char *put_padded(char *dst, const char *string, size_t width)

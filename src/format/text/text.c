@@ -257,6 +257,21 @@ char *text_address(char *dst, const struct address *address)
     return text_ipv6(dst, address->bytes);
 }
 
+char *text_address_port(char *dst, const struct address *address, struct text scope, uint16_t port)
+{
+    const bool brackets = address->family == AF_INET6 && !address_is_mapped(address);
+
+    if (brackets)
+        *dst++ = '[';
+    dst = text_address(dst, address);
+    if (scope.length)
+        dst = escape_text(PUT(dst, "%"), scope.data, scope.length, " ");
+    if (brackets)
+        *dst++ = ']';
+    *dst++ = ':';
+    return port ? text_u64(dst, port) : PUT(dst, "*");
+}
+
 char *text_pad(char *end, const char *start, size_t width)
 {
     const size_t length = (size_t)(end - start);

@@ -66,6 +66,33 @@ bool value_next(const struct value *list, size_t *at, struct value *element)
     return true;
 }
 
+static void add_signed(struct value *sum, const struct value *value)
+{
+    const uint64_t a = sum->integer.magnitude, b = value->integer.magnitude;
+
+    if (sum->integer.negative == value->integer.negative) {
+        sum->integer.magnitude = a + b < a ? UINT64_MAX : a + b;
+        return;
+    }
+    sum->integer.magnitude = a > b ? a - b : b - a;
+    if (a < b)
+        sum->integer.negative = value->integer.negative;
+    sum->integer.negative &= a != b;
+}
+
+void value_add(struct value *sum, const struct value *value)
+{
+    if (value->type == VALUE_UNKNOWN)
+        return;
+    if (sum->type == VALUE_UNKNOWN)
+        *sum = *value;
+    else if (sum->type == VALUE_SIGNED)
+        add_signed(sum, value);
+    else
+        sum->number =
+            sum->number + value->number < sum->number ? UINT64_MAX : sum->number + value->number;
+}
+
 static size_t element_bound(const struct value *element)
 {
     char digits[TEXT_U64_MAX];

@@ -4,8 +4,8 @@
  * end, so a message may have fewer bytes than these structs, or more: look at the length first.
  * Sources: linux/tcp.h, linux/inet_diag.h, linux/mptcp.h, linux/sctp.h.
  */
-#ifndef FORMAT_SOCKET_TCP_INFO_H
-#define FORMAT_SOCKET_TCP_INFO_H
+#ifndef FASTNET_KERNEL_INFO_H
+#define FASTNET_KERNEL_INFO_H
 
 #include <netinet/in.h>
 #include <stddef.h>

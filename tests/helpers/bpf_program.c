@@ -1,7 +1,7 @@
 /*
- * Whether the kernel has a link of a BPF program.
+ * Whether the kernel has a BPF program.
  *
- *     bpf_link ID
+ *     bpf_program ID
  *
  * Prints "there", "gone", or why that is not known. /proc/PID/fdinfo tells the ID.
  */
@@ -19,10 +19,10 @@ int main(int argc, char *argv[])
     union bpf_attr attributes;
 
     if (argc != 2)
-        errx(2, "usage: bpf_link ID");
+        errx(2, "usage: bpf_program ID");
     memset(&attributes, 0, sizeof attributes);
-    attributes.link_id = (unsigned)strtoul(argv[1], NULL, 10);
-    if (syscall(SYS_bpf, BPF_LINK_GET_FD_BY_ID, &attributes, sizeof attributes) >= 0)
+    attributes.prog_id = (unsigned)strtoul(argv[1], NULL, 10);
+    if (syscall(SYS_bpf, BPF_PROG_GET_FD_BY_ID, &attributes, sizeof attributes) >= 0)
         puts("there");
     else
         puts(errno == ENOENT ? "gone" : strerror(errno));

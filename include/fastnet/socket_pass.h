@@ -1,0 +1,47 @@
+/*
+ * Sockets of IP of all network namespaces at once: a BPF program that the kernel runs for each open
+ * descriptor of the machine tells them in one pass. A dump of TCP in each namespace would walk over
+ * all TCP sockets of the machine each time.
+ *
+ * It finds what a process holds: TCP, UDP, UDP-Lite and raw sockets. Listeners are asked for by
+ * netlink all the same, because that costs little. It lacks sockets without a descriptor: those in
+ * TIME_WAIT and SYN_RECV, connections that were not accepted yet or that are closed while data is
+ * still to be sent, sockets on the way to another process (SCM_RIGHTS) or held only by io_uring(7),
+ * and those of the kernel itself (NFS, tunnels).
+ */
+#ifndef FASTNET_SOCKET_PASS_H
+#define FASTNET_SOCKET_PASS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct predicate;
+struct report;
+struct socket_pass;
+struct table;
+
+/*
+ * Loads the program. Needs CAP_BPF and CAP_PERFMON that were not lent (RIGHT_ITERATORS), the first
+ * pid and user namespace, and Linux 5.16. Returns 0 or -errno: the caller then reads each namespace
+ * by its dumps; the reason is a detail of the report.
+ */
+int socket_pass_create(struct socket_pass **pass, struct report *report);
+void socket_pass_destroy(struct socket_pass *pass);
+
+/*
+ * Reads all sockets, in place of those of the reading before; rights as above. Returns 0 or -errno:
+ * there are no sockets then.
+ */
+int socket_pass_read(struct socket_pass *pass);
+
+/* How many sockets there are, in all namespaces. */
+size_t socket_pass_count(const struct socket_pass *pass);
+
+/*
+ * Whether a dump of these rows in each namespace takes longer than the pass: it lists connections,
+ * which the kernel finds by walking over those of the whole machine.
+ */
+bool socket_pass_pays(const struct table *table, const struct predicate *where);
+
+#endif

@@ -1,0 +1,30 @@
+/* Rows that are not read but made: the caller of the engine concludes them from other tables. */
+#include "fastnet/query.h"
+#include "fastnet/rights.h"
+
+/* What the tables that findings are concluded from may take. */
+const struct table table_findings = {
+    .name = "findings",
+    .kind = &kind_finding,
+    .rights = 1u << RIGHT_OWNERS | 1u << RIGHT_ITERATORS | 1u << RIGHT_NETFILTER |
+              1u << RIGHT_NETFILTER_FILES,
+};
+
+static uint64_t fields(const struct table *table)
+{
+    return table == &table_findings
+               ? FINDING_VALUE | FINDING_LIMIT | FINDING_MOVED | FINDING_PROCESS
+               : 0;
+}
+
+static int dump(const struct query *query, record_fn fn, void *arg)
+{
+    return query->maker->make(query->maker->maker, query->report, fn, arg);
+}
+
+const struct backend backend_made = {
+    .name = "made",
+    .source = BACKEND_AUTO,
+    .fields = fields,
+    .dump = dump,
+};

@@ -1,0 +1,153 @@
+/*
+ * How full the tables of neighbours are, by rtnetlink(7): one dump of RTM_GETNEIGHTBL. It has all
+ * but one of the numbers of /proc, also in a network namespace, where /proc has none of them.
+ * Source: neightbl_fill_info() of net/core/neighbour.c.
+ */
+#include "backend/neighbour/neighbour_usage.h"
+
+#include <errno.h>
+#include <libmnl/libmnl.h>
+#include <linux/neighbour.h>
+#include <linux/rtnetlink.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "backend/netlink/attributes.h"
+#include "backend/netlink/netlink.h"
+#include "fastnet/report.h"
+
+const struct table table_neighbour_usage = {.name = "use of the neighbour tables",
+                                            .kind = &kind_neighbour_usage};
+
+/* The counters in the order of struct ndt_stats, which has grown at its end. */
+static const uint8_t counters[] = {
+    NEIGHBOUR_ALLOCS,           NEIGHBOUR_DESTROYS,         NEIGHBOUR_HASH_GROWS,
+    NEIGHBOUR_RES_FAILED,       NEIGHBOUR_LOOKUPS,          NEIGHBOUR_HITS,
+    NEIGHBOUR_RCV_PROBES_MCAST, NEIGHBOUR_RCV_PROBES_UCAST, NEIGHBOUR_PERIODIC_GC_RUNS,
+    NEIGHBOUR_FORCED_GC_RUNS,   NEIGHBOUR_TABLE_FULLS,
+};
+
+static uint64_t fields(const struct table *table)
+{
+    return table == &table_neighbour_usage ? UINT64_MAX : 0;
+}
+
+static bool take_config(struct text content, void *member)
+{
+    struct neighbour_usage_record *usage = member;
+    struct ndt_config config;
+
+    if (!attribute_bytes(content, &config, sizeof config))
+        return false;
+    usage->entries = config.ndtc_entries;
+    return true;
+}
+
+/* Each counter has a bit of its own, so this sets them itself. */
+static bool take_stats(struct text content, void *member)
+{
+    struct record *record = member;
+
+    for (size_t i = 0; i < COUNT(counters); i++) {
+        const size_t offset = i * sizeof(uint64_t);
+        if (content.length < offset + sizeof(uint64_t))
+            break;
+        memcpy(&record->neighbour_usage.counters[counters[i]], content.data + offset,
+               sizeof(uint64_t));
+        record->has |= NEIGHBOUR_COUNTER(counters[i]);
+    }
+    return false;
+}
+
+static bool take_threshold(struct text content, void *member)
+{
+    uint32_t threshold;
+
+    if (!attribute_u32(content, &threshold))
+        return false;
+    *(uint64_t *)member = threshold;
+    return true;
+}
+
+#define TAKE_THRESHOLD(i)                                                                          \
+    TAKE_BY(take_threshold, neighbour_usage.thresholds[i], NEIGHBOUR_THRESHOLD(i))
+static const struct target targets[] = {
+    [NDTA_THRESH1] = TAKE_THRESHOLD(0),
+    [NDTA_THRESH2] = TAKE_THRESHOLD(1),
+    [NDTA_THRESH3] = TAKE_THRESHOLD(2),
+    [NDTA_CONFIG] = TAKE_BY(take_config, neighbour_usage, NEIGHBOUR_ENTRIES),
+    [NDTA_STATS] = TAKE_BY(take_stats, kind, 0), /* kind: the record itself */
+};
+
+int neighbour_usage_decode(const struct nlmsghdr *message, struct record *record)
+{
+    struct decoding decoding = {.object = record};
+    struct attributes attributes;
+    const struct ndtmsg *header = message_header(message, sizeof *header, &attributes);
+
+    if (!header)
+        return -EBADMSG;
+    if (header->ndtm_family != AF_INET && header->ndtm_family != AF_INET6)
+        return -EAFNOSUPPORT;
+    record_begin(record, &kind_neighbour_usage, sizeof record->neighbour_usage);
+    record->neighbour_usage.family = header->ndtm_family;
+    attributes_decode(&decoding, attributes, (struct targets)TARGETS(targets));
+    record->has |= decoding.has;
+    if (decoding.malformed)
+        return -EBADMSG;
+    return (record->has & NEIGHBOUR_ENTRIES) ? 0 : -ENODATA;
+}
+
+struct reading {
+    const struct query *query;
+    record_fn fn;
+    void *arg;
+    bool had, had6; /* the row of that family */
+};
+
+/* With many interfaces the kernel says a table once more where it resumes its dump inside of it. */
+static bool is_repeat(struct reading *reading, uint8_t family)
+{
+    bool *had = family == AF_INET ? &reading->had : &reading->had6;
+    const bool before = *had;
+
+    *had = true;
+    return before;
+}
+
+static int take_message(const struct nlmsghdr *message, void *arg)
+{
+    struct reading *reading = arg;
+    struct record record;
+    int error;
+
+    if (message->nlmsg_type != RTM_NEWNEIGHTBL)
+        return 0;
+    error = neighbour_usage_decode(message, &record);
+    if (error == -EBADMSG)
+        report_malformed(reading->query);
+    if (error || is_repeat(reading, record.neighbour_usage.family))
+        return 0;
+    neighbour_usage_complete(reading->query, &record);
+    return reading->fn(&record, reading->arg);
+}
+
+static int dump(const struct query *query, record_fn fn, void *arg)
+{
+    _Alignas(struct nlmsghdr) char buffer[NLMSG_HDRLEN + NLMSG_ALIGN(sizeof(struct ndtmsg))];
+    struct nlmsghdr *request = mnl_nlmsg_put_header(buffer);
+    struct reading reading = {.query = query, .fn = fn, .arg = arg};
+
+    mnl_nlmsg_put_extra_header(request, sizeof(struct ndtmsg));
+    request->nlmsg_type = RTM_GETNEIGHTBL;
+    request->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+    return netlink_dump(query->netlink, NETLINK_ROUTE, request, take_message, &reading,
+                        query->report);
+}
+
+const struct backend backend_neighbour_usage = {
+    .name = "netlink",
+    .source = BACKEND_NETLINK,
+    .fields = fields,
+    .dump = dump,
+};

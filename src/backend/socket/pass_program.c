@@ -1,0 +1,310 @@
+/*
+ * The program that tells the sockets of all namespaces. It looks at the descriptors of each thread,
+ * because a thread may have its own. A socket that it tells more than once is listed once.
+ */
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "backend/socket/socket_pass.h"
+#include "fastnet/array.h"
+
+/* --- The kernel's structs --------------------------------------------------------------------- */
+
+/* A member by its path through structs that are part of each other: "ns.inum". */
+static bool find(const struct btf *btf, uint32_t type, const char *path,
+                 struct kernel_member *member, uint32_t *its_type)
+{
+    const char *end;
+    int offset = 0;
+
+    while ((end = strchr(path, '.'))) {
+        struct kernel_member part;
+        char name[32];
+        const size_t length = (size_t)(end - path);
+        if (length >= sizeof name)
+            return false;
+        memcpy(name, path, length);
+        name[length] = '\0';
+        if (!kernel_struct_find(btf, type, name, &part, &type))
+            return false;
+        offset += part.offset;
+        path = end + 1;
+    }
+    if (!kernel_member_find(btf, type, path, member, its_type) ||
+        offset + member->offset > INT16_MAX)
+        return false;
+    member->offset = (int16_t)(offset + member->offset);
+    return true;
+}
+
+/* Members of one struct, from which nothing leads on. */
+struct wanted {
+    const char *path;
+    size_t at;    /* in struct pass_layout */
+    uint8_t size; /* opcode */
+};
+
+#define WANTED(path, member, size)                                                                 \
+    {                                                                                              \
+        (path), offsetof(struct pass_layout, member), (size)                                       \
+    }
+
+static bool find_all(const struct btf *btf, uint32_t type, const struct wanted *wanted,
+                     size_t count, struct pass_layout *layout)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct kernel_member member;
+        if (!find(btf, type, wanted[i].path, &member, NULL) || member.size != wanted[i].size)
+            return false;
+        memcpy((char *)layout + wanted[i].at, &member, sizeof member);
+    }
+    return true;
+}
+
+static bool find_in_sock(const struct btf *btf, uint32_t sock, struct pass_layout *layout)
+{
+    static const struct wanted wanted[] = {
+        WANTED("__sk_common.skc_family", family, BPF_H),
+        WANTED("__sk_common.skc_state", state, BPF_B),
+        WANTED("__sk_common.skc_bound_dev_if", interface, BPF_W),
+        WANTED("__sk_common.skc_num", local_port, BPF_H),
+        WANTED("__sk_common.skc_dport", remote_port, BPF_H),
+        WANTED("__sk_common.skc_rcv_saddr", local, BPF_W),
+        WANTED("__sk_common.skc_daddr", remote, BPF_W),
+        WANTED("sk_type", type, BPF_H),
+        WANTED("sk_protocol", protocol, BPF_H),
+        WANTED("sk_shutdown", shutdown, BPF_B),
+        WANTED("sk_uid", uid, BPF_W),
+        WANTED("sk_mark", mark, BPF_W),
+        WANTED("sk_backlog.rmem_alloc", received, BPF_W),
+        WANTED("sk_wmem_alloc", sent, BPF_W),
+        WANTED("sk_ack_backlog", waiting, BPF_W),
+        WANTED("sk_max_ack_backlog", backlog, BPF_W),
+    };
+    struct kernel_member common;
+    uint32_t of_common, unused;
+
+    if (!find_all(btf, sock, wanted, COUNT(wanted), layout) ||
+        !kernel_struct_find(btf, sock, "__sk_common", &common, &of_common) || common.offset != 0)
+        return false;
+    return kernel_struct_find(btf, of_common, "skc_v6_rcv_saddr", &layout->local6, &unused) &&
+           kernel_struct_find(btf, of_common, "skc_v6_daddr", &layout->remote6, &unused) &&
+           kernel_flag_find(btf, of_common, "skc_ipv6only", &layout->v6only);
+}
+
+static bool find_in_tcp(const struct btf *btf, struct pass_layout *layout)
+{
+    static const struct wanted wanted[] = {
+        WANTED("rcv_nxt", received_next, BPF_W),
+        WANTED("copied_seq", copied, BPF_W),
+        WANTED("write_seq", written, BPF_W),
+        WANTED("snd_una", acknowledged, BPF_W),
+        WANTED("inet_conn.icsk_retransmits", retransmits, BPF_B),
+        WANTED("inet_conn.icsk_probes_out", probes, BPF_B),
+    };
+
+    return find_all(btf, btf_find(btf, BTF_STRUCT, "tcp_sock"), wanted, COUNT(wanted), layout);
+}
+
+static bool find_in_udp(const struct btf *btf, struct pass_layout *layout)
+{
+    static const struct wanted wanted[] = {WANTED("forward_deficit", deficit, BPF_W)};
+
+    return find_all(btf, btf_find(btf, BTF_STRUCT, "udp_sock"), wanted, COUNT(wanted), layout);
+}
+
+/* Follows the pointers that the program follows. */
+static bool follow(struct pass_layout *layout, const struct btf *btf,
+                   const struct btf_type *prototype)
+{
+    const uint32_t socket = btf_find(btf, BTF_STRUCT, "socket");
+    uint32_t meta, file, inode, sock, net, cgroup, node;
+
+    return kernel_parameter_find(btf, prototype, "meta", &layout->meta, &meta) &&
+           kernel_parameter_find(btf, prototype, "file", &layout->file, &file) &&
+           find(btf, kernel_pointed_to(btf, meta), "seq", &layout->seq, NULL) &&
+           find(btf, kernel_pointed_to(btf, file), "f_inode", &layout->inode, &inode) &&
+           find(btf, kernel_pointed_to(btf, inode), "i_ino", &layout->number, NULL) &&
+           find(btf, socket, "sk", &layout->sock, &sock) && (sock = kernel_pointed_to(btf, sock)) &&
+           find(btf, sock, "__sk_common.skc_net.net", &layout->net, &net) &&
+           find(btf, kernel_pointed_to(btf, net), "ns.inum", &layout->netns, NULL) &&
+           find(btf, sock, "sk_cgrp_data.cgroup", &layout->cgroup, &cgroup) &&
+           find(btf, kernel_pointed_to(btf, cgroup), "kn", &layout->node, &node) &&
+           find(btf, kernel_pointed_to(btf, node), "id", &layout->id, NULL) &&
+           layout->netns.size == BPF_W && layout->id.size == BPF_DW &&
+           find_in_sock(btf, sock, layout) && find_in_tcp(btf, layout) && find_in_udp(btf, layout);
+}
+
+int pass_layout_init(struct pass_layout *layout, const struct btf *btf)
+{
+    struct btf_type function, prototype;
+
+    *layout = (struct pass_layout){.function = btf_find(btf, BTF_FUNCTION, "bpf_iter_task_file")};
+    if (!layout->function || !btf_type(btf, layout->function, &function) ||
+        !btf_type(btf, function.type, &prototype) || prototype.kind != BTF_PROTOTYPE ||
+        !follow(layout, btf, &prototype))
+        return -ENOTSUP;
+    return 0;
+}
+
+/* --- The program ------------------------------------------------------------------------------ */
+
+/* What the registers keep; 0 to 5 are for results and arguments. */
+enum { CONTEXT = BPF_REG_6, FILE_OF = BPF_REG_7, SOCK = BPF_REG_8, FAMILY = BPF_REG_9 };
+
+_Static_assert(sizeof(struct held_socket) == 104, "it has no padding, which would not be written");
+
+/* Where a member of struct held_socket is on the stack. */
+#define AT(member) ((int)offsetof(struct held_socket, member) - (int)sizeof(struct held_socket))
+
+/* From what a register points to, to the stack. */
+static void put_copy(struct assembly *to, unsigned from, struct kernel_member member, int at)
+{
+    assembly_load(to, BPF_FIRST, from, member);
+    assembly_store(to, BPF_FIRST, at, member.size);
+}
+
+/* Aligned to 4 bytes. */
+static void put_copy16(struct assembly *to, struct kernel_member member, int at)
+{
+    member.size = BPF_W;
+    for (int i = 0; i < 4; i++) {
+        put_copy(to, SOCK, member, at + 4 * i);
+        member.offset = (int16_t)(member.offset + 4);
+    }
+}
+
+static void put_conditions(struct assembly *to, const struct pass_layout *layout)
+{
+    size_t skip;
+
+    assembly_load(to, FILE_OF, CONTEXT, layout->file);
+    assembly_end_if(to, BPF_JEQ, FILE_OF, 0); /* the end of the walk */
+    assembly_register(to, BPF_MOV, BPF_FIRST, FILE_OF);
+    assembly_call(to, BPF_FUNC_sock_from_file);
+    assembly_end_if(to, BPF_JEQ, BPF_REG_0, 0);
+    assembly_load(to, SOCK, BPF_REG_0, layout->sock);
+    assembly_end_if(to, BPF_JEQ, SOCK, 0);
+    assembly_load(to, FAMILY, SOCK, layout->family);
+    skip = assembly_skip_if(to, BPF_JEQ, FAMILY, AF_INET);
+    assembly_end_if(to, BPF_JNE, FAMILY, AF_INET6);
+    assembly_land(to, skip);
+}
+
+static void put_numbers(struct assembly *to, const struct pass_layout *layout)
+{
+    for (int at = -(int)sizeof(struct held_socket); at < 0; at += (int)sizeof(uint64_t))
+        assembly_store_zero(to, at);
+    assembly_load(to, BPF_FIRST, FILE_OF, layout->inode);
+    put_copy(to, BPF_FIRST, layout->number, AT(inode));
+    assembly_load(to, BPF_FIRST, SOCK, layout->net);
+    put_copy(to, BPF_FIRST, layout->netns, AT(netns));
+    assembly_load(to, BPF_FIRST, SOCK, layout->cgroup);
+    assembly_load(to, BPF_FIRST, BPF_FIRST, layout->node);
+    put_copy(to, BPF_FIRST, layout->id, AT(cgroup));
+    assembly_store(to, FAMILY, AT(family), BPF_H);
+    put_copy(to, SOCK, layout->type, AT(type));
+    put_copy(to, SOCK, layout->protocol, AT(protocol));
+    put_copy(to, SOCK, layout->state, AT(state));
+    put_copy(to, SOCK, layout->shutdown, AT(shutdown));
+    put_copy(to, SOCK, layout->uid, AT(uid));
+    put_copy(to, SOCK, layout->mark, AT(mark));
+    put_copy(to, SOCK, layout->interface, AT(interface));
+    assembly_load(to, BPF_FIRST, SOCK, layout->v6only);
+    assembly_number(to, BPF_RSH, BPF_FIRST, layout->v6only.shift);
+    assembly_number(to, BPF_AND, BPF_FIRST, 1);
+    assembly_store(to, BPF_FIRST, AT(v6only), BPF_B);
+}
+
+static void put_addresses(struct assembly *to, const struct pass_layout *layout)
+{
+    size_t skip;
+
+    put_copy(to, SOCK, layout->local_port, AT(local_port));
+    put_copy(to, SOCK, layout->remote_port, AT(remote_port));
+    put_copy(to, SOCK, layout->local, AT(local));
+    put_copy(to, SOCK, layout->remote, AT(remote));
+    skip = assembly_skip_if(to, BPF_JEQ, FAMILY, AF_INET);
+    put_copy16(to, layout->local6, AT(local));
+    put_copy16(to, layout->remote6, AT(remote));
+    assembly_land(to, skip);
+}
+
+/* struct udp_sock is reached by its address, because no function leads from every sock to it. */
+static void put_deficit(struct assembly *to, const struct pass_layout *layout)
+{
+    static const int protocols[] = {IPPROTO_UDP, IPPROTO_UDPLITE};
+
+    for (size_t i = 0; i < COUNT(protocols); i++) {
+        const struct kernel_member protocol = {.offset = AT(protocol), .size = BPF_H};
+        size_t skip;
+        assembly_load(to, BPF_FIRST, BPF_STACK, protocol);
+        skip = assembly_skip_if(to, BPF_JNE, BPF_FIRST, protocols[i]);
+        assembly_register(to, BPF_MOV, BPF_FIRST, BPF_STACK);
+        assembly_number(to, BPF_ADD, BPF_FIRST, AT(received[1]));
+        assembly_number(to, BPF_MOV, BPF_SECOND, sizeof(uint32_t));
+        assembly_register(to, BPF_MOV, BPF_THIRD, SOCK);
+        assembly_number(to, BPF_ADD, BPF_THIRD, layout->deficit.offset);
+        assembly_call(to, BPF_FUNC_probe_read_kernel);
+        assembly_land(to, skip);
+    }
+}
+
+static void put_tcp(struct assembly *to, const struct pass_layout *layout)
+{
+    const struct kernel_member state = {.offset = AT(state), .size = BPF_B};
+    size_t skip;
+
+    assembly_register(to, BPF_MOV, BPF_FIRST, SOCK);
+    assembly_call(to, BPF_FUNC_skc_to_tcp_sock);
+    skip = assembly_skip_if(to, BPF_JEQ, BPF_REG_0, 0);
+    put_copy(to, BPF_REG_0, layout->received_next, AT(received[0]));
+    put_copy(to, BPF_REG_0, layout->copied, AT(received[1]));
+    put_copy(to, BPF_REG_0, layout->written, AT(sent[0]));
+    put_copy(to, BPF_REG_0, layout->acknowledged, AT(sent[1]));
+    put_copy(to, BPF_REG_0, layout->retransmits, AT(retransmits));
+    put_copy(to, BPF_REG_0, layout->probes, AT(probes));
+    assembly_land(to, skip);
+    assembly_load(to, BPF_FIRST, BPF_STACK, state);
+    skip = assembly_skip_if(to, BPF_JNE, BPF_FIRST, TCP_LISTEN);
+    assembly_store_zero(to, AT(received));
+    assembly_store_zero(to, AT(sent));
+    put_copy(to, SOCK, layout->waiting, AT(received[0]));
+    put_copy(to, SOCK, layout->backlog, AT(sent[0]));
+    assembly_land(to, skip);
+}
+
+static void put_write(struct assembly *to, const struct pass_layout *layout)
+{
+    assembly_load(to, BPF_FIRST, CONTEXT, layout->meta);
+    assembly_load(to, BPF_FIRST, BPF_FIRST, layout->seq);
+    assembly_register(to, BPF_MOV, BPF_SECOND, BPF_STACK);
+    assembly_number(to, BPF_ADD, BPF_SECOND, -(int)sizeof(struct held_socket));
+    assembly_number(to, BPF_MOV, BPF_THIRD, sizeof(struct held_socket));
+    assembly_call(to, BPF_FUNC_seq_write);
+}
+
+/* The kernel makes the cookie of a socket that has none, as sock_diag(7) does. */
+size_t pass_program_make(const struct pass_layout *layout,
+                         struct bpf_insn program[PASS_PROGRAM_MAX])
+{
+    struct assembly to = {.code = program};
+
+    assembly_register(&to, BPF_MOV, CONTEXT, BPF_FIRST);
+    put_conditions(&to, layout);
+    put_numbers(&to, layout);
+    put_addresses(&to, layout);
+    put_copy(&to, SOCK, layout->received, AT(received[0]));
+    put_copy(&to, SOCK, layout->sent, AT(sent[0]));
+    put_deficit(&to, layout);
+    put_tcp(&to, layout);
+    assembly_register(&to, BPF_MOV, BPF_FIRST, SOCK);
+    assembly_call(&to, BPF_FUNC_get_socket_cookie);
+    assembly_store(&to, BPF_REG_0, AT(cookie), BPF_DW);
+    put_write(&to, layout);
+    assembly_finish(&to);
+    return to.count;
+}

@@ -1,0 +1,285 @@
+/* fastnet doctor: what is wrong. */
+#include "cli/doctor/doctor.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "fastnet/array.h"
+#include "fastnet/doctor.h"
+#include "fastnet/layouts.h"
+
+enum { FOR_MS = 5000, FOR_MAX = 1000000 }; /* FOR_MAX: seconds */
+
+/* Exit statuses; those of monitoring plugins with --nagios. */
+enum { STATUS_WARNING = 10, STATUS_FAULT = 20 };
+enum { NAGIOS_OK, NAGIOS_WARNING, NAGIOS_CRITICAL, NAGIOS_UNKNOWN };
+
+enum { OPTION_FOR = 256, OPTION_ONLY, OPTION_SKIP, OPTION_LIST, OPTION_EXPOSED, OPTION_NAGIOS };
+
+enum { WHAT, SHOW, OTHER };
+static const char *const groups[] = {"What is looked at", "How it is shown", "About fastnet"};
+
+#define SETS(of_command) .member = offsetof(struct doctor_command, of_command)
+
+#define CHOICES_RULES "(fastnet doctor --list --no-header 2>/dev/null | cut -d\" \" -f1)"
+
+static const struct option options_table[] = {
+    LONG(OPTION_FOR, "for", WHAT, "seconds between two readings (default 5; 0: one)",
+         TAKES("SECONDS")),
+    LONG(OPTION_ONLY, "only", WHAT, "only these rules", TAKES("A,B,..."), OF(CHOICES_RULES)),
+    LONG(OPTION_SKIP, "skip", WHAT, "all but these rules", TAKES("A,B,..."), OF(CHOICES_RULES)),
+    LONG(OPTION_LIST, "list", WHAT, "the rules, instead of findings", SETS(list)),
+    LONG(OPTION_EXPOSED, "exposed", WHAT, "what other machines can reach, instead of findings",
+         SETS(exposed)),
+    OPTION('c', "continuous", SHOW, "repeat every second, or every SECONDS",
+           .argument = ARGUMENT_INTERVAL, .metavar = "[SECONDS]"),
+    LONG(OPTION_NAGIOS, "nagios", SHOW, "a line and an exit status for monitoring plugins",
+         SETS(nagios)),
+    HELP_OPTIONS(OTHER),
+    OPTION('V', "version", OTHER, "version and build options"),
+};
+
+static const struct option_table doctor_table = {groups, COUNT(groups), options_table,
+                                                 COUNT(options_table)};
+
+static const struct example examples[] = {
+    {"", "what is wrong"},
+    {"--for=0", "what one reading shows"},
+    {"--only=accept-queue,udp-buffer", "only these rules"},
+    {"--exposed", "what other machines can reach"},
+    {"--list", "the rules"},
+    {"--ndjson --where 'severity = fault'", "faults, for programs"},
+    {"--nagios", "for monitoring"},
+    {NULL, NULL},
+};
+
+static const struct listed listed[] = {{OPTION_EXPOSED, &kind_socket, NULL}};
+
+const struct grammar doctor_grammar = {
+    .name = "doctor",
+    .help = "what is wrong with this machine's network, and what to do",
+    .tables = {&doctor_table, &filters_of_findings, &common_options, &common_options_of_owners},
+    .kind = &kind_finding,
+    .listed = listed,
+    .listed_count = COUNT(listed),
+    .usage = "[OPTION]...",
+    .about = "What is wrong with this machine's network, how that is known, and what to do.\n"
+             "Exit status: 0 healthy, 10 warnings, 20 faults, 1 not all could be looked at.",
+    .important = "for only skip list exposed c nagios where json ndjson",
+    .late_groups = 1,
+    .examples = examples,
+    .page = "fastnet-doctor",
+    .version = "backends: sock_diag, ctnetlink, rtnetlink, /proc",
+    .misuse = STATUS_REFUSED,
+};
+
+/* --- The command line ------------------------------------------------------------------------- */
+
+static int take_seconds(struct doctor_command *command, const char *argument)
+{
+    char *end;
+    const double seconds = strtod(argument, &end);
+
+    if (argument[strspn(argument, "0123456789.")] || end == argument || *end || seconds > FOR_MAX)
+        return common_misuse_typed(&command->common, "--for", "seconds, 0 to 1000000, not",
+                                   argument, strlen(argument));
+    command->milliseconds = (unsigned)(seconds * 1000 + 0.999);
+    return 0;
+}
+
+static int misuse_rule(const struct doctor_command *command, const char *typed, size_t size)
+{
+    char names[1024];
+    size_t length = 0;
+
+    for (size_t i = 0; doctor_rule(i) && length < sizeof names; i++)
+        length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", i ? " " : "",
+                                   doctor_rule(i)->name);
+    return common_misuse_word(&command->common, "rule", typed, size, names);
+}
+
+static int take_rules(const struct doctor_command *command, const char *names, uint64_t *rules)
+{
+    for (*rules = 0;;) {
+        const size_t length = strcspn(names, ",");
+        size_t i = 0;
+        while (doctor_rule(i) && (strlen(doctor_rule(i)->name) != length ||
+                                  memcmp(doctor_rule(i)->name, names, length) != 0))
+            i++;
+        if (!doctor_rule(i))
+            return misuse_rule(command, names, length);
+        *rules |= UINT64_C(1) << i;
+        if (!names[length])
+            return 0;
+        names += length + 1;
+    }
+}
+
+static int take_option(const struct option *option, const char *argument, void *arg)
+{
+    struct doctor_command *command = arg;
+    uint64_t rules;
+    int status;
+
+    switch (option->id) {
+    case OPTION_FOR:
+        return take_seconds(command, argument);
+    case OPTION_ONLY:
+        status = take_rules(command, argument, &rules);
+        command->rules &= status ? 0 : rules;
+        return status;
+    case OPTION_SKIP:
+        status = take_rules(command, argument, &rules);
+        command->rules &= status ? 0 : ~rules;
+        return status;
+    case 'c':
+        return common_interval(&command->common, argument);
+    default:
+        return filters_misuse_operand(&command->common, &kind_finding, argument);
+    }
+}
+
+int doctor_parse(struct doctor_command *command, int argc, char *const argv[], bool *done)
+{
+    int status;
+
+    command->rules = UINT64_MAX;
+    command->milliseconds = FOR_MS;
+    status =
+        common_parse(&command->common, &doctor_grammar, argc, argv, take_option, command, done);
+    if (status || *done)
+        return status;
+    if (command->nagios && common_uses_columns(&command->common))
+        return common_misuse(&command->common, "--nagios cannot be combined with columns");
+    if (command->list && common_uses_columns(&command->common))
+        return common_misuse(&command->common, "--list cannot be combined with columns");
+    if (command->exposed && command->rules != UINT64_MAX)
+        return common_misuse(&command->common, "--exposed has no rules");
+    if (command->exposed && (command->nagios || command->list))
+        return common_misuse(&command->common, "--exposed cannot be combined with %s",
+                             command->nagios ? "--nagios" : "--list");
+    if (!command->rules)
+        return common_misuse(&command->common, "--only and --skip leave no rule");
+    return 0;
+}
+
+/* --- What it prints --------------------------------------------------------------------------- */
+
+static int print_rules(const struct doctor_command *command)
+{
+    struct page page;
+    FILE *stream = page_open(&page);
+
+    if (!command->common.no_header)
+        fprintf(stream, "%-18s %s\n", "RULE", "FINDS");
+    for (size_t i = 0; doctor_rule(i); i++)
+        if (command->rules >> i & 1)
+            fprintf(stream, "%-18s %s\n", doctor_rule(i)->name, doctor_rule(i)->help);
+    return page_finish(&page, command->common.program);
+}
+
+static int by_severity(const struct record *a, const struct record *b)
+{
+    return b->finding.severity - a->finding.severity;
+}
+
+/* What was found decides, then whether all could be looked at. */
+static int status_of(const struct doctor_command *command, const struct doctor_summary *summary,
+                     int status)
+{
+    const bool faults = summary->findings[SEVERITY_FAULT];
+    const bool warnings = summary->findings[SEVERITY_WARNING];
+
+    if (command->nagios)
+        return faults     ? NAGIOS_CRITICAL
+               : warnings ? NAGIOS_WARNING
+               : status   ? NAGIOS_UNKNOWN
+                          : NAGIOS_OK;
+    if (status > STATUS_FAILURE)
+        return status;
+    return faults ? STATUS_FAULT : warnings ? STATUS_WARNING : status;
+}
+
+/* In metrics a sentence would be a label that is another one each time. */
+static const char *columns_of(const struct common *common)
+{
+    if (common_is_metrics(common))
+        return "severity rule subject process value limit moved";
+    return common->format == FORMAT_PLAIN ? "severity rule subject summary" : NULL;
+}
+
+static int examine(const struct doctor_command *command, struct doctor *doctor)
+{
+    const struct doctor_summary *summary = doctor_summary(doctor);
+    const struct maker maker = {doctor_begin, doctor_examine, doctor};
+    const struct listing_table table = {.table = &table_findings};
+    const struct findings_layout layout = {
+        .colour = command_colour(&command->common),
+        .header = !command->common.no_header,
+        .counts = summary->findings,
+        .rules = &summary->rules,
+        .milliseconds = &summary->milliseconds,
+        .partial = &summary->partial,
+    };
+    struct listing_command listing = {
+        .common = &command->common,
+        .kind = &kind_finding,
+        .columns = {columns_of(&command->common)},
+        .shorten = "summary subject",
+        .drop = "subject",
+        .listing = {.tables = &table, .table_count = 1, .maker = &maker, .compare = by_severity},
+        .layout_ops = command->nagios ? &sink_findings_line : &sink_findings,
+        .layout = &layout,
+    };
+
+    return status_of(command, summary, command_run(&listing));
+}
+
+static int diagnose(const struct doctor_command *command)
+{
+    const struct doctor_options options = {
+        .rules = command->rules,
+        .milliseconds = command->milliseconds,
+        .all_netns = command->common.all_netns,
+        .proc_root = command->common.proc_root ? command->common.proc_root : "/proc",
+        .backend = command->common.proc_root ? BACKEND_PROC : command->common.backend,
+        .owners = command->common.owners,
+    };
+    struct doctor *doctor = doctor_create(&options);
+    int status;
+
+    if (!doctor) {
+        fprintf(stderr, "%s: out of memory\n", command->common.program);
+        return command->nagios ? NAGIOS_UNKNOWN : STATUS_FAILURE;
+    }
+    status = examine(command, doctor);
+    doctor_destroy(doctor);
+    return status;
+}
+
+/*
+ * A plugin that is called wrongly knows nothing, so its status must not be that of a fault. Where
+ * the parser stops, --nagios may not have been read yet.
+ */
+static bool is_plugin(int argc, char *const argv[])
+{
+    for (int i = 1; i < argc; i++)
+        if (options_is(doctor_grammar.tables, argv[i], OPTION_NAGIOS))
+            return true;
+    return false;
+}
+
+int doctor_run(int argc, char *const argv[])
+{
+    struct doctor_command command = {.rules = 0};
+    bool done = false;
+    const int status = doctor_parse(&command, argc, argv, &done);
+
+    if (status || done)
+        return status && is_plugin(argc, argv) ? NAGIOS_UNKNOWN : status;
+    if (command.list)
+        return print_rules(&command);
+    return command.exposed ? doctor_exposed(&command) : diagnose(&command);
+}

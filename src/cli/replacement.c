@@ -1,0 +1,126 @@
+#include "cli/replacement.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/options.h"
+#include "cli/personality.h"
+#include "fastnet/hash.h"
+
+/* Removes what there is of the new file. */
+static void abandon(struct replacement *file)
+{
+    if (file->fd < 0)
+        return;
+    close(file->fd);
+    file->fd = -1;
+    unlinkat(file->directory, file->temporary, 0);
+}
+
+static int complain(struct replacement *file, const char *what)
+{
+    const char *path = file->common->output;
+    char typed[TYPED_MAX];
+
+    fprintf(stderr, "%s: --output: '%s': %s\n", file->common->program,
+            options_typed(typed, path, strlen(path)), what);
+    abandon(file);
+    return STATUS_FAILURE;
+}
+
+/* A name that is free: never one that another process or user writes to. */
+static int create(struct replacement *file)
+{
+    enum { ATTEMPTS = 100 };
+
+    uint64_t secret[2];
+
+    hash_secret(secret);
+    for (uint64_t i = 0; i < ATTEMPTS; i++) {
+        /* it begins with '.' and does not end as FILE: nobody reads it before it is complete */
+        snprintf(file->temporary, sizeof file->temporary, ".fastnet-%016llx",
+                 (unsigned long long)hash_word(secret[0], i));
+        file->fd = openat(file->directory, file->temporary,
+                          O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+        if (file->fd >= 0 || (errno != EEXIST && errno != EINTR))
+            break;
+    }
+    return file->fd < 0 ? -errno : 0;
+}
+
+int replacement_open(struct replacement *file)
+{
+    const int error = file->name ? create(file) : 0;
+
+    return error < 0 ? complain(file, strerror(-error)) : 0;
+}
+
+int replacement_close(struct replacement *file, bool replace)
+{
+    int error = 0;
+
+    if (file->fd < 0 || !replace) {
+        abandon(file);
+        return 0;
+    }
+    if (close(file->fd) < 0 ||
+        renameat(file->directory, file->temporary, file->directory, file->name) < 0)
+        error = errno;
+    file->fd = -1;
+    if (!error)
+        return 0;
+    unlinkat(file->directory, file->temporary, 0);
+    return complain(file, strerror(error));
+}
+
+/* A link is replaced, not what it points to; a device would be gone. */
+static const char *find_obstacle(const struct replacement *file)
+{
+    struct stat there;
+
+    if (!*file->name)
+        return strerror(EISDIR);
+    if (fstatat(file->directory, file->name, &there, AT_SYMLINK_NOFOLLOW) < 0)
+        return errno == ENOENT ? NULL : strerror(errno);
+    if (S_ISDIR(there.st_mode))
+        return strerror(EISDIR);
+    if (S_ISLNK(there.st_mode))
+        return "is a symbolic link: name the file itself";
+    return S_ISREG(there.st_mode) ? NULL : "is no regular file (try >FILE)";
+}
+
+int replacement_begin(struct replacement *file, const struct common *common)
+{
+    const char *path = common->output, *slash = path ? strrchr(path, '/') : NULL;
+    const size_t length = slash ? (size_t)(slash - path) + 1 : 0;
+    char directory[PATH_MAX] = ".";
+    const char *obstacle;
+
+    *file = (struct replacement){.common = common, .directory = -1, .fd = -1};
+    if (!path)
+        return 0;
+    if (length >= sizeof directory)
+        return complain(file, strerror(ENAMETOOLONG));
+    if (slash) { /* with the slash, because / is a directory, too */
+        memcpy(directory, path, length);
+        directory[length] = '\0';
+    }
+    file->name = path + length;
+    file->directory = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (file->directory < 0)
+        return complain(file, strerror(errno));
+    obstacle = find_obstacle(file);
+    return obstacle ? complain(file, obstacle) : 0;
+}
+
+void replacement_finish(struct replacement *file)
+{
+    abandon(file);
+    if (file->directory >= 0)
+        close(file->directory);
+}

@@ -1,0 +1,28 @@
+#include "cli/summary.h"
+
+#include "cli/command.h"
+#include "fastnet/layouts.h"
+
+int summary_list(const struct common *common)
+{
+    const struct listing_table table = {
+        .table = &table_summary,
+        .missing = "the kernel does not count its sockets: no /proc/net/sockstat",
+        .if_missing = MISSING_ENDS};
+    const struct summary_layout layout = {.header = !common->no_header,
+                                          .colour = command_colour(common)};
+    /* the layout names a subject once, above its rows, so it needs all rows in their order */
+    const bool columns = common->sort || common->limit || common->filters.count;
+    struct listing_command command = {
+        .common = common,
+        .kind = &kind_summary,
+        .listing = {.tables = &table, .table_count = 1},
+        .layout_ops = columns ? NULL : &sink_summary,
+        .layout = &layout,
+        .layout_needs.fields = UINT64_MAX,
+        .drop = "sysctl pressure_bytes",
+        .whole = "subject name",
+    };
+
+    return command_run(&command);
+}

@@ -1,0 +1,30 @@
+/*
+ * The keys that come most often among very many, in little memory. Keys that share a slot vote for
+ * it (Boyer and Moore, 1981): one with most of the votes keeps it. Its count is too small by at
+ * most `missed`, never too large.
+ */
+#ifndef DOCTOR_BUSIEST_H
+#define DOCTOR_BUSIEST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fastnet/address.h"
+
+/* All connections of a source address to one port of a destination need different local ports. */
+struct destination {
+    struct address local, remote;
+    uint16_t port; /* of the remote end, host byte order */
+};
+
+struct busy {
+    struct destination key;
+    uint64_t count, missed; /* count 0: free */
+};
+
+enum { BUSIEST_SLOTS = 16384 };
+
+/* Counts a key. slots: BUSIEST_SLOTS of them, zeroed at first. */
+void busiest_add(struct busy *slots, const struct destination *key);
+
+#endif

@@ -1,0 +1,274 @@
+/* From two readings to findings. */
+#include "fastnet/doctor.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "doctor/rules.h"
+#include "fastnet/array.h"
+#include "fastnet/clock.h"
+#include "fastnet/engine.h"
+#include "fastnet/namespace.h"
+#include "fastnet/netlink.h"
+
+/* A network namespace, and what was read in it. */
+struct patient {
+    uint64_t netns; /* id of a struct netns; 0: the only one */
+    struct reading readings[2];
+    unsigned latest; /* which of them was taken last */
+    bool is_read;    /* since doctor_begin() */
+};
+
+struct doctor {
+    const struct doctor_options *options;
+    struct engine *engine;
+    struct patient *patients;
+    size_t patient_count, patient_capacity;
+    uint64_t home; /* what is of the whole machine is looked at in this namespace alone */
+    bool began;
+    struct doctor_summary summary;
+};
+
+struct doctor *doctor_create(const struct doctor_options *options)
+{
+    struct doctor *doctor = calloc(1, sizeof *doctor);
+
+    if (!doctor)
+        return NULL;
+    doctor->options = options;
+    doctor->home = options->all_netns ? namespace_own_id() : 0;
+    doctor->engine = engine_create(netlink_create(NULL));
+    if (doctor->engine)
+        return doctor;
+    doctor_destroy(doctor);
+    return NULL;
+}
+
+static void forget(struct patient *patient)
+{
+    reading_finish(&patient->readings[0]);
+    reading_finish(&patient->readings[1]);
+}
+
+void doctor_destroy(struct doctor *doctor)
+{
+    if (!doctor)
+        return;
+    for (size_t i = 0; i < doctor->patient_count; i++)
+        forget(&doctor->patients[i]);
+    free(doctor->patients);
+    engine_destroy(doctor->engine);
+    free(doctor);
+}
+
+/* A namespace that has ended must not be kept: another one can get its number. */
+void doctor_begin(void *maker)
+{
+    struct doctor *doctor = maker;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < doctor->patient_count; i++) {
+        struct patient *patient = &doctor->patients[i];
+        if (patient->is_read)
+            doctor->patients[kept++] = *patient;
+        else
+            forget(patient);
+    }
+    doctor->patient_count = kept;
+    for (size_t i = 0; i < kept; i++)
+        doctor->patients[i].is_read = false;
+    doctor->summary = (struct doctor_summary){.rules = 0};
+}
+
+const struct doctor_summary *doctor_summary(const struct doctor *doctor)
+{
+    return &doctor->summary;
+}
+
+/* --- Readings --------------------------------------------------------------------------------- */
+
+/* Whether the rule is wanted of the namespace. */
+static bool is_chosen(const struct doctor *doctor, size_t rule, uint64_t netns)
+{
+    return doctor->options->rules >> rule & 1 &&
+           (!(rules[rule].needs & READS_MACHINE) || netns == doctor->home);
+}
+
+/* What the rules need that are tried in the namespace. */
+static unsigned needs_of(const struct doctor *doctor, uint64_t netns)
+{
+    unsigned needs = 0;
+
+    for (size_t i = 0; i < rule_count; i++)
+        if (is_chosen(doctor, i, netns))
+            needs |= rules[i].needs;
+    return needs;
+}
+
+/* Takes a reading of this thread's namespace, which is the latest one then. */
+static int read_all(struct doctor *doctor, struct patient *patient, struct report *report)
+{
+    const struct reading *before = &patient->readings[patient->latest];
+    struct reading *now = &patient->readings[!patient->latest];
+
+    reading_finish(now);
+    patient->latest = !patient->latest;
+    patient->is_read = true;
+    return reading_take(now, before->at ? before : NULL, doctor->engine, doctor->options,
+                        needs_of(doctor, patient->netns), report);
+}
+
+/* The one of this thread's namespace; NULL when memory is short. Others may move. */
+static struct patient *find_patient(struct doctor *doctor)
+{
+    const uint64_t netns = doctor->options->all_netns ? namespace_own_id() : 0;
+    struct patient *patients;
+
+    for (size_t i = 0; i < doctor->patient_count; i++)
+        if (doctor->patients[i].netns == netns)
+            return &doctor->patients[i];
+    patients = array_with_room(doctor->patients, &doctor->patient_capacity,
+                               doctor->patient_count + 1, sizeof *patients);
+    if (!patients)
+        return NULL;
+    doctor->patients = patients;
+    patients[doctor->patient_count] = (struct patient){.netns = netns};
+    return &patients[doctor->patient_count++];
+}
+
+static int read_here(struct doctor *doctor, struct report *report)
+{
+    struct patient *patient = find_patient(doctor);
+
+    if (doctor->options->all_netns)
+        engine_move(doctor->engine);
+    return patient ? read_all(doctor, patient, report) : -ENOMEM;
+}
+
+/* Takes a reading that is only there for the next one to be compared with. */
+static int read_ahead(struct doctor *doctor, struct report *report)
+{
+    const int error = read_here(doctor, report);
+    struct patient *patient = find_patient(doctor);
+
+    if (patient)
+        reading_trim(&patient->readings[patient->latest]);
+    return error;
+}
+
+/* The first readings of all namespaces. Those that cannot be entered are told by the second. */
+static int read_everywhere(struct doctor *doctor, struct report *report)
+{
+    struct report details = {.partial = false};
+    struct namespaces all;
+    int error = namespaces_find(&all, &details);
+
+    for (size_t i = 0; i < all.count && !error; i++)
+        if (namespace_enter(all.list[i].fd) == 0)
+            error = read_ahead(doctor, report);
+    if (all.count && namespace_enter(all.list[0].fd) < 0 && !error)
+        error = -EPERM;
+    namespaces_finish(&all);
+    return error;
+}
+
+static void wait_until(uint64_t when)
+{
+    const struct timespec time = {.tv_sec = (time_t)(when / CLOCK_SECOND),
+                                  .tv_nsec = (long)(when % CLOCK_SECOND)};
+
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL) == EINTR)
+        continue;
+}
+
+/* --- Rules ------------------------------------------------------------------------------------ */
+
+/* A rule whose tables could not be read says nothing, which must not look like health. */
+static void report_untried(struct report *report, const char *names)
+{
+    if (*names)
+        report_loss(report, "not tried, because what they read is not there: %s", names);
+}
+
+static void try_rules(const struct doctor *doctor, struct examination *examination, uint64_t netns)
+{
+    char untried[REPORT_LENGTH - 64] = "";
+    size_t length = 0;
+    uint64_t tried = 0;
+
+    for (size_t i = 0; i < rule_count && !examination->error; i++) {
+        if (!is_chosen(doctor, i, netns))
+            continue;
+        examination->rule = &rules[i];
+        examination->lacking = rules[i].needs & ~examination->now->read;
+        if (!examination->lacking)
+            rules[i].evaluate(examination);
+        if (examination->lacking && length < sizeof untried)
+            length += (size_t)snprintf(untried + length, sizeof untried - length, "%s%s",
+                                       length ? ", " : "", rules[i].text.name);
+        tried += !examination->lacking;
+    }
+    if (tried > examination->summary->rules)
+        examination->summary->rules = tried;
+    report_untried(examination->report, untried);
+}
+
+static int examine(struct doctor *doctor, const struct patient *patient, struct report *report,
+                   record_fn fn, void *arg)
+{
+    struct examination examination = {
+        .options = doctor->options,
+        .before = &patient->readings[!patient->latest],
+        .now = &patient->readings[patient->latest],
+        .summary = &doctor->summary,
+        .report = report,
+        .fn = fn,
+        .arg = arg,
+    };
+
+    try_rules(doctor, &examination, patient->netns);
+    if (examination.owners && owners_summary(examination.owners)->error)
+        report_note(report, "owners: some are missing: %s",
+                    strerror(owners_summary(examination.owners)->error));
+    owners_destroy(examination.owners);
+    owners_program_destroy(examination.program);
+    return examination.error;
+}
+
+/* The first readings, and the time between them and the next. */
+static int begin(struct doctor *doctor, uint64_t began, struct report *report)
+{
+    const unsigned milliseconds = doctor->options->milliseconds;
+    int error;
+
+    doctor->began = true;
+    if (!milliseconds)
+        return 0;
+    error =
+        doctor->options->all_netns ? read_everywhere(doctor, report) : read_ahead(doctor, report);
+    wait_until(began + milliseconds * (CLOCK_SECOND / 1000));
+    return error;
+}
+
+int doctor_examine(void *maker, struct report *report, record_fn fn, void *arg)
+{
+    struct doctor *doctor = maker;
+    const uint64_t began = clock_nanoseconds(CLOCK_MONOTONIC);
+    struct patient *patient;
+    int error = doctor->began ? 0 : begin(doctor, began, report);
+
+    if (!error)
+        error = read_here(doctor, report);
+    patient = error ? NULL : find_patient(doctor);
+    if (patient) {
+        error = examine(doctor, patient, report, fn, arg);
+        reading_trim(&patient->readings[patient->latest]);
+    }
+    doctor->summary.partial |= error || report->partial;
+    doctor->summary.milliseconds +=
+        (clock_nanoseconds(CLOCK_MONOTONIC) - began) / (CLOCK_SECOND / 1000);
+    return error;
+}

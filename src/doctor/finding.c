@@ -1,0 +1,184 @@
+/* How findings are put into words. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "doctor/rules.h"
+#include "fastnet/proc_tree.h"
+#include "fastnet/report.h"
+
+/* --- Numbers ---------------------------------------------------------------------------------- */
+
+uint64_t counter_moved(const struct examination *examination, enum counter counter)
+{
+    const struct reading *before = examination->before, *now = examination->now;
+
+    if (!before->at || !before->has_counter[counter] || !now->has_counter[counter] ||
+        now->counters[counter] < before->counters[counter])
+        return 0;
+    return now->counters[counter] - before->counters[counter];
+}
+
+uint64_t counter_total(const struct examination *examination, enum counter counter)
+{
+    return examination->now->has_counter[counter] ? examination->now->counters[counter] : 0;
+}
+
+/* What is of the whole machine has its file in the first network namespace only. */
+uint64_t sysctl_of(struct examination *examination, enum sysctl sysctl)
+{
+    const struct reading *now = examination->now;
+    const bool of_machine =
+        sysctl == ORPHANS_MAX || (sysctl >= TCP_PAGES_PRESSURE && sysctl <= UDP_PAGES_MAX);
+
+    if (now->has_sysctl[sysctl])
+        return now->sysctls[sysctl];
+    examination->lacking |= !of_machine || !now->has_sysctl[PORT_FIRST];
+    return UINT64_MAX;
+}
+
+double seconds_between(const struct examination *examination)
+{
+    const struct reading *before = examination->before;
+
+    return before->at ? (double)(examination->now->at - before->at) * 1e-9 : 0;
+}
+
+/* --- Findings --------------------------------------------------------------------------------- */
+
+void finding_begin(struct finding *finding, const struct examination *examination,
+                   enum severity severity)
+{
+    const struct doctor_rule *rule = &examination->rule->text;
+    struct finding_record *record = &finding->record.finding;
+
+    record_begin(&finding->record, &kind_finding, sizeof finding->record.finding);
+    *finding->subject = *finding->summary = *finding->evidence = *finding->process = '\0';
+    finding->evidence_length = 0;
+    record->severity = (uint8_t)severity;
+    record->rule = as_text(rule->name);
+    record->advice = as_text(rule->advice);
+    /* without this, it shows nothing of a finding in another namespace */
+    snprintf(finding->command, sizeof finding->command, "%s%s", rule->command,
+             examination->options->all_netns ? " --all-netns" : "");
+    record->command = as_text(finding->command);
+    record->source = as_text(rule->source);
+}
+
+#define FORMAT_INTO(text, format)                                                                  \
+    do {                                                                                           \
+        va_list arguments;                                                                         \
+        va_start(arguments, format);                                                               \
+        vsnprintf((text), sizeof(text), (format), arguments);                                      \
+        va_end(arguments);                                                                         \
+    } while (0)
+
+void finding_subject(struct finding *finding, const char *format, ...)
+{
+    FORMAT_INTO(finding->subject, format);
+}
+
+void finding_summary(struct finding *finding, const char *format, ...)
+{
+    FORMAT_INTO(finding->summary, format);
+}
+
+/* A piece that does not fit is left out whole. */
+void finding_evidence(struct finding *finding, const char *format, ...)
+{
+    const char *separator = finding->evidence_length ? "; " : "";
+    char piece[256];
+
+    FORMAT_INTO(piece, format);
+    if (finding->evidence_length + strlen(piece) + 3 <= sizeof finding->evidence)
+        finding->evidence_length +=
+            (size_t)sprintf(finding->evidence + finding->evidence_length, "%s%s", separator, piece);
+}
+
+void finding_value(struct finding *finding, uint64_t value, uint64_t limit)
+{
+    finding->record.finding.value = value;
+    finding->record.finding.limit = limit;
+    finding->record.has |= FINDING_VALUE | (limit == UINT64_MAX ? 0 : FINDING_LIMIT);
+}
+
+void finding_moved(struct finding *finding, uint64_t moved)
+{
+    finding->record.finding.moved = moved;
+    finding->record.has |= FINDING_MOVED;
+}
+
+void finding_emit(struct finding *finding, struct examination *examination)
+{
+    struct finding_record *record = &finding->record.finding;
+
+    record->subject = as_text(finding->subject);
+    record->summary = as_text(finding->summary);
+    record->evidence = as_text(finding->evidence);
+    record->process = as_text(finding->process);
+    examination->summary->findings[record->severity]++;
+    if (!examination->error)
+        examination->error = examination->fn(&finding->record, examination->arg);
+}
+
+void say_past(struct examination *examination, uint64_t total, const char *counter,
+              const struct loss *loss)
+{
+    struct finding finding;
+
+    if (!total)
+        return;
+    finding_begin(&finding, examination, SEVERITY_PAST);
+    finding_subject(&finding, "%s", counter);
+    finding_summary(&finding, "so far %" PRIu64 " %s %s", total, loss_noun(loss, total),
+                    loss->what);
+    finding_evidence(&finding, "%s = %" PRIu64, counter, total);
+    finding_value(&finding, total, UINT64_MAX);
+    finding_emit(&finding, examination);
+}
+
+/* --- Names ------------------------------------------------------------------------------------ */
+
+const char *endpoint_text(char text[ENDPOINT_TEXT], const struct endpoint *endpoint)
+{
+    *text_address_port(text, &endpoint->address, as_text(NULL), endpoint->port) = '\0';
+    return text;
+}
+
+struct owners *owners_of(struct examination *examination)
+{
+    const struct doctor_options *options = examination->options;
+    struct owners_options how = {.proc_root = options->proc_root};
+
+    if (examination->looked_for_owners)
+        return examination->owners;
+    examination->looked_for_owners = true;
+    if (options->owners != OWNERS_PROC && proc_tree_is_own(options->proc_root)) {
+        examination->program = owners_program_create();
+        if (examination->program &&
+            owners_program_load(examination->program, options->owners == OWNERS_BPF))
+            how.program = examination->program;
+    }
+    const int error = owners_create(&examination->owners, &how);
+    if (error < 0)
+        report_loss(examination->report, "owners: %s: %s", options->proc_root, strerror(-error));
+    return examination->owners;
+}
+
+void process_text(char text[PROCESS_TEXT], struct examination *examination, struct finding *finding,
+                  uint64_t inode)
+{
+    struct owners *owners = inode ? owners_of(examination) : NULL;
+    const struct owner *owner;
+
+    if (!owners || !owners_find(owners, inode, &owner)) {
+        snprintf(text, PROCESS_TEXT, "a process that is not visible");
+        return;
+    }
+    snprintf(finding->process, sizeof finding->process, "%s", owner->process->name);
+    finding->record.finding.pid = (uint32_t)owner->process->pid;
+    finding->record.has |= FINDING_PROCESS;
+    snprintf(text, PROCESS_TEXT, "%s (pid %d)",
+             *owner->process->name ? owner->process->name : "a process", (int)owner->process->pid);
+}

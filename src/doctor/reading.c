@@ -1,0 +1,339 @@
+#include "doctor/reading.h"
+
+#include <errno.h>
+#include <linux/if_addr.h>
+#include <linux/netfilter/nfnetlink_conntrack.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fastnet/array.h"
+#include "fastnet/clock.h"
+#include "fastnet/doctor.h"
+#include "fastnet/engine.h"
+#include "fastnet/report.h"
+#include "fastnet/sysctl.h"
+
+/* --- Numbers of the kernel -------------------------------------------------------------------- */
+
+static const struct {
+    const char *protocol, *name; /* protocol NULL: of all of them together */
+} counter_names[COUNTERS] = {
+    [LISTEN_OVERFLOWS] = {"TcpExt", "ListenOverflows"},
+    [SYNCOOKIES_SENT] = {"TcpExt", "SyncookiesSent"},
+    [REQUESTS_DROPPED] = {"TcpExt", "TCPReqQFullDrop"},
+    [TIME_WAIT_OVERFLOW] = {"TcpExt", "TCPTimeWaitOverflow"},
+    [ABORTS_ON_MEMORY] = {"TcpExt", "TCPAbortOnMemory"},
+    [MEMORY_PRESSURES] = {"TcpExt", "TCPMemoryPressures"},
+    [SEGMENTS_SENT] = {"Tcp", "OutSegs"},
+    [SEGMENTS_RETRANSMITTED] = {"Tcp", "RetransSegs"},
+    [SYNS_RETRANSMITTED] = {"TcpExt", "TCPSynRetrans"},
+    [UDP_BUFFER_ERRORS] = {"Udp", "RcvbufErrors"},
+    [UDP6_BUFFER_ERRORS] = {"Udp6", "Udp6RcvbufErrors"},
+    [UDP_MEMORY_ERRORS] = {"Udp", "MemErrors"},
+    [REASSEMBLY_FAILS] = {"Ip", "ReasmFails"},
+    [REASSEMBLY_REQUIRED] = {"Ip", "ReasmReqds"},
+    [TCP_ORPHANS] = {"TCP", "orphan"},
+    [TCP_WAITING] = {"TCP", "tw"},
+    [TCP_PAGES] = {"TCP", "mem"},
+    [UDP_PAGES] = {"UDP", "mem"},
+    [SOFTNET_PROCESSED] = {NULL, "SoftnetProcessed"},
+    [SOFTNET_DROPPED] = {NULL, "SoftnetDropped"},
+    [SOFTNET_SQUEEZED] = {NULL, "SoftnetSqueezed"},
+};
+
+static void take_counter(struct reading *reading, const struct record *record)
+{
+    const struct counter_record *counter = &record->counter;
+
+    for (size_t i = 0; i < COUNTERS; i++) {
+        if (!text_is(counter->name, counter_names[i].name) ||
+            (counter_names[i].protocol && !text_is(counter->protocol, counter_names[i].protocol)))
+            continue;
+        /* that of TCP comes with those of IPv4 and of IPv6 */
+        if (counter_names[i].protocol)
+            reading->counters[i] = 0;
+        reading->counters[i] += counter->magnitude;
+        reading->processors += i == SOFTNET_DROPPED;
+        reading->has_counter[i] = true;
+    }
+}
+
+/* Which number of which file. Those of TCP's memory are pages, of the whole machine. */
+static const struct {
+    const char *file;
+    size_t numbers, index;
+} sysctls[SYSCTLS] = {
+    [TIME_WAIT_MAX] = {"net/ipv4/tcp_max_tw_buckets", 1, 0},
+    [ORPHANS_MAX] = {"net/ipv4/tcp_max_orphans", 1, 0},
+    [TCP_PAGES_PRESSURE] = {"net/ipv4/tcp_mem", 3, 1},
+    [TCP_PAGES_MAX] = {"net/ipv4/tcp_mem", 3, 2},
+    [UDP_PAGES_MAX] = {"net/ipv4/udp_mem", 3, 2},
+    [PORT_FIRST] = {"net/ipv4/ip_local_port_range", 2, 0},
+    [PORT_LAST] = {"net/ipv4/ip_local_port_range", 2, 1},
+    [TIME_WAIT_REUSE] = {"net/ipv4/tcp_tw_reuse", 1, 0},
+    [FILES_OPEN] = {"fs/file-nr", 3, 0},
+    [FILES_MAX] = {"fs/file-nr", 3, 2},
+};
+
+/* What is of the whole machine has no file in other namespaces than the first. */
+static void report_unread(struct report *report, const char *file, int error)
+{
+    if (error < 0 && error != -ENOENT)
+        report_loss(report, "%s: %s", file, strerror(-error));
+}
+
+static void read_sysctls(struct reading *reading, const char *proc_root, struct report *report)
+{
+    static const char reserved[] = "net/ipv4/ip_local_reserved_ports";
+
+    for (size_t i = 0; i < SYSCTLS; i++) {
+        uint64_t numbers[SYSCTL_NUMBERS_MAX];
+        const char *file = sysctls[i].file;
+        const int error = sysctl_numbers(proc_root, file, numbers, sysctls[i].numbers);
+        reading->has_sysctl[i] = error == 0;
+        reading->sysctls[i] = error ? 0 : numbers[sysctls[i].index];
+        report_unread(report, file, error);
+    }
+    if (reading->has_sysctl[PORT_FIRST])
+        report_unread(report, reserved,
+                      sysctl_count_listed(proc_root, reserved, reading->sysctls[PORT_FIRST],
+                                          reading->sysctls[PORT_LAST], &reading->ports_reserved));
+}
+
+/* --- Tables of limited size ------------------------------------------------------------------- */
+
+static void take_flow_usage(struct reading *reading, const struct record *record)
+{
+    struct table_reading *table = &reading->tables[TABLE_FLOWS];
+
+    table->known = record->has & USAGE_ENTRIES;
+    table->limited = record->has & USAGE_MAXIMUM && record->usage.maximum;
+    table->entries = record->usage.entries;
+    table->maximum = record->usage.maximum;
+    if (!(record->has & USAGE_DROPS))
+        return;
+    table->dropped = record->usage.drop;
+    table->squeezed = record->usage.early_drop;
+}
+
+static void take_flow_statistics(struct reading *reading, const struct record *record)
+{
+    const uint64_t bit = UINT64_C(1) << CTA_STATS_INSERT_FAILED;
+
+    if (record->has & bit)
+        reading->tables[TABLE_FLOWS].failed += record->statistics.counters[CTA_STATS_INSERT_FAILED];
+}
+
+static void take_neighbour_usage(struct reading *reading, const struct record *record)
+{
+    const struct neighbour_usage_record *usage = &record->neighbour_usage;
+    struct table_reading *table =
+        &reading->tables[usage->family == AF_INET ? TABLE_ARP : TABLE_NDISC];
+
+    table->known = record->has & NEIGHBOUR_ENTRIES;
+    table->limited = record->has & NEIGHBOUR_THRESHOLD(2);
+    table->entries = usage->entries;
+    table->maximum = usage->thresholds[2];
+    table->dropped = usage->counters[NEIGHBOUR_TABLE_FULLS];
+}
+
+/* The first of its addresses that another machine has, too. */
+static struct network duplicate_of(const struct record *record)
+{
+    const struct interface_record *interface = &record->interface;
+    const size_t count = (record->has & INTERFACE_ADDRESSES) ? interface->address_count : 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (interface->addresses[i].flags & IFA_F_DADFAILED)
+            return interface->addresses[i].local;
+    return (struct network){.address.family = AF_UNSPEC};
+}
+
+static int take_interface(struct reading *reading, const struct record *record)
+{
+    const struct interface_record *interface = &record->interface;
+    const uint64_t *counters = interface->counters;
+    struct interface_reading *taken =
+        array_with_room(reading->interfaces, &reading->interface_capacity,
+                        reading->interface_count + 1, sizeof *taken);
+
+    if (!taken)
+        return -ENOMEM;
+    reading->interfaces = taken;
+    taken += reading->interface_count++;
+    *taken = (struct interface_reading){
+        .index = interface->index,
+        .received = counters[RX_PACKETS],
+        .sent = counters[TX_PACKETS],
+        .broken = counters[RX_ERRORS] + counters[TX_ERRORS],
+        .lost = counters[RX_OVERRUNS] + interface->details[RX_MISSED],
+        .duplicate = duplicate_of(record),
+    };
+    snprintf(taken->name, sizeof taken->name, "%.*s", (int)interface->name.length,
+             interface->name.data);
+    return 0;
+}
+
+/* --- Listings --------------------------------------------------------------------------------- */
+
+/* A sink that gathers rows in place of writing them. */
+struct gathering {
+    struct sink sink;
+    struct reading *reading;
+    const struct reading *before;
+    int error; /* of a row that could not be kept: -ENOMEM */
+};
+
+static void take_row(struct sink *sink, const struct record *record)
+{
+    struct gathering *gathering = (struct gathering *)sink;
+    struct reading *reading = gathering->reading;
+    int error = 0;
+
+    if (record->kind == &kind_socket)
+        error = sockets_take(reading, gathering->before, record);
+    else if (record->kind == &kind_counter)
+        take_counter(reading, record);
+    else if (record->kind == &kind_flow_usage)
+        take_flow_usage(reading, record);
+    else if (record->kind == &kind_flow_statistics)
+        take_flow_statistics(reading, record);
+    else if (record->kind == &kind_neighbour_usage)
+        take_neighbour_usage(reading, record);
+    else if (record->kind == &kind_interface && record->has & INTERFACE_COUNTERS)
+        error = take_interface(reading, record);
+    gathering->error = gathering->error ? gathering->error : error;
+}
+
+static const struct sink_ops gathering_ops = {.row = take_row};
+
+/* What is listed: tables that are read together, and what is needed of them. */
+struct source {
+    unsigned reads; /* READS_* */
+    const struct table *tables[3];
+    uint64_t fields;
+    uint64_t states; /* of sockets, 1 << TCP_*: only these; 0: all */
+};
+
+#define ENDS (SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_INODE | SOCKET_COOKIE)
+
+static const struct source sources[] = {
+    {READS_COUNTERS,
+     {&table_counters, &table_counters6, &table_sockstat},
+     COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE,
+     0},
+    {READS_SOFTNET, {&table_softnet}, COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE, 0},
+    {READS_FLOWS, {&table_flow_usage}, USAGE_ENTRIES | USAGE_MAXIMUM | USAGE_DROPS, 0},
+    {READS_FLOWS, {&table_flow_statistics}, UINT64_C(1) << CTA_STATS_INSERT_FAILED, 0},
+    {READS_NEIGHBOURS,
+     {&table_neighbour_usage},
+     NEIGHBOUR_ENTRIES | NEIGHBOUR_THRESHOLD(2) | NEIGHBOUR_COUNTER(NEIGHBOUR_TABLE_FULLS),
+     0},
+    {READS_INTERFACES,
+     {&table_interfaces},
+     INTERFACE_INDEX | INTERFACE_COUNTERS | INTERFACE_DETAILS | INTERFACE_ADDRESSES,
+     0},
+    /* without those that are bound and not connected: the kernel walks another table for them */
+    {READS_TCP,
+     {&table_tcp, &table_tcp6},
+     ENDS | SOCKET_BACKLOG | SOCKET_TIMER | SOCKET_TIMER_COUNT | SOCKET_RETRANSMITS |
+         SOCKET_TCP_INFO,
+     ~(UINT64_C(1) << STATE_BOUND_INACTIVE)},
+    {READS_UDP, {&table_udp, &table_udp6}, ENDS | SOCKET_MEMORY, 0},
+    {READS_UNIX, {&table_unix}, ENDS | SOCKET_PATH, UINT64_C(1) << TCP_LISTEN},
+};
+
+static int list(const struct source *source, struct gathering *gathering, struct engine *engine,
+                const struct doctor_options *options, unsigned needs, struct report *report)
+{
+    const uint64_t only_told = source->reads == READS_TCP ? SOCKET_TCP_INFO : 0;
+    struct predicate where[2];
+    struct listing_table tables[COUNT(source->tables)] = {{.table = NULL}};
+    struct listing listing = {
+        .needs.fields = source->fields & ~((needs & READS_TCP_INFO) ? 0 : only_told),
+        .proc_root = options->proc_root,
+        .backend = options->backend,
+    };
+
+    where[0] = predicate_one_of(field_named(&kind_socket, "state"), source->states);
+    while (listing.table_count < COUNT(source->tables) && source->tables[listing.table_count]) {
+        tables[listing.table_count] = (struct listing_table){
+            .table = source->tables[listing.table_count],
+            .where = source->states ? where : NULL,
+            .unnamed = true,
+        };
+        listing.table_count++;
+    }
+    listing.tables = tables;
+    return engine_run(engine, &listing, &gathering->sink, report);
+}
+
+static bool begin_sockets(struct sockets_reading *sockets)
+{
+    enum { PORTS = UINT16_MAX + 1 };
+
+    sockets->half_open = calloc(PORTS, sizeof *sockets->half_open);
+    sockets->busiest = calloc(BUSIEST_SLOTS, sizeof *sockets->busiest);
+    return sockets->half_open && sockets->busiest;
+}
+
+/*
+ * Each listing gets a report of its own, which is handed on only if rows may be missing. Its table
+ * counts as read all the same: the rows that are there can show a fault.
+ */
+int reading_take(struct reading *reading, const struct reading *before, struct engine *engine,
+                 const struct doctor_options *options, unsigned needs, struct report *report)
+{
+    struct writer nowhere = {.fd = -1};
+    struct gathering gathering = {
+        .sink = {.ops = &gathering_ops, .writer = &nowhere, .context = engine_context(engine)},
+        .reading = reading,
+    };
+    int error = 0;
+
+    *reading = (struct reading){.at = clock_nanoseconds(CLOCK_MONOTONIC)};
+    if (!begin_sockets(&reading->sockets))
+        return -ENOMEM;
+    if (needs & (READS_COUNTERS | READS_TCP | READS_PROCESSES))
+        read_sysctls(reading, options->proc_root, report);
+    for (size_t i = 0; i < COUNT(sources) && !error; i++) {
+        struct report losses = {.partial = false};
+        if (!(sources[i].reads & needs))
+            continue;
+        gathering.before =
+            before && (before->read & ~before->cut & sources[i].reads) ? before : NULL;
+        error = list(&sources[i], &gathering, engine, options, needs, &losses);
+        for (size_t j = 0; j < losses.count && losses.partial; j++)
+            report_loss(report, "%s", losses.lines[j]);
+        reading->read |= sources[i].reads;
+        reading->cut |= losses.partial ? sources[i].reads : 0;
+    }
+    /* parts of others, or read later */
+    reading->read |= needs & (READS_TCP_INFO | READS_PROCESSES | READS_MACHINE);
+    reading->read &= ~reading->lacking;
+    return error ? error : gathering.error;
+}
+
+void reading_trim(struct reading *reading)
+{
+    struct sockets_reading *sockets = &reading->sockets;
+
+    free(sockets->half_open);
+    free(sockets->busiest);
+    sockets->half_open = NULL;
+    sockets->busiest = NULL;
+}
+
+void reading_finish(struct reading *reading)
+{
+    struct sockets_reading *sockets = &reading->sockets;
+
+    reading_trim(reading);
+    hash_table_finish(&sockets->watched);
+    free(sockets->unclosed);
+    free(reading->interfaces);
+    *reading = (struct reading){.at = 0};
+}

@@ -1,0 +1,188 @@
+/*
+ * A reading: what the rules need of all tables, gathered row by row. It keeps numbers and the worst
+ * few rows, never all of them: there may be a million sockets.
+ */
+#ifndef DOCTOR_READING_H
+#define DOCTOR_READING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "doctor/busiest.h"
+#include "fastnet/hash_table.h"
+#include "fastnet/record.h"
+
+/* Tables that a rule may need. */
+#define READS_COUNTERS   (1u << 0) /* of the protocols, sockstat */
+#define READS_TCP        (1u << 1)
+#define READS_TCP_INFO   (1u << 2) /* ... and what no file tells: struct tcp_info, backlogs */
+#define READS_UDP        (1u << 3) /* with the memory of sockets */
+#define READS_UNIX       (1u << 4)
+#define READS_FLOWS      (1u << 5) /* how full the table is, and its counters */
+#define READS_NEIGHBOURS (1u << 6) /* how full their tables are */
+#define READS_INTERFACES (1u << 7)
+#define READS_SOFTNET    (1u << 8)
+#define READS_PROCESSES  (1u << 9)  /* descriptors of processes */
+#define READS_MACHINE    (1u << 10) /* ... and what is the same in all network namespaces */
+
+/* --- Numbers ---------------------------------------------------------------------------------- */
+
+/* Counters and gauges of the protocols (counter_names in reading.c). */
+enum counter {
+    LISTEN_OVERFLOWS,
+    SYNCOOKIES_SENT,
+    REQUESTS_DROPPED,
+    TIME_WAIT_OVERFLOW,
+    ABORTS_ON_MEMORY,
+    MEMORY_PRESSURES,
+    SEGMENTS_SENT,
+    SEGMENTS_RETRANSMITTED,
+    SYNS_RETRANSMITTED,
+    UDP_BUFFER_ERRORS,
+    UDP6_BUFFER_ERRORS,
+    UDP_MEMORY_ERRORS,
+    REASSEMBLY_FAILS,
+    REASSEMBLY_REQUIRED,
+    TCP_ORPHANS,
+    TCP_WAITING,
+    TCP_PAGES,
+    UDP_PAGES,
+    SOFTNET_PROCESSED,
+    SOFTNET_DROPPED,
+    SOFTNET_SQUEEZED,
+    COUNTERS
+};
+
+/* Numbers of /proc/sys (sysctls in reading.c). */
+enum sysctl {
+    TIME_WAIT_MAX,
+    ORPHANS_MAX,
+    TCP_PAGES_PRESSURE,
+    TCP_PAGES_MAX,
+    UDP_PAGES_MAX,
+    PORT_FIRST,
+    PORT_LAST,
+    TIME_WAIT_REUSE, /* 1: connections in TIME_WAIT leave their ports; 2: those of loopback */
+    FILES_OPEN,
+    FILES_MAX,
+    SYSCTLS
+};
+
+/* --- Sockets ---------------------------------------------------------------------------------- */
+
+/* A row that may be part of a finding. */
+struct suspect {
+    uint64_t inode;
+    uint64_t value; /* how bad it is: what waits, or was lost */
+    uint64_t limit; /* of a queue or buffer */
+    bool stood;     /* the first reading had it, too, as bad */
+    bool multicast; /* bound to an address of a group */
+    struct endpoint local, remote;
+    uint8_t path_length;
+    char path[SOCKET_PATH_MAX]; /* of a unix socket */
+};
+
+/* The worst of them, and how many there are. */
+enum { SUSPECTS_MAX = 8 };
+struct suspects {
+    uint64_t count;
+    size_t kept;
+    struct suspect worst[SUSPECTS_MAX]; /* the worst first */
+};
+
+enum suspicion {
+    ACCEPT_QUEUES,  /* TCP listeners whose queue is full */
+    UNIX_QUEUES,    /* ... and unix listeners */
+    UDP_DROPS,      /* the counter of drops moved */
+    SILENT_PEERS,   /* nothing is acknowledged */
+    LARGE_SEGMENTS, /* ... but small segments come through */
+    CLOSED_WINDOWS, /* the peer's program does not read */
+    NO_ANSWERS,     /* SYNs */
+    FULL_BUFFERS,   /* received data that the program does not read */
+    SUSPICIONS
+};
+
+/* Numbers of one socket in the reading before. */
+struct watched {
+    uint64_t cookie, number;
+};
+
+/* Of each local port: half-open connections, and how many its listeners allow. */
+struct half_open {
+    uint32_t count, backlog;
+};
+
+struct sockets_reading {
+    struct suspects suspects[SUSPICIONS];
+    struct hash_table watched; /* struct watched: of rows that are suspects, or may become some */
+    uint64_t established, half_open_count;
+    struct half_open *half_open; /* by port */
+    uint64_t *unclosed;          /* inodes of connections that the peer has ended long ago */
+    size_t unclosed_count, unclosed_capacity;
+    struct busy *busiest; /* which destinations take most ports: BUSIEST_SLOTS */
+};
+
+/* --- The rest --------------------------------------------------------------------------------- */
+
+struct interface_reading {
+    uint32_t index;
+    char name[INTERFACE_TEXT_MAX];
+    uint64_t received, sent;  /* packets */
+    uint64_t lost;            /* packets that were not received because of the machine */
+    uint64_t broken;          /* ... or came with errors; or were not sent */
+    struct network duplicate; /* an address that another machine has, too; AF_UNSPEC: none */
+};
+
+/* A table of limited size: the neighbours of a family, or flows. */
+struct table_reading {
+    bool known, limited;
+    uint64_t entries, maximum;
+    uint64_t dropped;  /* because it was full */
+    uint64_t squeezed; /* flows: entries removed early to make room */
+    uint64_t failed;   /* flows: insertions that failed */
+};
+enum { TABLE_FLOWS, TABLE_ARP, TABLE_NDISC, TABLES };
+
+struct reading {
+    uint64_t at;      /* CLOCK_MONOTONIC, nanoseconds; 0: there is no reading */
+    unsigned read;    /* READS_*: what was read */
+    unsigned cut;     /* ... but perhaps not all rows of it */
+    unsigned lacking; /* ... but rows lacked what is needed of them: they came from a file */
+    uint64_t counters[COUNTERS], sysctls[SYSCTLS];
+    bool has_counter[COUNTERS], has_sysctl[SYSCTLS];
+    uint64_t ports_reserved; /* of those that the kernel chooses from */
+    struct sockets_reading sockets;
+    struct table_reading tables[TABLES];
+    size_t processors; /* that have counters of softnet_stat: those that are online */
+    size_t interface_count, interface_capacity;
+    struct interface_reading *interfaces;
+};
+
+/* --- Gathering -------------------------------------------------------------------------------- */
+
+struct doctor_options;
+struct engine;
+struct report;
+
+/*
+ * Reads what `needs` asks for (READS_*). before: the reading before this one, or NULL. Returns 0 or
+ * -errno; what cannot be read is reported.
+ */
+int reading_take(struct reading *reading, const struct reading *before, struct engine *engine,
+                 const struct doctor_options *options, unsigned needs, struct report *report);
+void reading_finish(struct reading *reading);
+
+/* Frees what only rules about this reading use, but no comparison with it: more than a megabyte. */
+void reading_trim(struct reading *reading);
+
+/* Takes one row of TCP, UDP or unix sockets (sockets.c). Returns 0 or -ENOMEM. */
+int sockets_take(struct reading *reading, const struct reading *before,
+                 const struct record *record);
+
+/* Whether the kernel chooses this port for connections. */
+static inline bool is_chosen_port(const struct reading *reading, uint16_t port)
+{
+    return port >= reading->sysctls[PORT_FIRST] && port <= reading->sysctls[PORT_LAST];
+}
+
+#endif

@@ -1,0 +1,141 @@
+/* Rules: what they may look at, and how they say what they found. */
+#ifndef DOCTOR_RULES_H
+#define DOCTOR_RULES_H
+
+#include "doctor/reading.h"
+#include "fastnet/doctor.h"
+
+struct examination;
+
+struct rule {
+    struct doctor_rule text;
+    unsigned needs; /* READS_* */
+    void (*evaluate)(struct examination *examination);
+};
+
+extern const struct rule rules[];
+extern const size_t rule_count;
+
+/* The texts of one finding, in which its record lives. */
+struct finding {
+    struct record record;
+    char subject[192], process[64], summary[512], evidence[768], command[128];
+    size_t evidence_length;
+};
+
+/* An examination: two readings, and where findings go. */
+struct examination {
+    const struct doctor_options *options;
+    const struct reading *before; /* .at is 0 if there is only one reading */
+    const struct reading *now;
+    const struct rule *rule; /* that is tried */
+    struct owners *owners;   /* found when they are first needed */
+    struct owners_program *program;
+    bool looked_for_owners;
+    bool lacking; /* a sysctl that the rule needs is not known, but ought to be */
+    struct doctor_summary *summary;
+    struct report *report;
+    record_fn fn;
+    void *arg;
+    int error;
+};
+
+/* --- Numbers ---------------------------------------------------------------------------------- */
+
+/* By how much it grew between the readings; 0 if there was only one, or it is not known. */
+uint64_t counter_moved(const struct examination *examination, enum counter counter);
+/* What it is now; 0 if it is not known. */
+uint64_t counter_total(const struct examination *examination, enum counter counter);
+/* A sysctl; UINT64_MAX if it is not known, because nothing reaches such a limit. */
+uint64_t sysctl_of(struct examination *examination, enum sysctl sysctl);
+/* Seconds between the readings. */
+double seconds_between(const struct examination *examination);
+
+/* Whether value is at least so many percent of the whole. */
+static inline bool reaches(uint64_t value, unsigned percent, uint64_t whole)
+{
+    return whole && whole <= UINT64_MAX / 100 && value <= UINT64_MAX / 100 &&
+           value * 100 >= whole * percent;
+}
+
+/* --- Findings --------------------------------------------------------------------------------- */
+
+/* Begins a finding of the rule that is tried. */
+void finding_begin(struct finding *finding, const struct examination *examination,
+                   enum severity severity);
+
+void finding_subject(struct finding *finding, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void finding_summary(struct finding *finding, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Adds a piece of evidence. */
+void finding_evidence(struct finding *finding, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void finding_value(struct finding *finding, uint64_t value, uint64_t limit);
+void finding_moved(struct finding *finding, uint64_t moved);
+/* Hands it on. */
+void finding_emit(struct finding *finding, struct examination *examination);
+
+/* What a counter counts, in the words behind its number. */
+struct loss {
+    const char *one, *many; /* "datagram was", "datagrams were" */
+    const char *what;       /* "dropped because ..." */
+};
+
+static inline const char *loss_noun(const struct loss *loss, uint64_t count)
+{
+    return count == 1 ? loss->one : loss->many;
+}
+
+/* What has happened since the start of the machine, if it does not happen now. */
+void say_past(struct examination *examination, uint64_t total, const char *counter,
+              const struct loss *loss);
+
+/* --- Names ------------------------------------------------------------------------------------ */
+
+enum { ENDPOINT_TEXT = TEXT_ADDRESS_PORT_MAX + 1, PROCESS_TEXT = 96 };
+
+/* 0.0.0.0:443, [::1]:22. Returns text. */
+const char *endpoint_text(char text[ENDPOINT_TEXT], const struct endpoint *endpoint);
+
+/* The process that holds the socket: "nginx (pid 812)", or "a process that is not visible". If it
+ * is visible, the finding keeps its name and number. */
+void process_text(char text[PROCESS_TEXT], struct examination *examination, struct finding *finding,
+                  uint64_t inode);
+
+/* The owners of sockets, or NULL if they cannot be known. */
+struct owners *owners_of(struct examination *examination);
+
+/* --- Rules, by subject ------------------------------------------------------------------------ */
+
+void rule_accept_queue(struct examination *examination); /* rules_queues.c */
+void rule_unix_backlog(struct examination *examination);
+void rule_syn_flood(struct examination *examination);
+void rule_udp_buffer(struct examination *examination);
+void rule_slow_reader(struct examination *examination);
+
+void rule_retransmissions(struct examination *examination); /* rules_peers.c */
+void rule_peer_not_reading(struct examination *examination);
+void rule_peer_gone(struct examination *examination);
+void rule_no_answer(struct examination *examination);
+void rule_mtu(struct examination *examination);
+
+void rule_ephemeral_ports(struct examination *examination); /* rules_limits.c */
+void rule_time_wait(struct examination *examination);
+void rule_orphans(struct examination *examination);
+void rule_tcp_memory(struct examination *examination);
+void rule_udp_memory(struct examination *examination);
+void rule_flows(struct examination *examination);
+void rule_flow_races(struct examination *examination);
+void rule_neighbours(struct examination *examination);
+void rule_files(struct examination *examination);
+
+void rule_softnet(struct examination *examination); /* rules_interfaces.c */
+void rule_interfaces(struct examination *examination);
+void rule_duplicate_address(struct examination *examination);
+void rule_fragments(struct examination *examination);
+
+void rule_close_wait(struct examination *examination); /* rules_processes.c */
+void rule_descriptors(struct examination *examination);
+
+#endif

@@ -1,0 +1,141 @@
+/* Interfaces, and packets that the kernel loses before any socket sees them. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "doctor/rules.h"
+
+/*
+ * Packets that a processor could not finish in its time are only late: worth a word where it is
+ * more than a percent of them, and not a few by chance.
+ */
+enum { SQUEEZED_PERCENT = 1, SQUEEZED_LEAST = 100 };
+
+void rule_softnet(struct examination *examination)
+{
+    /* a processor that comes brings what it has counted before */
+    const bool same = examination->before->processors == examination->now->processors;
+    const uint64_t dropped = same ? counter_moved(examination, SOFTNET_DROPPED) : 0;
+    const uint64_t squeezed = same ? counter_moved(examination, SOFTNET_SQUEEZED) : 0;
+    const uint64_t processed = counter_moved(examination, SOFTNET_PROCESSED);
+    const bool late = squeezed >= SQUEEZED_LEAST && reaches(squeezed, SQUEEZED_PERCENT, processed);
+    struct finding finding;
+
+    if (!dropped && !late) {
+        say_past(examination, counter_total(examination, SOFTNET_DROPPED), "softnet_stat, dropped",
+                 &(struct loss){"packet was", "packets were",
+                                "dropped because the queue of a processor was full"});
+        return;
+    }
+    finding_begin(&finding, examination, dropped ? SEVERITY_FAULT : SEVERITY_WARNING);
+    finding_subject(&finding, "softnet");
+    if (dropped)
+        finding_summary(&finding,
+                        "%" PRIu64 " packet%s dropped in %.3g s because the queue of a "
+                        "processor was full",
+                        dropped, dropped == 1 ? " was" : "s were", seconds_between(examination));
+    else
+        finding_summary(&finding,
+                        "processors ran out of time for packets %" PRIu64 " times in %.3g s: "
+                        "packets come late",
+                        squeezed, seconds_between(examination));
+    finding_evidence(&finding,
+                     "dropped grew by %" PRIu64 ", time_squeeze by %" PRIu64 ", of %" PRIu64
+                     " packets",
+                     dropped, squeezed, processed);
+    finding_value(&finding, dropped ? dropped : squeezed, UINT64_MAX);
+    finding_moved(&finding, dropped ? dropped : squeezed);
+    finding_emit(&finding, examination);
+}
+
+/* A lost packet in a thousand halves what TCP can carry far away. */
+enum { LOST_PER_THOUSAND = 1 };
+
+static const struct interface_reading *same_before(const struct reading *before,
+                                                   const struct interface_reading *interface)
+{
+    for (size_t i = 0; i < before->interface_count; i++)
+        if (before->interfaces[i].index == interface->index &&
+            strcmp(before->interfaces[i].name, interface->name) == 0)
+            return &before->interfaces[i];
+    return NULL;
+}
+
+static void say_interface(struct examination *examination, const struct interface_reading *now,
+                          const struct interface_reading *before)
+{
+    const uint64_t lost = now->lost - before->lost, broken = now->broken - before->broken;
+    const uint64_t packets = now->received - before->received + now->sent - before->sent;
+    struct finding finding;
+
+    if ((!lost && !broken) || now->lost < before->lost || now->broken < before->broken)
+        return;
+    finding_begin(&finding, examination,
+                  (lost + broken) * 1000 >= packets * LOST_PER_THOUSAND ? SEVERITY_FAULT
+                                                                        : SEVERITY_WARNING);
+    finding_subject(&finding, "%s", now->name);
+    finding_summary(&finding, "%s %s: %" PRIu64 " of %" PRIu64 " packets in %.3g s", now->name,
+                    lost ? "loses packets" : "has errors", lost + broken, packets + lost + broken,
+                    seconds_between(examination));
+    finding_evidence(&finding, "missed or overrun grew by %" PRIu64, lost);
+    finding_evidence(&finding, "errors of receiving and sending grew by %" PRIu64, broken);
+    finding_value(&finding, lost + broken, UINT64_MAX);
+    finding_moved(&finding, lost + broken);
+    finding_emit(&finding, examination);
+}
+
+void rule_interfaces(struct examination *examination)
+{
+    const struct reading *now = examination->now;
+
+    for (size_t i = 0; i < now->interface_count; i++) {
+        const struct interface_reading *before =
+            same_before(examination->before, &now->interfaces[i]);
+        if (before)
+            say_interface(examination, &now->interfaces[i], before);
+    }
+}
+
+void rule_duplicate_address(struct examination *examination)
+{
+    const struct reading *now = examination->now;
+
+    for (size_t i = 0; i < now->interface_count; i++) {
+        const struct interface_reading *interface = &now->interfaces[i];
+        char address[TEXT_NETWORK_MAX + 1];
+        struct finding finding;
+        if (interface->duplicate.address.family == AF_UNSPEC)
+            continue;
+        *text_network(address, &interface->duplicate) = '\0';
+        finding_begin(&finding, examination, SEVERITY_FAULT);
+        finding_subject(&finding, "%s", interface->name);
+        finding_summary(&finding,
+                        "%s has the address %s, which another machine has, too: it is "
+                        "not used",
+                        interface->name, address);
+        finding_evidence(&finding, "the address has the flag dadfailed");
+        finding_emit(&finding, examination);
+    }
+}
+
+/* Where many fragments come, some always come too late. */
+enum { FRAGMENTS_PERCENT = 1, FRAGMENTS_LEAST = 10 };
+
+void rule_fragments(struct examination *examination)
+{
+    const uint64_t failed = counter_moved(examination, REASSEMBLY_FAILS);
+    const uint64_t all = counter_moved(examination, REASSEMBLY_REQUIRED);
+    struct finding finding;
+
+    if (failed < FRAGMENTS_LEAST || !reaches(failed, FRAGMENTS_PERCENT, all))
+        return;
+    finding_begin(&finding, examination, SEVERITY_WARNING);
+    finding_subject(&finding, "ReasmFails");
+    finding_summary(&finding, "%" PRIu64 " times in %.3g s fragments could not be put together",
+                    failed, seconds_between(examination));
+    finding_evidence(&finding, "ReasmFails grew by %" PRIu64 ", ReasmReqds by %" PRIu64, failed,
+                     all);
+    finding_value(&finding, failed, UINT64_MAX);
+    finding_moved(&finding, failed);
+    finding_emit(&finding, examination);
+}

@@ -1,0 +1,268 @@
+/* Tables, memory and ports of limited size. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "doctor/rules.h"
+
+/* What is at least so full is close to its limit: there is still time to do something. */
+enum { NEARLY_PERCENT = 90, ORPHANS_PERCENT = 50 };
+
+/* What a finding of a limit says. */
+struct filling {
+    const char *subject, *what; /* what fills it: "connections in TIME_WAIT" */
+    unsigned percent;           /* from here on it is nearly full; 0: never */
+    const char *counter;        /* that grows when it is full; NULL: none does */
+    struct loss loss;           /* what the counter counts */
+};
+
+/* The numbers of it: how full it is, and its counter. */
+struct usage {
+    uint64_t value, limit, moved, total;
+};
+
+static struct usage usage_of(struct examination *examination, enum counter gauge, enum sysctl limit,
+                             enum counter losses)
+{
+    return (struct usage){counter_total(examination, gauge), sysctl_of(examination, limit),
+                          counter_moved(examination, losses), counter_total(examination, losses)};
+}
+
+/* Full and losing, nearly full, or neither. */
+static void say_filling(struct examination *examination, const struct filling *filling,
+                        struct usage usage)
+{
+    const bool nearly = filling->percent && reaches(usage.value, filling->percent, usage.limit);
+    struct finding finding;
+    char of[32] = "";
+
+    if (!usage.moved && !nearly) {
+        say_past(examination, usage.total, filling->counter, &filling->loss);
+        return;
+    }
+    if (usage.limit != UINT64_MAX) /* it is known, and there is one */
+        snprintf(of, sizeof of, " of %" PRIu64, usage.limit);
+    finding_begin(&finding, examination, usage.moved ? SEVERITY_FAULT : SEVERITY_WARNING);
+    finding_subject(&finding, "%s", filling->subject);
+    if (usage.moved)
+        finding_summary(&finding, "%s: %" PRIu64 " %s %s in %.3g s, with %" PRIu64 "%s %s",
+                        filling->subject, usage.moved, loss_noun(&filling->loss, usage.moved),
+                        filling->loss.what, seconds_between(examination), usage.value, of,
+                        filling->what);
+    else
+        finding_summary(&finding, "%s: %" PRIu64 "%s %s, %" PRIu64 " %%", filling->subject,
+                        usage.value, of, filling->what, usage.value * 100 / usage.limit);
+    finding_evidence(&finding, "%" PRIu64 "%s", usage.value, of);
+    if (examination->before->at && filling->counter)
+        finding_evidence(&finding, "%s grew by %" PRIu64, filling->counter, usage.moved);
+    finding_value(&finding, usage.value, usage.limit);
+    if (examination->before->at)
+        finding_moved(&finding, usage.moved);
+    finding_emit(&finding, examination);
+}
+
+void rule_time_wait(struct examination *examination)
+{
+    static const struct filling filling = {
+        "TIME_WAIT",
+        "connections in TIME_WAIT",
+        NEARLY_PERCENT,
+        "TCPTimeWaitOverflow",
+        {"connection", "connections", "did not wait, because the table was full"}};
+
+    say_filling(examination, &filling,
+                usage_of(examination, TCP_WAITING, TIME_WAIT_MAX, TIME_WAIT_OVERFLOW));
+}
+
+void rule_orphans(struct examination *examination)
+{
+    static const struct filling filling = {
+        "orphans",
+        "TCP connections without a process",
+        ORPHANS_PERCENT,
+        "TCPAbortOnMemory",
+        {"connection was", "connections were",
+         "reset, because there were too many orphans or no memory"}};
+
+    say_filling(examination, &filling,
+                usage_of(examination, TCP_ORPHANS, ORPHANS_MAX, ABORTS_ON_MEMORY));
+}
+
+/* Above the second number of tcp_mem TCP saves memory; at the third one it has none. */
+void rule_tcp_memory(struct examination *examination)
+{
+    static const struct filling filling = {"memory of TCP",
+                                           "pages",
+                                           NEARLY_PERCENT,
+                                           "TCPMemoryPressures",
+                                           {"time", "times", "TCP ran short of memory"}};
+    struct usage usage = usage_of(examination, TCP_PAGES, TCP_PAGES_MAX, MEMORY_PRESSURES);
+
+    if (!reaches(usage.value, NEARLY_PERCENT, usage.limit))
+        usage.limit = sysctl_of(examination, TCP_PAGES_PRESSURE);
+    say_filling(examination, &filling, usage);
+}
+
+void rule_udp_memory(struct examination *examination)
+{
+    static const struct filling filling = {
+        "memory of UDP",
+        "pages",
+        NEARLY_PERCENT,
+        "MemErrors",
+        {"datagram was", "datagrams were", "dropped, because UDP had no memory"}};
+
+    say_filling(examination, &filling,
+                usage_of(examination, UDP_PAGES, UDP_PAGES_MAX, UDP_MEMORY_ERRORS));
+}
+
+void rule_files(struct examination *examination)
+{
+    static const struct filling filling = {.subject = "open files",
+                                           .what = "files that the machine may have open",
+                                           .percent = NEARLY_PERCENT};
+
+    say_filling(examination, &filling,
+                (struct usage){.value = sysctl_of(examination, FILES_OPEN),
+                               .limit = sysctl_of(examination, FILES_MAX)});
+}
+
+/* --- Flows and neighbours --------------------------------------------------------------------- */
+
+/* By how much a counter of a table grew since the reading before, if that knew it. */
+static uint64_t grown(const struct table_reading *table, uint64_t before, uint64_t now)
+{
+    return table->known && now > before ? now - before : 0;
+}
+
+/* What was lost because the table is full. Packets that race count as dropped, too. */
+static uint64_t flows_lost(const struct table_reading *flows)
+{
+    return (flows->dropped > flows->failed ? flows->dropped - flows->failed : 0) + flows->squeezed;
+}
+
+void rule_flows(struct examination *examination)
+{
+    static const struct filling filling = {"conntrack",
+                                           "connections tracked",
+                                           NEARLY_PERCENT,
+                                           "drop and early_drop",
+                                           {"packet or connection was",
+                                            "packets or connections were",
+                                            "dropped by connection tracking"}};
+    const struct table_reading *before = &examination->before->tables[TABLE_FLOWS];
+    const struct table_reading *now = &examination->now->tables[TABLE_FLOWS];
+
+    if (now->known)
+        say_filling(examination, &filling,
+                    (struct usage){now->entries, now->limited ? now->maximum : UINT64_MAX,
+                                   grown(before, flows_lost(before), flows_lost(now)),
+                                   flows_lost(now)});
+}
+
+/* Where two resolvers race, a few packets a second are usual. */
+enum { INSERTIONS_A_SECOND = 2 };
+
+void rule_flow_races(struct examination *examination)
+{
+    const struct table_reading *before = &examination->before->tables[TABLE_FLOWS];
+    const uint64_t failed =
+        grown(before, before->failed, examination->now->tables[TABLE_FLOWS].failed);
+    struct finding finding;
+
+    if (!failed || (double)failed < INSERTIONS_A_SECOND * seconds_between(examination))
+        return;
+    finding_begin(&finding, examination, SEVERITY_WARNING);
+    finding_subject(&finding, "conntrack");
+    finding_summary(&finding,
+                    "%" PRIu64 " packets were dropped in %.3g s because their connection was "
+                    "tracked already: two packets raced, or no port is left for NAT",
+                    failed, seconds_between(examination));
+    finding_evidence(&finding, "insert_failed grew by %" PRIu64, failed);
+    finding_moved(&finding, failed);
+    finding_emit(&finding, examination);
+}
+
+/*
+ * Permanent entries are counted, but take no place (neigh_alloc() of the kernel's
+ * net/core/neighbour.c). So more entries than the limit show that many are permanent, not that the
+ * table is full.
+ */
+static void say_neighbours(struct examination *examination, size_t which, const char *subject)
+{
+    const struct table_reading *before = &examination->before->tables[which];
+    const struct table_reading *now = &examination->now->tables[which];
+    const struct filling filling = {subject,
+                                    "entries",
+                                    now->entries > now->maximum ? 0 : NEARLY_PERCENT,
+                                    "table_fulls",
+                                    {"neighbour", "neighbours", "found no place in the table"}};
+
+    if (now->known && now->limited)
+        say_filling(examination, &filling,
+                    (struct usage){now->entries, now->maximum,
+                                   grown(before, before->dropped, now->dropped), now->dropped});
+}
+
+void rule_neighbours(struct examination *examination)
+{
+    say_neighbours(examination, TABLE_ARP, "neighbours of IPv4 (ARP)");
+    say_neighbours(examination, TABLE_NDISC, "neighbours of IPv6");
+}
+
+/* --- Ports ------------------------------------------------------------------------------------ */
+
+static void say_ports(struct examination *examination, const struct busy *busy, uint64_t ports)
+{
+    const struct endpoint remote = {busy->key.remote, busy->key.port};
+    const bool full = busy->count + busy->missed >= ports; /* all that may have been missed */
+    char local[TEXT_ADDRESS_MAX + 1], to[ENDPOINT_TEXT];
+    struct finding finding;
+
+    *text_address(local, &busy->key.local) = '\0';
+    finding_begin(&finding, examination, full ? SEVERITY_FAULT : SEVERITY_WARNING);
+    finding_subject(&finding, "%s to %s", local, endpoint_text(to, &remote));
+    finding_summary(&finding,
+                    "%s: %s%" PRIu64 " of %" PRIu64 " ports for connections from %s to %s are used",
+                    full ? "no port is left" : "ports are nearly used up",
+                    busy->missed ? "at least " : "", busy->count, ports, local, to);
+    finding_evidence(&finding,
+                     "ip_local_port_range %" PRIu64 " to %" PRIu64 ", %" PRIu64 " of them reserved",
+                     sysctl_of(examination, PORT_FIRST), sysctl_of(examination, PORT_LAST),
+                     examination->now->ports_reserved);
+    finding_value(&finding, busy->count, ports);
+    finding_emit(&finding, examination);
+}
+
+static void say_no_ports(struct examination *examination, uint64_t first, uint64_t last)
+{
+    struct finding finding;
+
+    finding_begin(&finding, examination, SEVERITY_FAULT);
+    finding_subject(&finding, "ip_local_port_range");
+    finding_summary(&finding,
+                    "no port is left: all ports that connections can have, %" PRIu64 " to %" PRIu64
+                    ", are reserved",
+                    first, last);
+    finding_evidence(&finding, "%" PRIu64 " of them are in ip_local_reserved_ports",
+                     examination->now->ports_reserved);
+    finding_emit(&finding, examination);
+}
+
+void rule_ephemeral_ports(struct examination *examination)
+{
+    const struct reading *now = examination->now;
+    const uint64_t first = sysctl_of(examination, PORT_FIRST),
+                   last = sysctl_of(examination, PORT_LAST);
+    const struct busy *busiest = now->sockets.busiest;
+
+    if (last == UINT64_MAX || first > last)
+        return;
+    if (last - first + 1 <= now->ports_reserved) {
+        say_no_ports(examination, first, last);
+        return;
+    }
+    const uint64_t ports = last - first + 1 - now->ports_reserved;
+    for (size_t i = 0; i < BUSIEST_SLOTS; i++)
+        if (reaches(busiest[i].count, NEARLY_PERCENT, ports))
+            say_ports(examination, &busiest[i], ports);
+}

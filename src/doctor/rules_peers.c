@@ -1,0 +1,96 @@
+/* Other machines and the way to them: nothing is acknowledged, answered or read there. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "doctor/rules.h"
+
+/* Names up to three of the suspects. */
+static void add_examples(struct finding *finding, const struct suspects *suspects, const char *what)
+{
+    enum { EXAMPLES = 3 };
+
+    for (size_t i = 0; i < suspects->kept && i < EXAMPLES; i++) {
+        const struct suspect *suspect = &suspects->worst[i];
+        char remote[ENDPOINT_TEXT];
+        finding_evidence(finding, "%s: %" PRIu64 " %s", endpoint_text(remote, &suspect->remote),
+                         suspect->value, what);
+    }
+}
+
+/* A finding about the worst connection, with the number of all. */
+static void say_of_peers(struct examination *examination, enum suspicion suspicion,
+                         const char *what, const char *unit)
+{
+    const struct suspects *suspects = &examination->now->sockets.suspects[suspicion];
+    const struct suspect *worst = suspects->worst;
+    char process[PROCESS_TEXT], remote[ENDPOINT_TEXT];
+    struct finding finding;
+
+    if (!suspects->kept)
+        return;
+    finding_begin(&finding, examination, SEVERITY_WARNING);
+    finding_subject(&finding, "%s", endpoint_text(remote, &worst->remote));
+    process_text(process, examination, &finding, worst->inode);
+    finding_summary(&finding, "%s waits for %s: %s (%" PRIu64 " connection%s)", process, remote,
+                    what, suspects->count, suspects->count == 1 ? "" : "s");
+    add_examples(&finding, suspects, unit);
+    finding_value(&finding, suspects->count, UINT64_MAX);
+    finding_emit(&finding, examination);
+}
+
+void rule_peer_not_reading(struct examination *examination)
+{
+    say_of_peers(examination, CLOSED_WINDOWS,
+                 "the program there does not read, its window stays closed", "bytes not sent");
+}
+
+/* Below 1 % of all connections it is what happens to machines that go away. */
+void rule_peer_gone(struct examination *examination)
+{
+    const struct sockets_reading *sockets = &examination->now->sockets;
+
+    if (reaches(sockets->suspects[SILENT_PEERS].count, 1, sockets->established))
+        say_of_peers(examination, SILENT_PEERS,
+                     "it has been silent for more than 10 s, and acknowledges nothing",
+                     "bytes not acknowledged");
+}
+
+void rule_no_answer(struct examination *examination)
+{
+    say_of_peers(examination, NO_ANSWERS, "nothing answers to SYNs", "SYNs repeated");
+}
+
+void rule_mtu(struct examination *examination)
+{
+    say_of_peers(examination, LARGE_SEGMENTS,
+                 "small segments pass but large ones do not: maybe the path has a smaller MTU and "
+                 "ICMP is filtered",
+                 "bytes not acknowledged");
+}
+
+/* A percent of lost segments is felt; five percent make TCP crawl. Fewer segments say nothing. */
+enum { SEGMENTS_LEAST = 1000, LOSSES_WARNED = 1, LOSSES_RED = 5 };
+
+void rule_retransmissions(struct examination *examination)
+{
+    const uint64_t sent = counter_moved(examination, SEGMENTS_SENT);
+    const uint64_t again = counter_moved(examination, SEGMENTS_RETRANSMITTED);
+    struct finding finding;
+
+    if (sent < SEGMENTS_LEAST || !reaches(again, LOSSES_WARNED, sent))
+        return;
+    finding_begin(&finding, examination,
+                  reaches(again, LOSSES_RED, sent) ? SEVERITY_FAULT : SEVERITY_WARNING);
+    finding_subject(&finding, "RetransSegs");
+    finding_summary(
+        &finding, "%.1f %% of all segments were sent again: %" PRIu64 " of %" PRIu64 " in %.3g s",
+        100.0 * (double)again / (double)sent, again, sent, seconds_between(examination));
+    finding_evidence(&finding, "OutSegs grew by %" PRIu64 "; RetransSegs grew by %" PRIu64, sent,
+                     again);
+    finding_evidence(&finding, "TCPSynRetrans grew by %" PRIu64,
+                     counter_moved(examination, SYNS_RETRANSMITTED));
+    finding_value(&finding, again, UINT64_MAX);
+    finding_moved(&finding, again);
+    finding_emit(&finding, examination);
+}

@@ -1,0 +1,147 @@
+/* What processes forget to do. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "doctor/rules.h"
+#include "fastnet/descriptors.h"
+#include "fastnet/report.h"
+
+/* --- Connections that nobody closes ----------------------------------------------------------- */
+
+/* So many are no accident; fewer are worth a word where they are much of what a process holds. */
+enum { UNCLOSED_MANY = 100, UNCLOSED_FEW = 10, UNCLOSED_PERCENT = 20 };
+
+/* A process, and how many connections it does not close. */
+struct holder {
+    const struct owner_process *process;
+    uint64_t count, inode;
+};
+
+static void say_unclosed(struct examination *examination, const struct holder *holder)
+{
+    struct process_descriptors descriptors = {.open = 0};
+    char process[PROCESS_TEXT];
+    struct finding finding;
+
+    (void)descriptors_of(examination->options->proc_root, holder->process->pid, &descriptors);
+    if (holder->count < UNCLOSED_MANY &&
+        (holder->count < UNCLOSED_FEW ||
+         !reaches(holder->count, UNCLOSED_PERCENT, descriptors.open)))
+        return;
+    finding_begin(&finding, examination, SEVERITY_WARNING);
+    process_text(process, examination, &finding, holder->inode);
+    finding_subject(&finding, "%s", process);
+    finding_summary(&finding,
+                    "%s does not close %" PRIu64 " connections that the other end has closed more "
+                    "than a minute ago",
+                    process, holder->count);
+    finding_evidence(&finding, "%" PRIu64 " sockets in CLOSE_WAIT, of %" PRIu64 " descriptors",
+                     holder->count, descriptors.open);
+    if (descriptors.limit)
+        finding_evidence(&finding, "it may have %" PRIu64 " descriptors", descriptors.limit);
+    finding_value(&finding, holder->count, UINT64_MAX);
+    finding_emit(&finding, examination);
+}
+
+static int by_process(const void *one, const void *other)
+{
+    const struct owner_process *a = ((const struct holder *)one)->process;
+    const struct owner_process *b = ((const struct holder *)other)->process;
+
+    return (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+/* Finds who holds them. Returns how many have an owner. */
+static size_t find_holders(struct owners *owners, const struct sockets_reading *sockets,
+                           struct holder *holders)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < sockets->unclosed_count; i++) {
+        const struct owner *owner;
+        if (owners_find(owners, sockets->unclosed[i], &owner))
+            holders[count++] = (struct holder){owner->process, 1, sockets->unclosed[i]};
+    }
+    qsort(holders, count, sizeof *holders, by_process);
+    return count;
+}
+
+void rule_close_wait(struct examination *examination)
+{
+    const struct sockets_reading *sockets = &examination->now->sockets;
+    struct owners *owners = sockets->unclosed_count >= UNCLOSED_FEW ? owners_of(examination) : NULL;
+    struct holder *holders = owners ? calloc(sockets->unclosed_count, sizeof *holders) : NULL;
+
+    if (owners && !holders)
+        examination->error = -ENOMEM;
+    if (!holders)
+        return;
+    const size_t count = find_holders(owners, sockets, holders);
+    if (sockets->unclosed_count - count >= UNCLOSED_FEW)
+        report_loss(examination->report,
+                    "close-wait: %zu connections that are not closed belong to processes that are "
+                    "not visible (try sudo)",
+                    sockets->unclosed_count - count);
+    for (size_t i = 0, first = 0; i < count; i++) {
+        holders[first].count = i - first + 1;
+        if (i + 1 < count && holders[i + 1].process->pid == holders[first].process->pid)
+            continue;
+        say_unclosed(examination, &holders[first]);
+        first = i + 1;
+    }
+    free(holders);
+}
+
+/* --- Descriptors ------------------------------------------------------------------------------ */
+
+/* Nobody sets lower limits, so processes with fewer descriptors are not looked at. */
+enum { DESCRIPTORS_PERCENT = 90, DESCRIPTORS_LEAST = 16 };
+
+static int take_process(const struct process_descriptors *process, void *arg)
+{
+    struct examination *examination = arg;
+    struct finding finding;
+
+    if (!reaches(process->open, DESCRIPTORS_PERCENT, process->limit))
+        return 0;
+    finding_begin(&finding, examination,
+                  process->open >= process->limit ? SEVERITY_FAULT : SEVERITY_WARNING);
+    memcpy(finding.process, process->name, sizeof process->name);
+    finding.record.finding.pid = (uint32_t)process->pid;
+    finding.record.has |= FINDING_PROCESS;
+    finding_subject(&finding, "%s (pid %d)", process->name, (int)process->pid);
+    finding_summary(&finding, "%s (pid %d) has %" PRIu64 " of %" PRIu64 " descriptors open%s",
+                    process->name, (int)process->pid, process->open, process->limit,
+                    process->open >= process->limit ? ": it can accept and open nothing more" : "");
+    finding_evidence(&finding, "%" PRIu64 " entries in /proc/%d/fd, soft limit %" PRIu64,
+                     process->open, (int)process->pid, process->limit);
+    finding_value(&finding, process->open, process->limit);
+    finding_emit(&finding, examination);
+    return 0;
+}
+
+static void report_missed(struct report *report, const struct descriptors_missed *missed)
+{
+    if (missed->denied)
+        report_loss(report, "descriptors: %zu %s not show how many %s open", missed->denied,
+                    missed->denied == 1 ? "process does" : "processes do",
+                    missed->denied == 1 ? "it has" : "they have");
+    if (missed->hidden)
+        report_loss(report, "descriptors: not all processes are visible (hidepid, proc(5))");
+    if (missed->error)
+        report_loss(report, "descriptors: some are not known: %s", strerror(-missed->error));
+}
+
+void rule_descriptors(struct examination *examination)
+{
+    struct descriptors_missed missed;
+    const int error = descriptors_each(examination->options->proc_root, DESCRIPTORS_LEAST,
+                                       take_process, examination, &missed);
+
+    if (error < 0)
+        report_loss(examination->report, "descriptors: %s: %s", examination->options->proc_root,
+                    strerror(-error));
+    report_missed(examination->report, &missed);
+}

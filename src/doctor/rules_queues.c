@@ -1,0 +1,280 @@
+/* Queues that programs do not empty fast enough. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "doctor/rules.h"
+
+/* A queue that is full in one of two readings may be a burst. */
+static enum severity severity_of(const struct examination *examination, bool stood, bool lost)
+{
+    return stood || lost || !examination->before->at ? SEVERITY_FAULT : SEVERITY_WARNING;
+}
+
+/* Begins a finding about a socket, and finds its process. */
+static void begin(struct finding *finding, struct examination *examination, enum severity severity,
+                  const char *socket, uint64_t inode, char process[PROCESS_TEXT])
+{
+    finding_begin(finding, examination, severity);
+    finding_subject(finding, "%s", socket);
+    process_text(process, examination, finding, inode);
+}
+
+/* The worst few have a finding each, and the last one says how many more there are. */
+static void end(struct finding *finding, struct examination *examination,
+                const struct suspects *suspects, size_t at, uint64_t limit)
+{
+    if (at + 1 == suspects->kept && suspects->count > suspects->kept)
+        finding_evidence(finding, "%" PRIu64 " more like this", suspects->count - suspects->kept);
+    finding_value(finding, suspects->worst[at].value, limit);
+    finding_emit(finding, examination);
+}
+
+/* --- Connections that wait for accept(2) ------------------------------------------------------ */
+
+static void add_queue(struct finding *finding, const struct examination *examination,
+                      const struct suspect *suspect)
+{
+    finding_evidence(finding, "Recv-Q %" PRIu64 " of the listener, its backlog %" PRIu64,
+                     suspect->value, suspect->limit);
+    if (examination->before->at)
+        finding_evidence(finding, "%s in both readings", suspect->stood ? "full" : "not full");
+}
+
+static void say_accept_queue(struct examination *examination, const struct suspects *full,
+                             size_t at)
+{
+    const struct suspect *suspect = &full->worst[at];
+    const uint64_t dropped = counter_moved(examination, LISTEN_OVERFLOWS);
+    char process[PROCESS_TEXT], local[ENDPOINT_TEXT], losses[64] = "";
+    struct finding finding;
+
+    begin(&finding, examination, severity_of(examination, suspect->stood, dropped),
+          endpoint_text(local, &suspect->local), suspect->inode, process);
+    if (dropped)
+        snprintf(losses, sizeof losses, ", %" PRIu64 " %s dropped in %.3g s", dropped,
+                 dropped == 1 ? "was" : "were", seconds_between(examination));
+    finding_summary(&finding,
+                    "%s does not accept: %" PRIu64 " of %" PRIu64 " connections wait on %s%s",
+                    process, suspect->value, suspect->limit, local, losses);
+    add_queue(&finding, examination, suspect);
+    if (examination->before->at) {
+        finding_evidence(&finding, "ListenOverflows grew by %" PRIu64, dropped);
+        finding_moved(&finding, dropped);
+    }
+    end(&finding, examination, full, at, suspect->limit);
+}
+
+/* A queue that overflows but is not full when it is looked at. */
+static void say_overflows(struct examination *examination, uint64_t dropped)
+{
+    struct finding finding;
+
+    finding_begin(&finding, examination, SEVERITY_WARNING);
+    finding_subject(&finding, "ListenOverflows");
+    finding_summary(&finding,
+                    "%" PRIu64 " connection%s dropped in %.3g s because an accept queue "
+                    "overflowed for a moment",
+                    dropped, dropped == 1 ? " was" : "s were", seconds_between(examination));
+    finding_evidence(&finding, "ListenOverflows grew by %" PRIu64 "; no queue is full now",
+                     dropped);
+    finding_moved(&finding, dropped);
+    finding_emit(&finding, examination);
+}
+
+void rule_accept_queue(struct examination *examination)
+{
+    const struct suspects *full = &examination->now->sockets.suspects[ACCEPT_QUEUES];
+    const uint64_t dropped = counter_moved(examination, LISTEN_OVERFLOWS);
+
+    for (size_t i = 0; i < full->kept; i++)
+        say_accept_queue(examination, full, i);
+    if (!full->kept && dropped)
+        say_overflows(examination, dropped);
+    else if (!full->kept)
+        say_past(examination, counter_total(examination, LISTEN_OVERFLOWS), "ListenOverflows",
+                 &(struct loss){"connection was", "connections were",
+                                "dropped because an accept queue was full"});
+}
+
+/* "@" in front of an abstract name. */
+static void unix_name(char *text, size_t size, const struct suspect *suspect)
+{
+    const bool abstract = suspect->path_length && !*suspect->path;
+
+    snprintf(text, size, "%s%.*s", abstract ? "@" : "", suspect->path_length - abstract,
+             suspect->path + abstract);
+}
+
+static void say_unix_backlog(struct examination *examination, const struct suspects *full,
+                             size_t at)
+{
+    const struct suspect *suspect = &full->worst[at];
+    char process[PROCESS_TEXT], path[SOCKET_PATH_MAX + 2];
+    struct finding finding;
+
+    unix_name(path, sizeof path, suspect);
+    begin(&finding, examination, severity_of(examination, suspect->stood, false), path,
+          suspect->inode, process);
+    finding_summary(&finding, "%s does not accept: %" PRIu64 " connection%s on %s, for %" PRIu64,
+                    process, suspect->value, suspect->value == 1 ? " waits" : "s wait", path,
+                    suspect->limit);
+    add_queue(&finding, examination, suspect);
+    end(&finding, examination, full, at, suspect->limit);
+}
+
+void rule_unix_backlog(struct examination *examination)
+{
+    const struct suspects *full = &examination->now->sockets.suspects[UNIX_QUEUES];
+
+    for (size_t i = 0; i < full->kept; i++)
+        say_unix_backlog(examination, full, i);
+}
+
+/* --- Half-open connections -------------------------------------------------------------------- */
+
+/*
+ * From 80 % of its backlog on, a listener is close to answering with cookies. Fewer than 64
+ * half-open connections are usual: they are a finding only if the kernel loses some.
+ */
+enum { HALF_OPEN_PERCENT = 80, HALF_OPEN_LEAST = 64 };
+
+/* Of the ports whose listeners are nearly full the one with most half-open connections; or -1. */
+static int fullest_port(const struct sockets_reading *sockets)
+{
+    int fullest = -1;
+
+    for (int port = 0; port <= UINT16_MAX; port++) {
+        const struct half_open *half_open = &sockets->half_open[port];
+        if (half_open->count && reaches(half_open->count, HALF_OPEN_PERCENT, half_open->backlog) &&
+            (fullest < 0 || half_open->count > sockets->half_open[fullest].count))
+            fullest = port;
+    }
+    return fullest;
+}
+
+static void say_flood(struct examination *examination, int port, uint64_t cookies, uint64_t dropped)
+{
+    const struct sockets_reading *sockets = &examination->now->sockets;
+    struct finding finding;
+
+    finding_begin(&finding, examination,
+                  port >= 0 && cookies + dropped ? SEVERITY_FAULT : SEVERITY_WARNING);
+    if (port >= 0) {
+        const struct half_open *half_open = &sockets->half_open[port];
+        finding_subject(&finding, "port %d", port);
+        finding_summary(&finding,
+                        "%" PRIu32 " half-open connections on port %d, whose listeners allow "
+                        "%" PRIu32 ": a SYN flood, or too small a backlog",
+                        half_open->count, port, half_open->backlog);
+        finding_value(&finding, half_open->count, half_open->backlog);
+    } else {
+        finding_subject(&finding, "SyncookiesSent");
+        finding_summary(&finding,
+                        "%" PRIu64
+                        " SYNs were answered by cookies or dropped in %.3g s: a queue of "
+                        "half-open connections was full",
+                        cookies + dropped, seconds_between(examination));
+        finding_value(&finding, sockets->half_open_count, UINT64_MAX);
+    }
+    finding_evidence(&finding, "%" PRIu64 " half-open connections", sockets->half_open_count);
+    if (examination->before->at) {
+        finding_evidence(&finding, "SyncookiesSent grew by %" PRIu64, cookies);
+        finding_evidence(&finding, "TCPReqQFullDrop grew by %" PRIu64, dropped);
+        finding_moved(&finding, cookies + dropped);
+    }
+    finding_emit(&finding, examination);
+}
+
+void rule_syn_flood(struct examination *examination)
+{
+    const struct sockets_reading *sockets = &examination->now->sockets;
+    const int port = fullest_port(sockets);
+    const uint64_t cookies = counter_moved(examination, SYNCOOKIES_SENT);
+    const uint64_t dropped = counter_moved(examination, REQUESTS_DROPPED);
+
+    if (cookies + dropped || (port >= 0 && sockets->half_open[port].count >= HALF_OPEN_LEAST))
+        say_flood(examination, port, cookies, dropped);
+    else
+        say_past(examination, counter_total(examination, REQUESTS_DROPPED), "TCPReqQFullDrop",
+                 &(struct loss){"SYN was", "SYNs were",
+                                "dropped because a queue of half-open connections was full"});
+}
+
+/* --- Datagrams and data that nobody reads ----------------------------------------------------- */
+
+static void say_udp_buffer(struct examination *examination, const struct suspects *dropping,
+                           size_t at)
+{
+    const struct suspect *suspect = &dropping->worst[at];
+    char process[PROCESS_TEXT], local[ENDPOINT_TEXT];
+    struct finding finding;
+
+    begin(&finding, examination, suspect->multicast ? SEVERITY_WARNING : SEVERITY_FAULT,
+          endpoint_text(local, &suspect->local), suspect->inode, process);
+    finding_summary(&finding,
+                    "%s does not read fast enough: %" PRIu64 " datagram%s for %s %s dropped in "
+                    "%.3g s",
+                    process, suspect->value, suspect->value == 1 ? "" : "s", local,
+                    suspect->value == 1 ? "was" : "were", seconds_between(examination));
+    finding_evidence(&finding, "the socket's counter of drops grew by %" PRIu64, suspect->value);
+    finding_evidence(&finding, "its receive buffer has %" PRIu64 " bytes", suspect->limit);
+    finding_moved(&finding, suspect->value);
+    end(&finding, examination, dropping, at, UINT64_MAX);
+}
+
+/* Drops of sockets that are closed by now. */
+static void say_udp_drops(struct examination *examination, uint64_t dropped)
+{
+    struct finding finding;
+
+    finding_begin(&finding, examination, SEVERITY_FAULT);
+    finding_subject(&finding, "RcvbufErrors");
+    finding_summary(&finding,
+                    "%" PRIu64 " datagram%s dropped in %.3g s because buffers of UDP sockets "
+                    "were full, which are closed by now or too many to be compared",
+                    dropped, dropped == 1 ? " was" : "s were", seconds_between(examination));
+    finding_evidence(&finding, "RcvbufErrors grew by %" PRIu64 ", but no socket's drops", dropped);
+    finding_moved(&finding, dropped);
+    finding_emit(&finding, examination);
+}
+
+void rule_udp_buffer(struct examination *examination)
+{
+    const struct suspects *dropping = &examination->now->sockets.suspects[UDP_DROPS];
+    const uint64_t dropped = counter_moved(examination, UDP_BUFFER_ERRORS) +
+                             counter_moved(examination, UDP6_BUFFER_ERRORS);
+
+    /* without this, filters dropped them, or they were not valid: no fault of who reads */
+    for (size_t i = 0; i < dropping->kept && dropped; i++)
+        say_udp_buffer(examination, dropping, i);
+    if (!dropping->kept && dropped)
+        say_udp_drops(examination, dropped);
+    else if (!dropping->kept)
+        say_past(examination,
+                 counter_total(examination, UDP_BUFFER_ERRORS) +
+                     counter_total(examination, UDP6_BUFFER_ERRORS),
+                 "RcvbufErrors",
+                 &(struct loss){"datagram was", "datagrams were",
+                                "dropped because the buffer of a UDP socket was full"});
+}
+
+void rule_slow_reader(struct examination *examination)
+{
+    const struct suspects *unread = &examination->now->sockets.suspects[FULL_BUFFERS];
+
+    for (size_t i = 0; i < unread->kept; i++) {
+        const struct suspect *suspect = &unread->worst[i];
+        char process[PROCESS_TEXT], local[ENDPOINT_TEXT], remote[ENDPOINT_TEXT];
+        struct finding finding;
+        begin(&finding, examination, SEVERITY_WARNING, endpoint_text(local, &suspect->local),
+              suspect->inode, process);
+        finding_summary(&finding,
+                        "%s does not read: %" PRIu64 " bytes from %s wait, and none was read in "
+                        "%.3g s",
+                        process, suspect->value, endpoint_text(remote, &suspect->remote),
+                        seconds_between(examination));
+        finding_evidence(&finding, "Recv-Q %" PRIu64 " of %s", suspect->value, local);
+        end(&finding, examination, unread, i, UINT64_MAX);
+    }
+}

@@ -1,0 +1,345 @@
+/* What a reading keeps of sockets: which are suspicious, and numbers of all of them. */
+#include <errno.h>
+#include <linux/sock_diag.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+
+#include "doctor/reading.h"
+#include "fastnet/array.h"
+#include "fastnet/hash.h"
+#include "fastnet/kernel_info.h"
+
+enum {
+    BACKOFFS = 3,         /* retransmissions in vain: seconds with nothing but silence */
+    SILENT_MS = 10000,    /* more than three retransmissions at usual round-trip times */
+    UNCLOSED_MS = 60000,  /* longer than programs need to finish what they were doing */
+    SYNS = 2,             /* SYNs in vain: three seconds, so no lost packet is the reason */
+    LARGE_SEGMENT = 1000, /* bytes: a path that carries less than the usual 1280 to 1500 */
+    LIMITED_PERCENT = 50, /* of the time in which there was something to send */
+    WATCHED_MAX = 16384,  /* 256 KiB, and twice as much for its slots */
+};
+
+/* --- What the reading before knew ------------------------------------------------------------- */
+
+static uint64_t hash_of(uint64_t cookie)
+{
+    uint64_t secret[2];
+
+    hash_secret(secret);
+    return hash_word(secret[1], cookie);
+}
+
+static bool is_same(const void *element, const void *key)
+{
+    return ((const struct watched *)element)->cookie == *(const uint64_t *)key;
+}
+
+static const struct watched *find_watched(const struct reading *before, uint64_t cookie)
+{
+    return before && cookie
+               ? hash_table_find(&before->sockets.watched, hash_of(cookie), is_same, &cookie)
+               : NULL;
+}
+
+/* Remembers a number for the next reading. Where there are too many, the rest is not compared. */
+static int watch(struct sockets_reading *sockets, uint64_t cookie, uint64_t number)
+{
+    struct watched *watched;
+
+    if (!cookie || sockets->watched.count == WATCHED_MAX)
+        return 0;
+    watched = hash_table_add(&sockets->watched, hash_of(cookie), sizeof *watched);
+    if (!watched)
+        return -ENOMEM;
+    *watched = (struct watched){cookie, number};
+    return 0;
+}
+
+/* --- Suspects --------------------------------------------------------------------------------- */
+
+static struct suspect suspect_of(const struct record *record)
+{
+    const struct socket_record *socket = &record->socket;
+
+    return (struct suspect){
+        .inode = socket->inode, .local = socket->local, .remote = socket->remote};
+}
+
+/* Keeps it if it is one of the worst. */
+static void add(struct sockets_reading *sockets, enum suspicion why, const struct suspect *suspect)
+{
+    struct suspects *suspects = &sockets->suspects[why];
+    struct suspect *worst = suspects->worst;
+    size_t at = suspects->kept;
+
+    suspects->count++;
+    while (at > 0 && worst[at - 1].value < suspect->value)
+        at--;
+    if (at == SUSPECTS_MAX)
+        return;
+    if (suspects->kept < SUSPECTS_MAX)
+        suspects->kept++;
+    memmove(&worst[at + 1], &worst[at], (suspects->kept - at - 1) * sizeof *worst);
+    worst[at] = *suspect;
+}
+
+/* A listener whose queue of connections is full: one more than its limit fits. */
+static int take_listener(struct reading *reading, const struct reading *before,
+                         const struct record *record, enum suspicion why)
+{
+    struct sockets_reading *sockets = &reading->sockets;
+    const struct socket_record *socket = &record->socket;
+    struct suspect suspect = suspect_of(record);
+    const uint32_t limit = (record->has & SOCKET_BACKLOG) ? socket->backlog : socket->send_q;
+
+    if (socket->recv_q <= limit)
+        return 0;
+    suspect.value = socket->recv_q;
+    suspect.limit = limit;
+    suspect.stood = find_watched(before, record->identity);
+    if (why == UNIX_QUEUES && record->has & SOCKET_PATH) {
+        suspect.path_length = (uint8_t)socket->path.length;
+        memcpy(suspect.path, socket->path.data, suspect.path_length);
+    }
+    add(sockets, why, &suspect);
+    return watch(sockets, record->identity, socket->recv_q);
+}
+
+/* --- TCP -------------------------------------------------------------------------------------- */
+
+/* What the kernel told of it; the rest is 0. */
+static struct kernel_tcp_info info_of(const struct record *record)
+{
+    const struct text bytes = record->socket.info;
+    struct kernel_tcp_info info = {.state = 0};
+
+    if (record->has & SOCKET_TCP_INFO)
+        memcpy(&info, bytes.data, bytes.length < sizeof info ? bytes.length : sizeof info);
+    return info;
+}
+
+/*
+ * Data that the other end does not acknowledge. If it is heard nevertheless, only large segments
+ * may be lost: those that do not fit through the path.
+ */
+static void take_unacknowledged(struct sockets_reading *sockets, const struct record *record)
+{
+    const struct kernel_tcp_info info = info_of(record);
+    struct suspect suspect = suspect_of(record);
+    const uint32_t heard =
+        info.last_ack_recv < info.last_data_recv ? info.last_ack_recv : info.last_data_recv;
+
+    if (info.backoff < BACKOFFS || !(record->has & SOCKET_TCP_INFO))
+        return;
+    suspect.value = record->socket.send_q;
+    if (info.last_ack_recv > SILENT_MS && heard > SILENT_MS)
+        add(sockets, SILENT_PEERS, &suspect);
+    else if (heard <= SILENT_MS && info.snd_mss > LARGE_SEGMENT &&
+             record->socket.send_q >= info.snd_mss)
+        add(sockets, LARGE_SEGMENTS, &suspect);
+}
+
+/* The other end's window is closed. Whether it stays closed shows in what was acknowledged. */
+static int take_probing(struct reading *reading, const struct reading *before,
+                        const struct record *record)
+{
+    const struct kernel_tcp_info info = info_of(record);
+    const struct watched *watched = find_watched(before, record->identity);
+    const uint64_t limited = info.busy_time ? info.rwnd_limited * 100 / info.busy_time : 0;
+    struct suspect suspect = suspect_of(record);
+
+    if (!record->socket.send_q || !(record->has & SOCKET_TCP_INFO))
+        return 0;
+    suspect.value = record->socket.send_q;
+    if (limited >= LIMITED_PERCENT && watched && watched->number == info.bytes_acked)
+        add(&reading->sockets, CLOSED_WINDOWS, &suspect);
+    return watch(&reading->sockets, record->identity, info.bytes_acked);
+}
+
+/* Data that its own program does not read: nothing was read since the reading before. */
+static int take_unread(struct reading *reading, const struct reading *before,
+                       const struct record *record)
+{
+    const struct kernel_tcp_info info = info_of(record);
+    const struct watched *watched = find_watched(before, record->identity);
+    const uint64_t read = info.bytes_received - record->socket.recv_q;
+    struct suspect suspect = suspect_of(record);
+
+    if (!(record->has & SOCKET_TCP_INFO) || info.rcv_space > record->socket.recv_q)
+        return 0;
+    suspect.value = record->socket.recv_q;
+    if (watched && watched->number == read)
+        add(&reading->sockets, FULL_BUFFERS, &suspect);
+    return watch(&reading->sockets, record->identity, read);
+}
+
+/* A connection that the other end has ended long ago, as its last acknowledgement shows. */
+static int take_close_wait(struct sockets_reading *sockets, const struct record *record)
+{
+    const struct kernel_tcp_info info = info_of(record);
+
+    if (!record->socket.inode || info.last_ack_recv <= UNCLOSED_MS ||
+        info.last_data_recv <= UNCLOSED_MS)
+        return 0;
+    uint64_t *unclosed = array_with_room(sockets->unclosed, &sockets->unclosed_capacity,
+                                         sockets->unclosed_count + 1, sizeof *unclosed);
+    if (!unclosed)
+        return -ENOMEM;
+    unclosed[sockets->unclosed_count++] = record->socket.inode;
+    sockets->unclosed = unclosed;
+    return 0;
+}
+
+static void take_unanswered(struct sockets_reading *sockets, const struct record *record)
+{
+    struct suspect suspect = suspect_of(record);
+    const uint32_t retransmits = record->socket.retransmits > record->socket.timer_count
+                                     ? record->socket.retransmits
+                                     : record->socket.timer_count;
+
+    if (retransmits < SYNS)
+        return;
+    suspect.value = retransmits;
+    add(sockets, NO_ANSWERS, &suspect);
+}
+
+static bool is_loopback(const struct address *address)
+{
+    static const uint8_t loopback6[16] = {[15] = 1};
+
+    return address->family == AF_INET ? address->bytes[0] == 127
+                                      : memcmp(address->bytes, loopback6, sizeof loopback6) == 0;
+}
+
+/*
+ * Whether the kernel gives the port of a connection in TIME_WAIT to a new one, a second after the
+ * last segment (net.ipv4.tcp_tw_reuse): always, or only within this machine.
+ */
+static bool leaves_port(const struct reading *reading, const struct socket_record *socket,
+                        const struct destination *key)
+{
+    const uint64_t reuse = reading->sysctls[TIME_WAIT_REUSE];
+
+    return socket->state == TCP_TIME_WAIT &&
+           (reuse == 1 || (reuse == 2 && is_loopback(&key->remote)));
+}
+
+/* Which destinations take the ports that the kernel chooses from. */
+static void count_ports(struct reading *reading, const struct socket_record *socket)
+{
+    if (!is_chosen_port(reading, socket->local.port) || !socket->remote.port)
+        return;
+    const struct destination key = {
+        .local = address_unmapped(&socket->local.address),
+        .remote = address_unmapped(&socket->remote.address),
+        .port = socket->remote.port,
+    };
+    if (!leaves_port(reading, socket, &key))
+        busiest_add(reading->sockets.busiest, &key);
+}
+
+static int take_connection(struct reading *reading, const struct reading *before,
+                           const struct record *record)
+{
+    const struct socket_record *socket = &record->socket;
+
+    if (socket->timer == TIMER_RETRANSMIT)
+        take_unacknowledged(&reading->sockets, record);
+    if (socket->timer == TIMER_PROBE)
+        return take_probing(reading, before, record);
+    if (socket->recv_q && socket->state == TCP_ESTABLISHED)
+        return take_unread(reading, before, record);
+    return 0;
+}
+
+static int take_tcp(struct reading *reading, const struct reading *before,
+                    const struct record *record)
+{
+    struct sockets_reading *sockets = &reading->sockets;
+    const struct socket_record *socket = &record->socket;
+
+    if (socket->state == TCP_LISTEN) {
+        sockets->half_open[socket->local.port].backlog += socket->backlog;
+        return (record->has & SOCKET_BACKLOG)
+                   ? take_listener(reading, before, record, ACCEPT_QUEUES)
+                   : 0;
+    }
+    count_ports(reading, socket);
+    switch (socket->state) {
+    case TCP_SYN_RECV:
+        sockets->half_open[socket->local.port].count++;
+        sockets->half_open_count++;
+        return 0;
+    case TCP_SYN_SENT:
+        take_unanswered(sockets, record);
+        return 0;
+    case TCP_CLOSE_WAIT:
+        return take_close_wait(sockets, record);
+    case TCP_ESTABLISHED:
+        sockets->established++;
+        break;
+    default:
+        break;
+    }
+    return take_connection(reading, before, record);
+}
+
+/* --- UDP -------------------------------------------------------------------------------------- */
+
+static bool is_group(const struct address *address)
+{
+    return address->family == AF_INET ? (address->bytes[0] & 0xf0) == 0xe0
+                                      : address->bytes[0] == 0xff;
+}
+
+/* The kernel counts for each socket what did not fit into its buffer. */
+static int take_udp(struct reading *reading, const struct reading *before,
+                    const struct record *record)
+{
+    const struct text memory = record->socket.memory;
+    const struct watched *watched = find_watched(before, record->identity);
+    struct suspect suspect = suspect_of(record);
+    uint32_t values[SK_MEMINFO_VARS];
+
+    if (!(record->has & SOCKET_MEMORY) || memory.length < sizeof values)
+        return 0;
+    memcpy(values, memory.data, sizeof values);
+    if (!watched && before && before->sockets.watched.count == WATCHED_MAX)
+        return 0; /* not compared, or new */
+    const uint32_t drops = values[SK_MEMINFO_DROPS];
+    suspect.value = drops - (watched ? (uint32_t)watched->number : 0);
+    suspect.limit = values[SK_MEMINFO_RCVBUF];
+    suspect.multicast = is_group(&record->socket.local.address);
+    if (before && suspect.value)
+        add(&reading->sockets, UDP_DROPS, &suspect);
+    return drops ? watch(&reading->sockets, record->identity, drops) : 0;
+}
+
+/* Which needs a row does not meet, because it was read from a file. */
+static unsigned lacks(const struct record *record)
+{
+    const struct socket_record *socket = &record->socket;
+
+    if (socket->protocol == IPPROTO_UDP)
+        return (record->has & SOCKET_MEMORY) ? 0 : READS_UDP;
+    if (socket->protocol != IPPROTO_TCP)
+        return (record->has & SOCKET_QUEUES) ? 0 : READS_UNIX;
+    if (socket->state == TCP_LISTEN)
+        return (record->has & SOCKET_BACKLOG) ? 0 : READS_TCP_INFO;
+    return socket->state == TCP_ESTABLISHED && !(record->has & SOCKET_TCP_INFO) ? READS_TCP_INFO
+                                                                                : 0;
+}
+
+int sockets_take(struct reading *reading, const struct reading *before, const struct record *record)
+{
+    const struct socket_record *socket = &record->socket;
+    const unsigned lacking = lacks(record);
+
+    reading->lacking |= lacking;
+    if (socket->protocol == IPPROTO_TCP)
+        return take_tcp(reading, before, record);
+    if (socket->protocol == IPPROTO_UDP)
+        return take_udp(reading, before, record);
+    return lacking ? 0 : take_listener(reading, before, record, UNIX_QUEUES);
+}

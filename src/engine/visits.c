@@ -1,0 +1,240 @@
+/*
+ * The network namespaces of a listing, one after another. Rows that wait are shown when all have
+ * been visited, so what numbers mean in each is kept until then.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "engine/run.h"
+#include "fastnet/clock.h"
+#include "fastnet/lookup.h"
+#include "fastnet/netlink.h"
+#include "fastnet/rights.h"
+#include "fastnet/socket_pass.h"
+
+static void here_finish(struct here *here)
+{
+    interfaces_destroy(here->interfaces);
+    ephemeral_ports_destroy(here->ephemeral_ports);
+    peers_destroy(here->peers);
+    *here = (struct here){.interfaces = NULL};
+}
+
+void engine_move(struct engine *engine)
+{
+    netlink_close(engine->netlink);
+    here_finish(&engine->context.here);
+}
+
+/* Of a listing that visits none but its own. */
+static void name_own(struct run *run)
+{
+    struct engine *engine = run->engine;
+
+    if (!(run->needs.lookups & NEED_MACHINE) || engine->context.here.netns || run_is_captured(run))
+        return;
+    engine->own = namespace_own();
+    if (engine->own.id)
+        engine->context.here.netns = &engine->own;
+}
+
+/* Whether rows of a table come sooner from one pass over the sockets of all namespaces. */
+static bool does_pass_pay(const struct run *run)
+{
+    const struct listing *listing = run->listing;
+    bool pays = false;
+
+    for (size_t i = 0; i < listing->table_count && !pays; i++) {
+        const struct listing_table *table = &listing->tables[i];
+        pays = table->table && socket_pass_pays(table->table, table->where) &&
+               (!listing->where || socket_pass_pays(table->table, listing->where));
+    }
+    return pays;
+}
+
+/* Where owners come from a BPF program, sockets do so, too. A refusal leads to dumps. */
+static void read_pass(struct run *run)
+{
+    struct engine *engine = run->engine;
+    int error = 0;
+
+    if (run->visit_count == 1 || run->listing->exact || run->listing->backend != BACKEND_AUTO ||
+        !run_owners_program(run) || !does_pass_pay(run))
+        return;
+    if (!engine->pass)
+        error = socket_pass_create(&engine->pass, run->report);
+    if (!error)
+        error = socket_pass_read(engine->pass);
+    if (!error)
+        run->pass = engine->pass;
+}
+
+static struct rows *make_sections(struct run *run)
+{
+    run->section_count = LISTING_SECTIONS_MAX;
+    if (!run->listing->headings)
+        return run->own_sections;
+    run->section_count *= run->visit_count;
+    return calloc(run->section_count, sizeof *run->sections);
+}
+
+int run_plan_visits(struct run *run)
+{
+    int error;
+
+    run->visit_count = 1;
+    if (!run->listing->all_netns) {
+        name_own(run);
+        return 0;
+    }
+    here_finish(&run->engine->context.here);
+    error = namespaces_find(&run->namespaces, run->report);
+    if (error)
+        return error;
+    run->visit_count = run->namespaces.count;
+    run->visits_began = clock_nanoseconds(CLOCK_MONOTONIC);
+    read_pass(run);
+    run->sections = make_sections(run);
+    if (run->keep_all)
+        run->seen = calloc(run->visit_count, sizeof *run->seen);
+    return run->sections && (run->seen || !run->keep_all) ? 0 : -ENOMEM;
+}
+
+void run_end_visits(struct run *run)
+{
+    for (size_t i = 0; i < run->visit_count && run->seen; i++)
+        here_finish(&run->seen[i]);
+    for (size_t i = 0; i < run->section_count && run->sections; i++)
+        rows_clear(&run->sections[i]);
+    if (run->sections != run->own_sections)
+        free(run->sections);
+    if (run->listing->all_netns)
+        run->engine->context.here = (struct here){.interfaces = NULL};
+    free(run->seen);
+    namespaces_finish(&run->namespaces);
+}
+
+/* A filter may name the namespaces that it wants. */
+static bool may_be_wanted(const struct run *run)
+{
+    const struct listing *listing = run->listing;
+    const struct needs known = {0, NEED_MACHINE};
+    bool wanted = !listing->where;
+
+    for (size_t i = 0; i < listing->table_count && !wanted; i++) {
+        const struct table *table = listing->tables[i].table;
+        const struct record record = {.kind = table ? table->kind : NULL};
+        wanted =
+            table && predicate_may_be_met(listing->where, &record, &run->engine->context, known);
+    }
+    return wanted;
+}
+
+/* Sockets that were opened before are of another namespace. */
+static int move_to(struct run *run, const struct netns *netns)
+{
+    const int error = namespace_enter(netns->fd);
+
+    netlink_close(run->engine->netlink);
+    if (error == -EPERM && !rights_have(1u << RIGHT_NAMESPACES))
+        run->barred++;
+    else if (error)
+        report_loss(run->report, "network namespace %s%s%llu: cannot be entered: %s", netns->name,
+                    *netns->name ? ", " : "", (unsigned long long)netns->id, strerror(-error));
+    return error;
+}
+
+/* Begins the visit; false: its rows are not wanted, or it cannot be entered. */
+static bool move(struct run *run, size_t visit)
+{
+    struct engine *engine = run->engine;
+    const struct netns *netns = &run->namespaces.list[visit];
+
+    engine->context.here.netns = netns->id ? netns : NULL;
+    if (!may_be_wanted(run) || (visit && move_to(run, netns) < 0)) {
+        engine->context.here.netns = NULL;
+        return false;
+    }
+    run->visit = visit;
+    run->ended = false;
+    for (size_t i = 0; i < run->section_count; i++)
+        run->sections[i].visit = visit;
+    return true;
+}
+
+bool run_enter(struct run *run, size_t visit)
+{
+    if (run->listing->all_netns && !move(run, visit))
+        return false;
+    run->stopped = run_prepare_here(run);
+    if (run->stopped && run->listing->all_netns)
+        here_finish(&run->engine->context.here);
+    return !run->stopped;
+}
+
+void run_leave(struct run *run)
+{
+    struct here *here = &run->engine->context.here;
+
+    run_report_here(run);
+    if (!run->listing->all_netns)
+        return;
+    if (run->keep_all)
+        run->seen[run->visit] = *here;
+    else
+        here_finish(here);
+    *here = (struct here){.interfaces = NULL};
+}
+
+/* What takes long is worth a word: most of it can often be spared. */
+static void report_cost(struct run *run)
+{
+    const uint64_t took = clock_nanoseconds(CLOCK_MONOTONIC) - run->visits_began;
+    const struct listing *listing = run->listing;
+    bool shared = false;
+
+    for (size_t i = 0; i < listing->table_count; i++)
+        shared |= listing->tables[i].table && listing->tables[i].table->shared;
+    if (shared && run->visit_count > 1 && took > CLOCK_SECOND)
+        report_note(run->report,
+                    "%zu network namespaces took %.1f s: for each, the kernel walks the TCP "
+                    "sockets of all (listeners alone are listed at once)",
+                    run->visit_count, (double)took / CLOCK_SECOND);
+}
+
+/* --exact reads all that the pass lacks. */
+static void report_unheld(struct run *run)
+{
+    if (run->passed)
+        report_note(run->report, "connections that no process holds (TIME_WAIT, half-open, not "
+                                 "accepted, orphans) are not listed: --exact adds them");
+}
+
+/* Without the right, all of them: that is one line. */
+static void report_barred(struct run *run)
+{
+    if (run->barred)
+        report_loss(run->report,
+                    "%zu network namespace%s cannot be entered: %s (needs CAP_SYS_ADMIN; try sudo)",
+                    run->barred, run->barred == 1 ? "" : "s", strerror(EPERM));
+}
+
+int run_go_home(struct run *run)
+{
+    report_barred(run);
+    report_cost(run);
+    report_unheld(run);
+    return run->visit ? move_to(run, run->namespaces.list) : 0;
+}
+
+void run_look_from(struct run *run, uint64_t visit)
+{
+    if (run->seen)
+        run->engine->context.here = run->seen[visit];
+}
+
+struct rows *run_rows(struct run *run, size_t visit, unsigned section)
+{
+    return &run->sections[run->listing->headings ? visit * LISTING_SECTIONS_MAX + section
+                                                 : section];
+}

@@ -1,0 +1,50 @@
+/* The fields of findings. */
+#include "format/fields/fields.h"
+
+const char *severity_name(uint64_t severity)
+{
+    static const char *const names[SEVERITIES] = {
+        [SEVERITY_PAST] = "past", [SEVERITY_WARNING] = "warning", [SEVERITY_FAULT] = "fault"};
+
+    return severity < COUNT(names) ? names[severity] : NULL;
+}
+
+/* In the order in which --columns=help lists them. Names and meanings stay once released. */
+static const struct field fields[] = {
+    WORD(severity, finding.severity, severity_name, 0,
+         "fault: happens now; warning: close to a limit, or others are the cause; past: since boot",
+         .coloured = true),
+    TEXT(rule, finding.rule, 0, "name of the rule, as doctor --list has it", .key = true),
+    TEXT(subject, finding.subject, 0, "where: an address and port, an interface, a table ...",
+         .key = true),
+    TEXT(process, finding.process, FINDING_PROCESS, "name of the process it is about", .key = true),
+    NUMBER(pid, finding.pid, FINDING_PROCESS, "process ID of that process"),
+    GAUGE(value, finding.value, FINDING_VALUE, "what was found; the rule says what it counts"),
+    GAUGE(limit, finding.limit, FINDING_LIMIT, "the limit of that value"),
+    GAUGE(moved, finding.moved, FINDING_MOVED,
+          "by how much the rule's counter grew between the two readings"),
+    TEXT(summary, finding.summary, 0, "what is wrong, in a sentence"),
+    TEXT(evidence, finding.evidence, 0, "how that is known"),
+    TEXT(advice, finding.advice, 0, "what to do"),
+    TEXT(command, finding.command, 0, "a command line that shows more"),
+    TEXT(source, finding.source, 0, "what was read"),
+};
+
+static const struct borrowed borrowed[] = {
+    BORROWED_TEXT(finding.rule, 0),
+    BORROWED_TEXT(finding.subject, 0),
+    BORROWED_TEXT(finding.process, FINDING_PROCESS),
+    BORROWED_TEXT(finding.summary, 0),
+    BORROWED_TEXT(finding.evidence, 0),
+    BORROWED_TEXT(finding.advice, 0),
+    BORROWED_TEXT(finding.command, 0),
+    BORROWED_TEXT(finding.source, 0),
+};
+
+const struct kind kind_finding = {
+    .name = "findings",
+    .metric = "finding",
+    .size = RECORD_SIZE(finding),
+    FIELDS(fields),
+    BORROWED(borrowed),
+};

@@ -1,0 +1,188 @@
+/* Findings for people: a sentence each, what is known of it and what to do, and a last line. */
+#include <stdio.h>
+
+#include "fastnet/layouts.h"
+#include "format/text/put.h"
+
+enum { RULE_NAME_MAX = 64, SUMMARY_MAX = 512, LINE_MAX_BYTES = 256 + ESCAPE_FACTOR * SUMMARY_MAX };
+
+struct findings_sink {
+    struct sink sink;
+    struct findings_layout layout;
+    char rule[RULE_NAME_MAX]; /* of the finding before, terminated */
+};
+
+static struct findings_sink *findings_of(struct sink *sink)
+{
+    return (struct findings_sink *)sink;
+}
+
+static void begin(struct sink *sink)
+{
+    struct findings_sink *findings = findings_of(sink);
+
+    *findings->rule = '\0';
+}
+
+static const char *colour_of(const struct findings_sink *findings, uint8_t severity)
+{
+    static const char *const colours[SEVERITIES] = {
+        [SEVERITY_FAULT] = COLOUR_ATTENTION, [SEVERITY_WARNING] = "\033[1;33m", /* bold yellow */
+    };
+
+    return findings->layout.colour ? colours[severity] : NULL;
+}
+
+static char *put_chosen(char *dst, struct text text)
+{
+    return escape_text(dst, text.data, text.length, NULL);
+}
+
+/* The first line: how bad it is, and the sentence. */
+static char *put_summary(char *dst, const struct findings_sink *findings,
+                         const struct finding_record *finding)
+{
+    const char *colour = colour_of(findings, finding->severity);
+
+    if (colour)
+        dst = put_string(dst, colour);
+    dst = put_string(dst, severity_name(finding->severity));
+    if (colour)
+        dst = PUT(dst, COLOUR_RESET);
+    dst = PUT(dst, ": ");
+    return PUT(put_chosen(dst, finding->summary), "\n");
+}
+
+static char *put_part(char *dst, const char *name, struct text text)
+{
+    if (!text.length)
+        return dst;
+    dst = PUT(dst, "    ");
+    dst = put_padded(dst, name, sizeof "evidence: " - 1);
+    return PUT(put_chosen(dst, text), "\n");
+}
+
+/* What findings of one rule have in common is said with the first of them. */
+static char *put_rule(char *dst, struct findings_sink *findings,
+                      const struct finding_record *finding)
+{
+    if (text_is(finding->rule, findings->rule))
+        return dst;
+    snprintf(findings->rule, sizeof findings->rule, "%.*s", (int)finding->rule.length,
+             finding->rule.data);
+    dst = put_part(dst, "to do: ", finding->advice);
+    dst = put_part(dst, "see: ", finding->command);
+    return put_part(dst, "source: ", finding->source);
+}
+
+static void row(struct sink *sink, const struct record *record)
+{
+    struct findings_sink *findings = findings_of(sink);
+    const struct finding_record *finding = &record->finding;
+    char *dst = writer_reserve(sink->writer, WRITER_RESERVE_MAX);
+
+    dst = put_summary(dst, findings, finding);
+    dst = put_part(dst, "evidence: ", finding->evidence);
+    dst = put_rule(dst, findings, finding);
+    dst = put_part(dst, "rule: ", finding->rule);
+    writer_commit(sink->writer, PUT(dst, "\n"));
+}
+
+/* "2 faults" */
+static char *put_count(char *dst, uint64_t count, const char *what)
+{
+    dst = put_string(PUT(text_u64(dst, count), " "), what);
+    return count == 1 ? dst : PUT(dst, "s");
+}
+
+/* "1 fault, 2 warnings" */
+static char *put_counts(char *dst, const uint64_t counts[SEVERITIES])
+{
+    dst = put_count(dst, counts[SEVERITY_FAULT], "fault");
+    return put_count(PUT(dst, ", "), counts[SEVERITY_WARNING], "warning");
+}
+
+static void end(struct sink *sink)
+{
+    const struct findings_sink *findings = findings_of(sink);
+    const struct findings_layout *layout = &findings->layout;
+    char *dst;
+
+    if (!layout->header)
+        return;
+    dst = writer_reserve(sink->writer, LINE_MAX_BYTES);
+    if (layout->counts[SEVERITY_FAULT] + layout->counts[SEVERITY_WARNING])
+        dst = put_counts(dst, layout->counts);
+    else if (*layout->partial)
+        dst = PUT(dst, "nothing was found, but not all could be looked at");
+    else
+        dst = PUT(dst, "nothing is wrong");
+    if (layout->counts[SEVERITY_PAST])
+        dst = PUT(text_u64(PUT(dst, "; "), layout->counts[SEVERITY_PAST]), " in the past");
+    dst = put_count(PUT(dst, " ("), *layout->rules, "rule");
+    dst = PUT(text_seconds(PUT(dst, ", "), *layout->milliseconds), " s)\n");
+    writer_commit(sink->writer, dst);
+}
+
+const struct sink_ops sink_findings = {
+    .size = sizeof(struct findings_sink),
+    .layout_size = sizeof(struct findings_layout),
+    .begin = begin,
+    .row = row,
+    .end = end,
+};
+
+/* --- For monitoring: one line, the worst finding, and their numbers --------------------------- */
+
+struct line_sink {
+    struct findings_sink findings; /* first */
+    char worst[SUMMARY_MAX];       /* its sentence; of many characters the first ones */
+    size_t length;
+};
+
+static void line_begin(struct sink *sink)
+{
+    begin(sink);
+    ((struct line_sink *)sink)->length = 0;
+}
+
+/* Findings come in their order, the worst first. */
+static void line_row(struct sink *sink, const struct record *record)
+{
+    struct line_sink *line = (struct line_sink *)sink;
+    const struct finding_record *finding = &record->finding;
+
+    if (!line->length && finding->severity > SEVERITY_PAST) {
+        line->length =
+            finding->summary.length < SUMMARY_MAX ? finding->summary.length : SUMMARY_MAX;
+        memcpy(line->worst, finding->summary.data, line->length);
+    }
+}
+
+/* Numbers follow behind a bar (Monitoring Plugins' guidelines), so a bar in a name is escaped. */
+static void line_end(struct sink *sink)
+{
+    const struct line_sink *line = (const struct line_sink *)sink;
+    const uint64_t *counts = line->findings.layout.counts;
+    char *dst = writer_reserve(sink->writer, LINE_MAX_BYTES);
+
+    dst = PUT(dst, "FASTNET ");
+    dst = put_string(dst, counts[SEVERITY_FAULT]           ? "CRITICAL"
+                          : counts[SEVERITY_WARNING]       ? "WARNING"
+                          : *line->findings.layout.partial ? "UNKNOWN"
+                                                           : "OK");
+    dst = put_counts(PUT(dst, ": "), counts);
+    if (line->length)
+        dst = escape_text(PUT(dst, "; "), line->worst, line->length, "|");
+    dst = text_u64(PUT(dst, " | faults="), counts[SEVERITY_FAULT]);
+    dst = text_u64(PUT(dst, " warnings="), counts[SEVERITY_WARNING]);
+    writer_commit(sink->writer, PUT(dst, "\n"));
+}
+
+const struct sink_ops sink_findings_line = {
+    .size = sizeof(struct line_sink),
+    .layout_size = sizeof(struct findings_layout),
+    .begin = line_begin,
+    .row = line_row,
+    .end = line_end,
+};

@@ -1,0 +1,68 @@
+/* The fields of how full a table of neighbours is. */
+#include "format/fields/fields.h"
+
+static struct value percent_full(const struct cell *cell)
+{
+    const struct neighbour_usage_record *usage = &cell->record->neighbour_usage;
+
+    return usage->thresholds[2] ? decimal(percent_of(usage->entries, usage->thresholds[2]))
+                                : unknown;
+}
+
+static struct value sysctl(const struct cell *cell)
+{
+    return string(cell->record->neighbour_usage.family == AF_INET
+                      ? "net.ipv4.neigh.default.gc_thresh3"
+                      : "net.ipv6.neigh.default.gc_thresh3");
+}
+
+/* A family has one table for all network namespaces. */
+static struct value scope(const struct cell *cell)
+{
+    (void)cell;
+    return string("machine");
+}
+
+#define LIMIT(id, i, ...)                                                                          \
+    GAUGE(id, neighbour_usage.thresholds[i], NEIGHBOUR_THRESHOLD(i), __VA_ARGS__)
+#define COUNTED(id, i, ...)                                                                        \
+    COUNTER(id, neighbour_usage.counters[i], NEIGHBOUR_COUNTER(i), __VA_ARGS__)
+
+/* In the order in which --columns=help lists them. Names and meanings stay once released. */
+static const struct field fields[] = {
+    WORD(family, neighbour_usage.family, family_name, 0, "inet or inet6", .key = true),
+    GAUGE(entries, neighbour_usage.entries, NEIGHBOUR_ENTRIES,
+          "entries of the table, with permanent ones"),
+    LIMIT(gc_thresh1, 0, "with fewer entries, the kernel keeps unused ones"),
+    LIMIT(gc_thresh2, 1,
+          "from so many entries on, new ones make old ones leave, at most every 5 s"),
+    LIMIT(gc_thresh3, 2, "limit of entries"),
+    COMPUTED(percent_full, VALUE_DECIMAL, percent_full, NEIGHBOUR_ENTRIES | NEIGHBOUR_THRESHOLD(2),
+             "part of gc_thresh3 that is in use", .gauge = true, .unit = UNIT_PERCENT),
+    COUNTED(table_fulls, NEIGHBOUR_TABLE_FULLS, "entries not made because the table was full"),
+    COUNTED(forced_gc_runs, NEIGHBOUR_FORCED_GC_RUNS,
+            "searches for entries to remove because there were too many"),
+    COUNTED(res_failed, NEIGHBOUR_RES_FAILED, "addresses that nobody answered for"),
+    COUNTED(unresolved_discards, NEIGHBOUR_UNRESOLVED_DISCARDS,
+            "packets dropped because too many waited for the same address", .unit = UNIT_PACKETS),
+    COUNTED(allocs, NEIGHBOUR_ALLOCS, "entries made"),
+    COUNTED(destroys, NEIGHBOUR_DESTROYS, "entries removed"),
+    COUNTED(lookups, NEIGHBOUR_LOOKUPS, "searches for an address"),
+    COUNTED(hits, NEIGHBOUR_HITS, "searches that found it"),
+    COUNTED(hash_grows, NEIGHBOUR_HASH_GROWS, "times that the hash table was enlarged"),
+    COUNTED(rcv_probes_mcast, NEIGHBOUR_RCV_PROBES_MCAST,
+            "requests received that were sent to all (IPv6)", .unit = UNIT_PACKETS),
+    COUNTED(rcv_probes_ucast, NEIGHBOUR_RCV_PROBES_UCAST,
+            "requests received that were sent to this machine alone (IPv6)", .unit = UNIT_PACKETS),
+    COUNTED(periodic_gc_runs, NEIGHBOUR_PERIODIC_GC_RUNS,
+            "searches for entries to remove, as they are made regularly"),
+    COMPUTED(scope, VALUE_TEXT, scope, 0, "what it counts in: always the whole machine"),
+    COMPUTED(sysctl, VALUE_TEXT, sysctl, 0, "name of the sysctl that sets the limit"),
+};
+
+const struct kind kind_neighbour_usage = {
+    .name = "neighbour tables",
+    .metric = "neighbour",
+    .size = RECORD_SIZE(neighbour_usage),
+    FIELDS(fields),
+};

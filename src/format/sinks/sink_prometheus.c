@@ -1,0 +1,548 @@
+/*
+ * Metrics: the text format 0.0.4 of Prometheus, and OpenMetrics 1.0. A family must not be
+ * interrupted by another one, so all rows wait. Promtool (check metrics) has rules for names, which
+ * hold here: base units at the end, counters end with _total, and nothing else does.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fastnet/array.h"
+#include "fastnet/hash.h"
+#include "fastnet/hash_table.h"
+#include "fastnet/kind.h"
+#include "fastnet/sink.h"
+#include "fastnet/text.h"
+#include "format/text/value.h"
+
+/* Longer names are cut; there are none. */
+enum { FAMILY_NAME_MAX = 160 };
+
+struct name {
+    char text[FAMILY_NAME_MAX];
+    size_t length;
+};
+
+/* One for each column of numbers; of a counter that is none in some rows, two. */
+struct family {
+    const struct field *field;
+    bool counter;
+};
+
+struct row {
+    char *labels; /* as they are written, owned; those of its info stand behind the others */
+    size_t length, info_length; /* without these, and of these; 0: it has no info */
+    struct value values[];      /* of each family; unknown: none */
+};
+
+struct buffer {
+    char *data; /* owned */
+    size_t length, capacity;
+};
+
+struct prometheus {
+    struct sink sink;
+    struct sink_options options;
+    bool open; /* OpenMetrics */
+    struct family *families;
+    size_t family_count;
+    struct hash_table rows;        /* by their labels */
+    struct buffer labels, scratch; /* of the current row */
+    uint64_t secret[2];            /* nobody can choose labels that collide */
+};
+
+/* --- What a column is ------------------------------------------------------------------------- */
+
+static bool is_label(const struct field *field)
+{
+    return field->key && !field->constant;
+}
+
+static bool is_number(const struct field *field)
+{
+    switch (field->type) {
+    case VALUE_NUMBER:
+    case VALUE_SIGNED:
+    case VALUE_DECIMAL:
+    case VALUE_FINE:
+    case VALUE_BOOLEAN:
+    case VALUE_TIME:
+        return !field->key;
+    default:
+        return false;
+    }
+}
+
+/* Views say again what other columns say. */
+static bool is_info(const struct field *field)
+{
+    return !is_label(field) && !is_number(field) && field->type != VALUE_VIEW;
+}
+
+/* --- Names of families ------------------------------------------------------------------------ */
+
+static void name_add(struct name *name, const char *data, size_t length)
+{
+    if (length >= sizeof name->text - name->length)
+        length = sizeof name->text - name->length - 1;
+    memcpy(name->text + name->length, data, length);
+    name->length += length;
+}
+
+static void name_puts(struct name *name, const char *string)
+{
+    name_add(name, string, strlen(string));
+}
+
+/* In names of columns, and in names of metrics: base units. */
+static const struct unit_words {
+    const char *column, *metric;
+} units[] = {
+    [UNIT_BYTES] = {"bytes", "bytes"},
+    [UNIT_SECONDS] = {"seconds", "seconds"},
+    [UNIT_PERCENT] = {"percent", "ratio"},
+    [UNIT_BYTES_PER_SECOND] = {"bytes_per_second", "bytes_per_second"},
+};
+
+static struct unit_words unit_of(const struct field *field)
+{
+    static const struct unit_words none = {"", ""}, time = {"", "seconds"};
+
+    if (field->type == VALUE_TIME)
+        return time;
+    return field->unit < COUNT(units) && units[field->unit].column ? units[field->unit] : none;
+}
+
+/* The length of the word that a text begins with; '_' is between words. */
+static size_t word_length(const char *text)
+{
+    return strcspn(text, "_");
+}
+
+static bool has_word(const char *words, const char *word, size_t length)
+{
+    for (; *words; words += word_length(words), words += *words == '_')
+        if (word_length(words) == length && memcmp(words, word, length) == 0)
+            return true;
+    return false;
+}
+
+/* Adds the words of a column, but not those of its unit, which stands at the end. */
+static void name_words(struct name *name, const char *words, const char *without)
+{
+    for (size_t length; *words; words += length, words += *words == '_') {
+        length = word_length(words);
+        if (has_word(without, words, length))
+            continue;
+        name_puts(name, "_");
+        name_add(name, words, length);
+    }
+}
+
+static const char *words_of(const struct prometheus *prometheus, const struct family *family)
+{
+    const struct field *field = family->field, *of = field->rate ? field->of : field;
+    const char *metric = prometheus->options.metric;
+    const size_t length = strlen(metric);
+
+    if (field == &field_count)
+        return "";
+    if (of->partly && field->rate)
+        return "events_per_second";
+    if (of->partly)
+        return family->counter ? "events" : "state";
+    if (strncmp(field->name, metric, length) == 0 && field->name[length] == '_')
+        return field->name + length + 1; /* interface_index of an interface */
+    return field->name;
+}
+
+/* Only counters end with "_total". */
+static void replace_total(struct name *name)
+{
+    static const char total[] = "_total";
+    const size_t length = sizeof total - 1;
+
+    if (name->length > length && memcmp(name->text + name->length - length, total, length) == 0) {
+        name->length -= length;
+        name_puts(name, "_all");
+    }
+}
+
+static void name_begin(const struct prometheus *prometheus, struct name *name)
+{
+    name->length = 0;
+    name_puts(name, "fastnet_");
+    name_puts(name, prometheus->options.metric);
+    for (size_t i = 0; i < name->length; i++)
+        if (name->text[i] == ' ')
+            name->text[i] = '_';
+}
+
+/* Without the "_total" of a counter. */
+static void name_family(const struct prometheus *prometheus, const struct family *family,
+                        struct name *name)
+{
+    const struct unit_words unit = unit_of(family->field);
+
+    name_begin(prometheus, name);
+    name_words(name, words_of(prometheus, family), unit.column);
+    if (family->field->type == VALUE_TIME)
+        name_puts(name, "_timestamp");
+    if (*unit.metric) {
+        name_puts(name, "_");
+        name_puts(name, unit.metric);
+    }
+    if (!family->counter)
+        replace_total(name);
+}
+
+/* --- Labels ----------------------------------------------------------------------------------- */
+
+/* Returns where so many bytes can be written behind the buffer's bytes; NULL: no memory. */
+static char *buffer_room(struct buffer *buffer, size_t size)
+{
+    char *data = array_with_room(buffer->data, &buffer->capacity, buffer->length + size, 1);
+
+    if (!data)
+        return NULL;
+    buffer->data = data;
+    return data + buffer->length;
+}
+
+/* What value_write() wrote is escaped already; only a reader's own escapes are missing. */
+static char *quote(char *dst, const char *data, const char *end)
+{
+    for (; data < end; data++) {
+        if (*data == '\\' || *data == '"')
+            *dst++ = '\\';
+        *dst++ = *data;
+    }
+    return dst;
+}
+
+/* At most ESCAPE_LABEL_FACTOR times value_bound() bytes. An empty value, as an unknown one, is "".
+ */
+static char *write_value(char *dst, const struct value *value, struct buffer *scratch)
+{
+    const char *end;
+
+    if (value->type == VALUE_TEXT || value->type == VALUE_NAME) {
+        char digits[TEXT_U64_MAX];
+        const struct text text = value_text(value, digits);
+        return escape_label(dst, text.data, text.length);
+    }
+    if (value->type == VALUE_BOOLEAN)
+        return stpcpy(dst, value->number ? "true" : "false");
+    end = value_write(scratch->data, value, NULL);
+    if (end == scratch->data + 1 && *scratch->data == '-')
+        return dst;
+    return quote(dst, scratch->data, end);
+}
+
+/* Adds a label; to Prometheus an empty one is none. Returns false when memory is short. */
+static bool add_label(struct prometheus *prometheus, const struct field *field,
+                      const struct value *value)
+{
+    struct buffer *labels = &prometheus->labels;
+    const size_t bound = value_bound(value) + sizeof "false", name = strlen(field->name);
+    char *start = buffer_room(labels, name + sizeof ",=\"\"" + ESCAPE_LABEL_FACTOR * bound);
+    char *at = start, *end;
+
+    if (!start || !buffer_room(&prometheus->scratch, bound))
+        return false;
+    if (labels->length > 0)
+        *at++ = ',';
+    at = stpcpy(mempcpy(at, field->name, name), "=\"");
+    end = write_value(at, value, &prometheus->scratch);
+    if (end > at)
+        labels->length += (size_t)(stpcpy(end, "\"") - start);
+    return true;
+}
+
+/* Adds the labels of the columns that are so. Returns false when memory is short. */
+static bool add_labels(struct prometheus *prometheus, const struct record *record,
+                       bool (*is_so)(const struct field *field))
+{
+    const struct sink_options *options = &prometheus->options;
+
+    for (size_t i = 0; i < options->count; i++) {
+        const struct field *field = options->columns[i];
+        const struct value value = is_so(field)
+                                       ? field_value(field, record, prometheus->sink.context)
+                                       : (struct value){.type = VALUE_UNKNOWN};
+        if (value.type != VALUE_UNKNOWN && !add_label(prometheus, field, &value))
+            return false;
+    }
+    return true;
+}
+
+/* --- Rows ------------------------------------------------------------------------------------- */
+
+static bool is_row_of(const void *element, const void *labels)
+{
+    const struct row *row = element;
+    const struct buffer *buffer = labels;
+
+    return row->length == buffer->length && memcmp(row->labels, buffer->data, row->length) == 0;
+}
+
+static struct value percent_as_ratio(const struct value *value)
+{
+    const uint64_t factor = value->type == VALUE_NUMBER ? 10000 : 10;
+    const uint64_t number = value->number;
+
+    return (struct value){.type = VALUE_FINE,
+                          .number = number > UINT64_MAX / factor ? UINT64_MAX : number * factor};
+}
+
+/* What a family shows of a record: a number, in the unit of its name. */
+static struct value value_of(const struct family *family, const struct record *record,
+                             const struct context *context)
+{
+    const struct field *field = family->field;
+    struct value value = {.type = VALUE_UNKNOWN};
+
+    if (field->counter && field_grows(field, record) != family->counter)
+        return value;
+    value = field_value(field, record, context);
+    if (value.type == VALUE_TIME)
+        return (struct value){.type = VALUE_FINE, .number = value.number / 1000};
+    if (value.type == VALUE_BOOLEAN)
+        value.type = VALUE_NUMBER;
+    if (field->unit == UNIT_PERCENT && value.type != VALUE_UNKNOWN)
+        return percent_as_ratio(&value);
+    return value;
+}
+
+/* Adds the row whose labels are in the buffer. Returns false when memory is short. */
+static bool add_row(struct prometheus *prometheus, const struct record *record, uint64_t hash)
+{
+    struct buffer *labels = &prometheus->labels;
+    const size_t length = labels->length, count = prometheus->family_count;
+    char *copy = add_labels(prometheus, record, is_info) ? malloc(labels->length + 1) : NULL;
+    struct row *row =
+        copy ? hash_table_add(&prometheus->rows, hash, sizeof *row + count * sizeof *row->values)
+             : NULL;
+
+    if (!row) {
+        free(copy);
+        return false;
+    }
+    memcpy(copy, labels->data, labels->length);
+    row->labels = copy;
+    row->length = length;
+    row->info_length = labels->length - length;
+    for (size_t i = 0; i < count; i++)
+        row->values[i] = value_of(&prometheus->families[i], record, prometheus->sink.context);
+    return true;
+}
+
+static void prometheus_row(struct sink *sink, const struct record *record)
+{
+    struct prometheus *prometheus = (struct prometheus *)sink;
+    struct buffer *labels = &prometheus->labels;
+    bool kept;
+
+    labels->length = 0;
+    kept = add_labels(prometheus, record, is_label);
+    const uint64_t hash = hash_word(hash_bytes(prometheus->secret[0], labels->data, labels->length),
+                                    prometheus->secret[1]);
+    struct row *same = kept ? hash_table_find(&prometheus->rows, hash, is_row_of, labels) : NULL;
+    if (!same) {
+        if (!kept || !add_row(prometheus, record, hash))
+            sink_lacks_memory(sink);
+        return;
+    }
+    for (size_t i = 0; record->kind == &kind_count && i < prometheus->family_count; i++) {
+        const struct value value = value_of(&prometheus->families[i], record, sink->context);
+        value_add(&same->values[i], &value);
+    }
+}
+
+static void forget(struct prometheus *prometheus)
+{
+    for (size_t i = 0; i < prometheus->rows.count; i++)
+        free(((struct row *)hash_table_at(&prometheus->rows, i))->labels);
+    hash_table_finish(&prometheus->rows);
+}
+
+/* --- Writing them ----------------------------------------------------------------------------- */
+
+/* # KEYWORD NAME */
+static void put_about(struct prometheus *prometheus, const char *keyword, const struct name *name)
+{
+    struct writer *writer = prometheus->sink.writer;
+
+    writer_puts(writer, "# ");
+    writer_puts(writer, keyword);
+    writer_puts(writer, " ");
+    writer_put(writer, name->text, name->length);
+    writer_puts(writer, " ");
+}
+
+/* In OpenMetrics quotes are escaped, too; the older format knows no such escape. */
+static void put_help(struct prometheus *prometheus, const char *help)
+{
+    struct writer *writer = prometheus->sink.writer;
+
+    for (; *help; help++) {
+        if (*help == '\\' || (*help == '"' && prometheus->open))
+            writer_puts(writer, "\\");
+        writer_put(writer, help, 1);
+    }
+    writer_puts(writer, "\n");
+}
+
+/* A family of OpenMetrics is named without the suffix, but its metrics have it. */
+static void put_head(struct prometheus *prometheus, struct name *name, const char *suffix,
+                     const char *type, const char *unit, const char *help)
+{
+    struct writer *writer = prometheus->sink.writer;
+    const size_t length = name->length;
+
+    if (!prometheus->open)
+        name_puts(name, suffix);
+    put_about(prometheus, "HELP", name);
+    put_help(prometheus, help);
+    put_about(prometheus, "TYPE", name);
+    writer_puts(writer, type);
+    writer_puts(writer, "\n");
+    if (prometheus->open && *unit) {
+        put_about(prometheus, "UNIT", name);
+        writer_puts(writer, unit);
+        writer_puts(writer, "\n");
+    }
+    name->length = length;
+    name_puts(name, suffix);
+}
+
+/* With the first labels of a row, so many bytes. */
+static void put_metric(struct prometheus *prometheus, const struct name *name,
+                       const struct row *row, size_t length, const struct value *value)
+{
+    struct writer *writer = prometheus->sink.writer;
+
+    writer_put(writer, name->text, name->length);
+    if (length > 0) {
+        writer_puts(writer, "{");
+        writer_put(writer, row->labels, length);
+        writer_puts(writer, "}");
+    }
+    writer_puts(writer, " ");
+    value_put(writer, value, NULL);
+    writer_puts(writer, "\n");
+}
+
+static void put_family(struct prometheus *prometheus, size_t index)
+{
+    const struct family *family = &prometheus->families[index];
+    bool begun = false;
+    struct name name;
+
+    for (size_t i = 0; i < prometheus->rows.count; i++) {
+        const struct row *row = hash_table_at(&prometheus->rows, i);
+        if (row->values[index].type == VALUE_UNKNOWN)
+            continue;
+        if (!begun) {
+            name_family(prometheus, family, &name);
+            put_head(prometheus, &name, family->counter ? "_total" : "",
+                     family->counter ? "counter" : "gauge", unit_of(family->field).metric,
+                     family->field->help);
+        }
+        begun = true;
+        put_metric(prometheus, &name, row, row->length, &row->values[index]);
+    }
+}
+
+static void put_infos(struct prometheus *prometheus)
+{
+    static const struct value one = {.type = VALUE_NUMBER, .number = 1};
+    bool begun = false;
+    struct name name;
+
+    for (size_t i = 0; i < prometheus->rows.count; i++) {
+        const struct row *row = hash_table_at(&prometheus->rows, i);
+        if (!row->info_length)
+            continue;
+        if (!begun) {
+            name_begin(prometheus, &name);
+            put_head(prometheus, &name, "_info", prometheus->open ? "info" : "gauge", "",
+                     "what is known of it besides numbers, as labels; always 1");
+        }
+        begun = true;
+        put_metric(prometheus, &name, row, row->length + row->info_length, &one);
+    }
+}
+
+/* --- The sink --------------------------------------------------------------------------------- */
+
+static void prometheus_begin(struct sink *sink)
+{
+    forget((struct prometheus *)sink);
+}
+
+static void prometheus_end(struct sink *sink)
+{
+    struct prometheus *prometheus = (struct prometheus *)sink;
+
+    put_infos(prometheus);
+    for (size_t i = 0; i < prometheus->family_count; i++)
+        put_family(prometheus, i);
+    if (prometheus->open)
+        writer_puts(sink->writer, "# EOF\n");
+    forget(prometheus);
+}
+
+static void prometheus_destroy(struct sink *sink)
+{
+    struct prometheus *prometheus = (struct prometheus *)sink;
+
+    forget(prometheus);
+    free(prometheus->families);
+    free(prometheus->labels.data);
+    free(prometheus->scratch.data);
+}
+
+static void add_families(struct prometheus *prometheus, const struct field *field)
+{
+    if (field->counter)
+        prometheus->families[prometheus->family_count++] = (struct family){field, true};
+    if (!field->counter || field->partly)
+        prometheus->families[prometheus->family_count++] = (struct family){field, false};
+}
+
+static struct sink *create(const struct sink_options *options, bool open)
+{
+    static const struct sink_ops ops = {.size = sizeof(struct prometheus),
+                                        .layout_size = sizeof *options,
+                                        .begin = prometheus_begin,
+                                        .row = prometheus_row,
+                                        .end = prometheus_end,
+                                        .destroy = prometheus_destroy};
+    struct sink *sink = sink_create(&ops, options, options->writer, options->context);
+    struct prometheus *prometheus = (struct prometheus *)sink;
+
+    if (!sink)
+        return NULL;
+    prometheus->open = open;
+    hash_secret(prometheus->secret);
+    prometheus->families = calloc(2 * options->count + 1, sizeof *prometheus->families);
+    /* so that both buffers have data, even if no label is ever added */
+    if (!prometheus->families || !buffer_room(&prometheus->labels, 1)) {
+        sink_destroy(sink);
+        return NULL;
+    }
+    for (size_t i = 0; i < options->count; i++)
+        if (is_number(options->columns[i]))
+            add_families(prometheus, options->columns[i]);
+    return sink;
+}
+
+struct sink *sink_prometheus_create(const struct sink_options *options)
+{
+    return create(options, false);
+}
+
+struct sink *sink_openmetrics_create(const struct sink_options *options)
+{
+    return create(options, true);
+}

@@ -1,0 +1,62 @@
+/* The fields of a summary's rows. */
+#include "format/fields/fields.h"
+
+bool summary_percent(const struct record *record, uint64_t *thousandths)
+{
+    const struct summary_record *summary = &record->summary;
+    const uint64_t numbers = SUMMARY_VALUE | SUMMARY_LIMIT,
+                   bytes = SUMMARY_BYTES | SUMMARY_LIMIT_BYTES;
+
+    if ((record->has & numbers) == numbers && summary->limit)
+        *thousandths = percent_of(summary->value, summary->limit);
+    else if ((record->has & bytes) == bytes && summary->limit_bytes)
+        *thousandths = percent_of(summary->bytes, summary->limit_bytes);
+    else
+        return false;
+    return true;
+}
+
+static struct value percent_full(const struct cell *cell)
+{
+    uint64_t thousandths;
+
+    return summary_percent(cell->record, &thousandths) ? decimal(thousandths) : unknown;
+}
+
+static const char *scope_name(uint64_t machine)
+{
+    return machine ? "machine" : "namespace";
+}
+
+/* In the order in which --columns=help lists them. Names and meanings stay once released. */
+static const struct field fields[] = {
+    TEXT(subject, summary.subject, 0, "tcp, udp, unix, frag6, flows, files ...", .key = true),
+    TEXT(name, summary.name, 0, "what of it: sockets, a state, memory, orphans ...", .key = true),
+    GAUGE(value, summary.value, SUMMARY_VALUE, "how many there are"),
+    GAUGE(limit, summary.limit, SUMMARY_LIMIT, "how many there can be"),
+    GAUGE(bytes, summary.bytes, SUMMARY_BYTES, "memory that is used", .unit = UNIT_BYTES),
+    GAUGE(limit_bytes, summary.limit_bytes, SUMMARY_LIMIT_BYTES, "limit of that memory",
+          .unit = UNIT_BYTES),
+    GAUGE(pressure_bytes, summary.pressure_bytes, SUMMARY_PRESSURE,
+          "memory from which on sockets get less of it", .unit = UNIT_BYTES),
+    COMPUTED(percent_full, VALUE_DECIMAL, percent_full, 0, "part of the limit that is in use",
+             .optional = SUMMARY_VALUE | SUMMARY_LIMIT | SUMMARY_BYTES | SUMMARY_LIMIT_BYTES,
+             .gauge = true, .unit = UNIT_PERCENT),
+    WORD(scope, summary.machine, scope_name, 0,
+         "what it counts in: this network namespace, or the whole machine"),
+    TEXT(sysctl, summary.sysctl, SUMMARY_SYSCTL, "name of the sysctl that sets the limit"),
+};
+
+static const struct borrowed borrowed[] = {
+    BORROWED_TEXT(summary.subject, 0),
+    BORROWED_TEXT(summary.name, 0),
+    BORROWED_TEXT(summary.sysctl, SUMMARY_SYSCTL),
+};
+
+const struct kind kind_summary = {
+    .name = "rows of the summary",
+    .metric = "resource",
+    .size = RECORD_SIZE(summary),
+    FIELDS(fields),
+    BORROWED(borrowed),
+};

@@ -1,0 +1,166 @@
+/*
+ * The summary for people: a line for each row, the limit and how much of it is used beside the
+ * value, and what is close to its limit is said in words.
+ */
+#include "fastnet/array.h"
+#include "fastnet/layouts.h"
+#include "format/text/put.h"
+
+enum { NAME_WIDTH = 18, NUMBER_WIDTH = 12, PERCENT_WIDTH = 8, SUBJECT_MAX = 32 };
+
+struct summary_sink {
+    struct sink sink;
+    struct summary_layout layout;
+    char subject[SUBJECT_MAX]; /* of the row before */
+    size_t subject_length;
+};
+
+static void begin(struct sink *sink)
+{
+    const struct summary_sink *summary = (struct summary_sink *)sink;
+    char *dst;
+
+    ((struct summary_sink *)sink)->subject_length = 0;
+    if (!summary->layout.header)
+        return;
+    dst = writer_reserve(sink->writer, 128);
+    dst = put_padded(dst, "", NAME_WIDTH);
+    dst = align_right(PUT(dst, "USED"), dst, NUMBER_WIDTH);
+    dst = align_right(PUT(dst, "LIMIT"), dst, NUMBER_WIDTH);
+    dst = align_right(PUT(dst, "FULL"), dst, PERCENT_WIDTH);
+    writer_commit(sink->writer, PUT(dst, "\n"));
+}
+
+/* Rows of families and states of which there is nothing are left out, but for these. */
+static bool is_of_interest(const struct record *record)
+{
+    static const char *const always[][2] = {{"all", "sockets"}, {"tcp", "sockets"},
+                                            {"tcp", "LISTEN"},  {"tcp", "ESTABLISHED"},
+                                            {"udp", "sockets"}, {"unix", "sockets"}};
+    const struct summary_record *used = &record->summary;
+
+    for (size_t i = 0; i < COUNT(always); i++)
+        if (text_is(used->subject, always[i][0]) && text_is(used->name, always[i][1]))
+            return true;
+    return !(record->has & SUMMARY_VALUE) || used->value || (record->has & SUMMARY_LIMIT);
+}
+
+/* Whether the row before has the same subject; remembers this one's. */
+static bool goes_on(struct summary_sink *summary, struct text subject)
+{
+    const bool same = summary->subject_length == subject.length &&
+                      memcmp(summary->subject, subject.data, subject.length) == 0;
+
+    summary->subject_length = subject.length < SUBJECT_MAX ? subject.length : SUBJECT_MAX;
+    memcpy(summary->subject, subject.data, summary->subject_length);
+    return same;
+}
+
+/* "tcp sockets", and below it "  LISTEN". */
+static char *put_name(char *dst, const struct summary_record *used, bool same)
+{
+    char *start = dst;
+
+    if (same)
+        dst = PUT(dst, "  ");
+    else
+        dst = PUT(put_text(dst, used->subject), " ");
+    return text_pad(put_text(dst, used->name), start, NAME_WIDTH);
+}
+
+/* Right-aligned behind a blank: a number, or bytes in a size for people; or a dash. */
+static char *put_amount(char *dst, const struct record *record, uint64_t number_field,
+                        uint64_t number, uint64_t bytes_field, uint64_t bytes)
+{
+    char *start = dst;
+
+    if (record->has & number_field)
+        dst = text_u64(dst, number);
+    else if (record->has & bytes_field)
+        dst = put_size(dst, bytes, false);
+    else
+        dst = PUT(dst, "-");
+    return align_right(dst, start, NUMBER_WIDTH);
+}
+
+static char *put_percent(char *dst, uint64_t thousandths)
+{
+    char *start = dst;
+
+    dst = text_u64(dst, thousandths / 1000);
+    dst = text_u64(PUT(dst, "."), thousandths / 100 % 10);
+    return align_right(PUT(dst, " %"), start, PERCENT_WIDTH);
+}
+
+static char *put_attention(char *dst, const struct summary_sink *summary, const char *words)
+{
+    if (summary->layout.colour)
+        dst = PUT(dst, COLOUR_ATTENTION);
+    dst = put_string(dst, words);
+    return summary->layout.colour ? PUT(dst, COLOUR_RESET) : dst;
+}
+
+/* The limit, and how much of it is used. */
+static char *put_limit(char *dst, const struct record *record, bool limited, uint64_t thousandths)
+{
+    const struct summary_record *used = &record->summary;
+
+    if (!limited)
+        return put_padded(dst, "", NUMBER_WIDTH + PERCENT_WIDTH);
+    dst =
+        put_amount(dst, record, SUMMARY_LIMIT, used->limit, SUMMARY_LIMIT_BYTES, used->limit_bytes);
+    return put_percent(dst, thousandths);
+}
+
+/* Without the blanks that a line would end with. */
+static char *end_line(char *end, const char *start)
+{
+    while (end > start && end[-1] == ' ')
+        end--;
+    return PUT(end, "\n");
+}
+
+/* What is to be known besides, each behind two blanks. */
+static char *put_remarks(char *dst, const struct summary_sink *summary, const struct record *record,
+                         bool limited, uint64_t thousandths)
+{
+    const struct summary_record *used = &record->summary;
+    const bool pressure = record->has & SUMMARY_PRESSURE;
+
+    if (pressure)
+        dst = put_size(PUT(dst, "  pressure from "), used->pressure_bytes, false);
+    if (used->machine)
+        dst = PUT(dst, "  whole machine");
+    if (limited && thousandths >= SUMMARY_CLOSE)
+        dst = put_attention(PUT(dst, "  "), summary,
+                            thousandths >= SUMMARY_ALL ? "at its limit" : "close to its limit");
+    else if (pressure && used->bytes >= used->pressure_bytes)
+        dst = put_attention(PUT(dst, "  "), summary, "under pressure");
+    return dst;
+}
+
+static void row(struct sink *sink, const struct record *record)
+{
+    struct summary_sink *summary = (struct summary_sink *)sink;
+    const struct summary_record *used = &record->summary;
+    uint64_t thousandths = 0;
+    const bool limited = summary_percent(record, &thousandths);
+    char *start, *dst;
+
+    if (!is_of_interest(record))
+        return;
+    start = writer_reserve(sink->writer, WRITER_RESERVE_MAX);
+    dst = start;
+    dst = put_name(dst, used, goes_on(summary, used->subject));
+    dst = put_amount(dst, record, SUMMARY_VALUE, used->value, SUMMARY_BYTES, used->bytes);
+    dst = put_limit(dst, record, limited, thousandths);
+    dst = put_remarks(dst, summary, record, limited, thousandths);
+    writer_commit(sink->writer, end_line(dst, start));
+}
+
+const struct sink_ops sink_summary = {
+    .size = sizeof(struct summary_sink),
+    .layout_size = sizeof(struct summary_layout),
+    .begin = begin,
+    .row = row,
+};

@@ -1,0 +1,275 @@
+/*
+ * What the path of a control group tells: the unit of systemd(1), the container and the pod. Paths
+ * are made by systemd (src/basic/cgroup-util.c: units, their escapes), by runtimes of containers
+ * with either of two drivers ("systemd": PREFIX-ID.scope; "cgroupfs": directories), by the kubelet
+ * (pkg/kubelet/cm), by lxc.container.conf(5) and by systemd-nspawn(1).
+ */
+#include <limits.h>
+#include <string.h>
+
+#include "fastnet/array.h"
+#include "fastnet/lookup.h"
+
+/*
+ * How a directory is named. In a pattern * stands for any bytes, and these for what it tells:
+ *
+ *     %i  an id of 64 hexadecimal digits
+ *     %u  the uid of a pod: a UUID, with _ in place of - in slices, or 32 digits
+ *     %n  a name: all up to what stands behind it in the pattern
+ */
+enum told {
+    CONTAINER_ID,
+    CONTAINER_NAME,
+    POD_ID,
+    POD_UID,
+    NOTHING, /* what looks like a container and is none */
+    OUTSIDE, /* a process that stands outside of the container whose directory it is in */
+};
+
+static const struct pattern {
+    const char *above; /* the directory above it; NULL: any */
+    const char *name;
+    enum told told;
+} patterns[] = {
+    /* conmon(8) watches a container from outside */
+    {NULL, "*-conmon-%i.scope", NOTHING},
+    {NULL, "*-conmon-%i", NOTHING},
+    /* docker, podman (libpod), containerd (cri-containerd, nerdctl), cri-o (crio) */
+    {NULL, "*-%i.scope", CONTAINER_ID},
+    {"libpod_parent", "%i", POD_ID},
+    {NULL, "%i", CONTAINER_ID},
+    {NULL, "libpod-%i", CONTAINER_ID},
+    {NULL, "libpod-payload-%i", CONTAINER_ID},
+    {NULL, "crio-%i", CONTAINER_ID},
+    {NULL, "*libpod_pod_%i.slice", POD_ID},
+    {NULL, "*kubepods*-pod%u.slice", POD_UID},
+    {NULL, "pod%u", POD_UID},
+    {NULL, "lxc.payload.%n", CONTAINER_NAME},
+    {NULL, "lxc.monitor.%n", NOTHING},
+    {"lxc", "%n", CONTAINER_NAME},
+    {"lxc.payload", "%n", CONTAINER_NAME},
+    {"lxc.monitor", "%n", NOTHING},
+    /* systemd-machined(8) knows virtual machines, too */
+    {NULL, "machine-qemu\\x2d%n.scope", NOTHING},
+    {NULL, "machine-%n.scope", CONTAINER_NAME},
+    {NULL, "systemd-nspawn@%n.service", CONTAINER_NAME},
+    {"machine-%n.scope", "supervisor", OUTSIDE},
+    {"systemd-nspawn@%n.service", "supervisor", OUTSIDE},
+};
+
+/* The types of systemd.unit(5) that processes can be in, besides slices. */
+static const char *const unit_types[] = {".service", ".scope", ".socket", ".mount", ".swap"};
+
+static bool ends_with(struct text text, const char *end)
+{
+    const size_t length = strlen(end);
+
+    return text.length > length && memcmp(text.data + text.length - length, end, length) == 0;
+}
+
+static bool is_unit(struct text name)
+{
+    bool is = false;
+
+    for (size_t i = 0; i < COUNT(unit_types); i++)
+        is |= ends_with(name, unit_types[i]);
+    return is;
+}
+
+/* --- Patterns --------------------------------------------------------------------------------- */
+
+enum { ID_DIGITS = 64, ID_SHOWN = 12, UID_DIGITS = 32, UUID_LENGTH = 36 };
+
+static bool is_digit(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+}
+
+static bool is_uid(struct text text)
+{
+    size_t digits = 0;
+
+    for (size_t i = 0; i < text.length; i++) {
+        const bool dash = text.data[i] == '-' || text.data[i] == '_';
+        digits += is_digit(text.data[i]);
+        if (!is_digit(text.data[i]) && !dash)
+            return false;
+    }
+    return digits == UID_DIGITS && (text.length == UID_DIGITS || text.length == UUID_LENGTH);
+}
+
+static bool is_id(struct text text)
+{
+    size_t digits = 0;
+
+    while (digits < text.length && is_digit(text.data[digits]))
+        digits++;
+    return digits == ID_DIGITS && text.length == ID_DIGITS;
+}
+
+/* What %i, %u or %n stands for: the rest of the text without `end`, with which it must end. */
+static bool take(char letter, const char *end, struct text text, struct text *told)
+{
+    const size_t length = strlen(end);
+
+    if (text.length <= length || memcmp(text.data + text.length - length, end, length) != 0)
+        return false;
+    *told = (struct text){text.data, text.length - length};
+    return letter == 'i' ? is_id(*told) : letter == 'u' ? is_uid(*told) : true;
+}
+
+/* Whether the text has the form of the pattern; *told is then what the pattern's % stands for. */
+static bool matches(const char *pattern, struct text text, struct text *told)
+{
+    for (; *pattern && *pattern != '*' && *pattern != '%'; pattern++) {
+        if (!text.length || *text.data != *pattern)
+            return false;
+        text = (struct text){text.data + 1, text.length - 1};
+    }
+    if (*pattern == '%')
+        return take(pattern[1], pattern + 2, text, told);
+    for (; *pattern == '*' && text.length; text.data++, text.length--)
+        if (matches(pattern + 1, text, told))
+            return true;
+    return !*pattern && !text.length;
+}
+
+static const struct pattern *pattern_of(struct text above, struct text name, struct text *told)
+{
+    struct text unused;
+
+    for (size_t i = 0; i < COUNT(patterns); i++)
+        if ((!patterns[i].above || matches(patterns[i].above, above, &unused)) &&
+            matches(patterns[i].name, name, told))
+            return &patterns[i];
+    return NULL;
+}
+
+/* --- Names ------------------------------------------------------------------------------------ */
+
+static void copy(char to[CGROUP_NAME_MAX + 1], struct text from)
+{
+    memcpy(to, from.data, from.length);
+    to[from.length] = '\0';
+}
+
+static int digit_of(char c)
+{
+    return !is_digit(c) ? -1 : c <= '9' ? c - '0' : c - 'a' + 10;
+}
+
+/* A name as systemd escapes it: bytes that a unit's name may not have are \xNN. */
+static void copy_unescaped(char *to, struct text from)
+{
+    for (size_t i = 0; i < from.length; i++) {
+        const bool escape = from.length - i >= 4 && memcmp(&from.data[i], "\\x", 2) == 0;
+        const int high = escape ? digit_of(from.data[i + 2]) : -1;
+        const int low = escape ? digit_of(from.data[i + 3]) : -1;
+        if (high >= 0 && low >= 0 && high + low > 0) {
+            *to++ = (char)(high << 4 | low);
+            i += 3;
+        } else {
+            *to++ = from.data[i];
+        }
+    }
+    *to = '\0';
+}
+
+static void copy_uid(char *to, struct text from)
+{
+    copy(to, from);
+    for (; *to; to++)
+        if (*to == '_')
+            *to = '-';
+}
+
+struct naming {
+    struct cgroup_names *names;
+    char outer[CGROUP_NAME_MAX + 1]; /* the container around the innermost one */
+    struct text above;
+};
+
+static void enter(struct naming *naming)
+{
+    memcpy(naming->outer, naming->names->container, sizeof naming->outer);
+}
+
+static void take_told(struct naming *naming, enum told what, struct text told)
+{
+    struct cgroup_names *names = naming->names;
+
+    switch (what) {
+    case CONTAINER_ID:
+        enter(naming);
+        copy(names->container, (struct text){told.data, ID_SHOWN});
+        break;
+    case CONTAINER_NAME:
+        enter(naming);
+        copy_unescaped(names->container, told);
+        break;
+    case POD_ID:
+        names->container[0] = '\0';
+        copy(names->pod, (struct text){told.data, ID_SHOWN});
+        break;
+    case POD_UID:
+        names->container[0] = '\0';
+        copy_uid(names->pod, told);
+        break;
+    case OUTSIDE:
+        memcpy(names->container, naming->outer, sizeof naming->outer);
+        break;
+    case NOTHING:
+        break;
+    }
+}
+
+/* A directory of the path. What stands deeper counts more. */
+static void take_directory(struct naming *naming, struct text name)
+{
+    struct text told = name;
+    const struct pattern *pattern = pattern_of(naming->above, name, &told);
+
+    if (pattern)
+        take_told(naming, pattern->told, told);
+    /* the name of a container may look like that of a unit */
+    if (is_unit(name) &&
+        (!pattern || is_unit((struct text){pattern->name, strlen(pattern->name)}))) {
+        const bool escaped = name.data[0] == '_'; /* as names that the kernel could claim */
+        copy(naming->names->unit, (struct text){name.data + escaped, name.length - escaped});
+    }
+    naming->above = name;
+}
+
+/* runc(8) without its driver for systemd: SLICE:PREFIX:ID is one directory. */
+static void take_slice(struct naming *naming, struct text name)
+{
+    struct text id;
+
+    while (matches("*:%i", name, &id)) {
+        const char *colon = memchr(name.data, ':', name.length);
+        const struct text first = {name.data, (size_t)(colon - name.data)};
+        take_directory(naming, first);
+        name = (struct text){colon + 1, name.length - first.length - 1};
+    }
+    take_directory(naming, name);
+}
+
+void cgroup_names(const char *path, struct cgroup_names *names)
+{
+    struct naming naming = {.names = names, .above = {"", 0}};
+
+    *names = (struct cgroup_names){.unit = ""};
+    if (cgroup_is_outside(path))
+        return;
+    for (path += strspn(path, "/"); *path; path += strspn(path, "/")) {
+        const size_t length = strcspn(path, "/");
+        if (length <= CGROUP_NAME_MAX)
+            take_slice(&naming, (struct text){path, length});
+        path += length;
+    }
+}
+
+bool cgroup_is_outside(const char *path)
+{
+    return strncmp(path, "/..", 3) == 0 && (path[3] == '/' || !path[3]);
+}

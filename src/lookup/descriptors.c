@@ -1,0 +1,162 @@
+#include "fastnet/descriptors.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fastnet/rights.h"
+#include "lookup/processes.h"
+
+/* --- How many --------------------------------------------------------------------------------- */
+
+static int count_one(const char *name, void *arg)
+{
+    *(uint64_t *)arg += *name != '.';
+    return 0;
+}
+
+/* What it holds is private, unless its user or a right allows to look. */
+static int count_listed(const struct proc_tree *tree, pid_t pid, uint64_t *open)
+{
+    int directory, result;
+
+    if (!process_is_open(tree, pid))
+        return -EACCES;
+    rights_raise(tree->captured ? RIGHT_READ : RIGHT_OWNERS);
+    directory = process_open_descriptors(tree, pid);
+    rights_lower();
+    if (directory < 0)
+        return directory;
+    *open = 0;
+    result = directory_each(directory, count_one, open);
+    close(directory);
+    return result;
+}
+
+/* The size of a captured directory is that of a directory. */
+static int count_descriptors(const struct proc_tree *tree, pid_t pid, uint64_t *open)
+{
+    *open = tree->captured ? 0 : process_count_descriptors(tree, pid);
+    return *open > 0 ? 0 : count_listed(tree, pid, open);
+}
+
+/* --- How many it may have --------------------------------------------------------------------- */
+
+/* Reads a small file, and terminates it. Returns its length or -errno. */
+static ssize_t read_small(const struct proc_tree *tree, pid_t pid, const char *name, char *text,
+                          size_t size)
+{
+    const ssize_t length = process_read_file(tree, pid, name, text, size - 1);
+
+    if (length >= 0)
+        text[length] = '\0';
+    return length;
+}
+
+/* The line of /proc/PID/limits: the soft limit is its first number. */
+static int read_limit(const struct proc_tree *tree, pid_t pid, uint64_t *limit)
+{
+    static const char name[] = "\nMax open files ";
+    char text[2048], *end;
+    const ssize_t length = read_small(tree, pid, "limits", text, sizeof text);
+
+    if (length < 0)
+        return (int)length;
+    const char *line = strstr(text, name);
+    if (!line)
+        return -EBADMSG;
+    line += strlen(name);
+    line += strspn(line, " ");
+    if (strncmp(line, "unlimited", 9) == 0) {
+        *limit = UINT64_MAX;
+        return 0;
+    }
+    *limit = strtoull(line, &end, 10);
+    return end == line ? -EBADMSG : 0;
+}
+
+static int read_name(const struct proc_tree *tree, struct process_descriptors *process)
+{
+    const ssize_t length =
+        read_small(tree, process->pid, "comm", process->name, sizeof process->name);
+
+    if (length > 0 && process->name[length - 1] == '\n')
+        process->name[length - 1] = '\0';
+    return length < 0 ? (int)length : 0;
+}
+
+static int complete(const struct proc_tree *tree, struct process_descriptors *process)
+{
+    const int error = read_limit(tree, process->pid, &process->limit);
+
+    return error ? error : read_name(tree, process);
+}
+
+/* --- Of all processes ------------------------------------------------------------------------- */
+
+struct reading {
+    const struct proc_tree *tree;
+    uint64_t least;
+    descriptors_fn fn;
+    void *arg;
+    struct descriptors_missed *missed;
+};
+
+static int take(const struct reading *reading, pid_t pid)
+{
+    struct descriptors_missed *missed = reading->missed;
+    struct process_descriptors process = {.pid = pid};
+    int error = count_descriptors(reading->tree, pid, &process.open);
+
+    if (!error && process.open < reading->least)
+        return 0;
+    if (!error)
+        error = complete(reading->tree, &process);
+    missed->denied += error_is_denial(error);
+    missed->error = missed->error ? missed->error : error_to_report(error);
+    return error ? 0 : reading->fn(&process, reading->arg);
+}
+
+static int take_all(const struct reading *reading)
+{
+    struct processes processes = {.count = 0};
+    int result = processes_list(reading->tree, &processes, false);
+
+    /* process 1 is in every pid namespace */
+    reading->missed->hidden =
+        !processes.count || (reading->tree->living && processes.items[0].pid != 1);
+    for (size_t i = 0; i < processes.count && result == 0; i++)
+        result = take(reading, processes.items[i].pid);
+    processes_finish(&processes);
+    return result;
+}
+
+int descriptors_each(const char *proc_root, uint64_t least, descriptors_fn fn, void *arg,
+                     struct descriptors_missed *missed)
+{
+    struct proc_tree tree;
+    int result = proc_tree_init(&tree, proc_root);
+
+    *missed = (struct descriptors_missed){.denied = 0};
+    if (result == 0) {
+        result = take_all(&(struct reading){&tree, least, fn, arg, missed});
+        proc_tree_finish(&tree);
+    }
+    return result;
+}
+
+int descriptors_of(const char *proc_root, pid_t pid, struct process_descriptors *process)
+{
+    struct proc_tree tree;
+    int result = proc_tree_init(&tree, proc_root);
+
+    if (result < 0)
+        return result;
+    process->pid = pid;
+    result = count_descriptors(&tree, pid, &process->open);
+    if (result == 0)
+        result = complete(&tree, process);
+    proc_tree_finish(&tree);
+    return result;
+}

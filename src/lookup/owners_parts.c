@@ -1,0 +1,213 @@
+#include "lookup/owners_parts.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fastnet/array.h"
+#include "fastnet/bpf_iterator.h"
+#include "fastnet/rights.h"
+#include "fastnet/thread.h"
+#include "lookup/owners_bpf.h"
+
+enum {
+    /*
+     * A descriptor takes 0.3 microseconds; a process of its own takes 20, and a thread 50 until it
+     * runs. So it pays where there are many descriptors, few processes, and more than one crowded.
+     */
+    DESCRIPTORS_WORTH = 16384,
+    PROCESSES_MOST = 256,
+    THREADS = 2,
+};
+
+/* A process: what is read of it, and where that is. */
+struct part {
+    pid_t pid;
+    uint64_t open; /* descriptors */
+    int fd;        /* of the walk over its descriptors; -1: none */
+    const struct holdings *holdings;
+    size_t from, count; /* of these */
+};
+
+struct worker {
+    _Alignas(64) struct parts *parts; /* no two workers write to one line of the cache */
+    struct holdings found;
+    int status;
+    pthread_t thread;
+};
+
+struct parts {
+    struct part items[PROCESSES_MOST];
+    size_t count;
+    uint64_t open, most; /* descriptors of all of them, and of one */
+    atomic_size_t next;
+    struct worker workers[THREADS];
+};
+
+/* --- Which processes -------------------------------------------------------------------------- */
+
+static int take_processes(struct parts *parts, const struct proc_tree *tree,
+                          const struct processes *listed)
+{
+    for (size_t i = 0; i < listed->count; i++) {
+        const uint64_t open = process_count_descriptors(tree, listed->items[i].pid);
+        if (!open) /* threads of the kernel */
+            continue;
+        if (parts->count == PROCESSES_MOST)
+            return -ENOTSUP;
+        parts->items[parts->count++] =
+            (struct part){.pid = listed->items[i].pid, .open = open, .fd = -1};
+        parts->open += open;
+        parts->most = open > parts->most ? open : parts->most;
+    }
+    return parts->open >= DESCRIPTORS_WORTH && parts->most <= parts->open / 4 * 3 ? 0 : -ENOTSUP;
+}
+
+static int list_processes(struct parts *parts)
+{
+    struct processes listed = {.count = 0};
+    struct proc_tree tree;
+    int status;
+
+    rights_raise(RIGHT_OWNERS); /* for hidepid= of proc(5) */
+    status = proc_tree_init(&tree, "/proc");
+    if (status == 0) {
+        status = processes_list(&tree, &listed, false);
+        if (status == 0)
+            status = take_processes(parts, &tree, &listed);
+        proc_tree_finish(&tree);
+    }
+    rights_lower();
+    processes_finish(&listed);
+    return status;
+}
+
+/* --- Reading them ----------------------------------------------------------------------------- */
+
+/* Rights belong to this thread, so it begins all walks. */
+static int begin_walks(struct parts *parts, int program)
+{
+    for (size_t i = 0; i < parts->count; i++) {
+        parts->items[i].fd = bpf_iterator_start(program, (uint32_t)parts->items[i].pid);
+        if (parts->items[i].fd < 0)
+            return parts->items[i].fd;
+    }
+    return 0;
+}
+
+static int most_first(const void *a, const void *b)
+{
+    const struct part *one = a, *other = b;
+
+    return (one->open < other->open) - (one->open > other->open);
+}
+
+static int by_process(const void *a, const void *b)
+{
+    const struct part *one = a, *other = b;
+
+    return (one->pid > other->pid) - (one->pid < other->pid);
+}
+
+/* A kernel that did not heed the number of the process would tell of all of them. */
+static bool is_of_process(const struct part *part)
+{
+    const struct holding *items = part->holdings->items + part->from;
+
+    return !part->count ||
+           ((pid_t)(items[0].holder >> HOLDER_PROCESS_SHIFT) == part->pid &&
+            (pid_t)(items[part->count - 1].holder >> HOLDER_PROCESS_SHIFT) == part->pid);
+}
+
+static void *work(void *arg)
+{
+    struct worker *worker = arg;
+    struct parts *parts = worker->parts;
+
+    for (size_t i; worker->status == 0 && (i = atomic_fetch_add(&parts->next, 1)) < parts->count;) {
+        struct part *part = &parts->items[i];
+        part->holdings = &worker->found;
+        part->from = worker->found.count;
+        worker->status = owners_program_take(part->fd, &worker->found);
+        part->count = worker->found.count - part->from;
+        if (worker->status == 0 && !is_of_process(part))
+            worker->status = -EIO;
+    }
+    return NULL;
+}
+
+/* If no thread can be started, this one does all. */
+static int read_parts(struct parts *parts)
+{
+    struct worker *other = &parts->workers[1], *own = &parts->workers[0];
+    bool started;
+
+    own->parts = other->parts = parts;
+    qsort(parts->items, parts->count, sizeof *parts->items, most_first);
+    started = thread_start(&other->thread, work, other) == 0;
+    work(own);
+    if (started)
+        pthread_join(other->thread, NULL);
+    return own->status ? own->status : other->status;
+}
+
+/* --- Together --------------------------------------------------------------------------------- */
+
+/* In the order of processes, in which the kernel tells them when it is asked for all. */
+static int join_parts(struct parts *parts, struct processes *processes, struct holdings *found)
+{
+    const size_t from = found->count,
+                 all = parts->workers[0].found.count + parts->workers[1].found.count;
+    struct holding *items =
+        array_with_room(found->items, &found->capacity, from + all, sizeof *items);
+    int status;
+
+    if (!items)
+        return -ENOMEM;
+    found->items = items;
+    qsort(parts->items, parts->count, sizeof *parts->items, by_process);
+    for (size_t i = 0; i < parts->count; i++) {
+        const struct part *part = &parts->items[i];
+        if (part->count)
+            memcpy(items + found->count, part->holdings->items + part->from,
+                   part->count * sizeof *items);
+        found->count += part->count;
+    }
+    status = owners_program_add(processes, found, from);
+    if (status < 0)
+        found->count = from;
+    return status;
+}
+
+static void finish(struct parts *parts)
+{
+    for (size_t i = 0; i < parts->count; i++)
+        if (parts->items[i].fd >= 0)
+            close(parts->items[i].fd);
+    for (size_t i = 0; i < THREADS; i++)
+        free(parts->workers[i].found.items);
+    free(parts);
+}
+
+int owners_parts_walk(int program, struct processes *processes, struct holdings *found)
+{
+    struct parts *parts = thread_processors() >= THREADS
+                              ? aligned_alloc(_Alignof(struct parts), sizeof *parts)
+                              : NULL;
+    int status;
+
+    if (!parts)
+        return -ENOTSUP;
+    memset(parts, 0, sizeof *parts);
+    status = list_processes(parts);
+    if (status == 0)
+        status = begin_walks(parts, program);
+    if (status == 0)
+        status = read_parts(parts);
+    if (status == 0)
+        status = join_parts(parts, processes, found);
+    finish(parts);
+    return status;
+}

@@ -1,0 +1,171 @@
+#include "processor.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+void place_u64(char *at, uint64_t value)
+{
+    memcpy(at, &value, sizeof value);
+}
+
+void place_u32(char *at, uint32_t value)
+{
+    memcpy(at, &value, sizeof value);
+}
+
+void place_u16(char *at, uint16_t value)
+{
+    memcpy(at, &value, sizeof value);
+}
+
+void place_pointer(char *at, const void *to)
+{
+    place_u64(at, (uintptr_t)to);
+}
+
+static size_t bytes_of(unsigned size)
+{
+    return size == BPF_B ? 1 : size == BPF_H ? 2 : size == BPF_W ? 4 : 8;
+}
+
+static uint64_t number_at(const char *at, unsigned size)
+{
+    uint64_t word;
+    uint32_t half;
+    uint16_t quarter;
+
+    switch (size) {
+    case BPF_B:
+        return (uint8_t)*at;
+    case BPF_H:
+        memcpy(&quarter, at, sizeof quarter);
+        return quarter;
+    case BPF_W:
+        memcpy(&half, at, sizeof half);
+        return half;
+    default:
+        memcpy(&word, at, sizeof word);
+        return word;
+    }
+}
+
+static uint64_t load(uint64_t address, unsigned size)
+{
+    assert_true(address >= 4096);
+    return number_at((const char *)(uintptr_t)address, size);
+}
+
+static void store(struct processor *processor, const struct bpf_insn *code, uint64_t value)
+{
+    char *to = processor->stack + sizeof processor->stack + code->off;
+    const unsigned size = BPF_SIZE(code->code);
+    const uint8_t byte = (uint8_t)value;
+    const uint16_t quarter = (uint16_t)value;
+
+    assert_int_equal(code->dst_reg, BPF_REG_10);
+    assert_in_range(-code->off, bytes_of(size), sizeof processor->stack);
+    assert_int_equal(code->off % (int)bytes_of(size), 0);
+    if (size == BPF_B)
+        memcpy(to, &byte, sizeof byte);
+    else if (size == BPF_H)
+        place_u16(to, quarter);
+    else if (size == BPF_W)
+        place_u32(to, (uint32_t)value);
+    else
+        place_u64(to, value);
+}
+
+static void calculate(uint64_t *with, unsigned operation, uint64_t other)
+{
+    switch (operation) {
+    case BPF_MOV:
+        *with = other;
+        break;
+    case BPF_ADD:
+        *with += other;
+        break;
+    case BPF_LSH:
+        *with <<= other;
+        break;
+    case BPF_RSH:
+        *with >>= other;
+        break;
+    case BPF_AND:
+        *with &= other;
+        break;
+    case BPF_OR:
+        *with |= other;
+        break;
+    default:
+        fail();
+    }
+}
+
+/* The kernel keeps none of the arguments. */
+static void call(struct processor *processor, int function)
+{
+    processor->registers[0] = processor->call(processor, function);
+    for (unsigned i = 1; i <= 5; i++)
+        processor->registers[i] = 0xdead;
+}
+
+/* Returns how many instructions to skip. */
+static int jump(struct processor *processor, const struct bpf_insn *code, uint64_t with,
+                uint64_t other)
+{
+    if (BPF_OP(code->code) == BPF_JEQ)
+        return with == other ? code->off : 0;
+    if (BPF_OP(code->code) == BPF_JNE)
+        return with != other ? code->off : 0;
+    assert_int_equal(BPF_OP(code->code), BPF_CALL);
+    call(processor, code->imm);
+    return 0;
+}
+
+static int step(struct processor *processor, const struct bpf_insn *code)
+{
+    uint64_t *with = &processor->registers[code->dst_reg];
+    const uint64_t other = BPF_SRC(code->code) == BPF_X ? processor->registers[code->src_reg]
+                                                        : (uint64_t)(int64_t)code->imm;
+
+    switch (BPF_CLASS(code->code)) {
+    case BPF_LDX:
+        *with = load(processor->registers[code->src_reg] + (uint64_t)(int64_t)code->off,
+                     BPF_SIZE(code->code));
+        return 0;
+    case BPF_STX:
+        store(processor, code, processor->registers[code->src_reg]);
+        return 0;
+    case BPF_ST:
+        store(processor, code, (uint64_t)(int64_t)code->imm);
+        return 0;
+    case BPF_ALU64:
+        calculate(with, BPF_OP(code->code), other);
+        return 0;
+    default:
+        break;
+    }
+    assert_int_equal(BPF_CLASS(code->code), BPF_JMP);
+    return jump(processor, code, *with, other);
+}
+
+void processor_run(struct processor *processor, const struct bpf_insn *program, size_t count,
+                   const void *context)
+{
+    size_t at = 0;
+
+    memset(processor->stack, 0xa5, sizeof processor->stack); /* nothing is zero by itself */
+    processor->registers[1] = (uintptr_t)context;
+    processor->registers[10] = (uintptr_t)(processor->stack + sizeof processor->stack);
+    for (; program[at].code != (BPF_JMP | BPF_EXIT); at++) {
+        at += (size_t)step(processor, &program[at]);
+        assert_true(at + 1 < count);
+    }
+    assert_int_equal(at, count - 1);
+    assert_int_equal(processor->registers[0], 0);
+}

@@ -1,0 +1,738 @@
+/*
+ * The doctor's rules over readings that are made: what the kernels of test machines refuse to do,
+ * and the arithmetic of limits, losses and crowds.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <linux/sock_diag.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "doctor/rules.h"
+#include "fastnet/array.h"
+#include "fastnet/clock.h"
+#include "fastnet/kernel_info.h"
+#include "fastnet/report.h"
+
+enum { KEPT = 32, SUMMARY = 512 };
+
+/* Two readings, and the findings of the last rule that was tried. */
+struct scene {
+    struct reading before, now;
+    struct doctor_options options;
+    struct doctor_summary summary;
+    struct report report;
+    size_t count;
+    uint8_t severity[KEPT];
+    bool has_moved[KEPT];
+    uint64_t value[KEPT];
+    char summaries[KEPT][SUMMARY], evidence[KEPT][SUMMARY], subject[KEPT][192];
+};
+
+static int keep(const struct record *record, void *arg)
+{
+    struct scene *scene = arg;
+    const struct finding_record *finding = &record->finding;
+    const size_t i = scene->count++;
+
+    assert_true(i < KEPT);
+    scene->severity[i] = finding->severity;
+    scene->value[i] = finding->value;
+    scene->has_moved[i] = record->has & FINDING_MOVED;
+    snprintf(scene->summaries[i], SUMMARY, "%.*s", (int)finding->summary.length,
+             finding->summary.data);
+    snprintf(scene->evidence[i], SUMMARY, "%.*s", (int)finding->evidence.length,
+             finding->evidence.data);
+    snprintf(scene->subject[i], sizeof scene->subject[i], "%.*s", (int)finding->subject.length,
+             finding->subject.data);
+    return 0;
+}
+
+/* Tries a rule; returns how many findings it has. */
+static size_t examine(struct scene *scene, const struct rule *rule)
+{
+    struct examination examination = {
+        .options = &scene->options,
+        .before = &scene->before,
+        .now = &scene->now,
+        .looked_for_owners = true, /* there are none */
+        .rule = rule,
+        .summary = &scene->summary,
+        .report = &scene->report,
+        .fn = keep,
+        .arg = scene,
+    };
+
+    scene->count = 0;
+    rule->evaluate(&examination);
+    assert_int_equal(examination.error, 0);
+    return scene->count;
+}
+
+static size_t try_rule(struct scene *scene, const char *name)
+{
+    size_t i = 0;
+
+    while (i < rule_count && strcmp(rules[i].text.name, name) != 0)
+        i++;
+    assert_true(i < rule_count);
+    return examine(scene, &rules[i]);
+}
+
+static void make_sockets(struct sockets_reading *sockets)
+{
+    sockets->half_open = calloc(UINT16_MAX + 1, sizeof *sockets->half_open);
+    sockets->busiest = calloc(BUSIEST_SLOTS, sizeof *sockets->busiest);
+    assert_true(sockets->half_open && sockets->busiest);
+}
+
+static int make_scene(void **state)
+{
+    struct scene *scene = calloc(1, sizeof *scene);
+
+    assert_non_null(scene);
+    make_sockets(&scene->before.sockets);
+    make_sockets(&scene->now.sockets);
+    scene->before.interfaces = calloc(1, sizeof *scene->before.interfaces);
+    scene->now.interfaces = calloc(1, sizeof *scene->now.interfaces);
+    assert_true(scene->before.interfaces && scene->now.interfaces);
+    scene->options.proc_root = "/nonexistent";
+    scene->before.at = CLOCK_SECOND;
+    scene->now.at = 6 * CLOCK_SECOND;
+    *state = scene;
+    return 0;
+}
+
+static int remove_scene(void **state)
+{
+    struct scene *scene = *state;
+
+    reading_finish(&scene->before);
+    reading_finish(&scene->now);
+    free(scene);
+    return 0;
+}
+
+static void set_counter(struct reading *reading, enum counter counter, uint64_t value)
+{
+    reading->counters[counter] = value;
+    reading->has_counter[counter] = true;
+}
+
+static void set_sysctl(struct reading *reading, enum sysctl sysctl, uint64_t value)
+{
+    reading->sysctls[sysctl] = value;
+    reading->has_sysctl[sysctl] = true;
+}
+
+/* --- Rules ------------------------------------------------------------------------------------ */
+
+/* Names are a promise, and the bits of doctor_options. */
+static void rules_have_names_of_their_own_and_all_their_texts(void **state)
+{
+    (void)state;
+    assert_true(rule_count <= 64);
+    assert_null(doctor_rule(rule_count));
+    for (size_t i = 0; i < rule_count; i++) {
+        const struct doctor_rule *rule = doctor_rule(i);
+        assert_true(*rule->name && *rule->help && *rule->advice && *rule->command && *rule->source);
+        assert_int_equal(strspn(rule->name, "abcdefghijklmnopqrstuvwxyz-"), strlen(rule->name));
+        assert_true(rules[i].needs != 0);
+        for (size_t j = 0; j < i; j++)
+            assert_string_not_equal(rule->name, doctor_rule(j)->name);
+    }
+}
+
+static void nothing_is_found_in_readings_without_anything(void **state)
+{
+    struct scene *scene = *state;
+
+    for (size_t i = 0; i < rule_count; i++)
+        if (!(rules[i].needs & READS_PROCESSES)) /* these are read by the rule */
+            assert_int_equal(try_rule(scene, rules[i].text.name), 0);
+}
+
+/* --- Numbers ---------------------------------------------------------------------------------- */
+
+static void a_percentage_is_exact_and_does_not_overflow(void **state)
+{
+    (void)state;
+    assert_true(reaches(90, 90, 100) && !reaches(89, 90, 100));
+    assert_true(reaches(1, 90, 1) && !reaches(0, 90, 1));
+    assert_true(reaches(922, 90, 1024) && !reaches(921, 90, 1024));
+    assert_false(reaches(0, 90, 0)); /* a limit of 0 is not reached by nothing */
+    assert_false(reaches(UINT64_MAX, 90, 10));
+    assert_false(reaches(UINT64_MAX, 90, UINT64_MAX));
+    assert_false(reaches(UINT64_MAX / 100, 90, UINT64_MAX));
+}
+
+static void nothing_grows_in_one_reading(void **state)
+{
+    struct scene *scene = *state;
+
+    scene->before.at = 0;
+    set_counter(&scene->now, LISTEN_OVERFLOWS, 7);
+    set_counter(&scene->now, SEGMENTS_SENT, 100000);
+    set_counter(&scene->now, SEGMENTS_RETRANSMITTED, 50000);
+    assert_int_equal(try_rule(scene, "accept-queue"), 1);
+    assert_int_equal(scene->severity[0], SEVERITY_PAST);
+    assert_false(scene->has_moved[0]);
+    assert_int_equal(try_rule(scene, "retransmissions"), 0);
+    scene->now.tables[TABLE_FLOWS] =
+        (struct table_reading){.known = true, .limited = true, .maximum = 9, .failed = 1000};
+    assert_int_equal(try_rule(scene, "conntrack-races"), 0);
+}
+
+static void one_loss_is_said_in_the_singular(void **state)
+{
+    struct scene *scene = *state;
+
+    set_counter(&scene->now, LISTEN_OVERFLOWS, 1);
+    assert_int_equal(try_rule(scene, "accept-queue"), 1);
+    assert_string_equal(scene->summaries[0],
+                        "so far 1 connection was dropped because an accept queue was full");
+    set_counter(&scene->now, LISTEN_OVERFLOWS, 2);
+    assert_int_equal(try_rule(scene, "accept-queue"), 1);
+    assert_string_equal(scene->summaries[0],
+                        "so far 2 connections were dropped because an accept queue was full");
+    set_counter(&scene->before, TIME_WAIT_OVERFLOW, 8);
+    set_counter(&scene->now, TIME_WAIT_OVERFLOW, 9);
+    assert_int_equal(try_rule(scene, "time-wait"), 1);
+    assert_string_equal(scene->summaries[0],
+                        "TIME_WAIT: 1 connection did not wait, because the table was full in 5 s, "
+                        "with 0 connections in TIME_WAIT");
+}
+
+/* Counters of 32 bits wrap, and namespaces and drivers come anew. */
+static void a_counter_that_shrinks_has_not_grown(void **state)
+{
+    struct scene *scene = *state;
+
+    set_counter(&scene->before, LISTEN_OVERFLOWS, 9);
+    set_counter(&scene->now, LISTEN_OVERFLOWS, 3);
+    assert_int_equal(try_rule(scene, "accept-queue"), 1);
+    assert_int_equal(scene->severity[0], SEVERITY_PAST);
+    set_counter(&scene->now, LISTEN_OVERFLOWS, 10);
+    scene->before.has_counter[LISTEN_OVERFLOWS] = false;
+    assert_int_equal(try_rule(scene, "accept-queue"), 1);
+    assert_int_equal(scene->severity[0], SEVERITY_PAST);
+}
+
+static void a_limit_that_is_not_known_is_not_reached(void **state)
+{
+    struct scene *scene = *state;
+
+    set_counter(&scene->now, TCP_ORPHANS, 1000000);
+    set_counter(&scene->now, TCP_PAGES, 1000000);
+    set_counter(&scene->now, TCP_WAITING, 1000000);
+    set_sysctl(&scene->now, FILES_OPEN, 1000000);
+    assert_int_equal(try_rule(scene, "orphans"), 0);
+    assert_int_equal(try_rule(scene, "tcp-memory"), 0);
+    assert_int_equal(try_rule(scene, "time-wait"), 0);
+    assert_int_equal(try_rule(scene, "open-files"), 0);
+}
+
+/* --- Tables of the whole machine -------------------------------------------------------------- */
+
+static void neighbours_close_to_their_limit_are_a_warning(void **state)
+{
+    struct scene *scene = *state;
+    struct table_reading *table = &scene->now.tables[TABLE_ARP];
+
+    *table =
+        (struct table_reading){.known = true, .limited = true, .entries = 921, .maximum = 1024};
+    assert_int_equal(try_rule(scene, "neighbour-table"), 0);
+    table->entries = 922;
+    assert_int_equal(try_rule(scene, "neighbour-table"), 1);
+    assert_int_equal(scene->severity[0], SEVERITY_WARNING);
+    assert_string_equal(scene->summaries[0], "neighbours of IPv4 (ARP): 922 of 1024 entries, 90 %");
+    table->limited = false;
+    assert_int_equal(try_rule(scene, "neighbour-table"), 0);
+}
+
+static void permanent_neighbours_fill_no_table(void **state)
+{
+    struct scene *scene = *state;
+    struct table_reading *table = &scene->now.tables[TABLE_NDISC];
+
+    *table =
+        (struct table_reading){.known = true, .limited = true, .entries = 4010, .maximum = 1024};
+    assert_int_equal(try_rule(scene, "neighbour-table"), 0);
+    scene->before.tables[TABLE_NDISC] = *table;
+    table->dropped = 3;
+    assert_int_equal(try_rule(scene, "neighbour-table"), 1);
+    assert_int_equal(scene->severity[0], SEVERITY_FAULT);
+    assert_string_equal(scene->summaries[0],
+                        "neighbours of IPv6: 3 neighbours found no place in the table in 5 s, "
+                        "with 4010 of 1024 entries");
+}
+
+static void packets_that_race_do_not_fill_the_table_of_flows(void **state)
+{
+    struct scene *scene = *state;
+    struct table_reading *flows = &scene->now.tables[TABLE_FLOWS];
+
+    *flows = (struct table_reading){
+        .known = true, .limited = true, .entries = 10, .maximum = 100, .dropped = 9, .failed = 9};
+    flows->failed = 100;
+    assert_int_equal(try_rule(scene, "conntrack-races"), 0); /* the reading before did not know */
+    flows->failed = 9;
+    scene->before.tables[TABLE_FLOWS].known = true;
+    assert_int_equal(try_rule(scene, "conntrack-full"), 0);
+    assert_int_equal(try_rule(scene, "conntrack-races"), 0); /* fewer than two a second */
+    flows->failed = 10;
+    assert_int_equal(try_rule(scene, "conntrack-races"), 1);
+    assert_int_equal(scene->severity[0], SEVERITY_WARNING);
+    flows->squeezed = 1;
+    assert_int_equal(try_rule(scene, "conntrack-full"), 1);
+    assert_int_equal(scene->severity[0], SEVERITY_FAULT);
+}
+
+static void lateness_of_processors_is_a_warning_from_a_percent_on(void **state)
+{
+    static const struct rule softnet = {{.name = "softnet"}, READS_SOFTNET, rule_softnet};
+    struct scene *scene = *state;
+
+    set_counter(&scene->before, SOFTNET_PROCESSED, 5);
+    set_counter(&scene->before, SOFTNET_SQUEEZED, 7);
+    set_counter(&scene->before, SOFTNET_DROPPED, 2);
+    set_counter(&scene->now, SOFTNET_DROPPED, 2);
+    set_counter(&scene->now, SOFTNET_PROCESSED, 10006);
+    set_counter(&scene->now, SOFTNET_SQUEEZED, 107);
+    assert_int_equal(examine(scene, &softnet), 1);
+    assert_int_equal(scene->severity[0], SEVERITY_PAST); /* 100 of 10001 */
+    set_counter(&scene->now, SOFTNET_PROCESSED, 10005);
+    assert_int_equal(examine(scene, &softnet), 1);
+    assert_int_equal(scene->severity[0], SEVERITY_WARNING);
+    set_counter(&scene->now, SOFTNET_PROCESSED, 2000);
+    set_counter(&scene->now, SOFTNET_SQUEEZED, 106);
+    assert_int_equal(examine(scene, &softnet), 1);
+    assert_int_equal(scene->severity[0], SEVERITY_PAST); /* 99 */
+    set_counter(&scene->now, SOFTNET_DROPPED, 3);
+    assert_int_equal(examine(scene, &softnet), 1);
+    assert_int_equal(scene->severity[0], SEVERITY_FAULT);
+}
+
+/* --- Interfaces ------------------------------------------------------------------------------- */
+
+static void another_interface_of_the_same_number_is_not_compared(void **state)
+{
+    struct scene *scene = *state;
+
+    scene->before.interface_count = scene->now.interface_count = 1;
+    scene->before.interfaces[0] = (struct interface_reading){.index = 7, .name = "eth0"};
+    scene->now.interfaces[0] = (struct interface_reading){.index = 7, .name = "ppp0", .broken = 9};
+    assert_int_equal(try_rule(scene, "interface-errors"), 0);
+    scene->before.interfaces[0] = (struct interface_reading){.index = 8, .name = "ppp0"};
+    assert_int_equal(try_rule(scene, "interface-errors"), 0);
+    scene->before.interfaces[0].index = 7;
+    assert_int_equal(try_rule(scene, "interface-errors"), 1);
+    assert_string_equal(scene->subject[0], "ppp0");
+    scene->before.at = 0;
+    scene->before.interface_count = 0;
+    assert_int_equal(try_rule(scene, "interface-errors"), 0);
+}
+
+static void an_address_that_is_a_duplicate_is_a_fault(void **state)
+{
+    struct scene *scene = *state;
+    struct interface_reading *interface = &scene->now.interfaces[0];
+
+    scene->now.interface_count = 1;
+    *interface = (struct interface_reading){.index = 2, .name = "eth0"};
+    assert_int_equal(try_rule(scene, "duplicate-address"), 0);
+    interface->duplicate.address.family = AF_INET6;
+    interface->duplicate.prefix = 64;
+    inet_pton(AF_INET6, "2001:db8::5", interface->duplicate.address.bytes);
+    assert_int_equal(try_rule(scene, "duplicate-address"), 1);
+    assert_int_equal(scene->severity[0], SEVERITY_FAULT);
+    assert_string_equal(scene->summaries[0], "eth0 has the address 2001:db8::5/64, which another "
+                                             "machine has, too: it is not used");
+}
+
+/* --- Sockets ---------------------------------------------------------------------------------- */
+
+static struct record socket_row(uint16_t protocol, uint8_t state, uint64_t cookie)
+{
+    struct record record;
+
+    record_begin(&record, &kind_socket, sizeof record.socket);
+    record.identity = cookie;
+    record.has = SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES;
+    record.socket.protocol = protocol;
+    record.socket.state = state;
+    record.socket.local =
+        (struct endpoint){{AF_INET, {127, 0, 0, 1}}, (uint16_t)(cookie % UINT16_MAX)};
+    record.socket.remote.address.family = AF_INET;
+    return record;
+}
+
+static struct record listener(uint64_t cookie, uint32_t waiting, uint32_t backlog)
+{
+    struct record record = socket_row(IPPROTO_TCP, TCP_LISTEN, cookie);
+
+    record.has |= SOCKET_BACKLOG;
+    record.socket.recv_q = waiting;
+    record.socket.backlog = record.socket.send_q = backlog;
+    return record;
+}
+
+static void take(struct scene *scene, struct record record)
+{
+    assert_int_equal(sockets_take(&scene->now, &scene->before, &record), 0);
+}
+
+/* The first reading has nothing to compare with. */
+static void take_before(struct scene *scene, struct record record)
+{
+    assert_int_equal(sockets_take(&scene->before, NULL, &record), 0);
+}
+
+static void of_ten_thousand_suspects_the_worst_are_kept(void **state)
+{
+    struct scene *scene = *state;
+    enum { MANY = 10000 };
+    uint64_t least = UINT64_MAX;
+
+    /* 7919 is a prime, so they come in no order */
+    for (uint32_t i = 0; i < MANY; i++)
+        take(scene, listener(i + 1, 11 + i * 7919 % MANY, 10));
+    const struct suspects *suspects = &scene->now.sockets.suspects[ACCEPT_QUEUES];
+    assert_int_equal(suspects->count, MANY);
+    assert_int_equal(suspects->kept, SUSPECTS_MAX);
+    for (size_t i = 0; i < SUSPECTS_MAX; i++)
+        least = suspects->worst[i].value < least ? suspects->worst[i].value : least;
+    assert_int_equal(least, 10 + MANY - SUSPECTS_MAX + 1);
+    assert_int_equal(try_rule(scene, "accept-queue"), SUSPECTS_MAX);
+    assert_non_null(strstr(scene->evidence[SUSPECTS_MAX - 1], "9992 more like this"));
+}
+
+static void the_worst_of_a_crowd_come_first(void **state)
+{
+    struct scene *scene = *state;
+
+    for (uint32_t i = 0; i < 2 * SUSPECTS_MAX; i++)
+        take(scene, listener(i + 1, 200 + i * 7 % 16, 100));
+    assert_int_equal(try_rule(scene, "accept-queue"), SUSPECTS_MAX);
+    for (uint32_t i = 0; i < SUSPECTS_MAX; i++)
+        assert_int_equal(scene->value[i], 215 - i);
+}
+
+static void a_queue_is_full_with_one_more_than_its_backlog(void **state)
+{
+    struct scene *scene = *state;
+
+    take(scene, listener(1, 128, 128));
+    assert_int_equal(try_rule(scene, "accept-queue"), 0);
+    take(scene, listener(2, 129, 128));
+    assert_int_equal(try_rule(scene, "accept-queue"), 1);
+    assert_int_equal(scene->severity[0], SEVERITY_WARNING); /* not full before: maybe a burst */
+    take_before(scene, listener(3, 129, 128));
+    take(scene, listener(3, 129, 128));
+    assert_int_equal(try_rule(scene, "accept-queue"), 2);
+    assert_int_equal(scene->severity[1], SEVERITY_FAULT);
+    assert_string_equal(scene->summaries[1],
+                        "a process that is not visible does not accept: 129 of 128 connections "
+                        "wait on 127.0.0.1:3");
+}
+
+/* Of UDP sockets: a buffer and a counter of drops. */
+static struct record datagrams(uint64_t cookie, uint32_t drops, uint32_t memory[SK_MEMINFO_VARS])
+{
+    struct record record = socket_row(IPPROTO_UDP, TCP_CLOSE, cookie);
+
+    memset(memory, 0, SK_MEMINFO_VARS * sizeof *memory);
+    memory[SK_MEMINFO_DROPS] = drops;
+    memory[SK_MEMINFO_RCVBUF] = 2048;
+    record.has |= SOCKET_MEMORY;
+    record.socket.memory = (struct text){(const char *)memory, SK_MEMINFO_VARS * sizeof *memory};
+    return record;
+}
+
+/* The kernel's counter of drops because a buffer was full. */
+static void buffer_errors(struct scene *scene)
+{
+    set_counter(&scene->before, UDP_BUFFER_ERRORS, 1);
+    set_counter(&scene->now, UDP_BUFFER_ERRORS, 9);
+}
+
+static void drops_of_a_socket_count_from_the_reading_before(void **state)
+{
+    struct scene *scene = *state;
+    uint32_t memory[SK_MEMINFO_VARS];
+
+    take_before(scene, datagrams(1, 100, memory));
+    take_before(scene, datagrams(2, UINT32_MAX, memory));
+    take(scene, datagrams(1, 100, memory));
+    assert_int_equal(try_rule(scene, "udp-buffer"), 0);
+    take(scene, datagrams(2, 4, memory));               /* the counter has 32 bits */
+    assert_int_equal(try_rule(scene, "udp-buffer"), 0); /* a filter dropped them */
+    buffer_errors(scene);
+    assert_int_equal(try_rule(scene, "udp-buffer"), 1);
+    assert_int_equal(scene->value[0], 5);
+    take(scene, datagrams(3, 1, memory)); /* it is new */
+    assert_int_equal(try_rule(scene, "udp-buffer"), 2);
+    assert_string_equal(scene->summaries[1],
+                        "a process that is not visible does not read fast enough: 1 datagram for "
+                        "127.0.0.1:3 was dropped in 5 s");
+}
+
+/* Only so many are remembered; of the others nothing is said, because what they had is unknown. */
+static void sockets_that_were_not_remembered_are_not_compared(void **state)
+{
+    struct scene *scene = *state;
+    uint32_t memory[SK_MEMINFO_VARS];
+
+    for (uint64_t cookie = 1; cookie <= 20000; cookie++)
+        take_before(scene, datagrams(cookie, 7, memory));
+    for (uint64_t cookie = 1; cookie <= 20000; cookie++)
+        take(scene, datagrams(cookie, 7, memory));
+    assert_int_equal(try_rule(scene, "udp-buffer"), 0);
+    take(scene, datagrams(5, 9, memory));
+    buffer_errors(scene);
+    assert_int_equal(try_rule(scene, "udp-buffer"), 1);
+    assert_int_equal(scene->value[0], 2);
+}
+
+static void a_group_that_nobody_reads_is_a_warning(void **state)
+{
+    static const uint8_t v6[16] = {0xff, 0x02, [15] = 0xfb};
+    struct scene *scene = *state;
+    uint32_t memory[SK_MEMINFO_VARS];
+    struct record record = datagrams(1, 5, memory);
+
+    buffer_errors(scene);
+    record.socket.local.address = (struct address){AF_INET, {239, 1, 2, 3}};
+    take(scene, record);
+    record.identity = 2;
+    record.socket.local.address.family = AF_INET6;
+    memcpy(record.socket.local.address.bytes, v6, sizeof v6);
+    take(scene, record);
+    assert_int_equal(try_rule(scene, "udp-buffer"), 2);
+    assert_int_equal(scene->severity[0], SEVERITY_WARNING);
+    assert_int_equal(scene->severity[1], SEVERITY_WARNING);
+}
+
+static struct record connection(uint64_t cookie, uint8_t timer, const struct kernel_tcp_info *info)
+{
+    struct record record = socket_row(IPPROTO_TCP, TCP_ESTABLISHED, cookie);
+
+    record.has |= SOCKET_TIMER | SOCKET_TCP_INFO;
+    record.socket.timer = timer;
+    record.socket.send_q = 5000;
+    record.socket.remote = (struct endpoint){{AF_INET, {192, 0, 2, 1}}, 443};
+    record.socket.info = (struct text){(const char *)info, sizeof *info};
+    return record;
+}
+
+static void silence_counts_from_a_percent_of_connections_on(void **state)
+{
+    struct scene *scene = *state;
+    struct kernel_tcp_info info = {
+        .backoff = 3, .snd_mss = 1448, .last_ack_recv = 10001, .last_data_recv = 10001};
+
+    take(scene, connection(1, TIMER_RETRANSMIT, &info));
+    scene->now.sockets.established = 100;
+    assert_int_equal(try_rule(scene, "peer-gone"), 1);
+    assert_int_equal(try_rule(scene, "mtu-black-hole"), 0);
+    scene->now.sockets.established = 101;
+    assert_int_equal(try_rule(scene, "peer-gone"), 0);
+}
+
+static void a_peer_that_is_heard_has_not_gone(void **state)
+{
+    struct scene *scene = *state;
+    struct kernel_tcp_info info = {
+        .backoff = 3, .snd_mss = 1448, .last_ack_recv = 20000, .last_data_recv = 10000};
+
+    take(scene, connection(1, TIMER_RETRANSMIT, &info));
+    assert_int_equal(try_rule(scene, "peer-gone"), 0);
+    assert_int_equal(try_rule(scene, "mtu-black-hole"), 1);
+    info.snd_mss = 1000; /* so small segments pass any path */
+    take(scene, connection(2, TIMER_RETRANSMIT, &info));
+    info.snd_mss = 1448;
+    info.backoff = 2;
+    take(scene, connection(3, TIMER_RETRANSMIT, &info));
+    info.backoff = 3;
+    info.snd_mss = 5001; /* more than waits */
+    take(scene, connection(4, TIMER_RETRANSMIT, &info));
+    assert_int_equal(try_rule(scene, "mtu-black-hole"), 1);
+    assert_int_equal(scene->value[0], 1);
+}
+
+static void a_closed_window_must_have_stayed_closed(void **state)
+{
+    struct scene *scene = *state;
+    struct kernel_tcp_info info = {.busy_time = 1000, .rwnd_limited = 500, .bytes_acked = 77};
+
+    take(scene, connection(1, TIMER_PROBE, &info)); /* it is new */
+    assert_int_equal(try_rule(scene, "peer-not-reading"), 0);
+    for (uint64_t cookie = 2; cookie <= 4; cookie++)
+        take_before(scene, connection(cookie, TIMER_PROBE, &info));
+    info.bytes_acked = 78;
+    take(scene, connection(2, TIMER_PROBE, &info));
+    info.bytes_acked = 77;
+    info.rwnd_limited = 499;
+    take(scene, connection(3, TIMER_PROBE, &info));
+    assert_int_equal(try_rule(scene, "peer-not-reading"), 0);
+    info.rwnd_limited = 500;
+    take(scene, connection(4, TIMER_PROBE, &info));
+    assert_int_equal(try_rule(scene, "peer-not-reading"), 1);
+    assert_int_equal(scene->value[0], 1);
+}
+
+static void half_open_connections_count_for_each_port(void **state)
+{
+    struct scene *scene = *state;
+    struct record half = socket_row(IPPROTO_TCP, TCP_SYN_RECV, 80), other = half;
+
+    take(scene, listener(80, 0, 50)); /* both listen on one port */
+    take(scene, listener(80, 0, 50));
+    take(scene, listener(81, 0, 4000));
+    other.socket.local.port = 81;
+    for (int i = 0; i < 79; i++)
+        take(scene, half);
+    for (int i = 0; i < 3000; i++)
+        take(scene, other);
+    assert_int_equal(try_rule(scene, "syn-flood"), 0);
+    take(scene, half);
+    assert_int_equal(try_rule(scene, "syn-flood"), 1);
+    assert_int_equal(scene->severity[0], SEVERITY_WARNING);
+    assert_string_equal(scene->subject[0], "port 80");
+    set_counter(&scene->before, SYNCOOKIES_SENT, 1);
+    set_counter(&scene->now, SYNCOOKIES_SENT, 2);
+    assert_int_equal(try_rule(scene, "syn-flood"), 1);
+    assert_int_equal(scene->severity[0], SEVERITY_FAULT);
+}
+
+/* --- Ports ------------------------------------------------------------------------------------ */
+
+static struct record outgoing(uint32_t port, uint32_t destination)
+{
+    struct record record = socket_row(IPPROTO_TCP, TCP_ESTABLISHED, 0);
+    const uint32_t address = htonl(0x0a000000 + destination);
+
+    record.socket.local.port = (uint16_t)port;
+    memcpy(record.socket.remote.address.bytes, &address, sizeof address);
+    record.socket.remote.port = 443;
+    return record;
+}
+
+static void ports_are_counted_for_each_destination(void **state)
+{
+    struct scene *scene = *state;
+
+    set_sysctl(&scene->now, PORT_FIRST, 40000);
+    set_sysctl(&scene->now, PORT_LAST, 40999);
+    for (uint32_t i = 0; i < 899; i++)
+        take(scene, outgoing(40000 + i, 1));
+    for (uint32_t i = 0; i < 1000; i++)
+        take(scene, outgoing(40000 + i, 2 + i % 2));
+    assert_int_equal(try_rule(scene, "ephemeral-ports"), 0);
+    take(scene, outgoing(50000, 1)); /* not one that the kernel chose */
+    assert_int_equal(try_rule(scene, "ephemeral-ports"), 0);
+    take(scene, outgoing(40999, 1));
+    assert_int_equal(try_rule(scene, "ephemeral-ports"), 1);
+    assert_int_equal(scene->severity[0], SEVERITY_WARNING);
+    assert_string_equal(scene->subject[0], "127.0.0.1 to 10.0.0.1:443");
+    scene->now.ports_reserved = 100;
+    assert_int_equal(try_rule(scene, "ephemeral-ports"), 1);
+    assert_int_equal(scene->severity[0], SEVERITY_FAULT);
+    scene->now.ports_reserved = 1000;
+    assert_int_equal(try_rule(scene, "ephemeral-ports"), 1);
+    assert_int_equal(scene->severity[0], SEVERITY_FAULT);
+}
+
+static void ports_in_time_wait_are_not_used_where_the_kernel_takes_them_again(void **state)
+{
+    struct scene *scene = *state;
+
+    set_sysctl(&scene->now, PORT_FIRST, 40000);
+    set_sysctl(&scene->now, PORT_LAST, 40099);
+    for (uint32_t i = 0; i < 300; i++) {
+        const uint64_t reuse = i / 100; /* never, always, within this machine */
+        struct record record = outgoing(40000 + i % 100, 1);
+        record.socket.state = TCP_TIME_WAIT;
+        set_sysctl(&scene->now, TIME_WAIT_REUSE, reuse);
+        if (reuse == 2)
+            record.socket.remote.address.bytes[0] = 127;
+        take(scene, record);
+        if (i % 100 == 99)
+            assert_int_equal(try_rule(scene, "ephemeral-ports"), 1);
+    }
+}
+
+/* Among 200,000 others a key is found, and its count is at most `missed` too small, never larger.
+ */
+static void the_busiest_key_is_found_among_many(void **state)
+{
+    enum { MANY = 200000, BUSY = 1000 };
+    struct busy *slots = calloc(BUSIEST_SLOTS, sizeof *slots);
+    struct destination key;
+    uint64_t found = 0;
+
+    (void)state;
+    assert_non_null(slots);
+    for (uint32_t i = 0; i < MANY; i++) {
+        const uint32_t address = (i % (MANY / BUSY)) ? htonl(0x0a000000 + i) : 1;
+        memset(&key, 0, sizeof key);
+        key.local.family = key.remote.family = AF_INET;
+        memcpy(key.remote.bytes, &address, sizeof address);
+        key.port = 443;
+        busiest_add(slots, &key);
+    }
+    for (size_t i = 0; i < BUSIEST_SLOTS; i++) {
+        if (slots[i].key.remote.bytes[0] != 1)
+            continue;
+        assert_true(slots[i].count <= BUSY);
+        assert_true(slots[i].count + slots[i].missed >= BUSY);
+        found += slots[i].count;
+    }
+    assert_true(found > BUSY * 9 / 10);
+    free(slots);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, make_scene, remove_scene)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(rules_have_names_of_their_own_and_all_their_texts),
+        TEST(nothing_is_found_in_readings_without_anything),
+        TEST(a_percentage_is_exact_and_does_not_overflow),
+        TEST(nothing_grows_in_one_reading),
+        TEST(one_loss_is_said_in_the_singular),
+        TEST(a_counter_that_shrinks_has_not_grown),
+        TEST(a_limit_that_is_not_known_is_not_reached),
+        TEST(neighbours_close_to_their_limit_are_a_warning),
+        TEST(permanent_neighbours_fill_no_table),
+        TEST(packets_that_race_do_not_fill_the_table_of_flows),
+        TEST(lateness_of_processors_is_a_warning_from_a_percent_on),
+        TEST(another_interface_of_the_same_number_is_not_compared),
+        TEST(an_address_that_is_a_duplicate_is_a_fault),
+        TEST(of_ten_thousand_suspects_the_worst_are_kept),
+        TEST(the_worst_of_a_crowd_come_first),
+        TEST(a_queue_is_full_with_one_more_than_its_backlog),
+        TEST(drops_of_a_socket_count_from_the_reading_before),
+        TEST(sockets_that_were_not_remembered_are_not_compared),
+        TEST(a_group_that_nobody_reads_is_a_warning),
+        TEST(silence_counts_from_a_percent_of_connections_on),
+        TEST(a_peer_that_is_heard_has_not_gone),
+        TEST(a_closed_window_must_have_stayed_closed),
+        TEST(half_open_connections_count_for_each_port),
+        TEST(ports_are_counted_for_each_destination),
+        TEST(ports_in_time_wait_are_not_used_where_the_kernel_takes_them_again),
+        TEST(the_busiest_key_is_found_among_many),
+    };
+
+    return cmocka_run_group_tests_name("doctor", tests, NULL, NULL);
+}
