@@ -9,7 +9,8 @@ pair() # DEVICE PEER
     ip link add "$1" type veth peer name "$2" && ip link set "$1" up && ip link set "$2" up
 }
 
-# Interfaces in pairs. States shall not run on while they are listed: nobody is asked.
+# Interfaces in pairs. States shall not run on while they are listed: nobody is asked, and what
+# nobody uses stays.
 neighbour_network()
 {
     local device
@@ -18,6 +19,7 @@ neighbour_network()
         echo 100000 >"$device/delay_first_probe_time"
         echo 100000 >"$device/retrans_time_ms"
         echo 1000000 >"$device/base_reachable_time_ms"
+        echo 100000 >"$device/gc_stale_time"
         echo 100 >"$device/ucast_solicit"
         echo 100 >"$device/mcast_solicit"
     done
@@ -25,13 +27,17 @@ neighbour_network()
         ip addr add 2001:db8::1/64 dev near0 nodad
 } 2>/dev/null
 
-# Every state that can be set, every flag, both families, proxies.
+# Every state that can be set, every flag, both families, proxies. The kernel takes away what failed
+# as soon as all namespaces of the machine have gc_thresh1 neighbours, except what was learned
+# (NTF_EXT_LEARNED, neigh_periodic_work() of net/core/neighbour.c).
 neighbours_of_all_kinds()
 {
-    local i=10 state
+    local i=10 state kept
     for state in permanent noarp reachable stale delay probe failed incomplete none; do
-        ip neigh add 192.0.2.$i lladdr 02:00:5e:00:00:$i dev near0 nud $state || return
-        ip neigh add 2001:db8::$i lladdr 02:00:5e:00:00:$i dev near0 nud $state || return
+        kept=
+        [ $state != failed ] || kept=extern_learn
+        ip neigh add 192.0.2.$i lladdr 02:00:5e:00:00:$i dev near0 nud $state $kept || return
+        ip neigh add 2001:db8::$i lladdr 02:00:5e:00:00:$i dev near0 nud $state $kept || return
         i=$((i + 1))
     done
     ip neigh add 192.0.2.30 lladdr 02:00:5e:00:00:30 dev near0 nud stale router proto static
