@@ -90,7 +90,8 @@ char *text_pad(char *end, const char *start, size_t width);
  * (except U+0020), and bytes that are not UTF-8. A backslash becomes two, so
  * every byte can be restored.
  *
- * delimiters: other ASCII bytes to write as \xHH, or NULL. dst needs ESCAPE_FACTOR * size bytes.
+ * delimiters: other ASCII bytes to write as \xHH, no letters, digits or colons; or NULL. dst needs
+ * ESCAPE_FACTOR * size bytes.
  */
 enum { ESCAPE_FACTOR = 4, ESCAPE_JSON_FACTOR = 6 };
 char *escape_text(char *dst, const char *data, size_t size, const char *delimiters);

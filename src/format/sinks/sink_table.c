@@ -176,6 +176,22 @@ static void take_cell(struct table_line *line, const char *text, struct kept_cel
     line->column++;
 }
 
+/* The width of a written value. Of most types all characters are ASCII. */
+static size_t width_of(const struct value *value, const char *text, size_t length)
+{
+    switch (value->type) {
+    case VALUE_TEXT:
+    case VALUE_SOCKET_NAME:
+    case VALUE_NAME:
+    case VALUE_OWNERS:
+    case VALUE_FLAGS:
+    case VALUE_VIEW:
+        return text_width(text, length);
+    default:
+        return length;
+    }
+}
+
 /* Writes a cell of a column; returns its end. value_bound() is enough for it. */
 static char *write_cell(const struct fitted *table, size_t column, char *dst,
                         const struct value *value)
@@ -256,7 +272,7 @@ static void put_plain(struct table_line *line, const struct value *value, size_t
                                line->blanks + table->columns[line->column].width + bound);
     char *text = dst + line->blanks, *end = write_cell(table, line->column, text, value);
     const size_t length = (size_t)(end - text);
-    const size_t padding = padding_of(line, text_width(text, length));
+    const size_t padding = padding_of(line, width_of(value, text, length));
 
     memset(dst, ' ', line->blanks);
     writer_commit(table->sink.writer, right ? align_right(end, text, length + padding) : end);
@@ -277,7 +293,7 @@ static void stream_cell(struct table_line *line, const struct value *value)
     if (bound <= sizeof text) {
         const size_t length = (size_t)(write_cell(line->table, line->column, text, value) - text);
         take_cell(line, text,
-                  (struct kept_cell){length, text_width(text, length), value->attention});
+                  (struct kept_cell){length, width_of(value, text, length), value->attention});
         return;
     }
     struct writer *writer = line->table->sink.writer;
@@ -310,7 +326,7 @@ static char *keep_cell(struct fitted *table, size_t column, char *at, const stru
     char *text = at + sizeof(struct kept_cell);
     char *end = write_cell(table, column, text, value);
     const size_t length = (size_t)(end - text);
-    const struct kept_cell cell = {length, text_width(text, length), value->attention};
+    const struct kept_cell cell = {length, width_of(value, text, length), value->attention};
     memcpy(at, &cell, sizeof cell);
     if (cell.width > table->columns[column].contents)
         table->columns[column].contents = cell.width;

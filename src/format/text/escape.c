@@ -141,9 +141,25 @@ static inline char *escape_with(char *dst, const char *data, size_t size, struct
     return dst;
 }
 
-char *escape_text(char *dst, const char *data, size_t size, const char *delimiters)
+/* A letter, a digit or a colon: no delimiter (text.h), and most texts have little else. */
+static bool is_ordinary(unsigned char byte)
+{
+    return (unsigned)(byte | 0x20) - 'a' < 26 || (unsigned)byte - '0' <= ':' - '0';
+}
+
+static __attribute__((noinline)) char *escape_rest(char *dst, const char *data, size_t size,
+                                                   const char *delimiters)
 {
     return escape_with(dst, data, size, set_with(always, delimiters), escape_character);
+}
+
+char *escape_text(char *dst, const char *data, size_t size, const char *delimiters)
+{
+    size_t i = 0;
+
+    for (; i < size && is_ordinary((unsigned char)data[i]); i++)
+        dst[i] = data[i];
+    return i == size ? dst + i : escape_rest(dst + i, data + i, size - i, delimiters);
 }
 
 char *escape_part(char *dst, const char *data, size_t size, const char *delimiters,

@@ -129,42 +129,22 @@ const char *attention_words(enum attention attention)
     return words[attention];
 }
 
-size_t value_bound(const struct value *value)
+const uint16_t value_most[VALUE_TYPES] = {
+    [VALUE_UNKNOWN] = sizeof "-" - 1,   [VALUE_NUMBER] = TEXT_U64_MAX,
+    [VALUE_SIGNED] = 1 + TEXT_U64_MAX,  [VALUE_DECIMAL] = TEXT_SECONDS_MAX,
+    [VALUE_FINE] = TEXT_SECONDS_MAX,    [VALUE_BOOLEAN] = sizeof "yes" - 1,
+    [VALUE_TIME] = TEXT_TIME_MAX,       [VALUE_ADDRESS] = TEXT_ADDRESS_MAX,
+    [VALUE_NETWORK] = TEXT_NETWORK_MAX, [VALUE_LLADDR] = TEXT_LLADDR_MAX,
+    [VALUE_VIEW] = VALUE_VIEW_MAX,
+};
+
+size_t value_bound_of_text(const struct value *value)
 {
     char digits[TEXT_U64_MAX];
 
-    switch (value->type) {
-    case VALUE_UNKNOWN:
-        return 1;
-    case VALUE_NUMBER:
-        return TEXT_U64_MAX;
-    case VALUE_SIGNED:
-        return 1 + TEXT_U64_MAX;
-    case VALUE_DECIMAL:
-    case VALUE_FINE:
-        return TEXT_SECONDS_MAX;
-    case VALUE_BOOLEAN:
-        return sizeof "yes" - 1;
-    case VALUE_TIME:
-        return TEXT_TIME_MAX;
-    case VALUE_TEXT:
-    case VALUE_SOCKET_NAME:
-    case VALUE_NAME:
-        return 1 + ESCAPE_FACTOR * value_text(value, digits).length;
-    case VALUE_ADDRESS:
-        return TEXT_ADDRESS_MAX;
-    case VALUE_NETWORK:
-        return TEXT_NETWORK_MAX;
-    case VALUE_LLADDR:
-        return TEXT_LLADDR_MAX;
-    case VALUE_VIEW:
-        return VALUE_VIEW_MAX;
-    case VALUE_OWNERS:
-    case VALUE_FLAGS:
-    case VALUE_NETWORKS:
+    if (value_is_list(value))
         return list_bound(value);
-    }
-    return 0;
+    return 1 + ESCAPE_FACTOR * value_text(value, digits).length;
 }
 
 char *value_lladdr(char *dst, const struct value *value)
@@ -213,7 +193,7 @@ static char *write_element(char *dst, const struct value *element)
     return escape_text(dst, name.data, name.length, flag_delimiters);
 }
 
-static char *write_list(char *dst, const struct value *list)
+static __attribute__((noinline)) char *write_list(char *dst, const struct value *list)
 {
     const char *start = dst;
     struct value element;
