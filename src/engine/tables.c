@@ -350,8 +350,12 @@ static int ask(const struct listing_table *table, const struct backend *backend,
 /*
  * If the kernel resumes a dump by counting rows, two passes can miss the same row. If two
  * consecutive passes find the same rows, nothing moved. At most this many passes are made.
+ *
+ * Other dumps are resumed at a bucket, and only within it by counting. Of a file each 4 KiB end
+ * within one, of netlink each 32 KiB: while many connections come and go, one pass over the file
+ * misses one row in two listings (check-churn), and two have missed the same one.
  */
-enum { PASSES_MAX = 8 };
+enum { PASSES_MAX = 8, PASSES_OF_FILE = 3, PASSES_OF_NETLINK = 2 };
 
 /* --exact: reads the table again to find rows that the first pass missed. */
 static void ask_again(const struct listing_table *table, const struct backend *backend,
@@ -359,6 +363,7 @@ static void ask_again(const struct listing_table *table, const struct backend *b
 {
     struct run *run = lane->run;
     const bool until_same = backend->counts_rows && backend->counts_rows(table->table);
+    const int enough = backend->source == BACKEND_PROC ? PASSES_OF_FILE : PASSES_OF_NETLINK;
     bool done = false;
     int result = 0;
 
@@ -366,7 +371,8 @@ static void ask_again(const struct listing_table *table, const struct backend *b
     for (int passes = 2; passes <= PASSES_MAX && !done && result == 0; passes++) {
         struct pass pass;
         result = ask(table, backend, lane, &pass);
-        done = !until_same || (pass.rows == before.rows && pass.digest == before.digest);
+        done = until_same ? pass.rows == before.rows && pass.digest == before.digest
+                          : passes == enough;
         before = pass;
     }
     run->second_pass = false;
