@@ -59,7 +59,8 @@ struct run {
     struct rows *sections; /* kept rows (run_rows()): own_sections, or those of each namespace */
     size_t section_count;
     struct namespaces namespaces;   /* to visit, if these are all */
-    size_t barred;                  /* namespaces that need a right which there is not */
+    size_t wanted;                  /* namespaces, by what the filter says of them */
+    size_t barred;                  /* ... that need a right which there is not */
     uint64_t visits_began;          /* CLOCK_MONOTONIC, nanoseconds */
     size_t visit, visit_count;      /* the running one; 1 if there is only one */
     bool heading_due;               /* nothing of this visit was shown yet */

@@ -151,7 +151,9 @@ static bool move(struct run *run, size_t visit)
     const struct netns *netns = &run->namespaces.list[visit];
 
     engine->context.here.netns = netns->id ? netns : NULL;
-    if (!may_be_wanted(run) || (visit && move_to(run, netns) < 0)) {
+    const bool wanted = may_be_wanted(run);
+    run->wanted += wanted;
+    if (!wanted || (visit && move_to(run, netns) < 0)) {
         engine->context.here.netns = NULL;
         return false;
     }
@@ -219,9 +221,18 @@ static void report_barred(struct run *run)
                     run->barred, run->barred == 1 ? "" : "s", strerror(EPERM));
 }
 
+/* A name may be mistyped. */
+static void report_unwanted(struct run *run)
+{
+    if (run->listing->all_netns && !run->wanted && !run->stopped)
+        report_note(run->report, "the filter wants no network namespace (of %zu found)",
+                    run->visit_count);
+}
+
 int run_go_home(struct run *run)
 {
     report_barred(run);
+    report_unwanted(run);
     report_cost(run);
     report_unheld(run);
     return run->visit ? move_to(run, run->namespaces.list) : 0;
