@@ -65,6 +65,7 @@ static void resolve(const struct common *common, const struct kind *kind)
 
     where_finish(&command.where);
     require(status == STATUS_OK || status == STATUS_FAILURE ||
+            (status == STATUS_REFUSED && common_is_metrics(common)) ||
             status == (common->grammar->misuse ? common->grammar->misuse : STATUS_MISUSE));
     if (status != STATUS_OK || done)
         return;
