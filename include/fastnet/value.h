@@ -32,7 +32,6 @@ enum value_type {
     VALUE_NETWORK,  /* one of them; a string in JSON */
     VALUE_VIEW,     /* several fields put into one text, for people; a string in JSON */
 };
-enum { VALUE_TYPES = VALUE_VIEW + 1 };
 
 /* The names of bits. A bit without a name (NULL, or past the count) is shown as its number. */
 struct flag_names {
@@ -129,15 +128,8 @@ bool value_next(const struct value *list, size_t *at, struct value *element);
  */
 void value_add(struct value *sum, const struct value *value);
 
-/* The most bytes of each type in value_write(); 0: of texts and lists, which have no most. */
-extern const uint16_t value_most[VALUE_TYPES];
-size_t value_bound_of_text(const struct value *value);
-
 /* Upper bound of what value_write() writes for this value. */
-static inline size_t value_bound(const struct value *value)
-{
-    return value_most[value->type] ? value_most[value->type] : value_bound_of_text(value);
-}
+size_t value_bound(const struct value *value);
 
 /*
  * Writes a value as plain text. escape_text() says how it is escaped. The result is never empty:

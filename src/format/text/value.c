@@ -129,19 +129,20 @@ const char *attention_words(enum attention attention)
     return words[attention];
 }
 
-const uint16_t value_most[VALUE_TYPES] = {
-    [VALUE_UNKNOWN] = sizeof "-" - 1,   [VALUE_NUMBER] = TEXT_U64_MAX,
-    [VALUE_SIGNED] = 1 + TEXT_U64_MAX,  [VALUE_DECIMAL] = TEXT_SECONDS_MAX,
-    [VALUE_FINE] = TEXT_SECONDS_MAX,    [VALUE_BOOLEAN] = sizeof "yes" - 1,
-    [VALUE_TIME] = TEXT_TIME_MAX,       [VALUE_ADDRESS] = TEXT_ADDRESS_MAX,
-    [VALUE_NETWORK] = TEXT_NETWORK_MAX, [VALUE_LLADDR] = TEXT_LLADDR_MAX,
-    [VALUE_VIEW] = VALUE_VIEW_MAX,
-};
-
-size_t value_bound_of_text(const struct value *value)
+size_t value_bound(const struct value *value)
 {
+    static const uint16_t most[] = {
+        [VALUE_UNKNOWN] = sizeof "-" - 1,   [VALUE_NUMBER] = TEXT_U64_MAX,
+        [VALUE_SIGNED] = 1 + TEXT_U64_MAX,  [VALUE_DECIMAL] = TEXT_SECONDS_MAX,
+        [VALUE_FINE] = TEXT_SECONDS_MAX,    [VALUE_BOOLEAN] = sizeof "yes" - 1,
+        [VALUE_TIME] = TEXT_TIME_MAX,       [VALUE_ADDRESS] = TEXT_ADDRESS_MAX,
+        [VALUE_NETWORK] = TEXT_NETWORK_MAX, [VALUE_LLADDR] = TEXT_LLADDR_MAX,
+        [VALUE_VIEW] = VALUE_VIEW_MAX, /* the last type; 0: texts and lists have no most */
+    };
     char digits[TEXT_U64_MAX];
 
+    if (most[value->type])
+        return most[value->type];
     if (value_is_list(value))
         return list_bound(value);
     return 1 + ESCAPE_FACTOR * value_text(value, digits).length;
@@ -193,7 +194,7 @@ static char *write_element(char *dst, const struct value *element)
     return escape_text(dst, name.data, name.length, flag_delimiters);
 }
 
-static __attribute__((noinline)) char *write_list(char *dst, const struct value *list)
+static char *write_list(char *dst, const struct value *list)
 {
     const char *start = dst;
     struct value element;

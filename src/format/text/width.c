@@ -153,33 +153,26 @@ static size_t next_width(const char *text, size_t length, size_t *at)
 static bool is_ascii(const char *text, size_t length)
 {
     uint64_t bits = 0, word;
+    size_t i;
 
-    if (length < sizeof word) {
-        for (size_t i = 0; i < length; i++)
-            bits |= (unsigned char)text[i];
-    } else {
-        for (size_t i = 0; i < length - sizeof word; i += sizeof word) {
-            memcpy(&word, text + i, sizeof word);
-            bits |= word;
-        }
-        memcpy(&word, text + length - sizeof word, sizeof word);
+    for (i = 0; length - i >= sizeof word; i += sizeof word) {
+        memcpy(&word, text + i, sizeof word);
         bits |= word;
     }
+    for (; i < length; i++)
+        bits |= (unsigned char)text[i];
     return !(bits & UINT64_C(0x8080808080808080));
-}
-
-static __attribute__((noinline)) size_t width_beyond_ascii(const char *text, size_t length)
-{
-    size_t width = 0;
-
-    for (size_t i = 0; i < length;)
-        width += next_width(text, length, &i);
-    return width;
 }
 
 size_t text_width(const char *text, size_t length)
 {
-    return is_ascii(text, length) ? length : width_beyond_ascii(text, length);
+    size_t width = 0;
+
+    if (is_ascii(text, length))
+        return length;
+    for (size_t i = 0; i < length;)
+        width += next_width(text, length, &i);
+    return width;
 }
 
 size_t text_fitting(const char *text, size_t length, size_t *width)
