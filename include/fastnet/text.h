@@ -81,6 +81,12 @@ char *text_address_port(char *dst, const struct address *address, struct text sc
 /* The bytes of a link-layer address as 02:00:5e:10:00:ff; at most 32 of them. */
 char *text_lladdr(char *dst, const uint8_t *bytes, size_t length);
 
+/*
+ * Whether this word is in a text (NULL: no), as in "-send_q,local", "send_q > 0" or "udp, raw".
+ * Small letters, digits and '_' around it make another word.
+ */
+bool text_has_word(const char *text, const char *word);
+
 /* Fills with blanks from end up to start + width; returns the new end. */
 char *text_pad(char *end, const char *start, size_t width);
 

@@ -11,6 +11,7 @@
 #include "cli/personality.h"
 #include "fastnet/array.h"
 #include "fastnet/proc_tree.h"
+#include "fastnet/text.h"
 
 /* --- In which order --------------------------------------------------------------------------- */
 
@@ -81,28 +82,12 @@ static int resolve_filters(struct listing_command *command)
 
 /* --- Which columns stay, however narrow the terminal is --------------------------------------- */
 
-static bool is_part_of_word(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-/* Whether this word is in a text, as in "-send_q,local" or "send_q > 0". */
-static bool has_word(const char *text, const char *word)
-{
-    const size_t length = strlen(word);
-
-    for (const char *at = text; at && (at = strstr(at, word)); at += length)
-        if ((at == text || !is_part_of_word(at[-1])) && !is_part_of_word(at[length]))
-            return true;
-    return false;
-}
-
 static bool is_asked_for(const struct common *common, const char *name)
 {
-    bool is_asked = has_word(common->columns, name) || has_word(common->sort, name);
+    bool is_asked = text_has_word(common->columns, name) || text_has_word(common->sort, name);
 
     for (size_t i = 0; i < common->filters.count && !is_asked; i++)
-        is_asked = has_word(common->filters.typed[i].text, name);
+        is_asked = text_has_word(common->filters.typed[i].text, name);
     return is_asked;
 }
 

@@ -5,6 +5,7 @@
 
 #include "engine/run.h"
 #include "fastnet/rights.h"
+#include "fastnet/text.h"
 
 /* What backends answered for one table, up to the one that had it. */
 struct answers {
@@ -128,17 +129,6 @@ static void report_missing(struct run *run, const struct listing_table *table, c
     run->ended = ends;
 }
 
-/* Whether a list such as "udp, udplite" has this name. */
-static bool has_name(const char *list, const char *name)
-{
-    const size_t length = strlen(name);
-
-    for (const char *at = list; (at = strstr(at, name)); at += length)
-        if ((at == list || at[-1] == ' ') && (!at[length] || at[length] == ','))
-            return true;
-    return false;
-}
-
 /* Adds a table to the failure with this reason; if there are too many, to the last one. */
 static void add_failure(struct run *run, const struct table *table, const char *reason,
                         bool costs_rows)
@@ -151,7 +141,7 @@ static void add_failure(struct run *run, const struct table *table, const char *
     if (!*failure->tables)
         snprintf(failure->reason, sizeof failure->reason, "%s", reason);
     failure->costs_rows |= costs_rows;
-    if (run->visit && has_name(failure->tables, table->name))
+    if (run->visit && text_has_word(failure->tables, table->name))
         return; /* said of another namespace */
     length = strlen(failure->tables);
     snprintf(failure->tables + length, sizeof failure->tables - length, "%s%s", length ? ", " : "",

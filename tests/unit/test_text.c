@@ -232,6 +232,18 @@ static void padding_fills_up_to_the_width_and_cuts_nothing(void **state)
     assert_text(text, text_pad(text + 3, text, 2), "abc");
 }
 
+static void a_word_is_found_whole(void **state)
+{
+    (void)state;
+    assert_true(text_has_word("-send_q,local", "send_q"));
+    assert_true(text_has_word("udplite, udp", "udp"));
+    assert_true(text_has_word("local>0", "local"));
+    assert_false(text_has_word("udplite, udp6, xudp", "udp"));
+    assert_false(text_has_word("send_queue", "send"));
+    assert_false(text_has_word("", "udp"));
+    assert_false(text_has_word(NULL, "udp"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,6 +256,7 @@ int main(void)
         cmocka_unit_test(random_ipv6_addresses_are_written_as_inet_ntop_writes_them),
         cmocka_unit_test(mapped_addresses_are_written_as_ipv4),
         cmocka_unit_test(padding_fills_up_to_the_width_and_cuts_nothing),
+        cmocka_unit_test(a_word_is_found_whole),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

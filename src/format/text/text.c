@@ -281,3 +281,18 @@ char *text_pad(char *end, const char *start, size_t width)
     memset(end, ' ', width - length);
     return end + (width - length);
 }
+
+static bool is_part_of_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+bool text_has_word(const char *text, const char *word)
+{
+    const size_t length = strlen(word);
+
+    for (const char *at = text; at && (at = strstr(at, word)); at += length)
+        if ((at == text || !is_part_of_word(at[-1])) && !is_part_of_word(at[length]))
+            return true;
+    return false;
+}
