@@ -205,8 +205,7 @@ static int resolve_output(const struct listing_command *command)
 
 /* --- Other network namespaces ----------------------------------------------------------------- */
 
-/* With --delta one process makes all listings, and names are looked up without the right to leave.
- */
+/* With --delta one process makes all listings, and looks up names without the right to leave. */
 static int resolve_namespaces(const struct listing_command *command)
 {
     const struct common *common = command->common;
