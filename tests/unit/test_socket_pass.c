@@ -344,6 +344,29 @@ static void raw_sockets_of_all_protocols_are_one_table(void **state)
     assert_int_equal(record.socket.send_q, 40);
 }
 
+/* The kernel's own look at the protocol alone: bpf_skc_to_tcp_sock() in net/core/filter.c. */
+static void nothing_is_read_of_a_raw_socket_because_of_its_protocol(void **state)
+{
+    static const uint16_t protocols[] = {IPPROTO_TCP, IPPROTO_UDP, IPPROTO_UDPLITE};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(protocols); i++) {
+        struct scene scene;
+        struct record record;
+        make_scene(&scene);
+        scene.is_tcp = protocols[i] == IPPROTO_TCP;
+        place_u16(scene.sock + MADE_TYPE, SOCK_RAW);
+        place_u16(scene.sock + MADE_PROTOCOL, protocols[i]);
+        scene.sock[MADE_STATE] = TCP_LISTEN;
+        record = row_of(&scene);
+        assert_ptr_equal(held_socket_table(&scene.said), &table_raw);
+        assert_int_equal(record.socket.recv_q, 500);
+        assert_int_equal(record.socket.send_q, 40);
+        assert_int_equal(record.socket.retransmits, 0);
+        assert_int_equal(record.socket.probes, 0);
+    }
+}
+
 static void nothing_else_is_written(void **state)
 {
     struct scene scene;
@@ -603,6 +626,7 @@ int main(void)
         cmocka_unit_test(an_address_of_ipv6_has_16_bytes),
         cmocka_unit_test(queues_of_udp_are_memory),
         cmocka_unit_test(raw_sockets_of_all_protocols_are_one_table),
+        cmocka_unit_test(nothing_is_read_of_a_raw_socket_because_of_its_protocol),
         cmocka_unit_test(nothing_else_is_written),
         cmocka_unit_test(a_fin_that_was_read_is_no_byte),
         cmocka_unit_test(a_socket_that_is_only_bound_is_told_as_sock_diag_does),

@@ -233,10 +233,23 @@ static void put_addresses(struct assembly *to, const struct pass_layout *layout)
     assembly_land(to, skip);
 }
 
+/*
+ * A raw socket has the protocol that its user chose, TCP's and UDP's included, and is smaller than
+ * theirs: only the type tells which struct it is.
+ */
+static size_t skip_unless_type(struct assembly *to, int type)
+{
+    const struct kernel_member member = {.offset = AT(type), .size = BPF_H};
+
+    assembly_load(to, BPF_FIRST, BPF_STACK, member);
+    return assembly_skip_if(to, BPF_JNE, BPF_FIRST, type);
+}
+
 /* struct udp_sock is reached by its address, because no function leads from every sock to it. */
 static void put_deficit(struct assembly *to, const struct pass_layout *layout)
 {
     static const int protocols[] = {IPPROTO_UDP, IPPROTO_UDPLITE};
+    const size_t not_udp = skip_unless_type(to, SOCK_DGRAM);
 
     for (size_t i = 0; i < COUNT(protocols); i++) {
         const struct kernel_member protocol = {.offset = AT(protocol), .size = BPF_H};
@@ -251,11 +264,13 @@ static void put_deficit(struct assembly *to, const struct pass_layout *layout)
         assembly_call(to, BPF_FUNC_probe_read_kernel);
         assembly_land(to, skip);
     }
+    assembly_land(to, not_udp);
 }
 
 static void put_tcp(struct assembly *to, const struct pass_layout *layout)
 {
     const struct kernel_member state = {.offset = AT(state), .size = BPF_B};
+    const size_t not_tcp = skip_unless_type(to, SOCK_STREAM);
     size_t skip;
 
     assembly_register(to, BPF_MOV, BPF_FIRST, SOCK);
@@ -275,6 +290,7 @@ static void put_tcp(struct assembly *to, const struct pass_layout *layout)
     put_copy(to, SOCK, layout->waiting, AT(received[0]));
     put_copy(to, SOCK, layout->backlog, AT(sent[0]));
     assembly_land(to, skip);
+    assembly_land(to, not_tcp);
 }
 
 static void put_write(struct assembly *to, const struct pass_layout *layout)
