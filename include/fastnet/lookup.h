@@ -323,8 +323,13 @@ struct peers *peers_create(void); /* NULL when memory is short */
 void peers_destroy(struct peers *peers);
 /* Returns 0 or -ENOMEM. */
 int peers_add(struct peers *peers, const struct record *record);
-/* The inode of the other end, 0 if it is unknown. A unix socket's own record has it. */
+/*
+ * The inode of the other end, 0 if it is unknown: also if several sockets have the addresses and
+ * ports of the other end. A unix socket's own record has it.
+ */
 uint64_t peers_inode(const struct peers *peers, const struct record *record);
+/* Whether there are such sockets. */
+bool peers_are_ambiguous(const struct peers *peers);
 /* The name of a unix socket; empty if it has none. Borrowed. peers may be NULL. */
 struct text peers_path(const struct peers *peers, uint64_t inode);
 

@@ -368,6 +368,8 @@ static int read_peers(struct run *run)
                                context->here.peers, &details);
     if (error < 0 || details.count)
         report_peers(run, "not all known", error ? strerror(-error) : details.lines[0]);
+    else if (peers_are_ambiguous(context->here.peers))
+        report_peers(run, "not all known", "some connections have the same addresses and ports");
     return 0;
 }
 

@@ -13,8 +13,8 @@
 #include "fastnet/record.h"
 
 struct connection {
-    uint64_t ends; /* hash of the local end, then of the remote one */
-    uint64_t inode;
+    uint64_t ends;  /* hash of the local end, then of the remote one */
+    uint64_t inode; /* 0: several sockets have these ends */
 };
 
 struct named {
@@ -26,6 +26,7 @@ struct named {
 struct peers {
     struct hash_table connections; /* by their ends */
     struct hash_table named;       /* unix sockets, by inode */
+    bool ambiguous;
 };
 
 /* The first member of both is what they are found by. */
@@ -51,14 +52,24 @@ static uint64_t hash_ends(const struct socket_record *socket, const struct endpo
     return hash_end(hash_end(hash_word(secret[0], socket->protocol), from), to);
 }
 
+/*
+ * Link-local addresses are the same on many links, and VRFs can have the same networks. The
+ * interface does not tell such connections apart: the two ends of a veth pair have different ones.
+ */
 static int add_connection(struct peers *peers, const struct socket_record *socket)
 {
     const uint64_t ends = hash_ends(socket, &socket->local, &socket->remote);
-    struct connection *added = hash_table_add(&peers->connections, ends, sizeof *added);
+    struct connection *known = hash_table_find(&peers->connections, ends, is_same, &ends);
 
-    if (!added)
-        return -ENOMEM;
-    *added = (struct connection){ends, socket->inode};
+    if (known && known->inode != socket->inode) {
+        peers->ambiguous = true;
+        known->inode = 0;
+    } else if (!known) {
+        known = hash_table_add(&peers->connections, ends, sizeof *known);
+        if (!known)
+            return -ENOMEM;
+        *known = (struct connection){ends, socket->inode};
+    }
     return 0;
 }
 
@@ -116,6 +127,11 @@ uint64_t peers_inode(const struct peers *peers, const struct record *record)
     ends = hash_ends(socket, &socket->remote, &socket->local);
     found = hash_table_find(&peers->connections, ends, is_same, &ends);
     return found ? found->inode : 0;
+}
+
+bool peers_are_ambiguous(const struct peers *peers)
+{
+    return peers->ambiguous;
 }
 
 struct text peers_path(const struct peers *peers, uint64_t inode)
