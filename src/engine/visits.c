@@ -78,16 +78,27 @@ static struct rows *make_sections(struct run *run)
     return calloc(run->section_count, sizeof *run->sections);
 }
 
+/*
+ * Whether this thread is no longer in the namespace of its rows, because names were looked up at
+ * home: what numbers mean there was found out before that, and cannot be found out again.
+ */
+static bool has_left(const struct run *run)
+{
+    return run->listing->home && run->needs.lookups & NEED_NAMES;
+}
+
+/* Interfaces, and namespaces, can get other names at any time: each run looks them up anew. */
 int run_plan_visits(struct run *run)
 {
     int error;
 
     run->visit_count = 1;
+    if (!has_left(run))
+        here_finish(&run->engine->context.here);
     if (!run->listing->all_netns) {
         name_own(run);
         return 0;
     }
-    here_finish(&run->engine->context.here);
     error = namespaces_find(&run->namespaces, run->report);
     if (error)
         return error;
