@@ -44,11 +44,16 @@ static const struct {
     [SOFTNET_SQUEEZED] = {NULL, "SoftnetSqueezed"},
 };
 
+const char *counter_name(enum counter counter)
+{
+    return counter_names[counter].name;
+}
+
 static void take_counter(struct reading *reading, const struct record *record)
 {
     const struct counter_record *counter = &record->counter;
 
-    for (size_t i = 0; i < COUNTERS; i++) {
+    for (size_t i = NO_COUNTER + 1; i < COUNTERS; i++) {
         if (!text_is(counter->name, counter_names[i].name) ||
             (counter_names[i].protocol && !text_is(counter->protocol, counter_names[i].protocol)))
             continue;

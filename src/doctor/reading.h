@@ -29,6 +29,7 @@
 
 /* Counters and gauges of the protocols (counter_names in reading.c). */
 enum counter {
+    NO_COUNTER, /* is never known */
     LISTEN_OVERFLOWS,
     SYNCOOKIES_SENT,
     REQUESTS_DROPPED,
@@ -52,6 +53,9 @@ enum counter {
     SOFTNET_SQUEEZED,
     COUNTERS
 };
+
+/* The name that the kernel gave it: "ReasmFails". */
+const char *counter_name(enum counter counter);
 
 /* Numbers of /proc/sys (sysctls in reading.c). */
 enum sysctl {

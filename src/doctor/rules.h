@@ -7,10 +7,42 @@
 
 struct examination;
 
+/* What a counter counts, in the words behind its number. */
+struct loss {
+    const char *one, *many; /* "datagram was", "datagrams were" */
+    const char *what;       /* "dropped because ..." */
+};
+
+/* What is at least so full is close to its limit: there is still time to do something. */
+enum { NEARLY_PERCENT = 90 };
+
+/* A counter that should stand still, of a rule that compares nothing else: rule_growth(). */
+struct growth {
+    const char *subject;  /* of the finding: "IPv4" */
+    enum counter counter; /* NO_COUNTER ends a list of these */
+    enum counter whole;   /* what the counter is a part of; NO_COUNTER: percent is 0 */
+    unsigned percent;     /* of the whole ... */
+    uint64_t least;       /* ... and so much: less growth is no finding */
+    struct loss loss;     /* what the counter counts */
+};
+
+/* Something with a limit, of a rule that compares nothing else: rule_filling(). */
+struct filling {
+    const char *subject, *what; /* what fills it: "connections in TIME_WAIT" */
+    unsigned percent;           /* from here on it is nearly full; 0: never */
+    struct loss loss;           /* what the counter counts that grows when it is full */
+    enum counter gauge;         /* how full it is */
+    enum sysctl limit;
+    enum counter losses[2]; /* the counters that grow when it is full; NO_COUNTER: none */
+    const char *counter;    /* the name of another one */
+};
+
 struct rule {
     struct doctor_rule text;
     unsigned needs; /* READS_* */
     void (*evaluate)(struct examination *examination);
+    const struct growth *growths;  /* of rule_growth() */
+    const struct filling *filling; /* of rule_filling() */
 };
 
 extern const struct rule rules[];
@@ -76,12 +108,6 @@ void finding_moved(struct finding *finding, uint64_t moved);
 /* Hands it on. */
 void finding_emit(struct finding *finding, struct examination *examination);
 
-/* What a counter counts, in the words behind its number. */
-struct loss {
-    const char *one, *many; /* "datagram was", "datagrams were" */
-    const char *what;       /* "dropped because ..." */
-};
-
 static inline const char *loss_noun(const struct loss *loss, uint64_t count)
 {
     return count == 1 ? loss->one : loss->many;
@@ -108,6 +134,10 @@ struct owners *owners_of(struct examination *examination);
 
 /* --- Rules, by subject ------------------------------------------------------------------------ */
 
+/* Rules that are a row: they only compare counters, or a gauge with its limit. */
+void rule_growth(struct examination *examination);  /* rules_counters.c */
+void rule_filling(struct examination *examination); /* rules_limits.c */
+
 void rule_accept_queue(struct examination *examination); /* rules_queues.c */
 void rule_unix_backlog(struct examination *examination);
 void rule_syn_flood(struct examination *examination);
@@ -121,10 +151,7 @@ void rule_no_answer(struct examination *examination);
 void rule_mtu(struct examination *examination);
 
 void rule_ephemeral_ports(struct examination *examination); /* rules_limits.c */
-void rule_time_wait(struct examination *examination);
-void rule_orphans(struct examination *examination);
 void rule_tcp_memory(struct examination *examination);
-void rule_udp_memory(struct examination *examination);
 void rule_flows(struct examination *examination);
 void rule_flow_races(struct examination *examination);
 void rule_neighbours(struct examination *examination);
@@ -133,7 +160,6 @@ void rule_files(struct examination *examination);
 void rule_softnet(struct examination *examination); /* rules_interfaces.c */
 void rule_interfaces(struct examination *examination);
 void rule_duplicate_address(struct examination *examination);
-void rule_fragments(struct examination *examination);
 
 void rule_close_wait(struct examination *examination); /* rules_processes.c */
 void rule_descriptors(struct examination *examination);

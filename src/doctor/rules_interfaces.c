@@ -117,25 +117,3 @@ void rule_duplicate_address(struct examination *examination)
         finding_emit(&finding, examination);
     }
 }
-
-/* Where many fragments come, some always come too late. */
-enum { FRAGMENTS_PERCENT = 1, FRAGMENTS_LEAST = 10 };
-
-void rule_fragments(struct examination *examination)
-{
-    const uint64_t failed = counter_moved(examination, REASSEMBLY_FAILS);
-    const uint64_t all = counter_moved(examination, REASSEMBLY_REQUIRED);
-    struct finding finding;
-
-    if (failed < FRAGMENTS_LEAST || !reaches(failed, FRAGMENTS_PERCENT, all))
-        return;
-    finding_begin(&finding, examination, SEVERITY_WARNING);
-    finding_subject(&finding, "ReasmFails");
-    finding_summary(&finding, "%" PRIu64 " times in %.3g s fragments could not be put together",
-                    failed, seconds_between(examination));
-    finding_evidence(&finding, "ReasmFails grew by %" PRIu64 ", ReasmReqds by %" PRIu64, failed,
-                     all);
-    finding_value(&finding, failed, UINT64_MAX);
-    finding_moved(&finding, failed);
-    finding_emit(&finding, examination);
-}

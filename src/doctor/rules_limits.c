@@ -3,28 +3,23 @@
 #include <stdio.h>
 
 #include "doctor/rules.h"
-
-/* What is at least so full is close to its limit: there is still time to do something. */
-enum { NEARLY_PERCENT = 90, ORPHANS_PERCENT = 50 };
-
-/* What a finding of a limit says. */
-struct filling {
-    const char *subject, *what; /* what fills it: "connections in TIME_WAIT" */
-    unsigned percent;           /* from here on it is nearly full; 0: never */
-    const char *counter;        /* that grows when it is full; NULL: none does */
-    struct loss loss;           /* what the counter counts */
-};
+#include "fastnet/array.h"
 
 /* The numbers of it: how full it is, and its counter. */
 struct usage {
     uint64_t value, limit, moved, total;
 };
 
-static struct usage usage_of(struct examination *examination, enum counter gauge, enum sysctl limit,
-                             enum counter losses)
+static struct usage usage_of(struct examination *examination, const struct filling *filling)
 {
-    return (struct usage){counter_total(examination, gauge), sysctl_of(examination, limit),
-                          counter_moved(examination, losses), counter_total(examination, losses)};
+    struct usage usage = {.value = counter_total(examination, filling->gauge),
+                          .limit = sysctl_of(examination, filling->limit)};
+
+    for (size_t i = 0; i < COUNT(filling->losses); i++) {
+        usage.moved += counter_moved(examination, filling->losses[i]);
+        usage.total += counter_total(examination, filling->losses[i]);
+    }
+    return usage;
 }
 
 /* Full and losing, nearly full, or neither. */
@@ -32,11 +27,12 @@ static void say_filling(struct examination *examination, const struct filling *f
                         struct usage usage)
 {
     const bool nearly = filling->percent && reaches(usage.value, filling->percent, usage.limit);
+    const char *counter = filling->counter ? filling->counter : counter_name(filling->losses[0]);
     struct finding finding;
     char of[32] = "";
 
     if (!usage.moved && !nearly) {
-        say_past(examination, usage.total, filling->counter, &filling->loss);
+        say_past(examination, usage.total, counter, &filling->loss);
         return;
     }
     if (usage.limit != UINT64_MAX) /* it is known, and there is one */
@@ -52,67 +48,30 @@ static void say_filling(struct examination *examination, const struct filling *f
         finding_summary(&finding, "%s: %" PRIu64 "%s %s, %" PRIu64 " %%", filling->subject,
                         usage.value, of, filling->what, usage.value * 100 / usage.limit);
     finding_evidence(&finding, "%" PRIu64 "%s", usage.value, of);
-    if (examination->before->at && filling->counter)
-        finding_evidence(&finding, "%s grew by %" PRIu64, filling->counter, usage.moved);
+    if (examination->before->at && counter)
+        finding_evidence(&finding, "%s grew by %" PRIu64, counter, usage.moved);
     finding_value(&finding, usage.value, usage.limit);
     if (examination->before->at)
         finding_moved(&finding, usage.moved);
     finding_emit(&finding, examination);
 }
 
-void rule_time_wait(struct examination *examination)
+void rule_filling(struct examination *examination)
 {
-    static const struct filling filling = {
-        "TIME_WAIT",
-        "connections in TIME_WAIT",
-        NEARLY_PERCENT,
-        "TCPTimeWaitOverflow",
-        {"connection", "connections", "did not wait, because the table was full"}};
+    const struct filling *filling = examination->rule->filling;
 
-    say_filling(examination, &filling,
-                usage_of(examination, TCP_WAITING, TIME_WAIT_MAX, TIME_WAIT_OVERFLOW));
-}
-
-void rule_orphans(struct examination *examination)
-{
-    static const struct filling filling = {
-        "orphans",
-        "TCP connections without a process",
-        ORPHANS_PERCENT,
-        "TCPAbortOnMemory",
-        {"connection was", "connections were",
-         "reset, because there were too many orphans or no memory"}};
-
-    say_filling(examination, &filling,
-                usage_of(examination, TCP_ORPHANS, ORPHANS_MAX, ABORTS_ON_MEMORY));
+    say_filling(examination, filling, usage_of(examination, filling));
 }
 
 /* Above the second number of tcp_mem TCP saves memory; at the third one it has none. */
 void rule_tcp_memory(struct examination *examination)
 {
-    static const struct filling filling = {"memory of TCP",
-                                           "pages",
-                                           NEARLY_PERCENT,
-                                           "TCPMemoryPressures",
-                                           {"time", "times", "TCP ran short of memory"}};
-    struct usage usage = usage_of(examination, TCP_PAGES, TCP_PAGES_MAX, MEMORY_PRESSURES);
+    const struct filling *filling = examination->rule->filling;
+    struct usage usage = usage_of(examination, filling);
 
     if (!reaches(usage.value, NEARLY_PERCENT, usage.limit))
         usage.limit = sysctl_of(examination, TCP_PAGES_PRESSURE);
-    say_filling(examination, &filling, usage);
-}
-
-void rule_udp_memory(struct examination *examination)
-{
-    static const struct filling filling = {
-        "memory of UDP",
-        "pages",
-        NEARLY_PERCENT,
-        "MemErrors",
-        {"datagram was", "datagrams were", "dropped, because UDP had no memory"}};
-
-    say_filling(examination, &filling,
-                usage_of(examination, UDP_PAGES, UDP_PAGES_MAX, UDP_MEMORY_ERRORS));
+    say_filling(examination, filling, usage);
 }
 
 void rule_files(struct examination *examination)
@@ -142,13 +101,13 @@ static uint64_t flows_lost(const struct table_reading *flows)
 
 void rule_flows(struct examination *examination)
 {
-    static const struct filling filling = {"conntrack",
-                                           "connections tracked",
-                                           NEARLY_PERCENT,
-                                           "drop and early_drop",
-                                           {"packet or connection was",
-                                            "packets or connections were",
-                                            "dropped by connection tracking"}};
+    static const struct filling filling = {.subject = "conntrack",
+                                           .what = "connections tracked",
+                                           .percent = NEARLY_PERCENT,
+                                           .counter = "drop and early_drop",
+                                           .loss = {"packet or connection was",
+                                                    "packets or connections were",
+                                                    "dropped by connection tracking"}};
     const struct table_reading *before = &examination->before->tables[TABLE_FLOWS];
     const struct table_reading *now = &examination->now->tables[TABLE_FLOWS];
 
@@ -191,11 +150,12 @@ static void say_neighbours(struct examination *examination, size_t which, const 
 {
     const struct table_reading *before = &examination->before->tables[which];
     const struct table_reading *now = &examination->now->tables[which];
-    const struct filling filling = {subject,
-                                    "entries",
-                                    now->entries > now->maximum ? 0 : NEARLY_PERCENT,
-                                    "table_fulls",
-                                    {"neighbour", "neighbours", "found no place in the table"}};
+    const struct filling filling = {
+        .subject = subject,
+        .what = "entries",
+        .percent = now->entries > now->maximum ? 0 : NEARLY_PERCENT,
+        .counter = "table_fulls",
+        .loss = {"neighbour", "neighbours", "found no place in the table"}};
 
     if (now->known && now->limited)
         say_filling(examination, &filling,

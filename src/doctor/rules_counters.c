@@ -1,0 +1,33 @@
+/* Counters that should stand still. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "doctor/rules.h"
+
+static void say_growth(struct examination *examination, const struct growth *growth)
+{
+    const uint64_t moved = counter_moved(examination, growth->counter);
+    const uint64_t whole = counter_moved(examination, growth->whole);
+    struct finding finding;
+
+    if (!moved || moved < growth->least ||
+        (growth->percent && !reaches(moved, growth->percent, whole)))
+        return;
+    finding_begin(&finding, examination, SEVERITY_WARNING);
+    finding_subject(&finding, "%s", growth->subject);
+    finding_summary(&finding, "%s: %" PRIu64 " %s %s in %.3g s", growth->subject, moved,
+                    loss_noun(&growth->loss, moved), growth->loss.what,
+                    seconds_between(examination));
+    finding_evidence(&finding, "%s grew by %" PRIu64, counter_name(growth->counter), moved);
+    if (growth->whole)
+        finding_evidence(&finding, "%s grew by %" PRIu64, counter_name(growth->whole), whole);
+    finding_value(&finding, moved, UINT64_MAX);
+    finding_moved(&finding, moved);
+    finding_emit(&finding, examination);
+}
+
+void rule_growth(struct examination *examination)
+{
+    for (const struct growth *growth = examination->rule->growths; growth->counter; growth++)
+        say_growth(examination, growth);
+}
