@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/options.h"
+#include "cli/completion.h"
 #include "cli/personality.h"
 #include "fastnet/array.h"
 #include "fastnet/rights.h"
@@ -18,19 +18,20 @@
 static const struct personality {
     const char *name; /* matched exactly, as the name it was run by or as the first argument */
     int (*run)(int argc, char *const argv[]);
+    const struct grammar *grammar;
     unsigned rights; /* all that its listings may need (rights.h) */
 } personalities[] = {
-    {"netstat", netstat_run, LISTING_RIGHTS},
-    {"arp", arp_run, 1u << RIGHT_READ | RIGHTS_OF_NAMESPACES},
-    {"neigh", neigh_run, 1u << RIGHT_READ | RIGHTS_OF_NAMESPACES},
-    {"conntrack", conntrack_run, LISTING_RIGHTS},
-    {"ss", ss_run, RIGHTS_ALL},
-    {"sockets", sockets_run, LISTING_RIGHTS},
-    {"s", sockets_run, LISTING_RIGHTS},
-    {"doctor", doctor_run, LISTING_RIGHTS},
+    {"netstat", netstat_run, &netstat_grammar, LISTING_RIGHTS},
+    {"arp", arp_run, &arp_grammar, 1u << RIGHT_READ | RIGHTS_OF_NAMESPACES},
+    {"neigh", neigh_run, &neigh_grammar, 1u << RIGHT_READ | RIGHTS_OF_NAMESPACES},
+    {"conntrack", conntrack_run, &conntrack_grammar, LISTING_RIGHTS},
+    {"ss", ss_run, &ss_grammar, RIGHTS_ALL},
+    {"sockets", sockets_run, &sockets_grammar, LISTING_RIGHTS},
+    {"s", sockets_run, &sockets_grammar, LISTING_RIGHTS},
+    {"doctor", doctor_run, &doctor_grammar, LISTING_RIGHTS},
 };
 
-/* What may follow fastnet, for its completions. */
+/* What may follow fastnet. */
 static const struct grammar *const words[] = {
     &sockets_grammar, &netstat_grammar,   &ss_grammar,     &arp_grammar,
     &neigh_grammar,   &conntrack_grammar, &doctor_grammar, NULL};
@@ -48,6 +49,27 @@ static const char *base_name(const char *path)
     const char *slash = strrchr(path, '/');
 
     return slash ? slash + 1 : path;
+}
+
+/*
+ * Answers the completions of a shell (completion.h). Behind fastnet the first word may be that of a
+ * personality; behind help there is nothing else.
+ */
+static int complete(int count, char *const typed[])
+{
+    const struct personality *personality = find_personality(base_name(typed[0]));
+    const bool is_fastnet = !personality;
+    const bool is_help = is_fastnet && count == 3 && strcmp(typed[1], "help") == 0;
+
+    if (is_fastnet && count > 2)
+        personality = find_personality(typed[1]);
+    if (is_fastnet && personality) {
+        count--;
+        typed++;
+    }
+    completion_offer(personality ? personality->grammar : &netstat_grammar, words,
+                     is_fastnet && !personality && (count == 2 || is_help), count, typed, stdout);
+    return fflush(stdout) == 0 ? STATUS_OK : STATUS_FAILURE;
 }
 
 static int run(const struct personality *personality, int argc, char *argv[])
@@ -89,6 +111,10 @@ int main(int argc, char *argv[])
     if (argc < 1) {
         argc = 1;
         argv = no_arguments;
+    }
+    if (completion_is_asked(argc, argv)) {
+        rights_limit(0);
+        return complete(argc - 3, argv + 3);
     }
     personality = find_personality(base_name(argv[0]));
     if (personality) {

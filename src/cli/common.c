@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/completion/completion.h"
+#include "cli/completion.h"
 #include "cli/nearest.h"
 #include "cli/netns.h"
 #include "cli/personality.h"
@@ -322,8 +322,8 @@ int common_help(const struct common *common)
 static int complete(const struct common *common)
 {
     struct page page;
-    const bool known =
-        completion_print(common->grammar, common->words, common->completion, page_open(&page));
+    const bool known = completion_put_script(
+        common->completion, common->words ? "fastnet" : common->grammar->name, page_open(&page));
     const int status = page_finish(&page, common->program);
 
     return known ? status

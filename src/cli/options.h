@@ -50,19 +50,20 @@ struct option {
 
 /*
  * For choices, besides words: the columns of the rows that are listed, those that hold numbers, or
- * all that can be shown (completion.h); the words of the column that a filter compares; a command
- * in parentheses that prints words, of sh(1), zsh and fish alike.
+ * all that can be shown; the words of the column that a filter compares; behind '!' a command that
+ * prints words, of sh(1), zsh and fish alike (completion.h).
  */
 #define CHOICES_COLUMNS "$columns"
 #define CHOICES_NUMBERS "$numbers"
 #define CHOICES_SHOWN   "$columns $groups"
 #define CHOICES_VALUES  "VALUES"
-#define CHOICES_PIDS    "(ls /proc | grep -x \"[0-9]*\")"
+#define CHOICES_PIDS    "!ls /proc | grep -x \"[0-9]*\""
 /* Processes may be called anything: only names that mean nothing to a shell are offered. */
-#define CHOICES_PROCESSES "(cat /proc/*/comm 2>/dev/null | grep -x \"[A-Za-z0-9_.-]*\")"
+#define CHOICES_PROCESSES "!cat /proc/*/comm 2>/dev/null | grep -x \"[A-Za-z0-9_.-]*\" | sort -u"
 #define CHOICES_INTERFACES                                                                         \
-    "(tail -n +3 /proc/net/dev | grep -o \"^ *[A-Za-z0-9_.-]*\" | tr -d \" \")"
-#define CHOICES_USERS "(grep -o \"^[A-Za-z0-9_.-]*\" /etc/passwd)"
+    "!tail -n +3 /proc/net/dev | grep -o \"^ *[A-Za-z0-9_.-]*\" | tr -d \" \""
+#define CHOICES_USERS "!grep -o \"^[A-Za-z0-9_.-]*\" /etc/passwd"
+#define CHOICES_NETNS "!ls /var/run/netns 2>/dev/null"
 
 struct option_table {
     const char *const *groups; /* titles in --help */

@@ -10,6 +10,7 @@
 
 #include "cli/arp/arp.h"
 #include "cli/command.h"
+#include "cli/completion.h"
 #include "cli/conntrack/conntrack_options.h"
 #include "cli/neigh/neigh.h"
 #include "cli/netstat/netstat.h"
@@ -213,6 +214,15 @@ static void parse_ss(int count, char *const words[])
     ss_options_finish(&options);
 }
 
+static void offer(int count, char *const words[])
+{
+    static const struct grammar *const grammars[] = {&netstat_grammar, &ss_grammar,
+                                                     &conntrack_grammar, NULL};
+
+    for (size_t i = 0; grammars[i]; i++)
+        completion_offer(grammars[i], grammars, true, count, words, stdout);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static char program[] = "program";
@@ -228,6 +238,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     parse_conntrack(count, words);
     take_by_others(count, words);
     parse_ss(count, words);
+    offer(count, words);
     free(text);
     return 0;
 }

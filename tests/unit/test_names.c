@@ -10,7 +10,7 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include "cli/completion/completion.h"
+#include "cli/completion.h"
 #include "cli/conntrack/conntrack_parsing.h"
 #include "cli/personality.h"
 #include "fastnet/array.h"

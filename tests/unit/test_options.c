@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/completion/completion.h"
+#include "cli/completion.h"
 #include "cli/options.h"
 #include "reference.h"
 
@@ -484,13 +484,13 @@ static void a_shell_that_nobody_knows_has_no_completion(void **state)
 
     (void)state;
     capture_begin(&capture, STDOUT_FILENO);
-    assert_false(completion_print(&grammar, NULL, "csh", stdout));
-    assert_false(completion_print(&grammar, NULL, "", stdout));
+    assert_false(completion_put_script("csh", "fastnet", stdout));
+    assert_false(completion_put_script("", "fastnet", stdout));
     capture_end(&capture);
     assert_string_equal(capture.text, "");
 }
 
-static void completions_hold_what_is_advertised(void **state)
+static void a_script_names_its_command(void **state)
 {
     static const char *const shells[] = {"bash", "zsh", "fish"};
     struct capture capture;
@@ -498,11 +498,32 @@ static void completions_hold_what_is_advertised(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(shells); i++) {
         capture_begin(&capture, STDOUT_FILENO);
-        assert_true(completion_print(&grammar, NULL, shells[i], stdout));
+        assert_true(completion_put_script(shells[i], "conntrack", stdout));
         capture_end(&capture);
-        assert_non_null(strstr(capture.text, "all"));
-        assert_null(strstr(capture.text, "notrim")); /* no help: understood, not advertised */
+        assert_non_null(strstr(capture.text, "completion for conntrack, by fastnet"));
+        assert_null(strchr(capture.text, '\1'));
     }
+}
+
+static void what_is_advertised_is_offered(void **state)
+{
+    static const struct grammar other = {.name = "almost", .help = "another"};
+    static const struct grammar *const grammars[] = {&other, NULL};
+    char *words[] = {"program", ""};
+    struct capture capture;
+
+    (void)state;
+    words[1] = "--";
+    capture_begin(&capture, STDOUT_FILENO);
+    completion_offer(&grammar, NULL, false, 2, words, stdout);
+    capture_end(&capture);
+    assert_non_null(strstr(capture.text, "--all"));
+    assert_null(strstr(capture.text, "notrim")); /* no help: understood, not advertised */
+    words[1] = "al";
+    capture_begin(&capture, STDOUT_FILENO);
+    completion_offer(&grammar, grammars, true, 2, words, stdout);
+    capture_end(&capture);
+    assert_string_equal(capture.text, "word\t\nalmost\tanother\n");
 }
 
 int main(void)
@@ -528,7 +549,8 @@ int main(void)
         cmocka_unit_test(a_word_is_an_option_if_it_can_mean_no_other),
         cmocka_unit_test(command_lines_mean_what_they_mean_to_getopt),
         cmocka_unit_test(a_shell_that_nobody_knows_has_no_completion),
-        cmocka_unit_test(completions_hold_what_is_advertised),
+        cmocka_unit_test(a_script_names_its_command),
+        cmocka_unit_test(what_is_advertised_is_offered),
     };
 
     unsetenv("POSIXLY_CORRECT");

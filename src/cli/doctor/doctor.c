@@ -23,7 +23,7 @@ static const char *const groups[] = {"What is looked at", "How it is shown", "Ab
 
 #define SETS(of_command) .member = offsetof(struct doctor_command, of_command)
 
-#define CHOICES_RULES "(fastnet doctor --list --no-header 2>/dev/null | cut -d\" \" -f1)"
+#define CHOICES_RULES "!fastnet doctor --list --no-header 2>/dev/null | cut -d\" \" -f1"
 
 static const struct option options_table[] = {
     LONG(OPTION_FOR, "for", WHAT, "seconds between two readings (default 5; 0: one)",

@@ -43,7 +43,8 @@ static const struct option options_table[] = {
     OPTION('i', "info", SHOW, "what TCP, MPTCP and SCTP know of the connection", SETS(info)),
     OPTION('p', "processes", SHOW, "processes that hold the socket open", SETS(processes)),
     /* also the beginning of the name above, as in ss, and with an argument a filter */
-    OPTION_ROW('p', 0, "process", SHOW, NULL, .argument = ARGUMENT_ATTACHED, .columns = "process"),
+    OPTION_ROW('p', 0, "process", SHOW, NULL, .argument = ARGUMENT_ATTACHED, .metavar = "NAME,...",
+               OF(CHOICES_PROCESSES), .columns = "process"),
     OPTION('T', "threads", SHOW, "... and their threads", SETS(threads)),
     OPTION('b', "bpf", COMPATIBILITY, "timers, and filters of packet sockets", SETS(filters)),
     OPTION('E', "events", WHICH, "TCP and UDP sockets as they close, until ^C", SETS(events)),

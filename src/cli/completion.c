@@ -1,0 +1,345 @@
+#include "cli/completion.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "cli/columns.h"
+#include "cli/where/parser.h"
+#include "fastnet/array.h"
+#include "fastnet/field.h"
+
+/* --- Scripts ---------------------------------------------------------------------------------- */
+
+/* In these scripts \1 stands for the command. */
+
+/* readline splits words at '=' and puts back only what stands behind it. */
+static const char bash[] =
+    "# bash completion for \1, by fastnet\n"
+    "_fastnet_\1() {\n"
+    "    local word=${COMP_WORDS[COMP_CWORD]} form before line\n"
+    "    local -a words=() offered\n"
+    "    for line in \"${COMP_WORDS[@]:0:COMP_CWORD + 1}\"; do\n"
+    "        if ((${#words[@]})) && [[ ${words[-1]} == -*= || ${words[-1]} == -* && $line == = ]]; "
+    "then\n"
+    "            words[-1]+=$line\n"
+    "        else\n"
+    "            words+=(\"$line\")\n"
+    "        fi\n"
+    "    done\n"
+    "    mapfile -t offered < <(command \"${words[0]}\" --complete -- \"${words[@]}\" 2>/dev/null "
+    "|\n"
+    "        while IFS= read -r line; do\n"
+    "            case $line in \\!*) eval \"${line#!}\" ;; *) printf '%s\\n' \"$line\" ;; esac\n"
+    "        done)\n"
+    "    IFS=$'\\t' read -r form before <<<\"${offered[0]-}\"\n"
+    "    [[ ${words[-1]} != -*=* ]] || before=${before#*=} word=${word#=}\n"
+    "    COMPREPLY=()\n"
+    "    for line in \"${offered[@]:1}\"; do\n"
+    "        line=$before${line%%$'\\t'*}\n"
+    "        [[ $line != \"$word\"* ]] || COMPREPLY+=(\"$line\")\n"
+    "    done\n"
+    "    case $form in\n"
+    "    part) compopt -o nospace ;;\n"
+    "    file) compopt -o filenames && mapfile -t COMPREPLY < <(compgen -f -- \"$word\") ;;\n"
+    "    directory) compopt -o filenames && mapfile -t COMPREPLY < <(compgen -d -- \"$word\") ;;\n"
+    "    esac\n"
+    "    [[ ${#COMPREPLY[@]} != 1 || ${COMPREPLY[0]} != *= ]] || compopt -o nospace\n"
+    "}\n"
+    "complete -F _fastnet_\1 \1\n";
+
+/* zsh runs the file as the function _COMMAND; a file that is sourced registers that function. */
+static const char zsh[] = "#compdef \1\n"
+                          "# zsh completion for \1, by fastnet\n"
+                          "_fastnet_\1() {\n"
+                          "    local line form before\n"
+                          "    local -a lines offered begun\n"
+                          "    lines=(\"${(@f)$(command ${words[1]} --complete -- "
+                          "\"${(@Q)words[1,CURRENT]}\" 2>/dev/null)}\")\n"
+                          "    form=${lines[1]%%$'\\t'*} before=${lines[1]#*$'\\t'}\n"
+                          "    for line in \"${(@)lines[2,-1]}\"; do\n"
+                          "        if [[ $line == '!'* ]]; then\n"
+                          "            offered+=(${(f)\"$(eval ${line#!})\"})\n"
+                          "        elif [[ ${line%%$'\\t'*} == *= ]]; then\n"
+                          "            begun+=(\"${line/$'\\t'/:}\")\n"
+                          "        else\n"
+                          "            offered+=(\"${line/$'\\t'/:}\")\n"
+                          "        fi\n"
+                          "    done\n"
+                          "    compset -p ${#before}\n"
+                          "    case $form in\n"
+                          "    file) _files ;;\n"
+                          "    directory) _files -/ ;;\n"
+                          "    part) _describe word offered -S '' ;;\n"
+                          "    *) _describe word offered -- begun -S '' ;;\n"
+                          "    esac\n"
+                          "}\n"
+                          "if [[ ${funcstack[1]} == _\1 ]]; then\n"
+                          "    _fastnet_\1\n"
+                          "else\n"
+                          "    compdef _fastnet_\1 \1\n"
+                          "fi\n";
+
+/* fish puts a blank behind a word that alone fits, so the only element of a list is offered with a
+ * comma, too. */
+static const char fish[] =
+    "# fish completion for \1, by fastnet\n"
+    "function __fastnet_\1\n"
+    "    set -l words (commandline -opc)\n"
+    "    set -l token (commandline -ct)\n"
+    "    set -l lines (command $words[1] --complete -- $words \"$token\" 2>/dev/null)\n"
+    "    set -l head (string split \\t -- $lines[1])\n"
+    "    set -l rest (string sub -s (math 1 + (string length -- \"$head[2]\")) -- \"$token\")\n"
+    "    set -l offered\n"
+    "    for line in $lines[2..-1]\n"
+    "        if string match -q '!*' -- $line\n"
+    "            set -a offered (eval (string sub -s 2 -- $line) | string match -- \"$rest*\")\n"
+    "        else\n"
+    "            set -a offered $line\n"
+    "        end\n"
+    "    end\n"
+    "    switch \"$head[1]\"\n"
+    "        case file\n"
+    "            set offered (__fish_complete_path \"$rest\")\n"
+    "        case directory\n"
+    "            set offered (__fish_complete_directories \"$rest\")\n"
+    "        case part\n"
+    "            if test (count $offered) -eq 1\n"
+    "                set -a offered (string replace -r '\\t.*|$' , -- $offered)\n"
+    "            end\n"
+    "    end\n"
+    "    test -z \"$offered\"; or printf '%s\\n' \"$head[2]\"$offered\n"
+    "end\n"
+    "complete -c \1 -f -a '(__fastnet_\1)'\n";
+
+bool completion_put_script(const char *shell, const char *command, FILE *stream)
+{
+    static const struct {
+        const char *shell, *script;
+    } scripts[] = {{"bash", bash}, {"zsh", zsh}, {"fish", fish}};
+
+    for (size_t i = 0; i < COUNT(scripts); i++) {
+        const char *at = scripts[i].script;
+        if (strcmp(scripts[i].shell, shell) != 0)
+            continue;
+        for (; *at; at++)
+            if (*at == '\1')
+                fputs(command, stream);
+            else
+                fputc(*at, stream);
+        return true;
+    }
+    return false;
+}
+
+/* --- Offers ----------------------------------------------------------------------------------- */
+
+struct offer {
+    FILE *stream;
+    const struct grammar *grammar;
+    const char *word;            /* the last one, which is completed */
+    const char *before;          /* the one before it */
+    const struct kind *kind;     /* of the rows that are listed */
+    const struct option *option; /* whose argument is completed, or NULL */
+    const char *argument;        /* ... where it begins */
+    bool operand;                /* the last word is no option */
+};
+
+bool completion_is_asked(int argc, char *const argv[])
+{
+    return argc > 3 && strcmp(argv[1], "--complete") == 0 && strcmp(argv[2], "--") == 0;
+}
+
+static void put_form(const struct offer *offer, const char *form, const char *rest)
+{
+    fprintf(offer->stream, "%s\t%.*s\n", form, (int)(rest - offer->word), offer->word);
+}
+
+/* A word that is typed in small letters is offered so. */
+static void put(const struct offer *offer, const char *rest, const char *word, const char *help)
+{
+    const size_t length = strlen(rest);
+
+    if (strncasecmp(word, rest, length) != 0 || (strncmp(word, rest, length) && !islower(*rest)))
+        return;
+    for (; *word; word++)
+        fputc(islower(*rest) ? tolower(*word) : *word, offer->stream);
+    fprintf(offer->stream, "%s%s\n", help ? "\t" : "", help ? help : "");
+}
+
+static void put_values(const struct offer *offer, const char *rest)
+{
+    const struct field *field = field_named(offer->grammar->kind, offer->option->columns);
+
+    for (uint64_t number = 0; number <= UINT8_MAX; number++) {
+        const char *word = where_word(field, number);
+        if (word)
+            put(offer, rest, word, NULL);
+    }
+}
+
+static void put_columns(const struct offer *offer, const char *rest, const char *choices)
+{
+    const bool numbers = strcmp(choices, CHOICES_NUMBERS) == 0;
+    const struct field *field;
+    char text[80];
+
+    for (size_t i = 0; (field = field_at(offer->kind, i)); i++)
+        if (!numbers || columns_can_sum(field))
+            put(offer, rest, field->name, field->help);
+    if (strcmp(choices, CHOICES_SHOWN) != 0)
+        return;
+    for (size_t i = 0; i < offer->kind->group_count; i++) {
+        snprintf(text, sizeof text, "all columns of the group %s", offer->kind->groups[i].name);
+        put(offer, rest, offer->kind->groups[i].name, text);
+    }
+    put(offer, rest, "all", "all columns but names of hosts");
+    put(offer, rest, "help", "lists all columns");
+}
+
+/* Words that are separated by blanks. */
+static void put_words(const struct offer *offer, const char *rest, const char *words)
+{
+    for (size_t length; words += strspn(words, " "), (length = strcspn(words, " "));
+         words += length) {
+        char word[64];
+        snprintf(word, sizeof word, "%.*s", (int)length, words);
+        put(offer, rest, word, NULL);
+    }
+}
+
+static void put_choices(const struct offer *offer, const char *rest, const char *choices)
+{
+    if (strcmp(choices, CHOICES_VALUES) == 0)
+        put_values(offer, rest);
+    else if (*choices == '$')
+        put_columns(offer, rest, choices);
+    else if (*choices == '!')
+        fprintf(offer->stream, "%s\n", choices);
+    else
+        put_words(offer, rest, choices);
+}
+
+static void put_argument(const struct offer *offer)
+{
+    const struct option *option = offer->option;
+    const char *metavar = option->metavar ? option->metavar : "";
+    const char *rest = offer->argument;
+
+    if (option->argument == ARGUMENT_ATTACHED && *rest == '=')
+        rest++;
+    if (strcmp(metavar, "FILE") == 0 || strcmp(metavar, "DIR") == 0) {
+        put_form(offer, *metavar == 'F' ? "file" : "directory", rest);
+        return;
+    }
+    if (strstr(metavar, ",...") || *metavar == '[') { /* each element perhaps after a sign */
+        const char *comma = strrchr(rest, ',');
+        rest = comma ? comma + 1 : rest;
+        rest += *rest && strchr("-+!", *rest) ? 1 : 0;
+        put_form(offer, "part", rest);
+    } else {
+        put_form(offer, strcmp(metavar, "EXPR") == 0 ? "part" : "word", rest);
+    }
+    if (strcmp(metavar, "NETNS") == 0)
+        put_choices(offer, rest, CHOICES_NETNS);
+    else if (option->choices)
+        put_choices(offer, rest, option->choices);
+}
+
+static bool is_among(const char *words, const char *word)
+{
+    const size_t length = strlen(word);
+
+    for (const char *at = words; length && (at = strstr(at, word)); at += length)
+        if ((at == words || at[-1] == ' ') && (!at[length] || at[length] == ' '))
+            return true;
+    return false;
+}
+
+static void put_operands(const struct offer *offer)
+{
+    const struct operands *operands = offer->grammar->operands;
+    char *words = NULL;
+    size_t size;
+    FILE *stream;
+
+    while (operands && operands->after && !is_among(operands->after, offer->before))
+        operands++;
+    stream = operands ? open_memstream(&words, &size) : NULL;
+    if (!stream)
+        return;
+    operands->put(stream);
+    if (fclose(stream) == 0)
+        put_words(offer, offer->word, words);
+    free(words);
+    if (operands->choices)
+        put_choices(offer, offer->word, operands->choices);
+}
+
+static void put_options(const struct offer *offer)
+{
+    const struct option *option;
+    char text[80];
+
+    for (size_t i = 0; (option = options_at(offer->grammar->tables, i)); i++) {
+        const bool required = option->argument == ARGUMENT_REQUIRED;
+        const bool attached = option->argument == ARGUMENT_ATTACHED && option->choices;
+        if (option->help && option->letter) {
+            snprintf(text, sizeof text, "-%c", option->letter);
+            put(offer, offer->word, text, option->help);
+        }
+        for (int equals = required;
+             option->help && option->name && equals <= (required || attached); equals++) {
+            snprintf(text, sizeof text, "--%s%s", option->name, equals ? "=" : "");
+            put(offer, offer->word, text, option->help);
+        }
+    }
+}
+
+static int take(const struct option *option, const char *argument, void *arg)
+{
+    struct offer *offer = arg;
+    const struct listed *listed = offer->grammar->listed;
+    const size_t length = strlen(offer->word);
+
+    for (size_t i = 0; i < offer->grammar->listed_count; i++)
+        if (option->id && listed[i].id == option->id &&
+            (!listed[i].argument || (argument && strcmp(listed[i].argument, argument) == 0)))
+            offer->kind = listed[i].kind;
+    if (!argument || argument < offer->word || argument > offer->word + length)
+        return 0;
+    offer->operand = option->id == OPTION_OPERAND;
+    if (!offer->operand)
+        offer->option = option;
+    offer->argument = argument;
+    return 0;
+}
+
+void completion_offer(const struct grammar *grammar, const struct grammar *const grammars[],
+                      bool commands, int count, char *const words[], FILE *stream)
+{
+    struct offer offer = {.stream = stream,
+                          .grammar = grammar,
+                          .word = words[count - 1],
+                          .before = count > 1 ? words[count - 2] : "",
+                          .kind = grammar->kind};
+    char message[OPTIONS_MESSAGE];
+
+    options_parse(grammar->tables, count, words, take, &offer, message);
+    if (offer.option) {
+        put_argument(&offer);
+        return;
+    }
+    put_form(&offer, "word", offer.word);
+    if (*offer.word == '-' && !strchr(offer.word, '='))
+        put_options(&offer);
+    else if (offer.operand || !*offer.word)
+        put_operands(&offer);
+    for (size_t i = 0; commands && grammars[i]; i++)
+        put(&offer, offer.word, grammars[i]->name, grammars[i]->help);
+    if (commands && count == 2) {
+        put(&offer, offer.word, "help", "what can be typed");
+        put(&offer, offer.word, "version", "which version this is");
+    }
+}
