@@ -39,6 +39,13 @@ struct netns namespace_own(void);
 uint64_t namespace_own_id(void);
 
 /*
+ * A number of this thread's namespace that no other one gets as long as the machine runs
+ * (SO_NETNS_COOKIE of the kernel's net/core/sock.c). The kernel gives the id of a namespace that
+ * has ended to the next one. Before Linux 5.14 it is the id all the same.
+ */
+uint64_t namespace_own_cookie(void);
+
+/*
  * A line of /proc/PID/mountinfo (proc(5)): whether a network namespace is mounted there. Sets its
  * id and its name: the last part of a path below a directory of ip-netns(8), Docker or Podman, or
  * the whole path. A name that does not fit is left empty.

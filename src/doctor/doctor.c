@@ -16,7 +16,7 @@
 
 /* A network namespace, and what was read in it. */
 struct patient {
-    uint64_t netns; /* id of a struct netns; 0: the only one */
+    uint64_t netns; /* namespace_own_cookie(); 0: the only one */
     struct reading readings[2];
     unsigned latest; /* which of them was taken last */
     bool is_read;    /* since doctor_begin() */
@@ -39,7 +39,7 @@ struct doctor *doctor_create(const struct doctor_options *options)
     if (!doctor)
         return NULL;
     doctor->options = options;
-    doctor->home = options->all_netns ? namespace_own_id() : 0;
+    doctor->home = options->all_netns ? namespace_own_cookie() : 0;
     doctor->engine = engine_create(netlink_create(NULL));
     if (doctor->engine)
         return doctor;
@@ -64,7 +64,7 @@ void doctor_destroy(struct doctor *doctor)
     free(doctor);
 }
 
-/* A namespace that has ended must not be kept: another one can get its number. */
+/* Before Linux 5.14 another namespace can get the number of one that has ended. */
 void doctor_begin(void *maker)
 {
     struct doctor *doctor = maker;
@@ -124,7 +124,7 @@ static int read_all(struct doctor *doctor, struct patient *patient, struct repor
 /* The one of this thread's namespace; NULL when memory is short. Others may move. */
 static struct patient *find_patient(struct doctor *doctor)
 {
-    const uint64_t netns = doctor->options->all_netns ? namespace_own_id() : 0;
+    const uint64_t netns = doctor->options->all_netns ? namespace_own_cookie() : 0;
     struct patient *patients;
 
     for (size_t i = 0; i < doctor->patient_count; i++)

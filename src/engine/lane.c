@@ -132,8 +132,7 @@ static int take_change(const struct lane *lane, const struct record *record, str
     if (!predicate_holds(lane->where, record, NULL) ||
         !predicate_may_be_met(run->listing->where, record, &run->engine->context, known))
         return count_refused(run->listing, false);
-    error = delta_take(run->engine->delta, record,
-                       run->namespaces.count ? run->namespaces.list[run->visit].id : 0, change);
+    error = delta_take(run->engine->delta, record, run->cookie, change);
     run->report->listed += run->silent;
     return error ? error : !run->silent;
 }

@@ -63,6 +63,7 @@ struct run {
     size_t barred;                  /* ... that need a right which there is not */
     uint64_t visits_began;          /* CLOCK_MONOTONIC, nanoseconds */
     size_t visit, visit_count;      /* the running one; 1 if there is only one */
+    uint64_t cookie;                /* --delta: of the visit's namespace; 0: the only one */
     bool heading_due;               /* nothing of this visit was shown yet */
     struct here *seen;              /* of each visit, if rows wait; or NULL */
     bool passed;                    /* a table whose rows may have no process was read by it */

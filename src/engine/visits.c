@@ -169,6 +169,7 @@ static bool move(struct run *run, size_t visit)
         return false;
     }
     run->visit = visit;
+    run->cookie = run->listing->delta ? namespace_own_cookie() : 0;
     run->ended = false;
     for (size_t i = 0; i < run->section_count; i++)
         run->sections[i].visit = visit;

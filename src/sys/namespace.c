@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -192,6 +193,21 @@ uint64_t namespace_own_id(void)
     struct stat file;
 
     return stat(OWN_FILE, &file) == 0 ? file.st_ino : 0;
+}
+
+uint64_t namespace_own_cookie(void)
+{
+    uint64_t cookie = 0;
+#ifdef SO_NETNS_COOKIE
+    const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    socklen_t size = sizeof cookie;
+
+    if (fd >= 0 && getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, &cookie, &size) < 0)
+        cookie = 0;
+    if (fd >= 0)
+        close(fd);
+#endif
+    return cookie ? cookie : namespace_own_id();
 }
 
 struct netns namespace_own(void)
