@@ -16,7 +16,7 @@
 enum { DIRENT_LENGTH = 16, DIRENT_NAME = 19, DIRENT_BUFFER = 32 * 1024 };
 
 /* A line of cgroup for each hierarchy of version 1, and last that of version 2. */
-enum { COMMAND_MAX = 511, LINK_MAX_LENGTH = 64, CGROUP_FILE_MAX = 4 * PATH_MAX, STATUS_MAX = 8191 };
+enum { COMMAND_MAX = 511, LINK_MAX_LENGTH = 64, CGROUP_FILE_MAX = 4 * PATH_MAX };
 
 bool error_is_absence(int error)
 {
@@ -390,33 +390,46 @@ static int read_cgroup(const struct proc_tree *tree, struct process *process)
     return 0;
 }
 
-/* "NSpid:\t812\t1": a number for each pid namespace from that of the tree on; 0: only this one. */
-static pid_t innermost_pid(const char *status)
+/*
+ * "NSpid:\t812\t1\n": a number for each pid namespace from that of the tree on; 0: only this one,
+ * or it is another line.
+ */
+static pid_t innermost_pid(const char *line)
 {
-    static const char start[] = "\nNSpid:";
-    const char *line = strstr(status, start), *last;
+    static const char start[] = "NSpid:";
+    const char *const end = strchr(line, '\n'), *last = end;
 
-    if (!line)
+    if (!end || strncmp(line, start, sizeof start - 1) != 0)
         return 0;
     line += sizeof start - 1;
-    const size_t length = strcspn(line, "\n");
-    for (last = line + length; last > line && last[-1] >= '0' && last[-1] <= '9'; last--)
+    for (; last > line && last[-1] >= '0' && last[-1] <= '9'; last--)
         ;
     line += strspn(line, " \t");
     const unsigned long pid = last > line ? strtoul(last, NULL, 10) : 0;
     return pid <= INT_MAX ? (pid_t)pid : 0;
 }
 
+/* A line before it has all groups of the process, which can be 65,536; its own has 32 numbers. */
 static int read_pid_inside(const struct proc_tree *tree, struct process *process)
 {
-    char buffer[STATUS_MAX + 1];
-    const ssize_t length = process_read_file(tree, process->pid, "status", buffer, STATUS_MAX);
+    char line[512]; /* or a piece of one */
+    bool begins = true;
+    snprintf(line, sizeof line, "%d/status", (int)process->pid);
+    const int fd = proc_tree_open(tree, line);
+    if (fd < 0)
+        return error_to_report(fd);
 
-    if (length < 0)
-        return error_to_report((int)length);
-    buffer[length] = '\0';
-    process->pid_inside = innermost_pid(buffer);
-    return 0;
+    FILE *file = fdopen(fd, "r");
+    if (!file) {
+        close(fd);
+        return -ENOMEM;
+    }
+    process->pid_inside = 0;
+    for (; !process->pid_inside && fgets(line, sizeof line, file); begins = strchr(line, '\n'))
+        process->pid_inside = begins ? innermost_pid(line) : 0;
+    const int status = ferror(file) ? error_to_report(-errno) : 0;
+    fclose(file);
+    return status;
 }
 
 int process_read_names(const struct proc_tree *tree, struct process *process,

@@ -352,6 +352,7 @@ static void the_innermost_pid_is_the_last_of_several(void **state)
         {"Name:\ta\nNSpid:\t812\nNSpgid:\t812\t1\n", 0},
         {"Name:\tNSpid:\t9\t8\nNSpid:\t812\t44\n", 44},
         {"Name:\ta\nNSpid:", 0},
+        {"Name:\ta\nNSpid:\t812\t4", 0}, /* cut */
         {"Name:\ta\nNSpid:\t812\t4294967297\n", 0},
         {"Name:\ta\nNSpid:\t812\t\n", 0},
         {"Name:\ta\n", 0}, /* before Linux 4.1 */
@@ -371,6 +372,31 @@ static void the_innermost_pid_is_the_last_of_several(void **state)
         owners = walk(false, 1);
         assert_int_equal(owners_find(owners, 400 + i, &first), 1);
         assert_int_equal(first->process->pid_inside, 0);
+        owners_destroy(owners);
+    }
+}
+
+/* Before it stands a line with the groups of the process. */
+static void the_innermost_pid_is_found_behind_any_number_of_groups(void **state)
+{
+    static const char before[] = "Name:\ta\nGroups:\t", after[] = "\nNSpid:\t18127\t42\n";
+    static char text[sizeof before + 65536 + sizeof after];
+
+    (void)state;
+    for (size_t groups = 500; groups < 560; groups++) {
+        const struct owners_options options = {.proc_root = root, .pids_inside = true};
+        struct owners *owners = NULL;
+        const struct owner *first;
+        const size_t all = groups < 559 ? groups : 65536;
+        snprintf(text, sizeof text, "%s", before);
+        memset(text + sizeof before - 1, '7', all);
+        strcpy(text + sizeof before - 1 + all, after);
+        add_process((int)groups, "many\n");
+        add_socket((int)groups, 1, 1000 + groups);
+        add_file((int)groups, "status", text, strlen(text));
+        assert_int_equal(owners_create(&owners, &options), 0);
+        assert_int_equal(owners_find(owners, 1000 + groups, &first), 1);
+        assert_int_equal(first->process->pid_inside, 42);
         owners_destroy(owners);
     }
 }
@@ -703,6 +729,7 @@ int main(void)
         OVER_TREE(overlong_name_is_cut_at_what_is_promised),
         OVER_TREE(process_without_a_name_keeps_its_sockets),
         OVER_TREE(the_innermost_pid_is_the_last_of_several),
+        OVER_TREE(the_innermost_pid_is_found_behind_any_number_of_groups),
         OVER_TREE(command_is_cut_as_netstat_cuts_it),
         OVER_TREE(command_is_the_first_511_bytes),
         OVER_TREE(command_that_cannot_be_read_is_the_name),
