@@ -42,8 +42,11 @@ enum counter {
     UDP_BUFFER_ERRORS,
     UDP6_BUFFER_ERRORS,
     UDP_MEMORY_ERRORS,
+    UDP6_MEMORY_ERRORS,
     REASSEMBLY_FAILS,
     REASSEMBLY_REQUIRED,
+    REASSEMBLY6_FAILS,
+    REASSEMBLY6_REQUIRED,
     TCP_ORPHANS,
     TCP_WAITING,
     TCP_PAGES,
@@ -67,6 +70,7 @@ enum sysctl {
     PORT_FIRST,
     PORT_LAST,
     TIME_WAIT_REUSE, /* 1: connections in TIME_WAIT leave their ports; 2: those of loopback */
+    SYNCOOKIES,      /* 2: SYNs are always answered by cookies */
     FILES_OPEN,
     FILES_MAX,
     SYSCTLS
@@ -119,9 +123,9 @@ struct half_open {
 struct sockets_reading {
     struct suspects suspects[SUSPICIONS];
     struct hash_table watched; /* struct watched: of rows that are suspects, or may become some */
-    uint64_t established, half_open_count;
-    struct half_open *half_open; /* by port */
-    uint64_t *unclosed;          /* inodes of connections that the peer has ended long ago */
+    uint64_t connections, half_open_count; /* connections: those that may be suspects */
+    struct half_open *half_open;           /* by port */
+    uint64_t *unclosed; /* inodes of connections that the peer has ended long ago */
     size_t unclosed_count, unclosed_capacity;
     struct busy *busiest; /* which destinations take most ports: BUSIEST_SLOTS */
 };

@@ -11,6 +11,12 @@ static const struct growth fragments[] = {
      .percent = 1,
      .least = 10,
      .loss = {"packet", "packets", "could not be put together from fragments"}},
+    {.subject = "IPv6",
+     .counter = REASSEMBLY6_FAILS,
+     .whole = REASSEMBLY6_REQUIRED,
+     .percent = 1,
+     .least = 10,
+     .loss = {"packet", "packets", "could not be put together from fragments"}},
     {.counter = NO_COUNTER}};
 
 static const struct filling time_wait = {
@@ -50,7 +56,7 @@ static const struct filling udp_memory = {
     .percent = NEARLY_PERCENT,
     .gauge = UDP_PAGES,
     .limit = UDP_PAGES_MAX,
-    .losses = {UDP_MEMORY_ERRORS},
+    .losses = {UDP_MEMORY_ERRORS, UDP6_MEMORY_ERRORS},
     .loss = {"datagram was", "datagrams were", "dropped, because UDP had no memory"},
 };
 
@@ -113,7 +119,7 @@ const struct rule rules[] = {
     {{"udp-memory", "UDP has no memory left",
       "see which sockets hold most; raise net.ipv4.udp_mem, which counts pages",
       "fastnet sockets -u --sort -recv_q --limit 10",
-      "/proc/net/sockstat: mem; net.ipv4.udp_mem; /proc/net/snmp: MemErrors"},
+      "/proc/net/sockstat: mem; net.ipv4.udp_mem; /proc/net/snmp, snmp6: MemErrors"},
      READS_COUNTERS | READS_MACHINE,
      rule_filling,
      .filling = &udp_memory},
@@ -162,7 +168,7 @@ const struct rule rules[] = {
      .evaluate = rule_duplicate_address},
     {{"fragments", "fragments of packets cannot be put together",
       "see who sends fragments; raise net.ipv4.ipfrag_high_thresh if memory is short",
-      "fastnet netstat -s", "/proc/net/snmp: ReasmFails, ReasmReqds"},
+      "fastnet netstat -s", "/proc/net/snmp, snmp6: ReasmFails, ReasmReqds"},
      READS_COUNTERS,
      rule_growth,
      .growths = fragments},

@@ -48,8 +48,8 @@ void rule_softnet(struct examination *examination)
     finding_emit(&finding, examination);
 }
 
-/* A lost packet in a thousand halves what TCP can carry far away. */
-enum { LOST_PER_THOUSAND = 1 };
+/* A lost packet in a thousand halves what TCP can carry far away; a few by chance do not. */
+enum { LOST_PER_THOUSAND = 1, LOST_LEAST = 10 };
 
 static const struct interface_reading *same_before(const struct reading *before,
                                                    const struct interface_reading *interface)
@@ -68,11 +68,12 @@ static void say_interface(struct examination *examination, const struct interfac
     const uint64_t packets = now->received - before->received + now->sent - before->sent;
     struct finding finding;
 
-    if ((!lost && !broken) || now->lost < before->lost || now->broken < before->broken)
+    if ((!lost && !broken) || now->lost < before->lost || now->broken < before->broken ||
+        now->received < before->received || now->sent < before->sent)
         return;
-    finding_begin(&finding, examination,
-                  (lost + broken) * 1000 >= packets * LOST_PER_THOUSAND ? SEVERITY_FAULT
-                                                                        : SEVERITY_WARNING);
+    const bool many =
+        lost + broken >= LOST_LEAST && (lost + broken) * 1000 >= packets * LOST_PER_THOUSAND;
+    finding_begin(&finding, examination, many ? SEVERITY_FAULT : SEVERITY_WARNING);
     finding_subject(&finding, "%s", now->name);
     finding_summary(&finding, "%s %s: %" PRIu64 " of %" PRIu64 " packets in %.3g s", now->name,
                     lost ? "loses packets" : "has errors", lost + broken, packets + lost + broken,

@@ -174,7 +174,7 @@ void rule_neighbours(struct examination *examination)
 static void say_ports(struct examination *examination, const struct busy *busy, uint64_t ports)
 {
     const struct endpoint remote = {busy->key.remote, busy->key.port};
-    const bool full = busy->count + busy->missed >= ports; /* all that may have been missed */
+    const bool full = busy->count >= ports;
     char local[TEXT_ADDRESS_MAX + 1], to[ENDPOINT_TEXT];
     struct finding finding;
 

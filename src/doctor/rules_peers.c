@@ -50,7 +50,7 @@ void rule_peer_gone(struct examination *examination)
 {
     const struct sockets_reading *sockets = &examination->now->sockets;
 
-    if (reaches(sockets->suspects[SILENT_PEERS].count, 1, sockets->established))
+    if (reaches(sockets->suspects[SILENT_PEERS].count, 1, sockets->connections))
         say_of_peers(examination, SILENT_PEERS,
                      "it has been silent for more than 10 s, and acknowledges nothing",
                      "bytes not acknowledged");
@@ -69,27 +69,32 @@ void rule_mtu(struct examination *examination)
                  "bytes not acknowledged");
 }
 
-/* A percent of lost segments is felt; five percent make TCP crawl. Fewer segments say nothing. */
-enum { SEGMENTS_LEAST = 1000, LOSSES_WARNED = 1, LOSSES_RED = 5 };
+/* A percent of lost segments is felt; five percent make TCP crawl. A few lost ones say nothing. */
+enum { SEGMENTS_LEAST = 100, LOSSES_LEAST = 10, LOSSES_WARNED = 1, LOSSES_RED = 5 };
 
+/*
+ * OutSegs does not count what is sent again (RFC 1213, tcpOutSegs). SYNs are left out of what is
+ * sent again: nobody may be there to answer them, which no-answer says.
+ */
 void rule_retransmissions(struct examination *examination)
 {
-    const uint64_t sent = counter_moved(examination, SEGMENTS_SENT);
-    const uint64_t again = counter_moved(examination, SEGMENTS_RETRANSMITTED);
+    const uint64_t resent = counter_moved(examination, SEGMENTS_RETRANSMITTED);
+    const uint64_t syns = counter_moved(examination, SYNS_RETRANSMITTED);
+    const uint64_t again = resent > syns ? resent - syns : 0;
+    const uint64_t all = counter_moved(examination, SEGMENTS_SENT) + again;
     struct finding finding;
 
-    if (sent < SEGMENTS_LEAST || !reaches(again, LOSSES_WARNED, sent))
+    if (all < SEGMENTS_LEAST || again < LOSSES_LEAST || !reaches(again, LOSSES_WARNED, all))
         return;
     finding_begin(&finding, examination,
-                  reaches(again, LOSSES_RED, sent) ? SEVERITY_FAULT : SEVERITY_WARNING);
+                  reaches(again, LOSSES_RED, all) ? SEVERITY_FAULT : SEVERITY_WARNING);
     finding_subject(&finding, "RetransSegs");
-    finding_summary(
-        &finding, "%.1f %% of all segments were sent again: %" PRIu64 " of %" PRIu64 " in %.3g s",
-        100.0 * (double)again / (double)sent, again, sent, seconds_between(examination));
-    finding_evidence(&finding, "OutSegs grew by %" PRIu64 "; RetransSegs grew by %" PRIu64, sent,
-                     again);
-    finding_evidence(&finding, "TCPSynRetrans grew by %" PRIu64,
-                     counter_moved(examination, SYNS_RETRANSMITTED));
+    finding_summary(&finding,
+                    "%.1f %% of all segments were sent again: %" PRIu64 " of %" PRIu64 " in %.3g s",
+                    100.0 * (double)again / (double)all, again, all, seconds_between(examination));
+    finding_evidence(&finding, "OutSegs grew by %" PRIu64, all - again);
+    finding_evidence(&finding, "RetransSegs grew by %" PRIu64 ", %" PRIu64 " of them SYNs", resent,
+                     syns);
     finding_value(&finding, again, UINT64_MAX);
     finding_moved(&finding, again);
     finding_emit(&finding, examination);

@@ -97,23 +97,23 @@ void rule_accept_queue(struct examination *examination)
                                 "dropped because an accept queue was full"});
 }
 
-/* "@" in front of an abstract name. */
-static void unix_name(char *text, size_t size, const struct suspect *suspect)
+/* An abstract name begins with a NUL and may contain others; "@" stands for each, as in listings.
+ */
+static void unix_name(char text[SOCKET_PATH_MAX + 1], const struct suspect *suspect)
 {
-    const bool abstract = suspect->path_length && !*suspect->path;
-
-    snprintf(text, size, "%s%.*s", abstract ? "@" : "", suspect->path_length - abstract,
-             suspect->path + abstract);
+    for (size_t i = 0; i < suspect->path_length; i++)
+        text[i] = suspect->path[i] ? suspect->path[i] : '@';
+    text[suspect->path_length] = '\0';
 }
 
 static void say_unix_backlog(struct examination *examination, const struct suspects *full,
                              size_t at)
 {
     const struct suspect *suspect = &full->worst[at];
-    char process[PROCESS_TEXT], path[SOCKET_PATH_MAX + 2];
+    char process[PROCESS_TEXT], path[SOCKET_PATH_MAX + 1];
     struct finding finding;
 
-    unix_name(path, sizeof path, suspect);
+    unix_name(path, suspect);
     begin(&finding, examination, severity_of(examination, suspect->stood, false), path,
           suspect->inode, process);
     finding_summary(&finding, "%s does not accept: %" PRIu64 " connection%s on %s, for %" PRIu64,
@@ -190,7 +190,8 @@ void rule_syn_flood(struct examination *examination)
 {
     const struct sockets_reading *sockets = &examination->now->sockets;
     const int port = fullest_port(sockets);
-    const uint64_t cookies = counter_moved(examination, SYNCOOKIES_SENT);
+    const bool always = examination->now->sysctls[SYNCOOKIES] == 2;
+    const uint64_t cookies = always ? 0 : counter_moved(examination, SYNCOOKIES_SENT);
     const uint64_t dropped = counter_moved(examination, REQUESTS_DROPPED);
 
     if (cookies + dropped || (port >= 0 && sockets->half_open[port].count >= HALF_OPEN_LEAST))

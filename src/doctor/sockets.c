@@ -276,10 +276,10 @@ static int take_tcp(struct reading *reading, const struct reading *before,
         return 0;
     case TCP_CLOSE_WAIT:
         return take_close_wait(sockets, record);
-    case TCP_ESTABLISHED:
-        sockets->established++;
-        break;
+    case TCP_TIME_WAIT:
+        return 0;
     default:
+        sockets->connections++;
         break;
     }
     return take_connection(reading, before, record);

@@ -299,7 +299,8 @@ static void packets_that_race_do_not_fill_the_table_of_flows(void **state)
 
 static void lateness_of_processors_is_a_warning_from_a_percent_on(void **state)
 {
-    static const struct rule softnet = {{.name = "softnet"}, READS_SOFTNET, rule_softnet};
+    static const struct rule softnet = {
+        {.name = "softnet"}, READS_SOFTNET, .evaluate = rule_softnet};
     struct scene *scene = *state;
 
     set_counter(&scene->before, SOFTNET_PROCESSED, 5);
@@ -323,6 +324,47 @@ static void lateness_of_processors_is_a_warning_from_a_percent_on(void **state)
 }
 
 /* --- Interfaces ------------------------------------------------------------------------------- */
+
+static void a_few_errors_and_counters_that_fell_are_no_fault(void **state)
+{
+    struct scene *scene = *state;
+    struct interface_reading *before = scene->before.interfaces, *now = scene->now.interfaces;
+
+    scene->before.interface_count = scene->now.interface_count = 1;
+    *before = (struct interface_reading){.index = 7, .name = "eth0", .received = 100};
+    *now = (struct interface_reading){.index = 7, .name = "eth0", .received = 103, .broken = 9};
+    assert_int_equal(try_rule(scene, "interface-errors"), 1);
+    assert_int_equal(scene->severity[0], SEVERITY_WARNING);
+    now->lost = 1;
+    assert_int_equal(try_rule(scene, "interface-errors"), 1);
+    assert_int_equal(scene->severity[0], SEVERITY_FAULT);
+    now->received = 99; /* the driver was loaded again */
+    assert_int_equal(try_rule(scene, "interface-errors"), 0);
+}
+
+/* With net.ipv4.tcp_syncookies = 2 every SYN is answered by a cookie. */
+static void cookies_say_nothing_where_all_syns_get_one(void **state)
+{
+    struct scene *scene = *state;
+
+    set_counter(&scene->before, SYNCOOKIES_SENT, 1);
+    set_counter(&scene->now, SYNCOOKIES_SENT, 6);
+    assert_int_equal(try_rule(scene, "syn-flood"), 1);
+    set_sysctl(&scene->now, SYNCOOKIES, 2);
+    assert_int_equal(try_rule(scene, "syn-flood"), 0);
+}
+
+static void a_unix_socket_is_named_whole(void **state)
+{
+    static const char name[] = {'\0', 'a', '\0', 'b'};
+    struct scene *scene = *state;
+
+    scene->now.sockets.suspects[UNIX_QUEUES] = (struct suspects){
+        .count = 1, .kept = 1, .worst[0] = {.value = 3, .limit = 2, .path_length = sizeof name}};
+    memcpy(scene->now.sockets.suspects[UNIX_QUEUES].worst[0].path, name, sizeof name);
+    assert_int_equal(try_rule(scene, "unix-backlog"), 1);
+    assert_string_equal(scene->subject[0], "@a@b");
+}
 
 static void another_interface_of_the_same_number_is_not_compared(void **state)
 {
@@ -541,11 +583,30 @@ static void silence_counts_from_a_percent_of_connections_on(void **state)
         .backoff = 3, .snd_mss = 1448, .last_ack_recv = 10001, .last_data_recv = 10001};
 
     take(scene, connection(1, TIMER_RETRANSMIT, &info));
-    scene->now.sockets.established = 100;
+    scene->now.sockets.connections = 100;
     assert_int_equal(try_rule(scene, "peer-gone"), 1);
     assert_int_equal(try_rule(scene, "mtu-black-hole"), 0);
-    scene->now.sockets.established = 101;
+    scene->now.sockets.connections = 101;
     assert_int_equal(try_rule(scene, "peer-gone"), 0);
+}
+
+/* Programs that gave up their connections must not hide that nobody answers. */
+static void connections_that_end_count_among_those_that_may_be_silent(void **state)
+{
+    static const uint8_t counted[] = {TCP_ESTABLISHED, TCP_FIN_WAIT1, TCP_LAST_ACK, TCP_CLOSING};
+    static const uint8_t others[] = {TCP_LISTEN, TCP_TIME_WAIT, TCP_SYN_SENT, TCP_SYN_RECV};
+    struct scene *scene = *state;
+    struct kernel_tcp_info info = {.backoff = 3, .last_ack_recv = 10001, .last_data_recv = 10001};
+
+    for (uint64_t i = 0; i < 4; i++) {
+        struct record record = connection(i + 1, TIMER_RETRANSMIT, &info);
+        record.socket.state = counted[i];
+        take(scene, record);
+        record.socket.state = others[i];
+        take(scene, record);
+    }
+    assert_int_equal(scene->now.sockets.connections, 4);
+    assert_int_equal(try_rule(scene, "peer-gone"), 1);
 }
 
 static void a_peer_that_is_heard_has_not_gone(void **state)
@@ -718,6 +779,9 @@ int main(void)
         TEST(packets_that_race_do_not_fill_the_table_of_flows),
         TEST(lateness_of_processors_is_a_warning_from_a_percent_on),
         TEST(another_interface_of_the_same_number_is_not_compared),
+        TEST(a_few_errors_and_counters_that_fell_are_no_fault),
+        TEST(cookies_say_nothing_where_all_syns_get_one),
+        TEST(a_unix_socket_is_named_whole),
         TEST(an_address_that_is_a_duplicate_is_a_fault),
         TEST(of_ten_thousand_suspects_the_worst_are_kept),
         TEST(the_worst_of_a_crowd_come_first),
@@ -726,6 +790,7 @@ int main(void)
         TEST(sockets_that_were_not_remembered_are_not_compared),
         TEST(a_group_that_nobody_reads_is_a_warning),
         TEST(silence_counts_from_a_percent_of_connections_on),
+        TEST(connections_that_end_count_among_those_that_may_be_silent),
         TEST(a_peer_that_is_heard_has_not_gone),
         TEST(a_closed_window_must_have_stayed_closed),
         TEST(half_open_connections_count_for_each_port),
