@@ -245,12 +245,15 @@ static const struct source sources[] = {
      {&table_interfaces},
      INTERFACE_INDEX | INTERFACE_COUNTERS | INTERFACE_DETAILS | INTERFACE_ADDRESSES,
      0},
+    {READS_TCP,
+     {&table_tcp, &table_tcp6},
+     ENDS | SOCKET_BACKLOG | SOCKET_MEMORY,
+     UINT64_C(1) << TCP_LISTEN},
     /* without those that are bound and not connected: the kernel walks another table for them */
     {READS_TCP,
      {&table_tcp, &table_tcp6},
-     ENDS | SOCKET_BACKLOG | SOCKET_TIMER | SOCKET_TIMER_COUNT | SOCKET_RETRANSMITS |
-         SOCKET_TCP_INFO,
-     ~(UINT64_C(1) << STATE_BOUND_INACTIVE)},
+     ENDS | SOCKET_TIMER | SOCKET_TIMER_COUNT | SOCKET_RETRANSMITS | SOCKET_TCP_INFO,
+     ~(UINT64_C(1) << STATE_BOUND_INACTIVE | UINT64_C(1) << TCP_LISTEN)},
     {READS_UDP, {&table_udp, &table_udp6}, ENDS | SOCKET_MEMORY, 0},
     {READS_UNIX, {&table_unix}, ENDS | SOCKET_PATH, UINT64_C(1) << TCP_LISTEN},
 };

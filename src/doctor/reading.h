@@ -81,10 +81,11 @@ enum sysctl {
 /* A row that may be part of a finding. */
 struct suspect {
     uint64_t inode;
-    uint64_t value; /* how bad it is: what waits, or was lost */
-    uint64_t limit; /* of a queue or buffer */
-    bool stood;     /* the first reading had it, too, as bad */
-    bool multicast; /* bound to an address of a group */
+    uint64_t value;   /* how bad it is: what waits, or was lost */
+    uint64_t limit;   /* of a queue or buffer */
+    uint64_t dropped; /* of a listener: attempts to connect since the reading before */
+    bool stood;       /* the first reading had it, too, as bad */
+    bool multicast;   /* bound to an address of a group */
     struct endpoint local, remote;
     uint8_t path_length;
     char path[SOCKET_PATH_MAX]; /* of a unix socket */
@@ -100,7 +101,8 @@ struct suspects {
 
 enum suspicion {
     ACCEPT_QUEUES,  /* TCP listeners whose queue is full */
-    UNIX_QUEUES,    /* ... and unix listeners */
+    BURSTS,         /* ... whose queue is not full now, but whose counter of drops moved */
+    UNIX_QUEUES,    /* unix listeners whose queue is full */
     UDP_DROPS,      /* the counter of drops moved */
     SILENT_PEERS,   /* nothing is acknowledged */
     LARGE_SEGMENTS, /* ... but small segments come through */

@@ -64,8 +64,8 @@ const struct rule rules[] = {
     {{"accept-queue", "a program does not accept its connections fast enough",
       "find out what keeps the program from calling accept(2); for bursts, raise the backlog of "
       "its listen(2) and net.core.somaxconn",
-      "fastnet sockets -lt --where 'recv_q > 0'",
-      "sock_diag: Recv-Q and Send-Q of listeners; /proc/net/netstat: ListenOverflows"},
+      "fastnet sockets -lt --where 'recv_q > 0 or drops > 0'",
+      "sock_diag: Recv-Q, Send-Q and drops of listeners; /proc/net/netstat: ListenOverflows"},
      READS_TCP | READS_TCP_INFO | READS_COUNTERS,
      .evaluate = rule_accept_queue},
     {{"unix-backlog", "the same of a unix socket, which no counter shows",

@@ -41,11 +41,35 @@ static void add_queue(struct finding *finding, const struct examination *examina
         finding_evidence(finding, "%s in both readings", suspect->stood ? "full" : "not full");
 }
 
+/*
+ * The listener's own drops have other reasons, too (a flood of SYNs). They count only where
+ * accept queues overflow, which the kernel tells of the whole network namespace alone.
+ */
+static uint64_t dropped_by(const struct examination *examination, const struct suspect *suspect)
+{
+    return counter_moved(examination, LISTEN_OVERFLOWS) ? suspect->dropped : 0;
+}
+
+static void end_listener(struct finding *finding, struct examination *examination,
+                         const struct suspects *suspects, size_t at)
+{
+    const uint64_t dropped = dropped_by(examination, &suspects->worst[at]);
+
+    if (examination->before->at) {
+        finding_evidence(finding, "drops of the listener grew by %" PRIu64, dropped);
+        finding_moved(finding, dropped);
+    }
+    if (!at && examination->before->at)
+        finding_evidence(finding, "ListenOverflows of all listeners grew by %" PRIu64,
+                         counter_moved(examination, LISTEN_OVERFLOWS));
+    end(finding, examination, suspects, at, suspects->worst[at].limit);
+}
+
 static void say_accept_queue(struct examination *examination, const struct suspects *full,
                              size_t at)
 {
     const struct suspect *suspect = &full->worst[at];
-    const uint64_t dropped = counter_moved(examination, LISTEN_OVERFLOWS);
+    const uint64_t dropped = dropped_by(examination, suspect);
     char process[PROCESS_TEXT], local[ENDPOINT_TEXT], losses[64] = "";
     struct finding finding;
 
@@ -55,17 +79,31 @@ static void say_accept_queue(struct examination *examination, const struct suspe
         snprintf(losses, sizeof losses, ", %" PRIu64 " %s dropped in %.3g s", dropped,
                  dropped == 1 ? "was" : "were", seconds_between(examination));
     finding_summary(&finding,
-                    "%s does not accept: %" PRIu64 " of %" PRIu64 " connections wait on %s%s",
-                    process, suspect->value, suspect->limit, local, losses);
+                    "%s does not accept: %" PRIu64 " connection%s on %s (limit %" PRIu64 ")%s",
+                    process, suspect->value, suspect->value == 1 ? " waits" : "s wait", local,
+                    suspect->limit, losses);
     add_queue(&finding, examination, suspect);
-    if (examination->before->at) {
-        finding_evidence(&finding, "ListenOverflows grew by %" PRIu64, dropped);
-        finding_moved(&finding, dropped);
-    }
-    end(&finding, examination, full, at, suspect->limit);
+    end_listener(&finding, examination, full, at);
 }
 
-/* A queue that overflows but is not full when it is looked at. */
+/* A queue that overflows, but is not full when it is looked at. */
+static void say_burst(struct examination *examination, const struct suspects *bursts, size_t at)
+{
+    const struct suspect *suspect = &bursts->worst[at];
+    char process[PROCESS_TEXT], local[ENDPOINT_TEXT];
+    struct finding finding;
+
+    begin(&finding, examination, SEVERITY_FAULT, endpoint_text(local, &suspect->local),
+          suspect->inode, process);
+    finding_summary(&finding,
+                    "%s accepts too slowly for bursts: the queue on %s (limit %" PRIu64
+                    ") overflowed, %" PRIu64 " attempt%s to connect %s dropped in %.3g s",
+                    process, local, suspect->limit, suspect->value, suspect->value == 1 ? "" : "s",
+                    suspect->value == 1 ? "was" : "were", seconds_between(examination));
+    end_listener(&finding, examination, bursts, at);
+}
+
+/* Drops of listeners that are closed by now, or are too many to be compared. */
 static void say_overflows(struct examination *examination, uint64_t dropped)
 {
     struct finding finding;
@@ -73,11 +111,10 @@ static void say_overflows(struct examination *examination, uint64_t dropped)
     finding_begin(&finding, examination, SEVERITY_WARNING);
     finding_subject(&finding, "ListenOverflows");
     finding_summary(&finding,
-                    "%" PRIu64 " connection%s dropped in %.3g s because an accept queue "
-                    "overflowed for a moment",
+                    "%" PRIu64 " connection%s dropped in %.3g s because the accept queue of a "
+                    "listener overflowed that is closed by now",
                     dropped, dropped == 1 ? " was" : "s were", seconds_between(examination));
-    finding_evidence(&finding, "ListenOverflows grew by %" PRIu64 "; no queue is full now",
-                     dropped);
+    finding_evidence(&finding, "ListenOverflows grew by %" PRIu64, dropped);
     finding_moved(&finding, dropped);
     finding_emit(&finding, examination);
 }
@@ -85,13 +122,18 @@ static void say_overflows(struct examination *examination, uint64_t dropped)
 void rule_accept_queue(struct examination *examination)
 {
     const struct suspects *full = &examination->now->sockets.suspects[ACCEPT_QUEUES];
+    const struct suspects *bursts = &examination->now->sockets.suspects[BURSTS];
     const uint64_t dropped = counter_moved(examination, LISTEN_OVERFLOWS);
 
     for (size_t i = 0; i < full->kept; i++)
         say_accept_queue(examination, full, i);
-    if (!full->kept && dropped)
+    for (size_t i = 0; i < bursts->kept && dropped; i++)
+        say_burst(examination, bursts, i);
+    if (full->kept || (bursts->kept && dropped))
+        return;
+    if (dropped)
         say_overflows(examination, dropped);
-    else if (!full->kept)
+    else
         say_past(examination, counter_total(examination, LISTEN_OVERFLOWS), "ListenOverflows",
                  &(struct loss){"connection was", "connections were",
                                 "dropped because an accept queue was full"});
@@ -116,9 +158,9 @@ static void say_unix_backlog(struct examination *examination, const struct suspe
     unix_name(path, suspect);
     begin(&finding, examination, severity_of(examination, suspect->stood, false), path,
           suspect->inode, process);
-    finding_summary(&finding, "%s does not accept: %" PRIu64 " connection%s on %s, for %" PRIu64,
-                    process, suspect->value, suspect->value == 1 ? " waits" : "s wait", path,
-                    suspect->limit);
+    finding_summary(
+        &finding, "%s does not accept: %" PRIu64 " connection%s on %s (limit %" PRIu64 ")", process,
+        suspect->value, suspect->value == 1 ? " waits" : "s wait", path, suspect->limit);
     add_queue(&finding, examination, suspect);
     end(&finding, examination, full, at, suspect->limit);
 }

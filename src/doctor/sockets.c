@@ -84,26 +84,55 @@ static void add(struct sockets_reading *sockets, enum suspicion why, const struc
     worst[at] = *suspect;
 }
 
-/* A listener whose queue of connections is full: one more than its limit fits. */
+/*
+ * Takes what the kernel tells of the socket's memory (SK_MEMINFO_*; zeroes if it does not), and
+ * returns how many drops it counted since the reading before. That had no room for all sockets:
+ * the others are not compared.
+ */
+static uint32_t take_memory(const struct record *record, const struct reading *before,
+                            uint32_t values[SK_MEMINFO_VARS])
+{
+    const struct watched *watched = find_watched(before, record->identity);
+    const struct text memory = record->socket.memory;
+    const size_t size = SK_MEMINFO_VARS * sizeof *values;
+
+    memset(values, 0, size);
+    if (record->has & SOCKET_MEMORY && memory.length >= size)
+        memcpy(values, memory.data, size);
+    if (!before || (!watched && before->sockets.watched.count == WATCHED_MAX))
+        return 0;
+    return values[SK_MEMINFO_DROPS] - (watched ? (uint32_t)watched->number : 0);
+}
+
+/* In struct watched of a listener, beside its drops (32 bits): its queue was full. */
+#define WAS_FULL (UINT64_C(1) << 32)
+
+/* A listener whose queue of connections is full, or was: one more than its limit fits. */
 static int take_listener(struct reading *reading, const struct reading *before,
                          const struct record *record, enum suspicion why)
 {
     struct sockets_reading *sockets = &reading->sockets;
     const struct socket_record *socket = &record->socket;
+    const struct watched *watched = find_watched(before, record->identity);
     struct suspect suspect = suspect_of(record);
     const uint32_t limit = (record->has & SOCKET_BACKLOG) ? socket->backlog : socket->send_q;
+    const bool full = socket->recv_q > limit;
+    uint32_t memory[SK_MEMINFO_VARS];
+    const uint32_t dropped = take_memory(record, before, memory);
 
-    if (socket->recv_q <= limit)
+    if (!full && !memory[SK_MEMINFO_DROPS])
         return 0;
-    suspect.value = socket->recv_q;
+    suspect.value = full ? socket->recv_q : dropped;
     suspect.limit = limit;
-    suspect.stood = find_watched(before, record->identity);
+    suspect.dropped = dropped;
+    suspect.stood = watched && watched->number & WAS_FULL;
     if (why == UNIX_QUEUES && record->has & SOCKET_PATH) {
         suspect.path_length = (uint8_t)socket->path.length;
         memcpy(suspect.path, socket->path.data, suspect.path_length);
     }
-    add(sockets, why, &suspect);
-    return watch(sockets, record->identity, socket->recv_q);
+    if (full || dropped)
+        add(sockets, full ? why : BURSTS, &suspect);
+    return watch(sockets, record->identity, (full ? WAS_FULL : 0) | memory[SK_MEMINFO_DROPS]);
 }
 
 /* --- TCP -------------------------------------------------------------------------------------- */
@@ -297,23 +326,17 @@ static bool is_group(const struct address *address)
 static int take_udp(struct reading *reading, const struct reading *before,
                     const struct record *record)
 {
-    const struct text memory = record->socket.memory;
-    const struct watched *watched = find_watched(before, record->identity);
     struct suspect suspect = suspect_of(record);
-    uint32_t values[SK_MEMINFO_VARS];
+    uint32_t memory[SK_MEMINFO_VARS];
 
-    if (!(record->has & SOCKET_MEMORY) || memory.length < sizeof values)
-        return 0;
-    memcpy(values, memory.data, sizeof values);
-    if (!watched && before && before->sockets.watched.count == WATCHED_MAX)
-        return 0; /* not compared, or new */
-    const uint32_t drops = values[SK_MEMINFO_DROPS];
-    suspect.value = drops - (watched ? (uint32_t)watched->number : 0);
-    suspect.limit = values[SK_MEMINFO_RCVBUF];
+    suspect.value = take_memory(record, before, memory);
+    suspect.limit = memory[SK_MEMINFO_RCVBUF];
     suspect.multicast = is_group(&record->socket.local.address);
-    if (before && suspect.value)
+    if (suspect.value)
         add(&reading->sockets, UDP_DROPS, &suspect);
-    return drops ? watch(&reading->sockets, record->identity, drops) : 0;
+    return memory[SK_MEMINFO_DROPS]
+               ? watch(&reading->sockets, record->identity, memory[SK_MEMINFO_DROPS])
+               : 0;
 }
 
 /* Which needs a row does not meet, because it was read from a file. */

@@ -483,8 +483,8 @@ static void a_queue_is_full_with_one_more_than_its_backlog(void **state)
     assert_int_equal(try_rule(scene, "accept-queue"), 2);
     assert_int_equal(scene->severity[1], SEVERITY_FAULT);
     assert_string_equal(scene->summaries[1],
-                        "a process that is not visible does not accept: 129 of 128 connections "
-                        "wait on 127.0.0.1:3");
+                        "a process that is not visible does not accept: 129 connections wait on "
+                        "127.0.0.1:3 (limit 128)");
 }
 
 /* Of UDP sockets: a buffer and a counter of drops. */
@@ -501,6 +501,34 @@ static struct record datagrams(uint64_t cookie, uint32_t drops, uint32_t memory[
 }
 
 /* The kernel's counter of drops because a buffer was full. */
+/* A counter of the namespace blames nobody. */
+static void each_listener_answers_for_its_own_drops(void **state)
+{
+    uint32_t memory[SK_MEMINFO_VARS] = {[SK_MEMINFO_DROPS] = 7};
+    struct scene *scene = *state;
+    struct record record = listener(4, 0, 128);
+
+    record.has |= SOCKET_MEMORY;
+    record.socket.memory = (struct text){(const char *)memory, sizeof memory};
+    take_before(scene, record);
+    take_before(scene, listener(5, 129, 128));
+    memory[SK_MEMINFO_DROPS] = 22;
+    take(scene, record);
+    take(scene, listener(5, 129, 128));
+    assert_int_equal(try_rule(scene, "accept-queue"), 1); /* dropped, but not by a full queue */
+    set_counter(&scene->before, LISTEN_OVERFLOWS, 100);
+    set_counter(&scene->now, LISTEN_OVERFLOWS, 115);
+    assert_int_equal(try_rule(scene, "accept-queue"), 2);
+    assert_string_equal(scene->summaries[0],
+                        "a process that is not visible does not accept: 129 connections wait on "
+                        "127.0.0.1:5 (limit 128)");
+    assert_string_equal(scene->summaries[1],
+                        "a process that is not visible accepts too slowly for bursts: the queue "
+                        "on 127.0.0.1:4 (limit 128) overflowed, 15 attempts to connect were "
+                        "dropped in 5 s");
+    assert_int_equal(scene->severity[1], SEVERITY_FAULT);
+}
+
 static void buffer_errors(struct scene *scene)
 {
     set_counter(&scene->before, UDP_BUFFER_ERRORS, 1);
@@ -786,6 +814,7 @@ int main(void)
         TEST(of_ten_thousand_suspects_the_worst_are_kept),
         TEST(the_worst_of_a_crowd_come_first),
         TEST(a_queue_is_full_with_one_more_than_its_backlog),
+        TEST(each_listener_answers_for_its_own_drops),
         TEST(drops_of_a_socket_count_from_the_reading_before),
         TEST(sockets_that_were_not_remembered_are_not_compared),
         TEST(a_group_that_nobody_reads_is_a_warning),
