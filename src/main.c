@@ -80,7 +80,7 @@ static int run(const struct personality *personality, int argc, char *argv[])
 
 /*
  * `fastnet help COMMAND` is `fastnet COMMAND --help`, and `fastnet version` is `fastnet --version`:
- * argv becomes that. Returns the number of arguments that are left.
+ * argv becomes that. Returns the number of arguments that are left, 0 if there is no such command.
  */
 static int take_word(int argc, char *argv[])
 {
@@ -88,13 +88,21 @@ static int take_word(int argc, char *argv[])
 
     if (argc == 2 && strcmp(argv[1], "version") == 0)
         argv[1] = version;
-    if (argc == 2 && strcmp(argv[1], "help") == 0)
-        argv[1] = help;
-    if (argc != 3 || strcmp(argv[1], "help") != 0)
+    if (argc < 2 || argc > 3 || strcmp(argv[1], "help") != 0)
         return argc;
+    if (argc == 2 || strcmp(argv[2], "help") == 0) {
+        argv[1] = help;
+        return 2;
+    }
+    if (!find_personality(argv[2])) {
+        char typed[TYPED_MAX];
+        fprintf(stderr, "fastnet: help: there is no command '%s' (see fastnet --help)\n",
+                options_typed(typed, argv[2], strlen(argv[2])));
+        return 0;
+    }
     argv[1] = argv[2];
     argv[2] = help;
-    return find_personality(argv[1]) ? argc : argc - 1;
+    return argc;
 }
 
 int main(int argc, char *argv[])
@@ -125,6 +133,8 @@ int main(int argc, char *argv[])
     }
     argv[0] = program;
     argc = take_word(argc, argv);
+    if (argc == 0)
+        return STATUS_REFUSED;
     personality = argc > 1 ? find_personality(argv[1]) : NULL;
     if (!personality)
         return fastnet_run(argc, argv, words, FASTNET_COMMIT);

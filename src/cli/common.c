@@ -399,10 +399,27 @@ static int take_limit(struct common *common, const char *count)
     return common_misuse_typed(common, "--limit", "a number from 1 on, not", count, strlen(count));
 }
 
+/* Other programs take the name of a form; a file of such a name is ./json. */
 int common_output(struct common *common, const char *file)
 {
+    static const struct {
+        const char *word, *option;
+    } forms[] = {{"json", "json"},
+                 {"ndjson", "ndjson"},
+                 {"jsonl", "ndjson"},
+                 {"csv", "csv"},
+                 {"yaml", "json"},
+                 {"table", "human"},
+                 {"wide", "columns=all"},
+                 {"prometheus", "prometheus"},
+                 {"openmetrics", "openmetrics"}};
+
     if (!*file)
         return common_misuse(common, "--output: needs the name of a file");
+    for (size_t i = 0; i < COUNT(forms); i++)
+        if (strcmp(file, forms[i].word) == 0)
+            return common_misuse(common, "--output takes a file, not '%s'; did you mean --%s?",
+                                 file, forms[i].option);
     common->output = strcmp(file, "-") == 0 ? NULL : file;
     return 0;
 }

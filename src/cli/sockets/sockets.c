@@ -18,7 +18,8 @@ struct sockets_options {
     struct common common; /* first */
     bool tcp, udp, raw, unix_sockets, all, listening, inet, inet6;
     bool summary;
-    bool numeric; /* cppcheck-suppress unusedStructMember */
+    bool names, extended, timers, info, memory; /* -r -e -o -i -m: columns that are added */
+    bool nothing; /* cppcheck-suppress unusedStructMember ; letters that have no effect */
 };
 
 enum { OPTION_STRICT_INTERVAL = 256, OPTION_SUMMARY };
@@ -37,13 +38,21 @@ static const struct option options_table[] = {
     OPTION('l', "listening", WHICH, "only those that listen", SETS(listening)),
     OPTION('4', "ipv4", WHICH, "IPv4 only", SETS(inet)),
     OPTION('6', "ipv6", WHICH, "IPv6 only", SETS(inet6)),
-    LONG(OPTION_SUMMARY, "summary", SHOW, SUMMARY_HELP, SETS(summary), .newer = true),
+    OPTION_ROW(OPTION_SUMMARY, 's', "summary", SHOW, SUMMARY_HELP, SETS(summary), .newer = true),
+    OPTION('r', NULL, SHOW, "add names of hosts", SETS(names)),
+    OPTION('e', NULL, SHOW, "add users, inodes, cookies and control groups", SETS(extended)),
+    OPTION('o', NULL, SHOW, "add timers", SETS(timers)),
+    OPTION('i', NULL, SHOW, "add what TCP knows of the way", SETS(info)),
+    OPTION('m', NULL, SHOW, "add memory", SETS(memory)),
+    OPTION('H', NULL, SHOW, "the same as --no-header", SETS(common.no_header)),
     OPTION('c', "continuous", SHOW, "repeat every second, or every SECONDS",
            .argument = ARGUMENT_INTERVAL, .metavar = "[SECONDS]"),
     LONG(OPTION_STRICT_INTERVAL, "strict-interval", SHOW,
          "with -c: keep the interval, whatever it costs", SETS(common.strict_interval),
          .newer = true),
-    OPTION('n', "numeric", SHOW, "no effect: addresses and ports are numbers", SETS(numeric)),
+    OPTION('n', "numeric", SHOW, "no effect: addresses and ports are numbers", SETS(nothing)),
+    OPTION('p', NULL, SHOW, "no effect: processes are always shown", SETS(nothing)),
+    OPTION('O', NULL, SHOW, "no effect: each socket has one line", SETS(nothing)),
     HELP_OPTIONS(OTHER),
     OPTION('V', "version", OTHER, "version and build options"),
 };
@@ -191,6 +200,37 @@ static int list(const struct sockets_options *options)
     return command_run(&command);
 }
 
+/* Letters of ss and netstat add columns to those that are shown anyway. */
+static int list_with_letters(struct sockets_options *options)
+{
+    const struct {
+        bool typed;
+        const char *columns;
+    } letters[] = {
+        {options->names, ",+local_host,+remote_host"},
+        {options->extended, ",+user,+inode,+cookie,+cgroup"},
+        {options->timers, ",+timer,+expires,+retransmits"},
+        {options->info, ",+congestion,+min_rtt,+rto,+snd_mss,+snd_cwnd,+pacing_rate"},
+        {options->memory, ",+mem_rmem,+mem_rcvbuf,+mem_wmem,+mem_sndbuf"},
+    };
+    enum { LETTERS_MAX = 256 }; /* more than all of them */
+    const char *chosen = options->common.columns ? options->common.columns : "";
+    char columns[4096];
+    size_t length = strlen(chosen);
+
+    if (length > sizeof columns - LETTERS_MAX)
+        return common_misuse(&options->common, "--columns: too many columns");
+    memcpy(columns, chosen, length);
+    for (size_t i = 0; i < COUNT(letters) && strcmp(chosen, "help") != 0; i++)
+        if (letters[i].typed)
+            length += (size_t)snprintf(columns + length, sizeof columns - length, "%s",
+                                       letters[i].columns + !length);
+    columns[length] = '\0';
+    if (length)
+        options->common.columns = columns;
+    return list(options);
+}
+
 int sockets_run(int argc, char *const argv[])
 {
     struct sockets_options options = {.tcp = false};
@@ -201,7 +241,7 @@ int sockets_run(int argc, char *const argv[])
     if (status || done)
         return status;
     if (!options.summary)
-        return list(&options);
+        return list_with_letters(&options);
     if (is_named(&options) || options.all || options.listening || options.inet || options.inet6)
         return common_misuse(&options.common, SUMMARY_OF_ALL);
     return summary_list(&options.common);
