@@ -135,6 +135,7 @@ struct field {
     bool coloured : 1;           /* its values are states: a table may colour them */
     bool port : 1;               /* of a transport protocol: filters take names of services, too */
     bool rate : 1;               /* the change per second of a counter (`of`) */
+    bool of_netns : 1;           /* names the network namespace of the row */
     bool owner : 1;              /* of the first owner: filters ask all (field_owners()) */
     /* All words that its values can be; without them any text can be meant. */
     union {

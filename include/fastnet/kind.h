@@ -46,6 +46,11 @@ struct kind {
      */
     const char *metric, *count_by;
     /*
+     * Whether a row counts what is in all network namespaces together, wherever it is read. NULL:
+     * no row does.
+     */
+    bool (*is_of_machine)(const struct record *record);
+    /*
      * Whether its rows can have an identity. Without it nobody can know whether a pass has listed a
      * row or missed it.
      */

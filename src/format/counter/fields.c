@@ -13,6 +13,11 @@ static const char *scope_name(uint64_t machine)
     return machine ? "machine" : "namespace";
 }
 
+static bool is_of_machine(const struct record *record)
+{
+    return record->counter.machine;
+}
+
 /* In the order in which --columns=help lists them. Names and meanings stay once released. */
 static const struct field fields[] = {
     TEXT(protocol, counter.protocol, COUNTER_PROTOCOL,
@@ -34,6 +39,7 @@ static const struct borrowed borrowed[] = {
 const struct kind kind_counter = {
     .name = "counters",
     .metric = "protocol",
+    .is_of_machine = is_of_machine,
     .size = RECORD_SIZE(counter),
     FIELDS(fields),
     BORROWED(borrowed),

@@ -48,9 +48,9 @@ static const struct field fields[] = {
     COMPUTED(host, VALUE_TEXT, host, 0, "name of this machine, or of the captured one",
              .lookups = NEED_MACHINE, .key = true),
     COMPUTED(netns, VALUE_NAME, netns, 0, "network namespace: its name, or else its inode",
-             .lookups = NEED_MACHINE, .key = true),
+             .lookups = NEED_MACHINE, .key = true, .of_netns = true),
     COMPUTED(netns_id, VALUE_NUMBER, netns_id, 0, "inode of the network namespace",
-             .lookups = NEED_MACHINE, .key = true),
+             .lookups = NEED_MACHINE, .key = true, .of_netns = true),
 };
 
 const struct field *field_at(const struct kind *kind, size_t i)

@@ -17,6 +17,12 @@ static struct value sysctl(const struct cell *cell)
 }
 
 /* A family has one table for all network namespaces. */
+static bool is_of_machine(const struct record *record)
+{
+    (void)record;
+    return true;
+}
+
 static struct value scope(const struct cell *cell)
 {
     (void)cell;
@@ -63,6 +69,7 @@ static const struct field fields[] = {
 const struct kind kind_neighbour_usage = {
     .name = "neighbour tables",
     .metric = "neighbour",
+    .is_of_machine = is_of_machine,
     .size = RECORD_SIZE(neighbour_usage),
     FIELDS(fields),
 };

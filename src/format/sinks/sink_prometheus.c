@@ -258,15 +258,19 @@ static bool add_label(struct prometheus *prometheus, const struct field *field,
     return true;
 }
 
-/* Adds the labels of the columns that are so. Returns false when memory is short. */
+/*
+ * Adds the labels of the columns that are so. What is counted for the whole machine has no
+ * namespace: so its rows of several namespaces are one. Returns false when memory is short.
+ */
 static bool add_labels(struct prometheus *prometheus, const struct record *record,
                        bool (*is_so)(const struct field *field))
 {
     const struct sink_options *options = &prometheus->options;
+    const bool everywhere = record->kind->is_of_machine && record->kind->is_of_machine(record);
 
     for (size_t i = 0; i < options->count; i++) {
         const struct field *field = options->columns[i];
-        const struct value value = is_so(field)
+        const struct value value = is_so(field) && !(everywhere && field->of_netns)
                                        ? field_value(field, record, prometheus->sink.context)
                                        : (struct value){.type = VALUE_UNKNOWN};
         if (value.type != VALUE_UNKNOWN && !add_label(prometheus, field, &value))

@@ -28,6 +28,11 @@ static const char *scope_name(uint64_t machine)
     return machine ? "machine" : "namespace";
 }
 
+static bool is_of_machine(const struct record *record)
+{
+    return record->summary.machine;
+}
+
 /* In the order in which --columns=help lists them. Names and meanings stay once released. */
 static const struct field fields[] = {
     TEXT(subject, summary.subject, 0, "tcp, udp, unix, frag6, flows, files ...", .key = true),
@@ -56,6 +61,7 @@ static const struct borrowed borrowed[] = {
 const struct kind kind_summary = {
     .name = "rows of the summary",
     .metric = "resource",
+    .is_of_machine = is_of_machine,
     .size = RECORD_SIZE(summary),
     FIELDS(fields),
     BORROWED(borrowed),
