@@ -121,7 +121,7 @@ struct field {
     const char *help;  /* one line */
     uint64_t fields;   /* that the backend must fill (SOCKET_*, FLOW_* ...) */
     uint64_t optional; /* fields to ask for too; they may be absent */
-    uint32_t lookups;  /* NEED_* */
+    uint64_t lookups;  /* NEED_* */
     uint16_t offset;   /* bytes from the start of the record to its member */
     enum value_type type : 8;
     enum unit unit : 8;
