@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -79,9 +80,14 @@ static int list_in_child(const struct listing_command *command, struct engine *e
 {
     enum { LAST = 64, USELESS = 32 };
     int status = 0;
+    const pid_t self = getpid();
     pid_t child = fork(), ended = -1;
 
     if (child == 0) {
+        /* what has ended must not go on writing; it may have ended already */
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != self)
+            _exit(STATUS_FAILURE);
         if (command_is_untrusted(command))
             sandbox_enter();
         status = list_once(command, engine, sink, pass);
