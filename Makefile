@@ -201,6 +201,11 @@ check: ## run all tests (TESTS='unit/*': some; JOBS=4: side by side)
 	@$(MAKE) $(side_by_side) tested
 	@BUILD='$(BUILD)' PROGRAM='$(PROGRAM)' SANITIZE='$(SANITIZE)' tests/run --jobs $(JOBS) $(TESTS)
 
+check-doctor: ## run every fault and every healthy world of the doctor: minutes
+	@$(MAKE) $(side_by_side) tested
+	@BUILD='$(BUILD)' PROGRAM='$(PROGRAM)' SANITIZE='$(SANITIZE)' WORLDS=all TEST_TIMEOUT=1200 \
+		tests/run 'doctor/check-doctor*' doctor/check-worlds
+
 # A build directory of its own, because other flags rebuild all. Says what it leaves out.
 changed_c = git diff --name-only --diff-filter=d HEAD -- '*.c' '*.h'; \
 	git ls-files --others --exclude-standard -- '*.c' '*.h'
@@ -367,6 +372,6 @@ help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' Makefile
 
 FORCE:
-.PHONY: all deps deps-dev tested check precommit asan bench fuzz fuzz-targets fuzz-run fuzz-coverage \
-	mutate lint \
+.PHONY: all deps deps-dev tested check check-doctor precommit asan bench fuzz fuzz-targets fuzz-run \
+	fuzz-coverage mutate lint \
 	$(LINTERS) programs format install uninstall dist deb rpm clean help FORCE

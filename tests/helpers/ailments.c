@@ -5,7 +5,7 @@
  *
  * NAME and its numbers are in the table at the end. Prints "ready", then does what makes it worse
  * every EVERY milliseconds (0: never) and for each line on stdin, until stdin ends. Sockets have
- * port 7000, or that of $PORT.
+ * port 7000, or that of $PORT; some connect to 127.0.0.1, or to $ADDRESS.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -40,7 +40,9 @@ static uint16_t port(void)
 
 static struct place here(void)
 {
-    return place_of("127.0.0.1", port(), 0);
+    const char *chosen = getenv("ADDRESS");
+
+    return place_of(chosen ? chosen : "127.0.0.1", port(), 0);
 }
 
 static int made_nonblocking(int fd)
@@ -120,6 +122,25 @@ static void connect_once_more(struct patient *patient)
     connect_soon(here());
 }
 
+/* More than fit at once, which are all accepted then: of what comes again no more is accepted. */
+static void burst(struct patient *patient)
+{
+    int clients[64], server;
+    const long count = patient->numbers[1] < 64 ? patient->numbers[1] : 64;
+
+    for (long i = 0; i < count; i++)
+        clients[i] = connect_soon(here());
+    while ((server = accept4(patient->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
+        close(server);
+    for (long i = 0; i < count; i++)
+        close(clients[i]);
+}
+
+static void begin_bursts(struct patient *patient)
+{
+    patient->listener = made_nonblocking(tcp_listen(here(), (int)patient->numbers[0]));
+}
+
 static void accept_one(struct patient *patient)
 {
     const int fd = accept4(patient->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -170,6 +191,25 @@ static void begin_datagrams(struct patient *patient)
         err(1, "239.1.1.1");
     connect_to(patient->client, place);
     send_datagrams(patient);
+}
+
+/* Some of them are read. */
+static void read_datagrams(struct patient *patient)
+{
+    char data[PIECE];
+
+    send_datagrams(patient);
+    for (long i = 0; i < patient->numbers[3]; i++)
+        if (recv(patient->server, data, sizeof data, MSG_DONTWAIT) < 0)
+            return;
+}
+
+/* The socket that loses them is closed at once. */
+static void begin_and_close(struct patient *patient)
+{
+    begin_datagrams(patient);
+    close(patient->server);
+    close(patient->client);
 }
 
 /* --- Raw packets ------------------------------------------------------------------------------ */
@@ -224,6 +264,7 @@ static void send_syns(struct patient *patient)
         const uint32_t addresses = ntohs(checksum_of(&packet.ip.saddr, 8, 0)) ^ 0xffff;
         packet.tcp.check = checksum_of(&packet.tcp, sizeof packet.tcp,
                                        addresses + IPPROTO_TCP + (uint32_t)sizeof packet.tcp);
+        packet.tcp.check ^= (uint16_t)patient->numbers[2];
         send_packet(patient, &packet, sizeof packet);
     }
 }
@@ -279,6 +320,17 @@ static void begin_unwanted(struct patient *patient)
 static void begin_pairs(struct patient *patient)
 {
     open_pairs(patient, patient->numbers[0]);
+}
+
+/* Ports that bind(2) takes before connect(2). */
+static void begin_bound(struct patient *patient)
+{
+    patient->listener = tcp_listen(here(), 128);
+    for (long i = 0; i < patient->numbers[0]; i++) {
+        const int fd = socket_new(AF_INET, SOCK_STREAM, 0);
+        bind_to(fd, place_of("127.0.0.1", 0, 0));
+        connect_to(fd, here());
+    }
 }
 
 /* Some of the connections, which the other end closes; and descriptors that are something else. */
@@ -373,10 +425,13 @@ static const struct ailment {
 } ailments[] = {
     {"backlog", "BACKLOG CONNECTIONS", begin_backlog, connect_once_more},
     {"burst", "BACKLOG CONNECTIONS", begin_backlog, accept_one},
+    {"bursts", "BACKLOG CONNECTIONS", begin_bursts, burst},
     {"unix-backlog", "BACKLOG CONNECTIONS", begin_unix_backlog, accept_one},
-    {"datagrams", "BUFFER COUNT IS-MULTICAST", begin_datagrams, send_datagrams},
-    {"syns", "BACKLOG COUNT", begin_syns, send_syns},
+    {"datagrams", "BUFFER COUNT IS-MULTICAST READ", begin_datagrams, read_datagrams},
+    {"closed-datagrams", "BUFFER COUNT IS-MULTICAST", begin_and_close, begin_and_close},
+    {"syns", "BACKLOG COUNT WRONG-BITS-OF-CHECKSUM", begin_syns, send_syns},
     {"fragments", "COUNT", begin_fragments, send_fragments},
+    {"bound", "CONNECTIONS", begin_bound, NULL},
     {"pairs", "CONNECTIONS WRITTEN BYTES", begin_pairs, write_to_first},
     {"unclosed", "CONNECTIONS OTHERS", begin_unclosed, NULL},
     {"closed", "CONNECTIONS", begin_closed, open_and_close},
@@ -384,7 +439,7 @@ static const struct ailment {
     {"exchange", "CONNECTIONS SEGMENTS", begin_pairs, exchange},
     {"answered", "WRITTEN", begin_unread, answer},
     {"unwanted", "PACKETS", begin_unwanted, send_unwanted},
-    {"unanswered", "CONNECTIONS", begin_unanswered, NULL},
+    {"unanswered", "CONNECTIONS", begin_unanswered, connect_once_more},
     {"descriptors", "LIMIT OPEN", begin_descriptors, NULL},
 };
 

@@ -1,0 +1,191 @@
+/*
+ * One end of what programs on two machines say to each other; each end runs in a network namespace
+ * of its own. Each prints "ready", goes on every EVERY milliseconds, and ends when stdin does.
+ *
+ *     traffic serve ADDRESS PORT ANSWER                 answers each piece with so many bytes
+ *     traffic talk ADDRESS PORT COUNT BYTES EVERY       COUNT connections, so many bytes on each
+ *     traffic visit ADDRESS PORT COUNT EVERY            ... which are opened, used and closed
+ *     traffic ask ADDRESS PORT COUNT EVERY              a datagram from each of COUNT sockets
+ *     traffic try ADDRESS PORT COUNT EVERY              connects, and closes what is refused
+ */
+#include <fcntl.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdlib.h>
+
+#include "sockets.h"
+
+enum { CONNECTIONS_MAX = 4096, CHUNK = 65536 };
+
+struct end {
+    struct pollfd sockets[CONNECTIONS_MAX]; /* the first is stdin */
+    nfds_t count;
+    struct place place;
+    long wanted, bytes, every; /* connections, bytes of each piece, milliseconds */
+};
+
+static int add(struct end *end, int fd)
+{
+    if (end->count == CONNECTIONS_MAX)
+        errx(1, "too many connections");
+    if (fcntl(fd, F_SETFL, O_NONBLOCK) < 0)
+        err(1, "O_NONBLOCK");
+    end->sockets[end->count++] = (struct pollfd){.fd = fd, .events = POLLIN};
+    return fd;
+}
+
+/* A full buffer, or a peer that is gone, is nothing to end for. */
+static void write_piece(int fd, long bytes)
+{
+    static const char nothing[CHUNK];
+
+    while (bytes > 0) {
+        const ssize_t sent = send(fd, nothing, bytes < CHUNK ? (size_t)bytes : CHUNK, MSG_NOSIGNAL);
+        if (sent <= 0)
+            return;
+        bytes -= sent;
+    }
+}
+
+static void open_all(struct end *end, int type)
+{
+    for (long i = 0; i < end->wanted; i++) {
+        const int fd = socket_new(end->place.address.ss_family, type, 0);
+        connect_to(fd, end->place);
+        add(end, fd);
+        if (type == SOCK_STREAM)
+            option_set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    }
+}
+
+/* Whether something came; what has ended is closed. */
+static bool take(struct end *end, nfds_t i)
+{
+    static char nowhere[CHUNK];
+    struct pollfd *socket = &end->sockets[i];
+    const ssize_t got = recv(socket->fd, nowhere, sizeof nowhere, 0);
+
+    if (got > 0 || (got < 0 && (errno == EAGAIN || errno == ECONNREFUSED)))
+        return got > 0;
+    close(socket->fd);
+    *socket = end->sockets[--end->count];
+    return false;
+}
+
+static void serve(struct end *end)
+{
+    int fd;
+
+    while ((fd = accept4(end->sockets[1].fd, NULL, NULL, SOCK_CLOEXEC)) >= 0)
+        option_set(add(end, fd), IPPROTO_TCP, TCP_NODELAY, 1);
+    for (nfds_t i = end->count - 1; i > 1; i--)
+        if (end->sockets[i].revents && take(end, i))
+            write_piece(end->sockets[i].fd, end->bytes);
+}
+
+static void begin_serving(struct end *end)
+{
+    add(end, tcp_listen(end->place, 128));
+}
+
+static void begin_talking(struct end *end)
+{
+    open_all(end, SOCK_STREAM);
+    for (nfds_t i = 1; i < end->count && !end->every; i++)
+        end->sockets[i].events |= POLLOUT;
+}
+
+static void talk(struct end *end)
+{
+    for (nfds_t i = end->count - 1; i > 0; i--)
+        if (!(end->sockets[i].revents & ~POLLOUT) || take(end, i))
+            write_piece(end->sockets[i].fd, end->bytes);
+}
+
+static void visit(struct end *end)
+{
+    char byte;
+
+    open_all(end, SOCK_STREAM);
+    for (; end->count > 1; end->count--) {
+        struct pollfd *last = &end->sockets[end->count - 1];
+        write_piece(last->fd, 1);
+        (void)poll(last, 1, 1000);
+        (void)!recv(last->fd, &byte, 1, 0);
+        close(last->fd);
+    }
+}
+
+static void begin_asking(struct end *end)
+{
+    open_all(end, SOCK_DGRAM);
+}
+
+static void ask(struct end *end)
+{
+    for (nfds_t i = end->count - 1; i > 0; i--) {
+        take(end, i);
+        write_piece(end->sockets[i].fd, 1);
+    }
+}
+
+static void try(struct end *end)
+{
+    for (long i = 0; i < end->wanted; i++) {
+        const int fd = socket_new(end->place.address.ss_family, SOCK_STREAM, 0);
+        if (connect(fd, place_address(&end->place), end->place.size) == 0)
+            errx(1, "connected");
+        close(fd);
+    }
+}
+
+static const struct role {
+    const char *name;
+    int numbers; /* of arguments */
+    void (*begin)(struct end *end);
+    void (*again)(struct end *end);
+} roles[] = {
+    {"serve", 3, begin_serving, serve},
+    {"talk", 5, begin_talking, talk},
+    {"visit", 4, NULL, visit},
+    {"ask", 4, begin_asking, ask},
+    {"try", 4, NULL, try},
+};
+
+static const struct role *role_of(int count, char **words)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(roles); i++)
+        if (count == roles[i].numbers + 2 && strcmp(words[1], roles[i].name) == 0)
+            return &roles[i];
+    errx(2, "usage: traffic serve|talk|visit|ask|try ...");
+}
+
+static long number_of(const char *word)
+{
+    return strtol(word, NULL, 10);
+}
+
+int main(int argc, char **argv)
+{
+    static struct end end = {.sockets = {{.fd = STDIN_FILENO, .events = POLLIN}}, .count = 1};
+    const struct role *role = role_of(argc, argv);
+
+    end.place = place_of(argv[2], (uint16_t)number_of(argv[3]), 0);
+    end.wanted = role->again == serve ? 0 : number_of(argv[4]);
+    end.bytes = role->again == serve  ? number_of(argv[4])
+                : role->again == talk ? number_of(argv[5])
+                                      : 0;
+    end.every = role->again == serve ? 0 : number_of(argv[argc - 1]);
+    if (role->begin)
+        role->begin(&end);
+    puts("ready");
+    fflush(stdout);
+    for (;;) {
+        if (end.every > 0)
+            (void)poll(end.sockets, 1, (int)end.every);
+        (void)poll(end.sockets, end.count, end.every > 0 ? 0 : -1);
+        if (end.sockets[0].revents)
+            return 0;
+        role->again(&end);
+    }
+}
