@@ -19,6 +19,29 @@ static const struct growth fragments[] = {
      .loss = {"packet", "packets", "could not be put together from fragments"}},
     {.counter = NO_COUNTER}};
 
+/* Scanners with forged addresses make a few. */
+static const struct growth reverse_path[] = {
+    {.subject = "IPv4",
+     .counter = REVERSE_PATH_FILTERED,
+     .least = 10,
+     .loss = {"packet was", "packets were",
+              "dropped because the route back leads to another interface"}},
+    {.counter = NO_COUNTER}};
+
+/* One or two are bits that fell over. Those that the network card drops are not counted here. */
+#define WRONG_SUM                                                                                  \
+    {                                                                                              \
+        "packet was", "packets were", "dropped because of a wrong checksum"                        \
+    }
+static const struct growth checksums[] = {
+    {"IPv4", CHECKSUMS_IP, .least = 3, .loss = WRONG_SUM},
+    {"TCP", CHECKSUMS_TCP, .least = 3, .loss = WRONG_SUM},
+    {"UDP", CHECKSUMS_UDP, .least = 3, .loss = WRONG_SUM},
+    {"UDP of IPv6", CHECKSUMS_UDP6, .least = 3, .loss = WRONG_SUM},
+    {"ICMP", CHECKSUMS_ICMP, .least = 3, .loss = WRONG_SUM},
+    {"ICMPv6", CHECKSUMS_ICMP6, .least = 3, .loss = WRONG_SUM},
+    {.counter = NO_COUNTER}};
+
 static const struct filling time_wait = {
     .subject = "TIME_WAIT",
     .what = "connections in TIME_WAIT",
@@ -172,6 +195,22 @@ const struct rule rules[] = {
      READS_COUNTERS,
      rule_growth,
      .growths = fragments},
+    {{"reverse-path", "packets come from where no route leads back to",
+      "find out why they come this way; mend the route to their sources, or set "
+      "net.ipv4.conf.INTERFACE.rp_filter to 2 where both ways are right",
+      "fastnet netstat -s --where 'name = IPReversePathFilter'",
+      "/proc/net/netstat: IPReversePathFilter"},
+     READS_COUNTERS,
+     rule_growth,
+     .growths = reverse_path},
+    {{"checksums", "packets come with wrong checksums",
+      "find the cable, network card, driver or tunnel that damages packets: look at the counters "
+      "of each machine on the way",
+      "fastnet netstat -s --where 'name ~ *InCsumErrors and value > 0'",
+      "/proc/net/snmp, netstat, snmp6: InCsumErrors"},
+     READS_COUNTERS,
+     rule_growth,
+     .growths = checksums},
     {{"retransmissions", "many segments are sent again",
       "see which peers they are for: if all, look at this machine's link; if some, at the way "
       "to them",
