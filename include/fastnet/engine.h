@@ -26,7 +26,7 @@ struct listing_table {
     unsigned section; /* below LISTING_SECTIONS_MAX; tables of one section follow each other */
     const struct predicate *where; /* its rows that are part of this listing; needs no lookups */
     const char *missing;           /* message if it is missing; NULL: none */
-    bool unnamed; /* one of all that there are: nobody needs to know which fields it lacks */
+    bool unnamed; /* one of all that there are: only missing fields in listing.named are reported */
     enum if_missing if_missing;
 };
 
@@ -57,6 +57,7 @@ struct listing {
     void *pause_arg;
     hosts_wait_fn wait; /* lookup.h; NULL: nothing is said */
     struct needs needs; /* of everything that will be shown */
+    uint64_t named;     /* fields of columns that were asked for by name: if unknown, status 1 */
     enum backend_choice backend;
     enum owners_choice owners;
     const char *proc_root;

@@ -84,6 +84,7 @@ struct context {
     struct machine *machine;
     struct here here;      /* of the namespace that the row was read in */
     uint64_t time, number; /* of the listing (engine.h); 0: unknown */
+    uint64_t untold;       /* fields that rows with RECORD_UNTOLD may have and do not tell */
 };
 
 /* The type of the record's member behind a field. */
@@ -137,6 +138,7 @@ struct field {
     bool rate : 1;               /* the change per second of a counter (`of`) */
     bool of_netns : 1;           /* names the network namespace of the row */
     bool owner : 1;              /* of the first owner: filters ask all (field_owners()) */
+    unsigned confirmed : 6;      /* a bit of optional: filters know nothing without it; 0: none */
     /* All words that its values can be; without them any text can be meant. */
     union {
         const struct flag_names *flags;       /* VALUE_FLAGS: the names of its bits */
@@ -185,6 +187,12 @@ static inline bool field_grows(const struct field *field, const struct record *r
 static inline struct needs field_needs(const struct field *field)
 {
     return (struct needs){field->fields | field->optional, field->lookups};
+}
+
+/* The fields without which a filter knows nothing of it. */
+static inline uint64_t field_compares(const struct field *field)
+{
+    return field->fields | (field->confirmed ? UINT64_C(1) << field->confirmed : 0);
 }
 
 /* Of the first owner: the field that lists all of them stands behind it. */

@@ -30,6 +30,10 @@ struct count_record {
 
 extern const struct kind kind_count;
 
+/* A bit of record.has, of all kinds: its source lacks fields that another one has (context.untold).
+ */
+#define RECORD_UNTOLD (UINT64_C(1) << 62)
+
 struct record {
     const struct kind *kind;
     uint64_t has;      /* which fields are filled: bits of the kind */

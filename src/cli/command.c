@@ -106,6 +106,26 @@ static void keep_asked(struct listing_command *command)
     }
 }
 
+/* What was asked for by name is either shown or said to be unknown. */
+static void find_named(struct listing_command *command)
+{
+    struct listing *listing = &command->listing;
+
+    for (size_t i = 0; i < listing->count_by_count; i++)
+        listing->named |= listing->count_by[i]->fields;
+    for (size_t i = 0; i < listing->sum_count; i++)
+        listing->named |= listing->sum[i]->fields;
+    for (const struct sort_key *key = listing->sort; key->field; key++)
+        listing->named |= command->common->count_by ? 0 : key->field->fields;
+    for (size_t i = 0; i < command->shown_count; i++) {
+        const struct field *field = command->shown[i];
+        const struct field *compared =
+            field_compared(command->kind, field->name, strlen(field->name));
+        if (text_has_word(command->common->columns, field->name))
+            listing->named |= field->fields | (compared ? compared->fields : 0);
+    }
+}
+
 /* --- Where rows are read ---------------------------------------------------------------------- */
 
 static int resolve_source(struct listing_command *command)
@@ -250,6 +270,7 @@ int command_resolve(struct listing_command *command, bool *done)
     if (!status && common->delta)
         status = resolve_rates(command);
     keep_asked(command);
+    find_named(command);
     if (!status)
         status = resolve_source(command);
     if (!status)

@@ -349,6 +349,10 @@ static int prepare(struct run *run)
     needs_add(&run->needs, predicate_needs(listing->where));
     for (size_t i = 0; i < listing->table_count; i++)
         needs_add(&run->needs, predicate_needs(listing->tables[i].where));
+    const struct predicate *only =
+        predicate_requires(listing->where, offsetof(struct record, identity), PREDICATE_EQUAL);
+    run->only = only ? only->constant.number : 0;
+    run->engine->context.untold = 0;
     need_stand_ins(run);
     if (listing->count_by_count)
         run->groups = groups_create(listing);

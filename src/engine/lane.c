@@ -103,7 +103,18 @@ bool run_wants(const struct run *run, const struct record *record)
     return count_refused(listing, predicate_holds(listing->where, record, &run->engine->context));
 }
 
-static bool is_wanted(const struct lane *lane, const struct record *record, bool wait)
+/* Whether the filter refuses the row only because fields of it are untold. */
+static bool may_be_lost(const struct lane *lane, const struct record *record)
+{
+    const struct run *run = lane->run;
+    struct needs known = known_at_once(run);
+
+    known.fields &= ~lane->untold;
+    return !run->met_only &&
+           predicate_may_be_met(run->listing->where, record, &run->engine->context, known);
+}
+
+static bool is_wanted(struct lane *lane, const struct record *record, bool wait)
 {
     const struct listing *listing = lane->run->listing;
     const struct context *context = &lane->run->engine->context;
@@ -115,6 +126,8 @@ static bool is_wanted(const struct lane *lane, const struct record *record, bool
         return true;
     wanted = wait ? predicate_may_be_met(listing->where, record, context, known_at_once(lane->run))
                   : predicate_holds(listing->where, record, context);
+    if (lane->untold && (!wanted || wait))
+        lane->pass.lost |= may_be_lost(lane, record);
     return count_refused(listing, wanted) && is_within_limit(lane->run);
 }
 
@@ -183,11 +196,17 @@ int lane_take(const struct record *record, void *arg)
 {
     struct lane *first = arg;
     struct lane *lane = first->second && first->is_second(record) ? first->second : first;
-    struct record change;
+    struct record marked, change;
     bool ownerless, wait;
     int result;
 
     count(lane, record);
+    lane->run->met_only |= record->identity && record->identity == lane->run->only;
+    if (lane->untold) { /* most often, nothing is untold that a filter compares */
+        memcpy(&marked, record, record->kind->size);
+        marked.has |= RECORD_UNTOLD;
+        record = &marked;
+    }
     if (lane != first)
         make_room(first, lane);
     result = is_listed(lane, record);
@@ -202,6 +221,7 @@ int lane_take(const struct record *record, void *arg)
     }
     if (result == 0 && !is_wanted(lane, record, wait))
         return 0;
+    lane->pass.wanted++;
     if (result == 0)
         result = pass_on(lane, record, wait);
     if (result == 0 && lane->run->owners_later && !lane->run->keep_all)
@@ -244,8 +264,11 @@ void lane_keep_order(struct lane *lane, bool (*is_second)(const struct record *)
     if (!second)
         return;
     lane->is_second = is_second;
-    second->lane = (struct lane){
-        .run = lane->run, .seen = seen_create(), .kept = &second->kept, .where = lane->where};
+    second->lane = (struct lane){.run = lane->run,
+                                 .seen = seen_create(),
+                                 .kept = &second->kept,
+                                 .where = lane->where,
+                                 .untold = lane->untold};
     if (writer_init(&second->writer, lane->sink->writer->fd) == 0)
         second->lane.sink = lane->sink->ops->clone(lane->sink, &second->writer);
     if (second->lane.seen && second->lane.sink) {
@@ -281,6 +304,8 @@ struct pass lane_end_pass(struct lane *lane)
         pass.rows += second.rows;
         pass.unidentified += second.unidentified;
         pass.digest += second.digest;
+        pass.wanted += second.wanted;
+        pass.lost |= second.lost;
     }
     return pass;
 }

@@ -251,6 +251,12 @@ static NOT_INLINE unsigned compared_by_value(const struct predicate *predicate,
     return decided(passes(predicate, &value));
 }
 
+/* Fields whose absence says nothing, because the row's source does not tell them. */
+static uint64_t untold(const struct view *view)
+{
+    return view->context && view->record->has & RECORD_UNTOLD ? view->context->untold : 0;
+}
+
 static NOT_INLINE unsigned compared(const struct predicate *predicate, const struct view *view)
 {
     const struct field *field = predicate->field;
@@ -261,7 +267,9 @@ static NOT_INLINE unsigned compared(const struct predicate *predicate, const str
     if (fields & ~view->known.fields || field->lookups & ~view->known.lookups)
         return CAN_HOLD | CAN_FAIL;
     if (needed & ~view->record->has)
-        return predicate->operation == PREDICATE_KNOWN ? CAN_FAIL : 0;
+        return predicate->operation == PREDICATE_KNOWN && !(needed & untold(view)) ? CAN_FAIL : 0;
+    if (field->confirmed && field_compares(field) & untold(view))
+        return 0;
     if (compares_number(predicate))
         return decided(number_passes(predicate, field_number(field, view->record)));
     return compared_by_value(predicate, view);

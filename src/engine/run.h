@@ -24,7 +24,7 @@ struct engine {
 /* Tables that failed for the same reason are reported together. */
 enum { FAILURES_MAX = 16 };
 struct failure {
-    bool costs_rows; /* else only values are unknown */
+    bool costs_status; /* rows may be missing, or values that were asked for by name */
     char reason[224];
     char tables[96]; /* "tcp, tcp6" */
 };
@@ -33,6 +33,8 @@ struct failure {
 struct pass {
     size_t rows;         /* that the backend handed on */
     size_t unidentified; /* rows without an identity */
+    size_t wanted;       /* rows that the filters left */
+    bool lost;           /* rows may pass the filter, but its fields are untold (lane.untold) */
     uint64_t digest;     /* of the identities, in any order */
 };
 
@@ -54,6 +56,8 @@ struct run {
     unsigned looks;     /* at new owners */
     size_t taken;       /* rows that were not refused, if there is a limit */
     bool found;         /* one of the tables was there */
+    uint64_t only;      /* the identity that a row must have to pass the filter; 0: any */
+    bool met_only;      /* the row that has it was there */
     bool ended;         /* a table is not there, and the listing ends (MISSING_ENDS) */
     struct rows own_sections[LISTING_SECTIONS_MAX];
     struct rows *sections; /* kept rows (run_rows()): own_sections, or those of each namespace */
@@ -137,6 +141,8 @@ struct lane {
     struct seen *seen;
     struct rows *kept;             /* for rows that wait */
     const struct predicate *where; /* of the table */
+    /* Fields that the filter compares, and another source of the table tells, but not this one. */
+    uint64_t untold;
     struct pass pass;
     bool at_once;        /* events: no row waits for a second look at owners */
     int stopped;         /* why this lane takes no more rows: -errno */

@@ -12,6 +12,7 @@ struct answers {
     const struct backend *asked[EXPLAINED_BACKENDS_MAX];
     int errors[EXPLAINED_BACKENDS_MAX];
     size_t count;
+    size_t wanted; /* rows of the last one that the filters left */
 };
 
 /* Errors that mean "not by this backend". Any other error is a fault and is reported. */
@@ -131,7 +132,7 @@ static void report_missing(struct run *run, const struct listing_table *table, c
 
 /* Adds a table to the failure with this reason; if there are too many, to the last one. */
 static void add_failure(struct run *run, const struct table *table, const char *reason,
-                        bool costs_rows)
+                        bool costs_status)
 {
     struct failure *failure = run->failures, *last = &run->failures[FAILURES_MAX - 1];
     size_t length;
@@ -140,7 +141,7 @@ static void add_failure(struct run *run, const struct table *table, const char *
         failure++;
     if (!*failure->tables)
         snprintf(failure->reason, sizeof failure->reason, "%s", reason);
-    failure->costs_rows |= costs_rows;
+    failure->costs_status |= costs_status;
     if (run->visit && text_has_word(failure->tables, table->name))
         return; /* said of another namespace */
     length = strlen(failure->tables);
@@ -189,7 +190,7 @@ static void add_refusals(struct run *run, const struct table *table, const struc
 void run_report_failures(struct run *run)
 {
     for (size_t i = 0; i < FAILURES_MAX && *run->failures[i].tables; i++)
-        report_add(run->report, run->failures[i].costs_rows ? REPORT_LOSS : REPORT_NOTE, "%s: %s",
+        report_add(run->report, run->failures[i].costs_status ? REPORT_LOSS : REPORT_NOTE, "%s: %s",
                    run->failures[i].tables, run->failures[i].reason);
 }
 
@@ -381,17 +382,6 @@ static void ask_again(const struct listing_table *table, const struct backend *b
                     table->table->name, before.unidentified, before.unidentified == 1 ? "" : "s");
 }
 
-/* Whether rows without these fields are wanted, whatever else they have. */
-static bool wants_without(const struct predicate *where, const struct kind *kind, uint64_t fields)
-{
-    const struct record record = {.kind = kind};
-    struct predicate part = *where;
-    const struct predicate not = {.operation = PREDICATE_NOT, .parts = &part};
-
-    part.next = NULL;
-    return predicate_may_hold(where, &record, fields) && !predicate_may_hold(&not, &record, fields);
-}
-
 /* The fields of a table that another backend has, and this one has not. */
 static uint64_t lacking(const struct table *table, const struct backend *backend)
 {
@@ -404,15 +394,27 @@ static uint64_t withheld(const struct table *table, const struct backend *backen
     return rights_have(table->rights) ? 0 : table->privileged & backend->fields(table);
 }
 
-/* Reports fields of the predicate that the backend lacks: rows without them are left out. */
+/* Fields of the predicate that the backend lacks, and another one tells. */
+static uint64_t untold(const struct table *table, const struct backend *backend,
+                       const struct predicate *where)
+{
+    uint64_t fields = 0;
+
+    for (const struct predicate *part = where ? where->parts : NULL; part; part = part->next)
+        fields |= untold(table, backend, part);
+    if (where && where->field)
+        fields |=
+            field_compares(where->field) & (lacking(table, backend) | withheld(table, backend));
+    return fields;
+}
+
+/* Reports these fields of the predicate: rows that may pass it were left out. */
 static void report_untold(struct run *run, const struct table *table, const struct backend *backend,
                           const struct predicate *where, uint64_t lacks)
 {
     const struct field *field = where->field;
-    const bool untold = field && field->fields & lacks;
+    const bool untold = field && field_compares(field) & lacks;
 
-    if (wants_without(where, table->kind, lacks))
-        return;
     if (untold && field->fields & withheld(table, backend))
         report_loss(run->report, "%s needs CAP_NET_ADMIN (try sudo): rows may be missing",
                     field->name);
@@ -491,7 +493,8 @@ static void report_fallback(struct run *run, const struct listing_table *listed,
     for (size_t i = 0; tried && i < answers->count; i++) {
         const struct backend *this = answers->asked[i];
         const bool fault = i < tried && is_fault(table, answers, i);
-        const bool unknown = missed(run, table, this, had_it) && !listed->unnamed;
+        const uint64_t misses = answers->wanted ? missed(run, table, this, had_it) : 0;
+        const bool named = misses & run->listing->named, unknown = listed->unnamed ? named : misses;
         if (!fault && !unknown)
             continue;
         if (i < tried)
@@ -499,34 +502,40 @@ static void report_fallback(struct run *run, const struct listing_table *listed,
         else
             snprintf(reason, sizeof reason, "read by %s: values that only %s has are unknown",
                      had_it->name, this->name);
-        add_failure(run, table, reason, false);
+        add_failure(run, table, reason, named);
     }
 }
 
-static void start_lane(struct lane *lane, struct run *run, const struct listing_table *table)
+static void start_lane(struct lane *lane, struct run *run, const struct listing_table *table,
+                       const struct backend *backend)
 {
     const bool all = is_repeatable(run, table->table);
 
     seen_start(run->engine->seen, all);
     lane_init(lane, run, run_rows(run, run->visit, run_section(run, table)));
     lane->where = table->where;
+    lane->untold = untold(table->table, backend, run->listing->where);
+    run->engine->context.untold |= lane->untold;
     lane->at_once = table->table->endless;
     if (table->table->is_second)
         lane_keep_order(lane, table->table->is_second, all);
 }
 
 /*
- * Reads a table by one backend. Returns false if it failed before the first row: another one can
- * then be asked.
+ * Reads a table by backend i. Returns false if it failed before the first row: another one can then
+ * be asked.
  */
-static bool read_by(struct run *run, const struct listing_table *table,
-                    const struct backend *backend, int *error)
+static bool read_by(struct run *run, const struct listing_table *table, struct answers *answers,
+                    size_t i)
 {
+    const struct backend *backend = answers->asked[i];
+    int *error = &answers->errors[i];
     struct lane lane;
     struct pass pass;
 
-    start_lane(&lane, run, table);
+    start_lane(&lane, run, table, backend);
     *error = ask(table, backend, &lane, &pass);
+    answers->wanted = pass.wanted;
     if (!run->stopped && *error == 0)
         make_exact(table, backend, &lane, pass);
     lane_finish(&lane);
@@ -534,19 +543,12 @@ static bool read_by(struct run *run, const struct listing_table *table,
         return true;
     if (*error < 0 && !pass.rows)
         return false;
+    if (pass.lost)
+        report_untold(run, table->table, backend, run->listing->where, lane.untold);
     if (*error < 0)
         report_loss(run->report, "%s: %s ended after %zu row%s: %s", table->table->name,
                     backend->name, pass.rows, pass.rows == 1 ? "" : "s", strerror(-*error));
     return true;
-}
-
-/* Reports what a filter wants to know, and the backend that had the table cannot tell. */
-static void report_unfiltered(struct run *run, const struct table *table,
-                              const struct backend *backend)
-{
-    if (run->listing->where)
-        report_untold(run, table, backend, run->listing->where,
-                      lacking(table, backend) | withheld(table, backend));
 }
 
 /* Reads a table by the first backend that has it. */
@@ -560,13 +562,12 @@ static void run_table(struct run *run, const struct listing_table *table)
         return;
     }
     answers = choose_backends(run, table->table);
-    while (i < answers.count && !read_by(run, table, answers.asked[i], &answers.errors[i]))
+    while (i < answers.count && !read_by(run, table, &answers, i))
         i++;
     if (run->stopped)
         return;
     if (i < answers.count) {
         report_fallback(run, table, &answers, i, answers.asked[i]);
-        report_unfiltered(run, table->table, answers.asked[i]);
         return;
     }
     if (i)
@@ -636,12 +637,9 @@ static bool run_together(struct run *run, const struct listing_table *both)
     struct answers answers = choose_backends(run, both->table);
     size_t i = 0;
 
-    while (i < answers.count && !read_by(run, both, answers.asked[i], &answers.errors[i]))
+    while (i < answers.count && !read_by(run, both, &answers, i))
         i++;
-    if (i == answers.count)
-        return false;
-    report_unfiltered(run, both->table, answers.asked[i]);
-    return true;
+    return i < answers.count;
 }
 
 size_t run_tables(struct run *run, size_t i)

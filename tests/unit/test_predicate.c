@@ -464,6 +464,21 @@ static void the_empty_and_holds_and_the_empty_or_does_not(void **state)
     assert_true(predicate_holds(NULL, &nothing, NULL));
 }
 
+static void what_a_source_does_not_tell_is_neither_there_nor_absent(void **state)
+{
+    const struct field *mark = field_of(&kind_flow, "mark");
+    struct predicate known = predicate_known(mark);
+    const struct predicate absent = {.operation = PREDICATE_NOT, .parts = &known};
+    const struct context context = {.untold = mark->fields};
+    struct record record = nothing;
+
+    (void)state;
+    assert_true(predicate_is_met(&absent, &record, &context));
+    record.has |= RECORD_UNTOLD;
+    assert_false(predicate_is_met(&absent, &record, &context));
+    assert_false(predicate_is_met(&known, &record, &context));
+}
+
 static void what_is_unknown_is_neither_true_nor_false(void **state)
 {
     static const char *const ands[] = {"tfu", "fff", "ufu"};
@@ -671,6 +686,7 @@ int main(void)
         cmocka_unit_test(a_mapped_address_is_one_of_ipv4_and_of_ipv6),
         cmocka_unit_test(what_has_no_address_is_unknown),
         cmocka_unit_test(the_empty_and_holds_and_the_empty_or_does_not),
+        cmocka_unit_test(what_a_source_does_not_tell_is_neither_there_nor_absent),
         cmocka_unit_test(what_is_unknown_is_neither_true_nor_false),
         cmocka_unit_test(not_turns_what_is_known),
         cmocka_unit_test(what_is_open_may_hold_and_may_not),

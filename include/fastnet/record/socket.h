@@ -24,6 +24,9 @@ extern const struct kind kind_socket;
 #define SOCKET_CGROUP    (UINT64_C(1) << 18)
 #define SOCKET_SHUTDOWN  (UINT64_C(1) << 19)
 #define SOCKET_STORAGES  (UINT64_C(1) << 20)
+/* Not in records: who chose the port. Filters ask for it. */
+enum { SOCKET_AUTOBOUND_BIT = 57 };
+#define SOCKET_AUTOBOUND (UINT64_C(1) << SOCKET_AUTOBOUND_BIT)
 #define SOCKET_MESSAGE   (UINT64_C(1) << 53) /* not a field: the kernel's message itself */
 #define SOCKET_RECEIVED  (UINT64_C(1) << 54) /* of events */
 /* Of IP. */

@@ -33,7 +33,11 @@ static uint64_t fields(const struct table *table)
 
     if (table->kind != &kind_socket || table->endless)
         return 0;
-    return family ? family->fields : table->protocol ? inet_diag_fields(table) : 0;
+    if (family)
+        return family->fields;
+    return table->protocol == IPPROTO_RAW ? inet_diag_fields(table)
+           : table->protocol              ? inet_diag_fields(table) | SOCKET_AUTOBOUND
+                                          : 0;
 }
 
 uint32_t sock_diag_states(const struct query *query)

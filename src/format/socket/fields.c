@@ -541,8 +541,9 @@ static const struct field fields[] = {
     COMPUTED(autobound, VALUE_BOOLEAN, autobound, 0,
              "whether its port or name is in the range that the kernel chooses from",
              MEMBER(socket.local.port), .lookups = NEED_EPHEMERAL,
+             .confirmed = SOCKET_AUTOBOUND_BIT,
              .optional = SOCKET_ADDRESSES | SOCKET_PATH | SOCKET_ETHER | SOCKET_INTERFACE |
-                         SOCKET_NETLINK | SOCKET_VSOCK),
+                         SOCKET_NETLINK | SOCKET_VSOCK | SOCKET_AUTOBOUND),
     NUMBER(tos, socket.tos, SOCKET_TOS, "type of service of its IPv4 packets"),
     NUMBER(tclass, socket.tclass, SOCKET_TCLASS, "traffic class of its IPv6 packets"),
     NUMBER(class_id, socket.class_id, SOCKET_CLASS_ID,
