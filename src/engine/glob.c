@@ -1,7 +1,11 @@
 #include "engine/glob.h"
 
+#include <ctype.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+#include "fastnet/array.h"
 
 static unsigned char folded(char letter)
 {
@@ -19,6 +23,47 @@ static size_t set_byte(struct text pattern, size_t at, unsigned char *byte)
     return at + 1;
 }
 
+/* The classes of the POSIX locale (regex(7)), for bytes that are folded. */
+static bool is_in_class(struct text name, unsigned char byte)
+{
+    static const struct {
+        const char *name;
+        int (*has)(int byte);
+    } classes[] = {
+        {"alnum", isalnum}, {"alpha", isalpha}, {"blank", isblank}, {"cntrl", iscntrl},
+        {"digit", isdigit}, {"graph", isgraph}, {"lower", islower}, {"print", isprint},
+        {"punct", ispunct}, {"space", isspace}, {"upper", islower}, {"xdigit", isxdigit},
+    };
+
+    for (size_t i = 0; i < COUNT(classes); i++)
+        if (text_is(name, classes[i].name))
+            return byte < 0x80 && classes[i].has(byte);
+    return false;
+}
+
+/*
+ * In a set: [:class:], [=byte=] or [.byte.]. Returns where the next one is, or 0 if it is none of
+ * these and the [ stands for itself.
+ */
+static size_t match_class(struct text pattern, size_t at, unsigned char byte, bool *found)
+{
+    const size_t name = at + 2;
+    size_t end = name;
+
+    if (pattern.data[at] != '[' || name >= pattern.length ||
+        !memchr(":=.", pattern.data[at + 1], 3))
+        return 0;
+    while (end + 1 < pattern.length &&
+           (pattern.data[end] != pattern.data[at + 1] || pattern.data[end + 1] != ']'))
+        end++;
+    if (end + 1 >= pattern.length || (pattern.data[at + 1] != ':' && end != name + 1))
+        return 0;
+    *found |= pattern.data[at + 1] == ':'
+                  ? is_in_class((struct text){pattern.data + name, end - name}, byte)
+                  : byte == folded(pattern.data[name]);
+    return end + 2;
+}
+
 /*
  * The set that begins at a [. Returns where the pattern goes on, or 0 if there is no ] and the [
  * stands for itself. A ] in the first place is one of the set.
@@ -33,9 +78,14 @@ static size_t match_set(struct text pattern, size_t at, unsigned char byte, bool
     at = start + negated;
     for (size_t first = at; at < pattern.length; first = SIZE_MAX) {
         unsigned char low, high;
+        size_t next;
         if (pattern.data[at] == ']' && at != first) {
             *matches = found != negated;
             return at + 1;
+        }
+        if ((next = match_class(pattern, at, byte, &found))) {
+            at = next;
+            continue;
         }
         at = set_byte(pattern, at, &low);
         high = low;
