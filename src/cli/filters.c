@@ -72,15 +72,6 @@ const char *filters_columns(const char *name, size_t length)
     return NULL;
 }
 
-bool filters_name(const struct filters *filters, const char *word)
-{
-    size_t i = 0;
-
-    while (i < filters->count && !strcasestr(filters->typed[i].text, word))
-        i++;
-    return i < filters->count;
-}
-
 bool filters_take(struct filters *filters, const struct option *option, const char *text)
 {
     if (filters->count == FILTERS_MAX)

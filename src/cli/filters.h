@@ -38,9 +38,6 @@ bool filters_meant(const struct kind *kind, const char *word, char meant[FILTERS
 struct common;
 int filters_misuse_operand(const struct common *common, const struct kind *kind, const char *word);
 
-/* Whether this word is in one of them, in any case of letters. */
-bool filters_name(const struct filters *filters, const char *word);
-
 /* Returns false if there are too many. */
 bool filters_take(struct filters *filters, const struct option *option, const char *text);
 
