@@ -393,8 +393,9 @@ static int take_limit(struct common *common, const char *count)
 {
     const size_t digits = strspn(count, "0123456789");
 
+    errno = 0;
     common->limit = strtoull(count, NULL, 10);
-    if (digits && !count[digits] && common->limit)
+    if (digits && !count[digits] && common->limit && !errno)
         return 0;
     return common_misuse_typed(common, "--limit", "a number from 1 on, not", count, strlen(count));
 }

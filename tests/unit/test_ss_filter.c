@@ -145,6 +145,8 @@ struct filtering {
     const struct predicate *predicate;
 };
 
+static bool of_all_netns;
+
 /*
  * One argument is the whole of the text, but an option in front of it. Without one, sockets of IP
  * and unix sockets are listed.
@@ -173,7 +175,8 @@ static void parse(struct filtering *filtering, const char *text)
                                  .selection = &filtering->options.selection,
                                  .words = &filtering->words,
                                  .resolve = resolve,
-                                 .home = HOME};
+                                 .home = HOME,
+                                 .all_netns = of_all_netns};
     filtering->predicate = ss_filter_parse(filter);
 }
 
@@ -888,9 +891,21 @@ static void a_file_that_is_not_read_to_its_end_is_no_filter(void **state)
     ss_words_finish(&words);
 }
 
+/* In other namespaces there may be an interface of that name, and numbers mean others. */
+static void of_all_namespaces_a_device_is_a_number_or_a_name(void **state)
+{
+    (void)state;
+    of_all_netns = true;
+    assert_string_equal(listed("dev 5g0"), "");
+    assert_string_equal(listed("dev 7"), "b");
+    of_all_netns = false;
+    assert_string_equal(listed("dev 5g0"), "1: filter, word 2: '5g0': there is no such interface");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(of_all_namespaces_a_device_is_a_number_or_a_name),
         cmocka_unit_test(an_empty_filter_lists_all),
         cmocka_unit_test(ports_are_compared),
         cmocka_unit_test(opposites_list_what_has_no_port),

@@ -309,9 +309,11 @@ bool ss_interface(struct ss_parser *parser, const char *text, uint32_t *index)
 static struct predicate *parse_device(struct ss_parser *parser)
 {
     const struct field *field = field_named(&kind_socket, "interface");
+    uint64_t number;
     uint32_t index;
+    const char *end = ss_number(parser->word, UINT32_MAX, &number);
 
-    if (parser->filter->all_netns && !isdigit((unsigned char)*parser->word))
+    if (parser->filter->all_netns && !(end && !*end))
         return ss_compare(parser, predicate_text(field, parser->word));
     if (!ss_interface(parser, parser->word, &index))
         return NULL;

@@ -10,31 +10,38 @@
 
 struct where_part {
     struct where_part *next;
-    struct predicate predicate;
     _Alignas(max_align_t) char bytes[];
 };
 
-static struct where_part *add_part(struct where *where, size_t bytes)
-{
-    struct where_part *part = calloc(1, sizeof *part + bytes);
+/* In bytes. With the 16 MiB of a file (ss -F) a filter takes less than 64 MiB. */
+enum { PARTS_MAX = 44 << 20, MALLOC_ADDS = 16 };
 
+void *parser_keep_bytes(struct parser *parser, size_t size)
+{
+    struct where *where = parser->where;
+    struct where_part *part = NULL;
+
+    where->size += sizeof *part + size + MALLOC_ADDS;
+    if (where->size <= PARTS_MAX)
+        part = calloc(1, sizeof *part + size);
     if (!part) {
-        snprintf(where->message, sizeof where->message, "out of memory");
+        snprintf(where->message, sizeof where->message, "%s",
+                 where->size > PARTS_MAX ? "the filter is too long: its conditions take over 44 MiB"
+                                         : "out of memory");
         return NULL;
     }
     part->next = where->parts;
     where->parts = part;
-    return part;
+    return part->bytes;
 }
 
 struct predicate *parser_add(struct parser *parser, struct predicate predicate)
 {
-    struct where_part *part = add_part(parser->where, 0);
+    struct predicate *added = parser_keep_bytes(parser, sizeof *added);
 
-    if (!part)
-        return NULL;
-    part->predicate = predicate;
-    return &part->predicate;
+    if (added)
+        *added = predicate;
+    return added;
 }
 
 struct predicate *parser_join(struct parser *parser, enum predicate_operator operation,
@@ -60,16 +67,9 @@ struct predicate *parser_negate(struct parser *parser, struct predicate *part)
 
 char *parser_keep(struct parser *parser, const char *data, size_t length)
 {
-    struct where_part *part = add_part(parser->where, length + 1);
+    char *kept = parser_keep_bytes(parser, length + 1);
 
-    return part ? memcpy(part->bytes, data, length) : NULL;
-}
-
-void *parser_keep_bytes(struct parser *parser, size_t size)
-{
-    struct where_part *part = add_part(parser->where, size);
-
-    return part ? part->bytes : NULL;
+    return kept ? memcpy(kept, data, length) : NULL;
 }
 
 const char *token_typed(char typed[TOKEN_TYPED], const struct token *token)
@@ -110,4 +110,5 @@ void where_finish(struct where *where)
         part = next;
     }
     where->parts = NULL;
+    where->size = 0;
 }

@@ -19,6 +19,7 @@ enum { WHERE_MESSAGE = 512 };
 struct where {
     struct where_part *parts;
     char message[WHERE_MESSAGE]; /* what was wrong: one line, escaped */
+    size_t size;                 /* bytes of the parts */
 };
 
 /* Returns NULL, and sets the message, if the text is wrong or memory is short. */

@@ -187,13 +187,14 @@ static const char *take_decimal(const char *text, uint64_t *whole, unsigned *mil
 /* 0x1f. Returns false if the text is something else. */
 static bool parse_hexadecimal(const char *text, uint64_t *number)
 {
-    char *end;
+    const size_t digits =
+        strspn(*text ? text + 1 : text, "xX") == 1 ? strspn(text + 2, "0123456789abcdefABCDEF") : 0;
 
-    if (strncasecmp(text, "0x", 2) != 0 || !isxdigit((unsigned char)text[2]))
+    if (*text != '0' || !digits || text[2 + digits])
         return false;
     errno = 0;
-    *number = strtoull(text + 2, &end, 16);
-    return !errno && !*end;
+    *number = strtoull(text, NULL, 16);
+    return !errno;
 }
 
 /* How many of the numbers that stand for a field's values make one. */
@@ -349,6 +350,15 @@ static bool take_zone(const char *text, int64_t *seconds)
     return end && !*end;
 }
 
+/* Whether the month has that day: timegm(3) takes the 30th of February for a day of March. */
+static bool is_day(const struct tm *time)
+{
+    struct tm day = {.tm_year = time->tm_year, .tm_mon = time->tm_mon, .tm_mday = time->tm_mday};
+
+    timegm(&day);
+    return day.tm_mday == time->tm_mday;
+}
+
 /* In seconds since 1970, or as RFC 3339 has it; hours, minutes and seconds may be missing. */
 static bool parse_moment(const char *text, uint64_t *nanoseconds)
 {
@@ -361,6 +371,7 @@ static bool parse_moment(const char *text, uint64_t *nanoseconds)
     for (size_t i = 0; i < COUNT(forms) && (!end || *end); i++) {
         struct tm time = {0};
         end = strptime(text, forms[i], &time);
+        end = end && is_day(&time) ? end : NULL;
         seconds = end ? (uint64_t)timegm(&time) : 0;
         if (end && *end == '.')
             end = take_decimal(end - 1, &second, &millionths);
@@ -513,14 +524,19 @@ static struct value address_value(const struct address *address)
     return (struct value){.type = VALUE_ADDRESS, .address = *address};
 }
 
-/* The length of a prefix. mapped: it is that of an IPv4-mapped address. */
+/* The length of a prefix. mapped: that of an IPv4-mapped address, or of a network of IPv6. */
 static bool parse_length(const char *text, bool mapped, struct network *network)
 {
     unsigned long length = strtoul(text, NULL, 10);
+    uint8_t bytes[16] = {[10] = 0xff, [11] = 0xff};
 
-    if (!is_digits(text) || (mapped && length < 96))
+    if (!is_digits(text))
         return false;
-    length -= mapped ? 96 : 0;
+    memcpy(bytes + 12, network->address.bytes, 4);
+    if (mapped && length < 96)
+        network->address = address_make(AF_INET6, bytes);
+    else if (mapped)
+        length -= 96;
     network->prefix = (uint8_t)length;
     return length <= 8 * address_size(&network->address);
 }
