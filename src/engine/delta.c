@@ -10,7 +10,7 @@
 
 /* A row of one run. */
 struct row {
-    const struct record *record;
+    size_t place;   /* among the rows */
     uint64_t at;    /* time it was seen, nanoseconds */
     uint64_t netns; /* where: numbers of another namespace mean other things */
 };
@@ -23,6 +23,15 @@ struct totals {
 
 struct delta {
     struct totals before, now;
+    struct kept_row row; /* the one before */
+};
+
+/* What is looked for among the rows of one run. */
+struct sought {
+    const struct record *record;
+    uint64_t netns;
+    const struct rows *rows;
+    struct kept_row *row; /* room for what is found */
 };
 
 static const struct context no_names;
@@ -75,13 +84,13 @@ static uint64_t hash_of(const struct record *record, uint64_t netns)
 /* Whether a remembered row is the same as this one; both have an identity or a whole key. */
 static bool is_same(const void *element, const void *key)
 {
-    const struct row *row = element, *other = key;
-    const struct record *a = row->record, *b = other->record;
-    const struct kind *kind = a->kind;
+    const struct row *row = element;
+    const struct sought *sought = key;
 
-    if (row->netns != other->netns)
+    if (row->netns != sought->netns)
         return false;
-
+    const struct record *a = rows_at(sought->rows, row->place, sought->row), *b = sought->record;
+    const struct kind *kind = a->kind;
     for (size_t i = 0; i < kind->field_count && !a->identity; i++) {
         const struct value x = field_value(&kind->fields[i], a, &no_names);
         const struct value y = field_value(&kind->fields[i], b, &no_names);
@@ -91,18 +100,20 @@ static bool is_same(const void *element, const void *key)
     return a->identity == b->identity;
 }
 
-static int remember(struct totals *totals, const struct row *new, uint64_t hash)
+static int remember(struct totals *totals, const struct record *record, uint64_t netns, uint64_t at,
+                    uint64_t hash)
 {
-    struct row *row = hash_table_find(&totals->table, hash, is_same, new);
+    struct kept_row twin;
+    const struct sought sought = {record, netns, &totals->rows, &twin};
+    struct row *row = hash_table_find(&totals->table, hash, is_same, &sought);
 
-    if (rows_add(&totals->rows, new->record) < 0)
+    if (rows_add(&totals->rows, record) < 0)
         return -ENOMEM;
     if (!row)
         row = hash_table_add(&totals->table, hash, sizeof *row);
     if (!row)
         return -ENOMEM;
-    *row = *new;
-    row->record = totals->rows.records[totals->rows.count - 1];
+    *row = (struct row){totals->rows.count - 1, at, netns};
     return 0;
 }
 
@@ -130,16 +141,17 @@ static bool has_counters(const struct record *record)
 int delta_take(struct delta *delta, const struct record *record, uint64_t netns,
                struct record *change)
 {
-    const struct row now = {record, clock_nanoseconds(CLOCK_MONOTONIC), netns};
-    const uint64_t hash = hash_of(record, netns);
+    const struct sought sought = {record, netns, &delta->before.rows, &delta->row};
+    const struct record *const found = &delta->row.plain.record;
+    const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC), hash = hash_of(record, netns);
     const struct row *before =
-        hash ? hash_table_find(&delta->before.table, hash, is_same, &now) : NULL;
+        hash ? hash_table_find(&delta->before.table, hash, is_same, &sought) : NULL;
 
     memcpy(change, record, record->kind->size);
     change->before = NULL;
-    if (before && now.at > before->at && is_comparable(record, before->record)) {
-        change->before = before->record;
-        change->elapsed = now.at - before->at;
+    if (before && now > before->at && is_comparable(record, found)) {
+        change->before = found;
+        change->elapsed = now - before->at;
     }
-    return hash && has_counters(record) ? remember(&delta->now, &now, hash) : 0;
+    return hash && has_counters(record) ? remember(&delta->now, record, netns, now, hash) : 0;
 }

@@ -19,7 +19,7 @@ void delta_start(struct delta *delta);
 /*
  * Remembers a row of this namespace (namespace_own_cookie(); 0: the only one) and sets *change to
  * it, with the row before and the time since then. There is none before if the row is new, has
- * neither identity nor key, or a counter fell. The row before is valid until the next run starts.
+ * neither identity nor key, or a counter fell. The row before is valid until the next call.
  * Returns 0 or -ENOMEM.
  */
 int delta_take(struct delta *delta, const struct record *record, uint64_t netns,

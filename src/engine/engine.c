@@ -86,9 +86,10 @@ static void begin_section(struct run *run, unsigned section)
 static int emit_kept(struct run *run, struct rows *rows)
 {
     int error = run->groups ? 0 : rows_sort(rows, run->listing, &run->engine->context, run->seen);
+    struct kept_row row;
 
     for (size_t i = 0; i < rows->count && !error; i++) {
-        const struct record *record = rows_next(rows, i);
+        const struct record *record = rows_at(rows, i, &row);
         run_look_from(run, record->visit);
         run->unowned |= run_is_ownerless(run, record);
         if (run_wants(run, record))
@@ -101,6 +102,7 @@ static int emit_kept(struct run *run, struct rows *rows)
 static int emit_groups(struct run *run)
 {
     struct rows rows = {0};
+    struct kept_row row;
     int error = groups_finish(run->groups, &rows);
 
     if (!error && run->listing->sort->field)
@@ -110,7 +112,7 @@ static int emit_groups(struct run *run)
         rows.count = run->listing->most;
     }
     for (size_t i = 0; i < rows.count && !error; i++) {
-        run->sink->ops->row(run->sink, rows.records[i]);
+        run->sink->ops->row(run->sink, rows_at(&rows, i, &row));
         error = -run->sink->writer->error;
     }
     rows_clear(&rows);

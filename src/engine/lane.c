@@ -158,13 +158,14 @@ static int release(struct lane *first, struct lane *lane)
 {
     struct run *run = lane->run;
     struct rows *rows = lane->kept;
+    struct kept_row row;
     size_t kept = 0;
     int error = 0;
 
     for (size_t i = 0; i < rows->count && !error; i++) {
-        const struct record *record = rows->records[i];
+        const struct record *record = rows_at(rows, i, &row);
         if (run_is_ownerless(run, record)) {
-            rows->records[kept++] = record;
+            rows->packed[kept++] = rows->packed[i];
         } else if (run_wants(run, record)) {
             if (lane != first)
                 make_room(first, lane);
@@ -282,12 +283,13 @@ void lane_keep_order(struct lane *lane, bool (*is_second)(const struct record *)
 static void hand_over(struct lane *lane, struct second *second)
 {
     struct writer *writer = lane->sink->writer;
+    struct kept_row row;
 
     writer_put(writer, second->writer.buffer, second->writer.length);
     if (!writer->error)
         writer->error = second->writer.error;
     for (size_t i = 0; i < second->kept.count && !second->lane.stopped; i++)
-        second->lane.stopped = rows_add(lane->kept, second->kept.records[i]);
+        second->lane.stopped = rows_add(lane->kept, rows_at(&second->kept, i, &row));
     if (!lane->stopped)
         lane->stopped = second->lane.stopped ? second->lane.stopped : -writer->error;
 }

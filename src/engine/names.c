@@ -111,8 +111,10 @@ static uint64_t inode_of(const struct record *record)
 
 void run_walk_for(struct run *run, const struct rows *rows)
 {
+    struct kept_row row;
+
     for (size_t i = 0; i < rows->count && run->owners_later; i++)
-        if (inode_of(rows->records[i]) || run->needs.lookups & NEED_PEERS) {
+        if (inode_of(rows_at(rows, i, &row)) || run->needs.lookups & NEED_PEERS) {
             run->owners_later = false;
             run_walk_owners(run);
         }
@@ -143,11 +145,13 @@ static bool is_ownerless(const struct run *run, const struct record *record)
 
 bool run_read_owners(struct run *run, const struct rows *rows)
 {
+    struct kept_row row;
     bool ownerless = false;
 
-    for (size_t i = 0; i < rows->count; i++) {
-        run_look_from(run, rows->records[i]->visit);
-        ownerless |= is_ownerless(run, rows->records[i]);
+    for (size_t i = 0; i < rows->count && run->engine->context.owners; i++) {
+        const struct record *record = rows_at(rows, i, &row);
+        run_look_from(run, record->visit);
+        ownerless |= is_ownerless(run, record);
     }
     return ownerless;
 }
@@ -241,11 +245,12 @@ static int add_hosts_of(const struct run *run, const struct record *record)
 static void resolve_hosts(struct run *run)
 {
     struct hosts *hosts = run->engine->context.hosts;
+    struct kept_row row;
     int unanswered = 0;
 
     for (size_t i = 0; i < run->section_count; i++)
         for (size_t j = 0; j < run->sections[i].count && !unanswered; j++)
-            unanswered = add_hosts_of(run, run->sections[i].records[j]);
+            unanswered = add_hosts_of(run, rows_at(&run->sections[i], j, &row));
     if (unanswered == 0)
         unanswered = hosts_resolve(hosts, HOSTS_MILLISECONDS, run->listing->wait);
     if (unanswered > 0)

@@ -1,5 +1,6 @@
 #include "engine/rows.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,18 +11,34 @@
 enum {
     CHUNK_SIZE = 256 * 1024,
     HUGE_PAGE = 2 * 1024 * 1024, /* of x86-64, and of arm64 with pages of 4 KiB */
+    SMALL_CHUNKS = 16,           /* before one that may be used only a little costs too much */
 };
+
+/* The first word of a packed row: a bit for each word of the record, and the number of its base. */
+enum { NUMBER_BITS = 4, BASE_SHIFT = 64 - NUMBER_BITS, BASES = 1 << NUMBER_BITS };
+static_assert(sizeof(struct record) <= BASE_SHIFT * sizeof(uint64_t), "a bit for each word");
+
+/* The first row with these fields: others with them have the most in common with it. */
+struct base {
+    union words plain;
+    uint64_t loans; /* which of kind->borrowed it has: a bit for each */
+};
+
+static size_t words_of(size_t bytes)
+{
+    return (bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+}
 
 struct chunk {
     struct chunk *next;
-    size_t used, size;
+    size_t number, used, size;
     _Alignas(max_align_t) char data[];
 };
 
 /* Many rows get huge pages where there are some (MADV_HUGEPAGE is a hint): 500 page faults less. */
-static struct chunk *new_chunk(bool many, size_t least)
+static struct chunk *new_chunk(size_t number, size_t least)
 {
-    size_t size = many ? HUGE_PAGE : CHUNK_SIZE;
+    size_t size = number < SMALL_CHUNKS ? CHUNK_SIZE : HUGE_PAGE;
     struct chunk *chunk;
 
     if (size < sizeof *chunk + least)
@@ -30,84 +47,205 @@ static struct chunk *new_chunk(bool many, size_t least)
     if (chunk && size == HUGE_PAGE)
         madvise(chunk, size, MADV_HUGEPAGE);
     if (chunk)
-        *chunk = (struct chunk){.size = size - sizeof *chunk};
+        *chunk = (struct chunk){.number = number, .size = size - sizeof *chunk};
     return chunk;
 }
 
-void *rows_allocate(struct rows *rows, size_t size)
+static void *take(struct rows *rows, size_t size, size_t alignment)
 {
     struct chunk *chunk = rows->chunks;
+    size_t at = chunk ? (chunk->used + alignment - 1) & ~(alignment - 1) : 0;
 
-    size = (size + _Alignof(max_align_t) - 1) & ~(_Alignof(max_align_t) - 1);
-    if (!chunk || chunk->size - chunk->used < size) {
-        chunk = new_chunk(rows->chunks != NULL, size);
+    if (!chunk || at > chunk->size || chunk->size - at < size) {
+        chunk = new_chunk(chunk ? chunk->number + 1 : 0, size);
         if (!chunk)
             return NULL;
         chunk->next = rows->chunks;
         rows->chunks = chunk;
+        at = 0;
     }
-    chunk->used += size;
-    return chunk->data + chunk->used - size;
+    chunk->used = at + size;
+    return chunk->data + at;
 }
 
-/* Copies borrowed data; the record then borrows the copy. */
-static bool copy_borrowed(struct rows *rows, struct record *record, const struct borrowed *borrowed)
+void *rows_allocate(struct rows *rows, size_t size)
 {
-    struct {
-        const void *data;
-        size_t count;
-    } from;
-    char *place = (char *)record + borrowed->offset;
-    size_t size;
-    void *copy;
-
-    if (borrowed->fields & ~record->has)
-        return true;
-    memcpy(&from, place, sizeof from);
-    size = from.count * borrowed->unit;
-    if (!size)
-        return true;
-    copy = rows_allocate(rows, size);
-    if (!copy)
-        return false;
-    from.data = memcpy(copy, from.data, size);
-    memcpy(place, &from, sizeof from);
-    return true;
+    return take(rows, size, _Alignof(max_align_t));
 }
 
-static struct record *copy_record(struct rows *rows, const struct record *record)
+/* Which of kind->borrowed a record has: a bit for each. */
+static uint64_t loans_of(const struct record *record)
 {
-    const struct kind *kind = record->kind;
-    struct record *copy = rows_allocate(rows, kind->size);
+    uint64_t loans = 0;
 
-    if (!copy)
-        return NULL;
-    memcpy(copy, record, kind->size);
-    if (rows->visit)
-        copy->visit = rows->visit;
-    for (size_t i = 0; i < kind->borrowed_count; i++)
-        if (!copy_borrowed(rows, copy, &kind->borrowed[i]))
-            return NULL;
-    return copy;
+    for (size_t i = 0; i < record->kind->borrowed_count; i++)
+        loans |= (uint64_t) !(record->kind->borrowed[i].fields & ~record->has) << i;
+    return loans;
 }
 
+static bool is_base_of(const struct base *base, const struct record *record)
+{
+    return base->plain.record.has == record->has && base->plain.record.kind == record->kind;
+}
+
+static uint64_t loans_by(const struct base *base, const struct record *record)
+{
+    return is_base_of(base, record) ? base->loans : loans_of(record);
+}
+
+/* Borrowed bytes, and the words that they take; the record's pointer to them is at this offset. */
+struct loan {
+    const void *data;
+    size_t bytes, words, offset;
+};
+
+/* Takes the lowest of the loans. */
+static struct loan next_loan(const struct record *record, uint64_t *loans)
+{
+    const struct borrowed *borrowed = &record->kind->borrowed[__builtin_ctzll(*loans)];
+    struct loan loan = {.offset = borrowed->offset};
+    size_t count;
+
+    *loans &= *loans - 1;
+    memcpy(&loan.data, (const char *)record + loan.offset, sizeof loan.data);
+    memcpy(&count, (const char *)record + loan.offset + sizeof loan.data, sizeof count);
+    loan.bytes = count * borrowed->unit;
+    loan.words = words_of(loan.bytes);
+    return loan;
+}
+
+/* Makes *plain the record without pointers. Returns how many words it borrows. */
+static size_t make_plain(union words *plain, const struct record *record, uint64_t loans)
+{
+    size_t words = 0;
+
+    memcpy(plain, record, record->kind->size);
+    while (loans) {
+        const struct loan loan = next_loan(record, &loans);
+        memset((char *)plain + loan.offset, 0, sizeof loan.data);
+        words += loan.words;
+    }
+    return words;
+}
+
+/* Returns the base of the record or, if there are too many, any other one; NULL: no memory. */
+static struct base *find_base(struct rows *rows, const struct record *record)
+{
+    struct base *base = rows->bases;
+
+    while (base < rows->bases + rows->base_count && !is_base_of(base, record))
+        base++;
+    if (!rows->bases)
+        base = rows->bases = rows_allocate(rows, BASES * sizeof *base);
+    if (!base || base == rows->bases + BASES)
+        return rows->bases;
+    if (base == rows->bases + rows->base_count) {
+        rows->base_count++;
+        memset(base, 0, sizeof *base);
+        base->loans = loans_of(record);
+        (void)make_plain(&base->plain, record, base->loans);
+    }
+    return base;
+}
+
+/* Packs a record: a bit for each word that differs from its base, and these words. */
+static uint64_t *pack(uint64_t *to, const union words *plain, const union words *base)
+{
+    const size_t count = words_of(plain->record.kind->size);
+    uint64_t *const differing = to++;
+    uint64_t bits = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const bool differs = plain->words[i] != base->words[i];
+        *to = plain->words[i];
+        to += differs;
+        bits |= (uint64_t)differs << i;
+    }
+    *differing = bits;
+    return to;
+}
+
+static const uint64_t *unpack(const uint64_t *from, union words *plain, const union words *base)
+{
+    uint64_t bits = *from++ << NUMBER_BITS >> NUMBER_BITS;
+
+    for (*plain = *base; bits; bits &= bits - 1)
+        plain->words[__builtin_ctzll(bits)] = *from++;
+    return from;
+}
+
+static uint64_t *pack_borrowed(uint64_t *to, const struct record *record, uint64_t loans)
+{
+    while (loans) {
+        const struct loan loan = next_loan(record, &loans);
+        if (loan.bytes)
+            memcpy(to, loan.data, loan.bytes);
+        to += loan.words;
+    }
+    return to;
+}
+
+static const uint64_t *unpack_borrowed(const uint64_t *from, struct record *record, uint64_t loans)
+{
+    while (loans) {
+        const struct loan loan = next_loan(record, &loans);
+        memcpy((char *)record + loan.offset, &from, sizeof from);
+        from += loan.words;
+    }
+    return from;
+}
+
+/*
+ * Most words of a record are 0, and rows with the same fields have others in common, too. The row
+ * before (--delta) is packed as what differs from its record. Then come the bytes that both borrow.
+ */
 int rows_add(struct rows *rows, const struct record *record)
 {
-    const struct record **records =
-        array_with_room(rows->records, &rows->capacity, rows->count + 1, sizeof *records);
+    const struct record *const before = record->before;
+    struct base *const base = find_base(rows, record);
+    const uint64_t **packed =
+        array_with_room(rows->packed, &rows->capacity, rows->count + 1, sizeof *packed);
+    union words plain, plain_before;
 
-    if (!records)
+    if (packed)
+        rows->packed = packed;
+    if (!packed || !base)
         return -ENOMEM;
-    rows->records = records;
-    records[rows->count] = copy_record(rows, record);
-    return records[rows->count] ? (rows->count++, 0) : -ENOMEM;
+    const uint64_t loans = loans_by(base, record), lent = before ? loans_by(base, before) : 0;
+    const size_t most = 2 * (1 + COUNT(plain.words)) + make_plain(&plain, record, loans) +
+                        (before ? make_plain(&plain_before, before, lent) : 0);
+    uint64_t *const start = take(rows, most * sizeof *start, sizeof *start), *end = start;
+    if (!start)
+        return -ENOMEM;
+    if (rows->visit)
+        plain.record.visit = rows->visit;
+    end = pack(end, &plain, &base->plain);
+    *start |= (uint64_t)(base - rows->bases) << BASE_SHIFT;
+    if (before)
+        end = pack(end, &plain_before, &plain);
+    end = pack_borrowed(end, record, loans);
+    if (before)
+        end = pack_borrowed(end, before, lent);
+    rows->chunks->used = (size_t)((char *)end - rows->chunks->data);
+    packed[rows->count++] = start;
+    return 0;
 }
 
-void rows_rewind(struct rows *rows)
+const struct record *rows_unpack(const struct rows *rows, const uint64_t *packed,
+                                 struct kept_row *row)
 {
-    rows->count = 0;
-    if (rows->chunks)
-        rows->chunks->used = 0;
+    struct record *const record = &row->plain.record, *const before = &row->before.record;
+    const struct base *const base = &rows->bases[*packed >> BASE_SHIFT];
+
+    packed = unpack(packed, &row->plain, &base->plain);
+    if (record->before) {
+        packed = unpack(packed, &row->before, &row->plain);
+        record->before = before;
+    }
+    packed = unpack_borrowed(packed, record, loans_by(base, record));
+    if (record->before)
+        unpack_borrowed(packed, before, loans_by(base, before));
+    return record;
 }
 
 void rows_clear(struct rows *rows)
@@ -117,14 +255,22 @@ void rows_clear(struct rows *rows)
         free(rows->chunks);
         rows->chunks = next;
     }
-    free(rows->records);
+    free(rows->packed);
     *rows = (struct rows){0};
 }
 
+/* A row that is compared, unpacked: a merge compares most rows several times in a row. */
+struct compared {
+    const uint64_t *packed;
+    struct kept_row row;
+};
+
 struct ordering {
+    const struct rows *rows;
     const struct listing *listing;
     struct context context; /* context.here is set for each row if there are several */
     const struct here *seen;
+    struct compared left, right;
     bool undecided;      /* values of one rank may differ */
     bool unknown, known; /* whether there are such values of the last rank */
 };
@@ -148,11 +294,19 @@ static int compare_key(const struct sort_key *key, struct ordering *ordering,
     return key->descending && x.type == y.type ? -order : order;
 }
 
+static const struct record *record_of(struct compared *compared, const struct ranked *ranked,
+                                      const struct rows *rows)
+{
+    if (compared->packed != ranked->item)
+        rows_unpack(rows, compared->packed = ranked->item, &compared->row);
+    return &compared->row.plain.record;
+}
+
 static int compare_ranked(const void *left, const void *right, void *arg)
 {
     struct ordering *ordering = arg;
-    const struct record *a = ((const struct ranked *)left)->item;
-    const struct record *b = ((const struct ranked *)right)->item;
+    const struct record *a = record_of(&ordering->left, left, ordering->rows);
+    const struct record *b = record_of(&ordering->right, right, ordering->rows);
     int order = 0;
 
     if (!ordering->listing->sort->field)
@@ -162,17 +316,14 @@ static int compare_ranked(const void *left, const void *right, void *arg)
     return order;
 }
 
-/* That of the first value of a row, which decides most comparisons without the record. */
-static uint64_t rank_of(struct ordering *ordering, const struct record *record)
+/* That of a value, which decides most comparisons without the record. */
+static uint64_t rank_of(struct ordering *ordering, const struct sort_key *key,
+                        const struct record *record)
 {
-    const struct sort_key *key = ordering->listing->sort;
-    bool exact = false;
-    uint64_t rank;
-
-    if (!key->field)
-        return 0;
     const struct value value = value_of(key->field, record, ordering);
-    rank = value_rank(&value, &exact);
+    bool exact = false;
+    uint64_t rank = value_rank(&value, &exact);
+
     if (key->descending && value.type != VALUE_UNKNOWN)
         rank = ~rank;
     if (rank == UINT64_MAX && value.type == VALUE_UNKNOWN)
@@ -181,6 +332,22 @@ static uint64_t rank_of(struct ordering *ordering, const struct record *record)
         ordering->known = true;
     ordering->undecided |= !exact;
     return rank;
+}
+
+/* Sorts by the ranks of one key; rows of one rank stay in order. */
+static int sort_by(const struct sort_key *key, struct ranked *ranked, struct ordering *ordering)
+{
+    const size_t count = ordering->rows->count;
+    struct compared *const space = &ordering->left;
+
+    ordering->unknown = ordering->known = false;
+    for (size_t i = 0; i < count; i++) {
+        if (i + ROWS_AHEAD < count)
+            row_fetch(ranked[i + ROWS_AHEAD].item);
+        ranked[i].rank = rank_of(ordering, key, record_of(space, &ranked[i], ordering->rows));
+    }
+    ordering->undecided |= ordering->unknown && ordering->known;
+    return sort_ranked(ranked, count);
 }
 
 /* Rows of one rank, by all that they are sorted by. */
@@ -199,22 +366,27 @@ static int sort_alike(struct ranked *ranked, size_t count, struct ordering *orde
 int rows_sort(struct rows *rows, const struct listing *listing, const struct context *context,
               const struct here *seen)
 {
-    struct ordering ordering = {.listing = listing, .context = *context, .seen = seen};
+    struct ordering ordering = {
+        .rows = rows, .listing = listing, .context = *context, .seen = seen};
+    const struct sort_key *key = listing->sort;
     struct ranked *ranked;
+    int error = 0;
 
-    if (!listing->sort->field && !listing->compare)
+    if (!key->field && !listing->compare)
         return 0;
     ranked = reallocarray(NULL, rows->count, sizeof *ranked);
     if (!ranked)
         return rows->count ? -ENOMEM : 0;
     for (size_t i = 0; i < rows->count; i++)
-        ranked[i] = (struct ranked){rank_of(&ordering, rows->records[i]), rows->records[i]};
-    int error = sort_ranked(ranked, rows->count);
-    if (!error && (ordering.undecided || (ordering.unknown && ordering.known) ||
-                   !listing->sort->field || listing->sort[1].field))
+        ranked[i] = (struct ranked){.item = rows->packed[i]};
+    while (key->field)
+        key++;
+    while (key-- > listing->sort && !error) /* the first one last */
+        error = sort_by(key, ranked, &ordering);
+    if (!error && (ordering.undecided || !listing->sort->field))
         error = sort_alike(ranked, rows->count, &ordering);
     for (size_t i = 0; i < rows->count; i++)
-        rows->records[i] = ranked[i].item;
+        rows->packed[i] = ranked[i].item;
     free(ranked);
     return error;
 }

@@ -4,18 +4,31 @@
 
 #include "fastnet/engine.h"
 
-struct rows {
-    const struct record **records; /* in the order they came, until they are sorted */
-    size_t count, capacity;
-    struct chunk *chunks; /* the memory they live in */
-    uint64_t visit;       /* what is added is of this one; 0: its own says which */
+union words {
+    struct record record;
+    uint64_t words[sizeof(struct record) / sizeof(uint64_t)];
 };
 
-/* Copies the record and its borrowed data. Returns 0 or -ENOMEM. */
+/* Room for a row that is read, and for the row before it (--delta). */
+struct kept_row {
+    union words plain, before;
+};
+
+struct rows {
+    const uint64_t **packed; /* in the order they came, until they are sorted */
+    size_t count, capacity;
+    struct chunk *chunks; /* the memory they live in */
+    struct base *bases;   /* rows are packed as what differs from one of these */
+    size_t base_count;
+    uint64_t visit; /* what is added is of this one; 0: its own says which */
+};
+
+/* Packs the record and its borrowed data. Returns 0 or -ENOMEM. */
 int rows_add(struct rows *rows, const struct record *record);
 
-/* Forgets all rows, but keeps memory for the next ones. */
-void rows_rewind(struct rows *rows);
+/* A packed row as a record, in *row. It borrows from *row and from the rows. */
+const struct record *rows_unpack(const struct rows *rows, const uint64_t *packed,
+                                 struct kept_row *row);
 
 /* Frees all rows. Accepts zeroed rows. */
 void rows_clear(struct rows *rows);
@@ -27,17 +40,20 @@ void rows_clear(struct rows *rows);
 int rows_sort(struct rows *rows, const struct listing *listing, const struct context *context,
               const struct here *seen);
 
-/*
- * The row at this index. Sorted rows lie anywhere in memory, so those that follow soon are fetched
- * into the cache now: the beginning of each, with what most columns show.
- */
-static inline const struct record *rows_next(const struct rows *rows, size_t at)
+/* Sorted rows lie anywhere in memory, so a row that is read soon is fetched into the cache. */
+enum { ROWS_AHEAD = 8 };
+static inline void row_fetch(const void *packed)
 {
-    enum { AHEAD = 8, BYTES = 384, LINE = 64 };
+    __builtin_prefetch(packed);
+    __builtin_prefetch((const char *)packed + 64);
+}
 
-    for (size_t i = 0; at + AHEAD < rows->count && i < BYTES; i += LINE)
-        __builtin_prefetch((const char *)rows->records[at + AHEAD] + i);
-    return rows->records[at];
+/* The row at this index, as rows_unpack() has it. */
+static inline const struct record *rows_at(const struct rows *rows, size_t at, struct kept_row *row)
+{
+    if (at + ROWS_AHEAD < rows->count)
+        row_fetch(rows->packed[at + ROWS_AHEAD]);
+    return rows_unpack(rows, rows->packed[at], row);
 }
 
 /* Memory that lives as long as the rows. NULL when memory is short. */

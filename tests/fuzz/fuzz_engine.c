@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../unit/kept_rows.h"
 #include "engine/delta.h"
 #include "engine/groups.h"
 #include "engine/rows.h"
@@ -69,16 +70,16 @@ static void copy_rows(struct input *input, struct rows *rows)
         const struct record *record = &input->made[i].record;
         shown[i] = shown_hash(0, record, &no_names);
         require(rows_add(rows, record) == 0);
-        require(rows->records[i]->has == record->has);
+        require(row_at(rows, i)->has == record->has);
         for (size_t j = 0; j < kind->field_count; j++)
             require(!shown_stands_still(&kind->fields[j]) ||
-                    compare(&kind->fields[j], record, rows->records[i]) == 0);
+                    compare(&kind->fields[j], record, row_at(rows, i)) == 0);
     }
     require(rows->count == input->count);
     for (size_t i = 0; i < input->count; i++)
         made_record_finish(&input->made[i]);
     for (size_t i = 0; i < input->count; i++)
-        require(shown_hash(0, rows->records[i], &no_names) == shown[i]);
+        require(shown_hash(0, row_at(rows, i), &no_names) == shown[i]);
 }
 
 /* --- Order ------------------------------------------------------------------------------------ */
@@ -92,7 +93,7 @@ static void check_order(const struct field *column, const struct rows *rows)
         count = rows->count;
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < count; j++)
-            orders[i][j] = compare(column, rows->records[i], rows->records[j]);
+            orders[i][j] = compare(column, row_at(rows, i), row_at(rows, j));
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < count; j++) {
             require(orders[i][j] == -orders[j][i]);
@@ -101,11 +102,11 @@ static void check_order(const struct field *column, const struct rows *rows)
         }
 }
 
-static size_t place_of(const struct rows *rows, const struct record *record)
+static size_t place_of(const struct rows *rows, const uint64_t *packed)
 {
     size_t place = 0;
 
-    while (place < rows->count && rows->records[place] != record)
+    while (place < rows->count && rows->packed[place] != packed)
         place++;
     require(place < rows->count);
     return place;
@@ -116,22 +117,22 @@ static void check_sorted(const struct field *column, const struct rows *rows,
 {
     require(rows->count == before->count);
     for (size_t i = 0; i + 1 < rows->count; i++) {
-        const struct record *a = rows->records[i], *b = rows->records[i + 1];
+        const struct record *a = row_at(rows, i), *b = row_at(rows, i + 1);
         const int order = compare(column, a, b);
         const bool falls = descending && is_known(column, a) && is_known(column, b);
         require(falls ? order >= 0 : order <= 0);
-        require(order || place_of(before, a) < place_of(before, b));
+        require(order || place_of(before, rows->packed[i]) < place_of(before, rows->packed[i + 1]));
     }
 }
 
 /* The same rows in the same order, by pointers of its own. */
 static void share_rows(struct rows *rows, const struct rows *from)
 {
-    *rows = (struct rows){.count = from->count, .capacity = from->count};
-    rows->records = malloc((from->count + 1) * sizeof(const struct record *));
-    require(rows->records != NULL);
+    *rows = (struct rows){.count = from->count, .capacity = from->count, .bases = from->bases};
+    rows->packed = malloc((from->count + 1) * sizeof *rows->packed);
+    require(rows->packed != NULL);
     for (size_t i = 0; i < from->count; i++)
-        rows->records[i] = from->records[i];
+        rows->packed[i] = from->packed[i];
 }
 
 static int compare_has(const struct record *a, const struct record *b)
@@ -146,8 +147,10 @@ static void check_arranged(const struct rows *rows)
     share_rows(&arranged, rows);
     require(rows_sort(&arranged, &(struct listing){.compare = compare_has}, &no_names, NULL) == 0);
     for (size_t i = 0; i + 1 < arranged.count; i++) {
-        const struct record *a = arranged.records[i], *b = arranged.records[i + 1];
-        require(a->has < b->has || (a->has == b->has && place_of(rows, a) < place_of(rows, b)));
+        const struct record *a = row_at(&arranged, i), *b = row_at(&arranged, i + 1);
+        require(a->has < b->has ||
+                (a->has == b->has &&
+                 place_of(rows, arranged.packed[i]) < place_of(rows, arranged.packed[i + 1])));
     }
     rows_clear(&arranged);
 }
@@ -202,15 +205,16 @@ static void check_groups(const struct counting *counting, const struct rows *gro
     uint64_t sum = 0, all = 0;
 
     for (size_t i = 0; i < rows->count; i++)
-        all += record_rows(rows->records[i]);
+        all += record_rows(row_at(rows, i));
     for (size_t i = 0; i < groups->count; i++) {
-        const struct record *group = groups->records[i];
+        struct kept_row room;
+        const struct record *group = rows_at(groups, i, &room);
         uint64_t members = 0;
         require(group->kind == &kind_count && group->count.count > 0);
-        require(i == 0 || groups->records[i - 1]->count.count >= group->count.count);
+        require(i == 0 || row_at(groups, i - 1)->count.count >= group->count.count);
         for (size_t j = 0; j < rows->count; j++)
-            if (is_in_group(counting, group, rows->records[j]))
-                members += record_rows(rows->records[j]);
+            if (is_in_group(counting, group, row_at(rows, j)))
+                members += record_rows(row_at(rows, j));
         require(members == group->count.count);
         require(value_of(&field_count, group).number == members);
         sum += members;
@@ -237,7 +241,7 @@ static void count_rows(const struct input *input, const struct rows *rows)
         groups = groups_create(&listing);
         require(groups != NULL);
         for (size_t i = 0; i < rows->count; i++)
-            require(groups_add(groups, rows->records[i], &no_names) == 0);
+            require(groups_add(groups, row_at(rows, i), &no_names) == 0);
         require(groups_finish(groups, &counted) == 0);
         check_groups(&counting, &counted, rows);
         rows_clear(&counted);
@@ -359,9 +363,9 @@ static size_t choose_totals(const struct rows *rows, struct total *totals)
     for (size_t i = 0; i < rows->count; i++) {
         bool repeated = false;
         for (size_t j = 0; j < count; j++)
-            repeated |= has_same_key(&totals[j].record, rows->records[i]);
-        if (!repeated && counters_in(rows->records[i]).count)
-            totals[count++].record = copy_of(rows->records[i]);
+            repeated |= has_same_key(&totals[j].record, row_at(rows, i));
+        if (!repeated && counters_in(row_at(rows, i)).count)
+            totals[count++].record = copy_of(row_at(rows, i));
     }
     return count;
 }
@@ -416,7 +420,7 @@ static void take_others(const struct rows *rows)
     require(delta != NULL);
     delta_start(delta);
     for (size_t i = 0; i < rows->count; i++) {
-        const struct record record = copy_of(rows->records[i]);
+        const struct record record = copy_of(row_at(rows, i));
         struct record change;
         require(delta_take(delta, &record, 0, &change) == 0);
         require(!change.before && change.has == record.has &&

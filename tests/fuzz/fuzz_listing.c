@@ -106,13 +106,15 @@ static int compare_by(const struct capture *capture, const struct record *a, con
 static void finish_section(struct capture *capture)
 {
     const struct listing *listing = capture->listing;
-    const struct record *const *records = capture->rows.records;
+    struct kept_row rows[2];
 
     for (size_t i = 0; i + 1 < capture->rows.count; i++) {
+        const struct record *a = rows_at(&capture->rows, i, &rows[0]);
+        const struct record *b = rows_at(&capture->rows, i + 1, &rows[1]);
         if (listing->sort->field)
-            require(compare_by(capture, records[i], records[i + 1]) <= 0);
+            require(compare_by(capture, a, b) <= 0);
         else if (listing->compare)
-            require(listing->compare(records[i], records[i + 1]) <= 0);
+            require(listing->compare(a, b) <= 0);
     }
     rows_clear(&capture->rows);
 }

@@ -10,6 +10,7 @@
 
 #include "engine/groups.h"
 #include "fastnet/lookup.h"
+#include "kept_rows.h"
 
 static const struct context no_names;
 
@@ -34,8 +35,8 @@ static void a_record_counts_as_the_rows_that_it_stands_for(void **state)
         assert_int_equal(groups_add(groups, &records[i], &no_names), 0);
     assert_int_equal(groups_finish(groups, &rows), 0);
     assert_int_equal(rows.count, 2);
-    assert_int_equal(rows.records[0]->count.count, 70001);
-    assert_int_equal(rows.records[1]->count.count, 6);
+    assert_int_equal(row_at(&rows, 0)->count.count, 70001);
+    assert_int_equal(row_at(&rows, 1)->count.count, 6);
     rows_clear(&rows);
     groups_destroy(groups);
 }

@@ -9,6 +9,7 @@
 
 #include "engine/rows.h"
 #include "format/fields/fields.h"
+#include "kept_rows.h"
 
 /* As the kernel has it today; older ones end before its last members. */
 struct info {
@@ -128,8 +129,8 @@ static void a_row_that_is_kept_has_its_own_bytes(void **state)
     assert_int_equal(rows_add(&rows, &record), 0);
     memset(&buffer, 0xff, sizeof buffer);
     memset(memory, 0xff, sizeof memory);
-    assert_all(rows.records[0]);
-    assert_number(rows.records[0], OF_MEMORY, 7);
+    assert_all(row_at(&rows, 0));
+    assert_number(row_at(&rows, 0), OF_MEMORY, 7);
     rows_clear(&rows);
 }
 

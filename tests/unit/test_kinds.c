@@ -11,6 +11,7 @@
 #include "cells.h"
 #include "engine/rows.h"
 #include "format/fields/fields.h"
+#include "kept_rows.h"
 
 /* Of groups of --count-by the fields depend on the listing: the kind has none. */
 static const struct {
@@ -268,7 +269,7 @@ static struct record *kept_row(struct rows *rows, const struct kind *kind, uint6
     memcpy(buffer, "borrowed", sizeof buffer);
     assert_int_equal(rows_add(rows, &record), 0);
     memset(buffer, '#', sizeof buffer);
-    return (struct record *)(uintptr_t)rows->records[rows->count - 1];
+    return (struct record *)(uintptr_t)row_at(rows, rows->count - 1);
 }
 
 static void every_text_of_a_row_outlives_the_buffer_that_it_lay_in(void **state)
@@ -317,8 +318,8 @@ static void the_addresses_of_an_interface_are_kept_with_it(void **state)
     (void)state;
     assert_int_equal(rows_add(&rows, &record), 0);
     memset(addresses, 0, sizeof addresses);
-    assert_int_equal(rows.records[0]->interface.addresses[0].local.prefix, 24);
-    assert_int_equal(rows.records[0]->interface.addresses[1].local.prefix, 64);
+    assert_int_equal(row_at(&rows, 0)->interface.addresses[0].local.prefix, 24);
+    assert_int_equal(row_at(&rows, 0)->interface.addresses[1].local.prefix, 64);
     rows_clear(&rows);
 }
 

@@ -23,6 +23,7 @@
 #include "engine/rows.h"
 #include "fastnet/hardware.h"
 #include "fastnet/lookup.h"
+#include "kept_rows.h"
 #include "output.h"
 
 /* Stands in for a machine whose interfaces have their hardware type for index: "if778" is a tunnel.
@@ -219,11 +220,11 @@ static void link_layer_addresses_and_names_are_counted(void **state)
     }
     assert_int_equal(groups_finish(groups, &rows), 0);
     assert_int_equal(rows.count, 2);
-    assert_int_equal(rows.records[0]->count.count, 3);
-    assert_memory_equal(rows.records[0]->count.values[0].text.data, "\x02\1", 2);
-    assert_string_equal(rows.records[0]->count.values[1].name.string, "eth0");
-    assert_int_equal(rows.records[1]->count.count, 2);
-    assert_string_equal(rows.records[1]->count.values[1].name.string, "eth1");
+    assert_int_equal(row_at(&rows, 0)->count.count, 3);
+    assert_memory_equal(row_at(&rows, 0)->count.values[0].text.data, "\x02\1", 2);
+    assert_string_equal(row_at(&rows, 0)->count.values[1].name.string, "eth0");
+    assert_int_equal(row_at(&rows, 1)->count.count, 2);
+    assert_string_equal(row_at(&rows, 1)->count.values[1].name.string, "eth1");
     rows_clear(&rows);
     groups_destroy(groups);
 }

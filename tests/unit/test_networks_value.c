@@ -16,6 +16,7 @@
 #include "fastnet/field.h"
 #include "fastnet/sink.h"
 #include "format/text/value.h"
+#include "kept_rows.h"
 #include "output.h"
 
 /* As they lie in a record: each is a part of something larger. */
@@ -138,8 +139,8 @@ static void equal_ones_are_a_group_that_keeps_its_own(void **state)
     }
     assert_int_equal(groups_finish(groups, &rows), 0);
     assert_int_equal(rows.count, 2);
-    const struct value *kept = rows.records[0]->count.values, wanted = networks(several, 2);
-    assert_int_equal(rows.records[0]->count.count, 2);
+    const struct value *kept = row_at(&rows, 0)->count.values, wanted = networks(several, 2);
+    assert_int_equal(row_at(&rows, 0)->count.count, 2);
     assert_int_equal(value_compare(kept, &wanted), 0);
     rows_clear(&rows);
     groups_destroy(groups);

@@ -16,6 +16,7 @@
 #include "engine/rows.h"
 #include "fastnet/field.h"
 #include "fastnet/lookup.h"
+#include "kept_rows.h"
 
 static const struct context no_names;
 
@@ -216,7 +217,7 @@ static void check_sorted(size_t row_count, bool descending)
     assert_int_equal(rows_sort(&rows, &listing, &no_names, NULL), 0);
     assert_int_equal(rows.count, row_count);
     for (size_t i = 1; i < row_count; i++) {
-        const struct record *a = rows.records[i - 1], *b = rows.records[i];
+        const struct record *a = row_at(&rows, i - 1), *b = row_at(&rows, i);
         if (!a->has)
             assert_int_equal(b->has, 0); /* unknown ones come last either way */
         if (a->has == b->has && (!a->has || a->socket.backlog == b->socket.backlog))
@@ -250,7 +251,7 @@ static void equal_rows_are_in_the_order_of_the_next_column(void **state)
     add_rows(&rows, 500);
     assert_int_equal(rows_sort(&rows, &listing, &no_names, NULL), 0);
     for (size_t i = 1; i < rows.count; i++) {
-        const struct record *a = rows.records[i - 1], *b = rows.records[i];
+        const struct record *a = row_at(&rows, i - 1), *b = row_at(&rows, i);
         assert_true(a->has >= b->has);
         if (a->has == b->has && (!a->has || a->socket.backlog == b->socket.backlog))
             assert_true(a->socket.inode > b->socket.inode);
@@ -275,8 +276,8 @@ static void a_kept_row_has_its_name_to_itself(void **state)
     }
     for (size_t i = 0; i < 5000; i++) {
         int length = snprintf(expected, sizeof expected, "/run/%zu", i);
-        assert_int_equal(rows.records[i]->socket.path.length, length);
-        assert_memory_equal(rows.records[i]->socket.path.data, expected, (size_t)length);
+        assert_int_equal(row_at(&rows, i)->socket.path.length, length);
+        assert_memory_equal(row_at(&rows, i)->socket.path.data, expected, (size_t)length);
     }
     rows_clear(&rows);
     assert_int_equal(rows.count, 0);
@@ -326,9 +327,9 @@ static void count(struct groups *groups, const char *string, size_t length, int 
 static void assert_group(const struct rows *rows, size_t i, uint64_t times, const char *string,
                          size_t length)
 {
-    const struct count_record *group = &rows->records[i]->count;
+    const struct count_record *group = &row_at(rows, i)->count;
 
-    assert_int_equal(rows->records[i]->kind, &kind_count);
+    assert_int_equal(row_at(rows, i)->kind, &kind_count);
     assert_int_equal(group->count, times);
     assert_int_equal(group->values[0].text.length, length);
     if (length)
@@ -379,9 +380,9 @@ static void several_columns_make_a_group_of_each_combination(void **state)
     assert_int_equal(groups_finish(groups, &rows), 0);
     assert_int_equal(rows.count, 4);
     assert_group(&rows, 0, 3, "a", 1);
-    assert_int_equal(rows.records[0]->count.values[1].type, VALUE_UNKNOWN);
+    assert_int_equal(row_at(&rows, 0)->count.values[1].type, VALUE_UNKNOWN);
     assert_group(&rows, 1, 2, "a", 1);
-    assert_int_equal(rows.records[1]->count.values[1].number, 1);
+    assert_int_equal(row_at(&rows, 1)->count.values[1].number, 1);
     assert_group(&rows, 2, 1, "a", 1);
     assert_group(&rows, 3, 1, "b", 1);
     rows_clear(&rows);
@@ -416,7 +417,7 @@ static void numbers_of_groups_are_added_and_the_largest_sum_is_first(void **stat
     assert_int_equal(groups_finish(groups, &rows), 0);
     assert_int_equal(rows.count, 3);
     for (size_t i = 0; i < 3; i++) {
-        const struct value *values = rows.records[i]->count.values;
+        const struct value *values = row_at(&rows, i)->count.values;
         assert_group(&rows, i, counts[i], names[i], 1);
         assert_int_equal(values[2].number, percents[i]);
         assert_int_equal(values[1].type, i < 2 ? VALUE_NUMBER : VALUE_UNKNOWN);
@@ -449,9 +450,9 @@ static void many_groups_are_all_counted(void **state)
     assert_int_equal(groups_finish(groups, &rows), 0);
     assert_int_equal(rows.count, 20000);
     for (size_t i = 0; i < rows.count; i++) {
-        total -= rows.records[i]->count.count;
+        total -= row_at(&rows, i)->count.count;
         if (i > 0)
-            assert_true(rows.records[i]->count.count <= rows.records[i - 1]->count.count);
+            assert_true(row_at(&rows, i)->count.count <= row_at(&rows, i - 1)->count.count);
     }
     assert_int_equal(total, 0);
     rows_clear(&rows);
@@ -490,8 +491,8 @@ static void equal_sets_of_bits_are_one_group(void **state)
     assert_int_equal(groups_finish(groups, &rows), 0);
     assert_int_equal(rows.count, sizeof expected / sizeof *expected);
     for (size_t i = 0; i < rows.count; i++) {
-        const struct value *value = &rows.records[i]->count.values[0];
-        assert_int_equal(rows.records[i]->count.count, expected[i].count);
+        const struct value *value = &row_at(&rows, i)->count.values[0];
+        assert_int_equal(row_at(&rows, i)->count.count, expected[i].count);
         assert_int_equal(value->type, VALUE_FLAGS);
         assert_int_equal(value->flags.bits[0], expected[i].low);
         assert_int_equal(value->flags.bits[1], expected[i].high);

@@ -7,10 +7,12 @@
 #include <cmocka.h>
 
 #include <string.h>
+#include <sys/socket.h>
 
 #include "engine/rows.h"
 #include "fastnet/field.h"
 #include "fastnet/lookup.h"
+#include "kept_rows.h"
 
 enum { MANY = 3000 };
 
@@ -41,7 +43,7 @@ static void texts_of_a_flow_are_its_own(void **state)
     assert_int_equal(rows_add(&rows, &record), 0);
     overwrite(helper, sizeof helper);
     overwrite(secctx, sizeof secctx);
-    const struct record *kept = rows.records[0];
+    const struct record *kept = row_at(&rows, 0);
     assert_is(&kept->flow.helper, "ftp");
     assert_is(&kept->flow.secctx, "unlabeled_t");
     assert_int_equal(kept->flow.mark, 5);
@@ -66,9 +68,9 @@ static void one_text_of_a_flow_may_be_without_the_other(void **state)
     record.flow.helper = (struct text){(const char *)16, 0}; /* empty */
     assert_int_equal(rows_add(&rows, &record), 0);
     overwrite(text, sizeof text);
-    assert_is(&rows.records[0]->flow.secctx, "sip");
-    assert_is(&rows.records[1]->flow.helper, "sip");
-    assert_int_equal(rows.records[2]->flow.helper.length, 0);
+    assert_is(&row_at(&rows, 0)->flow.secctx, "sip");
+    assert_is(&row_at(&rows, 1)->flow.helper, "sip");
+    assert_int_equal(row_at(&rows, 2)->flow.helper.length, 0);
     rows_clear(&rows);
 }
 
@@ -83,8 +85,8 @@ static void the_helper_of_an_expectation_is_its_own(void **state)
     (void)state;
     assert_int_equal(rows_add(&rows, &record), 0);
     overwrite(helper, sizeof helper);
-    assert_is(&rows.records[0]->expectation.helper, "sip-5060");
-    assert_int_equal(rows.records[0]->expectation.class, 3);
+    assert_is(&row_at(&rows, 0)->expectation.helper, "sip-5060");
+    assert_int_equal(row_at(&rows, 0)->expectation.class, 3);
     rows_clear(&rows);
 }
 
@@ -99,8 +101,8 @@ static void counters_of_processors_are_kept_whole(void **state)
     record = (struct record){.kind = &kind_flow_usage, .has = USAGE_DROPS};
     record.usage.early_drop = 4712;
     assert_int_equal(rows_add(&rows, &record), 0);
-    assert_int_equal(rows.records[0]->statistics.counters[FLOW_COUNTERS - 1], 4711);
-    assert_int_equal(rows.records[1]->usage.early_drop, 4712);
+    assert_int_equal(row_at(&rows, 0)->statistics.counters[FLOW_COUNTERS - 1], 4711);
+    assert_int_equal(row_at(&rows, 1)->usage.early_drop, 4712);
     rows_clear(&rows);
 }
 
@@ -124,7 +126,7 @@ static void many_rows_keep_their_texts_while_they_are_sorted(void **state)
     assert_int_equal(rows_sort(&rows, &listing, &no_names, NULL), 0);
     assert_int_equal(rows.count, MANY);
     for (uint32_t i = 0; i < MANY; i++) {
-        const struct flow_record *flow = &rows.records[i]->flow;
+        const struct flow_record *flow = &row_at(&rows, i)->flow;
         assert_int_equal(flow->mark, i);
         assert_int_equal(flow->helper.length, i % 16);
         for (size_t n = 0; n < flow->helper.length; n++)
@@ -141,9 +143,9 @@ static void a_row_says_in_which_namespace_it_was_read(void **state)
 
     (void)state;
     assert_int_equal(rows_add(&rows, &record), 0);
-    assert_int_equal(rows.records[0]->visit, 3);
-    assert_int_equal(rows_add(&others, rows.records[0]), 0);
-    assert_int_equal(others.records[0]->visit, 3);
+    assert_int_equal(row_at(&rows, 0)->visit, 3);
+    assert_int_equal(rows_add(&others, row_at(&rows, 0)), 0);
+    assert_int_equal(row_at(&others, 0)->visit, 3);
     rows_clear(&rows);
     rows_clear(&others);
 }
@@ -175,7 +177,7 @@ static void assert_order(bool descending, const uint64_t *visits)
         assert_int_equal(rows_add(&rows, &record), 0);
     assert_int_equal(rows_sort(&rows, &listing, &no_names, seen), 0);
     for (size_t i = 0; i < 3; i++) {
-        assert_int_equal(rows.records[i]->visit, visits[i]);
+        assert_int_equal(row_at(&rows, i)->visit, visits[i]);
         interfaces_destroy(seen[i].interfaces);
     }
     rows_clear(&rows);
@@ -188,6 +190,86 @@ static void interfaces_of_several_namespaces_are_sorted_by_their_names(void **st
     assert_order(true, (const uint64_t[]){1, 0, 2});
 }
 
+/* There are more combinations of fields than bases (rows.c), and of two kinds. */
+static void rows_with_any_fields_and_of_several_kinds_keep_their_values(void **state)
+{
+    struct rows rows = {0};
+    char path[] = "/run/a";
+
+    (void)state;
+    for (uint32_t i = 0; i < 200; i++) {
+        struct record record = {.kind = &kind_socket, .has = SOCKET_UID | i << 20, .identity = i};
+        if (i % 2)
+            record.has = SOCKET_PATH | (uint64_t)i << 55;
+        record.socket.uid = i;
+        record.socket.path = (struct text){i % 2 ? path : NULL, i % 2 ? 6 : 0};
+        if (i % 3 == 0)
+            record = (struct record){.kind = &kind_flow, .has = i, .flow = {.mark = i}};
+        assert_int_equal(rows_add(&rows, &record), 0);
+    }
+    overwrite(path, sizeof path);
+    for (uint32_t i = 0; i < 200; i++) {
+        const struct record *record = row_at(&rows, i);
+        assert_ptr_equal(record->kind, i % 3 ? &kind_socket : &kind_flow);
+        assert_int_equal(i % 3 ? record->socket.uid : record->flow.mark, i);
+        if (i % 3 && i % 2)
+            assert_is(&record->socket.path, "/run/a");
+    }
+    rows_clear(&rows);
+}
+
+static void a_row_keeps_the_row_before_it(void **state)
+{
+    char name[] = "eth0";
+    struct record before = {.kind = &kind_interface,
+                            .has = INTERFACE_COUNTERS,
+                            .interface = {.name = {name, 4}, .counters = {7, 8}}};
+    struct record record = before;
+    struct rows rows = {0};
+
+    (void)state;
+    assert_int_equal(rows_add(&rows, &record), 0);
+    record.before = &before;
+    record.elapsed = 9;
+    record.interface.counters[0] = 70;
+    assert_int_equal(rows_add(&rows, &record), 0);
+    overwrite(name, sizeof name);
+    memset(&before, '!', sizeof before);
+    assert_null(row_at(&rows, 0)->before);
+    const struct record *kept = row_at(&rows, 1);
+    assert_int_equal(kept->elapsed, 9);
+    assert_int_equal(kept->interface.counters[0], 70);
+    assert_int_equal(kept->before->interface.counters[0], 7);
+    assert_int_equal(kept->before->interface.counters[1], 8);
+    assert_is(&kept->interface.name, "eth0");
+    assert_is(&kept->before->interface.name, "eth0");
+    rows_clear(&rows);
+}
+
+/* Listeners come first, and have other fields than the connections that follow. */
+static void a_connection_takes_few_bytes(void **state)
+{
+    struct record record = {.kind = &kind_socket, .has = SOCKET_ADDRESSES | SOCKET_BACKLOG};
+    struct rows rows = {0};
+
+    (void)state;
+    record.socket.backlog = 4096;
+    record.socket.local = (struct endpoint){{AF_INET, {127, 0, 0, 1}}, 22};
+    assert_int_equal(rows_add(&rows, &record), 0);
+    record.has = SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_UID | SOCKET_INODE | SOCKET_QUEUES;
+    record.socket = (struct socket_record){.family = AF_INET, .state = 1, .protocol = 6};
+    for (unsigned i = 0; i < 100; i++) {
+        record.identity = 1000 + i;
+        record.socket.inode = 5000 + i;
+        record.socket.local = (struct endpoint){{AF_INET, {192, 0, 2, (uint8_t)i}}, 443};
+        record.socket.remote =
+            (struct endpoint){{AF_INET, {198, 51, (uint8_t)i, 1}}, (uint16_t)(9000 + i)};
+        assert_int_equal(rows_add(&rows, &record), 0);
+    }
+    assert_in_range(rows.packed[100] - rows.packed[2], 98, 98 * 56 / sizeof(uint64_t));
+    rows_clear(&rows);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -198,6 +280,9 @@ int main(void)
         cmocka_unit_test(many_rows_keep_their_texts_while_they_are_sorted),
         cmocka_unit_test(a_row_says_in_which_namespace_it_was_read),
         cmocka_unit_test(interfaces_of_several_namespaces_are_sorted_by_their_names),
+        cmocka_unit_test(rows_with_any_fields_and_of_several_kinds_keep_their_values),
+        cmocka_unit_test(a_row_keeps_the_row_before_it),
+        cmocka_unit_test(a_connection_takes_few_bytes),
     };
 
     return cmocka_run_group_tests_name("rows", tests, NULL, NULL);
