@@ -42,6 +42,12 @@ WARNINGS = -Wall -Wextra -Wshadow -Wconversion -Wsign-conversion -Wstrict-protot
 	-Wmissing-prototypes -Wold-style-definition -Wpointer-arith -Wcast-qual -Wwrite-strings \
 	-Wformat=2 -Wundef -Wvla -Wnull-dereference $(if $(filter 1,$(WERROR)),-Werror)
 
+# A stack can be small, and behind that of a thread is one page as a guard: of the program no frame
+# is large (ASan makes them larger), and a frame touches each of its pages, if the compiler can that.
+frames = $(if $(SANITIZE),,-Wframe-larger-than=16384)
+CLASH  = $(eval CLASH := $$(shell $$(CC) -Werror -fstack-clash-protection -fsyntax-only -x c \
+	/dev/null 2>/dev/null && echo -fstack-clash-protection))$(CLASH)
+
 # glibc checks what it can of buffers, but only when it is optimising, and ASan does it better.
 optimised = $(filter-out -O0,$(filter -O%,$(CFLAGS)))
 FORTIFY   = $(if $(SANITIZE),,$(if $(optimised),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
@@ -56,8 +62,8 @@ PACKAGE_LIBS   = $(call lazily,PACKAGE_LIBS,--libs libmnl)
 CMOCKA_LIBS    = $(call lazily,CMOCKA_LIBS,--libs cmocka)
 
 all_cppflags = -D_GNU_SOURCE -DFASTNET_VERSION='"$(VERSION)"' -Iinclude -Isrc $(FORTIFY) $(CPPFLAGS)
-all_cflags   = -std=c11 -pthread -fPIE -fstack-protector-strong $(WARNINGS) $(SANITIZER) \
-	$(PACKAGE_CFLAGS) $(CFLAGS) $(unoptimised)
+all_cflags   = -std=c11 -pthread -fPIE -fstack-protector-strong $(CLASH) $(WARNINGS) $(framed) \
+	$(SANITIZER) $(PACKAGE_CFLAGS) $(CFLAGS) $(unoptimised)
 all_ldflags  = -pthread $(LINKED) -Wl,-O1 -Wl,--as-needed -Wl,--hash-style=gnu \
 	-Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack $(SANITIZER) $(CFLAGS) $(LDFLAGS)
 all_libs     = $(PACKAGE_LIBS) $(LIBCAP) $(LDLIBS)
@@ -126,6 +132,7 @@ $(BUILD)/tests/helpers/socket_rows: $(BUILD)/rooms.a
 $(MUTATE): $(mutate_objects)
 # Half of the time that a test takes would be its compiler's. Warnings need what optimising finds.
 ifeq ($(WERROR)$(FUZZING),)
+$(BUILD)/src/%.o: private framed = $(frames)
 $(BUILD)/tests/unit/%.o $(BUILD)/tests/fuzz/%.o: private unoptimised = -O0 -U_FORTIFY_SOURCE
 endif
 # Only the program is sanitized; and what is loaded into it finds its sanitizers there.

@@ -5,8 +5,9 @@
 #include <pthread.h>
 
 /*
- * As pthread_create(3), but the thread blocks every signal: signals must interrupt the system calls
- * of the thread that started the others. Returns 0 or -errno.
+ * As pthread_create(3), but the thread has a stack of 2 MiB, whatever the limit is, and blocks
+ * every signal: signals must interrupt the system calls of the thread that started the others.
+ * Returns 0 or -errno.
  */
 int thread_start(pthread_t *thread, void *(*work)(void *), void *arg);
 

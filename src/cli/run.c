@@ -262,14 +262,15 @@ static int run(struct replacement *file, struct listing_command *command)
 
 int command_run(struct listing_command *command)
 {
-    struct counting counting;
-    struct rates rates;
     bool done = false;
-    int status;
+    int status = STATUS_FAILURE;
 
-    command->counting = &counting;
-    command->rates = &rates;
-    status = command_resolve(command, &done);
+    command->counting = malloc(sizeof *command->counting);
+    command->rates = malloc(sizeof *command->rates);
+    if (command->counting && command->rates)
+        status = command_resolve(command, &done);
+    else
+        fprintf(stderr, "%s: out of memory\n", command->common->program);
     if (!status && !done && command->open_output && !command->common->explain)
         status = command->open_output(command);
     if (!status && !done) {
@@ -280,6 +281,8 @@ int command_run(struct listing_command *command)
         replacement_finish(&file);
     }
     where_finish(&command->where);
+    free(command->counting);
+    free(command->rates);
     command->counting = NULL;
     command->rates = NULL;
     return status;

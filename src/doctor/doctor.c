@@ -135,7 +135,8 @@ static struct patient *find_patient(struct doctor *doctor)
     if (!patients)
         return NULL;
     doctor->patients = patients;
-    patients[doctor->patient_count] = (struct patient){.netns = netns};
+    memset(&patients[doctor->patient_count], 0, sizeof *patients); /* too large for the stack */
+    patients[doctor->patient_count].netns = netns;
     return &patients[doctor->patient_count++];
 }
 

@@ -21,7 +21,7 @@
 enum { THREADS_MAX = 32 };
 
 /* Bytes that a resolver may need for one name with all its addresses. */
-enum { ANSWER_MAX = 16 * 1024 };
+enum { ANSWER_MAX = 15 * 1024 };
 
 struct host {
     struct address address; /* AF_UNSPEC: it is wanted, and not found */

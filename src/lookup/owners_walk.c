@@ -16,7 +16,7 @@
 
 enum {
     THREADS_MAX = 8,
-    DIRECTORY_BUFFER = 32 * 1024,
+    DIRECTORY_BUFFER = 15 * 1024,
     DIRECTORY_SHARED = DIRECTORY_BUFFER / 2, /* a first piece of this size means there is more */
     DIRENT_TYPICAL = 24,                     /* bytes of a descriptor's entry */
 

@@ -13,10 +13,10 @@
 #include "fastnet/array.h"
 
 /* struct linux_dirent64 of getdents64(2): the name follows a 16-bit record length and a type. */
-enum { DIRENT_LENGTH = 16, DIRENT_NAME = 19, DIRENT_BUFFER = 32 * 1024 };
+enum { DIRENT_LENGTH = 16, DIRENT_NAME = 19, DIRENT_BUFFER = 8 * 1024 };
 
 /* A line of cgroup for each hierarchy of version 1, and last that of version 2. */
-enum { COMMAND_MAX = 511, LINK_MAX_LENGTH = 64, CGROUP_FILE_MAX = 4 * PATH_MAX };
+enum { COMMAND_MAX = 511, LINK_MAX_LENGTH = 64, CGROUP_FILE_MAX = 3 * PATH_MAX };
 
 bool error_is_absence(int error)
 {

@@ -75,14 +75,18 @@ static void counts_to_places(size_t places[BYTE_VALUES])
 /* A radix sort: by each byte, the least significant first, unless it is the same in all. */
 int sort_ranked(struct ranked *elements, size_t count)
 {
-    size_t places[RANK_BYTES][BYTE_VALUES] = {{0}};
+    size_t(*places)[BYTE_VALUES];
     struct ranked *from = elements, *to, *spare;
 
     if (count < 2)
         return 0;
+    places = calloc(RANK_BYTES, sizeof *places);
     spare = to = reallocarray(NULL, count, sizeof *spare);
-    if (!spare)
+    if (!spare || !places) {
+        free(places);
+        free(spare);
         return -ENOMEM;
+    }
     for (size_t i = 0; i < count; i++)
         for (unsigned byte = 0; byte < RANK_BYTES; byte++)
             places[byte][byte_of(&elements[i], byte)]++;
@@ -98,6 +102,7 @@ int sort_ranked(struct ranked *elements, size_t count)
     }
     if (from != elements)
         memcpy(elements, from, count * sizeof *elements);
+    free(places);
     free(spare);
     return 0;
 }

@@ -6,12 +6,19 @@
 
 int thread_start(pthread_t *thread, void *(*work)(void *), void *arg)
 {
+    enum { STACK = 2 << 20 }; /* RLIMIT_STACK may be tiny; modules of nsswitch.conf(5) take much */
     sigset_t all, before;
+    pthread_attr_t attributes;
+    int error = pthread_attr_init(&attributes);
 
+    if (error)
+        return -error;
+    pthread_attr_setstacksize(&attributes, STACK);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int error = pthread_create(thread, NULL, work, arg);
+    error = pthread_create(thread, &attributes, work, arg);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
     return -error;
 }
 

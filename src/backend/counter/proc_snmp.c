@@ -7,6 +7,7 @@
 #include "backend/counter/proc_snmp.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "backend/proc/proc_file.h"
@@ -329,22 +330,30 @@ static int dump_sockets(struct reading *reading)
     return result < 0 ? result : read_file(reading, "snmp", EXPECTED, read_blocks, "Tcp");
 }
 
-static int dump(const struct query *query, record_fn fn, void *arg)
+static int dump_counters(struct reading *reading)
 {
-    char names[LINES_CAPACITY];
-    struct reading reading = {.query = query, .fn = fn, .arg = arg, .names = names};
     int result;
 
-    if (query->table == &table_sockstat)
-        return dump_sockets(&reading);
-    if (query->table == &table_counters6) {
-        result = read_file(&reading, "snmp6", REQUIRED, read_pairs, NULL);
-        return result < 0 ? result : read_file(&reading, "snmp", OPTIONAL, read_blocks, "Tcp");
+    if (reading->query->table == &table_counters6) {
+        result = read_file(reading, "snmp6", REQUIRED, read_pairs, NULL);
+        return result < 0 ? result : read_file(reading, "snmp", OPTIONAL, read_blocks, "Tcp");
     }
-    result = read_file(&reading, "snmp", REQUIRED, read_blocks, "");
+    result = read_file(reading, "snmp", REQUIRED, read_blocks, "");
     if (result == 0)
-        result = read_file(&reading, "netstat", OPTIONAL, read_blocks, "");
-    return result < 0 ? result : read_file(&reading, "sctp/snmp", OPTIONAL, read_pairs, "Sctp");
+        result = read_file(reading, "netstat", OPTIONAL, read_blocks, "");
+    return result < 0 ? result : read_file(reading, "sctp/snmp", OPTIONAL, read_pairs, "Sctp");
+}
+
+static int dump(const struct query *query, record_fn fn, void *arg)
+{
+    struct reading reading = {
+        .query = query, .fn = fn, .arg = arg, .names = malloc(LINES_CAPACITY)};
+    int result = -ENOMEM;
+
+    if (reading.names)
+        result = query->table == &table_sockstat ? dump_sockets(&reading) : dump_counters(&reading);
+    free(reading.names);
+    return result;
 }
 
 static uint64_t fields(const struct table *table)

@@ -260,18 +260,24 @@ static int list(struct ss *ss)
 
 int ss_run(int argc, char *const argv[])
 {
-    struct ss ss = {.options.numeric = false};
+    struct ss *ss = calloc(1, sizeof *ss);
     bool done = false;
-    int status = ss_parse(&ss.options, argc, argv, &done);
+    int status;
 
+    if (!ss) {
+        fprintf(stderr, "ss: out of memory\n");
+        return STATUS_FAILURE;
+    }
+    status = ss_parse(&ss->options, argc, argv, &done);
     if (!status && !done)
-        status = ss_open_maps(&ss.options);
+        status = ss_open_maps(&ss->options);
     rights_limit(RIGHTS_ALL & ~(1u << RIGHT_MAPS));
     if (!status && !done)
-        status = list(&ss);
-    where_finish(&ss.where);
-    ss_words_finish(&ss.words);
-    ss_maps_finish(&ss.options);
-    ss_options_finish(&ss.options);
+        status = list(ss);
+    where_finish(&ss->where);
+    ss_words_finish(&ss->words);
+    ss_maps_finish(&ss->options);
+    ss_options_finish(&ss->options);
+    free(ss);
     return status;
 }
