@@ -17,7 +17,10 @@
 struct doctor_rule {
     const char *name; /* "accept-queue" */
     const char *help; /* what is wrong where it fires, in a few words */
-    /* Of its findings (record/finding.h): what to do, a command that shows more, what is read. */
+    /*
+     * Of its findings (record/finding.h): what to do, a command that shows more, what is read. In
+     * the command, PID stands for the process, and options that choose the namespace are added.
+     */
     const char *advice, *command, *source;
 };
 
@@ -30,6 +33,7 @@ struct doctor_options {
     uint64_t rules;        /* bit n: doctor_rule(n) is tried */
     unsigned milliseconds; /* between the two readings; 0: there is only one */
     bool all_netns;        /* it is asked to examine one network namespace after another */
+    const char *netns;     /* as the user named the one that this process has entered; or NULL */
     const char *proc_root;
     enum backend_choice backend;
     enum owners_choice owners;

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct report;
 
@@ -37,6 +38,9 @@ struct netns namespace_own(void);
 
 /* Its id alone, which costs less. */
 uint64_t namespace_own_id(void);
+
+/* The id of the namespace that a process of this machine is in; 0: unknown. Uses RIGHT_OWNERS. */
+uint64_t namespace_of_process(pid_t pid);
 
 /*
  * A number of this thread's namespace that no other one gets as long as the machine runs

@@ -224,6 +224,7 @@ static int examine(struct doctor *doctor, const struct patient *patient, struct 
         .options = doctor->options,
         .before = &patient->readings[!patient->latest],
         .now = &patient->readings[patient->latest],
+        .elsewhere = patient->netns != doctor->home,
         .summary = &doctor->summary,
         .report = report,
         .fn = fn,

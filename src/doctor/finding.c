@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "doctor/rules.h"
+#include "fastnet/namespace.h"
 #include "fastnet/proc_tree.h"
 #include "fastnet/report.h"
 
@@ -57,12 +58,9 @@ void finding_begin(struct finding *finding, const struct examination *examinatio
     *finding->subject = *finding->summary = *finding->evidence = *finding->process = '\0';
     finding->evidence_length = 0;
     record->severity = (uint8_t)severity;
+    record->machine = examination->rule->needs & READS_MACHINE;
     record->rule = as_text(rule->name);
     record->advice = as_text(rule->advice);
-    /* without this, it shows nothing of a finding in another namespace */
-    snprintf(finding->command, sizeof finding->command, "%s%s", rule->command,
-             examination->options->all_netns ? " --all-netns" : "");
-    record->command = as_text(finding->command);
     record->source = as_text(rule->source);
 }
 
@@ -92,8 +90,9 @@ void finding_evidence(struct finding *finding, const char *format, ...)
 
     FORMAT_INTO(piece, format);
     if (finding->evidence_length + strlen(piece) + 3 <= sizeof finding->evidence)
-        finding->evidence_length +=
-            (size_t)sprintf(finding->evidence + finding->evidence_length, "%s%s", separator, piece);
+        finding->evidence_length += (size_t)snprintf(
+            finding->evidence + finding->evidence_length,
+            sizeof finding->evidence - finding->evidence_length, "%s%s", separator, piece);
 }
 
 void finding_value(struct finding *finding, uint64_t value, uint64_t limit)
@@ -109,10 +108,74 @@ void finding_moved(struct finding *finding, uint64_t moved)
     finding->record.has |= FINDING_MOVED;
 }
 
+/* Puts a text, and behind it a word in such a way that a shell reads it as it is. */
+static void put_word(FILE *stream, const char *before, const char *word)
+{
+    const bool plain = !word[strspn(word, "-./:_0123456789abcdefghijklmnopqrstuvwxyz"
+                                          "ABCDEFGHIJKLMNOPQRSTUVWXYZ")];
+
+    fprintf(stream, "%s%s", before, plain ? "" : "'");
+    for (; *word; word++)
+        if (*word == '\'')
+            fputs("'\\''", stream);
+        else
+            fputc(*word, stream);
+    fputs(plain ? "" : "'", stream);
+}
+
+/* The options with which another command looks where this finding is. */
+static void put_place(FILE *stream, const struct examination *examination, bool machine)
+{
+    const struct doctor_options *options = examination->options;
+    const char *netns = options->netns;
+    const struct netns own = examination->elsewhere ? namespace_own() : (struct netns){.id = 0};
+
+    if (machine && (netns || options->all_netns))
+        fputs(" --all-netns", stream);
+    else if (netns || *own.name)
+        put_word(stream, " --netns ", netns ? netns : own.name);
+    else if (own.id)
+        fprintf(stream, " --all-netns --where 'netns_id = %" PRIu64 "'", own.id);
+    if (strcmp(options->proc_root, "/proc") != 0)
+        put_word(stream, " --proc-root ", options->proc_root);
+}
+
+/* The command of the rule for this process and place; none if it does not fit. */
+static void make_command(struct finding *finding, const struct examination *examination)
+{
+    const char *from = examination->rule->text.command;
+    const bool is_fastnet = strncmp(from, "fastnet ", 8) == 0;
+    FILE *stream = fmemopen(finding->command, sizeof finding->command, "w");
+
+    *finding->command = '\0';
+    if (!stream)
+        return;
+    while (*from)
+        if (strncmp(from, "/proc", 5) == 0) {
+            put_word(stream, "", examination->options->proc_root);
+            from += 5;
+        } else if (strncmp(from, "PID", 3) == 0) {
+            fprintf(stream, "%" PRIu32, finding->record.finding.pid);
+            from += 3;
+        } else {
+            fputc(*from++, stream);
+        }
+    if (is_fastnet)
+        put_place(stream, examination, finding->record.finding.machine);
+    if (fclose(stream) != 0)
+        *finding->command = '\0';
+}
+
 void finding_emit(struct finding *finding, struct examination *examination)
 {
     struct finding_record *record = &finding->record.finding;
 
+    make_command(finding, examination);
+    if (record->machine && !(finding->record.has & FINDING_PROCESS) &&
+        (examination->options->netns || examination->options->all_netns))
+        strncat(finding->summary, " (whole machine)",
+                sizeof finding->summary - strlen(finding->summary) - 1);
+    record->command = as_text(finding->command);
     record->subject = as_text(finding->subject);
     record->summary = as_text(finding->summary);
     record->evidence = as_text(finding->evidence);

@@ -134,7 +134,7 @@ const struct rule rules[] = {
      .filling = &orphans},
     {{"tcp-memory", "TCP is short of memory",
       "see which sockets hold most; raise net.ipv4.tcp_mem, which counts pages",
-      "fastnet sockets -t --sort -memory_rcv --limit 10",
+      "fastnet sockets -t --columns +mem_wmem,mem_rmem --sort -mem_wmem,-mem_rmem --limit 10",
       "/proc/net/sockstat: mem; net.ipv4.tcp_mem; /proc/net/netstat: TCPMemoryPressures"},
      READS_COUNTERS | READS_MACHINE,
      rule_tcp_memory,
@@ -251,12 +251,14 @@ const struct rule rules[] = {
     {{"descriptors", "a process has nearly all descriptors open that it may have",
       "raise its limit (LimitNOFILE= of systemd.exec(5), ulimit -n), or find out what it does "
       "not close",
-      "fastnet sockets -a --count-by owners --sort -count", "/proc/PID/fd, /proc/PID/limits"},
+      "ls -l /proc/PID/fd", "/proc/PID/fd, /proc/PID/limits"},
      READS_PROCESSES | READS_MACHINE,
      .evaluate = rule_descriptors},
     {{"open-files", "the machine has nearly all files open that it may have",
       "raise fs.file-max, or find out who does not close files",
-      "fastnet sockets -a --count-by owners --sort -count", "/proc/sys/fs/file-nr"},
+      "find /proc/[0-9]*/fd -type l 2>/dev/null | sed 's,/fd/.*,,' | sort | uniq -c | sort -nr | "
+      "head",
+      "/proc/sys/fs/file-nr"},
      READS_PROCESSES | READS_MACHINE,
      .evaluate = rule_files},
 };

@@ -51,7 +51,7 @@ extern const size_t rule_count;
 /* The texts of one finding, in which its record lives. */
 struct finding {
     struct record record;
-    char subject[192], process[64], summary[512], evidence[768], command[128];
+    char subject[192], process[64], summary[512], evidence[768], command[1024];
     size_t evidence_length;
 };
 
@@ -63,6 +63,7 @@ struct examination {
     const struct rule *rule; /* that is tried */
     struct owners *owners;   /* found when they are first needed */
     struct owners_program *program;
+    bool elsewhere; /* with all_netns: this is not the namespace that it was started in */
     bool looked_for_owners;
     bool lacking; /* a sysctl that the rule needs is not known, but ought to be */
     struct doctor_summary *summary;

@@ -6,6 +6,7 @@
 
 #include "doctor/rules.h"
 #include "fastnet/descriptors.h"
+#include "fastnet/namespace.h"
 #include "fastnet/report.h"
 
 /* --- Connections that nobody closes ----------------------------------------------------------- */
@@ -102,12 +103,15 @@ enum { DESCRIPTORS_PERCENT = 90, DESCRIPTORS_LEAST = 16 };
 static int take_process(const struct process_descriptors *process, void *arg)
 {
     struct examination *examination = arg;
+    const bool one_namespace = examination->options->netns;
     struct finding finding;
 
-    if (!reaches(process->open, DESCRIPTORS_PERCENT, process->limit))
+    if (!reaches(process->open, DESCRIPTORS_PERCENT, process->limit) ||
+        (one_namespace && namespace_of_process(process->pid) != namespace_own_id()))
         return 0;
     finding_begin(&finding, examination,
                   process->open >= process->limit ? SEVERITY_FAULT : SEVERITY_WARNING);
+    finding.record.finding.machine = !one_namespace;
     memcpy(finding.process, process->name, sizeof process->name);
     finding.record.finding.pid = (uint32_t)process->pid;
     finding.record.has |= FINDING_PROCESS;

@@ -286,22 +286,43 @@ static void report_unopened(struct search *search, uint64_t id, const char *why)
                 (unsigned long long)id, why);
 }
 
-/* The link of a process says which namespace it is in: "net:[4026531840]". */
+/* The link of a process says which namespace it is in: "net:[4026531840]". Returns 0 or -errno. */
+static int read_link(int proc, const char *path, uint64_t *id)
+{
+    char link[64];
+    const ssize_t length = readlinkat(proc, path, link, sizeof link - 1);
+
+    if (length < 0)
+        return -errno;
+    link[length] = '\0';
+    *id = strncmp(link, "net:[", 5) == 0 ? strtoull(link + 5, NULL, 10) : 0;
+    return 0;
+}
+
+uint64_t namespace_of_process(pid_t pid)
+{
+    char path[64];
+    uint64_t id = 0;
+
+    snprintf(path, sizeof path, "/proc/%d/ns/net", (int)pid);
+    rights_raise(RIGHT_OWNERS);
+    (void)read_link(AT_FDCWD, path, &id);
+    rights_lower();
+    return id;
+}
+
 static void look_at_process(struct search *search, int proc, const char *number)
 {
-    char path[64], link[64];
-    ssize_t length;
+    char path[64];
     uint64_t id;
     int error;
 
     snprintf(path, sizeof path, "%.16s/ns/net", number);
-    length = readlinkat(proc, path, link, sizeof link - 1);
-    if (length < 0) {
-        search->hidden += !is_gone(-errno);
+    error = read_link(proc, path, &id);
+    if (error) {
+        search->hidden += !is_gone(error);
         return;
     }
-    link[length] = '\0';
-    id = strncmp(link, "net:[", 5) == 0 ? strtoull(link + 5, NULL, 10) : 0;
     error = id && !find(search, id) ? open_found(search, proc, path) : 0;
     if (error && !is_gone(error))
         report_unopened(search, id, strerror(-error));

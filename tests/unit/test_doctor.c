@@ -300,7 +300,7 @@ static void packets_that_race_do_not_fill_the_table_of_flows(void **state)
 static void lateness_of_processors_is_a_warning_from_a_percent_on(void **state)
 {
     static const struct rule softnet = {
-        {.name = "softnet"}, READS_SOFTNET, .evaluate = rule_softnet};
+        {.name = "softnet", .command = ""}, READS_SOFTNET, .evaluate = rule_softnet};
     struct scene *scene = *state;
 
     set_counter(&scene->before, SOFTNET_PROCESSED, 5);

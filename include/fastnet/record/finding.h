@@ -2,6 +2,7 @@
 #ifndef FASTNET_RECORD_FINDING_H
 #define FASTNET_RECORD_FINDING_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "fastnet/kind.h"
@@ -27,6 +28,7 @@ const char *severity_name(uint64_t severity);
 
 struct finding_record {
     uint8_t severity;
+    bool machine; /* it is about the whole machine, not about this network namespace alone */
     uint32_t pid;
     uint64_t value, limit; /* what was compared; the rule says what they count */
     uint64_t moved;        /* by how much its counter grew between the readings */

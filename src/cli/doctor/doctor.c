@@ -243,6 +243,7 @@ static int diagnose(const struct doctor_command *command)
         .rules = command->rules,
         .milliseconds = command->milliseconds,
         .all_netns = command->common.all_netns,
+        .netns = command->common.netns,
         .proc_root = command->common.proc_root ? command->common.proc_root : "/proc",
         .backend = command->common.proc_root ? BACKEND_PROC : command->common.backend,
         .owners = command->common.owners,

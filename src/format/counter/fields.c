@@ -8,11 +8,6 @@ static struct value value(const struct cell *cell)
     return integer(counter->magnitude, counter->negative);
 }
 
-static const char *scope_name(uint64_t machine)
-{
-    return machine ? "machine" : "namespace";
-}
-
 static bool is_of_machine(const struct record *record)
 {
     return record->counter.machine;
@@ -27,7 +22,7 @@ static const struct field fields[] = {
     COMPUTED(value, VALUE_SIGNED, value, COUNTER_VALUE,
              "value of this counter, state or limit; -1: no limit", MEMBER(counter.magnitude),
              .counter = true, .partly = true, .optional = COUNTER_GROWS),
-    WORD(scope, counter.machine, scope_name, COUNTER_SCOPE,
+    WORD(scope, counter.machine, machine_scope_name, COUNTER_SCOPE,
          "what it counts in: this network namespace, or the whole machine"),
 };
 

@@ -1,6 +1,11 @@
 /* Fields that are members of a record, and those of counted groups. */
 #include "format/fields/fields.h"
 
+const char *machine_scope_name(uint64_t machine)
+{
+    return machine ? "machine" : "namespace";
+}
+
 #include <ctype.h>
 #include <string.h>
 

@@ -17,6 +17,9 @@
 #include "fastnet/field.h"
 #include "fastnet/kind.h"
 
+/* Of what is counted in the whole machine, or in one network namespace. */
+const char *machine_scope_name(uint64_t machine);
+
 /* clang-format off */
 
 /* A member of struct record. Its type is the compiler's word: another one does not compile. */

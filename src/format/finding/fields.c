@@ -23,6 +23,8 @@ static const struct field fields[] = {
     GAUGE(limit, finding.limit, FINDING_LIMIT, "the limit of that value"),
     GAUGE(moved, finding.moved, FINDING_MOVED,
           "by how much the rule's counter grew between the two readings"),
+    WORD(scope, finding.machine, machine_scope_name, 0,
+         "what it is about: this network namespace, or the whole machine"),
     TEXT(summary, finding.summary, 0, "what is wrong, in a sentence"),
     TEXT(evidence, finding.evidence, 0, "how that is known"),
     TEXT(advice, finding.advice, 0, "what to do"),

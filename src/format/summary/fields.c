@@ -23,11 +23,6 @@ static struct value percent_full(const struct cell *cell)
     return summary_percent(cell->record, &thousandths) ? decimal(thousandths) : unknown;
 }
 
-static const char *scope_name(uint64_t machine)
-{
-    return machine ? "machine" : "namespace";
-}
-
 static bool is_of_machine(const struct record *record)
 {
     return record->summary.machine;
@@ -47,7 +42,7 @@ static const struct field fields[] = {
     COMPUTED(percent_full, VALUE_DECIMAL, percent_full, 0, "part of the limit that is in use",
              .optional = SUMMARY_VALUE | SUMMARY_LIMIT | SUMMARY_BYTES | SUMMARY_LIMIT_BYTES,
              .gauge = true, .unit = UNIT_PERCENT),
-    WORD(scope, summary.machine, scope_name, 0,
+    WORD(scope, summary.machine, machine_scope_name, 0,
          "what it counts in: this network namespace, or the whole machine"),
     TEXT(sysctl, summary.sysctl, SUMMARY_SYSCTL, "name of the sysctl that sets the limit"),
 };
