@@ -186,6 +186,8 @@ static int take_interface(struct reading *reading, const struct record *record)
         .sent = counters[TX_PACKETS],
         .broken = counters[RX_ERRORS] + counters[TX_ERRORS],
         .lost = counters[RX_OVERRUNS] + interface->details[RX_MISSED],
+        .queue_drops = interface->queue_drops,
+        .has_queue_drops = record->has & INTERFACE_QUEUE_DROPS,
         .duplicate = duplicate_of(record),
     };
     snprintf(taken->name, sizeof taken->name, "%.*s", (int)interface->name.length,
@@ -250,7 +252,8 @@ static const struct source sources[] = {
      0},
     {READS_INTERFACES,
      {&table_interfaces},
-     INTERFACE_INDEX | INTERFACE_COUNTERS | INTERFACE_DETAILS | INTERFACE_ADDRESSES,
+     INTERFACE_INDEX | INTERFACE_COUNTERS | INTERFACE_DETAILS | INTERFACE_ADDRESSES |
+         INTERFACE_QUEUE_DROPS,
      0},
     {READS_TCP,
      {&table_tcp, &table_tcp6},

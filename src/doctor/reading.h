@@ -144,9 +144,11 @@ struct sockets_reading {
 struct interface_reading {
     uint32_t index;
     char name[INTERFACE_TEXT_MAX];
-    uint64_t received, sent;  /* packets */
-    uint64_t lost;            /* packets that were not received because of the machine */
-    uint64_t broken;          /* ... or came with errors; or were not sent */
+    uint64_t received, sent; /* packets */
+    uint64_t lost;           /* packets that were not received because of the machine */
+    uint64_t broken;         /* ... or came with errors; or were not sent */
+    uint32_t queue_drops;    /* ... or were dropped by the queue that they waited in */
+    bool has_queue_drops;
     struct network duplicate; /* an address that another machine has, too; AF_UNSPEC: none */
 };
 

@@ -184,6 +184,14 @@ const struct rule rules[] = {
       "fastnet netstat -ie", "rtnetlink: counters of interfaces"},
      READS_INTERFACES,
      .evaluate = rule_interfaces},
+    {{"queue-drops", "packets are dropped because too many wait to be sent",
+      "find out who sends so much (fastnet sockets -t --sort -delivery_rate); give the interface "
+      "another discipline (fq_codel) or a longer queue (tc(8))",
+      "fastnet netstat -i --columns interface,tx_packets,tx_queue_drops --where "
+      "'tx_queue_drops > 0'",
+      "rtnetlink: queueing disciplines and counters of interfaces"},
+     READS_INTERFACES,
+     .evaluate = rule_queue_drops},
     {{"duplicate-address", "an IPv6 address belongs to another machine, too",
       "find the other machine by its link-layer address, and give one of them another address",
       "fastnet neigh -6", "rtnetlink: addresses with the flag dadfailed"},

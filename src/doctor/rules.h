@@ -160,6 +160,7 @@ void rule_files(struct examination *examination);
 
 void rule_softnet(struct examination *examination); /* rules_interfaces.c */
 void rule_interfaces(struct examination *examination);
+void rule_queue_drops(struct examination *examination);
 void rule_duplicate_address(struct examination *examination);
 
 void rule_close_wait(struct examination *examination); /* rules_processes.c */

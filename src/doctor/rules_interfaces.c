@@ -61,6 +61,21 @@ static const struct interface_reading *same_before(const struct reading *before,
     return NULL;
 }
 
+typedef void (*interface_rule)(struct examination *examination, const struct interface_reading *now,
+                               const struct interface_reading *before);
+
+static void compare_interfaces(struct examination *examination, interface_rule say)
+{
+    const struct reading *now = examination->now;
+
+    for (size_t i = 0; i < now->interface_count; i++) {
+        const struct interface_reading *before =
+            same_before(examination->before, &now->interfaces[i]);
+        if (before)
+            say(examination, &now->interfaces[i], before);
+    }
+}
+
 static void say_interface(struct examination *examination, const struct interface_reading *now,
                           const struct interface_reading *before)
 {
@@ -87,14 +102,37 @@ static void say_interface(struct examination *examination, const struct interfac
 
 void rule_interfaces(struct examination *examination)
 {
-    const struct reading *now = examination->now;
+    compare_interfaces(examination, say_interface);
+}
 
-    for (size_t i = 0; i < now->interface_count; i++) {
-        const struct interface_reading *before =
-            same_before(examination->before, &now->interfaces[i]);
-        if (before)
-            say_interface(examination, &now->interfaces[i], before);
-    }
+/* A shaper drops some to slow TCP down; a percent is more than that takes. */
+enum { QUEUE_DROPS_PERCENT = 1, QUEUE_DROPS_LEAST = 10 };
+
+static void say_queue(struct examination *examination, const struct interface_reading *now,
+                      const struct interface_reading *before)
+{
+    const uint64_t dropped = now->queue_drops - before->queue_drops;
+    const uint64_t packets = now->sent - before->sent + dropped;
+    struct finding finding;
+
+    if (!now->has_queue_drops || !before->has_queue_drops || now->sent < before->sent ||
+        now->queue_drops < before->queue_drops || dropped < QUEUE_DROPS_LEAST ||
+        !reaches(dropped, QUEUE_DROPS_PERCENT, packets))
+        return;
+    finding_begin(&finding, examination, SEVERITY_WARNING);
+    finding_subject(&finding, "%s", now->name);
+    finding_summary(&finding, "%s: its queue dropped %" PRIu64 " of %" PRIu64 " packets in %.3g s",
+                    now->name, dropped, packets, seconds_between(examination));
+    finding_evidence(&finding, "tx_queue_drops grew by %" PRIu64, dropped);
+    finding_evidence(&finding, "tx_packets grew by %" PRIu64, now->sent - before->sent);
+    finding_value(&finding, dropped, UINT64_MAX);
+    finding_moved(&finding, dropped);
+    finding_emit(&finding, examination);
+}
+
+void rule_queue_drops(struct examination *examination)
+{
+    compare_interfaces(examination, say_queue);
 }
 
 void rule_duplicate_address(struct examination *examination)

@@ -1,7 +1,7 @@
 /*
  * Interfaces and their addresses as the backend lists them, and as names are completed with them:
- * both dumps of rtnetlink. The first byte says which; then come datagrams, each behind two bytes of
- * length, as in the recorded dumps. Both dumps are answered with all of them: the sequence number
+ * the dumps of rtnetlink. The first byte says which; then come datagrams, each behind two bytes of
+ * length, as in the recorded dumps. Each dump is answered with all of them: the sequence number
  * of a message says which one it is for.
  */
 #include <arpa/inet.h>
@@ -184,7 +184,8 @@ static void check_label(struct input *input, const struct record *record)
     require(interface->address_count == 1 &&
             is_name(&interface->name, interface->addresses->label));
     check_address(interface->addresses, &input->addresses.all[found]);
-    require(!(record->has & (INTERFACE_COUNTERS | INTERFACE_DETAILS | INTERFACE_NOHANDLER)));
+    require(!(record->has & (INTERFACE_COUNTERS | INTERFACE_DETAILS | INTERFACE_NOHANDLER |
+                             INTERFACE_QUEUE_DROPS)));
     require(value_of(record, "addresses").type == VALUE_UNKNOWN);
     require(interface->index == input->row.interface.index);
     require(input->labels_left-- > 0);
@@ -215,20 +216,23 @@ static int take_row(const struct record *record, void *arg)
         check_label(input, record);
     else
         check_interface(input, record);
+    require(!(record->has & INTERFACE_QUEUE_DROPS) ||
+            value_of(record, "tx_queue_drops").number == record->interface.queue_drops);
     for (size_t i = 0; i < LAYOUTS; i++)
         written_row(&input->written[i], record);
     return 0;
 }
 
 /* With addresses, or else without: then no row has any, and there are no labels. */
-static void list_interfaces(struct datagrams *datagrams, bool with_addresses)
+static void list_interfaces(struct datagrams *datagrams, uint64_t needs)
 {
+    const bool with_addresses = needs & INTERFACE_ADDRESSES;
     static const struct context no_names;
     const struct netlink_peer peer = datagrams_peer(datagrams);
     struct input input = {.label = NONE};
     struct report report = {.partial = false};
     struct query query = {.table = &table_interfaces,
-                          .needs = with_addresses ? UINT64_MAX : ~INTERFACE_ADDRESSES,
+                          .needs = needs,
                           .proc_root = "/nonexistent",
                           .netlink = netlink_create(&peer),
                           .report = &report};
@@ -286,9 +290,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0)
         return 0;
     datagrams = (struct datagrams){data + 1, size - 1, 0, false};
-    if (data[0] % 3 == 2)
+    switch (data[0] % 4) {
+    case 0:
+        list_interfaces(&datagrams, ~INTERFACE_QUEUE_DROPS);
+        break;
+    case 1:
+        list_interfaces(&datagrams, ~(INTERFACE_QUEUE_DROPS | INTERFACE_ADDRESSES));
+        break;
+    case 2:
         name_interfaces(&datagrams);
-    else
-        list_interfaces(&datagrams, data[0] % 3 == 0);
+        break;
+    default:
+        list_interfaces(&datagrams, ~INTERFACE_ADDRESSES);
+        break;
+    }
     return 0;
 }

@@ -8,8 +8,10 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/gen_stats.h>
 #include <linux/if_addr.h>
 #include <linux/if_link.h>
+#include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <stdio.h>
@@ -392,6 +394,54 @@ static void addresses_are_not_asked_for_when_nobody_shows_them(void **state)
     assert_false(scene->rows[0].record.has & INTERFACE_ADDRESSES);
 }
 
+/* A discipline of an interface; parent TC_H_ROOT, or another one. */
+static void put_queue(struct scene *scene, int index, uint32_t parent, uint32_t drops)
+{
+    const struct tcmsg body = {.tcm_ifindex = index, .tcm_parent = parent};
+    const struct {
+        struct nlattr header;
+        struct gnet_stats_queue stats;
+    } nested = {{sizeof nested, TCA_STATS_QUEUE}, {.qlen = 1, .drops = drops, .overlimits = 9}};
+
+    wire_message(&scene->wire, RTM_NEWQDISC, NLM_F_MULTI, 1);
+    wire_put(&scene->wire, &body, sizeof body);
+    wire_attribute(&scene->wire, TCA_STATS2, &nested, sizeof nested);
+}
+
+static void drops_are_those_of_the_root_of_the_interface(void **state)
+{
+    struct scene *scene = *state;
+
+    put_queue(scene, 9, TC_H_ROOT, 3);
+    put_queue(scene, 7, TC_H_INGRESS, 2);
+    put_queue(scene, 7, TC_H_ROOT, 17);
+    put_queue(scene, 7, 1, 16);
+    answer(scene, 1);
+    begin_link(scene, 2, 7, "eth0");
+    begin_link(scene, 2, 8, "dummy0");
+    begin_link(scene, 2, 9, "eth1");
+    answer(scene, 2);
+    assert_int_equal(list(scene, &backend_link, INTERFACE_QUEUE_DROPS), 0);
+    assert_int_equal(scene->report.count, 0);
+    assert_field("tx_queue_drops", &scene->rows[0].record, "17");
+    assert_field("tx_queue_drops", &scene->rows[1].record, "-");
+    assert_field("tx_queue_drops", &scene->rows[2].record, "3");
+}
+
+static void a_kernel_without_disciplines_has_interfaces_all_the_same(void **state)
+{
+    struct scene *scene = *state;
+
+    wire_done(&scene->wire, NLM_F_MULTI, 1, -EOPNOTSUPP);
+    peer_add_wire(&scene->peer, &scene->wire);
+    scene->wire.length = 0;
+    begin_link(scene, 2, 7, "eth0");
+    answer(scene, 2);
+    assert_int_equal(list(scene, &backend_link, INTERFACE_QUEUE_DROPS), 0);
+    assert_int_equal(scene->count, 1);
+    assert_field("tx_queue_drops", &scene->rows[0].record, "-");
+}
+
 static void a_malformed_message_is_told_and_the_others_come(void **state)
 {
     struct scene *scene = *state;
@@ -500,6 +550,8 @@ int main(void)
         cmocka_unit_test(addresses_are_counted_by_their_flags),
         TEST(a_label_is_a_row_of_its_own_once),
         TEST(addresses_are_not_asked_for_when_nobody_shows_them),
+        TEST(drops_are_those_of_the_root_of_the_interface),
+        TEST(a_kernel_without_disciplines_has_interfaces_all_the_same),
         TEST(a_malformed_message_is_told_and_the_others_come),
         TEST(names_and_counters_come_from_the_file),
         TEST(malformed_lines_are_skipped_counted_and_told),

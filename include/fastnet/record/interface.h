@@ -21,22 +21,23 @@ extern const struct field field_interface_labelled;
 enum { INTERFACE_TEXT_MAX = 64 };
 
 /* Interfaces: linux/if_link.h, linux/if_addr.h. A name is always there. */
-#define INTERFACE_INDEX     (UINT64_C(1) << 0)
-#define INTERFACE_FLAGS     (UINT64_C(1) << 1)
-#define INTERFACE_MTU       (UINT64_C(1) << 2)
-#define INTERFACE_STATE     (UINT64_C(1) << 3)
-#define INTERFACE_TYPE      (UINT64_C(1) << 4)
-#define INTERFACE_LLADDR    (UINT64_C(1) << 5)
-#define INTERFACE_QUEUE     (UINT64_C(1) << 6)
-#define INTERFACE_MAP       (UINT64_C(1) << 7)
-#define INTERFACE_KIND      (UINT64_C(1) << 8)
-#define INTERFACE_MASTER    (UINT64_C(1) << 9)
-#define INTERFACE_COUNTERS  (UINT64_C(1) << 10)
-#define INTERFACE_ADDRESSES (UINT64_C(1) << 11)
-#define INTERFACE_ALIAS     (UINT64_C(1) << 12) /* alias */
-#define INTERFACE_NETNS     (UINT64_C(1) << 13)
-#define INTERFACE_DETAILS   (UINT64_C(1) << 14) /* details, but RX_NOHANDLER; only by netlink */
-#define INTERFACE_NOHANDLER (UINT64_C(1) << 15) /* Linux 4.6 and later */
+#define INTERFACE_INDEX       (UINT64_C(1) << 0)
+#define INTERFACE_FLAGS       (UINT64_C(1) << 1)
+#define INTERFACE_MTU         (UINT64_C(1) << 2)
+#define INTERFACE_STATE       (UINT64_C(1) << 3)
+#define INTERFACE_TYPE        (UINT64_C(1) << 4)
+#define INTERFACE_LLADDR      (UINT64_C(1) << 5)
+#define INTERFACE_QUEUE       (UINT64_C(1) << 6)
+#define INTERFACE_MAP         (UINT64_C(1) << 7)
+#define INTERFACE_KIND        (UINT64_C(1) << 8)
+#define INTERFACE_MASTER      (UINT64_C(1) << 9)
+#define INTERFACE_COUNTERS    (UINT64_C(1) << 10)
+#define INTERFACE_ADDRESSES   (UINT64_C(1) << 11)
+#define INTERFACE_ALIAS       (UINT64_C(1) << 12) /* alias */
+#define INTERFACE_NETNS       (UINT64_C(1) << 13)
+#define INTERFACE_DETAILS     (UINT64_C(1) << 14) /* details, but RX_NOHANDLER; only by netlink */
+#define INTERFACE_NOHANDLER   (UINT64_C(1) << 15) /* Linux 4.6 and later */
+#define INTERFACE_QUEUE_DROPS (UINT64_C(1) << 16) /* only by netlink, and if they are asked for */
 
 /* In the order and by the rules of /proc/net/dev: RX_DROPPED includes missed packets. */
 enum interface_counter {
@@ -104,6 +105,7 @@ struct interface_record {
     struct text alias; /* description by the administrator */
     uint64_t counters[INTERFACE_COUNTERS_MAX];
     uint64_t details[INTERFACE_DETAILS_MAX];
+    uint32_t queue_drops; /* packets that the queueing discipline dropped; 32 bits in the kernel */
     const struct interface_address *addresses; /* of a label: only addresses with that label */
     size_t address_count;
 };

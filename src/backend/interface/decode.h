@@ -18,6 +18,18 @@ int link_decode(const struct nlmsghdr *message, struct record *record);
 /* The same for an RTM_NEWADDR of IPv4 or IPv6; one of another family is -EAFNOSUPPORT. */
 int address_decode(const struct nlmsghdr *message, struct interface_address *address);
 
+/* What the queueing discipline of an interface has dropped (tc(8)). */
+struct interface_queue {
+    uint32_t interface; /* index */
+    uint32_t drops;     /* packets; of all disciplines below it, too */
+};
+
+/*
+ * Takes an RTM_NEWQDISC (struct gnet_stats_queue of linux/gen_stats.h). Returns 0, or -ENOENT if it
+ * is no root of an interface or tells no drops, or -EBADMSG.
+ */
+int queue_decode(const struct nlmsghdr *message, struct interface_queue *queue);
+
 /*
  * Fills the record from one line of PROC_ROOT/net/dev (dev_seq_printf_stats() of the kernel's
  * net/core/net-procfs.c): a name, which borrows from the line, and its counters. Returns 0, or

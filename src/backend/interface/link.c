@@ -1,6 +1,6 @@
 /*
- * Interfaces by rtnetlink(7): their addresses by one dump (RTM_GETADDR), where they are needed, and
- * then all interfaces by another (RTM_GETLINK).
+ * Interfaces by rtnetlink(7): their addresses and queues by a dump each (RTM_GETADDR,
+ * RTM_GETQDISC), where they are needed, and then all interfaces by another (RTM_GETLINK).
  */
 #include <errno.h>
 #include <libmnl/libmnl.h>
@@ -31,6 +31,8 @@ struct reading {
     void *arg;
     struct interface_address *addresses; /* by interface, else as they came */
     size_t count, capacity;
+    struct interface_queue *queues;
+    size_t queue_count, queue_capacity, queue_at;
     struct record record;
 };
 
@@ -38,7 +40,7 @@ struct request {
     _Alignas(struct nlmsghdr) char bytes[40]; /* two headers and an attribute, at most */
 };
 
-/* For all of a kind, RTM_GETLINK or RTM_GETADDR, whose header has that size. */
+/* For all of a kind, RTM_GETLINK, RTM_GETADDR or RTM_GETQDISC, whose header has that size. */
 static struct nlmsghdr *put_request(struct request *request, uint16_t type, size_t size)
 {
     struct nlmsghdr *message = mnl_nlmsg_put_header(request->bytes);
@@ -133,6 +135,55 @@ static void set_addresses(struct reading *reading)
         interface->address_count++;
 }
 
+/* --- Queues ----------------------------------------------------------------------------------- */
+
+static int take_queue(const struct nlmsghdr *message, void *arg)
+{
+    struct reading *reading = arg;
+    struct interface_queue queue, *queues;
+    int result;
+
+    if (message->nlmsg_type != RTM_NEWQDISC)
+        return 0;
+    result = queue_decode(message, &queue);
+    if (result == -EBADMSG)
+        report_malformed(reading->query);
+    if (result < 0)
+        return 0;
+    queues = array_with_room(reading->queues, &reading->queue_capacity, reading->queue_count + 1,
+                             sizeof *queues);
+    if (!queues)
+        return -ENOMEM;
+    queues[reading->queue_count++] = queue;
+    reading->queues = queues;
+    return 0;
+}
+
+/* A kernel without disciplines (CONFIG_NET_SCHED) has no such dump: nothing is known then. */
+static int read_queues(struct reading *reading)
+{
+    const int result = ask(reading, RTM_GETQDISC, sizeof(struct tcmsg), take_queue);
+
+    return result == -EOPNOTSUPP ? 0 : result;
+}
+
+/* Both dumps go by the same order, so the search begins where the last one ended. */
+static void set_queue_drops(struct reading *reading)
+{
+    struct interface_record *interface = &reading->record.interface;
+
+    for (size_t i = 0; i < reading->queue_count; i++) {
+        const struct interface_queue *queue =
+            &reading->queues[(reading->queue_at + i) % reading->queue_count];
+        if (queue->interface != interface->index)
+            continue;
+        interface->queue_drops = queue->drops;
+        reading->record.has |= INTERFACE_QUEUE_DROPS;
+        reading->queue_at = (size_t)(queue - reading->queues) + 1;
+        return;
+    }
+}
+
 /* --- Interfaces ------------------------------------------------------------------------------- */
 
 /* Whether an address before this one has its label. */
@@ -162,7 +213,8 @@ static int hand_on_labels(struct reading *reading)
              memcmp(label.data, interface->name.data, label.length) == 0) ||
             is_known_label(interface, i))
             continue;
-        row.has &= ~(INTERFACE_COUNTERS | INTERFACE_DETAILS | INTERFACE_NOHANDLER);
+        row.has &=
+            ~(INTERFACE_COUNTERS | INTERFACE_DETAILS | INTERFACE_NOHANDLER | INTERFACE_QUEUE_DROPS);
         row.interface.name = label;
         row.interface.labelled = true;
         row.interface.addresses = address;
@@ -184,6 +236,7 @@ static int take_link(const struct nlmsghdr *message, void *arg)
     if (!reading->record.has)
         return 0;
     set_addresses(reading);
+    set_queue_drops(reading);
     result = reading->fn(&reading->record, reading->arg);
     return result < 0 ? result : hand_on_labels(reading);
 }
@@ -193,9 +246,12 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     struct reading reading = {.query = query, .fn = fn, .arg = arg};
     int result = (query->needs & INTERFACE_ADDRESSES) ? read_addresses(&reading) : 0;
 
+    if (result == 0 && query->needs & INTERFACE_QUEUE_DROPS)
+        result = read_queues(&reading);
     if (result == 0)
         result = ask(&reading, RTM_GETLINK, sizeof(struct ifinfomsg), take_link);
     free(reading.addresses);
+    free(reading.queues);
     return result;
 }
 

@@ -149,6 +149,8 @@ static const struct field fields[] = {
     DETAIL(tx_carrier_errors, TX_CARRIER_ERRORS, "packets lost because the carrier was lost"),
     DETAIL(tx_heartbeat_errors, TX_HEARTBEAT_ERRORS, "packets without a heartbeat (old Ethernet)"),
     DETAIL(tx_window_errors, TX_WINDOW_ERRORS, "packets lost because of late collisions"),
+    COUNTER(tx_queue_drops, interface.queue_drops, INTERFACE_QUEUE_DROPS,
+            "packets that the queueing discipline dropped (tc(8))", .unit = UNIT_PACKETS),
     COMPUTED(addresses_failed, VALUE_NUMBER, flagged_addresses, INTERFACE_ADDRESSES,
              "IPv6 addresses that another machine has, too (DADFAILED)", .gauge = true,
              .index = IFA_F_DADFAILED),
