@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <linux/if_addr.h>
+#include <linux/neighbour.h>
 #include <linux/netfilter/nfnetlink_conntrack.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -195,6 +196,80 @@ static int take_interface(struct reading *reading, const struct record *record)
     return 0;
 }
 
+/* --- The way to other machines ---------------------------------------------------------------- */
+
+/*
+ * So long after the last packet nobody uses a neighbour any more; and so long after the first the
+ * kernel has asked twice, once a second (net.ipv4.neigh.default.retrans_time_ms).
+ */
+enum { UNUSED_MS = 15000, ASKED_MS = 1500 };
+
+static int take_neighbour(struct reading *reading, const struct record *record)
+{
+    const struct neighbour_record *neighbour = &record->neighbour;
+    const bool failed = neighbour->state == NUD_FAILED && neighbour->used_ms <= UNUSED_MS;
+    const bool asked = neighbour->state == NUD_INCOMPLETE && neighbour->updated_ms >= ASKED_MS;
+    struct silent_neighbour *silent;
+
+    if (!(record->has & NEIGHBOUR_STATE))
+        return 0; /* a proxy */
+    if (!(record->has & NEIGHBOUR_CACHEINFO))
+        reading->lacking |= READS_ROUTES;
+    else if (failed || asked) {
+        silent = array_with_room(reading->silent, &reading->silent_capacity,
+                                 reading->silent_count + 1, sizeof *silent);
+        if (!silent)
+            return -ENOMEM;
+        reading->silent = silent;
+        silent[reading->silent_count++] =
+            (struct silent_neighbour){.address = neighbour->address,
+                                      .interface = neighbour->interface,
+                                      .used_ms = neighbour->used_ms};
+    }
+    return 0;
+}
+
+static bool is_within(const struct address *address, const struct network *network)
+{
+    const uint8_t whole = network->prefix / 8, bits = network->prefix % 8;
+
+    return address->family == network->address.family &&
+           memcmp(address->bytes, network->address.bytes, whole) == 0 &&
+           (!bits || (address->bytes[whole] ^ network->address.bytes[whole]) >> (8 - bits) == 0);
+}
+
+/* Of routes to one destination the kernel uses those with the lowest metric, which come first. */
+static void take_route(struct reading *reading, const struct route_record *route)
+{
+    const struct network destination = {route->destination, route->prefix};
+    struct suspects *unanswered = &reading->sockets.suspects[NO_ANSWERS];
+    size_t gateway = 0;
+
+    if (reading->route.prefix == destination.prefix && route->metric != reading->metric &&
+        address_equal(&reading->route.address, &destination.address))
+        return;
+    reading->route = destination;
+    reading->metric = route->metric;
+    for (size_t i = 0; i < reading->silent_count; i++) {
+        struct silent_neighbour *silent = &reading->silent[i];
+        if (silent->interface != route->interface ||
+            !address_equal(&silent->address, &route->gateway))
+            continue;
+        if (!silent->is_gateway)
+            silent->destination = destination;
+        silent->is_gateway = true;
+        gateway = i + 1;
+    }
+    for (size_t i = 0; i < unanswered->kept; i++) {
+        struct suspect *suspect = &unanswered->worst[i];
+        if (!is_within(&suspect->remote.address, &destination) ||
+            suspect->route_prefix > destination.prefix)
+            continue;
+        suspect->route_prefix = destination.prefix;
+        suspect->silent_gateway = gateway;
+    }
+}
+
 /* --- Listings --------------------------------------------------------------------------------- */
 
 /* A sink that gathers rows in place of writing them. */
@@ -221,6 +296,10 @@ static void take_row(struct sink *sink, const struct record *record)
         take_flow_statistics(reading, record);
     else if (record->kind == &kind_neighbour_usage)
         take_neighbour_usage(reading, record);
+    else if (record->kind == &kind_neighbour)
+        error = take_neighbour(reading, record);
+    else if (record->kind == &kind_route)
+        take_route(reading, &record->route);
     else if (record->kind == &kind_interface && record->has & INTERFACE_COUNTERS)
         error = take_interface(reading, record);
     gathering->error = gathering->error ? gathering->error : error;
@@ -266,6 +345,14 @@ static const struct source sources[] = {
      ~(UINT64_C(1) << STATE_BOUND_INACTIVE | UINT64_C(1) << TCP_LISTEN)},
     {READS_UDP, {&table_udp, &table_udp6}, ENDS | SOCKET_MEMORY, 0},
     {READS_UNIX, {&table_unix}, ENDS | SOCKET_PATH, UINT64_C(1) << TCP_LISTEN},
+    {READS_ROUTES,
+     {&table_neighbours},
+     NEIGHBOUR_INTERFACE | NEIGHBOUR_STATE | NEIGHBOUR_CACHEINFO,
+     0},
+    {READS_ROUTES,
+     {&table_route, &table_route6},
+     ROUTE_GATEWAY | ROUTE_INTERFACE | ROUTE_METRIC | ROUTE_FURTHER_HOPS,
+     0},
 };
 
 static int list(const struct source *source, struct gathering *gathering, struct engine *engine,
@@ -323,7 +410,8 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
         read_sysctls(reading, options->proc_root, report);
     for (size_t i = 0; i < COUNT(sources) && !error; i++) {
         struct report losses = {.partial = false};
-        if (!(sources[i].reads & needs))
+        if (!(sources[i].reads & needs) ||
+            (sources[i].tables[0] == &table_route && !reading->silent_count))
             continue;
         gathering.before =
             before && (before->read & ~before->cut & sources[i].reads) ? before : NULL;
@@ -357,5 +445,6 @@ void reading_finish(struct reading *reading)
     hash_table_finish(&sockets->watched);
     free(sockets->unclosed);
     free(reading->interfaces);
+    free(reading->silent);
     *reading = (struct reading){.at = 0};
 }

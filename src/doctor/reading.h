@@ -23,6 +23,7 @@
 #define READS_INTERFACES (1u << 7)
 #define READS_SOFTNET    (1u << 8)
 #define READS_PROCESSES  (1u << 9)  /* descriptors of processes */
+#define READS_ROUTES     (1u << 11) /* neighbours that do not answer, and routes over them */
 #define READS_MACHINE    (1u << 10) /* ... and what is the same in all network namespaces */
 
 /* --- Numbers ---------------------------------------------------------------------------------- */
@@ -94,6 +95,8 @@ struct suspect {
     bool stood;       /* the first reading had it, too, as bad */
     bool multicast;   /* bound to an address of a group */
     struct endpoint local, remote;
+    uint8_t route_prefix;  /* of a peer: bits of the route to it ... */
+    size_t silent_gateway; /* ... whose gateway this is, from 1 on, of reading.silent; 0: none */
     uint8_t path_length;
     char path[SOCKET_PATH_MAX]; /* of a unix socket */
 };
@@ -152,6 +155,15 @@ struct interface_reading {
     struct network duplicate; /* an address that another machine has, too; AF_UNSPEC: none */
 };
 
+/* A neighbour that packets are for, but that does not answer. */
+struct silent_neighbour {
+    struct address address;
+    uint32_t interface;         /* index */
+    uint64_t used_ms;           /* when the last packet was for it: milliseconds ago */
+    bool is_gateway;            /* a route leads over it ... */
+    struct network destination; /* ... to here: the first of them */
+};
+
 /* A table of limited size: the neighbours of a family, or flows. */
 struct table_reading {
     bool known, limited;
@@ -175,6 +187,10 @@ struct reading {
     size_t processors; /* that have counters of softnet_stat: those that are online */
     size_t interface_count, interface_capacity;
     struct interface_reading *interfaces;
+    size_t silent_count, silent_capacity;
+    struct silent_neighbour *silent;
+    struct network route; /* that came last, and its metric */
+    uint32_t metric;
 };
 
 /* --- Gathering -------------------------------------------------------------------------------- */

@@ -148,6 +148,7 @@ void rule_slow_reader(struct examination *examination);
 void rule_retransmissions(struct examination *examination); /* rules_peers.c */
 void rule_peer_not_reading(struct examination *examination);
 void rule_peer_gone(struct examination *examination);
+void rule_gateway(struct examination *examination);
 void rule_no_answer(struct examination *examination);
 void rule_mtu(struct examination *examination);
 

@@ -18,13 +18,22 @@ static void add_examples(struct finding *finding, const struct suspects *suspect
     }
 }
 
+enum { ADDRESS_TEXT = TEXT_ADDRESS_MAX + 1 };
+
+static const char *address_text(char text[ADDRESS_TEXT], const struct address *address)
+{
+    *text_address(text, address) = '\0';
+    return text;
+}
+
 /* A finding about the worst connection, with the number of all. */
 static void say_of_peers(struct examination *examination, enum suspicion suspicion,
                          const char *what, const char *unit)
 {
-    const struct suspects *suspects = &examination->now->sockets.suspects[suspicion];
+    const struct reading *now = examination->now;
+    const struct suspects *suspects = &now->sockets.suspects[suspicion];
     const struct suspect *worst = suspects->worst;
-    char process[PROCESS_TEXT], remote[ENDPOINT_TEXT];
+    char process[PROCESS_TEXT], remote[ENDPOINT_TEXT], address[ADDRESS_TEXT];
     struct finding finding;
 
     if (!suspects->kept)
@@ -35,6 +44,11 @@ static void say_of_peers(struct examination *examination, enum suspicion suspici
     finding_summary(&finding, "%s waits for %s: %s (%" PRIu64 " connection%s)", process, remote,
                     what, suspects->count, suspects->count == 1 ? "" : "s");
     add_examples(&finding, suspects, unit);
+    if (worst->silent_gateway) {
+        finding.record.finding.advice = as_text("see the finding of gateway, which is on the way");
+        finding_evidence(&finding, "the gateway %s does not answer",
+                         address_text(address, &now->silent[worst->silent_gateway - 1].address));
+    }
     finding_value(&finding, suspects->count, UINT64_MAX);
     finding_emit(&finding, examination);
 }
@@ -54,6 +68,36 @@ void rule_peer_gone(struct examination *examination)
         say_of_peers(examination, SILENT_PEERS,
                      "it has been silent for more than 10 s, and acknowledges nothing",
                      "bytes not acknowledged");
+}
+
+static const char *interface_name(const struct reading *reading, uint32_t index)
+{
+    for (size_t i = 0; i < reading->interface_count; i++)
+        if (reading->interfaces[i].index == index)
+            return reading->interfaces[i].name;
+    return "an unknown interface";
+}
+
+void rule_gateway(struct examination *examination)
+{
+    const struct reading *now = examination->now;
+
+    for (size_t i = 0; i < now->silent_count; i++) {
+        const struct silent_neighbour *silent = &now->silent[i];
+        char address[ADDRESS_TEXT], destination[TEXT_NETWORK_MAX + 1];
+        struct finding finding;
+        if (!silent->is_gateway)
+            continue;
+        *text_network(destination, &silent->destination) = '\0';
+        finding_begin(&finding, examination, SEVERITY_FAULT);
+        finding_subject(&finding, "%s", address_text(address, &silent->address));
+        finding_summary(&finding, "the gateway %s on %s does not answer: no packet to %s arrives",
+                        address, interface_name(now, silent->interface), destination);
+        finding_evidence(&finding, "it is FAILED or INCOMPLETE as a neighbour");
+        finding_evidence(&finding, "the last packet for it was sent %.3g s ago",
+                         (double)silent->used_ms / 1000);
+        finding_emit(&finding, examination);
+    }
 }
 
 void rule_no_answer(struct examination *examination)
