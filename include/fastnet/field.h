@@ -41,12 +41,20 @@
 struct needs {
     uint64_t fields;  /* bits of the record's kind (SOCKET_*, FLOW_* ...), as in record.has */
     uint64_t lookups; /* NEED_* */
+    uint32_t parts;   /* of borrowed structs (borrowed.parted): PARTS(); 0: nobody names them */
 };
+
+/* The parts of PART_SIZE bytes in which `size` bytes from `offset` on lie: a bit for each. */
+enum { PART_SIZE = 16, PARTED_MAX = 32 * PART_SIZE };
+#define PARTS(offset, size)                                                                        \
+    ((uint32_t)((UINT64_C(2) << ((offset) + (size)-1) / PART_SIZE) -                               \
+                (UINT64_C(1) << (offset) / PART_SIZE)))
 
 static inline void needs_add(struct needs *needs, struct needs more)
 {
     needs->fields |= more.fields;
     needs->lookups |= more.lookups;
+    needs->parts |= more.parts;
 }
 
 struct owners;
@@ -123,6 +131,7 @@ struct field {
     uint64_t fields;   /* that the backend must fill (SOCKET_*, FLOW_* ...) */
     uint64_t optional; /* fields to ask for too; they may be absent */
     uint64_t lookups;  /* NEED_* */
+    uint32_t parts;    /* of borrowed structs that it reads, as in struct needs */
     uint16_t offset;   /* bytes from the start of the record to its member */
     enum value_type type : 8;
     enum unit unit : 8;
@@ -186,7 +195,7 @@ static inline bool field_grows(const struct field *field, const struct record *r
 /* What must be read and looked up to show the field. */
 static inline struct needs field_needs(const struct field *field)
 {
-    return (struct needs){field->fields | field->optional, field->lookups};
+    return (struct needs){field->fields | field->optional, field->lookups, field->parts};
 }
 
 /* The fields without which a filter knows nothing of it. */

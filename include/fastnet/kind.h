@@ -18,6 +18,9 @@ struct borrowed {
     uint64_t fields; /* present if record.has has these bits; 0: always */
     size_t offset;   /* bytes from the start of the record to the pointer */
     size_t unit;     /* bytes of one counted element */
+    /* A struct of the kernel's, of which rows that wait keep the parts that are needed (field.h).
+     * A kind has at most two. */
+    bool parted;
 };
 
 /* An address (struct address) of a record that may have a host name. */

@@ -163,7 +163,7 @@ bool predicate_may_be_met(const struct predicate *predicate, const struct record
 static inline bool predicate_may_hold(const struct predicate *predicate,
                                       const struct record *record, uint64_t known)
 {
-    return predicate_may_be_met(predicate, record, NULL, (struct needs){known, 0});
+    return predicate_may_be_met(predicate, record, NULL, (struct needs){.fields = known});
 }
 
 /* What must be read and looked up to evaluate it. */

@@ -90,10 +90,10 @@ static bool is_within_limit(struct run *run)
 /* A row that waits is checked again when the other lookups are done, too. */
 static struct needs known_at_once(const struct run *run)
 {
-    return (struct needs){UINT64_MAX, NEED_INTERFACES | NEED_LINKS | NEED_LABELS | NEED_SENDERS |
-                                          NEED_CGROUPS | NEED_EPHEMERAL | NEED_PEERS |
-                                          NEED_MACHINE | NEED_LISTING |
-                                          (run->stand_ins ? 0 : NEED_OWNERS_CGROUPS)};
+    return (struct needs){.fields = UINT64_MAX,
+                          .lookups = NEED_INTERFACES | NEED_LINKS | NEED_LABELS | NEED_SENDERS |
+                                     NEED_CGROUPS | NEED_EPHEMERAL | NEED_PEERS | NEED_MACHINE |
+                                     NEED_LISTING | (run->stand_ins ? 0 : NEED_OWNERS_CGROUPS)};
 }
 
 bool run_wants(const struct run *run, const struct record *record)

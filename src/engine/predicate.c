@@ -331,7 +331,7 @@ static NOT_INLINE unsigned outcome(const struct predicate *predicate, const stru
 bool predicate_is_met(const struct predicate *predicate, const struct record *record,
                       const struct context *context)
 {
-    const struct needs known = {UINT64_MAX, context ? UINT64_MAX : 0};
+    const struct needs known = {.fields = UINT64_MAX, .lookups = context ? UINT64_MAX : 0};
     const bool negated = predicate->operation == PREDICATE_NOT;
     const struct predicate *only = negated ? predicate->parts : predicate;
 
@@ -352,7 +352,7 @@ bool predicate_may_be_met(const struct predicate *predicate, const struct record
 
 struct needs predicate_needs(const struct predicate *predicate)
 {
-    struct needs needs = {0, 0};
+    struct needs needs = {.fields = 0};
 
     if (!predicate)
         return needs;

@@ -129,7 +129,7 @@ void run_end_visits(struct run *run)
 static bool may_be_wanted(const struct run *run)
 {
     const struct listing *listing = run->listing;
-    const struct needs known = {0, NEED_MACHINE};
+    const struct needs known = {.lookups = NEED_MACHINE};
     bool wanted = !listing->where;
 
     for (size_t i = 0; i < listing->table_count && !wanted; i++) {

@@ -317,7 +317,8 @@ static void note_undecided(const struct query *query, const struct record *recor
 {
     if (query->where && predicate_needs(query->where).fields & FIELDS_NOT_HALF_OPEN &&
         predicate_may_hold(query->where, record, KNOWN_ALWAYS | ~FIELDS_NOT_HALF_OPEN) &&
-        !predicate_may_be_met(query->where, record, NULL, (struct needs){UINT64_MAX, UINT64_MAX}))
+        !predicate_may_be_met(query->where, record, NULL,
+                              (struct needs){.fields = UINT64_MAX, .lookups = UINT64_MAX}))
         report_note(query->report,
                     "%s: netlink does not know users and counters of half-open connections: some "
                     "are left out by the filter",

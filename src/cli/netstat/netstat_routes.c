@@ -101,7 +101,8 @@ static int choose_tables(struct routes *routes)
 
 static struct needs layout_needs(const struct routes *routes)
 {
-    struct needs needs = {ROUTE_FLAGS | ROUTE_GATEWAY | ROUTE_METRIC, NEED_INTERFACES};
+    struct needs needs = {.fields = ROUTE_FLAGS | ROUTE_GATEWAY | ROUTE_METRIC,
+                          .lookups = NEED_INTERFACES};
 
     for (size_t i = 0; i < routes->table_count; i++)
         if (routes->tables[i].table == &table_route6)

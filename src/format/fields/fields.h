@@ -84,7 +84,9 @@ const char *machine_scope_name(uint64_t machine);
 #define INFO_AS(id, of_type, function, path, of, of_part, ...)                                     \
     FIELD(id, of_type, function, __VA_ARGS__, MEMBER(path), PART(of, of_part))
 #define PART(of, of_part)                                                                          \
-    .part = {MEMBER_TYPE(of, of_part), offsetof(of, of_part), sizeof ((of *)NULL)->of_part}
+    .part = {MEMBER_TYPE(of, of_part), offsetof(of, of_part), sizeof ((of *)NULL)->of_part},       \
+    .parts = PARTS_OF(of, of_part)
+#define PARTS_OF(of, of_part) PARTS(offsetof(of, of_part), sizeof ((of *)NULL)->of_part)
 /* A text that is made of several fields; filled: those it cannot do without; others are optional. */
 #define VIEW(id, function, filled, others, ...)                                                    \
     FIELD(id, VALUE_VIEW, function, filled, __VA_ARGS__, .optional = (others))
@@ -101,7 +103,7 @@ const char *machine_scope_name(uint64_t machine);
 #define BORROWED(table) .borrowed = (table), .borrowed_count = COUNT(table)
 #define HOSTS(table)    .hosts = (table), .host_count = COUNT(table)
 /* One entry of such tables. */
-#define BORROWED_TEXT(path, fields) {fields, offsetof(struct record, path), 1}
+#define BORROWED_TEXT(path, fields) {fields, offsetof(struct record, path), 1, false}
 #define NAMED_ADDRESS(path, fields) {fields, offsetof(struct record, path), NULL}
 
 /* clang-format on */

@@ -51,6 +51,7 @@ static struct field rate_of(const struct field *counter, char name[RATE_NAME_MAX
                           .help = counter->help,
                           .fields = counter->fields,
                           .optional = counter->optional,
+                          .parts = counter->parts,
                           .lookups = counter->lookups | NEED_LISTING,
                           .type = VALUE_DECIMAL,
                           .unit = counter->unit == UNIT_BYTES     ? UNIT_BYTES_PER_SECOND

@@ -166,7 +166,7 @@ static const struct borrowed borrowed[] = {
     BORROWED_TEXT(interface.name, 0),
     BORROWED_TEXT(interface.kind, 0),
     BORROWED_TEXT(interface.alias, 0),
-    {0, offsetof(struct record, interface.addresses), sizeof(struct interface_address)},
+    {0, offsetof(struct record, interface.addresses), sizeof(struct interface_address), false},
 };
 
 static const struct field_group groups[] = {{"rx", 0}, {"tx", 0}};

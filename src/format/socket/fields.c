@@ -258,6 +258,11 @@ static const struct flag_names option_names = {option_words, COUNT(option_words)
     TCP_AS(id, VALUE_FINE, info_measured, __VA_ARGS__, .unit = UNIT_SECONDS)
 #define TCP_MILLISECONDS(id, ...)                                                                  \
     TCP_AS(id, VALUE_DECIMAL, info_tcp_milliseconds, __VA_ARGS__, .unit = UNIT_SECONDS)
+/* What is read of it by fields that are no number of it. */
+#define TCP_PARTS(member) PARTS_OF(struct kernel_tcp_info, member)
+#define TCP_IDLE          (TCP_PARTS(last_data_sent) | TCP_PARTS(last_data_recv))
+#define QUEUE_PARTS                                                                                \
+    (TCP_PARTS(last_data_sent) | TCP_PARTS(last_ack_recv) | PARTS(0, sizeof(struct memory)))
 #define MPTCP(id, of_part, ...)                                                                    \
     INFO(id, socket.info, struct kernel_mptcp_info, of_part, SOCKET_MPTCP_INFO, __VA_ARGS__)
 #define SCTP(id, of_part, ...)                                                                     \
@@ -470,11 +475,13 @@ static const struct field fields[] = {
                .unit = UNIT_BYTES_PER_SECOND),
     COMPUTED(send_rate, VALUE_NUMBER, info_send_rate, SOCKET_TCP_INFO,
              "bytes a second that the congestion window allows: window / round trip", .gauge = true,
-             .unit = UNIT_BYTES_PER_SECOND),
+             .unit = UNIT_BYTES_PER_SECOND,
+             .parts = TCP_PARTS(snd_mss) | TCP_PARTS(snd_cwnd) | TCP_PARTS(rtt)),
     COMPUTED(snd_wscale, VALUE_NUMBER, info_snd_wscale, SOCKET_TCP_INFO,
-             "power of two that the peer's windows are multiplied with"),
+             "power of two that the peer's windows are multiplied with",
+             .parts = TCP_PARTS(options)),
     COMPUTED(rcv_wscale, VALUE_NUMBER, info_rcv_wscale, SOCKET_TCP_INFO,
-             "power of two that its own windows are multiplied with"),
+             "power of two that its own windows are multiplied with", .parts = TCP_PARTS(options)),
     TCP_AS(ca_state, VALUE_TEXT, info_word,
            "state of congestion control: open, disorder, cwr, recovery or loss",
            .word = info_ca_word),
@@ -482,12 +489,14 @@ static const struct field fields[] = {
             SOCKET_TCP_INFO, "what both ends agreed on: timestamps, sack, wscale, ecn, ...",
             .flags = &info_tcp_options),
     COMPUTED(ecn_mode, VALUE_TEXT, info_ecn_mode, SOCKET_TCP_INFO,
-             "disabled, rfc3168, accecn or pending", .word = info_ecn_word),
+             "disabled, rfc3168, accecn or pending", .word = info_ecn_word,
+             .parts = PARTS(sizeof(struct kernel_tcp_info) - 1, 1)),
     COMPUTED(fastopen_client_fail, VALUE_TEXT, info_fastopen_client_fail, SOCKET_TCP_INFO,
              "why data in the SYN failed: cookie_unavailable, data_not_acked or syn_retransmitted",
-             .word = info_fastopen_word),
+             .word = info_fastopen_word, .parts = TCP_PARTS(options)),
     COMPUTED(app_limited, VALUE_BOOLEAN, info_app_limited, SOCKET_TCP_INFO,
-             "whether delivery_rate was limited by the program, which had no more to send"),
+             "whether delivery_rate was limited by the program, which had no more to send",
+             .parts = TCP_PARTS(options)),
     TEXT(congestion, socket.congestion, SOCKET_CONGESTION,
          "name of the algorithm of congestion control"),
     COMPUTED(bbr_bw, VALUE_NUMBER, info_bbr_bandwidth, SOCKET_CC_INFO,
@@ -664,7 +673,7 @@ static const struct field fields[] = {
              "whether TLS expects data without padding (TLS_RX_EXPECT_NO_PAD)",
              INSIDE(socket.ulp, ULP_TLS, TLS_RX_NO_PAD)),
     COMPUTED(idle, VALUE_DECIMAL, view_idle, SOCKET_TCP_INFO,
-             "seconds since data was sent or received", .unit = UNIT_SECONDS),
+             "seconds since data was sent or received", .unit = UNIT_SECONDS, .parts = TCP_IDLE),
     GROUP(unit, unit, "service or scope of systemd that this cgroup is of"),
     GROUP(container, container, "first 12 digits of the container's id, or its name"),
     GROUP(pod, pod, "uid of its pod in Kubernetes"),
@@ -682,12 +691,13 @@ static const struct field fields[] = {
     VIEW(remote, view_remote, 0, VIEW_LOCAL, "the peer's address with its port; * is any",
          .lookups = NEED_INTERFACES),
     VIEW(recv, view_recv, SOCKET_QUEUES, VIEW_QUEUE, "recv_q, with how much may wait: 6/5",
-         .gauge = true),
+         .gauge = true, .parts = QUEUE_PARTS),
     VIEW(send, view_send, SOCKET_QUEUES, VIEW_QUEUE, "send_q, with how much may wait",
-         .gauge = true),
-    VIEW(resent, view_resent, SOCKET_TCP_INFO, 0, "short for total_retrans", .gauge = true),
+         .gauge = true, .parts = QUEUE_PARTS),
+    VIEW(resent, view_resent, SOCKET_TCP_INFO, 0, "short for total_retrans", .gauge = true,
+         .parts = TCP_PARTS(total_retrans)),
     VIEW(activity, view_activity, 0, VIEW_ACTIVITY,
-         "how long it is idle, or what its timer will do"),
+         "how long it is idle, or what its timer will do", .parts = TCP_IDLE),
 };
 
 static const char *const views[][2] = {
@@ -700,7 +710,7 @@ static const char *const views[][2] = {
 static const struct borrowed borrowed[] = {
     BORROWED_TEXT(socket.path, SOCKET_PATH),
     BORROWED_TEXT(socket.waiting, SOCKET_ICONS),
-    BORROWED_TEXT(socket.info, SOCKET_TCP_INFO),
+    {SOCKET_TCP_INFO, offsetof(struct record, socket.info), 1, true},
     BORROWED_TEXT(socket.info, SOCKET_MPTCP_INFO),
     BORROWED_TEXT(socket.info, SOCKET_SCTP_INFO),
     BORROWED_TEXT(socket.congestion, SOCKET_CONGESTION),
@@ -709,7 +719,7 @@ static const struct borrowed borrowed[] = {
     BORROWED_TEXT(socket.ulp, SOCKET_ULP),
     BORROWED_TEXT(socket.locals, SOCKET_LOCALS),
     BORROWED_TEXT(socket.peers, SOCKET_PEERS),
-    BORROWED_TEXT(socket.memory, SOCKET_MEMORY),
+    {SOCKET_MEMORY, offsetof(struct record, socket.memory), 1, true},
     BORROWED_TEXT(socket.storages, SOCKET_STORAGES),
     BORROWED_TEXT(socket.message, SOCKET_MESSAGE),
     BORROWED_TEXT(socket.rx_ring, SOCKET_RX_RING),

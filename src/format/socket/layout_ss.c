@@ -362,27 +362,28 @@ struct needs ss_layout_needs(const struct ss_layout *layout)
 {
     const struct {
         bool option;
-        struct needs needs;
+        uint64_t fields, lookups;
     } parts[] = {
-        {true, {FIELDS_COLUMNS, NEED_INTERFACES}},
-        {!layout->numeric, {0, NEED_SERVICES | NEED_EPHEMERAL | NEED_SENDERS}},
-        {layout->resolve, {0, NEED_HOSTS | NEED_UNMAPPED}},
-        {layout->processes, {0, NEED_OWNERS}},
-        {layout->timers, {SOCKET_TIMER | SOCKET_TIMER_COUNT, 0}},
-        {layout->extended, {FIELDS_EXTENDED, NEED_CGROUPS}},
-        {layout->memory, {SOCKET_MEMORY | FIELDS_SCTP, 0}},
-        {layout->info, {FIELDS_INFO, 0}},
-        {layout->tos, {SOCKET_TOS | SOCKET_TCLASS | SOCKET_CLASS_ID, 0}},
-        {layout->cgroup, {SOCKET_CGROUP, NEED_CGROUPS}},
-        {layout->options, {SOCKET_OPTIONS, 0}},
-        {layout->filters, {SOCKET_FILTER, 0}},
-        {layout->storages, {SOCKET_STORAGES, 0}},
+        {true, FIELDS_COLUMNS, NEED_INTERFACES},
+        {!layout->numeric, 0, NEED_SERVICES | NEED_EPHEMERAL | NEED_SENDERS},
+        {layout->resolve, 0, NEED_HOSTS | NEED_UNMAPPED},
+        {layout->processes, 0, NEED_OWNERS},
+        {layout->timers, SOCKET_TIMER | SOCKET_TIMER_COUNT, 0},
+        {layout->extended, FIELDS_EXTENDED, NEED_CGROUPS},
+        {layout->memory, SOCKET_MEMORY | FIELDS_SCTP, 0},
+        {layout->info, FIELDS_INFO, 0},
+        {layout->tos, SOCKET_TOS | SOCKET_TCLASS | SOCKET_CLASS_ID, 0},
+        {layout->cgroup, SOCKET_CGROUP, NEED_CGROUPS},
+        {layout->options, SOCKET_OPTIONS, 0},
+        {layout->filters, SOCKET_FILTER, 0},
+        {layout->storages, SOCKET_STORAGES, 0},
     };
-    struct needs needs = {0};
+    struct needs needs = {.parts = layout->info || layout->memory ? UINT32_MAX : 0};
 
     for (size_t i = 0; i < COUNT(parts); i++)
         if (parts[i].option)
-            needs_add(&needs, parts[i].needs);
+            needs_add(&needs,
+                      (struct needs){.fields = parts[i].fields, .lookups = parts[i].lookups});
     return needs;
 }
 
