@@ -23,6 +23,7 @@ struct totals {
 
 struct delta {
     struct totals before, now;
+    uint32_t spare;
     struct kept_row row; /* the one before */
 };
 
@@ -42,9 +43,13 @@ static void forget(struct totals *totals)
     rows_clear(&totals->rows);
 }
 
-struct delta *delta_create(void)
+struct delta *delta_create(uint32_t spare)
 {
-    return calloc(1, sizeof(struct delta));
+    struct delta *delta = calloc(1, sizeof *delta);
+
+    if (delta)
+        delta->now.rows.spare = delta->spare = spare;
+    return delta;
 }
 
 void delta_destroy(struct delta *delta)
@@ -61,7 +66,7 @@ void delta_start(struct delta *delta)
 {
     forget(&delta->before);
     delta->before = delta->now;
-    delta->now = (struct totals){0};
+    delta->now = (struct totals){.rows.spare = delta->spare};
 }
 
 /* Of what identifies a row among all rows of its kind, in earlier runs too; 0: nothing does. */

@@ -9,8 +9,8 @@
 
 struct delta;
 
-/* NULL when memory is short. */
-struct delta *delta_create(void);
+/* spare: what rows need not keep (struct rows). NULL when memory is short. */
+struct delta *delta_create(uint32_t spare);
 void delta_destroy(struct delta *delta);
 
 /* Starts a run: its rows will be compared with those remembered so far. */

@@ -67,7 +67,7 @@ static int prepare_delta(struct run *run)
         return 0;
     run->silent = !engine->delta;
     if (!engine->delta)
-        engine->delta = delta_create();
+        engine->delta = delta_create(run->spare);
     if (!engine->delta)
         return -ENOMEM;
     delta_start(engine->delta);
@@ -356,6 +356,7 @@ static int prepare(struct run *run)
     run->only = only ? only->constant.number : 0;
     run->engine->context.untold = 0;
     need_stand_ins(run);
+    run->spare = run->needs.parts ? ~run->needs.parts : 0;
     if (listing->count_by_count)
         run->groups = groups_create(listing);
     run->keep_all = must_keep_all(run);

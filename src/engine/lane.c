@@ -265,6 +265,7 @@ void lane_keep_order(struct lane *lane, bool (*is_second)(const struct record *)
     if (!second)
         return;
     lane->is_second = is_second;
+    second->kept.spare = lane->run->spare;
     second->lane = (struct lane){.run = lane->run,
                                  .seen = seen_create(),
                                  .kept = &second->kept,

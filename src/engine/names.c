@@ -114,7 +114,7 @@ void run_walk_for(struct run *run, const struct rows *rows)
     struct kept_row row;
 
     for (size_t i = 0; i < rows->count && run->owners_later; i++)
-        if (inode_of(rows_at(rows, i, &row)) || run->needs.lookups & NEED_PEERS) {
+        if (inode_of(rows_glance(rows, i, &row)) || run->needs.lookups & NEED_PEERS) {
             run->owners_later = false;
             run_walk_owners(run);
         }
@@ -149,7 +149,7 @@ bool run_read_owners(struct run *run, const struct rows *rows)
     bool ownerless = false;
 
     for (size_t i = 0; i < rows->count && run->engine->context.owners; i++) {
-        const struct record *record = rows_at(rows, i, &row);
+        const struct record *record = rows_glance(rows, i, &row);
         run_look_from(run, record->visit);
         ownerless |= is_ownerless(run, record);
     }
@@ -250,7 +250,7 @@ static void resolve_hosts(struct run *run)
 
     for (size_t i = 0; i < run->section_count; i++)
         for (size_t j = 0; j < run->sections[i].count && !unanswered; j++)
-            unanswered = add_hosts_of(run, rows_at(&run->sections[i], j, &row));
+            unanswered = add_hosts_of(run, rows_glance(&run->sections[i], j, &row));
     if (unanswered == 0)
         unanswered = hosts_resolve(hosts, HOSTS_MILLISECONDS, run->listing->wait);
     if (unanswered > 0)

@@ -11,7 +11,7 @@
 enum {
     CHUNK_SIZE = 256 * 1024,
     HUGE_PAGE = 2 * 1024 * 1024, /* of x86-64, and of arm64 with pages of 4 KiB */
-    SMALL_CHUNKS = 16,           /* before one that may be used only a little costs too much */
+    SMALL_CHUNKS = 32,           /* before one that may be used only a little costs too much */
 };
 
 /* The first word of a packed row: a bit for each word of the record, and the number of its base. */
@@ -95,33 +95,40 @@ static uint64_t loans_by(const struct base *base, const struct record *record)
 
 /* Borrowed bytes, and the words that they take; the record's pointer to them is at this offset. */
 struct loan {
-    const void *data;
+    const char *data;
     size_t bytes, words, offset;
+    bool parted;
+    uint32_t parts; /* that are kept, if it is parted */
 };
 
-/* Takes the lowest of the loans. */
-static struct loan next_loan(const struct record *record, uint64_t *loans)
+/* Takes the lowest of the loans. Into *loan, because to return so large a struct costs more. */
+static void next_loan(struct loan *loan, const struct record *record, uint64_t *loans,
+                      uint32_t spare)
 {
     const struct borrowed *borrowed = &record->kind->borrowed[__builtin_ctzll(*loans)];
-    struct loan loan = {.offset = borrowed->offset};
     size_t count;
 
     *loans &= *loans - 1;
-    memcpy(&loan.data, (const char *)record + loan.offset, sizeof loan.data);
-    memcpy(&count, (const char *)record + loan.offset + sizeof loan.data, sizeof count);
-    loan.bytes = count * borrowed->unit;
-    loan.words = words_of(loan.bytes);
-    return loan;
+    loan->offset = borrowed->offset;
+    memcpy(&loan->data, (const char *)record + loan->offset, sizeof loan->data);
+    memcpy(&count, (const char *)record + loan->offset + sizeof loan->data, sizeof count);
+    loan->bytes = count * borrowed->unit;
+    loan->parted = spare && borrowed->parted && loan->bytes && loan->bytes <= PARTED_MAX;
+    loan->parts = loan->parted ? PARTS(0, loan->bytes) & ~spare : 0;
+    loan->words = loan->parted ? (size_t)__builtin_popcount(loan->parts) * words_of(PART_SIZE)
+                               : words_of(loan->bytes);
 }
 
 /* Makes *plain the record without pointers. Returns how many words it borrows. */
-static size_t make_plain(union words *plain, const struct record *record, uint64_t loans)
+static size_t make_plain(union words *plain, const struct record *record, uint64_t loans,
+                         uint32_t spare)
 {
+    struct loan loan;
     size_t words = 0;
 
     memcpy(plain, record, record->kind->size);
     while (loans) {
-        const struct loan loan = next_loan(record, &loans);
+        next_loan(&loan, record, &loans, spare);
         memset((char *)plain + loan.offset, 0, sizeof loan.data);
         words += loan.words;
     }
@@ -143,7 +150,7 @@ static struct base *find_base(struct rows *rows, const struct record *record)
         rows->base_count++;
         memset(base, 0, sizeof *base);
         base->loans = loans_of(record);
-        (void)make_plain(&base->plain, record, base->loans);
+        (void)make_plain(&base->plain, record, base->loans, rows->spare);
     }
     return base;
 }
@@ -174,22 +181,39 @@ static const uint64_t *unpack(const uint64_t *from, union words *plain, const un
     return from;
 }
 
-static uint64_t *pack_borrowed(uint64_t *to, const struct record *record, uint64_t loans)
+static uint64_t *pack_borrowed(uint64_t *to, const struct record *record, uint64_t loans,
+                               uint32_t spare)
 {
+    struct loan loan;
+
     while (loans) {
-        const struct loan loan = next_loan(record, &loans);
-        if (loan.bytes)
+        next_loan(&loan, record, &loans, spare);
+        char *part = (char *)to;
+        if (loan.bytes && !loan.parted)
             memcpy(to, loan.data, loan.bytes);
+        for (uint32_t left = loan.parts; left; left &= left - 1, part += PART_SIZE) {
+            const size_t at = (size_t)__builtin_ctz(left) * PART_SIZE, end = loan.bytes - at;
+            memcpy(part, loan.data + at, end < PART_SIZE ? end : PART_SIZE);
+        }
         to += loan.words;
     }
     return to;
 }
 
-static const uint64_t *unpack_borrowed(const uint64_t *from, struct record *record, uint64_t loans)
+/* What is not kept whole gets its parts back in a place of its own; all others are 0. */
+static const uint64_t *unpack_borrowed(const uint64_t *from, struct record *record, uint64_t loans,
+                                       uint32_t spare, char (*place)[PARTED_MAX])
 {
+    struct loan loan;
+
     while (loans) {
-        const struct loan loan = next_loan(record, &loans);
-        memcpy((char *)record + loan.offset, &from, sizeof from);
+        next_loan(&loan, record, &loans, spare);
+        const char *part = (const char *)from, *data = loan.parted ? *place++ : part;
+        if (loan.parted)
+            memset(place[-1], 0, loan.bytes);
+        for (uint32_t left = loan.parts; left; left &= left - 1, part += PART_SIZE)
+            memcpy(place[-1] + (size_t)__builtin_ctz(left) * PART_SIZE, part, PART_SIZE);
+        memcpy((char *)record + loan.offset, &data, sizeof data);
         from += loan.words;
     }
     return from;
@@ -212,8 +236,9 @@ int rows_add(struct rows *rows, const struct record *record)
     if (!packed || !base)
         return -ENOMEM;
     const uint64_t loans = loans_by(base, record), lent = before ? loans_by(base, before) : 0;
-    const size_t most = 2 * (1 + COUNT(plain.words)) + make_plain(&plain, record, loans) +
-                        (before ? make_plain(&plain_before, before, lent) : 0);
+    const size_t most = 2 * (1 + COUNT(plain.words)) +
+                        make_plain(&plain, record, loans, rows->spare) +
+                        (before ? make_plain(&plain_before, before, lent, rows->spare) : 0);
     uint64_t *const start = take(rows, most * sizeof *start, sizeof *start), *end = start;
     if (!start)
         return -ENOMEM;
@@ -223,12 +248,20 @@ int rows_add(struct rows *rows, const struct record *record)
     *start |= (uint64_t)(base - rows->bases) << BASE_SHIFT;
     if (before)
         end = pack(end, &plain_before, &plain);
-    end = pack_borrowed(end, record, loans);
+    end = pack_borrowed(end, record, loans, rows->spare);
     if (before)
-        end = pack_borrowed(end, before, lent);
+        end = pack_borrowed(end, before, lent, rows->spare);
     rows->chunks->used = (size_t)((char *)end - rows->chunks->data);
     packed[rows->count++] = start;
     return 0;
+}
+
+const struct record *rows_glance(const struct rows *rows, size_t at, struct kept_row *row)
+{
+    const uint64_t *packed = rows->packed[at];
+
+    unpack(packed, &row->plain, &rows->bases[*packed >> BASE_SHIFT].plain);
+    return &row->plain.record;
 }
 
 const struct record *rows_unpack(const struct rows *rows, const uint64_t *packed,
@@ -242,9 +275,9 @@ const struct record *rows_unpack(const struct rows *rows, const uint64_t *packed
         packed = unpack(packed, &row->before, &row->plain);
         record->before = before;
     }
-    packed = unpack_borrowed(packed, record, loans_by(base, record));
+    packed = unpack_borrowed(packed, record, loans_by(base, record), rows->spare, row->parted[0]);
     if (record->before)
-        unpack_borrowed(packed, before, loans_by(base, before));
+        unpack_borrowed(packed, before, loans_by(base, before), rows->spare, row->parted[1]);
     return record;
 }
 

@@ -12,6 +12,7 @@ union words {
 /* Room for a row that is read, and for the row before it (--delta). */
 struct kept_row {
     union words plain, before;
+    char parted[2][2][PARTED_MAX]; /* what each borrows and is not kept whole */
 };
 
 struct rows {
@@ -20,6 +21,8 @@ struct rows {
     struct chunk *chunks; /* the memory they live in */
     struct base *bases;   /* rows are packed as what differs from one of these */
     size_t base_count;
+    uint32_t
+        spare; /* parts of borrowed structs (struct needs) that nobody needs; 0: all are kept */
     uint64_t visit; /* what is added is of this one; 0: its own says which */
 };
 
@@ -55,6 +58,9 @@ static inline const struct record *rows_at(const struct rows *rows, size_t at, s
         row_fetch(rows->packed[at + ROWS_AHEAD]);
     return rows_unpack(rows, rows->packed[at], row);
 }
+
+/* The same for less time, without what the record borrows. */
+const struct record *rows_glance(const struct rows *rows, size_t at, struct kept_row *row);
 
 /* Memory that lives as long as the rows. NULL when memory is short. */
 void *rows_allocate(struct rows *rows, size_t size);

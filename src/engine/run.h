@@ -46,6 +46,7 @@ struct run {
     struct sink *sink;
     struct report *report;
     struct needs needs; /* of shown fields and of predicates */
+    uint32_t spare;     /* what rows that wait need not keep (struct rows) */
     bool silent;        /* the first run with --delta: rows are only remembered */
     bool keep_all;      /* rows are kept until all have come */
     bool second_pass;   /* --exact: only rows that the first pass missed */

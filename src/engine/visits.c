@@ -258,6 +258,9 @@ void run_look_from(struct run *run, uint64_t visit)
 
 struct rows *run_rows(struct run *run, size_t visit, unsigned section)
 {
-    return &run->sections[run->listing->headings ? visit * LISTING_SECTIONS_MAX + section
-                                                 : section];
+    struct rows *rows =
+        &run->sections[run->listing->headings ? visit * LISTING_SECTIONS_MAX + section : section];
+
+    rows->spare = run->spare;
+    return rows;
 }

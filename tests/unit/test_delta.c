@@ -65,7 +65,7 @@ static bool has_changes(const struct record *record)
 /* 1000 in 50 ms and a little more are somewhat less than 20,000 a second. */
 static void a_counter_is_shown_by_its_change_a_second(void **state)
 {
-    struct delta *delta = delta_create();
+    struct delta *delta = delta_create(0);
     struct record change;
 
     (void)state;
@@ -114,7 +114,7 @@ static uint64_t counter(struct delta *delta, const char *name, uint64_t magnitud
 
 static void of_a_counter_that_fell_nothing_is_known(void **state)
 {
-    struct delta *delta = delta_create();
+    struct delta *delta = delta_create(0);
 
     (void)state;
     delta_start(delta);
@@ -155,7 +155,7 @@ static struct record flow(uint64_t identity, uint64_t packets)
 
 static void flows_belong_together_by_their_identity(void **state)
 {
-    struct delta *delta = delta_create();
+    struct delta *delta = delta_create(0);
     struct record change;
 
     (void)state;
@@ -180,7 +180,7 @@ static void flows_belong_together_by_their_identity(void **state)
 
 static void rows_of_two_namespaces_are_not_the_same_row(void **state)
 {
-    struct delta *delta = delta_create();
+    struct delta *delta = delta_create(0);
     const struct record first = flow(1, 1000), eth0 = interface("eth0", 1000);
     struct record change;
 
@@ -203,7 +203,7 @@ static void rows_of_two_namespaces_are_not_the_same_row(void **state)
 
 static void of_a_flow_whose_other_counters_begin_nothing_is_known_yet(void **state)
 {
-    struct delta *delta = delta_create();
+    struct delta *delta = delta_create(0);
     struct record record = flow(1, 1000), change;
 
     (void)state;
@@ -224,7 +224,7 @@ static void of_a_flow_whose_other_counters_begin_nothing_is_known_yet(void **sta
 
 static void flows_without_an_identity_have_no_rates(void **state)
 {
-    struct delta *delta = delta_create();
+    struct delta *delta = delta_create(0);
 
     (void)state;
     for (uint64_t run = 0; run < 3; run++) {
@@ -250,7 +250,7 @@ static uint64_t drops(struct delta *delta, uint32_t cpu, uint32_t count)
 
 static void counters_of_connection_tracking_belong_together_by_their_processor(void **state)
 {
-    struct delta *delta = delta_create();
+    struct delta *delta = delta_create(0);
 
     (void)state;
     delta_start(delta);
@@ -271,7 +271,7 @@ static void the_use_of_the_table_of_flows_is_one_row(void **state)
     struct record record = {.kind = &kind_flow_usage,
                             .has = USAGE_ENTRIES | USAGE_DROPS,
                             .usage = {.entries = 12, .drop = 1000, .early_drop = 7}};
-    struct delta *delta = delta_create();
+    struct delta *delta = delta_create(0);
     struct record change;
 
     (void)state;
@@ -303,7 +303,7 @@ static void assert_state(const struct record *record, const char *expected)
 
 static void only_the_rows_that_grow_have_rates(void **state)
 {
-    struct delta *delta = delta_create();
+    struct delta *delta = delta_create(0);
     struct record change;
 
     (void)state;
@@ -322,7 +322,7 @@ static void only_the_rows_that_grow_have_rates(void **state)
 
 static void what_was_reset_has_no_change(void **state)
 {
-    struct delta *delta = delta_create();
+    struct delta *delta = delta_create(0);
     struct record change;
 
     (void)state;
@@ -340,7 +340,7 @@ static void what_was_reset_has_no_change(void **state)
 
 static void what_was_away_is_new_when_it_comes_back(void **state)
 {
-    struct delta *delta = delta_create();
+    struct delta *delta = delta_create(0);
     struct record change;
 
     (void)state;
@@ -357,7 +357,7 @@ static void what_was_away_is_new_when_it_comes_back(void **state)
 static void rows_belong_together_by_their_key(void **state)
 {
     enum { ROWS = 1000 };
-    struct delta *delta = delta_create();
+    struct delta *delta = delta_create(0);
     char name[16];
 
     (void)state;
@@ -377,7 +377,7 @@ static void rows_belong_together_by_their_key(void **state)
 static void a_kind_without_counters_stays_as_it_is(void **state)
 {
     const struct record record = {.kind = &kind_route, .has = ROUTE_METRIC, .route.metric = 7};
-    struct delta *delta = delta_create();
+    struct delta *delta = delta_create(0);
     struct record change;
 
     (void)state;
@@ -416,7 +416,7 @@ static void take_connection(struct delta *delta, uint64_t identity, uint64_t sen
 
 static void a_counter_inside_of_bytes_is_shown_by_its_change(void **state)
 {
-    struct delta *delta = delta_create();
+    struct delta *delta = delta_create(0);
 
     (void)state;
     delta_start(delta);
@@ -430,7 +430,7 @@ static void a_counter_inside_of_bytes_is_shown_by_its_change(void **state)
 
 static void without_a_row_before_only_the_counters_are_unknown(void **state)
 {
-    struct delta *delta = delta_create();
+    struct delta *delta = delta_create(0);
 
     (void)state;
     for (uint64_t run = 0; run < 2; run++) {

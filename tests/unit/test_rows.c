@@ -6,11 +6,15 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
+#include "cells.h"
 #include "engine/rows.h"
 #include "fastnet/field.h"
+#include "fastnet/kernel_info.h"
 #include "fastnet/lookup.h"
 #include "kept_rows.h"
 
@@ -109,7 +113,6 @@ static void counters_of_processors_are_kept_whole(void **state)
 static void many_rows_keep_their_texts_while_they_are_sorted(void **state)
 {
     const struct listing listing = {.sort = {{field_find(&kind_flow, "mark", 4), false}}};
-    static const struct context no_names;
     struct record record = {.kind = &kind_flow, .has = FLOW_HELPER | FLOW_MARK};
     struct rows rows = {0};
     char helper[16];
@@ -167,7 +170,6 @@ static void assert_order(bool descending, const uint64_t *visits)
     const struct here seen[] = {{.interfaces = interface_named("mid")},
                                 {.interfaces = interface_named("zulu")},
                                 {.interfaces = interface_named("alpha")}};
-    static const struct context no_names;
     struct record record = {.kind = &kind_neighbour, .has = NEIGHBOUR_INTERFACE};
     struct rows rows = {0};
 
@@ -228,7 +230,9 @@ static void a_row_keeps_the_row_before_it(void **state)
     struct rows rows = {0};
 
     (void)state;
+    record.interface.counters[1] = 80;
     assert_int_equal(rows_add(&rows, &record), 0);
+    record = before;
     record.before = &before;
     record.elapsed = 9;
     record.interface.counters[0] = 70;
@@ -270,6 +274,102 @@ static void a_connection_takes_few_bytes(void **state)
     rows_clear(&rows);
 }
 
+/* --- Parts of the kernel's structs ------------------------------------------------------------ */
+
+enum { PARTED = sizeof(struct kernel_tcp_info) };
+
+/* A connection of which the kernel sent tcp_info and memory, both of any bytes. */
+static struct record connection(char *bytes, unsigned seed)
+{
+    struct record record = {.kind = &kind_socket, .has = UINT64_MAX};
+
+    srand(seed);
+    for (size_t i = 0; i < PARTED; i++)
+        bytes[i] = (char)(seed == 1 ? 0x7f : rand() % 3 ? rand() : 0);
+    record.has &= ~(SOCKET_MPTCP_INFO | SOCKET_SCTP_INFO | SOCKET_TIMER | SOCKET_RETRANSMITS);
+    record.socket = (struct socket_record){.state = 1, .send_q = 5, .recv_q = 7};
+    record.socket.info = (struct text){bytes, PARTED - seed % 3};
+    record.socket.memory = (struct text){bytes + seed, 9 * sizeof(uint32_t)};
+    return record;
+}
+
+static void assert_same(const struct field *field, const struct record *a, const struct record *b)
+{
+    const struct value x = field_value(field, a, &no_names), y = field_value(field, b, &no_names);
+    char text[256];
+
+    snprintf(text, sizeof text, "%s: %s %d", field->name, text_of_value(&x), (int)x.attention);
+    const size_t length = strlen(text);
+    snprintf(text + length, sizeof text - length, "\n%s: %s %d", field->name, text_of_value(&y),
+             (int)y.attention);
+    text[length] = '\0';
+    assert_string_equal(text, text + length + 1);
+}
+
+/* Of tcp_info and memory a row keeps what its columns read; so they must name all that they read.
+ */
+static void a_column_names_all_parts_that_it_reads(void **state)
+{
+    char bytes[PARTED];
+
+    (void)state;
+    for (size_t i = 0; i < kind_socket.field_count; i++) {
+        const struct field *field = &kind_socket.fields[i];
+        const uint64_t reads = field->fields | field->optional;
+        if (!(reads & (SOCKET_TCP_INFO | SOCKET_MEMORY)))
+            continue;
+        for (unsigned seed = 0; seed < 20; seed++) {
+            struct record record = connection(bytes, seed);
+            struct rows rows = {.spare = ~field->parts};
+            record.has &= reads | SOCKET_STATE;
+            assert_int_equal(rows_add(&rows, &record), 0);
+            assert_same(field, &record, row_at(&rows, 0));
+            rows_clear(&rows);
+        }
+    }
+}
+
+static void parts_that_nobody_needs_are_not_kept(void **state)
+{
+    const struct field *rtt = field_named(&kind_socket, "rtt");
+    struct rows rows = {.spare = ~rtt->parts}, all = {.spare = 0};
+    char bytes[PARTED];
+    struct record record = connection(bytes, 1), before = record;
+
+    (void)state;
+    record.has = before.has = SOCKET_TCP_INFO | SOCKET_MEMORY;
+    record.before = &before;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(rows_add(&rows, &record), 0);
+        assert_int_equal(rows_add(&all, &record), 0);
+    }
+    assert_in_range(rows.packed[1] - rows.packed[0], 1, 10);
+    assert_in_range(all.packed[1] - all.packed[0], 2 * PARTED / sizeof(uint64_t), 100);
+    const struct record *kept = row_at(&rows, 1), *whole = row_at(&all, 1);
+    assert_same(rtt, &record, kept);
+    assert_same(rtt, &before, kept->before);
+    assert_int_equal(kept->socket.info.length, record.socket.info.length);
+    assert_memory_equal(whole->socket.info.data, bytes, whole->socket.info.length);
+    assert_memory_equal(whole->before->socket.info.data, bytes, whole->socket.info.length);
+    rows_clear(&rows);
+    rows_clear(&all);
+}
+
+/* Room for what is read is made for two of a row (struct kept_row). */
+static void a_kind_has_at_most_two_structs_in_parts(void **state)
+{
+    static const struct kind *const kinds[] = {&kind_socket, &kind_flow, &kind_interface,
+                                               &kind_route, &kind_finding};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        size_t parted = 0;
+        for (size_t j = 0; j < kinds[i]->borrowed_count; j++)
+            parted += kinds[i]->borrowed[j].parted;
+        assert_in_range(parted, 0, 2);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -283,6 +383,9 @@ int main(void)
         cmocka_unit_test(rows_with_any_fields_and_of_several_kinds_keep_their_values),
         cmocka_unit_test(a_row_keeps_the_row_before_it),
         cmocka_unit_test(a_connection_takes_few_bytes),
+        cmocka_unit_test(a_column_names_all_parts_that_it_reads),
+        cmocka_unit_test(parts_that_nobody_needs_are_not_kept),
+        cmocka_unit_test(a_kind_has_at_most_two_structs_in_parts),
     };
 
     return cmocka_run_group_tests_name("rows", tests, NULL, NULL);
