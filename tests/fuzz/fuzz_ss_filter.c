@@ -97,7 +97,7 @@ static bool is_whole(const struct record *record)
 
 static enum outcome outcome_of(const struct input *input)
 {
-    struct where where = {NULL, ""};
+    struct where where = {0};
     struct ss_selection selection = selection_of(input->options);
     struct ss_words words = {.arguments = input->words, .count = input->count};
     struct ss_filter filter = {

@@ -30,7 +30,7 @@ static void require_line(const char *message)
 
 static bool holds(const struct kind *kind, const char *text, const struct record *record)
 {
-    struct where where = {NULL, ""};
+    struct where where = {0};
     const struct predicate *predicate = where_parse(&where, kind, text);
     bool result;
 
@@ -79,7 +79,7 @@ static char *text_of(const struct kind *kind, const struct predicate *predicate)
 static void check_written(const struct kind *kind, const struct predicate *predicate,
                           const struct record *record)
 {
-    struct where where = {NULL, ""};
+    struct where where = {0};
     char *text = text_of(kind, predicate);
     const struct predicate *again = where_parse(&where, kind, text);
 
@@ -144,7 +144,7 @@ static void check_bytecode(const struct predicate *predicate, const struct recor
 
 static void parse(const struct kind *kind, const char *text, const struct record *record)
 {
-    struct where where = {NULL, ""};
+    struct where where = {0};
     const struct predicate *predicate = where_parse(&where, kind, text);
 
     if (!predicate)

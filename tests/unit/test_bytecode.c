@@ -64,7 +64,7 @@ static struct kernel_program compile(const char *text, const struct record *sock
 {
     static uint32_t words[BYTECODE_WORDS];
     struct kernel_program program = {(const char *)words, 0};
-    struct where where = {NULL, ""};
+    struct where where = {0};
     const struct predicate *predicate = where_parse(&where, &kind_socket, text);
 
     if (!predicate)
@@ -274,7 +274,7 @@ static void what_paths_of_groups_tell_the_kernel_judges_by_their_ids(void **stat
     context.cgroups = make_groups(&tree, ids);
     for (size_t i = 0; i < COUNT(texts); i++) {
         static uint32_t words[BYTECODE_WORDS];
-        struct where where = {NULL, ""};
+        struct where where = {0};
         const struct predicate *predicate = where_parse(&where, &kind_socket, texts[i]);
         struct kernel_program program = {(const char *)words, 0};
         if (!predicate)

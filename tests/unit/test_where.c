@@ -32,7 +32,7 @@ struct meaning {
 static const char *meaning_of(const struct kind *kind, const char *text)
 {
     static char said[1024];
-    struct where where = {NULL, ""};
+    struct where where = {0};
     const struct predicate *predicate = where_parse(&where, kind, text);
 
     snprintf(said, sizeof said, "%s", predicate ? said_of(predicate) : where.message);
@@ -44,7 +44,7 @@ static const char *meaning_of(const struct kind *kind, const char *text)
 static const char *written_as(const struct kind *kind, const char *text)
 {
     static char written[1024];
-    struct where where = {NULL, ""};
+    struct where where = {0};
     const struct predicate *predicate = where_parse(&where, kind, text);
     FILE *out = fmemopen(written, sizeof written, "w");
 
@@ -543,7 +543,7 @@ static void depth_has_a_bound_and_length_has_none(void **state)
         at += sprintf(at, "uid = 1 or ");
     sprintf(at, "uid = 2");
 
-    struct where where = {NULL, ""};
+    struct where where = {0};
     const struct record record = {.kind = &kind_socket, .has = UINT64_MAX, .socket.uid = 2};
     assert_true(predicate_holds(where_parse(&where, &kind_socket, text), &record, &no_names));
     where_finish(&where);
@@ -554,7 +554,7 @@ static void depth_has_a_bound_and_length_has_none(void **state)
 static const char *list_of(const struct kind *kind, const char *columns, const char *text)
 {
     static char said[1024];
-    struct where where = {NULL, ""};
+    struct where where = {0};
     const struct predicate *predicate = where_parse_list(&where, kind, columns, text);
 
     snprintf(said, sizeof said, "%s", predicate ? said_of(predicate) : where.message);
@@ -587,7 +587,7 @@ static void a_list_is_for_all_columns_that_rows_have(void **state)
 
 static bool wants(const char *text, const struct record *record)
 {
-    struct where where = {NULL, ""};
+    struct where where = {0};
     const struct predicate *predicate = where_parse(&where, record->kind, text);
     bool holds;
 
