@@ -171,8 +171,11 @@ static void a_listeners_queue_is_filled_by_so_much(void **state)
     assert_field("backlog_percent", &record, "13");
     record.socket.recv_q = UINT32_MAX;
     assert_field("backlog_percent", &record, "53687091188");
-    record.socket.backlog = 0;
-    assert_field("backlog_percent", &record, "-");
+    record.socket.backlog = 0; /* of listen(fd, 0) */
+    record.socket.recv_q = 1;
+    assert_field("backlog_percent", &record, "100");
+    record.socket.recv_q = 0;
+    assert_field("backlog_percent", &record, "0");
 }
 
 /* --- Congestion control ----------------------------------------------------------------------- */

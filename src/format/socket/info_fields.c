@@ -266,12 +266,13 @@ struct value info_vegas_rtt(const struct cell *cell)
 
 /* --- Listeners -------------------------------------------------------------------------------- */
 
+/* The queue of listen(fd, 0) takes one connection, which is one more than its limit. */
 struct value info_backlog_percent(const struct cell *cell)
 {
     const struct socket_record *sock = &cell->record->socket;
 
     if (!sock->backlog)
-        return unknown;
+        return number(sock->recv_q ? 100 : 0);
     return number((UINT64_C(100) * sock->recv_q + sock->backlog / 2) / sock->backlog);
 }
 
