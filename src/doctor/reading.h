@@ -116,6 +116,7 @@ enum suspicion {
     UDP_DROPS,      /* the counter of drops moved */
     SILENT_PEERS,   /* nothing is acknowledged */
     LARGE_SEGMENTS, /* ... but small segments come through */
+    LARGE_SILENCE,  /* nothing is acknowledged, and only large segments were sent */
     CLOSED_WINDOWS, /* the peer's program does not read */
     NO_ANSWERS,     /* SYNs */
     FULL_BUFFERS,   /* received data that the program does not read */
@@ -137,7 +138,8 @@ struct sockets_reading {
     struct hash_table watched; /* struct watched: of rows that are suspects, or may become some */
     uint64_t connections, half_open_count; /* connections: those that may be suspects */
     struct half_open *half_open;           /* by port */
-    uint64_t *unclosed; /* inodes of connections that the peer has ended long ago */
+    uint64_t heard[1024]; /* bits: hashes of the addresses that were heard lately */
+    uint64_t *unclosed;   /* inodes of connections that the peer has ended long ago */
     size_t unclosed_count, unclosed_capacity;
     struct busy *busiest; /* which destinations take most ports: BUSIEST_SLOTS */
 };
@@ -213,6 +215,12 @@ void reading_trim(struct reading *reading);
 /* Takes one row of TCP, UDP or unix sockets (sockets.c). Returns 0 or -ENOMEM. */
 int sockets_take(struct reading *reading, const struct reading *before,
                  const struct record *record);
+
+/*
+ * Whether a connection to the address has heard of it lately. Other addresses have the same bit:
+ * one in 65,536.
+ */
+bool sockets_heard(const struct sockets_reading *sockets, const struct address *address);
 
 /* Whether the kernel chooses this port for connections. */
 static inline bool is_chosen_port(const struct reading *reading, uint16_t port)

@@ -59,12 +59,17 @@ void rule_peer_not_reading(struct examination *examination)
                  "the program there does not read, its window stays closed", "bytes not sent");
 }
 
-/* Below 1 % of all connections it is what happens to machines that go away. */
-void rule_peer_gone(struct examination *examination)
+/* Machines go away: below 1 % of all connections this is no finding. */
+static bool are_many(const struct examination *examination, enum suspicion suspicion)
 {
     const struct sockets_reading *sockets = &examination->now->sockets;
 
-    if (reaches(sockets->suspects[SILENT_PEERS].count, 1, sockets->connections))
+    return reaches(sockets->suspects[suspicion].count, 1, sockets->connections);
+}
+
+void rule_peer_gone(struct examination *examination)
+{
+    if (are_many(examination, SILENT_PEERS))
         say_of_peers(examination, SILENT_PEERS,
                      "it has been silent for more than 10 s, and acknowledges nothing",
                      "bytes not acknowledged");
@@ -107,10 +112,19 @@ void rule_no_answer(struct examination *examination)
 
 void rule_mtu(struct examination *examination)
 {
-    say_of_peers(examination, LARGE_SEGMENTS,
-                 "small segments pass but large ones do not: maybe the path has a smaller MTU and "
-                 "ICMP is filtered",
-                 "bytes not acknowledged");
+    static const char passes[] = "small segments pass but large ones do not: maybe the path has a "
+                                 "smaller MTU and ICMP is filtered";
+    const struct sockets_reading *sockets = &examination->now->sockets;
+    const struct endpoint *silent = &sockets->suspects[LARGE_SILENCE].worst->remote;
+
+    say_of_peers(examination, LARGE_SEGMENTS, passes, "bytes not acknowledged");
+    if (sockets->suspects[LARGE_SILENCE].kept && sockets_heard(sockets, &silent->address))
+        say_of_peers(examination, LARGE_SILENCE, passes, "bytes not acknowledged");
+    else if (are_many(examination, LARGE_SILENCE))
+        say_of_peers(examination, LARGE_SILENCE,
+                     "it has never acknowledged a large segment: maybe the path has a smaller MTU "
+                     "and ICMP is filtered, or the peer has gone",
+                     "bytes not acknowledged");
 }
 
 /* A percent of lost segments is felt; five percent make TCP crawl. A few lost ones say nothing. */

@@ -148,24 +148,55 @@ static struct kernel_tcp_info info_of(const struct record *record)
     return info;
 }
 
+static size_t bit_of(const struct address *address)
+{
+    const struct address plain = address_unmapped(address);
+    uint64_t secret[2];
+
+    hash_secret(secret);
+    return hash_bytes(secret[0], plain.bytes, sizeof plain.bytes) % (1024 * 64);
+}
+
+bool sockets_heard(const struct sockets_reading *sockets, const struct address *address)
+{
+    const size_t bit = bit_of(address);
+
+    return sockets->heard[bit / 64] >> bit % 64 & 1;
+}
+
+/* Milliseconds since anything came from the other end. */
+static uint32_t silence_of(const struct kernel_tcp_info *info)
+{
+    return info->last_ack_recv < info->last_data_recv ? info->last_ack_recv : info->last_data_recv;
+}
+
+/* Whether packets are on their way that do not fit through every path. */
+static bool sends_large(const struct record *record, const struct kernel_tcp_info *info)
+{
+    const uint32_t sent = record->socket.send_q - info->notsent_bytes;
+
+    return info->snd_mss > LARGE_SEGMENT && info->unacked && sent / info->unacked > LARGE_SEGMENT;
+}
+
 /*
  * Data that the other end does not acknowledge. If it is heard nevertheless, only large segments
- * may be lost: those that do not fit through the path.
+ * may be lost: those that do not fit through the path. The same may be so if no large segment was
+ * ever acknowledged: then the other end has nothing to say.
  */
 static void take_unacknowledged(struct sockets_reading *sockets, const struct record *record)
 {
     const struct kernel_tcp_info info = info_of(record);
     struct suspect suspect = suspect_of(record);
-    const uint32_t heard =
-        info.last_ack_recv < info.last_data_recv ? info.last_ack_recv : info.last_data_recv;
+    const bool silent = silence_of(&info) > SILENT_MS;
 
     if (info.backoff < BACKOFFS || !(record->has & SOCKET_TCP_INFO))
         return;
     suspect.value = record->socket.send_q;
-    if (info.last_ack_recv > SILENT_MS && heard > SILENT_MS)
+    if (silent && sends_large(record, &info) && info.bytes_acked < info.snd_mss)
+        add(sockets, LARGE_SILENCE, &suspect);
+    else if (silent)
         add(sockets, SILENT_PEERS, &suspect);
-    else if (heard <= SILENT_MS && info.snd_mss > LARGE_SEGMENT &&
-             record->socket.send_q >= info.snd_mss)
+    else if (info.snd_mss > LARGE_SEGMENT && record->socket.send_q >= info.snd_mss)
         add(sockets, LARGE_SEGMENTS, &suspect);
 }
 
@@ -272,7 +303,11 @@ static int take_connection(struct reading *reading, const struct reading *before
                            const struct record *record)
 {
     const struct socket_record *socket = &record->socket;
+    const struct kernel_tcp_info info = info_of(record);
+    const size_t bit = bit_of(&socket->remote.address);
 
+    if (record->has & SOCKET_TCP_INFO && silence_of(&info) <= SILENT_MS)
+        reading->sockets.heard[bit / 64] |= UINT64_C(1) << bit % 64;
     if (socket->timer == TIMER_RETRANSMIT)
         take_unacknowledged(&reading->sockets, record);
     if (socket->timer == TIMER_PROBE)

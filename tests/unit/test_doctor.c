@@ -637,6 +637,46 @@ static void connections_that_end_count_among_those_that_may_be_silent(void **sta
     assert_int_equal(try_rule(scene, "peer-gone"), 1);
 }
 
+/* A peer that gets nothing has nothing to say: it may still be there. */
+static void silence_after_large_segments_alone_names_both_causes(void **state)
+{
+    struct scene *scene = *state;
+    struct kernel_tcp_info info = {.backoff = 3,
+                                   .snd_mss = 1448,
+                                   .unacked = 3,
+                                   .bytes_acked = 1,
+                                   .last_ack_recv = 20000,
+                                   .last_data_recv = 20000};
+    struct kernel_tcp_info answered = {.last_ack_recv = 10, .last_data_recv = 20000};
+
+    take(scene, connection(1, TIMER_RETRANSMIT, &info));
+    assert_int_equal(try_rule(scene, "peer-gone"), 0);
+    assert_int_equal(try_rule(scene, "mtu-black-hole"), 1);
+    assert_non_null(strstr(scene->summaries[0], "or the peer has gone"));
+    take(scene, connection(2, 0, &answered));
+    assert_int_equal(try_rule(scene, "mtu-black-hole"), 1);
+    assert_non_null(strstr(scene->summaries[0], "small segments pass but large ones do not"));
+}
+
+static void silence_after_small_or_acknowledged_segments_is_a_peer_gone(void **state)
+{
+    struct scene *scene = *state;
+    struct kernel_tcp_info info = {.backoff = 3,
+                                   .snd_mss = 1448,
+                                   .unacked = 5, /* 1000 bytes each */
+                                   .bytes_acked = 1,
+                                   .last_ack_recv = 20000,
+                                   .last_data_recv = 20000};
+
+    take(scene, connection(1, TIMER_RETRANSMIT, &info));
+    info.unacked = 3;
+    info.bytes_acked = 1448;
+    take(scene, connection(2, TIMER_RETRANSMIT, &info));
+    assert_int_equal(try_rule(scene, "mtu-black-hole"), 0);
+    assert_int_equal(try_rule(scene, "peer-gone"), 1);
+    assert_int_equal(scene->value[0], 2);
+}
+
 static void a_peer_that_is_heard_has_not_gone(void **state)
 {
     struct scene *scene = *state;
@@ -820,6 +860,8 @@ int main(void)
         TEST(a_group_that_nobody_reads_is_a_warning),
         TEST(silence_counts_from_a_percent_of_connections_on),
         TEST(connections_that_end_count_among_those_that_may_be_silent),
+        TEST(silence_after_large_segments_alone_names_both_causes),
+        TEST(silence_after_small_or_acknowledged_segments_is_a_peer_gone),
         TEST(a_peer_that_is_heard_has_not_gone),
         TEST(a_closed_window_must_have_stayed_closed),
         TEST(half_open_connections_count_for_each_port),
