@@ -54,7 +54,7 @@ void doctor_begin(void *doctor);
 int doctor_examine(void *doctor, struct report *report, record_fn fn, void *arg);
 
 /* Of the examinations since doctor_begin(): how many findings there were, rules tried,
- * milliseconds. */
+ * milliseconds from the first of two readings on. */
 struct doctor_summary {
     uint64_t findings[SEVERITIES];
     uint64_t rules, milliseconds;

@@ -144,6 +144,9 @@ struct findings_layout {
     const bool *partial;          /* not all could be looked at */
 };
 
+/* Metrics of the same: fastnet_doctor_*, which are there although nothing is found. */
+void findings_metrics(struct writer *writer, const void *findings_layout);
+
 /* How much is used: a line for each row that is of interest. */
 struct summary_layout {
     bool colour;

@@ -64,6 +64,9 @@ struct sink_options {
      * out. */
     const char *drop, *shorten, *whole, *keep;
     const char *metric; /* metrics: what their names begin with after "fastnet_" */
+    /* Metrics: writes more of them, behind those of the rows; or NULL. Gets the layout. */
+    void (*more_metrics)(struct writer *writer, const void *layout);
+    const void *layout;
     const char
         *totals; /* tables: what rows are called in a last line of totals; NULL: no such line */
 };

@@ -361,6 +361,8 @@ struct sink *command_sink(const struct listing_command *command, struct writer *
         .keep = command->keep,
         .totals = width && !common->no_header ? command->kind->name : NULL,
         .metric = common->count_by ? command->kind->name : command->kind->metric,
+        .more_metrics = command->more_metrics,
+        .layout = command->layout,
         .one_line = common->interval_ms,
         .spreadsheet = common->format == FORMAT_CSV_SAFE,
     };

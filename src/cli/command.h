@@ -42,9 +42,12 @@ struct listing_command {
     const struct sink_ops *layout_ops;
     const void *layout;
     struct needs layout_needs;
+    /* Metrics besides those of the rows (struct sink_options); or NULL. Gets the layout. */
+    void (*more_metrics)(struct writer *writer, const void *layout);
     int output; /* the descriptor that is written to; 0: stdout */
     /* Opens that when every argument proved right. Returns an exit status. May be NULL. */
     int (*open_output)(struct listing_command *command);
+    bool clock;   /* with -c, the layout needs a line that says when each listing began */
     bool verbose; /* details of how rows were read are reported, too */
     bool another; /* another listing follows: all rights are kept for it */
     bool objects; /* in JSON, rows of a thing, a name and a number are an object of each thing */

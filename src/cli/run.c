@@ -21,7 +21,8 @@
 #include "fastnet/proc_tree.h"
 #include "fastnet/rights.h"
 
-/* In tables nothing else says when a listing began. Local time, as RFC 3339 has it. */
+/* In tables nothing else says when a listing began, nor in some layouts. Local time, as RFC 3339
+ * has it. */
 static void put_clock(const struct listing_command *command, struct writer *writer)
 {
     const struct common *common = command->common;
@@ -30,7 +31,7 @@ static void put_clock(const struct listing_command *command, struct writer *writ
     struct tm local;
 
     if (!command->listing.number || common->format != FORMAT_PLAIN || common->no_header ||
-        !columns_used(command) || !localtime_r(&seconds, &local))
+        !(columns_used(command) || command->clock) || !localtime_r(&seconds, &local))
         return;
     const size_t length = strftime(text, sizeof text, "%FT%T%z", &local);
     writer_put(writer, text, length - 2);

@@ -258,7 +258,7 @@ static int begin(struct doctor *doctor, uint64_t began, struct report *report)
 int doctor_examine(void *maker, struct report *report, record_fn fn, void *arg)
 {
     struct doctor *doctor = maker;
-    const uint64_t began = clock_nanoseconds(CLOCK_MONOTONIC);
+    uint64_t began = clock_nanoseconds(CLOCK_MONOTONIC);
     struct patient *patient;
     int error = doctor->began ? 0 : begin(doctor, began, report);
 
@@ -266,11 +266,14 @@ int doctor_examine(void *maker, struct report *report, record_fn fn, void *arg)
         error = read_here(doctor, report);
     patient = error ? NULL : find_patient(doctor);
     if (patient) {
+        const uint64_t before = patient->readings[!patient->latest].at;
         error = examine(doctor, patient, report, fn, arg);
         reading_trim(&patient->readings[patient->latest]);
+        began = before ? before : began;
     }
     doctor->summary.partial |= error || report->partial;
-    doctor->summary.milliseconds +=
-        (clock_nanoseconds(CLOCK_MONOTONIC) - began) / (CLOCK_SECOND / 1000);
+    const uint64_t took = (clock_nanoseconds(CLOCK_MONOTONIC) - began) / (CLOCK_SECOND / 1000);
+    if (took > doctor->summary.milliseconds)
+        doctor->summary.milliseconds = took;
     return error;
 }

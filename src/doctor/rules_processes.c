@@ -33,7 +33,7 @@ static void say_unclosed(struct examination *examination, const struct holder *h
         return;
     finding_begin(&finding, examination, SEVERITY_WARNING);
     process_text(process, examination, &finding, holder->inode);
-    finding_subject(&finding, "%s", process);
+    finding_subject(&finding, "%s", finding.process);
     finding_summary(&finding,
                     "%s does not close %" PRIu64 " connections that the other end has closed more "
                     "than a minute ago",
@@ -115,7 +115,7 @@ static int take_process(const struct process_descriptors *process, void *arg)
     memcpy(finding.process, process->name, sizeof process->name);
     finding.record.finding.pid = (uint32_t)process->pid;
     finding.record.has |= FINDING_PROCESS;
-    finding_subject(&finding, "%s (pid %d)", process->name, (int)process->pid);
+    finding_subject(&finding, "%s", process->name);
     finding_summary(&finding, "%s (pid %d) has %" PRIu64 " of %" PRIu64 " descriptors open%s",
                     process->name, (int)process->pid, process->open, process->limit,
                     process->open >= process->limit ? ": it can accept and open nothing more" : "");

@@ -1,6 +1,7 @@
 /* fastnet doctor: what is wrong. */
 #include "cli/doctor/doctor.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,11 +147,15 @@ int doctor_parse(struct doctor_command *command, int argc, char *const argv[], b
     int status;
 
     command->rules = UINT64_MAX;
-    command->milliseconds = FOR_MS;
+    command->milliseconds = UINT_MAX; /* until it is known */
     status =
         common_parse(&command->common, &doctor_grammar, argc, argv, take_option, command, done);
     if (status || *done)
         return status;
+    if (command->milliseconds == UINT_MAX)
+        command->milliseconds =
+            command->common.interval_ms ? (unsigned)command->common.interval_ms : FOR_MS;
+    command->common.no_header |= command->nagios;
     if (command->nagios && common_uses_columns(&command->common))
         return common_misuse(&command->common, "--nagios cannot be combined with columns");
     if (command->list && common_uses_columns(&command->common))
@@ -232,6 +237,8 @@ static int examine(const struct doctor_command *command, struct doctor *doctor)
         .listing = {.tables = &table, .table_count = 1, .maker = &maker, .compare = by_severity},
         .layout_ops = command->nagios ? &sink_findings_line : &sink_findings,
         .layout = &layout,
+        .more_metrics = findings_metrics,
+        .clock = true,
     };
 
     return status_of(command, summary, command_run(&listing));

@@ -1,7 +1,9 @@
 /* Findings for people: a sentence each, what is known of it and what to do, and a last line. */
 #include <stdio.h>
 
+#include "fastnet/array.h"
 #include "fastnet/layouts.h"
+#include "fastnet/namespace.h"
 #include "format/text/put.h"
 
 enum { RULE_NAME_MAX = 64, SUMMARY_MAX = 512, LINE_MAX_BYTES = 256 + ESCAPE_FACTOR * SUMMARY_MAX };
@@ -138,12 +140,14 @@ struct line_sink {
     struct findings_sink findings; /* first */
     char worst[SUMMARY_MAX];       /* its sentence; of many characters the first ones */
     size_t length;
+    struct netns netns; /* the network namespace of that, with --all-netns; id 0: not known */
 };
 
 static void line_begin(struct sink *sink)
 {
     begin(sink);
     ((struct line_sink *)sink)->length = 0;
+    ((struct line_sink *)sink)->netns.id = 0;
 }
 
 /* Findings come in their order, the worst first. */
@@ -156,7 +160,15 @@ static void line_row(struct sink *sink, const struct record *record)
         line->length =
             finding->summary.length < SUMMARY_MAX ? finding->summary.length : SUMMARY_MAX;
         memcpy(line->worst, finding->summary.data, line->length);
+        if (sink->context->here.netns)
+            line->netns = *sink->context->here.netns;
     }
+}
+
+static char *put_netns(char *dst, const struct netns *netns)
+{
+    return *netns->name ? escape_text(dst, netns->name, strlen(netns->name), "|")
+                        : text_u64(dst, netns->id);
 }
 
 /* Numbers follow behind a bar (Monitoring Plugins' guidelines), so a bar in a name is escaped. */
@@ -174,6 +186,8 @@ static void line_end(struct sink *sink)
     dst = put_counts(PUT(dst, ": "), counts);
     if (line->length)
         dst = escape_text(PUT(dst, "; "), line->worst, line->length, "|");
+    if (line->netns.id)
+        dst = put_netns(PUT(dst, " in network namespace "), &line->netns);
     dst = text_u64(PUT(dst, " | faults="), counts[SEVERITY_FAULT]);
     dst = text_u64(PUT(dst, " warnings="), counts[SEVERITY_WARNING]);
     writer_commit(sink->writer, PUT(dst, "\n"));
@@ -186,3 +200,42 @@ const struct sink_ops sink_findings_line = {
     .row = line_row,
     .end = line_end,
 };
+
+/* --- Metrics ---------------------------------------------------------------------------------- */
+
+static void put_gauge(struct writer *writer, const char *name, const char *help)
+{
+    const char *const parts[] = {"# HELP fastnet_doctor_",   name, " ",       help,
+                                 "\n# TYPE fastnet_doctor_", name, " gauge\n"};
+
+    for (size_t i = 0; i < COUNT(parts); i++)
+        writer_puts(writer, parts[i]);
+}
+
+static void put_number(struct writer *writer, const char *metric, const char *label, uint64_t value)
+{
+    char text[TEXT_U64_MAX + 1];
+
+    writer_puts(writer, metric);
+    writer_puts(writer, label);
+    *text_u64(text, value) = '\0';
+    writer_puts(writer, text);
+    writer_puts(writer, "\n");
+}
+
+void findings_metrics(struct writer *writer, const void *findings_layout)
+{
+    const struct findings_layout *layout = findings_layout;
+
+    put_gauge(writer, "findings", "what is wrong, by severity; also what a filter leaves out");
+    put_number(writer, "fastnet_doctor_findings", "{severity=\"fault\"} ",
+               layout->counts[SEVERITY_FAULT]);
+    put_number(writer, "fastnet_doctor_findings", "{severity=\"warning\"} ",
+               layout->counts[SEVERITY_WARNING]);
+    put_number(writer, "fastnet_doctor_findings", "{severity=\"past\"} ",
+               layout->counts[SEVERITY_PAST]);
+    put_gauge(writer, "rules", "how many rules were tried");
+    put_number(writer, "fastnet_doctor_rules", " ", *layout->rules);
+    put_gauge(writer, "complete", "1 if all could be looked at, else 0");
+    put_number(writer, "fastnet_doctor_complete", " ", !*layout->partial);
+}

@@ -491,6 +491,8 @@ static void prometheus_end(struct sink *sink)
     put_infos(prometheus);
     for (size_t i = 0; i < prometheus->family_count; i++)
         put_family(prometheus, i);
+    if (prometheus->options.more_metrics)
+        prometheus->options.more_metrics(sink->writer, prometheus->options.layout);
     if (prometheus->open)
         writer_puts(sink->writer, "# EOF\n");
     forget(prometheus);
