@@ -140,6 +140,8 @@ static struct patient *find_patient(struct doctor *doctor)
     return &patients[doctor->patient_count++];
 }
 
+typedef int (*read_fn)(struct doctor *doctor, struct report *report);
+
 static int read_here(struct doctor *doctor, struct report *report)
 {
     struct patient *patient = find_patient(doctor);
@@ -160,8 +162,20 @@ static int read_ahead(struct doctor *doctor, struct report *report)
     return error;
 }
 
+/* Looks again at the sockets that ask DNS, which may not have been there before. */
+static int read_queries(struct doctor *doctor, struct report *report)
+{
+    struct patient *patient = find_patient(doctor);
+
+    if (doctor->options->all_netns)
+        engine_move(doctor->engine);
+    return patient ? reading_add_queries(&patient->readings[patient->latest], doctor->engine,
+                                         doctor->options, report)
+                   : -ENOMEM;
+}
+
 /* The first readings of all namespaces. Those that cannot be entered are told by the second. */
-static int read_everywhere(struct doctor *doctor, struct report *report)
+static int read_everywhere(struct doctor *doctor, read_fn read, struct report *report)
 {
     struct report details = {.partial = false};
     struct namespaces all;
@@ -169,7 +183,7 @@ static int read_everywhere(struct doctor *doctor, struct report *report)
 
     for (size_t i = 0; i < all.count && !error; i++)
         if (namespace_enter(all.list[i].fd) == 0)
-            error = read_ahead(doctor, report);
+            error = read(doctor, report);
     if (all.count && namespace_enter(all.list[0].fd) < 0 && !error)
         error = -EPERM;
     namespaces_finish(&all);
@@ -240,17 +254,30 @@ static int examine(struct doctor *doctor, const struct patient *patient, struct 
     return examination.error;
 }
 
-/* The first readings, and the time between them and the next. */
+static int read_first(struct doctor *doctor, read_fn read, struct report *report)
+{
+    return doctor->options->all_netns ? read_everywhere(doctor, read, report)
+                                      : read(doctor, report);
+}
+
+/*
+ * The first readings, and the time between them and the next. Most resolvers wait for 5 s, the
+ * usual time between readings, so their sockets are looked at again later.
+ */
 static int begin(struct doctor *doctor, uint64_t began, struct report *report)
 {
+    enum { QUERIES_MS = 2000 };
     const unsigned milliseconds = doctor->options->milliseconds;
     int error;
 
     doctor->began = true;
     if (!milliseconds)
         return 0;
-    error =
-        doctor->options->all_netns ? read_everywhere(doctor, report) : read_ahead(doctor, report);
+    error = read_first(doctor, read_ahead, report);
+    if (!error && milliseconds >= 2 * QUERIES_MS && needs_of(doctor, doctor->home) & READS_UDP) {
+        wait_until(began + (milliseconds - QUERIES_MS) * (CLOCK_SECOND / 1000));
+        error = read_first(doctor, read_queries, report);
+    }
     wait_until(began + milliseconds * (CLOCK_SECOND / 1000));
     return error;
 }

@@ -427,6 +427,23 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
     return error ? error : gathering.error;
 }
 
+int reading_add_queries(struct reading *reading, struct engine *engine,
+                        const struct doctor_options *options, struct report *report)
+{
+    struct writer nowhere = {.fd = -1};
+    struct gathering gathering = {
+        .sink = {.ops = &gathering_ops, .writer = &nowhere, .context = engine_context(engine)},
+        .reading = reading,
+    };
+    int error = 0;
+
+    reading->sockets.only_queries = true;
+    for (size_t i = 0; i < COUNT(sources) && !error; i++)
+        if (sources[i].reads == READS_UDP)
+            error = list(&sources[i], &gathering, engine, options, 0, report);
+    return error ? error : gathering.error;
+}
+
 void reading_trim(struct reading *reading)
 {
     struct sockets_reading *sockets = &reading->sockets;
@@ -443,7 +460,9 @@ void reading_finish(struct reading *reading)
 
     reading_trim(reading);
     hash_table_finish(&sockets->watched);
-    free(sockets->unclosed);
+    free(sockets->unclosed.list);
+    free(sockets->queries.list);
+    free(sockets->resolvers.list);
     free(reading->interfaces);
     free(reading->silent);
     *reading = (struct reading){.at = 0};

@@ -133,15 +133,27 @@ struct half_open {
     uint32_t count, backlog;
 };
 
+/* Sockets whose holders a rule looks for. */
+struct held_socket {
+    uint64_t inode;
+    struct endpoint remote;
+};
+struct held_sockets {
+    struct held_socket *list;
+    size_t count, capacity;
+};
+
 struct sockets_reading {
     struct suspects suspects[SUSPICIONS];
     struct hash_table watched; /* struct watched: of rows that are suspects, or may become some */
     uint64_t connections, half_open_count; /* connections: those that may be suspects */
     struct half_open *half_open;           /* by port */
-    uint64_t heard[1024]; /* bits: hashes of the addresses that were heard lately */
-    uint64_t *unclosed;   /* inodes of connections that the peer has ended long ago */
-    size_t unclosed_count, unclosed_capacity;
-    struct busy *busiest; /* which destinations take most ports: BUSIEST_SLOTS */
+    uint64_t heard[1024];          /* bits: hashes of the addresses that were heard lately */
+    struct held_sockets unclosed;  /* connections that the peer has ended long ago */
+    struct held_sockets queries;   /* that have waited for DNS since the reading before */
+    struct held_sockets resolvers; /* of UDP, bound to port 53 */
+    bool only_queries;             /* rows are only watched for them */
+    struct busy *busiest;          /* which destinations take most ports: BUSIEST_SLOTS */
 };
 
 /* --- The rest --------------------------------------------------------------------------------- */
@@ -207,6 +219,12 @@ struct report;
  */
 int reading_take(struct reading *reading, const struct reading *before, struct engine *engine,
                  const struct doctor_options *options, unsigned needs, struct report *report);
+/*
+ * Adds the sockets that ask DNS now to an older reading: few resolvers wait for an answer as long
+ * as the time between two readings. Returns 0 or -errno.
+ */
+int reading_add_queries(struct reading *reading, struct engine *engine,
+                        const struct doctor_options *options, struct report *report);
 void reading_finish(struct reading *reading);
 
 /* Frees what only rules about this reading use, but no comparison with it: more than a megabyte. */

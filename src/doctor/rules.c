@@ -257,6 +257,12 @@ const struct rule rules[] = {
       "fastnet sockets -t --state syn_sent", "sock_diag: SYN_SENT with retransmissions"},
      READS_TCP,
      .evaluate = rule_no_answer},
+    {{"dns", "a program gets no answer of DNS",
+      "see if the server can be reached (/etc/resolv.conf, firewalls), and if it answers (dig)",
+      "fastnet sockets -u --where 'remote_port = 53'",
+      "sock_diag: UDP sockets that are connected to port 53"},
+     READS_UDP,
+     .evaluate = rule_dns},
     {{"mtu-black-hole", "large segments are lost, small ones are not",
       "see if large packets pass (ping -M do -s 1472); let ICMP \"fragmentation needed\" pass; set "
       "net.ipv4.tcp_mtu_probing=1, or clamp the MSS",

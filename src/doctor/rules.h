@@ -165,6 +165,7 @@ void rule_queue_drops(struct examination *examination);
 void rule_duplicate_address(struct examination *examination);
 
 void rule_close_wait(struct examination *examination); /* rules_processes.c */
+void rule_dns(struct examination *examination);
 void rule_descriptors(struct examination *examination);
 
 #endif

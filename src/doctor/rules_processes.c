@@ -14,10 +14,11 @@
 /* So many are no accident; fewer are worth a word where they are much of what a process holds. */
 enum { UNCLOSED_MANY = 100, UNCLOSED_FEW = 10, UNCLOSED_PERCENT = 20 };
 
-/* A process, and how many connections it does not close. */
+/* A process, how many of some sockets it holds, and one of them. */
 struct holder {
     const struct owner_process *process;
-    uint64_t count, inode;
+    uint64_t count;
+    const struct held_socket *socket;
 };
 
 static void say_unclosed(struct examination *examination, const struct holder *holder)
@@ -32,7 +33,7 @@ static void say_unclosed(struct examination *examination, const struct holder *h
          !reaches(holder->count, UNCLOSED_PERCENT, descriptors.open)))
         return;
     finding_begin(&finding, examination, SEVERITY_WARNING);
-    process_text(process, examination, &finding, holder->inode);
+    process_text(process, examination, &finding, holder->socket->inode);
     finding_subject(&finding, "%s", finding.process);
     finding_summary(&finding,
                     "%s does not close %" PRIu64 " connections that the other end has closed more "
@@ -54,45 +55,101 @@ static int by_process(const void *one, const void *other)
     return (a->pid > b->pid) - (a->pid < b->pid);
 }
 
-/* Finds who holds them. Returns how many have an owner. */
-static size_t find_holders(struct owners *owners, const struct sockets_reading *sockets,
-                           struct holder *holders)
+/*
+ * Finds the processes that hold the sockets, each once, with how many of them. Returns how many
+ * there are, in an array for the caller to free; sockets that nobody visible holds add to *hidden.
+ */
+static size_t find_holders(struct examination *examination, const struct held_sockets *held,
+                           struct holder **found, size_t *hidden)
 {
-    size_t count = 0;
+    struct owners *owners = held->count ? owners_of(examination) : NULL;
+    struct holder *holders = owners ? calloc(held->count, sizeof *holders) : NULL;
+    size_t sockets = 0, count = 0;
 
-    for (size_t i = 0; i < sockets->unclosed_count; i++) {
+    *found = holders;
+    if (owners && !holders)
+        examination->error = -ENOMEM;
+    for (size_t i = 0; holders && i < held->count; i++) {
         const struct owner *owner;
-        if (owners_find(owners, sockets->unclosed[i], &owner))
-            holders[count++] = (struct holder){owner->process, 1, sockets->unclosed[i]};
+        if (owners_find(owners, held->list[i].inode, &owner))
+            holders[sockets++] = (struct holder){owner->process, 1, &held->list[i]};
     }
-    qsort(holders, count, sizeof *holders, by_process);
+    *hidden = holders ? held->count - sockets : 0;
+    if (sockets)
+        qsort(holders, sockets, sizeof *holders, by_process);
+    for (size_t i = 0; i < sockets; i++) {
+        if (count && holders[count - 1].process->pid == holders[i].process->pid)
+            holders[count - 1].count++;
+        else
+            holders[count++] = holders[i];
+    }
     return count;
 }
 
 void rule_close_wait(struct examination *examination)
 {
-    const struct sockets_reading *sockets = &examination->now->sockets;
-    struct owners *owners = sockets->unclosed_count >= UNCLOSED_FEW ? owners_of(examination) : NULL;
-    struct holder *holders = owners ? calloc(sockets->unclosed_count, sizeof *holders) : NULL;
+    const struct held_sockets *unclosed = &examination->now->sockets.unclosed;
+    struct holder *holders = NULL;
+    size_t count, hidden;
 
-    if (owners && !holders)
-        examination->error = -ENOMEM;
-    if (!holders)
+    if (unclosed->count < UNCLOSED_FEW)
         return;
-    const size_t count = find_holders(owners, sockets, holders);
-    if (sockets->unclosed_count - count >= UNCLOSED_FEW)
+    count = find_holders(examination, unclosed, &holders, &hidden);
+    if (hidden >= UNCLOSED_FEW)
         report_loss(examination->report,
                     "close-wait: %zu connections that are not closed belong to processes that are "
                     "not visible (try sudo)",
-                    sockets->unclosed_count - count);
-    for (size_t i = 0, first = 0; i < count; i++) {
-        holders[first].count = i - first + 1;
-        if (i + 1 < count && holders[i + 1].process->pid == holders[first].process->pid)
-            continue;
-        say_unclosed(examination, &holders[first]);
-        first = i + 1;
-    }
+                    hidden);
+    for (size_t i = 0; i < count; i++)
+        say_unclosed(examination, &holders[i]);
     free(holders);
+}
+
+/* --- DNS that nobody answers ------------------------------------------------------------------ */
+
+/* A program may keep one socket for IPv4 addresses and one for IPv6 addresses. */
+enum { QUERIES_LEAST = 3 };
+
+static void say_queries(struct examination *examination, const struct holder *holder)
+{
+    char process[PROCESS_TEXT], server[ENDPOINT_TEXT];
+    struct finding finding;
+
+    finding_begin(&finding, examination, SEVERITY_WARNING);
+    process_text(process, examination, &finding, holder->socket->inode);
+    finding_subject(&finding, "%s", process);
+    finding_summary(&finding, "%s gets no answer of DNS: %" PRIu64 " sockets wait for %s", process,
+                    holder->count, endpoint_text(server, &holder->socket->remote));
+    finding_evidence(&finding, "they were connected and had nothing to read in both readings");
+    finding_value(&finding, holder->count, UINT64_MAX);
+    finding_emit(&finding, examination);
+}
+
+static bool is_among(const struct holder *holder, const struct holder *others, size_t count)
+{
+    return count && bsearch(holder, others, count, sizeof *others, by_process);
+}
+
+void rule_dns(struct examination *examination)
+{
+    const struct sockets_reading *sockets = &examination->now->sockets;
+    struct holder *asking = NULL, *resolvers = NULL;
+    size_t count, resolver_count, hidden;
+
+    if (sockets->queries.count < QUERIES_LEAST)
+        return;
+    count = find_holders(examination, &sockets->queries, &asking, &hidden);
+    if (hidden >= QUERIES_LEAST)
+        report_loss(examination->report,
+                    "dns: %zu sockets that wait for port 53 belong to processes that are not "
+                    "visible (try sudo)",
+                    hidden);
+    resolver_count = find_holders(examination, &sockets->resolvers, &resolvers, &hidden);
+    for (size_t i = 0; i < count; i++)
+        if (asking[i].count >= QUERIES_LEAST && !is_among(&asking[i], resolvers, resolver_count))
+            say_queries(examination, &asking[i]);
+    free(asking);
+    free(resolvers);
 }
 
 /* --- Descriptors ------------------------------------------------------------------------------ */

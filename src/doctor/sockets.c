@@ -17,7 +17,8 @@ enum {
     SYNS = 2,             /* SYNs in vain: three seconds, so no lost packet is the reason */
     LARGE_SEGMENT = 1000, /* bytes: a path that carries less than the usual 1280 to 1500 */
     LIMITED_PERCENT = 50, /* of the time in which there was something to send */
-    WATCHED_MAX = 16384,  /* 256 KiB, and twice as much for its slots */
+    DNS_PORT = 53,
+    WATCHED_MAX = 16384, /* 256 KiB, and twice as much for its slots */
 };
 
 /* --- What the reading before knew ------------------------------------------------------------- */
@@ -234,6 +235,18 @@ static int take_unread(struct reading *reading, const struct reading *before,
     return watch(&reading->sockets, record->identity, read);
 }
 
+static int hold(struct held_sockets *held, const struct socket_record *socket)
+{
+    struct held_socket *list =
+        array_with_room(held->list, &held->capacity, held->count + 1, sizeof *list);
+
+    if (!list)
+        return -ENOMEM;
+    list[held->count++] = (struct held_socket){socket->inode, socket->remote};
+    held->list = list;
+    return 0;
+}
+
 /* A connection that the other end has ended long ago, as its last acknowledgement shows. */
 static int take_close_wait(struct sockets_reading *sockets, const struct record *record)
 {
@@ -242,13 +255,7 @@ static int take_close_wait(struct sockets_reading *sockets, const struct record 
     if (!record->socket.inode || info.last_ack_recv <= UNCLOSED_MS ||
         info.last_data_recv <= UNCLOSED_MS)
         return 0;
-    uint64_t *unclosed = array_with_room(sockets->unclosed, &sockets->unclosed_capacity,
-                                         sockets->unclosed_count + 1, sizeof *unclosed);
-    if (!unclosed)
-        return -ENOMEM;
-    unclosed[sockets->unclosed_count++] = record->socket.inode;
-    sockets->unclosed = unclosed;
-    return 0;
+    return hold(&sockets->unclosed, &record->socket);
 }
 
 static void take_unanswered(struct sockets_reading *sockets, const struct record *record)
@@ -357,20 +364,43 @@ static bool is_group(const struct address *address)
                                       : address->bytes[0] == 0xff;
 }
 
+/* A socket that is connected to a server of DNS and has nothing to read waits for an answer. */
+static int take_query(struct sockets_reading *sockets, const struct reading *before,
+                      const struct record *record)
+{
+    const struct socket_record *socket = &record->socket;
+
+    if (!socket->inode)
+        return 0;
+    if (socket->local.port == DNS_PORT)
+        return hold(&sockets->resolvers, socket);
+    return !socket->recv_q && find_watched(before, record->identity)
+               ? hold(&sockets->queries, socket)
+               : 0;
+}
+
 /* The kernel counts for each socket what did not fit into its buffer. */
 static int take_udp(struct reading *reading, const struct reading *before,
                     const struct record *record)
 {
+    struct sockets_reading *sockets = &reading->sockets;
+    const bool asks = record->socket.remote.port == DNS_PORT;
     struct suspect suspect = suspect_of(record);
     uint32_t memory[SK_MEMINFO_VARS];
 
+    if (sockets->only_queries)
+        return asks && !find_watched(reading, record->identity)
+                   ? watch(sockets, record->identity, 0)
+                   : 0;
     suspect.value = take_memory(record, before, memory);
     suspect.limit = memory[SK_MEMINFO_RCVBUF];
     suspect.multicast = is_group(&record->socket.local.address);
     if (suspect.value)
-        add(&reading->sockets, UDP_DROPS, &suspect);
-    return memory[SK_MEMINFO_DROPS]
-               ? watch(&reading->sockets, record->identity, memory[SK_MEMINFO_DROPS])
+        add(sockets, UDP_DROPS, &suspect);
+    if ((asks || record->socket.local.port == DNS_PORT) && take_query(sockets, before, record) < 0)
+        return -ENOMEM;
+    return asks || memory[SK_MEMINFO_DROPS]
+               ? watch(sockets, record->identity, memory[SK_MEMINFO_DROPS])
                : 0;
 }
 

@@ -6,6 +6,9 @@
  *     traffic talk ADDRESS PORT COUNT BYTES EVERY       COUNT connections, so many bytes on each
  *     traffic visit ADDRESS PORT COUNT EVERY            ... which are opened, used and closed
  *     traffic ask ADDRESS PORT COUNT EVERY              a datagram from each of COUNT sockets
+ *     traffic lookup ADDRESS PORT COUNT EVERY           ... for a time, then from other sockets
+ *     traffic resolve ADDRESS PORT COUNT EVERY          ... of a process that has port 53 itself
+ *     traffic answer ADDRESS PORT 0                     answers each datagram
  *     traffic try ADDRESS PORT COUNT EVERY              connects, and closes what is refused
  */
 #include <fcntl.h>
@@ -129,6 +132,36 @@ static void ask(struct end *end)
     }
 }
 
+static void look_up(struct end *end)
+{
+    while (end->count > 1)
+        close(end->sockets[--end->count].fd);
+    open_all(end, SOCK_DGRAM);
+    ask(end);
+}
+
+static void begin_resolving(struct end *end)
+{
+    bind_to(socket_new(AF_INET, SOCK_DGRAM, 0), place_of("127.0.0.1", 53, 0));
+    begin_asking(end);
+}
+
+static void begin_answering(struct end *end)
+{
+    const int fd = add(end, socket_new(end->place.address.ss_family, SOCK_DGRAM, 0));
+
+    bind_to(fd, end->place);
+}
+
+static void answer(struct end *end)
+{
+    struct place from = {.size = sizeof from.address};
+    char data[512];
+
+    while (recvfrom(end->sockets[1].fd, data, sizeof data, 0, place_address(&from), &from.size) > 0)
+        (void)!sendto(end->sockets[1].fd, data, 1, 0, place_address(&from), from.size);
+}
+
 static void try(struct end *end)
 {
     for (long i = 0; i < end->wanted; i++) {
@@ -149,6 +182,9 @@ static const struct role {
     {"talk", 5, begin_talking, talk},
     {"visit", 4, NULL, visit},
     {"ask", 4, begin_asking, ask},
+    {"lookup", 4, look_up, look_up},
+    {"resolve", 4, begin_resolving, ask},
+    {"answer", 3, begin_answering, answer},
     {"try", 4, NULL, try},
 };
 
@@ -171,11 +207,14 @@ int main(int argc, char **argv)
     const struct role *role = role_of(argc, argv);
 
     end.place = place_of(argv[2], (uint16_t)number_of(argv[3]), 0);
-    end.wanted = role->again == serve ? 0 : number_of(argv[4]);
-    end.bytes = role->again == serve  ? number_of(argv[4])
-                : role->again == talk ? number_of(argv[5])
-                                      : 0;
-    end.every = role->again == serve ? 0 : number_of(argv[argc - 1]);
+    if (role->again == serve)
+        end.bytes = number_of(argv[4]);
+    if (role->again == talk)
+        end.bytes = number_of(argv[5]);
+    if (role->numbers > 3) {
+        end.wanted = number_of(argv[4]);
+        end.every = number_of(argv[argc - 1]);
+    }
     if (role->begin)
         role->begin(&end);
     puts("ready");
