@@ -119,56 +119,78 @@ static void next_loan(struct loan *loan, const struct record *record, uint64_t *
                                : words_of(loan->bytes);
 }
 
-/* Makes *plain the record without pointers. Returns how many words it borrows. */
-static size_t make_plain(union words *plain, const struct record *record, uint64_t loans,
-                         uint32_t spare)
+/* A record that is packed. */
+struct packing {
+    const struct record *record;
+    uint64_t loans;
+    size_t most;       /* words, at most */
+    union words plain; /* the record without pointers to what it borrows */
+};
+
+static void prepare(struct packing *packing, const struct record *record, uint64_t loans,
+                    uint32_t spare)
 {
     struct loan loan;
-    size_t words = 0;
 
-    memcpy(plain, record, record->kind->size);
+    packing->record = record;
+    packing->loans = loans;
+    packing->most = 1 + COUNT(packing->plain.words);
+    memcpy(&packing->plain, record, record->kind->size);
     while (loans) {
         next_loan(&loan, record, &loans, spare);
-        memset((char *)plain + loan.offset, 0, sizeof loan.data);
-        words += loan.words;
+        memset((char *)&packing->plain + loan.offset, 0, sizeof loan.data);
+        packing->most += loan.words;
     }
-    return words;
 }
 
 /* Returns the base of the record or, if there are too many, any other one; NULL: no memory. */
-static struct base *find_base(struct rows *rows, const struct record *record)
+static const struct base *find_base(struct rows *rows, const struct record *record)
 {
-    struct base *base = rows->bases;
+    struct packing packing;
+    size_t i = 0;
 
-    while (base < rows->bases + rows->base_count && !is_base_of(base, record))
-        base++;
+    while (i < rows->base_count && !is_base_of(&rows->bases[i], record))
+        i++;
     if (!rows->bases)
-        base = rows->bases = rows_allocate(rows, BASES * sizeof *base);
-    if (!base || base == rows->bases + BASES)
+        rows->bases = rows_allocate(rows, BASES * sizeof *rows->bases);
+    if (!rows->bases || i == BASES)
         return rows->bases;
-    if (base == rows->bases + rows->base_count) {
+    if (i == rows->base_count) {
+        prepare(&packing, record, loans_of(record), rows->spare);
+        memset(&rows->bases[i], 0, sizeof *rows->bases);
+        memcpy(&rows->bases[i].plain, &packing.plain, record->kind->size);
+        rows->bases[i].loans = packing.loans;
         rows->base_count++;
-        memset(base, 0, sizeof *base);
-        base->loans = loans_of(record);
-        (void)make_plain(&base->plain, record, base->loans, rows->spare);
     }
-    return base;
+    return &rows->bases[i];
 }
 
-/* Packs a record: a bit for each word that differs from its base, and these words. */
-static uint64_t *pack(uint64_t *to, const union words *plain, const union words *base)
+/* A bit for each word that differs from the base's, these words, and what the record borrows. */
+static uint64_t *pack(uint64_t *to, const struct packing *packing, const union words *base,
+                      uint32_t spare)
 {
-    const size_t count = words_of(plain->record.kind->size);
+    const size_t count = words_of(packing->record->kind->size);
     uint64_t *const differing = to++;
-    uint64_t bits = 0;
+    uint64_t bits = 0, loans = packing->loans;
+    struct loan loan;
 
     for (size_t i = 0; i < count; i++) {
-        const bool differs = plain->words[i] != base->words[i];
-        *to = plain->words[i];
+        const bool differs = packing->plain.words[i] != base->words[i];
+        *to = packing->plain.words[i];
         to += differs;
         bits |= (uint64_t)differs << i;
     }
     *differing = bits;
+    for (; loans; to += loan.words) {
+        next_loan(&loan, packing->record, &loans, spare);
+        char *part = (char *)to;
+        if (loan.bytes && !loan.parted)
+            memcpy(to, loan.data, loan.bytes);
+        for (uint32_t left = loan.parts; left; left &= left - 1, part += PART_SIZE) {
+            const size_t at = (size_t)__builtin_ctz(left) * PART_SIZE, end = loan.bytes - at;
+            memcpy(part, loan.data + at, end < PART_SIZE ? end : PART_SIZE);
+        }
+    }
     return to;
 }
 
@@ -179,25 +201,6 @@ static const uint64_t *unpack(const uint64_t *from, union words *plain, const un
     for (*plain = *base; bits; bits &= bits - 1)
         plain->words[__builtin_ctzll(bits)] = *from++;
     return from;
-}
-
-static uint64_t *pack_borrowed(uint64_t *to, const struct record *record, uint64_t loans,
-                               uint32_t spare)
-{
-    struct loan loan;
-
-    while (loans) {
-        next_loan(&loan, record, &loans, spare);
-        char *part = (char *)to;
-        if (loan.bytes && !loan.parted)
-            memcpy(to, loan.data, loan.bytes);
-        for (uint32_t left = loan.parts; left; left &= left - 1, part += PART_SIZE) {
-            const size_t at = (size_t)__builtin_ctz(left) * PART_SIZE, end = loan.bytes - at;
-            memcpy(part, loan.data + at, end < PART_SIZE ? end : PART_SIZE);
-        }
-        to += loan.words;
-    }
-    return to;
 }
 
 /* What is not kept whole gets its parts back in a place of its own; all others are 0. */
@@ -221,36 +224,32 @@ static const uint64_t *unpack_borrowed(const uint64_t *from, struct record *reco
 
 /*
  * Most words of a record are 0, and rows with the same fields have others in common, too. The row
- * before (--delta) is packed as what differs from its record. Then come the bytes that both borrow.
+ * before (--delta) follows as what differs from its record.
  */
 int rows_add(struct rows *rows, const struct record *record)
 {
-    const struct record *const before = record->before;
-    struct base *const base = find_base(rows, record);
+    const struct base *const base = find_base(rows, record);
     const uint64_t **packed =
         array_with_room(rows->packed, &rows->capacity, rows->count + 1, sizeof *packed);
-    union words plain, plain_before;
+    struct packing now, before;
 
     if (packed)
         rows->packed = packed;
     if (!packed || !base)
         return -ENOMEM;
-    const uint64_t loans = loans_by(base, record), lent = before ? loans_by(base, before) : 0;
-    const size_t most = 2 * (1 + COUNT(plain.words)) +
-                        make_plain(&plain, record, loans, rows->spare) +
-                        (before ? make_plain(&plain_before, before, lent, rows->spare) : 0);
-    uint64_t *const start = take(rows, most * sizeof *start, sizeof *start), *end = start;
+    prepare(&now, record, loans_by(base, record), rows->spare);
+    before.most = 0;
+    if (record->before)
+        prepare(&before, record->before, loans_by(base, record->before), rows->spare);
+    uint64_t *const start = take(rows, (now.most + before.most) * sizeof *start, sizeof *start);
     if (!start)
         return -ENOMEM;
     if (rows->visit)
-        plain.record.visit = rows->visit;
-    end = pack(end, &plain, &base->plain);
+        now.plain.record.visit = rows->visit;
+    uint64_t *end = pack(start, &now, &base->plain, rows->spare);
     *start |= (uint64_t)(base - rows->bases) << BASE_SHIFT;
-    if (before)
-        end = pack(end, &plain_before, &plain);
-    end = pack_borrowed(end, record, loans, rows->spare);
-    if (before)
-        end = pack_borrowed(end, before, lent, rows->spare);
+    if (record->before)
+        end = pack(end, &before, &now.plain, rows->spare);
     rows->chunks->used = (size_t)((char *)end - rows->chunks->data);
     packed[rows->count++] = start;
     return 0;
@@ -271,13 +270,12 @@ const struct record *rows_unpack(const struct rows *rows, const uint64_t *packed
     const struct base *const base = &rows->bases[*packed >> BASE_SHIFT];
 
     packed = unpack(packed, &row->plain, &base->plain);
-    if (record->before) {
-        packed = unpack(packed, &row->before, &row->plain);
-        record->before = before;
-    }
     packed = unpack_borrowed(packed, record, loans_by(base, record), rows->spare, row->parted[0]);
-    if (record->before)
-        unpack_borrowed(packed, before, loans_by(base, before), rows->spare, row->parted[1]);
+    if (!record->before)
+        return record;
+    packed = unpack(packed, &row->before, &row->plain);
+    unpack_borrowed(packed, before, loans_by(base, before), rows->spare, row->parted[1]);
+    record->before = before;
     return record;
 }
 
