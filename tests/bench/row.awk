@@ -1,6 +1,6 @@
 # Makes a row of a table from what runner has measured.
 #
-#   awk -v name=NAME -v shown=N -v rows=N -v row_size=BYTES -v verdicts=FILE -f row.awk
+#   awk -v name=NAME -v shown=N -v rows=N -v verdicts=FILE -f row.awk
 #
 # Input, with tabs: "command LABEL CALLS MEASURED", the first of fastnet, the second of its floor,
 # MEASURED empty if it was not run; then "goal TEXT". The first `shown` commands have columns, the
@@ -67,7 +67,7 @@ function judge(goal,    words, count, of, operator, limit, i, median, best, figu
         best = measured[i, MORE]
         figure = median = measured[i, MORE + 1]
     } else if (operator == "bytes") {
-        best = figure = median = (measured[1, PEAK] - measured[i, PEAK]) * 1024 / rows - row_size
+        best = figure = median = (measured[1, PEAK] - measured[i, PEAK]) * 1024 / rows
     } else { # "*" and "/"
         best = measured[i, RATIO]
         figure = median = measured[i, RATIO + 1]
