@@ -2,6 +2,7 @@
 #ifndef FASTNET_LOOKUP_H
 #define FASTNET_LOOKUP_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,8 +21,8 @@ struct owner_process {
     /* argv[0] without the directories of an absolute path; empty if there is none; the name if
      * argv[0] cannot be read; NULL unless asked for. */
     const char *command;
-    /* The path of its control group, version 2 (/proc/PID/cgroup); NULL if it has none, or unless
-     * asked for. */
+    /* The path of its control group (/proc/PID/cgroup): of version 2, or, if that is the root, of
+     * version 1, systemd's own hierarchy first. NULL if it has none, or unless asked for. */
     const char *cgroup;
     /* Its number in the innermost pid namespace that it is in (pid_namespaces(7)); 0 if that is the
      * one of PROC_ROOT, or unless asked for. */
@@ -297,6 +298,20 @@ struct cgroups_summary {
     bool unknown;  /* ... that is gone, or outside of the namespace */
 };
 const struct cgroups_summary *cgroups_summary(const struct cgroups *cgroups);
+
+/* Whether the ids of sockets tell their groups: not without cgroup2, nor where version 1 is used.
+ */
+static inline bool cgroups_tell(const struct cgroups_summary *summary)
+{
+    return !summary->error && !(summary->flat && summary->version1);
+}
+
+/* Whether a failure, and not the machine, is the reason why groups are unknown. */
+static inline bool cgroups_failed(const struct cgroups_summary *summary)
+{
+    return summary->error && summary->error != ENOENT && summary->error != EACCES &&
+           summary->error != EPERM;
+}
 
 /*
  * The ports that the kernel chooses from when a socket has none:

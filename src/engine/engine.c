@@ -281,7 +281,8 @@ static bool must_keep_all(const struct run *run)
 
     return listing->sort->field || listing->compare || (lookups & NEED_HOSTS) ||
            (elsewhere && lookups & NEED_NAMES) ||
-           ((lookups & NEED_OWNERS) && (names || run->groups) && !listing->events) ||
+           ((lookups & (NEED_OWNERS | NEED_OWNERS_CGROUPS)) && (names || run->groups) &&
+            !listing->events) ||
            (names && (run_is_captured(run) || needs_rights(run)));
 }
 
@@ -290,8 +291,16 @@ static bool may_put_off_owners(const struct run *run)
 {
     const struct listing *listing = run->listing;
 
-    return run->needs.lookups & NEED_OWNERS && listing->where && !listing->events &&
-           !listing->diag_file && !run_is_captured(run);
+    return listing->where && !listing->events && !listing->diag_file && !run_is_captured(run);
+}
+
+void run_need_owners(struct run *run)
+{
+    run->needs.lookups |= NEED_OWNERS;
+    if (may_put_off_owners(run))
+        run_put_off_owners(run);
+    else
+        run_walk_owners(run);
 }
 
 static int carry_out(struct run *run)
@@ -300,10 +309,8 @@ static int carry_out(struct run *run)
 
     if (result)
         return result;
-    if (may_put_off_owners(run))
-        run_put_off_owners(run);
-    else if (run->needs.lookups & NEED_OWNERS)
-        run_walk_owners(run);
+    if (run->needs.lookups & NEED_OWNERS)
+        run_need_owners(run);
     result = run_prepare_numbers(run);
     if (!result && !run->keep_all)
         result = run_prepare_names(run);
@@ -327,7 +334,7 @@ static int carry_out(struct run *run)
 
 /*
  * Owners are looked for, too, if the groups that they are in must stand in for those of their
- * sockets, which some backend does not tell.
+ * sockets, which some backend does not tell, or this machine.
  */
 static void need_stand_ins(struct run *run)
 {
@@ -335,6 +342,7 @@ static void need_stand_ins(struct run *run)
 
     if (!(run->needs.lookups & NEED_OWNERS_CGROUPS))
         return;
+    run->stand_ins = !cgroups_tell(cgroups_summary(run->engine->context.cgroups));
     for (size_t i = 0; i < listing->table_count; i++)
         if (listing->tables[i].table && run_lacks_groups(run, listing->tables[i].table))
             run->stand_ins = true;
@@ -355,6 +363,8 @@ static int prepare(struct run *run)
         predicate_requires(listing->where, offsetof(struct record, identity), PREDICATE_EQUAL);
     run->only = only ? only->constant.number : 0;
     run->engine->context.untold = 0;
+    if (run_read_cgroups(run) < 0)
+        return -ENOMEM;
     need_stand_ins(run);
     run->spare = run->needs.parts ? ~run->needs.parts : 0;
     if (listing->count_by_count)
@@ -399,8 +409,6 @@ int engine_explain(struct engine *engine, const struct listing *listing, struct 
     int result = prepare(&run);
     struct explained explained;
 
-    if (result == 0)
-        result = run_read_cgroups(&run);
     for (size_t i = 0; result == 0 && i < listing->table_count;) {
         i += run_explain(&run, i, &explained);
         fn(&explained, arg);

@@ -383,8 +383,6 @@ int run_prepare_numbers(struct run *run)
     struct context *context = &run->engine->context;
     const uint64_t needs = run->needs.lookups;
 
-    if (run_read_cgroups(run) < 0)
-        return -ENOMEM;
     if ((needs & NEED_LABELS) && !context->labels)
         read_labels(run);
     if ((needs & NEED_MACHINE) && !context->machine &&
@@ -421,41 +419,33 @@ static void report_lookup(struct run *run, const char *what, int error)
         report_note(run->report, "%s: some names are missing: %s", what, strerror(error));
 }
 
-/* Without groups, filters by them find nothing. */
-static void report_no_cgroups(struct run *run, const struct cgroups_summary *summary)
-{
-    const bool lost = filters_by(run, NEED_CGROUPS);
-    const char *reason = summary->error != ENOENT ? strerror(summary->error)
-                         : summary->version1      ? "they are of version 1 here (cgroups(7))"
-                                                  : "no cgroup2 is mounted (cgroups(7))";
-
-    report_add(run->report, lost ? REPORT_LOSS : REPORT_NOTE, "control groups are unknown: %s%s",
-               reason, lost ? ": rows may be missing" : "");
-}
-
+/* Rows whose groups are unknown pass no filter by them. */
 static void report_cgroups(struct run *run)
 {
     const struct cgroups *cgroups = run->engine->context.cgroups;
     const bool named = run->needs.lookups & NEED_OWNERS_CGROUPS; /* more than paths by id */
+    const bool filtered = filters_by(run, NEED_CGROUPS);
     const struct cgroups_summary *summary;
 
     if (!(run->needs.lookups & NEED_CGROUPS) || !cgroups || run_is_captured(run))
         return;
     summary = cgroups_summary(cgroups);
-    if (!summary->asked && !filters_by(run, NEED_CGROUPS))
+    if (!summary->asked && !filtered)
         return; /* no row has any */
-    if (summary->error && !named)
-        return; /* ss shows the number of a group that has no path */
-    if (summary->error)
-        report_no_cgroups(run, summary);
-    else if (summary->inside && (named || summary->unknown))
-        report_note(run->report, "control groups are those of this cgroup namespace: what is "
-                                 "outside of it is unknown");
-    else if (summary->flat && summary->version1 && named)
-        report_note(run->report, "control groups: this machine uses version 1 of them, which says "
-                                 "nothing of sockets");
-    else if (summary->unknown)
-        report_note(run->report, "control groups: some sockets are of groups that are gone");
+    const bool lost = filtered && (summary->unknown || cgroups_failed(summary));
+    const char *suffix = lost ? ": rows may be missing" : "";
+    const enum report_line what = lost ? REPORT_LOSS : REPORT_NOTE;
+    if (cgroups_failed(summary))
+        report_add(run->report, what, "control groups are unknown: %s%s", strerror(summary->error),
+                   suffix);
+    else if (!summary->error && summary->inside && (named || summary->unknown))
+        report_add(run->report, what,
+                   "control groups are those of this cgroup namespace: what is outside of it is "
+                   "unknown%s",
+                   suffix);
+    else if (named && summary->unknown)
+        report_add(run->report, what, "control groups: some sockets are of groups that are gone%s",
+                   suffix);
 }
 
 /* A name that nothing has: rows of it cannot be there, so the name may be mistyped. */

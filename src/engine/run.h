@@ -182,6 +182,9 @@ int run_emit(struct run *run, struct sink *sink, const struct record *record);
 /* Whether a row that waited is wanted, now that all names are there; counts it if it is not. */
 bool run_wants(const struct run *run, const struct record *record);
 
+/* engine.c: has owners looked for, now or when it is known which rows are left. */
+void run_need_owners(struct run *run);
+
 /* names.c: numbers to names. */
 bool run_is_ownerless(const struct run *run, const struct record *record);
 /* The program that finds the owners of the listing's sockets; NULL: /proc is walked, or none are.

@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include "engine/run.h"
+#include "fastnet/lookup.h"
 #include "fastnet/rights.h"
 #include "fastnet/text.h"
 
@@ -283,6 +284,14 @@ static const struct predicate *join(struct predicate_tree *both, const struct pr
     return predicate_of(both);
 }
 
+/* NULL where ids tell no groups: then only owners' groups can be compared. */
+static struct cgroups *cgroups_of(const struct run *run)
+{
+    struct cgroups *cgroups = run->engine->context.cgroups;
+
+    return cgroups && cgroups_tell(cgroups_summary(cgroups)) ? cgroups : NULL;
+}
+
 /* What a backend is asked. both: room for its predicate. */
 static struct query query_for(struct run *run, const struct listing_table *table,
                               struct predicate_tree *both)
@@ -293,7 +302,7 @@ static struct query query_for(struct run *run, const struct listing_table *table
         .table = table->table,
         .needs = run->needs.fields,
         .where = join(both, listing->refused ? NULL : listing->where, table->where),
-        .cgroups = run->engine->context.cgroups,
+        .cgroups = cgroups_of(run),
         .key = listing->key,
         .maker = listing->maker,
         .pass = run->pass,
@@ -533,6 +542,11 @@ static bool read_by(struct run *run, const struct listing_table *table, struct a
     struct lane lane;
     struct pass pass;
 
+    if (run->needs.lookups & NEED_OWNERS_CGROUPS && !run->stand_ins &&
+        !(backend->fields(table->table) & table->table->kind->cgroup)) {
+        run->stand_ins = true;
+        run_need_owners(run);
+    }
     start_lane(&lane, run, table, backend);
     *error = ask(table, backend, &lane, &pass);
     answers->wanted = pass.wanted;

@@ -323,7 +323,9 @@ const struct cgroup *cgroups_by_path(struct cgroups *cgroups, const char *path)
     hash_secret(secret); /* users may choose the names of groups */
     hash = hash_bytes(secret[0], path, strlen(path));
     found = hash_table_find(&cgroups->by_path, hash, has_path, path);
-    if (!found && add(&cgroups->by_path, hash, 0, path) == 0)
+    if (!found && add(&cgroups->by_path, hash, 0, path) < 0)
+        cgroups->summary.error = ENOMEM;
+    else if (!found)
         found = hash_table_find(&cgroups->by_path, hash, has_path, path);
     return found ? &found->shown : NULL;
 }

@@ -357,18 +357,41 @@ static int read_command(const struct proc_tree *tree, struct process *process)
     return 0;
 }
 
-/* The path in a line of version 2, which has its newline; else NULL. The file ends with a NUL. */
-static char *group_in(char *file)
+/* The path in "HIERARCHY:CONTROLLERS:PATH" (cgroups(7)), or NULL. *rank: how much it tells. */
+static const char *group_of_line(const char *line, size_t *rank)
 {
-    static const char start[] = "0::/";
-    char *line = file, *end;
+    const char *controllers = line + strspn(line, "0123456789");
+    const bool unified = strncmp(line, "0::/", 4) == 0,
+               systemd = strncmp(controllers, ":name=systemd:/", 15) == 0;
+    const char *path = *controllers == ':' ? strstr(controllers, ":/") : NULL;
 
-    while ((end = strchr(line, '\n')) && strncmp(line, start, sizeof start - 1) != 0)
-        line = end + 1;
-    if (!end)
+    if (!path || (path <= controllers + 1 && !unified))
         return NULL;
-    *end = '\0';
-    return line + sizeof start - 2;
+    *rank = 1;
+    if (path[2])
+        *rank += strlen(path) + (unified ? 2U : systemd) * CGROUP_FILE_MAX;
+    return path + 1;
+}
+
+/*
+ * Of all lines, which have their newlines, the path that tells most: more than the root, and that
+ * of version 2, or of systemd's own hierarchy of version 1, or the longest one.
+ */
+static const char *group_in(char *file)
+{
+    const char *found = NULL;
+    size_t most = 0, rank = 0;
+    char *end;
+
+    for (char *line = file; (end = strchr(line, '\n')); line = end + 1) {
+        *end = '\0';
+        const char *path = group_of_line(line, &rank);
+        if (path && rank > most) {
+            found = path;
+            most = rank;
+        }
+    }
+    return found;
 }
 
 static int read_cgroup(const struct proc_tree *tree, struct process *process)

@@ -107,17 +107,42 @@ static void take_command(struct made_process *process, struct text content)
     process->has_command = true;
 }
 
-/* What stands in the first whole line behind "0::", if it is a path. */
+/* Whole lines: NUMBER:CONTROLLERS:PATH, without controllers only "0::PATH". */
+static struct text path_in(struct text line)
+{
+    size_t at = 0;
+
+    if (begins_with(line, "0::/"))
+        return (struct text){line.data + 3, line.length - 3};
+    while (at < line.length && line.data[at] >= '0' && line.data[at] <= '9')
+        at++;
+    for (size_t colon = at + 2; at < line.length && line.data[at] == ':' && colon < line.length;
+         colon++)
+        if (line.data[colon - 1] == ':' && line.data[colon] == '/')
+            return colon > at + 2 ? (struct text){line.data + colon, line.length - colon}
+                                  : (struct text){"", 0};
+    return (struct text){"", 0};
+}
+
+/* Of paths that are not the root: that of version 2, or of systemd, or the first of the longest. */
 static void take_cgroup(struct made_process *process, struct text content)
 {
+    int best = -1;
     const char *end;
 
     content.length = strnlen(content.data, content.length);
     while ((end = memchr(content.data, '\n', content.length))) {
-        const struct text line = {content.data, (size_t)(end - content.data)};
-        if (begins_with(line, "0::/")) {
-            process->cgroup = (struct text){line.data + 3, line.length - 3};
-            return;
+        const struct text line = {content.data, (size_t)(end - content.data)}, path = path_in(line);
+        const size_t digits = strspn(line.data, "0123456789");
+        const struct text rest = {line.data + digits, line.length - digits};
+        const int class = path.length < 2                        ? 0
+                          : begins_with(line, "0::/")            ? 3
+                          : begins_with(rest, ":name=systemd:/") ? 2
+                                                                 : 1;
+        if (path.length &&
+            (class > best || (class == best && path.length > process->cgroup.length))) {
+            process->cgroup = path;
+            best = class;
         }
         content = (struct text){end + 1, content.length - line.length - 1};
     }

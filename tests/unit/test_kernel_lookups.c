@@ -238,7 +238,11 @@ static void the_group_of_the_first_owner_stands_in(void **state)
         {"9:name=systemd:/a.service\n1:cpu:/b.service\n0::/c.service\n", "/c.service", "c.service"},
         {"0::/\n", "/", "-"},
         {"0::/../a.service\n", "-", "-"}, /* outside of the namespace */
-        {"1:cpu:/b.service\n", "-", "-"},
+        {"9:cpu:/user.slice/b\n2:name=systemd:/b.service\n0::/\n", "/b.service", "b.service"},
+        {"9:cpu:/docker/x/b.service\n8:name=systemd:/\n0::/\n", "/docker/x/b.service",
+         "b.service"},
+        {"9:cpu,cpuacct:/\n8:pids:/b.service\n", "/b.service", "b.service"},
+        {"8:pids:b.service\n", "-", "-"},
         {"0::/a.serv", "-", "-"}, /* cut short */
         {"10::/a.service\n", "-", "-"},
         {"0::a.service\n", "-", "-"},

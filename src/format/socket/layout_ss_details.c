@@ -116,6 +116,8 @@ static char *put_cgroup(char *dst, struct ss_row *row)
     const uint64_t id = row->record->socket.cgroup;
     const char *path = cgroups ? cgroups_path(cgroups, id) : NULL;
 
+    if (!path && cgroups && cgroups_failed(cgroups_summary(cgroups)))
+        return dst; /* it is not known to be out of reach */
     dst = PUT(dst, " cgroup:");
     return path ? put_path(dst, row, path) : put_hex(PUT(dst, "unreachable:"), id);
 }

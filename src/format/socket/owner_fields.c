@@ -95,7 +95,10 @@ struct value owner_peer_processes(const struct cell *cell)
     return (struct value){.type = VALUE_OWNERS, .owners = {first, count}};
 }
 
-/* The group that the socket was made in, or else the one that its first owner is in now. */
+/*
+ * The group that the socket was made in. If the kernel does not say it, or says of all sockets
+ * that it is the root, that of its first owner now.
+ */
 static const struct cgroup *group_of(const struct cell *cell)
 {
     struct cgroups *cgroups = cell->context->cgroups;
@@ -105,13 +108,13 @@ static const struct cgroup *group_of(const struct cell *cell)
 
     if (!cgroups)
         return NULL;
-    if (record->has & SOCKET_CGROUP)
-        return cgroups_by_id(cgroups, record->socket.cgroup);
-    if (!(record->has & SOCKET_INODE) ||
-        !find_owners(&(struct cell){&here, record, cell->context}, &first) ||
-        !first->process->cgroup)
-        return NULL;
-    return cgroups_by_path(cgroups, first->process->cgroup);
+    if (!(record->has & SOCKET_CGROUP && cgroups_tell(cgroups_summary(cgroups))) &&
+        record->has & SOCKET_INODE &&
+        find_owners(&(struct cell){&here, record, cell->context}, &first) && first->process->cgroup)
+        return cgroups_by_path(cgroups, first->process->cgroup);
+    return record->has & SOCKET_CGROUP && !cgroups_summary(cgroups)->error
+               ? cgroups_by_id(cgroups, record->socket.cgroup)
+               : NULL;
 }
 
 struct value owner_group(const struct cell *cell)
