@@ -3,11 +3,12 @@
  * descriptor of the machine tells them in one pass. A dump of TCP in each namespace would walk over
  * all TCP sockets of the machine each time.
  *
- * It finds what a process holds: TCP, UDP, UDP-Lite and raw sockets. Listeners are asked for by
- * netlink all the same, because that costs little. It lacks sockets without a descriptor: those in
- * TIME_WAIT and SYN_RECV, connections that were not accepted yet or that are closed while data is
- * still to be sent, sockets on the way to another process (SCM_RIGHTS) or held only by io_uring(7),
- * and those of the kernel itself (NFS, tunnels).
+ * It finds what a process holds: TCP, UDP, UDP-Lite and raw sockets. It does not see sockets without
+ * a descriptor: those in TIME_WAIT and SYN_RECV, connections that were not accepted yet or that are
+ * closed while data is still to be sent, sockets on the way to another process (SCM_RIGHTS) or held
+ * only by io_uring(7), and those of the kernel itself (VXLAN, NFS, MPTCP). But the kernel counts the
+ * sockets of each namespace, so it is known where there are such: tables of which the pass found
+ * less are left to the dumps.
  */
 #ifndef FASTNET_SOCKET_PASS_H
 #define FASTNET_SOCKET_PASS_H
@@ -30,12 +31,21 @@ int socket_pass_create(struct socket_pass **pass, struct report *report);
 void socket_pass_destroy(struct socket_pass *pass);
 
 /*
- * Reads all sockets, in place of those of the reading before; rights as above. Returns 0 or -errno:
- * there are no sockets then.
+ * Reads all sockets, in place of those of before: they are read twice, and between the two readings
+ * the caller enters one namespace after another and adds the numbers of each. A socket that both
+ * readings found was there when the kernel counted. Rights as above. Both return 0 or -errno: there
+ * are no sockets then.
  */
-int socket_pass_read(struct socket_pass *pass);
+int socket_pass_begin(struct socket_pass *pass);
+int socket_pass_end(struct socket_pass *pass);
 
-/* How many sockets there are, in all namespaces. */
+/*
+ * Reads how many sockets the namespace has that this thread is in; netns: its inode. Returns 0 or
+ * -errno: its tables are left to the dumps.
+ */
+int socket_pass_add_numbers(struct socket_pass *pass, uint64_t netns, const char *proc_root);
+
+/* How many sockets there are that both readings found, in all namespaces. */
 size_t socket_pass_count(const struct socket_pass *pass);
 
 /*

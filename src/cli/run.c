@@ -155,7 +155,7 @@ static unsigned rights_of(const struct listing *listing)
         rights |= 1u << RIGHT_NAMESPACES;
     if (listing->needs.lookups & (OWNERS | NEED_SENDERS))
         rights |= 1u << RIGHT_OWNERS;
-    if (listing->needs.lookups & OWNERS && listing->owners != OWNERS_PROC)
+    if ((listing->needs.lookups & OWNERS || listing->all_netns) && listing->owners != OWNERS_PROC)
         rights |= 1u << RIGHT_ITERATORS;
     for (size_t i = 0; i < listing->table_count; i++) {
         const struct table *table = listing->tables[i].table;

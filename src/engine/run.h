@@ -71,7 +71,6 @@ struct run {
     uint64_t cookie;                /* --delta: of the visit's namespace; 0: the only one */
     bool heading_due;               /* nothing of this visit was shown yet */
     struct here *seen;              /* of each visit, if rows wait; or NULL */
-    bool passed;                    /* a table whose rows may have no process was read by it */
     const struct socket_pass *pass; /* their sockets (socket_pass.h), or NULL */
     /* What is said of tables that are not there and cost the status; NULL: nothing. */
     const char *lacking[LACKING_MAX];

@@ -51,18 +51,6 @@ static uint64_t told(const struct table *table)
     return all;
 }
 
-/*
- * Whether the table's rows are those of the pass over all namespaces: it must have all fields that
- * are needed and that any backend has. A second pass over it would find nothing new.
- */
-static bool is_passed(const struct run *run, const struct table *table)
-{
-    const uint64_t fields = backend_socket_pass.fields(table);
-
-    return run->pass && run->listing->backend == BACKEND_AUTO && !run->listing->exact && fields &&
-           !(run->needs.fields & told(table) & ~fields);
-}
-
 static bool may_choose(const struct run *run, const struct table *table,
                        const struct backend *backend)
 {
@@ -74,8 +62,6 @@ static bool may_choose(const struct run *run, const struct table *table,
         return true;
     if (backend->source == BACKEND_FILE || is_saved(run, table))
         return backend->source == BACKEND_FILE && is_saved(run, table);
-    if (backend == &backend_socket_pass)
-        return is_passed(run, table);
     return !choice || choice == backend->source;
 }
 
@@ -343,7 +329,6 @@ static int ask(const struct listing_table *table, const struct backend *backend,
         rights_lower();
     *pass = lane_end_pass(lane);
     run->found |= result == 0 || pass->rows;
-    run->passed |= backend == &backend_socket_pass && result == 0 && table->table->shared;
     return result;
 }
 
@@ -565,6 +550,19 @@ static bool read_by(struct run *run, const struct listing_table *table, struct a
     return true;
 }
 
+/*
+ * Whether the rows are those of the pass over all namespaces: it must have all fields that are
+ * needed and that any backend has, and find all sockets.
+ */
+static bool run_pass(struct run *run, const struct listing_table *table)
+{
+    const uint64_t fields = table->table ? backend_socket_pass.fields(table->table) : 0;
+    struct answers only = {.asked = {&backend_socket_pass}, .count = 1};
+
+    return run->pass && fields && !(run->needs.fields & told(table->table) & ~fields) &&
+           read_by(run, table, &only, 0);
+}
+
 /* Reads a table by the first backend that has it. */
 static void run_table(struct run *run, const struct listing_table *table)
 {
@@ -575,6 +573,8 @@ static void run_table(struct run *run, const struct listing_table *table)
         report_missing(run, table, NULL);
         return;
     }
+    if (run_pass(run, table))
+        return;
     answers = choose_backends(run, table->table);
     while (i < answers.count && !read_by(run, table, &answers, i))
         i++;
@@ -651,6 +651,8 @@ static bool run_together(struct run *run, const struct listing_table *both)
     struct answers answers = choose_backends(run, both->table);
     size_t i = 0;
 
+    if (run_pass(run, both))
+        return true;
     while (i < answers.count && !read_by(run, both, &answers, i))
         i++;
     return i < answers.count;

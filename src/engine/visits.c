@@ -52,21 +52,43 @@ static bool does_pass_pay(const struct run *run)
     return pays;
 }
 
-/* Where owners come from a BPF program, sockets do so, too. A refusal leads to dumps. */
-static void read_pass(struct run *run)
+/* Returns 0, or -errno if there is no way back to the first namespace. */
+static int add_numbers(struct run *run)
 {
-    struct engine *engine = run->engine;
-    int error = 0;
+    const struct netns *list = run->namespaces.list;
+    bool away = false;
 
-    if (run->visit_count == 1 || run->listing->exact || run->listing->backend != BACKEND_AUTO ||
-        !run_owners_program(run) || !does_pass_pay(run))
-        return;
-    if (!engine->pass)
-        error = socket_pass_create(&engine->pass, run->report);
-    if (!error)
-        error = socket_pass_read(engine->pass);
-    if (!error)
+    for (size_t i = 0; i < run->visit_count; i++) {
+        if (i && namespace_enter(list[i].fd) < 0)
+            continue;
+        away |= i > 0;
+        (void)socket_pass_add_numbers(run->engine->pass, list[i].id, run->listing->proc_root);
+    }
+    return away ? namespace_enter(list->fd) : 0;
+}
+
+/*
+ * Reads the sockets of all namespaces at once. A refusal leads to dumps. Returns 0, or -errno: the
+ * listing cannot go on.
+ */
+static int read_pass(struct run *run)
+{
+    enum { ENOUGH = 8 }; /* from so many dumps on the pass is faster, whatever else it is for */
+    struct engine *engine = run->engine;
+    const struct listing *listing = run->listing;
+    int error;
+
+    if (run->visit_count == 1 || listing->exact || listing->backend != BACKEND_AUTO ||
+        listing->owners == OWNERS_PROC || !does_pass_pay(run) ||
+        (run->visit_count < ENOUGH && !run_owners_program(run)))
+        return 0;
+    if ((!engine->pass && socket_pass_create(&engine->pass, run->report) < 0) ||
+        socket_pass_begin(engine->pass) < 0)
+        return 0;
+    error = add_numbers(run);
+    if (!error && socket_pass_end(engine->pass) == 0)
         run->pass = engine->pass;
+    return error;
 }
 
 static struct rows *make_sections(struct run *run)
@@ -104,7 +126,9 @@ int run_plan_visits(struct run *run)
         return error;
     run->visit_count = run->namespaces.count;
     run->visits_began = clock_nanoseconds(CLOCK_MONOTONIC);
-    read_pass(run);
+    error = read_pass(run);
+    if (error)
+        return error;
     run->sections = make_sections(run);
     if (run->keep_all)
         run->seen = calloc(run->visit_count, sizeof *run->seen);
@@ -216,14 +240,6 @@ static void report_cost(struct run *run)
                     run->visit_count, (double)took / CLOCK_SECOND);
 }
 
-/* --exact reads all that the pass lacks. */
-static void report_unheld(struct run *run)
-{
-    if (run->passed)
-        report_note(run->report, "connections that no process holds (TIME_WAIT, half-open, not "
-                                 "accepted, orphans) are not listed: --exact adds them");
-}
-
 /* Without the right, all of them: that is one line. */
 static void report_barred(struct run *run)
 {
@@ -246,7 +262,6 @@ int run_go_home(struct run *run)
     report_barred(run);
     report_unwanted(run);
     report_cost(run);
-    report_unheld(run);
     return run->visit ? move_to(run, run->namespaces.list) : 0;
 }
 

@@ -37,6 +37,7 @@ enum {
     MADE_CGROUP = 192 + 8,
     /* struct udp_sock, struct tcp_sock */
     MADE_DEFICIT = 1000,
+    MADE_HALF_OPEN = 916,
     MADE_RETRANSMITS = 900 + 4,
     MADE_PROBES = 900 + 5,
     MADE_RECEIVED_NEXT = 1100,
@@ -116,10 +117,12 @@ static inline uint32_t made_sock(struct made_btf *made, struct made_numbers of)
 
 static inline void made_protocols(struct made_btf *made, struct made_numbers of)
 {
-    uint32_t connection;
+    uint32_t queue, connection;
 
     made_holder(made, "udp_sock", "forward_deficit", of.four, MADE_DEFICIT, 1200);
-    connection = made_type(made, "inet_connection_sock", KERNEL_STRUCT, 2, 1000);
+    queue = made_holder(made, "request_sock_queue", "qlen", of.four, 16, 64);
+    connection = made_type(made, "inet_connection_sock", KERNEL_STRUCT, 3, 1000);
+    made_member(made, "icsk_accept_queue", queue, (MADE_HALF_OPEN - 16) * 8);
     made_member(made, "icsk_retransmits", of.byte, MADE_RETRANSMITS * 8);
     made_member(made, "icsk_probes_out", of.byte, MADE_PROBES * 8);
     made_type(made, "tcp_sock", KERNEL_STRUCT, 5, 2000);

@@ -4,7 +4,8 @@
  *
  *     socket_rows pass|netlink|proc TABLE [NAMESPACE]
  *
- * NAMESPACE is an inode, and only for the pass; otherwise it is that of this process. The exit
+ * The pass prints what it finds, even if the kernel has more. NAMESPACE is an inode, and only for
+ * the pass; otherwise it is that of this process. The exit
  * status is 2, and the reason is on stderr, if the backend refuses.
  */
 #include <arpa/inet.h>
@@ -15,6 +16,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "backend/socket/socket_pass.h"
 #include "fastnet/array.h"
 #include "fastnet/netlink.h"
 #include "fastnet/query.h"
@@ -96,11 +98,14 @@ static int list(const struct backend *backend, struct query *query, struct repor
         query->netlink = NULL; /* listeners, too, are those of the pass */
         status = socket_pass_create(&pass, report);
         if (status == 0)
-            status = socket_pass_read(pass);
+            status = socket_pass_begin(pass);
+        if (status == 0)
+            status = socket_pass_end(pass);
     }
     query->pass = pass;
     if (status == 0)
-        status = backend->dump(query, print, &fields);
+        status =
+            pass ? socket_pass_list(query, print, &fields) : backend->dump(query, print, &fields);
     socket_pass_destroy(pass);
     return status;
 }

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -72,7 +73,7 @@ static const char members[] =
     "skc_dport skc_rcv_saddr skc_daddr skc_v6_rcv_saddr skc_v6_daddr skc_ipv6only "
     "sk_type sk_protocol sk_shutdown sk_uid sk_mark sk_backlog rmem_alloc sk_wmem_alloc "
     "sk_ack_backlog sk_max_ack_backlog tcp_sock rcv_nxt copied_seq write_seq snd_una "
-    "inet_conn icsk_retransmits icsk_probes_out udp_sock forward_deficit";
+    "inet_conn icsk_retransmits icsk_probes_out icsk_accept_queue qlen udp_sock forward_deficit";
 
 /* Returns how often the name was there. */
 static size_t spoil(const char *name, size_t length)
@@ -150,6 +151,7 @@ static void make_scene(struct scene *scene)
     place_u32(scene->sock + MADE_COPIED, 1000);
     place_u32(scene->sock + MADE_WRITTEN, 5);
     place_u32(scene->sock + MADE_ACKNOWLEDGED, UINT32_MAX);
+    place_u32(scene->sock + MADE_HALF_OPEN, 3);
     scene->sock[MADE_RETRANSMITS] = 4;
     scene->sock[MADE_PROBES] = 5;
     scene->context[0] = (uintptr_t)scene->meta;
@@ -269,6 +271,7 @@ static void a_listener_has_its_queue_of_connections(void **state)
     assert_int_equal(record.socket.send_q, 128);
     assert_true(record.has & SOCKET_BACKLOG);
     assert_int_equal(record.socket.backlog, 128);
+    assert_int_equal(scene.said.sent[1], 3); /* half-open */
 }
 
 static void an_address_of_ipv6_has_16_bytes(void **state)
@@ -426,6 +429,7 @@ static void a_socket_that_is_only_bound_is_told_as_sock_diag_does(void **state)
     assert_int_equal(record.socket.state, STATE_BOUND_INACTIVE);
     assert_true(record.has & SOCKET_V6ONLY);
     assert_false(record.has & SOCKET_RETRANSMITS);
+    assert_ptr_equal(held_socket_table(&socket), &table_tcp6);
     socket.local_port = 0;
     assert_null(held_socket_table(&socket));
 }
@@ -445,12 +449,20 @@ static void other_protocols_are_no_rows(void **state)
     assert_null(held_socket_table(&socket));
 }
 
-static struct socket_pass *pass_with(const struct held_socket *sockets, size_t count)
+/* Two readings: the second one finds all but the first `gone` sockets, too. */
+static struct socket_pass *pass_with(const struct held_socket *sockets, size_t count, size_t gone,
+                                     const struct socket_numbers *numbers)
 {
     struct socket_pass *pass = socket_pass_create_empty();
+    const size_t size = sizeof *sockets;
 
     assert_non_null(pass);
-    assert_int_equal(socket_pass_take(pass, (const void *)sockets, count * sizeof *sockets), 0);
+    assert_int_equal(socket_pass_take(pass, (const void *)sockets, count * size), 0);
+    socket_pass_halve(pass);
+    for (; numbers && numbers->netns; numbers++)
+        assert_int_equal(socket_pass_count_as(pass, numbers), 0);
+    assert_int_equal(socket_pass_take(pass, (const void *)(sockets + gone), (count - gone) * size),
+                     0);
     assert_int_equal(socket_pass_settle(pass), 0);
     return pass;
 }
@@ -496,7 +508,11 @@ static void each_namespace_has_its_own_rows_without_repeats(void **state)
         held(THERE, 8, AF_INET6, IPPROTO_UDP), held(HERE, 5, AF_INET, IPPROTO_SCTP),
         held(THERE, 9, AF_INET, IPPROTO_TCP),
     };
-    struct socket_pass *pass = pass_with(sockets, COUNT(sockets));
+    const struct socket_numbers numbers[] = {{.netns = THERE, .in_use = {1, 0, 0, 1}},
+                                             {.netns = HERE, .in_use = {2, 1, 1}},
+                                             {.netns = HERE + 1},
+                                             {.netns = 0}};
+    struct socket_pass *pass = pass_with(sockets, COUNT(sockets), 0, numbers);
 
     (void)state;
     assert_int_equal(socket_pass_count(pass), 6);
@@ -508,33 +524,150 @@ static void each_namespace_has_its_own_rows_without_repeats(void **state)
     assert_rows(pass, &table_tcp_both, THERE, 9, 0, 0);
     assert_rows(pass, &table_udp6, THERE, 8, 0, 0);
     assert_rows(pass, &table_tcp, HERE + 1, 0, 0, 0);
-    assert_rows(pass, &table_udp, UINT32_MAX, 0, 0, 0);
     socket_pass_destroy(pass);
 }
 
-/* The kernel has a TCP socket for each, which no process holds. */
-static void where_mptcp_is_used_sock_diag_lists_tcp(void **state)
+/* Whether the pass leaves these tables of a namespace to the dumps; the others it has. */
+static void assert_left(const struct held_socket *sockets, size_t count, size_t gone,
+                        struct socket_numbers numbers, const struct table *const left[])
 {
-    const struct held_socket sockets[] = {
-        held(HERE, 1, AF_INET, PROTOCOL_MPTCP), held(HERE, 2, AF_INET, IPPROTO_TCP),
-        held(HERE, 3, AF_INET, IPPROTO_UDP), held(THERE, 4, AF_INET, IPPROTO_TCP)};
-    struct socket_pass *pass = pass_with(sockets, COUNT(sockets));
+    const struct socket_numbers all[] = {numbers, {.netns = 0}};
+    struct socket_pass *pass = pass_with(sockets, count, gone, all);
+    static const struct table *const tables[] = {&table_tcp, &table_tcp6, &table_udp, &table_raw6};
     uint64_t cookies[8];
 
-    (void)state;
-    assert_int_equal(list(pass, &table_tcp, HERE, cookies), -EOPNOTSUPP);
-    assert_int_equal(list(pass, &table_tcp6, HERE, cookies), -EOPNOTSUPP);
-    assert_int_equal(list(pass, &table_tcp_both, HERE, cookies), -EOPNOTSUPP);
-    assert_int_equal(cookies[0], 0);
-    assert_rows(pass, &table_udp, HERE, 3, 0, 0);
-    assert_rows(pass, &table_tcp, THERE, 4, 0, 0);
+    for (size_t i = 0; i < COUNT(tables); i++) {
+        bool is_left = false;
+        for (const struct table *const *table = left; *table; table++)
+            is_left |= *table == tables[i];
+        assert_int_equal(list(pass, tables[i], HERE, cookies), is_left ? -EOPNOTSUPP : 0);
+    }
     socket_pass_destroy(pass);
+}
+
+#define LEFT(...) ((const struct table *const[]){__VA_ARGS__})
+
+static void what_the_kernel_counts_and_nobody_holds_is_left_to_the_dumps(void **state)
+{
+    struct held_socket sockets[] = {
+        held(HERE, 1, AF_INET, IPPROTO_TCP), held(HERE, 2, AF_INET6, IPPROTO_TCP),
+        held(HERE, 3, AF_INET, IPPROTO_UDP), held(THERE, 4, AF_INET, IPPROTO_TCP)};
+    const struct socket_numbers same = {.netns = HERE, .in_use = {1, 1, 1}};
+    struct socket_numbers more = same;
+    const size_t count = COUNT(sockets);
+
+    (void)state;
+    assert_left(sockets, count, 0, same, LEFT(NULL));
+    more.in_use[0] = 2; /* not accepted, orphaned, on the way to another process, MPTCP */
+    assert_left(sockets, count, 0, more, LEFT(&table_tcp, NULL));
+    more = same;
+    more.time_wait = 1; /* of which family is unknown */
+    assert_left(sockets, count, 0, more, LEFT(&table_tcp, &table_tcp6, NULL));
+    more = same;
+    more.in_use[2] = 2; /* VXLAN */
+    assert_left(sockets, count, 0, more, LEFT(&table_udp, NULL));
+    more = same;
+    more.in_use[7] = 1;
+    assert_left(sockets, count, 0, more, LEFT(&table_raw6, NULL));
+    sockets[1].state = TCP_LISTEN;
+    assert_left(sockets, count, 0, same, LEFT(NULL));
+    sockets[1].sent[1] = 1; /* half-open */
+    assert_left(sockets, count, 0, same, LEFT(&table_tcp6, NULL));
+    more = same;
+    more.netns = THERE; /* it cannot be entered */
+    assert_left(sockets, count, 0, more,
+                LEFT(&table_tcp, &table_tcp6, &table_udp, &table_raw6, NULL));
+}
+
+/* The kernel counts one that was not accepted yet, and one that was closed between the readings. */
+static void a_socket_that_only_one_reading_finds_does_not_stand_for_another(void **state)
+{
+    const struct held_socket sockets[] = {held(HERE, 1, AF_INET, IPPROTO_TCP),
+                                          held(HERE, 2, AF_INET, IPPROTO_TCP)};
+    const struct socket_numbers counted = {.netns = HERE, .in_use = {2}};
+
+    (void)state;
+    assert_left(sockets, 2, 0, counted, LEFT(NULL));
+    assert_left(sockets, 2, 1, counted, LEFT(&table_tcp, NULL));
+}
+
+/* It is in no number of its namespace. */
+static void a_socket_that_was_bound_in_one_reading_is_bound(void **state)
+{
+    struct held_socket sockets[] = {held(HERE, 1, AF_INET, IPPROTO_TCP),
+                                    held(HERE, 2, AF_INET, IPPROTO_TCP),
+                                    held(HERE, 2, AF_INET, IPPROTO_TCP)};
+    const struct socket_numbers numbers[] = {{.netns = HERE, .in_use = {1}}, {.netns = 0}};
+    struct socket_pass *pass;
+
+    (void)state;
+    sockets[1].state = TCP_CLOSE;
+    pass = pass_with(sockets, COUNT(sockets), 0, numbers);
+    assert_rows(pass, &table_tcp, HERE, 1, 2, 0);
+    socket_pass_destroy(pass);
+}
+
+/* alloc has those that are not bound, too, and those of each namespace that nobody holds. */
+static void one_that_nobody_holds_and_is_only_bound_is_asked_for(void **state)
+{
+    struct held_socket sockets[] = {held(HERE, 1, AF_INET, IPPROTO_TCP),
+                                    held(THERE, 2, AF_INET6, IPPROTO_TCP),
+                                    held(HERE, 3, AF_INET, IPPROTO_TCP)};
+
+    (void)state;
+    sockets[2].local_port = 0;
+    for (unsigned more = 0; more < 2; more++) {
+        const struct socket_numbers numbers[] = {
+            {.netns = HERE, .in_use = {1}, .allocated = 5 + more},
+            {.netns = THERE, .in_use = {2, 1}, .allocated = 5 + more},
+            {.netns = 0}};
+        struct socket_pass *pass = pass_with(sockets, COUNT(sockets), 0, numbers);
+        assert_int_equal(socket_pass_has_all_bound(pass), !more);
+        socket_pass_destroy(pass);
+    }
+}
+
+static void the_numbers_are_those_of_sockstat(void **state)
+{
+    static const char v4[] = "sockets: used 9\nTCP: inuse 1 orphan 0 tw %d alloc 1 mem 1\n"
+                             "UDP: inuse 0 mem 0\nUDPLITE: inuse 0\nRAW: inuse 0\n"
+                             "FRAG: inuse 0 memory 0\n";
+    const struct held_socket socket = held(HERE, 1, AF_INET, IPPROTO_TCP);
+    const char *const files[][2] = {{"0", "TCP6: inuse 0\nUDP6: inuse 0\nUDPLITE6: inuse 0\n"},
+                                    {"1", "TCP6: inuse 0\n"},
+                                    {"0", "TCP6: inuse 1\n"}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(files); i++) {
+        struct socket_pass *pass = socket_pass_create_empty();
+        uint64_t cookies[8];
+        struct tree tree;
+        char text[256];
+        assert_non_null(pass);
+        tree_make(&tree);
+        snprintf(text, sizeof text, v4, atoi(files[i][0]));
+        tree_puts(&tree, "sockstat", text);
+        tree_puts(&tree, "sockstat6", files[i][1]);
+        tree_puts(&tree, "snmp", "Tcp: CurrEstab\nTcp: 0\n");
+        assert_int_equal(socket_pass_take(pass, (const void *)&socket, sizeof socket), 0);
+        socket_pass_halve(pass);
+        assert_int_equal(socket_pass_add_numbers(pass, HERE, tree.root), 0);
+        assert_int_equal(socket_pass_take(pass, (const void *)&socket, sizeof socket), 0);
+        assert_int_equal(socket_pass_settle(pass), 0);
+        assert_int_equal(list(pass, &table_tcp_both, HERE, cookies), i ? -EOPNOTSUPP : 0);
+        tree_puts(&tree, "sockstat", "TCP: inuse 1\n");
+        assert_int_equal(socket_pass_add_numbers(pass, HERE, tree.root), -EBADMSG);
+        tree_remove(&tree);
+        assert_true(socket_pass_add_numbers(pass, HERE, tree.root) < 0);
+        socket_pass_destroy(pass);
+    }
 }
 
 static void what_is_written_may_be_cut_anywhere(void **state)
 {
     const struct held_socket sockets[] = {held(HERE, 1, AF_INET, IPPROTO_TCP),
                                           held(HERE, 2, AF_INET, IPPROTO_TCP)};
+    const struct socket_numbers numbers = {.netns = HERE, .in_use = {2}};
     const char *const all = (const void *)sockets;
 
     (void)state;
@@ -543,6 +676,9 @@ static void what_is_written_may_be_cut_anywhere(void **state)
         assert_non_null(pass);
         assert_int_equal(socket_pass_take(pass, all, cut), 0);
         assert_int_equal(socket_pass_take(pass, all + cut, sizeof sockets - cut), 0);
+        socket_pass_halve(pass);
+        assert_int_equal(socket_pass_count_as(pass, &numbers), 0);
+        assert_int_equal(socket_pass_take(pass, all, sizeof sockets), 0);
         assert_int_equal(socket_pass_settle(pass), 0);
         assert_rows(pass, &table_tcp, HERE, 1, 2, 0);
         socket_pass_destroy(pass);
@@ -553,13 +689,13 @@ static void a_cut_socket_is_an_error_and_none_is_left(void **state)
 {
     const struct held_socket sockets[] = {held(HERE, 1, AF_INET, IPPROTO_TCP),
                                           held(HERE, 2, AF_INET, IPPROTO_TCP)};
-    struct socket_pass *pass = pass_with(sockets, 1);
+    struct socket_pass *pass = pass_with(sockets, 1, 0, NULL);
 
     (void)state;
+    assert_int_equal(socket_pass_count(pass), 1);
     assert_int_equal(socket_pass_take(pass, (const void *)&sockets[1], sizeof *sockets - 1), 0);
     assert_int_equal(socket_pass_settle(pass), -EIO);
     assert_int_equal(socket_pass_count(pass), 0);
-    assert_rows(pass, &table_tcp, HERE, 0, 0, 0);
     assert_int_equal(socket_pass_settle(pass), 0);
     assert_int_equal(socket_pass_count(pass), 0);
     socket_pass_destroy(pass);
@@ -576,12 +712,12 @@ static void a_dump_ends_where_its_reader_does(void **state)
 {
     const struct held_socket sockets[] = {held(HERE, 1, AF_INET, IPPROTO_TCP),
                                           held(HERE, 2, AF_INET6, IPPROTO_TCP)};
-    struct socket_pass *pass = pass_with(sockets, COUNT(sockets));
+    struct socket_pass *pass = pass_with(sockets, COUNT(sockets), 0, NULL);
     const struct query query = {.table = &table_tcp_both, .pass = pass, .netns = HERE};
     unsigned rows = 0;
 
     (void)state;
-    assert_int_equal(backend_socket_pass.dump(&query, refuse_row, &rows), -EPIPE);
+    assert_int_equal(socket_pass_list(&query, refuse_row, &rows), -EPIPE);
     assert_int_equal(rows, 1);
     socket_pass_destroy(pass);
 }
@@ -610,7 +746,8 @@ static void without_rights_there_is_no_pass(void **state)
     assert_false(report.partial);
     pass = socket_pass_create_empty();
     assert_non_null(pass);
-    assert_true(socket_pass_read(pass) < 0);
+    assert_true(socket_pass_begin(pass) < 0);
+    assert_true(socket_pass_end(pass) < 0);
     assert_int_equal(socket_pass_count(pass), 0);
     socket_pass_destroy(pass);
     socket_pass_destroy(NULL);
@@ -632,7 +769,11 @@ int main(void)
         cmocka_unit_test(a_socket_that_is_only_bound_is_told_as_sock_diag_does),
         cmocka_unit_test(other_protocols_are_no_rows),
         cmocka_unit_test(each_namespace_has_its_own_rows_without_repeats),
-        cmocka_unit_test(where_mptcp_is_used_sock_diag_lists_tcp),
+        cmocka_unit_test(what_the_kernel_counts_and_nobody_holds_is_left_to_the_dumps),
+        cmocka_unit_test(a_socket_that_only_one_reading_finds_does_not_stand_for_another),
+        cmocka_unit_test(a_socket_that_was_bound_in_one_reading_is_bound),
+        cmocka_unit_test(one_that_nobody_holds_and_is_only_bound_is_asked_for),
+        cmocka_unit_test(the_numbers_are_those_of_sockstat),
         cmocka_unit_test(what_is_written_may_be_cut_anywhere),
         cmocka_unit_test(a_cut_socket_is_an_error_and_none_is_left),
         cmocka_unit_test(a_dump_ends_where_its_reader_does),

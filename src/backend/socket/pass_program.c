@@ -104,6 +104,7 @@ static bool find_in_tcp(const struct btf *btf, struct pass_layout *layout)
         WANTED("snd_una", acknowledged, BPF_W),
         WANTED("inet_conn.icsk_retransmits", retransmits, BPF_B),
         WANTED("inet_conn.icsk_probes_out", probes, BPF_B),
+        WANTED("inet_conn.icsk_accept_queue.qlen", half_open, BPF_W),
     };
 
     return find_all(btf, btf_find(btf, BTF_STRUCT, "tcp_sock"), wanted, COUNT(wanted), layout);
@@ -270,27 +271,27 @@ static void put_deficit(struct assembly *to, const struct pass_layout *layout)
 static void put_tcp(struct assembly *to, const struct pass_layout *layout)
 {
     const struct kernel_member state = {.offset = AT(state), .size = BPF_B};
-    const size_t not_tcp = skip_unless_type(to, SOCK_STREAM);
-    size_t skip;
+    const size_t of_other_type = skip_unless_type(to, SOCK_STREAM);
+    size_t not_tcp, not_listening;
 
     assembly_register(to, BPF_MOV, BPF_FIRST, SOCK);
     assembly_call(to, BPF_FUNC_skc_to_tcp_sock);
-    skip = assembly_skip_if(to, BPF_JEQ, BPF_REG_0, 0);
+    not_tcp = assembly_skip_if(to, BPF_JEQ, BPF_REG_0, 0);
     put_copy(to, BPF_REG_0, layout->received_next, AT(received[0]));
     put_copy(to, BPF_REG_0, layout->copied, AT(received[1]));
     put_copy(to, BPF_REG_0, layout->written, AT(sent[0]));
     put_copy(to, BPF_REG_0, layout->acknowledged, AT(sent[1]));
     put_copy(to, BPF_REG_0, layout->retransmits, AT(retransmits));
     put_copy(to, BPF_REG_0, layout->probes, AT(probes));
-    assembly_land(to, skip);
     assembly_load(to, BPF_FIRST, BPF_STACK, state);
-    skip = assembly_skip_if(to, BPF_JNE, BPF_FIRST, TCP_LISTEN);
+    not_listening = assembly_skip_if(to, BPF_JNE, BPF_FIRST, TCP_LISTEN);
     assembly_store_zero(to, AT(received));
-    assembly_store_zero(to, AT(sent));
     put_copy(to, SOCK, layout->waiting, AT(received[0]));
     put_copy(to, SOCK, layout->backlog, AT(sent[0]));
-    assembly_land(to, skip);
+    put_copy(to, BPF_REG_0, layout->half_open, AT(sent[1]));
+    assembly_land(to, not_listening);
     assembly_land(to, not_tcp);
+    assembly_land(to, of_other_type);
 }
 
 static void put_write(struct assembly *to, const struct pass_layout *layout)

@@ -6,6 +6,7 @@
 #include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -21,41 +22,55 @@ static const struct table *const tables[] = {&table_tcp,  &table_tcp6,    &table
                                              &table_udp6, &table_udplite, &table_udplite6,
                                              &table_raw,  &table_raw6};
 
-/*
- * Behind them: sockets that are no row, but hold TCP sockets in the kernel that no process holds
- * (MPTCP; SMC: IPPROTO_SMC of linux/in.h). Of their namespaces TCP is read by sock_diag.
- */
-enum { HOLDS_OTHERS = COUNT(tables), NO_PLACE, PROTOCOL_SMC = 256 };
+/* Behind them: TCP sockets that are only bound, of IPv4 and of IPv6, and what is no row. */
+enum { BOUND = COUNT(tables), NO_PLACE = BOUND + 2 };
+
+_Static_assert(COUNT(tables) == PASS_TABLES, "a number for each table");
 
 struct socket_pass {
     int program;             /* a descriptor; -1: it has none */
     char *bytes;             /* what the program wrote: of struct held_socket */
     size_t length, capacity; /* bytes */
+    size_t first;            /* ... of the first reading */
     uint32_t *order;         /* numbers of sockets, by namespace and table, and then by cookie */
     size_t count;            /* of these */
+    /* What the kernel counted between the two readings, by namespace. */
+    struct socket_numbers *numbers;
+    size_t number_count, number_capacity;
+    uint64_t tcp;   /* TCP sockets that both readings found, bound or not */
+    uint64_t other; /* ... that they did not find, though some namespace counts them */
 };
 
 /* --- One socket ------------------------------------------------------------------------------- */
 
-/* Its place in `tables`, HOLDS_OTHERS or NO_PLACE. What has no port is in no table of the kernel.
- */
+static bool is_tcp(const struct held_socket *held)
+{
+    return held->type == SOCK_STREAM && held->protocol == IPPROTO_TCP;
+}
+
+/* Its place in `tables`, BOUND or NO_PLACE. What has no port is in no table of the kernel. */
 static unsigned place_of(const struct held_socket *held)
 {
     const uint16_t protocol = held->type == SOCK_RAW ? IPPROTO_RAW : held->protocol;
 
-    if (held->family != AF_INET && held->family != AF_INET6)
-        return NO_PLACE;
-    if (protocol == PROTOCOL_MPTCP || protocol == PROTOCOL_SMC)
-        return HOLDS_OTHERS;
+    if (is_tcp(held) && held->local_port && held->state == TCP_CLOSE)
+        return held->family == AF_INET ? BOUND : BOUND + 1;
     for (unsigned i = 0; i < COUNT(tables) && held->local_port; i++)
         if (tables[i]->family == held->family && tables[i]->protocol == protocol)
             return i;
     return NO_PLACE;
 }
 
+static const struct table *table_at(unsigned place)
+{
+    return POINTER_AT(tables, place < BOUND ? place : place - BOUND);
+}
+
 const struct table *held_socket_table(const struct held_socket *held)
 {
-    return POINTER_AT(tables, place_of(held));
+    const unsigned place = place_of(held);
+
+    return place == NO_PLACE ? NULL : table_at(place);
 }
 
 /* What both TCP and the rest tell (net/ipv4/inet_diag.c). */
@@ -85,7 +100,7 @@ static void decode_queues(const struct held_socket *held, struct socket_record *
     if (sock->protocol != IPPROTO_TCP)
         sock->send_q -= 1;
     else if (sock->state == TCP_LISTEN)
-        sock->backlog = sock->send_q;
+        sock->send_q = sock->backlog = held->sent[0];
     else if (received > INT32_MAX)
         sock->recv_q = 0; /* the FIN was read, too (tcp_diag_get_info) */
 }
@@ -144,7 +159,7 @@ static void forget(struct socket_pass *pass)
 {
     free(pass->order);
     pass->order = NULL;
-    pass->count = pass->length = 0;
+    pass->count = pass->length = pass->first = pass->number_count = 0;
 }
 
 static char *make_room(struct socket_pass *pass, size_t length)
@@ -190,26 +205,46 @@ static size_t number_of(const struct socket_pass *pass, const struct ranked *ran
 }
 
 /*
- * Sorts by cookie, drops repeats, and sorts by place: the sort is stable. Cookies are unique on the
- * machine. Returns the number of sockets, or -ENOMEM.
+ * Of a socket that both readings found, the copy that counts: a socket that was only bound in one
+ * of them, or had no port yet, was perhaps so when the kernel counted. NULL: only one found it.
+ */
+static const char *choose_copy(struct socket_pass *pass, const char *one, const char *other)
+{
+    const char *const second = pass->bytes + pass->first;
+    struct held_socket a, b;
+
+    if (one >= second || other < second)
+        return NULL;
+    memcpy(&a, one, sizeof a);
+    memcpy(&b, other, sizeof b);
+    pass->tcp += is_tcp(&b);
+    return place_of(&a) > place_of(&b) ? one : other;
+}
+
+/*
+ * Sorts by cookie, keeps one copy of each socket that both readings found, and sorts by place: the
+ * sort is stable. Cookies are unique on the machine. Returns the number of sockets, or -ENOMEM.
  */
 static ssize_t arrange(struct socket_pass *pass, struct ranked *ranked, size_t all)
 {
-    size_t count = 0, kept = 0;
+    size_t kept = 0;
 
-    for (size_t i = 0; i < all; i++) {
-        const struct held_socket held = held_at(pass, i);
-        if (place_of(&held) != NO_PLACE)
-            ranked[count++] = (struct ranked){held.cookie, pass->bytes + i * sizeof held};
-    }
-    if (sort_ranked(ranked, count) < 0)
+    for (size_t i = 0; i < all; i++)
+        ranked[i] =
+            (struct ranked){held_at(pass, i).cookie, pass->bytes + i * sizeof(struct held_socket)};
+    if (sort_ranked(ranked, all) < 0)
         return -ENOMEM;
-    for (size_t i = 0; i < count; i++)
-        if (!i || ranked[i].rank != ranked[i - 1].rank)
-            ranked[kept++] = ranked[i];
-    for (size_t i = 0; i < kept; i++) {
-        const struct held_socket held = held_at(pass, number_of(pass, &ranked[i]));
-        ranked[i].rank = rank_of(held.netns, place_of(&held));
+    for (size_t i = 0, end = 0; i < all; i = end) {
+        struct held_socket held;
+        const char *copy;
+        while (end < all && ranked[end].rank == ranked[i].rank)
+            end++;
+        copy = choose_copy(pass, ranked[i].item, ranked[end - 1].item);
+        if (!copy)
+            continue;
+        memcpy(&held, copy, sizeof held);
+        if (place_of(&held) != NO_PLACE)
+            ranked[kept++] = (struct ranked){rank_of(held.netns, place_of(&held)), copy};
     }
     return sort_ranked(ranked, kept) < 0 ? -ENOMEM : (ssize_t)kept;
 }
@@ -235,16 +270,144 @@ static int put_in_order(struct socket_pass *pass)
     return 0;
 }
 
+/* --- What no process holds -------------------------------------------------------------------- */
+
+static int take_number(const struct record *record, void *arg)
+{
+    struct socket_numbers *numbers = arg;
+    const struct counter_record *counter = &record->counter;
+    const bool in_use = text_is(counter->name, "inuse"), tcp = text_is(counter->protocol, "TCP");
+
+    for (size_t i = 0; i < COUNT(tables) && in_use; i++)
+        if (strlen(tables[i]->name) == counter->protocol.length &&
+            strncasecmp(tables[i]->name, counter->protocol.data, counter->protocol.length) == 0)
+            numbers->in_use[i] = counter->magnitude;
+    if (tcp && text_is(counter->name, "tw"))
+        numbers->time_wait = counter->magnitude;
+    if (tcp && text_is(counter->name, "alloc"))
+        numbers->allocated = counter->magnitude;
+    numbers->found += tcp;
+    return 0;
+}
+
+int socket_pass_count_as(struct socket_pass *pass, const struct socket_numbers *numbers)
+{
+    struct socket_numbers *all = array_with_room(pass->numbers, &pass->number_capacity,
+                                                 pass->number_count + 1, sizeof *numbers);
+
+    if (!all)
+        return -ENOMEM;
+    pass->numbers = all;
+    all[pass->number_count++] = *numbers;
+    return 0;
+}
+
+int socket_pass_add_numbers(struct socket_pass *pass, uint64_t netns, const char *proc_root)
+{
+    enum { OF_TCP = 5 }; /* inuse, orphan, tw, alloc, mem: sockstat_seq_show() in net/ipv4/proc.c */
+    struct socket_numbers numbers = {.netns = (uint32_t)netns};
+    struct report losses = {.partial = false};
+    const struct query files = {
+        .table = &table_sockstat, .proc_root = proc_root, .report = &losses};
+    const int status = backend_proc_snmp.dump(&files, take_number, &numbers);
+
+    if (status < 0)
+        return status;
+    return losses.partial || numbers.found < OF_TCP ? -EBADMSG
+                                                    : socket_pass_count_as(pass, &numbers);
+}
+
+/* The first socket of this rank or a higher one. */
+static size_t find_rank(const struct socket_pass *pass, uint64_t rank)
+{
+    size_t low = 0, high = pass->count;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (rank_at(pass, middle) < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Half-open connections are counted by their listeners alone. */
+static bool has_half_open(const struct socket_pass *pass, size_t from, size_t to)
+{
+    for (; from < to; from++) {
+        const struct held_socket held = held_at(pass, pass->order[from]);
+        if (is_tcp(&held) && held.state == TCP_LISTEN && held.sent[1])
+            return true;
+    }
+    return false;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const struct socket_numbers *one = a, *other = b;
+
+    return (one->netns > other->netns) - (one->netns < other->netns);
+}
+
+/*
+ * A socket that both readings found was there when the kernel counted between them. So if it
+ * counted as many, there are no others.
+ */
+static void compare_with_numbers(struct socket_pass *pass)
+{
+    for (size_t i = 0; i < pass->number_count; i++) {
+        struct socket_numbers *numbers = &pass->numbers[i];
+        for (unsigned place = 0; place < COUNT(tables); place++) {
+            const size_t from = find_rank(pass, rank_of(numbers->netns, place)),
+                         to = find_rank(pass, rank_of(numbers->netns, place + 1));
+            const bool tcp = tables[place]->protocol == IPPROTO_TCP;
+            if (tcp && numbers->in_use[place] > to - from)
+                pass->other += numbers->in_use[place] - (to - from);
+            if (numbers->in_use[place] == to - from &&
+                !(tcp && (numbers->time_wait || has_half_open(pass, from, to))))
+                numbers->complete |= 1u << place;
+        }
+    }
+    if (pass->number_count)
+        qsort(pass->numbers, pass->number_count, sizeof *pass->numbers, compare_numbers);
+}
+
+bool socket_pass_has_all_bound(const struct socket_pass *pass)
+{
+    return pass->number_count && pass->numbers->allocated == pass->tcp + pass->other;
+}
+
+static bool is_complete(const struct socket_pass *pass, uint32_t netns, unsigned place)
+{
+    const struct socket_numbers wanted = {.netns = netns};
+    const struct socket_numbers *found =
+        pass->number_count
+            ? bsearch(&wanted, pass->numbers, pass->number_count, sizeof wanted, compare_numbers)
+            : NULL;
+
+    return found && found->complete >> place & 1;
+}
+
+void socket_pass_halve(struct socket_pass *pass)
+{
+    pass->first = pass->length;
+}
+
 int socket_pass_settle(struct socket_pass *pass)
 {
-    int status = (pass->length % sizeof(struct held_socket)) != 0 ? -EIO : 0;
+    const size_t size = sizeof(struct held_socket);
+    int status = pass->length % size || pass->first % size ? -EIO : 0;
 
     free(pass->order);
     pass->order = NULL;
     pass->count = 0;
+    pass->tcp = pass->other = 0;
     if (status == 0)
         status = put_in_order(pass);
-    if (status < 0)
+    if (status == 0)
+        compare_with_numbers(pass);
+    else
         forget(pass);
     return status;
 }
@@ -279,21 +442,33 @@ static int take_all(struct socket_pass *pass, int fd)
     return (int)length;
 }
 
-int socket_pass_read(struct socket_pass *pass)
+static int read_once(struct socket_pass *pass)
 {
-    int status, fd;
+    const int fd = bpf_iterator_start(pass->program, 0);
+    int status = fd < 0 ? fd : take_all(pass, fd);
 
-    forget(pass);
-    fd = bpf_iterator_start(pass->program, 0);
-    if (fd < 0)
-        return fd;
-    status = take_all(pass, fd);
-    close(fd);
-    if (status == 0)
-        status = socket_pass_settle(pass);
-    else
+    if (fd >= 0)
+        close(fd);
+    if (status < 0)
         forget(pass);
     return status;
+}
+
+int socket_pass_begin(struct socket_pass *pass)
+{
+    int status;
+
+    forget(pass);
+    status = read_once(pass);
+    socket_pass_halve(pass);
+    return status;
+}
+
+int socket_pass_end(struct socket_pass *pass)
+{
+    const int status = read_once(pass);
+
+    return status < 0 ? status : socket_pass_settle(pass);
 }
 
 struct socket_pass *socket_pass_create_empty(void)
@@ -313,6 +488,7 @@ void socket_pass_destroy(struct socket_pass *pass)
         close(pass->program);
     free(pass->bytes);
     free(pass->order);
+    free(pass->numbers);
     free(pass);
 }
 
@@ -368,57 +544,38 @@ int socket_pass_create(struct socket_pass **pass, struct report *report)
 
 /* --- The backend ------------------------------------------------------------------------------ */
 
-/* The first socket of this rank or a higher one. */
-static size_t find_rank(const struct socket_pass *pass, uint64_t rank)
-{
-    size_t low = 0, high = pass->count;
-
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (rank_at(pass, middle) < rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static bool lacks_rows(const struct socket_pass *pass, const struct table *table, uint32_t netns)
-{
-    const size_t others = find_rank(pass, rank_of(netns, HOLDS_OTHERS));
-
-    return table->protocol == IPPROTO_TCP && others < pass->count &&
-           rank_at(pass, others) == rank_of(netns, HOLDS_OTHERS);
-}
-
 /* Who takes rows. */
 struct taker {
     record_fn fn;
     void *arg;
 };
 
-static int take_listener(const struct record *record, void *arg)
+static int take_bound(const struct record *record, void *arg)
 {
     const struct taker *taker = arg;
 
-    return record->socket.state == TCP_LISTEN ? taker->fn(record, taker->arg) : 0;
+    return record->socket.state == STATE_BOUND_INACTIVE ? taker->fn(record, taker->arg) : 0;
 }
 
-/*
- * A listener may be held by a process that is not seen from here, and nobody wants to miss it. To
- * list those of a namespace costs the kernel next to nothing.
- */
-static int dump_listeners(const struct query *query, struct taker *taker)
+/* The kernel counts those that are only bound for the whole machine, so each namespace is asked. */
+static int dump_bound(const struct query *query, struct taker *taker)
 {
-    struct predicate_tree listening = {.count = 0};
-    struct query listeners = *query;
+    struct predicate_tree both = {.count = 0};
+    struct query bound = *query;
 
     if (query->where)
-        predicate_tree_add(&listening, &listening.whole, *query->where);
-    predicate_tree_add(&listening, &listening.whole,
-                       predicate_number(field_named(&kind_socket, "state"), TCP_LISTEN));
-    listeners.where = predicate_of(&listening);
-    return backend_sock_diag.dump(&listeners, take_listener, taker);
+        predicate_tree_add(&both, &both.whole, *query->where);
+    predicate_tree_add(&both, &both.whole,
+                       predicate_number(field_named(&kind_socket, "state"), STATE_BOUND_INACTIVE));
+    bound.where = predicate_of(&both);
+    return sock_diag_states(&bound) ? backend_sock_diag.dump(&bound, take_bound, taker) : 0;
+}
+
+/* Whether the sockets at a place are rows of the table. */
+static bool is_of(const struct table *table, unsigned place)
+{
+    return table_at(place) == table ||
+           (table == &table_tcp_both && table_at(place)->protocol == IPPROTO_TCP);
 }
 
 static int dump_place(const struct query *query, unsigned place, record_fn fn, void *arg)
@@ -432,29 +589,34 @@ static int dump_place(const struct query *query, unsigned place, record_fn fn, v
         struct record record;
         if (rank_of(held.netns, place_of(&held)) != rank)
             break;
-        if (tables[place]->protocol == IPPROTO_TCP && held.state == TCP_LISTEN && query->netlink)
-            continue; /* it was listed before */
         held_socket_decode(&held, &record);
         result = fn(&record, arg);
     }
     return result;
 }
 
-static int dump(const struct query *query, record_fn fn, void *arg)
+int socket_pass_list(const struct query *query, record_fn fn, void *arg)
 {
-    const struct table *table = query->table;
-    int result = 0;
+    const bool asks =
+        query->table->shared && query->netlink && !socket_pass_has_all_bound(query->pass);
+    int result = asks ? dump_bound(query, &(struct taker){fn, arg}) : 0;
 
-    if (!query->pass || query->netns > UINT32_MAX ||
-        lacks_rows(query->pass, table, (uint32_t)query->netns))
-        return -EOPNOTSUPP;
-    if (table->shared && query->netlink)
-        result = dump_listeners(query, &(struct taker){fn, arg});
-    for (unsigned place = 0; place < COUNT(tables) && !result; place++)
-        if (tables[place] == table ||
-            (table == &table_tcp_both && tables[place]->protocol == IPPROTO_TCP))
+    for (unsigned place = 0; place < (asks ? BOUND : NO_PLACE) && !result; place++)
+        if (is_of(query->table, place))
             result = dump_place(query, place, fn, arg);
     return result;
+}
+
+static int dump(const struct query *query, record_fn fn, void *arg)
+{
+    const struct socket_pass *pass = query->pass;
+
+    if (!pass || query->netns > UINT32_MAX)
+        return -EOPNOTSUPP;
+    for (unsigned place = 0; place < BOUND; place++)
+        if (is_of(query->table, place) && !is_complete(pass, (uint32_t)query->netns, place))
+            return -EOPNOTSUPP;
+    return socket_pass_list(query, fn, arg);
 }
 
 const struct backend backend_socket_pass = {

@@ -11,7 +11,9 @@ struct held_socket {
     uint64_t cookie, inode, cgroup;
     uint32_t netns; /* inode of its network namespace */
     uint32_t uid, mark, interface;
-    uint32_t received[2], sent[2]; /* queues: the second of each is subtracted from the first */
+    /* Queues: the second of each is subtracted from the first. Of a listener of TCP: those that
+     * wait to be accepted, 0, the most that may wait, and the half-open ones. */
+    uint32_t received[2], sent[2];
     uint8_t local[16], remote[16]; /* of IPv4 the first 4 bytes */
     uint16_t family, type, protocol;
     uint16_t local_port;  /* host byte order */
@@ -36,6 +38,7 @@ struct pass_layout {
     struct kernel_member deficit; /* of struct udp_sock */
     /* Of struct tcp_sock. */
     struct kernel_member received_next, copied, written, acknowledged, retransmits, probes;
+    struct kernel_member half_open;
 };
 
 /* Returns 0, or -ENOTSUP: the kernel has no such iterator, or other types. */
@@ -65,10 +68,35 @@ struct socket_pass *socket_pass_create_empty(void);
  */
 int socket_pass_take(struct socket_pass *pass, const char *bytes, size_t length);
 
+/* Ends the first reading: the bytes that follow are those of the second. */
+void socket_pass_halve(struct socket_pass *pass);
+
+/* How many sockets a namespace has by the counts of the kernel: /proc/net/sockstat and sockstat6.
+ */
+enum { PASS_TABLES = 8 };
+struct socket_numbers {
+    uint32_t netns;
+    unsigned found;               /* numbers of TCP */
+    unsigned complete;            /* bits: tables of which both readings found as many */
+    uint64_t in_use[PASS_TABLES]; /* tcp, tcp6, udp, udp6, udplite, udplite6, raw, raw6 */
+    uint64_t time_wait;           /* of both families */
+    uint64_t allocated;           /* TCP sockets of all namespaces, bound or not */
+};
+
+/* The numbers of one more namespace. Returns 0 or -ENOMEM. */
+int socket_pass_count_as(struct socket_pass *pass, const struct socket_numbers *numbers);
+
 /*
- * Called behind the last bytes: brings the sockets in order and drops repeats. Returns 0, -ENOMEM,
- * or -EIO if the last socket is cut. On failure there are no sockets.
+ * Called behind the last bytes: brings the sockets that both readings found in order, without
+ * repeats, and compares them with the numbers. Returns 0, -ENOMEM, or -EIO if a socket is cut. On
+ * failure there are no sockets.
  */
 int socket_pass_settle(struct socket_pass *pass);
+
+/* Whether no TCP socket is only bound but those that were found, in all namespaces. */
+bool socket_pass_has_all_bound(const struct socket_pass *pass);
+
+/* As dump() of the backend, but also where the kernel has sockets that the pass did not find. */
+int socket_pass_list(const struct query *query, record_fn fn, void *arg);
 
 #endif
