@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 struct predicate;
+struct query;
 struct report;
 struct socket_pass;
 struct table;
@@ -53,5 +54,11 @@ size_t socket_pass_count(const struct socket_pass *pass);
  * which the kernel finds by walking over those of the whole machine.
  */
 bool socket_pass_pays(const struct table *table, const struct predicate *where);
+
+/*
+ * Whether it is certain that the table of query->netns has no row that query->where wants: what a
+ * port or an address refuses, for example, whatever else it compares.
+ */
+bool socket_pass_has_none(const struct query *query);
 
 #endif

@@ -6,6 +6,7 @@
 #include "engine/run.h"
 #include "fastnet/lookup.h"
 #include "fastnet/rights.h"
+#include "fastnet/socket_pass.h"
 #include "fastnet/text.h"
 
 /* What backends answered for one table, up to the one that had it. */
@@ -551,16 +552,25 @@ static bool read_by(struct run *run, const struct listing_table *table, struct a
 }
 
 /*
- * Whether the rows are those of the pass over all namespaces: it must have all fields that are
- * needed and that any backend has, and find all sockets.
+ * Whether the rows came from the pass over all namespaces: it must find all sockets, and have all
+ * fields that are needed and that any backend has, unless no row is wanted.
  */
 static bool run_pass(struct run *run, const struct listing_table *table)
 {
-    const uint64_t fields = table->table ? backend_socket_pass.fields(table->table) : 0;
+    const uint64_t fields = backend_socket_pass.fields(table->table);
     struct answers only = {.asked = {&backend_socket_pass}, .count = 1};
+    struct predicate_tree both;
+    struct query query;
 
-    return run->pass && fields && !(run->needs.fields & told(table->table) & ~fields) &&
-           read_by(run, table, &only, 0);
+    if (!run->pass || !fields || is_saved(run, table->table))
+        return false;
+    if (!(run->needs.fields & told(table->table) & ~fields))
+        return read_by(run, table, &only, 0);
+    query = query_for(run, table, &both);
+    if (!socket_pass_has_none(&query))
+        return false;
+    run->found = true;
+    return true;
 }
 
 /* Reads a table by the first backend that has it. */

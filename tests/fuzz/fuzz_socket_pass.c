@@ -112,7 +112,7 @@ static void look_at(const struct socket_pass *pass, const char *bytes, size_t si
         if (!is_listed_before(bytes, i, held.netns))
             rows += list_all(pass, held.netns);
     }
-    require(rows == socket_pass_count(pass) || count > LOOKED_AT_MAX);
+    require(rows <= socket_pass_count(pass));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

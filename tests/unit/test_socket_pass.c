@@ -18,6 +18,7 @@
 #include "../helpers/made_sockets.h"
 #include "backend/socket/socket_pass.h"
 #include "fastnet/array.h"
+#include "fastnet/predicate.h"
 #include "processor.h"
 #include "scene.h"
 
@@ -622,9 +623,42 @@ static void one_that_nobody_holds_and_is_only_bound_is_asked_for(void **state)
             {.netns = THERE, .in_use = {2, 1}, .allocated = 5 + more},
             {.netns = 0}};
         struct socket_pass *pass = pass_with(sockets, COUNT(sockets), 0, numbers);
-        assert_int_equal(socket_pass_has_all_bound(pass), !more);
+        assert_int_equal(socket_pass_has_all_bound(pass, HERE), !more);
         socket_pass_destroy(pass);
+        sockets[1].family = AF_SMC; /* holds one in the kernel, as MPTCP does */
+        pass = pass_with(sockets, COUNT(sockets), 0, numbers);
+        assert_false(socket_pass_has_all_bound(pass, THERE));
+        socket_pass_destroy(pass);
+        sockets[1].family = AF_INET6;
     }
+}
+
+/* Also where it compares what the pass does not know: the rows are then those of netlink. */
+static void a_filter_that_refuses_all_sockets_leaves_nothing_to_the_dumps(void **state)
+{
+    const struct held_socket sockets[] = {held(HERE, 1, AF_INET, IPPROTO_TCP)};
+    const struct socket_numbers numbers[] = {{.netns = HERE, .in_use = {1, 1}}, {.netns = 0}};
+    struct socket_pass *pass = pass_with(sockets, COUNT(sockets), 0, numbers);
+
+    (void)state;
+    for (unsigned port = 80; port < 82; port++) {
+        struct predicate_tree both = {.count = 0};
+        struct query query = {.table = &table_tcp, .pass = pass, .netns = HERE};
+        predicate_tree_add(&both, &both.whole,
+                           predicate_number(field_named(&kind_socket, "local_port"), port));
+        predicate_tree_add(&both, &both.whole,
+                           predicate_number(field_named(&kind_socket, "rtt"), 1));
+        assert_false(socket_pass_has_none(&query));
+        query.where = predicate_of(&both);
+        assert_int_equal(socket_pass_has_none(&query), port == 81);
+        query.table = &table_tcp6; /* the kernel has one more */
+        assert_false(socket_pass_has_none(&query));
+        query.table = &table_udp;
+        assert_true(socket_pass_has_none(&query));
+        query.pass = NULL;
+        assert_false(socket_pass_has_none(&query));
+    }
+    socket_pass_destroy(pass);
 }
 
 static void the_numbers_are_those_of_sockstat(void **state)
@@ -773,6 +807,7 @@ int main(void)
         cmocka_unit_test(a_socket_that_only_one_reading_finds_does_not_stand_for_another),
         cmocka_unit_test(a_socket_that_was_bound_in_one_reading_is_bound),
         cmocka_unit_test(one_that_nobody_holds_and_is_only_bound_is_asked_for),
+        cmocka_unit_test(a_filter_that_refuses_all_sockets_leaves_nothing_to_the_dumps),
         cmocka_unit_test(the_numbers_are_those_of_sockstat),
         cmocka_unit_test(what_is_written_may_be_cut_anywhere),
         cmocka_unit_test(a_cut_socket_is_an_error_and_none_is_left),

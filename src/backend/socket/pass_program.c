@@ -180,7 +180,7 @@ static void put_copy16(struct assembly *to, struct kernel_member member, int at)
 
 static void put_conditions(struct assembly *to, const struct pass_layout *layout)
 {
-    size_t skip;
+    size_t is_v4, is_smc;
 
     assembly_load(to, FILE_OF, CONTEXT, layout->file);
     assembly_end_if(to, BPF_JEQ, FILE_OF, 0); /* the end of the walk */
@@ -190,9 +190,11 @@ static void put_conditions(struct assembly *to, const struct pass_layout *layout
     assembly_load(to, SOCK, BPF_REG_0, layout->sock);
     assembly_end_if(to, BPF_JEQ, SOCK, 0);
     assembly_load(to, FAMILY, SOCK, layout->family);
-    skip = assembly_skip_if(to, BPF_JEQ, FAMILY, AF_INET);
+    is_v4 = assembly_skip_if(to, BPF_JEQ, FAMILY, AF_INET);
+    is_smc = assembly_skip_if(to, BPF_JEQ, FAMILY, AF_SMC);
     assembly_end_if(to, BPF_JNE, FAMILY, AF_INET6);
-    assembly_land(to, skip);
+    assembly_land(to, is_v4);
+    assembly_land(to, is_smc);
 }
 
 static void put_numbers(struct assembly *to, const struct pass_layout *layout)

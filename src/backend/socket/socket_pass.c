@@ -22,8 +22,12 @@ static const struct table *const tables[] = {&table_tcp,  &table_tcp6,    &table
                                              &table_udp6, &table_udplite, &table_udplite6,
                                              &table_raw,  &table_raw6};
 
-/* Behind them: TCP sockets that are only bound, of IPv4 and of IPv6, and what is no row. */
-enum { BOUND = COUNT(tables), NO_PLACE = BOUND + 2 };
+/*
+ * Behind them: TCP sockets that are only bound, of IPv4 and of IPv6; sockets that are no row, but
+ * for which the kernel may have bound one that nobody holds (MPTCP; SMC: IPPROTO_SMC of
+ * linux/in.h); and all others that are no row.
+ */
+enum { BOUND = COUNT(tables), BINDS = BOUND + 2, NO_PLACE, PROTOCOL_SMC = 256 };
 
 _Static_assert(COUNT(tables) == PASS_TABLES, "a number for each table");
 
@@ -37,8 +41,9 @@ struct socket_pass {
     /* What the kernel counted between the two readings, by namespace. */
     struct socket_numbers *numbers;
     size_t number_count, number_capacity;
-    uint64_t tcp;   /* TCP sockets that both readings found, bound or not */
-    uint64_t other; /* ... that they did not find, though some namespace counts them */
+    uint64_t tcp;                /* TCP sockets that both readings found, bound or not */
+    uint64_t other;              /* ... that they did not find, though some namespace counts them */
+    uint64_t allocated, orphans; /* of the machine, the least that was counted */
 };
 
 /* --- One socket ------------------------------------------------------------------------------- */
@@ -48,11 +53,14 @@ static bool is_tcp(const struct held_socket *held)
     return held->type == SOCK_STREAM && held->protocol == IPPROTO_TCP;
 }
 
-/* Its place in `tables`, BOUND or NO_PLACE. What has no port is in no table of the kernel. */
+/* Its place in `tables`, or one of those behind them. What has no port is in no table of the
+ * kernel. */
 static unsigned place_of(const struct held_socket *held)
 {
     const uint16_t protocol = held->type == SOCK_RAW ? IPPROTO_RAW : held->protocol;
 
+    if (held->family == AF_SMC || protocol == PROTOCOL_MPTCP || protocol == PROTOCOL_SMC)
+        return BINDS;
     if (is_tcp(held) && held->local_port && held->state == TCP_CLOSE)
         return held->family == AF_INET ? BOUND : BOUND + 1;
     for (unsigned i = 0; i < COUNT(tables) && held->local_port; i++)
@@ -70,7 +78,7 @@ const struct table *held_socket_table(const struct held_socket *held)
 {
     const unsigned place = place_of(held);
 
-    return place == NO_PLACE ? NULL : table_at(place);
+    return place < BINDS ? table_at(place) : NULL;
 }
 
 /* What both TCP and the rest tell (net/ipv4/inet_diag.c). */
@@ -284,6 +292,8 @@ static int take_number(const struct record *record, void *arg)
             numbers->in_use[i] = counter->magnitude;
     if (tcp && text_is(counter->name, "tw"))
         numbers->time_wait = counter->magnitude;
+    if (tcp && text_is(counter->name, "orphan"))
+        numbers->orphans = counter->magnitude;
     if (tcp && text_is(counter->name, "alloc"))
         numbers->allocated = counter->magnitude;
     numbers->found += tcp;
@@ -358,6 +368,10 @@ static void compare_with_numbers(struct socket_pass *pass)
 {
     for (size_t i = 0; i < pass->number_count; i++) {
         struct socket_numbers *numbers = &pass->numbers[i];
+        if (numbers->allocated - numbers->orphans < pass->allocated - pass->orphans) {
+            pass->allocated = numbers->allocated;
+            pass->orphans = numbers->orphans;
+        }
         for (unsigned place = 0; place < COUNT(tables); place++) {
             const size_t from = find_rank(pass, rank_of(numbers->netns, place)),
                          to = find_rank(pass, rank_of(numbers->netns, place + 1));
@@ -373,9 +387,17 @@ static void compare_with_numbers(struct socket_pass *pass)
         qsort(pass->numbers, pass->number_count, sizeof *pass->numbers, compare_numbers);
 }
 
-bool socket_pass_has_all_bound(const struct socket_pass *pass)
+/*
+ * Those that are only bound are not counted by namespace, but sockets of TCP are on the machine.
+ * Orphans can be in namespaces that no process is in. While others come and go, their number can
+ * hide one that stays on its way to another process, or in an io_uring(7).
+ */
+bool socket_pass_has_all_bound(const struct socket_pass *pass, uint32_t netns)
 {
-    return pass->number_count && pass->numbers->allocated == pass->tcp + pass->other;
+    const uint64_t unheld = pass->other > pass->orphans ? pass->other : pass->orphans;
+
+    return pass->allocated <= pass->tcp + unheld &&
+           find_rank(pass, rank_of(netns, BINDS)) == find_rank(pass, rank_of(netns, BINDS + 1));
 }
 
 static bool is_complete(const struct socket_pass *pass, uint32_t netns, unsigned place)
@@ -403,6 +425,8 @@ int socket_pass_settle(struct socket_pass *pass)
     pass->order = NULL;
     pass->count = 0;
     pass->tcp = pass->other = 0;
+    pass->allocated = UINT64_MAX;
+    pass->orphans = 0;
     if (status == 0)
         status = put_in_order(pass);
     if (status == 0)
@@ -557,7 +581,6 @@ static int take_bound(const struct record *record, void *arg)
     return record->socket.state == STATE_BOUND_INACTIVE ? taker->fn(record, taker->arg) : 0;
 }
 
-/* The kernel counts those that are only bound for the whole machine, so each namespace is asked. */
 static int dump_bound(const struct query *query, struct taker *taker)
 {
     struct predicate_tree both = {.count = 0};
@@ -597,11 +620,11 @@ static int dump_place(const struct query *query, unsigned place, record_fn fn, v
 
 int socket_pass_list(const struct query *query, record_fn fn, void *arg)
 {
-    const bool asks =
-        query->table->shared && query->netlink && !socket_pass_has_all_bound(query->pass);
+    const bool asks = query->table->shared && query->netlink &&
+                      !socket_pass_has_all_bound(query->pass, (uint32_t)query->netns);
     int result = asks ? dump_bound(query, &(struct taker){fn, arg}) : 0;
 
-    for (unsigned place = 0; place < (asks ? BOUND : NO_PLACE) && !result; place++)
+    for (unsigned place = 0; place < (asks ? BOUND : BINDS) && !result; place++)
         if (is_of(query->table, place))
             result = dump_place(query, place, fn, arg);
     return result;
@@ -617,6 +640,21 @@ static int dump(const struct query *query, record_fn fn, void *arg)
         if (is_of(query->table, place) && !is_complete(pass, (uint32_t)query->netns, place))
             return -EOPNOTSUPP;
     return socket_pass_list(query, fn, arg);
+}
+
+static int refuse_wanted(const struct record *record, void *arg)
+{
+    const struct query *query = arg;
+    const uint64_t known = fields(query->table) | KNOWN_ALWAYS;
+
+    return predicate_may_hold(query->where, record, known) ? -ECANCELED : 0;
+}
+
+bool socket_pass_has_none(const struct query *query)
+{
+    struct query asked = *query;
+
+    return dump(query, refuse_wanted, &asked) == 0;
 }
 
 const struct backend backend_socket_pass = {

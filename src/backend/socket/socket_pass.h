@@ -80,7 +80,8 @@ struct socket_numbers {
     unsigned complete;            /* bits: tables of which both readings found as many */
     uint64_t in_use[PASS_TABLES]; /* tcp, tcp6, udp, udp6, udplite, udplite6, raw, raw6 */
     uint64_t time_wait;           /* of both families */
-    uint64_t allocated;           /* TCP sockets of all namespaces, bound or not */
+    /* TCP sockets of all namespaces, bound or not; and those of them that were closed. */
+    uint64_t allocated, orphans;
 };
 
 /* The numbers of one more namespace. Returns 0 or -ENOMEM. */
@@ -93,8 +94,8 @@ int socket_pass_count_as(struct socket_pass *pass, const struct socket_numbers *
  */
 int socket_pass_settle(struct socket_pass *pass);
 
-/* Whether no TCP socket is only bound but those that were found, in all namespaces. */
-bool socket_pass_has_all_bound(const struct socket_pass *pass);
+/* Whether those that were found are all TCP sockets of the namespace that are only bound. */
+bool socket_pass_has_all_bound(const struct socket_pass *pass, uint32_t netns);
 
 /* As dump() of the backend, but also where the kernel has sockets that the pass did not find. */
 int socket_pass_list(const struct query *query, record_fn fn, void *arg);
