@@ -509,17 +509,17 @@ static void what_is_advertised_is_offered(void **state)
 {
     static const struct grammar other = {.name = "almost", .help = "another"};
     static const struct grammar *const grammars[] = {&other, NULL};
-    char *words[] = {"program", ""};
+    static char program[] = "program", dashes[] = "--", begun[] = "al";
+    char *words[] = {program, dashes};
     struct capture capture;
 
     (void)state;
-    words[1] = "--";
     capture_begin(&capture, STDOUT_FILENO);
     completion_offer(&grammar, NULL, false, 2, words, stdout);
     capture_end(&capture);
     assert_non_null(strstr(capture.text, "--all"));
     assert_null(strstr(capture.text, "notrim")); /* no help: understood, not advertised */
-    words[1] = "al";
+    words[1] = begun;
     capture_begin(&capture, STDOUT_FILENO);
     completion_offer(&grammar, grammars, true, 2, words, stdout);
     capture_end(&capture);
