@@ -117,7 +117,7 @@ static void say_queries(struct examination *examination, const struct holder *ho
 
     finding_begin(&finding, examination, SEVERITY_WARNING);
     process_text(process, examination, &finding, holder->socket->inode);
-    finding_subject(&finding, "%s", process);
+    finding_subject(&finding, "%s", finding.process);
     finding_summary(&finding, "%s gets no answer of DNS: %" PRIu64 " sockets wait for %s", process,
                     holder->count, endpoint_text(server, &holder->socket->remote));
     finding_evidence(&finding, "they were connected and had nothing to read in both readings");
