@@ -126,8 +126,8 @@ struct query {
     const struct record *key;
     const struct query_events *events; /* for endless tables */
     const struct maker *maker;         /* for backend_made */
-    const struct socket_pass *pass; /* for backend_socket_pass, or NULL */
-    uint64_t netns;                 /* ... the inode of the network namespace to list */
+    const struct socket_pass *pass;    /* for backend_socket_pass, or NULL */
+    uint64_t netns;                    /* ... the inode of the network namespace to list */
 };
 
 /* How a stream of events is read. */

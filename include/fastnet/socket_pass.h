@@ -3,12 +3,12 @@
  * descriptor of the machine tells them in one pass. A dump of TCP in each namespace would walk over
  * all TCP sockets of the machine each time.
  *
- * It finds what a process holds: TCP, UDP, UDP-Lite and raw sockets. It does not see sockets without
- * a descriptor: those in TIME_WAIT and SYN_RECV, connections that were not accepted yet or that are
- * closed while data is still to be sent, sockets on the way to another process (SCM_RIGHTS) or held
- * only by io_uring(7), and those of the kernel itself (VXLAN, NFS, MPTCP). But the kernel counts the
- * sockets of each namespace, so it is known where there are such: tables of which the pass found
- * less are left to the dumps.
+ * It finds what a process holds: TCP, UDP, UDP-Lite and raw sockets. It does not see sockets
+ * without a descriptor: those in TIME_WAIT and SYN_RECV, connections that were not accepted yet or
+ * that are closed while data is still to be sent, sockets on the way to another process
+ * (SCM_RIGHTS) or held only by io_uring(7), and those of the kernel itself (VXLAN, NFS, MPTCP). But
+ * the kernel counts the sockets of each namespace, so it is known where there are such: tables of
+ * which the pass found less are left to the dumps.
  */
 #ifndef FASTNET_SOCKET_PASS_H
 #define FASTNET_SOCKET_PASS_H

@@ -239,8 +239,7 @@ static void the_group_of_the_first_owner_stands_in(void **state)
         {"0::/\n", "/", "-"},
         {"0::/../a.service\n", "-", "-"}, /* outside of the namespace */
         {"9:cpu:/user.slice/b\n2:name=systemd:/b.service\n0::/\n", "/b.service", "b.service"},
-        {"9:cpu:/docker/x/b.service\n8:name=systemd:/\n0::/\n", "/docker/x/b.service",
-         "b.service"},
+        {"9:cpu:/docker/x/b.service\n8:name=systemd:/\n0::/\n", "/docker/x/b.service", "b.service"},
         {"9:cpu,cpuacct:/\n8:pids:/b.service\n", "/b.service", "b.service"},
         {"8:pids:b.service\n", "-", "-"},
         {"0::/a.serv", "-", "-"}, /* cut short */
