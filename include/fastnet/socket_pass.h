@@ -46,6 +46,12 @@ int socket_pass_end(struct socket_pass *pass);
  */
 int socket_pass_add_numbers(struct socket_pass *pass, uint64_t netns, const char *proc_root);
 
+/*
+ * Whether it is known of all TCP sockets of the machine where they are. If sockets come and go while
+ * they are read, it is not; another reading may then be luckier.
+ */
+bool socket_pass_adds_up(const struct socket_pass *pass);
+
 /* How many sockets there are that both readings found, in all namespaces. */
 size_t socket_pass_count(const struct socket_pass *pass);
 

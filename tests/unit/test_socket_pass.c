@@ -661,6 +661,25 @@ static void a_filter_that_refuses_all_sockets_leaves_nothing_to_the_dumps(void *
     socket_pass_destroy(pass);
 }
 
+static void orphans_and_what_waits_to_be_accepted_add_up(void **state)
+{
+    struct held_socket sockets[] = {held(HERE, 1, AF_INET, IPPROTO_TCP)};
+    struct socket_numbers numbers[] = {{.netns = HERE, .in_use = {2}, .allocated = 4},
+                                       {.netns = 0}};
+
+    (void)state;
+    sockets[0].state = TCP_LISTEN;
+    for (unsigned orphans = 0; orphans < 2; orphans++)
+        for (unsigned waiting = 0; waiting < 3; waiting++) {
+            struct socket_pass *pass;
+            numbers[0].orphans = orphans;
+            sockets[0].received[0] = waiting;
+            pass = pass_with(sockets, COUNT(sockets), 0, numbers);
+            assert_int_equal(socket_pass_adds_up(pass), orphans + waiting == 3);
+            socket_pass_destroy(pass);
+        }
+}
+
 static void the_numbers_are_those_of_sockstat(void **state)
 {
     static const char v4[] = "sockets: used 9\nTCP: inuse 1 orphan 0 tw %d alloc 1 mem 1\n"
@@ -808,6 +827,7 @@ int main(void)
         cmocka_unit_test(a_socket_that_was_bound_in_one_reading_is_bound),
         cmocka_unit_test(one_that_nobody_holds_and_is_only_bound_is_asked_for),
         cmocka_unit_test(a_filter_that_refuses_all_sockets_leaves_nothing_to_the_dumps),
+        cmocka_unit_test(orphans_and_what_waits_to_be_accepted_add_up),
         cmocka_unit_test(the_numbers_are_those_of_sockstat),
         cmocka_unit_test(what_is_written_may_be_cut_anywhere),
         cmocka_unit_test(a_cut_socket_is_an_error_and_none_is_left),

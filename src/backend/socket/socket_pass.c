@@ -43,6 +43,7 @@ struct socket_pass {
     size_t number_count, number_capacity;
     uint64_t tcp;                /* TCP sockets that both readings found, bound or not */
     uint64_t other;              /* ... that they did not find, though some namespace counts them */
+    uint64_t waiting;            /* ... that wait to be accepted, of listeners that they found */
     uint64_t allocated, orphans; /* of the machine, the least that was counted */
 };
 
@@ -342,15 +343,22 @@ static size_t find_rank(const struct socket_pass *pass, uint64_t rank)
     return low;
 }
 
-/* Half-open connections are counted by their listeners alone. */
-static bool has_half_open(const struct socket_pass *pass, size_t from, size_t to)
+/*
+ * Adds what waits to be accepted. Returns whether there are half-open connections, which only
+ * listeners count.
+ */
+static bool look_at_listeners(struct socket_pass *pass, size_t from, size_t to)
 {
+    bool half_open = false;
+
     for (; from < to; from++) {
         const struct held_socket held = held_at(pass, pass->order[from]);
-        if (is_tcp(&held) && held.state == TCP_LISTEN && held.sent[1])
-            return true;
+        if (held.state != TCP_LISTEN)
+            continue;
+        pass->waiting += held.received[0];
+        half_open |= held.sent[1] > 0;
     }
-    return false;
+    return half_open;
 }
 
 static int compare_numbers(const void *a, const void *b)
@@ -376,10 +384,10 @@ static void compare_with_numbers(struct socket_pass *pass)
             const size_t from = find_rank(pass, rank_of(numbers->netns, place)),
                          to = find_rank(pass, rank_of(numbers->netns, place + 1));
             const bool tcp = tables[place]->protocol == IPPROTO_TCP;
+            const bool hidden = tcp && (look_at_listeners(pass, from, to) || numbers->time_wait);
             if (tcp && numbers->in_use[place] > to - from)
                 pass->other += numbers->in_use[place] - (to - from);
-            if (numbers->in_use[place] == to - from &&
-                !(tcp && (numbers->time_wait || has_half_open(pass, from, to))))
+            if (numbers->in_use[place] == to - from && !hidden)
                 numbers->complete |= 1u << place;
         }
     }
@@ -388,15 +396,24 @@ static void compare_with_numbers(struct socket_pass *pass)
 }
 
 /*
+ * Orphans can be in namespaces that no process is in; what waits to be accepted is no orphan.
+ */
+bool socket_pass_adds_up(const struct socket_pass *pass)
+{
+    const uint64_t unheld = pass->allocated - pass->tcp;
+
+    return pass->allocated <= pass->tcp || unheld <= pass->other ||
+           unheld <= pass->orphans + pass->waiting;
+}
+
+/*
  * Those that are only bound are not counted by namespace, but sockets of TCP are on the machine.
- * Orphans can be in namespaces that no process is in. While others come and go, their number can
- * hide one that stays on its way to another process, or in an io_uring(7).
+ * While others come and go, their number can hide one that stays on its way to another process, or
+ * in an io_uring(7).
  */
 bool socket_pass_has_all_bound(const struct socket_pass *pass, uint32_t netns)
 {
-    const uint64_t unheld = pass->other > pass->orphans ? pass->other : pass->orphans;
-
-    return pass->allocated <= pass->tcp + unheld &&
+    return socket_pass_adds_up(pass) &&
            find_rank(pass, rank_of(netns, BINDS)) == find_rank(pass, rank_of(netns, BINDS + 1));
 }
 
@@ -424,7 +441,7 @@ int socket_pass_settle(struct socket_pass *pass)
     free(pass->order);
     pass->order = NULL;
     pass->count = 0;
-    pass->tcp = pass->other = 0;
+    pass->tcp = pass->other = pass->waiting = 0;
     pass->allocated = UINT64_MAX;
     pass->orphans = 0;
     if (status == 0)
