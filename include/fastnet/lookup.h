@@ -97,7 +97,8 @@ size_t owners_find(struct owners *owners, uint64_t inode, const struct owner **f
 
 /* What the walks missed. Missing permission and vanishing processes are no errors. */
 struct owners_summary {
-    size_t denied; /* processes that hide descriptors from this user */
+    size_t denied;  /* processes that hide descriptors from this user */
+    size_t unnamed; /* owners whose names may not be read: empty */
     /* One hides even its directory of descriptors: netstat's message depends on it. */
     bool shut_out;
     /* PROC_ROOT is a proc mount that does not list all processes (hidepid=, proc(5)). */

@@ -196,7 +196,7 @@ static bool are_owners_missing(const struct run *run, const struct owners *owner
     if (!owners)
         return !run->owners_later; /* not put off until there was no row for it */
     summary = owners_summary(owners);
-    return summary->error || summary->hidden || summary->shut_out ||
+    return summary->error || summary->hidden || summary->shut_out || summary->unnamed ||
            (summary->denied && run->unowned);
 }
 
@@ -216,6 +216,10 @@ void run_report_owners(struct run *run)
     if (summary->hidden)
         report_note(run->report, "owners: %s does not list all processes (hidepid, proc(5))",
                     run->listing->proc_root);
+    if (summary->unnamed)
+        report_note(run->report, "owners: %zu %s", summary->unnamed,
+                    summary->unnamed == 1 ? "process does not show its name"
+                                          : "processes do not show their names");
     if (!(summary->shut_out && run->listing->report_shut_out) && summary->denied && run->unowned)
         report_note(run->report, "owners: %zu %s open", summary->denied,
                     summary->denied == 1 ? "process does not show what it holds"

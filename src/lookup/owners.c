@@ -245,6 +245,7 @@ static void summarize(struct owners *owners)
         summary.denied +=
             processes->items[i].denied && processes->items[i].leader == processes->items[i].pid;
         summary.shut_out |= processes->items[i].shut;
+        summary.unnamed += processes->items[i].unnamed;
     }
     for (size_t i = 0; i < holdings->count && !summary.any; i++)
         summary.any = (pid_t)(holdings->items[i].holder >> HOLDER_PROCESS_SHIFT) != self;
@@ -398,6 +399,7 @@ static void confirm(struct owners *owners, struct process *process, const struct
         status = process_read_names(&owners->walk.tree, process, owners->walk.names);
     rights_lower();
     process->denied |= error_is_denial(status);
+    owners->summary.unnamed += process->unnamed;
     show_process(owners, process);
     note_error(owners, status);
 }

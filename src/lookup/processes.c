@@ -328,6 +328,7 @@ static int read_name(const struct proc_tree *tree, struct process *process)
     char buffer[PROCESS_NAME_MAX + 1];
     ssize_t length = process_read_file(tree, process->pid, "comm", buffer, sizeof buffer);
     process->gone = length < 0 && process_is_gone(tree, process->pid);
+    process->unnamed = error_is_denial((int)length);
     if (length < 0)
         return error_to_report((int)length);
     /* The name itself may end in newlines: remove only the one that the file adds. */

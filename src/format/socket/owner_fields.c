@@ -58,7 +58,8 @@ struct value owner_process(const struct cell *cell)
 {
     const struct owner *first;
 
-    return find_owners(cell, &first) ? string(first->process->name) : unknown;
+    return find_owners(cell, &first) && *first->process->name ? string(first->process->name)
+                                                              : unknown;
 }
 
 struct value owner_all(const struct record *record, const struct context *context, size_t end)
