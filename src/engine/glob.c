@@ -4,8 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-
-#include "fastnet/array.h"
+#include <wctype.h>
 
 static unsigned char folded(char letter)
 {
@@ -23,22 +22,16 @@ static size_t set_byte(struct text pattern, size_t at, unsigned char *byte)
     return at + 1;
 }
 
-/* The classes of the POSIX locale (regex(7)), for bytes that are folded. */
+/* The classes of the C locale, for bytes that are folded. */
 static bool is_in_class(struct text name, unsigned char byte)
 {
-    static const struct {
-        const char *name;
-        int (*has)(int byte);
-    } classes[] = {
-        {"alnum", isalnum}, {"alpha", isalpha}, {"blank", isblank}, {"cntrl", iscntrl},
-        {"digit", isdigit}, {"graph", isgraph}, {"lower", islower}, {"print", isprint},
-        {"punct", ispunct}, {"space", isspace}, {"upper", islower}, {"xdigit", isxdigit},
-    };
+    char word[8] = "";
 
-    for (size_t i = 0; i < COUNT(classes); i++)
-        if (text_is(name, classes[i].name))
-            return byte < 0x80 && classes[i].has(byte);
-    return false;
+    if (name.length >= sizeof word || byte >= 0x80)
+        return false;
+    memcpy(word, name.data, name.length);
+    const wctype_t class = wctype(word);
+    return iswctype(byte, class) || iswctype((wint_t)toupper(byte), class);
 }
 
 /*
