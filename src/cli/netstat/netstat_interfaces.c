@@ -113,7 +113,7 @@ static void check_listed(const void *arg, struct report *report)
 
 int netstat_interfaces(const struct netstat_options *options)
 {
-    const struct listing_table table = {.table = &table_interfaces};
+    struct listing_table table = {.table = &table_interfaces};
     const struct interface_layout layout = {.extended = options->extended,
                                             .header = !options->common.no_header};
     struct predicate_tree where = {.count = 0};
@@ -135,6 +135,6 @@ int netstat_interfaces(const struct netstat_options *options)
     };
 
     choose_rows(&where, options);
-    command.listing.where = predicate_of(&where);
+    table.where = predicate_of(&where); /* not a filter: what has no flags is listed, too */
     return command_run(&command);
 }
