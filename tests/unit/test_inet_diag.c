@@ -495,6 +495,35 @@ static void what_the_kernel_refuses_is_not_asked_again(void **state)
     }
 }
 
+static void a_refusal_after_rows_is_no_reason_to_ask_again(void **state)
+{
+    static struct wire wire;
+    const struct predicate where = {.field = field_named(&kind_socket, "local_port"),
+                                    .operation = PREDICATE_EQUAL,
+                                    .constant = {.type = VALUE_NUMBER, .number = 22}};
+    struct report report = {0};
+    struct kept kept = {.count = 0};
+    struct peer peer;
+
+    (void)state;
+    peer_init(&peer);
+    peer.replays = true;
+    wire_tcp(&wire, NLM_F_MULTI, 1, 22, 0);
+    wire_done(&wire, NLM_F_MULTI, 1, -EINVAL);
+    peer_add_wire(&peer, &wire);
+    struct netlink *netlink = netlink_create(&peer.netlink);
+    const struct query query = {.table = &table_tcp,
+                                .where = &where,
+                                .proc_root = "/x",
+                                .netlink = netlink,
+                                .report = &report};
+    assert_int_equal(backend_sock_diag.dump(&query, keep_record, &kept), -EINVAL);
+    assert_int_equal(kept.count, 1);
+    assert_int_equal(peer.request_count, 1);
+    netlink_destroy(netlink);
+    peer_finish(&peer);
+}
+
 static void a_missing_module_has_a_name(void **state)
 {
     (void)state;
@@ -526,6 +555,7 @@ int main(void)
         cmocka_unit_test(an_answer_about_tcp_is_none_about_mptcp),
         cmocka_unit_test(all_states_of_sctp_are_asked_for),
         cmocka_unit_test(what_the_kernel_refuses_is_not_asked_again),
+        cmocka_unit_test(a_refusal_after_rows_is_no_reason_to_ask_again),
         cmocka_unit_test(a_missing_module_has_a_name),
     };
 

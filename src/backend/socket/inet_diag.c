@@ -298,6 +298,7 @@ struct reading {
     record_fn fn;
     void *arg;
     struct half_open half_open; /* read when the first such row needs it */
+    bool begun;                 /* a row was handed on: another try would repeat it */
 };
 
 /*
@@ -347,6 +348,7 @@ static int take_inet(const struct nlmsghdr *message, void *arg)
             half_open_complete(&reading->half_open, query, &record);
     }
     sock_diag_bring_message(query, message, &record);
+    reading->begun = true;
     return reading->fn(&record, reading->arg);
 }
 
@@ -496,7 +498,8 @@ int inet_diag_dump(const struct query *query, record_fn fn, void *arg)
     unsigned put = 0;
     int result = -EINVAL;
 
-    for (size_t i = 0; i < COUNT(tries) && (result == -EINVAL || result == -EPERM); i++) {
+    for (size_t i = 0;
+         i < COUNT(tries) && (result == -EINVAL || result == -EPERM) && !reading.begun; i++) {
         struct request request;
         const unsigned last = put;
         put = make_request(&request, query, tries[i]);
