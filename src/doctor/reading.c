@@ -130,18 +130,24 @@ static void take_flow_usage(struct reading *reading, const struct record *record
     table->limited = record->has & USAGE_MAXIMUM && record->usage.maximum;
     table->entries = record->usage.entries;
     table->maximum = record->usage.maximum;
-    if (!(record->has & USAGE_DROPS))
-        return;
-    table->dropped = record->usage.drop;
-    table->squeezed = record->usage.early_drop;
 }
 
+#define STATISTIC(number) (UINT64_C(1) << (number))
+#define STATISTICS                                                                                 \
+    (STATISTIC(CTA_STATS_DROP) | STATISTIC(CTA_STATS_EARLY_DROP) |                                 \
+     STATISTIC(CTA_STATS_INSERT_FAILED))
+
+/* Of one answer: a failed insertion is among the drops, and must be known wherever the drop is. */
 static void take_flow_statistics(struct reading *reading, const struct record *record)
 {
-    const uint64_t bit = UINT64_C(1) << CTA_STATS_INSERT_FAILED;
+    struct table_reading *table = &reading->tables[TABLE_FLOWS];
+    const uint32_t *counters = record->statistics.counters;
 
-    if (record->has & bit)
-        reading->tables[TABLE_FLOWS].failed += record->statistics.counters[CTA_STATS_INSERT_FAILED];
+    if ((record->has & STATISTICS) != STATISTICS)
+        return;
+    table->dropped += counters[CTA_STATS_DROP];
+    table->squeezed += counters[CTA_STATS_EARLY_DROP];
+    table->failed += counters[CTA_STATS_INSERT_FAILED];
 }
 
 static void take_neighbour_usage(struct reading *reading, const struct record *record)
@@ -323,8 +329,8 @@ static const struct source sources[] = {
      COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE,
      0},
     {READS_SOFTNET, {&table_softnet}, COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE, 0},
-    {READS_FLOWS, {&table_flow_usage}, USAGE_ENTRIES | USAGE_MAXIMUM | USAGE_DROPS, 0},
-    {READS_FLOWS, {&table_flow_statistics}, UINT64_C(1) << CTA_STATS_INSERT_FAILED, 0},
+    {READS_FLOWS, {&table_flow_usage}, USAGE_ENTRIES | USAGE_MAXIMUM, 0},
+    {READS_FLOWS, {&table_flow_statistics}, STATISTICS, 0},
     {READS_NEIGHBOURS,
      {&table_neighbour_usage},
      NEIGHBOUR_ENTRIES | NEIGHBOUR_THRESHOLD(2) | NEIGHBOUR_COUNTER(NEIGHBOUR_TABLE_FULLS),
