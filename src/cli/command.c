@@ -102,7 +102,8 @@ static void keep_asked(struct listing_command *command)
         if (length + strlen(name) + 2 <= sizeof command->keep &&
             (is_asked_for(command->common, name) ||
              (compared && is_asked_for(command->common, compared->name))))
-            length += (size_t)sprintf(command->keep + length, " %s", name);
+            length += (size_t)snprintf(command->keep + length, sizeof command->keep - length, " %s",
+                                       name);
     }
 }
 
