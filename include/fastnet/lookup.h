@@ -252,8 +252,11 @@ int cgroups_find(const char *path, uint64_t *id);
 /* What a path tells by the names of its directories; empty: nothing. */
 enum { CGROUP_NAME_MAX = 255 }; /* NAME_MAX of a directory */
 struct cgroup_names {
-    /* The innermost unit of systemd(1) that is no slice, as systemctl(1) shows it. */
-    char unit[CGROUP_NAME_MAX + 1];
+    /*
+     * The innermost unit of systemd(1) that is no slice, as systemctl(1) shows it. A user may give
+     * any name to units below his user@UID.service: that stands before them, and a slash.
+     */
+    char unit[2 * CGROUP_NAME_MAX + 2];
     /* The innermost container: the first 12 digits of its id, or its name. */
     char container[CGROUP_NAME_MAX + 1];
     /* The pod: its uid in Kubernetes, or the first 12 digits of its id in podman(1). */

@@ -5,6 +5,7 @@
  * (pkg/kubelet/cm), by lxc.container.conf(5) and by systemd-nspawn(1).
  */
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "fastnet/array.h"
@@ -186,7 +187,7 @@ static void copy_uid(char *to, struct text from)
 struct naming {
     struct cgroup_names *names;
     char outer[CGROUP_NAME_MAX + 1]; /* the container around the innermost one */
-    struct text above;
+    struct text above, user;         /* user: user@UID.service, the outermost one; empty: none */
 };
 
 static void enter(struct naming *naming)
@@ -223,6 +224,17 @@ static void take_told(struct naming *naming, enum told what, struct text told)
     }
 }
 
+static void take_unit(struct naming *naming, struct text name)
+{
+    const bool escaped = name.data[0] == '_'; /* as names that the kernel could claim */
+
+    snprintf(naming->names->unit, sizeof naming->names->unit, "%.*s%s%.*s",
+             (int)naming->user.length, naming->user.data, naming->user.length ? "/" : "",
+             (int)name.length - escaped, name.data + escaped);
+    if (!naming->user.length && name.length > 5 && memcmp(name.data, "user@", 5) == 0)
+        naming->user = name;
+}
+
 /* A directory of the path. What stands deeper counts more. */
 static void take_directory(struct naming *naming, struct text name)
 {
@@ -232,11 +244,8 @@ static void take_directory(struct naming *naming, struct text name)
     if (pattern)
         take_told(naming, pattern->told, told);
     /* the name of a container may look like that of a unit */
-    if (is_unit(name) &&
-        (!pattern || is_unit((struct text){pattern->name, strlen(pattern->name)}))) {
-        const bool escaped = name.data[0] == '_'; /* as names that the kernel could claim */
-        copy(naming->names->unit, (struct text){name.data + escaped, name.length - escaped});
-    }
+    if (is_unit(name) && (!pattern || is_unit((struct text){pattern->name, strlen(pattern->name)})))
+        take_unit(naming, name);
     naming->above = name;
 }
 
@@ -256,7 +265,7 @@ static void take_slice(struct naming *naming, struct text name)
 
 void cgroup_names(const char *path, struct cgroup_names *names)
 {
-    struct naming naming = {.names = names, .above = {"", 0}};
+    struct naming naming = {.names = names, .above = {"", 0}, .user = {"", 0}};
 
     *names = (struct cgroup_names){.unit = ""};
     if (cgroup_is_outside(path))

@@ -86,7 +86,7 @@ static bool must_be_known(const char *path)
 /* An id in full stands in the path, and so does a name, unless its escapes were taken back. */
 static void check_name(const char *path, const char *name)
 {
-    require(!name || (*name && strlen(name) <= CGROUP_NAME_MAX));
+    require(!name || (*name && strlen(name) <= 2 * CGROUP_NAME_MAX + 1));
     require(!name || strchr(path, '\\') || strstr(path, name) || strchr(name, '-'));
 }
 

@@ -22,6 +22,7 @@
 #define UID_STATIC "5a0cd3e0a1b7f2c95a0cd3e0a1b7f2c9"
 #define BURSTABLE  "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" UID_ ".slice"
 #define USER       "/user.slice/user-1000.slice/user@1000.service"
+#define USERS      "user@1000.service/"
 
 struct row {
     const char *path, *unit, *container, *pod;
@@ -53,10 +54,16 @@ static void the_unit_is_the_innermost_one_that_is_no_slice(void **state)
         {"/system.slice/dbus.socket", "dbus.socket", "", ""},
         {"/system.slice/-.mount", "-.mount", "", ""},
         {"/user.slice/user-1000.slice/session-3.scope", "session-3.scope", "", ""},
-        {USER "/init.scope", "init.scope", "", ""},
+        {USER "/init.scope", USERS "init.scope", "", ""},
         {USER "/app.slice/app-gnome-org.gnome.Terminal-2217.scope",
-         "app-gnome-org.gnome.Terminal-2217.scope", "", ""},
-        {USER "/app.slice/syncthing.service", "syncthing.service", "", ""},
+         USERS "app-gnome-org.gnome.Terminal-2217.scope", "", ""},
+        {USER "/app.slice/syncthing.service", USERS "syncthing.service", "", ""},
+        /* a user may give them any name */
+        {USER "/nginx.service", USERS "nginx.service", "", ""},
+        {USER "/system.slice/user@0.service/nginx.service", USERS "nginx.service", "", ""},
+        {USER "/system.slice/_nginx.service", USERS "nginx.service", "", ""},
+        {"/user@.service/nginx.service", "user@.service/nginx.service", "", ""},
+        {"/system.slice/users.service/nginx.service", "nginx.service", "", ""},
         {USER "/app.slice", "user@1000.service", "", ""},
         /* systemctl(1) shows and takes names of units as they are escaped */
         {"/system.slice/system-systemd\\x2dfsck.slice/systemd-fsck@dev-disk-by\\x2duuid-1.service",
@@ -79,7 +86,7 @@ static void containers_are_known_by_their_ids(void **state)
         {"/system.slice/docker-" ID ".scope", "docker-" ID ".scope", "0123456789ab", ""},
         {"/docker/" ID, "", "0123456789ab", ""},
         {"/docker/" ID "/init.scope", "init.scope", "0123456789ab", ""},
-        {USER "/user.slice/docker-" ID ".scope", "docker-" ID ".scope", "0123456789ab", ""},
+        {USER "/user.slice/docker-" ID ".scope", USERS "docker-" ID ".scope", "0123456789ab", ""},
         {"/system.slice/docker-" ID ".scope/system.slice/nginx.service", "nginx.service",
          "0123456789ab", ""},
         {"/system.slice/nerdctl-" ID ".scope", "nerdctl-" ID ".scope", "0123456789ab", ""},
@@ -88,9 +95,9 @@ static void containers_are_known_by_their_ids(void **state)
         {"/machine.slice/libpod-conmon-" ID ".scope", "libpod-conmon-" ID ".scope", "", ""},
         {"/libpod_parent/libpod-" ID, "", "0123456789ab", ""},
         {"/libpod_parent/conmon", "", "", ""},
-        {USER "/user.slice/libpod-" ID ".scope/container", "libpod-" ID ".scope", "0123456789ab",
-         ""},
-        {USER "/user.slice/podman-2217.scope", "podman-2217.scope", "", ""},
+        {USER "/user.slice/libpod-" ID ".scope/container", USERS "libpod-" ID ".scope",
+         "0123456789ab", ""},
+        {USER "/user.slice/podman-2217.scope", USERS "podman-2217.scope", "", ""},
         /* podman run --cgroups=split, in a service of systemd */
         {"/system.slice/web.service/libpod-payload-" ID, "web.service", "0123456789ab", ""},
         {"/system.slice/web.service/runtime", "web.service", "", ""},
@@ -145,7 +152,7 @@ static void pods_are_known_by_their_uids(void **state)
         {"/machine.slice/machine-libpod_pod_" ID2 ".slice/libpod-" ID ".scope/container",
          "libpod-" ID ".scope", "0123456789ab", "fedcba987654"},
         {USER "/user.slice/user-libpod_pod_" ID2 ".slice/libpod-" ID ".scope",
-         "libpod-" ID ".scope", "0123456789ab", "fedcba987654"},
+         USERS "libpod-" ID ".scope", "0123456789ab", "fedcba987654"},
         {"/libpod_parent/" ID2 "/libpod-" ID, "", "0123456789ab", "fedcba987654"},
         /* what is no pod */
         {"/pods/pod1", "", "", ""},
