@@ -87,6 +87,8 @@ static bool must_be_known(const char *path)
 static void check_name(const char *path, const char *name)
 {
     require(!name || (*name && strlen(name) <= 2 * CGROUP_NAME_MAX + 1));
+    if (name && strchr(name, '/')) /* before it stands the unit of a user */
+        name = strchr(name, '/') + 1;
     require(!name || strchr(path, '\\') || strstr(path, name) || strchr(name, '-'));
 }
 
