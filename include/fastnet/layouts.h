@@ -136,7 +136,9 @@ struct needs ss_layout_needs(const struct ss_layout *layout);
 /* Findings: sentences for people. The numbers are read when the listing ends. */
 struct findings_layout {
     bool colour;
-    bool header; /* a last line with their number */
+    bool header;    /* a last line with their number */
+    bool verbose;   /* what was read, too */
+    unsigned width; /* of the terminal; 0: lines are as long as they are */
     /* Of all findings, by severity, also of those that a filter leaves out. */
     const uint64_t *counts;
     const uint64_t *rules;        /* how many rules were tried */

@@ -236,12 +236,12 @@ void process_text(char text[PROCESS_TEXT], struct examination *examination, stru
     const struct owner *owner;
 
     if (!owners || !owners_find(owners, inode, &owner)) {
-        snprintf(text, PROCESS_TEXT, "a process that is not visible");
+        snprintf(text, PROCESS_TEXT, "%s",
+                 inode ? "a process that is not visible" : "a connection without a process");
         return;
     }
     snprintf(finding->process, sizeof finding->process, "%s", owner->process->name);
     finding->record.finding.pid = (uint32_t)owner->process->pid;
     finding->record.has |= FINDING_PROCESS;
-    snprintf(text, PROCESS_TEXT, "%s (pid %d)",
-             *owner->process->name ? owner->process->name : "a process", (int)owner->process->pid);
+    snprintf(text, PROCESS_TEXT, "\"%s\" (pid %d)", owner->process->name, (int)owner->process->pid);
 }

@@ -49,7 +49,8 @@ static const struct filling time_wait = {
     .gauge = TCP_WAITING,
     .limit = TIME_WAIT_MAX,
     .losses = {TIME_WAIT_OVERFLOW},
-    .loss = {"connection", "connections", "did not wait, because the table was full"},
+    .loss = {"connection", "connections", "skipped TIME_WAIT, because the table is full"},
+    .harmless = true,
 };
 
 static const struct filling orphans = {
@@ -168,7 +169,8 @@ const struct rule rules[] = {
      READS_FLOWS,
      .evaluate = rule_flow_races},
     {{"neighbour-table", "the table of neighbours has no place for new ones",
-      "raise net.ipv4.neigh.default.gc_thresh1 to 3, and those of net.ipv6",
+      "raise gc_thresh1, gc_thresh2 and gc_thresh3 of net.ipv4.neigh.default and of "
+      "net.ipv6.neigh.default",
       "fastnet neigh --usage", "rtnetlink: neighbour tables; /proc/net/stat: table_fulls"},
      READS_NEIGHBOURS | READS_MACHINE,
      .evaluate = rule_neighbours},

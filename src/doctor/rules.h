@@ -35,6 +35,7 @@ struct filling {
     enum sysctl limit;
     enum counter losses[2]; /* the counters that grow when it is full; NO_COUNTER: none */
     const char *counter;    /* the name of another one */
+    bool harmless;          /* nothing is lost when it is full: a warning */
 };
 
 struct rule {

@@ -37,12 +37,13 @@ static void say_filling(struct examination *examination, const struct filling *f
     }
     if (usage.limit != UINT64_MAX) /* it is known, and there is one */
         snprintf(of, sizeof of, " of %" PRIu64, usage.limit);
-    finding_begin(&finding, examination, usage.moved ? SEVERITY_FAULT : SEVERITY_WARNING);
+    finding_begin(&finding, examination,
+                  usage.moved && !filling->harmless ? SEVERITY_FAULT : SEVERITY_WARNING);
     finding_subject(&finding, "%s", filling->subject);
     if (usage.moved)
-        finding_summary(&finding, "%s: %" PRIu64 " %s %s in %.3g s, with %" PRIu64 "%s %s",
-                        filling->subject, usage.moved, loss_noun(&filling->loss, usage.moved),
-                        filling->loss.what, seconds_between(examination), usage.value, of,
+        finding_summary(&finding, "%s: in %.3g s %" PRIu64 " %s %s; now there are %" PRIu64 "%s %s",
+                        filling->subject, seconds_between(examination), usage.moved,
+                        loss_noun(&filling->loss, usage.moved), filling->loss.what, usage.value, of,
                         filling->what);
     else
         finding_summary(&finding, "%s: %" PRIu64 "%s %s, %" PRIu64 " %%", filling->subject,

@@ -5,16 +5,35 @@
 
 #include "doctor/rules.h"
 
-/* Names up to three of the suspects. */
+static bool is_same_peer(const struct suspect *a, const struct suspect *b)
+{
+    return a->remote.port == b->remote.port &&
+           address_equal(&a->remote.address, &b->remote.address);
+}
+
+/* Names up to three peers of the suspects, each once: "10.2.0.2:8080 x3: 600 bytes ..." */
 static void add_examples(struct finding *finding, const struct suspects *suspects, const char *what)
 {
-    enum { EXAMPLES = 3 };
+    size_t left = 3;
 
-    for (size_t i = 0; i < suspects->kept && i < EXAMPLES; i++) {
+    for (size_t i = 0; i < suspects->kept && left; i++) {
         const struct suspect *suspect = &suspects->worst[i];
-        char remote[ENDPOINT_TEXT];
-        finding_evidence(finding, "%s: %" PRIu64 " %s", endpoint_text(remote, &suspect->remote),
-                         suspect->value, what);
+        char remote[ENDPOINT_TEXT], times[32] = "";
+        uint64_t count = 0, value = 0;
+        size_t first = suspects->kept;
+        for (size_t j = suspects->kept; j-- > 0;)
+            if (is_same_peer(suspect, &suspects->worst[j])) {
+                first = j;
+                count++;
+                value += suspects->worst[j].value;
+            }
+        if (first < i)
+            continue;
+        if (count > 1)
+            snprintf(times, sizeof times, " x%" PRIu64, count);
+        finding_evidence(finding, "%s%s: %" PRIu64 " %s", endpoint_text(remote, &suspect->remote),
+                         times, value, what);
+        left--;
     }
 }
 

@@ -173,7 +173,7 @@ static int take_process(const struct process_descriptors *process, void *arg)
     finding.record.finding.pid = (uint32_t)process->pid;
     finding.record.has |= FINDING_PROCESS;
     finding_subject(&finding, "%s", process->name);
-    finding_summary(&finding, "%s (pid %d) has %" PRIu64 " of %" PRIu64 " descriptors open%s",
+    finding_summary(&finding, "\"%s\" (pid %d) has %" PRIu64 " of %" PRIu64 " descriptors open%s",
                     process->name, (int)process->pid, process->open, process->limit,
                     process->open >= process->limit ? ": it can accept and open nothing more" : "");
     finding_evidence(&finding, "%" PRIu64 " entries in /proc/%d/fd, soft limit %" PRIu64,

@@ -675,6 +675,8 @@ static void silence_after_small_or_acknowledged_segments_is_a_peer_gone(void **s
     assert_int_equal(try_rule(scene, "mtu-black-hole"), 0);
     assert_int_equal(try_rule(scene, "peer-gone"), 1);
     assert_int_equal(scene->value[0], 2);
+    assert_string_equal(scene->evidence[0],
+                        "192.0.2.1:443 x2: 10000 bytes not acknowledged"); /* each peer once */
 }
 
 static void a_peer_that_is_heard_has_not_gone(void **state)

@@ -38,6 +38,7 @@ static const struct option options_table[] = {
            .argument = ARGUMENT_INTERVAL, .metavar = "[SECONDS]"),
     LONG(OPTION_NAGIOS, "nagios", SHOW, "a line and an exit status for monitoring plugins",
          SETS(nagios)),
+    OPTION('v', "verbose", SHOW, "say what was read, too", SETS(verbose)),
     HELP_OPTIONS(OTHER),
     OPTION('V', "version", OTHER, "version and build options"),
 };
@@ -156,6 +157,8 @@ int doctor_parse(struct doctor_command *command, int argc, char *const argv[], b
         command->milliseconds =
             command->common.interval_ms ? (unsigned)command->common.interval_ms : FOR_MS;
     command->common.no_header |= command->nagios;
+    command->common.human &=
+        command->common.columns || command->common.count_by; /* sentences are for people */
     if (command->nagios && common_uses_columns(&command->common))
         return common_misuse(&command->common, "--nagios cannot be combined with columns");
     if (command->list && common_uses_columns(&command->common))
@@ -223,6 +226,8 @@ static int examine(const struct doctor_command *command, struct doctor *doctor)
     const struct findings_layout layout = {
         .colour = command_colour(&command->common),
         .header = !command->common.no_header,
+        .verbose = command->verbose,
+        .width = common_width(&command->common),
         .counts = summary->findings,
         .rules = &summary->rules,
         .milliseconds = &summary->milliseconds,

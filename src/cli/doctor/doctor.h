@@ -11,7 +11,7 @@ struct doctor_command {
     struct common common;  /* first */
     uint64_t rules;        /* bit n: doctor_rule(n) is tried */
     unsigned milliseconds; /* between the two readings */
-    bool list, exposed, nagios;
+    bool list, exposed, nagios, verbose;
 };
 
 /* As common_parse(). */

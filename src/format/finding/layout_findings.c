@@ -6,12 +6,18 @@
 #include "fastnet/namespace.h"
 #include "format/text/put.h"
 
-enum { RULE_NAME_MAX = 64, SUMMARY_MAX = 512, LINE_MAX_BYTES = 256 + ESCAPE_FACTOR * SUMMARY_MAX };
+enum {
+    RULE_NAME_MAX = 64,
+    COMMAND_MAX = 1024,
+    TEXT_MAX = 768,
+    SUMMARY_MAX = 512,
+    LINE_MAX_BYTES = 256 + ESCAPE_FACTOR * SUMMARY_MAX
+};
 
 struct findings_sink {
     struct sink sink;
     struct findings_layout layout;
-    char rule[RULE_NAME_MAX]; /* of the finding before, terminated */
+    char rule[RULE_NAME_MAX], command[COMMAND_MAX]; /* of the finding before, terminated */
 };
 
 static struct findings_sink *findings_of(struct sink *sink)
@@ -23,7 +29,7 @@ static void begin(struct sink *sink)
 {
     struct findings_sink *findings = findings_of(sink);
 
-    *findings->rule = '\0';
+    *findings->rule = *findings->command = '\0';
 }
 
 static const char *colour_of(const struct findings_sink *findings, uint8_t severity)
@@ -40,41 +46,79 @@ static char *put_chosen(char *dst, struct text text)
     return escape_text(dst, text.data, text.length, NULL);
 }
 
+enum { INDENT = sizeof "    evidence: " - 1 };
+
+/* Fills lines of the terminal's width. at: where the first word stands; further lines indent. */
+static char *put_wrapped(char *dst, const struct findings_sink *findings, size_t at,
+                         struct text text)
+{
+    char escaped[ESCAPE_FACTOR * TEXT_MAX + 1];
+    const size_t length = text.length < TEXT_MAX ? text.length : TEXT_MAX;
+    const char *end = escape_text(escaped, text.data, length, NULL);
+
+    for (const char *word = escaped, *next; word < end; word = next) {
+        for (next = word; next < end && (next == word || *next != ' ');)
+            next++;
+        const size_t size = (size_t)(next - word);
+        at += size;
+        if (*word == ' ' && findings->layout.width && at > findings->layout.width) {
+            dst = put_padded(PUT(dst, "\n"), "", INDENT);
+            dst = put_bytes(dst, word + 1, size - 1);
+            at = INDENT + size - 1;
+        } else {
+            dst = put_bytes(dst, word, size);
+        }
+    }
+    return PUT(dst, "\n");
+}
+
 /* The first line: how bad it is, and the sentence. */
 static char *put_summary(char *dst, const struct findings_sink *findings,
                          const struct finding_record *finding)
 {
     const char *colour = colour_of(findings, finding->severity);
+    const char *severity = severity_name(finding->severity);
 
     if (colour)
         dst = put_string(dst, colour);
-    dst = put_string(dst, severity_name(finding->severity));
+    dst = put_string(dst, severity);
     if (colour)
         dst = PUT(dst, COLOUR_RESET);
     dst = PUT(dst, ": ");
-    return PUT(put_chosen(dst, finding->summary), "\n");
+    return put_wrapped(dst, findings, strlen(severity) + 2, finding->summary);
 }
 
-static char *put_part(char *dst, const char *name, struct text text)
+static char *put_part(char *dst, const struct findings_sink *findings, const char *name,
+                      struct text text)
 {
     if (!text.length)
         return dst;
     dst = PUT(dst, "    ");
-    dst = put_padded(dst, name, sizeof "evidence: " - 1);
-    return PUT(put_chosen(dst, text), "\n");
+    dst = put_padded(dst, name, INDENT - 4);
+    return put_wrapped(dst, findings, INDENT, text);
 }
 
-/* What findings of one rule have in common is said with the first of them. */
-static char *put_rule(char *dst, struct findings_sink *findings,
+/*
+ * What findings of one rule have in common is said with the first of them; a command only if it is
+ * another one. Commands are not wrapped, because they are copied.
+ */
+static char *put_help(char *dst, struct findings_sink *findings,
                       const struct finding_record *finding)
 {
-    if (text_is(finding->rule, findings->rule))
-        return dst;
+    const bool same = text_is(finding->rule, findings->rule);
+
+    if (!same)
+        dst = put_part(dst, findings, "to do: ", finding->advice);
+    if (finding->command.length && !text_is(finding->command, findings->command))
+        dst = PUT(put_chosen(PUT(dst, "    see:      "), finding->command), "\n");
     snprintf(findings->rule, sizeof findings->rule, "%.*s", (int)finding->rule.length,
              finding->rule.data);
-    dst = put_part(dst, "to do: ", finding->advice);
-    dst = put_part(dst, "see: ", finding->command);
-    return put_part(dst, "source: ", finding->source);
+    snprintf(findings->command, sizeof findings->command, "%.*s", (int)finding->command.length,
+             finding->command.data);
+    dst = put_part(dst, findings, "evidence: ", finding->evidence);
+    if (findings->layout.verbose && !same)
+        dst = put_part(dst, findings, "source: ", finding->source);
+    return put_part(dst, findings, "rule: ", finding->rule);
 }
 
 static void row(struct sink *sink, const struct record *record)
@@ -84,9 +128,7 @@ static void row(struct sink *sink, const struct record *record)
     char *dst = writer_reserve(sink->writer, WRITER_RESERVE_MAX);
 
     dst = put_summary(dst, findings, finding);
-    dst = put_part(dst, "evidence: ", finding->evidence);
-    dst = put_rule(dst, findings, finding);
-    dst = put_part(dst, "rule: ", finding->rule);
+    dst = put_help(dst, findings, finding);
     writer_commit(sink->writer, PUT(dst, "\n"));
 }
 
