@@ -39,6 +39,8 @@ static const struct {
     [REASSEMBLY_REQUIRED] = {"Ip", "ReasmReqds"},
     [REASSEMBLY6_FAILS] = {"Ip6", "Ip6ReasmFails"},
     [REASSEMBLY6_REQUIRED] = {"Ip6", "Ip6ReasmReqds"},
+    [ATTEMPTS] = {"Tcp", "ActiveOpens"},
+    [ATTEMPTS_FAILED] = {"Tcp", "AttemptFails"},
     [REVERSE_PATH_FILTERED] = {"TcpExt", "IPReversePathFilter"},
     [CHECKSUMS_IP] = {"IpExt", "InCsumErrors"},
     [CHECKSUMS_TCP] = {"Tcp", "InCsumErrors"},

@@ -19,6 +19,15 @@ static const struct growth fragments[] = {
      .loss = {"packet", "packets", "could not be put together from fragments"}},
     {.counter = NO_COUNTER}};
 
+/* Checks of health, and programs that try IPv6 first, are refused now and then. */
+static const struct growth refused[] = {{.subject = "TCP",
+                                         .counter = ATTEMPTS_FAILED,
+                                         .whole = ATTEMPTS,
+                                         .percent = 10,
+                                         .least = 50,
+                                         .loss = {"connection was", "connections were", "refused"}},
+                                        {.counter = NO_COUNTER}};
+
 /* Scanners with forged addresses make a few. */
 static const struct growth reverse_path[] = {
     {.subject = "IPv4",
@@ -259,6 +268,13 @@ const struct rule rules[] = {
       "fastnet sockets -t --state syn_sent", "sock_diag: SYN_SENT with retransmissions"},
      READS_TCP,
      .evaluate = rule_no_answer},
+    {{"refused", "many connections are refused",
+      "see where the program should connect to, and if something listens there",
+      "fastnet netstat -st --where 'name = ActiveOpens,AttemptFails'",
+      "/proc/net/snmp: AttemptFails, ActiveOpens; sock_diag: sockets that are destroyed"},
+     READS_COUNTERS,
+     rule_growth,
+     .growths = refused},
     {{"dns", "a program gets no answer of DNS",
       "see if the server can be reached (/etc/resolv.conf, firewalls), and if it answers (dig)",
       "fastnet sockets -u --where 'remote_port = 53'",
