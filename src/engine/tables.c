@@ -408,15 +408,15 @@ static void report_untold(struct run *run, const struct table *table, const stru
                           const struct predicate *where, uint64_t lacks)
 {
     const struct field *field = where->field;
-    const bool untold = field && field_compares(field) & lacks;
+    const bool is_lacking = field && field_compares(field) & lacks;
 
-    if (untold && field->fields & withheld(table, backend))
+    if (is_lacking && field->fields & withheld(table, backend))
         report_loss(run->report, "%s needs CAP_NET_ADMIN (try sudo): rows may be missing",
                     field->name);
-    else if (untold && backend->source == BACKEND_PROC && table->file)
+    else if (is_lacking && backend->source == BACKEND_PROC && table->file)
         report_loss(run->report, "%s: %s/net/%s has no %s: rows may be missing", table->name,
                     run->listing->proc_root, table->file, field->name);
-    else if (untold)
+    else if (is_lacking)
         report_loss(run->report, "%s: %s has no %s: rows may be missing", table->name,
                     backend->name, field->name);
     for (const struct predicate *part = where->parts; part; part = part->next)

@@ -197,17 +197,18 @@ uint64_t namespace_own_id(void)
 
 uint64_t namespace_own_cookie(void)
 {
-    uint64_t cookie = 0;
+    uint64_t number = namespace_own_id();
 #ifdef SO_NETNS_COOKIE
-    const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    uint64_t cookie;
     socklen_t size = sizeof cookie;
+    const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
-    if (fd >= 0 && getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, &cookie, &size) < 0)
-        cookie = 0;
+    if (fd >= 0 && getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, &cookie, &size) == 0)
+        number = cookie;
     if (fd >= 0)
         close(fd);
 #endif
-    return cookie ? cookie : namespace_own_id();
+    return number;
 }
 
 struct netns namespace_own(void)

@@ -102,7 +102,7 @@ static void put_on_the_way(int fd)
 {
     union {
         struct cmsghdr header;
-        char bytes[CMSG_SPACE(sizeof(int))];
+        char bytes[CMSG_SPACE(sizeof(int))]; /* cppcheck-suppress unusedStructMember */
     } control = {.header = {CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS}};
     char nothing = 0;
     struct iovec byte = {&nothing, 1};
