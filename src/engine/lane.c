@@ -142,8 +142,9 @@ static int take_change(const struct lane *lane, const struct record *record, str
     int error;
 
     known.lookups &= ~NEED_LISTING;
-    if (!predicate_holds(lane->where, record, NULL) ||
-        !predicate_may_be_met(run->listing->where, record, &run->engine->context, known))
+    if (!predicate_holds(lane->where, record, NULL))
+        return 0; /* the table's own: what it refuses is not counted */
+    if (!predicate_may_be_met(run->listing->where, record, &run->engine->context, known))
         return count_refused(run->listing, false);
     error = delta_take(run->engine->delta, record, run->cookie, change);
     run->report->listed += run->silent;
