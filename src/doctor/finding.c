@@ -237,7 +237,7 @@ void process_text(char text[PROCESS_TEXT], struct examination *examination, stru
 
     if (!owners || !owners_find(owners, inode, &owner)) {
         snprintf(text, PROCESS_TEXT, "%s",
-                 inode ? "a process that is not visible" : "a connection without a process");
+                 inode ? "a process that is not visible" : "a socket without a process");
         return;
     }
     snprintf(finding->process, sizeof finding->process, "%s", owner->process->name);

@@ -145,17 +145,19 @@ struct held_sockets {
     size_t count, capacity;
 };
 
+enum { HEARD_BITS = 65536 };
+
 struct sockets_reading {
     struct suspects suspects[SUSPICIONS];
     struct hash_table watched; /* struct watched: of rows that are suspects, or may become some */
     uint64_t connections, half_open_count; /* connections: those that may be suspects */
     struct half_open *half_open;           /* by port */
-    uint64_t heard[1024];          /* bits: hashes of the addresses that were heard lately */
-    struct held_sockets unclosed;  /* connections that the peer has ended long ago */
-    struct held_sockets queries;   /* that have waited for DNS since the reading before */
-    struct held_sockets resolvers; /* of UDP, bound to port 53 */
-    bool only_queries;             /* rows are only watched for them */
-    struct busy *busiest;          /* which destinations take most ports: BUSIEST_SLOTS */
+    uint64_t heard[HEARD_BITS / 64]; /* bits: hashes of the addresses that were heard lately */
+    struct held_sockets unclosed;    /* connections that the peer has ended long ago */
+    struct held_sockets queries;     /* that have waited for DNS since the reading before */
+    struct held_sockets resolvers;   /* of UDP, bound to port 53 */
+    bool only_queries;               /* rows are only watched for them */
+    struct busy *busiest;            /* which destinations take most ports: BUSIEST_SLOTS */
 };
 
 /* --- The rest --------------------------------------------------------------------------------- */

@@ -155,7 +155,7 @@ static size_t bit_of(const struct address *address)
     uint64_t secret[2];
 
     hash_secret(secret);
-    return hash_bytes(secret[0], plain.bytes, sizeof plain.bytes) % (1024 * 64);
+    return hash_bytes(secret[0], plain.bytes, sizeof plain.bytes) % HEARD_BITS;
 }
 
 bool sockets_heard(const struct sockets_reading *sockets, const struct address *address)

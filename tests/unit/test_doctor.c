@@ -207,9 +207,10 @@ static void one_loss_is_said_in_the_singular(void **state)
     set_counter(&scene->before, TIME_WAIT_OVERFLOW, 8);
     set_counter(&scene->now, TIME_WAIT_OVERFLOW, 9);
     assert_int_equal(try_rule(scene, "time-wait"), 1);
-    assert_string_equal(scene->summaries[0],
-                        "TIME_WAIT: 1 connection did not wait, because the table was full in 5 s, "
-                        "with 0 connections in TIME_WAIT");
+    assert_string_equal(
+        scene->summaries[0],
+        "TIME_WAIT: in 5 s 1 connection skipped TIME_WAIT, because the table is full; "
+        "now there are 0 connections in TIME_WAIT");
 }
 
 /* Counters of 32 bits wrap, and namespaces and drivers come anew. */
@@ -272,8 +273,8 @@ static void permanent_neighbours_fill_no_table(void **state)
     assert_int_equal(try_rule(scene, "neighbour-table"), 1);
     assert_int_equal(scene->severity[0], SEVERITY_FAULT);
     assert_string_equal(scene->summaries[0],
-                        "neighbours of IPv6: 3 neighbours found no place in the table in 5 s, "
-                        "with 4010 of 1024 entries");
+                        "neighbours of IPv6: in 5 s 3 neighbours found no place in the table; "
+                        "now there are 4010 of 1024 entries");
 }
 
 static void packets_that_race_do_not_fill_the_table_of_flows(void **state)
@@ -483,7 +484,7 @@ static void a_queue_is_full_with_one_more_than_its_backlog(void **state)
     assert_int_equal(try_rule(scene, "accept-queue"), 2);
     assert_int_equal(scene->severity[1], SEVERITY_FAULT);
     assert_string_equal(scene->summaries[1],
-                        "a process that is not visible does not accept: 129 connections wait on "
+                        "a socket without a process does not accept: 129 connections wait on "
                         "127.0.0.1:3 (limit 128)");
 }
 
@@ -520,10 +521,10 @@ static void each_listener_answers_for_its_own_drops(void **state)
     set_counter(&scene->now, LISTEN_OVERFLOWS, 115);
     assert_int_equal(try_rule(scene, "accept-queue"), 2);
     assert_string_equal(scene->summaries[0],
-                        "a process that is not visible does not accept: 129 connections wait on "
+                        "a socket without a process does not accept: 129 connections wait on "
                         "127.0.0.1:5 (limit 128)");
     assert_string_equal(scene->summaries[1],
-                        "a process that is not visible accepts too slowly for bursts: the queue "
+                        "a socket without a process accepts too slowly for bursts: the queue "
                         "on 127.0.0.1:4 (limit 128) overflowed, 15 attempts to connect were "
                         "dropped in 5 s");
     assert_int_equal(scene->severity[1], SEVERITY_FAULT);
@@ -552,7 +553,7 @@ static void drops_of_a_socket_count_from_the_reading_before(void **state)
     take(scene, datagrams(3, 1, memory)); /* it is new */
     assert_int_equal(try_rule(scene, "udp-buffer"), 2);
     assert_string_equal(scene->summaries[1],
-                        "a process that is not visible does not read fast enough: 1 datagram for "
+                        "a socket without a process does not read fast enough: 1 datagram for "
                         "127.0.0.1:3 was dropped in 5 s");
 }
 

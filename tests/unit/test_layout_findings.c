@@ -56,9 +56,9 @@ static void a_finding_is_a_sentence_and_its_parts(void **state)
     record.finding.command = text_of("fastnet sockets -lt");
     assert_string_equal(written(&sink_findings, &layout, &record, 1),
                         "fault: nginx (pid 812) does not accept\n"
-                        "    evidence: Recv-Q 129\n"
                         "    to do:    find out why\n"
                         "    see:      fastnet sockets -lt\n"
+                        "    evidence: Recv-Q 129\n"
                         "    rule:     accept-queue\n"
                         "\n"
                         "1 fault, 0 warnings (24 rules, 5.004 s)\n");
