@@ -52,7 +52,7 @@ static void say_of_peers(struct examination *examination, enum suspicion suspici
     const struct reading *now = examination->now;
     const struct suspects *suspects = &now->sockets.suspects[suspicion];
     const struct suspect *worst = suspects->worst;
-    char process[PROCESS_TEXT], remote[ENDPOINT_TEXT], address[ADDRESS_TEXT];
+    char process[PROCESS_TEXT], remote[ENDPOINT_TEXT];
     struct finding finding;
 
     if (!suspects->kept)
@@ -64,6 +64,7 @@ static void say_of_peers(struct examination *examination, enum suspicion suspici
                     what, suspects->count, suspects->count == 1 ? "" : "s");
     add_examples(&finding, suspects, unit);
     if (worst->silent_gateway) {
+        char address[ADDRESS_TEXT];
         finding.record.finding.advice = as_text("see the finding of gateway, which is on the way");
         finding_evidence(&finding, "the gateway %s does not answer",
                          address_text(address, &now->silent[worst->silent_gateway - 1].address));

@@ -181,7 +181,9 @@ static bool sends_large(const struct record *record, const struct kernel_tcp_inf
 
 /*
  * Data that the other end does not acknowledge. If it is heard nevertheless, only large segments
- * may be lost: those that do not fit through the path. The same may be so if no large segment was
+ * may be lost: those that do not fit through the path. Each retransmission doubles the timeout, so
+ * after three of them the data was sent at least 7/8 of the timeout ago: what was heard since then
+ * counts, with a margin. The same may be so if no large segment was
  * ever acknowledged: then the other end has nothing to say.
  */
 static void take_unacknowledged(struct sockets_reading *sockets, const struct record *record)
@@ -197,7 +199,8 @@ static void take_unacknowledged(struct sockets_reading *sockets, const struct re
         add(sockets, LARGE_SILENCE, &suspect);
     else if (silent)
         add(sockets, SILENT_PEERS, &suspect);
-    else if (info.snd_mss > LARGE_SEGMENT && record->socket.send_q >= info.snd_mss)
+    else if (info.snd_mss > LARGE_SEGMENT && record->socket.send_q >= info.snd_mss &&
+             silence_of(&info) < info.rto / 1000 * 3 / 4)
         add(sockets, LARGE_SEGMENTS, &suspect);
 }
 

@@ -683,10 +683,16 @@ static void silence_after_small_or_acknowledged_segments_is_a_peer_gone(void **s
 static void a_peer_that_is_heard_has_not_gone(void **state)
 {
     struct scene *scene = *state;
-    struct kernel_tcp_info info = {
-        .backoff = 3, .snd_mss = 1448, .last_ack_recv = 20000, .last_data_recv = 10000};
+    struct kernel_tcp_info info = {.backoff = 3,
+                                   .rto = 1600000,
+                                   .snd_mss = 1448,
+                                   .last_ack_recv = 20000,
+                                   .last_data_recv = 1199};
 
     take(scene, connection(1, TIMER_RETRANSMIT, &info));
+    info.last_data_recv = 1200; /* maybe it was heard before the segment was sent */
+    take(scene, connection(5, TIMER_RETRANSMIT, &info));
+    info.last_data_recv = 1199;
     assert_int_equal(try_rule(scene, "peer-gone"), 0);
     assert_int_equal(try_rule(scene, "mtu-black-hole"), 1);
     info.snd_mss = 1000; /* so small segments pass any path */
