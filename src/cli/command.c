@@ -119,11 +119,11 @@ static void find_named(struct listing_command *command)
     for (const struct sort_key *key = listing->sort; key->field; key++)
         listing->named |= command->common->count_by ? 0 : key->field->fields;
     for (size_t i = 0; i < command->shown_count; i++) {
-        const struct field *field = command->shown[i];
-        const struct field *compared =
-            field_compared(command->kind, field->name, strlen(field->name));
-        if (text_has_word(command->common->columns, field->name))
-            listing->named |= field->fields | (compared ? compared->fields : 0);
+        const struct field *field = command->shown[i], *compared;
+        if (!text_has_word(command->common->columns, field->name))
+            continue;
+        compared = field_compared(command->kind, field->name, strlen(field->name));
+        listing->named |= field->fields | (compared ? compared->fields : 0);
     }
 }
 
