@@ -237,6 +237,8 @@ struct senders;
 struct senders *senders_create(const char *proc_root);
 void senders_destroy(struct senders *senders);
 const char *senders_name(struct senders *senders, uint32_t port);
+/* Between events much time can pass, and another process get the port. Accepts NULL. */
+void senders_forget(struct senders *senders);
 /*
  * The process whose number the port is: the kernel gives a process its own number as its first
  * port, of any netlink protocol. Valid until the next call. NULL when there is no such process.

@@ -247,6 +247,7 @@ static int pause_listing(void *arg)
         error = writer_flush(sink->writer);
         lane->stopped = error;
     }
+    senders_forget(run->engine->context.senders);
     if (listing->pause)
         listing->pause(listing->pause_arg, run->report);
     return error;

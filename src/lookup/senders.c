@@ -167,6 +167,12 @@ const char *senders_name(struct senders *senders, uint32_t port)
     return senders->named ? senders->process.name : NULL;
 }
 
+void senders_forget(struct senders *senders)
+{
+    if (senders)
+        senders->known = false;
+}
+
 const char *senders_process(struct senders *senders, uint32_t port)
 {
     struct proc_tree tree;

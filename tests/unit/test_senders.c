@@ -144,7 +144,7 @@ static void lines_that_are_none_of_the_kernels_name_nobody(void **state)
     assert_sender(tree, 77, "holder");
 }
 
-static void an_answer_is_kept_until_another_port_is_asked_for(void **state)
+static void an_answer_is_kept_until_another_port_is_asked_for_or_it_is_forgotten(void **state)
 {
     const struct tree *tree = *state;
     struct senders *senders = senders_create(tree->root);
@@ -157,6 +157,11 @@ static void an_answer_is_kept_until_another_port_is_asked_for(void **state)
     assert_string_equal(senders_name(senders, 77), "holder");
     assert_null(senders_name(senders, 78));
     assert_null(senders_name(senders, 77));
+    put_sockets(tree, SOCKET_LINE("12 ", "77", "700"));
+    assert_null(senders_name(senders, 77));
+    senders_forget(senders);
+    assert_string_equal(senders_name(senders, 77), "holder");
+    senders_forget(NULL);
     senders_destroy(senders);
     senders_destroy(NULL);
 }
@@ -265,7 +270,7 @@ int main(void)
         TEST(a_socket_of_another_protocol_is_another),
         TEST(a_name_is_taken_as_it_is),
         TEST(lines_that_are_none_of_the_kernels_name_nobody),
-        TEST(an_answer_is_kept_until_another_port_is_asked_for),
+        TEST(an_answer_is_kept_until_another_port_is_asked_for_or_it_is_forgotten),
         TEST(a_port_can_be_the_number_of_a_process),
         cmocka_unit_test(a_running_process_is_found_by_the_port_that_it_was_given),
         cmocka_unit_test(a_running_process_is_found_by_a_port_of_its_choice),
