@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 
 #include "fastnet/address.h"
+#include "fastnet/record.h"
 
 /* --- TCP -------------------------------------------------------------------------------------- */
 
@@ -71,6 +72,17 @@ _Static_assert(offsetof(struct kernel_tcp_info, pacing_rate) == 104, "linux/tcp.
 _Static_assert(offsetof(struct kernel_tcp_info, delivery_rate) == 160, "linux/tcp.h");
 _Static_assert(offsetof(struct kernel_tcp_info, rehash) == 236, "linux/tcp.h");
 _Static_assert(sizeof(struct kernel_tcp_info) == 280, "linux/tcp.h");
+
+/* What the kernel sent of a TCP socket; the members that it did not send are 0. */
+static inline struct kernel_tcp_info tcp_info_of(const struct record *record)
+{
+    const struct text *sent = &record->socket.info;
+    struct kernel_tcp_info info = {.state = 0};
+
+    if (record->has & SOCKET_TCP_INFO && sent->length)
+        memcpy(&info, sent->data, sent->length < sizeof info ? sent->length : sizeof info);
+    return info;
+}
 
 enum {
     TCP_OPTION_TIMESTAMPS = 1,

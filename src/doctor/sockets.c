@@ -138,17 +138,6 @@ static int take_listener(struct reading *reading, const struct reading *before,
 
 /* --- TCP -------------------------------------------------------------------------------------- */
 
-/* What the kernel told of it; the rest is 0. */
-static struct kernel_tcp_info info_of(const struct record *record)
-{
-    const struct text bytes = record->socket.info;
-    struct kernel_tcp_info info = {.state = 0};
-
-    if (record->has & SOCKET_TCP_INFO)
-        memcpy(&info, bytes.data, bytes.length < sizeof info ? bytes.length : sizeof info);
-    return info;
-}
-
 static size_t bit_of(const struct address *address)
 {
     const struct address plain = address_unmapped(address);
@@ -188,7 +177,7 @@ static bool sends_large(const struct record *record, const struct kernel_tcp_inf
  */
 static void take_unacknowledged(struct sockets_reading *sockets, const struct record *record)
 {
-    const struct kernel_tcp_info info = info_of(record);
+    const struct kernel_tcp_info info = tcp_info_of(record);
     struct suspect suspect = suspect_of(record);
     const bool silent = silence_of(&info) > SILENT_MS;
 
@@ -208,7 +197,7 @@ static void take_unacknowledged(struct sockets_reading *sockets, const struct re
 static int take_probing(struct reading *reading, const struct reading *before,
                         const struct record *record)
 {
-    const struct kernel_tcp_info info = info_of(record);
+    const struct kernel_tcp_info info = tcp_info_of(record);
     const struct watched *watched = find_watched(before, record->identity);
     const uint64_t limited = info.busy_time ? info.rwnd_limited * 100 / info.busy_time : 0;
     struct suspect suspect = suspect_of(record);
@@ -225,7 +214,7 @@ static int take_probing(struct reading *reading, const struct reading *before,
 static int take_unread(struct reading *reading, const struct reading *before,
                        const struct record *record)
 {
-    const struct kernel_tcp_info info = info_of(record);
+    const struct kernel_tcp_info info = tcp_info_of(record);
     const struct watched *watched = find_watched(before, record->identity);
     const uint64_t read = info.bytes_received - record->socket.recv_q;
     struct suspect suspect = suspect_of(record);
@@ -253,7 +242,7 @@ static int hold(struct held_sockets *held, const struct socket_record *socket)
 /* A connection that the other end has ended long ago, as its last acknowledgement shows. */
 static int take_close_wait(struct sockets_reading *sockets, const struct record *record)
 {
-    const struct kernel_tcp_info info = info_of(record);
+    const struct kernel_tcp_info info = tcp_info_of(record);
 
     if (!record->socket.inode || info.last_ack_recv <= UNCLOSED_MS ||
         info.last_data_recv <= UNCLOSED_MS)
@@ -313,7 +302,7 @@ static int take_connection(struct reading *reading, const struct reading *before
                            const struct record *record)
 {
     const struct socket_record *socket = &record->socket;
-    const struct kernel_tcp_info info = info_of(record);
+    const struct kernel_tcp_info info = tcp_info_of(record);
     const size_t bit = bit_of(&socket->remote.address);
 
     if (record->has & SOCKET_TCP_INFO && silence_of(&info) <= SILENT_MS)

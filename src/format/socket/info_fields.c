@@ -50,12 +50,9 @@ struct value info_measured(const struct cell *cell)
 /* A copy of what the kernel sent, the rest is 0. Returns false if it sent less than least bytes. */
 static bool copy_info(struct kernel_tcp_info *info, const struct record *record, size_t least)
 {
-    const struct text *sent = &record->socket.info;
-
-    if (sent->length < least || record->socket.state == TCP_LISTEN)
+    if (record->socket.info.length < least || record->socket.state == TCP_LISTEN)
         return false;
-    memset(info, 0, sizeof *info);
-    memcpy(info, sent->data, sent->length < sizeof *info ? sent->length : sizeof *info);
+    *info = tcp_info_of(record);
     return true;
 }
 

@@ -15,7 +15,9 @@
 enum { CONGESTION_MAX = 15 }; /* bytes that ss shows: TCP_CA_NAME_MAX of net/tcp.h, less one */
 
 /* A number with its name. put: put_signed() writes a number that ss prints with %d. */
-#define TOKEN(dst, put, name, number) ((number) ? put(PUT(dst, " " name ":"), number) : (dst))
+#define TOKEN_IF(dst, shown, put, name, number)                                                    \
+    ((shown) ? put(PUT(dst, " " name ":"), number) : (dst))
+#define TOKEN(dst, put, name, number) TOKEN_IF(dst, number, put, name, number)
 
 /* --- Rates ------------------------------------------------------------------------------------ */
 
@@ -85,13 +87,6 @@ static char *put_bbr(char *dst, const struct ss_row *row)
     return PUT(dst, ")");
 }
 
-static char *put_cc_info(char *dst, const struct ss_row *row)
-{
-    if (has_cc_info(row, INET_DIAG_DCTCPINFO))
-        return put_dctcp(dst, row);
-    return has_cc_info(row, INET_DIAG_BBRINFO) ? put_bbr(dst, row) : dst;
-}
-
 /* Vegas measures a round trip of its own. */
 static uint32_t round_trip(const struct ss_row *row, const struct kernel_tcp_info *tcp)
 {
@@ -106,17 +101,6 @@ static uint32_t round_trip(const struct ss_row *row, const struct kernel_tcp_inf
 
 /* --- Tokens of TCP with their own form -------------------------------------------------------- */
 
-static char *put_tcp_options(char *dst, const struct ss_row *row, const struct kernel_tcp_info *tcp)
-{
-    static const struct flag_text texts[] = {
-        {TCP_OPTION_TIMESTAMPS, " ts"},    {TCP_OPTION_USEC_TS, " usec_ts"},
-        {TCP_OPTION_SACK, " sack"},        {TCP_OPTION_ECN, " ecn"},
-        {TCP_OPTION_ECN_SEEN, " ecnseen"}, {TCP_OPTION_SYN_DATA, " fastopen"},
-    };
-
-    return row->layout->timers ? put_flags(dst, tcp->options, texts, COUNT(texts)) : dst;
-}
-
 static char *put_congestion(char *dst, const struct ss_row *row)
 {
     const struct text *name = &row->record->socket.congestion;
@@ -125,38 +109,6 @@ static char *put_congestion(char *dst, const struct ss_row *row)
         return dst;
     return escape_text(PUT(dst, " "), name->data,
                        name->length < CONGESTION_MAX ? name->length : CONGESTION_MAX, " ");
-}
-
-static char *put_wscale(char *dst, const struct kernel_tcp_info *tcp)
-{
-    if (!(tcp->options & TCP_OPTION_WSCALE))
-        return dst;
-    dst = text_u64(PUT(dst, " wscale:"), tcp->snd_wscale);
-    return text_u64(PUT(dst, ","), tcp->rcv_wscale);
-}
-
-static char *put_rto(char *dst, const struct kernel_tcp_info *tcp)
-{
-    static const uint32_t of_no_connection = 3000000;
-
-    if (!tcp->rto || tcp->rto == of_no_connection)
-        return dst;
-    return put_thousandths(PUT(dst, " rto:"), tcp->rto);
-}
-
-static char *put_rtt(char *dst, const struct kernel_tcp_info *tcp)
-{
-    if (!tcp->rtt)
-        return dst;
-    dst = put_thousandths(PUT(dst, " rtt:"), tcp->rtt);
-    return put_thousandths(PUT(dst, "/"), tcp->rttvar);
-}
-
-static char *put_ssthresh(char *dst, const struct kernel_tcp_info *tcp)
-{
-    if (!tcp->snd_ssthresh || tcp->snd_ssthresh >= UINT16_MAX)
-        return dst;
-    return text_u64(PUT(dst, " ssthresh:"), tcp->snd_ssthresh);
 }
 
 /* A window in each round trip. */
@@ -180,18 +132,6 @@ static char *put_pacing(char *dst, const struct ss_row *row, const struct kernel
     return put_rate(PUT(dst, "/"), row, (double)tcp->max_pacing_rate * 8);
 }
 
-static char *put_delivery(char *dst, const struct ss_row *row, const struct kernel_tcp_info *tcp)
-{
-    if (!tcp->delivery_rate)
-        return dst;
-    return put_rate(PUT(dst, " delivery_rate "), row, (double)tcp->delivery_rate * 8);
-}
-
-static char *put_app_limited(char *dst, const struct kernel_tcp_info *tcp)
-{
-    return tcp->delivery_rate_app_limited ? PUT(dst, " app_limited") : dst;
-}
-
 /* A part of the busy time: milliseconds, and how much it is of all. */
 static char *put_limited(char *dst, uint64_t microseconds, uint64_t busy)
 {
@@ -211,53 +151,50 @@ static char *put_busy(char *dst, const struct kernel_tcp_info *tcp)
     return dst;
 }
 
-static char *put_retrans(char *dst, const struct kernel_tcp_info *tcp)
-{
-    if (!tcp->retrans && !tcp->total_retrans)
-        return dst;
-    dst = text_u64(PUT(dst, " retrans:"), tcp->retrans);
-    return text_u64(PUT(dst, "/"), tcp->total_retrans);
-}
-
-/* Of a listener, the number is the limit of its queue. */
-static char *put_sacked(char *dst, const struct ss_row *row, const struct kernel_tcp_info *tcp)
-{
-    if (!tcp->sacked || row->record->socket.state == TCP_LISTEN)
-        return dst;
-    return text_u64(PUT(dst, " sacked:"), tcp->sacked);
-}
-
-static char *put_reordering(char *dst, const struct kernel_tcp_info *tcp)
-{
-    static const uint32_t usual = 3;
-
-    return tcp->reordering == usual ? dst : put_signed(PUT(dst, " reordering:"), tcp->reordering);
-}
-
-static char *put_min_rtt(char *dst, const struct kernel_tcp_info *tcp)
-{
-    if (!tcp->min_rtt || tcp->min_rtt == UINT32_MAX)
-        return dst;
-    return put_thousandths(PUT(dst, " minrtt:"), tcp->min_rtt);
-}
-
 /* --- All tokens, in the order of ss ----------------------------------------------------------- */
 
-static char *put_tcp(char *dst, const struct ss_row *row, const struct kernel_tcp_info *tcp)
+/* What both ends agreed on, and how they send now. */
+static char *put_tcp_sending(char *dst, const struct ss_row *row, const struct kernel_tcp_info *tcp)
 {
-    dst = put_tcp_options(dst, row, tcp);
+    enum { RTO_OF_NO_CONNECTION = 3000000 };
+    static const struct flag_text options[] = {
+        {TCP_OPTION_TIMESTAMPS, " ts"},    {TCP_OPTION_USEC_TS, " usec_ts"},
+        {TCP_OPTION_SACK, " sack"},        {TCP_OPTION_ECN, " ecn"},
+        {TCP_OPTION_ECN_SEEN, " ecnseen"}, {TCP_OPTION_SYN_DATA, " fastopen"},
+    };
+
+    if (row->layout->timers)
+        dst = put_flags(dst, tcp->options, options, COUNT(options));
     dst = put_congestion(dst, row);
-    dst = put_wscale(dst, tcp);
-    dst = put_rto(dst, tcp);
+    if (tcp->options & TCP_OPTION_WSCALE) {
+        dst = text_u64(PUT(dst, " wscale:"), tcp->snd_wscale);
+        dst = text_u64(PUT(dst, ","), tcp->rcv_wscale);
+    }
+    dst = TOKEN_IF(dst, tcp->rto && tcp->rto != RTO_OF_NO_CONNECTION, put_thousandths, "rto",
+                   tcp->rto);
     dst = TOKEN(dst, text_u64, "backoff", tcp->backoff);
-    dst = put_rtt(dst, tcp);
+    if (tcp->rtt) {
+        dst = put_thousandths(PUT(dst, " rtt:"), tcp->rtt);
+        dst = put_thousandths(PUT(dst, "/"), tcp->rttvar);
+    }
     dst = TOKEN(dst, put_thousandths, "ato", tcp->ato);
     dst = TOKEN(dst, put_signed, "mss", tcp->snd_mss);
     dst = TOKEN(dst, text_u64, "pmtu", tcp->pmtu);
     dst = TOKEN(dst, put_signed, "rcvmss", tcp->rcv_mss);
     dst = TOKEN(dst, put_signed, "advmss", tcp->advmss);
     dst = TOKEN(dst, text_u64, "cwnd", tcp->snd_cwnd);
-    dst = put_ssthresh(dst, tcp);
+    dst = TOKEN_IF(dst, tcp->snd_ssthresh < UINT16_MAX && tcp->snd_ssthresh, text_u64, "ssthresh",
+                   tcp->snd_ssthresh);
+    return dst;
+}
+
+static char *put_tcp(char *dst, const struct ss_row *row, const struct kernel_tcp_info *tcp)
+{
+    enum { USUAL_REORDERING = 3 };
+    /* of a listener, the number is the limit of its queue */
+    const uint32_t sacked = row->record->socket.state == TCP_LISTEN ? 0 : tcp->sacked;
+
+    dst = put_tcp_sending(dst, row, tcp);
     dst = TOKEN(dst, text_u64, "bytes_sent", tcp->bytes_sent);
     dst = TOKEN(dst, text_u64, "bytes_retrans", tcp->bytes_retrans);
     dst = TOKEN(dst, text_u64, "bytes_acked", tcp->bytes_acked);
@@ -266,30 +203,40 @@ static char *put_tcp(char *dst, const struct ss_row *row, const struct kernel_tc
     dst = TOKEN(dst, text_u64, "segs_in", tcp->segs_in);
     dst = TOKEN(dst, text_u64, "data_segs_out", tcp->data_segs_out);
     dst = TOKEN(dst, text_u64, "data_segs_in", tcp->data_segs_in);
-    dst = put_cc_info(dst, row);
+    if (has_cc_info(row, INET_DIAG_DCTCPINFO))
+        dst = put_dctcp(dst, row);
+    else if (has_cc_info(row, INET_DIAG_BBRINFO))
+        dst = put_bbr(dst, row);
     dst = put_send_rate(dst, row, tcp);
     dst = TOKEN(dst, text_u64, "lastsnd", tcp->last_data_sent);
     dst = TOKEN(dst, text_u64, "lastrcv", tcp->last_data_recv);
     dst = TOKEN(dst, text_u64, "lastack", tcp->last_ack_recv);
     dst = put_pacing(dst, row, tcp);
-    dst = put_delivery(dst, row, tcp);
+    if (tcp->delivery_rate)
+        dst = put_rate(PUT(dst, " delivery_rate "), row, (double)tcp->delivery_rate * 8);
     dst = TOKEN(dst, text_u64, "delivered", tcp->delivered);
     dst = TOKEN(dst, text_u64, "delivered_ce", tcp->delivered_ce);
-    dst = put_app_limited(dst, tcp);
+    if (tcp->delivery_rate_app_limited)
+        dst = PUT(dst, " app_limited");
     dst = put_busy(dst, tcp);
     dst = TOKEN(dst, text_u64, "unacked", tcp->unacked);
-    dst = put_retrans(dst, tcp);
+    if (tcp->retrans || tcp->total_retrans) {
+        dst = text_u64(PUT(dst, " retrans:"), tcp->retrans);
+        dst = text_u64(PUT(dst, "/"), tcp->total_retrans);
+    }
     dst = TOKEN(dst, text_u64, "lost", tcp->lost);
-    dst = put_sacked(dst, row, tcp);
+    dst = TOKEN(dst, text_u64, "sacked", sacked);
     dst = TOKEN(dst, text_u64, "dsack_dups", tcp->dsack_dups);
     dst = TOKEN(dst, text_u64, "fackets", tcp->fackets);
-    dst = put_reordering(dst, tcp);
+    dst = TOKEN_IF(dst, tcp->reordering != USUAL_REORDERING, put_signed, "reordering",
+                   tcp->reordering);
     dst = TOKEN(dst, put_signed, "reord_seen", tcp->reord_seen);
     dst = TOKEN(dst, put_thousandths, "rcv_rtt", tcp->rcv_rtt);
     dst = TOKEN(dst, put_signed, "rcv_space", tcp->rcv_space);
     dst = TOKEN(dst, text_u64, "rcv_ssthresh", tcp->rcv_ssthresh);
     dst = TOKEN(dst, text_u64, "notsent", tcp->notsent_bytes);
-    dst = put_min_rtt(dst, tcp);
+    dst = TOKEN_IF(dst, tcp->min_rtt != UINT32_MAX && tcp->min_rtt, put_thousandths, "minrtt",
+                   tcp->min_rtt);
     dst = TOKEN(dst, text_u64, "rcv_ooopack", tcp->rcv_ooopack);
     dst = TOKEN(dst, text_u64, "snd_wnd", tcp->snd_wnd);
     dst = TOKEN(dst, text_u64, "rcv_wnd", tcp->rcv_wnd);
@@ -297,23 +244,17 @@ static char *put_tcp(char *dst, const struct ss_row *row, const struct kernel_tc
     return dst;
 }
 
-static char *put_mptcp_flags(char *dst, const struct kernel_mptcp_info *mptcp)
-{
-    /* MPTCP_INFO_FLAG_FALLBACK and _REMOTE_KEY_RECEIVED of linux/mptcp.h */
-    static const struct flag_text texts[] = {{1, " fallback"}, {2, " remote_key"}};
-
-    return put_flags(dst, mptcp->flags, texts, COUNT(texts));
-}
-
 static char *put_mptcp(char *dst, const struct kernel_mptcp_info *mptcp)
 {
+    /* MPTCP_INFO_FLAG_FALLBACK and _REMOTE_KEY_RECEIVED of linux/mptcp.h */
+    static const struct flag_text flags[] = {{1, " fallback"}, {2, " remote_key"}};
     dst = TOKEN(dst, text_u64, "subflows", mptcp->subflows);
     dst = TOKEN(dst, text_u64, "add_addr_signal", mptcp->add_addr_signal);
     dst = TOKEN(dst, text_u64, "add_addr_accepted", mptcp->add_addr_accepted);
     dst = TOKEN(dst, text_u64, "subflows_max", mptcp->subflows_max);
     dst = TOKEN(dst, text_u64, "add_addr_signal_max", mptcp->add_addr_signal_max);
     dst = TOKEN(dst, text_u64, "add_addr_accepted_max", mptcp->add_addr_accepted_max);
-    dst = put_mptcp_flags(dst, mptcp);
+    dst = put_flags(dst, mptcp->flags, flags, COUNT(flags));
     dst = TOKEN(dst, put_hex, "token", mptcp->token);
     dst = TOKEN(dst, text_u64, "write_seq", mptcp->write_seq);
     dst = TOKEN(dst, text_u64, "snd_una", mptcp->snd_una);
@@ -334,16 +275,11 @@ static char *put_mptcp(char *dst, const struct kernel_mptcp_info *mptcp)
     return dst;
 }
 
-/* The number is the kernel's own (enum sctp_state of linux/sctp.h inside of it): CLOSED is 0. */
-static char *put_sctp_state(char *dst, const struct kernel_sctp_info *sctp)
-{
-    return sctp->state ? put_string(PUT(dst, " state:"), ss_sctp_state(sctp->state)) : dst;
-}
-
 static char *put_sctp(char *dst, const struct kernel_sctp_info *sctp)
 {
     dst = TOKEN(dst, put_hex, "tag", sctp->tag);
-    dst = put_sctp_state(dst, sctp);
+    if (sctp->state) /* enum sctp_state inside of the kernel (linux/sctp.h): 0 is CLOSED */
+        dst = put_string(PUT(dst, " state:"), ss_sctp_state(sctp->state));
     dst = TOKEN(dst, put_signed, "rwnd", sctp->rwnd);
     dst = TOKEN(dst, text_u64, "unackdata", sctp->unackdata);
     dst = TOKEN(dst, text_u64, "penddata", sctp->penddata);
@@ -371,23 +307,20 @@ static char *put_sctp(char *dst, const struct kernel_sctp_info *sctp)
 char *ss_put_info(char *dst, const struct ss_row *row)
 {
     const struct text bytes = row->record->socket.info;
-    union {
-        struct kernel_tcp_info tcp;
-        struct kernel_mptcp_info mptcp;
-        struct kernel_sctp_info sctp;
-    } info;
 
     if (ss_has(row, SOCKET_TCP_INFO)) {
-        copy_struct(&info.tcp, sizeof info.tcp, bytes);
-        return put_tcp(dst, row, &info.tcp);
+        const struct kernel_tcp_info tcp = tcp_info_of(row->record);
+        return put_tcp(dst, row, &tcp);
     }
     if (ss_has(row, SOCKET_MPTCP_INFO)) {
-        copy_struct(&info.mptcp, sizeof info.mptcp, bytes);
-        return put_mptcp(dst, &info.mptcp);
+        struct kernel_mptcp_info mptcp;
+        copy_struct(&mptcp, sizeof mptcp, bytes);
+        return put_mptcp(dst, &mptcp);
     }
     if (ss_has(row, SOCKET_SCTP_INFO)) {
-        copy_struct(&info.sctp, sizeof info.sctp, bytes);
-        return put_sctp(dst, &info.sctp);
+        struct kernel_sctp_info sctp;
+        copy_struct(&sctp, sizeof sctp, bytes);
+        return put_sctp(dst, &sctp);
     }
     return dst;
 }

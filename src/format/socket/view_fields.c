@@ -246,23 +246,12 @@ struct value view_recv(const struct cell *cell)
     return value;
 }
 
-/* What TCP knows, as far as the kernel sent it; the rest is 0. */
-static struct kernel_tcp_info info_of(const struct record *record)
-{
-    const struct text *sent = &record->socket.info;
-    struct kernel_tcp_info info = {0};
-
-    if (record->has & SOCKET_TCP_INFO && sent->length && !is_listener(record))
-        memcpy(&info, sent->data, sent->length < sizeof info ? sent->length : sizeof info);
-    return info;
-}
-
 /* Whether data waits that the peer has not acknowledged for a second, or when it was sent again. */
 static bool is_stuck(const struct record *record)
 {
     enum { PATIENCE = 1000 }; /* milliseconds */
     const struct socket_record *sock = &record->socket;
-    const struct kernel_tcp_info info = info_of(record);
+    const struct kernel_tcp_info info = tcp_info_of(record);
 
     if (!sock->send_q || is_listener(record))
         return false;
@@ -303,7 +292,7 @@ static bool has_times(const struct record *record)
 
 static uint32_t idle_of(const struct record *record)
 {
-    const struct kernel_tcp_info info = info_of(record);
+    const struct kernel_tcp_info info = tcp_info_of(record);
 
     return info.last_data_sent < info.last_data_recv ? info.last_data_sent : info.last_data_recv;
 }
@@ -371,7 +360,7 @@ struct value view_protocol(const struct cell *cell)
 static char *write_resent(char *dst, const struct value *view, bool human)
 {
     (void)human;
-    return text_u64(dst, info_of(view->view.record).total_retrans);
+    return text_u64(dst, tcp_info_of(view->view.record).total_retrans);
 }
 
 struct value view_resent(const struct cell *cell)
