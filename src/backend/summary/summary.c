@@ -26,21 +26,16 @@
 
 const struct table table_summary = {.name = "summary", .file = "sockstat", .kind = &kind_summary};
 
+/* Numbers of states are from linux/tcp_states.h. */
+enum { TCP_STATES = TCP_CLOSING + 1 };
+
 /* In the order of their rows. */
 enum quantity {
     ALL_SOCKETS,
     TCP_SOCKETS,
     TCP_LISTENING,
-    TCP_CONNECTED,
-    TCP_SYN_SENT_STATE,
-    TCP_SYN_RECV_STATE,
-    TCP_FIN_WAIT1_STATE,
-    TCP_FIN_WAIT2_STATE,
-    TCP_TIME_WAIT_STATE,
-    TCP_CLOSE_WAIT_STATE,
-    TCP_LAST_ACK_STATE,
-    TCP_CLOSING_STATE,
-    TCP_ALLOCATED,
+    TCP_IN_STATE, /* plus the number of any other state but CLOSE, which is in no table */
+    TCP_ALLOCATED = TCP_IN_STATE + TCP_STATES,
     TCP_ORPHANS,
     TCP_MEMORY,
     UDP_SOCKETS,
@@ -100,8 +95,8 @@ static const struct counted {
     {"sockets", "used", ALL_SOCKETS},
     {"TCP", "inuse", TCP_SOCKETS},
     {"TCP6", "inuse", TCP_SOCKETS},
-    {"Tcp", "CurrEstab", TCP_CONNECTED},
-    {"TCP", "tw", TCP_TIME_WAIT_STATE},
+    {"Tcp", "CurrEstab", TCP_IN_STATE + TCP_ESTABLISHED},
+    {"TCP", "tw", TCP_IN_STATE + TCP_TIME_WAIT},
     {"TCP", "alloc", TCP_ALLOCATED},
     {"TCP", "orphan", TCP_ORPHANS},
     {"TCP", "mem", TCP_MEMORY},
@@ -127,15 +122,6 @@ static int take_counter(const struct record *record, void *arg)
             text_is(counter->name, counters[i].name) && !counter->negative)
             add(arg, counters[i].quantity, counter->magnitude);
     return 0;
-}
-
-static int read_counters(struct reading *reading)
-{
-    struct query query = *reading->query;
-
-    query.table = &table_sockstat;
-    query.where = NULL;
-    return backend_proc_snmp.dump(&query, take_counter, reading);
 }
 
 /* --- Sockets of the other families ------------------------------------------------------------ */
@@ -187,26 +173,12 @@ static void read_protocols(struct reading *reading)
 
 /* --- TCP by state ----------------------------------------------------------------------------- */
 
-/* From linux/tcp_states.h; a socket in CLOSE is not in any table. */
-static const uint8_t state_quantities[] = {
-    [TCP_ESTABLISHED] = TCP_CONNECTED,
-    [TCP_SYN_SENT] = TCP_SYN_SENT_STATE,
-    [TCP_SYN_RECV] = TCP_SYN_RECV_STATE,
-    [TCP_FIN_WAIT1] = TCP_FIN_WAIT1_STATE,
-    [TCP_FIN_WAIT2] = TCP_FIN_WAIT2_STATE,
-    [TCP_TIME_WAIT] = TCP_TIME_WAIT_STATE,
-    [TCP_CLOSE_WAIT] = TCP_CLOSE_WAIT_STATE,
-    [TCP_LAST_ACK] = TCP_LAST_ACK_STATE,
-    [TCP_LISTEN] = TCP_LISTENING,
-    [TCP_CLOSING] = TCP_CLOSING_STATE,
-};
-
 static int take_state(const struct record *record, void *arg)
 {
     uint64_t *states = arg;
     const uint8_t state = record->socket.state;
 
-    if (state < COUNT(state_quantities))
+    if (state < TCP_STATES)
         states[state] += record_rows(record);
     return 0;
 }
@@ -218,9 +190,9 @@ static int take_state(const struct record *record, void *arg)
 static void read_states(struct reading *reading)
 {
     /* without those that have a port and no more: for them the kernel walks over all ports */
-    const uint32_t wanted = (UINT32_C(1) << COUNT(state_quantities)) - 1 - (1u << TCP_CLOSE);
+    const uint32_t wanted = (UINT32_C(1) << TCP_STATES) - 1 - (1u << TCP_CLOSE);
     const struct predicate where = predicate_one_of(field_named(&kind_socket, "state"), wanted);
-    uint64_t states[COUNT(state_quantities)] = {0};
+    uint64_t states[TCP_STATES] = {0};
     struct query query = *reading->query;
     int error;
 
@@ -233,11 +205,10 @@ static void read_states(struct reading *reading)
                     strerror(-error));
         return;
     }
-    for (size_t state = TCP_ESTABLISHED; state < COUNT(states); state++) {
-        if (state == TCP_CLOSE)
-            continue;
-        reading->values[state_quantities[state]] = states[state];
-        reading->known[state_quantities[state]] = true;
+    for (unsigned state = TCP_ESTABLISHED; state < TCP_STATES; state++) {
+        const unsigned quantity = state == TCP_LISTEN ? TCP_LISTENING : TCP_IN_STATE + state;
+        reading->values[quantity] = states[state];
+        reading->known[quantity] = state != TCP_CLOSE;
     }
 }
 
@@ -270,7 +241,7 @@ static void read_sysctls(struct reading *reading)
 enum amount { NUMBER, BYTES, PAGES };
 
 static const struct row {
-    const char *subject, *name;
+    const char *subject, *name; /* NULL: TCP sockets in a state */
     enum amount amount;
     bool machine;
     struct {
@@ -282,18 +253,8 @@ static const struct row {
     [ALL_SOCKETS] = {.subject = "all", .name = "sockets"},
     [TCP_SOCKETS] = {.subject = "tcp", .name = "sockets"},
     [TCP_LISTENING] = {.subject = "tcp", .name = "LISTEN"},
-    [TCP_CONNECTED] = {.subject = "tcp", .name = "ESTABLISHED"},
-    [TCP_SYN_SENT_STATE] = {.subject = "tcp", .name = "SYN_SENT"},
-    [TCP_SYN_RECV_STATE] = {.subject = "tcp", .name = "SYN_RECV"},
-    [TCP_FIN_WAIT1_STATE] = {.subject = "tcp", .name = "FIN_WAIT1"},
-    [TCP_FIN_WAIT2_STATE] = {.subject = "tcp", .name = "FIN_WAIT2"},
-    [TCP_TIME_WAIT_STATE] = {.subject = "tcp",
-                             .name = "TIME_WAIT",
-                             .limit = {"net/ipv4/tcp_max_tw_buckets", 1, 0},
-                             .sysctl = "net.ipv4.tcp_max_tw_buckets"},
-    [TCP_CLOSE_WAIT_STATE] = {.subject = "tcp", .name = "CLOSE_WAIT"},
-    [TCP_LAST_ACK_STATE] = {.subject = "tcp", .name = "LAST_ACK"},
-    [TCP_CLOSING_STATE] = {.subject = "tcp", .name = "CLOSING"},
+    [TCP_IN_STATE + TCP_TIME_WAIT] = {.limit = {"net/ipv4/tcp_max_tw_buckets", 1, 0},
+                                      .sysctl = "net.ipv4.tcp_max_tw_buckets"},
     [TCP_ALLOCATED] = {.subject = "tcp", .name = "allocated", .machine = true},
     [TCP_ORPHANS] = {.subject = "tcp",
                      .name = "orphans",
@@ -392,8 +353,8 @@ static void make_row(const struct reading *reading, enum quantity quantity, stru
     const uint64_t value = reading->values[quantity];
 
     record_begin(record, &kind_summary, sizeof *summary);
-    summary->subject = as_text(row->subject);
-    summary->name = as_text(row->name);
+    summary->subject = as_text(row->subject ? row->subject : "tcp");
+    summary->name = as_text(row->name ? row->name : socket_state_name(quantity - TCP_IN_STATE));
     summary->machine = row->machine;
     if (row->amount == NUMBER)
         set(record, &summary->value, SUMMARY_VALUE, value);
@@ -423,8 +384,12 @@ static int dump_read(const struct reading *reading, record_fn fn, void *arg)
 static int dump_by(const struct query *query, bool by_netlink, record_fn fn, void *arg)
 {
     struct reading reading = {.query = query};
-    const int result = read_counters(&reading);
+    struct query sockstat = *query;
+    int result;
 
+    sockstat.table = &table_sockstat;
+    sockstat.where = NULL;
+    result = backend_proc_snmp.dump(&sockstat, take_counter, &reading);
     if (result == -ENOENT || result == -ENOTDIR)
         return result;
     report_unread(&reading, "net/sockstat", result, true); /* the rest is there all the same */
