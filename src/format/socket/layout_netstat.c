@@ -73,16 +73,6 @@ static const char *proto_name(const struct socket_record *sock)
     }
 }
 
-static char *put_host_of(char *dst, const struct netstat_sink *netstat,
-                         const struct address *address)
-{
-    if (netstat->layout.numeric_hosts)
-        return text_address(dst, address);
-    if (address_is_unspecified(address))
-        return put_string(dst, address->family == AF_INET ? "0.0.0.0" : "[::]");
-    return put_host(dst, netstat->sink.context->hosts, address, delimiters_of(netstat));
-}
-
 static char *put_endpoint(char *dst, const struct netstat_sink *netstat, uint16_t protocol,
                           const struct address *address, uint16_t port)
 {
@@ -90,8 +80,13 @@ static char *put_endpoint(char *dst, const struct netstat_sink *netstat, uint16_
         netstat->layout.numeric_ports ? NULL : netstat->sink.context->services;
     char *start = dst;
 
-    dst = PUT(put_host_of(dst, netstat, address), ":");
-    dst = put_port(dst, services, protocol, port, delimiters_of(netstat));
+    if (netstat->layout.numeric_hosts)
+        dst = text_address(dst, address);
+    else if (address_is_unspecified(address))
+        dst = put_string(dst, address->family == AF_INET ? "0.0.0.0" : "[::]");
+    else
+        dst = put_host(dst, netstat->sink.context->hosts, address, delimiters_of(netstat));
+    dst = put_port(PUT(dst, ":"), services, protocol, port, delimiters_of(netstat));
     return end_cell(dst, start, ADDRESS_WIDTH);
 }
 
@@ -116,14 +111,6 @@ static char *put_state(char *dst, const struct netstat_sink *netstat, const char
         return put_padded(dst, state, width);
     dst = put_string(put_string(dst, colour), state);
     return text_pad(PUT(dst, COLOUR_RESET), dst - strlen(state), width + strlen(COLOUR_RESET));
-}
-
-static char *put_inet_state(char *dst, const struct netstat_sink *netstat,
-                            const struct socket_record *sock)
-{
-    if (sock->protocol == IPPROTO_RAW)
-        return text_pad(text_u64(dst, sock->state), dst, STATE_WIDTH);
-    return put_state(dst, netstat, inet_state(sock), STATE_WIDTH);
 }
 
 static char *put_user_and_inode(char *dst, const struct netstat_sink *netstat,
@@ -164,16 +151,6 @@ static char *put_program(char *dst, const struct netstat_sink *netstat, uint64_t
     return text_pad(dst, start, PROGRAM_WIDTH);
 }
 
-static const char *timer_name(const struct socket_record *sock)
-{
-    static const char tcp_timers[][10] = {"off", "on", "keepalive", "timewait", "probe"};
-    static const char other_timers[][4] = {"off", "on1", "on2"};
-
-    if (sock->protocol == IPPROTO_TCP)
-        return STRING_AT(tcp_timers, sock->timer);
-    return STRING_AT(other_timers, sock->timer);
-}
-
 static char *put_count(char *dst, bool known, uint32_t count)
 {
     return known ? text_u64(dst, count) : put_string(dst, "-");
@@ -181,8 +158,11 @@ static char *put_count(char *dst, bool known, uint32_t count)
 
 static char *put_timer(char *dst, const struct record *record)
 {
+    static const char tcp_timers[][10] = {"off", "on", "keepalive", "timewait", "probe"};
+    static const char other_timers[][4] = {"off", "on1", "on2"};
     const struct socket_record *sock = &record->socket;
-    const char *name = timer_name(sock);
+    const char *name = sock->protocol == IPPROTO_TCP ? STRING_AT(tcp_timers, sock->timer)
+                                                     : STRING_AT(other_timers, sock->timer);
 
     dst = PUT(dst, " ");
     dst = name ? put_string(dst, name) : text_u64(PUT(dst, "unkn-"), sock->timer);
@@ -205,7 +185,10 @@ static char *put_inet(char *dst, const struct netstat_sink *netstat, const struc
     dst = PUT(put_queue(dst, send_q), " ");
     dst = put_endpoint(dst, netstat, sock->protocol, &sock->local.address, sock->local.port);
     dst = put_endpoint(dst, netstat, sock->protocol, &sock->remote.address, remote_port);
-    dst = put_inet_state(dst, netstat, sock);
+    if (sock->protocol == IPPROTO_RAW)
+        dst = text_pad(text_u64(dst, sock->state), dst, STATE_WIDTH);
+    else
+        dst = put_state(dst, netstat, inet_state(sock), STATE_WIDTH);
     if (netstat->layout.extended)
         dst = put_user_and_inode(dst, netstat, record);
     if (netstat->layout.programs)
@@ -238,23 +221,18 @@ static const char *unix_state(const struct socket_record *sock)
     return states[sock->unix_state];
 }
 
-static char *put_unix_flags(char *dst, uint32_t flags)
+static char *put_unix(char *dst, const struct netstat_sink *netstat, const struct record *record)
 {
     static const struct flag_text words[] = {
         {UNIX_ACCEPTCON, "ACC "}, {UNIX_WAITDATA, "W "}, {UNIX_NOSPACE, "N "}};
-    char *end = put_flags(PUT(dst, "[ "), flags, words, COUNT(words));
-
-    return text_pad(PUT(end, "]"), dst, UNIX_FLAGS_WIDTH);
-}
-
-static char *put_unix(char *dst, const struct netstat_sink *netstat, const struct record *record)
-{
     const struct socket_record *sock = &record->socket;
+    char *end;
 
     dst = put_padded(dst, "unix", UNIX_PROTO_WIDTH);
     dst = end_cell(put_count(dst, record->has & SOCKET_REFCOUNT, sock->refcount), dst,
                    UNIX_REFCOUNT_WIDTH);
-    dst = put_unix_flags(dst, sock->flags);
+    end = put_flags(PUT(dst, "[ "), sock->flags, words, COUNT(words));
+    dst = text_pad(PUT(end, "]"), dst, UNIX_FLAGS_WIDTH);
     dst = put_padded(dst, unix_type(sock->type), UNIX_TYPE_WIDTH);
     dst = put_state(dst, netstat, unix_state(sock), UNIX_STATE_WIDTH);
     dst = text_pad(text_u64(dst, sock->inode), dst, UNIX_INODE_WIDTH);

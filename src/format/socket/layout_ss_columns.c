@@ -112,22 +112,16 @@ static char *put_device(char *dst, const struct ss_row *row, uint32_t index)
     return name ? put_escaped(dst, name, ":") : text_u64(PUT(dst, "if"), index);
 }
 
-static const char *host_name(const struct ss_row *row, const struct address *address)
-{
-    const struct hosts *hosts = row->layout->resolve ? row->context->hosts : NULL;
-    const struct address unmapped = address_unmapped(address);
-
-    return hosts ? hosts_name(hosts, &unmapped) : NULL;
-}
-
 static char *put_inet_host(char *dst, const struct ss_row *row, const struct address *address)
 {
     const bool v6only = ss_has(row, SOCKET_V6ONLY) && row->record->socket.v6only;
+    const struct hosts *hosts = row->layout->resolve ? row->context->hosts : NULL;
+    const struct address unmapped = address_unmapped(address);
     const char *name;
 
     if (address->family == AF_INET6 && !v6only && address_is_unspecified(address))
         return PUT(dst, "*"); /* IPv4, too */
-    name = host_name(row, address);
+    name = hosts ? hosts_name(hosts, &unmapped) : NULL;
     if (name)
         return put_escaped(dst, name, " :%");
     if (address->family == AF_INET)
@@ -150,26 +144,7 @@ static char *put_inet_port(char *dst, const struct ss_row *row, uint16_t port)
     return put_port(dst, services, protocol == PROTOCOL_MPTCP ? IPPROTO_TCP : protocol, port, " ");
 }
 
-static char *put_inet_local(char *dst, const struct ss_row *row)
-{
-    const struct socket_record *sock = &row->record->socket;
-
-    dst = put_inet_host(dst, row, &sock->local.address);
-    if (ss_has(row, SOCKET_INTERFACE) && sock->interface)
-        dst = put_device(PUT(dst, "%"), row, sock->interface);
-    return PUT(dst, ":");
-}
-
 /* --- Other families --------------------------------------------------------------------------- */
-
-static char *put_unix_name(char *dst, const struct ss_row *row)
-{
-    const struct text *path = &row->record->socket.path;
-
-    if (!path->length || !ss_has(row, SOCKET_PATH))
-        return PUT(dst, "* ");
-    return PUT(escape_socket_name(dst, path->data, path->length, NULL), " ");
-}
 
 static char *put_any_or_number(char *dst, uint32_t number)
 {
@@ -234,14 +209,6 @@ static char *put_ether_protocol(char *dst, const struct ss_row *row)
     return PUT(text_u64(PUT(dst, "["), number), "]");
 }
 
-static char *put_netlink_protocol(char *dst, const struct ss_row *row)
-{
-    const uint8_t number = row->record->socket.netlink_protocol;
-    const char *name = row->layout->numeric ? NULL : STRING_AT(netlink_protocols, number);
-
-    return name ? put_string(dst, name) : text_u64(dst, number);
-}
-
 static bool is_bound_to_device(const struct ss_row *row)
 {
     return ss_has(row, SOCKET_INTERFACE) && row->record->socket.interface;
@@ -250,14 +217,18 @@ static bool is_bound_to_device(const struct ss_row *row)
 char *ss_put_local(char *dst, const struct ss_row *row)
 {
     const struct socket_record *sock = &row->record->socket;
+    const char *name;
 
     switch (sock->family) {
     case AF_UNIX:
-        return put_unix_name(dst, row);
+        if (!sock->path.length || !ss_has(row, SOCKET_PATH))
+            return PUT(dst, "* ");
+        return PUT(escape_socket_name(dst, sock->path.data, sock->path.length, NULL), " ");
     case AF_PACKET:
         return PUT(put_ether_protocol(dst, row), ":");
     case AF_NETLINK:
-        return PUT(put_netlink_protocol(dst, row), ":");
+        name = row->layout->numeric ? NULL : STRING_AT(netlink_protocols, sock->netlink_protocol);
+        return PUT(name ? put_string(dst, name) : text_u64(dst, sock->netlink_protocol), ":");
     case AF_VSOCK:
         return PUT(put_any_or_number(dst, sock->cid), ":");
     case AF_XDP:
@@ -267,7 +238,10 @@ char *ss_put_local(char *dst, const struct ss_row *row)
     case AF_TIPC:
         return PUT(text_u64(dst, ss_tipc_local(row).node), ":");
     default:
-        return put_inet_local(dst, row);
+        dst = put_inet_host(dst, row, &sock->local.address);
+        if (is_bound_to_device(row))
+            dst = put_device(PUT(dst, "%"), row, sock->interface);
+        return PUT(dst, ":");
     }
 }
 
@@ -310,13 +284,6 @@ char *ss_put_local_port(char *dst, const struct ss_row *row)
     }
 }
 
-static char *put_tipc_peer(char *dst, const struct ss_row *row)
-{
-    const struct ss_tipc_end peer = ss_tipc_peer(row);
-
-    return peer.known ? PUT(text_u64(dst, peer.node), ":") : PUT(dst, "-");
-}
-
 char *ss_put_peer(char *dst, const struct ss_row *row)
 {
     const struct socket_record *sock = &row->record->socket;
@@ -333,7 +300,8 @@ char *ss_put_peer(char *dst, const struct ss_row *row)
     case AF_VSOCK:
         return PUT(put_any_or_number(dst, sock->peer_cid), ":");
     case AF_TIPC:
-        return put_tipc_peer(dst, row);
+        return ss_tipc_peer(row).known ? PUT(text_u64(dst, ss_tipc_peer(row).node), ":")
+                                       : PUT(dst, "-");
     default:
         return PUT(put_inet_host(dst, row, &sock->remote.address), ":");
     }

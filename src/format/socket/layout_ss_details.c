@@ -288,24 +288,21 @@ static char *put_waiting(char *dst, struct ss_row *row)
     return dst;
 }
 
-static char *put_file(char *dst, const struct socket_record *sock)
-{
-    enum { MINOR_BITS = 20 }; /* MINORBITS of the kernel's linux/kdev_t.h */
-
-    dst = text_u64(PUT(dst, " ino:"), sock->file_inode);
-    dst = text_u64(PUT(dst, " dev:"), sock->file_device >> MINOR_BITS);
-    return text_u64(PUT(dst, "/"), sock->file_device & ((UINT32_C(1) << MINOR_BITS) - 1));
-}
-
 static char *put_unix(char *dst, struct ss_row *row)
 {
+    enum { MINOR_BITS = 20 }; /* MINORBITS of the kernel's linux/kdev_t.h */
+    const struct socket_record *sock = &row->record->socket;
+
     if (row->layout->memory)
         dst = ss_put_memory(dst, row);
     if (!row->layout->extended)
         return dst;
     dst = put_shutdown(dst, row);
-    if (ss_has(row, SOCKET_VFS))
-        dst = put_file(dst, &row->record->socket);
+    if (ss_has(row, SOCKET_VFS)) {
+        dst = text_u64(PUT(dst, " ino:"), sock->file_inode);
+        dst = text_u64(PUT(dst, " dev:"), sock->file_device >> MINOR_BITS);
+        dst = text_u64(PUT(dst, "/"), sock->file_device & ((UINT32_C(1) << MINOR_BITS) - 1));
+    }
     return ss_has(row, SOCKET_ICONS) ? put_waiting(dst, row) : dst;
 }
 

@@ -5,6 +5,7 @@
 
 #include "fastnet/array.h"
 #include "fastnet/kernel_info.h"
+#include "format/socket/info_fields.h"
 #include "format/socket/layout_ss.h"
 #include "format/socket/nested.h"
 
@@ -53,15 +54,6 @@ static char *put_key(char *dst, const uint8_t *key, size_t length)
     return dst;
 }
 
-static char *put_md5_key(char *dst, const struct kernel_md5_key *key)
-{
-    const size_t length = key->key_length < sizeof key->key ? key->key_length : sizeof key->key;
-
-    dst = key->family == AF_INET6 ? text_ipv6(dst, key->address) : text_ipv4(dst, key->address);
-    dst = PUT(text_u64(PUT(dst, "/"), key->prefix), "=");
-    return put_key(dst, key->key, length);
-}
-
 char *ss_put_md5_keys(char *dst, struct ss_row *row)
 {
     const struct text *md5 = &row->record->socket.md5;
@@ -72,7 +64,11 @@ char *ss_put_md5_keys(char *dst, struct ss_row *row)
     for (size_t at = 0; at + sizeof key <= md5->length; at += sizeof key) {
         memcpy(&key, md5->data + at, sizeof key);
         dst = at ? PUT(dst, ",") : PUT(dst, " md5keys:");
-        dst = ss_more(row, put_md5_key(dst, &key));
+        dst = key.family == AF_INET6 ? text_ipv6(dst, key.address) : text_ipv4(dst, key.address);
+        dst = PUT(text_u64(PUT(dst, "/"), key.prefix), "=");
+        dst = put_key(dst, key.key,
+                      key.key_length < sizeof key.key ? key.key_length : sizeof key.key);
+        dst = ss_more(row, dst);
     }
     return dst;
 }
@@ -81,23 +77,6 @@ char *ss_put_md5_keys(char *dst, struct ss_row *row)
 
 /* The kernel's names have 15 bytes at most (TCP_ULP_NAME_MAX). */
 enum { ULP_NAME_MAX = 128 };
-
-static char *put_unknown(char *dst, uint64_t number)
-{
-    return PUT(text_u64(PUT(dst, "unknown("), number), ")");
-}
-
-static char *put_tls_version(char *dst, struct text tls)
-{
-    uint64_t version;
-
-    if (!nested_number(tls, TLS_VERSION, &version))
-        return dst;
-    dst = PUT(dst, " version: ");
-    if (version == TLS_1_2)
-        return PUT(dst, "1.2");
-    return version == TLS_1_3 ? PUT(dst, "1.3") : put_unknown(dst, version);
-}
 
 /* ss knows two. */
 static char *put_tls_cipher(char *dst, struct text tls)
@@ -111,23 +90,33 @@ static char *put_tls_cipher(char *dst, struct text tls)
     return cipher == AES_GCM_256 ? PUT(dst, " cipher: aes-gcm-256") : dst;
 }
 
-static char *put_tls_way(char *dst, struct text tls, uint16_t type, const char *name)
+/* TLS_CONF_BASE ... */
+static const char *tls_way(uint64_t way)
 {
-    /* TLS_CONF_BASE ... */
     static const char *const ways[] = {NULL, "none", "sw", "hw", "hw-record"};
-    uint64_t way;
 
-    if (!nested_number(tls, type, &way))
+    return POINTER_AT(ways, way);
+}
+
+static char *put_tls_word(char *dst, struct text tls, uint16_t type, const char *name,
+                          const char *(*word)(uint64_t number))
+{
+    uint64_t number;
+
+    if (!nested_number(tls, type, &number))
         return dst;
     dst = put_string(dst, name);
-    return POINTER_AT(ways, way) ? put_string(dst, ways[way]) : put_unknown(dst, way);
+    if (word(number))
+        return put_string(dst, word(number));
+    return PUT(text_u64(PUT(dst, "unknown("), number), ")");
 }
 
 static char *put_tls(char *dst, struct text tls)
 {
-    dst = put_tls_cipher(put_tls_version(dst, tls), tls);
-    dst = put_tls_way(dst, tls, TLS_RXCONF, " rxconf: ");
-    dst = put_tls_way(dst, tls, TLS_TXCONF, " txconf: ");
+    dst = put_tls_word(dst, tls, TLS_VERSION, " version: ", info_tls_version);
+    dst = put_tls_cipher(dst, tls);
+    dst = put_tls_word(dst, tls, TLS_RXCONF, " rxconf: ", tls_way);
+    dst = put_tls_word(dst, tls, TLS_TXCONF, " txconf: ", tls_way);
     if (nested_find(tls, TLS_ZC_RO_TX).data)
         dst = PUT(dst, " zc_ro_tx");
     return nested_find(tls, TLS_RX_NO_PAD).data ? PUT(dst, " no_pad_rx") : dst;
@@ -188,13 +177,6 @@ static char *put_subflow(char *dst, struct text subflow)
     return dst;
 }
 
-static char *put_ulp_name(char *dst, struct text name)
-{
-    const size_t most = name.length < ULP_NAME_MAX ? name.length : ULP_NAME_MAX;
-
-    return escape_text(PUT(dst, " tcp-ulp-"), name.data, strnlen(name.data, most), " ");
-}
-
 char *ss_put_ulp(char *dst, struct ss_row *row)
 {
     const struct text ulp = row->record->socket.ulp;
@@ -204,8 +186,10 @@ char *ss_put_ulp(char *dst, struct ss_row *row)
         return dst;
     dst = ss_more(row, dst);
     part = nested_find(ulp, ULP_NAME);
-    if (part.data)
-        dst = put_ulp_name(dst, part);
+    if (part.data) {
+        const size_t most = part.length < ULP_NAME_MAX ? part.length : ULP_NAME_MAX;
+        dst = escape_text(PUT(dst, " tcp-ulp-"), part.data, strnlen(part.data, most), " ");
+    }
     part = nested_find(ulp, ULP_TLS);
     if (part.data)
         dst = put_tls(dst, part);
