@@ -51,13 +51,6 @@ static inline char *put_number(char *dst, uint64_t number)
 /* The same behind its name, a literal, if it is known. */
 #define PUT_KNOWN(dst, known, name, number) ((known) ? put_number(PUT(dst, name), number) : (dst))
 
-/* As inet_ntop(3) writes it: a mapped address is written as IPv6. */
-static inline char *put_address(char *dst, const struct address *address)
-{
-    return address->family == AF_INET ? text_ipv4(dst, address->bytes)
-                                      : text_ipv6(dst, address->bytes);
-}
-
 /* Whether the record has this field of a direction; it is named by its bit for the original one. */
 static inline bool has_of_way(const struct record *record, uint64_t orig_field, enum flow_way way)
 {

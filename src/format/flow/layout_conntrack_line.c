@@ -7,20 +7,15 @@
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
 
-static char *put_icmp(char *dst, const struct flow_tuple *tuple)
-{
-    dst = put_number(PUT(dst, "type="), tuple->icmp_type);
-    dst = put_number(PUT(dst, "code="), tuple->icmp_code);
-    return put_number(PUT(dst, "id="), tuple->src_port);
-}
-
 static char *put_transport(char *dst, const struct flow_tuple *tuple)
 {
     if (flow_has_ports(tuple->protocol)) {
         dst = put_number(PUT(dst, "sport="), tuple->src_port);
         dst = put_number(PUT(dst, "dport="), tuple->dst_port);
     } else if (flow_is_icmp(tuple->protocol)) {
-        dst = put_icmp(dst, tuple);
+        dst = put_number(PUT(dst, "type="), tuple->icmp_type);
+        dst = put_number(PUT(dst, "code="), tuple->icmp_code);
+        dst = put_number(PUT(dst, "id="), tuple->src_port);
     } else if (tuple->protocol == IPPROTO_GRE) {
         dst = put_hex(PUT(dst, "srckey=0x"), tuple->src_port);
         dst = PUT(put_hex(PUT(dst, " dstkey=0x"), tuple->dst_port), " ");
@@ -90,27 +85,20 @@ static inline char *put_way(char *dst, const struct record *record, enum flow_wa
     return dst;
 }
 
-static char *put_assured(char *dst, uint32_t status)
+static char *put_ways(char *dst, const struct record *record)
 {
+    /* of a flow whose status is not known nothing is said */
+    const uint32_t status = record->has & FLOW_STATUS ? record->flow.status : IPS_SEEN_REPLY;
+
+    dst = put_way(dst, record, WAY_ORIG);
+    if (!(status & IPS_SEEN_REPLY))
+        dst = PUT(dst, "[UNREPLIED] ");
+    dst = put_way(dst, record, WAY_REPLY);
     if (status & IPS_HW_OFFLOAD)
         return PUT(dst, "[HW_OFFLOAD] ");
     if (status & IPS_OFFLOAD)
         return PUT(dst, "[OFFLOAD] ");
-    if (status & IPS_ASSURED)
-        return PUT(dst, "[ASSURED] ");
-    return dst;
-}
-
-static char *put_ways(char *dst, const struct record *record)
-{
-    const bool has_status = record->has & FLOW_STATUS;
-    const uint32_t status = record->flow.status;
-
-    dst = put_way(dst, record, WAY_ORIG);
-    if (has_status && !(status & IPS_SEEN_REPLY))
-        dst = PUT(dst, "[UNREPLIED] ");
-    dst = put_way(dst, record, WAY_REPLY);
-    return has_status ? put_assured(dst, status) : dst;
+    return status & IPS_ASSURED ? PUT(dst, "[ASSURED] ") : dst;
 }
 
 /* As ctime(3): Fri Nov 20 13:21:18 2026 */
@@ -215,12 +203,6 @@ char *line_flow(const struct conntrack_sink *conntrack, char *dst, const struct 
     return dst - 1; /* without the last blank */
 }
 
-static char *put_expectation_flags(char *dst, uint32_t flags)
-{
-    dst = put_bit_names(dst, &expectation_flag_names, flags);
-    return flags ? PUT(dst, " ") : dst;
-}
-
 static char *put_expectation_tuples(char *dst, const struct record *record)
 {
     const struct expectation_record *expectation = &record->expectation;
@@ -245,8 +227,8 @@ char *line_expectation(const struct conntrack_sink *conntrack, char *dst,
     dst = put_number(PUT(dst, "proto="), expectation->orig.protocol);
     dst = put_expectation_tuples(dst, record);
     dst = PUT_KNOWN(dst, record->has & FLOW_ZONE, "zone=", expectation->zone);
-    if (record->has & FLOW_FLAGS)
-        dst = put_expectation_flags(dst, expectation->flags);
+    if (record->has & FLOW_FLAGS && expectation->flags)
+        dst = PUT(put_bit_names(dst, &expectation_flag_names, expectation->flags), " ");
     dst = PUT_KNOWN(dst, record->has & FLOW_CLASS, "class=", expectation->class);
     if (record->has & FLOW_HELPER)
         return put_foreign(conntrack, PUT(dst, "helper="), expectation->helper, " ");

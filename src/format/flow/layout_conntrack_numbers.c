@@ -55,18 +55,13 @@ static char *put_maximum(char *dst, const struct record *record)
     return end_number(dst, record->has & USAGE_MAXIMUM, record->usage.maximum);
 }
 
-/* More than nine tenths of the maximum. */
-static bool is_nearly_full(const struct flow_usage_record *usage)
-{
-    return usage->entries > usage->maximum / 10 * 9 + usage->maximum % 10 * 9 / 10;
-}
-
 char *block_usage(char *dst, const struct record *record)
 {
     const struct flow_usage_record *usage = &record->usage;
     const bool entries = record->has & USAGE_ENTRIES;
     const bool limited = (record->has & USAGE_MAXIMUM) && usage->maximum != 0;
     const bool buckets = (record->has & USAGE_BUCKETS) && usage->buckets != 0;
+    const uint64_t nearly_full = usage->maximum / 10 * 9 + usage->maximum % 10 * 9 / 10;
     const uint64_t percent = entries && limited ? usage_percent(record) : 0;
 
     if (record->has == USAGE_ENTRIES)
@@ -81,9 +76,9 @@ char *block_usage(char *dst, const struct record *record)
     dst = end_number(PUT_LABEL(dst, "dropped"), record->has & USAGE_DROPS, usage->drop);
     dst = end_number(PUT_LABEL(dst, "dropped early"), record->has & USAGE_DROPS, usage->early_drop);
     dst = PUT(PUT_LABEL(dst, "sysctl"), USAGE_SYSCTL "\n");
-    if (!entries || !limited || !is_nearly_full(usage))
+    if (!entries || !limited || usage->entries <= nearly_full)
         return dst;
-    if (record->usage.entries >= record->usage.maximum)
+    if (usage->entries >= usage->maximum)
         return PUT(dst, "The table is full: new connections are dropped. Raise the sysctl.\n");
     dst = put_hundredths(PUT(dst, "The table is "), percent);
     return PUT(dst, " % full. When it is full, new connections are dropped. Raise the sysctl.\n");

@@ -19,21 +19,18 @@ static char *put_command(char *dst, const struct record *record)
     return PUT(dst, "-A ");
 }
 
-/* The bits that conntrack's -u can set. */
-static char *put_status(char *dst, uint32_t status)
-{
-    const uint32_t set = status & (IPS_EXPECTED | IPS_SEEN_REPLY | IPS_ASSURED | IPS_FIXED_TIMEOUT);
-
-    return PUT(set ? put_bit_names(dst, &flow_status_names, set) : PUT(dst, "UNSET"), " ");
-}
-
 static char *put_generic(char *dst, const struct record *record)
 {
+    /* the bits that conntrack's -u can set */
+    const uint32_t settable = IPS_EXPECTED | IPS_SEEN_REPLY | IPS_ASSURED | IPS_FIXED_TIMEOUT;
     const struct flow_record *flow = &record->flow;
+    const uint32_t set = flow->status & settable;
 
     dst = PUT_KNOWN(dst, record->has & FLOW_TIMEOUT, "-t ", flow->timeout);
-    if (record->has & FLOW_STATUS)
-        dst = put_status(PUT(dst, "-u "), flow->status);
+    if (record->has & FLOW_STATUS) {
+        dst = PUT(dst, "-u ");
+        dst = PUT(set ? put_bit_names(dst, &flow_status_names, set) : PUT(dst, "UNSET"), " ");
+    }
     dst = PUT_KNOWN(dst, record->has & FLOW_SECMARK, "-c ", flow->secmark);
     dst = PUT_KNOWN(dst, record->has & FLOW_ZONE, "-w ", flow->zone);
     dst = PUT_KNOWN(dst, record->has & FLOW_ORIG_ZONE, "--orig-zone ", flow->way[WAY_ORIG].zone);
@@ -92,10 +89,6 @@ static inline char *put_ports(char *dst, const struct flow_direction *direction,
  * conntrack reads the bytes of a tag on the wire as a number in the order of this machine, both
  * here and in its options. Only if both do the same does the option make the same tag again.
  */
-/*
- * conntrack reads the bytes of a tag on the wire as a number in the order of this machine, both
- * here and in its options. Only if both do the same does the option make the same tag again.
- */
 static char *put_state(char *dst, const struct record *record)
 {
     const struct flow_record *flow = &record->flow;
@@ -114,14 +107,11 @@ static char *put_state(char *dst, const struct record *record)
 
 static char *put_icmp(char *dst, const struct flow_tuple *tuple)
 {
-    if (tuple->protocol == IPPROTO_ICMP) {
-        dst = put_number(PUT(dst, "--icmp-type "), tuple->icmp_type);
-        dst = put_number(PUT(dst, "--icmp-code "), tuple->icmp_code);
-        return put_number(PUT(dst, "--icmp-id "), tuple->src_port);
-    }
-    dst = put_number(PUT(dst, "--icmpv6-type "), tuple->icmp_type);
-    dst = put_number(PUT(dst, "--icmpv6-code "), tuple->icmp_code);
-    return put_number(PUT(dst, "--icmpv6-id "), tuple->src_port);
+    const char *prefix = tuple->protocol == IPPROTO_ICMP ? "--icmp" : "--icmpv6";
+
+    dst = put_number(PUT(put_string(dst, prefix), "-type "), tuple->icmp_type);
+    dst = put_number(PUT(put_string(dst, prefix), "-code "), tuple->icmp_code);
+    return put_number(PUT(put_string(dst, prefix), "-id "), tuple->src_port);
 }
 
 static char *put_protocol(char *dst, const struct record *record)

@@ -94,15 +94,6 @@ static char *put_way(char *dst, const struct record *record, enum flow_way way)
     return PUT(dst, "</meta>");
 }
 
-/*
- * libnetfilter_conntrack 1.0.9 uses the names of TCP's states for SCTP and DCCP, too, so that an
- * established association reads FIN_WAIT. Programs that read this XML expect that.
- */
-static char *put_state(char *dst, uint8_t state)
-{
-    return PUT(put_state_name(PUT(dst, "<state>"), IPPROTO_TCP, state), "</state>");
-}
-
 static char *put_labels(const struct conntrack_sink *conntrack, char *dst,
                         const struct flow_record *flow)
 {
@@ -165,8 +156,12 @@ static char *put_independent(const struct conntrack_sink *conntrack, char *dst,
     const struct flow_record *flow = &record->flow;
 
     dst = PUT(dst, "<meta direction=\"independent\">");
+    /*
+     * libnetfilter_conntrack 1.0.9 uses the names of TCP's states for SCTP and DCCP, too, so that
+     * an established association reads FIN_WAIT. Programs that read this XML expect that.
+     */
     if (record->has & FLOW_STATE)
-        dst = put_state(dst, flow->state);
+        dst = PUT(put_state_name(PUT(dst, "<state>"), IPPROTO_TCP, flow->state), "</state>");
     dst = PUT_KNOWN_ELEMENT(dst, record->has & FLOW_TIMEOUT, "timeout", flow->timeout);
     dst = PUT_KNOWN_ELEMENT(dst, record->has & FLOW_MARK, "mark", flow->mark);
     if (shows_labels(conntrack, record))

@@ -30,14 +30,9 @@ struct masquerade_sink {
     bool headed; /* the heading was written, which comes with the first row */
 };
 
-static struct masquerade_sink *masquerade_of(struct sink *sink)
-{
-    return (struct masquerade_sink *)sink;
-}
-
 static void begin(struct sink *sink)
 {
-    masquerade_of(sink)->headed = false;
+    ((struct masquerade_sink *)sink)->headed = false;
 }
 
 static void put_heading(struct masquerade_sink *masquerade)
@@ -102,11 +97,6 @@ static uint16_t destination_port(const struct flow_tuple *tuple)
     return tuple->dst_port;
 }
 
-static uint16_t masqueraded_port(const struct flow_tuple *reply)
-{
-    return flow_is_icmp(reply->protocol) ? reply->src_port : reply->dst_port;
-}
-
 static char *put_hosts(char *dst, const struct masquerade_sink *masquerade,
                        const struct flow_tuple *tuple)
 {
@@ -124,16 +114,17 @@ static char *put_ports(char *dst, const struct masquerade_sink *masquerade,
     const bool named = !masquerade->layout.numeric_ports &&
                        (orig->protocol == IPPROTO_TCP || orig->protocol == IPPROTO_UDP);
     const struct services *services = named ? masquerade->sink.context->services : NULL;
+    const uint16_t masqueraded = flow_is_icmp(reply->protocol) ? reply->src_port : reply->dst_port;
 
     dst = put_port(dst, services, orig->protocol, orig->src_port, NULL);
     dst = put_port(PUT(dst, " -> "), services, orig->protocol, destination_port(orig), NULL);
-    dst = put_port(PUT(dst, " ("), services, orig->protocol, masqueraded_port(reply), NULL);
+    dst = put_port(PUT(dst, " ("), services, orig->protocol, masqueraded, NULL);
     return PUT(dst, ")\n");
 }
 
 static void row(struct sink *sink, const struct record *record)
 {
-    struct masquerade_sink *masquerade = masquerade_of(sink);
+    struct masquerade_sink *masquerade = (struct masquerade_sink *)sink;
     const struct flow_tuple *orig = &record->flow.way[WAY_ORIG].tuple;
     char *dst;
 

@@ -56,13 +56,6 @@ static inline char *ss_more(struct ss_row *row, char *dst)
     return ss_room(row, dst, SS_ROOM);
 }
 
-/* As inet_ntop(3) does: an IPv4-mapped address stays one of IPv6. */
-static inline char *put_plain_address(char *dst, const struct address *address)
-{
-    return address->family == AF_INET ? text_ipv4(dst, address->bytes)
-                                      : text_ipv6(dst, address->bytes);
-}
-
 /* Whether all these fields are known. */
 static inline bool ss_has(const struct ss_row *row, uint64_t fields)
 {

@@ -125,8 +125,8 @@ static char *put_inet_host(char *dst, const struct ss_row *row, const struct add
     if (name)
         return put_escaped(dst, name, " :%");
     if (address->family == AF_INET)
-        return put_plain_address(dst, address);
-    return PUT(put_plain_address(PUT(dst, "["), address), "]");
+        return put_address(dst, address);
+    return PUT(put_address(PUT(dst, "["), address), "]");
 }
 
 /* A port that the kernel chose has no name, even if a service has its number. */

@@ -19,7 +19,7 @@ static char *put_socket_addresses(char *dst, struct ss_row *row, const char *nam
     for (size_t at = 0; at + size <= addresses.length; at += size) {
         const struct address address = sockaddr_address(addresses.data + at);
         dst = at ? PUT(dst, ",") : put_string(dst, name);
-        dst = ss_more(row, put_plain_address(dst, &address));
+        dst = ss_more(row, put_address(dst, &address));
     }
     return dst;
 }

@@ -17,20 +17,15 @@ enum { NAME_ROOM = 2 + ESCAPE_FACTOR * 16 + 4 + TEXT_U64_MAX, NAMES_SHOWN = 5 };
 _Static_assert((size_t)NAMES_SHOWN *NAME_ROOM + sizeof ",..." <= VALUE_VIEW_MAX,
                "owners have room");
 
-/* A process that holds several descriptors of the socket has owners in a row. */
-static bool is_process(const struct value *owners, size_t i)
-{
-    const struct owner *first = owners->owners.first;
-
-    return i == 0 || first[i].process->pid != first[i - 1].process->pid;
-}
-
 static size_t count_named(const struct value *owners, const char *name)
 {
+    const struct owner *first = owners->owners.first;
     size_t count = 0;
 
+    /* a process that holds several descriptors of the socket has owners in a row */
     for (size_t i = 0; i < owners->owners.count; i++)
-        count += is_process(owners, i) && strcmp(owners->owners.first[i].process->name, name) == 0;
+        count += (i == 0 || first[i].process->pid != first[i - 1].process->pid) &&
+                 strcmp(first[i].process->name, name) == 0;
     return count;
 }
 

@@ -45,6 +45,13 @@ static inline char *put_escaped(char *dst, const char *name, const char *delimit
     return escape_text(dst, name, strlen(name), delimiters);
 }
 
+/* As inet_ntop(3) writes it: an IPv4-mapped address stays one of IPv6. */
+static inline char *put_address(char *dst, const struct address *address)
+{
+    return address->family == AF_INET ? text_ipv4(dst, address->bytes)
+                                      : text_ipv6(dst, address->bytes);
+}
+
 /* Two digits, of a number below 100. */
 static inline char *put_two_digits(char *dst, unsigned number)
 {
