@@ -20,14 +20,9 @@ struct findings_sink {
     char rule[RULE_NAME_MAX], command[COMMAND_MAX]; /* of the finding before, terminated */
 };
 
-static struct findings_sink *findings_of(struct sink *sink)
-{
-    return (struct findings_sink *)sink;
-}
-
 static void begin(struct sink *sink)
 {
-    struct findings_sink *findings = findings_of(sink);
+    struct findings_sink *findings = (struct findings_sink *)sink;
 
     *findings->rule = *findings->command = '\0';
 }
@@ -123,7 +118,7 @@ static char *put_help(char *dst, struct findings_sink *findings,
 
 static void row(struct sink *sink, const struct record *record)
 {
-    struct findings_sink *findings = findings_of(sink);
+    struct findings_sink *findings = (struct findings_sink *)sink;
     const struct finding_record *finding = &record->finding;
     char *dst = writer_reserve(sink->writer, WRITER_RESERVE_MAX);
 
@@ -148,7 +143,7 @@ static char *put_counts(char *dst, const uint64_t counts[SEVERITIES])
 
 static void end(struct sink *sink)
 {
-    const struct findings_sink *findings = findings_of(sink);
+    const struct findings_sink *findings = (struct findings_sink *)sink;
     const struct findings_layout *layout = &findings->layout;
     char *dst;
 

@@ -173,23 +173,19 @@ static struct scope scope_of(const struct address *address)
     return (struct scope){0x80, "<compat,global>"}; /* it ends in an IPv4 address */
 }
 
-static char *put_ipv6(char *dst, const struct network *network)
-{
-    const struct scope scope = scope_of(&network->address);
-
-    dst = text_address(PUT(indent(dst), "inet6 "), &network->address);
-    dst = text_u64(PUT(dst, "  prefixlen "), network->prefix);
-    dst = put_hex(PUT(dst, "  scopeid 0x"), scope.number);
-    return PUT(put_string(dst, scope.words), "\n");
-}
-
 static void write_ipv6(struct writer *writer, const struct interface_record *interface)
 {
-    for (size_t i = 0; i < interface->address_count; i++)
-        if (interface->addresses[i].local.address.family == AF_INET6) {
-            char *dst = writer_reserve(writer, ADDRESS_LINE);
-            writer_commit(writer, put_ipv6(dst, &interface->addresses[i].local));
-        }
+    for (size_t i = 0; i < interface->address_count; i++) {
+        const struct network *network = &interface->addresses[i].local;
+        if (network->address.family != AF_INET6)
+            continue;
+        const struct scope scope = scope_of(&network->address);
+        char *dst = writer_reserve(writer, ADDRESS_LINE);
+        dst = text_address(PUT(indent(dst), "inet6 "), &network->address);
+        dst = text_u64(PUT(dst, "  prefixlen "), network->prefix);
+        dst = put_hex(PUT(dst, "  scopeid 0x"), scope.number);
+        writer_commit(writer, PUT(put_string(dst, scope.words), "\n"));
+    }
 }
 
 /* net-tools knows the first eight bytes of an address; it shows the others as 0. */

@@ -121,13 +121,6 @@ static const struct device *device_of(struct arp_sink *arp, const struct record 
     return &arp->last;
 }
 
-static const char *host_of(const struct arp_sink *arp, const struct record *record)
-{
-    if (arp->layout.numeric || !arp->sink.context->hosts)
-        return NULL;
-    return hosts_name(arp->sink.context->hosts, &record->neighbour.address);
-}
-
 static char *put_lladdr(char *dst, const struct record *record)
 {
     if (!(record->has & NEIGHBOUR_LLADDR))
@@ -197,24 +190,20 @@ static char *put_table(char *dst, const struct entry *entry)
     return put_device(dst, entry->device);
 }
 
-static void put_title(const struct arp_sink *arp)
-{
-    if (!arp->found && !arp->layout.bsd && arp->layout.header)
-        writer_puts(arp->sink.writer, "Address                  HWtype  HWaddress           Flags "
-                                      "Mask            Iface\n");
-}
-
 static void row(struct sink *sink, const struct record *record)
 {
     struct arp_sink *arp = (struct arp_sink *)sink;
+    const struct hosts *hosts = arp->layout.numeric ? NULL : sink->context->hosts;
     const struct entry entry = {.record = record,
-                                .host = host_of(arp, record),
+                                .host =
+                                    hosts ? hosts_name(hosts, &record->neighbour.address) : NULL,
                                 .device = device_of(arp, record),
                                 .flags = flags_of(record)};
     char *dst;
 
-    put_title(arp);
-    arp->found++;
+    if (!arp->found++ && !arp->layout.bsd && arp->layout.header)
+        writer_puts(sink->writer, "Address                  HWtype  HWaddress           Flags "
+                                  "Mask            Iface\n");
     dst = writer_reserve(sink->writer, entry.host ? WRITER_RESERVE_MAX : NUMERIC_ROW_MAX);
     dst = arp->layout.bsd ? put_bsd(dst, &entry) : put_table(dst, &entry);
     *dst++ = '\n';
@@ -225,14 +214,6 @@ static void put_number(struct writer *writer, const char *before, size_t number)
 {
     writer_puts(writer, before);
     writer_commit(writer, text_u64(writer_reserve(writer, TEXT_U64_MAX), number));
-}
-
-static void put_totals(struct writer *writer, size_t skipped, size_t found)
-{
-    put_number(writer, "Entries: ", skipped + found);
-    put_number(writer, "\tSkipped: ", skipped);
-    put_number(writer, "\tFound: ", found);
-    writer_puts(writer, "\n");
 }
 
 /* However long a host was typed, no more of it is shown than a name can have. */
@@ -259,8 +240,12 @@ static void end(struct sink *sink)
     const struct arp_layout *layout = &arp->layout;
     const size_t skipped = layout->totals->skipped;
 
-    if (layout->verbose)
-        put_totals(sink->writer, skipped, arp->found);
+    if (layout->verbose) {
+        put_number(sink->writer, "Entries: ", skipped + arp->found);
+        put_number(sink->writer, "\tSkipped: ", skipped);
+        put_number(sink->writer, "\tFound: ", arp->found);
+        writer_puts(sink->writer, "\n");
+    }
     if (arp->found)
         return;
     if (layout->host) {

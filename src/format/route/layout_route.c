@@ -271,20 +271,14 @@ static char *put_address6(char *dst, const struct route_sink *routes, const stru
     return put_host_of(dst, routes, address);
 }
 
-static char *put_flags6(char *dst, uint32_t flags)
+/* Netlink does not say how many references the kernel has to a route. */
+static char *put_ipv6(char *dst, struct route_sink *routes, const struct record *record)
 {
     static const struct flag_text letters[] = {
         {RTF_UP, "U"},      {RTF_REJECT, "!"},   {RTF_GATEWAY, "G"},   {RTF_HOST, "H"},
         {RTF_DEFAULT, "D"}, {RTF_ADDRCONF, "A"}, {RTF_CACHE, "C"},     {RTF_ALLONLINK, "a"},
         {RTF_EXPIRES, "e"}, {RTF_MODIFIED, "m"}, {RTF_NONEXTHOP, "n"}, {RTF_FLOW, "f"},
     };
-
-    return put_flags(dst, flags, letters, COUNT(letters));
-}
-
-/* Netlink does not say how many references the kernel has to a route. */
-static char *put_ipv6(char *dst, struct route_sink *routes, const struct record *record)
-{
     const struct route_record *route = &record->route;
     char *start = dst, *end;
 
@@ -293,7 +287,7 @@ static char *put_ipv6(char *dst, struct route_sink *routes, const struct record 
     dst = end_cell(text_u64(dst, route->prefix), start, DESTINATION6_WIDTH);
     end = is_hidden(record) ? PUT(dst, "-") : put_address6(dst, routes, &route->gateway);
     dst = end_cell(end, dst, GATEWAY6_WIDTH);
-    end = is_hidden(record) ? PUT(dst, "-") : put_flags6(dst, route->flags);
+    end = is_hidden(record) ? PUT(dst, "-") : put_flags(dst, route->flags, letters, COUNT(letters));
     dst = end_cell(end, dst, FLAGS6_WIDTH);
     dst = put_number(dst, route->metric, 3);
     dst = (record->has & ROUTE_REFERENCES) ? put_number(dst, route->references, 1) : PUT(dst, "- ");
@@ -337,13 +331,6 @@ static void put_heading_ipv4(struct writer *writer, bool cache, unsigned extende
     writer_puts(writer, "\n");
 }
 
-static void put_heading_ipv6(struct writer *writer, bool cache)
-{
-    writer_puts(writer, cache ? "Kernel IPv6 routing cache\n" : "Kernel IPv6 routing table\n");
-    writer_puts(writer, "Destination                    Next Hop                   "
-                        "Flag Met Ref  Use If\n");
-}
-
 static void section(struct sink *sink, unsigned number)
 {
     struct route_sink *routes = (struct route_sink *)sink;
@@ -353,10 +340,14 @@ static void section(struct sink *sink, unsigned number)
     routes->device.length = 0; /* since the last listing an interface may have a new name */
     if (!routes->layout.header)
         return;
-    if (of->family == AF_INET6)
-        put_heading_ipv6(sink->writer, of->cache);
-    else
+    if (of->family == AF_INET) {
         put_heading_ipv4(sink->writer, of->cache, routes->layout.extended);
+        return;
+    }
+    writer_puts(sink->writer,
+                of->cache ? "Kernel IPv6 routing cache\n" : "Kernel IPv6 routing table\n");
+    writer_puts(sink->writer, "Destination                    Next Hop                   "
+                              "Flag Met Ref  Use If\n");
 }
 
 const struct sink_ops sink_route = {

@@ -17,14 +17,6 @@ struct csv {
     struct sink_options options;
 };
 
-/* Line ends need no quotes, because they are escaped. */
-static bool needs_quotes(struct text text)
-{
-    if (text.length == 0 || text.data[0] == ' ' || text.data[text.length - 1] == ' ')
-        return true;
-    return memchr(text.data, ',', text.length) || memchr(text.data, '"', text.length);
-}
-
 /*
  * Whether text begins like a formula (OWASP, CSV Injection), also in full width. A ' counts too: a
  * reader can then always remove the first '.
@@ -76,7 +68,10 @@ static void put_text(const struct csv *csv, const struct value *value)
     struct writer *writer = csv->sink.writer;
     const struct text text = value_text(value, digits);
     const char *delimiters = csv->options.spreadsheet ? ";" : NULL;
-    const bool is_quoted = needs_quotes(text);
+    /* line ends need no quotes, because they are escaped */
+    const bool is_quoted =
+        text.length == 0 || *text.data == ' ' || text.data[text.length - 1] == ' ' ||
+        memchr(text.data, ',', text.length) || memchr(text.data, '"', text.length);
 
     if (is_quoted)
         writer_put(writer, "\"", 1);

@@ -32,27 +32,14 @@ static void put_json(struct writer *writer, struct text text)
 }
 
 /* An address, which may be an empty one of a link, a network, or a time. */
+enum { QUOTED_MAX = 2 + TEXT_LLADDR_MAX }; /* link-layer addresses are the longest of them */
+
 static char *write_quoted(char *dst, const struct value *value)
 {
     *dst++ = '"';
     dst = value->type == VALUE_LLADDR ? value_lladdr(dst, value) : value_write(dst, value, NULL);
     *dst++ = '"';
     return dst;
-}
-
-static void put_quoted(struct writer *writer, const struct value *value)
-{
-    char *dst = writer_reserve(writer, 2 + TEXT_LLADDR_MAX); /* the longest of them */
-
-    writer_commit(writer, write_quoted(dst, value));
-}
-
-/* What a table shows: its escapes become part of the text. */
-static void put_view(struct writer *writer, const struct value *view)
-{
-    char text[VALUE_VIEW_MAX];
-
-    put_json(writer, (struct text){text, (size_t)(value_write(text, view, NULL) - text)});
 }
 
 static void put_owner(struct writer *writer, const struct owner *owner)
@@ -76,7 +63,7 @@ static void put_element(struct writer *writer, const struct value *element)
     if (element->type == VALUE_OWNERS)
         put_owner(writer, element->owners.first);
     else if (element->type == VALUE_NETWORKS)
-        put_quoted(writer, element);
+        writer_commit(writer, write_quoted(writer_reserve(writer, QUOTED_MAX), element));
     else
         put_json(writer, value_text(element, digits));
 }
@@ -110,7 +97,7 @@ static size_t bound_of(const struct value *value)
     case VALUE_VIEW:
         return SIZE_MAX;
     default:
-        return 2 + TEXT_LLADDR_MAX; /* the longest of the others */
+        return QUOTED_MAX; /* no other is longer */
     }
 }
 
@@ -145,14 +132,14 @@ static char *write_value(char *dst, const struct value *value)
 
 static void put_long(struct writer *writer, const struct value *value)
 {
-    char digits[TEXT_U64_MAX];
+    char text[VALUE_VIEW_MAX];
 
     if (value_is_list(value))
         put_list(writer, value);
-    else if (value->type == VALUE_VIEW)
-        put_view(writer, value);
+    else if (value->type == VALUE_VIEW) /* what a table shows: its escapes are part of the text */
+        put_json(writer, (struct text){text, (size_t)(value_write(text, value, NULL) - text)});
     else
-        put_json(writer, value_text(value, digits));
+        put_json(writer, value_text(value, text));
 }
 
 /* Behind its key; in one piece unless it is long, because a row has many values. */

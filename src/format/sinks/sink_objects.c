@@ -108,13 +108,6 @@ static void forget(struct objects *objects)
     objects->name = NULL;
 }
 
-/* Tables of several namespaces have objects of the same names. */
-static bool is_another(const struct objects *objects, struct text name)
-{
-    return !objects->name || !text_is(name, objects->name) ||
-           objects->netns != objects->sink.context->here.netns;
-}
-
 /* Hands on the current object, if there is one. Returns false when memory is short. */
 static bool end_object(struct objects *objects)
 {
@@ -155,7 +148,9 @@ static void objects_row(struct sink *sink, const struct record *record)
 
     if (object.type != VALUE_TEXT || name.type != VALUE_TEXT)
         return;
-    if (is_another(objects, object.text))
+    /* tables of several namespaces have objects of the same names */
+    if (!objects->name || !text_is(object.text, objects->name) ||
+        objects->netns != sink->context->here.netns)
         kept = end_object(objects) && begin_object(objects, object.text);
     if (!kept || !add_member(objects, column, name.text, rate ? RATE_SUFFIX : "", &value))
         sink_lacks_memory(sink);

@@ -289,15 +289,6 @@ static bool is_row_of(const void *element, const void *labels)
     return row->length == buffer->length && memcmp(row->labels, buffer->data, row->length) == 0;
 }
 
-static struct value percent_as_ratio(const struct value *value)
-{
-    const uint64_t factor = value->type == VALUE_NUMBER ? 10000 : 10;
-    const uint64_t number = value->number;
-
-    return (struct value){.type = VALUE_FINE,
-                          .number = number > UINT64_MAX / factor ? UINT64_MAX : number * factor};
-}
-
 /* What a family shows of a record: a number, in the unit of its name. */
 static struct value value_of(const struct family *family, const struct record *record,
                              const struct context *context)
@@ -312,8 +303,12 @@ static struct value value_of(const struct family *family, const struct record *r
         return (struct value){.type = VALUE_FINE, .number = value.number / 1000};
     if (value.type == VALUE_BOOLEAN)
         value.type = VALUE_NUMBER;
-    if (field->unit == UNIT_PERCENT && value.type != VALUE_UNKNOWN)
-        return percent_as_ratio(&value);
+    if (field->unit == UNIT_PERCENT && value.type != VALUE_UNKNOWN) { /* a ratio */
+        const uint64_t factor = value.type == VALUE_NUMBER ? 10000 : 10;
+        value.type = VALUE_FINE;
+        if (__builtin_mul_overflow(value.number, factor, &value.number))
+            value.number = UINT64_MAX;
+    }
     return value;
 }
 
@@ -508,14 +503,6 @@ static void prometheus_destroy(struct sink *sink)
     free(prometheus->scratch.data);
 }
 
-static void add_families(struct prometheus *prometheus, const struct field *field)
-{
-    if (field->counter)
-        prometheus->families[prometheus->family_count++] = (struct family){field, true};
-    if (!field->counter || field->partly)
-        prometheus->families[prometheus->family_count++] = (struct family){field, false};
-}
-
 static struct sink *create(const struct sink_options *options, bool open)
 {
     static const struct sink_ops ops = {.size = sizeof(struct prometheus),
@@ -537,9 +524,13 @@ static struct sink *create(const struct sink_options *options, bool open)
         sink_destroy(sink);
         return NULL;
     }
-    for (size_t i = 0; i < options->count; i++)
-        if (is_number(options->columns[i]))
-            add_families(prometheus, options->columns[i]);
+    for (size_t i = 0; i < options->count; i++) {
+        const struct field *field = options->columns[i];
+        if (is_number(field) && field->counter)
+            prometheus->families[prometheus->family_count++] = (struct family){field, true};
+        if (is_number(field) && (!field->counter || field->partly))
+            prometheus->families[prometheus->family_count++] = (struct family){field, false};
+    }
     return sink;
 }
 

@@ -128,20 +128,14 @@ static bool cut(struct table_line *line, const char *text, struct kept_cell *cel
     return true;
 }
 
-/* Whether earlier cells left no room for a blank and CUT, and this one may be missing. */
-static bool is_full(const struct table_line *line)
-{
-    const size_t width = line->table->options.width;
-
-    return width && line->at + 1 >= width && line->at && !line->table->columns[line->column].whole;
-}
-
 static void put_cell(struct table_line *line, const char *text, struct kept_cell cell)
 {
     struct writer *writer = line->table->sink.writer;
     const char *colour = colour_of(line, text, &cell);
+    const size_t width = line->table->options.width;
 
-    if (is_full(line)) {
+    /* earlier cells left no room for a blank and CUT, and this one may be missing */
+    if (width && line->at + 1 >= width && line->at && !line->table->columns[line->column].whole) {
         line->ended = true;
         return;
     }

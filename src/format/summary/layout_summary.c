@@ -83,15 +83,6 @@ static char *put_amount(char *dst, const struct record *record, uint64_t number_
     return align_right(dst, start, NUMBER_WIDTH);
 }
 
-static char *put_percent(char *dst, uint64_t thousandths)
-{
-    char *start = dst;
-
-    dst = text_u64(dst, thousandths / 1000);
-    dst = text_u64(PUT(dst, "."), thousandths / 100 % 10);
-    return align_right(PUT(dst, " %"), start, PERCENT_WIDTH);
-}
-
 static char *put_attention(char *dst, const struct summary_sink *summary, const char *words)
 {
     if (summary->layout.colour)
@@ -104,20 +95,15 @@ static char *put_attention(char *dst, const struct summary_sink *summary, const 
 static char *put_limit(char *dst, const struct record *record, bool limited, uint64_t thousandths)
 {
     const struct summary_record *used = &record->summary;
+    char *start;
 
     if (!limited)
         return put_padded(dst, "", NUMBER_WIDTH + PERCENT_WIDTH);
-    dst =
+    start = dst =
         put_amount(dst, record, SUMMARY_LIMIT, used->limit, SUMMARY_LIMIT_BYTES, used->limit_bytes);
-    return put_percent(dst, thousandths);
-}
-
-/* Without the blanks that a line would end with. */
-static char *end_line(char *end, const char *start)
-{
-    while (end > start && end[-1] == ' ')
-        end--;
-    return PUT(end, "\n");
+    dst = text_u64(dst, thousandths / 1000);
+    dst = text_u64(PUT(dst, "."), thousandths / 100 % 10);
+    return align_right(PUT(dst, " %"), start, PERCENT_WIDTH);
 }
 
 /* What is to be known besides, each behind two blanks. */
@@ -155,7 +141,9 @@ static void row(struct sink *sink, const struct record *record)
     dst = put_amount(dst, record, SUMMARY_VALUE, used->value, SUMMARY_BYTES, used->bytes);
     dst = put_limit(dst, record, limited, thousandths);
     dst = put_remarks(dst, summary, record, limited, thousandths);
-    writer_commit(sink->writer, end_line(dst, start));
+    while (dst > start && dst[-1] == ' ') /* a line does not end with blanks */
+        dst--;
+    writer_commit(sink->writer, PUT(dst, "\n"));
 }
 
 const struct sink_ops sink_summary = {
