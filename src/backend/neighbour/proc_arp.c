@@ -64,12 +64,6 @@ static bool scan_words(struct scan *scan, struct neighbour_record *neighbour)
     return true;
 }
 
-/* A proxy for all interfaces has '*' in place of the name of one. */
-static bool has_interface(const struct neighbour_record *neighbour)
-{
-    return !(neighbour->flags & NTF_PROXY) || strcmp(neighbour->interface_name, "*") != 0;
-}
-
 /* Sets the fields that follow from the flags of arp(7). */
 static void set_by_flags(struct record *record)
 {
@@ -84,10 +78,11 @@ static void set_by_flags(struct record *record)
     }
     if (neighbour->atf & ATF_COM)
         record->has |= NEIGHBOUR_LLADDR;
-    if (has_interface(neighbour))
-        record->has |= NEIGHBOUR_INTERFACE;
-    else
+    /* a proxy for all interfaces has '*' in place of the name of one */
+    if (neighbour->flags & NTF_PROXY && strcmp(neighbour->interface_name, "*") == 0)
         neighbour->interface_name[0] = '\0';
+    else
+        record->has |= NEIGHBOUR_INTERFACE;
 }
 
 int proc_arp_decode(const struct line *line, struct record *record)
@@ -110,16 +105,6 @@ int proc_arp_decode(const struct line *line, struct record *record)
     return 0;
 }
 
-/* Says what a listing of all neighbours lacks when it is made from this file. */
-static void report_missing(const struct query *query)
-{
-    if (query->table != &table_arp)
-        report_loss(query->report,
-                    "only %s/net/arp was read: it has no %sNOARP entries, and only the state "
-                    "PERMANENT",
-                    query->proc_root, query->table->family == AF_UNSPEC ? "IPv6, no " : "");
-}
-
 static int dump(const struct query *query, record_fn fn, void *arg)
 {
     struct proc_file file = {
@@ -132,7 +117,11 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     result = proc_file_open(&file);
     if (result < 0)
         return result;
-    report_missing(query);
+    if (query->table != &table_arp) /* the table has neighbours that this file lacks */
+        report_loss(query->report,
+                    "only %s/net/arp was read: it has no %sNOARP entries, and only the state "
+                    "PERMANENT",
+                    query->proc_root, query->table->family == AF_UNSPEC ? "IPv6, no " : "");
     return proc_file_rows(&file, fn, arg);
 }
 

@@ -460,14 +460,6 @@ static int listen_once(struct netlink *netlink, int fd, const struct netlink_lis
     return hand_on_events(listening, &datagram, report);
 }
 
-/* While events come without a pause. Returns as listen_once(). */
-static int look_up(int fd, const struct netlink_listening *listening)
-{
-    const int result = listening->interval ? listening->idle(listening->arg) : 0;
-
-    return result < 0 ? result : wait_for_event(fd, listening->stop, 0);
-}
-
 /* Past the system's limit (net.core.rmem_max) where that is allowed. */
 static void set_buffer_size(int fd, size_t size)
 {
@@ -495,8 +487,13 @@ int netlink_listen(struct netlink *netlink, const struct netlink_listening *list
         set_buffer_size(channel.fd, listening->buffer_size);
     for (unsigned count = 1; result == 0; count++) {
         result = listen_once(netlink, channel.fd, listening, report);
-        if (result == 0 && !netlink->peer && count % EVENTS_AT_ONCE == 0)
-            result = look_up(channel.fd, listening);
+        if (result || netlink->peer || count % EVENTS_AT_ONCE)
+            continue;
+        /* events come without a pause */
+        if (listening->interval)
+            result = listening->idle(listening->arg);
+        if (result >= 0)
+            result = wait_for_event(channel.fd, listening->stop, 0);
     }
     channel_close(&channel);
     return result < 0 ? result : 0;

@@ -58,15 +58,12 @@ int proc_file_rest(struct proc_file *file, struct line *rest)
     return 0;
 }
 
-static bool is_heading(const struct proc_file *file, const struct line *line, size_t number)
-{
-    return file->heading && number <= 1 + file->more_headings && !line->cut &&
-           memmem(line->data, line->length, file->heading, strlen(file->heading));
-}
-
 void proc_file_malformed(struct proc_file *file, const struct line *line, size_t number)
 {
-    if (line->length && !is_heading(file, line, number) && !file->skipped++)
+    const bool is_heading = file->heading && number <= 1 + file->more_headings && !line->cut &&
+                            memmem(line->data, line->length, file->heading, strlen(file->heading));
+
+    if (line->length && !is_heading && !file->skipped++)
         file->first = number;
 }
 
@@ -86,25 +83,20 @@ void proc_file_close(struct proc_file *file)
     file->skipped = 0;
 }
 
-static int take_line(struct proc_file *file, const struct line *line, record_fn fn, void *arg)
-{
-    struct record record;
-    int result = file->take ? file->take(file, line, &record) : file->decode(line, &record);
-
-    if (result == 0)
-        return fn(&record, arg);
-    if (result == -EBADMSG)
-        proc_file_malformed(file, line, file->lines.number);
-    return result < 0 && result != -EBADMSG ? result : 0;
-}
-
 int proc_file_rows(struct proc_file *file, record_fn fn, void *arg)
 {
     struct line line;
     int result;
 
     while ((result = proc_file_next(file, &line)) > 0) {
-        result = take_line(file, &line, fn, arg);
+        struct record record;
+        result = file->take ? file->take(file, &line, &record) : file->decode(&line, &record);
+        if (result == -EBADMSG) {
+            proc_file_malformed(file, &line, file->lines.number);
+            continue;
+        }
+        if (result == 0)
+            result = fn(&record, arg);
         if (result < 0)
             break;
     }

@@ -385,12 +385,6 @@ static uint8_t extensions(const struct query *query)
     return ext;
 }
 
-/* Associations of SCTP have states of their own, which the kernel cannot choose from. */
-static uint32_t states(const struct query *query)
-{
-    return query->table->protocol == IPPROTO_SCTP ? UINT32_MAX : sock_diag_states(query);
-}
-
 /* A request, and room for all that may be added to it. */
 struct request {
     struct nlmsghdr header;
@@ -407,8 +401,10 @@ struct request {
 static void put_header(struct nlmsghdr *request, const struct query *query)
 {
     const struct table *table = query->table;
+    /* associations of SCTP have states of their own, which the kernel cannot choose from */
+    const uint32_t states = table->protocol == IPPROTO_SCTP ? UINT32_MAX : sock_diag_states(query);
     const struct inet_diag_req both = {
-        .idiag_family = AF_INET, .idiag_ext = extensions(query), .idiag_states = states(query)};
+        .idiag_family = AF_INET, .idiag_ext = extensions(query), .idiag_states = states};
     const struct inet_diag_req_v2 one = {.sdiag_family = table->family,
                                          .sdiag_protocol = (uint8_t)table->protocol,
                                          .idiag_ext = both.idiag_ext,

@@ -288,13 +288,6 @@ static bool is_name_at(const struct text *name, const char *text, const char *en
            text[name->length] == '\n' && compare_shown(name->data, text, name->length) == 0;
 }
 
-/* A socket that listens or is connected is so in both; else it changed, or the row is forged. */
-static bool agrees(const struct unix_socket *socket, const struct socket_record *row)
-{
-    return row->type == socket->type && row->unix_state == socket->unix_state &&
-           row->flags == socket->flags;
-}
-
 static bool is_of(const struct reading *reading, const struct unix_socket *socket,
                   const struct socket_record *row)
 {
@@ -356,7 +349,9 @@ static void take_socket(struct reading *reading, const struct socket_record *row
     if (!socket)
         return;
     reading->name_end = row->path.data + socket->path.length;
-    if (agrees(socket, row))
+    /* one that listens or is connected is so in both; else it changed, or the row is forged */
+    if (row->type == socket->type && row->unix_state == socket->unix_state &&
+        row->flags == socket->flags)
         add_row(socket, row->refcount);
 }
 
@@ -576,20 +571,6 @@ static void forget(struct reading *reading)
     *reading = (struct reading){.file = reading->file, .lines = reading->lines};
 }
 
-/*
- * Side by side with the file, netlink may have been past the place of a socket before there was
- * one: then a name of the file is not known, and what stands behind it is in doubt for no reason.
- */
-static int ask_again(struct reading *reading)
-{
-    int error;
-
-    forget(reading);
-    reading->file.skipped = 0;
-    error = ask_netlink(reading);
-    return error ? error : take_lines(reading);
-}
-
 static int read_table(struct reading *reading, record_fn fn, void *arg)
 {
     bool side_by_side = false;
@@ -601,8 +582,18 @@ static int read_table(struct reading *reading, record_fn fn, void *arg)
         result = proc_file_rest(&reading->file, &reading->lines);
     if (result == 0)
         result = take_lines(reading);
-    if (result == 0 && side_by_side && reading->doubt_end)
-        result = ask_again(reading);
+    /*
+     * Side by side with the file, netlink may have been past the place of a socket before there was
+     * one: then a name of the file is not known, and what stands behind it is in doubt for no
+     * reason. So netlink is asked again.
+     */
+    if (result == 0 && side_by_side && reading->doubt_end) {
+        forget(reading);
+        reading->file.skipped = 0;
+        result = ask_netlink(reading);
+        if (result == 0)
+            result = take_lines(reading);
+    }
     if (result == 0)
         result = hand_on(&reading->sockets, fn, arg);
     return result < 0 ? result : hand_on(&reading->pending, fn, arg);
