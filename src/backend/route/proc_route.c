@@ -137,12 +137,6 @@ static bool next_prefix(struct scan *scan, uint8_t *prefix)
     return true;
 }
 
-/* The entry at the root of a table that has no default route. */
-static bool is_null_entry(const struct route_record *route)
-{
-    return route->prefix == 0 && route->metric == UINT32_MAX && (route->flags & RTF_REJECT);
-}
-
 int proc_route_decode_ipv6(const struct line *line, struct record *record)
 {
     struct scan scan = {line->data, line->data + line->length};
@@ -158,7 +152,9 @@ int proc_route_decode_ipv6(const struct line *line, struct record *record)
         return -EBADMSG;
     record->has |= (route->flags & RTF_GATEWAY) ? ROUTE_GATEWAY : 0;
     record->has |= route->from_prefix ? ROUTE_FROM : 0;
-    route->part = is_null_entry(route) ? ROUTE_NULL : ROUTE_WHOLE;
+    /* the entry at the root of a table that has no default route */
+    if (route->prefix == 0 && route->metric == UINT32_MAX && route->flags & RTF_REJECT)
+        route->part = ROUTE_NULL;
     scan_tabbed_word(&scan, &name);
     return set_device(record, name);
 }
@@ -201,15 +197,6 @@ static bool is_too_large(const struct query *query)
 
 /* --- Reading ---------------------------------------------------------------------------------- */
 
-/* The file has one line for a route, and only the first next hop (fib_route_seq_show()). */
-static void report_further_hops(const struct query *query)
-{
-    if (query->table == &table_route && (query->needs & ROUTE_FURTHER_HOPS))
-        report_loss(query->report,
-                    "only %s/net/route was read: of several next hops it has only the first",
-                    query->proc_root);
-}
-
 static int dump(const struct query *query, record_fn fn, void *arg)
 {
     bool ipv4 = query->table->family == AF_INET;
@@ -224,7 +211,11 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     result = proc_file_open(&file);
     if (result < 0)
         return result;
-    report_further_hops(query);
+    /* the file has one line for a route, and only the first next hop (fib_route_seq_show()) */
+    if (query->table == &table_route && query->needs & ROUTE_FURTHER_HOPS)
+        report_loss(query->report,
+                    "only %s/net/route was read: of several next hops it has only the first",
+                    query->proc_root);
     return proc_file_rows(&file, fn, arg);
 }
 

@@ -178,13 +178,6 @@ int route_decode_nexthop(struct route_rows *rows)
     return 1;
 }
 
-/* Whether the kernel does not say where packets go, although they go somewhere. */
-static bool is_hidden(const struct route_rows *rows)
-{
-    return rows->object && !rows->nexthops.length &&
-           !(rows->record.has & (ROUTE_GATEWAY | ROUTE_INTERFACE));
-}
-
 static void begin(struct route_record *route, const struct rtmsg *header)
 {
     route->destination.family = route->gateway.family = route->from.family = header->rtm_family;
@@ -224,7 +217,11 @@ int route_decode(const struct nlmsghdr *message, struct route_rows *rows)
         record->route.flags ^= RTF_REJECT | RTF_NONEXTHOP | RTF_UP;
     if (decoding.malformed || route_decode_nexthop(rows) < 0)
         return -EBADMSG;
-    return is_hidden(rows) ? -EOPNOTSUPP : 0;
+    /* packets go somewhere, but the kernel does not say where */
+    if (rows->object && !rows->nexthops.length &&
+        !(record->has & (ROUTE_GATEWAY | ROUTE_INTERFACE)))
+        return -EOPNOTSUPP;
+    return 0;
 }
 
 bool route_is_listed(const struct record *record)
