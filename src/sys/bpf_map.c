@@ -29,24 +29,18 @@ static int get_info(int fd, void *info, uint32_t size)
     return bpf_call(BPF_OBJ_GET_INFO_BY_FD, &attributes);
 }
 
-static int check_type(int fd)
-{
-    struct bpf_map_info info;
-    int status;
-
-    memset(&info, 0, sizeof info);
-    status = get_info(fd, &info, sizeof info);
-    return status < 0 ? status : info.type == BPF_MAP_TYPE_SK_STORAGE ? 0 : -EMEDIUMTYPE;
-}
-
 int bpf_map_open(uint32_t id)
 {
     const int fd = open_id(BPF_MAP_GET_FD_BY_ID, id);
+    struct bpf_map_info info;
     int status;
 
     if (fd < 0)
         return fd;
-    status = check_type(fd);
+    memset(&info, 0, sizeof info);
+    status = get_info(fd, &info, sizeof info);
+    if (status == 0 && info.type != BPF_MAP_TYPE_SK_STORAGE)
+        status = -EMEDIUMTYPE;
     if (status < 0)
         close(fd);
     return status < 0 ? status : fd;

@@ -80,33 +80,25 @@ static size_t length_of(uint32_t info)
     return TYPE_SIZE + WORD * (words[kind].fixed + words[kind].each * (size_t)count_of(info));
 }
 
-static int add_type(struct btf *btf, size_t *capacity, size_t at)
-{
-    uint32_t *offsets =
-        array_with_room(btf->offsets, capacity, btf->count + 1, sizeof *btf->offsets);
-
-    if (!offsets)
-        return -ENOMEM;
-    btf->offsets = offsets;
-    offsets[btf->count++] = (uint32_t)at;
-    return 0;
-}
-
 static int find_types(struct btf *btf)
 {
     size_t capacity = 0, length;
-    int status = 0;
 
-    for (size_t at = 0; !status && at < btf->types.length; at += length) {
+    for (size_t at = 0; at < btf->types.length; at += length) {
         const size_t left = btf->types.length - at;
+        uint32_t *offsets;
         if (left < TYPE_SIZE)
             return -EINVAL;
         length = length_of(word_at(btf->types.data + at, 1));
         if (!length || length > left)
             return -EINVAL;
-        status = add_type(btf, &capacity, at);
+        offsets = array_with_room(btf->offsets, &capacity, btf->count + 1, sizeof *offsets);
+        if (!offsets)
+            return -ENOMEM;
+        btf->offsets = offsets;
+        offsets[btf->count++] = (uint32_t)at;
     }
-    return status;
+    return 0;
 }
 
 int btf_init(struct btf *btf, struct text bytes)

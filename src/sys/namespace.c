@@ -256,23 +256,18 @@ static bool is_gone(int error)
     return error == -ENOENT || error == -ESRCH;
 }
 
-/* A file that was put in its place may be anything else. */
-static bool is_namespace(int fd)
-{
-    struct statfs system;
-
-    return fstatfs(fd, &system) == 0 && system.f_type == NSFS_MAGIC;
-}
-
 /* Looks at what was opened: its process may be in another namespace by now. Returns 0 or -errno. */
 static int open_found(struct search *search, int directory_fd, const char *path)
 {
     struct netns netns = {.fd = open_file(directory_fd, path)};
+    struct statfs system;
     struct stat file;
 
     if (netns.fd < 0)
         return netns.fd;
-    if (!is_namespace(netns.fd) || fstat(netns.fd, &file) < 0 || find(search, file.st_ino)) {
+    /* a file that was put in its place may be anything else */
+    if (fstatfs(netns.fd, &system) < 0 || system.f_type != NSFS_MAGIC ||
+        fstat(netns.fd, &file) < 0 || find(search, file.st_ino)) {
         close(netns.fd);
         return 0;
     }
@@ -389,15 +384,6 @@ static bool look_at_own(struct search *search)
     return own.fd >= 0;
 }
 
-/* Of processes without rights: their namespaces may be those of others, or not. */
-static void report_hidden(struct search *search)
-{
-    if (search->hidden)
-        report_loss(search->report, "%zu process%s network namespace%s", search->hidden,
-                    search->hidden == 1 ? " does not show its" : "es do not show their",
-                    rights_have(1u << RIGHT_NAMESPACE_FILES) ? "" : " (try sudo)");
-}
-
 static int compare(const void *left, const void *right)
 {
     const struct netns *a = left, *b = right;
@@ -407,17 +393,6 @@ static int compare(const void *left, const void *right)
     if (*a->name && strcmp(a->name, b->name) != 0)
         return strcmp(a->name, b->name);
     return (a->id > b->id) - (a->id < b->id);
-}
-
-/* Each namespace is kept open, and with it what would otherwise end under the listing. */
-static void allow_descriptors(void)
-{
-    struct rlimit limit;
-
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-        limit.rlim_cur = limit.rlim_max;
-        (void)!setrlimit(RLIMIT_NOFILE, &limit);
-    }
 }
 
 /* Two programs may have chosen the same name: then it says nothing, except that of ip-netns(8). */
@@ -469,8 +444,13 @@ static int hand_over(struct search *search, struct namespaces *namespaces)
 int namespaces_find(struct namespaces *namespaces, struct report *report)
 {
     struct search search = {.report = report};
+    struct rlimit limit;
 
-    allow_descriptors();
+    /* each namespace is kept open, and with it what would otherwise end under the listing */
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)!setrlimit(RLIMIT_NOFILE, &limit);
+    }
     if (look_at_own(&search)) {
         rights_raise(RIGHT_NAMESPACE_FILES);
         look_at_processes(&search);
@@ -478,7 +458,11 @@ int namespaces_find(struct namespaces *namespaces, struct report *report)
         read_mounts(report_mount, &search);
         rights_lower();
     }
-    report_hidden(&search);
+    /* of processes without rights: their namespaces may be those of others, or not */
+    if (search.hidden)
+        report_loss(report, "%zu process%s network namespace%s", search.hidden,
+                    search.hidden == 1 ? " does not show its" : "es do not show their",
+                    rights_have(1u << RIGHT_NAMESPACE_FILES) ? "" : " (try sudo)");
     return hand_over(&search, namespaces);
 }
 

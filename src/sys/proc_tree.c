@@ -114,17 +114,6 @@ static int close_for(int fd, int error)
     return error;
 }
 
-/* Returns fd if it is the file that was checked. Otherwise closes it and returns -ESTALE. */
-static int check_same(int fd, const struct stat *looked_at)
-{
-    struct stat status;
-
-    if (fd >= 0 && (fstat(fd, &status) < 0 || status.st_dev != looked_at->st_dev ||
-                    status.st_ino != looked_at->st_ino))
-        return close_for(fd, -ESTALE);
-    return fd;
-}
-
 /* Opens the file behind an O_PATH descriptor. Returns -ENOENT if /proc is no proc file system. */
 static int reopen(int look)
 {
@@ -148,7 +137,7 @@ static int open_own(int root, const char *path)
 
 static int open_captured(const struct proc_tree *tree, const char *path)
 {
-    struct stat status;
+    struct stat status, opened;
     int look = open_below(tree, path, O_PATH), fd;
 
     if (look < 0)
@@ -159,7 +148,10 @@ static int open_captured(const struct proc_tree *tree, const char *path)
     fd = reopen(look);
     if (fd == -ENOENT) /* by its name again */
         fd = open_below(tree, path, FILE_FLAGS);
-    return close_for(look, check_same(fd, &status));
+    if (fd >= 0 && (fstat(fd, &opened) < 0 || opened.st_dev != status.st_dev ||
+                    opened.st_ino != status.st_ino))
+        fd = close_for(fd, -ESTALE); /* another file than the one that was checked */
+    return close_for(look, fd);
 }
 
 int proc_tree_open(const struct proc_tree *tree, const char *path)

@@ -6,14 +6,6 @@
 
 #include "fastnet/text.h"
 
-static bool is_known(const struct report *report, const char *line)
-{
-    for (size_t i = 0; i < report->count && i < REPORT_LINES; i++)
-        if (strcmp(report->lines[i], line) == 0)
-            return true;
-    return false;
-}
-
 /* count also counts lines that no longer fit: only their number is printed. */
 void report_add(struct report *report, enum report_line what, const char *format, ...)
 {
@@ -24,8 +16,9 @@ void report_add(struct report *report, enum report_line what, const char *format
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    if (is_known(report, line))
-        return;
+    for (size_t i = 0; i < report->count && i < REPORT_LINES; i++)
+        if (strcmp(report->lines[i], line) == 0)
+            return;
     if (report->count < REPORT_LINES) {
         memcpy(report->lines[report->count], line, sizeof line);
         report->verbatim[report->count] = what == REPORT_VERBATIM;

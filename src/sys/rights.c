@@ -113,25 +113,20 @@ static int keep_only(unsigned rights)
     return 0;
 }
 
-/*
- * Otherwise the first socket or file would become stdout, and output would go there. Reading only:
- * a write to a closed stdout still fails with EBADF. open() returns the lowest free descriptor.
- */
-static int fill_descriptors(void)
+int rights_init(void)
 {
+    int status;
+
+    /*
+     * Otherwise the first socket or file would become stdout, and output would go there. Reading
+     * only: a write to a closed stdout still fails with EBADF. open() returns the lowest free
+     * descriptor.
+     */
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         while (fcntl(fd, F_GETFD) < 0)
             if (open("/dev/null", O_RDONLY) < 0 && errno != EINTR)
                 return -errno;
-    return 0;
-}
-
-int rights_init(void)
-{
-    int status = fill_descriptors();
-
-    if (!status)
-        status = become_user();
+    status = become_user();
     if (status)
         return status;
     /* The program starts no other program. Kernels before 3.5 do not know this call. */

@@ -34,19 +34,6 @@ static ssize_t read_some(int fd, char text[LINE_MAX_BYTES])
     return length < 0 ? -errno : length;
 }
 
-/* Returns how many bytes the file has, or -errno. */
-static ssize_t read_file(const char *proc_root, const char *name, char text[LINE_MAX_BYTES])
-{
-    const int fd = open_file(proc_root, name);
-    ssize_t length;
-
-    if (fd < 0)
-        return fd;
-    length = read_some(fd, text);
-    close(fd);
-    return length == LINE_MAX_BYTES ? -EBADMSG : length; /* the rest was not read */
-}
-
 static bool take_number(const char **at, const char *end, uint64_t *number)
 {
     const char *start = *at;
@@ -62,31 +49,29 @@ static bool take_number(const char **at, const char *end, uint64_t *number)
     return *at > start;
 }
 
-static void skip_blanks(const char **at, const char *end)
-{
-    while (*at < end && (**at == ' ' || **at == '\t'))
-        ++*at;
-}
-
-static bool take_line(const char *at, const char *end, uint64_t *numbers, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        skip_blanks(&at, end);
-        if (!take_number(&at, end, &numbers[i]))
-            return false;
-    }
-    return at + 1 == end && *at == '\n';
-}
-
 int sysctl_numbers(const char *proc_root, const char *name, uint64_t *numbers, size_t count)
 {
     char text[LINE_MAX_BYTES];
     uint64_t taken[SYSCTL_NUMBERS_MAX];
-    const ssize_t length = read_file(proc_root, name, text);
+    const int fd = open_file(proc_root, name);
+    const char *at = text;
+    ssize_t length;
 
+    if (fd < 0)
+        return fd;
+    length = read_some(fd, text);
+    close(fd);
     if (length < 0)
         return (int)length;
-    if (count > SYSCTL_NUMBERS_MAX || !take_line(text, text + length, taken, count))
+    if (count > SYSCTL_NUMBERS_MAX || length == LINE_MAX_BYTES) /* the rest was not read */
+        return -EBADMSG;
+    for (size_t i = 0; i < count; i++) {
+        while (at < text + length && (*at == ' ' || *at == '\t'))
+            at++;
+        if (!take_number(&at, text + length, &taken[i]))
+            return -EBADMSG;
+    }
+    if (at + 1 != text + length || *at != '\n')
         return -EBADMSG;
     memcpy(numbers, taken, count * sizeof *numbers);
     return 0;
