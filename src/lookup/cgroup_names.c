@@ -108,17 +108,6 @@ static bool is_id(struct text text)
     return digits == ID_DIGITS && text.length == ID_DIGITS;
 }
 
-/* What %i, %u or %n stands for: the rest of the text without `end`, with which it must end. */
-static bool take(char letter, const char *end, struct text text, struct text *told)
-{
-    const size_t length = strlen(end);
-
-    if (text.length <= length || memcmp(text.data + text.length - length, end, length) != 0)
-        return false;
-    *told = (struct text){text.data, text.length - length};
-    return letter == 'i' ? is_id(*told) : letter == 'u' ? is_uid(*told) : true;
-}
-
 /* Whether the text has the form of the pattern; *told is then what the pattern's % stands for. */
 static bool matches(const char *pattern, struct text text, struct text *told)
 {
@@ -127,8 +116,12 @@ static bool matches(const char *pattern, struct text text, struct text *told)
             return false;
         text = (struct text){text.data + 1, text.length - 1};
     }
-    if (*pattern == '%')
-        return take(pattern[1], pattern + 2, text, told);
+    if (*pattern == '%') { /* the rest of the text without the end of the pattern */
+        if (!ends_with(text, pattern + 2))
+            return false;
+        *told = (struct text){text.data, text.length - strlen(pattern + 2)};
+        return pattern[1] == 'i' ? is_id(*told) : pattern[1] == 'u' ? is_uid(*told) : true;
+    }
     for (; *pattern == '*' && text.length; text.data++, text.length--)
         if (matches(pattern + 1, text, told))
             return true;
@@ -176,14 +169,6 @@ static void copy_unescaped(char *to, struct text from)
     *to = '\0';
 }
 
-static void copy_uid(char *to, struct text from)
-{
-    copy(to, from);
-    for (; *to; to++)
-        if (*to == '_')
-            *to = '-';
-}
-
 struct naming {
     struct cgroup_names *names;
     char outer[CGROUP_NAME_MAX + 1]; /* the container around the innermost one */
@@ -214,7 +199,10 @@ static void take_told(struct naming *naming, enum told what, struct text told)
         break;
     case POD_UID:
         names->container[0] = '\0';
-        copy_uid(names->pod, told);
+        copy(names->pod, told);
+        for (char *at = names->pod; *at; at++)
+            if (*at == '_')
+                *at = '-';
         break;
     case OUTSIDE:
         memcpy(names->container, naming->outer, sizeof naming->outer);

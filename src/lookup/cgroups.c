@@ -160,11 +160,6 @@ static int add_id(struct cgroups *cgroups, uint64_t id, const char *path)
     return find_id(cgroups, id) ? 0 : add(&cgroups->by_id, hash_word(0, id), id, path);
 }
 
-static bool is_itself_or_parent(const char *name)
-{
-    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
-}
-
 static int walk(struct cgroups *cgroups, int fd, char *path, size_t length, int depth);
 
 /* A directory that is gone meanwhile, or may not be read, is no error. */
@@ -174,8 +169,8 @@ static int walk_into(struct cgroups *cgroups, int dirfd, const struct dirent *en
     const size_t more = strlen(entry->d_name);
     int error, fd;
 
-    if (entry->d_type != DT_DIR || is_itself_or_parent(entry->d_name) ||
-        length + 1 + more >= PATH_MAX)
+    if (entry->d_type != DT_DIR || strcmp(entry->d_name, ".") == 0 ||
+        strcmp(entry->d_name, "..") == 0 || length + 1 + more >= PATH_MAX)
         return 0;
     path[length] = '/';
     memcpy(path + length + 1, entry->d_name, more + 1);
@@ -261,23 +256,17 @@ void cgroups_destroy(struct cgroups *cgroups)
     free(cgroups);
 }
 
-/* A group that was made since is looked for, but not for each socket of one that is gone. */
-static const struct group *find_new_id(struct cgroups *cgroups, uint64_t id)
+const struct cgroup *cgroups_by_id(struct cgroups *cgroups, uint64_t id)
 {
     const struct group *found = find_id(cgroups, id);
 
-    if (found || !cgroups->read ||
-        clock_nanoseconds(CLOCK_MONOTONIC) - cgroups->read < CLOCK_SECOND)
-        return found;
-    read_groups(cgroups);
-    return find_id(cgroups, id);
-}
-
-const struct cgroup *cgroups_by_id(struct cgroups *cgroups, uint64_t id)
-{
-    const struct group *found = find_new_id(cgroups, id);
-
     cgroups->summary.asked = true;
+    /* a group that was made since is looked for, but not for each socket of one that is gone */
+    if (!found && cgroups->read &&
+        clock_nanoseconds(CLOCK_MONOTONIC) - cgroups->read >= CLOCK_SECOND) {
+        read_groups(cgroups);
+        found = find_id(cgroups, id);
+    }
     if (found && found->shown.path)
         return &found->shown;
     cgroups->summary.unknown = true;

@@ -76,21 +76,17 @@ static int read_limit(const struct proc_tree *tree, pid_t pid, uint64_t *limit)
     return end == line ? -EBADMSG : 0;
 }
 
-static int read_name(const struct proc_tree *tree, struct process_descriptors *process)
-{
-    const ssize_t length =
-        read_small(tree, process->pid, "comm", process->name, sizeof process->name);
-
-    if (length > 0 && process->name[length - 1] == '\n')
-        process->name[length - 1] = '\0';
-    return length < 0 ? (int)length : 0;
-}
-
 static int complete(const struct proc_tree *tree, struct process_descriptors *process)
 {
     const int error = read_limit(tree, process->pid, &process->limit);
+    ssize_t length;
 
-    return error ? error : read_name(tree, process);
+    if (error)
+        return error;
+    length = read_small(tree, process->pid, "comm", process->name, sizeof process->name);
+    if (length > 0 && process->name[length - 1] == '\n')
+        process->name[length - 1] = '\0';
+    return length < 0 ? (int)length : 0;
 }
 
 /* --- Of all processes ------------------------------------------------------------------------- */

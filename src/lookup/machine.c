@@ -9,17 +9,6 @@
 #include "fastnet/lookup.h"
 #include "fastnet/proc_tree.h"
 
-static void read_captured(struct machine *machine, const char *proc_root)
-{
-    const int fd = proc_tree_open_file(proc_root, "sys/kernel/hostname");
-
-    if (fd < 0)
-        return;
-    (void)!read(fd, machine->host, sizeof machine->host - 1);
-    machine->host[strcspn(machine->host, "\n")] = '\0';
-    close(fd);
-}
-
 struct machine *machine_create(const char *proc_root)
 {
     struct machine *machine = calloc(1, sizeof *machine);
@@ -27,12 +16,17 @@ struct machine *machine_create(const char *proc_root)
 
     if (!machine)
         return NULL;
-    if (!proc_tree_is_own(proc_root)) {
-        read_captured(machine, proc_root);
+    if (proc_tree_is_own(proc_root)) {
+        if (uname(&names) == 0)
+            snprintf(machine->host, sizeof machine->host, "%s", names.nodename);
         return machine;
     }
-    if (uname(&names) == 0)
-        snprintf(machine->host, sizeof machine->host, "%s", names.nodename);
+    const int fd = proc_tree_open_file(proc_root, "sys/kernel/hostname");
+    if (fd < 0)
+        return machine;
+    (void)!read(fd, machine->host, sizeof machine->host - 1);
+    machine->host[strcspn(machine->host, "\n")] = '\0';
+    close(fd);
     return machine;
 }
 

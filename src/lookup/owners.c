@@ -119,15 +119,6 @@ static inline uint32_t *slot_of(const struct owners *owners, uint64_t inode)
     return &owners->slots[slot];
 }
 
-static void index_inodes(struct owners *owners)
-{
-    for (size_t i = 0; i < owners->holdings.count; i++) {
-        uint32_t *slot = slot_of(owners, owners->holdings.items[i].inode);
-        if (*slot == 0)
-            *slot = (uint32_t)i + 1;
-    }
-}
-
 /* A process whose name was not read yet is shown without one: struct owners only. */
 static void show_process(const struct owners *owners, struct process *process)
 {
@@ -139,12 +130,6 @@ static void show_process(const struct owners *owners, struct process *process)
         .cgroup = process->cgroup,
         .pid_inside = process->pid_inside,
     };
-}
-
-static void show_processes(const struct owners *owners)
-{
-    for (size_t i = 0; i < owners->processes.count; i++)
-        show_process(owners, &owners->processes.items[i]);
 }
 
 /* Neighbouring inodes are often of one process. */
@@ -221,11 +206,16 @@ static int build_index(struct owners *owners)
         forget_index(owners);
         return -ENOMEM;
     }
-    show_processes(owners);
+    for (size_t i = 0; i < owners->processes.count; i++)
+        show_process(owners, &owners->processes.items[i]);
     fill_owners(owners);
     if (owners->walk.tasks)
         sort_tasks(owners);
-    index_inodes(owners);
+    for (size_t i = 0; i < owners->holdings.count; i++) {
+        uint32_t *slot = slot_of(owners, owners->holdings.items[i].inode);
+        if (*slot == 0)
+            *slot = (uint32_t)i + 1;
+    }
     return 0;
 }
 
@@ -282,18 +272,6 @@ static int list_processes(struct owners *owners)
     return status;
 }
 
-static int walk_tree(struct owners *owners)
-{
-    int error = 0;
-    const int status = list_processes(owners);
-
-    if (status == 0)
-        error = owners_walk(&owners->walk, &owners->processes, &owners->holdings);
-    rights_lower();
-    note_error(owners, error);
-    return status;
-}
-
 /* Which processes hide what they hold. Only a second look asks that: when a row has no owner. */
 static int look_for_denials(struct owners *owners)
 {
@@ -311,12 +289,18 @@ static int look_for_denials(struct owners *owners)
 static int find_holdings(struct owners *owners)
 {
     const bool again = owners->processes.count;
+    int error = 0, status;
 
     if (owners->program &&
         owners_program_walk(owners->program, &owners->processes, &owners->holdings) == 0)
         return again ? look_for_denials(owners) : 0;
     owners->program = NULL;
-    return walk_tree(owners);
+    status = list_processes(owners);
+    if (status == 0)
+        error = owners_walk(&owners->walk, &owners->processes, &owners->holdings);
+    rights_lower();
+    note_error(owners, error);
+    return status;
 }
 
 static void read_all_names(struct owners *owners);

@@ -162,28 +162,6 @@ static bool refuse_for(struct owners_program *program, const char *what, int err
  */
 enum { OPEN_FILES_WORTH = 4096 };
 
-static bool is_worth_it(void)
-{
-    uint64_t files[3]; /* that are open, not used, and allowed (proc(5)) */
-
-    return sysctl_numbers("/proc", "fs/file-nr", files, COUNT(files)) == 0 &&
-           files[0] >= OPEN_FILES_WORTH;
-}
-
-/*
- * The numbers of processes that the program sees are those of the first pid namespace. If this
- * process is in it and in /proc, these are the numbers of /proc, too. And only rights in the first
- * user namespace let it load.
- */
-static bool is_in_first_namespaces(struct owners_program *program)
-{
-    if (!bpf_iterator_is_in_first("pid"))
-        return refuse(program, "this is not the first pid namespace");
-    if (!bpf_iterator_is_in_first("user"))
-        return refuse(program, "this is not the first user namespace");
-    return true;
-}
-
 /* Where /proc hides what other processes hold, it tells how many do. */
 static bool sees_all(void)
 {
@@ -201,26 +179,27 @@ static bool sees_all(void)
     return directory >= 0;
 }
 
+/*
+ * The numbers of processes that the program sees are those of the first pid namespace. If this
+ * process is in it and in /proc, these are the numbers of /proc, too. And only rights in the first
+ * user namespace let it load.
+ */
 static bool is_allowed(struct owners_program *program)
 {
     if (!rights_have_all_of(RIGHT_OWNERS) || !rights_have_all_of(RIGHT_ITERATORS))
         return refuse(program, "it needs CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE and "
                                "CAP_DAC_READ_SEARCH (try sudo)");
-    return is_in_first_namespaces(program) &&
-           (sees_all() || refuse(program, "/proc hides what other processes hold"));
-}
-
-/* The lowest free descriptor was taken; /proc is read with some more. */
-static bool leaves_room(int fd)
-{
-    enum { OTHERS = 16 };
-    struct rlimit limit;
-
-    return getrlimit(RLIMIT_NOFILE, &limit) == 0 && (rlim_t)fd + OTHERS <= limit.rlim_cur;
+    if (!bpf_iterator_is_in_first("pid"))
+        return refuse(program, "this is not the first pid namespace");
+    if (!bpf_iterator_is_in_first("user"))
+        return refuse(program, "this is not the first user namespace");
+    return sees_all() || refuse(program, "/proc hides what other processes hold");
 }
 
 static bool load(struct owners_program *program)
 {
+    enum { OTHERS = 16 };
+    struct rlimit limit;
     struct bpf_insn code[OWNERS_PROGRAM_MAX];
     struct kernel_types types;
     struct kernel_layout layout = {.function = 0};
@@ -235,7 +214,8 @@ static bool load(struct owners_program *program)
                                     "fastnet_owners");
     if (program->fd < 0)
         return refuse_for(program, "bpf(2)", program->fd);
-    if (leaves_room(program->fd))
+    /* the lowest free descriptor was taken; /proc is read with some more */
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && (rlim_t)program->fd + OTHERS <= limit.rlim_cur)
         return true;
     close(program->fd);
     program->fd = -1;
@@ -244,9 +224,12 @@ static bool load(struct owners_program *program)
 
 bool owners_program_load(struct owners_program *program, bool always)
 {
+    uint64_t files[3]; /* that are open, not used, and allowed (proc(5)) */
+
     if (program->fd >= 0 || program->refused)
         return program->fd >= 0;
-    if (!always && !is_worth_it())
+    if (!always && (sysctl_numbers("/proc", "fs/file-nr", files, COUNT(files)) < 0 ||
+                    files[0] < OPEN_FILES_WORTH))
         return false;
     return is_allowed(program) && load(program);
 }

@@ -86,17 +86,6 @@ static int list_processes(struct parts *parts)
 
 /* --- Reading them ----------------------------------------------------------------------------- */
 
-/* Rights belong to this thread, so it begins all walks. */
-static int begin_walks(struct parts *parts, int program)
-{
-    for (size_t i = 0; i < parts->count; i++) {
-        parts->items[i].fd = bpf_iterator_start(program, (uint32_t)parts->items[i].pid);
-        if (parts->items[i].fd < 0)
-            return parts->items[i].fd;
-    }
-    return 0;
-}
-
 static int most_first(const void *a, const void *b)
 {
     const struct part *one = a, *other = b;
@@ -181,16 +170,6 @@ static int join_parts(struct parts *parts, struct processes *processes, struct h
     return status;
 }
 
-static void finish(struct parts *parts)
-{
-    for (size_t i = 0; i < parts->count; i++)
-        if (parts->items[i].fd >= 0)
-            close(parts->items[i].fd);
-    for (size_t i = 0; i < THREADS; i++)
-        free(parts->workers[i].found.items);
-    free(parts);
-}
-
 int owners_parts_walk(int program, struct processes *processes, struct holdings *found)
 {
     struct parts *parts = thread_processors() >= THREADS
@@ -202,12 +181,20 @@ int owners_parts_walk(int program, struct processes *processes, struct holdings 
         return -ENOTSUP;
     memset(parts, 0, sizeof *parts);
     status = list_processes(parts);
-    if (status == 0)
-        status = begin_walks(parts, program);
+    for (size_t i = 0; i < parts->count && status == 0; i++) {
+        /* rights belong to this thread, so it begins all walks */
+        parts->items[i].fd = bpf_iterator_start(program, (uint32_t)parts->items[i].pid);
+        status = parts->items[i].fd < 0 ? parts->items[i].fd : 0;
+    }
     if (status == 0)
         status = read_parts(parts);
     if (status == 0)
         status = join_parts(parts, processes, found);
-    finish(parts);
+    for (size_t i = 0; i < parts->count; i++)
+        if (parts->items[i].fd >= 0)
+            close(parts->items[i].fd);
+    for (size_t i = 0; i < THREADS; i++)
+        free(parts->workers[i].found.items);
+    free(parts);
     return status;
 }

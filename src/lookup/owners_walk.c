@@ -126,14 +126,6 @@ static void offer(struct walk *walk, struct directory *directory)
     pthread_mutex_unlock(&walk->lock);
 }
 
-/* Call it with the lock held when a directory has been read to its end. */
-static void withdraw(struct walk *walk, const struct directory *directory)
-{
-    for (size_t i = 0; i < walk->shared_count; i++)
-        if (walk->shared[i] == directory)
-            walk->shared[i] = walk->shared[--walk->shared_count];
-}
-
 struct tally {
     bool denied;
     size_t sockets;
@@ -199,7 +191,9 @@ static void leave(struct walk *walk, struct directory *directory, struct tally t
     pthread_mutex_lock(&walk->lock);
     directory->denied |= tally.denied;
     directory->sockets += tally.sockets;
-    withdraw(walk, directory);
+    for (size_t i = 0; i < walk->shared_count; i++)
+        if (walk->shared[i] == directory)
+            walk->shared[i] = walk->shared[--walk->shared_count];
     const bool last = --directory->readers == 0;
     pthread_mutex_unlock(&walk->lock);
     if (!last)
@@ -287,15 +281,6 @@ static int take_findings(const struct walk *walk, const struct holdings *more,
     return 0;
 }
 
-/* Joins the findings of the workers, which have all ended. */
-static void collect(struct walk *walk, struct holdings *found)
-{
-    for (size_t i = 0; i < walk->worker_count; i++) {
-        note_error(walk, take_findings(walk, &walk->workers[i].found, found));
-        free(walk->workers[i].found.items);
-    }
-}
-
 int owners_walk(const struct walk_options *options, struct processes *processes,
                 struct holdings *found)
 {
@@ -309,7 +294,10 @@ int owners_walk(const struct walk_options *options, struct processes *processes,
     work(&walk.workers[0]);
     for (size_t i = 1; i < walk.worker_count; i++)
         pthread_join(walk.workers[i].thread, NULL);
-    collect(&walk, found);
+    for (size_t i = 0; i < walk.worker_count; i++) {
+        note_error(&walk, take_findings(&walk, &walk.workers[i].found, found));
+        free(walk.workers[i].found.items);
+    }
 
     pthread_cond_destroy(&walk.changed);
     pthread_mutex_destroy(&walk.lock);

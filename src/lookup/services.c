@@ -57,11 +57,15 @@ static void note_end(struct services *services, int error, bool any)
         services->error = error;
 }
 
-static void read_services(struct services *services)
+struct services *services_create(void)
 {
+    struct services *services = calloc(1, sizeof *services);
     const struct servent *service;
+    const struct protoent *protocol;
     bool any = false;
 
+    if (!services)
+        return NULL;
     setservent(1);
     while (errno = 0, (service = getservent())) {
         any = true;
@@ -70,28 +74,12 @@ static void read_services(struct services *services)
     }
     note_end(services, errno, any);
     endservent();
-}
-
-/* Only raw sockets show protocols, so a missing file is not reported. */
-static void read_protocols(struct services *services)
-{
-    const struct protoent *protocol;
-
     setprotoent(1);
     while (errno = 0, (protocol = getprotoent()))
         put(services, IPPROTO_RAW, protocol->p_proto, protocol->p_name);
-    note_end(services, errno, true);
+    note_end(services, errno,
+             true); /* only raw sockets show protocols: a missing file is no loss */
     endprotoent();
-}
-
-struct services *services_create(void)
-{
-    struct services *services = calloc(1, sizeof *services);
-    if (!services)
-        return NULL;
-
-    read_services(services);
-    read_protocols(services);
     return services;
 }
 
