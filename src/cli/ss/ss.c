@@ -30,37 +30,20 @@ struct ss {
 
 /* --- The filter ------------------------------------------------------------------------------- */
 
-static int fail_file(const struct ss_options *options, int error)
-{
-    const char *path = options->filter_file;
-    char typed[TYPED_MAX];
-
-    return common_misuse(&options->common, "-F: '%s': %s", options_typed(typed, path, strlen(path)),
-                         error == -EILSEQ ? "it holds NUL bytes, a filter is text"
-                                          : strerror(-error));
-}
-
 static int read_words(struct ss *ss)
 {
     const struct ss_options *options = &ss->options;
-    int error = 0;
+    const char *path = options->filter_file;
+    char typed[TYPED_MAX];
+    int error;
 
     ss->words = (struct ss_words){.arguments = options->words, .count = options->word_count};
-    if (options->filter_file)
-        error = ss_words_read(&ss->words, options->filter_file);
-    return error < 0 ? fail_file(options, error) : 0;
-}
-
-/* What ss would do without a word, and what its users would not expect. */
-static void note_surprises(const struct ss *ss, const struct ss_filter *filter)
-{
-    const char *program = ss->options.common.program;
-
-    if (filter->mixed)
-        fprintf(stderr,
-                "%s: as ss does, the filter is read from left to right: 'a or b and c' is "
-                "'( a or b ) and c'\n",
-                program);
+    error = path ? ss_words_read(&ss->words, path) : 0;
+    if (error >= 0)
+        return 0;
+    return common_misuse(&options->common, "-F: '%s': %s", options_typed(typed, path, strlen(path)),
+                         error == -EILSEQ ? "it holds NUL bytes, a filter is text"
+                                          : strerror(-error));
 }
 
 static int resolve(const char *name, uint8_t family, int home, unsigned milliseconds,
@@ -86,7 +69,11 @@ static int parse_filter(struct ss *ss, const struct predicate **predicate)
         status = common_misuse(&ss->options.common, "%s", ss->where.message);
         return filter.wrong ? STATUS_FAILURE : status;
     }
-    note_surprises(ss, &filter);
+    if (filter.mixed) /* what users of ss would not expect */
+        fprintf(stderr,
+                "%s: as ss does, the filter is read from left to right: 'a or b and c' is "
+                "'( a or b ) and c'\n",
+                ss->options.common.program);
     return 0;
 }
 

@@ -19,24 +19,19 @@
     (SOCKET_TCP_INFO | SOCKET_MEMORY | SOCKET_CONGESTION | SOCKET_CC_INFO | SOCKET_TOS |           \
      SOCKET_TCLASS)
 
-static const char *find_conflict(const struct ss_options *options)
+/* Only TCP is saved. ss has the same words and status if it is not among the tables. */
+int ss_dump_choose(struct ss_options *options, bool *done)
 {
     const struct common *common = &options->common;
 
     if (common->backend == BACKEND_PROC || common->proc_root)
-        return "/proc does not have the kernel's answers, only netlink does";
+        return common_misuse(common,
+                             "-D: /proc does not have the kernel's answers, only netlink does");
     if (common_uses_columns(common))
-        return "cannot be combined with --json, --ndjson, --csv, --columns or --count-by";
-    return options->continuous ? "cannot be combined with -c" : NULL;
-}
-
-/* Only TCP is saved. ss has the same words and status if it is not among the tables. */
-int ss_dump_choose(struct ss_options *options, bool *done)
-{
-    const char *conflict = find_conflict(options);
-
-    if (conflict)
-        return common_misuse(&options->common, "-D: %s", conflict);
+        return common_misuse(
+            common, "-D: cannot be combined with --json, --ndjson, --csv, --columns or --count-by");
+    if (options->continuous)
+        return common_misuse(common, "-D: cannot be combined with -c");
     if (!ss_selects(&options->selection, 1 << SS_TCP)) {
         fprintf(stderr, "%s: tcpdiag dump requested and no tcp in filter.\n",
                 options->common.program);
@@ -45,19 +40,6 @@ int ss_dump_choose(struct ss_options *options, bool *done)
     options->selection.tables = options->selection.named = 1 << SS_TCP;
     options->common.backend = BACKEND_NETLINK;
     return 0;
-}
-
-/* As ss, takes everything that begins with a dash for stdout. Returns a descriptor or -errno. */
-static int open_file(const char *path)
-{
-    int fd;
-
-    if (*path == '-')
-        return STDOUT_FILENO;
-    do
-        fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
-    while (fd < 0 && errno == EINTR);
-    return fd < 0 ? -errno : fd;
 }
 
 static int complain(const struct ss_options *options, int error, int status)
@@ -92,13 +74,18 @@ const char *ss_diag_file(const struct ss_options *options)
     return ignored ? NULL : path;
 }
 
+/* As ss, takes everything that begins with a dash for stdout. */
 static int open_output(struct listing_command *command)
 {
     const struct ss_options *options = command->arg;
-    const int fd = open_file(options->dump);
+    int fd = STDOUT_FILENO;
 
+    if (*options->dump != '-')
+        do
+            fd = open(options->dump, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+        while (fd < 0 && errno == EINTR);
     if (fd < 0)
-        return complain(options, -fd, STATUS_SS_MISUSE);
+        return complain(options, errno, STATUS_SS_MISUSE);
     command->output = fd;
     return 0;
 }

@@ -56,16 +56,6 @@ int ss_events_choose(struct ss_options *options)
     return 0;
 }
 
-/* What the events of no backend say. */
-static uint64_t unknown_fields(void)
-{
-    uint64_t known = 0;
-
-    for (size_t i = 0; i < backend_count; i++)
-        known |= backends[i]->fields(&table_socket_events);
-    return ~known;
-}
-
 static void sum_up(const void *arg, struct report *report)
 {
     stream_sum_up(arg, report);
@@ -77,12 +67,15 @@ int ss_events(const struct ss_options *options, const struct listing_command *li
     const struct listing_table table = {.table = &table_socket_events};
     struct listing_command command = *listed;
     struct stream stream;
+    uint64_t known = 0;
     int status =
         stream_begin(&stream, &options->common, &command.listing, 0, kinds_of(&options->selection));
 
     command.listing.tables = &table;
     command.listing.table_count = 1;
-    command.unknown = unknown_fields();
+    for (size_t i = 0; i < backend_count; i++)
+        known |= backends[i]->fields(&table_socket_events);
+    command.unknown = ~known;
     command.after_each_pass = sum_up;
     command.arg = &stream;
     if (!status)

@@ -95,22 +95,10 @@ const struct operands ss_operands[] = {{ss_state_words, put_states, NULL},
 
 /* --- Words ------------------------------------------------------------------------------------ */
 
-/* A backslash takes the next byte as it is. */
-static void take_backslashes(char *word)
-{
-    char *to = word;
-
-    for (const char *from = word; *from; from++) {
-        if (*from == '\\' && !*++from)
-            break;
-        *to++ = *from;
-    }
-    *to = '\0';
-}
-
 static void next(struct ss_parser *parser)
 {
     struct text word;
+    char *to;
 
     if (!ss_words_next(parser->filter->words, &word)) {
         parser->token = SS_END;
@@ -118,12 +106,17 @@ static void next(struct ss_parser *parser)
         return;
     }
     parser->number++;
-    parser->word = parser_keep(&parser->memory, word.data, word.length);
-    if (!parser->word) {
+    parser->word = to = parser_keep(&parser->memory, word.data, word.length);
+    if (!to) {
         parser->token = SS_END;
         return;
     }
-    take_backslashes(parser->word);
+    for (const char *from = to; *from; from++) { /* a backslash takes the next byte as it is */
+        if (*from == '\\' && !*++from)
+            break;
+        *to++ = *from;
+    }
+    *to = '\0';
     parser->token = token_of(parser->word);
 }
 
@@ -223,17 +216,14 @@ static bool lists_others(const struct ss_parser *parser)
     return parser->filter->selection->families & ~inet;
 }
 
-/* Sockets of IP may lack these, and have the rest. */
-static bool may_be_absent(const struct field *field)
-{
-    return field->fields & (SOCKET_INTERFACE | SOCKET_MARK | SOCKET_CGROUP);
-}
-
 /* ss knows two results only, so that `not` lists all other rows. */
 static struct predicate *of_known(struct ss_parser *parser, const struct field *field,
                                   struct predicate *comparison)
 {
-    if (!parser->others && !lists_others(parser) && !may_be_absent(field))
+    /* what even sockets of IP may lack */
+    const uint64_t absent = SOCKET_INTERFACE | SOCKET_MARK | SOCKET_CGROUP;
+
+    if (!parser->others && !lists_others(parser) && !(field->fields & absent))
         return comparison;
     return parser_join(&parser->memory, PREDICATE_AND, comparison,
                        parser_add(&parser->memory, predicate_known(field)));
@@ -323,20 +313,9 @@ static struct predicate *parse_device(struct ss_parser *parser)
 }
 
 /* As in ss, the mark is 0 where there are none: of sockets without an IP address. */
-static struct predicate *is_marked(struct ss_parser *parser, uint32_t mark, uint32_t mask)
-{
-    struct predicate *marked =
-        ss_compare(parser, predicate_masked(field_named(&kind_socket, "mark"), mark, mask));
-    struct predicate *inet;
-
-    if (mark || (!parser->others && !lists_others(parser)))
-        return marked;
-    inet = parser_add(&parser->memory, predicate_known(field_named(&kind_socket, "local_address")));
-    return parser_join(&parser->memory, PREDICATE_OR, marked, parser_negate(&parser->memory, inet));
-}
-
 static struct predicate *parse_mark(struct ss_parser *parser)
 {
+    struct predicate *marked, *inet;
     uint32_t mark, mask = UINT32_MAX;
     const char *end = ss_signed_number(parser->word, &mark);
 
@@ -344,34 +323,19 @@ static struct predicate *parse_mark(struct ss_parser *parser)
         end = ss_signed_number(end + 1, &mask);
     if (!end || *end)
         return ss_fail_value(parser, "a mark is NUMBER or NUMBER/MASK, as 0x10/0xff");
-    return is_marked(parser, mark, mask);
-}
-
-static struct predicate *parse_cgroup(struct ss_parser *parser)
-{
-    uint64_t id;
-
-    if (cgroups_find(parser->word, &id) < 0)
-        return ss_fail_value(parser, "there is no such control group");
-    return ss_compare(parser, predicate_number(field_named(&kind_socket, "cgroup_id"), id));
-}
-
-/* Known of every socket, so that the kernel can compare it, whatever else is listed. */
-static struct predicate *parse_autobound(struct ss_parser *parser)
-{
-    return parser_add(&parser->memory, predicate_number(field_named(&kind_socket, "autobound"), 1));
-}
-
-/* An address is cut in pieces, but messages show the whole word. */
-static char *copy_word(struct ss_parser *parser)
-{
-    return parser_keep(&parser->memory, parser->word, strlen(parser->word));
+    marked = ss_compare(parser, predicate_masked(field_named(&kind_socket, "mark"), mark, mask));
+    if (mark || (!parser->others && !lists_others(parser)))
+        return marked;
+    inet = parser_add(&parser->memory, predicate_known(field_named(&kind_socket, "local_address")));
+    return parser_join(&parser->memory, PREDICATE_OR, marked, parser_negate(&parser->memory, inet));
 }
 
 static struct predicate *parse_value(struct ss_parser *parser, enum ss_token condition,
                                      enum ss_token comparison)
 {
-    char *text = copy_word(parser);
+    /* an address is cut in pieces, but messages show the whole word */
+    char *text = parser_keep(&parser->memory, parser->word, strlen(parser->word));
+    uint64_t id;
 
     if (!text)
         return NULL;
@@ -388,8 +352,10 @@ static struct predicate *parse_value(struct ss_parser *parser, enum ss_token con
         return parse_device(parser);
     case SS_FWMARK:
         return parse_mark(parser);
-    default:
-        return parse_cgroup(parser);
+    default: /* SS_CGROUP */
+        if (cgroups_find(parser->word, &id) < 0)
+            return ss_fail_value(parser, "there is no such control group");
+        return ss_compare(parser, predicate_number(field_named(&kind_socket, "cgroup_id"), id));
     }
 }
 
@@ -437,7 +403,9 @@ static struct predicate *parse_condition(struct ss_parser *parser)
     if (!begins_condition(condition))
         return fail_condition(parser);
     if (condition == SS_AUTOBOUND) {
-        result = parse_autobound(parser);
+        /* known of every socket, so that the kernel can compare it, whatever else is listed */
+        result = parser_add(&parser->memory,
+                            predicate_number(field_named(&kind_socket, "autobound"), 1));
         next(parser);
         return result;
     }

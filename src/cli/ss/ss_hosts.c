@@ -32,22 +32,26 @@ static const struct family {
 };
 
 /*
- * Takes the family away from the text. Without one it is that of the option that came last; -4 and
- * -6 together are both.
+ * Takes the family away from the text, and limits the listing to it. Without one it is that of the
+ * option that came last; -4 and -6 together are both.
  */
 static uint8_t take_family(const struct ss_parser *parser, char **text)
 {
-    const struct ss_selection *selection = parser->filter->selection;
+    struct ss_selection *selection = parser->filter->selection;
     const uint64_t inet = ss_family(AF_INET) | ss_family(AF_INET6);
+    uint8_t family = selection->families == inet ? AF_UNSPEC : selection->preferred;
 
     for (size_t i = 0; i < COUNT(families); i++) {
         const size_t length = strlen(families[i].prefix);
         if (strncmp(*text, families[i].prefix, length) == 0) {
             *text += length;
-            return families[i].family;
+            family = families[i].family;
+            break;
         }
     }
-    return selection->families == inet ? AF_UNSPEC : selection->preferred;
+    if (family != AF_UNSPEC)
+        ss_select_only_family(selection, family);
+    return family;
 }
 
 static const char one_port[] = "only one port can be compared by order";
@@ -85,17 +89,10 @@ static struct predicate *both(struct ss_parser *parser, struct predicate *one,
 
 /* --- Ports of IP ------------------------------------------------------------------------------ */
 
-/* Services are those of TCP and UDP: without these tables there are none. */
-static const char *protocols_of(const struct ss_parser *parser)
+static bool parse_ports(struct ss_parser *parser, const char *text, struct ports *ports)
 {
     const struct ss_selection *selection = parser->filter->selection;
     const bool tcp = ss_selects(selection, 1 << SS_TCP), udp = ss_selects(selection, 1 << SS_UDP);
-
-    return tcp && udp ? "tcp udp" : tcp ? "tcp" : udp ? "udp" : "";
-}
-
-static bool parse_ports(struct ss_parser *parser, const char *text, struct ports *ports)
-{
     uint64_t number;
 
     ports->count = 0;
@@ -109,8 +106,13 @@ static bool parse_ports(struct ss_parser *parser, const char *text, struct ports
         ports->ports[ports->count++] = (uint16_t)number;
         return true;
     }
-    ports->count =
-        services_ports(NULL, text, protocols_of(parser), ports->ports, COUNT(ports->ports));
+    /* services are those of TCP and UDP: without these tables there are none */
+    ports->count = services_ports(NULL, text,
+                                  tcp && udp ? "tcp udp"
+                                  : tcp      ? "tcp"
+                                  : udp      ? "udp"
+                                             : "",
+                                  ports->ports, COUNT(ports->ports));
     if (!ports->count)
         ss_fail_value(parser, "no such port or service");
     return ports->count > 0;
@@ -326,17 +328,6 @@ static struct predicate *unix_name(struct ss_parser *parser, enum ss_end end, co
     return ss_compare(parser, glob);
 }
 
-/* Cuts "FIRST:SECOND" in two. Returns the second part, empty if there is none. */
-static char *cut_second(char *text)
-{
-    char *colon = strchr(text, ':');
-
-    if (!colon)
-        return text + strlen(text);
-    *colon = '\0';
-    return colon + 1;
-}
-
 static bool compares(int64_t left, enum ss_token comparison, int64_t right)
 {
     return comparison == SS_LESS       ? left < right
@@ -456,10 +447,11 @@ static struct predicate *first_part(struct ss_parser *parser, enum ss_end end, u
 
 /* --- Whole conditions ------------------------------------------------------------------------- */
 
-static struct predicate *host_of_family(struct ss_parser *parser, enum ss_end end, char *text,
-                                        uint8_t family)
+struct predicate *ss_host(struct ss_parser *parser, enum ss_end end, char *text)
 {
+    const uint8_t family = take_family(parser, &text);
     struct predicate *first, *second;
+    char *behind;
 
     switch (family) {
     case AF_UNSPEC:
@@ -471,7 +463,10 @@ static struct predicate *host_of_family(struct ss_parser *parser, enum ss_end en
     case AF_PACKET:
     case AF_NETLINK:
     case AF_VSOCK:
-        second = second_part(parser, end, family, SS_EQUAL, cut_second(text));
+        behind = text + strcspn(text, ":");
+        if (*behind)
+            *behind++ = '\0';
+        second = second_part(parser, end, family, SS_EQUAL, behind);
         first = first_part(parser, end, family, text);
         return both(parser, first, second);
     default:
@@ -479,9 +474,12 @@ static struct predicate *host_of_family(struct ss_parser *parser, enum ss_end en
     }
 }
 
-static struct predicate *port_of_family(struct ss_parser *parser, enum ss_end end,
-                                        enum ss_token comparison, char *text, uint8_t family)
+struct predicate *ss_port(struct ss_parser *parser, enum ss_end end, enum ss_token comparison,
+                          char *text)
 {
+    const uint8_t family = take_family(parser, &text);
+
+    text += *text == ':';
     switch (family) {
     case AF_UNSPEC:
     case AF_INET:
@@ -496,23 +494,4 @@ static struct predicate *port_of_family(struct ss_parser *parser, enum ss_end en
     default:
         return ss_fail_value(parser, no_addresses);
     }
-}
-
-struct predicate *ss_host(struct ss_parser *parser, enum ss_end end, char *text)
-{
-    const uint8_t family = take_family(parser, &text);
-
-    if (family != AF_UNSPEC)
-        ss_select_only_family(parser->filter->selection, family);
-    return host_of_family(parser, end, text, family);
-}
-
-struct predicate *ss_port(struct ss_parser *parser, enum ss_end end, enum ss_token comparison,
-                          char *text)
-{
-    const uint8_t family = take_family(parser, &text);
-
-    if (family != AF_UNSPEC)
-        ss_select_only_family(parser->filter->selection, family);
-    return port_of_family(parser, end, comparison, text + (*text == ':'), family);
 }

@@ -160,26 +160,6 @@ static int print_version(const struct common *common)
     return status ? status : OPTIONS_ANSWERED;
 }
 
-static int refuse_kill(const struct ss_options *options)
-{
-    char path[ORIGINAL_SIZE];
-
-    fprintf(stderr,
-            "%s: -K (--kill) closes sockets, but fastnet only reads: use %s -K of iproute2\n",
-            options->common.program, common_original("ss", path));
-    return STATUS_REFUSED;
-}
-
-/* In the words of ss where it would say them. Where it shows contexts, fastnet cannot. */
-static int refuse_contexts(const char *program)
-{
-    if (proc_tree_has("/sys/fs", "selinux/enforce"))
-        fprintf(stderr, "%s: SELinux contexts are not supported\n", program);
-    else
-        fprintf(stderr, "%s: SELinux is not enabled.\n", program);
-    return STATUS_FAILURE;
-}
-
 static int take_family(struct ss_options *options, const char *name)
 {
     if (ss_select_family_named(&options->selection, name))
@@ -240,21 +220,24 @@ static int take_map(struct ss_options *options, const char *typed)
     return 0;
 }
 
-static int take_word(struct ss_options *options, const char *word)
-{
-    options->words[options->word_count++] = word;
-    return 0;
-}
-
-/* What this version lacks, or will never do. */
+/* What this version lacks, or will never do; in the words of ss where it would say them. */
 static int take_refused(const struct ss_options *options, const struct option *option)
 {
+    const char *program = options->common.program;
+    char path[ORIGINAL_SIZE];
+
     switch (option->id) {
     case 'K':
-        return refuse_kill(options);
+        fprintf(stderr,
+                "%s: -K (--kill) closes sockets, but fastnet only reads: use %s -K of iproute2\n",
+                program, common_original("ss", path));
+        return STATUS_REFUSED;
     case 'Z':
-    case 'z':
-        return refuse_contexts(options->common.program);
+    case 'z': /* where ss shows contexts, fastnet cannot */
+        fprintf(stderr, "%s: SELinux %s\n", program,
+                proc_tree_has("/sys/fs", "selinux/enforce") ? "contexts are not supported"
+                                                            : "is not enabled.");
+        return STATUS_FAILURE;
     default:
         return 0;
     }
@@ -278,7 +261,8 @@ static int take_option(const struct option *option, const char *argument, void *
         }
     switch (option->id) {
     case OPTION_OPERAND:
-        return take_word(options, argument);
+        options->words[options->word_count++] = argument;
+        return 0;
     case OPTION_FAMILY:
         return take_family(options, option->name);
     case 'f':
@@ -320,16 +304,9 @@ static int take_option(const struct option *option, const char *argument, void *
 
 /* --- States, which stand before the filter ---------------------------------------------------- */
 
-static int take_state(struct ss_options *options, const char *name, bool excluded)
-{
-    if (ss_select_state_named(&options->selection, name, excluded))
-        return 0;
-    return common_misuse_word(&options->common, "state", name, strlen(name), ss_state_names);
-}
-
 static int take_states(struct ss_options *options)
 {
-    const char **words = options->words;
+    const char **words = options->words, *name;
     size_t at = 0;
     int status = 0;
 
@@ -339,7 +316,10 @@ static int take_states(struct ss_options *options)
         if (at + 1 == options->word_count)
             return common_misuse(&options->common, "a state must follow %s: %s", words[at],
                                  ss_state_names);
-        status = take_state(options, words[at + 1], words[at][0] == 'e');
+        name = words[at + 1];
+        if (!ss_select_state_named(&options->selection, name, words[at][0] == 'e'))
+            status =
+                common_misuse_word(&options->common, "state", name, strlen(name), ss_state_names);
         at += 2;
     }
     options->word_count -= at;
@@ -368,17 +348,6 @@ static int check_summary(const struct ss_options *options)
     return 0;
 }
 
-/* No table left is no mistake for ss, but deserves a word. */
-static bool selects_nothing(const struct ss_options *options)
-{
-    const struct ss_selection *selection = &options->selection;
-
-    if (selection->tables)
-        return false;
-    fprintf(stderr, "%s: no socket tables to show with such filter.\n", options->common.program);
-    return true;
-}
-
 int ss_parse(struct ss_options *options, int argc, char *const argv[], bool *done)
 {
     const struct common *common = &options->common;
@@ -405,7 +374,9 @@ int ss_parse(struct ss_options *options, int argc, char *const argv[], bool *don
     if (common->filters.count && !options->selection.states && !options->selection.restricted)
         ss_select_states(&options->selection, SS_STATES_ALL);
     ss_selection_complete(&options->selection);
-    *done = selects_nothing(options);
+    *done = !options->selection.tables;
+    if (*done) /* no mistake for ss, but it deserves a word */
+        fprintf(stderr, "%s: no socket tables to show with such filter.\n", common->program);
     return 0;
 }
 

@@ -255,18 +255,6 @@ bool ss_select_state_named(struct ss_selection *selection, const char *name, boo
 
 /* --- What was not named ----------------------------------------------------------------------- */
 
-/* A table gets its families unless one of them was named; then a family gets its tables. */
-static void merge_defaults(struct ss_selection *selection)
-{
-    for (size_t i = 0; i < SS_TABLES; i++)
-        if (selection->tables >> i & 1 && !(of_table[i].families & selection->families))
-            selection->families |= of_table[i].families;
-    for (size_t i = 0; i < COUNT(families); i++)
-        if (selection->families & FAMILY(families[i].family) &&
-            !(families[i].tables & selection->tables))
-            selection->tables |= families[i].tables;
-}
-
 void ss_selection_complete(struct ss_selection *selection)
 {
     if (!selection->chosen) {
@@ -276,5 +264,12 @@ void ss_selection_complete(struct ss_selection *selection)
     /* where the options leave no state, the default ones are listed, as in ss */
     if (!selection->states)
         selection->states = selection->defaults;
-    merge_defaults(selection);
+    /* a table gets its families unless one of them was named; then a family gets its tables */
+    for (size_t i = 0; i < SS_TABLES; i++)
+        if (selection->tables >> i & 1 && !(of_table[i].families & selection->families))
+            selection->families |= of_table[i].families;
+    for (size_t i = 0; i < COUNT(families); i++)
+        if (selection->families & FAMILY(families[i].family) &&
+            !(families[i].tables & selection->tables))
+            selection->tables |= families[i].tables;
 }

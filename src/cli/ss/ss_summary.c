@@ -17,25 +17,18 @@ static void note_mixture(const void *arg, struct report *report)
             "TCP's total, closed and orphaned count all network namespaces of this machine");
 }
 
-/* If sockets are listed, the filters are theirs. */
-static struct common common_of(const struct ss_options *options)
-{
-    struct common common = options->common;
-
-    if (options->listed)
-        common.filters.count = 0;
-    return common;
-}
-
 int ss_summary(const struct ss_options *options)
 {
     const struct listing_table table = {.table = &table_sockstat,
                                         .missing = "the kernel does not count its sockets: no "
                                                    "/proc/net/sockstat",
                                         .if_missing = MISSING_ENDS};
-    const struct common common = common_of(options);
+    struct common common = options->common;
     bool mixed = false;
     const struct ss_summary_layout layout = {&mixed};
+
+    if (options->listed) /* the filters are those of the sockets */
+        common.filters.count = 0;
     struct listing_command command = {
         .common = &common,
         .kind = &kind_counter,

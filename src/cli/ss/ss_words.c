@@ -72,11 +72,6 @@ static const char *next_text(struct ss_words *words)
     return text;
 }
 
-static bool is_blank(char byte)
-{
-    return byte == ' ' || byte == '\t';
-}
-
 bool ss_words_next(struct ss_words *words, struct text *word)
 {
     const char *start, *end;
@@ -87,7 +82,7 @@ bool ss_words_next(struct ss_words *words, struct text *word)
             return false;
     }
     start = words->at;
-    for (end = start; *end && !is_blank(*end); end++)
+    for (end = start; *end && *end != ' ' && *end != '\t'; end++)
         if (*end == '\\' && end[1])
             end++;
     words->at = end;
