@@ -204,24 +204,20 @@ static int resolve_metrics(const struct listing_command *command)
     return 0;
 }
 
-static const char *find_conflict_of_output(const struct listing_command *command)
-{
-    if (command->open_output)
-        return "cannot be combined with -D, which has a file of its own";
-    if (command->listing.events)
-        return "events have no end at which a file could be replaced (try >FILE)";
-    if (command->common->explain)
-        return "cannot be combined with --explain";
-    return command_is_untrusted(command) && command->common->delta
-               ? "cannot be combined with --delta of a captured tree (try >FILE)"
-               : NULL;
-}
-
 static int resolve_output(const struct listing_command *command)
 {
-    const char *conflict = command->common->output ? find_conflict_of_output(command) : NULL;
+    const struct common *common = command->common;
+    const char *conflict = NULL;
 
-    return conflict ? common_misuse_bare(command->common, "--output: %s", conflict) : 0;
+    if (command->open_output)
+        conflict = "cannot be combined with -D, which has a file of its own";
+    else if (command->listing.events)
+        conflict = "events have no end at which a file could be replaced (try >FILE)";
+    else if (common->explain)
+        conflict = "cannot be combined with --explain";
+    else if (command_is_untrusted(command) && common->delta)
+        conflict = "cannot be combined with --delta of a captured tree (try >FILE)";
+    return common->output && conflict ? common_misuse_bare(common, "--output: %s", conflict) : 0;
 }
 
 /* --- Other network namespaces ----------------------------------------------------------------- */
@@ -295,24 +291,15 @@ bool command_colour(const struct common *common)
     return !common->output && isatty(STDOUT_FILENO) && term && *term && strcmp(term, "dumb") != 0;
 }
 
-static sink_create_fn sink_of_columns(const struct common *common)
-{
-    switch (common->format) {
-    case FORMAT_JSON:
-        return sink_json_create;
-    case FORMAT_NDJSON:
-        return sink_ndjson_create;
-    case FORMAT_CSV:
-    case FORMAT_CSV_SAFE:
-        return sink_csv_create;
-    case FORMAT_PROMETHEUS:
-        return sink_prometheus_create;
-    case FORMAT_OPENMETRICS:
-        return sink_openmetrics_create;
-    default:
-        return sink_table_create;
-    }
-}
+static const sink_create_fn sinks_of_columns[FORMATS] = {
+    [FORMAT_PLAIN] = sink_table_create,
+    [FORMAT_JSON] = sink_json_create,
+    [FORMAT_NDJSON] = sink_ndjson_create,
+    [FORMAT_CSV] = sink_csv_create,
+    [FORMAT_CSV_SAFE] = sink_csv_create,
+    [FORMAT_PROMETHEUS] = sink_prometheus_create,
+    [FORMAT_OPENMETRICS] = sink_openmetrics_create,
+};
 
 /* With names of columns, an order or a limit, rows are asked for. */
 static bool makes_objects(const struct listing_command *command)
@@ -369,7 +356,7 @@ struct sink *command_sink(const struct listing_command *command, struct writer *
     };
     if (makes_objects(command)) {
         options.count -= common->delta; /* without the values of rows that have no rate */
-        return sink_objects_create(&options, sink_of_columns(common));
+        return sink_objects_create(&options, sinks_of_columns[common->format]);
     }
-    return sink_of_columns(common)(&options);
+    return sinks_of_columns[common->format](&options);
 }

@@ -18,13 +18,8 @@
 #include "fastnet/writer.h"
 
 enum {
-    OPTION_JSON = 1000, /* these six are in the order of enum output_format */
-    OPTION_NDJSON,
-    OPTION_CSV,
-    OPTION_CSV_SAFE,
-    OPTION_PROMETHEUS,
-    OPTION_OPENMETRICS,
-    OPTION_OUTPUT,
+    OPTION_FORMAT = 1000, /* and an enum output_format */
+    OPTION_OUTPUT = OPTION_FORMAT + FORMATS,
     OPTION_COLUMNS,
     OPTION_NO_HEADER,
     OPTION_SORT,
@@ -55,13 +50,15 @@ static const char *const groups[] = {"Output", "Source"};
 
 /* No personality and no program that one is like has these letters. */
 static const struct option options[] = {
-    OPTION_ROW(OPTION_JSON, 'J', "json", OUTPUT, "one JSON array of objects"),
-    LONG(OPTION_NDJSON, "ndjson", OUTPUT, "one JSON object per line"),
-    LONG(OPTION_CSV, "csv", OUTPUT, "RFC 4180, with a header line"),
-    LONG(OPTION_CSV_SAFE, "csv-safe", OUTPUT, "CSV that is safe to open in a spreadsheet"),
-    LONG(OPTION_PROMETHEUS, "prometheus", OUTPUT, "metrics of counters, usages and --count-by",
+    OPTION_ROW(OPTION_FORMAT + FORMAT_JSON, 'J', "json", OUTPUT, "one JSON array of objects"),
+    LONG(OPTION_FORMAT + FORMAT_NDJSON, "ndjson", OUTPUT, "one JSON object per line"),
+    LONG(OPTION_FORMAT + FORMAT_CSV, "csv", OUTPUT, "RFC 4180, with a header line"),
+    LONG(OPTION_FORMAT + FORMAT_CSV_SAFE, "csv-safe", OUTPUT,
+         "CSV that is safe to open in a spreadsheet"),
+    LONG(OPTION_FORMAT + FORMAT_PROMETHEUS, "prometheus", OUTPUT,
+         "metrics of counters, usages and --count-by", .newer = true),
+    LONG(OPTION_FORMAT + FORMAT_OPENMETRICS, "openmetrics", OUTPUT, "the same as OpenMetrics",
          .newer = true),
-    LONG(OPTION_OPENMETRICS, "openmetrics", OUTPUT, "the same as OpenMetrics", .newer = true),
     LONG(OPTION_OUTPUT, "output", OUTPUT, "replace this file when a listing is complete",
          TAKES("FILE"), .newer = true),
     OPTION_ROW(OPTION_COLUMNS, 'k', "columns", OUTPUT,
@@ -339,54 +336,32 @@ struct parsing {
     void *arg;
 };
 
-static void set_member(struct common *common, const struct option *option, const char *argument)
+static int take_choice(struct common *common, const struct option *option, const char *argument)
 {
-    void *member = (char *)common + option->member;
-
-    if (option->argument == ARGUMENT_NONE)
-        *(bool *)member = true;
-    else
-        *(const char **)member = argument;
-}
-
-static int take_backend(struct common *common, const char *name)
-{
-    static const char *const names[] = {
+    static const char *const sources[] = {
         [BACKEND_AUTO] = "auto", [BACKEND_NETLINK] = "netlink", [BACKEND_PROC] = "proc"};
-
-    for (size_t i = 0; i < COUNT(names); i++)
-        if (strcasecmp(names[i], name) == 0) {
-            common->backend = (enum backend_choice)i;
-            return 0;
-        }
-    return common_misuse_typed(common, "--backend", "auto, netlink or proc, not", name,
-                               strlen(name));
-}
-
-static int take_owners(struct common *common, const char *name)
-{
-    static const char *const names[] = {
+    static const char *const owners[] = {
         [OWNERS_AUTO] = "auto", [OWNERS_BPF] = "bpf", [OWNERS_PROC] = "proc"};
-
-    for (size_t i = 0; i < COUNT(names); i++)
-        if (strcasecmp(names[i], name) == 0) {
-            common->owners = (enum owners_choice)i;
-            return 0;
-        }
-    return common_misuse_typed(common, "--owners", "auto, bpf or proc, not", name, strlen(name));
-}
-
-static int take_color(struct common *common, const char *when)
-{
-    static const char *const names[] = {
+    static const char *const colors[] = {
         [COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never"};
+    const char *const *words = option->id == OPTION_BACKEND  ? sources
+                               : option->id == OPTION_OWNERS ? owners
+                                                             : colors;
+    char typed[TYPED_MAX];
+    int choice = 0;
 
-    for (size_t i = 0; i < COUNT(names); i++)
-        if (strcasecmp(names[i], when) == 0) {
-            common->color = (enum color_choice)i;
-            return 0;
-        }
-    return common_misuse_typed(common, "--color", "auto, always or never, not", when, strlen(when));
+    while (choice < 3 && strcasecmp(words[choice], argument) != 0)
+        choice++;
+    if (choice == 3)
+        return common_misuse(common, "--%s: %s, %s or %s, not '%s'", option->name, words[0],
+                             words[1], words[2], options_typed(typed, argument, strlen(argument)));
+    if (words == sources)
+        common->backend = (enum backend_choice)choice;
+    else if (words == owners)
+        common->owners = (enum owners_choice)choice;
+    else
+        common->color = (enum color_choice)choice;
+    return 0;
 }
 
 static int take_limit(struct common *common, const char *count)
@@ -425,24 +400,13 @@ int common_output(struct common *common, const char *file)
     return 0;
 }
 
-static int take_option(const struct option *option, const char *argument, void *arg)
+/* What is more than a member of struct common. */
+static int take_other(const struct parsing *parsing, const struct option *option,
+                      const char *argument)
 {
-    const struct parsing *parsing = arg;
     struct common *common = parsing->common;
 
-    if (option->member) {
-        set_member(common, option, argument);
-        return 0;
-    }
     switch (option->id) {
-    case OPTION_JSON:
-    case OPTION_NDJSON:
-    case OPTION_CSV:
-    case OPTION_CSV_SAFE:
-    case OPTION_PROMETHEUS:
-    case OPTION_OPENMETRICS:
-        common->format = (enum output_format)(FORMAT_JSON + option->id - OPTION_JSON);
-        return 0;
     case OPTION_FILTER:
         return filters_take(&common->filters, option, argument)
                    ? 0
@@ -450,13 +414,11 @@ static int take_option(const struct option *option, const char *argument, void *
     case OPTION_OUTPUT:
         return common_output(common, argument);
     case OPTION_BACKEND:
-        return take_backend(common, argument);
     case OPTION_OWNERS:
-        return take_owners(common, argument);
+    case OPTION_COLOR:
+        return take_choice(common, option, argument);
     case OPTION_SHORT_HELP:
         return answer(common, put_short_help);
-    case OPTION_COLOR:
-        return take_color(common, argument);
     case OPTION_LIMIT:
         return take_limit(common, argument);
     case OPTION_HELP:
@@ -466,6 +428,23 @@ static int take_option(const struct option *option, const char *argument, void *
     default:
         return parsing->take(option, argument, parsing->arg);
     }
+}
+
+static int take_option(const struct option *option, const char *argument, void *arg)
+{
+    const struct parsing *parsing = arg;
+    struct common *common = parsing->common;
+    void *member = (char *)common + option->member;
+
+    if (option->id > OPTION_FORMAT && option->id < OPTION_FORMAT + FORMATS)
+        common->format = (enum output_format)(option->id - OPTION_FORMAT);
+    else if (option->member && option->argument == ARGUMENT_NONE)
+        *(bool *)member = true;
+    else if (option->member)
+        *(const char **)member = argument;
+    else
+        return take_other(parsing, option, argument);
+    return 0;
 }
 
 int common_parse(struct common *common, const struct grammar *grammar, int argc, char *const argv[],

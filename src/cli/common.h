@@ -24,7 +24,8 @@ enum output_format {
     FORMAT_CSV,
     FORMAT_CSV_SAFE,
     FORMAT_PROMETHEUS,
-    FORMAT_OPENMETRICS
+    FORMAT_OPENMETRICS,
+    FORMATS
 };
 
 enum color_choice { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };

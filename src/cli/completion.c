@@ -247,16 +247,6 @@ static void put_argument(const struct offer *offer)
         put_choices(offer, rest, option->choices);
 }
 
-static bool is_among(const char *words, const char *word)
-{
-    const size_t length = strlen(word);
-
-    for (const char *at = words; length && (at = strstr(at, word)); at += length)
-        if ((at == words || at[-1] == ' ') && (!at[length] || at[length] == ' '))
-            return true;
-    return false;
-}
-
 static void put_operands(const struct offer *offer)
 {
     const struct operands *operands = offer->grammar->operands;
@@ -264,7 +254,7 @@ static void put_operands(const struct offer *offer)
     size_t size;
     FILE *stream;
 
-    while (operands && operands->after && !is_among(operands->after, offer->before))
+    while (operands && operands->after && !options_among(operands->after, offer->before))
         operands++;
     stream = operands ? open_memstream(&words, &size) : NULL;
     if (!stream)

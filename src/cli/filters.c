@@ -164,26 +164,19 @@ bool filters_meant(const struct kind *kind, const char *word, char meant[FILTERS
     return true;
 }
 
-/* The option whose name begins with the word; or NULL. */
-static const struct option *option_begun(const struct common *common, const char *word)
-{
-    enum { LETTERS = 3 };
-    const struct option *option;
-
-    for (size_t i = 0; (option = options_at(common->grammar->tables, i)); i++)
-        if (option->name && option->help && strlen(word) >= LETTERS &&
-            strncasecmp(option->name, word, strlen(word)) == 0)
-            break;
-    return option;
-}
-
 /* What can be typed in place of a word; false if nobody knows. */
 static bool guess(const struct common *common, const struct kind *kind, const char *word,
                   char meant[FILTERS_MEANT])
 {
-    const struct option *option = option_begun(common, word);
+    enum { LETTERS = 3 };
+    const struct option *option = NULL;
     char typed[TYPED_MAX];
 
+    /* the option whose name begins with the word */
+    for (size_t i = 0; strlen(word) >= LETTERS && (option = options_at(common->grammar->tables, i));
+         i++)
+        if (option->name && option->help && strncasecmp(option->name, word, strlen(word)) == 0)
+            break;
     if (option && option->id <= UCHAR_MAX)
         snprintf(meant, FILTERS_MEANT, "-%c", option->id);
     else if (option)

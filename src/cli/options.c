@@ -23,6 +23,19 @@ const char *options_typed(char text[TYPED_MAX], const char *typed, size_t length
     return text;
 }
 
+bool options_among(const char *words, const char *word)
+{
+    const size_t length = strlen(word);
+
+    for (; *words; words += strspn(words, " ")) {
+        const size_t other = strcspn(words, " ");
+        if (other == length && memcmp(words, word, length) == 0)
+            return true;
+        words += other;
+    }
+    return false;
+}
+
 static int misuse(struct parser *parser, const char *before, const char *typed, size_t length,
                   const char *after)
 {
@@ -62,17 +75,6 @@ static bool begins_with(const struct option *option, const char *name, size_t le
     return option->name && strncmp(option->name, name, length) == 0;
 }
 
-static const struct option *find_exact(const struct option_table *const tables[], const char *name,
-                                       size_t length)
-{
-    const struct option *option;
-
-    for (size_t i = 0; (option = options_at(tables, i)); i++)
-        if (begins_with(option, name, length) && !option->name[length])
-            break;
-    return option;
-}
-
 /* Options of one id mean the same: an abbreviation that fits several of them stands for the first.
  */
 static const struct option *find_abbreviated(const struct option_table *table, const char *name,
@@ -96,9 +98,13 @@ static const struct option *find_abbreviated(const struct option_table *table, c
 static const struct option *find_long(const struct option_table *const tables[], const char *name,
                                       size_t length, const struct option_table **ambiguous)
 {
-    const struct option *option = find_exact(tables, name, length);
+    const struct option *option;
 
-    for (*ambiguous = NULL; !option && *tables; tables++) {
+    *ambiguous = NULL;
+    for (size_t i = 0; (option = options_at(tables, i)); i++)
+        if (begins_with(option, name, length) && !option->name[length])
+            return option;
+    for (; !option && *tables; tables++) {
         bool several = false;
         option = find_abbreviated(*tables, name, length, &several);
         *ambiguous = several ? *tables : NULL;

@@ -191,9 +191,9 @@ static struct predicate *fail_condition(struct ss_parser *parser)
         parser->filter->wrong = *word && !may_be_address(parser, word);
     if (sign)
         return fail_unparted(parser, sign);
-    if (ss_is_among(word, ss_state_words))
+    if (options_among(ss_state_words, word))
         return ss_fail(parser, "%s must stand before the other conditions", word);
-    if (ss_is_among(word, ss_state_names))
+    if (options_among(ss_state_names, word))
         return ss_fail(parser, "no condition '%s'; did you mean state %s?", word, word);
     for (size_t i = 0; i < COUNT(tokens); i++)
         if (begins_condition(tokens[i].token))

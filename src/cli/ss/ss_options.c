@@ -311,7 +311,7 @@ static int take_states(struct ss_options *options)
     int status = 0;
 
     while (!status && at < options->word_count) {
-        if (!ss_is_among(words[at], ss_state_words))
+        if (!options_among(ss_state_words, words[at]))
             break;
         if (at + 1 == options->word_count)
             return common_misuse(&options->common, "a state must follow %s: %s", words[at],

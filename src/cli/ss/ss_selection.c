@@ -221,19 +221,6 @@ const char ss_state_names[] =
 
 const char ss_state_words[] = "state exclude excl";
 
-bool ss_is_among(const char *word, const char *words)
-{
-    const size_t length = strlen(word);
-
-    for (; *words; words += strspn(words, " ")) {
-        const size_t other = strcspn(words, " ");
-        if (other == length && memcmp(words, word, length) == 0)
-            return true;
-        words += other;
-    }
-    return false;
-}
-
 /* The first `state` starts from no state, the first `exclude` from all. */
 bool ss_select_state_named(struct ss_selection *selection, const char *name, bool excluded)
 {

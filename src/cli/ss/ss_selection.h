@@ -79,7 +79,6 @@ bool ss_select_state_named(struct ss_selection *selection, const char *name, boo
 
 /* The words that a state follows, and the names of states: separated by blanks. */
 extern const char ss_state_words[];
-bool ss_is_among(const char *word, const char *words);
 extern const char ss_state_names[], ss_query_names[], ss_family_names[];
 
 /* Fills in what was not named. */
