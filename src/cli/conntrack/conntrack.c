@@ -77,15 +77,6 @@ static const char *missing_words(const struct conntrack_options *options)
     return "the kernel has no connection tracking (modules nf_conntrack, nf_conntrack_netlink)";
 }
 
-static int begin_events(struct conntrack *conntrack, struct listing *listing)
-{
-    const struct conntrack_options *options = &conntrack->options;
-    const unsigned all = 1u << FLOW_NEW | 1u << FLOW_UPDATE | 1u << FLOW_DESTROY;
-
-    return stream_begin(&conntrack->stream, &options->common, listing, options->buffer_size,
-                        options->events ? options->events : all);
-}
-
 /*
  * The line that conntrack ends with. The one flow of -G may exist but not match the other options:
  * then nothing is shown, and the user has to know.
@@ -140,7 +131,11 @@ static int list(struct conntrack *conntrack)
         .after_each_pass = sum_up,
         .arg = conntrack,
     };
-    const int status = events ? begin_events(conntrack, &command.listing) : 0;
+    const unsigned all = 1u << FLOW_NEW | 1u << FLOW_UPDATE | 1u << FLOW_DESTROY;
+    const int status =
+        events ? stream_begin(&conntrack->stream, &options->common, &command.listing,
+                              options->buffer_size, options->events ? options->events : all)
+               : 0;
 
     return status ? status : command_run(&command);
 }

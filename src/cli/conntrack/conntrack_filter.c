@@ -149,14 +149,6 @@ static int take_family(struct conntrack_parsing *parsing, uint8_t family)
     return 0;
 }
 
-/* Words that begin so, as in conntrack. */
-static int take_l3_name(struct conntrack_parsing *parsing, const char *argument)
-{
-    if (strncmp(argument, "ipv4", 4) == 0)
-        return take_family(parsing, AF_INET);
-    return strncmp(argument, "ipv6", 4) == 0 ? take_family(parsing, AF_INET6) : -EINVAL;
-}
-
 static int take_network(struct conntrack_parsing *parsing, const struct filter_option *option,
                         const char *argument)
 {
@@ -192,27 +184,22 @@ static void set_end(struct conntrack_nat_filter *filter, size_t end,
         predicate_add(whole, &parts[1]);
 }
 
-static void set_nat(struct conntrack_nat_filter *filter, enum conntrack_nat_option which,
-                    const struct conntrack_nat *nat)
-{
-    *filter = (struct conntrack_nat_filter){.given = true, .whole.operation = PREDICATE_OR};
-    for (size_t end = 0; end < 2; end++) {
-        set_end(filter, end, nat);
-        if (which == NAT_ANY || which == end)
-            predicate_add(&filter->whole, &filter->ends[end]);
-    }
-}
-
 static int take_nat(struct conntrack_parsing *parsing, int id, const char *argument)
 {
     const enum conntrack_nat_option which = id == 'n'   ? NAT_SOURCE
                                             : id == 'g' ? NAT_DESTINATION
                                                         : NAT_ANY;
+    struct conntrack_nat_filter *filter = &parsing->options->filter.nat[which];
     struct conntrack_nat nat = {.has_address = false};
 
     if (argument && conntrack_nat(argument, &nat) < 0)
         return -EINVAL;
-    set_nat(&parsing->options->filter.nat[which], which, &nat);
+    *filter = (struct conntrack_nat_filter){.given = true, .whole.operation = PREDICATE_OR};
+    for (size_t end = 0; end < 2; end++) {
+        set_end(filter, end, &nat);
+        if (which == NAT_ANY || which == end)
+            predicate_add(&filter->whole, &filter->ends[end]);
+    }
     return take_family(parsing, nat.address.family);
 }
 
@@ -273,13 +260,6 @@ static int take_label_word(const char *word, size_t length, void *arg)
     return 0;
 }
 
-static int take_labels(struct conntrack_parsing *parsing, const char *argument)
-{
-    if (!parsing->labels)
-        (void)labels_create(&parsing->labels, NULL); /* without the file numbers are left */
-    return conntrack_words(argument, take_label_word, parsing);
-}
-
 /* --- All of them ------------------------------------------------------------------------------ */
 
 /* Numbers of a field. */
@@ -310,8 +290,10 @@ static int take_argument(struct conntrack_parsing *parsing, const struct filter_
     uint32_t mark, mask;
 
     switch (option->form) {
-    case FORM_FAMILY:
-        return take_l3_name(parsing, argument);
+    case FORM_FAMILY: /* words that begin so, as in conntrack */
+        if (strncmp(argument, "ipv4", 4) == 0)
+            return take_family(parsing, AF_INET);
+        return strncmp(argument, "ipv6", 4) == 0 ? take_family(parsing, AF_INET6) : -EINVAL;
     case FORM_NETWORK:
         return take_network(parsing, option, argument);
     case FORM_NAT:
@@ -319,7 +301,9 @@ static int take_argument(struct conntrack_parsing *parsing, const struct filter_
     case FORM_STATUS:
         return take_status(parsing, argument);
     case FORM_LABELS:
-        return take_labels(parsing, argument);
+        if (!parsing->labels)
+            (void)labels_create(&parsing->labels, NULL); /* without the file numbers are left */
+        return conntrack_words(argument, take_label_word, parsing);
     case FORM_EVENTS:
         return conntrack_words(argument, conntrack_event, &options->events);
     case FORM_STATE:
@@ -533,16 +517,6 @@ const struct predicate *conntrack_filter_where(struct conntrack_filter *filter,
     return where->parts ? where : NULL;
 }
 
-/* The value of a part goes where its field is. */
-static void set_member(struct record *key, const struct predicate *part)
-{
-    if (part->field->member == MEMBER_ADDRESS)
-        memcpy((char *)key + part->field->offset, &part->constant.address,
-               sizeof part->constant.address);
-    else if (part->field->member != MEMBER_NONE && part->constant.type == VALUE_NUMBER)
-        field_set_number(part->field, key, part->constant.number);
-}
-
 const struct record *conntrack_filter_key(struct conntrack_filter *filter, const struct kind *kind)
 {
     struct record *key = &filter->key;
@@ -550,9 +524,14 @@ const struct record *conntrack_filter_key(struct conntrack_filter *filter, const
     struct flow_tuple tuple;
 
     *key = (struct record){.kind = kind, .flow.family = filter->family};
-    for (size_t i = 0; i < filter->count; i++) {
-        set_member(key, &filter->parts[i]);
-        key->has |= filter->parts[i].field->optional;
+    for (size_t i = 0; i < filter->count; i++) { /* the value of a part goes where its field is */
+        const struct field *field = filter->parts[i].field;
+        const struct value *constant = &filter->parts[i].constant;
+        if (field->member == MEMBER_ADDRESS)
+            memcpy((char *)key + field->offset, &constant->address, sizeof constant->address);
+        else if (field->member != MEMBER_NONE && constant->type == VALUE_NUMBER)
+            field_set_number(field, key, constant->number);
+        key->has |= field->optional;
     }
     key->has |= orig->tuple.src.family && orig->tuple.dst.family ? FLOW_ORIG : FLOW_REPLY;
     reply->tuple.protocol = orig->tuple.protocol;

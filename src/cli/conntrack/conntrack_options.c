@@ -178,14 +178,6 @@ int conntrack_fail_argument(const struct conntrack_parsing *parsing, const struc
     return conntrack_fail(parsing, before, typed, after);
 }
 
-static bool is_given(const struct conntrack_parsing *parsing, int id)
-{
-    for (size_t i = 0; i < parsing->given_count; i++)
-        if (parsing->given[i]->id == id)
-            return true;
-    return false;
-}
-
 /* --- Taking options --------------------------------------------------------------------------- */
 
 static int take_command(struct conntrack_parsing *parsing, const struct option *option,
@@ -247,13 +239,16 @@ static int take_output(struct conntrack_parsing *parsing, const struct option *o
 static int take_option(const struct option *option, const char *argument, void *arg)
 {
     struct conntrack_parsing *parsing = arg;
+    size_t given = 0;
 
     if (option->id == OPTION_OPERAND)
         return conntrack_fail(parsing, "`", argument,
                               "' is not an option; a table's name follows -L, -G, -E, -C or -S");
     if (option->id == 'o' && strchr(argument, '/')) /* --output=FILE of all other commands */
         return common_output(&parsing->options->common, argument);
-    if (!is_given(parsing, option->id))
+    while (given < parsing->given_count && parsing->given[given]->id != option->id)
+        given++;
+    if (given == parsing->given_count)
         parsing->given[parsing->given_count++] = option;
     switch (option->id) {
     case 'L':

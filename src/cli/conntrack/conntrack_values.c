@@ -140,24 +140,18 @@ int conntrack_nat(const char *text, struct conntrack_nat *nat)
 
 /* --- Names ------------------------------------------------------------------------------------ */
 
-/* With rights lent by the program's file, nothing that nsswitch.conf(5) names may run. */
-static int protocol_by_name(const char *text, uint8_t *protocol)
-{
-    const struct protoent *entry = rights_elevated() ? NULL : getprotobyname(text);
-
-    if (!entry || entry->p_proto < 0 || entry->p_proto > UINT8_MAX)
-        return -EINVAL;
-    *protocol = (uint8_t)entry->p_proto;
-    return 0;
-}
-
 int conntrack_protocol(const char *text, uint8_t *protocol)
 {
     const int known = flow_protocol_number(text, strlen(text));
     uint64_t number = (uint64_t)known;
 
-    if (known < 0 && conntrack_number(text, UINT8_MAX, &number) < 0)
-        return protocol_by_name(text, protocol);
+    if (known < 0 && conntrack_number(text, UINT8_MAX, &number) < 0) {
+        /* with rights lent by the program's file, nothing that nsswitch.conf(5) names may run */
+        const struct protoent *entry = rights_elevated() ? NULL : getprotobyname(text);
+        if (!entry || entry->p_proto < 0 || entry->p_proto > UINT8_MAX)
+            return -EINVAL;
+        number = (uint64_t)entry->p_proto;
+    }
     *protocol = (uint8_t)number;
     return 0;
 }
