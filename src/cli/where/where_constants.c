@@ -255,16 +255,16 @@ static bool parse_value(const struct field *field, const char *text, struct valu
     return true;
 }
 
-/* A range, if the text is one: two values with a '-' between them. */
-static bool cut_range(const char *text, char first[TOKEN_TYPED], const char **last)
+/* Two values with this sign between them. False: the text is something else. */
+static bool cut(const char *text, char sign, char first[TOKEN_TYPED], const char **second)
 {
-    const char *dash = strchr(text, '-');
+    const char *at = strchr(text, sign);
 
-    if (!dash || dash == text || (size_t)(dash - text) >= TOKEN_TYPED)
+    if (!at || at == text || (size_t)(at - text) >= TOKEN_TYPED)
         return false;
-    memcpy(first, text, (size_t)(dash - text));
-    first[dash - text] = '\0';
-    *last = dash + 1;
+    memcpy(first, text, (size_t)(at - text));
+    first[at - text] = '\0';
+    *second = at + 1;
     return true;
 }
 
@@ -287,17 +287,14 @@ static struct predicate *parse_service(const struct constant *constant)
 static struct predicate *parse_masked(const struct constant *constant)
 {
     struct predicate masked = {.operation = PREDICATE_MASKED, .field = constant->field};
-    const char *slash = strchr(constant->text, '/');
+    const char *mask;
     char first[TOKEN_TYPED];
 
-    if (!slash || (size_t)(slash - constant->text) >= sizeof first ||
-        constant->comparison != TOKEN_EQUAL || constant->field->type != VALUE_NUMBER ||
-        constant->field->unit != UNIT_NONE || constant->field->port)
-        return NULL;
-    memcpy(first, constant->text, (size_t)(slash - constant->text));
-    first[slash - constant->text] = '\0';
-    if (!parse_value(constant->field, first, &masked.constant) ||
-        !parse_number(constant->field, slash + 1, &masked.mask.bits[0]))
+    if (constant->comparison != TOKEN_EQUAL || constant->field->type != VALUE_NUMBER ||
+        constant->field->unit != UNIT_NONE || constant->field->port ||
+        !cut(constant->text, '/', first, &mask) ||
+        !parse_value(constant->field, first, &masked.constant) ||
+        !parse_number(constant->field, mask, &masked.mask.bits[0]))
         return NULL;
     return parser_add(constant->parser, masked);
 }
@@ -315,7 +312,7 @@ static struct predicate *parse_numbers(const struct constant *constant)
     if (parse_value(field, constant->text, &from))
         return field->port && from.number > UINT16_MAX ? refuse(constant, numbers_of(field))
                                                        : compare(constant, from);
-    if (constant->comparison == TOKEN_EQUAL && cut_range(constant->text, first, &last) &&
+    if (constant->comparison == TOKEN_EQUAL && cut(constant->text, '-', first, &last) &&
         parse_value(field, first, &from) && parse_value(field, last, &to))
         return field->type != VALUE_SIGNED && from.number > to.number
                    ? refuse_range(constant)
@@ -423,7 +420,7 @@ static bool parse_digits(const struct constant *constant, struct predicate **num
         *numbers = compare(constant, a_number(strtoull(constant->text, NULL, 10)));
         return true;
     }
-    if (!cut_range(constant->text, first, &last) || !is_digits(first) || !is_digits(last))
+    if (!cut(constant->text, '-', first, &last) || !is_digits(first) || !is_digits(last))
         return false;
     from = strtoull(first, NULL, 10);
     to = strtoull(last, NULL, 10);
@@ -556,21 +553,17 @@ static bool parse_mask(const char *text, struct predicate *within)
 /* ADDRESS/LENGTH or ADDRESS/MASK. Bits of the address that are not in the mask do not count. */
 static bool parse_network(const char *text, struct predicate *within)
 {
-    const char *slash = strchr(text, '/');
     struct network network;
     char first[TOKEN_TYPED];
+    const char *behind;
     bool mapped;
 
-    if (!slash || (size_t)(slash - text) >= sizeof first)
-        return false;
-    memcpy(first, text, (size_t)(slash - text));
-    first[slash - text] = '\0';
-    if (!parse_address(first, &network.address))
+    if (!cut(text, '/', first, &behind) || !parse_address(first, &network.address))
         return false;
     mapped = network.address.family == AF_INET && strchr(first, ':');
     within->constant = address_value(&network.address);
-    if (!parse_length(slash + 1, mapped, &network))
-        return parse_mask(slash + 1, within);
+    if (!parse_length(behind, mapped, &network))
+        return parse_mask(behind, within);
     *within = predicate_within(within->field, &network);
     return true;
 }
@@ -640,7 +633,7 @@ static struct predicate *parse_address_range(const struct constant *constant)
     char text[TOKEN_TYPED];
     const char *end;
 
-    if (!cut_range(constant->text, text, &end) || !parse_address(text, &first) ||
+    if (!cut(constant->text, '-', text, &end) || !parse_address(text, &first) ||
         !parse_address(end, &last) || first.family != last.family)
         return refuse(constant, "addresses, as 192.0.2.1, 10.0.0.0/8 or 2001:db8::/32");
     if (memcmp(first.bytes, last.bytes, sizeof first.bytes) > 0)

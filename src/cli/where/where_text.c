@@ -75,17 +75,11 @@ static void put_bytes(const struct printer *printer, uint8_t family, const uint8
     fputs(text, printer->stream);
 }
 
-static void put_lladdr(const struct printer *printer, const struct value *lladdr)
-{
-    char text[TEXT_LLADDR_MAX + 1];
-
-    *value_lladdr(text, lladdr) = '\0';
-    fputs(text, printer->stream);
-}
-
 static void put_constant(const struct printer *printer, const struct field *field,
                          const struct value *constant)
 {
+    char text[TEXT_LLADDR_MAX + 1];
+
     switch (constant->type) {
     case VALUE_NUMBER:
     case VALUE_DECIMAL:
@@ -102,7 +96,8 @@ static void put_constant(const struct printer *printer, const struct field *fiel
         put_bytes(printer, constant->address.family, constant->address.bytes);
         break;
     case VALUE_LLADDR:
-        put_lladdr(printer, constant);
+        *value_lladdr(text, constant) = '\0';
+        fputs(text, printer->stream);
         break;
     default:
         put_text(printer, constant->text);
@@ -129,17 +124,6 @@ static void put_network(const struct printer *printer, const struct predicate *w
         put_bytes(printer, address->family, within->mask.address);
 }
 
-/* The name of a flag, or the number of its bit. */
-static void put_flag(const struct printer *printer, const struct field *field, unsigned bit)
-{
-    const char *word = where_word(field, bit);
-
-    if (word)
-        put_name(printer, word);
-    else
-        fprintf(printer->stream, "%u", bit);
-}
-
 static unsigned bits_in(const uint64_t bits[VALUE_FLAG_BITS / 64])
 {
     unsigned count = 0;
@@ -163,7 +147,7 @@ static void put_masked(const struct printer *printer, const struct predicate *ma
     }
     for (unsigned bit = 0; bit < VALUE_FLAG_BITS; bit++)
         if (is_set(masked->mask.bits, bit))
-            put_flag(printer, masked->field, bit);
+            put_number(printer, masked->field, bit);
 }
 
 static void put_one_of(const struct printer *printer, const struct predicate *one_of)
@@ -198,9 +182,9 @@ struct listed {
     const struct predicate *from, *to; /* what it must not be below, and not above */
 };
 
-static const struct field *listed_field(const struct listed *listed)
+static const struct predicate *any_of(const struct listed *listed)
 {
-    return listed->one ? listed->one->field : listed->from->field;
+    return listed->one ? listed->one : listed->from;
 }
 
 /* What a not negates, if it is one comparison of this kind; else NULL. */
@@ -272,21 +256,15 @@ static bool take_range(const struct predicate **at, struct listed *listed)
     return true;
 }
 
-static bool is_ipv6(const struct listed *listed)
-{
-    const struct predicate *any = listed->one ? listed->one : listed->from;
-
-    return any->constant.type == VALUE_ADDRESS && any->constant.address.family == AF_INET6;
-}
-
 /* "No IPv4-mapped address": a network or range of IPv6 says that by itself. */
-static bool is_unmapped(const struct predicate *part, const struct field *field)
+static bool is_unmapped(const struct predicate *part, const struct listed *listed)
 {
     static const struct address mapped = {AF_INET6, {[10] = 0xff, [11] = 0xff}};
+    const struct predicate *any = any_of(listed), *within = negated_by(part, PREDICATE_WITHIN);
 
-    const struct predicate *within = negated_by(part, PREDICATE_WITHIN);
-
-    return within && within->field == field && address_equal(&within->constant.address, &mapped);
+    return within && any->constant.type == VALUE_ADDRESS &&
+           any->constant.address.family == AF_INET6 && within->field == any->field &&
+           address_equal(&within->constant.address, &mapped);
 }
 
 /*
@@ -305,7 +283,7 @@ static bool take_listed(const struct predicate **at, struct listed *listed)
     } else if (!take_range(at, listed)) {
         return false;
     }
-    if (is_ipv6(listed) && *at && is_unmapped(*at, listed_field(listed)))
+    if (is_unmapped(*at, listed))
         *at = (*at)->next;
     return true;
 }
@@ -343,7 +321,7 @@ static const char *name_of(const struct printer *printer, const struct predicate
 
 static const char *listed_name(const struct printer *printer, const struct listed *listed)
 {
-    return name_of(printer, listed->one ? listed->one : listed->from);
+    return name_of(printer, any_of(listed));
 }
 
 static void put_listed(const struct printer *printer, const struct listed *listed)
@@ -481,7 +459,7 @@ static void put_flags(const struct printer *printer, const struct predicate *mas
             continue;
         fprintf(printer->stream, "%s%s %s ", between, masked->field->name,
                 is_set(masked->constant.flags.bits, bit) ? "=" : "!=");
-        put_flag(printer, masked->field, bit);
+        put_number(printer, masked->field, bit);
         between = " and ";
     }
 }
