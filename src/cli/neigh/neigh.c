@@ -122,23 +122,18 @@ static const struct field *field_of(const char *name)
     return field_named(&kind_neighbour, name);
 }
 
-static void add_states(struct predicate_tree *where, const struct neigh_options *options)
-{
-    struct predicate *any =
-        predicate_tree_add(where, &where->whole, (struct predicate){.operation = PREDICATE_OR});
-
-    for (unsigned state = 1; state <= NUD_PERMANENT; state <<= 1)
-        if (options->states & state)
-            predicate_tree_add(where, any, predicate_number(field_of("state"), state));
-    if (options->none)
-        predicate_tree_add(where, any, predicate_number(field_of("state"), NUD_NONE));
-}
-
 static void choose_rows(struct predicate_tree *where, const struct neigh_options *options,
                         uint32_t master)
 {
-    if (options->has_states)
-        add_states(where, options);
+    if (options->has_states) {
+        struct predicate *any =
+            predicate_tree_add(where, &where->whole, (struct predicate){.operation = PREDICATE_OR});
+        for (unsigned state = 1; state <= NUD_PERMANENT; state <<= 1)
+            if (options->states & state)
+                predicate_tree_add(where, any, predicate_number(field_of("state"), state));
+        if (options->none)
+            predicate_tree_add(where, any, predicate_number(field_of("state"), NUD_NONE));
+    }
     if (options->device)
         predicate_tree_add(where, &where->whole,
                            predicate_text(field_of("interface"), options->device));
@@ -151,16 +146,12 @@ static void choose_rows(struct predicate_tree *where, const struct neigh_options
 
 /* Whether the interfaces that were named exist */
 
-static bool reads_this_machine(const struct common *common)
-{
-    return common->backend != BACKEND_PROC && !common->proc_root;
-}
-
 static int find_interface(const struct common *common, const char *name, uint32_t *index)
 {
     char text[TYPED_MAX];
 
-    if (!name || !reads_this_machine(common) || interfaces_find(name, index) == 0)
+    if (!name || common->backend == BACKEND_PROC || common->proc_root ||
+        interfaces_find(name, index) == 0)
         return 0;
     fprintf(stderr, "%s: no such interface: '%s'\n", common->program,
             options_typed(text, name, strlen(name)));
@@ -182,20 +173,15 @@ static int find_interfaces(const struct neigh_options *options, uint32_t *master
     return status;
 }
 
-static const struct table *choose_table(const struct neigh_options *options)
-{
-    if (options->inet == options->inet6)
-        return &table_neighbours;
-    return options->inet ? &table_neighbours4 : &table_neighbours6;
-}
-
 static int list(const struct neigh_options *options)
 {
     struct predicate_tree where = {.count = 0};
     uint32_t master = 0;
     const int status = find_interfaces(options, &master);
     const bool plain = options->common.format == FORMAT_PLAIN;
-    const struct listing_table table = {.table = choose_table(options),
+    const struct listing_table table = {.table = options->inet == options->inet6 ? &table_neighbours
+                                                 : options->inet ? &table_neighbours4
+                                                                 : &table_neighbours6,
                                         .missing = "the kernel has no table of these neighbours",
                                         .if_missing = MISSING_ENDS};
     struct listing_command command = {

@@ -9,24 +9,18 @@
 
 static const char missing[] = "no support for `ip_masquerade' on this system.";
 
-static uint8_t family_of(const struct netstat_options *options)
-{
-    if (options->inet == options->inet6)
-        return AF_UNSPEC;
-    return options->inet ? AF_INET : AF_INET6;
-}
-
 /* Flows whose source was translated: its address, or its port. */
-static void choose_rows(struct predicate_tree *where, uint8_t family)
+static void choose_rows(struct predicate_tree *where, const struct netstat_options *options)
 {
     struct predicate *any =
         predicate_tree_add(where, &where->whole, (struct predicate){.operation = PREDICATE_OR});
 
     predicate_tree_add(where, any, predicate_known(&field_src_nat_address));
     predicate_tree_add(where, any, predicate_known(&field_src_nat_port));
-    if (family != AF_UNSPEC)
+    if (options->inet != options->inet6)
         predicate_tree_add(where, &where->whole,
-                           predicate_number(field_named(&kind_flow, "family"), family));
+                           predicate_number(field_named(&kind_flow, "family"),
+                                            options->inet ? AF_INET : AF_INET6));
 }
 
 /* Flows that exist but may not be read: netstat's words stand below the reason, and -c ends. */
@@ -62,6 +56,6 @@ int netstat_masquerade(const struct netstat_options *options)
         .after_each_pass = say_missing,
     };
 
-    choose_rows(&where, family_of(options));
+    choose_rows(&where, options);
     return command_run(&command);
 }

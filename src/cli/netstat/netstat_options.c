@@ -232,16 +232,6 @@ static int take_interface(struct netstat_options *options, const char *name)
     return take_other_table(options, 'I');
 }
 
-/* In netstat's words where it would say them. Where it shows contexts, fastnet cannot. */
-static int refuse_contexts(const char *program)
-{
-    if (proc_tree_has("/sys/fs", "selinux/enforce"))
-        fprintf(stderr, "%s: --context is not supported\n", program);
-    else
-        fprintf(stderr, "SELinux is not enabled on this machine.\n");
-    return STATUS_FAILURE;
-}
-
 static int take_option(const struct option *option, const char *argument, void *arg)
 {
     struct netstat_options *options = arg;
@@ -274,7 +264,11 @@ static int take_option(const struct option *option, const char *argument, void *
     case OPTION_SUMMARY:
         return take_other_table(options, option->id);
     case 'Z':
-        return refuse_contexts(options->common.program);
+        if (proc_tree_has("/sys/fs", "selinux/enforce"))
+            fprintf(stderr, "%s: --context is not supported\n", options->common.program);
+        else /* in netstat's words */
+            fprintf(stderr, "SELinux is not enabled on this machine.\n");
+        return STATUS_FAILURE;
     case OPTION_OPERAND:
         options->operands[options->operands[0] != NULL] = argument;
         return 0;

@@ -22,26 +22,21 @@ static const struct predicate *choose_states(struct predicate where[2], uint64_t
     return choose(where, predicate_one_of(field_named(&kind_socket, "state"), states), wanted);
 }
 
-/*
- * By the state, although netstat goes by the remote port: the kernel finds listeners by it in no
- * time, and a connection from or to port 0 is listed with the other connections.
- */
-static const struct predicate *choose_tcp(struct predicate where[2], enum show show)
-{
-    const uint64_t inactive = UINT64_C(1) << STATE_BOUND_INACTIVE; /* in no file of netstat */
-
-    if (show == SHOW_LISTENING)
-        return choose_states(where, LISTENING, true);
-    return choose_states(where, show == SHOW_CONNECTED ? LISTENING | inactive : inactive, false);
-}
-
 const struct predicate *netstat_where(struct predicate where[2], const struct table *table,
                                       enum show show)
 {
+    const uint64_t inactive = UINT64_C(1) << STATE_BOUND_INACTIVE; /* in no file of netstat */
     const struct address any = {.family = table->family};
 
+    /*
+     * By the state, although netstat goes by the remote port: the kernel finds listeners by it in
+     * no time, and a connection from or to port 0 is listed with the other connections.
+     */
+    if (table->protocol == IPPROTO_TCP && show == SHOW_LISTENING)
+        return choose_states(where, LISTENING, true);
     if (table->protocol == IPPROTO_TCP)
-        return choose_tcp(where, show);
+        return choose_states(where, show == SHOW_CONNECTED ? LISTENING | inactive : inactive,
+                             false);
     if (show == SHOW_ALL)
         return NULL;
     if (table->family == AF_UNIX)
