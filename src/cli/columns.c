@@ -341,21 +341,10 @@ static int resolve_counting(struct listing_command *command)
     return 0;
 }
 
-/* Without its keys a metric could not be told from that of another row. */
-static void show_keys(struct listing_command *command)
-{
-    const struct kind *kind = command->kind;
-
-    for (size_t i = 0; i < kind->field_count; i++)
-        if (kind->fields[i].key && !kind->fields[i].constant)
-            show(command, &kind->fields[i]);
-    if (command->common->all_netns)
-        show_named(command, "netns");
-}
-
 int columns_resolve(struct listing_command *command)
 {
     const char *words = command->common->columns;
+    const struct kind *kind = command->kind;
     int status = 0;
 
     if (command->common->count_by)
@@ -367,8 +356,12 @@ int columns_resolve(struct listing_command *command)
         status = choose_all(command, words);
     else
         show_defaults(command);
-    if (common_is_metrics(command->common))
-        show_keys(command);
+    /* without its keys a metric could not be told from that of another row */
+    for (size_t i = 0; i < kind->field_count && common_is_metrics(command->common); i++)
+        if (kind->fields[i].key && !kind->fields[i].constant)
+            show(command, &kind->fields[i]);
+    if (common_is_metrics(command->common) && command->common->all_netns)
+        show_named(command, "netns");
     if (!columns_used(command)) {
         needs_add(&command->listing.needs, command->layout_needs);
         return status;

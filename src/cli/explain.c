@@ -95,18 +95,6 @@ static void put_unknown(const struct explaining *explaining, const struct fields
     fputc('\n', explaining->stream);
 }
 
-static void put_filter(const struct explaining *explaining)
-{
-    const struct predicate *where = explaining->command->listing.where;
-    const struct fields fields = fields_of(where, NULL);
-
-    fprintf(explaining->stream, "filter: ");
-    if (where)
-        put_where(explaining, where);
-    fprintf(explaining->stream, where ? "\n" : "none\n");
-    put_unknown(explaining, &fields);
-}
-
 /* The column that shows this member: of those with a name of their own, the first. */
 static const struct field *column_of(const struct kind *kind, size_t member)
 {
@@ -152,14 +140,6 @@ static void put_shares(const struct explaining *explaining, const struct explain
     fprintf(stream, rest.count ? "\n" : "nothing more\n");
 }
 
-static void put_backends(FILE *stream, const struct explained *explained)
-{
-    fprintf(stream, "  read by: ");
-    for (size_t i = 0; i < explained->backend_count; i++)
-        fprintf(stream, "%s%s", i ? ", else by " : "", explained->backends[i]->name);
-    fprintf(stream, explained->backend_count ? "\n" : "nothing that is allowed\n");
-}
-
 /* For explain_fn. */
 static void put_table(const struct explained *explained, void *arg)
 {
@@ -174,31 +154,32 @@ static void put_table(const struct explained *explained, void *arg)
         put_where(explaining, explained->table->where);
         fputc('\n', stream);
     }
-    put_backends(stream, explained);
+    fprintf(stream, "  read by: ");
+    for (size_t i = 0; i < explained->backend_count; i++)
+        fprintf(stream, "%s%s", i ? ", else by " : "", explained->backends[i]->name);
+    fprintf(stream, explained->backend_count ? "\n" : "nothing that is allowed\n");
     put_shares(explaining, explained);
-}
-
-/* What is read besides the rows. */
-static void put_peers(const struct explaining *explaining)
-{
-    const struct listing *listing = &explaining->command->listing;
-
-    if (listing->needs.lookups & NEED_PEERS)
-        fputs(listing->backend == BACKEND_PROC || listing->diag_file
-                  ? "\nother ends: unknown, because only netlink tells them\n"
-                  : "\nother ends: one netlink dump more of each protocol, before the rows\n",
-              explaining->stream);
 }
 
 int command_explain(const struct listing_command *command, struct engine *engine, struct sink *sink)
 {
     struct page page;
     struct explaining explaining = {command, page_open(&page)};
+    const struct listing *listing = &command->listing;
+    const struct fields fields = fields_of(listing->where, NULL);
     int error, status;
 
-    put_filter(&explaining);
-    error = engine_explain(engine, &command->listing, sink, put_table, &explaining);
-    put_peers(&explaining);
+    fprintf(explaining.stream, "filter: ");
+    if (listing->where)
+        put_where(&explaining, listing->where);
+    fprintf(explaining.stream, listing->where ? "\n" : "none\n");
+    put_unknown(&explaining, &fields);
+    error = engine_explain(engine, listing, sink, put_table, &explaining);
+    if (listing->needs.lookups & NEED_PEERS) /* what is read besides the rows */
+        fputs(listing->backend == BACKEND_PROC || listing->diag_file
+                  ? "\nother ends: unknown, because only netlink tells them\n"
+                  : "\nother ends: one netlink dump more of each protocol, before the rows\n",
+              explaining.stream);
     status = page_finish(&page, command->common->program);
     if (error)
         fprintf(stderr, "%s: %s\n", command->common->program, strerror(-error));

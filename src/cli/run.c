@@ -110,15 +110,6 @@ static int list_in_child(const struct listing_command *command, struct engine *e
     return WEXITSTATUS(status) & ~(LAST | USELESS);
 }
 
-static void wait_for(uint64_t nanoseconds)
-{
-    struct timespec left = {.tv_sec = (time_t)(nanoseconds / CLOCK_SECOND),
-                            .tv_nsec = (long)(nanoseconds % CLOCK_SECOND)};
-
-    while (nanosleep(&left, &left) < 0 && errno == EINTR)
-        continue;
-}
-
 /* Waits for the next listing, after one that began then. */
 static void wait_interval(const struct common *common, struct pace *pace, struct pace_time began)
 {
@@ -126,6 +117,8 @@ static void wait_interval(const struct common *common, struct pace *pace, struct
     const struct pace_time took = {now.clock - began.clock, now.processor - began.processor};
     const uint64_t pause = pace_pause(pace, took);
     const double seconds = 1.0 / CLOCK_SECOND;
+    struct timespec left = {.tv_sec = (time_t)(pause / CLOCK_SECOND),
+                            .tv_nsec = (long)(pause % CLOCK_SECOND)};
 
     if (pace_is_news(pace))
         fprintf(stderr,
@@ -133,7 +126,8 @@ static void wait_interval(const struct common *common, struct pace *pace, struct
                 "most half of a CPU (--strict-interval: no limit)\n",
                 common->program, (double)took.processor * seconds, (double)pause * seconds,
                 (double)pace->interval * seconds);
-    wait_for(pause);
+    while (nanosleep(&left, &left) < 0 && errno == EINTR)
+        continue;
 }
 
 static bool is_captured(const struct listing *listing)
