@@ -347,14 +347,15 @@ static int take_choice(struct common *common, const struct option *option, const
     const char *const *words = option->id == OPTION_BACKEND  ? sources
                                : option->id == OPTION_OWNERS ? owners
                                                              : colors;
-    char typed[TYPED_MAX];
     int choice = 0;
 
     while (choice < 3 && strcasecmp(words[choice], argument) != 0)
         choice++;
-    if (choice == 3)
+    if (choice == 3) {
+        char typed[TYPED_MAX];
         return common_misuse(common, "--%s: %s, %s or %s, not '%s'", option->name, words[0],
                              words[1], words[2], options_typed(typed, argument, strlen(argument)));
+    }
     if (words == sources)
         common->backend = (enum backend_choice)choice;
     else if (words == owners)

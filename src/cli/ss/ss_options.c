@@ -306,7 +306,7 @@ static int take_option(const struct option *option, const char *argument, void *
 
 static int take_states(struct ss_options *options)
 {
-    const char **words = options->words, *name;
+    const char **words = options->words;
     size_t at = 0;
     int status = 0;
 
@@ -316,7 +316,7 @@ static int take_states(struct ss_options *options)
         if (at + 1 == options->word_count)
             return common_misuse(&options->common, "a state must follow %s: %s", words[at],
                                  ss_state_names);
-        name = words[at + 1];
+        const char *name = words[at + 1];
         if (!ss_select_state_named(&options->selection, name, words[at][0] == 'e'))
             status =
                 common_misuse_word(&options->common, "state", name, strlen(name), ss_state_names);
