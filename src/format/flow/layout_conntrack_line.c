@@ -88,7 +88,7 @@ static inline char *put_way(char *dst, const struct record *record, enum flow_wa
 static char *put_ways(char *dst, const struct record *record)
 {
     /* of a flow whose status is not known nothing is said */
-    const uint32_t status = record->has & FLOW_STATUS ? record->flow.status : IPS_SEEN_REPLY;
+    const uint32_t status = (record->has & FLOW_STATUS) ? record->flow.status : IPS_SEEN_REPLY;
 
     dst = put_way(dst, record, WAY_ORIG);
     if (!(status & IPS_SEEN_REPLY))
@@ -98,7 +98,7 @@ static char *put_ways(char *dst, const struct record *record)
         return PUT(dst, "[HW_OFFLOAD] ");
     if (status & IPS_OFFLOAD)
         return PUT(dst, "[OFFLOAD] ");
-    return status & IPS_ASSURED ? PUT(dst, "[ASSURED] ") : dst;
+    return (status & IPS_ASSURED) ? PUT(dst, "[ASSURED] ") : dst;
 }
 
 /* As ctime(3): Fri Nov 20 13:21:18 2026 */
