@@ -49,10 +49,10 @@ static char *put_wrapped(char *dst, const struct findings_sink *findings, size_t
 {
     char escaped[ESCAPE_FACTOR * TEXT_MAX + 1];
     const size_t length = text.length < TEXT_MAX ? text.length : TEXT_MAX;
-    const char *end = escape_text(escaped, text.data, length, NULL);
+    const char *stop = escape_text(escaped, text.data, length, NULL);
 
-    for (const char *word = escaped, *next; word < end; word = next) {
-        for (next = word; next < end && (next == word || *next != ' ');)
+    for (const char *word = escaped, *next; word < stop; word = next) {
+        for (next = word; next < stop && (next == word || *next != ' ');)
             next++;
         const size_t size = (size_t)(next - word);
         at += size;
