@@ -50,9 +50,9 @@ int netstat_masquerade(const struct netstat_options *options)
         .listing = {.tables = &table, .table_count = 1, .where = &where.whole},
         .layout_ops = &sink_masquerade,
         .layout = &layout,
-        .layout_needs = {FLOW_ORIG | FLOW_REPLY | FLOW_TIMEOUT | FLOW_STATUS | FLOW_ID,
-                         (options->numeric_hosts ? 0 : NEED_HOSTS) |
-                             (options->numeric_ports ? 0 : NEED_SERVICES)},
+        .layout_needs = {.fields = FLOW_ORIG | FLOW_REPLY | FLOW_TIMEOUT | FLOW_STATUS | FLOW_ID,
+                         .lookups = (options->numeric_hosts ? 0 : NEED_HOSTS) |
+                                    (options->numeric_ports ? 0 : NEED_SERVICES)},
         .after_each_pass = say_missing,
     };
 
