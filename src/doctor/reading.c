@@ -41,6 +41,7 @@ static const struct {
     [REASSEMBLY6_REQUIRED] = {"Ip6", "Ip6ReasmReqds"},
     [ATTEMPTS] = {"Tcp", "ActiveOpens"},
     [ATTEMPTS_FAILED] = {"Tcp", "AttemptFails"},
+    [ATTEMPTS_OF_OTHERS] = {"TcpExt", "EmbryonicRsts"},
     [REVERSE_PATH_FILTERED] = {"TcpExt", "IPReversePathFilter"},
     [CHECKSUMS_IP] = {"IpExt", "InCsumErrors"},
     [CHECKSUMS_TCP] = {"Tcp", "InCsumErrors"},

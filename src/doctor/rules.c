@@ -20,13 +20,15 @@ static const struct growth fragments[] = {
     {.counter = NO_COUNTER}};
 
 /* Checks of health, and programs that try IPv6 first, are refused now and then. */
-static const struct growth refused[] = {{.subject = "TCP",
-                                         .counter = ATTEMPTS_FAILED,
-                                         .whole = ATTEMPTS,
-                                         .percent = 10,
-                                         .least = 50,
-                                         .loss = {"connection was", "connections were", "refused"}},
-                                        {.counter = NO_COUNTER}};
+static const struct growth refused[] = {
+    {.subject = "TCP",
+     .counter = ATTEMPTS_FAILED,
+     .less = ATTEMPTS_OF_OTHERS,
+     .whole = ATTEMPTS,
+     .percent = 10,
+     .least = 50,
+     .loss = {"connection", "connections", "failed (refused, or host unreachable)"}},
+    {.counter = NO_COUNTER}};
 
 /* Scanners with forged addresses make a few. */
 static const struct growth reverse_path[] = {
@@ -268,10 +270,10 @@ const struct rule rules[] = {
       "fastnet sockets -t --state syn_sent", "sock_diag: SYN_SENT with retransmissions"},
      READS_TCP,
      .evaluate = rule_no_answer},
-    {{"refused", "many connections are refused",
+    {{"refused", "many connections are refused, or their hosts are unreachable",
       "see where the program should connect to, and if something listens there",
-      "fastnet netstat -st --where 'name = ActiveOpens,AttemptFails'",
-      "/proc/net/snmp: AttemptFails, ActiveOpens; sock_diag: sockets that are destroyed"},
+      "fastnet netstat -st --where 'name = ActiveOpens,AttemptFails,EmbryonicRsts'",
+      "/proc/net/snmp: AttemptFails, ActiveOpens; /proc/net/netstat: EmbryonicRsts"},
      READS_COUNTERS,
      rule_growth,
      .growths = refused},

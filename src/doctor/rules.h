@@ -20,6 +20,7 @@ enum { NEARLY_PERCENT = 90 };
 struct growth {
     const char *subject;  /* of the finding: "IPv4" */
     enum counter counter; /* NO_COUNTER ends a list of these */
+    enum counter less;    /* a part of it that does not count, or NO_COUNTER */
     enum counter whole;   /* what the counter is a part of; NO_COUNTER: percent is 0 */
     unsigned percent;     /* of the whole ... */
     uint64_t least;       /* ... and so much: less growth is no finding */

@@ -6,7 +6,9 @@
 
 static void say_growth(struct examination *examination, const struct growth *growth)
 {
-    const uint64_t moved = counter_moved(examination, growth->counter);
+    const uint64_t all = counter_moved(examination, growth->counter);
+    const uint64_t less = counter_moved(examination, growth->less);
+    const uint64_t moved = all > less ? all - less : 0;
     const uint64_t whole = counter_moved(examination, growth->whole);
     struct finding finding;
 
@@ -18,7 +20,9 @@ static void say_growth(struct examination *examination, const struct growth *gro
     finding_summary(&finding, "%s: %" PRIu64 " %s %s in %.3g s", growth->subject, moved,
                     loss_noun(&growth->loss, moved), growth->loss.what,
                     seconds_between(examination));
-    finding_evidence(&finding, "%s grew by %" PRIu64, counter_name(growth->counter), moved);
+    finding_evidence(&finding, "%s grew by %" PRIu64, counter_name(growth->counter), all);
+    if (growth->less)
+        finding_evidence(&finding, "%s grew by %" PRIu64, counter_name(growth->less), less);
     if (growth->whole)
         finding_evidence(&finding, "%s grew by %" PRIu64, counter_name(growth->whole), whole);
     finding_value(&finding, moved, UINT64_MAX);
