@@ -31,6 +31,8 @@ static const struct {
     [SEGMENTS_SENT] = {"Tcp", "OutSegs"},
     [SEGMENTS_RETRANSMITTED] = {"Tcp", "RetransSegs"},
     [SYNS_RETRANSMITTED] = {"TcpExt", "TCPSynRetrans"},
+    [BLOCKS_IN_VAIN] = {"TcpExt", "TCPDSACKRecv"},
+    [SEGMENTS_IN_VAIN] = {"TcpExt", "TCPDSACKRecvSegs"},
     [UDP_BUFFER_ERRORS] = {"Udp", "RcvbufErrors"},
     [UDP6_BUFFER_ERRORS] = {"Udp6", "Udp6RcvbufErrors"},
     [UDP_MEMORY_ERRORS] = {"Udp", "MemErrors"},

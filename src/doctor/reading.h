@@ -40,6 +40,8 @@ enum counter {
     SEGMENTS_SENT,
     SEGMENTS_RETRANSMITTED,
     SYNS_RETRANSMITTED,
+    BLOCKS_IN_VAIN,   /* sent again, but the other end had them */
+    SEGMENTS_IN_VAIN, /* ... and their segments, from Linux 5.10 on */
     UDP_BUFFER_ERRORS,
     UDP6_BUFFER_ERRORS,
     UDP_MEMORY_ERRORS,

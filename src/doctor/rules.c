@@ -236,7 +236,7 @@ const struct rule rules[] = {
       "see which peers they are for: if all, look at this machine's link; if some, at the way "
       "to them",
       "fastnet sockets -t --where 'total_retrans > 0' --sort -total_retrans --limit 10",
-      "/proc/net/snmp: OutSegs, RetransSegs"},
+      "/proc/net/snmp: OutSegs, RetransSegs; netstat: TCPSynRetrans, TCPDSACKRecv"},
      READS_COUNTERS,
      .evaluate = rule_retransmissions},
     {{"peer-not-reading", "the program at the other end does not read",

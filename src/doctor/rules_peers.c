@@ -152,13 +152,18 @@ enum { SEGMENTS_LEAST = 100, LOSSES_LEAST = 10, LOSSES_WARNED = 1, LOSSES_RED = 
 
 /*
  * OutSegs does not count what is sent again (RFC 1213, tcpOutSegs). SYNs are left out of what is
- * sent again: nobody may be there to answer them, which no-answer says.
+ * sent again: nobody may be there to answer them, which no-answer says. So is what the other end had
+ * already (D-SACK, RFC 2883): a tail loss probe sends data again that a slow reader has not
+ * acknowledged, and nothing was lost.
  */
 void rule_retransmissions(struct examination *examination)
 {
     const uint64_t resent = counter_moved(examination, SEGMENTS_RETRANSMITTED);
     const uint64_t syns = counter_moved(examination, SYNS_RETRANSMITTED);
-    const uint64_t again = resent > syns ? resent - syns : 0;
+    const uint64_t blocks = counter_moved(examination, BLOCKS_IN_VAIN);
+    const uint64_t segments = counter_moved(examination, SEGMENTS_IN_VAIN);
+    const uint64_t needless = syns + (segments > blocks ? segments : blocks);
+    const uint64_t again = resent > needless ? resent - needless : 0;
     const uint64_t all = counter_moved(examination, SEGMENTS_SENT) + again;
     struct finding finding;
 
@@ -171,8 +176,10 @@ void rule_retransmissions(struct examination *examination)
                     "%.1f %% of all segments were sent again: %" PRIu64 " of %" PRIu64 " in %.3g s",
                     100.0 * (double)again / (double)all, again, all, seconds_between(examination));
     finding_evidence(&finding, "OutSegs grew by %" PRIu64, all - again);
-    finding_evidence(&finding, "RetransSegs grew by %" PRIu64 ", %" PRIu64 " of them SYNs", resent,
-                     syns);
+    finding_evidence(&finding,
+                     "RetransSegs grew by %" PRIu64 ", %" PRIu64
+                     " of them SYNs or what had come before",
+                     resent, needless);
     finding_value(&finding, again, UINT64_MAX);
     finding_moved(&finding, again);
     finding_emit(&finding, examination);
