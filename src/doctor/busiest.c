@@ -17,9 +17,9 @@ static bool is_same(const struct destination *a, const struct destination *b)
            address_equal(&a->local, &b->local);
 }
 
-void busiest_add(struct busy *slots, const struct destination *key)
+void busiest_add(struct busy *slots, size_t count, const struct destination *key)
 {
-    struct busy *slot = &slots[hash_of(key) % BUSIEST_SLOTS];
+    struct busy *slot = &slots[hash_of(key) % count];
 
     if (!slot->count)
         slot->key = *key;

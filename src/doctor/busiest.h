@@ -24,7 +24,7 @@ struct busy {
 
 enum { BUSIEST_SLOTS = 16384 };
 
-/* Counts a key. slots: BUSIEST_SLOTS of them, zeroed at first. */
-void busiest_add(struct busy *slots, const struct destination *key);
+/* Counts a key in so many slots, which are zeroed at first. */
+void busiest_add(struct busy *slots, size_t count, const struct destination *key);
 
 #endif

@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/timerfd.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "doctor/rules.h"
 #include "fastnet/array.h"
@@ -169,8 +171,8 @@ static int read_queries(struct doctor *doctor, struct report *report)
 
     if (doctor->options->all_netns)
         engine_move(doctor->engine);
-    return patient ? reading_add_queries(&patient->readings[patient->latest], doctor->engine,
-                                         doctor->options, report)
+    return patient ? reading_add(&patient->readings[patient->latest], READS_UDP, -1, doctor->engine,
+                                 doctor->options, report)
                    : -ENOMEM;
 }
 
@@ -190,12 +192,29 @@ static int read_everywhere(struct doctor *doctor, read_fn read, struct report *r
     return error;
 }
 
-static void wait_until(uint64_t when)
+/*
+ * Waits, and hears of refused connections meanwhile: in one network namespace only. Where the
+ * kernel loses some, what was heard is forgotten: another address may have refused more.
+ */
+static void wait_until(struct doctor *doctor, uint64_t when)
 {
-    const struct timespec time = {.tv_sec = (time_t)(when / CLOCK_SECOND),
-                                  .tv_nsec = (long)(when % CLOCK_SECOND)};
+    const struct itimerspec time = {.it_value = {.tv_sec = (time_t)(when / CLOCK_SECOND),
+                                                 .tv_nsec = (long)(when % CLOCK_SECOND)}};
+    const bool listens =
+        !doctor->options->all_netns && needs_of(doctor, doctor->home) & READS_REFUSED;
+    struct patient *patient = listens ? find_patient(doctor) : NULL;
+    const int timer = patient ? timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC) : -1;
+    struct report losses = {.partial = false};
 
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL) == EINTR)
+    if (timer >= 0 && timerfd_settime(timer, TFD_TIMER_ABSTIME, &time, NULL) == 0) {
+        struct reading *now = &patient->readings[patient->latest];
+        if (reading_add(now, READS_REFUSED, timer, doctor->engine, doctor->options, &losses) < 0 ||
+            losses.partial)
+            memset(now->sockets.refused, 0, sizeof now->sockets.refused);
+    }
+    if (timer >= 0)
+        close(timer);
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time.it_value, NULL) == EINTR)
         continue;
 }
 
@@ -275,10 +294,10 @@ static int begin(struct doctor *doctor, uint64_t began, struct report *report)
         return 0;
     error = read_first(doctor, read_ahead, report);
     if (!error && milliseconds >= 2 * QUERIES_MS && needs_of(doctor, doctor->home) & READS_UDP) {
-        wait_until(began + (milliseconds - QUERIES_MS) * (CLOCK_SECOND / 1000));
+        wait_until(doctor, began + (milliseconds - QUERIES_MS) * (CLOCK_SECOND / 1000));
         error = read_first(doctor, read_queries, report);
     }
-    wait_until(began + milliseconds * (CLOCK_SECOND / 1000));
+    wait_until(doctor, began + milliseconds * (CLOCK_SECOND / 1000));
     return error;
 }
 

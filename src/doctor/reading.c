@@ -4,6 +4,7 @@
 #include <linux/if_addr.h>
 #include <linux/neighbour.h>
 #include <linux/netfilter/nfnetlink_conntrack.h>
+#include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -297,7 +298,9 @@ static void take_row(struct sink *sink, const struct record *record)
     struct reading *reading = gathering->reading;
     int error = 0;
 
-    if (record->kind == &kind_socket)
+    if (record->kind == &kind_socket && record->has & SOCKET_RECEIVED)
+        sockets_take_destroyed(&reading->sockets, record);
+    else if (record->kind == &kind_socket)
         error = sockets_take(reading, gathering->before, record);
     else if (record->kind == &kind_counter)
         take_counter(reading, record);
@@ -355,6 +358,7 @@ static const struct source sources[] = {
      ENDS | SOCKET_TIMER | SOCKET_TIMER_COUNT | SOCKET_RETRANSMITS | SOCKET_TCP_INFO,
      ~(UINT64_C(1) << STATE_BOUND_INACTIVE | UINT64_C(1) << TCP_LISTEN)},
     {READS_UDP, {&table_udp, &table_udp6}, ENDS | SOCKET_MEMORY, 0},
+    {READS_REFUSED, {&table_socket_events}, SOCKET_ADDRESSES | SOCKET_TCP_INFO, 0},
     {READS_UNIX, {&table_unix}, ENDS | SOCKET_PATH, UINT64_C(1) << TCP_LISTEN},
     {READS_ROUTES,
      {&table_neighbours},
@@ -367,7 +371,8 @@ static const struct source sources[] = {
 };
 
 static int list(const struct source *source, struct gathering *gathering, struct engine *engine,
-                const struct doctor_options *options, unsigned needs, struct report *report)
+                const struct doctor_options *options, unsigned needs,
+                const struct query_events *events, struct report *report)
 {
     const uint64_t only_told = source->reads == READS_TCP ? SOCKET_TCP_INFO : 0;
     struct predicate where[2];
@@ -376,6 +381,7 @@ static int list(const struct source *source, struct gathering *gathering, struct
         .needs.fields = source->fields & ~((needs & READS_TCP_INFO) ? 0 : only_told),
         .proc_root = options->proc_root,
         .backend = options->backend,
+        .events = events,
     };
 
     where[0] = predicate_one_of(field_named(&kind_socket, "state"), source->states);
@@ -421,26 +427,30 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
         read_sysctls(reading, options->proc_root, report);
     for (size_t i = 0; i < COUNT(sources) && !error; i++) {
         struct report losses = {.partial = false};
-        if (!(sources[i].reads & needs) ||
+        if (!(sources[i].reads & needs & ~READS_REFUSED) ||
             (sources[i].tables[0] == &table_route && !reading->silent_count))
             continue;
         gathering.before =
             before && (before->read & ~before->cut & sources[i].reads) ? before : NULL;
-        error = list(&sources[i], &gathering, engine, options, needs, &losses);
+        error = list(&sources[i], &gathering, engine, options, needs, NULL, &losses);
         for (size_t j = 0; j < losses.count && losses.partial; j++)
             report_loss(report, "%s", losses.lines[j]);
         reading->read |= sources[i].reads;
         reading->cut |= losses.partial ? sources[i].reads : 0;
     }
     /* parts of others, or read later */
-    reading->read |= needs & (READS_TCP_INFO | READS_PROCESSES | READS_MACHINE);
+    reading->read |= needs & (READS_TCP_INFO | READS_PROCESSES | READS_REFUSED | READS_MACHINE);
     reading->read &= ~reading->lacking;
     return error ? error : gathering.error;
 }
 
-int reading_add_queries(struct reading *reading, struct engine *engine,
-                        const struct doctor_options *options, struct report *report)
+int reading_add(struct reading *reading, unsigned reads, int stop, struct engine *engine,
+                const struct doctor_options *options, struct report *report)
 {
+    const struct query_events events = {.stop = stop,
+                                        .buffer_size = 1 << 20,
+                                        .kinds = 1u << (SKNLGRP_INET_TCP_DESTROY - 1) |
+                                                 1u << (SKNLGRP_INET6_TCP_DESTROY - 1)};
     struct writer nowhere = {.fd = -1};
     struct gathering gathering = {
         .sink = {.ops = &gathering_ops, .writer = &nowhere, .context = engine_context(engine)},
@@ -450,8 +460,9 @@ int reading_add_queries(struct reading *reading, struct engine *engine,
 
     reading->sockets.only_queries = true;
     for (size_t i = 0; i < COUNT(sources) && !error; i++)
-        if (sources[i].reads == READS_UDP)
-            error = list(&sources[i], &gathering, engine, options, 0, report);
+        if (sources[i].reads == reads)
+            error = list(&sources[i], &gathering, engine, options, 0,
+                         reads == READS_REFUSED ? &events : NULL, report);
     return error ? error : gathering.error;
 }
 

@@ -24,6 +24,7 @@
 #define READS_SOFTNET    (1u << 8)
 #define READS_PROCESSES  (1u << 9)  /* descriptors of processes */
 #define READS_ROUTES     (1u << 11) /* neighbours that do not answer, and routes over them */
+#define READS_REFUSED    (1u << 12) /* TCP sockets that are destroyed between two readings */
 #define READS_MACHINE    (1u << 10) /* ... and what is the same in all network namespaces */
 
 /* --- Numbers ---------------------------------------------------------------------------------- */
@@ -148,19 +149,20 @@ struct held_sockets {
     size_t count, capacity;
 };
 
-enum { HEARD_BITS = 65536 };
+enum { HEARD_BITS = 65536, REFUSED_SLOTS = 16 };
 
 struct sockets_reading {
     struct suspects suspects[SUSPICIONS];
     struct hash_table watched; /* struct watched: of rows that are suspects, or may become some */
     uint64_t connections, half_open_count; /* connections: those that may be suspects */
     struct half_open *half_open;           /* by port */
-    uint64_t heard[HEARD_BITS / 64]; /* bits: hashes of the addresses that were heard lately */
-    struct held_sockets unclosed;    /* connections that the peer has ended long ago */
-    struct held_sockets queries;     /* that have waited for DNS since the reading before */
-    struct held_sockets resolvers;   /* of UDP, bound to port 53 */
-    bool only_queries;               /* rows are only watched for them */
-    struct busy *busiest;            /* which destinations take most ports: BUSIEST_SLOTS */
+    uint64_t heard[HEARD_BITS / 64];    /* bits: hashes of the addresses that were heard lately */
+    struct held_sockets unclosed;       /* connections that the peer has ended long ago */
+    struct held_sockets queries;        /* that have waited for DNS since the reading before */
+    struct held_sockets resolvers;      /* of UDP, bound to port 53 */
+    bool only_queries;                  /* rows are only watched for them */
+    struct busy *busiest;               /* which destinations take most ports: BUSIEST_SLOTS */
+    struct busy refused[REFUSED_SLOTS]; /* which addresses refuse most since this reading */
 };
 
 /* --- The rest --------------------------------------------------------------------------------- */
@@ -227,11 +229,12 @@ struct report;
 int reading_take(struct reading *reading, const struct reading *before, struct engine *engine,
                  const struct doctor_options *options, unsigned needs, struct report *report);
 /*
- * Adds the sockets that ask DNS now to an older reading: few resolvers wait for an answer as long
- * as the time between two readings. Returns 0 or -errno.
+ * Adds to an older reading. READS_UDP: the sockets that ask DNS now, because few resolvers wait for
+ * an answer as long as the time between two readings. READS_REFUSED: which connections are refused
+ * until `stop` can be read. Returns 0 or -errno.
  */
-int reading_add_queries(struct reading *reading, struct engine *engine,
-                        const struct doctor_options *options, struct report *report);
+int reading_add(struct reading *reading, unsigned reads, int stop, struct engine *engine,
+                const struct doctor_options *options, struct report *report);
 void reading_finish(struct reading *reading);
 
 /* Frees what only rules about this reading use, but no comparison with it: more than a megabyte. */
@@ -240,6 +243,9 @@ void reading_trim(struct reading *reading);
 /* Takes one row of TCP, UDP or unix sockets (sockets.c). Returns 0 or -ENOMEM. */
 int sockets_take(struct reading *reading, const struct reading *before,
                  const struct record *record);
+
+/* Takes a socket that is destroyed. */
+void sockets_take_destroyed(struct sockets_reading *sockets, const struct record *record);
 
 /*
  * Whether a connection to the address has heard of it lately. Other addresses have the same bit:

@@ -273,8 +273,9 @@ const struct rule rules[] = {
     {{"refused", "many connections are refused, or their hosts are unreachable",
       "see where the program should connect to, and if something listens there",
       "fastnet netstat -st --where 'name = ActiveOpens,AttemptFails,EmbryonicRsts'",
-      "/proc/net/snmp: AttemptFails, ActiveOpens; /proc/net/netstat: EmbryonicRsts"},
-     READS_COUNTERS,
+      "/proc/net/snmp: AttemptFails, ActiveOpens; /proc/net/netstat: EmbryonicRsts; sock_diag: "
+      "sockets that are destroyed"},
+     READS_COUNTERS | READS_REFUSED,
      rule_growth,
      .growths = refused},
     {{"dns", "a program gets no answer of DNS",

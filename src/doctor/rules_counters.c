@@ -1,8 +1,27 @@
 /* Counters that should stand still. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "doctor/rules.h"
+
+/* Names the address that refused most, if it is known. */
+static void add_refusing(struct finding *finding, const struct examination *examination)
+{
+    const struct busy *slots = examination->before->sockets.refused, *most = slots;
+    const size_t length = strlen(finding->summary);
+    char address[TEXT_ADDRESS_MAX + 1];
+
+    for (size_t i = 1; i < REFUSED_SLOTS; i++)
+        if (slots[i].count > most->count)
+            most = &slots[i];
+    if (!most->count)
+        return;
+    *text_address(address, &most->key.remote) = '\0';
+    finding_subject(finding, "%s", address);
+    snprintf(finding->summary + length, sizeof finding->summary - length,
+             ", at least %" PRIu64 " of them by %s", most->count, address);
+}
 
 static void say_growth(struct examination *examination, const struct growth *growth)
 {
@@ -25,6 +44,8 @@ static void say_growth(struct examination *examination, const struct growth *gro
         finding_evidence(&finding, "%s grew by %" PRIu64, counter_name(growth->less), less);
     if (growth->whole)
         finding_evidence(&finding, "%s grew by %" PRIu64, counter_name(growth->whole), whole);
+    if (growth->counter == ATTEMPTS_FAILED)
+        add_refusing(&finding, examination);
     finding_value(&finding, moved, UINT64_MAX);
     finding_moved(&finding, moved);
     finding_emit(&finding, examination);

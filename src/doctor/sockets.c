@@ -295,7 +295,7 @@ static void count_ports(struct reading *reading, const struct socket_record *soc
         .port = socket->remote.port,
     };
     if (!leaves_port(reading, socket, &key))
-        busiest_add(reading->sockets.busiest, &key);
+        busiest_add(reading->sockets.busiest, BUSIEST_SLOTS, &key);
 }
 
 static int take_connection(struct reading *reading, const struct reading *before,
@@ -394,6 +394,20 @@ static int take_udp(struct reading *reading, const struct reading *before,
     return asks || memory[SK_MEMINFO_DROPS]
                ? watch(sockets, record->identity, memory[SK_MEMINFO_DROPS])
                : 0;
+}
+
+/*
+ * A connection that was never there: nothing was acknowledged, not even the SYN, and nothing came.
+ * The port is 0 when connect(2) waited for the answer.
+ */
+void sockets_take_destroyed(struct sockets_reading *sockets, const struct record *record)
+{
+    const struct destination key = {.remote = address_unmapped(&record->socket.remote.address)};
+    const struct kernel_tcp_info info = info_of(record);
+
+    if (record->has & SOCKET_TCP_INFO && !info.bytes_acked && !info.bytes_received &&
+        !address_is_unspecified(&key.remote))
+        busiest_add(sockets->refused, REFUSED_SLOTS, &key);
 }
 
 /* Which needs a row does not meet, because it was read from a file. */

@@ -826,7 +826,7 @@ static void the_busiest_key_is_found_among_many(void **state)
         key.local.family = key.remote.family = AF_INET;
         memcpy(key.remote.bytes, &address, sizeof address);
         key.port = 443;
-        busiest_add(slots, &key);
+        busiest_add(slots, BUSIEST_SLOTS, &key);
     }
     for (size_t i = 0; i < BUSIEST_SLOTS; i++) {
         if (slots[i].key.remote.bytes[0] != 1)
