@@ -62,6 +62,7 @@ void finding_begin(struct finding *finding, const struct examination *examinatio
     record->rule = as_text(rule->name);
     record->advice = as_text(rule->advice);
     record->source = as_text(rule->source);
+    record->command = as_text(rule->command);
 }
 
 #define FORMAT_INTO(text, format)                                                                  \
@@ -143,7 +144,7 @@ static void put_place(FILE *stream, const struct examination *examination, bool 
 /* The command of the rule for this process and place; none if it does not fit. */
 static void make_command(struct finding *finding, const struct examination *examination)
 {
-    const char *from = examination->rule->text.command;
+    const char *from = finding->record.finding.command.data;
     const bool is_fastnet = strncmp(from, "fastnet ", 8) == 0;
     FILE *stream = fmemopen(finding->command, sizeof finding->command, "w");
 

@@ -302,6 +302,8 @@ static void take_row(struct sink *sink, const struct record *record)
         sockets_take_destroyed(&reading->sockets, record);
     else if (record->kind == &kind_socket)
         error = sockets_take(reading, gathering->before, record);
+    else if (record->kind == &kind_flow)
+        error = sockets_take_query(&reading->sockets, gathering->before, record);
     else if (record->kind == &kind_counter)
         take_counter(reading, record);
     else if (record->kind == &kind_flow_usage)
@@ -339,6 +341,7 @@ static const struct source sources[] = {
     {READS_SOFTNET, {&table_softnet}, COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE, 0},
     {READS_FLOWS, {&table_flow_usage}, USAGE_ENTRIES | USAGE_MAXIMUM, 0},
     {READS_FLOWS, {&table_flow_statistics}, STATISTICS, 0},
+    {READS_QUERIES, {&table_flows}, FLOW_ORIG | FLOW_STATUS | FLOW_ID, 0},
     {READS_NEIGHBOURS,
      {&table_neighbour_usage},
      NEIGHBOUR_ENTRIES | NEIGHBOUR_THRESHOLD(2) | NEIGHBOUR_COUNTER(NEIGHBOUR_TABLE_FULLS),
@@ -375,7 +378,7 @@ static int list(const struct source *source, struct gathering *gathering, struct
                 const struct query_events *events, struct report *report)
 {
     const uint64_t only_told = source->reads == READS_TCP ? SOCKET_TCP_INFO : 0;
-    struct predicate where[2];
+    struct predicate_tree where = {.count = 0};
     struct listing_table tables[COUNT(source->tables)] = {{.table = NULL}};
     struct listing listing = {
         .needs.fields = source->fields & ~((needs & READS_TCP_INFO) ? 0 : only_told),
@@ -384,11 +387,20 @@ static int list(const struct source *source, struct gathering *gathering, struct
         .events = events,
     };
 
-    where[0] = predicate_one_of(field_named(&kind_socket, "state"), source->states);
+    if (source->states)
+        predicate_tree_add(&where, &where.whole,
+                           predicate_one_of(field_named(&kind_socket, "state"), source->states));
+    if (source->reads == READS_QUERIES) {
+        predicate_tree_add(
+            &where, &where.whole,
+            predicate_number(field_named(&kind_flow, "protocol_number"), IPPROTO_UDP));
+        predicate_tree_add(&where, &where.whole,
+                           predicate_number(field_named(&kind_flow, "orig_dport"), DNS_PORT));
+    }
     while (listing.table_count < COUNT(source->tables) && source->tables[listing.table_count]) {
         tables[listing.table_count] = (struct listing_table){
             .table = source->tables[listing.table_count],
-            .where = source->states ? where : NULL,
+            .where = predicate_of(&where),
             .unnamed = true,
         };
         listing.table_count++;
@@ -428,18 +440,22 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
     for (size_t i = 0; i < COUNT(sources) && !error; i++) {
         struct report losses = {.partial = false};
         if (!(sources[i].reads & needs & ~READS_REFUSED) ||
-            (sources[i].tables[0] == &table_route && !reading->silent_count))
+            (sources[i].tables[0] == &table_route && !reading->silent_count) ||
+            (sources[i].reads == READS_QUERIES && !reading->tables[TABLE_FLOWS].entries))
             continue;
         gathering.before =
             before && (before->read & ~before->cut & sources[i].reads) ? before : NULL;
         error = list(&sources[i], &gathering, engine, options, needs, NULL, &losses);
+        /* not everybody may see flows, and the sockets show queries, too */
+        losses.partial &= sources[i].reads != READS_QUERIES;
         for (size_t j = 0; j < losses.count && losses.partial; j++)
             report_loss(report, "%s", losses.lines[j]);
         reading->read |= sources[i].reads;
         reading->cut |= losses.partial ? sources[i].reads : 0;
     }
     /* parts of others, or read later */
-    reading->read |= needs & (READS_TCP_INFO | READS_PROCESSES | READS_REFUSED | READS_MACHINE);
+    reading->read |=
+        needs & (READS_TCP_INFO | READS_PROCESSES | READS_REFUSED | READS_QUERIES | READS_MACHINE);
     reading->read &= ~reading->lacking;
     return error ? error : gathering.error;
 }

@@ -25,6 +25,7 @@
 #define READS_PROCESSES  (1u << 9)  /* descriptors of processes */
 #define READS_ROUTES     (1u << 11) /* neighbours that do not answer, and routes over them */
 #define READS_REFUSED    (1u << 12) /* TCP sockets that are destroyed between two readings */
+#define READS_QUERIES    (1u << 13) /* tracked flows to port 53, where there are flows */
 #define READS_MACHINE    (1u << 10) /* ... and what is the same in all network namespaces */
 
 /* --- Numbers ---------------------------------------------------------------------------------- */
@@ -149,7 +150,14 @@ struct held_sockets {
     size_t count, capacity;
 };
 
-enum { HEARD_BITS = 65536, REFUSED_SLOTS = 16 };
+enum { HEARD_BITS = 65536, REFUSED_SLOTS = 16, DNS_PORT = 53, DNS_CLIENTS = 256 };
+
+/* An address that asks DNS, as connection tracking sees it. */
+struct dns_client {
+    struct address address, server; /* server: that does not answer */
+    uint64_t waiting;               /* queries without an answer, which the reading before had */
+    bool answered;                  /* others were */
+};
 
 struct sockets_reading {
     struct suspects suspects[SUSPICIONS];
@@ -163,6 +171,7 @@ struct sockets_reading {
     bool only_queries;                  /* rows are only watched for them */
     struct busy *busiest;               /* which destinations take most ports: BUSIEST_SLOTS */
     struct busy refused[REFUSED_SLOTS]; /* which addresses refuse most since this reading */
+    struct dns_client clients[DNS_CLIENTS]; /* by hash of the address: the first of each */
 };
 
 /* --- The rest --------------------------------------------------------------------------------- */
@@ -243,6 +252,10 @@ void reading_trim(struct reading *reading);
 /* Takes one row of TCP, UDP or unix sockets (sockets.c). Returns 0 or -ENOMEM. */
 int sockets_take(struct reading *reading, const struct reading *before,
                  const struct record *record);
+
+/* Takes a flow to port 53. Returns 0 or -ENOMEM. */
+int sockets_take_query(struct sockets_reading *sockets, const struct reading *before,
+                       const struct record *record);
 
 /* Takes a socket that is destroyed. */
 void sockets_take_destroyed(struct sockets_reading *sockets, const struct record *record);

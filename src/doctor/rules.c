@@ -281,8 +281,8 @@ const struct rule rules[] = {
     {{"dns", "a program gets no answer of DNS",
       "see if the server can be reached (/etc/resolv.conf, firewalls), and if it answers (dig)",
       "fastnet sockets -u --where 'remote_port = 53'",
-      "sock_diag: UDP sockets that are connected to port 53"},
-     READS_UDP,
+      "sock_diag: UDP sockets that are connected to port 53; ctnetlink: flows to port 53"},
+     READS_UDP | READS_FLOWS | READS_QUERIES,
      .evaluate = rule_dns},
     {{"mtu-black-hole", "large segments are lost, small ones are not",
       "see if large packets pass (ping -M do -s 1472); let ICMP \"fragmentation needed\" pass; set "

@@ -125,6 +125,36 @@ static void say_queries(struct examination *examination, const struct holder *ho
     finding_emit(&finding, examination);
 }
 
+/* Other machines, of which this one knows only what it forwards. The one that waits most is named.
+ */
+static void say_clients(struct examination *examination)
+{
+    const struct dns_client *clients = examination->now->sockets.clients, *worst = NULL;
+    char text[TEXT_ADDRESS_MAX + 1];
+    struct finding finding;
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < DNS_CLIENTS; i++)
+        if (clients[i].waiting >= QUERIES_LEAST && !clients[i].answered) {
+            worst = worst && worst->waiting >= clients[i].waiting ? worst : &clients[i];
+            count++;
+        }
+    if (!worst)
+        return;
+    finding_begin(&finding, examination, SEVERITY_WARNING);
+    *text_address(text, &worst->address) = '\0';
+    finding_subject(&finding, "%s", text);
+    *text_address(text, &worst->server) = '\0';
+    finding_summary(&finding, "%s gets no answer of DNS: %" PRIu64 " queries wait for %s",
+                    finding.subject, worst->waiting, text);
+    finding_evidence(&finding, "they were UNREPLIED flows in both readings");
+    if (count > 1)
+        finding_evidence(&finding, "%" PRIu64 " more like this", count - 1);
+    finding.record.finding.command = as_text("fastnet conntrack -L -p udp --orig-port-dst 53");
+    finding_value(&finding, worst->waiting, UINT64_MAX);
+    finding_emit(&finding, examination);
+}
+
 static bool is_among(const struct holder *holder, const struct holder *others, size_t count)
 {
     return count && bsearch(holder, others, count, sizeof *others, by_process);
@@ -136,6 +166,8 @@ void rule_dns(struct examination *examination)
     struct holder *asking = NULL, *resolvers = NULL;
     size_t count, resolver_count, hidden;
 
+    if (sockets->queries.count < QUERIES_LEAST)
+        say_clients(examination);
     if (sockets->queries.count < QUERIES_LEAST)
         return;
     count = find_holders(examination, &sockets->queries, &asking, &hidden);

@@ -1,5 +1,6 @@
 /* What a reading keeps of sockets: which are suspicious, and numbers of all of them. */
 #include <errno.h>
+#include <linux/netfilter/nf_conntrack_common.h>
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -17,8 +18,7 @@ enum {
     SYNS = 2,             /* SYNs in vain: three seconds, so no lost packet is the reason */
     LARGE_SEGMENT = 1000, /* bytes: a path that carries less than the usual 1280 to 1500 */
     LIMITED_PERCENT = 50, /* of the time in which there was something to send */
-    DNS_PORT = 53,
-    WATCHED_MAX = 16384, /* 256 KiB, and twice as much for its slots */
+    WATCHED_MAX = 16384,  /* 256 KiB, and twice as much for its slots */
 };
 
 /* --- What the reading before knew ------------------------------------------------------------- */
@@ -394,6 +394,27 @@ static int take_udp(struct reading *reading, const struct reading *before,
     return asks || memory[SK_MEMINFO_DROPS]
                ? watch(sockets, record->identity, memory[SK_MEMINFO_DROPS])
                : 0;
+}
+
+/* Of clients with the same hash only the first one counts. */
+int sockets_take_query(struct sockets_reading *sockets, const struct reading *before,
+                       const struct record *record)
+{
+    const struct flow_tuple *tuple = &record->flow.way[WAY_ORIG].tuple;
+    struct dns_client *client = &sockets->clients[bit_of(&tuple->src) % DNS_CLIENTS];
+
+    if (client->address.family == AF_UNSPEC)
+        client->address = tuple->src;
+    if (!address_equal(&client->address, &tuple->src))
+        return 0;
+    client->answered |= record->flow.status & IPS_SEEN_REPLY;
+    if (client->answered)
+        return 0;
+    if (find_watched(before, record->identity)) {
+        client->server = tuple->dst;
+        client->waiting++;
+    }
+    return watch(sockets, record->identity, 0);
 }
 
 /*
