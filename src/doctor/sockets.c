@@ -424,7 +424,7 @@ int sockets_take_query(struct sockets_reading *sockets, const struct reading *be
 void sockets_take_destroyed(struct sockets_reading *sockets, const struct record *record)
 {
     const struct destination key = {.remote = address_unmapped(&record->socket.remote.address)};
-    const struct kernel_tcp_info info = info_of(record);
+    const struct kernel_tcp_info info = tcp_info_of(record);
 
     if (record->has & SOCKET_TCP_INFO && !info.bytes_acked && !info.bytes_received &&
         !address_is_unspecified(&key.remote))
