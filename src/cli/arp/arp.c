@@ -245,7 +245,7 @@ static int list(const struct arp_options *options)
                     .table_count = 1,
                     .where = predicate_of(&where),
                     .refused = &totals.skipped,
-                    .needs = {NEIGHBOUR_STATE, NEED_INTERFACES}},
+                    .needs = {.fields = NEIGHBOUR_STATE, .lookups = NEED_INTERFACES}},
         .layout_ops = &sink_arp,
         .layout = &layout,
         .layout_needs.lookups = options->numeric ? 0 : NEED_HOSTS,
