@@ -310,21 +310,27 @@ static bool makes_objects(const struct listing_command *command)
            !common->limit && (common->format == FORMAT_JSON || common->format == FORMAT_NDJSON);
 }
 
-/*
- * The width that the table must fit; 0: any, because its reader chose what it shows. Behind a pipe
- * watch(1) says in COLUMNS how wide its terminal is; colours mean that a terminal follows.
- */
+/* Colours mean that a terminal follows. watch(1) says in COLUMNS how wide it is. */
+unsigned command_width(const struct common *common)
+{
+    const unsigned width = common_width(common);
+    const char *columns = getenv("COLUMNS");
+
+    if (width || common->output || !columns || !command_colour(common))
+        return width;
+    return (unsigned)strtoul(columns, NULL, 10);
+}
+
+/* The width that the table must fit; 0: any, because its reader chose what it shows. */
 static unsigned width_of(const struct listing_command *command)
 {
     const struct common *common = command->common;
-    const char *chosen = common->columns, *columns = getenv("COLUMNS");
+    const char *chosen = common->columns;
 
     if (!command->drop || common->format != FORMAT_PLAIN || common->count_by ||
         (chosen && *chosen != '+' && *chosen != '-'))
         return 0;
-    return common_width(common) || common->output || !columns || !command_colour(common)
-               ? common_width(common)
-               : (unsigned)strtoul(columns, NULL, 10);
+    return command_width(common);
 }
 
 struct sink *command_sink(const struct listing_command *command, struct writer *writer)

@@ -97,4 +97,7 @@ int command_explain(const struct listing_command *command, struct engine *engine
  */
 bool command_colour(const struct common *common);
 
+/* The columns of the terminal that output goes to, directly or behind a pipe; 0: none is known. */
+unsigned command_width(const struct common *common);
+
 #endif

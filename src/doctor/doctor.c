@@ -181,6 +181,9 @@ static int read_everywhere(struct doctor *doctor, read_fn read, struct report *r
 {
     struct report details = {.partial = false};
     struct namespaces all;
+
+    if (!doctor->options->all_netns)
+        return read(doctor, report);
     int error = namespaces_find(&all, &details);
 
     for (size_t i = 0; i < all.count && !error; i++)
@@ -206,14 +209,13 @@ static void wait_until(struct doctor *doctor, uint64_t when)
     const int timer = patient ? timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC) : -1;
     struct report losses = {.partial = false};
 
-    if (timer >= 0 && timerfd_settime(timer, TFD_TIMER_ABSTIME, &time, NULL) == 0) {
+    if (timerfd_settime(timer, TFD_TIMER_ABSTIME, &time, NULL) == 0) {
         struct reading *now = &patient->readings[patient->latest];
         if (reading_add(now, READS_REFUSED, timer, doctor->engine, doctor->options, &losses) < 0 ||
             losses.partial)
             memset(now->sockets.refused, 0, sizeof now->sockets.refused);
     }
-    if (timer >= 0)
-        close(timer);
+    close(timer);
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time.it_value, NULL) == EINTR)
         continue;
 }
@@ -273,12 +275,6 @@ static int examine(struct doctor *doctor, const struct patient *patient, struct 
     return examination.error;
 }
 
-static int read_first(struct doctor *doctor, read_fn read, struct report *report)
-{
-    return doctor->options->all_netns ? read_everywhere(doctor, read, report)
-                                      : read(doctor, report);
-}
-
 /*
  * The first readings, and the time between them and the next. Most resolvers wait for 5 s, the
  * usual time between readings, so their sockets are looked at again later.
@@ -292,10 +288,10 @@ static int begin(struct doctor *doctor, uint64_t began, struct report *report)
     doctor->began = true;
     if (!milliseconds)
         return 0;
-    error = read_first(doctor, read_ahead, report);
+    error = read_everywhere(doctor, read_ahead, report);
     if (!error && milliseconds >= 2 * QUERIES_MS && needs_of(doctor, doctor->home) & READS_UDP) {
         wait_until(doctor, began + (milliseconds - QUERIES_MS) * (CLOCK_SECOND / 1000));
-        error = read_first(doctor, read_queries, report);
+        error = read_everywhere(doctor, read_queries, report);
     }
     wait_until(doctor, began + milliseconds * (CLOCK_SECOND / 1000));
     return error;

@@ -230,13 +230,20 @@ struct owners *owners_of(struct examination *examination)
     return examination->owners;
 }
 
-void process_text(char text[PROCESS_TEXT], struct examination *examination, struct finding *finding,
-                  uint64_t inode)
+const struct owner *owner_of(struct examination *examination, uint64_t inode)
 {
     struct owners *owners = inode ? owners_of(examination) : NULL;
     const struct owner *owner;
 
-    if (!owners || !owners_find(owners, inode, &owner)) {
+    return owners && owners_find(owners, inode, &owner) ? owner : NULL;
+}
+
+void process_text(char text[PROCESS_TEXT], struct examination *examination, struct finding *finding,
+                  uint64_t inode)
+{
+    const struct owner *owner = owner_of(examination, inode);
+
+    if (!owner) {
         snprintf(text, PROCESS_TEXT, "%s",
                  inode ? "a process that is not visible" : "a socket without a process");
         return;

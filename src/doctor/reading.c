@@ -373,40 +373,48 @@ static const struct source sources[] = {
      0},
 };
 
-static int list(const struct source *source, struct gathering *gathering, struct engine *engine,
-                const struct doctor_options *options, unsigned needs,
-                const struct query_events *events, struct report *report)
+static void want(struct predicate_tree *where, struct predicate part)
+{
+    predicate_tree_add(where, &where->whole, part);
+}
+
+/* Lists a source; events until `stop` can be read. Returns 0 or -errno. */
+static int list(const struct source *source, struct reading *reading, const struct reading *before,
+                struct engine *engine, const struct doctor_options *options, unsigned needs,
+                int stop, struct report *report)
 {
     const uint64_t only_told = source->reads == READS_TCP ? SOCKET_TCP_INFO : 0;
+    const struct query_events events = {.stop = stop,
+                                        .buffer_size = 1 << 20,
+                                        .kinds = 1u << (SKNLGRP_INET_TCP_DESTROY - 1) |
+                                                 1u << (SKNLGRP_INET6_TCP_DESTROY - 1)};
+    struct writer nowhere = {.fd = -1};
+    struct gathering gathering = {
+        .sink = {.ops = &gathering_ops, .writer = &nowhere, .context = engine_context(engine)},
+        .reading = reading,
+        .before = before && (before->read & ~before->cut & source->reads) ? before : NULL,
+    };
     struct predicate_tree where = {.count = 0};
     struct listing_table tables[COUNT(source->tables)] = {{.table = NULL}};
     struct listing listing = {
         .needs.fields = source->fields & ~((needs & READS_TCP_INFO) ? 0 : only_told),
         .proc_root = options->proc_root,
         .backend = options->backend,
-        .events = events,
+        .events = source->reads == READS_REFUSED ? &events : NULL,
+        .tables = tables,
     };
 
     if (source->states)
-        predicate_tree_add(&where, &where.whole,
-                           predicate_one_of(field_named(&kind_socket, "state"), source->states));
+        want(&where, predicate_one_of(field_named(&kind_socket, "state"), source->states));
     if (source->reads == READS_QUERIES) {
-        predicate_tree_add(
-            &where, &where.whole,
-            predicate_number(field_named(&kind_flow, "protocol_number"), IPPROTO_UDP));
-        predicate_tree_add(&where, &where.whole,
-                           predicate_number(field_named(&kind_flow, "orig_dport"), DNS_PORT));
+        want(&where, predicate_number(field_named(&kind_flow, "protocol_number"), IPPROTO_UDP));
+        want(&where, predicate_number(field_named(&kind_flow, "orig_dport"), DNS_PORT));
     }
-    while (listing.table_count < COUNT(source->tables) && source->tables[listing.table_count]) {
-        tables[listing.table_count] = (struct listing_table){
-            .table = source->tables[listing.table_count],
-            .where = predicate_of(&where),
-            .unnamed = true,
-        };
-        listing.table_count++;
-    }
-    listing.tables = tables;
-    return engine_run(engine, &listing, &gathering->sink, report);
+    for (size_t i = 0; i < COUNT(source->tables) && source->tables[i]; i++)
+        tables[listing.table_count++] = (struct listing_table){
+            .table = source->tables[i], .where = predicate_of(&where), .unnamed = true};
+    const int error = engine_run(engine, &listing, &gathering.sink, report);
+    return error ? error : gathering.error;
 }
 
 static bool begin_sockets(struct sockets_reading *sockets)
@@ -425,11 +433,6 @@ static bool begin_sockets(struct sockets_reading *sockets)
 int reading_take(struct reading *reading, const struct reading *before, struct engine *engine,
                  const struct doctor_options *options, unsigned needs, struct report *report)
 {
-    struct writer nowhere = {.fd = -1};
-    struct gathering gathering = {
-        .sink = {.ops = &gathering_ops, .writer = &nowhere, .context = engine_context(engine)},
-        .reading = reading,
-    };
     int error = 0;
 
     *reading = (struct reading){.at = clock_nanoseconds(CLOCK_MONOTONIC)};
@@ -443,9 +446,7 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
             (sources[i].tables[0] == &table_route && !reading->silent_count) ||
             (sources[i].reads == READS_QUERIES && !reading->tables[TABLE_FLOWS].entries))
             continue;
-        gathering.before =
-            before && (before->read & ~before->cut & sources[i].reads) ? before : NULL;
-        error = list(&sources[i], &gathering, engine, options, needs, NULL, &losses);
+        error = list(&sources[i], reading, before, engine, options, needs, -1, &losses);
         /* not everybody may see flows, and the sockets show queries, too */
         losses.partial &= sources[i].reads != READS_QUERIES;
         for (size_t j = 0; j < losses.count && losses.partial; j++)
@@ -457,29 +458,19 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
     reading->read |=
         needs & (READS_TCP_INFO | READS_PROCESSES | READS_REFUSED | READS_QUERIES | READS_MACHINE);
     reading->read &= ~reading->lacking;
-    return error ? error : gathering.error;
+    return error;
 }
 
 int reading_add(struct reading *reading, unsigned reads, int stop, struct engine *engine,
                 const struct doctor_options *options, struct report *report)
 {
-    const struct query_events events = {.stop = stop,
-                                        .buffer_size = 1 << 20,
-                                        .kinds = 1u << (SKNLGRP_INET_TCP_DESTROY - 1) |
-                                                 1u << (SKNLGRP_INET6_TCP_DESTROY - 1)};
-    struct writer nowhere = {.fd = -1};
-    struct gathering gathering = {
-        .sink = {.ops = &gathering_ops, .writer = &nowhere, .context = engine_context(engine)},
-        .reading = reading,
-    };
     int error = 0;
 
     reading->sockets.only_queries = true;
     for (size_t i = 0; i < COUNT(sources) && !error; i++)
         if (sources[i].reads == reads)
-            error = list(&sources[i], &gathering, engine, options, 0,
-                         reads == READS_REFUSED ? &events : NULL, report);
-    return error ? error : gathering.error;
+            error = list(&sources[i], reading, NULL, engine, options, 0, stop, report);
+    return error;
 }
 
 void reading_trim(struct reading *reading)

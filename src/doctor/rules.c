@@ -4,19 +4,13 @@
 #include "fastnet/array.h"
 
 /* Where many fragments come, some always come too late. */
+#define IN_PIECES                                                                                  \
+    {                                                                                              \
+        "packet", "packets", "could not be put together from fragments"                            \
+    }
 static const struct growth fragments[] = {
-    {.subject = "IPv4",
-     .counter = REASSEMBLY_FAILS,
-     .whole = REASSEMBLY_REQUIRED,
-     .percent = 1,
-     .least = 10,
-     .loss = {"packet", "packets", "could not be put together from fragments"}},
-    {.subject = "IPv6",
-     .counter = REASSEMBLY6_FAILS,
-     .whole = REASSEMBLY6_REQUIRED,
-     .percent = 1,
-     .least = 10,
-     .loss = {"packet", "packets", "could not be put together from fragments"}},
+    {"IPv4", REASSEMBLY_FAILS, REASSEMBLY_REQUIRED, 1, .least = 10, .loss = IN_PIECES},
+    {"IPv6", REASSEMBLY6_FAILS, REASSEMBLY6_REQUIRED, 1, .least = 10, .loss = IN_PIECES},
     {.counter = NO_COUNTER}};
 
 /* Checks of health, and programs that try IPv6 first, are refused now and then. */
@@ -32,9 +26,7 @@ static const struct growth refused[] = {
 
 /* Scanners with forged addresses make a few. */
 static const struct growth reverse_path[] = {
-    {.subject = "IPv4",
-     .counter = REVERSE_PATH_FILTERED,
-     .least = 10,
+    {"IPv4", REVERSE_PATH_FILTERED, .least = 10,
      .loss = {"packet was", "packets were",
               "dropped because the route back leads to another interface"}},
     {.counter = NO_COUNTER}};

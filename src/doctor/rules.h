@@ -20,10 +20,10 @@ enum { NEARLY_PERCENT = 90 };
 struct growth {
     const char *subject;  /* of the finding: "IPv4" */
     enum counter counter; /* NO_COUNTER ends a list of these */
-    enum counter less;    /* a part of it that does not count, or NO_COUNTER */
     enum counter whole;   /* what the counter is a part of; NO_COUNTER: percent is 0 */
     unsigned percent;     /* of the whole ... */
     uint64_t least;       /* ... and so much: less growth is no finding */
+    enum counter less;    /* a part of it that does not count, or NO_COUNTER */
     struct loss loss;     /* what the counter counts */
 };
 
@@ -134,6 +134,9 @@ void process_text(char text[PROCESS_TEXT], struct examination *examination, stru
 
 /* The owners of sockets, or NULL if they cannot be known. */
 struct owners *owners_of(struct examination *examination);
+
+/* The first owner of a socket; NULL: it has none, or it is not visible. */
+const struct owner *owner_of(struct examination *examination, uint64_t inode);
 
 /* --- Rules, by subject ------------------------------------------------------------------------ */
 

@@ -20,14 +20,76 @@ static void begin(struct finding *finding, struct examination *examination, enum
     process_text(process, examination, finding, inode);
 }
 
-/* The worst few have a finding each, and the last one says how many more there are. */
+/* The worst few have a finding each, and the first one says how many more there are. */
 static void end(struct finding *finding, struct examination *examination,
                 const struct suspects *suspects, size_t at, uint64_t limit)
 {
-    if (at + 1 == suspects->kept && suspects->count > suspects->kept)
+    if (!at && suspects->count > suspects->kept)
         finding_evidence(finding, "%" PRIu64 " more like this", suspects->count - suspects->kept);
     finding_value(finding, suspects->worst[at].value, limit);
     finding_emit(finding, examination);
+}
+
+static int pid_of(struct examination *examination, const struct suspect *suspect)
+{
+    const struct owner *owner = owner_of(examination, suspect->inode);
+
+    return owner ? owner->process->pid : 0;
+}
+
+/*
+ * How many suspects from one to another are about the same process as this one, and about the same
+ * listener or peer: the port of one end is the same, and both addresses.
+ */
+static size_t alike(struct examination *examination, const struct suspects *suspects, size_t at,
+                    size_t from, size_t to)
+{
+    const struct suspect *this = &suspects->worst[at];
+    size_t count = 0;
+
+    for (const struct suspect *other = suspects->worst + from; other < suspects->worst + to;
+         other++)
+        count += address_equal(&other->local.address, &this->local.address) &&
+                 address_equal(&other->remote.address, &this->remote.address) &&
+                 (other->local.port == this->local.port ||
+                  (this->remote.port && other->remote.port == this->remote.port)) &&
+                 pid_of(examination, other) == pid_of(examination, this);
+    return count;
+}
+
+typedef void (*say_fn)(struct examination *examination, const struct suspects *suspects, size_t at);
+
+/* One finding for all that are alike: about the worst of them. */
+static void say_each(struct examination *examination, const struct suspects *suspects, say_fn say)
+{
+    for (size_t i = 0; i < suspects->kept; i++)
+        if (!alike(examination, suspects, i, 0, i))
+            say(examination, suspects, i);
+}
+
+static void add_alike(struct finding *finding, struct examination *examination,
+                      const struct suspects *suspects, size_t at)
+{
+    const size_t more = alike(examination, suspects, at, at + 1, suspects->kept);
+
+    if (more)
+        finding_evidence(finding, "%zu more of this process", more);
+}
+
+/* Drops of sockets that are closed by now, or are too many to be compared. */
+static void say_unknown(struct examination *examination, enum severity severity,
+                        const char *counter, uint64_t dropped, const char *what, const char *why)
+{
+    struct finding finding;
+
+    finding_begin(&finding, examination, severity);
+    finding_subject(&finding, "%s", counter);
+    finding_summary(&finding, "%" PRIu64 " %s%s dropped in %.3g s because %s closed by now",
+                    dropped, what, dropped == 1 ? " was" : "s were", seconds_between(examination),
+                    why);
+    finding_evidence(&finding, "%s grew by %" PRIu64 ", but no socket's drops", counter, dropped);
+    finding_moved(&finding, dropped);
+    finding_emit(&finding, examination);
 }
 
 /* --- Connections that wait for accept(2) ------------------------------------------------------ */
@@ -62,6 +124,7 @@ static void end_listener(struct finding *finding, struct examination *examinatio
     if (!at && examination->before->at)
         finding_evidence(finding, "ListenOverflows of all listeners grew by %" PRIu64,
                          counter_moved(examination, LISTEN_OVERFLOWS));
+    add_alike(finding, examination, suspects, at);
     end(finding, examination, suspects, at, suspects->worst[at].limit);
 }
 
@@ -103,36 +166,20 @@ static void say_burst(struct examination *examination, const struct suspects *bu
     end_listener(&finding, examination, bursts, at);
 }
 
-/* Drops of listeners that are closed by now, or are too many to be compared. */
-static void say_overflows(struct examination *examination, uint64_t dropped)
-{
-    struct finding finding;
-
-    finding_begin(&finding, examination, SEVERITY_WARNING);
-    finding_subject(&finding, "ListenOverflows");
-    finding_summary(&finding,
-                    "%" PRIu64 " connection%s dropped in %.3g s because the accept queue of a "
-                    "listener overflowed that is closed by now",
-                    dropped, dropped == 1 ? " was" : "s were", seconds_between(examination));
-    finding_evidence(&finding, "ListenOverflows grew by %" PRIu64, dropped);
-    finding_moved(&finding, dropped);
-    finding_emit(&finding, examination);
-}
-
 void rule_accept_queue(struct examination *examination)
 {
     const struct suspects *full = &examination->now->sockets.suspects[ACCEPT_QUEUES];
     const struct suspects *bursts = &examination->now->sockets.suspects[BURSTS];
     const uint64_t dropped = counter_moved(examination, LISTEN_OVERFLOWS);
 
-    for (size_t i = 0; i < full->kept; i++)
-        say_accept_queue(examination, full, i);
-    for (size_t i = 0; i < bursts->kept && dropped; i++)
-        say_burst(examination, bursts, i);
+    say_each(examination, full, say_accept_queue);
+    if (dropped)
+        say_each(examination, bursts, say_burst);
     if (full->kept || (bursts->kept && dropped))
         return;
     if (dropped)
-        say_overflows(examination, dropped);
+        say_unknown(examination, SEVERITY_WARNING, "ListenOverflows", dropped, "connection",
+                    "the accept queue of a listener overflowed that is");
     else
         say_past(examination, counter_total(examination, LISTEN_OVERFLOWS), "ListenOverflows",
                  &(struct loss){"connection was", "connections were",
@@ -266,22 +313,6 @@ static void say_udp_buffer(struct examination *examination, const struct suspect
     end(&finding, examination, dropping, at, UINT64_MAX);
 }
 
-/* Drops of sockets that are closed by now. */
-static void say_udp_drops(struct examination *examination, uint64_t dropped)
-{
-    struct finding finding;
-
-    finding_begin(&finding, examination, SEVERITY_FAULT);
-    finding_subject(&finding, "RcvbufErrors");
-    finding_summary(&finding,
-                    "%" PRIu64 " datagram%s dropped in %.3g s because buffers of UDP sockets "
-                    "were full, which are closed by now or too many to be compared",
-                    dropped, dropped == 1 ? " was" : "s were", seconds_between(examination));
-    finding_evidence(&finding, "RcvbufErrors grew by %" PRIu64 ", but no socket's drops", dropped);
-    finding_moved(&finding, dropped);
-    finding_emit(&finding, examination);
-}
-
 void rule_udp_buffer(struct examination *examination)
 {
     const struct suspects *dropping = &examination->now->sockets.suspects[UDP_DROPS];
@@ -292,7 +323,8 @@ void rule_udp_buffer(struct examination *examination)
     for (size_t i = 0; i < dropping->kept && dropped; i++)
         say_udp_buffer(examination, dropping, i);
     if (!dropping->kept && dropped)
-        say_udp_drops(examination, dropped);
+        say_unknown(examination, SEVERITY_FAULT, "RcvbufErrors", dropped, "datagram",
+                    "buffers of UDP sockets were full, which are");
     else if (!dropping->kept)
         say_past(examination,
                  counter_total(examination, UDP_BUFFER_ERRORS) +
@@ -302,22 +334,25 @@ void rule_udp_buffer(struct examination *examination)
                                 "dropped because the buffer of a UDP socket was full"});
 }
 
+static void say_slow_reader(struct examination *examination, const struct suspects *unread,
+                            size_t at)
+{
+    const struct suspect *suspect = &unread->worst[at];
+    char process[PROCESS_TEXT], local[ENDPOINT_TEXT], remote[ENDPOINT_TEXT];
+    struct finding finding;
+
+    begin(&finding, examination, SEVERITY_WARNING, endpoint_text(local, &suspect->local),
+          suspect->inode, process);
+    finding_summary(&finding,
+                    "%s does not read: %" PRIu64 " bytes from %s wait, and none was read in %.3g s",
+                    process, suspect->value, endpoint_text(remote, &suspect->remote),
+                    seconds_between(examination));
+    finding_evidence(&finding, "Recv-Q %" PRIu64 " of %s", suspect->value, local);
+    add_alike(&finding, examination, unread, at);
+    end(&finding, examination, unread, at, UINT64_MAX);
+}
+
 void rule_slow_reader(struct examination *examination)
 {
-    const struct suspects *unread = &examination->now->sockets.suspects[FULL_BUFFERS];
-
-    for (size_t i = 0; i < unread->kept; i++) {
-        const struct suspect *suspect = &unread->worst[i];
-        char process[PROCESS_TEXT], local[ENDPOINT_TEXT], remote[ENDPOINT_TEXT];
-        struct finding finding;
-        begin(&finding, examination, SEVERITY_WARNING, endpoint_text(local, &suspect->local),
-              suspect->inode, process);
-        finding_summary(&finding,
-                        "%s does not read: %" PRIu64 " bytes from %s wait, and none was read in "
-                        "%.3g s",
-                        process, suspect->value, endpoint_text(remote, &suspect->remote),
-                        seconds_between(examination));
-        finding_evidence(&finding, "Recv-Q %" PRIu64 " of %s", suspect->value, local);
-        end(&finding, examination, unread, i, UINT64_MAX);
-    }
+    say_each(examination, &examination->now->sockets.suspects[FULL_BUFFERS], say_slow_reader);
 }

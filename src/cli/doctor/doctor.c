@@ -227,7 +227,7 @@ static int examine(const struct doctor_command *command, struct doctor *doctor)
         .colour = command_colour(&command->common),
         .header = !command->common.no_header,
         .verbose = command->verbose,
-        .width = common_width(&command->common),
+        .width = command_width(&command->common),
         .counts = summary->findings,
         .rules = &summary->rules,
         .milliseconds = &summary->milliseconds,

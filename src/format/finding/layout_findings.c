@@ -240,39 +240,31 @@ const struct sink_ops sink_findings_line = {
 
 /* --- Metrics ---------------------------------------------------------------------------------- */
 
-static void put_gauge(struct writer *writer, const char *name, const char *help)
-{
-    const char *const parts[] = {"# HELP fastnet_doctor_",   name, " ",       help,
-                                 "\n# TYPE fastnet_doctor_", name, " gauge\n"};
-
-    for (size_t i = 0; i < COUNT(parts); i++)
-        writer_puts(writer, parts[i]);
-}
-
-static void put_number(struct writer *writer, const char *metric, const char *label, uint64_t value)
-{
-    char text[TEXT_U64_MAX + 1];
-
-    writer_puts(writer, metric);
-    writer_puts(writer, label);
-    *text_u64(text, value) = '\0';
-    writer_puts(writer, text);
-    writer_puts(writer, "\n");
-}
+#define GAUGE(name, help)                                                                          \
+    "# HELP fastnet_doctor_" name " " help "\n# TYPE fastnet_doctor_" name                         \
+    " gauge\nfastnet_doctor_" name
 
 void findings_metrics(struct writer *writer, const void *findings_layout)
 {
     const struct findings_layout *layout = findings_layout;
+    const struct {
+        const char *name;
+        uint64_t value;
+    } metrics[] = {
+        {GAUGE("findings",
+               "what is wrong, by severity; also what a filter leaves out") "{severity=\"fault\"} ",
+         layout->counts[SEVERITY_FAULT]},
+        {"fastnet_doctor_findings{severity=\"warning\"} ", layout->counts[SEVERITY_WARNING]},
+        {"fastnet_doctor_findings{severity=\"past\"} ", layout->counts[SEVERITY_PAST]},
+        {GAUGE("rules", "how many rules were tried") " ", *layout->rules},
+        {GAUGE("complete", "1 if all could be looked at, else 0") " ", !*layout->partial},
+    };
 
-    put_gauge(writer, "findings", "what is wrong, by severity; also what a filter leaves out");
-    put_number(writer, "fastnet_doctor_findings", "{severity=\"fault\"} ",
-               layout->counts[SEVERITY_FAULT]);
-    put_number(writer, "fastnet_doctor_findings", "{severity=\"warning\"} ",
-               layout->counts[SEVERITY_WARNING]);
-    put_number(writer, "fastnet_doctor_findings", "{severity=\"past\"} ",
-               layout->counts[SEVERITY_PAST]);
-    put_gauge(writer, "rules", "how many rules were tried");
-    put_number(writer, "fastnet_doctor_rules", " ", *layout->rules);
-    put_gauge(writer, "complete", "1 if all could be looked at, else 0");
-    put_number(writer, "fastnet_doctor_complete", " ", !*layout->partial);
+    for (size_t i = 0; i < COUNT(metrics); i++) {
+        char value[TEXT_U64_MAX + 1];
+        *text_u64(value, metrics[i].value) = '\0';
+        writer_puts(writer, metrics[i].name);
+        writer_puts(writer, value);
+        writer_puts(writer, "\n");
+    }
 }
