@@ -520,6 +520,7 @@ static void a_refusal_after_rows_is_no_reason_to_ask_again(void **state)
     assert_int_equal(backend_sock_diag.dump(&query, keep_record, &kept), -EINVAL);
     assert_int_equal(kept.count, 1);
     assert_int_equal(peer.request_count, 1);
+    kept_finish(&kept);
     netlink_destroy(netlink);
     peer_finish(&peer);
 }
