@@ -142,8 +142,6 @@ static struct patient *find_patient(struct doctor *doctor)
     return &patients[doctor->patient_count++];
 }
 
-typedef int (*read_fn)(struct doctor *doctor, struct report *report);
-
 static int read_here(struct doctor *doctor, struct report *report)
 {
     struct patient *patient = find_patient(doctor);
@@ -153,42 +151,39 @@ static int read_here(struct doctor *doctor, struct report *report)
     return patient ? read_all(doctor, patient, report) : -ENOMEM;
 }
 
-/* Takes a reading that is only there for the next one to be compared with. */
-static int read_ahead(struct doctor *doctor, struct report *report)
+/*
+ * Takes a reading that is only there for the next one to be compared with. again: looks once more
+ * at the sockets that ask DNS, which may not have been there.
+ */
+static int read_ahead(struct doctor *doctor, bool again, struct report *report)
 {
-    const int error = read_here(doctor, report);
+    const int error = again ? 0 : read_here(doctor, report);
     struct patient *patient = find_patient(doctor);
 
-    if (patient)
-        reading_trim(&patient->readings[patient->latest]);
-    return error;
-}
-
-/* Looks again at the sockets that ask DNS, which may not have been there before. */
-static int read_queries(struct doctor *doctor, struct report *report)
-{
-    struct patient *patient = find_patient(doctor);
-
-    if (doctor->options->all_netns)
+    if (!patient || error)
+        return patient ? error : -ENOMEM;
+    if (again && doctor->options->all_netns)
         engine_move(doctor->engine);
-    return patient ? reading_add(&patient->readings[patient->latest], READS_UDP, -1, doctor->engine,
-                                 doctor->options, report)
-                   : -ENOMEM;
+    if (again)
+        return reading_add(&patient->readings[patient->latest], READS_UDP, -1, doctor->engine,
+                           doctor->options, report);
+    reading_trim(&patient->readings[patient->latest]);
+    return 0;
 }
 
 /* The first readings of all namespaces. Those that cannot be entered are told by the second. */
-static int read_everywhere(struct doctor *doctor, read_fn read, struct report *report)
+static int read_everywhere(struct doctor *doctor, bool again, struct report *report)
 {
     struct report details = {.partial = false};
     struct namespaces all;
 
     if (!doctor->options->all_netns)
-        return read(doctor, report);
+        return read_ahead(doctor, again, report);
     int error = namespaces_find(&all, &details);
 
     for (size_t i = 0; i < all.count && !error; i++)
         if (namespace_enter(all.list[i].fd) == 0)
-            error = read(doctor, report);
+            error = read_ahead(doctor, again, report);
     if (all.count && namespace_enter(all.list[0].fd) < 0 && !error)
         error = -EPERM;
     namespaces_finish(&all);
@@ -223,12 +218,6 @@ static void wait_until(struct doctor *doctor, uint64_t when)
 /* --- Rules ------------------------------------------------------------------------------------ */
 
 /* A rule whose tables could not be read says nothing, which must not look like health. */
-static void report_untried(struct report *report, const char *names)
-{
-    if (*names)
-        report_loss(report, "not tried, because what they read is not there: %s", names);
-}
-
 static void try_rules(const struct doctor *doctor, struct examination *examination, uint64_t netns)
 {
     char untried[REPORT_LENGTH - 64] = "";
@@ -249,7 +238,9 @@ static void try_rules(const struct doctor *doctor, struct examination *examinati
     }
     if (tried > examination->summary->rules)
         examination->summary->rules = tried;
-    report_untried(examination->report, untried);
+    if (length)
+        report_loss(examination->report, "not tried, because what they read is not there: %s",
+                    untried);
 }
 
 static int examine(struct doctor *doctor, const struct patient *patient, struct report *report,
@@ -288,10 +279,10 @@ static int begin(struct doctor *doctor, uint64_t began, struct report *report)
     doctor->began = true;
     if (!milliseconds)
         return 0;
-    error = read_everywhere(doctor, read_ahead, report);
+    error = read_everywhere(doctor, false, report);
     if (!error && milliseconds >= 2 * QUERIES_MS && needs_of(doctor, doctor->home) & READS_UDP) {
         wait_until(doctor, began + (milliseconds - QUERIES_MS) * (CLOCK_SECOND / 1000));
-        error = read_everywhere(doctor, read_queries, report);
+        error = read_everywhere(doctor, true, report);
     }
     wait_until(doctor, began + milliseconds * (CLOCK_SECOND / 1000));
     return error;

@@ -48,23 +48,6 @@ double seconds_between(const struct examination *examination)
 
 /* --- Findings --------------------------------------------------------------------------------- */
 
-void finding_begin(struct finding *finding, const struct examination *examination,
-                   enum severity severity)
-{
-    const struct doctor_rule *rule = &examination->rule->text;
-    struct finding_record *record = &finding->record.finding;
-
-    record_begin(&finding->record, &kind_finding, sizeof finding->record.finding);
-    *finding->subject = *finding->summary = *finding->evidence = *finding->process = '\0';
-    finding->evidence_length = 0;
-    record->severity = (uint8_t)severity;
-    record->machine = examination->rule->needs & READS_MACHINE;
-    record->rule = as_text(rule->name);
-    record->advice = as_text(rule->advice);
-    record->source = as_text(rule->source);
-    record->command = as_text(rule->command);
-}
-
 #define FORMAT_INTO(text, format)                                                                  \
     do {                                                                                           \
         va_list arguments;                                                                         \
@@ -73,9 +56,22 @@ void finding_begin(struct finding *finding, const struct examination *examinatio
         va_end(arguments);                                                                         \
     } while (0)
 
-void finding_subject(struct finding *finding, const char *format, ...)
+void finding_begin(struct finding *finding, const struct examination *examination,
+                   enum severity severity, const char *format, ...)
 {
+    const struct doctor_rule *rule = &examination->rule->text;
+    struct finding_record *record = &finding->record.finding;
+
+    record_begin(&finding->record, &kind_finding, sizeof finding->record.finding);
     FORMAT_INTO(finding->subject, format);
+    *finding->summary = *finding->evidence = *finding->process = '\0';
+    finding->evidence_length = 0;
+    record->severity = (uint8_t)severity;
+    record->machine = examination->rule->needs & READS_MACHINE;
+    record->rule = as_text(rule->name);
+    record->advice = as_text(rule->advice);
+    record->source = as_text(rule->source);
+    record->command = as_text(rule->command);
 }
 
 void finding_summary(struct finding *finding, const char *format, ...)
@@ -177,7 +173,7 @@ void finding_emit(struct finding *finding, struct examination *examination)
         strncat(finding->summary, " (whole machine)",
                 sizeof finding->summary - strlen(finding->summary) - 1);
     record->command = as_text(finding->command);
-    record->subject = as_text(finding->subject);
+    record->subject = as_text(*finding->subject ? finding->subject : finding->process);
     record->summary = as_text(finding->summary);
     record->evidence = as_text(finding->evidence);
     record->process = as_text(finding->process);
@@ -193,8 +189,7 @@ void say_past(struct examination *examination, uint64_t total, const char *count
 
     if (!total)
         return;
-    finding_begin(&finding, examination, SEVERITY_PAST);
-    finding_subject(&finding, "%s", counter);
+    finding_begin(&finding, examination, SEVERITY_PAST, "%s", counter);
     finding_summary(&finding, "so far %" PRIu64 " %s %s", total, loss_noun(loss, total),
                     loss->what);
     finding_evidence(&finding, "%s = %" PRIu64, counter, total);

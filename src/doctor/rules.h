@@ -95,12 +95,10 @@ static inline bool reaches(uint64_t value, unsigned percent, uint64_t whole)
 
 /* --- Findings --------------------------------------------------------------------------------- */
 
-/* Begins a finding of the rule that is tried. */
+/* Begins a finding of the rule that is tried; the format is of its subject: "" is the process. */
 void finding_begin(struct finding *finding, const struct examination *examination,
-                   enum severity severity);
-
-void finding_subject(struct finding *finding, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+                   enum severity severity, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 void finding_summary(struct finding *finding, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Adds a piece of evidence. */

@@ -18,7 +18,7 @@ static void add_refusing(struct finding *finding, const struct examination *exam
     if (!most->count)
         return;
     *text_address(address, &most->key.remote) = '\0';
-    finding_subject(finding, "%s", address);
+    snprintf(finding->subject, sizeof finding->subject, "%s", address);
     snprintf(finding->summary + length, sizeof finding->summary - length,
              ", at least %" PRIu64 " of them by %s", most->count, address);
 }
@@ -34,8 +34,7 @@ static void say_growth(struct examination *examination, const struct growth *gro
     if (!moved || moved < growth->least ||
         (growth->percent && !reaches(moved, growth->percent, whole)))
         return;
-    finding_begin(&finding, examination, SEVERITY_WARNING);
-    finding_subject(&finding, "%s", growth->subject);
+    finding_begin(&finding, examination, SEVERITY_WARNING, "%s", growth->subject);
     finding_summary(&finding, "%s: %" PRIu64 " %s %s in %.3g s", growth->subject, moved,
                     loss_noun(&growth->loss, moved), growth->loss.what,
                     seconds_between(examination));

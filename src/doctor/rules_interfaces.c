@@ -27,8 +27,7 @@ void rule_softnet(struct examination *examination)
                                 "dropped because the queue of a processor was full"});
         return;
     }
-    finding_begin(&finding, examination, dropped ? SEVERITY_FAULT : SEVERITY_WARNING);
-    finding_subject(&finding, "softnet");
+    finding_begin(&finding, examination, dropped ? SEVERITY_FAULT : SEVERITY_WARNING, "softnet");
     if (dropped)
         finding_summary(&finding,
                         "%" PRIu64 " packet%s dropped in %.3g s because the queue of a "
@@ -88,8 +87,7 @@ static void say_interface(struct examination *examination, const struct interfac
         return;
     const bool many =
         lost + broken >= LOST_LEAST && (lost + broken) * 1000 >= packets * LOST_PER_THOUSAND;
-    finding_begin(&finding, examination, many ? SEVERITY_FAULT : SEVERITY_WARNING);
-    finding_subject(&finding, "%s", now->name);
+    finding_begin(&finding, examination, many ? SEVERITY_FAULT : SEVERITY_WARNING, "%s", now->name);
     finding_summary(&finding, "%s %s: %" PRIu64 " of %" PRIu64 " packets in %.3g s", now->name,
                     lost ? "loses packets" : "has errors", lost + broken, packets + lost + broken,
                     seconds_between(examination));
@@ -119,8 +117,7 @@ static void say_queue(struct examination *examination, const struct interface_re
         now->queue_drops < before->queue_drops || dropped < QUEUE_DROPS_LEAST ||
         !reaches(dropped, QUEUE_DROPS_PERCENT, packets))
         return;
-    finding_begin(&finding, examination, SEVERITY_WARNING);
-    finding_subject(&finding, "%s", now->name);
+    finding_begin(&finding, examination, SEVERITY_WARNING, "%s", now->name);
     finding_summary(&finding, "%s: its queue dropped %" PRIu64 " of %" PRIu64 " packets in %.3g s",
                     now->name, dropped, packets, seconds_between(examination));
     finding_evidence(&finding, "tx_queue_drops grew by %" PRIu64, dropped);
@@ -146,8 +143,7 @@ void rule_duplicate_address(struct examination *examination)
         if (interface->duplicate.address.family == AF_UNSPEC)
             continue;
         *text_network(address, &interface->duplicate) = '\0';
-        finding_begin(&finding, examination, SEVERITY_FAULT);
-        finding_subject(&finding, "%s", interface->name);
+        finding_begin(&finding, examination, SEVERITY_FAULT, "%s", interface->name);
         finding_summary(&finding,
                         "%s has the address %s, which another machine has, too: it is "
                         "not used",

@@ -38,8 +38,8 @@ static void say_filling(struct examination *examination, const struct filling *f
     if (usage.limit != UINT64_MAX) /* it is known, and there is one */
         snprintf(of, sizeof of, " of %" PRIu64, usage.limit);
     finding_begin(&finding, examination,
-                  usage.moved && !filling->harmless ? SEVERITY_FAULT : SEVERITY_WARNING);
-    finding_subject(&finding, "%s", filling->subject);
+                  usage.moved && !filling->harmless ? SEVERITY_FAULT : SEVERITY_WARNING, "%s",
+                  filling->subject);
     if (usage.moved)
         finding_summary(&finding, "%s: in %.3g s %" PRIu64 " %s %s; now there are %" PRIu64 "%s %s",
                         filling->subject, seconds_between(examination), usage.moved,
@@ -131,8 +131,7 @@ void rule_flow_races(struct examination *examination)
 
     if (!failed || (double)failed < INSERTIONS_A_SECOND * seconds_between(examination))
         return;
-    finding_begin(&finding, examination, SEVERITY_WARNING);
-    finding_subject(&finding, "conntrack");
+    finding_begin(&finding, examination, SEVERITY_WARNING, "conntrack");
     finding_summary(&finding,
                     "%" PRIu64 " packets were dropped in %.3g s because their connection was "
                     "tracked already: two packets raced, or no port is left for NAT",
@@ -180,8 +179,8 @@ static void say_ports(struct examination *examination, const struct busy *busy, 
     struct finding finding;
 
     *text_address(local, &busy->key.local) = '\0';
-    finding_begin(&finding, examination, full ? SEVERITY_FAULT : SEVERITY_WARNING);
-    finding_subject(&finding, "%s to %s", local, endpoint_text(to, &remote));
+    finding_begin(&finding, examination, full ? SEVERITY_FAULT : SEVERITY_WARNING, "%s to %s",
+                  local, endpoint_text(to, &remote));
     finding_summary(&finding,
                     "%s: %s%" PRIu64 " of %" PRIu64 " ports for connections from %s to %s are used",
                     full ? "no port is left" : "ports are nearly used up",
@@ -198,8 +197,7 @@ static void say_no_ports(struct examination *examination, uint64_t first, uint64
 {
     struct finding finding;
 
-    finding_begin(&finding, examination, SEVERITY_FAULT);
-    finding_subject(&finding, "ip_local_port_range");
+    finding_begin(&finding, examination, SEVERITY_FAULT, "ip_local_port_range");
     finding_summary(&finding,
                     "no port is left: all ports that connections can have, %" PRIu64 " to %" PRIu64
                     ", are reserved",

@@ -57,8 +57,8 @@ static void say_of_peers(struct examination *examination, enum suspicion suspici
 
     if (!suspects->kept)
         return;
-    finding_begin(&finding, examination, SEVERITY_WARNING);
-    finding_subject(&finding, "%s", endpoint_text(remote, &worst->remote));
+    finding_begin(&finding, examination, SEVERITY_WARNING, "%s",
+                  endpoint_text(remote, &worst->remote));
     process_text(process, examination, &finding, worst->inode);
     finding_summary(&finding, "%s waits for %s: %s (%" PRIu64 " connection%s)", process, remote,
                     what, suspects->count, suspects->count == 1 ? "" : "s");
@@ -114,8 +114,8 @@ void rule_gateway(struct examination *examination)
         if (!silent->is_gateway)
             continue;
         *text_network(destination, &silent->destination) = '\0';
-        finding_begin(&finding, examination, SEVERITY_FAULT);
-        finding_subject(&finding, "%s", address_text(address, &silent->address));
+        finding_begin(&finding, examination, SEVERITY_FAULT, "%s",
+                      address_text(address, &silent->address));
         finding_summary(&finding, "the gateway %s on %s does not answer: no packet to %s arrives",
                         address, interface_name(now, silent->interface), destination);
         finding_evidence(&finding, "it is FAILED or INCOMPLETE as a neighbour");
@@ -170,8 +170,8 @@ void rule_retransmissions(struct examination *examination)
     if (all < SEGMENTS_LEAST || again < LOSSES_LEAST || !reaches(again, LOSSES_WARNED, all))
         return;
     finding_begin(&finding, examination,
-                  reaches(again, LOSSES_RED, all) ? SEVERITY_FAULT : SEVERITY_WARNING);
-    finding_subject(&finding, "RetransSegs");
+                  reaches(again, LOSSES_RED, all) ? SEVERITY_FAULT : SEVERITY_WARNING,
+                  "RetransSegs");
     finding_summary(&finding,
                     "%.1f %% of all segments were sent again: %" PRIu64 " of %" PRIu64 " in %.3g s",
                     100.0 * (double)again / (double)all, again, all, seconds_between(examination));

@@ -32,9 +32,8 @@ static void say_unclosed(struct examination *examination, const struct holder *h
         (holder->count < UNCLOSED_FEW ||
          !reaches(holder->count, UNCLOSED_PERCENT, descriptors.open)))
         return;
-    finding_begin(&finding, examination, SEVERITY_WARNING);
+    finding_begin(&finding, examination, SEVERITY_WARNING, "%s", "");
     process_text(process, examination, &finding, holder->socket->inode);
-    finding_subject(&finding, "%s", finding.process);
     finding_summary(&finding,
                     "%s does not close %" PRIu64 " connections that the other end has closed more "
                     "than a minute ago",
@@ -115,9 +114,8 @@ static void say_queries(struct examination *examination, const struct holder *ho
     char process[PROCESS_TEXT], server[ENDPOINT_TEXT];
     struct finding finding;
 
-    finding_begin(&finding, examination, SEVERITY_WARNING);
+    finding_begin(&finding, examination, SEVERITY_WARNING, "%s", "");
     process_text(process, examination, &finding, holder->socket->inode);
-    finding_subject(&finding, "%s", finding.process);
     finding_summary(&finding, "%s gets no answer of DNS: %" PRIu64 " sockets wait for %s", process,
                     holder->count, endpoint_text(server, &holder->socket->remote));
     finding_evidence(&finding, "they were connected and had nothing to read in both readings");
@@ -130,7 +128,7 @@ static void say_queries(struct examination *examination, const struct holder *ho
 static void say_clients(struct examination *examination)
 {
     const struct dns_client *clients = examination->now->sockets.clients, *worst = NULL;
-    char text[TEXT_ADDRESS_MAX + 1];
+    char client[TEXT_ADDRESS_MAX + 1], server[TEXT_ADDRESS_MAX + 1];
     struct finding finding;
     uint64_t count = 0;
 
@@ -141,12 +139,11 @@ static void say_clients(struct examination *examination)
         }
     if (!worst)
         return;
-    finding_begin(&finding, examination, SEVERITY_WARNING);
-    *text_address(text, &worst->address) = '\0';
-    finding_subject(&finding, "%s", text);
-    *text_address(text, &worst->server) = '\0';
-    finding_summary(&finding, "%s gets no answer of DNS: %" PRIu64 " queries wait for %s",
-                    finding.subject, worst->waiting, text);
+    *text_address(client, &worst->address) = '\0';
+    *text_address(server, &worst->server) = '\0';
+    finding_begin(&finding, examination, SEVERITY_WARNING, "%s", client);
+    finding_summary(&finding, "%s gets no answer of DNS: %" PRIu64 " queries wait for %s", client,
+                    worst->waiting, server);
     finding_evidence(&finding, "they were UNREPLIED flows in both readings");
     if (count > 1)
         finding_evidence(&finding, "%" PRIu64 " more like this", count - 1);
@@ -199,12 +196,12 @@ static int take_process(const struct process_descriptors *process, void *arg)
         (one_namespace && namespace_of_process(process->pid) != namespace_own_id()))
         return 0;
     finding_begin(&finding, examination,
-                  process->open >= process->limit ? SEVERITY_FAULT : SEVERITY_WARNING);
+                  process->open >= process->limit ? SEVERITY_FAULT : SEVERITY_WARNING, "%s",
+                  process->name);
     finding.record.finding.machine = !one_namespace;
     memcpy(finding.process, process->name, sizeof process->name);
     finding.record.finding.pid = (uint32_t)process->pid;
     finding.record.has |= FINDING_PROCESS;
-    finding_subject(&finding, "%s", process->name);
     finding_summary(&finding, "\"%s\" (pid %d) has %" PRIu64 " of %" PRIu64 " descriptors open%s",
                     process->name, (int)process->pid, process->open, process->limit,
                     process->open >= process->limit ? ": it can accept and open nothing more" : "");

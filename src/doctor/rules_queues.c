@@ -15,8 +15,7 @@ static enum severity severity_of(const struct examination *examination, bool sto
 static void begin(struct finding *finding, struct examination *examination, enum severity severity,
                   const char *socket, uint64_t inode, char process[PROCESS_TEXT])
 {
-    finding_begin(finding, examination, severity);
-    finding_subject(finding, "%s", socket);
+    finding_begin(finding, examination, severity, "%s", socket);
     process_text(process, examination, finding, inode);
 }
 
@@ -82,8 +81,7 @@ static void say_unknown(struct examination *examination, enum severity severity,
 {
     struct finding finding;
 
-    finding_begin(&finding, examination, severity);
-    finding_subject(&finding, "%s", counter);
+    finding_begin(&finding, examination, severity, "%s", counter);
     finding_summary(&finding, "%" PRIu64 " %s%s dropped in %.3g s because %s closed by now",
                     dropped, what, dropped == 1 ? " was" : "s were", seconds_between(examination),
                     why);
@@ -246,19 +244,20 @@ static void say_flood(struct examination *examination, int port, uint64_t cookie
 {
     const struct sockets_reading *sockets = &examination->now->sockets;
     struct finding finding;
+    char name[16];
 
+    snprintf(name, sizeof name, "port %d", port);
     finding_begin(&finding, examination,
-                  port >= 0 && cookies + dropped ? SEVERITY_FAULT : SEVERITY_WARNING);
+                  port >= 0 && cookies + dropped ? SEVERITY_FAULT : SEVERITY_WARNING, "%s",
+                  port >= 0 ? name : "SyncookiesSent");
     if (port >= 0) {
         const struct half_open *half_open = &sockets->half_open[port];
-        finding_subject(&finding, "port %d", port);
         finding_summary(&finding,
                         "%" PRIu32 " half-open connections on port %d, whose listeners allow "
                         "%" PRIu32 ": a SYN flood, or too small a backlog",
                         half_open->count, port, half_open->backlog);
         finding_value(&finding, half_open->count, half_open->backlog);
     } else {
-        finding_subject(&finding, "SyncookiesSent");
         finding_summary(&finding,
                         "%" PRIu64
                         " SYNs were answered by cookies or dropped in %.3g s: a queue of "

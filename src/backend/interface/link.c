@@ -13,6 +13,8 @@
 #include "backend/interface/decode.h"
 #include "backend/netlink/netlink.h"
 #include "fastnet/array.h"
+#include "fastnet/hash.h"
+#include "fastnet/hash_table.h"
 #include "fastnet/lookup.h"
 #include "fastnet/query.h"
 #include "fastnet/report.h"
@@ -31,8 +33,7 @@ struct reading {
     void *arg;
     struct interface_address *addresses; /* by interface, else as they came */
     size_t count, capacity;
-    struct interface_queue *queues;
-    size_t queue_count, queue_capacity, queue_at;
+    struct hash_table queues; /* struct interface_queue */
     struct record record;
 };
 
@@ -140,7 +141,7 @@ static void set_addresses(struct reading *reading)
 static int take_queue(const struct nlmsghdr *message, void *arg)
 {
     struct reading *reading = arg;
-    struct interface_queue queue, *queues;
+    struct interface_queue queue, *added;
     int result;
 
     if (message->nlmsg_type != RTM_NEWQDISC)
@@ -150,12 +151,10 @@ static int take_queue(const struct nlmsghdr *message, void *arg)
         report_malformed(reading->query);
     if (result < 0)
         return 0;
-    queues = array_with_room(reading->queues, &reading->queue_capacity, reading->queue_count + 1,
-                             sizeof *queues);
-    if (!queues)
+    added = hash_table_add(&reading->queues, hash_word(0, queue.interface), sizeof *added);
+    if (!added)
         return -ENOMEM;
-    queues[reading->queue_count++] = queue;
-    reading->queues = queues;
+    *added = queue;
     return 0;
 }
 
@@ -167,21 +166,21 @@ static int read_queues(struct reading *reading)
     return result == -EOPNOTSUPP ? 0 : result;
 }
 
-/* Both dumps go by the same order, so the search begins where the last one ended. */
+static bool is_queue_of(const void *element, const void *index)
+{
+    return ((const struct interface_queue *)element)->interface == *(const uint32_t *)index;
+}
+
 static void set_queue_drops(struct reading *reading)
 {
     struct interface_record *interface = &reading->record.interface;
+    const struct interface_queue *queue = hash_table_find(
+        &reading->queues, hash_word(0, interface->index), is_queue_of, &interface->index);
 
-    for (size_t i = 0; i < reading->queue_count; i++) {
-        const struct interface_queue *queue =
-            &reading->queues[(reading->queue_at + i) % reading->queue_count];
-        if (queue->interface != interface->index)
-            continue;
-        interface->queue_drops = queue->drops;
-        reading->record.has |= INTERFACE_QUEUE_DROPS;
-        reading->queue_at = (size_t)(queue - reading->queues) + 1;
+    if (!queue)
         return;
-    }
+    interface->queue_drops = queue->drops;
+    reading->record.has |= INTERFACE_QUEUE_DROPS;
 }
 
 /* --- Interfaces ------------------------------------------------------------------------------- */
@@ -251,7 +250,7 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     if (result == 0)
         result = ask(&reading, RTM_GETLINK, sizeof(struct ifinfomsg), take_link);
     free(reading.addresses);
-    free(reading.queues);
+    hash_table_finish(&reading.queues);
     return result;
 }
 
