@@ -111,21 +111,15 @@ static struct rows *make_sections(struct run *run)
 }
 
 /*
- * Whether this thread is no longer in the namespace of its rows, because names were looked up at
- * home: what numbers mean there was found out before that, and cannot be found out again.
+ * Interfaces, and namespaces, can get other names at any time: each run looks them up anew, unless
+ * this thread is no longer in the namespace of its rows, because names were looked up at home.
  */
-static bool has_left(const struct run *run)
-{
-    return run->listing->home && run->needs.lookups & NEED_NAMES;
-}
-
-/* Interfaces, and namespaces, can get other names at any time: each run looks them up anew. */
 int run_plan_visits(struct run *run)
 {
     int error;
 
     run->visit_count = 1;
-    if (!has_left(run))
+    if (!run->listing->home || !(run->needs.lookups & NEED_NAMES))
         here_finish(&run->engine->context.here);
     if (!run->listing->all_netns) {
         name_own(run);
@@ -250,27 +244,15 @@ static void report_cost(struct run *run)
                     run->visit_count, (double)took / CLOCK_SECOND);
 }
 
-/* Without the right, all of them: that is one line. */
-static void report_barred(struct run *run)
+int run_go_home(struct run *run)
 {
-    if (run->barred)
+    if (run->barred) /* without the right, all of them: that is one line */
         report_loss(run->report,
                     "%zu network namespace%s cannot be entered: %s (needs CAP_SYS_ADMIN; try sudo)",
                     run->barred, run->barred == 1 ? "" : "s", strerror(EPERM));
-}
-
-/* A name may be mistyped. */
-static void report_unwanted(struct run *run)
-{
-    if (run->listing->all_netns && !run->wanted && !run->stopped)
+    if (run->listing->all_netns && !run->wanted && !run->stopped) /* a name may be mistyped */
         report_note(run->report, "the filter wants no network namespace (of %zu found)",
                     run->visit_count);
-}
-
-int run_go_home(struct run *run)
-{
-    report_barred(run);
-    report_unwanted(run);
     report_cost(run);
     return run->visit ? move_to(run, run->namespaces.list) : 0;
 }
