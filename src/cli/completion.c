@@ -316,6 +316,8 @@ void completion_offer(const struct grammar *grammar, const struct grammar *const
                           .kind = grammar->kind};
     char message[OPTIONS_MESSAGE];
 
+    if (strchr(offer.word, '\n')) /* a line of its own might be taken for a command */
+        return;
     options_parse(grammar->tables, count, words, take, &offer, message);
     if (offer.option) {
         put_argument(&offer);

@@ -58,12 +58,12 @@ struct option {
 #define CHOICES_SHOWN   "$columns $groups"
 #define CHOICES_VALUES  "VALUES"
 #define CHOICES_PIDS    "!ls /proc | grep -x \"[0-9]*\""
-/* Processes may be called anything: only names that mean nothing to a shell are offered. */
+/* Names may be anything: only those that mean nothing to a shell are offered. */
 #define CHOICES_PROCESSES "!cat /proc/*/comm 2>/dev/null | grep -x \"[A-Za-z0-9_.-]*\" | sort -u"
 #define CHOICES_INTERFACES                                                                         \
     "!tail -n +3 /proc/net/dev | grep -o \"^ *[A-Za-z0-9_.-]*\" | tr -d \" \""
 #define CHOICES_USERS "!grep -o \"^[A-Za-z0-9_.-]*\" /etc/passwd"
-#define CHOICES_NETNS "!ls /var/run/netns 2>/dev/null"
+#define CHOICES_NETNS "!ls /var/run/netns 2>/dev/null | grep -x \"[A-Za-z0-9_.-]*\""
 
 struct option_table {
     const char *const *groups; /* titles in --help */

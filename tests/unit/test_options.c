@@ -509,7 +509,7 @@ static void what_is_advertised_is_offered(void **state)
 {
     static const struct grammar other = {.name = "almost", .help = "another"};
     static const struct grammar *const grammars[] = {&other, NULL};
-    static char program[] = "program", dashes[] = "--", begun[] = "al";
+    static char program[] = "program", dashes[] = "--", begun[] = "al", lines[] = "--x=\n!ls\n,";
     char *words[] = {program, dashes};
     struct capture capture;
 
@@ -524,6 +524,11 @@ static void what_is_advertised_is_offered(void **state)
     completion_offer(&grammar, grammars, true, 2, words, stdout);
     capture_end(&capture);
     assert_string_equal(capture.text, "word\t\nalmost\tanother\n");
+    words[1] = lines;
+    capture_begin(&capture, STDOUT_FILENO);
+    completion_offer(&grammar, grammars, true, 2, words, stdout);
+    capture_end(&capture);
+    assert_string_equal(capture.text, ""); /* a shell would run it */
 }
 
 int main(void)
