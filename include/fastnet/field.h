@@ -92,7 +92,6 @@ struct context {
     struct machine *machine;
     struct here here;      /* of the namespace that the row was read in */
     uint64_t time, number; /* of the listing (engine.h); 0: unknown */
-    uint64_t untold;       /* fields that rows with RECORD_UNTOLD may have and do not tell */
 };
 
 /* The type of the record's member behind a field. */

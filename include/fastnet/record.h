@@ -30,13 +30,10 @@ struct count_record {
 
 extern const struct kind kind_count;
 
-/* A bit of record.has, of all kinds: its source lacks fields that another one has (context.untold).
- */
-#define RECORD_UNTOLD (UINT64_C(1) << 62)
-
 struct record {
     const struct kind *kind;
     uint64_t has;      /* which fields are filled: bits of the kind */
+    uint64_t untold;   /* fields that its source lacks, another one has, and the filter compares */
     uint64_t identity; /* equal in two rows of one object (the socket cookie); 0: unknown */
     /* --delta: the same row in the run before, borrowed, and the nanoseconds since; or NULL. */
     const struct record *before;

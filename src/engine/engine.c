@@ -362,7 +362,6 @@ static int prepare(struct run *run)
     const struct predicate *only =
         predicate_requires(listing->where, offsetof(struct record, identity), PREDICATE_EQUAL);
     run->only = only ? only->constant.number : 0;
-    run->engine->context.untold = 0;
     if (run_read_cgroups(run) < 0)
         return -ENOMEM;
     need_stand_ins(run);

@@ -206,7 +206,7 @@ int lane_take(const struct record *record, void *arg)
     lane->run->met_only |= record->identity && record->identity == lane->run->only;
     if (lane->untold) { /* most often, nothing is untold that a filter compares */
         memcpy(&marked, record, record->kind->size);
-        marked.has |= RECORD_UNTOLD;
+        marked.untold = lane->untold;
         record = &marked;
     }
     if (lane != first)

@@ -251,10 +251,10 @@ static NOT_INLINE unsigned compared_by_value(const struct predicate *predicate,
     return decided(passes(predicate, &value));
 }
 
-/* Fields whose absence says nothing, because the row's source does not tell them. */
+/* Fields whose absence says nothing. What a table refuses by itself has no context: there it does. */
 static uint64_t untold(const struct view *view)
 {
-    return view->context && view->record->has & RECORD_UNTOLD ? view->context->untold : 0;
+    return view->context ? view->record->untold : 0;
 }
 
 static NOT_INLINE unsigned compared(const struct predicate *predicate, const struct view *view)

@@ -511,7 +511,6 @@ static void start_lane(struct lane *lane, struct run *run, const struct listing_
     lane_init(lane, run, run_rows(run, run->visit, run_section(run, table)));
     lane->where = table->where;
     lane->untold = untold(table->table, backend, run->listing->where);
-    run->engine->context.untold |= lane->untold;
     lane->at_once = table->table->endless;
     if (table->table->is_second)
         lane_keep_order(lane, table->table->is_second, all);
