@@ -47,8 +47,8 @@ int socket_pass_end(struct socket_pass *pass);
 int socket_pass_add_numbers(struct socket_pass *pass, uint64_t netns, const char *proc_root);
 
 /*
- * Whether it is known of all TCP sockets of the machine where they are. If sockets come and go while
- * they are read, it is not; another reading may then be luckier.
+ * Whether it is known of all TCP sockets of the machine where they are. If sockets come and go
+ * while they are read, it is not; another reading may then be luckier.
  */
 bool socket_pass_adds_up(const struct socket_pass *pass);
 

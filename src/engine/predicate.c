@@ -251,7 +251,8 @@ static NOT_INLINE unsigned compared_by_value(const struct predicate *predicate,
     return decided(passes(predicate, &value));
 }
 
-/* Fields whose absence says nothing. What a table refuses by itself has no context: there it does. */
+/* Fields whose absence says nothing. What a table refuses by itself has no context: there it does.
+ */
 static uint64_t untold(const struct view *view)
 {
     return view->context ? view->record->untold : 0;
