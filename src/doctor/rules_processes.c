@@ -163,10 +163,10 @@ void rule_dns(struct examination *examination)
     struct holder *asking = NULL, *resolvers = NULL;
     size_t count, resolver_count, hidden;
 
-    if (sockets->queries.count < QUERIES_LEAST)
+    if (sockets->queries.count < QUERIES_LEAST) {
         say_clients(examination);
-    if (sockets->queries.count < QUERIES_LEAST)
         return;
+    }
     count = find_holders(examination, &sockets->queries, &asking, &hidden);
     if (hidden >= QUERIES_LEAST)
         report_loss(examination->report,

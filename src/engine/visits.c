@@ -79,7 +79,6 @@ static int read_pass(struct run *run)
     };
     struct engine *engine = run->engine;
     const struct listing *listing = run->listing;
-    int error;
 
     if (run->visit_count == 1 || listing->exact || listing->backend != BACKEND_AUTO ||
         listing->owners == OWNERS_PROC || !does_pass_pay(run) ||
@@ -91,7 +90,7 @@ static int read_pass(struct run *run)
         run->pass = NULL;
         if (socket_pass_begin(engine->pass) < 0)
             return 0;
-        error = add_numbers(run);
+        const int error = add_numbers(run);
         if (error)
             return error;
         if (socket_pass_end(engine->pass) < 0)
