@@ -161,16 +161,17 @@ static void put(const struct offer *offer, const char *rest, const char *word, c
 {
     const size_t length = strlen(rest);
 
-    if (strncasecmp(word, rest, length) != 0 || (strncmp(word, rest, length) && !islower(*rest)))
+    if (strncasecmp(word, rest, length) != 0 ||
+        (strncmp(word, rest, length) != 0 && !islower(*rest)))
         return;
     for (; *word; word++)
         fputc(islower(*rest) ? tolower(*word) : *word, offer->stream);
     fprintf(offer->stream, "%s%s\n", help ? "\t" : "", help ? help : "");
 }
 
-static void put_values(const struct offer *offer, const char *rest)
+static void put_values(const struct offer *offer, const char *rest, const char *name)
 {
-    const struct field *field = field_named(offer->grammar->kind, offer->option->columns);
+    const struct field *field = field_named(offer->grammar->kind, name);
 
     for (uint64_t number = 0; number <= UINT8_MAX; number++) {
         const char *word = where_word(field, number);
@@ -211,9 +212,7 @@ static void put_words(const struct offer *offer, const char *rest, const char *w
 
 static void put_choices(const struct offer *offer, const char *rest, const char *choices)
 {
-    if (strcmp(choices, CHOICES_VALUES) == 0)
-        put_values(offer, rest);
-    else if (*choices == '$')
+    if (*choices == '$')
         put_columns(offer, rest, choices);
     else if (*choices == '!')
         fprintf(offer->stream, "%s\n", choices);
@@ -243,6 +242,8 @@ static void put_argument(const struct offer *offer)
     }
     if (strcmp(metavar, "NETNS") == 0)
         put_choices(offer, rest, CHOICES_NETNS);
+    else if (option->choices && strcmp(option->choices, CHOICES_VALUES) == 0)
+        put_values(offer, rest, option->columns);
     else if (option->choices)
         put_choices(offer, rest, option->choices);
 }

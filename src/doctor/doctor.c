@@ -204,7 +204,7 @@ static void wait_until(struct doctor *doctor, uint64_t when)
     const int timer = patient ? timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC) : -1;
     struct report losses = {.partial = false};
 
-    if (timerfd_settime(timer, TFD_TIMER_ABSTIME, &time, NULL) == 0) {
+    if (timer >= 0 && timerfd_settime(timer, TFD_TIMER_ABSTIME, &time, NULL) == 0) {
         struct reading *now = &patient->readings[patient->latest];
         if (reading_add(now, READS_REFUSED, timer, doctor->engine, doctor->options, &losses) < 0 ||
             losses.partial)

@@ -22,7 +22,7 @@ struct growth {
     enum counter counter; /* NO_COUNTER ends a list of these */
     enum counter whole;   /* what the counter is a part of; NO_COUNTER: percent is 0 */
     unsigned percent;     /* of the whole ... */
-    uint64_t least;       /* ... and so much: less growth is no finding */
+    unsigned least;       /* ... and so much: less growth is no finding */
     enum counter less;    /* a part of it that does not count, or NO_COUNTER */
     struct loss loss;     /* what the counter counts */
 };

@@ -370,7 +370,7 @@ static const char *group_of_line(const char *line, size_t *rank)
         return NULL;
     *rank = 1;
     if (path[2])
-        *rank += strlen(path) + (unified ? 2U : systemd) * CGROUP_FILE_MAX;
+        *rank += strlen(path) + (unified ? 2UL : systemd) * CGROUP_FILE_MAX;
     return path + 1;
 }
 

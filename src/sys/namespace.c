@@ -310,7 +310,7 @@ uint64_t namespace_of_process(pid_t pid)
 static void look_at_process(struct search *search, int proc, const char *number)
 {
     char path[64];
-    uint64_t id;
+    uint64_t id = 0;
     int error;
 
     snprintf(path, sizeof path, "%.16s/ns/net", number);

@@ -168,7 +168,7 @@ static void mapped(void)
 {
     const struct sockaddr_in6 any = {.sin6_family = AF_INET6};
     struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    struct sockaddr_in6 address;
+    struct sockaddr_in6 address = {.sin6_port = 0};
     socklen_t size = sizeof address;
     const int fd = sock(AF_INET6, SOCK_STREAM, 0);
 

@@ -390,7 +390,7 @@ static void the_innermost_pid_is_found_behind_any_number_of_groups(void **state)
         const size_t all = groups < 559 ? groups : 65536;
         snprintf(text, sizeof text, "%s", before);
         memset(text + sizeof before - 1, '7', all);
-        strcpy(text + sizeof before - 1 + all, after);
+        memcpy(text + sizeof before - 1 + all, after, sizeof after);
         add_process((int)groups, "many\n");
         add_socket((int)groups, 1, 1000 + groups);
         add_file((int)groups, "status", text, strlen(text));

@@ -130,37 +130,9 @@ static void numbers_are_in_the_unit_of_their_column(void **state)
         {"expires < 1h", "expires < 3600000 thousandths"},
         {"local_port in 8000-8999,22", "(not (local_port < 8000) and not (local_port > 8999)) "
                                        "or local_port = 22"},
-        {"send_q > 0.3", "at 10: send_q takes numbers of bytes, as 1500 or 64k, not '0.3'"},
-        {"send_q > 5s", "at 10: send_q takes numbers of bytes, as 1500 or 64k, not '5s'"},
-        {"send_q > 18446744073709551616",
-         "at 10: send_q takes numbers of bytes, as 1500 or 64k, not '18446744073709551616'"},
-        {"send_q > 99999999999T",
-         "at 10: send_q takes numbers of bytes, as 1500 or 64k, not '99999999999T'"},
-        {"expires < 5us", "at 11: expires takes times, as 50ms, 1.5s, 2m or 1h, not '5us'"},
-        {"rtt < 0.1us", "at 7: rtt takes times, as 50ms, 1.5s, 2m or 1h, not '0.1us'"},
-        {"expires < 5k", "at 11: expires takes times, as 50ms, 1.5s, 2m or 1h, not '5k'"},
         {"uid = '1'", "uid = 1"},
-        {"uid = -1", "at 7: uid takes numbers, as 7 or 1-9, not '-1'"},
-        {"uid in 9-1", "at 8: this range begins above its end"},
-        {"user in 9-1", "at 9: this range begins above its end"},
         {"uid = 0x1f", "uid = 31"},
-        {"uid = 0x", "at 7: uid takes numbers, as 7 or 1-9, not '0x'"},
-        {"uid = 0x0x50", "at 7: uid takes numbers, as 7 or 1-9, not '0x0x50'"},
-        {"uid = 0x1fk", "at 7: uid takes numbers, as 7 or 1-9, not '0x1fk'"},
-        {"uid = 0x10000000000000000",
-         "at 7: uid takes numbers, as 7 or 1-9, not '0x10000000000000000'"},
         {"uid = 0x12/0xff", "uid & 0xff = 0x12"},
-        {"local_port = 1/3",
-         "at 14: local_port takes ports, as 443, 8000-8999 or https, not '1/3'"},
-        {"uid > 1-9", "at 7: uid takes numbers, as 7 or 1-9, not '1-9'"},
-        {"uid ~ 1", "at 7: uid takes numbers, which have no pattern, not '1'"},
-        {"uid ~~ 1", "at 8: uid takes numbers, which have no pattern, not '1'"},
-        {"local_port = 65536",
-         "at 14: local_port takes ports, as 443, 8000-8999 or https, not '65536'"},
-        {"local_port = no_such_service",
-         "at 14: local_port takes ports, as 443, 8000-8999 or https, not 'no_such_service'"},
-        {"local_port = 10.0.0.0/8",
-         "at 14: local_port takes ports, as 443, 8000-8999 or https, not '10.0.0.0/8'"},
     };
     static const struct meaning counters[] = {
         {"value in 0-59", "not (value < 0) and not (value > 59)"},
@@ -176,6 +148,43 @@ static void numbers_are_in_the_unit_of_their_column(void **state)
     MEAN(&kind_socket, sockets);
     MEAN(&kind_flow, flows);
     MEAN(&kind_counter, counters);
+}
+
+static void numbers_that_a_column_cannot_have_are_refused(void **state)
+{
+    static const struct meaning refused[] = {
+        {"send_q > 0.3", "at 10: send_q takes numbers of bytes, as 1500 or 64k, not '0.3'"},
+        {"send_q > 5s", "at 10: send_q takes numbers of bytes, as 1500 or 64k, not '5s'"},
+        {"send_q > 18446744073709551616",
+         "at 10: send_q takes numbers of bytes, as 1500 or 64k, not '18446744073709551616'"},
+        {"send_q > 99999999999T",
+         "at 10: send_q takes numbers of bytes, as 1500 or 64k, not '99999999999T'"},
+        {"expires < 5us", "at 11: expires takes times, as 50ms, 1.5s, 2m or 1h, not '5us'"},
+        {"rtt < 0.1us", "at 7: rtt takes times, as 50ms, 1.5s, 2m or 1h, not '0.1us'"},
+        {"expires < 5k", "at 11: expires takes times, as 50ms, 1.5s, 2m or 1h, not '5k'"},
+        {"uid = -1", "at 7: uid takes numbers, as 7 or 1-9, not '-1'"},
+        {"uid in 9-1", "at 8: this range begins above its end"},
+        {"user in 9-1", "at 9: this range begins above its end"},
+        {"uid = 0x", "at 7: uid takes numbers, as 7 or 1-9, not '0x'"},
+        {"uid = 0x0x50", "at 7: uid takes numbers, as 7 or 1-9, not '0x0x50'"},
+        {"uid = 0x1fk", "at 7: uid takes numbers, as 7 or 1-9, not '0x1fk'"},
+        {"uid = 0x10000000000000000",
+         "at 7: uid takes numbers, as 7 or 1-9, not '0x10000000000000000'"},
+        {"local_port = 1/3",
+         "at 14: local_port takes ports, as 443, 8000-8999 or https, not '1/3'"},
+        {"uid > 1-9", "at 7: uid takes numbers, as 7 or 1-9, not '1-9'"},
+        {"uid ~ 1", "at 7: uid takes numbers, which have no pattern, not '1'"},
+        {"uid ~~ 1", "at 8: uid takes numbers, which have no pattern, not '1'"},
+        {"local_port = 65536",
+         "at 14: local_port takes ports, as 443, 8000-8999 or https, not '65536'"},
+        {"local_port = no_such_service",
+         "at 14: local_port takes ports, as 443, 8000-8999 or https, not 'no_such_service'"},
+        {"local_port = 10.0.0.0/8",
+         "at 14: local_port takes ports, as 443, 8000-8999 or https, not '10.0.0.0/8'"},
+    };
+
+    (void)state;
+    MEAN(&kind_socket, refused);
 }
 
 static void words_are_known_in_any_case(void **state)
@@ -747,6 +756,7 @@ int main(void)
         cmocka_unit_test(and_binds_closer_than_or_and_not_closer_than_both),
         cmocka_unit_test(comparisons_have_one_meaning_in_each_spelling),
         cmocka_unit_test(numbers_are_in_the_unit_of_their_column),
+        cmocka_unit_test(numbers_that_a_column_cannot_have_are_refused),
         cmocka_unit_test(words_are_known_in_any_case),
         cmocka_unit_test(words_of_attributes_are_known_in_any_case),
         cmocka_unit_test(numbers_with_names_are_known_by_both),

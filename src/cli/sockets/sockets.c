@@ -201,25 +201,25 @@ static int list(const struct sockets_options *options)
 }
 
 /* Letters of ss and netstat add columns to those that are shown anyway. */
-static int list_with_letters(struct sockets_options *options)
+static int list_with_letters(struct sockets_options options)
 {
     const struct {
         bool typed;
         const char *columns;
     } letters[] = {
-        {options->names, ",+local_host,+remote_host"},
-        {options->extended, ",+user,+inode,+cookie,+cgroup"},
-        {options->timers, ",+timer,+expires,+retransmits"},
-        {options->info, ",+congestion,+min_rtt,+rto,+snd_mss,+snd_cwnd,+pacing_rate"},
-        {options->memory, ",+mem_rmem,+mem_rcvbuf,+mem_wmem,+mem_sndbuf"},
+        {options.names, ",+local_host,+remote_host"},
+        {options.extended, ",+user,+inode,+cookie,+cgroup"},
+        {options.timers, ",+timer,+expires,+retransmits"},
+        {options.info, ",+congestion,+min_rtt,+rto,+snd_mss,+snd_cwnd,+pacing_rate"},
+        {options.memory, ",+mem_rmem,+mem_rcvbuf,+mem_wmem,+mem_sndbuf"},
     };
     enum { LETTERS_MAX = 256 }; /* more than all of them */
-    const char *chosen = options->common.columns ? options->common.columns : "";
+    const char *chosen = options.common.columns ? options.common.columns : "";
     char columns[4096];
     size_t length = strlen(chosen);
 
     if (length > sizeof columns - LETTERS_MAX)
-        return common_misuse(&options->common, "--columns: too many columns");
+        return common_misuse(&options.common, "--columns: too many columns");
     memcpy(columns, chosen, length);
     for (size_t i = 0; i < COUNT(letters) && strcmp(chosen, "help") != 0; i++)
         if (letters[i].typed)
@@ -227,8 +227,8 @@ static int list_with_letters(struct sockets_options *options)
                                        letters[i].columns + !length);
     columns[length] = '\0';
     if (length)
-        options->common.columns = columns;
-    return list(options);
+        options.common.columns = columns;
+    return list(&options);
 }
 
 int sockets_run(int argc, char *const argv[])
@@ -241,7 +241,7 @@ int sockets_run(int argc, char *const argv[])
     if (status || done)
         return status;
     if (!options.summary)
-        return list_with_letters(&options);
+        return list_with_letters(options);
     if (is_named(&options) || options.all || options.listening || options.inet || options.inet6)
         return common_misuse(&options.common, SUMMARY_OF_ALL);
     return summary_list(&options.common);

@@ -283,7 +283,7 @@ static bool take_listed(const struct predicate **at, struct listed *listed)
     } else if (!take_range(at, listed)) {
         return false;
     }
-    if (is_unmapped(*at, listed))
+    if (*at && is_unmapped(*at, listed))
         *at = (*at)->next;
     return true;
 }
