@@ -62,11 +62,9 @@ static unsigned place_of(const struct held_socket *held)
 
     if (held->family == AF_SMC || protocol == PROTOCOL_MPTCP || protocol == PROTOCOL_SMC)
         return BINDS;
-    if (is_tcp(held) && held->local_port && held->state == TCP_CLOSE)
-        return held->family == AF_INET ? BOUND : BOUND + 1;
     for (unsigned i = 0; i < COUNT(tables) && held->local_port; i++)
         if (tables[i]->family == held->family && tables[i]->protocol == protocol)
-            return i;
+            return is_tcp(held) && held->state == TCP_CLOSE ? BOUND + i : i;
     return NO_PLACE;
 }
 
