@@ -24,6 +24,7 @@ static const struct {
     const char *protocol, *name; /* protocol NULL: of all of them together */
 } counter_names[COUNTERS] = {
     [LISTEN_OVERFLOWS] = {"TcpExt", "ListenOverflows"},
+    [LISTEN_DROPS] = {"TcpExt", "ListenDrops"},
     [SYNCOOKIES_SENT] = {"TcpExt", "SyncookiesSent"},
     [REQUESTS_DROPPED] = {"TcpExt", "TCPReqQFullDrop"},
     [TIME_WAIT_OVERFLOW] = {"TcpExt", "TCPTimeWaitOverflow"},
@@ -97,6 +98,7 @@ static const struct {
     [PORT_LAST] = {"net/ipv4/ip_local_port_range", 2, 1},
     [TIME_WAIT_REUSE] = {"net/ipv4/tcp_tw_reuse", 1, 0},
     [SYNCOOKIES] = {"net/ipv4/tcp_syncookies", 1, 0},
+    [SYN_BACKLOG] = {"net/ipv4/tcp_max_syn_backlog", 1, 0},
     [FILES_OPEN] = {"fs/file-nr", 3, 0},
     [FILES_MAX] = {"fs/file-nr", 3, 2},
 };

@@ -34,6 +34,7 @@
 enum counter {
     NO_COUNTER, /* is never known */
     LISTEN_OVERFLOWS,
+    LISTEN_DROPS, /* with those */
     SYNCOOKIES_SENT,
     REQUESTS_DROPPED,
     TIME_WAIT_OVERFLOW,
@@ -86,6 +87,7 @@ enum sysctl {
     PORT_LAST,
     TIME_WAIT_REUSE, /* 1: connections in TIME_WAIT leave their ports; 2: those of loopback */
     SYNCOOKIES,      /* 2: SYNs are always answered by cookies */
+    SYN_BACKLOG,
     FILES_OPEN,
     FILES_MAX,
     SYSCTLS

@@ -105,7 +105,7 @@ const struct rule rules[] = {
       "see where the SYNs come from; keep net.ipv4.tcp_syncookies at 1; if they are wanted, "
       "raise the backlog of the listener, net.core.somaxconn and net.ipv4.tcp_max_syn_backlog",
       "fastnet sockets -t --state syn_recv --count-by remote_address/24",
-      "sock_diag: SYN_RECV; /proc/net/netstat: SyncookiesSent, TCPReqQFullDrop"},
+      "sock_diag: SYN_RECV; /proc/net/netstat: SyncookiesSent, TCPReqQFullDrop, ListenDrops"},
      READS_TCP | READS_TCP_INFO | READS_COUNTERS,
      .evaluate = rule_syn_flood},
     {{"ephemeral-ports", "no local port is left for connections to a destination",

@@ -268,7 +268,7 @@ static void say_flood(struct examination *examination, int port, uint64_t cookie
     finding_evidence(&finding, "%" PRIu64 " half-open connections", sockets->half_open_count);
     if (examination->before->at) {
         finding_evidence(&finding, "SyncookiesSent grew by %" PRIu64, cookies);
-        finding_evidence(&finding, "TCPReqQFullDrop grew by %" PRIu64, dropped);
+        finding_evidence(&finding, "%" PRIu64 " SYNs were dropped", dropped);
         finding_moved(&finding, cookies + dropped);
     }
     finding_emit(&finding, examination);
@@ -280,8 +280,12 @@ void rule_syn_flood(struct examination *examination)
     const int port = fullest_port(sockets);
     const bool always = examination->now->sysctls[SYNCOOKIES] == 2;
     const uint64_t cookies = always ? 0 : counter_moved(examination, SYNCOOKIES_SENT);
-    const uint64_t dropped = counter_moved(examination, REQUESTS_DROPPED);
+    const uint64_t all = counter_moved(examination, LISTEN_DROPS);
+    const uint64_t less = counter_moved(examination, LISTEN_OVERFLOWS);
+    uint64_t dropped = counter_moved(examination, REQUESTS_DROPPED);
 
+    if (!dropped && port >= 0 && !examination->now->sysctls[SYNCOOKIES] && all > less)
+        dropped = all - less;
     if (cookies + dropped || (port >= 0 && sockets->half_open[port].count >= HALF_OPEN_LEAST))
         say_flood(examination, port, cookies, dropped);
     else

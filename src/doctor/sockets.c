@@ -323,7 +323,12 @@ static int take_tcp(struct reading *reading, const struct reading *before,
     const struct socket_record *socket = &record->socket;
 
     if (socket->state == TCP_LISTEN) {
-        sockets->half_open[socket->local.port].backlog += socket->backlog;
+        /* without cookies, a quarter is for peers that are known: tcp_conn_request() */
+        const uint64_t most = reading->has_sysctl[SYN_BACKLOG] && !reading->sysctls[SYNCOOKIES]
+                                  ? reading->sysctls[SYN_BACKLOG] / 4 * 3
+                                  : UINT64_MAX;
+        sockets->half_open[socket->local.port].backlog +=
+            socket->backlog < most ? socket->backlog : (uint32_t)most;
         return (record->has & SOCKET_BACKLOG)
                    ? take_listener(reading, before, record, ACCEPT_QUEUES)
                    : 0;

@@ -752,6 +752,30 @@ static void half_open_connections_count_for_each_port(void **state)
     assert_int_equal(scene->severity[0], SEVERITY_FAULT);
 }
 
+/* With 0 the last quarter of tcp_max_syn_backlog is kept for peers that are known. */
+static void without_cookies_the_queue_is_full_at_three_quarters(void **state)
+{
+    const struct record half = socket_row(IPPROTO_TCP, TCP_SYN_RECV, 80);
+    struct scene *scene = *state;
+
+    set_sysctl(&scene->now, SYNCOOKIES, 0);
+    set_sysctl(&scene->now, SYN_BACKLOG, 128);
+    set_counter(&scene->before, LISTEN_DROPS, 1);
+    set_counter(&scene->now, LISTEN_DROPS, 3);
+    set_counter(&scene->before, LISTEN_OVERFLOWS, 1);
+    set_counter(&scene->now, LISTEN_OVERFLOWS, 2);
+    take(scene, listener(80, 0, 4096));
+    for (int i = 0; i < 76; i++)
+        take(scene, half);
+    assert_int_equal(try_rule(scene, "syn-flood"), 0);
+    take(scene, half);
+    assert_int_equal(try_rule(scene, "syn-flood"), 1);
+    assert_int_equal(scene->severity[0], SEVERITY_FAULT);
+    set_counter(&scene->now, LISTEN_OVERFLOWS, 3);
+    assert_int_equal(try_rule(scene, "syn-flood"), 1);
+    assert_int_equal(scene->severity[0], SEVERITY_WARNING);
+}
+
 /* --- Ports ------------------------------------------------------------------------------------ */
 
 static struct record outgoing(uint32_t port, uint32_t destination)
@@ -874,6 +898,7 @@ int main(void)
         TEST(a_peer_that_is_heard_has_not_gone),
         TEST(a_closed_window_must_have_stayed_closed),
         TEST(half_open_connections_count_for_each_port),
+        TEST(without_cookies_the_queue_is_full_at_three_quarters),
         TEST(ports_are_counted_for_each_destination),
         TEST(ports_in_time_wait_are_not_used_where_the_kernel_takes_them_again),
         TEST(the_busiest_key_is_found_among_many),
