@@ -152,11 +152,6 @@ static void say_clients(struct examination *examination)
     finding_emit(&finding, examination);
 }
 
-static bool is_among(const struct holder *holder, const struct holder *others, size_t count)
-{
-    return count && bsearch(holder, others, count, sizeof *others, by_process);
-}
-
 void rule_dns(struct examination *examination)
 {
     const struct sockets_reading *sockets = &examination->now->sockets;
@@ -175,7 +170,9 @@ void rule_dns(struct examination *examination)
                     hidden);
     resolver_count = find_holders(examination, &sockets->resolvers, &resolvers, &hidden);
     for (size_t i = 0; i < count; i++)
-        if (asking[i].count >= QUERIES_LEAST && !is_among(&asking[i], resolvers, resolver_count))
+        if (asking[i].count >= QUERIES_LEAST &&
+            !(resolver_count &&
+              bsearch(&asking[i], resolvers, resolver_count, sizeof *resolvers, by_process)))
             say_queries(examination, &asking[i]);
     free(asking);
     free(resolvers);

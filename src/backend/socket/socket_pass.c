@@ -199,13 +199,6 @@ static uint64_t rank_of(uint32_t netns, unsigned place)
     return (uint64_t)netns << 8 | place;
 }
 
-static uint64_t rank_at(const struct socket_pass *pass, size_t i)
-{
-    const struct held_socket held = held_at(pass, pass->order[i]);
-
-    return rank_of(held.netns, place_of(&held));
-}
-
 static size_t number_of(const struct socket_pass *pass, const struct ranked *ranked)
 {
     return (size_t)((const char *)ranked->item - pass->bytes) / sizeof(struct held_socket);
@@ -333,7 +326,8 @@ static size_t find_rank(const struct socket_pass *pass, uint64_t rank)
 
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (rank_at(pass, middle) < rank)
+        const struct held_socket held = held_at(pass, pass->order[middle]);
+        if (rank_of(held.netns, place_of(&held)) < rank)
             low = middle + 1;
         else
             high = middle;
@@ -555,18 +549,13 @@ static int load(struct socket_pass *pass, struct report *report)
     return pass->program < 0 ? refuse(report, "bpf(2)", pass->program) : 0;
 }
 
-/* A user to whom the rights were lent may not see sockets of namespaces that are not the user's. */
-static bool is_allowed(void)
-{
-    return !rights_elevated() && rights_have_all_of(RIGHT_ITERATORS);
-}
-
 int socket_pass_create(struct socket_pass **pass, struct report *report)
 {
     struct socket_pass *made;
     int status;
 
-    if (!is_allowed())
+    /* a user to whom the rights were lent may not see sockets of others' namespaces */
+    if (rights_elevated() || !rights_have_all_of(RIGHT_ITERATORS))
         return refuse(report, "it needs CAP_BPF and CAP_PERFMON", -EPERM);
     if (!bpf_iterator_is_in_first("pid") || !bpf_iterator_is_in_first("user"))
         return refuse(report, "this is not the first pid and user namespace", -EPERM);

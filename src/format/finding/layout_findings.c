@@ -36,11 +36,6 @@ static const char *colour_of(const struct findings_sink *findings, uint8_t sever
     return findings->layout.colour ? colours[severity] : NULL;
 }
 
-static char *put_chosen(char *dst, struct text text)
-{
-    return escape_text(dst, text.data, text.length, NULL);
-}
-
 enum { INDENT = sizeof "    evidence: " - 1 };
 
 /* Fills lines of the terminal's width. at: where the first word stands; further lines indent. */
@@ -105,7 +100,9 @@ static char *put_help(char *dst, struct findings_sink *findings,
     if (!same)
         dst = put_part(dst, findings, "to do: ", finding->advice);
     if (finding->command.length && !text_is(finding->command, findings->command))
-        dst = PUT(put_chosen(PUT(dst, "    see:      "), finding->command), "\n");
+        dst = PUT(escape_text(PUT(dst, "    see:      "), finding->command.data,
+                              finding->command.length, NULL),
+                  "\n");
     snprintf(findings->rule, sizeof findings->rule, "%.*s", (int)finding->rule.length,
              finding->rule.data);
     snprintf(findings->command, sizeof findings->command, "%.*s", (int)finding->command.length,
