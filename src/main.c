@@ -81,7 +81,8 @@ static int run(const struct personality *personality, int argc, char *argv[])
 
 /*
  * `fastnet help COMMAND` is `fastnet COMMAND --help`, and `fastnet version` is `fastnet --version`:
- * argv becomes that. Returns the number of arguments that are left, 0 if there is no such command.
+ * argv becomes that; what else is typed changes no help. Returns the number of arguments that are
+ * left, 0 if there is no such command.
  */
 static int take_word(int argc, char *argv[])
 {
@@ -89,7 +90,7 @@ static int take_word(int argc, char *argv[])
 
     if (argc == 2 && strcmp(argv[1], "version") == 0)
         argv[1] = version;
-    if (argc < 2 || argc > 3 || strcmp(argv[1], "help") != 0)
+    if (argc < 2 || strcmp(argv[1], "help") != 0)
         return argc;
     if (argc == 2 || strcmp(argv[2], "help") == 0) {
         argv[1] = help;
@@ -107,7 +108,7 @@ static int take_word(int argc, char *argv[])
     }
     argv[1] = argv[2];
     argv[2] = help;
-    return argc;
+    return 3;
 }
 
 int main(int argc, char *argv[])

@@ -140,7 +140,7 @@ __attribute__((format(printf, 3, 0))) static int complain(const struct common *c
         fprintf(stderr, " (see %s --help)", command_of(common, command));
     }
     fputc('\n', stderr);
-    return common->grammar->misuse ? common->grammar->misuse : STATUS_MISUSE;
+    return common->grammar->misuse ? common->grammar->misuse : STATUS_REFUSED;
 }
 
 int common_misuse(const struct common *common, const char *format, ...)

@@ -49,7 +49,7 @@ struct grammar {
     const struct example *examples; /* EXAMPLES_SHORT of them for -h, and more; {NULL, NULL} ends */
     const char *page;               /* its man page */
     const char *version;            /* a line of --version: whose output it has, and from where */
-    int misuse;                     /* exit status of a wrong command line, 0: STATUS_MISUSE */
+    int misuse;                     /* exit status of a wrong command line, 0: STATUS_REFUSED */
     /* Says on stderr where help is, in a line below what is wrong with an option; or NULL. */
     void (*hint)(const char *program);
 };

@@ -153,7 +153,6 @@ const struct grammar conntrack_grammar = {
     .examples = examples,
     .page = "fastnet-conntrack",
     .version = "lists as conntrack of conntrack-tools 1.4.7 does; backends: ctnetlink, /proc/net",
-    .misuse = STATUS_PARAMETER,
     .hint = hint,
 };
 

@@ -74,7 +74,6 @@ const struct grammar doctor_grammar = {
     .examples = examples,
     .page = "fastnet-doctor",
     .version = "backends: sock_diag, ctnetlink, rtnetlink, /proc",
-    .misuse = STATUS_REFUSED,
 };
 
 /* --- The command line ------------------------------------------------------------------------- */
