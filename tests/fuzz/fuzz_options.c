@@ -67,7 +67,7 @@ static void resolve(const struct common *common, const struct kind *kind)
     where_finish(&command.where);
     require(status == STATUS_OK || status == STATUS_FAILURE ||
             (status == STATUS_REFUSED && common_is_metrics(common)) ||
-            status == (common->grammar->misuse ? common->grammar->misuse : STATUS_MISUSE));
+            status == (common->grammar->misuse ? common->grammar->misuse : STATUS_REFUSED));
     if (status != STATUS_OK || done)
         return;
     require(command.shown_count > 0 && command.shown_count <= LISTING_COLUMNS_MAX);
@@ -190,7 +190,7 @@ static void take_by_others(int count, char *const words[])
     require(!arp.hardware || arp.hardware->arp || status == STATUS_ARP_FAILURE);
     done = false;
     status = neigh_parse(&neigh, count, words, &done);
-    require(status >= STATUS_OK && status <= STATUS_MISUSE);
+    require(status >= STATUS_OK && status <= STATUS_REFUSED);
     require(status || done || !neigh.proxies || !neigh.has_states);
 }
 

@@ -92,7 +92,7 @@ static void assert_refused(struct common common, const char *words)
     struct resolved resolved;
 
     resolve(&resolved, common);
-    assert_int_equal(resolved.status, STATUS_MISUSE);
+    assert_int_equal(resolved.status, STATUS_REFUSED);
     assert_non_null(strstr(resolved.said.text, words));
 }
 
