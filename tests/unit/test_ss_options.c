@@ -117,37 +117,38 @@ static void check(const struct selecting *cases, size_t count)
 #define ALL   "nl p_raw p_dgr u_str u_dgr u_seq raw udp tcp dccp sctp v_str v_dgr xdp mptcp"
 #define EVERY "unix 4 6 netlink link vsock xdp"
 
-/* State masks: 0x3b37 are the connected ones, with the state 13; 0x480 are LISTEN and CLOSE. */
+/* State masks: 0x3b3f are the connected ones, with half-open ones (3, 12) and the state 13; 0x480
+ * are LISTEN and CLOSE. */
 
 static void tables_have_their_families_and_states(void **state)
 {
     static const struct selecting cases[] = {
-        {"", ALL "; " EVERY "; 0x3b37"},
-        {"-t", "tcp; 4 6; 0x3b37"},
+        {"", ALL "; " EVERY "; 0x3b3f"},
+        {"-t", "tcp; 4 6; 0x3b3f"},
         {"-u", "udp; 4 6; 0x2"},
         {"-w", "raw; 4 6; 0x2"},
-        {"-tu", "udp tcp; 4 6; 0x3b37"},
+        {"-tu", "udp tcp; 4 6; 0x3b3f"},
         {"-uw", "raw udp; 4 6; 0x2"},
-        {"-M", "mptcp; 4 6; 0x3b37"},
-        {"-S", "sctp; 4 6; 0x3b37"},
-        {"-d", "dccp; 4 6; 0x3b37"},
-        {"-x", UNIX "; unix; 0x3b37"},
+        {"-M", "mptcp; 4 6; 0x3b3f"},
+        {"-S", "sctp; 4 6; 0x3b3f"},
+        {"-d", "dccp; 4 6; 0x3b3f"},
+        {"-x", UNIX "; unix; 0x3b3f"},
         {"-0", "p_raw p_dgr; link; 0x80"},
-        {"-t0", "p_raw p_dgr tcp; 4 6 link; 0x3bb7"},
-        {"--vsock", "v_str v_dgr; vsock; 0x3b37"},
+        {"-t0", "p_raw p_dgr tcp; 4 6 link; 0x3bbf"},
+        {"--vsock", "v_str v_dgr; vsock; 0x3b3f"},
         {"--tipc", "tipc; tipc; 0x482"},
         {"--xdp", "xdp; xdp; 0x80"},
         {"-f netlink", "nl; netlink; 0x80"},
         {"-f link", "p_raw p_dgr; link; 0x80"},
-        {"-4", INET "; 4; 0x3b37"},
-        {"-6", INET "; 6; 0x3b37"},
-        {"-46", INET "; 4 6; 0x3b37"},
-        {"-4t", "tcp; 4; 0x3b37"},
-        {"-t6", "tcp; 6; 0x3b37"},
-        {"-4x", UNIX " " INET "; unix 4; 0x3b37"},
-        {"-tx", UNIX " tcp; unix 4 6; 0x3b37"},
-        {"-4tx", UNIX " tcp; unix 4; 0x3b37"},
-        {"-f inet -f unix", UNIX " " INET "; unix 4; 0x3b37"},
+        {"-4", INET "; 4; 0x3b3f"},
+        {"-6", INET "; 6; 0x3b3f"},
+        {"-46", INET "; 4 6; 0x3b3f"},
+        {"-4t", "tcp; 4; 0x3b3f"},
+        {"-t6", "tcp; 6; 0x3b3f"},
+        {"-4x", UNIX " " INET "; unix 4; 0x3b3f"},
+        {"-tx", UNIX " tcp; unix 4 6; 0x3b3f"},
+        {"-4tx", UNIX " tcp; unix 4; 0x3b3f"},
+        {"-f inet -f unix", UNIX " " INET "; unix 4; 0x3b3f"},
     };
 
     (void)state;
@@ -157,23 +158,23 @@ static void tables_have_their_families_and_states(void **state)
 static void queries_start_from_no_table_and_from_connected_states(void **state)
 {
     static const struct selecting cases[] = {
-        {"-A tcp", "tcp; 4 6; 0x3b37"},
-        {"-A packet", "p_raw p_dgr; link; 0x3b37"},
+        {"-A tcp", "tcp; 4 6; 0x3b3f"},
+        {"-A packet", "p_raw p_dgr; link; 0x3b3f"},
         {"-A packet -a", "p_raw p_dgr; link; 0x3fff"},
         {"-a -A packet", "p_raw p_dgr; link; 0x3fff"},
-        {"-A p_raw", "p_raw; link; 0x3b37"},
+        {"-A p_raw", "p_raw; link; 0x3b3f"},
         {"-l -A udp", "udp; 4 6; 0x480"},
         {"-A udp -l", "udp; 4 6; 0x480"},
-        {"-t -A udp", "udp; 4 6; 0x3b37"},
-        {"-A udp -t", "udp tcp; 4 6; 0x3b37"},
-        {"-A udp -A tcp", "udp tcp; 4 6; 0x3b37"},
-        {"-A all,!unix,!inet", "nl p_raw p_dgr v_str v_dgr xdp; netlink link vsock xdp; 0x3b37"},
-        {"-A inet,!tcp", "raw udp dccp sctp mptcp; 4 6; 0x3b37"},
-        {"--query=u_str,u_seq", "u_str u_seq; unix; 0x3b37"},
-        {"--socket unix_dgram", "u_dgr; unix; 0x3b37"},
-        {"-A vsock_stream,v_dgr", "v_str v_dgr; vsock; 0x3b37"},
-        {"-A netlink,tipc", "nl tipc; netlink tipc; 0x3b37"},
-        {"-4 -A unix", UNIX " " INET "; unix 4; 0x3b37"},
+        {"-t -A udp", "udp; 4 6; 0x3b3f"},
+        {"-A udp -t", "udp tcp; 4 6; 0x3b3f"},
+        {"-A udp -A tcp", "udp tcp; 4 6; 0x3b3f"},
+        {"-A all,!unix,!inet", "nl p_raw p_dgr v_str v_dgr xdp; netlink link vsock xdp; 0x3b3f"},
+        {"-A inet,!tcp", "raw udp dccp sctp mptcp; 4 6; 0x3b3f"},
+        {"--query=u_str,u_seq", "u_str u_seq; unix; 0x3b3f"},
+        {"--socket unix_dgram", "u_dgr; unix; 0x3b3f"},
+        {"-A vsock_stream,v_dgr", "v_str v_dgr; vsock; 0x3b3f"},
+        {"-A netlink,tipc", "nl tipc; netlink tipc; 0x3b3f"},
+        {"-4 -A unix", UNIX " " INET "; unix 4; 0x3b3f"},
     };
 
     (void)state;
@@ -201,6 +202,7 @@ static void states_are_added_and_excluded_by_name(void **state)
         {"-t state established state syn-sent", "tcp; 4 6; 0x6"},
         {"-ta state listening", "tcp; 4 6; 0x400"},
         {"state listening -t", "tcp; 4 6; 0x400"},
+        {"-t exclude syn-recv", "tcp; 4 6; 0x2ff7"},
         {"-t exclude listening", "tcp; 4 6; 0x3bff"},
         {"-t excl listening exclude closed", "tcp; 4 6; 0x3b7f"},
         {"-t state all exclude established", "tcp; 4 6; 0x3ffd"},
@@ -208,12 +210,12 @@ static void states_are_added_and_excluded_by_name(void **state)
         {"-t state connected", "tcp; 4 6; 0x3b7f"},
         {"-t state synchronized", "tcp; 4 6; 0x3b7b"},
         {"-t state bucket", "tcp; 4 6; 0x48"},
-        {"-t state big", "tcp; 4 6; 0x3fb7"},
+        {"-t state big", "tcp; 4 6; 0x3fbf"},
         {"-t state syn-rcv state fin-wait-1 state fin-wait-2", "tcp; 4 6; 0x38"},
         {"-t state time-wait state unconnected state close-wait", "tcp; 4 6; 0x1c0"},
         {"-t state last-ack state closing state bound-inactive", "tcp; 4 6; 0x2a00"},
         {"-u state close", "udp; 4 6; 0x80"},
-        {"-t exclude all", "tcp; 4 6; 0x3b37"},
+        {"-t exclude all", "tcp; 4 6; 0x3b3f"},
         {"state syn-recv", ALL "; " EVERY "; 0x8"},
     };
 
@@ -359,12 +361,12 @@ static const char *listed(const char *command_line)
 static void closed_sockets_of_tcp_are_not_asked_for(void **state)
 {
     (void)state;
-    assert_string_equal(listed("-t"), "tcp:3b37 tcp6:3b37");
+    assert_string_equal(listed("-t"), "tcp:3b3f tcp6:3b3f");
     assert_string_equal(listed("-4tB"), "tcp:2000");
     assert_string_equal(listed("-4tu state established"), "udp:2 tcp:2");
     assert_string_equal(listed("-4tul"), "udp:480 tcp:400");
     assert_string_equal(listed("-4tu -a"), "udp:3fff tcp:3fff");
-    assert_string_equal(listed("-x"), "unix:3b37");
+    assert_string_equal(listed("-x"), "unix:3b3f");
 }
 
 static void filters_of_columns_find_listening_sockets_too(void **state)

@@ -12,6 +12,7 @@
 
 #define STATE(state) (UINT32_C(1) << (state))
 #define CLOSED       STATE(TCP_CLOSE)
+#define HALF_OPEN    STATE(12) /* TCP_NEW_SYN_RECV of the kernel's net/tcp_states.h */
 #define CONNECTED                                                                                  \
     (SS_STATES_ALL & ~(STATE(TCP_LISTEN) | CLOSED | STATE(TCP_TIME_WAIT) | STATE(TCP_SYN_RECV)))
 #define DATAGRAMS      STATE(TCP_ESTABLISHED)
@@ -233,6 +234,8 @@ bool ss_select_state_named(struct ss_selection *selection, const char *name, boo
     if (!selection->restricted)
         selection->states = excluded ? SS_STATES_ALL : 0;
     selection->restricted = true;
+    if (excluded && states[i].states & STATE(TCP_SYN_RECV))
+        selection->states &= ~HALF_OPEN;
     if (excluded)
         selection->states &= ~states[i].states;
     else
@@ -251,6 +254,9 @@ void ss_selection_complete(struct ss_selection *selection)
     /* where the options leave no state, the default ones are listed, as in ss */
     if (!selection->states)
         selection->states = selection->defaults;
+    if (selection->states &
+        HALF_OPEN) /* half-open connections, unlike what the manual of ss says */
+        selection->states |= STATE(TCP_SYN_RECV);
     /* a table gets its families unless one of them was named; then a family gets its tables */
     for (size_t i = 0; i < SS_TABLES; i++)
         if (selection->tables >> i & 1 && !(of_table[i].families & selection->families))
