@@ -231,16 +231,22 @@ static bool may_be_name(const char *text)
            !inet_aton(text, &address);
 }
 
+/* Any address that a host has in the first family that knows it, as in ss: IPv4 before IPv6. */
 static struct predicate *is_host(struct ss_parser *parser, enum ss_end end, const char *name,
                                  uint8_t family)
 {
+    const struct ss_filter *filter = parser->filter;
+    const uint8_t first = family == AF_UNSPEC ? AF_INET : family;
     struct address addresses[ADDRESSES_MAX];
     struct predicate *all = NULL;
     int count = -ENOENT;
 
     if (may_be_name(name))
-        count = parser->filter->resolve(name, family, parser->filter->home, HOSTS_MILLISECONDS,
-                                        addresses, COUNT(addresses));
+        count = filter->resolve(name, first, filter->home, HOSTS_MILLISECONDS, addresses,
+                                COUNT(addresses));
+    if (may_be_name(name) && count <= 0 && count != -ETIMEDOUT && family != first)
+        count = filter->resolve(name, AF_INET6, filter->home, HOSTS_MILLISECONDS, addresses,
+                                COUNT(addresses));
     if (count == -ETIMEDOUT)
         return ss_fail_value(parser, "no name server answers");
     if (count <= 0)
