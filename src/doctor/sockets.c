@@ -244,8 +244,7 @@ static int take_close_wait(struct sockets_reading *sockets, const struct record 
 {
     const struct kernel_tcp_info info = tcp_info_of(record);
 
-    if (!record->socket.inode || info.last_ack_recv <= UNCLOSED_MS ||
-        info.last_data_recv <= UNCLOSED_MS)
+    if (!record->socket.inode || silence_of(&info) <= UNCLOSED_MS)
         return 0;
     return hold(&sockets->unclosed, &record->socket);
 }
@@ -348,9 +347,8 @@ static int take_tcp(struct reading *reading, const struct reading *before,
         return 0;
     default:
         sockets->connections++;
-        break;
+        return take_connection(reading, before, record);
     }
-    return take_connection(reading, before, record);
 }
 
 /* --- UDP -------------------------------------------------------------------------------------- */
@@ -439,7 +437,10 @@ void sockets_take_destroyed(struct sockets_reading *sockets, const struct record
 /* Which needs a row does not meet, because it was read from a file. */
 static unsigned lacks(const struct record *record)
 {
+    static const unsigned connected = 1u << TCP_ESTABLISHED | 1u << TCP_FIN_WAIT1 |
+                                      1u << TCP_CLOSE_WAIT | 1u << TCP_LAST_ACK | 1u << TCP_CLOSING;
     const struct socket_record *socket = &record->socket;
+    const bool informed = socket->state <= TCP_CLOSING && connected >> socket->state & 1;
 
     if (socket->protocol == IPPROTO_UDP)
         return (record->has & SOCKET_MEMORY) ? 0 : READS_UDP;
@@ -447,8 +448,7 @@ static unsigned lacks(const struct record *record)
         return (record->has & SOCKET_QUEUES) ? 0 : READS_UNIX;
     if (socket->state == TCP_LISTEN)
         return (record->has & SOCKET_BACKLOG) ? 0 : READS_TCP_INFO;
-    return socket->state == TCP_ESTABLISHED && !(record->has & SOCKET_TCP_INFO) ? READS_TCP_INFO
-                                                                                : 0;
+    return informed && !(record->has & SOCKET_TCP_INFO) ? READS_TCP_INFO : 0;
 }
 
 int sockets_take(struct reading *reading, const struct reading *before, const struct record *record)
