@@ -23,7 +23,7 @@ static int dump(const struct query *query, record_fn fn, void *arg)
 }
 
 const struct backend backend_made = {
-    .name = "made",
+    .name = "doctor",
     .source = BACKEND_AUTO,
     .fields = fields,
     .dump = dump,

@@ -155,14 +155,14 @@ static void put_reason(const struct run *run, const struct table *table,
         snprintf(reason, size, "%s: %s", backend->name, remedy ? remedy : strerror(-error));
 }
 
-/* Adds that no backend had the table. Backends that only ask what others ask add nothing. */
+/* Adds that no backend had the table. Beside others, one that asks what they ask adds nothing. */
 static void add_refusals(struct run *run, const struct table *table, const struct answers *answers)
 {
     char reason[sizeof run->failures->reason] = "";
     size_t length = 0;
 
     for (size_t i = 0; i < answers->count && length + 2 < sizeof reason; i++) {
-        if (answers->asked[i]->source == BACKEND_AUTO)
+        if (answers->asked[i]->source == BACKEND_AUTO && answers->count > 1)
             continue;
         if (length)
             length += (size_t)snprintf(reason + length, sizeof reason - length, "; ");

@@ -252,6 +252,7 @@ listing_fault() # transparent|told OPTION...
         invalid "$@"
     fi
     [ ${#said[@]} -lt 2 ] || sort "$work/err" | uniq -d | sed -e 's/^/said twice: /' -e q
+    sed -n -e '/: $/{s/^/no reason: /p;q' -e '}' "$work/err"
     rows "$work/out" >"$work/rows"
     cmp -s "$work/rows" "$work/clean.rows" || same=false
     if [ "$kind" = transparent ]; then
