@@ -123,8 +123,7 @@ static void say_queries(struct examination *examination, const struct holder *ho
     finding_emit(&finding, examination);
 }
 
-/* Other machines, of which this one knows only what it forwards. The one that waits most is named.
- */
+/* Other machines: this one knows what it forwards. The one that waits most is named. */
 static void say_clients(struct examination *examination)
 {
     const struct dns_client *clients = examination->now->sockets.clients, *worst = NULL;
@@ -156,24 +155,26 @@ void rule_dns(struct examination *examination)
 {
     const struct sockets_reading *sockets = &examination->now->sockets;
     struct holder *asking = NULL, *resolvers = NULL;
-    size_t count, resolver_count, hidden;
+    size_t count = 0, resolver_count = 0, hidden = 0, said = 0;
 
-    if (sockets->queries.count < QUERIES_LEAST) {
-        say_clients(examination);
-        return;
-    }
-    count = find_holders(examination, &sockets->queries, &asking, &hidden);
+    if (sockets->queries.count >= QUERIES_LEAST)
+        count = find_holders(examination, &sockets->queries, &asking, &hidden);
     if (hidden >= QUERIES_LEAST)
         report_loss(examination->report,
                     "dns: %zu sockets that wait for port 53 belong to processes that are not "
                     "visible (try sudo)",
                     hidden);
-    resolver_count = find_holders(examination, &sockets->resolvers, &resolvers, &hidden);
+    if (count)
+        resolver_count = find_holders(examination, &sockets->resolvers, &resolvers, &hidden);
     for (size_t i = 0; i < count; i++)
         if (asking[i].count >= QUERIES_LEAST &&
             !(resolver_count &&
-              bsearch(&asking[i], resolvers, resolver_count, sizeof *resolvers, by_process)))
+              bsearch(&asking[i], resolvers, resolver_count, sizeof *resolvers, by_process))) {
             say_queries(examination, &asking[i]);
+            said++;
+        }
+    if (!said)
+        say_clients(examination);
     free(asking);
     free(resolvers);
 }

@@ -184,8 +184,7 @@ void rule_accept_queue(struct examination *examination)
                                 "dropped because an accept queue was full"});
 }
 
-/* An abstract name begins with a NUL and may contain others; "@" stands for each, as in listings.
- */
+/* An abstract name begins with a NUL and may contain others: "@" stands for each, as listed. */
 static void unix_name(char text[SOCKET_PATH_MAX + 1], const struct suspect *suspect)
 {
     for (size_t i = 0; i < suspect->path_length; i++)
