@@ -210,26 +210,22 @@ static int take_process(const struct process_descriptors *process, void *arg)
     return 0;
 }
 
-static void report_missed(struct report *report, const struct descriptors_missed *missed)
-{
-    if (missed->denied)
-        report_loss(report, "descriptors: %zu %s not show how many %s open", missed->denied,
-                    missed->denied == 1 ? "process does" : "processes do",
-                    missed->denied == 1 ? "it has" : "they have");
-    if (missed->hidden)
-        report_loss(report, "descriptors: not all processes are visible (hidepid, proc(5))");
-    if (missed->error)
-        report_loss(report, "descriptors: some are not known: %s", strerror(-missed->error));
-}
-
 void rule_descriptors(struct examination *examination)
 {
+    struct report *report = examination->report;
     struct descriptors_missed missed;
     const int error = descriptors_each(examination->options->proc_root, DESCRIPTORS_LEAST,
                                        take_process, examination, &missed);
 
     if (error < 0)
-        report_loss(examination->report, "descriptors: %s: %s", examination->options->proc_root,
+        report_loss(report, "descriptors: %s: %s", examination->options->proc_root,
                     strerror(-error));
-    report_missed(examination->report, &missed);
+    if (missed.denied)
+        report_loss(report, "descriptors: %zu %s not show how many %s open", missed.denied,
+                    missed.denied == 1 ? "process does" : "processes do",
+                    missed.denied == 1 ? "it has" : "they have");
+    if (missed.hidden)
+        report_loss(report, "descriptors: not all processes are visible (hidepid, proc(5))");
+    if (missed.error)
+        report_loss(report, "descriptors: some are not known: %s", strerror(-missed.error));
 }

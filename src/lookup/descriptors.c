@@ -21,6 +21,7 @@ static int count_listed(const struct proc_tree *tree, pid_t pid, uint64_t *open)
 {
     int directory, result;
 
+    *open = 0;
     if (!process_is_open(tree, pid))
         return -EACCES;
     rights_raise(tree->captured ? RIGHT_READ : RIGHT_OWNERS);
@@ -28,17 +29,18 @@ static int count_listed(const struct proc_tree *tree, pid_t pid, uint64_t *open)
     rights_lower();
     if (directory < 0)
         return directory;
-    *open = 0;
     result = directory_each(directory, count_one, open);
     close(directory);
     return result;
 }
 
-/* The size of a captured directory is that of a directory. */
+/* A captured directory has a size of its own. Where this process has none open, none is told. */
 static int count_descriptors(const struct proc_tree *tree, pid_t pid, uint64_t *open)
 {
-    *open = tree->captured ? 0 : process_count_descriptors(tree, pid);
-    return *open > 0 ? 0 : count_listed(tree, pid, open);
+    *open = tree->captured ? UINT64_MAX : process_count_descriptors(tree, pid);
+    if (*open == UINT64_MAX || (!*open && process_count_descriptors(tree, getpid()) + 1 <= 1))
+        return count_listed(tree, pid, open);
+    return 0;
 }
 
 /* --- How many it may have --------------------------------------------------------------------- */

@@ -53,7 +53,7 @@ static int take_processes(struct parts *parts, const struct proc_tree *tree,
 {
     for (size_t i = 0; i < listed->count; i++) {
         const uint64_t open = process_count_descriptors(tree, listed->items[i].pid);
-        if (!open) /* threads of the kernel */
+        if (!open || open == UINT64_MAX) /* threads of the kernel */
             continue;
         if (parts->count == PROCESSES_MOST)
             return -ENOTSUP;

@@ -146,7 +146,7 @@ uint64_t process_count_descriptors(const struct proc_tree *tree, pid_t pid)
     char path[PROCESS_PATH_MAX];
     struct stat status;
     snprintf(path, sizeof path, "%d/fd", (int)pid);
-    return fstatat(tree->fd, path, &status, 0) == 0 ? (uint64_t)status.st_size : 0;
+    return fstatat(tree->fd, path, &status, 0) == 0 ? (uint64_t)status.st_size : UINT64_MAX;
 }
 
 int process_open_descriptors(const struct proc_tree *tree, pid_t pid)

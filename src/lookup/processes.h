@@ -64,8 +64,8 @@ ssize_t process_read_file(const struct proc_tree *tree, pid_t pid, const char *f
                           size_t size);
 
 /*
- * How many descriptors it has open: since Linux 6.2 the size of PID/fd, which everybody may know. 0
- * if it has none, or that is not known.
+ * How many descriptors it has open: since Linux 6.2 the size of PID/fd, which everybody may know,
+ * before that 0. UINT64_MAX if it cannot be asked.
  */
 uint64_t process_count_descriptors(const struct proc_tree *tree, pid_t pid);
 
