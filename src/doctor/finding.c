@@ -114,7 +114,7 @@ static void put_word(FILE *stream, const char *before, const char *word)
     fprintf(stream, "%s%s", before, plain ? "" : "'");
     for (; *word; word++)
         if (*word == '\'')
-            fputs("'\\''", stream);
+            fputs("'\"'\"'", stream); /* no backslash, which is escaped for people */
         else
             fputc(*word, stream);
     fputs(plain ? "" : "'", stream);
