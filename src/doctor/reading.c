@@ -449,8 +449,6 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
             (sources[i].reads == READS_QUERIES && !reading->tables[TABLE_FLOWS].entries))
             continue;
         error = list(&sources[i], reading, before, engine, options, needs, -1, &losses);
-        /* not everybody may see flows, and the sockets show queries, too */
-        losses.partial &= sources[i].reads != READS_QUERIES;
         for (size_t j = 0; j < losses.count && losses.partial; j++)
             report_loss(report, "%s", losses.lines[j]);
         reading->read |= sources[i].reads;
