@@ -72,7 +72,9 @@ static void add_alike(struct finding *finding, struct examination *examination,
     const size_t more = alike(examination, suspects, at, at + 1, suspects->kept);
 
     if (more)
-        finding_evidence(finding, "%zu more of this process", more);
+        finding_evidence(finding, "%zu more %s", more,
+                         pid_of(examination, &suspects->worst[at]) ? "of this process"
+                                                                   : "like this");
 }
 
 /* Drops of sockets that are closed by now, or are too many to be compared. */

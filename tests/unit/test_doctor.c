@@ -488,6 +488,17 @@ static void a_queue_is_full_with_one_more_than_its_backlog(void **state)
                         "127.0.0.1:3 (limit 128)");
 }
 
+/* Two that nobody visible holds may be of two processes. */
+static void listeners_without_a_process_are_of_no_one_process(void **state)
+{
+    struct scene *scene = *state;
+
+    take(scene, listener(6, 129, 128));
+    take(scene, listener(6, 129, 128));
+    assert_int_equal(try_rule(scene, "accept-queue"), 1);
+    assert_non_null(strstr(scene->evidence[0], "; 1 more like this"));
+}
+
 /* Of UDP sockets: a buffer and a counter of drops. */
 static struct record datagrams(uint64_t cookie, uint32_t drops, uint32_t memory[SK_MEMINFO_VARS])
 {
@@ -887,6 +898,7 @@ int main(void)
         TEST(of_ten_thousand_suspects_the_worst_are_kept),
         TEST(the_worst_of_a_crowd_come_first),
         TEST(a_queue_is_full_with_one_more_than_its_backlog),
+        TEST(listeners_without_a_process_are_of_no_one_process),
         TEST(each_listener_answers_for_its_own_drops),
         TEST(drops_of_a_socket_count_from_the_reading_before),
         TEST(sockets_that_were_not_remembered_are_not_compared),
