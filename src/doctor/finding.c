@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "doctor/rules.h"
+#include "fastnet/clock.h"
 #include "fastnet/namespace.h"
 #include "fastnet/proc_tree.h"
 #include "fastnet/report.h"
@@ -41,9 +42,11 @@ uint64_t sysctl_of(struct examination *examination, enum sysctl sysctl)
 
 double seconds_between(const struct examination *examination)
 {
-    const struct reading *before = examination->before;
+    const uint64_t before = examination->before->at;
+    const uint64_t passed = before ? examination->now->at - before : 0;
+    const unsigned parts = passed < CLOCK_SECOND ? 1000 : 100;
 
-    return before->at ? (double)(examination->now->at - before->at) * 1e-9 : 0;
+    return (double)(passed / (CLOCK_SECOND / parts)) / parts;
 }
 
 /* --- Findings --------------------------------------------------------------------------------- */

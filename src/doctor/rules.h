@@ -83,7 +83,7 @@ uint64_t counter_moved(const struct examination *examination, enum counter count
 uint64_t counter_total(const struct examination *examination, enum counter counter);
 /* A sysctl; UINT64_MAX if it is not known, because nothing reaches such a limit. */
 uint64_t sysctl_of(struct examination *examination, enum sysctl sysctl);
-/* Seconds between the readings. */
+/* Seconds between the readings, of few digits. */
 double seconds_between(const struct examination *examination);
 
 /* Whether value is at least so many percent of the whole. */

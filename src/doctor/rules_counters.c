@@ -35,7 +35,7 @@ static void say_growth(struct examination *examination, const struct growth *gro
         (growth->percent && !reaches(moved, growth->percent, whole)))
         return;
     finding_begin(&finding, examination, SEVERITY_WARNING, "%s", growth->subject);
-    finding_summary(&finding, "%s: %" PRIu64 " %s %s in %.3g s", growth->subject, moved,
+    finding_summary(&finding, "%s: %" PRIu64 " %s %s in %.7g s", growth->subject, moved,
                     loss_noun(&growth->loss, moved), growth->loss.what,
                     seconds_between(examination));
     finding_evidence(&finding, "%s grew by %" PRIu64, counter_name(growth->counter), all);

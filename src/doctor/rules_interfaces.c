@@ -30,12 +30,12 @@ void rule_softnet(struct examination *examination)
     finding_begin(&finding, examination, dropped ? SEVERITY_FAULT : SEVERITY_WARNING, "softnet");
     if (dropped)
         finding_summary(&finding,
-                        "%" PRIu64 " packet%s dropped in %.3g s because the queue of a "
+                        "%" PRIu64 " packet%s dropped in %.7g s because the queue of a "
                         "processor was full",
                         dropped, dropped == 1 ? " was" : "s were", seconds_between(examination));
     else
         finding_summary(&finding,
-                        "processors ran out of time for packets %" PRIu64 " times in %.3g s: "
+                        "processors ran out of time for packets %" PRIu64 " times in %.7g s: "
                         "packets come late",
                         squeezed, seconds_between(examination));
     finding_evidence(&finding,
@@ -88,7 +88,7 @@ static void say_interface(struct examination *examination, const struct interfac
     const bool many =
         lost + broken >= LOST_LEAST && (lost + broken) * 1000 >= packets * LOST_PER_THOUSAND;
     finding_begin(&finding, examination, many ? SEVERITY_FAULT : SEVERITY_WARNING, "%s", now->name);
-    finding_summary(&finding, "%s %s: %" PRIu64 " of %" PRIu64 " packets in %.3g s", now->name,
+    finding_summary(&finding, "%s %s: %" PRIu64 " of %" PRIu64 " packets in %.7g s", now->name,
                     lost ? "loses packets" : "has errors", lost + broken, packets + lost + broken,
                     seconds_between(examination));
     finding_evidence(&finding, "missed or overrun grew by %" PRIu64, lost);
@@ -118,7 +118,7 @@ static void say_queue(struct examination *examination, const struct interface_re
         !reaches(dropped, QUEUE_DROPS_PERCENT, packets))
         return;
     finding_begin(&finding, examination, SEVERITY_WARNING, "%s", now->name);
-    finding_summary(&finding, "%s: its queue dropped %" PRIu64 " of %" PRIu64 " packets in %.3g s",
+    finding_summary(&finding, "%s: its queue dropped %" PRIu64 " of %" PRIu64 " packets in %.7g s",
                     now->name, dropped, packets, seconds_between(examination));
     finding_evidence(&finding, "tx_queue_drops grew by %" PRIu64, dropped);
     finding_evidence(&finding, "tx_packets grew by %" PRIu64, now->sent - before->sent);

@@ -41,7 +41,7 @@ static void say_filling(struct examination *examination, const struct filling *f
                   usage.moved && !filling->harmless ? SEVERITY_FAULT : SEVERITY_WARNING, "%s",
                   filling->subject);
     if (usage.moved)
-        finding_summary(&finding, "%s: in %.3g s %" PRIu64 " %s %s; now there are %" PRIu64 "%s %s",
+        finding_summary(&finding, "%s: in %.7g s %" PRIu64 " %s %s; now there are %" PRIu64 "%s %s",
                         filling->subject, seconds_between(examination), usage.moved,
                         loss_noun(&filling->loss, usage.moved), filling->loss.what, usage.value, of,
                         filling->what);
@@ -133,7 +133,7 @@ void rule_flow_races(struct examination *examination)
         return;
     finding_begin(&finding, examination, SEVERITY_WARNING, "conntrack");
     finding_summary(&finding,
-                    "%" PRIu64 " packets were dropped in %.3g s because their connection was "
+                    "%" PRIu64 " packets were dropped in %.7g s because their connection was "
                     "tracked already: two packets raced, or no port is left for NAT",
                     failed, seconds_between(examination));
     finding_evidence(&finding, "insert_failed grew by %" PRIu64, failed);

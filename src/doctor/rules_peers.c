@@ -173,7 +173,7 @@ void rule_retransmissions(struct examination *examination)
                   reaches(again, LOSSES_RED, all) ? SEVERITY_FAULT : SEVERITY_WARNING,
                   "RetransSegs");
     finding_summary(&finding,
-                    "%.1f %% of all segments were sent again: %" PRIu64 " of %" PRIu64 " in %.3g s",
+                    "%.1f %% of all segments were sent again: %" PRIu64 " of %" PRIu64 " in %.7g s",
                     100.0 * (double)again / (double)all, again, all, seconds_between(examination));
     finding_evidence(&finding, "OutSegs grew by %" PRIu64, all - again);
     finding_evidence(&finding,

@@ -84,7 +84,7 @@ static void say_unknown(struct examination *examination, enum severity severity,
     struct finding finding;
 
     finding_begin(&finding, examination, severity, "%s", counter);
-    finding_summary(&finding, "%" PRIu64 " %s%s dropped in %.3g s because %s closed by now",
+    finding_summary(&finding, "%" PRIu64 " %s%s dropped in %.7g s because %s closed by now",
                     dropped, what, dropped == 1 ? " was" : "s were", seconds_between(examination),
                     why);
     finding_evidence(&finding, "%s grew by %" PRIu64 ", but no socket's drops", counter, dropped);
@@ -139,7 +139,7 @@ static void say_accept_queue(struct examination *examination, const struct suspe
     begin(&finding, examination, severity_of(examination, suspect->stood, dropped),
           endpoint_text(local, &suspect->local), suspect->inode, process);
     if (dropped)
-        snprintf(losses, sizeof losses, ", %" PRIu64 " %s dropped in %.3g s", dropped,
+        snprintf(losses, sizeof losses, ", %" PRIu64 " %s dropped in %.7g s", dropped,
                  dropped == 1 ? "was" : "were", seconds_between(examination));
     finding_summary(&finding,
                     "%s does not accept: %" PRIu64 " connection%s on %s (limit %" PRIu64 ")%s",
@@ -160,7 +160,7 @@ static void say_burst(struct examination *examination, const struct suspects *bu
           suspect->inode, process);
     finding_summary(&finding,
                     "%s accepts too slowly for bursts: the queue on %s (limit %" PRIu64
-                    ") overflowed, %" PRIu64 " attempt%s to connect %s dropped in %.3g s",
+                    ") overflowed, %" PRIu64 " attempt%s to connect %s dropped in %.7g s",
                     process, local, suspect->limit, suspect->value, suspect->value == 1 ? "" : "s",
                     suspect->value == 1 ? "was" : "were", seconds_between(examination));
     end_listener(&finding, examination, bursts, at);
@@ -261,7 +261,7 @@ static void say_flood(struct examination *examination, int port, uint64_t cookie
     } else {
         finding_summary(&finding,
                         "%" PRIu64
-                        " SYNs were answered by cookies or dropped in %.3g s: a queue of "
+                        " SYNs were answered by cookies or dropped in %.7g s: a queue of "
                         "half-open connections was full",
                         cookies + dropped, seconds_between(examination));
         finding_value(&finding, sockets->half_open_count, UINT64_MAX);
@@ -308,7 +308,7 @@ static void say_udp_buffer(struct examination *examination, const struct suspect
           endpoint_text(local, &suspect->local), suspect->inode, process);
     finding_summary(&finding,
                     "%s does not read fast enough: %" PRIu64 " datagram%s for %s %s dropped in "
-                    "%.3g s",
+                    "%.7g s",
                     process, suspect->value, suspect->value == 1 ? "" : "s", local,
                     suspect->value == 1 ? "was" : "were", seconds_between(examination));
     finding_evidence(&finding, "the socket's counter of drops grew by %" PRIu64, suspect->value);
@@ -348,7 +348,7 @@ static void say_slow_reader(struct examination *examination, const struct suspec
     begin(&finding, examination, SEVERITY_WARNING, endpoint_text(local, &suspect->local),
           suspect->inode, process);
     finding_summary(&finding,
-                    "%s does not read: %" PRIu64 " bytes from %s wait, and none was read in %.3g s",
+                    "%s does not read: %" PRIu64 " bytes from %s wait, and none was read in %.7g s",
                     process, suspect->value, endpoint_text(remote, &suspect->remote),
                     seconds_between(examination));
     finding_evidence(&finding, "Recv-Q %" PRIu64 " of %s", suspect->value, local);

@@ -172,8 +172,7 @@ static bool sends_large(const struct record *record, const struct kernel_tcp_inf
  * Data that the other end does not acknowledge. If it is heard nevertheless, only large segments
  * may be lost: those that do not fit through the path. Each retransmission doubles the timeout, so
  * after three of them the data was sent at least 7/8 of the timeout ago: what was heard since then
- * counts, with a margin. The same may be so if no large segment was
- * ever acknowledged: then the other end has nothing to say.
+ * counts, with a margin. Or it has nothing to say: no large segment was ever acknowledged.
  */
 static void take_unacknowledged(struct sockets_reading *sockets, const struct record *record)
 {

@@ -211,6 +211,9 @@ static void one_loss_is_said_in_the_singular(void **state)
         scene->summaries[0],
         "TIME_WAIT: in 5 s 1 connection skipped TIME_WAIT, because the table is full; "
         "now there are 0 connections in TIME_WAIT");
+    scene->now.at = scene->before.at + 3601 * CLOCK_SECOND + 4321;
+    assert_int_equal(try_rule(scene, "time-wait"), 1);
+    assert_non_null(strstr(scene->summaries[0], ": in 3601 s 1 connection"));
 }
 
 /* Counters of 32 bits wrap, and namespaces and drivers come anew. */
