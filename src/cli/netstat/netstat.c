@@ -320,13 +320,6 @@ int netstat_groups(const struct netstat_options *options)
     return command_run(&command);
 }
 
-/* Groups beside sockets are a section among theirs, but columns are of one kind only. */
-static bool lists_sockets(const struct netstat_options *options)
-{
-    return !options->list || (options->list == netstat_groups && options->named_protocols > 1 &&
-                              !common_uses_columns(&options->common) && !options->common.sort);
-}
-
 int fastnet_run(int argc, char *const argv[], const struct grammar *const *words,
                 const char *commit)
 {
@@ -337,7 +330,11 @@ int fastnet_run(int argc, char *const argv[], const struct grammar *const *words
 
     if (status || done)
         return status;
-    return lists_sockets(options) ? list_sockets(&netstat) : options->list(options);
+    /* groups beside sockets are a section among theirs, but columns are of one kind only */
+    if (!options->list || (options->list == netstat_groups && options->named_protocols > 1 &&
+                           !common_uses_columns(&options->common) && !options->common.sort))
+        return list_sockets(&netstat);
+    return options->list(options);
 }
 
 int netstat_run(int argc, char *const argv[])

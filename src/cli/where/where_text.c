@@ -40,11 +40,6 @@ static void put_text(const struct printer *printer, struct text text)
     fputs(bare ? "" : "'", printer->stream);
 }
 
-static void put_name(const struct printer *printer, const char *name)
-{
-    put_text(printer, (struct text){name, strlen(name)});
-}
-
 /* A number, or the word that stands for it. */
 static void put_number(const struct printer *printer, const struct field *field, uint64_t number)
 {
@@ -56,7 +51,7 @@ static void put_number(const struct printer *printer, const struct field *field,
     else if (field->type == VALUE_TIME)
         fprintf(printer->stream, "%.*s", (int)(text_time(text, number) - text), text);
     else if (word)
-        put_name(printer, word);
+        put_text(printer, (struct text){word, strlen(word)});
     else if (field->type == VALUE_DECIMAL)
         fprintf(printer->stream, "%" PRIu64 ".%03u", number / 1000, (unsigned)(number % 1000));
     else if (field->type == VALUE_FINE)

@@ -285,17 +285,13 @@ struct value info_ulp(const struct cell *cell)
     return (struct value){.type = VALUE_TEXT, .text = ulp};
 }
 
-static bool tls_number(const struct cell *cell, uint16_t type, uint64_t *number)
-{
-    return nested_number(nested_find(cell->record->socket.ulp, ULP_TLS), type, number);
-}
-
 /* field->index is the attribute. */
 struct value info_tls_word(const struct cell *cell)
 {
+    const struct text tls = nested_find(cell->record->socket.ulp, ULP_TLS);
     uint64_t version;
 
-    if (!tls_number(cell, (uint16_t)cell->field->index, &version))
+    if (!nested_number(tls, (uint16_t)cell->field->index, &version))
         return unknown;
     return string(cell->field->word(version));
 }

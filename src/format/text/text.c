@@ -192,12 +192,6 @@ static struct run longest_zeros(const unsigned *words)
     return best;
 }
 
-/* Whether inet_ntop(3) writes the last four bytes as IPv4: ::a.b.c.d and ::ffff:a.b.c.d. */
-static bool ends_in_ipv4(const unsigned *words, struct run zeros)
-{
-    return zeros.start == 0 && (zeros.length == 6 || (zeros.length == 5 && words[5] == 0xffff));
-}
-
 char *text_ipv6(char *dst, const uint8_t *address)
 {
     unsigned words[WORDS];
@@ -206,7 +200,9 @@ char *text_ipv6(char *dst, const uint8_t *address)
         words[i] = (unsigned)address[2 * i] << 8 | address[2 * i + 1];
 
     const struct run zeros = longest_zeros(words);
-    const unsigned end = ends_in_ipv4(words, zeros) ? 6 : WORDS;
+    /* inet_ntop(3) writes the last four bytes of ::a.b.c.d and ::ffff:a.b.c.d as IPv4 */
+    const bool mapped = zeros.length == 5 && words[5] == 0xffff;
+    const unsigned end = zeros.start == 0 && (zeros.length == 6 || mapped) ? 6 : WORDS;
     unsigned i = 0;
 
     while (i < end) {
