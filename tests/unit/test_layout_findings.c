@@ -168,6 +168,29 @@ static void the_longest_sentence_fits(void **state)
     assert_non_null(written(&sink_findings, &layout, &record, 1));
 }
 
+/* Each word on a line of its own, and each byte of it escaped. */
+static void all_parts_at_their_longest_fit(void **state)
+{
+    const struct findings_layout layout = {.verbose = true,
+                                           .width = 1,
+                                           .rules = &rules,
+                                           .milliseconds = &milliseconds,
+                                           .partial = &no};
+    char words[768], command[1023];
+    struct record record;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof words; i++)
+        words[i] = i % 2 ? '\033' : ' ';
+    memset(command, '\033', sizeof command);
+    record = finding(SEVERITY_FAULT, "");
+    record.finding.summary = (struct text){words, 511};
+    record.finding.evidence = (struct text){words, 767};
+    record.finding.command = (struct text){command, sizeof command};
+    record.finding.advice = record.finding.source = text_of("a b c d e f g h i j k l m n");
+    assert_non_null(written(&sink_findings, &layout, &record, 1));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -178,6 +201,7 @@ int main(void)
         cmocka_unit_test(only_the_severity_is_coloured),
         cmocka_unit_test(a_plugin_prints_one_line_with_the_worst_finding),
         cmocka_unit_test(the_longest_sentence_fits),
+        cmocka_unit_test(all_parts_at_their_longest_fit),
     };
 
     return cmocka_run_group_tests_name("layout_findings", tests, NULL, NULL);

@@ -119,8 +119,8 @@ static void row(struct sink *sink, const struct record *record)
     const struct finding_record *finding = &record->finding;
     char *dst = writer_reserve(sink->writer, WRITER_RESERVE_MAX);
 
-    dst = put_summary(dst, findings, finding);
-    dst = put_help(dst, findings, finding);
+    writer_commit(sink->writer, put_summary(dst, findings, finding));
+    dst = put_help(writer_reserve(sink->writer, WRITER_RESERVE_MAX), findings, finding);
     writer_commit(sink->writer, PUT(dst, "\n"));
 }
 
