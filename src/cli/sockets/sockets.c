@@ -222,7 +222,7 @@ static int list_with_letters(struct sockets_options options)
         return common_misuse(&options.common, "--columns: too many columns");
     memcpy(columns, chosen, length);
     for (size_t i = 0; i < COUNT(letters) && strcmp(chosen, "help") != 0; i++)
-        if (letters[i].typed)
+        if (letters[i].typed && !options.common.count_by)
             length += (size_t)snprintf(columns + length, sizeof columns - length, "%s",
                                        letters[i].columns + !length);
     columns[length] = '\0';
