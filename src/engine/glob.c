@@ -1,6 +1,5 @@
 #include "engine/glob.h"
 
-#include <ctype.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -22,23 +21,22 @@ static size_t set_byte(struct text pattern, size_t at, unsigned char *byte)
     return at + 1;
 }
 
-/* The classes of the C locale, for bytes that are folded. */
-static bool is_in_class(struct text name, unsigned char byte)
+/* The classes of the C locale. In what match_class() takes case counts, as in fnmatch(3). */
+static bool is_in_class(struct text name, char letter)
 {
     char word[8] = "";
 
-    if (name.length >= sizeof word || byte >= 0x80)
+    if (name.length >= sizeof word || (unsigned char)letter >= 0x80)
         return false;
     memcpy(word, name.data, name.length);
-    const wctype_t class = wctype(word);
-    return iswctype(byte, class) || iswctype((wint_t)toupper(byte), class);
+    return iswctype((wint_t)letter, wctype(word));
 }
 
 /*
  * In a set: [:class:], [=byte=] or [.byte.]. Returns where the next one is, or 0 if it is none of
  * these and the [ stands for itself.
  */
-static size_t match_class(struct text pattern, size_t at, unsigned char byte, bool *found)
+static size_t match_class(struct text pattern, size_t at, char letter, bool *found)
 {
     const size_t name = at + 2;
     size_t end = name;
@@ -52,8 +50,8 @@ static size_t match_class(struct text pattern, size_t at, unsigned char byte, bo
     if (end + 1 >= pattern.length || (pattern.data[at + 1] != ':' && end != name + 1))
         return 0;
     *found |= pattern.data[at + 1] == ':'
-                  ? is_in_class((struct text){pattern.data + name, end - name}, byte)
-                  : byte == folded(pattern.data[name]);
+                  ? is_in_class((struct text){pattern.data + name, end - name}, letter)
+                  : letter == pattern.data[name];
     return end + 2;
 }
 
@@ -61,7 +59,7 @@ static size_t match_class(struct text pattern, size_t at, unsigned char byte, bo
  * The set that begins at a [. Returns where the pattern goes on, or 0 if there is no ] and the [
  * stands for itself. A ] in the first place is one of the set.
  */
-static size_t match_set(struct text pattern, size_t at, unsigned char byte, bool *matches)
+static size_t match_set(struct text pattern, size_t at, char letter, bool *matches)
 {
     const size_t start = at + 1;
     const bool negated =
@@ -76,7 +74,7 @@ static size_t match_set(struct text pattern, size_t at, unsigned char byte, bool
             *matches = found != negated;
             return at + 1;
         }
-        if ((next = match_class(pattern, at, byte, &found))) {
+        if ((next = match_class(pattern, at, letter, &found))) {
             at = next;
             continue;
         }
@@ -84,7 +82,7 @@ static size_t match_set(struct text pattern, size_t at, unsigned char byte, bool
         high = low;
         if (at + 1 < pattern.length && pattern.data[at] == '-' && pattern.data[at + 1] != ']')
             at = set_byte(pattern, at + 1, &high);
-        found |= byte >= low && byte <= high;
+        found |= folded(letter) >= low && folded(letter) <= high;
     }
     return 0;
 }
@@ -92,18 +90,18 @@ static size_t match_set(struct text pattern, size_t at, unsigned char byte, bool
 /* What is no star, against one byte. Returns where the pattern goes on. */
 static size_t match_one(struct text pattern, size_t at, char letter, bool loose, bool *matches)
 {
-    const unsigned char byte = letter ? folded(letter) : '@';
+    const char shown = letter ? letter : '@';
     size_t next;
 
     if (pattern.data[at] == '?') {
         *matches = true;
         return at + 1;
     }
-    if (loose && pattern.data[at] == '[' && (next = match_set(pattern, at, byte, matches)))
+    if (loose && pattern.data[at] == '[' && (next = match_set(pattern, at, shown, matches)))
         return next;
     if (pattern.data[at] == '\\' && at + 1 < pattern.length)
         at++;
-    *matches = loose ? folded(pattern.data[at]) == byte : pattern.data[at] == letter;
+    *matches = loose ? folded(pattern.data[at]) == folded(shown) : pattern.data[at] == letter;
     return at + 1;
 }
 
