@@ -257,20 +257,21 @@ static int run(struct replacement *file, struct listing_command *command)
 
 int command_run(struct listing_command *command)
 {
+    const struct common *common = command->common;
     bool done = false;
     int status = STATUS_FAILURE;
 
-    command->counting = malloc(sizeof *command->counting);
-    command->rates = malloc(sizeof *command->rates);
-    if (command->counting && command->rates)
+    command->counting = common->count_by ? malloc(sizeof *command->counting) : NULL;
+    command->rates = common->delta ? malloc(sizeof *command->rates) : NULL;
+    if (!command->counting == !common->count_by && !command->rates == !common->delta)
         status = command_resolve(command, &done);
     else
-        fprintf(stderr, "%s: out of memory\n", command->common->program);
-    if (!status && !done && command->open_output && !command->common->explain)
+        fprintf(stderr, "%s: out of memory\n", common->program);
+    if (!status && !done && command->open_output && !common->explain)
         status = command->open_output(command);
     if (!status && !done) {
         struct replacement file;
-        status = replacement_begin(&file, command->common);
+        status = replacement_begin(&file, common);
         if (!status)
             status = run(&file, command);
         replacement_finish(&file);

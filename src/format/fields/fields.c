@@ -1,11 +1,6 @@
 /* Fields that are members of a record, and those of counted groups. */
 #include "format/fields/fields.h"
 
-const char *machine_scope_name(uint64_t machine)
-{
-    return machine ? "machine" : "namespace";
-}
-
 #include <ctype.h>
 #include <string.h>
 
@@ -249,6 +244,11 @@ const char *family_name(uint64_t family)
     default:
         return NULL;
     }
+}
+
+const char *machine_scope_name(uint64_t machine)
+{
+    return machine ? "machine" : "namespace";
 }
 
 bool field_is_named(const struct field *field, const char *name, size_t length)
