@@ -26,7 +26,7 @@ struct listing_table {
     unsigned section; /* below LISTING_SECTIONS_MAX; tables of one section follow each other */
     const struct predicate *where; /* its rows that are part of this listing; needs no lookups */
     const char *missing;           /* message if it is missing; NULL: none */
-    bool unnamed; /* one of all that there are: only missing fields in listing.named are reported */
+    bool unnamed; /* listed by default: missing fields cost a line if listing.named has them */
     enum if_missing if_missing;
 };
 

@@ -100,7 +100,7 @@ extern const struct table table_findings;
 typedef int (*record_fn)(const struct record *record, void *arg);
 
 /*
- * Who makes the rows of a table that is made. make() is like backend.dump(). begin() is called
+ * Makes the rows of a table that is computed. make() is like backend.dump(). begin() is called
  * before each listing, whatever namespaces its rows are wanted of.
  */
 struct maker {

@@ -34,7 +34,7 @@ struct listing_command {
      */
     const char *drop, *shorten, *whole;
     uint64_t unknown; /* fields that no row has: without --columns, their columns are not shown */
-    uint64_t without; /* NEED_*: what these columns are shown without, where they would need it */
+    uint64_t without; /* NEED_*: lookups to skip: these columns show plain numbers */
     /* Tables, filter, order, and what they need; the rest is set by command_run(). */
     struct listing listing;
 

@@ -81,7 +81,7 @@ int common_misuse(const struct common *common, const char *format, ...)
 int common_misuse_bare(const struct common *common, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The same of what was typed, length bytes: "OPTION: WHAT 'TYPED'", escaped. */
+/* As common_misuse(), with length bytes that the user typed: "OPTION: WHAT 'TYPED'", escaped. */
 int common_misuse_typed(const struct common *common, const char *option, const char *what,
                         const char *typed, size_t length);
 
@@ -100,8 +100,7 @@ int common_interval(struct common *common, const char *seconds);
 /* Takes the argument of --output. Returns 0 or a status. */
 int common_output(struct common *common, const char *file);
 
-/* Columns of the terminal that is written to; 0 if it is none, so that lines are as long as they
- * are. */
+/* Width of the terminal in columns; 0 if stdout is no terminal: then lines are not cut. */
 unsigned common_width(const struct common *common);
 
 /* Whether metrics are written, which have names and labels in place of columns. */

@@ -23,7 +23,7 @@ struct option {
     char letter; /* 0: none */
     enum option_argument argument : 4;
     unsigned group : 4; /* where --help shows it: index into the table's groups */
-    bool newer : 1;     /* abbreviations that older ones of its table have stay theirs */
+    bool newer : 1;     /* an abbreviation shared with an older option means that one */
     /*
      * Bytes from the start of the personality's options to what this one sets: a bool if it takes
      * no argument, a const char * if it takes one. 0: it means more than that.

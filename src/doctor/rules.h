@@ -114,7 +114,7 @@ static inline const char *loss_noun(const struct loss *loss, uint64_t count)
     return count == 1 ? loss->one : loss->many;
 }
 
-/* What has happened since the start of the machine, if it does not happen now. */
+/* Reports losses since the start of the machine, if the counter stands still now. */
 void say_past(struct examination *examination, uint64_t total, const char *counter,
               const struct loss *loss);
 

@@ -151,7 +151,7 @@ static int take_change(const struct lane *lane, const struct record *record, str
     return error ? error : !run->silent;
 }
 
-/* Rows that wait until /proc is walked for them; with more of them it is walked at once. */
+/* So many rows may wait for the walk over /proc; one more starts it. */
 enum { WAITING_MAX = 1024 };
 
 /* Hands on the rows that waited for the walk, except those that it found no owner of. */

@@ -64,8 +64,8 @@ struct run {
     struct rows *sections; /* kept rows (run_rows()): own_sections, or those of each namespace */
     size_t section_count;
     struct namespaces namespaces;   /* to visit, if these are all */
-    size_t wanted;                  /* namespaces, by what the filter says of them */
-    size_t barred;                  /* ... that need a right which there is not */
+    size_t wanted;                  /* namespaces that the filter allows */
+    size_t barred;                  /* ... that this program may not enter */
     uint64_t visits_began;          /* CLOCK_MONOTONIC, nanoseconds */
     size_t visit, visit_count;      /* the running one; 1 if there is only one */
     uint64_t cookie;                /* --delta: of the visit's namespace; 0: the only one */

@@ -155,7 +155,7 @@ static void put_reason(const struct run *run, const struct table *table,
         snprintf(reason, size, "%s: %s", backend->name, remedy ? remedy : strerror(-error));
 }
 
-/* Adds that no backend had the table. Beside others, one that asks what they ask adds nothing. */
+/* Adds that no backend had the table. One that only asks others is named if it is alone. */
 static void add_refusals(struct run *run, const struct table *table, const struct answers *answers)
 {
     char reason[sizeof run->failures->reason] = "";

@@ -206,7 +206,7 @@ static uint32_t required_index(const struct predicate *where, size_t offset)
     return if_nametoindex(name);
 }
 
-/* Whether entries or proxies, of which nothing else is known, could be wanted. */
+/* Whether any entry (or any proxy) could pass the filter. */
 static bool may_be_wanted(const struct predicate *where, bool proxy)
 {
     const struct predicate *flags =

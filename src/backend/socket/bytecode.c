@@ -262,7 +262,7 @@ static void emit_test(struct compiler *compiler, const struct test *test, unsign
     }
 }
 
-/* Whether the comparison, or its opposite, fails for some socket by what the kernel can judge. */
+/* Whether this test in the kernel can reject any socket. */
 static bool is_judged(const struct test *test, bool negated)
 {
     if (test->type == TEST_PORT)

@@ -222,7 +222,7 @@ static uint64_t set_counts(struct socket_record *sock)
     return SOCKET_RETRANSMITS | SOCKET_PROBES;
 }
 
-/* Adds what follows from the protocol and the state, and removes what they make untrue. */
+/* Adds fields that follow from protocol and state; removes those that are wrong in this state. */
 static uint64_t complete(struct socket_record *sock, uint64_t has)
 {
     const bool is_tcp = sock->protocol == IPPROTO_TCP;
@@ -313,7 +313,7 @@ static bool is_of_protocol(const struct socket_record *sock)
     return sock->protocol != PROTOCOL_MPTCP || sock->info.length < TCP_INFO_LEAST;
 }
 
-/* A row that is left out because nobody may ask for what the filter compares. */
+/* Reports a row that is left out because a field that the filter compares may not be read. */
 static void note_undecided(const struct query *query, const struct record *record)
 {
     if (query->where && predicate_needs(query->where).fields & FIELDS_NOT_HALF_OPEN &&

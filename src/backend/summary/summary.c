@@ -214,7 +214,7 @@ static void read_states(struct reading *reading)
 
 /* --- Flows, and files ------------------------------------------------------------------------ */
 
-/* row: without the numbers there is no row. */
+/* row: if the file is missing, the row is missing, too. */
 static bool read_sysctl(const struct reading *reading, const char *name, bool row,
                         uint64_t *numbers, size_t count)
 {

@@ -388,8 +388,8 @@ static bool take_value(const struct printer *printer, const struct predicate **a
 }
 
 /*
- * Writes the values of one column that the parts of an or begin with. Returns the part behind them;
- * the first part if it is no value.
+ * Writes the first parts of an `or` that compare one column as a list of values. Returns the part
+ * behind them; the first part if it compares no value.
  */
 static const struct predicate *put_list(const struct printer *printer,
                                         const struct predicate *first, bool negated)
