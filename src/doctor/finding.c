@@ -45,8 +45,9 @@ double seconds_between(const struct examination *examination)
     const uint64_t before = examination->before->at;
     const uint64_t passed = before ? examination->now->at - before : 0;
     const unsigned parts = passed < CLOCK_SECOND ? 1000 : 100;
+    const uint64_t rounded = passed / (CLOCK_SECOND / parts);
 
-    return (double)(passed / (CLOCK_SECOND / parts)) / parts;
+    return (double)rounded / parts;
 }
 
 /* --- Findings --------------------------------------------------------------------------------- */
