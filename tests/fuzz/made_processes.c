@@ -116,7 +116,7 @@ static struct text path_in(struct text line)
         return (struct text){line.data + 3, line.length - 3};
     while (at < line.length && line.data[at] >= '0' && line.data[at] <= '9')
         at++;
-    for (size_t colon = at + 2; at < line.length && line.data[at] == ':' && colon < line.length;
+    for (size_t colon = at + 1; at < line.length && line.data[at] == ':' && colon < line.length;
          colon++)
         if (line.data[colon - 1] == ':' && line.data[colon] == '/')
             return colon > at + 2 ? (struct text){line.data + colon, line.length - colon}
