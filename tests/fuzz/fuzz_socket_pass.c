@@ -115,6 +115,19 @@ static void look_at(const struct socket_pass *pass, const char *bytes, size_t si
     require(rows <= socket_pass_count(pass));
 }
 
+/* Wherever the kernel's types have their members, the program fits and ends. */
+static void make_program(const char *bytes, size_t size)
+{
+    struct bpf_insn code[PASS_PROGRAM_MAX];
+    struct pass_layout layout = {.function = 0};
+    size_t count;
+
+    memcpy(&layout, bytes, size < sizeof layout ? size : sizeof layout);
+    count = pass_program_make(&layout, code);
+    require(count > 0 && count <= PASS_PROGRAM_MAX);
+    require(code[count - 1].code == (BPF_JMP | BPF_EXIT));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct bytes input = {data, size};
@@ -143,5 +156,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     else
         require(socket_pass_count(pass) == 0);
     socket_pass_destroy(pass);
+    make_program(bytes, input.left);
     return 0;
 }
