@@ -66,7 +66,7 @@ struct run {
     struct namespaces namespaces;   /* to visit, if these are all */
     size_t wanted;                  /* namespaces that the filter allows */
     size_t barred;                  /* ... that this program may not enter */
-    uint64_t visits_began;          /* CLOCK_MONOTONIC, nanoseconds */
+    uint64_t walked;                /* nanoseconds that netlink took for shared tables */
     size_t visit, visit_count;      /* the running one; 1 if there is only one */
     uint64_t cookie;                /* --delta: of the visit's namespace; 0: the only one */
     bool heading_due;               /* nothing of this visit was shown yet */

@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include "engine/run.h"
+#include "fastnet/clock.h"
 #include "fastnet/lookup.h"
 #include "fastnet/rights.h"
 #include "fastnet/socket_pass.h"
@@ -315,6 +316,7 @@ static int ask(const struct listing_table *table, const struct backend *backend,
     struct predicate_tree both;
     struct query query = query_for(run, table, &both);
     struct query_events events;
+    const uint64_t began = clock_nanoseconds(CLOCK_MONOTONIC);
     int result;
 
     if (listing->events) {
@@ -329,6 +331,8 @@ static int ask(const struct listing_table *table, const struct backend *backend,
     result = backend->dump(&query, lane_take, lane);
     if (run_is_captured(run))
         rights_lower();
+    if (table->table->shared && backend->source == BACKEND_NETLINK)
+        run->walked += clock_nanoseconds(CLOCK_MONOTONIC) - began;
     *pass = lane_end_pass(lane);
     run->found |= result == 0 || pass->rows;
     return result;

@@ -128,7 +128,6 @@ int run_plan_visits(struct run *run)
     if (error)
         return error;
     run->visit_count = run->namespaces.count;
-    run->visits_began = clock_nanoseconds(CLOCK_MONOTONIC);
     error = read_pass(run);
     if (error)
         return error;
@@ -227,22 +226,6 @@ void run_leave(struct run *run)
     *here = (struct here){.interfaces = NULL};
 }
 
-/* What takes long is worth a word: most of it can often be spared. */
-static void report_cost(struct run *run)
-{
-    const uint64_t took = clock_nanoseconds(CLOCK_MONOTONIC) - run->visits_began;
-    const struct listing *listing = run->listing;
-    bool shared = false;
-
-    for (size_t i = 0; i < listing->table_count; i++)
-        shared |= listing->tables[i].table && listing->tables[i].table->shared;
-    if (shared && run->visit_count > 1 && took > CLOCK_SECOND)
-        report_note(run->report,
-                    "%zu network namespaces took %.1f s: for each, the kernel walks the TCP "
-                    "sockets of all (listeners alone are listed at once)",
-                    run->visit_count, (double)took / CLOCK_SECOND);
-}
-
 int run_go_home(struct run *run)
 {
     if (run->barred) /* without the right, all of them: that is one line */
@@ -252,7 +235,11 @@ int run_go_home(struct run *run)
     if (run->listing->all_netns && !run->wanted && !run->stopped) /* a name may be mistyped */
         report_note(run->report, "the filter wants no network namespace (of %zu found)",
                     run->visit_count);
-    report_cost(run);
+    if (run->visit_count > 1 && run->walked > CLOCK_SECOND) /* most of it can often be spared */
+        report_note(run->report,
+                    "%zu network namespaces took %.1f s: for each, the kernel walks the TCP "
+                    "sockets of all (listeners alone are listed at once)",
+                    run->visit_count, (double)run->walked / CLOCK_SECOND);
     return run->visit ? move_to(run, run->namespaces.list) : 0;
 }
 
