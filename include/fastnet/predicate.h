@@ -35,8 +35,9 @@ struct number_range {
 
 struct predicate {
     enum predicate_operator operation;
-    /* And, or, not: a list of parts. Parts and texts of constants are borrowed. */
+    /* And, or, not: a list of parts. Parts and texts are borrowed. */
     const struct predicate *parts, *next;
+    struct text said; /* the same as an expression of --where; empty: nobody typed it so */
     /* The last part, and the last of those that need no lookup: predicate_add() sets them. */
     struct predicate *last, *last_cheap;
     /* Comparisons. */

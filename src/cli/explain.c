@@ -62,7 +62,7 @@ static void put_where(const struct explaining *explaining, const struct predicat
 
     if (!memory)
         return;
-    where_put(memory, explaining->command->kind, where);
+    where_put(memory, where);
     fclose(memory);
     escaped = malloc(ESCAPE_FACTOR * size + 1);
     if (escaped) {

@@ -70,7 +70,7 @@ static char *text_of(const struct kind *kind, const struct predicate *predicate)
     FILE *stream = open_memstream(&text, &size);
 
     require(stream != NULL);
-    where_put(stream, kind, predicate);
+    where_put(stream, predicate);
     require(fclose(stream) == 0 && strlen(text) == size);
     return text;
 }

@@ -34,6 +34,8 @@ enum token_type {
     TOKEN_STRANGE,    /* a character that begins nothing */
 };
 
+#define TOKEN_BLANKS " \t\n" /* between tokens */
+
 struct token {
     enum token_type type;
     struct text text; /* as typed; of a quoted one what is between the quotes */
@@ -42,8 +44,9 @@ struct token {
 struct parser {
     struct where *where;
     const struct kind *kind;
-    const char *start; /* of the text, for places */
-    const char *at;    /* behind the token */
+    const char *start;  /* of the text, for places */
+    const char *before; /* behind the token before */
+    const char *at;     /* behind the token */
     struct token token;
     unsigned depth;
     bool listed; /* an option takes the values: it, and not a column, is what messages are about */

@@ -23,11 +23,11 @@ static struct predicate *fail_expected(struct parser *parser, const char *expect
     return parser_fail(parser, token, "expected %s, not '%s'", expected, token_typed(typed, token));
 }
 
-/* A first part that is such a list already becomes longer. */
+/* A first part that is such a list already becomes longer, unless it is one comparison. */
 static struct predicate *join(struct parser *parser, enum predicate_operator operation,
                               struct predicate *first, struct predicate *second)
 {
-    if (!first || !second || first->operation != operation || first->next)
+    if (!first || !second || first->operation != operation || first->next || first->said.length)
         return parser_join(parser, operation, first, second);
     predicate_add(first, second);
     return first;
@@ -146,6 +146,7 @@ static bool is_negation(enum token_type *type)
 static struct predicate *parse_comparison(struct parser *parser)
 {
     const struct field *field = find_column(parser);
+    const char *start = parser->token.text.data;
     struct predicate *result;
     enum token_type type;
     bool negated = false, in_parentheses;
@@ -175,7 +176,11 @@ static struct predicate *parse_comparison(struct parser *parser)
         return fail_expected(parser, "a comma or a closing parenthesis");
     if (in_parentheses)
         parser_next(parser);
-    return negated ? parser_negate(parser, result) : result;
+    if (negated)
+        result = parser_negate(parser, result);
+    if (result)
+        result->said = (struct text){start, (size_t)(parser->before - start)};
+    return result;
 }
 
 /* --- Grammar ---------------------------------------------------------------------------------- */
@@ -246,6 +251,24 @@ const struct predicate *where_parse(struct where *where, const struct kind *kind
     return all;
 }
 
+/* The comparison that these values make with one of the columns. */
+static struct predicate *parse_column(struct parser *parser, const struct field *field)
+{
+    const char *values = parser->before;
+    struct predicate *one = parse_values(parser, field, TOKEN_EQUAL);
+    const int length = one ? (int)(parser->before - values) : 0;
+    const size_t size = strlen(field->name) + sizeof " in " + (size_t)length;
+    char *said = one ? parser_keep_bytes(parser, size) : NULL;
+
+    if (!said)
+        return NULL;
+    snprintf(said, size, "%s %s %.*s", field->name,
+             one->operation == PREDICATE_EQUAL || one->operation == PREDICATE_MASKED ? "=" : "in",
+             length, values);
+    one->said = (struct text){said, strlen(said)};
+    return one;
+}
+
 static struct predicate *parse_columns(struct parser *parser, const char *columns)
 {
     const struct parser before = *parser;
@@ -258,7 +281,7 @@ static struct predicate *parse_columns(struct parser *parser, const char *column
         if (!field)
             continue;
         *parser = before;
-        struct predicate *one = parse_values(parser, field, TOKEN_EQUAL);
+        struct predicate *one = parse_column(parser, field);
         all = all ? join(parser, PREDICATE_OR, all, one) : one;
         if (!all)
             return NULL;

@@ -22,7 +22,7 @@ struct where {
     size_t size;                 /* bytes of the parts */
 };
 
-/* Returns NULL, and sets the message, if the text is wrong or memory is short. */
+/* Returns NULL, and sets the message, if the text is wrong or memory is short. Borrows the text. */
 const struct predicate *where_parse(struct where *where, const struct kind *kind, const char *text);
 
 /*
@@ -44,10 +44,10 @@ const struct predicate *where_both(struct where *where, const struct predicate *
                                    const struct predicate *other);
 
 /*
- * Writes a predicate in the language: where_parse() makes an equal one of the text, if all its
- * fields are columns of the kind.
+ * Writes a predicate in the language, with comparisons as they were typed: where_parse() makes an
+ * equal one of the text, if all its fields are columns of the kind.
  */
-void where_put(FILE *stream, const struct kind *kind, const struct predicate *where);
+void where_put(FILE *stream, const struct predicate *where);
 
 void where_finish(struct where *where);
 

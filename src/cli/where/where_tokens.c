@@ -61,10 +61,11 @@ static const char *take_sign(struct token *token, const char *at)
 
 void parser_next(struct parser *parser)
 {
-    static const char blanks[] = " \t\n", ends[] = " \t\n()'\",=!<>~&|";
-    const char *at = parser->at + strspn(parser->at, blanks);
+    static const char ends[] = TOKEN_BLANKS "()'\",=!<>~&|";
+    const char *at = parser->at + strspn(parser->at, TOKEN_BLANKS);
     const size_t length = strcspn(at, ends);
 
+    parser->before = parser->at;
     if (length) {
         const struct text word = {at, length};
         parser->token = (struct token){token_word_type(word), word};
