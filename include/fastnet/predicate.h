@@ -25,7 +25,7 @@ enum predicate_operator {
     PREDICATE_ONE_OF, /* a number n below 64: bit n of the constant is set */
     PREDICATE_WITHIN, /* address of the constant's family: (bytes & mask) == constant */
     PREDICATE_LIKE,   /* text that matches the pattern in the constant: *, ?, or \ before these */
-    PREDICATE_GLOB,   /* the same in any case of letters, with sets as [a-z]; a NUL of it is @ */
+    PREDICATE_GLOB,   /* text that fnmatch(3) matches in any case of letters; a NUL of it is @ */
     PREDICATE_AMONG,  /* a number in one of the ranges; the constant is a number, too: not used */
 };
 

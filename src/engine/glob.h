@@ -7,10 +7,12 @@
 #include "fastnet/text.h"
 
 /*
- * Whether the whole text matches: * any bytes, ? one byte, \ takes the next one as it is. loose:
- * [a-z] and [!a-z] are one of these or none of these, the case of ASCII letters does not count, and
- * a NUL of the text is an @. The time is at most that of the lengths multiplied.
+ * Whether the whole text matches: * any bytes, ? one byte, \ takes the next one as it is. The time
+ * is at most that of the lengths multiplied.
  */
-bool glob_matches(struct text pattern, struct text text, bool loose);
+bool glob_matches(struct text pattern, struct text text);
+
+/* As fnmatch(3) with FNM_CASEFOLD, where a NUL of the text is an @. */
+bool glob_matches_loosely(const char *pattern, struct text text);
 
 #endif

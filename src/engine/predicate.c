@@ -99,7 +99,8 @@ static bool value_is_like(const struct predicate *predicate, const struct value 
         text.length = (size_t)(value_write(shown, value, NULL) - shown);
     else if (!text_in(value, &text))
         return false;
-    return glob_matches(pattern, text, predicate->operation == PREDICATE_GLOB);
+    return predicate->operation == PREDICATE_GLOB ? glob_matches_loosely(pattern.data, text)
+                                                  : glob_matches(pattern, text);
 }
 
 /* *order: below 0, 0 or above, as the value is to the constant. False: they do not compare. */

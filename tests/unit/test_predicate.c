@@ -310,7 +310,7 @@ static void globs_have_sets_and_ignore_case(void **state)
         {"\\*", TEXT_LITERAL("a"), 'f'},
         {"@a", TEXT_LITERAL("\0a"), 't'},
         {"@?b", TEXT_LITERAL("\0\0b"), 't'},
-        {"a\\", TEXT_LITERAL("a\\"), 't'},
+        {"a\\", TEXT_LITERAL("a\\"), 'f'},
         {"a[[:digit:]]", TEXT_LITERAL("a7"), 't'},
         {"a[[:digit:]]", TEXT_LITERAL("ad]"), 'f'},
         {"[![:alpha:]x-z_]", TEXT_LITERAL("Y"), 'f'},
