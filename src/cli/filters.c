@@ -1,10 +1,8 @@
 #include "cli/filters.h"
 
-#include <arpa/inet.h>
 #include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -100,27 +98,14 @@ const char *filters_resolve(const struct filters *filters, struct where *where,
 
 /* --- A word that is no option ----------------------------------------------------------------- */
 
-static bool is_number(const char *word, unsigned long most)
+/* Whether rows of the kind have one of these columns, and it takes the value. */
+static bool takes(const struct kind *kind, const char *columns, const char *value)
 {
-    const size_t digits = strspn(word, "0123456789");
+    struct where where = {.parts = NULL};
+    const bool taken = where_parse_list(&where, kind, columns, value);
 
-    return digits > 0 && digits <= 5 && !word[digits] && strtoul(word, NULL, 10) <= most;
-}
-
-/* An address, or a network. */
-static bool is_host(const char *word)
-{
-    struct in6_addr address;
-    char host[INET6_ADDRSTRLEN];
-    const size_t length = strcspn(word, "/");
-    const char *prefix = word[length] ? word + length + 1 : "0";
-
-    if (length >= sizeof host)
-        return false;
-    memcpy(host, word, length);
-    host[length] = '\0';
-    return (inet_pton(AF_INET, host, &address) == 1 && is_number(prefix, 32)) ||
-           (inet_pton(AF_INET6, host, &address) == 1 && is_number(prefix, 128));
+    where_finish(&where);
+    return taken;
 }
 
 /* The state of that name, in any case and with '-' or '_', or its beginning; or NULL. */
@@ -137,26 +122,17 @@ static const char *state_named(const struct field *field, const char *word)
     return nearest.word;
 }
 
-/* Whether rows of the kind have one of these columns. */
-static bool has_any(const struct kind *kind, const char *columns)
-{
-    for (size_t length; (length = strcspn(columns, " "));
-         columns += length + (columns[length] == ' '))
-        if (field_find(kind, columns, length))
-            return true;
-    return false;
-}
-
 bool filters_meant(const struct kind *kind, const char *word, char meant[FILTERS_MEANT])
 {
     const char *port = *word == ':' ? word + 1 : word;
     const struct field *field = field_find(kind, "state", strlen("state"));
     const char *state = field ? state_named(field, word) : NULL;
+    char typed[TYPED_MAX];
 
-    if (is_number(port, UINT16_MAX) && has_any(kind, PORTS))
-        snprintf(meant, FILTERS_MEANT, "--port=%s", port);
-    else if (is_host(word) && has_any(kind, ADDRESSES))
-        snprintf(meant, FILTERS_MEANT, "--host=%s", word);
+    if (isdigit((unsigned char)*port) && takes(kind, PORTS, port))
+        snprintf(meant, FILTERS_MEANT, "--port=%.80s", options_typed(typed, port, strlen(port)));
+    else if (takes(kind, ADDRESSES, word))
+        snprintf(meant, FILTERS_MEANT, "--host=%.80s", options_typed(typed, word, strlen(word)));
     else if (state)
         snprintf(meant, FILTERS_MEANT, "--state=%s", state);
     else
