@@ -128,12 +128,14 @@ unsigned common_width(const struct common *common)
 
 /* --- What is wrong ---------------------------------------------------------------------------- */
 
-__attribute__((format(printf, 3, 0))) static int complain(const struct common *common, bool hint,
-                                                          const char *format, va_list arguments)
+int common_complain(const struct common *common, bool hint, const char *format, ...)
 {
     char message[1024];
+    va_list arguments;
 
+    va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
     fprintf(stderr, "%s: %s", common->program, message);
     if (hint && !strstr(message, "=help")) { /* a list of columns helps more */
         char command[COMMAND_SIZE];
@@ -141,28 +143,6 @@ __attribute__((format(printf, 3, 0))) static int complain(const struct common *c
     }
     fputc('\n', stderr);
     return common->grammar->misuse ? common->grammar->misuse : STATUS_REFUSED;
-}
-
-int common_misuse(const struct common *common, const char *format, ...)
-{
-    va_list arguments;
-    int status;
-
-    va_start(arguments, format);
-    status = complain(common, true, format, arguments);
-    va_end(arguments);
-    return status;
-}
-
-int common_misuse_bare(const struct common *common, const char *format, ...)
-{
-    va_list arguments;
-    int status;
-
-    va_start(arguments, format);
-    status = complain(common, false, format, arguments);
-    va_end(arguments);
-    return status;
 }
 
 int common_misuse_typed(const struct common *common, const char *option, const char *what,

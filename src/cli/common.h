@@ -74,12 +74,12 @@ enum { OPTION_HELP = 999 };
 /* Prints what --help prints, for option_fn. */
 int common_help(const struct common *common);
 
-/* Says what is wrong with the command line, and where help is; returns the exit status for that. */
-int common_misuse(const struct common *common, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-/* Does not say where help is. */
-int common_misuse_bare(const struct common *common, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/* Says what is wrong with the command line. Returns the exit status for that. */
+int common_complain(const struct common *common, bool hint, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* ... and where help is, or not. */
+#define common_misuse(common, ...)      common_complain(common, true, __VA_ARGS__)
+#define common_misuse_bare(common, ...) common_complain(common, false, __VA_ARGS__)
 
 /* As common_misuse(), with length bytes that the user typed: "OPTION: WHAT 'TYPED'", escaped. */
 int common_misuse_typed(const struct common *common, const char *option, const char *what,
