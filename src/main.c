@@ -98,12 +98,10 @@ static int take_word(int argc, char *argv[])
     }
     if (!find_personality(argv[2])) {
         struct nearest nearest = nearest_to(argv[2], strlen(argv[2]));
-        char typed[TYPED_MAX], hint[NEAREST_HINT];
         for (size_t i = 0; i < COUNT(personalities); i++)
             nearest_offer(&nearest, personalities[i].name);
         fprintf(stderr, "fastnet: help: there is no command '%s'%s (see fastnet --help)\n",
-                options_typed(typed, argv[2], strlen(argv[2])),
-                nearest_hint(&nearest, "fastnet help ", hint));
+                TYPED(argv[2]), HINT(&nearest, "fastnet help "));
         return 0;
     }
     argv[1] = argv[2];

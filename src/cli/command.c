@@ -149,11 +149,8 @@ static int resolve_source(struct listing_command *command)
     listing->headings = common->all_netns && !common->no_header && !columns_used(command);
     if (!root)
         return 0;
-    if (error < 0) {
-        char text[TYPED_MAX];
-        return common_misuse(common, "--proc-root: '%s': %s",
-                             options_typed(text, root, strlen(root)), strerror(-error));
-    }
+    if (error < 0)
+        return common_misuse(common, "--proc-root: '%s': %s", TYPED(root), strerror(-error));
     if (common->backend == BACKEND_NETLINK)
         return common_misuse(common, "--proc-root: cannot be combined with --backend=netlink");
     listing->backend = BACKEND_PROC; /* a captured tree says nothing of this machine's sockets */

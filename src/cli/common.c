@@ -148,20 +148,17 @@ int common_complain(const struct common *common, bool hint, const char *format, 
 int common_misuse_typed(const struct common *common, const char *option, const char *what,
                         const char *typed, size_t length)
 {
-    char text[TYPED_MAX];
-
-    return common_misuse(common, "%s: %s '%s'", option, what, options_typed(text, typed, length));
+    return common_misuse(common, "%s: %s '%s'", option, what, TYPED_BYTES(typed, length));
 }
 
 int common_misuse_word(const struct common *common, const char *what, const char *typed,
                        size_t length, const char *words)
 {
     struct nearest nearest = nearest_to(typed, length);
-    char text[TYPED_MAX], hint[NEAREST_HINT];
 
     nearest_offer_words(&nearest, words);
-    nearest_hint(&nearest, "", hint);
-    return common_misuse(common, "no %s '%s'%s%s", what, options_typed(text, typed, length),
+    const char *hint = HINT(&nearest, "");
+    return common_misuse(common, "no %s '%s'%s%s", what, TYPED_BYTES(typed, length),
                          *hint ? hint : "; there are: ", *hint ? "" : words);
 }
 
@@ -332,9 +329,8 @@ static int take_choice(struct common *common, const struct option *option, const
     while (choice < 3 && strcasecmp(words[choice], argument) != 0)
         choice++;
     if (choice == 3) {
-        char typed[TYPED_MAX];
         return common_misuse(common, "--%s: %s, %s or %s, not '%s'", option->name, words[0],
-                             words[1], words[2], options_typed(typed, argument, strlen(argument)));
+                             words[1], words[2], TYPED(argument));
     }
     if (words == sources)
         common->backend = (enum backend_choice)choice;

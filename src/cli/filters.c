@@ -127,12 +127,11 @@ bool filters_meant(const struct kind *kind, const char *word, char meant[FILTERS
     const char *port = *word == ':' ? word + 1 : word;
     const struct field *field = field_find(kind, "state", strlen("state"));
     const char *state = field ? state_named(field, word) : NULL;
-    char typed[TYPED_MAX];
 
     if (isdigit((unsigned char)*port) && takes(kind, PORTS, port))
-        snprintf(meant, FILTERS_MEANT, "--port=%.80s", options_typed(typed, port, strlen(port)));
+        snprintf(meant, FILTERS_MEANT, "--port=%.80s", TYPED(port));
     else if (takes(kind, ADDRESSES, word))
-        snprintf(meant, FILTERS_MEANT, "--host=%.80s", options_typed(typed, word, strlen(word)));
+        snprintf(meant, FILTERS_MEANT, "--host=%.80s", TYPED(word));
     else if (state)
         snprintf(meant, FILTERS_MEANT, "--state=%s", state);
     else
@@ -146,7 +145,6 @@ static bool guess(const struct common *common, const struct kind *kind, const ch
 {
     enum { LETTERS = 3 };
     const struct option *option = NULL;
-    char typed[TYPED_MAX];
 
     /* the option whose name begins with the word */
     for (size_t i = 0; strlen(word) >= LETTERS && (option = options_at(common->grammar->tables, i));
@@ -160,7 +158,7 @@ static bool guess(const struct common *common, const struct kind *kind, const ch
     else if (filters_meant(kind, word, meant))
         return true;
     else if (kind == &kind_socket && isalpha((unsigned char)*word))
-        snprintf(meant, FILTERS_MEANT, "--process=%.80s", options_typed(typed, word, strlen(word)));
+        snprintf(meant, FILTERS_MEANT, "--process=%.80s", TYPED(word));
     else
         return false;
     return true;
@@ -168,10 +166,10 @@ static bool guess(const struct common *common, const struct kind *kind, const ch
 
 int filters_misuse_operand(const struct common *common, const struct kind *kind, const char *word)
 {
-    char typed[TYPED_MAX], meant[FILTERS_MEANT];
+    char meant[FILTERS_MEANT];
     const bool known = guess(common, kind, word, meant);
 
     return common_misuse(common, "%s takes options only, not '%s'%s%s%s", common->grammar->name,
-                         options_typed(typed, word, strlen(word)), known ? "; did you mean " : "",
-                         known ? meant : "", known ? "?" : "");
+                         TYPED(word), known ? "; did you mean " : "", known ? meant : "",
+                         known ? "?" : "");
 }

@@ -116,16 +116,15 @@ const char *nearest_column(const struct kind *kind, const char *typed, size_t le
                            char message[NO_COLUMN])
 {
     struct nearest nearest = nearest_to(typed, length);
-    char text[TYPED_MAX], hint[NEAREST_HINT];
     const struct field *field;
 
     for (size_t i = 0; (field = field_at(kind, i)); i++)
         nearest_offer(&nearest, field->name);
     for (size_t i = 0; i < kind->group_count; i++)
         nearest_offer(&nearest, kind->groups[i].name);
-    nearest_hint(&nearest, "", hint);
-    snprintf(message, NO_COLUMN, "no column '%s' for %s%s", options_typed(text, typed, length),
-             kind->name, hint);
+    const char *hint = HINT(&nearest, "");
+    snprintf(message, NO_COLUMN, "no column '%s' for %s%s", TYPED_BYTES(typed, length), kind->name,
+             hint);
     if (!*hint)
         add_columns(kind, message);
     return message;

@@ -25,6 +25,8 @@ void nearest_offer_words(struct nearest *nearest, const char *words);
 enum { NEAREST_HINT = 80 };
 const char *nearest_hint(const struct nearest *nearest, const char *before,
                          char hint[NEAREST_HINT]);
+/* The same, into memory that lives as long as the block that this stands in. */
+#define HINT(nearest, before) nearest_hint(nearest, before, (char[NEAREST_HINT]){""})
 
 /* Says that rows of this kind have no such column, and which one was probably meant. */
 enum { NO_COLUMN = 480 };

@@ -12,11 +12,8 @@
 /* In the words of ss and ip. */
 static int fail(const struct common *common, const char *before, const char *after, int error)
 {
-    char typed[TYPED_MAX];
-
-    options_typed(typed, common->netns, strlen(common->netns));
-    fprintf(stderr, "%s: %s network namespace \"%s\"%s: %s%s\n", common->program, before, typed,
-            after, strerror(-error),
+    fprintf(stderr, "%s: %s network namespace \"%s\"%s: %s%s\n", common->program, before,
+            TYPED(common->netns), after, strerror(-error),
             error == -EPERM    ? " (needs CAP_SYS_ADMIN)"
             : error == -EACCES ? " (try sudo)"
                                : "");

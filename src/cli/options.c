@@ -39,10 +39,8 @@ bool options_among(const char *words, const char *word)
 static int misuse(struct parser *parser, const char *before, const char *typed, size_t length,
                   const char *after)
 {
-    char text[TYPED_MAX];
-
-    snprintf(parser->message, OPTIONS_MESSAGE, "%s '%s'%s", before,
-             options_typed(text, typed, length), after);
+    snprintf(parser->message, OPTIONS_MESSAGE, "%s '%s'%s", before, TYPED_BYTES(typed, length),
+             after);
     return OPTIONS_MISUSE;
 }
 
@@ -148,13 +146,11 @@ static int report_unknown(struct parser *parser, const char *word, size_t length
 {
     struct nearest nearest = nearest_to(word + 2, length);
     const struct option *option;
-    char hint[NEAREST_HINT];
 
     for (size_t i = 0; (option = options_at(parser->tables, i)); i++)
         if (option->name && option->help)
             nearest_offer(&nearest, option->name);
-    return misuse(parser, "unrecognized option", word, strlen(word),
-                  nearest_hint(&nearest, "--", hint));
+    return misuse(parser, "unrecognized option", word, strlen(word), HINT(&nearest, "--"));
 }
 
 static bool is_number(const char *word)

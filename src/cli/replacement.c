@@ -25,10 +25,8 @@ static void abandon(struct replacement *file)
 static int complain(struct replacement *file, const char *what)
 {
     const char *path = file->common->output;
-    char typed[TYPED_MAX];
 
-    fprintf(stderr, "%s: --output: '%s': %s\n", file->common->program,
-            options_typed(typed, path, strlen(path)), what);
+    fprintf(stderr, "%s: --output: '%s': %s\n", file->common->program, TYPED(path), what);
     abandon(file);
     return STATUS_FAILURE;
 }

@@ -9,13 +9,10 @@
 
 static void say(size_t count, const char *name)
 {
-    char text[TYPED_MAX];
-
     if (count == 0)
         fputs("\r\033[K", stderr); /* erases the line */
     else if (name)
-        fprintf(stderr, "looking up the address of %.40s...",
-                options_typed(text, name, strlen(name)));
+        fprintf(stderr, "looking up the address of %.40s...", TYPED(name));
     else
         fprintf(stderr, "looking up names of %zu address%s...", count, count == 1 ? "" : "es");
 }

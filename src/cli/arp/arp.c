@@ -82,7 +82,6 @@ static int take_family(const char *name)
 {
     static const char *const others[] = {"inet6", "unix", "unspec", "ipx",  "ax25", "netrom",
                                          "ddp",   "ec",   "x25",    "rose", "ash"};
-    char text[TYPED_MAX];
 
     if (strcmp(name, "inet") == 0)
         return 0;
@@ -93,7 +92,7 @@ static int take_family(const char *name)
         }
     if (strchr(name, ','))
         fprintf(stderr, "Please don't supply more than one address family.\n");
-    fprintf(stderr, "arp: %s: unknown address family.\n", options_typed(text, name, strlen(name)));
+    fprintf(stderr, "arp: %s: unknown address family.\n", TYPED(name));
     return STATUS_ARP_FAILURE;
 }
 
@@ -101,9 +100,7 @@ static int take_hardware(struct arp_options *options, const char *name)
 {
     options->hardware = hardware_by_net_tools(name);
     if (!options->hardware) {
-        char text[TYPED_MAX];
-        fprintf(stderr, "arp: %s: unknown hardware type.\n",
-                options_typed(text, name, strlen(name)));
+        fprintf(stderr, "arp: %s: unknown hardware type.\n", TYPED(name));
         return STATUS_ARP_FAILURE;
     }
     if (!options->hardware->arp) {
@@ -155,9 +152,8 @@ int arp_parse(struct arp_options *options, int argc, char *const argv[], bool *d
 
 static int refuse_host(const char *name, const char *why)
 {
-    char text[TYPED_MAX];
 
-    fprintf(stderr, "%s: %s\n", options_typed(text, name, strlen(name)), why);
+    fprintf(stderr, "%s: %s\n", TYPED(name), why);
     return STATUS_ARP_FAILURE;
 }
 

@@ -160,9 +160,7 @@ int conntrack_fail(const struct conntrack_parsing *parsing, const char *before, 
                    const char *after)
 {
     const struct common *common = &parsing->options->common;
-    char text[TYPED_MAX];
-    const int status = common_misuse_bare(common, "%s%s%s", before,
-                                          options_typed(text, typed, strlen(typed)), after);
+    const int status = common_misuse_bare(common, "%s%s%s", before, TYPED(typed), after);
 
     hint(common->program);
     return status;

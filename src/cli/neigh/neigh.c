@@ -148,13 +148,11 @@ static void choose_rows(struct predicate_tree *where, const struct neigh_options
 
 static int find_interface(const struct common *common, const char *name, uint32_t *index)
 {
-    char text[TYPED_MAX];
 
     if (!name || common->backend == BACKEND_PROC || common->proc_root ||
         interfaces_find(name, index) == 0)
         return 0;
-    fprintf(stderr, "%s: no such interface: '%s'\n", common->program,
-            options_typed(text, name, strlen(name)));
+    fprintf(stderr, "%s: no such interface: '%s'\n", common->program, TYPED(name));
     return STATUS_FAILURE;
 }
 

@@ -102,12 +102,11 @@ static void choose_rows(struct predicate_tree *where, const struct netstat_optio
 static void check_listed(const void *arg, struct report *report)
 {
     const struct netstat_options *options = arg;
-    char text[TYPED_MAX];
 
     if (!options->interface || report->listed || report->partial)
         return; /* after a loss the interface may exist */
     report_verbatim(report, "%s: error fetching interface information: Device not found",
-                    options_typed(text, options->interface, strlen(options->interface)));
+                    TYPED(options->interface));
     report->partial = report->ended = true;
 }
 

@@ -61,7 +61,6 @@ static bool guess(const struct netstat_options *options, const char *word, const
                   char meant[FILTERS_MEANT])
 {
     const char *filter = next && strcmp(word, "state") == 0 ? next : word;
-    char typed[TYPED_MAX];
     uint32_t index;
 
     for (size_t i = 0; i < COUNT(habits); i++)
@@ -71,11 +70,10 @@ static bool guess(const struct netstat_options *options, const char *word, const
         }
     if (filters_meant(kind_of(options), filter, meant))
         return true;
-    options_typed(typed, word, strlen(word));
     if (interfaces_find(word, &index) == 0)
-        snprintf(meant, FILTERS_MEANT, "-I=%.80s", typed);
+        snprintf(meant, FILTERS_MEANT, "-I=%.80s", TYPED(word));
     else if (options->symbolic && isalpha((unsigned char)*word))
-        snprintf(meant, FILTERS_MEANT, "fastnet ss -N %.80s", typed);
+        snprintf(meant, FILTERS_MEANT, "fastnet ss -N %.80s", TYPED(word));
     else if (name_nearest(&options->common, word, meant))
         return true;
     else if (options->continuous)
@@ -88,18 +86,18 @@ static bool guess(const struct netstat_options *options, const char *word, const
 int netstat_operands(const struct netstat_options *options)
 {
     const char *word = options->operands[0];
-    char typed[TYPED_MAX], meant[FILTERS_MEANT];
+    char meant[FILTERS_MEANT];
 
     if (!word)
         return 0;
-    options_typed(typed, word, strlen(word));
     if (!options->common.words) {
         if (isatty(STDERR_FILENO))
             fprintf(stderr, "%s: '%s' is ignored, as netstat ignores what is no option\n",
-                    options->common.program, typed);
+                    options->common.program, TYPED(word));
         return 0;
     }
     if (guess(options, word, options->operands[1], meant))
-        return common_misuse(&options->common, "unexpected '%s'; did you mean %s?", typed, meant);
-    return common_misuse(&options->common, "unexpected '%s'", typed);
+        return common_misuse(&options->common, "unexpected '%s'; did you mean %s?", TYPED(word),
+                             meant);
+    return common_misuse(&options->common, "unexpected '%s'", TYPED(word));
 }

@@ -192,12 +192,10 @@ static bool take_family(struct netstat_options *options, const char *name, size_
 
 static int take_families(struct netstat_options *options, const char *names)
 {
-    char text[TYPED_MAX];
-
     for (;;) {
         size_t length = strcspn(names, ",");
         if (!take_family(options, names, length)) {
-            fprintf(stderr, "Unknown address family `%s'.\n", options_typed(text, names, length));
+            fprintf(stderr, "Unknown address family `%s'.\n", TYPED_BYTES(names, length));
             return STATUS_FAILURE;
         }
         if (!names[length])

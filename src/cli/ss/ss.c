@@ -34,14 +34,13 @@ static int read_words(struct ss *ss)
 {
     const struct ss_options *options = &ss->options;
     const char *path = options->filter_file;
-    char typed[TYPED_MAX];
     int error;
 
     ss->words = (struct ss_words){.arguments = options->words, .count = options->word_count};
     error = path ? ss_words_read(&ss->words, path) : 0;
     if (error >= 0)
         return 0;
-    return common_misuse(&options->common, "-F: '%s': %s", options_typed(typed, path, strlen(path)),
+    return common_misuse(&options->common, "-F: '%s': %s", TYPED(path),
                          error == -EILSEQ ? "it holds NUL bytes, a filter is text"
                                           : strerror(-error));
 }

@@ -44,11 +44,8 @@ int ss_dump_choose(struct ss_options *options, bool *done)
 
 static int complain(const struct ss_options *options, int error, int status)
 {
-    char typed[TYPED_MAX];
-
-    options_typed(typed, options->dump, strlen(options->dump));
-    fprintf(stderr, "%s: -D: '%s': %s%s\n", options->common.program, typed, strerror(error),
-            error == EACCES ? " (the shell can open it: -D - >FILE)" : "");
+    fprintf(stderr, "%s: -D: '%s': %s%s\n", options->common.program, TYPED(options->dump),
+            strerror(error), error == EACCES ? " (the shell can open it: -D - >FILE)" : "");
     return status;
 }
 

@@ -143,22 +143,18 @@ struct predicate *ss_fail(struct ss_parser *parser, const char *format, ...)
 
 struct predicate *ss_fail_value(struct ss_parser *parser, const char *what)
 {
-    char typed[TYPED_MAX];
 
     if (!parser->filter->failed)
         parser->filter->wrong = true;
-    return ss_fail(parser, "'%s': %s", options_typed(typed, parser->word, strlen(parser->word)),
-                   what);
+    return ss_fail(parser, "'%s': %s", TYPED(parser->word), what);
 }
 
 static struct predicate *fail_expected(struct ss_parser *parser, const char *expected)
 {
-    char typed[TYPED_MAX];
 
     if (parser->token == SS_END)
         return ss_fail(parser, "expected %s", expected);
-    return ss_fail(parser, "expected %s, not '%s'", expected,
-                   options_typed(typed, parser->word, strlen(parser->word)));
+    return ss_fail(parser, "expected %s, not '%s'", expected, TYPED(parser->word));
 }
 
 /* Of unix sockets, any word is a name. */
@@ -172,8 +168,7 @@ static bool may_be_address(const struct ss_parser *parser, const char *word)
 /* In ss, signs are words of their own. */
 static struct predicate *fail_unparted(struct ss_parser *parser, const char *sign)
 {
-    char typed[TYPED_MAX];
-    const char *word = options_typed(typed, parser->word, strlen(parser->word));
+    const char *word = TYPED(parser->word);
 
     if (sign == parser->word && strchr("(!", *sign))
         return ss_fail(parser, "no condition '%s'; a blank must stand after '%c'", word, *sign);
@@ -199,9 +194,7 @@ static struct predicate *fail_condition(struct ss_parser *parser)
         if (begins_condition(tokens[i].token))
             nearest_offer(&nearest, tokens[i].text);
     if (*word && nearest.word) {
-        char typed[TYPED_MAX], hint[NEAREST_HINT];
-        return ss_fail(parser, "no condition '%s'%s", options_typed(typed, word, strlen(word)),
-                       nearest_hint(&nearest, "", hint));
+        return ss_fail(parser, "no condition '%s'%s", TYPED(word), HINT(&nearest, ""));
     }
     return fail_expected(parser,
                          "src, dst, sport, dport, dev, fwmark, cgroup, autobound, not or (");

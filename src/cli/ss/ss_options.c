@@ -206,9 +206,7 @@ static int take_map(struct ss_options *options, const char *typed)
     errno = 0;
     id = strtoul(typed, &end, 0);
     if (errno || *end || id == 0 || id >= UINT32_MAX || *typed == '-') {
-        char text[TYPED_MAX];
-        options_typed(text, typed, strlen(typed));
-        fprintf(stderr, "%s: invalid BPF map ID %s\n", options->common.program, text);
+        fprintf(stderr, "%s: invalid BPF map ID %s\n", options->common.program, TYPED(typed));
         return STATUS_FAILURE;
     }
     for (size_t i = 0; i < options->map_count; i++)
