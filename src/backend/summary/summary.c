@@ -29,113 +29,120 @@ const struct table table_summary = {.name = "summary", .file = "sockstat", .kind
 /* Numbers of states are from linux/tcp_states.h. */
 enum { TCP_STATES = TCP_CLOSING + 1 };
 
-/* In the order of their rows. */
-enum quantity {
-    ALL_SOCKETS,
-    TCP_SOCKETS,
-    TCP_LISTENING,
-    TCP_IN_STATE, /* plus the number of any other state but CLOSE, which is in no table */
-    TCP_ALLOCATED = TCP_IN_STATE + TCP_STATES,
-    TCP_ORPHANS,
-    TCP_MEMORY,
-    UDP_SOCKETS,
-    UDP_MEMORY,
-    UDPLITE_SOCKETS,
-    RAW_SOCKETS,
-    PING_SOCKETS,
-    MPTCP_SOCKETS,
-    SCTP_SOCKETS,
-    UNIX_SOCKETS,
-    PACKET_SOCKETS,
-    NETLINK_SOCKETS,
-    VSOCK_SOCKETS,
-    XDP_SOCKETS,
-    TIPC_SOCKETS,
-    FRAG_DATAGRAMS,
-    FRAG_MEMORY,
-    FRAG6_DATAGRAMS,
-    FRAG6_MEMORY,
-    FLOWS,
-    FILES_OPEN,
-    QUANTITIES,
+enum amount { NUMBER, BYTES, PAGES };
+
+/* One of the numbers in a file below PROC_ROOT/sys. */
+struct sysctl {
+    const char *file; /* NULL: none */
+    uint8_t numbers, index;
+};
+
+#define FROM(of_counter, ...) .counter = (of_counter), .protocols = {__VA_ARGS__}
+#define LIMIT(of_sysctl, ...) .sysctl = (of_sysctl), .limit = {__VA_ARGS__}
+
+/* TCP sockets in a state are counted by netlink; without it a counter knows some of them. */
+static const struct row {
+    const char *subject, *name; /* name NULL: that of the state */
+    const char *counter;        /* of sockstat or snmp; NULL: the sockets in net/protocols */
+    const char *protocols[2];   /* ... whose numbers are added up */
+    struct sysctl value;        /* in place of them */
+    uint8_t state;              /* 0: all */
+    enum amount amount;
+    bool machine;
+    struct sysctl limit;
+    const char *sysctl; /* that sets the limit, as sysctl(8) names it */
+} rows[] = {
+    {"all", "sockets", FROM("used", "sockets")},
+    {"tcp", "sockets", FROM("inuse", "TCP", "TCP6")},
+    {"tcp", .state = TCP_LISTEN},
+    {"tcp", FROM("CurrEstab", "Tcp"), .state = TCP_ESTABLISHED},
+    {"tcp", .state = TCP_SYN_SENT},
+    {"tcp", .state = TCP_SYN_RECV},
+    {"tcp", .state = TCP_FIN_WAIT1},
+    {"tcp", .state = TCP_FIN_WAIT2},
+    {"tcp", FROM("tw", "TCP"), .state = TCP_TIME_WAIT,
+     LIMIT("net.ipv4.tcp_max_tw_buckets", "net/ipv4/tcp_max_tw_buckets", 1, 0)},
+    {"tcp", .state = TCP_CLOSE_WAIT},
+    {"tcp", .state = TCP_LAST_ACK},
+    {"tcp", .state = TCP_CLOSING},
+    {"tcp", "allocated", FROM("alloc", "TCP"), .machine = true},
+    {"tcp", "orphans", FROM("orphan", "TCP"), .machine = true,
+     LIMIT("net.ipv4.tcp_max_orphans", "net/ipv4/tcp_max_orphans", 1, 0)},
+    {"tcp", "memory", FROM("mem", "TCP"), .amount = PAGES, .machine = true,
+     LIMIT("net.ipv4.tcp_mem", "net/ipv4/tcp_mem", 3, 2)},
+    {"udp", "sockets", FROM("inuse", "UDP", "UDP6")},
+    {"udp", "memory", FROM("mem", "UDP"), .amount = PAGES, .machine = true,
+     LIMIT("net.ipv4.udp_mem", "net/ipv4/udp_mem", 3, 2)},
+    {"udplite", "sockets", FROM("inuse", "UDPLITE", "UDPLITE6")},
+    {"raw", "sockets", FROM("inuse", "RAW", "RAW6")},
+    {"ping", "sockets", FROM(NULL, "PING", "PINGv6")},
+    {"mptcp", "sockets", FROM(NULL, "MPTCP", "MPTCPv6")},
+    {"sctp", "sockets", FROM(NULL, "SCTP", "SCTPv6")},
+    {"unix", "sockets", FROM(NULL, "UNIX", "UNIX-STREAM")},
+    {"packet", "sockets", FROM(NULL, "PACKET")},
+    {"netlink", "sockets", FROM(NULL, "NETLINK")},
+    {"vsock", "sockets", FROM(NULL, "AF_VSOCK")},
+    {"xdp", "sockets", FROM(NULL, "XDP")},
+    {"tipc", "sockets", FROM(NULL, "TIPC")},
+    {"frag", "datagrams", FROM("inuse", "FRAG")},
+    {"frag", "memory", FROM("memory", "FRAG"), .amount = BYTES,
+     LIMIT("net.ipv4.ipfrag_high_thresh", "net/ipv4/ipfrag_high_thresh", 1, 0)},
+    {"frag6", "datagrams", FROM("inuse", "FRAG6")},
+    {"frag6", "memory", FROM("memory", "FRAG6"), .amount = BYTES,
+     LIMIT("net.ipv6.ip6frag_high_thresh", "net/ipv6/ip6frag_high_thresh", 1, 0)},
+    {"flows", "tracked", .value = {"net/netfilter/nf_conntrack_count", 1, 0},
+     LIMIT("net.netfilter.nf_conntrack_max", "net/netfilter/nf_conntrack_max", 1, 0)},
+    /* files that are open, not used, and allowed (proc(5)) */
+    {"files", "open", .value = {"fs/file-nr", 3, 0}, .machine = true,
+     LIMIT("fs.file-max", "fs/file-nr", 3, 2)},
 };
 
 /* One reading. */
 struct reading {
     const struct query *query;
-    uint64_t values[QUANTITIES];
-    bool known[QUANTITIES];
+    uint64_t values[COUNT(rows)];
+    bool known[COUNT(rows)];
 };
 
-static void add(struct reading *reading, enum quantity quantity, uint64_t value)
+static void add(struct reading *reading, size_t row, uint64_t value)
 {
-    uint64_t *sum = &reading->values[quantity];
+    uint64_t *sum = &reading->values[row];
 
     *sum = value > UINT64_MAX - *sum ? UINT64_MAX : *sum + value;
-    reading->known[quantity] = true;
+    reading->known[row] = true;
 }
 
-/* Rows are lost, or a limit is unknown. A file that is not there belongs to another kernel. */
-static void report_unread(const struct reading *reading, const char *path, int error, bool rows)
+/* lost: rows are, else a limit is unknown. A file that is not there belongs to another kernel. */
+static void report_unread(const struct reading *reading, const char *path, int error, bool lost)
 {
     const struct query *query = reading->query;
 
     if (error < 0 && error != -ENOENT && error != -ENOTDIR)
-        report_add(query->report, rows ? REPORT_LOSS : REPORT_NOTE, "%s/%s: %s", query->proc_root,
+        report_add(query->report, lost ? REPORT_LOSS : REPORT_NOTE, "%s/%s: %s", query->proc_root,
                    path, error == -EBADMSG ? "malformed" : strerror(-error));
 }
 
-/* --- Counters of sockets ---------------------------------------------------------------------- */
+/* --- Numbers of sockets ----------------------------------------------------------------------- */
 
-/* Those of IPv4 and IPv6 are added up. */
-static const struct counted {
-    const char *protocol, *name;
-    enum quantity quantity;
-} counters[] = {
-    {"sockets", "used", ALL_SOCKETS},
-    {"TCP", "inuse", TCP_SOCKETS},
-    {"TCP6", "inuse", TCP_SOCKETS},
-    {"Tcp", "CurrEstab", TCP_IN_STATE + TCP_ESTABLISHED},
-    {"TCP", "tw", TCP_IN_STATE + TCP_TIME_WAIT},
-    {"TCP", "alloc", TCP_ALLOCATED},
-    {"TCP", "orphan", TCP_ORPHANS},
-    {"TCP", "mem", TCP_MEMORY},
-    {"UDP", "inuse", UDP_SOCKETS},
-    {"UDP6", "inuse", UDP_SOCKETS},
-    {"UDP", "mem", UDP_MEMORY},
-    {"UDPLITE", "inuse", UDPLITE_SOCKETS},
-    {"UDPLITE6", "inuse", UDPLITE_SOCKETS},
-    {"RAW", "inuse", RAW_SOCKETS},
-    {"RAW6", "inuse", RAW_SOCKETS},
-    {"FRAG", "inuse", FRAG_DATAGRAMS},
-    {"FRAG", "memory", FRAG_MEMORY},
-    {"FRAG6", "inuse", FRAG6_DATAGRAMS},
-    {"FRAG6", "memory", FRAG6_MEMORY},
-};
+/* counter: NULL in net/protocols. */
+static void add_counter(struct reading *reading, struct text protocol, const struct text *counter,
+                        uint64_t value)
+{
+    for (size_t i = 0; i < COUNT(rows); i++)
+        for (size_t j = 0; j < COUNT(rows->protocols) && rows[i].protocols[j]; j++)
+            if (text_is(protocol, rows[i].protocols[j]) &&
+                (rows[i].counter ? counter && text_is(*counter, rows[i].counter) : !counter))
+                add(reading, i, value);
+}
 
 static int take_counter(const struct record *record, void *arg)
 {
     const struct counter_record *counter = &record->counter;
 
-    for (size_t i = 0; i < COUNT(counters); i++)
-        if (text_is(counter->protocol, counters[i].protocol) &&
-            text_is(counter->name, counters[i].name) && !counter->negative)
-            add(arg, counters[i].quantity, counter->magnitude);
+    if (!counter->negative)
+        add_counter(arg, counter->protocol, &counter->name, counter->magnitude);
     return 0;
 }
-
-/* --- Sockets of the other families ------------------------------------------------------------ */
-
-static const struct {
-    const char *name;
-    enum quantity quantity;
-} protocols[] = {
-    {"PING", PING_SOCKETS},       {"PINGv6", PING_SOCKETS},    {"MPTCP", MPTCP_SOCKETS},
-    {"MPTCPv6", MPTCP_SOCKETS},   {"SCTP", SCTP_SOCKETS},      {"SCTPv6", SCTP_SOCKETS},
-    {"UNIX", UNIX_SOCKETS},       {"PACKET", PACKET_SOCKETS},  {"UNIX-STREAM", UNIX_SOCKETS},
-    {"NETLINK", NETLINK_SOCKETS}, {"AF_VSOCK", VSOCK_SOCKETS}, {"XDP", XDP_SOCKETS},
-    {"TIPC", TIPC_SOCKETS},
-};
 
 int protocols_decode(const struct line *line, struct text *name, uint64_t *sockets)
 {
@@ -164,9 +171,8 @@ static void read_protocols(struct reading *reading)
         return;
     }
     while ((error = proc_file_next(&file, &line)) > 0)
-        for (size_t i = 0; i < COUNT(protocols); i++)
-            if (protocols_decode(&line, &name, &sockets) == 0 && text_is(name, protocols[i].name))
-                add(reading, protocols[i].quantity, sockets);
+        if (protocols_decode(&line, &name, &sockets) == 0)
+            add_counter(reading, name, NULL, sockets);
     proc_file_close(&file);
     report_unread(reading, "net/protocols", error, true);
 }
@@ -205,108 +211,38 @@ static void read_states(struct reading *reading)
                     strerror(-error));
         return;
     }
-    for (unsigned state = TCP_ESTABLISHED; state < TCP_STATES; state++) {
-        const unsigned quantity = state == TCP_LISTEN ? TCP_LISTENING : TCP_IN_STATE + state;
-        reading->values[quantity] = states[state];
-        reading->known[quantity] = state != TCP_CLOSE;
-    }
+    for (size_t i = 0; i < COUNT(rows); i++)
+        if (rows[i].state) {
+            reading->values[i] = states[rows[i].state];
+            reading->known[i] = true;
+        }
 }
 
 /* --- Flows, and files ------------------------------------------------------------------------ */
 
 /* row: if the file is missing, the row is missing, too. */
-static bool read_sysctl(const struct reading *reading, const char *name, bool row,
-                        uint64_t *numbers, size_t count)
+static bool read_sysctl(const struct reading *reading, const struct sysctl *sysctl, bool row,
+                        uint64_t numbers[SYSCTL_NUMBERS_MAX])
 {
-    const int error = sysctl_numbers(reading->query->proc_root, name, numbers, count);
+    const int error =
+        sysctl_numbers(reading->query->proc_root, sysctl->file, numbers, sysctl->numbers);
     char path[64];
 
-    snprintf(path, sizeof path, "sys/%s", name);
+    snprintf(path, sizeof path, "sys/%s", sysctl->file);
     report_unread(reading, path, error, row);
     return error == 0;
 }
 
 static void read_sysctls(struct reading *reading)
 {
-    uint64_t flows, files[3]; /* that are open, not used, and allowed (proc(5)) */
+    uint64_t numbers[SYSCTL_NUMBERS_MAX];
 
-    if (read_sysctl(reading, "net/netfilter/nf_conntrack_count", true, &flows, 1))
-        add(reading, FLOWS, flows);
-    if (read_sysctl(reading, "fs/file-nr", true, files, COUNT(files)))
-        add(reading, FILES_OPEN, files[0]);
+    for (size_t i = 0; i < COUNT(rows); i++)
+        if (rows[i].value.file && read_sysctl(reading, &rows[i].value, true, numbers))
+            add(reading, i, numbers[rows[i].value.index]);
 }
 
 /* --- Rows ------------------------------------------------------------------------------------- */
-
-enum amount { NUMBER, BYTES, PAGES };
-
-static const struct row {
-    const char *subject, *name; /* NULL: TCP sockets in a state */
-    enum amount amount;
-    bool machine;
-    struct {
-        const char *file; /* below PROC_ROOT/sys; NULL: there is no limit */
-        uint8_t numbers, index;
-    } limit;
-    const char *sysctl; /* that sets the limit, as sysctl(8) names it */
-} rows[QUANTITIES] = {
-    [ALL_SOCKETS] = {.subject = "all", .name = "sockets"},
-    [TCP_SOCKETS] = {.subject = "tcp", .name = "sockets"},
-    [TCP_LISTENING] = {.subject = "tcp", .name = "LISTEN"},
-    [TCP_IN_STATE + TCP_TIME_WAIT] = {.limit = {"net/ipv4/tcp_max_tw_buckets", 1, 0},
-                                      .sysctl = "net.ipv4.tcp_max_tw_buckets"},
-    [TCP_ALLOCATED] = {.subject = "tcp", .name = "allocated", .machine = true},
-    [TCP_ORPHANS] = {.subject = "tcp",
-                     .name = "orphans",
-                     .machine = true,
-                     .limit = {"net/ipv4/tcp_max_orphans", 1, 0},
-                     .sysctl = "net.ipv4.tcp_max_orphans"},
-    [TCP_MEMORY] = {.subject = "tcp",
-                    .name = "memory",
-                    .amount = PAGES,
-                    .machine = true,
-                    .limit = {"net/ipv4/tcp_mem", 3, 2},
-                    .sysctl = "net.ipv4.tcp_mem"},
-    [UDP_SOCKETS] = {.subject = "udp", .name = "sockets"},
-    [UDP_MEMORY] = {.subject = "udp",
-                    .name = "memory",
-                    .amount = PAGES,
-                    .machine = true,
-                    .limit = {"net/ipv4/udp_mem", 3, 2},
-                    .sysctl = "net.ipv4.udp_mem"},
-    [UDPLITE_SOCKETS] = {.subject = "udplite", .name = "sockets"},
-    [RAW_SOCKETS] = {.subject = "raw", .name = "sockets"},
-    [PING_SOCKETS] = {.subject = "ping", .name = "sockets"},
-    [MPTCP_SOCKETS] = {.subject = "mptcp", .name = "sockets"},
-    [SCTP_SOCKETS] = {.subject = "sctp", .name = "sockets"},
-    [UNIX_SOCKETS] = {.subject = "unix", .name = "sockets"},
-    [PACKET_SOCKETS] = {.subject = "packet", .name = "sockets"},
-    [NETLINK_SOCKETS] = {.subject = "netlink", .name = "sockets"},
-    [VSOCK_SOCKETS] = {.subject = "vsock", .name = "sockets"},
-    [XDP_SOCKETS] = {.subject = "xdp", .name = "sockets"},
-    [TIPC_SOCKETS] = {.subject = "tipc", .name = "sockets"},
-    [FRAG_DATAGRAMS] = {.subject = "frag", .name = "datagrams"},
-    [FRAG_MEMORY] = {.subject = "frag",
-                     .name = "memory",
-                     .amount = BYTES,
-                     .limit = {"net/ipv4/ipfrag_high_thresh", 1, 0},
-                     .sysctl = "net.ipv4.ipfrag_high_thresh"},
-    [FRAG6_DATAGRAMS] = {.subject = "frag6", .name = "datagrams"},
-    [FRAG6_MEMORY] = {.subject = "frag6",
-                      .name = "memory",
-                      .amount = BYTES,
-                      .limit = {"net/ipv6/ip6frag_high_thresh", 1, 0},
-                      .sysctl = "net.ipv6.ip6frag_high_thresh"},
-    [FLOWS] = {.subject = "flows",
-               .name = "tracked",
-               .limit = {"net/netfilter/nf_conntrack_max", 1, 0},
-               .sysctl = "net.netfilter.nf_conntrack_max"},
-    [FILES_OPEN] = {.subject = "files",
-                    .name = "open",
-                    .machine = true,
-                    .limit = {"fs/file-nr", 3, 2},
-                    .sysctl = "fs.file-max"},
-};
 
 static void set(struct record *record, uint64_t *member, uint64_t field, uint64_t number)
 {
@@ -328,14 +264,12 @@ static uint64_t in_bytes(enum amount amount, uint64_t number)
  * Where connection tracking has no limit, it is 0. Of the three numbers of tcp_mem and udp_mem the
  * second is where pressure begins.
  */
-static void set_limits(const struct reading *reading, enum quantity quantity, struct record *record)
+static void set_limits(const struct reading *reading, const struct row *row, struct record *record)
 {
-    const struct row *row = &rows[quantity];
     struct summary_record *summary = &record->summary;
     uint64_t numbers[SYSCTL_NUMBERS_MAX];
 
-    if (!row->limit.file ||
-        !read_sysctl(reading, row->limit.file, false, numbers, row->limit.numbers))
+    if (!row->limit.file || !read_sysctl(reading, &row->limit, false, numbers))
         return;
     const uint64_t limit = numbers[row->limit.index];
     if (row->amount == NUMBER && limit)
@@ -346,15 +280,15 @@ static void set_limits(const struct reading *reading, enum quantity quantity, st
         set(record, &summary->pressure_bytes, SUMMARY_PRESSURE, in_bytes(PAGES, numbers[1]));
 }
 
-static void make_row(const struct reading *reading, enum quantity quantity, struct record *record)
+static void make_row(const struct reading *reading, size_t i, struct record *record)
 {
-    const struct row *row = &rows[quantity];
+    const struct row *row = &rows[i];
     struct summary_record *summary = &record->summary;
-    const uint64_t value = reading->values[quantity];
+    const uint64_t value = reading->values[i];
 
     record_begin(record, &kind_summary, sizeof *summary);
-    summary->subject = as_text(row->subject ? row->subject : "tcp");
-    summary->name = as_text(row->name ? row->name : socket_state_name(quantity - TCP_IN_STATE));
+    summary->subject = as_text(row->subject);
+    summary->name = as_text(row->name ? row->name : socket_state_name(row->state));
     summary->machine = row->machine;
     if (row->amount == NUMBER)
         set(record, &summary->value, SUMMARY_VALUE, value);
@@ -364,14 +298,14 @@ static void make_row(const struct reading *reading, enum quantity quantity, stru
         summary->sysctl = as_text(row->sysctl);
         record->has |= SUMMARY_SYSCTL;
     }
-    set_limits(reading, quantity, record);
+    set_limits(reading, row, record);
 }
 
 static int dump_read(const struct reading *reading, record_fn fn, void *arg)
 {
     int result = 0;
 
-    for (enum quantity i = 0; i < QUANTITIES && result >= 0; i++) {
+    for (size_t i = 0; i < COUNT(rows) && result >= 0; i++) {
         struct record record;
         if (!reading->known[i])
             continue;
