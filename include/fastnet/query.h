@@ -160,6 +160,13 @@ struct explanation {
     char text[EXPLAINED_TEXT_MAX]; /* details for people, joined by "; "; may be empty */
 };
 
+/* A table that a backend reads, and the fields that its rows can have. */
+struct told {
+    const struct table *table; /* NULL behind the last one */
+    uint64_t fields;
+};
+#define TELLS(...) ((const struct told[]){__VA_ARGS__, {NULL, 0}})
+
 /*
  * A way to read tables. dump() hands every row of query->table that query->where wants to fn; it
  * may hand on others. It returns 0 if it read the whole table, -errno if it did not (-ENOENT: the
@@ -169,7 +176,9 @@ struct explanation {
 struct backend {
     const char *name; /* as in --backend, if it can be chosen there */
     enum backend_choice source;
-    uint64_t (*fields)(const struct table *table); /* fields that rows can have; 0: not its table */
+    /* Its tables, or a function that returns the fields of a table; 0: not its table. */
+    const struct told *tells;
+    uint64_t (*fields)(const struct table *table);
     int (*dump)(const struct query *query, record_fn fn, void *arg);
     /*
      * Makes the requests that dump() would send, and describes them instead. The explanation is
@@ -185,6 +194,18 @@ struct backend {
      */
     bool (*counts_rows)(const struct table *table);
 };
+
+/* 0: it is not a table of this backend. */
+static inline uint64_t backend_fields(const struct backend *backend, const struct table *table)
+{
+    const struct told *told = backend->tells;
+
+    if (backend->fields)
+        return backend->fields(table);
+    while (told->table && told->table != table)
+        told++;
+    return told->fields;
+}
 
 extern const struct backend backend_sock_diag, backend_unix, backend_proc_net, backend_proc_packet,
     backend_proc_netlink, backend_ctnetlink, backend_proc_conntrack, backend_neighbour,

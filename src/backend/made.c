@@ -10,13 +10,6 @@ const struct table table_findings = {
               1u << RIGHT_NETFILTER_FILES,
 };
 
-static uint64_t fields(const struct table *table)
-{
-    return table == &table_findings
-               ? FINDING_VALUE | FINDING_LIMIT | FINDING_MOVED | FINDING_PROCESS
-               : 0;
-}
-
 static int dump(const struct query *query, record_fn fn, void *arg)
 {
     return query->maker->make(query->maker->maker, query->report, fn, arg);
@@ -25,6 +18,7 @@ static int dump(const struct query *query, record_fn fn, void *arg)
 const struct backend backend_made = {
     .name = "doctor",
     .source = BACKEND_AUTO,
-    .fields = fields,
+    .tells =
+        TELLS({&table_findings, FINDING_VALUE | FINDING_LIMIT | FINDING_MOVED | FINDING_PROCESS}),
     .dump = dump,
 };

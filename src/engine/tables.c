@@ -40,7 +40,7 @@ static bool is_refusal(int error)
 /* Whether a saved file is read in place of this table. */
 static bool is_saved(const struct run *run, const struct table *table)
 {
-    return run->listing->diag_file && backend_diag_file.fields(table);
+    return run->listing->diag_file && backend_fields(&backend_diag_file, table);
 }
 
 /* Fields that some backend of the table fills. */
@@ -49,7 +49,7 @@ static uint64_t told(const struct table *table)
     uint64_t all = 0;
 
     for (size_t i = 0; i < backend_count; i++)
-        all |= backends[i]->fields(table);
+        all |= backend_fields(backends[i], table);
     return all;
 }
 
@@ -58,7 +58,7 @@ static bool may_choose(const struct run *run, const struct table *table,
 {
     const enum backend_choice choice = run->listing->backend;
 
-    if (!backend->fields(table))
+    if (!backend_fields(backend, table))
         return false;
     if (backend == &backend_made)
         return true;
@@ -78,8 +78,8 @@ static struct answers choose_backends(const struct run *run, const struct table 
     for (size_t i = 0; i < backend_count && chosen.count < EXPLAINED_BACKENDS_MAX; i++)
         if (may_choose(run, table, backends[i]))
             chosen.asked[chosen.count++] = backends[i];
-    if (chosen.count > 1 &&
-        run->needs.fields & chosen.asked[1]->fields(table) & ~chosen.asked[0]->fields(table)) {
+    if (chosen.count > 1 && run->needs.fields & backend_fields(chosen.asked[1], table) &
+                                ~backend_fields(chosen.asked[0], table)) {
         const struct backend *first = chosen.asked[1];
         chosen.asked[1] = chosen.asked[0];
         chosen.asked[0] = first;
@@ -91,7 +91,7 @@ bool run_lacks_groups(const struct run *run, const struct table *table)
 {
     const struct answers chosen = choose_backends(run, table);
 
-    return chosen.count && !(chosen.asked[0]->fields(table) & table->kind->cgroup);
+    return chosen.count && !(backend_fields(chosen.asked[0], table) & table->kind->cgroup);
 }
 
 /* Names the missing thing, if the backend knows it; else NULL. */
@@ -385,13 +385,13 @@ static void ask_again(const struct listing_table *table, const struct backend *b
 /* The fields of a table that another backend has, and this one has not. */
 static uint64_t lacking(const struct table *table, const struct backend *backend)
 {
-    return told(table) & ~backend->fields(table);
+    return told(table) & ~backend_fields(backend, table);
 }
 
 /* The fields of a table that the kernel tells only with rights that this process has not. */
 static uint64_t withheld(const struct table *table, const struct backend *backend)
 {
-    return rights_have(table->rights) ? 0 : table->privileged & backend->fields(table);
+    return rights_have(table->rights) ? 0 : table->privileged & backend_fields(backend, table);
 }
 
 /* Fields of the predicate that the backend lacks, and another one tells. */
@@ -462,7 +462,7 @@ static uint64_t missed(const struct run *run, const struct table *table, const s
 {
     if (!had_it || this->source == BACKEND_AUTO)
         return 0;
-    return run->needs.fields & this->fields(table) & ~had_it->fields(table);
+    return run->needs.fields & backend_fields(this, table) & ~backend_fields(had_it, table);
 }
 
 static void put_answer(char *reason, size_t size, const struct table *table,
@@ -533,7 +533,7 @@ static bool read_by(struct run *run, const struct listing_table *table, struct a
     struct pass pass;
 
     if (run->needs.lookups & NEED_OWNERS_CGROUPS && !run->stand_ins &&
-        !(backend->fields(table->table) & table->table->kind->cgroup)) {
+        !(backend_fields(backend, table->table) & table->table->kind->cgroup)) {
         run->stand_ins = true;
         run_need_owners(run);
     }
@@ -561,7 +561,7 @@ static bool read_by(struct run *run, const struct listing_table *table, struct a
  */
 static bool run_pass(struct run *run, const struct listing_table *table)
 {
-    const uint64_t fields = backend_socket_pass.fields(table->table);
+    const uint64_t fields = backend_fields(&backend_socket_pass, table->table);
     struct answers only = {.asked = {&backend_socket_pass}, .count = 1};
     struct predicate_tree both;
     struct query query;

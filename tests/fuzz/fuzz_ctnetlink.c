@@ -72,7 +72,7 @@ static unsigned check_expectation(const struct record *record)
 static unsigned check_record(const struct record *record, const struct input *input)
 {
     require(record->kind == input->table->kind);
-    require(!(record->has & ~backend_ctnetlink.fields(input->table)));
+    require(!(record->has & ~backend_fields(&backend_ctnetlink, input->table)));
     require(!input->table->endless || record->identity == 0);
     if (record->kind == &kind_flow)
         return check_flow(record);

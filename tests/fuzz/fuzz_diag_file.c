@@ -29,7 +29,7 @@ static int check_record(const struct record *record, void *arg)
     const struct socket_record *sock = &record->socket;
 
     require(record->kind == &kind_socket);
-    require(!(record->has & ~backend_diag_file.fields(input->table)));
+    require(!(record->has & ~backend_fields(&backend_diag_file, input->table)));
     require(input->table->family == AF_UNSPEC || sock->family == input->table->family);
     require_address(&sock->local.address, sock->family);
     require_address(&sock->remote.address, sock->family);

@@ -210,7 +210,7 @@ static int take_row(const struct record *record, void *arg)
     struct input *input = arg;
 
     require(record->kind == &kind_interface && record->identity == 0);
-    require(!(record->has & ~backend_link.fields(&table_interfaces)));
+    require(!(record->has & ~backend_fields(&backend_link, &table_interfaces)));
     require(record->interface.name.length > 0);
     if (record->interface.labelled)
         check_label(input, record);

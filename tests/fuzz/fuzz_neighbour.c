@@ -56,7 +56,7 @@ static void take_datagrams(struct input *input, const struct predicate *where)
                           .where = where};
 
     require(query.netlink != NULL);
-    input->fields = backend_neighbour.fields(query.table);
+    input->fields = backend_fields(&backend_neighbour, query.table);
     require(backend_neighbour.dump(&query, check_record, input) <= 0);
     netlink_destroy(query.netlink);
 }
@@ -65,7 +65,7 @@ static void take_lines(struct input *input)
 {
     const char *at = (const char *)input->datagrams.data, *end = at + input->datagrams.size;
 
-    input->fields = backend_proc_arp.fields(&table_arp);
+    input->fields = backend_fields(&backend_proc_arp, &table_arp);
     while (at < end) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
         size_t length = (size_t)((newline ? newline : end) - at);

@@ -42,7 +42,7 @@ static int check_record(const struct record *record, void *arg)
     unsigned sum = 0;
 
     require(record->kind == &kind_socket);
-    require(!(record->has & ~backend_sock_diag.fields(input->table)));
+    require(!(record->has & ~backend_fields(&backend_sock_diag, input->table)));
     require(sock->family == input->table->family && sock->protocol == input->table->protocol);
     if (record->has & SOCKET_ADDRESSES) {
         require_address(&sock->local.address, sock->family);

@@ -29,7 +29,7 @@ static void check_flow(const struct record *record, const struct line *line)
     const struct flow_record *flow = &record->flow;
 
     require(record->kind == &kind_flow && record->identity != 0);
-    require(!(record->has & ~backend_proc_conntrack.fields(&table_flows)));
+    require(!(record->has & ~backend_fields(&backend_proc_conntrack, &table_flows)));
     require((record->has & (FLOW_ORIG | FLOW_REPLY | FLOW_STATUS | FLOW_USE)) ==
             (FLOW_ORIG | FLOW_REPLY | FLOW_STATUS | FLOW_USE));
     for (size_t i = 0; i < FLOW_WAYS; i++) {
@@ -93,7 +93,7 @@ static void decode_expectation(const struct line *line)
         return;
     expectation = &record.expectation;
     require(record.kind == &kind_expectation && record.identity == 0);
-    require(!(record.has & ~backend_proc_conntrack.fields(&table_expectations)));
+    require(!(record.has & ~backend_fields(&backend_proc_conntrack, &table_expectations)));
     require_address(&expectation->orig.src, expectation->family);
     require_address(&expectation->orig.dst, expectation->family);
     require(expectation->flags <= 7); /* all of PERMANENT, INACTIVE, USERSPACE */
@@ -122,7 +122,7 @@ static void decode_counters(const struct line *line, size_t number, struct stat_
     memset(&counters, 0xa5, sizeof counters);
     flow_counters_take(&values, &counters);
     for (size_t set = 0; set < 2; set++)
-        require(!(counters.has[set] & ~backend_proc_conntrack.fields(tables[set])));
+        require(!(counters.has[set] & ~backend_fields(&backend_proc_conntrack, tables[set])));
     for (size_t set = 0; set < COUNTERS_SETS; set++) {
         bits |= counters.has[set];
         for (size_t i = 0; i < FLOW_COUNTERS; i++)

@@ -97,7 +97,7 @@ static int take(const struct record *record, void *arg)
     const struct input *input = outcome->input;
 
     require(record->kind == input->table->kind);
-    require(!(record->has & ~input->backend->fields(input->table)));
+    require(!(record->has & ~backend_fields(input->backend, input->table)));
     require(!record->identity || record->kind->identified);
     check_lengths(record);
     outcome->hash = shown_hash(outcome->hash, record, &no_names);
@@ -332,7 +332,7 @@ static const struct source *find_source(struct text name)
 static const struct backend *find_backend(const struct table *table)
 {
     for (size_t i = 0; i < backend_count; i++)
-        if (backends[i]->source == BACKEND_PROC && backends[i]->fields(table))
+        if (backends[i]->source == BACKEND_PROC && backend_fields(backends[i], table))
             return backends[i];
     return NULL;
 }

@@ -41,7 +41,7 @@ static void check_record(const struct record *record, const struct table *table,
     const struct socket_record *sock = &record->socket;
 
     require(record->kind == &kind_socket);
-    require(!(record->has & ~backend_proc_net.fields(table)));
+    require(!(record->has & ~backend_fields(&backend_proc_net, table)));
     require(sock->family == table->family && sock->protocol == table->protocol);
     if (record->has & SOCKET_ADDRESSES) {
         require_address(&sock->local.address, sock->family);

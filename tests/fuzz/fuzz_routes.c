@@ -73,7 +73,7 @@ static void check_route(const struct record *record)
     const unsigned bits = 8 * (unsigned)address_size(&route->destination);
 
     require(record->kind == &kind_route && record->identity == 0);
-    require(!(record->has & ~backend_route.fields(&table_route)));
+    require(!(record->has & ~backend_fields(&backend_route, &table_route)));
     require(route->prefix <= bits && route->from_prefix <= bits);
     check_addresses(record);
     require(!(record->has & ROUTE_MSS) == !route->mss);
@@ -156,7 +156,7 @@ static void check_route_of_file(const struct record *record, const struct table 
 {
     const struct text *device = &record->route.device;
 
-    require(!(record->has & ~backend_proc_route.fields(table)));
+    require(!(record->has & ~backend_fields(&backend_proc_route, table)));
     check_addresses(record);
     write_route(record);
     if (!(record->has & ROUTE_DEVICE))

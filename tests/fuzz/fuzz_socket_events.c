@@ -18,7 +18,7 @@ static int check_record(const struct record *record, void *arg)
     const struct socket_record *sock = &record->socket;
 
     require(record->kind == &kind_socket);
-    require(!(record->has & ~backend_socket_events.fields(&table_socket_events)));
+    require(!(record->has & ~backend_fields(&backend_socket_events, &table_socket_events)));
     require(sock->protocol == IPPROTO_TCP || sock->protocol == IPPROTO_UDP);
     require(sock->protocol == IPPROTO_TCP || sock->send_q != UINT32_MAX);
     require(!(record->has & SOCKET_UID) == !(record->has & SOCKET_INODE));

@@ -45,7 +45,7 @@ static int look_at_row(const struct record *record, void *arg)
 
     require(record->kind == &kind_socket && sock->protocol == looking->table->protocol);
     require(looking->table->family == AF_UNSPEC || sock->family == looking->table->family);
-    require((record->has & ~backend_socket_pass.fields(looking->table)) == 0);
+    require((record->has & ~backend_fields(&backend_socket_pass, looking->table)) == 0);
     require_address(&sock->local.address, sock->family);
     require_address(&sock->remote.address, sock->family);
     require(sock->local.port != 0);

@@ -54,7 +54,7 @@ static void check_record(const struct record *record, uint64_t needs)
 {
     const struct socket_record *sock = &record->socket;
 
-    require(!(record->has & ~backend_unix.fields(&table_unix)));
+    require(!(record->has & ~backend_fields(&backend_unix, &table_unix)));
     require(record->kind == &kind_socket && sock->family == AF_UNIX);
     require(sock->path.length <= SOCKET_PATH_MAX);
     require(!(record->has & (SOCKET_QUEUES | SOCKET_UID) & ~needs));
@@ -233,7 +233,7 @@ static int count_row(const struct record *record, void *arg)
     struct scene *scene = arg;
 
     check_record(record, 0);
-    require(!(record->has & ~backend_proc_net.fields(&table_unix)));
+    require(!(record->has & ~backend_fields(&backend_proc_net, &table_unix)));
     for (size_t i = 0; i < scene->world.row_count; i++)
         if (!scene->listed_rows[i] && is_row_of_file(&scene->world.rows[i], &record->socket)) {
             scene->listed_rows[i] = true;

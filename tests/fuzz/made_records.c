@@ -21,7 +21,7 @@ static uint64_t fields_of_table(const struct table *table)
     uint64_t fields = 0;
 
     for (size_t i = 0; i < backend_count; i++)
-        fields |= backends[i]->fields(table);
+        fields |= backend_fields(backends[i], table);
     return fields;
 }
 

@@ -90,7 +90,7 @@ static uint64_t own_namespace(void)
 /* Returns 0 or -errno. */
 static int list(const struct backend *backend, struct query *query, struct report *report)
 {
-    uint64_t fields = backend_socket_pass.fields(query->table);
+    uint64_t fields = backend_fields(&backend_socket_pass, query->table);
     struct socket_pass *pass = NULL;
     int status = 0;
 

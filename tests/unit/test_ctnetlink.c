@@ -104,7 +104,7 @@ static void every_flow_of_a_dump_is_handed_on(void **state)
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(scene->rows[i].flow.way[WAY_ORIG].tuple.src_port, 1000 + i);
         assert_true(scene->rows[i].identity != 0);
-        assert_false(scene->rows[i].has & ~backend_ctnetlink.fields(&table_flows));
+        assert_false(scene->rows[i].has & ~backend_fields(&backend_ctnetlink, &table_flows));
     }
     assert_int_equal(scene->rows[1].flow.family, AF_INET6);
     assert_int_equal(scene->report.count, 0);
@@ -135,7 +135,8 @@ static void recorded_tables_are_read_to_their_end(void **state)
         assert_int_equal(scene->count, recorded[i].rows);
         for (size_t n = 0; n < scene->count; n++) {
             assert_int_equal(scene->rows[n].kind, recorded[i].table->kind);
-            assert_false(scene->rows[n].has & ~backend_ctnetlink.fields(recorded[i].table));
+            assert_false(scene->rows[n].has &
+                         ~backend_fields(&backend_ctnetlink, recorded[i].table));
         }
     }
     assert_int_equal(scene->report.count, 0);
@@ -469,9 +470,9 @@ static void it_has_no_other_tables(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(others); i++)
-        assert_true(backend_ctnetlink.fields(others[i]) == 0);
+        assert_true(backend_fields(&backend_ctnetlink, others[i]) == 0);
     for (size_t i = 0; i < COUNT(questions); i++)
-        assert_true(backend_ctnetlink.fields(questions[i].table) != 0);
+        assert_true(backend_fields(&backend_ctnetlink, questions[i].table) != 0);
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, ct_scene_make, ct_scene_remove)

@@ -42,7 +42,7 @@ static void a_new_flow_a_change_and_the_end_are_told_apart(void **state)
         assert_true(scene->rows[i].has & FLOW_EVENT);
         assert_int_equal(scene->rows[i].flow.event, kinds[i].event);
         assert_int_equal(scene->rows[i].flow.way[WAY_ORIG].tuple.src_port, 1000 + i);
-        assert_false(scene->rows[i].has & ~backend_ctnetlink.fields(&table_flow_events));
+        assert_false(scene->rows[i].has & ~backend_fields(&backend_ctnetlink, &table_flow_events));
     }
     assert_int_equal(scene->report.count, 0);
 }

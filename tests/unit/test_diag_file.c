@@ -104,9 +104,9 @@ static void only_tcp_is_in_such_a_file(void **state)
                                                  &table_flows};
     (void)state;
     for (size_t i = 0; i < 3; i++)
-        assert_true(backend_diag_file.fields(tcp[i]) & SOCKET_MESSAGE);
+        assert_true(backend_fields(&backend_diag_file, tcp[i]) & SOCKET_MESSAGE);
     for (size_t i = 0; i < 4; i++)
-        assert_true(backend_diag_file.fields(others[i]) == 0);
+        assert_true(backend_fields(&backend_diag_file, others[i]) == 0);
 }
 
 static void what_came_before_the_cut_is_listed(void **state)

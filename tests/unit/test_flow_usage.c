@@ -254,7 +254,7 @@ static void usage_is_put_together_from_several_files(void **state)
     assert_int_equal(flow_scene_list(scene, &table_flow_usage), 0);
     assert_int_equal(scene->count, 1);
     assert_int_equal(row->kind, &kind_flow_usage);
-    assert_int_equal(row->has, backend_proc_conntrack.fields(&table_flow_usage));
+    assert_int_equal(row->has, backend_fields(&backend_proc_conntrack, &table_flow_usage));
     assert_int_equal(row->usage.entries, 17);
     assert_int_equal(row->usage.maximum, 262144);
     assert_int_equal(row->usage.buckets, 65536);

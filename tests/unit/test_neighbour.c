@@ -640,9 +640,9 @@ static void a_table_that_changes_meanwhile_is_read_again_or_told(void **state)
 static void sockets_are_not_its_tables(void **state)
 {
     (void)state;
-    assert_int_equal(backend_neighbour.fields(&table_tcp), 0);
-    assert_int_not_equal(backend_neighbour.fields(&table_arp), 0);
-    assert_int_not_equal(backend_neighbour.fields(&table_neighbours6), 0);
+    assert_int_equal(backend_fields(&backend_neighbour, &table_tcp), 0);
+    assert_int_not_equal(backend_fields(&backend_neighbour, &table_arp), 0);
+    assert_int_not_equal(backend_fields(&backend_neighbour, &table_neighbours6), 0);
 }
 
 int main(void)

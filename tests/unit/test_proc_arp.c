@@ -231,8 +231,8 @@ static void what_the_file_lacks_of_all_neighbours_is_told(void **state)
     assert_true(report_says(&listing.report, "NOARP"));
     listing = list_text(heading, &table_arp);
     assert_int_equal(listing.report.count, 0);
-    assert_int_equal(backend_proc_arp.fields(&table_neighbours6), 0);
-    assert_int_equal(backend_proc_arp.fields(&table_tcp), 0);
+    assert_int_equal(backend_fields(&backend_proc_arp, &table_neighbours6), 0);
+    assert_int_equal(backend_fields(&backend_proc_arp, &table_tcp), 0);
 }
 
 static void what_is_wrong_with_a_file_is_told(void **state)

@@ -128,7 +128,7 @@ static void what_is_not_there_is_told_apart(void **state)
     char net[96];
 
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
-        assert_true(backend_proc_conntrack.fields(tables[i]) != 0);
+        assert_true(backend_fields(&backend_proc_conntrack, tables[i]) != 0);
         assert_int_equal(flow_scene_list(scene, tables[i]), -ENOENT);
         assert_non_null(strstr(backend_proc_conntrack.remedy(tables[i], -ENOENT), "module"));
     }
@@ -157,7 +157,7 @@ static void tables_that_no_file_has_are_not_its_own(void **state)
     };
 
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
-        assert_int_equal(backend_proc_conntrack.fields(tables[i]), 0);
+        assert_int_equal(backend_fields(&backend_proc_conntrack, tables[i]), 0);
         assert_int_equal(flow_scene_list(*state, tables[i]), -ENOENT);
     }
 }

@@ -67,7 +67,7 @@ static struct record flow_of(const char *line)
 
     assert_int_equal(decode(line, strlen(line), false, &record, text), 0);
     assert_int_equal(record.kind, &kind_flow);
-    assert_int_equal(record.has & ~backend_proc_conntrack.fields(&table_flows), 0);
+    assert_int_equal(record.has & ~backend_fields(&backend_proc_conntrack, &table_flows), 0);
     return record;
 }
 

@@ -210,7 +210,7 @@ static void what_is_not_there_is_told_apart(void **state)
     snprintf(net, sizeof net, "%s/net", scene->tree.root);
     assert_int_equal(rmdir(net), 0);
     assert_int_equal(list(scene, &table_groups, NULL), -ENOTDIR);
-    assert_int_equal(backend_proc_igmp.fields(&table_counters), 0);
+    assert_int_equal(backend_fields(&backend_proc_igmp, &table_counters), 0);
 }
 
 static void a_row_that_is_refused_ends_the_dump(void **state)

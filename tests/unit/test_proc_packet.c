@@ -60,7 +60,7 @@ static void a_packet_socket_has_all_that_its_line_says(void **state)
     const struct record record = decoded(&table_packet, PACKET_LINE);
 
     (void)state;
-    assert_int_equal(record.has, backend_proc_packet.fields(&table_packet));
+    assert_int_equal(record.has, backend_fields(&backend_proc_packet, &table_packet));
     assert_int_equal(record.socket.refcount, 3);
     assert_int_equal(record.socket.type, SOCK_RAW);
     assert_int_equal(record.socket.ether_protocol, 0x0806);
@@ -78,7 +78,7 @@ static void a_netlink_socket_has_all_that_its_line_says(void **state)
     const unsigned long expected = 0x80000001;
 
     (void)state;
-    assert_int_equal(record.has, backend_proc_netlink.fields(&table_netlink));
+    assert_int_equal(record.has, backend_fields(&backend_proc_netlink, &table_netlink));
     assert_int_equal(record.socket.netlink_protocol, 15);
     assert_int_equal(record.socket.portid, 4294963164);
     assert_int_equal(record.socket.recv_q, 11);
@@ -208,10 +208,10 @@ static void a_file_gives_its_rows_and_tells_what_is_malformed(void **state)
 static void a_table_is_of_the_backend_of_its_file(void **state)
 {
     (void)state;
-    assert_int_equal(backend_proc_packet.fields(&table_netlink), 0);
-    assert_int_equal(backend_proc_netlink.fields(&table_packet), 0);
-    assert_int_equal(backend_proc_net.fields(&table_packet), 0);
-    assert_int_equal(backend_proc_net.fields(&table_vsock), 0);
+    assert_int_equal(backend_fields(&backend_proc_packet, &table_netlink), 0);
+    assert_int_equal(backend_fields(&backend_proc_netlink, &table_packet), 0);
+    assert_int_equal(backend_fields(&backend_proc_net, &table_packet), 0);
+    assert_int_equal(backend_fields(&backend_proc_net, &table_vsock), 0);
     assert_true(backend_proc_packet.counts_rows(&table_packet));
     assert_true(backend_proc_netlink.counts_rows(&table_netlink));
 }

@@ -438,10 +438,10 @@ static void a_row_that_is_refused_ends_the_dump(void **state)
 static void it_knows_no_other_table(void **state)
 {
     (void)state;
-    assert_int_equal(backend_proc_snmp.fields(&table_tcp), 0);
-    assert_int_equal(backend_proc_snmp.fields(&table_counters), COUNTER_PROTOCOL | COUNTER_NAME |
-                                                                    COUNTER_VALUE | COUNTER_GROWS |
-                                                                    COUNTER_SCOPE);
+    assert_int_equal(backend_fields(&backend_proc_snmp, &table_tcp), 0);
+    assert_int_equal(backend_fields(&backend_proc_snmp, &table_counters),
+                     COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE | COUNTER_GROWS |
+                         COUNTER_SCOPE);
 }
 
 #define IN_TREE(test) cmocka_unit_test_setup_teardown(test, make, clear)

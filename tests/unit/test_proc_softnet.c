@@ -26,7 +26,7 @@ static int say(const struct record *record, void *arg)
     const size_t length = strlen(scene->text);
 
     assert_ptr_equal(record->kind, &kind_counter);
-    assert_int_equal(record->has, backend_proc_softnet.fields(&table_softnet));
+    assert_int_equal(record->has, backend_fields(&backend_proc_softnet, &table_softnet));
     assert_true(counter->machine);
     assert_false(counter->negative);
     snprintf(scene->text + length, sizeof scene->text - length, "%s%.*s.%.*s=%llu ",

@@ -86,7 +86,7 @@ static void each_protocol_is_told_by_its_attribute(void **state)
         const struct record *record = &stage->kept.records[i];
         assert_int_equal(record->socket.state, TCP_CLOSE);
         assert_int_equal(record->identity, i + 1);
-        assert_false(record->has & ~backend_socket_events.fields(&table_socket_events));
+        assert_false(record->has & ~backend_fields(&backend_socket_events, &table_socket_events));
         assert_true(record->has & SOCKET_RECEIVED);
         assert_in_range(clock_nanoseconds(CLOCK_REALTIME) - record->socket.received, 0,
                         60 * CLOCK_SECOND);
@@ -241,10 +241,10 @@ static void the_callbacks_result_ends_the_stream(void **state)
 static void only_events_are_its_table(void **state)
 {
     (void)state;
-    assert_true(backend_socket_events.fields(&table_tcp) == 0);
+    assert_true(backend_fields(&backend_socket_events, &table_tcp) == 0);
     for (size_t i = 0; i < backend_count; i++)
         if (backends[i] != &backend_socket_events)
-            assert_true(backends[i]->fields(&table_socket_events) == 0);
+            assert_true(backend_fields(backends[i], &table_socket_events) == 0);
 }
 
 static int count_idle(void *arg)

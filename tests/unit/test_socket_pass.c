@@ -482,7 +482,7 @@ static int list(const struct socket_pass *pass, const struct table *table, uint6
         const struct record *record = &kept.records[i];
         cookies[i] = record->identity;
         assert_int_equal(record->socket.protocol, table->protocol);
-        assert_int_equal(record->has & ~backend_socket_pass.fields(table), 0);
+        assert_int_equal(record->has & ~backend_fields(&backend_socket_pass, table), 0);
     }
     kept_finish(&kept);
     return result;
@@ -782,9 +782,9 @@ static void a_listing_without_a_pass_is_refused(void **state)
 
     (void)state;
     assert_int_equal(backend_socket_pass.dump(&query, keep_record, &kept), -EOPNOTSUPP);
-    assert_int_equal(backend_socket_pass.fields(&table_mptcp), 0);
-    assert_int_equal(backend_socket_pass.fields(&table_tcp_states), 0);
-    assert_int_equal(backend_socket_pass.fields(&table_socket_events), 0);
+    assert_int_equal(backend_fields(&backend_socket_pass, &table_mptcp), 0);
+    assert_int_equal(backend_fields(&backend_socket_pass, &table_tcp_states), 0);
+    assert_int_equal(backend_fields(&backend_socket_pass, &table_socket_events), 0);
 }
 
 static void without_rights_there_is_no_pass(void **state)

@@ -356,16 +356,12 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     return result;
 }
 
-static uint64_t fields(const struct table *table)
-{
-    if (table != &table_counters && table != &table_counters6 && table != &table_sockstat)
-        return 0;
-    return COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE | COUNTER_GROWS | COUNTER_SCOPE;
-}
+#define FIELDS (COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE | COUNTER_GROWS | COUNTER_SCOPE)
 
 const struct backend backend_proc_snmp = {
     .name = "proc",
     .source = BACKEND_PROC,
-    .fields = fields,
+    .tells =
+        TELLS({&table_counters, FIELDS}, {&table_counters6, FIELDS}, {&table_sockstat, FIELDS}),
     .dump = dump,
 };

@@ -31,13 +31,6 @@ static const struct {
     {"SoftnetReceivedRps", 9}, {"SoftnetFlowLimited", 10},
 };
 
-static uint64_t fields(const struct table *table)
-{
-    if (table != &table_softnet)
-        return 0;
-    return COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE | COUNTER_GROWS | COUNTER_SCOPE;
-}
-
 /* Returns how many there are; 0 if something is no number, or there are too many. */
 static size_t take_numbers(const struct line *line, uint64_t numbers[COLUMNS_MAX])
 {
@@ -121,6 +114,7 @@ static int dump(const struct query *query, record_fn fn, void *arg)
 const struct backend backend_proc_softnet = {
     .name = "proc",
     .source = BACKEND_PROC,
-    .fields = fields,
+    .tells = TELLS({&table_softnet, COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE |
+                                        COUNTER_GROWS | COUNTER_SCOPE}),
     .dump = dump,
 };

@@ -113,14 +113,9 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     return proc_file_read(&file, fn, arg);
 }
 
-static uint64_t fields(const struct table *table)
-{
-    return table == &table_groups || table == &table_groups6 ? FIELDS : 0;
-}
-
 const struct backend backend_proc_igmp = {
     .name = "proc",
     .source = BACKEND_PROC,
-    .fields = fields,
+    .tells = TELLS({&table_groups, FIELDS}, {&table_groups6, FIELDS}),
     .dump = dump,
 };

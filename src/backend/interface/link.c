@@ -21,11 +21,6 @@
 
 const struct table table_interfaces = {.name = "dev", .file = "dev", .kind = &kind_interface};
 
-static uint64_t fields(const struct table *table)
-{
-    return table->kind == &kind_interface ? UINT64_MAX : 0;
-}
-
 /* One reading of the two tables. */
 struct reading {
     const struct query *query;
@@ -297,6 +292,6 @@ int links_dump(struct netlink *netlink, interface_fn fn, void *arg, struct repor
 const struct backend backend_link = {
     .name = "netlink",
     .source = BACKEND_NETLINK,
-    .fields = fields,
+    .tells = TELLS({&table_interfaces, UINT64_MAX}),
     .dump = dump,
 };

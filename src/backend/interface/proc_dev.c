@@ -8,11 +8,6 @@
 #include "backend/proc/scan.h"
 #include "fastnet/report.h"
 
-static uint64_t fields(const struct table *table)
-{
-    return table == &table_interfaces ? INTERFACE_COUNTERS : 0;
-}
-
 int proc_dev_decode(const struct line *line, struct record *record)
 {
     struct scan scan = {line->data, line->data + line->length};
@@ -58,6 +53,6 @@ static int dump(const struct query *query, record_fn fn, void *arg)
 const struct backend backend_proc_dev = {
     .name = "proc",
     .source = BACKEND_PROC,
-    .fields = fields,
+    .tells = TELLS({&table_interfaces, INTERFACE_COUNTERS}),
     .dump = dump,
 };

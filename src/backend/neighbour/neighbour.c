@@ -38,11 +38,6 @@ enum {
      NEIGHBOUR_PROTOCOL | NEIGHBOUR_CACHEINFO | NEIGHBOUR_PROBES | NEIGHBOUR_MASTER |              \
      NEIGHBOUR_NETNS | NEIGHBOUR_VLAN | NEIGHBOUR_VNI | NEIGHBOUR_PORT)
 
-static uint64_t fields(const struct table *table)
-{
-    return table->kind == &kind_neighbour ? FIELDS : 0;
-}
-
 static bool take_cacheinfo(struct text content, void *member)
 {
     struct neighbour_record *neighbour = member;
@@ -279,7 +274,8 @@ static void explain(const struct query *query, struct explanation *explanation)
 const struct backend backend_neighbour = {
     .name = "netlink",
     .source = BACKEND_NETLINK,
-    .fields = fields,
+    .tells = TELLS({&table_neighbours, FIELDS}, {&table_neighbours4, FIELDS},
+                   {&table_neighbours6, FIELDS}, {&table_arp, FIELDS}),
     .dump = dump,
     .explain = explain,
 };

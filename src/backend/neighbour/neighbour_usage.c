@@ -27,11 +27,6 @@ static const uint8_t counters[] = {
     NEIGHBOUR_FORCED_GC_RUNS,   NEIGHBOUR_TABLE_FULLS,
 };
 
-static uint64_t fields(const struct table *table)
-{
-    return table == &table_neighbour_usage ? UINT64_MAX : 0;
-}
-
 static bool take_config(struct text content, void *member)
 {
     struct neighbour_usage_record *usage = member;
@@ -148,6 +143,6 @@ static int dump(const struct query *query, record_fn fn, void *arg)
 const struct backend backend_neighbour_usage = {
     .name = "netlink",
     .source = BACKEND_NETLINK,
-    .fields = fields,
+    .tells = TELLS({&table_neighbour_usage, UINT64_MAX}),
     .dump = dump,
 };

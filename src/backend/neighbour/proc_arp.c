@@ -21,11 +21,6 @@
     (NEIGHBOUR_LLADDR | NEIGHBOUR_INTERFACE | NEIGHBOUR_HARDWARE | NEIGHBOUR_STATE |               \
      NEIGHBOUR_FLAGS | NEIGHBOUR_ATF)
 
-static uint64_t fields(const struct table *table)
-{
-    return table->kind == &kind_neighbour && table->family != AF_INET6 ? FIELDS : 0;
-}
-
 /* 0x and up to 32 bits, behind blanks. */
 static bool scan_flags(struct scan *scan, uint64_t *value)
 {
@@ -135,7 +130,7 @@ static bool counts_rows(const struct table *table)
 const struct backend backend_proc_arp = {
     .name = "proc",
     .source = BACKEND_PROC,
-    .fields = fields,
+    .tells = TELLS({&table_neighbours, FIELDS}, {&table_neighbours4, FIELDS}, {&table_arp, FIELDS}),
     .dump = dump,
     .counts_rows = counts_rows,
 };

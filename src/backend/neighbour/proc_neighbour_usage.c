@@ -13,11 +13,6 @@
 #include "fastnet/report.h"
 #include "fastnet/sysctl.h"
 
-static uint64_t fields(const struct table *table)
-{
-    return table == &table_neighbour_usage ? UINT64_MAX : 0;
-}
-
 /* The number of the entries, among those of the counters: it is the same in each line. */
 enum { ENTRIES = NEIGHBOUR_COUNTERS };
 
@@ -156,6 +151,6 @@ static int dump(const struct query *query, record_fn fn, void *arg)
 const struct backend backend_proc_neighbour_usage = {
     .name = "proc",
     .source = BACKEND_PROC,
-    .fields = fields,
+    .tells = TELLS({&table_neighbour_usage, UINT64_MAX}),
     .dump = dump,
 };

@@ -16,13 +16,6 @@
 #define FIELDS_IPV4 (FIELDS_BOTH | ROUTE_TABLE | ROUTE_MSS | ROUTE_WINDOW | ROUTE_IRTT)
 #define FIELDS_IPV6 (FIELDS_BOTH | ROUTE_FROM)
 
-static uint64_t fields(const struct table *table)
-{
-    if (table == &table_route)
-        return FIELDS_IPV4;
-    return table == &table_route6 ? FIELDS_IPV6 : 0;
-}
-
 static bool next_decimal(struct scan *scan, uint32_t *value)
 {
     uint64_t number;
@@ -222,6 +215,6 @@ static int dump(const struct query *query, record_fn fn, void *arg)
 const struct backend backend_proc_route = {
     .name = "proc",
     .source = BACKEND_PROC,
-    .fields = fields,
+    .tells = TELLS({&table_route, FIELDS_IPV4}, {&table_route6, FIELDS_IPV6}),
     .dump = dump,
 };

@@ -24,11 +24,6 @@ const struct table table_route_cache = {
 const struct table table_route6_cache = {
     .name = "cached ipv6_route", .kind = &kind_route, .family = AF_INET6, .unidentified = true};
 
-static uint64_t fields(const struct table *table)
-{
-    return table->kind == &kind_route ? ~(ROUTE_REFERENCES | ROUTE_USE | ROUTE_DEVICE) : 0;
-}
-
 static bool is_of_cache(const struct table *table)
 {
     return table == &table_route_cache || table == &table_route6_cache;
@@ -171,9 +166,12 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     return result;
 }
 
+#define FIELDS (~(ROUTE_REFERENCES | ROUTE_USE | ROUTE_DEVICE))
+
 const struct backend backend_route = {
     .name = "netlink",
     .source = BACKEND_NETLINK,
-    .fields = fields,
+    .tells = TELLS({&table_route, FIELDS}, {&table_route6, FIELDS}, {&table_route_cache, FIELDS},
+                   {&table_route6_cache, FIELDS}),
     .dump = dump,
 };

@@ -74,11 +74,6 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     return proc_file_read(&file, fn, arg);
 }
 
-static uint64_t fields(const struct table *table)
-{
-    return table == &table_netlink ? FIELDS : 0;
-}
-
 /* The kernel finds its place in a hash table by counting. */
 static bool counts_rows(const struct table *table)
 {
@@ -88,7 +83,7 @@ static bool counts_rows(const struct table *table)
 const struct backend backend_proc_netlink = {
     .name = "proc",
     .source = BACKEND_PROC,
-    .fields = fields,
+    .tells = TELLS({&table_netlink, FIELDS}),
     .dump = dump,
     .counts_rows = counts_rows,
 };

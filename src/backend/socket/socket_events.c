@@ -34,11 +34,6 @@ static const struct table of_tcp = {.kind = &kind_socket, .protocol = IPPROTO_TC
     (SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_INTERFACE | SOCKET_COOKIE |          \
      SOCKET_RETRANSMITS | SOCKET_PROBES | SOCKET_TCP_INFO | SOCKET_RECEIVED)
 
-static uint64_t fields(const struct table *table)
-{
-    return table == &table_socket_events ? FIELDS_EVENT | FIELDS_REMEMBERED : 0;
-}
-
 /* A socket that was listed. */
 struct known {
     uint64_t cookie, inode;
@@ -254,6 +249,6 @@ static int dump(const struct query *query, record_fn fn, void *arg)
 const struct backend backend_socket_events = {
     .name = "netlink",
     .source = BACKEND_NETLINK,
-    .fields = fields,
+    .tells = TELLS({&table_socket_events, FIELDS_EVENT | FIELDS_REMEMBERED}),
     .dump = dump,
 };

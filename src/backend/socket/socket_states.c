@@ -34,11 +34,6 @@ enum { STATES = 32 }; /* that a request of inet_diag can name */
     (STATE(TCP_SYN_SENT) | STATE(TCP_FIN_WAIT1) | STATE(TCP_FIN_WAIT2) | STATE(TCP_CLOSE_WAIT) |   \
      STATE(TCP_LAST_ACK) | STATE(TCP_LISTEN) | STATE(TCP_CLOSING))
 
-static uint64_t fields(const struct table *table)
-{
-    return table == &table_tcp_states ? SOCKET_STATE : 0;
-}
-
 /* --- Counters --------------------------------------------------------------------------------- */
 
 struct counters {
@@ -269,7 +264,7 @@ static void explain(const struct query *query, struct explanation *explanation)
 const struct backend backend_socket_states = {
     .name = "netlink and counters",
     .source = BACKEND_AUTO,
-    .fields = fields,
+    .tells = TELLS({&table_tcp_states, SOCKET_STATE}),
     .dump = dump,
     .explain = explain,
 };

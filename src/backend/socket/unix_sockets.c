@@ -612,7 +612,8 @@ static int dump(const struct query *query, record_fn fn, void *arg)
 
 static uint64_t fields(const struct table *table)
 {
-    return table == &table_unix ? backend_proc_net.fields(table) | backend_sock_diag.fields(table)
+    return table == &table_unix ? backend_fields(&backend_proc_net, table) |
+                                      backend_fields(&backend_sock_diag, table)
                                 : 0;
 }
 

@@ -344,21 +344,16 @@ static int dump_files(const struct query *query, record_fn fn, void *arg)
     return dump_by(query, false, fn, arg);
 }
 
-static uint64_t fields(const struct table *table)
-{
-    return table == &table_summary ? UINT64_MAX : 0;
-}
-
 const struct backend backend_summary = {
     .name = "netlink and counters",
     .source = BACKEND_AUTO,
-    .fields = fields,
+    .tells = TELLS({&table_summary, UINT64_MAX}),
     .dump = dump,
 };
 
 const struct backend backend_proc_summary = {
     .name = "proc",
     .source = BACKEND_PROC,
-    .fields = fields,
+    .tells = TELLS({&table_summary, UINT64_MAX}),
     .dump = dump_files,
 };

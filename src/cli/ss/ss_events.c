@@ -74,7 +74,7 @@ int ss_events(const struct ss_options *options, const struct listing_command *li
     command.listing.tables = &table;
     command.listing.table_count = 1;
     for (size_t i = 0; i < backend_count; i++)
-        known |= backends[i]->fields(&table_socket_events);
+        known |= backend_fields(backends[i], &table_socket_events);
     command.unknown = ~known;
     command.after_each_pass = sum_up;
     command.arg = &stream;

@@ -101,7 +101,7 @@ static bool is_readable(const struct table *table, const struct common *common)
     const enum backend_choice choice = common->proc_root ? BACKEND_PROC : common->backend;
 
     for (size_t i = 0; i < backend_count; i++)
-        if (backends[i]->fields(table) && (!choice || backends[i]->source == choice))
+        if (backend_fields(backends[i], table) && (!choice || backends[i]->source == choice))
             return true;
     return false;
 }
