@@ -21,45 +21,11 @@
 /* --- Numbers of the kernel -------------------------------------------------------------------- */
 
 static const struct {
-    const char *protocol, *name; /* protocol NULL: of all of them together */
+    const char *protocol, *name;
 } counter_names[COUNTERS] = {
-    [LISTEN_OVERFLOWS] = {"TcpExt", "ListenOverflows"},
-    [LISTEN_DROPS] = {"TcpExt", "ListenDrops"},
-    [SYNCOOKIES_SENT] = {"TcpExt", "SyncookiesSent"},
-    [REQUESTS_DROPPED] = {"TcpExt", "TCPReqQFullDrop"},
-    [TIME_WAIT_OVERFLOW] = {"TcpExt", "TCPTimeWaitOverflow"},
-    [ABORTS_ON_MEMORY] = {"TcpExt", "TCPAbortOnMemory"},
-    [MEMORY_PRESSURES] = {"TcpExt", "TCPMemoryPressures"},
-    [SEGMENTS_SENT] = {"Tcp", "OutSegs"},
-    [SEGMENTS_RETRANSMITTED] = {"Tcp", "RetransSegs"},
-    [SYNS_RETRANSMITTED] = {"TcpExt", "TCPSynRetrans"},
-    [BLOCKS_IN_VAIN] = {"TcpExt", "TCPDSACKRecv"},
-    [SEGMENTS_IN_VAIN] = {"TcpExt", "TCPDSACKRecvSegs"},
-    [UDP_BUFFER_ERRORS] = {"Udp", "RcvbufErrors"},
-    [UDP6_BUFFER_ERRORS] = {"Udp6", "Udp6RcvbufErrors"},
-    [UDP_MEMORY_ERRORS] = {"Udp", "MemErrors"},
-    [UDP6_MEMORY_ERRORS] = {"Udp6", "Udp6MemErrors"},
-    [REASSEMBLY_FAILS] = {"Ip", "ReasmFails"},
-    [REASSEMBLY_REQUIRED] = {"Ip", "ReasmReqds"},
-    [REASSEMBLY6_FAILS] = {"Ip6", "Ip6ReasmFails"},
-    [REASSEMBLY6_REQUIRED] = {"Ip6", "Ip6ReasmReqds"},
-    [ATTEMPTS] = {"Tcp", "ActiveOpens"},
-    [ATTEMPTS_FAILED] = {"Tcp", "AttemptFails"},
-    [ATTEMPTS_OF_OTHERS] = {"TcpExt", "EmbryonicRsts"},
-    [REVERSE_PATH_FILTERED] = {"TcpExt", "IPReversePathFilter"},
-    [CHECKSUMS_IP] = {"IpExt", "InCsumErrors"},
-    [CHECKSUMS_TCP] = {"Tcp", "InCsumErrors"},
-    [CHECKSUMS_UDP] = {"Udp", "InCsumErrors"},
-    [CHECKSUMS_UDP6] = {"Udp6", "Udp6InCsumErrors"},
-    [CHECKSUMS_ICMP] = {"Icmp", "InCsumErrors"},
-    [CHECKSUMS_ICMP6] = {"Icmp6", "Icmp6InCsumErrors"},
-    [TCP_ORPHANS] = {"TCP", "orphan"},
-    [TCP_WAITING] = {"TCP", "tw"},
-    [TCP_PAGES] = {"TCP", "mem"},
-    [UDP_PAGES] = {"UDP", "mem"},
-    [SOFTNET_PROCESSED] = {NULL, "SoftnetProcessed"},
-    [SOFTNET_DROPPED] = {NULL, "SoftnetDropped"},
-    [SOFTNET_SQUEEZED] = {NULL, "SoftnetSqueezed"},
+#define COUNTER(counter, protocol, name) [counter] = {protocol, name},
+    EACH_COUNTER(COUNTER)
+#undef COUNTER
 };
 
 const char *counter_name(enum counter counter)
@@ -84,23 +50,13 @@ static void take_counter(struct reading *reading, const struct record *record)
     }
 }
 
-/* Which number of which file. Those of TCP's memory are pages, of the whole machine. */
 static const struct {
     const char *file;
     size_t numbers, index;
 } sysctls[SYSCTLS] = {
-    [TIME_WAIT_MAX] = {"net/ipv4/tcp_max_tw_buckets", 1, 0},
-    [ORPHANS_MAX] = {"net/ipv4/tcp_max_orphans", 1, 0},
-    [TCP_PAGES_PRESSURE] = {"net/ipv4/tcp_mem", 3, 1},
-    [TCP_PAGES_MAX] = {"net/ipv4/tcp_mem", 3, 2},
-    [UDP_PAGES_MAX] = {"net/ipv4/udp_mem", 3, 2},
-    [PORT_FIRST] = {"net/ipv4/ip_local_port_range", 2, 0},
-    [PORT_LAST] = {"net/ipv4/ip_local_port_range", 2, 1},
-    [TIME_WAIT_REUSE] = {"net/ipv4/tcp_tw_reuse", 1, 0},
-    [SYNCOOKIES] = {"net/ipv4/tcp_syncookies", 1, 0},
-    [SYN_BACKLOG] = {"net/ipv4/tcp_max_syn_backlog", 1, 0},
-    [FILES_OPEN] = {"fs/file-nr", 3, 0},
-    [FILES_MAX] = {"fs/file-nr", 3, 2},
+#define SYSCTL(sysctl, file, numbers, index) [sysctl] = {file, numbers, index},
+    EACH_SYSCTL(SYSCTL)
+#undef SYSCTL
 };
 
 /* What is of the whole machine has no file in other namespaces than the first. */

@@ -127,13 +127,6 @@ struct value info_milliseconds(const struct cell *cell)
     return value.type == VALUE_NUMBER ? decimal(value.number) : value;
 }
 
-struct value info_microseconds(const struct cell *cell)
-{
-    const struct value value = info_member(cell);
-
-    return value.type == VALUE_NUMBER ? fine(value.number) : value;
-}
-
 struct value info_boolean(const struct cell *cell)
 {
     const struct value value = info_member(cell);

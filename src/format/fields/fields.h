@@ -187,7 +187,6 @@ struct value interface_named(const struct context *context, uint32_t index);
 struct value number_member(const struct cell *cell);
 struct value info_member(const struct cell *cell);
 struct value info_milliseconds(const struct cell *cell);
-struct value info_microseconds(const struct cell *cell);
 struct value text_member(const struct cell *cell);
 struct value address_member(const struct cell *cell);
 struct value host_member(const struct cell *cell);
