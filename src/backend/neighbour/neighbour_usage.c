@@ -54,18 +54,7 @@ static bool take_stats(struct text content, void *member)
     return false;
 }
 
-static bool take_threshold(struct text content, void *member)
-{
-    uint32_t threshold;
-
-    if (!attribute_u32(content, &threshold))
-        return false;
-    *(uint64_t *)member = threshold;
-    return true;
-}
-
-#define TAKE_THRESHOLD(i)                                                                          \
-    TAKE_BY(take_threshold, neighbour_usage.thresholds[i], NEIGHBOUR_THRESHOLD(i))
+#define TAKE_THRESHOLD(i) TAKE_U32(neighbour_usage.thresholds[i], NEIGHBOUR_THRESHOLD(i))
 static const struct target targets[] = {
     [NDTA_THRESH1] = TAKE_THRESHOLD(0),
     [NDTA_THRESH2] = TAKE_THRESHOLD(1),

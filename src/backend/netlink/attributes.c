@@ -1,5 +1,20 @@
 #include "backend/netlink/attributes.h"
 
+static bool take_u32(struct text content, const struct target *target, void *member)
+{
+    uint32_t number;
+
+    if (!attribute_u32(content, &number))
+        return false;
+    if (target->form == TARGET_U32_TO_U8)
+        *(uint8_t *)member = (uint8_t)number;
+    else if (target->form == TARGET_U32_TO_U16)
+        *(uint16_t *)member = (uint16_t)number;
+    else
+        *(uint64_t *)member = number;
+    return true;
+}
+
 static inline bool take(struct decoding *decoding, struct text content, const struct target *target)
 {
     void *member = (char *)decoding->object + target->offset;
@@ -21,6 +36,10 @@ static inline bool take(struct decoding *decoding, struct text content, const st
         return attribute_be32(content, member);
     case TARGET_BE64:
         return attribute_be64(content, member);
+    case TARGET_U32_TO_U8:
+    case TARGET_U32_TO_U16:
+    case TARGET_U32_TO_U64:
+        return take_u32(content, target, member);
     case TARGET_STRING:
         content.length = strnlen(content.data, content.length);
         *(struct text *)member = content;

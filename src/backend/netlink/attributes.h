@@ -164,6 +164,9 @@ enum target_form {
     TARGET_BE16, /* numbers in network byte order */
     TARGET_BE32,
     TARGET_BE64,
+    TARGET_U32_TO_U8, /* 32 bits, in a member of another width */
+    TARGET_U32_TO_U16,
+    TARGET_U32_TO_U64,
     TARGET_STRING,  /* a struct text: up to the terminating NUL, which need not be there */
     TARGET_BYTES,   /* a struct text: all that is in the attribute */
     TARGET_ADDRESS, /* of the message's family */
@@ -198,6 +201,7 @@ struct target {
  */
 #define TAKE(path, bits)          TAKE_INTO(struct record, path, bits)
 #define TAKE_INTO(of, path, bits) TARGET(of, path, bits, TARGET_FORM(of, path))
+#define TAKE_U32(path, bits)      TARGET(struct record, path, bits, TARGET_FORM_U32(path))
 #define TAKE_BE(path, bits)       TARGET(struct record, path, bits, TARGET_FORM_BE(path))
 #define TAKE_BYTES(path, bits)    TAKE_BYTES_INTO(struct record, path, bits)
 #define TAKE_BYTES_INTO(of, path, bits) TARGET(of, path, bits, TARGET_BYTES)
@@ -219,6 +223,11 @@ struct target {
         uint64_t *: TARGET_U64,                                                                    \
         struct text *: TARGET_STRING,                                                              \
         struct address *: TARGET_ADDRESS)
+#define TARGET_FORM_U32(path)                                                                      \
+    _Generic(&((struct record *)NULL)->path,                                                       \
+        uint8_t *: TARGET_U32_TO_U8,                                                               \
+        uint16_t *: TARGET_U32_TO_U16,                                                             \
+        uint64_t *: TARGET_U32_TO_U64)
 #define TARGET_FORM_BE(path)                                                                       \
     _Generic(&((struct record *)NULL)->path,                                                       \
         uint16_t *: TARGET_BE16,                                                                   \

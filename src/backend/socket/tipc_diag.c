@@ -16,40 +16,6 @@
 const struct table table_tipc = {
     .name = "tipc", .kind = &kind_socket, .family = AF_TIPC, .protocol = PROTOCOL_TIPC};
 
-static bool take_type(struct text content, void *member)
-{
-    struct socket_record *sock = member;
-    uint32_t type;
-
-    if (!attribute_u32(content, &type))
-        return false;
-    sock->type = (uint16_t)type;
-    return true;
-}
-
-/* TIPC's states are numbers of TCP's (enum in net/tipc/socket.c). */
-static bool take_state(struct text content, void *member)
-{
-    struct socket_record *sock = member;
-    uint32_t state;
-
-    if (!attribute_u32(content, &state))
-        return false;
-    sock->state = (uint8_t)state;
-    return true;
-}
-
-static bool take_inode(struct text content, void *member)
-{
-    struct socket_record *sock = member;
-    uint32_t inode;
-
-    if (!attribute_u32(content, &inode))
-        return false;
-    sock->inode = inode;
-    return true;
-}
-
 /* How many messages wait to be read, and to be sent. */
 static const struct target queues[] = {
     [TIPC_NLA_SOCK_STAT_RCVQ] = TAKE(socket.recv_q, SOCKET_QUEUES),
@@ -58,10 +24,11 @@ static const struct target queues[] = {
 
 static const struct target members[] = {
     [TIPC_NLA_SOCK_STAT] = TAKE_NEST(queues),
-    [TIPC_NLA_SOCK_TYPE] = TAKE_BY(take_type, socket, SOCKET_TYPE),
-    [TIPC_NLA_SOCK_INO] = TAKE_BY(take_inode, socket, SOCKET_INODE),
+    [TIPC_NLA_SOCK_TYPE] = TAKE_U32(socket.type, SOCKET_TYPE),
+    [TIPC_NLA_SOCK_INO] = TAKE_U32(socket.inode, SOCKET_INODE),
     [TIPC_NLA_SOCK_UID] = TAKE(socket.uid, SOCKET_UID),
-    [TIPC_NLA_SOCK_TIPC_STATE] = TAKE_BY(take_state, socket, SOCKET_STATE),
+    /* states are numbers of TCP's (enum in net/tipc/socket.c) */
+    [TIPC_NLA_SOCK_TIPC_STATE] = TAKE_U32(socket.state, SOCKET_STATE),
     [TIPC_NLA_SOCK_COOKIE] = TAKE(identity, SOCKET_COOKIE),
 };
 
