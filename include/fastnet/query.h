@@ -190,9 +190,10 @@ struct backend {
     const char *(*remedy)(const struct table *table, int error);
     /*
      * Whether the kernel resumes a dump by counting rows: when a row is removed, it then skips
-     * another one. NULL: for no table.
+     * another one. In all tables, or in those of a function (NULL: in none).
      */
-    bool (*counts_rows)(const struct table *table);
+    bool counts_rows;
+    bool (*counts_rows_of)(const struct table *table);
 };
 
 /* 0: it is not a table of this backend. */

@@ -595,11 +595,11 @@ static void a_missing_module_has_a_name(void **state)
 static void a_table_whose_rows_the_kernel_counts_says_so(void **state)
 {
     (void)state;
-    assert_true(backend_sock_diag.counts_rows(&table_packet));
-    assert_true(backend_sock_diag.counts_rows(&table_netlink));
-    assert_true(backend_sock_diag.counts_rows(&table_xdp));
-    assert_false(backend_sock_diag.counts_rows(&table_unix));
-    assert_false(backend_sock_diag.counts_rows(&table_tcp));
+    assert_true(backend_sock_diag.counts_rows_of(&table_packet));
+    assert_true(backend_sock_diag.counts_rows_of(&table_netlink));
+    assert_true(backend_sock_diag.counts_rows_of(&table_xdp));
+    assert_false(backend_sock_diag.counts_rows_of(&table_unix));
+    assert_false(backend_sock_diag.counts_rows_of(&table_tcp));
 }
 
 int main(void)

@@ -218,18 +218,11 @@ static const char *remedy(const struct table *table, int error)
     return NULL;
 }
 
-/* ct_seq_start() (net/netfilter/nf_conntrack_standalone.c), exp_seq_start(). */
-static bool counts_rows(const struct table *table)
-{
-    (void)table;
-    return true;
-}
-
 const struct backend backend_proc_conntrack = {
     .name = "proc",
     .source = BACKEND_PROC,
     .fields = fields,
     .dump = dump,
     .remedy = remedy,
-    .counts_rows = counts_rows,
+    .counts_rows = true, /* ct_seq_start(), exp_seq_start() (net/netfilter) */
 };

@@ -120,17 +120,10 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     return proc_file_rows(&file, fn, arg);
 }
 
-/* neigh_seq_start() (net/core/neighbour.c) */
-static bool counts_rows(const struct table *table)
-{
-    (void)table;
-    return true;
-}
-
 const struct backend backend_proc_arp = {
     .name = "proc",
     .source = BACKEND_PROC,
     .tells = TELLS({&table_neighbours, FIELDS}, {&table_neighbours4, FIELDS}, {&table_arp, FIELDS}),
     .dump = dump,
-    .counts_rows = counts_rows,
+    .counts_rows = true, /* neigh_seq_start() (net/core/neighbour.c) */
 };

@@ -307,5 +307,5 @@ const struct backend backend_proc_net = {
     .source = BACKEND_PROC,
     .fields = fields,
     .dump = dump,
-    .counts_rows = counts_rows,
+    .counts_rows_of = counts_rows,
 };

@@ -74,16 +74,10 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     return proc_file_read(&file, fn, arg);
 }
 
-/* The kernel finds its place in a hash table by counting. */
-static bool counts_rows(const struct table *table)
-{
-    return table == &table_netlink;
-}
-
 const struct backend backend_proc_netlink = {
     .name = "proc",
     .source = BACKEND_PROC,
     .tells = TELLS({&table_netlink, FIELDS}),
     .dump = dump,
-    .counts_rows = counts_rows,
+    .counts_rows = true, /* the kernel finds its place in a hash table */
 };

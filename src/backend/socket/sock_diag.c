@@ -182,5 +182,5 @@ const struct backend backend_sock_diag = {
     .dump = dump,
     .explain = explain,
     .remedy = remedy,
-    .counts_rows = counts_rows,
+    .counts_rows_of = counts_rows,
 };
