@@ -38,7 +38,7 @@ char *put_general(char *dst, double value, unsigned digits)
         if ((rest < 0.499999 || rest > 0.500001) && rounded < (uint32_t)powers[digits])
             return put_scaled(dst, rounded, digits - whole);
     }
-    return dst + sprintf(dst, "%.*g", (int)digits, value);
+    return dst + snprintf(dst, REAL_TEXT_MAX, "%.*g", (int)digits, value);
 }
 
 /* Below 2^53, where a double without its fraction is still exact. */
@@ -55,7 +55,9 @@ char *put_fixed(char *dst, double value, unsigned decimals)
 {
     if (!decimals && value < 0x1p53)
         return put_rounded(dst, value);
-    return dst + sprintf(dst, "%.*f", (int)decimals, value);
+
+    const int length = snprintf(dst, REAL_TEXT_MAX, "%.*f", (int)decimals, value);
+    return dst + (length < REAL_TEXT_MAX ? length : REAL_TEXT_MAX - 1);
 }
 
 char *put_thousandths(char *dst, uint32_t thousandths)

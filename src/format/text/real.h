@@ -1,6 +1,7 @@
 /*
  * Numbers that are not whole, exactly as printf(3) writes them, but faster where they are usual. A
- * value is 0 or from 1e-4 to 1e22. Each function returns the end of what it wrote.
+ * value is 0 or from 1e-4 to 1e22. Each function writes at most REAL_TEXT_MAX bytes, and returns
+ * the end of what it wrote.
  */
 #ifndef FORMAT_TEXT_REAL_H
 #define FORMAT_TEXT_REAL_H
