@@ -130,9 +130,9 @@ $(FUZZ_TARGETS): extra = $(if $(FUZZING),-fsanitize=fuzzer)
 $(HELPERS) $(BENCH): $(BUILD)/%: $(BUILD)/%.o
 $(BUILD)/tests/helpers/socket_rows: $(BUILD)/rooms.a
 $(MUTATE): $(mutate_objects)
+$(BUILD)/src/%.o: private framed = $(frames)
 # Half of the time that a test takes would be its compiler's. Warnings need what optimising finds.
 ifeq ($(WERROR)$(FUZZING),)
-$(BUILD)/src/%.o: private framed = $(frames)
 $(BUILD)/tests/unit/%.o $(BUILD)/tests/fuzz/%.o: private unoptimised = -O0 -U_FORTIFY_SOURCE
 endif
 # Only the program is sanitized; and what is loaded into it finds its sanitizers there.
