@@ -174,27 +174,43 @@ static int take_interface(struct reading *reading, const struct record *record)
  */
 enum { UNUSED_MS = 15000, ASKED_MS = 1500 };
 
-static int take_neighbour(struct reading *reading, const struct record *record)
+/*
+ * Since when it has been asked in vain. Each packet that waits for it begins a new round of three
+ * seconds, so the reading before knows more than the neighbour's own time.
+ */
+static uint64_t asked_since(const struct reading *reading, const struct reading *before,
+                            const struct neighbour_record *neighbour)
+{
+    for (size_t i = 0; before && i < before->silent_count; i++)
+        if (before->silent[i].interface == neighbour->interface &&
+            address_equal(&before->silent[i].address, &neighbour->address))
+            return before->silent[i].since;
+    return reading->at - neighbour->updated_ms * (CLOCK_SECOND / 1000);
+}
+
+static int take_neighbour(struct reading *reading, const struct reading *before,
+                          const struct record *record)
 {
     const struct neighbour_record *neighbour = &record->neighbour;
     const bool failed = neighbour->state == NUD_FAILED && neighbour->used_ms <= UNUSED_MS;
-    const bool asked = neighbour->state == NUD_INCOMPLETE && neighbour->updated_ms >= ASKED_MS;
     struct silent_neighbour *silent;
 
     if (!(record->has & NEIGHBOUR_STATE))
         return 0; /* a proxy */
     if (!(record->has & NEIGHBOUR_CACHEINFO))
         reading->lacking |= READS_ROUTES;
-    else if (failed || asked) {
+    else if (failed || neighbour->state == NUD_INCOMPLETE) {
         silent = array_with_room(reading->silent, &reading->silent_capacity,
                                  reading->silent_count + 1, sizeof *silent);
         if (!silent)
             return -ENOMEM;
         reading->silent = silent;
-        silent[reading->silent_count++] =
-            (struct silent_neighbour){.address = neighbour->address,
-                                      .interface = neighbour->interface,
-                                      .used_ms = neighbour->used_ms};
+        silent[reading->silent_count++] = (struct silent_neighbour){
+            .address = neighbour->address,
+            .interface = neighbour->interface,
+            .used_ms = neighbour->used_ms,
+            .since = failed ? 0 : asked_since(reading, before, neighbour),
+        };
     }
     return 0;
 }
@@ -223,7 +239,8 @@ static void take_route(struct reading *reading, const struct route_record *route
     for (size_t i = 0; i < reading->silent_count; i++) {
         struct silent_neighbour *silent = &reading->silent[i];
         if (silent->interface != route->interface ||
-            !address_equal(&silent->address, &route->gateway))
+            !address_equal(&silent->address, &route->gateway) ||
+            reading->at < silent->since + ASKED_MS * (CLOCK_SECOND / 1000))
             continue;
         if (!silent->is_gateway)
             silent->destination = destination;
@@ -271,7 +288,7 @@ static void take_row(struct sink *sink, const struct record *record)
     else if (record->kind == &kind_neighbour_usage)
         take_neighbour_usage(reading, record);
     else if (record->kind == &kind_neighbour)
-        error = take_neighbour(reading, record);
+        error = take_neighbour(reading, gathering->before, record);
     else if (record->kind == &kind_route)
         take_route(reading, &record->route);
     else if (record->kind == &kind_interface && record->has & INTERFACE_COUNTERS)

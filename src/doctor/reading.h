@@ -207,6 +207,7 @@ struct silent_neighbour {
     struct address address;
     uint32_t interface;         /* index */
     uint64_t used_ms;           /* when the last packet was for it: milliseconds ago */
+    uint64_t since;             /* CLOCK_MONOTONIC: when it was first asked; 0: it is FAILED */
     bool is_gateway;            /* a route leads over it ... */
     struct network destination; /* ... to here: the first of them */
 };

@@ -116,7 +116,8 @@ void rule_gateway(struct examination *examination)
         *text_network(destination, &silent->destination) = '\0';
         finding_begin(&finding, examination, SEVERITY_FAULT, "%s",
                       address_text(address, &silent->address));
-        finding_summary(&finding, "the gateway %s on %s does not answer: no packet to %s arrives",
+        finding_summary(&finding,
+                        "the gateway %s on %s does not answer: no packet over it to %s arrives",
                         address, interface_name(now, silent->interface), destination);
         finding_evidence(&finding, "it is FAILED or INCOMPLETE as a neighbour");
         finding_evidence(&finding, "the last packet for it was sent %.3g s ago",
