@@ -79,7 +79,8 @@ static void add_alike(struct finding *finding, struct examination *examination,
 
 /* Drops of sockets that are closed by now, or are too many to be compared. */
 static void say_unknown(struct examination *examination, enum severity severity,
-                        const char *counter, uint64_t dropped, const char *what, const char *why)
+                        const char *counter, uint64_t dropped, const char *what, const char *why,
+                        const char *command)
 {
     struct finding finding;
 
@@ -88,6 +89,7 @@ static void say_unknown(struct examination *examination, enum severity severity,
                     dropped, what, dropped == 1 ? " was" : "s were", seconds_between(examination),
                     why);
     finding_evidence(&finding, "%s grew by %" PRIu64 ", but no socket's drops", counter, dropped);
+    finding.record.finding.command = as_text(command);
     finding_moved(&finding, dropped);
     finding_emit(&finding, examination);
 }
@@ -179,7 +181,8 @@ void rule_accept_queue(struct examination *examination)
         return;
     if (dropped)
         say_unknown(examination, SEVERITY_WARNING, "ListenOverflows", dropped, "connection",
-                    "the accept queue of a listener overflowed that is");
+                    "the accept queue of a listener overflowed that is",
+                    "fastnet netstat -s --where 'name = ListenOverflows'");
     else
         say_past(examination, counter_total(examination, LISTEN_OVERFLOWS), "ListenOverflows",
                  &(struct loss){"connection was", "connections were",
@@ -328,7 +331,8 @@ void rule_udp_buffer(struct examination *examination)
         say_udp_buffer(examination, dropping, i);
     if (!dropping->kept && dropped)
         say_unknown(examination, SEVERITY_FAULT, "RcvbufErrors", dropped, "datagram",
-                    "buffers of UDP sockets were full, which are");
+                    "buffers of UDP sockets were full, which are",
+                    "fastnet netstat -s --where 'name = RcvbufErrors,Udp6RcvbufErrors'");
     else if (!dropping->kept)
         say_past(examination,
                  counter_total(examination, UDP_BUFFER_ERRORS) +
