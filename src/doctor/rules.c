@@ -236,7 +236,7 @@ const struct rule rules[] = {
      READS_COUNTERS,
      .evaluate = rule_retransmissions},
     {{"peer-not-reading", "the program at the other end does not read",
-      "look at the other machine: its program is stopped, or waits for something else",
+      "look at the other end: its program is stopped, or waits for something else",
       "fastnet sockets -t --where 'send_q > 0' --sort -send_q",
       "sock_diag: probe timer, rwnd_limited, busy and acked of struct tcp_info"},
      READS_TCP | READS_TCP_INFO,

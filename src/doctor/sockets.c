@@ -248,6 +248,31 @@ static int take_close_wait(struct sockets_reading *sockets, const struct record 
     return hold(&sockets->unclosed, &record->socket);
 }
 
+static bool is_loopback(const struct address *address)
+{
+    static const uint8_t loopback6[16] = {[15] = 1};
+
+    return address->family == AF_INET ? address->bytes[0] == 127
+                                      : memcmp(address->bytes, loopback6, sizeof loopback6) == 0;
+}
+
+/* Whether it waits for a listener of this machine whose queue is full: that is the finding. */
+static bool waits_here(const struct sockets_reading *sockets, const struct socket_record *socket)
+{
+    const struct suspects *full = &sockets->suspects[ACCEPT_QUEUES];
+    const struct endpoint *to = &socket->remote;
+    const bool here =
+        is_loopback(&to->address) || address_equal(&to->address, &socket->local.address);
+
+    for (size_t i = 0; i < full->kept; i++) {
+        const struct endpoint *listener = &full->worst[i].local;
+        if (listener->port == to->port && (address_equal(&listener->address, &to->address) ||
+                                           (here && address_is_unspecified(&listener->address))))
+            return true;
+    }
+    return false;
+}
+
 static void take_unanswered(struct sockets_reading *sockets, const struct record *record)
 {
     struct suspect suspect = suspect_of(record);
@@ -255,18 +280,10 @@ static void take_unanswered(struct sockets_reading *sockets, const struct record
                                      ? record->socket.retransmits
                                      : record->socket.timer_count;
 
-    if (retransmits < SYNS)
+    if (retransmits < SYNS || waits_here(sockets, &record->socket))
         return;
     suspect.value = retransmits;
     add(sockets, NO_ANSWERS, &suspect);
-}
-
-static bool is_loopback(const struct address *address)
-{
-    static const uint8_t loopback6[16] = {[15] = 1};
-
-    return address->family == AF_INET ? address->bytes[0] == 127
-                                      : memcmp(address->bytes, loopback6, sizeof loopback6) == 0;
 }
 
 /*
