@@ -237,6 +237,13 @@ const struct owner *owner_of(struct examination *examination, uint64_t inode)
     return owners && owners_find(owners, inode, &owner) ? owner : NULL;
 }
 
+void process_quoted(char text[PROCESS_TEXT], const char *name, int pid)
+{
+    snprintf(text, PROCESS_TEXT, "\"%s\" (pid %d)", name, pid);
+    for (char *at = text + 1, *end = strrchr(text, '"'); at < end; at++)
+        *at = *at == '"' ? '\'' : *at;
+}
+
 void process_text(char text[PROCESS_TEXT], struct examination *examination, struct finding *finding,
                   uint64_t inode)
 {
@@ -250,5 +257,5 @@ void process_text(char text[PROCESS_TEXT], struct examination *examination, stru
     snprintf(finding->process, sizeof finding->process, "%s", owner->process->name);
     finding->record.finding.pid = (uint32_t)owner->process->pid;
     finding->record.has |= FINDING_PROCESS;
-    snprintf(text, PROCESS_TEXT, "\"%s\" (pid %d)", owner->process->name, (int)owner->process->pid);
+    process_quoted(text, owner->process->name, (int)owner->process->pid);
 }

@@ -125,7 +125,10 @@ enum { ENDPOINT_TEXT = TEXT_ADDRESS_PORT_MAX + 1, PROCESS_TEXT = 96 };
 /* 0.0.0.0:443, [::1]:22. Returns text. */
 const char *endpoint_text(char text[ENDPOINT_TEXT], const struct endpoint *endpoint);
 
-/* The process that holds the socket: "nginx (pid 812)", or "a process that is not visible". If it
+/* "nginx" (pid 812): a program chooses its name, but cannot end the quotes. */
+void process_quoted(char text[PROCESS_TEXT], const char *name, int pid);
+
+/* The process that holds the socket, quoted, or "a process that is not visible". If it
  * is visible, the finding keeps its name and number. */
 void process_text(char text[PROCESS_TEXT], struct examination *examination, struct finding *finding,
                   uint64_t inode);

@@ -188,6 +188,7 @@ static int take_process(const struct process_descriptors *process, void *arg)
 {
     struct examination *examination = arg;
     const bool one_namespace = examination->options->netns;
+    char text[PROCESS_TEXT];
     struct finding finding;
 
     if (!reaches(process->open, DESCRIPTORS_PERCENT, process->limit) ||
@@ -200,8 +201,9 @@ static int take_process(const struct process_descriptors *process, void *arg)
     memcpy(finding.process, process->name, sizeof process->name);
     finding.record.finding.pid = (uint32_t)process->pid;
     finding.record.has |= FINDING_PROCESS;
-    finding_summary(&finding, "\"%s\" (pid %d) has %" PRIu64 " of %" PRIu64 " descriptors open%s",
-                    process->name, (int)process->pid, process->open, process->limit,
+    process_quoted(text, process->name, process->pid);
+    finding_summary(&finding, "%s has %" PRIu64 " of %" PRIu64 " descriptors open%s", text,
+                    process->open, process->limit,
                     process->open >= process->limit ? ": it can accept and open nothing more" : "");
     finding_evidence(&finding, "%" PRIu64 " entries in /proc/%d/fd, soft limit %" PRIu64,
                      process->open, (int)process->pid, process->limit);
