@@ -149,6 +149,7 @@ static int take_interface(struct reading *reading, const struct record *record)
 
     if (!taken)
         return -ENOMEM;
+    reading->lacking |= (record->has & INTERFACE_ADDRESSES) ? 0 : READS_LINKS;
     reading->interfaces = taken;
     taken += reading->interface_count++;
     *taken = (struct interface_reading){
@@ -428,8 +429,8 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
         reading->cut |= losses.partial ? sources[i].reads : 0;
     }
     /* parts of others, or read later */
-    reading->read |=
-        needs & (READS_TCP_INFO | READS_PROCESSES | READS_REFUSED | READS_QUERIES | READS_MACHINE);
+    reading->read |= needs & (READS_TCP_INFO | READS_PROCESSES | READS_REFUSED | READS_QUERIES |
+                              READS_LINKS | READS_MACHINE);
     reading->read &= ~reading->lacking;
     return error;
 }

@@ -26,6 +26,7 @@
 #define READS_ROUTES     (1u << 11) /* neighbours that do not answer, and routes over them */
 #define READS_REFUSED    (1u << 12) /* TCP sockets that are destroyed between two readings */
 #define READS_QUERIES    (1u << 13) /* tracked flows to port 53, where there are flows */
+#define READS_LINKS      (1u << 14) /* of interfaces what no file tells: addresses, queues */
 #define READS_MACHINE    (1u << 10) /* ... and what is the same in all network namespaces */
 
 /* --- Numbers ---------------------------------------------------------------------------------- */

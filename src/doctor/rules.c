@@ -190,12 +190,12 @@ const struct rule rules[] = {
      READS_INTERFACES,
      .evaluate = rule_interfaces},
     {{"queue-drops", "packets are dropped because too many wait to be sent",
-      "find out who sends so much (fastnet sockets -t --sort -delivery_rate); give the interface "
-      "another discipline (fq_codel) or a longer queue (tc(8))",
+      "find out who sends so much; give the interface another discipline (fq_codel) or a longer "
+      "queue (tc(8))",
       "fastnet netstat -i --columns interface,tx_packets,tx_queue_drops --where "
       "'tx_queue_drops > 0'",
       "rtnetlink: queueing disciplines and counters of interfaces"},
-     READS_INTERFACES,
+     READS_INTERFACES | READS_LINKS,
      .evaluate = rule_queue_drops},
     {{"duplicate-address", "an IPv6 address belongs to another machine, too",
       "find the other machine by its link-layer address, which the kernel's log has (dmesg), and "
@@ -203,7 +203,7 @@ const struct rule rules[] = {
       "fastnet netstat -i --columns interface,addresses_failed,addresses --where "
       "'addresses_failed > 0'",
       "rtnetlink: addresses with the flag dadfailed"},
-     READS_INTERFACES,
+     READS_INTERFACES | READS_LINKS,
      .evaluate = rule_duplicate_address},
     {{"fragments", "fragments of packets cannot be put together",
       "see who sends fragments; raise net.ipv4.ipfrag_high_thresh if memory is short",
