@@ -248,8 +248,8 @@ const struct rule rules[] = {
      READS_TCP | READS_TCP_INFO,
      .evaluate = rule_slow_reader},
     {{"peer-gone", "the other end has gone away without a word",
-      "see if these peers can be reached, by large packets, too (ping -M do -s 1472); set "
-      "TCP_USER_TIMEOUT or net.ipv4.tcp_retries2 if the "
+      "see if these peers can be reached, by large packets, too (ping -M do -s 1472, for IPv6 "
+      "1452); set TCP_USER_TIMEOUT or net.ipv4.tcp_retries2 if the "
       "program should notice sooner",
       "fastnet sockets -t --where 'retransmits > 2'",
       "sock_diag: retransmission timer, backoff and last_ack of struct tcp_info"},
@@ -281,7 +281,8 @@ const struct rule rules[] = {
      READS_UDP | READS_FLOWS | READS_QUERIES,
      .evaluate = rule_dns},
     {{"mtu-black-hole", "large segments are lost, small ones are not",
-      "see if large packets pass (ping -M do -s 1472); let ICMP \"fragmentation needed\" pass; set "
+      "see if large packets pass (ping -M do -s 1472, for IPv6 1452); let ICMP \"fragmentation "
+      "needed\" pass; set "
       "net.ipv4.tcp_mtu_probing=1, or clamp the MSS",
       "fastnet sockets -t --where 'retransmits > 2' --columns +snd_mss,pmtu",
       "sock_diag: backoff, snd_mss, unacked, bytes_acked, last_ack and last_data of struct "
