@@ -346,6 +346,25 @@ static void a_few_errors_and_counters_that_fell_are_no_fault(void **state)
     assert_int_equal(try_rule(scene, "interface-errors"), 0);
 }
 
+static void a_queue_that_drops_ten_and_a_percent_is_a_warning(void **state)
+{
+    struct scene *scene = *state;
+    struct interface_reading *before = scene->before.interfaces, *now = scene->now.interfaces;
+
+    scene->before.interface_count = scene->now.interface_count = 1;
+    *before = (struct interface_reading){.index = 7, .name = "eth0", .has_queue_drops = true};
+    *now = *before;
+    now->sent = 991;
+    now->queue_drops = 10;
+    assert_int_equal(try_rule(scene, "queue-drops"), 0);
+    now->sent = 990;
+    assert_int_equal(try_rule(scene, "queue-drops"), 1);
+    assert_int_equal(scene->severity[0], SEVERITY_WARNING);
+    now->sent = 0;
+    now->queue_drops = 9;
+    assert_int_equal(try_rule(scene, "queue-drops"), 0);
+}
+
 /* With net.ipv4.tcp_syncookies = 2 every SYN is answered by a cookie. */
 static void cookies_say_nothing_where_all_syns_get_one(void **state)
 {
@@ -895,6 +914,7 @@ int main(void)
         TEST(lateness_of_processors_is_a_warning_from_a_percent_on),
         TEST(another_interface_of_the_same_number_is_not_compared),
         TEST(a_few_errors_and_counters_that_fell_are_no_fault),
+        TEST(a_queue_that_drops_ten_and_a_percent_is_a_warning),
         TEST(cookies_say_nothing_where_all_syns_get_one),
         TEST(a_unix_socket_is_named_whole),
         TEST(an_address_that_is_a_duplicate_is_a_fault),
