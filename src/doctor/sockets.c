@@ -209,7 +209,10 @@ static int take_probing(struct reading *reading, const struct reading *before,
     return watch(&reading->sockets, record->identity, info.bytes_acked);
 }
 
-/* Data that its own program does not read: nothing was read since the reading before. */
+/*
+ * Data that its own program does not read: nothing was read since the reading before, and the other
+ * end has to wait. Before Linux 6.2 the window is not told, and counts as closed.
+ */
 static int take_unread(struct reading *reading, const struct reading *before,
                        const struct record *record)
 {
@@ -218,7 +221,8 @@ static int take_unread(struct reading *reading, const struct reading *before,
     const uint64_t read = info.bytes_received - record->socket.recv_q;
     struct suspect suspect = suspect_of(record);
 
-    if (!(record->has & SOCKET_TCP_INFO) || info.rcv_space > record->socket.recv_q)
+    if (!(record->has & SOCKET_TCP_INFO) || info.rcv_space > record->socket.recv_q ||
+        (info.rcv_wnd && info.rcv_wnd >= info.advmss))
         return 0;
     suspect.value = record->socket.recv_q;
     if (watched && watched->number == read)

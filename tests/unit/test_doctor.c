@@ -761,6 +761,27 @@ static void a_closed_window_must_have_stayed_closed(void **state)
     assert_int_equal(scene->value[0], 1);
 }
 
+static void a_reader_is_slow_where_the_other_end_has_to_wait(void **state)
+{
+    static const uint32_t closed[] = {1447, 0}; /* 0: a kernel that does not tell it, too */
+    struct kernel_tcp_info info = {.rcv_space = 14480, .advmss = 1448, .bytes_received = 30000};
+    struct scene *scene = *state;
+
+    for (uint64_t i = 0; i < COUNT(closed); i++) {
+        struct record record = connection(1 + i, TIMER_OFF, &info);
+        record.socket.recv_q = 30000;
+        record.socket.remote.port += (uint16_t)i;
+        info.rcv_wnd = closed[i];
+        take_before(scene, record);
+        info.rcv_wnd = 1448;
+        take(scene, record);
+        assert_int_equal(try_rule(scene, "slow-reader"), i);
+        info.rcv_wnd = closed[i];
+        take(scene, record);
+        assert_int_equal(try_rule(scene, "slow-reader"), i + 1);
+    }
+}
+
 static void half_open_connections_count_for_each_port(void **state)
 {
     struct scene *scene = *state;
@@ -932,6 +953,7 @@ int main(void)
         TEST(silence_after_small_or_acknowledged_segments_is_a_peer_gone),
         TEST(a_peer_that_is_heard_has_not_gone),
         TEST(a_closed_window_must_have_stayed_closed),
+        TEST(a_reader_is_slow_where_the_other_end_has_to_wait),
         TEST(half_open_connections_count_for_each_port),
         TEST(without_cookies_the_queue_is_full_at_three_quarters),
         TEST(ports_are_counted_for_each_destination),
