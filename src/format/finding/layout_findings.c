@@ -174,7 +174,7 @@ struct line_sink {
     struct findings_sink findings; /* first */
     char worst[SUMMARY_MAX];       /* its sentence; of many characters the first ones */
     size_t length;
-    struct netns netns; /* the network namespace of that, with --all-netns; id 0: not known */
+    struct netns netns; /* of that, with --all-netns; id 0: it is of the whole machine */
 };
 
 static void line_begin(struct sink *sink)
@@ -194,7 +194,7 @@ static void line_row(struct sink *sink, const struct record *record)
         line->length =
             finding->summary.length < SUMMARY_MAX ? finding->summary.length : SUMMARY_MAX;
         memcpy(line->worst, finding->summary.data, line->length);
-        if (sink->context->here.netns)
+        if (sink->context->here.netns && !finding->machine)
             line->netns = *sink->context->here.netns;
     }
 }
