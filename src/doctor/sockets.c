@@ -379,9 +379,12 @@ static bool is_group(const struct address *address)
                                       : address->bytes[0] == 0xff;
 }
 
-/* A socket that is connected to a server of DNS and has nothing to read waits for an answer. */
+/*
+ * A socket that is connected to a server of DNS waits for an answer if it has never received
+ * anything: what has come, even if it was read, leaves memory reserved (udp_rmem_release()).
+ */
 static int take_query(struct sockets_reading *sockets, const struct reading *before,
-                      const struct record *record)
+                      const struct record *record, uint32_t reserved)
 {
     const struct socket_record *socket = &record->socket;
 
@@ -389,7 +392,7 @@ static int take_query(struct sockets_reading *sockets, const struct reading *bef
         return 0;
     if (socket->local.port == DNS_PORT)
         return hold(&sockets->resolvers, socket);
-    return !socket->recv_q && find_watched(before, record->identity)
+    return !socket->recv_q && !reserved && find_watched(before, record->identity)
                ? hold(&sockets->queries, socket)
                : 0;
 }
@@ -412,7 +415,8 @@ static int take_udp(struct reading *reading, const struct reading *before,
     suspect.multicast = is_group(&record->socket.local.address);
     if (suspect.value)
         add(sockets, UDP_DROPS, &suspect);
-    if ((asks || record->socket.local.port == DNS_PORT) && take_query(sockets, before, record) < 0)
+    if ((asks || record->socket.local.port == DNS_PORT) &&
+        take_query(sockets, before, record, memory[SK_MEMINFO_FWD_ALLOC]) < 0)
         return -ENOMEM;
     return asks || memory[SK_MEMINFO_DROPS]
                ? watch(sockets, record->identity, memory[SK_MEMINFO_DROPS])
