@@ -117,6 +117,7 @@ struct suspect {
     uint64_t dropped; /* of a listener: attempts to connect since the reading before */
     bool stood;       /* the first reading had it, too, as bad */
     bool multicast;   /* bound to an address of a group */
+    bool large;       /* large segments are not acknowledged */
     struct endpoint local, remote;
     uint8_t route_prefix;  /* of a peer: bits of the route to it ... */
     size_t silent_gateway; /* ... whose gateway this is, from 1 on, of reading.silent; 0: none */

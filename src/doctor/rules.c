@@ -249,8 +249,8 @@ const struct rule rules[] = {
      .evaluate = rule_slow_reader},
     {{"peer-gone", "the other end has gone away without a word",
       "see if these peers can be reached, by large packets, too (ping -M do -s 1472, for IPv6 "
-      "1452); set TCP_USER_TIMEOUT or net.ipv4.tcp_retries2 if the "
-      "program should notice sooner",
+      "1452), and if a firewall or NAT on the way has forgotten the connections; set "
+      "TCP_USER_TIMEOUT or net.ipv4.tcp_retries2 if the program should notice sooner",
       "fastnet sockets -t --where 'retransmits > 2'",
       "sock_diag: retransmission timer, backoff and last_ack of struct tcp_info"},
      READS_TCP | READS_TCP_INFO,

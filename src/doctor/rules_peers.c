@@ -87,9 +87,19 @@ static bool are_many(const struct examination *examination, enum suspicion suspi
     return reaches(sockets->suspects[suspicion].count, 1, sockets->connections);
 }
 
+/* Whether the worst of them sends large segments to an address that is heard nevertheless. */
+static bool hears_small_ones(const struct examination *examination, enum suspicion suspicion)
+{
+    const struct sockets_reading *sockets = &examination->now->sockets;
+    const struct suspect *worst = sockets->suspects[suspicion].worst;
+
+    return sockets->suspects[suspicion].kept && worst->large &&
+           sockets_heard(sockets, &worst->remote.address);
+}
+
 void rule_peer_gone(struct examination *examination)
 {
-    if (are_many(examination, SILENT_PEERS))
+    if (are_many(examination, SILENT_PEERS) && !hears_small_ones(examination, SILENT_PEERS))
         say_of_peers(examination, SILENT_PEERS,
                      "it has been silent for more than 10 s, and acknowledges nothing",
                      "bytes not acknowledged");
@@ -135,11 +145,14 @@ void rule_mtu(struct examination *examination)
 {
     static const char passes[] = "small segments pass but large ones do not: maybe the path has a "
                                  "smaller MTU and ICMP is filtered";
-    const struct sockets_reading *sockets = &examination->now->sockets;
-    const struct endpoint *silent = &sockets->suspects[LARGE_SILENCE].worst->remote;
 
     say_of_peers(examination, LARGE_SEGMENTS, passes, "bytes not acknowledged");
-    if (sockets->suspects[LARGE_SILENCE].kept && sockets_heard(sockets, &silent->address))
+    if (are_many(examination, SILENT_PEERS) && hears_small_ones(examination, SILENT_PEERS))
+        say_of_peers(examination, SILENT_PEERS,
+                     "it acknowledges large segments no more, but its address is heard: maybe the "
+                     "path has a smaller MTU now and ICMP is filtered, or this peer has gone",
+                     "bytes not acknowledged");
+    if (hears_small_ones(examination, LARGE_SILENCE))
         say_of_peers(examination, LARGE_SILENCE, passes, "bytes not acknowledged");
     else if (are_many(examination, LARGE_SILENCE))
         say_of_peers(examination, LARGE_SILENCE,

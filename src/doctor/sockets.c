@@ -183,7 +183,8 @@ static void take_unacknowledged(struct sockets_reading *sockets, const struct re
     if (info.backoff < BACKOFFS || !(record->has & SOCKET_TCP_INFO))
         return;
     suspect.value = record->socket.send_q;
-    if (silent && sends_large(record, &info) && info.bytes_acked < info.snd_mss)
+    suspect.large = sends_large(record, &info);
+    if (silent && suspect.large && info.bytes_acked < info.snd_mss)
         add(sockets, LARGE_SILENCE, &suspect);
     else if (silent)
         add(sockets, SILENT_PEERS, &suspect);
