@@ -110,19 +110,6 @@ static unsigned needs_of(const struct doctor *doctor, uint64_t netns)
     return needs;
 }
 
-/* Takes a reading of this thread's namespace, which is the latest one then. */
-static int read_all(struct doctor *doctor, struct patient *patient, struct report *report)
-{
-    const struct reading *before = &patient->readings[patient->latest];
-    struct reading *now = &patient->readings[!patient->latest];
-
-    reading_finish(now);
-    patient->latest = !patient->latest;
-    patient->is_read = true;
-    return reading_take(now, before->at ? before : NULL, doctor->engine, doctor->options,
-                        needs_of(doctor, patient->netns), report);
-}
-
 /* The one of this thread's namespace; NULL when memory is short. Others may move. */
 static struct patient *find_patient(struct doctor *doctor)
 {
@@ -142,13 +129,22 @@ static struct patient *find_patient(struct doctor *doctor)
     return &patients[doctor->patient_count++];
 }
 
+/* Takes a reading of this thread's namespace, which is the latest one then. */
 static int read_here(struct doctor *doctor, struct report *report)
 {
     struct patient *patient = find_patient(doctor);
 
+    if (!patient)
+        return -ENOMEM;
     if (doctor->options->all_netns)
         engine_move(doctor->engine);
-    return patient ? read_all(doctor, patient, report) : -ENOMEM;
+    const struct reading *before = &patient->readings[patient->latest];
+    patient->latest = !patient->latest;
+    patient->is_read = true;
+    struct reading *now = &patient->readings[patient->latest];
+    reading_finish(now);
+    return reading_take(now, before->at ? before : NULL, doctor->engine, doctor->options,
+                        needs_of(doctor, patient->netns), report);
 }
 
 /*

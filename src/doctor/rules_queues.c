@@ -96,15 +96,6 @@ static void say_unknown(struct examination *examination, enum severity severity,
 
 /* --- Connections that wait for accept(2) ------------------------------------------------------ */
 
-static void add_queue(struct finding *finding, const struct examination *examination,
-                      const struct suspect *suspect)
-{
-    finding_evidence(finding, "Recv-Q %" PRIu64 " of the listener, its backlog %" PRIu64,
-                     suspect->value, suspect->limit);
-    if (examination->before->at)
-        finding_evidence(finding, "%s in both readings", suspect->stood ? "full" : "not full");
-}
-
 /*
  * The listener's own drops have other reasons, too (a flood of SYNs). They count only where
  * accept queues overflow, which the kernel tells of the whole network namespace alone.
@@ -130,25 +121,42 @@ static void end_listener(struct finding *finding, struct examination *examinatio
     end(finding, examination, suspects, at, suspects->worst[at].limit);
 }
 
-static void say_accept_queue(struct examination *examination, const struct suspects *full,
-                             size_t at)
+/* An abstract name begins with a NUL and may contain others: "@" stands for each, as listed. */
+static const char *unix_name(char text[SOCKET_PATH_MAX + 1], const struct suspect *suspect)
 {
+    for (size_t i = 0; i < suspect->path_length; i++)
+        text[i] = suspect->path[i] ? suspect->path[i] : '@';
+    text[suspect->path_length] = '\0';
+    return text;
+}
+
+/* A queue that is full: of unix sockets, which have no counters, or of TCP. */
+static void say_full(struct examination *examination, const struct suspects *full, size_t at)
+{
+    const bool is_unix = full == &examination->now->sockets.suspects[UNIX_QUEUES];
     const struct suspect *suspect = &full->worst[at];
-    const uint64_t dropped = dropped_by(examination, suspect);
-    char process[PROCESS_TEXT], local[ENDPOINT_TEXT], losses[64] = "";
+    const uint64_t dropped = is_unix ? 0 : dropped_by(examination, suspect);
+    char process[PROCESS_TEXT], local[ENDPOINT_TEXT], path[SOCKET_PATH_MAX + 1], losses[64] = "";
+    const char *name = is_unix ? unix_name(path, suspect) : endpoint_text(local, &suspect->local);
     struct finding finding;
 
-    begin(&finding, examination, severity_of(examination, suspect->stood, dropped),
-          endpoint_text(local, &suspect->local), suspect->inode, process);
+    begin(&finding, examination, severity_of(examination, suspect->stood, dropped), name,
+          suspect->inode, process);
     if (dropped)
         snprintf(losses, sizeof losses, ", %" PRIu64 " %s dropped in %.7g s", dropped,
                  dropped == 1 ? "was" : "were", seconds_between(examination));
     finding_summary(&finding,
                     "%s does not accept: %" PRIu64 " connection%s on %s (limit %" PRIu64 ")%s",
-                    process, suspect->value, suspect->value == 1 ? " waits" : "s wait", local,
+                    process, suspect->value, suspect->value == 1 ? " waits" : "s wait", name,
                     suspect->limit, losses);
-    add_queue(&finding, examination, suspect);
-    end_listener(&finding, examination, full, at);
+    finding_evidence(&finding, "Recv-Q %" PRIu64 " of the listener, its backlog %" PRIu64,
+                     suspect->value, suspect->limit);
+    if (examination->before->at)
+        finding_evidence(&finding, "%s in both readings", suspect->stood ? "full" : "not full");
+    if (is_unix)
+        end(&finding, examination, full, at, suspect->limit);
+    else
+        end_listener(&finding, examination, full, at);
 }
 
 /* A queue that overflows, but is not full when it is looked at. */
@@ -174,7 +182,7 @@ void rule_accept_queue(struct examination *examination)
     const struct suspects *bursts = &examination->now->sockets.suspects[BURSTS];
     const uint64_t dropped = counter_moved(examination, LISTEN_OVERFLOWS);
 
-    say_each(examination, full, say_accept_queue);
+    say_each(examination, full, say_full);
     if (dropped)
         say_each(examination, bursts, say_burst);
     if (full->kept || (bursts->kept && dropped))
@@ -189,37 +197,12 @@ void rule_accept_queue(struct examination *examination)
                                 "dropped because an accept queue was full"});
 }
 
-/* An abstract name begins with a NUL and may contain others: "@" stands for each, as listed. */
-static void unix_name(char text[SOCKET_PATH_MAX + 1], const struct suspect *suspect)
-{
-    for (size_t i = 0; i < suspect->path_length; i++)
-        text[i] = suspect->path[i] ? suspect->path[i] : '@';
-    text[suspect->path_length] = '\0';
-}
-
-static void say_unix_backlog(struct examination *examination, const struct suspects *full,
-                             size_t at)
-{
-    const struct suspect *suspect = &full->worst[at];
-    char process[PROCESS_TEXT], path[SOCKET_PATH_MAX + 1];
-    struct finding finding;
-
-    unix_name(path, suspect);
-    begin(&finding, examination, severity_of(examination, suspect->stood, false), path,
-          suspect->inode, process);
-    finding_summary(
-        &finding, "%s does not accept: %" PRIu64 " connection%s on %s (limit %" PRIu64 ")", process,
-        suspect->value, suspect->value == 1 ? " waits" : "s wait", path, suspect->limit);
-    add_queue(&finding, examination, suspect);
-    end(&finding, examination, full, at, suspect->limit);
-}
-
 void rule_unix_backlog(struct examination *examination)
 {
     const struct suspects *full = &examination->now->sockets.suspects[UNIX_QUEUES];
 
     for (size_t i = 0; i < full->kept; i++)
-        say_unix_backlog(examination, full, i);
+        say_full(examination, full, i);
 }
 
 /* --- Half-open connections -------------------------------------------------------------------- */

@@ -265,16 +265,11 @@ static bool is_loopback(const struct address *address)
 static bool waits_here(const struct sockets_reading *sockets, const struct socket_record *socket)
 {
     const struct suspects *full = &sockets->suspects[ACCEPT_QUEUES];
-    const struct endpoint *to = &socket->remote;
-    const bool here =
-        is_loopback(&to->address) || address_equal(&to->address, &socket->local.address);
+    const struct address *to = &socket->remote.address;
 
-    for (size_t i = 0; i < full->kept; i++) {
-        const struct endpoint *listener = &full->worst[i].local;
-        if (listener->port == to->port && (address_equal(&listener->address, &to->address) ||
-                                           (here && address_is_unspecified(&listener->address))))
-            return true;
-    }
+    for (size_t i = 0; i < full->kept; i++)
+        if (full->worst[i].local.port == socket->remote.port)
+            return is_loopback(to) || address_equal(to, &socket->local.address);
     return false;
 }
 
