@@ -53,15 +53,19 @@ static void say_of_peers(struct examination *examination, enum suspicion suspici
     const struct suspects *suspects = &now->sockets.suspects[suspicion];
     const struct suspect *worst = suspects->worst;
     char process[PROCESS_TEXT], remote[ENDPOINT_TEXT];
+    bool to_others = false;
     struct finding finding;
 
     if (!suspects->kept)
         return;
+    for (size_t i = 1; i < suspects->kept; i++)
+        to_others |= !is_same_peer(worst, &suspects->worst[i]);
     finding_begin(&finding, examination, SEVERITY_WARNING, "%s",
                   endpoint_text(remote, &worst->remote));
     process_text(process, examination, &finding, worst->inode);
-    finding_summary(&finding, "%s waits for %s: %s (%" PRIu64 " connection%s)", process, remote,
-                    what, suspects->count, suspects->count == 1 ? "" : "s");
+    finding_summary(&finding, "%s waits for %s: %s (%" PRIu64 " connection%s%s)", process, remote,
+                    what, suspects->count, suspects->count == 1 ? "" : "s",
+                    to_others ? ", also to others" : "");
     add_examples(&finding, suspects, unit);
     if (worst->silent_gateway) {
         char address[ADDRESS_TEXT];

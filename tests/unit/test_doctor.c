@@ -638,6 +638,22 @@ static struct record connection(uint64_t cookie, uint8_t timer, const struct ker
     return record;
 }
 
+static void connections_to_several_peers_are_said_to_be(void **state)
+{
+    static const char *const expected[] = {"(1 connection)", "(2 connections)",
+                                           "(3 connections, also to others)"};
+    struct kernel_tcp_info info = {.backoff = 3, .last_ack_recv = 10001, .last_data_recv = 10001};
+    struct scene *scene = *state;
+
+    for (size_t i = 0; i < COUNT(expected); i++) {
+        struct record record = connection(1 + i, TIMER_RETRANSMIT, &info);
+        record.socket.remote.port = i == 2 ? 444 : 443;
+        take(scene, record);
+        assert_int_equal(try_rule(scene, "peer-gone"), 1);
+        assert_non_null(strstr(scene->summaries[0], expected[i]));
+    }
+}
+
 static void silence_counts_from_a_percent_of_connections_on(void **state)
 {
     struct scene *scene = *state;
@@ -947,6 +963,7 @@ int main(void)
         TEST(drops_of_a_socket_count_from_the_reading_before),
         TEST(sockets_that_were_not_remembered_are_not_compared),
         TEST(a_group_that_nobody_reads_is_a_warning),
+        TEST(connections_to_several_peers_are_said_to_be),
         TEST(silence_counts_from_a_percent_of_connections_on),
         TEST(connections_that_end_count_among_those_that_may_be_silent),
         TEST(silence_after_large_segments_alone_names_both_causes),
