@@ -393,15 +393,6 @@ static int list(const struct source *source, struct reading *reading, const stru
     return error ? error : gathering.error;
 }
 
-static bool begin_sockets(struct sockets_reading *sockets)
-{
-    enum { PORTS = UINT16_MAX + 1 };
-
-    sockets->half_open = calloc(PORTS, sizeof *sockets->half_open);
-    sockets->busiest = calloc(BUSIEST_SLOTS, sizeof *sockets->busiest);
-    return sockets->half_open && sockets->busiest;
-}
-
 /*
  * Each listing gets a report of its own, which is handed on only if rows may be missing. Its table
  * counts as read all the same: the rows that are there can show a fault.
@@ -409,10 +400,13 @@ static bool begin_sockets(struct sockets_reading *sockets)
 int reading_take(struct reading *reading, const struct reading *before, struct engine *engine,
                  const struct doctor_options *options, unsigned needs, struct report *report)
 {
+    struct sockets_reading *sockets = &reading->sockets;
     int error = 0;
 
     *reading = (struct reading){.at = clock_nanoseconds(CLOCK_MONOTONIC)};
-    if (!begin_sockets(&reading->sockets))
+    sockets->half_open = calloc(UINT16_MAX + 1, sizeof *sockets->half_open);
+    sockets->busiest = calloc(BUSIEST_SLOTS, sizeof *sockets->busiest);
+    if (!sockets->half_open || !sockets->busiest)
         return -ENOMEM;
     if (needs & (READS_COUNTERS | READS_TCP | READS_PROCESSES))
         read_sysctls(reading, options->proc_root, report);

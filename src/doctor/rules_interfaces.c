@@ -70,7 +70,8 @@ static void compare_interfaces(struct examination *examination, interface_rule s
     for (size_t i = 0; i < now->interface_count; i++) {
         const struct interface_reading *before =
             same_before(examination->before, &now->interfaces[i]);
-        if (before)
+        if (before && now->interfaces[i].received >= before->received &&
+            now->interfaces[i].sent >= before->sent) /* else its driver was loaded again */
             say(examination, &now->interfaces[i], before);
     }
 }
@@ -82,8 +83,7 @@ static void say_interface(struct examination *examination, const struct interfac
     const uint64_t packets = now->received - before->received + now->sent - before->sent;
     struct finding finding;
 
-    if ((!lost && !broken) || now->lost < before->lost || now->broken < before->broken ||
-        now->received < before->received || now->sent < before->sent)
+    if ((!lost && !broken) || now->lost < before->lost || now->broken < before->broken)
         return;
     const bool many =
         lost + broken >= LOST_LEAST && (lost + broken) * 1000 >= packets * LOST_PER_THOUSAND;
@@ -113,7 +113,7 @@ static void say_queue(struct examination *examination, const struct interface_re
     const uint64_t packets = now->sent - before->sent + dropped;
     struct finding finding;
 
-    if (!now->has_queue_drops || !before->has_queue_drops || now->sent < before->sent ||
+    if (!now->has_queue_drops || !before->has_queue_drops ||
         now->queue_drops < before->queue_drops || dropped < QUEUE_DROPS_LEAST ||
         !reaches(dropped, QUEUE_DROPS_PERCENT, packets))
         return;

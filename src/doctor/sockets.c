@@ -160,14 +160,6 @@ static uint32_t silence_of(const struct kernel_tcp_info *info)
     return info->last_ack_recv < info->last_data_recv ? info->last_ack_recv : info->last_data_recv;
 }
 
-/* Whether packets are on their way that do not fit through every path. */
-static bool sends_large(const struct record *record, const struct kernel_tcp_info *info)
-{
-    const uint32_t sent = record->socket.send_q - info->notsent_bytes;
-
-    return info->snd_mss > LARGE_SEGMENT && info->unacked && sent / info->unacked > LARGE_SEGMENT;
-}
-
 /*
  * Data that the other end does not acknowledge. If it is heard nevertheless, only large segments
  * may be lost: those that do not fit through the path. Each retransmission doubles the timeout, so
@@ -183,7 +175,8 @@ static void take_unacknowledged(struct sockets_reading *sockets, const struct re
     if (info.backoff < BACKOFFS || !(record->has & SOCKET_TCP_INFO))
         return;
     suspect.value = record->socket.send_q;
-    suspect.large = sends_large(record, &info);
+    suspect.large = info.snd_mss > LARGE_SEGMENT && info.unacked &&
+                    (record->socket.send_q - info.notsent_bytes) / info.unacked > LARGE_SEGMENT;
     if (silent && suspect.large && info.bytes_acked < info.snd_mss)
         add(sockets, LARGE_SILENCE, &suspect);
     else if (silent)
@@ -369,12 +362,6 @@ static int take_tcp(struct reading *reading, const struct reading *before,
 
 /* --- UDP -------------------------------------------------------------------------------------- */
 
-static bool is_group(const struct address *address)
-{
-    return address->family == AF_INET ? (address->bytes[0] & 0xf0) == 0xe0
-                                      : address->bytes[0] == 0xff;
-}
-
 /*
  * A socket that is connected to a server of DNS waits for an answer if it has never received
  * anything: what has come, even if it was read, leaves memory reserved (udp_rmem_release()).
@@ -398,6 +385,7 @@ static int take_udp(struct reading *reading, const struct reading *before,
                     const struct record *record)
 {
     struct sockets_reading *sockets = &reading->sockets;
+    const struct address *local = &record->socket.local.address;
     const bool asks = record->socket.remote.port == DNS_PORT;
     struct suspect suspect = suspect_of(record);
     uint32_t memory[SK_MEMINFO_VARS];
@@ -408,7 +396,8 @@ static int take_udp(struct reading *reading, const struct reading *before,
                    : 0;
     suspect.value = take_memory(record, before, memory);
     suspect.limit = memory[SK_MEMINFO_RCVBUF];
-    suspect.multicast = is_group(&record->socket.local.address);
+    suspect.multicast =
+        local->family == AF_INET ? (local->bytes[0] & 0xf0) == 0xe0 : local->bytes[0] == 0xff;
     if (suspect.value)
         add(sockets, UDP_DROPS, &suspect);
     if ((asks || record->socket.local.port == DNS_PORT) &&

@@ -209,14 +209,6 @@ static int status_of(const struct doctor_command *command, const struct doctor_s
     return faults ? STATUS_FAULT : warnings ? STATUS_WARNING : status;
 }
 
-/* In metrics a sentence would be a label that is another one each time. */
-static const char *columns_of(const struct common *common)
-{
-    if (common_is_metrics(common))
-        return "severity rule subject process value limit moved";
-    return common->format == FORMAT_PLAIN ? "severity rule subject summary" : NULL;
-}
-
 static int examine(const struct doctor_command *command, struct doctor *doctor)
 {
     const struct doctor_summary *summary = doctor_summary(doctor);
@@ -232,10 +224,15 @@ static int examine(const struct doctor_command *command, struct doctor *doctor)
         .milliseconds = &summary->milliseconds,
         .partial = &summary->partial,
     };
+    /* in metrics a sentence would be a label that is another one each time */
+    const char *columns = common_is_metrics(&command->common)
+                              ? "severity rule subject process value limit moved"
+                          : command->common.format == FORMAT_PLAIN ? "severity rule subject summary"
+                                                                   : NULL;
     struct listing_command listing = {
         .common = &command->common,
         .kind = &kind_finding,
-        .columns = {columns_of(&command->common)},
+        .columns = {columns},
         .shorten = "summary subject",
         .drop = "subject",
         .listing = {.tables = &table, .table_count = 1, .maker = &maker, .compare = by_severity},

@@ -27,15 +27,6 @@ static void begin(struct sink *sink)
     *findings->rule = *findings->command = '\0';
 }
 
-static const char *colour_of(const struct findings_sink *findings, uint8_t severity)
-{
-    static const char *const colours[SEVERITIES] = {
-        [SEVERITY_FAULT] = COLOUR_ATTENTION, [SEVERITY_WARNING] = "\033[1;33m", /* bold yellow */
-    };
-
-    return findings->layout.colour ? colours[severity] : NULL;
-}
-
 enum { INDENT = sizeof "    evidence: " - 1 };
 
 /* Fills lines of the terminal's width. at: where the first word stands; further lines indent. */
@@ -66,7 +57,10 @@ static char *put_wrapped(char *dst, const struct findings_sink *findings, size_t
 static char *put_summary(char *dst, const struct findings_sink *findings,
                          const struct finding_record *finding)
 {
-    const char *colour = colour_of(findings, finding->severity);
+    static const char *const colours[SEVERITIES] = {
+        [SEVERITY_FAULT] = COLOUR_ATTENTION, [SEVERITY_WARNING] = "\033[1;33m", /* bold yellow */
+    };
+    const char *colour = findings->layout.colour ? colours[finding->severity] : NULL;
     const char *severity = severity_name(finding->severity);
 
     if (colour)
@@ -199,12 +193,6 @@ static void line_row(struct sink *sink, const struct record *record)
     }
 }
 
-static char *put_netns(char *dst, const struct netns *netns)
-{
-    return *netns->name ? escape_text(dst, netns->name, strlen(netns->name), "|")
-                        : text_u64(dst, netns->id);
-}
-
 /* Numbers follow behind a bar (Monitoring Plugins' guidelines), so a bar in a name is escaped. */
 static void line_end(struct sink *sink)
 {
@@ -221,7 +209,11 @@ static void line_end(struct sink *sink)
     if (line->length)
         dst = escape_text(PUT(dst, "; "), line->worst, line->length, "|");
     if (line->netns.id)
-        dst = put_netns(PUT(dst, " in network namespace "), &line->netns);
+        dst = PUT(dst, " in network namespace ");
+    if (line->netns.id && *line->netns.name)
+        dst = escape_text(dst, line->netns.name, strlen(line->netns.name), "|");
+    else if (line->netns.id)
+        dst = text_u64(dst, line->netns.id);
     dst = text_u64(PUT(dst, " | faults="), counts[SEVERITY_FAULT]);
     dst = text_u64(PUT(dst, " warnings="), counts[SEVERITY_WARNING]);
     writer_commit(sink->writer, PUT(dst, "\n"));
