@@ -780,21 +780,22 @@ static void a_closed_window_must_have_stayed_closed(void **state)
 static void a_reader_is_slow_where_the_other_end_has_to_wait(void **state)
 {
     static const uint32_t closed[] = {1447, 0}; /* 0: a kernel that does not tell it, too */
-    struct kernel_tcp_info info = {.rcv_space = 14480, .advmss = 1448, .bytes_received = 30000};
     struct scene *scene = *state;
 
     for (uint64_t i = 0; i < COUNT(closed); i++) {
-        struct record record = connection(1 + i, TIMER_OFF, &info);
-        record.socket.recv_q = 30000;
-        record.socket.remote.port += (uint16_t)i;
-        info.rcv_wnd = closed[i];
-        take_before(scene, record);
-        info.rcv_wnd = 1448;
-        take(scene, record);
-        assert_int_equal(try_rule(scene, "slow-reader"), i);
-        info.rcv_wnd = closed[i];
-        take(scene, record);
-        assert_int_equal(try_rule(scene, "slow-reader"), i + 1);
+        const struct kernel_tcp_info infos[] = {
+            {.rcv_space = 14480, .advmss = 1448, .bytes_received = 30000, .rcv_wnd = 1448},
+            {.rcv_space = 14480, .advmss = 1448, .bytes_received = 30000, .rcv_wnd = closed[i]}};
+        for (size_t j = 0; j < COUNT(infos); j++) {
+            struct record record = connection(1 + i, TIMER_OFF, &infos[j]);
+            record.socket.recv_q = 30000;
+            record.socket.remote.port = (uint16_t)(443 + i);
+            take(scene, record);
+            assert_int_equal(try_rule(scene, "slow-reader"), i);
+            take_before(scene, record);
+            take(scene, record);
+            assert_int_equal(try_rule(scene, "slow-reader"), i + j);
+        }
     }
 }
 
