@@ -57,7 +57,7 @@ struct listing {
     void *pause_arg;
     hosts_wait_fn wait; /* lookup.h; NULL: nothing is said */
     struct needs needs; /* of everything that will be shown */
-    uint64_t named;     /* fields of columns that were asked for by name: if unknown, status 1 */
+    struct needs named; /* of columns that were asked for by name: if unknown, status 1 */
     enum backend_choice backend;
     enum owners_choice owners;
     const char *proc_root;

@@ -107,23 +107,32 @@ static void keep_asked(struct listing_command *command)
     }
 }
 
+static void add_named(struct listing *listing, const struct field *field)
+{
+    listing->named.fields |= field->fields;
+    listing->named.lookups |= field->lookups;
+}
+
 /* What was asked for by name is either shown or said to be unknown. */
 static void find_named(struct listing_command *command)
 {
     struct listing *listing = &command->listing;
 
     for (size_t i = 0; i < listing->count_by_count; i++)
-        listing->named |= listing->count_by[i]->fields;
+        add_named(listing, listing->count_by[i]);
     for (size_t i = 0; i < listing->sum_count; i++)
-        listing->named |= listing->sum[i]->fields;
-    for (const struct sort_key *key = listing->sort; key->field; key++)
-        listing->named |= command->common->count_by ? 0 : key->field->fields;
+        add_named(listing, listing->sum[i]);
+    for (const struct sort_key *key = listing->sort; key->field && !command->common->count_by;
+         key++)
+        add_named(listing, key->field);
     for (size_t i = 0; i < command->shown_count; i++) {
         const struct field *field = command->shown[i], *compared;
         if (!text_has_word(command->common->columns, field->name))
             continue;
         compared = field_compared(command->kind, field->name, strlen(field->name));
-        listing->named |= field->fields | (compared ? compared->fields : 0);
+        add_named(listing, field);
+        if (compared)
+            add_named(listing, compared);
     }
 }
 

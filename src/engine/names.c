@@ -203,6 +203,8 @@ static bool are_owners_missing(const struct run *run, const struct owners *owner
 void run_report_owners(struct run *run)
 {
     const struct owners *owners = run->engine->context.owners;
+    const bool groups_are_named =
+        run->stand_ins && run->listing->named.lookups & NEED_OWNERS_CGROUPS;
     const struct owners_summary *summary;
 
     if (filters_by(run, NEED_OWNERS | (run->stand_ins ? NEED_OWNERS_CGROUPS : 0)) &&
@@ -221,9 +223,10 @@ void run_report_owners(struct run *run)
                     summary->unnamed == 1 ? "process does not show its name"
                                           : "processes do not show their names");
     if (!(summary->shut_out && run->listing->report_shut_out) && summary->denied && run->unowned)
-        report_note(run->report, "owners: %zu %s open", summary->denied,
-                    summary->denied == 1 ? "process does not show what it holds"
-                                         : "processes do not show what they hold");
+        report_add(run->report, groups_are_named ? REPORT_LOSS : REPORT_NOTE, "owners: %zu %s open",
+                   summary->denied,
+                   summary->denied == 1 ? "process does not show what it holds"
+                                        : "processes do not show what they hold");
 }
 
 static int add_hosts_of(const struct run *run, const struct record *record)
@@ -347,11 +350,12 @@ static bool is_repeated(const struct listing *listing, size_t i)
 
 static void report_peers(struct run *run, const char *known, const char *why)
 {
-    if (filters_by(run, NEED_PEERS))
-        report_loss(run->report, "other ends of sockets are %s: %s: rows may be missing", known,
-                    why);
-    else
-        report_note(run->report, "other ends of sockets are %s: %s", known, why);
+    const bool filtered = filters_by(run, NEED_PEERS),
+               costs_status = filtered || run->listing->named.lookups & NEED_PEERS;
+
+    report_add(run->report, costs_status ? REPORT_LOSS : REPORT_NOTE,
+               "other ends of sockets are %s: %s%s", known, why,
+               filtered ? ": rows may be missing" : "");
 }
 
 /* Sockets come and go, so the other ends are read anew for each run. */

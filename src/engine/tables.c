@@ -495,7 +495,8 @@ static void report_fallback(struct run *run, const struct listing_table *listed,
         const struct backend *this = answers->asked[i];
         const bool fault = i < tried && is_fault(table, answers, i);
         const uint64_t misses = answers->wanted ? missed(run, table, this, had_it) : 0;
-        const bool named = misses & run->listing->named, unknown = listed->unnamed ? named : misses;
+        const bool named = misses & run->listing->named.fields,
+                   unknown = listed->unnamed ? named : misses;
         if (!fault && !unknown)
             continue;
         if (i < tried)
