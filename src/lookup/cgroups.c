@@ -19,6 +19,7 @@
 #include "fastnet/hash.h"
 #include "fastnet/hash_table.h"
 #include "fastnet/lookup.h"
+#include "lookup/processes.h"
 
 /*
  * The directory where cgroup2 is mounted first, opened; or -errno. *version1: whether hierarchies
@@ -27,19 +28,22 @@
 static int open_mount(const char *mounts, int flags, bool *version1)
 {
     FILE *file = setmntent(mounts ? mounts : "/proc/self/mounts", "re");
-    const struct mntent *mount;
+    char line[PATH_MAX]; /* getmntent(3) would say that there are no more when memory is short */
+    struct mntent mount;
     int fd = -ENOENT;
 
     if (!file)
         return -errno;
-    while ((mount = getmntent(file))) {
-        *version1 |= strcmp(mount->mnt_type, "cgroup") == 0;
-        if (fd != -ENOENT || strcmp(mount->mnt_type, "cgroup2") != 0)
+    while (getmntent_r(file, &mount, line, sizeof line)) {
+        *version1 |= strcmp(mount.mnt_type, "cgroup") == 0;
+        if (fd != -ENOENT || strcmp(mount.mnt_type, "cgroup2") != 0)
             continue;
-        fd = open(mount->mnt_dir, flags | O_DIRECTORY | O_CLOEXEC);
+        fd = open(mount.mnt_dir, flags | O_DIRECTORY | O_CLOEXEC);
         if (fd < 0)
             fd = -errno;
     }
+    if (fd == -ENOENT && ferror(file))
+        fd = -EIO;
     endmntent(file);
     return fd;
 }
@@ -178,7 +182,7 @@ static int walk_into(struct cgroups *cgroups, int dirfd, const struct dirent *en
     if (error || depth == DEPTH_MAX)
         return error;
     fd = openat(dirfd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    return fd < 0 ? 0 : walk(cgroups, fd, path, length + 1 + more, depth + 1);
+    return fd < 0 ? error_to_report(-errno) : walk(cgroups, fd, path, length + 1 + more, depth + 1);
 }
 
 /* Adds all that is below a directory, and closes it. */
@@ -186,14 +190,19 @@ static int walk(struct cgroups *cgroups, int fd, char *path, size_t length, int 
 {
     DIR *directory = fdopendir(fd);
     const struct dirent *entry;
-    int error = 0;
+    int error;
 
     if (!directory) {
+        error = -errno;
         close(fd);
-        return 0;
+        return error;
     }
-    while (!error && (entry = readdir(directory)))
-        error = walk_into(cgroups, fd, entry, path, length, depth);
+    do {
+        errno = 0;
+        entry = readdir(directory);
+        error =
+            entry ? walk_into(cgroups, fd, entry, path, length, depth) : error_to_report(-errno);
+    } while (entry && !error);
     closedir(directory);
     return error;
 }
