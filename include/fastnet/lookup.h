@@ -17,6 +17,7 @@ struct report;
 /* A process that holds sockets open. struct owners owns it, and the strings. */
 struct owner_process {
     pid_t pid;
+    bool unnamed;     /* its name cannot be read; then it is empty here */
     const char *name; /* comm (proc(5)): at most 15 bytes, any but NUL */
     /* argv[0] without the directories of an absolute path; empty if there is none; the name if
      * argv[0] cannot be read; NULL unless asked for. */

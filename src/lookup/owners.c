@@ -125,6 +125,7 @@ static void show_process(const struct owners *owners, struct process *process)
     const char *command = process->command ? process->command : process->name;
     process->shown = (struct owner_process){
         .pid = process->leader,
+        .unnamed = !process->named,
         .name = process->unread ? NULL : process->name,
         .command = owners->walk.names.command ? command : NULL,
         .cgroup = process->cgroup,

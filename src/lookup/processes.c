@@ -338,6 +338,7 @@ static int read_name(const struct proc_tree *tree, struct process *process)
         length = PROCESS_NAME_MAX;
     memcpy(process->name, buffer, (size_t)length);
     process->name[length] = '\0';
+    process->named = true;
     return 0;
 }
 

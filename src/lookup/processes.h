@@ -24,6 +24,7 @@ struct process {
     bool gone;        /* it vanished before its name was read last */
     bool unread;      /* its name was not read yet */
     bool unnamed;     /* its name may not be read */
+    bool named;       /* its name was read, if only earlier */
     char *command;    /* argv[0] without directories; NULL when unknown or not asked for */
     char *cgroup;     /* the path of its group, version 2; the same */
     pid_t pid_inside; /* in its own pid namespace; 0: the same, unknown or not asked for */

@@ -134,7 +134,7 @@ static void names_come_before_numbers_without_one(void **state)
 static void owners_compare_by_pid_then_descriptor_then_how_many(void **state)
 {
     static const struct owner_process processes[] = {
-        {9, "z", NULL, NULL, 0}, {10, "a", NULL, NULL, 0}, {11, "a", NULL, NULL, 0}};
+        {.pid = 9, .name = "z"}, {.pid = 10, .name = "a"}, {.pid = 11, .name = "a"}};
     static const struct owner owners[] = {
         {.process = &processes[0], .fd = 3},
         {.process = &processes[1], .fd = 3},

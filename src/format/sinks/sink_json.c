@@ -52,7 +52,10 @@ static void put_owner(struct writer *writer, const struct owner *owner)
         dst = text_u64(PUT(dst, ",\"tid\":"), (uint64_t)owner->tid);
     dst = text_u64(PUT(dst, ",\"fd\":"), (uint64_t)owner->fd);
     writer_commit(writer, PUT(dst, ",\"name\":"));
-    put_json(writer, (struct text){owner->process->name, strlen(owner->process->name)});
+    if (owner->process->unnamed)
+        writer_put(writer, "null", 4);
+    else
+        put_json(writer, (struct text){owner->process->name, strlen(owner->process->name)});
     writer_put(writer, "}", 1);
 }
 

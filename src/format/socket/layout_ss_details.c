@@ -15,8 +15,10 @@ enum { PATH_PIECE = SS_ROOM / ESCAPE_FACTOR };
 
 static char *put_owner(char *dst, const struct owner *owner)
 {
-    dst = put_escaped(PUT(dst, "(\""), owner->process->name, "\"");
-    dst = text_u64(PUT(dst, "\",pid="), (uint64_t)owner->process->pid);
+    dst = PUT(dst, "(");
+    if (!owner->process->unnamed)
+        dst = PUT(put_escaped(PUT(dst, "\""), owner->process->name, "\""), "\",");
+    dst = text_u64(PUT(dst, "pid="), (uint64_t)owner->process->pid);
     if (owner->tid)
         dst = text_u64(PUT(dst, ",tid="), (uint64_t)owner->tid);
     return PUT(text_u64(PUT(dst, ",fd="), (uint64_t)owner->fd), ")");

@@ -38,12 +38,14 @@ static bool is_among(const char *name, const char *const names[], size_t count)
     return i < count;
 }
 
-static char *put_name(char *dst, const struct value *owners, const char *name, bool human)
+static char *put_name(char *dst, const struct value *owners, const struct owner_process *one,
+                      bool human)
 {
+    const char *const name = one->name;
     const size_t count = count_named(owners, name);
 
     if (!*name)
-        dst = PUT(dst, "''");
+        dst = one->unnamed ? PUT(dst, "-") : PUT(dst, "''");
     else if (strcmp(name, "-") == 0) /* alone it would mean that nobody knows */
         dst = put_escaped(dst, name, "-");
     else
@@ -61,14 +63,14 @@ static char *put_owners(char *dst, const struct value *view, size_t end, bool hu
     size_t count = 0;
 
     for (size_t i = 0; i < owners.owners.count; i++) {
-        const char *one = owners.owners.first[i].process->name;
-        if (is_among(one, names, count))
+        const struct owner_process *one = owners.owners.first[i].process;
+        if (is_among(one->name, names, count))
             continue;
         if (count)
             dst = human ? PUT(dst, ", ") : PUT(dst, ",");
         if (count == NAMES_SHOWN)
             return PUT(dst, "...");
-        names[count++] = one;
+        names[count++] = one->name;
         dst = put_name(dst, &owners, one, human);
     }
     return dst;
