@@ -1,8 +1,8 @@
 /*
  * Holds a bound socket of each kind that socket(2) makes of these: four of each, because what
- * stands behind one in memory is then another one. Something was sent to each that takes datagrams.
- * The four have different marks, and half of them are bound to an interface. Beside them there is a
- * connection whose end does not answer probes.
+ * stands behind one in memory is then another one. Those that take datagrams have read one of
+ * three. The four have different marks, and half of them are bound to an interface. Beside them
+ * there is a connection whose end does not answer probes.
  *
  *     every_socket
  *
@@ -48,6 +48,19 @@ static void tell(int fd, int family)
     fputc('\n', stderr);
 }
 
+/* What was read counts against the queue until it is empty: struct udp_sock's forward_deficit. */
+static void send_some(int fd, struct sockaddr *address, socklen_t size)
+{
+    char byte;
+
+    if (getsockname(fd, address, &size) < 0)
+        err(1, "getsockname");
+    for (int i = 0; i < 3; i++)
+        if (sendto(fd, "datagram", 8, MSG_DONTWAIT, address, size) < 0)
+            warn("sendto"); /* one for echo requests takes no others */
+    (void)recv(fd, &byte, sizeof byte, MSG_DONTWAIT);
+}
+
 /* mark: 0 or more. */
 static int make(int family, int type, int protocol, int mark)
 {
@@ -63,9 +76,8 @@ static int make(int family, int type, int protocol, int mark)
     option_set(fd, SOL_SOCKET, SO_BINDTOIFINDEX, mark % 2); /* 1 is that of lo */
     if (bind(fd, address, size) < 0)
         err(1, "bind %d %d %d", family, type, protocol);
-    if (type == SOCK_DGRAM && (getsockname(fd, address, &size) < 0 ||
-                               sendto(fd, "datagram", 8, MSG_DONTWAIT, address, size) < 0))
-        warn("sendto %d %d %d", family, type, protocol); /* one for echo requests takes no others */
+    if (type == SOCK_DGRAM)
+        send_some(fd, address, size);
     if (type == SOCK_RAW)
         tell(fd, family);
     return 1;
