@@ -197,6 +197,8 @@ static int list(const struct sockets_options *options)
         command.columns[i] = columns[i];
     choose_tables(&sockets, options);
     command.listing.table_count = sockets.count;
+    if (local && !options->listening)
+        command.listing.needs.fields |= SOCKET_PENDING; /* netlink alone would leave some out */
     return command_run(&command);
 }
 
