@@ -1,7 +1,8 @@
 /*
- * TCP sockets from a file: answers of sock_diag(7), one message behind the other, as `ss -D` saves
- * them (ss(8)). The file may be of any size and come from anybody, so it is read in pieces, and
- * each length is checked before what it is the length of is looked at.
+ * TCP sockets from a file: an answer of sock_diag(7), one message behind the other, as `ss -D`
+ * saves it (ss(8)). The file may be of any size and come from anybody, so it is read in pieces, and
+ * each length is checked before what it is the length of is looked at. What follows the first
+ * answer is not listed, because ss does not list it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -36,7 +37,8 @@ struct reading {
     uint64_t offset; /* of `from` in the file */
     bool ended;      /* there is nothing more to read */
     int error;       /* ... because of this -errno */
-    bool complete;   /* the last message was the end of an answer */
+    bool complete;   /* the end of the answer was read */
+    bool more;       /* something follows it */
     bool lost;       /* where the next message begins is unknown */
     size_t skipped;  /* malformed messages */
     uint64_t first;  /* where the first of them begins */
@@ -160,11 +162,12 @@ static int take_socket(struct reading *reading, const struct nlmsghdr *message)
 
 static int take_message(struct reading *reading, const struct nlmsghdr *message)
 {
-    reading->complete = message->nlmsg_type == NLMSG_DONE;
     switch (message->nlmsg_type) {
     case NLMSG_NOOP:
         return 0;
     case NLMSG_DONE:
+        reading->complete = true;
+        return take_error(reading, message);
     case NLMSG_ERROR:
         return take_error(reading, message);
     case SOCK_DIAG_BY_FAMILY:
@@ -200,12 +203,7 @@ static int take_overlong(struct reading *reading, uint32_t length)
 /* Whether another message begins here; then its header is in the buffer. */
 static bool find_message(struct reading *reading, struct nlmsghdr *header)
 {
-    const size_t available = fill(reading, sizeof *header);
-
-    if (!available)
-        return false;
-    reading->complete = false; /* until the message is an end */
-    if (available < sizeof *header)
+    if (fill(reading, sizeof *header) < sizeof *header)
         return false;
     memcpy(header, reading->buffer + reading->from, sizeof *header);
     reading->lost = header->nlmsg_len < sizeof *header;
@@ -217,9 +215,10 @@ static int read_messages(struct reading *reading)
     struct nlmsghdr header;
     int result = 0;
 
-    while (result == 0 && find_message(reading, &header))
+    while (result == 0 && !reading->complete && find_message(reading, &header))
         result = header.nlmsg_len > MESSAGE_MAX ? take_overlong(reading, header.nlmsg_len)
                                                 : take_whole(reading, header.nlmsg_len);
+    reading->more = reading->complete && fill(reading, 1) > 0;
     return result;
 }
 
@@ -244,7 +243,10 @@ static void report_file(const struct reading *reading)
     else if (!reading->offset)
         report_loss(report, "%s is empty: it holds no answer of the kernel", path);
     else if (!reading->complete)
-        report_loss(report, "%s is cut: its last answer has no end, so rows may be missing", path);
+        report_loss(report, "%s is cut: its answer has no end, so rows may be missing", path);
+    else if (reading->more)
+        report_detail(report, "%s: only the first answer is listed, as by ss; more follow it",
+                      path);
 }
 
 static int read_file(struct reading *reading)

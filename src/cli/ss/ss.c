@@ -238,6 +238,7 @@ static int list(struct ss *ss)
     if (ss->options.dump)
         return ss_dump(&ss->options, &command);
     command.listing.diag_file = ss_diag_file(&ss->options);
+    command.verbose = command.listing.diag_file && isatty(STDERR_FILENO);
     if (ss->options.events)
         return ss_events(&ss->options, &command);
     status = command_run(&command);
