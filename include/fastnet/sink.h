@@ -26,10 +26,10 @@ struct sink_ops {
     void (*destroy)(struct sink *sink);
     /*
      * Makes another sink for rows of the same listing, with another writer. Only its row() is
-     * called; each row is whole lines. Both are used side by side, so they share no state that
-     * changes. NULL if rows depend on each other. Returns NULL when memory is short.
+     * called, and pause() when there are no more; each row is whole lines. Both are used side by
+     * side. NULL if rows depend on each other. Returns NULL when memory is short.
      */
-    struct sink *(*clone)(const struct sink *sink, struct writer *writer);
+    struct sink *(*clone)(struct sink *sink, struct writer *writer);
     /*
      * Sets other columns for the rows that follow; borrowed until the next change. NULL if they
      * cannot change, because a heading or widths depend on them. Returns false when memory is

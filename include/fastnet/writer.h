@@ -78,5 +78,6 @@ static inline void writer_put(struct writer *writer, const char *data, size_t si
 }
 
 void writer_puts(struct writer *writer, const char *string);
+void writer_put_blanks(struct writer *writer, size_t count);
 
 #endif

@@ -285,8 +285,11 @@ void lane_keep_order(struct lane *lane, bool (*is_second)(const struct record *)
 static void hand_over(struct lane *lane, struct second *second)
 {
     struct writer *writer = lane->sink->writer;
+    struct sink *sink = second->lane.sink;
     struct kept_row row;
 
+    if (sink->ops->pause)
+        sink->ops->pause(sink);
     writer_put(writer, second->writer.buffer, second->writer.length);
     if (!writer->error)
         writer->error = second->writer.error;

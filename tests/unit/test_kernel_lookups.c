@@ -299,10 +299,10 @@ static void a_row_of_ss_has_the_path_of_its_group(void **state)
     record.socket.cgroup = make_group(&tree, "/a b.service");
     assert_int_equal(cgroups_create(&context.cgroups, mounts), 0);
     assert_string_equal(ss_written_rows(&layout, &context, &record, 1),
-                        "      192.0.2.1:1           192.0.2.2:2     cgroup:/a b.service\n");
+                        "192.0.2.1:1 192.0.2.2:2 cgroup:/a b.service\n");
     record.socket.cgroup = 0xffffffffffff;
     assert_string_equal(ss_written_rows(&layout, &context, &record, 1),
-                        "      192.0.2.1:1           192.0.2.2:2     "
+                        "192.0.2.1:1 192.0.2.2:2 "
                         "cgroup:unreachable:ffffffffffff\n");
     cgroups_destroy(context.cgroups);
     remove_group(&tree, "/a b.service");

@@ -44,22 +44,11 @@ static bool is_right_aligned(const struct field *column)
            (column->type == VALUE_VIEW && column->gauge);
 }
 
-static void put_blanks(struct writer *writer, size_t count)
-{
-    while (count > 0) {
-        const size_t size = count < WRITER_RESERVE_MAX ? count : WRITER_RESERVE_MAX;
-        char *dst = writer_reserve(writer, size);
-        memset(dst, ' ', size);
-        writer_commit(writer, dst + size);
-        count -= size;
-    }
-}
-
 /* In one piece unless they are long, because a row has many cells. */
 static void put_after_blanks(struct writer *writer, size_t blanks, const char *text, size_t length)
 {
     if (blanks + length > WRITER_RESERVE_MAX) {
-        put_blanks(writer, blanks);
+        writer_put_blanks(writer, blanks);
         writer_put(writer, text, length);
         return;
     }
@@ -291,7 +280,7 @@ static void stream_cell(struct table_line *line, const struct value *value)
         return;
     }
     struct writer *writer = line->table->sink.writer;
-    put_blanks(writer, line->blanks);
+    writer_put_blanks(writer, line->blanks);
     value_put(writer, value, " ");
     line->blanks = FIT_GAP;
     line->column++;

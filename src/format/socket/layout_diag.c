@@ -32,7 +32,7 @@ static void put_end(struct sink *sink)
     put_aligned(sink->writer, &no_error, sizeof no_error);
 }
 
-static struct sink *clone(const struct sink *sink, struct writer *writer)
+static struct sink *clone(struct sink *sink, struct writer *writer)
 {
     return sink_create(sink->ops, NULL, writer, sink->context);
 }

@@ -307,7 +307,7 @@ static void section(struct sink *sink, unsigned section_number)
     writer_puts(writer, is_unix ? " Path\n" : "\n");
 }
 
-static struct sink *make_clone(const struct sink *sink, struct writer *writer)
+static struct sink *make_clone(struct sink *sink, struct writer *writer)
 {
     const struct netstat_sink *netstat = (const struct netstat_sink *)sink;
 

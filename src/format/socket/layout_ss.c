@@ -1,7 +1,7 @@
 /*
- * The layout of iproute2 7.1 ss: its columns. On a terminal they fill the width, as those of ss do:
- * the first rows are kept to find out how wide the columns are. Elsewhere they have fixed widths,
- * so every row can be written at once.
+ * The layout of iproute2 7.1 ss: its columns. They are as wide as their longest cells, as those of
+ * ss are, and on a terminal they fill the width. The first rows are kept to find out how wide the
+ * columns are; the rest is streamed.
  */
 #include <netinet/in.h>
 #include <string.h>
@@ -10,18 +10,16 @@
 #include "fastnet/lookup.h"
 #include "format/socket/layout_ss.h"
 
-/* The widths where there is no terminal are enough for names of states and IPv4. */
 static const struct {
     const char *heading;
-    uint8_t width;
     bool gap;   /* a blank stands before it */
     bool right; /* it ends where the next column begins */
 } columns[SS_COLUMNS] = {
-    [SS_NETID] = {"Netid", 5, false, false},         [SS_STATE] = {"State", 10, true, false},
-    [SS_RECV_Q] = {"Recv-Q", 6, true, false},        [SS_SEND_Q] = {"Send-Q", 6, true, false},
-    [SS_LOCAL] = {"Local Address:", 16, true, true}, [SS_LOCAL_PORT] = {"Port", 5, false, false},
-    [SS_PEER] = {"Peer Address:", 16, true, true},   [SS_PEER_PORT] = {"Port", 5, false, false},
-    [SS_PROCESS] = {"Process", 0, true, false},      [SS_DETAILS] = {"", 0, false, false},
+    [SS_NETID] = {"Netid", false, false},        [SS_STATE] = {"State", true, false},
+    [SS_RECV_Q] = {"Recv-Q", true, false},       [SS_SEND_Q] = {"Send-Q", true, false},
+    [SS_LOCAL] = {"Local Address:", true, true}, [SS_LOCAL_PORT] = {"Port", false, false},
+    [SS_PEER] = {"Peer Address:", true, true},   [SS_PEER_PORT] = {"Port", false, false},
+    [SS_PROCESS] = {"Process", true, false},     [SS_DETAILS] = {"", false, false},
 };
 
 enum {
@@ -38,7 +36,8 @@ struct ss_sink {
     struct sink sink;
     struct ss_layout layout;
     bool shown[SS_COLUMNS];
-    size_t widths[SS_COLUMNS]; /* without the blank in front; of kept rows, the longest cells */
+    struct ss_sink *origin;    /* this sink, or the one that it is a clone of */
+    size_t widths[SS_COLUMNS]; /* without the blank in front; in the origin, grow by kept rows */
     uint64_t endpoint;         /* inode of the latest row of SCTP */
     struct writer kept;        /* rows that wait: cells, each with a NUL behind it */
     size_t kept_rows;
@@ -77,11 +76,10 @@ static inline char *end_column(struct ss_sink *ss, struct ss_row *row, char *dst
                                enum ss_column column)
 {
     const size_t length = row->before + (size_t)(dst - row->cell);
-    const size_t width = ss->widths[column];
+    const size_t width = row->kept ? ss->origin->widths[column] : ss->widths[column];
 
     if (row->kept) {
-        if (length > width)
-            ss->widths[column] = length;
+        ss->origin->widths[column] = length > width ? length : width;
         *dst++ = '\0';
         return dst;
     }
@@ -237,7 +235,16 @@ static void fit_columns(struct ss_sink *ss)
         const size_t gap = gap_of(ss, column);
         ss->widths[column] = widths[column] > gap ? widths[column] - gap : 0;
     }
-    ss->widths[SS_DETAILS] = 0; /* nothing comes behind */
+}
+
+/* Details come right behind the last column, which is not filled up where there is no terminal. */
+static void fix_widths(struct ss_sink *ss)
+{
+    if (ss->layout.width)
+        fit_columns(ss);
+    else
+        ss->widths[ss->shown[SS_PROCESS] ? SS_PROCESS : SS_PEER_PORT] = 0;
+    ss->widths[SS_DETAILS] = 0;
 }
 
 /* A line of cells. Blanks are written before the next cell, so no line ends in blanks. */
@@ -245,17 +252,6 @@ struct line {
     const struct ss_sink *ss;
     size_t blanks;
 };
-
-static void put_blanks(struct writer *writer, size_t count)
-{
-    while (count > 0) {
-        const size_t size = count < SCREEN_MAX ? count : SCREEN_MAX;
-        char *dst = writer_reserve(writer, SCREEN_MAX);
-        memset(dst, ' ', size);
-        writer_commit(writer, dst + size);
-        count -= size;
-    }
-}
 
 static void put_cell(struct line *line, enum ss_column column, const char *text, size_t length)
 {
@@ -266,7 +262,7 @@ static void put_cell(struct line *line, enum ss_column column, const char *text,
 
     line->blanks += gap_of(ss, column) + (right ? blanks : 0);
     if (length > 0) {
-        put_blanks(ss->sink.writer, *text == '\n' ? 0 : line->blanks);
+        writer_put_blanks(ss->sink.writer, *text == '\n' ? 0 : line->blanks);
         writer_put(ss->sink.writer, text, length);
         line->blanks = 0;
     }
@@ -299,14 +295,18 @@ static const char *put_kept_row(struct ss_sink *ss, const char *cell)
     return cell;
 }
 
-/* Fixes the widths and writes the rows that wait for them. */
+/* Fixes the widths and writes the rows that wait for them. The origin's come first. */
 static void put_kept(struct ss_sink *ss)
 {
     const char *at = ss->kept.buffer;
 
     ss->keeping = false;
-    fit_columns(ss);
-    if (ss->layout.header)
+    if (ss->origin->keeping)
+        put_kept(ss->origin);
+    if (ss->origin == ss)
+        fix_widths(ss);
+    memcpy(ss->widths, ss->origin->widths, sizeof ss->widths);
+    if (ss->origin == ss && ss->layout.header)
         put_heading(ss);
     for (; ss->kept_rows > 0; ss->kept_rows--)
         at = put_kept_row(ss, at);
@@ -393,42 +393,30 @@ static void choose_columns(struct ss_sink *ss)
 {
     const struct ss_layout *layout = &ss->layout;
 
-    for (enum ss_column column = 0; column < SS_COLUMNS; column++) {
+    for (enum ss_column column = 0; column < SS_COLUMNS; column++)
         ss->shown[column] = true;
-        ss->widths[column] = columns[column].width;
-    }
     ss->shown[SS_NETID] = layout->netid;
     ss->shown[SS_STATE] = layout->state;
     ss->shown[SS_RECV_Q] = ss->shown[SS_SEND_Q] = layout->queues;
     ss->shown[SS_PROCESS] = layout->processes;
+    for (enum ss_column column = 0; column < SS_COLUMNS; column++)
+        ss->widths[column] = layout->header ? strlen(columns[column].heading) : 0;
+    ss->widths[SS_RECV_Q] = ss->widths[SS_SEND_Q] = 6; /* even without a heading */
+    for (enum ss_column column = 0; column < SS_COLUMNS; column++)
+        ss->widths[column] *= ss->shown[column];
 }
 
-static void fixed_row(struct sink *sink, const struct record *record)
-{
-    put_row((struct ss_sink *)sink, record, sink->writer);
-}
-
-static struct sink *fixed_clone(const struct sink *sink, struct writer *writer)
-{
-    const struct ss_sink *ss = (const struct ss_sink *)sink;
-    struct sink *clone = sink_create(&sink_ss, &ss->layout, writer, sink->context);
-
-    if (clone)
-        choose_columns((struct ss_sink *)clone);
-    return clone;
-}
-
-static void fitted_row(struct sink *sink, const struct record *record)
+static void row(struct sink *sink, const struct record *record)
 {
     struct ss_sink *ss = (struct ss_sink *)sink;
 
-    if (ss->keeping && !can_keep(ss, record))
+    if (ss->keeping && (!ss->origin->keeping || !can_keep(ss, record)))
         put_kept(ss);
     ss->kept_rows += ss->keeping;
     put_row(ss, record, ss->keeping ? &ss->kept : sink->writer);
 }
 
-static void fitted_end(struct sink *sink)
+static void end(struct sink *sink)
 {
     struct ss_sink *ss = (struct ss_sink *)sink;
 
@@ -436,11 +424,19 @@ static void fitted_end(struct sink *sink)
         put_kept(ss);
 }
 
-/* Fixes the widths by the rows so far, if there are any. */
-static void fitted_pause(struct sink *sink)
+/* Fixes the widths by the rows so far, if there are any. The rows of a clone go on waiting. */
+static void pause(struct sink *sink)
 {
-    if (((struct ss_sink *)sink)->kept_rows > 0)
-        fitted_end(sink);
+    struct ss_sink *ss = (struct ss_sink *)sink, *origin = ss->origin;
+
+    if (ss != origin && origin->keeping &&
+        ss->kept.length <= WRITER_CAPACITY - origin->kept.length) {
+        writer_put(&origin->kept, ss->kept.buffer, ss->kept.length);
+        origin->kept_rows += ss->kept_rows;
+        ss->kept_rows = ss->kept.length = 0;
+    } else if (ss->kept_rows > 0) {
+        end(sink);
+    }
 }
 
 static void destroy(struct sink *sink)
@@ -448,42 +444,41 @@ static void destroy(struct sink *sink)
     writer_finish(&((struct ss_sink *)sink)->kept);
 }
 
-static void begin(struct sink *sink);
-
-/* On a terminal. It has no clone, because all rows need the widths of the first ones. */
-static const struct sink_ops sink_fitted = {
-    .begin = begin,
-    .row = fitted_row,
-    .pause = fitted_pause,
-    .end = fitted_end,
-    .destroy = destroy,
-};
-
-/* Without memory for rows that wait, a terminal is written to as a file is. */
-static void begin(struct sink *sink)
+/* Without memory for rows that wait, columns are as wide as their headings. */
+static void start(struct ss_sink *ss, struct ss_sink *origin)
 {
-    struct ss_sink *ss = (struct ss_sink *)sink;
-
     choose_columns(ss);
+    ss->origin = origin;
     ss->endpoint = 0;
     ss->kept_rows = 0;
     writer_finish(&ss->kept);
-    ss->keeping = ss->layout.width && writer_init(&ss->kept, -1) == 0;
-    sink->ops = ss->keeping ? &sink_fitted : &sink_ss;
-    if (!ss->keeping) {
-        if (ss->layout.header)
-            put_heading(ss);
-        return;
-    }
-    for (enum ss_column column = 0; column < SS_COLUMNS; column++)
-        ss->widths[column] =
-            ss->shown[column] && ss->layout.header ? strlen(columns[column].heading) : 0;
+    ss->keeping = writer_init(&ss->kept, -1) == 0;
+    if (!ss->keeping)
+        put_kept(ss);
+}
+
+static void begin(struct sink *sink)
+{
+    start((struct ss_sink *)sink, (struct ss_sink *)sink);
+}
+
+static struct sink *make_clone(struct sink *sink, struct writer *writer)
+{
+    struct ss_sink *ss = (struct ss_sink *)sink;
+    struct sink *clone = sink_create(&sink_ss, &ss->layout, writer, sink->context);
+
+    if (clone)
+        start((struct ss_sink *)clone, ss);
+    return clone;
 }
 
 const struct sink_ops sink_ss = {
     .size = sizeof(struct ss_sink),
     .layout_size = sizeof(struct ss_layout),
     .begin = begin,
-    .row = fixed_row,
-    .clone = fixed_clone,
+    .row = row,
+    .pause = pause,
+    .end = end,
+    .destroy = destroy,
+    .clone = make_clone,
 };

@@ -88,3 +88,13 @@ void writer_puts(struct writer *writer, const char *string)
 {
     writer_put(writer, string, strlen(string));
 }
+
+void writer_put_blanks(struct writer *writer, size_t count)
+{
+    while (count > 0) {
+        const size_t size = count < WRITER_RESERVE_MAX ? count : WRITER_RESERVE_MAX;
+
+        writer_commit(writer, (char *)memset(writer_reserve(writer, size), ' ', size) + size);
+        count -= size;
+    }
+}
