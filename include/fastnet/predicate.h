@@ -27,6 +27,10 @@ enum predicate_operator {
     PREDICATE_LIKE,   /* text that matches the pattern in the constant: *, ?, or \ before these */
     PREDICATE_GLOB,   /* text that fnmatch(3) matches in any case of letters; a NUL of it is @ */
     PREDICATE_AMONG,  /* a number in one of the ranges; the constant is a number, too: not used */
+    /* The field and the one of its only part, which is that it has a value, times the constant. */
+    PREDICATE_EQUAL_COLUMN,
+    PREDICATE_BELOW_COLUMN,
+    PREDICATE_ABOVE_COLUMN,
 };
 
 struct number_range {
@@ -35,7 +39,7 @@ struct number_range {
 
 struct predicate {
     enum predicate_operator operation;
-    /* And, or, not: a list of parts. Parts and texts are borrowed. */
+    /* And, or, not: a list of parts; another column. Parts and texts are borrowed. */
     const struct predicate *parts, *next;
     struct text said; /* the same as an expression of --where; empty: nobody typed it so */
     /* The last part, and the last of those that need no lookup: predicate_add() sets them. */
@@ -56,8 +60,8 @@ struct predicate {
 /* Whether something must be looked up to judge it. */
 static inline bool predicate_looks_up(const struct predicate *predicate)
 {
-    return predicate->field ? predicate->field->lookups != 0
-                            : predicate->last != predicate->last_cheap;
+    return (predicate->field && predicate->field->lookups) ||
+           predicate->last != predicate->last_cheap;
 }
 
 /*

@@ -277,6 +277,47 @@ static NOT_INLINE unsigned compared(const struct predicate *predicate, const str
     return compared_by_value(predicate, view);
 }
 
+/* A number in millionths. */
+static double millionths_in(const struct value *value)
+{
+    switch (value->type) {
+    case VALUE_SIGNED:
+        return 1e6 * (double)value->integer.magnitude * (value->integer.negative ? -1 : 1);
+    case VALUE_FINE:
+        return (double)value->number;
+    default:
+        return (value->type == VALUE_DECIMAL ? 1e3 : 1e6) * (double)value->number;
+    }
+}
+
+static bool columns_pass(const struct predicate *predicate, const struct value *one,
+                         const struct value *other)
+{
+    const double factor = (double)predicate->constant.number; /* millionths */
+    const bool exact = factor == 1e6 && one->type == other->type;
+    const double first = millionths_in(one) * 1e6, second = millionths_in(other) * factor;
+    const int order = exact ? value_compare(one, other) : (first > second) - (first < second);
+
+    return predicate->operation == PREDICATE_BELOW_COLUMN   ? order < 0
+           : predicate->operation == PREDICATE_ABOVE_COLUMN ? order > 0
+                                                            : order == 0;
+}
+
+/* With an unknown column the outcome is unknown. */
+static NOT_INLINE unsigned compared_columns(const struct predicate *predicate,
+                                            const struct view *view)
+{
+    const struct predicate known = predicate_known(predicate->field);
+    const unsigned one = compared(&known, view), other = compared(predicate->parts, view);
+
+    if (!(one & other & CAN_HOLD))
+        return 0;
+    if ((one | other) & CAN_FAIL)
+        return CAN_HOLD | CAN_FAIL;
+    const struct value first = value_of(&known, view), second = value_of(predicate->parts, view);
+    return decided(columns_pass(predicate, &first, &second));
+}
+
 /* --- Trees ------------------------------------------------------------------------------------ */
 
 static unsigned evaluate(const struct predicate *predicate, const struct view *view);
@@ -319,6 +360,10 @@ static unsigned evaluate(const struct predicate *predicate, const struct view *v
         return any_of(predicate->parts, view);
     case PREDICATE_NOT:
         return turned(all_of(predicate->parts, view));
+    case PREDICATE_EQUAL_COLUMN:
+    case PREDICATE_BELOW_COLUMN:
+    case PREDICATE_ABOVE_COLUMN:
+        return compared_columns(predicate, view);
     default:
         return compared(predicate, view);
     }
@@ -359,7 +404,7 @@ struct needs predicate_needs(const struct predicate *predicate)
     if (!predicate)
         return needs;
     if (predicate->field)
-        return field_needs(predicate->field);
+        needs = field_needs(predicate->field);
     for (const struct predicate *part = predicate->parts; part; part = part->next)
         needs_add(&needs, predicate_needs(part));
     return needs;

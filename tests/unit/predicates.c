@@ -82,9 +82,12 @@ static void put_constant(FILE *out, const struct value *constant)
 static void put_comparison(FILE *out, const struct predicate *predicate)
 {
     static const char *const signs[] = {
-        [PREDICATE_EQUAL] = " = ",      [PREDICATE_BELOW] = " < ",     [PREDICATE_ABOVE] = " > ",
-        [PREDICATE_ONE_OF] = " among ", [PREDICATE_AMONG] = " among ", [PREDICATE_WITHIN] = " in ",
-        [PREDICATE_LIKE] = " ~ ",       [PREDICATE_GLOB] = " ~~ "};
+        [PREDICATE_EQUAL] = " = ",        [PREDICATE_BELOW] = " < ",
+        [PREDICATE_ABOVE] = " > ",        [PREDICATE_ONE_OF] = " among ",
+        [PREDICATE_AMONG] = " among ",    [PREDICATE_WITHIN] = " in ",
+        [PREDICATE_LIKE] = " ~ ",         [PREDICATE_GLOB] = " ~~ ",
+        [PREDICATE_EQUAL_COLUMN] = " = ", [PREDICATE_BELOW_COLUMN] = " < ",
+        [PREDICATE_ABOVE_COLUMN] = " > "};
     const struct value *constant = &predicate->constant;
 
     fprintf(out, "%s", predicate->field->name);
@@ -103,6 +106,8 @@ static void put_comparison(FILE *out, const struct predicate *predicate)
         fprintf(out, "%s", signs[predicate->operation]);
         put_constant(out, constant);
     }
+    if (predicate->parts)
+        fprintf(out, " of %s", predicate->parts->field->name);
     if (predicate->operation == PREDICATE_WITHIN)
         put_address(out, "/", constant->address.family, predicate->mask.address);
 }

@@ -522,6 +522,41 @@ static void what_is_unknown_is_neither_true_nor_false(void **state)
         }
 }
 
+/* The marks and the zone of flows, which may be unknown. */
+static void a_column_is_compared_with_another_one(void **state)
+{
+    static const enum predicate_operator operators[] = {
+        PREDICATE_BELOW_COLUMN, PREDICATE_EQUAL_COLUMN, PREDICATE_ABOVE_COLUMN};
+    static const struct {
+        uint32_t mark;
+        uint64_t factor;
+        const char *outcomes; /* below, equal, above */
+    } cases[] = {{6, 1000000, "tff"},  {7, 1000000, "ftf"},  {8, 1000000, "fft"},
+                 {10, 1500000, "tff"}, {21, 3000000, "ftf"}, {1, 0, "fft"}};
+    struct predicate id = predicate_known(field_of(&kind_flow, "id"));
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++)
+        for (size_t j = 0; j < COUNT(operators); j++) {
+            struct record record = {.kind = &kind_flow,
+                                    .has = FLOW_MARK | FLOW_ID,
+                                    .flow = {.mark = cases[i].mark, .id = 7}};
+            struct predicate compared = {
+                .operation = operators[j],
+                .field = field_of(&kind_flow, "mark"),
+                .constant = {.type = VALUE_FINE, .number = cases[i].factor}};
+            predicate_add(&compared, &id);
+            assert_int_equal(outcome(&compared, &record), cases[i].outcomes[j]);
+            assert_true(predicate_may_hold(&compared, &record, FLOW_MARK));
+            assert_true(predicate_needs(&compared).fields == (FLOW_MARK | FLOW_ID));
+            for (record.has = 0; record.has != FLOW_ID;
+                 record.has = record.has ? FLOW_ID : FLOW_MARK)
+                assert_int_equal(outcome(&compared, &record), 'u');
+            record.has = FLOW_MARK; /* it is known to have no id */
+            assert_false(predicate_may_hold(&compared, &record, FLOW_MARK | FLOW_ID));
+        }
+}
+
 static void not_turns_what_is_known(void **state)
 {
     static const char turned[] = "ftu";
@@ -714,6 +749,7 @@ int main(void)
         cmocka_unit_test(the_empty_and_holds_and_the_empty_or_does_not),
         cmocka_unit_test(what_a_source_does_not_tell_is_neither_there_nor_absent),
         cmocka_unit_test(what_is_unknown_is_neither_true_nor_false),
+        cmocka_unit_test(a_column_is_compared_with_another_one),
         cmocka_unit_test(not_turns_what_is_known),
         cmocka_unit_test(what_is_open_may_hold_and_may_not),
         cmocka_unit_test(what_is_known_may_decide_what_is_open),

@@ -473,6 +473,43 @@ static void what_is_wrong_is_said_with_its_place(void **state)
     MEAN(&kind_socket, meanings);
 }
 
+static void a_value_may_be_another_column(void **state)
+{
+    static const struct meaning meanings[] = {
+        {"rtt > 10*min_rtt", "rtt > 10000000 millionths of min_rtt"},
+        {"rtt > 10 * min-rtt", "rtt > 10000000 millionths of min_rtt"},
+        {"rtt > 10* min_rtt", "rtt > 10000000 millionths of min_rtt"},
+        {"rtt <= 1.5 *min_rtt", "not rtt > 1500000 millionths of min_rtt"},
+        {"recv_q >= backlog", "not recv_q < 1000000 millionths of backlog"},
+        {"recv_q in send_q,5", "recv_q = 1000000 millionths of send_q or recv_q = 5"},
+        {"remote_address != local", "not remote_address = 1000000 millionths of local_address"},
+        {"local_port = remote_port", "local_port = 1000000 millionths of remote_port"},
+        {"local_port = time", "local_port = 37"}, /* the service */
+        {"local_port = 2*time", "at 14: local_port cannot be compared with '2*time': local_port is "
+                                "a number, time is a moment"},
+        {"rtt > recv_q", "at 7: rtt cannot be compared with 'recv_q': rtt is a time, recv_q is a "
+                         "number of bytes"},
+        {"rtt = state",
+         "at 7: rtt cannot be compared with 'state': rtt is a time, state is a text"},
+        {"uid = pid", "at 7: uid cannot be compared with 'pid': uid is a number, pid is one of "
+                      "several processes"},
+        {"local_address = 2*local", "at 17: local_address cannot be compared with '2*local': "
+                                    "local_address is an address, local_address is an address"},
+        {"local_address < local", "at 17: local_address takes addresses, which have no order, not "
+                                  "'local'"},
+        {"rtt > 10*minrtt", "at 7: no column 'minrtt' for sockets; did you mean min_rtt?"},
+        {"rtt > 10*", "at 7: no column '' for sockets (--columns=help lists them)"},
+        {"rtt > 9999999999*min_rtt",
+         "at 7: rtt takes times, as 50ms, 1.5s, 2m or 1h, not '9999999999*min_rtt'"},
+        {"rtt > 'min_rtt'", "at 8: rtt takes times, as 50ms, 1.5s, 2m or 1h, not 'min_rtt'"},
+        {"process = state", "processes = state"},
+        {"path ~ 5*rtt", "path ~ 5*rtt"},
+    };
+
+    (void)state;
+    MEAN(&kind_socket, meanings);
+}
+
 static void comparisons_are_written_as_they_were_typed(void **state)
 {
     static const struct meaning sockets[] = {
@@ -483,6 +520,7 @@ static void comparisons_are_written_as_they_were_typed(void **state)
         {"not (uid = 1 and inode = 3)", "not (uid = 1 and inode = 3)"},
         {"not (not uid = 1)", "not not uid = 1"},
         {"not (uid in 1,2)", "not uid in 1,2"},
+        {"not recv_q >= 2 *\tsend_q", "not recv_q >= 2 * send_q"},
         {"send_q > 64k or expires < 1.5s", "send_q > 64k or expires < 1.5s"},
         {"local_port in 1,2,3,4,5,6,7,8,9,10", "local_port in 1,2,3,4,5,6,7,8,9,10"},
         {"local_address in ::/0,10.0.0.9/255.0.255.0",
@@ -698,6 +736,10 @@ static void rows_are_met_and_missed(void **state)
     assert_true(wants("local_address ~ '10.1.?.3'", &tcp));
     assert_true(wants("local_address !~ '10.1.?.4'", &tcp));
 
+    assert_true(wants("recv_q > local_port and recv_q >= 8*local_port", &tcp));
+    assert_false(wants("recv_q > 9*local_port or local_port = remote_port", &tcp));
+    assert_false(wants("local_address = remote_address", &tcp));
+
     abstract.socket.family = path.socket.family = AF_UNIX;
     abstract.socket.path = (struct text){"\0x", 2};
     path.socket.path = (struct text){"@x", 2};
@@ -797,6 +839,7 @@ int main(void)
         cmocka_unit_test(times_are_utc_unless_they_say_otherwise),
         cmocka_unit_test(what_is_wrong_is_said_with_its_place),
         cmocka_unit_test(a_long_list_of_numbers_is_one_comparison),
+        cmocka_unit_test(a_value_may_be_another_column),
         cmocka_unit_test(comparisons_are_written_as_they_were_typed),
         cmocka_unit_test(what_is_made_by_options_is_written_too),
         cmocka_unit_test(depth_has_a_bound_and_length_has_none),

@@ -83,6 +83,21 @@ static bool is_value(enum token_type type)
            type == TOKEN_NOT || type == TOKEN_IN;
 }
 
+/* A value; FACTOR * COLUMN may have blanks in it. */
+static struct token take_value(struct parser *parser)
+{
+    struct token value = parser->token;
+    const struct text *next = &parser->token.text, *text = &value.text;
+
+    parser_next(parser);
+    while (value.type == TOKEN_WORD && parser->token.type == TOKEN_WORD &&
+           (text->data[text->length - 1] == '*' || next->data[0] == '*')) {
+        value.text.length = (size_t)(next->data + next->length - text->data);
+        parser_next(parser);
+    }
+    return value;
+}
+
 /* Values by commas, of which one must match. */
 static struct predicate *parse_values(struct parser *parser, const struct field *field,
                                       enum token_type comparison)
@@ -90,15 +105,14 @@ static struct predicate *parse_values(struct parser *parser, const struct field 
     struct predicate *all = NULL;
 
     for (;;) {
-        const struct token value = parser->token;
         struct predicate *one;
-        if (!is_value(value.type))
+        if (!is_value(parser->token.type))
             return fail_expected(parser, "a value");
+        const struct token value = take_value(parser);
         one = parser_constant(parser, field, comparison, &value);
         all = all ? join(parser, PREDICATE_OR, all, one) : one;
         if (!all)
             return NULL;
-        parser_next(parser);
         if (parser->token.type != TOKEN_COMMA)
             return parser_gather(parser, all);
         if (comparison >= TOKEN_LESS && comparison <= TOKEN_AT_LEAST)

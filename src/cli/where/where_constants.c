@@ -730,6 +730,105 @@ static struct predicate *parse_owner(const struct constant *constant)
     return compare(constant, a_number(strtoull(constant->text, NULL, 10)));
 }
 
+/* --- Other columns ---------------------------------------------------------------------------- */
+
+static bool is_number(enum value_type type)
+{
+    return type == VALUE_NUMBER || type == VALUE_SIGNED || type == VALUE_DECIMAL ||
+           type == VALUE_FINE;
+}
+
+static const char *what_it_is(const struct field *field)
+{
+    static const char *const units[] = {
+        "a number",         "a number of bytes", "a time", "a number of packets", "a percentage",
+        "bytes per second", "packets per second"};
+
+    if (field->owner)
+        return "one of several processes";
+    if (is_number(field->type))
+        return units[field->unit];
+    return field->type == VALUE_TIME      ? "a moment"
+           : field->type == VALUE_ADDRESS ? "an address"
+                                          : "a text";
+}
+
+/* Numbers of one unit, moments, or addresses; a number without a unit may be of any. */
+static bool are_comparable(const struct field *one, const struct field *other)
+{
+    if (one->owner || other->owner)
+        return false;
+    if (is_number(one->type) && is_number(other->type))
+        return one->unit == other->unit || !one->unit || !other->unit;
+    return one->type == other->type;
+}
+
+/* What COLUMN or FACTOR*COLUMN names; the factor in millionths. NULL: the text is neither. */
+static const char *column_name(const char *text, uint64_t *factor)
+{
+    enum { FACTOR_MAX = 1000000000 };
+    static const char blanks[] = " \t\n";
+    unsigned millionths;
+    uint64_t whole;
+
+    *factor = MILLION;
+    if (!isdigit((unsigned char)*text))
+        return text;
+    text = take_decimal(text, &whole, &millionths);
+    text = text ? text + strspn(text, blanks) : "";
+    if (*text != '*' || whole > FACTOR_MAX)
+        return NULL;
+    *factor = whole * MILLION + millionths;
+    return text + 1 + strspn(text + 1, blanks);
+}
+
+static struct predicate *compare_column(const struct constant *constant, const struct field *other,
+                                        uint64_t factor)
+{
+    const struct field *field = constant->field;
+    struct predicate comparison = {
+        .operation = constant->comparison == TOKEN_LESS      ? PREDICATE_BELOW_COLUMN
+                     : constant->comparison == TOKEN_GREATER ? PREDICATE_ABOVE_COLUMN
+                                                             : PREDICATE_EQUAL_COLUMN,
+        .field = field,
+        .constant = {.type = VALUE_FINE, .number = factor}};
+    struct predicate *known;
+
+    if (!are_comparable(field, other) || (factor != MILLION && !is_number(field->type)))
+        return parser_fail(constant->parser, &constant->token,
+                           "%s cannot be compared with '%s': %s is %s, %s is %s", field->name,
+                           constant->text, field->name, what_it_is(field), other->name,
+                           what_it_is(other));
+    if (field->type == VALUE_ADDRESS && constant->comparison != TOKEN_EQUAL)
+        return refuse(constant, "addresses, which have no order");
+    known = parser_add(constant->parser, predicate_known(other));
+    if (known)
+        predicate_add(&comparison, known);
+    return known ? parser_add(constant->parser, comparison) : NULL;
+}
+
+/* A word that could be no value may name a column. Returns false if it does not. */
+static bool parse_column(const struct constant *constant, struct predicate **comparison)
+{
+    const struct field *field = constant->field, *other;
+    struct parser *parser = constant->parser;
+    char message[NO_COLUMN];
+    uint64_t factor;
+    const char *name = column_name(constant->text, &factor);
+
+    if (!name || parser->listed || constant->token.type != TOKEN_WORD ||
+        is_pattern(constant->comparison) ||
+        (!is_number(field->type) && field->type != VALUE_TIME && field->type != VALUE_ADDRESS))
+        return false;
+    other = field_compared(parser->kind, name, strlen(name));
+    if (name == constant->text && (!other || (field->port && !other->port)))
+        return false; /* a port may be a service */
+    *comparison = other ? compare_column(constant, other, factor)
+                        : parser_fail(parser, &constant->token, "%s",
+                                      nearest_column(parser->kind, name, strlen(name), message));
+    return true;
+}
+
 /* --- By the type of the field ----------------------------------------------------------------- */
 
 static struct predicate *parse_by_type(const struct constant *constant)
@@ -780,6 +879,7 @@ struct predicate *parser_constant(struct parser *parser, const struct field *fie
     struct constant constant = {parser, field, comparison, *value, NULL, 0};
     char *text = parser_keep(parser, value->text.data, value->text.length);
     const char quote = value->type == TOKEN_QUOTED ? value->text.data[-1] : '\0';
+    struct predicate *column;
     struct address address;
 
     if (!text)
@@ -790,6 +890,8 @@ struct predicate *parser_constant(struct parser *parser, const struct field *fie
     }
     text[constant.length] = '\0';
     constant.text = text;
+    if (parse_column(&constant, &column))
+        return column;
     if (field->lookups & NEED_MACHINE && parse_address(text, &address))
         return refuse(&constant, "the name of a machine (--host= takes addresses)");
     if (field->owner && (comparison == TOKEN_EQUAL || is_pattern(comparison))) {
