@@ -90,6 +90,9 @@ extern const struct table table_sockstat;
 extern const struct table table_route, table_route6, table_route_cache, table_route6_cache,
     table_interfaces;
 
+/* The route that the kernel takes to the destination in query.key. */
+extern const struct table table_route_taken, table_route6_taken;
+
 /* How much of sockets, memory and tables is used, beside the limits. */
 extern const struct table table_summary;
 

@@ -1,7 +1,8 @@
-/* Routes by rtnetlink(7): RTM_GETROUTE, one dump a family. */
+/* Routes by rtnetlink(7): RTM_GETROUTE, one dump a family, or the route to an address. */
 #include <errno.h>
 #include <libmnl/libmnl.h>
 #include <linux/rtnetlink.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #include "backend/netlink/netlink.h"
@@ -11,6 +12,7 @@
 #include "fastnet/predicate.h"
 #include "fastnet/query.h"
 #include "fastnet/report.h"
+#include "fastnet/text.h"
 
 const struct table table_route = {
     .name = "route", .file = "route", .kind = &kind_route, .family = AF_INET, .unidentified = true};
@@ -23,6 +25,10 @@ const struct table table_route_cache = {
     .name = "rt_cache", .kind = &kind_route, .family = AF_INET, .unidentified = true};
 const struct table table_route6_cache = {
     .name = "cached ipv6_route", .kind = &kind_route, .family = AF_INET6, .unidentified = true};
+const struct table table_route_taken = {
+    .name = "route", .kind = &kind_route, .family = AF_INET, .single = true};
+const struct table table_route6_taken = {
+    .name = "ipv6_route", .kind = &kind_route, .family = AF_INET6, .single = true};
 
 static bool is_of_cache(const struct table *table)
 {
@@ -54,7 +60,7 @@ static int take_hidden(struct reading *reading)
 {
     const struct query *query = reading->query;
 
-    if (!reading->count && !query->exclusive)
+    if (!reading->count && !query->exclusive && query->table->file)
         return -EOPNOTSUPP;
     reading->rows.record.has &= ~ROUTE_FLAGS; /* whether there is a gateway is unknown */
     report_loss(query->report,
@@ -83,6 +89,8 @@ static bool is_of_table(const struct record *record, const struct table *table)
 {
     const struct route_record *route = &record->route;
 
+    if (table->single)
+        return true; /* of any table */
     return route_is_listed(record) && route->cloned == is_of_cache(table) &&
            (route->destination.family != AF_INET || route->cloned || route->table == RT_TABLE_MAIN);
 }
@@ -111,8 +119,9 @@ static int take_route(const struct nlmsghdr *message, void *arg)
 }
 
 /* IPv4: the main table, which is what /proc/net/route has. */
-static struct nlmsghdr *put_request(char *place, const struct table *table)
+static struct nlmsghdr *put_request(char *place, const struct query *query)
 {
+    const struct table *table = query->table;
     struct nlmsghdr *message = mnl_nlmsg_put_header(place);
     struct rtmsg *body = mnl_nlmsg_put_extra_header(message, sizeof *body);
 
@@ -121,7 +130,13 @@ static struct nlmsghdr *put_request(char *place, const struct table *table)
     body->rtm_family = table->family;
     if (is_of_cache(table))
         body->rtm_flags = RTM_F_CLONED;
-    if (table->family == AF_INET)
+    if (table->single) {
+        const struct address *destination = &query->key->route.destination;
+        message->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
+        body->rtm_flags = RTM_F_FIB_MATCH; /* as it stands in its table */
+        body->rtm_dst_len = (uint8_t)(8 * address_size(destination));
+        mnl_attr_put(message, RTA_DST, address_size(destination), destination->bytes);
+    } else if (table->family == AF_INET)
         mnl_attr_put_u32(message, RTA_TABLE, RT_TABLE_MAIN);
     return message;
 }
@@ -132,12 +147,27 @@ bool route_hides_nexthops(const struct query *query)
     struct line line;
     bool hides;
 
-    if (is_of_cache(query->table) || query->exclusive ||
+    if (!query->table->file || query->exclusive ||
         lines_open(&lines, query->proc_root, "sys/net/ipv4/nexthop_compat_mode") < 0)
         return false;
     hides = lines_next(&lines, &line) > 0 && line.length == 1 && line.data[0] == '0';
     lines_close(&lines);
     return hides;
+}
+
+/* No route is an answer, too. Routes of these types have an error (ip-route(8)). */
+static int report_no_route(const struct query *query, int error)
+{
+    char text[TEXT_ADDRESS_MAX + 1];
+
+    if (error != -ENETUNREACH && error != -EHOSTUNREACH && error != -EACCES && error != -EINVAL)
+        return error;
+    *text_address(text, &query->key->route.destination) = '\0';
+    report_note(query->report, "the kernel has no route to %s: %s", text,
+                error == -EACCES   ? "prohibited"
+                : error == -EINVAL ? "blackhole"
+                                   : strerror(-error));
+    return 0;
 }
 
 static int dump(const struct query *query, record_fn fn, void *arg)
@@ -151,9 +181,11 @@ static int dump(const struct query *query, record_fn fn, void *arg)
 
     if (route_hides_nexthops(query))
         return -EOPNOTSUPP;
-    result = netlink_dump(query->netlink, NETLINK_ROUTE, put_request(request, query->table),
-                          take_route, &reading, query->report);
+    result = netlink_dump(query->netlink, NETLINK_ROUTE, put_request(request, query), take_route,
+                          &reading, query->report);
 
+    if (query->table->single && !reading.count)
+        return report_no_route(query, result);
     if (result == -ENOENT && query->table->family == AF_INET && !reading.count) {
         query->report->count = said; /* the table is made with its first route */
         return 0;
@@ -172,6 +204,7 @@ const struct backend backend_route = {
     .name = "netlink",
     .source = BACKEND_NETLINK,
     .tells = TELLS({&table_route, FIELDS}, {&table_route6, FIELDS}, {&table_route_cache, FIELDS},
-                   {&table_route6_cache, FIELDS}),
+                   {&table_route6_cache, FIELDS}, {&table_route_taken, FIELDS},
+                   {&table_route6_taken, FIELDS}),
     .dump = dump,
 };

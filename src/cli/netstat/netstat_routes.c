@@ -1,4 +1,5 @@
 /* net-tools netstat: the routing tables (-r). */
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -99,6 +100,43 @@ static int choose_tables(struct routes *routes)
     }
 }
 
+/*
+ * --host with one address asks which route the kernel takes there. Returns whether it was typed,
+ * and is no filter then.
+ */
+static bool take_destination(struct filters *filters, struct address *destination)
+{
+    uint8_t bytes[16];
+
+    for (size_t i = 0; i < filters->count; i++) {
+        const char *text = filters->typed[i].text;
+        const uint8_t family = inet_pton(AF_INET, text, bytes) == 1    ? AF_INET
+                               : inet_pton(AF_INET6, text, bytes) == 1 ? AF_INET6
+                                                                       : AF_UNSPEC;
+        if (family == AF_UNSPEC || strcmp(filters->typed[i].option->name, "host") != 0)
+            continue;
+        *destination = address_make(family, bytes);
+        filters->typed[i] = filters->typed[--filters->count];
+        return true;
+    }
+    return false;
+}
+
+/* Only the kernel knows: its rules, tables and types of routes decide. */
+static int choose_taken(struct routes *routes, const struct common *common, uint8_t family)
+{
+    if (common->backend == BACKEND_PROC || common->proc_root)
+        return common_misuse(common, "--host=ADDRESS asks the kernel for the route that it takes, "
+                                     "and /proc cannot tell (ADDRESS/32, or /128, lists routes "
+                                     "to it)");
+    routes->table_count = 1;
+    routes->layout.sections[0] = (struct route_section){family, false};
+    routes->tables[0] = (struct listing_table){.table = family == AF_INET6 ? &table_route6_taken
+                                                                           : &table_route_taken,
+                                               .if_missing = MISSING_ENDS};
+    return 0;
+}
+
 static struct needs layout_needs(const struct routes *routes)
 {
     struct needs needs = {.fields = ROUTE_FLAGS | ROUTE_GATEWAY | ROUTE_METRIC,
@@ -119,18 +157,24 @@ int netstat_routes(const struct netstat_options *options)
                             .layout = {.extended = options->extend > 2 ? 2 : options->extend,
                                        .numeric = options->numeric_hosts || options->symbolic,
                                        .header = !options->common.no_header}};
-    const int status = choose_tables(&routes);
+    struct record key = {.kind = &kind_route};
+    struct common common = options->common;
+    int status = choose_tables(&routes);
+
+    if (!status && !options->cache && take_destination(&common.filters, &key.route.destination))
+        status = choose_taken(&routes, &common, key.route.destination.family);
     /* in columns, all routes that packets can take; else those of the kernel's files */
     const struct predicate part = predicate_number(&field_route_part, ROUTE_NULL);
     const struct predicate usable = {.operation = PREDICATE_NOT, .parts = &part};
     struct listing_command command = {
-        .common = &options->common,
+        .common = &common,
         .kind = &kind_route,
         .columns =
             {"family destination prefix gateway flags metric interface table type mss window "
              "irtt mtu source origin scope nexthop weight"},
         .listing = {.tables = routes.tables,
                     .table_count = routes.table_count,
+                    .key = &key,
                     .where = columns ? &usable : NULL,
                     .needs.fields = columns ? ROUTE_FURTHER_HOPS : 0},
         .layout_ops = &sink_route,
