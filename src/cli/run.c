@@ -40,6 +40,32 @@ static void put_clock(const struct listing_command *command, struct writer *writ
     writer_put(writer, "\n", 1);
 }
 
+/* A pattern that only the whole text matches, because it has no '*'. */
+static const struct value *whole_pattern(const struct predicate *where)
+{
+    const struct value *found = NULL;
+
+    if ((where->operation == PREDICATE_LIKE || where->operation == PREDICATE_GLOB) &&
+        !memchr(where->constant.text.data, '*', where->constant.text.length))
+        return &where->constant;
+    for (const struct predicate *part = where->parts;
+         part && !found && where->operation != PREDICATE_NOT; part = part->next)
+        found = whole_pattern(part);
+    return found;
+}
+
+/* Somebody looks at a terminal, and may have meant a part of the text. */
+static void hint_at_patterns(const struct listing *listing, struct report *report)
+{
+    const bool first = !report->listed && listing->number <= 1 && isatty(STDERR_FILENO);
+    const struct value *pattern = first && listing->where ? whole_pattern(listing->where) : NULL;
+    const int length = pattern ? (int)pattern->text.length : 0;
+
+    if (length)
+        report_note(report, "no text is '%.*s' as a whole; try '%.*s*' or '*%.*s*'", length,
+                    pattern->text.data, length, pattern->text.data, length, pattern->text.data);
+}
+
 /* What there is to know of a pass besides its exit status. */
 struct pass {
     bool silent;  /* it only gives the next one of --delta something to compare with */
@@ -63,6 +89,7 @@ static int list_once(const struct listing_command *command, struct engine *engin
     if (report.unshown && command->common->format == FORMAT_PLAIN)
         report_note(&report, "%llu more row%s not shown", (unsigned long long)report.unshown,
                     report.unshown == 1 ? " is" : "s are");
+    hint_at_patterns(&command->listing, &report);
     report_print(&report, stderr, command->common->program);
     pass->last = error || report.ended;
     pass->useless = error || pass->silent || (report.partial && !report.listed);
