@@ -738,29 +738,19 @@ static bool is_number(enum value_type type)
            type == VALUE_FINE;
 }
 
-static const char *what_it_is(const struct field *field)
+/*
+ * Why two columns do not compare; NULL: they do. A number without a unit may be of any, and a
+ * factor is for numbers.
+ */
+static const char *what_differs(const struct field *one, const struct field *other, bool factor)
 {
-    static const char *const units[] = {
-        "a number",         "a number of bytes", "a time", "a number of packets", "a percentage",
-        "bytes per second", "packets per second"};
+    const bool numbers = is_number(one->type) && is_number(other->type);
 
-    if (field->owner)
-        return "one of several processes";
-    if (is_number(field->type))
-        return units[field->unit];
-    return field->type == VALUE_TIME      ? "a moment"
-           : field->type == VALUE_ADDRESS ? "an address"
-                                          : "a text";
-}
-
-/* Numbers of one unit, moments, or addresses; a number without a unit may be of any. */
-static bool are_comparable(const struct field *one, const struct field *other)
-{
     if (one->owner || other->owner)
-        return false;
-    if (is_number(one->type) && is_number(other->type))
-        return one->unit == other->unit || !one->unit || !other->unit;
-    return one->type == other->type;
+        return "there may be several processes";
+    if (numbers && one->unit != other->unit && one->unit && other->unit)
+        return "their units differ";
+    return numbers || (one->type == other->type && !factor) ? NULL : "both must be numbers";
 }
 
 /* What COLUMN or FACTOR*COLUMN names; the factor in millionths. NULL: the text is neither. */
@@ -786,6 +776,7 @@ static struct predicate *compare_column(const struct constant *constant, const s
                                         uint64_t factor)
 {
     const struct field *field = constant->field;
+    const char *differs = what_differs(field, other, factor != MILLION);
     struct predicate comparison = {
         .operation = constant->comparison == TOKEN_LESS      ? PREDICATE_BELOW_COLUMN
                      : constant->comparison == TOKEN_GREATER ? PREDICATE_ABOVE_COLUMN
@@ -794,11 +785,10 @@ static struct predicate *compare_column(const struct constant *constant, const s
         .constant = {.type = VALUE_FINE, .number = factor}};
     struct predicate *known;
 
-    if (!are_comparable(field, other) || (factor != MILLION && !is_number(field->type)))
+    if (differs)
         return parser_fail(constant->parser, &constant->token,
-                           "%s cannot be compared with '%s': %s is %s, %s is %s", field->name,
-                           constant->text, field->name, what_it_is(field), other->name,
-                           what_it_is(other));
+                           "%s cannot be compared with '%s': %s", field->name, constant->text,
+                           differs);
     if (field->type == VALUE_ADDRESS && constant->comparison != TOKEN_EQUAL)
         return refuse(constant, "addresses, which have no order");
     known = parser_add(constant->parser, predicate_known(other));

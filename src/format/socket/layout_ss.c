@@ -48,29 +48,6 @@ _Static_assert(PEER_BOUND + SS_ROOM <= WRITER_RESERVE_MAX, "a part of a row fits
 
 /* --- Cells ------------------------------------------------------------------------------------ */
 
-/* Blanks by eights, because there are few: there is room for more than are wanted. */
-static inline char *put_fill(char *dst, size_t count)
-{
-    for (size_t done = 0; done < count; done += 8)
-        memcpy(dst + done, "        ", 8);
-    return dst + count;
-}
-
-/* An address is short unless the columns are wide. */
-static char *put_right(char *dst, char *cell, size_t length, size_t blanks)
-{
-    uint64_t first, second;
-
-    if (length > sizeof first + sizeof second)
-        return align_right(dst, cell, length + blanks);
-    memcpy(&first, cell, sizeof first);
-    memcpy(&second, cell + sizeof first, sizeof second);
-    cell = put_fill(cell, blanks);
-    memcpy(cell, &first, sizeof first);
-    memcpy(cell + sizeof first, &second, sizeof second);
-    return dst + blanks;
-}
-
 /* The cell's end: pads it, or moves it to the right. */
 static inline char *end_column(struct ss_sink *ss, struct ss_row *row, char *dst,
                                enum ss_column column)
@@ -86,8 +63,8 @@ static inline char *end_column(struct ss_sink *ss, struct ss_row *row, char *dst
     if (length >= width)
         return dst;
     if (columns[column].right)
-        return put_right(dst, row->cell, length, width - length);
-    return put_fill(dst, width - length);
+        return align_right(dst, row->cell, width - row->before);
+    return (char *)memset(dst, ' ', width - length) + (width - length);
 }
 
 static inline char *begin_column(struct ss_row *row, char *dst, enum ss_column column)
