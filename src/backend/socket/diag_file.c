@@ -249,32 +249,23 @@ static void report_file(const struct reading *reading)
                       path);
 }
 
-static int read_file(struct reading *reading)
-{
-    int result;
-
-    reading->buffer = malloc(CAPACITY);
-    if (!reading->buffer)
-        return -ENOMEM;
-    result = read_messages(reading);
-    free(reading->buffer);
-    if (result == 0)
-        report_file(reading);
-    return result;
-}
-
 /* A file that cannot be read is reported here, where its name is known. */
 static int dump(const struct query *query, record_fn fn, void *arg)
 {
-    struct reading reading = {.query = query, .fn = fn, .arg = arg};
-    int result;
+    struct reading reading = {
+        .query = query, .fn = fn, .arg = arg, .fd = open_file(query->diag_file)};
+    int result = -ENOMEM;
 
-    reading.fd = open_file(query->diag_file);
     if (reading.fd < 0) {
         report_loss(query->report, "%s: %s", query->diag_file, strerror(-reading.fd));
         return 0;
     }
-    result = read_file(&reading);
+    reading.buffer = malloc(CAPACITY);
+    if (reading.buffer)
+        result = read_messages(&reading);
+    if (result == 0)
+        report_file(&reading);
+    free(reading.buffer);
     close(reading.fd);
     return result;
 }

@@ -44,19 +44,6 @@ static bool is_right_aligned(const struct field *column)
            (column->type == VALUE_VIEW && column->gauge);
 }
 
-/* In one piece unless they are long, because a row has many cells. */
-static void put_after_blanks(struct writer *writer, size_t blanks, const char *text, size_t length)
-{
-    if (blanks + length > WRITER_RESERVE_MAX) {
-        writer_put_blanks(writer, blanks);
-        writer_put(writer, text, length);
-        return;
-    }
-    char *dst = writer_reserve(writer, blanks + length);
-    memset(dst, ' ', blanks);
-    writer_commit(writer, put_bytes(dst + blanks, text, length));
-}
-
 /* A line being written. Blanks are written before the next cell, so no line ends in blanks. */
 struct table_line {
     struct fitted *table;
@@ -135,10 +122,12 @@ static void put_cell(struct table_line *line, const char *text, struct kept_cell
 
     line->at += blanks + cell.width;
     if (colour) {
-        put_after_blanks(writer, blanks, colour, strlen(colour));
+        writer_put_blanks(writer, blanks);
+        writer_puts(writer, colour);
         blanks = 0;
     }
-    put_after_blanks(writer, blanks, text, cell.length);
+    writer_put_blanks(writer, blanks);
+    writer_put(writer, text, cell.length);
     if (is_cut)
         writer_puts(writer, CUT);
     if (colour)

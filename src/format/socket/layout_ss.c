@@ -77,14 +77,6 @@ static inline char *begin_column(struct ss_row *row, char *dst, enum ss_column c
     return dst;
 }
 
-/* Blanks at the end of a line say nothing. */
-static char *strip(const struct ss_row *row, char *dst)
-{
-    while (dst > row->room && dst[-1] == ' ')
-        dst--;
-    return dst;
-}
-
 /* --- Rows ------------------------------------------------------------------------------------- */
 
 static bool is_association(struct ss_sink *ss, const struct record *record)
@@ -150,9 +142,9 @@ static void put_row(struct ss_sink *ss, const struct record *record, struct writ
     char *dst = row.room = row.cell = writer_reserve(writer, WRITER_RESERVE_MAX);
 
     dst = put_columns(ss, &row, dst);
-    if (!row.kept)
-        dst = PUT(strip(&row, dst), "\n");
-    writer_commit(writer, dst);
+    while (!row.kept && dst > row.room && dst[-1] == ' ')
+        dst--; /* blanks at the end of a line say nothing */
+    writer_commit(writer, row.kept ? dst : PUT(dst, "\n"));
 }
 
 /* --- The terminal's width --------------------------------------------------------------------- */
@@ -188,23 +180,18 @@ static size_t gap_of(const struct ss_sink *ss, enum ss_column column)
     return 0;
 }
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 /*
  * A line of the terminal holds as many columns as fit, and they fill it: so the next column begins
  * on the next line, without a newline.
  */
 static void fit_columns(struct ss_sink *ss)
 {
-    const size_t screen = smaller(ss->layout.width, SCREEN_MAX);
+    const size_t screen = ss->layout.width < SCREEN_MAX ? ss->layout.width : SCREEN_MAX;
     size_t widths[SS_COLUMNS];
 
     for (enum ss_column column = 0; column < SS_COLUMNS; column++) {
         const size_t width = ss->widths[column] ? ss->widths[column] + gap_of(ss, column) : 0;
-        widths[column] = smaller(width, screen);
+        widths[column] = width < screen ? width : screen;
     }
     for (enum ss_column column = 0; column < SS_COLUMNS;)
         column = fit_line(widths, column, screen);
@@ -212,16 +199,6 @@ static void fit_columns(struct ss_sink *ss)
         const size_t gap = gap_of(ss, column);
         ss->widths[column] = widths[column] > gap ? widths[column] - gap : 0;
     }
-}
-
-/* Details come right behind the last column, which is not filled up where there is no terminal. */
-static void fix_widths(struct ss_sink *ss)
-{
-    if (ss->layout.width)
-        fit_columns(ss);
-    else
-        ss->widths[ss->shown[SS_PROCESS] ? SS_PROCESS : SS_PEER_PORT] = 0;
-    ss->widths[SS_DETAILS] = 0;
 }
 
 /* A line of cells. Blanks are written before the next cell, so no line ends in blanks. */
@@ -280,11 +257,17 @@ static void put_kept(struct ss_sink *ss)
     ss->keeping = false;
     if (ss->origin->keeping)
         put_kept(ss->origin);
-    if (ss->origin == ss)
-        fix_widths(ss);
-    memcpy(ss->widths, ss->origin->widths, sizeof ss->widths);
-    if (ss->origin == ss && ss->layout.header)
-        put_heading(ss);
+    if (ss->origin != ss) {
+        memcpy(ss->widths, ss->origin->widths, sizeof ss->widths);
+    } else {
+        if (ss->layout.width)
+            fit_columns(ss);
+        else /* details come right behind the last column */
+            ss->widths[ss->shown[SS_PROCESS] ? SS_PROCESS : SS_PEER_PORT] = 0;
+        ss->widths[SS_DETAILS] = 0;
+        if (ss->layout.header)
+            put_heading(ss);
+    }
     for (; ss->kept_rows > 0; ss->kept_rows--)
         at = put_kept_row(ss, at);
     writer_finish(&ss->kept);
@@ -366,23 +349,6 @@ struct needs ss_layout_needs(const struct ss_layout *layout)
 
 /* --- The sink --------------------------------------------------------------------------------- */
 
-static void choose_columns(struct ss_sink *ss)
-{
-    const struct ss_layout *layout = &ss->layout;
-
-    for (enum ss_column column = 0; column < SS_COLUMNS; column++)
-        ss->shown[column] = true;
-    ss->shown[SS_NETID] = layout->netid;
-    ss->shown[SS_STATE] = layout->state;
-    ss->shown[SS_RECV_Q] = ss->shown[SS_SEND_Q] = layout->queues;
-    ss->shown[SS_PROCESS] = layout->processes;
-    for (enum ss_column column = 0; column < SS_COLUMNS; column++)
-        ss->widths[column] = layout->header ? strlen(columns[column].heading) : 0;
-    ss->widths[SS_RECV_Q] = ss->widths[SS_SEND_Q] = 6; /* even without a heading */
-    for (enum ss_column column = 0; column < SS_COLUMNS; column++)
-        ss->widths[column] *= ss->shown[column];
-}
-
 static void row(struct sink *sink, const struct record *record)
 {
     struct ss_sink *ss = (struct ss_sink *)sink;
@@ -424,7 +390,17 @@ static void destroy(struct sink *sink)
 /* Without memory for rows that wait, columns are as wide as their headings. */
 static void start(struct ss_sink *ss, struct ss_sink *origin)
 {
-    choose_columns(ss);
+    for (enum ss_column column = 0; column < SS_COLUMNS; column++)
+        ss->shown[column] = true;
+    ss->shown[SS_NETID] = ss->layout.netid;
+    ss->shown[SS_STATE] = ss->layout.state;
+    ss->shown[SS_RECV_Q] = ss->shown[SS_SEND_Q] = ss->layout.queues;
+    ss->shown[SS_PROCESS] = ss->layout.processes;
+    for (enum ss_column column = 0; column < SS_COLUMNS; column++)
+        ss->widths[column] = ss->layout.header ? strlen(columns[column].heading) : 0;
+    ss->widths[SS_RECV_Q] = ss->widths[SS_SEND_Q] = 6; /* even without a heading */
+    for (enum ss_column column = 0; column < SS_COLUMNS; column++)
+        ss->widths[column] *= ss->shown[column];
     ss->origin = origin;
     ss->endpoint = 0;
     ss->kept_rows = 0;
