@@ -92,7 +92,7 @@ static int take_word(int argc, char *argv[])
         argv[1] = version;
     if (argc < 2 || strcmp(argv[1], "help") != 0)
         return argc;
-    if (argc == 2 || strcmp(argv[2], "help") == 0) {
+    if (argc == 2 || strcmp(argv[2], "help") == 0 || strcmp(argv[2], help) == 0) {
         argv[1] = help;
         return 2;
     }

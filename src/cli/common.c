@@ -358,11 +358,15 @@ int common_output(struct common *common, const char *file)
     static const struct {
         const char *word, *option;
     } forms[] = {{"json", "json"},
+                 {"yaml", "json"},
+                 {"yml", "json"},
+                 {"xml", "json"},
                  {"ndjson", "ndjson"},
                  {"jsonl", "ndjson"},
                  {"csv", "csv"},
-                 {"yaml", "json"},
+                 {"tsv", "csv"},
                  {"table", "human"},
+                 {"text", "human"},
                  {"wide", "columns=all"},
                  {"prometheus", "prometheus"},
                  {"openmetrics", "openmetrics"}};
@@ -370,7 +374,7 @@ int common_output(struct common *common, const char *file)
     if (!*file)
         return common_misuse(common, "--output: needs the name of a file");
     for (size_t i = 0; i < COUNT(forms); i++)
-        if (strcmp(file, forms[i].word) == 0)
+        if (strcasecmp(file, forms[i].word) == 0)
             return common_misuse(common, "--output takes a file, not '%s'; did you mean --%s?",
                                  file, forms[i].option);
     common->output = strcmp(file, "-") == 0 ? NULL : file;

@@ -268,6 +268,17 @@ static void put_operands(const struct offer *offer)
         put_choices(offer, offer->word, operands->choices);
 }
 
+/* The long options of an earlier table come before those of a later one. */
+static bool is_first(const struct option_table *const tables[], const struct option *option)
+{
+    const struct option *other;
+
+    for (size_t i = 0; (other = options_at(tables, i)) != option; i++)
+        if (other->help && other->name && strcmp(other->name, option->name) == 0)
+            return false;
+    return true;
+}
+
 static void put_options(const struct offer *offer)
 {
     const struct option *option;
@@ -280,8 +291,9 @@ static void put_options(const struct offer *offer)
             snprintf(text, sizeof text, "-%c", option->letter);
             put(offer, offer->word, text, option->help);
         }
-        for (int equals = required;
-             option->help && option->name && equals <= (required || attached); equals++) {
+        if (!option->help || !option->name || !is_first(offer->grammar->tables, option))
+            continue;
+        for (int equals = required; equals <= (required || attached); equals++) {
             snprintf(text, sizeof text, "--%s%s", option->name, equals ? "=" : "");
             put(offer, offer->word, text, option->help);
         }
