@@ -1,4 +1,9 @@
-/* Kept rows: to be sorted, named together or completed later. */
+/*
+ * Rows that wait: to be sorted, named together or completed. They are packed: each keeps those 8
+ * bytes of its record that differ from the first row with the same fields, and its borrowed bytes;
+ * of the kernel's structs (borrowed.parted) only the parts that a column, the filter or the order
+ * names. Sorting moves references with a rank for each column, and unpacks rows of equal rank only.
+ */
 #ifndef ENGINE_ROWS_H
 #define ENGINE_ROWS_H
 
