@@ -95,7 +95,7 @@ const struct rule rules[] = {
       "sock_diag: Recv-Q, Send-Q and drops of listeners; /proc/net/netstat: ListenOverflows"},
      READS_TCP | READS_TCP_INFO | READS_COUNTERS,
      .evaluate = rule_accept_queue},
-    {{"unix-backlog", "the same of a unix socket, which no counter shows",
+    {{"unix-backlog", "the same for a unix socket, which no counter shows",
       "find out what keeps the program from calling accept(2); for bursts, raise the backlog of "
       "its listen(2) and net.core.somaxconn",
       "fastnet sockets -lx --where 'recv_q > 0'", "unix_diag: Recv-Q and Send-Q of listeners"},

@@ -334,10 +334,10 @@ static void say_slow_reader(struct examination *examination, const struct suspec
 
     begin(&finding, examination, SEVERITY_WARNING, endpoint_text(local, &suspect->local),
           suspect->inode, process);
-    finding_summary(&finding,
-                    "%s does not read: %" PRIu64 " bytes from %s wait, and none was read in %.7g s",
-                    process, suspect->value, endpoint_text(remote, &suspect->remote),
-                    seconds_between(examination));
+    finding_summary(
+        &finding, "%s does not read: %" PRIu64 " bytes from %s wait, and it read nothing in %.7g s",
+        process, suspect->value, endpoint_text(remote, &suspect->remote),
+        seconds_between(examination));
     finding_evidence(&finding, "Recv-Q %" PRIu64 " of %s", suspect->value, local);
     add_alike(&finding, examination, unread, at);
     end(&finding, examination, unread, at, UINT64_MAX);

@@ -448,7 +448,7 @@ static void report_cgroups(struct run *run)
                    suffix);
     else if (!summary->error && summary->inside && (named || summary->unknown))
         report_add(run->report, what,
-                   "control groups are those of this cgroup namespace: what is outside of it is "
+                   "control groups are those of this cgroup namespace: groups outside of it are "
                    "unknown%s",
                    suffix);
     else if (named && summary->unknown)

@@ -233,7 +233,7 @@ int run_go_home(struct run *run)
                     "%zu network namespace%s cannot be entered: %s (needs CAP_SYS_ADMIN; try sudo)",
                     run->barred, run->barred == 1 ? "" : "s", strerror(EPERM));
     if (run->listing->all_netns && !run->wanted && !run->stopped) /* a name may be mistyped */
-        report_note(run->report, "the filter wants no network namespace (of %zu found)",
+        report_note(run->report, "the filter leaves out all %zu network namespaces",
                     run->visit_count);
     if (run->visit_count > 1 && run->walked > CLOCK_SECOND) /* most of it can often be spared */
         report_note(run->report,

@@ -20,7 +20,7 @@ enum { NAGIOS_OK, NAGIOS_WARNING, NAGIOS_CRITICAL, NAGIOS_UNKNOWN };
 enum { OPTION_FOR = 256, OPTION_ONLY, OPTION_SKIP, OPTION_LIST, OPTION_EXPOSED, OPTION_NAGIOS };
 
 enum { WHAT, SHOW, OTHER };
-static const char *const groups[] = {"What is looked at", "How it is shown", "About fastnet"};
+static const char *const groups[] = {"What to look at", "How it is shown", "About fastnet"};
 
 #define SETS(of_command) .member = offsetof(struct doctor_command, of_command)
 
@@ -38,7 +38,7 @@ static const struct option options_table[] = {
            .argument = ARGUMENT_INTERVAL, .metavar = "[SECONDS]"),
     LONG(OPTION_NAGIOS, "nagios", SHOW, "a line and an exit status for monitoring plugins",
          SETS(nagios)),
-    OPTION('v', "verbose", SHOW, "say what was read, too", SETS(verbose)),
+    OPTION('v', "verbose", SHOW, "also show which tables a finding comes from", SETS(verbose)),
     HELP_OPTIONS(OTHER),
     OPTION('V', "version", OTHER, "version and build options"),
 };

@@ -105,7 +105,7 @@ static const struct option own_options[] = {
     LONG(OPTION_NONZERO, "nonzero", 0, "with --delta: only rows whose counters moved",
          SETS(common.nonzero), .newer = true),
     LONG(OPTION_STRICT_INTERVAL, "strict-interval", 0,
-         "with -c: keep the interval, whatever it costs", SETS(common.strict_interval),
+         "with -c: keep the interval, at any CPU time", SETS(common.strict_interval),
          .newer = true),
 };
 static const struct option_table own_table = {own_groups, 1, own_options, COUNT(own_options)};

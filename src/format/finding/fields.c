@@ -29,7 +29,7 @@ static const struct field fields[] = {
     TEXT(evidence, finding.evidence, 0, "how that is known"),
     TEXT(advice, finding.advice, 0, "what to do"),
     TEXT(command, finding.command, 0, "a command line that shows more"),
-    TEXT(source, finding.source, 0, "what was read"),
+    TEXT(source, finding.source, 0, "tables, files and counters that it comes from"),
 };
 
 static const struct borrowed borrowed[] = {
