@@ -16,7 +16,7 @@
 #include "fastnet/namespace.h"
 #include "fastnet/netlink.h"
 
-/* A network namespace, and what was read in it. */
+/* A network namespace, and its readings. */
 struct patient {
     uint64_t netns; /* namespace_own_cookie(); 0: the only one */
     struct reading readings[2];
@@ -29,7 +29,7 @@ struct doctor {
     struct engine *engine;
     struct patient *patients;
     size_t patient_count, patient_capacity;
-    uint64_t home; /* what is of the whole machine is looked at in this namespace alone */
+    uint64_t home; /* rules about the whole machine are tried in this namespace alone */
     bool began;
     struct doctor_summary summary;
 };
@@ -92,14 +92,14 @@ const struct doctor_summary *doctor_summary(const struct doctor *doctor)
 
 /* --- Readings --------------------------------------------------------------------------------- */
 
-/* Whether the rule is wanted of the namespace. */
+/* True if the rule is tried in this namespace. */
 static bool is_chosen(const struct doctor *doctor, size_t rule, uint64_t netns)
 {
     return doctor->options->rules >> rule & 1 &&
            (!(rules[rule].needs & READS_MACHINE) || netns == doctor->home);
 }
 
-/* What the rules need that are tried in the namespace. */
+/* The needs of the rules that are tried in the namespace. */
 static unsigned needs_of(const struct doctor *doctor, uint64_t netns)
 {
     unsigned needs = 0;
@@ -167,7 +167,7 @@ static int read_ahead(struct doctor *doctor, bool again, struct report *report)
     return 0;
 }
 
-/* The first readings of all namespaces. Those that cannot be entered are told by the second. */
+/* The first readings of all namespaces. The second readings report those that cannot be entered. */
 static int read_everywhere(struct doctor *doctor, bool again, struct report *report)
 {
     struct report details = {.partial = false};

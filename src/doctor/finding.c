@@ -1,4 +1,4 @@
-/* How findings are put into words. */
+/* Puts findings into words. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ uint64_t counter_total(const struct examination *examination, enum counter count
     return examination->now->has_counter[counter] ? examination->now->counters[counter] : 0;
 }
 
-/* What is of the whole machine has its file in the first network namespace only. */
+/* Files about the whole machine exist only in the first network namespace. */
 uint64_t sysctl_of(struct examination *examination, enum sysctl sysctl)
 {
     const struct reading *now = examination->now;

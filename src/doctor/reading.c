@@ -59,7 +59,7 @@ static const struct {
 #undef SYSCTL
 };
 
-/* What is of the whole machine has no file in other namespaces than the first. */
+/* Files about the whole machine exist only in the first namespace. */
 static void report_unread(struct report *report, const char *file, int error)
 {
     if (error < 0 && error != -ENOENT)
@@ -101,7 +101,7 @@ static void take_flow_usage(struct reading *reading, const struct record *record
     (STATISTIC(CTA_STATS_DROP) | STATISTIC(CTA_STATS_EARLY_DROP) |                                 \
      STATISTIC(CTA_STATS_INSERT_FAILED))
 
-/* Of one answer: a failed insertion is among the drops, and must be known wherever the drop is. */
+/* Both from one answer: the drops include failed insertions, which are subtracted. */
 static void take_flow_statistics(struct reading *reading, const struct record *record)
 {
     struct table_reading *table = &reading->tables[TABLE_FLOWS];
@@ -225,7 +225,7 @@ static bool is_within(const struct address *address, const struct network *netwo
            (!bits || (address->bytes[whole] ^ network->address.bytes[whole]) >> (8 - bits) == 0);
 }
 
-/* Of routes to one destination the kernel uses those with the lowest metric, which come first. */
+/* If routes have one destination, the kernel uses those with the lowest metric; they come first. */
 static void take_route(struct reading *reading, const struct route_record *route)
 {
     const struct network destination = {route->destination, route->prefix};
@@ -299,7 +299,7 @@ static void take_row(struct sink *sink, const struct record *record)
 
 static const struct sink_ops gathering_ops = {.row = take_row};
 
-/* What is listed: tables that are read together, and what is needed of them. */
+/* A group of tables that are read together, and the fields that they must have. */
 struct source {
     unsigned reads; /* READS_* */
     const struct table *tables[3];

@@ -152,7 +152,7 @@ struct watched {
     uint64_t cookie, number;
 };
 
-/* Of each local port: half-open connections, and how many its listeners allow. */
+/* For each local port: half-open connections, and how many its listeners allow. */
 struct half_open {
     uint32_t count, backlog;
 };
@@ -226,12 +226,12 @@ enum { TABLE_FLOWS, TABLE_ARP, TABLE_NDISC, TABLES };
 
 struct reading {
     uint64_t at;      /* CLOCK_MONOTONIC, nanoseconds; 0: there is no reading */
-    unsigned read;    /* READS_*: what was read */
+    unsigned read;    /* READS_*: tables that were read */
     unsigned cut;     /* ... but perhaps not all rows of it */
-    unsigned lacking; /* ... but rows lacked what is needed of them: they came from a file */
+    unsigned lacking; /* ... but rows lacked needed fields: they came from a file */
     uint64_t counters[COUNTERS], sysctls[SYSCTLS];
     bool has_counter[COUNTERS], has_sysctl[SYSCTLS];
-    uint64_t ports_reserved; /* of those that the kernel chooses from */
+    uint64_t ports_reserved; /* ephemeral ports only */
     struct sockets_reading sockets;
     struct table_reading tables[TABLES];
     size_t processors; /* that have counters of softnet_stat: those that are online */
@@ -279,12 +279,12 @@ int sockets_take_query(struct sockets_reading *sockets, const struct reading *be
 void sockets_take_destroyed(struct sockets_reading *sockets, const struct record *record);
 
 /*
- * Whether a connection to the address has heard of it lately. Other addresses have the same bit:
+ * True if a connection to the address has heard of it lately. Other addresses have the same bit:
  * one in 65,536.
  */
 bool sockets_heard(const struct sockets_reading *sockets, const struct address *address);
 
-/* Whether the kernel chooses this port for connections. */
+/* True if the kernel chooses this port for connections. */
 static inline bool is_chosen_port(const struct reading *reading, uint16_t port)
 {
     return port >= reading->sysctls[PORT_FIRST] && port <= reading->sysctls[PORT_LAST];

@@ -7,13 +7,13 @@
 
 struct examination;
 
-/* What a counter counts, in the words behind its number. */
+/* The words behind the number of a counter. */
 struct loss {
     const char *one, *many; /* "datagram was", "datagrams were" */
     const char *what;       /* "dropped because ..." */
 };
 
-/* What is at least so full is close to its limit: there is still time to do something. */
+/* A table that is at least so full is close to its limit: there is still time to act. */
 enum { NEARLY_PERCENT = 90 };
 
 /* A counter that should stand still, of a rule that compares nothing else: rule_growth(). */
@@ -79,14 +79,14 @@ struct examination {
 
 /* By how much it grew between the readings; 0 if there was only one, or it is not known. */
 uint64_t counter_moved(const struct examination *examination, enum counter counter);
-/* What it is now; 0 if it is not known. */
+/* The current value; 0 if it is unknown. */
 uint64_t counter_total(const struct examination *examination, enum counter counter);
 /* A sysctl; UINT64_MAX if it is not known, because nothing reaches such a limit. */
 uint64_t sysctl_of(struct examination *examination, enum sysctl sysctl);
 /* Seconds between the readings, of few digits. */
 double seconds_between(const struct examination *examination);
 
-/* Whether value is at least so many percent of the whole. */
+/* True if value is at least so many percent of the whole. */
 static inline bool reaches(uint64_t value, unsigned percent, uint64_t whole)
 {
     return whole && whole <= UINT64_MAX / 100 && value <= UINT64_MAX / 100 &&

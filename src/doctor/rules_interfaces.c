@@ -6,8 +6,8 @@
 #include "doctor/rules.h"
 
 /*
- * Packets that a processor could not finish in its time are only late: worth a word where it is
- * more than a percent of them, and not a few by chance.
+ * Packets that a processor could not finish in its time are only late: reported if they are more
+ * than a percent, and not a few by chance.
  */
 enum { SQUEEZED_PERCENT = 1, SQUEEZED_LEAST = 100 };
 

@@ -94,7 +94,7 @@ static uint64_t grown(const struct table_reading *table, uint64_t before, uint64
     return table->known && now > before ? now - before : 0;
 }
 
-/* What was lost because the table is full. Packets that race count as dropped, too. */
+/* Flows lost because the table is full. Packets that race count as dropped, too. */
 static uint64_t flows_lost(const struct table_reading *flows)
 {
     return (flows->dropped > flows->failed ? flows->dropped - flows->failed : 0) + flows->squeezed;

@@ -1,4 +1,4 @@
-/* What processes forget to do. */
+/* Rules about things that processes forget to do. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 /* --- Connections that nobody closes ----------------------------------------------------------- */
 
-/* So many are no accident; fewer are worth a word where they are much of what a process holds. */
+/* So many are no accident; fewer are reported if they are a large part of the descriptors. */
 enum { UNCLOSED_MANY = 100, UNCLOSED_FEW = 10, UNCLOSED_PERCENT = 20 };
 
 /* A process, how many of some sockets it holds, and one of them. */

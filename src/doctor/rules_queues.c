@@ -58,7 +58,7 @@ static size_t alike(struct examination *examination, const struct suspects *susp
 
 typedef void (*say_fn)(struct examination *examination, const struct suspects *suspects, size_t at);
 
-/* One finding for all that are alike: about the worst of them. */
+/* Makes one finding for all suspects that are alike, about the worst of them. */
 static void say_each(struct examination *examination, const struct suspects *suspects, say_fn say)
 {
     for (size_t i = 0; i < suspects->kept; i++)
@@ -213,7 +213,7 @@ void rule_unix_backlog(struct examination *examination)
  */
 enum { HALF_OPEN_PERCENT = 80, HALF_OPEN_LEAST = 64 };
 
-/* Of the ports whose listeners are nearly full the one with most half-open connections; or -1. */
+/* The port with most half-open connections whose listeners are nearly full; or -1. */
 static int fullest_port(const struct sockets_reading *sockets)
 {
     int fullest = -1;

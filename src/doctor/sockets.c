@@ -1,4 +1,4 @@
-/* What a reading keeps of sockets: which are suspicious, and numbers of all of them. */
+/* What a reading keeps of sockets: the suspicious ones, and totals of all. */
 #include <errno.h>
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <linux/sock_diag.h>
@@ -280,7 +280,7 @@ static void take_unanswered(struct sockets_reading *sockets, const struct record
 }
 
 /*
- * Whether the kernel gives the port of a connection in TIME_WAIT to a new one, a second after the
+ * True if the kernel gives the port of a connection in TIME_WAIT to a new one, a second after the
  * last segment (net.ipv4.tcp_tw_reuse): always, or only within this machine.
  */
 static bool leaves_port(const struct reading *reading, const struct socket_record *socket,
@@ -292,7 +292,7 @@ static bool leaves_port(const struct reading *reading, const struct socket_recor
            (reuse == 1 || (reuse == 2 && is_loopback(&key->remote)));
 }
 
-/* Which destinations take the ports that the kernel chooses from. */
+/* Counts connections by destination: each takes one port of the ephemeral range. */
 static void count_ports(struct reading *reading, const struct socket_record *socket)
 {
     if (!is_chosen_port(reading, socket->local.port) || !socket->remote.port)
@@ -408,7 +408,7 @@ static int take_udp(struct reading *reading, const struct reading *before,
                : 0;
 }
 
-/* Of clients with the same hash only the first one counts. */
+/* If clients have the same hash, only the first one counts. */
 int sockets_take_query(struct sockets_reading *sockets, const struct reading *before,
                        const struct record *record)
 {
@@ -443,7 +443,7 @@ void sockets_take_destroyed(struct sockets_reading *sockets, const struct record
         busiest_add(sockets->refused, REFUSED_SLOTS, &key);
 }
 
-/* Which needs a row does not meet, because it was read from a file. */
+/* The needs that a row from a file does not meet. */
 static unsigned lacks(const struct record *record)
 {
     static const unsigned connected = 1u << TCP_ESTABLISHED | 1u << TCP_FIN_WAIT1 |

@@ -27,7 +27,7 @@ struct delta {
     struct kept_row row; /* the one before */
 };
 
-/* What is looked for among the rows of one run. */
+/* The key of a search among the rows of one run. */
 struct sought {
     const struct record *record;
     uint64_t netns;
@@ -69,7 +69,7 @@ void delta_start(struct delta *delta)
     delta->now = (struct totals){.rows.spare = delta->spare};
 }
 
-/* Of what identifies a row among all rows of its kind, in earlier runs too; 0: nothing does. */
+/* A hash of the row's identity or key, equal in all runs; 0: it has neither. */
 static uint64_t hash_of(const struct record *record, uint64_t netns)
 {
     const struct kind *kind = record->kind;
@@ -86,7 +86,7 @@ static uint64_t hash_of(const struct record *record, uint64_t netns)
     return hash;
 }
 
-/* Whether a remembered row is the same as this one; both have an identity or a whole key. */
+/* True if a remembered row is the same as this one; both have an identity or a whole key. */
 static bool is_same(const void *element, const void *key)
 {
     const struct row *row = element;
@@ -122,7 +122,7 @@ static int remember(struct totals *totals, const struct record *record, uint64_t
     return 0;
 }
 
-/* Whether changes can be computed: the counters are the same, and none fell (was reset). */
+/* True if changes can be computed: the counters are the same, and none fell (was reset). */
 static bool is_comparable(const struct record *record, const struct record *before)
 {
     for (size_t i = 0; i < record->kind->field_count; i++) {

@@ -119,7 +119,7 @@ static int emit_groups(struct run *run)
     return error;
 }
 
-/* Whether table i is the first, or the last, of its section. */
+/* True if table i is the first, or the last, of its section. */
 static bool starts_section(const struct run *run, size_t i)
 {
     const struct listing_table *table = &run->listing->tables[i];
@@ -238,7 +238,7 @@ static int gather(struct run *run)
     return error;
 }
 
-/* Tables whose absence costs the status, unless what was lost has cost it already. */
+/* Tables whose absence costs the status, unless a loss has cost it already. */
 static void report_lacking(struct run *run)
 {
     for (size_t i = 0; i < run->lacking_count; i++)
@@ -260,7 +260,7 @@ static void report_nothing_found(struct run *run)
                     listing->proc_root);
 }
 
-/* Whether only rights make the kernel tell some fields that are needed. */
+/* True if only rights make the kernel tell some fields that are needed. */
 static bool needs_rights(const struct run *run)
 {
     const struct listing *listing = run->listing;
@@ -286,7 +286,7 @@ static bool must_keep_all(const struct run *run)
            (names && (run_is_captured(run) || needs_rights(run)));
 }
 
-/* What reads a captured tree has the right to do so in effect while rows come. */
+/* While rows come, the right to read a captured tree is in effect. */
 static bool may_put_off_owners(const struct run *run)
 {
     const struct listing *listing = run->listing;

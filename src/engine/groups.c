@@ -51,7 +51,7 @@ void groups_destroy(struct groups *groups)
     free(groups);
 }
 
-/* Whether the current record belongs to the group. */
+/* True if the current record belongs to the group. */
 static bool is_group_of(const void *element, const void *key)
 {
     const struct group *group = element;
@@ -167,7 +167,7 @@ static int compare_groups(const void *a, const void *b, void *arg)
     return order;
 }
 
-/* In percent. There is none of nothing, or of what may be negative. */
+/* In percent. Unknown if the whole is 0 or may be negative. */
 static struct value share(const struct value *part, const struct value *whole)
 {
     if (part->type == VALUE_UNKNOWN || part->type == VALUE_SIGNED || !whole->number)

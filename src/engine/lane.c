@@ -103,7 +103,7 @@ bool run_wants(const struct run *run, const struct record *record)
     return count_refused(listing, predicate_holds(listing->where, record, &run->engine->context));
 }
 
-/* Whether the filter refuses the row only because fields of it are untold. */
+/* True if the filter refuses the row only because fields of it are untold. */
 static bool may_be_lost(const struct lane *lane, const struct record *record)
 {
     const struct run *run = lane->run;
@@ -132,8 +132,8 @@ static bool is_wanted(struct lane *lane, const struct record *record, bool wait)
 }
 
 /*
- * --delta: finds the row before, unless this one is refused whatever its rates are. Returns 1 if
- * the row goes on, 0 if it does not: the first pass only remembers rows. Otherwise -ENOMEM.
+ * --delta: finds the row before, unless the filter refuses this one for other columns than rates.
+ * Returns 1 if the row goes on, 0 if not (the first pass only remembers rows), or -ENOMEM.
  */
 static int take_change(const struct lane *lane, const struct record *record, struct record *change)
 {

@@ -9,7 +9,7 @@
 
 /* --- Owners ----------------------------------------------------------------------------------- */
 
-/* Why no program can find the owners of this listing, whatever the kernel allows; or NULL. */
+/* The reason why no program could find the owners of this listing; NULL: one could. */
 static const char *reason_for_proc(const struct listing *listing)
 {
     if (listing->owners == OWNERS_PROC)
@@ -121,7 +121,7 @@ void run_walk_for(struct run *run, const struct rows *rows)
 }
 
 /*
- * Whether the row's socket must have an owner but none was found. It may have changed hands during
+ * True if the row's socket must have an owner but none was found. It may have changed hands during
  * the first look, so the row waits for a second one.
  */
 bool run_is_ownerless(const struct run *run, const struct record *record)
@@ -132,7 +132,7 @@ bool run_is_ownerless(const struct run *run, const struct record *record)
     return owners && inode_of(record) && owners_find(owners, inode_of(record), &first) == 0;
 }
 
-/* What is still to be read of the owners of a row. Returns whether it has none, as above. */
+/* Reads the rest about the owners of a row. Returns true if it has no owner, as above. */
 static bool is_ownerless(const struct run *run, const struct record *record)
 {
     const struct context *context = &run->engine->context;
@@ -337,7 +337,7 @@ static int add_peer(const struct record *record, void *arg)
     return peers_add(arg, record);
 }
 
-/* Whether an earlier table of the listing has sockets of the same protocol. */
+/* True if an earlier table of the listing has sockets of the same protocol. */
 static bool is_repeated(const struct listing *listing, size_t i)
 {
     const struct table *table = listing->tables[i].table;

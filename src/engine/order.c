@@ -13,7 +13,7 @@ static int compare_numbers(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-/* Of negative numbers the one with the larger magnitude is smaller. */
+/* The negative number with the larger magnitude is smaller. */
 static int compare_signed(const struct value *a, const struct value *b)
 {
     int order = compare_numbers(a->integer.magnitude, b->integer.magnitude);
@@ -46,7 +46,7 @@ static int compare_network(const struct network *a, const struct network *b)
     return order ? order : compare_numbers(a->prefix, b->prefix);
 }
 
-/* One after the other; none before some. */
+/* Compares element by element; a list comes before a longer one that begins with it. */
 static int compare_networks(const struct value *a, const struct value *b)
 {
     int order = 0;
@@ -82,7 +82,7 @@ static int compare_owners(const struct value *a, const struct value *b)
     return compare_numbers(a->owners.count, b->owners.count);
 }
 
-/* As one large number. */
+/* Compares the bits as one large number. */
 static int compare_flags(const struct value *a, const struct value *b)
 {
     int order = 0;
@@ -133,7 +133,7 @@ int value_compare(const struct value *a, const struct value *b)
     return 0;
 }
 
-/* Those of the first bytes, as one number. */
+/* The rank of a text: its first bytes as one number. */
 static uint64_t rank_of_bytes(const void *bytes, size_t length)
 {
     uint64_t number = 0;

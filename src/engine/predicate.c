@@ -154,7 +154,7 @@ static bool number_passes(const struct predicate *predicate, uint64_t number)
     }
 }
 
-/* Whether it compares a number that stands in the record: then no value need be made. */
+/* True if it compares a number that stands in the record: then no value need be made. */
 static bool compares_number(const struct predicate *predicate)
 {
     return predicate->constant.type == VALUE_NUMBER && predicate->field->plain &&

@@ -73,7 +73,7 @@ void *rows_allocate(struct rows *rows, size_t size)
     return take(rows, size, _Alignof(max_align_t));
 }
 
-/* Which of kind->borrowed a record has: a bit for each. */
+/* The borrowed parts that a record has: a bit for each of kind->borrowed. */
 static uint64_t loans_of(const struct record *record)
 {
     uint64_t loans = 0;
@@ -203,7 +203,7 @@ static const uint64_t *unpack(const uint64_t *from, union words *plain, const un
     return from;
 }
 
-/* What is not kept whole gets its parts back in a place of its own; all others are 0. */
+/* Copies the kept parts of a borrowed struct to their places; all other parts are 0. */
 static const uint64_t *unpack_borrowed(const uint64_t *from, struct record *record, uint64_t loans,
                                        uint32_t spare, char (*place)[PARTED_MAX])
 {
@@ -347,7 +347,7 @@ static int compare_ranked(const void *left, const void *right, void *arg)
     return order;
 }
 
-/* That of a value, which decides most comparisons without the record. */
+/* The rank of a value, which decides most comparisons without the record. */
 static uint64_t rank_of(struct ordering *ordering, const struct sort_key *key,
                         const struct record *record)
 {

@@ -72,7 +72,7 @@ struct run {
     bool heading_due;               /* nothing of this visit was shown yet */
     struct here *seen;              /* of each visit, if rows wait; or NULL */
     const struct socket_pass *pass; /* their sockets (socket_pass.h), or NULL */
-    /* What is said of tables that are not there and cost the status; NULL: nothing. */
+    /* Message about missing tables that cost the status; NULL: none. */
     const char *lacking[LACKING_MAX];
     size_t lacking_count;
     struct groups *groups; /* --count-by, or NULL */
@@ -85,7 +85,7 @@ static inline unsigned run_section(const struct run *run, const struct listing_t
     return run->sink->ops->section ? table->section : 0;
 }
 
-/* Whether the listing reads a captured tree instead of this machine. */
+/* True if the listing reads a captured tree instead of this machine. */
 static inline bool run_is_captured(const struct run *run)
 {
     return !proc_tree_is_own(run->listing->proc_root);
@@ -109,7 +109,7 @@ void run_leave(struct run *run);
  */
 int run_go_home(struct run *run);
 
-/* What numbers mean in rows of that visit, from now on. */
+/* From now on numbers mean what they meant in that visit. */
 void run_look_from(struct run *run, uint64_t visit);
 
 /* The kept rows of a section. */
@@ -126,7 +126,7 @@ void run_report_failures(struct run *run);
 size_t run_explain(struct run *run, size_t i, struct explained *explained);
 
 /*
- * Whether a table's rows are first asked of a backend that does not tell the groups that they
+ * True if a table's rows are first asked of a backend that does not tell the groups that they
  * belong to (kind.cgroup).
  */
 bool run_lacks_groups(const struct run *run, const struct table *table);
@@ -160,7 +160,7 @@ void lane_init(struct lane *lane, struct run *run, struct rows *kept);
  */
 void lane_keep_order(struct lane *lane, bool (*is_second)(const struct record *record), bool all);
 
-/* Whether lane_keep_order() works for this listing. */
+/* True if lane_keep_order() works for this listing. */
 bool lane_can_keep_order(const struct run *run);
 
 /* A record_fn; arg is a struct lane. */
@@ -178,7 +178,7 @@ void run_put_heading(struct run *run);
 /* Hands a row to a sink, or to the listing's groups if it has some. Returns 0 or -errno. */
 int run_emit(struct run *run, struct sink *sink, const struct record *record);
 
-/* Whether a row that waited is wanted, now that all names are there; counts it if it is not. */
+/* True if a row that waited is wanted, now that all names are there; counts it if it is not. */
 bool run_wants(const struct run *run, const struct record *record);
 
 /* engine.c: has owners looked for, now or when it is known which rows are left. */
@@ -202,7 +202,7 @@ void run_walk_for(struct run *run, const struct rows *rows);
  */
 bool run_read_owners(struct run *run, const struct rows *rows);
 void run_look_again_for_owners(struct run *run);
-/* The same for sockets that are new, again and again as long as events come. */
+/* The same for new sockets; called again and again as long as events come. */
 void run_look_for_new_owners(struct run *run);
 void run_report_owners(struct run *run);
 /* Gives up all rights if users, services, hosts or networks are looked up. */

@@ -10,7 +10,7 @@
 #include "fastnet/socket_pass.h"
 #include "fastnet/text.h"
 
-/* What backends answered for one table, up to the one that had it. */
+/* The answers of backends for one table, up to the one that had it. */
 struct answers {
     const struct backend *asked[EXPLAINED_BACKENDS_MAX];
     int errors[EXPLAINED_BACKENDS_MAX];
@@ -37,7 +37,7 @@ static bool is_refusal(int error)
     }
 }
 
-/* Whether a saved file is read in place of this table. */
+/* True if a saved file is read in place of this table. */
 static bool is_saved(const struct run *run, const struct table *table)
 {
     return run->listing->diag_file && backend_fields(&backend_diag_file, table);
@@ -216,7 +216,7 @@ static bool stands_still(const struct run *run, const struct table *table)
     return is_saved(run, table) || (run_is_captured(run) && run->listing->backend == BACKEND_PROC);
 }
 
-/* Whether a second pass can find rows that the first one missed. */
+/* True if a second pass can find rows that the first one missed. */
 static bool is_read_twice(const struct run *run, const struct table *table)
 {
     return run->listing->exact && table->kind->identified && !table->endless && !table->single &&
@@ -224,8 +224,8 @@ static bool is_read_twice(const struct run *run, const struct table *table)
 }
 
 /*
- * Whether a repeat is recognised over the whole table, not only within a window. A table that
- * resizes can then be read again; this is done if its rows are gathered anyway.
+ * True if repeats are found in the whole table, not only within a window. A table that resizes can
+ * then be read again; this is done if its rows are gathered anyway.
  */
 static bool is_repeatable(const struct run *run, const struct table *table)
 {
@@ -261,7 +261,7 @@ static void look_for_owners(void *arg)
     run_look_for_new_owners(lane->run);
 }
 
-/* What two predicates both want; each may be NULL. */
+/* The conjunction of two predicates; each may be NULL. */
 static const struct predicate *join(struct predicate_tree *both, const struct predicate *one,
                                     const struct predicate *other)
 {
@@ -281,7 +281,7 @@ static struct cgroups *cgroups_of(const struct run *run)
     return cgroups && cgroups_tell(cgroups_summary(cgroups)) ? cgroups : NULL;
 }
 
-/* What a backend is asked. both: room for its predicate. */
+/* The query for a backend. both: room for its predicate. */
 static struct query query_for(struct run *run, const struct listing_table *table,
                               struct predicate_tree *both)
 {
@@ -448,7 +448,7 @@ static void make_exact(const struct listing_table *table, const struct backend *
             table->table->name);
 }
 
-/* Whether this answer is a fault of the machine and not a refusal. */
+/* True if this answer is a fault of the machine and not a refusal. */
 static bool is_fault(const struct table *table, const struct answers *answers, size_t i)
 {
     const int error = answers->errors[i];
@@ -558,7 +558,7 @@ static bool read_by(struct run *run, const struct listing_table *table, struct a
 }
 
 /*
- * Whether the rows came from the pass over all namespaces: it must find all sockets, and have all
+ * True if the rows came from the pass over all namespaces: it must find all sockets, and have all
  * fields that are needed and that any backend has, unless no row is wanted.
  */
 static bool run_pass(struct run *run, const struct listing_table *table)
@@ -606,7 +606,7 @@ static void run_table(struct run *run, const struct listing_table *table)
 }
 
 /*
- * Whether two tables may be read as one: the order of their rows is kept or does not matter. A
+ * True if two tables may be read as one: the order of their rows is kept or does not matter. A
  * saved file may be a pipe, which can be read only once.
  */
 static bool may_be_joined(const struct run *run, size_t i)
@@ -620,7 +620,7 @@ static bool may_be_joined(const struct run *run, size_t i)
             is_saved(run, table->table));
 }
 
-/* Whether it is enough to know how many rows of the table there are with each value. */
+/* True if the listing needs only the number of rows with each value. */
 static bool may_be_counted(const struct run *run, const struct table *table)
 {
     const struct listing *listing = run->listing;
@@ -637,7 +637,7 @@ static bool may_be_counted(const struct run *run, const struct table *table)
     return true;
 }
 
-/* What may be read in place of table i and the next one, the cheapest first. */
+/* Tables that can replace table i and the next one, the cheapest first. */
 enum { TOGETHER_MAX = 2 };
 struct together {
     struct listing_table tables[TOGETHER_MAX];

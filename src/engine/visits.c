@@ -26,7 +26,7 @@ void engine_move(struct engine *engine)
     here_finish(&engine->context.here);
 }
 
-/* Of a listing that visits none but its own. */
+/* A listing that visits only its own namespace. */
 static void name_own(struct run *run)
 {
     struct engine *engine = run->engine;
@@ -38,7 +38,7 @@ static void name_own(struct run *run)
         engine->context.here.netns = &engine->own;
 }
 
-/* Whether rows of a table come sooner from one pass over the sockets of all namespaces. */
+/* True if rows of a table come sooner from one pass over the sockets of all namespaces. */
 static bool does_pass_pay(const struct run *run)
 {
     const struct listing *listing = run->listing;
@@ -74,7 +74,7 @@ static int add_numbers(struct run *run)
 static int read_pass(struct run *run)
 {
     enum {
-        ENOUGH = 8, /* from so many dumps on the pass is faster, whatever else it is for */
+        ENOUGH = 8, /* from so many dumps on the pass is faster in any case */
         TRIES = 2,  /* each takes much less time than to ask all namespaces */
     };
     struct engine *engine = run->engine;
