@@ -32,7 +32,7 @@ static const struct personality {
     {"doctor", doctor_run, &doctor_grammar, LISTING_RIGHTS},
 };
 
-/* What may follow fastnet. */
+/* The first words that may follow fastnet. */
 static const struct grammar *const words[] = {
     &sockets_grammar, &netstat_grammar,   &ss_grammar,     &arp_grammar,
     &neigh_grammar,   &conntrack_grammar, &doctor_grammar, NULL};

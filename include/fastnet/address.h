@@ -46,7 +46,7 @@ static inline bool address_equal(const struct address *a, const struct address *
     return a->family == b->family && memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0;
 }
 
-/* Whether it is 0.0.0.0 or :: */
+/* True if it is 0.0.0.0 or :: */
 static inline bool address_is_unspecified(const struct address *address)
 {
     static const uint8_t zeroes[sizeof address->bytes];
@@ -54,7 +54,7 @@ static inline bool address_is_unspecified(const struct address *address)
     return memcmp(address->bytes, zeroes, sizeof zeroes) == 0;
 }
 
-/* Whether it is an IPv4-mapped IPv6 address (RFC 4291, 2.5.5.2). */
+/* True if it is an IPv4-mapped IPv6 address (RFC 4291, 2.5.5.2). */
 static inline bool address_is_mapped(const struct address *address)
 {
     static const uint8_t prefix[12] = {[10] = 0xff, [11] = 0xff};

@@ -23,7 +23,7 @@ struct kernel_types {
     bool mapped; /* into memory; else bytes are a copy */
 };
 
-/* Returns 0 or -errno. The caller must call kernel_types_finish(), whatever this returns. */
+/* Returns 0 or -errno. The caller must call kernel_types_finish(), also on failure. */
 int kernel_types_init(struct kernel_types *types);
 void kernel_types_finish(struct kernel_types *types);
 
@@ -42,7 +42,7 @@ int bpf_iterator_load(const struct bpf_insn *program, size_t count, uint32_t fun
 int bpf_iterator_start(int program, uint32_t task);
 
 /*
- * Whether this process is in the namespace that the machine began with; false if /proc does not say
+ * True if this process is in the namespace that the machine began with; false if /proc does not say
  * it. kind: "pid", whose tasks are walked over, or "user", whose rights count.
  */
 bool bpf_iterator_is_in_first(const char *kind);

@@ -6,7 +6,7 @@
 
 #include "fastnet/btf.h"
 
-/* As many as ss takes. */
+/* The limit of ss. */
 enum { BPF_MAPS_MAX = 32 };
 
 /* The type of the values that a map keeps. */
@@ -28,7 +28,7 @@ uint32_t bpf_map_next(uint32_t id);
 
 /*
  * Reads the type of an open map's values, with rights that the user has. Returns 0 or -errno. The
- * caller must call bpf_values_finish(), whatever this returns.
+ * caller must call bpf_values_finish(), also on failure.
  */
 int bpf_map_values(int map, struct bpf_values *values);
 void bpf_values_finish(struct bpf_values *values);

@@ -54,7 +54,7 @@ struct assembly {
     size_t count;
 };
 
-/* Loads the member of what a register points to. */
+/* Loads a member of the struct that a register points to. */
 void assembly_load(struct assembly *to, unsigned into, unsigned from, struct kernel_member member);
 
 /* Stores a register on the stack; size: the opcode. The other one stores 8 bytes of zeroes. */

@@ -90,16 +90,16 @@ void btf_finish(struct btf *btf);
 /* A type by its number. Returns false if there is none, or if its name is missing or too long. */
 bool btf_type(const struct btf *btf, uint32_t id, struct btf_type *type);
 
-/* The same behind typedefs and qualifiers, but for chains that are too long. */
+/* The same behind typedefs and qualifiers, except chains that are too long. */
 bool btf_resolve(const struct btf *btf, uint32_t id, struct btf_type *type);
 
 /* The first type of this kind and name; 0 if there is none. It takes one step for each type. */
 uint32_t btf_find(const struct btf *btf, enum btf_kind kind, const char *name);
 
-/* Whether the type is const, volatile, restrict, or tagged. */
+/* True if the type is const, volatile, restrict, or tagged. */
 bool btf_is_qualifier(const struct btf_type *type);
 
-/* Of an integer. */
+/* True if the integer is signed. */
 bool btf_is_signed(const struct btf_type *type);
 
 struct btf_array btf_array(const struct btf_type *type);
@@ -119,7 +119,7 @@ bool btf_parameter(const struct btf *btf, const struct btf_type *type, uint32_t 
 bool btf_find_member(const struct btf *btf, uint32_t id, const char *name,
                      struct btf_member *member);
 
-/* How many bytes a value of this type has. Returns false if it has no size, or too large a one. */
+/* Finds the size of a value of this type. Returns false if there is none, or it is too large. */
 bool btf_size(const struct btf *btf, uint32_t id, size_t *size);
 
 #endif

@@ -16,7 +16,7 @@ struct process_descriptors {
     char name[DESCRIPTORS_NAME]; /* comm (proc(5)), terminated */
 };
 
-/* What was missed. Processes that vanish meanwhile are not. */
+/* Counts what the walk missed; processes that vanish meanwhile do not count. */
 struct descriptors_missed {
     size_t denied; /* processes that do not tell theirs */
     bool hidden;   /* /proc does not list all processes (hidepid=, proc(5)), or none */

@@ -18,8 +18,8 @@ struct doctor_rule {
     const char *name; /* "accept-queue" */
     const char *help; /* what is wrong where it fires, in a few words */
     /*
-     * Of its findings (record/finding.h): what to do, a command that shows more, what is read. In
-     * the command, PID stands for the process, and options that choose the namespace are added.
+     * Texts of its findings (record/finding.h): the advice, a command that shows more, the sources.
+     * In the command, PID stands for the process, and options that choose the namespace are added.
      */
     const char *advice, *command, *source;
 };
@@ -53,7 +53,7 @@ void doctor_destroy(struct doctor *doctor);
 void doctor_begin(void *doctor);
 int doctor_examine(void *doctor, struct report *report, record_fn fn, void *arg);
 
-/* Of the examinations since doctor_begin(): how many findings there were, rules tried,
+/* Totals of the examinations since doctor_begin(): how many findings there were, rules tried,
  * milliseconds from the first of two readings on. */
 struct doctor_summary {
     uint64_t findings[SEVERITIES];

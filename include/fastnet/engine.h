@@ -12,7 +12,7 @@
 #include "fastnet/report.h"
 #include "fastnet/sink.h"
 
-/* What happens if no backend has the table. The message is listing_table.missing. */
+/* The consequence if no backend has the table. The message is listing_table.missing. */
 enum if_missing {
     MISSING_IS_NOTED,     /* the message is a note */
     MISSING_IS_QUOTED,    /* the same, but without the program's name before it */
@@ -55,7 +55,7 @@ struct listing {
     /* Endless tables: called when all rows so far are written; the report has the losses. */
     void (*pause)(void *arg, struct report *report);
     void *pause_arg;
-    hosts_wait_fn wait; /* lookup.h; NULL: nothing is said */
+    hosts_wait_fn wait; /* lookup.h; NULL: no message */
     struct needs needs; /* of everything that will be shown */
     struct needs named; /* of columns that were asked for by name: if unknown, status 1 */
     enum backend_choice backend;
@@ -108,7 +108,7 @@ void engine_move(struct engine *engine);
 /* The looked-up names of the listing. Sinks are created with them. */
 const struct context *engine_context(const struct engine *engine);
 
-/* How a table would be read. */
+/* The way in which a table would be read. */
 enum { EXPLAINED_BACKENDS_MAX = 4 };
 struct explained {
     const struct listing_table *table; /* of the listing */

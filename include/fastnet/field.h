@@ -12,7 +12,7 @@
 #include "fastnet/record.h"
 #include "fastnet/value.h"
 
-/* What a listing needs of each row: fields from a backend, and lookups. */
+/* The needs of a listing for each row: fields from a backend, and lookups. */
 #define NEED_OWNERS     (UINT64_C(1) << 0)  /* inode -> processes: /proc is walked */
 #define NEED_COMMANDS   (UINT64_C(1) << 1)  /* ... and their argv[0] is read */
 #define NEED_USERS      (UINT64_C(1) << 2)  /* uid -> name */
@@ -71,7 +71,7 @@ struct peers;
 struct machine;
 struct netns;
 
-/* What numbers mean in one network namespace. */
+/* The meaning of numbers in one network namespace. */
 struct here {
     struct interfaces *interfaces;
     struct ephemeral_ports *ephemeral_ports;
@@ -183,7 +183,7 @@ static inline struct value field_value(const struct field *field, const struct r
 uint64_t field_number(const struct field *field, const struct record *record);
 void field_set_number(const struct field *field, struct record *record, uint64_t number);
 
-/* Whether the field is a counter that grows in this row. */
+/* True if the field is a counter that grows in this row. */
 static inline bool field_grows(const struct field *field, const struct record *record)
 {
     const uint64_t optional = field->partly ? field->optional : 0;
@@ -191,7 +191,7 @@ static inline bool field_grows(const struct field *field, const struct record *r
     return field->counter && !((field->fields | optional) & ~record->has);
 }
 
-/* What must be read and looked up to show the field. */
+/* The needs of a field that is shown. */
 static inline struct needs field_needs(const struct field *field)
 {
     return (struct needs){field->fields | field->optional, field->lookups, field->parts};
@@ -203,7 +203,7 @@ static inline uint64_t field_compares(const struct field *field)
     return field->fields | (field->confirmed ? UINT64_C(1) << field->confirmed : 0);
 }
 
-/* Of the first owner: the field that lists all of them stands behind it. */
+/* A field of the first owner: the field that lists all of them stands behind it. */
 static inline const struct field *field_owners(const struct field *first)
 {
     while (first->type != VALUE_OWNERS)
@@ -217,7 +217,7 @@ static inline const struct field *field_owners(const struct field *first)
  */
 const struct field *field_at(const struct kind *kind, size_t i);
 
-/* Whether this is its name, as users type names: in any case, and with '-' for '_'. */
+/* True if this is its name, as users type names: in any case, and with '-' for '_'. */
 bool field_is_named(const struct field *field, const char *name, size_t length);
 
 /*

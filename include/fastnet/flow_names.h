@@ -26,14 +26,14 @@ const char *flow_protocol_word(uint64_t protocol);
 /* The protocol of this name, in capitals or not; -1 if conntrack has no such name. */
 int flow_protocol_number(const char *name, size_t length);
 
-/* Whether tuples of the protocol have ports. */
+/* True if tuples of the protocol have ports. */
 extern const bool flow_protocols_with_ports[UINT8_MAX + 1];
 static inline bool flow_has_ports(uint8_t protocol)
 {
     return flow_protocols_with_ports[protocol];
 }
 
-/* Whether they have a type, a code and an id of ICMP. */
+/* True if they have a type, a code and an id of ICMP. */
 bool flow_is_icmp(uint8_t protocol);
 
 /* "NEW", "UPDATE" or "DESTROY"; NULL for any other number. */

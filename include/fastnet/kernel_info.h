@@ -73,7 +73,7 @@ _Static_assert(offsetof(struct kernel_tcp_info, delivery_rate) == 160, "linux/tc
 _Static_assert(offsetof(struct kernel_tcp_info, rehash) == 236, "linux/tcp.h");
 _Static_assert(sizeof(struct kernel_tcp_info) == 280, "linux/tcp.h");
 
-/* What the kernel sent of a TCP socket; the members that it did not send are 0. */
+/* The kernel's data about a TCP socket; members that it did not send are 0. */
 static inline struct kernel_tcp_info tcp_info_of(const struct record *record)
 {
     const struct text *sent = &record->socket.info;

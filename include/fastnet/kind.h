@@ -49,8 +49,8 @@ struct kind {
      */
     const char *metric, *count_by;
     /*
-     * Whether a row counts what is in all network namespaces together, wherever it is read. NULL:
-     * no row does.
+     * True if a row counts all network namespaces together, also if it is read in one. NULL: no row
+     * does.
      */
     bool (*is_of_machine)(const struct record *record);
     /*
@@ -62,7 +62,7 @@ struct kind {
     size_t field_count;
     const struct field_group *groups;
     size_t group_count;
-    const char *const (*views)[2]; /* names of views (VALUE_VIEW), and of what is compared */
+    const char *const (*views)[2]; /* names of views (VALUE_VIEW), and of the compared fields */
     size_t view_count;
     const struct borrowed *borrowed;
     size_t borrowed_count;
@@ -72,7 +72,7 @@ struct kind {
      * row. 0: rows have no owners. */
     size_t inode;
     uint64_t cgroup; /* the field that tells the control group of the row; 0: none does */
-    /* Of events: offset of the time when it came (uint64_t, nanoseconds since 1970). */
+    /* For events: offset of their time (uint64_t, nanoseconds since 1970). */
     size_t received;
     uint64_t event; /* present if record.has has this bit */
 };

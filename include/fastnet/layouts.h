@@ -137,9 +137,9 @@ struct needs ss_layout_needs(const struct ss_layout *layout);
 struct findings_layout {
     bool colour;
     bool header;    /* a last line with their number */
-    bool verbose;   /* what was read, too */
+    bool verbose;   /* the sources, too */
     unsigned width; /* of the terminal; 0: lines are as long as they are */
-    /* Of all findings, by severity, also of those that a filter leaves out. */
+    /* Numbers of all findings, by severity, also of findings that a filter leaves out. */
     const uint64_t *counts;
     const uint64_t *rules;        /* how many rules were tried */
     const uint64_t *milliseconds; /* that this took */
@@ -149,7 +149,7 @@ struct findings_layout {
 /* Metrics of the same: fastnet_doctor_*, which are there although nothing is found. */
 void findings_metrics(struct writer *writer, const void *findings_layout);
 
-/* How much is used: a line for each row that is of interest. */
+/* The summary: a line for each row of interest. */
 struct summary_layout {
     bool colour;
     bool header;

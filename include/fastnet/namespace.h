@@ -19,8 +19,8 @@ struct netns {
 
 /*
  * Opens a namespace by the name that ip-netns(8) or Docker gave it, by the number of a process that
- * is in it, or by a path: what has a slash. Returns a descriptor or -errno. Uses only rights that
- * the user has: it is the user who names the file.
+ * is in it, or by a path: a value with a slash. Returns a descriptor or -errno. Uses only rights
+ * that the user has: it is the user who names the file.
  */
 int namespace_open(const char *name);
 
@@ -33,7 +33,7 @@ int namespace_open_own(void);
  */
 int namespace_enter(int fd);
 
-/* What this thread's namespace is called. id is 0 if it is unknown; fd is -1. */
+/* The name of this thread's namespace. id is 0 if it is unknown; fd is -1. */
 struct netns namespace_own(void);
 
 /* Its id alone, which costs less. */

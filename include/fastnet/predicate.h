@@ -57,7 +57,7 @@ struct predicate {
     } ranges;
 };
 
-/* Whether something must be looked up to judge it. */
+/* True if its evaluation needs a lookup. */
 static inline bool predicate_looks_up(const struct predicate *predicate)
 {
     return (predicate->field && predicate->field->lookups) ||
@@ -147,7 +147,7 @@ static inline uint64_t predicate_bits(const struct predicate *masked)
 bool predicate_is_met(const struct predicate *predicate, const struct record *record,
                       const struct context *context);
 
-/* Whether the row is wanted. A NULL predicate wants all rows. */
+/* True if the row is wanted. A NULL predicate wants all rows. */
 static inline bool predicate_holds(const struct predicate *predicate, const struct record *record,
                                    const struct context *context)
 {
@@ -158,7 +158,7 @@ static inline bool predicate_holds(const struct predicate *predicate, const stru
 #define KNOWN_ALWAYS (UINT64_C(1) << 63)
 
 /*
- * Whether a row may be wanted when only these fields are known (record.has says which of them it
+ * True if a row may be wanted when only these fields are known (record.has says which of them it
  * has) and only these lookups (NEED_*) were made. context may be NULL if there are no lookups.
  */
 bool predicate_may_be_met(const struct predicate *predicate, const struct record *record,
@@ -171,7 +171,7 @@ static inline bool predicate_may_hold(const struct predicate *predicate,
     return predicate_may_be_met(predicate, record, NULL, (struct needs){.fields = known});
 }
 
-/* What must be read and looked up to evaluate it. */
+/* The needs of its evaluation. */
 struct needs predicate_needs(const struct predicate *predicate);
 
 /*

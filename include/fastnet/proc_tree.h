@@ -15,7 +15,7 @@ struct proc_tree {
     bool living;   /* a proc file system */
 };
 
-/* Whether the root is /proc itself: all its files are the kernel's. */
+/* True if the root is /proc itself: all its files are the kernel's. */
 bool proc_tree_is_own(const char *root);
 
 /*

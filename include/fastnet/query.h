@@ -1,4 +1,4 @@
-/* What the engine asks of a backend, and what a backend promises. */
+/* The query of the engine to a backend, and the promises of a backend. */
 #ifndef FASTNET_QUERY_H
 #define FASTNET_QUERY_H
 
@@ -104,7 +104,7 @@ typedef int (*record_fn)(const struct record *record, void *arg);
 
 /*
  * Makes the rows of a table that is computed. make() is like backend.dump(). begin() is called
- * before each listing, whatever namespaces its rows are wanted of.
+ * before each listing, once for all of its namespaces.
  */
 struct maker {
     void (*begin)(void *maker);
@@ -133,7 +133,7 @@ struct query {
     uint64_t netns;                    /* ... the inode of the network namespace to list */
 };
 
-/* How a stream of events is read. */
+/* The way to read a stream of events. */
 struct query_events {
     int stop;           /* an eventfd(2): when it is readable, the dump returns 0 */
     size_t buffer_size; /* bytes of the socket's receive buffer, 0: the default */

@@ -62,7 +62,7 @@ struct record {
     };
 };
 
-/* How many rows the record stands for. */
+/* The number of rows that the record stands for. */
 static inline uint64_t record_rows(const struct record *record)
 {
     return record->rows ? record->rows : 1;

@@ -37,7 +37,7 @@ void report_add(struct report *report, enum report_line what, const char *format
 /* A problem that may have cost rows: the exit status is 1. */
 #define report_loss(report, ...) report_add((report), REPORT_LOSS, __VA_ARGS__)
 
-/* A note of what is as it should be: only some want to read it. */
+/* A note about something that is as it should be, for users who ask for it. */
 #define report_detail(report, ...)                                                                 \
     ((report)->verbose ? report_note((report), __VA_ARGS__) : (void)0)
 

@@ -54,17 +54,17 @@ void rights_lower(void);
 /* Empties the permitted and inheritable sets too, for every thread started from now on. */
 void rights_drop(void);
 
-/* Whether all of these rights are permitted, each by its first capability. */
+/* True if all of these rights are permitted, each by its first capability. */
 bool rights_have(unsigned rights);
 
-/* Whether all capabilities of this right are permitted. */
+/* True if all capabilities of this right are permitted. */
 bool rights_have_all_of(enum right right);
 
-/* Whether any right is still permitted. */
+/* True if any right is still permitted. */
 bool rights_any(void);
 
 /*
- * Whether the program was started with more rights than its user has (AT_SECURE, getauxval(3)).
+ * True if the program was started with more rights than its user has (AT_SECURE, getauxval(3)).
  * These are lent for listing only, not to read files that the user names or to change anything.
  */
 bool rights_elevated(void);

@@ -6,7 +6,7 @@
 
 #include "fastnet/record.h"
 
-/* Whether the destination is one host, not a network. It checks host bits, as net-tools does. */
+/* True if the destination is one host, not a network. It checks host bits, as net-tools does. */
 static inline bool route_is_to_host(const struct record *record)
 {
     const struct route_record *route = &record->route;

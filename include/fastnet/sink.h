@@ -10,7 +10,7 @@
 
 struct sink;
 
-/* What the sinks of one kind do. */
+/* The operations of the sinks of one kind. */
 struct sink_ops {
     size_t size, layout_size; /* for sink_create() */
     /* Called once before anything else of a listing. NULL if there is nothing to do. */
@@ -20,7 +20,7 @@ struct sink_ops {
     void (*row)(struct sink *sink, const struct record *record);
     /* No more rows for now: writes the rows that were held back. NULL if it holds none back. */
     void (*pause)(struct sink *sink);
-    /* Called once at the end, whatever happened. NULL if there is nothing to do. */
+    /* Called once at the end, also after errors. NULL if there is nothing to do. */
     void (*end)(struct sink *sink);
     /* Frees what the sink owns, not the sink. NULL if it owns nothing. */
     void (*destroy)(struct sink *sink);
@@ -45,7 +45,7 @@ struct sink {
     const struct context *context; /* borrowed */
 };
 
-/* How the sinks that show columns are made. */
+/* The options of sinks that show columns. */
 struct sink_options {
     struct writer *writer;
     const struct context *context;

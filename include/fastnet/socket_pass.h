@@ -7,8 +7,8 @@
  * without a descriptor: those in TIME_WAIT and SYN_RECV, connections that were not accepted yet or
  * that are closed while data is still to be sent, sockets on the way to another process
  * (SCM_RIGHTS) or held only by io_uring(7), and those of the kernel itself (VXLAN, NFS, MPTCP). But
- * the kernel counts the sockets of each namespace, so it is known where there are such: tables of
- * which the pass found less are left to the dumps.
+ * the kernel counts the sockets of each namespace: tables of which the pass found fewer are left to
+ * the dumps.
  */
 #ifndef FASTNET_SOCKET_PASS_H
 #define FASTNET_SOCKET_PASS_H
@@ -47,23 +47,23 @@ int socket_pass_end(struct socket_pass *pass);
 int socket_pass_add_numbers(struct socket_pass *pass, uint64_t netns, const char *proc_root);
 
 /*
- * Whether it is known of all TCP sockets of the machine where they are. If sockets come and go
- * while they are read, it is not; another reading may then be luckier.
+ * True if the namespace of every TCP socket of the machine is known. If sockets come and go
+ * meanwhile, it is not; another reading may then succeed.
  */
 bool socket_pass_adds_up(const struct socket_pass *pass);
 
-/* How many sockets there are that both readings found, in all namespaces. */
+/* The number of sockets that both readings found, in all namespaces. */
 size_t socket_pass_count(const struct socket_pass *pass);
 
 /*
- * Whether a dump of these rows in each namespace takes longer than the pass: it lists connections,
+ * True if a dump of these rows in each namespace takes longer than the pass: it lists connections,
  * which the kernel finds by walking over those of the whole machine.
  */
 bool socket_pass_pays(const struct table *table, const struct predicate *where);
 
 /*
- * Whether it is certain that the table of query->netns has no row that query->where wants: what a
- * port or an address refuses, for example, whatever else it compares.
+ * True if the table of query->netns certainly has no row that query->where wants, for example
+ * because of a port or an address.
  */
 bool socket_pass_has_none(const struct query *query);
 

@@ -82,7 +82,7 @@ char *text_address_port(char *dst, const struct address *address, struct text sc
 char *text_lladdr(char *dst, const uint8_t *bytes, size_t length);
 
 /*
- * Whether this word is in a text (NULL: no), as in "-send_q,local", "send_q > 0" or "udp, raw".
+ * True if this word is in a text (NULL: no), as in "-send_q,local", "send_q > 0" or "udp, raw".
  * Small letters, digits and '_' around it make another word.
  */
 bool text_has_word(const char *text, const char *word);

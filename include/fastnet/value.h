@@ -41,7 +41,7 @@ struct flag_names {
 
 enum { VALUE_FLAG_BITS = 128 };
 
-/* What people should look at. */
+/* Marks for people. */
 enum attention {
     ATTENTION_NONE,
     ATTENTION_ACCEPT_QUEUE, /* connections are refused, because the program does not accept them */
@@ -128,7 +128,7 @@ bool value_next(const struct value *list, size_t *at, struct value *element);
  */
 void value_add(struct value *sum, const struct value *value);
 
-/* Upper bound of what value_write() writes for this value. */
+/* Upper bound of the bytes that value_write() writes for this value. */
 size_t value_bound(const struct value *value);
 
 /*

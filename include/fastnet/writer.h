@@ -24,7 +24,7 @@ int writer_init(struct writer *writer, int fd);
 
 /*
  * The first rows are written soon, the next ones later: people see them at once, and a reader that
- * wants no more of them (head(1)) costs little.
+ * stops early (head(1)) costs little.
  */
 void writer_hurry(struct writer *writer);
 

@@ -36,7 +36,7 @@ static size_t place_of(const struct listing_command *command, const struct field
     return i;
 }
 
-/* Whether a column of that name is shown; those of --count-by are no fields of the kind. */
+/* True if a column of that name is shown; those of --count-by are no fields of the kind. */
 static bool is_counted(const struct listing_command *command, const char *name)
 {
     for (size_t i = 0; i < command->shown_count; i++)
@@ -90,8 +90,8 @@ static bool is_of_all(const struct field *field)
 }
 
 /*
- * Where one listing follows another, each row says where and when it was seen, whichever columns
- * are chosen. These columns stand before all others unless they are shown by name.
+ * If one listing follows another, each row says where and when it was seen. These columns stand
+ * before the chosen ones, unless they are named.
  */
 static void show_stream(struct listing_command *command)
 {
@@ -134,7 +134,7 @@ static void show_defaults(struct listing_command *command)
 
 /* --- --columns -------------------------------------------------------------------------------- */
 
-/* Whether a word that is no column means this one, too: as one of a group, or of all. */
+/* True if a word that is not a column includes this one: a group, or all. */
 static bool is_one_of(const struct kind *kind, const struct field *field, struct text word)
 {
     const struct field_group *group = field_group(kind, field);
@@ -314,7 +314,7 @@ static void show_shares(struct listing_command *command)
     }
 }
 
-/* The columns of a --count-by listing: what was counted by, the count, sums and shares. */
+/* The columns of a --count-by listing: those that are counted, the count, sums and shares. */
 static int resolve_counting(struct listing_command *command)
 {
     const struct common *common = command->common;
@@ -356,7 +356,7 @@ int columns_resolve(struct listing_command *command)
         status = choose_all(command, words);
     else
         show_defaults(command);
-    /* without its keys a metric could not be told from that of another row */
+    /* without its keys a metric would look like that of another row */
     for (size_t i = 0; i < kind->field_count && common_is_metrics(command->common); i++)
         if (kind->fields[i].key && !kind->fields[i].constant)
             show(command, &kind->fields[i]);

@@ -8,15 +8,15 @@
 int columns_resolve(struct listing_command *command);
 
 /*
- * --columns=help: prints what is known of each column, in JSON or CSV as rows of a listing. Returns
- * the exit status.
+ * --columns=help: prints type, unit and text of each column, in JSON or CSV as rows. Returns the
+ * exit status.
  */
 int columns_help(struct listing_command *command);
 
-/* Whether rows are shown in columns, and not in the personality's own layout. */
+/* True if rows are shown in columns, and not in the personality's own layout. */
 bool columns_used(const struct listing_command *command);
 
-/* Whether its values are numbers, which can be added. */
+/* True if its values are numbers, which can be added. */
 bool columns_can_sum(const struct field *field);
 
 /* Says that rows of the listing have no such column. Returns the exit status. */

@@ -15,7 +15,7 @@
 
 /* --- In which order --------------------------------------------------------------------------- */
 
-/* After --count-by only what was counted can be sorted by. */
+/* After --count-by only the counted columns can be sorted by. */
 static const struct field *find_sort(const struct listing_command *command, struct text name)
 {
     if (!command->common->count_by)

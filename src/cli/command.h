@@ -60,7 +60,7 @@ struct listing_command {
     const struct context *context;
     const struct field *shown[LISTING_COLUMNS_MAX];
     size_t shown_count;
-    char keep[512];            /* the names of those that --columns, --sort or a filter names */
+    char keep[512];            /* the words of --columns, --sort and filters */
     struct counting *counting; /* room for it */
     struct rates *rates;       /* room for --delta; not touched without it */
 };
@@ -78,7 +78,7 @@ int command_run(struct listing_command *command);
 int command_resolve(struct listing_command *command, bool *done);
 
 /*
- * Whether what is read may come from anybody, and the sandbox is not in the way: it would hide the
+ * True if anybody may have written the files that are read, and the sandbox does not hide the
  * owners of this machine's sockets.
  */
 bool command_is_untrusted(const struct listing_command *command);
@@ -93,11 +93,11 @@ struct sink *command_sink(const struct listing_command *command, struct writer *
 int command_explain(const struct listing_command *command, struct engine *engine,
                     struct sink *sink);
 
-/* Whether states on stdout may be coloured: by --color, the environment, and if it is a terminal.
+/* True if states on stdout may be coloured: by --color, the environment, and if it is a terminal.
  */
 bool command_colour(const struct common *common);
 
-/* The columns of the terminal that output goes to, directly or behind a pipe; 0: none is known. */
+/* The width of the terminal that output goes to, directly or behind a pipe; 0: unknown. */
 unsigned command_width(const struct common *common);
 
 #endif

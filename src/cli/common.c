@@ -107,7 +107,7 @@ static const struct option owners_options[] = {
 const struct option_table common_options_of_owners = {untitled, COUNT(untitled), owners_options,
                                                       COUNT(owners_options)};
 
-/* What is typed to run this: its own name, or fastnet and a word. */
+/* The words that run this: its own name, or fastnet and a word. */
 static const char *command_of(const struct common *common, char command[COMMAND_SIZE])
 {
     const char *name = common->grammar->name;
@@ -381,7 +381,7 @@ int common_output(struct common *common, const char *file)
     return 0;
 }
 
-/* What is more than a member of struct common. */
+/* Takes an option that is more than a member of struct common. */
 static int take_other(const struct parsing *parsing, const struct option *option,
                       const char *argument)
 {

@@ -40,10 +40,10 @@ struct common {
     const char *columns, *sort, *count_by, *sum; /* as typed, or NULL */
     const char *proc_root;                       /* NULL: /proc */
     const char *netns;                           /* a network namespace; NULL: this one */
-    int home;               /* the one that was left for it (namespace.h); 0: none was left */
-    bool all_netns;         /* all of them */
-    const char *output;     /* a file to replace; NULL: stdout */
-    const char *completion; /* a shell, or NULL */
+    int home;                                    /* the home namespace (namespace.h); 0: this one */
+    bool all_netns;                              /* all of them */
+    const char *output;                          /* a file to replace; NULL: stdout */
+    const char *completion;                      /* a shell, or NULL */
     bool no_header, exact, explain, percent, human;
     bool table; /* columns in place of the personality's layout */
     enum color_choice color;
@@ -103,15 +103,15 @@ int common_output(struct common *common, const char *file);
 /* Width of the terminal in columns; 0 if stdout is no terminal: then lines are not cut. */
 unsigned common_width(const struct common *common);
 
-/* Whether metrics are written, which have names and labels in place of columns. */
+/* True if metrics are written, which have names and labels in place of columns. */
 bool common_is_metrics(const struct common *common);
 
-/* Whether an option asks for rows in columns, and not in the personality's own layout. */
+/* True if an option asks for rows in columns, and not in the personality's own layout. */
 bool common_uses_columns(const struct common *common);
 
 /*
- * What is written to stdout and is no listing: help, versions, columns, completions. It is printed
- * to memory first, because stdio does not wait where stdout does not block.
+ * Writes text to stdout that is not a listing: help, versions, columns, completions. It is printed
+ * to memory first, because stdio does not wait if stdout does not block.
  */
 struct page {
     FILE *stream;

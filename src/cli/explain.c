@@ -175,7 +175,7 @@ int command_explain(const struct listing_command *command, struct engine *engine
     fprintf(explaining.stream, listing->where ? "\n" : "none\n");
     put_unknown(&explaining, &fields);
     error = engine_explain(engine, listing, sink, put_table, &explaining);
-    if (listing->needs.lookups & NEED_PEERS) /* what is read besides the rows */
+    if (listing->needs.lookups & NEED_PEERS) /* other sources than the rows */
         fputs(listing->backend == BACKEND_PROC || listing->diag_file
                   ? "\nother ends: unknown, because only netlink tells them\n"
                   : "\nother ends: one netlink dump more of each protocol, before the rows\n",

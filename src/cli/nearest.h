@@ -14,7 +14,7 @@ struct nearest {
     size_t distance;
 };
 
-/* Starts a search. Only words that share most of their letters with what was typed will do. */
+/* Starts a search. Only words that share most of their letters with the typed word are found. */
 struct nearest nearest_to(const char *typed, size_t length);
 
 void nearest_offer(struct nearest *nearest, const char *word);

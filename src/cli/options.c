@@ -175,7 +175,7 @@ static bool is_argument(const struct option *option, const char *word)
     }
 }
 
-/* Whether an argument may be part of the same word. */
+/* True if an argument may be part of the same word. */
 static bool takes_rest(const struct option *option)
 {
     return option->argument == ARGUMENT_REQUIRED || option->argument == ARGUMENT_WORD ||

@@ -101,10 +101,10 @@ enum { OPTIONS_MISUSE = -1, OPTIONS_ANSWERED = -2 /* returned by fn: nothing is 
 int options_parse(const struct option_table *const tables[], int argc, char *const argv[],
                   option_fn fn, void *arg, char message[OPTIONS_MESSAGE]);
 
-/* Whether the word is this long option, or an abbreviation that can mean no other one. */
+/* True if the word is this long option, or an abbreviation that can mean no other one. */
 bool options_is(const struct option_table *const tables[], const char *word, int id);
 
-/* Whether the word is one of these, which are separated by blanks. */
+/* True if the word is one of these, which are separated by blanks. */
 bool options_among(const char *words, const char *word);
 
 /* The option at this place among those of all tables, or NULL. */

@@ -24,7 +24,7 @@ struct pace_time pace_now(void);
 /* Returns how long to wait now, after a listing that took so long. */
 uint64_t pace_pause(struct pace *pace, struct pace_time took);
 
-/* Whether the user should know that the interval is not kept. It is true once. */
+/* True, once, if the interval is not kept and the user should know it. */
 bool pace_is_news(struct pace *pace);
 
 #endif

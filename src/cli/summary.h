@@ -7,7 +7,7 @@
 /* The text of --help. */
 #define SUMMARY_HELP "number and memory of sockets, and limits"
 
-/* What is wrong about an option that chooses sockets. */
+/* The message for an option that chooses sockets. */
 #define SUMMARY_OF_ALL                                                                             \
     "--summary shows all sockets: it cannot be combined with options that choose some of them"
 

@@ -39,7 +39,7 @@ struct finding_record {
     struct text evidence;  /* numbers, counters, rows; parted by "; " */
     struct text advice;    /* what to change */
     struct text command;   /* a command line that shows more */
-    struct text source;    /* what was read */
+    struct text source;    /* its sources */
 };
 
 #endif

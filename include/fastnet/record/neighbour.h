@@ -69,7 +69,7 @@ enum { NEIGHBOUR_FLAGS_EXT_SHIFT = 8 };
 /*
  * How full a table of neighbours is: struct ndt_config and ndt_stats of linux/neighbour.h, and
  * struct neigh_statistics of the kernel's include/net/neighbour.h. A family has one table for all
- * network namespaces, so every number is of the whole machine, wherever it is read.
+ * network namespaces, so every number is of the whole machine, in every namespace.
  */
 enum neighbour_counter {
     NEIGHBOUR_ALLOCS,
@@ -89,7 +89,7 @@ enum neighbour_counter {
 
 enum { NEIGHBOUR_THRESHOLDS = 3 };
 
-/* Of a counter, of a threshold (0, 1, 2), and of the entries. */
+/* Presence bits of a counter, of a threshold (0, 1, 2), and of the entries. */
 #define NEIGHBOUR_COUNTER(i)   (UINT64_C(1) << (i))
 #define NEIGHBOUR_THRESHOLD(i) (UINT64_C(1) << (16 + (i)))
 #define NEIGHBOUR_ENTRIES      (UINT64_C(1) << 32)

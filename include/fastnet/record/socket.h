@@ -10,14 +10,14 @@
 
 extern const struct kind kind_socket;
 
-/* Of all families. */
+/* Fields of all families. */
 #define SOCKET_ADDRESSES (UINT64_C(1) << 0) /* local and remote, of IP */
 #define SOCKET_STATE     (UINT64_C(1) << 1)
 #define SOCKET_QUEUES    (UINT64_C(1) << 2) /* recv_q and send_q */
 #define SOCKET_UID       (UINT64_C(1) << 3)
 #define SOCKET_INODE     (UINT64_C(1) << 4)
 #define SOCKET_INTERFACE (UINT64_C(1) << 8)
-#define SOCKET_TYPE      (UINT64_C(1) << 9)  /* of those that are not of IP */
+#define SOCKET_TYPE      (UINT64_C(1) << 9)  /* of sockets that are not of IP */
 #define SOCKET_REFCOUNT  (UINT64_C(1) << 10) /* unix, packet: reference count */
 #define SOCKET_COOKIE    (UINT64_C(1) << 15) /* identity is the socket cookie (sock_diag(7)) */
 #define SOCKET_MEMORY    (UINT64_C(1) << 17)
@@ -29,7 +29,7 @@ enum { SOCKET_AUTOBOUND_BIT = 57 };
 #define SOCKET_AUTOBOUND (UINT64_C(1) << SOCKET_AUTOBOUND_BIT)
 #define SOCKET_MESSAGE   (UINT64_C(1) << 53) /* not a field: the kernel's message itself */
 #define SOCKET_RECEIVED  (UINT64_C(1) << 54) /* of events */
-/* Of IP. */
+/* Fields of IP. */
 #define SOCKET_TIMER       (UINT64_C(1) << 5) /* timer and timer_ms */
 #define SOCKET_RETRANSMITS (UINT64_C(1) << 6)
 #define SOCKET_PROBES      (UINT64_C(1) << 7)
@@ -50,7 +50,7 @@ enum { SOCKET_AUTOBOUND_BIT = 57 };
 #define SOCKET_ULP         (UINT64_C(1) << 32)
 #define SOCKET_LOCALS      (UINT64_C(1) << 33)
 #define SOCKET_PEERS       (UINT64_C(1) << 34)
-/* Of unix sockets. */
+/* Fields of unix sockets. */
 #define SOCKET_PATH       (UINT64_C(1) << 11)
 #define SOCKET_UNIX_FLAGS (UINT64_C(1) << 12) /* flags and unix_state */
 /* Not a field: unix connections that are not accepted yet are wanted, too. */
@@ -58,26 +58,26 @@ enum { SOCKET_AUTOBOUND_BIT = 57 };
 #define SOCKET_PEER    (UINT64_C(1) << 35)
 #define SOCKET_VFS     (UINT64_C(1) << 36) /* file_inode and file_device */
 #define SOCKET_ICONS   (UINT64_C(1) << 37) /* waiting */
-/* Of packet sockets, and of XDP: the rings. */
+/* Fields of packet sockets, and of XDP: the rings. */
 #define SOCKET_ETHER   (UINT64_C(1) << 38) /* ether_protocol */
 #define SOCKET_PACKET  (UINT64_C(1) << 39) /* the members of struct packet_diag_info */
 #define SOCKET_RX_RING (UINT64_C(1) << 40)
 #define SOCKET_TX_RING (UINT64_C(1) << 41)
 #define SOCKET_FANOUT  (UINT64_C(1) << 42)
 #define SOCKET_FILTER  (UINT64_C(1) << 43)
-/* Of netlink sockets. */
+/* Fields of netlink sockets. */
 #define SOCKET_NETLINK     (UINT64_C(1) << 44) /* netlink_protocol and portid */
 #define SOCKET_GROUPS      (UINT64_C(1) << 45)
 #define SOCKET_DESTINATION (UINT64_C(1) << 56) /* dst_portid and dst_group of a connected one */
-/* Of vsock. */
+/* Fields of vsock. */
 #define SOCKET_VSOCK (UINT64_C(1) << 46) /* both ends */
-/* Of XDP. */
+/* Fields of XDP. */
 #define SOCKET_QUEUE_ID        (UINT64_C(1) << 47)
 #define SOCKET_UMEM            (UINT64_C(1) << 48)
 #define SOCKET_FILL_RING       (UINT64_C(1) << 49)
 #define SOCKET_COMPLETION_RING (UINT64_C(1) << 50)
 #define SOCKET_XDP_STATS       (UINT64_C(1) << 51)
-/* Of TIPC. */
+/* Fields of TIPC. */
 #define SOCKET_TIPC (UINT64_C(1) << 52) /* the members of tipc */
 
 /* Flags of a unix socket: __SO_ACCEPTCON, __SO_WAITDATA, __SO_NOSPACE (linux/net.h). */
@@ -129,7 +129,7 @@ struct socket_record {
     uint16_t protocol;   /* IPPROTO_*, PROTOCOL_*; of a raw socket IPPROTO_RAW */
     uint8_t timer;       /* enum socket_timer, or another number from the kernel */
     uint8_t shutdown;    /* bits RCV_SHUTDOWN 1 and SEND_SHUTDOWN 2 of the kernel's net/sock.h */
-    uint16_t type;       /* SOCK_STREAM ..., of those that are not of IP */
+    uint16_t type;       /* SOCK_STREAM ..., of sockets that are not of IP */
     uint8_t timer_count; /* of sock_diag: how often this timer has fired in vain */
     uint64_t timer_ms;   /* until the timer fires, milliseconds */
     uint32_t retransmits;

@@ -382,7 +382,7 @@ static int fail_state(const struct conntrack_parsing *parsing, uint8_t protocol)
     return conntrack_fail(parsing, "unknown state `", parsing->state, "'");
 }
 
-/* An option of a protocol goes with that protocol, wherever it stands. */
+/* An option of a protocol needs that protocol, before or behind it. */
 static int check_protocol(struct conntrack_parsing *parsing)
 {
     const struct predicate *of = given(parsing, "protocol");
@@ -432,7 +432,7 @@ static int apply_masks(struct conntrack_parsing *parsing)
     return 0;
 }
 
-/* Whether it is one address, and not a network. */
+/* True if it is one address, and not a network. */
 static bool is_whole(const struct predicate *within)
 {
     for (size_t i = 0; i < address_size(&within->constant.address); i++)

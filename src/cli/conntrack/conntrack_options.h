@@ -49,7 +49,7 @@ const struct predicate *conntrack_filter_where(struct conntrack_filter *filter,
 /* The record by which -G asks for one row of this kind. */
 const struct record *conntrack_filter_key(struct conntrack_filter *filter, const struct kind *kind);
 
-/* Whether it is about more than the family. */
+/* True if it compares more than the family. */
 bool conntrack_filter_given(const struct conntrack_filter *filter);
 
 /* --- The command line ------------------------------------------------------------------------- */

@@ -73,7 +73,7 @@ int conntrack_output(const char *word, size_t length, void *layout);
 /* A table's name or its beginning. */
 int conntrack_table(const char *text, enum conntrack_table *table);
 
-/* Calls fn for each word of a list separated by commas; stops with what is not 0. */
+/* Calls fn for each word of a list separated by commas; stops at a result other than 0. */
 int conntrack_words(const char *list, int (*fn)(const char *word, size_t length, void *arg),
                     void *arg);
 

@@ -69,7 +69,7 @@ static int passes(const struct predicate *where, uint8_t state)
            !predicate_may_hold(&not, &record, SOCKET_STATE);
 }
 
-/* Whether the filters want sockets that are BOUND_INACTIVE more than those in no known state. */
+/* True if the filters want sockets that are BOUND_INACTIVE more than those in no known state. */
 static bool wants_inactive(const struct filters *filters)
 {
     enum { UNHEARD_OF = 31 };

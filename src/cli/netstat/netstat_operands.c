@@ -15,7 +15,7 @@
 #include "fastnet/array.h"
 #include "fastnet/lookup.h"
 
-/* What other tools, or habits, call the same; what is to be typed here. */
+/* Words of other tools, or of habit; the words of fastnet. */
 static const struct {
     const char *word, *meant;
 } habits[] = {
@@ -44,7 +44,7 @@ static bool name_nearest(const struct common *common, const char *word, char mea
     return command.word || option.word;
 }
 
-/* Of what is listed. */
+/* Of the listed kind. */
 static const struct kind *kind_of(const struct netstat_options *options)
 {
     return !options->list                        ? &kind_socket

@@ -111,7 +111,7 @@ static struct ss_layout layout_of(const struct ss_options *options)
     };
 }
 
-/* All that -i says of TCP. */
+/* The columns of -i for TCP. */
 #define TCP_COLUMNS                                                                                \
     "congestion ca_state tcp_options ecn_mode snd_wscale rcv_wscale rto backoff rtt rttvar ato "   \
     "snd_mss rcv_mss advmss pmtu snd_cwnd snd_ssthresh bytes_sent bytes_retrans bytes_acked "      \

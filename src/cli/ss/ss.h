@@ -27,17 +27,16 @@ struct ss_options {
     uint32_t map_ids[BPF_MAPS_MAX]; /* of --bpf-map-id */
     int maps[BPF_MAPS_MAX];         /* their descriptors */
     size_t map_count;
-    struct bpf_values values[BPF_MAPS_MAX]; /* types of what maps keep */
+    struct bpf_values values[BPF_MAPS_MAX]; /* types of the values of maps */
     size_t value_count;
-    /* The states and the filter: what is no option, in the order of the command line. */
+    /* The states and the filter: the words that are not options, in their order. */
     const char **words;
     size_t word_count;
 };
 
 /*
- * As common_parse(). States are taken out of the words, so that the rest of them is the filter.
- * *done is also set when nothing is to be listed. The caller must call ss_options_finish(),
- * whatever this returns.
+ * As common_parse(). States are removed from the words; the rest is the filter. *done is also set
+ * if there is nothing to list. The caller must call ss_options_finish(), also on failure.
  */
 int ss_parse(struct ss_options *options, int argc, char *const argv[], bool *done);
 void ss_options_finish(struct ss_options *options);

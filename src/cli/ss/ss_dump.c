@@ -14,7 +14,7 @@
 #include "fastnet/layouts.h"
 #include "fastnet/rights.h"
 
-/* What inet_diag adds to its messages if it is asked for it. */
+/* Attributes that inet_diag adds on request. */
 #define ASKED                                                                                      \
     (SOCKET_TCP_INFO | SOCKET_MEMORY | SOCKET_CONGESTION | SOCKET_CC_INFO | SOCKET_TOS |           \
      SOCKET_TCLASS)

@@ -396,7 +396,7 @@ static struct predicate *parse_condition(struct ss_parser *parser)
     if (!begins_condition(condition))
         return fail_condition(parser);
     if (condition == SS_AUTOBOUND) {
-        /* known of every socket, so that the kernel can compare it, whatever else is listed */
+        /* known of every socket, so that the kernel can compare it in every listing */
         result = parser_add(&parser->memory,
                             predicate_number(field_named(&kind_socket, "autobound"), 1));
         next(parser);

@@ -123,7 +123,7 @@ static const struct field *port_field(enum ss_end end)
     return column(end, "local_port", "remote_port");
 }
 
-/* One of them; NULL: any, or out of memory. */
+/* Finds one of them; NULL: any, or out of memory. */
 static struct predicate *is_port(struct ss_parser *parser, enum ss_end end,
                                  const struct ports *ports)
 {
@@ -155,7 +155,7 @@ static struct predicate *inet_port(struct ss_parser *parser, enum ss_end end,
 
 /* --- Addresses of IP -------------------------------------------------------------------------- */
 
-/* One to four parts, each a number of C; what is missing is 0. */
+/* One to four parts, each a number of C; missing parts are 0. */
 static bool parse_ipv4(const char *text, uint8_t bytes[4])
 {
     memset(bytes, 0, 4);
@@ -222,7 +222,7 @@ static struct predicate *is_within(struct ss_parser *parser, enum ss_end end,
                       predicate_within(column(end, "local_address", "remote_address"), network));
 }
 
-/* Numbers, hexadecimal ones too, are no name, whatever a resolver makes of them. */
+/* Numbers, also hexadecimal ones, are no names, even if a resolver takes them. */
 static bool may_be_name(const char *text)
 {
     struct in_addr address;

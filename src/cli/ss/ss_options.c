@@ -218,7 +218,7 @@ static int take_map(struct ss_options *options, const char *typed)
     return 0;
 }
 
-/* What this version lacks, or will never do; in the words of ss where it would say them. */
+/* Options that this version lacks, or will never have; with the message of ss if it has one. */
 static int take_refused(const struct ss_options *options, const struct option *option)
 {
     const char *program = options->common.program;

@@ -1,4 +1,4 @@
-/* What the files that parse filters share. */
+/* Shared by the files that parse filters. */
 #ifndef CLI_SS_SS_PARSER_H
 #define CLI_SS_SS_PARSER_H
 
@@ -48,7 +48,7 @@ struct predicate *ss_fail_value(struct ss_parser *parser, const char *what);
 
 /* A comparison that fails, and is not merely unknown, in rows without its field. */
 struct predicate *ss_compare(struct ss_parser *parser, struct predicate comparison);
-/* The same by < > <= >= or =; those who call it negate that for != */
+/* The same by < > <= >= or =; callers negate the result for != */
 struct predicate *ss_compare_number(struct ss_parser *parser, const struct field *field,
                                     enum ss_token comparison, uint64_t number);
 

@@ -21,7 +21,7 @@
 #define FAMILY(family) (UINT64_C(1) << (family))
 #define INET           FAMILY(AF_INET) | FAMILY(AF_INET6)
 
-/* What a table is without further options. */
+/* The defaults of a table. */
 static const struct {
     uint64_t families;
     uint32_t states;
@@ -44,7 +44,7 @@ static const struct {
     [SS_MPTCP] = {INET, CONNECTED},
 };
 
-/* What a family is without further options, in the order of the numbers. */
+/* The defaults of a family, in the order of the numbers. */
 static const struct {
     const char *name; /* of -f; NULL: it has none */
     uint8_t family;
@@ -153,7 +153,7 @@ static uint32_t query_tables(const char *word, size_t length)
     return 0;
 }
 
-/* The groups of tables whose absence is no loss: their names stand for whatever there is. */
+/* The groups of tables whose absence is no loss: their names stand for all that exist. */
 static bool is_group(uint32_t tables)
 {
     return tables & (tables - 1) && tables != SS_TABLES_PACKET && tables != SS_TABLES_VSOCK;
@@ -243,7 +243,7 @@ bool ss_select_state_named(struct ss_selection *selection, const char *name, boo
     return true;
 }
 
-/* --- What was not named ----------------------------------------------------------------------- */
+/* --- Defaults --------------------------------------------------------------------------------- */
 
 void ss_selection_complete(struct ss_selection *selection)
 {

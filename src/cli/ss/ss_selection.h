@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What -A names, in the order of the output. */
+/* The tables that -A names, in the order of the output. */
 enum ss_table {
     SS_NETLINK,
     SS_PACKET_RAW,
@@ -81,7 +81,7 @@ bool ss_select_state_named(struct ss_selection *selection, const char *name, boo
 extern const char ss_state_words[];
 extern const char ss_state_names[], ss_query_names[], ss_family_names[];
 
-/* Fills in what was not named. */
+/* Fills in defaults. */
 void ss_selection_complete(struct ss_selection *selection);
 
 /* From now on only sockets of this family, because an address of it was named. */

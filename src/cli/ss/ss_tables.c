@@ -30,7 +30,7 @@ static const struct source {
 
 /* --- Which rows ------------------------------------------------------------------------------- */
 
-/* Types of sockets, bits 1 << SOCK_*, of tables that are told apart by them. */
+/* Types of sockets, bits 1 << SOCK_*, of tables that differ only in them. */
 static uint64_t types_of(uint32_t tables)
 {
     static const uint8_t types[SS_TABLES] = {
@@ -95,7 +95,7 @@ static bool is_wanted(const struct source *source, const struct ss_selection *se
            (!is_stateless(source) || selection->states >> TCP_CLOSE & 1);
 }
 
-/* Whether something that may be asked reads the table. */
+/* True if an allowed backend reads the table. */
 static bool is_readable(const struct table *table, const struct common *common)
 {
     const enum backend_choice choice = common->proc_root ? BACKEND_PROC : common->backend;

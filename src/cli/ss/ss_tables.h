@@ -1,4 +1,4 @@
-/* What of the kernel's tables an ss listing reads. */
+/* Chooses the tables of the kernel that an ss listing reads. */
 #ifndef CLI_SS_SS_TABLES_H
 #define CLI_SS_SS_TABLES_H
 
