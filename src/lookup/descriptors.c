@@ -34,7 +34,7 @@ static int count_listed(const struct proc_tree *tree, pid_t pid, uint64_t *open)
     return result;
 }
 
-/* A captured directory has a size of its own. Where this process has none open, none is told. */
+/* The size is the number, but not of a captured directory, nor where even this process has 0. */
 static int count_descriptors(const struct proc_tree *tree, pid_t pid, uint64_t *open)
 {
     *open = tree->captured ? UINT64_MAX : process_count_descriptors(tree, pid);

@@ -19,7 +19,7 @@ int owners_program_walk(struct owners_program *program, struct processes *proces
 
 /* --- Parts of it, which tests call ------------------------------------------------------------ */
 
-/* What the program reads: of its context, and of what that points to. */
+/* The members that the program reads: of its context, and of structs that it points to. */
 struct kernel_layout {
     uint32_t function;                         /* bpf_iter_task_file: the number of its type */
     struct kernel_member meta, task, fd, file; /* its parameters */

@@ -22,7 +22,7 @@ enum {
     THREADS = 2,
 };
 
-/* A process: what is read of it, and where that is. */
+/* A process: the parts that are read of it, and their places. */
 struct part {
     pid_t pid;
     uint64_t open; /* descriptors */

@@ -54,7 +54,7 @@ void processes_finish(struct processes *processes);
 /* NULL if it is not in the list. */
 struct process *processes_find(const struct processes *processes, pid_t pid);
 
-/* Whether the world-readable files of a process can be read: hidepid= of proc(5) forbids it. */
+/* True if the world-readable files of a process can be read: hidepid= of proc(5) forbids it. */
 bool process_is_open(const struct proc_tree *tree, pid_t pid);
 
 /*

@@ -54,7 +54,7 @@ static bool column_number(const char *text, uint64_t *number)
     return *end == '\0' && *number != UINT64_MAX;
 }
 
-/* Whether the line is the NETLINK_NETFILTER socket of that port. */
+/* True if the line is the NETLINK_NETFILTER socket of that port. */
 static bool line_inode(char *line, uint32_t port, uint64_t *inode)
 {
     char *columns[COLUMNS] = {NULL}, *rest = NULL;

@@ -7,7 +7,7 @@
 
 #include "fastnet/lookup.h"
 
-/* Whether "port/protocol" is of one of these protocols, separated by blanks; NULL: of any. */
+/* True if "port/protocol" is of one of these protocols, separated by blanks; NULL: of any. */
 static bool is_of(const char *number, const char *protocols)
 {
     const char *protocol = strchr(number, '/');

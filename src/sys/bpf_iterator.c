@@ -116,7 +116,7 @@ static int link_to(int program, uint32_t task)
     return bpf_call_raised(RIGHT_ITERATORS, BPF_LINK_CREATE, &attributes);
 }
 
-/* What is read keeps the program, so the link need not stay. */
+/* The iterator keeps the program, so the link need not stay. */
 int bpf_iterator_start(int program, uint32_t task)
 {
     const int link = link_to(program, task);
@@ -147,8 +147,7 @@ bool bpf_iterator_is_in_first(const char *kind)
     return false;
 }
 
-/* The kernel gives up after a million objects of which none was of use (EAGAIN), and then goes on.
- */
+/* The kernel gives up after a million objects without output (EAGAIN); the next read goes on. */
 ssize_t bpf_iterator_read(int fd, void *buffer, size_t size)
 {
     ssize_t length;

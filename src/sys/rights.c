@@ -58,8 +58,8 @@ static bool raised;
 static unsigned kept = RIGHTS_ALL;
 
 /*
- * A set-user-ID program would read files as their owner, whatever its capabilities are. So it
- * becomes the user who started it, and keeps the capabilities to raise them where they are needed.
+ * A set-user-ID program would read files as their owner, even without capabilities. So it becomes
+ * the user who started it, and keeps the capabilities to raise them where they are needed.
  */
 static int become_user(void)
 {

@@ -85,7 +85,7 @@ int sysctl_number(const char *proc_root, const char *name, uint64_t *number)
 /* --- Ranges ----------------------------------------------------------------------------------- */
 
 struct ranges {
-    uint64_t first, last, count; /* what is counted */
+    uint64_t first, last, count; /* the members of the list */
     uint64_t from, number;       /* of the range that is read */
     bool has_from, has_number, ended;
 };

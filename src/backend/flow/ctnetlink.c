@@ -19,7 +19,7 @@
 #include "fastnet/report.h"
 #include "fastnet/rights.h"
 
-/* What of connection tracking may take rights to read: its messages, its buffers, its files. */
+/* Parts of connection tracking that may need rights: its messages, its buffers, its files. */
 #define RIGHTS (1u << RIGHT_NETFILTER | 1u << RIGHT_BUFFERS | 1u << RIGHT_NETFILTER_FILES)
 
 /* clang-format off */
@@ -104,7 +104,7 @@ static int send_request(struct reading *reading, struct nlmsghdr *message, netli
     return netlink_dump(query->netlink, NETLINK_NETFILTER, message, fn, reading, query->report);
 }
 
-/* What a decoder made of a message is handed on, whether or not all of it could be understood. */
+/* Hands on the record of a message, even if the decoder did not understand all of it. */
 static int hand_on(struct reading *reading, int decoded)
 {
     if (decoded < 0)
@@ -169,8 +169,8 @@ static int dump_flows_once(struct reading *reading)
 }
 
 /*
- * A dump during which the table is resized loses flows and repeats others without a word. Read
- * again it can be while no row was handed on, or where repeats are dropped.
+ * A dump during which the table is resized loses and repeats flows without a flag. The table can be
+ * read again if no row was handed on, or where repeats are dropped.
  */
 static int dump_flows(struct reading *reading)
 {
@@ -203,8 +203,8 @@ static int dump_list(struct reading *reading)
 }
 
 /*
- * Once and no more: a second reading would show the zeroes that the first one left. It is all that
- * is changed in the kernel, and not for who was lent the right to list.
+ * Read only once: a second dump would show the zeroes that the first one left. Nothing else is
+ * changed in the kernel, and users whose right to list is lent may not do it.
  */
 static int dump_and_zero(struct reading *reading)
 {

@@ -35,7 +35,7 @@ enum {
     (offsetof(struct record, flow.way) + (way_) * sizeof(struct flow_direction) +                  \
      offsetof(struct flow_direction, member))
 
-/* Whether all flows that are wanted have this number there, which is not above max. */
+/* True if all flows that are wanted have this number there, which is not above max. */
 static bool requires(const struct predicate *where, size_t offset, uint64_t max, uint64_t *number)
 {
     const struct predicate *equal = predicate_requires(where, offset, PREDICATE_EQUAL);
@@ -182,7 +182,7 @@ static void put_tuple(struct nlmsghdr *message, uint16_t type, const struct flow
     mnl_attr_nest_end(message, nest);
 }
 
-/* The tuples first: what of them is compared is said by flags in the machine's byte order. */
+/* The tuples first: flags in the machine's byte order say which parts of them are compared. */
 static void put_comparisons(struct nlmsghdr *message, const struct predicate *where, uint8_t family)
 {
     const struct comparison orig = compare(where, WAY_ORIG, family);

@@ -13,8 +13,8 @@ struct explanation;
 enum { CTNETLINK_FILTER_MAX = 512 };
 
 /*
- * Appends the attributes that make the kernel filter a dump of this family. Kernels ignore those
- * that they do not know, so every row is to be checked all the same. Returns whether there is any.
+ * Appends the attributes that make the kernel filter a dump of this family. Older kernels ignore
+ * some, so every row must still be checked. Returns true if there is any.
  */
 bool ctnetlink_put_filter(struct nlmsghdr *message, const struct predicate *where, uint8_t family);
 
@@ -24,7 +24,7 @@ void ctnetlink_explain_filter(const struct nlmsghdr *message, struct explanation
 /* The family that all flows must be of, AF_UNSPEC if there is none. */
 uint8_t ctnetlink_family(const struct predicate *where);
 
-/* Whether the kernel can leave out more when it is asked for one family at a time. */
+/* True if the kernel can leave out more when it is asked for one family at a time. */
 bool ctnetlink_filters_by_family(const struct predicate *where);
 
 /*

@@ -65,7 +65,7 @@ int flow_entries(const char *proc_root, uint64_t *entries);
 /* Returns how many buckets their table has, which a resize changes; 0 if that cannot be read. */
 uint64_t flow_buckets(const char *proc_root);
 
-/* Whether there are not *buckets any more, and then how many; false if that is not known. */
+/* True if the number of buckets is not *buckets, which is set to it; false if it is unknown. */
 bool flow_resized(const struct query *query, uint64_t *buckets);
 
 /* Reports that. The kernel resumes by bucket or position, so that rows may be lost or repeated. */

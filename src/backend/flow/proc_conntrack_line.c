@@ -104,7 +104,7 @@ static const struct {
 _Static_assert(offsetof(struct flow_direction, tuple) == 0, "a tuple stands for its direction");
 /* A line while it is decoded. */
 struct decoding {
-    struct scan scan; /* what is left of the line */
+    struct scan scan; /* the rest of the line */
     struct record *record;
     struct flow_tuple *tuple; /* whose words come now, or its direction's; NULL before the first */
     uint32_t words;           /* BIT(word) of those of the direction and of the line so far */
@@ -175,7 +175,7 @@ static bool take_byte(struct scan *scan, uint8_t *number)
     return take_word(scan, &word) && take_number(&word, number, sizeof *number);
 }
 
-/* The number of a protocol. The record has its family at one place, whatever its kind. */
+/* The number of a protocol. Records of both kinds have their family at the same place. */
 static bool take_family(struct decoding *decoding)
 {
     uint8_t *family = &decoding->record->flow.family;
@@ -261,7 +261,7 @@ static inline bool take_value(struct decoding *decoding, enum word word, struct 
 }
 
 /*
- * Whether the tuple has every word that its protocol needs. Of other protocols this is not known: a
+ * True if the tuple has every word that its protocol needs. Of other protocols this is not known: a
  * kernel that lacks the module for one tracks it without ports.
  */
 static bool end_tuple(struct decoding *decoding)

@@ -180,7 +180,7 @@ static void set_queue_drops(struct reading *reading)
 
 /* --- Interfaces ------------------------------------------------------------------------------- */
 
-/* Whether an address before this one has its label. */
+/* True if an address before this one has its label. */
 static bool is_known_label(const struct interface_record *interface, size_t i)
 {
     for (size_t before = 0; before < i; before++)

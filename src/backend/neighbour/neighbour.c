@@ -201,7 +201,7 @@ static uint32_t required_index(const struct predicate *where, size_t offset)
     return if_nametoindex(name);
 }
 
-/* Whether any entry (or any proxy) could pass the filter. */
+/* True if any entry (or any proxy) could pass the filter. */
 static bool may_be_wanted(const struct predicate *where, bool proxy)
 {
     const struct predicate *flags =

@@ -47,7 +47,7 @@ struct ahead *ahead_start(int fd);
  */
 bool ahead_receive(struct ahead *ahead, struct datagram *datagram);
 
-/* Waits for the thread, which waits for nothing. Frees what was not handed out. */
+/* Waits for the thread, which waits for nothing. Frees datagrams that were not handed out. */
 void ahead_end(struct ahead *ahead);
 
 #endif

@@ -33,7 +33,7 @@ struct attribute {
 /* A decoder under way. */
 struct decoding {
     void *object;   /* whose members are set: a struct record, or what a table was written for */
-    uint64_t has;   /* presence bits of what was taken */
+    uint64_t has;   /* presence bits of the values that were taken */
     uint8_t family; /* of the message: addresses are of it */
     bool malformed; /* something was no attribute */
 };
@@ -54,7 +54,7 @@ static inline const void *message_header(const struct nlmsghdr *message, size_t 
     return start + NLMSG_HDRLEN;
 }
 
-/* Takes the next one; false at the end, or where what is left is no attribute. */
+/* Takes the next one; false at the end, or if the rest is not an attribute. */
 static inline bool attributes_next(struct decoding *decoding, struct attributes *attributes,
                                    struct attribute *attribute)
 {
@@ -80,7 +80,7 @@ static inline bool attributes_next(struct decoding *decoding, struct attributes 
     return true;
 }
 
-/* What is nested in one. */
+/* The attributes that are nested in one. */
 static inline struct attributes attribute_nested(struct text content)
 {
     return (struct attributes){content.data, (ptrdiff_t)content.length};

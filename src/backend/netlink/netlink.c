@@ -405,7 +405,7 @@ int netlink_dump(struct netlink *netlink, int protocol, struct nlmsghdr *request
 
 /* Events */
 
-/* What was sent to a group has no question that it would answer. */
+/* A message to a group is no answer to a request. */
 static int hand_on_events(const struct netlink_listening *listening,
                           const struct datagram *datagram, struct report *report)
 {

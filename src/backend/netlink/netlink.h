@@ -39,8 +39,8 @@ struct netlink_listening {
 
 /*
  * Hands every message that the kernel sends to the groups to fn, until stop can be read (0), on an
- * error (-errno), or until fn returns a negative value. Lost events are told in the report, and
- * listening goes on.
+ * error (-errno), or until fn returns a negative value. Lost events are reported, and listening
+ * goes on.
  */
 int netlink_listen(struct netlink *netlink, const struct netlink_listening *listening,
                    struct report *report);

@@ -17,7 +17,7 @@ enum { STAT_COLUMNS_MAX = 32 };
 struct stat_file {
     const char *name; /* below PROC_ROOT/net */
     int digits;       /* of a value, at most: 8 for an unsigned int of the kernel, or 16 */
-    /* The number of the counter that has this name, below STAT_COLUMNS_MAX; -1: none has it. */
+    /* The number of the counter of this name, below STAT_COLUMNS_MAX; -1: there is none. */
     int (*find)(struct text name);
     /* How the file is opened, when not by lines_open(). */
     int (*open)(struct lines *lines, const char *proc_root, const char *path);

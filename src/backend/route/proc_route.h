@@ -19,7 +19,7 @@ int proc_route_decode_ipv6(const struct line *line, struct record *record);
 int proc_route_decode_statistics(const struct line *line, uint64_t *routes);
 
 /*
- * Whether netlink leaves out where routes by nexthop objects go, which these files have
+ * True if netlink leaves out where routes by nexthop objects go, which these files have
  * (net.ipv4.nexthop_compat_mode of the kernel's Documentation/networking/ip-sysctl.rst is 0).
  * False for a query that no file may answer.
  */

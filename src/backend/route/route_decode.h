@@ -26,7 +26,7 @@ int route_decode(const struct nlmsghdr *message, struct route_rows *rows);
 /* Makes the record the next nexthop's. Returns 1, 0 when there is none left, or -EBADMSG. */
 int route_decode_nexthop(struct route_rows *rows);
 
-/* Whether /proc/net/route or ipv6_route lists such a route, too. */
+/* True if /proc/net/route or ipv6_route lists such a route, too. */
 bool route_is_listed(const struct record *record);
 
 #endif

@@ -262,7 +262,7 @@ static void emit_test(struct compiler *compiler, const struct test *test, unsign
     }
 }
 
-/* Whether this test in the kernel can reject any socket. */
+/* True if this test in the kernel can reject any socket. */
 static bool is_judged(const struct test *test, bool negated)
 {
     if (test->type == TEST_PORT)
@@ -355,14 +355,14 @@ static bool compile_groups(struct compiler *compiler, const struct predicate *co
     return true;
 }
 
-/* Whether it compares what the path of a group tells. */
+/* True if it compares what the path of a group tells. */
 static bool is_of_group(const struct compiler *compiler, const struct predicate *comparison)
 {
     return compiler->cgroups && comparison->field->type == VALUE_TEXT &&
            comparison->field->lookups & NEED_CGROUPS;
 }
 
-/* Whether it is a list of ports. */
+/* True if it is a list of ports. */
 static bool is_port_list(const struct predicate *comparison, bool *remote)
 {
     const size_t offset = comparison->field->offset;

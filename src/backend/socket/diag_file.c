@@ -200,7 +200,7 @@ static int take_overlong(struct reading *reading, uint32_t length)
     return 0;
 }
 
-/* Whether another message begins here; then its header is in the buffer. */
+/* True if another message begins here; then its header is in the buffer. */
 static bool find_message(struct reading *reading, struct nlmsghdr *header)
 {
     if (fill(reading, sizeof *header) < sizeof *header)

@@ -357,7 +357,7 @@ static int take_inet(const struct nlmsghdr *message, void *arg)
     (FIELDS_COUNTED | SOCKET_TCP_INFO | SOCKET_MPTCP_INFO | SOCKET_SCTP_INFO | SOCKET_MD5 |        \
      SOCKET_ULP)
 
-/* What is asked for besides, one bit (1 << (INET_DIAG_* - 1)) each; the rest comes unasked. */
+/* Further attributes to ask for, one bit (1 << (INET_DIAG_* - 1)) each; the rest comes unasked. */
 static uint8_t extensions(const struct query *query)
 {
     static const struct {

@@ -598,7 +598,7 @@ static int dump_bound(const struct query *query, struct taker *taker)
     return sock_diag_states(&bound) ? backend_sock_diag.dump(&bound, take_bound, taker) : 0;
 }
 
-/* Whether the sockets at a place are rows of the table. */
+/* True if the sockets at a place are rows of the table. */
 static bool is_of(const struct table *table, unsigned place)
 {
     return table_at(place) == table ||

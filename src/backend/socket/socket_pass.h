@@ -21,7 +21,7 @@ struct held_socket {
     uint8_t state, shutdown, retransmits, probes, v6only, unused;
 };
 
-/* What the program reads: of its context, and of what that points to. */
+/* The members that the program reads: of its context, and of structs that it points to. */
 struct pass_layout {
     uint32_t function;                     /* bpf_iter_task_file: the number of its type */
     struct kernel_member meta, file;       /* its parameters */
@@ -94,7 +94,7 @@ int socket_pass_count_as(struct socket_pass *pass, const struct socket_numbers *
  */
 int socket_pass_settle(struct socket_pass *pass);
 
-/* Whether those that were found are all TCP sockets of the namespace that are only bound. */
+/* True if those that were found are all TCP sockets of the namespace that are only bound. */
 bool socket_pass_has_all_bound(const struct socket_pass *pass, uint32_t netns);
 
 /* As dump() of the backend, but also where the kernel has sockets that the pass did not find. */

@@ -1,8 +1,8 @@
 /*
- * TCP sockets by their states, without listing all of them. Of a busy machine nearly all are
- * ESTABLISHED or in TIME_WAIT, and of these the kernel keeps count: CurrEstab in /proc/net/snmp, tw
- * in sockstat. A dump lists the others. It is short, because the kernel compares the state before
- * it touches anything else of a socket (inet_diag_dump_icsk() in net/ipv4/inet_diag.c).
+ * TCP sockets by their states, without listing all of them. On a busy machine nearly all are
+ * ESTABLISHED or in TIME_WAIT, and the kernel counts these: CurrEstab in /proc/net/snmp, tw in
+ * sockstat. A dump lists the others. It is short, because the kernel compares the state before it
+ * touches anything else of a socket (inet_diag_dump_icsk() in net/ipv4/inet_diag.c).
  *
  * The counters are those of the network namespace, and of both families. They include sockets that
  * the dump lists:
@@ -137,7 +137,7 @@ static struct query query_of_others(const struct query *query, struct predicate 
     return others;
 }
 
-/* Whether the state of a socket is enough to know if it is wanted. */
+/* True if the state of a socket is enough to know if it is wanted. */
 static bool is_decided(const struct predicate *where, uint8_t state)
 {
     const struct record record = {.kind = &kind_socket,

@@ -32,7 +32,7 @@ enum { FILE_ALONE = 64 * 1024 };
  */
 struct unix_socket {
     uint64_t has, identity, inode;
-    struct text path; /* behind it stand the memory, and the inodes of what waits */
+    struct text path; /* behind it stand the memory, and the inodes of waiting connections */
     uint32_t recv_q, send_q, uid, refcount, flags, peer, file_inode, file_device;
     uint16_t type, memory_length, inodes_length;
     uint8_t state, unix_state, shutdown;
@@ -52,7 +52,7 @@ struct texts {
     size_t length, capacity;
 };
 
-/* A listener that has connections waiting, in the order of what the file shows as its name. */
+/* A listener with waiting connections, ordered by its name in the file. */
 struct listener {
     struct unix_socket *socket;
     size_t next; /* first of several that look the same: the one whose turn it is */
@@ -65,7 +65,7 @@ struct reading {
     uint64_t shown;             /* presence bits that rows may have */
     struct socket_list sockets; /* in netlink's order */
     struct texts borrowed;      /* of the sockets: names, and what else they borrow */
-    bool newlines;              /* a name holds one: lines that are no rows are to be expected */
+    bool newlines;              /* a name holds one, so some lines may not be rows */
     size_t next;                /* the socket whose row should come next in the file */
     struct ranked *by_inode;    /* the sockets; of one inode the first comes first */
     struct listener *listeners;
@@ -281,7 +281,7 @@ static int ask_netlink(struct reading *reading)
 
 /* --- What the file says ----------------------------------------------------------------------- */
 
-/* Whether all of the name stands at `text`, behind a blank if there is one, before a newline. */
+/* True if all of the name stands at `text`, behind a blank if there is one, before a newline. */
 static bool is_name_at(const struct text *name, const char *text, const char *end)
 {
     return (text[-1] == ' ') == (name->length > 0) && (size_t)(end - text) > name->length &&
@@ -402,7 +402,7 @@ static struct unix_socket *find_longest(struct reading *reading, const struct so
     return longest;
 }
 
-/* Those of one name are told apart by their address, which a listener of another cannot forge. */
+/* The address tells sockets of one name apart; a listener of another name cannot forge it. */
 static int add_pending(struct reading *reading, const struct record *row,
                        const struct unix_socket *listener)
 {

@@ -4,8 +4,8 @@
  * in TIME_WAIT are listed, to be counted by their states (socket_states.c).
  *
  * What other backends read is asked of them; a value that is not there has no row, and a limit that
- * is not there is unknown: most files of limits are in the first network namespace only. What is
- * there and cannot be read is reported.
+ * is not there is unknown: most files of limits are in the first network namespace only. A file
+ * that exists but cannot be read is reported.
  */
 #include "backend/summary/summary.h"
 

@@ -67,7 +67,7 @@ uint64_t field_number(const struct field *field, const struct record *record)
     return part ? number_at(part, field->part.type) : 0;
 }
 
-/* The largest number, in place of those that are larger. */
+/* The largest number; it replaces larger ones. */
 static uint64_t at_most(uint64_t number, uint64_t most)
 {
     return number < most ? number : most;

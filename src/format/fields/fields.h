@@ -17,7 +17,7 @@
 #include "fastnet/field.h"
 #include "fastnet/kind.h"
 
-/* Of what is counted in the whole machine, or in one network namespace. */
+/* For numbers that count the whole machine, or one network namespace. */
 const char *machine_scope_name(uint64_t machine);
 
 /* clang-format off */

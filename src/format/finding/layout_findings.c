@@ -1,4 +1,4 @@
-/* Findings for people: a sentence each, what is known of it and what to do, and a last line. */
+/* Findings for people: for each a sentence, the evidence and the advice; and a last line. */
 #include <stdio.h>
 
 #include "fastnet/array.h"
@@ -83,8 +83,8 @@ static char *put_part(char *dst, const struct findings_sink *findings, const cha
 }
 
 /*
- * What findings of one rule have in common is said with the first of them; a command only if it is
- * another one. Commands are not wrapped, because they are copied.
+ * Texts that findings of one rule share are written with the first one; a command only if it
+ * differs. Commands are not wrapped, because they are copied.
  */
 static char *put_help(char *dst, struct findings_sink *findings,
                       const struct finding_record *finding)

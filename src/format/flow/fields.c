@@ -216,7 +216,7 @@ static bool is_translated(const struct cell *cell, bool source)
     return !(cell->record->has & FLOW_STATUS) || cell->record->flow.status & done;
 }
 
-/* As it is: an IPv4-mapped address is asked for as such. */
+/* Unchanged: the kernel takes an IPv4-mapped address as such. */
 static struct value nat_address(const struct cell *cell)
 {
     const bool source = cell->field == &field_src_nat_address;
@@ -255,7 +255,7 @@ const struct field field_own_orig_zone =
     NUMBER(own_orig_zone, ORIG.zone, 0, "its own", .optional = FLOW_ORIG_ZONE);
 const struct field field_own_reply_zone =
     NUMBER(own_reply_zone, REPLY.zone, 0, "its own", .optional = FLOW_REPLY_ZONE);
-/* Labels are chosen by their bits, whatever their names. */
+/* Labels are chosen by their bits, not by their names. */
 const struct field field_label_bits =
     COMPUTED(labels, VALUE_FLAGS, labels, FLOW_LABELS, "the bits of its labels");
 const struct field field_any_secmark =

@@ -48,10 +48,10 @@ static inline char *put_number(char *dst, uint64_t number)
     return PUT(text_u64(dst, number), " ");
 }
 
-/* The same behind its name, a literal, if it is known. */
+/* Writes the same behind its name, a literal, if the field is known. */
 #define PUT_KNOWN(dst, known, name, number) ((known) ? put_number(PUT(dst, name), number) : (dst))
 
-/* Whether the record has this field of a direction; it is named by its bit for the original one. */
+/* True if the record has this field of a direction. orig_field: its bit for the original one. */
 static inline bool has_of_way(const struct record *record, uint64_t orig_field, enum flow_way way)
 {
     return record->has & orig_field << way;
@@ -91,7 +91,7 @@ static inline char *put_protocol_name(char *dst, uint8_t protocol)
     return name.data ? put_text(dst, name) : PUT(dst, "unknown");
 }
 
-/* Whether the flow's labels are to be shown. */
+/* True if the row shows the flow's labels. */
 static inline bool shows_labels(const struct conntrack_sink *conntrack, const struct record *record)
 {
     return conntrack->layout.labels && (record->has & FLOW_LABELS) &&

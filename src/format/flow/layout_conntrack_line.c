@@ -68,7 +68,7 @@ static char *put_protocol(char *dst, uint8_t protocol)
     return put_number(end_cell(put_protocol_name(dst, protocol), dst, 8), protocol);
 }
 
-/* Of one direction: the tuple, the zone and the counters. */
+/* Writes one direction: the tuple, the zone and the counters. */
 static inline char *put_way(char *dst, const struct record *record, enum flow_way way)
 {
     const struct flow_direction *direction = &record->flow.way[way];
@@ -87,7 +87,7 @@ static inline char *put_way(char *dst, const struct record *record, enum flow_wa
 
 static char *put_ways(char *dst, const struct record *record)
 {
-    /* of a flow whose status is not known nothing is said */
+    /* without a known status no word is written */
     const uint32_t status = (record->has & FLOW_STATUS) ? record->flow.status : IPS_SEEN_REPLY;
 
     dst = put_way(dst, record, WAY_ORIG);
@@ -159,7 +159,7 @@ static char *put_labels(const struct conntrack_sink *conntrack, char *dst,
     return PUT(dst, " ");
 }
 
-/* Fields that few flows have: one look tells that a flow has none of them. */
+/* Fields that few flows have: one comparison rules out all of them. */
 static char *put_uncommon(const struct conntrack_sink *conntrack, char *dst,
                           const struct record *record)
 {

@@ -30,7 +30,7 @@ static char *end_number(char *dst, bool known, uint64_t number)
     return PUT(known ? text_u64(dst, number) : PUT(dst, "-"), "\n");
 }
 
-/* The same of thousandths. */
+/* The same for thousandths. */
 static char *end_ratio(char *dst, bool known, uint64_t thousandths)
 {
     return PUT(known ? put_hundredths(dst, thousandths) : PUT(dst, "-"), "\n");

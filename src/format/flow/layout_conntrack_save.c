@@ -7,7 +7,7 @@
 
 #include "format/flow/layout_conntrack.h"
 
-/* A flow that is listed, and no event, is to be added. */
+/* A listed flow (not an event) becomes a command that adds it. */
 static char *put_command(char *dst, const struct record *record)
 {
     if (record->has & FLOW_EVENT) {
@@ -38,7 +38,7 @@ static char *put_generic(char *dst, const struct record *record)
     return dst;
 }
 
-/* Whether NAT changed an address, so that the reply has another one than the original direction. */
+/* True if NAT changed an address, so that the reply has another one than the original direction. */
 static bool is_translated(const struct record *record, uint32_t done, const struct address *reply,
                           const struct address *orig)
 {

@@ -7,7 +7,7 @@
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
 
-/* What XML would take for its own (5th edition, 2.4). */
+/* Characters that have a meaning in XML (5th edition, 2.4). */
 static const char delimiters[] = "<>&\"";
 
 /* <name>number</name>; name is a literal. */
@@ -79,7 +79,7 @@ static char *put_tuple(char *dst, uint8_t family, const struct flow_tuple *tuple
     return PUT(dst, "</layer4>");
 }
 
-/* Of one direction: the tuple, the zone and the counters, and the end of its element. */
+/* Writes one direction: the tuple, the zone, the counters, and the end of its element. */
 static char *put_way(char *dst, const struct record *record, enum flow_way way)
 {
     const struct flow_direction *direction = &record->flow.way[way];
@@ -131,7 +131,7 @@ static char *put_times(const struct conntrack_sink *conntrack, char *dst,
     return dst;
 }
 
-/* What belongs to no direction, without texts: if a flow has none of these, it has no element. */
+/* Fields of no direction, without texts: a flow that has none of them gets no element. */
 #define INDEPENDENT                                                                                \
     (FLOW_STATE | FLOW_TIMEOUT | FLOW_MARK | FLOW_SECMARK | FLOW_ZONE | FLOW_USE | FLOW_STATUS |   \
      FLOW_ID | FLOW_LABELS | FLOW_START | FLOW_STOP)
@@ -208,7 +208,7 @@ char *xml_flow(const struct conntrack_sink *conntrack, char *dst, const struct r
     return PUT(dst, "</flow>");
 }
 
-/* What `put` writes of each tuple, in an element of its own. */
+/* Writes an element for each tuple, by `put`. */
 static char *put_expectation_tuples(char *dst, const struct record *record,
                                     char *(*put)(char *dst, const struct flow_tuple *tuple))
 {

@@ -89,7 +89,7 @@ static char *put_sequence(char *dst, const struct record *record)
     return put_string(dst, unchanged ? "         0     0     0 " : "         -     -     - ");
 }
 
-/* Of ICMP the id was the source port, and type and code together the destination port. */
+/* For ICMP the id was the source port; type and code together were the destination port. */
 static uint16_t destination_port(const struct flow_tuple *tuple)
 {
     if (flow_is_icmp(tuple->protocol))

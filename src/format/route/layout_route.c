@@ -128,7 +128,7 @@ static char *put_flags4(char *dst, uint32_t flags)
     return put_flags(dst, flags, letters, COUNT(letters));
 }
 
-/* Whether the kernel does not say where the route goes: it may be to a gateway or not. */
+/* True if the kernel does not say where the route goes: it may be to a gateway or not. */
 static bool is_hidden(const struct record *record)
 {
     return !(record->has & ROUTE_FLAGS);

@@ -74,7 +74,7 @@ static void put_parameters(struct declaration *declaration, const struct btf_typ
 
 static void put_chain(struct declaration *declaration, struct chain *chain, bool after_pointer);
 
-/* What is nearer to the name, in parentheses where C needs them. */
+/* Writes the part nearer to the name, in parentheses where C needs them. */
 static void put_inner(struct declaration *declaration, struct chain *chain,
                       const struct btf_type *type, bool after_pointer)
 {
@@ -113,7 +113,7 @@ static void put_chain(struct declaration *declaration, struct chain *chain, bool
 
 /* --- The type at its beginning ---------------------------------------------------------------- */
 
-/* As ss has it: "struct" without a name, but "enum ". */
+/* As ss writes it: "struct" without a name, but "enum ". */
 static void put_base(struct declaration *declaration, const struct btf_type *type)
 {
     static const char *const words[BTF_KINDS] = {

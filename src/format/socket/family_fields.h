@@ -22,7 +22,7 @@ extern const struct flag_names family_packet_flags, family_groups;
 
 struct value family_pending(const struct cell *cell);
 struct value family_file_device(const struct cell *cell);
-/* How many frames the ring of the field's member has room for. */
+/* The number of frames in the ring of the field's member. */
 struct value family_ring(const struct cell *cell);
 struct value family_fanout(const struct cell *cell);
 struct value family_fanout_type(const struct cell *cell);

@@ -92,7 +92,7 @@ static struct value port(const struct cell *cell)
     return cell->record->socket.family == AF_UNIX ? unknown : number_member(cell);
 }
 
-/* A raw socket has no remote port, whatever connect(2) was told. */
+/* A raw socket has no remote port, even if connect(2) got one. */
 static struct value remote_port(const struct cell *cell)
 {
     return cell->record->socket.protocol == IPPROTO_RAW ? number(0) : port(cell);
@@ -258,7 +258,7 @@ static const struct flag_names option_names = {option_words, COUNT(option_words)
     TCP_AS(id, VALUE_FINE, info_measured, __VA_ARGS__, .unit = UNIT_SECONDS)
 #define TCP_MILLISECONDS(id, ...)                                                                  \
     TCP_AS(id, VALUE_DECIMAL, info_tcp_milliseconds, __VA_ARGS__, .unit = UNIT_SECONDS)
-/* What is read of it by fields that are no number of it. */
+/* The members that other fields than its numbers read. */
 #define TCP_PARTS(member) PARTS_OF(struct kernel_tcp_info, member)
 #define TCP_IDLE          (TCP_PARTS(last_data_sent) | TCP_PARTS(last_data_recv))
 #define QUEUE_PARTS                                                                                \

@@ -47,7 +47,7 @@ struct value info_measured(const struct cell *cell)
     return value.type == VALUE_NUMBER && value.number ? fine(value.number) : unknown;
 }
 
-/* A copy of what the kernel sent, the rest is 0. Returns false if it sent less than least bytes. */
+/* Copies the bytes of the kernel; the rest is 0. Returns false if there are fewer than least. */
 static bool copy_info(struct kernel_tcp_info *info, const struct record *record, size_t least)
 {
     if (record->socket.info.length < least || record->socket.state == TCP_LISTEN)

@@ -120,7 +120,7 @@ static char *put_user_and_inode(char *dst, const struct netstat_sink *netstat,
     const char *name = NULL;
     char *start = dst = PUT(dst, " ");
 
-    /* netstat says 0 of what has no socket any more */
+    /* netstat writes 0 if there is no socket any more */
     if (!(record->has & SOCKET_UID) && record->socket.timer != TIMER_TIME_WAIT)
         name = "-";
     else if (!netstat->layout.numeric_users)

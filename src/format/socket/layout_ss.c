@@ -273,7 +273,7 @@ static void put_kept(struct ss_sink *ss)
     writer_finish(&ss->kept);
 }
 
-/* Whether a row can be kept, however long its lists become. */
+/* True if a row can be kept, however long its lists become. */
 static bool can_keep(const struct ss_sink *ss, const struct record *record)
 {
     struct owners *owners = ss->sink.context->owners;

@@ -1,4 +1,4 @@
-/* What the files of ss' layout share: a row that is being written, and the parts of a row. */
+/* Shared by the files of ss' layout: a row that is being written, and its parts. */
 #ifndef FORMAT_SOCKET_LAYOUT_SS_H
 #define FORMAT_SOCKET_LAYOUT_SS_H
 
@@ -36,7 +36,7 @@ struct ss_row {
     size_t before;    /* bytes of the cell that are written already */
 };
 
-/* Where a part of the details begins, there is so much room. */
+/* The room that is reserved where a part of the details begins. */
 enum { SS_ROOM = 4096 };
 
 /* Returns dst, with at least so many bytes of room behind it: what was written may be kept first.
@@ -50,13 +50,13 @@ static inline char *ss_room(struct ss_row *row, char *dst, size_t size)
     return row->room = row->cell = writer_reserve(row->writer, WRITER_RESERVE_MAX);
 }
 
-/* The same for the next part, or for the next element of a list. */
+/* Reserves it for the next part, or for the next element of a list. */
 static inline char *ss_more(struct ss_row *row, char *dst)
 {
     return ss_room(row, dst, SS_ROOM);
 }
 
-/* Whether all these fields are known. */
+/* True if all these fields are known. */
 static inline bool ss_has(const struct ss_row *row, uint64_t fields)
 {
     return !(fields & ~row->record->has);
@@ -76,13 +76,13 @@ static inline char *ss_break(struct ss_row *row, char *dst)
     return PUT(dst, "\n\t");
 }
 
-/* Whether it was read by sock_diag. SCTP has no file; its associations have no cookie. */
+/* True if sock_diag is its source. SCTP has no file; its associations have no cookie. */
 static inline bool ss_is_by_netlink(const struct ss_row *row)
 {
     return ss_has(row, SOCKET_COOKIE) || row->record->socket.protocol == IPPROTO_SCTP;
 }
 
-/* Of a raw socket, the protocol that it is bound to: 0 if only /proc is known, as in ss. */
+/* The protocol that a raw socket is bound to: 0 if /proc is the source, as in ss. */
 static inline uint16_t ss_protocol(const struct ss_row *row)
 {
     const struct socket_record *sock = &row->record->socket;
@@ -104,7 +104,7 @@ char *ss_put_details(char *dst, struct ss_row *row);
 
 /* --- Parts of the details --------------------------------------------------------------------- */
 
-/* -e: what is known of sockets of most families. */
+/* -e: fields of sockets of most families. */
 char *ss_put_extended(char *dst, struct ss_row *row);
 /* -m */
 char *ss_put_memory(char *dst, const struct ss_row *row);
@@ -127,7 +127,7 @@ struct ss_tipc_end {
 struct ss_tipc_end ss_tipc_local(const struct ss_row *row);
 struct ss_tipc_end ss_tipc_peer(const struct ss_row *row);
 
-/* The most bytes that these storages take, but for those that are shown as bytes. */
+/* The most bytes that these storages take, except those that are shown as bytes. */
 size_t ss_storages_bound(const struct ss_layout *layout, struct text storages);
 
 /* The name of a state (enum sctp_state of the kernel's linux/sctp.h). */

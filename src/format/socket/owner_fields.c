@@ -21,7 +21,7 @@ static size_t find_owners(const struct cell *cell, const struct owner **first)
     return owners_find(cell->context->owners, inode, first);
 }
 
-/* Whether every process was looked into, so that a process that was not found is not there. */
+/* True if every process was looked into, so that a process that was not found is not there. */
 static bool is_complete(const struct owners *owners)
 {
     const struct owners_summary *summary = owners_summary(owners);
@@ -29,7 +29,7 @@ static bool is_complete(const struct owners *owners)
     return summary->denied == 0 && !summary->hidden && summary->error == 0;
 }
 
-/* Whether an end for which no owner was found is known to have none. */
+/* True if an end for which no owner was found is known to have none. */
 static bool is_ownerless(const struct cell *cell)
 {
     const struct owners *owners = cell->context->owners;

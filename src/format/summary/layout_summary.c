@@ -1,6 +1,6 @@
 /*
  * The summary for people: a line for each row, the limit and how much of it is used beside the
- * value, and what is close to its limit is said in words.
+ * value, and words for a row that is close to its limit.
  */
 #include "fastnet/array.h"
 #include "fastnet/layouts.h"
@@ -31,7 +31,7 @@ static void begin(struct sink *sink)
     writer_commit(sink->writer, PUT(dst, "\n"));
 }
 
-/* Rows of families and states of which there is nothing are left out, but for these. */
+/* Rows of families and states without a socket are left out, except these. */
 static bool is_of_interest(const struct record *record)
 {
     static const char *const always[][2] = {{"all", "sockets"}, {"tcp", "sockets"},
@@ -45,7 +45,7 @@ static bool is_of_interest(const struct record *record)
     return !(record->has & SUMMARY_VALUE) || used->value || (record->has & SUMMARY_LIMIT);
 }
 
-/* Whether the row before has the same subject; remembers this one's. */
+/* True if the row before has the same subject; remembers this one's. */
 static bool goes_on(struct summary_sink *summary, struct text subject)
 {
     const bool same = summary->subject_length == subject.length &&
@@ -106,7 +106,7 @@ static char *put_limit(char *dst, const struct record *record, bool limited, uin
     return align_right(PUT(dst, " %"), start, PERCENT_WIDTH);
 }
 
-/* What is to be known besides, each behind two blanks. */
+/* Remarks, each behind two blanks. */
 static char *put_remarks(char *dst, const struct summary_sink *summary, const struct record *record,
                          bool limited, uint64_t thousandths)
 {

@@ -18,7 +18,7 @@ enum text_part {
 char *escape_part(char *dst, const char *data, size_t size, const char *delimiters,
                   enum text_part *part);
 
-/* How many of the first bytes form a piece: at most `most` (above 3), without a cut character. */
+/* The length of the first piece: at most `most` bytes (above 3), without a cut character. */
 size_t escape_piece(const char *data, size_t size, size_t most);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * What layouts share: bytes, names, numbers and cells, written into reserved space. Each function
- * returns the end of what it wrote.
+ * Writes bytes, names, numbers and cells of layouts into reserved space. Each function returns the
+ * end of its text.
  */
 #ifndef FORMAT_TEXT_PUT_H
 #define FORMAT_TEXT_PUT_H

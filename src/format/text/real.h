@@ -10,13 +10,13 @@
 
 enum { REAL_DIGITS_MAX = 6, REAL_TEXT_MAX = 32 };
 
-/* As %.{digits}g: so many significant digits, at most REAL_DIGITS_MAX; 1e+06, 0.25. */
+/* Writes as %.{digits}g, with at most REAL_DIGITS_MAX digits: 1e+06, 0.25. */
 char *put_general(char *dst, double value, unsigned digits);
 
-/* As %.{decimals}f; at most REAL_DIGITS_MAX decimals. */
+/* Writes as %.{decimals}f; at most REAL_DIGITS_MAX decimals. */
 char *put_fixed(char *dst, double value, unsigned decimals);
 
-/* As %g of thousandths / 1000.0: 1.5, 4.29497e+06. */
+/* Writes thousandths / 1000.0 as %g: 1.5, 4.29497e+06. */
 char *put_thousandths(char *dst, uint32_t thousandths);
 
 #endif

@@ -39,14 +39,14 @@ static const char hex[] = "0123456789abcdef";
 
 enum { WORDS = 8 }; /* of an IPv6 address, 16 bits each */
 
-/* Of a number below 100. */
+/* Writes a number below 100. */
 static inline char *put_pair(char *dst, unsigned number)
 {
     memcpy(dst, pairs + 2 * (size_t)number, 2);
     return dst + 2;
 }
 
-/* Of a number below 100, without a leading zero. */
+/* Writes a number below 100, without a leading zero. */
 static inline char *put_one_or_two(char *dst, unsigned number)
 {
     if (number >= 10)
@@ -55,7 +55,7 @@ static inline char *put_one_or_two(char *dst, unsigned number)
     return dst + 1;
 }
 
-/* Of a number below 10000, without leading zeroes. */
+/* Writes a number below 10000, without leading zeroes. */
 static inline char *put_first(char *dst, unsigned number)
 {
     if (number < 100)

@@ -16,7 +16,7 @@ _Static_assert(TEXT_PIECE *ESCAPE_JSON_FACTOR <= WRITER_RESERVE_MAX, "a piece fi
  */
 static const char owner_delimiters[] = " ,;/\"";
 
-/* The same for names of bits, which commas separate. */
+/* The same for names of bits, joined by commas. */
 static const char flag_delimiters[] = " ,;\"";
 
 struct text value_text(const struct value *value, char *digits)

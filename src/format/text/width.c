@@ -1,4 +1,4 @@
-/* How many columns of a terminal a text takes. */
+/* The number of columns that a text takes on a terminal. */
 #include "format/text/width.h"
 
 #include <stdbool.h>

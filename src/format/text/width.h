@@ -1,4 +1,4 @@
-/* The width of text on a terminal, whatever the locale is. */
+/* The width of text on a terminal, in every locale. */
 #ifndef FORMAT_TEXT_WIDTH_H
 #define FORMAT_TEXT_WIDTH_H
 
@@ -7,7 +7,7 @@
 /* Columns of valid UTF-8, as escape_text() leaves it: a character takes 0, 1 or 2. */
 size_t text_width(const char *text, size_t length);
 
-/* How many bytes of it are at most *width columns wide; sets *width to what they take. */
+/* The number of its first bytes that fit into *width columns; sets *width to their width. */
 size_t text_fitting(const char *text, size_t length, size_t *width);
 
 #endif
