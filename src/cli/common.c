@@ -1,5 +1,6 @@
 #include "cli/common.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -355,28 +356,20 @@ static int take_limit(struct common *common, const char *count)
 /* Other programs take the name of a form; a file of such a name is ./json. */
 int common_output(struct common *common, const char *file)
 {
-    static const struct {
-        const char *word, *option;
-    } forms[] = {{"json", "json"},
-                 {"yaml", "json"},
-                 {"yml", "json"},
-                 {"xml", "json"},
-                 {"ndjson", "ndjson"},
-                 {"jsonl", "ndjson"},
-                 {"csv", "csv"},
-                 {"tsv", "csv"},
-                 {"table", "human"},
-                 {"text", "human"},
-                 {"wide", "columns=all"},
-                 {"prometheus", "prometheus"},
-                 {"openmetrics", "openmetrics"}};
+    /* An option, and other words for it. */
+    static const char *const forms[] = {"json yaml yml xml", "ndjson jsonl",     "csv tsv",
+                                        "human table text",  "columns=all wide", "prometheus",
+                                        "openmetrics"};
+    char word[12] = "";
 
     if (!*file)
         return common_misuse(common, "--output: needs the name of a file");
-    for (size_t i = 0; i < COUNT(forms); i++)
-        if (strcasecmp(file, forms[i].word) == 0)
-            return common_misuse(common, "--output takes a file, not '%s'; did you mean --%s?",
-                                 file, forms[i].option);
+    for (size_t i = 0; i + 1 < sizeof word && file[i]; i++)
+        word[i] = (char)tolower(file[i]);
+    for (size_t i = 0; i < COUNT(forms) && !file[strlen(word)]; i++)
+        if (options_among(forms[i], word))
+            return common_misuse(common, "--output takes a file, not '%s'; did you mean --%.*s?",
+                                 file, (int)strcspn(forms[i], " "), forms[i]);
     common->output = strcmp(file, "-") == 0 ? NULL : file;
     return 0;
 }

@@ -51,12 +51,6 @@ static void make_room(const struct lane *first, const struct lane *second)
     writer_flush(second->sink->writer);
 }
 
-/* Keeps a row, or hands it to the sink. */
-static int pass_on(struct lane *lane, const struct record *record, bool wait)
-{
-    return wait ? rows_add(lane->kept, record) : run_emit(lane->run, lane->sink, record);
-}
-
 static void count(struct lane *lane, const struct record *record)
 {
     lane->pass.rows++;
@@ -225,7 +219,7 @@ int lane_take(const struct record *record, void *arg)
         return 0;
     lane->pass.wanted++;
     if (result == 0)
-        result = pass_on(lane, record, wait);
+        result = wait ? rows_add(lane->kept, record) : run_emit(lane->run, lane->sink, record);
     if (result == 0 && lane->run->owners_later && !lane->run->keep_all)
         result = walk_if_many_wait(first);
     if (result < 0)

@@ -345,18 +345,14 @@ static int idle(void *arg)
     return events->idle ? events->idle(events->idle_arg) : 0;
 }
 
-/* The groups of an event's kinds, whose numbers follow each other (enum nfnetlink_groups). */
-static uint32_t groups_of(unsigned kinds, unsigned first)
-{
-    return (kinds & (1u << FLOW_NEW | 1u << FLOW_UPDATE | 1u << FLOW_DESTROY)) << (first - 1);
-}
-
 static int listen_to(struct reading *reading)
 {
     const struct query *query = reading->query;
+    const unsigned all = 1u << FLOW_NEW | 1u << FLOW_UPDATE | 1u << FLOW_DESTROY;
     const struct netlink_listening listening = {
         .protocol = NETLINK_NETFILTER,
-        .groups = groups_of(query->events->kinds, reading->source->type),
+        /* The groups of the kinds have successive numbers (enum nfnetlink_groups). */
+        .groups = (query->events->kinds & all) << (reading->source->type - 1),
         .buffer_size = query->events->buffer_size,
         .remedy = " (use --buffer-size to set a larger buffer)",
         .stop = query->events->stop,

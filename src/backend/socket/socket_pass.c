@@ -199,11 +199,6 @@ static uint64_t rank_of(uint32_t netns, unsigned place)
     return (uint64_t)netns << 8 | place;
 }
 
-static size_t number_of(const struct socket_pass *pass, const struct ranked *ranked)
-{
-    return (size_t)((const char *)ranked->item - pass->bytes) / sizeof(struct held_socket);
-}
-
 /*
  * Of a socket that both readings found, the copy that counts: a socket that was only bound in one
  * of them, or had no port yet, was perhaps so when the kernel counted. NULL: only one found it.
@@ -259,7 +254,8 @@ static int put_in_order(struct socket_pass *pass)
     if (ranked && order && all <= UINT32_MAX)
         count = arrange(pass, ranked, all);
     for (ssize_t i = 0; i < count; i++)
-        order[i] = (uint32_t)number_of(pass, &ranked[i]);
+        order[i] = (uint32_t)((size_t)((const char *)ranked[i].item - pass->bytes) /
+                              sizeof(struct held_socket));
     free(ranked);
     if (count < 0) {
         free(order);
