@@ -40,7 +40,7 @@ static const struct option options_table[] = {
     OPTION('o', "options", SHOW, "timers", SETS(timers)),
     OPTION('e', "extended", SHOW, "timers, user, inode, cookie, mark, cgroup", SETS(extended)),
     OPTION('m', "memory", SHOW, "memory of the socket", SETS(memory)),
-    OPTION('i', "info", SHOW, "what TCP, MPTCP and SCTP know of the connection", SETS(info)),
+    OPTION('i', "info", SHOW, "details of TCP, MPTCP and SCTP connections", SETS(info)),
     OPTION('p', "processes", SHOW, "processes that hold the socket open", SETS(processes)),
     /* also the beginning of the name above, as in ss, and with an argument a filter */
     OPTION_ROW('p', 0, "process", SHOW, NULL, .argument = ARGUMENT_ATTACHED, .metavar = "NAME,...",
