@@ -67,7 +67,7 @@ const struct grammar doctor_grammar = {
     .listed = listed,
     .listed_count = COUNT(listed),
     .usage = "[OPTION]...",
-    .about = "What is wrong with this machine's network, how that is known, and what to do.\n"
+    .about = "Finds what is wrong with this machine's network, shows why, and says what to do.\n"
              "Exit status: 0 healthy, 10 warnings, 20 faults, 1 not all could be looked at.",
     .important = "for only skip list exposed c nagios where json ndjson",
     .late_groups = 1,

@@ -23,7 +23,7 @@ static const struct field fields[] = {
              "value of this counter, state or limit; -1: no limit", MEMBER(counter.magnitude),
              .counter = true, .partly = true, .optional = COUNTER_GROWS),
     WORD(scope, counter.machine, machine_scope_name, COUNTER_SCOPE,
-         "what it counts in: this network namespace, or the whole machine"),
+         "scope of the number: this network namespace or the machine"),
 };
 
 static const struct borrowed borrowed[] = {

@@ -241,7 +241,7 @@ void findings_metrics(struct writer *writer, const void *findings_layout)
         uint64_t value;
     } metrics[] = {
         {GAUGE("findings",
-               "what is wrong, by severity; also what a filter leaves out") "{severity=\"fault\"} ",
+               "findings by severity, also those that a filter leaves out") "{severity=\"fault\"} ",
          layout->counts[SEVERITY_FAULT]},
         {"fastnet_doctor_findings{severity=\"warning\"} ", layout->counts[SEVERITY_WARNING]},
         {"fastnet_doctor_findings{severity=\"past\"} ", layout->counts[SEVERITY_PAST]},

@@ -184,7 +184,7 @@ static const struct field fields[] = {
     VIEW(from, view_flow_from, FLOW_ORIG, 0, "source of the first packet, with its port"),
     VIEW(to, view_flow_to, FLOW_ORIG, 0, "destination of the first packet, with its port"),
     VIEW(nat, view_flow_nat, FLOW_ORIG | FLOW_REPLY, 0,
-         "what they were translated to: the source as, the destination at"),
+         "translation: the new source, the new destination"),
     VIEW(traffic, view_flow_traffic, FLOW_ORIG_COUNTERS | FLOW_REPLY_COUNTERS, 0,
          "bytes of both directions: 1.2K/3.4M; only with nf_conntrack_acct", .gauge = true),
 };

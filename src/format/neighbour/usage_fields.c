@@ -62,7 +62,7 @@ static const struct field fields[] = {
             "requests received that were sent to this machine alone (IPv6)", .unit = UNIT_PACKETS),
     COUNTED(periodic_gc_runs, NEIGHBOUR_PERIODIC_GC_RUNS,
             "searches for entries to remove, as they are made regularly"),
-    COMPUTED(scope, VALUE_TEXT, scope, 0, "what it counts in: always the whole machine"),
+    COMPUTED(scope, VALUE_TEXT, scope, 0, "scope of the number: always the whole machine"),
     COMPUTED(sysctl, VALUE_TEXT, sysctl, 0, "name of the sysctl that sets the limit"),
 };
 

@@ -43,7 +43,7 @@ static const struct field fields[] = {
              .optional = SUMMARY_VALUE | SUMMARY_LIMIT | SUMMARY_BYTES | SUMMARY_LIMIT_BYTES,
              .gauge = true, .unit = UNIT_PERCENT),
     WORD(scope, summary.machine, machine_scope_name, 0,
-         "what it counts in: this network namespace, or the whole machine"),
+         "scope of the number: this network namespace or the machine"),
     TEXT(sysctl, summary.sysctl, SUMMARY_SYSCTL, "name of the sysctl that sets the limit"),
 };
 
