@@ -95,7 +95,7 @@ const struct rule rules[] = {
       "sock_diag: Recv-Q, Send-Q and drops of listeners; /proc/net/netstat: ListenOverflows"},
      READS_TCP | READS_TCP_INFO | READS_COUNTERS,
      .evaluate = rule_accept_queue},
-    {{"unix-backlog", "the same for a unix socket, which no counter shows",
+    {{"unix-backlog", "a program does not accept connections of a unix socket fast enough",
       "find out what keeps the program from calling accept(2); for bursts, raise the backlog of "
       "its listen(2) and net.core.somaxconn",
       "fastnet sockets -lx --where 'recv_q > 0'", "unix_diag: Recv-Q and Send-Q of listeners"},
@@ -128,8 +128,8 @@ const struct rule rules[] = {
      READS_COUNTERS,
      rule_filling,
      .filling = &time_wait},
-    {{"orphans", "too many connections were closed with data that nobody takes",
-      "see who does not take it; lower net.ipv4.tcp_orphan_retries, raise "
+    {{"orphans", "too many closed connections have data that the other end does not take",
+      "see which peers do not take it; lower net.ipv4.tcp_orphan_retries, raise "
       "net.ipv4.tcp_max_orphans (64 KiB each)",
       "fastnet sockets -t --where 'state in FIN_WAIT1,LAST_ACK,CLOSING and inode = 0'",
       "/proc/net/sockstat: orphan; /proc/net/netstat: TCPAbortOnMemory"},
@@ -159,7 +159,7 @@ const struct rule rules[] = {
      .evaluate = rule_udp_buffer},
     {{"conntrack-full", "connection tracking has no place for new connections",
       "raise net.netfilter.nf_conntrack_max; shorten "
-      "net.netfilter.nf_conntrack_tcp_timeout_established; do not track what needs no state "
+      "net.netfilter.nf_conntrack_tcp_timeout_established; exclude traffic that needs no state "
       "(notrack)",
       "fastnet conntrack -L --count-by orig_src --sort -count",
       "ctnetlink: entries, maximum, drop, early_drop"},
@@ -212,7 +212,7 @@ const struct rule rules[] = {
      READS_COUNTERS,
      rule_growth,
      .growths = fragments},
-    {{"reverse-path", "packets come from where no route leads back to",
+    {{"reverse-path", "packets arrive on an interface that does not lead back to their source",
       "find out why they come this way; mend the route to their sources, or set "
       "net.ipv4.conf.INTERFACE.rp_filter to 2 where both ways are right",
       "fastnet netstat -s --where 'name = IPReversePathFilter'",
@@ -229,7 +229,7 @@ const struct rule rules[] = {
      rule_growth,
      .growths = checksums},
     {{"retransmissions", "many segments are sent again",
-      "see which peers they are for: if all, look at this machine's link; if some, at the way "
+      "see which peers they go to: if all, look at this machine's link; if some, at the way "
       "to them",
       "fastnet sockets -t --where 'total_retrans > 0' --sort -total_retrans --limit 10",
       "/proc/net/snmp: OutSegs, RetransSegs; netstat: TCPSynRetrans, TCPDSACKRecv"},
@@ -241,7 +241,7 @@ const struct rule rules[] = {
       "sock_diag: probe timer, rwnd_limited, busy and acked of struct tcp_info"},
      READS_TCP | READS_TCP_INFO,
      .evaluate = rule_peer_not_reading},
-    {{"slow-reader", "a program of this machine does not read what has come for it",
+    {{"slow-reader", "a program of this machine does not read its data",
       "look at the program: it is stopped, or waits for something else",
       "fastnet sockets -t --where 'recv_q > 0' --sort -recv_q",
       "sock_diag: Recv-Q, bytes_received and rcv_space of struct tcp_info"},
@@ -274,8 +274,8 @@ const struct rule rules[] = {
      READS_COUNTERS | READS_REFUSED,
      rule_growth,
      .growths = refused},
-    {{"dns", "a program gets no answer of DNS",
-      "see if the server can be reached (/etc/resolv.conf, firewalls), and if it answers (dig)",
+    {{"dns", "a program gets no answers from DNS",
+      "check that the server can be reached (/etc/resolv.conf, firewalls) and answers (dig)",
       "fastnet sockets -u --where 'remote_port = 53'",
       "sock_diag: UDP sockets that are connected to port 53; ctnetlink: flows to port 53"},
      READS_UDP | READS_FLOWS | READS_QUERIES,
@@ -289,13 +289,13 @@ const struct rule rules[] = {
       "tcp_info"},
      READS_TCP | READS_TCP_INFO,
      .evaluate = rule_mtu},
-    {{"descriptors", "a process has nearly all descriptors open that it may have",
+    {{"descriptors", "a process has nearly reached its limit of open descriptors",
       "raise its limit (LimitNOFILE= of systemd.exec(5), ulimit -n), or find out what it does "
       "not close",
       "ls -l /proc/PID/fd", "/proc/PID/fd, /proc/PID/limits"},
      READS_PROCESSES | READS_MACHINE,
      .evaluate = rule_descriptors},
-    {{"open-files", "the machine has nearly all files open that it may have",
+    {{"open-files", "the machine has nearly reached its limit of open files",
       "raise fs.file-max, or find out who does not close files",
       "find /proc/[0-9]*/fd -type l 2>/dev/null | sed 's,/fd/.*,,' | sort | uniq -c | sort -nr | "
       "head",

@@ -141,7 +141,7 @@ static void say_clients(struct examination *examination)
     *text_address(client, &worst->address) = '\0';
     *text_address(server, &worst->server) = '\0';
     finding_begin(&finding, examination, SEVERITY_WARNING, "%s", client);
-    finding_summary(&finding, "%s gets no answer of DNS: %" PRIu64 " queries wait for %s", client,
+    finding_summary(&finding, "%s gets no answer from DNS: %" PRIu64 " queries wait for %s", client,
                     worst->waiting, server);
     finding_evidence(&finding, "they were UNREPLIED flows in both readings");
     if (count > 1)
