@@ -247,7 +247,7 @@ const struct rule rules[] = {
       "sock_diag: Recv-Q, bytes_received and rcv_space of struct tcp_info"},
      READS_TCP | READS_TCP_INFO,
      .evaluate = rule_slow_reader},
-    {{"peer-gone", "the other end has gone away without a word",
+    {{"peer-gone", "the other end is gone and has not closed the connection",
       "see if these peers can be reached, by large packets, too (ping -M do -s 1472, for IPv6 "
       "1452), and if a firewall or NAT on the way has forgotten the connections; set "
       "TCP_USER_TIMEOUT or net.ipv4.tcp_retries2 if the program should notice sooner",

@@ -116,8 +116,8 @@ static void say_queries(struct examination *examination, const struct holder *ho
 
     finding_begin(&finding, examination, SEVERITY_WARNING, "%s", "");
     process_text(process, examination, &finding, holder->socket->inode);
-    finding_summary(&finding, "%s gets no answer of DNS: %" PRIu64 " sockets wait for %s", process,
-                    holder->count, endpoint_text(server, &holder->socket->remote));
+    finding_summary(&finding, "%s gets no answer from DNS: %" PRIu64 " sockets wait for %s",
+                    process, holder->count, endpoint_text(server, &holder->socket->remote));
     finding_evidence(&finding, "they were connected in both readings, and have received nothing");
     finding_value(&finding, holder->count, UINT64_MAX);
     finding_emit(&finding, examination);

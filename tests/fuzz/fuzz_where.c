@@ -63,7 +63,7 @@ static void require_same(const struct predicate *one, const struct predicate *ot
             predicate_holds(&not_other, record, &no_names));
 }
 
-static char *text_of(const struct kind *kind, const struct predicate *predicate)
+static char *text_of(const struct predicate *predicate)
 {
     char *text;
     size_t size;
@@ -80,7 +80,7 @@ static void check_written(const struct kind *kind, const struct predicate *predi
                           const struct record *record)
 {
     struct where where = {0};
-    char *text = text_of(kind, predicate);
+    char *text = text_of(predicate);
     const struct predicate *again = where_parse(&where, kind, text);
 
     require(again != NULL);

@@ -541,19 +541,19 @@ static void a_column_is_compared_with_another_one(void **state)
             struct record record = {.kind = &kind_flow,
                                     .has = FLOW_MARK | FLOW_ID,
                                     .flow = {.mark = cases[i].mark, .id = 7}};
-            struct predicate compared = {
+            struct predicate comparison = {
                 .operation = operators[j],
                 .field = field_of(&kind_flow, "mark"),
                 .constant = {.type = VALUE_FINE, .number = cases[i].factor}};
-            predicate_add(&compared, &id);
-            assert_int_equal(outcome(&compared, &record), cases[i].outcomes[j]);
-            assert_true(predicate_may_hold(&compared, &record, FLOW_MARK));
-            assert_true(predicate_needs(&compared).fields == (FLOW_MARK | FLOW_ID));
+            predicate_add(&comparison, &id);
+            assert_int_equal(outcome(&comparison, &record), cases[i].outcomes[j]);
+            assert_true(predicate_may_hold(&comparison, &record, FLOW_MARK));
+            assert_true(predicate_needs(&comparison).fields == (FLOW_MARK | FLOW_ID));
             for (record.has = 0; record.has != FLOW_ID;
                  record.has = record.has ? FLOW_ID : FLOW_MARK)
-                assert_int_equal(outcome(&compared, &record), 'u');
+                assert_int_equal(outcome(&comparison, &record), 'u');
             record.has = FLOW_MARK; /* it is known to have no id */
-            assert_false(predicate_may_hold(&compared, &record, FLOW_MARK | FLOW_ID));
+            assert_false(predicate_may_hold(&comparison, &record, FLOW_MARK | FLOW_ID));
         }
 }
 
