@@ -270,6 +270,27 @@ void cgroup_names(const char *path, struct cgroup_names *names);
 /* Whether it leads there: /proc/PID/cgroup begins it with "/.." (cgroup_namespaces(7)). */
 bool cgroup_is_outside(const char *path);
 
+/*
+ * Names of containers and pods, from files that the kubelet, Docker and Podman keep: those of the
+ * machine with RIGHT_CONTAINERS, and those in the user's home. root NULL: /; tests have another
+ * one. Returns NULL when memory is short.
+ */
+struct containers;
+struct containers *containers_create(const char *root);
+void containers_destroy(struct containers *containers);
+/* By what struct cgroup_names has of a container or a pod (NAMESPACE/POD); NULL: not known. */
+const char *containers_name(const struct containers *containers, const char *id);
+/*
+ * The first errno that hid names, or 0: where there are no files, there are no such names. Of NULL,
+ * which knows no name, ENOTSUP.
+ */
+int containers_error(const struct containers *containers);
+/* Whether there are such names; reads only until it knows. */
+struct containers_found {
+    bool containers, pods;
+};
+struct containers_found containers_look(const char *root);
+
 /* A group: its path below the mount ("/" is the root), and what that tells; NULL: nothing. */
 struct cgroup {
     const char *path, *unit, *container, *pod;
@@ -296,6 +317,13 @@ const char *cgroups_path(struct cgroups *cgroups, uint64_t id);
 size_t cgroups_count(const struct cgroups *cgroups);
 uint64_t cgroups_id(const struct cgroups *cgroups, size_t i);
 
+/*
+ * Takes over what names containers, or NULL. cgroups_name() is the name of a group's container or
+ * pod, as struct cgroup has it: that itself if it is none of the ids that have names elsewhere.
+ */
+void cgroups_take_names(struct cgroups *cgroups, struct containers *containers);
+const char *cgroups_name(struct cgroups *cgroups, const char *id);
+
 struct cgroups_summary {
     int error; /* errno that left all ids without groups (ENOENT: no cgroup2 is mounted), or 0 */
     bool version1; /* hierarchies of version 1 are mounted */
@@ -303,6 +331,7 @@ struct cgroups_summary {
     bool inside;   /* of a cgroup namespace: its root is not the root of the machine */
     bool asked;    /* a group was asked for */
     bool unknown;  /* ... that is gone, or outside of the namespace */
+    int nameless;  /* errno that cgroups_name() may not know a name for, or 0 */
 };
 const struct cgroups_summary *cgroups_summary(const struct cgroups *cgroups);
 

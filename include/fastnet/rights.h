@@ -16,6 +16,7 @@ enum right {
     RIGHT_READ,            /* files of a captured tree: CAP_DAC_READ_SEARCH */
     RIGHT_NETFILTER,       /* asking nfnetlink: CAP_NET_ADMIN */
     RIGHT_BUFFERS,         /* receive buffers past net.core.rmem_max: CAP_NET_ADMIN, not lent */
+    RIGHT_CONTAINERS,      /* files that name containers: CAP_DAC_READ_SEARCH */
     RIGHT_NETFILTER_FILES, /* files of netfilter in /proc: CAP_DAC_READ_SEARCH */
     RIGHT_SOCKETS,         /* what the kernel hides of sockets: CAP_NET_ADMIN, CAP_BPF; not lent */
     RIGHT_NAMESPACE_FILES, /* network namespaces of others: CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH */

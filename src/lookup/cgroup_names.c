@@ -10,14 +10,9 @@
 
 #include "fastnet/array.h"
 #include "fastnet/lookup.h"
+#include "lookup/cgroup_names.h"
 
-/*
- * How a directory is named. In a pattern * stands for any bytes, and these for what it tells:
- *
- *     %i  an id of 64 hexadecimal digits
- *     %u  the uid of a pod: a UUID, with _ in place of - in slices, or 32 digits
- *     %n  a name: all up to what stands behind it in the pattern
- */
+/* What the name of a directory tells. */
 enum told {
     CONTAINER_ID,
     CONTAINER_NAME,
@@ -79,7 +74,7 @@ static bool is_unit(struct text name)
 
 /* --- Patterns --------------------------------------------------------------------------------- */
 
-enum { ID_DIGITS = 64, ID_SHOWN = 12, UID_DIGITS = 32, UUID_LENGTH = 36 };
+enum { ID_DIGITS = 64, UID_DIGITS = 32, UUID_LENGTH = 36 };
 
 static bool is_digit(char c)
 {
@@ -108,8 +103,7 @@ static bool is_id(struct text text)
     return digits == ID_DIGITS && text.length == ID_DIGITS;
 }
 
-/* Whether the text has the form of the pattern; *told is then what the pattern's % stands for. */
-static bool matches(const char *pattern, struct text text, struct text *told)
+bool name_matches(const char *pattern, struct text text, struct text *told)
 {
     for (; *pattern && *pattern != '*' && *pattern != '%'; pattern++) {
         if (!text.length || *text.data != *pattern)
@@ -123,7 +117,7 @@ static bool matches(const char *pattern, struct text text, struct text *told)
         return pattern[1] == 'i' ? is_id(*told) : pattern[1] == 'u' ? is_uid(*told) : true;
     }
     for (; *pattern == '*' && text.length; text.data++, text.length--)
-        if (matches(pattern + 1, text, told))
+        if (name_matches(pattern + 1, text, told))
             return true;
     return !*pattern && !text.length;
 }
@@ -133,8 +127,8 @@ static const struct pattern *pattern_of(struct text above, struct text name, str
     struct text unused;
 
     for (size_t i = 0; i < COUNT(patterns); i++)
-        if ((!patterns[i].above || matches(patterns[i].above, above, &unused)) &&
-            matches(patterns[i].name, name, told))
+        if ((!patterns[i].above || name_matches(patterns[i].above, above, &unused)) &&
+            name_matches(patterns[i].name, name, told))
             return &patterns[i];
     return NULL;
 }
@@ -187,7 +181,7 @@ static void take_told(struct naming *naming, enum told what, struct text told)
     switch (what) {
     case CONTAINER_ID:
         enter(naming);
-        copy(names->container, (struct text){told.data, ID_SHOWN});
+        copy(names->container, (struct text){told.data, CONTAINER_ID_SHOWN});
         break;
     case CONTAINER_NAME:
         enter(naming);
@@ -195,7 +189,7 @@ static void take_told(struct naming *naming, enum told what, struct text told)
         break;
     case POD_ID:
         names->container[0] = '\0';
-        copy(names->pod, (struct text){told.data, ID_SHOWN});
+        copy(names->pod, (struct text){told.data, CONTAINER_ID_SHOWN});
         break;
     case POD_UID:
         names->container[0] = '\0';
@@ -242,7 +236,7 @@ static void take_slice(struct naming *naming, struct text name)
 {
     struct text id;
 
-    while (matches("*:%i", name, &id)) {
+    while (name_matches("*:%i", name, &id)) {
         const char *colon = memchr(name.data, ':', name.length);
         const struct text first = {name.data, (size_t)(colon - name.data)};
         take_directory(naming, first);

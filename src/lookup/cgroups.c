@@ -97,6 +97,7 @@ struct group {
 struct cgroups {
     struct hash_table by_id, by_path;
     const char *mounts;
+    struct containers *containers;
     uint64_t read; /* when the directories were read last: nanoseconds, CLOCK_MONOTONIC */
     struct cgroups_summary summary;
 };
@@ -262,6 +263,7 @@ void cgroups_destroy(struct cgroups *cgroups)
         return;
     finish_table(&cgroups->by_id);
     finish_table(&cgroups->by_path);
+    containers_destroy(cgroups->containers);
     free(cgroups);
 }
 
@@ -326,6 +328,21 @@ const struct cgroup *cgroups_by_path(struct cgroups *cgroups, const char *path)
     else if (!found)
         found = hash_table_find(&cgroups->by_path, hash, has_path, path);
     return found ? &found->shown : NULL;
+}
+
+void cgroups_take_names(struct cgroups *cgroups, struct containers *containers)
+{
+    cgroups->containers = containers;
+}
+
+const char *cgroups_name(struct cgroups *cgroups, const char *id)
+{
+    const bool is_name = strspn(id, "0123456789abcdef-") < strlen(id);
+    const char *name = is_name ? id : containers_name(cgroups->containers, id);
+
+    if (!name)
+        cgroups->summary.nameless = containers_error(cgroups->containers);
+    return name;
 }
 
 const struct cgroups_summary *cgroups_summary(const struct cgroups *cgroups)

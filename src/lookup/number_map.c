@@ -7,15 +7,15 @@
 
 static bool has_number(const void *element, const void *key)
 {
-    return ((const struct number_name *)element)->number == *(const uint32_t *)key;
+    return ((const struct number_name *)element)->number == *(const uint64_t *)key;
 }
 
-void *number_map_find(const struct hash_table *map, uint32_t number)
+void *number_map_find(const struct hash_table *map, uint64_t number)
 {
     return hash_table_find(map, hash_word(0, number), has_number, &number);
 }
 
-void *number_map_put(struct hash_table *map, uint32_t number, const char *name, size_t size)
+void *number_map_put(struct hash_table *map, uint64_t number, const char *name, size_t size)
 {
     struct number_name *kept = number_map_find(map, number);
     char *copy = NULL;

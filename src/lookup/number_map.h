@@ -6,18 +6,18 @@
 
 /* The first member of each element. */
 struct number_name {
-    uint32_t number;
+    uint64_t number;
     char *name; /* owned; NULL: has none */
 };
 
 /* NULL if the number was never put. */
-void *number_map_find(const struct hash_table *map, uint32_t number);
+void *number_map_find(const struct hash_table *map, uint64_t number);
 
 /*
  * Stores a copy of the name (or NULL) and frees an earlier one. `size` is that of every element; a
  * new one is all zeroes after the name. Returns the element, or NULL when memory is short.
  */
-void *number_map_put(struct hash_table *map, uint32_t number, const char *name, size_t size);
+void *number_map_put(struct hash_table *map, uint64_t number, const char *name, size_t size);
 
 void number_map_finish(struct hash_table *map);
 

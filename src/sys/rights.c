@@ -31,7 +31,8 @@ static const struct {
     [RIGHT_NETFILTER] = {{CAP_NET_ADMIN}, 1, true},
     /* Not lent: otherwise a user could take more of the kernel's memory than the limit allows. */
     [RIGHT_BUFFERS] = {{CAP_NET_ADMIN}, 1, false},
-    /* Lent: the program names these files, not the user. */
+    /* Both lent: the program names these files, not the user. */
+    [RIGHT_CONTAINERS] = {{CAP_DAC_READ_SEARCH}, 1, true},
     [RIGHT_NETFILTER_FILES] = {{CAP_DAC_READ_SEARCH}, 1, true},
     /* Not lent: the kernel hides keys and marks even from the user who owns the socket. */
     [RIGHT_SOCKETS] = {{CAP_NET_ADMIN, CAP_BPF}, 2, false},
