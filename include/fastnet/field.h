@@ -34,6 +34,7 @@
 /* With NEED_CGROUPS: where no backend tells a row's group (kind.cgroup), that of its owners. */
 #define NEED_OWNERS_CGROUPS (UINT64_C(1) << 17)
 #define NEED_PIDS_INSIDE    (UINT64_C(1) << 18) /* with NEED_OWNERS: in their own pid namespaces */
+#define NEED_CONTAINERS     (UINT64_C(1) << 19) /* with NEED_CGROUPS: names of containers and pods */
 
 /* The C library looks these up, and may load and run anything for that (nsswitch.conf(5)). */
 #define NEED_NAMES (NEED_USERS | NEED_SERVICES | NEED_HOSTS | NEED_NETWORKS)

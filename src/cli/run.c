@@ -176,6 +176,8 @@ static unsigned rights_of(const struct listing *listing)
         rights |= 1u << RIGHT_NAMESPACES;
     if (listing->needs.lookups & (OWNERS | NEED_SENDERS))
         rights |= 1u << RIGHT_OWNERS;
+    if (listing->needs.lookups & NEED_CONTAINERS)
+        rights |= 1u << RIGHT_CONTAINERS;
     if ((listing->needs.lookups & OWNERS || listing->all_netns) && listing->owners != OWNERS_PROC)
         rights |= 1u << RIGHT_ITERATORS;
     for (size_t i = 0; i < listing->table_count; i++) {

@@ -86,8 +86,9 @@ static struct needs known_at_once(const struct run *run)
 {
     return (struct needs){.fields = UINT64_MAX,
                           .lookups = NEED_INTERFACES | NEED_LINKS | NEED_LABELS | NEED_SENDERS |
-                                     NEED_CGROUPS | NEED_EPHEMERAL | NEED_PEERS | NEED_MACHINE |
-                                     NEED_LISTING | (run->stand_ins ? 0 : NEED_OWNERS_CGROUPS)};
+                                     NEED_CGROUPS | NEED_CONTAINERS | NEED_EPHEMERAL | NEED_PEERS |
+                                     NEED_MACHINE | NEED_LISTING |
+                                     (run->stand_ins ? 0 : NEED_OWNERS_CGROUPS)};
 }
 
 bool run_wants(const struct run *run, const struct record *record)

@@ -329,7 +329,12 @@ int run_read_cgroups(struct run *run)
         return 0;
     cgroups_destroy(context->cgroups);
     context->cgroups = NULL;
-    return cgroups_create(&context->cgroups, run_is_captured(run) ? "" : NULL);
+    const int error = cgroups_create(&context->cgroups, run_is_captured(run) ? "" : NULL);
+    if (error || !(run->needs.lookups & NEED_CONTAINERS) || run_is_captured(run))
+        return error;
+    struct containers *containers = containers_create(NULL);
+    cgroups_take_names(context->cgroups, containers);
+    return containers ? 0 : -ENOMEM;
 }
 
 static int add_peer(const struct record *record, void *arg)
@@ -427,6 +432,21 @@ static void report_lookup(struct run *run, const char *what, int error)
         report_note(run->report, "%s: some names are missing: %s", what, strerror(error));
 }
 
+/* A missing permission is said only where a filter needs names. */
+static void report_containers(struct run *run)
+{
+    const struct cgroups *cgroups = run->engine->context.cgroups;
+    const int error = cgroups ? cgroups_summary(cgroups)->nameless : 0;
+    const bool denied = error == EACCES || error == EPERM;
+
+    if (error && filters_by(run, NEED_CONTAINERS))
+        report_loss(run->report, "names of containers: %s%s: rows may be missing",
+                    run_is_captured(run) ? "a captured tree has none" : strerror(error),
+                    denied ? " (try sudo)" : "");
+    else if (!denied && !run_is_captured(run))
+        report_lookup(run, "containers", error);
+}
+
 /* Rows whose groups are unknown pass no filter by them. */
 static void report_cgroups(struct run *run)
 {
@@ -494,6 +514,7 @@ void run_report_lookups(struct run *run)
     report_lookup(run, "services", services_error(context->services));
     report_lookup(run, "hosts", hosts_error(context->hosts));
     report_cgroups(run);
+    report_containers(run);
     if (run->listing->typed)
         report_unknown(run, run->listing->typed, NEED_USERS);
 }

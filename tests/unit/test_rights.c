@@ -239,6 +239,9 @@ static int raise_netfilter_body(void)
     rights_raise(RIGHT_NETFILTER_FILES);
     REQUIRE(count(CAP_EFFECTIVE) == (reads ? 1 : 0));
     REQUIRE(has(CAP_DAC_READ_SEARCH, CAP_EFFECTIVE) == reads);
+    rights_limit(1u << RIGHT_NETFILTER_FILES); /* it shares its capability with another right */
+    rights_raise(RIGHT_CONTAINERS);
+    REQUIRE(count(CAP_EFFECTIVE) == 0);
     return 0;
 }
 

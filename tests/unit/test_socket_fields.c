@@ -294,6 +294,8 @@ static const char *const promised[] = {
     "send",
     "resent",
     "activity",
+    "container_name",
+    "pod_name",
 };
 
 static void the_promised_names_are_there_in_order(void **state)

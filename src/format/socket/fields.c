@@ -221,10 +221,10 @@ static const struct flag_names option_names = {option_words, COUNT(option_words)
     COMPUTED(id, type, function, SOCKET_INODE, __VA_ARGS__, .lookups = NEED_OWNERS, .owner = true)
 
 /* What the control group tells. Where the kernel does not say the socket's, an owner's counts. */
-#define GROUP(id, member_of_group, ...)                                                            \
+#define GROUP(id, member_of_group, needs, ...)                                                     \
     COMPUTED(id, VALUE_TEXT, owner_group, 0, __VA_ARGS__, MEMBER(socket.cgroup),                   \
              .optional = SOCKET_CGROUP | SOCKET_INODE,                                             \
-             .lookups = NEED_CGROUPS | NEED_OWNERS_CGROUPS,                                        \
+             .lookups = NEED_CGROUPS | NEED_OWNERS_CGROUPS | (needs),                              \
              .index = offsetof(struct cgroup, member_of_group))
 
 /*
@@ -546,7 +546,7 @@ static const struct field fields[] = {
               "packets that were dropped, most often because mem_rcvbuf was full", .counter = true),
     NUMBER(mark, socket.mark, SOCKET_MARK, "mark of its packets (SO_MARK); needs CAP_NET_ADMIN"),
     NUMBER(cgroup_id, socket.cgroup, SOCKET_CGROUP, "number of the cgroup2 that it was made in"),
-    GROUP(cgroup, path, "path of that cgroup2, or of its first process's; / is the root"),
+    GROUP(cgroup, path, 0, "path of that cgroup2, or of its first process's; / is the root"),
     COMPUTED(autobound, VALUE_BOOLEAN, autobound, 0,
              "whether its port or name is in the range that the kernel chooses from",
              MEMBER(socket.local.port), .lookups = NEED_EPHEMERAL,
@@ -674,9 +674,9 @@ static const struct field fields[] = {
              INSIDE(socket.ulp, ULP_TLS, TLS_RX_NO_PAD)),
     COMPUTED(idle, VALUE_DECIMAL, view_idle, SOCKET_TCP_INFO,
              "seconds since data was sent or received", .unit = UNIT_SECONDS, .parts = TCP_IDLE),
-    GROUP(unit, unit, "service or scope of systemd that this cgroup is of"),
-    GROUP(container, container, "first 12 digits of the container's id, or its name"),
-    GROUP(pod, pod, "uid of its pod in Kubernetes"),
+    GROUP(unit, unit, 0, "service or scope of systemd that this cgroup is of"),
+    GROUP(container, container, 0, "first 12 digits of the container's id, or its name"),
+    GROUP(pod, pod, 0, "uid of its pod in Kubernetes"),
     COMPUTED(pid_inside, VALUE_NUMBER, owner_pid_inside, SOCKET_INODE,
              "pid of that process in its own pid namespace, where that is another one",
              .lookups = NEED_OWNERS | NEED_PIDS_INSIDE),
@@ -698,6 +698,8 @@ static const struct field fields[] = {
          .parts = TCP_PARTS(total_retrans)),
     VIEW(activity, view_activity, 0, VIEW_ACTIVITY,
          "how long it is idle, or what its timer will do", .parts = TCP_IDLE),
+    GROUP(container_name, container, NEED_CONTAINERS, "name of that container"),
+    GROUP(pod_name, pod, NEED_CONTAINERS, "namespace and name of that pod in Kubernetes"),
 };
 
 static const char *const views[][2] = {

@@ -125,6 +125,8 @@ struct value owner_group(const struct cell *cell)
 
     if (group)
         memcpy(&text, (const char *)group + cell->field->index, sizeof text);
+    if (cell->field->lookups & NEED_CONTAINERS && text)
+        text = cgroups_name(cell->context->cgroups, text);
     return string(text);
 }
 
