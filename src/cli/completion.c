@@ -9,6 +9,7 @@
 #include "cli/where/parser.h"
 #include "fastnet/array.h"
 #include "fastnet/field.h"
+#include "fastnet/lookup.h"
 
 /* --- Scripts ---------------------------------------------------------------------------------- */
 
@@ -169,10 +170,48 @@ static void put(const struct offer *offer, const char *rest, const char *word, c
     fprintf(offer->stream, "%s%s\n", help ? "\t" : "", help ? help : "");
 }
 
-static void put_values(const struct offer *offer, const char *rest, const char *name)
+/* What group i tells, if it is a word that means nothing to a shell. */
+static struct text group_text(const struct field *field, struct cgroups *cgroups, size_t i)
 {
-    const struct field *field = field_named(offer->grammar->kind, name);
+    const struct context context = {.cgroups = cgroups};
+    const struct record record = {
+        .kind = &kind_socket, .has = SOCKET_CGROUP, .socket.cgroup = cgroups_id(cgroups, i)};
+    const struct value value = field_value(field, &record, &context);
+    bool simple = value.type == VALUE_TEXT;
 
+    for (size_t at = 0; simple && at < value.text.length; at++)
+        simple =
+            isalnum((unsigned char)value.text.data[at]) || memchr("_.@:/-", value.text.data[at], 6);
+    return simple ? value.text : as_text(NULL);
+}
+
+/* Units, containers or pods that have processes here, each once. */
+static void put_groups(const struct offer *offer, const char *rest, const struct field *field)
+{
+    struct cgroups *cgroups;
+
+    if (cgroups_create(&cgroups, NULL) < 0)
+        return;
+    cgroups_take_names(cgroups, containers_create(NULL));
+    for (size_t i = 0; i < cgroups_count(cgroups); i++) {
+        const struct text text = group_text(field, cgroups, i);
+        size_t first = text.length ? 0 : i;
+        while (first < i && !text_is(group_text(field, cgroups, first), text.data))
+            first++;
+        if (text.length && first == i)
+            put(offer, rest, text.data, NULL);
+    }
+    cgroups_destroy(cgroups);
+}
+
+/* Of several columns, those of the last one: names rather than ids. */
+static void put_values(const struct offer *offer, const char *rest, const char *columns)
+{
+    const char *blank = strrchr(columns, ' ');
+    const struct field *field = field_named(offer->grammar->kind, blank ? blank + 1 : columns);
+
+    if (field->lookups & NEED_CGROUPS)
+        put_groups(offer, rest, field);
     for (uint64_t number = 0; number <= UINT8_MAX; number++) {
         const char *word = where_word(field, number);
         if (word)

@@ -39,6 +39,11 @@ static const struct option of_sockets[] = {
     SHORT("pid", "N,...", "pid", "held open by one of these processes", OF(CHOICES_PIDS)),
     SHORT("process", "NAME,...", "process", "... by a process of this name", OF(CHOICES_PROCESSES)),
     SHORT("user", "NAME,...", "user", "made by one of these users", OF(CHOICES_USERS)),
+    SHORT("unit", "NAME,...", "unit", "of one of these units of systemd", OF(CHOICES_VALUES)),
+    SHORT("container", "NAME,...", "container container_name",
+          "of one of these containers, by name or id", OF(CHOICES_VALUES)),
+    SHORT("pod", "NAME,...", "pod pod_name", "of one of these pods, by name or uid",
+          OF(CHOICES_VALUES), .newer = true),
 };
 static const struct option of_flows[] = {WHERE("'mark = 7'"), PORT, HOST};
 static const struct option of_neighbours[] = {
@@ -79,15 +84,35 @@ bool filters_take(struct filters *filters, const struct option *option, const ch
     return true;
 }
 
+/* Whether all are ids of containers, or uids of pods. */
+static bool are_ids(const char *text)
+{
+    bool are = true;
+    size_t length;
+
+    for (text += *text == '!'; are && *text; text += length + (text[length] == ',')) {
+        length = strcspn(text, ",");
+        const bool uuid = length == 36;
+        are = (uuid || length == 12 || length == 32 || length == 64) &&
+              strspn(text, uuid ? "0123456789abcdef-" : "0123456789abcdef") == length;
+    }
+    return are;
+}
+
 const char *filters_resolve(const struct filters *filters, struct where *where,
                             const struct kind *kind, const struct predicate **all)
 {
     for (size_t i = 0; i < filters->count; i++) {
         const struct option *option = filters->typed[i].option;
         const char *text = filters->typed[i].text;
-        const struct predicate *one = option->columns
-                                          ? where_parse_list(where, kind, option->columns, text)
-                                          : where_parse(where, kind, text);
+        const char *columns = option->columns;
+        char ids[16]; /* the first column: names need not be known */
+        if (columns && strstr(columns, "_name") && are_ids(text)) {
+            snprintf(ids, sizeof ids, "%.*s", (int)strcspn(columns, " "), columns);
+            columns = ids;
+        }
+        const struct predicate *one =
+            columns ? where_parse_list(where, kind, columns, text) : where_parse(where, kind, text);
         if (one)
             one = *all = where_both(where, *all, one);
         if (!one)

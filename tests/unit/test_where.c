@@ -393,6 +393,28 @@ static void texts_are_taken_as_they_are(void **state)
     MEAN(&kind_socket, meanings);
 }
 
+#define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+static void units_containers_and_pods_have_short_names(void **state)
+{
+    static const struct meaning meanings[] = {
+        {"unit = nginx", "unit = nginx.service"},
+        {"unit = nginx.socket", "unit = nginx.socket"},
+        {"unit ~ nginx", "unit ~ nginx"},
+        {"container = " ID, "container = 0123456789ab"},
+        {"container = " ID "0", "container = " ID "0"},
+        {"container = 0123", "container = 0123"},
+        {"container_name = nginx", "container_name = nginx"},
+        {"pod = web", "pod = web"},
+        {"pod_name != web", "not pod_name ~ */web"},
+        {"pod_name = default/web", "pod_name = default/web"},
+        {"cgroup = web", "cgroup = web"},
+    };
+
+    (void)state;
+    MEAN(&kind_socket, meanings);
+}
+
 static void booleans_have_several_words(void **state)
 {
     static const struct meaning meanings[] = {
@@ -832,6 +854,7 @@ int main(void)
         cmocka_unit_test(addresses_are_compared_with_networks_and_ranges),
         cmocka_unit_test(a_range_is_met_by_one_address_of_a_list),
         cmocka_unit_test(texts_are_taken_as_they_are),
+        cmocka_unit_test(units_containers_and_pods_have_short_names),
         cmocka_unit_test(booleans_have_several_words),
         cmocka_unit_test(times_are_utc_unless_they_say_otherwise),
         cmocka_unit_test(what_is_wrong_is_said_with_its_place),

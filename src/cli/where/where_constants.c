@@ -475,6 +475,32 @@ static struct predicate *parse_text(const struct constant *constant)
     return compare_text(constant, constant->text, constant->length);
 }
 
+/*
+ * What a control group tells, also as people name it: web for web.service, all digits of an id, a
+ * pod without its namespace. No value has these forms itself.
+ */
+static struct predicate *parse_of_group(const struct constant *constant)
+{
+    const bool is_unit = constant->field->index == offsetof(struct cgroup, unit);
+    const bool is_pod = constant->field->index == offsetof(struct cgroup, pod);
+    const bool is_name = constant->field->lookups & NEED_CONTAINERS;
+    const bool is_id = strspn(constant->text, "0123456789abcdef") == 64 && constant->length == 64;
+    const size_t size = constant->length + sizeof ".service";
+    struct constant whole = *constant;
+    char *text;
+
+    if (constant->comparison != TOKEN_EQUAL)
+        return parse_text(constant);
+    if (strchr(constant->text, is_unit ? '.' : '/') || !(is_unit || (is_pod && is_name)))
+        return compare_text(constant, constant->text, is_id && !is_name ? 12 : constant->length);
+    text = parser_keep_bytes(constant->parser, size);
+    if (!text)
+        return NULL;
+    whole.comparison = is_unit ? TOKEN_EQUAL : TOKEN_LIKE;
+    snprintf(text, size, is_unit ? "%s.service" : "*/%s", constant->text);
+    return compare_text(&whole, text, strlen(text));
+}
+
 /* What is shown with @ is an abstract name, which begins with NUL, or a path; to ~~ both are. */
 static struct predicate *parse_socket_name(const struct constant *constant)
 {
@@ -837,6 +863,8 @@ static struct predicate *parse_by_type(const struct constant *constant)
         return parse_time(constant);
     case VALUE_TEXT:
     case VALUE_NAME:
+        if (field->lookups & NEED_OWNERS_CGROUPS)
+            return parse_of_group(constant);
         return has_words(field) ? parse_word(constant) : parse_text(constant);
     case VALUE_SOCKET_NAME:
         return parse_socket_name(constant);
