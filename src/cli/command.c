@@ -87,7 +87,8 @@ static bool is_asked_for(const struct common *common, const char *name)
     bool is_asked = text_has_word(common->columns, name) || text_has_word(common->sort, name);
 
     for (size_t i = 0; i < common->filters.count && !is_asked; i++)
-        is_asked = text_has_word(common->filters.typed[i].text, name);
+        is_asked = text_has_word(common->filters.typed[i].text, name) ||
+                   text_has_word(common->filters.typed[i].option->columns, name);
     return is_asked;
 }
 

@@ -11,6 +11,7 @@
 #include "cli/personality.h"
 #include "cli/summary.h"
 #include "fastnet/array.h"
+#include "fastnet/lookup.h"
 
 enum { TABLES_MAX = 9 };
 
@@ -166,17 +167,24 @@ static int list(const struct sockets_options *options)
     const bool internet = options->all || options->tcp || options->udp || options->raw || !local;
     const bool connected = internet && !options->listening;
     const bool tcp = options->all || options->tcp || !is_named(options);
+    const bool here = plain && !options->common.proc_root;
+    const struct containers_found named =
+        here ? containers_look(NULL) : (struct containers_found){.pods = false};
     struct sockets sockets = {.count = 0};
     struct listing_command command = {
         .common = &options->common,
         .kind = &kind_socket,
-        .drop = "user drops activity resent rtt type send proto pid peer recv",
-        .shorten =
-            internet ? "owners peer state activity user" : "owners peer local state activity user",
+        .drop =
+            "pod_name container_name user drops activity resent rtt type send proto pid peer recv",
+        .shorten = internet ? "pod_name container_name owners peer state activity user"
+                            : "pod_name container_name owners peer local state activity user",
         .whole = "local remote",
         .listing = {.tables = sockets.tables},
     };
-    const char *const views[] = {"owners pid proto",
+    const char *const views[] = {"owners pid",
+                                 named.pods ? "pod_name" : NULL,
+                                 named.containers ? "container_name" : NULL,
+                                 "proto",
                                  local && !internet ? "type" : NULL,
                                  "local",
                                  connected ? "remote" : NULL,

@@ -34,7 +34,10 @@ static size_t excess(const struct fit *fit)
     return all > fit->options->width + FIT_GAP ? all - FIT_GAP - fit->options->width : 0;
 }
 
-/* The widest text that may be cut, if it is wider than that; or NULL. */
+/*
+ * The widest text that may be cut, if it is wider than that; or NULL. As long as columns can be
+ * left out, headings are whole.
+ */
 static struct fit_column *widest_text(const struct fit *fit, size_t than)
 {
     struct fit_column *widest = NULL;
@@ -43,7 +46,8 @@ static struct fit_column *widest_text(const struct fit *fit, size_t than)
         struct fit_column *column = &fit->columns[i];
         const char *name = fit->options->columns[i]->name;
         const size_t more = is_one_of(name, fit->options->whole) ? WHOLE_MORE : 0;
-        if (column->width > than + more && (!widest || column->width > widest->width) &&
+        const bool heading = than == TEXT_COMFORTABLE && column->width <= strlen(name);
+        if (column->width > than + more && !heading && (!widest || column->width > widest->width) &&
             is_one_of(name, fit->options->shorten))
             widest = column;
     }
