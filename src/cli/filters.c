@@ -48,6 +48,7 @@ static const struct option of_sockets[] = {
 static const struct option of_flows[] = {WHERE("'mark = 7'"), PORT, HOST};
 static const struct option of_neighbours[] = {
     WHERE("'probes > 2'"),
+    SHORT("state", "A,B,...", "state", "in one of these states", OF(CHOICES_VALUES)),
     SHORT("host", "ADDRESS,...", "address", "with this address, or of this network")};
 
 static const struct option of_findings[] = {
@@ -73,6 +74,15 @@ const char *filters_columns(const char *name, size_t length)
             memcmp(of_sockets[i].name, name, length) == 0)
             return of_sockets[i].columns;
     return NULL;
+}
+
+bool filters_have(const struct filters *filters, const char *name)
+{
+    size_t i = 0;
+
+    while (i < filters->count && strcmp(filters->typed[i].option->name, name) != 0)
+        i++;
+    return i < filters->count;
 }
 
 bool filters_take(struct filters *filters, const struct option *option, const char *text)

@@ -38,6 +38,9 @@ bool filters_meant(const struct kind *kind, const char *word, char meant[FILTERS
 struct common;
 int filters_misuse_operand(const struct common *common, const struct kind *kind, const char *word);
 
+/* Whether the short form of this name was typed. */
+bool filters_have(const struct filters *filters, const char *name);
+
 /* Returns false if there are too many. */
 bool filters_take(struct filters *filters, const struct option *option, const char *text);
 

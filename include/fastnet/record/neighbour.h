@@ -36,8 +36,6 @@ extern const struct field field_neighbour_master;
 
 /* "REACHABLE" ... of one of NUD_* (linux/neighbour.h); NULL for any other number. */
 const char *neighbour_state_name(uint64_t state);
-/* The NUD_* of this name, in capitals or not; -1 if no state has it. */
-int neighbour_state_number(const char *name, size_t length);
 
 /* NTF_* and, from bit 8 on, NTF_EXT_*. */
 extern const struct flag_names neighbour_flag_names;

@@ -12,12 +12,10 @@
 #include "fastnet/lookup.h"
 #include "fastnet/record.h"
 
-enum { OPTION_STATE = 256, OPTION_PROXY, OPTION_MASTER, OPTION_USAGE };
+enum { OPTION_PROXY = 256, OPTION_MASTER, OPTION_USAGE };
 
 enum { WHICH, OTHER, COMPATIBILITY };
 static const char *const groups[] = {"Which neighbours", "About fastnet", "Compatibility"};
-
-#define STATES "REACHABLE STALE DELAY PROBE FAILED INCOMPLETE PERMANENT NOARP NONE"
 
 #define SETS(of_neigh) .member = offsetof(struct neigh_options, of_neigh)
 
@@ -26,8 +24,6 @@ static const struct option options_table[] = {
     OPTION('6', NULL, WHICH, "IPv6 only", SETS(inet6)),
     OPTION('i', "device", WHICH, "only neighbours on this interface", TAKES("IF"),
            OF(CHOICES_INTERFACES), SETS(device)),
-    LONG(OPTION_STATE, "state", WHICH, "only neighbours in one of these states", TAKES("A,B,..."),
-         OF(STATES)),
     LONG(OPTION_PROXY, "proxy", WHICH, "only proxies: addresses this machine answers for",
          SETS(proxies)),
     LONG(OPTION_MASTER, "master", WHICH, "only on interfaces of DEV (bridge, bond or VRF)",
@@ -71,30 +67,11 @@ const struct grammar neigh_grammar = {
     .version = "backends: rtnetlink, /proc/net/arp",
 };
 
-static int take_states(struct neigh_options *options, const char *names)
-{
-    options->has_states = true;
-    for (;;) {
-        const size_t length = strcspn(names, ",");
-        const int state = neighbour_state_number(names, length);
-        if (state < 0)
-            return common_misuse_word(&options->common, "state", names, length, STATES);
-        options->states |= (uint16_t)state;
-        options->none |= state == NUD_NONE;
-        if (!names[length])
-            return 0;
-        names += length + 1;
-    }
-}
-
+/* An operand. If it were ignored, it would look like a filter that found everything. */
 static int take_option(const struct option *option, const char *argument, void *arg)
 {
-    struct neigh_options *options = arg;
-
-    if (option->id == OPTION_STATE)
-        return take_states(options, argument);
-    /* an operand: if it were ignored, it would look like a filter that found everything */
-    return filters_misuse_operand(&options->common, &kind_neighbour, argument);
+    (void)option;
+    return filters_misuse_operand(arg, &kind_neighbour, argument);
 }
 
 int neigh_parse(struct neigh_options *options, int argc, char *const argv[], bool *done)
@@ -102,13 +79,13 @@ int neigh_parse(struct neigh_options *options, int argc, char *const argv[], boo
     int status =
         common_parse(&options->common, &neigh_grammar, argc, argv, take_option, options, done);
 
+    const bool states = filters_have(&options->common.filters, "state");
     if (status || *done)
         return status;
-    if (options->proxies && options->has_states)
+    if (options->proxies && states)
         return common_misuse(&options->common,
                              "--proxy and --state cannot be combined: proxies have no state");
-    if (options->usage &&
-        (options->device || options->master || options->proxies || options->has_states))
+    if (options->usage && (options->device || options->master || options->proxies || states))
         return common_misuse(&options->common,
                              "--usage shows whole tables: it cannot be combined with -i, --state, "
                              "--proxy or --master");
@@ -125,15 +102,6 @@ static const struct field *field_of(const char *name)
 static void choose_rows(struct predicate_tree *where, const struct neigh_options *options,
                         uint32_t master)
 {
-    if (options->has_states) {
-        struct predicate *any =
-            predicate_tree_add(where, &where->whole, (struct predicate){.operation = PREDICATE_OR});
-        for (unsigned state = 1; state <= NUD_PERMANENT; state <<= 1)
-            if (options->states & state)
-                predicate_tree_add(where, any, predicate_number(field_of("state"), state));
-        if (options->none)
-            predicate_tree_add(where, any, predicate_number(field_of("state"), NUD_NONE));
-    }
     if (options->device)
         predicate_tree_add(where, &where->whole,
                            predicate_text(field_of("interface"), options->device));
@@ -230,7 +198,7 @@ static int list_usage(const struct neigh_options *options)
 
 int neigh_run(int argc, char *const argv[])
 {
-    struct neigh_options options = {.has_states = false};
+    struct neigh_options options = {.inet = false};
     bool done = false;
     int status = neigh_parse(&options, argc, argv, &done);
 

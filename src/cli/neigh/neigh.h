@@ -3,7 +3,6 @@
 #define CLI_NEIGH_NEIGH_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "cli/common.h"
 
@@ -13,9 +12,6 @@ struct neigh_options {
     bool proxies;       /* nothing but proxies */
     bool usage;         /* how full the tables are, in place of neighbours */
     bool numeric;       /* accepted, no effect */
-    bool has_states;    /* --state was given */
-    uint16_t states;    /* NUD_*, or-ed */
-    bool none;          /* NUD_NONE, which has no bit */
     const char *device; /* as typed, or NULL */
     const char *master;
 };

@@ -2,7 +2,6 @@
 #include <linux/if_arp.h>
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
-#include <strings.h>
 
 #include "fastnet/hardware.h"
 #include "fastnet/lookup.h"
@@ -23,14 +22,6 @@ const char *neighbour_state_name(uint64_t state)
         if (states[i].state == state)
             return states[i].name;
     return NULL;
-}
-
-int neighbour_state_number(const char *name, size_t length)
-{
-    for (size_t i = 0; i < COUNT(states); i++)
-        if (strlen(states[i].name) == length && strncasecmp(states[i].name, name, length) == 0)
-            return states[i].state;
-    return -1;
 }
 
 /* NTF_*, then NTF_EXT_*; some linux/neighbour.h lack the newest of them. */
