@@ -67,18 +67,24 @@ struct labels;
 struct senders;
 struct networks;
 struct cgroups;
-struct ephemeral_ports;
 struct peers;
-struct machine;
 struct netns;
 
 /* The meaning of numbers in one network namespace. */
 struct here {
     struct interfaces *interfaces;
-    struct ephemeral_ports *ephemeral_ports;
+    /* ip_local_port_range of ip(7): the first and last that the kernel chooses; 0: not known. */
+    uint64_t ephemeral[2];
     struct peers *peers;
     const struct netns *netns; /* (namespace.h) */
 };
+
+static inline bool port_is_ephemeral(const struct here *here, uint16_t port)
+{
+    return port >= here->ephemeral[0] && port <= here->ephemeral[1];
+}
+
+enum { HOST_NAME_SIZE = 65 }; /* __NEW_UTS_LEN + 1 of linux/utsname.h */
 
 /* The lookups of a listing; a member is NULL when no field needs it. */
 struct context {
@@ -90,9 +96,9 @@ struct context {
     struct senders *senders;
     struct networks *networks;
     struct cgroups *cgroups;
-    struct machine *machine;
-    struct here here;      /* of the namespace that the row was read in */
-    uint64_t time, number; /* of the listing (engine.h); 0: unknown */
+    char host[HOST_NAME_SIZE]; /* of the machine; empty: unknown */
+    struct here here;          /* of the namespace that the row was read in */
+    uint64_t time, number;     /* of the listing (engine.h); 0: unknown */
 };
 
 /* The type of the record's member behind a field. */

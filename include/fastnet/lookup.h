@@ -350,20 +350,10 @@ static inline bool cgroups_failed(const struct cgroups_summary *summary)
 }
 
 /*
- * The ports that the kernel chooses from when a socket has none:
- * PROC_ROOT/sys/net/ipv4/ip_local_port_range. Returns 0 or -errno.
+ * The name of this machine, or of the one that a tree was captured on, which sys/kernel/hostname
+ * has; empty if it is unknown.
  */
-struct ephemeral_ports;
-int ephemeral_ports_create(struct ephemeral_ports **ports, const char *proc_root);
-void ephemeral_ports_destroy(struct ephemeral_ports *ports);
-bool port_is_ephemeral(const struct ephemeral_ports *ports, uint16_t port);
-
-/* This machine, or the one that a tree was captured on, whose name is in sys/kernel/hostname. */
-struct machine {
-    char host[65]; /* empty: unknown */
-};
-struct machine *machine_create(const char *proc_root); /* NULL when memory is short */
-void machine_destroy(struct machine *machine);
+void machine_name(const char *proc_root, char host[65]);
 
 /*
  * The other ends of sockets, if they are on this machine: from one dump of all sockets of the same

@@ -44,9 +44,7 @@ void engine_destroy(struct engine *engine)
     senders_destroy(engine->context.senders);
     networks_destroy(engine->context.networks);
     cgroups_destroy(engine->context.cgroups);
-    ephemeral_ports_destroy(engine->context.here.ephemeral_ports);
     peers_destroy(engine->context.here.peers);
-    machine_destroy(engine->context.machine);
     delta_destroy(engine->delta);
     free(engine);
 }

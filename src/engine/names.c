@@ -6,6 +6,7 @@
 #include "fastnet/array.h"
 #include "fastnet/lookup.h"
 #include "fastnet/rights.h"
+#include "fastnet/sysctl.h"
 
 /* --- Owners ----------------------------------------------------------------------------------- */
 
@@ -398,9 +399,8 @@ int run_prepare_numbers(struct run *run)
 
     if ((needs & NEED_LABELS) && !context->labels)
         read_labels(run);
-    if ((needs & NEED_MACHINE) && !context->machine &&
-        !(context->machine = machine_create(run->listing->proc_root)))
-        return -ENOMEM;
+    if ((needs & NEED_MACHINE) && !*context->host)
+        machine_name(run->listing->proc_root, context->host);
     if ((needs & NEED_SENDERS) && !context->senders &&
         !(context->senders = senders_create("/proc")))
         return -ENOMEM;
@@ -421,8 +421,9 @@ int run_prepare_here(struct run *run)
         if ((needs & NEED_LINKS) && run->listing->backend != BACKEND_PROC)
             add_links(run);
     }
-    if ((needs & NEED_EPHEMERAL) && !here->ephemeral_ports) /* without the file: not known */
-        (void)ephemeral_ports_create(&here->ephemeral_ports, run->listing->proc_root);
+    if ((needs & NEED_EPHEMERAL) && !here->ephemeral[1]) /* without the file: not known */
+        (void)sysctl_numbers(run->listing->proc_root, "net/ipv4/ip_local_port_range",
+                             here->ephemeral, 2);
     return (needs & NEED_PEERS) ? read_peers(run) : 0;
 }
 

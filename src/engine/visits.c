@@ -15,7 +15,6 @@
 static void here_finish(struct here *here)
 {
     interfaces_destroy(here->interfaces);
-    ephemeral_ports_destroy(here->ephemeral_ports);
     peers_destroy(here->peers);
     *here = (struct here){.interfaces = NULL};
 }

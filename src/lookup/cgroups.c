@@ -102,19 +102,14 @@ struct cgroups {
     struct cgroups_summary summary;
 };
 
-static char *append(char **end, const char *text)
+/* Returns the copy; NULL for an empty text. */
+static const char *append(char **end, const char *text)
 {
     const size_t size = strlen(text) + 1;
-    char *copy = memcpy(*end, text, size);
+    const char *copy = memcpy(*end, text, size);
 
     *end += size;
-    return copy;
-}
-
-/* A name that is not empty, or else NULL. */
-static const char *append_name(char **end, const char *name)
-{
-    return *name ? append(end, name) : NULL;
+    return *text ? copy : NULL;
 }
 
 static int fill(struct group *group, const char *path)
@@ -129,9 +124,9 @@ static int fill(struct group *group, const char *path)
         return -ENOMEM;
     group->texts = end;
     group->shown.path = append(&end, path);
-    group->shown.unit = append_name(&end, names.unit);
-    group->shown.container = append_name(&end, names.container);
-    group->shown.pod = append_name(&end, names.pod);
+    group->shown.unit = append(&end, names.unit);
+    group->shown.container = append(&end, names.container);
+    group->shown.pod = append(&end, names.pod);
     return 0;
 }
 

@@ -18,6 +18,7 @@
 #include "cells.h"
 #include "fastnet/array.h"
 #include "fastnet/lookup.h"
+#include "fastnet/sysctl.h"
 #include "scene.h"
 #include "ss_rows.h"
 
@@ -313,7 +314,7 @@ static void a_row_of_ss_has_the_path_of_its_group(void **state)
 
 #define RANGE "sys/net/ipv4/ip_local_port_range"
 
-static int read_range(const char *text, struct ephemeral_ports **ports)
+static int read_range(const char *text, struct here *here)
 {
     static const char *const directories[] = {"sys", "sys/net", "sys/net/ipv4"};
     char path[PATH_MAX];
@@ -329,7 +330,7 @@ static int read_range(const char *text, struct ephemeral_ports **ports)
         snprintf(path, sizeof path, "../" RANGE);
         tree_puts(&tree, path, text);
     }
-    result = ephemeral_ports_create(ports, tree.root);
+    result = sysctl_numbers(tree.root, "net/ipv4/ip_local_port_range", here->ephemeral, 2);
     if (text) {
         snprintf(path, sizeof path, "%s/" RANGE, tree.root);
         assert_int_equal(unlink(path), 0);
@@ -344,31 +345,30 @@ static int read_range(const char *text, struct ephemeral_ports **ports)
 
 static void the_kernel_chooses_from_a_range(void **state)
 {
-    struct ephemeral_ports *ports = NULL;
+    struct here here = {.interfaces = NULL};
 
     (void)state;
-    assert_int_equal(read_range("32768\t60999\n", &ports), 0);
-    assert_false(port_is_ephemeral(ports, 32767));
-    assert_true(port_is_ephemeral(ports, 32768));
-    assert_true(port_is_ephemeral(ports, 60999));
-    assert_false(port_is_ephemeral(ports, 61000));
-    ephemeral_ports_destroy(ports);
+    assert_int_equal(read_range("32768\t60999\n", &here), 0);
+    assert_false(port_is_ephemeral(&here, 32767));
+    assert_true(port_is_ephemeral(&here, 32768));
+    assert_true(port_is_ephemeral(&here, 60999));
+    assert_false(port_is_ephemeral(&here, 61000));
 }
 
 static void without_a_range_nothing_is_known(void **state)
 {
-    struct ephemeral_ports *ports = NULL;
+    struct here here = {.interfaces = NULL};
     const struct record record = {.kind = &kind_socket,
                                   .has = SOCKET_ADDRESSES,
                                   .socket = {.family = 2, .protocol = 6, .local.port = 40000}};
 
     (void)state;
-    assert_int_equal(read_range(NULL, &ports), -ENOENT);
-    assert_int_equal(read_range("32768\n", &ports), -EBADMSG);
-    assert_int_equal(read_range("", &ports), -EBADMSG);
-    assert_int_equal(read_range("32768\t60999", &ports),
+    assert_int_equal(read_range(NULL, &here), -ENOENT);
+    assert_int_equal(read_range("32768\n", &here), -EBADMSG);
+    assert_int_equal(read_range("", &here), -EBADMSG);
+    assert_int_equal(read_range("32768\t60999", &here),
                      -EBADMSG); /* more digits may have followed */
-    assert_null(ports);
+    assert_int_equal(here.ephemeral[1], 0);
     assert_string_equal(text_of("autobound", &record, &no_names), "-");
 }
 
@@ -380,14 +380,13 @@ static void a_socket_shows_whether_its_port_may_be_chosen(void **state)
     struct context context = {0};
 
     (void)state;
-    assert_int_equal(read_range("32768 60999\n", &context.here.ephemeral_ports), 0);
+    assert_int_equal(read_range("32768 60999\n", &context.here), 0);
     assert_string_equal(text_of("autobound", &record, &context), "yes");
     record.socket.local.port = 22;
     assert_string_equal(text_of("autobound", &record, &context), "no");
     record.socket.local.port = 40000;
     record.socket.protocol = 255; /* its port is a protocol */
     assert_string_equal(text_of("autobound", &record, &context), "no");
-    ephemeral_ports_destroy(context.here.ephemeral_ports);
 }
 
 static void names_that_the_kernel_finds_are_five_digits(void **state)

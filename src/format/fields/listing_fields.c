@@ -21,9 +21,9 @@ static struct value listing(const struct cell *cell)
 
 static struct value host(const struct cell *cell)
 {
-    const struct machine *machine = cell->context->machine;
+    const char *known = cell->context->host;
 
-    return string(machine && *machine->host ? machine->host : NULL);
+    return string(*known ? known : NULL);
 }
 
 static struct value netns(const struct cell *cell)

@@ -133,10 +133,9 @@ static char *put_inet_host(char *dst, const struct ss_row *row, const struct add
 static char *put_inet_port(char *dst, const struct ss_row *row, uint16_t port)
 {
     const uint16_t protocol = row->record->socket.protocol;
-    const struct ephemeral_ports *chosen = row->context->here.ephemeral_ports;
     const struct services *services = row->layout->numeric ? NULL : row->context->services;
 
-    if (services && chosen && protocol != IPPROTO_RAW && port_is_ephemeral(chosen, port))
+    if (protocol != IPPROTO_RAW && port_is_ephemeral(&row->context->here, port))
         services = NULL;
     /* the port of a raw socket is its protocol */
     if (services && protocol == IPPROTO_RAW && port && !services_name(services, protocol, port))
