@@ -116,22 +116,15 @@ struct value number_member(const struct cell *cell)
 struct value info_member(const struct cell *cell)
 {
     const char *part = part_of(cell->field, cell->record);
+    const enum value_type type = cell->field->type;
 
-    return part ? number(number_at(part, cell->field->part.type)) : unknown;
-}
-
-struct value info_milliseconds(const struct cell *cell)
-{
-    const struct value value = info_member(cell);
-
-    return value.type == VALUE_NUMBER ? decimal(value.number) : value;
-}
-
-struct value info_boolean(const struct cell *cell)
-{
-    const struct value value = info_member(cell);
-
-    return value.type == VALUE_NUMBER ? boolean(value.number) : value;
+    if (!part)
+        return unknown;
+    const uint64_t number = number_at(part, cell->field->part.type);
+    if (type == VALUE_BOOLEAN)
+        return boolean(number);
+    return (struct value){.type = type == VALUE_DECIMAL || type == VALUE_FINE ? type : VALUE_NUMBER,
+                          .number = number};
 }
 
 struct value text_member(const struct cell *cell)

@@ -186,14 +186,12 @@ struct value interface_named(const struct context *context, uint32_t index);
  */
 struct value number_member(const struct cell *cell);
 struct value info_member(const struct cell *cell);
-struct value info_milliseconds(const struct cell *cell);
 struct value text_member(const struct cell *cell);
 struct value address_member(const struct cell *cell);
 struct value host_member(const struct cell *cell);
 struct value milliseconds_member(const struct cell *cell);
 struct value time_member(const struct cell *cell);
 struct value boolean_member(const struct cell *cell);
-struct value info_boolean(const struct cell *cell);
 struct value flags_member(const struct cell *cell);
 struct value word_member(const struct cell *cell);
 struct value named_member(const struct cell *cell);

@@ -253,11 +253,11 @@ static const struct flag_names option_names = {option_words, COUNT(option_words)
 #define TCP_BYTES(id, ...)   TCP_GAUGE(id, __VA_ARGS__, .unit = UNIT_BYTES)
 #define TCP_KNOWN(id, ...)   TCP_AS(id, VALUE_NUMBER, info_known, __VA_ARGS__, .gauge = true)
 #define TCP_MICROSECONDS(id, ...)                                                                  \
-    TCP_AS(id, VALUE_FINE, info_tcp_microseconds, __VA_ARGS__, .unit = UNIT_SECONDS)
+    TCP_AS(id, VALUE_FINE, info_number, __VA_ARGS__, .unit = UNIT_SECONDS)
 #define TCP_MEASURED(id, ...)                                                                      \
     TCP_AS(id, VALUE_FINE, info_measured, __VA_ARGS__, .unit = UNIT_SECONDS)
 #define TCP_MILLISECONDS(id, ...)                                                                  \
-    TCP_AS(id, VALUE_DECIMAL, info_tcp_milliseconds, __VA_ARGS__, .unit = UNIT_SECONDS)
+    TCP_AS(id, VALUE_DECIMAL, info_number, __VA_ARGS__, .unit = UNIT_SECONDS)
 /* The members that other fields than its numbers read. */
 #define TCP_PARTS(member) PARTS_OF(struct kernel_tcp_info, member)
 #define TCP_IDLE          (TCP_PARTS(last_data_sent) | TCP_PARTS(last_data_recv))
@@ -507,7 +507,7 @@ static const struct field fields[] = {
              "BBR: factor of the pacing rate"),
     COMPUTED(bbr_cwnd_gain, VALUE_DECIMAL, info_bbr_cwnd_gain, SOCKET_CC_INFO,
              "BBR: factor of the congestion window"),
-    INFO_AS(dctcp_ce_state, VALUE_BOOLEAN, info_dctcp_boolean, socket.cc_info,
+    INFO_AS(dctcp_ce_state, VALUE_BOOLEAN, info_dctcp_number, socket.cc_info,
             struct kernel_dctcp_info, ce_state, SOCKET_CC_INFO,
             "DCTCP: whether the last packet came with a mark of congestion"),
     INFO_AS(dctcp_alpha, VALUE_NUMBER, info_dctcp_number, socket.cc_info, struct kernel_dctcp_info,
@@ -591,7 +591,7 @@ static const struct field fields[] = {
     MPTCP(mptcp_snd_una, snd_una,
           "MPTCP: sequence number of the first byte that is not acknowledged"),
     MPTCP(mptcp_rcv_nxt, rcv_nxt, "MPTCP: sequence number of the next byte to receive"),
-    INFO_AS(mptcp_csum_enabled, VALUE_BOOLEAN, info_boolean, socket.info, struct kernel_mptcp_info,
+    INFO_AS(mptcp_csum_enabled, VALUE_BOOLEAN, info_member, socket.info, struct kernel_mptcp_info,
             csum_enabled, SOCKET_MPTCP_INFO, "MPTCP: whether data has checksums"),
     MPTCP(mptcp_retransmits, retransmits, "MPTCP: how often data was sent again", .counter = true),
     MPTCP(mptcp_bytes_retrans, bytes_retrans, "MPTCP: bytes that were sent again",
@@ -602,14 +602,14 @@ static const struct field fields[] = {
           .unit = UNIT_BYTES, .counter = true),
     MPTCP(mptcp_bytes_acked, bytes_acked, "MPTCP: bytes that the peer has acknowledged",
           .unit = UNIT_BYTES, .counter = true),
-    INFO_AS(mptcp_last_data_sent, VALUE_DECIMAL, info_milliseconds, socket.info,
-            struct kernel_mptcp_info, last_data_sent, SOCKET_MPTCP_INFO,
-            "MPTCP: seconds since data was sent", .unit = UNIT_SECONDS),
-    INFO_AS(mptcp_last_data_recv, VALUE_DECIMAL, info_milliseconds, socket.info,
-            struct kernel_mptcp_info, last_data_recv, SOCKET_MPTCP_INFO,
-            "MPTCP: seconds since data was received", .unit = UNIT_SECONDS),
-    INFO_AS(mptcp_last_ack_recv, VALUE_DECIMAL, info_milliseconds, socket.info,
-            struct kernel_mptcp_info, last_ack_recv, SOCKET_MPTCP_INFO,
+    INFO_AS(mptcp_last_data_sent, VALUE_DECIMAL, info_member, socket.info, struct kernel_mptcp_info,
+            last_data_sent, SOCKET_MPTCP_INFO, "MPTCP: seconds since data was sent",
+            .unit = UNIT_SECONDS),
+    INFO_AS(mptcp_last_data_recv, VALUE_DECIMAL, info_member, socket.info, struct kernel_mptcp_info,
+            last_data_recv, SOCKET_MPTCP_INFO, "MPTCP: seconds since data was received",
+            .unit = UNIT_SECONDS),
+    INFO_AS(mptcp_last_ack_recv, VALUE_DECIMAL, info_member, socket.info, struct kernel_mptcp_info,
+            last_ack_recv, SOCKET_MPTCP_INFO,
             "MPTCP: seconds since an acknowledgement was received", .unit = UNIT_SECONDS),
     INFO_AS(sctp_state, VALUE_TEXT, info_word, socket.info, struct kernel_sctp_info, state,
             SOCKET_SCTP_INFO, "SCTP: state of the association: ESTABLISHED, COOKIE_WAIT, ...",

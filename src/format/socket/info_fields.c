@@ -20,31 +20,17 @@ struct value info_known(const struct cell *cell)
     const struct value value = info_number(cell);
     const bool is_short = cell->field->part.size == sizeof(uint32_t);
 
-    if (value.type != VALUE_NUMBER || value.number == UINT64_MAX ||
+    if (value.type == VALUE_UNKNOWN || value.number == UINT64_MAX ||
         (is_short && (value.number == UINT32_MAX || value.number == INT32_MAX)))
         return unknown;
     return value;
-}
-
-struct value info_tcp_milliseconds(const struct cell *cell)
-{
-    const struct value value = info_number(cell);
-
-    return value.type == VALUE_NUMBER ? decimal(value.number) : value;
-}
-
-struct value info_tcp_microseconds(const struct cell *cell)
-{
-    const struct value value = info_number(cell);
-
-    return value.type == VALUE_NUMBER ? fine(value.number) : value;
 }
 
 struct value info_measured(const struct cell *cell)
 {
     const struct value value = info_known(cell);
 
-    return value.type == VALUE_NUMBER && value.number ? fine(value.number) : unknown;
+    return value.type != VALUE_UNKNOWN && value.number ? value : unknown;
 }
 
 /* Copies the bytes of the kernel; the rest is 0. Returns false if there are fewer than least. */
@@ -245,13 +231,6 @@ struct value info_dctcp_number(const struct cell *cell)
         return unknown;
     memcpy(&dctcp, sock->cc_info.data, sizeof dctcp);
     return dctcp.enabled ? info_member(cell) : unknown;
-}
-
-struct value info_dctcp_boolean(const struct cell *cell)
-{
-    const struct value value = info_dctcp_number(cell);
-
-    return value.type == VALUE_NUMBER ? boolean(value.number) : value;
 }
 
 struct value info_vegas_rtt(const struct cell *cell)

@@ -21,8 +21,6 @@ extern const struct flag_names info_tcp_options, info_mptcp_flags, info_subflow_
 
 /* A number, unknown if the socket listens. */
 struct value info_number(const struct cell *cell);
-struct value info_tcp_milliseconds(const struct cell *cell);
-struct value info_tcp_microseconds(const struct cell *cell);
 /* info_number(), unless the kernel says "unknown" by it: 2^64 - 1, 2^32 - 1 or 2^31 - 1. */
 struct value info_known(const struct cell *cell);
 /* info_known() as microseconds, but unknown if it is 0. */
@@ -46,7 +44,6 @@ struct value info_bbr_min_rtt(const struct cell *cell);
 struct value info_bbr_pacing_gain(const struct cell *cell);
 struct value info_bbr_cwnd_gain(const struct cell *cell);
 struct value info_dctcp_number(const struct cell *cell);
-struct value info_dctcp_boolean(const struct cell *cell);
 struct value info_vegas_rtt(const struct cell *cell);
 
 struct value info_backlog_percent(const struct cell *cell);
