@@ -68,4 +68,18 @@ static inline struct address address_unmapped(const struct address *address)
     return address_is_mapped(address) ? address_make(AF_INET, address->bytes + 12) : *address;
 }
 
+/* Sets the number of leading ones of a mask. Returns whether nothing but zeroes follows. */
+static inline bool mask_prefix(const uint8_t *mask, size_t size, uint8_t *prefix)
+{
+    size_t bit = 0;
+
+    while (bit < 8 * size && mask[bit / 8] & 0x80 >> bit % 8)
+        bit++;
+    *prefix = (uint8_t)bit;
+    for (; bit < 8 * size; bit++)
+        if (mask[bit / 8] & 0x80 >> bit % 8)
+            return false;
+    return true;
+}
+
 #endif

@@ -105,20 +105,6 @@ static bool find_ports(const struct predicate *comparison, struct test *test)
            comparison->operation == PREDICATE_ABOVE;
 }
 
-/* The number of leading ones, if nothing but zeroes follows. */
-static bool find_prefix(const uint8_t *mask, size_t size, uint8_t *prefix)
-{
-    size_t bit = 0;
-
-    while (bit < 8 * size && mask[bit / 8] & 0x80 >> bit % 8)
-        bit++;
-    *prefix = (uint8_t)bit;
-    for (; bit < 8 * size; bit++)
-        if (mask[bit / 8] & 0x80 >> bit % 8)
-            return false;
-    return true;
-}
-
 static bool find_addresses(const struct predicate *comparison, struct test *test)
 {
     const struct address *address = &comparison->constant.address;
@@ -129,7 +115,7 @@ static bool find_addresses(const struct predicate *comparison, struct test *test
     test->network = (struct network){*address, (uint8_t)(8 * size)};
     return comparison->operation == PREDICATE_EQUAL ||
            (comparison->operation == PREDICATE_WITHIN &&
-            find_prefix(comparison->mask.address, size, &test->network.prefix));
+            mask_prefix(comparison->mask.address, size, &test->network.prefix));
 }
 
 static bool find_interface(const struct predicate *comparison, struct test *test)

@@ -184,14 +184,7 @@ static bool parse_prefix(const char *text, uint64_t bits, uint8_t *prefix)
         *prefix = (uint8_t)number;
         return number <= bits;
     }
-    if (!parse_ipv4(text, mask))
-        return false;
-    for (*prefix = 0; *prefix < 32 && mask[*prefix / 8] & 0x80 >> *prefix % 8;)
-        ++*prefix;
-    for (unsigned bit = *prefix; bit < 32; bit++)
-        if (mask[bit / 8] & 0x80 >> bit % 8)
-            return false;
-    return true;
+    return parse_ipv4(text, mask) && mask_prefix(mask, sizeof mask, prefix);
 }
 
 /* ADDRESS or ADDRESS/PREFIX. */

@@ -90,16 +90,12 @@ static void put_constant(FILE *stream, const struct predicate *comparison)
 static void put_network(FILE *stream, const struct predicate *within)
 {
     const struct address *address = &within->constant.address;
-    struct network network = {*address, 0};
+    uint8_t prefix;
 
-    while (network.prefix < 8 * address_size(address) &&
-           within->mask.address[network.prefix / 8] & 0x80 >> network.prefix % 8)
-        network.prefix++;
-    const struct predicate whole = predicate_within(within->field, &network);
     put_bytes(stream, address->family, address->bytes);
     fputc('/', stream);
-    if (memcmp(whole.mask.address, within->mask.address, address_size(address)) == 0)
-        fprintf(stream, "%u", network.prefix);
+    if (mask_prefix(within->mask.address, address_size(address), &prefix))
+        fprintf(stream, "%u", prefix);
     else
         put_bytes(stream, address->family, within->mask.address);
 }
