@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "fastnet/address.h"
@@ -86,6 +87,9 @@ char *text_lladdr(char *dst, const uint8_t *bytes, size_t length);
  * Small letters, digits and '_' around it make another word.
  */
 bool text_has_word(const char *text, const char *word);
+
+/* Puts a text, and behind it a word in such a way that a shell reads it as it is. */
+void text_put_word(FILE *stream, const char *before, const char *word);
 
 /* Fills with blanks from end up to start + width; returns the new end. */
 char *text_pad(char *end, const char *start, size_t width);

@@ -109,21 +109,6 @@ void finding_moved(struct finding *finding, uint64_t moved)
     finding->record.has |= FINDING_MOVED;
 }
 
-/* Puts a text, and behind it a word in such a way that a shell reads it as it is. */
-static void put_word(FILE *stream, const char *before, const char *word)
-{
-    const bool plain = !word[strspn(word, "-./:_0123456789abcdefghijklmnopqrstuvwxyz"
-                                          "ABCDEFGHIJKLMNOPQRSTUVWXYZ")];
-
-    fprintf(stream, "%s%s", before, plain ? "" : "'");
-    for (; *word; word++)
-        if (*word == '\'')
-            fputs("'\"'\"'", stream); /* no backslash, which is escaped for people */
-        else
-            fputc(*word, stream);
-    fputs(plain ? "" : "'", stream);
-}
-
 /* The options with which another command looks where this finding is. */
 static void put_place(FILE *stream, const struct examination *examination, bool machine)
 {
@@ -134,11 +119,11 @@ static void put_place(FILE *stream, const struct examination *examination, bool 
     if (machine && (netns || options->all_netns))
         fputs(" --all-netns", stream);
     else if (netns || *own.name)
-        put_word(stream, " --netns ", netns ? netns : own.name);
+        text_put_word(stream, " --netns ", netns ? netns : own.name);
     else if (own.id)
         fprintf(stream, " --all-netns --where 'netns_id = %" PRIu64 "'", own.id);
     if (strcmp(options->proc_root, "/proc") != 0)
-        put_word(stream, " --proc-root ", options->proc_root);
+        text_put_word(stream, " --proc-root ", options->proc_root);
 }
 
 /* The command of the rule for this process and place; none if it does not fit. */
@@ -153,7 +138,7 @@ static void make_command(struct finding *finding, const struct examination *exam
         return;
     while (*from)
         if (strncmp(from, "/proc", 5) == 0) {
-            put_word(stream, "", examination->options->proc_root);
+            text_put_word(stream, "", examination->options->proc_root);
             from += 5;
         } else if (strncmp(from, "PID", 3) == 0) {
             fprintf(stream, "%" PRIu32, finding->record.finding.pid);

@@ -232,6 +232,27 @@ static void padding_fills_up_to_the_width_and_cuts_nothing(void **state)
     assert_text(text, text_pad(text + 3, text, 2), "abc");
 }
 
+static void a_shell_reads_a_word_as_it_is(void **state)
+{
+    static const char *const words[][2] = {
+        {"https,8000-8999", "=https,8000-8999"},
+        {"", "=''"},
+        {"recv_q > 0", "='recv_q > 0'"},
+        {"!a", "='!a'"},
+        {"it's", "='it'\"'\"'s'"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        char text[32] = "";
+        FILE *stream = fmemopen(text, sizeof text, "w");
+        assert_non_null(stream);
+        text_put_word(stream, "=", words[i][0]);
+        fclose(stream);
+        assert_string_equal(text, words[i][1]);
+    }
+}
+
 static void a_word_is_found_whole(void **state)
 {
     (void)state;
@@ -256,6 +277,7 @@ int main(void)
         cmocka_unit_test(random_ipv6_addresses_are_written_as_inet_ntop_writes_them),
         cmocka_unit_test(mapped_addresses_are_written_as_ipv4),
         cmocka_unit_test(padding_fills_up_to_the_width_and_cuts_nothing),
+        cmocka_unit_test(a_shell_reads_a_word_as_it_is),
         cmocka_unit_test(a_word_is_found_whole),
     };
 

@@ -292,3 +292,17 @@ bool text_has_word(const char *text, const char *word)
             return true;
     return false;
 }
+
+void text_put_word(FILE *stream, const char *before, const char *word)
+{
+    const bool plain = *word && !word[strspn(word, "-./:_,0123456789abcdefghijklmnopqrstuvwxyz"
+                                                   "ABCDEFGHIJKLMNOPQRSTUVWXYZ")];
+
+    fprintf(stream, "%s%s", before, plain ? "" : "'");
+    for (; *word; word++)
+        if (*word == '\'')
+            fputs("'\"'\"'", stream); /* no backslash, which is escaped for people */
+        else
+            fputc(*word, stream);
+    fputs(plain ? "" : "'", stream);
+}
