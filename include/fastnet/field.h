@@ -153,7 +153,10 @@ struct field {
     bool rate : 1;               /* the change per second of a counter (`of`) */
     bool of_netns : 1;           /* names the network namespace of the row */
     bool owner : 1;              /* of the first owner: filters ask all (field_owners()) */
-    unsigned confirmed : 6;      /* a bit of optional: filters know nothing without it; 0: none */
+    /* A bit of optional, or 0: without it filters know nothing, or of a set what is in it. Null is
+     * an empty set then, and none that is unknown. */
+    unsigned confirmed : 6;
+    uint8_t marks; /* bits of the kind's field "attention": these reasons are seen in this one */
     /* All words that its values can be; without them any text can be meant. */
     union {
         const struct flag_names *flags;       /* VALUE_FLAGS: the names of its bits */

@@ -67,8 +67,13 @@ struct sink_options {
     /* Metrics: writes more of them, behind those of the rows; or NULL. Gets the layout. */
     void (*more_metrics)(struct writer *writer, const void *layout);
     const void *layout;
-    const char
-        *totals; /* tables: what rows are called in a last line of totals; NULL: no such line */
+    /* Tables: a set that says why people should look at a row (field.marks), or NULL; whether such
+     * rows come first, among those that are kept to measure the columns. */
+    const struct field *attention;
+    bool attention_first;
+    /* Tables: what rows are called in a last line of totals, NULL: no such line; and the command
+     * that it names for those that need attention, or NULL. */
+    const char *totals, *see;
 };
 
 /* Each returns NULL when memory is short. */

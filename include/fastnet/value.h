@@ -41,28 +41,12 @@ struct flag_names {
 
 enum { VALUE_FLAG_BITS = 128 };
 
-/* Marks for people. */
-enum attention {
-    ATTENTION_NONE,
-    ATTENTION_ACCEPT_QUEUE, /* connections are refused, because the program does not accept them */
-    ATTENTION_RECEIVE_BUFFER,
-    ATTENTION_SEND_BUFFER,
-    ATTENTION_ACKNOWLEDGEMENT, /* the peer acknowledges nothing */
-    ATTENTION_WINDOW,          /* the peer takes no more, because its program does not read */
-    ATTENTION_DROPS,
-    ATTENTIONS
-};
-
-/* A few words: "accept queue full". */
-const char *attention_words(enum attention attention);
-
 /* Most bytes of a VALUE_VIEW. */
 enum { VALUE_VIEW_MAX = 512 };
 
 struct value {
     enum value_type type;
-    uint8_t family;    /* of a link-layer address that is an IP address; else AF_UNSPEC */
-    uint8_t attention; /* enum attention */
+    uint8_t family; /* of a link-layer address that is an IP address; else AF_UNSPEC */
     union {
         uint64_t number;
         struct {

@@ -80,16 +80,67 @@ static int resolve_filters(struct listing_command *command)
     return 0;
 }
 
+/* --- Terminals -------------------------------------------------------------------------------- */
+
+bool command_colour(const struct common *common)
+{
+    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+    const char *force = getenv("CLICOLOR_FORCE");
+
+    if (common->color)
+        return common->color == COLOR_ALWAYS;
+    if (no_color && *no_color)
+        return false;
+    if (force && *force && strcmp(force, "0") != 0)
+        return true;
+    return !common->output && isatty(STDOUT_FILENO) && term && *term && strcmp(term, "dumb") != 0;
+}
+
+/* Colours mean that a terminal follows. watch(1) says in COLUMNS how wide it is. */
+unsigned command_width(const struct common *common)
+{
+    const unsigned width = common_width(common);
+    const char *columns = getenv("COLUMNS");
+
+    if (width || common->output || !columns || !command_colour(common))
+        return width;
+    return (unsigned)strtoul(columns, NULL, 10);
+}
+
+/* The width that the table must fit; 0: any, because its reader chose what it shows. */
+static unsigned width_of(const struct listing_command *command)
+{
+    const struct common *common = command->common;
+    const char *chosen = common->columns;
+
+    if (!command->drop || common->format != FORMAT_PLAIN || common->count_by ||
+        (chosen && *chosen != '+' && *chosen != '-'))
+        return 0;
+    return command_width(common);
+}
+
+/* The set that says why people should look at a row; NULL if tables do not show it. */
+static const struct field *attention_of(const struct listing_command *command)
+{
+    return command->common->count_by ? NULL : field_named(command->kind, "attention");
+}
+
 /* --- Which columns stay, however narrow the terminal is --------------------------------------- */
+
+static bool is_filtered_by(const struct common *common, const char *name)
+{
+    bool is_filtered = false;
+
+    for (size_t i = 0; i < common->filters.count && !is_filtered; i++)
+        is_filtered = text_has_word(common->filters.typed[i].text, name) ||
+                      text_has_word(common->filters.typed[i].option->columns, name);
+    return is_filtered;
+}
 
 static bool is_asked_for(const struct common *common, const char *name)
 {
-    bool is_asked = text_has_word(common->columns, name) || text_has_word(common->sort, name);
-
-    for (size_t i = 0; i < common->filters.count && !is_asked; i++)
-        is_asked = text_has_word(common->filters.typed[i].text, name) ||
-                   text_has_word(common->filters.typed[i].option->columns, name);
-    return is_asked;
+    return text_has_word(common->columns, name) || text_has_word(common->sort, name) ||
+           is_filtered_by(common, name);
 }
 
 /* What rows were chosen or sorted by is the answer to the question. */
@@ -250,6 +301,7 @@ static int resolve_namespaces(const struct listing_command *command)
 int command_resolve(struct listing_command *command, bool *done)
 {
     const struct common *common = command->common;
+    const struct field *attention;
     int status;
 
     if (common->nonzero && !common->delta)
@@ -267,6 +319,9 @@ int command_resolve(struct listing_command *command, bool *done)
     status = resolve_metrics(command);
     if (!status)
         status = columns_resolve(command);
+    attention = width_of(command) ? attention_of(command) : NULL;
+    if (!status && attention)
+        needs_add(&command->listing.needs, field_needs(attention));
     if (!status)
         status = resolve_sort(command);
     if (!status)
@@ -282,21 +337,7 @@ int command_resolve(struct listing_command *command, bool *done)
     return status ? status : resolve_output(command);
 }
 
-/* --- How they are shown ----------------------------------------------------------------------- */
-
-bool command_colour(const struct common *common)
-{
-    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-    const char *force = getenv("CLICOLOR_FORCE");
-
-    if (common->color)
-        return common->color == COLOR_ALWAYS;
-    if (no_color && *no_color)
-        return false;
-    if (force && *force && strcmp(force, "0") != 0)
-        return true;
-    return !common->output && isatty(STDOUT_FILENO) && term && *term && strcmp(term, "dumb") != 0;
-}
+/* --- The sink ----------------------------------------------------------------------- */
 
 static const sink_create_fn sinks_of_columns[FORMATS] = {
     [FORMAT_PLAIN] = sink_table_create,
@@ -317,29 +358,6 @@ static bool makes_objects(const struct listing_command *command)
            !common->limit && (common->format == FORMAT_JSON || common->format == FORMAT_NDJSON);
 }
 
-/* Colours mean that a terminal follows. watch(1) says in COLUMNS how wide it is. */
-unsigned command_width(const struct common *common)
-{
-    const unsigned width = common_width(common);
-    const char *columns = getenv("COLUMNS");
-
-    if (width || common->output || !columns || !command_colour(common))
-        return width;
-    return (unsigned)strtoul(columns, NULL, 10);
-}
-
-/* The width that the table must fit; 0: any, because its reader chose what it shows. */
-static unsigned width_of(const struct listing_command *command)
-{
-    const struct common *common = command->common;
-    const char *chosen = common->columns;
-
-    if (!command->drop || common->format != FORMAT_PLAIN || common->count_by ||
-        (chosen && *chosen != '+' && *chosen != '-'))
-        return 0;
-    return command_width(common);
-}
-
 struct sink *command_sink(const struct listing_command *command, struct writer *writer)
 {
     const struct common *common = command->common;
@@ -347,20 +365,24 @@ struct sink *command_sink(const struct listing_command *command, struct writer *
     if (!columns_used(command))
         return sink_create(command->layout_ops, command->layout, writer, command->context);
     const unsigned width = width_of(command);
+    const bool colour = common->format == FORMAT_PLAIN && command_colour(common);
     struct sink_options options = {
         .writer = writer,
         .context = command->context,
         .columns = command->shown,
         .count = command->shown_count,
         .header = !common->no_header,
-        .colour = common->format == FORMAT_PLAIN && command_colour(common),
+        .colour = colour,
         .human = common->human || width,
         .width = width,
         .drop = command->drop,
         .shorten = command->shorten,
         .whole = command->whole,
         .keep = command->keep,
+        .attention = width || colour ? attention_of(command) : NULL,
+        .attention_first = width && !common->sort,
         .totals = width && !common->no_header ? command->kind->name : NULL,
+        .see = is_filtered_by(common, "attention") ? NULL : command->see,
         .metric = common->count_by ? command->kind->name : command->kind->metric,
         .more_metrics = command->more_metrics,
         .layout = command->layout,

@@ -197,6 +197,13 @@ static bool is_list(const struct predicate *predicate, const struct value *value
            (value->type != VALUE_FLAGS || predicate->constant.type == VALUE_TEXT);
 }
 
+/* A set of what was found out, which may be part of it: null is an empty set, not an unknown one.
+ */
+static bool is_verdict(const struct field *field)
+{
+    return field->confirmed && field->type == VALUE_FLAGS;
+}
+
 static bool passes(const struct predicate *predicate, const struct value *value)
 {
     uint64_t number;
@@ -205,7 +212,7 @@ static bool passes(const struct predicate *predicate, const struct value *value)
     if (predicate->constant.type == VALUE_NUMBER && number_in(value, &number))
         return number_passes(predicate, number);
     if (predicate->operation == PREDICATE_KNOWN)
-        return true;
+        return !is_verdict(predicate->field) || value->flags.bits[0] || value->flags.bits[1];
     if (is_list(predicate, value))
         return element_passes(predicate, value);
     switch (predicate->operation) {
@@ -248,7 +255,8 @@ static NOT_INLINE unsigned compared_by_value(const struct predicate *predicate,
     const struct value value = value_of(predicate, view);
 
     if (value.type == VALUE_UNKNOWN)
-        return predicate->operation == PREDICATE_KNOWN ? CAN_FAIL : 0;
+        return predicate->operation == PREDICATE_KNOWN && !is_verdict(predicate->field) ? CAN_FAIL
+                                                                                        : 0;
     return decided(passes(predicate, &value));
 }
 
@@ -270,8 +278,8 @@ static NOT_INLINE unsigned compared(const struct predicate *predicate, const str
         return CAN_HOLD | CAN_FAIL;
     if (needed & ~view->record->has)
         return predicate->operation == PREDICATE_KNOWN && !(needed & untold(view)) ? CAN_FAIL : 0;
-    if (field->confirmed && field_compares(field) & untold(view))
-        return 0;
+    if (field->confirmed && field_compares(field) & untold(view)) /* what was found is certain */
+        return is_verdict(field) ? compared_by_value(predicate, view) & CAN_HOLD : 0;
     if (compares_number(predicate))
         return decided(number_passes(predicate, field_number(field, view->record)));
     return compared_by_value(predicate, view);

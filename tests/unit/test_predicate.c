@@ -505,6 +505,35 @@ static void what_a_source_does_not_tell_is_neither_there_nor_absent(void **state
     assert_false(predicate_is_met(&known, &record, &context));
 }
 
+static void of_a_set_of_findings_null_is_none_and_what_was_found_is_certain(void **state)
+{
+    static const uint64_t one = 1, other = 2;
+    static const struct field set = {
+        .name = "set", .type = VALUE_FLAGS, .value = give, .optional = 8, .confirmed = 3};
+    const struct predicate known = predicate_known(&set),
+                           has_one = predicate_masked(&set, one, one),
+                           has_other = predicate_masked(&set, other, other);
+    struct record record = nothing;
+
+    (void)state;
+    given = (struct value){.type = VALUE_FLAGS, .flags.bits = {one}};
+    assert_int_equal(outcome(&known, &record), 't');
+    assert_int_equal(outcome(&has_one, &record), 't');
+    assert_int_equal(outcome(&has_other, &record), 'f');
+    record.untold = 8; /* there may be more */
+    assert_int_equal(outcome(&known, &record), 't');
+    assert_int_equal(outcome(&has_one, &record), 't');
+    assert_int_equal(outcome(&has_other, &record), 'u');
+    given.flags.bits[0] = 0;
+    assert_int_equal(outcome(&known, &record), 'u');
+    record.untold = 0;
+    assert_int_equal(outcome(&known, &record), 'f');
+    assert_int_equal(outcome(&has_one, &record), 'f');
+    given.type = VALUE_UNKNOWN;
+    assert_int_equal(outcome(&known, &record), 'u');
+    assert_int_equal(outcome(&has_one, &record), 'u');
+}
+
 static void what_is_unknown_is_neither_true_nor_false(void **state)
 {
     static const char *const ands[] = {"tfu", "fff", "ufu"};
@@ -748,6 +777,7 @@ int main(void)
         cmocka_unit_test(what_has_no_address_is_unknown),
         cmocka_unit_test(the_empty_and_holds_and_the_empty_or_does_not),
         cmocka_unit_test(what_a_source_does_not_tell_is_neither_there_nor_absent),
+        cmocka_unit_test(of_a_set_of_findings_null_is_none_and_what_was_found_is_certain),
         cmocka_unit_test(what_is_unknown_is_neither_true_nor_false),
         cmocka_unit_test(a_column_is_compared_with_another_one),
         cmocka_unit_test(not_turns_what_is_known),

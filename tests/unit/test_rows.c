@@ -298,10 +298,9 @@ static void assert_same(const struct field *field, const struct record *a, const
     const struct value x = field_value(field, a, &no_names), y = field_value(field, b, &no_names);
     char text[256];
 
-    snprintf(text, sizeof text, "%s: %s %d", field->name, text_of_value(&x), (int)x.attention);
+    snprintf(text, sizeof text, "%s: %s", field->name, text_of_value(&x));
     const size_t length = strlen(text);
-    snprintf(text + length, sizeof text - length, "\n%s: %s %d", field->name, text_of_value(&y),
-             (int)y.attention);
+    snprintf(text + length, sizeof text - length, "\n%s: %s", field->name, text_of_value(&y));
     text[length] = '\0';
     assert_string_equal(text, text + length + 1);
 }

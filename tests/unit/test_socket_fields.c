@@ -285,6 +285,7 @@ static const char *const promised[] = {
     "container",
     "pod",
     "pid_inside",
+    "attention",
     "owners",
     "peer",
     "proto",

@@ -126,11 +126,6 @@ static const char *for_people(const char *name, const struct record *record,
     return text;
 }
 
-static enum attention attention_of(const char *name, const struct record *record)
-{
-    return (enum attention)value_of(name, record, &no_names).attention;
-}
-
 static void each_name_of_an_owner_is_shown_once_with_the_number_of_processes(void **state)
 {
     const struct context context = {.owners = some_owners()};
@@ -185,10 +180,10 @@ static void the_queue_of_a_listener_is_full_when_one_more_waits_than_it_may(void
 
     (void)state;
     assert_field("recv", &record, "5/5");
-    assert_int_equal(attention_of("recv", &record), ATTENTION_NONE);
+    assert_field("attention", &record, "-");
     record = listener(6, 5);
     assert_field("recv", &record, "6/5");
-    assert_int_equal(attention_of("recv", &record), ATTENTION_ACCEPT_QUEUE);
+    assert_field("attention", &record, "accept_queue_full");
     assert_field("send", &record, "0");
 }
 
@@ -204,9 +199,9 @@ static void people_see_the_limit_of_a_buffer_when_it_is_near(void **state)
     set_memory(&record, memory);
     assert_field("recv", &record, "65536/131072");
     assert_string_equal(for_people("recv", &record, &no_names), "64K/128K");
-    assert_int_equal(attention_of("recv", &record), ATTENTION_NONE);
+    assert_field("attention", &record, "-");
     memory[SK_MEMINFO_RMEM_ALLOC]++; /* cppcheck-suppress unreadVariable */
-    assert_int_equal(attention_of("recv", &record), ATTENTION_RECEIVE_BUFFER);
+    assert_field("attention", &record, "receive_buffer_full");
     record.socket.recv_q--;
     assert_string_equal(for_people("recv", &record, &no_names), "63K");
 }
@@ -218,17 +213,84 @@ static void data_that_nobody_acknowledges_needs_attention(void **state)
 
     (void)state;
     set_info(&record, &info, sizeof info);
-    assert_int_equal(attention_of("send", &record), ATTENTION_NONE); /* nothing waits */
+    assert_field("attention", &record, "-"); /* nothing waits */
     record.socket.send_q = 1;
-    assert_int_equal(attention_of("send", &record), ATTENTION_ACKNOWLEDGEMENT);
+    assert_field("attention", &record, "not_acknowledged");
     info.last_data_sent = 1000; /* it may still be on its way */
-    assert_int_equal(attention_of("send", &record), ATTENTION_NONE);
+    assert_field("attention", &record, "-");
     record.has |= SOCKET_TIMER;
     record.socket.timer = TIMER_PROBE;
-    assert_int_equal(attention_of("send", &record), ATTENTION_WINDOW);
+    assert_field("attention", &record, "peer_not_reading");
     record.has |= SOCKET_RETRANSMITS;
     record.socket.retransmits = 1;
-    assert_int_equal(attention_of("send", &record), ATTENTION_ACKNOWLEDGEMENT);
+    assert_field("attention", &record, "not_acknowledged");
+}
+
+/* "-", or "none" where it is known that there is no reason. */
+static void assert_attention(const struct record *record, const char *expected)
+{
+    const struct value value = value_of("attention", record, &no_names);
+    const bool is_none = value.type == VALUE_FLAGS && !value.flags.bits[0];
+
+    assert_string_equal(is_none ? "none" : text_of_value(&value), expected);
+}
+
+static void attention_is_unknown_until_all_reasons_were_looked_for(void **state)
+{
+    const struct kernel_tcp_info info = {.last_ack_recv = 1};
+    uint32_t memory[SK_MEMINFO_VARS] = {0};
+    struct record tcp = connection("192.0.2.1", "198.51.100.7"), waiting = listener(5, 5),
+                  udp = socket_of(IPPROTO_UDP, TCP_CLOSE, "0.0.0.0", 53), queued = listener(6, 5),
+                  unread = {.kind = &kind_socket, .socket.family = AF_VSOCK};
+
+    (void)state;
+    assert_attention(&unread, "-");
+    assert_attention(&udp, "-");
+    set_memory(&udp, memory);
+    assert_attention(&udp, "none");
+    set_memory(&tcp, memory);
+    assert_attention(&tcp, "-");
+    set_info(&tcp, &info, sizeof info);
+    assert_attention(&tcp, "none");
+    assert_attention(&waiting, "-");
+    assert_attention(&queued, "accept_queue_full"); /* one reason is enough */
+    set_memory(&waiting, memory);
+    assert_attention(&waiting, "none");
+    waiting.has &= ~SOCKET_BACKLOG;
+    assert_attention(&waiting, "-");
+    memory[SK_MEMINFO_DROPS] = 1; /* cppcheck-suppress unreadVariable */
+    assert_attention(&waiting, "dropped_packets");
+}
+
+static void what_is_left_of_a_connection_has_no_buffers_that_could_be_full(void **state)
+{
+    struct record record = connection("192.0.2.1", "198.51.100.7");
+
+    (void)state;
+    record.socket.state = TCP_SYN_RECV;
+    assert_attention(&record, "none");
+    record.socket.state = TCP_FIN_WAIT2;
+    assert_attention(&record, "-");
+    record.socket.timer = TIMER_TIME_WAIT;
+    assert_attention(&record, "none");
+}
+
+static void a_queue_has_one_reason_and_a_socket_may_have_several(void **state)
+{
+    uint32_t memory[SK_MEMINFO_VARS] = {[SK_MEMINFO_RCVBUF] = 10,
+                                        [SK_MEMINFO_RMEM_ALLOC] = 9,
+                                        [SK_MEMINFO_SNDBUF] = 10,
+                                        [SK_MEMINFO_DROPS] = 1,
+                                        [SK_MEMINFO_WMEM_QUEUED] = 9};
+    struct record record = connection("192.0.2.1", "198.51.100.7");
+
+    (void)state;
+    set_memory(&record, memory);
+    assert_attention(&record, "receive_buffer_full,send_buffer_full,dropped_packets");
+    record.socket.send_q = 1;
+    record.socket.timer = TIMER_PROBE;
+    record.has |= SOCKET_TIMER;
+    assert_attention(&record, "receive_buffer_full,peer_not_reading,dropped_packets");
 }
 
 static void activity_is_a_timer_that_matters_or_how_long_it_is_idle(void **state)
@@ -276,9 +338,9 @@ static void drops_need_attention(void **state)
 
     (void)state;
     set_memory(&record, memory);
-    assert_int_equal(attention_of("drops", &record), ATTENTION_NONE);
+    assert_field("attention", &record, "-");
     memory[SK_MEMINFO_DROPS] = 1; /* cppcheck-suppress unreadVariable */
-    assert_int_equal(attention_of("drops", &record), ATTENTION_DROPS);
+    assert_field("attention", &record, "dropped_packets");
 }
 
 /* --- Flows ------------------------------------------------------------------------------------ */
@@ -314,6 +376,8 @@ static void a_flow_has_two_ends_what_they_were_translated_to_and_its_bytes(void 
 
 static const char *const shown[] = {"owners", "proto", "local", "remote",
                                     "state",  "recv",  "rtt",   "uid"};
+static const char *see;
+static bool attention_first;
 
 /* The table of these sockets on a terminal of that width, until the next call. */
 static const char *table_with(const struct record *rows, size_t count, size_t width, bool header,
@@ -333,7 +397,10 @@ static const char *table_with(const struct record *rows, size_t count, size_t wi
                                          .shorten = shorten,
                                          .whole = "local remote",
                                          .keep = keep,
-                                         .totals = width ? "sockets" : NULL};
+                                         .attention = field_named(&kind_socket, "attention"),
+                                         .attention_first = attention_first,
+                                         .totals = width ? "sockets" : NULL,
+                                         .see = see};
     struct sink *sink;
 
     for (size_t i = 0; i < COUNT(shown); i++)
@@ -398,6 +465,46 @@ static void a_table_leaves_out_and_cuts_what_a_terminal_has_no_room_for(void **s
                  "a-long-n…  192.0.2.100:40000  198.51.100.200:443  ESTABLISH…\n"
                  "a-long-n…  192.0.2.100:40000  198.51.100.201:443  ESTABLISH…\n"
                  "3 sockets: 2 ESTABLISHED, 1 LISTEN; accept queue full ×1\n");
+}
+
+static void the_totals_name_the_command_that_lists_what_needs_attention(void **state)
+{
+    const struct record rows[] = {listener(6, 5), listener(5, 5)};
+
+    (void)state;
+    see = "fastnet s --attention";
+    assert_string_equal(strstr(table_of(rows, 2, 80, true), "2 sockets"),
+                        "2 sockets: 2 LISTEN; accept queue full ×1; see: fastnet s --attention\n");
+    assert_string_equal(strstr(table_of(rows, 2, 60, true), "2 sockets"),
+                        "2 sockets; accept queue full ×1; see: fastnet s --attention\n");
+    assert_string_equal(strstr(table_of(rows, 2, 36, true), "2 sockets"),
+                        "2 sockets; accept queue full ×1\nsee: fastnet s --attention\n");
+    assert_string_equal(strstr(table_of(rows + 1, 1, 80, true), "1 socket"),
+                        "1 socket: 1 LISTEN\n");
+    see = NULL;
+}
+
+static void rows_that_need_attention_come_first_among_those_that_are_kept(void **state)
+{
+    enum { ROWS = 1200, KEPT = 1000 };
+    struct record *rows = calloc(ROWS, sizeof *rows);
+    const char *text;
+
+    (void)state;
+    assert_non_null(rows);
+    for (size_t i = 0; i < ROWS; i++) {
+        rows[i] = listener(i % 600 == 599 ? 6 : 0, 5);
+        rows[i].socket.local.port = (uint16_t)(10000 + i);
+    }
+    attention_first = true;
+    text = strchr(table_of(rows, ROWS, 80, true), '\n') + 1;
+    attention_first = false;
+    assert_true(strstr(text, ":10599 ") < strchr(text, '\n'));
+    assert_true(strstr(text, ":10000 ") < strstr(text, ":10598 "));
+    assert_true(strstr(text, ":10598 ") < strstr(text, ":10600 "));
+    assert_true(strstr(text, ":11198 ") < strstr(text, ":11199 ")); /* it came too late */
+    assert_non_null(strstr(text, "\n1200 sockets: 1200 LISTEN; accept queue full ×2\n"));
+    free(rows);
 }
 
 /* The width of its widest line. */
@@ -483,11 +590,16 @@ int main(void)
         cmocka_unit_test(the_queue_of_a_listener_is_full_when_one_more_waits_than_it_may),
         cmocka_unit_test(people_see_the_limit_of_a_buffer_when_it_is_near),
         cmocka_unit_test(data_that_nobody_acknowledges_needs_attention),
+        cmocka_unit_test(attention_is_unknown_until_all_reasons_were_looked_for),
+        cmocka_unit_test(what_is_left_of_a_connection_has_no_buffers_that_could_be_full),
+        cmocka_unit_test(a_queue_has_one_reason_and_a_socket_may_have_several),
         cmocka_unit_test(activity_is_a_timer_that_matters_or_how_long_it_is_idle),
         cmocka_unit_test(a_short_tcp_info_says_what_it_has),
         cmocka_unit_test(drops_need_attention),
         cmocka_unit_test(a_flow_has_two_ends_what_they_were_translated_to_and_its_bytes),
         cmocka_unit_test(a_table_leaves_out_and_cuts_what_a_terminal_has_no_room_for),
+        cmocka_unit_test(the_totals_name_the_command_that_lists_what_needs_attention),
+        cmocka_unit_test(rows_that_need_attention_come_first_among_those_that_are_kept),
         cmocka_unit_test(no_line_of_ipv4_is_wider_than_a_terminal_of_60_columns_or_more),
         cmocka_unit_test(an_address_is_never_cut_and_a_few_long_ones_take_no_room_from_others),
         cmocka_unit_test(a_long_path_is_cut_after_other_columns_are_left_out),

@@ -379,6 +379,7 @@ static void texts_are_taken_as_they_are(void **state)
         {"user = '0'", "user = 0"},
         {"user in 0-99", "not (user < 0) and not (user > 99)"},
         {"flags = ACC", "flags & 0x1 = 0x1"},
+        {"attention = Peer_Not_Reading", "attention & 0x10 = 0x10"},
         {"state in (LISTEN, CLOSE)", "state = 10 or state = 7"},
         {"state in (LISTEN", "at the end: expected a comma or a closing parenthesis"},
         {"path = 'it''s'", "path = it's"},

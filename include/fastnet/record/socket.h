@@ -10,6 +10,8 @@
 
 extern const struct kind kind_socket;
 
+/* Two fields that filters cannot do without (field.confirmed), as numbers of their bits. */
+enum { SOCKET_MEMORY_BIT = 17, SOCKET_AUTOBOUND_BIT = 57 };
 /* Fields of all families. */
 #define SOCKET_ADDRESSES (UINT64_C(1) << 0) /* local and remote, of IP */
 #define SOCKET_STATE     (UINT64_C(1) << 1)
@@ -20,12 +22,11 @@ extern const struct kind kind_socket;
 #define SOCKET_TYPE      (UINT64_C(1) << 9)  /* of sockets that are not of IP */
 #define SOCKET_REFCOUNT  (UINT64_C(1) << 10) /* unix, packet: reference count */
 #define SOCKET_COOKIE    (UINT64_C(1) << 15) /* identity is the socket cookie (sock_diag(7)) */
-#define SOCKET_MEMORY    (UINT64_C(1) << 17)
+#define SOCKET_MEMORY    (UINT64_C(1) << SOCKET_MEMORY_BIT)
 #define SOCKET_CGROUP    (UINT64_C(1) << 18)
 #define SOCKET_SHUTDOWN  (UINT64_C(1) << 19)
 #define SOCKET_STORAGES  (UINT64_C(1) << 20)
 /* Not in records: who chose the port. Filters ask for it. */
-enum { SOCKET_AUTOBOUND_BIT = 57 };
 #define SOCKET_AUTOBOUND (UINT64_C(1) << SOCKET_AUTOBOUND_BIT)
 #define SOCKET_MESSAGE   (UINT64_C(1) << 53) /* not a field: the kernel's message itself */
 #define SOCKET_RECEIVED  (UINT64_C(1) << 54) /* of events */

@@ -19,10 +19,15 @@ enum {
     CELL_BOUND = 512, /* longer cells of a streamed row are written in pieces */
 };
 
+/* A kept row: this, then its cells. */
+struct kept_row {
+    size_t size; /* with this */
+    uint64_t reasons;
+};
+
 /* A kept cell: this, then its text. */
 struct kept_cell {
     size_t length, width;
-    enum attention attention;
 };
 
 struct fitted {
@@ -47,6 +52,7 @@ static bool is_right_aligned(const struct field *column)
 /* A line being written. Blanks are written before the next cell, so no line ends in blanks. */
 struct table_line {
     struct fitted *table;
+    uint64_t reasons; /* why people should look at the row */
     size_t column;
     size_t blanks; /* still to be written */
     size_t at;     /* columns of the terminal that are written */
@@ -71,13 +77,13 @@ static size_t padding_of(struct table_line *line, size_t width)
 static const char *colour_of(const struct table_line *line, const char *text,
                              const struct kept_cell *cell)
 {
-    const struct sink_options *options = &line->table->options;
+    const struct field *column = line->table->options.columns[line->column];
 
-    if (!options->colour)
+    if (!line->table->options.colour)
         return NULL;
-    if (cell->attention)
+    if (column->marks & line->reasons)
         return COLOUR_ATTENTION;
-    return options->columns[line->column]->coloured ? colour_of_state(text, cell->length) : NULL;
+    return column->coloured ? colour_of_state(text, cell->length) : NULL;
 }
 
 /* The sign that the end of a text is missing: one column wide. */
@@ -140,7 +146,6 @@ static void take_cell(struct table_line *line, const char *text, struct kept_cel
 {
     struct fitted *table = line->table;
 
-    table->totals.attention[cell.attention]++;
     if (table->options.totals && table->options.columns[line->column]->coloured)
         totals_add_state(&table->totals, text, cell.length);
     if (table->columns[line->column].width && !line->ended)
@@ -200,15 +205,31 @@ static void put_headings(struct fitted *table)
         if (length > table->columns[i].width)
             length = table->columns[i].width;
         if (length)
-            put_cell(&line, heading, (struct kept_cell){length, length, ATTENTION_NONE});
+            put_cell(&line, heading, (struct kept_cell){length, length});
     }
     writer_puts(table->sink.writer, table->options.colour ? COLOUR_RESET : "");
     end_line(&line);
 }
 
-static const char *put_kept_row(struct fitted *table, const char *at)
+static uint64_t reasons_of(const struct fitted *table, const struct record *record)
 {
-    struct table_line line = {.table = table};
+    const struct field *attention = table->options.attention;
+    const struct value value =
+        attention ? field_value(attention, record, table->sink.context) : (struct value){0};
+
+    return value.type == VALUE_FLAGS ? value.flags.bits[0] : 0;
+}
+
+static struct table_line begin_line(struct fitted *table, uint64_t reasons)
+{
+    for (size_t i = 0; i < TOTALS_REASONS; i++)
+        table->totals.reasons[i] += reasons >> i & 1;
+    return (struct table_line){.table = table, .reasons = reasons};
+}
+
+static void put_kept_row(struct fitted *table, const char *at, uint64_t reasons)
+{
+    struct table_line line = begin_line(table, reasons);
 
     for (size_t i = 0; i < table->options.count; i++) {
         struct kept_cell cell;
@@ -218,19 +239,31 @@ static const char *put_kept_row(struct fitted *table, const char *at)
         at += cell.length;
     }
     end_line(&line);
-    return at;
+}
+
+/* Writes the kept rows that need attention, or the others, or all. */
+static void put_kept_rows(struct fitted *table, bool with, bool without)
+{
+    struct kept_row row;
+
+    for (const char *at = table->kept; at < table->kept + table->used; at += row.size) {
+        memcpy(&row, at, sizeof row);
+        if (row.reasons ? with : without)
+            put_kept_row(table, at + sizeof row, row.reasons);
+    }
 }
 
 /* Fixes the widths and writes the kept rows. */
 static void put_kept(struct fitted *table)
 {
-    const char *at = table->kept;
+    const bool first = table->options.attention_first;
 
     fit_columns(table->columns, &table->options, table->totals.rows > table->rows);
     if (table->options.header)
         put_headings(table);
-    for (size_t i = 0; i < table->rows; i++)
-        at = put_kept_row(table, at);
+    put_kept_rows(table, true, !first);
+    if (first)
+        put_kept_rows(table, false, true);
     table->rows = 0;
     table->streaming = true;
 }
@@ -264,8 +297,7 @@ static void stream_cell(struct table_line *line, const struct value *value)
     }
     if (bound <= sizeof text) {
         const size_t length = (size_t)(write_cell(line->table, line->column, text, value) - text);
-        take_cell(line, text,
-                  (struct kept_cell){length, width_of(value, text, length), value->attention});
+        take_cell(line, text, (struct kept_cell){length, width_of(value, text, length)});
         return;
     }
     struct writer *writer = line->table->sink.writer;
@@ -277,7 +309,7 @@ static void stream_cell(struct table_line *line, const struct value *value)
 
 static void stream_row(struct fitted *table, const struct record *record)
 {
-    struct table_line line = {.table = table};
+    struct table_line line = begin_line(table, reasons_of(table, record));
 
     for (size_t i = 0; i < table->options.count; i++) {
         const struct value value =
@@ -298,7 +330,7 @@ static char *keep_cell(struct fitted *table, size_t column, char *at, const stru
     char *text = at + sizeof(struct kept_cell);
     char *end = write_cell(table, column, text, value);
     const size_t length = (size_t)(end - text);
-    const struct kept_cell cell = {length, width_of(value, text, length), value->attention};
+    const struct kept_cell cell = {length, width_of(value, text, length)};
     memcpy(at, &cell, sizeof cell);
     if (cell.width > table->columns[column].contents)
         table->columns[column].contents = cell.width;
@@ -309,10 +341,11 @@ static char *keep_cell(struct fitted *table, size_t column, char *at, const stru
 
 static bool keep_row(struct fitted *table, const struct record *record)
 {
-    char *at = table->kept + table->used;
+    char *start = table->kept + table->used, *at;
 
-    if (table->rows == KEPT_ROWS)
+    if (table->rows == KEPT_ROWS || table->used + sizeof(struct kept_row) > KEPT_BYTES)
         return false;
+    at = start + sizeof(struct kept_row);
     for (size_t i = 0; i < table->options.count; i++) {
         const struct value value =
             field_value(table->options.columns[i], record, table->sink.context);
@@ -320,7 +353,9 @@ static bool keep_row(struct fitted *table, const struct record *record)
         if (!at)
             return false;
     }
-    table->used = (size_t)(at - table->kept);
+    const struct kept_row row = {(size_t)(at - start), reasons_of(table, record)};
+    memcpy(start, &row, sizeof row);
+    table->used += row.size;
     table->rows++;
     return true;
 }
@@ -364,7 +399,7 @@ static void table_end(struct sink *sink)
 
     show_kept(sink);
     if (options->totals)
-        totals_put(&table->totals, options->totals, options->width, sink->writer);
+        totals_put(&table->totals, options);
 }
 
 /* Fixes the widths by the rows so far, if there are any. */

@@ -32,7 +32,7 @@ static const char *take_largest(struct totals *totals, uint64_t *rows)
     return *rows ? totals->states[largest].name : NULL;
 }
 
-enum { LINE_MAX_BYTES = 1024 }; /* more than all states and all words of attention take */
+enum { LINE_MAX_BYTES = 2048 }; /* more than all states, all reasons and a command take */
 
 __attribute__((format(printf, 3, 4))) static size_t append(char line[LINE_MAX_BYTES], size_t used,
                                                            const char *format, ...)
@@ -47,19 +47,21 @@ __attribute__((format(printf, 3, 4))) static size_t append(char line[LINE_MAX_BY
 }
 
 /* "; accept queue full ×2, ...": as many as there is room for. */
-static size_t append_attention(char line[LINE_MAX_BYTES], const struct totals *totals, size_t room)
+static size_t append_reasons(char line[LINE_MAX_BYTES], const struct totals *totals,
+                             const struct field *attention, size_t room)
 {
     const char *before = ";";
     size_t used = 0;
 
-    for (unsigned i = ATTENTION_NONE + 1; i < ATTENTIONS; i++) {
-        if (!totals->attention[i])
+    for (unsigned i = 0; i < TOTALS_REASONS; i++) {
+        if (!totals->reasons[i])
             continue;
-        const size_t more =
-            append(line, used, "%s %s ×%llu", before, attention_words((enum attention)i),
-                   (unsigned long long)totals->attention[i]);
+        const size_t more = append(line, used, "%s %s ×%llu", before, attention->flags->names[i],
+                                   (unsigned long long)totals->reasons[i]);
         if (text_width(line, more) > room)
             break;
+        for (size_t at = used; at < more; at++)
+            line[at] = line[at] == '_' ? ' ' : line[at];
         used = more;
         before = ",";
     }
@@ -84,15 +86,36 @@ static size_t append_states(char line[LINE_MAX_BYTES], size_t used, struct total
     return used;
 }
 
-void totals_put(struct totals *totals, const char *rows, size_t width, struct writer *writer)
+static bool has_reasons(const struct totals *totals)
 {
-    char line[LINE_MAX_BYTES], attention[LINE_MAX_BYTES];
+    uint64_t rows = 0;
+
+    for (size_t i = 0; i < TOTALS_REASONS; i++)
+        rows |= totals->reasons[i];
+    return rows;
+}
+
+static size_t less(size_t room, size_t by)
+{
+    return room > by ? room - by : 0;
+}
+
+void totals_put(struct totals *totals, const struct sink_options *options)
+{
+    char line[LINE_MAX_BYTES], reasons[LINE_MAX_BYTES];
+    const char *rows = options->totals, *see = has_reasons(totals) ? options->see : NULL;
+    const size_t command = see ? strlen("; see: ") + text_width(see, strlen(see)) : 0;
     size_t used = append(line, 0, "%llu %.*s", (unsigned long long)totals->rows,
                          (int)(strlen(rows) - (totals->rows == 1)), rows);
-    const size_t behind = append_attention(attention, totals, width > used ? width - used : 0),
-                 need = text_width(attention, behind);
+    const bool beside = used + command <= options->width; /* or in a line of its own */
+    const size_t room = options->width - (beside ? command : 0),
+                 behind = append_reasons(reasons, totals, options->attention, less(room, used));
 
-    used = append_states(line, used, totals, width > need ? width - need : 0);
-    used = append(line, used, "%.*s\n", (int)behind, attention);
-    writer_put(writer, line, used);
+    used = append_states(line, used, totals, less(room, text_width(reasons, behind)));
+    used = append(line, used, "%.*s%s%s\n", (int)behind, reasons,
+                  !see     ? ""
+                  : beside ? "; see: "
+                           : "\nsee: ",
+                  see ? see : "");
+    writer_put(options->writer, line, used);
 }

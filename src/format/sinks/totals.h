@@ -5,7 +5,7 @@
 #include "fastnet/sink.h"
 #include "fastnet/value.h"
 
-enum { TOTALS_STATES = 24, TOTALS_NAME = 24 };
+enum { TOTALS_STATES = 24, TOTALS_NAME = 24, TOTALS_REASONS = 8 };
 
 /* Zeroed to start with. */
 struct totals {
@@ -13,17 +13,17 @@ struct totals {
     struct {
         char name[TOTALS_NAME];
         uint64_t rows;
-    } states[TOTALS_STATES]; /* those that have rows */
-    uint64_t attention[ATTENTIONS];
+    } states[TOTALS_STATES];          /* those that have rows */
+    uint64_t reasons[TOTALS_REASONS]; /* rows with this bit of the set "attention" */
 };
 
 /* Counts a cell of the column of states. A state too many, or with too long a name, is left out. */
 void totals_add_state(struct totals *totals, const char *name, size_t length);
 
 /*
- * Writes the line: "620 sockets: 487 TIME_WAIT, 128 ESTABLISHED; accept queue full ×2", at most
- * `width` columns of the terminal.
+ * Writes the line: "620 sockets: 487 TIME_WAIT, 128 ESTABLISHED; accept queue full ×2; see:
+ * COMMAND", at most as wide as the terminal, except for the command.
  */
-void totals_put(struct totals *totals, const char *rows, size_t width, struct writer *writer);
+void totals_put(struct totals *totals, const struct sink_options *options);
 
 #endif

@@ -271,10 +271,8 @@ static const struct flag_names option_names = {option_words, COUNT(option_words)
 struct memory {
     uint32_t numbers[SK_MEMINFO_VARS];
 };
-#define MEMORY(id, at, ...) MEMORY_AS(id, info_member, at, __VA_ARGS__)
-#define MEMORY_AS(id, function, at, ...)                                                           \
-    INFO_AS(id, VALUE_NUMBER, function, socket.memory, struct memory, numbers[at], SOCKET_MEMORY,  \
-            __VA_ARGS__)
+#define MEMORY(id, at, ...)                                                                        \
+    INFO(id, socket.memory, struct memory, numbers[at], SOCKET_MEMORY, __VA_ARGS__)
 
 /* Of packet sockets and XDP. */
 #define RING(id, path, ...) FIELD(id, VALUE_NUMBER, family_ring, __VA_ARGS__, MEMBER(path))
@@ -542,8 +540,9 @@ static const struct field fields[] = {
            .unit = UNIT_BYTES),
     MEMORY(mem_backlog, SK_MEMINFO_BACKLOG, "bytes that came while the socket was in use",
            .gauge = true, .unit = UNIT_BYTES),
-    MEMORY_AS(drops, view_drops, SK_MEMINFO_DROPS,
-              "packets that were dropped, most often because mem_rcvbuf was full", .counter = true),
+    MEMORY(drops, SK_MEMINFO_DROPS,
+           "packets that were dropped, most often because mem_rcvbuf was full", .counter = true,
+           .marks = REASON_DROPS),
     NUMBER(mark, socket.mark, SOCKET_MARK, "mark of its packets (SO_MARK); needs CAP_NET_ADMIN"),
     NUMBER(cgroup_id, socket.cgroup, SOCKET_CGROUP, "number of the cgroup2 that it was made in"),
     GROUP(cgroup, path, 0, "path of that cgroup2, or of its first process's; / is the root"),
@@ -680,6 +679,10 @@ static const struct field fields[] = {
     COMPUTED(pid_inside, VALUE_NUMBER, owner_pid_inside, SOCKET_INODE,
              "pid of that process in its own pid namespace, where that is another one",
              .lookups = NEED_OWNERS | NEED_PIDS_INSIDE),
+    COMPUTED(attention, VALUE_FLAGS, view_attention, 0,
+             "why people should look at it: accept_queue_full, peer_not_reading, ...",
+             .optional = SOCKET_STATE | SOCKET_QUEUES | VIEW_QUEUE, .parts = QUEUE_PARTS,
+             .flags = &view_reasons, .confirmed = SOCKET_MEMORY_BIT, .marks = UINT8_MAX),
     VIEW(owners, view_owners, SOCKET_INODE, 0,
          "processes that hold it open: each name once, with their number", .lookups = NEED_OWNERS),
     VIEW(peer, view_owners, 0, SOCKET_PEER | SOCKET_ADDRESSES,
@@ -691,9 +694,10 @@ static const struct field fields[] = {
     VIEW(remote, view_remote, 0, VIEW_LOCAL, "the peer's address with its port; * is any",
          .lookups = NEED_INTERFACES),
     VIEW(recv, view_recv, SOCKET_QUEUES, VIEW_QUEUE, "recv_q, with how much may wait: 6/5",
-         .gauge = true, .parts = QUEUE_PARTS),
+         .gauge = true, .parts = QUEUE_PARTS, .marks = REASON_ACCEPT_QUEUE | REASON_RECEIVE_BUFFER),
     VIEW(send, view_send, SOCKET_QUEUES, VIEW_QUEUE, "send_q, with how much may wait",
-         .gauge = true, .parts = QUEUE_PARTS),
+         .gauge = true, .parts = QUEUE_PARTS,
+         .marks = REASON_SEND_BUFFER | REASON_ACKNOWLEDGEMENT | REASON_WINDOW),
     VIEW(resent, view_resent, SOCKET_TCP_INFO, 0, "short for total_retrans", .gauge = true,
          .parts = TCP_PARTS(total_retrans)),
     VIEW(activity, view_activity, 0, VIEW_ACTIVITY,

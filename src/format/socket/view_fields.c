@@ -229,19 +229,23 @@ static char *write_send(char *dst, const struct value *view, bool human)
     return put_share(dst, record->socket.send_q, memory_of(record, SK_MEMINFO_SNDBUF), human);
 }
 
-/* The kernel lets one more connection wait than the backlog says (sk_acceptq_is_full()). */
 struct value view_recv(const struct cell *cell)
 {
-    const struct record *record = cell->record;
-    struct value value = view(cell, write_recv);
-
-    if (is_listener(record) && backlog_of(record) && record->socket.recv_q > backlog_of(record))
-        value.attention = ATTENTION_ACCEPT_QUEUE;
-    else if (!is_listener(record) && is_full(memory_of(record, SK_MEMINFO_RMEM_ALLOC),
-                                             memory_of(record, SK_MEMINFO_RCVBUF)))
-        value.attention = ATTENTION_RECEIVE_BUFFER;
-    return value;
+    return view(cell, write_recv);
 }
+
+struct value view_send(const struct cell *cell)
+{
+    return view(cell, write_send);
+}
+
+/* --- Why people should look at it ------------------------------------------------------------- */
+
+static const char *const reasons[] = {
+    "accept_queue_full", "receive_buffer_full", "send_buffer_full",
+    "not_acknowledged",  "peer_not_reading",    "dropped_packets",
+};
+const struct flag_names view_reasons = {reasons, COUNT(reasons)};
 
 /* Whether data waits that the peer has not acknowledged for a second, or when it was sent again. */
 static bool is_stuck(const struct record *record)
@@ -250,7 +254,7 @@ static bool is_stuck(const struct record *record)
     const struct socket_record *sock = &record->socket;
     const struct kernel_tcp_info info = tcp_info_of(record);
 
-    if (!sock->send_q || is_listener(record))
+    if (!sock->send_q)
         return false;
     return (record->has & SOCKET_RETRANSMITS && sock->retransmits) ||
            (record->has & SOCKET_PROBES && sock->probes) ||
@@ -264,19 +268,52 @@ static bool is_probing(const struct record *record)
            record->socket.timer == TIMER_PROBE;
 }
 
-struct value view_send(const struct cell *cell)
+/* The kernel lets one more connection wait than the backlog says (sk_acceptq_is_full()). */
+static unsigned reasons_of_listener(const struct record *record)
+{
+    const uint32_t backlog = backlog_of(record);
+
+    return backlog && record->socket.recv_q > backlog ? REASON_ACCEPT_QUEUE : 0;
+}
+
+/* Of data that waits to leave the first reason counts, because others follow from it. */
+static unsigned reasons_of_connection(const struct record *record)
+{
+    const bool receive_full = is_full(memory_of(record, SK_MEMINFO_RMEM_ALLOC),
+                                      memory_of(record, SK_MEMINFO_RCVBUF)),
+               send_full = is_full(memory_of(record, SK_MEMINFO_WMEM_QUEUED),
+                                   memory_of(record, SK_MEMINFO_SNDBUF));
+
+    return (receive_full ? REASON_RECEIVE_BUFFER : 0) | (is_stuck(record) ? REASON_ACKNOWLEDGEMENT
+                                                         : is_probing(record) ? REASON_WINDOW
+                                                         : send_full          ? REASON_SEND_BUFFER
+                                                                              : 0);
+}
+
+/* Whether all is known that could be a reason. What TIME_WAIT and SYN_RECV leave has no buffers. */
+static bool is_judged(const struct record *record)
+{
+    const struct socket_record *sock = &record->socket;
+    const bool is_tcp = sock->protocol == IPPROTO_TCP;
+    uint64_t needed = SOCKET_STATE | SOCKET_QUEUES | SOCKET_MEMORY;
+
+    if (is_tcp && (sock->timer == TIMER_TIME_WAIT || sock->state == TCP_SYN_RECV))
+        needed &= ~SOCKET_MEMORY;
+    else if (is_tcp)
+        needed |= is_listener(record) ? SOCKET_BACKLOG : SOCKET_TCP_INFO;
+    return !(needed & ~record->has);
+}
+
+struct value view_attention(const struct cell *cell)
 {
     const struct record *record = cell->record;
-    struct value value = view(cell, write_send);
+    unsigned bits = memory_of(record, SK_MEMINFO_DROPS) ? REASON_DROPS : 0;
 
-    if (is_stuck(record))
-        value.attention = ATTENTION_ACKNOWLEDGEMENT;
-    else if (is_probing(record))
-        value.attention = ATTENTION_WINDOW;
-    else if (!is_listener(record) && is_full(memory_of(record, SK_MEMINFO_WMEM_QUEUED),
-                                             memory_of(record, SK_MEMINFO_SNDBUF)))
-        value.attention = ATTENTION_SEND_BUFFER;
-    return value;
+    if (record->has & SOCKET_QUEUES)
+        bits |= is_listener(record) ? reasons_of_listener(record) : reasons_of_connection(record);
+    if (!bits && !is_judged(record))
+        return unknown;
+    return (struct value){.type = VALUE_FLAGS, .flags = {&view_reasons, {bits}}};
 }
 
 /* --- What it does ----------------------------------------------------------------------------- */
@@ -367,13 +404,4 @@ struct value view_resent(const struct cell *cell)
     return has_times(cell->record) && cell->record->socket.info.length >= end
                ? view(cell, write_resent)
                : unknown;
-}
-
-struct value view_drops(const struct cell *cell)
-{
-    struct value value = info_member(cell);
-
-    if (value.type == VALUE_NUMBER && value.number)
-        value.attention = ATTENTION_DROPS;
-    return value;
 }

@@ -23,8 +23,17 @@ struct value view_activity(const struct cell *cell); /* idle 12s */
 /* The name of an IPPROTO_* or PROTOCOL_*, or NULL. */
 const char *socket_protocol_name(uint64_t protocol);
 
-/* A member that needs attention if it is not 0. */
-struct value view_drops(const struct cell *cell);
+/* Why people should look at it: bits, in the order of their names. */
+enum {
+    REASON_ACCEPT_QUEUE = 1, /* connections are refused, because the program does not accept them */
+    REASON_RECEIVE_BUFFER = 2,
+    REASON_SEND_BUFFER = 4,
+    REASON_ACKNOWLEDGEMENT = 8, /* the peer acknowledges nothing */
+    REASON_WINDOW = 16,         /* the peer takes no more, because its program does not read */
+    REASON_DROPS = 32,
+};
+extern const struct flag_names view_reasons;
+struct value view_attention(const struct cell *cell);
 
 /* Seconds since data was sent or received. */
 struct value view_idle(const struct cell *cell);

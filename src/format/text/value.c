@@ -115,20 +115,6 @@ static size_t list_bound(const struct value *list)
     return bound;
 }
 
-const char *attention_words(enum attention attention)
-{
-    static const char *const words[ATTENTIONS] = {
-        [ATTENTION_ACCEPT_QUEUE] = "accept queue full",
-        [ATTENTION_RECEIVE_BUFFER] = "receive buffer full",
-        [ATTENTION_SEND_BUFFER] = "send buffer full",
-        [ATTENTION_ACKNOWLEDGEMENT] = "not acknowledged",
-        [ATTENTION_WINDOW] = "peer does not read",
-        [ATTENTION_DROPS] = "dropped packets",
-    };
-
-    return words[attention];
-}
-
 size_t value_bound(const struct value *value)
 {
     static const uint16_t most[] = {
