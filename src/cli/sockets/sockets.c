@@ -13,17 +13,17 @@
 #include "fastnet/array.h"
 #include "fastnet/lookup.h"
 
-enum { TABLES_MAX = 9 };
+enum { TABLES_MAX = 9, COMMAND_MAX = 512 };
 
 struct sockets_options {
     struct common common; /* first */
     bool tcp, udp, raw, unix_sockets, all, listening, inet, inet6;
-    bool summary;
+    bool summary, attention;
     bool names, extended, timers, info, memory; /* -r -e -o -i -m: columns that are added */
     bool nothing; /* cppcheck-suppress unusedStructMember ; letters that have no effect */
 };
 
-enum { OPTION_STRICT_INTERVAL = 256, OPTION_SUMMARY };
+enum { OPTION_STRICT_INTERVAL = 256, OPTION_SUMMARY, OPTION_ATTENTION };
 
 enum { WHICH, SHOW, OTHER };
 static const char *const groups[] = {"Which sockets", "How they are shown", "About fastnet"};
@@ -37,6 +37,7 @@ static const struct option options_table[] = {
     OPTION('x', "unix", WHICH, "unix sockets", SETS(unix_sockets)),
     OPTION('a', "all", WHICH, "all of these (default: all but unix sockets)", SETS(all)),
     OPTION('l', "listening", WHICH, "only those that listen", SETS(listening)),
+    LONG(OPTION_ATTENTION, "attention", WHICH, "only those that need attention, and why"),
     OPTION('4', "ipv4", WHICH, "IPv4 only", SETS(inet)),
     OPTION('6', "ipv6", WHICH, "IPv6 only", SETS(inet6)),
     OPTION_ROW(OPTION_SUMMARY, 's', "summary", SHOW, SUMMARY_HELP, SETS(summary), .newer = true),
@@ -70,6 +71,7 @@ static const struct example examples[] = {
     {"--process nginx", "of a process"},
     {"--remote 10.0.0.0/8", "to a network"},
     {"--state close_wait", "that a process does not close"},
+    {"--attention", "what needs attention, and why"},
     {"--where 'recv_q > 0'", "whose process reads too slowly"},
     {"-t --sort -rtt --limit 10", "the slowest connections"},
     {"--columns +user,-activity", "other columns"},
@@ -101,6 +103,11 @@ static int take_option(const struct option *option, const char *argument, void *
 
     if (option->id == 'c')
         return common_interval(&options->common, argument);
+    options->attention |= option->id == OPTION_ATTENTION;
+    if (option->id == OPTION_ATTENTION)
+        return filters_take(&options->common.filters, option, "attention != null")
+                   ? 0
+                   : common_misuse(&options->common, "--attention: too many filters");
     return filters_misuse_operand(&options->common, &kind_socket, argument);
 }
 
@@ -155,6 +162,45 @@ static void choose_tables(struct sockets *sockets, const struct sockets_options 
     }
 }
 
+/* --- Listing ---------------------------------------------------------------------------------- */
+
+/*
+ * The command that lists those of these sockets that need attention, with the options that choose
+ * them. NULL if it is too long, or has more than printable ASCII: it must be typed as it is shown.
+ */
+static const char *command_for_attention(const struct sockets_options *options,
+                                         char command[COMMAND_MAX])
+{
+    const struct common *common = &options->common;
+    const struct filters *filters = &common->filters;
+    FILE *stream = fmemopen(command, COMMAND_MAX - 1, "w");
+    const char *before = " -", *at = command;
+
+    if (!stream)
+        return NULL;
+    fputs(strcmp(common->program, "sockets") == 0 ? "sockets" : "fastnet s", stream);
+    for (size_t i = 0; i < COUNT(options_table) && options_table[i].group == WHICH; i++)
+        if (options_table[i].member && *((const bool *)options + options_table[i].member)) {
+            fprintf(stream, "%s%c", before, options_table[i].letter);
+            before = "";
+        }
+    fputs(" --attention", stream);
+    for (size_t i = 0; i < filters->count; i++) {
+        fprintf(stream, " --%s", filters->typed[i].option->name);
+        text_put_word(stream, "=", filters->typed[i].text);
+    }
+    if (common->netns)
+        text_put_word(stream, " --netns=", common->netns);
+    if (common->proc_root)
+        text_put_word(stream, " --proc-root=", common->proc_root);
+    fputs(common->all_netns ? " --all-netns" : "", stream);
+    if (fclose(stream) != 0)
+        return NULL;
+    while (*at >= ' ' && *at <= '~')
+        at++;
+    return *at ? NULL : command;
+}
+
 /*
  * A program gets numbers and addresses as they are. People get views of them: no column that all
  * rows leave empty, and users only of listeners, because rows wait in memory for the names of
@@ -171,14 +217,17 @@ static int list(const struct sockets_options *options)
     const struct containers_found named =
         here ? containers_look(NULL) : (struct containers_found){.pods = false};
     struct sockets sockets = {.count = 0};
+    char attention[COMMAND_MAX] = "";
     struct listing_command command = {
         .common = &options->common,
         .kind = &kind_socket,
-        .drop =
-            "pod_name container_name user drops activity resent rtt type send proto pid peer recv",
-        .shorten = internet ? "pod_name container_name owners peer state activity user"
-                            : "pod_name container_name owners peer local state activity user",
+        .drop = "pod_name container_name user drops activity resent rtt type send proto pid peer "
+                "recv",
+        .shorten = internet ? "pod_name container_name owners peer state activity user attention"
+                            : "pod_name container_name owners peer local state activity user "
+                              "attention",
         .whole = "local remote",
+        .see = command_for_attention(options, attention),
         .listing = {.tables = sockets.tables},
     };
     const char *const views[] = {"owners pid",
@@ -217,6 +266,7 @@ static int list_with_letters(struct sockets_options options)
         bool typed;
         const char *columns;
     } letters[] = {
+        {options.attention, ",+attention"},
         {options.names, ",+local_host,+remote_host"},
         {options.extended, ",+user,+inode,+cookie,+cgroup"},
         {options.timers, ",+timer,+expires,+retransmits"},
