@@ -39,6 +39,11 @@ struct field_group {
     uint64_t fields;
 };
 
+/* Another word for a value of a column: filters take both, and some tables show this one. */
+struct synonym {
+    const char *column, *word, *other;
+};
+
 struct kind {
     const char *name; /* plural, for messages and in metrics of --count-by: "sockets" */
     size_t size;      /* bytes that it uses of struct record, from the start */
@@ -64,6 +69,7 @@ struct kind {
     size_t group_count;
     const char *const (*views)[2]; /* names of views (VALUE_VIEW), and of the compared fields */
     size_t view_count;
+    const struct synonym *synonym; /* or NULL */
     const struct borrowed *borrowed;
     size_t borrowed_count;
     const struct named_address *hosts;

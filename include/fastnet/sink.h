@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "fastnet/field.h"
+#include "fastnet/kind.h"
 #include "fastnet/writer.h"
 
 struct sink;
@@ -67,6 +68,7 @@ struct sink_options {
     /* Metrics: writes more of them, behind those of the rows; or NULL. Gets the layout. */
     void (*more_metrics)(struct writer *writer, const void *layout);
     const void *layout;
+    const struct synonym *synonym; /* tables: shown in place of its word (kind.h), or NULL */
     /* Tables: a set that says why people should look at a row (field.marks), or NULL; whether such
      * rows come first, among those that are kept to measure the columns. */
     const struct field *attention;

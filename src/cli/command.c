@@ -379,6 +379,7 @@ struct sink *command_sink(const struct listing_command *command, struct writer *
         .shorten = command->shorten,
         .whole = command->whole,
         .keep = command->keep,
+        .synonym = command->synonym ? command->kind->synonym : NULL,
         .attention = width || colour ? attention_of(command) : NULL,
         .attention_first = width && !common->sort,
         .totals = width && !common->no_header ? command->kind->name : NULL,

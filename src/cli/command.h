@@ -33,6 +33,7 @@ struct listing_command {
      * totals.
      */
     const char *drop, *shorten, *whole;
+    bool synonym;     /* tables show that of the kind */
     const char *see;  /* in these totals: what lists the rows that need attention; or NULL */
     uint64_t unknown; /* fields that no row has: without --columns, their columns are not shown */
     uint64_t without; /* NEED_*: lookups to skip: these columns show plain numbers */

@@ -209,6 +209,7 @@ static void put_values(const struct offer *offer, const char *rest, const char *
 {
     const char *blank = strrchr(columns, ' ');
     const struct field *field = field_named(offer->grammar->kind, blank ? blank + 1 : columns);
+    const struct synonym *synonym = where_synonym(offer->grammar->kind, field);
 
     if (field->lookups & NEED_CGROUPS)
         put_groups(offer, rest, field);
@@ -217,6 +218,8 @@ static void put_values(const struct offer *offer, const char *rest, const char *
         if (word)
             put(offer, rest, word, NULL);
     }
+    if (synonym)
+        put(offer, rest, synonym->other, NULL);
 }
 
 static void put_columns(const struct offer *offer, const char *rest, const char *choices)

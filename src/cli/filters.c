@@ -144,24 +144,29 @@ static bool takes(const struct kind *kind, const char *columns, const char *valu
 }
 
 /* The state of that name, in any case and with '-' or '_', or its beginning; or NULL. */
-static const char *state_named(const struct field *field, const char *word)
+static const char *state_named(const struct kind *kind, const char *word)
 {
+    const struct field *field = field_named(kind, "state");
+    const struct synonym *synonym = field ? where_synonym(kind, field) : NULL;
     struct nearest nearest = nearest_to(word, strlen(word));
 
+    if (!field)
+        return NULL;
     nearest.distance = 2; /* one letter may be wrong */
     for (uint64_t number = 0; number <= UINT8_MAX; number++) {
         const char *name = where_word(field, number);
         if (name)
             nearest_offer(&nearest, name);
     }
+    if (synonym)
+        nearest_offer(&nearest, synonym->other);
     return nearest.word;
 }
 
 bool filters_meant(const struct kind *kind, const char *word, char meant[FILTERS_MEANT])
 {
     const char *port = *word == ':' ? word + 1 : word;
-    const struct field *field = field_find(kind, "state", strlen("state"));
-    const char *state = field ? state_named(field, word) : NULL;
+    const char *state = state_named(kind, word);
 
     if (isdigit((unsigned char)*port) && takes(kind, PORTS, port))
         snprintf(meant, FILTERS_MEANT, "--port=%.80s", TYPED(port));

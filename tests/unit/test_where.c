@@ -193,7 +193,12 @@ static void words_are_known_in_any_case(void **state)
         {"state = listen", "state = 10"},
         {"state in Established,CLOSE_WAIT", "state = 1 or state = 8"},
         {"state ~ 'FIN_*'", "state ~ FIN_*"},
+        {"state = Unconn", "state = 7"},
+        {"state not in unconn,listen", "not (state = 7 or state = 10)"},
+        {"protocol = unconn", "at 12: no protocol 'unconn'; it can be unix, tcp, udp, sctp, "
+                              "udplite, raw, mptcp, packet, netlink, vsock, xdp, tipc"},
         {"state = CLOSED", "at 9: no state 'CLOSED'; did you mean CLOSE?"},
+        {"state = UNCON", "at 9: no state 'UNCON'; did you mean UNCONN?"},
         {"state = 10", "at 9: no state '10'; it can be ESTABLISHED, SYN_SENT, SYN_RECV, FIN_WAIT1, "
                        "FIN_WAIT2, TIME_WAIT, CLOSE, CLOSE_WAIT, LAST_ACK, LISTEN, CLOSING, "
                        "NEW_SYN_RECV, BOUND_INACTIVE"},

@@ -227,6 +227,7 @@ static int list(const struct sockets_options *options)
                             : "pod_name container_name owners peer local state activity user "
                               "attention",
         .whole = "local remote",
+        .synonym = true,
         .see = command_for_attention(options, attention),
         .listing = {.tables = sockets.tables},
     };

@@ -81,6 +81,8 @@ struct predicate *parser_negate(struct parser *parser, struct predicate *part);
 
 /* The word that stands for a number of this field, or for a bit of its flags; NULL if none does. */
 const char *where_word(const struct field *field, uint64_t number);
+/* The other word for one of its values, or NULL. */
+const struct synonym *where_synonym(const struct kind *kind, const struct field *field);
 
 /* Many numbers and ranges of one field as one comparison; anything else as it is. */
 struct predicate *parser_gather(struct parser *parser, struct predicate *either);

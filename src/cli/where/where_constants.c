@@ -67,10 +67,13 @@ static const char *word_of(const struct field *field, uint64_t number)
 static struct predicate *refuse_word(const struct constant *constant)
 {
     const struct field *field = constant->field;
+    const struct synonym *synonym = where_synonym(constant->parser->kind, field);
     struct nearest nearest = nearest_to(constant->text, constant->length);
     char words[160] = "", typed[TOKEN_TYPED];
     size_t length = 0;
 
+    if (synonym)
+        nearest_offer(&nearest, synonym->other);
     for (uint64_t i = 0; i < word_limit(field); i++) {
         const char *word = word_of(field, i);
         if (!word || !*word)
@@ -429,17 +432,26 @@ static bool parse_digits(const struct constant *constant, struct predicate **num
     return true;
 }
 
+const struct synonym *where_synonym(const struct kind *kind, const struct field *field)
+{
+    const struct synonym *synonym = kind->synonym;
+
+    return synonym && strcmp(synonym->column, field->name) == 0 ? synonym : NULL;
+}
+
 /* In any case of letters; a number that can be shown without a name also by its digits. */
 static struct predicate *parse_word(const struct constant *constant)
 {
     const struct field *field = constant->field;
+    const struct synonym *synonym = where_synonym(constant->parser->kind, field);
+    const bool is_other = synonym && strcasecmp(synonym->other, constant->text) == 0;
     uint64_t number;
 
     if (is_pattern(constant->comparison))
         return compare_text(constant, constant->text, constant->length);
     if (constant->comparison != TOKEN_EQUAL)
         return refuse(constant, "words, which have no order");
-    if (!find_word(field, constant->text, &number)) {
+    if (!find_word(field, is_other ? synonym->word : constant->text, &number)) {
         struct predicate *numbers;
         return field->type == VALUE_NAME && parse_digits(constant, &numbers)
                    ? numbers

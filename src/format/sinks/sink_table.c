@@ -153,6 +153,18 @@ static void take_cell(struct table_line *line, const char *text, struct kept_cel
     line->column++;
 }
 
+static struct value value_of(const struct fitted *table, size_t column, const struct record *record)
+{
+    const struct synonym *synonym = table->options.synonym;
+    const struct field *field = table->options.columns[column];
+    struct value value = field_value(field, record, table->sink.context);
+
+    if (synonym && value.type == VALUE_TEXT && text_is(value.text, synonym->word) &&
+        strcmp(field->name, synonym->column) == 0)
+        value.text = as_text(synonym->other);
+    return value;
+}
+
 /* The width of a written value. Of most types all characters are ASCII. */
 static size_t width_of(const struct value *value, const char *text, size_t length)
 {
@@ -312,8 +324,7 @@ static void stream_row(struct fitted *table, const struct record *record)
     struct table_line line = begin_line(table, reasons_of(table, record));
 
     for (size_t i = 0; i < table->options.count; i++) {
-        const struct value value =
-            field_value(table->options.columns[i], record, table->sink.context);
+        const struct value value = value_of(table, i, record);
         stream_cell(&line, &value);
     }
     end_line(&line);
@@ -347,8 +358,7 @@ static bool keep_row(struct fitted *table, const struct record *record)
         return false;
     at = start + sizeof(struct kept_row);
     for (size_t i = 0; i < table->options.count; i++) {
-        const struct value value =
-            field_value(table->options.columns[i], record, table->sink.context);
+        const struct value value = value_of(table, i, record);
         at = keep_cell(table, i, at, &value);
         if (!at)
             return false;

@@ -712,6 +712,8 @@ static const char *const views[][2] = {
     {"send", "send_q"},         {"resent", "total_retrans"},  {"activity", "idle"},
 };
 
+static const struct synonym unconnected = {"state", "CLOSE", "UNCONN"}; /* as ss(8) has it */
+
 /* Each struct text of the record: rows that wait must copy its bytes. */
 static const struct borrowed borrowed[] = {
     BORROWED_TEXT(socket.path, SOCKET_PATH),
@@ -770,6 +772,7 @@ const struct kind kind_socket = {
     FIELDS(fields),
     GROUPS(groups),
     VIEWS(views),
+    .synonym = &unconnected,
     BORROWED(borrowed),
     HOSTS(hosts),
     .inode = offsetof(struct record, socket.inode),
