@@ -60,8 +60,9 @@ struct sink_options {
     /* Tables that fit a terminal: its columns; 0: rows are as long as they are. */
     size_t width;
     /* Names of columns, separated by blanks, or NULL. To make rows fit, these are left out, the
-     * first one first; in these the end of long texts is; a long value of these is never cut, and
-     * shifts the rest of its row (if it is in `shorten`, too, it is cut late); these are not left
+     * first one first (on a narrow terminal, those behind a '|' not for long values of `whole`); in
+     * these the end of long texts is; a long value of these is never cut, and shifts the rest of
+     * its row if it does not fit (if it is in `shorten`, too, it is cut late); these are not left
      * out. */
     const char *drop, *shorten, *whole, *keep;
     const char *metric; /* metrics: what their names begin with after "fastnet_" */

@@ -393,7 +393,7 @@ static const char *table_with(const struct record *rows, size_t count, size_t wi
                                          .header = header,
                                          .human = width,
                                          .width = width,
-                                         .drop = "uid rtt proto recv",
+                                         .drop = "uid rtt | proto recv",
                                          .shorten = shorten,
                                          .whole = "local remote",
                                          .keep = keep,
@@ -550,6 +550,66 @@ static void an_address_is_never_cut_and_a_few_long_ones_take_no_room_from_others
         "2 sockets: 2 ESTABLISHED\n");
 }
 
+/* Where a word is in a line: as many columns of the terminal are before it. */
+static size_t place_of(const char *line, const char *word)
+{
+    const char *end = strchr(line, '\n'), *at = strstr(line, word);
+
+    if (!at || at > end)
+        fail_msg("%.*s: no %s", (int)(end - line), line, word);
+    return text_width(line, (size_t)(at - line));
+}
+
+#define LONG "2001:1db8:85a3:1234:5678:8a2e:1370:7334"
+
+/* The table of listeners and connections of both versions, at any width; the rows by their ends. */
+static void assert_columns_stand_below_each_other(size_t width)
+{
+    const struct record rows[] = {
+        listener(6, 5),
+        connection("255.255.255.255", "255.255.255.254"),
+        connection(LONG, LONG),
+        socket_of(IPPROTO_TCP, TCP_LISTEN, LONG, 65535),
+        connection("::1", "2001:db8::7"),
+    };
+    const char *line = table_of(rows, COUNT(rows), width, true);
+    const size_t remote = place_of(line, "REMOTE"), at = place_of(line, "STATE");
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const bool has_long = i == 2 || i == 3;
+        line = strchr(line, '\n') + 1;
+        if (width < 120 && has_long)
+            continue;
+        assert_int_equal(place_of(line, i == 0 || i == 3 ? "LISTEN" : "ESTABL"), at);
+        assert_int_equal(place_of(line, i == 0 || i == 3 ? "*  "
+                                        : i == 1         ? "255.255.255.254:"
+                                        : i == 2         ? "[" LONG "]:443"
+                                                         : "[2001:db8::7]"),
+                         remote);
+        assert_true(text_width(line, strcspn(line, "\n")) <= width);
+    }
+}
+
+static void no_long_address_shifts_its_row_where_both_would_fit(void **state)
+{
+    (void)state;
+    for (size_t width = 80; width <= 200; width++)
+        assert_columns_stand_below_each_other(width);
+}
+
+static void addresses_are_measured_before_columns_are_left_out(void **state)
+{
+    const struct record rows[] = {listener(6, 5), connection("fe80::1234:5678:9abc:def0", "::7")};
+
+    (void)state;
+    assert_table(
+        rows, 2, 86,
+        "OWNERS          PROTO  LOCAL                              REMOTE     STATE        RECV\n"
+        "nginx ×4, log…  tcp    0.0.0.0:443                        *          LISTEN        6/5\n"
+        "a-long-name-1…  tcp    [fe80::1234:5678:9abc:def0]:40000  [::7]:443  ESTABLISHED     0\n"
+        "2 sockets: 1 LISTEN, 1 ESTABLISHED; accept queue full ×1\n");
+}
+
 static void a_long_path_is_cut_after_other_columns_are_left_out(void **state)
 {
     const struct record row = connection("2001:db8:1:2:3:4:5:6", "192.0.2.1");
@@ -602,6 +662,8 @@ int main(void)
         cmocka_unit_test(rows_that_need_attention_come_first_among_those_that_are_kept),
         cmocka_unit_test(no_line_of_ipv4_is_wider_than_a_terminal_of_60_columns_or_more),
         cmocka_unit_test(an_address_is_never_cut_and_a_few_long_ones_take_no_room_from_others),
+        cmocka_unit_test(no_long_address_shifts_its_row_where_both_would_fit),
+        cmocka_unit_test(addresses_are_measured_before_columns_are_left_out),
         cmocka_unit_test(a_long_path_is_cut_after_other_columns_are_left_out),
         cmocka_unit_test(a_column_that_was_asked_for_is_not_left_out),
         cmocka_unit_test(a_table_without_heading_is_as_wide_as_its_contents),

@@ -221,7 +221,7 @@ static int list(const struct sockets_options *options)
     struct listing_command command = {
         .common = &options->common,
         .kind = &kind_socket,
-        .drop = "pod_name container_name user drops activity resent rtt type send proto pid peer "
+        .drop = "pod_name container_name user drops activity resent rtt type send | proto pid peer "
                 "recv",
         .shorten = internet ? "pod_name container_name owners peer state activity user attention"
                             : "pod_name container_name owners peer local state activity user "

@@ -4,6 +4,9 @@
 
 /* How narrow columns of texts may become, and how much less those that had better stay whole. */
 enum { TEXT_LEAST = 6, TEXT_COMFORTABLE = 12, WHOLE_MORE = 20 };
+/* From this width on, two of the longest addresses fit beside an owner and a state, so addresses of
+ * IPv6 come before all columns that may be left out. */
+enum { FIT_WIDE = 120 };
 
 struct fit {
     struct fit_column *columns;
@@ -62,19 +65,6 @@ static void narrow_texts(const struct fit *fit, size_t least)
         widest->width--;
 }
 
-/* A few addresses of IPv6 do not take the room of other columns: they shift the rest of their rows.
- */
-static void narrow_whole(const struct fit *fit)
-{
-    for (size_t i = 0; i < fit->options->count; i++) {
-        struct fit_column *column = &fit->columns[i];
-        const size_t heading = fit->options->header ? strlen(fit->options->columns[i]->name) : 0,
-                     least = heading > column->usual ? heading : column->usual, by = excess(fit);
-        if (column->whole && column->width > least)
-            column->width -= by < column->width - least ? by : column->width - least;
-    }
-}
-
 /* As wide as they should be, if room is no matter. */
 static void widen(const struct fit *fit)
 {
@@ -96,10 +86,30 @@ static void drop(const struct fit *fit, const char *name, size_t length)
     }
 }
 
+/* Leaves out columns, the important ones too if that is allowed, until the others fit. */
+static bool fits(const struct fit *fit, bool important)
+{
+    const char *names = fit->options->drop ? fit->options->drop : "";
+
+    for (size_t i = 0; i < fit->options->count; i++)
+        fit->columns[i].width = 1;
+    for (;;) {
+        widen(fit);
+        narrow_texts(fit, TEXT_COMFORTABLE);
+        if (!excess(fit) || !*names || (*names == '|' && !important))
+            break;
+        const size_t length = strcspn(names, " ");
+        drop(fit, names, length);
+        names += length + strspn(names + length, " ");
+    }
+    if (important)
+        narrow_texts(fit, TEXT_LEAST);
+    return !excess(fit);
+}
+
 void fit_columns(struct fit_column *columns, const struct sink_options *options, bool more)
 {
     const struct fit fit = {columns, options};
-    const char *names = options->drop ? options->drop : "";
 
     for (size_t i = 0; i < options->count; i++) {
         columns[i].width = 1;
@@ -111,17 +121,11 @@ void fit_columns(struct fit_column *columns, const struct sink_options *options,
             columns[i].contents = columns[i].usual;
     }
     widen(&fit);
-    if (!options->width)
+    if (!options->width || fits(&fit, options->width >= FIT_WIDE))
         return;
-    for (;;) {
-        narrow_whole(&fit);
-        narrow_texts(&fit, TEXT_COMFORTABLE);
-        if (!excess(&fit) || !*names)
-            break;
-        const size_t length = strcspn(names, " ");
-        drop(&fit, names, length);
-        names += length + strspn(names + length, " ");
-        widen(&fit);
-    }
-    narrow_texts(&fit, TEXT_LEAST);
+    /* long addresses of IPv6 have no room: they take none from others, but shift their rows */
+    for (size_t i = 0; i < options->count; i++)
+        if (columns[i].whole)
+            columns[i].contents = columns[i].usual;
+    fits(&fit, true);
 }
