@@ -91,8 +91,6 @@ static bool fits(const struct fit *fit, bool important)
 {
     const char *names = fit->options->drop ? fit->options->drop : "";
 
-    for (size_t i = 0; i < fit->options->count; i++)
-        fit->columns[i].width = 1;
     for (;;) {
         widen(fit);
         narrow_texts(fit, TEXT_COMFORTABLE);
@@ -124,8 +122,10 @@ void fit_columns(struct fit_column *columns, const struct sink_options *options,
     if (!options->width || fits(&fit, options->width >= FIT_WIDE))
         return;
     /* long addresses of IPv6 have no room: they take none from others, but shift their rows */
-    for (size_t i = 0; i < options->count; i++)
+    for (size_t i = 0; i < options->count; i++) {
+        columns[i].width = 1;
         if (columns[i].whole)
             columns[i].contents = columns[i].usual;
+    }
     fits(&fit, true);
 }

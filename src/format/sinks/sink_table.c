@@ -234,6 +234,7 @@ static uint64_t reasons_of(const struct fitted *table, const struct record *reco
 
 static struct table_line begin_line(struct fitted *table, uint64_t reasons)
 {
+    table->totals.marked += reasons != 0;
     for (size_t i = 0; i < TOTALS_REASONS; i++)
         table->totals.reasons[i] += reasons >> i & 1;
     return (struct table_line){.table = table, .reasons = reasons};

@@ -86,15 +86,6 @@ static size_t append_states(char line[LINE_MAX_BYTES], size_t used, struct total
     return used;
 }
 
-static bool has_reasons(const struct totals *totals)
-{
-    uint64_t rows = 0;
-
-    for (size_t i = 0; i < TOTALS_REASONS; i++)
-        rows |= totals->reasons[i];
-    return rows;
-}
-
 static size_t less(size_t room, size_t by)
 {
     return room > by ? room - by : 0;
@@ -103,7 +94,7 @@ static size_t less(size_t room, size_t by)
 void totals_put(struct totals *totals, const struct sink_options *options)
 {
     char line[LINE_MAX_BYTES], reasons[LINE_MAX_BYTES];
-    const char *rows = options->totals, *see = has_reasons(totals) ? options->see : NULL;
+    const char *rows = options->totals, *see = totals->marked ? options->see : NULL;
     const size_t command = see ? strlen("; see: ") + text_width(see, strlen(see)) : 0;
     size_t used = append(line, 0, "%llu %.*s", (unsigned long long)totals->rows,
                          (int)(strlen(rows) - (totals->rows == 1)), rows);

@@ -9,7 +9,7 @@ enum { TOTALS_STATES = 24, TOTALS_NAME = 24, TOTALS_REASONS = 8 };
 
 /* Zeroed to start with. */
 struct totals {
-    uint64_t rows;
+    uint64_t rows, marked; /* marked: those that need attention */
     struct {
         char name[TOTALS_NAME];
         uint64_t rows;
