@@ -403,7 +403,8 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
     struct sockets_reading *sockets = &reading->sockets;
     int error = 0;
 
-    *reading = (struct reading){.at = clock_nanoseconds(CLOCK_MONOTONIC)};
+    memset(reading, 0, sizeof *reading); /* as a literal it would take 40 KiB of stack */
+    reading->at = clock_nanoseconds(CLOCK_MONOTONIC);
     sockets->half_open = calloc(UINT16_MAX + 1, sizeof *sockets->half_open);
     sockets->busiest = calloc(BUSIEST_SLOTS, sizeof *sockets->busiest);
     if (!sockets->half_open || !sockets->busiest)
@@ -462,5 +463,5 @@ void reading_finish(struct reading *reading)
     free(sockets->resolvers.list);
     free(reading->interfaces);
     free(reading->silent);
-    *reading = (struct reading){.at = 0};
+    memset(reading, 0, sizeof *reading);
 }
