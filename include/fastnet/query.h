@@ -202,13 +202,13 @@ struct backend {
 /* 0: it is not a table of this backend. */
 static inline uint64_t backend_fields(const struct backend *backend, const struct table *table)
 {
-    const struct told *told = backend->tells;
+    const struct told *at = backend->tells;
 
     if (backend->fields)
         return backend->fields(table);
-    while (told->table && told->table != table)
-        told++;
-    return told->fields;
+    while (at->table && at->table != table)
+        at++;
+    return at->fields;
 }
 
 extern const struct backend backend_sock_diag, backend_unix, backend_proc_net, backend_proc_packet,

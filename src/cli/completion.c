@@ -335,8 +335,10 @@ static void put_options(const struct offer *offer)
         }
         if (!option->help || !option->name || !is_first(offer->grammar->tables, option))
             continue;
-        for (int equals = required; equals <= (required || attached); equals++) {
-            snprintf(text, sizeof text, "--%s%s", option->name, equals ? "=" : "");
+        snprintf(text, sizeof text, "--%s%s", option->name, required ? "=" : "");
+        put(offer, offer->word, text, option->help);
+        if (attached) {
+            snprintf(text, sizeof text, "--%s=", option->name);
             put(offer, offer->word, text, option->help);
         }
     }

@@ -160,7 +160,7 @@ static bool is_negation(enum token_type *type)
 static struct predicate *parse_comparison(struct parser *parser)
 {
     const struct field *field = find_column(parser);
-    const char *start = parser->token.text.data;
+    const char *first = parser->token.text.data;
     struct predicate *result;
     enum token_type type;
     bool negated = false, in_parentheses;
@@ -193,7 +193,7 @@ static struct predicate *parse_comparison(struct parser *parser)
     if (negated)
         result = parser_negate(parser, result);
     if (result)
-        result->said = (struct text){start, (size_t)(parser->before - start)};
+        result->said = (struct text){first, (size_t)(parser->before - first)};
     return result;
 }
 

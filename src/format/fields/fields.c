@@ -120,11 +120,11 @@ struct value info_member(const struct cell *cell)
 
     if (!part)
         return unknown;
-    const uint64_t number = number_at(part, cell->field->part.type);
+    const uint64_t told = number_at(part, cell->field->part.type);
     if (type == VALUE_BOOLEAN)
-        return boolean(number);
+        return boolean(told);
     return (struct value){.type = type == VALUE_DECIMAL || type == VALUE_FINE ? type : VALUE_NUMBER,
-                          .number = number};
+                          .number = told};
 }
 
 struct value text_member(const struct cell *cell)

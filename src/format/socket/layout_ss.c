@@ -131,7 +131,7 @@ static char *put_columns(struct ss_sink *ss, struct ss_row *row, char *dst)
 
 static void put_row(struct ss_sink *ss, const struct record *record, struct writer *writer)
 {
-    struct ss_row row = {
+    struct ss_row line = {
         .layout = &ss->layout,
         .context = ss->sink.context,
         .record = record,
@@ -139,12 +139,12 @@ static void put_row(struct ss_sink *ss, const struct record *record, struct writ
         .association = is_association(ss, record),
         .kept = ss->keeping,
     };
-    char *dst = row.room = row.cell = writer_reserve(writer, WRITER_RESERVE_MAX);
+    char *dst = line.room = line.cell = writer_reserve(writer, WRITER_RESERVE_MAX);
 
-    dst = put_columns(ss, &row, dst);
-    while (!row.kept && dst > row.room && dst[-1] == ' ')
+    dst = put_columns(ss, &line, dst);
+    while (!line.kept && dst > line.room && dst[-1] == ' ')
         dst--; /* blanks at the end of a line say nothing */
-    writer_commit(writer, row.kept ? dst : PUT(dst, "\n"));
+    writer_commit(writer, line.kept ? dst : PUT(dst, "\n"));
 }
 
 /* --- The terminal's width --------------------------------------------------------------------- */
@@ -153,14 +153,14 @@ static void put_row(struct ss_sink *ss, const struct record *record, struct writ
 static enum ss_column fit_line(size_t widths[], enum ss_column first, size_t screen)
 {
     size_t used = 0, count = 0, spare;
-    enum ss_column end = first;
+    enum ss_column behind = first;
 
-    for (; end < SS_COLUMNS && used + widths[end] <= screen; end++) {
-        used += widths[end];
-        count += widths[end] > 0;
+    for (; behind < SS_COLUMNS && used + widths[behind] <= screen; behind++) {
+        used += widths[behind];
+        count += widths[behind] > 0;
     }
     spare = screen - used;
-    for (enum ss_column column = end; column-- > first && count;) {
+    for (enum ss_column column = behind; column-- > first && count;) {
         const size_t share = (spare + count - 1) / count;
         if (!widths[column])
             continue;
@@ -168,7 +168,7 @@ static enum ss_column fit_line(size_t widths[], enum ss_column first, size_t scr
         spare -= share;
         count--;
     }
-    return end;
+    return behind;
 }
 
 /* The blank in front of a column counts as a part of it, except in the first column. */
@@ -190,8 +190,9 @@ static void fit_columns(struct ss_sink *ss)
     size_t widths[SS_COLUMNS];
 
     for (enum ss_column column = 0; column < SS_COLUMNS; column++) {
-        const size_t width = ss->widths[column] ? ss->widths[column] + gap_of(ss, column) : 0;
-        widths[column] = width < screen ? width : screen;
+        widths[column] = ss->widths[column] ? ss->widths[column] + gap_of(ss, column) : 0;
+        if (widths[column] > screen)
+            widths[column] = screen;
     }
     for (enum ss_column column = 0; column < SS_COLUMNS;)
         column = fit_line(widths, column, screen);

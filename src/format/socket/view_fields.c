@@ -41,15 +41,14 @@ static bool is_among(const char *name, const char *const names[], size_t count)
 static char *put_name(char *dst, const struct value *owners, const struct owner_process *one,
                       bool human)
 {
-    const char *const name = one->name;
-    const size_t count = count_named(owners, name);
+    const size_t count = count_named(owners, one->name);
 
-    if (!*name)
+    if (!*one->name)
         dst = one->unnamed ? PUT(dst, "-") : PUT(dst, "''");
-    else if (strcmp(name, "-") == 0) /* alone it would mean that nobody knows */
-        dst = put_escaped(dst, name, "-");
+    else if (strcmp(one->name, "-") == 0) /* alone it would mean that nobody knows */
+        dst = put_escaped(dst, one->name, "-");
     else
-        dst = put_escaped(dst, name, human ? "," : " ,");
+        dst = put_escaped(dst, one->name, human ? "," : " ,");
     if (count == 1)
         return dst;
     return text_u64(human ? PUT(dst, " ×") : PUT(dst, "×"), count);
