@@ -391,7 +391,7 @@ bool predicate_is_met(const struct predicate *predicate, const struct record *re
     const struct predicate *only = negated ? predicate->parts : predicate;
 
     /* the same in fewer steps, because most listings choose rows by one number, as by the state */
-    if (only && !only->next && only->field && compares_number(only) &&
+    if (only && !only->next && only->operation > PREDICATE_NOT && compares_number(only) &&
         !(only->field->fields & ~record->has))
         return number_passes(only, field_number(only->field, record)) != negated;
     return outcome(predicate, record, context, known) == CAN_HOLD;

@@ -485,9 +485,14 @@ static enum outcome outcome_of_comparison(const struct predicate *predicate,
                                           const struct context *context)
 {
     const struct value value = value_for(predicate, record, context);
+    const struct field *field = predicate->field;
+    const bool of_known = predicate->operation == PREDICATE_KNOWN;
+    const bool of_found = of_known && field->confirmed && field->type == VALUE_FLAGS;
 
-    if (value.type == VALUE_UNKNOWN)
-        return predicate->operation == PREDICATE_KNOWN ? FALSE : UNKNOWN;
+    if (value.type == VALUE_UNKNOWN) /* what was not looked for may be there */
+        return of_known && !of_found ? FALSE : UNKNOWN;
+    if (of_found)
+        return value.flags.bits[0] ? TRUE : FALSE;
     return passes(predicate, &value) ? TRUE : FALSE;
 }
 

@@ -96,7 +96,7 @@ static void make_probed(void)
     option_set(pair.client, IPPROTO_TCP, TCP_KEEPINTVL, 60);
     option_set(pair.client, SOL_SOCKET, SO_KEEPALIVE, 1);
     while (!info.tcpi_probes) {
-        nanosleep(&(struct timespec){.tv_nsec = 10 * 1000 * 1000}, NULL);
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
         if (getsockopt(pair.client, IPPROTO_TCP, TCP_INFO, &info, &size) < 0)
             err(1, "TCP_INFO");
     }

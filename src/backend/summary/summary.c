@@ -46,11 +46,11 @@ static const struct row {
     const char *counter;        /* of sockstat or snmp; NULL: the sockets in net/protocols */
     const char *protocols[2];   /* ... whose numbers are added up */
     struct sysctl value;        /* in place of them */
-    uint8_t state;              /* 0: all */
-    enum amount amount;
-    bool machine;
     struct sysctl limit;
     const char *sysctl; /* that sets the limit, as sysctl(8) names it */
+    enum amount amount;
+    uint8_t state; /* 0: all */
+    bool machine;
 } rows[] = {
     {"all", "sockets", FROM("used", "sockets")},
     {"tcp", "sockets", FROM("inuse", "TCP", "TCP6")},

@@ -177,7 +177,8 @@ static void put(FILE *stream, const struct predicate *predicate, enum place plac
 
 static bool is_flags(const struct predicate *predicate)
 {
-    return predicate->operation == PREDICATE_MASKED && predicate->constant.type == VALUE_FLAGS;
+    return predicate->field && predicate->operation == PREDICATE_MASKED &&
+           predicate->constant.type == VALUE_FLAGS;
 }
 
 /* Whether the parts of an or are values of one column. */
