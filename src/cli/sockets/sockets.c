@@ -226,7 +226,7 @@ static int list(const struct sockets_options *options)
         .shorten = internet ? "pod_name container_name owners peer state activity user attention"
                             : "pod_name container_name owners peer local state activity user "
                               "attention",
-        .whole = "local remote",
+        .whole = "local remote attention",
         .synonym = true,
         .see = command_for_attention(options, attention),
         .listing = {.tables = sockets.tables},
