@@ -82,6 +82,7 @@ static int take_log(const char *file, void *containers)
 /* NAMESPACE_POD_UID */
 static int take_pod(const char *directory, void *containers)
 {
+    struct containers *all = containers;
     char name[NAME_MAX + 1];
     struct text uid;
 
@@ -89,8 +90,10 @@ static int take_pod(const char *directory, void *containers)
     if (!name_matches("*_*_%u", as_text(name), &uid))
         return 0;
     name[strcspn(name, "_")] = '/';
-    ((struct containers *)containers)->pods++;
-    return add(containers, uid, (struct text){name, (size_t)(uid.data - name) - 1});
+    const size_t before = all->names.count;
+    const int result = add(all, uid, (struct text){name, (size_t)(uid.data - name) - 1});
+    all->pods += all->names.count - before;
+    return result;
 }
 
 /* --- Docker and Podman ------------------------------------------------------------------------ */
@@ -153,7 +156,7 @@ static void note(struct containers *containers, int error)
 static int take_file(struct containers *containers, const char *directory, const char *file)
 {
     char path[2 * NAME_MAX];
-    struct stat status;
+    struct stat status = {.st_size = FILE_MAX};
     size_t length = 0;
     ssize_t more = 1;
 
@@ -162,11 +165,12 @@ static int take_file(struct containers *containers, const char *directory, const
     note(containers, fd);
     if (fd < 0)
         return 0;
-    const size_t size =
-        fstat(fd, &status) == 0 && status.st_size < FILE_MAX ? (size_t)status.st_size : FILE_MAX;
+    (void)fstat(fd, &status);
+    const size_t size = status.st_size < FILE_MAX ? (size_t)status.st_size : FILE_MAX;
     char *json = malloc(size + 1);
     for (; json && more > 0; length += more > 0 ? (size_t)more : 0)
         more = read(fd, json + length, size - length);
+    note(containers, more < 0 ? -errno : status.st_size > FILE_MAX ? -EFBIG : 0);
     close(fd);
     const int result = json ? take_json(containers, (struct text){json, length}) : -ENOMEM;
     free(json);

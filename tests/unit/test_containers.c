@@ -254,11 +254,28 @@ static void what_is_no_file_of_the_tree_is_not_read(void **state)
     assert_name("0123456789ab", "job");
 }
 
+static void the_rest_of_a_file_that_is_too_large_is_an_error(void **state)
+{
+    char whole[PATH_MAX];
+
+    (void)state;
+    put(DOCKER ID "/config.v2.json", "{\"ID\":\"" ID "\",\"Name\":\"/web\"}");
+    make_above(DOCKER ID "/config.v2.json", whole);
+    assert_int_equal(truncate(whole, 16 << 20), 0);
+    assert_int_equal(error_of_root(), 0);
+    assert_int_equal(truncate(whole, (16 << 20) + 1), 0);
+    assert_int_equal(error_of_root(), EFBIG);
+    assert_name("0123456789ab", "web"); /* it stands at the beginning */
+}
+
 static void one_name_of_each_kind_is_found_at_once(void **state)
 {
     struct containers_found found = containers_look(root);
 
     (void)state;
+    assert_false(found.containers || found.pods);
+    put(PODS "default_w b_" UID "/x", ""); /* no pod has such a name */
+    found = containers_look(root);
     assert_false(found.containers || found.pods);
     put(DOCKER ID "/hostname", "");
     found = containers_look(root);
@@ -303,6 +320,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_broken_names_nothing_or_what_it_says, start, end),
         cmocka_unit_test_setup_teardown(a_long_name_and_deep_nesting_are_harmless, start, end),
         cmocka_unit_test_setup_teardown(what_is_no_file_of_the_tree_is_not_read, start, end),
+        cmocka_unit_test_setup_teardown(the_rest_of_a_file_that_is_too_large_is_an_error, start,
+                                        end),
         cmocka_unit_test_setup_teardown(one_name_of_each_kind_is_found_at_once, start, end),
         cmocka_unit_test_setup_teardown(a_group_has_the_names_of_its_container_and_pod, start, end),
     };
