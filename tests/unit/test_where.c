@@ -529,6 +529,7 @@ static void a_value_may_be_another_column(void **state)
         {"rtt > 'min_rtt'", "at 8: rtt takes times, as 50ms, 1.5s, 2m or 1h, not 'min_rtt'"},
         {"process = state", "processes = state"},
         {"path ~ 5*rtt", "path ~ 5*rtt"},
+        {"path ~ a* b", "at 11: expected and, or, or the end, not 'b'"},
     };
 
     (void)state;

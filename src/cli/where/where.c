@@ -1,6 +1,7 @@
 /* The grammar of --where: or, and, not, parentheses, comparisons. */
 #include "cli/where/where.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -91,6 +92,7 @@ static struct token take_value(struct parser *parser)
 
     parser_next(parser);
     while (value.type == TOKEN_WORD && parser->token.type == TOKEN_WORD &&
+           isdigit((unsigned char)text->data[0]) &&
            (text->data[text->length - 1] == '*' || next->data[0] == '*')) {
         value.text.length = (size_t)(next->data + next->length - text->data);
         parser_next(parser);
