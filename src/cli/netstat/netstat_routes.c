@@ -115,7 +115,8 @@ static bool take_destination(struct filters *filters, struct address *destinatio
                                                                        : AF_UNSPEC;
         if (family == AF_UNSPEC || strcmp(filters->typed[i].option->name, "host") != 0)
             continue;
-        *destination = address_make(family, bytes);
+        const struct address typed = address_make(family, bytes);
+        *destination = address_unmapped(&typed);
         filters->typed[i] = filters->typed[--filters->count];
         return true;
     }
