@@ -331,6 +331,7 @@ struct cgroups_summary {
     bool inside;   /* of a cgroup namespace: its root is not the root of the machine */
     bool asked;    /* a group was asked for */
     bool unknown;  /* ... that is gone, or outside of the namespace */
+    bool closed;   /* some directories may not be read */
     int nameless;  /* errno that cgroups_name() may not know a name for, or 0 */
 };
 const struct cgroups_summary *cgroups_summary(const struct cgroups *cgroups);

@@ -461,12 +461,14 @@ static void report_cgroups(struct run *run)
     summary = cgroups_summary(cgroups);
     if (!summary->asked && !filtered)
         return; /* no row has any */
-    const bool lost = filtered && (summary->unknown || cgroups_failed(summary));
+    const bool lost = filtered && (summary->unknown || summary->closed || cgroups_failed(summary));
     const char *suffix = lost ? ": rows may be missing" : "";
     const enum report_line what = lost ? REPORT_LOSS : REPORT_NOTE;
     if (cgroups_failed(summary))
         report_add(run->report, what, "control groups are unknown: %s%s", strerror(summary->error),
                    suffix);
+    else if (summary->closed && (filtered || summary->unknown))
+        report_add(run->report, what, "control groups: some may not be read (try sudo)%s", suffix);
     else if (!summary->error && summary->inside && (named || summary->unknown))
         report_add(run->report, what,
                    "control groups are those of this cgroup namespace: groups outside of it are "

@@ -178,7 +178,10 @@ static int walk_into(struct cgroups *cgroups, int dirfd, const struct dirent *en
     if (error || depth == DEPTH_MAX)
         return error;
     fd = openat(dirfd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    return fd < 0 ? error_to_report(-errno) : walk(cgroups, fd, path, length + 1 + more, depth + 1);
+    if (fd >= 0)
+        return walk(cgroups, fd, path, length + 1 + more, depth + 1);
+    cgroups->summary.closed |= error_is_denial(-errno);
+    return error_to_report(-errno);
 }
 
 /* Adds all that is below a directory, and closes it. */
