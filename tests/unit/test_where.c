@@ -515,6 +515,8 @@ static void a_value_may_be_another_column(void **state)
         {"local_port = time", "local_port = 37"}, /* the service */
         {"local_port = 2*time",
          "at 14: local_port cannot be compared with '2*time': both must be numbers"},
+        {"rtt > 2 *\nrecv_q",
+         "at 7: rtt cannot be compared with '2 *\\x0arecv_q': their units differ"},
         {"rtt > recv_q", "at 7: rtt cannot be compared with 'recv_q': their units differ"},
         {"rtt = state", "at 7: rtt cannot be compared with 'state': both must be numbers"},
         {"uid = pid", "at 7: uid cannot be compared with 'pid': there may be several processes"},
