@@ -20,12 +20,13 @@
 #include "lookup/number_map.h"
 #include "lookup/processes.h"
 
-enum { FILE_MAX = 16 * 1024 * 1024 }; /* enough for 10,000 containers */
+enum { FILES_MAX = 64 * 1024 * 1024 }; /* bytes of all files: enough for 10,000 containers */
 
 struct containers {
     struct hash_table names; /* by hashes of ids, which nobody outside can make equal */
     size_t pods;             /* how many names are of pods */
     bool one;                /* one of each directory suffices */
+    size_t taken;            /* bytes of files that were read */
     int error;               /* the first one that hid names, or 0 */
     struct proc_tree tree;   /* that is read */
 };
@@ -156,7 +157,8 @@ static void note(struct containers *containers, int error)
 static int take_file(struct containers *containers, const char *directory, const char *file)
 {
     char path[2 * NAME_MAX];
-    struct stat status = {.st_size = FILE_MAX};
+    const size_t room = FILES_MAX - containers->taken;
+    struct stat status = {.st_size = FILES_MAX};
     size_t length = 0;
     ssize_t more = 1;
 
@@ -166,11 +168,13 @@ static int take_file(struct containers *containers, const char *directory, const
     if (fd < 0)
         return 0;
     (void)fstat(fd, &status);
-    const size_t size = status.st_size < FILE_MAX ? (size_t)status.st_size : FILE_MAX;
+    const bool fits = status.st_size <= (off_t)room;
+    const size_t size = fits ? (size_t)status.st_size : room;
     char *json = malloc(size + 1);
     for (; json && more > 0; length += more > 0 ? (size_t)more : 0)
         more = read(fd, json + length, size - length);
-    note(containers, more < 0 ? -errno : status.st_size > FILE_MAX ? -EFBIG : 0);
+    note(containers, more < 0 ? -errno : fits ? 0 : -EFBIG);
+    containers->taken += length;
     close(fd);
     const int result = json ? take_json(containers, (struct text){json, length}) : -ENOMEM;
     free(json);
