@@ -164,16 +164,20 @@ static int choose(struct listing_command *command, char sign, struct text word)
     return found ? 0 : columns_misuse(command, "--columns", word);
 }
 
-/* Words with '+' or '-' change the default columns, or those that stand before them. */
+/*
+ * Words with '+' or '-' change the default columns, or those that stand before them. Words behind a
+ * first '+' are added, too: which of them are default columns may depend on the machine.
+ */
 static int choose_all(struct listing_command *command, const char *words)
 {
-    const bool changes = *words == '+' || *words == '-';
+    const char others = *words == '+' ? '+' : '\0';
+    const bool changes = others || *words == '-';
     int status = 0;
 
     if (changes)
         show_defaults(command);
     for (bool more = true; more && !status;) {
-        const char sign = *words == '+' || *words == '-' ? *words++ : '\0';
+        const char sign = *words == '+' || *words == '-' ? *words++ : others;
         const size_t length = strcspn(words, ",");
         status = choose(command, sign, (struct text){words, length});
         more = words[length];

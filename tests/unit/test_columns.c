@@ -154,6 +154,14 @@ static void a_group_is_all_of_its_columns(void **state)
     assert_shown("sctp,-sctp,uid", "uid");
 }
 
+static void a_column_that_is_shown_already_can_be_added(void **state)
+{
+    (void)state;
+    assert_shown("+process,state", "protocol,state,uid,inode,process");
+    assert_shown("+state,-uid,inode", "protocol,state,inode");
+    assert_refused((struct common){.columns = "-uid,state"}, "named twice: 'state'");
+}
+
 static void all_columns_but_names_of_hosts_are_shown_by_one_word(void **state)
 {
     struct resolved resolved;
@@ -315,6 +323,7 @@ int main(void)
         cmocka_unit_test(plus_and_minus_change_the_default_columns),
         cmocka_unit_test(minus_behind_a_name_leaves_out_what_was_named),
         cmocka_unit_test(a_group_is_all_of_its_columns),
+        cmocka_unit_test(a_column_that_is_shown_already_can_be_added),
         cmocka_unit_test(all_columns_but_names_of_hosts_are_shown_by_one_word),
         cmocka_unit_test(a_view_is_shown_by_its_name_and_stands_for_a_column_elsewhere),
         cmocka_unit_test(what_a_column_needs_goes_with_it),
