@@ -484,6 +484,26 @@ static void the_totals_name_the_command_that_lists_what_needs_attention(void **s
     see = NULL;
 }
 
+static void the_totals_cut_no_reason_for_the_command_and_say_that_states_are_left_out(void **state)
+{
+    struct record rows[] = {listener(6, 5), listener(5, 5), listener(5, 5)};
+
+    (void)state;
+    rows[1].socket.state = TCP_CLOSE_WAIT;
+    rows[2].socket.state = TCP_CLOSE_WAIT;
+    assert_string_equal(strstr(table_of(rows, 3, 80, true), "3 sockets"),
+                        "3 sockets: 2 CLOSE_WAIT, 1 LISTEN; accept queue full ×1\n");
+    assert_string_equal(strstr(table_of(rows, 3, 54, true), "3 sockets"),
+                        "3 sockets: 2 CLOSE_WAIT, …; accept queue full ×1\n");
+    assert_string_equal(strstr(table_of(rows, 3, 47, true), "3 sockets"),
+                        "3 sockets; accept queue full ×1\n");
+    see = "fastnet s --attention --process=nginx";
+    assert_string_equal(strstr(table_of(rows, 3, 60, true), "3 sockets"),
+                        "3 sockets: 2 CLOSE_WAIT, 1 LISTEN; accept queue full ×1\n"
+                        "see: fastnet s --attention --process=nginx\n");
+    see = NULL;
+}
+
 static void rows_that_need_attention_come_first_among_those_that_are_kept(void **state)
 {
     enum { ROWS = 1200, KEPT = 1000 };
@@ -659,6 +679,7 @@ int main(void)
         cmocka_unit_test(a_flow_has_two_ends_what_they_were_translated_to_and_its_bytes),
         cmocka_unit_test(a_table_leaves_out_and_cuts_what_a_terminal_has_no_room_for),
         cmocka_unit_test(the_totals_name_the_command_that_lists_what_needs_attention),
+        cmocka_unit_test(the_totals_cut_no_reason_for_the_command_and_say_that_states_are_left_out),
         cmocka_unit_test(rows_that_need_attention_come_first_among_those_that_are_kept),
         cmocka_unit_test(no_line_of_ipv4_is_wider_than_a_terminal_of_60_columns_or_more),
         cmocka_unit_test(an_address_is_never_cut_and_a_few_long_ones_take_no_room_from_others),

@@ -68,19 +68,22 @@ static size_t append_reasons(char line[LINE_MAX_BYTES], const struct totals *tot
     return used;
 }
 
-/* ": 487 TIME_WAIT, ...": as many states as there is room for. */
+/* ": 487 TIME_WAIT, …": as many states as there is room for; '…' stands for others. */
 static size_t append_states(char line[LINE_MAX_BYTES], size_t used, struct totals *totals,
                             size_t room)
 {
+    static const char others[] = ", …";
     const char *before = ":", *state;
+    const size_t none = used;
+    size_t cut = none; /* the last place that has room for others, too */
     uint64_t count;
 
     while ((state = take_largest(totals, &count))) {
-        const size_t more =
-            append(line, used, "%s %llu %s", before, (unsigned long long)count, state);
-        if (text_width(line, more) > room)
-            break;
-        used = more;
+        used = append(line, used, "%s %llu %s", before, (unsigned long long)count, state);
+        if (text_width(line, used) > room)
+            return cut > none ? append(line, cut, "%s", others) : none;
+        if (text_width(line, used) + text_width(others, strlen(others)) <= room)
+            cut = used;
         before = ",";
     }
     return used;
@@ -98,7 +101,9 @@ void totals_put(struct totals *totals, const struct sink_options *options)
     const size_t command = see ? strlen("; see: ") + text_width(see, strlen(see)) : 0;
     size_t used = append(line, 0, "%llu %.*s", (unsigned long long)totals->rows,
                          (int)(strlen(rows) - (totals->rows == 1)), rows);
-    const bool beside = used + command <= options->width; /* or in a line of its own */
+    const size_t all = append_reasons(reasons, totals, options->attention, LINE_MAX_BYTES);
+    const bool beside = /* or else in a line of its own: reasons are not cut for it */
+        used + text_width(reasons, all) + command <= options->width;
     const size_t room = options->width - (beside ? command : 0),
                  behind = append_reasons(reasons, totals, options->attention, less(room, used));
 
