@@ -525,6 +525,9 @@ static void a_value_may_be_another_column(void **state)
         {"local_address < local", "at 17: local_address takes addresses, which have no order, not "
                                   "'local'"},
         {"rtt > 10*minrtt", "at 7: no column 'minrtt' for sockets; did you mean min_rtt?"},
+        {"rtt > min_rtt*10", "at 7: the number comes first: 10*min_rtt"},
+        {"rtt > minrtt * 10", "at 7: rtt takes times, as 50ms, 1.5s, 2m or 1h, not 'minrtt * 10'"},
+        {"rtt > min-rtt * 1.5", "at 7: the number comes first: 1.5*min_rtt"},
         {"rtt > 10*", "at 7: no column '' for sockets (--columns=help lists them)"},
         {"rtt > 9999999999*min_rtt",
          "at 7: rtt takes times, as 50ms, 1.5s, 2m or 1h, not '9999999999*min_rtt'"},

@@ -836,20 +836,37 @@ static struct predicate *compare_column(const struct constant *constant, const s
     return known ? parser_add(constant->parser, comparison) : NULL;
 }
 
+/* COLUMN*FACTOR, which hands type as well; NULL if it is something else. */
+static const struct field *column_before_factor(const struct constant *constant,
+                                                const char **factor)
+{
+    const size_t length = strcspn(constant->text, " \t\n*");
+
+    *factor = constant->text + length + strspn(constant->text + length, " \t\n*");
+    return length && isdigit((unsigned char)**factor)
+               ? field_compared(constant->parser->kind, constant->text, length)
+               : NULL;
+}
+
 /* A word that could be no value may name a column. Returns false if it does not. */
 static bool parse_column(const struct constant *constant, struct predicate **comparison)
 {
-    const struct field *field = constant->field, *other;
+    const struct field *field = constant->field, *other, *swapped;
     struct parser *parser = constant->parser;
     char message[NO_COLUMN];
     uint64_t factor;
-    const char *name = column_name(constant->text, &factor);
+    const char *behind, *name = column_name(constant->text, &factor);
 
     if (!name || parser->listed || constant->token.type != TOKEN_WORD ||
         is_pattern(constant->comparison) ||
         (!is_number(field->type) && field->type != VALUE_TIME && field->type != VALUE_ADDRESS))
         return false;
     other = field_compared(parser->kind, name, strlen(name));
+    if (name == constant->text && (swapped = column_before_factor(constant, &behind))) {
+        *comparison = parser_fail(parser, &constant->token, "the number comes first: %s*%s", behind,
+                                  swapped->name);
+        return true;
+    }
     if (name == constant->text && (!other || (field->port && !other->port)))
         return false; /* a port may be a service */
     *comparison = other ? compare_column(constant, other, factor)
