@@ -350,7 +350,8 @@ static int take_limit(struct common *common, const char *count)
     common->limit = strtoull(count, NULL, 10);
     if (digits && !count[digits] && common->limit && !errno)
         return 0;
-    return common_misuse_typed(common, "--limit", "a number from 1 on, not", count, strlen(count));
+    return common_misuse_typed(common, "--limit", "a number from 1 to 18446744073709551615, not",
+                               count, strlen(count));
 }
 
 /* Other programs take the name of a form; a file of such a name is ./json. */
