@@ -420,11 +420,11 @@ static void report_untold(struct run *run, const struct table *table, const stru
         report_loss(run->report, "%s needs CAP_NET_ADMIN (try sudo): rows may be missing",
                     field->name);
     else if (is_lacking && backend->source == BACKEND_PROC && table->file)
-        report_loss(run->report, "%s: %s/net/%s has no %s: rows may be missing", table->name,
-                    run->listing->proc_root, table->file, field->name);
+        report_loss(run->report, "%s: %s is unknown in %s/net/%s: rows may be missing", table->name,
+                    field->name, run->listing->proc_root, table->file);
     else if (is_lacking)
-        report_loss(run->report, "%s: %s has no %s: rows may be missing", table->name,
-                    backend->name, field->name);
+        report_loss(run->report, "%s: %s is unknown to %s: rows may be missing", table->name,
+                    field->name, backend->name);
     for (const struct predicate *part = where->parts; part; part = part->next)
         report_untold(run, table, backend, part, lacks);
 }
