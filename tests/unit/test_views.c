@@ -467,6 +467,21 @@ static void a_table_leaves_out_and_cuts_what_a_terminal_has_no_room_for(void **s
                  "3 sockets: 2 ESTABLISHED, 1 LISTEN; accept queue full ×1\n");
 }
 
+static void numbers_of_columns_that_were_asked_for_end_at_the_edge_of_the_terminal(void **state)
+{
+    const struct record rows[] = {listener(6, 5), connection("192.0.2.100", "198.51.100.200")};
+
+    (void)state;
+    for (size_t width = 60; width < 80; width++) {
+        const char *line = table_with(rows, 2, width, true, "uid rtt recv", "owners state");
+        for (size_t i = 0; i < 3; i++) {
+            const size_t length = strcspn(line, "\n");
+            assert_true(text_width(line, length) <= width);
+            line += length + 1;
+        }
+    }
+}
+
 static void the_totals_name_the_command_that_lists_what_needs_attention(void **state)
 {
     const struct record rows[] = {listener(6, 5), listener(5, 5)};
@@ -678,6 +693,7 @@ int main(void)
         cmocka_unit_test(drops_need_attention),
         cmocka_unit_test(a_flow_has_two_ends_what_they_were_translated_to_and_its_bytes),
         cmocka_unit_test(a_table_leaves_out_and_cuts_what_a_terminal_has_no_room_for),
+        cmocka_unit_test(numbers_of_columns_that_were_asked_for_end_at_the_edge_of_the_terminal),
         cmocka_unit_test(the_totals_name_the_command_that_lists_what_needs_attention),
         cmocka_unit_test(the_totals_cut_no_reason_for_the_command_and_say_that_states_are_left_out),
         cmocka_unit_test(rows_that_need_attention_come_first_among_those_that_are_kept),

@@ -123,7 +123,11 @@ static void put_cell(struct table_line *line, const char *text, struct kept_cell
     }
     const bool is_cut = cut(line, text, &cell);
     const bool right = is_right_aligned(line->table->options.columns[line->column]);
-    const size_t padding = line->ended ? 0 : padding_of(line, cell.width);
+    const bool is_whole = !width || line->table->columns[line->column].whole;
+    const size_t used = line->at + line->blanks + cell.width;
+    size_t padding = line->ended ? 0 : padding_of(line, cell.width);
+    if (right && !is_whole && used + padding > width)
+        padding = width > used ? width - used : 0;
     size_t blanks = line->blanks + (right ? padding : 0);
 
     line->at += blanks + cell.width;
