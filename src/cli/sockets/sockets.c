@@ -301,8 +301,10 @@ int sockets_run(int argc, char *const argv[])
 
     if (status || done)
         return status;
-    if (!options.summary)
+    if (!options.summary) {
+        options.all &= !is_named(&options); /* hands type -tan for all states of TCP */
         return list_with_letters(options);
+    }
     if (is_named(&options) || options.all || options.listening || options.inet || options.inet6)
         return common_misuse(&options.common, SUMMARY_OF_ALL);
     return summary_list(&options.common);
