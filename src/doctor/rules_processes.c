@@ -227,7 +227,8 @@ void rule_descriptors(struct examination *examination)
                     missed.denied == 1 ? "process does" : "processes do",
                     missed.denied == 1 ? "it has" : "they have");
     if (missed.hidden)
-        report_loss(report, "descriptors: not all processes are visible (hidepid, proc(5))");
+        report_loss(report, "descriptors: %s does not show all processes (hidepid, proc(5))",
+                    examination->options->proc_root);
     if (missed.error)
         report_loss(report, "descriptors: some are not known: %s", strerror(-missed.error));
 }
