@@ -261,9 +261,9 @@ static void the_rest_of_a_file_that_is_too_large_is_an_error(void **state)
     (void)state;
     put(DOCKER ID "/config.v2.json", "{\"ID\":\"" ID "\",\"Name\":\"/web\"}");
     make_above(DOCKER ID "/config.v2.json", whole);
-    assert_int_equal(truncate(whole, 63 << 20), 0);
-    assert_int_equal(error_of_root(), 0);
     assert_int_equal(truncate(whole, 64 << 20), 0);
+    assert_int_equal(error_of_root(), 0);
+    assert_int_equal(truncate(whole, (64 << 20) + 1), 0);
     assert_int_equal(error_of_root(), EFBIG);
     assert_name("0123456789ab", "web"); /* it stands at the beginning */
 }
