@@ -274,7 +274,7 @@ lint-format:
 	$(call say,LINT,clang-format)$(Q)clang-format --dry-run -Werror $(C_FILES)
 
 lint-cppcheck:
-	$(call say,LINT,cppcheck)$(Q)cppcheck --quiet --error-exitcode=1 --std=c11 --inline-suppr \
+	$(call say,LINT,cppcheck)$(Q)cppcheck -j "$$(nproc)" --quiet --error-exitcode=1 --std=c11 --inline-suppr \
 		--enable=warning,style,performance,portability --suppress=missingIncludeSystem \
 		--suppress=redundantContinue \
 		-D_GNU_SOURCE -Iinclude -Isrc $(C_SOURCES)
@@ -290,7 +290,8 @@ lint-tidy:
 
 # SC2317: it does not see that a function is called by the name given to another.
 lint-shell:
-	$(call say,LINT,shellcheck)$(Q)shellcheck -x -P SCRIPTDIR -e SC2317 $(SCRIPTS)
+	$(call say,LINT,shellcheck)$(Q)printf '%s\n' $(SCRIPTS) | \
+		xargs -n 4 -P "$$(nproc)" shellcheck -x -P SCRIPTDIR -e SC2317
 
 # A machine's own changes to the macros are ignored: empty files replace them.
 lint-man:

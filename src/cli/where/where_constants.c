@@ -822,12 +822,13 @@ static struct predicate *compare_column(const struct constant *constant, const s
         .field = field,
         .constant = {.type = VALUE_FINE, .number = factor}};
     struct predicate *known;
-    char typed[TOKEN_TYPED];
 
-    if (differs) /* there may be newlines around the sign */
+    if (differs) {
+        char typed[TOKEN_TYPED]; /* there may be newlines around the sign */
         return parser_fail(constant->parser, &constant->token,
                            "%s cannot be compared with '%s': %s", field->name,
                            token_typed(typed, &constant->token), differs);
+    }
     if (field->type == VALUE_ADDRESS && constant->comparison != TOKEN_EQUAL)
         return refuse(constant, "addresses, which have no order");
     known = parser_add(constant->parser, predicate_known(other));
