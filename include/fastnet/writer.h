@@ -78,6 +78,8 @@ static inline void writer_put(struct writer *writer, const char *data, size_t si
 }
 
 void writer_puts(struct writer *writer, const char *string);
-void writer_put_blanks(struct writer *writer, size_t count);
+
+/* Blanks and then the data: in one piece unless they are long, because a row has many cells. */
+void writer_put_after(struct writer *writer, size_t blanks, const char *data, size_t size);
 
 #endif

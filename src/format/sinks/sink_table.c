@@ -132,12 +132,10 @@ static void put_cell(struct table_line *line, const char *text, struct kept_cell
 
     line->at += blanks + cell.width;
     if (colour) {
-        writer_put_blanks(writer, blanks);
-        writer_puts(writer, colour);
+        writer_put_after(writer, blanks, colour, strlen(colour));
         blanks = 0;
     }
-    writer_put_blanks(writer, blanks);
-    writer_put(writer, text, cell.length);
+    writer_put_after(writer, blanks, text, cell.length);
     if (is_cut)
         writer_puts(writer, CUT);
     if (colour)
@@ -157,16 +155,14 @@ static void take_cell(struct table_line *line, const char *text, struct kept_cel
     line->column++;
 }
 
-static struct value value_of(const struct fitted *table, size_t column, const struct record *record)
+/* In place, because to copy a value takes longer than to look at it. */
+static void put_synonym(const struct fitted *table, size_t column, struct value *value)
 {
     const struct synonym *synonym = table->options.synonym;
-    const struct field *field = table->options.columns[column];
-    struct value value = field_value(field, record, table->sink.context);
 
-    if (synonym && value.type == VALUE_TEXT && text_is(value.text, synonym->word) &&
-        strcmp(field->name, synonym->column) == 0)
-        value.text = as_text(synonym->other);
-    return value;
+    if (value->type == VALUE_TEXT && text_is(value->text, synonym->word) &&
+        strcmp(table->options.columns[column]->name, synonym->column) == 0)
+        value->text = as_text(synonym->other);
 }
 
 /* The width of a written value. Of most types all characters are ASCII. */
@@ -239,7 +235,7 @@ static uint64_t reasons_of(const struct fitted *table, const struct record *reco
 static struct table_line begin_line(struct fitted *table, uint64_t reasons)
 {
     table->totals.marked += reasons != 0;
-    for (size_t i = 0; i < TOTALS_REASONS; i++)
+    for (size_t i = 0; i < TOTALS_REASONS && reasons >> i; i++)
         table->totals.reasons[i] += reasons >> i & 1;
     return (struct table_line){.table = table, .reasons = reasons};
 }
@@ -318,7 +314,7 @@ static void stream_cell(struct table_line *line, const struct value *value)
         return;
     }
     struct writer *writer = line->table->sink.writer;
-    writer_put_blanks(writer, line->blanks);
+    writer_put_after(writer, line->blanks, "", 0);
     value_put(writer, value, " ");
     line->blanks = FIT_GAP;
     line->column++;
@@ -329,7 +325,9 @@ static void stream_row(struct fitted *table, const struct record *record)
     struct table_line line = begin_line(table, reasons_of(table, record));
 
     for (size_t i = 0; i < table->options.count; i++) {
-        const struct value value = value_of(table, i, record);
+        struct value value = field_value(table->options.columns[i], record, table->sink.context);
+        if (table->options.synonym)
+            put_synonym(table, i, &value);
         stream_cell(&line, &value);
     }
     end_line(&line);
@@ -363,7 +361,9 @@ static bool keep_row(struct fitted *table, const struct record *record)
         return false;
     at = start + sizeof(struct kept_row);
     for (size_t i = 0; i < table->options.count; i++) {
-        const struct value value = value_of(table, i, record);
+        struct value value = field_value(table->options.columns[i], record, table->sink.context);
+        if (table->options.synonym)
+            put_synonym(table, i, &value);
         at = keep_cell(table, i, at, &value);
         if (!at)
             return false;

@@ -217,8 +217,7 @@ static void put_cell(struct line *line, enum ss_column column, const char *text,
 
     line->blanks += gap_of(ss, column) + (right ? blanks : 0);
     if (length > 0) {
-        writer_put_blanks(ss->sink.writer, *text == '\n' ? 0 : line->blanks);
-        writer_put(ss->sink.writer, text, length);
+        writer_put_after(ss->sink.writer, *text == '\n' ? 0 : line->blanks, text, length);
         line->blanks = 0;
     }
     line->blanks += right ? 0 : blanks;

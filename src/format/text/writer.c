@@ -89,12 +89,20 @@ void writer_puts(struct writer *writer, const char *string)
     writer_put(writer, string, strlen(string));
 }
 
-void writer_put_blanks(struct writer *writer, size_t count)
+void writer_put_after(struct writer *writer, size_t blanks, const char *data, size_t size)
 {
-    while (count > 0) {
-        const size_t size = count < WRITER_RESERVE_MAX ? count : WRITER_RESERVE_MAX;
+    while (blanks && blanks + size > WRITER_RESERVE_MAX) {
+        const size_t some = blanks < WRITER_RESERVE_MAX ? blanks : WRITER_RESERVE_MAX;
 
-        writer_commit(writer, (char *)memset(writer_reserve(writer, size), ' ', size) + size);
-        count -= size;
+        writer_commit(writer, (char *)memset(writer_reserve(writer, some), ' ', some) + some);
+        blanks -= some;
     }
+    if (!blanks) {
+        writer_put(writer, data, size);
+        return;
+    }
+    char *dst = writer_reserve(writer, blanks + size);
+    memset(dst, ' ', blanks);
+    memcpy(dst + blanks, data, size);
+    writer_commit(writer, dst + blanks + size);
 }
