@@ -337,7 +337,7 @@ int command_resolve(struct listing_command *command, bool *done)
     return status ? status : resolve_output(command);
 }
 
-/* --- The sink ----------------------------------------------------------------------- */
+/* --- The sink --------------------------------------------------------------------------------- */
 
 static const sink_create_fn sinks_of_columns[FORMATS] = {
     [FORMAT_PLAIN] = sink_table_create,

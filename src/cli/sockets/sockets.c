@@ -103,11 +103,12 @@ static int take_option(const struct option *option, const char *argument, void *
 
     if (option->id == 'c')
         return common_interval(&options->common, argument);
-    options->attention |= option->id == OPTION_ATTENTION;
-    if (option->id == OPTION_ATTENTION)
+    if (option->id == OPTION_ATTENTION) {
+        options->attention = true;
         return filters_take(&options->common.filters, option, "attention != null")
                    ? 0
                    : common_misuse(&options->common, "--attention: too many filters");
+    }
     return filters_misuse_operand(&options->common, &kind_socket, argument);
 }
 
@@ -213,7 +214,9 @@ static int list(const struct sockets_options *options)
     const bool internet = options->all || options->tcp || options->udp || options->raw || !local;
     const bool connected = internet && !options->listening;
     const bool tcp = options->all || options->tcp || !is_named(options);
-    const bool here = plain && !options->common.proc_root;
+    const char *chosen = options->common.columns; /* in place of the default ones, or beside them */
+    const bool here = plain && !options->common.proc_root && !options->common.count_by &&
+                      (!chosen || *chosen == '+' || *chosen == '-');
     const struct containers_found named =
         here ? containers_look(NULL) : (struct containers_found){.pods = false};
     struct sockets sockets = {.count = 0};
