@@ -8,7 +8,7 @@
  * that are closed while data is still to be sent, sockets on the way to another process
  * (SCM_RIGHTS) or held only by io_uring(7), and those of the kernel itself (VXLAN, NFS, MPTCP). But
  * the kernel counts the sockets of each namespace: tables of which the pass found fewer are left to
- * the dumps.
+ * the dumps, and so are those that are only bound, where it found fewer of all families.
  */
 #ifndef FASTNET_SOCKET_PASS_H
 #define FASTNET_SOCKET_PASS_H
@@ -45,12 +45,6 @@ int socket_pass_end(struct socket_pass *pass);
  * -errno: its tables are left to the dumps.
  */
 int socket_pass_add_numbers(struct socket_pass *pass, uint64_t netns, const char *proc_root);
-
-/*
- * True if the namespace of every TCP socket of the machine is known. If sockets come and go
- * meanwhile, it is not; another reading may then succeed.
- */
-bool socket_pass_adds_up(const struct socket_pass *pass);
 
 /* The number of sockets that both readings found, in all namespaces. */
 size_t socket_pass_count(const struct socket_pass *pass);

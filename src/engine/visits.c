@@ -72,12 +72,10 @@ static int add_numbers(struct run *run)
  */
 static int read_pass(struct run *run)
 {
-    enum {
-        ENOUGH = 8, /* from so many dumps on the pass is faster in any case */
-        TRIES = 2,  /* each takes much less time than to ask all namespaces */
-    };
+    enum { ENOUGH = 8 }; /* from so many dumps on the pass is faster in any case */
     struct engine *engine = run->engine;
     const struct listing *listing = run->listing;
+    int error;
 
     if (run->visit_count == 1 || listing->exact || listing->backend != BACKEND_AUTO ||
         listing->owners == OWNERS_PROC || !does_pass_pay(run) ||
@@ -85,18 +83,13 @@ static int read_pass(struct run *run)
         return 0;
     if (!engine->pass && socket_pass_create(&engine->pass, run->report) < 0)
         return 0;
-    for (int tries = 0; tries < TRIES && !(run->pass && socket_pass_adds_up(run->pass)); tries++) {
-        run->pass = NULL;
-        if (socket_pass_begin(engine->pass) < 0)
-            return 0;
-        const int error = add_numbers(run);
-        if (error)
-            return error;
-        if (socket_pass_end(engine->pass) < 0)
-            return 0;
+    run->pass = NULL;
+    if (socket_pass_begin(engine->pass) < 0)
+        return 0;
+    error = add_numbers(run);
+    if (error == 0 && socket_pass_end(engine->pass) == 0)
         run->pass = engine->pass;
-    }
-    return 0;
+    return error;
 }
 
 static struct rows *make_sections(struct run *run)

@@ -143,7 +143,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     socket_pass_halve(pass);
     for (unsigned i = 0; i < 4; i++) {
-        struct socket_numbers numbers = {.netns = i, .allocated = number};
+        struct socket_numbers numbers = {.netns = i, .used = number};
         for (size_t j = 0; j < PASS_TABLES; j++)
             numbers.in_use[j] = number;
         require(socket_pass_count_as(pass, &numbers) == 0);

@@ -180,8 +180,6 @@ static void put_copy16(struct assembly *to, struct kernel_member member, int at)
 
 static void put_conditions(struct assembly *to, const struct pass_layout *layout)
 {
-    size_t is_v4, is_smc;
-
     assembly_load(to, FILE_OF, CONTEXT, layout->file);
     assembly_end_if(to, BPF_JEQ, FILE_OF, 0); /* the end of the walk */
     assembly_register(to, BPF_MOV, BPF_FIRST, FILE_OF);
@@ -190,11 +188,18 @@ static void put_conditions(struct assembly *to, const struct pass_layout *layout
     assembly_load(to, SOCK, BPF_REG_0, layout->sock);
     assembly_end_if(to, BPF_JEQ, SOCK, 0);
     assembly_load(to, FAMILY, SOCK, layout->family);
-    is_v4 = assembly_skip_if(to, BPF_JEQ, FAMILY, AF_INET);
-    is_smc = assembly_skip_if(to, BPF_JEQ, FAMILY, AF_SMC);
-    assembly_end_if(to, BPF_JNE, FAMILY, AF_INET6);
+}
+
+/* ... with addresses and queues. */
+static size_t skip_unless_row(struct assembly *to)
+{
+    const size_t is_v4 = assembly_skip_if(to, BPF_JEQ, FAMILY, AF_INET),
+                 is_v6 = assembly_skip_if(to, BPF_JEQ, FAMILY, AF_INET6),
+                 is_other = assembly_skip_if(to, BPF_JNE, FAMILY, AF_SMC);
+
     assembly_land(to, is_v4);
-    assembly_land(to, is_smc);
+    assembly_land(to, is_v6);
+    return is_other;
 }
 
 static void put_numbers(struct assembly *to, const struct pass_layout *layout)
@@ -311,15 +316,18 @@ size_t pass_program_make(const struct pass_layout *layout,
                          struct bpf_insn program[PASS_PROGRAM_MAX])
 {
     struct assembly to = {.code = program};
+    size_t is_other;
 
     assembly_register(&to, BPF_MOV, CONTEXT, BPF_FIRST);
     put_conditions(&to, layout);
     put_numbers(&to, layout);
+    is_other = skip_unless_row(&to);
     put_addresses(&to, layout);
     put_copy(&to, SOCK, layout->received, AT(received[0]));
     put_copy(&to, SOCK, layout->sent, AT(sent[0]));
     put_deficit(&to, layout);
     put_tcp(&to, layout);
+    assembly_land(&to, is_other);
     assembly_register(&to, BPF_MOV, BPF_FIRST, SOCK);
     assembly_call(&to, BPF_FUNC_get_socket_cookie);
     assembly_store(&to, BPF_REG_0, AT(cookie), BPF_DW);

@@ -41,10 +41,6 @@ struct socket_pass {
     /* What the kernel counted between the two readings, by namespace. */
     struct socket_numbers *numbers;
     size_t number_count, number_capacity;
-    uint64_t tcp;                /* TCP sockets that both readings found, bound or not */
-    uint64_t other;              /* ... that they did not find, though some namespace counts them */
-    uint64_t waiting;            /* ... that wait to be accepted, of listeners that they found */
-    uint64_t allocated, orphans; /* of the machine, the least that was counted */
 };
 
 /* --- One socket ------------------------------------------------------------------------------- */
@@ -203,7 +199,7 @@ static uint64_t rank_of(uint32_t netns, unsigned place)
  * Of a socket that both readings found, the copy that counts: a socket that was only bound in one
  * of them, or had no port yet, was perhaps so when the kernel counted. NULL: only one found it.
  */
-static const char *choose_copy(struct socket_pass *pass, const char *one, const char *other)
+static const char *choose_copy(const struct socket_pass *pass, const char *one, const char *other)
 {
     const char *const second = pass->bytes + pass->first;
     struct held_socket a, b;
@@ -212,7 +208,6 @@ static const char *choose_copy(struct socket_pass *pass, const char *one, const 
         return NULL;
     memcpy(&a, one, sizeof a);
     memcpy(&b, other, sizeof b);
-    pass->tcp += is_tcp(&b);
     return place_of(&a) > place_of(&b) ? one : other;
 }
 
@@ -238,8 +233,7 @@ static ssize_t arrange(struct socket_pass *pass, struct ranked *ranked, size_t a
         if (!copy)
             continue;
         memcpy(&held, copy, sizeof held);
-        if (place_of(&held) != NO_PLACE)
-            ranked[kept++] = (struct ranked){rank_of(held.netns, place_of(&held)), copy};
+        ranked[kept++] = (struct ranked){rank_of(held.netns, place_of(&held)), copy};
     }
     return sort_ranked(ranked, kept) < 0 ? -ENOMEM : (ssize_t)kept;
 }
@@ -280,10 +274,8 @@ static int take_number(const struct record *record, void *arg)
             numbers->in_use[i] = counter->magnitude;
     if (tcp && text_is(counter->name, "tw"))
         numbers->time_wait = counter->magnitude;
-    if (tcp && text_is(counter->name, "orphan"))
-        numbers->orphans = counter->magnitude;
-    if (tcp && text_is(counter->name, "alloc"))
-        numbers->allocated = counter->magnitude;
+    if (text_is(counter->protocol, "sockets") && text_is(counter->name, "used"))
+        numbers->used = counter->magnitude;
     numbers->found += tcp;
     return text_is(counter->protocol, "FRAG6") ? -ECANCELED : 0; /* nothing behind it is needed */
 }
@@ -331,22 +323,15 @@ static size_t find_rank(const struct socket_pass *pass, uint64_t rank)
     return low;
 }
 
-/*
- * Adds what waits to be accepted. Returns whether there are half-open connections, which only
- * listeners count.
- */
-static bool look_at_listeners(struct socket_pass *pass, size_t from, size_t to)
+/* Half-open connections are counted only by their listeners. */
+static bool has_half_open(const struct socket_pass *pass, size_t from, size_t to)
 {
-    bool half_open = false;
-
     for (; from < to; from++) {
         const struct held_socket held = held_at(pass, pass->order[from]);
-        if (held.state != TCP_LISTEN)
-            continue;
-        pass->waiting += held.received[0];
-        half_open |= held.sent[1] > 0;
+        if (held.state == TCP_LISTEN && held.sent[1] > 0)
+            return true;
     }
-    return half_open;
+    return false;
 }
 
 static int compare_numbers(const void *a, const void *b)
@@ -364,17 +349,11 @@ static void compare_with_numbers(struct socket_pass *pass)
 {
     for (size_t i = 0; i < pass->number_count; i++) {
         struct socket_numbers *numbers = &pass->numbers[i];
-        if (numbers->allocated - numbers->orphans < pass->allocated - pass->orphans) {
-            pass->allocated = numbers->allocated;
-            pass->orphans = numbers->orphans;
-        }
         for (unsigned place = 0; place < COUNT(tables); place++) {
             const size_t from = find_rank(pass, rank_of(numbers->netns, place)),
                          to = find_rank(pass, rank_of(numbers->netns, place + 1));
             const bool tcp = tables[place]->protocol == IPPROTO_TCP;
-            const bool hidden = tcp && (look_at_listeners(pass, from, to) || numbers->time_wait);
-            if (tcp && numbers->in_use[place] > to - from)
-                pass->other += numbers->in_use[place] - (to - from);
+            const bool hidden = tcp && (numbers->time_wait || has_half_open(pass, from, to));
             if (numbers->in_use[place] == to - from && !hidden)
                 numbers->complete |= 1u << place;
         }
@@ -383,37 +362,34 @@ static void compare_with_numbers(struct socket_pass *pass)
         qsort(pass->numbers, pass->number_count, sizeof *pass->numbers, compare_numbers);
 }
 
-/*
- * Orphans can be in namespaces that no process is in; what waits to be accepted is no orphan.
- */
-bool socket_pass_adds_up(const struct socket_pass *pass)
+static const struct socket_numbers *numbers_of(const struct socket_pass *pass, uint32_t netns)
 {
-    const uint64_t unheld = pass->allocated - pass->tcp;
+    const struct socket_numbers wanted = {.netns = netns};
 
-    return pass->allocated <= pass->tcp || unheld <= pass->other ||
-           unheld <= pass->orphans + pass->waiting;
+    return pass->number_count
+               ? bsearch(&wanted, pass->numbers, pass->number_count, sizeof wanted, compare_numbers)
+               : NULL;
 }
 
 /*
- * Those that are only bound are not counted by namespace, but sockets of TCP are on the machine.
- * While others come and go, their number can hide one that stays on its way to another process, or
- * in an io_uring(7).
+ * A socket of TCP that is only bound is in no table's number, but the kernel counts all sockets of
+ * a namespace, of every family. Its own are not among them; those of TCP listen or connect at once.
  */
 bool socket_pass_has_all_bound(const struct socket_pass *pass, uint32_t netns)
 {
-    return socket_pass_adds_up(pass) &&
+    const struct socket_numbers *numbers = numbers_of(pass, netns);
+
+    return numbers &&
+           numbers->used ==
+               find_rank(pass, rank_of(netns, UINT8_MAX)) - find_rank(pass, rank_of(netns, 0)) &&
            find_rank(pass, rank_of(netns, BINDS)) == find_rank(pass, rank_of(netns, BINDS + 1));
 }
 
 static bool is_complete(const struct socket_pass *pass, uint32_t netns, unsigned place)
 {
-    const struct socket_numbers wanted = {.netns = netns};
-    const struct socket_numbers *found =
-        pass->number_count
-            ? bsearch(&wanted, pass->numbers, pass->number_count, sizeof wanted, compare_numbers)
-            : NULL;
+    const struct socket_numbers *numbers = numbers_of(pass, netns);
 
-    return found && found->complete >> place & 1;
+    return numbers && numbers->complete >> place & 1;
 }
 
 void socket_pass_halve(struct socket_pass *pass)
@@ -429,9 +405,6 @@ int socket_pass_settle(struct socket_pass *pass)
     free(pass->order);
     pass->order = NULL;
     pass->count = 0;
-    pass->tcp = pass->other = pass->waiting = 0;
-    pass->allocated = UINT64_MAX;
-    pass->orphans = 0;
     if (status == 0)
         status = put_in_order(pass);
     if (status == 0)

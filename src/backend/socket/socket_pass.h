@@ -47,8 +47,9 @@ int pass_layout_init(struct pass_layout *layout, const struct btf *btf);
 enum { PASS_PROGRAM_MAX = 160 };
 
 /*
- * For each descriptor that is a socket of IP, the program writes a struct held_socket. Returns the
- * number of instructions.
+ * For each descriptor that is a socket, the program writes a struct held_socket; of families other
+ * than IP's and SMC's it has no more than what the kernel counts. Returns the number of
+ * instructions.
  */
 size_t pass_program_make(const struct pass_layout *layout,
                          struct bpf_insn program[PASS_PROGRAM_MAX]);
@@ -80,8 +81,7 @@ struct socket_numbers {
     unsigned complete;            /* bits: tables of which both readings found as many */
     uint64_t in_use[PASS_TABLES]; /* tcp, tcp6, udp, udp6, udplite, udplite6, raw, raw6 */
     uint64_t time_wait;           /* of both families */
-    /* TCP sockets of all namespaces, bound or not; and those of them that were closed. */
-    uint64_t allocated, orphans;
+    uint64_t used;                /* sockets of all families */
 };
 
 /* The numbers of one more namespace. Returns 0 or -ENOMEM. */
