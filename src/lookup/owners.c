@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "fastnet/clock.h"
 #include "fastnet/rights.h"
 #include "lookup/owners_bpf.h"
 #include "lookup/owners_walk.h"
@@ -20,6 +21,7 @@ struct owners {
     struct walk_options walk;
     struct owners_program *program; /* NULL: /proc is walked */
     bool names_at_once;
+    uint64_t looked; /* CLOCK_BOOTTIME, when the last look began */
     struct processes processes;
     struct holdings holdings; /* sorted by inode, then holder */
     struct owner *items;      /* one for each holding */
@@ -286,6 +288,30 @@ static int look_for_denials(struct owners *owners)
     return status;
 }
 
+static void forget_holdings_of(struct owners *owners, pid_t pid)
+{
+    for (size_t i = 0; i < owners->holdings.count; i++)
+        if ((pid_t)(owners->holdings.items[i].holder >> HOLDER_PROCESS_SHIFT) == pid)
+            owners->holdings.items[i].inode = 0;
+}
+
+/*
+ * The kernel gives numbers of processes anew: a socket that has ended is not of the new process,
+ * nor has that the name of the old one.
+ */
+static void forget_replaced(struct owners *owners)
+{
+    raise_right(owners);
+    for (size_t i = 0; i < owners->processes.count; i++) {
+        struct process *process = &owners->processes.items[i];
+        if (process->unread || !process_began_after(&owners->walk.tree, process, owners->looked))
+            continue;
+        forget_holdings_of(owners, process->pid);
+        process_forget(process);
+    }
+    rights_lower();
+}
+
 /* If the program fails, /proc is walked from now on. */
 static int find_holdings(struct owners *owners)
 {
@@ -308,7 +334,12 @@ static void read_all_names(struct owners *owners);
 
 int owners_refresh(struct owners *owners)
 {
+    const uint64_t now = clock_nanoseconds(CLOCK_BOOTTIME);
+
     forget_index(owners);
+    if (owners->names_at_once)
+        forget_replaced(owners);
+    owners->looked = now;
     const int status = find_holdings(owners);
     summarize(owners);
     const int built = build_index(owners);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "fastnet/array.h"
+#include "fastnet/clock.h"
 
 /* struct linux_dirent64 of getdents64(2): the name follows a 16-bit record length and a type. */
 enum { DIRENT_LENGTH = 16, DIRENT_NAME = 19, DIRENT_BUFFER = 8 * 1024 };
@@ -286,12 +287,17 @@ int processes_list(const struct proc_tree *tree, struct processes *processes, bo
     return status == 0 && tasks ? list_all_threads(tree, processes) : status;
 }
 
+void process_forget(struct process *process)
+{
+    free(process->command);
+    free(process->cgroup);
+    *process = (struct process){.pid = process->pid, .leader = process->leader, .unread = true};
+}
+
 void processes_finish(struct processes *processes)
 {
-    for (size_t i = 0; i < processes->count; i++) {
-        free(processes->items[i].command);
-        free(processes->items[i].cgroup);
-    }
+    for (size_t i = 0; i < processes->count; i++)
+        process_forget(&processes->items[i]);
     free(processes->items);
     *processes = (struct processes){0};
 }
@@ -321,6 +327,22 @@ static bool process_is_gone(const struct proc_tree *tree, pid_t pid)
     struct stat status;
     snprintf(path, sizeof path, "%d", (int)pid);
     return fstatat(tree->fd, path, &status, AT_SYMLINK_NOFOLLOW) < 0 && error_is_absence(-errno);
+}
+
+/* starttime of proc(5), in clock ticks, is behind the name and 19 more fields. */
+bool process_began_after(const struct proc_tree *tree, const struct process *process, uint64_t time)
+{
+    enum { STAT_MAX = 1024, FIELDS_BEFORE = 19 };
+    char stat[STAT_MAX + 1];
+    const ssize_t length = process_read_file(tree, process->pid, "stat", stat, STAT_MAX);
+    const char *field;
+
+    stat[length > 0 ? length : 0] = '\0';
+    field = strrchr(stat, ')');
+    for (unsigned i = 0; field && i <= FIELDS_BEFORE; i++)
+        field = strchr(field + 1, ' ');
+    return field &&
+           strtoull(field, NULL, 10) + 1 > time / (CLOCK_SECOND / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
 static int read_name(const struct proc_tree *tree, struct process *process)

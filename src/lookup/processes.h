@@ -51,6 +51,9 @@ void processes_sort(struct processes *processes);
 int processes_list(const struct proc_tree *tree, struct processes *processes, bool tasks);
 void processes_finish(struct processes *processes);
 
+/* Leaves only its number. */
+void process_forget(struct process *process);
+
 /* NULL if it is not in the list. */
 struct process *processes_find(const struct processes *processes, pid_t pid);
 
@@ -88,6 +91,10 @@ struct process_names {
 };
 int process_read_names(const struct proc_tree *tree, struct process *process,
                        struct process_names asked);
+
+/* True if a process of this number began later than this (CLOCK_BOOTTIME), within a clock tick. */
+bool process_began_after(const struct proc_tree *tree, const struct process *process,
+                         uint64_t time);
 
 /* getdents64(2). Returns the bytes read, 0 at the end, or -errno. */
 ssize_t directory_read(int fd, char *buffer, size_t size);

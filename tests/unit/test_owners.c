@@ -473,6 +473,53 @@ static void process_that_ended_keeps_its_sockets_and_name_when_refreshed(void **
     owners_destroy(owners);
 }
 
+/* starttime of proc(5): this is older than the machine, or comes long after it. */
+static void add_stat(int pid, const char *began)
+{
+    char stat[128];
+
+    snprintf(stat, sizeof stat,
+             "%d (a) b) S 1 50 50 0 -1 4194560 9 0 0 0 1 2 0 0 20 0 1 0 %s 99 7\n", pid, began);
+    add_file(pid, "stat", stat, strlen(stat));
+}
+
+static void remove_process(int pid)
+{
+    char path[PATH_LENGTH + 64];
+
+    snprintf(path, sizeof path, "%s/%d", root, pid);
+    assert_int_equal(nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS), 0);
+}
+
+static void a_new_process_with_the_number_of_an_old_one_has_its_own_name_and_sockets(void **state)
+{
+    static const char *const began[] = {"0", "99999999999"};
+    struct owners_options options = {.proc_root = root, .commands = true, .names_at_once = true};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct owners *owners = NULL;
+        const struct owner *first;
+        const bool is_new = i == 1;
+        add_process(50, "old\n");
+        add_file(50, "cmdline", "/bin/old", 9);
+        add_stat(50, "0");
+        add_socket(50, 3, 700);
+        assert_int_equal(owners_create(&owners, &options), 0);
+        remove_process(50);
+        add_process(50, "new\n");
+        add_stat(50, began[i]);
+        add_socket(50, 3, 701);
+        assert_int_equal(owners_refresh(owners), 0);
+        assert_int_equal(owners_find(owners, 700, &first), !is_new);
+        assert_int_equal(owners_find(owners, 701, &first), 1);
+        assert_owner(first, 50, 3, "new");
+        assert_string_equal(first->process->command, is_new ? "new" : "old");
+        owners_destroy(owners);
+        remove_process(50);
+    }
+}
+
 /* Runs a check as a user who is not root; a failure there is a failure here. */
 static void run_as_nobody(int (*check)(void))
 {
@@ -736,6 +783,7 @@ int main(void)
         OVER_TREE(missing_tree_is_an_error),
         OVER_TREE(empty_tree_has_no_owners),
         OVER_TREE(refresh_adds_and_keeps),
+        OVER_TREE(a_new_process_with_the_number_of_an_old_one_has_its_own_name_and_sockets),
         OVER_TREE(process_that_ended_keeps_its_sockets_and_name_when_refreshed),
         OVER_TREE(denied_processes_are_counted_once),
         OVER_TREE(crowd_is_found_by_one_thread),
