@@ -48,6 +48,26 @@ _Static_assert(PEER_BOUND + SS_ROOM <= WRITER_RESERVE_MAX, "a part of a row fits
 
 /* --- Cells ------------------------------------------------------------------------------------ */
 
+/* Up to 7 bytes behind the blanks are overwritten: the room for a row is larger. */
+static inline char *put_blanks(char *dst, size_t count)
+{
+    for (size_t i = 0; i < count; i += 8)
+        memcpy(dst + i, "        ", 8);
+    return dst + count;
+}
+
+static char *put_right(char *dst, char *cell, size_t blanks)
+{
+    const size_t length = (size_t)(dst - cell);
+    char text[32]; /* most cells are shorter */
+
+    if (length > sizeof text)
+        return align_right(dst, cell, length + blanks);
+    memcpy(text, cell, sizeof text);
+    memcpy(put_blanks(cell, blanks), text, sizeof text);
+    return dst + blanks;
+}
+
 /* The cell's end: pads it, or moves it to the right. */
 static inline char *end_column(struct ss_sink *ss, struct ss_row *row, char *dst,
                                enum ss_column column)
@@ -62,9 +82,8 @@ static inline char *end_column(struct ss_sink *ss, struct ss_row *row, char *dst
     }
     if (length >= width)
         return dst;
-    if (columns[column].right)
-        return align_right(dst, row->cell, width - row->before);
-    return (char *)memset(dst, ' ', width - length) + (width - length);
+    return columns[column].right ? put_right(dst, row->cell, width - length)
+                                 : put_blanks(dst, width - length);
 }
 
 static inline char *begin_column(struct ss_row *row, char *dst, enum ss_column column)
