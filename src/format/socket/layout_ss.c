@@ -119,6 +119,16 @@ static inline char *put_column(struct ss_sink *ss, struct ss_row *row, char *dst
     return end_column(ss, row, put(dst, row), column);
 }
 
+/* An address or a port. */
+static inline char *put_end(struct ss_sink *ss, struct ss_row *row, char *dst,
+                            enum ss_column column)
+{
+    if (!ss->shown[column])
+        return dst;
+    dst = begin_column(row, dst, column);
+    return end_column(ss, row, row->family->put(dst, row, column), column);
+}
+
 static char *put_recv_q(char *dst, const struct ss_row *row)
 {
     return put_signed(dst, row->record->socket.recv_q);
@@ -135,11 +145,11 @@ static char *put_columns(struct ss_sink *ss, struct ss_row *row, char *dst)
     dst = put_column(ss, row, dst, SS_STATE, ss_put_state);
     dst = put_column(ss, row, dst, SS_RECV_Q, put_recv_q);
     dst = put_column(ss, row, dst, SS_SEND_Q, put_send_q);
-    dst = put_column(ss, row, dst, SS_LOCAL, ss_put_local);
-    dst = put_column(ss, row, dst, SS_LOCAL_PORT, ss_put_local_port);
+    dst = put_end(ss, row, dst, SS_LOCAL);
+    dst = put_end(ss, row, dst, SS_LOCAL_PORT);
     dst = ss_room(row, dst, PEER_BOUND + SS_ROOM);
-    dst = put_column(ss, row, dst, SS_PEER, ss_put_peer);
-    dst = put_column(ss, row, dst, SS_PEER_PORT, ss_put_peer_port);
+    dst = put_end(ss, row, dst, SS_PEER);
+    dst = put_end(ss, row, dst, SS_PEER_PORT);
     if (ss->shown[SS_PROCESS]) {
         dst = begin_column(row, dst, SS_PROCESS);
         dst = end_column(ss, row, ss_put_process(dst, row), SS_PROCESS);
@@ -154,6 +164,7 @@ static void put_row(struct ss_sink *ss, const struct record *record, struct writ
         .layout = &ss->layout,
         .context = ss->sink.context,
         .record = record,
+        .family = ss_family_of(record),
         .writer = writer,
         .association = is_association(ss, record),
         .kept = ss->keeping,

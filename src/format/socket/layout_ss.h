@@ -24,10 +24,24 @@ enum ss_column {
     SS_COLUMNS
 };
 
+struct ss_row;
+
+/* How sockets of a family (AF_*) are shown. */
+struct ss_family {
+    /* Writes a column from SS_LOCAL to SS_PEER_PORT. */
+    char *(*put)(char *dst, const struct ss_row *row, enum ss_column column);
+    bool unconnected;                       /* they are connected at most to a default receiver */
+    const char *netids[SOCK_SEQPACKET + 1]; /* by type; 0: of other types; NULL: by protocol */
+};
+
+/* A family without a row of its own is shown as IPv4. */
+const struct ss_family *ss_family_of(const struct record *record);
+
 struct ss_row {
     const struct ss_layout *layout;
     const struct context *context;
     const struct record *record;
+    const struct ss_family *family;
     struct writer *writer;
     bool association; /* of SCTP, which stands below its endpoint */
     bool kept;        /* cells are kept until the widths are known */
@@ -95,10 +109,6 @@ static inline uint16_t ss_protocol(const struct ss_row *row)
 /* Each writes one column; the last two begin with SS_ROOM. */
 char *ss_put_netid(char *dst, const struct ss_row *row);
 char *ss_put_state(char *dst, const struct ss_row *row);
-char *ss_put_local(char *dst, const struct ss_row *row);
-char *ss_put_local_port(char *dst, const struct ss_row *row);
-char *ss_put_peer(char *dst, const struct ss_row *row);
-char *ss_put_peer_port(char *dst, const struct ss_row *row);
 char *ss_put_process(char *dst, struct ss_row *row);
 char *ss_put_details(char *dst, struct ss_row *row);
 

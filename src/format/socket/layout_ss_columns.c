@@ -1,4 +1,4 @@
-/* The layout of ss: what the columns of a socket hold, by its family. */
+/* The layout of ss: what the columns of a socket hold: a row of a table for each family. */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
@@ -8,71 +8,6 @@
 #include "fastnet/array.h"
 #include "fastnet/lookup.h"
 #include "format/socket/layout_ss.h"
-
-/* --- Netid and state -------------------------------------------------------------------------- */
-
-static const char *inet_netid(const struct ss_row *row)
-{
-    switch (ss_protocol(row)) {
-    case 0:
-        return "raw";
-    case IPPROTO_TCP:
-        return "tcp";
-    case IPPROTO_UDP:
-        return "udp";
-    case IPPROTO_UDPLITE:
-        return "udpl"; /* ss does not list them */
-    case IPPROTO_SCTP:
-        return "sctp";
-    case IPPROTO_DCCP:
-        return "dccp";
-    case IPPROTO_ICMPV6:
-        return "icmp6";
-    case PROTOCOL_MPTCP:
-        return "mptcp";
-    default:
-        return "???";
-    }
-}
-
-static const char *typed_netid(const char *const names[], size_t count, uint16_t type)
-{
-    return type < count && names[type] ? names[type] : names[0];
-}
-
-static const char *netid(const struct ss_row *row)
-{
-    static const char *const unix_types[] = {
-        "u_dgr", [SOCK_STREAM] = "u_str", [SOCK_SEQPACKET] = "u_seq"};
-    static const char *const packet_types[] = {"p_dgr", [SOCK_RAW] = "p_raw"};
-    static const char *const vsock_types[] = {
-        "???", [SOCK_STREAM] = "v_str", [SOCK_DGRAM] = "v_dgr"};
-    static const char *const tipc_types[] = {"???", [SOCK_STREAM] = "ti_st", [SOCK_DGRAM] = "ti_dg",
-                                             [SOCK_RDM] = "ti_rd", [SOCK_SEQPACKET] = "ti_sq"};
-    const uint16_t type = row->record->socket.type;
-
-    switch (row->record->socket.family) {
-    case AF_UNIX:
-        return typed_netid(unix_types, COUNT(unix_types), type);
-    case AF_PACKET:
-        return typed_netid(packet_types, COUNT(packet_types), type);
-    case AF_NETLINK:
-        return "nl";
-    case AF_VSOCK:
-        return typed_netid(vsock_types, COUNT(vsock_types), type);
-    case AF_TIPC:
-        return typed_netid(tipc_types, COUNT(tipc_types), type);
-    case AF_XDP:
-        return "xdp";
-    default:
-        return inet_netid(row);
-    }
-}
-
-char *ss_put_netid(char *dst, const struct ss_row *row)
-{
-    return row->association ? dst : put_string(dst, netid(row));
-}
 
 const char *ss_sctp_state(uint32_t state)
 {
@@ -84,24 +19,6 @@ const char *ss_sctp_state(uint32_t state)
     return state < COUNT(names) ? names[state] : "UNKNOWN";
 }
 
-char *ss_put_state(char *dst, const struct ss_row *row)
-{
-    static const char names[][11] = {
-        "",       "ESTAB",      "SYN-SENT", "SYN-RECV", "FIN-WAIT-1", "FIN-WAIT-2", "TIME-WAIT",
-        "UNCONN", "CLOSE-WAIT", "LAST-ACK", "LISTEN",   "CLOSING",    "UNDEF",      "UNCONN",
-    };
-    const uint8_t family = row->record->socket.family;
-    const uint8_t state = row->record->socket.state;
-    const char *name = STRING_AT(names, state);
-
-    if (row->association)
-        return put_string(PUT(dst, "`- "), ss_sctp_state(state));
-    /* these are connected at most to a default receiver */
-    if (family == AF_PACKET || family == AF_NETLINK || family == AF_XDP)
-        return PUT(dst, "UNCONN");
-    return put_string(dst, name ? name : "UNKNOWN");
-}
-
 /* --- Internet --------------------------------------------------------------------------------- */
 
 static char *put_device(char *dst, const struct ss_row *row, uint32_t index)
@@ -110,6 +27,11 @@ static char *put_device(char *dst, const struct ss_row *row, uint32_t index)
     const char *name = interfaces ? interfaces_name(interfaces, index) : NULL;
 
     return name ? put_escaped(dst, name, ":") : text_u64(PUT(dst, "if"), index);
+}
+
+static bool is_bound_to_device(const struct ss_row *row)
+{
+    return ss_has(row, SOCKET_INTERFACE) && row->record->socket.interface;
 }
 
 static char *put_inet_host(char *dst, const struct ss_row *row, const struct address *address)
@@ -143,12 +65,47 @@ static char *put_inet_port(char *dst, const struct ss_row *row, uint16_t port)
     return put_port(dst, services, protocol == PROTOCOL_MPTCP ? IPPROTO_TCP : protocol, port, " ");
 }
 
-/* --- Other families --------------------------------------------------------------------------- */
-
-static char *put_any_or_number(char *dst, uint32_t number)
+static char *put_inet(char *dst, const struct ss_row *row, enum ss_column column)
 {
-    return number == UINT32_MAX ? PUT(dst, "*") : text_u64(dst, number);
+    const struct socket_record *sock = &row->record->socket;
+
+    switch (column) {
+    case SS_LOCAL:
+        dst = put_inet_host(dst, row, &sock->local.address);
+        if (is_bound_to_device(row))
+            dst = put_device(PUT(dst, "%"), row, sock->interface);
+        return PUT(dst, ":");
+    case SS_LOCAL_PORT:
+        return put_inet_port(dst, row, sock->local.port);
+    case SS_PEER:
+        return PUT(put_inet_host(dst, row, &sock->remote.address), ":");
+    default:
+        /* raw: the local one is the protocol */
+        return put_inet_port(dst, row, sock->protocol == IPPROTO_RAW ? 0 : sock->remote.port);
+    }
 }
+
+/* --- Unix ------------------------------------------------------------------------------------- */
+
+static char *put_unix(char *dst, const struct ss_row *row, enum ss_column column)
+{
+    const struct socket_record *sock = &row->record->socket;
+
+    switch (column) {
+    case SS_LOCAL:
+        if (!sock->path.length || !ss_has(row, SOCKET_PATH))
+            return PUT(dst, "* ");
+        return PUT(escape_socket_name(dst, sock->path.data, sock->path.length, NULL), " ");
+    case SS_LOCAL_PORT:
+        return text_u64(dst, sock->inode);
+    case SS_PEER:
+        return PUT(dst, "* ");
+    default:
+        return text_u64(dst, ss_has(row, SOCKET_PEER) ? sock->peer : 0);
+    }
+}
+
+/* --- Packet ----------------------------------------------------------------------------------- */
 
 /* By number, as in linux/if_ether.h, with the name that is shown first; ss knows no others. */
 static const struct {
@@ -173,26 +130,11 @@ static const struct {
 
 enum { ANY_ETHER_PROTOCOL = 3 }; /* ETH_P_ALL */
 
-/* NETLINK_* of linux/netlink.h, as ss calls them. */
-static const char netlink_protocols[][11] = {
-    "rtnl",  "unused", "usersock",   "fw",        "tcpdiag", "nflog",  "xfrm",   "selinux",
-    "iscsi", "audit",  "fiblookup",  "connector", "nft",     "ip6fw",  "dec-rt", "uevent",
-    "genl",  "",       "scsi-trans", "ecryptfs",  "rdma",    "crypto",
-};
-
 int ss_ether_protocol(const char *name)
 {
     for (size_t i = 0; i < COUNT(ether_protocols); i++)
         if (strcasecmp(ether_protocols[i].name, name) == 0)
             return ether_protocols[i].number;
-    return -1;
-}
-
-int ss_netlink_protocol(const char *name)
-{
-    for (size_t i = 0; i < COUNT(netlink_protocols); i++)
-        if (*name && strcmp(netlink_protocols[i], name) == 0)
-            return (int)i;
     return -1;
 }
 
@@ -208,40 +150,34 @@ static char *put_ether_protocol(char *dst, const struct ss_row *row)
     return PUT(text_u64(PUT(dst, "["), number), "]");
 }
 
-static bool is_bound_to_device(const struct ss_row *row)
+static char *put_packet(char *dst, const struct ss_row *row, enum ss_column column)
 {
-    return ss_has(row, SOCKET_INTERFACE) && row->record->socket.interface;
+    switch (column) {
+    case SS_LOCAL:
+        return PUT(put_ether_protocol(dst, row), ":");
+    case SS_LOCAL_PORT:
+        return is_bound_to_device(row) ? put_device(dst, row, row->record->socket.interface)
+                                       : PUT(dst, "*");
+    default:
+        return column == SS_PEER ? PUT(dst, "*") : dst;
+    }
 }
 
-char *ss_put_local(char *dst, const struct ss_row *row)
-{
-    const struct socket_record *sock = &row->record->socket;
-    const char *name;
+/* --- Netlink ---------------------------------------------------------------------------------- */
 
-    switch (sock->family) {
-    case AF_UNIX:
-        if (!sock->path.length || !ss_has(row, SOCKET_PATH))
-            return PUT(dst, "* ");
-        return PUT(escape_socket_name(dst, sock->path.data, sock->path.length, NULL), " ");
-    case AF_PACKET:
-        return PUT(put_ether_protocol(dst, row), ":");
-    case AF_NETLINK:
-        name = row->layout->numeric ? NULL : STRING_AT(netlink_protocols, sock->netlink_protocol);
-        return PUT(name ? put_string(dst, name) : text_u64(dst, sock->netlink_protocol), ":");
-    case AF_VSOCK:
-        return PUT(put_any_or_number(dst, sock->cid), ":");
-    case AF_XDP:
-        if (!is_bound_to_device(row))
-            return PUT(dst, "*");
-        return PUT(put_device(dst, row, sock->interface), ":");
-    case AF_TIPC:
-        return PUT(text_u64(dst, ss_tipc_local(row).node), ":");
-    default:
-        dst = put_inet_host(dst, row, &sock->local.address);
-        if (is_bound_to_device(row))
-            dst = put_device(PUT(dst, "%"), row, sock->interface);
-        return PUT(dst, ":");
-    }
+/* NETLINK_* of linux/netlink.h, as ss calls them. */
+static const char netlink_protocols[][11] = {
+    "rtnl",  "unused", "usersock",   "fw",        "tcpdiag", "nflog",  "xfrm",   "selinux",
+    "iscsi", "audit",  "fiblookup",  "connector", "nft",     "ip6fw",  "dec-rt", "uevent",
+    "genl",  "",       "scsi-trans", "ecryptfs",  "rdma",    "crypto",
+};
+
+int ss_netlink_protocol(const char *name)
+{
+    for (size_t i = 0; i < COUNT(netlink_protocols); i++)
+        if (*name && strcmp(netlink_protocols[i], name) == 0)
+            return (int)i;
+    return -1;
 }
 
 /* Often the number of a process. */
@@ -261,69 +197,141 @@ static char *put_portid(char *dst, const struct ss_row *row)
     return put_signed(dst, portid);
 }
 
-char *ss_put_local_port(char *dst, const struct ss_row *row)
+static char *put_netlink(char *dst, const struct ss_row *row, enum ss_column column)
 {
     const struct socket_record *sock = &row->record->socket;
+    const char *name;
 
-    switch (sock->family) {
-    case AF_UNIX:
-        return text_u64(dst, sock->inode);
-    case AF_PACKET:
-        return is_bound_to_device(row) ? put_device(dst, row, sock->interface) : PUT(dst, "*");
-    case AF_NETLINK:
+    switch (column) {
+    case SS_LOCAL:
+        name = row->layout->numeric ? NULL : STRING_AT(netlink_protocols, sock->netlink_protocol);
+        return PUT(name ? put_string(dst, name) : text_u64(dst, sock->netlink_protocol), ":");
+    case SS_LOCAL_PORT:
         return put_portid(dst, row);
-    case AF_VSOCK:
-        return put_any_or_number(dst, sock->vsock_port);
-    case AF_XDP:
-        return is_bound_to_device(row) ? text_u64(PUT(dst, "q"), sock->queue_id) : dst;
-    case AF_TIPC:
-        return text_u64(dst, ss_tipc_local(row).ref);
-    default:
-        return put_inet_port(dst, row, sock->local.port);
-    }
-}
-
-char *ss_put_peer(char *dst, const struct ss_row *row)
-{
-    const struct socket_record *sock = &row->record->socket;
-
-    switch (sock->family) {
-    case AF_UNIX:
-        return PUT(dst, "* ");
-    case AF_PACKET:
-    case AF_XDP:
-        return PUT(dst, "*");
-    case AF_NETLINK:
+    case SS_PEER:
         return ss_has(row, SOCKET_DESTINATION) ? PUT(put_signed(dst, sock->dst_group), ":")
                                                : PUT(dst, "*");
-    case AF_VSOCK:
-        return PUT(put_any_or_number(dst, sock->peer_cid), ":");
-    case AF_TIPC:
-        return ss_tipc_peer(row).known ? PUT(text_u64(dst, ss_tipc_peer(row).node), ":")
-                                       : PUT(dst, "-");
     default:
-        return PUT(put_inet_host(dst, row, &sock->remote.address), ":");
+        return ss_has(row, SOCKET_DESTINATION) ? put_signed(dst, sock->dst_portid) : dst;
     }
 }
 
-char *ss_put_peer_port(char *dst, const struct ss_row *row)
+/* --- Vsock, XDP and TIPC ---------------------------------------------------------------------- */
+
+static char *put_any_or_number(char *dst, uint32_t number)
+{
+    return number == UINT32_MAX ? PUT(dst, "*") : text_u64(dst, number);
+}
+
+static char *put_vsock(char *dst, const struct ss_row *row, enum ss_column column)
 {
     const struct socket_record *sock = &row->record->socket;
 
-    switch (sock->family) {
-    case AF_UNIX:
-        return text_u64(dst, ss_has(row, SOCKET_PEER) ? sock->peer : 0);
-    case AF_PACKET:
-    case AF_XDP:
-        return dst;
-    case AF_TIPC:
-        return ss_tipc_peer(row).known ? text_u64(dst, ss_tipc_peer(row).ref) : dst;
-    case AF_NETLINK:
-        return ss_has(row, SOCKET_DESTINATION) ? put_signed(dst, sock->dst_portid) : dst;
-    case AF_VSOCK:
-        return put_any_or_number(dst, sock->peer_port);
+    switch (column) {
+    case SS_LOCAL:
+        return PUT(put_any_or_number(dst, sock->cid), ":");
+    case SS_LOCAL_PORT:
+        return put_any_or_number(dst, sock->vsock_port);
+    case SS_PEER:
+        return PUT(put_any_or_number(dst, sock->peer_cid), ":");
     default:
-        /* raw: the local one is the protocol */
-        return put_inet_port(dst, row, sock->protocol == IPPROTO_RAW ? 0 : sock->remote.port);
+        return put_any_or_number(dst, sock->peer_port);
     }
+}
+
+static char *put_xdp(char *dst, const struct ss_row *row, enum ss_column column)
+{
+    const struct socket_record *sock = &row->record->socket;
+
+    if (column == SS_LOCAL && is_bound_to_device(row))
+        return PUT(put_device(dst, row, sock->interface), ":");
+    if (column == SS_LOCAL_PORT && is_bound_to_device(row))
+        return text_u64(PUT(dst, "q"), sock->queue_id);
+    return column == SS_LOCAL || column == SS_PEER ? PUT(dst, "*") : dst;
+}
+
+static char *put_tipc(char *dst, const struct ss_row *row, enum ss_column column)
+{
+    const bool is_peer = column == SS_PEER || column == SS_PEER_PORT;
+    const bool is_port = column == SS_LOCAL_PORT || column == SS_PEER_PORT;
+    const struct ss_tipc_end end = is_peer ? ss_tipc_peer(row) : ss_tipc_local(row);
+
+    if (is_peer && !end.known)
+        return is_port ? dst : PUT(dst, "-");
+    return is_port ? text_u64(dst, end.ref) : PUT(text_u64(dst, end.node), ":");
+}
+
+/* --- Columns ---------------------------------------------------------------------------------- */
+
+static const struct ss_family families[] = {
+    [AF_INET] = {put_inet, false, {NULL}},
+    [AF_UNIX] = {put_unix, false, {"u_dgr", [SOCK_STREAM] = "u_str", [SOCK_SEQPACKET] = "u_seq"}},
+    [AF_PACKET] = {put_packet, true, {"p_dgr", [SOCK_RAW] = "p_raw"}},
+    [AF_NETLINK] = {put_netlink, true, {"nl"}},
+    [AF_VSOCK] = {put_vsock, false, {"???", [SOCK_STREAM] = "v_str", [SOCK_DGRAM] = "v_dgr"}},
+    [AF_XDP] = {put_xdp, true, {"xdp"}},
+    [AF_TIPC] = {put_tipc,
+                 false,
+                 {"???", [SOCK_STREAM] = "ti_st", [SOCK_DGRAM] = "ti_dg", [SOCK_RDM] = "ti_rd",
+                  [SOCK_SEQPACKET] = "ti_sq"}},
+};
+
+const struct ss_family *ss_family_of(const struct record *record)
+{
+    const uint8_t family = record->socket.family;
+
+    return family < COUNT(families) && families[family].put ? &families[family]
+                                                            : &families[AF_INET];
+}
+
+static const char *inet_netid(const struct ss_row *row)
+{
+    switch (ss_protocol(row)) {
+    case 0:
+        return "raw";
+    case IPPROTO_TCP:
+        return "tcp";
+    case IPPROTO_UDP:
+        return "udp";
+    case IPPROTO_UDPLITE:
+        return "udpl"; /* ss does not list them */
+    case IPPROTO_SCTP:
+        return "sctp";
+    case IPPROTO_DCCP:
+        return "dccp";
+    case IPPROTO_ICMPV6:
+        return "icmp6";
+    case PROTOCOL_MPTCP:
+        return "mptcp";
+    default:
+        return "???";
+    }
+}
+
+char *ss_put_netid(char *dst, const struct ss_row *row)
+{
+    const char *const *netids = row->family->netids;
+    const uint16_t type = row->record->socket.type;
+
+    if (row->association)
+        return dst;
+    if (!*netids)
+        return put_string(dst, inet_netid(row));
+    return put_string(dst, netids[type <= SOCK_SEQPACKET && netids[type] ? type : 0]);
+}
+
+char *ss_put_state(char *dst, const struct ss_row *row)
+{
+    static const char names[][11] = {
+        "",       "ESTAB",      "SYN-SENT", "SYN-RECV", "FIN-WAIT-1", "FIN-WAIT-2", "TIME-WAIT",
+        "UNCONN", "CLOSE-WAIT", "LAST-ACK", "LISTEN",   "CLOSING",    "UNDEF",      "UNCONN",
+    };
+    const uint8_t state = row->record->socket.state;
+    const char *name = STRING_AT(names, state);
+
+    if (row->association)
+        return put_string(PUT(dst, "`- "), ss_sctp_state(state));
+    if (row->family->unconnected)
+        return PUT(dst, "UNCONN");
+    return put_string(dst, name ? name : "UNKNOWN");
 }
