@@ -12,31 +12,31 @@
 
 /* --- Numbers ---------------------------------------------------------------------------------- */
 
-uint64_t counter_moved(const struct examination *examination, enum counter counter)
+uint64_t counter_moved(const struct examination *examination, enum kernel_number counter)
 {
     const struct reading *before = examination->before, *now = examination->now;
 
-    if (!before->at || !before->has_counter[counter] || !now->has_counter[counter] ||
-        now->counters[counter] < before->counters[counter])
+    if (!before->at || !before->known[counter] || !now->known[counter] ||
+        now->numbers[counter] < before->numbers[counter])
         return 0;
-    return now->counters[counter] - before->counters[counter];
+    return now->numbers[counter] - before->numbers[counter];
 }
 
-uint64_t counter_total(const struct examination *examination, enum counter counter)
+uint64_t counter_total(const struct examination *examination, enum kernel_number counter)
 {
-    return examination->now->has_counter[counter] ? examination->now->counters[counter] : 0;
+    return examination->now->known[counter] ? examination->now->numbers[counter] : 0;
 }
 
 /* Files about the whole machine exist only in the first network namespace. */
-uint64_t sysctl_of(struct examination *examination, enum sysctl sysctl)
+uint64_t sysctl_of(struct examination *examination, enum kernel_number sysctl)
 {
     const struct reading *now = examination->now;
     const bool of_machine =
         sysctl == ORPHANS_MAX || (sysctl >= TCP_PAGES_PRESSURE && sysctl <= UDP_PAGES_MAX);
 
-    if (now->has_sysctl[sysctl])
-        return now->sysctls[sysctl];
-    examination->lacking |= !of_machine || !now->has_sysctl[PORT_FIRST];
+    if (now->known[sysctl])
+        return now->numbers[sysctl];
+    examination->lacking |= !of_machine || !now->known[PORT_FIRST];
     return UINT64_MAX;
 }
 

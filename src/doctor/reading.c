@@ -20,44 +20,19 @@
 
 /* --- Numbers of the kernel -------------------------------------------------------------------- */
 
-static const struct {
-    const char *protocol, *name;
-} counter_names[COUNTERS] = {
-#define COUNTER(counter, protocol, name) [counter] = {protocol, name},
-    EACH_COUNTER(COUNTER)
-#undef COUNTER
-};
-
-const char *counter_name(enum counter counter)
-{
-    return counter_names[counter].name;
-}
-
 static void take_counter(struct reading *reading, const struct record *record)
 {
-    const struct counter_record *counter = &record->counter;
+    const enum kernel_number number = kernel_number_of(&record->counter);
 
-    for (size_t i = NO_COUNTER + 1; i < COUNTERS; i++) {
-        if (!text_is(counter->name, counter_names[i].name) ||
-            (counter_names[i].protocol && !text_is(counter->protocol, counter_names[i].protocol)))
-            continue;
-        /* that of TCP comes with those of IPv4 and of IPv6 */
-        if (counter_names[i].protocol)
-            reading->counters[i] = 0;
-        reading->counters[i] += counter->magnitude;
-        reading->processors += i == SOFTNET_DROPPED;
-        reading->has_counter[i] = true;
-    }
+    if (!number)
+        return;
+    /* that of TCP comes with those of IPv4 and of IPv6 */
+    if (kernel_numbers[number].protocol)
+        reading->numbers[number] = 0;
+    reading->numbers[number] += record->counter.magnitude;
+    reading->processors += number == SOFTNET_DROPPED;
+    reading->known[number] = true;
 }
-
-static const struct {
-    const char *file;
-    size_t numbers, index;
-} sysctls[SYSCTLS] = {
-#define SYSCTL(sysctl, file, numbers, index) [sysctl] = {file, numbers, index},
-    EACH_SYSCTL(SYSCTL)
-#undef SYSCTL
-};
 
 /* Files about the whole machine exist only in the first namespace. */
 static void report_unread(struct report *report, const char *file, int error)
@@ -70,18 +45,18 @@ static void read_sysctls(struct reading *reading, const char *proc_root, struct 
 {
     static const char reserved[] = "net/ipv4/ip_local_reserved_ports";
 
-    for (size_t i = 0; i < SYSCTLS; i++) {
+    for (enum kernel_number i = TIME_WAIT_MAX; i <= FILES_MAX; i++) {
         uint64_t numbers[SYSCTL_NUMBERS_MAX];
-        const char *file = sysctls[i].file;
-        const int error = sysctl_numbers(proc_root, file, numbers, sysctls[i].numbers);
-        reading->has_sysctl[i] = error == 0;
-        reading->sysctls[i] = error ? 0 : numbers[sysctls[i].index];
-        report_unread(report, file, error);
+        const struct kernel_number_row *row = &kernel_numbers[i];
+        const int error = sysctl_numbers(proc_root, row->file, numbers, row->file_numbers);
+        reading->known[i] = error == 0;
+        reading->numbers[i] = error ? 0 : numbers[row->index];
+        report_unread(report, row->file, error);
     }
-    if (reading->has_sysctl[PORT_FIRST])
+    if (reading->known[PORT_FIRST])
         report_unread(report, reserved,
-                      sysctl_count_listed(proc_root, reserved, reading->sysctls[PORT_FIRST],
-                                          reading->sysctls[PORT_LAST], &reading->ports_reserved));
+                      sysctl_count_listed(proc_root, reserved, reading->numbers[PORT_FIRST],
+                                          reading->numbers[PORT_LAST], &reading->ports_reserved));
 }
 
 /* --- Tables of limited size ------------------------------------------------------------------- */

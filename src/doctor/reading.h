@@ -10,6 +10,7 @@
 
 #include "doctor/busiest.h"
 #include "fastnet/hash_table.h"
+#include "fastnet/kernel_number.h"
 #include "fastnet/record.h"
 
 /* Tables that a rule may need. */
@@ -28,84 +29,6 @@
 #define READS_QUERIES    (1u << 13) /* tracked flows to port 53, where there are flows */
 #define READS_LINKS      (1u << 14) /* of interfaces what no file tells: addresses, queues */
 #define READS_MACHINE    (1u << 10) /* ... and what is the same in all network namespaces */
-
-/* --- Numbers ---------------------------------------------------------------------------------- */
-
-/*
- * Counters and gauges of the protocols: COUNTER(member of the enum, protocol, the kernel's name).
- * protocol NULL: of all of them together.
- */
-#define EACH_COUNTER(COUNTER)                                                                      \
-    COUNTER(LISTEN_OVERFLOWS, "TcpExt", "ListenOverflows")                                         \
-    COUNTER(LISTEN_DROPS, "TcpExt", "ListenDrops") /* with those */                                \
-    COUNTER(SYNCOOKIES_SENT, "TcpExt", "SyncookiesSent")                                           \
-    COUNTER(REQUESTS_DROPPED, "TcpExt", "TCPReqQFullDrop")                                         \
-    COUNTER(TIME_WAIT_OVERFLOW, "TcpExt", "TCPTimeWaitOverflow")                                   \
-    COUNTER(ABORTS_ON_MEMORY, "TcpExt", "TCPAbortOnMemory")                                        \
-    COUNTER(MEMORY_PRESSURES, "TcpExt", "TCPMemoryPressures")                                      \
-    COUNTER(SEGMENTS_SENT, "Tcp", "OutSegs")                                                       \
-    COUNTER(SEGMENTS_RETRANSMITTED, "Tcp", "RetransSegs")                                          \
-    COUNTER(SYNS_RETRANSMITTED, "TcpExt", "TCPSynRetrans")                                         \
-    COUNTER(BLOCKS_IN_VAIN, "TcpExt", "TCPDSACKRecv") /* sent again, but the other end had them */ \
-    COUNTER(SEGMENTS_IN_VAIN, "TcpExt", "TCPDSACKRecvSegs") /* their segments, from 5.10 on */     \
-    COUNTER(UDP_BUFFER_ERRORS, "Udp", "RcvbufErrors")                                              \
-    COUNTER(UDP6_BUFFER_ERRORS, "Udp6", "Udp6RcvbufErrors")                                        \
-    COUNTER(UDP_MEMORY_ERRORS, "Udp", "MemErrors")                                                 \
-    COUNTER(UDP6_MEMORY_ERRORS, "Udp6", "Udp6MemErrors")                                           \
-    COUNTER(REASSEMBLY_FAILS, "Ip", "ReasmFails")                                                  \
-    COUNTER(REASSEMBLY_REQUIRED, "Ip", "ReasmReqds")                                               \
-    COUNTER(REASSEMBLY6_FAILS, "Ip6", "Ip6ReasmFails")                                             \
-    COUNTER(REASSEMBLY6_REQUIRED, "Ip6", "Ip6ReasmReqds")                                          \
-    COUNTER(ATTEMPTS, "Tcp", "ActiveOpens")                                                        \
-    COUNTER(ATTEMPTS_FAILED, "Tcp", "AttemptFails")                                                \
-    COUNTER(ATTEMPTS_OF_OTHERS, "TcpExt", "EmbryonicRsts") /* that failed; of ATTEMPTS_FAILED */   \
-    COUNTER(REVERSE_PATH_FILTERED, "TcpExt", "IPReversePathFilter")                                \
-    COUNTER(CHECKSUMS_IP, "IpExt", "InCsumErrors")                                                 \
-    COUNTER(CHECKSUMS_TCP, "Tcp", "InCsumErrors")                                                  \
-    COUNTER(CHECKSUMS_UDP, "Udp", "InCsumErrors")                                                  \
-    COUNTER(CHECKSUMS_UDP6, "Udp6", "Udp6InCsumErrors")                                            \
-    COUNTER(CHECKSUMS_ICMP, "Icmp", "InCsumErrors")                                                \
-    COUNTER(CHECKSUMS_ICMP6, "Icmp6", "Icmp6InCsumErrors")                                         \
-    COUNTER(TCP_ORPHANS, "TCP", "orphan")                                                          \
-    COUNTER(TCP_WAITING, "TCP", "tw")                                                              \
-    COUNTER(TCP_PAGES, "TCP", "mem")                                                               \
-    COUNTER(UDP_PAGES, "UDP", "mem")                                                               \
-    COUNTER(SOFTNET_PROCESSED, NULL, "SoftnetProcessed")                                           \
-    COUNTER(SOFTNET_DROPPED, NULL, "SoftnetDropped")                                               \
-    COUNTER(SOFTNET_SQUEEZED, NULL, "SoftnetSqueezed")
-
-#define COUNTER(counter, protocol, name) counter,
-enum counter {
-    NO_COUNTER, /* is never known */
-    EACH_COUNTER(COUNTER) COUNTERS
-};
-#undef COUNTER
-
-/* The name that the kernel gave it: "ReasmFails". */
-const char *counter_name(enum counter counter);
-
-/*
- * Numbers of /proc/sys: SYSCTL(member of the enum, file, how many numbers it has, which of them).
- * Those of memory are pages, of the whole machine. TIME_WAIT_REUSE: 1 if connections in TIME_WAIT
- * leave their ports, 2 if only those of loopback do. SYNCOOKIES: 2 if each SYN is answered by one.
- */
-#define EACH_SYSCTL(SYSCTL)                                                                        \
-    SYSCTL(TIME_WAIT_MAX, "net/ipv4/tcp_max_tw_buckets", 1, 0)                                     \
-    SYSCTL(ORPHANS_MAX, "net/ipv4/tcp_max_orphans", 1, 0)                                          \
-    SYSCTL(TCP_PAGES_PRESSURE, "net/ipv4/tcp_mem", 3, 1)                                           \
-    SYSCTL(TCP_PAGES_MAX, "net/ipv4/tcp_mem", 3, 2)                                                \
-    SYSCTL(UDP_PAGES_MAX, "net/ipv4/udp_mem", 3, 2)                                                \
-    SYSCTL(PORT_FIRST, "net/ipv4/ip_local_port_range", 2, 0)                                       \
-    SYSCTL(PORT_LAST, "net/ipv4/ip_local_port_range", 2, 1)                                        \
-    SYSCTL(TIME_WAIT_REUSE, "net/ipv4/tcp_tw_reuse", 1, 0)                                         \
-    SYSCTL(SYNCOOKIES, "net/ipv4/tcp_syncookies", 1, 0)                                            \
-    SYSCTL(SYN_BACKLOG, "net/ipv4/tcp_max_syn_backlog", 1, 0)                                      \
-    SYSCTL(FILES_OPEN, "fs/file-nr", 3, 0)                                                         \
-    SYSCTL(FILES_MAX, "fs/file-nr", 3, 2)
-
-#define SYSCTL(sysctl, file, numbers, index) sysctl,
-enum sysctl { EACH_SYSCTL(SYSCTL) SYSCTLS };
-#undef SYSCTL
 
 /* --- Sockets ---------------------------------------------------------------------------------- */
 
@@ -229,8 +152,8 @@ struct reading {
     unsigned read;    /* READS_*: tables that were read */
     unsigned cut;     /* ... but perhaps not all rows of it */
     unsigned lacking; /* ... but rows lacked needed fields: they came from a file */
-    uint64_t counters[COUNTERS], sysctls[SYSCTLS];
-    bool has_counter[COUNTERS], has_sysctl[SYSCTLS];
+    uint64_t numbers[KERNEL_NUMBERS];
+    bool known[KERNEL_NUMBERS];
     uint64_t ports_reserved; /* ephemeral ports only */
     struct sockets_reading sockets;
     struct table_reading tables[TABLES];
@@ -287,7 +210,7 @@ bool sockets_heard(const struct sockets_reading *sockets, const struct address *
 /* True if the kernel chooses this port for connections. */
 static inline bool is_chosen_port(const struct reading *reading, uint16_t port)
 {
-    return port >= reading->sysctls[PORT_FIRST] && port <= reading->sysctls[PORT_LAST];
+    return port >= reading->numbers[PORT_FIRST] && port <= reading->numbers[PORT_LAST];
 }
 
 #endif

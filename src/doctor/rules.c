@@ -11,7 +11,7 @@
 static const struct growth fragments[] = {
     {"IPv4", REASSEMBLY_FAILS, REASSEMBLY_REQUIRED, 1, .least = 10, .loss = IN_PIECES},
     {"IPv6", REASSEMBLY6_FAILS, REASSEMBLY6_REQUIRED, 1, .least = 10, .loss = IN_PIECES},
-    {.counter = NO_COUNTER}};
+    {.counter = NO_NUMBER}};
 
 /* Checks of health, and programs that try IPv6 first, are refused now and then. */
 static const struct growth refused[] = {
@@ -22,14 +22,14 @@ static const struct growth refused[] = {
      .percent = 10,
      .least = 50,
      .loss = {"connection", "connections", "failed (refused, or host unreachable)"}},
-    {.counter = NO_COUNTER}};
+    {.counter = NO_NUMBER}};
 
 /* Scanners with forged addresses make a few. */
 static const struct growth reverse_path[] = {
     {"IPv4", REVERSE_PATH_FILTERED, .least = 10,
      .loss = {"packet was", "packets were",
               "dropped because the route back leads to another interface"}},
-    {.counter = NO_COUNTER}};
+    {.counter = NO_NUMBER}};
 
 /* One or two are bits that fell over. Those that the network card drops are not counted here. */
 #define WRONG_SUM                                                                                  \
@@ -43,14 +43,13 @@ static const struct growth checksums[] = {
     {"UDP of IPv6", CHECKSUMS_UDP6, .least = 3, .loss = WRONG_SUM},
     {"ICMP", CHECKSUMS_ICMP, .least = 3, .loss = WRONG_SUM},
     {"ICMPv6", CHECKSUMS_ICMP6, .least = 3, .loss = WRONG_SUM},
-    {.counter = NO_COUNTER}};
+    {.counter = NO_NUMBER}};
 
 static const struct filling time_wait = {
     .subject = "TIME_WAIT",
     .what = "connections in TIME_WAIT",
     .percent = NEARLY_PERCENT,
     .gauge = TCP_WAITING,
-    .limit = TIME_WAIT_MAX,
     .losses = {TIME_WAIT_OVERFLOW},
     .loss = {"connection", "connections", "skipped TIME_WAIT, because the table is full"},
     .harmless = true,
@@ -61,7 +60,6 @@ static const struct filling orphans = {
     .what = "TCP connections without a process",
     .percent = 50,
     .gauge = TCP_ORPHANS,
-    .limit = ORPHANS_MAX,
     .losses = {ABORTS_ON_MEMORY},
     .loss = {"connection was", "connections were",
              "reset, because there were too many orphans or no memory"},
@@ -72,7 +70,6 @@ static const struct filling tcp_memory = {
     .what = "pages",
     .percent = NEARLY_PERCENT,
     .gauge = TCP_PAGES,
-    .limit = TCP_PAGES_MAX,
     .losses = {MEMORY_PRESSURES},
     .loss = {"time", "times", "TCP ran short of memory"},
 };
@@ -82,9 +79,15 @@ static const struct filling udp_memory = {
     .what = "pages",
     .percent = NEARLY_PERCENT,
     .gauge = UDP_PAGES,
-    .limit = UDP_PAGES_MAX,
     .losses = {UDP_MEMORY_ERRORS, UDP6_MEMORY_ERRORS},
     .loss = {"datagram was", "datagrams were", "dropped, because UDP had no memory"},
+};
+
+static const struct filling open_files = {
+    .subject = "open files",
+    .what = "files that the machine may have open",
+    .percent = NEARLY_PERCENT,
+    .gauge = FILES_OPEN,
 };
 
 const struct rule rules[] = {
@@ -301,7 +304,8 @@ const struct rule rules[] = {
       "head",
       "/proc/sys/fs/file-nr"},
      READS_PROCESSES | READS_MACHINE,
-     .evaluate = rule_files},
+     rule_filling,
+     .filling = &open_files},
 };
 const size_t rule_count = COUNT(rules);
 

@@ -18,25 +18,24 @@ enum { NEARLY_PERCENT = 90 };
 
 /* A counter that should stand still, of a rule that compares nothing else: rule_growth(). */
 struct growth {
-    const char *subject;  /* of the finding: "IPv4" */
-    enum counter counter; /* NO_COUNTER ends a list of these */
-    enum counter whole;   /* what the counter is a part of; NO_COUNTER: percent is 0 */
-    unsigned percent;     /* of the whole ... */
-    unsigned least;       /* ... and so much: less growth is no finding */
-    enum counter less;    /* a part of it that does not count, or NO_COUNTER */
-    struct loss loss;     /* what the counter counts */
+    const char *subject;        /* of the finding: "IPv4" */
+    enum kernel_number counter; /* NO_NUMBER ends a list of these */
+    enum kernel_number whole;   /* what the counter is a part of; NO_NUMBER: percent is 0 */
+    unsigned percent;           /* of the whole ... */
+    unsigned least;             /* ... and so much: less growth is no finding */
+    enum kernel_number less;    /* a part of it that does not count, or NO_NUMBER */
+    struct loss loss;           /* what the counter counts */
 };
 
 /* Something with a limit, of a rule that compares nothing else: rule_filling(). */
 struct filling {
-    const char *subject, *what; /* what fills it: "connections in TIME_WAIT" */
-    unsigned percent;           /* from here on it is nearly full; 0: never */
-    struct loss loss;           /* what the counter counts that grows when it is full */
-    enum counter gauge;         /* how full it is */
-    enum sysctl limit;
-    enum counter losses[2]; /* the counters that grow when it is full; NO_COUNTER: none */
-    const char *counter;    /* the name of another one */
-    bool harmless;          /* nothing is lost when it is full: a warning */
+    const char *subject, *what;   /* what fills it: "connections in TIME_WAIT" */
+    unsigned percent;             /* from here on it is nearly full; 0: never */
+    struct loss loss;             /* what the counter counts that grows when it is full */
+    enum kernel_number gauge;     /* how full it is, of its limit */
+    enum kernel_number losses[2]; /* the counters that grow when it is full; NO_NUMBER: none */
+    const char *counter;          /* the name of another one */
+    bool harmless;                /* nothing is lost when it is full: a warning */
 };
 
 struct rule {
@@ -78,11 +77,11 @@ struct examination {
 /* --- Numbers ---------------------------------------------------------------------------------- */
 
 /* By how much it grew between the readings; 0 if there was only one, or it is not known. */
-uint64_t counter_moved(const struct examination *examination, enum counter counter);
+uint64_t counter_moved(const struct examination *examination, enum kernel_number counter);
 /* The current value; 0 if it is unknown. */
-uint64_t counter_total(const struct examination *examination, enum counter counter);
+uint64_t counter_total(const struct examination *examination, enum kernel_number counter);
 /* A sysctl; UINT64_MAX if it is not known, because nothing reaches such a limit. */
-uint64_t sysctl_of(struct examination *examination, enum sysctl sysctl);
+uint64_t sysctl_of(struct examination *examination, enum kernel_number sysctl);
 /* Seconds between the readings, of few digits. */
 double seconds_between(const struct examination *examination);
 
@@ -163,7 +162,6 @@ void rule_tcp_memory(struct examination *examination);
 void rule_flows(struct examination *examination);
 void rule_flow_races(struct examination *examination);
 void rule_neighbours(struct examination *examination);
-void rule_files(struct examination *examination);
 
 void rule_softnet(struct examination *examination); /* rules_interfaces.c */
 void rule_interfaces(struct examination *examination);

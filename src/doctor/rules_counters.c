@@ -38,11 +38,12 @@ static void say_growth(struct examination *examination, const struct growth *gro
     finding_summary(&finding, "%s: %" PRIu64 " %s %s in %.7g s", growth->subject, moved,
                     loss_noun(&growth->loss, moved), growth->loss.what,
                     seconds_between(examination));
-    finding_evidence(&finding, "%s grew by %" PRIu64, counter_name(growth->counter), all);
+    finding_evidence(&finding, "%s grew by %" PRIu64, kernel_numbers[growth->counter].name, all);
     if (growth->less)
-        finding_evidence(&finding, "%s grew by %" PRIu64, counter_name(growth->less), less);
+        finding_evidence(&finding, "%s grew by %" PRIu64, kernel_numbers[growth->less].name, less);
     if (growth->whole)
-        finding_evidence(&finding, "%s grew by %" PRIu64, counter_name(growth->whole), whole);
+        finding_evidence(&finding, "%s grew by %" PRIu64, kernel_numbers[growth->whole].name,
+                         whole);
     if (growth->counter == ATTEMPTS_FAILED)
         add_refusing(&finding, examination);
     finding_value(&finding, moved, UINT64_MAX);

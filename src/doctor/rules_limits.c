@@ -13,7 +13,7 @@ struct usage {
 static struct usage usage_of(struct examination *examination, const struct filling *filling)
 {
     struct usage usage = {.value = counter_total(examination, filling->gauge),
-                          .limit = sysctl_of(examination, filling->limit)};
+                          .limit = sysctl_of(examination, kernel_numbers[filling->gauge].limit)};
 
     for (size_t i = 0; i < COUNT(filling->losses); i++) {
         usage.moved += counter_moved(examination, filling->losses[i]);
@@ -27,7 +27,8 @@ static void say_filling(struct examination *examination, const struct filling *f
                         struct usage usage)
 {
     const bool nearly = filling->percent && reaches(usage.value, filling->percent, usage.limit);
-    const char *counter = filling->counter ? filling->counter : counter_name(filling->losses[0]);
+    const char *counter =
+        filling->counter ? filling->counter : kernel_numbers[filling->losses[0]].name;
     struct finding finding;
     char of[32] = "";
 
@@ -73,17 +74,6 @@ void rule_tcp_memory(struct examination *examination)
     if (!reaches(usage.value, NEARLY_PERCENT, usage.limit))
         usage.limit = sysctl_of(examination, TCP_PAGES_PRESSURE);
     say_filling(examination, filling, usage);
-}
-
-void rule_files(struct examination *examination)
-{
-    static const struct filling filling = {.subject = "open files",
-                                           .what = "files that the machine may have open",
-                                           .percent = NEARLY_PERCENT};
-
-    say_filling(examination, &filling,
-                (struct usage){.value = sysctl_of(examination, FILES_OPEN),
-                               .limit = sysctl_of(examination, FILES_MAX)});
 }
 
 /* --- Flows and neighbours --------------------------------------------------------------------- */

@@ -286,7 +286,7 @@ static void take_unanswered(struct sockets_reading *sockets, const struct record
 static bool leaves_port(const struct reading *reading, const struct socket_record *socket,
                         const struct destination *key)
 {
-    const uint64_t reuse = reading->sysctls[TIME_WAIT_REUSE];
+    const uint64_t reuse = reading->numbers[TIME_WAIT_REUSE];
 
     return socket->state == TCP_TIME_WAIT &&
            (reuse == 1 || (reuse == 2 && is_loopback(&key->remote)));
@@ -332,8 +332,8 @@ static int take_tcp(struct reading *reading, const struct reading *before,
 
     if (socket->state == TCP_LISTEN) {
         /* without cookies, a quarter is for peers that are known: tcp_conn_request() */
-        const uint64_t most = reading->has_sysctl[SYN_BACKLOG] && !reading->sysctls[SYNCOOKIES]
-                                  ? reading->sysctls[SYN_BACKLOG] / 4 * 3
+        const uint64_t most = reading->known[SYN_BACKLOG] && !reading->numbers[SYNCOOKIES]
+                                  ? reading->numbers[SYN_BACKLOG] / 4 * 3
                                   : UINT64_MAX;
         sockets->half_open[socket->local.port].backlog +=
             socket->backlog < most ? socket->backlog : (uint32_t)most;

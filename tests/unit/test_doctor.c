@@ -122,16 +122,16 @@ static int remove_scene(void **state)
     return 0;
 }
 
-static void set_counter(struct reading *reading, enum counter counter, uint64_t value)
+static void set_counter(struct reading *reading, enum kernel_number counter, uint64_t value)
 {
-    reading->counters[counter] = value;
-    reading->has_counter[counter] = true;
+    reading->numbers[counter] = value;
+    reading->known[counter] = true;
 }
 
-static void set_sysctl(struct reading *reading, enum sysctl sysctl, uint64_t value)
+static void set_sysctl(struct reading *reading, enum kernel_number sysctl, uint64_t value)
 {
-    reading->sysctls[sysctl] = value;
-    reading->has_sysctl[sysctl] = true;
+    reading->numbers[sysctl] = value;
+    reading->known[sysctl] = true;
 }
 
 /* --- Rules ------------------------------------------------------------------------------------ */
@@ -226,7 +226,7 @@ static void a_counter_that_shrinks_has_not_grown(void **state)
     assert_int_equal(try_rule(scene, "accept-queue"), 1);
     assert_int_equal(scene->severity[0], SEVERITY_PAST);
     set_counter(&scene->now, LISTEN_OVERFLOWS, 10);
-    scene->before.has_counter[LISTEN_OVERFLOWS] = false;
+    scene->before.known[LISTEN_OVERFLOWS] = false;
     assert_int_equal(try_rule(scene, "accept-queue"), 1);
     assert_int_equal(scene->severity[0], SEVERITY_PAST);
 }

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "backend/socket/sock_diag.h"
-#include "fastnet/array.h"
+#include "fastnet/kernel_number.h"
 #include "fastnet/predicate.h"
 #include "fastnet/report.h"
 
@@ -37,38 +37,23 @@ enum { STATES = 32 }; /* that a request of inet_diag can name */
 /* --- Counters --------------------------------------------------------------------------------- */
 
 struct counters {
-    uint64_t established; /* CurrEstab */
-    uint64_t time_wait;   /* tw */
-    uint64_t in_use, in_use6;
-    unsigned found; /* a bit for each of these members */
-};
-
-static const struct counter {
-    const char *protocol, *name;
-    size_t offset;
-    bool optional;
-} counter_names[] = {
-    {"Tcp", "CurrEstab", offsetof(struct counters, established), false},
-    {"TCP", "tw", offsetof(struct counters, time_wait), false},
-    {"TCP", "inuse", offsetof(struct counters, in_use), false},
-    {"TCP6", "inuse", offsetof(struct counters, in_use6), true},
+    uint64_t numbers[KERNEL_NUMBERS];
+    bool known[KERNEL_NUMBERS];
 };
 
 static int take_counter(const struct record *record, void *arg)
 {
     struct counters *counters = arg;
     const struct counter_record *counter = &record->counter;
+    const enum kernel_number number = kernel_number_of(counter);
 
-    for (size_t i = 0; i < COUNT(counter_names); i++) {
-        if (!text_is(counter->protocol, counter_names[i].protocol) ||
-            !text_is(counter->name, counter_names[i].name))
-            continue;
-        if (counter->negative || counter->magnitude > UINT32_MAX || counters->found >> i & 1)
-            return -EBADMSG;
-        memcpy((char *)counters + counter_names[i].offset, &counter->magnitude,
-               sizeof counter->magnitude);
-        counters->found |= 1u << i;
-    }
+    if (number != TCP_CONNECTIONS && number != TCP_WAITING && number != TCP_IN_USE &&
+        number != TCP6_IN_USE)
+        return 0;
+    if (counter->negative || counter->magnitude > UINT32_MAX || counters->known[number])
+        return -EBADMSG;
+    counters->numbers[number] = counter->magnitude;
+    counters->known[number] = true;
     return 0;
 }
 
@@ -78,18 +63,25 @@ static int read_counters(const struct query *query, struct counters *counters)
     struct report losses = {.partial = false};
     const struct query files = {
         .table = &table_sockstat, .proc_root = query->proc_root, .report = &losses};
-    int result = backend_proc_snmp.dump(&files, take_counter, counters);
+    const int result = backend_proc_snmp.dump(&files, take_counter, counters);
+    const bool *known = counters->known;
 
-    for (size_t i = 0; i < COUNT(counter_names) && result == 0; i++)
-        if (!counter_names[i].optional && !(counters->found >> i & 1))
-            result = -EBADMSG;
-    return result == 0 && losses.partial ? -EBADMSG : result;
+    if (result == 0 &&
+        (losses.partial || !known[TCP_CONNECTIONS] || !known[TCP_WAITING] || !known[TCP_IN_USE]))
+        return -EBADMSG;
+    return result;
+}
+
+/* With those of IPv6, if the kernel has it. */
+static uint64_t in_use(const struct counters *counters)
+{
+    return counters->numbers[TCP_IN_USE] + counters->numbers[TCP6_IN_USE];
 }
 
 static bool are_same(const struct counters *a, const struct counters *b)
 {
-    return a->established == b->established && a->time_wait == b->time_wait &&
-           a->in_use + a->in_use6 == b->in_use + b->in_use6;
+    return a->numbers[TCP_CONNECTIONS] == b->numbers[TCP_CONNECTIONS] &&
+           a->numbers[TCP_WAITING] == b->numbers[TCP_WAITING] && in_use(a) == in_use(b);
 }
 
 /* --- Sockets ---------------------------------------------------------------------------------- */
@@ -189,11 +181,11 @@ static uint64_t middle(uint64_t number, uint64_t other)
 static bool conclude(struct states *states, const struct counters *before,
                      const struct counters *after)
 {
-    const uint64_t established = middle(before->established, after->established),
-                   time_wait = middle(before->time_wait, after->time_wait),
-                   in_use =
-                       middle(before->in_use + before->in_use6, after->in_use + after->in_use6);
-    const uint64_t most = less(in_use, count_states(states, IN_USE) - states->gone),
+    const uint64_t established =
+        middle(before->numbers[TCP_CONNECTIONS], after->numbers[TCP_CONNECTIONS]);
+    const uint64_t time_wait = middle(before->numbers[TCP_WAITING], after->numbers[TCP_WAITING]);
+    const uint64_t used = middle(in_use(before), in_use(after));
+    const uint64_t most = less(used, count_states(states, IN_USE) - states->gone),
                    least = less(most, states->rows[TCP_SYN_RECV]);
     const uint64_t without = less(established, states->rows[TCP_CLOSE_WAIT]);
     const uint64_t number =
@@ -208,7 +200,7 @@ static bool conclude(struct states *states, const struct counters *before,
 /* Returns 0, -errno, or -EAGAIN if something does not fit: perhaps a socket changed meanwhile. */
 static int count_once(const struct query *query, struct states *states)
 {
-    struct counters before = {.found = 0}, after = {.found = 0};
+    struct counters before = {.numbers = {0}}, after = {.numbers = {0}};
     struct predicate where;
     const struct query others = query_of_others(query, &where);
     int result = read_counters(query, &before);
@@ -223,9 +215,10 @@ static int count_once(const struct query *query, struct states *states)
     if (result == 0 && !are_same(&before, &after))
         report_detail(query->report,
                       "%s: counted while they changed: CurrEstab %llu to %llu, tw %llu to %llu",
-                      query->table->name, (unsigned long long)before.established,
-                      (unsigned long long)after.established, (unsigned long long)before.time_wait,
-                      (unsigned long long)after.time_wait);
+                      query->table->name, (unsigned long long)before.numbers[TCP_CONNECTIONS],
+                      (unsigned long long)after.numbers[TCP_CONNECTIONS],
+                      (unsigned long long)before.numbers[TCP_WAITING],
+                      (unsigned long long)after.numbers[TCP_WAITING]);
     return result;
 }
 

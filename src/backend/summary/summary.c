@@ -20,6 +20,7 @@
 #include "backend/proc/scan.h"
 #include "fastnet/array.h"
 #include "fastnet/field.h"
+#include "fastnet/kernel_number.h"
 #include "fastnet/predicate.h"
 #include "fastnet/report.h"
 #include "fastnet/sysctl.h"
@@ -29,87 +30,61 @@ const struct table table_summary = {.name = "summary", .file = "sockstat", .kind
 /* Numbers of states are from linux/tcp_states.h. */
 enum { TCP_STATES = TCP_CLOSING + 1 };
 
-enum amount { NUMBER, BYTES, PAGES };
-
-/* One of the numbers in a file below PROC_ROOT/sys. */
-struct sysctl {
-    const char *file; /* NULL: none */
-    uint8_t numbers, index;
-};
-
-#define FROM(of_counter, ...) .counter = (of_counter), .protocols = {__VA_ARGS__}
-#define LIMIT(of_sysctl, ...) .sysctl = (of_sysctl), .limit = {__VA_ARGS__}
-
 /* TCP sockets in a state are counted by netlink; without it a counter knows some of them. */
 static const struct row {
-    const char *subject, *name; /* name NULL: that of the state */
-    const char *counter;        /* of sockstat or snmp; NULL: the sockets in net/protocols */
-    const char *protocols[2];   /* ... whose numbers are added up */
-    struct sysctl value;        /* in place of them */
-    struct sysctl limit;
-    const char *sysctl; /* that sets the limit, as sysctl(8) names it */
-    enum amount amount;
-    uint8_t state; /* 0: all */
+    const char *subject, *name;    /* name NULL: that of the state */
+    enum kernel_number numbers[2]; /* that are added up; the first one has the limit and the unit */
+    uint8_t state;                 /* 0: all */
     bool machine;
 } rows[] = {
-    {"all", "sockets", FROM("used", "sockets")},
-    {"tcp", "sockets", FROM("inuse", "TCP", "TCP6")},
-    {"tcp", .state = TCP_LISTEN},
-    {"tcp", FROM("CurrEstab", "Tcp"), .state = TCP_ESTABLISHED},
-    {"tcp", .state = TCP_SYN_SENT},
-    {"tcp", .state = TCP_SYN_RECV},
-    {"tcp", .state = TCP_FIN_WAIT1},
-    {"tcp", .state = TCP_FIN_WAIT2},
-    {"tcp", FROM("tw", "TCP"), .state = TCP_TIME_WAIT,
-     LIMIT("net.ipv4.tcp_max_tw_buckets", "net/ipv4/tcp_max_tw_buckets", 1, 0)},
-    {"tcp", .state = TCP_CLOSE_WAIT},
-    {"tcp", .state = TCP_LAST_ACK},
-    {"tcp", .state = TCP_CLOSING},
-    {"tcp", "allocated", FROM("alloc", "TCP"), .machine = true},
-    {"tcp", "orphans", FROM("orphan", "TCP"), .machine = true,
-     LIMIT("net.ipv4.tcp_max_orphans", "net/ipv4/tcp_max_orphans", 1, 0)},
-    {"tcp", "memory", FROM("mem", "TCP"), .amount = PAGES, .machine = true,
-     LIMIT("net.ipv4.tcp_mem", "net/ipv4/tcp_mem", 3, 2)},
-    {"udp", "sockets", FROM("inuse", "UDP", "UDP6")},
-    {"udp", "memory", FROM("mem", "UDP"), .amount = PAGES, .machine = true,
-     LIMIT("net.ipv4.udp_mem", "net/ipv4/udp_mem", 3, 2)},
-    {"udplite", "sockets", FROM("inuse", "UDPLITE", "UDPLITE6")},
-    {"raw", "sockets", FROM("inuse", "RAW", "RAW6")},
-    {"ping", "sockets", FROM(NULL, "PING", "PINGv6")},
-    {"mptcp", "sockets", FROM(NULL, "MPTCP", "MPTCPv6")},
-    {"sctp", "sockets", FROM(NULL, "SCTP", "SCTPv6")},
-    {"unix", "sockets", FROM(NULL, "UNIX", "UNIX-STREAM")},
-    {"packet", "sockets", FROM(NULL, "PACKET")},
-    {"netlink", "sockets", FROM(NULL, "NETLINK")},
-    {"vsock", "sockets", FROM(NULL, "AF_VSOCK")},
-    {"xdp", "sockets", FROM(NULL, "XDP")},
-    {"tipc", "sockets", FROM(NULL, "TIPC")},
-    {"frag", "datagrams", FROM("inuse", "FRAG")},
-    {"frag", "memory", FROM("memory", "FRAG"), .amount = BYTES,
-     LIMIT("net.ipv4.ipfrag_high_thresh", "net/ipv4/ipfrag_high_thresh", 1, 0)},
-    {"frag6", "datagrams", FROM("inuse", "FRAG6")},
-    {"frag6", "memory", FROM("memory", "FRAG6"), .amount = BYTES,
-     LIMIT("net.ipv6.ip6frag_high_thresh", "net/ipv6/ip6frag_high_thresh", 1, 0)},
-    {"flows", "tracked", .value = {"net/netfilter/nf_conntrack_count", 1, 0},
-     LIMIT("net.netfilter.nf_conntrack_max", "net/netfilter/nf_conntrack_max", 1, 0)},
-    /* files that are open, not used, and allowed (proc(5)) */
-    {"files", "open", .value = {"fs/file-nr", 3, 0}, .machine = true,
-     LIMIT("fs.file-max", "fs/file-nr", 3, 2)},
+    {"all", "sockets", {SOCKETS_USED}, 0, false},
+    {"tcp", "sockets", {TCP_IN_USE, TCP6_IN_USE}, 0, false},
+    {"tcp", NULL, {NO_NUMBER}, TCP_LISTEN, false},
+    {"tcp", NULL, {TCP_CONNECTIONS}, TCP_ESTABLISHED, false},
+    {"tcp", NULL, {NO_NUMBER}, TCP_SYN_SENT, false},
+    {"tcp", NULL, {NO_NUMBER}, TCP_SYN_RECV, false},
+    {"tcp", NULL, {NO_NUMBER}, TCP_FIN_WAIT1, false},
+    {"tcp", NULL, {NO_NUMBER}, TCP_FIN_WAIT2, false},
+    {"tcp", NULL, {TCP_WAITING}, TCP_TIME_WAIT, false},
+    {"tcp", NULL, {NO_NUMBER}, TCP_CLOSE_WAIT, false},
+    {"tcp", NULL, {NO_NUMBER}, TCP_LAST_ACK, false},
+    {"tcp", NULL, {NO_NUMBER}, TCP_CLOSING, false},
+    {"tcp", "allocated", {TCP_ALLOCATED}, 0, true},
+    {"tcp", "orphans", {TCP_ORPHANS}, 0, true},
+    {"tcp", "memory", {TCP_PAGES}, 0, true},
+    {"udp", "sockets", {UDP_IN_USE, UDP6_IN_USE}, 0, false},
+    {"udp", "memory", {UDP_PAGES}, 0, true},
+    {"udplite", "sockets", {UDPLITE_IN_USE, UDPLITE6_IN_USE}, 0, false},
+    {"raw", "sockets", {RAW_IN_USE, RAW6_IN_USE}, 0, false},
+    {"ping", "sockets", {PING_SOCKETS, PING6_SOCKETS}, 0, false},
+    {"mptcp", "sockets", {MPTCP_SOCKETS, MPTCP6_SOCKETS}, 0, false},
+    {"sctp", "sockets", {SCTP_SOCKETS, SCTP6_SOCKETS}, 0, false},
+    {"unix", "sockets", {UNIX_SOCKETS, UNIX_STREAMS}, 0, false},
+    {"packet", "sockets", {PACKET_SOCKETS}, 0, false},
+    {"netlink", "sockets", {NETLINK_SOCKETS}, 0, false},
+    {"vsock", "sockets", {VSOCK_SOCKETS}, 0, false},
+    {"xdp", "sockets", {XDP_SOCKETS}, 0, false},
+    {"tipc", "sockets", {TIPC_SOCKETS}, 0, false},
+    {"frag", "datagrams", {FRAGMENTS}, 0, false},
+    {"frag", "memory", {FRAGMENTS_BYTES}, 0, false},
+    {"frag6", "datagrams", {FRAGMENTS6}, 0, false},
+    {"frag6", "memory", {FRAGMENTS6_BYTES}, 0, false},
+    {"flows", "tracked", {FLOWS_TRACKED}, 0, false},
+    {"files", "open", {FILES_OPEN}, 0, true},
 };
 
 /* One reading. */
 struct reading {
     const struct query *query;
-    uint64_t values[COUNT(rows)];
-    bool known[COUNT(rows)];
+    uint64_t numbers[KERNEL_NUMBERS];
+    bool known[KERNEL_NUMBERS];
+    uint64_t states[TCP_STATES];
+    bool has_states;
 };
 
-static void add(struct reading *reading, size_t row, uint64_t value)
+static uint64_t sum(uint64_t number, uint64_t other)
 {
-    uint64_t *sum = &reading->values[row];
-
-    *sum = value > UINT64_MAX - *sum ? UINT64_MAX : *sum + value;
-    reading->known[row] = true;
+    return number > UINT64_MAX - other ? UINT64_MAX : number + other;
 }
 
 /* lost: rows are, else a limit is unknown. A file that is not there belongs to another kernel. */
@@ -124,23 +99,16 @@ static void report_unread(const struct reading *reading, const char *path, int e
 
 /* --- Numbers of sockets ----------------------------------------------------------------------- */
 
-/* counter: NULL in net/protocols. */
-static void add_counter(struct reading *reading, struct text protocol, const struct text *counter,
-                        uint64_t value)
-{
-    for (size_t i = 0; i < COUNT(rows); i++)
-        for (size_t j = 0; j < COUNT(rows->protocols) && rows[i].protocols[j]; j++)
-            if (text_is(protocol, rows[i].protocols[j]) &&
-                (rows[i].counter ? counter && text_is(*counter, rows[i].counter) : !counter))
-                add(reading, i, value);
-}
-
 static int take_counter(const struct record *record, void *arg)
 {
     const struct counter_record *counter = &record->counter;
+    const enum kernel_number number = kernel_number_of(counter);
+    struct reading *reading = arg;
 
-    if (!counter->negative)
-        add_counter(arg, counter->protocol, &counter->name, counter->magnitude);
+    if (number && !counter->negative) {
+        reading->numbers[number] = sum(reading->numbers[number], counter->magnitude);
+        reading->known[number] = true;
+    }
     return 0;
 }
 
@@ -160,8 +128,7 @@ int protocols_decode(const struct line *line, struct text *name, uint64_t *socke
 static void read_protocols(struct reading *reading)
 {
     struct proc_file file = {.query = reading->query, .name = "protocols"};
-    struct text name;
-    uint64_t sockets;
+    struct record record = {.counter.name = TEXT_LITERAL("sockets")};
     struct line line;
     int error;
 
@@ -171,8 +138,8 @@ static void read_protocols(struct reading *reading)
         return;
     }
     while ((error = proc_file_next(&file, &line)) > 0)
-        if (protocols_decode(&line, &name, &sockets) == 0)
-            add_counter(reading, name, NULL, sockets);
+        if (protocols_decode(&line, &record.counter.protocol, &record.counter.magnitude) == 0)
+            take_counter(&record, reading);
     proc_file_close(&file);
     report_unread(reading, "net/protocols", error, true);
 }
@@ -181,11 +148,11 @@ static void read_protocols(struct reading *reading)
 
 static int take_state(const struct record *record, void *arg)
 {
-    uint64_t *states = arg;
+    struct reading *reading = arg;
     const uint8_t state = record->socket.state;
 
     if (state < TCP_STATES)
-        states[state] += record_rows(record);
+        reading->states[state] += record_rows(record);
     return 0;
 }
 
@@ -198,34 +165,28 @@ static void read_states(struct reading *reading)
     /* without those that have a port and no more: for them the kernel walks over all ports */
     const uint32_t wanted = (UINT32_C(1) << TCP_STATES) - 1 - (1u << TCP_CLOSE);
     const struct predicate where = predicate_one_of(field_named(&kind_socket, "state"), wanted);
-    uint64_t states[TCP_STATES] = {0};
     struct query query = *reading->query;
     int error;
 
     query.table = &table_tcp_states;
     query.needs = SOCKET_STATE;
     query.where = &where;
-    error = backend_socket_states.dump(&query, take_state, states);
-    if (error < 0) {
+    error = backend_socket_states.dump(&query, take_state, reading);
+    reading->has_states = error >= 0;
+    if (error < 0)
         report_loss(query.report, "TCP sockets are not counted by state: sock_diag: %s",
                     strerror(-error));
-        return;
-    }
-    for (size_t i = 0; i < COUNT(rows); i++)
-        if (rows[i].state) {
-            reading->values[i] = states[rows[i].state];
-            reading->known[i] = true;
-        }
 }
 
 /* --- Flows, and files ------------------------------------------------------------------------ */
 
 /* row: if the file is missing, the row is missing, too. */
-static bool read_sysctl(const struct reading *reading, const struct sysctl *sysctl, bool row,
+static bool read_sysctl(const struct reading *reading, enum kernel_number number, bool row,
                         uint64_t numbers[SYSCTL_NUMBERS_MAX])
 {
+    const struct kernel_number_row *sysctl = &kernel_numbers[number];
     const int error =
-        sysctl_numbers(reading->query->proc_root, sysctl->file, numbers, sysctl->numbers);
+        sysctl_numbers(reading->query->proc_root, sysctl->file, numbers, sysctl->file_numbers);
     char path[64];
 
     snprintf(path, sizeof path, "sys/%s", sysctl->file);
@@ -237,9 +198,13 @@ static void read_sysctls(struct reading *reading)
 {
     uint64_t numbers[SYSCTL_NUMBERS_MAX];
 
-    for (size_t i = 0; i < COUNT(rows); i++)
-        if (rows[i].value.file && read_sysctl(reading, &rows[i].value, true, numbers))
-            add(reading, i, numbers[rows[i].value.index]);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const enum kernel_number number = *rows[i].numbers;
+        if (!kernel_numbers[number].file || !read_sysctl(reading, number, true, numbers))
+            continue;
+        reading->numbers[number] = numbers[kernel_numbers[number].index];
+        reading->known[number] = true;
+    }
 }
 
 /* --- Rows ------------------------------------------------------------------------------------- */
@@ -251,11 +216,11 @@ static void set(struct record *record, uint64_t *member, uint64_t field, uint64_
 }
 
 /* Pages are those of this machine, also for a captured tree. */
-static uint64_t in_bytes(enum amount amount, uint64_t number)
+static uint64_t in_bytes(const struct kernel_number_row *row, uint64_t number)
 {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 
-    if (amount != PAGES)
+    if (row->unit != IN_PAGES)
         return number;
     return number > UINT64_MAX / page ? UINT64_MAX : number * page;
 }
@@ -264,41 +229,57 @@ static uint64_t in_bytes(enum amount amount, uint64_t number)
  * Where connection tracking has no limit, it is 0. Of the three numbers of tcp_mem and udp_mem the
  * second is where pressure begins.
  */
-static void set_limits(const struct reading *reading, const struct row *row, struct record *record)
+static void set_limits(const struct reading *reading, const struct kernel_number_row *row,
+                       struct record *record)
 {
+    const struct kernel_number_row *sysctl = &kernel_numbers[row->limit];
     struct summary_record *summary = &record->summary;
     uint64_t numbers[SYSCTL_NUMBERS_MAX];
 
-    if (!row->limit.file || !read_sysctl(reading, &row->limit, false, numbers))
+    if (!row->limit)
         return;
-    const uint64_t limit = numbers[row->limit.index];
-    if (row->amount == NUMBER && limit)
+    summary->sysctl = as_text(sysctl->name);
+    record->has |= SUMMARY_SYSCTL;
+    if (!read_sysctl(reading, row->limit, false, numbers))
+        return;
+    const uint64_t limit = numbers[sysctl->index];
+    if (row->unit == IN_ROWS && limit)
         set(record, &summary->limit, SUMMARY_LIMIT, limit);
     else if (limit)
-        set(record, &summary->limit_bytes, SUMMARY_LIMIT_BYTES, in_bytes(row->amount, limit));
-    if (row->amount == PAGES)
-        set(record, &summary->pressure_bytes, SUMMARY_PRESSURE, in_bytes(PAGES, numbers[1]));
+        set(record, &summary->limit_bytes, SUMMARY_LIMIT_BYTES, in_bytes(row, limit));
+    if (row->unit == IN_PAGES)
+        set(record, &summary->pressure_bytes, SUMMARY_PRESSURE, in_bytes(row, numbers[1]));
 }
 
-static void make_row(const struct reading *reading, size_t i, struct record *record)
+/* Returns false if it is not known. */
+static bool find_value(const struct reading *reading, const struct row *row, uint64_t *value)
 {
-    const struct row *row = &rows[i];
+    const bool counted = row->state && reading->has_states;
+    bool known = counted;
+
+    *value = counted ? reading->states[row->state] : 0;
+    for (size_t i = 0; i < COUNT(row->numbers) && !counted; i++) {
+        *value = sum(*value, reading->numbers[row->numbers[i]]);
+        known |= reading->known[row->numbers[i]];
+    }
+    return known;
+}
+
+static void make_row(const struct reading *reading, const struct row *row, uint64_t value,
+                     struct record *record)
+{
+    const struct kernel_number_row *number = &kernel_numbers[*row->numbers];
     struct summary_record *summary = &record->summary;
-    const uint64_t value = reading->values[i];
 
     record_begin(record, &kind_summary, sizeof *summary);
     summary->subject = as_text(row->subject);
     summary->name = as_text(row->name ? row->name : socket_state_name(row->state));
     summary->machine = row->machine;
-    if (row->amount == NUMBER)
+    if (number->unit == IN_ROWS)
         set(record, &summary->value, SUMMARY_VALUE, value);
     else
-        set(record, &summary->bytes, SUMMARY_BYTES, in_bytes(row->amount, value));
-    if (row->sysctl) {
-        summary->sysctl = as_text(row->sysctl);
-        record->has |= SUMMARY_SYSCTL;
-    }
-    set_limits(reading, row, record);
+        set(record, &summary->bytes, SUMMARY_BYTES, in_bytes(number, value));
+    set_limits(reading, number, record);
 }
 
 static int dump_read(const struct reading *reading, record_fn fn, void *arg)
@@ -307,9 +288,10 @@ static int dump_read(const struct reading *reading, record_fn fn, void *arg)
 
     for (size_t i = 0; i < COUNT(rows) && result >= 0; i++) {
         struct record record;
-        if (!reading->known[i])
+        uint64_t value;
+        if (!find_value(reading, &rows[i], &value))
             continue;
-        make_row(reading, i, &record);
+        make_row(reading, &rows[i], value, &record);
         result = fn(&record, arg);
     }
     return result;

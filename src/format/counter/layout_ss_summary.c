@@ -4,39 +4,10 @@
  */
 #include <string.h>
 
-#include "fastnet/array.h"
+#include "fastnet/kernel_number.h"
 #include "fastnet/layouts.h"
 #include "fastnet/text.h"
 #include "format/text/put.h"
-
-enum count {
-    SOCKETS,
-    ESTABLISHED,
-    ALLOCATED,
-    ORPHANED,
-    TIME_WAIT,
-    TCP4, /* from here on IPv4, and behind each the same of IPv6 */
-    TCP6,
-    UDP4,
-    UDP6,
-    RAW4,
-    RAW6,
-    FRAGMENTS4,
-    FRAGMENTS6,
-    COUNTS,
-};
-
-static const struct {
-    const char *protocol, *name;
-} counters[COUNTS] = {
-    [SOCKETS] = {"sockets", "used"},   [ESTABLISHED] = {"Tcp", "CurrEstab"},
-    [ALLOCATED] = {"TCP", "alloc"},    [ORPHANED] = {"TCP", "orphan"},
-    [TIME_WAIT] = {"TCP", "tw"},       [TCP4] = {"TCP", "inuse"},
-    [TCP6] = {"TCP6", "inuse"},        [UDP4] = {"UDP", "inuse"},
-    [UDP6] = {"UDP6", "inuse"},        [RAW4] = {"RAW", "inuse"},
-    [RAW6] = {"RAW6", "inuse"},        [FRAGMENTS4] = {"FRAG", "inuse"},
-    [FRAGMENTS6] = {"FRAG6", "inuse"},
-};
 
 /* A number of sockets, or the difference of two. */
 struct number {
@@ -47,7 +18,7 @@ struct number {
 struct summary_sink {
     struct sink sink;
     struct ss_summary_layout layout;
-    struct number counts[COUNTS];
+    struct number counts[KERNEL_NUMBERS];
     bool any, inet6; /* there was a counter; one of IPv6 */
 };
 
@@ -70,17 +41,15 @@ static void row(struct sink *sink, const struct record *record)
     const struct counter_record *counter = &record->counter;
     struct summary_sink *summary = (struct summary_sink *)sink;
 
+    const enum kernel_number number = kernel_number_of(counter);
+    /* the kernel counts in 32 bits */
+    const int64_t value = (int64_t)(counter->magnitude & UINT32_MAX);
+
     summary->any = true;
-    for (size_t i = 0; i < COUNTS; i++)
-        if (text_is(counter->protocol, counters[i].protocol) &&
-            text_is(counter->name, counters[i].name)) {
-            /* the kernel counts in 32 bits */
-            const int64_t value = (int64_t)(counter->magnitude & UINT32_MAX);
-            summary->counts[i] =
-                (struct number){(record->has & COUNTER_VALUE) && counter->magnitude <= UINT32_MAX,
-                                counter->negative ? -value : value};
-            summary->inet6 |= i > TCP4 && (i - TCP4) % 2;
-        }
+    summary->counts[number] =
+        (struct number){(record->has & COUNTER_VALUE) && counter->magnitude <= UINT32_MAX,
+                        counter->negative ? -value : value};
+    summary->inet6 |= number > TCP_IN_USE && number <= FRAGMENTS6 && (number - TCP_IN_USE) % 2;
 }
 
 /* --- Numbers ---------------------------------------------------------------------------------- */
@@ -126,20 +95,20 @@ static void put_transport(struct writer *writer, const char *name, struct number
 }
 
 /* Time-waits are not among the sockets that are allocated or in use; ss counts them as closed. */
-static void put_tcp(struct writer *writer, const struct number counts[COUNTS])
+static void put_tcp(struct writer *writer, const struct number counts[KERNEL_NUMBERS])
 {
-    const struct number total = plus(counts[ALLOCATED], counts[TIME_WAIT]);
+    const struct number total = plus(counts[TCP_ALLOCATED], counts[TCP_WAITING]);
     char *dst = PUT(writer_reserve(writer, 256), "TCP:   ");
 
     dst = put_count(dst, total);
     dst = PUT(dst, " (estab ");
-    dst = put_count(dst, counts[ESTABLISHED]);
+    dst = put_count(dst, counts[TCP_CONNECTIONS]);
     dst = PUT(dst, ", closed ");
-    dst = put_count(dst, minus(total, plus(counts[TCP4], counts[TCP6])));
+    dst = put_count(dst, minus(total, plus(counts[TCP_IN_USE], counts[TCP6_IN_USE])));
     dst = PUT(dst, ", orphaned ");
-    dst = put_count(dst, counts[ORPHANED]);
+    dst = put_count(dst, counts[TCP_ORPHANS]);
     dst = PUT(dst, ", timewait ");
-    dst = put_count(dst, counts[TIME_WAIT]);
+    dst = put_count(dst, counts[TCP_WAITING]);
     writer_commit(writer, PUT(dst, ")\n"));
 }
 
@@ -154,25 +123,25 @@ static void put_summary(struct sink *sink)
 
     if (!summary->any)
         return;
-    for (size_t i = TCP4; i < COUNTS && !summary->inet6; i += 2)
+    for (size_t i = TCP_IN_USE; i < FRAGMENTS6 && !summary->inet6; i += 2)
         counts[i + 1].known = true; /* a kernel without IPv6 has no such sockets */
-    for (size_t i = TCP4; i < FRAGMENTS4; i += 2) {
+    for (size_t i = TCP_IN_USE; i < FRAGMENTS; i += 2) {
         inet = plus(inet, counts[i]);
         inet6 = plus(inet6, counts[i + 1]);
     }
     dst = PUT(writer_reserve(writer, 64), "Total: ");
-    dst = put_count(dst, counts[SOCKETS]);
+    dst = put_count(dst, counts[SOCKETS_USED]);
     writer_commit(writer, PUT(dst, "\n"));
     put_tcp(writer, counts);
     writer_puts(writer, "\nTransport Total     IP        IPv6\n");
-    put_transport(writer, "RAW", counts[RAW4], counts[RAW6]);
-    put_transport(writer, "UDP", counts[UDP4], counts[UDP6]);
-    put_transport(writer, "TCP", counts[TCP4], counts[TCP6]);
+    put_transport(writer, "RAW", counts[RAW_IN_USE], counts[RAW6_IN_USE]);
+    put_transport(writer, "UDP", counts[UDP_IN_USE], counts[UDP6_IN_USE]);
+    put_transport(writer, "TCP", counts[TCP_IN_USE], counts[TCP6_IN_USE]);
     put_transport(writer, "INET", inet, inet6);
-    put_transport(writer, "FRAG", counts[FRAGMENTS4], counts[FRAGMENTS6]);
+    put_transport(writer, "FRAG", counts[FRAGMENTS], counts[FRAGMENTS6]);
     writer_puts(writer, "\n");
-    if (counts[ORPHANED].value ||
-        counts[ALLOCATED].value != counts[TCP4].value + counts[TCP6].value)
+    if (counts[TCP_ORPHANS].value ||
+        counts[TCP_ALLOCATED].value != counts[TCP_IN_USE].value + counts[TCP6_IN_USE].value)
         *summary->layout.mixed = true;
     forget(summary);
 }

@@ -1,0 +1,26 @@
+#include "fastnet/kernel_number.h"
+
+#include "fastnet/record.h"
+
+#define COUNTER(number, of_protocol, of_name)                                                      \
+    [number] = {.protocol = (of_protocol), .name = (of_name)},
+#define LIMITED(number, of_protocol, of_name, of_limit, of_unit)                                   \
+    [number] = {                                                                                   \
+        .protocol = (of_protocol), .name = (of_name), .unit = (of_unit), .limit = (of_limit)},
+#define SYSCTL(number, of_name, of_limit, of_file, of_numbers, at_index)                           \
+    [number] = {.name = (of_name),                                                                 \
+                .file = (of_file),                                                                 \
+                .file_numbers = (of_numbers),                                                      \
+                .index = (at_index),                                                               \
+                .limit = (of_limit)},
+const struct kernel_number_row kernel_numbers[KERNEL_NUMBERS] = {
+    EACH_KERNEL_NUMBER(COUNTER, LIMITED, SYSCTL)};
+
+enum kernel_number kernel_number_of(const struct counter_record *counter)
+{
+    for (enum kernel_number i = NO_NUMBER + 1; i < TIME_WAIT_MAX; i++)
+        if (text_is(counter->name, kernel_numbers[i].name) &&
+            (!kernel_numbers[i].protocol || text_is(counter->protocol, kernel_numbers[i].protocol)))
+            return i;
+    return NO_NUMBER;
+}
