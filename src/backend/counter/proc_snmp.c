@@ -67,18 +67,6 @@ int sockstat_block_init(struct snmp_block *block, const struct line *line)
     return count_words(block->names) % 2 ? -EBADMSG : 0;
 }
 
-static bool take_value(struct text word, struct counter_record *counter)
-{
-    struct scan scan = {word.data, word.data + word.length};
-    bool negative = scan_char(&scan, '-');
-    uint64_t max = negative ? UINT64_C(1) << 63 : UINT64_MAX;
-
-    if (!scan_decimal(&scan, &counter->magnitude, max) || scan.at != scan.end)
-        return false;
-    counter->negative = negative && counter->magnitude;
-    return true;
-}
-
 /* The names end with NULL. */
 static bool is_among(struct text name, const char *const names[])
 {
@@ -98,11 +86,16 @@ static const char *const of_machine[] = {"orphan", "alloc", "mem", NULL};
 
 static int make_counter(struct text name, struct text value, struct record *record)
 {
+    struct scan scan = {value.data, value.data + value.length};
+    const bool negative = scan_char(&scan, '-');
+    const uint64_t max = negative ? UINT64_C(1) << 63 : UINT64_MAX;
+
     *record = (struct record){.kind = &kind_counter,
                               .has = COUNTER_NAME | COUNTER_VALUE | COUNTER_SCOPE,
                               .counter = {.name = name}};
-    if (!take_value(value, &record->counter))
+    if (!scan_decimal(&scan, &record->counter.magnitude, max) || scan.at != scan.end)
         return -EBADMSG;
+    record->counter.negative = negative && record->counter.magnitude;
     if (!is_among(name, states) && !record->counter.negative)
         record->has |= COUNTER_GROWS;
     return 0;
@@ -188,27 +181,11 @@ static int hand_on_counters(struct reading *reading, struct snmp_block *block,
     return result;
 }
 
-static int hand_on_block(struct reading *reading, const struct line *names,
-                         const struct line *values)
-{
-    struct snmp_block block;
-
-    if (snmp_block_init(&block, names, values) == 0)
-        return hand_on_counters(reading, &block, values);
-    proc_file_malformed(&reading->file, names, reading->file.lines.number - 1);
-    return 0;
-}
-
-static bool starts_with(const struct line *line, const char *start)
-{
-    size_t length = strlen(start);
-
-    return line->length >= length && memcmp(line->data, start, length) == 0;
-}
-
 /* Reads the blocks of the protocols whose names start so. The kernel may put empty lines before. */
 static int read_blocks(struct reading *reading, const char *start)
 {
+    const size_t length = strlen(start);
+    struct snmp_block block;
     struct line names, values;
     int result;
 
@@ -224,8 +201,11 @@ static int read_blocks(struct reading *reading, const char *start)
             proc_file_malformed(&reading->file, &names, reading->file.lines.number);
             return 0;
         }
-        result = starts_with(&names, start) ? hand_on_block(reading, &names, &values) : 0;
-        if (result < 0)
+        if (names.length < length || memcmp(names.data, start, length) != 0)
+            continue;
+        if (snmp_block_init(&block, &names, &values) < 0)
+            proc_file_malformed(&reading->file, &names, reading->file.lines.number - 1);
+        else if ((result = hand_on_counters(reading, &block, &values)) < 0)
             return result;
     }
     return result;

@@ -156,18 +156,6 @@ static int dump_family(struct reading *reading, uint8_t family)
     return result;
 }
 
-/* Once over the table: a family after the other where the kernel can leave out more that way. */
-static int dump_flows_once(struct reading *reading)
-{
-    const struct predicate *where = reading->query->where;
-    int result;
-
-    if (!ctnetlink_filters_by_family(where))
-        return dump_family(reading, ctnetlink_family(where));
-    result = dump_family(reading, AF_INET);
-    return result < 0 ? result : dump_family(reading, AF_INET6);
-}
-
 /*
  * A dump during which the table is resized loses and repeats flows without a flag. The table can be
  * read again if no row was handed on, or where repeats are dropped.
@@ -176,10 +164,14 @@ static int dump_flows(struct reading *reading)
 {
     enum { AGAIN_MAX = 4 };
     const struct query *query = reading->query;
+    /* where the kernel can leave out more that way, a family after the other */
+    const bool each = ctnetlink_filters_by_family(query->where);
     uint64_t buckets = flow_buckets(query->proc_root);
 
     for (int again = 0;; again++) {
-        const int result = dump_flows_once(reading);
+        int result = dump_family(reading, each ? AF_INET : ctnetlink_family(query->where));
+        if (each && result >= 0)
+            result = dump_family(reading, AF_INET6);
         if (result < 0 || !flow_resized(query, &buckets))
             return result;
         if (again == AGAIN_MAX || (reading->count && !query->repeatable)) {
@@ -309,26 +301,23 @@ static int count_expectations(struct reading *reading)
 
 /* --- Events ----------------------------------------------------------------------------------- */
 
-/* IPCTNL_MSG_EXP_NEW and _DELETE have the numbers of those of flows. */
-static enum flow_event event_of(const struct nlmsghdr *message)
-{
-    if ((message->nlmsg_type & 0xff) == IPCTNL_MSG_CT_DELETE)
-        return FLOW_DESTROY;
-    return (message->nlmsg_flags & NLM_F_CREATE) ? FLOW_NEW : FLOW_UPDATE;
-}
-
 static int take_event(const struct nlmsghdr *message, void *arg)
 {
     struct reading *reading = arg;
     struct record *record = &reading->record;
     const int decoded = reading->source->decode(message, record);
     const bool is_flow = record->kind == &kind_flow;
+    /* IPCTNL_MSG_EXP_NEW and _DELETE have the numbers of those of flows */
+    const enum flow_event event = (message->nlmsg_type & 0xff) == IPCTNL_MSG_CT_DELETE
+                                      ? FLOW_DESTROY
+                                  : (message->nlmsg_flags & NLM_F_CREATE) ? FLOW_NEW
+                                                                          : FLOW_UPDATE;
 
     record->identity = 0; /* the next event of the same flow is no repeat */
     if (!record->has)
         return hand_on(reading, decoded);
     record->has |= FLOW_EVENT;
-    *(is_flow ? &record->flow.event : &record->expectation.event) = (uint8_t)event_of(message);
+    *(is_flow ? &record->flow.event : &record->expectation.event) = (uint8_t)event;
     *(is_flow ? &record->flow.received : &record->expectation.received) =
         clock_nanoseconds(CLOCK_REALTIME);
     if (is_flow && message->nlmsg_pid) {
@@ -410,17 +399,6 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     return reading.source ? reading.source->dump(&reading) : -ENOENT;
 }
 
-static void explain_family(const struct reading *reading, uint8_t family,
-                           struct explanation *explanation)
-{
-    if (family == AF_UNSPEC)
-        return;
-    explanation_add(explanation, reading->source->table->kind == &kind_flow
-                                     ? offsetof(struct record, flow.family)
-                                     : offsetof(struct record, expectation.family));
-    explanation_say(explanation, "%s", family == AF_INET ? "IPv4" : "IPv6");
-}
-
 static void explain(const struct query *query, struct explanation *explanation)
 {
     const uint8_t family = ctnetlink_family(query->where);
@@ -430,8 +408,13 @@ static void explain(const struct query *query, struct explanation *explanation)
 
     if (!reading.source)
         return;
-    if (reading.source->dump == dump_list || reading.source->dump == dump_flows)
-        explain_family(&reading, family, explanation);
+    if (family != AF_UNSPEC &&
+        (reading.source->dump == dump_list || reading.source->dump == dump_flows)) {
+        explanation_add(explanation, query->table->kind == &kind_flow
+                                         ? offsetof(struct record, flow.family)
+                                         : offsetof(struct record, expectation.family));
+        explanation_say(explanation, "%s", family == AF_INET ? "IPv4" : "IPv6");
+    }
     if (reading.source->dump != dump_flows)
         return;
     ctnetlink_explain_filter(put_dump(&reading, each ? AF_INET : family, &filtered), explanation);

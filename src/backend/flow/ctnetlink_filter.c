@@ -136,19 +136,6 @@ static struct comparison compare(const struct predicate *where, enum flow_way wa
     return comparison;
 }
 
-static void put_addresses(struct nlmsghdr *message, const struct flow_tuple *tuple)
-{
-    const uint8_t family = tuple->src.family;
-    const size_t size = family == AF_INET ? 4 : 16;
-    struct nlattr *nest = mnl_attr_nest_start(message, CTA_TUPLE_IP);
-
-    mnl_attr_put(message, family == AF_INET ? CTA_IP_V4_SRC : CTA_IP_V6_SRC, size,
-                 tuple->src.bytes);
-    mnl_attr_put(message, family == AF_INET ? CTA_IP_V4_DST : CTA_IP_V6_DST, size,
-                 tuple->dst.bytes);
-    mnl_attr_nest_end(message, nest);
-}
-
 static void put_protocol(struct nlmsghdr *message, const struct flow_tuple *tuple)
 {
     const bool v6 = tuple->protocol == IPPROTO_ICMPV6;
@@ -173,9 +160,14 @@ static void put_protocol(struct nlmsghdr *message, const struct flow_tuple *tupl
 static void put_tuple(struct nlmsghdr *message, uint16_t type, const struct flow_tuple *tuple,
                       uint16_t zone)
 {
+    const bool is_ipv4 = tuple->src.family == AF_INET;
+    const size_t size = address_size(&tuple->src);
     struct nlattr *nest = mnl_attr_nest_start(message, type);
+    struct nlattr *addresses = mnl_attr_nest_start(message, CTA_TUPLE_IP);
 
-    put_addresses(message, tuple);
+    mnl_attr_put(message, is_ipv4 ? CTA_IP_V4_SRC : CTA_IP_V6_SRC, size, tuple->src.bytes);
+    mnl_attr_put(message, is_ipv4 ? CTA_IP_V4_DST : CTA_IP_V6_DST, size, tuple->dst.bytes);
+    mnl_attr_nest_end(message, addresses);
     put_protocol(message, tuple);
     if (zone)
         mnl_attr_put_u16(message, CTA_TUPLE_ZONE, htons(zone));

@@ -393,16 +393,6 @@ static uint32_t nat_status(const struct flow_record *flow)
     return status;
 }
 
-/* In zone 0 are the flows without a zone. */
-static void forget_zone_0(struct record *record)
-{
-    if (!record->flow.zone)
-        record->has &= ~FLOW_ZONE;
-    for (enum flow_way way = WAY_ORIG; way < FLOW_WAYS; way++)
-        if (!record->flow.way[way].zone)
-            record->has &= ~(FLOW_ORIG_ZONE << way);
-}
-
 int proc_conntrack_decode_flow(const struct line *line, struct record *record)
 {
     struct decoding decoding = {.scan = {line->data, line->data + line->length}, .record = record};
@@ -416,7 +406,10 @@ int proc_conntrack_decode_flow(const struct line *line, struct record *record)
     take_state(&decoding);
     if (!take_flow_words(&decoding))
         return -EBADMSG;
-    forget_zone_0(record);
+    /* in zone 0 are the flows without a zone */
+    record->has &= ~(flow->zone ? 0 : FLOW_ZONE);
+    for (enum flow_way way = WAY_ORIG; way < FLOW_WAYS; way++)
+        record->has &= ~(flow->way[way].zone ? 0 : FLOW_ORIG_ZONE << way);
     if (flow->use)
         flow->use--;
     flow->status |= IPS_CONFIRMED | nat_status(flow);

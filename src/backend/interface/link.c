@@ -89,17 +89,6 @@ static int compare_interfaces(const void *a, const void *b, void *arg)
     return (left > right) - (left < right);
 }
 
-static int read_addresses(struct reading *reading)
-{
-    const int result = ask(reading, RTM_GETADDR, sizeof(struct ifaddrmsg), take_address);
-
-    if (result < 0)
-        return result;
-    /* Those of one interface stay as the kernel dumps them: IPv4 before IPv6. */
-    return sort_stable(reading->addresses, reading->count, sizeof *reading->addresses,
-                       compare_interfaces, NULL);
-}
-
 /* The first address of the interface, or of one with a greater number. */
 static size_t find_addresses(const struct reading *reading, uint32_t interface)
 {
@@ -153,29 +142,9 @@ static int take_queue(const struct nlmsghdr *message, void *arg)
     return 0;
 }
 
-/* A kernel without disciplines (CONFIG_NET_SCHED) has no such dump: nothing is known then. */
-static int read_queues(struct reading *reading)
-{
-    const int result = ask(reading, RTM_GETQDISC, sizeof(struct tcmsg), take_queue);
-
-    return result == -EOPNOTSUPP ? 0 : result;
-}
-
 static bool is_queue_of(const void *element, const void *index)
 {
     return ((const struct interface_queue *)element)->interface == *(const uint32_t *)index;
-}
-
-static void set_queue_drops(struct reading *reading)
-{
-    struct interface_record *interface = &reading->record.interface;
-    const struct interface_queue *queue = hash_table_find(
-        &reading->queues, hash_word(0, interface->index), is_queue_of, &interface->index);
-
-    if (!queue)
-        return;
-    interface->queue_drops = queue->drops;
-    reading->record.has |= INTERFACE_QUEUE_DROPS;
 }
 
 /* --- Interfaces ------------------------------------------------------------------------------- */
@@ -221,6 +190,8 @@ static int hand_on_labels(struct reading *reading)
 static int take_link(const struct nlmsghdr *message, void *arg)
 {
     struct reading *reading = arg;
+    struct interface_record *interface = &reading->record.interface;
+    const struct interface_queue *queue;
     int result;
 
     if (message->nlmsg_type != RTM_NEWLINK)
@@ -230,7 +201,12 @@ static int take_link(const struct nlmsghdr *message, void *arg)
     if (!reading->record.has)
         return 0;
     set_addresses(reading);
-    set_queue_drops(reading);
+    queue = hash_table_find(&reading->queues, hash_word(0, interface->index), is_queue_of,
+                            &interface->index);
+    if (queue) {
+        interface->queue_drops = queue->drops;
+        reading->record.has |= INTERFACE_QUEUE_DROPS;
+    }
     result = reading->fn(&reading->record, reading->arg);
     return result < 0 ? result : hand_on_labels(reading);
 }
@@ -238,10 +214,19 @@ static int take_link(const struct nlmsghdr *message, void *arg)
 static int dump(const struct query *query, record_fn fn, void *arg)
 {
     struct reading reading = {.query = query, .fn = fn, .arg = arg};
-    int result = (query->needs & INTERFACE_ADDRESSES) ? read_addresses(&reading) : 0;
+    int result = 0;
 
+    if (query->needs & INTERFACE_ADDRESSES)
+        result = ask(&reading, RTM_GETADDR, sizeof(struct ifaddrmsg), take_address);
+    /* those of one interface stay as the kernel dumps them: IPv4 before IPv6 */
+    if (result == 0)
+        result = sort_stable(reading.addresses, reading.count, sizeof *reading.addresses,
+                             compare_interfaces, NULL);
     if (result == 0 && query->needs & INTERFACE_QUEUE_DROPS)
-        result = read_queues(&reading);
+        result = ask(&reading, RTM_GETQDISC, sizeof(struct tcmsg), take_queue);
+    /* a kernel without disciplines (CONFIG_NET_SCHED) has no such dump: nothing is known then */
+    if (result == -EOPNOTSUPP && query->needs & INTERFACE_QUEUE_DROPS)
+        result = 0;
     if (result == 0)
         result = ask(&reading, RTM_GETLINK, sizeof(struct ifinfomsg), take_link);
     free(reading.addresses);

@@ -89,20 +89,11 @@ struct reading {
     bool had, had6; /* the row of that family */
 };
 
-/* With many interfaces the kernel says a table once more where it resumes its dump inside of it. */
-static bool is_repeat(struct reading *reading, uint8_t family)
-{
-    bool *had = family == AF_INET ? &reading->had : &reading->had6;
-    const bool before = *had;
-
-    *had = true;
-    return before;
-}
-
 static int take_message(const struct nlmsghdr *message, void *arg)
 {
     struct reading *reading = arg;
     struct record record;
+    bool *had;
     int error;
 
     if (message->nlmsg_type != RTM_NEWNEIGHTBL)
@@ -110,8 +101,13 @@ static int take_message(const struct nlmsghdr *message, void *arg)
     error = neighbour_usage_decode(message, &record);
     if (error == -EBADMSG)
         report_malformed(reading->query);
-    if (error || is_repeat(reading, record.neighbour_usage.family))
+    if (error)
         return 0;
+    /* with many interfaces the kernel says a table once more where it resumes its dump inside */
+    had = record.neighbour_usage.family == AF_INET ? &reading->had : &reading->had6;
+    if (*had)
+        return 0;
+    *had = true;
     neighbour_usage_complete(reading->query, &record);
     return reading->fn(&record, reading->arg);
 }

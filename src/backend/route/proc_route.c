@@ -56,16 +56,6 @@ static bool next_hex(struct scan *scan, uint32_t *value)
 
 enum { MSS_ADDED = 40 }; /* the file has this much more than the kernel: the headers */
 
-static void set_metrics(struct record *record, uint32_t mtu)
-{
-    struct route_record *route = &record->route;
-
-    route->mss = mtu > MSS_ADDED ? mtu - MSS_ADDED : 0;
-    record->has |= route->mss ? ROUTE_MSS : 0;
-    record->has |= route->window ? ROUTE_WINDOW : 0;
-    record->has |= route->irtt ? ROUTE_IRTT : 0;
-}
-
 /* "*" stands for no interface. Returns 0, or -EBADMSG if no name can be so long. */
 static int set_device(struct record *record, struct text name)
 {
@@ -108,7 +98,10 @@ int proc_route_decode_ipv4(const struct line *line, struct record *record)
     memcpy(route->gateway.bytes, &gateway, sizeof gateway);
     route->prefix = (uint8_t)__builtin_popcount(mask);
     record->has |= gateway ? ROUTE_GATEWAY : 0;
-    set_metrics(record, mtu);
+    route->mss = mtu > MSS_ADDED ? mtu - MSS_ADDED : 0;
+    record->has |= route->mss ? ROUTE_MSS : 0;
+    record->has |= route->window ? ROUTE_WINDOW : 0;
+    record->has |= route->irtt ? ROUTE_IRTT : 0;
     return set_device(record, name);
 }
 

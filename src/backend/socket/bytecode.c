@@ -341,13 +341,6 @@ static bool compile_groups(struct compiler *compiler, const struct predicate *co
     return true;
 }
 
-/* True if it compares what the path of a group tells. */
-static bool is_of_group(const struct compiler *compiler, const struct predicate *comparison)
-{
-    return compiler->cgroups && comparison->field->type == VALUE_TEXT &&
-           comparison->field->lookups & NEED_CGROUPS;
-}
-
 /* True if it is a list of ports. */
 static bool is_port_list(const struct predicate *comparison, bool *remote)
 {
@@ -366,7 +359,9 @@ static bool compile_comparison(struct compiler *compiler, const struct predicate
 
     if (is_port_list(comparison, &remote))
         return compile_ranges(compiler, comparison, remote, negated, label);
-    if (is_of_group(compiler, comparison))
+    /* what the path of a group tells */
+    if (compiler->cgroups && comparison->field->type == VALUE_TEXT &&
+        comparison->field->lookups & NEED_CGROUPS)
         return compile_groups(compiler, comparison, negated, label);
     if (!is_judged(&test, negated))
         return false;
@@ -431,31 +426,26 @@ static bool compile(struct compiler *compiler, const struct predicate *predicate
     return judged;
 }
 
-/* Puts distances in the place of labels. */
-static void resolve(struct compiler *compiler)
-{
-    struct inet_diag_bc_op op;
-
-    compiler->labels[LABEL_FAIL] = (uint16_t)(compiler->count + 1);
-    for (size_t at = 0; at < compiler->count; at += op.yes / 4) {
-        memcpy(&op, &compiler->words[at], sizeof op);
-        op.no = (uint16_t)(4 * (compiler->labels[op.no] - at));
-        memcpy(&compiler->words[at], &op, sizeof op);
-    }
-}
-
 size_t bytecode_compile(uint32_t words[BYTECODE_WORDS], const struct predicate *where,
                         struct cgroups *cgroups)
 {
     struct compiler compiler; /* not cleared whole: its labels are set when they are used */
+    struct inet_diag_bc_op op;
 
     compiler.cgroups = cgroups;
     compiler.words = words;
     compiler.count = 0;
     compiler.label_count = LABEL_FAIL + 1;
     compiler.full = false;
-    if (where && compile(&compiler, where, false, LABEL_FAIL))
-        resolve(&compiler);
+    if (!where || !compile(&compiler, where, false, LABEL_FAIL))
+        return compiler.full ? 0 : compiler.count;
+    /* distances take the place of labels */
+    compiler.labels[LABEL_FAIL] = (uint16_t)(compiler.count + 1);
+    for (size_t at = 0; at < compiler.count; at += op.yes / 4) {
+        memcpy(&op, &compiler.words[at], sizeof op);
+        op.no = (uint16_t)(4 * (compiler.labels[op.no] - at));
+        memcpy(&compiler.words[at], &op, sizeof op);
+    }
     return compiler.full ? 0 : compiler.count;
 }
 

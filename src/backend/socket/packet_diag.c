@@ -41,23 +41,13 @@ static const struct target targets[] = {
 
 #define ALWAYS (SOCKET_STATE | SOCKET_INODE | SOCKET_TYPE | SOCKET_COOKIE | SOCKET_ETHER)
 
-/*
- * Without a filter there is no attribute. Without CAP_NET_ADMIN there is one for every socket, and
- * it is empty (sock_diag_put_filterinfo()).
- */
-static uint64_t known_filter(const struct record *record, uint64_t has)
-{
-    const bool hidden = (has & SOCKET_FILTER) && record->socket.filter.length == 0;
-
-    return hidden ? has & ~SOCKET_FILTER : has | SOCKET_FILTER;
-}
-
 int sock_diag_decode_packet(const struct nlmsghdr *message, struct record *record)
 {
     struct socket_record *sock = &record->socket;
     struct decoding decoding = {.object = record};
     struct attributes attributes;
     const struct packet_diag_msg *header = message_header(message, sizeof *header, &attributes);
+    bool hidden;
 
     if (!header || header->pdiag_family != AF_PACKET)
         return -EBADMSG;
@@ -65,7 +55,12 @@ int sock_diag_decode_packet(const struct nlmsghdr *message, struct record *recor
     sock->type = header->pdiag_type;
     sock->ether_protocol = header->pdiag_num;
     attributes_decode(&decoding, attributes, (struct targets)TARGETS(targets));
-    record->has = known_filter(record, decoding.has) | ALWAYS;
+    /*
+     * Without a filter there is no attribute. Without CAP_NET_ADMIN there is one for every socket,
+     * and it is empty (sock_diag_put_filterinfo()).
+     */
+    hidden = decoding.has & SOCKET_FILTER && sock->filter.length == 0;
+    record->has = (decoding.has & ~SOCKET_FILTER) | (hidden ? 0 : SOCKET_FILTER) | ALWAYS;
     return decoding.malformed ? -EBADMSG : 0;
 }
 

@@ -533,13 +533,6 @@ static void *read_rest(void *arg)
     return NULL;
 }
 
-/* False if it would not pay, or no thread can be started. */
-static bool start_reader(struct reader *reader)
-{
-    return !reader->lines->ended && thread_processors() > 1 &&
-           thread_start(&reader->thread, read_rest, reader) == 0;
-}
-
 /* Side by side, or the file first. */
 static int ask_both(struct reading *reading, bool *side_by_side)
 {
@@ -548,7 +541,8 @@ static int ask_both(struct reading *reading, bool *side_by_side)
 
     if (error)
         return error;
-    *side_by_side = start_reader(&reader);
+    *side_by_side = !reader.lines->ended && thread_processors() > 1 &&
+                    thread_start(&reader.thread, read_rest, &reader) == 0;
     if (!*side_by_side)
         error = lines_read(reader.lines, SIZE_MAX);
     if (!error)
