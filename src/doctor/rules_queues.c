@@ -5,12 +5,6 @@
 
 #include "doctor/rules.h"
 
-/* A queue that is full in one of two readings may be a burst. */
-static enum severity severity_of(const struct examination *examination, bool stood, bool lost)
-{
-    return stood || lost || !examination->before->at ? SEVERITY_FAULT : SEVERITY_WARNING;
-}
-
 /* Begins a finding about a socket, and finds its process. */
 static void begin(struct finding *finding, struct examination *examination, enum severity severity,
                   const char *socket, uint64_t inode, char process[PROCESS_TEXT])
@@ -140,8 +134,10 @@ static void say_full(struct examination *examination, const struct suspects *ful
     const char *name = is_unix ? unix_name(path, suspect) : endpoint_text(local, &suspect->local);
     struct finding finding;
 
-    begin(&finding, examination, severity_of(examination, suspect->stood, dropped), name,
-          suspect->inode, process);
+    /* a queue that is full in one of two readings may be a burst */
+    begin(&finding, examination,
+          suspect->stood || dropped || !examination->before->at ? SEVERITY_FAULT : SEVERITY_WARNING,
+          name, suspect->inode, process);
     if (dropped)
         snprintf(losses, sizeof losses, ", %" PRIu64 " %s dropped in %.7g s", dropped,
                  dropped == 1 ? "was" : "were", seconds_between(examination));

@@ -45,19 +45,6 @@ static void put_value(struct writer *writer, const struct record *record)
                                                           : counter->magnitude));
 }
 
-/* A protocol that netstat does not know leaves the histogram as it is. */
-static void start_protocol(struct statistics_sink *statistics, const struct counter_record *counter,
-                           bool shown)
-{
-    statistics->table = statistics_table_of(counter->protocol);
-    if (statistics->table)
-        statistics->histogram = 0;
-    if (!statistics->layout.header || !shown)
-        return;
-    text_put(statistics->sink.writer, counter->protocol, NULL, PART_TEXT);
-    writer_puts(statistics->sink.writer, ":\n");
-}
-
 /* A histogram's title is indented as the line before it, so that the second is inside the first. */
 static void enter_histogram(struct statistics_sink *statistics, enum statistics_kind kind)
 {
@@ -100,8 +87,15 @@ static void row(struct sink *sink, const struct record *record)
     const struct counter_record *counter = &record->counter;
     const bool shown = predicate_holds(statistics->layout.where, record, statistics->sink.context);
 
-    if (counter->first)
-        start_protocol(statistics, counter, shown);
+    if (counter->first) {
+        statistics->table = statistics_table_of(counter->protocol);
+        if (statistics->table) /* a protocol that netstat does not know leaves it as it is */
+            statistics->histogram = 0;
+        if (statistics->layout.header && shown) {
+            text_put(sink->writer, counter->protocol, NULL, PART_TEXT);
+            writer_puts(sink->writer, ":\n");
+        }
+    }
     if (!shown)
         return;
     const struct statistics_text *text =

@@ -4,12 +4,6 @@
 #include "fastnet/rates.h"
 #include "format/fields/fields.h"
 
-/* How many of the numbers that stand for a value make a thousandth. */
-static double thousandths(enum value_type type)
-{
-    return type == VALUE_FINE ? 0.001 : type == VALUE_DECIMAL ? 1 : 1000;
-}
-
 static uint64_t magnitude(const struct value *value)
 {
     return value->type == VALUE_SIGNED ? value->integer.magnitude : value->number;
@@ -31,7 +25,11 @@ static struct value rate(const struct cell *cell)
     if (now.type == VALUE_UNKNOWN || now.type != before.type ||
         magnitude(&now) < magnitude(&before))
         return unknown;
-    const double change = (double)(magnitude(&now) - magnitude(&before)) * thousandths(now.type);
+    /* how many of the numbers that stand for a value make a thousandth */
+    const double thousandths = now.type == VALUE_FINE      ? 0.001
+                               : now.type == VALUE_DECIMAL ? 1
+                                                           : 1000;
+    const double change = (double)(magnitude(&now) - magnitude(&before)) * thousandths;
     const double second = change * (double)CLOCK_SECOND / (double)record->elapsed + 0.5;
     return decimal(second < (double)UINT64_MAX ? (uint64_t)second : UINT64_MAX);
 }

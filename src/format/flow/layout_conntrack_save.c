@@ -7,18 +7,6 @@
 
 #include "format/flow/layout_conntrack.h"
 
-/* A listed flow (not an event) becomes a command that adds it. */
-static char *put_command(char *dst, const struct record *record)
-{
-    if (record->has & FLOW_EVENT) {
-        if (record->flow.event == FLOW_UPDATE)
-            return PUT(dst, "-U ");
-        if (record->flow.event == FLOW_DESTROY)
-            return PUT(dst, "-D ");
-    }
-    return PUT(dst, "-A ");
-}
-
 static char *put_generic(char *dst, const struct record *record)
 {
     /* the bits that conntrack's -u can set */
@@ -136,9 +124,13 @@ static char *put_protocol(char *dst, const struct record *record)
     return put_ports(dst, &way[WAY_REPLY], "--reply-key-src ", "--reply-key-dst ");
 }
 
+/* A listed flow (not an event) becomes a command that adds it. */
 char *save_flow(char *dst, const struct record *record)
 {
-    dst = put_generic(put_command(dst, record), record);
+    const enum flow_event event = (record->has & FLOW_EVENT) ? record->flow.event : FLOW_NEW;
+
+    dst = put_string(dst, event == FLOW_UPDATE ? "-U " : event == FLOW_DESTROY ? "-D " : "-A ");
+    dst = put_generic(dst, record);
     dst = put_protocol(put_addresses(dst, record), record);
     return dst - 1; /* the last blank */
 }

@@ -71,21 +71,16 @@ static char *put_ports(char *dst, const struct flow_tuple *tuple)
     return dst;
 }
 
-static char *put_tuple(char *dst, uint8_t family, const struct flow_tuple *tuple)
-{
-    dst = put_addresses(open_network(dst, family), tuple);
-    dst = PUT(dst, "</layer3>");
-    dst = put_ports(open_transport(dst, tuple->protocol), tuple);
-    return PUT(dst, "</layer4>");
-}
-
 /* Writes one direction: the tuple, the zone, the counters, and the end of its element. */
 static char *put_way(char *dst, const struct record *record, enum flow_way way)
 {
     const struct flow_direction *direction = &record->flow.way[way];
 
-    if (has_of_way(record, FLOW_ORIG, way))
-        dst = put_tuple(dst, record->flow.family, &direction->tuple);
+    if (has_of_way(record, FLOW_ORIG, way)) {
+        dst = put_addresses(open_network(dst, record->flow.family), &direction->tuple);
+        dst = open_transport(PUT(dst, "</layer3>"), direction->tuple.protocol);
+        dst = PUT(put_ports(dst, &direction->tuple), "</layer4>");
+    }
     dst = PUT_KNOWN_ELEMENT(dst, has_of_way(record, FLOW_ORIG_ZONE, way), "zone", direction->zone);
     if (has_of_way(record, FLOW_ORIG_COUNTERS, way)) {
         dst = PUT_ELEMENT(PUT(dst, "<counters>"), "packets", direction->packets);

@@ -35,19 +35,6 @@ static void begin(struct sink *sink)
     ((struct masquerade_sink *)sink)->headed = false;
 }
 
-static void put_heading(struct masquerade_sink *masquerade)
-{
-    struct writer *writer = masquerade->sink.writer;
-
-    if (!masquerade->layout.header || masquerade->headed)
-        return;
-    masquerade->headed = true;
-    writer_puts(writer, "IP masquerading entries\nprot   expire ");
-    if (masquerade->layout.extended)
-        writer_puts(writer, "   initseq delta prevd ");
-    writer_puts(writer, "source               destination          ports\n");
-}
-
 static char *put_protocol(char *dst, uint8_t protocol)
 {
     const struct text name = flow_protocol_name(protocol);
@@ -97,16 +84,6 @@ static uint16_t destination_port(const struct flow_tuple *tuple)
     return tuple->dst_port;
 }
 
-static char *put_hosts(char *dst, const struct masquerade_sink *masquerade,
-                       const struct flow_tuple *tuple)
-{
-    const struct hosts *hosts =
-        masquerade->layout.numeric_hosts ? NULL : masquerade->sink.context->hosts;
-
-    dst = end_cell(put_host(dst, hosts, &tuple->src, NULL), dst, ADDRESS_WIDTH);
-    return end_cell(put_host(dst, hosts, &tuple->dst, NULL), dst, ADDRESS_WIDTH);
-}
-
 /* netstat knows the services of TCP and UDP alone. */
 static char *put_ports(char *dst, const struct masquerade_sink *masquerade,
                        const struct flow_tuple *orig, const struct flow_tuple *reply)
@@ -126,15 +103,23 @@ static void row(struct sink *sink, const struct record *record)
 {
     struct masquerade_sink *masquerade = (struct masquerade_sink *)sink;
     const struct flow_tuple *orig = &record->flow.way[WAY_ORIG].tuple;
+    const struct hosts *hosts = masquerade->layout.numeric_hosts ? NULL : sink->context->hosts;
     char *dst;
 
-    put_heading(masquerade);
+    if (masquerade->layout.header && !masquerade->headed) {
+        writer_puts(sink->writer, "IP masquerading entries\nprot   expire ");
+        if (masquerade->layout.extended)
+            writer_puts(sink->writer, "   initseq delta prevd ");
+        writer_puts(sink->writer, "source               destination          ports\n");
+        masquerade->headed = true;
+    }
     dst = writer_reserve(sink->writer, WRITER_RESERVE_MAX);
     dst = put_protocol(dst, orig->protocol);
     dst = put_expiry(dst, record);
     if (masquerade->layout.extended)
         dst = put_sequence(dst, record);
-    dst = put_hosts(dst, masquerade, orig);
+    dst = end_cell(put_host(dst, hosts, &orig->src, NULL), dst, ADDRESS_WIDTH);
+    dst = end_cell(put_host(dst, hosts, &orig->dst, NULL), dst, ADDRESS_WIDTH);
     dst = put_ports(dst, masquerade, orig, &record->flow.way[WAY_REPLY].tuple);
     writer_commit(sink->writer, dst);
 }

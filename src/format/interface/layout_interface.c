@@ -83,14 +83,6 @@ static char *put_mtu(char *dst, const struct record *record)
     return (record->has & INTERFACE_MTU) ? text_u64(dst, record->interface.mtu) : PUT(dst, "-");
 }
 
-static char *put_short(char *dst, const struct record *record)
-{
-    dst = end_cell(put_interface_name(dst, &record->interface), dst, NAME_WIDTH);
-    dst = PUT(align_right(put_mtu(dst, record), dst, 5), " ");
-    dst = put_counters(dst, record);
-    return PUT(put_letters(dst, record), "\n");
-}
-
 /* --- Several lines for an interface ----------------------------------------------------------- */
 
 static char *indent(char *dst)
@@ -299,10 +291,17 @@ static void row(struct sink *sink, const struct record *record)
 {
     const struct interface_sink *interfaces = (const struct interface_sink *)sink;
 
-    if (interfaces->layout.extended)
+    char *dst;
+
+    if (interfaces->layout.extended) {
         write_long(sink->writer, record);
-    else
-        writer_commit(sink->writer, put_short(writer_reserve(sink->writer, LINES_MAX), record));
+        return;
+    }
+    dst = writer_reserve(sink->writer, LINES_MAX);
+    dst = end_cell(put_interface_name(dst, &record->interface), dst, NAME_WIDTH);
+    dst = PUT(align_right(put_mtu(dst, record), dst, 5), " ");
+    dst = put_letters(put_counters(dst, record), record);
+    writer_commit(sink->writer, PUT(dst, "\n"));
 }
 
 static void begin(struct sink *sink)

@@ -216,16 +216,6 @@ static void put_number(struct writer *writer, const char *before, size_t number)
     writer_commit(writer, text_u64(writer_reserve(writer, TEXT_U64_MAX), number));
 }
 
-/* However long a host was typed, no more of it is shown than a name can have. */
-static void put_no_entry(struct writer *writer, const struct arp_layout *layout)
-{
-    char *dst = writer_reserve(writer, WRITER_RESERVE_MAX);
-
-    dst = escape_text(dst, layout->host, strnlen(layout->host, HOST_MAX), NULL);
-    dst = text_ipv4(PUT(dst, " ("), layout->host_address);
-    writer_commit(writer, PUT(dst, ") -- no entry\n"));
-}
-
 static void begin(struct sink *sink)
 {
     struct arp_sink *arp = (struct arp_sink *)sink;
@@ -249,7 +239,11 @@ static void end(struct sink *sink)
     if (arp->found)
         return;
     if (layout->host) {
-        put_no_entry(sink->writer, layout);
+        /* however long a host was typed, no more of it is shown than a name can have */
+        char *dst = writer_reserve(sink->writer, WRITER_RESERVE_MAX);
+        dst = escape_text(dst, layout->host, strnlen(layout->host, HOST_MAX), NULL);
+        dst = text_ipv4(PUT(dst, " ("), layout->host_address);
+        writer_commit(sink->writer, PUT(dst, ") -- no entry\n"));
     } else if (layout->chosen) {
         put_number(sink->writer, "arp: in ", skipped);
         writer_puts(sink->writer, " entries no match found.\n");

@@ -59,27 +59,21 @@ static void put_owner(struct writer *writer, const struct owner *owner)
     writer_put(writer, "}", 1);
 }
 
-static void put_element(struct writer *writer, const struct value *element)
-{
-    char digits[TEXT_U64_MAX];
-
-    if (element->type == VALUE_OWNERS)
-        put_owner(writer, element->owners.first);
-    else if (element->type == VALUE_NETWORKS)
-        writer_commit(writer, write_quoted(writer_reserve(writer, QUOTED_MAX), element));
-    else
-        put_json(writer, value_text(element, digits));
-}
-
 static void put_list(struct writer *writer, const struct value *list)
 {
+    char digits[TEXT_U64_MAX];
     struct value element;
 
     writer_put(writer, "[", 1);
     for (size_t at = 0, count = 0; value_next(list, &at, &element); count++) {
         if (count > 0)
             writer_put(writer, ",", 1);
-        put_element(writer, &element);
+        if (element.type == VALUE_OWNERS)
+            put_owner(writer, element.owners.first);
+        else if (element.type == VALUE_NETWORKS)
+            writer_commit(writer, write_quoted(writer_reserve(writer, QUOTED_MAX), &element));
+        else
+            put_json(writer, value_text(&element, digits));
     }
     writer_put(writer, "]", 1);
 }

@@ -155,18 +155,6 @@ static const char *words_of(const struct prometheus *prometheus, const struct fa
     return field->name;
 }
 
-/* Only counters end with "_total". */
-static void replace_total(struct name *name)
-{
-    static const char total[] = "_total";
-    const size_t length = sizeof total - 1;
-
-    if (name->length > length && memcmp(name->text + name->length - length, total, length) == 0) {
-        name->length -= length;
-        name_puts(name, "_all");
-    }
-}
-
 static void name_begin(const struct prometheus *prometheus, struct name *name)
 {
     name->length = 0;
@@ -177,10 +165,12 @@ static void name_begin(const struct prometheus *prometheus, struct name *name)
             name->text[i] = '_';
 }
 
-/* Without the "_total" of a counter. */
+/* Without the "_total" of a counter: no other name ends with it. */
 static void name_family(const struct prometheus *prometheus, const struct family *family,
                         struct name *name)
 {
+    static const char total[] = "_total";
+    const size_t length = sizeof total - 1;
     const struct unit_words unit = unit_of(family->field);
 
     name_begin(prometheus, name);
@@ -191,8 +181,11 @@ static void name_family(const struct prometheus *prometheus, const struct family
         name_puts(name, "_");
         name_puts(name, unit.metric);
     }
-    if (!family->counter)
-        replace_total(name);
+    if (!family->counter && name->length > length &&
+        memcmp(name->text + name->length - length, total, length) == 0) {
+        name->length -= length;
+        name_puts(name, "_all");
+    }
 }
 
 /* --- Labels ----------------------------------------------------------------------------------- */

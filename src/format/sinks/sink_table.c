@@ -320,19 +320,6 @@ static void stream_cell(struct table_line *line, const struct value *value)
     line->column++;
 }
 
-static void stream_row(struct fitted *table, const struct record *record)
-{
-    struct table_line line = begin_line(table, reasons_of(table, record));
-
-    for (size_t i = 0; i < table->options.count; i++) {
-        struct value value = field_value(table->options.columns[i], record, table->sink.context);
-        if (table->options.synonym)
-            put_synonym(table, i, &value);
-        stream_cell(&line, &value);
-    }
-    end_line(&line);
-}
-
 /* Returns the end of the cell, or NULL when there is no room for it. */
 static char *keep_cell(struct fitted *table, size_t column, char *at, const struct value *value)
 {
@@ -390,13 +377,21 @@ static void table_begin(struct sink *sink)
 static void table_row(struct sink *sink, const struct record *record)
 {
     struct fitted *table = (struct fitted *)sink;
+    struct table_line line;
 
     table->totals.rows++;
     if (!table->streaming && keep_row(table, record))
         return;
     if (!table->streaming)
         put_kept(table);
-    stream_row(table, record);
+    line = begin_line(table, reasons_of(table, record));
+    for (size_t i = 0; i < table->options.count; i++) {
+        struct value value = field_value(table->options.columns[i], record, sink->context);
+        if (table->options.synonym)
+            put_synonym(table, i, &value);
+        stream_cell(&line, &value);
+    }
+    end_line(&line);
 }
 
 static void show_kept(struct sink *sink)

@@ -87,18 +87,6 @@ static char *put_bbr(char *dst, const struct ss_row *row)
     return PUT(dst, ")");
 }
 
-/* Vegas measures a round trip of its own. */
-static uint32_t round_trip(const struct ss_row *row, const struct kernel_tcp_info *tcp)
-{
-    static const uint32_t not_measured = 0x7fffffff;
-    struct kernel_vegas_info vegas;
-
-    if (!has_cc_info(row, INET_DIAG_VEGASINFO))
-        return tcp->rtt;
-    copy_struct(&vegas, sizeof vegas, row->record->socket.cc_info);
-    return vegas.enabled && vegas.rtt && vegas.rtt != not_measured ? vegas.rtt : tcp->rtt;
-}
-
 /* --- Tokens of TCP with their own form -------------------------------------------------------- */
 
 static char *put_congestion(char *dst, const struct ss_row *row)
@@ -114,8 +102,15 @@ static char *put_congestion(char *dst, const struct ss_row *row)
 /* A window in each round trip. */
 static char *put_send_rate(char *dst, const struct ss_row *row, const struct kernel_tcp_info *tcp)
 {
-    const uint32_t rtt = round_trip(row, tcp);
+    static const uint32_t not_measured = 0x7fffffff;
+    struct kernel_vegas_info vegas = {0};
+    uint32_t rtt = tcp->rtt;
 
+    /* Vegas measures a round trip of its own */
+    if (has_cc_info(row, INET_DIAG_VEGASINFO))
+        copy_struct(&vegas, sizeof vegas, row->record->socket.cc_info);
+    if (vegas.enabled && vegas.rtt && vegas.rtt != not_measured)
+        rtt = vegas.rtt;
     if (!rtt || !tcp->snd_mss || !tcp->snd_cwnd)
         return dst;
     return put_rate(PUT(dst, " send "), row,

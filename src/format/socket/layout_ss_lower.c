@@ -212,13 +212,6 @@ struct ss_tipc_end ss_tipc_peer(const struct ss_row *row)
     return tipc_end(nested_find(tipc_attributes(row), TIPC_SOCK_CON), TIPC_CON_NODE, TIPC_CON_SOCK);
 }
 
-static const char *tipc_congestion(struct text statistics)
-{
-    if (nested_find(statistics, TIPC_STAT_LINK_CONG).data)
-        return "link ";
-    return nested_find(statistics, TIPC_STAT_CONN_CONG).data ? "conn " : "none ";
-}
-
 static char *put_tipc_info(char *dst, struct ss_row *row)
 {
     static const char *const types[] = {
@@ -234,7 +227,10 @@ static char *put_tipc_info(char *dst, struct ss_row *row)
 
     dst = row->layout->one_line ? PUT(dst, " type:") : PUT(ss_break(row, dst), "type:");
     dst = put_string(dst, type ? type : "UNKNOWN");
-    dst = put_string(PUT(dst, " cong:"), tipc_congestion(statistics));
+    dst = put_string(PUT(dst, " cong:"), nested_find(statistics, TIPC_STAT_LINK_CONG).data ? "link "
+                                         : nested_find(statistics, TIPC_STAT_CONN_CONG).data
+                                             ? "conn "
+                                             : "none ");
     dst = put_signed(PUT(dst, " drop:"), u32_at(nested_find(statistics, TIPC_STAT_DROP), 0));
     if (nested_find(all, TIPC_SOCK_HAS_PUBL).data)
         dst = PUT(dst, " publ");

@@ -21,20 +21,15 @@ static size_t find_owners(const struct cell *cell, const struct owner **first)
     return owners_find(cell->context->owners, inode, first);
 }
 
-/* True if every process was looked into, so that a process that was not found is not there. */
-static bool is_complete(const struct owners *owners)
-{
-    const struct owners_summary *summary = owners_summary(owners);
-
-    return summary->denied == 0 && !summary->hidden && summary->error == 0;
-}
-
 /* True if an end for which no owner was found is known to have none. */
 static bool is_ownerless(const struct cell *cell)
 {
     const struct owners *owners = cell->context->owners;
+    const struct owners_summary *summary = owners ? owners_summary(owners) : NULL;
 
-    return inode_of(cell) == 0 || (owners && is_complete(owners));
+    /* if every process was looked into, one that was not found is not there */
+    return inode_of(cell) == 0 ||
+           (summary && summary->denied == 0 && !summary->hidden && summary->error == 0);
 }
 
 struct value owner_pid(const struct cell *cell)
