@@ -163,12 +163,13 @@ struct explanation {
     char text[EXPLAINED_TEXT_MAX]; /* details for people, joined by "; "; may be empty */
 };
 
-/* A table that a backend reads, and the fields that its rows can have. */
+/* A table that a backend reads. */
 struct told {
     const struct table *table; /* NULL behind the last one */
-    uint64_t fields;
+    uint64_t fields;           /* that its rows can have */
 };
-#define TELLS(...) ((const struct told[]){__VA_ARGS__, {NULL, 0}})
+#define TELLS(...)  ((const struct told[]){__VA_ARGS__, {NULL, 0}})
+#define TABLES(...) ((const struct table *const[]){__VA_ARGS__, NULL})
 
 /*
  * A way to read tables. dump() hands every row of query->table that query->where wants to fn; it
@@ -179,9 +180,12 @@ struct told {
 struct backend {
     const char *name; /* as in --backend, if it can be chosen there */
     enum backend_choice source;
-    /* Its tables, or a function that returns the fields of a table; 0: not its table. */
-    const struct told *tells;
-    uint64_t (*fields)(const struct table *table);
+    const struct told *tells; /* its tables */
+    /*
+     * Those of them whose dump the kernel resumes by counting rows: when a row is removed, it then
+     * skips another one. Up to NULL; NULL: none.
+     */
+    const struct table *const *counts_rows;
     int (*dump)(const struct query *query, record_fn fn, void *arg);
     /*
      * Makes the requests that dump() would send, and describes them instead. The explanation is
@@ -191,12 +195,6 @@ struct backend {
     /* What dump() lacked if it returned this error: a right, a module; NULL: the errno is enough.
      */
     const char *(*remedy)(const struct table *table, int error);
-    /*
-     * Whether the kernel resumes a dump by counting rows: when a row is removed, it then skips
-     * another one. In all tables, or in those of a function (NULL: in none).
-     */
-    bool counts_rows;
-    bool (*counts_rows_of)(const struct table *table);
 };
 
 /* 0: it is not a table of this backend. */
@@ -204,11 +202,18 @@ static inline uint64_t backend_fields(const struct backend *backend, const struc
 {
     const struct told *at = backend->tells;
 
-    if (backend->fields)
-        return backend->fields(table);
     while (at->table && at->table != table)
         at++;
     return at->fields;
+}
+
+static inline bool backend_counts_rows(const struct backend *backend, const struct table *table)
+{
+    const struct table *const *at = backend->counts_rows;
+
+    while (at && *at && *at != table)
+        at++;
+    return at && *at;
 }
 
 extern const struct backend backend_sock_diag, backend_unix, backend_proc_net, backend_proc_packet,

@@ -353,8 +353,7 @@ static void ask_again(const struct listing_table *table, const struct backend *b
                       struct lane *lane, struct pass before)
 {
     struct run *run = lane->run;
-    const bool until_same =
-        backend->counts_rows || (backend->counts_rows_of && backend->counts_rows_of(table->table));
+    const bool until_same = backend_counts_rows(backend, table->table);
     const int enough = backend->source == BACKEND_PROC ? PASSES_OF_FILE : PASSES_OF_NETLINK;
     bool done = false;
     int result = 0;

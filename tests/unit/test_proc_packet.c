@@ -212,8 +212,8 @@ static void a_table_is_of_the_backend_of_its_file(void **state)
     assert_int_equal(backend_fields(&backend_proc_netlink, &table_packet), 0);
     assert_int_equal(backend_fields(&backend_proc_net, &table_packet), 0);
     assert_int_equal(backend_fields(&backend_proc_net, &table_vsock), 0);
-    assert_true(backend_proc_packet.counts_rows);
-    assert_true(backend_proc_netlink.counts_rows);
+    assert_true(backend_counts_rows(&backend_proc_packet, &table_packet));
+    assert_true(backend_counts_rows(&backend_proc_netlink, &table_netlink));
 }
 
 int main(void)

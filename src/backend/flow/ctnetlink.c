@@ -77,7 +77,6 @@ struct reading {
 /* How a table is read. */
 struct source {
     const struct table *table;
-    uint64_t fields;
     uint16_t type; /* of the message that asks for it; of events: the first group */
     int (*decode)(const struct nlmsghdr *message, struct record *record);
     int (*dump)(struct reading *reading);
@@ -356,24 +355,21 @@ static int listen_to(struct reading *reading)
 /* --- All of them ------------------------------------------------------------------------------ */
 
 static const struct source sources[] = {
-    {&table_flows, FIELDS_FLOW, CT(GET), ctnetlink_decode_flow, dump_flows},
-    {&table_flows_zeroed, FIELDS_FLOW, CT(GET_CTRZERO), ctnetlink_decode_flow, dump_and_zero},
-    {&table_flows_dying, FIELDS_FLOW, CT(GET_DYING), ctnetlink_decode_flow, dump_list},
-    {&table_flows_unconfirmed, FIELDS_FLOW, CT(GET_UNCONFIRMED), ctnetlink_decode_flow, dump_list},
-    {&table_flow_one, FIELDS_FLOW, CT(GET), ctnetlink_decode_flow, get_one},
-    {&table_flow_events, FIELDS_FLOW | FIELDS_EVENT, NFNLGRP_CONNTRACK_NEW, ctnetlink_decode_flow,
-     listen_to},
-    {&table_flow_count, USAGE_ENTRIES, CT(GET_STATS), NULL, get_count},
-    {&table_flow_usage, FIELDS_USAGE, CT(GET_STATS), NULL, dump_usage},
-    {&table_flow_statistics, FLOW_COUNTER_BITS, CT(GET_STATS_CPU), ctnetlink_decode_flow_statistics,
+    {&table_flows, CT(GET), ctnetlink_decode_flow, dump_flows},
+    {&table_flows_zeroed, CT(GET_CTRZERO), ctnetlink_decode_flow, dump_and_zero},
+    {&table_flows_dying, CT(GET_DYING), ctnetlink_decode_flow, dump_list},
+    {&table_flows_unconfirmed, CT(GET_UNCONFIRMED), ctnetlink_decode_flow, dump_list},
+    {&table_flow_one, CT(GET), ctnetlink_decode_flow, get_one},
+    {&table_flow_events, NFNLGRP_CONNTRACK_NEW, ctnetlink_decode_flow, listen_to},
+    {&table_flow_count, CT(GET_STATS), NULL, get_count},
+    {&table_flow_usage, CT(GET_STATS), NULL, dump_usage},
+    {&table_flow_statistics, CT(GET_STATS_CPU), ctnetlink_decode_flow_statistics, dump_list},
+    {&table_expectations, EXP(GET), ctnetlink_decode_expectation, dump_list},
+    {&table_expectation_one, EXP(GET), ctnetlink_decode_expectation, get_one},
+    {&table_expectation_events, NFNLGRP_CONNTRACK_EXP_NEW, ctnetlink_decode_expectation, listen_to},
+    {&table_expectation_count, EXP(GET), NULL, count_expectations},
+    {&table_expectation_statistics, EXP(GET_STATS_CPU), ctnetlink_decode_expectation_statistics,
      dump_list},
-    {&table_expectations, FIELDS_EXPECTATION, EXP(GET), ctnetlink_decode_expectation, dump_list},
-    {&table_expectation_one, FIELDS_EXPECTATION, EXP(GET), ctnetlink_decode_expectation, get_one},
-    {&table_expectation_events, FIELDS_EXPECTATION | FIELDS_EVENT, NFNLGRP_CONNTRACK_EXP_NEW,
-     ctnetlink_decode_expectation, listen_to},
-    {&table_expectation_count, USAGE_ENTRIES, EXP(GET), NULL, count_expectations},
-    {&table_expectation_statistics, FLOW_COUNTER_BITS, EXP(GET_STATS_CPU),
-     ctnetlink_decode_expectation_statistics, dump_list},
 };
 
 static const struct source *source_of(const struct table *table)
@@ -382,13 +378,6 @@ static const struct source *source_of(const struct table *table)
         if (sources[i].table == table)
             return &sources[i];
     return NULL;
-}
-
-static uint64_t fields(const struct table *table)
-{
-    const struct source *source = source_of(table);
-
-    return source ? source->fields : 0;
 }
 
 static int dump(const struct query *query, record_fn fn, void *arg)
@@ -441,7 +430,16 @@ static const char *remedy(const struct table *table, int error)
 const struct backend backend_ctnetlink = {
     .name = "netlink",
     .source = BACKEND_NETLINK,
-    .fields = fields,
+    .tells = TELLS({&table_flows, FIELDS_FLOW}, {&table_flows_zeroed, FIELDS_FLOW},
+                   {&table_flows_dying, FIELDS_FLOW}, {&table_flows_unconfirmed, FIELDS_FLOW},
+                   {&table_flow_one, FIELDS_FLOW}, {&table_flow_events, FIELDS_FLOW | FIELDS_EVENT},
+                   {&table_flow_count, USAGE_ENTRIES}, {&table_flow_usage, FIELDS_USAGE},
+                   {&table_flow_statistics, FLOW_COUNTER_BITS},
+                   {&table_expectations, FIELDS_EXPECTATION},
+                   {&table_expectation_one, FIELDS_EXPECTATION},
+                   {&table_expectation_events, FIELDS_EXPECTATION | FIELDS_EVENT},
+                   {&table_expectation_count, USAGE_ENTRIES},
+                   {&table_expectation_statistics, FLOW_COUNTER_BITS}),
     .dump = dump,
     .explain = explain,
     .remedy = remedy,

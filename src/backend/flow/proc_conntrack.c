@@ -168,20 +168,18 @@ static int dump_flow_usage(const struct query *query, record_fn fn, void *arg)
 
 static const struct source {
     const struct table *table;
-    uint64_t fields;
     int (*dump)(const struct query *query, record_fn fn, void *arg);
     const char *denied;
 } sources[] = {
-    {&table_flows, FIELDS_FLOW, dump_flows,
-     "/proc/net/nf_conntrack needs root or CAP_DAC_READ_SEARCH"},
-    {&table_flow_count, USAGE_ENTRIES, dump_flow_count, NULL},
-    {&table_flow_usage, FIELDS_USAGE, dump_flow_usage, NULL},
-    {&table_flow_statistics, FLOW_COUNTER_BITS, dump_statistics, NULL},
-    {&table_expectations, FIELDS_EXPECTATION, dump_expectations,
+    {&table_flows, dump_flows, "/proc/net/nf_conntrack needs root or CAP_DAC_READ_SEARCH"},
+    {&table_flow_count, dump_flow_count, NULL},
+    {&table_flow_usage, dump_flow_usage, NULL},
+    {&table_flow_statistics, dump_statistics, NULL},
+    {&table_expectations, dump_expectations,
      "/proc/net/nf_conntrack_expect needs root or CAP_DAC_READ_SEARCH"},
-    {&table_expectation_count, USAGE_ENTRIES, dump_expectation_count,
+    {&table_expectation_count, dump_expectation_count,
      "/proc/net/nf_conntrack_expect needs root or CAP_DAC_READ_SEARCH"},
-    {&table_expectation_statistics, FLOW_COUNTER_BITS, dump_statistics, NULL},
+    {&table_expectation_statistics, dump_statistics, NULL},
 };
 
 static const struct source *source_of(const struct table *table)
@@ -190,13 +188,6 @@ static const struct source *source_of(const struct table *table)
         if (sources[i].table == table)
             return &sources[i];
     return NULL;
-}
-
-static uint64_t fields(const struct table *table)
-{
-    const struct source *source = source_of(table);
-
-    return source ? source->fields : 0;
 }
 
 static int dump(const struct query *query, record_fn fn, void *arg)
@@ -221,8 +212,12 @@ static const char *remedy(const struct table *table, int error)
 const struct backend backend_proc_conntrack = {
     .name = "proc",
     .source = BACKEND_PROC,
-    .fields = fields,
+    .tells =
+        TELLS({&table_flows, FIELDS_FLOW}, {&table_flow_count, USAGE_ENTRIES},
+              {&table_flow_usage, FIELDS_USAGE}, {&table_flow_statistics, FLOW_COUNTER_BITS},
+              {&table_expectations, FIELDS_EXPECTATION}, {&table_expectation_count, USAGE_ENTRIES},
+              {&table_expectation_statistics, FLOW_COUNTER_BITS}),
     .dump = dump,
     .remedy = remedy,
-    .counts_rows = true, /* ct_seq_start(), exp_seq_start() (net/netfilter) */
+    .counts_rows = TABLES(&table_flows, &table_expectations), /* ct_seq_start(), exp_seq_start() */
 };

@@ -24,7 +24,9 @@ int sock_diag_decode_vsock(const struct nlmsghdr *message, struct record *record
 int sock_diag_decode_xdp(const struct nlmsghdr *message, struct record *record);
 int sock_diag_decode_tipc(const struct nlmsghdr *message, struct record *record);
 
-/* A word in the heading of the file of unix sockets. */
+/* Fields of each row of the file of unix sockets, and a word in its heading. */
+#define FIELDS_UNIX_FILE                                                                           \
+    (SOCKET_STATE | SOCKET_INODE | SOCKET_TYPE | SOCKET_REFCOUNT | SOCKET_PATH | SOCKET_UNIX_FLAGS)
 #define UNIX_HEADING "RefCount"
 
 /*

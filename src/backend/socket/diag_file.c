@@ -44,13 +44,6 @@ struct reading {
     uint64_t first;  /* where the first of them begins */
 };
 
-static uint64_t fields(const struct table *table)
-{
-    const bool is_tcp = table->kind == &kind_socket && table->protocol == IPPROTO_TCP;
-
-    return is_tcp && !table->endless ? inet_diag_fields(table) : 0;
-}
-
 /* --- The file --------------------------------------------------------------------------------- */
 
 /* Opens the file as the user may: a right that was lent to the program does not count. */
@@ -273,6 +266,7 @@ static int dump(const struct query *query, record_fn fn, void *arg)
 const struct backend backend_diag_file = {
     .name = "TCPDIAG_FILE",
     .source = BACKEND_FILE,
-    .fields = fields,
+    .tells =
+        TELLS({&table_tcp, FIELDS_TCP}, {&table_tcp6, FIELDS_TCP}, {&table_tcp_both, FIELDS_TCP}),
     .dump = dump,
 };

@@ -56,35 +56,22 @@ const struct table table_sctp = TABLE("sctp", AF_INET, IPPROTO_SCTP);
 const struct table table_sctp6 = TABLE("sctp6", AF_INET6, IPPROTO_SCTP);
 /* clang-format on */
 
-/* In the header of a message; the rest comes in attributes. */
-#define FIELDS_OF_HEADER                                                                           \
-    (SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_UID | SOCKET_INODE | SOCKET_TIMER |  \
-     SOCKET_TIMER_COUNT | SOCKET_INTERFACE | SOCKET_COOKIE)
-/* Of every protocol. */
-#define FIELDS_IP                                                                                  \
-    (FIELDS_OF_HEADER | SOCKET_MEMORY | SOCKET_CGROUP | SOCKET_SHUTDOWN | SOCKET_STORAGES |        \
-     SOCKET_TOS | SOCKET_TCLASS | SOCKET_CLASS_ID | SOCKET_MARK | SOCKET_V6ONLY | SOCKET_OPTIONS | \
-     SOCKET_MESSAGE)
-/* Of those that may have connections, and of those that TCP counts or that cannot be counted. */
-#define FIELDS_STREAM  (FIELDS_IP | SOCKET_CONGESTION)
-#define FIELDS_COUNTED (SOCKET_RETRANSMITS | SOCKET_PROBES)
 /* These are 0 in a half-open connection's message, because the numbers belong to its listener. */
 #define FIELDS_NOT_HALF_OPEN (SOCKET_UID | SOCKET_RETRANSMITS | SOCKET_PROBES)
 /* These are 0 in a message about what has the timer of TIME_WAIT, because its socket is gone. */
 #define FIELDS_NOT_GONE (SOCKET_UID | SOCKET_INODE)
 
-uint64_t inet_diag_fields(const struct table *table)
+static uint64_t fields_of(const struct table *table)
 {
     switch (table->protocol) {
     case IPPROTO_TCP:
-        return FIELDS_STREAM | FIELDS_COUNTED | SOCKET_BACKLOG | SOCKET_TCP_INFO | SOCKET_CC_INFO |
-               SOCKET_MD5 | SOCKET_ULP;
+        return FIELDS_TCP;
     case PROTOCOL_MPTCP:
-        return FIELDS_STREAM | SOCKET_BACKLOG | SOCKET_MPTCP_INFO;
+        return FIELDS_MPTCP;
     case IPPROTO_SCTP:
-        return FIELDS_STREAM | SOCKET_SCTP_INFO | SOCKET_LOCALS | SOCKET_PEERS;
+        return FIELDS_SCTP;
     default:
-        return FIELDS_IP | FIELDS_COUNTED;
+        return FIELDS_OTHER;
     }
 }
 
@@ -264,7 +251,7 @@ static bool needs_attributes(const struct table *table, uint8_t family, uint64_t
         return true; /* is_of_protocol(), identify_association() */
     if (family == AF_INET)
         needs &= ~SOCKET_V6ONLY;
-    return needs & inet_diag_fields(table) & ~(FIELDS_OF_HEADER | SOCKET_BACKLOG | SOCKET_MESSAGE);
+    return needs & fields_of(table) & ~(FIELDS_OF_HEADER | SOCKET_BACKLOG | SOCKET_MESSAGE);
 }
 
 int sock_diag_decode_inet(const struct nlmsghdr *message, const struct table *table, uint64_t needs,
@@ -286,7 +273,7 @@ int sock_diag_decode_inet(const struct nlmsghdr *message, const struct table *ta
     if (decoding.malformed)
         return -EBADMSG;
     record->has = complete(sock, decoding.has | FIELDS_OF_HEADER);
-    record->has &= inet_diag_fields(table);
+    record->has &= fields_of(table);
     if (record->has & SOCKET_PEERS)
         identify_association(record);
     return 0;
@@ -372,7 +359,7 @@ static uint8_t extensions(const struct query *query)
         {SOCKET_MEMORY, INET_DIAG_SKMEMINFO},
     };
     const uint16_t protocol = query->table->protocol;
-    uint64_t needs = query->needs & inet_diag_fields(query->table);
+    uint64_t needs = query->needs & fields_of(query->table);
     uint8_t ext = 0;
 
     if (protocol == PROTOCOL_MPTCP)

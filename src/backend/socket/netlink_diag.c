@@ -27,9 +27,6 @@ static const struct target targets[] = {
 };
 
 /* A socket that never joined a group has no attribute for them. */
-#define ALWAYS                                                                                     \
-    (SOCKET_STATE | SOCKET_INODE | SOCKET_TYPE | SOCKET_COOKIE | SOCKET_NETLINK |                  \
-     SOCKET_DESTINATION | SOCKET_GROUPS)
 
 int sock_diag_decode_netlink(const struct nlmsghdr *message, struct record *record)
 {
@@ -47,7 +44,7 @@ int sock_diag_decode_netlink(const struct nlmsghdr *message, struct record *reco
     sock->dst_portid = header->ndiag_dst_portid;
     sock->dst_group = header->ndiag_dst_group;
     attributes_decode(&decoding, attributes, (struct targets)TARGETS(targets));
-    record->has = decoding.has | ALWAYS;
+    record->has = decoding.has | ALWAYS_NETLINK;
     if (header->ndiag_state != NETLINK_CONNECTED)
         record->has &= ~SOCKET_DESTINATION;
     return decoding.malformed ? -EBADMSG : 0;
@@ -70,8 +67,6 @@ static size_t put_request(const struct query *query, void *body)
 const struct diag_family netlink_diag = {
     .table = &table_netlink,
     .missing = "the kernel lacks netlink_diag",
-    .fields = ALWAYS | SOCKET_QUEUES | SOCKET_MEMORY,
     .put_request = put_request,
     .decode = sock_diag_decode_netlink,
-    .counts_rows = true,
 };

@@ -39,8 +39,6 @@ static const struct target targets[] = {
     [PACKET_DIAG_FILTER] = TAKE_BYTES(socket.filter, SOCKET_FILTER),
 };
 
-#define ALWAYS (SOCKET_STATE | SOCKET_INODE | SOCKET_TYPE | SOCKET_COOKIE | SOCKET_ETHER)
-
 int sock_diag_decode_packet(const struct nlmsghdr *message, struct record *record)
 {
     struct socket_record *sock = &record->socket;
@@ -60,7 +58,7 @@ int sock_diag_decode_packet(const struct nlmsghdr *message, struct record *recor
      * and it is empty (sock_diag_put_filterinfo()).
      */
     hidden = decoding.has & SOCKET_FILTER && sock->filter.length == 0;
-    record->has = (decoding.has & ~SOCKET_FILTER) | (hidden ? 0 : SOCKET_FILTER) | ALWAYS;
+    record->has = (decoding.has & ~SOCKET_FILTER) | (hidden ? 0 : SOCKET_FILTER) | ALWAYS_PACKET;
     return decoding.malformed ? -EBADMSG : 0;
 }
 
@@ -82,9 +80,6 @@ static size_t put_request(const struct query *query, void *body)
 const struct diag_family packet_diag = {
     .table = &table_packet,
     .missing = "the kernel lacks packet_diag",
-    .fields = ALWAYS | SOCKET_INTERFACE | SOCKET_PACKET | SOCKET_RX_RING | SOCKET_TX_RING |
-              SOCKET_FANOUT | SOCKET_UID | SOCKET_QUEUES | SOCKET_MEMORY | SOCKET_FILTER,
     .put_request = put_request,
     .decode = sock_diag_decode_packet,
-    .counts_rows = true,
 };

@@ -24,17 +24,6 @@ enum {
 #define FIELDS_INET                                                                                \
     (SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_UID | SOCKET_INODE | SOCKET_TIMER |  \
      SOCKET_RETRANSMITS | SOCKET_PROBES)
-#define FIELDS_UNIX                                                                                \
-    (SOCKET_STATE | SOCKET_INODE | SOCKET_TYPE | SOCKET_REFCOUNT | SOCKET_PATH | SOCKET_UNIX_FLAGS)
-
-static uint64_t fields(const struct table *table)
-{
-    if (table->kind != &kind_socket || !table->file)
-        return 0;
-    if (table->family == AF_UNIX)
-        return FIELDS_UNIX | SOCKET_PENDING;
-    return table->family == AF_INET || table->family == AF_INET6 ? FIELDS_INET : 0;
-}
 
 /*
  * An address is printed as numbers of the machine, 32 bits each. A file that was captured on a
@@ -222,7 +211,7 @@ int proc_net_decode_unix(const struct line *line, struct record *record)
     if (sock->path.length > SOCKET_PATH_MAX)
         return -EBADMSG;
     record->kind = &kind_socket;
-    record->has = FIELDS_UNIX;
+    record->has = FIELDS_UNIX_FILE;
     record->identity = unix_identity(sock, address);
     return 0;
 }
@@ -295,17 +284,15 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     return proc_file_read(&file, fn, arg);
 }
 
-/* udp_seq_start() and raw_seq_start() count; TCP and unix sockets remember the bucket. */
-static bool counts_rows(const struct table *table)
-{
-    return table->protocol == IPPROTO_UDP || table->protocol == IPPROTO_UDPLITE ||
-           table->protocol == IPPROTO_RAW;
-}
-
 const struct backend backend_proc_net = {
     .name = "proc",
     .source = BACKEND_PROC,
-    .fields = fields,
+    .tells = TELLS({&table_tcp, FIELDS_INET}, {&table_tcp6, FIELDS_INET}, {&table_udp, FIELDS_INET},
+                   {&table_udp6, FIELDS_INET}, {&table_udplite, FIELDS_INET},
+                   {&table_udplite6, FIELDS_INET}, {&table_raw, FIELDS_INET},
+                   {&table_raw6, FIELDS_INET}, {&table_unix, FIELDS_UNIX_FILE | SOCKET_PENDING}),
     .dump = dump,
-    .counts_rows_of = counts_rows,
+    /* udp_seq_start() and raw_seq_start() count; TCP and unix sockets remember the bucket */
+    .counts_rows =
+        TABLES(&table_udp, &table_udp6, &table_udplite, &table_udplite6, &table_raw, &table_raw6),
 };

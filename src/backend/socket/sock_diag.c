@@ -27,19 +27,6 @@ static const struct diag_family *find_family(const struct table *table)
     return NULL;
 }
 
-static uint64_t fields(const struct table *table)
-{
-    const struct diag_family *family = find_family(table);
-
-    if (table->kind != &kind_socket || table->endless)
-        return 0;
-    if (family)
-        return family->fields;
-    return table->protocol == IPPROTO_RAW ? inet_diag_fields(table)
-           : table->protocol              ? inet_diag_fields(table) | SOCKET_AUTOBOUND
-                                          : 0;
-}
-
 uint32_t sock_diag_states(const struct query *query)
 {
     const struct table *table = query->table;
@@ -167,20 +154,36 @@ static const char *remedy(const struct table *table, int error)
     return family ? family->missing : inet_diag_remedy(table);
 }
 
-/* Sockets of IP, unix sockets and vsock are found again by their bucket. */
-static bool counts_rows(const struct table *table)
-{
-    const struct diag_family *family = find_family(table);
-
-    return family && family->counts_rows;
-}
+static const struct told tells[] = {
+    {&table_tcp, FIELDS_TCP | SOCKET_AUTOBOUND},
+    {&table_tcp6, FIELDS_TCP | SOCKET_AUTOBOUND},
+    {&table_tcp_both, FIELDS_TCP | SOCKET_AUTOBOUND},
+    {&table_udp, FIELDS_OTHER | SOCKET_AUTOBOUND},
+    {&table_udp6, FIELDS_OTHER | SOCKET_AUTOBOUND},
+    {&table_udplite, FIELDS_OTHER | SOCKET_AUTOBOUND},
+    {&table_udplite6, FIELDS_OTHER | SOCKET_AUTOBOUND},
+    {&table_raw, FIELDS_OTHER},
+    {&table_raw6, FIELDS_OTHER},
+    {&table_mptcp, FIELDS_MPTCP | SOCKET_AUTOBOUND},
+    {&table_mptcp6, FIELDS_MPTCP | SOCKET_AUTOBOUND},
+    {&table_sctp, FIELDS_SCTP | SOCKET_AUTOBOUND},
+    {&table_sctp6, FIELDS_SCTP | SOCKET_AUTOBOUND},
+    {&table_unix, FIELDS_UNIX},
+    {&table_packet, FIELDS_PACKET},
+    {&table_netlink, FIELDS_NETLINK},
+    {&table_vsock, ALWAYS_VSOCK},
+    {&table_xdp, FIELDS_XDP},
+    {&table_tipc, FIELDS_TIPC},
+    {NULL, 0},
+};
 
 const struct backend backend_sock_diag = {
     .name = "netlink",
     .source = BACKEND_NETLINK,
-    .fields = fields,
+    .tells = tells,
+    /* sockets of IP, unix sockets and vsock are found again by their bucket */
+    .counts_rows = TABLES(&table_packet, &table_netlink, &table_xdp),
     .dump = dump,
     .explain = explain,
     .remedy = remedy,
-    .counts_rows_of = counts_rows,
 };

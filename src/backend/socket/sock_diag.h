@@ -40,7 +40,6 @@ void sock_diag_explain_states(uint32_t states, struct explanation *explanation);
 struct diag_family {
     const struct table *table;
     const char *missing; /* the kernel lacks its module */
-    uint64_t fields;
     /* Writes the request behind its header, at most DIAG_REQUEST_MAX bytes; returns its size. */
     size_t (*put_request)(const struct query *query, void *body);
     size_t states_at; /* where in it the wanted states are (uint32_t); 0: they are not part of it */
@@ -48,7 +47,6 @@ struct diag_family {
     int (*decode)(const struct nlmsghdr *message, struct record *record);
     /* Reports after a dump which rows it cannot have; NULL: all are there. */
     void (*report_gaps)(const struct query *query);
-    bool counts_rows; /* as in struct backend */
 };
 
 enum { DIAG_REQUEST_MAX = 32, DIAG_NO_ROW = 1 };
@@ -108,8 +106,55 @@ static inline void diag_tell_bound(struct socket_record *sock)
         sock->state = STATE_BOUND_INACTIVE;
 }
 
-/* Members of struct backend, for tables of IP; the remedy is one for a module that is missing. */
-uint64_t inet_diag_fields(const struct table *table);
+/* --- Fields that each table can have ---------------------------------------------------------- */
+
+/* IP: in the header of a message; the rest comes in attributes. */
+#define FIELDS_OF_HEADER                                                                           \
+    (SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_UID | SOCKET_INODE | SOCKET_TIMER |  \
+     SOCKET_TIMER_COUNT | SOCKET_INTERFACE | SOCKET_COOKIE)
+/* Of every protocol. */
+#define FIELDS_IP                                                                                  \
+    (FIELDS_OF_HEADER | SOCKET_MEMORY | SOCKET_CGROUP | SOCKET_SHUTDOWN | SOCKET_STORAGES |        \
+     SOCKET_TOS | SOCKET_TCLASS | SOCKET_CLASS_ID | SOCKET_MARK | SOCKET_V6ONLY | SOCKET_OPTIONS | \
+     SOCKET_MESSAGE)
+/* Of those that may have connections, and of those that TCP counts or that cannot be counted. */
+#define FIELDS_STREAM  (FIELDS_IP | SOCKET_CONGESTION)
+#define FIELDS_COUNTED (SOCKET_RETRANSMITS | SOCKET_PROBES)
+#define FIELDS_TCP                                                                                 \
+    (FIELDS_STREAM | FIELDS_COUNTED | SOCKET_BACKLOG | SOCKET_TCP_INFO | SOCKET_CC_INFO |          \
+     SOCKET_MD5 | SOCKET_ULP)
+#define FIELDS_MPTCP (FIELDS_STREAM | SOCKET_BACKLOG | SOCKET_MPTCP_INFO)
+#define FIELDS_SCTP  (FIELDS_STREAM | SOCKET_SCTP_INFO | SOCKET_LOCALS | SOCKET_PEERS)
+#define FIELDS_OTHER (FIELDS_IP | FIELDS_COUNTED)
+
+/* Other families: what every row has, and all. */
+#define ALWAYS_UNIX                                                                                \
+    (SOCKET_STATE | SOCKET_INODE | SOCKET_TYPE | SOCKET_COOKIE | SOCKET_UNIX_FLAGS | SOCKET_PATH | \
+     SOCKET_PEER)
+#define FIELDS_UNIX                                                                                \
+    (ALWAYS_UNIX | SOCKET_QUEUES | SOCKET_UID | SOCKET_VFS | SOCKET_ICONS | SOCKET_MEMORY |        \
+     SOCKET_SHUTDOWN)
+#define ALWAYS_PACKET (SOCKET_STATE | SOCKET_INODE | SOCKET_TYPE | SOCKET_COOKIE | SOCKET_ETHER)
+#define FIELDS_PACKET                                                                              \
+    (ALWAYS_PACKET | SOCKET_INTERFACE | SOCKET_PACKET | SOCKET_RX_RING | SOCKET_TX_RING |          \
+     SOCKET_FANOUT | SOCKET_UID | SOCKET_QUEUES | SOCKET_MEMORY | SOCKET_FILTER)
+#define ALWAYS_NETLINK                                                                             \
+    (SOCKET_STATE | SOCKET_INODE | SOCKET_TYPE | SOCKET_COOKIE | SOCKET_NETLINK |                  \
+     SOCKET_DESTINATION | SOCKET_GROUPS)
+#define FIELDS_NETLINK (ALWAYS_NETLINK | SOCKET_QUEUES | SOCKET_MEMORY)
+#define ALWAYS_VSOCK                                                                               \
+    (SOCKET_STATE | SOCKET_INODE | SOCKET_TYPE | SOCKET_COOKIE | SOCKET_VSOCK | SOCKET_SHUTDOWN)
+#define ALWAYS_XDP (SOCKET_STATE | SOCKET_INODE | SOCKET_TYPE | SOCKET_COOKIE)
+#define FIELDS_XDP                                                                                 \
+    (ALWAYS_XDP | SOCKET_INTERFACE | SOCKET_QUEUE_ID | SOCKET_UID | SOCKET_RX_RING |               \
+     SOCKET_TX_RING | SOCKET_UMEM | SOCKET_FILL_RING | SOCKET_COMPLETION_RING | SOCKET_QUEUES |    \
+     SOCKET_MEMORY | SOCKET_XDP_STATS)
+#define FIELDS_TIPC                                                                                \
+    (SOCKET_STATE | SOCKET_INODE | SOCKET_UID | SOCKET_TYPE | SOCKET_COOKIE | SOCKET_QUEUES |      \
+     SOCKET_TIPC)
+
+/* For tables of IP: as members of struct backend; the remedy is one for a module that is missing.
+ */
 int inet_diag_dump(const struct query *query, record_fn fn, void *arg);
 void inet_diag_explain(const struct query *query, struct explanation *explanation);
 const char *inet_diag_remedy(const struct table *table);

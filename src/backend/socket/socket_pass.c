@@ -77,21 +77,10 @@ const struct table *held_socket_table(const struct held_socket *held)
 }
 
 /* What both TCP and the rest tell (net/ipv4/inet_diag.c). */
-#define FIELDS_ALWAYS                                                                              \
+#define FIELDS_PASS                                                                                \
     (SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_UID | SOCKET_INODE |                 \
      SOCKET_INTERFACE | SOCKET_COOKIE | SOCKET_CGROUP | SOCKET_SHUTDOWN | SOCKET_MARK |            \
-     SOCKET_RETRANSMITS | SOCKET_PROBES)
-
-static uint64_t fields(const struct table *table)
-{
-    if (table == &table_tcp_both)
-        return FIELDS_ALWAYS | SOCKET_V6ONLY | SOCKET_BACKLOG;
-    for (size_t i = 0; i < COUNT(tables); i++)
-        if (tables[i] == table)
-            return FIELDS_ALWAYS | SOCKET_V6ONLY |
-                   (table->protocol == IPPROTO_TCP ? SOCKET_BACKLOG : 0);
-    return 0;
-}
+     SOCKET_RETRANSMITS | SOCKET_PROBES | SOCKET_V6ONLY)
 
 /* One byte of the kernel's counter of memory to be sent is the socket's own (sk_wmem_alloc_get). */
 static void decode_queues(const struct held_socket *held, struct socket_record *sock)
@@ -122,7 +111,7 @@ void held_socket_decode(const struct held_socket *held, struct record *record)
 
     record_begin(record, &kind_socket, sizeof record->socket);
     record->identity = held->cookie;
-    record->has = FIELDS_ALWAYS;
+    record->has = FIELDS_PASS & ~SOCKET_V6ONLY;
     sock->family = (uint8_t)held->family;
     sock->protocol = held->type == SOCK_RAW ? IPPROTO_RAW : held->protocol;
     sock->state = held->state;
@@ -618,7 +607,7 @@ static int dump(const struct query *query, record_fn fn, void *arg)
 static int refuse_wanted(const struct record *record, void *arg)
 {
     const struct query *query = arg;
-    const uint64_t known = fields(query->table) | KNOWN_ALWAYS;
+    const uint64_t known = backend_fields(&backend_socket_pass, query->table) | KNOWN_ALWAYS;
 
     return predicate_may_hold(query->where, record, known) ? -ECANCELED : 0;
 }
@@ -633,6 +622,10 @@ bool socket_pass_has_none(const struct query *query)
 const struct backend backend_socket_pass = {
     .name = "BPF",
     .source = BACKEND_AUTO,
-    .fields = fields,
+    .tells = TELLS(
+        {&table_tcp, FIELDS_PASS | SOCKET_BACKLOG}, {&table_tcp6, FIELDS_PASS | SOCKET_BACKLOG},
+        {&table_tcp_both, FIELDS_PASS | SOCKET_BACKLOG}, {&table_udp, FIELDS_PASS},
+        {&table_udp6, FIELDS_PASS}, {&table_udplite, FIELDS_PASS}, {&table_udplite6, FIELDS_PASS},
+        {&table_raw, FIELDS_PASS}, {&table_raw6, FIELDS_PASS}),
     .dump = dump,
 };

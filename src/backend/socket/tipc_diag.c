@@ -71,8 +71,6 @@ static size_t put_request(const struct query *query, void *body)
 const struct diag_family tipc_diag = {
     .table = &table_tipc,
     .missing = "the kernel lacks tipc_diag",
-    .fields = SOCKET_STATE | SOCKET_INODE | SOCKET_UID | SOCKET_TYPE | SOCKET_COOKIE |
-              SOCKET_QUEUES | SOCKET_TIPC,
     .put_request = put_request,
     .states_at = offsetof(struct tipc_sock_diag_req, tidiag_states),
     .decode = sock_diag_decode_tipc,

@@ -58,9 +58,6 @@ static const struct target targets[] = {
 };
 
 /* Fields of every socket. Without a name or a peer there is no attribute. */
-#define ALWAYS                                                                                     \
-    (SOCKET_STATE | SOCKET_INODE | SOCKET_TYPE | SOCKET_COOKIE | SOCKET_UNIX_FLAGS | SOCKET_PATH | \
-     SOCKET_PEER)
 
 int sock_diag_decode_unix(const struct nlmsghdr *message, struct record *record)
 {
@@ -80,7 +77,7 @@ int sock_diag_decode_unix(const struct nlmsghdr *message, struct record *record)
     sock->flags = sock->state == TCP_LISTEN ? UNIX_ACCEPTCON : 0;
     sock->unix_state = sock->state == TCP_ESTABLISHED ? SS_CONNECTED : SS_UNCONNECTED;
     attributes_decode(&decoding, attributes, (struct targets)TARGETS(targets));
-    record->has = decoding.has | ALWAYS;
+    record->has = decoding.has | ALWAYS_UNIX;
     return decoding.malformed || sock->path.length > SOCKET_PATH_MAX ? -EBADMSG : 0;
 }
 
@@ -111,8 +108,6 @@ static void report_gaps(const struct query *query)
 const struct diag_family unix_diag = {
     .table = &table_unix,
     .missing = "the kernel lacks unix_diag",
-    .fields = ALWAYS | SOCKET_QUEUES | SOCKET_UID | SOCKET_VFS | SOCKET_ICONS | SOCKET_MEMORY |
-              SOCKET_SHUTDOWN,
     .put_request = put_request,
     .states_at = offsetof(struct unix_diag_req, udiag_states),
     .decode = sock_diag_decode_unix,

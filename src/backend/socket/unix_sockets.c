@@ -20,6 +20,7 @@
 
 #include "backend/proc/proc_file.h"
 #include "backend/socket/decode.h"
+#include "backend/socket/sock_diag.h"
 #include "fastnet/array.h"
 #include "fastnet/thread.h"
 
@@ -604,16 +605,9 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     return result;
 }
 
-static uint64_t fields(const struct table *table)
-{
-    return table == &table_unix ? backend_fields(&backend_proc_net, table) |
-                                      backend_fields(&backend_sock_diag, table)
-                                : 0;
-}
-
 const struct backend backend_unix = {
     .name = "netlink with proc",
     .source = BACKEND_AUTO,
-    .fields = fields,
+    .tells = TELLS({&table_unix, FIELDS_UNIX | FIELDS_UNIX_FILE | SOCKET_PENDING}),
     .dump = dump,
 };

@@ -13,9 +13,6 @@
 const struct table table_vsock = {
     .name = "vsock", .kind = &kind_socket, .family = AF_VSOCK, .protocol = PROTOCOL_VSOCK};
 
-#define ALWAYS                                                                                     \
-    (SOCKET_STATE | SOCKET_INODE | SOCKET_TYPE | SOCKET_COOKIE | SOCKET_VSOCK | SOCKET_SHUTDOWN)
-
 int sock_diag_decode_vsock(const struct nlmsghdr *message, struct record *record)
 {
     struct socket_record *sock = &record->socket;
@@ -34,7 +31,7 @@ int sock_diag_decode_vsock(const struct nlmsghdr *message, struct record *record
     sock->peer_cid = header->vdiag_dst_cid;
     sock->peer_port = header->vdiag_dst_port;
     attributes_decode(&decoding, attributes, (struct targets){.count = 0}); /* checks them only */
-    record->has = ALWAYS;
+    record->has = ALWAYS_VSOCK;
     return decoding.malformed ? -EBADMSG : 0;
 }
 
@@ -48,7 +45,6 @@ static size_t put_request(const struct query *query, void *body)
 const struct diag_family vsock_diag = {
     .table = &table_vsock,
     .missing = "the kernel lacks vsock_diag",
-    .fields = ALWAYS,
     .put_request = put_request,
     .states_at = offsetof(struct vsock_diag_req, vdiag_states),
     .decode = sock_diag_decode_vsock,

@@ -39,8 +39,6 @@ static const struct target targets[] = {
     [DIAG_STATS] = TAKE_BYTES(socket.stats, SOCKET_XDP_STATS),
 };
 
-#define ALWAYS (SOCKET_STATE | SOCKET_INODE | SOCKET_TYPE | SOCKET_COOKIE)
-
 int sock_diag_decode_xdp(const struct nlmsghdr *message, struct record *record)
 {
     struct socket_record *sock = &record->socket;
@@ -53,7 +51,7 @@ int sock_diag_decode_xdp(const struct nlmsghdr *message, struct record *record)
     diag_begin(record, &table_xdp, header->xdiag_cookie, header->xdiag_ino);
     sock->type = header->xdiag_type;
     attributes_decode(&decoding, attributes, (struct targets)TARGETS(targets));
-    record->has = decoding.has | ALWAYS;
+    record->has = decoding.has | ALWAYS_XDP;
     return decoding.malformed ? -EBADMSG : 0;
 }
 
@@ -75,10 +73,6 @@ static size_t put_request(const struct query *query, void *body)
 const struct diag_family xdp_diag = {
     .table = &table_xdp,
     .missing = "the kernel lacks xsk_diag",
-    .fields = ALWAYS | SOCKET_INTERFACE | SOCKET_QUEUE_ID | SOCKET_UID | SOCKET_RX_RING |
-              SOCKET_TX_RING | SOCKET_UMEM | SOCKET_FILL_RING | SOCKET_COMPLETION_RING |
-              SOCKET_QUEUES | SOCKET_MEMORY | SOCKET_XDP_STATS,
     .put_request = put_request,
     .decode = sock_diag_decode_xdp,
-    .counts_rows = true,
 };
