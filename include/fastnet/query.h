@@ -116,7 +116,7 @@ struct query {
     const struct table *table;
     uint64_t needs;        /* fields that will be used; the others need not be asked for */
     const char *proc_root; /* "/proc", or a captured tree */
-    const char *diag_file; /* saved answers about TCP sockets (backend_diag_file), or NULL */
+    const char *diag_file; /* saved answers about TCP sockets (BACKEND_FILE), or NULL */
     const int *maps;       /* descriptors of BPF maps: only their storages; none: of all */
     size_t map_count;
     struct netlink *netlink;       /* for the netlink backends; lives as long as the engine */
@@ -128,7 +128,7 @@ struct query {
     /* For a table of one row: a record with the fields that identify the row (record.has). */
     const struct record *key;
     const struct query_events *events; /* for endless tables */
-    const struct maker *maker;         /* for backend_made */
+    const struct maker *maker;         /* for BACKEND_MADE */
     const struct socket_pass *pass;    /* for backend_socket_pass, or NULL */
     uint64_t netns;                    /* ... the inode of the network namespace to list */
 };
@@ -150,10 +150,11 @@ struct query_events {
 
 /*
  * What a backend reads, and what --backend allows. A backend of BACKEND_AUTO reads both, and is
- * used only if --backend names neither. One of BACKEND_FILE reads query.diag_file; where there is
+ * used only if --backend names neither. One of BACKEND_MADE reads nothing: its rows are made by
+ * query.maker. One of BACKEND_FILE reads query.diag_file; where there is
  * such a file, it alone is asked for its tables.
  */
-enum backend_choice { BACKEND_AUTO, BACKEND_NETLINK, BACKEND_PROC, BACKEND_FILE };
+enum backend_choice { BACKEND_AUTO, BACKEND_NETLINK, BACKEND_PROC, BACKEND_FILE, BACKEND_MADE };
 
 /* Which rows the kernel would leave out of its answer, by the request for it. */
 enum { EXPLAINED_MEMBERS_MAX = 24, EXPLAINED_TEXT_MAX = 320 };
@@ -168,8 +169,8 @@ struct told {
     const struct table *table; /* NULL behind the last one */
     uint64_t fields;           /* that its rows can have */
 };
-#define TELLS(...)  ((const struct told[]){__VA_ARGS__, {NULL, 0}})
-#define TABLES(...) ((const struct table *const[]){__VA_ARGS__, NULL})
+#define TELLS(...)        ((const struct told[]){__VA_ARGS__, {NULL, 0}})
+#define THESE_TABLES(...) ((const struct table *const[]){__VA_ARGS__, NULL})
 
 /*
  * A way to read tables. dump() hands every row of query->table that query->where wants to fn; it
@@ -240,5 +241,8 @@ int peers_dump(struct netlink *netlink, const struct table *table, record_fn fn,
 /* All backends, the preferred ones first. */
 extern const struct backend *const backends[];
 extern const size_t backend_count;
+
+/* Fields of a table that some backend fills. */
+uint64_t backends_fields(const struct table *table);
 
 #endif

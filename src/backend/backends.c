@@ -28,3 +28,12 @@ const struct backend *const backends[] = {
     &backend_proc_summary,
 };
 const size_t backend_count = COUNT(backends);
+
+uint64_t backends_fields(const struct table *table)
+{
+    uint64_t all = 0;
+
+    for (size_t i = 0; i < backend_count; i++)
+        all |= backend_fields(backends[i], table);
+    return all;
+}

@@ -17,7 +17,7 @@ static int dump(const struct query *query, record_fn fn, void *arg)
 
 const struct backend backend_made = {
     .name = "doctor",
-    .source = BACKEND_AUTO,
+    .source = BACKEND_MADE,
     .tells =
         TELLS({&table_findings, FINDING_VALUE | FINDING_LIMIT | FINDING_MOVED | FINDING_PROCESS}),
     .dump = dump,

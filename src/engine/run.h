@@ -120,7 +120,6 @@ struct rows *run_rows(struct run *run, size_t visit, unsigned section);
  * the next table. Returns the number of tables it read.
  */
 size_t run_tables(struct run *run, size_t i);
-void run_report_failures(struct run *run);
 
 /* Says how run_tables() would read table i. Returns the number of tables that are read as one. */
 size_t run_explain(struct run *run, size_t i, struct explained *explained);
@@ -130,6 +129,39 @@ size_t run_explain(struct run *run, size_t i, struct explained *explained);
  * belong to (kind.cgroup).
  */
 bool run_lacks_groups(const struct run *run, const struct table *table);
+
+/* The answers of backends for one table, up to the one that had it. */
+struct answers {
+    const struct backend *asked[EXPLAINED_BACKENDS_MAX];
+    int errors[EXPLAINED_BACKENDS_MAX];
+    size_t count;
+    size_t wanted; /* rows of the last one that the filters left */
+};
+
+/*
+ * refusals.c: reports that a table does not exist (remedy: what the only backend says of that, or
+ * NULL), or why no backend had it. Without the right the table's existence is unknown.
+ */
+void run_report_missing(struct run *run, const struct listing_table *table, const char *remedy);
+void run_report_unread(struct run *run, const struct listing_table *table,
+                       const struct answers *answers);
+
+/*
+ * Reports why backends other than had_it (NULL: no backend had the table) did not answer, if that
+ * was a fault or left values unknown. Backends that were not asked (from `tried` on) are not at
+ * fault.
+ */
+void run_report_fallback(struct run *run, const struct listing_table *listed,
+                         const struct answers *answers, size_t tried, const struct backend *had_it);
+void run_report_failures(struct run *run);
+
+/* Fields of the predicate that the backend lacks, and another one tells. */
+uint64_t run_untold(const struct table *table, const struct backend *backend,
+                    const struct predicate *where);
+
+/* Reports these fields of the predicate: rows that may pass it were left out. */
+void run_report_untold(struct run *run, const struct table *table, const struct backend *backend,
+                       const struct predicate *where, uint64_t lacks);
 
 /*
  * lane.c: a lane carries rows from a backend to a sink. Lanes share no state that changes: each has

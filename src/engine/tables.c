@@ -1,56 +1,19 @@
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "engine/run.h"
 #include "fastnet/clock.h"
 #include "fastnet/lookup.h"
 #include "fastnet/rights.h"
 #include "fastnet/socket_pass.h"
-#include "fastnet/text.h"
-
-/* The answers of backends for one table, up to the one that had it. */
-struct answers {
-    const struct backend *asked[EXPLAINED_BACKENDS_MAX];
-    int errors[EXPLAINED_BACKENDS_MAX];
-    size_t count;
-    size_t wanted; /* rows of the last one that the filters left */
-};
-
-/* Errors that mean "not by this backend". Any other error is a fault and is reported. */
-static bool is_refusal(int error)
-{
-    switch (-error) {
-    case EPERM:
-    case EACCES:
-    case ENOENT:
-    case ENOTDIR:
-    case ENOSYS:
-    case EOPNOTSUPP:
-    case EPROTONOSUPPORT:
-    case EAFNOSUPPORT:
-    case ESOCKTNOSUPPORT:
-        return true;
-    default:
-        return false;
-    }
-}
 
 /* True if a saved file is read in place of this table. */
 static bool is_saved(const struct run *run, const struct table *table)
 {
-    return run->listing->diag_file && backend_fields(&backend_diag_file, table);
-}
-
-/* Fields that some backend of the table fills. */
-static uint64_t told(const struct table *table)
-{
-    uint64_t all = 0;
-
-    for (size_t i = 0; i < backend_count; i++)
-        all |= backend_fields(backends[i], table);
-    return all;
+    for (size_t i = 0; i < backend_count && run->listing->diag_file; i++)
+        if (backends[i]->source == BACKEND_FILE && backend_fields(backends[i], table))
+            return true;
+    return false;
 }
 
 static bool may_choose(const struct run *run, const struct table *table,
@@ -60,10 +23,10 @@ static bool may_choose(const struct run *run, const struct table *table,
 
     if (!backend_fields(backend, table))
         return false;
-    if (backend == &backend_made)
+    if (backend->source == BACKEND_MADE)
         return true;
     if (backend->source == BACKEND_FILE || is_saved(run, table))
-        return backend->source == BACKEND_FILE && is_saved(run, table);
+        return backend->source == BACKEND_FILE && run->listing->diag_file;
     return !choice || choice == backend->source;
 }
 
@@ -92,122 +55,6 @@ bool run_lacks_groups(const struct run *run, const struct table *table)
     const struct answers chosen = choose_backends(run, table);
 
     return chosen.count && !(backend_fields(chosen.asked[0], table) & table->kind->cgroup);
-}
-
-/* Names the missing thing, if the backend knows it; else NULL. */
-static const char *remedy_of(const struct backend *backend, const struct table *table, int error)
-{
-    return backend->remedy ? backend->remedy(table, error) : NULL;
-}
-
-/* remedy: what the only backend says of it, or NULL. */
-static void report_missing(struct run *run, const struct listing_table *table, const char *remedy)
-{
-    const bool ends = table->if_missing == MISSING_ENDS;
-
-    if (table->if_missing == MISSING_COSTS_STATUS && run->lacking_count < LACKING_MAX)
-        run->lacking[run->lacking_count++] = remedy ? remedy : table->missing; /* said at the end */
-    else if (table->missing && run_is_captured(run) && table->table && table->table->file)
-        report_note(run->report, "%s/net/%s is not there", run->listing->proc_root,
-                    table->table->file);
-    else if (table->missing && table->if_missing == MISSING_IS_QUOTED)
-        report_verbatim(run->report, "%s", table->missing);
-    else if (table->missing)
-        report_note(run->report, "%s", table->missing);
-    run->report->partial |= ends;
-    run->report->ended |= ends;
-    run->ended = ends;
-}
-
-/* Adds a table to the failure with this reason; if there are too many, to the last one. */
-static void add_failure(struct run *run, const struct table *table, const char *reason,
-                        bool costs_status)
-{
-    struct failure *failure = run->failures, *last = &run->failures[FAILURES_MAX - 1];
-    size_t length;
-
-    while (failure < last && *failure->tables && strcmp(failure->reason, reason) != 0)
-        failure++;
-    if (!*failure->tables)
-        snprintf(failure->reason, sizeof failure->reason, "%s", reason);
-    failure->costs_status |= costs_status;
-    if (run->visit && text_has_word(failure->tables, table->name))
-        return; /* said of another namespace */
-    length = strlen(failure->tables);
-    snprintf(failure->tables + length, sizeof failure->tables - length, "%s%s", length ? ", " : "",
-             table->name);
-}
-
-/* Writes why a backend failed: in its own words, if it has some. */
-static void put_reason(const struct run *run, const struct table *table,
-                       const struct backend *backend, int error, char *reason, size_t size)
-{
-    const char *remedy = remedy_of(backend, table, error);
-
-    if (error == -ENOTDIR)
-        snprintf(reason, size, "%s/net is not there%s", run->listing->proc_root,
-                 run_is_captured(run) ? "" : " (is /proc mounted with subset=pid?)");
-    else if (run_is_captured(run) && table->file && backend->source == BACKEND_PROC && !remedy)
-        snprintf(reason, size, "%s/net/%s: %s", run->listing->proc_root, table->file,
-                 error == -EINVAL  ? "not a regular file"
-                 : error == -EXDEV ? "a link that leads out of the tree"
-                                   : strerror(-error));
-    else
-        snprintf(reason, size, "%s: %s", backend->name, remedy ? remedy : strerror(-error));
-}
-
-/* Adds that no backend had the table. One that only asks others is named if it is alone. */
-static void add_refusals(struct run *run, const struct table *table, const struct answers *answers)
-{
-    char reason[sizeof run->failures->reason] = "";
-    size_t length = 0;
-
-    for (size_t i = 0; i < answers->count && length + 2 < sizeof reason; i++) {
-        if (answers->asked[i]->source == BACKEND_AUTO && answers->count > 1)
-            continue;
-        if (length)
-            length += (size_t)snprintf(reason + length, sizeof reason - length, "; ");
-        put_reason(run, table, answers->asked[i], answers->errors[i], reason + length,
-                   sizeof reason - length);
-        run->report->unreadable |= answers->errors[i] != -ENOTDIR;
-        length = strlen(reason);
-    }
-    add_failure(run, table, reason, true);
-    run->report->partial = true;
-}
-
-void run_report_failures(struct run *run)
-{
-    for (size_t i = 0; i < FAILURES_MAX && *run->failures[i].tables; i++)
-        report_add(run->report, run->failures[i].costs_status ? REPORT_LOSS : REPORT_NOTE, "%s: %s",
-                   run->failures[i].tables, run->failures[i].reason);
-}
-
-/* Reports why no backend had the table. Without the right the table's existence is unknown. */
-static void report_failure(struct run *run, const struct listing_table *table,
-                           const struct answers *answers)
-{
-    bool kernel_lacks_it = false, refused = false;
-
-    for (size_t i = 0; i < answers->count; i++) {
-        refused |= answers->errors[i] == -EPERM;
-        if (answers->asked[i]->source == BACKEND_PROC)
-            kernel_lacks_it = answers->errors[i] == -ENOENT;
-        else if (answers->errors[i] == -ENOENT && answers->count == 1)
-            kernel_lacks_it = run->listing->backend == BACKEND_AUTO;
-    }
-    if (!answers->count)
-        report_loss(run->report, "%s: %s", table->table->name,
-                    run_is_captured(run)                    ? "a captured tree cannot have this"
-                    : run->listing->backend == BACKEND_PROC ? "this needs netlink, not /proc"
-                                                            : "this needs /proc, not netlink");
-    else if (kernel_lacks_it && !refused)
-        report_missing(run, table,
-                       answers->count == 1
-                           ? remedy_of(*answers->asked, table->table, *answers->errors)
-                           : NULL);
-    else
-        add_refusals(run, table->table, answers);
 }
 
 /* A saved file and the files of a captured tree do not change. */
@@ -382,52 +229,6 @@ static void ask_again(const struct listing_table *table, const struct backend *b
                     table->table->name, before.unidentified, before.unidentified == 1 ? "" : "s");
 }
 
-/* The fields of a table that another backend has, and this one has not. */
-static uint64_t lacking(const struct table *table, const struct backend *backend)
-{
-    return told(table) & ~backend_fields(backend, table);
-}
-
-/* The fields of a table that the kernel tells only with rights that this process has not. */
-static uint64_t withheld(const struct table *table, const struct backend *backend)
-{
-    return rights_have(table->rights) ? 0 : table->privileged & backend_fields(backend, table);
-}
-
-/* Fields of the predicate that the backend lacks, and another one tells. */
-static uint64_t untold(const struct table *table, const struct backend *backend,
-                       const struct predicate *where)
-{
-    uint64_t fields = 0;
-
-    for (const struct predicate *part = where ? where->parts : NULL; part; part = part->next)
-        fields |= untold(table, backend, part);
-    if (where && where->field)
-        fields |=
-            field_compares(where->field) & (lacking(table, backend) | withheld(table, backend));
-    return fields;
-}
-
-/* Reports these fields of the predicate: rows that may pass it were left out. */
-static void report_untold(struct run *run, const struct table *table, const struct backend *backend,
-                          const struct predicate *where, uint64_t lacks)
-{
-    const struct field *field = where->field;
-    const bool is_lacking = field && field_compares(field) & lacks;
-
-    if (is_lacking && field->fields & withheld(table, backend))
-        report_loss(run->report, "%s needs CAP_NET_ADMIN (try sudo): rows may be missing",
-                    field->name);
-    else if (is_lacking && backend->source == BACKEND_PROC && table->file)
-        report_loss(run->report, "%s: %s is unknown in %s/net/%s: rows may be missing", table->name,
-                    field->name, run->listing->proc_root, table->file);
-    else if (is_lacking)
-        report_loss(run->report, "%s: %s is unknown to %s: rows may be missing", table->name,
-                    field->name, backend->name);
-    for (const struct predicate *part = where->parts; part; part = part->next)
-        report_untold(run, table, backend, part, lacks);
-}
-
 /* --exact: called after a successful first pass. */
 static void make_exact(const struct listing_table *table, const struct backend *backend,
                        struct lane *lane, struct pass pass)
@@ -447,66 +248,6 @@ static void make_exact(const struct listing_table *table, const struct backend *
             table->table->name);
 }
 
-/* True if this answer is a fault of the machine and not a refusal. */
-static bool is_fault(const struct table *table, const struct answers *answers, size_t i)
-{
-    const int error = answers->errors[i];
-    const bool next_says_it = i + 1 < answers->count && answers->errors[i + 1] == error;
-
-    return !is_refusal(error) && !remedy_of(answers->asked[i], table, error) && !next_says_it;
-}
-
-/* Fields that are unknown because had_it read the table instead of this backend. */
-static uint64_t missed(const struct run *run, const struct table *table, const struct backend *this,
-                       const struct backend *had_it)
-{
-    if (!had_it || this->source == BACKEND_AUTO)
-        return 0;
-    return run->needs.fields & backend_fields(this, table) & ~backend_fields(had_it, table);
-}
-
-static void put_answer(char *reason, size_t size, const struct table *table,
-                       const struct backend *backend, int error, bool unknown)
-{
-    const char *remedy = remedy_of(backend, table, error);
-
-    const char *verdict = remedy || is_refusal(error) ? "refused" : "failed";
-    const int length = snprintf(reason, size, "%s %s: %s", backend->name, verdict,
-                                remedy ? remedy : strerror(-error));
-
-    if (unknown && (size_t)length < size)
-        snprintf(reason + length, size - (size_t)length, "; values that only %s has are unknown",
-                 backend->name);
-}
-
-/*
- * Reports why backends other than had_it (NULL: no backend had the table) did not answer, if that
- * was a fault or left values unknown. Backends that were not asked are not at fault.
- */
-static void report_fallback(struct run *run, const struct listing_table *listed,
-                            const struct answers *answers, size_t tried,
-                            const struct backend *had_it)
-{
-    const struct table *table = listed->table;
-    char reason[sizeof run->failures->reason];
-
-    for (size_t i = 0; tried && i < answers->count; i++) {
-        const struct backend *this = answers->asked[i];
-        const bool fault = i < tried && is_fault(table, answers, i);
-        const uint64_t misses = answers->wanted ? missed(run, table, this, had_it) : 0;
-        const bool named = misses & run->listing->named.fields,
-                   unknown = listed->unnamed ? named : misses;
-        if (!fault && !unknown)
-            continue;
-        if (i < tried)
-            put_answer(reason, sizeof reason, table, this, answers->errors[i], unknown);
-        else
-            snprintf(reason, sizeof reason, "read by %s: values that only %s has are unknown",
-                     had_it->name, this->name);
-        add_failure(run, table, reason, named);
-    }
-}
-
 static void start_lane(struct lane *lane, struct run *run, const struct listing_table *table,
                        const struct backend *backend)
 {
@@ -515,7 +256,7 @@ static void start_lane(struct lane *lane, struct run *run, const struct listing_
     seen_start(run->engine->seen, all);
     lane_init(lane, run, run_rows(run, run->visit, run_section(run, table)));
     lane->where = table->where;
-    lane->untold = untold(table->table, backend, run->listing->where);
+    lane->untold = run_untold(table->table, backend, run->listing->where);
     lane->at_once = table->table->endless;
     if (table->table->is_second)
         lane_keep_order(lane, table->table->is_second, all);
@@ -549,7 +290,7 @@ static bool read_by(struct run *run, const struct listing_table *table, struct a
     if (*error < 0 && !pass.rows)
         return false;
     if (pass.lost)
-        report_untold(run, table->table, backend, run->listing->where, lane.untold);
+        run_report_untold(run, table->table, backend, run->listing->where, lane.untold);
     if (*error < 0)
         report_loss(run->report, "%s: %s ended after %zu row%s: %s", table->table->name,
                     backend->name, pass.rows, pass.rows == 1 ? "" : "s", strerror(-*error));
@@ -569,7 +310,7 @@ static bool run_pass(struct run *run, const struct listing_table *table)
 
     if (!run->pass || !fields || is_saved(run, table->table))
         return false;
-    if (!(run->needs.fields & told(table->table) & ~fields))
+    if (!(run->needs.fields & backends_fields(table->table) & ~fields))
         return read_by(run, table, &only, 0);
     query = query_for(run, table, &both);
     if (!socket_pass_has_none(&query))
@@ -585,7 +326,7 @@ static void run_table(struct run *run, const struct listing_table *table)
     size_t i = 0;
 
     if (!table->table) {
-        report_missing(run, table, NULL);
+        run_report_missing(run, table, NULL);
         return;
     }
     if (run_pass(run, table))
@@ -596,12 +337,12 @@ static void run_table(struct run *run, const struct listing_table *table)
     if (run->stopped)
         return;
     if (i < answers.count) {
-        report_fallback(run, table, &answers, i, answers.asked[i]);
+        run_report_fallback(run, table, &answers, i, answers.asked[i]);
         return;
     }
     if (i)
-        report_fallback(run, table, &answers, i - 1, NULL);
-    report_failure(run, table, &answers);
+        run_report_fallback(run, table, &answers, i - 1, NULL);
+    run_report_unread(run, table, &answers);
 }
 
 /*
@@ -623,7 +364,7 @@ static bool may_be_joined(const struct run *run, size_t i)
 static bool may_be_counted(const struct run *run, const struct table *table)
 {
     const struct listing *listing = run->listing;
-    const uint64_t known = table->counted ? told(table->counted) : 0;
+    const uint64_t known = table->counted ? backends_fields(table->counted) : 0;
 
     if (!run->groups || listing->where || listing->sum_count || listing->exact || listing->delta ||
         is_saved(run, table))

@@ -219,5 +219,6 @@ const struct backend backend_proc_conntrack = {
               {&table_expectation_statistics, FLOW_COUNTER_BITS}),
     .dump = dump,
     .remedy = remedy,
-    .counts_rows = TABLES(&table_flows, &table_expectations), /* ct_seq_start(), exp_seq_start() */
+    .counts_rows =
+        THESE_TABLES(&table_flows, &table_expectations), /* ct_seq_start(), exp_seq_start() */
 };

@@ -125,6 +125,6 @@ const struct backend backend_proc_arp = {
     .source = BACKEND_PROC,
     .tells = TELLS({&table_neighbours, FIELDS}, {&table_neighbours4, FIELDS}, {&table_arp, FIELDS}),
     .dump = dump,
-    .counts_rows = TABLES(&table_neighbours, &table_neighbours4,
-                          &table_arp), /* neigh_seq_start() (net/core/neighbour.c) */
+    .counts_rows = THESE_TABLES(&table_neighbours, &table_neighbours4,
+                                &table_arp), /* neigh_seq_start() (net/core/neighbour.c) */
 };

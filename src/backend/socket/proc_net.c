@@ -293,6 +293,6 @@ const struct backend backend_proc_net = {
                    {&table_raw6, FIELDS_INET}, {&table_unix, FIELDS_UNIX_FILE | SOCKET_PENDING}),
     .dump = dump,
     /* udp_seq_start() and raw_seq_start() count; TCP and unix sockets remember the bucket */
-    .counts_rows =
-        TABLES(&table_udp, &table_udp6, &table_udplite, &table_udplite6, &table_raw, &table_raw6),
+    .counts_rows = THESE_TABLES(&table_udp, &table_udp6, &table_udplite, &table_udplite6,
+                                &table_raw, &table_raw6),
 };

@@ -79,5 +79,5 @@ const struct backend backend_proc_netlink = {
     .source = BACKEND_PROC,
     .tells = TELLS({&table_netlink, FIELDS}),
     .dump = dump,
-    .counts_rows = TABLES(&table_netlink), /* the kernel finds its place in a hash table */
+    .counts_rows = THESE_TABLES(&table_netlink), /* the kernel finds its place in a hash table */
 };

@@ -67,5 +67,5 @@ const struct backend backend_proc_packet = {
     .source = BACKEND_PROC,
     .tells = TELLS({&table_packet, FIELDS}),
     .dump = dump,
-    .counts_rows = TABLES(&table_packet), /* the kernel finds its place in a list */
+    .counts_rows = THESE_TABLES(&table_packet), /* the kernel finds its place in a list */
 };

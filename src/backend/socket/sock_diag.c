@@ -182,7 +182,7 @@ const struct backend backend_sock_diag = {
     .source = BACKEND_NETLINK,
     .tells = tells,
     /* sockets of IP, unix sockets and vsock are found again by their bucket */
-    .counts_rows = TABLES(&table_packet, &table_netlink, &table_xdp),
+    .counts_rows = THESE_TABLES(&table_packet, &table_netlink, &table_xdp),
     .dump = dump,
     .explain = explain,
     .remedy = remedy,

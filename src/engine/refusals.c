@@ -1,0 +1,264 @@
+/* Why a table was not read, or not as a whole, and how that is said. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/run.h"
+#include "fastnet/array.h"
+#include "fastnet/rights.h"
+#include "fastnet/text.h"
+
+/* --- Words ------------------------------------------------------------------------------------ */
+
+/* Errors that mean "not by this backend". Any other error is a fault and is reported. */
+static const int refusals[] = {EPERM,      ENOENT,          ENOTDIR,      ENOSYS,         EACCES,
+                               EOPNOTSUPP, EPROTONOSUPPORT, EAFNOSUPPORT, ESOCKTNOSUPPORT};
+
+/* What an error of a file says; what is not here has the words of strerror(3). */
+static const struct wording {
+    int error;
+    bool captured; /* the file is part of a captured tree */
+    const char *text;
+} wordings[] = {
+    {ENOTDIR, false, "is not there (is /proc mounted with subset=pid?)"},
+    {ENOTDIR, true, "is not there"},
+    {EINVAL, true, "not a regular file"},
+    {EXDEV, true, "a link that leads out of the tree"},
+};
+
+/* Why no backend may read a table, by what --backend names. */
+static const char *const unallowed[] = {
+    [BACKEND_AUTO] = "this needs /proc, not netlink",
+    [BACKEND_NETLINK] = "this needs /proc, not netlink",
+    [BACKEND_PROC] = "this needs netlink, not /proc",
+};
+
+static bool is_refusal(int error)
+{
+    for (size_t i = 0; i < COUNT(refusals); i++)
+        if (refusals[i] == -error)
+            return true;
+    return false;
+}
+
+static const char *words_of(const struct run *run, int error)
+{
+    for (size_t i = 0; i < COUNT(wordings); i++)
+        if (wordings[i].error == -error && wordings[i].captured == run_is_captured(run))
+            return wordings[i].text;
+    return strerror(-error);
+}
+
+/* Names the missing thing, if the backend knows it; else NULL. */
+static const char *remedy_of(const struct backend *backend, const struct table *table, int error)
+{
+    return backend->remedy ? backend->remedy(table, error) : NULL;
+}
+
+/* Writes why a backend failed: in its own words, if it has some. */
+static void put_reason(const struct run *run, const struct table *table,
+                       const struct backend *backend, int error, char *reason, size_t size)
+{
+    const char *remedy = remedy_of(backend, table, error), *root = run->listing->proc_root;
+
+    if (error == -ENOTDIR)
+        snprintf(reason, size, "%s/net %s", root, words_of(run, error));
+    else if (run_is_captured(run) && table->file && backend->source == BACKEND_PROC && !remedy)
+        snprintf(reason, size, "%s/net/%s: %s", root, table->file, words_of(run, error));
+    else
+        snprintf(reason, size, "%s: %s", backend->name, remedy ? remedy : strerror(-error));
+}
+
+/* --- Tables that were not read ---------------------------------------------------------------- */
+
+void run_report_missing(struct run *run, const struct listing_table *table, const char *remedy)
+{
+    const bool ends = table->if_missing == MISSING_ENDS;
+
+    if (table->if_missing == MISSING_COSTS_STATUS && run->lacking_count < LACKING_MAX)
+        run->lacking[run->lacking_count++] = remedy ? remedy : table->missing; /* said at the end */
+    else if (table->missing && run_is_captured(run) && table->table && table->table->file)
+        report_note(run->report, "%s/net/%s is not there", run->listing->proc_root,
+                    table->table->file);
+    else if (table->missing && table->if_missing == MISSING_IS_QUOTED)
+        report_verbatim(run->report, "%s", table->missing);
+    else if (table->missing)
+        report_note(run->report, "%s", table->missing);
+    run->report->partial |= ends;
+    run->report->ended |= ends;
+    run->ended = ends;
+}
+
+/* Adds a table to the failure with this reason; if there are too many, to the last one. */
+static void add_failure(struct run *run, const struct table *table, const char *reason,
+                        bool costs_status)
+{
+    struct failure *failure = run->failures, *last = &run->failures[FAILURES_MAX - 1];
+    size_t length;
+
+    while (failure < last && *failure->tables && strcmp(failure->reason, reason) != 0)
+        failure++;
+    if (!*failure->tables)
+        snprintf(failure->reason, sizeof failure->reason, "%s", reason);
+    failure->costs_status |= costs_status;
+    if (run->visit && text_has_word(failure->tables, table->name))
+        return; /* said of another namespace */
+    length = strlen(failure->tables);
+    snprintf(failure->tables + length, sizeof failure->tables - length, "%s%s", length ? ", " : "",
+             table->name);
+}
+
+/* Adds that no backend had the table. One that only asks others is named if it is alone. */
+static void add_refusals(struct run *run, const struct table *table, const struct answers *answers)
+{
+    char reason[sizeof run->failures->reason] = "";
+    size_t length = 0;
+
+    for (size_t i = 0; i < answers->count && length + 2 < sizeof reason; i++) {
+        if (answers->asked[i]->source == BACKEND_AUTO && answers->count > 1)
+            continue;
+        if (length)
+            length += (size_t)snprintf(reason + length, sizeof reason - length, "; ");
+        put_reason(run, table, answers->asked[i], answers->errors[i], reason + length,
+                   sizeof reason - length);
+        run->report->unreadable |= answers->errors[i] != -ENOTDIR;
+        length = strlen(reason);
+    }
+    add_failure(run, table, reason, true);
+    run->report->partial = true;
+}
+
+void run_report_failures(struct run *run)
+{
+    for (size_t i = 0; i < FAILURES_MAX && *run->failures[i].tables; i++)
+        report_add(run->report, run->failures[i].costs_status ? REPORT_LOSS : REPORT_NOTE, "%s: %s",
+                   run->failures[i].tables, run->failures[i].reason);
+}
+
+void run_report_unread(struct run *run, const struct listing_table *table,
+                       const struct answers *answers)
+{
+    bool kernel_lacks_it = false, refused = false;
+
+    for (size_t i = 0; i < answers->count; i++) {
+        refused |= answers->errors[i] == -EPERM;
+        if (answers->asked[i]->source == BACKEND_PROC)
+            kernel_lacks_it = answers->errors[i] == -ENOENT;
+        else if (answers->errors[i] == -ENOENT && answers->count == 1)
+            kernel_lacks_it = run->listing->backend == BACKEND_AUTO;
+    }
+    if (!answers->count)
+        report_loss(run->report, "%s: %s", table->table->name,
+                    run_is_captured(run) ? "a captured tree cannot have this"
+                                         : unallowed[run->listing->backend]);
+    else if (kernel_lacks_it && !refused)
+        run_report_missing(run, table,
+                           answers->count == 1
+                               ? remedy_of(*answers->asked, table->table, *answers->errors)
+                               : NULL);
+    else
+        add_refusals(run, table->table, answers);
+}
+
+/* --- Tables that another backend read --------------------------------------------------------- */
+
+/* True if this answer is a fault of the machine and not a refusal. */
+static bool is_fault(const struct table *table, const struct answers *answers, size_t i)
+{
+    const int error = answers->errors[i];
+    const bool next_says_it = i + 1 < answers->count && answers->errors[i + 1] == error;
+
+    return !is_refusal(error) && !remedy_of(answers->asked[i], table, error) && !next_says_it;
+}
+
+/* Fields that are unknown because had_it read the table instead of this backend. */
+static uint64_t missed(const struct run *run, const struct table *table, const struct backend *this,
+                       const struct backend *had_it)
+{
+    if (!had_it || this->source == BACKEND_AUTO)
+        return 0;
+    return run->needs.fields & backend_fields(this, table) & ~backend_fields(had_it, table);
+}
+
+static void put_answer(char *reason, size_t size, const struct table *table,
+                       const struct backend *backend, int error, bool unknown)
+{
+    const char *remedy = remedy_of(backend, table, error);
+
+    const char *verdict = remedy || is_refusal(error) ? "refused" : "failed";
+    const int length = snprintf(reason, size, "%s %s: %s", backend->name, verdict,
+                                remedy ? remedy : strerror(-error));
+
+    if (unknown && (size_t)length < size)
+        snprintf(reason + length, size - (size_t)length, "; values that only %s has are unknown",
+                 backend->name);
+}
+
+void run_report_fallback(struct run *run, const struct listing_table *listed,
+                         const struct answers *answers, size_t tried, const struct backend *had_it)
+{
+    const struct table *table = listed->table;
+    char reason[sizeof run->failures->reason];
+
+    for (size_t i = 0; tried && i < answers->count; i++) {
+        const struct backend *this = answers->asked[i];
+        const bool fault = i < tried && is_fault(table, answers, i);
+        const uint64_t misses = answers->wanted ? missed(run, table, this, had_it) : 0;
+        const bool named = misses & run->listing->named.fields,
+                   unknown = listed->unnamed ? named : misses;
+        if (!fault && !unknown)
+            continue;
+        if (i < tried)
+            put_answer(reason, sizeof reason, table, this, answers->errors[i], unknown);
+        else
+            snprintf(reason, sizeof reason, "read by %s: values that only %s has are unknown",
+                     had_it->name, this->name);
+        add_failure(run, table, reason, named);
+    }
+}
+
+/* --- Fields that the source does not tell ----------------------------------------------------- */
+
+/* The fields of a table that another backend has, and this one has not. */
+static uint64_t lacking(const struct table *table, const struct backend *backend)
+{
+    return backends_fields(table) & ~backend_fields(backend, table);
+}
+
+/* The fields of a table that the kernel tells only with rights that this process has not. */
+static uint64_t withheld(const struct table *table, const struct backend *backend)
+{
+    return rights_have(table->rights) ? 0 : table->privileged & backend_fields(backend, table);
+}
+
+uint64_t run_untold(const struct table *table, const struct backend *backend,
+                    const struct predicate *where)
+{
+    uint64_t fields = 0;
+
+    for (const struct predicate *part = where ? where->parts : NULL; part; part = part->next)
+        fields |= run_untold(table, backend, part);
+    if (where && where->field)
+        fields |=
+            field_compares(where->field) & (lacking(table, backend) | withheld(table, backend));
+    return fields;
+}
+
+void run_report_untold(struct run *run, const struct table *table, const struct backend *backend,
+                       const struct predicate *where, uint64_t lacks)
+{
+    const struct field *field = where->field;
+    const bool is_lacking = field && field_compares(field) & lacks;
+
+    if (is_lacking && field->fields & withheld(table, backend))
+        report_loss(run->report, "%s needs CAP_NET_ADMIN (try sudo): rows may be missing",
+                    field->name);
+    else if (is_lacking && backend->source == BACKEND_PROC && table->file)
+        report_loss(run->report, "%s: %s is unknown in %s/net/%s: rows may be missing", table->name,
+                    field->name, run->listing->proc_root, table->file);
+    else if (is_lacking)
+        report_loss(run->report, "%s: %s is unknown to %s: rows may be missing", table->name,
+                    field->name, backend->name);
+    for (const struct predicate *part = where->parts; part; part = part->next)
+        run_report_untold(run, table, backend, part, lacks);
+}
