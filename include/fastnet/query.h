@@ -129,7 +129,7 @@ struct query {
     const struct record *key;
     const struct query_events *events; /* for endless tables */
     const struct maker *maker;         /* for BACKEND_MADE */
-    const struct socket_pass *pass;    /* for backend_socket_pass, or NULL */
+    const struct socket_pass *pass;    /* for BACKEND_PASS, or NULL */
     uint64_t netns;                    /* ... the inode of the network namespace to list */
 };
 
@@ -150,11 +150,20 @@ struct query_events {
 
 /*
  * What a backend reads, and what --backend allows. A backend of BACKEND_AUTO reads both, and is
- * used only if --backend names neither. One of BACKEND_MADE reads nothing: its rows are made by
- * query.maker. One of BACKEND_FILE reads query.diag_file; where there is
- * such a file, it alone is asked for its tables.
+ * used only if --backend names neither. Of the others, which --backend does not name,
+ * - BACKEND_MADE reads nothing: query.maker makes its rows;
+ * - BACKEND_FILE reads query.diag_file: where there is such a file, it alone is asked for its
+ *   tables;
+ * - BACKEND_PASS has query.pass: it is asked first where it has all that is needed.
  */
-enum backend_choice { BACKEND_AUTO, BACKEND_NETLINK, BACKEND_PROC, BACKEND_FILE, BACKEND_MADE };
+enum backend_choice {
+    BACKEND_AUTO,
+    BACKEND_NETLINK,
+    BACKEND_PROC,
+    BACKEND_FILE,
+    BACKEND_MADE,
+    BACKEND_PASS
+};
 
 /* Which rows the kernel would leave out of its answer, by the request for it. */
 enum { EXPLAINED_MEMBERS_MAX = 24, EXPLAINED_TEXT_MAX = 320 };

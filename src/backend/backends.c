@@ -2,6 +2,7 @@
 #include "fastnet/query.h"
 
 const struct backend *const backends[] = {
+    &backend_socket_pass,
     &backend_sock_diag,
     &backend_unix,
     &backend_proc_net,

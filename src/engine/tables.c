@@ -7,13 +7,19 @@
 #include "fastnet/rights.h"
 #include "fastnet/socket_pass.h"
 
+/* The backend of this source that has the table; NULL: none. */
+static const struct backend *backend_of(enum backend_choice source, const struct table *table)
+{
+    for (size_t i = 0; i < backend_count; i++)
+        if (backends[i]->source == source && backend_fields(backends[i], table))
+            return backends[i];
+    return NULL;
+}
+
 /* True if a saved file is read in place of this table. */
 static bool is_saved(const struct run *run, const struct table *table)
 {
-    for (size_t i = 0; i < backend_count && run->listing->diag_file; i++)
-        if (backends[i]->source == BACKEND_FILE && backend_fields(backends[i], table))
-            return true;
-    return false;
+    return run->listing->diag_file && backend_of(BACKEND_FILE, table);
 }
 
 static bool may_choose(const struct run *run, const struct table *table,
@@ -27,7 +33,7 @@ static bool may_choose(const struct run *run, const struct table *table,
         return true;
     if (backend->source == BACKEND_FILE || is_saved(run, table))
         return backend->source == BACKEND_FILE && run->listing->diag_file;
-    return !choice || choice == backend->source;
+    return backend->source != BACKEND_PASS && (!choice || choice == backend->source);
 }
 
 /*
@@ -303,14 +309,14 @@ static bool read_by(struct run *run, const struct listing_table *table, struct a
  */
 static bool run_pass(struct run *run, const struct listing_table *table)
 {
-    const uint64_t fields = backend_fields(&backend_socket_pass, table->table);
-    struct answers only = {.asked = {&backend_socket_pass}, .count = 1};
+    const struct backend *pass = backend_of(BACKEND_PASS, table->table);
+    struct answers only = {.asked = {pass}, .count = 1};
     struct predicate_tree both;
     struct query query;
 
-    if (!run->pass || !fields || is_saved(run, table->table))
+    if (!run->pass || !pass || is_saved(run, table->table))
         return false;
-    if (!(run->needs.fields & backends_fields(table->table) & ~fields))
+    if (!(run->needs.fields & backends_fields(table->table) & ~backend_fields(pass, table->table)))
         return read_by(run, table, &only, 0);
     query = query_for(run, table, &both);
     if (!socket_pass_has_none(&query))
