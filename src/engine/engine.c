@@ -83,13 +83,14 @@ static void begin_section(struct run *run, unsigned section)
 /* Hands on the kept rows of a section. */
 static int emit_kept(struct run *run, struct rows *rows)
 {
-    int error = run->groups ? 0 : rows_sort(rows, run->listing, &run->engine->context, run->seen);
+    int error =
+        run->groups ? 0 : rows_sort(rows, run->listing, &run->engine->context, run->visits.here);
     struct kept_row row;
 
     for (size_t i = 0; i < rows->count && !error; i++) {
         const struct record *record = rows_at(rows, i, &row);
         run_look_from(run, record->visit);
-        run->unowned |= run_is_ownerless(run, record);
+        run->owners.unowned |= run_is_ownerless(run, record);
         if (run_wants(run, record))
             error = run_emit(run, run->sink, record);
     }
@@ -127,7 +128,7 @@ static bool starts_section(const struct run *run, size_t i)
 
 static bool ends_section(const struct run *run, size_t i)
 {
-    return run->ended || i + 1 == run->listing->table_count || starts_section(run, i + 1);
+    return run->limits.ended || i + 1 == run->listing->table_count || starts_section(run, i + 1);
 }
 
 /* For rows that waited, `count` lists of them: the walk that was put off, and a second look. */
@@ -150,15 +151,15 @@ static void stream_tables(struct run *run)
 {
     const struct listing *listing = run->listing;
 
-    for (size_t i = 0; i < listing->table_count && !run->stopped && !run->ended;) {
+    for (size_t i = 0; i < listing->table_count && !run->limits.stopped && !run->limits.ended;) {
         unsigned section = run_section(run, &listing->tables[i]);
-        struct rows *kept = run_rows(run, run->visit, section);
+        struct rows *kept = run_rows(run, run->visits.current, section);
         if (starts_section(run, i))
             begin_section(run, section);
         i += run_tables(run, i);
-        if (!run->stopped && ends_section(run, i - 1) && kept->count) {
+        if (!run->limits.stopped && ends_section(run, i - 1) && kept->count) {
             find_owners(run, kept, 1);
-            run->stopped = emit_kept(run, kept);
+            run->limits.stopped = emit_kept(run, kept);
         }
     }
 }
@@ -168,16 +169,16 @@ static int go_home(struct run *run)
 {
     const int error = run_go_home(run);
 
-    return run->stopped ? run->stopped : error;
+    return run->limits.stopped ? run->limits.stopped : error;
 }
 
 /* Rows go to the sink as they come. Rows that waited follow at the end of their section. */
 static int stream(struct run *run)
 {
-    for (size_t visit = 0; visit < run->visit_count && !run->stopped; visit++) {
+    for (size_t visit = 0; visit < run->visits.count && !run->limits.stopped; visit++) {
         if (!run_enter(run, visit))
             continue;
-        run->heading_due = run->listing->headings;
+        run->visits.heading_due = run->listing->headings;
         stream_tables(run);
         run_leave(run);
     }
@@ -189,11 +190,11 @@ static size_t gather_rows(struct run *run)
 {
     size_t listed = 0;
 
-    for (size_t visit = 0; visit < run->visit_count && !run->stopped; visit++) {
+    for (size_t visit = 0; visit < run->visits.count && !run->limits.stopped; visit++) {
         size_t i = 0;
         if (!run_enter(run, visit))
             continue;
-        while (i < run->listing->table_count && !run->stopped && !run->ended)
+        while (i < run->listing->table_count && !run->limits.stopped && !run->limits.ended)
             i += run_tables(run, i);
         run_leave(run);
         if (i > listed)
@@ -219,7 +220,7 @@ static int emit_gathered(struct run *run, size_t visit, size_t listed)
 /* Gathers all rows first, then names, sorts and hands them on. */
 static int gather(struct run *run)
 {
-    const size_t listed = gather_rows(run), times = run->listing->headings ? run->visit_count : 1;
+    const size_t listed = gather_rows(run), times = run->listing->headings ? run->visits.count : 1;
     int error = go_home(run);
 
     if (error)
@@ -230,7 +231,7 @@ static int gather(struct run *run)
         run_look_from(run, visit);
         if (times > 1 && !run->engine->context.here.netns)
             continue; /* it was not entered */
-        run->heading_due = run->listing->headings;
+        run->visits.heading_due = run->listing->headings;
         error = emit_gathered(run, visit, listed);
     }
     return error;
@@ -340,11 +341,11 @@ static void need_stand_ins(struct run *run)
 
     if (!(run->needs.lookups & NEED_OWNERS_CGROUPS))
         return;
-    run->stand_ins = !cgroups_tell(cgroups_summary(run->engine->context.cgroups));
+    run->owners.stand_ins = !cgroups_tell(cgroups_summary(run->engine->context.cgroups));
     for (size_t i = 0; i < listing->table_count; i++)
         if (listing->tables[i].table && run_lacks_groups(run, listing->tables[i].table))
-            run->stand_ins = true;
-    if (run->stand_ins)
+            run->owners.stand_ins = true;
+    if (run->owners.stand_ins)
         run->needs.lookups |= NEED_OWNERS;
 }
 
@@ -359,7 +360,7 @@ static int prepare(struct run *run)
         needs_add(&run->needs, predicate_needs(listing->tables[i].where));
     const struct predicate *only =
         predicate_requires(listing->where, offsetof(struct record, identity), PREDICATE_EQUAL);
-    run->only = only ? only->constant.number : 0;
+    run->limits.only = only ? only->constant.number : 0;
     if (run_read_cgroups(run) < 0)
         return -ENOMEM;
     need_stand_ins(run);

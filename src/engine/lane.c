@@ -10,9 +10,9 @@ void run_put_heading(struct run *run)
 {
     const struct netns *netns = run->engine->context.here.netns;
 
-    if (run->heading_due && netns)
+    if (run->visits.heading_due && netns)
         sink_heading(run->sink, "Network namespace", netns->name, netns->id);
-    run->heading_due = false;
+    run->visits.heading_due = false;
 }
 
 int run_emit(struct run *run, struct sink *sink, const struct record *record)
@@ -74,9 +74,9 @@ static bool is_within_limit(struct run *run)
 
     if (!listing->limit)
         return true;
-    if (run->taken == listing->limit)
+    if (run->limits.taken == listing->limit)
         return false;
-    if (++run->taken == listing->limit)
+    if (++run->limits.taken == listing->limit)
         eventfd_write(listing->events->stop, 1);
     return true;
 }
@@ -88,7 +88,7 @@ static struct needs known_at_once(const struct run *run)
                           .lookups = NEED_INTERFACES | NEED_LINKS | NEED_LABELS | NEED_SENDERS |
                                      NEED_CGROUPS | NEED_CONTAINERS | NEED_EPHEMERAL | NEED_PEERS |
                                      NEED_MACHINE | NEED_LISTING |
-                                     (run->stand_ins ? 0 : NEED_OWNERS_CGROUPS)};
+                                     (run->owners.stand_ins ? 0 : NEED_OWNERS_CGROUPS)};
 }
 
 bool run_wants(const struct run *run, const struct record *record)
@@ -105,7 +105,7 @@ static bool may_be_lost(const struct lane *lane, const struct record *record)
     struct needs known = known_at_once(run);
 
     known.fields &= ~lane->untold;
-    return !run->met_only &&
+    return !run->limits.met_only &&
            predicate_may_be_met(run->listing->where, record, &run->engine->context, known);
 }
 
@@ -141,7 +141,7 @@ static int take_change(const struct lane *lane, const struct record *record, str
         return 0; /* the table's own: what it refuses is not counted */
     if (!predicate_may_be_met(run->listing->where, record, &run->engine->context, known))
         return count_refused(run->listing, false);
-    error = delta_take(run->engine->delta, record, run->cookie, change);
+    error = delta_take(run->engine->delta, record, run->visits.cookie, change);
     run->report->listed += run->silent;
     return error ? error : !run->silent;
 }
@@ -181,7 +181,7 @@ static int walk_if_many_wait(struct lane *first)
 
     if (first->kept->count + (second ? second->kept->count : 0) <= WAITING_MAX)
         return 0;
-    run->owners_later = false;
+    run->owners.later = false;
     run_walk_owners(run);
     error = release(first, first);
     if (!error && second)
@@ -198,7 +198,7 @@ int lane_take(const struct record *record, void *arg)
     int result;
 
     count(lane, record);
-    lane->run->met_only |= record->identity && record->identity == lane->run->only;
+    lane->run->limits.met_only |= record->identity && record->identity == lane->run->limits.only;
     if (lane->untold) { /* most often, nothing is untold that a filter compares */
         memcpy(&marked, record, record->kind->size);
         marked.untold = lane->untold;
@@ -208,7 +208,7 @@ int lane_take(const struct record *record, void *arg)
         make_room(first, lane);
     result = is_listed(lane, record);
     ownerless = result == 0 && !first->at_once && run_is_ownerless(lane->run, record);
-    wait = lane->run->keep_all || lane->run->owners_later || ownerless;
+    wait = lane->run->keep_all || lane->run->owners.later || ownerless;
     if (result == 0 && lane->run->listing->delta) {
         const int taken = take_change(lane, record, &change);
         if (taken == 0)
@@ -221,7 +221,7 @@ int lane_take(const struct record *record, void *arg)
     lane->pass.wanted++;
     if (result == 0)
         result = wait ? rows_add(lane->kept, record) : run_emit(lane->run, lane->sink, record);
-    if (result == 0 && lane->run->owners_later && !lane->run->keep_all)
+    if (result == 0 && lane->run->owners.later && !lane->run->keep_all)
         result = walk_if_many_wait(first);
     if (result < 0)
         lane->stopped = result;
@@ -299,8 +299,8 @@ struct pass lane_end_pass(struct lane *lane)
     struct pass pass = lane->pass;
 
     lane->pass = (struct pass){0};
-    if (!lane->run->stopped)
-        lane->run->stopped = lane->stopped;
+    if (!lane->run->limits.stopped)
+        lane->run->limits.stopped = lane->stopped;
     if (lane->second) {
         const struct pass second = lane_end_pass(lane->second);
         pass.rows += second.rows;
@@ -321,5 +321,5 @@ void lane_finish(struct lane *lane)
         destroy_second(second);
         lane->second = NULL;
     }
-    lane->run->stopped = lane->stopped;
+    lane->run->limits.stopped = lane->stopped;
 }

@@ -62,13 +62,13 @@ static int look_for_owners(struct run *run, struct owners **owners)
         .proc_root = run->listing->proc_root,
         .commands = run->needs.lookups & NEED_COMMANDS,
         .tasks = run->needs.lookups & NEED_THREADS,
-        .cgroups = run->stand_ins,
+        .cgroups = run->owners.stand_ins,
         .pids_inside = run->needs.lookups & NEED_PIDS_INSIDE,
         .program = load_program(run->engine, run->listing, &reason),
         .names_at_once = run->listing->events,
     };
 
-    if (run->listing->owners == OWNERS_BPF && !options.program && !run->looks)
+    if (run->listing->owners == OWNERS_BPF && !options.program && !run->owners.looks)
         report_note(run->report, "owners: found in %s, not by BPF: %s", options.proc_root, reason);
     return owners_create(owners, &options);
 }
@@ -97,7 +97,7 @@ void run_put_off_owners(struct run *run)
 {
     owners_destroy(run->engine->context.owners);
     run->engine->context.owners = NULL;
-    run->owners_later = true;
+    run->owners.later = true;
 }
 
 /* 0 if no process can hold the row's socket. */
@@ -114,9 +114,9 @@ void run_walk_for(struct run *run, const struct rows *rows)
 {
     struct kept_row row;
 
-    for (size_t i = 0; i < rows->count && run->owners_later; i++)
+    for (size_t i = 0; i < rows->count && run->owners.later; i++)
         if (inode_of(rows_glance(rows, i, &row)) || run->needs.lookups & NEED_PEERS) {
-            run->owners_later = false;
+            run->owners.later = false;
             run_walk_owners(run);
         }
 }
@@ -173,7 +173,7 @@ void run_look_for_new_owners(struct run *run)
     enum { LOOKS_MAX = 100 }; /* before owners that are gone are forgotten */
     struct owners *owners = NULL;
 
-    if (++run->looks % LOOKS_MAX) {
+    if (++run->owners.looks % LOOKS_MAX) {
         run_look_again_for_owners(run);
         return;
     }
@@ -195,20 +195,20 @@ static bool are_owners_missing(const struct run *run, const struct owners *owner
     const struct owners_summary *summary;
 
     if (!owners)
-        return !run->owners_later; /* not put off until there was no row for it */
+        return !run->owners.later; /* not put off until there was no row for it */
     summary = owners_summary(owners);
     return summary->error || summary->hidden || summary->shut_out || summary->unnamed ||
-           (summary->denied && run->unowned);
+           (summary->denied && run->owners.unowned);
 }
 
 void run_report_owners(struct run *run)
 {
     const struct owners *owners = run->engine->context.owners;
     const bool groups_are_named =
-        run->stand_ins && run->listing->named.lookups & NEED_OWNERS_CGROUPS;
+        run->owners.stand_ins && run->listing->named.lookups & NEED_OWNERS_CGROUPS;
     const struct owners_summary *summary;
 
-    if (filters_by(run, NEED_OWNERS | (run->stand_ins ? NEED_OWNERS_CGROUPS : 0)) &&
+    if (filters_by(run, NEED_OWNERS | (run->owners.stand_ins ? NEED_OWNERS_CGROUPS : 0)) &&
         are_owners_missing(run, owners))
         report_loss(run->report, "owners: not all are known: rows may be missing");
     if (!owners)
@@ -223,7 +223,8 @@ void run_report_owners(struct run *run)
         report_note(run->report, "owners: %zu %s", summary->unnamed,
                     summary->unnamed == 1 ? "process does not show its name"
                                           : "processes do not show their names");
-    if (!(summary->shut_out && run->listing->report_shut_out) && summary->denied && run->unowned)
+    if (!(summary->shut_out && run->listing->report_shut_out) && summary->denied &&
+        run->owners.unowned)
         report_add(run->report, groups_are_named ? REPORT_LOSS : REPORT_NOTE, "owners: %zu %s open",
                    summary->denied,
                    summary->denied == 1 ? "process does not show what it holds"

@@ -86,7 +86,7 @@ void run_report_missing(struct run *run, const struct listing_table *table, cons
         report_note(run->report, "%s", table->missing);
     run->report->partial |= ends;
     run->report->ended |= ends;
-    run->ended = ends;
+    run->limits.ended = ends;
 }
 
 /* Adds a table to the failure with this reason; if there are too many, to the last one. */
@@ -101,7 +101,7 @@ static void add_failure(struct run *run, const struct table *table, const char *
     if (!*failure->tables)
         snprintf(failure->reason, sizeof failure->reason, "%s", reason);
     failure->costs_status |= costs_status;
-    if (run->visit && text_has_word(failure->tables, table->name))
+    if (run->visits.current && text_has_word(failure->tables, table->name))
         return; /* said of another namespace */
     length = strlen(failure->tables);
     snprintf(failure->tables + length, sizeof failure->tables - length, "%s%s", length ? ", " : "",

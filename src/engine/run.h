@@ -40,38 +40,53 @@ struct pass {
 
 enum { LACKING_MAX = 32 };
 
+/* The network namespaces of a listing, one after another (visits.c). */
+struct visits {
+    struct namespaces found;        /* to visit, if these are all */
+    size_t wanted;                  /* namespaces that the filter allows */
+    size_t barred;                  /* ... that this program may not enter */
+    size_t current, count;          /* the running visit; 1 if there is only one */
+    uint64_t cookie;                /* --delta: of the visit's namespace; 0: the only one */
+    bool heading_due;               /* nothing of this visit was shown yet */
+    struct here *here;              /* of each visit, if rows wait; or NULL */
+    uint64_t walked;                /* nanoseconds that netlink took for shared tables */
+    const struct socket_pass *pass; /* their sockets (socket_pass.h), or NULL */
+};
+
+/* How owners are looked for (names.c). */
+struct owner_search {
+    bool stand_ins; /* because of the groups that they are in */
+    bool later;     /* when it is known which rows are left */
+    bool unowned;   /* a socket had no owner, not even at a second look */
+    unsigned looks; /* at new owners */
+};
+
+/* What ends a listing before its tables do. */
+struct limits {
+    int stopped;   /* why rows are no longer wanted: -errno */
+    size_t taken;  /* rows that were not refused, if there is a limit */
+    uint64_t only; /* the identity that a row must have to pass the filter; 0: any */
+    bool met_only; /* the row that has it was there */
+    bool ended;    /* a table is not there, and the listing ends (MISSING_ENDS) */
+};
+
 struct run {
     struct engine *engine;
     const struct listing *listing;
     struct sink *sink;
     struct report *report;
     struct needs needs; /* of shown fields and of predicates */
-    uint32_t spare;     /* what rows that wait need not keep (struct rows) */
-    bool silent;        /* the first run with --delta: rows are only remembered */
-    bool keep_all;      /* rows are kept until all have come */
-    bool second_pass;   /* --exact: only rows that the first pass missed */
-    bool stand_ins;     /* owners are looked for because of the groups that they are in */
-    bool owners_later;  /* they are looked for when it is known which rows are left */
-    bool unowned;       /* a socket had no owner, not even at a second look */
-    int stopped;        /* why rows are no longer wanted: -errno */
-    unsigned looks;     /* at new owners */
-    size_t taken;       /* rows that were not refused, if there is a limit */
-    bool found;         /* one of the tables was there */
-    uint64_t only;      /* the identity that a row must have to pass the filter; 0: any */
-    bool met_only;      /* the row that has it was there */
-    bool ended;         /* a table is not there, and the listing ends (MISSING_ENDS) */
+    struct visits visits;
+    struct owner_search owners;
+    struct limits limits;
+    uint32_t spare;   /* what rows that wait need not keep (struct rows) */
+    bool silent;      /* the first run with --delta: rows are only remembered */
+    bool keep_all;    /* rows are kept until all have come */
+    bool second_pass; /* --exact: only rows that the first pass missed */
+    bool found;       /* one of the tables was there */
     struct rows own_sections[LISTING_SECTIONS_MAX];
     struct rows *sections; /* kept rows (run_rows()): own_sections, or those of each namespace */
     size_t section_count;
-    struct namespaces namespaces;   /* to visit, if these are all */
-    size_t wanted;                  /* namespaces that the filter allows */
-    size_t barred;                  /* ... that this program may not enter */
-    uint64_t walked;                /* nanoseconds that netlink took for shared tables */
-    size_t visit, visit_count;      /* the running one; 1 if there is only one */
-    uint64_t cookie;                /* --delta: of the visit's namespace; 0: the only one */
-    bool heading_due;               /* nothing of this visit was shown yet */
-    struct here *seen;              /* of each visit, if rows wait; or NULL */
-    const struct socket_pass *pass; /* their sockets (socket_pass.h), or NULL */
     /* Message about missing tables that cost the status; NULL: none. */
     const char *lacking[LACKING_MAX];
     size_t lacking_count;

@@ -147,8 +147,8 @@ static struct query query_for(struct run *run, const struct listing_table *table
         .cgroups = cgroups_of(run),
         .key = listing->key,
         .maker = listing->maker,
-        .pass = run->pass,
-        .netns = run->pass ? run->namespaces.list[run->visit].id : 0,
+        .pass = run->visits.pass,
+        .netns = run->visits.pass ? run->visits.found.list[run->visits.current].id : 0,
         .proc_root = listing->proc_root,
         .diag_file = listing->diag_file,
         .maps = listing->maps,
@@ -185,7 +185,7 @@ static int ask(const struct listing_table *table, const struct backend *backend,
     if (run_is_captured(run))
         rights_lower();
     if (table->table->shared && backend->source == BACKEND_NETLINK)
-        run->walked += clock_nanoseconds(CLOCK_MONOTONIC) - began;
+        run->visits.walked += clock_nanoseconds(CLOCK_MONOTONIC) - began;
     *pass = lane_end_pass(lane);
     run->found |= result == 0 || pass->rows;
     return result;
@@ -220,7 +220,7 @@ static void ask_again(const struct listing_table *table, const struct backend *b
         before = pass;
     }
     run->second_pass = false;
-    if (run->stopped)
+    if (run->limits.stopped)
         return;
     if (result < 0)
         report_loss(run->report, "%s: the second pass by %s failed: %s", table->table->name,
@@ -260,7 +260,7 @@ static void start_lane(struct lane *lane, struct run *run, const struct listing_
     const bool all = is_repeatable(run, table->table);
 
     seen_start(run->engine->seen, all);
-    lane_init(lane, run, run_rows(run, run->visit, run_section(run, table)));
+    lane_init(lane, run, run_rows(run, run->visits.current, run_section(run, table)));
     lane->where = table->where;
     lane->untold = run_untold(table->table, backend, run->listing->where);
     lane->at_once = table->table->endless;
@@ -280,18 +280,18 @@ static bool read_by(struct run *run, const struct listing_table *table, struct a
     struct lane lane;
     struct pass pass;
 
-    if (run->needs.lookups & NEED_OWNERS_CGROUPS && !run->stand_ins &&
+    if (run->needs.lookups & NEED_OWNERS_CGROUPS && !run->owners.stand_ins &&
         !(backend_fields(backend, table->table) & table->table->kind->cgroup)) {
-        run->stand_ins = true;
+        run->owners.stand_ins = true;
         run_need_owners(run);
     }
     start_lane(&lane, run, table, backend);
     *error = ask(table, backend, &lane, &pass);
     answers->wanted = pass.wanted;
-    if (!run->stopped && *error == 0)
+    if (!run->limits.stopped && *error == 0)
         make_exact(table, backend, &lane, pass);
     lane_finish(&lane);
-    if (run->stopped)
+    if (run->limits.stopped)
         return true;
     if (*error < 0 && !pass.rows)
         return false;
@@ -314,7 +314,7 @@ static bool run_pass(struct run *run, const struct listing_table *table)
     struct predicate_tree both;
     struct query query;
 
-    if (!run->pass || !pass || is_saved(run, table->table))
+    if (!run->visits.pass || !pass || is_saved(run, table->table))
         return false;
     if (!(run->needs.fields & backends_fields(table->table) & ~backend_fields(pass, table->table)))
         return read_by(run, table, &only, 0);
@@ -340,7 +340,7 @@ static void run_table(struct run *run, const struct listing_table *table)
     answers = choose_backends(run, table->table);
     while (i < answers.count && !read_by(run, table, &answers, i))
         i++;
-    if (run->stopped)
+    if (run->limits.stopped)
         return;
     if (i < answers.count) {
         run_report_fallback(run, table, &answers, i, answers.asked[i]);

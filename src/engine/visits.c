@@ -54,10 +54,10 @@ static bool does_pass_pay(const struct run *run)
 /* Returns 0, or -errno if there is no way back to the first namespace. */
 static int add_numbers(struct run *run)
 {
-    const struct netns *list = run->namespaces.list;
+    const struct netns *list = run->visits.found.list;
     bool away = false;
 
-    for (size_t i = 0; i < run->visit_count; i++) {
+    for (size_t i = 0; i < run->visits.count; i++) {
         if (i && namespace_enter(list[i].fd) < 0)
             continue;
         away |= i > 0;
@@ -77,18 +77,18 @@ static int read_pass(struct run *run)
     const struct listing *listing = run->listing;
     int error;
 
-    if (run->visit_count == 1 || listing->exact || listing->backend != BACKEND_AUTO ||
+    if (run->visits.count == 1 || listing->exact || listing->backend != BACKEND_AUTO ||
         listing->owners == OWNERS_PROC || !does_pass_pay(run) ||
-        (run->visit_count < ENOUGH && !run_owners_program(run)))
+        (run->visits.count < ENOUGH && !run_owners_program(run)))
         return 0;
     if (!engine->pass && socket_pass_create(&engine->pass, run->report) < 0)
         return 0;
-    run->pass = NULL;
+    run->visits.pass = NULL;
     if (socket_pass_begin(engine->pass) < 0)
         return 0;
     error = add_numbers(run);
     if (error == 0 && socket_pass_end(engine->pass) == 0)
-        run->pass = engine->pass;
+        run->visits.pass = engine->pass;
     return error;
 }
 
@@ -97,7 +97,7 @@ static struct rows *make_sections(struct run *run)
     run->section_count = LISTING_SECTIONS_MAX;
     if (!run->listing->headings)
         return run->own_sections;
-    run->section_count *= run->visit_count;
+    run->section_count *= run->visits.count;
     return calloc(run->section_count, sizeof *run->sections);
 }
 
@@ -109,38 +109,38 @@ int run_plan_visits(struct run *run)
 {
     int error;
 
-    run->visit_count = 1;
+    run->visits.count = 1;
     if (!run->listing->home || !(run->needs.lookups & NEED_NAMES))
         here_finish(&run->engine->context.here);
     if (!run->listing->all_netns) {
         name_own(run);
         return 0;
     }
-    error = namespaces_find(&run->namespaces, run->report);
+    error = namespaces_find(&run->visits.found, run->report);
     if (error)
         return error;
-    run->visit_count = run->namespaces.count;
+    run->visits.count = run->visits.found.count;
     error = read_pass(run);
     if (error)
         return error;
     run->sections = make_sections(run);
     if (run->keep_all)
-        run->seen = calloc(run->visit_count, sizeof *run->seen);
-    return run->sections && (run->seen || !run->keep_all) ? 0 : -ENOMEM;
+        run->visits.here = calloc(run->visits.count, sizeof *run->visits.here);
+    return run->sections && (run->visits.here || !run->keep_all) ? 0 : -ENOMEM;
 }
 
 void run_end_visits(struct run *run)
 {
-    for (size_t i = 0; i < run->visit_count && run->seen; i++)
-        here_finish(&run->seen[i]);
+    for (size_t i = 0; i < run->visits.count && run->visits.here; i++)
+        here_finish(&run->visits.here[i]);
     for (size_t i = 0; i < run->section_count && run->sections; i++)
         rows_clear(&run->sections[i]);
     if (run->sections != run->own_sections)
         free(run->sections);
     if (run->listing->all_netns)
         run->engine->context.here = (struct here){.interfaces = NULL};
-    free(run->seen);
-    namespaces_finish(&run->namespaces);
+    free(run->visits.here);
+    namespaces_finish(&run->visits.found);
 }
 
 /* A filter may name the namespaces that it wants. */
@@ -166,7 +166,7 @@ static int move_to(struct run *run, const struct netns *netns)
 
     netlink_close(run->engine->netlink);
     if (error == -EPERM && !rights_have(1u << RIGHT_NAMESPACES))
-        run->barred++;
+        run->visits.barred++;
     else if (error)
         report_loss(run->report, "network namespace %s%s%llu: cannot be entered: %s", netns->name,
                     *netns->name ? ", " : "", (unsigned long long)netns->id, strerror(-error));
@@ -177,18 +177,18 @@ static int move_to(struct run *run, const struct netns *netns)
 static bool move(struct run *run, size_t visit)
 {
     struct engine *engine = run->engine;
-    const struct netns *netns = &run->namespaces.list[visit];
+    const struct netns *netns = &run->visits.found.list[visit];
 
     engine->context.here.netns = netns->id ? netns : NULL;
     const bool wanted = may_be_wanted(run);
-    run->wanted += wanted;
+    run->visits.wanted += wanted;
     if (!wanted || (visit && move_to(run, netns) < 0)) {
         engine->context.here.netns = NULL;
         return false;
     }
-    run->visit = visit;
-    run->cookie = run->listing->delta ? namespace_own_cookie() : 0;
-    run->ended = false;
+    run->visits.current = visit;
+    run->visits.cookie = run->listing->delta ? namespace_own_cookie() : 0;
+    run->limits.ended = false;
     for (size_t i = 0; i < run->section_count; i++)
         run->sections[i].visit = visit;
     return true;
@@ -198,10 +198,10 @@ bool run_enter(struct run *run, size_t visit)
 {
     if (run->listing->all_netns && !move(run, visit))
         return false;
-    run->stopped = run_prepare_here(run);
-    if (run->stopped && run->listing->all_netns)
+    run->limits.stopped = run_prepare_here(run);
+    if (run->limits.stopped && run->listing->all_netns)
         here_finish(&run->engine->context.here);
-    return !run->stopped;
+    return !run->limits.stopped;
 }
 
 void run_leave(struct run *run)
@@ -212,7 +212,7 @@ void run_leave(struct run *run)
     if (!run->listing->all_netns)
         return;
     if (run->keep_all)
-        run->seen[run->visit] = *here;
+        run->visits.here[run->visits.current] = *here;
     else
         here_finish(here);
     *here = (struct here){.interfaces = NULL};
@@ -220,25 +220,27 @@ void run_leave(struct run *run)
 
 int run_go_home(struct run *run)
 {
-    if (run->barred) /* without the right, all of them: that is one line */
+    if (run->visits.barred) /* without the right, all of them: that is one line */
         report_loss(run->report,
                     "%zu network namespace%s cannot be entered: %s (needs CAP_SYS_ADMIN; try sudo)",
-                    run->barred, run->barred == 1 ? "" : "s", strerror(EPERM));
-    if (run->listing->all_netns && !run->wanted && !run->stopped) /* a name may be mistyped */
+                    run->visits.barred, run->visits.barred == 1 ? "" : "s", strerror(EPERM));
+    if (run->listing->all_netns && !run->visits.wanted &&
+        !run->limits.stopped) /* a name may be mistyped */
         report_note(run->report, "the filter leaves out all %zu network namespaces",
-                    run->visit_count);
-    if (run->visit_count > 1 && run->walked > CLOCK_SECOND) /* most of it can often be spared */
+                    run->visits.count);
+    if (run->visits.count > 1 &&
+        run->visits.walked > CLOCK_SECOND) /* most of it can often be spared */
         report_note(run->report,
                     "%zu network namespaces took %.1f s: for each, the kernel walks the TCP "
                     "sockets of all (listeners alone are listed at once)",
-                    run->visit_count, (double)run->walked / CLOCK_SECOND);
-    return run->visit ? move_to(run, run->namespaces.list) : 0;
+                    run->visits.count, (double)run->visits.walked / CLOCK_SECOND);
+    return run->visits.current ? move_to(run, run->visits.found.list) : 0;
 }
 
 void run_look_from(struct run *run, uint64_t visit)
 {
-    if (run->seen)
-        run->engine->context.here = run->seen[visit];
+    if (run->visits.here)
+        run->engine->context.here = run->visits.here[visit];
 }
 
 struct rows *run_rows(struct run *run, size_t visit, unsigned section)
