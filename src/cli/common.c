@@ -381,11 +381,11 @@ static int take_other(const struct parsing *parsing, const struct option *option
 {
     struct common *common = parsing->common;
 
-    switch (option->id) {
-    case OPTION_FILTER:
+    if (filters_are(option, argument))
         return filters_take(&common->filters, option, argument)
                    ? 0
                    : common_misuse(common, "--%s: more than %d filters", option->name, FILTERS_MAX);
+    switch (option->id) {
     case OPTION_OUTPUT:
         return common_output(common, argument);
     case OPTION_BACKEND:

@@ -22,7 +22,7 @@ static const char *const groups[] = {"Filter (a value that begins with ! stands 
                TAKES("EXPR"), OF(CHOICES_COLUMNS))
 /* A short form: its value is compared with those of these columns that rows have. */
 #define LETTER(letter, name, metavar, of, ...)                                                     \
-    OPTION_ROW(OPTION_FILTER, letter, name, 0, __VA_ARGS__, TAKES(metavar), .columns = (of))
+    OPTION_ROW(OPTION_FILTER, letter, name, 0, __VA_ARGS__, TAKES(metavar), COMPARES(of))
 #define SHORT(...) LETTER(0, __VA_ARGS__)
 #define PORT       LETTER('P', "port", "N,N-M,...", PORTS, "with this port or service at either end")
 #define HOST       SHORT("host", "ADDRESS,...", ADDRESSES, "with this address or network at either end")
@@ -76,21 +76,32 @@ const char *filters_columns(const char *name, size_t length)
     return NULL;
 }
 
-bool filters_have(const struct filters *filters, const char *name)
+const char *filters_typed(const struct filters *filters, const char *name)
+{
+    const char *text = NULL;
+
+    for (size_t i = 0; i < filters->count; i++)
+        if (strcmp(filters->typed[i].option->name, name) == 0)
+            text = filters->typed[i].text;
+    return text;
+}
+
+bool filters_are(const struct option *option, const char *argument)
+{
+    return option->id == OPTION_FILTER || option->value || (option->columns && argument);
+}
+
+bool filters_take(struct filters *filters, const struct option *option, const char *argument)
 {
     size_t i = 0;
 
-    while (i < filters->count && strcmp(filters->typed[i].option->name, name) != 0)
+    while (i < filters->count && !(option->literal && filters->typed[i].option == option))
         i++;
-    return i < filters->count;
-}
-
-bool filters_take(struct filters *filters, const struct option *option, const char *text)
-{
-    if (filters->count == FILTERS_MAX)
+    if (i == FILTERS_MAX)
         return false;
-    filters->typed[filters->count].option = option;
-    filters->typed[filters->count++].text = text;
+    filters->typed[i].option = option;
+    filters->typed[i].text = option->value ? option->value : argument;
+    filters->count += i == filters->count;
     return true;
 }
 
@@ -121,8 +132,10 @@ const char *filters_resolve(const struct filters *filters, struct where *where,
             snprintf(ids, sizeof ids, "%.*s", (int)strcspn(columns, " "), columns);
             columns = ids;
         }
-        const struct predicate *one =
-            columns ? where_parse_list(where, kind, columns, text) : where_parse(where, kind, text);
+        const struct predicate *one = !columns ? where_parse(where, kind, text)
+                                      : option->literal
+                                          ? where_text(where, kind, columns, text)
+                                          : where_parse_list(where, kind, columns, text);
         if (one)
             one = *all = where_both(where, *all, one);
         if (!one)

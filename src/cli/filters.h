@@ -38,11 +38,14 @@ bool filters_meant(const struct kind *kind, const char *word, char meant[FILTERS
 struct common;
 int filters_misuse_operand(const struct common *common, const struct kind *kind, const char *word);
 
-/* Whether the short form of this name was typed. */
-bool filters_have(const struct filters *filters, const char *name);
+/* What was typed last for the option of this name; NULL: it was not typed. */
+const char *filters_typed(const struct filters *filters, const char *name);
 
-/* Returns false if there are too many. */
-bool filters_take(struct filters *filters, const struct option *option, const char *text);
+/* Whether this is a filter; with an argument only, if it may be typed without one. */
+bool filters_are(const struct option *option, const char *argument);
+
+/* Takes a filter. Returns false if there are too many. */
+bool filters_take(struct filters *filters, const struct option *option, const char *argument);
 
 /*
  * Makes them into a predicate that also wants what *all (or NULL) wants, and puts it there. Returns

@@ -33,12 +33,18 @@ struct option {
     const char *metavar; /* the argument's name in --help */
     const char *choices; /* words that complete the argument, separated by blanks, or NULL */
     const char *help;    /* one line; NULL: understood, but not advertised */
-    const char *columns; /* of a filter: the columns that it compares, separated by blanks */
+    /*
+     * Of a filter: the columns that are compared, separated by blanks; a kind that has none of
+     * them refuses the option. NULL: the argument is a condition of --where.
+     */
+    const char *columns;
+    const char *value; /* what a filter without an argument compares */
+    bool literal : 1;  /* the argument is one text, and no list of values; the last one counts */
 };
 
 /*
  * Rows of a table. Behind the group stand the help and further members: TAKES() an argument, OF()
- * these words.
+ * these words, and COMPARES() these columns with it.
  */
 /* clang-format off */
 #define OPTION_ROW(i, l, n, g, ...) {.id = (i), .letter = (l), .name = (n), .group = (g), .help = __VA_ARGS__}
@@ -46,6 +52,7 @@ struct option {
 #define LONG(i, n, g, ...)          OPTION_ROW(i, 0, n, g, __VA_ARGS__)
 #define TAKES(m)                    .argument = ARGUMENT_REQUIRED, .metavar = (m)
 #define OF(words)                   .choices = (words)
+#define COMPARES(of)                .columns = (of)
 /* clang-format on */
 
 /*

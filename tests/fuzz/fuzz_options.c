@@ -191,7 +191,8 @@ static void take_by_others(int count, char *const words[])
     done = false;
     status = neigh_parse(&neigh, count, words, &done);
     require(status >= STATUS_OK && status <= STATUS_REFUSED);
-    require(status || done || !neigh.proxies || !filters_have(&neigh.common.filters, "state"));
+    require(status || done || !filters_typed(&neigh.common.filters, "proxy") ||
+            !filters_typed(&neigh.common.filters, "state"));
 }
 
 /* Whatever is selected are tables that there are, and the listing has room for them. */

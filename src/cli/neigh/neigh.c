@@ -23,9 +23,9 @@ static const struct option options_table[] = {
     OPTION('4', NULL, WHICH, "IPv4 only", SETS(inet)),
     OPTION('6', NULL, WHICH, "IPv6 only", SETS(inet6)),
     OPTION('i', "device", WHICH, "only neighbours on this interface", TAKES("IF"),
-           OF(CHOICES_INTERFACES), SETS(device)),
+           OF(CHOICES_INTERFACES), COMPARES("interface"), .literal = true),
     LONG(OPTION_PROXY, "proxy", WHICH, "only proxies: addresses this machine answers for",
-         SETS(proxies)),
+         COMPARES("flags"), .value = "proxy"),
     LONG(OPTION_MASTER, "master", WHICH, "only on interfaces of DEV (bridge, bond or VRF)",
          TAKES("DEV"), OF(CHOICES_INTERFACES), SETS(master)),
     LONG(OPTION_USAGE, "usage", WHICH, "how full the tables are, and their limits", SETS(usage)),
@@ -78,38 +78,20 @@ int neigh_parse(struct neigh_options *options, int argc, char *const argv[], boo
 {
     int status =
         common_parse(&options->common, &neigh_grammar, argc, argv, take_option, options, done);
+    const struct filters *filters = &options->common.filters;
+    const bool states = filters_typed(filters, "state"), proxies = filters_typed(filters, "proxy");
 
-    const bool states = filters_have(&options->common.filters, "state");
     if (status || *done)
         return status;
-    if (options->proxies && states)
+    if (proxies && states)
         return common_misuse(&options->common,
                              "--proxy and --state cannot be combined: proxies have no state");
-    if (options->usage && (options->device || options->master || options->proxies || states))
+    if (options->usage &&
+        (filters_typed(filters, "device") || options->master || proxies || states))
         return common_misuse(&options->common,
                              "--usage shows whole tables: it cannot be combined with -i, --state, "
                              "--proxy or --master");
     return 0;
-}
-
-/* Which rows */
-
-static const struct field *field_of(const char *name)
-{
-    return field_named(&kind_neighbour, name);
-}
-
-static void choose_rows(struct predicate_tree *where, const struct neigh_options *options,
-                        uint32_t master)
-{
-    if (options->device)
-        predicate_tree_add(where, &where->whole,
-                           predicate_text(field_of("interface"), options->device));
-    if (options->master)
-        predicate_tree_add(where, &where->whole, predicate_number(&field_neighbour_master, master));
-    if (options->proxies)
-        predicate_tree_add(where, &where->whole,
-                           predicate_masked(field_of("flags"), NTF_PROXY, NTF_PROXY));
 }
 
 /* Whether the interfaces that were named exist */
@@ -127,7 +109,8 @@ static int find_interface(const struct common *common, const char *name, uint32_
 static int find_interfaces(const struct neigh_options *options, uint32_t *master)
 {
     uint32_t device;
-    int status = find_interface(&options->common, options->device, &device);
+    const char *name = filters_typed(&options->common.filters, "device");
+    int status = find_interface(&options->common, name, &device);
 
     if (!status)
         status = find_interface(&options->common, options->master, master);
@@ -141,9 +124,9 @@ static int find_interfaces(const struct neigh_options *options, uint32_t *master
 
 static int list(const struct neigh_options *options)
 {
-    struct predicate_tree where = {.count = 0};
     uint32_t master = 0;
     const int status = find_interfaces(options, &master);
+    const struct predicate of_master = predicate_number(&field_neighbour_master, master);
     const bool plain = options->common.format == FORMAT_PLAIN;
     const struct listing_table table = {.table = options->inet == options->inet6 ? &table_neighbours
                                                  : options->inet ? &table_neighbours4
@@ -159,11 +142,10 @@ static int list(const struct neigh_options *options)
         .whole = "address lladdr",
         .listing = {.tables = &table,
                     .table_count = 1,
+                    .where = options->master ? &of_master : NULL,
                     .needs.fields = NEIGHBOUR_STATE | NEIGHBOUR_INTERFACE},
     };
 
-    choose_rows(&where, options, master);
-    command.listing.where = predicate_of(&where);
     return status ? status : command_run(&command);
 }
 

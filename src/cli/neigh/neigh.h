@@ -9,11 +9,9 @@
 struct neigh_options {
     struct common common;
     bool inet, inet6;
-    bool proxies;       /* nothing but proxies */
     bool usage;         /* how full the tables are, in place of neighbours */
     bool numeric;       /* accepted, no effect */
-    const char *device; /* as typed, or NULL */
-    const char *master;
+    const char *master; /* as typed, or NULL */
 };
 
 /* As common_parse(). */

@@ -18,7 +18,7 @@ enum { TABLES_MAX = 9, COMMAND_MAX = 512 };
 struct sockets_options {
     struct common common; /* first */
     bool tcp, udp, raw, unix_sockets, all, listening, inet, inet6;
-    bool summary, attention;
+    bool summary;
     bool names, extended, timers, info, memory; /* -r -e -o -i -m: columns that are added */
     bool nothing; /* cppcheck-suppress unusedStructMember ; letters that have no effect */
 };
@@ -37,7 +37,8 @@ static const struct option options_table[] = {
     OPTION('x', "unix", WHICH, "unix sockets", SETS(unix_sockets)),
     OPTION('a', "all", WHICH, "all of these (default: all but unix sockets)", SETS(all)),
     OPTION('l', "listening", WHICH, "only those that listen", SETS(listening)),
-    LONG(OPTION_ATTENTION, "attention", WHICH, "only those that need attention, and why"),
+    LONG(OPTION_ATTENTION, "attention", WHICH, "only those that need attention, and why",
+         .value = "attention != null"),
     OPTION('4', "ipv4", WHICH, "IPv4 only", SETS(inet)),
     OPTION('6', "ipv6", WHICH, "IPv6 only", SETS(inet6)),
     OPTION_ROW(OPTION_SUMMARY, 's', "summary", SHOW, SUMMARY_HELP, SETS(summary), .newer = true),
@@ -103,12 +104,6 @@ static int take_option(const struct option *option, const char *argument, void *
 
     if (option->id == 'c')
         return common_interval(&options->common, argument);
-    if (option->id == OPTION_ATTENTION) {
-        options->attention = true;
-        return filters_take(&options->common.filters, option, "attention != null")
-                   ? 0
-                   : common_misuse(&options->common, "--attention: too many filters");
-    }
     return filters_misuse_operand(&options->common, &kind_socket, argument);
 }
 
@@ -270,7 +265,7 @@ static int list_with_letters(struct sockets_options options)
         bool typed;
         const char *columns;
     } letters[] = {
-        {options.attention, ",+attention"},
+        {filters_typed(&options.common.filters, "attention"), ",+attention"},
         {options.names, ",+local_host,+remote_host"},
         {options.extended, ",+user,+inode,+cookie,+cgroup"},
         {options.timers, ",+timer,+expires,+retransmits"},

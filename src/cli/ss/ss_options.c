@@ -44,7 +44,7 @@ static const struct option options_table[] = {
     OPTION('p', "processes", SHOW, "processes that hold the socket open", SETS(processes)),
     /* also the beginning of the name above, as in ss, and with an argument a filter */
     OPTION_ROW('p', 0, "process", SHOW, NULL, .argument = ARGUMENT_ATTACHED, .metavar = "NAME,...",
-               OF(CHOICES_PROCESSES), .columns = "process"),
+               OF(CHOICES_PROCESSES), COMPARES("process")),
     OPTION('T', "threads", SHOW, "... and their threads", SETS(threads)),
     OPTION('b', "bpf", COMPATIBILITY, "timers, and filters of packet sockets", SETS(filters)),
     OPTION('E', "events", WHICH, "TCP and UDP sockets as they close, until ^C", SETS(events)),
@@ -188,15 +188,6 @@ static int take_filter_file(struct ss_options *options, const char *path)
     return 0;
 }
 
-static int take_process(struct ss_options *options, const struct option *option, const char *names)
-{
-    if (!names)
-        options->processes = true;
-    else if (!filters_take(&options->common.filters, option, names))
-        return common_misuse(&options->common, "--process: more than %d filters", FILTERS_MAX);
-    return 0;
-}
-
 /* In the words and with the status of ss. The number may be hexadecimal or octal. */
 static int take_map(struct ss_options *options, const char *typed)
 {
@@ -285,7 +276,8 @@ static int take_option(const struct option *option, const char *argument, void *
         ss_select_states(selection, UINT32_C(1) << STATE_BOUND_INACTIVE);
         return 0;
     case 'p':
-        return take_process(options, option, argument);
+        options->processes = true;
+        return 0;
     case OPTION_BPF_MAP_ID:
         return take_map(options, argument);
     case 'F':

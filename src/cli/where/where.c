@@ -305,6 +305,25 @@ static struct predicate *parse_columns(struct parser *parser, const char *column
     return all;
 }
 
+static struct predicate *fail_columns(struct where *where, const struct kind *kind)
+{
+    if (!where->message[0])
+        snprintf(where->message, sizeof where->message,
+                 "%s have none of the columns that this compares (--columns=help lists theirs)",
+                 kind->name);
+    return NULL;
+}
+
+const struct predicate *where_text(struct where *where, const struct kind *kind, const char *column,
+                                   const char *text)
+{
+    const struct field *field = field_named(kind, column);
+
+    where->message[0] = '\0';
+    return field ? parser_add(&(struct parser){.where = where}, predicate_text(field, text))
+                 : fail_columns(where, kind);
+}
+
 const struct predicate *where_parse_list(struct where *where, const struct kind *kind,
                                          const char *columns, const char *text)
 {
@@ -320,11 +339,9 @@ const struct predicate *where_parse_list(struct where *where, const struct kind 
     if (negated && parser.token.type == TOKEN_NOT) /* one alone would be taken for a name */
         return fail_expected(&parser, "a value");
     all = parse_columns(&parser, columns);
-    if (!all && !where->message[0])
-        snprintf(where->message, sizeof where->message,
-                 "%s have none of the columns that this compares (--columns=help lists theirs)",
-                 kind->name);
-    if (all && parser.token.type != TOKEN_END)
+    if (!all)
+        return fail_columns(where, kind);
+    if (parser.token.type != TOKEN_END)
         return fail_expected(&parser, "a comma or the end");
     return negated ? parser_negate(&parser, all) : all;
 }

@@ -32,6 +32,10 @@ const struct predicate *where_parse(struct where *where, const struct kind *kind
 const struct predicate *where_parse_list(struct where *where, const struct kind *kind,
                                          const char *columns, const char *text);
 
+/* The same for one column and one text, in which no sign means anything. Borrows the text. */
+const struct predicate *where_text(struct where *where, const struct kind *kind, const char *column,
+                                   const char *text);
+
 /*
  * One of these fields that are rates is above 0. NULL if none of them is a rate, or memory is
  * short.
