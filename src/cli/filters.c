@@ -88,14 +88,15 @@ const char *filters_typed(const struct filters *filters, const char *name)
 
 bool filters_are(const struct option *option, const char *argument)
 {
-    return option->id == OPTION_FILTER || option->value || (option->columns && argument);
+    return option->form < FORM_OWN &&
+           (option->id == OPTION_FILTER || option->value || (option->columns && argument));
 }
 
 bool filters_take(struct filters *filters, const struct option *option, const char *argument)
 {
     size_t i = 0;
 
-    while (i < filters->count && !(option->literal && filters->typed[i].option == option))
+    while (i < filters->count && !(option->form == FORM_TEXT && filters->typed[i].option == option))
         i++;
     if (i == FILTERS_MAX)
         return false;
@@ -133,7 +134,7 @@ const char *filters_resolve(const struct filters *filters, struct where *where,
             columns = ids;
         }
         const struct predicate *one = !columns ? where_parse(where, kind, text)
-                                      : option->literal
+                                      : option->form == FORM_TEXT
                                           ? where_text(where, kind, columns, text)
                                           : where_parse_list(where, kind, columns, text);
         if (one)

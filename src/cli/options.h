@@ -18,6 +18,13 @@ enum option_argument {
     ARGUMENT_WORD,     /* a word may follow, one that begins with neither '-' nor '!' */
 };
 
+/* What the argument of an option that compares is. */
+enum option_form {
+    FORM_LIST, /* values of the columns, as --where takes them */
+    FORM_TEXT, /* a text, in which no sign means anything; the last one counts */
+    FORM_OWN,  /* from here on: forms of the personality, which takes the option itself */
+};
+
 struct option {
     int id;      /* two names with one id mean the same */
     char letter; /* 0: none */
@@ -39,7 +46,10 @@ struct option {
      */
     const char *columns;
     const char *value; /* what a filter without an argument compares */
-    bool literal : 1;  /* the argument is one text, and no list of values; the last one counts */
+    uint8_t form;      /* enum option_form */
+    uint8_t protocols; /* bits of the personality: what the option goes with; 0: everything */
+    uint16_t commands;
+    uint32_t most; /* the greatest number that the argument can be */
 };
 
 /*

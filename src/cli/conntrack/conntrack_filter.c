@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <netinet/in.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -11,24 +12,6 @@
 #include "fastnet/flow_names.h"
 #include "fastnet/lookup.h"
 
-/* Forms of arguments. Without a field, a number is the size of the buffer, and a network a mask. */
-enum form {
-    FORM_NUMBER,
-    FORM_FAMILY,
-    FORM_PROTOCOL,
-    FORM_NETWORK,
-    FORM_NAT,
-    FORM_STATUS,
-    FORM_MARK,
-    FORM_LABELS,
-    FORM_STATE,
-    FORM_ROLE,
-    FORM_EVENTS,
-};
-
-/* Protocols whose options share a name, as bits. */
-enum { P_PORTS = 1, P_TCP = 2, P_SCTP = 4, P_DCCP = 8, P_ICMP = 16, P_ICMPV6 = 32, P_GRE = 64 };
-
 static const uint8_t protocol_bits[UINT8_MAX + 1] = {
     [IPPROTO_TCP] = P_PORTS | P_TCP,   [IPPROTO_UDP] = P_PORTS,
     [IPPROTO_UDPLITE] = P_PORTS,       [IPPROTO_SCTP] = P_PORTS | P_SCTP,
@@ -36,59 +19,29 @@ static const uint8_t protocol_bits[UINT8_MAX + 1] = {
     [IPPROTO_ICMPV6] = P_ICMPV6,       [IPPROTO_GRE] = P_GRE,
 };
 
-static const struct filter_option {
-    int id;
-    enum form form;
-    const char *field;  /* that it is about, if that is one */
-    unsigned protocols; /* that have it; 0: all */
-    uint32_t max;       /* of a number */
-} filter_options[] = {
-    {'f', FORM_FAMILY, NULL, 0, 0},
-    {'p', FORM_PROTOCOL, "protocol", 0, 0},
-    {'s', FORM_NETWORK, "orig_src", 0, 0},
-    {'d', FORM_NETWORK, "orig_dst", 0, 0},
-    {'r', FORM_NETWORK, "reply_src", 0, 0},
-    {'q', FORM_NETWORK, "reply_dst", 0, 0},
-    {OPTION_MASK_SRC, FORM_NETWORK, NULL, 0, 0},
-    {OPTION_MASK_DST, FORM_NETWORK, NULL, 0, 0},
-    {'n', FORM_NAT, NULL, 0, 0},
-    {'g', FORM_NAT, NULL, 0, 0},
-    {'j', FORM_NAT, NULL, 0, 0},
-    {'u', FORM_STATUS, "status", 0, 0},
-    {'m', FORM_MARK, "mark", 0, 0},
-    {'l', FORM_LABELS, NULL, 0, 0},
-    {'e', FORM_EVENTS, NULL, 0, 0},
-    {'b', FORM_NUMBER, NULL, 0, INT32_MAX},
-    {'w', FORM_NUMBER, "zone", 0, UINT16_MAX},
-    {'c', FORM_NUMBER, "any_secmark", 0, UINT32_MAX},
-    {OPTION_ORIG_ZONE, FORM_NUMBER, "own_orig_zone", 0, UINT16_MAX},
-    {OPTION_REPLY_ZONE, FORM_NUMBER, "own_reply_zone", 0, UINT16_MAX},
-    {OPTION_SPORT, FORM_NUMBER, "orig_sport", P_PORTS, UINT16_MAX},
-    {OPTION_DPORT, FORM_NUMBER, "orig_dport", P_PORTS, UINT16_MAX},
-    {OPTION_REPLY_SPORT, FORM_NUMBER, "reply_sport", P_PORTS, UINT16_MAX},
-    {OPTION_REPLY_DPORT, FORM_NUMBER, "reply_dport", P_PORTS, UINT16_MAX},
-    {OPTION_STATE, FORM_STATE, "state", P_TCP | P_SCTP | P_DCCP, 0},
-    {OPTION_ICMP_TYPE, FORM_NUMBER, "icmp_type", P_ICMP, UINT8_MAX},
-    {OPTION_ICMP_CODE, FORM_NUMBER, "icmp_code", P_ICMP, UINT8_MAX},
-    {OPTION_ICMP_ID, FORM_NUMBER, "icmp_id", P_ICMP, UINT16_MAX},
-    {OPTION_ICMPV6_TYPE, FORM_NUMBER, "icmp_type", P_ICMPV6, UINT8_MAX},
-    {OPTION_ICMPV6_CODE, FORM_NUMBER, "icmp_code", P_ICMPV6, UINT8_MAX},
-    {OPTION_ICMPV6_ID, FORM_NUMBER, "icmp_id", P_ICMPV6, UINT16_MAX},
-    {OPTION_SRCKEY, FORM_NUMBER, "orig_srckey", P_GRE, UINT16_MAX},
-    {OPTION_DSTKEY, FORM_NUMBER, "orig_dstkey", P_GRE, UINT16_MAX},
-    {OPTION_REPLY_SRCKEY, FORM_NUMBER, "reply_srckey", P_GRE, UINT16_MAX},
-    {OPTION_REPLY_DSTKEY, FORM_NUMBER, "reply_dstkey", P_GRE, UINT16_MAX},
-    {OPTION_ORIG_VTAG, FORM_NUMBER, "orig_vtag", P_SCTP, UINT32_MAX},
-    {OPTION_REPLY_VTAG, FORM_NUMBER, "reply_vtag", P_SCTP, UINT32_MAX},
-    {OPTION_ROLE, FORM_ROLE, "role", P_DCCP, 0},
-};
+/* --- What is wrong ---------------------------------------------------------------------------- */
 
-static const struct filter_option *find_option(int id)
+int conntrack_fail(const struct conntrack_parsing *parsing, const char *format, ...)
 {
-    for (size_t i = 0; i < COUNT(filter_options); i++)
-        if (filter_options[i].id == id)
-            return &filter_options[i];
-    return NULL;
+    const struct common *common = &parsing->options->common;
+    char message[1024];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    const int status = common_misuse_bare(common, "%s", message);
+    common->grammar->hint(common->program);
+    return status;
+}
+
+int conntrack_fail_argument(const struct conntrack_parsing *parsing, const struct option *option,
+                            const char *takes, const char *words, const char *typed)
+{
+    const int before = (int)strcspn(words, "%");
+
+    common_misuse_bare(&parsing->options->common, "--%s: %s", option->name, takes);
+    return conntrack_fail(parsing, "%.*s%s%s", before, words, TYPED(typed), words + before + 2);
 }
 
 /* --- Parts of the predicate ------------------------------------------------------------------- */
@@ -143,20 +96,20 @@ static int take_family(struct conntrack_parsing *parsing, uint8_t family)
     struct conntrack_filter *filter = &parsing->options->filter;
 
     if (filter->family != AF_UNSPEC && family != AF_UNSPEC && filter->family != family)
-        return conntrack_fail(parsing, "mismatched address family", "", "");
+        return conntrack_fail(parsing, "mismatched address family");
     if (family != AF_UNSPEC)
         filter->family = family;
     return 0;
 }
 
-static int take_network(struct conntrack_parsing *parsing, const struct filter_option *option,
+static int take_network(struct conntrack_parsing *parsing, const struct option *option,
                         const char *argument)
 {
     struct predicate within;
 
     if (conntrack_network(argument, &within) < 0)
         return -EINVAL;
-    within.field = option->field ? field_of(option->field) : NULL;
+    within.field = option->columns ? field_of(option->columns) : NULL;
     if (within.field)
         set_part(&parsing->options->filter, within);
     else
@@ -263,7 +216,7 @@ static int take_label_word(const char *word, size_t length, void *arg)
 /* --- All of them ------------------------------------------------------------------------------ */
 
 /* Numbers of a field. */
-static int parse_number(const struct filter_option *option, const char *argument, uint64_t *number)
+static int parse_number(const struct option *option, const char *argument, uint64_t *number)
 {
     uint8_t protocol = 0;
     int result;
@@ -277,12 +230,12 @@ static int parse_number(const struct filter_option *option, const char *argument
         *number = strcmp(argument, "server") == 0;
         return *number || strcmp(argument, "client") == 0 ? 0 : -EINVAL;
     default:
-        return conntrack_number(argument, option->max, number);
+        return conntrack_number(argument, option->most, number);
     }
 }
 
 /* Returns 0, an exit status, or -EINVAL if the argument has another form. */
-static int take_argument(struct conntrack_parsing *parsing, const struct filter_option *option,
+static int take_argument(struct conntrack_parsing *parsing, const struct option *option,
                          const char *argument)
 {
     struct conntrack_options *options = parsing->options;
@@ -308,12 +261,12 @@ static int take_argument(struct conntrack_parsing *parsing, const struct filter_
         return conntrack_words(argument, conntrack_event, &options->events);
     case FORM_STATE:
         parsing->state = argument; /* its number depends on the protocol, which may follow */
-        (void)part_of(&options->filter, field_of(option->field));
+        (void)part_of(&options->filter, field_of(option->columns));
         return 0;
     case FORM_MARK:
         if (conntrack_mark(argument, &mark, &mask) < 0)
             return -EINVAL;
-        set_part(&options->filter, predicate_masked(field_of(option->field), mark, mask));
+        set_part(&options->filter, predicate_masked(field_of(option->columns), mark, mask));
         return 0;
     case FORM_NUMBER:
     case FORM_PROTOCOL:
@@ -322,8 +275,8 @@ static int take_argument(struct conntrack_parsing *parsing, const struct filter_
     }
     if (parse_number(option, argument, &number) < 0)
         return -EINVAL;
-    if (option->field)
-        set_part(&options->filter, predicate_number(field_of(option->field), number));
+    if (option->columns)
+        set_part(&options->filter, predicate_number(field_of(option->columns), number));
     else
         options->buffer_size = (size_t)number;
     return 0;
@@ -332,37 +285,35 @@ static int take_argument(struct conntrack_parsing *parsing, const struct filter_
 int conntrack_take_filter(struct conntrack_parsing *parsing, const struct option *option,
                           const char *argument)
 {
-    /* What arguments of a form are (NULL: numbers up to a maximum), and what conntrack says of
-     * others. */
+    /* What arguments of a form are, and what conntrack says of others. */
     static const struct {
-        const char *takes, *before, *after;
+        const char *takes, *words;
     } forms[] = {
-        [FORM_NUMBER] = {NULL, "Bad parameter `", "'"},
-        [FORM_FAMILY] = {"ipv4 or ipv6", "`", "' unsupported protocol"},
-        [FORM_PROTOCOL] = {"a number of at most 255, or a name: tcp, udp, icmp, sctp, gre ...", "`",
-                           "' unsupported protocol"},
-        [FORM_NETWORK] = {"an address, or ADDRESS/LENGTH", "Invalid IP address `", "'"},
+        [FORM_NUMBER] = {NULL, "Bad parameter `%s'"},
+        [FORM_FAMILY] = {"ipv4 or ipv6", "`%s' unsupported protocol"},
+        [FORM_PROTOCOL] = {"a number of at most 255, or a name: tcp, udp, icmp, sctp, gre ...",
+                           "`%s' unsupported protocol"},
+        [FORM_NETWORK] = {"an address, or ADDRESS/LENGTH", "Invalid IP address `%s'"},
         [FORM_NAT] = {"ADDRESS, ADDRESS:PORT, [ADDRESS]:PORT, :PORT, or nothing",
-                      "Invalid IP address or port `", "'"},
+                      "Invalid IP address or port `%s'"},
         [FORM_STATUS] = {"ASSURED, SEEN_REPLY, UNREPLIED, SRC_NAT, DST_NAT, EXPECTED, "
                          "FIXED_TIMEOUT, OFFLOAD, HW_OFFLOAD, UNSET",
-                         "Bad parameter `", "'"},
-        [FORM_MARK] = {"MARK or MARK/MASK, numbers of at most 4294967295", "Bad parameter `", "'"},
-        [FORM_LABELS] = {"names of connlabel.conf, or numbers of at most 127", "unknown label '",
-                         "'"},
-        [FORM_ROLE] = {"client or server", "unknown role `", "'"},
-        [FORM_EVENTS] = {"NEW, UPDATES, DESTROY, ALL", "Bad parameter `", "'"},
+                         "Bad parameter `%s'"},
+        [FORM_MARK] = {"MARK or MARK/MASK, numbers of at most 4294967295", "Bad parameter `%s'"},
+        [FORM_LABELS] = {"names of connlabel.conf, or numbers of at most 127",
+                         "unknown label '%s'"},
+        [FORM_ROLE] = {"client or server", "unknown role `%s'"},
+        [FORM_EVENTS] = {"NEW, UPDATES, DESTROY, ALL", "Bad parameter `%s'"},
     };
-    const struct filter_option *about = find_option(option->id);
-    const int result = about ? take_argument(parsing, about, argument) : 0;
-    char takes[64];
+    const int result = take_argument(parsing, option, argument);
+    char number[64];
 
     if (result >= 0)
         return result;
-    snprintf(takes, sizeof takes, "a number of at most %u", about->max);
+    snprintf(number, sizeof number, "a number of at most %u", option->most);
     return conntrack_fail_argument(parsing, option,
-                                   forms[about->form].takes ? forms[about->form].takes : takes,
-                                   forms[about->form].before, argument, forms[about->form].after);
+                                   option->form == FORM_NUMBER ? number : forms[option->form].takes,
+                                   forms[option->form].words, argument);
 }
 
 /* --- What goes with what ---------------------------------------------------------------------- */
@@ -379,7 +330,7 @@ static int fail_state(const struct conntrack_parsing *parsing, uint8_t protocol)
                                    length ? ", " : "", (int)name.length, name.data);
     }
     common_misuse_bare(&parsing->options->common, "--state: %s", states);
-    return conntrack_fail(parsing, "unknown state `", parsing->state, "'");
+    return conntrack_fail(parsing, "unknown state `%s'", TYPED(parsing->state));
 }
 
 /* An option of a protocol needs that protocol, before or behind it. */
@@ -391,15 +342,12 @@ static int check_protocol(struct conntrack_parsing *parsing)
 
     for (size_t i = 0; i < parsing->given_count; i++) {
         const struct option *option = parsing->given[i];
-        const struct filter_option *about = find_option(option->id);
-        if (!about || !about->protocols)
-            continue;
-        if (!of)
-            return conntrack_fail(parsing, "--", option->name,
-                                  " needs a protocol: -p tcp, for example");
-        if (!(about->protocols & protocol_bits[number]))
-            return conntrack_fail(parsing, "--", option->name,
-                                  " cannot be used with the protocol of -p");
+        if (option->protocols && !of)
+            return conntrack_fail(parsing, "--%s needs a protocol: -p tcp, for example",
+                                  option->name);
+        if (option->protocols && !(option->protocols & protocol_bits[number]))
+            return conntrack_fail(parsing, "--%s cannot be used with the protocol of -p",
+                                  option->name);
     }
     if (!parsing->state)
         return 0;
@@ -424,7 +372,7 @@ static int apply_masks(struct conntrack_parsing *parsing)
         if (mask->family == AF_UNSPEC)
             continue;
         if (!of)
-            return conntrack_fail(parsing, ends[end].complaint, "", "");
+            return conntrack_fail(parsing, "%s", ends[end].complaint);
         memcpy(of->mask.address, mask->bytes, sizeof of->mask.address);
         for (size_t i = 0; i < sizeof mask->bytes; i++)
             of->constant.address.bytes[i] &= mask->bytes[i];
@@ -462,16 +410,15 @@ static int check_tuple(struct conntrack_parsing *parsing)
     const struct predicate *dst = given(parsing, ways[way].dst);
 
     if (!of)
-        return conntrack_fail(
-            parsing, "You need to supply the `--protonum' option for this command", "", "");
+        return conntrack_fail(parsing,
+                              "You need to supply the `--protonum' option for this command");
     if (!src || !dst)
-        return conntrack_fail(parsing, ways[way].no_ends, "", "");
+        return conntrack_fail(parsing, "%s", ways[way].no_ends);
     if (!is_whole(src) || !is_whole(dst))
-        return conntrack_fail(parsing, "this command needs addresses without a prefix length", "",
-                              "");
+        return conntrack_fail(parsing, "this command needs addresses without a prefix length");
     if (protocol_bits[of->constant.number] & P_PORTS &&
         (!given(parsing, ways[way].sport) || !given(parsing, ways[way].dport)))
-        return conntrack_fail(parsing, ways[way].no_ports, "", "");
+        return conntrack_fail(parsing, "%s", ways[way].no_ports);
     return 0;
 }
 
@@ -481,8 +428,8 @@ int conntrack_check_filter(struct conntrack_parsing *parsing)
     int status = 0;
 
     if (nat[NAT_ANY].given && (nat[NAT_SOURCE].given || nat[NAT_DESTINATION].given))
-        return conntrack_fail(parsing, "cannot specify `--src-nat' or `--dst-nat' with `--any-nat'",
-                              "", "");
+        return conntrack_fail(parsing,
+                              "cannot specify `--src-nat' or `--dst-nat' with `--any-nat'");
     status = check_protocol(parsing);
     if (!status)
         status = apply_masks(parsing);

@@ -22,9 +22,39 @@ static const char *const groups[] = {"Commands", "Which flows", "How they are sh
 #define WORD(m) .argument = ARGUMENT_WORD, .metavar = (m)
 #define TABLE   WORD("[TABLE]"), .choices = "conntrack expect dying unconfirmed"
 
-#define ALIAS(id, name, metavar)            LONG(id, name, 0, NULL, TAKES(metavar))
-#define BY_PROTOCOL(id, name, metavar, ...) LONG(id, name, GROUP_RARE, __VA_ARGS__, TAKES(metavar))
-#define CHANGE(letter, name, ...)           OPTION_ROW(OPTION_CHANGE, letter, name, 0, NULL, __VA_ARGS__)
+/* The commands that options go with; _X: where they are about expectations. */
+#define BIT(command) (1 << 2 * (command))
+enum {
+    LIST = BIT(COMMAND_LIST),
+    GET = BIT(COMMAND_GET),
+    EVENT = BIT(COMMAND_EVENT),
+    LIST_X = LIST << 1,
+    GET_X = GET << 1,
+    EVENT_X = EVENT << 1,
+    SEVERAL = LIST | EVENT,
+    FLOWS = SEVERAL | GET,
+    TUPLES = FLOWS | GET_X,
+};
+#define WITH(these) .commands = (these)
+
+/* The form of the argument, and the field of flows that it is about. */
+#define BY(its_form, field) .form = FORM_##its_form, COMPARES(field)
+#define NUMBER(field, max)  BY(NUMBER, field), .most = (max)
+#define NETWORK(field)      TAKES("ADDR[/LEN]"), BY(NETWORK, field), WITH(TUPLES)
+#define ZONE(field)         TAKES("ZONE"), NUMBER(field, UINT16_MAX), WITH(FLOWS)
+#define NAT                 WORD("[ADDR][:PORT]"), BY(NAT, NULL), WITH(SEVERAL)
+/* Those of some protocols. */
+#define OF_PROTOCOLS(bits) .protocols = (bits), WITH(TUPLES)
+#define PORT(field)        TAKES("PORT"), NUMBER(field, UINT16_MAX), OF_PROTOCOLS(P_PORTS)
+#define KEY(field)         TAKES("KEY"), NUMBER(field, UINT16_MAX), OF_PROTOCOLS(P_GRE)
+#define TAG(field)         TAKES("TAG"), NUMBER(field, UINT32_MAX), OF_PROTOCOLS(P_SCTP)
+#define ICMP(field, max)   TAKES("NUMBER"), NUMBER(field, max), OF_PROTOCOLS(P_ICMP)
+#define ICMPV6(field, max) TAKES("NUMBER"), NUMBER(field, max), OF_PROTOCOLS(P_ICMPV6)
+
+#define FILTER(id, name, help, ...) LONG(id, name, GROUP_FILTERS, help, __VA_ARGS__)
+#define RARE(id, name, help, ...)   LONG(id, name, GROUP_RARE, help, __VA_ARGS__)
+#define ALIAS(id, name, ...)        LONG(id, name, 0, NULL, __VA_ARGS__)
+#define CHANGE(letter, name, ...)   OPTION_ROW(OPTION_CHANGE, letter, name, 0, NULL, __VA_ARGS__)
 
 static const struct option options_table[] = {
     OPTION('L', "dump", GROUP_COMMANDS, "flows (default), or another table", TABLE),
@@ -34,72 +64,78 @@ static const struct option options_table[] = {
     OPTION('C', "counter", GROUP_COMMANDS, "number of flows or of expectations", TABLE),
     OPTION('S', "stats", GROUP_COMMANDS, "counters of each processor", TABLE),
     LONG(OPTION_USAGE, "usage", GROUP_COMMANDS, "how full the table is, and what limits it"),
-    OPTION('f', "family", GROUP_FILTERS, "ipv4 or ipv6", TAKES("FAMILY"), OF("ipv4 ipv6")),
+    OPTION('f', "family", GROUP_FILTERS, "ipv4 or ipv6", TAKES("FAMILY"), OF("ipv4 ipv6"),
+           BY(FAMILY, NULL), WITH(TUPLES | LIST_X)),
     OPTION('p', "protonum", GROUP_FILTERS, "by protocol, a name or a number", TAKES("PROTO"),
-           OF("tcp udp udplite sctp dccp icmp icmpv6 gre")),
-    OPTION('s', "orig-src", GROUP_FILTERS, "source, original direction", TAKES("ADDR[/LEN]")),
-    ALIAS('s', "src", "ADDR[/LEN]"),
-    OPTION('d', "orig-dst", GROUP_FILTERS, "destination, original direction", TAKES("ADDR[/LEN]")),
-    ALIAS('d', "dst", "ADDR[/LEN]"),
-    OPTION('r', "reply-src", GROUP_FILTERS, "source, reply direction", TAKES("ADDR[/LEN]")),
-    OPTION('q', "reply-dst", GROUP_FILTERS, "destination, reply direction", TAKES("ADDR[/LEN]")),
-    LONG(OPTION_MASK_SRC, "mask-src", GROUP_FILTERS, "bits of -s that count", TAKES("MASK")),
-    LONG(OPTION_MASK_DST, "mask-dst", GROUP_FILTERS, "bits of -d that count", TAKES("MASK")),
+           OF("tcp udp udplite sctp dccp icmp icmpv6 gre"), BY(PROTOCOL, "protocol"), WITH(TUPLES)),
+    OPTION('s', "orig-src", GROUP_FILTERS, "source, original direction", NETWORK("orig_src")),
+    ALIAS('s', "src", NETWORK("orig_src")),
+    OPTION('d', "orig-dst", GROUP_FILTERS, "destination, original direction", NETWORK("orig_dst")),
+    ALIAS('d', "dst", NETWORK("orig_dst")),
+    OPTION('r', "reply-src", GROUP_FILTERS, "source, reply direction", NETWORK("reply_src")),
+    OPTION('q', "reply-dst", GROUP_FILTERS, "destination, reply direction", NETWORK("reply_dst")),
+    FILTER(OPTION_MASK_SRC, "mask-src", "bits of -s that count", TAKES("MASK"), BY(NETWORK, NULL),
+           WITH(SEVERAL)),
+    FILTER(OPTION_MASK_DST, "mask-dst", "bits of -d that count", TAKES("MASK"), BY(NETWORK, NULL),
+           WITH(SEVERAL)),
     OPTION('u', "status", GROUP_FILTERS, "ASSURED, SEEN_REPLY, UNREPLIED ...; ! for not",
-           TAKES("[!]STATUS,..."),
+           TAKES("[!]STATUS,..."), BY(STATUS, "status"), WITH(SEVERAL),
            OF("ASSURED SEEN_REPLY UNREPLIED UNSET FIXED_TIMEOUT EXPECTED "
               "OFFLOAD HW_OFFLOAD SRC_NAT DST_NAT")),
-    OPTION('m', "mark", GROUP_FILTERS, "by mark", TAKES("MARK[/MASK]")),
-    OPTION('c', "secmark", GROUP_FILTERS, "by security mark", TAKES("MARK")),
-    OPTION('l', "label", GROUP_FILTERS, "with all of these labels", TAKES("LABEL,...")),
-    OPTION('w', "zone", GROUP_FILTERS, "by zone", TAKES("ZONE")),
-    LONG(OPTION_ORIG_ZONE, "orig-zone", GROUP_FILTERS, "zone of the original direction",
-         TAKES("ZONE")),
-    LONG(OPTION_REPLY_ZONE, "reply-zone", GROUP_FILTERS, "zone of the reply direction",
-         TAKES("ZONE")),
-    OPTION('n', "src-nat", GROUP_FILTERS, "whose source was translated", WORD("[ADDR][:PORT]")),
-    OPTION('g', "dst-nat", GROUP_FILTERS, "whose destination was translated",
-           WORD("[ADDR][:PORT]")),
-    OPTION('j', "any-nat", GROUP_FILTERS, "whose source or destination was translated",
-           WORD("[ADDR][:PORT]")),
-    LONG(OPTION_SPORT, "sport", GROUP_FILTERS, "source port, original direction; with -p",
-         TAKES("PORT")),
-    ALIAS(OPTION_SPORT, "orig-port-src", "PORT"),
-    LONG(OPTION_DPORT, "dport", GROUP_FILTERS, "destination port, original direction; with -p",
-         TAKES("PORT")),
-    ALIAS(OPTION_DPORT, "orig-port-dst", "PORT"),
-    LONG(OPTION_REPLY_SPORT, "reply-port-src", GROUP_FILTERS,
-         "source port, reply direction; with -p", TAKES("PORT")),
-    LONG(OPTION_REPLY_DPORT, "reply-port-dst", GROUP_FILTERS,
-         "destination port, reply direction; with -p", TAKES("PORT")),
-    LONG(OPTION_STATE, "state", GROUP_FILTERS, "ESTABLISHED, TIME_WAIT ...; with -p",
-         TAKES("STATE"),
-         OF("SYN_SENT SYN_RECV ESTABLISHED FIN_WAIT CLOSE_WAIT LAST_ACK TIME_WAIT CLOSE")),
-    BY_PROTOCOL(OPTION_ICMP_TYPE, "icmp-type", "NUMBER", "ICMP type"),
-    BY_PROTOCOL(OPTION_ICMP_CODE, "icmp-code", "NUMBER", "ICMP code"),
-    BY_PROTOCOL(OPTION_ICMP_ID, "icmp-id", "NUMBER", "ICMP identifier"),
-    BY_PROTOCOL(OPTION_ICMPV6_TYPE, "icmpv6-type", "NUMBER", "ICMPv6 type"),
-    BY_PROTOCOL(OPTION_ICMPV6_CODE, "icmpv6-code", "NUMBER", "ICMPv6 code"),
-    BY_PROTOCOL(OPTION_ICMPV6_ID, "icmpv6-id", "NUMBER", "ICMPv6 identifier"),
-    BY_PROTOCOL(OPTION_SRCKEY, "srckey", "KEY", "GRE source key, original direction"),
-    ALIAS(OPTION_SRCKEY, "orig-key-src", "KEY"),
-    BY_PROTOCOL(OPTION_DSTKEY, "dstkey", "KEY", "GRE destination key, original direction"),
-    ALIAS(OPTION_DSTKEY, "orig-key-dst", "KEY"),
-    BY_PROTOCOL(OPTION_REPLY_SRCKEY, "reply-key-src", "KEY", "GRE source key, reply direction"),
-    BY_PROTOCOL(OPTION_REPLY_DSTKEY, "reply-key-dst", "KEY",
-                "GRE destination key, reply direction"),
-    BY_PROTOCOL(OPTION_ORIG_VTAG, "orig-vtag", "TAG", "SCTP verification tag, original direction"),
-    BY_PROTOCOL(OPTION_REPLY_VTAG, "reply-vtag", "TAG", "SCTP verification tag, reply direction"),
-    LONG(OPTION_ROLE, "role", GROUP_RARE, "DCCP role: client or server", TAKES("ROLE"),
-         OF("client server")),
+    OPTION('m', "mark", GROUP_FILTERS, "by mark", TAKES("MARK[/MASK]"), BY(MARK, "mark"),
+           WITH(SEVERAL)),
+    OPTION('c', "secmark", GROUP_FILTERS, "by security mark", TAKES("MARK"),
+           NUMBER("any_secmark", UINT32_MAX), WITH(SEVERAL)),
+    OPTION('l', "label", GROUP_FILTERS, "with all of these labels", TAKES("LABEL,..."),
+           BY(LABELS, "label_bits"), WITH(FLOWS)),
+    OPTION('w', "zone", GROUP_FILTERS, "by zone", ZONE("zone")),
+    FILTER(OPTION_ORIG_ZONE, "orig-zone", "zone of the original direction", ZONE("own_orig_zone")),
+    FILTER(OPTION_REPLY_ZONE, "reply-zone", "zone of the reply direction", ZONE("own_reply_zone")),
+    OPTION('n', "src-nat", GROUP_FILTERS, "whose source was translated", NAT),
+    OPTION('g', "dst-nat", GROUP_FILTERS, "whose destination was translated", NAT),
+    OPTION('j', "any-nat", GROUP_FILTERS, "whose source or destination was translated", NAT),
+    FILTER(OPTION_SPORT, "sport", "source port, original direction; with -p", PORT("orig_sport")),
+    ALIAS(OPTION_SPORT, "orig-port-src", PORT("orig_sport")),
+    FILTER(OPTION_DPORT, "dport", "destination port, original direction; with -p",
+           PORT("orig_dport")),
+    ALIAS(OPTION_DPORT, "orig-port-dst", PORT("orig_dport")),
+    FILTER(OPTION_REPLY_SPORT, "reply-port-src", "source port, reply direction; with -p",
+           PORT("reply_sport")),
+    FILTER(OPTION_REPLY_DPORT, "reply-port-dst", "destination port, reply direction; with -p",
+           PORT("reply_dport")),
+    FILTER(OPTION_STATE, "state", "ESTABLISHED, TIME_WAIT ...; with -p", TAKES("STATE"),
+           BY(STATE, "state"), OF_PROTOCOLS(P_TCP | P_SCTP | P_DCCP),
+           OF("SYN_SENT SYN_RECV ESTABLISHED FIN_WAIT CLOSE_WAIT LAST_ACK TIME_WAIT CLOSE")),
+    RARE(OPTION_ICMP_TYPE, "icmp-type", "ICMP type", ICMP("icmp_type", UINT8_MAX)),
+    RARE(OPTION_ICMP_CODE, "icmp-code", "ICMP code", ICMP("icmp_code", UINT8_MAX)),
+    RARE(OPTION_ICMP_ID, "icmp-id", "ICMP identifier", ICMP("icmp_id", UINT16_MAX)),
+    RARE(OPTION_ICMPV6_TYPE, "icmpv6-type", "ICMPv6 type", ICMPV6("icmp_type", UINT8_MAX)),
+    RARE(OPTION_ICMPV6_CODE, "icmpv6-code", "ICMPv6 code", ICMPV6("icmp_code", UINT8_MAX)),
+    RARE(OPTION_ICMPV6_ID, "icmpv6-id", "ICMPv6 identifier", ICMPV6("icmp_id", UINT16_MAX)),
+    RARE(OPTION_SRCKEY, "srckey", "GRE source key, original direction", KEY("orig_srckey")),
+    ALIAS(OPTION_SRCKEY, "orig-key-src", KEY("orig_srckey")),
+    RARE(OPTION_DSTKEY, "dstkey", "GRE destination key, original direction", KEY("orig_dstkey")),
+    ALIAS(OPTION_DSTKEY, "orig-key-dst", KEY("orig_dstkey")),
+    RARE(OPTION_REPLY_SRCKEY, "reply-key-src", "GRE source key, reply direction",
+         KEY("reply_srckey")),
+    RARE(OPTION_REPLY_DSTKEY, "reply-key-dst", "GRE destination key, reply direction",
+         KEY("reply_dstkey")),
+    RARE(OPTION_ORIG_VTAG, "orig-vtag", "SCTP verification tag, original direction",
+         TAG("orig_vtag")),
+    RARE(OPTION_REPLY_VTAG, "reply-vtag", "SCTP verification tag, reply direction",
+         TAG("reply_vtag")),
+    RARE(OPTION_ROLE, "role", "DCCP role: client or server", TAKES("ROLE"), OF("client server"),
+         BY(ROLE, "role"), OF_PROTOCOLS(P_DCCP)),
     OPTION('o', "output", GROUP_SHOW, "extended id timestamp ktimestamp labels xml save",
-           TAKES("FORM,..."), OF("extended id timestamp ktimestamp labels xml save userspace")),
+           TAKES("FORM,..."), OF("extended id timestamp ktimestamp labels xml save userspace"),
+           WITH(TUPLES | LIST_X | EVENT_X)),
     OPTION('e', "event-mask", GROUP_SHOW, "events that -E shows: NEW, UPDATES, DESTROY, ALL",
-           TAKES("EVENT,..."), OF("NEW UPDATES DESTROY ALL")),
-    OPTION('b', "buffer-size", GROUP_SHOW, "with -E: size of the receive buffer", TAKES("BYTES")),
+           TAKES("EVENT,..."), OF("NEW UPDATES DESTROY ALL"), BY(EVENTS, NULL), WITH(EVENT)),
+    OPTION('b', "buffer-size", GROUP_SHOW, "with -E: size of the receive buffer", TAKES("BYTES"),
+           NUMBER(NULL, INT32_MAX), WITH(EVENT)),
     LONG(OPTION_TABLE, "table", GROUP_SHOW, "flows as a table that fits the terminal",
          .member = offsetof(struct conntrack_options, common.table)),
-    OPTION('z', "zero", GROUP_SHOW, "set the listed counters to 0"),
+    OPTION('z', "zero", GROUP_SHOW, "set the listed counters to 0", WITH(LIST)),
     HELP_OPTIONS(GROUP_OTHER),
     OPTION('V', "version", GROUP_OTHER, "version and build options"),
     CHANGE('D', "delete", WORD(NULL)),
@@ -156,25 +192,6 @@ const struct grammar conntrack_grammar = {
     .hint = hint,
 };
 
-int conntrack_fail(const struct conntrack_parsing *parsing, const char *before, const char *typed,
-                   const char *after)
-{
-    const struct common *common = &parsing->options->common;
-    const int status = common_misuse_bare(common, "%s%s%s", before, TYPED(typed), after);
-
-    hint(common->program);
-    return status;
-}
-
-int conntrack_fail_argument(const struct conntrack_parsing *parsing, const struct option *option,
-                            const char *takes, const char *before, const char *typed,
-                            const char *after)
-{
-    if (*takes)
-        common_misuse_bare(&parsing->options->common, "--%s: %s", option->name, takes);
-    return conntrack_fail(parsing, before, typed, after);
-}
-
 /* --- Taking options --------------------------------------------------------------------------- */
 
 static int take_command(struct conntrack_parsing *parsing, const struct option *option,
@@ -184,7 +201,7 @@ static int take_command(struct conntrack_parsing *parsing, const struct option *
     struct conntrack_options *options = parsing->options;
 
     if (parsing->has_command)
-        return conntrack_fail(parsing, "Invalid commands combination", "", "");
+        return conntrack_fail(parsing, "Invalid commands combination");
     parsing->has_command = true;
     options->command = option->id == OPTION_USAGE
                            ? COMMAND_USAGE
@@ -194,10 +211,10 @@ static int take_command(struct conntrack_parsing *parsing, const struct option *
     if (conntrack_table(table, &options->table) < 0)
         return conntrack_fail_argument(parsing, option,
                                        "conntrack, expect, dying, unconfirmed, or nothing",
-                                       "unknown type `", table, "'");
+                                       "unknown type `%s'", table);
     if (options->table >= TABLE_DYING && options->command != COMMAND_LIST)
-        return conntrack_fail(
-            parsing, "Can't do that command with tables `dying' and `unconfirmed'", "", "");
+        return conntrack_fail(parsing,
+                              "Can't do that command with tables `dying' and `unconfirmed'");
     return 0;
 }
 
@@ -222,7 +239,7 @@ static int take_output(struct conntrack_parsing *parsing, const struct option *o
         return conntrack_fail_argument(
             parsing, option,
             "extended, id, timestamp, ktimestamp, labels, xml, save, userspace, or ./FILE",
-            "Bad parameter `", argument, "'");
+            "Bad parameter `%s'", argument);
     if (layout->save && (layout->xml || layout->extended || layout->timestamp || layout->id ||
                          layout->ktimestamp || layout->labels)) {
         fprintf(stderr,
@@ -239,22 +256,18 @@ static int take_option(const struct option *option, const char *argument, void *
     size_t given = 0;
 
     if (option->id == OPTION_OPERAND)
-        return conntrack_fail(parsing, "`", argument,
-                              "' is not an option; a table's name follows -L, -G, -E, -C or -S");
+        return conntrack_fail(parsing,
+                              "`%s' is not an option; a table's name follows -L, -G, -E, -C or -S",
+                              TYPED(argument));
     if (option->id == 'o' && strchr(argument, '/')) /* --output=FILE of all other commands */
         return common_output(&parsing->options->common, argument);
     while (given < parsing->given_count && parsing->given[given]->id != option->id)
         given++;
     if (given == parsing->given_count)
         parsing->given[parsing->given_count++] = option;
+    if (option->form >= FORM_OWN)
+        return conntrack_take_filter(parsing, option, argument);
     switch (option->id) {
-    case 'L':
-    case 'G':
-    case 'E':
-    case 'C':
-    case 'S':
-    case OPTION_USAGE:
-        return take_command(parsing, option, argument);
     case OPTION_CHANGE:
         return refuse_change(parsing, option);
     case 'o':
@@ -263,74 +276,45 @@ static int take_option(const struct option *option, const char *argument, void *
         parsing->options->zero = true;
         return 0;
     default:
-        return conntrack_take_filter(parsing, option, argument);
+        return take_command(parsing, option, argument);
     }
 }
 
 /* --- What goes with what ---------------------------------------------------------------------- */
 
-/* The character by which tasks[] names an option. */
-static int letter_of(const struct option *option)
-{
-    switch (option->id) {
-    case OPTION_MASK_SRC:
-    case OPTION_MASK_DST:
-        return '/';
-    case OPTION_ORIG_ZONE:
-    case OPTION_REPLY_ZONE:
-        return '(';
-    default:
-        return option->id < OPTION_MASK_SRC ? option->id : '*';
-    }
-}
-
-/*
- * Options are named by their letters. '*' stands for the options of protocols, '/' for the masks,
- * '(' for the zones of a direction.
- */
 static const struct conntrack_task tasks[][2] = {
-    [COMMAND_LIST] = {{&table_flows, "Lfpsdrqumclwngjoz*/(", "flow entries"},
-                      {&table_expectations, "Lfo", "expectations"}},
-    [COMMAND_GET] = {{&table_flow_one, "Gfpsdrqolw*(", "flow entries"},
-                     {&table_expectation_one, "Gfpsdrqo*", NULL}},
-    [COMMAND_EVENT] = {{&table_flow_events, "Efpsdrqumclwngjoeb*/(", "flow events"},
-                       {&table_expectation_events, "Eo", "expectation events"}},
-    [COMMAND_COUNT] = {{&table_flow_count, "C", NULL}, {&table_expectation_count, "C", NULL}},
-    [COMMAND_STATISTICS] = {{&table_flow_statistics, "S", NULL},
-                            {&table_expectation_statistics, "S", NULL}},
-    [COMMAND_USAGE] = {{&table_flow_usage, "", NULL}},
+    [COMMAND_LIST] = {{&table_flows, "flow entries"}, {&table_expectations, "expectations"}},
+    [COMMAND_GET] = {{&table_flow_one, "flow entries"}, {&table_expectation_one, NULL}},
+    [COMMAND_EVENT] = {{&table_flow_events, "flow events"},
+                       {&table_expectation_events, "expectation events"}},
+    [COMMAND_COUNT] = {{&table_flow_count, NULL}, {&table_expectation_count, NULL}},
+    [COMMAND_STATISTICS] = {{&table_flow_statistics, NULL}, {&table_expectation_statistics, NULL}},
+    [COMMAND_USAGE] = {{&table_flow_usage, NULL}},
 };
-
-static int check_allowed(const struct conntrack_parsing *parsing)
-{
-    const char *letters = parsing->options->task->allowed;
-
-    for (size_t i = 0; i < parsing->given_count; i++) {
-        const struct option *option = parsing->given[i];
-        if (option->id != OPTION_USAGE && !strchr(letters, letter_of(option)))
-            return conntrack_fail(parsing, "Illegal option `--", option->name,
-                                  "' with this command");
-    }
-    return 0;
-}
 
 static int check(struct conntrack_parsing *parsing)
 {
     struct conntrack_options *options = parsing->options;
+    const bool expectations = options->table == TABLE_EXPECT;
     int status;
 
-    options->task = &tasks[options->command][options->table == TABLE_EXPECT];
-    status = check_allowed(parsing);
-    if (!status)
-        status = conntrack_check_filter(parsing);
-    if (!status && options->zero &&
+    options->task = &tasks[options->command][expectations];
+    for (size_t i = 0; i < parsing->given_count; i++) {
+        const struct option *option = parsing->given[i];
+        if (option->commands && !(option->commands & BIT(options->command) << expectations))
+            return conntrack_fail(parsing, "Illegal option `--%s' with this command", option->name);
+    }
+    status = conntrack_check_filter(parsing);
+    if (status)
+        return status;
+    if (options->zero &&
         (conntrack_filter_given(&options->filter) || options->common.filters.count))
-        status = conntrack_fail(parsing, "Can't use -z with filtering parameters", "", "");
-    if (!status && options->zero && options->common.exact)
-        status = conntrack_fail(parsing, "Can't use -z with --exact, which reads twice", "", "");
-    if (!status && options->command == COMMAND_EVENT && options->common.exact)
-        status = conntrack_fail(parsing, "--exact cannot be combined with -E", "", "");
-    return status;
+        return conntrack_fail(parsing, "Can't use -z with filtering parameters");
+    if (options->zero && options->common.exact)
+        return conntrack_fail(parsing, "Can't use -z with --exact, which reads twice");
+    if (options->command == COMMAND_EVENT && options->common.exact)
+        return conntrack_fail(parsing, "--exact cannot be combined with -E");
+    return 0;
 }
 
 int conntrack_parse(struct conntrack_options *options, int argc, char *const argv[], bool *done)

@@ -38,6 +38,24 @@ enum {
     OPTION_CHANGE, /* those that would change the table */
 };
 
+/* Forms of arguments. Without a field, a number is the size of the buffer, and a network a mask. */
+enum {
+    FORM_NUMBER = FORM_OWN,
+    FORM_FAMILY,
+    FORM_PROTOCOL,
+    FORM_NETWORK,
+    FORM_NAT,
+    FORM_STATUS,
+    FORM_MARK,
+    FORM_LABELS,
+    FORM_STATE,
+    FORM_ROLE,
+    FORM_EVENTS,
+};
+
+/* Protocols whose options share a name, as bits. */
+enum { P_PORTS = 1, P_TCP = 2, P_SCTP = 4, P_DCCP = 8, P_ICMP = 16, P_ICMPV6 = 32, P_GRE = 64 };
+
 /* --- What arguments mean ---------------------------------------------------------------------- */
 
 /*
@@ -95,14 +113,16 @@ struct conntrack_parsing {
 int conntrack_take_filter(struct conntrack_parsing *parsing, const struct option *option,
                           const char *argument);
 
-/* Says that this was wrong (`typed` is escaped), and where help is. Returns STATUS_PARAMETER. */
-int conntrack_fail(const struct conntrack_parsing *parsing, const char *before, const char *typed,
-                   const char *after);
+/* Says what is wrong, and where help is. Returns STATUS_PARAMETER. */
+int conntrack_fail(const struct conntrack_parsing *parsing, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
-/* The same for an option's argument, below a line that says which arguments it takes. */
+/*
+ * The same for an option's argument, which is typed where the words have a %s, below a line that
+ * says which arguments the option takes.
+ */
 int conntrack_fail_argument(const struct conntrack_parsing *parsing, const struct option *option,
-                            const char *takes, const char *before, const char *typed,
-                            const char *after);
+                            const char *takes, const char *words, const char *typed);
 
 /* Checks that the options go together, and sets what depends on several. Returns 0 or a status. */
 int conntrack_check_filter(struct conntrack_parsing *parsing);

@@ -23,7 +23,7 @@ static const struct option options_table[] = {
     OPTION('4', NULL, WHICH, "IPv4 only", SETS(inet)),
     OPTION('6', NULL, WHICH, "IPv6 only", SETS(inet6)),
     OPTION('i', "device", WHICH, "only neighbours on this interface", TAKES("IF"),
-           OF(CHOICES_INTERFACES), COMPARES("interface"), .literal = true),
+           OF(CHOICES_INTERFACES), COMPARES("interface"), .form = FORM_TEXT),
     LONG(OPTION_PROXY, "proxy", WHICH, "only proxies: addresses this machine answers for",
          COMPARES("flags"), .value = "proxy"),
     LONG(OPTION_MASTER, "master", WHICH, "only on interfaces of DEV (bridge, bond or VRF)",
