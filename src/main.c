@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/completion.h"
-#include "cli/nearest.h"
+#include "cli/misuse.h"
 #include "cli/personality.h"
 #include "fastnet/array.h"
 #include "fastnet/rights.h"

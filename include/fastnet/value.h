@@ -94,6 +94,13 @@ static inline struct network value_network(const struct value *value, size_t i)
 /* A VALUE_LLADDR, which may be empty; at most TEXT_LLADDR_MAX bytes. Returns the end. */
 char *value_lladdr(char *dst, const struct value *value);
 
+/* Whether values of the type are numbers, which can be added. */
+static inline bool value_is_number(enum value_type type)
+{
+    return type == VALUE_NUMBER || type == VALUE_SIGNED || type == VALUE_DECIMAL ||
+           type == VALUE_FINE;
+}
+
 static inline bool value_is_list(const struct value *value)
 {
     return value->type == VALUE_OWNERS || value->type == VALUE_FLAGS ||

@@ -1,15 +1,12 @@
 #include "cli/columns.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "cli/nearest.h"
+#include "cli/misuse.h"
 #include "fastnet/array.h"
-#include "fastnet/writer.h"
 
 bool columns_used(const struct listing_command *command)
 {
@@ -274,12 +271,6 @@ static int add_counted(struct listing_command *command, struct text word)
     return 0;
 }
 
-bool columns_can_sum(const struct field *field)
-{
-    return field->type == VALUE_NUMBER || field->type == VALUE_SIGNED ||
-           field->type == VALUE_DECIMAL || field->type == VALUE_FINE;
-}
-
 static int add_sum(struct listing_command *command, struct text word)
 {
     struct listing *listing = &command->listing;
@@ -289,7 +280,7 @@ static int add_sum(struct listing_command *command, struct text word)
         return columns_misuse(command, "--sum", word);
     if (is_counted(command, field->name))
         return misuse_word(command, "--sum", "named twice:", word);
-    if (!columns_can_sum(field))
+    if (!value_is_number(field->type))
         return misuse_word(command, "--sum", "no numbers to add are in", word);
     if (listing->sum_count == SUMS_MAX)
         return common_misuse(command->common, "--sum: more than %d columns", SUMS_MAX);
@@ -376,149 +367,4 @@ int columns_resolve(struct listing_command *command)
         needs_add(&command->listing.needs, needs);
     }
     return status;
-}
-
-/* --- --columns=help --------------------------------------------------------------------------- */
-
-static const char *type_name(enum value_type type)
-{
-    switch (type) {
-    case VALUE_NUMBER:
-    case VALUE_SIGNED:
-        return "number";
-    case VALUE_DECIMAL:
-    case VALUE_FINE:
-        return "decimal";
-    case VALUE_ADDRESS:
-    case VALUE_LLADDR:
-    case VALUE_NETWORK:
-        return "address";
-    case VALUE_OWNERS:
-    case VALUE_FLAGS:
-    case VALUE_NETWORKS:
-        return "list";
-    case VALUE_BOOLEAN:
-        return "boolean";
-    case VALUE_TIME:
-        return "time";
-    case VALUE_UNKNOWN:
-    case VALUE_TEXT:
-    case VALUE_SOCKET_NAME:
-    case VALUE_NAME:
-    case VALUE_VIEW:
-        break;
-    }
-    return "string";
-}
-
-/* What --columns=help says of a column, in this order. */
-enum { TOLD_NAME, TOLD_TYPE, TOLD_UNIT, TOLD_COUNTER, TOLD_GROUP, TOLD_HELP, TOLD };
-static const struct field told[TOLD] = {
-    [TOLD_NAME] = {.name = "name", .type = VALUE_TEXT},
-    [TOLD_TYPE] = {.name = "type", .type = VALUE_TEXT},
-    [TOLD_UNIT] = {.name = "unit", .type = VALUE_TEXT},
-    [TOLD_COUNTER] = {.name = "counter", .type = VALUE_BOOLEAN},
-    [TOLD_GROUP] = {.name = "group", .type = VALUE_TEXT},
-    [TOLD_HELP] = {.name = "help", .type = VALUE_TEXT},
-};
-
-static const char *unit_name(enum unit unit)
-{
-    switch (unit) {
-    case UNIT_BYTES:
-        return "bytes";
-    case UNIT_SECONDS:
-        return "seconds";
-    case UNIT_PACKETS:
-        return "packets";
-    case UNIT_PERCENT:
-        return "percent";
-    case UNIT_BYTES_PER_SECOND:
-        return "bytes/s";
-    case UNIT_PACKETS_PER_SECOND:
-        return "packets/s";
-    case UNIT_NONE:
-        break;
-    }
-    return NULL;
-}
-
-static const char *group_name(const struct kind *kind, const struct field *field)
-{
-    const struct field_group *group = field_group(kind, field);
-
-    return group ? group->name : NULL;
-}
-
-static struct value text_value(const char *string)
-{
-    if (!string)
-        return (struct value){.type = VALUE_UNKNOWN};
-    return (struct value){.type = VALUE_TEXT, .text = {string, strlen(string)}};
-}
-
-static void put_row(struct sink *sink, const struct kind *kind, const struct field *field)
-{
-    const struct value values[TOLD] = {
-        [TOLD_NAME] = text_value(field->name),
-        [TOLD_TYPE] = text_value(type_name(field->type)),
-        [TOLD_UNIT] = text_value(unit_name(field->unit)),
-        [TOLD_COUNTER] = {.type = VALUE_BOOLEAN, .number = field->counter},
-        [TOLD_GROUP] = text_value(group_name(kind, field)),
-        [TOLD_HELP] = text_value(field->help),
-    };
-
-    sink->ops->row(sink, &(struct record){.kind = &kind_count, .count = {.values = values}});
-}
-
-/* As rows of a listing, in JSON or CSV. */
-static int put_rows(struct listing_command *command)
-{
-    const struct kind *kind = command->kind;
-    static const struct context nothing;
-    struct field columns[TOLD];
-    struct writer writer = {0};
-    struct sink *sink = NULL;
-    int error = -ENOMEM;
-
-    for (size_t i = 0; i < TOLD; i++) {
-        field_counted(&columns[i], &told[i], i);
-        show(command, &columns[i]);
-    }
-    command->context = &nothing;
-    if (writer_init(&writer, STDOUT_FILENO) == 0)
-        sink = command_sink(command, &writer);
-    if (sink) {
-        const struct field *field;
-        sink_begin(sink);
-        for (size_t i = 0; (field = field_at(kind, i)); i++)
-            put_row(sink, kind, field);
-        sink_end(sink);
-        error = writer_flush(&writer);
-    }
-    sink_destroy(sink);
-    writer_finish(&writer);
-    return output_status(command->common->program, error);
-}
-
-int columns_help(struct listing_command *command)
-{
-    const struct kind *kind = command->kind;
-    const struct field *field;
-    struct page page;
-    FILE *stream;
-    size_t width = 16;
-
-    if (command->common->format != FORMAT_PLAIN && !common_is_metrics(command->common))
-        return put_rows(command);
-    stream = page_open(&page);
-    for (size_t i = 0; i < kind->field_count; i++)
-        if (strlen(kind->fields[i].name) > width)
-            width = strlen(kind->fields[i].name);
-    for (size_t i = 0; (field = field_at(kind, i)); i++) {
-        const char *unit = unit_name(field->unit), *group = group_name(kind, field);
-        fprintf(stream, "%-*s %-7s %-7s %-8s %s\n", (int)width, field->name, type_name(field->type),
-                unit ? unit : "-", group ? group : "-", field->help);
-    }
-    return page_finish(&page, command->common->program);
 }

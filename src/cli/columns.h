@@ -16,9 +16,6 @@ int columns_help(struct listing_command *command);
 /* True if rows are shown in columns, and not in the personality's own layout. */
 bool columns_used(const struct listing_command *command);
 
-/* True if its values are numbers, which can be added. */
-bool columns_can_sum(const struct field *field);
-
 /* Says that rows of the listing have no such column. Returns the exit status. */
 int columns_misuse(const struct listing_command *command, const char *option, struct text name);
 

@@ -236,6 +236,17 @@ static int resolve_rates(struct listing_command *command)
     return 0;
 }
 
+bool command_is_untrusted(const struct listing_command *command)
+{
+    const struct listing *listing = &command->listing;
+    const uint64_t lookups = listing->needs.lookups;
+
+    if (lookups & NEED_NAMES)
+        return false;
+    return !proc_tree_is_own(listing->proc_root) ||
+           (listing->diag_file && !(lookups & NEED_ANY_OWNERS));
+}
+
 /* --- Metrics, and the file that is replaced --------------------------------------------------- */
 
 static int resolve_metrics(const struct listing_command *command)
@@ -298,7 +309,7 @@ static int resolve_namespaces(const struct listing_command *command)
     return 0;
 }
 
-int command_resolve(struct listing_command *command, bool *done)
+int command_resolve(struct listing_command *command, bool *help)
 {
     const struct common *common = command->common;
     const struct field *attention;
@@ -310,10 +321,9 @@ int command_resolve(struct listing_command *command, bool *done)
         rates_init(command->rates, command->kind);
         command->kind = &command->rates->kind;
     }
-    if (common->columns && strcmp(common->columns, "help") == 0) {
-        *done = true;
-        return columns_help(command);
-    }
+    *help = common->columns && strcmp(common->columns, "help") == 0;
+    if (*help)
+        return 0;
     if (common->columns && common->count_by)
         return common_misuse(common, "--columns and --count-by cannot be combined");
     status = resolve_metrics(command);

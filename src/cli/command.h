@@ -12,6 +12,9 @@
 #include "fastnet/engine.h"
 #include "fastnet/rates.h"
 
+/* Owners, or control groups, which those of owners may stand in for. */
+#define NEED_ANY_OWNERS (NEED_OWNERS | NEED_OWNERS_CGROUPS)
+
 /* The columns that --count-by makes. Large: not touched without it. */
 struct counting {
     struct network_field networks[LISTING_COLUMNS_MAX];
@@ -75,9 +78,9 @@ int command_run(struct listing_command *command);
 /*
  * Sets the columns that are shown, and the members of the listing that the common options decide:
  * where, needs, sort, most, count_by, delta, exact, backend, proc_root. Returns 0, or an exit
- * status after a line on stderr. *done is set when --columns=help was answered.
+ * status after a line on stderr. *help: the columns are asked for, and not a listing.
  */
-int command_resolve(struct listing_command *command, bool *done);
+int command_resolve(struct listing_command *command, bool *help);
 
 /*
  * True if anybody may have written the files that are read, and the sandbox does not hide the

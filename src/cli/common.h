@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "cli/filters.h"
+#include "cli/misuse.h"
 #include "cli/personality.h"
 #include "fastnet/lookup.h"
 #include "fastnet/query.h"
@@ -73,6 +74,10 @@ enum { OPTION_HELP = 999 };
 
 /* Prints what --help prints, for option_fn. */
 int common_help(const struct common *common);
+
+/* The words that run this: its own name, or fastnet and a word. */
+enum { COMMON_COMMAND = 24 };
+const char *common_command(const struct common *common, char command[COMMON_COMMAND]);
 
 /* Says what is wrong with the command line. Returns the exit status for that. */
 int common_complain(const struct common *common, bool hint, const char *format, ...)

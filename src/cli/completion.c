@@ -5,7 +5,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "cli/columns.h"
 #include "cli/where/parser.h"
 #include "fastnet/array.h"
 #include "fastnet/field.h"
@@ -229,7 +228,7 @@ static void put_columns(const struct offer *offer, const char *rest, const char 
     char text[80];
 
     for (size_t i = 0; (field = field_at(offer->kind, i)); i++)
-        if (!numbers || columns_can_sum(field))
+        if (!numbers || value_is_number(field->type))
             put(offer, rest, field->name, field->help);
     if (strcmp(choices, CHOICES_SHOWN) != 0)
         return;

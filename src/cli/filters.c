@@ -7,7 +7,7 @@
 #include <strings.h>
 
 #include "cli/common.h"
-#include "cli/nearest.h"
+#include "cli/misuse.h"
 #include "cli/where/parser.h"
 #include "fastnet/array.h"
 
@@ -67,15 +67,6 @@ const struct option_table filters_of_flows = TABLE(of_flows);
 const struct option_table filters_of_neighbours = TABLE(of_neighbours);
 const struct option_table filters_of_findings = TABLE(of_findings);
 
-const char *filters_columns(const char *name, size_t length)
-{
-    for (size_t i = 0; i < COUNT(of_sockets); i++)
-        if (of_sockets[i].columns && strlen(of_sockets[i].name) == length &&
-            memcmp(of_sockets[i].name, name, length) == 0)
-            return of_sockets[i].columns;
-    return NULL;
-}
-
 const char *filters_typed(const struct filters *filters, const char *name)
 {
     const char *text = NULL;
@@ -124,6 +115,7 @@ static bool are_ids(const char *text)
 const char *filters_resolve(const struct filters *filters, struct where *where,
                             const struct kind *kind, const struct predicate **all)
 {
+    where->options = &filters_of_sockets;
     for (size_t i = 0; i < filters->count; i++) {
         const struct option *option = filters->typed[i].option;
         const char *text = filters->typed[i].text;

@@ -24,10 +24,6 @@ struct filters {
     size_t count;
 };
 
-/* The columns that a short form of this name compares, separated by blanks; NULL if there is none.
- */
-const char *filters_columns(const char *name, size_t length);
-
 /*
  * Of a word that is no option: the short form that was probably meant, as it is typed. False if
  * there is none, or rows of this kind have no column for it.

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/options.h"
 #include "cli/personality.h"
 #include "fastnet/namespace.h"
 

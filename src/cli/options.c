@@ -3,8 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "cli/nearest.h"
-#include "fastnet/text.h"
+#include "cli/misuse.h"
 
 struct parser {
     const struct option_table *const *tables;
@@ -14,14 +13,6 @@ struct parser {
     void *arg;
     char *message;
 };
-
-const char *options_typed(char text[TYPED_MAX], const char *typed, size_t length)
-{
-    const size_t most = (TYPED_MAX - 1) / ESCAPE_FACTOR;
-
-    *escape_text(text, typed, length < most ? length : most, NULL) = '\0';
-    return text;
-}
 
 bool options_among(const char *words, const char *word)
 {

@@ -100,13 +100,6 @@ typedef int (*option_fn)(const struct option *option, const char *argument, void
 
 enum { OPTIONS_MESSAGE = 512 };
 
-/* The user's words as a message shows them: escaped, cut when they are very long, terminated. */
-enum { TYPED_MAX = 4 * 80 + 1 };
-const char *options_typed(char text[TYPED_MAX], const char *typed, size_t length);
-/* The same, into memory that lives as long as the block that this stands in; of a whole word. */
-#define TYPED_BYTES(typed, length) options_typed((char[TYPED_MAX]){""}, typed, length)
-#define TYPED(word)                TYPED_BYTES(word, strlen(word))
-
 /*
  * Parses as getopt_long(3) does: bundled letters, --name=value, unambiguous abbreviations, operands
  * anywhere; after "--" all words are operands. An abbreviation is looked up in the first table

@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/options.h"
 #include "cli/personality.h"
 #include "fastnet/hash.h"
 

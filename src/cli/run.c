@@ -162,9 +162,6 @@ static bool is_captured(const struct listing *listing)
     return !proc_tree_is_own(listing->proc_root);
 }
 
-/* Owners, or control groups, which those of owners may stand in for. */
-#define OWNERS (NEED_OWNERS | NEED_OWNERS_CGROUPS)
-
 /* The rights that lookups and tables of the listing may need. */
 static unsigned rights_of(const struct listing *listing)
 {
@@ -174,11 +171,12 @@ static unsigned rights_of(const struct listing *listing)
         rights |= RIGHTS_OF_NAMESPACES;
     if (listing->home && listing->needs.lookups & NEED_NAMES)
         rights |= 1u << RIGHT_NAMESPACES;
-    if (listing->needs.lookups & (OWNERS | NEED_SENDERS))
+    if (listing->needs.lookups & (NEED_ANY_OWNERS | NEED_SENDERS))
         rights |= 1u << RIGHT_OWNERS;
     if (listing->needs.lookups & NEED_CONTAINERS)
         rights |= 1u << RIGHT_CONTAINERS;
-    if ((listing->needs.lookups & OWNERS || listing->all_netns) && listing->owners != OWNERS_PROC)
+    if ((listing->needs.lookups & NEED_ANY_OWNERS || listing->all_netns) &&
+        listing->owners != OWNERS_PROC)
         rights |= 1u << RIGHT_ITERATORS;
     for (size_t i = 0; i < listing->table_count; i++) {
         const struct table *table = listing->tables[i].table;
@@ -188,21 +186,11 @@ static unsigned rights_of(const struct listing *listing)
     return rights;
 }
 
-bool command_is_untrusted(const struct listing_command *command)
-{
-    const struct listing *listing = &command->listing;
-    const uint64_t lookups = listing->needs.lookups;
-
-    if (lookups & NEED_NAMES)
-        return false;
-    return is_captured(listing) || (listing->diag_file && !(lookups & OWNERS));
-}
-
 static bool needs_child(const struct listing_command *command)
 {
     const struct common *common = command->common;
     const uint64_t needs = command->listing.needs.lookups;
-    const bool rights = (needs & OWNERS) || is_captured(&command->listing) ||
+    const bool rights = (needs & NEED_ANY_OWNERS) || is_captured(&command->listing) ||
                         command->listing.home || command->listing.all_netns;
 
     if (common->output && command_is_untrusted(command))
@@ -287,18 +275,20 @@ static int run(struct replacement *file, struct listing_command *command)
 int command_run(struct listing_command *command)
 {
     const struct common *common = command->common;
-    bool done = false;
+    bool help = false;
     int status = STATUS_FAILURE;
 
     command->counting = common->count_by ? malloc(sizeof *command->counting) : NULL;
     command->rates = common->delta ? malloc(sizeof *command->rates) : NULL;
     if (!command->counting == !common->count_by && !command->rates == !common->delta)
-        status = command_resolve(command, &done);
+        status = command_resolve(command, &help);
     else
         fprintf(stderr, "%s: out of memory\n", common->program);
-    if (!status && !done && command->open_output && !common->explain)
+    if (!status && !help && command->open_output && !common->explain)
         status = command->open_output(command);
-    if (!status && !done) {
+    if (!status && help) {
+        status = columns_help(command);
+    } else if (!status) {
         struct replacement file;
         status = replacement_begin(&file, common);
         if (!status)

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/options.h"
+#include "cli/misuse.h"
 
 static void say(size_t count, const char *name)
 {

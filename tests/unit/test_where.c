@@ -17,7 +17,8 @@
 
 #include "addresses.h"
 #include "cells.h"
-#include "cli/nearest.h"
+#include "cli/filters.h"
+#include "cli/misuse.h"
 #include "cli/where/where.h"
 #include "fastnet/lookup.h"
 #include "predicates.h"
@@ -32,7 +33,7 @@ struct meaning {
 static const char *meaning_of(const struct kind *kind, const char *text)
 {
     static char said[1024];
-    struct where where = {0};
+    struct where where = {.options = &filters_of_sockets};
     const struct predicate *predicate = where_parse(&where, kind, text);
 
     snprintf(said, sizeof said, "%s", predicate ? said_of(predicate) : where.message);
@@ -44,7 +45,7 @@ static const char *meaning_of(const struct kind *kind, const char *text)
 static const char *written_as(const struct kind *kind, const char *text)
 {
     static char written[1024];
-    struct where where = {0};
+    struct where where = {.options = &filters_of_sockets};
     const struct predicate *predicate = where_parse(&where, kind, text);
     FILE *out = fmemopen(written, sizeof written, "w");
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cli/filters.h"
-#include "cli/nearest.h"
+#include "cli/misuse.h"
 #include "cli/netstat/netstat.h"
 #include "cli/options.h"
 #include "fastnet/array.h"

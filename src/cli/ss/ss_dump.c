@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/options.h"
 #include "cli/personality.h"
 #include "fastnet/layouts.h"
 #include "fastnet/rights.h"

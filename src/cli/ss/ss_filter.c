@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "cli/nearest.h"
+#include "cli/misuse.h"
 #include "cli/options.h"
 #include "cli/ss/ss_parser.h"
 #include "fastnet/array.h"

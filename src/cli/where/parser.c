@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/options.h"
+#include "cli/misuse.h"
 
 struct where_part {
     struct where_part *next;
@@ -76,7 +76,7 @@ const char *token_typed(char typed[TOKEN_TYPED], const struct token *token)
 {
     char whole[TYPED_MAX];
 
-    snprintf(typed, TOKEN_TYPED, "%s", options_typed(whole, token->text.data, token->text.length));
+    snprintf(typed, TOKEN_TYPED, "%s", typed_text(whole, token->text.data, token->text.length));
     return typed;
 }
 

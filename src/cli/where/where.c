@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/filters.h"
-#include "cli/nearest.h"
+#include "cli/misuse.h"
+#include "cli/options.h"
 #include "cli/where/parser.h"
 
 enum { DEPTH_MAX = 64 }; /* of parentheses and nots: each costs stack, here and for every row */
@@ -39,11 +39,15 @@ static struct predicate *join(struct parser *parser, enum predicate_operator ope
 /* The name of an option that compares columns, and is none: which columns these are. */
 static bool fail_short_form(struct parser *parser)
 {
+    const struct option_table *options = parser->where->options;
     const struct text word = parser->token.text;
-    const char *columns = filters_columns(word.data, word.length);
+    const char *columns = NULL;
     char names[160] = "";
     size_t used = 0;
 
+    for (size_t i = 0; options && i < options->count; i++)
+        if (text_is(word, options->options[i].name))
+            columns = options->options[i].columns;
     for (; columns && *columns; columns += strspn(columns, " ")) {
         const size_t length = strcspn(columns, " ");
         if (field_find(parser->kind, columns, length) && used < sizeof names)

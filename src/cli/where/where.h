@@ -15,11 +15,14 @@
 
 enum { WHERE_MESSAGE = 512 };
 
+struct option_table;
+
 /* Owns the predicates that were parsed. Zeroed: none. */
 struct where {
     struct where_part *parts;
-    char message[WHERE_MESSAGE]; /* what was wrong: one line, escaped */
-    size_t size;                 /* bytes of the parts */
+    const struct option_table *options; /* their names are no columns, or NULL */
+    char message[WHERE_MESSAGE];        /* what was wrong: one line, escaped */
+    size_t size;                        /* bytes of the parts */
 };
 
 /* Returns NULL, and sets the message, if the text is wrong or memory is short. Borrows the text. */

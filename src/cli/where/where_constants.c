@@ -8,7 +8,7 @@
 #include <strings.h>
 #include <time.h>
 
-#include "cli/nearest.h"
+#include "cli/misuse.h"
 #include "cli/where/parser.h"
 #include "fastnet/array.h"
 #include "fastnet/lookup.h"
@@ -770,19 +770,13 @@ static struct predicate *parse_owner(const struct constant *constant)
 
 /* --- Other columns ---------------------------------------------------------------------------- */
 
-static bool is_number(enum value_type type)
-{
-    return type == VALUE_NUMBER || type == VALUE_SIGNED || type == VALUE_DECIMAL ||
-           type == VALUE_FINE;
-}
-
 /*
  * Why two columns do not compare; NULL: they do. A number without a unit may be of any, and a
  * factor is for numbers.
  */
 static const char *what_differs(const struct field *one, const struct field *other, bool factor)
 {
-    const bool numbers = is_number(one->type) && is_number(other->type);
+    const bool numbers = value_is_number(one->type) && value_is_number(other->type);
 
     if (one->owner || other->owner)
         return "there may be several processes";
@@ -860,7 +854,8 @@ static bool parse_column(const struct constant *constant, struct predicate **com
 
     if (!name || parser->listed || constant->token.type != TOKEN_WORD ||
         is_pattern(constant->comparison) ||
-        (!is_number(field->type) && field->type != VALUE_TIME && field->type != VALUE_ADDRESS))
+        (!value_is_number(field->type) && field->type != VALUE_TIME &&
+         field->type != VALUE_ADDRESS))
         return false;
     other = field_compared(parser->kind, name, strlen(name));
     if (name == constant->text && (swapped = column_before_factor(constant, &behind))) {
@@ -916,12 +911,6 @@ static struct predicate *parse_by_type(const struct constant *constant)
     return NULL;
 }
 
-static bool has_text(enum value_type type)
-{
-    return type != VALUE_NUMBER && type != VALUE_DECIMAL && type != VALUE_FINE &&
-           type != VALUE_SIGNED && type != VALUE_BOOLEAN && type != VALUE_TIME;
-}
-
 struct predicate *parser_constant(struct parser *parser, const struct field *field,
                                   enum token_type comparison, const struct token *value)
 {
@@ -948,7 +937,8 @@ struct predicate *parser_constant(struct parser *parser, const struct field *fie
             return refuse(&constant, "numbers of processes, as 812");
         constant.field = field_owners(field);
     }
-    if (is_pattern(comparison) && !has_text(field->type))
+    if (is_pattern(comparison) &&
+        (value_is_number(field->type) || field->type == VALUE_BOOLEAN || field->type == VALUE_TIME))
         return refuse(&constant, "numbers, which have no pattern");
     return parse_by_type(&constant);
 }

@@ -1,15 +1,23 @@
-#include "cli/nearest.h"
 
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/options.h"
+#include "cli/misuse.h"
 #include "fastnet/field.h"
+#include "fastnet/text.h"
 
 enum { WORD_MAX = 40 }; /* longer words are not compared */
 enum { FEW = 6 };       /* columns that a message lists */
+
+const char *typed_text(char text[TYPED_MAX], const char *typed, size_t length)
+{
+    const size_t most = (TYPED_MAX - 1) / ESCAPE_FACTOR;
+
+    *escape_text(text, typed, length < most ? length : most, NULL) = '\0';
+    return text;
+}
 
 struct nearest nearest_to(const char *typed, size_t length)
 {

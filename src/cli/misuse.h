@@ -1,11 +1,19 @@
-/* The word that was probably meant, among those that would be right. */
-#ifndef CLI_NEAREST_H
-#define CLI_NEAREST_H
+/* What a message says of a word: as it was typed, and which was probably meant. */
+#ifndef CLI_MISUSE_H
+#define CLI_MISUSE_H
 
 #include <stddef.h>
 
 #include "fastnet/kind.h"
 
+/* The user's words as a message shows them: escaped, cut when they are very long, terminated. */
+enum { TYPED_MAX = 4 * 80 + 1 };
+const char *typed_text(char text[TYPED_MAX], const char *typed, size_t length);
+/* The same, into memory that lives as long as the block that this stands in; of a whole word. */
+#define TYPED_BYTES(typed, length) typed_text((char[TYPED_MAX]){""}, typed, length)
+#define TYPED(word)                TYPED_BYTES(word, strlen(word))
+
+/* The word that is nearest, among those that would be right. */
 struct nearest {
     const char *typed; /* length bytes */
     size_t length;

@@ -1,0 +1,349 @@
+/* The options that all personalities have, and how a command line is parsed and answered. */
+#include "cli/common.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "cli/completion.h"
+#include "cli/netns.h"
+#include "fastnet/array.h"
+
+enum {
+    OPTION_FORMAT = 1000, /* and an enum output_format */
+    OPTION_OUTPUT = OPTION_FORMAT + FORMATS,
+    OPTION_COLUMNS,
+    OPTION_NO_HEADER,
+    OPTION_SORT,
+    OPTION_LIMIT,
+    OPTION_COUNT_BY,
+    OPTION_SUM,
+    OPTION_COLOR,
+    OPTION_HUMAN,
+    OPTION_PERCENT,
+    OPTION_EXACT,
+    OPTION_EXPLAIN,
+    OPTION_BACKEND,
+    OPTION_OWNERS,
+    OPTION_PROC_ROOT,
+    OPTION_NETNS,
+    OPTION_ALL_NETNS,
+    OPTION_COMPLETION,
+    OPTION_SHORT_HELP = 'h', /* these two are in the tables of the personalities */
+    OPTION_VERSION = 'V',
+};
+
+enum { EXAMPLE_WIDTH = 48 };
+
+enum { OUTPUT, SOURCE };
+static const char *const groups[] = {"Output", "Source"};
+
+#define SETS(of_common) .member = offsetof(struct common, of_common)
+
+/* No personality and no program that one is like has these letters. */
+static const struct option options[] = {
+    OPTION_ROW(OPTION_FORMAT + FORMAT_JSON, 'J', "json", OUTPUT, "one JSON array of objects"),
+    LONG(OPTION_FORMAT + FORMAT_NDJSON, "ndjson", OUTPUT, "one JSON object per line"),
+    LONG(OPTION_FORMAT + FORMAT_CSV, "csv", OUTPUT, "RFC 4180, with a header line"),
+    LONG(OPTION_FORMAT + FORMAT_CSV_SAFE, "csv-safe", OUTPUT,
+         "CSV that is safe to open in a spreadsheet"),
+    LONG(OPTION_FORMAT + FORMAT_PROMETHEUS, "prometheus", OUTPUT,
+         "metrics of counters, usages and --count-by", .newer = true),
+    LONG(OPTION_FORMAT + FORMAT_OPENMETRICS, "openmetrics", OUTPUT, "the same as OpenMetrics",
+         .newer = true),
+    LONG(OPTION_OUTPUT, "output", OUTPUT, "replace this file when a listing is complete",
+         TAKES("FILE"), .newer = true),
+    OPTION_ROW(OPTION_COLUMNS, 'k', "columns", OUTPUT,
+               "show these columns; +A adds, -A removes; or help", TAKES("A,B,..."),
+               OF(CHOICES_SHOWN), SETS(columns)),
+    LONG(OPTION_NO_HEADER, "no-header", OUTPUT, "no titles and no heading line", SETS(no_header)),
+    OPTION_ROW(OPTION_SORT, 'y', "sort", OUTPUT, "sort by columns: A,-B; - is descending",
+               TAKES("[-]COLUMN"), OF(CHOICES_COLUMNS), SETS(sort)),
+    LONG(OPTION_LIMIT, "limit", OUTPUT, "show only the first rows", TAKES("COUNT"), .newer = true),
+    OPTION_ROW(OPTION_COUNT_BY, 'Y', "count-by", OUTPUT,
+               "count the rows with each value, largest first", TAKES("A,B,..."),
+               OF(CHOICES_COLUMNS), SETS(count_by)),
+    LONG(OPTION_SUM, "sum", OUTPUT, "with --count-by: sums of these columns", TAKES("A,B,..."),
+         OF(CHOICES_NUMBERS), SETS(sum), .newer = true),
+    LONG(OPTION_PERCENT, "percent", OUTPUT, "with --count-by: shares of all rows", SETS(percent),
+         .newer = true),
+    LONG(OPTION_HUMAN, "human", OUTPUT, "a table with short sizes and times: 1.2M, 3h05m",
+         SETS(human), .newer = true),
+    LONG(OPTION_COLOR, "color", OUTPUT, "colour states: auto, always or never", TAKES("WHEN"),
+         OF("auto always never"), .newer = true),
+    LONG(OPTION_EXACT, "exact", SOURCE, "read twice, so that no lasting row is missed",
+         SETS(exact)),
+    LONG(OPTION_EXPLAIN, "explain", SOURCE, "show the filter, and which part the kernel applies",
+         SETS(explain)),
+    LONG(OPTION_BACKEND, "backend", SOURCE, "use only netlink or proc; default auto", TAKES("NAME"),
+         OF("auto netlink proc")),
+    LONG(OPTION_NETNS, "netns", SOURCE, "list another network namespace: name, pid or path",
+         TAKES("NETNS"), SETS(netns), .newer = true),
+    LONG(OPTION_ALL_NETNS, "all-netns", SOURCE, "list all network namespaces, one after another",
+         SETS(all_netns), .newer = true),
+    LONG(OPTION_PROC_ROOT, "proc-root", SOURCE, "read a captured tree instead of /proc",
+         TAKES("DIR"), SETS(proc_root)),
+    LONG(OPTION_COMPLETION, "completion", OUTPUT, "print completions for bash, zsh or fish",
+         TAKES("SHELL"), OF("bash zsh fish"), SETS(completion)),
+};
+
+const struct option_table common_options = {groups, COUNT(groups), options, COUNT(options)};
+
+/* In --help it is the last line of the group before. */
+static const char *const untitled[] = {NULL};
+static const struct option owners_options[] = {
+    LONG(OPTION_OWNERS, "owners", 0, "find owners only by bpf or in proc; default auto",
+         TAKES("NAME"), OF("auto bpf proc")),
+};
+
+const struct option_table common_options_of_owners = {untitled, COUNT(untitled), owners_options,
+                                                      COUNT(owners_options)};
+
+/* --- Answers ---------------------------------------------------------------------------------- */
+
+static void put_usage(const struct common *common, FILE *stream)
+{
+    char command[COMMON_COMMAND];
+
+    fprintf(stream, "Usage: %s %s\n%s\n", common_command(common, command), common->grammar->usage,
+            common->grammar->about);
+}
+
+static void put_examples(const struct common *common, size_t most, FILE *stream)
+{
+    const struct example *example = common->grammar->examples;
+    char command[COMMON_COMMAND], line[80];
+
+    fputs("\nExamples:\n", stream);
+    for (size_t i = 0; i < most && example[i].words; i++) {
+        snprintf(line, sizeof line, "  %s%s%s", common_command(common, command),
+                 *example[i].words ? " " : "", example[i].words);
+        fprintf(stream, "%-*s  %s\n", EXAMPLE_WIDTH, line, example[i].help);
+    }
+}
+
+static void put_short_help(const struct common *common, FILE *stream)
+{
+    char command[COMMON_COMMAND];
+
+    put_usage(common, stream);
+    fputs("\n", stream);
+    options_help_some(common->grammar->tables, common->grammar->important, stream);
+    put_examples(common, EXAMPLES_SHORT, stream);
+    fprintf(stream, "\nAll options: %s --help. More: man %s.\n", common_command(common, command),
+            common->grammar->page);
+    for (size_t i = 0; common->words && common->words[i]; i++)
+        fprintf(stream, "%s %s", i ? "," : "Also: fastnet", common->words[i]->name);
+    fputs(common->words ? "; each has -h.\n" : "", stream);
+}
+
+static void put_help(const struct common *common, FILE *stream)
+{
+    const struct grammar *grammar = common->grammar;
+    const struct option_table *first = grammar->tables[0];
+    const size_t early = first->group_count - grammar->late_groups;
+
+    put_usage(common, stream);
+    options_help(first, 0, early, grammar->important, stream);
+    for (size_t i = 1; grammar->tables[i]; i++)
+        options_help(grammar->tables[i], 0, grammar->tables[i]->group_count, grammar->important,
+                     stream);
+    options_help(first, early, grammar->late_groups, grammar->important, stream);
+    if (grammar->notes)
+        fprintf(stream, "\n%s\n", grammar->notes);
+    put_examples(common, SIZE_MAX, stream);
+    fprintf(stream, "\nMore: man %s. Columns: man fastnet-output.\n", grammar->page);
+}
+
+static void put_version(const struct common *common, FILE *stream)
+{
+    fprintf(stream, "fastnet " FASTNET_VERSION);
+    if (common->commit)
+        fprintf(stream, " (commit %s)", common->commit);
+    fprintf(stream, "\n%s\nbuilt with libmnl and libcap\n", common->grammar->version);
+}
+
+/* For option_fn. */
+static int answer(const struct common *common,
+                  void (*put)(const struct common *common, FILE *stream))
+{
+    struct page page;
+    int status;
+
+    put(common, page_open(&page));
+    status = page_finish(&page, common->program);
+    return status ? status : OPTIONS_ANSWERED;
+}
+
+int common_help(const struct common *common)
+{
+    return answer(common, put_help);
+}
+
+/* A script for the grammar's name, or for fastnet with the words that may follow it. */
+static int complete(const struct common *common)
+{
+    struct page page;
+    const bool known = completion_put_script(
+        common->completion, common->words ? "fastnet" : common->grammar->name, page_open(&page));
+    const int status = page_finish(&page, common->program);
+
+    return known ? status
+                 : common_misuse_typed(common, "--completion", "bash, zsh or fish, not",
+                                       common->completion, strlen(common->completion));
+}
+
+/* --- Parsing ---------------------------------------------------------------------------------- */
+
+struct parsing {
+    struct common *common;
+    option_fn take;
+    void *arg;
+};
+
+static int take_choice(struct common *common, const struct option *option, const char *argument)
+{
+    static const char *const sources[] = {
+        [BACKEND_AUTO] = "auto", [BACKEND_NETLINK] = "netlink", [BACKEND_PROC] = "proc"};
+    static const char *const owners[] = {
+        [OWNERS_AUTO] = "auto", [OWNERS_BPF] = "bpf", [OWNERS_PROC] = "proc"};
+    static const char *const colors[] = {
+        [COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never"};
+    const char *const *words = option->id == OPTION_BACKEND  ? sources
+                               : option->id == OPTION_OWNERS ? owners
+                                                             : colors;
+    int choice = 0;
+
+    while (choice < 3 && strcasecmp(words[choice], argument) != 0)
+        choice++;
+    if (choice == 3) {
+        return common_misuse(common, "--%s: %s, %s or %s, not '%s'", option->name, words[0],
+                             words[1], words[2], TYPED(argument));
+    }
+    if (words == sources)
+        common->backend = (enum backend_choice)choice;
+    else if (words == owners)
+        common->owners = (enum owners_choice)choice;
+    else
+        common->color = (enum color_choice)choice;
+    return 0;
+}
+
+static int take_limit(struct common *common, const char *count)
+{
+    const size_t digits = strspn(count, "0123456789");
+
+    errno = 0;
+    common->limit = strtoull(count, NULL, 10);
+    if (digits && !count[digits] && common->limit && !errno)
+        return 0;
+    return common_misuse_typed(common, "--limit", "a number from 1 to 18446744073709551615, not",
+                               count, strlen(count));
+}
+
+/* Other programs take the name of a form; a file of such a name is ./json. */
+int common_output(struct common *common, const char *file)
+{
+    /* An option, and other words for it. */
+    static const char *const forms[] = {"json yaml yml xml", "ndjson jsonl",     "csv tsv",
+                                        "human table text",  "columns=all wide", "prometheus",
+                                        "openmetrics"};
+    char word[12] = "";
+
+    if (!*file)
+        return common_misuse(common, "--output: needs the name of a file");
+    for (size_t i = 0; i + 1 < sizeof word && file[i]; i++)
+        word[i] = (char)tolower(file[i]);
+    for (size_t i = 0; i < COUNT(forms) && !file[strlen(word)]; i++)
+        if (options_among(forms[i], word))
+            return common_misuse(common, "--output takes a file, not '%s'; did you mean --%.*s?",
+                                 file, (int)strcspn(forms[i], " "), forms[i]);
+    common->output = strcmp(file, "-") == 0 ? NULL : file;
+    return 0;
+}
+
+/* Takes an option that is more than a member of struct common. */
+static int take_other(const struct parsing *parsing, const struct option *option,
+                      const char *argument)
+{
+    struct common *common = parsing->common;
+
+    if (filters_are(option, argument))
+        return filters_take(&common->filters, option, argument)
+                   ? 0
+                   : common_misuse(common, "--%s: more than %d filters", option->name, FILTERS_MAX);
+    switch (option->id) {
+    case OPTION_OUTPUT:
+        return common_output(common, argument);
+    case OPTION_BACKEND:
+    case OPTION_OWNERS:
+    case OPTION_COLOR:
+        return take_choice(common, option, argument);
+    case OPTION_SHORT_HELP:
+        return answer(common, put_short_help);
+    case OPTION_LIMIT:
+        return take_limit(common, argument);
+    case OPTION_HELP:
+        return common_help(common);
+    case OPTION_VERSION:
+        return answer(common, put_version);
+    default:
+        return parsing->take(option, argument, parsing->arg);
+    }
+}
+
+static int take_option(const struct option *option, const char *argument, void *arg)
+{
+    const struct parsing *parsing = arg;
+    struct common *common = parsing->common;
+    void *member = (char *)common + option->member;
+
+    if (option->id > OPTION_FORMAT && option->id < OPTION_FORMAT + FORMATS)
+        common->format = (enum output_format)(option->id - OPTION_FORMAT);
+    else if (option->member && option->argument == ARGUMENT_NONE)
+        *(bool *)member = true;
+    else if (option->member)
+        *(const char **)member = argument;
+    else
+        return take_other(parsing, option, argument);
+    return 0;
+}
+
+int common_parse(struct common *common, const struct grammar *grammar, int argc, char *const argv[],
+                 option_fn take, void *arg, bool *done)
+{
+    struct parsing parsing = {common, take, arg};
+    char message[OPTIONS_MESSAGE];
+    int status;
+
+    common->program = argv[0];
+    common->grammar = grammar;
+    status = options_parse(grammar->tables, argc, argv, take_option, &parsing, message);
+    if (status == OPTIONS_MISUSE) {
+        if (!grammar->hint)
+            return common_misuse(common, "%s", message);
+        status = common_misuse_bare(common, "%s", message);
+        grammar->hint(common->program);
+        return status;
+    }
+    *done = status == OPTIONS_ANSWERED || (!status && common->completion);
+    if (status == OPTIONS_ANSWERED)
+        return STATUS_OK;
+    if (*done)
+        return complete(common);
+    return status ? status : netns_enter(common);
+}
+
+int common_interval(struct common *common, const char *seconds)
+{
+    const double interval = seconds ? strtod(seconds, NULL) : 1;
+
+    if (interval < 0.001 || interval > 1000000)
+        return common_misuse(common, "-c: an interval is 0.001 to 1000000 seconds, not '%s'",
+                             seconds);
+    common->interval_ms = (unsigned)(interval * 1000);
+    return 0;
+}
