@@ -236,7 +236,7 @@ static void abbreviations_of_netstats_mean_what_they_meant(void **state)
     assert_true(options.extended && options.timers && options.listening);
     assert_false(options.common.exact);
     assert_true(ACCEPT("--contin").continuous);
-    assert_true(PARSE("--sta").options.list == netstat_statistics);
+    assert_true(PARSE("--sta").options.kind == &kind_counter);
 }
 
 /* --- What is refused -------------------------------------------------------------------------- */
@@ -296,8 +296,8 @@ static void other_tables_exclude_one_another(void **state)
 
     (void)state;
     assert_int_equal(parsed.status, STATUS_MISUSE);
-    assert_true(PARSE("-r").options.list == netstat_routes);
-    assert_true(PARSE("-gt").options.list == netstat_groups);
+    assert_true(PARSE("-r").options.kind == &kind_route);
+    assert_true(PARSE("-gt").options.kind == &kind_group);
     parsed = PARSE("-Z");
     assert_refused(&parsed, STATUS_FAILURE, "SELinux is not enabled on this machine.\n");
 }
@@ -307,11 +307,11 @@ static void groups_are_listed_with_sockets_but_after_all_other_tables(void **sta
     struct netstat_options options = ACCEPT("-s", "-g");
 
     (void)state;
-    assert_true(options.list == netstat_statistics);
+    assert_true(options.kind == &kind_counter);
     options = ACCEPT("-g", "-M");
-    assert_true(options.list == netstat_masquerade);
+    assert_true(options.kind == &kind_flow);
     options = ACCEPT("-g");
-    assert_true(options.list == netstat_groups);
+    assert_true(options.kind == &kind_group);
     assert_int_equal(options.named_protocols, 1);
     assert_true(options.inet && options.inet6 && !options.tcp);
     options = ACCEPT("-gt");
@@ -355,7 +355,7 @@ static void an_interface_can_be_named_in_the_same_word(void **state)
     assert_string_equal(PARSE("-I=lo", "-i").options.interface, "lo");
     assert_string_equal(PARSE("--interfaces=lo").options.interface, "lo");
     assert_string_equal(PARSE("--int=lo").options.interface, "lo");
-    assert_true(PARSE("-Ilo").options.list == netstat_interfaces);
+    assert_true(PARSE("-Ilo").options.kind == &kind_interface);
     assert_int_equal(PARSE("-i", "-Ilo").status, 0);
     assert_int_equal(PARSE("-r", "-Ilo").status, STATUS_MISUSE);
 }

@@ -113,9 +113,9 @@ static void choose_tables(struct netstat *netstat)
     add_protocol(netstat, options->udp, &table_udp, &table_udp6, NO_INET("udp"));
     add_protocol(netstat, options->udplite, &table_udplite, &table_udplite6, NO_INET("udplite"));
     add_protocol(netstat, options->raw, &table_raw, &table_raw6, NO_INET("raw"));
-    if (options->list && options->inet)
+    if (options->kind == &kind_group && options->inet)
         add_table(netstat, &table_groups, SECTION_GROUPS, NO_INET("igmp"));
-    if (options->list && options->inet6)
+    if (options->kind == &kind_group && options->inet6)
         add_table(netstat, &table_groups6, SECTION_GROUPS, NULL);
     if (options->unix_sockets || options->named_protocols == 0)
         add_table(netstat, &table_unix, SECTION_UNIX, "no support for `AF UNIX' on this system.");
@@ -282,7 +282,7 @@ static int list_sockets(struct netstat *netstat)
     return command_run(&command);
 }
 
-int netstat_summary(const struct netstat_options *options)
+static int list_summary(const struct netstat_options *options)
 {
     if (options->named_protocols || options->listening || options->all)
         return common_misuse(&options->common, SUMMARY_OF_ALL);
@@ -290,7 +290,7 @@ int netstat_summary(const struct netstat_options *options)
 }
 
 /* Multicast memberships alone */
-int netstat_groups(const struct netstat_options *options)
+static int list_groups(const struct netstat_options *options)
 {
     const bool may_be_missing = options->all_protocols;
     const struct listing_table tables[] = {
@@ -331,10 +331,15 @@ int fastnet_run(int argc, char *const argv[], const struct grammar *const *words
     if (status || done)
         return status;
     /* groups beside sockets are a section among theirs, but columns are of one kind only */
-    if (!options->list || (options->list == netstat_groups && options->named_protocols > 1 &&
-                           !common_uses_columns(&options->common) && !options->common.sort))
-        return list_sockets(&netstat);
-    return options->list(options);
+    if (options->kind == &kind_group && (options->named_protocols <= 1 || options->common.sort ||
+                                         common_uses_columns(&options->common)))
+        return list_groups(options);
+    return options->kind == &kind_route       ? netstat_routes(options)
+           : options->kind == &kind_interface ? netstat_interfaces(options)
+           : options->kind == &kind_counter   ? netstat_statistics(options)
+           : options->kind == &kind_flow      ? netstat_masquerade(options)
+           : options->kind == &kind_summary   ? list_summary(options)
+                                              : list_sockets(&netstat);
 }
 
 int netstat_run(int argc, char *const argv[])

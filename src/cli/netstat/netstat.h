@@ -23,16 +23,14 @@ struct netstat_options {
     const char *interface;   /* of -I, or NULL */
     bool too_many_families;  /* for afname; said once */
     char afname[256]; /* the families that were named, joined by commas, as net-tools keeps them */
-    /* Lists the last of these tables, or -g; returns the exit status. NULL: sockets are listed. */
-    int (*list)(const struct netstat_options *options);
+    const struct kind *kind; /* of the last of these tables, or of -g; else of sockets */
 };
 
+/* They list a table, and return the exit status. */
 int netstat_routes(const struct netstat_options *options);
 int netstat_interfaces(const struct netstat_options *options);
-int netstat_groups(const struct netstat_options *options);
 int netstat_statistics(const struct netstat_options *options);
 int netstat_masquerade(const struct netstat_options *options);
-int netstat_summary(const struct netstat_options *options);
 
 /* As common_parse(). */
 int netstat_parse(struct netstat_options *options, int argc, char *const argv[], bool *done);

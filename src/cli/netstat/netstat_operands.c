@@ -44,18 +44,6 @@ static bool name_nearest(const struct common *common, const char *word, char mea
     return command.word || option.word;
 }
 
-/* Of the listed kind. */
-static const struct kind *kind_of(const struct netstat_options *options)
-{
-    return !options->list                        ? &kind_socket
-           : options->list == netstat_routes     ? &kind_route
-           : options->list == netstat_interfaces ? &kind_interface
-           : options->list == netstat_masquerade ? &kind_flow
-           : options->list == netstat_groups     ? &kind_group
-           : options->list == netstat_summary    ? &kind_summary
-                                                 : &kind_counter;
-}
-
 /* What can be typed in place of the word; false if nobody knows. next: the operand behind it. */
 static bool guess(const struct netstat_options *options, const char *word, const char *next,
                   char meant[FILTERS_MEANT])
@@ -68,7 +56,7 @@ static bool guess(const struct netstat_options *options, const char *word, const
             snprintf(meant, FILTERS_MEANT, "%s", habits[i].meant);
             return true;
         }
-    if (filters_meant(kind_of(options), filter, meant))
+    if (filters_meant(options->kind, filter, meant))
         return true;
     if (interfaces_find(word, &index) == 0)
         snprintf(meant, FILTERS_MEANT, "-I=%.80s", TYPED(word));

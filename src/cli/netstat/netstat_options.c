@@ -210,12 +210,9 @@ static int take_other_table(struct netstat_options *options, int id)
         return 0;
     /* -i says nothing new after -I=lo */
     options->other_tables += id != 'g' && !(id == 'i' && options->interface);
-    options->list = id == 'r'              ? netstat_routes
-                    : id == 'g'            ? netstat_groups
-                    : id == 's'            ? netstat_statistics
-                    : id == 'M'            ? netstat_masquerade
-                    : id == OPTION_SUMMARY ? netstat_summary
-                                           : netstat_interfaces;
+    for (size_t i = 0; i < COUNT(listed); i++)
+        if (listed[i].id == id)
+            options->kind = listed[i].kind;
     return 0;
 }
 
@@ -226,7 +223,7 @@ static int take_interface(struct netstat_options *options, const char *name)
         name++;
     if (name && *name) {
         options->interface = name;
-        options->other_tables -= options->list == netstat_interfaces; /* it may follow -i */
+        options->other_tables -= options->kind == &kind_interface; /* it may follow -i */
     }
     return take_other_table(options, 'I');
 }
@@ -281,7 +278,7 @@ static void complete(struct netstat_options *options)
 {
     bool protocols =
         options->tcp || options->sctp || options->udp || options->udplite || options->raw;
-    bool multicast = options->list == netstat_groups;
+    bool multicast = options->kind == &kind_group;
 
     options->numeric_hosts |= options->numeric;
     options->numeric_ports |= options->numeric;
@@ -301,7 +298,10 @@ static void complete(struct netstat_options *options)
 int netstat_parse(struct netstat_options *options, int argc, char *const argv[], bool *done)
 {
     const struct common *common = &options->common;
-    int status =
+    int status;
+
+    options->kind = &kind_socket;
+    status =
         common_parse(&options->common, &netstat_grammar, argc, argv, take_option, options, done);
 
     if (status || *done)

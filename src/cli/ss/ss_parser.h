@@ -46,6 +46,9 @@ struct predicate *ss_fail(struct ss_parser *parser, const char *format, ...)
 /* The same for a value: "'WORD': WHAT". */
 struct predicate *ss_fail_value(struct ss_parser *parser, const char *what);
 
+/* Whether sockets of other families than IP are selected. */
+bool ss_lists_others(const struct ss_parser *parser);
+
 /* A comparison that fails, and is not merely unknown, in rows without its field. */
 struct predicate *ss_compare(struct ss_parser *parser, struct predicate comparison);
 /* The same by < > <= >= or =; callers negate the result for != */

@@ -1,0 +1,126 @@
+/* What conditions of filters are made of, and what is wrong with them. */
+#include "cli/ss/ss_parser.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include "cli/misuse.h"
+#include "fastnet/lookup.h"
+
+struct predicate *ss_fail(struct ss_parser *parser, const char *format, ...)
+{
+    char *message = parser->filter->where->message;
+    va_list arguments;
+    int length;
+
+    parser->filter->failed = true;
+    if (message[0])
+        return NULL;
+    if (parser->token == SS_END)
+        length = snprintf(message, WHERE_MESSAGE, "filter, at the end: ");
+    else
+        length = snprintf(message, WHERE_MESSAGE, "filter, word %zu: ", parser->number);
+    va_start(arguments, format);
+    vsnprintf(message + length, (size_t)(WHERE_MESSAGE - length), format, arguments);
+    va_end(arguments);
+    return NULL;
+}
+
+struct predicate *ss_fail_value(struct ss_parser *parser, const char *what)
+{
+
+    if (!parser->filter->failed)
+        parser->filter->wrong = true;
+    return ss_fail(parser, "'%s': %s", TYPED(parser->word), what);
+}
+
+/* --- Predicates ------------------------------------------------------------------------------- */
+
+bool ss_lists_others(const struct ss_parser *parser)
+{
+    const uint64_t inet = ss_family(AF_INET) | ss_family(AF_INET6);
+
+    return parser->filter->selection->families & ~inet;
+}
+
+/* ss knows two results only, so that `not` lists all other rows. */
+static struct predicate *of_known(struct ss_parser *parser, const struct field *field,
+                                  struct predicate *comparison)
+{
+    /* what even sockets of IP may lack */
+    const uint64_t absent = SOCKET_INTERFACE | SOCKET_MARK | SOCKET_CGROUP;
+
+    if (!parser->others && !ss_lists_others(parser) && !(field->fields & absent))
+        return comparison;
+    return parser_join(&parser->memory, PREDICATE_AND, comparison,
+                       parser_add(&parser->memory, predicate_known(field)));
+}
+
+struct predicate *ss_compare(struct ss_parser *parser, struct predicate comparison)
+{
+    return of_known(parser, comparison.field, parser_add(&parser->memory, comparison));
+}
+
+/* At or above is the opposite of below. Where there is no number, neither holds. */
+struct predicate *ss_compare_number(struct ss_parser *parser, const struct field *field,
+                                    enum ss_token comparison, uint64_t number)
+{
+    struct predicate order = predicate_number(field, number);
+    struct predicate *part;
+
+    if (comparison == SS_LESS || comparison == SS_AT_LEAST)
+        order.operation = PREDICATE_BELOW;
+    else if (comparison == SS_GREATER || comparison == SS_AT_MOST)
+        order.operation = PREDICATE_ABOVE;
+    part = parser_add(&parser->memory, order);
+    if (comparison == SS_AT_LEAST || comparison == SS_AT_MOST)
+        part = parser_negate(&parser->memory, part);
+    return of_known(parser, field, part);
+}
+
+struct predicate *ss_constant(struct ss_parser *parser, bool holds)
+{
+    return parser_add(&parser->memory,
+                      (struct predicate){.operation = holds ? PREDICATE_AND : PREDICATE_OR});
+}
+
+/* --- Values ----------------------------------------------------------------------------------- */
+
+const char *ss_number(const char *text, uint64_t most, uint64_t *number)
+{
+    char *end;
+
+    if (*text < '0' || *text > '9')
+        return NULL;
+    errno = 0;
+    *number = strtoul(text, &end, 0);
+    return errno || *number > most ? NULL : end;
+}
+
+const char *ss_signed_number(const char *text, uint32_t *number)
+{
+    const bool negative = *text == '-';
+    uint64_t magnitude = 0;
+    const char *end = ss_number(text + negative, UINT32_MAX, &magnitude);
+
+    *number = negative ? -(uint32_t)magnitude : (uint32_t)magnitude;
+    return end;
+}
+
+bool ss_interface(struct ss_parser *parser, const char *text, uint32_t *index)
+{
+    uint64_t number;
+    const char *end;
+
+    if (interfaces_find(text, index) == 0)
+        return true;
+    end = ss_number(text, UINT32_MAX, &number);
+    if (end && !*end)
+        *index = (uint32_t)number;
+    else
+        ss_fail_value(parser, "there is no such interface");
+    return end && !*end;
+}
