@@ -16,6 +16,7 @@
 
 #include "addresses.h"
 #include "cli/conntrack/conntrack_parsing.h"
+#include "cli/form.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -36,7 +37,7 @@ static void numbers_are_decimal_octal_or_hexadecimal(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(numbers); i++) {
         uint64_t number = 4711;
-        assert_int_equal(conntrack_number(numbers[i].text, numbers[i].max, &number), 0);
+        assert_true(form_is_number(numbers[i].text, numbers[i].max, &number));
         assert_true(number == numbers[i].number);
     }
 }
@@ -60,7 +61,7 @@ static void what_is_no_number_or_too_large_is_refused(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(others); i++) {
         uint64_t number = 4711;
-        assert_int_equal(conntrack_number(others[i].text, others[i].max, &number), -EINVAL);
+        assert_false(form_is_number(others[i].text, others[i].max, &number));
         assert_true(number == 4711);
     }
 }
@@ -91,7 +92,7 @@ static void networks_are_addresses_with_as_many_bits_as_are_named(void **state)
         const struct address mask = ip(networks[i].mask);
         struct predicate within;
         memset(&within, 0xa5, sizeof within);
-        assert_int_equal(conntrack_network(networks[i].text, &within), 0);
+        assert_true(form_network(networks[i].text, FORM_OF_CONNTRACK, NULL, &within));
         assert_int_equal(within.operation, PREDICATE_WITHIN);
         assert_null(within.field);
         assert_int_equal(within.constant.type, VALUE_ADDRESS);
@@ -106,11 +107,11 @@ static void a_prefix_is_decimal(void **state)
     struct predicate within;
 
     (void)state;
-    assert_int_equal(conntrack_network("10.255.255.255/010", &within), 0);
+    assert_true(form_network("10.255.255.255/010", FORM_OF_CONNTRACK, NULL, &within));
     assert_memory_equal(within.mask.address, "\377\300\0\0", 4);
-    assert_int_equal(conntrack_network("10.255.255.255/08", &within), 0);
+    assert_true(form_network("10.255.255.255/08", FORM_OF_CONNTRACK, NULL, &within));
     assert_memory_equal(within.mask.address, "\377\0\0\0", 4);
-    assert_int_equal(conntrack_network("10.255.255.255/0x8", &within), -EINVAL);
+    assert_false(form_network("10.255.255.255/0x8", FORM_OF_CONNTRACK, NULL, &within));
 }
 
 static void what_is_no_address_is_refused(void **state)
@@ -143,7 +144,7 @@ static void what_is_no_address_is_refused(void **state)
         struct predicate within, before;
         memset(&within, 0xa5, sizeof within);
         before = within;
-        assert_int_equal(conntrack_network(others[i], &within), -EINVAL);
+        assert_false(form_network(others[i], FORM_OF_CONNTRACK, NULL, &within));
         assert_memory_equal(&within, &before, sizeof within);
     }
 }

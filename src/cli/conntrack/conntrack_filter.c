@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 
 #include "cli/conntrack/conntrack_parsing.h"
+#include "cli/form.h"
 #include "fastnet/array.h"
 #include "fastnet/flow_names.h"
 #include "fastnet/lookup.h"
@@ -105,12 +106,12 @@ static int take_family(struct conntrack_parsing *parsing, uint8_t family)
 static int take_network(struct conntrack_parsing *parsing, const struct option *option,
                         const char *argument)
 {
+    const struct field *field = option->columns ? field_of(option->columns) : NULL;
     struct predicate within;
 
-    if (conntrack_network(argument, &within) < 0)
+    if (!form_network(argument, FORM_OF_CONNTRACK, field, &within))
         return -EINVAL;
-    within.field = option->columns ? field_of(option->columns) : NULL;
-    if (within.field)
+    if (field)
         set_part(&parsing->options->filter, within);
     else
         parsing->masks[option->id - OPTION_MASK_SRC] = within.constant.address;
@@ -205,7 +206,7 @@ static int take_label_word(const char *word, size_t length, void *arg)
             return -EINVAL;
         memcpy(name, word, length);
         name[length] = '\0';
-        if (conntrack_number(name, FLOW_LABEL_BITS - 1, &number) < 0)
+        if (!form_is_number(name, FLOW_LABEL_BITS - 1, &number))
             return -EINVAL;
         bit = (int)number;
     }
@@ -230,7 +231,7 @@ static int parse_number(const struct option *option, const char *argument, uint6
         *number = strcmp(argument, "server") == 0;
         return *number || strcmp(argument, "client") == 0 ? 0 : -EINVAL;
     default:
-        return conntrack_number(argument, option->most, number);
+        return form_is_number(argument, option->most, number) ? 0 : -EINVAL;
     }
 }
 

@@ -60,12 +60,8 @@ enum { P_PORTS = 1, P_TCP = 2, P_SCTP = 4, P_DCCP = 8, P_ICMP = 16, P_ICMPV6 = 3
 
 /*
  * Each returns 0 and the value of the text, or -EINVAL for a text of another form. Numbers
- * are decimal, hexadecimal (0x) or octal (0), as in conntrack.
+ * are those of form.h.
  */
-int conntrack_number(const char *text, uint64_t max, uint64_t *number);
-
-/* ADDRESS or ADDRESS/PREFIX, as a PREDICATE_WITHIN without its field. */
-int conntrack_network(const char *text, struct predicate *within);
 
 /* ADDRESS, ADDRESS:PORT, [ADDRESS]:PORT or :PORT. */
 int conntrack_nat(const char *text, struct conntrack_nat *nat);

@@ -1,6 +1,5 @@
 #include "cli/conntrack/conntrack_parsing.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <netdb.h>
@@ -10,24 +9,10 @@
 #include <strings.h>
 #include <sys/socket.h>
 
+#include "cli/form.h"
 #include "fastnet/array.h"
 #include "fastnet/flow_names.h"
 #include "fastnet/rights.h"
-
-int conntrack_number(const char *text, uint64_t max, uint64_t *number)
-{
-    unsigned long long value;
-    char *end;
-
-    if (*text < '0' || *text > '9') /* strtoull(3) takes blanks and signs */
-        return -EINVAL;
-    errno = 0;
-    value = strtoull(text, &end, 0);
-    if (errno || *end || value > max)
-        return -EINVAL;
-    *number = value;
-    return 0;
-}
 
 int conntrack_words(const char *list, int (*fn)(const char *word, size_t length, void *arg),
                     void *arg)
@@ -51,49 +36,6 @@ static int find_word(const char *const *words, size_t count, const char *word, s
 }
 
 /* --- Addresses -------------------------------------------------------------------------------- */
-
-enum { ADDRESS_TEXT_MAX = INET6_ADDRSTRLEN + 1 };
-
-/* As inet_aton(3) for IPv4: 10.1 is 10.0.0.1. */
-static int parse_address(const char *text, size_t length, struct address *address)
-{
-    char copy[ADDRESS_TEXT_MAX];
-    struct in_addr ipv4;
-
-    if (length >= sizeof copy)
-        return -EINVAL;
-    memcpy(copy, text, length);
-    copy[length] = '\0';
-    *address = (struct address){.family = AF_INET6};
-    if (length && !strpbrk(copy, " \t") && inet_aton(copy, &ipv4)) {
-        *address = address_make(AF_INET, &ipv4);
-        return 0;
-    }
-    return inet_pton(AF_INET6, copy, address->bytes) == 1 ? 0 : -EINVAL;
-}
-
-/* Decimal, also with zeroes in front. */
-static int parse_prefix(const char *text, uint64_t most, uint64_t *prefix)
-{
-    while (text[0] == '0' && text[1] >= '0' && text[1] <= '9')
-        text++;
-    return strpbrk(text, "xX") ? -EINVAL : conntrack_number(text, most, prefix);
-}
-
-int conntrack_network(const char *text, struct predicate *within)
-{
-    const size_t length = strcspn(text, "/");
-    struct address address;
-    uint64_t prefix, most;
-
-    if (parse_address(text, length, &address) < 0)
-        return -EINVAL;
-    prefix = most = 8 * address_size(&address);
-    if (text[length] && parse_prefix(text + length + 1, most, &prefix) < 0)
-        return -EINVAL;
-    *within = predicate_within(NULL, &(struct network){address, (uint8_t)prefix});
-    return 0;
-}
 
 /* The address is between brackets, or before the only colon, or all of the text. */
 static int split_port(const char *text, const char **address, size_t *length, const char **port)
@@ -129,9 +71,9 @@ int conntrack_nat(const char *text, struct conntrack_nat *nat)
         return -EINVAL;
     result.has_address = length || !port;
     result.has_port = port;
-    if (result.has_address && parse_address(address, length, &result.address) < 0)
+    if (result.has_address && !form_address(address, length, FORM_OF_CONNTRACK, &result.address))
         return -EINVAL;
-    if (port && conntrack_number(port, UINT16_MAX, &number) < 0)
+    if (port && !form_is_number(port, UINT16_MAX, &number))
         return -EINVAL;
     result.port = (uint16_t)number;
     *nat = result;
@@ -145,7 +87,7 @@ int conntrack_protocol(const char *text, uint8_t *protocol)
     const int known = flow_protocol_number(text, strlen(text));
     uint64_t number = (uint64_t)known;
 
-    if (known < 0 && conntrack_number(text, UINT8_MAX, &number) < 0) {
+    if (known < 0 && !form_is_number(text, UINT8_MAX, &number)) {
         /* with rights lent by the program's file, nothing that nsswitch.conf(5) names may run */
         const struct protoent *entry = rights_elevated() ? NULL : getprotobyname(text);
         if (!entry || entry->p_proto < 0 || entry->p_proto > UINT8_MAX)
@@ -179,8 +121,8 @@ int conntrack_mark(const char *text, uint32_t *mark, uint32_t *mask)
         return -EINVAL;
     memcpy(copy, text, length);
     copy[length] = '\0';
-    if (conntrack_number(copy, UINT32_MAX, &value) < 0 ||
-        (text[length] && conntrack_number(text + length + 1, UINT32_MAX, &bits) < 0))
+    if (!form_is_number(copy, UINT32_MAX, &value) ||
+        (text[length] && !form_is_number(text + length + 1, UINT32_MAX, &bits)))
         return -EINVAL;
     *mark = (uint32_t)value;
     *mask = (uint32_t)bits;

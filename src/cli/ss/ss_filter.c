@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "cli/form.h"
 #include "cli/misuse.h"
 #include "cli/options.h"
 #include "cli/ss/ss_parser.h"
@@ -178,9 +179,8 @@ static struct predicate *parse_device(struct ss_parser *parser)
     const struct field *field = field_named(&kind_socket, "interface");
     uint64_t number;
     uint32_t index;
-    const char *end = ss_number(parser->word, UINT32_MAX, &number);
 
-    if (parser->filter->all_netns && !(end && !*end))
+    if (parser->filter->all_netns && !form_is_number(parser->word, UINT32_MAX, &number))
         return ss_compare(parser, predicate_text(field, parser->word));
     if (!ss_interface(parser, parser->word, &index))
         return NULL;

@@ -10,6 +10,7 @@
 #include <strings.h>
 #include <sys/socket.h>
 
+#include "cli/form.h"
 #include "cli/ss/ss_parser.h"
 #include "fastnet/array.h"
 #include "fastnet/layouts.h"
@@ -62,13 +63,6 @@ static bool is_any(const char *text)
     return !*text || strcmp(text, "*") == 0;
 }
 
-static bool is_number(const char *text, uint64_t most, uint64_t *number)
-{
-    const char *end = ss_number(text, most, number);
-
-    return end && !*end;
-}
-
 static const struct field *column(enum ss_end end, const char *local, const char *remote)
 {
     return field_named(&kind_socket, end == SS_LOCAL ? local : remote);
@@ -98,7 +92,7 @@ static bool parse_ports(struct ss_parser *parser, const char *text, struct ports
     ports->count = 0;
     if (is_any(text))
         return true;
-    if (is_number(text, UINT64_MAX, &number)) {
+    if (form_is_number(text, UINT64_MAX, &number)) {
         if (number > UINT16_MAX) {
             ss_fail_value(parser, "a port is a number from 0 to 65535");
             return false;
@@ -155,64 +149,9 @@ static struct predicate *inet_port(struct ss_parser *parser, enum ss_end end,
 
 /* --- Addresses of IP -------------------------------------------------------------------------- */
 
-/* One to four parts, each a number of C; missing parts are 0. */
-static bool parse_ipv4(const char *text, uint8_t bytes[4])
+static const struct field *address_field(enum ss_end end)
 {
-    memset(bytes, 0, 4);
-    for (size_t i = 0; i < 4; i++) {
-        uint64_t part;
-        const char *end = ss_number(text, UINT8_MAX, &part);
-        if (!end)
-            return false;
-        bytes[i] = (uint8_t)part;
-        if (!*end)
-            return true;
-        if (*end != '.')
-            return false;
-        text = end + 1;
-    }
-    return false;
-}
-
-/* A length, or for IPv4 a mask of leading ones. */
-static bool parse_prefix(const char *text, uint64_t bits, uint8_t *prefix)
-{
-    uint64_t number;
-    uint8_t mask[4];
-
-    if (is_number(text, UINT64_MAX, &number)) {
-        *prefix = (uint8_t)number;
-        return number <= bits;
-    }
-    return parse_ipv4(text, mask) && mask_prefix(mask, sizeof mask, prefix);
-}
-
-/* ADDRESS or ADDRESS/PREFIX. */
-static bool parse_network(char *text, uint8_t family, struct network *network)
-{
-    char *slash = strchr(text, '/');
-    uint8_t bytes[16];
-    bool known;
-
-    if (slash)
-        *slash = '\0';
-    network->address.family = strchr(text, ':') ? AF_INET6 : AF_INET;
-    known = network->address.family == AF_INET ? parse_ipv4(text, bytes)
-                                               : inet_pton(AF_INET6, text, bytes) == 1;
-    if (slash)
-        *slash = '/';
-    if (!known || (family != AF_UNSPEC && family != network->address.family))
-        return false;
-    network->address = address_make(network->address.family, bytes);
-    network->prefix = (uint8_t)(8 * address_size(&network->address));
-    return !slash || parse_prefix(slash + 1, network->prefix, &network->prefix);
-}
-
-static struct predicate *is_within(struct ss_parser *parser, enum ss_end end,
-                                   const struct network *network)
-{
-    return ss_compare(parser,
-                      predicate_within(column(end, "local_address", "remote_address"), network));
+    return column(end, "local_address", "remote_address");
 }
 
 /* Numbers, also hexadecimal ones, are no names, even if a resolver takes them. */
@@ -249,7 +188,7 @@ static struct predicate *is_host(struct ss_parser *parser, enum ss_end end, cons
                                                             "(IPv6 in brackets)");
     for (int i = 0; i < count; i++) {
         const struct network network = {addresses[i], (uint8_t)(8 * address_size(&addresses[i]))};
-        struct predicate *one = is_within(parser, end, &network);
+        struct predicate *one = ss_compare(parser, predicate_within(address_field(end), &network));
         all = all ? parser_join(&parser->memory, PREDICATE_OR, all, one) : one;
     }
     return all;
@@ -260,13 +199,14 @@ static struct predicate *inet_address(struct ss_parser *parser, enum ss_end end,
                                       uint8_t family)
 {
     static const char *const anys[] = {"", "*", "default", "any", "all"};
-    struct network network;
+    struct predicate within;
 
     for (size_t i = 0; i < COUNT(anys); i++)
         if (strcmp(text, anys[i]) == 0)
             return NULL;
-    if (parse_network(text, family, &network))
-        return is_within(parser, end, &network);
+    if (form_network(text, FORM_OF_SS, address_field(end), &within) &&
+        (family == AF_UNSPEC || family == within.constant.address.family))
+        return ss_compare(parser, within);
     return is_host(parser, end, text, family);
 }
 
@@ -342,7 +282,7 @@ static struct predicate *is_protocol(struct ss_parser *parser, enum ss_end end, 
 {
     uint64_t number = (uint64_t)named;
 
-    if (named < 0 && !is_number(text, most, &number))
+    if (named < 0 && !form_is_number(text, most, &number))
         return ss_fail_value(parser, "there is no such protocol");
     if (end == SS_REMOTE)
         return ss_constant(parser, number == 0);
@@ -404,7 +344,7 @@ static struct predicate *vsock_number(struct ss_parser *parser, const struct fie
 {
     uint64_t number;
 
-    if (!is_number(text, UINT32_MAX, &number))
+    if (!form_is_number(text, UINT32_MAX, &number))
         return ss_fail_value(parser, "a vsock address is CID:PORT, two numbers");
     return ss_compare_number(parser, field, comparison, number);
 }

@@ -1,12 +1,12 @@
 #include "cli/ss/ss.h"
 
-#include <errno.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
+#include "cli/form.h"
 #include "cli/personality.h"
 #include "cli/ss/ss_filter.h"
 #include "fastnet/array.h"
@@ -191,12 +191,9 @@ static int take_filter_file(struct ss_options *options, const char *path)
 /* In the words and with the status of ss. The number may be hexadecimal or octal. */
 static int take_map(struct ss_options *options, const char *typed)
 {
-    unsigned long id;
-    char *end;
+    uint64_t id;
 
-    errno = 0;
-    id = strtoul(typed, &end, 0);
-    if (errno || *end || id == 0 || id >= UINT32_MAX || *typed == '-') {
+    if (!form_is_number(typed, UINT32_MAX - 1, &id) || id == 0) {
         fprintf(stderr, "%s: invalid BPF map ID %s\n", options->common.program, TYPED(typed));
         return STATUS_FAILURE;
     }

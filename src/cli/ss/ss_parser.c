@@ -1,12 +1,11 @@
 /* What conditions of filters are made of, and what is wrong with them. */
 #include "cli/ss/ss_parser.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 
+#include "cli/form.h"
 #include "cli/misuse.h"
 #include "fastnet/lookup.h"
 
@@ -89,22 +88,11 @@ struct predicate *ss_constant(struct ss_parser *parser, bool holds)
 
 /* --- Values ----------------------------------------------------------------------------------- */
 
-const char *ss_number(const char *text, uint64_t most, uint64_t *number)
-{
-    char *end;
-
-    if (*text < '0' || *text > '9')
-        return NULL;
-    errno = 0;
-    *number = strtoul(text, &end, 0);
-    return errno || *number > most ? NULL : end;
-}
-
 const char *ss_signed_number(const char *text, uint32_t *number)
 {
     const bool negative = *text == '-';
     uint64_t magnitude = 0;
-    const char *end = ss_number(text + negative, UINT32_MAX, &magnitude);
+    const char *end = form_number(text + negative, UINT32_MAX, &magnitude);
 
     *number = negative ? -(uint32_t)magnitude : (uint32_t)magnitude;
     return end;
@@ -113,14 +101,13 @@ const char *ss_signed_number(const char *text, uint32_t *number)
 bool ss_interface(struct ss_parser *parser, const char *text, uint32_t *index)
 {
     uint64_t number;
-    const char *end;
 
     if (interfaces_find(text, index) == 0)
         return true;
-    end = ss_number(text, UINT32_MAX, &number);
-    if (end && !*end)
-        *index = (uint32_t)number;
-    else
+    if (!form_is_number(text, UINT32_MAX, &number)) {
         ss_fail_value(parser, "there is no such interface");
-    return end && !*end;
+        return false;
+    }
+    *index = (uint32_t)number;
+    return true;
 }

@@ -58,12 +58,7 @@ struct predicate *ss_compare_number(struct ss_parser *parser, const struct field
 /* Holds for every row, or for none. */
 struct predicate *ss_constant(struct ss_parser *parser, bool holds);
 
-/*
- * A number of C at the beginning of the text: 31, 0x1f or 037. Returns where it ends, or NULL:
- * there is none, or it is above the most.
- */
-const char *ss_number(const char *text, uint64_t most, uint64_t *number);
-/* The same with 32 bits; a negative one is as its bits are. */
+/* As form_number(), with 32 bits; a negative number is as its bits are. */
 const char *ss_signed_number(const char *text, uint32_t *number);
 /* The number of an interface by its name or number; false, after a message: there is none. */
 bool ss_interface(struct ss_parser *parser, const char *text, uint32_t *index);

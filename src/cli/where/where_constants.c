@@ -1,5 +1,4 @@
 /* The values of --where: each must be one that its column can have. */
-#include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -8,6 +7,7 @@
 #include <strings.h>
 #include <time.h>
 
+#include "cli/form.h"
 #include "cli/misuse.h"
 #include "cli/where/parser.h"
 #include "fastnet/array.h"
@@ -404,14 +404,6 @@ static bool find_word(const struct field *field, const char *text, uint64_t *num
     return false;
 }
 
-/* Those of a number that has 64 bits. */
-static bool is_digits(const char *text)
-{
-    errno = 0;
-    return *text && !text[strspn(text, "0123456789")] &&
-           (strtoull(text, NULL, 10) < UINT64_MAX || !errno);
-}
-
 /* Digits, or a range of them, stand for numbers that have names. False: the text is neither. */
 static bool parse_digits(const struct constant *constant, struct predicate **numbers)
 {
@@ -419,11 +411,11 @@ static bool parse_digits(const struct constant *constant, struct predicate **num
     const char *last;
     uint64_t from, to;
 
-    if (is_digits(constant->text)) {
+    if (form_is_digits(constant->text)) {
         *numbers = compare(constant, a_number(strtoull(constant->text, NULL, 10)));
         return true;
     }
-    if (!cut(constant->text, '-', first, &last) || !is_digits(first) || !is_digits(last))
+    if (!cut(constant->text, '-', first, &last) || !form_is_digits(first) || !form_is_digits(last))
         return false;
     from = strtoull(first, NULL, 10);
     to = strtoull(last, NULL, 10);
@@ -531,79 +523,9 @@ static struct predicate *parse_socket_name(const struct constant *constant)
 
 /* --- Addresses -------------------------------------------------------------------------------- */
 
-/*
- * An IPv6 address may stand in brackets, as it does beside a port. An IPv4-mapped address is shown,
- * and meant, as IPv4.
- */
-static bool parse_address(const char *text, struct address *address)
-{
-    const size_t length = strlen(text);
-    char inside[INET6_ADDRSTRLEN] = "";
-    uint8_t bytes[16];
-
-    if (*text == '[' && length < sizeof inside + 2 && text[length - 1] == ']')
-        memcpy(inside, text + 1, length - 2);
-    if (inet_pton(AF_INET, text, bytes) == 1)
-        *address = address_make(AF_INET, bytes);
-    else if (inet_pton(AF_INET6, *inside ? inside : text, bytes) == 1)
-        *address = address_make(AF_INET6, bytes);
-    else
-        return false;
-    if (address_is_mapped(address))
-        *address = address_make(AF_INET, address->bytes + 12);
-    return true;
-}
-
 static struct value address_value(const struct address *address)
 {
     return (struct value){.type = VALUE_ADDRESS, .address = *address};
-}
-
-/* The length of a prefix. mapped: that of an IPv4-mapped address, or of a network of IPv6. */
-static bool parse_length(const char *text, bool mapped, struct network *network)
-{
-    unsigned long length = strtoul(text, NULL, 10);
-    uint8_t bytes[16] = {[10] = 0xff, [11] = 0xff};
-
-    if (!is_digits(text))
-        return false;
-    memcpy(bytes + 12, network->address.bytes, 4);
-    if (mapped && length < 96)
-        network->address = address_make(AF_INET6, bytes);
-    else if (mapped)
-        length -= 96;
-    network->prefix = (uint8_t)length;
-    return length <= 8 * address_size(&network->address);
-}
-
-/* A mask of any bits, written as an address. */
-static bool parse_mask(const char *text, struct predicate *within)
-{
-    struct address *address = &within->constant.address;
-
-    if (inet_pton(address->family, text, within->mask.address) != 1)
-        return false;
-    for (size_t i = 0; i < address_size(address); i++)
-        address->bytes[i] &= within->mask.address[i];
-    return true;
-}
-
-/* ADDRESS/LENGTH or ADDRESS/MASK. Bits of the address that are not in the mask do not count. */
-static bool parse_network(const char *text, struct predicate *within)
-{
-    struct network network;
-    char first[TOKEN_TYPED];
-    const char *behind;
-    bool mapped;
-
-    if (!cut(text, '/', first, &behind) || !parse_address(first, &network.address))
-        return false;
-    mapped = network.address.family == AF_INET && strchr(first, ':');
-    within->constant = address_value(&network.address);
-    if (!parse_length(behind, mapped, &network))
-        return parse_mask(behind, within);
-    *within = predicate_within(within->field, &network);
-    return true;
 }
 
 /* Among addresses of IPv6 there are IPv4-mapped ones, which are not meant. */
@@ -632,6 +554,11 @@ static bool has_mapped(const struct predicate *within)
         if ((mapped[i] & within->mask.address[i]) != network->bytes[i])
             return false;
     return network->family == AF_INET6;
+}
+
+static bool parse_address(const char *text, struct address *address)
+{
+    return form_address(text, strlen(text), FORM_OF_WHERE, address);
 }
 
 /* As networks: of a list of addresses, one and the same must be in one of them. */
@@ -684,7 +611,7 @@ static struct predicate *parse_address_range(const struct constant *constant)
 
 static struct predicate *parse_addresses(const struct constant *constant)
 {
-    struct predicate within = {.operation = PREDICATE_WITHIN, .field = constant->field};
+    struct predicate within;
     struct address address;
 
     if (is_pattern(constant->comparison))
@@ -693,7 +620,7 @@ static struct predicate *parse_addresses(const struct constant *constant)
         return refuse(constant, "addresses, which have no order");
     if (parse_address(constant->text, &address))
         return compare(constant, address_value(&address));
-    if (parse_network(constant->text, &within))
+    if (form_network(constant->text, FORM_OF_WHERE, constant->field, &within))
         return without_mapped(constant, has_mapped(&within) ? AF_INET6 : AF_UNSPEC,
                               parser_add(constant->parser, within));
     return parse_address_range(constant);
@@ -747,12 +674,12 @@ static struct predicate *parse_flag(const struct constant *constant)
     const bool named = names && names->count;
     uint64_t bit;
 
-    if (is_pattern(constant->comparison) || (!named && !is_digits(constant->text)))
+    if (is_pattern(constant->comparison) || (!named && !form_is_digits(constant->text)))
         return parse_text(constant);
     if (constant->comparison != TOKEN_EQUAL)
         return refuse(constant, "words, which have no order");
     if (!named || !find_word(constant->field, constant->text, &bit)) {
-        bit = is_digits(constant->text) ? strtoull(constant->text, NULL, 10) : VALUE_FLAG_BITS;
+        bit = form_is_digits(constant->text) ? strtoull(constant->text, NULL, 10) : VALUE_FLAG_BITS;
         if (bit >= VALUE_FLAG_BITS)
             return named ? refuse_word(constant) : refuse(constant, "names, or bits below 128");
     }
@@ -763,7 +690,7 @@ static struct predicate *parse_flag(const struct constant *constant)
 static struct predicate *parse_owner(const struct constant *constant)
 {
     if (is_pattern(constant->comparison) || constant->token.type == TOKEN_QUOTED ||
-        !is_digits(constant->text))
+        !form_is_digits(constant->text))
         return parse_text(constant);
     return compare(constant, a_number(strtoull(constant->text, NULL, 10)));
 }
@@ -933,7 +860,7 @@ struct predicate *parser_constant(struct parser *parser, const struct field *fie
     if (field->lookups & NEED_MACHINE && parse_address(text, &address))
         return refuse(&constant, "the name of a machine (--host= takes addresses)");
     if (field->owner && (comparison == TOKEN_EQUAL || is_pattern(comparison))) {
-        if (field->type == VALUE_NUMBER && !is_digits(text))
+        if (field->type == VALUE_NUMBER && !form_is_digits(text))
             return refuse(&constant, "numbers of processes, as 812");
         constant.field = field_owners(field);
     }

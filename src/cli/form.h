@@ -1,0 +1,43 @@
+/*
+ * Values as they are typed. Languages write numbers and addresses in different ways: --where as the
+ * columns show them, conntrack as inet_aton(3), ss as numbers of C. What is of no such form leaves
+ * the results as they are.
+ */
+#ifndef CLI_FORM_H
+#define CLI_FORM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "fastnet/predicate.h"
+
+enum form_dialect { FORM_OF_WHERE, FORM_OF_CONNTRACK, FORM_OF_SS };
+
+/*
+ * A number of C at the beginning of the text: 31, 0x1f or 037. Returns where it ends, or NULL:
+ * there is none, or it is above the most.
+ */
+const char *form_number(const char *text, uint64_t most, uint64_t *number);
+/* The same for the whole text. */
+bool form_is_number(const char *text, uint64_t most, uint64_t *number);
+
+/* Digits that fit into 64 bits, and nothing else. */
+bool form_is_digits(const char *text);
+
+/*
+ * An address, of length bytes. IPv4 is 10.1.2.3; conntrack takes 10.1 for 10.0.0.1, and ss 10 for
+ * 10.0.0.0. In --where IPv6 may stand in brackets, as it does beside a port, and an IPv4-mapped
+ * address is shown, and meant, as IPv4.
+ */
+bool form_address(const char *text, size_t length, enum form_dialect dialect,
+                  struct address *address);
+
+/*
+ * ADDRESS/LENGTH, as a PREDICATE_WITHIN of this field. Bits of the address behind the length do not
+ * count. In ss the length may be a mask of IPv4, in --where a mask of any bits; only in --where it
+ * must be there.
+ */
+bool form_network(const char *text, enum form_dialect dialect, const struct field *field,
+                  struct predicate *within);
+
+#endif
