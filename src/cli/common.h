@@ -60,7 +60,8 @@ struct common {
 
 /*
  * Parses a command line and answers --help, --version and --completion, after which *done is set.
- * What neither sets a member (struct option) nor is a common option goes to take(), with arg.
+ * What neither sets a member (struct option) nor is a common option goes to take(), with arg;
+ * take NULL: it is refused.
  * Returns 0, or an exit status after a line on stderr.
  */
 int common_parse(struct common *common, const struct grammar *grammar, int argc, char *const argv[],
@@ -71,6 +72,19 @@ int common_parse(struct common *common, const struct grammar *grammar, int argc,
     OPTION('h', NULL, group, "help that fits a screen"),                                           \
         LONG(OPTION_HELP, "help", group, "all options and more examples")
 enum { OPTION_HELP = 999 };
+
+/* Rows of personalities that list again and again. common_parse() takes them. */
+#define INTERVAL_OPTION(group)                                                                     \
+    OPTION('c', "continuous", group, "repeat every second, or every SECONDS",                      \
+           .argument = ARGUMENT_INTERVAL, .metavar = "[SECONDS]")
+#define STRICT_INTERVAL_OPTION(group)                                                              \
+    LONG(THIS_ROW, "strict-interval", group, "with -c: keep the interval, at any CPU time",        \
+         .member = offsetof(struct common, strict_interval), .newer = true)
+#define DELTA_OPTION(group, help)                                                                  \
+    LONG(THIS_ROW, "delta", group, help, .member = offsetof(struct common, delta))
+#define NONZERO_OPTION(group)                                                                      \
+    LONG(THIS_ROW, "nonzero", group, "with --delta: only rows whose counters moved",               \
+         .member = offsetof(struct common, nonzero), .newer = true)
 
 /* Prints what --help prints, for option_fn. */
 int common_help(const struct common *common);
@@ -97,10 +111,6 @@ int common_misuse_word(const struct common *common, const char *what, const char
 /* The program of that name that is not this one, with its path; the name alone if there is none. */
 enum { ORIGINAL_SIZE = 32 };
 const char *common_original(const char *name, char path[ORIGINAL_SIZE]);
-
-/* Takes the argument of -c: seconds between two passes, one if it is NULL. Returns 0 or a status.
- */
-int common_interval(struct common *common, const char *seconds);
 
 /* Takes the argument of --output. Returns 0 or a status. */
 int common_output(struct common *common, const char *file);

@@ -15,23 +15,10 @@
 enum {
     OPTION_FORMAT = 1000, /* and an enum output_format */
     OPTION_OUTPUT = OPTION_FORMAT + FORMATS,
-    OPTION_COLUMNS,
-    OPTION_NO_HEADER,
-    OPTION_SORT,
     OPTION_LIMIT,
-    OPTION_COUNT_BY,
-    OPTION_SUM,
     OPTION_COLOR,
-    OPTION_HUMAN,
-    OPTION_PERCENT,
-    OPTION_EXACT,
-    OPTION_EXPLAIN,
     OPTION_BACKEND,
     OPTION_OWNERS,
-    OPTION_PROC_ROOT,
-    OPTION_NETNS,
-    OPTION_ALL_NETNS,
-    OPTION_COMPLETION,
     OPTION_SHORT_HELP = 'h', /* these two are in the tables of the personalities */
     OPTION_VERSION = 'V',
 };
@@ -56,38 +43,35 @@ static const struct option options[] = {
          .newer = true),
     LONG(OPTION_OUTPUT, "output", OUTPUT, "replace this file when a listing is complete",
          TAKES("FILE"), .newer = true),
-    OPTION_ROW(OPTION_COLUMNS, 'k', "columns", OUTPUT,
-               "show these columns; +A adds, -A removes; or help", TAKES("A,B,..."),
-               OF(CHOICES_SHOWN), SETS(columns)),
-    LONG(OPTION_NO_HEADER, "no-header", OUTPUT, "no titles and no heading line", SETS(no_header)),
-    OPTION_ROW(OPTION_SORT, 'y', "sort", OUTPUT, "sort by columns: A,-B; - is descending",
+    OPTION_ROW(THIS_ROW, 'k', "columns", OUTPUT, "show these columns; +A adds, -A removes; or help",
+               TAKES("A,B,..."), OF(CHOICES_SHOWN), SETS(columns)),
+    LONG(THIS_ROW, "no-header", OUTPUT, "no titles and no heading line", SETS(no_header)),
+    OPTION_ROW(THIS_ROW, 'y', "sort", OUTPUT, "sort by columns: A,-B; - is descending",
                TAKES("[-]COLUMN"), OF(CHOICES_COLUMNS), SETS(sort)),
     LONG(OPTION_LIMIT, "limit", OUTPUT, "show only the first rows", TAKES("COUNT"), .newer = true),
-    OPTION_ROW(OPTION_COUNT_BY, 'Y', "count-by", OUTPUT,
-               "count the rows with each value, largest first", TAKES("A,B,..."),
-               OF(CHOICES_COLUMNS), SETS(count_by)),
-    LONG(OPTION_SUM, "sum", OUTPUT, "with --count-by: sums of these columns", TAKES("A,B,..."),
+    OPTION_ROW(THIS_ROW, 'Y', "count-by", OUTPUT, "count the rows with each value, largest first",
+               TAKES("A,B,..."), OF(CHOICES_COLUMNS), SETS(count_by)),
+    LONG(THIS_ROW, "sum", OUTPUT, "with --count-by: sums of these columns", TAKES("A,B,..."),
          OF(CHOICES_NUMBERS), SETS(sum), .newer = true),
-    LONG(OPTION_PERCENT, "percent", OUTPUT, "with --count-by: shares of all rows", SETS(percent),
+    LONG(THIS_ROW, "percent", OUTPUT, "with --count-by: shares of all rows", SETS(percent),
          .newer = true),
-    LONG(OPTION_HUMAN, "human", OUTPUT, "a table with short sizes and times: 1.2M, 3h05m",
-         SETS(human), .newer = true),
+    LONG(THIS_ROW, "human", OUTPUT, "a table with short sizes and times: 1.2M, 3h05m", SETS(human),
+         .newer = true),
     LONG(OPTION_COLOR, "color", OUTPUT, "colour states: auto, always or never", TAKES("WHEN"),
          OF("auto always never"), .newer = true),
-    LONG(OPTION_EXACT, "exact", SOURCE, "read twice, so that no lasting row is missed",
-         SETS(exact)),
-    LONG(OPTION_EXPLAIN, "explain", SOURCE, "show the filter, and which part the kernel applies",
+    LONG(THIS_ROW, "exact", SOURCE, "read twice, so that no lasting row is missed", SETS(exact)),
+    LONG(THIS_ROW, "explain", SOURCE, "show the filter, and which part the kernel applies",
          SETS(explain)),
     LONG(OPTION_BACKEND, "backend", SOURCE, "use only netlink or proc; default auto", TAKES("NAME"),
          OF("auto netlink proc")),
-    LONG(OPTION_NETNS, "netns", SOURCE, "list another network namespace: name, pid or path",
+    LONG(THIS_ROW, "netns", SOURCE, "list another network namespace: name, pid or path",
          TAKES("NETNS"), SETS(netns), .newer = true),
-    LONG(OPTION_ALL_NETNS, "all-netns", SOURCE, "list all network namespaces, one after another",
+    LONG(THIS_ROW, "all-netns", SOURCE, "list all network namespaces, one after another",
          SETS(all_netns), .newer = true),
-    LONG(OPTION_PROC_ROOT, "proc-root", SOURCE, "read a captured tree instead of /proc",
-         TAKES("DIR"), SETS(proc_root)),
-    LONG(OPTION_COMPLETION, "completion", OUTPUT, "print completions for bash, zsh or fish",
-         TAKES("SHELL"), OF("bash zsh fish"), SETS(completion)),
+    LONG(THIS_ROW, "proc-root", SOURCE, "read a captured tree instead of /proc", TAKES("DIR"),
+         SETS(proc_root)),
+    LONG(THIS_ROW, "completion", OUTPUT, "print completions for bash, zsh or fish", TAKES("SHELL"),
+         OF("bash zsh fish"), SETS(completion)),
 };
 
 const struct option_table common_options = {groups, COUNT(groups), options, COUNT(options)};
@@ -244,6 +228,18 @@ static int take_limit(struct common *common, const char *count)
                                count, strlen(count));
 }
 
+/* Seconds between two passes, one if it is NULL. */
+static int take_interval(struct common *common, const char *seconds)
+{
+    const double interval = seconds ? strtod(seconds, NULL) : 1;
+
+    if (interval < 0.001 || interval > 1000000)
+        return common_misuse(common, "-c: an interval is 0.001 to 1000000 seconds, not '%s'",
+                             seconds);
+    common->interval_ms = (unsigned)(interval * 1000);
+    return 0;
+}
+
 /* Other programs take the name of a form; a file of such a name is ./json. */
 int common_output(struct common *common, const char *file)
 {
@@ -275,6 +271,8 @@ static int take_other(const struct parsing *parsing, const struct option *option
         return filters_take(&common->filters, option, argument)
                    ? 0
                    : common_misuse(common, "--%s: more than %d filters", option->name, FILTERS_MAX);
+    if (option->argument == ARGUMENT_INTERVAL)
+        return take_interval(common, argument);
     switch (option->id) {
     case OPTION_OUTPUT:
         return common_output(common, argument);
@@ -291,7 +289,9 @@ static int take_other(const struct parsing *parsing, const struct option *option
     case OPTION_VERSION:
         return answer(common, put_version);
     default:
-        return parsing->take(option, argument, parsing->arg);
+        /* a word that is ignored would look like a filter that found everything */
+        return parsing->take ? parsing->take(option, argument, parsing->arg)
+                             : filters_misuse_operand(common, common->grammar->kind, argument);
     }
 }
 
@@ -335,15 +335,4 @@ int common_parse(struct common *common, const struct grammar *grammar, int argc,
     if (*done)
         return complete(common);
     return status ? status : netns_enter(common);
-}
-
-int common_interval(struct common *common, const char *seconds)
-{
-    const double interval = seconds ? strtod(seconds, NULL) : 1;
-
-    if (interval < 0.001 || interval > 1000000)
-        return common_misuse(common, "-c: an interval is 0.001 to 1000000 seconds, not '%s'",
-                             seconds);
-    common->interval_ms = (unsigned)(interval * 1000);
-    return 0;
 }

@@ -52,6 +52,9 @@ struct option {
     uint32_t most; /* the greatest number that the argument can be */
 };
 
+/* The id of a row that says all that the option does. */
+#define THIS_ROW (10000 + __LINE__)
+
 /*
  * Rows of a table. Behind the group stand the help and further members: TAKES() an argument, OF()
  * these words, and COMPARES() these columns with it.

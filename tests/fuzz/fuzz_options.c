@@ -51,7 +51,6 @@ static void check(const struct netstat_options *options, int status, int done)
     require(status >= STATUS_OK && status <= STATUS_MISUSE);
     if (status != STATUS_OK || done)
         return;
-    require(!options->continuous || options->common.interval_ms > 0);
     require(options->other_tables <= 1);
     require(!options->tcp || options->inet || options->inet6);
 }

@@ -141,7 +141,7 @@ static void it_repeats_each_second_or_at_an_interval(void **state)
     assert_int_equal(ACCEPT("-tc", "5").common.interval_ms, 5000);
     assert_int_equal(ACCEPT("--conti", "0.25").common.interval_ms, 250);
     assert_int_equal(ACCEPT("-c", "junk").common.interval_ms, 1000);
-    assert_true(ACCEPT("-c", "5").continuous);
+    assert_true(ACCEPT("-c", "5").common.interval_ms);
 }
 
 static void operands_are_ignored(void **state)
@@ -235,7 +235,7 @@ static void abbreviations_of_netstats_mean_what_they_meant(void **state)
     (void)state;
     assert_true(options.extended && options.timers && options.listening);
     assert_false(options.common.exact);
-    assert_true(ACCEPT("--contin").continuous);
+    assert_true(ACCEPT("--contin").common.interval_ms);
     assert_true(PARSE("--sta").options.kind == &kind_counter);
 }
 
@@ -468,7 +468,7 @@ static void assert_flags(const struct netstat_options *options, const struct ref
     assert_int_equal(options->timers, seen['o']);
     assert_int_equal(options->programs, seen['p']);
     assert_int_equal(options->verbose, seen['v']);
-    assert_int_equal(options->continuous, seen['c']);
+    assert_int_equal(options->common.interval_ms != 0, seen['c']);
     assert_int_equal(options->numeric_hosts, seen['n'] || seen['!']);
     assert_int_equal(options->numeric_ports, seen['n'] || seen['@']);
     assert_int_equal(options->numeric_users, seen['n'] || seen['#']);

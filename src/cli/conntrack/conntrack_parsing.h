@@ -9,32 +9,11 @@
 #include "cli/conntrack/conntrack_options.h"
 #include "cli/options.h"
 
-/* Ids of options without a letter; the others' ids are their letters. */
+/* Ids of options that mean more than their rows say. */
 enum {
     OPTION_MASK_SRC = 256,
     OPTION_MASK_DST,
-    OPTION_ORIG_ZONE,
-    OPTION_REPLY_ZONE,
-    OPTION_SPORT,
-    OPTION_DPORT,
-    OPTION_REPLY_SPORT,
-    OPTION_REPLY_DPORT,
-    OPTION_STATE,
-    OPTION_ICMP_TYPE,
-    OPTION_ICMP_CODE,
-    OPTION_ICMP_ID,
-    OPTION_ICMPV6_TYPE,
-    OPTION_ICMPV6_CODE,
-    OPTION_ICMPV6_ID,
-    OPTION_SRCKEY,
-    OPTION_DSTKEY,
-    OPTION_REPLY_SRCKEY,
-    OPTION_REPLY_DSTKEY,
-    OPTION_ORIG_VTAG,
-    OPTION_REPLY_VTAG,
-    OPTION_ROLE,
     OPTION_USAGE,
-    OPTION_TABLE,
     OPTION_CHANGE, /* those that would change the table */
 };
 

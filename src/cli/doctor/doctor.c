@@ -34,8 +34,7 @@ static const struct option options_table[] = {
     LONG(OPTION_LIST, "list", WHAT, "the rules, instead of findings", SETS(list)),
     LONG(OPTION_EXPOSED, "exposed", WHAT, "what other machines can reach, instead of findings",
          SETS(exposed)),
-    OPTION('c', "continuous", SHOW, "repeat every second, or every SECONDS",
-           .argument = ARGUMENT_INTERVAL, .metavar = "[SECONDS]"),
+    INTERVAL_OPTION(SHOW),
     LONG(OPTION_NAGIOS, "nagios", SHOW, "a line and an exit status for monitoring plugins",
          SETS(nagios)),
     OPTION('v', "verbose", SHOW, "also show which tables a finding comes from", SETS(verbose)),
@@ -135,8 +134,6 @@ static int take_option(const struct option *option, const char *argument, void *
         status = take_rules(command, argument, &rules);
         command->rules &= status ? 0 : ~rules;
         return status;
-    case 'c':
-        return common_interval(&command->common, argument);
     default:
         return filters_misuse_operand(&command->common, &kind_finding, argument);
     }

@@ -12,7 +12,7 @@
 #include "fastnet/lookup.h"
 #include "fastnet/record.h"
 
-enum { OPTION_PROXY = 256, OPTION_MASTER, OPTION_USAGE };
+enum { OPTION_USAGE = 256 };
 
 enum { WHICH, OTHER, COMPATIBILITY };
 static const char *const groups[] = {"Which neighbours", "About fastnet", "Compatibility"};
@@ -24,10 +24,10 @@ static const struct option options_table[] = {
     OPTION('6', NULL, WHICH, "IPv6 only", SETS(inet6)),
     OPTION('i', "device", WHICH, "only neighbours on this interface", TAKES("IF"),
            OF(CHOICES_INTERFACES), COMPARES("interface"), .form = FORM_TEXT),
-    LONG(OPTION_PROXY, "proxy", WHICH, "only proxies: addresses this machine answers for",
+    LONG(THIS_ROW, "proxy", WHICH, "only proxies: addresses this machine answers for",
          COMPARES("flags"), .value = "proxy"),
-    LONG(OPTION_MASTER, "master", WHICH, "only on interfaces of DEV (bridge, bond or VRF)",
-         TAKES("DEV"), OF(CHOICES_INTERFACES), SETS(master)),
+    LONG(THIS_ROW, "master", WHICH, "only on interfaces of DEV (bridge, bond or VRF)", TAKES("DEV"),
+         OF(CHOICES_INTERFACES), SETS(master)),
     LONG(OPTION_USAGE, "usage", WHICH, "how full the tables are, and their limits", SETS(usage)),
     OPTION('n', "numeric", COMPATIBILITY, "no effect", SETS(numeric)),
     HELP_OPTIONS(OTHER),
@@ -67,17 +67,9 @@ const struct grammar neigh_grammar = {
     .version = "backends: rtnetlink, /proc/net/arp",
 };
 
-/* An operand. If it were ignored, it would look like a filter that found everything. */
-static int take_option(const struct option *option, const char *argument, void *arg)
-{
-    (void)option;
-    return filters_misuse_operand(arg, &kind_neighbour, argument);
-}
-
 int neigh_parse(struct neigh_options *options, int argc, char *const argv[], bool *done)
 {
-    int status =
-        common_parse(&options->common, &neigh_grammar, argc, argv, take_option, options, done);
+    int status = common_parse(&options->common, &neigh_grammar, argc, argv, NULL, NULL, done);
     const struct filters *filters = &options->common.filters;
     const bool states = filters_typed(filters, "state"), proxies = filters_typed(filters, "proxy");
 

@@ -64,7 +64,7 @@ static bool guess(const struct netstat_options *options, const char *word, const
         snprintf(meant, FILTERS_MEANT, "fastnet ss -N %.80s", TYPED(word));
     else if (name_nearest(&options->common, word, meant))
         return true;
-    else if (options->continuous)
+    else if (options->common.interval_ms)
         snprintf(meant, FILTERS_MEANT, "-c 5");
     else
         return false;

@@ -11,12 +11,6 @@
 
 enum {
     OPTION_FAMILY = 256, /* --inet and its kin: the option's name is the family's */
-    OPTION_NUMERIC_HOSTS,
-    OPTION_NUMERIC_PORTS,
-    OPTION_NUMERIC_USERS,
-    OPTION_DELTA,
-    OPTION_NONZERO,
-    OPTION_STRICT_INTERVAL,
     OPTION_SUMMARY,
 };
 
@@ -57,17 +51,16 @@ static const struct option options_table[] = {
     OPTION('l', "listening", WHICH, "listening sockets only (default: connected)", SETS(listening)),
     OPTION('a', "all", WHICH, "all sockets, listening and connected", SETS(all)),
     OPTION('o', "timers", SHOW, "timers", SETS(timers)),
-    OPTION('c', "continuous", SHOW, "repeat every second, or every SECONDS",
-           .argument = ARGUMENT_INTERVAL, .metavar = "[SECONDS]"),
+    INTERVAL_OPTION(SHOW),
     OPTION('e', "extend", SHOW, "user and inode"),
     OPTION('p', "programs", SHOW, "process and program name", SETS(programs)),
     OPTION('v', "verbose", SHOW, "say which families the kernel lacks", SETS(verbose)),
     OPTION('s', "statistics", TABLES, "counters of the protocols"),
     OPTION('W', "wide", COMPATIBILITY, "no effect: addresses are never cut", SETS(wide)),
     OPTION('n', "numeric", SHOW, "no names for hosts, ports and users", SETS(numeric)),
-    LONG(OPTION_NUMERIC_HOSTS, "numeric-hosts", SHOW, "no names for hosts", SETS(numeric_hosts)),
-    LONG(OPTION_NUMERIC_PORTS, "numeric-ports", SHOW, "no names for ports", SETS(numeric_ports)),
-    LONG(OPTION_NUMERIC_USERS, "numeric-users", SHOW, "no names for users", SETS(numeric_users)),
+    LONG(THIS_ROW, "numeric-hosts", SHOW, "no names for hosts", SETS(numeric_hosts)),
+    LONG(THIS_ROW, "numeric-ports", SHOW, "no names for ports", SETS(numeric_ports)),
+    LONG(THIS_ROW, "numeric-users", SHOW, "no names for users", SETS(numeric_users)),
     OPTION('N', "symbolic", COMPATIBILITY, "routes: the same as -n", SETS(symbolic)),
     OPTION('C', "cache", COMPATIBILITY, "routes: exceptions learned from routers", SETS(cache)),
     OPTION('F', "fib", COMPATIBILITY, "routes: the forwarding table", SETS(fib)),
@@ -82,13 +75,9 @@ static const struct option_table netstat_table = {groups, COUNT(groups), options
 /* In a table of its own, so that no abbreviation of netstat's own options becomes ambiguous. */
 static const char *const own_groups[] = {NULL};
 static const struct option own_options[] = {
-    LONG(OPTION_DELTA, "delta", 0, "with -c, and -i, -s or -M: rates per second",
-         SETS(common.delta)),
-    LONG(OPTION_NONZERO, "nonzero", 0, "with --delta: only rows whose counters moved",
-         SETS(common.nonzero), .newer = true),
-    LONG(OPTION_STRICT_INTERVAL, "strict-interval", 0,
-         "with -c: keep the interval, at any CPU time", SETS(common.strict_interval),
-         .newer = true),
+    DELTA_OPTION(0, "with -c, and -i, -s or -M: rates per second"),
+    NONZERO_OPTION(0),
+    STRICT_INTERVAL_OPTION(0),
     LONG(OPTION_SUMMARY, "summary", 0, SUMMARY_HELP, .newer = true),
 };
 static const struct option_table own_table = {own_groups, 1, own_options, COUNT(own_options)};
@@ -243,9 +232,6 @@ static int take_option(const struct option *option, const char *argument, void *
         return take_families(options, "inet6");
     case 'x':
         return take_families(options, "unix");
-    case 'c':
-        options->continuous = true;
-        return common_interval(&options->common, argument);
     case 'e':
         options->extended = true;
         options->extend++;
@@ -311,7 +297,7 @@ int netstat_parse(struct netstat_options *options, int argc, char *const argv[],
         return status;
     if (options->other_tables > 1)
         return common_misuse(common, "-r, -i, -M, -s and --summary cannot be combined");
-    if (common->delta && !options->continuous)
+    if (common->delta && !common->interval_ms)
         return common_misuse(common, "--delta needs -c");
     complete(options);
     return 0;

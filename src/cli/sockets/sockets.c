@@ -23,7 +23,7 @@ struct sockets_options {
     bool nothing; /* cppcheck-suppress unusedStructMember ; letters that have no effect */
 };
 
-enum { OPTION_STRICT_INTERVAL = 256, OPTION_SUMMARY, OPTION_ATTENTION };
+enum { OPTION_SUMMARY = 256 };
 
 enum { WHICH, SHOW, OTHER };
 static const char *const groups[] = {"Which sockets", "How they are shown", "About fastnet"};
@@ -37,7 +37,7 @@ static const struct option options_table[] = {
     OPTION('x', "unix", WHICH, "unix sockets", SETS(unix_sockets)),
     OPTION('a', "all", WHICH, "all of these (default: all but unix sockets)", SETS(all)),
     OPTION('l', "listening", WHICH, "only those that listen", SETS(listening)),
-    LONG(OPTION_ATTENTION, "attention", WHICH, "only those that need attention, and why",
+    LONG(THIS_ROW, "attention", WHICH, "only those that need attention, and why",
          .value = "attention != null"),
     OPTION('4', "ipv4", WHICH, "IPv4 only", SETS(inet)),
     OPTION('6', "ipv6", WHICH, "IPv6 only", SETS(inet6)),
@@ -48,11 +48,8 @@ static const struct option options_table[] = {
     OPTION('i', NULL, SHOW, "add congestion control, RTO, MSS and pacing", SETS(info)),
     OPTION('m', NULL, SHOW, "add memory of the buffers", SETS(memory)),
     OPTION('H', NULL, SHOW, "the same as --no-header", SETS(common.no_header)),
-    OPTION('c', "continuous", SHOW, "repeat every second, or every SECONDS",
-           .argument = ARGUMENT_INTERVAL, .metavar = "[SECONDS]"),
-    LONG(OPTION_STRICT_INTERVAL, "strict-interval", SHOW,
-         "with -c: keep the interval, at any CPU time", SETS(common.strict_interval),
-         .newer = true),
+    INTERVAL_OPTION(SHOW),
+    STRICT_INTERVAL_OPTION(SHOW),
     OPTION('n', "numeric", SHOW, "no effect: addresses and ports are numbers", SETS(nothing)),
     OPTION('p', NULL, SHOW, "no effect: processes are always shown", SETS(nothing)),
     OPTION('O', NULL, SHOW, "no effect: each socket has one line", SETS(nothing)),
@@ -97,15 +94,6 @@ const struct grammar sockets_grammar = {
     .page = "fastnet-sockets",
     .version = "backends: sock_diag netlink, /proc/net",
 };
-
-static int take_option(const struct option *option, const char *argument, void *arg)
-{
-    struct sockets_options *options = arg;
-
-    if (option->id == 'c')
-        return common_interval(&options->common, argument);
-    return filters_misuse_operand(&options->common, &kind_socket, argument);
-}
 
 /* --- Which sockets ---------------------------------------------------------------------------- */
 
@@ -295,7 +283,7 @@ int sockets_run(int argc, char *const argv[])
     struct sockets_options options = {.tcp = false};
     bool done = false;
     const int status =
-        common_parse(&options.common, &sockets_grammar, argc, argv, take_option, &options, &done);
+        common_parse(&options.common, &sockets_grammar, argc, argv, NULL, NULL, &done);
 
     if (status || done)
         return status;

@@ -21,7 +21,7 @@ struct ss_options {
     bool events;  /* -E */
     bool summary; /* -s */
     bool listed;  /* sockets are listed: always without -s */
-    bool no_queues, one_line, continuous;
+    bool no_queues, one_line;
     const char *filter_file;        /* of -F, or NULL */
     const char *dump;               /* of -D, or NULL */
     uint32_t map_ids[BPF_MAPS_MAX]; /* of --bpf-map-id */

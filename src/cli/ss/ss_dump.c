@@ -29,7 +29,7 @@ int ss_dump_choose(struct ss_options *options, bool *done)
     if (common_uses_columns(common))
         return common_misuse(
             common, "-D: cannot be combined with --json, --ndjson, --csv, --columns or --count-by");
-    if (options->continuous)
+    if (common->interval_ms)
         return common_misuse(common, "-D: cannot be combined with -c");
     if (!ss_selects(&options->selection, 1 << SS_TCP)) {
         fprintf(stderr, "%s: tcpdiag dump requested and no tcp in filter.\n",

@@ -36,7 +36,7 @@ static const char *find_conflict(const struct ss_options *options)
         return "only TCP and UDP sockets have events";
     if (common->backend == BACKEND_PROC || common->proc_root)
         return "events come by netlink only, not from /proc";
-    if (options->dump || options->continuous || common->exact)
+    if (options->dump || common->interval_ms || common->exact)
         return "cannot be combined with -D, -c or --exact";
     return NULL;
 }

@@ -15,15 +15,7 @@
 enum {
     OPTION_FAMILY = 256, /* --vsock and its kin: the option's name is the family's */
     OPTION_SS_VERSION,
-    OPTION_TIPCINFO,
-    OPTION_TOS,
-    OPTION_CGROUP,
-    OPTION_SOCKOPT,
-    OPTION_BPF_MAPS,
     OPTION_BPF_MAP_ID,
-    OPTION_DELTA,
-    OPTION_NONZERO,
-    OPTION_STRICT_INTERVAL,
 };
 
 enum { WHICH, SHOW, FROM, OTHER, COMPATIBILITY };
@@ -78,18 +70,17 @@ static const struct option options_table[] = {
     OPTION('z', "contexts", COMPATIBILITY, "SELinux contexts of sockets (not supported)"),
     OPTION('N', "net", FROM, "in a network namespace: name, pid or path", TAKES("NETNS"),
            SETS(common.netns)),
-    LONG(OPTION_TIPCINFO, "tipcinfo", COMPATIBILITY, "more about TIPC sockets", SETS(tipcinfo)),
-    LONG(OPTION_TOS, "tos", SHOW, "type of service, traffic class and priority", SETS(tos)),
-    LONG(OPTION_CGROUP, "cgroup", SHOW, "control group", SETS(cgroup)),
+    LONG(THIS_ROW, "tipcinfo", COMPATIBILITY, "more about TIPC sockets", SETS(tipcinfo)),
+    LONG(THIS_ROW, "tos", SHOW, "type of service, traffic class and priority", SETS(tos)),
+    LONG(THIS_ROW, "cgroup", SHOW, "control group", SETS(cgroup)),
     OPTION('K', "kill", COMPATIBILITY, "close sockets (refused: use ss of iproute2)"),
     OPTION('H', "no-header", SHOW, "no heading line", SETS(common.no_header)),
     OPTION('Q', "no-queues", SHOW, "no columns of the queues", SETS(no_queues)),
     LONG(OPTION_FAMILY, "xdp", COMPATIBILITY, "XDP"),
     OPTION('M', "mptcp", WHICH, "MPTCP"),
     OPTION('O', "oneline", SHOW, "one line for each socket", SETS(one_line)),
-    LONG(OPTION_SOCKOPT, "inet-sockopt", SHOW, "options of sockets of IP", SETS(sockopts)),
-    LONG(OPTION_BPF_MAPS, "bpf-maps", SHOW, "what BPF programs keep for each socket",
-         SETS(storages)),
+    LONG(THIS_ROW, "inet-sockopt", SHOW, "options of sockets of IP", SETS(sockopts)),
+    LONG(THIS_ROW, "bpf-maps", SHOW, "what BPF programs keep for each socket", SETS(storages)),
     LONG(OPTION_BPF_MAP_ID, "bpf-map-id", SHOW, "... of one map", TAKES("ID")),
 };
 
@@ -99,14 +90,10 @@ static const struct option_table ss_table = {groups, COUNT(groups), options_tabl
 /* In a table of its own, so that no abbreviation of ss's own options becomes ambiguous. */
 static const char *const own_groups[] = {NULL};
 static const struct option own_options[] = {
-    OPTION('c', "continuous", 0, "repeat every second, or every SECONDS",
-           .argument = ARGUMENT_INTERVAL, .metavar = "[SECONDS]"),
-    LONG(OPTION_DELTA, "delta", 0, "with -c: rates per second", SETS(common.delta)),
-    LONG(OPTION_NONZERO, "nonzero", 0, "with --delta: only rows whose counters moved",
-         SETS(common.nonzero), .newer = true),
-    LONG(OPTION_STRICT_INTERVAL, "strict-interval", 0,
-         "with -c: keep the interval, at any CPU time", SETS(common.strict_interval),
-         .newer = true),
+    INTERVAL_OPTION(0),
+    DELTA_OPTION(0, "with -c: rates per second"),
+    NONZERO_OPTION(0),
+    STRICT_INTERVAL_OPTION(0),
 };
 static const struct option_table own_table = {own_groups, 1, own_options, COUNT(own_options)};
 
@@ -279,9 +266,6 @@ static int take_option(const struct option *option, const char *argument, void *
         return take_map(options, argument);
     case 'F':
         return take_filter_file(options, argument);
-    case 'c':
-        options->continuous = true;
-        return common_interval(&options->common, argument);
     case OPTION_SS_VERSION:
         return print_version(&options->common);
     default:
@@ -329,9 +313,9 @@ static int check_summary(const struct ss_options *options)
     if (options->listed && common->output)
         return common_misuse(common, "-s: a file of --output has no room for sockets, too");
     if (options->listed &&
-        (options->continuous || common->sort || common->limit || common_uses_columns(common)))
+        (common->interval_ms || common->sort || common->limit || common_uses_columns(common)))
         return common_misuse(common, "-s: %s only without a table, a family, a state and a filter",
-                             options->continuous ? "-c works" : "columns can be chosen");
+                             common->interval_ms ? "-c works" : "columns can be chosen");
     return 0;
 }
 
@@ -348,7 +332,7 @@ int ss_parse(struct ss_options *options, int argc, char *const argv[], bool *don
     status = common_parse(&options->common, &ss_grammar, argc, argv, take_option, options, done);
     if (status || *done)
         return status;
-    if (common->delta && !options->continuous)
+    if (common->delta && !common->interval_ms)
         return common_misuse(common, "--delta needs -c");
     options->listed = !options->summary || options->selection.chosen || options->word_count;
     if (options->summary)
