@@ -42,6 +42,24 @@ bool common_uses_columns(const struct common *common)
            common->delta || common->table;
 }
 
+/* For hosts_wait_fn. */
+static void say_waiting(size_t count, const char *name)
+{
+    if (count == 0)
+        fputs("\r\033[K", stderr); /* erases the line */
+    else if (name)
+        fprintf(stderr, "looking up the address of %.40s...", TYPED(name));
+    else
+        fprintf(stderr, "looking up names of %zu address%s...", count, count == 1 ? "" : "es");
+}
+
+hosts_wait_fn common_waiting(void)
+{
+    const char *term = getenv("TERM");
+
+    return isatty(STDERR_FILENO) && term && *term && strcmp(term, "dumb") != 0 ? say_waiting : NULL;
+}
+
 /* --- What is wrong ---------------------------------------------------------------------------- */
 
 int common_complain(const struct common *common, bool hint, const char *format, ...)

@@ -118,6 +118,9 @@ int common_output(struct common *common, const char *file);
 /* Width of the terminal in columns; 0 if stdout is no terminal: then lines are not cut. */
 unsigned common_width(const struct common *common);
 
+/* What says on a terminal that names are looked up; NULL if stderr is none that can erase it. */
+hosts_wait_fn common_waiting(void);
+
 /* True if metrics are written, which have names and labels in place of columns. */
 bool common_is_metrics(const struct common *common);
 

@@ -7,10 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "cli/completion.h"
-#include "cli/netns.h"
 #include "fastnet/array.h"
+#include "fastnet/namespace.h"
 
 enum {
     OPTION_FORMAT = 1000, /* and an enum output_format */
@@ -312,6 +313,44 @@ static int take_option(const struct option *option, const char *argument, void *
     return 0;
 }
 
+/* In the words of ss and ip. */
+static int fail_netns(const struct common *common, const char *before, const char *after, int error)
+{
+    fprintf(stderr, "%s: %s network namespace \"%s\"%s: %s%s\n", common->program, before,
+            TYPED(common->netns), after, strerror(-error),
+            error == -EPERM    ? " (needs CAP_SYS_ADMIN)"
+            : error == -EACCES ? " (try sudo)"
+                               : "");
+    return STATUS_FAILURE;
+}
+
+/*
+ * Enters the namespace that was named, if one was; common->home is the one before. Nothing was
+ * looked up or read until then.
+ */
+static int enter_netns(struct common *common)
+{
+    int away, home, error;
+
+    if (common->all_netns && common->netns)
+        return common_misuse(common, "--all-netns and --netns cannot be combined");
+    if ((common->all_netns || common->netns) && common->proc_root)
+        return common_misuse(common, "%s: cannot be combined with --proc-root",
+                             common->netns ? "--netns" : "--all-netns");
+    if (!common->netns)
+        return 0;
+    away = namespace_open(common->netns);
+    if (away < 0)
+        return fail_netns(common, "Cannot open", "", away);
+    home = namespace_open_own();
+    error = home < 0 ? home : namespace_enter(away);
+    close(away);
+    if (error)
+        return fail_netns(common, "setting the", " failed", error);
+    common->home = home;
+    return 0;
+}
+
 int common_parse(struct common *common, const struct grammar *grammar, int argc, char *const argv[],
                  option_fn take, void *arg, bool *done)
 {
@@ -334,5 +373,5 @@ int common_parse(struct common *common, const struct grammar *grammar, int argc,
         return STATUS_OK;
     if (*done)
         return complete(common);
-    return status ? status : netns_enter(common);
+    return status ? status : enter_netns(common);
 }

@@ -15,7 +15,6 @@
 #include "cli/pace.h"
 #include "cli/personality.h"
 #include "cli/replacement.h"
-#include "cli/waiting.h"
 #include "fastnet/clock.h"
 #include "fastnet/netlink.h"
 #include "fastnet/proc_tree.h"
@@ -250,7 +249,7 @@ static int run(struct replacement *file, struct listing_command *command)
     struct sink *sink = NULL;
     int status = STATUS_FAILURE;
 
-    command->listing.wait = waiting();
+    command->listing.wait = common_waiting();
     if (!command->another)
         rights_limit(rights_of(&command->listing));
     engine = engine_create(netlink_create(NULL));

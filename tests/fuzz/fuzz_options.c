@@ -16,7 +16,6 @@
 #include "cli/netstat/netstat.h"
 #include "cli/personality.h"
 #include "cli/ss/ss.h"
-#include "cli/ss/ss_tables.h"
 #include "fastnet/array.h"
 #include "fuzz.h"
 

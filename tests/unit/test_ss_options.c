@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "cli/ss/ss.h"
-#include "cli/ss/ss_tables.h"
 #include "reference.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

@@ -13,7 +13,6 @@
 #include "cli/arp/arp.h"
 #include "cli/command.h"
 #include "cli/personality.h"
-#include "cli/waiting.h"
 #include "fastnet/array.h"
 #include "fastnet/layouts.h"
 #include "fastnet/lookup.h"
@@ -163,7 +162,7 @@ static int find_host(const char *name, uint8_t host[4])
     int error, result;
 
     rights_drop();
-    result = hosts_find(name, HOSTS_MILLISECONDS, host, &error, waiting());
+    result = hosts_find(name, HOSTS_MILLISECONDS, host, &error, common_waiting());
     if (result == -ENOENT)
         return refuse_host(name, hstrerror(error));
     if (result == -ETIMEDOUT) {

@@ -6,15 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/command.h"
 #include "cli/personality.h"
-#include "cli/ss/ss_dump.h"
-#include "cli/ss/ss_events.h"
 #include "cli/ss/ss_filter.h"
-#include "cli/ss/ss_maps.h"
-#include "cli/ss/ss_summary.h"
-#include "cli/ss/ss_tables.h"
-#include "cli/waiting.h"
 #include "fastnet/array.h"
 #include "fastnet/layouts.h"
 #include "fastnet/lookup.h"
@@ -48,7 +41,7 @@ static int read_words(struct ss *ss)
 static int resolve(const char *name, uint8_t family, int home, unsigned milliseconds,
                    struct address addresses[], size_t most)
 {
-    return hosts_addresses(name, family, home, milliseconds, addresses, most, waiting());
+    return hosts_addresses(name, family, home, milliseconds, addresses, most, common_waiting());
 }
 
 static int parse_filter(struct ss *ss, const struct predicate **predicate)

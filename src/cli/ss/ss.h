@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cli/common.h"
+#include "cli/command.h"
 #include "cli/ss/ss_selection.h"
 #include "fastnet/bpf_map.h"
 
@@ -40,5 +40,55 @@ struct ss_options {
  */
 int ss_parse(struct ss_options *options, int argc, char *const argv[], bool *done);
 void ss_options_finish(struct ss_options *options);
+
+/* --- Which tables ----------------------------------------------------------------------------- */
+
+/* The tables point at their predicates: it cannot be copied. */
+struct ss_tables {
+    struct listing_table tables[2 * SS_TABLES];
+    struct predicate_tree where[SS_TABLES];
+    size_t count;
+};
+
+/* The tables of a completed selection, in ss's order. */
+void ss_choose_tables(struct ss_tables *tables, const struct ss_options *options);
+
+/* --- -D, and TCPDIAG_FILE, which names its file ------------------------------------------------ */
+
+/*
+ * Limits the selection to what -D saves. Returns 0, or an exit status after a line on stderr. *done
+ * is set if there is nothing to save.
+ */
+int ss_dump_choose(struct ss_options *options, bool *done);
+
+/* Lists as the command says, to the file of -D. Returns the exit status. */
+int ss_dump(const struct ss_options *options, struct listing_command *command);
+
+/* The file that TCPDIAG_FILE names, or NULL. A line on stderr says why it is ignored, if it is. */
+const char *ss_diag_file(const struct ss_options *options);
+
+/* --- -E: sockets as they are closed ----------------------------------------------------------- */
+
+/* Checks and completes the options. Returns 0, or an exit status after a line on stderr. */
+int ss_events_choose(struct ss_options *options);
+
+/* Lists events, as the command says, until a signal ends it. Returns the exit status. */
+int ss_events(const struct ss_options *options, const struct listing_command *listed);
+
+/* --- --bpf-maps and --bpf-map-id -------------------------------------------------------------- */
+
+/*
+ * Opens the maps that were named; they stay open as long as the program runs. Reads the types of
+ * their values, or of all maps if these are shown, as far as the user has the right. Call it before
+ * rights_limit(), which gives up the right to do so. Returns 0, or an exit status after a line on
+ * stderr. The caller must call ss_maps_finish(), also on failure.
+ */
+int ss_open_maps(struct ss_options *options);
+void ss_maps_finish(struct ss_options *options);
+
+/* --- -s: how many sockets there are ----------------------------------------------------------- */
+
+/* Prints the summary. Returns the exit status. */
+int ss_summary(const struct ss_options *options);
 
 #endif

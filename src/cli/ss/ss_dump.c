@@ -1,6 +1,6 @@
 /* The kernel's answers about TCP sockets in a file: saved by -D, and read in place of the kernel.
  */
-#include "cli/ss/ss_dump.h"
+#include "cli/ss/ss.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "cli/ss/ss_events.h"
+#include "cli/ss/ss.h"
 
 #include <linux/sock_diag.h>
 #include <sys/socket.h>

@@ -1,4 +1,4 @@
-#include "cli/ss/ss_maps.h"
+#include "cli/ss/ss.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,10 +1,9 @@
 /* ss -s: the kernel's counters of sockets, so that the time does not depend on how many there are.
  */
-#include "cli/ss/ss_summary.h"
+#include "cli/ss/ss.h"
 
 #include <unistd.h>
 
-#include "cli/command.h"
 #include "fastnet/layouts.h"
 
 /* As ss does, the summary adds numbers that the kernel counts for a namespace and for all of them.

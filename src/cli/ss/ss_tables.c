@@ -1,4 +1,4 @@
-#include "cli/ss/ss_tables.h"
+#include "cli/ss/ss.h"
 
 #include <netinet/tcp.h>
 #include <sys/socket.h>
