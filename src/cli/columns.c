@@ -147,8 +147,7 @@ static int choose(struct listing_command *command, char sign, struct text word)
     size_t found = 0;
 
     if (named && !sign && is_shown(command, named))
-        return common_misuse_typed(command->common, "--columns", "named twice:", word.data,
-                                   word.length);
+        return common_misuse_typed(command->common, "--columns", "named twice:", word);
     for (size_t i = 0; (field = field_at(kind, i)); i++) {
         if (named ? field != named : i >= kind->field_count || !is_one_of(kind, field, word))
             continue;
@@ -196,12 +195,6 @@ static struct text next_word(const char **words)
 
     *words = word.data[word.length] ? word.data + word.length + 1 : NULL;
     return word;
-}
-
-static int misuse_word(const struct listing_command *command, const char *option, const char *what,
-                       struct text word)
-{
-    return common_misuse_typed(command->common, option, what, word.data, word.length);
 }
 
 /* Shows a column of groups: the next of their values. */
@@ -259,12 +252,13 @@ static int add_counted(struct listing_command *command, struct text word)
     if (!field)
         return columns_misuse(command, "--count-by", (struct text){word.data, length});
     if (is_counted(command, field->name))
-        return misuse_word(command, "--count-by", "named twice:", word);
+        return common_misuse_typed(command->common, "--count-by", "named twice:", word);
     if (slash)
         field = make_network(&command->counting->networks[at], field,
                              (struct text){slash, word.length - length});
     if (!field)
-        return misuse_word(command, "--count-by", "no column of addresses with a prefix:", word);
+        return common_misuse_typed(command->common, "--count-by",
+                                   "no column of addresses with a prefix:", word);
     listing->count_by[listing->count_by_count++] = field;
     show_value(command, field, at);
     command->counting->columns[at].key = true;
@@ -279,9 +273,9 @@ static int add_sum(struct listing_command *command, struct text word)
     if (!field)
         return columns_misuse(command, "--sum", word);
     if (is_counted(command, field->name))
-        return misuse_word(command, "--sum", "named twice:", word);
+        return common_misuse_typed(command->common, "--sum", "named twice:", word);
     if (!value_is_number(field->type))
-        return misuse_word(command, "--sum", "no numbers to add are in", word);
+        return common_misuse_typed(command->common, "--sum", "no numbers to add are in", word);
     if (listing->sum_count == SUMS_MAX)
         return common_misuse(command->common, "--sum: more than %d columns", SUMS_MAX);
     listing->sum[listing->sum_count++] = field;

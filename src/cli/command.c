@@ -38,7 +38,7 @@ static int misuse_sort(const struct listing_command *command, struct text name)
         length +=
             (size_t)snprintf(words + length, sizeof words - length, "%s%s", i ? " " : "", column);
     }
-    return common_misuse_word(command->common, "counted column", name.data, name.length, words);
+    return common_misuse_word(command->common, "counted column", name, words);
 }
 
 /* A comma-separated list of columns; equal rows are in the order of the next one. */

@@ -80,19 +80,20 @@ int common_complain(const struct common *common, bool hint, const char *format, 
 }
 
 int common_misuse_typed(const struct common *common, const char *option, const char *what,
-                        const char *typed, size_t length)
+                        struct text typed)
 {
-    return common_misuse(common, "%s: %s '%s'", option, what, TYPED_BYTES(typed, length));
+    return common_misuse(common, "%s: %s '%s'", option, what,
+                         TYPED_BYTES(typed.data, typed.length));
 }
 
-int common_misuse_word(const struct common *common, const char *what, const char *typed,
-                       size_t length, const char *words)
+int common_misuse_word(const struct common *common, const char *what, struct text typed,
+                       const char *words)
 {
-    struct nearest nearest = nearest_to(typed, length);
+    struct nearest nearest = nearest_to(typed.data, typed.length);
 
     nearest_offer_words(&nearest, words);
     const char *hint = HINT(&nearest, "");
-    return common_misuse(common, "no %s '%s'%s%s", what, TYPED_BYTES(typed, length),
+    return common_misuse(common, "no %s '%s'%s%s", what, TYPED_BYTES(typed.data, typed.length),
                          *hint ? hint : "; there are: ", *hint ? "" : words);
 }
 

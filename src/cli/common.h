@@ -100,13 +100,13 @@ int common_complain(const struct common *common, bool hint, const char *format, 
 #define common_misuse(common, ...)      common_complain(common, true, __VA_ARGS__)
 #define common_misuse_bare(common, ...) common_complain(common, false, __VA_ARGS__)
 
-/* As common_misuse(), with length bytes that the user typed: "OPTION: WHAT 'TYPED'", escaped. */
+/* As common_misuse(), with what the user typed: "OPTION: WHAT 'TYPED'", escaped. */
 int common_misuse_typed(const struct common *common, const char *option, const char *what,
-                        const char *typed, size_t length);
+                        struct text typed);
 
 /* Says that it is none of these words, and which was probably meant, or else all of them. */
-int common_misuse_word(const struct common *common, const char *what, const char *typed,
-                       size_t length, const char *words);
+int common_misuse_word(const struct common *common, const char *what, struct text typed,
+                       const char *words);
 
 /* The program of that name that is not this one, with its path; the name alone if there is none. */
 enum { ORIGINAL_SIZE = 32 };

@@ -178,7 +178,7 @@ static int complete(const struct common *common)
 
     return known ? status
                  : common_misuse_typed(common, "--completion", "bash, zsh or fish, not",
-                                       common->completion, strlen(common->completion));
+                                       as_text(common->completion));
 }
 
 /* --- Parsing ---------------------------------------------------------------------------------- */
@@ -226,7 +226,7 @@ static int take_limit(struct common *common, const char *count)
     if (digits && !count[digits] && common->limit && !errno)
         return 0;
     return common_misuse_typed(common, "--limit", "a number from 1 to 18446744073709551615, not",
-                               count, strlen(count));
+                               as_text(count));
 }
 
 /* Seconds between two passes, one if it is NULL. */

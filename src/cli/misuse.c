@@ -63,20 +63,15 @@ static size_t distance(const char *a, size_t a_length, const char *b, size_t b_l
     return before[b_length];
 }
 
-/* The beginning of a word, three letters at least, is nearly that word. */
-static bool is_beginning(const struct nearest *nearest, const char *word, size_t length)
-{
-    return nearest->length >= 3 && nearest->length < length &&
-           distance(nearest->typed, nearest->length, word, nearest->length) == 0;
-}
-
 static void offer(struct nearest *nearest, const char *word, size_t length)
 {
     if (length > WORD_MAX || nearest->length > WORD_MAX)
         return;
-    const size_t found = is_beginning(nearest, word, length)
-                             ? 1
-                             : distance(nearest->typed, nearest->length, word, length);
+    size_t found = distance(nearest->typed, nearest->length, word, length);
+    /* the beginning of a word, three letters at least, is nearly that word */
+    if (found && nearest->length >= 3 && nearest->length < length &&
+        distance(nearest->typed, nearest->length, word, nearest->length) == 0)
+        found = 1;
     if (found >= nearest->distance)
         return;
     nearest->distance = found;
@@ -107,19 +102,6 @@ const char *nearest_hint(const struct nearest *nearest, const char *before, char
     return hint;
 }
 
-/* All columns if they are few, or else how they are listed. */
-static void add_columns(const struct kind *kind, char message[NO_COLUMN])
-{
-    size_t used = strlen(message);
-
-    if (kind->field_count > FEW)
-        snprintf(message + used, NO_COLUMN - used, " (--columns=help lists them)");
-    else
-        for (size_t i = 0; i < kind->field_count && used < NO_COLUMN; i++)
-            used += (size_t)snprintf(message + used, NO_COLUMN - used, "%s%s",
-                                     i ? ", " : "; there are: ", kind->fields[i].name);
-}
-
 const char *nearest_column(const struct kind *kind, const char *typed, size_t length,
                            char message[NO_COLUMN])
 {
@@ -130,10 +112,14 @@ const char *nearest_column(const struct kind *kind, const char *typed, size_t le
         nearest_offer(&nearest, field->name);
     for (size_t i = 0; i < kind->group_count; i++)
         nearest_offer(&nearest, kind->groups[i].name);
-    const char *hint = HINT(&nearest, "");
-    snprintf(message, NO_COLUMN, "no column '%s' for %s%s", TYPED_BYTES(typed, length), kind->name,
-             hint);
-    if (!*hint)
-        add_columns(kind, message);
+    const bool few = kind->field_count <= FEW;
+    const char *hint = nearest.word ? HINT(&nearest, "")
+                       : few        ? ""
+                                    : " (--columns=help lists them)";
+    size_t used = (size_t)snprintf(message, NO_COLUMN, "no column '%s' for %s%s",
+                                   TYPED_BYTES(typed, length), kind->name, hint);
+    for (size_t i = 0; !nearest.word && few && i < kind->field_count && used < NO_COLUMN; i++)
+        used += (size_t)snprintf(message + used, NO_COLUMN - used, "%s%s",
+                                 i ? ", " : "; there are: ", kind->fields[i].name);
     return message;
 }

@@ -132,18 +132,6 @@ static int report_ambiguous(struct parser *parser, const struct option_table *ta
     return OPTIONS_MISUSE;
 }
 
-/* Names the option that was probably meant. */
-static int report_unknown(struct parser *parser, const char *word, size_t length)
-{
-    struct nearest nearest = nearest_to(word + 2, length);
-    const struct option *option;
-
-    for (size_t i = 0; (option = options_at(parser->tables, i)); i++)
-        if (option->name && option->help)
-            nearest_offer(&nearest, option->name);
-    return misuse(parser, "unrecognized option", word, strlen(word), HINT(&nearest, "--"));
-}
-
 static bool is_number(const char *word)
 {
     size_t digits = strspn(word, "0123456789");
@@ -193,8 +181,13 @@ static int parse_long(struct parser *parser)
 
     if (ambiguous)
         return report_ambiguous(parser, ambiguous, word, length);
-    if (!option)
-        return report_unknown(parser, word, length);
+    if (!option) {
+        struct nearest nearest = nearest_to(word + 2, length);
+        for (size_t i = 0; (option = options_at(parser->tables, i)); i++)
+            if (option->name && option->help)
+                nearest_offer(&nearest, option->name);
+        return misuse(parser, "unrecognized option", word, strlen(word), HINT(&nearest, "--"));
+    }
     if (argument && !takes_rest(option))
         return misuse_name(parser, option, " doesn't allow an argument");
     if (!argument && option->argument == ARGUMENT_REQUIRED && parser->at + 1 == parser->argc)
@@ -259,27 +252,19 @@ int options_parse(const struct option_table *const tables[], int argc, char *con
     return result;
 }
 
-static const char *separator(const struct option *option)
-{
-    switch (option->argument) {
-    case ARGUMENT_REQUIRED:
-        return option->name ? "=" : "";
-    case ARGUMENT_ATTACHED:
-        return " [=";
-    default:
-        return " ";
-    }
-}
-
 static void help_line(const struct option *option, FILE *stream)
 {
     enum { HELP_COLUMN = 30 };
+    const char *separator = option->argument == ARGUMENT_ATTACHED   ? " [="
+                            : option->argument != ARGUMENT_REQUIRED ? " "
+                            : option->name                          ? "="
+                                                                    : "";
     char synopsis[80];
 
     snprintf(synopsis, sizeof synopsis, "  %s%c%s%s%s%s%s", option->letter ? "-" : " ",
              option->letter ? option->letter : ' ', option->name ? "" : " ",
              option->name ? (option->letter ? ", --" : "  --") : "",
-             option->name ? option->name : "", option->metavar ? separator(option) : "",
+             option->name ? option->name : "", option->metavar ? separator : "",
              option->metavar ? option->metavar : "");
     if (option->argument == ARGUMENT_ATTACHED)
         strncat(synopsis, "]", sizeof synopsis - strlen(synopsis) - 1);

@@ -17,15 +17,6 @@ struct conntrack {
     struct stream stream; /* of events */
 };
 
-static const struct table *table_of(const struct conntrack_options *options)
-{
-    if (options->table == TABLE_DYING)
-        return &table_flows_dying;
-    if (options->table == TABLE_UNCONFIRMED)
-        return &table_flows_unconfirmed;
-    return options->zero ? &table_flows_zeroed : options->task->table;
-}
-
 static const char *default_columns(const struct conntrack *conntrack)
 {
     const struct common *common = &conntrack->options.common;
@@ -143,12 +134,16 @@ static int list(struct conntrack *conntrack)
 int conntrack_run(int argc, char *const argv[])
 {
     struct conntrack conntrack = {.table = NULL};
+    const struct conntrack_options *options = &conntrack.options;
     bool done = false;
     int status = conntrack_parse(&conntrack.options, argc, argv, &done);
 
     if (status || done)
         return status;
-    conntrack.table = table_of(&conntrack.options);
+    conntrack.table = options->table == TABLE_DYING         ? &table_flows_dying
+                      : options->table == TABLE_UNCONFIRMED ? &table_flows_unconfirmed
+                      : options->zero                       ? &table_flows_zeroed
+                                                            : options->task->table;
     status = list(&conntrack);
     stream_finish(&conntrack.stream);
     return status;

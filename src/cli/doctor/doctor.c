@@ -84,7 +84,7 @@ static int take_seconds(struct doctor_command *command, const char *argument)
 
     if (argument[strspn(argument, "0123456789.")] || end == argument || *end || seconds > FOR_MAX)
         return common_misuse_typed(&command->common, "--for", "seconds, 0 to 1000000, not",
-                                   argument, strlen(argument));
+                                   as_text(argument));
     command->milliseconds = (unsigned)(seconds * 1000 + 0.999);
     return 0;
 }
@@ -97,7 +97,7 @@ static int misuse_rule(const struct doctor_command *command, const char *typed, 
     for (size_t i = 0; doctor_rule(i) && length < sizeof names; i++)
         length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", i ? " " : "",
                                    doctor_rule(i)->name);
-    return common_misuse_word(&command->common, "rule", typed, size, names);
+    return common_misuse_word(&command->common, "rule", (struct text){typed, size}, names);
 }
 
 static int take_rules(const struct doctor_command *command, const char *names, uint64_t *rules)

@@ -53,7 +53,7 @@ struct ss_tables {
 /* The tables of a completed selection, in ss's order. */
 void ss_choose_tables(struct ss_tables *tables, const struct ss_options *options);
 
-/* --- -D, and TCPDIAG_FILE, which names its file ------------------------------------------------ */
+/* --- -D, and TCPDIAG_FILE, which names its file ----------------------------------------------- */
 
 /*
  * Limits the selection to what -D saves. Returns 0, or an exit status after a line on stderr. *done

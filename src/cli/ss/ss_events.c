@@ -28,29 +28,22 @@ static unsigned kinds_of(const struct ss_selection *selection)
     return kinds;
 }
 
-static const char *find_conflict(const struct ss_options *options)
-{
-    const struct common *common = &options->common;
-
-    if (!kinds_of(&options->selection))
-        return "only TCP and UDP sockets have events";
-    if (common->backend == BACKEND_PROC || common->proc_root)
-        return "events come by netlink only, not from /proc";
-    if (options->dump || common->interval_ms || common->exact)
-        return "cannot be combined with -D, -c or --exact";
-    return NULL;
-}
-
 /*
  * With -p ports are numbers: to look up names, rights would be given up that finding the owners of
  * new sockets needs.
  */
 int ss_events_choose(struct ss_options *options)
 {
-    const char *conflict = find_conflict(options);
+    const struct common *common = &options->common;
+    const char *conflict = !kinds_of(&options->selection) ? "only TCP and UDP sockets have events"
+                           : common->backend == BACKEND_PROC || common->proc_root
+                               ? "events come by netlink only, not from /proc"
+                           : options->dump || common->interval_ms || common->exact
+                               ? "cannot be combined with -D, -c or --exact"
+                               : NULL;
 
     if (conflict)
-        return common_misuse(&options->common, "-E: %s", conflict);
+        return common_misuse(common, "-E: %s", conflict);
     options->numeric |= options->processes;
     options->resolve = false;
     return 0;

@@ -35,14 +35,6 @@ static const struct {
     {"lt", SS_LESS},
 };
 
-static enum ss_token token_of(const char *word)
-{
-    for (size_t i = 0; i < COUNT(tokens); i++)
-        if (strcmp(tokens[i].text, word) == 0)
-            return tokens[i].token;
-    return SS_WORD;
-}
-
 static bool begins_condition(enum ss_token token)
 {
     return token >= SS_SRC && token <= SS_AUTOBOUND;
@@ -115,7 +107,10 @@ static void next(struct ss_parser *parser)
         *to++ = *from;
     }
     *to = '\0';
-    parser->token = token_of(parser->word);
+    parser->token = SS_WORD;
+    for (size_t i = 0; i < COUNT(tokens) && parser->token == SS_WORD; i++)
+        if (strcmp(tokens[i].text, parser->word) == 0)
+            parser->token = tokens[i].token;
 }
 
 /* --- What is wrong ---------------------------------------------------------------------------- */
@@ -236,40 +231,21 @@ static struct predicate *parse_value(struct ss_parser *parser, enum ss_token con
     }
 }
 
-/* Which comparisons a condition has, besides =, which may be left out. */
-static bool compares(enum ss_token condition, enum ss_token comparison)
-{
-    if (comparison == SS_EQUAL)
-        return true;
-    if (condition == SS_SRC || condition == SS_DST)
-        return false;
-    return comparison == SS_NOT_EQUAL || condition == SS_SPORT || condition == SS_DPORT;
-}
-
-static const char *signs_of(enum ss_token condition)
-{
-    if (condition == SS_SRC || condition == SS_DST)
-        return "=, or an address without it (not before src or dst is its opposite)";
-    return condition == SS_SPORT || condition == SS_DPORT ? "= != < > <= or >=" : "= or !=";
-}
-
-static const char *value_of(enum ss_token condition)
-{
-    switch (condition) {
-    case SS_SRC:
-    case SS_DST:
-        return "an address";
-    case SS_SPORT:
-    case SS_DPORT:
-        return "a port";
-    case SS_DEV:
-        return "an interface";
-    case SS_FWMARK:
-        return "a mark";
-    default:
-        return "the path of a control group";
-    }
-}
+/* What follows a condition: comparisons, of which = may be left out, and a value. */
+static const struct {
+    enum ss_token last; /* comparisons up to this one */
+    const char *comparisons, *value;
+} conditions[] = {
+    [SS_SRC] = {SS_EQUAL, "=, or an address without it (not before src or dst is its opposite)",
+                "an address"},
+    [SS_DST] = {SS_EQUAL, "=, or an address without it (not before src or dst is its opposite)",
+                "an address"},
+    [SS_SPORT] = {SS_LESS, "= != < > <= or >=", "a port"},
+    [SS_DPORT] = {SS_LESS, "= != < > <= or >=", "a port"},
+    [SS_DEV] = {SS_NOT_EQUAL, "= or !=", "an interface"},
+    [SS_FWMARK] = {SS_NOT_EQUAL, "= or !=", "a mark"},
+    [SS_CGROUP] = {SS_NOT_EQUAL, "= or !=", "the path of a control group"},
+};
 
 static struct predicate *parse_condition(struct ss_parser *parser)
 {
@@ -289,12 +265,12 @@ static struct predicate *parse_condition(struct ss_parser *parser)
     next(parser);
     if (parser->token >= SS_EQUAL) {
         comparison = parser->token;
-        if (!compares(condition, comparison))
-            return fail_expected(parser, signs_of(condition));
+        if (comparison > conditions[condition].last)
+            return fail_expected(parser, conditions[condition].comparisons);
         next(parser);
     }
     if (parser->token != SS_WORD)
-        return fail_expected(parser, value_of(condition));
+        return fail_expected(parser, conditions[condition].value);
     result = parse_value(parser, condition, comparison == SS_NOT_EQUAL ? SS_EQUAL : comparison);
     if (comparison == SS_NOT_EQUAL)
         result = parser_negate(&parser->memory, result);

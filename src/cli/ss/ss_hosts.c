@@ -330,15 +330,6 @@ static struct predicate *netlink_port(struct ss_parser *parser, enum ss_end end,
                        ordered, sign);
 }
 
-/* ss takes the number -1 for any port. */
-static bool is_minus_one(const char *text)
-{
-    uint32_t port;
-    const char *end = ss_signed_number(text, &port);
-
-    return end && !*end && *text == '-' && port == UINT32_MAX;
-}
-
 static struct predicate *vsock_number(struct ss_parser *parser, const struct field *field,
                                       enum ss_token comparison, const char *text)
 {
@@ -353,9 +344,13 @@ static struct predicate *vsock_number(struct ss_parser *parser, const struct fie
 static struct predicate *second_part(struct ss_parser *parser, enum ss_end end, uint8_t family,
                                      enum ss_token comparison, const char *text)
 {
+    uint64_t number;
+
     if (is_any(text))
         return comparison == SS_EQUAL ? NULL : ss_fail_value(parser, one_port);
-    if (family == AF_NETLINK && comparison == SS_EQUAL && is_minus_one(text))
+    /* ss takes the number -1 for any port */
+    if (family == AF_NETLINK && comparison == SS_EQUAL && *text == '-' &&
+        form_is_number(text + 1, UINT32_MAX, &number) && number == 1)
         return NULL;
     switch (family) {
     case AF_PACKET:

@@ -153,7 +153,7 @@ static int take_family(struct ss_options *options, const char *name)
         return 0;
     if (strcmp(name, "help") == 0)
         return common_help(&options->common);
-    return common_misuse_word(&options->common, "family", name, strlen(name), ss_family_names);
+    return common_misuse_word(&options->common, "family", as_text(name), ss_family_names);
 }
 
 static int take_query(struct ss_options *options, const char *list)
@@ -163,7 +163,7 @@ static int take_query(struct ss_options *options, const char *list)
     if (!wrong)
         return 0;
     wrong += *wrong == '!';
-    return common_misuse_word(&options->common, "table", wrong, strcspn(wrong, ","),
+    return common_misuse_word(&options->common, "table", (struct text){wrong, strcspn(wrong, ",")},
                               ss_query_names);
 }
 
@@ -289,8 +289,7 @@ static int take_states(struct ss_options *options)
                                  ss_state_names);
         const char *name = words[at + 1];
         if (!ss_select_state_named(&options->selection, name, words[at][0] == 'e'))
-            status =
-                common_misuse_word(&options->common, "state", name, strlen(name), ss_state_names);
+            status = common_misuse_word(&options->common, "state", as_text(name), ss_state_names);
         at += 2;
     }
     options->word_count -= at;

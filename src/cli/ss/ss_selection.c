@@ -144,19 +144,13 @@ const char ss_query_names[] =
     "all inet tcp mptcp udp raw unix unix_stream unix_dgram unix_seqpacket packet packet_raw "
     "packet_dgram netlink dccp sctp tipc vsock vsock_stream vsock_dgram xdp";
 
-/* The tables of a word, length bytes; 0: there is no such word. */
-static uint32_t query_tables(const char *word, size_t length)
+/* The tables of a word; 0: there is no such word. */
+static uint32_t query_tables(struct text word)
 {
     for (size_t i = 0; i < COUNT(query_names); i++)
-        if (strlen(query_names[i].name) == length && memcmp(query_names[i].name, word, length) == 0)
+        if (text_is(word, query_names[i].name))
             return query_names[i].tables;
     return 0;
-}
-
-/* The groups of tables whose absence is no loss: their names stand for all that exist. */
-static bool is_group(uint32_t tables)
-{
-    return tables & (tables - 1) && tables != SS_TABLES_PACKET && tables != SS_TABLES_VSOCK;
 }
 
 const char *ss_select_query(struct ss_selection *selection, const char *list)
@@ -169,14 +163,17 @@ const char *ss_select_query(struct ss_selection *selection, const char *list)
     for (;;) {
         const size_t length = strcspn(list, ",");
         const bool removed = *list == '!';
-        const uint32_t tables = query_tables(list + removed, length - removed);
+        const uint32_t tables = query_tables((struct text){list + removed, length - removed});
         if (!tables)
             return list;
+        /* groups of tables whose absence is no loss: their names stand for all that exist */
+        const bool group =
+            tables & (tables - 1) && tables != SS_TABLES_PACKET && tables != SS_TABLES_VSOCK;
         if (removed)
             selection->tables &= ~tables;
         else
             add_tables(selection, tables);
-        if (!removed && !is_group(tables))
+        if (!removed && !group)
             selection->named |= tables;
         if (!list[length])
             return NULL;

@@ -47,20 +47,6 @@ static uint64_t types_of(uint32_t tables)
     return bits;
 }
 
-/*
- * Closed sockets of TCP are in no table, unless they are bound (BOUND_INACTIVE): the kernel is not
- * asked for them, because it would walk all connections.
- */
-static uint64_t states_of(const struct source *source, const struct ss_selection *selection)
-{
-    const uint64_t closed = UINT64_C(1) << TCP_CLOSE;
-    const bool inactive = selection->states >> STATE_BOUND_INACTIVE & 1;
-
-    if (inactive && source->tables == 1 << SS_MPTCP)
-        return selection->states | closed;
-    return source->tables == 1 << SS_TCP ? selection->states & ~closed : selection->states;
-}
-
 /* Sockets of these families have no state: ss calls all of them closed. */
 static bool is_stateless(const struct source *source)
 {
@@ -72,15 +58,24 @@ static const struct predicate *choose_rows(struct predicate_tree *where,
                                            const struct ss_selection *selection)
 {
     const uint32_t wanted = selection->tables & source->tables;
+    const uint64_t closed = UINT64_C(1) << TCP_CLOSE;
+    uint64_t states = selection->states;
 
+    /*
+     * Closed sockets of TCP are in no table, unless they are bound (BOUND_INACTIVE): the kernel is
+     * not asked for them, because it would walk all connections.
+     */
+    if (source->tables == 1 << SS_TCP)
+        states &= ~closed;
+    else if (source->tables == 1 << SS_MPTCP && states >> STATE_BOUND_INACTIVE & 1)
+        states |= closed;
     *where = (struct predicate_tree){.count = 0};
     if (wanted != source->tables)
         predicate_tree_add(where, &where->whole,
                            predicate_one_of(field_named(&kind_socket, "type"), types_of(wanted)));
     if (selection->states != SS_STATES_ALL && !is_stateless(source))
-        predicate_tree_add(
-            where, &where->whole,
-            predicate_one_of(field_named(&kind_socket, "state"), states_of(source, selection)));
+        predicate_tree_add(where, &where->whole,
+                           predicate_one_of(field_named(&kind_socket, "state"), states));
     return predicate_of(where);
 }
 
