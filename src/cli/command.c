@@ -125,6 +125,15 @@ static const struct field *attention_of(const struct listing_command *command)
     return command->common->count_by ? NULL : field_named(command->kind, "attention");
 }
 
+static int resolve_attention(struct listing_command *command)
+{
+    const struct field *attention = width_of(command) ? attention_of(command) : NULL;
+
+    if (attention)
+        needs_add(&command->listing.needs, field_needs(attention));
+    return 0;
+}
+
 /* --- Which columns stay, however narrow the terminal is --------------------------------------- */
 
 static bool is_filtered_by(const struct common *common, const char *name)
@@ -166,10 +175,11 @@ static void add_named(struct listing *listing, const struct field *field)
 }
 
 /* What was asked for by name is either shown or said to be unknown. */
-static void find_named(struct listing_command *command)
+static int resolve_asked(struct listing_command *command)
 {
     struct listing *listing = &command->listing;
 
+    keep_asked(command);
     for (size_t i = 0; i < listing->count_by_count; i++)
         add_named(listing, listing->count_by[i]);
     for (size_t i = 0; i < listing->sum_count; i++)
@@ -186,6 +196,7 @@ static void find_named(struct listing_command *command)
         if (compared)
             add_named(listing, compared);
     }
+    return 0;
 }
 
 /* --- Where rows are read ---------------------------------------------------------------------- */
@@ -227,6 +238,8 @@ static int resolve_rates(struct listing_command *command)
             ? where_moved(&command->where, listing->sum, listing->sum_count)
             : where_moved(&command->where, command->shown, command->shown_count);
 
+    if (!command->common->delta)
+        return 0;
     if (!moved)
         return common_misuse(command->common,
                              "--delta: the columns of %s that are shown have no counters",
@@ -249,7 +262,7 @@ bool command_is_untrusted(const struct listing_command *command)
 
 /* --- Metrics, and the file that is replaced --------------------------------------------------- */
 
-static int resolve_metrics(const struct listing_command *command)
+static int resolve_metrics(struct listing_command *command)
 {
     const struct common *common = command->common;
     const struct kind *kind = command->kind;
@@ -273,7 +286,7 @@ static int resolve_metrics(const struct listing_command *command)
     return 0;
 }
 
-static int resolve_output(const struct listing_command *command)
+static int resolve_output(struct listing_command *command)
 {
     const struct common *common = command->common;
     const char *conflict = NULL;
@@ -292,7 +305,7 @@ static int resolve_output(const struct listing_command *command)
 /* --- Other network namespaces ----------------------------------------------------------------- */
 
 /* With --delta one process makes all listings, and looks up names without the right to leave. */
-static int resolve_namespaces(const struct listing_command *command)
+static int resolve_namespaces(struct listing_command *command)
 {
     const struct common *common = command->common;
     const char *option = common->all_netns ? "--all-netns" : "--netns";
@@ -309,11 +322,16 @@ static int resolve_namespaces(const struct listing_command *command)
     return 0;
 }
 
+/* Each sets what the later ones need. */
+static int (*const steps[])(struct listing_command *command) = {
+    resolve_metrics, columns_resolve, resolve_attention, resolve_sort,       resolve_filters,
+    resolve_rates,   resolve_asked,   resolve_source,    resolve_namespaces, resolve_output,
+};
+
 int command_resolve(struct listing_command *command, bool *help)
 {
     const struct common *common = command->common;
-    const struct field *attention;
-    int status;
+    int status = 0;
 
     if (common->nonzero && !common->delta)
         return common_misuse(common, "--nonzero: needs --delta");
@@ -322,29 +340,11 @@ int command_resolve(struct listing_command *command, bool *help)
         command->kind = &command->rates->kind;
     }
     *help = common->columns && strcmp(common->columns, "help") == 0;
-    if (*help)
-        return 0;
-    if (common->columns && common->count_by)
+    if (common->columns && common->count_by && !*help)
         return common_misuse(common, "--columns and --count-by cannot be combined");
-    status = resolve_metrics(command);
-    if (!status)
-        status = columns_resolve(command);
-    attention = width_of(command) ? attention_of(command) : NULL;
-    if (!status && attention)
-        needs_add(&command->listing.needs, field_needs(attention));
-    if (!status)
-        status = resolve_sort(command);
-    if (!status)
-        status = resolve_filters(command);
-    if (!status && common->delta)
-        status = resolve_rates(command);
-    keep_asked(command);
-    find_named(command);
-    if (!status)
-        status = resolve_source(command);
-    if (!status)
-        status = resolve_namespaces(command);
-    return status ? status : resolve_output(command);
+    for (size_t i = 0; i < COUNT(steps) && !status && !*help; i++)
+        status = steps[i](command);
+    return status;
 }
 
 /* --- The sink --------------------------------------------------------------------------------- */

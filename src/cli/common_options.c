@@ -14,12 +14,8 @@
 #include "fastnet/namespace.h"
 
 enum {
-    OPTION_FORMAT = 1000, /* and an enum output_format */
-    OPTION_OUTPUT = OPTION_FORMAT + FORMATS,
+    OPTION_OUTPUT = 1000,
     OPTION_LIMIT,
-    OPTION_COLOR,
-    OPTION_BACKEND,
-    OPTION_OWNERS,
     OPTION_SHORT_HELP = 'h', /* these two are in the tables of the personalities */
     OPTION_VERSION = 'V',
 };
@@ -30,18 +26,19 @@ enum { OUTPUT, SOURCE };
 static const char *const groups[] = {"Output", "Source"};
 
 #define SETS(of_common) .member = offsetof(struct common, of_common)
+#define FORMAT(its)     SETS(format), .number = FORMAT_##its
 
 /* No personality and no program that one is like has these letters. */
 static const struct option options[] = {
-    OPTION_ROW(OPTION_FORMAT + FORMAT_JSON, 'J', "json", OUTPUT, "one JSON array of objects"),
-    LONG(OPTION_FORMAT + FORMAT_NDJSON, "ndjson", OUTPUT, "one JSON object per line"),
-    LONG(OPTION_FORMAT + FORMAT_CSV, "csv", OUTPUT, "RFC 4180, with a header line"),
-    LONG(OPTION_FORMAT + FORMAT_CSV_SAFE, "csv-safe", OUTPUT,
-         "CSV that is safe to open in a spreadsheet"),
-    LONG(OPTION_FORMAT + FORMAT_PROMETHEUS, "prometheus", OUTPUT,
-         "metrics of counters, usages and --count-by", .newer = true),
-    LONG(OPTION_FORMAT + FORMAT_OPENMETRICS, "openmetrics", OUTPUT, "the same as OpenMetrics",
-         .newer = true),
+    OPTION_ROW(THIS_ROW, 'J', "json", OUTPUT, "one JSON array of objects", FORMAT(JSON)),
+    LONG(THIS_ROW, "ndjson", OUTPUT, "one JSON object per line", FORMAT(NDJSON)),
+    LONG(THIS_ROW, "csv", OUTPUT, "RFC 4180, with a header line", FORMAT(CSV)),
+    LONG(THIS_ROW, "csv-safe", OUTPUT, "CSV that is safe to open in a spreadsheet",
+         FORMAT(CSV_SAFE)),
+    LONG(THIS_ROW, "prometheus", OUTPUT, "metrics of counters, usages and --count-by",
+         .newer = true, FORMAT(PROMETHEUS)),
+    LONG(THIS_ROW, "openmetrics", OUTPUT, "the same as OpenMetrics", .newer = true,
+         FORMAT(OPENMETRICS)),
     LONG(OPTION_OUTPUT, "output", OUTPUT, "replace this file when a listing is complete",
          TAKES("FILE"), .newer = true),
     OPTION_ROW(THIS_ROW, 'k', "columns", OUTPUT, "show these columns; +A adds, -A removes; or help",
@@ -58,13 +55,13 @@ static const struct option options[] = {
          .newer = true),
     LONG(THIS_ROW, "human", OUTPUT, "a table with short sizes and times: 1.2M, 3h05m", SETS(human),
          .newer = true),
-    LONG(OPTION_COLOR, "color", OUTPUT, "colour states: auto, always or never", TAKES("WHEN"),
-         OF("auto always never"), .newer = true),
+    LONG(THIS_ROW, "color", OUTPUT, "colour states: auto, always or never", TAKES("WHEN"),
+         OF("auto always never"), SETS(color), .form = FORM_WORD, .newer = true),
     LONG(THIS_ROW, "exact", SOURCE, "read twice, so that no lasting row is missed", SETS(exact)),
     LONG(THIS_ROW, "explain", SOURCE, "show the filter, and which part the kernel applies",
          SETS(explain)),
-    LONG(OPTION_BACKEND, "backend", SOURCE, "use only netlink or proc; default auto", TAKES("NAME"),
-         OF("auto netlink proc")),
+    LONG(THIS_ROW, "backend", SOURCE, "use only netlink or proc; default auto", TAKES("NAME"),
+         OF("auto netlink proc"), SETS(backend), .form = FORM_WORD),
     LONG(THIS_ROW, "netns", SOURCE, "list another network namespace: name, pid or path",
          TAKES("NETNS"), SETS(netns), .newer = true),
     LONG(THIS_ROW, "all-netns", SOURCE, "list all network namespaces, one after another",
@@ -80,8 +77,8 @@ const struct option_table common_options = {groups, COUNT(groups), options, COUN
 /* In --help it is the last line of the group before. */
 static const char *const untitled[] = {NULL};
 static const struct option owners_options[] = {
-    LONG(OPTION_OWNERS, "owners", 0, "find owners only by bpf or in proc; default auto",
-         TAKES("NAME"), OF("auto bpf proc")),
+    LONG(THIS_ROW, "owners", 0, "find owners only by bpf or in proc; default auto", TAKES("NAME"),
+         OF("auto bpf proc"), SETS(owners), .form = FORM_WORD),
 };
 
 const struct option_table common_options_of_owners = {untitled, COUNT(untitled), owners_options,
@@ -189,32 +186,25 @@ struct parsing {
     void *arg;
 };
 
-static int take_choice(struct common *common, const struct option *option, const char *argument)
+/* One of the words that the option offers. */
+static int take_word(struct common *common, const struct option *option, const char *argument)
 {
-    static const char *const sources[] = {
-        [BACKEND_AUTO] = "auto", [BACKEND_NETLINK] = "netlink", [BACKEND_PROC] = "proc"};
-    static const char *const owners[] = {
-        [OWNERS_AUTO] = "auto", [OWNERS_BPF] = "bpf", [OWNERS_PROC] = "proc"};
-    static const char *const colors[] = {
-        [COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never"};
-    const char *const *words = option->id == OPTION_BACKEND  ? sources
-                               : option->id == OPTION_OWNERS ? owners
-                                                             : colors;
-    int choice = 0;
+    unsigned *number = (unsigned *)((char *)common + option->member);
+    const char *words = option->choices;
+    char all[80] = "";
 
-    while (choice < 3 && strcasecmp(words[choice], argument) != 0)
-        choice++;
-    if (choice == 3) {
-        return common_misuse(common, "--%s: %s, %s or %s, not '%s'", option->name, words[0],
-                             words[1], words[2], TYPED(argument));
+    for (*number = 0; *words; ++*number) {
+        const size_t length = strcspn(words, " "), used = strlen(all);
+        if (strlen(argument) == length && strncasecmp(words, argument, length) == 0)
+            return 0;
+        snprintf(all + used, sizeof all - used, "%s%.*s",
+                 !used           ? ""
+                 : words[length] ? ", "
+                                 : " or ",
+                 (int)length, words);
+        words += length + (words[length] == ' ');
     }
-    if (words == sources)
-        common->backend = (enum backend_choice)choice;
-    else if (words == owners)
-        common->owners = (enum owners_choice)choice;
-    else
-        common->color = (enum color_choice)choice;
-    return 0;
+    return common_misuse(common, "--%s: %s, not '%s'", option->name, all, TYPED(argument));
 }
 
 static int take_limit(struct common *common, const char *count)
@@ -277,10 +267,6 @@ static int take_other(const struct parsing *parsing, const struct option *option
     switch (option->id) {
     case OPTION_OUTPUT:
         return common_output(common, argument);
-    case OPTION_BACKEND:
-    case OPTION_OWNERS:
-    case OPTION_COLOR:
-        return take_choice(common, option, argument);
     case OPTION_SHORT_HELP:
         return answer(common, put_short_help);
     case OPTION_LIMIT:
@@ -302,14 +288,16 @@ static int take_option(const struct option *option, const char *argument, void *
     struct common *common = parsing->common;
     void *member = (char *)common + option->member;
 
-    if (option->id > OPTION_FORMAT && option->id < OPTION_FORMAT + FORMATS)
-        common->format = (enum output_format)(option->id - OPTION_FORMAT);
-    else if (option->member && option->argument == ARGUMENT_NONE)
-        *(bool *)member = true;
-    else if (option->member)
-        *(const char **)member = argument;
-    else
+    if (!option->member)
         return take_other(parsing, option, argument);
+    if (option->form == FORM_WORD)
+        return take_word(common, option, argument);
+    if (option->number)
+        *(unsigned *)member = option->number;
+    else if (option->argument == ARGUMENT_NONE)
+        *(bool *)member = true;
+    else
+        *(const char **)member = argument;
     return 0;
 }
 

@@ -22,6 +22,7 @@ enum option_argument {
 enum option_form {
     FORM_LIST, /* values of the columns, as --where takes them */
     FORM_TEXT, /* a text, in which no sign means anything; the last one counts */
+    FORM_WORD, /* one of the choices: its number among them is the value of an enum */
     FORM_OWN,  /* from here on: forms of the personality, which takes the option itself */
 };
 
@@ -33,7 +34,7 @@ struct option {
     bool newer : 1;     /* an abbreviation shared with an older option means that one */
     /*
      * Bytes from the start of the personality's options to what this one sets: a bool if it takes
-     * no argument, a const char * if it takes one. 0: it means more than that.
+     * no argument, a const char * if it takes one, or an enum. 0: it means more than that.
      */
     uint16_t member;
     const char *name;    /* without the dashes; NULL: none */
@@ -49,7 +50,8 @@ struct option {
     uint8_t form;      /* enum option_form */
     uint8_t protocols; /* bits of the personality: what the option goes with; 0: everything */
     uint16_t commands;
-    uint32_t most; /* the greatest number that the argument can be */
+    /* The greatest that the argument can be; without an argument, the value of an enum. */
+    uint32_t number;
 };
 
 /* The id of a row that says all that the option does. */

@@ -231,7 +231,7 @@ static int parse_number(const struct option *option, const char *argument, uint6
         *number = strcmp(argument, "server") == 0;
         return *number || strcmp(argument, "client") == 0 ? 0 : -EINVAL;
     default:
-        return form_is_number(argument, option->most, number) ? 0 : -EINVAL;
+        return form_is_number(argument, option->number, number) ? 0 : -EINVAL;
     }
 }
 
@@ -311,7 +311,7 @@ int conntrack_take_filter(struct conntrack_parsing *parsing, const struct option
 
     if (result >= 0)
         return result;
-    snprintf(number, sizeof number, "a number of at most %u", option->most);
+    snprintf(number, sizeof number, "a number of at most %u", option->number);
     return conntrack_fail_argument(parsing, option,
                                    option->form == FORM_NUMBER ? number : forms[option->form].takes,
                                    forms[option->form].words, argument);

@@ -39,7 +39,7 @@ enum {
 
 /* The form of the argument, and the field of flows that it is about. */
 #define BY(its_form, field) .form = FORM_##its_form, COMPARES(field)
-#define NUMBER(field, max)  BY(NUMBER, field), .most = (max)
+#define NUMBER(field, max)  BY(NUMBER, field), .number = (max)
 #define NETWORK(field)      TAKES("ADDR[/LEN]"), BY(NETWORK, field), WITH(TUPLES)
 #define ZONE(field)         TAKES("ZONE"), NUMBER(field, UINT16_MAX), WITH(FLOWS)
 #define NAT                 WORD("[ADDR][:PORT]"), BY(NAT, NULL), WITH(SEVERAL)

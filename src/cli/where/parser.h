@@ -20,15 +20,10 @@ enum token_type {
     TOKEN_NOT,
     TOKEN_NULL,
     TOKEN_EQUAL, /* from here on: comparisons */
-    TOKEN_NOT_EQUAL,
     TOKEN_LESS,
-    TOKEN_AT_MOST,
     TOKEN_GREATER,
-    TOKEN_AT_LEAST,
     TOKEN_LIKE,
-    TOKEN_UNLIKE,
     TOKEN_GLOB,
-    TOKEN_NOT_GLOB,
     TOKEN_IN,
     TOKEN_UNFINISHED, /* a quote without its end */
     TOKEN_STRANGE,    /* a character that begins nothing */
@@ -38,6 +33,7 @@ enum token_type {
 
 struct token {
     enum token_type type;
+    bool negated;     /* a comparison whose opposite the type is: != <= >= !~ !~~ */
     struct text text; /* as typed; of a quoted one what is between the quotes */
 };
 

@@ -121,7 +121,7 @@ static struct predicate *parse_values(struct parser *parser, const struct field 
             return NULL;
         if (parser->token.type != TOKEN_COMMA)
             return parser_gather(parser, all);
-        if (comparison >= TOKEN_LESS && comparison <= TOKEN_AT_LEAST)
+        if (comparison == TOKEN_LESS || comparison == TOKEN_GREATER)
             return parser_fail(parser, &parser->token, "only one value can be compared by order");
         parser_next(parser);
     }
@@ -137,30 +137,6 @@ static struct predicate *parse_null(struct parser *parser, const struct field *f
     parser_next(parser);
     known = parser_add(parser, predicate_known(field));
     return parser_negate(parser, known);
-}
-
-/* Each comparison that negates, and the one that it negates. */
-static bool is_negation(enum token_type *type)
-{
-    switch (*type) {
-    case TOKEN_NOT_EQUAL:
-        *type = TOKEN_EQUAL;
-        return true;
-    case TOKEN_UNLIKE:
-        *type = TOKEN_LIKE;
-        return true;
-    case TOKEN_NOT_GLOB:
-        *type = TOKEN_GLOB;
-        return true;
-    case TOKEN_AT_MOST:
-        *type = TOKEN_GREATER;
-        return true;
-    case TOKEN_AT_LEAST:
-        *type = TOKEN_LESS;
-        return true;
-    default:
-        return false;
-    }
 }
 
 static struct predicate *parse_comparison(struct parser *parser)
@@ -185,7 +161,7 @@ static struct predicate *parse_comparison(struct parser *parser)
         return fail_expected(parser, "= != < <= > >= ~ !~ ~~ !~~ or in");
     if (type == TOKEN_IN)
         type = TOKEN_EQUAL;
-    negated ^= is_negation(&type);
+    negated ^= parser->token.negated;
     parser_next(parser);
     in_parentheses = parser->token.type == TOKEN_OPEN; /* as in SQL */
     if (in_parentheses)

@@ -8,13 +8,15 @@
 static const struct {
     const char *text;
     enum token_type type;
+    bool negated;
 } signs[] = {
     /* longer ones before those that they begin with */
-    {"==", TOKEN_EQUAL},    {"=", TOKEN_EQUAL},   {"!=", TOKEN_NOT_EQUAL}, {"!~~", TOKEN_NOT_GLOB},
-    {"!~", TOKEN_UNLIKE},   {"!", TOKEN_NOT},     {"<=", TOKEN_AT_MOST},   {"<", TOKEN_LESS},
-    {">=", TOKEN_AT_LEAST}, {">", TOKEN_GREATER}, {"~~", TOKEN_GLOB},      {"~", TOKEN_LIKE},
-    {"&&", TOKEN_AND},      {"||", TOKEN_OR},     {"(", TOKEN_OPEN},       {")", TOKEN_CLOSE},
-    {",", TOKEN_COMMA},
+    {"==", TOKEN_EQUAL, false},  {"=", TOKEN_EQUAL, false}, {"!=", TOKEN_EQUAL, true},
+    {"!~~", TOKEN_GLOB, true},   {"!~", TOKEN_LIKE, true},  {"!", TOKEN_NOT, false},
+    {"<=", TOKEN_GREATER, true}, {"<", TOKEN_LESS, false},  {">=", TOKEN_LESS, true},
+    {">", TOKEN_GREATER, false}, {"~~", TOKEN_GLOB, false}, {"~", TOKEN_LIKE, false},
+    {"&&", TOKEN_AND, false},    {"||", TOKEN_OR, false},   {"(", TOKEN_OPEN, false},
+    {")", TOKEN_CLOSE, false},   {",", TOKEN_COMMA, false},
 };
 
 static const struct {
@@ -42,7 +44,8 @@ static const char *take_quoted(struct token *token, const char *at)
 
     while (*end && (*end != quote || end[1] == quote))
         end += *end == quote ? 2 : 1;
-    *token = (struct token){*end ? TOKEN_QUOTED : TOKEN_UNFINISHED, {at, (size_t)(end - at)}};
+    *token =
+        (struct token){*end ? TOKEN_QUOTED : TOKEN_UNFINISHED, false, {at, (size_t)(end - at)}};
     return *end ? end + 1 : end;
 }
 
@@ -52,10 +55,10 @@ static const char *take_sign(struct token *token, const char *at)
         const size_t length = strlen(signs[i].text);
         if (strncmp(at, signs[i].text, length) != 0)
             continue;
-        *token = (struct token){signs[i].type, {at, length}};
+        *token = (struct token){signs[i].type, signs[i].negated, {at, length}};
         return at + length;
     }
-    *token = (struct token){TOKEN_STRANGE, {at, 1}};
+    *token = (struct token){TOKEN_STRANGE, false, {at, 1}};
     return at + 1;
 }
 
@@ -68,10 +71,10 @@ void parser_next(struct parser *parser)
     parser->before = parser->at;
     if (length) {
         const struct text word = {at, length};
-        parser->token = (struct token){token_word_type(word), word};
+        parser->token = (struct token){token_word_type(word), false, word};
         parser->at = at + length;
     } else if (!*at) {
-        parser->token = (struct token){TOKEN_END, {at, 0}};
+        parser->token = (struct token){TOKEN_END, false, {at, 0}};
         parser->at = at;
     } else if (*at == '\'' || *at == '"') {
         parser->at = take_quoted(&parser->token, at);
