@@ -10,7 +10,7 @@
 #include "fastnet/proc_tree.h"
 
 enum {
-    OPTION_FAMILY = 256, /* --inet and its kin: the option's name is the family's */
+    OPTION_FAMILY = 256, /* --inet and its kin */
     OPTION_SUMMARY,
 };
 
@@ -18,7 +18,9 @@ enum { WHICH, SHOW, TABLES, OTHER, COMPATIBILITY };
 static const char *const groups[] = {"Which sockets", "How they are shown",
                                      "Other tables of netstat", "About fastnet", "Compatibility"};
 
-#define FAMILY(name)       LONG(OPTION_FAMILY, name, 0, NULL)
+enum { FORM_FAMILY = FORM_OWN };
+#define OF_FAMILY(name)    .form = FORM_FAMILY, .value = (name)
+#define FAMILY(name)       LONG(OPTION_FAMILY, name, 0, NULL, OF_FAMILY(name))
 #define MEMBER(of_netstat) offsetof(struct netstat_options, of_netstat)
 #define SETS(of_netstat)   .member = MEMBER(of_netstat)
 
@@ -37,15 +39,15 @@ static const struct option options_table[] = {
     OPTION('r', "route", TABLES, "routing tables"),
     OPTION('M', "masquerade", TABLES, "masqueraded connections, from connection tracking"),
     OPTION('A', "protocol", COMPATIBILITY, "by address family: inet, inet6, unix ...",
-           TAKES("FAMILY,..."), OF("inet inet6 unix")),
-    OPTION('4', NULL, WHICH, "IPv4 only"),
-    OPTION('6', NULL, WHICH, "IPv6 only"),
+           TAKES("FAMILY,..."), OF("inet inet6 unix"), OF_FAMILY(NULL)),
+    OPTION('4', NULL, WHICH, "IPv4 only", OF_FAMILY("inet")),
+    OPTION('6', NULL, WHICH, "IPv6 only", OF_FAMILY("inet6")),
     OPTION('t', "tcp", WHICH, "TCP", SETS(tcp)),
     OPTION('S', "sctp", COMPATIBILITY, "SCTP", SETS(sctp)),
     OPTION('u', "udp", WHICH, "UDP", SETS(udp)),
     OPTION('U', "udplite", COMPATIBILITY, "UDP-Lite", SETS(udplite)),
     OPTION('w', "raw", WHICH, "raw sockets", SETS(raw)),
-    OPTION('x', "unix", WHICH, "unix sockets"),
+    OPTION('x', "unix", WHICH, "unix sockets", OF_FAMILY("unix")),
     OPTION('2', "l2cap", COMPATIBILITY, "Bluetooth L2CAP", SETS(bluetooth)),
     OPTION('f', "rfcomm", COMPATIBILITY, "Bluetooth RFCOMM", SETS(bluetooth)),
     OPTION('l', "listening", WHICH, "listening sockets only (default: connected)", SETS(listening)),
@@ -221,17 +223,9 @@ static int take_option(const struct option *option, const char *argument, void *
 {
     struct netstat_options *options = arg;
 
+    if (option->form == FORM_FAMILY)
+        return take_families(options, argument ? argument : option->value);
     switch (option->id) {
-    case OPTION_FAMILY:
-        return take_families(options, option->name);
-    case 'A':
-        return take_families(options, argument);
-    case '4':
-        return take_families(options, "inet");
-    case '6':
-        return take_families(options, "inet6");
-    case 'x':
-        return take_families(options, "unix");
     case 'e':
         options->extended = true;
         options->extend++;

@@ -13,8 +13,7 @@
 #include "fastnet/proc_tree.h"
 
 enum {
-    OPTION_FAMILY = 256, /* --vsock and its kin: the option's name is the family's */
-    OPTION_SS_VERSION,
+    OPTION_SS_VERSION = 256,
     OPTION_BPF_MAP_ID,
 };
 
@@ -22,6 +21,10 @@ enum { WHICH, SHOW, FROM, OTHER, COMPATIBILITY };
 static const char *const groups[] = {"Which sockets", "How they are shown",
                                      "Where they are read, how often, and the filter",
                                      "About fastnet", "Compatibility"};
+
+/* What a row without more selects. */
+enum { FORM_TABLE = FORM_OWN, FORM_FAMILY, FORM_STATES };
+#define SELECTS(what, its) .form = FORM_##what, .number = (its)
 
 #define SETS(of_ss) .member = offsetof(struct ss_options, of_ss)
 
@@ -40,20 +43,23 @@ static const struct option options_table[] = {
     OPTION('T', "threads", SHOW, "... and their threads", SETS(threads)),
     OPTION('b', "bpf", COMPATIBILITY, "timers, and filters of packet sockets", SETS(filters)),
     OPTION('E', "events", WHICH, "TCP and UDP sockets as they close, until ^C", SETS(events)),
-    OPTION('d', "dccp", COMPATIBILITY, "DCCP"),
-    OPTION('t', "tcp", WHICH, "TCP"),
-    OPTION('S', "sctp", COMPATIBILITY, "SCTP"),
-    OPTION('u', "udp", WHICH, "UDP"),
-    OPTION('w', "raw", WHICH, "raw sockets"),
-    OPTION('x', "unix", WHICH, "unix sockets"),
-    LONG(OPTION_FAMILY, "tipc", COMPATIBILITY, "TIPC"),
-    LONG(OPTION_FAMILY, "vsock", WHICH, "vsock, to virtual machines and back"),
-    OPTION('a', "all", WHICH, "in all states"),
-    OPTION('l', "listening", WHICH, "listening and unconnected sockets only"),
-    OPTION('B', "bound-inactive", WHICH, "TCP sockets that are bound, but not connected"),
-    OPTION('4', "ipv4", WHICH, "IPv4"),
-    OPTION('6', "ipv6", WHICH, "IPv6"),
-    OPTION('0', "packet", WHICH, "packet sockets"),
+    OPTION('d', "dccp", COMPATIBILITY, "DCCP", SELECTS(TABLE, SS_DCCP)),
+    OPTION('t', "tcp", WHICH, "TCP", SELECTS(TABLE, SS_TCP)),
+    OPTION('S', "sctp", COMPATIBILITY, "SCTP", SELECTS(TABLE, SS_SCTP)),
+    OPTION('u', "udp", WHICH, "UDP", SELECTS(TABLE, SS_UDP)),
+    OPTION('w', "raw", WHICH, "raw sockets", SELECTS(TABLE, SS_RAW)),
+    OPTION('x', "unix", WHICH, "unix sockets", SELECTS(FAMILY, AF_UNIX)),
+    LONG(THIS_ROW, "tipc", COMPATIBILITY, "TIPC", SELECTS(FAMILY, AF_TIPC)),
+    LONG(THIS_ROW, "vsock", WHICH, "vsock, to virtual machines and back",
+         SELECTS(FAMILY, AF_VSOCK)),
+    OPTION('a', "all", WHICH, "in all states", SELECTS(STATES, SS_STATES_ALL)),
+    OPTION('l', "listening", WHICH, "listening and unconnected sockets only",
+           SELECTS(STATES, 1 << TCP_LISTEN | 1 << TCP_CLOSE)),
+    OPTION('B', "bound-inactive", WHICH, "TCP sockets that are bound, but not connected",
+           SELECTS(STATES, 1 << STATE_BOUND_INACTIVE)),
+    OPTION('4', "ipv4", WHICH, "IPv4", SELECTS(FAMILY, AF_INET)),
+    OPTION('6', "ipv6", WHICH, "IPv6", SELECTS(FAMILY, AF_INET6)),
+    OPTION('0', "packet", WHICH, "packet sockets", SELECTS(FAMILY, AF_PACKET)),
     OPTION('f', "family", WHICH, "by family", TAKES("FAMILY"), OF(ss_family_names)),
     OPTION('A', "socket", WHICH, "by tables; ! removes one", TAKES("[!]TABLE,..."),
            OF(ss_query_names)),
@@ -76,8 +82,8 @@ static const struct option options_table[] = {
     OPTION('K', "kill", COMPATIBILITY, "close sockets (refused: use ss of iproute2)"),
     OPTION('H', "no-header", SHOW, "no heading line", SETS(common.no_header)),
     OPTION('Q', "no-queues", SHOW, "no columns of the queues", SETS(no_queues)),
-    LONG(OPTION_FAMILY, "xdp", COMPATIBILITY, "XDP"),
-    OPTION('M', "mptcp", WHICH, "MPTCP"),
+    LONG(THIS_ROW, "xdp", COMPATIBILITY, "XDP", SELECTS(FAMILY, AF_XDP)),
+    OPTION('M', "mptcp", WHICH, "MPTCP", SELECTS(TABLE, SS_MPTCP)),
     OPTION('O', "oneline", SHOW, "one line for each socket", SETS(one_line)),
     LONG(THIS_ROW, "inet-sockopt", SHOW, "options of sockets of IP", SETS(sockopts)),
     LONG(THIS_ROW, "bpf-maps", SHOW, "what BPF programs keep for each socket", SETS(storages)),
@@ -218,47 +224,28 @@ static int take_refused(const struct ss_options *options, const struct option *o
 
 static int take_option(const struct option *option, const char *argument, void *arg)
 {
-    enum { LISTENING = 1 << TCP_LISTEN | 1 << TCP_CLOSE };
-    static const struct {
-        char letter;
-        enum ss_table table;
-    } tables[] = {{'d', SS_DCCP}, {'t', SS_TCP}, {'S', SS_SCTP},
-                  {'u', SS_UDP},  {'w', SS_RAW}, {'M', SS_MPTCP}};
     struct ss_options *options = arg;
     struct ss_selection *selection = &options->selection;
 
-    for (size_t i = 0; i < COUNT(tables); i++)
-        if (tables[i].letter == option->id) {
-            ss_select_table(selection, tables[i].table);
-            return 0;
-        }
+    switch (option->form) {
+    case FORM_TABLE:
+        ss_select_table(selection, (enum ss_table)option->number);
+        return 0;
+    case FORM_FAMILY:
+        ss_select_family(selection, (uint8_t)option->number);
+        return 0;
+    case FORM_STATES:
+        ss_select_states(selection, option->number);
+        return 0;
+    }
     switch (option->id) {
     case OPTION_OPERAND:
         options->words[options->word_count++] = argument;
         return 0;
-    case OPTION_FAMILY:
-        return take_family(options, option->name);
     case 'f':
         return take_family(options, argument);
-    case 'x':
-        return take_family(options, "unix");
-    case '4':
-        return take_family(options, "inet");
-    case '6':
-        return take_family(options, "inet6");
-    case '0':
-        return take_family(options, "link");
     case 'A':
         return take_query(options, argument);
-    case 'a':
-        ss_select_states(selection, SS_STATES_ALL);
-        return 0;
-    case 'l':
-        ss_select_states(selection, LISTENING);
-        return 0;
-    case 'B':
-        ss_select_states(selection, UINT32_C(1) << STATE_BOUND_INACTIVE);
-        return 0;
     case 'p':
         options->processes = true;
         return 0;
