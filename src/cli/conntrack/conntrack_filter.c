@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <netinet/in.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -22,16 +21,10 @@ static const uint8_t protocol_bits[UINT8_MAX + 1] = {
 
 /* --- What is wrong ---------------------------------------------------------------------------- */
 
-int conntrack_fail(const struct conntrack_parsing *parsing, const char *format, ...)
+int conntrack_hint(const struct conntrack_parsing *parsing, int status)
 {
     const struct common *common = &parsing->options->common;
-    char message[1024];
-    va_list arguments;
 
-    va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
-    const int status = common_misuse_bare(common, "%s", message);
     common->grammar->hint(common->program);
     return status;
 }

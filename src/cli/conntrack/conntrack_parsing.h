@@ -89,8 +89,9 @@ int conntrack_take_filter(struct conntrack_parsing *parsing, const struct option
                           const char *argument);
 
 /* Says what is wrong, and where help is. Returns STATUS_PARAMETER. */
-int conntrack_fail(const struct conntrack_parsing *parsing, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+#define conntrack_fail(parsing, ...)                                                               \
+    conntrack_hint(parsing, common_misuse_bare(&(parsing)->options->common, __VA_ARGS__))
+int conntrack_hint(const struct conntrack_parsing *parsing, int status);
 
 /*
  * The same for an option's argument, which is typed where the words have a %s, below a line that

@@ -11,19 +11,14 @@
 
 struct predicate *ss_fail(struct ss_parser *parser, const char *format, ...)
 {
-    char *message = parser->filter->where->message;
+    char place[40] = "filter, at the end: ";
     va_list arguments;
-    int length;
 
     parser->filter->failed = true;
-    if (message[0])
-        return NULL;
-    if (parser->token == SS_END)
-        length = snprintf(message, WHERE_MESSAGE, "filter, at the end: ");
-    else
-        length = snprintf(message, WHERE_MESSAGE, "filter, word %zu: ", parser->number);
+    if (parser->token != SS_END)
+        snprintf(place, sizeof place, "filter, word %zu: ", parser->number);
     va_start(arguments, format);
-    vsnprintf(message + length, (size_t)(WHERE_MESSAGE - length), format, arguments);
+    where_fail(parser->filter->where, place, format, arguments);
     va_end(arguments);
     return NULL;
 }

@@ -80,22 +80,26 @@ const char *token_typed(char typed[TOKEN_TYPED], const struct token *token)
     return typed;
 }
 
+void where_fail(struct where *where, const char *place, const char *format, va_list arguments)
+{
+    char *message = where->message;
+
+    if (message[0])
+        return;
+    const size_t length = (size_t)snprintf(message, WHERE_MESSAGE, "%s", place);
+    vsnprintf(message + length, WHERE_MESSAGE - length, format, arguments);
+}
+
 struct predicate *parser_fail(struct parser *parser, const struct token *token, const char *format,
                               ...)
 {
-    char *message = parser->where->message;
+    char place[40] = "at the end: ";
     va_list arguments;
-    int length = 0;
 
-    if (message[0])
-        return NULL;
-    if (token->type == TOKEN_END)
-        length = snprintf(message, WHERE_MESSAGE, "at the end: ");
-    else
-        length = snprintf(message, WHERE_MESSAGE,
-                          "at %zu: ", (size_t)(token->text.data - parser->start) + 1);
+    if (token->type != TOKEN_END)
+        snprintf(place, sizeof place, "at %zu: ", (size_t)(token->text.data - parser->start) + 1);
     va_start(arguments, format);
-    vsnprintf(message + length, (size_t)(WHERE_MESSAGE - length), format, arguments);
+    where_fail(parser->where, place, format, arguments);
     va_end(arguments);
     return NULL;
 }

@@ -2,6 +2,7 @@
 #ifndef CLI_WHERE_PARSER_H
 #define CLI_WHERE_PARSER_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -54,6 +55,10 @@ enum token_type token_word_type(struct text word);
 /* Reads the next token. */
 void parser_next(struct parser *parser);
 
+/* Sets the message, behind a place. An earlier message stays. */
+void where_fail(struct where *where, const char *place, const char *format, va_list arguments)
+    __attribute__((format(printf, 3, 0)));
+
 /*
  * Sets the message: "at 7: ..." of the token, or "at the end: ...". Returns NULL. An earlier
  * message stays.
@@ -64,6 +69,8 @@ struct predicate *parser_fail(struct parser *parser, const struct token *token, 
 /* The token's text, escaped, for a message. */
 enum { TOKEN_TYPED = 200 };
 const char *token_typed(char typed[TOKEN_TYPED], const struct token *token);
+/* The same, into memory that lives as long as the block that this stands in. */
+#define TOKEN_SAID(token) token_typed((char[TOKEN_TYPED]){""}, token)
 
 /* Memory of the predicates. Both return NULL, with a message, when it is short. */
 struct predicate *parser_add(struct parser *parser, struct predicate predicate);

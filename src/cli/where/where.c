@@ -15,13 +15,12 @@ enum { DEPTH_MAX = 64 }; /* of parentheses and nots: each costs stack, here and 
 static struct predicate *fail_expected(struct parser *parser, const char *expected)
 {
     const struct token *token = &parser->token;
-    char typed[TOKEN_TYPED];
 
     if (token->type == TOKEN_UNFINISHED)
         return parser_fail(parser, token, "this quote has no end");
     if (token->type == TOKEN_END)
         return parser_fail(parser, token, "expected %s", expected);
-    return parser_fail(parser, token, "expected %s, not '%s'", expected, token_typed(typed, token));
+    return parser_fail(parser, token, "expected %s, not '%s'", expected, TOKEN_SAID(token));
 }
 
 /* A first part that is such a list already becomes longer, unless it is one comparison. */

@@ -46,11 +46,9 @@ static bool is_pattern(enum token_type comparison)
 
 static struct predicate *refuse(const struct constant *constant, const char *wanted)
 {
-    char typed[TOKEN_TYPED];
-
     return parser_fail(constant->parser, &constant->token, "%s takes %s, not '%s'",
                        constant->parser->listed ? "it" : constant->field->name, wanted,
-                       token_typed(typed, &constant->token));
+                       TOKEN_SAID(&constant->token));
 }
 
 static struct predicate *refuse_range(const struct constant *constant)
@@ -69,7 +67,8 @@ static struct predicate *refuse_word(const struct constant *constant)
     const struct field *field = constant->field;
     const struct synonym *synonym = where_synonym(constant->parser->kind, field);
     struct nearest nearest = nearest_to(constant->text, constant->length);
-    char words[160] = "", typed[TOKEN_TYPED];
+    const char *typed = TOKEN_SAID(&constant->token);
+    char words[160] = "";
     size_t length = 0;
 
     if (synonym)
@@ -83,12 +82,9 @@ static struct predicate *refuse_word(const struct constant *constant)
             length += (size_t)snprintf(words + length, sizeof words - length, "%s%s",
                                        length ? ", " : "", word);
     }
-    token_typed(typed, &constant->token);
-    if (nearest.word) {
-        char hint[NEAREST_HINT];
+    if (nearest.word)
         return parser_fail(constant->parser, &constant->token, "no %s '%s'%s", field->name, typed,
-                           nearest_hint(&nearest, "", hint));
-    }
+                           HINT(&nearest, ""));
     return parser_fail(constant->parser, &constant->token, "no %s '%s'; it can be %s%s",
                        field->name, typed, words, length < sizeof words ? "" : ", ...");
 }
@@ -329,7 +325,7 @@ static struct predicate *parse_boolean(const struct constant *constant)
 {
     static const char words[][6] = {"false", "true", "no", "yes", "0", "1"};
 
-    for (size_t i = 0; i < COUNT(words) && constant->comparison == TOKEN_EQUAL; i++)
+    for (size_t i = 0; i < COUNT(words); i++)
         if (strcasecmp(words[i], constant->text) == 0)
             return compare(constant, a_number(i % 2));
     return refuse(constant, "= true or = false");
@@ -387,7 +383,7 @@ static struct predicate *parse_time(const struct constant *constant)
 {
     struct value value = {.type = VALUE_TIME};
 
-    if (is_pattern(constant->comparison) || !parse_moment(constant->text, &value.number))
+    if (!parse_moment(constant->text, &value.number))
         return refuse(constant, "times, as 2026-11-22T21:30:00Z or 2026-11-22");
     return compare(constant, value);
 }
@@ -439,10 +435,6 @@ static struct predicate *parse_word(const struct constant *constant)
     const bool is_other = synonym && strcasecmp(synonym->other, constant->text) == 0;
     uint64_t number;
 
-    if (is_pattern(constant->comparison))
-        return compare_text(constant, constant->text, constant->length);
-    if (constant->comparison != TOKEN_EQUAL)
-        return refuse(constant, "words, which have no order");
     if (!find_word(field, is_other ? synonym->word : constant->text, &number)) {
         struct predicate *numbers;
         return field->type == VALUE_NAME && parse_digits(constant, &numbers)
@@ -472,8 +464,6 @@ static struct predicate *parse_text(const struct constant *constant)
         constant->field->type == VALUE_NAME && constant->token.type != TOKEN_QUOTED;
     struct predicate *numbers;
 
-    if (constant->comparison == TOKEN_LESS || constant->comparison == TOKEN_GREATER)
-        return refuse(constant, "text, which has no order");
     if (numbered && constant->comparison == TOKEN_EQUAL && parse_digits(constant, &numbers))
         return numbers;
     return compare_text(constant, constant->text, constant->length);
@@ -493,8 +483,6 @@ static struct predicate *parse_of_group(const struct constant *constant)
     struct constant whole = *constant;
     char *text;
 
-    if (constant->comparison != TOKEN_EQUAL)
-        return parse_text(constant);
     if (strchr(constant->text, is_unit ? '.' : '/') || !(is_unit || (is_pod && is_name)))
         return compare_text(constant, constant->text, is_id && !is_name ? 12 : constant->length);
     text = parser_keep_bytes(constant->parser, size);
@@ -614,10 +602,6 @@ static struct predicate *parse_addresses(const struct constant *constant)
     struct predicate within;
     struct address address;
 
-    if (is_pattern(constant->comparison))
-        return parse_text(constant);
-    if (constant->comparison != TOKEN_EQUAL)
-        return refuse(constant, "addresses, which have no order");
     if (parse_address(constant->text, &address))
         return compare(constant, address_value(&address));
     if (form_network(constant->text, FORM_OF_WHERE, constant->field, &within))
@@ -651,8 +635,6 @@ static struct predicate *parse_lladdr(const struct constant *constant)
     struct address address;
     char *kept;
 
-    if (constant->comparison != TOKEN_EQUAL)
-        return parse_text(constant);
     if (!count && parse_address(constant->text, &address)) {
         count = address_size(&address);
         memcpy(bytes, address.bytes, count);
@@ -674,10 +656,8 @@ static struct predicate *parse_flag(const struct constant *constant)
     const bool named = names && names->count;
     uint64_t bit;
 
-    if (is_pattern(constant->comparison) || (!named && !form_is_digits(constant->text)))
+    if (!named && !form_is_digits(constant->text))
         return parse_text(constant);
-    if (constant->comparison != TOKEN_EQUAL)
-        return refuse(constant, "words, which have no order");
     if (!named || !find_word(constant->field, constant->text, &bit)) {
         bit = form_is_digits(constant->text) ? strtoull(constant->text, NULL, 10) : VALUE_FLAG_BITS;
         if (bit >= VALUE_FLAG_BITS)
@@ -689,8 +669,7 @@ static struct predicate *parse_flag(const struct constant *constant)
 
 static struct predicate *parse_owner(const struct constant *constant)
 {
-    if (is_pattern(constant->comparison) || constant->token.type == TOKEN_QUOTED ||
-        !form_is_digits(constant->text))
+    if (constant->token.type == TOKEN_QUOTED || !form_is_digits(constant->text))
         return parse_text(constant);
     return compare(constant, a_number(strtoull(constant->text, NULL, 10)));
 }
@@ -744,12 +723,10 @@ static struct predicate *compare_column(const struct constant *constant, const s
         .constant = {.type = VALUE_FINE, .number = factor}};
     struct predicate *known;
 
-    if (differs) {
-        char typed[TOKEN_TYPED]; /* there may be newlines around the sign */
+    if (differs) /* there may be newlines around the sign */
         return parser_fail(constant->parser, &constant->token,
                            "%s cannot be compared with '%s': %s", field->name,
-                           token_typed(typed, &constant->token), differs);
-    }
+                           TOKEN_SAID(&constant->token), differs);
     if (field->type == VALUE_ADDRESS && constant->comparison != TOKEN_EQUAL)
         return refuse(constant, "addresses, which have no order");
     known = parser_add(constant->parser, predicate_known(other));
@@ -800,9 +777,30 @@ static bool parse_column(const struct constant *constant, struct predicate **com
 
 /* --- By the type of the field ----------------------------------------------------------------- */
 
+/* What values of the field are, if they have no order; else NULL. */
+static const char *what_has_no_order(const struct field *field)
+{
+    const bool words = field->type == VALUE_FLAGS ? field->flags && field->flags->count
+                                                  : has_words(field) && field->type != VALUE_OWNERS;
+
+    if (value_is_number(field->type) || field->type == VALUE_TIME)
+        return NULL;
+    if (field->type == VALUE_BOOLEAN)
+        return "= true or = false";
+    if (field->type == VALUE_ADDRESS || field->type == VALUE_NETWORKS)
+        return "addresses, which have no order";
+    return words ? "words, which have no order" : "text, which has no order";
+}
+
 static struct predicate *parse_by_type(const struct constant *constant)
 {
     const struct field *field = constant->field;
+    const char *unordered = what_has_no_order(field);
+
+    if (unordered && (constant->comparison == TOKEN_LESS || constant->comparison == TOKEN_GREATER))
+        return refuse(constant, unordered);
+    if (is_pattern(constant->comparison) && field->type != VALUE_SOCKET_NAME)
+        return parse_text(constant);
 
     switch (field->type) {
     case VALUE_NUMBER:
