@@ -31,6 +31,23 @@ static inline struct text as_text(const char *string)
     return (struct text){string, string ? strlen(string) : 0};
 }
 
+/*
+ * The next element of a list by commas or by blanks; the list is then what stands behind it. False:
+ * there is no more. Between two commas an element is empty, blanks are skipped.
+ */
+static inline bool text_next(const char **list, char separator, struct text *element)
+{
+    const char ends[] = {separator, '\0'};
+
+    if (*list && separator == ' ')
+        *list += strspn(*list, ends);
+    if (!*list || (separator == ' ' && !**list))
+        return false;
+    *element = (struct text){*list, strcspn(*list, ends)};
+    *list = element->data[element->length] ? element->data + element->length + 1 : NULL;
+    return true;
+}
+
 /* Initializes a text with a string literal. */
 #define TEXT_LITERAL(string)                                                                       \
     {                                                                                              \

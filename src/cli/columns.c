@@ -68,12 +68,10 @@ static void hide(struct listing_command *command, const struct field *field)
 
 static void show_named(struct listing_command *command, const char *names)
 {
-    while (*names) {
-        const size_t length = strcspn(names, " ");
-        const struct field *field = field_find(command->kind, names, length);
+    for (struct text name; text_next(&names, ' ', &name);) {
+        const struct field *field = field_find(command->kind, name.data, name.length);
         if (field && !(field->fields & command->unknown))
             show(command, field);
-        names += length + (names[length] == ' ');
     }
 }
 
@@ -172,12 +170,10 @@ static int choose_all(struct listing_command *command, const char *words)
 
     if (changes)
         show_defaults(command);
-    for (bool more = true; more && !status;) {
-        const char sign = *words == '+' || *words == '-' ? *words++ : others;
-        const size_t length = strcspn(words, ",");
-        status = choose(command, sign, (struct text){words, length});
-        more = words[length];
-        words += length + more;
+    for (struct text word; !status && text_next(&words, ',', &word);) {
+        const bool is_signed = *word.data == '+' || *word.data == '-';
+        status = choose(command, is_signed ? *word.data : others,
+                        (struct text){word.data + is_signed, word.length - is_signed});
     }
     if (!status && !command->shown_count)
         return common_misuse(command->common, "--columns: no column is left");
@@ -187,15 +183,6 @@ static int choose_all(struct listing_command *command, const char *words)
 }
 
 /* --- --count-by ------------------------------------------------------------------------------- */
-
-/* The next of the words of an option, which is typed before the comma. */
-static struct text next_word(const char **words)
-{
-    const struct text word = {*words, strcspn(*words, ",")};
-
-    *words = word.data[word.length] ? word.data + word.length + 1 : NULL;
-    return word;
-}
 
 /* Shows a column of groups: the next of their values. */
 static void show_value(struct listing_command *command, const struct field *of, size_t index)
@@ -309,13 +296,14 @@ static int resolve_counting(struct listing_command *command)
     const struct common *common = command->common;
     struct listing *listing = &command->listing;
     const char *words = common->count_by, *sums = common->sum;
+    struct text word;
     int status = 0;
 
-    while (words && !status)
-        status = add_counted(command, next_word(&words));
+    while (!status && text_next(&words, ',', &word))
+        status = add_counted(command, word);
     show(command, &field_count);
-    while (sums && !status)
-        status = add_sum(command, next_word(&sums));
+    while (!status && text_next(&sums, ',', &word))
+        status = add_sum(command, word);
     if (status)
         return status;
     if (common->percent)

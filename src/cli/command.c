@@ -46,10 +46,11 @@ static int resolve_sort(struct listing_command *command)
 {
     struct listing *listing = &command->listing;
     const char *words = command->common->sort;
+    struct text name;
 
-    for (size_t i = 0; words; i++) {
-        const bool descending = *words == '-';
-        const struct text name = {words + descending, strcspn(words + descending, ",")};
+    for (size_t i = 0; text_next(&words, ',', &name); i++) {
+        const bool descending = *name.data == '-';
+        name = (struct text){name.data + descending, name.length - descending};
         const struct field *field = find_sort(command, name);
         if (!field)
             return misuse_sort(command, name);
@@ -57,7 +58,6 @@ static int resolve_sort(struct listing_command *command)
             return common_misuse(command->common, "--sort: more than %d columns", SORT_KEYS_MAX);
         listing->sort[i] = (struct sort_key){field, descending};
         needs_add(&listing->needs, field_needs(field));
-        words = name.data[name.length] ? name.data + name.length + 1 : NULL;
     }
     return 0;
 }

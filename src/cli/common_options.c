@@ -193,16 +193,16 @@ static int take_word(struct common *common, const struct option *option, const c
     const char *words = option->choices;
     char all[80] = "";
 
-    for (*number = 0; *words; ++*number) {
-        const size_t length = strcspn(words, " "), used = strlen(all);
-        if (strlen(argument) == length && strncasecmp(words, argument, length) == 0)
+    *number = 0;
+    for (struct text word; text_next(&words, ' ', &word); ++*number) {
+        const size_t used = strlen(all);
+        if (strlen(argument) == word.length && strncasecmp(word.data, argument, word.length) == 0)
             return 0;
         snprintf(all + used, sizeof all - used, "%s%.*s",
-                 !used           ? ""
-                 : words[length] ? ", "
-                                 : " or ",
-                 (int)length, words);
-        words += length + (words[length] == ' ');
+                 !used   ? ""
+                 : words ? ", "
+                         : " or ",
+                 (int)word.length, word.data);
     }
     return common_misuse(common, "--%s: %s, not '%s'", option->name, all, TYPED(argument));
 }

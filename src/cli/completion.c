@@ -243,10 +243,9 @@ static void put_columns(const struct offer *offer, const char *rest, const char 
 /* Words that are separated by blanks. */
 static void put_words(const struct offer *offer, const char *rest, const char *words)
 {
-    for (size_t length; words += strspn(words, " "), (length = strcspn(words, " "));
-         words += length) {
+    for (struct text text; text_next(&words, ' ', &text);) {
         char word[64];
-        snprintf(word, sizeof word, "%.*s", (int)length, words);
+        snprintf(word, sizeof word, "%.*s", (int)text.length, text.data);
         put(offer, rest, word, NULL);
     }
 }

@@ -101,13 +101,12 @@ bool filters_take(struct filters *filters, const struct option *option, const ch
 static bool are_ids(const char *text)
 {
     bool are = true;
-    size_t length;
 
-    for (text += *text == '!'; are && *text; text += length + (text[length] == ',')) {
-        length = strcspn(text, ",");
-        const bool uuid = length == 36;
-        are = (uuid || length == 12 || length == 32 || length == 64) &&
-              strspn(text, uuid ? "0123456789abcdef-" : "0123456789abcdef") == length;
+    text += *text == '!';
+    for (struct text id; are && text && *text && text_next(&text, ',', &id);) {
+        const bool uuid = id.length == 36;
+        are = (uuid || id.length == 12 || id.length == 32 || id.length == 64) &&
+              strspn(id.data, uuid ? "0123456789abcdef-" : "0123456789abcdef") == id.length;
     }
     return are;
 }

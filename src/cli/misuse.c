@@ -86,11 +86,8 @@ void nearest_offer(struct nearest *nearest, const char *word)
 
 void nearest_offer_words(struct nearest *nearest, const char *words)
 {
-    while (*words) {
-        const size_t length = strcspn(words, " ");
-        offer(nearest, words, length);
-        words += length + (words[length] == ' ');
-    }
+    for (struct text word; text_next(&words, ' ', &word);)
+        offer(nearest, word.data, word.length);
 }
 
 const char *nearest_hint(const struct nearest *nearest, const char *before, char hint[NEAREST_HINT])

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/misuse.h"
+#include "fastnet/text.h"
 
 struct parser {
     const struct option_table *const *tables;
@@ -16,14 +17,9 @@ struct parser {
 
 bool options_among(const char *words, const char *word)
 {
-    const size_t length = strlen(word);
-
-    for (; *words; words += strspn(words, " ")) {
-        const size_t other = strcspn(words, " ");
-        if (other == length && memcmp(words, word, length) == 0)
+    for (struct text one; text_next(&words, ' ', &one);)
+        if (text_is(one, word))
             return true;
-        words += other;
-    }
     return false;
 }
 
@@ -279,8 +275,8 @@ static bool is_called(const struct option *option, const char *word, size_t leng
 
 static bool is_among(const struct option *option, const char *words)
 {
-    for (size_t length; (length = strcspn(words, " ")); words += length + (words[length] == ' '))
-        if (is_called(option, words, length))
+    for (struct text word; text_next(&words, ' ', &word);)
+        if (is_called(option, word.data, word.length))
             return true;
     return false;
 }
@@ -305,8 +301,8 @@ void options_help_some(const struct option_table *const tables[], const char *wo
 {
     const struct option *option;
 
-    for (size_t length; (length = strcspn(words, " ")); words += length + (words[length] == ' '))
+    for (struct text word; text_next(&words, ' ', &word);)
         for (size_t i = 0; (option = options_at(tables, i)); i++)
-            if (option->help && is_called(option, words, length))
+            if (option->help && is_called(option, word.data, word.length))
                 help_line(option, stream);
 }

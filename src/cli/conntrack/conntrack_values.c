@@ -17,13 +17,11 @@
 int conntrack_words(const char *list, int (*fn)(const char *word, size_t length, void *arg),
                     void *arg)
 {
-    for (;;) {
-        const size_t length = strcspn(list, ",");
-        const int result = fn(list, length, arg);
-        if (result || !list[length])
-            return result;
-        list += length + 1;
-    }
+    int result = 0;
+
+    for (struct text word; !result && text_next(&list, ',', &word);)
+        result = fn(word.data, word.length, arg);
+    return result;
 }
 
 /* The first of the words that begins with this one, in any case of letters; -1: none. */

@@ -146,7 +146,7 @@ static void remember_family(struct netstat_options *options, const char *name)
 }
 
 /* The names by which net-tools knows the families; each stands for all that is counted under it. */
-static bool take_family(struct netstat_options *options, const char *name, size_t length)
+static bool take_family(struct netstat_options *options, struct text name)
 {
     static const struct {
         const char *name, *afname; /* afname: what it is an alias of, or NULL */
@@ -171,7 +171,7 @@ static bool take_family(struct netstat_options *options, const char *name, size_
     };
 
     for (size_t i = 0; i < COUNT(families); i++) {
-        if (strlen(families[i].name) != length || memcmp(families[i].name, name, length) != 0)
+        if (!text_is(name, families[i].name))
             continue;
         remember_family(options, families[i].afname ? families[i].afname : families[i].name);
         if (families[i].member)
@@ -183,16 +183,12 @@ static bool take_family(struct netstat_options *options, const char *name, size_
 
 static int take_families(struct netstat_options *options, const char *names)
 {
-    for (;;) {
-        size_t length = strcspn(names, ",");
-        if (!take_family(options, names, length)) {
-            fprintf(stderr, "Unknown address family `%s'.\n", TYPED_BYTES(names, length));
+    for (struct text name; text_next(&names, ',', &name);)
+        if (!take_family(options, name)) {
+            fprintf(stderr, "Unknown address family `%s'.\n", TYPED_BYTES(name.data, name.length));
             return STATUS_FAILURE;
         }
-        if (!names[length])
-            return 0;
-        names += length + 1;
-    }
+    return 0;
 }
 
 static int take_other_table(struct netstat_options *options, int id)

@@ -19,7 +19,7 @@ struct routes {
 _Static_assert((int)ROUTE_SECTIONS_MAX <= (int)LISTING_SECTIONS_MAX, "each table is a section");
 
 /* Families that net-tools knows, but that no kernel of today has, or that have no routes. */
-static int refuse_family(const char *name, size_t length)
+static int refuse_family(struct text name)
 {
     static const struct {
         const char *name;
@@ -37,7 +37,7 @@ static int refuse_family(const char *name, size_t length)
     };
 
     for (size_t i = 0; i < COUNT(families); i++) {
-        if (strlen(families[i].name) != length || memcmp(families[i].name, name, length) != 0)
+        if (!text_is(name, families[i].name))
             continue;
         if (families[i].words) {
             fprintf(stderr, "%s\n", families[i].words);
@@ -46,7 +46,7 @@ static int refuse_family(const char *name, size_t length)
         fprintf(stderr, "No routing for address family `%s'.\n", families[i].name);
         return STATUS_MISUSE;
     }
-    fprintf(stderr, "Address family `%.*s' not supported.\n", (int)length, name);
+    fprintf(stderr, "Address family `%.*s' not supported.\n", (int)name.length, name.data);
     return STATUS_MISUSE;
 }
 
@@ -86,18 +86,14 @@ static int choose_tables(struct routes *routes)
 {
     const char *names = *routes->options->afname ? routes->options->afname : "inet";
 
-    for (;;) {
-        const size_t length = strcspn(names, ",");
-        if (length == 4 && memcmp(names, "inet", length) == 0)
+    for (struct text name; text_next(&names, ',', &name);)
+        if (text_is(name, "inet"))
             add_family(routes, AF_INET);
-        else if (length == 5 && memcmp(names, "inet6", length) == 0)
+        else if (text_is(name, "inet6"))
             add_family(routes, AF_INET6);
         else
-            return refuse_family(names, length);
-        if (!names[length])
-            return 0;
-        names += length + 1;
-    }
+            return refuse_family(name);
+    return 0;
 }
 
 /*

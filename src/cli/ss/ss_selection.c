@@ -160,12 +160,12 @@ const char *ss_select_query(struct ss_selection *selection, const char *list)
         selection->states = selection->states ? selection->states : CONNECTED;
         selection->queried = selection->chosen = true;
     }
-    for (;;) {
-        const size_t length = strcspn(list, ",");
-        const bool removed = *list == '!';
-        const uint32_t tables = query_tables((struct text){list + removed, length - removed});
+    for (struct text word; text_next(&list, ',', &word);) {
+        const bool removed = *word.data == '!';
+        const uint32_t tables =
+            query_tables((struct text){word.data + removed, word.length - removed});
         if (!tables)
-            return list;
+            return word.data;
         /* groups of tables whose absence is no loss: their names stand for all that exist */
         const bool group =
             tables & (tables - 1) && tables != SS_TABLES_PACKET && tables != SS_TABLES_VSOCK;
@@ -175,10 +175,8 @@ const char *ss_select_query(struct ss_selection *selection, const char *list)
             add_tables(selection, tables);
         if (!removed && !group)
             selection->named |= tables;
-        if (!list[length])
-            return NULL;
-        list += length + 1;
     }
+    return NULL;
 }
 
 /* --- States ----------------------------------------------------------------------------------- */

@@ -47,13 +47,10 @@ static bool fail_short_form(struct parser *parser)
     for (size_t i = 0; options && i < options->count; i++)
         if (text_is(word, options->options[i].name))
             columns = options->options[i].columns;
-    for (; columns && *columns; columns += strspn(columns, " ")) {
-        const size_t length = strcspn(columns, " ");
-        if (field_find(parser->kind, columns, length) && used < sizeof names)
+    for (struct text name; text_next(&columns, ' ', &name);)
+        if (field_find(parser->kind, name.data, name.length) && used < sizeof names)
             used += (size_t)snprintf(names + used, sizeof names - used, "%s%.*s", used ? ", " : "",
-                                     (int)length, columns);
-        columns += length;
-    }
+                                     (int)name.length, name.data);
     if (used)
         parser_fail(parser, &parser->token,
                     "'%.*s' is no column, but the option --%.*s=; columns: %s", (int)word.length,
@@ -269,10 +266,8 @@ static struct predicate *parse_columns(struct parser *parser, const char *column
     const struct parser before = *parser;
     struct predicate *all = NULL;
 
-    while (*columns) {
-        const size_t length = strcspn(columns, " ");
-        const struct field *field = field_find(parser->kind, columns, length);
-        columns += length + (columns[length] == ' ');
+    for (struct text name; text_next(&columns, ' ', &name);) {
+        const struct field *field = field_find(parser->kind, name.data, name.length);
         if (!field)
             continue;
         *parser = before;
