@@ -7,35 +7,18 @@
 #include "cli/columns.h"
 #include "fastnet/writer.h"
 
+/* As JSON has them. */
 static const char *type_name(enum value_type type)
 {
-    switch (type) {
-    case VALUE_NUMBER:
-    case VALUE_SIGNED:
-        return "number";
-    case VALUE_DECIMAL:
-    case VALUE_FINE:
-        return "decimal";
-    case VALUE_ADDRESS:
-    case VALUE_LLADDR:
-    case VALUE_NETWORK:
-        return "address";
-    case VALUE_OWNERS:
-    case VALUE_FLAGS:
-    case VALUE_NETWORKS:
-        return "list";
-    case VALUE_BOOLEAN:
-        return "boolean";
-    case VALUE_TIME:
-        return "time";
-    case VALUE_UNKNOWN:
-    case VALUE_TEXT:
-    case VALUE_SOCKET_NAME:
-    case VALUE_NAME:
-    case VALUE_VIEW:
-        break;
-    }
-    return "string";
+    static const char *const names[] = {
+        [VALUE_NUMBER] = "number",   [VALUE_SIGNED] = "number",   [VALUE_DECIMAL] = "decimal",
+        [VALUE_FINE] = "decimal",    [VALUE_ADDRESS] = "address", [VALUE_LLADDR] = "address",
+        [VALUE_NETWORK] = "address", [VALUE_OWNERS] = "list",     [VALUE_FLAGS] = "list",
+        [VALUE_NETWORKS] = "list",   [VALUE_BOOLEAN] = "boolean", [VALUE_TIME] = "time",
+        [VALUE_VIEW] = NULL,
+    };
+
+    return names[type] ? names[type] : "string";
 }
 
 /* What --columns=help says of a column, in this order. */
@@ -49,26 +32,15 @@ static const struct field told[TOLD] = {
     [TOLD_HELP] = {.name = "help", .type = VALUE_TEXT},
 };
 
-static const char *unit_name(enum unit unit)
-{
-    switch (unit) {
-    case UNIT_BYTES:
-        return "bytes";
-    case UNIT_SECONDS:
-        return "seconds";
-    case UNIT_PACKETS:
-        return "packets";
-    case UNIT_PERCENT:
-        return "percent";
-    case UNIT_BYTES_PER_SECOND:
-        return "bytes/s";
-    case UNIT_PACKETS_PER_SECOND:
-        return "packets/s";
-    case UNIT_NONE:
-        break;
-    }
-    return NULL;
-}
+static const char *const unit_names[] = {
+    [UNIT_NONE] = NULL,
+    [UNIT_BYTES] = "bytes",
+    [UNIT_SECONDS] = "seconds",
+    [UNIT_PACKETS] = "packets",
+    [UNIT_PERCENT] = "percent",
+    [UNIT_BYTES_PER_SECOND] = "bytes/s",
+    [UNIT_PACKETS_PER_SECOND] = "packets/s",
+};
 
 static const char *group_name(const struct kind *kind, const struct field *field)
 {
@@ -89,7 +61,7 @@ static void put_row(struct sink *sink, const struct kind *kind, const struct fie
     const struct value values[TOLD] = {
         [TOLD_NAME] = text_value(field->name),
         [TOLD_TYPE] = text_value(type_name(field->type)),
-        [TOLD_UNIT] = text_value(unit_name(field->unit)),
+        [TOLD_UNIT] = text_value(unit_names[field->unit]),
         [TOLD_COUNTER] = {.type = VALUE_BOOLEAN, .number = field->counter},
         [TOLD_GROUP] = text_value(group_name(kind, field)),
         [TOLD_HELP] = text_value(field->help),
@@ -143,7 +115,7 @@ int columns_help(struct listing_command *command)
         if (strlen(kind->fields[i].name) > width)
             width = strlen(kind->fields[i].name);
     for (size_t i = 0; (field = field_at(kind, i)); i++) {
-        const char *unit = unit_name(field->unit), *group = group_name(kind, field);
+        const char *unit = unit_names[field->unit], *group = group_name(kind, field);
         fprintf(stream, "%-*s %-7s %-7s %-8s %s\n", (int)width, field->name, type_name(field->type),
                 unit ? unit : "-", group ? group : "-", field->help);
     }

@@ -80,8 +80,10 @@ int stream_begin(struct stream *stream, const struct common *common, struct list
     return 0;
 }
 
-void stream_sum_up(const struct stream *stream, struct report *report)
+void stream_sum_up(const void *arg, struct report *report)
 {
+    const struct stream *stream = arg;
+
     if (stream->most && report->listed + report->unshown == stream->most)
         report_loss(report, "--sort ended after %d events: later events are missing",
                     EVENTS_KEPT_MAX);

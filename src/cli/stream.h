@@ -22,8 +22,8 @@ struct stream {
 int stream_begin(struct stream *stream, const struct common *common, struct listing *listing,
                  size_t buffer_size, unsigned kinds);
 
-/* Reports the events that did not come because --sort keeps only so many. */
-void stream_sum_up(const struct stream *stream, struct report *report);
+/* Reports the events that did not come because --sort keeps only so many. For after_each_pass. */
+void stream_sum_up(const void *stream, struct report *report);
 
 /* Accepts one that was never begun, if it is all zeroes. */
 void stream_finish(struct stream *stream);

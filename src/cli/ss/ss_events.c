@@ -49,11 +49,6 @@ int ss_events_choose(struct ss_options *options)
     return 0;
 }
 
-static void sum_up(const void *arg, struct report *report)
-{
-    stream_sum_up(arg, report);
-}
-
 /* States do not matter: all of these sockets are closed. */
 int ss_events(const struct ss_options *options, const struct listing_command *listed)
 {
@@ -69,7 +64,7 @@ int ss_events(const struct ss_options *options, const struct listing_command *li
     for (size_t i = 0; i < backend_count; i++)
         known |= backend_fields(backends[i], &table_socket_events);
     command.unknown = ~known;
-    command.after_each_pass = sum_up;
+    command.after_each_pass = stream_sum_up;
     command.arg = &stream;
     if (!status)
         status = command_run(&command);
