@@ -792,48 +792,42 @@ static const char *what_has_no_order(const struct field *field)
     return words ? "words, which have no order" : "text, which has no order";
 }
 
+static struct predicate *parse_named(const struct constant *constant)
+{
+    if (constant->field->lookups & NEED_OWNERS_CGROUPS)
+        return parse_of_group(constant);
+    return has_words(constant->field) ? parse_word(constant) : parse_text(constant);
+}
+
+/* Not of groups, and not of views, for which another column is compared. */
+static struct predicate *(*const parsers[])(const struct constant *constant) = {
+    [VALUE_NUMBER] = parse_numbers,
+    [VALUE_DECIMAL] = parse_numbers,
+    [VALUE_FINE] = parse_numbers,
+    [VALUE_SIGNED] = parse_numbers,
+    [VALUE_BOOLEAN] = parse_boolean,
+    [VALUE_TIME] = parse_time,
+    [VALUE_TEXT] = parse_named,
+    [VALUE_NAME] = parse_named,
+    [VALUE_SOCKET_NAME] = parse_socket_name,
+    [VALUE_ADDRESS] = parse_addresses,
+    [VALUE_NETWORKS] = parse_addresses,
+    [VALUE_LLADDR] = parse_lladdr,
+    [VALUE_FLAGS] = parse_flag,
+    [VALUE_OWNERS] = parse_owner,
+    [VALUE_VIEW] = NULL,
+};
+
 static struct predicate *parse_by_type(const struct constant *constant)
 {
-    const struct field *field = constant->field;
-    const char *unordered = what_has_no_order(field);
+    const enum value_type type = constant->field->type;
+    const char *unordered = what_has_no_order(constant->field);
 
     if (unordered && (constant->comparison == TOKEN_LESS || constant->comparison == TOKEN_GREATER))
         return refuse(constant, unordered);
-    if (is_pattern(constant->comparison) && field->type != VALUE_SOCKET_NAME)
+    if (is_pattern(constant->comparison) && type != VALUE_SOCKET_NAME)
         return parse_text(constant);
-
-    switch (field->type) {
-    case VALUE_NUMBER:
-    case VALUE_DECIMAL:
-    case VALUE_FINE:
-    case VALUE_SIGNED:
-        return parse_numbers(constant);
-    case VALUE_BOOLEAN:
-        return parse_boolean(constant);
-    case VALUE_TIME:
-        return parse_time(constant);
-    case VALUE_TEXT:
-    case VALUE_NAME:
-        if (field->lookups & NEED_OWNERS_CGROUPS)
-            return parse_of_group(constant);
-        return has_words(field) ? parse_word(constant) : parse_text(constant);
-    case VALUE_SOCKET_NAME:
-        return parse_socket_name(constant);
-    case VALUE_ADDRESS:
-    case VALUE_NETWORKS:
-        return parse_addresses(constant);
-    case VALUE_LLADDR:
-        return parse_lladdr(constant);
-    case VALUE_FLAGS:
-        return parse_flag(constant);
-    case VALUE_OWNERS:
-        return parse_owner(constant);
-    case VALUE_NETWORK: /* of groups only */
-    case VALUE_VIEW:    /* another column is compared */
-    case VALUE_UNKNOWN:
-        break;
-    }
-    return NULL;
+    return parsers[type] ? parsers[type](constant) : NULL;
 }
 
 struct predicate *parser_constant(struct parser *parser, const struct field *field,
